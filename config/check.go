@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// check looks at what must hold between keys. A key that is missing or wrong by itself holds its default
+// check validates the keys that depend on each other. A key that is missing or invalid by itself has its default value
 // here, which may be empty.
 func (c *Config) check(r *reader) {
 	c.checkExample(r)
@@ -27,7 +27,7 @@ func (c *Config) check(r *reader) {
 	}
 }
 
-// checkAgents refuses agents that would have somebody work who is not there, and two of whom only one can be the default.
+// checkAgents rejects unknown delegates and more than one default agent.
 func (c *Config) checkAgents(r *reader) {
 	first := ""
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
@@ -36,7 +36,7 @@ func (c *Config) checkAgents(r *reader) {
 		case first == "":
 			first = name
 		default:
-			r.reportKey("agents."+name+".default", "is true for "+first+" as well; leave it to one of them")
+			r.reportKey("agents."+name+".default", "is true for "+first+" as well; set it for only one agent")
 		}
 		for _, other := range c.Agents[name].Delegates {
 			if _, there := c.Agents[other]; other != "*" && (!there || other == name) {
@@ -46,24 +46,25 @@ func (c *Config) checkAgents(r *reader) {
 	}
 }
 
-// mcpName is what can stand before the names of tools, which some providers want to begin with a letter.
+// mcpName matches the name of an MCP server. It is the prefix of tool names, which some providers require to begin with
+// a letter.
 var mcpName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,19}$`)
 
-// checkMCP refuses servers that nobody could reach, or that would be open to everybody.
+// checkMCP rejects incomplete or contradictory MCP servers, and an MCP server of multis without a strong token.
 func (c *Config) checkMCP(r *reader) {
 	for _, name := range slices.Sorted(maps.Keys(c.MCP)) {
 		m := c.MCP[name]
 		switch {
 		case !mcpName.MatchString(name):
-			r.reportKey("mcp."+name, "is no name for a server; write up to 20 small letters, digits or dashes, a letter first, such as github")
+			r.reportKey("mcp."+name, "is not a valid server name; write up to 20 small letters, digits or dashes, a letter first, such as github")
 		case (len(m.Command) > 0) == (m.URL != ""):
-			r.reportKey("mcp."+name, "needs either a command that starts it or its url")
+			r.reportKey("mcp."+name, "needs either command or url; write exactly one of them")
 		case m.Login && m.URL == "":
-			r.reportKey("mcp."+name+".login", "is for a server at a url")
+			r.reportKey("mcp."+name+".login", "only works with a url; set url, or remove login")
 		case m.Login && m.Token != "":
-			r.reportKey("mcp."+name+".login", "is in place of a token; leave one of them out")
+			r.reportKey("mcp."+name+".login", "replaces the token; remove one of the two")
 		case !m.Login && (m.ClientID != "" || m.ClientSecret != ""):
-			r.reportKey("mcp."+name+".client_id", "is for a server with login: true")
+			r.reportKey("mcp."+name+".client_id", "only works with login: true; set it, or remove client_id and client_secret")
 		}
 	}
 	if c.MCPServer.Port != 0 && len(c.MCPServer.Token) < minTokenLength {
@@ -71,11 +72,11 @@ func (c *Config) checkMCP(r *reader) {
 	}
 }
 
-// minTokenLength of those that open something to other programs.
+// minTokenLength is the minimum length of a token that gives other programs access, in characters.
 const minTokenLength = 24
 
-// checkExample refuses what the example has for somebody to replace: with it, everything would look complete and nothing
-// would ever be reached.
+// checkExample rejects the placeholder values of example.yaml: with them the configuration would be complete, but no
+// homeserver would be reached.
 func (c *Config) checkExample(r *reader) {
 	for _, left := range []struct{ key, value, example, fix string }{
 		{"homeserver.address", c.Homeserver.Address, exampleAddress, "write where multis reaches your homeserver, such as http://127.0.0.1:8008"},
@@ -88,8 +89,8 @@ func (c *Config) checkExample(r *reader) {
 	}
 }
 
-// checkUserIDs keeps the owner, the bot and the registration's own user apart: one of them in the place of another
-// would make multis answer itself, or be refused by the homeserver.
+// checkUserIDs verifies that the owner, the bot and the registration's own user differ. Otherwise multis would answer
+// itself, or the homeserver would reject it.
 func (c *Config) checkUserIDs(r *reader) {
 	domain, bot, sender := c.Homeserver.Domain, c.Appservice.Bot.Username, c.Appservice.SenderLocalpart
 	if c.Owner != "" && domain != "" {
@@ -122,12 +123,12 @@ func (c *Config) checkTokens(r *reader) {
 	}
 }
 
-// checkModel looks at what belongs to the model. Whether a model has a price and its provider a key is told by what knows
-// the providers.
+// checkModel validates llm.model, its strategy and the prices. The llm package checks later whether a model has a price
+// and its provider a key.
 func (c *Config) checkModel(r *reader) {
 	for _, p := range c.LLM.Prices {
 		if (p.In == 0) != (p.Out == 0) {
-			r.reportKey("llm.prices", "has half a price for "+p.Model+"; write what a million tokens cost in and out")
+			r.reportKey("llm.prices", "has a zero price for "+p.Model+"; write what a million tokens cost, for both input and output")
 		}
 	}
 	strategy := c.LLM.Strategies.byName(c.LLM.Model)
@@ -146,7 +147,7 @@ func (c *Config) checkModel(r *reader) {
 	}
 }
 
-// checkEmbeddings refuses a paid model without its price, because then no budget could hold.
+// checkEmbeddings rejects a paid model without a price, because its cost could not be budgeted.
 func (c *Config) checkEmbeddings(r *reader) {
 	if c.Embeddings.Model == NoModel || c.Embeddings.Local || strings.HasPrefix(c.Embeddings.Model, ollamaPrefix) {
 		return
@@ -159,7 +160,7 @@ func (c *Config) checkEmbeddings(r *reader) {
 	}
 }
 
-// checkSpeech refuses a paid model without its price, because then no budget could hold.
+// checkSpeech rejects a paid model without a price, because its cost could not be budgeted.
 func (c *Config) checkSpeech(r *reader) {
 	if c.Speech.Model == NoModel || c.Speech.Local {
 		return

@@ -1,7 +1,7 @@
 // Package config reads config.yaml: defaults, then the file, then the environment, each overriding the one before.
 //
-// Every mistake is found in one go and told as one line that names the file, the line, the key, what is wrong
-// and what to write instead. The table in fields.go is the whole list of keys; docs/configuration.md explains them.
+// Parse reports all problems at once, one line each: the file, the line, the key, what is wrong and what to write
+// instead. fields.go lists every key; docs/configuration.md explains them.
 package config
 
 import (
@@ -28,14 +28,14 @@ const (
 	FormatPretty = "pretty"
 )
 
-// Config is a checked configuration. It is safe to print: secrets show as "…".
+// Config is a validated configuration. It is safe to print: secrets show as "…".
 type Config struct {
 	Homeserver Homeserver
 	Appservice Appservice
-	Owner      id.UserID      // the one person this instance works for; always a user of Homeserver.Domain
-	Operators  []id.UserID    // people who may look around in the admin room: chats, documents, searches; empty means nobody
-	TimeZone   *time.Location // for text to people, and for where a day begins
-	Name       string         // what the assistant is called, and what its replies are marked with
+	Owner      id.UserID      // the user this instance works for; always a user of Homeserver.Domain
+	Operators  []id.UserID    // users with read access to the admin room's commands (chats, documents, searches); empty means none
+	TimeZone   *time.Location // for times in messages and for the start of a day
+	Name       string         // the assistant's name, which also marks its replies
 	Database   Database
 	LLM        LLM
 	Embeddings Embeddings
@@ -46,12 +46,12 @@ type Config struct {
 	Business   Business
 	Documents  Documents
 	Hooks      map[string]Hook  // by name
-	Agents     map[string]Agent // by name; none: multis itself answers
+	Agents     map[string]Agent // by name; empty means that only multis itself answers
 	Skills     Skills
 	Tasks      Tasks
 	Shortcuts  []Shortcut
 	Heartbeat  Heartbeat
-	MCP        map[string]MCP // servers that bring tools, by name
+	MCP        map[string]MCP // MCP servers with tools for the agents, by name
 	MCPServer  MCPServer
 	Memory     Memory
 	Watches    Watches
@@ -60,20 +60,20 @@ type Config struct {
 
 // Homeserver is the Matrix server the bridges are on.
 type Homeserver struct {
-	Address string // where its client API is reached, without a slash at the end
+	Address string // base URL of its client-server API, without a trailing slash
 	Domain  string // the part of Matrix ids after the colon
 }
 
-// Appservice is how the homeserver and multis know each other.
+// Appservice holds the settings of the appservice registration.
 type Appservice struct {
-	Address         string // where the homeserver reaches multis; defaults to this machine at Port
+	Address         string // URL at which the homeserver reaches multis; defaults to http://127.0.0.1:Port
 	Hostname        string // the interface to listen on
-	Port            int
-	ID              string // of the registration; unique on the homeserver
+	Port            int    // the port to listen on
+	ID              string // registration id, unique on the homeserver
 	Bot             Bot
-	SenderLocalpart string // the registration's own user: random, never used, never the bot
-	ASToken         Secret // what multis shows the homeserver; it opens the owner's account
-	HSToken         Secret // what the homeserver shows multis
+	SenderLocalpart string // the registration's own user: random, unused, and different from the bot
+	ASToken         Secret // authenticates multis to the homeserver; it gives access to the owner's account
+	HSToken         Secret // authenticates the homeserver to multis
 }
 
 // Bot is the Matrix user that speaks in the admin room.
@@ -82,52 +82,53 @@ type Bot struct {
 	DisplayName string
 }
 
-// Database says where Postgres is.
+// Database configures Postgres and the data directory.
 type Database struct {
-	URL     Secret // empty: multis runs a Postgres of its own in DataDir
-	DataDir string // everything multis keeps on disk
+	URL     Secret // empty means that multis runs its own Postgres in DataDir
+	DataDir string // folder of everything multis stores on disk
 }
 
 // The values of Budget.AtCap.
 const (
-	AtCapDocuments = "documents" // answer from documents only, as without a model
-	AtCapEscalate  = "handover"  // a person takes over
+	AtCapDocuments = "documents" // answer with quoted passages, as without a model
+	AtCapEscalate  = "handover"  // escalate to the owner
 )
 
-// Media says what is kept of the files that contacts send.
+// Media configures which of the files that contacts send are stored.
 type Media struct {
 	Keep    policy.Keep
-	MaxMB   int // of all that is kept
-	MaxDays int
+	MaxMB   int // limit on the total size of stored files; the oldest are deleted first
+	MaxDays int // how many days a file is stored
 }
 
-// Budget is the ceiling on money. Zero means that no paid call is made.
+// Budget holds the caps on spending. A cap of zero means that no paid call is made, except for PerAgentDay.
 type Budget struct {
 	PerDay      Money
 	PerChatDay  Money
-	PerAgentDay Money  // as PerDay unless it is set
-	PerRun      Money  // for one task, with all it starts
-	AtCap       string // what contacts get then: AtCapDocuments or AtCapEscalate
-	Currency    string // three letters
-	PerDollar   Money  // what a dollar costs, for prices that are known in dollars; zero: nobody said
+	PerAgentDay Money  // zero means PerDay
+	PerRun      Money  // for one task and everything it starts
+	AtCap       string // what happens to contacts' questions past a cap: AtCapDocuments or AtCapEscalate
+	Currency    string // ISO 4217 code
+	PerDollar   Money  // price of one dollar in Currency, to convert the built-in prices; zero means unknown
 }
 
-// Chats are the defaults for chats with contacts.
+// Chats holds the defaults for chats with contacts.
 type Chats struct {
 	Profile policy.Profile
-	// FirstDelivery is how answers go out in chats that the profile or their network answers: DeliveryDraft or DeliveryAuto.
+	// FirstDelivery is the delivery of answers in chats whose mode comes from the profile or the network:
+	// DeliveryDraft or DeliveryAuto.
 	FirstDelivery policy.Delivery
 	ReplyMaxAge   time.Duration // older messages are stored but not answered
-	// DeleteAnswers: when a contact deletes what was asked, what was answered is deleted as well.
+	// DeleteAnswers makes multis delete its answer when the contact deletes the question.
 	DeleteAnswers bool
-	AdminPause    time.Duration      // how long the assistant holds back after the owner wrote; zero is valid
-	BurstQuiet    time.Duration      // silence after which a burst of messages is answered as one
-	BurstMax      time.Duration      // how long a burst may go on before it is answered anyway
-	ContactCaps   ContactCaps        // replies to one contact
-	Networks      map[string]Network // by the name that stands in the file ("whatsapp"): a bridge may call it otherwise, see policy.Network
+	AdminPause    time.Duration      // how long the assistant stays silent in a chat after the owner wrote there; zero means no pause
+	BurstQuiet    time.Duration      // silence after which consecutive messages get one answer
+	BurstMax      time.Duration      // longest time to wait for BurstQuiet
+	ContactCaps   ContactCaps        // limits on replies to one contact
+	Networks      map[string]Network // by the name in the file ("whatsapp"); a bridge may use another name, see policy.Network
 }
 
-// ContactCaps limit how often one contact is answered.
+// ContactCaps limits the number of replies to one contact.
 type ContactCaps struct {
 	PerMinute int
 	PerDay    int
@@ -135,11 +136,11 @@ type ContactCaps struct {
 
 // Network overrides the defaults for all chats of one protocol.
 type Network struct {
-	Mode       policy.Mode // empty leaves it to the profile
-	Disclosure bool        // whether replies as the owner begin with the assistant's name in brackets
+	Mode       policy.Mode // empty means the profile's mode
+	Disclosure bool        // whether replies sent from the owner's account begin with the assistant's name in brackets
 }
 
-// Network returns the settings under a name in the file: those configured, else no mode and disclosure on.
+// Network returns the settings of the network with this name in the file. The default is no mode, with disclosure.
 func (c Chats) Network(protocol string) Network {
 	if n, ok := c.Networks[protocol]; ok {
 		return n
@@ -147,128 +148,128 @@ func (c Chats) Network(protocol string) Network {
 	return Network{Disclosure: true}
 }
 
-// Business is what contacts read that no document says.
+// Business holds the standard texts for contacts and the escalation keywords.
 type Business struct {
 	Greeting       string // answer to a greeting; at most 500 characters
-	EscalationText string // said once when a person has to take over
+	EscalationText string // sent once when a conversation is escalated
 	Escalation     Escalation
 }
 
-// Escalation says when a person must answer, whatever the documents say.
+// Escalation configures which messages are always escalated, even if the documents answer them.
 type Escalation struct {
 	Keywords []string // whole words or phrases, any case; empty means none
 }
 
-// Documents says which files may be indexed by path, and how files are read.
+// Documents configures which files may be indexed by path and how PDFs are read.
 type Documents struct {
-	Folder    string // only files below it; inside Database.DataDir unless given as an absolute path
-	UnidocKey Secret // a metered licence key of unipdf, which then reads PDFs; empty means pdfium does
+	Folder    string // only files below it may be indexed; a relative path starts at Database.DataDir
+	UnidocKey Secret // metered licence key of unipdf, which then reads PDFs; empty means pdfium
 }
 
-// Agent is somebody who answers in a manner, with tools and files of its own.
+// Agent configures one agent: its style, tools, model, files and the chats it answers in.
 type Agent struct {
-	Name         string // what people see; empty: the assistant's own
-	Theme        string // its manner, in a few words
-	Emoji        string // the reaction that says it has read a question
-	Avatar       string // an mxc address
+	Name         string // display name; empty means Config.Name
+	Theme        string // its style of writing, in a few words
+	Emoji        string // reaction that it sets on a question it has read
+	Avatar       string // mxc:// URI
 	Instructions string
-	Mentions     []string      // what it is called by, beside its names
-	Allow, Deny  []string      // patterns of tools; an empty Allow means all
-	Model        string        // as LLM.Model; empty: that one
-	APIKey       Secret        // of the provider of its model; empty: the provider's own
-	Skills       []string      // those it has; empty: all that fit
-	Capabilities []string      // capabilities: what it is good for
-	Delegates    []string      // agents that it may have work; "*": all
-	Workspace    string        // the folder of its files; inside Database.DataDir unless given as an absolute path
+	Mentions     []string      // further names that address it
+	Allow, Deny  []string      // tool name patterns; an empty Allow means all tools
+	Model        string        // same values as LLM.Model; empty means LLM.Model
+	APIKey       Secret        // key for the provider of Model; empty means the provider's configured key
+	Skills       []string      // names of its skills; empty means all that apply
+	Capabilities []string      // what it can do, as other agents see it
+	Delegates    []string      // agents it may delegate to; "*" means all
+	Workspace    string        // folder of its files; a relative path starts at Database.DataDir
 	ReadPaths    []string      // further folders it may read
-	Rooms        []string      // where it answers: Matrix rooms,
-	Senders      []string      // Matrix ids of contacts,
-	Spaces       []string      // Matrix spaces that a chat's room is in,
-	Accounts     []string      // logins of the bridge,
-	Networks     []string      // protocols,
-	Modes        []policy.Mode // modes of chats,
-	Default      bool          // and everywhere else
+	Rooms        []string      // Matrix rooms it answers in
+	Senders      []string      // Matrix ids of contacts it answers
+	Spaces       []string      // Matrix spaces in whose rooms it answers
+	Accounts     []string      // bridge logins in whose chats it answers
+	Networks     []string      // networks in whose chats it answers
+	Modes        []policy.Mode // chat modes in which it answers
+	Default      bool          // whether it answers in all chats that no other agent matches
 	Heartbeat    Heartbeat
 }
 
-// Skills says where the files are that say how agents work.
+// Skills configures the folder of skill files, which hold instructions for agents.
 type Skills struct {
-	Folder string // those of all agents; inside Database.DataDir unless given as an absolute path
+	Folder string // shared by all agents; a relative path starts at Database.DataDir
 }
 
-// Tasks says where the tasks are that are begun by name.
+// Tasks configures the folder of named tasks, which /run starts.
 type Tasks struct {
-	Folder string // a YAML file each; inside Database.DataDir unless given as an absolute path
+	Folder string // one YAML file per task; a relative path starts at Database.DataDir
 }
 
-// Shortcut is what the owner means by words of his own.
+// Shortcut maps messages of the owner to a command.
 type Shortcut struct {
-	Pattern string // a regular expression for a whole message
-	Command string // which it means; $1 is what the first group matched
+	Pattern string // regular expression that must match the whole message
+	Command string // command to run; $1 is the text of the first group
 }
 
-// MCP is a server that brings tools.
+// MCP configures one MCP server whose tools agents may use. Either Command or URL is set.
 type MCP struct {
-	Command []string // starts it; or URL is where it is
-	Folder  string   // where it is started
-	PassEnv []string // variables of our environment that it gets
-	URL     Secret   // its path or query may be one
-	Token   Secret   // opens URL
-	// Login says that the server at URL wants the owner to log in (multis mcp login). ClientID and ClientSecret are how it knows multis,
-	// where it does not let programs make themselves known.
+	Command []string // program and arguments that start the server
+	Folder  string   // working directory of Command; a relative path starts at Database.DataDir
+	PassEnv []string // environment variables of multis that are passed to Command
+	URL     Secret   // address of the server; secret because its path or query may hold a key
+	Token   Secret   // bearer token for URL; empty means none
+	// Login means that the server at URL requires an OAuth login by the owner (multis mcp login). ClientID and
+	// ClientSecret are needed only if the server has no dynamic client registration.
 	Login        bool
 	ClientID     string
 	ClientSecret Secret
-	Timeout      time.Duration
-	Allow        []string // patterns of its tools that are taken; empty: all
-	Read         []string // of those that run without asking
-	Pin          []string // of those that need the PIN
+	Timeout      time.Duration // of one call
+	Allow        []string      // name patterns of the tools to offer; empty means all
+	Read         []string      // name patterns of tools that run without approval
+	Pin          []string      // name patterns of tools that need the PIN
 }
 
-// MCPServer says where other programs may search, as the owner may.
+// MCPServer configures multis as an MCP server: other programs search with the owner's access.
 type MCPServer struct {
 	Hostname string // the interface to listen on
-	Port     int    // 0: nobody can
-	Token    Secret // what they show
+	Port     int    // zero means that the server is off
+	Token    Secret // bearer token that clients must send
 }
 
-// Hook is an address that is told what happens.
+// Hook configures an outgoing webhook.
 type Hook struct {
-	URL     Secret // its path may be one
+	URL     Secret // secret because its path may hold a key
 	Events  []policy.HookEvent
-	Secret  Secret // signs what is told
-	Private bool   // the address may be in a private network
+	Secret  Secret // signs the requests
+	Private bool   // whether URL may be in a private network
 }
 
-// Watches says where other programs call in.
+// Watches configures the listener for incoming webhooks (/watch inbox).
 type Watches struct {
 	Hostname string // the interface to listen on
-	Port     int    // 0: nobody can call in
-	Address  string // how others reach it, without a slash at the end; empty: the host and port above
+	Port     int    // zero means that the listener is off
+	Address  string // its public base URL, without a trailing slash; defaults to http://Hostname:Port
 }
 
-// Memory says what is remembered, and for how long.
+// Memory configures captures (notes of a chat), search and retention.
 type Memory struct {
-	CaptureThreshold   int           // new messages of a chat after which notes are taken of them
-	CaptureQuiet       time.Duration // silence after which CaptureMinimum are enough
-	CaptureMinimum     int
-	CaptureSkill       string // a file that says what to take note of, if it exists
-	MaxSections        int    // captures whose notes are in every prompt
-	RecentWindow       int    // messages of a conversation that a model reads word for word
-	SearchMessages     bool   // whether the messages themselves can be searched
-	RetentionDays      int    // of contacts' messages and notes
-	OwnerRetentionDays int    // of the owner's own
-	LogRetentionDays   int    // of the daily log in an export
+	CaptureThreshold   int           // number of new messages in a chat that triggers a capture
+	CaptureQuiet       time.Duration // silence after which CaptureMinimum new messages are enough
+	CaptureMinimum     int           // number of new messages needed after CaptureQuiet
+	CaptureSkill       string        // file with instructions for captures; the built-in ones are used if it does not exist
+	MaxSections        int           // how many captures' notes are in every prompt
+	RecentWindow       int           // how many messages of a conversation a prompt quotes in full
+	SearchMessages     bool          // whether searches include the messages themselves
+	RetentionDays      int           // how many days contacts' messages and notes are kept
+	OwnerRetentionDays int           // how many days the messages and notes of the admin room are kept
+	LogRetentionDays   int           // how many days the daily log of an export covers
 }
 
-// Logging says what is logged and where.
+// Logging configures the log.
 type Logging struct {
 	Level  zerolog.Level
 	Format string // FormatJSON or FormatPretty
 	File   string // empty means standard error
 }
 
-// defaults is what holds where neither the file nor the environment says anything. The example shows the same values.
+// defaults returns the values of keys that neither the file nor the environment sets. example.yaml shows the same values.
 func defaults() *Config {
 	return &Config{
 		Appservice: Appservice{
@@ -326,10 +327,11 @@ func Load(path string) (*Config, error) {
 	return Parse(path, data, os.LookupEnv)
 }
 
-// Parse reads a configuration. name is the file's path: it names the file in errors, and relative paths start at its
-// folder. Without a name there is no file to mend, and what is missing is asked of the environment. env looks up one variable of the environment; os.LookupEnv does.
+// Parse reads a configuration from data. name is the path of the file: errors begin with it, and relative paths start at
+// its folder. With an empty name, errors about missing keys name the environment variable instead. env looks up an
+// environment variable, as os.LookupEnv does.
 //
-// The error joins every problem found, a line each, and never holds a secret.
+// The error joins all problems, one line each, and never contains a secret.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
 	c := defaults()
 	return c.parse(newReader(name, c), data, env)
@@ -349,10 +351,11 @@ func (c *Config) parse(r *reader, data []byte, env func(string) (string, bool)) 
 	return c, nil
 }
 
-// strongCurrencies are the currencies that a dollar never cost more than one of for long: counted as one, a cap holds.
+// strongCurrencies lists currencies of which one is worth about a dollar or more. For them PerDollar defaults to 1, which
+// overestimates costs, so that caps still hold.
 var strongCurrencies = []string{"USD", "EUR", "GBP", "CHF"}
 
-// complete fills what follows from other keys and makes paths independent of how they were written.
+// complete sets the values that depend on other keys, and resolves relative paths. dir is the folder of the file.
 func (c *Config) complete(dir string) {
 	if c.Appservice.Address == "" {
 		c.Appservice.Address = fmt.Sprintf("http://127.0.0.1:%d", c.Appservice.Port)
@@ -391,7 +394,7 @@ func (c *Config) complete(dir string) {
 	}
 }
 
-// resolvePath is path, taken from dir when it is relative.
+// resolvePath returns path cleaned; a relative path starts at dir.
 func resolvePath(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -402,5 +405,5 @@ func resolvePath(dir, path string) string {
 //go:embed example.yaml
 var example []byte
 
-// Example is a config.yaml with every key explained. Its tokens say "generate"; Generate fills them.
+// Example returns a config.yaml with a comment for every key. Its tokens are "generate", which Generate replaces.
 func Example() []byte { return append([]byte(nil), example...) }

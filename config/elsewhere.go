@@ -2,13 +2,13 @@ package config
 
 import "strings"
 
-// foreignKey says what keys of multis' relatives and of its first version are called here: the key to write, or why there is none.
+// foreignKey maps a key of a similar program, or of the first version of multis, to the key used here.
 type foreignKey struct {
-	use  string // a key or a section; empty where there is none
-	note string
+	use  string // the key or section to write; empty means that there is no equivalent
+	note string // how to use it, or why there is no equivalent
 }
 
-// foreignKeys are keys that people bring along. A key without a section is meant wherever it stands.
+// foreignKeys lists the keys of other programs. A name without a section matches in every section.
 var foreignKeys = map[string]foreignKey{
 	"bot_mode":           {"chats.profile", "personal or business"},
 	"default_mode":       {"chats.networks", "with a mode for each network"},
@@ -76,7 +76,7 @@ var foreignKeys = map[string]foreignKey{
 	"deployment":         {"", "there is one way to run it; multis chat tries it without a homeserver"},
 }
 
-// foreignKeyHint is what a key of another program is called here; empty for one that nobody brings along.
+// foreignKeyHint says which key to write instead of a key of another program. It is empty for keys not in foreignKeys.
 func foreignKeyHint(key string) string {
 	it, ok := foreignKeys[key]
 	if !ok {

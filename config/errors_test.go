@@ -40,19 +40,19 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"two agents that both are the default": {
 			add:  "agents: {sales: {default: true}, desk: {default: true}, shop: {}}\n",
-			want: `config.yaml:10: agents.sales.default: is true for desk as well; leave it to one of them`,
+			want: `config.yaml:10: agents.sales.default: is true for desk as well; set it for only one agent`,
 		},
 		"tools that are denied by a broken pattern": {
 			add:  "agents: {sales: {deny: [\"[exec\"]}}\n",
-			want: `config.yaml:10: agents.sales.deny[0]: "[exec" names no tool; write a name such as fetch_url, with * for what follows, such as "github__get_*"`,
+			want: `config.yaml:10: agents.sales.deny[0]: "[exec" is not a tool name or pattern; write a name such as fetch_url, or a pattern such as "github__get_*"`,
 		},
 		"tools that are denied by two names in one": {
 			add:  "agents: {sales: {deny: [\"exec, fetch_url\"]}}\n",
-			want: `config.yaml:10: agents.sales.deny[0]: "exec, fetch_url" names no tool; write a name such as fetch_url, with * for what follows, such as "github__get_*"`,
+			want: `config.yaml:10: agents.sales.deny[0]: "exec, fetch_url" is not a tool name or pattern; write a name such as fetch_url, or a pattern such as "github__get_*"`,
 		},
 		"a pattern of a server's tools that is broken": {
 			add:  "mcp: {desk: {command: [desk], pin: [wipe, \"[a-\"]}}\n",
-			want: `config.yaml:10: mcp.desk.pin[1]: "[a-" names no tool; write a name such as fetch_url, with * for what follows, such as "github__get_*"`,
+			want: `config.yaml:10: mcp.desk.pin[1]: "[a-" is not a tool name or pattern; write a name such as fetch_url, or a pattern such as "github__get_*"`,
 		},
 		"a call that may take longer than any": {
 			add:  "mcp: {desk: {command: [desk], timeout: 5m}}\n",
@@ -60,23 +60,23 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a server of tools whose name begins no tool's": {
 			add:  "mcp: {1st: {url: \"https://tools.example.com/mcp\"}}\n",
-			want: `config.yaml:10: mcp.1st: is no name for a server; write up to 20 small letters, digits or dashes, a letter first, such as github`,
+			want: `config.yaml:10: mcp.1st: is not a valid server name; write up to 20 small letters, digits or dashes, a letter first, such as github`,
 		},
 		"a server of tools that is nowhere": {
 			add:  "mcp: {desk: {timeout: 5s}}\n",
-			want: `config.yaml:10: mcp.desk: needs either a command that starts it or its url`,
+			want: `config.yaml:10: mcp.desk: needs either command or url; write exactly one of them`,
 		},
 		"a login to a program": {
 			add:  "mcp: {desk: {command: [desk], login: true}}\n",
-			want: `config.yaml:10: mcp.desk.login: is for a server at a url`,
+			want: `config.yaml:10: mcp.desk.login: only works with a url; set url, or remove login`,
 		},
 		"a login and a token": {
 			add:  "mcp: {desk: {url: \"https://tools.example.com/mcp\", login: true, token: t}}\n",
-			want: `config.yaml:10: mcp.desk.login: is in place of a token; leave one of them out`,
+			want: `config.yaml:10: mcp.desk.login: replaces the token; remove one of the two`,
 		},
 		"a client of no login": {
 			add:  "mcp: {desk: {url: \"https://tools.example.com/mcp\", client_id: us}}\n",
-			want: `config.yaml:10: mcp.desk.client_id: is for a server with login: true`,
+			want: `config.yaml:10: mcp.desk.client_id: only works with login: true; set it, or remove client_id and client_secret`,
 		},
 		"a door for other programs that is open": {
 			add:  "mcp_server: {port: 8082, token: short}\n",
@@ -84,11 +84,11 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a heartbeat at odd times": {
 			add:  "heartbeat: {every: 45m}\n",
-			want: `config.yaml:10: heartbeat.every: is no distance that fits; write one of 10m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 12h`,
+			want: `config.yaml:10: heartbeat.every: is not a valid interval; write one of 10m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 12h`,
 		},
 		"a heartbeat of no hours": {
 			add:  "heartbeat: {active_from: 9, active_until: 9}\n",
-			want: `config.yaml:10: heartbeat.active_until: is active_from; write 0 and 24 for the whole day, or enabled: false`,
+			want: `config.yaml:10: heartbeat.active_until: is the same as active_from; write 0 and 24 for the whole day, or enabled: false`,
 		},
 		"a key in the wrong section": {
 			add:  "per_chat_day: 1\n",
@@ -156,7 +156,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"an empty token": {
 			swap: [2]string{"as-secret", `""`},
-			want: `config.yaml:6: appservice.as_token: is empty or has characters that no token has; copy it again, without spaces`,
+			want: `config.yaml:6: appservice.as_token: is empty or has spaces or non-ASCII characters; copy the token again`,
 		},
 		"a bad time zone": {
 			swap: [2]string{"Europe/Berlin", "Europe/Berln"},
@@ -212,7 +212,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a tag of another program": {
 			swap: [2]string{"as-secret", "!secret token"},
-			want: `config.yaml:6: appservice.as_token: has a tag (a word after !), which nothing reads here; write the value itself, in quotes if it begins with !`,
+			want: `config.yaml:6: appservice.as_token: has a YAML tag (a word after !), which is not supported; write only the value, in quotes if it begins with !`,
 		},
 		"a number with a fraction": {
 			add:  "chats:\n  admin_pause_minutes: 1.5\n",
@@ -361,7 +361,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"half a price": {
 			add:  "llm:\n  prices: [openai/gpt-5 1 0]\n",
-			want: `config.yaml:11: llm.prices: has half a price for openai/gpt-5; write what a million tokens cost in and out`,
+			want: `config.yaml:11: llm.prices: has a zero price for openai/gpt-5; write what a million tokens cost, for both input and output`,
 		},
 		"a shortcut that means nothing": {
 			add:  "shortcuts: [stop]\n",

@@ -10,19 +10,19 @@ import (
 
 // field is one key of the file.
 type field struct {
-	key     string             // from the top, joined by dots
+	key     string             // full name, such as "llm.model"
 	set     func(string) error // parses the text and stores it; its error says what is wrong and what to write
 	clear   func()             // empties a list before its items are set; nil for a single value
-	example string             // of a required key; empty when there is a default
+	example string             // example value of a required key; empty means that the key is optional
 }
 
-// required marks a key that has no default, with a value to show in its place.
+// required marks a key without a default. Errors about the missing key show example.
 func (f field) required(example string) field {
 	f.example = example
 	return f
 }
 
-// value is a key with one value.
+// value returns a key with a single value, stored in into.
 func value[T any](key string, into *T, parse func(string) (T, error)) field {
 	return field{key: key, set: func(text string) error {
 		v, err := parse(text)
@@ -33,7 +33,7 @@ func value[T any](key string, into *T, parse func(string) (T, error)) field {
 	}}
 }
 
-// list is a key with any number of values, one item a line.
+// list returns a key with a list of values, stored in into.
 func list[T any](key string, into *[]T, parse func(string) (T, error)) field {
 	return field{
 		key:   key,
@@ -48,10 +48,11 @@ func list[T any](key string, into *[]T, parse func(string) (T, error)) field {
 	}
 }
 
-// fileSuffix ends the name of a key that holds the path of a file with the secret in it.
+// fileSuffix is the suffix of keys that hold the path of a file with a secret.
 const fileSuffix = "_file"
 
-// secret is a key whose value may also stand in a file of its own; dir is where relative paths start.
+// secret returns two keys for one secret: key holds the value, key_file the path of a file with it. Relative paths start
+// at dir.
 func secret(key string, into *Secret, dir string, parse func(string) (Secret, error)) [2]field {
 	return [2]field{
 		value(key, into, parse),
@@ -65,7 +66,7 @@ func secret(key string, into *Secret, dir string, parse func(string) (Secret, er
 	}
 }
 
-// What stands in the example, and in hints, where only the reader knows the value.
+// Placeholder values in example.yaml and in hints, for values that only the user knows.
 const (
 	exampleAddress = "https://matrix.example.com"
 	exampleDomain  = "example.com"
@@ -109,7 +110,7 @@ func (c *Config) serverFields(dir string) []field {
 	}
 }
 
-// modelFields are the keys about models of all kinds, and what they may cost.
+// modelFields lists the keys of models, media and the budget.
 func (c *Config) modelFields(dir string) []field {
 	apiKey := secret("llm.api_key", &c.LLM.APIKey, dir, optional(token))
 	embedKey := secret("embeddings.api_key", &c.Embeddings.APIKey, dir, optional(token))
@@ -154,7 +155,7 @@ func (c *Config) modelFields(dir string) []field {
 	}
 }
 
-// chatFields are the keys about what multis does in chats, with documents and beside them.
+// chatFields lists the keys of chats, documents, memory, servers and logging.
 func (c *Config) chatFields(dir string) []field {
 	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, dir, optional(token))
 	mcpToken := secret("mcp_server.token", &c.MCPServer.Token, dir, optional(token))
@@ -202,17 +203,17 @@ func (c *Config) chatFields(dir string) []field {
 	}...)
 }
 
-// group is a section whose keys are names that nobody knows beforehand, each of them a section with keys of its own. The
-// environment cannot set these.
+// group is a section whose keys are names chosen by the user, such as agents. Each name is a section with the same keys.
+// Environment variables cannot set them.
 type group struct {
 	section  string
-	name     string // what stands for such a name in the documentation
-	expected string // what such a name is, for who wrote another
-	// item makes the keys of one name, and what keeps the values they were set to.
+	name     string // placeholder for the chosen name in the documentation
+	expected string // description of a valid name, for the error about an invalid one
+	// item returns the keys of one name, and keep, which stores their values in the Config.
 	item func(name string) (fields []field, keep func())
 }
 
-// groups lists the sections of that kind.
+// groups lists the sections whose keys are chosen names. Relative paths of secrets start at dir.
 func (c *Config) groups(dir string) []group {
 	return []group{
 		{"chats.networks", "protocol", "the name of a network; write the bridge's protocol, such as whatsapp", func(protocol string) ([]field, func()) {
@@ -320,7 +321,7 @@ func (h *Hook) fields(section, dir string) []field {
 	}
 }
 
-// envName is the name of a key in the environment.
+// envName returns the environment variable of a key.
 func envName(key string) string {
 	return "MULTIS_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }

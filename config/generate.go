@@ -11,14 +11,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// placeholder is what the example has where Generate puts a random value.
+// placeholder is the value in the file that Generate replaces with a random one.
 const placeholder = "generate"
 
-// Generate gives each key of the configuration at path that says "generate" a random value, checks the whole, and only
-// then writes it back: in place, with comments and order kept, readable by its owner alone. Values that are set
-// stay as they are; when none says "generate" the file is not touched.
+// Generate replaces each token with the value "generate" in the configuration at path with a random one. It writes the
+// file only if the result is valid, keeps comments and order, and sets mode 0600. Without a "generate" the file is not
+// changed.
 func Generate(path string) (*Config, error) {
-	// A file behind a symbolic link is replaced where it lies, not by something else in the place of the link.
+	// Replace the target of a symbolic link, not the link.
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration (multis -e writes an example): %w", err)
@@ -44,14 +44,14 @@ func Generate(path string) (*Config, error) {
 	return c, nil
 }
 
-// fillPlaceholders returns data with random values in the place of the placeholders.
+// fillPlaceholders returns data with random values instead of the placeholders.
 func fillPlaceholders(name string, data []byte) ([]byte, error) {
 	for _, fresh := range []struct{ key, value string }{
 		{"sender_localpart", "as_multis_" + strings.ToLower(rand.Text())},
 		{"as_token", rand.Text() + rand.Text()},
 		{"hs_token", rand.Text() + rand.Text()},
 	} {
-		// Parsed again for each key: the value before it may stand in the same line and has moved this one.
+		// Parse again for each key: a previous replacement in the same line has moved the columns.
 		var doc yaml.Node
 		if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
 			return data, nil //nolint:nilerr // not YAML, which Parse explains better
@@ -62,7 +62,7 @@ func fillPlaceholders(name string, data []byte) ([]byte, error) {
 		}
 		lines := strings.Split(string(data), "\n")
 		if !replacePlaceholder(lines, node, fresh.value) {
-			return nil, fmt.Errorf("%s:%d: appservice.%s: cannot be filled in here; write it as %s: generate, on a line of its own",
+			return nil, fmt.Errorf("%s:%d: appservice.%s: cannot be replaced here; write it as %s: generate, on a line of its own",
 				name, node.Line, fresh.key, fresh.key)
 		}
 		data = []byte(strings.Join(lines, "\n"))
@@ -70,7 +70,7 @@ func fillPlaceholders(name string, data []byte) ([]byte, error) {
 	return data, nil
 }
 
-// yamlValue finds the value of a key in a mapping; nil stands for none.
+// yamlValue returns the value of a key in a mapping, or nil if there is none.
 func yamlValue(node *yaml.Node, key string) *yaml.Node {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil
@@ -83,8 +83,8 @@ func yamlValue(node *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// replacePlaceholder writes value over the placeholder that node stands for. It reports false when the text is not there, as
-// with anchors, tags or line ends that only YAML knows.
+// replacePlaceholder replaces the placeholder at node's position in lines with value. It returns false if the text at
+// that position is not the placeholder, as with anchors, tags or line breaks that only YAML recognizes.
 func replacePlaceholder(lines []string, node *yaml.Node, value string) bool {
 	if node.Line > len(lines) {
 		return false
@@ -103,7 +103,7 @@ func replacePlaceholder(lines []string, node *yaml.Node, value string) bool {
 	return false
 }
 
-// replaceFile puts data in the place of the file at path in one step, so that a crash leaves the old or the new file.
+// replaceFile replaces the file at path atomically: after a crash it is either the old or the new one.
 func replaceFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".config-*") // mode 0600
 	if err != nil {

@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// Heartbeat is how somebody looks around by himself.
+// Heartbeat configures the periodic check of one agent.
 type Heartbeat struct {
 	Enabled      bool
-	Every        time.Duration // one of heartbeatIntervals
-	ActiveFrom   int           // the first hour, in TimeZone
-	ActiveUntil  int           // the hour in which it is over; before ActiveFrom: on the next day
-	Checklist    []string      // what to look at beside what is built in
-	ChecksPerDay int           // how often a model looks at Checklist at most
-	Tasks        bool          // whether tasks that stand still or failed are looked at
-	Drafts       bool          // whether what could be written to a contact is drafted
-	PerDay       Money         // what it may cost
+	Every        time.Duration // interval between checks; one of heartbeatIntervals
+	ActiveFrom   int           // first hour of the day with checks, in Config.TimeZone
+	ActiveUntil  int           // hour at which checks end; if less than ActiveFrom, on the next day
+	Checklist    []string      // further instructions for a model, beside the built-in checks
+	ChecksPerDay int           // maximum number of model checks of Checklist a day
+	Tasks        bool          // whether stalled and failed tasks are reported
+	Drafts       bool          // whether messages to contacts are drafted
+	PerDay       Money         // cap on its cost in a day
 }
 
-// heartbeatIntervals are the distances between two looks that fit the clock.
+// heartbeatIntervals lists the valid values of Heartbeat.Every. Each divides a day evenly.
 func heartbeatIntervals() []string {
 	return []string{"10m", "15m", "20m", "30m", "1h", "2h", "3h", "4h", "6h", "12h"}
 }
 
-// defaultHeartbeat is a heartbeat until it is configured: none.
+// defaultHeartbeat returns the default settings, with the heartbeat disabled.
 func defaultHeartbeat() Heartbeat {
 	return Heartbeat{Every: 30 * time.Minute, ActiveFrom: 7, ActiveUntil: 23, Checklist: []string{}, ChecksPerDay: 4, PerDay: 200_000}
 }
@@ -45,17 +45,17 @@ func (h *Heartbeat) fields(section string) []field {
 	}
 }
 
-// heartbeatInterval reads a distance that divides the hours of a day evenly, so that looks stay at the same minutes.
+// heartbeatInterval parses an interval that divides a day evenly, so that checks run at the same times every day.
 func heartbeatInterval(s string) (time.Duration, error) {
 	if !slices.Contains(heartbeatIntervals(), s) {
-		return 0, errors.New("is no distance that fits; write one of " + strings.Join(heartbeatIntervals(), ", "))
+		return 0, errors.New("is not a valid interval; write one of " + strings.Join(heartbeatIntervals(), ", "))
 	}
 	return time.ParseDuration(s) //nolint:wrapcheck // all of them can be read
 }
 
-// checkHeartbeat refuses a day of no hours, which nobody means.
+// checkHeartbeat rejects an empty range of active hours.
 func (c *Config) checkHeartbeat(r *reader, section string, h Heartbeat) {
 	if h.ActiveFrom == h.ActiveUntil {
-		r.reportKey(section+".active_until", "is active_from; write 0 and 24 for the whole day, or enabled: false")
+		r.reportKey(section+".active_until", "is the same as active_from; write 0 and 24 for the whole day, or enabled: false")
 	}
 }

@@ -5,47 +5,47 @@ import (
 	"time"
 )
 
-// NoModel is the LLM.Model that means: answer with quoted passages only.
+// NoModel is the model name that means "no model". For LLM.Model, answers then only quote passages.
 const NoModel = "none"
 
-// LLM says which language models answer, and where they are.
+// LLM configures the language models.
 type LLM struct {
-	Model      string // NoModel, one as "provider/name", or one of Strategies' names
-	BaseURL    string // of the provider of Model, without a slash at the end; empty where it is known or in Providers
-	APIKey     Secret // of the provider of Model
-	Local      bool   // the provider of Model costs nothing
-	Timeout    time.Duration
+	Model      string              // NoModel, "provider/name", or the name of a strategy
+	BaseURL    string              // base URL of Model's provider, without a trailing slash; empty means the built-in one or that of Providers
+	APIKey     Secret              // key for Model's provider
+	Local      bool                // whether Model's provider is free
+	Timeout    time.Duration       // how long a model may be silent, before and within its answer
 	Providers  map[string]Provider // by name
 	Strategies Strategies
-	Prices     []Price // of models whose price is not known, or is another one
+	Prices     []Price // override the built-in prices
 }
 
-// Provider says where models are served and how.
+// Provider configures one provider of language models.
 type Provider struct {
-	Type    string // "anthropic", "openai" or "gemini"; empty: by the provider's name, else openai
+	Type    string // protocol: "anthropic", "openai" or "gemini"; empty means the provider's known protocol, else "openai"
 	BaseURL string
 	APIKey  Secret
-	Local   bool
+	Local   bool // whether its models are free
 }
 
-// Embeddings is the model that finds passages by what they mean.
+// Embeddings configures the embedding model for semantic search.
 type Embeddings struct {
-	Model        string // NoModel, or "openai/" or "ollama/" and the model's name at BaseURL
-	BaseURL      string // of an OpenAI-compatible API, without a slash at the end; empty means OpenAI's or Ollama's own
-	APIKey       Secret // empty for servers that want none
-	Dimensions   int    // of the vectors; zero leaves it to the model
-	PricePerMTok Money  // in Budget.Currency
-	Local        bool   // the model costs nothing; only then may its price be zero. Always true for Ollama's.
+	Model        string // NoModel, "openai/NAME" or "ollama/NAME"
+	BaseURL      string // base URL of an OpenAI-compatible API, without a trailing slash; empty means that of OpenAI or Ollama
+	APIKey       Secret // empty if the server requires none
+	Dimensions   int    // of the vectors; zero means the model's default
+	PricePerMTok Money  // price of a million tokens, in Budget.Currency
+	Local        bool   // whether the model is free; only then may its price be zero. Always true for Ollama.
 }
 
-// Speech is the model that turns voice notes into words.
+// Speech configures the model that transcribes voice notes.
 type Speech struct {
-	Model          string        // NoModel, or "openai/" and the model's name at BaseURL
-	BaseURL        string        // of an API with /audio/transcriptions, without a slash at the end; empty means OpenAI's own
-	APIKey         Secret        // empty for servers that want none
+	Model          string        // NoModel or "openai/NAME"
+	BaseURL        string        // base URL of an API with /audio/transcriptions, without a trailing slash; empty means OpenAI's
+	APIKey         Secret        // empty if the server requires none
 	Timeout        time.Duration // of one call
-	PricePerMinute Money         // of a recording, in Budget.Currency
-	Local          bool          // the model costs nothing; only then may the price be zero
+	PricePerMinute Money         // price of one minute of audio, in Budget.Currency
+	Local          bool          // whether the model is free; only then may the price be zero
 }
 
 // The names of the strategies.
@@ -57,7 +57,7 @@ const (
 	Custom        = "custom"
 )
 
-// Strategies are lists of models, tried in the order they were written in.
+// Strategies holds lists of models. The models of a list are tried in order.
 type Strategies struct {
 	CheapFirst    []string
 	FastFirst     []string
@@ -66,7 +66,7 @@ type Strategies struct {
 	Custom        []string
 }
 
-// byName is a strategy's models, or nil for a name that is none.
+// byName returns the models of a strategy, or nil if name is not a strategy.
 func (s *Strategies) byName(name string) *[]string {
 	switch name {
 	case CheapFirst:
@@ -88,7 +88,8 @@ func emptyStrategies() Strategies {
 	return Strategies{CheapFirst: []string{}, FastFirst: []string{}, PowerfulFirst: []string{}, OfflineFirst: []string{}, Custom: []string{}}
 }
 
-// ResolveModels are the models behind a value of LLM.Model, in the order they are tried: none for NoModel.
+// ResolveModels returns the models that a value of LLM.Model stands for, in the order they are tried. It is empty for
+// NoModel.
 func (l *LLM) ResolveModels(model string) []string {
 	if model == NoModel || model == "" {
 		return nil
@@ -99,7 +100,7 @@ func (l *LLM) ResolveModels(model string) []string {
 	return []string{model}
 }
 
-// AllModels are the models of the configuration, each once: those behind Model, then those of the strategies that are not in use.
+// AllModels returns all configured models without duplicates: those of Model first, then those of the other strategies.
 func (l *LLM) AllModels() []string {
 	var all []string
 	for _, value := range []string{l.Model, CheapFirst, FastFirst, PowerfulFirst, OfflineFirst, Custom} {
@@ -116,6 +117,6 @@ func (l *LLM) AllModels() []string {
 type Price struct {
 	Model      string // "provider/name"
 	In, Out    Money
-	CacheRead  Money // of input from the provider's cache; zero: as In
-	CacheWrite Money // of input put there; zero: as In
+	CacheRead  Money // input read from the provider's cache; zero means In
+	CacheWrite Money // input written to it; zero means In
 }

@@ -14,8 +14,7 @@ const moneyDecimals = 6
 
 var moneyPattern = regexp.MustCompile(`^([0-9]{1,12})(?:\.([0-9]{1,6}))?$`)
 
-// ParseMoney reads an amount written as a decimal number such as 2 or 0.15. It is exact: more than six decimals, a
-// sign or an exponent are errors.
+// ParseMoney parses a decimal number such as 2 or 0.15. More than six decimals, a sign and an exponent are errors.
 func ParseMoney(s string) (Money, error) {
 	m := moneyPattern.FindStringSubmatch(s)
 	if m == nil {
@@ -28,7 +27,7 @@ func ParseMoney(s string) (Money, error) {
 	return Money(micros), nil
 }
 
-// String writes the amount with at least two decimals and no more than it needs: 2.00, 0.15, 0.000001.
+// String formats the amount with two decimals, or more if needed: 2.00, 0.15, 0.000001.
 func (m Money) String() string {
 	sign, micros := "", uint64(m) //nolint:gosec // in two's complement, turned around below
 	if m < 0 {

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// offlineValues are the values of the keys about Matrix and the database in a conversation without a homeserver. Nothing answers there.
+// offlineValues replaces the Matrix and database settings in offline mode. No server exists at these addresses.
 var offlineValues = map[string]string{
 	"homeserver.address":          "http://terminal.invalid",
 	"homeserver.domain":           "terminal.invalid",
@@ -16,7 +16,7 @@ var offlineValues = map[string]string{
 	"database.url":                "",
 }
 
-// LoadOffline is Load for a conversation without a homeserver, as ParseOffline is Parse.
+// LoadOffline reads the configuration at path for use without a homeserver, as ParseOffline does.
 func LoadOffline(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -25,8 +25,8 @@ func LoadOffline(path string) (*Config, error) {
 	return ParseOffline(path, data, os.LookupEnv)
 }
 
-// ParseOffline is Parse for a conversation without a homeserver: what is said about Matrix and about the database is neither read nor
-// missed, and Database.URL is empty. TimeZone is nil when none is said.
+// ParseOffline parses a configuration for use without a homeserver (multis chat). It ignores the Matrix and database
+// keys, which may be missing, and leaves Database.URL empty. TimeZone may be missing too and is nil then.
 func ParseOffline(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
 	c := defaults()
 	r := newReader(name, c)

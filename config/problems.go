@@ -12,14 +12,14 @@ import (
 	"multis/text"
 )
 
-// problem is one line of the error.
+// problem is one line of the error that Parse returns.
 type problem struct {
-	line int    // 0 for the environment
+	line int    // line of the file; zero for an environment variable
 	key  string // empty when the file is wrong as a whole
 	text string
 }
 
-// report adds one problem, in one line whatever the key looks like.
+// report adds a problem at a place. The text is cleaned to a single line.
 func (r *reader) report(at place, key, what string) {
 	where := fmt.Sprintf("%s:%d", r.file, at.line)
 	if at.variable != "" {
@@ -31,8 +31,8 @@ func (r *reader) report(at place, key, what string) {
 	r.problems = append(r.problems, problem{at.line, key, text.OneLine(where + ": " + what)})
 }
 
-// reportKey reports what is wrong with a key in view of other keys, at the place that set it, unless it is known to be
-// wrong by itself.
+// reportKey reports a key that contradicts other keys, at the place where it was set. It does nothing if the key already
+// has a problem.
 func (r *reader) reportKey(key, what string) {
 	if slices.ContainsFunc(r.problems, func(p problem) bool { return p.key == key || p.key == key+fileSuffix }) {
 		return
@@ -51,7 +51,7 @@ func (r *reader) reportKey(key, what string) {
 	r.report(at, key, what)
 }
 
-// err joins the problems in the order of the file; those of the environment come first.
+// err joins the problems in the order of the file. Problems of environment variables come first.
 func (r *reader) err() error {
 	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
 	var lines []error
@@ -63,7 +63,7 @@ func (r *reader) err() error {
 
 var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
-// reportYAMLError reports text that is not YAML, with the usual reason for it where there is one.
+// reportYAMLError reports a YAML syntax error, with a fix for the common mistakes.
 func (r *reader) reportYAMLError(err error) {
 	at, what := place{line: 1}, err.Error()
 	if m := yamlError.FindStringSubmatch(what); m != nil {

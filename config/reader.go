@@ -12,20 +12,20 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// reader fills a Config and collects what is wrong with what it reads.
+// reader fills a Config from a file and the environment, and collects the problems.
 type reader struct {
 	config     *Config
 	file       string
 	fields     map[string]field
-	fieldOrder []string // the keys of known, in the order of the table
+	fieldOrder []string // the keys of fields, in the order of the table
 	groups     []group
-	sections   map[string]int   // line of each section; 0 while the file has not shown it
-	source     map[string]place // where a key was set, whether or not its value was any good
-	preset     map[string]bool  // keys whose value is set already, whatever the file and the environment say
+	sections   map[string]int   // line of each section; zero if it is not in the file
+	source     map[string]place // where a key was set, even to an invalid value
+	preset     map[string]bool  // keys whose values in the file and the environment are ignored
 	problems   []problem
 }
 
-// place is where a value came from: a line of the file, or a variable of the environment.
+// place is the source of a value: a line of the file or an environment variable.
 type place struct {
 	line     int
 	variable string
@@ -48,7 +48,7 @@ func newReader(file string, c *Config) *reader {
 	return r
 }
 
-// add makes keys known, and the sections they are in.
+// add registers keys and their sections.
 func (r *reader) add(fields []field) {
 	for _, f := range fields {
 		r.fields[f.key] = f
@@ -61,13 +61,13 @@ func (r *reader) add(fields []field) {
 	}
 }
 
-// readDocument reads the file. It reports false when the text is not YAML, so that nothing else can be said about it.
+// readDocument reads the file. It returns false if the text is not YAML.
 func (r *reader) readDocument(data []byte) bool {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
 	switch err := decoder.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		return true // an empty file: everything may be in the environment
+		return true // an empty file is valid: all keys may come from the environment
 	case err != nil:
 		r.reportYAMLError(err)
 		return false
@@ -127,7 +127,7 @@ func (r *reader) readEntry(section string, name, content *yaml.Node) {
 		return
 	}
 	if isNull(content) || r.preset[key] {
-		return // "key:" with nothing after it says as little as no key at all
+		return // "key:" without a value counts as not set
 	}
 	at := place{line: content.Line}
 	if !r.recordSource(key, at) {
@@ -147,7 +147,7 @@ func (r *reader) readEntry(section string, name, content *yaml.Node) {
 	}
 }
 
-// group finds the section whose keys are names.
+// group returns the group with this section name.
 func (r *reader) group(section string) (group, bool) {
 	i := slices.IndexFunc(r.groups, func(g group) bool { return g.section == section })
 	if i < 0 {
@@ -156,12 +156,12 @@ func (r *reader) group(section string) (group, bool) {
 	return r.groups[i], true
 }
 
-// inGroup tells whether a key is below a name of a group.
+// inGroup reports whether a key belongs to a group.
 func (r *reader) inGroup(key string) bool {
 	return slices.ContainsFunc(r.groups, func(g group) bool { return strings.HasPrefix(key, g.section+".") })
 }
 
-// readGroupItem reads one name of a group with what is below it.
+// readGroupItem reads one named section of a group.
 func (r *reader) readGroupItem(g group, name, content *yaml.Node) {
 	key := joinKey(g.section, name.Value)
 	if there, ok := foreignKeys[key]; ok && (there.use != g.section || content.Kind == yaml.SequenceNode) {
@@ -180,7 +180,7 @@ func (r *reader) readGroupItem(g group, name, content *yaml.Node) {
 	keep()
 }
 
-// readScalar sets one value, or one item of a list.
+// readScalar sets a single value or one item of a list. key names it in errors.
 func (r *reader) readScalar(f field, node *yaml.Node, key string) {
 	if node.Kind != yaml.ScalarNode {
 		r.report(place{line: node.Line}, key, "is "+kindOf(node)+"; write a single value")
@@ -188,7 +188,7 @@ func (r *reader) readScalar(f field, node *yaml.Node, key string) {
 	}
 	if strings.HasPrefix(node.Tag, "!") && !strings.HasPrefix(node.Tag, "!!") {
 		r.report(place{line: node.Line}, key,
-			"has a tag (a word after !), which nothing reads here; write the value itself, in quotes if it begins with !")
+			"has a YAML tag (a word after !), which is not supported; write only the value, in quotes if it begins with !")
 		return
 	}
 	if err := f.set(node.Value); err != nil {
@@ -196,8 +196,8 @@ func (r *reader) readScalar(f field, node *yaml.Node, key string) {
 	}
 }
 
-// readEnvironment lets variables override the file. A variable that is set but empty counts as not set, because compose
-// files pass on what the host has not got. Items of a list are separated by commas.
+// readEnvironment overrides the file with environment variables. An empty variable counts as not set, because compose
+// files pass variables that the host does not set as empty ones. Items of a list are separated by commas.
 func (r *reader) readEnvironment(env func(string) (string, bool)) {
 	for _, key := range r.fieldOrder {
 		name := envName(key)
@@ -222,8 +222,8 @@ func (r *reader) readEnvironment(env func(string) (string, bool)) {
 	}
 }
 
-// recordSource remembers where a key was set. It refuses a secret that stands beside its own file, and reports false for it;
-// but the environment may replace either of the two that the file chose.
+// recordSource records where a key was set. It reports an error and returns false if a secret is set both directly and
+// with key_file in the same source. The environment may override either form in the file.
 func (r *reader) recordSource(key string, at place) bool {
 	twin, isFile := strings.CutSuffix(key, fileSuffix)
 	if !isFile {
@@ -237,7 +237,7 @@ func (r *reader) recordSource(key string, at place) bool {
 	return true
 }
 
-// reportMissing reports the required keys that nothing has set.
+// reportMissing reports the required keys that are not set.
 func (r *reader) reportMissing() {
 	for _, key := range r.fieldOrder {
 		_, set := r.source[key]
@@ -248,7 +248,8 @@ func (r *reader) reportMissing() {
 	}
 }
 
-// missingText says what to write for a key. A secret's name does not stand before its value: what is printed hides what follows one.
+// missingText says what to write for a missing key. For a secret it omits "secret:" before the example, because the output
+// filter hides text after that.
 func missingText(name, example string) string {
 	switch {
 	case strings.HasPrefix(example, "generate"):
@@ -281,8 +282,8 @@ func joinKey(section, name string) string {
 	return section + "." + name
 }
 
-// parentSection is the section a key is in; "" is the top.
+// parentSection returns the section of a key; empty means the top level.
 func parentSection(key string) string { return key[:max(strings.LastIndexByte(key, '.'), 0)] }
 
-// keyName is the name of a key inside its section.
+// keyName returns the name of a key without its section.
 func keyName(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }

@@ -10,8 +10,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// registration is the file that makes multis known to the homeserver. It has only the keys multis needs: every other
-// one would bring traffic that nobody reads.
+// registration is the appservice registration file of the homeserver. It has only the keys that multis needs: others
+// would cause traffic that multis ignores.
 type registration struct {
 	ID              string `yaml:"id"`
 	URL             string `yaml:"url"`
@@ -22,7 +22,7 @@ type registration struct {
 	Namespaces      struct {
 		Users []namespace `yaml:"users"`
 	} `yaml:"namespaces"`
-	ReceiveEphemeral bool `yaml:"receive_ephemeral"` // typing and receipts, for noticing that the owner is there
+	ReceiveEphemeral bool `yaml:"receive_ephemeral"` // typing notices and read receipts, which show that the owner is present
 	CreateDevices    bool `yaml:"io.element.msc4190"`
 }
 
@@ -35,7 +35,7 @@ const registrationHeader = `# Written by "multis -g" from config.yaml. Do not ed
 # The homeserver reads this file only when it starts. Keep it secret: as_token opens the owner's account.
 `
 
-// Registration writes the appservice registration for the homeserver, in YAML. It fails when a token is not set.
+// Registration returns the appservice registration for the homeserver as YAML. It fails if a token is not set.
 func Registration(c *Config) ([]byte, error) {
 	a := c.Appservice
 	for _, value := range []string{a.ASToken.Value(), a.HSToken.Value(), a.SenderLocalpart} {
@@ -66,5 +66,5 @@ func Registration(c *Config) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// exactPattern is a pattern that matches one user and no other.
+// exactPattern returns a regular expression that matches only this user.
 func exactPattern(user id.UserID) string { return "^" + regexp.QuoteMeta(user.String()) + "$" }

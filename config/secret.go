@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Secret is a text that no log, error or dump shows. The zero value is no secret at all.
+// Secret is a text that prints as "…" in logs, errors and dumps. The zero value means that no secret is set.
 type Secret string
 
-// hidden stands for a secret wherever one is printed.
+// hidden is printed instead of a secret.
 const hidden = "…"
 
-// Value returns the text itself, for the one place that needs it.
+// Value returns the secret itself.
 func (s Secret) Value() string { return string(s) }
 
 // String returns "…".
@@ -23,11 +23,11 @@ func (s Secret) String() string { return hidden }
 // Format prints "…" for every verb, so that %d or %x of a whole Config show nothing either.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(hidden)) }
 
-// MarshalText gives "…" to JSON, YAML and logs.
+// MarshalText returns "…", for JSON, YAML and logs.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
-// Secrets returns every secret of the configuration, so that each can be taken out of what is written. Of an address it adds the parts that may
-// be one by themselves.
+// Secrets returns all secrets of the configuration, so that they can be removed from output. For a URL it also returns
+// the parts that may be secret by themselves.
 func (c *Config) Secrets() []string {
 	var found []string
 	collectSecrets(reflect.ValueOf(*c), &found)
@@ -61,15 +61,15 @@ func collectSecrets(v reflect.Value, found *[]string) {
 	}
 }
 
-// secretParts are a password, the values of a query and the long parts of a path. A password that is only the name of the user, the host or
-// the database is none that could be hidden.
+// secretParts returns the parts of a URL that may be secret: the password, query values and long path segments. It omits
+// a password equal to the user, host or database name, because hiding it would hide those names everywhere.
 func secretParts(at *url.URL) []string {
 	var parts []string
 	if password, set := at.User.Password(); set && !slices.Contains([]string{at.User.Username(), at.Hostname(), strings.Trim(at.Path, "/")}, password) {
 		parts = append(parts, password)
 	}
 	if at.Scheme != "http" && at.Scheme != "https" {
-		return parts // what follows is no secret of a database's
+		return parts // a database URL has no other secret parts
 	}
 	for _, values := range at.Query() {
 		parts = append(parts, values...)

@@ -8,8 +8,8 @@ import (
 	"multis/text"
 )
 
-// suggest says what may have been meant by an unknown name: a key of the same section that is spelt much like it,
-// else the same name in another section, else all there is in this one.
+// suggest returns a hint for an unknown name in a section: the key to use instead of a foreign key, else a key with a
+// similar spelling in this section, else the same name in another section, else all names of this section.
 func (r *reader) suggest(section, name string) string {
 	if advice := foreignKeyHint(joinKey(section, name)); advice != "" {
 		return advice
@@ -18,7 +18,7 @@ func (r *reader) suggest(section, name string) string {
 	best, least := "", 1+max(2, len(name)/3)
 	for _, known := range here {
 		if len(name) > 2*len(known)+2 {
-			continue // too long to be a misspelling of it
+			continue // too long to be a misspelling
 		}
 		if d := text.EditDistance(strings.ToLower(name), known); d < least {
 			best, least = known, d
@@ -35,7 +35,7 @@ func (r *reader) suggest(section, name string) string {
 	return "known here: " + strings.Join(here, ", ")
 }
 
-// keyNames lists what may stand in a section, in the order of the table.
+// keyNames lists the names that are valid in a section, in the order of the table.
 func (r *reader) keyNames(section string) []string {
 	var names []string
 	keys := slices.Clone(r.fieldOrder)

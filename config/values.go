@@ -22,8 +22,8 @@ import (
 	"multis/plainfile"
 )
 
-// The parsers below turn one text into one value. Their errors say what is wrong and what to write; they quote the
-// text only where nobody would put a secret, and at most 60 characters of it.
+// The parsers below convert a text to a value. Their errors say what is wrong and what to write. They quote at most 60
+// characters of the text, and nothing where it may be a secret.
 
 func textUpTo(most int) func(string) (string, error) {
 	return func(s string) (string, error) {
@@ -49,7 +49,8 @@ func lineOf(least, most int) func(string) (string, error) {
 	}
 }
 
-// assistantName also has to stand in "[Nora] ..." and to be found as a whole word.
+// assistantName parses a name without brackets, because replies begin with "[Nora]". It must contain a letter, because
+// messages address the assistant by it.
 func assistantName(s string) (string, error) {
 	if strings.ContainsAny(s, "[]") || !strings.ContainsFunc(s, unicode.IsLetter) {
 		return "", fmt.Errorf("%.60q is not a name; write letters, without brackets, such as Nora", s)
@@ -79,7 +80,7 @@ func oneOf[T ~string](allowed ...T) func(string) (T, error) {
 	}
 }
 
-// optional lets a text be empty.
+// optional makes parse accept an empty text.
 func optional[T ~string](parse func(string) (T, error)) func(string) (T, error) {
 	return func(s string) (T, error) {
 		if s == "" {
@@ -123,7 +124,7 @@ func positive(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// upTo takes lengths of time that are not longer than most.
+// upTo parses a positive duration of at most most.
 func upTo(most time.Duration) func(string) (time.Duration, error) {
 	return func(s string) (time.Duration, error) {
 		d, err := positive(s)
@@ -134,15 +135,16 @@ func upTo(most time.Duration) func(string) (time.Duration, error) {
 	}
 }
 
-// toolPattern takes what names tools, or several at once. One that fits none would forbid nothing where it stands under deny.
+// toolPattern parses a tool name or a pattern. It rejects patterns that can match no tool, because under deny they would
+// forbid nothing.
 func toolPattern(s string) (string, error) {
 	if _, err := path.Match(s, ""); err != nil || len(s) > 64 || !toolPatternChars.MatchString(s) {
-		return "", fmt.Errorf(`%.60q names no tool; write a name such as fetch_url, with * for what follows, such as "github__get_*"`, s)
+		return "", fmt.Errorf(`%.60q is not a tool name or pattern; write a name such as fetch_url, or a pattern such as "github__get_*"`, s)
 	}
 	return s, nil
 }
 
-// toolPatternChars are those of names, and those that path.Match reads.
+// toolPatternChars matches the characters of tool names and of path.Match patterns.
 var toolPatternChars = regexp.MustCompile(`^[a-zA-Z0-9_*?^\[\]-]+$`)
 
 func timeZone(s string) (*time.Location, error) {
@@ -187,7 +189,8 @@ func serverName(s string) (string, error) {
 	return s, nil
 }
 
-// webAddress does not quote the text: an address can hold a password. like is one that is right.
+// webAddress parses an http(s) URL without credentials, query or fragment. Errors show the example like, and never the
+// text, which may contain a password.
 func webAddress(like string) func(string) (string, error) {
 	return func(s string) (string, error) {
 		u, err := url.Parse(s)
@@ -201,25 +204,25 @@ func webAddress(like string) func(string) (string, error) {
 	}
 }
 
-// secretURL is a web address with whatever else belongs to it. It is not quoted: it may hold a secret.
+// secretURL parses an http(s) URL that may have a query. Errors never quote it, because it may contain a secret.
 func secretURL(s string) (Secret, error) {
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || hasSpace(s) {
 		return "", errors.New("is not a web address; write it like https://example.com/multis")
 	}
 	if u.User != nil {
-		return "", errors.New("has a password in it, which is not sent; put what the server wants to see into its path")
+		return "", errors.New("has a user name or password in it, which is not sent; remove it, and put a key into the path")
 	}
 	return Secret(s), nil
 }
 
-// mcpURL is a secretURL without the slash at its end, which is no other address.
+// mcpURL parses a secretURL and removes trailing slashes.
 func mcpURL(s string) (Secret, error) {
 	address, err := secretURL(s)
 	return Secret(strings.TrimRight(address.Value(), "/")), err
 }
 
-// signingSecret is long enough that nobody guesses it.
+// signingSecret parses a secret of at least 24 characters, so that it cannot be guessed.
 func signingSecret(s string) (Secret, error) {
 	const least = 24
 	if n := len(s); n < least {
@@ -247,7 +250,7 @@ func filePath(s string) (string, error) {
 	return s, nil
 }
 
-// modelOrStrategy takes everything that says which models answer.
+// modelOrStrategy parses NoModel, "provider/name" or the name of a strategy.
 func modelOrStrategy(s string) (string, error) {
 	if s == NoModel || new(Strategies).byName(s) != nil {
 		return s, nil
@@ -258,7 +261,7 @@ func modelOrStrategy(s string) (string, error) {
 	return s, nil
 }
 
-// ollamaPrefix is how the names of models begin that Ollama serves.
+// ollamaPrefix is the prefix of Ollama's model names.
 const ollamaPrefix = "ollama/"
 
 func embeddingModel(s string) (string, error) {
@@ -272,7 +275,7 @@ func embeddingModel(s string) (string, error) {
 	return s, nil
 }
 
-// providerModel takes "provider/name".
+// providerModel parses "provider/name".
 func providerModel(s string) (string, error) {
 	provider, model, _ := strings.Cut(s, "/")
 	if _, err := word(provider); err != nil || strings.Contains(provider, ".") || model == "" || hasSpace(s) {
@@ -281,7 +284,7 @@ func providerModel(s string) (string, error) {
 	return s, nil
 }
 
-// price takes a model and two to four amounts.
+// price parses a model and two to four amounts: input, output, cache read and cache write.
 func price(s string) (Price, error) {
 	words := strings.Fields(s)
 	if len(words) < 3 || len(words) > 5 {
@@ -299,7 +302,7 @@ func price(s string) (Price, error) {
 	return Price{Model: model, In: amounts[0], Out: amounts[1], CacheRead: amounts[2], CacheWrite: amounts[3]}, err
 }
 
-// shortcut takes a regular expression and the command that it means.
+// shortcut parses "PATTERN => /COMMAND".
 func shortcut(s string) (Shortcut, error) {
 	pattern, command, found := strings.Cut(s, "=>")
 	pattern, command = strings.TrimSpace(pattern), strings.TrimSpace(command)
@@ -329,10 +332,10 @@ func logLevel(s string) (zerolog.Level, error) {
 	return zerolog.ParseLevel(known)
 }
 
-// token takes any secret that can stand in an HTTP header.
+// token parses a secret that is valid in an HTTP header.
 func token(s string) (Secret, error) {
 	if s == "" || hasSpace(s) || strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return "", errors.New("is empty or has characters that no token has; copy it again, without spaces")
+		return "", errors.New("is empty or has spaces or non-ASCII characters; copy the token again")
 	}
 	return Secret(s), nil
 }
@@ -346,9 +349,9 @@ func postgresURL(s string) (Secret, error) {
 	return Secret(s), nil
 }
 
-// readSecret returns the text of a file that holds nothing but a secret. Only plain files are read, and not much of
-// them: a pipe could wait for ever and a device never end. Its errors do not repeat the path, because people put the
-// secret itself there.
+// readSecret returns the trimmed content of a file, which must contain only a secret. It reads only regular files of at
+// most 64 KiB, because a pipe could block and a device never end. Its errors do not repeat the path, because users
+// mistakenly write the secret itself there.
 func readSecret(path string) (string, error) {
 	const most = 64 << 10
 	f, _, err := plainfile.Open(path)
