@@ -19,10 +19,10 @@ type endpoint struct {
 	Model   string // as the provider calls it
 	BaseURL string
 	APIKey  string
-	Timeout time.Duration // how long it may be silent
+	Timeout time.Duration // how long it may send nothing
 }
 
-// adapter is a bare model: no budget, no second try.
+// adapter is a model without a budget and without retries.
 type adapter struct {
 	endpoint
 	// stream makes one call in the provider's protocol. Its errors are the SDK's; its context ends a silent call.
@@ -54,8 +54,8 @@ func (a *adapter) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 	}
 }
 
-// classifyError turns what went wrong with a call into our words. The caller's own end is passed on as it is. What an SDK says
-// is never repeated: it may quote the prompt.
+// classifyError converts an error of a call to an *Error. If the caller's context ended, it returns that error. It never
+// includes the text of an SDK error, which may quote the prompt.
 func classifyError(caller, call context.Context, model string, err error) error {
 	if caller.Err() != nil {
 		return fmt.Errorf("%s: %w", model, caller.Err())
@@ -80,7 +80,7 @@ func classifyError(caller, call context.Context, model string, err error) error 
 	return e
 }
 
-// isTLSError tells whether the other side could not prove who it is.
+// isTLSError reports whether the TLS handshake or the certificate check failed.
 func isTLSError(err error) bool {
 	var stranger *tls.CertificateVerificationError
 	var alert tls.AlertError
@@ -88,14 +88,14 @@ func isTLSError(err error) bool {
 	return errors.As(err, &stranger) || errors.As(err, &alert) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// isUnreachable tells whether a request never got to a server.
+// isUnreachable reports whether no connection to a server was made.
 func isUnreachable(err error) bool {
 	var unknownHost *net.DNSError
 	var network *net.OpError
 	return errors.As(err, &unknownHost) || errors.As(err, &network) && network.Op == "dial"
 }
 
-// isMalformedReply tells whether an answer is not what the protocol says.
+// isMalformedReply reports whether an answer violates the protocol.
 func isMalformedReply(err error) bool {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

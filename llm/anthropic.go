@@ -59,7 +59,8 @@ func (m *anthropicMessages) stream(ctx context.Context, r Request) iter.Seq2[Del
 	}
 }
 
-// open sends the request and returns once the server begins to answer. Newer models take no temperature.
+// open sends the request and returns when the server begins to answer. It retries without the temperature, which newer
+// models reject.
 func (m *anthropicMessages) open(ctx context.Context, r Request) (*ssestream.Stream[anthropic.MessageStreamEventUnion], error) {
 	var d dialect
 	if known := m.dialect.Load(); known != nil {
@@ -86,8 +87,8 @@ func (m *anthropicMessages) open(ctx context.Context, r Request) (*ssestream.Str
 	}
 }
 
-// params is the request in the protocol's words. Tools and instructions are the same from call to call, so that the
-// provider is asked to keep them: it reads tools first, so one mark behind the instructions covers both.
+// params converts a request to the protocol. Tools and instructions are the same in every call, so they are marked for
+// the provider's cache. Tools come first in a prompt, so one mark after the instructions covers both.
 func (m *anthropicMessages) params(r Request, d dialect) (anthropic.MessageNewParams, error) {
 	p := anthropic.MessageNewParams{Model: m.model, MaxTokens: int64(r.MaxTokens)}
 	if p.MaxTokens <= 0 {
@@ -101,7 +102,7 @@ func (m *anthropicMessages) params(r Request, d dialect) (anthropic.MessageNewPa
 		if err != nil {
 			return p, err
 		}
-		delete(schema, "type") // it is always an object, and said by the protocol itself
+		delete(schema, "type") // the SDK sets it to "object"
 		t := anthropic.ToolParam{
 			Name: tool.Name, Description: anthropic.String(tool.Description),
 			InputSchema: anthropic.ToolInputSchemaParam{ExtraFields: schema},
@@ -120,7 +121,8 @@ func (m *anthropicMessages) params(r Request, d dialect) (anthropic.MessageNewPa
 	return p, nil
 }
 
-// appendAnthropic adds a message, to the last one if that has the same role: results of parallel calls stand together.
+// appendAnthropic appends a message to list. A message with the same role as the last one is merged into it, because the
+// protocol requires the results of parallel calls in one message.
 func appendAnthropic(list []anthropic.MessageParam, m Message) []anthropic.MessageParam {
 	role := anthropic.MessageParamRoleUser
 	var blocks []anthropic.ContentBlockParamUnion
@@ -152,14 +154,14 @@ func appendAnthropic(list []anthropic.MessageParam, m Message) []anthropic.Messa
 	}
 }
 
-// anthropicAnswer puts an answer together. Blocks come one after the other, and calls in pieces.
+// anthropicAnswer assembles an answer from stream events. Blocks arrive one after the other, tool calls in parts.
 type anthropicAnswer struct {
 	usage  Usage
 	call   *partialCall // the call whose block is open
 	called bool
 }
 
-// read is one event as the rest of the program knows it.
+// read converts one event to deltas.
 func (a *anthropicAnswer) read(e anthropic.MessageStreamEventUnion) []Delta {
 	switch e.Type {
 	case "message_start":
@@ -192,7 +194,8 @@ func (a *anthropicAnswer) read(e anthropic.MessageStreamEventUnion) []Delta {
 	return nil
 }
 
-// end gives out why the answer ended, and what it used: output for certain, the rest where it is said again.
+// end returns the stop reason and the usage. This event always has the output tokens; input tokens are updated if it
+// repeats them.
 func (a *anthropicAnswer) end(e anthropic.MessageStreamEventUnion) []Delta {
 	a.usage.Out = max(a.usage.Out, e.Usage.OutputTokens)
 	if e.Usage.InputTokens > 0 {
@@ -215,12 +218,12 @@ func (a *anthropicAnswer) end(e anthropic.MessageStreamEventUnion) []Delta {
 	return nonEmpty(d)
 }
 
-// anthropicUsage counts all input, as its In leaves out what has to do with the cache.
+// anthropicUsage converts token counts. Anthropic's input count excludes cached tokens; Usage.In includes them.
 func anthropicUsage(in, out, read, written int64) Usage {
 	return Usage{In: in + read + written, Out: out, CacheRead: read, CacheWrite: written}
 }
 
-// nonEmpty is a list of what says anything.
+// nonEmpty returns a list with d, or nil if d is the zero value.
 func nonEmpty(d Delta) []Delta {
 	if d == (Delta{}) {
 		return nil

@@ -7,22 +7,23 @@ import (
 )
 
 const (
-	// maxFailures in a row are what a provider may have before it is left alone for breakerCooldown.
+	// maxFailures is the number of consecutive failures after which no calls are made for breakerCooldown.
 	maxFailures     = 5
 	breakerCooldown = 30 * time.Second
 )
 
-// breaker leaves a provider alone that keeps failing, so that nobody waits for it while another one could answer. It is
-// shared by all models behind one account of a provider. After its rest one call may try; the others wait for how that ends.
+// breaker is a circuit breaker: it stops calls to a provider that keeps failing, so that a fallback can answer without
+// delay. All models of one account of a provider share it. After the cooldown it allows one trial call; others are
+// refused until that call ends or another cooldown passes.
 type breaker struct {
 	now func() time.Time
 
 	mu        sync.Mutex
 	failures  int
-	openUntil time.Time // the end of its rest
+	openUntil time.Time // end of the cooldown
 }
 
-// allow tells whether a call may be made, and if not, for how long.
+// allow reports whether a call may be made. If not, it returns how long to wait.
 func (b *breaker) allow() (time.Duration, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -33,12 +34,11 @@ func (b *breaker) allow() (time.Duration, bool) {
 	if wait := b.openUntil.Sub(now); wait > 0 {
 		return wait, false
 	}
-	b.openUntil = now.Add(breakerCooldown) // this call is the one that tries
+	b.openUntil = now.Add(breakerCooldown) // this is the trial call
 	return 0, true
 }
 
-// record takes note of how a call ended. Only what says something about the provider counts: not a request that nobody
-// would take, not a caller that left.
+// record counts the result of a call. Only failures of the provider count, not invalid requests and canceled calls.
 func (b *breaker) record(err error) {
 	var e *Error
 	b.mu.Lock()

@@ -13,11 +13,10 @@ import (
 	"multis/policy"
 )
 
-// ErrOverBudget is what every refusal for money is (errors.Is); it comes as an *OverBudgetError. No call was made: answer
-// without a model.
+// ErrOverBudget matches every *OverBudgetError with errors.Is. No call was made, so the caller answers without a model.
 var ErrOverBudget = errors.New("the budget is used up")
 
-// ErrNoPrice is returned by Budgeted and Models for a model that may cost money nobody can count.
+// ErrNoPrice is returned by Budgeted and Models for a paid model without a known price.
 var ErrNoPrice = errors.New("the model has no price, and only a local one may go without")
 
 // OverBudgetError is returned by a model whose next call could exceed a cap.
@@ -44,31 +43,31 @@ func (e *OverBudgetError) Error() string {
 // Unwrap makes it an ErrOverBudget.
 func (e *OverBudgetError) Unwrap() error { return ErrOverBudget }
 
-// Ledger keeps the money. Reserve must be durable before it returns: a reservation that is never settled, because the
+// Ledger records spending. Reserve must be durable before it returns: a reservation that is never settled, because the
 // process died, counts in full for its day.
 type Ledger interface {
 	Reserve(ctx context.Context, s policy.Spend) (policy.Reservation, error)
 	Settle(ctx context.Context, id int64, s policy.Settlement) error
 }
 
-// Budget is what a model's calls are paid from. The caps' zero value allows only calls that cost nothing.
+// Budget holds the price and the caps of a model's calls. Caps of zero allow only free calls.
 type Budget struct {
 	Ledger        Ledger
-	Price         Price         // a model without one is refused, unless it is local
-	Local         bool          // a model of the owner's own, which may cost nothing
-	FromPriceList bool          // the price is from the list that comes with the program, which may be out of date
+	Price         Price         // required, unless Local is set
+	Local         bool          // whether the model may be free
+	FromPriceList bool          // whether Price is from the built-in list, which may be out of date
 	DayCap        int64         // for all calls of a day, in millionths of the currency
 	ChatCap       int64         // for the calls of a day in one chat
 	AgentCap      int64         // for the calls of a day of one agent
 	RunCap        int64         // for the calls of one run
-	Today         func() string // the day that calls are booked on, "2006-01-02" in the owner's time zone
+	Today         func() string // returns the day that calls are booked on, "2006-01-02" in the owner's time zone
 }
 
 // settleTimeout bounds the settling of a call, which goes on when the caller has given up.
 const settleTimeout = 10 * time.Second
 
-// Budgeted wraps a model so that the worst case of each call is set aside before it and settled after it. It returns
-// ErrNoPrice when the price is unknown, in whole or in part.
+// Budgeted wraps a model so that the worst-case cost of each call is reserved before it and settled after it. It returns
+// ErrNoPrice if the input or the output price is unknown.
 func Budgeted(m Model, b Budget) (Model, error) {
 	if least := min(b.Price.In, b.Price.Out); least < 0 || (least == 0 && !b.Local) {
 		return nil, fmt.Errorf("%s: %w", m.Name(), ErrNoPrice)
@@ -81,7 +80,7 @@ type budgeted struct {
 	Budget
 }
 
-// Stream calls the model, or yields an *OverBudgetError and calls nobody.
+// Stream calls the model, or yields an *OverBudgetError without a call.
 func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		if r.MaxTokens <= 0 {
@@ -100,17 +99,17 @@ func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 			yield(Delta{}, &OverBudgetError{Model: m.Name(), Cap: res.Refused, First: res.First})
 			return
 		}
-		// Whatever ends this call early, a reader that leaves or a panic, leaves it paid in full.
+		// If the call ends early, because the reader stops or panics, it is charged in full.
 		bill := policy.Settlement{Amount: worst}
 		defer func() { m.settle(ctx, res.ID, bill) }()
 		bill = m.call(ctx, r, bill, yield)
 	}
 }
 
-// listedMarginDivisor is what the worst case of a listed price has on top: one part in so many.
+// listedMarginDivisor is the divisor of the safety margin on built-in prices: 1/4 is added to the worst case.
 const listedMarginDivisor = 4
 
-// worstCase is the most a call can cost. A price that the owner did not write himself may have risen since.
+// worstCase returns the maximum cost of a call. Built-in prices get a margin, because they may have risen.
 func (m budgeted) worstCase(r Request) int64 {
 	most := m.Price.worstCase().Cost(maxUsage(r))
 	if m.FromPriceList {
@@ -119,7 +118,8 @@ func (m budgeted) worstCase(r Request) int64 {
 	return most
 }
 
-// call passes the model's answer on and returns what it cost: the worst case unless it is certain that it was less.
+// call forwards the model's answer and returns its cost. It returns the worst case unless the provider reported a
+// plausible usage or certainly did not charge.
 func (m budgeted) call(ctx context.Context, r Request, worst policy.Settlement, yield func(Delta, error) bool) policy.Settlement {
 	var used Usage
 	begun := false
@@ -146,15 +146,16 @@ func (m budgeted) call(ctx context.Context, r Request, worst policy.Settlement, 
 	return policy.Settlement{Amount: m.Price.Cost(used), In: used.In, Out: used.Out, Cached: used.CacheRead}
 }
 
-// isPlausible tells whether a provider's count can be one: some leave it out, or send zeros.
+// isPlausible reports whether a usage can be right: some providers omit it or send zeros. spoke means that the answer was
+// not empty.
 func isPlausible(u Usage, spoke bool) bool {
 	const most = 1_000_000_000
 	return u.In > 0 && u.In < most && u.Out >= 0 && u.Out < most && (u.Out > 0 || !spoke) &&
 		u.CacheRead >= 0 && u.CacheWrite >= 0 && u.CacheRead <= u.In && u.CacheWrite <= u.In-u.CacheRead
 }
 
-// settle books what the call cost. When it cannot, the reservation stands in full, so that nothing is lost but money
-// that could still have been spent today.
+// settle books the actual cost of a call. If that fails, the reservation counts in full, which only reduces what is left of
+// today's budget.
 func (m budgeted) settle(ctx context.Context, id int64, s policy.Settlement) {
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
@@ -163,19 +164,19 @@ func (m budgeted) settle(ctx context.Context, id int64, s policy.Settlement) {
 	}
 }
 
-// Tokens that a provider adds to a request: the frame of each message, call and tool, and its own instructions, which
-// grow once there are tools.
+// Upper bounds of the tokens that a provider adds: for each message, call and tool, for a request, and for a request with
+// tools.
 const (
 	messageOverhead = 16
 	requestOverhead = 256
 	toolsOverhead   = 1024
 )
 
-// imageTokens is the most that one image can count for: what the dearest way of cutting a large one into tiles comes to.
+// imageTokens is the maximum number of tokens of one image, with the most expensive tiling of a large one.
 const imageTokens = 50_000
 
-// maxUsage is the most a request can use. Tokens are made of bytes, so no text has more of them than bytes. That is
-// three to four times what English takes; but names, numbers and other scripts come close, and a cap is a cap.
+// maxUsage returns an upper bound of the tokens of a request. A token has at least one byte, so the bytes of a text are an
+// upper bound. English text has three to four times fewer tokens, but names, numbers and other scripts come close.
 func maxUsage(r Request) Usage {
 	in := requestOverhead + messageOverhead + textBytes(r.System)
 	for _, m := range r.Messages {
@@ -193,7 +194,7 @@ func maxUsage(r Request) Usage {
 	return Usage{In: in, Out: int64(r.MaxTokens)}
 }
 
-// textBytes is how many bytes of text the provider gets, where JSON turns each stray byte into a three-byte mark.
+// textBytes returns the maximum size of s after JSON encoding, which replaces each invalid byte with three bytes.
 func textBytes(s string) int64 {
 	if utf8.ValidString(s) {
 		return int64(len(s))

@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// maxMalformedArgs is how much is kept of arguments that cannot be read, for the model to see.
+// maxMalformedArgs is the number of bytes kept of malformed arguments, to show them to the model.
 const maxMalformedArgs = 1 << 10
 
-// partialCall are a call that comes in pieces.
+// partialCall is a tool call whose parts are still arriving.
 type partialCall struct {
-	index          int64 // which call of the answer it is, where they come side by side
+	index          int64 // position of the call in the answer, for parallel calls
 	id, name, args string
 }
 
-// newCall is a call as a provider described it. Models write arguments like any text, so they may be no JSON.
+// newCall returns a tool call. Models generate args as text, so they may be invalid JSON; they are in Malformed then.
 func newCall(id, name, args string) *Call {
 	c := &Call{ID: id, Name: name, Args: json.RawMessage(strings.TrimSpace(args))}
 	if c.ID == "" {
 		c.ID = "call_" + rand.Text()
 	}
 	switch {
-	case len(c.Args) == 0: // how many say that there are none
+	case len(c.Args) == 0: // many providers send no arguments this way
 		c.Args = json.RawMessage("{}")
 	case !isObject(c.Args):
 		c.Args = nil
@@ -33,7 +33,7 @@ func newCall(id, name, args string) *Call {
 	return c
 }
 
-// arguments are the call's as they are sent back to a provider, which wants an object in any case.
+// arguments returns Args for a provider, which requires an object: "{}" if Args is none.
 func (c Call) arguments() json.RawMessage {
 	if isObject(c.Args) {
 		return c.Args
@@ -45,7 +45,7 @@ func isObject(data json.RawMessage) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && json.Valid(data)
 }
 
-// parameters is the schema of a tool's arguments, with nothing in it for a tool that takes none.
+// parameters returns the schema of a tool's arguments, or that of an empty object for a tool without arguments.
 func (t Tool) parameters() (map[string]any, error) {
 	if len(t.Schema) == 0 {
 		return map[string]any{"type": "object", "properties": map[string]any{}}, nil

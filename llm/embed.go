@@ -17,37 +17,37 @@ import (
 	"multis/policy"
 )
 
-// Embedder turns texts into vectors that lie close together when the texts mean much the same.
+// Embedder converts texts to vectors, which are close together for texts with a similar meaning.
 type Embedder interface {
-	// Name is "provider/model", and the dimensions if some were asked for: vectors of different names cannot be compared.
+	// Name returns "provider/model", with "@DIMENSIONS" if they are configured. Vectors of different names are not comparable.
 	Name() string
-	// Embed gives one vector for each text, in their order, all of length one and of the same dimensions.
+	// Embed returns one vector per text, in order. All have length one and the same dimensions.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
 // ErrNoEmbedder is returned by every call of NoEmbedder.
 var ErrNoEmbedder = errors.New("no model for embeddings is configured")
 
-// MaxDimensions is the most that a vector may have. It is what pgvector can index.
+// MaxDimensions is the maximum number of dimensions of a vector, which is what pgvector can index.
 const MaxDimensions = 4000
 
-// embedBatchSize is the most texts of one request.
+// embedBatchSize is the maximum number of texts in one request.
 const embedBatchSize = 64
 
-// providerOllama is how the names of models begin that Ollama serves, over the protocol of the others.
+// providerOllama is the prefix of Ollama's model names. Ollama serves the same protocol at DefaultOllamaURL.
 const (
 	providerOllama   = "ollama/"
 	DefaultOllamaURL = "http://127.0.0.1:11434/v1"
 )
 
-// EmbedConfig says which model makes vectors, and where it is served.
+// EmbedConfig configures the embedding model.
 type EmbedConfig struct {
-	Model      string        // "none" or "" for none; else "openai/" or "ollama/" and the name at BaseURL
+	Model      string        // "openai/NAME" or "ollama/NAME"; "none" or empty means no model
 	BaseURL    string        // of a server that speaks the embeddings protocol. Defaults to OpenAI's or Ollama's own.
 	APIKey     string        // may be empty where the server asks for none
-	Dimensions int           // of the vectors, for models that let one choose. Zero leaves it to the model.
+	Dimensions int           // of the vectors, for models that support a choice. Zero means the model's default.
 	Timeout    time.Duration // how long one call may take. Defaults to a minute.
-	Purpose    string        // what it is for, as usage is shown: "index", "search"
+	Purpose    string        // label for the usage statistics: "index", "search"
 }
 
 // NoEmbedder is the embedder of an installation without one.
@@ -59,8 +59,8 @@ func (NoEmbedder) Name() string { return None{}.Name() }
 // Embed returns ErrNoEmbedder.
 func (NoEmbedder) Embed(context.Context, []string) ([][]float32, error) { return nil, ErrNoEmbedder }
 
-// OpenEmbedder returns the embedder to use. Every call of it is paid for from the budget, and none is tried again: a search
-// does without, and the job that fills the index comes back later. It returns ErrConfig or ErrNoPrice.
+// OpenEmbedder returns an embedder whose calls are paid from the budget. Failed calls are not retried: a search works
+// without vectors, and the index job runs again later. It returns ErrConfig or ErrNoPrice.
 func OpenEmbedder(c EmbedConfig, b Budget) (Embedder, error) {
 	if c.Model == "" || c.Model == (None{}).Name() {
 		return NoEmbedder{}, nil
@@ -92,7 +92,7 @@ func OpenEmbedder(c EmbedConfig, b Budget) (Embedder, error) {
 type openAIEmbedder struct {
 	name              string
 	model             string
-	dimensions        int // asked for; 0: as the model likes
+	dimensions        int // requested; zero means the model's default
 	timeout           time.Duration
 	service           openai.EmbeddingService
 	learnedDimensions atomic.Int64 // dimensions of the first answer, which all others must have
@@ -109,10 +109,10 @@ func newOpenAIEmbedder(c EmbedConfig, model string) *openAIEmbedder {
 	}
 }
 
-// Name is "provider/model", and the dimensions that were asked for.
+// Name returns "provider/model", with "@DIMENSIONS" if they are configured.
 func (m *openAIEmbedder) Name() string { return m.name }
 
-// call makes one request for at most embedBatchSize texts and counts its tokens.
+// call makes one request for at most embedBatchSize texts. It returns the vectors and the tokens used.
 func (m *openAIEmbedder) call(ctx context.Context, texts []string) ([][]float32, int64, error) {
 	call, cancel := context.WithTimeoutCause(ctx, m.timeout, errTimeout)
 	defer cancel()
@@ -134,7 +134,8 @@ func (m *openAIEmbedder) call(ctx context.Context, texts []string) ([][]float32,
 	return vectors, res.Usage.PromptTokens, nil
 }
 
-// orderVectors puts an answer in the order of its texts. False: it is not one vector of the right dimensions for each.
+// orderVectors returns the vectors of an answer in the order of the texts. It returns false if the answer is not exactly one
+// vector per text, all with the right dimensions.
 func (m *openAIEmbedder) orderVectors(data []openai.Embedding, texts int) ([][]float32, bool) {
 	if len(data) != texts || texts == 0 {
 		return nil, false
@@ -162,7 +163,7 @@ func (m *openAIEmbedder) orderVectors(data []openai.Embedding, texts int) ([][]f
 	return vectors, true
 }
 
-// normalize is a vector of length one in the same direction. False: it has none.
+// normalize scales a vector to length one. It returns false if its length is zero or not finite.
 func normalize(v []float64) ([]float32, bool) {
 	sum := 0.0
 	for _, x := range v {
@@ -179,7 +180,7 @@ func normalize(v []float64) ([]float32, bool) {
 	return scaled, true
 }
 
-// classifyError turns what went wrong with a call into our words. The caller's own end is passed on as it is.
+// classifyError converts an error of a call to an *Error. If the caller's context ended, it returns that error.
 func (m *openAIEmbedder) classifyError(caller, call context.Context, err error) error {
 	var known *Error
 	e := &Error{Model: m.name, Reason: ReasonMalformedReply}
@@ -200,13 +201,13 @@ func (m *openAIEmbedder) classifyError(caller, call context.Context, err error) 
 	return e
 }
 
-// isDisconnected tells whether a connection ended before the answer did.
+// isDisconnected reports whether the connection ended before the answer was complete.
 func isDisconnected(err error) bool {
 	var network *net.OpError
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
 }
 
-// paidEmbedder sets the worst case of each call aside before it and settles it after it.
+// paidEmbedder reserves the worst-case cost of each call before it and settles it afterwards.
 type paidEmbedder struct {
 	*openAIEmbedder
 	Budget
@@ -214,7 +215,7 @@ type paidEmbedder struct {
 	purpose string
 }
 
-// Embed makes as many calls as it takes, or returns an *OverBudgetError.
+// Embed embeds texts in batches. It returns an *OverBudgetError without a call if a batch exceeds the budget.
 func (m *paidEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, 0, len(texts))
 	for from := 0; from < len(texts); from += embedBatchSize {
@@ -242,7 +243,7 @@ func (m *paidEmbedder) paidCall(ctx context.Context, texts []string) ([][]float3
 	if res.Refused != "" {
 		return nil, &OverBudgetError{Model: m.name, Cap: res.Refused, First: res.First}
 	}
-	// Whatever ends this call early leaves it paid in full.
+	// If the call ends early, it is charged in full.
 	bill := policy.Settlement{Amount: worst}
 	defer func() { budgeted{Budget: m.Budget}.settle(ctx, res.ID, bill) }()
 	vectors, used, err := m.call(ctx, texts)

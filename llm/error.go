@@ -5,38 +5,38 @@ import (
 	"time"
 )
 
-// Reason says what went wrong with a call, as far as it matters for what to do next.
+// Reason classifies the failure of a call.
 type Reason string
 
 // Why a call failed.
 const (
-	ReasonKey            Reason = "key"         // the key is missing, wrong or may not do this
-	ReasonModel          Reason = "model"       // there is no such model or address
-	ReasonRequest        Reason = "request"     // the provider refuses this request, as often as it is made
-	ReasonQuota          Reason = "quota"       // the account has nothing left
-	ReasonRateLimit      Reason = "limit"       // too many requests for now
-	ReasonOverloaded     Reason = "overloaded"  // the provider cannot keep up
-	ReasonUnreachable    Reason = "unreachable" // nobody answers at the address
-	ReasonTLS            Reason = "tls"         // who answers there cannot prove to be the right one
+	ReasonKey            Reason = "key"         // the key is missing, wrong or lacks permission
+	ReasonModel          Reason = "model"       // the model or the URL does not exist
+	ReasonRequest        Reason = "request"     // the provider rejects this request; a retry cannot succeed
+	ReasonQuota          Reason = "quota"       // the account has no credit left
+	ReasonRateLimit      Reason = "limit"       // too many requests
+	ReasonOverloaded     Reason = "overloaded"  // the provider is overloaded
+	ReasonUnreachable    Reason = "unreachable" // no connection to the server
+	ReasonTLS            Reason = "tls"         // the TLS handshake or the certificate check failed
 	ReasonTimeout        Reason = "timeout"     // the answer took too long
-	ReasonServer         Reason = "server"      // the provider has a problem of its own
-	ReasonDisconnected   Reason = "cut"         // the connection ended before the answer did
-	ReasonMalformedReply Reason = "reply"       // the answer is not what the protocol says
-	ReasonMalformedCall  Reason = "call"        // the provider could not read the call that its own model wrote
-	ReasonCircuitOpen    Reason = "resting"     // it failed so often lately that it is left alone for now
+	ReasonServer         Reason = "server"      // internal error of the provider
+	ReasonDisconnected   Reason = "cut"         // the connection ended before the answer was complete
+	ReasonMalformedReply Reason = "reply"       // the answer violates the protocol
+	ReasonMalformedCall  Reason = "call"        // the model's tool call was malformed
+	ReasonCircuitOpen    Reason = "resting"     // the circuit breaker is open after repeated failures
 )
 
-// Error is returned by a model whose call failed. Its text names the model and what to do; it never holds the key,
-// the prompt, or a sentence of the provider (which like to quote both).
+// Error is returned by a model whose call failed. Its text names the model and the fix. It never contains the key, the
+// prompt, or the provider's message, which may quote both.
 type Error struct {
 	Model      string
 	Reason     Reason
-	Status     int           // HTTP status, 0 when there was none
-	Code       string        // the provider's word for it, "" when it gave none
-	RetryAfter time.Duration // how long the provider asks to wait, 0 when it did not say
+	Status     int           // HTTP status; zero means that there was no response
+	Code       string        // the provider's error code; empty if there was none
+	RetryAfter time.Duration // wait requested by the provider; zero means none
 }
 
-// Error says what happened and what to look at.
+// Error returns the model, the failure and what to check.
 func (e *Error) Error() string {
 	text := e.Model + ": " + e.message()
 	if e.Status != 0 {
@@ -85,7 +85,7 @@ func (e *Error) message() string {
 	}
 }
 
-// isTransient tells whether the same call may succeed a little later.
+// isTransient reports whether a retry may succeed.
 func (e *Error) isTransient() bool {
 	switch e.Reason {
 	case ReasonRateLimit, ReasonOverloaded, ReasonUnreachable, ReasonTimeout, ReasonServer, ReasonDisconnected, ReasonMalformedCall:
@@ -95,7 +95,7 @@ func (e *Error) isTransient() bool {
 	}
 }
 
-// isUnbilled tells whether the provider certainly did no work for the call. Anything less than certain is paid for.
+// isUnbilled reports whether the provider certainly did not charge for the call. In doubt it returns false.
 func (e *Error) isUnbilled() bool {
 	switch e.Reason {
 	case ReasonKey, ReasonModel, ReasonRequest, ReasonQuota, ReasonRateLimit, ReasonUnreachable, ReasonTLS, ReasonCircuitOpen:

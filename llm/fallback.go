@@ -9,10 +9,10 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// fallback asks one model after the other, in the order somebody wrote, until one begins to answer.
+// fallback asks its models in order, until one begins to answer.
 type fallback []Model
 
-// Name is the first model's, with those behind it.
+// Name returns the names of all models, in order.
 func (f fallback) Name() string {
 	names := make([]string, 0, len(f))
 	for _, m := range f {
@@ -21,7 +21,7 @@ func (f fallback) Name() string {
 	return strings.Join(names, ", else ")
 }
 
-// Stream yields the first answer that begins. When there is none, its error is what all of them said.
+// Stream yields the first answer that begins. If all models fail, it yields an error with the errors of all.
 func (f fallback) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		var tried []error
@@ -45,17 +45,17 @@ func (f fallback) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 	}
 }
 
-// shouldTryNext tells whether another model may do better. A request that is refused as such is refused by all, and whatever
-// is not the provider's doing has nothing to do with which one it is. What is too dear for one may be cheap for the next.
+// shouldTryNext reports whether the next model may succeed after err. An invalid request would fail with every model, and
+// so would an error that is not the provider's. A call that is over budget may be affordable with a cheaper model.
 func shouldTryNext(err error) bool {
 	var e *Error
 	return errors.Is(err, ErrOverBudget) || errors.As(err, &e) && e.Reason != ReasonRequest
 }
 
-// attemptErrors are what several models said, one after the other.
+// attemptErrors holds the errors of several models, in order.
 type attemptErrors []error
 
-// joinAttempts is the error of these attempts.
+// joinAttempts joins the errors of several attempts.
 func joinAttempts(errs []error) error {
 	if len(errs) == 1 {
 		return errs[0]
@@ -63,7 +63,7 @@ func joinAttempts(errs []error) error {
 	return attemptErrors(errs)
 }
 
-// Error repeats all of them in one line.
+// Error returns all errors in one line.
 func (f attemptErrors) Error() string {
 	texts := make([]string, 0, len(f))
 	for _, err := range f {
@@ -72,5 +72,5 @@ func (f attemptErrors) Error() string {
 	return strings.Join(texts, "; then ")
 }
 
-// Unwrap lets each of them be found.
+// Unwrap returns the errors, for errors.Is and errors.As.
 func (f attemptErrors) Unwrap() []error { return f }

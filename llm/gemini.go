@@ -19,7 +19,7 @@ type gemini struct {
 }
 
 func newGemini(e endpoint) (*adapter, error) {
-	// Everything is given, as what is left out the client takes from the environment.
+	// Set everything, because the client takes missing settings from the environment.
 	client, err := genai.NewClient(context.Background(), &genai.ClientConfig{ //nolint:forbidigo // it connects to nobody
 		Backend: genai.BackendGeminiAPI, APIKey: e.APIKey, HTTPClient: newClient(e.Name),
 		HTTPOptions: genai.HTTPOptions{BaseURL: e.BaseURL, APIVersion: "v1beta"},
@@ -58,7 +58,7 @@ func (m *gemini) stream(ctx context.Context, r Request) iter.Seq2[Delta, error] 
 	}
 }
 
-// geminiError sorts out what only this SDK says: errors within the stream, and lines that are none of a stream.
+// geminiError converts the errors that are specific to this SDK: errors within the stream, and lines that are not events.
 func geminiError(err error) error {
 	var inStream genai.APIError
 	switch {
@@ -71,7 +71,7 @@ func geminiError(err error) error {
 	}
 }
 
-// geminiConfig is all of the request but its messages.
+// geminiConfig converts all of a request except its messages.
 func geminiConfig(r Request) (*genai.GenerateContentConfig, error) {
 	once := false                                                                                                            // a call that goes on by itself would be paid for twice
 	c := &genai.GenerateContentConfig{MaxOutputTokens: int32(min(r.MaxTokens, math.MaxInt32)), AutomaticContinuation: &once} //nolint:gosec // bounded
@@ -85,7 +85,7 @@ func geminiConfig(r Request) (*genai.GenerateContentConfig, error) {
 		t := float32(r.Temperature)
 		c.Temperature = &t
 	}
-	if r.JSON && len(r.Tools) == 0 { // it refuses both at once
+	if r.JSON && len(r.Tools) == 0 { // the API rejects JSON mode together with tools
 		c.ResponseMIMEType = "application/json"
 	}
 	var list []*genai.FunctionDeclaration
@@ -102,10 +102,10 @@ func geminiConfig(r Request) (*genai.GenerateContentConfig, error) {
 	return c, nil
 }
 
-// missingSignature is what a call is sent back with that another provider's model made: Google's own word for that.
+// missingSignature replaces the signature of a call that another provider's model made. Google defines the value.
 const missingSignature = "skip_thought_signature_validator"
 
-// geminiContents are the messages. Results name the tool again, so the calls before them are kept in mind.
+// geminiContents converts messages. A tool result must name its tool, so the names of earlier calls are collected.
 func geminiContents(messages []Message) []*genai.Content {
 	var list []*genai.Content
 	names := map[string]string{}
@@ -146,7 +146,7 @@ func geminiContents(messages []Message) []*genai.Content {
 	return list
 }
 
-// geminiCall is a call as it goes back. Of calls that were made at once only the first is signed.
+// geminiCall converts a call of an earlier answer. Of parallel calls only the first has a signature.
 func geminiCall(c Call, first bool) *genai.Part {
 	args := map[string]any{}
 	_ = json.Unmarshal(c.arguments(), &args) // an object, in any case
@@ -157,10 +157,10 @@ func geminiCall(c Call, first bool) *genai.Part {
 	return part
 }
 
-// geminiAnswer remembers what matters for how an answer ends.
+// geminiAnswer records whether the answer has tool calls, which decides its stop reason.
 type geminiAnswer struct{ called bool }
 
-// read is one event as the rest of the program knows it.
+// read converts one event to deltas.
 func (a *geminiAnswer) read(res *genai.GenerateContentResponse) ([]Delta, error) {
 	var list []Delta
 	if u := res.UsageMetadata; u != nil {

@@ -1,5 +1,5 @@
-// Package llm talks to language models. A Model streams one answer; Open builds one that is safe to hand out: every
-// call of it is paid for from a budget before it is made, and what is worth a second try is tried again.
+// Package llm calls language models. A Model streams an answer. Models.Open returns a Model that reserves the cost of each
+// call from a budget and retries transient failures.
 package llm
 
 import (
@@ -10,30 +10,30 @@ import (
 	"strings"
 )
 
-// ErrNoModel is returned by every call of None: there is no model, so the caller answers from passages alone.
+// ErrNoModel is returned by every call of None. The caller then answers with quoted passages.
 var ErrNoModel = errors.New("no model is configured")
 
-// DefaultMaxTokens is the longest answer of a request that names no limit of its own. There always is a limit, as
-// the worst case must be known before a call.
+// DefaultMaxTokens limits the answer of a request without MaxTokens. There always is a limit, because the worst-case cost
+// must be known before a call.
 const DefaultMaxTokens = 1024
 
 // Model answers requests.
 type Model interface {
-	// Name is "provider/model", as people read it and as usage is booked.
+	// Name returns "provider/model".
 	Name() string
-	// Stream makes one call when it is ranged over. An error is the last thing it yields; what came before it is an
-	// answer cut short. Leaving the loop early ends the call.
+	// Stream makes one call when it is ranged over. An error is the last value; the values before it are an incomplete
+	// answer. Breaking out of the loop cancels the call.
 	Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 }
 
-// Role says whose words a message holds.
+// Role is the author of a message.
 type Role string
 
-// The roles of a conversation. Instructions are the request's System.
+// The roles of messages. There is no system role: instructions are in Request.System.
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
-	RoleTool      Role = "tool" // what a call gave
+	RoleTool      Role = "tool" // the result of a tool call
 )
 
 // Image is a picture within a message.
@@ -42,13 +42,13 @@ type Image struct {
 	Data []byte
 }
 
-// Call is a model's wish to use a tool.
+// Call is a model's request to use a tool.
 type Call struct {
-	ID        string // unique within a conversation; made up here where a provider gives none
+	ID        string // unique within a conversation; generated if the provider gives none
 	Name      string
-	Args      json.RawMessage // one whole JSON object
-	Malformed string          `json:",omitempty"` // what came instead of a JSON object. Args is nil then: nothing is run, the model is told.
-	Signature []byte          `json:",omitempty"` // the provider's own, to be sent back with the call
+	Args      json.RawMessage // a JSON object; nil if Malformed is set
+	Malformed string          `json:",omitempty"` // the arguments if they are not a JSON object. The tool is not run, and the model gets an error.
+	Signature []byte          `json:",omitempty"` // opaque to multis; the provider requires it when the call is sent back
 }
 
 // Message is one message of the conversation.
@@ -56,16 +56,16 @@ type Message struct {
 	Role    Role
 	Text    string
 	Images  []Image // of a user's message
-	Calls   []Call  // of an assistant's message. Each is answered by a tool's message before anybody else speaks.
+	Calls   []Call  // of an assistant's message. A tool message with the result of each must follow directly.
 	CallID  string  // of a tool's message: which call Text is the result of
 	IsError bool    // of a tool's message: the call failed, and Text says how
 }
 
-// Tool is what a model may call.
+// Tool describes a tool that a model may call.
 type Tool struct {
 	Name        string
 	Description string
-	Schema      json.RawMessage // JSON Schema of the arguments, an object. Nil: none are taken.
+	Schema      json.RawMessage // JSON Schema of the arguments, of type object. Nil means no arguments.
 }
 
 // Request is one question to a model.
@@ -73,13 +73,13 @@ type Request struct {
 	System      string
 	Messages    []Message
 	Tools       []Tool
-	MaxTokens   int     // Longest answer, in tokens. Defaults to DefaultMaxTokens.
-	Temperature float64 // Zero leaves it to the provider.
-	JSON        bool    // Asks for one JSON object. The instructions must ask for it as well.
-	Purpose     string  // What it is for, as usage is shown: "reply", "ask".
-	Chat        int64   // The chat whose daily cap applies as well as the day's. Zero: none.
-	Agent       string  // The agent whose daily cap applies. Empty: none.
-	Run         string  // The run (a task, with all it starts) whose cap applies. Empty: none.
+	MaxTokens   int     // Limit on the answer, in tokens. Defaults to DefaultMaxTokens.
+	Temperature float64 // Zero means the provider's default.
+	JSON        bool    // Whether the answer must be one JSON object. The instructions must say so as well.
+	Purpose     string  // Label for the usage statistics: "reply", "ask".
+	Chat        int64   // The chat whose daily cap applies in addition to the day's. Zero means none.
+	Agent       string  // The agent whose daily cap applies. Empty means none.
+	Run         string  // The run (a task and everything it starts) whose cap applies. Empty means none.
 }
 
 // StopReason says why an answer ended. It is empty until it has.
@@ -88,37 +88,37 @@ type StopReason string
 // Why an answer ended.
 const (
 	StopEnd       StopReason = "end"     // the model was done
-	StopToolCalls StopReason = "calls"   // it waits for the results of its calls
+	StopToolCalls StopReason = "calls"   // the model waits for the results of its tool calls
 	StopLength    StopReason = "length"  // MaxTokens were used up
 	StopFilter    StopReason = "filter"  // the provider withheld the rest
-	StopRefusal   StopReason = "refusal" // the model would not; its text, if any, says so
+	StopRefusal   StopReason = "refusal" // the model refused; the text may say why
 )
 
-// Usage counts tokens as the provider counted them. The zero value means that it did not say.
+// Usage holds the token counts of the provider. The zero value means that it reported none.
 type Usage struct {
 	In, Out               int64
 	CacheRead, CacheWrite int64 // parts of In: read from the provider's cache, and written to it
 }
 
-// Delta is a piece of an answer. Any of its fields may be zero, never all.
+// Delta is a part of a streamed answer. At least one field is set.
 type Delta struct {
 	Text  string
-	Call  *Call // a whole one
+	Call  *Call // a complete call
 	Stop  StopReason
 	Usage Usage  // of the whole call so far; the last one counts
-	Model string // who answered, "provider/model", beside Stop. Empty: the one that was asked.
+	Model string // model that answered, as "provider/model"; only set with Stop. Empty means the model that was called.
 }
 
-// Response is a whole answer.
+// Response is a complete answer.
 type Response struct {
 	Text  string
 	Calls []Call
 	Stop  StopReason
 	Usage Usage
-	Model string // who answered, "provider/model"
+	Model string // model that answered, as "provider/model"
 }
 
-// Complete makes one call and collects its answer. With an error it returns what came before it.
+// Complete makes one call and collects its answer. With an error it returns the incomplete answer.
 func Complete(ctx context.Context, m Model, r Request) (Response, error) {
 	var text strings.Builder
 	res := Response{Model: m.Name()}
@@ -154,7 +154,7 @@ func (None) Name() string { return "none" }
 // Stream yields ErrNoModel.
 func (None) Stream(context.Context, Request) iter.Seq2[Delta, error] { return failing(ErrNoModel) }
 
-// failing is a call that was not made, and why.
+// failing returns a stream that only yields err.
 func failing(err error) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) { yield(Delta{}, err) }
 }

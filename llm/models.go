@@ -8,38 +8,38 @@ import (
 	"time"
 )
 
-// DefaultTimeout is how long a model may be silent, before its answer and within it.
+// DefaultTimeout is how long a model may send nothing, before its answer and within it.
 const DefaultTimeout = 30 * time.Second
 
-// ErrConfig is returned for settings no model can be made of. Its text names the setting and the fix.
+// ErrConfig is returned for invalid settings. Its text names the setting and the fix.
 var ErrConfig = errors.New("llm")
 
-// Options say which models there are and what their calls are paid from.
+// Options configures Models.
 type Options struct {
 	Providers map[string]Provider // by name
-	Prices    map[string]Price    // by "provider/model", in the budget's currency; they come before the known ones
-	PerDollar int64               // What a dollar costs, in millionths of the currency. Zero: known prices, which are in dollars, do not count.
+	Prices    map[string]Price    // by "provider/model", in the budget's currency; they override the built-in prices
+	PerDollar int64               // Price of a dollar, in millionths of the currency. Zero means that the built-in prices, which are in dollars, are not used.
 	Timeout   time.Duration       // Defaults to DefaultTimeout.
-	Budget    Budget              // without a price
+	Budget    Budget              // shared by all models; its Price is ignored
 }
 
-// Models makes models. It is the only way to get one, so that no call goes past the budget. Models of one account share
-// what was learned about it: what its server understands, and whether it is better left alone for a while.
+// Models opens models. It is the only way to get one, so that every call is paid from the budget. Models of one account
+// share a circuit breaker, and a model is opened only once for each key.
 type Models struct {
 	Options
 	known         map[string]Price
-	priceListDate string // of the known prices
-	contextWindow int    // tokens that each model with a known price takes
+	priceListDate string // date of the built-in price list
+	contextWindow int    // minimum context window of the models in the built-in price list, in tokens
 
 	mu       sync.Mutex
 	made     map[account]Model
 	breakers map[account]*breaker
 }
 
-// account is a model with the key it is asked with, or with an empty model all that this key opens at a provider.
+// account identifies a model and the key used for it. With an empty model it identifies the account of a key at a provider.
 type account struct{ provider, model, key string }
 
-// New returns what makes models.
+// New returns Models with these options.
 func New(o Options) (*Models, error) {
 	list, err := knownPrices()
 	if err != nil {
@@ -51,8 +51,8 @@ func New(o Options) (*Models, error) {
 	return &Models{Options: o, known: list.prices, priceListDate: list.date, contextWindow: list.contextWindow, made: map[account]Model{}, breakers: map[account]*breaker{}}, nil
 }
 
-// Open returns the model that asks these, "provider/model", one after the other until one answers. No name, or "none",
-// is no model. key, where it is not empty, stands in for the configured one of the first name's provider. It returns
+// Open returns a model that asks the models names ("provider/model") in order, until one answers. Without names, or with
+// "none", it returns None. If key is not empty, it replaces the configured key of the first model's provider. Open returns
 // ErrConfig or ErrNoPrice.
 func (ms *Models) Open(names []string, key string) (Model, error) {
 	if len(names) == 0 || len(names) == 1 && (names[0] == "" || names[0] == None{}.Name()) {
@@ -101,7 +101,7 @@ func (ms *Models) open(name, key string) (Model, error) {
 	return ms.made[id], nil
 }
 
-// paid returns a model whose calls are paid for, with nothing around it.
+// paid returns a model with a budget, but without retries and circuit breaker.
 func (ms *Models) paid(o ModelInfo, p Provider, from Ledger) (Model, error) {
 	_, model, _ := strings.Cut(o.Name, "/")
 	bare, err := p.connect(endpoint{Name: o.Name, Model: model, BaseURL: p.BaseURL, APIKey: p.APIKey, Timeout: ms.Timeout})
@@ -113,17 +113,17 @@ func (ms *Models) paid(o ModelInfo, p Provider, from Ledger) (Model, error) {
 	return Budgeted(bare, budget)
 }
 
-// ModelInfo is a model as it can be had.
+// ModelInfo describes a configured model.
 type ModelInfo struct {
 	Name          string
 	Protocol      Protocol
 	Address       string
-	Local         bool   // it costs nothing
+	Local         bool   // whether it is free
 	Price         Price  // in the budget's currency
-	PriceListDate string // the day of the list that the price is from, "" for one of the owner's own
+	PriceListDate string // date of the built-in price list; empty if the price was configured
 }
 
-// ContextWindow is how many tokens each of these models takes at least; zero when that is not known of all of them.
+// ContextWindow returns the minimum context window of these models, in tokens. It is zero if it is unknown for one of them.
 func (ms *Models) ContextWindow(names []string) int {
 	for _, name := range names {
 		provider, _, _ := strings.Cut(name, "/")
@@ -141,7 +141,8 @@ func (ms *Models) ContextWindow(names []string) int {
 	return ms.contextWindow
 }
 
-// Describe tells what a model is, without calling it. key is used in place of the provider's unless it is empty. It returns ErrConfig or ErrNoPrice.
+// Describe returns information about a model without calling it. If key is not empty, it replaces the provider's key.
+// Describe returns ErrConfig or ErrNoPrice.
 func (ms *Models) Describe(name, key string) (ModelInfo, error) {
 	o, _, err := ms.describe(name, key)
 	return o, err

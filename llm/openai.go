@@ -11,11 +11,11 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-// openAI speaks the chat completions protocol, as OpenAI and most others serve it.
+// openAI implements the chat completions protocol of OpenAI, which most other providers serve too.
 type openAI struct {
 	model   string
 	chat    openai.ChatCompletionService
-	dialect atomic.Pointer[dialect] // what the server taught us, nil before it did
+	dialect atomic.Pointer[dialect] // what the server supports; nil before the first answer
 }
 
 func newOpenAI(e endpoint) *adapter {
@@ -53,7 +53,8 @@ func (m *openAI) stream(ctx context.Context, r Request) iter.Seq2[Delta, error] 
 	}
 }
 
-// open sends the request, in as many dialects as it takes, and returns once the server begins to answer.
+// open sends the request and returns when the server begins to answer. It retries without each feature that the server
+// rejects.
 func (m *openAI) open(ctx context.Context, r Request) (*ssestream.Stream[openai.ChatCompletionChunk], error) {
 	var d dialect
 	if known := m.dialect.Load(); known != nil {

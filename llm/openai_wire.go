@@ -7,7 +7,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 )
 
-// params is the request in the protocol's words.
+// params converts a request to the protocol.
 func (m *openAI) params(r Request, d dialect) (openai.ChatCompletionNewParams, error) {
 	p := openai.ChatCompletionNewParams{Model: m.model}
 	if r.System != "" {
@@ -77,7 +77,7 @@ func openAIMessage(m Message) openai.ChatCompletionMessageParamUnion {
 	}
 }
 
-// resultText is a tool's result where the protocol has no mark for one that failed.
+// resultText returns a tool's result. It marks a failure in the text, because the protocol has no field for it.
 func resultText(m Message) string {
 	if m.IsError {
 		return "error: " + m.Text
@@ -85,14 +85,14 @@ func resultText(m Message) string {
 	return m.Text
 }
 
-// openAIAnswer puts an answer together. Calls come in pieces; they are whole when the answer ends.
+// openAIAnswer assembles an answer from chunks. Tool calls arrive in parts and are complete when the answer ends.
 type openAIAnswer struct {
 	ended   bool
 	refused bool
 	calls   []partialCall
 }
 
-// read is one chunk as the rest of the program knows it: nothing for chunks that say nothing.
+// read converts one chunk to deltas.
 func (a *openAIAnswer) read(c openai.ChatCompletionChunk) []Delta {
 	var list []Delta
 	if len(c.Choices) > 0 {
@@ -115,7 +115,7 @@ func (a *openAIAnswer) read(c openai.ChatCompletionChunk) []Delta {
 	return list
 }
 
-// add takes a piece of a call. Some servers count all calls as the first one; then each has an id of its own.
+// add adds a part of a tool call. Some servers send index 0 for all calls; then their ids tell them apart.
 func (a *openAIAnswer) add(piece openai.ChatCompletionChunkChoiceDeltaToolCall) {
 	i := len(a.calls) - 1
 	for i >= 0 && a.calls[i].index != piece.Index {
@@ -135,7 +135,7 @@ func (a *openAIAnswer) add(piece openai.ChatCompletionChunkChoiceDeltaToolCall) 
 	call.args += piece.Function.Arguments
 }
 
-// end gives out the calls and why the answer ended.
+// end returns the tool calls and the stop reason.
 func (a *openAIAnswer) end(reason string) []Delta {
 	var list []Delta
 	for _, c := range a.calls {
@@ -149,7 +149,7 @@ func (a *openAIAnswer) end(reason string) []Delta {
 		stop = StopFilter
 	case a.refused:
 		stop = StopRefusal
-	case len(a.calls) > 0: // whatever the server calls it
+	case len(a.calls) > 0: // whatever finish_reason the server sends
 		stop = StopToolCalls
 	}
 	return append(list, Delta{Stop: stop})

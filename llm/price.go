@@ -9,26 +9,27 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Price is what a model costs, in millionths of the currency for a million tokens: 0.15 for a million is 150_000. The
-// zero value is no price.
+// Price is the price of a model, in millionths of the currency for a million tokens: 0.15 for a million is 150_000. The
+// zero value means that the price is unknown.
 type Price struct {
 	In, Out               int64
-	CacheRead, CacheWrite int64 // of input that is read from the provider's cache, or written to it. Zero: as In.
+	CacheRead, CacheWrite int64 // of input read from the provider's cache, and written to it. Zero means In.
 }
 
-// Cost is what these tokens cost in millionths of the currency, rounded up.
+// Cost returns the price of these tokens in millionths of the currency, rounded up.
 func (p Price) Cost(u Usage) int64 {
 	plain := u.In - u.CacheRead - u.CacheWrite
 	sum := plain*p.In + u.CacheRead*orElse(p.CacheRead, p.In) + u.CacheWrite*orElse(p.CacheWrite, p.In) + u.Out*p.Out
 	return (sum + 999_999) / 1_000_000
 }
 
-// worstCase is the price with all input at what the dearest kind of it costs.
+// worstCase returns the price with all input at the most expensive input price.
 func (p Price) worstCase() Price {
 	return Price{In: max(p.In, p.CacheRead, p.CacheWrite), Out: p.Out}
 }
 
-// convert is a price in dollars, in another currency, of which a dollar costs so many millionths. Fractions count as whole.
+// convert converts a price in dollars. perDollar is the price of a dollar in millionths of the other currency. Results are
+// rounded up.
 func (p Price) convert(perDollar int64) Price {
 	turn := func(amount int64) int64 { return (amount*perDollar + 999_999) / 1_000_000 }
 	return Price{In: turn(p.In), Out: turn(p.Out), CacheRead: turn(p.CacheRead), CacheWrite: turn(p.CacheWrite)}
@@ -44,11 +45,11 @@ func orElse(price, other int64) int64 {
 //go:embed prices.yaml
 var priceList []byte
 
-// knownModels is the list that comes with the program.
+// knownModels is the built-in price list.
 type knownModels struct {
 	prices        map[string]Price // in dollars, by "provider/model"
 	date          string
-	contextWindow int // tokens that each of them takes at least
+	contextWindow int // minimum context window of these models, in tokens
 }
 
 func knownPrices() (knownModels, error) {
@@ -73,8 +74,8 @@ func knownPrices() (knownModels, error) {
 	return knownModels{prices, list.Date, list.Holds}, nil
 }
 
-// snapshotDate is how the name of a model's snapshot ends. "-latest" is none: what it is tomorrow may cost more.
+// snapshotDate matches the date suffix of a model snapshot. It does not match "-latest", whose price may change.
 var snapshotDate = regexp.MustCompile(`-(20\d{6}|20\d{2}-\d{2}-\d{2})$`)
 
-// undatedName is a model's name without the date of its snapshot.
+// undatedName returns a model's name without the date of its snapshot.
 func undatedName(name string) string { return snapshotDate.ReplaceAllString(name, "") }

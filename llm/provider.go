@@ -8,31 +8,31 @@ import (
 	"strings"
 )
 
-// Protocol is how a provider is spoken to.
+// Protocol is the API protocol of a provider.
 type Protocol string
 
-// The protocols there are.
+// The supported protocols.
 const (
 	ProtocolAnthropic Protocol = "anthropic" // Anthropic's Messages
 	ProtocolOpenAI    Protocol = "openai"    // chat completions: OpenAI, and most others
 	ProtocolGemini    Protocol = "gemini"    // Google's generateContent
 )
 
-// Provider says where models are served. Of a provider that is known by its name only the key is needed.
+// Provider configures a provider of models. A known provider needs only a key.
 type Provider struct {
-	Protocol Protocol // Defaults to what is known, else ProtocolOpenAI.
-	BaseURL  string   // Defaults to what is known.
+	Protocol Protocol // Defaults to the known provider's, else ProtocolOpenAI.
+	BaseURL  string   // Defaults to the known provider's.
 	APIKey   string
-	Local    bool // its models are the owner's own and cost nothing
+	Local    bool // whether its models are free, because the owner runs them
 }
 
-// DefaultBaseURL is OpenAI's own.
+// DefaultBaseURL is the base URL of OpenAI.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
-// providerOpenAI is how the names of models begin that are served over OpenAI's protocol, where that is the only one.
+// providerOpenAI is the prefix of embedding and speech models at servers with OpenAI's protocol.
 const providerOpenAI = "openai/"
 
-// knownProviders are the providers that need no address.
+// knownProviders lists the providers with a built-in base URL.
 var knownProviders = map[string]Provider{
 	"anthropic":  {Protocol: ProtocolAnthropic, BaseURL: "https://api.anthropic.com"},
 	"openai":     {Protocol: ProtocolOpenAI, BaseURL: DefaultBaseURL},
@@ -46,13 +46,14 @@ var knownProviders = map[string]Provider{
 	"xai":        {Protocol: ProtocolOpenAI, BaseURL: "https://api.x.ai/v1"},
 }
 
-// usesKnownAddress tells whether a provider is the known one of that name, at its own address: only then its price list holds.
+// usesKnownAddress reports whether the provider is a known one at its built-in base URL. Only then the built-in prices
+// apply.
 func (p Provider) usesKnownAddress(name string) bool {
 	k, ok := knownProviders[name]
 	return ok && k.BaseURL == p.BaseURL
 }
 
-// complete fills in what is known of a provider by its name and checks the rest.
+// complete sets the defaults of a known provider and validates the result.
 func (p Provider) complete(name string) (Provider, error) {
 	k, isKnown := knownProviders[name]
 	if p.Protocol == "" {
@@ -78,7 +79,7 @@ func (p Provider) complete(name string) (Provider, error) {
 	return p, nil
 }
 
-// connect returns the bare model.
+// connect returns the model without budget and retries.
 func (p Provider) connect(e endpoint) (*adapter, error) {
 	switch p.Protocol {
 	case ProtocolAnthropic:

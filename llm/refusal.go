@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// statusError is an answer with a bad status.
+// statusError is a response with an HTTP error status.
 type statusError struct {
 	cause *Error
-	body  string // what the server said, in lower case; it may quote the prompt, so it goes nowhere
+	body  string // response body in lower case; never logged or shown, because it may quote the prompt
 }
 
-// Error says what the cause says.
+// Error returns the text of the cause.
 func (r *statusError) Error() string { return r.cause.Error() }
 
 // Unwrap makes it an *Error for errors.As.
 func (r *statusError) Unwrap() error { return r.cause }
 
-// readStatusError reads a bad answer.
+// readStatusError reads a response with an error status.
 func readStatusError(model string, status int, header http.Header, from io.Reader) *statusError {
-	body, _ := io.ReadAll(from) // half a complaint is better than none
+	body, _ := io.ReadAll(from) // a partial body is still useful
 	complaint := strings.ToLower(string(body))
 	e := &Error{Model: model, Status: status, Code: errorCode(body), RetryAfter: retryAfter(header, time.Now())}
 	if e.RetryAfter == 0 {
@@ -37,7 +37,7 @@ func readStatusError(model string, status int, header http.Header, from io.Reade
 func classifyStatus(status int, code, complaint string) Reason {
 	switch {
 	case code == "insufficient_quota", code == "billing_error", status == http.StatusPaymentRequired,
-		// Two providers say it with a status that means something else as well.
+		// Two providers use a status that has other meanings too.
 		strings.Contains(complaint, "credit balance is too low"), strings.Contains(complaint, "check your plan and billing"):
 		return ReasonQuota
 	case code == "api_key_invalid", strings.Contains(complaint, "api key not valid"):
@@ -57,13 +57,13 @@ func classifyStatus(status int, code, complaint string) Reason {
 	}
 }
 
-// statusOverloaded is Anthropic's own.
+// statusOverloaded is Anthropic's status for an overload.
 const statusOverloaded = 529
 
-// safeCode is what an error code may look like to be repeated. No key looks like that.
+// safeCode matches the error codes that may be shown. It matches no API key.
 var safeCode = regexp.MustCompile(`^[A-Za-z_]{1,48}$`)
 
-// errorCode is the provider's own word for the error, or "".
+// errorCode returns the provider's error code, or "" if there is none that may be shown.
 func errorCode(body []byte) string {
 	var wire struct {
 		Error json.RawMessage `json:"error"` // an object, or just a sentence
@@ -84,10 +84,10 @@ func errorCode(body []byte) string {
 	return ""
 }
 
-// maxRetryAfter is what any longer wait is cut to.
+// maxRetryAfter limits the wait that a provider can request.
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter reads how long the server asks to wait: at most a day, 0 when it says nothing readable.
+// retryAfter parses the Retry-After header. It returns at most maxRetryAfter, and zero if the header is missing or invalid.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := h.Get("Retry-After")
 	wait := time.Duration(0)
@@ -99,7 +99,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return max(0, min(wait, maxRetryAfter))
 }
 
-// retryDelay reads how long an error itself asks to wait, where that is not in a header.
+// retryDelay parses the wait in the body of a Gemini error. It returns at most maxRetryAfter, and zero if there is none.
 func retryDelay(body []byte) time.Duration {
 	var wire struct {
 		Error struct {
@@ -119,16 +119,16 @@ func retryDelay(body []byte) time.Duration {
 	return 0
 }
 
-// dialect is what a server does not understand of the protocol as it is today. The zero value speaks all of it.
+// dialect records the features of the protocol that a server rejects. The zero value means that it supports all.
 type dialect struct {
-	completionTokens bool // wants the limit under its newer name
+	completionTokens bool // requires max_completion_tokens instead of max_tokens
 	noUsage          bool
 	noTemperature    bool
 	noFormat         bool
 }
 
-// learn returns the dialect that avoids what was refused, if the refusal names such a thing. The limit is renamed,
-// never dropped: without it nothing would bound the cost.
+// learn returns the dialect without the feature that was rejected. It returns false if the error names no such feature. The
+// token limit is renamed, never dropped, because it bounds the cost.
 func (d dialect) learn(r *statusError) (dialect, bool) {
 	was := d
 	if r.cause.Reason != ReasonRequest {

@@ -16,15 +16,15 @@ const (
 	maxPause = 30 * time.Second
 )
 
-// retrying makes a call again that failed before the first word of its answer, unless its provider is at rest. It stands
-// outside the budget, so that each attempt is paid for on its own.
+// retrying retries calls that failed before their answer began, unless the circuit breaker is open. It wraps the budgeted
+// model, so that each attempt is paid separately.
 type retrying struct {
 	Model
 	breaker *breaker
 	pause   func(ctx context.Context, d time.Duration) error
 }
 
-// Stream yields the first answer that begins, else the last error.
+// Stream yields the first answer that begins, or the last error.
 func (m retrying) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		for attempt := 1; ; attempt++ {
@@ -41,7 +41,7 @@ func (m retrying) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 	}
 }
 
-// attempt makes one attempt, if the provider is not at rest, and tells it how that went.
+// attempt makes one attempt, if the circuit breaker allows it, and records the result there.
 func (m retrying) attempt(ctx context.Context, r Request, yield func(Delta, error) bool) (begun bool, _ error) {
 	if wait, ok := m.breaker.allow(); !ok {
 		return false, &Error{Model: m.Name(), Reason: ReasonCircuitOpen, RetryAfter: wait}
@@ -51,8 +51,8 @@ func (m retrying) attempt(ctx context.Context, r Request, yield func(Delta, erro
 	return begun, err
 }
 
-// forward passes an answer on, all but its error, and tells whether there was anything of it to pass on. A reader that
-// leaves is no error. Counted tokens alone are no beginning: nobody has seen anything yet.
+// forward yields the deltas of an answer and returns its error instead of yielding it. begun reports whether the reader got
+// any content; token counts alone do not count. A reader that stops early is not an error.
 func forward(answer iter.Seq2[Delta, error], yield func(Delta, error) bool) (begun bool, _ error) {
 	for d, err := range answer {
 		if err != nil {
@@ -66,7 +66,7 @@ func forward(answer iter.Seq2[Delta, error], yield func(Delta, error) bool) (beg
 	return begun, nil
 }
 
-// nextTry tells how long to wait after the given attempt failed, and whether to try again at all.
+// nextTry reports whether to retry after a failed attempt, and how long to wait before. Attempts are numbered from 1.
 func nextTry(err error, attempt int) (time.Duration, bool) {
 	var e *Error
 	if attempt >= maxAttempts || !errors.As(err, &e) || !e.isTransient() || e.RetryAfter > maxPause {
@@ -79,7 +79,7 @@ func nextTry(err error, attempt int) (time.Duration, bool) {
 	return backoff + rand.N(backoff/2), true
 }
 
-// sleep waits, or returns early with the context's error.
+// sleep waits for d. It returns the context's error if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

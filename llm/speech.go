@@ -21,27 +21,27 @@ import (
 	"multis/text"
 )
 
-// ErrNoSpeech is returned by every call of NoSpeech: voice notes stay what they are.
+// ErrNoSpeech is returned by every call of NoSpeech: voice notes are not transcribed.
 var ErrNoSpeech = errors.New("no speech-to-text is configured")
 
-// MaxAudioBytes is the size of the biggest recording that is written down, in bytes.
+// MaxAudioBytes is the maximum size of a recording that is transcribed.
 const MaxAudioBytes = 20 << 20
 
-// maxTranscriptBytes is the longest transcript that is kept, in bytes: an hour of fast talk.
+// maxTranscriptBytes is the maximum size of a transcript, about an hour of fast speech.
 const maxTranscriptBytes = 60_000
 
-// Audio is a recording to be written down.
+// Audio is a recording to transcribe.
 type Audio struct {
 	Data    []byte
 	MIME    string
-	Length  time.Duration // as its sender said; 0 when unknown
-	Purpose string        // what it is for, as usage is shown: "speech"
-	Chat    int64         // the chat whose daily cap applies as well as the day's. Zero: none.
+	Length  time.Duration // as declared by the sender; zero means unknown
+	Purpose string        // label for the usage statistics: "speech"
+	Chat    int64         // the chat whose daily cap applies in addition to the day's; zero means none
 }
 
-// Transcriber writes down what recordings say.
+// Transcriber converts speech to text.
 type Transcriber interface {
-	// Name is "provider/model", as people read it and as usage is booked.
+	// Name returns "provider/model".
 	Name() string
 	// Transcribe makes one call. Its errors are an *Error, an *OverBudgetError, ErrNoSpeech, or the context's.
 	Transcribe(ctx context.Context, a Audio) (string, error)
@@ -56,17 +56,17 @@ func (NoSpeech) Name() string { return "none" }
 // Transcribe returns ErrNoSpeech.
 func (NoSpeech) Transcribe(context.Context, Audio) (string, error) { return "", ErrNoSpeech }
 
-// SpeechConfig says which model writes recordings down, and where it is served.
+// SpeechConfig configures the model for transcription.
 type SpeechConfig struct {
-	Model     string        // "none" or "" for none, else "openai/" and the name at BaseURL
-	BaseURL   string        // of a server with /audio/transcriptions. Defaults to DefaultBaseURL.
+	Model     string        // "openai/NAME"; "none" or empty means no model
+	BaseURL   string        // base URL of a server with /audio/transcriptions. Defaults to DefaultBaseURL.
 	APIKey    string        // may be empty where the server asks for none
 	Timeout   time.Duration // how long one call may take. Defaults to a minute.
-	PerMinute int64         // what a minute of a recording costs, in millionths of the currency
+	PerMinute int64         // price of one minute of audio, in millionths of the currency
 }
 
-// OpenSpeech returns the transcriber to use, budgeted; the Price of the budget is not looked at. It makes one attempt a
-// call: whoever asks has a job that comes back. It returns ErrConfig or ErrNoPrice.
+// OpenSpeech returns a transcriber whose calls are paid from the budget. It ignores the budget's Price. Failed calls are
+// not retried, because the job of the caller is. It returns ErrConfig or ErrNoPrice.
 func OpenSpeech(c SpeechConfig, b Budget) (Transcriber, error) {
 	if c.Model == "" || c.Model == (NoSpeech{}).Name() {
 		return NoSpeech{}, nil
@@ -84,13 +84,13 @@ func OpenSpeech(c SpeechConfig, b Budget) (Transcriber, error) {
 	return paidSpeech{newOpenAITranscriber(c), b, c.PerMinute}, nil
 }
 
-// transcription is what a server made of a recording.
+// transcription is the answer of a server.
 type transcription struct {
 	text   string
-	length time.Duration // of what it listened to; 0 when it did not say
+	length time.Duration // length of the audio according to the server; zero means unknown
 }
 
-// openAITranscriber speaks the audio transcriptions protocol, as OpenAI and most others serve it.
+// openAITranscriber implements the audio transcriptions protocol of OpenAI.
 type openAITranscriber struct {
 	name    string
 	model   string
@@ -111,7 +111,7 @@ func (s *openAITranscriber) call(ctx context.Context, a Audio) (transcription, e
 	call, cancel := context.WithTimeoutCause(ctx, s.timeout, errTimeout)
 	defer cancel()
 	got, err := s.audio.New(call, openai.AudioTranscriptionNewParams{
-		// The sender's own name for the file is none of the provider's business.
+		// The provider does not get the sender's file name.
 		File: openai.File(bytes.NewReader(a.Data), "recording"+extension(a.MIME), mediaType(a.MIME)), Model: s.model,
 		ResponseFormat: openai.AudioResponseFormatJSON,
 	})
@@ -142,7 +142,7 @@ func (s *openAITranscriber) call(ctx context.Context, a Audio) (transcription, e
 
 func (s *openAITranscriber) failed(r Reason) *Error { return &Error{Model: s.name, Reason: r} }
 
-// seconds is a length that a server names, where it can be one.
+// seconds converts a length in seconds. It returns zero if n is not between 0 and a day.
 func seconds(n float64) time.Duration {
 	if n > 0 && n <= (24*time.Hour).Seconds() {
 		return time.Duration(n * float64(time.Second))
@@ -150,33 +150,33 @@ func seconds(n float64) time.Duration {
 	return 0
 }
 
-// extensions are those of the formats that servers know; they go by the name.
+// extensions maps MIME types to file extensions, by which servers detect the format.
 var extensions = map[string]string{
 	"audio/ogg": ".ogg", "audio/opus": ".ogg", "audio/mpeg": ".mp3", "audio/mp3": ".mp3", "audio/mp4": ".m4a", "audio/m4a": ".m4a",
 	"audio/x-m4a": ".m4a", "audio/aac": ".m4a", "audio/wav": ".wav", "audio/x-wav": ".wav", "audio/webm": ".webm", "audio/flac": ".flac",
 }
 
-// mediaType is a MIME type without its parameters: "audio/ogg" of "audio/ogg; codecs=opus".
+// mediaType returns a MIME type without its parameters: "audio/ogg" for "audio/ogg; codecs=opus".
 func mediaType(declared string) string {
 	kind, _, err := mime.ParseMediaType(declared)
 	if err != nil || path.Base(kind) == kind {
-		return "audio/ogg" // what voice notes are on most networks
+		return "audio/ogg" // the format of voice notes on most networks
 	}
 	return kind
 }
 
 func extension(declared string) string { return cmp.Or(extensions[mediaType(declared)], ".ogg") }
 
-// minBytesPerSecond is the fewest bytes a second that a recording of speech takes: it bounds how long one of a given size can be,
-// whatever its sender says.
+// minBytesPerSecond is the minimum bit rate of speech, in bytes. It bounds the length of a recording by its size,
+// because the declared length may be wrong.
 const minBytesPerSecond = 500
 
-// maxLength is the most that a recording can last.
+// maxLength returns an upper bound of a recording's length.
 func maxLength(a Audio) time.Duration {
 	return max(a.Length, time.Duration(len(a.Data)/minBytesPerSecond+1)*time.Second)
 }
 
-// paidSpeech has the worst case of each call set aside before it and settled after it.
+// paidSpeech reserves the worst-case cost of each call before it and settles it afterwards.
 type paidSpeech struct {
 	*openAITranscriber
 	Budget
@@ -187,12 +187,12 @@ type paidSpeech struct {
 // Name is "provider/model".
 func (p paidSpeech) Name() string { return p.name }
 
-// cost is what so much of a recording costs, rounded up.
+// cost returns the price of audio of this length, rounded up.
 func (p paidSpeech) cost(length time.Duration) int64 {
 	return int64(math.Ceil(length.Minutes() * float64(p.perMinute)))
 }
 
-// Transcribe calls the server, or returns an *OverBudgetError and calls nobody.
+// Transcribe calls the server, or returns an *OverBudgetError without a call.
 func (p paidSpeech) Transcribe(ctx context.Context, a Audio) (string, error) {
 	worst := p.cost(maxLength(a))
 	res, err := p.Ledger.Reserve(ctx, policy.Spend{
@@ -204,7 +204,7 @@ func (p paidSpeech) Transcribe(ctx context.Context, a Audio) (string, error) {
 	if res.Refused != "" {
 		return "", &OverBudgetError{Model: p.name, Cap: res.Refused, First: res.First}
 	}
-	bill := policy.Settlement{Amount: worst} // unless it is certain that it was less
+	bill := policy.Settlement{Amount: worst} // reduced below if the actual cost is known
 	defer func() { p.settle(ctx, res.ID, bill) }()
 	got, err := p.call(ctx, a)
 	var failed *Error

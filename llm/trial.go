@@ -8,18 +8,18 @@ import (
 	"multis/policy"
 )
 
-// TrialResult is what became of one small call.
+// TrialResult is the result of a test call.
 type TrialResult struct {
 	Answer string
 	Took   time.Duration
-	Cost   int64 // as it was booked, in millionths of the currency
+	Cost   int64 // booked cost, in millionths of the currency
 }
 
-// trialTokens is the longest answer to a trial. Models that think first need some for that.
+// trialTokens limits the answer of a test call. Reasoning models need some tokens before the answer.
 const trialTokens = 256
 
-// Try makes one small call of a model and tells what came back. It is paid for as any other, but made once, and made even
-// while its provider is left alone. key is used in place of the provider's unless it is empty.
+// Try makes one small test call of a model. It is paid from the budget, but not retried, and ignores the circuit breaker.
+// If key is not empty, it replaces the provider's key.
 func (ms *Models) Try(ctx context.Context, name, key string) (TrialResult, error) {
 	offer, p, err := ms.describe(name, key)
 	if err != nil {
@@ -37,19 +37,19 @@ func (ms *Models) Try(ctx context.Context, name, key string) (TrialResult, error
 	return TrialResult{Answer: res.Text, Took: time.Since(began), Cost: paid.amount}, err
 }
 
-// costRecorder remembers what a call cost.
+// costRecorder is a Ledger that also records the settled cost.
 type costRecorder struct {
 	Ledger
 	amount int64
 }
 
-// Settle books it.
+// Settle records the amount and settles the call in the Ledger.
 func (r *costRecorder) Settle(ctx context.Context, id int64, s policy.Settlement) error {
 	r.amount = s.Amount
 	return r.Ledger.Settle(ctx, id, s)
 }
 
-// FixHint says what can be done about a call that failed, in one line; "" when its error says so already.
+// FixHint returns one line with the fix for a failed call. It is empty for errors that are not of this package.
 func FixHint(err error) string {
 	if errors.Is(err, ErrOverBudget) {
 		return "raise budget.per_day, or wait until midnight"

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// maxReplyBytes bounds what is read of an answer, in bytes with its wire format around it.
+	// maxReplyBytes limits the size of a response body.
 	maxReplyBytes = 8 << 20
-	// maxErrorBytes bounds what is read of an error.
+	// maxErrorBytes limits the size of an error's body.
 	maxErrorBytes = 16 << 10
-	// maxCallDuration bounds a call that never falls silent and never ends.
+	// maxCallDuration limits the duration of a stream that keeps sending.
 	maxCallDuration = 10 * time.Minute
-	// defaultCallTimeout is how long a call with an answer in one piece may take.
+	// defaultCallTimeout is the default timeout of a call that is not streamed.
 	defaultCallTimeout = time.Minute
 )
 
@@ -27,25 +27,26 @@ var (
 	errBadRequest = errors.New("cannot be sent")
 )
 
-// newClient is the HTTP client of one model. It follows no redirect: a prompt goes to the address that was configured.
+// newClient returns the HTTP client of one model. It treats redirects as errors, so that prompts only go to the configured
+// URL.
 func newClient(model string) *http.Client {
 	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library says what it is
 	return &http.Client{Transport: transport{model: model, next: next}}
 }
 
-// newJSONClient is one for a model whose answers come as whole objects.
+// newJSONClient returns an HTTP client that also accepts JSON responses instead of streams.
 func newJSONClient(model string) *http.Client {
 	c := newClient(model)
 	c.Transport = transport{model: model, next: c.Transport.(transport).next, allowJSON: true} //nolint:forcetypeassert // made above
 	return c
 }
 
-// transport lets only good answers through, bounded and watched. Anything else comes back as an error of ours, so that no SDK
-// has to tell us what happened.
+// transport returns only successful responses, with a size limit and activity reports. Other responses become errors of
+// this package, so that SDK errors need not be parsed.
 type transport struct {
 	model     string
 	next      http.RoundTripper
-	allowJSON bool // an answer may be one object
+	allowJSON bool // whether a response may be JSON instead of a stream
 }
 
 // RoundTrip sends the request on. It returns *refusal for a bad status.
@@ -66,14 +67,14 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// isEventStream tells whether a good answer is a stream of events. Servers that name no type, or a wrong one, are believed;
-// pages and whole objects are not.
+// isEventStream reports whether a response can be a stream of events. It rejects only HTML and JSON, because some servers
+// send no or a wrong content type.
 func isEventStream(res *http.Response) bool {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	return kind != "text/html" && kind != "application/json"
 }
 
-// limitedBody reads so many bytes of an answer and fails then. It says each time that there was something to read.
+// limitedBody is a response body with a size limit. It calls onRead whenever it has read something.
 type limitedBody struct {
 	from   io.ReadCloser
 	left   int
@@ -93,12 +94,12 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the answer.
+// Close closes the response body.
 func (b *limitedBody) Close() error { return b.from.Close() }
 
 type activityKey struct{}
 
-// withSilenceTimeout is a context that ends, with errTimeout as its cause, when nothing was read for so long.
+// withSilenceTimeout returns a context that is canceled with the cause errTimeout when nothing was read for silence.
 func withSilenceTimeout(ctx context.Context, silence time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ctx, done := context.WithTimeoutCause(ctx, maxCallDuration, errTimeout)
@@ -111,6 +112,7 @@ func withSilenceTimeout(ctx context.Context, silence time.Duration) (context.Con
 	}
 }
 
+// activityCallback returns the function that restarts the silence timeout of ctx.
 func activityCallback(ctx context.Context) func() {
 	if beat, ok := ctx.Value(activityKey{}).(func()); ok {
 		return beat

@@ -67,7 +67,7 @@ func readAnthropic(r *http.Request) (Request, error) {
 	return req, checkCalls(req.Messages)
 }
 
-// anthropicMessages splits the results of tools off.
+// anthropicMessages converts a message. Tool results become separate messages.
 func anthropicMessages(role string, blocks []anthropicBlock) []Message {
 	var list []Message
 	said := Message{Role: role}

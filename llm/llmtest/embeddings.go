@@ -13,33 +13,33 @@ import (
 	"testing"
 )
 
-// EmbedRequest is what a client wants vectors of.
+// EmbedRequest is one request for embeddings.
 type EmbedRequest struct {
 	Key        string // the bearer token, "" when there was none
 	Model      string
 	Texts      []string
-	Dimensions int    // 0: not asked for
+	Dimensions int    // zero if not requested
 	Format     string // encoding_format
 }
 
-// EmbedReply is what the server does with a request. The zero value is an answer without vectors.
+// EmbedReply is the server's response to a request. The zero value is an answer without vectors.
 type EmbedReply struct {
 	Vectors  [][]float64
 	Backward bool  // sends the vectors in reverse order, with their right index
 	In       int64 // tokens used. Default to a quarter of the bytes, at least 1.
 	NoUsage  bool
-	Hang     bool // says nothing until the client leaves
+	Hang     bool // sends nothing until the client disconnects
 
 	Status     int
 	Code       string
 	RetryAfter string
-	Raw        string // the whole body, for what is no proper answer at all
+	Raw        string // the whole body, to simulate an invalid response
 }
 
-// EmbedScript decides on a request. It may be called concurrently.
+// EmbedScript returns the reply to a request. It may be called concurrently.
 type EmbedScript func(r EmbedRequest) EmbedReply
 
-// Embeddings is a scripted server of vectors.
+// Embeddings is a scripted embeddings server.
 type Embeddings struct {
 	URL string // the base_url for clients
 
@@ -58,7 +58,7 @@ func StartEmbeddings(t testing.TB, script EmbedScript) *Embeddings {
 	return s
 }
 
-// Requests are the requests so far, in the order they came.
+// Requests returns the requests so far, in order.
 func (s *Embeddings) Requests() []EmbedRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,8 +133,8 @@ func sendVectors(w http.ResponseWriter, req EmbedRequest, reply EmbedReply) {
 	}{"list", list, req.Model, used})
 }
 
-// Meanings is a made-up model: the vector of a text is the sum of those of its words, which have nothing to do with each
-// other but for those that are given the same meaning. Of the meaning "" is what says nothing.
+// Meanings returns a script with a fake model. The vector of a text is the sum of its words' vectors, which are random but
+// fixed for each word. meanings maps synonyms to the same word; words mapped to "" are ignored.
 func Meanings(dimensions int, meanings map[string]string) EmbedScript {
 	return func(r EmbedRequest) EmbedReply {
 		var reply EmbedReply
@@ -161,6 +161,6 @@ func embedText(text string, dimensions int, meanings map[string]string) []float6
 			sum[i] += r.NormFloat64()
 		}
 	}
-	sum[0] += 1e-6 // a text without words has a vector, too
+	sum[0] += 1e-6 // a text without words must not have the zero vector
 	return sum
 }

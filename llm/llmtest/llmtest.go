@@ -1,5 +1,5 @@
-// Package llmtest is a model server for tests: it speaks the providers' protocols over HTTP as real servers do, and
-// answers from a script. It can also fail the ways they fail.
+// Package llmtest is a fake model server for tests. It serves the providers' protocols over HTTP, answers from a script, and
+// can simulate failures.
 package llmtest
 
 import (
@@ -14,29 +14,29 @@ import (
 	"testing"
 )
 
-// Request is what a client asked.
+// Request is one request of a client.
 type Request struct {
-	Key             string // "" when there was none
+	Key             string // API key; empty if there was none
 	Model           string
 	System          string
 	Messages        []Message // without the system message
 	Tools           []Tool
-	MaxTokens       int  // under any of its names
-	CompletionLimit bool // it came as max_completion_tokens
+	MaxTokens       int  // whatever its name in the protocol
+	CompletionLimit bool // whether MaxTokens was sent as max_completion_tokens
 	Temperature     float64
 	JSON            bool
 	WantsUsage      bool
-	CacheMarked     bool // the instructions, or else the tools, are marked to be cached (Anthropic)
+	CacheMarked     bool // whether the instructions or tools are marked for the cache (Anthropic)
 }
 
-// Message is one message of a request. A result of a tool is a message of its own, with the role "tool".
+// Message is one message of a request. Each tool result is a separate message with the role "tool".
 type Message struct {
 	Role    string
 	Text    string
 	Images  []string // their MIME types
 	Calls   []Call
-	CallID  string // of a result
-	IsError bool   // a result that is marked as an error
+	CallID  string // of a tool result
+	IsError bool   // whether a tool result is marked as an error
 }
 
 // Tool is a tool that a request offers.
@@ -46,7 +46,7 @@ type Tool struct {
 	Schema      string // JSON
 }
 
-// Call is one use of a tool. In a Reply, Args may be any text: models write it, so it may be broken.
+// Call is a tool call. In a Reply, Args may be any text, to simulate malformed arguments.
 type Call struct {
 	ID   string // in a Reply it defaults to "call_1", "call_2"; "-" leaves it out
 	Name string
@@ -54,7 +54,7 @@ type Call struct {
 	Sign string // the signature that goes with it (Gemini)
 }
 
-// Last is the text of the last message, "" when there is none.
+// Last returns the text of the last message, or "" if there is none.
 func (r Request) Last() string {
 	if len(r.Messages) == 0 {
 		return ""
@@ -62,15 +62,15 @@ func (r Request) Last() string {
 	return r.Messages[len(r.Messages)-1].Text
 }
 
-// Reply is what the server does with a request. The zero value is an empty answer that went well.
+// Reply is the server's response to a request. The zero value is a successful empty answer.
 type Reply struct {
 	Text    string
-	Refusal string // what the model says when it will not
+	Refusal string // the model's refusal
 	Calls   []Call // tools to use, after the text
 	Stop    string // finish_reason. Defaults to "stop", or "tool_calls" with Calls.
 	In, Out int64  // tokens used. Default to a quarter of the bytes, at least 1.
 	Cached  int64  // tokens of In that came from the cache
-	Written int64  // tokens of In that were put there (Anthropic)
+	Written int64  // tokens of In that were written to the cache (Anthropic)
 	NoUsage bool   // leaves the usage out
 	Cut     bool   // drops the connection after half of the text
 	Hang    bool   // falls silent after half of the text, until the client leaves
@@ -80,19 +80,19 @@ type Reply struct {
 	Message    string // of the error
 	RetryAfter string // its header
 
-	Raw  string // the whole body, for what is no proper answer at all
+	Raw  string // the whole body, to simulate an invalid response
 	Type string // the content type of Raw. Defaults to "text/event-stream".
 }
 
 // Script decides on a request. Its context ends when the client leaves. It may be called concurrently.
 type Script func(ctx context.Context, r Request) Reply
 
-// Say is a script with one answer for everything.
+// Say returns a script that always answers with text.
 func Say(text string) Script {
 	return func(context.Context, Request) Reply { return Reply{Text: text} }
 }
 
-// InTurn is a script of one reply a request, the last one for all further requests.
+// InTurn returns a script with one reply per request. The last reply is repeated.
 func InTurn(replies ...Reply) Script {
 	var mu sync.Mutex
 	next := 0
@@ -116,7 +116,7 @@ type Server struct {
 	requests []Request
 }
 
-// New returns a server that nobody serves yet.
+// New returns a server that is not listening. Use it as an http.Handler.
 func New(script Script) *Server { return &Server{script: script} }
 
 // Start serves a script until the test ends.
@@ -129,7 +129,7 @@ func Start(t testing.TB, script Script) *Server {
 	return s
 }
 
-// Requests are the requests so far, in the order they came.
+// Requests returns the requests so far, in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ type protocol struct {
 	refuse func(w io.Writer, r Reply)
 }
 
-// protocolFor is the protocol that an address belongs to.
+// protocolFor returns the protocol of a URL path.
 func protocolFor(path string) (protocol, bool) {
 	switch {
 	case strings.HasSuffix(path, "/chat/completions"):
@@ -184,7 +184,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// withDefaults numbers the calls and counts the tokens.
+// withDefaults sets call ids and token counts that the script left empty.
 func (r Reply) withDefaults(req Request) Reply {
 	calls := make([]Call, 0, len(r.Calls))
 	out := len(r.Text) + len(r.Refusal)
@@ -236,10 +236,10 @@ func sendRaw(w http.ResponseWriter, r Reply) {
 	if r.Status != 0 {
 		w.WriteHeader(r.Status)
 	}
-	_, _ = io.WriteString(w, r.Raw) // a client that left is no fault of ours
+	_, _ = io.WriteString(w, r.Raw) // the client may have disconnected
 }
 
-// send writes one JSON value. What cannot be sent has nobody to read it.
+// send writes one JSON value. Errors are ignored, because the client may have disconnected.
 func send(w io.Writer, v any) { _ = json.NewEncoder(w).Encode(v) }
 
 // sendEvent streams one event, named or not.
@@ -255,7 +255,7 @@ func sendEvent(w http.ResponseWriter, name string, v any) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// streamText streams a text piece by piece. A reply that is to be cut short or to hang never gets further.
+// streamText sends a text in pieces. If the reply has Cut or Hang set, it stops after half and does not return normally.
 func streamText(r *http.Request, reply Reply, text string, piece func(string)) {
 	pieces := splitText(text)
 	for i, p := range pieces {
@@ -276,7 +276,7 @@ func streamText(r *http.Request, reply Reply, text string, piece func(string)) {
 func splitText(text string) []string {
 	var pieces []string
 	runes := []rune(text)
-	size := max(6, len(runes)/64) // a long text in pieces that do not take all day
+	size := max(6, len(runes)/64) // larger pieces for a long text, to save time
 	if len(runes) > 1 && len(runes) <= size {
 		return []string{string(runes[:1]), string(runes[1:])}
 	}

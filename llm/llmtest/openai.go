@@ -29,7 +29,7 @@ type openAICall struct {
 
 type openAIMessage struct {
 	Role       string          `json:"role"`
-	Content    json.RawMessage `json:"content"` // a text, parts or nothing
+	Content    json.RawMessage `json:"content"` // a string, a list of parts, or missing
 	ToolCalls  []openAICall    `json:"tool_calls"`
 	ToolCallID string          `json:"tool_call_id"`
 }
@@ -107,7 +107,7 @@ func (m openAIMessage) read() (Message, error) {
 	return msg, nil
 }
 
-// checkCalls refuses, as providers do, a call without a result or a result without a call.
+// checkCalls rejects a call without a result and a result without a call, as providers do.
 func checkCalls(messages []Message) error {
 	open := map[string]bool{}
 	for _, m := range messages {

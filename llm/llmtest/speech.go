@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// Recording is one request for a transcript, as it came over the wire.
+// Recording is one request for a transcription.
 type Recording struct {
 	Model, Format, Name, MIME, Key string
 	Data                           []byte
 }
 
-// Transcript is how a SpeechServer answers. The zero value is an empty transcript.
+// Transcript is the response of a SpeechServer. The zero value is an empty transcript.
 type Transcript struct {
 	Text    string
-	Seconds float64 // as the server counts them; 0: it does not say
-	Status  int     // an error's; 0: none
-	Body    string  // sent as it is in place of the answer
+	Seconds float64 // length of the audio in the response; zero omits it
+	Status  int     // HTTP error status; zero means success
+	Body    string  // raw body that replaces the answer
 }
 
 // SpeechServer serves POST /v1/audio/transcriptions as OpenAI does.
@@ -32,7 +32,7 @@ type SpeechServer struct {
 	requests []Recording
 }
 
-// StartSpeech starts a server for the time of a test.
+// StartSpeech starts a server that stops when the test ends.
 func StartSpeech(t testing.TB, script func(Recording) Transcript) *SpeechServer {
 	t.Helper()
 	s := &SpeechServer{script: script}
@@ -42,7 +42,7 @@ func StartSpeech(t testing.TB, script func(Recording) Transcript) *SpeechServer 
 	return s
 }
 
-// Requests are all that came so far.
+// Requests returns the requests so far, in order.
 func (s *SpeechServer) Requests() []Recording {
 	s.mu.Lock()
 	defer s.mu.Unlock()
