@@ -146,7 +146,7 @@ const olderCommandWait = 50 * time.Millisecond
 
 // Command carries out the command in a message of the admin room, once. A question is passed to Answer by a job of its own, so that no
 // command waits for a model. last says that no other attempt follows.
-func (a *Admin) Command(ctx context.Context, message int64, last bool) error {
+func (a *Admin) Command(ctx context.Context, message store.MessageID, last bool) error {
 	r, err := a.loadRequest(ctx, message)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
@@ -166,7 +166,7 @@ func (a *Admin) Command(ctx context.Context, message int64, last bool) error {
 }
 
 // Answer answers the question in a message of the admin room, once. last says that no other attempt follows.
-func (a *Admin) Answer(ctx context.Context, message int64, last bool) error {
+func (a *Admin) Answer(ctx context.Context, message store.MessageID, last bool) error {
 	r, err := a.loadRequest(ctx, message)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
@@ -190,7 +190,7 @@ func (a *Admin) execute(ctx context.Context, r request, last bool) error {
 }
 
 // loadRequest reads a message and its room. A shortcut of the owner is replaced by the command that it stands for.
-func (a *Admin) loadRequest(ctx context.Context, message int64) (request, error) {
+func (a *Admin) loadRequest(ctx context.Context, message store.MessageID) (request, error) {
 	m, err := store.MessageByID(ctx, a.store.DB(), message)
 	if err != nil {
 		return request{}, err
@@ -238,7 +238,7 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 		}
 		var out *uuid.UUID
 		if ans.text != "" {
-			outboxID, err := a.room.writeAnswer(ctx, tx, r.room, ans, []int64{r.message.ID})
+			outboxID, err := a.room.writeAnswer(ctx, tx, r.room, ans, []store.MessageID{r.message.ID})
 			if err != nil {
 				return err
 			}
@@ -253,7 +253,7 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 		if why == "" {
 			why = policy.CodeCommand.Sentence()
 		}
-		settled, err := store.Settle(ctx, tx, []int64{r.message.ID}, out, policy.CodeCommand, why)
+		settled, err := store.Settle(ctx, tx, []store.MessageID{r.message.ID}, out, policy.CodeCommand, why)
 		if err == nil && settled == 0 {
 			err = errAlreadySettled
 		}

@@ -80,7 +80,7 @@ func (bs *briefCommands) show(ctx context.Context, r request, args string) (answ
 }
 
 // checkNotDeleted has the brief made again if one of its messages was deleted while a model read them.
-func checkNotDeleted(ctx context.Context, tx store.Tx, messages []int64) error {
+func checkNotDeleted(ctx context.Context, tx store.Tx, messages []store.MessageID) error {
 	_, err := store.LockUnchanged(ctx, tx, messages, nil)
 	if errors.Is(err, store.ErrChanged) {
 		return jobs.Later(0)
@@ -135,9 +135,9 @@ func (bs *briefCommands) setScope(ctx context.Context, q *memory.BriefQuery, whe
 
 // due returns the commitments that are due soon and that the brief does not mention.
 func (bs *briefCommands) due(ctx context.Context, q memory.BriefQuery, b memory.Brief) ([]store.Commitment, error) {
-	var chats []int64
+	var chats []store.ChatID
 	if q.Chat != 0 {
-		chats = []int64{q.Chat}
+		chats = []store.ChatID{q.Chat}
 	}
 	open, err := store.OpenCommitments(ctx, bs.store.DB(), chats, maxShownCommitments)
 	if err != nil {
@@ -147,7 +147,7 @@ func (bs *briefCommands) due(ctx context.Context, q memory.BriefQuery, b memory.
 	if err != nil {
 		return nil, err
 	}
-	named := map[int64]bool{}
+	named := map[store.MessageID]bool{}
 	for _, l := range b.Bullets {
 		for _, m := range l.Sources {
 			named[m.ID] = named[m.ID] || l.Kind == memory.BriefPromise
@@ -159,8 +159,8 @@ func (bs *briefCommands) due(ctx context.Context, q memory.BriefQuery, b memory.
 	}), nil
 }
 
-func chatsOf(commitments []store.Commitment) []int64 {
-	chats := make([]int64, len(commitments))
+func chatsOf(commitments []store.Commitment) []store.ChatID {
+	chats := make([]store.ChatID, len(commitments))
 	for i, c := range commitments {
 		chats[i] = c.ChatID
 	}

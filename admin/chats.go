@@ -190,9 +190,9 @@ func (k *chatPicker) list(ctx context.Context, part, command string, pick chatPi
 }
 
 // chatIDs returns the ids of chats, at most maxPicks.
-func chatIDs(chats []store.Chat) []int64 {
+func chatIDs(chats []store.Chat) []store.ChatID {
 	chats = chats[:min(len(chats), maxPicks)]
-	out := make([]int64, len(chats))
+	out := make([]store.ChatID, len(chats))
 	for i, c := range chats {
 		out[i] = c.ID
 	}

@@ -24,8 +24,8 @@ type chatStates struct {
 type chatOverview struct {
 	name       string // the assistant's name
 	pausedAll  bool
-	escalated  map[int64]bool   // the chats with an open escalation
-	unreadable map[int64]string // why messages of a chat cannot be read
+	escalated  map[store.ChatID]bool   // the chats with an open escalation
+	unreadable map[store.ChatID]string // why messages of a chat cannot be read
 }
 
 // overview reads a chatOverview.
@@ -40,7 +40,7 @@ func (s *chatStates) overview(ctx context.Context) (v chatOverview, err error) {
 		return chatOverview{}, err
 	}
 	open, err := store.OpenEscalations(ctx, s.store.DB())
-	v.escalated = make(map[int64]bool, len(open))
+	v.escalated = make(map[store.ChatID]bool, len(open))
 	for _, e := range open {
 		v.escalated[e.ChatID] = true
 	}
@@ -195,12 +195,12 @@ func (s *chatStates) census(ctx context.Context) (networks, modes string, locked
 }
 
 // unreadable says for each chat with unreadable messages why they cannot be read.
-func (s *chatStates) unreadable(ctx context.Context) (map[int64]string, error) {
+func (s *chatStates) unreadable(ctx context.Context) (map[store.ChatID]string, error) {
 	chats, err := store.UnreadableChats(ctx, s.store.DB())
 	if err != nil {
 		return nil, err
 	}
-	why := make(map[int64]string, len(chats))
+	why := make(map[store.ChatID]string, len(chats))
 	for _, c := range chats {
 		why[c.ChatID] = strings.TrimSuffix(strings.TrimPrefix(c.Why, "It is encrypted, and "), ".")
 	}
@@ -208,7 +208,7 @@ func (s *chatStates) unreadable(ctx context.Context) (map[int64]string, error) {
 }
 
 // unreadableNote says what cannot be read or written in a chat, and why; empty when all can.
-func unreadableNote(c store.Chat, why map[int64]string) string {
+func unreadableNote(c store.Chat, why map[store.ChatID]string) string {
 	switch {
 	case c.Unreadable > 0:
 		return "🔒 " + text.Count(c.Unreadable, "message") + " I cannot read: " + esc(why[c.ID])

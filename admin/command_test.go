@@ -145,7 +145,7 @@ func TestAReplyToWhatWasToldOfAChatIsNoQuestion(t *testing.T) {
 	r.asOwner("/mode business")
 	r.tx(func(tx store.Tx) error {
 		letter := outbox.Notice(r.room, "🙋 Ana needs a person", outbox.Alert)
-		letter.About = []int64{m.ID}
+		letter.About = []store.MessageID{m.ID}
 		_, _, err := r.box.Queue(r.ctx, tx, letter)
 		return err
 	})
@@ -216,7 +216,7 @@ func TestACommandThatFailsSaysSoOnceAndChangesNothing(t *testing.T) {
 	require.ErrorContains(t, r.runJobs(message, false), "model on fire")
 	require.Empty(t, r.flush(), "it may still work")
 	require.NoError(t, r.runJobs(message, true))
-	ref := "#" + itoa(message)
+	ref := "#" + itoa(int64(message))
 	require.Equal(t, "⚠️ **That did not work**, and nothing was changed. The log says why under "+ref+"; then try again.", bodies(r.flush()))
 	require.NoError(t, r.runJobs(message, true))
 	require.Empty(t, r.flush())
@@ -229,7 +229,7 @@ func TestWhatTheOwnerSaysAloudIsAQuestion(t *testing.T) {
 		message := r.write(store.Message{Kind: "voice", Body: words, Code: policy.CodeTranscribed})
 		require.NoError(t, r.admin.Command(r.ctx, message, false))
 		require.NoError(t, r.admin.Answer(r.ctx, message, false))
-		require.Equal(t, "You asked **"+words+"** in chat "+itoa(r.room.ID)+".", bodies(r.flush()), "whatever it sounds like")
+		require.Equal(t, "You asked **"+words+"** in chat "+itoa(int64(r.room.ID))+".", bodies(r.flush()), "whatever it sounds like")
 	}
 	paused, err := store.PausedAll(r.ctx, r.st.DB())
 	require.NoError(t, err)

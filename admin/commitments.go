@@ -58,14 +58,14 @@ func (cs *CommitmentCommands) run(ctx context.Context, r request, args string) (
 	case "done", "drop", "open", "snooze":
 		return cs.change(ctx, r, verb, strings.TrimSpace(rest))
 	}
-	if n := parseNumber(args); n > 0 {
+	if n := store.CommitmentID(parseNumber(args)); n > 0 {
 		return cs.show(ctx, n)
 	}
 	return cs.chats.withChat(ctx, args, "commitments", chatPick{})
 }
 
 // list lists the open commitments of some chats, or of all if chats is nil: the owner's apart from those of others.
-func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []int64) (answer, error) {
+func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []store.ChatID) (answer, error) {
 	open, err := store.OpenCommitments(ctx, cs.store.DB(), chats, maxShownCommitments+1)
 	if err != nil {
 		return answer{}, err
@@ -79,7 +79,7 @@ func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []in
 		return answer{}, err
 	}
 	var yours, theirs []string
-	var about []int64
+	var about []store.MessageID
 	for _, c := range shown {
 		line := fmt.Sprintf("**#%d** %s", c.ID, cs.line(c, places))
 		if isByOwner(c) {
@@ -114,7 +114,7 @@ func (cs *CommitmentCommands) commitmentsHint() string {
 }
 
 // show shows one commitment, which a reaction settles or snoozes.
-func (cs *CommitmentCommands) show(ctx context.Context, number int64) (answer, error) {
+func (cs *CommitmentCommands) show(ctx context.Context, number store.CommitmentID) (answer, error) {
 	c, err := store.CommitmentByID(ctx, cs.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
 		return unknownCommitment(number), nil
@@ -129,23 +129,23 @@ func (cs *CommitmentCommands) show(ctx context.Context, number int64) (answer, e
 	text := "🤝 " + cs.line(c, places)
 	switch {
 	case c.State != store.CommitmentOpen:
-		return answer{text: text + fmt.Sprintf(" · %s; `/commitments open %d` opens it again", c.State, c.ID), quotes: []int64{c.MessageID}}, nil
+		return answer{text: text + fmt.Sprintf(" · %s; `/commitments open %d` opens it again", c.State, c.ID), quotes: []store.MessageID{c.MessageID}}, nil
 	default:
-		return answer{text: text + commitmentReactions, quotes: []int64{c.MessageID}, commitmentID: c.ID}, nil
+		return answer{text: text + commitmentReactions, quotes: []store.MessageID{c.MessageID}, commitmentID: c.ID}, nil
 	}
 }
 
 // commitmentReactions lists the reactions that settle or snooze a commitment.
 const commitmentReactions = " · ✅ done · 🕐 1 h · 🌅 tomorrow"
 
-func unknownCommitment(number int64) answer {
+func unknownCommitment(number store.CommitmentID) answer {
 	return answer{text: fmt.Sprintf("There is no promise #%d. `/commitments` lists them.", number)}
 }
 
 // change settles, snoozes or reopens a commitment.
 func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args string) (answer, error) {
 	word, when, _ := strings.Cut(args, " ")
-	number := parseNumber(word)
+	number := store.CommitmentID(parseNumber(word))
 	if number == 0 {
 		return answer{text: fmt.Sprintf("Which one? `/commitments %s 3`. `/commitments` lists them with their numbers.", verb)}, nil
 	}
@@ -182,7 +182,7 @@ func (cs *CommitmentCommands) settle(c store.Commitment, state store.CommitmentS
 
 // snooze has the owner reminded of a commitment at a later time.
 func (cs *CommitmentCommands) snooze(c store.Commitment, at time.Time) answer {
-	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.fullTime(at), endSentence(esc(text.Clip(c.What, 300)))), quotes: []int64{c.MessageID}, change: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.fullTime(at), endSentence(esc(text.Clip(c.What, 300)))), quotes: []store.MessageID{c.MessageID}, change: func(ctx context.Context, tx store.Tx) error {
 		return store.SetCommitment(ctx, tx, c.ID, store.CommitmentOpen, &at)
 	}}
 }
@@ -229,7 +229,7 @@ func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 				continue
 			}
 			message := outbox.Notice(room, "🤝 "+cs.line(c, places)+commitmentReactions, outbox.Alert)
-			message.About = []int64{c.MessageID}
+			message.About = []store.MessageID{c.MessageID}
 			out, _, err := cs.room.box.Queue(ctx, tx, message)
 			if err != nil {
 				return err
@@ -264,7 +264,7 @@ func isByOwner(c store.Commitment) bool {
 }
 
 // line describes a commitment in one line: what, by when, and where it was made.
-func (cs *CommitmentCommands) line(c store.Commitment, places map[int64]messagePlace) string {
+func (cs *CommitmentCommands) line(c store.Commitment, places map[store.MessageID]messagePlace) string {
 	text := endSentence(esc(c.What))
 	if c.DueAt != nil {
 		text += " **" + cs.dueText(*c.DueAt) + "**"
@@ -302,8 +302,8 @@ func (p messagePlace) link() string {
 }
 
 // places returns where commitments were made, by the id of the message.
-func (cs *CommitmentCommands) places(ctx context.Context, commitments []store.Commitment) (map[int64]messagePlace, error) {
-	messages, chats := make([]int64, len(commitments)), make([]int64, len(commitments))
+func (cs *CommitmentCommands) places(ctx context.Context, commitments []store.Commitment) (map[store.MessageID]messagePlace, error) {
+	messages, chats := make([]store.MessageID, len(commitments)), make([]store.ChatID, len(commitments))
 	for i, c := range commitments {
 		messages[i], chats[i] = c.MessageID, c.ChatID
 	}
@@ -315,7 +315,7 @@ func (cs *CommitmentCommands) places(ctx context.Context, commitments []store.Co
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[int64]messagePlace, len(found))
+	all := make(map[store.MessageID]messagePlace, len(found))
 	for n, m := range found {
 		chat := in[m.ChatID]
 		all[n] = messagePlace{chat: chat, source: memory.MessageSource(chat, m, cs.rules.Zone, cs.room.now()), event: m}

@@ -27,7 +27,7 @@ func (r *rig) addCommitment(chat store.Chat, who, what string, due *time.Time) s
 		if err := store.InsertCommitment(r.ctx, tx, store.Commitment{ChatID: chat.ID, MessageID: m, Who: who, What: what, DueAt: due}); err != nil {
 			return err
 		}
-		open, err := store.OpenCommitments(r.ctx, tx, []int64{chat.ID}, 100)
+		open, err := store.OpenCommitments(r.ctx, tx, []store.ChatID{chat.ID}, 100)
 		for _, o := range open {
 			if o.MessageID == m {
 				c = o
@@ -135,7 +135,7 @@ func TestWhatShowsAPromiseOrANoteGoesWithTheMessageItWasSaidIn(t *testing.T) {
 	r.asOwner("/commitments")
 	require.NoError(t, r.st.AsOwner(r.ctx, policy.ContactScope(ana.ID), func(tx store.Tx) error {
 		_, err := store.InsertNote(r.ctx, tx, store.Note{
-			Role: policy.UserRole(ana.ID), ChatID: ana.ID, Kind: store.NoteFact, Body: "There are papers.", Sources: []int64{c.MessageID}, ValidFrom: r.now,
+			Role: policy.UserRole(ana.ID), ChatID: ana.ID, Kind: store.NoteFact, Body: "There are papers.", Sources: []store.MessageID{c.MessageID}, ValidFrom: r.now,
 		})
 		return err
 	}))

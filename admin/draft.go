@@ -302,7 +302,7 @@ func (df *DraftCommands) list(ctx context.Context, r request, _ string) (answer,
 		return answer{text: "No draft waits. `/delivery draft Ana` has me ask before anything goes to Ana."}, nil
 	}
 	lines := []string{"**" + text.Count(len(open), "draft") + "**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it."}
-	var about []int64
+	var about []store.MessageID
 	for _, o := range open {
 		to, err := df.recipient(ctx, df.store.DB(), o.ID)
 		if err != nil {

@@ -162,12 +162,12 @@ func TestADraftOfAnAnswerToADeletedMessageIsNotSent(t *testing.T) {
 			return err
 		}
 		out, _, err := r.box.Queue(r.ctx, tx, outbox.Message{
-			Chat: ana, Purpose: policy.PurposeReply, Text: "We deliver, Rumpelstiltskin.", Spans: r.spans("faq.md", "We deliver"), About: []int64{asked},
+			Chat: ana, Purpose: policy.PurposeReply, Text: "We deliver, Rumpelstiltskin.", Spans: r.spans("faq.md", "We deliver"), About: []store.MessageID{asked},
 		})
 		if err != nil {
 			return err
 		}
-		_, err = store.Settle(r.ctx, tx, []int64{asked}, &out, policy.CodeAnswer, "")
+		_, err = store.Settle(r.ctx, tx, []store.MessageID{asked}, &out, policy.CodeAnswer, "")
 		return err
 	})
 	shown := r.presentDrafts()[0]
@@ -208,12 +208,12 @@ func TestWhoseDraftIsForgottenAndWhoseQuestionStandsHasNoAnswerWhichIsTold(t *te
 	ana := r.chat("Ana", "whatsapp")
 	before, asked := r.addGroupMessage(ana, "@ana:x", "I am Rumpelstiltskin"), r.addGroupMessage(ana, "@ana:x", "do you deliver?")
 	r.tx(func(tx store.Tx) error {
-		out, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: ana, Purpose: policy.PurposeDraft, Text: "Yes, Rumpelstiltskin.", Draft: true, RestsOn: []int64{before.ID, asked.ID}})
+		out, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: ana, Purpose: policy.PurposeDraft, Text: "Yes, Rumpelstiltskin.", Draft: true, RestsOn: []store.MessageID{before.ID, asked.ID}})
 		require.True(t, decision.Allow, decision.Why)
 		if err != nil {
 			return err
 		}
-		_, err = store.Settle(r.ctx, tx, []int64{asked.ID}, &out, policy.CodeAnswer, "")
+		_, err = store.Settle(r.ctx, tx, []store.MessageID{asked.ID}, &out, policy.CodeAnswer, "")
 		return err
 	})
 	r.presentDrafts()

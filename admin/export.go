@@ -55,7 +55,7 @@ func (ex *ExportCommands) ask(ctx context.Context, r request, args string) (answ
 }
 
 // enqueueExport enqueues the export that a message asked for.
-func enqueueExport(message, chat int64, what string) answer {
+func enqueueExport(message store.MessageID, chat store.ChatID, what string) answer {
 	return answer{text: "📦 I put " + what + " together.", change: func(ctx context.Context, tx store.Tx) error {
 		return jobs.Enqueue(ctx, tx, jobs.ExportArgs{MessageID: message, ChatID: chat})
 	}}
@@ -76,7 +76,7 @@ func (ex *ExportCommands) Export(ctx context.Context, args jobs.ExportArgs, last
 
 // build writes the files and sends them.
 func (ex *ExportCommands) build(ctx context.Context, args jobs.ExportArgs) error {
-	ids := []int64{args.ChatID}
+	ids := []store.ChatID{args.ChatID}
 	if args.ChatID == 0 {
 		var err error
 		if ids, err = store.AllChats(ctx, ex.store.DB()); err != nil {

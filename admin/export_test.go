@@ -17,9 +17,9 @@ import (
 )
 
 // runExports runs the export that the newest message asked for, and returns the names of its files.
-func (r *rig) runExports(chat int64) []string {
+func (r *rig) runExports(chat store.ChatID) []string {
 	r.t.Helper()
-	require.NoError(r.t, r.admin.Exports.Export(r.ctx, jobs.ExportArgs{MessageID: int64(r.count("select max(id) from messages where chat_id = $1", r.room.ID)), ChatID: chat}, true))
+	require.NoError(r.t, r.admin.Exports.Export(r.ctx, jobs.ExportArgs{MessageID: store.MessageID(r.count("select max(id) from messages where chat_id = $1", r.room.ID)), ChatID: chat}, true))
 	var data []byte
 	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select data from outbox_files order by outbox_id desc limit 1").Scan(&data))
 	r.flush()

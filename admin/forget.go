@@ -62,7 +62,7 @@ func (fg *ForgetCommands) forget(ctx context.Context, r request, args string) (a
 	case strings.EqualFold(first, "all"):
 		return fg.chats.withChat(ctx, strings.TrimSpace(rest), "forget", chatPick{})
 	case err == nil:
-		return fg.askNote(ctx, r, number)
+		return fg.askNote(ctx, r, store.NoteID(number))
 	case strings.Contains(args, "$"):
 		return fg.askMessage(ctx, r, parseEventLink(args))
 	default:
@@ -85,7 +85,7 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 		return answer{}, err
 	}
 	d := found.Doomed
-	d.Messages = slices.DeleteFunc(d.Messages, func(m int64) bool { return m == r.message.ID })
+	d.Messages = slices.DeleteFunc(d.Messages, func(m store.MessageID) bool { return m == r.message.ID })
 	stays := ""
 	if len(found.Documents) > 0 {
 		names := make([]string, len(found.Documents))
@@ -107,7 +107,7 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 }
 
 // askNote asks whether a note and its sources are to be deleted.
-func (fg *ForgetCommands) askNote(ctx context.Context, r request, number int64) (answer, error) {
+func (fg *ForgetCommands) askNote(ctx context.Context, r request, number store.NoteID) (answer, error) {
 	d, err := fg.store.FindNote(ctx, number)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{text: fmt.Sprintf("There is no note %d. `/memory` shows yours with their numbers, `/memory Ana` those of a chat. For a topic that is a number: `/forget number %d`.", number, number)}, nil
@@ -115,7 +115,7 @@ func (fg *ForgetCommands) askNote(ctx context.Context, r request, number int64) 
 	if err != nil {
 		return answer{}, err
 	}
-	d.Messages = slices.DeleteFunc(d.Messages, func(m int64) bool { return m == r.message.ID })
+	d.Messages = slices.DeleteFunc(d.Messages, func(m store.MessageID) bool { return m == r.message.ID })
 	return fg.ask(ctx, r, d, fmt.Sprintf("**Forget note %d and what it comes from?**", number), "")
 }
 
@@ -128,7 +128,7 @@ func (fg *ForgetCommands) askMessage(ctx context.Context, r request, event id.Ev
 	if err != nil {
 		return answer{}, err
 	}
-	return fg.ask(ctx, r, store.Doomed{Messages: []int64{m.ID}}, "**Forget this message?**", "")
+	return fg.ask(ctx, r, store.Doomed{Messages: []store.MessageID{m.ID}}, "**Forget this message?**", "")
 }
 
 // maxShownDeletions is how many of the messages to delete are shown.
@@ -141,7 +141,7 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, ti
 	if err != nil {
 		return answer{}, err
 	}
-	var in []int64
+	var in []store.ChatID
 	for _, m := range messages {
 		in = append(in, m.ChatID)
 	}
@@ -163,7 +163,7 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, ti
 		lines = append(lines, "", stays)
 	}
 	lines = append(lines, "", "👍 forget · 👎 keep.")
-	return answer{text: strings.Join(lines, "\n"), question: &confirmForget{commands: fg, Kind: store.ForgetSome, Doomed: d}, quotes: slices.Concat(d.Messages, []int64{r.message.ID})}, nil
+	return answer{text: strings.Join(lines, "\n"), question: &confirmForget{commands: fg, Kind: store.ForgetSome, Doomed: d}, quotes: slices.Concat(d.Messages, []store.MessageID{r.message.ID})}, nil
 }
 
 // deletionText counts what will be deleted.
@@ -206,7 +206,7 @@ func (fg *ForgetCommands) askAll(ctx context.Context) (answer, error) {
 
 // askChat asks whether everything that was said in a chat is to be deleted.
 func (fg *ForgetCommands) askChat(_ context.Context, chat store.Chat) (answer, error) {
-	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: []int64{chat.ID}}}
+	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: []store.ChatID{chat.ID}}}
 	return answer{question: &q, text: "⚠️ **Forget all that was said in " + esc(label(chat)) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.rules.Defaults)) +
 		", and what is said from now on is remembered. There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
@@ -279,7 +279,7 @@ func (fg *ForgetCommands) beginning(f store.Forgetting) func(context.Context, st
 }
 
 // Forget deletes step by step, each in a transaction. The last one also tells what was deleted.
-func (fg *ForgetCommands) Forget(ctx context.Context, forgetting int64) error {
+func (fg *ForgetCommands) Forget(ctx context.Context, forgetting store.ForgettingID) error {
 	for {
 		over := false
 		err := fg.store.InTx(ctx, func(tx store.Tx) error {

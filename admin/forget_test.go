@@ -35,16 +35,16 @@ func (r *rig) addGroupMessage(chat store.Chat, sender id.UserID, body string) st
 }
 
 // notes stores a captured note with its passage.
-func (r *rig) notes(chat store.Chat, body string, from store.Message) int64 {
+func (r *rig) notes(chat store.Chat, body string, from store.Message) store.NoteID {
 	r.t.Helper()
-	var note int64
+	var note store.NoteID
 	role := policy.UserRole(chat.ID)
 	require.NoError(r.t, r.st.AsOwner(r.ctx, policy.ContactScope(chat.ID), func(tx store.Tx) error {
 		section, err := store.InsertSection(r.ctx, tx, chat.ID, role, from.ID)
 		if err != nil {
 			return err
 		}
-		n := store.Note{Role: role, ChatID: chat.ID, Section: &section, Kind: store.NoteFact, Body: body, Sources: []int64{from.ID}, ValidFrom: from.At}
+		n := store.Note{Role: role, ChatID: chat.ID, Section: &section, Kind: store.NoteFact, Body: body, Sources: []store.MessageID{from.ID}, ValidFrom: from.At}
 		if note, err = store.InsertNote(r.ctx, tx, n); err != nil {
 			return err
 		}
@@ -58,9 +58,9 @@ func (r *rig) notes(chat store.Chat, body string, from store.Message) int64 {
 }
 
 // addWork stores a task that read messages, with a step and a question about a call.
-func (r *rig) addWork(chat store.Chat, text string, about ...int64) {
+func (r *rig) addWork(chat store.Chat, text string, about ...store.MessageID) {
 	r.t.Helper()
-	about = append([]int64{}, about...)
+	about = append([]store.MessageID{}, about...)
 	raw, err := json.Marshal(map[string]string{"text": text})
 	require.NoError(r.t, err)
 	task, err := store.OpenTask(r.ctx, r.st.Writer(), store.Task{Key: uuid.NewString(), Kind: "turn", ChatID: chat.ID, About: about, Input: text})
@@ -93,7 +93,7 @@ func (r *rig) addNotice(l outbox.Message) {
 // runForgettings runs the jobs that delete, and returns the report.
 func (r *rig) runForgettings() string {
 	r.t.Helper()
-	require.NoError(r.t, r.admin.Forgetting.Forget(r.ctx, int64(r.count("select coalesce(max(id), 0) from forgettings"))))
+	require.NoError(r.t, r.admin.Forgetting.Forget(r.ctx, store.ForgettingID(r.count("select coalesce(max(id), 0) from forgettings"))))
 	return bodies(r.flush())
 }
 
@@ -112,7 +112,7 @@ func (r *rig) addSecret(ana store.Chat) store.Message {
 	r.notes(ana, "The door opens with zanzibar", secret)
 	r.addWork(ana, "what about zanzibar", secret.ID)
 	quotes := outbox.Notice(r.room, "Ana wrote: zanzibar", outbox.Quiet)
-	quotes.About = []int64{secret.ID}
+	quotes.About = []store.MessageID{secret.ID}
 	r.addNotice(quotes)
 	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'she told of zanzibar', array[$2::bigint], now())", ana.ID, secret.ID)
 	r.archive()
@@ -151,7 +151,7 @@ func TestWhatTheRoomWasShownOfAMessageIsNotKeptWhenItIsDeleted(t *testing.T) {
 	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, policy.ModeBusiness) })
 	earlier := r.addGroupMessage(ana, ana.Contact, "zanzibar is the code")
 	newer := r.addGroupMessage(ana, ana.Contact, "did you read that?")
-	rests := []int64{earlier.ID, newer.ID}
+	rests := []store.MessageID{earlier.ID, newer.ID}
 	r.tx(func(tx store.Tx) error {
 		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, newer.ID, "she says zanzibar", rests)
 		return err
@@ -467,7 +467,7 @@ func TestAForgettingGoesOnWhereItWasInterrupted(t *testing.T) {
 	}
 	r.asOwner("/forget zanzibar")
 	r.asOwner("yes")
-	forgetting := int64(r.count("select max(id) from forgettings"))
+	forgetting := store.ForgettingID(r.count("select max(id) from forgettings"))
 	r.tx(func(tx store.Tx) error { // one step, and then the process dies
 		_, _, err := r.memory.ForgetStep(r.ctx, tx, forgetting)
 		return err

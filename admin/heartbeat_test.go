@@ -89,7 +89,7 @@ func TestWordsThatDoNotArriveFailTheirRunUnlessBestEffort(t *testing.T) {
 	r.advance(time.Hour)
 	require.Equal(t, 2, r.count("select count(*) from schedule_runs where state = 'done'"))
 	for n := range 2 {
-		run, err := store.RunsOf(r.ctx, r.st.DB(), int64(n+1), 1)
+		run, err := store.RunsOf(r.ctx, r.st.DB(), store.ScheduleID(n+1), 1)
 		require.NoError(t, err)
 		r.exec("update outbox set state = 'failed', error = 'logged out' where id = $1", *run[0].OutboxID)
 		require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, *run[0].OutboxID))
@@ -101,7 +101,7 @@ func TestWordsThatDoNotArriveFailTheirRunUnlessBestEffort(t *testing.T) {
 }
 
 // state returns how the last execution of a schedule ended.
-func (r *rig) state(job int64) string {
+func (r *rig) state(job store.ScheduleID) string {
 	r.t.Helper()
 	runs, err := store.RunsOf(r.ctx, r.st.DB(), job, 1)
 	require.NoError(r.t, err)

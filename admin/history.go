@@ -90,7 +90,7 @@ func (im *ImportCommands) begin(chat store.Chat, since int64) answer {
 }
 
 // NotifyImported tells the owner that a chat's history was imported.
-func (im *ImportCommands) NotifyImported(ctx context.Context, chat int64, stored int) error {
+func (im *ImportCommands) NotifyImported(ctx context.Context, chat store.ChatID, stored int) error {
 	c, err := store.ChatByID(ctx, im.store.DB(), chat)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)

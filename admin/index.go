@@ -137,11 +137,11 @@ func (dc *DocumentCommands) indexOrAsk(r request, p pickRole, role policy.Role) 
 
 // pickRole asks who may see a document. Until it is answered, nothing is indexed.
 type pickRole struct {
-	Message int64  `json:",omitempty"` // the message that carries the file
-	Path    string `json:",omitempty"` // or a path, folder or pattern in the documents folder
-	Address string `json:",omitempty"` // or the address of a page
-	Files   int    `json:",omitempty"` // the number of files that Path matches; zero for one named file
-	Watch   bool   `json:",omitempty"` // Path is a folder to watch
+	Message store.MessageID `json:",omitempty"` // the message that carries the file
+	Path    string          `json:",omitempty"` // or a path, folder or pattern in the documents folder
+	Address string          `json:",omitempty"` // or the address of a page
+	Files   int             `json:",omitempty"` // the number of files that Path matches; zero for one named file
+	Watch   bool            `json:",omitempty"` // Path is a folder to watch
 	Name    string
 }
 

@@ -100,17 +100,17 @@ func (sc *scheduleCommands) jobs(ctx context.Context, r request, args string) (a
 }
 
 // parseJobArgs reads the number of a job and an action, in either order.
-func parseJobArgs(args string) (number int64, verb, rest string) {
+func parseJobArgs(args string) (number store.ScheduleID, verb, rest string) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(args), " ")
 	second, after, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	if n := parseNumber(first); n > 0 {
+	if n := store.ScheduleID(parseNumber(first)); n > 0 {
 		return n, strings.ToLower(second), strings.TrimSpace(after)
 	}
-	return parseNumber(second), strings.ToLower(first), strings.TrimSpace(after)
+	return store.ScheduleID(parseNumber(second)), strings.ToLower(first), strings.TrimSpace(after)
 }
 
 // unknownJob says that no job has a number.
-func unknownJob(n int64) answer {
+func unknownJob(n store.ScheduleID) answer {
 	return answer{text: fmt.Sprintf("There is no job %d. `/jobs` lists them.", n)}
 }
 

@@ -67,7 +67,7 @@ func (ns *noteCommands) show(ctx context.Context, chat store.Chat) (answer, erro
 	if len(notes) == 0 {
 		return answer{text: "**" + name + "**: no notes yet. " + ns.notesHint() + mergedNote(others)}, nil
 	}
-	var sources []int64
+	var sources []store.MessageID
 	for _, n := range notes[:min(len(notes), maxShownNotes)] {
 		sources = append(sources, n.Sources...)
 	}
@@ -94,7 +94,7 @@ func (ns *noteCommands) notesHint() string {
 }
 
 // sourceLinks links to the messages that a note comes from.
-func sourceLinks(chat store.Chat, n store.Note, messages map[int64]store.Message) string {
+func sourceLinks(chat store.Chat, n store.Note, messages map[store.MessageID]store.Message) string {
 	var links []string
 	for _, source := range n.Sources {
 		if m, there := messages[source]; there && m.ChatID == chat.ID && len(links) < 3 {

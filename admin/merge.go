@@ -97,7 +97,7 @@ func (ms *mergeCommands) askMerge(ctx context.Context, of []store.Chat) (answer,
 
 // confirmMerge asks whether chats are with the same person.
 type confirmMerge struct {
-	Chats []int64
+	Chats []store.ChatID
 }
 
 func (confirmMerge) kind() string    { return "merge" }

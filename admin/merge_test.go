@@ -14,7 +14,7 @@ func TestTwoChatsOfOnePersonAreMergedAndApartAgain(t *testing.T) {
 	whatsapp, signal := r.chat("Ana", "whatsapp"), r.chat("Ana", "signal")
 	telegram := r.chat("Annabel", "telegram")
 	r.chat("Ben", "whatsapp")
-	linked := func(c store.Chat) []int64 {
+	linked := func(c store.Chat) []store.ChatID {
 		ids, err := store.LinkedChats(r.ctx, r.st.DB(), c.ID)
 		require.NoError(t, err)
 		return ids
@@ -22,22 +22,22 @@ func TestTwoChatsOfOnePersonAreMergedAndApartAgain(t *testing.T) {
 	require.Contains(t, r.asOwner("/merge Ana"), "One person?")
 	require.Contains(t, r.react(r.lastSent().Event, "👍"), "Please type")
 	require.Equal(t, "They stay apart.", r.asOwner("no"))
-	require.Equal(t, []int64{signal.ID}, linked(signal))
+	require.Equal(t, []store.ChatID{signal.ID}, linked(signal))
 
 	r.asOwner("/merge Ana WhatsApp with Ana Signal")
 	require.Contains(t, r.asOwner("yes"), "One person")
-	require.Equal(t, []int64{whatsapp.ID, signal.ID}, linked(signal))
+	require.Equal(t, []store.ChatID{whatsapp.ID, signal.ID}, linked(signal))
 	require.Contains(t, r.asOwner("/merge ana signal, ana whatsapp"), "are merged already")
 	require.Contains(t, r.asOwner("/memory ana signal"), "One person with **Ana · WhatsApp**")
 
 	r.asOwner("/merge annabel and ana whatsapp")
 	r.asOwner("yes")
-	require.Equal(t, []int64{whatsapp.ID, signal.ID, telegram.ID}, linked(telegram))
+	require.Equal(t, []store.ChatID{whatsapp.ID, signal.ID, telegram.ID}, linked(telegram))
 	require.Contains(t, r.asOwner("/unmerge ana whatsapp"), "apart from **Ana · Signal** and **Annabel · Telegram**")
-	require.Equal(t, []int64{whatsapp.ID}, linked(whatsapp))
-	require.Equal(t, []int64{signal.ID, telegram.ID}, linked(signal), "the others stay merged")
+	require.Equal(t, []store.ChatID{whatsapp.ID}, linked(whatsapp))
+	require.Equal(t, []store.ChatID{signal.ID, telegram.ID}, linked(signal), "the others stay merged")
 	r.asOwner("/unmerge annabel")
-	require.Equal(t, []int64{signal.ID}, linked(signal))
+	require.Equal(t, []store.ChatID{signal.ID}, linked(signal))
 	require.Zero(t, r.count("select count(*) from chats where person is not null"))
 	require.Contains(t, r.asOwner("/unmerge annabel"), "merged with no other chat")
 }

@@ -75,7 +75,7 @@ func parseModeArgs(args string) (policy.Mode, string) {
 type pickMode struct {
 	modes *modeCommands
 
-	Chat  int64
+	Chat  store.ChatID
 	Shown policy.Mode // the mode of the chat when the question was asked
 }
 

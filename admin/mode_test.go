@@ -413,7 +413,7 @@ func TestTwoAnswersToOneQuestionCountOnce(t *testing.T) {
 	// So old that the order of commands no longer keeps them apart: only the question itself does.
 	r.exec("update messages set received_at = $1", noon.Add(-time.Hour))
 	errs := make(chan error)
-	for _, m := range []int64{first, second} {
+	for _, m := range []store.MessageID{first, second} {
 		go func() { errs <- r.runJobs(m, false) }()
 	}
 	for range 2 {

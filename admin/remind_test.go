@@ -36,8 +36,9 @@ func (r *rig) advance(d time.Duration) []sentEvent {
 }
 
 type tick struct {
-	job, schedule int64
-	at            time.Time
+	job      int64
+	schedule store.ScheduleID
+	at       time.Time
 }
 
 func (r *rig) nextTick(until time.Time) (tick, bool) {
@@ -57,7 +58,8 @@ func (r *rig) nextTick(until time.Time) (tick, bool) {
 func (r *rig) execute() {
 	r.t.Helper()
 	for r.count("select count(*) from river.river_job where kind = 'run'") > 0 {
-		var job, run int64
+		var job int64
+		var run store.RunID
 		require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select id, (args->>'run')::bigint from river.river_job where kind = 'run' order by id limit 1").Scan(&job, &run))
 		err := r.clock.Execute(r.ctx, run, false)
 		if err != nil && !jobs.IsLater(err) {
@@ -306,7 +308,7 @@ func TestAnOldTickDoesNothing(t *testing.T) {
 		due := r.now.Add(time.Hour)
 		r.asOwner(line)
 		r.now = due
-		require.NoError(t, r.clock.Tick(r.ctx, int64(line[len("/jobs ")]-'0'), due))
+		require.NoError(t, r.clock.Tick(r.ctx, store.ScheduleID(line[len("/jobs ")]-'0'), due))
 		require.Empty(t, r.flush(), line)
 	}
 }

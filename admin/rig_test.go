@@ -126,7 +126,7 @@ func (a *fakeAgent) Ask(ctx context.Context, room store.Chat, message store.Mess
 		if err != nil {
 			return err
 		}
-		_, err = store.Settle(ctx, tx, []int64{message.ID}, &out, policy.CodeCommand, policy.CodeCommand.Sentence())
+		_, err = store.Settle(ctx, tx, []store.MessageID{message.ID}, &out, policy.CodeCommand, policy.CodeCommand.Sentence())
 		return err
 	})
 }
@@ -306,7 +306,7 @@ func (r *rig) event() id.EventID {
 }
 
 // write stores a message in the admin room, as the inbox does.
-func (r *rig) write(m store.Message) int64 {
+func (r *rig) write(m store.Message) store.MessageID {
 	r.t.Helper()
 	m.ChatID, m.At, m.Action, m.Code = r.room.ID, r.now, policy.ActionCommand, cmp.Or(m.Code, policy.CodeCommand)
 	if m.EventID == "" {
@@ -318,7 +318,7 @@ func (r *rig) write(m store.Message) int64 {
 	if m.Author == "" {
 		m.Author, m.Sender = policy.AuthorOwnerClient, owner
 	}
-	var row int64
+	var row store.MessageID
 	r.tx(func(tx store.Tx) (err error) {
 		row, err = store.InsertMessage(r.ctx, tx, m)
 		return err
@@ -328,7 +328,7 @@ func (r *rig) write(m store.Message) int64 {
 }
 
 // runJobs runs both jobs of a message in the admin room. The first passes a question to the second.
-func (r *rig) runJobs(message int64, last bool) error {
+func (r *rig) runJobs(message store.MessageID, last bool) error {
 	if err := r.admin.Command(r.ctx, message, last); err != nil {
 		return err
 	}

@@ -78,12 +78,12 @@ type room struct {
 }
 
 // notify writes a notice to a room. question, if not nil, can be answered from then on. quotes are the messages that the text quotes.
-func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, asks question, about ...int64) (uuid.UUID, error) {
+func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, asks question, about ...store.MessageID) (uuid.UUID, error) {
 	return rm.writeAnswer(ctx, tx, room, answer{text: markdown, kind: kind, question: asks, quotes: about}, nil)
 }
 
 // writeAnswer writes the text of an answer to a room. The text is deleted when one of the messages in restsOn is deleted.
-func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []int64) (uuid.UUID, error) {
+func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []store.MessageID) (uuid.UUID, error) {
 	markdown, asks, expires := ans.text, ans.question, rm.now().Add(questionLifetime)
 	if q, ok := asks.(longQuestion); ok {
 		expires = rm.now().Add(q.lifetime())

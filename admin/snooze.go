@@ -18,10 +18,10 @@ const snoozeWindow = 24 * time.Hour
 
 // snooze postpones a reminder: the one that the message replies to, the one with the number, or the last one.
 func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) (answer, error) {
-	number, when := int64(0), strings.TrimSpace(args)
+	number, when := store.ScheduleID(0), strings.TrimSpace(args)
 	if first, rest, _ := strings.Cut(when, " "); parseNumber(first) > 0 && parseNumber(strings.TrimSpace(rest)) == 0 {
 		if _, _, err := schedule.When(when, sc.room.writtenAt(r), schedule.English()); err != nil { // "/snooze 10 min" is a time
-			number, when = parseNumber(first), strings.TrimSpace(rest)
+			number, when = store.ScheduleID(parseNumber(first)), strings.TrimSpace(rest)
 		}
 	}
 	s, err := sc.findReminder(ctx, r, number)
@@ -51,7 +51,7 @@ func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) 
 }
 
 // findReminder returns the schedule of the reminder that is meant.
-func (sc *scheduleCommands) findReminder(ctx context.Context, r request, number int64) (store.Schedule, error) {
+func (sc *scheduleCommands) findReminder(ctx context.Context, r request, number store.ScheduleID) (store.Schedule, error) {
 	db := sc.store.DB()
 	if number > 0 {
 		return store.ScheduleByID(ctx, db, number)

@@ -58,7 +58,7 @@ func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer
 		}
 	}
 	open, err := store.OpenEscalations(ctx, st.store.DB())
-	var about []int64
+	var about []store.MessageID
 	for _, e := range open {
 		about = append(about, e.RestsOn...)
 	}

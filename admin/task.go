@@ -42,7 +42,7 @@ func (ts *TaskCommands) commands() []command {
 
 // cancel stops a task, or lists those that can be stopped.
 func (ts *TaskCommands) cancel(ctx context.Context, _ request, args string) (answer, error) {
-	number := parseNumber(strings.TrimSpace(args))
+	number := store.TaskID(parseNumber(strings.TrimSpace(args)))
 	if number == 0 {
 		return ts.listOpen(ctx)
 	}
@@ -63,7 +63,7 @@ func (ts *TaskCommands) cancel(ctx context.Context, _ request, args string) (ans
 // replay replays a task.
 func (ts *TaskCommands) replay(ctx context.Context, r request, args string) (answer, error) {
 	task, model, _ := strings.Cut(strings.TrimSpace(args), " ")
-	number := parseNumber(task)
+	number := store.TaskID(parseNumber(task))
 	if number == 0 {
 		return answer{text: "Which task? Its number stands under each answer that took tools: `/replay 12`."}, nil
 	}
@@ -92,8 +92,8 @@ func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 	if err != nil || len(tasks) == 0 {
 		return answer{text: "Nothing runs that could be stopped."}, err
 	}
-	lines := []string{"**Which task?** `/cancel-task " + strconv.FormatInt(tasks[0].ID, 10) + "`"}
-	var about []int64
+	lines := []string{"**Which task?** `/cancel-task " + strconv.FormatInt(int64(tasks[0].ID), 10) + "`"}
+	var about []store.MessageID
 	for _, t := range tasks {
 		about = append(about, t.About...)
 		state := "runs since " + ts.room.ago(t.CreatedAt)
@@ -126,7 +126,7 @@ func (ts *TaskCommands) stopByReaction(ctx context.Context, r request) (_ answer
 }
 
 // stopTask stops a task. One that waits for something gets a job, so that it can end.
-func stopTask(ctx context.Context, tx store.Tx, number int64) error {
+func stopTask(ctx context.Context, tx store.Tx, number store.TaskID) error {
 	task, err := store.StopTask(ctx, tx, number, ownerStopReason)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil

@@ -79,7 +79,7 @@ func (ex *whyCommands) explainChat(ctx context.Context, chat store.Chat) (answer
 }
 
 // explain explains messages of contacts, the newest first. none is said if there are none.
-func (ex *whyCommands) explain(ctx context.Context, chat int64, event id.EventID, limit int, none string) (answer, error) {
+func (ex *whyCommands) explain(ctx context.Context, chat store.ChatID, event id.EventID, limit int, none string) (answer, error) {
 	messages, err := store.Explained(ctx, ex.store.DB(), chat, event, limit)
 	if err != nil {
 		return answer{}, err
@@ -87,7 +87,7 @@ func (ex *whyCommands) explain(ctx context.Context, chat int64, event id.EventID
 	if len(messages) == 0 {
 		return answer{text: none}, nil
 	}
-	explanations, about := make([]string, len(messages)), make([]int64, len(messages))
+	explanations, about := make([]string, len(messages)), make([]store.MessageID, len(messages))
 	for i, m := range messages {
 		about[i] = m.ID
 		if explanations[i], err = ex.explainMessage(ctx, m); err != nil {

@@ -46,7 +46,7 @@ func (r *rig) addAnswer(c store.Chat, m store.Message, purpose policy.Purpose, b
 		if out, _, err = r.box.Queue(r.ctx, tx, outbox.Message{Chat: r.reload(c), Purpose: purpose, Text: body, Spans: spans}); err != nil {
 			return err
 		}
-		_, err = store.Settle(r.ctx, tx, []int64{m.ID}, &out, "quoted", reason)
+		_, err = store.Settle(r.ctx, tx, []store.MessageID{m.ID}, &out, "quoted", reason)
 		return err
 	})
 	return out

@@ -82,10 +82,10 @@ func setupIn(t testing.TB, st *store.Store, model llm.Model) *bundle {
 }
 
 // says stores a message of Ana's that waits for an answer, and returns its id.
-func (b *bundle) says(text string, action policy.Action) int64 {
+func (b *bundle) says(text string, action policy.Action) store.MessageID {
 	b.t.Helper()
 	b.n++
-	var row int64
+	var row store.MessageID
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) (err error) {
 		row, err = store.InsertMessage(context.Background(), tx, store.Message{
 			ChatID: b.chat.ID, EventID: id.EventID(fmt.Sprintf("$m%d", b.n)), Author: policy.AuthorContact, Sender: "@demo_ana:x", Kind: "text", Body: text,
@@ -149,7 +149,7 @@ func (b *bundle) sent(chat store.Chat) []string {
 	return bodies
 }
 
-func (b *bundle) message(row int64) store.Message {
+func (b *bundle) message(row store.MessageID) store.Message {
 	b.t.Helper()
 	m, err := store.MessageByID(context.Background(), b.store.DB(), row)
 	require.NoError(b.t, err)
@@ -228,7 +228,7 @@ func TestWithoutASourceTheContactIsToldOnceAndTheOwnerKnows(t *testing.T) {
 func TestAChatThatWaitsRingsOnceHoweverOftenAPersonIsAskedFor(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	var last int64
+	var last store.MessageID
 	for range 20 {
 		last = b.says("human please", policy.ActionEscalate)
 		b.turn()
@@ -451,7 +451,7 @@ func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 	b.says("what does delivery cost?", policy.ActionAnswer)
 	ctx := context.Background()
 	begin := time.Now()
-	note := func(fn func(context.Context, store.Tx, int64, time.Time) error, until time.Time) {
+	note := func(fn func(context.Context, store.Tx, store.ChatID, time.Time) error, until time.Time) {
 		require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return fn(ctx, tx, b.chat.ID, until) }))
 	}
 	waits := func(after time.Duration) bool {

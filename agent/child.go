@@ -43,7 +43,7 @@ func (a *Agent) workForParent(ctx context.Context, task store.Task, room store.C
 		if end.Ending == run.Failed && (!last || ctx.Err() != nil) {
 			return end.Err
 		}
-		zerolog.Ctx(ctx).Err(end.Err).Int64("task_id", task.ID).Msg("A task that another one waits for failed")
+		zerolog.Ctx(ctx).Err(end.Err).Int64("task_id", int64(task.ID)).Msg("A task that another one waits for failed")
 		why = "it did not work out"
 	case run.Finished:
 		if why = end.Why; end.Text != "" {

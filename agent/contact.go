@@ -51,7 +51,7 @@ func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []st
 	case errors.As(err, &over):
 		result, err = a.quote(ctx, found)
 	case err != nil && last && ctx.Err() == nil:
-		zerolog.Ctx(ctx).Err(err).Int64("chat_id", chat.ID).Msg("The model failed; answering from passages")
+		zerolog.Ctx(ctx).Err(err).Int64("chat_id", int64(chat.ID)).Msg("The model failed; answering from passages")
 		result, err = a.quote(ctx, found)
 	}
 	result.scope = policy.PublicScope()

@@ -21,11 +21,11 @@ import (
 )
 
 // storeMessage stores a message of a chat that waits for nothing.
-func (b *bundle) storeMessage(chat store.Chat, author policy.Author, body string, at time.Time) int64 {
+func (b *bundle) storeMessage(chat store.Chat, author policy.Author, body string, at time.Time) store.MessageID {
 	b.t.Helper()
 	b.n++
 	ctx := context.Background()
-	var row int64
+	var row store.MessageID
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
 		row, err = store.InsertMessage(ctx, tx, store.Message{
 			ChatID: chat.ID, EventID: id.EventID(fmt.Sprintf("$w%d", b.n)), Author: author, Sender: "@demo_ana:x", Kind: "text", Body: body,
@@ -44,9 +44,9 @@ func (b *bundle) answered(question, answer string) {
 }
 
 // converse stores n messages of Ana's chat, hers and multis' in turn, the last a minute ago.
-func (b *bundle) converse(n int) []int64 {
+func (b *bundle) converse(n int) []store.MessageID {
 	b.t.Helper()
-	var rows []int64
+	var rows []store.MessageID
 	for i := range n {
 		author := policy.AuthorContact
 		if i%2 == 1 {

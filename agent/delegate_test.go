@@ -39,7 +39,7 @@ func (b *bundle) children() (all []store.Task) {
 	}
 	require.NoError(b.t, rows.Err())
 	for _, row := range ids {
-		task, err := store.TaskByID(context.Background(), b.store.DB(), row)
+		task, err := store.TaskByID(context.Background(), b.store.DB(), store.TaskID(row))
 		require.NoError(b.t, err)
 		all = append(all, task)
 	}

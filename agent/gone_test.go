@@ -25,7 +25,7 @@ import (
 )
 
 // recalling gives the bundle's agent a memory, in which Ana said something.
-func (b *bundle) recalling(said string) int64 {
+func (b *bundle) recalling(said string) store.MessageID {
 	b.t.Helper()
 	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
 	row := b.says(said, policy.ActionArchive)
@@ -34,7 +34,7 @@ func (b *bundle) recalling(said string) int64 {
 }
 
 // deleted has somebody delete a message.
-func (b *bundle) deleted(row int64) {
+func (b *bundle) deleted(row store.MessageID) {
 	b.t.Helper()
 	ctx := context.Background()
 	m := b.message(row)
@@ -122,7 +122,7 @@ func TestWhatIsDeletedWhileTheModelThinksIsNotSaid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var b *bundle
-			var from int64
+			var from store.MessageID
 			once := sync.Once{}
 			model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 				once.Do(func() { b.deleted(from) })
@@ -178,7 +178,7 @@ func TestANoteThatOnlyASearchFindsGoesFromTheTaskWithItsMessage(t *testing.T) {
 			return err
 		}
 		text := "Delivery of what they take, which is oolong"
-		if _, err := store.InsertNote(ctx, tx, store.Note{Role: role, ChatID: b.chat.ID, Section: &section, Kind: store.NoteFact, Body: text, Sources: []int64{from}, ValidFrom: time.Now()}); err != nil {
+		if _, err := store.InsertNote(ctx, tx, store.Note{Role: role, ChatID: b.chat.ID, Section: &section, Kind: store.NoteFact, Body: text, Sources: []store.MessageID{from}, ValidFrom: time.Now()}); err != nil {
 			return err
 		}
 		if err := store.PruneNotes(ctx, tx, role, 0); err != nil {

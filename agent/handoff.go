@@ -49,12 +49,12 @@ func handoffKey(handoffs int, first store.TaskID) string {
 func parseHandoffKey(t store.Task) (first store.TaskID, handoffs int) {
 	rest, is := strings.CutPrefix(t.Key, "handoff:")
 	count, of, _ := strings.Cut(rest, ":")
-	first, err := strconv.ParseInt(of, 10, 64)
+	task, err := strconv.ParseInt(of, 10, 64)
 	handoffs, countErr := strconv.Atoi(count)
 	if !is || err != nil || countErr != nil {
 		return 0, 0
 	}
-	return first, handoffs
+	return store.TaskID(task), handoffs
 }
 
 // accountOf returns the task whose budget per run pays for t: a question that is handed off stays one run.

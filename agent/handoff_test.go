@@ -47,7 +47,7 @@ func TestAnAgentPassesAConversationOnWithASummary(t *testing.T) {
 	asked := shop.Requests()[0]
 	require.Contains(t, asked.Last(), "work so far\nHe tunes **pianos** himself.\nOpen: what a grand costs.\n")
 	require.Contains(t, asked.Last(), "question to answer\nwhat does tuning a grand piano cost?\n")
-	for _, task := range []int64{first.ID, second.ID} {
+	for _, task := range []store.TaskID{first.ID, second.ID} {
 		p, err := b.agent.Replay(ctx, task, nil)
 		require.NoError(t, err)
 		require.Empty(t, p.Differs+p.Over)

@@ -62,13 +62,13 @@ func answerOnce(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return carryOut(ctx, a, task)
+		return carryOut(ctx, a, store.TaskID(task))
 	}
 	row, err := strconv.ParseInt(os.Getenv(killMessage), 10, 64)
 	if err != nil {
 		return err
 	}
-	m, err := store.MessageByID(ctx, st.DB(), row)
+	m, err := store.MessageByID(ctx, st.DB(), store.MessageID(row))
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func TestKilledAtEveryStepATurnDoesWhatItDoesAtMostOnceAndTells(t *testing.T) {
 }
 
 // carryOut goes on with a plan and its steps until it is over, as the queue does that has a job for each.
-func carryOut(ctx context.Context, a *Agent, plan int64) error {
+func carryOut(ctx context.Context, a *Agent, plan store.TaskID) error {
 	for {
 		task, err := store.TaskByID(ctx, a.Store.DB(), plan)
 		if err != nil || task.State.Over() {

@@ -76,7 +76,7 @@ func (b *bundle) setTools(extra ...tools.Tool) {
 
 func (b *bundle) task() (store.Task, []store.Step) {
 	b.t.Helper()
-	var row int64
+	var row store.TaskID
 	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select max(id) from tasks").Scan(&row))
 	task, err := store.TaskByID(context.Background(), b.store.DB(), row)
 	require.NoError(b.t, err)

@@ -90,7 +90,7 @@ func TestChatsOfOnePersonShareWhatIsRememberedUntilTheyAreApart(t *testing.T) {
 	b := setup(t, model)
 	ctx := context.Background()
 	b.anotherAna("signal")
-	var other int64
+	var other store.ChatID
 	require.NoError(t, b.store.DB().QueryRow(ctx, "select id from chats where channel_id = 'other'").Scan(&other))
 	b.note(policy.UserRole(other), other, "Ana plays a harpsichord.")
 	b.note(policy.Admin, b.admin.ID, "Ana owes me money.")
@@ -101,7 +101,7 @@ func TestChatsOfOnePersonShareWhatIsRememberedUntilTheyAreApart(t *testing.T) {
 		return requestText(requests[len(requests)-1])
 	}
 	require.NotContains(t, asked(), "harpsichord")
-	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.MergeChats(ctx, tx, []int64{b.chat.ID, other}) }))
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.MergeChats(ctx, tx, []store.ChatID{b.chat.ID, other}) }))
 	merged := asked()
 	require.Contains(t, merged, "harpsichord")
 	require.NotContains(t, merged, "owes me", "the owner's notes stay the owner's")

@@ -41,12 +41,12 @@ func (b *bundle) plan(goal string) store.Task {
 	return b.taskByID(task.ID)
 }
 
-func (b *bundle) resume(task int64) {
+func (b *bundle) resume(task store.TaskID) {
 	b.t.Helper()
 	require.NoError(b.t, b.agent.Resume(context.Background(), task, false))
 }
 
-func (b *bundle) taskByID(task int64) store.Task {
+func (b *bundle) taskByID(task store.TaskID) store.Task {
 	b.t.Helper()
 	t, err := store.TaskByID(context.Background(), b.store.DB(), task)
 	require.NoError(b.t, err)
@@ -113,7 +113,7 @@ func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 	require.Empty(t, requests[0].Tools, "planning does nothing")
 	golden(t, "plan.txt", requestText(requests[0]))
 	golden(t, "step.txt", requestText(requests[2]))
-	for _, task := range []int64{plan.ID, steps[0].ID, steps[1].ID} {
+	for _, task := range []store.TaskID{plan.ID, steps[0].ID, steps[1].ID} {
 		p, err := b.agent.Replay(ctx, task, nil)
 		require.NoError(t, err)
 		require.Empty(t, p.Differs+p.Over)

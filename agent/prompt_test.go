@@ -67,7 +67,7 @@ func TestThePromptsAreAsTheirGoldenFilesSay(t *testing.T) {
 	b.ask("good morning, is the tuner in?")
 	b.answered("Do you tune on Sundays?", "No, Monday to Saturday.")
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		return store.PutSummary(context.Background(), tx, store.Summary{ChatID: b.chat.ID, Body: "Ana asked about uprights; one costs 90 euro.", About: []int64{1000}, Until: time.Now().Add(-time.Hour)})
+		return store.PutSummary(context.Background(), tx, store.Summary{ChatID: b.chat.ID, Body: "Ana asked about uprights; one costs 90 euro.", About: []store.MessageID{1000}, Until: time.Now().Add(-time.Hour)})
 	}))
 	b.ask("what does tuning a grand piano cost?")
 	b.says("Is a grand piano more than an upright one?", policy.ActionAnswer)
@@ -88,7 +88,7 @@ func requests0(r llmtest.Request) string {
 }
 
 // note stores something remembered.
-func (b *bundle) note(role policy.Role, chat int64, text string) {
+func (b *bundle) note(role policy.Role, chat store.ChatID, text string) {
 	b.t.Helper()
 	ctx := context.Background()
 	scope := policy.OwnerScope()

@@ -53,7 +53,7 @@ func TestWhatAToolRecalledGoesWithTheMessageItCameFrom(t *testing.T) {
 			return err
 		}
 		text := "Ana likes oolong as a drink"
-		if _, err := store.InsertNote(ctx, tx, store.Note{Role: role, ChatID: b.chat.ID, Section: &section, Kind: store.NoteFact, Body: text, Sources: []int64{from}, ValidFrom: time.Now()}); err != nil {
+		if _, err := store.InsertNote(ctx, tx, store.Note{Role: role, ChatID: b.chat.ID, Section: &section, Kind: store.NoteFact, Body: text, Sources: []store.MessageID{from}, ValidFrom: time.Now()}); err != nil {
 			return err
 		}
 		_, err = index.ReplaceDocument(ctx, tx, index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Element: "chat", Hash: "h"},

@@ -55,7 +55,7 @@ func (a *Agent) replay(ctx context.Context, id store.TaskID, second *run.Second)
 func (a *Agent) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, replayed store.Task, model string) error {
 	task, err := store.OpenTask(ctx, tx, store.Task{
 		Key: fmt.Sprintf("replay:%d", message.ID), Kind: store.TaskReplay, ChatID: room.ID, MessageID: &message.ID, About: append(slices.Clone(replayed.About), message.ID),
-		Model: model, Input: strconv.FormatInt(replayed.ID, 10),
+		Model: model, Input: strconv.FormatInt(int64(replayed.ID), 10),
 	})
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (r *attempt) replayWithModel(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("read the input of task %d: %w", task.ID, err)
 	}
 	account := fmt.Sprintf("replay %d", task.ID)
-	result, err := r.agent.replay(ctx, replayed, &run.Second{Name: other.Name(), Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
+	result, err := r.agent.replay(ctx, store.TaskID(replayed), &run.Second{Name: other.Name(), Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
 		request.Purpose, request.Run = string(store.TaskReplay), account
 		return r.run.AskOnce(ctx, other, request)
 	}})

@@ -75,7 +75,7 @@ func (a *Agent) GiveUp(ctx context.Context, id store.TaskID) error {
 
 // fail fails a task of the owner's for good, and tells him.
 func (a *Agent) fail(ctx context.Context, task store.Task, room store.Chat, err error) error {
-	zerolog.Ctx(ctx).Err(err).Int64("task_id", task.ID).Msg("A task failed for good")
+	zerolog.Ctx(ctx).Err(err).Int64("task_id", int64(task.ID)).Msg("A task failed for good")
 	task.State, task.Error = store.TaskFailed, policy.Redact(err.Error())
 	if claimed, claimErr := store.ClaimTask(ctx, a.Store.Writer(), task.ID); claimErr == nil {
 		task.Attempt = claimed.Attempt

@@ -18,13 +18,13 @@ import (
 func TestAnAgentSeesWhatThoseWorkedOnThatItMayAskAndNobodyElse(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	var seen int64
+	var seen store.TaskID
 	b, server, _ := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		switch len(r.Messages) {
 		case 1:
 			return calls("sessions_list", map[string]any{})
 		case 3:
-			return calls("sessions_history", map[string]int64{"session": seen})
+			return calls("sessions_history", map[string]store.TaskID{"session": seen})
 		case 5:
 			return calls("sessions_history", map[string]int64{"session": 4711})
 		default:
@@ -62,7 +62,7 @@ func TestAnAgentSeesWhatThoseWorkedOnThatItMayAskAndNobodyElse(t *testing.T) {
 func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	var to int64
+	var to store.TaskID
 	n := 0
 	b, server, shop := team(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		if n++; n > 7 {

@@ -112,7 +112,7 @@ func (a *Agent) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		if err := a.notify(ctx, tx, outbox.Alert, escalationText(chat, waiting, why), idsOf(waiting), r.restsOn); err != nil {
 			return err
 		}
-		if err := jobs.Emit(ctx, tx, policy.HookEscalation, strconv.FormatInt(waiting[len(waiting)-1].ID, 10)); err != nil {
+		if err := jobs.Emit(ctx, tx, policy.HookEscalation, strconv.FormatInt(int64(waiting[len(waiting)-1].ID), 10)); err != nil {
 			return err
 		}
 	} else if err := a.notifyAgain(ctx, tx, chat, waiting, r); err != nil {

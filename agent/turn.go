@@ -56,7 +56,7 @@ func (a *Agent) turnLocked(ctx context.Context, chat store.Chat, job string, las
 	result, err := a.decide(working, chat, waiting, last)
 	stop()
 	if err != nil && last && ctx.Err() == nil && !jobs.IsLater(err) {
-		zerolog.Ctx(ctx).Err(err).Int64("chat_id", chat.ID).Msg("A turn failed for good; escalating")
+		zerolog.Ctx(ctx).Err(err).Int64("chat_id", int64(chat.ID)).Msg("A turn failed for good; escalating")
 		result, err = turnResult{escalation: "Something is broken on my side; the log says what."}, nil
 	}
 	if err != nil {

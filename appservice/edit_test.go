@@ -224,7 +224,7 @@ func TestAnAnswerToADeletedQuestionIsDeletedWhereTheOwnerWantsIt(t *testing.T) {
 		b.receive(first, second)
 		out := b.out(chat)
 		require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-			_, err := store.Settle(context.Background(), tx, []int64{b.message(first).ID, b.message(second).ID}, &out, policy.CodeAnswer, "answered")
+			_, err := store.Settle(context.Background(), tx, []store.MessageID{b.message(first).ID, b.message(second).ID}, &out, policy.CodeAnswer, "answered")
 			return err
 		}))
 		redact := func(evt *event.Event) {

@@ -96,7 +96,7 @@ func (b *bundle) jobs(kind string) int { return b.count("river.river_job where k
 
 func (b *bundle) message(evt *event.Event) store.Message {
 	b.t.Helper()
-	var row int64
+	var row store.MessageID
 	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select id from messages where event_id = $1", evt.ID).Scan(&row))
 	m, err := store.MessageByID(context.Background(), b.store.DB(), row)
 	require.NoError(b.t, err)

@@ -33,7 +33,7 @@ const maxKeptBytes = 16 << 20
 
 // KeepFile downloads the file of a message and stores it, then deletes the files over the total limit. It stores nothing if the message
 // was deleted or its chat was switched off. A file that is gone or too large is an error that jobs.IsFinal reports.
-func (k *Keeper) KeepFile(ctx context.Context, message int64) error {
+func (k *Keeper) KeepFile(ctx context.Context, message store.MessageID) error {
 	m, err := store.MessageByID(ctx, k.inbox.store.DB(), message)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && m.Attachment == nil) {
 		return nil // the message was deleted, or its file removed

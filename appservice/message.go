@@ -112,7 +112,7 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	if err != nil || !closed {
 		return err
 	}
-	b.hooks = append(b.hooks, hookCall{policy.HookResolved, strconv.FormatInt(e.chat.ID, 10)})
+	b.hooks = append(b.hooks, hookCall{policy.HookResolved, strconv.FormatInt(int64(e.chat.ID), 10)})
 	return nil
 }
 
@@ -155,7 +155,7 @@ func (b *batch) follow(chat store.Chat, message store.MessageID, decision policy
 	case policy.ActionAnswer, policy.ActionEscalate:
 		b.jobs = append(b.jobs, jobs.TurnArgs{ChatID: chat.ID})
 		if b.in.mode(chat) == policy.ModeBusiness {
-			b.hooks = append(b.hooks, hookCall{policy.HookMessage, strconv.FormatInt(message, 10)})
+			b.hooks = append(b.hooks, hookCall{policy.HookMessage, strconv.FormatInt(int64(message), 10)})
 		}
 	case policy.ActionCommand:
 		b.jobs = append(b.jobs, jobs.CommandArgs{MessageID: message})

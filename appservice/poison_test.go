@@ -90,7 +90,7 @@ func TestTheOwnerIsToldThatAnEditedCommandIsNotCarriedOutAgain(t *testing.T) {
 	require.Equal(t, 1, b.jobs("command"))
 	require.Zero(t, b.jobs("tell"), "it waits still, and what it says now is carried out")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.Settle(ctx, tx, []int64{b.message(command).ID}, nil, policy.CodeCommand, "done")
+		_, err := store.Settle(ctx, tx, []store.MessageID{b.message(command).ID}, nil, policy.CodeCommand, "done")
 		return err
 	}))
 	edit()

@@ -12,7 +12,7 @@ import (
 
 // StoreTranscript stores the transcript of a voice note and decides again what to do with it, as if the contact had typed it. Only the age is
 // not checked again. A voice note that was deleted meanwhile, or whose chat was switched off, gets no transcript.
-func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message int64, text string) error {
+func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store.MessageID, text string) error {
 	b, chat, m, err := in.lockVoiceNote(ctx, tx, message)
 	if err != nil || b == nil {
 		return err
@@ -37,7 +37,7 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message int64
 
 // FailTranscription stores why a voice note could not be transcribed. A failed voice note of the owner in the admin room still counts as a
 // command, so that he gets an answer with the reason.
-func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message int64, why string) error {
+func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message store.MessageID, why string) error {
 	b, chat, m, err := in.lockVoiceNote(ctx, tx, message)
 	if err != nil || b == nil {
 		return err
@@ -55,7 +55,7 @@ func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message int
 
 // lockVoiceNote locks the chat of a voice note and then the voice note: every caller that locks both uses this order. The batch is nil if the voice
 // note no longer waits for a transcript.
-func (in *Inbox) lockVoiceNote(ctx context.Context, tx store.Tx, message int64) (*batch, store.Chat, store.Message, error) {
+func (in *Inbox) lockVoiceNote(ctx context.Context, tx store.Tx, message store.MessageID) (*batch, store.Chat, store.Message, error) {
 	found, err := store.MessageByID(ctx, tx, message)
 	if err != nil {
 		return nil, store.Chat{}, store.Message{}, err
@@ -73,7 +73,7 @@ func (in *Inbox) lockVoiceNote(ctx context.Context, tx store.Tx, message int64) 
 			chat = now
 		}
 	}
-	waiting, err := store.HoldMessages(ctx, tx, []int64{message})
+	waiting, err := store.HoldMessages(ctx, tx, []store.MessageID{message})
 	if err != nil || len(waiting) == 0 || waiting[0].Action != policy.ActionTranscribe {
 		return nil, store.Chat{}, store.Message{}, err
 	}

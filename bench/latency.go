@@ -152,7 +152,7 @@ func load() string {
 func (co *corpus) questions(ctx context.Context, owner bool) ([]asked, error) {
 	list := make([]asked, queriesMany)
 	for i := range list {
-		chat := 1 + int64(co.writer.random.IntN(co.chats))
+		chat := 1 + policy.ChatID(co.writer.random.IntN(co.chats))
 		q := asked{scope: policy.ContactScope(chat), roles: policy.ContactScope(chat).Roles()}
 		if owner {
 			q = asked{scope: co.everybody(), owner: true}

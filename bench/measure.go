@@ -49,7 +49,7 @@ func contentWords(ctx context.Context, db *database, text string) ([]string, err
 
 // scopeOf returns the scope for writing data of a role.
 func scopeOf(role policy.Role) policy.Scope {
-	var chat int64
+	var chat policy.ChatID
 	if n, _ := fmt.Sscanf(string(role), "user:%d", &chat); n == 1 {
 		return policy.OwnerScope(chat)
 	}

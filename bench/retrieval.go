@@ -42,7 +42,7 @@ type query struct {
 // collection is the indexed data. Each group is a chat.
 type collection struct {
 	rows  []row
-	chats map[string]int64
+	chats map[string]policy.ChatID
 	names map[int64]string // row ids by chunk id
 }
 
@@ -62,7 +62,7 @@ func (c retrievalCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer lite.close()
-	col := collection{rows: rows, chats: map[string]int64{}}
+	col := collection{rows: rows, chats: map[string]policy.ChatID{}}
 	began := time.Now()
 	if err := col.index(ctx, db, lite); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (c *collection) index(ctx context.Context, db *database, lite *fts) error {
 		first := rows[0]
 		chat, known := c.chats[first.Group]
 		if !known {
-			chat = int64(len(c.chats) + 1)
+			chat = policy.ChatID(len(c.chats) + 1)
 			c.chats[first.Group] = chat
 		}
 		doc, chunks := document(rows, chat)
@@ -144,7 +144,7 @@ func (c *collection) index(ctx context.Context, db *database, lite *fts) error {
 }
 
 // document returns a session as a document of the store. Rows with an author become a conversation, all others a plain document.
-func document(rows []row, chat int64) (index.Document, []index.Chunk) {
+func document(rows []row, chat policy.ChatID) (index.Document, []index.Chunk) {
 	first := rows[0]
 	origin := first.Group + "/" + string(first.Sess)
 	doc := index.Document{Origin: origin, Name: cmp.Or(first.Title, origin), Role: policy.UserRole(chat), Kind: index.KindKnowledge, Element: "txt", Hash: origin}

@@ -133,7 +133,7 @@ func (co *corpus) document() (index.Document, []index.Chunk) {
 	w := co.writer
 	doc := index.Document{Origin: fmt.Sprint("doc", co.writes), Role: policy.Public, Kind: index.KindKnowledge, Element: "txt"}
 	if w.random.Float64() >= publicShare {
-		chat := 1 + int64(math.Pow(w.random.Float64(), skew)*float64(co.chats))
+		chat := 1 + policy.ChatID(math.Pow(w.random.Float64(), skew)*float64(co.chats))
 		doc.Role, doc.Kind, doc.Element = policy.UserRole(chat), index.KindConversation, "chat"
 	}
 	doc.Name = invented(uint64(co.writes % 997))
@@ -185,9 +185,9 @@ func (co *corpus) fillFTS(ctx context.Context) (added int, err error) {
 
 // everybody returns the owner's scope with all chats, the largest possible.
 func (co *corpus) everybody() policy.Scope {
-	chats := make([]int64, co.chats)
+	chats := make([]policy.ChatID, co.chats)
 	for i := range chats {
-		chats[i] = int64(i + 1)
+		chats[i] = policy.ChatID(i + 1)
 	}
 	return policy.OwnerScope(chats...)
 }

@@ -157,7 +157,7 @@ func setNext(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, next
 
 // stop ends a schedule whose stored times cannot be read.
 func (c *Clock) stop(ctx context.Context, tx store.Tx, s store.Schedule, cause error) error {
-	zerolog.Ctx(ctx).Error().Err(cause).Int64("schedule_id", s.ID).Msg("Cannot read a schedule")
+	zerolog.Ctx(ctx).Error().Err(cause).Int64("schedule_id", int64(s.ID)).Msg("Cannot read a schedule")
 	if err := store.MoveSchedule(ctx, tx, s.ID, nil); err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func tooLate(s store.Schedule, delay time.Duration) string {
 }
 
 // skip ends an execution that comes too late. Only the owner of a schedule that comes once is told, because it will not come again.
-func (c *Clock) skip(ctx context.Context, tx store.Tx, s store.Schedule, run int64, at time.Time, reason string) error {
+func (c *Clock) skip(ctx context.Context, tx store.Tx, s store.Schedule, run store.RunID, at time.Time, reason string) error {
 	if _, err := store.EndRun(ctx, tx, run, store.RunSkipped, reason, nil); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (c *Clock) skip(ctx context.Context, tx store.Tx, s store.Schedule, run int
 }
 
 // send sends the message of a schedule.
-func (c *Clock) send(ctx context.Context, tx store.Tx, s store.Schedule, run int64, late string) error {
+func (c *Clock) send(ctx context.Context, tx store.Tx, s store.Schedule, run store.RunID, late string) error {
 	sent, err := c.Messenger.Send(ctx, tx, s, late)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c *Clock) send(ctx context.Context, tx store.Tx, s store.Schedule, run int
 }
 
 // Execute carries out an execution that takes longer than a transaction. last says that no other attempt follows.
-func (c *Clock) Execute(ctx context.Context, runID int64, last bool) error {
+func (c *Clock) Execute(ctx context.Context, runID store.RunID, last bool) error {
 	run, err := store.RunByID(ctx, c.Store.DB(), runID)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
@@ -111,7 +111,7 @@ func (c *Clock) Execute(ctx context.Context, runID int64, last bool) error {
 	defer cancel()
 	return c.Store.InTx(ctx, func(tx store.Tx) error {
 		if err != nil {
-			zerolog.Ctx(ctx).Warn().Err(err).Int64("schedule_id", s.ID).Msg("A schedule failed")
+			zerolog.Ctx(ctx).Warn().Err(err).Int64("schedule_id", int64(s.ID)).Msg("A schedule failed")
 			return c.finish(ctx, tx, s, runID, store.RunFailed, jobs.Cause(err).Error(), nil)
 		}
 		return c.finish(ctx, tx, s, runID, store.RunDone, note, nil)
@@ -173,7 +173,7 @@ func (c *Clock) withWorker(ctx context.Context, work func(room store.Chat) error
 }
 
 // finish writes how an execution ended. The owner is told of the first failure, and of no other until an execution succeeds.
-func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID int64, state store.RunState, note string, out *uuid.UUID) error {
+func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID store.RunID, state store.RunState, note string, out *uuid.UUID) error {
 	first, err := store.EndRun(ctx, tx, runID, state, note, out)
 	if err != nil || !first {
 		return err
@@ -198,8 +198,8 @@ func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID
 }
 
 // markFailed notes that a schedule failed and calls the webhooks for it. news says that the execution before succeeded.
-func markFailed(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, runID int64) (news bool, err error) {
-	if err := jobs.Emit(ctx, tx, policy.HookCronFail, strconv.FormatInt(runID, 10)); err != nil {
+func markFailed(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, runID store.RunID) (news bool, err error) {
+	if err := jobs.Emit(ctx, tx, policy.HookCronFail, strconv.FormatInt(int64(runID), 10)); err != nil {
 		return false, err
 	}
 	return store.FailSchedule(ctx, tx, scheduleID)

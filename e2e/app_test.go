@@ -209,7 +209,7 @@ func (a *app) awaitMessage(event id.EventID) (message store.Message) {
 const messageIDSQL = "select coalesce((select id from messages where event_id = $1 and parked is null), 0)"
 
 func (a *app) message(ctx context.Context, event id.EventID) (store.Message, bool, error) {
-	var row int64
+	var row store.MessageID
 	if err := a.db.DB().QueryRow(ctx, messageIDSQL, event).Scan(&row); err != nil || row == 0 {
 		return store.Message{}, false, err
 	}

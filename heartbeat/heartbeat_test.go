@@ -73,12 +73,12 @@ func TestWhatAHeartbeatReadsStaysWithinTheModelsRoom(t *testing.T) {
 	t.Parallel()
 	var heard memory.Conversations
 	for i := range 300 {
-		heard.Messages = append(heard.Messages, store.Message{ID: int64(i), ChatID: int64(i % 3), At: monday.Add(time.Duration(i) * time.Minute), Body: strings.Repeat("word ", 60)})
+		heard.Messages = append(heard.Messages, store.Message{ID: store.MessageID(i), ChatID: store.ChatID(i % 3), At: monday.Add(time.Duration(i) * time.Minute), Body: strings.Repeat("word ", 60)})
 	}
 	fits := (&check{heard: heard, limits: run.Limits{Context: 8_000}.WithDefaults()}).trimmedHeard()
 	require.NotEmpty(t, fits.Messages)
 	require.Less(t, len(fits.Messages), 30)
-	require.Equal(t, int64(299), fits.Messages[len(fits.Messages)-1].ID, "the newest")
+	require.Equal(t, store.MessageID(299), fits.Messages[len(fits.Messages)-1].ID, "the newest")
 	require.Len(t, (&check{heard: heard, limits: run.Limits{Context: 200_000}.WithDefaults()}).trimmedHeard().Messages, 300)
 }
 
@@ -276,7 +276,7 @@ func TestWhatAHeartbeatWouldWriteToSomebodyIsADraft(t *testing.T) {
 		}
 		require.Len(t, held, 1, "once")
 		require.Equal(t, r.chat.ID, held[0].ChatID)
-		require.Equal(t, []int64{asked}, held[0].RestsOn)
+		require.Equal(t, []store.MessageID{asked}, held[0].RestsOn)
 		require.Contains(t, string(held[0].Content), `"body": "I look where it is."`)
 	}
 }

@@ -123,7 +123,7 @@ func (r *rig) heartbeats(agent string, days int) (notes map[string]int) {
 
 func (r *rig) heartbeat(agent string) string {
 	r.t.Helper()
-	note, err := r.checker.Heartbeat(context.Background(), r.admin, r.checker.now().Unix(), agent)
+	note, err := r.checker.Heartbeat(context.Background(), r.admin, store.RunID(r.checker.now().Unix()), agent)
 	require.NoError(r.t, err)
 	return note
 }

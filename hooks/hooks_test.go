@@ -134,9 +134,9 @@ func (r *rig) tx(fn func(tx store.Tx) error) {
 }
 
 // says stores a message of Ana's.
-func (r *rig) says(body string) int64 {
+func (r *rig) says(body string) store.MessageID {
 	r.t.Helper()
-	var message int64
+	var message store.MessageID
 	r.tx(func(tx store.Tx) (err error) {
 		message, err = store.InsertMessage(r.t.Context(), tx, store.Message{
 			ChatID: r.ana.ID, EventID: id.EventID(fmt.Sprintf("$%d", len(body))), Author: policy.AuthorContact, Sender: "@ana:example.com", Kind: "text", Body: body,
@@ -195,7 +195,7 @@ func TestAnEventIsToldOnceAndSigned(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	message := r.says("do you deliver?")
-	ids := r.happens(policy.HookMessage, strconv.FormatInt(message, 10))
+	ids := r.happens(policy.HookMessage, strconv.FormatInt(int64(message), 10))
 	require.Len(t, ids, 1)
 	require.NoError(t, r.hooks.Deliver(t.Context(), ids[0], false))
 	require.NoError(t, r.hooks.Deliver(t.Context(), ids[0], false), "done is done")
@@ -230,7 +230,7 @@ func TestWhatIsGoneOrOffIsNotTold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	message := r.says("secret")
-	deleted := r.happens(policy.HookEscalation, strconv.FormatInt(message, 10))[0]
+	deleted := r.happens(policy.HookEscalation, strconv.FormatInt(int64(message), 10))[0]
 	r.tx(func(tx store.Tx) error {
 		_, err := store.RedactMessage(t.Context(), tx, r.ana.ID, "$6", time.Now())
 		return err
@@ -238,7 +238,7 @@ func TestWhatIsGoneOrOffIsNotTold(t *testing.T) {
 	require.NoError(t, r.hooks.Deliver(t.Context(), deleted, false))
 	require.NotContains(t, string(r.to.requests()[0].body), "secret")
 
-	off := r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))[0]
+	off := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
 	r.tx(func(tx store.Tx) error { return store.SetMode(t.Context(), tx, r.ana.ID, policy.ModeOff) })
 	require.NoError(t, r.hooks.Deliver(t.Context(), off, false))
 	gone := r.happens(policy.HookIndex, "never.md")[0]
@@ -252,7 +252,7 @@ func TestAHookThatFailsIsTriedAgainAndToldOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.to.answers(status(http.StatusInternalServerError))
-	ids := r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))
+	ids := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))
 	require.ErrorContains(t, r.hooks.Deliver(t.Context(), ids[0], false), "500")
 	d := r.delivery(ids[0])
 	require.Equal(t, store.DeliveryQueued, d.State)
@@ -260,14 +260,14 @@ func TestAHookThatFailsIsTriedAgainAndToldOnce(t *testing.T) {
 	require.Empty(t, r.notices(), "it may work the next time")
 
 	require.True(t, jobs.IsFinal(r.hooks.Deliver(t.Context(), ids[0], true)))
-	second := r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))[0]
+	second := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
 	require.True(t, jobs.IsFinal(r.hooks.Deliver(t.Context(), second, true)))
 	require.Equal(t, store.DeliveryFailed, r.delivery(second).State)
 	require.Len(t, r.notices(), 1, "told once, however often it fails")
 	require.Contains(t, r.notices()[0], "500 Internal Server Error")
 
 	r.to.answers(nil)
-	require.NoError(t, r.hooks.Deliver(t.Context(), r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))[0], false))
+	require.NoError(t, r.hooks.Deliver(t.Context(), r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0], false))
 	require.Len(t, r.notices(), 2)
 	require.Contains(t, r.notices()[1], "works again")
 }
@@ -276,7 +276,7 @@ func TestAReceiverThatWantsNoMoreIsLeftAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.to.answers(status(http.StatusGone))
-	d := r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))[0]
+	d := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
 	require.True(t, jobs.IsFinal(r.hooks.Deliver(t.Context(), d, false)))
 	require.Equal(t, store.DeliveryFailed, r.delivery(d).State)
 }
@@ -286,7 +286,7 @@ func TestWhatAReceiverDoesIsBounded(t *testing.T) {
 	r := newRig(t)
 	elsewhere := newReceiver(t)
 	deliver := func(ctx context.Context) (store.Delivery, error) {
-		d := r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))[0]
+		d := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
 		err := r.hooks.Deliver(ctx, d, false)
 		return r.delivery(d), err
 	}
@@ -329,7 +329,7 @@ func TestWhatAReceiverDoesIsBounded(t *testing.T) {
 func TestAPrivateAddressMustBeMeant(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(to *Target) { to.Private = false })
-	d := r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))[0]
+	d := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
 	require.ErrorContains(t, r.hooks.Deliver(t.Context(), d, false), "private: true")
 	require.Empty(t, r.to.requests())
 	require.NotContains(t, r.delivery(d).Error, "secret/path")
@@ -345,7 +345,7 @@ func TestASlowHookHoldsUpNoOther(t *testing.T) {
 	})
 	var ids []uuid.UUID
 	for range maxConcurrent + 1 {
-		ids = r.happens(policy.HookResolved, strconv.FormatInt(r.ana.ID, 10))
+		ids = r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))
 	}
 	var wg sync.WaitGroup
 	for _, d := range ids[:maxConcurrent] {

@@ -36,10 +36,10 @@ type payload struct {
 }
 
 type chat struct {
-	ID      int64      `json:"id"`
-	Name    string     `json:"name"`
-	Network string     `json:"network"`
-	Room    *id.RoomID `json:"room,omitempty"`
+	ID      store.ChatID `json:"id"`
+	Name    string       `json:"name"`
+	Network string       `json:"network"`
+	Room    *id.RoomID   `json:"room,omitempty"`
 }
 
 type message struct {
@@ -57,10 +57,10 @@ type document struct {
 }
 
 type approval struct {
-	ID      int64     `json:"id"`
-	Task    int64     `json:"task"`
-	Tool    string    `json:"tool"`
-	Expires time.Time `json:"expires_at"`
+	ID      int64        `json:"id"`
+	Task    store.TaskID `json:"task"`
+	Tool    string       `json:"tool"`
+	Expires time.Time    `json:"expires_at"`
 }
 
 type budget struct {
@@ -78,9 +78,9 @@ type bridge struct {
 }
 
 type job struct {
-	ID   int64     `json:"id"`
-	What string    `json:"what"`
-	Due  time.Time `json:"due_at"`
+	ID   store.ScheduleID `json:"id"`
+	What string           `json:"what"`
+	Due  time.Time        `json:"due_at"`
 }
 
 // payload returns the body of a delivery, with what the database has of the event now. It returns errNotFound when nothing is left to deliver.
@@ -91,11 +91,11 @@ func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
 	case policy.HookMessage, policy.HookEscalation:
 		err = h.addMessage(ctx, &b, d.Ref)
 	case policy.HookResolved:
-		err = h.addChat(ctx, &b, parseID(d.Ref))
+		err = h.addChat(ctx, &b, store.ChatID(parseID(d.Ref)))
 	case policy.HookIndex:
 		err = h.addDocument(ctx, &b, d.Ref)
 	case policy.HookCapture:
-		err = h.addNotes(ctx, &b, parseID(d.Ref))
+		err = h.addNotes(ctx, &b, store.SectionID(parseID(d.Ref)))
 	case policy.HookApproval:
 		err = h.addApproval(ctx, &b, parseID(d.Ref))
 	case policy.HookBudget:
@@ -103,7 +103,7 @@ func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
 	case policy.HookBridgeDown:
 		err = h.addBridge(ctx, &b, parseID(d.Ref))
 	case policy.HookCronFail:
-		err = h.addRun(ctx, &b, parseID(d.Ref))
+		err = h.addRun(ctx, &b, store.RunID(parseID(d.Ref)))
 	default: // there is nothing to say but that it happened
 	}
 	if errors.Is(err, store.ErrNotFound) {
@@ -129,7 +129,7 @@ func parseID(ref string) int64 {
 }
 
 func (h *Hooks) addMessage(ctx context.Context, b *payload, ref string) error {
-	m, err := store.MessageByID(ctx, h.Store.DB(), parseID(ref))
+	m, err := store.MessageByID(ctx, h.Store.DB(), store.MessageID(parseID(ref)))
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (h *Hooks) addMessage(ctx context.Context, b *payload, ref string) error {
 }
 
 // addChat adds a chat. It returns errNotFound for a chat that is off now.
-func (h *Hooks) addChat(ctx context.Context, b *payload, chatID int64) error {
+func (h *Hooks) addChat(ctx context.Context, b *payload, chatID store.ChatID) error {
 	c, err := store.ChatByID(ctx, h.Store.DB(), chatID)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (h *Hooks) addDocument(ctx context.Context, b *payload, origin string) erro
 }
 
 // addNotes adds the notes of a capture that are still valid.
-func (h *Hooks) addNotes(ctx context.Context, b *payload, section int64) error {
+func (h *Hooks) addNotes(ctx context.Context, b *payload, section store.SectionID) error {
 	chatID, err := store.ChatOfSection(ctx, h.Store.DB(), section)
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func (h *Hooks) addBridge(ctx context.Context, b *payload, state int64) error {
 	return nil
 }
 
-func (h *Hooks) addRun(ctx context.Context, b *payload, row int64) error {
+func (h *Hooks) addRun(ctx context.Context, b *payload, row store.RunID) error {
 	run, err := store.RunByID(ctx, h.Store.DB(), row)
 	if err != nil {
 		return err

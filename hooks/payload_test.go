@@ -67,7 +67,7 @@ func TestEachEventTellsWhatItIsAbout(t *testing.T) {
 func (r *rig) note(text string) string {
 	r.t.Helper()
 	role := policy.UserRole(r.ana.ID)
-	var section int64
+	var section store.SectionID
 	require.NoError(r.t, r.st.AsOwner(r.t.Context(), policy.OwnerScope(r.ana.ID), func(tx store.Tx) (err error) {
 		if section, err = store.InsertSection(r.t.Context(), tx, r.ana.ID, role, r.says(text)); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (r *rig) note(text string) string {
 		_, err = store.InsertNote(r.t.Context(), tx, store.Note{Role: role, ChatID: r.ana.ID, Section: &section, Kind: "fact", Body: text, ValidFrom: time.Now()})
 		return err
 	}))
-	return strconv.FormatInt(section, 10)
+	return strconv.FormatInt(int64(section), 10)
 }
 
 func TestWhatIsOverOrForgottenIsNotTold(t *testing.T) {

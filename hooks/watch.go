@@ -48,7 +48,7 @@ const (
 )
 
 // CheckPage checks a page when its time has come, and returns jobs.Later with the time to the next check.
-func (w *PageWatcher) CheckPage(ctx context.Context, watch int64) error {
+func (w *PageWatcher) CheckPage(ctx context.Context, watch store.WatchID) error {
 	row, err := store.WatchByID(ctx, w.Store.DB(), watch)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)

@@ -32,7 +32,7 @@ func (plain) Lines(_ context.Context, p fetch.Page) ([]string, error) {
 type watching struct {
 	*rig
 	watch *PageWatcher
-	id    int64
+	id    store.WatchID
 	now   time.Time
 }
 

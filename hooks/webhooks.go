@@ -34,12 +34,12 @@ type Webhooks struct {
 	box   *outbox.Box
 
 	mu     sync.Mutex
-	limits map[int64]*rate.Limiter // by watch
+	limits map[store.WatchID]*rate.Limiter // by watch
 }
 
 // NewWebhooks returns Webhooks.
 func NewWebhooks(st *store.Store, box *outbox.Box) *Webhooks {
-	return &Webhooks{store: st, box: box, limits: map[int64]*rate.Limiter{}}
+	return &Webhooks{store: st, box: box, limits: map[store.WatchID]*rate.Limiter{}}
 }
 
 const (
@@ -99,7 +99,7 @@ func (in *Webhooks) fail(ctx context.Context, w http.ResponseWriter, err error) 
 	http.Error(w, "not now; call again", http.StatusServiceUnavailable)
 }
 
-func (in *Webhooks) limit(watch int64) *rate.Limiter {
+func (in *Webhooks) limit(watch store.WatchID) *rate.Limiter {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.limits[watch] == nil {

@@ -22,7 +22,7 @@ type failing struct {
 
 var errAfter = errors.New("failed after the transaction")
 
-func (f *failing) Turn(ctx context.Context, _ int64, _ string, _ bool) error {
+func (f *failing) Turn(ctx context.Context, _ store.ChatID, _ string, _ bool) error {
 	n := f.calls.Add(1)
 	err := f.st.InTx(ctx, func(tx store.Tx) error {
 		if err := Complete(ctx, tx); err != nil || n > 1 {

@@ -4,11 +4,13 @@ import (
 	"context"
 
 	"github.com/riverqueue/river"
+
+	"multis/store"
 )
 
 // ForgetArgs asks to delete what a row of forgettings names.
 type ForgetArgs struct {
-	ForgettingID int64 `json:"forgetting"`
+	ForgettingID store.ForgettingID `json:"forgetting"`
 }
 
 // Kind names the job.
@@ -21,5 +23,5 @@ func (ForgetArgs) InsertOpts() river.InsertOpts {
 
 // Forgetter deletes what a forgetting names and notifies the owner of what was deleted.
 type Forgetter interface {
-	Forget(ctx context.Context, forgetting int64) error
+	Forget(ctx context.Context, forgetting store.ForgettingID) error
 }

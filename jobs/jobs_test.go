@@ -37,7 +37,7 @@ func (w *work) note(what string) error {
 	return nil
 }
 
-func (w *work) Turn(_ context.Context, _ int64, job string, last bool) error {
+func (w *work) Turn(_ context.Context, _ store.ChatID, job string, last bool) error {
 	if w.turn != nil {
 		if err := w.turn(job, last); err != nil {
 			return err
@@ -45,26 +45,26 @@ func (w *work) Turn(_ context.Context, _ int64, job string, last bool) error {
 	}
 	return w.note("turn")
 }
-func (w *work) Command(context.Context, int64, bool) error         { return w.note("command") }
-func (w *work) Send(context.Context, uuid.UUID, bool) error        { return w.note("send") }
-func (w *work) Describe(context.Context, id.RoomID) error          { return w.note("describe") }
-func (w *work) Digest(context.Context) error                       { return w.note("digest") }
-func (w *work) Index(context.Context, IndexArgs, bool) error       { return w.note("index") }
-func (w *work) NotifyUndelivered(context.Context, uuid.UUID) error { return w.note("undelivered") }
+func (w *work) Command(context.Context, store.MessageID, bool) error { return w.note("command") }
+func (w *work) Send(context.Context, uuid.UUID, bool) error          { return w.note("send") }
+func (w *work) Describe(context.Context, id.RoomID) error            { return w.note("describe") }
+func (w *work) Digest(context.Context) error                         { return w.note("digest") }
+func (w *work) Index(context.Context, IndexArgs, bool) error         { return w.note("index") }
+func (w *work) NotifyUndelivered(context.Context, uuid.UUID) error   { return w.note("undelivered") }
 
-func (w *work) Answer(context.Context, int64, bool) error        { return w.note("ask") }
-func (w *work) MakeAdminRoom(context.Context) error              { return w.note("room") }
-func (w *work) Retract(context.Context, uuid.UUID) error         { return w.note("retract") }
-func (w *work) Decrypt(context.Context, DecryptArgs) error       { return w.note("decrypt") }
-func (w *work) Notify(context.Context, NoticeArgs) error         { return w.note("tell") }
-func (w *work) History(context.Context, HistoryArgs) error       { return w.note("history") }
-func (w *work) NotifyImported(context.Context, int64, int) error { return w.note("told") }
+func (w *work) Answer(context.Context, store.MessageID, bool) error     { return w.note("ask") }
+func (w *work) MakeAdminRoom(context.Context) error                     { return w.note("room") }
+func (w *work) Retract(context.Context, uuid.UUID) error                { return w.note("retract") }
+func (w *work) Decrypt(context.Context, DecryptArgs) error              { return w.note("decrypt") }
+func (w *work) Notify(context.Context, NoticeArgs) error                { return w.note("tell") }
+func (w *work) History(context.Context, HistoryArgs) error              { return w.note("history") }
+func (w *work) NotifyImported(context.Context, store.ChatID, int) error { return w.note("told") }
 
-func (w *work) Transcribe(context.Context, int64, bool) error {
+func (w *work) Transcribe(context.Context, store.MessageID, bool) error {
 	return w.note("transcribe")
 }
 
-func (w *work) KeepFile(context.Context, int64) error { return w.note("keep") }
+func (w *work) KeepFile(context.Context, store.MessageID) error { return w.note("keep") }
 
 func (w *work) handlers() Handlers {
 	return Handlers{Turn: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, Imported: w, Retract: w, AdminRoom: w, KeepFile: w, Transcribe: w}
@@ -359,7 +359,7 @@ func TestSchedulesWithoutAJobGetOne(t *testing.T) {
 // limited notes how long a run may take.
 type limited struct{ left chan time.Duration }
 
-func (l limited) Execute(ctx context.Context, _ int64, _ bool) error {
+func (l limited) Execute(ctx context.Context, _ store.RunID, _ bool) error {
 	deadline, _ := ctx.Deadline()
 	l.left <- time.Until(deadline)
 	return nil

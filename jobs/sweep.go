@@ -37,23 +37,23 @@ func argsFor(w store.Work) (Args, error) {
 	case store.WorkDraft:
 		return DraftArgs{OutboxID: w.Out}, nil
 	case store.WorkTurn:
-		return TurnArgs{ChatID: w.ID}, nil
+		return TurnArgs{ChatID: store.ChatID(w.ID)}, nil
 	case store.WorkCommand:
-		return CommandArgs{MessageID: w.ID}, nil
+		return CommandArgs{MessageID: store.MessageID(w.ID)}, nil
 	case store.WorkWatch:
-		return WatchArgs{WatchID: w.ID}, nil
+		return WatchArgs{WatchID: store.WatchID(w.ID)}, nil
 	case store.WorkTranscribe:
-		return TranscribeArgs{MessageID: w.ID}, nil
+		return TranscribeArgs{MessageID: store.MessageID(w.ID)}, nil
 	case store.WorkForget:
-		return ForgetArgs{ForgettingID: w.ID}, nil
+		return ForgetArgs{ForgettingID: store.ForgettingID(w.ID)}, nil
 	case store.WorkRun:
-		return ExecutionArgs{ExecutionID: w.ID}, nil
+		return ExecutionArgs{ExecutionID: store.RunID(w.ID)}, nil
 	case store.WorkTask:
-		return TaskArgs{TaskID: w.ID}, nil
+		return TaskArgs{TaskID: store.TaskID(w.ID)}, nil
 	case store.WorkLostTask:
-		return TaskArgs{TaskID: w.ID, Lost: true}, nil
+		return TaskArgs{TaskID: store.TaskID(w.ID), Lost: true}, nil
 	case store.WorkChild:
-		return ChildArgs{TaskID: w.ID}, nil
+		return ChildArgs{TaskID: store.TaskID(w.ID)}, nil
 	default:
 		return nil, fmt.Errorf("no job is known for work of kind %q", w.Kind)
 	}

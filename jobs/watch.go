@@ -4,11 +4,13 @@ import (
 	"context"
 
 	"github.com/riverqueue/river"
+
+	"multis/store"
 )
 
 // WatchArgs asks to check a watched web page. The job stays and snoozes until the page's next time, as long as the page is watched.
 type WatchArgs struct {
-	WatchID int64 `json:"watch"`
+	WatchID store.WatchID `json:"watch"`
 }
 
 // Kind names the job.
@@ -21,5 +23,5 @@ func (WatchArgs) InsertOpts() river.InsertOpts {
 
 // PageChecker checks a watched page. Until the page is no longer watched it returns Later with the time to the next check.
 type PageChecker interface {
-	CheckPage(ctx context.Context, watch int64) error
+	CheckPage(ctx context.Context, watch store.WatchID) error
 }

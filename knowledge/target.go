@@ -92,5 +92,5 @@ func scopeOf(role policy.Role) (policy.Scope, error) {
 	if err != nil {
 		return policy.Scope{}, fmt.Errorf("%w: %q", ErrRole, role)
 	}
-	return policy.OwnerScope(chat), nil
+	return policy.OwnerScope(store.ChatID(chat)), nil
 }

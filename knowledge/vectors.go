@@ -40,7 +40,7 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 	if v.embedder == nil {
 		return nil
 	}
-	after := int64(index.NotYet)
+	after := store.ChunkID(index.NotYet)
 	if again {
 		after = 0
 	}
@@ -87,7 +87,7 @@ func (v *Vectors) vectorsOf(ctx context.Context, bare []index.Bare) ([][]float32
 		return vectors, err
 	}
 	if len(bare) == 1 {
-		zerolog.Ctx(ctx).Warn().Err(err).Int64("chunk_id", bare[0].ID).Msg("A passage gets no vector")
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("chunk_id", int64(bare[0].ID)).Msg("A passage gets no vector")
 		return [][]float32{nil}, nil
 	}
 	half := len(bare) / 2

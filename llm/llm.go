@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"multis/policy"
 	"strings"
 )
 
@@ -73,13 +74,13 @@ type Request struct {
 	System      string
 	Messages    []Message
 	Tools       []Tool
-	MaxTokens   int     // Limit on the answer, in tokens. Defaults to DefaultMaxTokens.
-	Temperature float64 // Zero means the provider's default.
-	JSON        bool    // Whether the answer must be one JSON object. The instructions must say so as well.
-	Purpose     string  // Label for the usage statistics: "reply", "ask".
-	Chat        int64   // The chat whose daily cap applies in addition to the day's. Zero means none.
-	Agent       string  // The agent whose daily cap applies. Empty means none.
-	Run         string  // The run (a task and everything it starts) whose cap applies. Empty means none.
+	MaxTokens   int           // Limit on the answer, in tokens. Defaults to DefaultMaxTokens.
+	Temperature float64       // Zero means the provider's default.
+	JSON        bool          // Whether the answer must be one JSON object. The instructions must say so as well.
+	Purpose     string        // Label for the usage statistics: "reply", "ask".
+	Chat        policy.ChatID // The chat whose daily cap applies in addition to the day's. Zero means none.
+	Agent       string        // The agent whose daily cap applies. Empty means none.
+	Run         string        // The run (a task and everything it starts) whose cap applies. Empty means none.
 }
 
 // StopReason says why an answer ended. It is empty until it has.

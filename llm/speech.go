@@ -36,7 +36,7 @@ type Audio struct {
 	MIME    string
 	Length  time.Duration // as declared by the sender; zero means unknown
 	Purpose string        // label for the usage statistics: "speech"
-	Chat    int64         // the chat whose daily cap applies in addition to the day's; zero means none
+	Chat    policy.ChatID // the chat whose daily cap applies in addition to the day's; zero means none
 }
 
 // Transcriber converts speech to text.

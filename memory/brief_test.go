@@ -54,7 +54,7 @@ func TestABriefRestsOnMessagesAndWhatRestsOnNoneIsLeftOut(t *testing.T) {
 	require.Len(t, b.Bullets[0].Sources, 1)
 	require.NotContains(t, b.Bullets[0].Text, "https", "Ben wrote no address")
 	require.Equal(t, fence.ID, b.Bullets[1].Sources[0].ID)
-	require.ElementsMatch(t, []int64{fence.ID, asks.ID}, b.MessageIDs)
+	require.ElementsMatch(t, []store.MessageID{fence.ID, asks.ID}, b.MessageIDs)
 
 	r.script = llmtest.Say(`{"bullets": [{"kind": "happened", "text": "Done: https://fence.example/a and https://evil.example", "from": [2]}]}`)
 	require.Equal(t, "Done: https://fence.example/a and evil[.]example", r.brief(r.lastDay()).Bullets[0].Text)
@@ -163,6 +163,6 @@ func TestNeitherThanksNorAGreetingHidesInABriefWhoWaits(t *testing.T) {
 	require.Len(t, b.Bullets, 2)
 	for _, l := range b.Bullets {
 		require.Equal(t, memory.BriefQuestion, l.Kind, l.Text)
-		require.Contains(t, []int64{asks.ID, broken.ID}, l.Sources[0].ID, l.Text)
+		require.Contains(t, []store.MessageID{asks.ID, broken.ID}, l.Sources[0].ID, l.Text)
 	}
 }

@@ -23,7 +23,7 @@ func FuzzABriefNeverNamesAMessageThatIsNotThere(f *testing.F) {
 			require.NotEmpty(t, b.Sources)
 			require.NotEmpty(t, b.Text)
 			for _, m := range b.Sources {
-				require.Contains(t, []int64{5, 6}, m.ID)
+				require.Contains(t, []store.MessageID{5, 6}, m.ID)
 			}
 		}
 	})

@@ -28,7 +28,7 @@ var errAlreadyCaptured = errors.New("the messages were captured before")
 
 // DueCaptures returns the chats that have enough messages since their last capture. Without any model there are none. Where only some
 // agents have a model, a chat without one is returned less and less often.
-func (m *Memory) DueCaptures(ctx context.Context) ([]int64, error) {
+func (m *Memory) DueCaptures(ctx context.Context) ([]store.ChatID, error) {
 	if m.ModelOf == nil && m.Model.Name() == (llm.None{}).Name() {
 		return nil, nil
 	}
@@ -37,7 +37,7 @@ func (m *Memory) DueCaptures(ctx context.Context) ([]int64, error) {
 
 // Capture takes notes of the messages of a chat since the last capture. last says that no other attempt follows: if it fails, the chat
 // is not due again for a while.
-func (m *Memory) Capture(ctx context.Context, chatID int64, last bool) error {
+func (m *Memory) Capture(ctx context.Context, chatID store.ChatID, last bool) error {
 	err := m.capture(ctx, chatID)
 	var over *llm.OverBudgetError
 	switch {
@@ -47,12 +47,12 @@ func (m *Memory) Capture(ctx context.Context, chatID int64, last bool) error {
 	case err == nil || jobs.IsLater(err) || !last || ctx.Err() != nil:
 		return err
 	default:
-		zerolog.Ctx(ctx).Warn().Err(err).Int64("chat_id", chatID).Msg("Cannot take notes of a chat")
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("chat_id", int64(chatID)).Msg("Cannot take notes of a chat")
 	}
 	return m.Store.InTx(ctx, func(tx store.Tx) error { return store.CaptureFailed(ctx, tx, chatID) })
 }
 
-func (m *Memory) capture(ctx context.Context, chatID int64) error {
+func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
 	chat, err := store.ChatByID(ctx, m.Store.DB(), chatID)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before
 }
 
 // writeSection stores the notes of a capture, marks the notes that they replace, and indexes them.
-func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat, lastMessage int64, b captureInput) error {
+func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat, lastMessage store.MessageID, b captureInput) error {
 	role := NotesRole(chat)
 	section, err := store.InsertSection(ctx, tx, chat.ID, role, lastMessage)
 	if err != nil {
@@ -140,7 +140,7 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	if err != nil {
 		return err
 	}
-	offered := map[int64]bool{}
+	offered := map[store.NoteID]bool{}
 	for _, n := range b.offered {
 		offered[n.ID] = true
 	}
@@ -170,7 +170,7 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	if err := m.indexSection(ctx, tx, chat, section); err != nil {
 		return err
 	}
-	if err := jobs.Emit(ctx, tx, policy.HookCapture, strconv.FormatInt(section, 10)); err != nil {
+	if err := jobs.Emit(ctx, tx, policy.HookCapture, strconv.FormatInt(int64(section), 10)); err != nil {
 		return err
 	}
 	return store.PruneNotes(ctx, tx, role, m.Rules.Sections)
@@ -205,8 +205,8 @@ func (m *Memory) addCommitment(ctx context.Context, tx store.Tx, chat store.Chat
 	})
 }
 
-func idsOf(messages []store.Message) []int64 {
-	ids := make([]int64, len(messages))
+func idsOf(messages []store.Message) []store.MessageID {
+	ids := make([]store.MessageID, len(messages))
 	for i, m := range messages {
 		ids[i] = m.ID
 	}

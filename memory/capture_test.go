@@ -25,11 +25,11 @@ func TestAChatIsDueAtTwentyMessagesOrAfterSixQuietHoursWithSix(t *testing.T) {
 	r.talk(r.ben, 5)
 	require.Empty(t, r.due())
 	r.says(r.ana, policy.AuthorContact, "the twentieth", r.now)
-	require.Equal(t, []int64{r.ana.ID}, r.due())
+	require.Equal(t, []store.ChatID{r.ana.ID}, r.due())
 	r.now = r.now.Add(7 * time.Hour)
-	require.Equal(t, []int64{r.ana.ID}, r.due(), "five are not enough, however quiet")
+	require.Equal(t, []store.ChatID{r.ana.ID}, r.due(), "five are not enough, however quiet")
 	r.says(r.ben, policy.AuthorContact, "the sixth", time.Now())
-	require.ElementsMatch(t, []int64{r.ana.ID, r.ben.ID}, r.due())
+	require.ElementsMatch(t, []store.ChatID{r.ana.ID, r.ben.ID}, r.due())
 }
 
 func TestWhatIsOldAutomaticOrACommandMakesNoCapture(t *testing.T) {
@@ -74,7 +74,7 @@ func TestWhereOnlyAnAgentHasAModelItsChatsAreCapturedAndBriefed(t *testing.T) {
 	r.notes(note{Kind: "preference", Subject: "drink", Text: "Ana likes tea", From: []int{1}})
 	due, err := mem.DueCaptures(r.ctx)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []int64{r.ana.ID, r.ben.ID}, due)
+	require.ElementsMatch(t, []store.ChatID{r.ana.ID, r.ben.ID}, due)
 	require.NoError(t, mem.Capture(r.ctx, r.ana.ID, true))
 	require.Len(t, r.ofAna(), 1)
 	require.NoError(t, mem.Capture(r.ctx, r.ben.ID, true))
@@ -104,7 +104,7 @@ func TestACaptureWritesNotesWithTheirSourcesOnePassageAndTheShortWindow(t *testi
 	fence := byKind[store.NoteDecision]
 	require.Equal(t, "The fence costs 480 euro.", fence.Body)
 	require.Equal(t, "fence price", fence.Subject)
-	require.Equal(t, []int64{said[2].ID, said[3].ID}, fence.Sources)
+	require.Equal(t, []store.MessageID{said[2].ID, said[3].ID}, fence.Sources)
 	require.WithinDuration(t, said[3].At, fence.ValidFrom, time.Second)
 
 	require.Equal(t, 1, r.count("select count(*) from chunks where kind = 'conv' and role = $1", policy.UserRole(r.ana.ID)))
@@ -258,7 +258,7 @@ func TestABrokenModelLosesNothingAndIsNotAskedAgainAtOnce(t *testing.T) {
 
 			_, err := r.st.Pool().Exec(r.ctx, "update chat_memory set retry_at = now()")
 			require.NoError(t, err)
-			require.Equal(t, []int64{r.ana.ID}, r.due())
+			require.Equal(t, []store.ChatID{r.ana.ID}, r.due())
 			r.notes(note{Kind: "fact", Text: "All is well.", From: []int{1}})
 			require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
 			require.Len(t, r.ofAna(), 1)

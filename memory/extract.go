@@ -50,7 +50,7 @@ type extractedNote struct {
 	Whom     string         `json:"whom"`
 	Due      string         `json:"due"`
 	From     []int          `json:"from"`
-	Replaces int64          `json:"replaces"`
+	Replaces store.NoteID   `json:"replaces"`
 }
 
 // captureRequest returns the request for notes about messages. The messages and the current notes are fenced.

@@ -48,7 +48,7 @@ func (m *Memory) BeginForgetting(ctx context.Context, tx store.Tx, f store.Forge
 }
 
 // ForgetStep goes on with a forgetting for one transaction and returns how far it is then. ended says that this was its last step.
-func (m *Memory) ForgetStep(ctx context.Context, tx store.Tx, forgetting int64) (f store.Forgetting, ended bool, err error) {
+func (m *Memory) ForgetStep(ctx context.Context, tx store.Tx, forgetting store.ForgettingID) (f store.Forgetting, ended bool, err error) {
 	f, err = store.HoldForgetting(ctx, tx, forgetting)
 	if err != nil || f.DoneAt != nil {
 		return f, false, err
@@ -73,7 +73,7 @@ func (m *Memory) forgetStep(ctx context.Context, tx store.Tx, f *store.Forgettin
 	}
 	switch {
 	case d.Asked != 0:
-		gone, err = store.Forget(ctx, tx, store.Doomed{Messages: []int64{d.Asked}}, m.Now())
+		gone, err = store.Forget(ctx, tx, store.Doomed{Messages: []store.MessageID{d.Asked}}, m.Now())
 		d.Asked = 0
 		return gone, err
 	case len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs)+len(d.Questions)+len(d.Summaries) > 0:

@@ -16,7 +16,7 @@ import (
 // Conversations are messages of several chats, chat by chat: the chat with the newest message first, and its messages from the oldest on.
 type Conversations struct {
 	Messages []store.Message
-	Chats    map[int64]store.Chat
+	Chats    map[store.ChatID]store.Chat
 }
 
 // maxChats limits how many active chats are counted.
@@ -33,7 +33,7 @@ func (m *Memory) ReadConversations(ctx context.Context, q BriefQuery) (Conversat
 }
 
 // activeChats returns the chats with messages in the period, without those that are off.
-func (m *Memory) activeChats(ctx context.Context, q BriefQuery) ([]store.Lively, map[int64]store.Chat, error) {
+func (m *Memory) activeChats(ctx context.Context, q BriefQuery) ([]store.Lively, map[store.ChatID]store.Chat, error) {
 	lively, err := store.LivelyChats(ctx, m.Store.DB(), q.From, q.Until, q.Protocol, q.Chat, maxChats)
 	if err != nil {
 		return nil, nil, err
@@ -46,8 +46,8 @@ func (m *Memory) activeChats(ctx context.Context, q BriefQuery) ([]store.Lively,
 	return lively, in, err
 }
 
-func chatIDs(lively []store.Lively) []int64 {
-	ids := make([]int64, len(lively))
+func chatIDs(lively []store.Lively) []store.ChatID {
+	ids := make([]store.ChatID, len(lively))
 	for i, l := range lively {
 		ids[i] = l.ChatID
 	}
@@ -60,8 +60,8 @@ func (m *Memory) newestMessages(ctx context.Context, q BriefQuery, chats []store
 }
 
 // ChatIDs returns the chats of the messages, each once.
-func (h Conversations) ChatIDs() []int64 {
-	var ids []int64
+func (h Conversations) ChatIDs() []store.ChatID {
+	var ids []store.ChatID
 	for _, s := range h.Messages {
 		if len(ids) == 0 || ids[len(ids)-1] != s.ChatID {
 			ids = append(ids, s.ChatID)
@@ -73,7 +73,7 @@ func (h Conversations) ChatIDs() []int64 {
 // Transcript formats conversations for a model: a numbered line for each message, and a line that begins with the fence for each chat.
 func (m *Memory) Transcript(h Conversations, fence string) string {
 	var b strings.Builder
-	chat := int64(0)
+	chat := store.ChatID(0)
 	for i, s := range h.Messages {
 		if s.ChatID != chat {
 			chat = s.ChatID

@@ -23,7 +23,7 @@ const minSharedWords = 0.85
 
 // placeNote compares a new note with the known ones. replaces is the note that the model names as replaced; it counts only if it is in
 // offered, the notes that the model saw. Other notes are found by their subject.
-func placeNote(n store.Note, replaces int64, known []store.Note, offered map[int64]bool) placement {
+func placeNote(n store.Note, replaces store.NoteID, known []store.Note, offered map[store.NoteID]bool) placement {
 	s := placement{note: n}
 	for i, k := range known {
 		if sameWords(k.Body, n.Body) {

@@ -26,13 +26,13 @@ func (m *Memory) Notes(ctx context.Context, chat store.Chat, limit int) ([]store
 const MaxNote = 2000
 
 // Remember stores a note of the owner's in his own memory and returns its id. message is the message in room that asked for it; 0 for none.
-func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, message int64, body string) (int64, error) {
+func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, message store.MessageID, body string) (store.NoteID, error) {
 	if err := store.SetScope(ctx, tx, policy.OwnerScope()); err != nil {
 		return 0, err
 	}
 	n := store.Note{Role: policy.Admin, ChatID: room.ID, Kind: store.NoteByHand, Body: text.Clip(strings.TrimSpace(body), MaxNote), ValidFrom: m.Now()}
 	if message != 0 {
-		n.Sources = []int64{message}
+		n.Sources = []store.MessageID{message}
 	}
 	known, err := store.NotesOfRole(ctx, tx, policy.Admin, maxKnownNotes)
 	if err != nil {

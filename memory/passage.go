@@ -13,7 +13,7 @@ import (
 )
 
 // indexSection indexes the remaining notes of a capture as one passage, or removes the passage when there are none.
-func (m *Memory) indexSection(ctx context.Context, tx store.Tx, chat store.Chat, section int64) error {
+func (m *Memory) indexSection(ctx context.Context, tx store.Tx, chat store.Chat, section store.SectionID) error {
 	notes, err := store.NotesOfSection(ctx, tx, section)
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ type gated struct {
 	gate chan struct{}
 }
 
-func (g gated) Capture(ctx context.Context, chat int64, last bool) error {
+func (g gated) Capture(ctx context.Context, chat store.ChatID, last bool) error {
 	<-g.gate
 	return g.Memory.Capture(ctx, chat, last)
 }

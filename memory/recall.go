@@ -190,7 +190,7 @@ func (m *Memory) setSources(ctx context.Context, by access, scope policy.Scope, 
 	if err != nil {
 		return err
 	}
-	in := make([]int64, 0, len(hits))
+	in := make([]store.ChatID, 0, len(hits))
 	for _, msg := range messages {
 		in = append(in, msg.ChatID)
 	}
@@ -199,7 +199,8 @@ func (m *Memory) setSources(ctx context.Context, by access, scope policy.Scope, 
 		return err
 	}
 	for i := range hits {
-		msg, there := messages[hits[i].Ref.ID]
+		message, _ := hits[i].Ref.Message()
+		msg, there := messages[message]
 		if !there {
 			continue
 		}

@@ -65,7 +65,7 @@ func TestNotesComeBeforeWhatWasSaid(t *testing.T) {
 	found := texts(r.asks("what colour is ana's fence"))
 	require.Contains(t, found[0], "- The fence will be green.")
 	require.Contains(t, found, "the fence will be green then")
-	require.Equal(t, []int64{said[0].ID}, r.asks("what colour is ana's fence").Hits[0].Messages, "what it was learned from")
+	require.Equal(t, []store.MessageID{said[0].ID}, r.asks("what colour is ana's fence").Hits[0].Messages, "what it was learned from")
 }
 
 func TestATimeInTheQuestionLimitsWhatIsFound(t *testing.T) {

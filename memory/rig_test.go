@@ -106,14 +106,14 @@ func (r *rig) talk(chat store.Chat, n int) []store.Message {
 
 // note is one note as a model would write it.
 type note struct {
-	Kind     string `json:"kind"`
-	Subject  string `json:"subject"`
-	Text     string `json:"text"`
-	Who      string `json:"who,omitempty"`
-	Whom     string `json:"whom,omitempty"`
-	Due      string `json:"due,omitempty"`
-	From     []int  `json:"from"`
-	Replaces int64  `json:"replaces,omitempty"`
+	Kind     string       `json:"kind"`
+	Subject  string       `json:"subject"`
+	Text     string       `json:"text"`
+	Who      string       `json:"who,omitempty"`
+	Whom     string       `json:"whom,omitempty"`
+	Due      string       `json:"due,omitempty"`
+	From     []int        `json:"from"`
+	Replaces store.NoteID `json:"replaces,omitempty"`
 }
 
 // notes makes the model answer with notes.
@@ -147,7 +147,7 @@ func (r *rig) count(sql string, args ...any) int {
 	return storetest.Count(r.t, r.st, sql, args...)
 }
 
-func (r *rig) due() []int64 {
+func (r *rig) due() []store.ChatID {
 	r.t.Helper()
 	due, err := r.mem.DueCaptures(r.ctx)
 	require.NoError(r.t, err)

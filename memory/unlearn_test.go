@@ -52,7 +52,7 @@ func TestWhatWasLearnedFromADeletedMessageIsInNoTable(t *testing.T) {
 
 	r.talk(r.ana, 20)
 	r.notes(note{Kind: "preference", Subject: "drink", Text: "Ana likes tea", From: []int{1}})
-	require.Equal(t, []int64{r.ana.ID}, r.due())
+	require.Equal(t, []store.ChatID{r.ana.ID}, r.due())
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
 	require.Len(t, r.ofAna(), 1)
 }
@@ -105,7 +105,7 @@ func TestANoteThatQuotesADeletedMessageGoesAndWhatItEndedHoldsAgain(t *testing.T
 		return err
 	}))
 	require.Empty(t, r.anywhere("zanzibar"))
-	require.Equal(t, []int64{r.ana.ID}, r.due(), "what is left is looked at again")
+	require.Equal(t, []store.ChatID{r.ana.ID}, r.due(), "what is left is looked at again")
 	r.notes(note{Kind: "fact", Subject: "door code", Text: "The door code is istanbul", From: []int{20}})
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
 	require.Len(t, r.ofAna(), 1)

@@ -31,7 +31,7 @@ func as(t *testing.T, dsn string, statements ...string) error {
 }
 
 // filled is a migrated database of a login of its own, with a message of a chat in it.
-func filled(t *testing.T, name string) (dsn string, chat int64) {
+func filled(t *testing.T, name string) (dsn string, chat store.ChatID) {
 	t.Helper()
 	dsn = empty(t, name, "createrole")
 	require.NoError(t, migrations.Run(t.Context(), dsn))
@@ -51,7 +51,7 @@ func filled(t *testing.T, name string) (dsn string, chat int64) {
 }
 
 // reads is how many messages a contact's transaction sees.
-func reads(t *testing.T, dsn string, chat int64) (n int) {
+func reads(t *testing.T, dsn string, chat store.ChatID) (n int) {
 	t.Helper()
 	st, err := store.Open(t.Context(), dsn)
 	require.NoError(t, err)

@@ -39,7 +39,7 @@ func (b *Box) citationOf(ctx context.Context, tx store.Tx, l Message, name strin
 		g.sources = append(g.sources, p.Title+"\n"+p.Section+"\n"+p.Content)
 	}
 	for _, id := range ids {
-		g.public = g.public && slices.ContainsFunc(passages, func(p index.ChunkText) bool { return p.ID == id })
+		g.public = g.public && slices.ContainsFunc(passages, func(p index.ChunkText) bool { return store.ChunkID(p.ID) == id })
 	}
 	return g, nil
 }

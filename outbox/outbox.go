@@ -68,9 +68,9 @@ type Message struct {
 	// Draft makes the message wait for the owner's approval, whatever the delivery of the chat.
 	Draft bool
 	// About are the messages that the text quotes. When one of them is deleted, the event is redacted.
-	About []int64
+	About []store.MessageID
 	// RestsOn are the messages that the text was made from, quoted or not. When one of them is deleted, the text is deleted from the outbox.
-	RestsOn []int64
+	RestsOn []store.MessageID
 	// TaskID is the task whose result it is; 0 for none.
 	TaskID store.TaskID
 	// File is sent with the text as its caption.

@@ -138,23 +138,23 @@ func TestWhatTheGateRefusesIsKeptWithItsReasonAndNeverSent(t *testing.T) {
 func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		between func(ctx context.Context, tx store.Tx, chat int64) error
+		between func(ctx context.Context, tx store.Tx, chat store.ChatID) error
 		code    policy.Code
 	}{
-		"everything was paused": {func(ctx context.Context, tx store.Tx, _ int64) error {
+		"everything was paused": {func(ctx context.Context, tx store.Tx, _ store.ChatID) error {
 			return store.PutSetting(ctx, tx, store.SettingPause, store.Pause{})
 		}, policy.CodePausedAll},
-		"the chat was paused": {func(ctx context.Context, tx store.Tx, chat int64) error {
+		"the chat was paused": {func(ctx context.Context, tx store.Tx, chat store.ChatID) error {
 			until := time.Now().Add(time.Hour)
 			return store.PauseChat(ctx, tx, chat, &until)
 		}, policy.CodePausedChat},
-		"the chat was switched off": {func(ctx context.Context, tx store.Tx, chat int64) error {
+		"the chat was switched off": {func(ctx context.Context, tx store.Tx, chat store.ChatID) error {
 			return store.SetMode(ctx, tx, chat, policy.ModeOff)
 		}, policy.CodeOff},
-		"the chat was silenced": {func(ctx context.Context, tx store.Tx, chat int64) error {
+		"the chat was silenced": {func(ctx context.Context, tx store.Tx, chat store.ChatID) error {
 			return store.SetMode(ctx, tx, chat, policy.ModeSilent)
 		}, policy.CodeSilent},
-		"the owner wrote": {func(ctx context.Context, tx store.Tx, chat int64) error {
+		"the owner wrote": {func(ctx context.Context, tx store.Tx, chat store.ChatID) error {
 			return store.OwnerWrote(ctx, tx, chat, time.Now())
 		}, policy.CodeOwnerActive},
 	}
@@ -362,14 +362,14 @@ func TestANoticeRingsWhenItNeedsTheOwner(t *testing.T) {
 func TestWhatQuotesADeletedMessageIsEmptiedAndDeleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	var message int64
+	var message store.MessageID
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
 		message, err = store.InsertMessage(ctx, tx, store.Message{ChatID: b.chat.ID, EventID: "$secret", Author: policy.AuthorContact, Kind: "text", Body: "my secret", At: time.Now(), Action: policy.ActionAnswer})
 		return err
 	})
 	quoting := func() uuid.UUID {
 		l := Notice(b.admin, "Ana said: my secret", Alert)
-		l.About = []int64{message + 1000, message}
+		l.About = []store.MessageID{message + 1000, message}
 		out, _ := b.queue(l)
 		return out
 	}

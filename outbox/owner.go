@@ -51,7 +51,7 @@ func refusedNotice(d policy.Decision) error {
 }
 
 // noticeRoom returns the chat that a notice is sent to. When that is an admin room that is gone, it returns the present admin room.
-func noticeRoom(ctx context.Context, db store.DB, chat int64) (store.Chat, error) {
+func noticeRoom(ctx context.Context, db store.DB, chat store.ChatID) (store.Chat, error) {
 	room, err := store.ChatByID(ctx, db, chat)
 	if err != nil || room.Usable() || room.Kind != policy.KindAdmin {
 		return room, err

@@ -236,13 +236,13 @@ func TestAFileGoesWithItsCaption(t *testing.T) {
 func TestAFileThatQuotesADeletedMessageIsForgotten(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	var about int64
+	var about store.MessageID
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
 		about, err = store.InsertMessage(ctx, tx, store.Message{ChatID: b.chat.ID, EventID: "$q", Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: "?", At: time.Now(), Action: policy.ActionArchive})
 		return err
 	})
 	l := b.reply(paragraphs(9, 1000))
-	l.About = []int64{about}
+	l.About = []store.MessageID{about}
 	out, _ := b.queue(l)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
 		_, err := store.RedactMessage(ctx, tx, b.chat.ID, "$q", time.Now())
@@ -257,7 +257,7 @@ func TestAFileThatQuotesADeletedMessageIsForgotten(t *testing.T) {
 func TestOfAnAnswerInPartsEachIsDeletedWithItsQuestion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	var question int64
+	var question store.MessageID
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
 		question, err = store.InsertMessage(ctx, tx, store.Message{ChatID: b.chat.ID, EventID: "$q", Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: "?", At: time.Now(), Action: policy.ActionAnswer})
 		return err
@@ -266,7 +266,7 @@ func TestOfAnAnswerInPartsEachIsDeletedWithItsQuestion(t *testing.T) {
 	rows, _ := b.parts(first)
 	require.Len(t, rows, 3)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
-		_, err := store.Settle(ctx, tx, []int64{question}, &first, policy.CodeAnswer, "answered")
+		_, err := store.Settle(ctx, tx, []store.MessageID{question}, &first, policy.CodeAnswer, "answered")
 		return err
 	})
 	require.NoError(t, b.send(rows[0].ID))

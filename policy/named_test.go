@@ -21,20 +21,20 @@ func TestAQuestionNamesAChat(t *testing.T) {
 		{ID: 10, Name: "X", Network: "Signal"},
 		{ID: 11, Name: "", Network: "Signal"},
 	}
-	for text, want := range map[string]struct{ named, unclear []int64 }{
-		"what did ben miller say about the fence?":    {named: []int64{3}},
-		"What did BEN say?":                           {named: []int64{3}},
-		"what did Ana say on Friday?":                 {unclear: []int64{1, 2}},
-		"what did Ana say on signal?":                 {named: []int64{2}},
-		"Is Cleo coming?":                             {named: []int64{4}},
-		"Is Cleo Marie coming?":                       {named: []int64{5}},
-		"When does dr. weber open, and family?":       {named: []int64{6, 7}},
-		"Did Eva pay?":                                {unclear: []int64{8, 9}},
-		"Did Eva Long pay?":                           {named: []int64{8}},
+	for text, want := range map[string]struct{ named, unclear []ChatID }{
+		"what did ben miller say about the fence?":    {named: []ChatID{3}},
+		"What did BEN say?":                           {named: []ChatID{3}},
+		"what did Ana say on Friday?":                 {unclear: []ChatID{1, 2}},
+		"what did Ana say on signal?":                 {named: []ChatID{2}},
+		"Is Cleo coming?":                             {named: []ChatID{4}},
+		"Is Cleo Marie coming?":                       {named: []ChatID{5}},
+		"When does dr. weber open, and family?":       {named: []ChatID{6, 7}},
+		"Did Eva pay?":                                {unclear: []ChatID{8, 9}},
+		"Did Eva Long pay?":                           {named: []ChatID{8}},
 		"the banana and the analysis in benches":      {},
 		"x":                                           {},
 		"when do we deliver?":                         {},
-		"what did Ana and Ben agree on, on WhatsApp?": {named: []int64{1, 3}},
+		"what did Ana and Ben agree on, on WhatsApp?": {named: []ChatID{1, 3}},
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
@@ -54,17 +54,17 @@ func TestWhoWasMergedIsNamedWithAllChats(t *testing.T) {
 		{ID: 4, Name: "Ben", Network: "WhatsApp"},
 	}
 	named, unclear := FindNamed("what did Ana say?", chats)
-	require.Equal(t, []int64{1, 2, 3}, ids(named))
+	require.Equal(t, []ChatID{1, 2, 3}, ids(named))
 	require.Empty(t, unclear)
 	named, _ = FindNamed("what did Annabel and Ben say?", chats)
-	require.ElementsMatch(t, []int64{1, 2, 3, 4}, ids(named))
+	require.ElementsMatch(t, []ChatID{1, 2, 3, 4}, ids(named))
 	chats[2].Name, chats[2].Person = "Ana", 0
 	_, unclear = FindNamed("what did Ana say?", chats)
-	require.Equal(t, []int64{1, 2, 3}, ids(unclear), "one of them is somebody else")
+	require.Equal(t, []ChatID{1, 2, 3}, ids(unclear), "one of them is somebody else")
 }
 
-func ids(chats []ChatName) []int64 {
-	var list []int64
+func ids(chats []ChatName) []ChatID {
+	var list []ChatID
 	for _, c := range chats {
 		list = append(list, c.ID)
 	}

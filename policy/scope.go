@@ -11,8 +11,8 @@ import (
 // not exist. It is a mistake of the caller; a read without a scope sees nothing and must fail.
 var ErrNoScope = errors.New("no scope: say whose data may be read")
 
-// ChatID identifies a chat: a row of chats in the database. It is an alias while the packages are converted.
-type ChatID = int64
+// ChatID identifies a chat: a row of chats in the database.
+type ChatID int64
 
 // Role is who may see a piece of data: Public, Admin, or the people of one chat.
 type Role string
@@ -24,7 +24,7 @@ const (
 )
 
 // UserRole is the role of the people in one chat, "user:<chat id>".
-func UserRole(chatID ChatID) Role { return Role("user:" + strconv.FormatInt(chatID, 10)) }
+func UserRole(chatID ChatID) Role { return Role("user:" + strconv.FormatInt(int64(chatID), 10)) }
 
 // Valid reports whether r is Public, Admin, or the role of a chat with a positive id in its one spelling.
 func (r Role) Valid() bool {
@@ -42,7 +42,7 @@ func (r Role) Chat() (ChatID, bool) {
 		return 0, false
 	}
 	chatID, err := strconv.ParseInt(digits, 10, 64)
-	return chatID, err == nil && chatID > 0 && UserRole(chatID) == r
+	return ChatID(chatID), err == nil && chatID > 0 && UserRole(ChatID(chatID)) == r
 }
 
 // Scope is the set of roles a read is made with. It can only be built by PublicScope, ContactScope and OwnerScope; the zero value sees

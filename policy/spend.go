@@ -14,7 +14,7 @@ const (
 // Spend is a request to reserve what a call may cost. Amounts are millionths of the currency.
 type Spend struct {
 	Day      string // "2006-01-02" in the owner's time zone
-	Chat     int64  // id of the chat; zero: no chat, so no chat's cap
+	Chat     ChatID // id of the chat; zero: no chat, so no chat's cap
 	Agent    string // empty: no agent, so no agent's cap
 	Run      string // empty: no run, so no run's cap
 	Purpose  string

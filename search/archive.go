@@ -25,7 +25,7 @@ func IndexMessages(ctx context.Context, st *store.Store, zone *time.Location) (m
 			return err
 		}
 		more = len(messages) == indexBatch
-		in := make([]int64, len(messages))
+		in := make([]store.ChatID, len(messages))
 		for i, m := range messages {
 			in[i] = m.ChatID
 		}

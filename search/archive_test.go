@@ -80,7 +80,7 @@ func (a *archive) index() {
 // find searches the archive as the owner who names chats.
 func (a *archive) find(text string, chats ...store.Chat) []string {
 	a.Helper()
-	ids := make([]int64, len(chats))
+	ids := make([]store.ChatID, len(chats))
 	for i, c := range chats {
 		ids[i] = c.ID
 	}

@@ -42,7 +42,7 @@ func BenchmarkFind(b *testing.B) {
 	for i := range 40 {
 		role := policy.Public
 		if i%2 == 1 {
-			role = policy.UserRole(int64(i%8 + 1))
+			role = policy.UserRole(policy.ChatID(i%8 + 1))
 		}
 		var text strings.Builder
 		for j := range 100 {

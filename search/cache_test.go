@@ -52,7 +52,7 @@ func TestAScopeThatIsHeldIsRankedAsInTheDatabase(t *testing.T) {
 		case 4:
 			text = "what is it"
 		}
-		scope := policy.ContactScope(int64(1 + n%2))
+		scope := policy.ContactScope(store.ChatID(1 + n%2))
 		want, err := search.New(st).AsContact(t.Context(), scope, search.Query{Text: text}) // asked for the first time
 		require.NoError(t, err)
 		got, err := cached.AsContact(t.Context(), scope, search.Query{Text: text})
@@ -120,7 +120,7 @@ func TestWhatIsAddedToAHeldScopeIsFoundAtOnce(t *testing.T) {
 	}
 }
 
-func findAs(t *testing.T, s *search.Searcher, chat int64, text string) []search.Hit {
+func findAs(t *testing.T, s *search.Searcher, chat store.ChatID, text string) []search.Hit {
 	t.Helper()
 	found, err := s.AsContact(t.Context(), policy.ContactScope(chat), search.Query{Text: text})
 	require.NoError(t, err)

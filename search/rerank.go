@@ -77,9 +77,9 @@ func newHit(in index.Source, t index.ChunkText, s *scored) Hit {
 		Text: t.Content, Score: s.score, Coverage: s.coverage, IndexedAt: t.Indexed,
 	}
 	if in == index.Archive {
-		h.Ref, h.ChatID = store.MessageRef(t.ID), t.DocID
+		h.Ref, h.ChatID = store.MessageRef(store.MessageID(t.ID)), store.ChatID(t.DocID)
 	} else {
-		h.Ref, h.DocumentID = store.ChunkRef(t.ID), t.DocID
+		h.Ref, h.DocumentID = store.ChunkRef(store.ChunkID(t.ID)), store.DocumentID(t.DocID)
 	}
 	return h
 }

@@ -90,9 +90,9 @@ type Hit struct {
 	// Source names the passage to people if Title and place do not, as for a message. Link is its URL; may be empty.
 	Source     string
 	Link       string
-	Messages   []int64 // the messages that a note was extracted from
-	Score      float64 // BM25 with boosts, comparable within one result only; 0 if sorted by date
-	Similarity float64 // cosine similarity to the query, up to 1; 0 without embeddings or if not among the nearest
+	Messages   []store.MessageID // the messages that a note was extracted from
+	Score      float64           // BM25 with boosts, comparable within one result only; 0 if sorted by date
+	Similarity float64           // cosine similarity to the query, up to 1; 0 without embeddings or if not among the nearest
 	// Coverage is the share, from 0 to 1, of the question's topical terms that occur in this passage itself.
 	Coverage  float64
 	IndexedAt time.Time    // when the passage was indexed; when a message was sent

@@ -113,11 +113,11 @@ func (s *Searcher) searchHybrid(ctx context.Context, db store.Reader, scope poli
 
 // addNearest appends the passages that were found by embedding only, and sets Hit.Similarity.
 func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit, near []index.Near) ([]Hit, error) {
-	var ids []store.ChunkID
+	var ids []int64
 	for _, n := range near {
 		i := slices.IndexFunc(hits, func(h Hit) bool { return h.Ref == store.ChunkRef(n.ID) })
 		if i < 0 {
-			ids = append(ids, n.ID)
+			ids = append(ids, int64(n.ID))
 		} else {
 			hits[i].Similarity = n.Similarity
 		}
@@ -131,7 +131,7 @@ func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit
 	}
 	for _, t := range texts {
 		h := newHit(index.Documents, t, &scored{})
-		h.Similarity = near[slices.IndexFunc(near, func(n index.Near) bool { return n.ID == t.ID })].Similarity
+		h.Similarity = near[slices.IndexFunc(near, func(n index.Near) bool { return n.ID == store.ChunkID(t.ID) })].Similarity
 		hits = append(hits, h)
 	}
 	return hits, nil

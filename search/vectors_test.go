@@ -14,7 +14,7 @@ import (
 func byWords(sure []int64, ids ...int64) []Hit {
 	hits := make([]Hit, len(ids))
 	for i, id := range ids {
-		hits[i] = Hit{Ref: store.ChunkRef(id), Score: float64(100 - i)}
+		hits[i] = Hit{Ref: store.ChunkRef(store.ChunkID(id)), Score: float64(100 - i)}
 		if slices.Contains(sure, id) {
 			hits[i].Coverage = 1
 		}
@@ -25,7 +25,7 @@ func byWords(sure []int64, ids ...int64) []Hit {
 func nearby(ids ...int64) []index.Near {
 	near := make([]index.Near, len(ids))
 	for i, id := range ids {
-		near[i] = index.Near{ID: id, Similarity: 0.9}
+		near[i] = index.Near{ID: store.ChunkID(id), Similarity: 0.9}
 	}
 	return near
 }

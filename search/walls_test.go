@@ -76,7 +76,7 @@ func TestNoSearchOfAContactSeesAnotherContactsPassages(t *testing.T) {
 		group.Go(func() error {
 			r := rand.New(rand.NewPCG(worker, 7))
 			for range queries / 2 {
-				chat := int64(1 + r.IntN(2))
+				chat := store.ChatID(1 + r.IntN(2))
 				scope := policy.ContactScope(chat)
 				text := randomText(r, 1+r.IntN(4))
 				found, err := s.AsContact(t.Context(), scope, search.Query{Text: text, Limit: 50})

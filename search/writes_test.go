@@ -96,7 +96,7 @@ func TestWhatIsWrittenBetweenTheStepsOfASearchShowsNothingForeign(t *testing.T) 
 		if searches%2 == 0 {
 			s = search.New(st) // nothing is cached: Postgres finds the passages
 		}
-		scope, word := policy.ContactScope(int64(1+r.IntN(2))), vocabulary[r.IntN(len(vocabulary))]
+		scope, word := policy.ContactScope(store.ChatID(1+r.IntN(2))), vocabulary[r.IntN(len(vocabulary))]
 		found, err := s.AsContact(t.Context(), scope, search.Query{Text: word, Limit: 50})
 		require.NoError(t, err)
 		for _, h := range found.Hits {

@@ -26,7 +26,7 @@ func purses(sp policy.Spend) []purse {
 		list = append(list, purse{policy.CapAgent, sp.Agent, sp.AgentCap})
 	}
 	if sp.Chat != 0 {
-		list = append(list, purse{policy.CapChat, strconv.FormatInt(sp.Chat, 10), sp.ChatCap})
+		list = append(list, purse{policy.CapChat, strconv.FormatInt(int64(sp.Chat), 10), sp.ChatCap})
 	}
 	if sp.Run != "" {
 		list = append(list, purse{policy.CapRun, sp.Run, sp.RunCap})
@@ -159,7 +159,7 @@ const spentSQL = "select coalesce(sum(committed), 0)::bigint from budgets where 
 func Spent(ctx context.Context, db DB, day string, chat ChatID) (int64, error) {
 	p := purse{name: policy.CapDay}
 	if chat != 0 {
-		p = purse{name: policy.CapChat, subject: strconv.FormatInt(chat, 10)}
+		p = purse{name: policy.CapChat, subject: strconv.FormatInt(int64(chat), 10)}
 	}
 	var amount int64
 	if err := db.QueryRow(ctx, spentSQL, day, p.name, p.subject).Scan(&amount); err != nil {

@@ -28,7 +28,7 @@ func reserve(t *testing.T, s *store.Store, sp policy.Spend) policy.Reservation {
 	return res
 }
 
-func spent(t *testing.T, s *store.Store, day string, chat int64) int64 {
+func spent(t *testing.T, s *store.Store, day string, chat store.ChatID) int64 {
 	t.Helper()
 	amount, err := store.Spent(t.Context(), s.DB(), day, chat)
 	require.NoError(t, err)
@@ -220,7 +220,7 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 						for range 40 {
 							amount := r.Int64N(100)
 							res, err := reserveCost(t.Context(), s, policy.Spend{
-								Day: day, Chat: r.Int64N(chats), Purpose: "reply", Model: "openai/m",
+								Day: day, Chat: store.ChatID(r.Int64N(chats)), Purpose: "reply", Model: "openai/m",
 								Amount: amount, DayCap: dayCap, ChatCap: chatCap,
 								Agent: fmt.Sprint("agent", r.Int64N(3)), Run: fmt.Sprint(r.Int64N(10)), AgentCap: agentCap, RunCap: runCap,
 							})
@@ -248,7 +248,7 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 			require.NoError(t, s.DB().QueryRow(t.Context(), "select deadlocks from pg_stat_database where datname = current_database()").Scan(&deadlocks))
 			require.Zero(t, deadlocks, "all take the rows in one order")
 			for chat := range int64(chats) {
-				require.Equal(t, addedUp(t, s, chat), spent(t, s, day, chat))
+				require.Equal(t, addedUp(t, s, chat), spent(t, s, day, store.ChatID(chat)))
 			}
 			require.Greater(t, spent(t, s, day, 0), int64(dayCap/2), "the caps were worth asking for")
 			res := reserve(t, s, policy.Spend{Day: day, Amount: dayCap, DayCap: dayCap})
@@ -271,7 +271,7 @@ func checkCaps(t *testing.T, s *store.Store, dayCap, chatCap, chats int64) {
 		if chat == 0 {
 			limit = dayCap
 		}
-		amount, err := store.Spent(context.WithoutCancel(t.Context()), s.DB(), day, chat)
+		amount, err := store.Spent(context.WithoutCancel(t.Context()), s.DB(), day, store.ChatID(chat))
 		report(t, err)
 		if amount > limit {
 			t.Errorf("chat %d: %d committed, cap %d", chat, amount, limit)

@@ -18,7 +18,7 @@ func LogOf(ctx context.Context, db DB, chat ChatID, since time.Time, after Messa
 
 // Section is what one capture wrote, as far as it holds; or, without an id, one note written by hand.
 type Section struct {
-	ID    *MessageID
+	ID    *SectionID
 	At    time.Time
 	Notes []Note
 }

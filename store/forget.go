@@ -154,10 +154,10 @@ func Forget(ctx context.Context, tx Tx, d Doomed, at time.Time) (Forgotten, erro
 	}
 	for _, drop := range []struct {
 		sql   string
-		ids   []int64
+		ids   any
 		count *int
-	}{{dropJobsSQL, d.Jobs, &f.Entries}, {dropQuestionsSQL, d.Questions, &f.Entries}, {dropSchedulesSQL, d.Schedules, &f.Reminders}} {
-		tag, err := tx.Exec(ctx, drop.sql, row.EmptyIfNil(drop.ids))
+	}{{dropJobsSQL, row.EmptyIfNil(d.Jobs), &f.Entries}, {dropQuestionsSQL, row.EmptyIfNil(d.Questions), &f.Entries}, {dropSchedulesSQL, row.EmptyIfNil(d.Schedules), &f.Reminders}} {
+		tag, err := tx.Exec(ctx, drop.sql, drop.ids)
 		if err != nil {
 			return f, fmt.Errorf("forget what else there is: %w", err)
 		}

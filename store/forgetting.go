@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -8,7 +9,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
@@ -28,7 +28,7 @@ const (
 
 // Forgetting is something that the owner wants forgotten, and how far it is. It names rows, and never holds what they said.
 type Forgetting struct {
-	ID        int64
+	ID        ForgettingID
 	Kind      ForgetKind
 	Doomed    Doomed    // what is still to go
 	Command   MessageID // the message that asked for it
@@ -40,14 +40,14 @@ type Forgetting struct {
 const insertForgettingSQL = "insert into forgettings (kind, doomed, command) values ($1, $2, $3) returning id"
 
 // InsertForgetting notes what is to be forgotten.
-func InsertForgetting(ctx context.Context, tx Tx, f Forgetting) (int64, error) {
-	return row.Value[int64](ctx, tx, "new forgetting", insertForgettingSQL, f.Kind, f.Doomed, f.Command)
+func InsertForgetting(ctx context.Context, tx Tx, f Forgetting) (ForgettingID, error) {
+	return row.Value[ForgettingID](ctx, tx, "new forgetting", insertForgettingSQL, f.Kind, f.Doomed, f.Command)
 }
 
 const holdForgettingSQL = "select id, kind, doomed, command, counts, created_at, done_at from forgettings where id = $1 for update"
 
 // HoldForgetting reads a forgetting and keeps others from going on with it until the transaction ends.
-func HoldForgetting(ctx context.Context, tx Tx, forgetting int64) (Forgetting, error) {
+func HoldForgetting(ctx context.Context, tx Tx, forgetting ForgettingID) (Forgetting, error) {
 	return row.One[Forgetting](ctx, tx, "forgetting", holdForgettingSQL, forgetting)
 }
 
@@ -123,18 +123,13 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (Held, er
 	args := pgx.NamedArgs{"like": like, "text": topic.Text, "limit": limit}
 	err := s.ReadAll(ctx, func(tx Tx) (err error) {
 		d := &h.Doomed
-		for _, find := range []struct {
-			sql string
-			ids *[]int64
-		}{{messagesOnSQL, &d.Messages}, {tasksOnSQL, &d.Tasks}, {schedulesOnSQL, &d.Schedules}, {jobsOnSQL, &d.Jobs}, {questionsOnSQL, &d.Questions}, {summariesOnSQL, &d.Summaries}} {
-			if *find.ids, err = row.Values[int64](ctx, tx, "what is about a topic", find.sql, args); err != nil {
-				return err
-			}
-		}
-		if d.Letters, err = row.Values[uuid.UUID](ctx, tx, "what was said about a topic", lettersOnSQL, args); err != nil {
-			return err
-		}
-		if h.Documents, err = row.Values[string](ctx, tx, "documents about a topic", documentsOnSQL, args); err != nil {
+		err = cmp.Or(
+			findRows(ctx, tx, &d.Messages, messagesOnSQL, args), findRows(ctx, tx, &d.Tasks, tasksOnSQL, args),
+			findRows(ctx, tx, &d.Schedules, schedulesOnSQL, args), findRows(ctx, tx, &d.Jobs, jobsOnSQL, args),
+			findRows(ctx, tx, &d.Questions, questionsOnSQL, args), findRows(ctx, tx, &d.Summaries, summariesOnSQL, args),
+			findRows(ctx, tx, &d.Letters, lettersOnSQL, args), findRows(ctx, tx, &h.Documents, documentsOnSQL, args),
+		)
+		if err != nil {
 			return err
 		}
 		notes, err := row.All[notedFrom](ctx, tx, "notes about a topic", notesOnSQL, args)
@@ -144,9 +139,15 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (Held, er
 	return h, err
 }
 
+// findRows sets the ids, or names, of the rows about a topic.
+func findRows[ID any](ctx context.Context, tx Tx, ids *[]ID, sql string, args pgx.NamedArgs) (err error) {
+	*ids, err = row.Values[ID](ctx, tx, "what is about a topic", sql, args)
+	return err
+}
+
 // notedFrom is a note with where it comes from.
 type notedFrom struct {
-	ID      int64
+	ID      NoteID
 	ChatID  ChatID
 	Sources []MessageID
 }

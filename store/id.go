@@ -24,4 +24,10 @@ type (
 	CommitmentID = row.CommitmentID
 	// NoteID identifies a row of notes.
 	NoteID = row.NoteID
+	// SectionID identifies a row of note_sections.
+	SectionID = row.SectionID
+	// WatchID identifies a row of watches.
+	WatchID = row.WatchID
+	// ForgettingID identifies a row of forgettings.
+	ForgettingID = row.ForgettingID
 )

@@ -17,7 +17,7 @@ func TestAFileThatIsKeptWhileItsMessageIsDeletedGoesWithIt(t *testing.T) {
 	ctx := context.Background()
 	st := storetest.New(t)
 	chat := taskChat(t, st)
-	var row int64
+	var row store.MessageID
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) (err error) {
 		row, err = store.InsertMessage(ctx, tx, store.Message{ChatID: chat.ID, EventID: "$1", Author: policy.AuthorContact, Kind: "voice", Body: "[voice note]", At: time.Now(), Action: policy.ActionArchive})
 		return err

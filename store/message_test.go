@@ -17,7 +17,7 @@ func TestAContactReadsTheMessagesOfItsOwnChatsAlone(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	ctx := context.Background()
-	var chats []int64
+	var chats []store.ChatID
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error {
 		for _, name := range []string{"ana", "ben"} {
 			chat, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Encrypted: policy.EncryptionNo})

@@ -39,7 +39,7 @@ type Note struct {
 	ID      NoteID
 	Role    policy.Role
 	ChatID  ChatID
-	Section *int64 // the capture it came with; nil for one written by hand
+	Section *SectionID // the capture it came with; nil for one written by hand
 	Kind    NoteKind
 	Subject string // folded; empty if it is about nothing that can change
 	Body    string
@@ -74,14 +74,14 @@ func NotesOfRole(ctx context.Context, tx Tx, role policy.Role, limit int) ([]Not
 const chatOfSectionSQL = "select chat_id from note_sections where id = $1"
 
 // ChatOfSection is the chat that a capture was of, or ErrNotFound.
-func ChatOfSection(ctx context.Context, db DB, section int64) (ChatID, error) {
+func ChatOfSection(ctx context.Context, db DB, section SectionID) (ChatID, error) {
 	return row.Value[ChatID](ctx, db, "chat of a section", chatOfSectionSQL, section)
 }
 
 const notesOfSectionSQL = "select " + noteColumns + " from notes n where n.section_id = $1 order by n.id"
 
 // NotesOfSection returns what one capture wrote.
-func NotesOfSection(ctx context.Context, tx Tx, section int64) ([]Note, error) {
+func NotesOfSection(ctx context.Context, tx Tx, section SectionID) ([]Note, error) {
 	return row.All[Note](ctx, tx, "notes", notesOfSectionSQL, section)
 }
 
@@ -117,8 +117,8 @@ const insertSectionSQL = `insert into note_sections (chat_id, role, last_message
 	on conflict (chat_id, last_message) do update set role = excluded.role returning id`
 
 // InsertSection begins what a capture writes. When a chat is captured anew, it goes on with what the last one up to there wrote.
-func InsertSection(ctx context.Context, tx Tx, chat ChatID, role policy.Role, lastMessage MessageID) (int64, error) {
-	return row.Value[int64](ctx, tx, "new section", insertSectionSQL, chat, role, lastMessage)
+func InsertSection(ctx context.Context, tx Tx, chat ChatID, role policy.Role, lastMessage MessageID) (SectionID, error) {
+	return row.Value[SectionID](ctx, tx, "new section", insertSectionSQL, chat, role, lastMessage)
 }
 
 const pruneNotesSQL = `update notes set pruned_at = now() where role = $1 and pruned_at is null

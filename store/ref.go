@@ -21,13 +21,23 @@ type Ref struct {
 }
 
 // ChunkRef refers to a chunk.
-func ChunkRef(chunk ChunkID) Ref { return Ref{RefChunk, int64(chunk)} } //nolint:unconvert // ids become types of their own
+func ChunkRef(chunk ChunkID) Ref { return Ref{RefChunk, int64(chunk)} }
 
 // MessageRef refers to a message.
-func MessageRef(message MessageID) Ref { return Ref{RefMessage, int64(message)} } //nolint:unconvert // ids become types of their own
+func MessageRef(message MessageID) Ref { return Ref{RefMessage, int64(message)} }
 
 // Chunk returns the chunk that r refers to; false if it refers to something else.
-func (r Ref) Chunk() (ChunkID, bool) { return ChunkID(r.ID), r.Kind == RefChunk } //nolint:unconvert // ids become types of their own
+func (r Ref) Chunk() (ChunkID, bool) {
+	if r.Kind != RefChunk {
+		return 0, false
+	}
+	return ChunkID(r.ID), true
+}
 
 // Message returns the message that r refers to; false if it refers to something else.
-func (r Ref) Message() (MessageID, bool) { return MessageID(r.ID), r.Kind == RefMessage } //nolint:unconvert // ids become types of their own
+func (r Ref) Message() (MessageID, bool) {
+	if r.Kind != RefMessage {
+		return 0, false
+	}
+	return MessageID(r.ID), true
+}

@@ -67,16 +67,16 @@ func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
 	ctx := context.Background()
 	st := storetest.New(t)
 	chat := taskChat(t, st)
-	var row int64
+	var row store.MessageID
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) (err error) {
 		row, err = store.InsertMessage(ctx, tx, store.Message{ChatID: chat.ID, EventID: "$1", Author: policy.AuthorContact, Kind: "text", Body: "flowerpot", At: time.Now(), Action: policy.ActionAnswer})
 		return err
 	}))
-	task, err := store.OpenTask(ctx, st.Writer(), store.Task{Key: "turn:1", Kind: "turn", ChatID: chat.ID, Input: "flowerpot", About: []int64{row}})
+	task, err := store.OpenTask(ctx, st.Writer(), store.Task{Key: "turn:1", Kind: "turn", ChatID: chat.ID, Input: "flowerpot", About: []store.MessageID{row}})
 	require.NoError(t, err)
 	task, err = store.ClaimTask(ctx, st.Writer(), task.ID)
 	require.NoError(t, err)
-	forgotten, err := store.SetTaskRequest(ctx, st.Writer(), task, json.RawMessage(`{"t":"flowerpot"}`), []int64{row})
+	forgotten, err := store.SetTaskRequest(ctx, st.Writer(), task, json.RawMessage(`{"t":"flowerpot"}`), []store.MessageID{row})
 	require.NoError(t, err)
 	require.False(t, forgotten)
 	write := func(seq int) {
@@ -91,13 +91,13 @@ func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
 		return err
 	}))
 	write(1) // what is under way when it is deleted
-	forgotten, err = store.SetTaskRequest(ctx, st.Writer(), task, json.RawMessage(`{"t":"flowerpot"}`), []int64{row})
+	forgotten, err = store.SetTaskRequest(ctx, st.Writer(), task, json.RawMessage(`{"t":"flowerpot"}`), []store.MessageID{row})
 	require.NoError(t, err)
 	require.True(t, forgotten)
 	task.State, task.Answer = store.TaskCompleted, "flowerpot"
 	ended, err := store.EndTask(ctx, st.Writer(), task)
 	require.NoError(t, err)
-	require.Equal(t, store.Ended{RestsOn: []int64{row}, Forgotten: true}, ended)
+	require.Equal(t, store.Ended{RestsOn: []store.MessageID{row}, Forgotten: true}, ended)
 	var all string
 	require.NoError(t, st.DB().QueryRow(ctx, "select coalesce(string_agg(t::text || s::text, ' '), '') from tasks t join task_steps s on s.task_id = t.id").Scan(&all))
 	require.NotEmpty(t, all)

@@ -12,7 +12,7 @@ import (
 )
 
 // SectionOrigin is the name of the document that holds what a capture wrote.
-func SectionOrigin(section int64) string { return fmt.Sprintf("memory:section:%d", section) }
+func SectionOrigin(section SectionID) string { return fmt.Sprintf("memory:section:%d", section) }
 
 // NoteOrigin is the name of the document that holds a note written by hand.
 func NoteOrigin(note NoteID) string { return fmt.Sprintf("memory:note:%d", note) }

@@ -23,7 +23,7 @@ const (
 
 // Watch is something that the owner wants to hear of.
 type Watch struct {
-	ID      int64
+	ID      WatchID
 	Name    string
 	Kind    WatchKind
 	Address string // of a page
@@ -45,12 +45,12 @@ const watchColumns = "id, name, kind, address, every, token, validator, seen, ne
 const insertWatchSQL = "insert into watches (name, kind, address, every, token) values ($1, $2, $3, $4, $5) on conflict do nothing returning id"
 
 // InsertWatch adds a watch and returns its id; 0 when there is one of that name.
-func InsertWatch(ctx context.Context, tx Tx, w Watch) (int64, error) {
+func InsertWatch(ctx context.Context, tx Tx, w Watch) (WatchID, error) {
 	rows, err := tx.Query(ctx, insertWatchSQL, w.Name, w.Kind, w.Address, w.Every, w.Token)
 	if err != nil {
 		return 0, fmt.Errorf("write watch: %w", err)
 	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[WatchID])
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -73,7 +73,7 @@ func Watches(ctx context.Context, db DB) ([]Watch, error) {
 const watchByIDSQL = "select " + watchColumns + " from watches where id = $1"
 
 // WatchByID returns one watch, or ErrNotFound.
-func WatchByID(ctx context.Context, db DB, watch int64) (Watch, error) {
+func WatchByID(ctx context.Context, db DB, watch WatchID) (Watch, error) {
 	return row.One[Watch](ctx, db, "watch", watchByIDSQL, watch)
 }
 
@@ -101,7 +101,7 @@ const dropCallsSQL = "delete from watch_calls where watch_id = $1 and at < now()
 const callSQL = "insert into watch_calls (watch_id, key) values ($1, $2) on conflict do nothing"
 
 // NoteCall notes that an inbox was called. A call without a key is always new; one with a key is so once a week.
-func NoteCall(ctx context.Context, tx Tx, watch int64, key string) (first bool, err error) {
+func NoteCall(ctx context.Context, tx Tx, watch WatchID, key string) (first bool, err error) {
 	if err := row.Exec(ctx, tx, "note call", noteCallSQL, watch); err != nil || key == "" {
 		return err == nil, err
 	}
@@ -118,6 +118,6 @@ func NoteCall(ctx context.Context, tx Tx, watch int64, key string) (first bool, 
 const dropWatchSQL = "delete from watches where id = $1"
 
 // DropWatch ends a watch.
-func DropWatch(ctx context.Context, tx Tx, watch int64) error {
+func DropWatch(ctx context.Context, tx Tx, watch WatchID) error {
 	return row.Exec(ctx, tx, "end watch", dropWatchSQL, watch)
 }

@@ -61,7 +61,7 @@ func (a *Attempt) storeOpening(ctx context.Context, build func(ctx context.Conte
 	if err != nil {
 		return Opening{}, err
 	}
-	first.Request.Agent, first.Request.Run = a.Payer, strconv.FormatInt(cmp.Or(a.Account, a.Task.ID), 10)
+	first.Request.Agent, first.Request.Run = a.Payer, strconv.FormatInt(int64(cmp.Or(a.Account, a.Task.ID)), 10)
 	slices.Sort(first.About)
 	first.About = slices.Compact(first.About) // answers that rest on answers name the same messages again
 	raw, err := json.Marshal(redactOpening(first))

@@ -15,7 +15,7 @@ import (
 func EffectsText(ctx context.Context, st *store.Store, task store.TaskID) string {
 	effects, err := store.Effects(context.WithoutCancel(ctx), st.DB(), task)
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Int64("task_id", task).Msg("Cannot tell what a task changed")
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("task_id", int64(task)).Msg("Cannot tell what a task changed")
 		return "⚠️ What was done before that I cannot tell."
 	}
 	var done, open, parts []string

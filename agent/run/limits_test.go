@@ -19,12 +19,12 @@ func TestWhatDoesNotFitIsCutByWholeTurnsAndPassages(t *testing.T) {
 	var hits []search.Hit
 	var window []store.Message
 	for i := range 10 {
-		hits = append(hits, search.Hit{Ref: store.ChunkRef(int64(i)), Text: long})
+		hits = append(hits, search.Hit{Ref: store.ChunkRef(store.ChunkID(i)), Text: long})
 		author := policy.AuthorContact
 		if i%2 == 1 {
 			author = policy.AuthorMultisOwner
 		}
-		window = append(window, store.Message{ID: int64(i), Author: author, Body: long})
+		window = append(window, store.Message{ID: store.MessageID(i), Author: author, Body: long})
 	}
 	l := Limits{Context: 4000, Reserve: 1000}
 	kept, turns := l.trim(500, hits, window)
@@ -32,7 +32,7 @@ func TestWhatDoesNotFitIsCutByWholeTurnsAndPassages(t *testing.T) {
 	require.Equal(t, store.ChunkRef(0), kept[0].Ref, "the best ones")
 	require.NotEmpty(t, turns)
 	require.Equal(t, policy.AuthorContact, turns[0].Author, "it begins with a question, not in the middle of an answer")
-	require.Equal(t, int64(9), turns[len(turns)-1].ID, "the newest stay")
+	require.Equal(t, store.MessageID(9), turns[len(turns)-1].ID, "the newest stay")
 	kept, turns = l.trim(5000, hits, window)
 	require.Empty(t, kept)
 	require.Empty(t, turns)
@@ -64,7 +64,7 @@ func TestALongConversationKeepsItsLastTurnsWithinTheModelsRoom(t *testing.T) {
 		if i%2 == 1 {
 			author = policy.AuthorMultisOwner
 		}
-		said = append(said, store.Message{ID: int64(i), Author: author, Body: strings.Repeat("word ", 400)}) // about 670 tokens
+		said = append(said, store.Message{ID: store.MessageID(i), Author: author, Body: strings.Repeat("word ", 400)}) // about 670 tokens
 	}
 	require.Zero(t, Limits{Context: 64_000}.WithDefaults().SummariseCount(said, 0))
 	n := Limits{Context: 16_000}.WithDefaults().SummariseCount(said, 0)

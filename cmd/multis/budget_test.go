@@ -47,7 +47,7 @@ func TestTheProgramsModelNeverSpendsAboveItsCaps(t *testing.T) {
 				if i%5 == 4 {
 					cancel() // a crash before the answer: the worst case stays booked
 				}
-				_, err := llm.Complete(ctx, model, llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "do you deliver?"}}, MaxTokens: 100, Purpose: "reply", Chat: chat + 1})
+				_, err := llm.Complete(ctx, model, llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "do you deliver?"}}, MaxTokens: 100, Purpose: "reply", Chat: store.ChatID(chat + 1)})
 				if err != nil && !errors.Is(err, llm.ErrOverBudget) && ctx.Err() == nil {
 					t.Error(err)
 				}
@@ -58,7 +58,7 @@ func TestTheProgramsModelNeverSpendsAboveItsCaps(t *testing.T) {
 	wg.Wait()
 	day := time.Now().UTC().Format(time.DateOnly)
 	for chat := range int64(7) {
-		spent, err := store.Spent(context.Background(), st.DB(), day, chat)
+		spent, err := store.Spent(context.Background(), st.DB(), day, store.ChatID(chat))
 		require.NoError(t, err)
 		if chat == 0 {
 			require.LessOrEqual(t, spent, int64(40_000), "the day's cap")

@@ -102,7 +102,7 @@ func chatsCalled(ctx context.Context, st *store.Store, names []string) ([]store.
 	for _, name := range names {
 		var fits []store.Chat
 		for _, c := range all {
-			if strings.EqualFold(c.Name, name) || strconv.FormatInt(c.ID, 10) == name {
+			if strings.EqualFold(c.Name, name) || strconv.FormatInt(int64(c.ID), 10) == name {
 				fits = append(fits, c)
 			}
 		}

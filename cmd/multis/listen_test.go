@@ -108,7 +108,7 @@ func (l *listening) hears(chat store.Chat, sender id.UserID, file string) store.
 
 func (l *listening) message() store.Message {
 	l.t.Helper()
-	var row int64
+	var row store.MessageID
 	require.NoError(l.t, l.store.DB().QueryRow(context.Background(), "select id from messages where event_id = '$note'").Scan(&row))
 	m, err := store.MessageByID(context.Background(), l.store.DB(), row)
 	require.NoError(l.t, err)

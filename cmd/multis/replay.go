@@ -12,8 +12,8 @@ import (
 
 // replayCmd replays a task.
 type replayCmd struct {
-	Task  int64  `arg:"" help:"The number of the task, as it stands under its answer."`
-	Model string `placeholder:"PROVIDER/NAME" help:"Ask this model the same and show what it says beside what was said. It is paid from the budget."`
+	Task  store.TaskID `arg:"" help:"The number of the task, as it stands under its answer."`
+	Model string       `placeholder:"PROVIDER/NAME" help:"Ask this model the same and show what it says beside what was said. It is paid from the budget."`
 }
 
 // Run replays the task and prints the result.

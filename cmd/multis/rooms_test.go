@@ -169,7 +169,7 @@ const (
 // switchUnderWay gives a chat another mode while an answer of it may wait for another try.
 func (r *run) switchUnderWay() {
 	r.t.Helper()
-	if chat := int64(r.count(underWaySQL)); chat != 0 {
+	if chat := store.ChatID(r.count(underWaySQL)); chat != 0 {
 		modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeSilent}
 		r.setMode(chat, modes[r.rand.IntN(len(modes))])
 	}
@@ -177,7 +177,7 @@ func (r *run) switchUnderWay() {
 
 // setMode gives a chat a mode, unless something of it is on the wire at that very moment: only that may still arrive, so all
 // that is tried afterwards is judged by the new mode.
-func (r *run) setMode(chat int64, mode policy.Mode) (done bool) {
+func (r *run) setMode(chat store.ChatID, mode policy.Mode) (done bool) {
 	r.t.Helper()
 	row, err := store.ChatByID(r.t.Context(), r.db.DB(), chat)
 	require.NoError(r.t, err)
@@ -213,7 +213,7 @@ func (r *run) silenceUnderWay() {
 	})}))
 	const chatSQL = "select coalesce((select c.id from chats c join outbox o on o.chat_id = c.id where c.room_id = $1 and o.state = 'queued'), 0)"
 	r.until("the answer to be silenced", func() bool {
-		chat := int64(r.count(chatSQL, room.ID))
+		chat := store.ChatID(r.count(chatSQL, room.ID))
 		return chat != 0 && r.setMode(chat, policy.ModeSilent)
 	})
 	r.hs.refuseAll(false)

@@ -64,7 +64,7 @@ func (c searchCmd) scope(ctx context.Context, st *store.Store) (policy.Scope, er
 	if err != nil {
 		return policy.Scope{}, err
 	}
-	ids := make([]int64, len(named))
+	ids := make([]store.ChatID, len(named))
 	for i, chat := range named {
 		ids[i] = chat.ID
 	}

@@ -108,7 +108,7 @@ chats: {burst_quiet: 1ms}
 		event := id.EventID(fmt.Sprintf("$secret%d", n))
 		h.says(store.Message{
 			ChatID: room.ID, EventID: event, Author: policy.AuthorOwnerClient, Sender: testOwner, Body: text, Action: policy.ActionCommand, Code: policy.CodeCommand,
-		}, func(m int64) jobs.Args { return jobs.CommandArgs{MessageID: m} })
+		}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
 		wait(text, func() bool {
 			return storetest.Count(t, h.st, "select count(*) from messages where event_id = $1 and answered_at is not null", event) == 1
 		})

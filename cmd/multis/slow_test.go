@@ -22,7 +22,7 @@ import (
 const slowChats = 200
 
 // says stores a message as the inbox does, with the job that it makes needed.
-func (h *herd) says(m store.Message, job func(message int64) jobs.Args) {
+func (h *herd) says(m store.Message, job func(message store.MessageID) jobs.Args) {
 	h.t.Helper()
 	ctx := h.t.Context()
 	m.Kind, m.At = "text", time.Now()
@@ -36,11 +36,11 @@ func (h *herd) says(m store.Message, job func(message int64) jobs.Args) {
 }
 
 // asked is a contact's question.
-func (h *herd) asked(chat int64, n int, text string) {
+func (h *herd) asked(chat store.ChatID, n int, text string) {
 	h.t.Helper()
 	h.says(store.Message{
 		ChatID: chat, EventID: id.EventID(fmt.Sprintf("$slow%d", n)), Author: policy.AuthorContact, Sender: "@demo_1:x", Body: text, Action: policy.ActionAnswer, Code: policy.CodeAnswer,
-	}, func(int64) jobs.Args { return jobs.TurnArgs{ChatID: chat} })
+	}, func(store.MessageID) jobs.Args { return jobs.TurnArgs{ChatID: chat} })
 }
 
 // memory is what a process holds, in bytes.
@@ -107,7 +107,7 @@ func TestTwoHundredTurnsWithASlowModelHoldUpNobody(t *testing.T) { //nolint:para
 	begin = time.Now()
 	h.says(store.Message{
 		ChatID: admin.ID, EventID: "$command", Author: policy.AuthorOwnerClient, Sender: testOwner, Body: "/mode silent Storm 7", Action: policy.ActionCommand, Code: policy.CodeCommand,
-	}, func(m int64) jobs.Args { return jobs.CommandArgs{MessageID: m} })
+	}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
 	wait("the command", func() bool {
 		return h.count("select count(*) from messages where event_id = '$command' and answered_at is not null") == 1
 	})

@@ -152,7 +152,7 @@ func (t *terminal) Fetch(ctx context.Context, _ policy.SendAs, file store.Attach
 }
 
 // KeepFile does nothing, because no files come in.
-func (*terminal) KeepFile(context.Context, int64) error { return nil }
+func (*terminal) KeepFile(context.Context, store.MessageID) error { return nil }
 
 // History does nothing, because a terminal has no history.
 func (*terminal) History(context.Context, jobs.HistoryArgs) error { return nil }

@@ -181,9 +181,9 @@ func (h *herd) kill(n int) {
 }
 
 // chats makes direct chats that words can be sent to.
-func (h *herd) chats(n int) []int64 {
+func (h *herd) chats(n int) []store.ChatID {
 	h.t.Helper()
-	var ids []int64
+	var ids []store.ChatID
 	require.NoError(h.t, h.st.InTx(h.t.Context(), func(tx store.Tx) error {
 		ids = nil
 		for i := range n {
@@ -202,7 +202,7 @@ func (h *herd) chats(n int) []int64 {
 }
 
 // plant sets schedules that become due one after the other within d, and returns their texts.
-func (h *herd) plant(n int, chats []int64, d time.Duration) []string {
+func (h *herd) plant(n int, chats []store.ChatID, d time.Duration) []string {
 	h.t.Helper()
 	ctx, begin := h.t.Context(), time.Now().Add(2*time.Second)
 	var texts []string
@@ -240,7 +240,7 @@ func (h *herd) plant(n int, chats []int64, d time.Duration) []string {
 }
 
 // plantDaily sets schedules that came every day, missed the last ones and make up for each: every fire plants the next.
-func (h *herd) plantDaily(n, missed int, chats []int64) []string {
+func (h *herd) plantDaily(n, missed int, chats []store.ChatID) []string {
 	h.t.Helper()
 	ctx, texts := h.t.Context(), []string(nil)
 	require.NoError(h.t, h.st.InTx(ctx, func(tx store.Tx) error {

@@ -31,15 +31,15 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 	for i := range centres {
 		centres[i] = around(r, nil, dimensions)
 	}
-	vectors := map[int64][]float32{}
-	roleOf := map[int64]policy.Role{}
+	vectors := map[store.ChunkID][]float32{}
+	roleOf := map[store.ChunkID]policy.Role{}
 	fillRole := func(role policy.Role, n int) {
 		chunks := make([]index.Chunk, n)
 		for i := range chunks {
 			chunks[i] = index.Chunk{Key: fmt.Sprintf("%s/%d", role, i), Ord: i, Content: "x", Words: "x"}
 		}
 		scope := policy.OwnerScope()
-		var chat int64
+		var chat store.ChatID
 		if _, err := fmt.Sscanf(string(role), "user:%d", &chat); err == nil {
 			scope = policy.OwnerScope(chat)
 		}
@@ -51,13 +51,13 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 	fillRole(policy.Public, public)
 	fillRole(policy.Admin, admin)
 	for chat := range int64(chats) {
-		fillRole(policy.UserRole(chat+1), perChat)
+		fillRole(policy.UserRole(store.ChatID(chat+1)), perChat)
 	}
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
 		_, err := index.UseVectorModel(t.Context(), tx, model, dimensions)
 		return err
 	}))
-	for after := int64(0); ; {
+	for after := store.ChunkID(0); ; {
 		var bare []index.Bare
 		err := st.ReadAll(t.Context(), func(tx store.Tx) (err error) {
 			bare, err = index.BareChunks(t.Context(), tx, model, after, 1000)
@@ -71,7 +71,7 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 		for i, b := range bare {
 			list[i] = around(r, centres[r.IntN(len(centres))], dimensions)
 			vectors[b.ID], roleOf[b.ID] = list[i], b.Role
-			after = b.ID
+			after = store.ChunkID(b.ID)
 		}
 		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return index.PutVectors(t.Context(), tx, model, bare, list) }))
 	}
@@ -80,9 +80,9 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 	require.NoError(t, err)
 
 	for who, scopeOf := range map[string]func() policy.Scope{
-		"a contact":                  func() policy.Scope { return policy.ContactScope(1 + r.Int64N(chats)) },
+		"a contact":                  func() policy.Scope { return policy.ContactScope(store.ChatID(1 + r.Int64N(chats))) },
 		"the owner":                  func() policy.Scope { return policy.OwnerScope() },
-		"the owner, naming one chat": func() policy.Scope { return policy.OwnerScope(1 + r.Int64N(chats)) },
+		"the owner, naming one chat": func() policy.Scope { return policy.OwnerScope(store.ChatID(1 + r.Int64N(chats))) },
 	} {
 		found, wanted := 0, 0
 		for range queries {
@@ -128,21 +128,21 @@ func around(r *rand.Rand, centre []float32, dimensions int) []float32 {
 }
 
 // nearest compares all that a scope may see.
-func nearest(vectors map[int64][]float32, roleOf map[int64]policy.Role, scope policy.Scope, q []float32, n int) []int64 {
-	var ids []int64
+func nearest(vectors map[store.ChunkID][]float32, roleOf map[store.ChunkID]policy.Role, scope policy.Scope, q []float32, n int) []store.ChunkID {
+	var ids []store.ChunkID
 	for id := range vectors {
 		if scope.Allows(roleOf[id]) {
 			ids = append(ids, id)
 		}
 	}
-	like := func(id int64) float32 {
+	like := func(id store.ChunkID) float32 {
 		sum := float32(0)
 		for i, x := range vectors[id] {
 			sum += x * q[i]
 		}
 		return sum
 	}
-	slices.SortFunc(ids, func(a, b int64) int {
+	slices.SortFunc(ids, func(a, b store.ChunkID) int {
 		switch x, y := like(a), like(b); {
 		case x > y:
 			return -1

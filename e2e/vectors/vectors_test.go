@@ -298,7 +298,7 @@ func TestNoSearchByMeaningSeesAnotherContactsPassages(t *testing.T) {
 	const chats = 12
 	roles := []policy.Role{policy.Public, policy.Admin}
 	for chat := range int64(chats) {
-		roles = append(roles, policy.UserRole(chat+1))
+		roles = append(roles, policy.UserRole(store.ChatID(chat+1)))
 	}
 	for _, role := range roles {
 		var text strings.Builder
@@ -312,10 +312,10 @@ func TestNoSearchByMeaningSeesAnotherContactsPassages(t *testing.T) {
 	s := search.Open(st, search.Options{Embedder: e})
 	near := 0
 	for range 400 {
-		chat := 1 + r.Int64N(chats)
+		chat := store.ChatID(1 + r.Int64N(chats))
 		scope := policy.ContactScope(chat)
 		if r.IntN(4) == 0 {
-			scope = policy.ContactScope(chat, 1+r.Int64N(chats)) // one person on two networks
+			scope = policy.ContactScope(chat, store.ChatID(1+r.Int64N(chats))) // one person on two networks
 		}
 		text := randomText(r, 1+r.IntN(4))
 		if r.IntN(3) == 0 {
@@ -350,10 +350,10 @@ func TestTheDatabaseItselfKeepsVectorsFromContacts(t *testing.T) {
 	vector, err := e.Embed(t.Context(), []string{"The same words for everybody."})
 	require.NoError(t, err)
 	kinds := []index.Kind{index.KindKnowledge}
-	ids := func(tx store.Tx) []int64 {
+	ids := func(tx store.Tx) []store.ChunkID {
 		near, err := index.SearchVectors(t.Context(), tx, e.Name(), vector[0], kinds, 50)
 		require.NoError(t, err)
-		var list []int64
+		var list []store.ChunkID
 		for _, n := range near {
 			list = append(list, n.ID)
 		}

@@ -78,7 +78,7 @@ const archivedTextsSQL = archivedColumns + `messages m where m.id = any ($2) and
 
 // ArchivedTexts reads messages by id as chunks, those that scope may see and that are still as the index holds them, in no
 // particular order. Their document is the chat, and they were indexed when they were said.
-func ArchivedTexts(ctx context.Context, db row.DB, scope policy.Scope, ids []row.MessageID) ([]ChunkText, error) {
+func ArchivedTexts(ctx context.Context, db row.DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
 	return row.All[ChunkText](ctx, db, "messages", archivedTextsSQL, scope.Roles(), ids)
 }
 

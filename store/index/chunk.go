@@ -143,8 +143,8 @@ func column[Row, T any](rows []Row, field func(Row) T) []T {
 
 // ChunkText is a chunk as it is read and quoted.
 type ChunkText struct {
-	ID         row.ChunkID
-	DocID      row.DocumentID
+	ID         int64 // of a chunk, or of a message of the archive
+	DocID      int64 // of its document, or its chat
 	Ord        int
 	Role       policy.Role
 	Kind       Kind
@@ -166,7 +166,7 @@ const chunkTextSQL = `select id, doc_id, ord, role, kind, title, section, line_f
 const chunkTextsByIDSQL = chunkTextSQL + "chunks where coalesce(role in (select unnest($1::text[])), false) and id = any ($2)"
 
 // ChunkTexts reads chunks by id, those that scope may see, in no particular order.
-func ChunkTexts(ctx context.Context, db row.DB, scope policy.Scope, ids []row.ChunkID) ([]ChunkText, error) {
+func ChunkTexts(ctx context.Context, db row.DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
 	return row.All[ChunkText](ctx, db, "chunks", chunkTextsByIDSQL, scope.Roles(), ids)
 }
 
@@ -175,7 +175,7 @@ func PublicChunks(ctx context.Context, tx row.Tx, ids []row.ChunkID) ([]ChunkTex
 	if err := row.SetScope(ctx, tx, policy.PublicScope()); err != nil {
 		return nil, err
 	}
-	found, err := ChunkTexts(ctx, tx, policy.PublicScope(), ids)
+	found, err := ChunkTexts(ctx, tx, policy.PublicScope(), row.Column(ids, func(id row.ChunkID) int64 { return int64(id) }))
 	return slices.DeleteFunc(found, func(c ChunkText) bool { return c.Kind != KindKnowledge }), err
 }
 

@@ -326,10 +326,10 @@ func TestTheSameChunkKeepsItsIDAndAccesses(t *testing.T) {
 	before := read()
 	require.Zero(t, before["first"].Activation)
 	record := func(chat int64, times int) {
-		scope := policy.OwnerScope(chat)
+		scope := policy.OwnerScope(store.ChatID(chat))
 		for range times {
 			require.NoError(t, st.AsOwner(ctx, scope, func(tx store.Tx) error {
-				return index.RecordAccess(ctx, tx, scope, []int64{before["first"].ID, before["first"].ID, 9999})
+				return index.RecordAccess(ctx, tx, scope, []store.ChunkID{store.ChunkID(before["first"].ID), store.ChunkID(before["first"].ID), 9999})
 			}))
 		}
 	}

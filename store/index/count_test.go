@@ -116,7 +116,7 @@ func TestWritersAtOnceKeepTheCountsRight(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	atOnce(t, 6, 12, func(writer, i int) error {
-		role := policy.UserRole(int64(1 + (writer+i)%2))
+		role := policy.UserRole(store.ChatID(1 + (writer+i)%2))
 		doc, chunks := documentOf(role, fmt.Sprint("d", i, writer%3), fmt.Sprint("zebra apple ", writer), fmt.Sprint("apple kiwi ", i))
 		err := st.AsOwner(t.Context(), policy.OwnerScope(1, 2), func(tx store.Tx) error {
 			write := index.AddDocument
@@ -170,7 +170,7 @@ func TestARoleThatGrowsBigWhileSeveralWriteIsCountedOnce(t *testing.T) {
 		for j := range texts {
 			texts[j] = fmt.Sprint("cherry plum", i*j, " pear", writer)
 		}
-		doc, chunks := documentOf(policy.UserRole(int64(1+i%2)), fmt.Sprint("d", writer, i), texts...)
+		doc, chunks := documentOf(policy.UserRole(store.ChatID(1+i%2)), fmt.Sprint("d", writer, i), texts...)
 		return st.AsOwner(t.Context(), policy.OwnerScope(1, 2), func(tx store.Tx) error {
 			_, err := index.AddDocument(t.Context(), tx, doc, chunks)
 			return err

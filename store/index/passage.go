@@ -85,8 +85,8 @@ type PassageQuery struct {
 
 // Passage is a candidate, or one of the two before or after one, and how often each term stands in it.
 type Passage struct {
-	ID          row.ChunkID
-	DocID       row.DocumentID
+	ID          int64
+	DocID       int64
 	Ord         int
 	Kind        Kind
 	Language    language.Language

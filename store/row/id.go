@@ -2,26 +2,30 @@ package row
 
 import "multis/policy"
 
-// The ids of rows. They are aliases while the packages are converted, and become types of their own after that.
-//
-// Rows of outbox have a uuid.UUID, and rows that only this package refers to a plain int64.
+// The ids of rows. A row of outbox has a uuid.UUID, and one that no other table and no job refers to a plain int64.
 type (
 	// ChatID identifies a row of chats.
 	ChatID = policy.ChatID
 	// MessageID identifies a row of messages.
-	MessageID = int64
+	MessageID int64
 	// DocumentID identifies a row of documents.
-	DocumentID = int64
+	DocumentID int64
 	// ChunkID identifies a passage of a document: a row of chunks.
-	ChunkID = int64
+	ChunkID int64
 	// TaskID identifies a row of tasks.
-	TaskID = int64
+	TaskID int64
 	// ScheduleID identifies a row of schedules.
-	ScheduleID = int64
+	ScheduleID int64
 	// RunID identifies a row of schedule_runs.
-	RunID = int64
+	RunID int64
 	// CommitmentID identifies a row of commitments.
-	CommitmentID = int64
+	CommitmentID int64
 	// NoteID identifies a row of notes.
-	NoteID = int64
+	NoteID int64
+	// SectionID identifies a row of note_sections.
+	SectionID int64
+	// WatchID identifies a row of watches.
+	WatchID int64
+	// ForgettingID identifies a row of forgettings.
+	ForgettingID int64
 )
