@@ -87,7 +87,7 @@ func TestWhyExplainsAnAnswer(t *testing.T) {
 		"Source [prices.md › Delivery, lines 12-14] carries 80 % of what was asked.",
 		"My words: “[Nora] Monday to Saturday. (from prices.md)”",
 		"Source [prices.md › Delivery, lines 12-14]: “Deliveries run Monday to Saturday.”",
-		"The chat is business, you were away, a quoted source stands behind it. · ",
+		"The chat is business, you were away, it quotes a source. · ",
 	)
 	now := "\nThe chat is **business** now, set by you, Tue 17 Nov, 16:00."
 	require.Contains(t, r.asOwner("/why ana · whatsapp"), explained+"waits to be sent"+now)
@@ -123,15 +123,15 @@ func TestWhyExplainsASilence(t *testing.T) {
 	), r.asOwner("/why"))
 
 	r.exec("update chats set mode_set_at = $1 where id = $2", noon.Add(-time.Hour), ana.ID)
-	m := r.addMessage(ana, "Can I get a refund?", time.Minute, policy.ActionEscalate, policy.CodeKeyword, `The word "refund" hands over to a person.`)
+	m := r.addMessage(ana, "Can I get a refund?", time.Minute, policy.ActionEscalate, policy.CodeKeyword, `The word "refund" escalates to a person.`)
 	r.tx(func(tx store.Tx) error {
 		return store.PutSetting(r.ctx, tx, store.SettingPause, store.Pause{Since: noon})
 	})
-	r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check with the team.", `The word "refund" hands over to a person.`)
+	r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check with the team.", `The word "refund" escalates to a person.`)
 	require.Equal(t, text(
 		"**Why I was silent** in Ana · WhatsApp at 17:59",
 		"“Can I get a refund?”",
-		`The word "refund" hands over to a person.`,
+		`The word "refund" escalates to a person.`,
 		"My words: “[Nora] Let me check with the team.”",
 		"Not sent: Everything is paused; /resume ends it.",
 		"The chat is **business** now, set by you, 17:00.",

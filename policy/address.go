@@ -16,13 +16,13 @@ var (
 	looseDot = regexp.MustCompile(`\s\.(\p{L}{2,})`)
 )
 
-// normalizeDots is a folded text in lower case, with dots for what stands for one.
+// normalizeDots returns a folded text in lower case, with a dot in place of every spelling of one, such as "[dot]" or "(punkt)".
 func normalizeDots(folded string) string {
 	lower := bareDot.ReplaceAllString(dotWords.ReplaceAllString(strings.ToLower(folded), "."), "$1.$2")
 	return looseDot.ReplaceAllString(lower, ".$1")
 }
 
-// findAddresses lists the addresses of pages and people: whatever a client could make a link of.
+// findAddresses returns the web addresses, host names and mail addresses of a text: everything that a client could turn into a link.
 func findAddresses(dotted string) (found []string) {
 	for field := range strings.FieldsSeq(dotted) {
 		if field = trimAddress(field); isAddress(field) {
@@ -32,9 +32,9 @@ func findAddresses(dotted string) (found []string) {
 	return found
 }
 
-// addressIndex is where sources name addresses.
+// addressIndex holds the texts of sources, in the forms that addresses are looked up in.
 type addressIndex struct {
-	texts    []string // folded, with dots for what stands for one
+	texts    []string // folded, after normalizeDots
 	accented []string // the same with accents, which make another host: müller.de is not muller.de
 }
 
@@ -47,7 +47,7 @@ func (n *addressIndex) add(source string) {
 	}
 }
 
-// firstMissing is the first address of a text that stands in no source with the accents it has.
+// firstMissing returns the first address of a text that is in no source with the same accents; empty if there is none.
 func (n *addressIndex) firstMissing(said string) string {
 	for _, form := range readings(text.FoldWithAccents(said)) {
 		for _, address := range findAddresses(normalizeDots(form)) {
@@ -59,12 +59,12 @@ func (n *addressIndex) firstMissing(said string) string {
 	return ""
 }
 
-// trimAddress takes what only stands around an address away from it.
+// trimAddress removes brackets, quotes, punctuation and markup around an address.
 func trimAddress(field string) string {
 	return strings.Trim(field, `()[]{}<>"'«»“”„‚‘’,;:!?.…*_~`+"`")
 }
 
-// isAddress reports whether a word is one that can be opened or written to.
+// isAddress reports whether a word is a URL, a host name or a mail address.
 func isAddress(field string) bool {
 	if scheme.MatchString(field) || (strings.Contains(field, "@") && len(field) > 1) {
 		return true
@@ -73,7 +73,7 @@ func isAddress(field string) bool {
 	return host != "" && strings.ContainsFunc(host, unicode.IsLetter)
 }
 
-// containsAddress tells whether an address stands in one of texts, for itself: shop.de does not stand in webshop.de or shop.de.evil.com.
+// containsAddress reports whether one of texts has the address as a whole: neither webshop.de nor shop.de.evil.com contains shop.de.
 func containsAddress(texts []string, address string) bool {
 	for _, bare := range []string{"https://", "http://", "www."} {
 		address = strings.TrimPrefix(address, bare)
@@ -99,13 +99,13 @@ var (
 	extendsAfter  = regexp.MustCompile(`^(?:[\p{L}\p{M}\p{N}_@-]|\.[\p{L}\p{N}])`)
 )
 
-// isExtended tells whether what stands before and after an address is a part of it. "www." is not.
+// isExtended reports whether the text before or after an address makes it a part of a longer one. A "www." before it does not.
 func isExtended(before, after string) bool {
 	return extendsBefore.MatchString(strings.TrimSuffix(before, "www.")) || extendsAfter.MatchString(after)
 }
 
-// BreakLinks writes a text with the addresses that stand in none of the sources so that no program takes them for one: evil[.]com/x. A
-// client makes links of addresses in any form, code included, and has the homeserver fetch a preview of them.
+// BreakLinks returns said with every address that is in none of the sources written as evil[.]com/x, so that no client makes a link of
+// it. A client makes links of addresses in any form, even in code, and has the homeserver fetch a preview of them.
 func BreakLinks(said string, sources ...string) string {
 	var have addressIndex
 	for _, source := range sources {

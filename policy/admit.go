@@ -9,20 +9,20 @@ import (
 	"multis/text"
 )
 
-// Action is what is done with an event that came in. The zero value is not valid.
+// Action is what multis does with an incoming event. The zero value is not valid.
 type Action string
 
-// The actions, from the least to the most that is done.
+// The actions. Their values are stored.
 const (
 	ActionIgnore     Action = "ignore"  // nothing is stored
-	ActionArchive    Action = "archive" // stored, and that is all
-	ActionTranscribe Action = "listen"  // stored, and judged again when what the recording says is known
-	ActionAnswer     Action = "answer"  // stored, and a turn is asked for
-	ActionEscalate   Action = "handoff" // stored, and a person is asked for
-	ActionCommand    Action = "command" // carried out as the owner's or an operator's command
+	ActionArchive    Action = "archive" // stored only
+	ActionTranscribe Action = "listen"  // stored; Admit decides again once the voice note is transcribed
+	ActionAnswer     Action = "answer"  // stored, and the assistant answers
+	ActionEscalate   Action = "handoff" // stored, and escalated to a person
+	ActionCommand    Action = "command" // run as a command of the owner or an operator
 )
 
-// Admission is what Admit decided, with a code that stays the same between versions and a sentence that says why.
+// Admission is the decision of Admit: what to do, a code that stays the same between versions, and a sentence for people.
 type Admission struct {
 	Action Action
 	Code   Code
@@ -35,7 +35,7 @@ type Rate struct {
 	Day    int
 }
 
-// reachedSpan gives the span in which a cap is reached: "minute", "day" or nothing.
+// reachedSpan returns the period whose cap is reached: "minute", "day", or empty for neither.
 func (c Rate) reachedSpan(caps Rate) string {
 	switch {
 	case c.Minute >= caps.Minute:
@@ -47,7 +47,7 @@ func (c Rate) reachedSpan(caps Rate) string {
 	}
 }
 
-// AdmitInput is all that Admit looks at. Its zero value is ignored.
+// AdmitInput is everything that Admit decides by. Admit ignores the zero value.
 type AdmitInput struct {
 	Mode   Mode
 	Kind   Kind
@@ -55,25 +55,25 @@ type AdmitInput struct {
 
 	Name   string // the assistant's name
 	Text   string // the words the author wrote: empty for a sticker, a voice note, a picture without a caption
-	Notice bool   // an m.notice, which is how bots speak
-	Voice  bool   // a recording that can be turned into words
+	Notice bool   // an m.notice, the message type of bots
+	Voice  bool   // a voice note that can be transcribed
 
-	SentAt   time.Time     // when it was written, by the event's own time
-	Now      time.Time     // when it is judged
-	MaxAge   time.Duration // what is older is stored but not answered; zero answers nothing
-	WasFresh bool          // it was judged before, and was young enough then
-	Backfill bool          // history that a bridge or a door brought in afterwards
-	Edited   bool          // a change of an earlier message
+	SentAt   time.Time     // the event's own timestamp
+	Now      time.Time     // the time of the decision
+	MaxAge   time.Duration // older messages are stored but not answered; zero means none is answered
+	WasFresh bool          // an earlier decision found it within MaxAge, so the age is not checked again
+	Backfill bool          // history that a bridge or another source imported later
+	Edited   bool          // an edit of an earlier message
 
 	Presence
 
-	Keywords []string // words that hand over to a person
+	Keywords []string // words that escalate to a person
 
-	Stored, StoreCap Rate // the contact's messages, notices and edits kept so far, and how many are kept
-	Sent, SendCap    Rate // answers given to the contact so far, and how many are given
+	Stored, StoreCap Rate // messages, notices and edits stored from the contact, and the cap
+	Sent, SendCap    Rate // answers sent to the contact, and the cap
 }
 
-// Presence is what keeps the assistant quiet whatever is asked. Its zero value keeps nothing quiet.
+// Presence says whether the assistant must stay quiet, regardless of the message. The zero value does not keep it quiet.
 type Presence struct {
 	PausedAll    bool
 	PausedChat   bool
@@ -81,13 +81,13 @@ type Presence struct {
 	OwnerPause   time.Duration // how long the assistant then stays quiet; zero for not at all
 }
 
-// isOwnerActive reports whether the owner wrote so recently that the chat is his. A time that is ahead of now counts as recent.
+// isOwnerActive reports whether the owner wrote less than OwnerPause ago. A time after now counts as recent.
 func (p Presence) isOwnerActive(now time.Time) bool {
 	return !p.OwnerWroteAt.IsZero() && p.OwnerPause > 0 && now.Sub(p.OwnerWroteAt) < p.OwnerPause
 }
 
-// Admit decides what is done with one event. It is asked once, when the event comes in, so that a crash later does not make
-// an old message fresh again; what can change until the answer is sent is asked again by Gate.
+// Admit decides what to do with one event. It runs once, when the event arrives, so that a crash and a later retry cannot make an old
+// message fresh again. Gate checks again, before an answer is sent, what can change until then.
 func Admit(in AdmitInput) Admission {
 	if in.Kind == KindAdmin {
 		return admitCommand(in)
@@ -110,18 +110,19 @@ func Admit(in AdmitInput) Admission {
 	return admitQuestion(in)
 }
 
-// stale reports whether the message is too old to be answered. Such messages are kept without a cap: they are what a bridge
-// brings after an outage or from before its time, and start nothing.
+// stale reports whether the message is too old to be answered. Stale messages are stored without a cap, because a bridge delivers many at
+// once after an outage or at its first start, and they start no work.
 func (in AdmitInput) stale() bool {
 	return !in.WasFresh && (in.MaxAge <= 0 || in.Now.Sub(in.SentAt) > in.MaxAge)
 }
 
-// needsTranscript reports whether the words are still to be had. Only where an answer needs no call by name is it worth listening.
+// needsTranscript reports whether the message is a voice note without text in a chat where the assistant need not be addressed by name.
+// Where it must be, a voice note is not transcribed.
 func (in AdmitInput) needsTranscript() bool {
 	return in.Voice && !hasWords(in.Text) && !mustBeAddressed(in.Mode, in.Kind)
 }
 
-// silenceCode gives the reason why a contact's message gets no answer; empty when it may get one.
+// silenceCode returns why a contact's message gets no answer; empty if it may get one.
 func (in AdmitInput) silenceCode() Code {
 	switch {
 	case in.Mode == ModeSilent:
@@ -151,14 +152,14 @@ func (in AdmitInput) silenceCode() Code {
 	}
 }
 
-// admitQuestion decides between the assistant and a person for a message that gets an answer.
+// admitQuestion decides whether a message is answered, escalated or first transcribed.
 func admitQuestion(in AdmitInput) Admission {
 	keyword, found := FindKeyword(in.Keywords, in.Text)
 	switch {
 	case in.needsTranscript():
 		return in.admission(ActionTranscribe, CodeTranscribing)
 	case found && in.Mode == ModeBusiness:
-		return Admission{ActionEscalate, CodeKeyword, fmt.Sprintf("The word %q hands over to a person.", keyword)}
+		return Admission{ActionEscalate, CodeKeyword, fmt.Sprintf("The word %q escalates to a person.", keyword)}
 	case WantsHuman(in.Text):
 		return in.admission(ActionEscalate, CodeWantsHuman)
 	case WantsReminder(in.Text):
@@ -172,8 +173,8 @@ func admitQuestion(in AdmitInput) Admission {
 	}
 }
 
-// admitCommand judges the admin room: what the owner and the operators write there is a command, however old, unless it is
-// history. Edits are left alone, so that no command runs twice.
+// admitCommand decides about an event in the admin room. What the owner or an operator writes there is a command, however old it is.
+// Backfill and edits are ignored, so that no command runs twice.
 func admitCommand(in AdmitInput) Admission {
 	switch {
 	case in.Author == AuthorMultisBot || in.Author == AuthorMultisOwner:
@@ -193,7 +194,7 @@ func admitCommand(in AdmitInput) Admission {
 	}
 }
 
-// admitOther judges what in a chat was not written by a contact: kept as part of the conversation, never answered.
+// admitOther decides about an event in a chat that no contact wrote. It is never answered; what people and other bots wrote is stored.
 func admitOther(in AdmitInput) Admission {
 	switch in.Author {
 	case AuthorOwnerClient, AuthorOwnerPhone:
@@ -213,19 +214,20 @@ func admitOther(in AdmitInput) Admission {
 	}
 }
 
-// mustBeAddressed reports whether the assistant speaks only when called by its name: in personal chats and in every group.
+// mustBeAddressed reports whether the assistant answers only when it is addressed by name: in personal chats and in every group.
 func mustBeAddressed(mode Mode, kind Kind) bool { return mode == ModePersonal || kind == KindGroup }
 
-// hasWords reports whether there is anything to answer: a letter or a digit, not only emoji and signs.
+// hasWords reports whether a text has a letter or a digit, and not only emoji and punctuation.
 func hasWords(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
+// admission returns the decision with the sentence for its code.
 func (in AdmitInput) admission(action Action, code Code) Admission {
 	return Admission{Action: action, Code: code, Why: in.sentence(code)}
 }
 
-// sentence says a code's reason with the numbers of this message.
+// sentence returns the reason as a sentence, with the numbers of this message.
 func (in AdmitInput) sentence(code Code) string {
 	switch code {
 	case CodeAnswer:
@@ -247,6 +249,7 @@ func (in AdmitInput) sentence(code Code) string {
 	}
 }
 
+// placeName returns the word for a chat in a sentence: "group", or the mode.
 func placeName(mode Mode, kind Kind) string {
 	if kind == KindGroup {
 		return "group"

@@ -1,6 +1,6 @@
-// Package policy decides, without any I/O: what is done with a message that came in (Admit), whether a message may go out
-// (Gate), and whose data a reader may see (Scope). Every function is pure; the time is passed in. Every decision carries a
-// stable code and a sentence for people, and the zero value of every input and every decision says no.
+// Package policy makes decisions without any I/O: what to do with an incoming message (Admit), whether a message may be sent (Gate), and
+// which data a reader may see (Scope). Functions do not read the clock: the time is a parameter. A decision has a stable code and a
+// sentence for people. A zero input is refused.
 package policy
 
 import "fmt"
@@ -10,10 +10,10 @@ type Mode string
 
 // The modes, from the most to the least talkative.
 const (
-	ModeBusiness Mode = "business" // stored, answered by itself
+	ModeBusiness Mode = "business" // stored, answered automatically
 	ModePersonal Mode = "personal" // stored, answered only when the assistant is called by its name
 	ModeSilent   Mode = "silent"   // stored, never answered
-	ModeOff      Mode = "off"      // nothing in, nothing out
+	ModeOff      Mode = "off"      // nothing is stored or sent
 )
 
 // Valid reports whether m is one of the four modes.
@@ -26,28 +26,29 @@ func (m Mode) Valid() bool {
 	}
 }
 
-// Answers reports whether the assistant may speak by itself in this mode at all.
+// Answers reports whether the assistant may answer without approval of a person in this mode.
 func (m Mode) Answers() bool { return m == ModeBusiness || m == ModePersonal }
 
-// Delivery says how what multis says in a chat goes out. The zero value holds nothing, as DeliveryAuto.
+// Delivery says whether what multis writes to a contact is sent at once or waits as a draft. The zero value counts as DeliveryAuto.
 type Delivery string
 
 // The deliveries.
 const (
-	DeliveryAuto  Delivery = "auto"  // at once
-	DeliveryDraft Delivery = "draft" // once the owner has read it and said yes
+	DeliveryAuto  Delivery = "auto"  // sent at once
+	DeliveryDraft Delivery = "draft" // sent after the owner approved it
 )
 
 // Valid reports whether d is one of the two deliveries.
 func (d Delivery) Valid() bool { return d == DeliveryAuto || d == DeliveryDraft }
 
-// NeedsApproval reports whether a text of this purpose waits for the owner's yes: all that goes to a contact, but for what has it.
+// NeedsApproval reports whether a text of this purpose waits as a draft for the owner's approval. Under DeliveryDraft that is every text
+// to a contact but PurposeDraft, which is approved already.
 func (d Delivery) NeedsApproval(p Purpose) bool {
 	return d == DeliveryDraft && p.isForContact() && p != PurposeDraft
 }
 
-// Kind says what sort of room a chat is. The zero value is not valid; whoever cannot tell uses KindGroup, which is the
-// kind with the fewest surprises.
+// Kind says what sort of room a chat is. The zero value is not valid. Use KindGroup if the kind cannot be determined: it is the most
+// careful one.
 type Kind string
 
 // The kinds of rooms.
@@ -56,7 +57,7 @@ const (
 	KindGroup Kind = "group" // several people, or not known
 	KindSpace Kind = "space" // a folder of rooms, never a chat
 	KindSelf  Kind = "self"  // the owner's notes to himself on a network
-	KindAdmin Kind = "admin" // the room the owner runs multis from
+	KindAdmin Kind = "admin" // the room in which the owner commands multis
 )
 
 // Valid reports whether k is one of the five kinds.
@@ -69,11 +70,11 @@ func (k Kind) Valid() bool {
 	}
 }
 
-// isPortal reports whether people on a network are behind rooms of this kind.
+// isPortal reports whether rooms of this kind are bridged chats with people.
 func (k Kind) isPortal() bool { return k == KindDM || k == KindGroup }
 
-// Author says who wrote an event. It is told by the Matrix id alone, never by a display name. The zero value is nobody we
-// know, and is ignored.
+// Author says who wrote an event. It depends on the Matrix id, never on a display name. The zero value is an unknown author, whose events
+// are ignored.
 type Author string
 
 // The kinds of authors.
@@ -83,16 +84,15 @@ const (
 	AuthorOwnerPhone  Author = "owner_phone"  // the owner, in the network's own app
 	AuthorMultisOwner Author = "multis_owner" // multis, speaking as the owner
 	AuthorMultisBot   Author = "multis_bot"   // multis' own bot
-	AuthorOperator    Author = "operator"     // somebody the owner lets reply
+	AuthorOperator    Author = "operator"     // a person whom the owner allows to reply
 	AuthorBridgeBot   Author = "bridge_bot"   // the bridge itself
 	AuthorOtherBot    Author = "other_bot"    // anything else automatic
 )
 
-// IsOwner reports whether the owner wrote it by hand, wherever he sat.
+// IsOwner reports whether the owner wrote the event himself, in any client.
 func (a Author) IsOwner() bool { return a == AuthorOwnerClient || a == AuthorOwnerPhone }
 
-// Capped reports whether it is limited how much is kept of one author: of everybody in a chat who is neither the owner, nor an
-// operator, nor multis, nor the bridge.
+// Capped reports whether a cap limits how many messages of this author are stored: those of contacts and other bots.
 func (a Author) Capped() bool { return a == AuthorContact || a == AuthorOtherBot }
 
 // Encryption is what is known about a room's encryption. The zero value counts as EncryptionUnknown.
@@ -105,7 +105,7 @@ const (
 	EncryptionUnknown Encryption = "unknown"
 )
 
-// Profile is what the owner chose at setup for chats that nobody has decided about.
+// Profile is the owner's choice at setup for the mode of new chats.
 type Profile string
 
 // The profiles.
@@ -114,9 +114,9 @@ const (
 	ProfileBusiness Profile = "business" // new direct chats are business, groups silent
 )
 
-// DefaultMode gives the mode of a chat that has none of its own, and a sentence that says where it comes from. network is
-// the mode configured for the chat's network, empty when there is none. Groups never speak by default: a network's or a
-// profile's answering mode makes them silent. Rooms that are no chats are off, and so is whatever is not understood.
+// DefaultMode returns the mode of a chat for which the owner set none, and a sentence that says where it comes from. network is the mode
+// configured for the chat's network; empty means none. A group is silent where a direct chat would be answered. Rooms that are not chats,
+// and unknown values, are off.
 func DefaultMode(profile Profile, kind Kind, network Mode) (mode Mode, why string) {
 	if !kind.isPortal() {
 		return ModeOff, "This kind of room is never listened to."

@@ -11,9 +11,9 @@ import (
 	"multis/text"
 )
 
-// FindUnsupported returns the first claim of a text that none of its sources makes: a number, in digits or in words, an address, or that
-// something is free. It is empty when they make them all. It reads the very bytes that are sent, folded as a reader would read them,
-// and once more without marks such as * and _, so that no mark inside a number or an address hides it.
+// FindUnsupported returns the first claim of a text that none of its sources makes: a number in digits or words, an address, or that
+// something is free. It is empty if the sources make all of them. It checks the text in all its readings, so that neither markup nor
+// look-alike letters hide a claim.
 func FindUnsupported(said string, sources ...string) string {
 	var have claims
 	for _, source := range sources {
@@ -29,28 +29,29 @@ func FindUnsupported(said string, sources ...string) string {
 	return have.addressIndex.firstMissing(said)
 }
 
-// claims are what a reader acts on and a model must not make up.
+// claims are the statements of a text that a model must not invent: numbers, prices, addresses, and that something is free.
 type claims struct {
-	numbers      map[string]bool // by value, as far as they have one
-	runs         [][]string      // numbers beside each other: 030 123456
-	words        map[string]bool // with a digit in them, and number signs that have no digits
+	numbers      map[string]bool // numbers in digits, in the form of plainNumber
+	runs         [][]string      // adjacent numbers that may be one, such as 030 123456
+	words        map[string]bool // words with a digit, number signs and Roman numerals
 	wordNumbers  []language.Number
-	units        map[string]bool // that prices and shares are in
-	unknownWords []string        // words before such a unit that may be numbers
+	units        map[string]bool // units of prices and percentages
+	unknownWords []string        // words before a price unit that may be numbers
 	sourceWords  map[string]bool // all words of the sources
 	addresses    []string
 	isFree       bool
 	addressIndex addressIndex
 }
 
-// marks are characters that other networks take for markup.
+// marks removes the characters that networks use for markup.
 var marks = strings.NewReplacer("*", "", "_", "", "~", "", "`", "", `\`, "", "|", "")
 
-// emojiNumbers are emoji that are numbers.
+// emojiNumbers replaces emoji that mean a number.
 var emojiNumbers = strings.NewReplacer("🔟", " 10 ", "💯", " 100 ")
 
-// readings are the ways a folded text is read: as it is, without marks, with letters of other scripts as those that they look like, with
-// letters that stand apart as words, and with letters that look like digits as those.
+// readings returns the forms in which a folded text is checked: as it is, without markup, with look-alike letters as Latin ones, with
+// spaced letters joined to words, and with letters that look like digits as digits. Each form builds on the one before; equal forms are
+// left out.
 func readings(folded string) []string {
 	read := []string{folded}
 	for _, other := range []func(string) string{marks.Replace, latinLike, joinLetters, digitLetters} {
@@ -61,12 +62,12 @@ func readings(folded string) []string {
 	return read
 }
 
-// lookAlikes are letters that look like Latin ones, each before the one that it looks like.
+// lookAlikes replaces letters that look like Latin ones. The pairs are: letter, Latin letter.
 var lookAlikes = strings.NewReplacer(strings.Split(`а a е e ѕ s і i ј j о o р p с c у y х x һ h ԁ d ԛ q ԝ w ӏ l А A В B Е E К K М M Н H О O Р P С C Т T У Y Х X І I Ј J Ѕ S `+
 	`α a ε e η n ι i κ k ν v ο o ρ p τ t υ u ω w Α A Β B Ε E Ζ Z Η H Ι I Κ K Μ M Ν N Ο O Ρ P Τ T Υ Y Χ X օ o ո n ս u հ h ı i ɑ a ɡ g `+
 	`ᴀ a ʙ b ᴄ c ᴅ d ᴇ e ꜰ f ɢ g ʜ h ɪ i ᴊ j ᴋ k ʟ l ᴍ m ɴ n ᴏ o ᴘ p ʀ r ꜱ s ᴛ t ᴜ u ᴠ v ᴡ w ʏ y ᴢ z`, " ")...)
 
-// latinLike writes letters that look like Latin ones as those.
+// latinLike replaces letters that look like Latin ones with those.
 func latinLike(s string) string {
 	return strings.Map(func(r rune) rune {
 		for _, first := range []rune{'\U0001F150', '\U0001F170', '\U0001F1E6'} { // letters in circles, in squares, of flags
@@ -78,13 +79,13 @@ func latinLike(s string) string {
 	}, lookAlikes.Replace(s))
 }
 
-// spacedLetters are letters with a blank, a dot or a dash between each two, and what stands around them.
+// spacedLetters matches three or more letters with a space, dot or dash between each two, and the characters around them.
 var spacedLetters = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:\p{L}[ .\-]){2,}\p{L})($|[^\p{L}\p{N}])`)
 
-// spacedDigits are the same of digits and of letters that look like some: l 7 O 2, or 2-2-2-2.
+// spacedDigits matches the same for digits and letters that look like digits: l 7 O 2, or 2-2-2-2.
 var spacedDigits = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:[\p{N}oOlI][ .\-]){2,}[\p{N}oOlI])($|[^\p{L}\p{N}])`)
 
-// joinLetters writes f i f t y as one word.
+// joinLetters joins spaced letters to a word: "f i f t y" becomes "fifty".
 func joinLetters(s string) string {
 	for _, form := range []*regexp.Regexp{spacedDigits, spacedLetters} {
 		s = form.ReplaceAllStringFunc(s, func(found string) string {
@@ -102,7 +103,8 @@ var (
 	zeroAndOne  = strings.NewReplacer("o", "0", "O", "0", "l", "1", "I", "1")
 )
 
-// digitLetters writes I0'O or 5.l as 10'0 and 5.1. Letters alone are taken for digits only before a price, because I'll is none.
+// digitLetters replaces letters that look like digits: I0'O becomes 10'0, and 5.l becomes 5.1. A word of letters only is replaced only
+// before a price unit, because "I'll" is not a number.
 func digitLetters(s string) string {
 	var b strings.Builder
 	last := 0
@@ -117,12 +119,13 @@ func digitLetters(s string) string {
 	return b.String() + s[last:]
 }
 
-// isPriced reports whether a price word or sign follows.
+// isPriced reports whether rest begins with the unit of a price, as a word or a sign.
 func isPriced(rest string) bool {
 	after := priceSigns.Replace(strings.TrimLeft(strings.ToLower(rest), " ,.:-–—"))
 	return language.IsPriceWord(followingWord(" " + strings.TrimLeft(after, " ")))
 }
 
+// add adds the claims of all readings of a text.
 func (c *claims) add(s string, generous bool) {
 	for _, form := range readings(text.Fold(emojiNumbers.Replace(s))) {
 		c.read(form, generous)
@@ -130,7 +133,7 @@ func (c *claims) add(s string, generous bool) {
 	c.addressIndex.add(s)
 }
 
-// read adds what a folded text claims. Of a source it adds whatever could be meant.
+// read adds the claims of one reading. For a source it adds every possible meaning; for a text to be checked only the likely one.
 func (c *claims) read(folded string, source bool) {
 	if c.numbers == nil {
 		c.numbers, c.words, c.units, c.sourceWords = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -158,16 +161,16 @@ func (c *claims) read(folded string, source bool) {
 	}
 }
 
-// Signs of prices and shares, as the words that they stand for.
+// The signs of currencies and percent. priceSigns replaces them with words.
 var (
 	signBeforeWord = regexp.MustCompile(`([€$£¥])\s*(\p{L}+)`)
 	priceSigns     = strings.NewReplacer("€", " euro ", "$", " dollar ", "£", " pound ", "¥", " yen ", "%", " percent ")
 )
 
-// numberSigns are numbers in signs that are no digits: Ⅳ, ❾, and those of Chinese and Japanese.
+// numberSigns matches number characters that are not digits, such as Ⅳ and ❾, and Chinese and Japanese numerals.
 var numberSigns = regexp.MustCompile(`[\p{Nl}\p{No}]+|[〇零一二三四五六七八九十百千万億亿两壹贰叁肆伍陆柒捌玖拾佰仟萬廿卅卌兩壱弐参參貳陸]+`)
 
-// firstMissingIn is the first claim that others do not make.
+// firstMissingIn returns the first claim of c that have does not make; empty if there is none.
 func (c *claims) firstMissingIn(have claims) string {
 	for n := range c.numbers {
 		if !have.numbers[n] {
@@ -205,10 +208,10 @@ func (c *claims) firstMissingIn(have claims) string {
 
 func valueOf(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// twelveHourTime is a time such as 6:30 p.m.
+// twelveHourTime matches a time such as 6:30 p.m.
 var twelveHourTime = regexp.MustCompile(`\b(1[0-2]|0?[1-9])(?:[:.]([0-5]\d))? ?([ap])\.?m\b`)
 
-// to24Hour writes such a time as 18:30.
+// to24Hour converts a match of twelveHourTime: "6:30 p.m." becomes 18:30.
 func to24Hour(time string) string {
 	parts := twelveHourTime.FindStringSubmatch(time)
 	hour, _ := strconv.Atoi(parts[1])
@@ -218,10 +221,10 @@ func to24Hour(time string) string {
 	return strconv.Itoa(hour) + ":" + cmp.Or(parts[2], "00")
 }
 
-// numberForm is a word with a digit in it, and those that hang on it: 9:00-18:00, 12.10.2026, 18h30, 90€.
+// numberForm matches a word with a digit in it, and those joined to it: 9:00-18:00, 12.10.2026, 18h30, 90€.
 var numberForm = regexp.MustCompile(`[\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*(?:[^\s\p{L}\p{N}][\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*)*`)
 
-// rangeSeparators are what stands between the ends of a range, the parts of a date, and the items of a list.
+// rangeSeparators matches the characters between the ends of a range, the parts of a date, or the items of a list.
 var rangeSeparators = regexp.MustCompile(`[-‐‑‒–—−/+&;×]`)
 
 var (
@@ -232,7 +235,7 @@ var (
 	unitWith = regexp.MustCompile(`^(eur|usd|chf|gbp|rs|r)(\d[\d.,:'’]*)$`)
 )
 
-// readNumbers adds the numbers in digits.
+// readNumbers adds the numbers written in digits.
 func (c *claims) readNumbers(lower string, source bool) {
 	var run []string
 	end := func() {
@@ -244,7 +247,7 @@ func (c *claims) readNumbers(lower string, source bool) {
 			value, _ := plainNumber(joined)
 			c.numbers[value] = true
 			fallthrough
-		case len(run) > 1: // what may be one number is looked for as one
+		case len(run) > 1: // it may be one number, so it must be in the sources as one
 			c.runs = append(c.runs, run)
 		}
 		run = nil
@@ -269,7 +272,7 @@ func (c *claims) readNumbers(lower string, source bool) {
 	end()
 }
 
-// isThousandsGroup tells whether numbers beside each other are one, with its thousands apart.
+// isThousandsGroup reports whether adjacent numbers are one number in groups of three digits, such as 1 200 000.
 func isThousandsGroup(run []string) bool {
 	for i, part := range run {
 		if (i == 0 && len(part) > 3) || (i > 0 && len(part) != 3) {
@@ -279,7 +282,7 @@ func isThousandsGroup(run []string) bool {
 	return true
 }
 
-// addNumber adds the values of a word with digits.
+// addNumber adds the values of a word with digits. next is the word after it; empty if there is none.
 func (c *claims) addNumber(token, next string, source bool) {
 	if h := fraction.FindStringSubmatch(token); h != nil {
 		above, _ := strconv.ParseFloat(h[1], 64)
@@ -303,7 +306,7 @@ func (c *claims) addNumber(token, next string, source bool) {
 		if value, plain := plainNumber(part); plain {
 			c.numbers[value] = true
 			if source && i == len(parts)-1 && next != "" {
-				c.words[part+next] = true // "9 am" bears "9am"
+				c.words[part+next] = true // "9 am" in a source supports "9am"
 			}
 			continue
 		}
@@ -323,7 +326,7 @@ func (c *claims) addNumber(token, next string, source bool) {
 	}
 }
 
-// isUnit reports whether letters behind digits are a unit and not digits in disguise, as in "4O" or "4l".
+// isUnit reports whether the letters after digits are a unit. They could also be letters that look like digits, as in "4O" or "4l".
 func isUnit(letters string) bool {
 	switch letters {
 	case "h", "hr", "hrs", "min", "mins", "am", "pm", "uhr", "km", "m", "cm", "mm", "kg", "g", "ml", "eur", "euro", "euros", "usd", "chf", "gbp", "kw", "kwh", "st", "nd", "rd", "th", "er", "e", "x":
@@ -333,7 +336,7 @@ func isUnit(letters string) bool {
 	}
 }
 
-// followingWord is the word right after a number and a blank.
+// followingWord returns the word at the start of rest, if one space comes before it; empty otherwise.
 func followingWord(rest string) string {
 	rest, blank := strings.CutPrefix(rest, " ")
 	if !blank {
@@ -351,8 +354,8 @@ var (
 	digitForm = regexp.MustCompile(`^\d+(?:[.,:]\d+)*$`)
 )
 
-// plainNumber writes a number of digits in one way: 1.200, 1,200 and 1'200 are 1200, 9:00, 09:00 and 9,00 are 9. False: it is not
-// one of digits alone.
+// plainNumber returns the canonical form of a number in digits: 1.200, 1,200 and 1'200 give 1200; 9:00, 09:00 and 9,00 give 9. It is
+// false if s is not a number of digits only.
 func plainNumber(s string) (string, bool) {
 	if thousands.MatchString(s) {
 		cut := strings.LastIndexAny(s, ".,'’")
@@ -396,10 +399,10 @@ var (
 	romanForm = regexp.MustCompile(`^M{0,4}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})$`)
 )
 
-// digitLike are words of letters that look like zeros and ones.
+// digitLike matches words of letters that look like zeros and ones.
 var digitLike = regexp.MustCompile(`^[oOоОοΟlIіІ]+$`)
 
-// readRoman adds the words that are Roman numbers: those of capitals, and before a price any other that could be read as a number.
+// readRoman adds Roman numerals: words in capitals, and before a price every word that could be read as one.
 func (c *claims) readRoman(folded string, source bool) {
 	for _, at := range romanWord.FindAllStringIndex(folded, -1) {
 		word, rest := folded[at[0]:at[1]], folded[at[1]:]

@@ -1,15 +1,16 @@
 package policy
 
-// Defaults decide for chats that nobody decided about by hand.
+// Defaults are the settings of chats for which the owner set none.
 type Defaults struct {
 	Profile  Profile
-	Networks map[string]Mode // by what Network calls it; a network without an entry follows the profile
-	// FirstDelivery is how what is said goes out in chats that answer although nobody set their mode by hand. Empty is DeliveryDraft.
+	Networks map[string]Mode // by the name that Network returns; the profile decides for other networks
+	// FirstDelivery is the delivery of chats that are answered because of a default and not because the owner set their mode. Empty means
+	// DeliveryDraft.
 	FirstDelivery Delivery
 }
 
-// Delivery is how what is said in a chat goes out: as set by hand, else at once where the mode was set by hand or does not answer, else as
-// FirstDelivery says. setMode and set are nil where nobody set one.
+// Delivery returns the delivery of a chat: set, if the owner set one; else DeliveryAuto if the owner set the mode or the mode does not
+// answer; else FirstDelivery. set and setMode are nil if the owner set none.
 func (d Defaults) Delivery(set *Delivery, setMode *Mode, kind Kind, protocol string) Delivery {
 	mode, _ := d.Mode(setMode, kind, protocol)
 	switch {
@@ -22,7 +23,8 @@ func (d Defaults) Delivery(set *Delivery, setMode *Mode, kind Kind, protocol str
 	}
 }
 
-// Mode is the mode in force: set by hand, else the network's, else the profile's. set is nil when nobody set one.
+// Mode returns the mode of a chat and a sentence that says where it comes from: set, else the mode of the network, else that of the
+// profile. set is nil if the owner set none.
 func (d Defaults) Mode(set *Mode, kind Kind, protocol string) (mode Mode, why string) {
 	if set != nil {
 		return *set, "You set it."

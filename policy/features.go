@@ -2,35 +2,35 @@ package policy
 
 import "strings"
 
-// Features are what the network behind a room takes. The zero value is that of a room whose bridge says nothing: only multis'
-// own limits hold there.
+// Features are the limits of the network behind a room. The zero value means that the bridge did not publish any; then only the limits of
+// multis apply.
 type Features struct {
 	Known       bool                `json:"known,omitempty"`
-	MaxText     int                 `json:"max_text,omitempty"` // characters in one message; 0: no limit
+	MaxText     int                 `json:"max_text,omitempty"` // characters in one message; 0 means no limit
 	NoEdits     bool                `json:"no_edits,omitempty"`
 	NoReactions bool                `json:"no_reactions,omitempty"`
-	Files       map[string]FileRule `json:"files,omitempty"` // by msgtype; one that is missing is not taken
+	Files       map[string]FileRule `json:"files,omitempty"` // by msgtype; a msgtype without a rule is not accepted
 }
 
-// FileRule is what a network takes of one kind of file.
+// FileRule says which files of one msgtype a network accepts.
 type FileRule struct {
-	Types      []string `json:"types,omitempty"` // MIME types: "text/plain", "image/*", "*/*"
-	MaxSize    int64    `json:"max_size,omitempty"`
+	Types      []string `json:"types,omitempty"`    // MIME types: "text/plain", "image/*", "*/*"
+	MaxSize    int64    `json:"max_size,omitempty"` // bytes; 0 means no limit
 	Captions   bool     `json:"captions,omitempty"`
-	MaxCaption int      `json:"max_caption,omitempty"` // characters
+	MaxCaption int      `json:"max_caption,omitempty"` // characters; 0 means no limit
 }
 
-// FileSpec is a file that goes out.
+// FileSpec describes an outgoing file.
 type FileSpec struct {
 	MIME    string
 	Size    int64
 	Caption string
 }
 
-// MaxFile is the size of the biggest file that is sent, in bytes.
+// MaxFile is the largest file that is sent, in bytes.
 const MaxFile = 20 << 20
 
-// CheckFile tells whether the network takes a file, and if not, why.
+// CheckFile returns why the network does not accept a file; empty if it does.
 func (f Features) CheckFile(msgType string, file FileSpec) Code {
 	if file.Size > MaxFile {
 		return CodeFileTooBig
@@ -63,7 +63,7 @@ func (r FileRule) accepts(mime string) bool {
 	return false
 }
 
-// checkFeatures refuses what the network behind the room does not take.
+// checkFeatures refuses what the network behind the room does not accept.
 func checkFeatures(in GateInput) Code {
 	f := in.Features
 	switch {

@@ -9,38 +9,38 @@ import (
 	"multis/text"
 )
 
-// MaxBody is the length in bytes of the longest text that goes into one event. Matrix allows 65,536 for all of it.
+// MaxBody is the longest text that is sent in one event, in bytes. Matrix allows 65,536 bytes for the whole event.
 const MaxBody = 60_000
 
-// RoomReplacementTimeout is how long what is to be said in a chat waits while its room is being replaced by another.
+// RoomReplacementTimeout is how long a message waits while another room replaces the room of its chat.
 const RoomReplacementTimeout = 2 * time.Minute
 
-// Purpose says what a text that goes out is for. The zero value is not valid and is denied.
+// Purpose says why multis sends a text. The zero value is not valid and is denied.
 type Purpose string
 
 // The purposes.
 const (
 	PurposeReply      Purpose = "reply"    // an answer of the assistant to a contact
 	PurposeGreeting   Purpose = "greeting" // the configured greeting, without facts
-	PurposeEscalation Purpose = "handover" // "let me check with the team"
-	PurposeDraft      Purpose = "draft"    // the very bytes the owner approved
-	PurposeOperator   Purpose = "operator" // what a person typed at the desk
+	PurposeEscalation Purpose = "handover" // tells a contact that a person takes over, such as "let me check with the team"
+	PurposeDraft      Purpose = "draft"    // a draft that the owner approved, unchanged
+	PurposeOperator   Purpose = "operator" // a text that an operator wrote
 	PurposeNotice     Purpose = "notice"   // anything for the admin room
-	// PurposeRedaction deletes a message of ours, anywhere, because somebody deleted what it answered or quoted.
+	// PurposeRedaction deletes an event of multis, in any room, because the message that it answered or quoted was deleted.
 	PurposeRedaction Purpose = "redaction"
 )
 
-// isAutomatic reports whether no person stands behind this very text.
+// isAutomatic reports whether no person wrote or approved the text.
 func (p Purpose) isAutomatic() bool {
 	return p == PurposeReply || p == PurposeGreeting || p == PurposeEscalation
 }
 
-// isForContact reports whether the purpose is one for a contact's chat.
+// isForContact reports whether texts of this purpose go to a contact.
 func (p Purpose) isForContact() bool {
 	return p.isAutomatic() || p == PurposeDraft || p == PurposeOperator
 }
 
-// SendAs says whose name a text goes out under. The zero value is not valid and is denied.
+// SendAs says which Matrix user sends a text. The zero value is not valid and is denied.
 type SendAs string
 
 // The senders.
@@ -49,7 +49,7 @@ const (
 	AsBot   SendAs = "bot"   // into the admin room
 )
 
-// GateInput is all that Gate looks at. Its zero value is denied.
+// GateInput is everything that Gate decides by. Gate denies the zero value.
 type GateInput struct {
 	Purpose Purpose
 	As      SendAs
@@ -59,36 +59,35 @@ type GateInput struct {
 	Encryption Encryption
 	HasRoom    bool // the chat has a room, and the sender is in it
 	Tombstoned bool // the room was replaced by another
-	Verified   bool // the room was made by the bridge it names
+	Verified   bool // a trusted bridge made the room
 
 	Now time.Time
 	Presence
-	Addressed bool // the message that is answered called the assistant by its name
-	HasSpan   bool // a verbatim span was found in a public document for what is said
-	// Unsupported is the first number, address or other claim of the text that stands in none of its sources; empty for none.
+	Addressed bool // the message to be answered names the assistant
+	HasSpan   bool // the answer quotes a public document word for word
+	// Unsupported is the result of FindUnsupported: the first claim of the text that is in none of its sources; empty if there is none.
 	Unsupported string
 
-	Sent, SendCap Rate // texts sent to the contact so far, and how many are sent
+	Sent, SendCap Rate // automatic texts sent to the contact, and the cap
 
 	Features Features  // of the network
-	File     *FileSpec // the file that it is; nil for none
-	Edits    bool      // it changes an earlier text of ours
+	File     *FileSpec // the file to be sent; nil for none
+	Edits    bool      // it edits an earlier message of multis
 	Reacts   bool      // it is a reaction
 
 	MsgType string // the event's msgtype: m.text, m.notice, ...
 	Body    string // the text as it will be sent, with any prefix
 }
 
-// Decision is what Gate decided, with a code that stays the same between versions and a sentence that says why. The zero
-// value denies.
+// Decision is the result of Gate, with a code that stays the same between versions and a sentence for people. The zero value denies.
 type Decision struct {
 	Allow bool
 	Code  Code
 	Why   string
 }
 
-// Gate decides whether a text may be sent. It is the one gate for everything that goes out, asked when a text is queued and
-// again right before it is sent. What it does not understand it denies.
+// Gate decides whether a text may be sent. Everything that multis sends passes it twice: when it is queued and right before it is sent.
+// Gate denies unknown values.
 func Gate(in GateInput) Decision {
 	for _, check := range []func(GateInput) Code{checkPlace, checkRoom, checkMode, checkPresence, checkCaps, checkBody, checkFeatures} {
 		if code := check(in); code != "" {
@@ -98,7 +97,7 @@ func Gate(in GateInput) Decision {
 	return Decision{Allow: true, Code: CodeAllowed, Why: in.sentence(CodeAllowed)}
 }
 
-// checkPlace keeps the bot out of contacts' chats and the owner's voice out of the admin room.
+// checkPlace refuses the bot in chats with contacts and the owner's account in the admin room.
 func checkPlace(in GateInput) Code {
 	switch {
 	case !in.Purpose.isForContact() && in.Purpose != PurposeNotice && in.Purpose != PurposeRedaction:
@@ -114,7 +113,7 @@ func checkPlace(in GateInput) Code {
 	}
 }
 
-// checkRoom refuses rooms that are gone, that somebody else made, or where plain text could be the wrong thing.
+// checkRoom refuses rooms that are gone or replaced, rooms that no verified bridge made, and rooms whose encryption is unknown.
 func checkRoom(in GateInput) Code {
 	switch {
 	case !in.HasRoom:
@@ -124,7 +123,7 @@ func checkRoom(in GateInput) Code {
 	case in.Kind.isPortal() && !in.Verified:
 		return CodeUnverified
 	case in.Purpose == PurposeRedaction:
-		return "" // it has no text that could be read
+		return "" // it has no text that needs encryption
 	case in.Encryption != EncryptionNo && in.Encryption != EncryptionYes:
 		return CodeEncryptionUnknown
 	default:
@@ -132,7 +131,7 @@ func checkRoom(in GateInput) Code {
 	}
 }
 
-// checkMode keeps to the ladder of modes. Off lets nothing out; silent only what a person wrote or approved.
+// checkMode refuses what the chat's mode does not allow. ModeOff allows nothing; ModeSilent only what a person wrote or approved.
 func checkMode(in GateInput) Code {
 	switch {
 	case in.Kind == KindAdmin:
@@ -150,7 +149,8 @@ func checkMode(in GateInput) Code {
 	}
 }
 
-// checkPresence stops everything to contacts under /pause all, and the assistant where the chat is paused or the owner is.
+// checkPresence refuses every text to contacts while everything is paused, and automatic texts while the chat is paused or the owner is
+// active in it.
 func checkPresence(in GateInput) Code {
 	switch {
 	case in.Kind == KindAdmin:
@@ -168,8 +168,8 @@ func checkPresence(in GateInput) Code {
 	}
 }
 
-// checkCaps bounds what the assistant sends to one contact. The hand-over has one place above the caps: it is what is said
-// when they are reached, and counting itself it is said once.
+// checkCaps limits how many automatic texts one contact gets. One PurposeEscalation above the cap is allowed: it tells the contact that a
+// person takes over when the cap is reached. It counts as a text, so it is sent once.
 func checkCaps(in GateInput) Code {
 	if !in.Purpose.isAutomatic() {
 		return ""
@@ -188,7 +188,7 @@ func checkCaps(in GateInput) Code {
 	}
 }
 
-// checkBody looks at the text itself. A redaction has none.
+// checkBody refuses texts by their form and their sources. A redaction has no text.
 func checkBody(in GateInput) Code {
 	switch {
 	case in.Purpose == PurposeRedaction:
@@ -214,7 +214,7 @@ func checkBody(in GateInput) Code {
 	}
 }
 
-// sentence says a code's reason with the numbers of this text.
+// sentence returns the reason as a sentence, with the numbers of this text.
 func (in GateInput) sentence(code Code) string {
 	switch code {
 	case CodeAllowed:
@@ -228,9 +228,9 @@ func (in GateInput) sentence(code Code) string {
 	case CodeNetworkLimit:
 		return fmt.Sprintf("The text has %d characters; the network takes %d in one message.", utf8.RuneCountInString(in.Body), in.Features.MaxText)
 	case CodeUnsupported:
-		return fmt.Sprintf("“%s” stands in none of the sources.", text.Clip(text.OneLine(in.Unsupported), 60))
+		return fmt.Sprintf("“%s” is in none of the sources.", text.Clip(text.OneLine(in.Unsupported), 60))
 	case CodeTooLong:
-		return fmt.Sprintf("The text has %d bytes; %d go into one message.", len(in.Body), MaxBody)
+		return fmt.Sprintf("The text has %d bytes; one message takes %d.", len(in.Body), MaxBody)
 	default:
 		return code.Sentence()
 	}
@@ -241,7 +241,7 @@ func (in GateInput) allowedSentence() string {
 	case PurposeNotice:
 		return "It goes to the admin room."
 	case PurposeDraft:
-		return "You approved this very text."
+		return "You approved this text."
 	case PurposeOperator:
 		return "A person wrote this text."
 	case PurposeRedaction:
@@ -253,7 +253,7 @@ func (in GateInput) allowedSentence() string {
 		said += fmt.Sprintf(" (last wrote %s ago)", text.Duration(in.Now.Sub(in.OwnerWroteAt)))
 	}
 	if in.Purpose == PurposeReply {
-		said += ", a quoted source stands behind it"
+		said += ", it quotes a source"
 	}
 	return said + "."
 }

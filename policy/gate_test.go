@@ -177,15 +177,15 @@ func TestGateSaysTheNumbers(t *testing.T) {
 		in  GateInput
 		why string
 	}{
-		{aReply(nil), "The chat is business, you were away (last wrote 3 h ago), a quoted source stands behind it."},
+		{aReply(nil), "The chat is business, you were away (last wrote 3 h ago), it quotes a source."},
 		{aReply(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeGreeting, time.Time{} }), "The chat is business, you were away."},
-		{aReply(func(in *GateInput) { in.Purpose = PurposeDraft }), "You approved this very text."},
+		{aReply(func(in *GateInput) { in.Purpose = PurposeDraft }), "You approved this text."},
 		{aReply(func(in *GateInput) { in.Purpose = PurposeOperator }), "A person wrote this text."},
 		{aNotice(nil), "It goes to the admin room."},
 		{aReply(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-40 * time.Second) }), "You wrote here 40 s ago; I stay quiet for 30 min after that."},
 		{aReply(func(in *GateInput) { in.Sent.Minute = 10 }), "I already sent 10 texts to this chat within a minute; 10 are allowed."},
 		{aReply(func(in *GateInput) { in.Sent.Day = 100 }), "I already sent 100 texts to this chat within a day; 100 are allowed."},
-		{aReply(func(in *GateInput) { in.Body = strings.Repeat("a", 60001) }), "The text has 60001 bytes; 60000 go into one message."},
+		{aReply(func(in *GateInput) { in.Body = strings.Repeat("a", 60001) }), "The text has 60001 bytes; one message takes 60000."},
 	}
 	for _, test := range tests {
 		require.Equal(t, test.why, Gate(test.in).Why)

@@ -7,8 +7,7 @@ import (
 )
 
 // The phrases below are compared with whole words, in lower case, with accents as written here (both spellings are listed
-// where people drop them) but without combining marks. They are meant to be boring: a phrase is here only if it can hardly
-// mean anything else.
+// where people drop them) but without combining marks. A phrase is listed only if it can hardly mean anything else.
 const (
 	greetingPhrases = `
 hi|hello|hey|hiya|hi there|hello there|hey there|good morning|good afternoon|good evening|good day|greetings
@@ -21,7 +20,7 @@ hoi|goedemorgen|goedemiddag|goedenavond|goedendag|goede morgen|dag
 cześć|czesc|dzień dobry|dzien dobry|dobry wieczór|merhaba|selam|günaydın|iyi günler|iyi akşamlar
 hej|hejsan|god morgon|god kväll|ahoj|dobrý den|dobré ráno|dobrý večer`
 
-	// courtesies are thanks, goodbyes and questions after somebody's health: an answer to them would only be noise.
+	// courtesies are thanks, goodbyes and questions about somebody's health. They need no answer.
 	courtesies = `
 thanks|thank you|thx|ty|many thanks|thanks a lot|thank you so much|thank you very much|thanks for your help|thank you for your help|thanks for everything|cheers
 bye|bye bye|goodbye|good bye|good night|see you|see you soon|see you later|have a nice day|how are you|how are you doing|how is it going|how's it going
@@ -38,14 +37,14 @@ dziękuję|dziekuje|dzięki|dzieki|dziękuję bardzo|do widzenia|na razie|dobran
 teşekkürler|teşekkür ederim|çok teşekkürler|sağ ol|hoşça kal|görüşürüz|güle güle|iyi geceler|nasılsın|nasılsınız
 tack|tack så mycket|tusen tack|hej då|vi ses|god natt|hur mår du|děkuji|děkuju|díky|mockrát děkuji|na shledanou|nashledanou|dobrou noc|jak se máš|jak se máte`
 
-	// acknowledgements say that nothing is open. "Yes" and "no" are not among them: they answer a question.
+	// acknowledgements say that nothing is left to do. "Yes" and "no" are not among them: they answer a question.
 	acknowledgements = `
 ok|okay|oki|k|okey|alright|all right|got it|great|perfect|super|cool|nice|awesome|understood|noted|fine
 alles klar|in ordnung|passt|gut|sehr gut|prima|toll|verstanden|perfekt|d'accord|parfait|très bien|tres bien|entendu|génial
 vale|de acuerdo|perfecto|muy bien|genial|entendido|perfeito|certo|beleza|entendi|ótimo|va bene|perfetto|capito|ottimo|d'accordo
 oké|prima zo|begrepen|goed|хорошо|понял|поняла|понятно|отлично|ладно|ок|تمام|حسنا|ممتاز|dobrze|super|tamam`
 
-	// fillers may stand in a greeting or an acknowledgement but make none by themselves.
+	// fillers may be part of a greeting or an acknowledgement but are not one alone.
 	fillers = `there|all|everyone|everybody|team|guys|sir|madam|dear|again|and|you|too|und|nochmal|et|y|e|en|и|و`
 
 	humanPhrases = `
@@ -67,7 +66,7 @@ erinnere mich|erinnern sie mich|erinner mich|kannst du mich erinnern|können sie
 rappelle-moi|rappelez-moi|rappelle moi|rappelez moi|recuérdame|recuérdeme|recuerdame|recuerdeme|avísame|me lembre|lembre-me|me lembra
 ricordami|mi ricordi di|herinner me|herinner mij|напомни мне|напомните мне|ذكرني|przypomnij mi|bana hatırlat`
 
-	// humanOnlyPhrases asks for a person only when it is the whole message.
+	// humanOnlyPhrases ask for a person only as the whole message.
 	humanOnlyPhrases = `human|agent|operator|representative|a human|real person|mensch|mitarbeiter|ein mensch|humain|un humain|conseiller|humano|persona real|operador|atendente|umano|operatore|mens|medewerker|человек|оператор|إنسان|انسان|موظف|człowiek|konsultant|insan|temsilci`
 
 	stopPhrases = `
@@ -77,21 +76,21 @@ arrête|arrêtez|arrete|arretez|arrêtez de m'écrire|désabonner|laissez-moi tr
 pare|para de me escrever|pare de me escrever|não me escreva mais|smettila|smettetela|fermati|non scrivermi più|hou op|stop ermee|niet meer schrijven|laat me met rust
 стоп|хватит|отпишись|перестань|перестаньте|не пишите мне|не пиши мне|отписаться|توقف|قف|كفى|لا تراسلني|przestań|dur|yazma`
 
-	// maxIntentRunes bounds how much of a message is looked at: nobody asks for a person after ten pages.
+	// maxIntentRunes limits how much of a message is searched: nobody asks for a person after ten pages.
 	maxIntentRunes = 4000
-	// maxGreetingWords bounds a greeting, maxIntentBytes any intent that must be the whole message: what is longer says something.
+	// maxGreetingWords limits a greeting, maxIntentBytes every intent that must be the whole message. A longer message says more.
 	maxGreetingWords = 12
 	maxIntentBytes   = 400
 )
 
-// IsGreeting reports whether the whole message is a greeting, in any of a dozen languages; emoji, punctuation and the given
-// names (the assistant's, the owner's) do not count against it. "Hello and thanks" is one, "thanks" is none.
+// IsGreeting reports whether the whole message is a greeting, in any of a dozen languages. Emoji, punctuation and the given names (the
+// assistant's, the owner's) are ignored. "Hello and thanks" is a greeting, "thanks" is not.
 func IsGreeting(text string, names ...string) bool {
 	return consistsOf(text, names, greetingPhrases, courtesies+"\n"+acknowledgements)
 }
 
-// IsAcknowledgement reports whether the whole message only says that nothing is open: "ok", "alles klar", "thanks", "bye". "Ok"
-// with a question mark is a question.
+// IsAcknowledgement reports whether the whole message needs no answer, such as "ok", "alles klar", "thanks" or "bye". "Ok?" is a
+// question.
 func IsAcknowledgement(text string, names ...string) bool {
 	return consistsOf(text, names, courtesies, acknowledgements) ||
 		!strings.ContainsAny(text, "?؟？") && consistsOf(text, names, acknowledgements, "")
@@ -111,7 +110,7 @@ func WantsReminder(text string) bool {
 	return hasPhrase(strings.Join(intentWords(text), " "), reminderPhrases)
 }
 
-// hasPhrase tells whether one of the phrases stands somewhere among the words.
+// hasPhrase reports whether words contain one of the phrases of a table.
 func hasPhrase(words, table string) bool {
 	padded := " " + words + " "
 	return slices.ContainsFunc(phrases(table), func(phrase string) bool { return strings.Contains(padded, " "+phrase+" ") })
@@ -122,8 +121,7 @@ func IsStop(text string) bool {
 	return len(text) <= maxIntentBytes && slices.Contains(phrases(stopPhrases), strings.Join(intentWords(text), " "))
 }
 
-// consistsOf reports whether the words of text are nothing but phrases of needed (at least one), phrases of allowed, fillers and
-// names.
+// consistsOf reports whether a text consists only of phrases of needed (at least one), phrases of allowed, fillers and names.
 func consistsOf(text string, names []string, needed, allowed string) bool {
 	if len(text) > maxIntentBytes {
 		return false
@@ -152,7 +150,7 @@ func consistsOf(text string, names []string, needed, allowed string) bool {
 	return found
 }
 
-// longestPhrase gives the number of words that the longest matching phrase takes from the start; 0 when none does.
+// longestPhrase returns the number of words in the longest phrase of list that words begin with; 0 if there is none.
 func longestPhrase(words, list []string) int {
 	longest := 0
 	for n := 1; n <= len(words); n++ {
@@ -167,8 +165,8 @@ func phrases(table string) []string {
 	return strings.FieldsFunc(table, func(r rune) bool { return r == '|' || r == '\n' })
 }
 
-// intentWords splits a message into lower-case words without punctuation, emoji and combining marks. Letters that are drawn
-// out ("heyyy") are cut to one.
+// intentWords splits a message into lower-case words without punctuation, emoji and combining marks. It shortens repeated letters
+// ("heyyy") to one.
 func intentWords(text string) []string {
 	runes := make([]rune, 0, min(len(text), maxIntentRunes))
 	for _, r := range text {
@@ -192,7 +190,7 @@ func intentWords(text string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
 }
 
-// shortenRuns cuts three or more of the same letter in a row to one.
+// shortenRuns replaces three or more of the same letter in a row with one.
 func shortenRuns(runes []rune) []rune {
 	out := runes[:0]
 	for start := 0; start < len(runes); {

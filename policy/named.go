@@ -5,27 +5,27 @@ import (
 	"unicode"
 )
 
-// ChatName is what a chat is called, and on which network it is.
+// ChatName is the name and the network of a chat.
 type ChatName struct {
 	ID      ChatID
 	Name    string
 	Network string // "WhatsApp"
-	Person  int64  // the same for chats that were merged; 0: merged with none
+	Person  int64  // the same for all chats of a merged person; 0 means not merged
 }
 
-// minNameLetters is how many letters of a first name are enough to mean somebody.
+// minNameLetters is the shortest first name that is searched for, in letters.
 const minNameLetters = 3
 
-// FindNamed finds the chats that a text names: by the whole name, or by the first word of it where nobody else is called so, as
-// whole words in any case. Of several of one name, one is meant if its network is named, too; else they are unclear. A name
-// within a longer one that is named is not meant. Who was merged is named with all chats.
+// FindNamed returns the chats that a text names, as whole words in any case: by the whole name, or by its first word if no other chat has
+// that first word. If several chats share a name, the one whose network is named too is returned; without it they are all unclear. A name
+// inside a longer name in the text does not count. All chats of a merged person are returned together.
 func FindNamed(text string, chats []ChatName) (named, unclear []ChatName) {
 	hay := fold(text)
 	return findNames(hay, chats, func(g nameGroup) bool { return g.appearsIn(hay) })
 }
 
-// FindMentioned is Named for a question that need not be about anybody: a name must be written as one, not in small letters, and be no
-// common word. A contact who calls himself "What" is not in every question.
+// FindMentioned is FindNamed for a question that may be about nobody. A name counts only if the text does not write it in lower case, and
+// if it is not a common word: otherwise a contact named "What" would be in every question.
 func FindMentioned(text string, chats []ChatName, isCommon func(word string) bool) (named, unclear []ChatName) {
 	hay, written := fold(text), collapseSpaces(text)
 	return findNames(hay, chats, func(g nameGroup) bool {
@@ -41,6 +41,7 @@ func FindMentioned(text string, chats []ChatName, isCommon func(word string) boo
 	})
 }
 
+// findNames implements FindNamed and FindMentioned. stands reports whether the text has a name.
 func findNames(hay []rune, chats []ChatName, stands func(nameGroup) bool) (named, unclear []ChatName) {
 	whole := groupNames(chats, func(name string) string { return name })
 	for _, group := range whole {
@@ -61,7 +62,7 @@ func findNames(hay []rune, chats []ChatName, stands func(nameGroup) bool) (named
 	return withMerged(named, chats), unclear
 }
 
-// withMerged adds the other chats of the people who are named.
+// withMerged adds the other chats of the merged persons among named.
 func withMerged(named, chats []ChatName) []ChatName {
 	for _, c := range chats {
 		of := func(n ChatName) bool { return n.Person != 0 && n.Person == c.Person }
@@ -72,13 +73,13 @@ func withMerged(named, chats []ChatName) []ChatName {
 	return named
 }
 
-// nameGroup are the chats of one name.
+// nameGroup is the chats with the same name.
 type nameGroup struct {
 	folded []rune
 	chats  []ChatName
 }
 
-// groupNames groups chats by a part of their names, in order of their first.
+// groupNames groups chats by a part of their names, in order of the first chat of each.
 func groupNames(chats []ChatName, part func(string) string) []nameGroup {
 	var groups []nameGroup
 	for _, c := range chats {
@@ -96,7 +97,7 @@ func groupNames(chats []ChatName, part func(string) string) []nameGroup {
 	return groups
 }
 
-// firstWord is the first of several words of a name.
+// firstWord returns the first word of a name; empty for a name of one word.
 func firstWord(name string) string {
 	folded := fold(name)
 	if i := slices.Index(folded, ' '); i > 0 {
@@ -105,6 +106,7 @@ func firstWord(name string) string {
 	return ""
 }
 
+// appearsIn reports whether a folded text has the name as whole words.
 func (g nameGroup) appearsIn(hay []rune) bool {
 	for range wordMatches(hay, g.folded) {
 		return true
@@ -112,17 +114,17 @@ func (g nameGroup) appearsIn(hay []rune) bool {
 	return false
 }
 
-// contains tells whether o is part of this longer name.
+// contains reports whether o is a part of this longer name.
 func (g nameGroup) contains(o nameGroup) bool {
 	return len(g.folded) > len(o.folded) && o.appearsIn(g.folded)
 }
 
-// overlaps tells whether one of the chats is in both groups, or whether one name begins the other.
+// overlaps reports whether the two groups have the same name or share a chat.
 func (g nameGroup) overlaps(o nameGroup) bool {
 	return slices.Equal(g.folded, o.folded) || slices.ContainsFunc(g.chats, func(c ChatName) bool { return slices.Contains(o.chats, c) })
 }
 
-// resolve is the one chat of a group that is meant, or all of them as unclear.
+// resolve returns the chats that the name refers to in a folded text, or all of the group as unclear.
 func (g nameGroup) resolve(hay []rune) (named, unclear []ChatName) {
 	if one := g.chats[0].Person; len(g.chats) == 1 || (one != 0 && !slices.ContainsFunc(g.chats, func(c ChatName) bool { return c.Person != one })) {
 		return g.chats, nil

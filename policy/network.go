@@ -2,8 +2,8 @@ package policy
 
 import "strings"
 
-// Network is one name for each network, whatever its bridge or its users call it: "discord" for the protocol "discordgo" and for "Discord".
-// Settings and chats are compared by it.
+// Network returns the canonical name of a network, for a protocol name of a bridge or a name that people use: "discord" for "discordgo"
+// and "Discord". Settings and chats are compared by it.
 func Network(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	switch name {

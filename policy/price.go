@@ -10,7 +10,7 @@ import (
 	"multis/language"
 )
 
-// unitOf names the unit that a word stands for, in which a price or a share is; empty for none.
+// unitOf returns the canonical unit of a price or percentage that a word means; empty for any other word.
 func unitOf(word string) string {
 	switch word {
 	case "euro", "euros", "eur", "евро", "يورو":
@@ -33,16 +33,16 @@ func unitOf(word string) string {
 }
 
 var (
-	// priceWord is a word that ends in the unit of a price, as in "fiftyeuro".
+	// priceWord matches a word that ends in a price unit, as in "fiftyeuro".
 	priceWord = regexp.MustCompile(`(\p{L}{2})(euros?|dollars?|prozent|franken)(?:$|[^\p{L}])`)
 	cents     = regexp.MustCompile(`\p{N} ?(?:cents?|ct|pence|rappen)(?:$|[^\p{L}])`)
-	// magnitude is what makes a number greater by thousands; that of one letter only where a price is meant.
+	// magnitude matches the word for thousands, millions or billions after a number. An abbreviation of one letter counts only in a price.
 	magnitude = regexp.MustCompile(`\p{N}\s?(mio|mln|mrd|bln|tsd|lakhs?|crores?|тыс|млн|млрд)(?:$|[^\p{L}])|\p{N}\s?(k|m|mn|b|bn)[\s.]*(?:euros?|eur|dollars?|usd|pounds?|gbp|chf|franken)(?:$|[^\p{L}])|` +
 		`(?:euros?|eur|dollars?|usd|pounds?|gbp|chf)\s*\p{N}[\p{N}.,]*\s?(k|m|mn|b|bn)(?:$|[^\p{L}])`)
 )
 
-// readPrices adds the units of prices, and words before them that nobody knows: they may be a number of another language. words are those
-// of the text, in lower case and with signs as words.
+// readPrices adds the units of prices, and the unknown words before them: such a word may be a number in another language. words are the
+// words of the text in lower case, with signs replaced by words.
 func (c *claims) readPrices(lower string, words []string, source bool) {
 	fields := strings.Fields(lower)
 	for i, field := range fields {
@@ -60,7 +60,7 @@ func (c *claims) readPrices(lower string, words []string, source bool) {
 		before := fields[i-1]
 		if at := strings.LastIndexFunc(before, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }); at >= 0 {
 			_, size := utf8.DecodeRuneInString(before[at:])
-			before = before[at+size:] // nothing, where a digit or a comma stands between
+			before = before[at+size:] // empty if a digit or a comma comes right before the unit
 		}
 		if before != "" && !language.IsCommon(before) && !isKnownBeforePrice(before) {
 			c.unknownWords = append(c.unknownWords, before)
@@ -85,18 +85,20 @@ func endsInNumber(word string) bool {
 	return unicode.IsNumber(last) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
 }
 
-// isKnownBeforePrice reports whether a word before the unit of a price is known to be no number.
+// isKnownBeforePrice reports whether a word before a price unit needs no check: it is a usual word there, a unit, or a number that is
+// checked as one.
 func isKnownBeforePrice(word string) bool {
 	return unitOf(word) != "" || slices.Contains(strings.Fields(wordsBeforePrice), word) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
 }
 
-// wordsBeforePrice often stand before the unit of a price.
+// wordsBeforePrice are words that often come before a price unit and are not numbers.
 const wordsBeforePrice = `only just pay cost costs price prices in per extra additional another every few many more less of
 nur kostet kosten pro je weitere wenige mehr weniger zahlen preis preise
 seulement chaque quelques solo soli pochi cada pocos poucos slechts enkele kost за в только
 per or and plus minus about around circa approximately roughly exactly up`
 
-// unitMissingIn is a unit of prices that others do not use although they name another one, or none where a share is meant.
+// unitMissingIn returns the first unit or unknown word of c that have does not contain; empty if there is none. A currency is missing
+// only if have contains another unit.
 func (c *claims) unitMissingIn(have claims) string {
 	for unit := range c.units {
 		if !have.units[unit] && (len(have.units) > 0 || unit == "percent") {
@@ -122,7 +124,7 @@ var (
 	negation  = regexp.MustCompile(`(?:^|[^\p{L}])(?:not|no longer|never|isn't|aren't|nicht|kein\p{L}*|nie|pas|jamais|no|nao|non|niet|geen|не|ليس\p{L}*|ليست)(?: (\p{L}+))?$`)
 )
 
-// saysFree tells whether a folded text says that something costs nothing, and not that it is not so.
+// saysFree reports whether a folded text says that something costs nothing. A negated statement does not count.
 func saysFree(lower string) bool {
 	lower = freeIdiom.ReplaceAllString(lower, " ")
 	for rest, from := lower, 0; ; rest = lower[from:] {
@@ -137,7 +139,7 @@ func saysFree(lower string) bool {
 	}
 }
 
-// isNegated tells whether what stands before a word denies it: "not", but neither "not only" nor "no doubt".
+// isNegated reports whether the text before a word negates it. "not" negates; "not only" and "no doubt" do not.
 func isNegated(before string) bool {
 	found := negation.FindStringSubmatch(before)
 	if found == nil {

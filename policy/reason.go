@@ -1,11 +1,11 @@
 package policy
 
-// Code names the reason of a decision. Codes are stored and shown, so they keep their spelling for ever.
+// Code identifies the reason of a decision. Codes are stored and shown, so their values never change.
 type Code string
 
 // The reasons of Admit and Gate.
 const (
-	// Admit: something is done.
+	// Admit: the message is answered, escalated, transcribed or run.
 	CodeAnswer       Code = "answer"
 	CodeCommand      Code = "command"
 	CodeKeyword      Code = "keyword"
@@ -33,7 +33,7 @@ const (
 	CodeUntrusted           Code = "untrusted"
 	CodeNotAllowed          Code = "not_allowed"
 
-	// Both: the chat is not one to speak in, now or ever.
+	// Admit and Gate: nothing may be sent in the chat, now or ever.
 	CodeNoChat       Code = "no_chat"
 	CodeOff          Code = "off"
 	CodeSilent       Code = "silent"
@@ -44,7 +44,7 @@ const (
 	CodeCapMinute    Code = "cap_minute"
 	CodeCapDay       Code = "cap_day"
 
-	// Gate: the room or the text cannot be sent to.
+	// Gate: the room or the text is refused.
 	CodeAllowed           Code = "allowed"
 	CodeUnknownPurpose    Code = "unknown_purpose"
 	CodeWrongSender       Code = "wrong_sender"
@@ -68,13 +68,13 @@ const (
 	CodeNoReactions       Code = "no_reactions"
 	CodePartMissing       Code = "part_missing"
 
-	// The owner's word on a draft.
+	// The owner's decision on a draft.
 	CodeDraftDropped Code = "draft_dropped"
 	CodeDraftChanged Code = "draft_changed"
 	CodeDraftExpired Code = "draft_expired"
 )
 
-// AboutText reports whether a refusal is about the form of the text: no other moment would let it out.
+// AboutText reports whether a text was refused for its form. Such a text is refused at any later time, too.
 func (c Code) AboutText() bool {
 	switch c {
 	case CodeNoSource, CodeUnsupported, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand,
@@ -85,7 +85,7 @@ func (c Code) AboutText() bool {
 	}
 }
 
-// Sentence says the reason to a person, without the numbers of the case at hand. It is empty for a code that is not known.
+// Sentence returns the reason for people, without the numbers of the case. It is empty for an unknown code.
 func (c Code) Sentence() string {
 	switch c {
 	case CodeAnswer:
@@ -93,17 +93,17 @@ func (c Code) Sentence() string {
 	case CodeCommand:
 		return "It was written in the admin room."
 	case CodeKeyword:
-		return "A keyword hands over to a person."
+		return "A keyword escalates to a person."
 	case CodeWantsHuman:
 		return "It asks for a person."
 	case CodeReminder:
 		return "It asks to be reminded. I promise and schedule nothing for others; `/remind` sets a reminder for you."
 	case CodeTranscribing:
-		return "It is a voice note; I am writing down what it says."
+		return "It is a voice note; I am transcribing it."
 	case CodeTranscribed:
-		return "It is a voice note, and I wrote down what it says."
+		return "It is a voice note, and I transcribed it."
 	case CodeTranscriptionFailed:
-		return "It is a voice note, and I could not listen to it."
+		return "It is a voice note, and I could not transcribe it."
 	case CodeStale:
 		return "It was too old when it arrived."
 	case CodeBackfill:
@@ -158,7 +158,7 @@ func (c Code) gateSentence() string {
 	case CodeCapDay:
 		return "I already answered often enough within a day."
 	case CodeAllowed:
-		return "Nothing spoke against it."
+		return "No rule forbids it."
 	case CodeUnknownPurpose:
 		return "I could not tell what this text is for."
 	case CodeWrongSender:
@@ -176,9 +176,9 @@ func (c Code) gateSentence() string {
 	case CodeEncryptionUnknown:
 		return "I do not know whether the room is encrypted, so I send nothing in plain text."
 	case CodeNoSource:
-		return "No quoted source stands behind the answer."
+		return "The answer quotes no source."
 	case CodeUnsupported:
-		return "A number or an address in it stands in none of its sources."
+		return "A number or an address in it is in none of its sources."
 	case CodeNotice:
 		return "Bridges drop notices; it must be plain text."
 	case CodeEmpty:
@@ -196,7 +196,7 @@ func (c Code) gateSentence() string {
 	}
 }
 
-// LacksRoom reports whether the chat has no room to send into just now. One whose room is being replaced gets another in a moment.
+// LacksRoom reports whether the chat has no room to send to at the moment. A chat whose room is being replaced soon gets another.
 func (c Code) LacksRoom() bool { return c == CodeNoRoom || c == CodeTombstoned }
 
 func (c Code) networkSentence() string {
@@ -220,7 +220,7 @@ func (c Code) networkSentence() string {
 	case CodeDraftChanged:
 		return "You changed the draft; another one took its place."
 	case CodeDraftExpired:
-		return "It was a draft, and nobody said yes in time."
+		return "It was a draft, and nobody approved it in time."
 	default:
 		return ""
 	}

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// ErrNoScope is returned by Scope.Setting for a scope that names nobody: the zero value, or one built for a chat that does
-// not exist. It is a mistake of the caller; a read without a scope sees nothing and must fail.
+// ErrNoScope is returned by Scope.Setting for a scope without roles: the zero value, or one of a chat id that is not positive. The caller
+// made a mistake; a read without a scope must fail.
 var ErrNoScope = errors.New("no scope: say whose data may be read")
 
 // ChatID identifies a chat: a row of chats in the database.
 type ChatID int64
 
-// Role is who may see a piece of data: Public, Admin, or the people of one chat.
+// Role says who may see a piece of data: everybody (Public), the owner (Admin), or the people of one chat (UserRole).
 type Role string
 
 // The roles that do not belong to one chat.
@@ -35,7 +35,7 @@ func (r Role) Valid() bool {
 	return of
 }
 
-// Chat is the chat whose people r stands for; false if it does not stand for those of one.
+// Chat returns the chat of a UserRole; false for any other role.
 func (r Role) Chat() (ChatID, bool) {
 	digits, found := strings.CutPrefix(string(r), "user:")
 	if !found {
@@ -51,8 +51,8 @@ type Scope struct {
 	roles []Role
 }
 
-// ContactScope is what a contact may see: public data and the contact's own chats. Without a chat, or with one that cannot
-// exist, it is the zero scope.
+// ContactScope returns the scope of a contact: public data and the contact's own chats. It is the zero scope without a chat, or with a
+// chat id that is not positive.
 func ContactScope(chatIDs ...ChatID) Scope {
 	if len(chatIDs) == 0 {
 		return Scope{}
@@ -60,11 +60,11 @@ func ContactScope(chatIDs ...ChatID) Scope {
 	return newScope([]Role{Public}, chatIDs)
 }
 
-// PublicScope is what anybody may see, and all that an answer to a contact may rest on.
+// PublicScope returns the scope of public data. An answer to a contact may use nothing else.
 func PublicScope() Scope { return newScope([]Role{Public}, nil) }
 
-// OwnerScope is what the owner sees: public data, his own, and the chats he named. With a chat that cannot exist it is the
-// zero scope.
+// OwnerScope returns the scope of the owner: public data, his own, and the given chats. It is the zero scope if a chat id is not
+// positive.
 func OwnerScope(alsoChats ...ChatID) Scope {
 	return newScope([]Role{Public, Admin}, alsoChats)
 }
@@ -107,10 +107,10 @@ func (s Scope) Chats() []ChatID {
 // Allows reports whether data of the given role may be seen.
 func (s Scope) Allows(role Role) bool { return slices.Contains(s.roles, role) }
 
-// String is the comma separated list of roles; empty for the zero scope. Use Setting where the list becomes a right.
+// String returns the roles, separated by commas; empty for the zero scope. Use Setting where the list grants access.
 func (s Scope) String() string { return strings.Join(s.Roles(), ",") }
 
-// Setting is String for the database's multis.scope setting. The zero scope gives ErrNoScope.
+// Setting returns String for the database's multis.scope setting. It returns ErrNoScope for the zero scope.
 func (s Scope) Setting() (string, error) {
 	if len(s.roles) == 0 {
 		return "", ErrNoScope

@@ -10,22 +10,22 @@ import (
 	"sync/atomic"
 )
 
-// secretMask stands where a secret stood.
+// secretMask replaces a secret.
 const secretMask = "[secret]"
 
-// secretPattern is one by which keys and passwords are known wherever they turn up.
+// secretPattern recognizes one form of keys or passwords.
 type secretPattern struct {
-	// hints are words, in small letters, of which one stands in every secret of the form. Looking for them is a hundred times quicker
-	// than looking for the form, and most texts have none.
+	// hints are lower-case strings, one of which is in every secret of this form. Searching for them is a hundred times faster than the
+	// pattern, and most texts have none.
 	hints []string
-	// pattern is what it looks like. Its groups, if it has some, are what stays before and after the secret.
+	// pattern matches the secret. Its groups, if any, are the text before and after the secret, which stays.
 	pattern *regexp.Regexp
 }
 
-// maskWithContext is what is written in place of a secret with what stays around it.
+// maskWithContext is the replacement of a match: secretMask between the groups that stay.
 const maskWithContext = "${1}" + secretMask + "${2}"
 
-// None of the patterns takes a quotation mark or a backslash that it does not begin with, so that JSON stays JSON.
+// secretPatterns lists the known forms. No pattern continues over a quotation mark or a backslash, so that JSON stays valid.
 var secretPatterns = []secretPattern{
 	{
 		[]string{"private key-----"},
@@ -54,13 +54,13 @@ var secretPatterns = []secretPattern{
 	},
 }
 
-// configured replaces the secrets of the configuration. Nil: there are none.
+// configured replaces the secrets of the configuration. Nil means that there are none.
 var configured atomic.Pointer[strings.Replacer] //nolint:gochecknoglobals // set once at the start, and read wherever something is written
 
-// minSecret is the length of the shortest secret that is looked for by its letters: a shorter one stands in too many words.
+// minSecret is the length in bytes of the shortest configured secret that is masked: a shorter one is part of too many words.
 const minSecret = 6
 
-// HideSecrets has Hide and Redact know these secrets from now on. It is called once, with all that the configuration holds.
+// HideSecrets sets the secrets that Hide and Redact mask. It is called once, with all secrets of the configuration.
 func HideSecrets(values []string) {
 	var written []string
 	for _, v := range values {
@@ -72,7 +72,7 @@ func HideSecrets(values []string) {
 			written = append(written, string(raw[1:len(raw)-1]))
 		}
 	}
-	slices.SortFunc(written, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // the longest first, as they may hold each other
+	slices.SortFunc(written, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // the longest first: one may be part of another
 	var pairs []string
 	for _, v := range slices.Compact(written) {
 		pairs = append(pairs, v, secretMask)
@@ -84,7 +84,7 @@ func HideSecrets(values []string) {
 	configured.Store(strings.NewReplacer(pairs...))
 }
 
-// Hide takes the secrets of the configuration out of a text.
+// Hide masks the secrets of the configuration in a text.
 func Hide(text string) string {
 	if known := configured.Load(); known != nil {
 		return known.Replace(text)
@@ -92,7 +92,7 @@ func Hide(text string) string {
 	return text
 }
 
-// Redact is Hide that also takes out what looks like a key or a password, before a text is stored where it does not have to be.
+// Redact masks the secrets of the configuration, and also everything that looks like a key or a password.
 func Redact(text string) string {
 	text = Hide(text)
 	small := strings.ToLower(text)

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Shortcut says what the owner means by words of his own: a command, before any model is asked.
+// Shortcut maps phrases of the owner to a command. It is applied before a message goes to a model.
 type Shortcut struct {
 	match   *regexp.Regexp
 	command string
 }
 
-// NewShortcut takes a regular expression for a whole message, in any case, and the command that it means, in which $1 is what the
-// first group matched.
-func NewShortcut(pattern, means string) (Shortcut, error) {
+// NewShortcut returns a Shortcut. pattern is a regular expression for a whole message, in any case; in command, $1 stands for the match
+// of its first group.
+func NewShortcut(pattern, command string) (Shortcut, error) {
 	match, err := regexp.Compile(`(?is)^\s*(?:` + pattern + `)\s*$`)
 	if err != nil {
 		return Shortcut{}, fmt.Errorf("read %q: %w", pattern, err)
 	}
-	return Shortcut{match, means}, nil
+	return Shortcut{match, command}, nil
 }
 
-// ExpandShortcut is the command that a text means by the first shortcut that fits; false: none does. What is long is no shortcut.
+// ExpandShortcut returns the command of the first shortcut that matches a text; false if none does. A text over 400 bytes matches none.
 func ExpandShortcut(all []Shortcut, text string) (string, bool) {
 	if len(text) > maxIntentBytes {
 		return "", false

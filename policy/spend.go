@@ -19,7 +19,7 @@ type Spend struct {
 	Run      string // empty: no run, so no run's cap
 	Purpose  string
 	Model    string
-	Amount   int64 // the most that the call can cost
+	Amount   int64 // the highest possible cost of the call
 	DayCap   int64 // the caps, as amounts; see Cap
 	ChatCap  int64
 	AgentCap int64
@@ -30,10 +30,10 @@ type Spend struct {
 type Reservation struct {
 	ID      int64
 	Refused Cap  // the cap that the call would exceed; empty when the amount is reserved
-	First   bool // this cap refused nothing before on that day, or in that run
+	First   bool // it is the first refusal by this cap on that day, or in that run
 }
 
-// Settlement is what a call cost in the end.
+// Settlement is the actual cost of a call.
 type Settlement struct {
 	Amount  int64 // millionths of the currency
 	In, Out int64 // tokens, zero when unknown

@@ -9,9 +9,8 @@ import (
 	"multis/text"
 )
 
-// Addressed reports whether the text calls the assistant by its name: as a whole word, in any case. A name that is part of
-// a longer one ("Nora-Lena"), of a mail address or of a host name does not count, since a wrong answer costs more here than
-// a missed one. An empty name is never called.
+// Addressed reports whether the text has the assistant's name as a whole word, in any case. A name inside a longer name ("Nora-Lena"), a
+// mail address or a host name does not count, because a wrong answer is worse than a missed one. An empty name is never addressed.
 func Addressed(name, text string) bool {
 	needle, hay := fold(name), fold(text)
 	for start := range wordMatches(hay, needle) {
@@ -22,8 +21,7 @@ func Addressed(name, text string) bool {
 	return false
 }
 
-// WithoutName takes the assistant's name out of a text that calls it, so that what is left is what is asked. In a text that is
-// nothing but the name, it stays.
+// WithoutName removes the assistant's name from a text, so that the question is left. A text of nothing but the name stays.
 func WithoutName(name, text string) string {
 	words, called := strings.Fields(text), strings.Fields(name)
 	isName := func(word, part string) bool {
@@ -44,18 +42,18 @@ func WithoutName(name, text string) string {
 	return strings.Join(kept, " ")
 }
 
-// isJoinedBefore reports whether the word that starts at i hangs on another one: "anna-nora", "info.nora".
+// isJoinedBefore reports whether the word at i is joined to the one before it: "anna-nora", "info.nora".
 func isJoinedBefore(text []rune, i int) bool {
 	return i >= 2 && strings.ContainsRune("-.@/_", text[i-1]) && isWord(text[i-2])
 }
 
-// isJoinedAfter reports whether another word hangs on the one that ended before i: "nora-lena", "nora@example.com".
+// isJoinedAfter reports whether the word that ends before i is joined to the next one: "nora-lena", "nora@example.com".
 func isJoinedAfter(text []rune, i int) bool {
 	return i+1 < len(text) && strings.ContainsRune("-.@/_", text[i]) && isWord(text[i+1])
 }
 
-// FindKeyword returns the first of the keywords that stands in the text as a whole word, in any case. A keyword may be
-// several words; how they are spaced in the text does not matter, nor do invisible characters between their letters.
+// FindKeyword returns the first of the keywords that the text has as a whole word, in any case. A keyword may be several words; spacing
+// and invisible characters in the text do not matter.
 func FindKeyword(keywords []string, text string) (keyword string, found bool) {
 	hay := fold(text)
 	for _, keyword := range keywords {
@@ -66,8 +64,8 @@ func FindKeyword(keywords []string, text string) (keyword string, found bool) {
 	return "", false
 }
 
-// IsCommand reports whether a bridge could take the text for a command instead of relaying it: an exclamation mark and a
-// letter at the start, which is how the prefixes of bridges begin. Blanks and invisible characters in front do not hide it.
+// IsCommand reports whether a bridge could run the text as a command instead of relaying it: it begins with an exclamation mark and a
+// letter, after spaces and invisible characters.
 func IsCommand(text string) bool {
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) })
 	rest, bang := strings.CutPrefix(text, "!")
@@ -75,7 +73,7 @@ func IsCommand(text string) bool {
 	return bang && unicode.IsLetter(first)
 }
 
-// wordMatches yields the places where needle stands in text as a whole word. Both must have been folded.
+// wordMatches yields the positions at which the text has needle as whole words. Both must be folded.
 func wordMatches(text, needle []rune) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		if len(needle) == 0 {
@@ -105,7 +103,7 @@ func hasRunes(text, prefix []rune) bool {
 	return true
 }
 
-// isBoundary reports whether a word may end between two neighbours. Scripts written without blanks have one everywhere.
+// isBoundary reports whether a word may end between two neighbouring characters. Scripts without spaces have a boundary everywhere.
 func isBoundary(before, after rune) bool {
 	return !isWord(before) || !isWord(after) || isSpaceless(before) || isSpaceless(after)
 }
@@ -116,10 +114,10 @@ func isSpaceless(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// isInvisible reports whether r is drawn as nothing at all.
+// isInvisible reports whether a character is not visible.
 func isInvisible(r rune) bool { return text.IsInvisible(r) }
 
-// fold makes texts comparable: one case, one blank for any run of them, no invisible characters, nothing around it.
+// fold returns a text for comparison: in one case, with single spaces, and without invisible characters.
 func fold(text string) []rune {
 	folded := collapseSpaces(text)
 	for i, r := range folded {
@@ -128,7 +126,7 @@ func fold(text string) []rune {
 	return folded
 }
 
-// collapseSpaces is a text without what nobody sees and with one blank between words.
+// collapseSpaces returns a text without invisible characters, with one space between words and none at the ends.
 func collapseSpaces(text string) []rune {
 	folded := make([]rune, 0, len(text))
 	for _, r := range strings.TrimSpace(text) {
@@ -148,7 +146,7 @@ func collapseSpaces(text string) []rune {
 	return folded
 }
 
-// foldRune gives all spellings of a letter in different cases the same rune: the lower-case one that comes first.
+// foldRune returns the same rune for all cases of a letter.
 func foldRune(r rune) rune {
 	least := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
