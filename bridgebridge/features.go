@@ -11,7 +11,7 @@ import (
 	"multis/policy"
 )
 
-// features reads what the bridge says that its network takes. Only the room's own bridge bot is believed.
+// features returns the limits of the network, from the newest state event of the room's bridge bot. Events of other senders are ignored.
 func (r room) features(bridgeBot id.UserID) policy.Features {
 	var said []*event.Event
 	for _, evt := range r[event.StateBeeperRoomFeatures.Type] {

@@ -13,12 +13,12 @@ type File struct {
 	URL    id.ContentURIString `json:"url"`
 	Name   string              `json:"name"`
 	MIME   string              `json:"mime,omitempty"`
-	Size   int                 `json:"size,omitempty"`   // bytes, as the sender said; 0 when unknown
-	Millis int                 `json:"millis,omitempty"` // how long it plays, as the sender said; 0 when unknown
-	Key    *FileKey            `json:"key,omitempty"`    // what opens it; nil for a file that is not encrypted
+	Size   int                 `json:"size,omitempty"`   // bytes, as the sender declared; 0 when unknown
+	Millis int                 `json:"millis,omitempty"` // duration in milliseconds, as the sender declared; 0 when unknown
+	Key    *FileKey            `json:"key,omitempty"`    // decrypts the file; nil for a file that is not encrypted
 }
 
-// FileKey opens an encrypted file. Each part is as the sender wrote it, and empty where that cannot be one.
+// FileKey decrypts an encrypted file. Each part is as the sender wrote it, or empty if it is not a valid key part.
 type FileKey struct {
 	Version   string `json:"v"`
 	Algorithm string `json:"alg"`
@@ -27,7 +27,7 @@ type FileKey struct {
 	SHA256    string `json:"sha256"`
 }
 
-// encryptedFile is an encrypted file as Matrix has it.
+// encryptedFile is the EncryptedFile object of Matrix.
 type encryptedFile struct {
 	URL id.ContentURIString `json:"url"`
 	Key struct {
@@ -51,7 +51,7 @@ type audioInfo struct {
 	Duration float64 `json:"duration"` // milliseconds
 }
 
-// keyPart is what a part of a key may look like: base64 of either alphabet, or a plain word, never long.
+// keyPart matches a valid part of a key: at most 100 characters of either base64 alphabet.
 var keyPart = regexp.MustCompile(`^[A-Za-z0-9+/_=-]{1,100}$`)
 
 func (s encryptedFile) key() *FileKey {
@@ -66,7 +66,7 @@ func (s encryptedFile) key() *FileKey {
 	}
 }
 
-// WithTranscript is a message that says in words what its recording does.
+// WithTranscript returns the message with a transcript as its text and without the file.
 func (m Message) WithTranscript(words string) Message {
 	m.Text, m.words, m.File = words, words, nil
 	return m
@@ -93,7 +93,7 @@ func (c messageContent) file() *File {
 	return &file
 }
 
-// durationMillis is a length of time as somebody declared it, where it can be one.
+// durationMillis returns a declared duration in milliseconds, or 0 if it is not between 0 and 24 hours.
 func durationMillis(declared float64) int {
 	const longest = 24 * time.Hour
 	if declared > 0 && declared <= float64(longest.Milliseconds()) {

@@ -8,10 +8,10 @@ import (
 	"maunium.net/go/mautrix/event"
 )
 
-// maxID is the longest id that Matrix knows, in bytes. A longer one is refused: no index of the database would take it.
+// maxID is the longest id that Matrix allows, in bytes. Database indexes cannot hold arbitrarily long ids.
 const maxID = 255
 
-// referencedIDs are the ids that an event's content names.
+// referencedIDs are the ids in the content of an event.
 type referencedIDs struct {
 	RelatesTo   event.RelatesTo `json:"m.relates_to"`
 	Redacts     string          `json:"redacts"`
@@ -27,8 +27,9 @@ type referencedIDs struct {
 	} `json:"fi.mau.bridge_state"`
 }
 
-// CheckIDs refuses an event that has, or names, an id that cannot be one: longer than any that Matrix knows, or with a zero byte. Whoever relays events does not check what
-// they name. An id of the wrong type counts as none, as it does for whoever reads it.
+// CheckIDs returns an error if an id of the event or in its content is longer than maxID, contains a zero byte, or is not valid UTF-8.
+// Homeservers do not check the ids in the content. An id of the wrong JSON type counts as empty, as it does in every other function of
+// this package.
 func CheckIDs(evt *event.Event) error {
 	named := decode[referencedIDs](evt)
 	key := ""

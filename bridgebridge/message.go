@@ -29,22 +29,22 @@ const (
 	Other     MessageKind = "other"
 )
 
-// Message is what an event says.
+// Message is the content of an event.
 type Message struct {
 	Kind     MessageKind
-	Text     string     // the line for the record: the words, with a placeholder for what is not words, as in "[photo] my cat"
-	Notice   bool       // an m.notice, which is how bots speak
-	ReplyTo  id.EventID // the message it replies to, or for a reaction the one it is about; empty for none
+	Text     string     // the stored line: the words, with a placeholder for a file or the like, as in "[photo] my cat"
+	Notice   bool       // an m.notice, the message type of bots
+	ReplyTo  id.EventID // the message that it replies or reacts to; empty for none
 	Replaces id.EventID // the message it is an edit of; the caller checks that both have the same sender; empty for none
 	File     *File      // the file it carries; nil for none
 
 	words string
 }
 
-// Words is what the author wrote: empty for a sticker, a call, a reaction, a file without a caption.
+// Words returns what the author wrote; empty for a sticker, a call, a reaction, or a file without a caption.
 func (m Message) Words() string { return m.words }
 
-// WithText is the message with the text of a later edit of it.
+// WithText returns the message with the text of a later edit.
 func (m Message) WithText(text string) Message {
 	m.Text = text
 	if m.Kind == Text || m.Kind == Notice {
@@ -53,7 +53,7 @@ func (m Message) WithText(text string) Message {
 	return m
 }
 
-// messageContent is what is read of a message's content.
+// messageContent is the part of a message's content that is read.
 type messageContent struct {
 	MsgType   event.MessageType   `json:"msgtype"`
 	Body      string              `json:"body"`
@@ -69,9 +69,8 @@ type messageContent struct {
 	New       *messageContent     `json:"m.new_content"`
 }
 
-// ReadMessage reads a message, a sticker or a reaction. Of an edit it reads the new text, of a reply the text without the
-// quote that old clients put in front. An event of another type, or a broken one, gives a Message of kind Other or Encrypted
-// without words.
+// ReadMessage reads a message, a sticker or a reaction. For an edit it reads the new text, for a reply the text without the quote that
+// old clients prepend. An encrypted event gives the kind Encrypted, an unknown or invalid one the kind Other; both have no words.
 func ReadMessage(evt *event.Event) Message {
 	content := decode[messageContent](evt)
 	switch evt.Type.Type {
@@ -118,7 +117,7 @@ func readContent(content messageContent) Message {
 
 func (c messageContent) kind() MessageKind {
 	if len(c.Action) > 0 && string(c.Action) != "null" {
-		return Call // the one action there is: a bridge telling of a call in words of its own
+		return Call // the only action so far: a bridge reports a call
 	}
 	switch c.MsgType {
 	case event.MsgText, event.MsgEmote:
@@ -145,7 +144,7 @@ func (c messageContent) kind() MessageKind {
 	}
 }
 
-// words is what the author typed. A file's body is its caption only when the file's name stands apart from it.
+// words returns what the author typed. The body of a file is a caption only if it has a separate file name.
 func (c messageContent) words() string {
 	switch c.kind() {
 	case Text, Notice:
@@ -165,7 +164,7 @@ func (c messageContent) words() string {
 	}
 }
 
-// placeholder stands for what is not words, with the words that came along.
+// placeholder returns "[what] words" for a message that is not only text.
 func placeholder(what, words string) string {
 	return strings.TrimSpace("[" + strings.TrimSpace(what) + "] " + strings.TrimSpace(words))
 }

@@ -1,8 +1,7 @@
-// Package bridgebridge reads what bridges write: what a room is (Describe), who speaks in it (Classify), what was said
-// (ReadMessage) and whether it arrived (DeliveryStatus). Everything is pure over Matrix events, and nothing in an event is
-// believed because it is there: rooms are believed when their bridge bot made the claim, people by their Matrix id.
-//
-// It shares the vocabulary of package policy (kinds, authors, encryption) and imports nothing else of multis.
+// Package bridgebridge reads the events of bridges: what a room is (Describe), who wrote an event (Classify), what a message says
+// (ReadMessage) and whether it was delivered (DeliveryStatus). Functions have no I/O. Content of an event is not trusted: a room is
+// trusted if its bridge bot made the claim, a person by the Matrix id. It uses the types of package policy and the helpers of package
+// text.
 package bridgebridge
 
 import (
@@ -20,39 +19,37 @@ import (
 	"multis/text"
 )
 
-// Portal is a room that a bridge keeps in step with a chat on a network.
-//
-// Protocol, ChannelID and Receiver identify the chat. Any Matrix user can make a room and be its "bridge bot", so whoever
-// knows the chat from before must only accept a Portal for it that has the same BridgeBot.
+// Portal is the Matrix room of a chat on a bridged network. Protocol, ChannelID and Receiver identify the chat. Any Matrix user can make
+// a room and act as its "bridge bot", so a caller that knows the chat must accept a new Portal for it only from the same BridgeBot.
 type Portal struct {
 	Protocol  string // the bridge's name for its network: whatsapp, signal, ...
 	Network   string // the same for people: WhatsApp, Signal, ...
 	ChannelID string // the chat's id on the network
-	Receiver  string // the owner's login that the chat belongs to; empty where chats are shared
+	Receiver  string // the owner's login on the network; empty where chats are shared between logins
 
 	Kind       policy.Kind // dm, group or self
-	Name       string      // what to call the chat; never empty
-	OwnerName  string      // as the owner's profile in the room says; may be empty
+	Name       string      // display name of the chat; never empty
+	OwnerName  string      // the owner's display name in the room; may be empty
 	BridgeBot  id.UserID
-	Contact    id.UserID // the other side of a dm; empty for other kinds, and as long as nobody is there
-	SelfGhost  id.UserID // the ghost of the owner's own login; empty when there is none or it cannot be told
+	Contact    id.UserID // the other person of a dm; empty for other kinds, and before that person joins
+	SelfGhost  id.UserID // the ghost of the owner's own login; empty if there is none or it is unknown
 	Members    []Member  // the people on the network, without the owner and without bots
 	Encryption policy.Encryption
 	Tombstoned bool // the room was replaced by another
 	Features   policy.Features
-	// ClaimedAt is when the bridge last said that the chat lives here. Of two rooms that it said so of, the later is the chat's.
+	// ClaimedAt is when the bridge last claimed the room for the chat. If it claimed two rooms, the later claim counts.
 	ClaimedAt time.Time
 }
 
 // Member is a person in a portal.
 type Member struct {
 	ID   id.UserID
-	Name string // as the person or the bridge set it: to be shown, never to be believed; may be empty
+	Name string // set by the person or the bridge, for display only; may be empty
 }
 
-// Describe reads a room's whole state and says which portal the room is. It is false for everything that is not a chat with
-// people: rooms without a bridge (rooms with the bridge's bot are), rooms whose bridge claim cannot be believed, spaces,
-// status broadcasts and newsletters, and rooms that the owner is not in. owner and bot are the owner's and our own Matrix ids.
+// Describe returns the portal that a room with this state is. owner and bot are the Matrix ids of the owner and of multis. It is false
+// for a room that is not a chat with people: one without a trusted bridge claim, a management room, a space, a status broadcast or
+// newsletter, and a room that the owner has not joined.
 func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 	room := newRoom(state)
 	claim, claimedAt, ok := room.bridgeClaim()
@@ -77,8 +74,8 @@ func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 	return portal, true
 }
 
-// kindOf goes by the bridge's own word for the room and never by the number of its members. The newer word comes first; what
-// is not understood is a group.
+// kindOf returns the kind of a chat by the room type that the bridge declares, never by the number of members. The newer field comes
+// first; an unknown type is a group.
 func kindOf(claim bridgeClaim) policy.Kind {
 	if claim.roomType() != "dm" {
 		return policy.KindGroup
@@ -89,9 +86,9 @@ func kindOf(claim bridgeClaim) policy.Kind {
 	return policy.KindDM
 }
 
-// isBroadcast reports whether a room carries one-way news, or holds other rooms, instead of a conversation. Bridges give communities the
-// type of a space and channels none at all, but do not let a reader of a channel write: a group in which the owner may not write is a
-// channel. WhatsApp's status and broadcast lists, where the owner may write, are told by their address.
+// isBroadcast reports whether a room carries one-way news, or holds other rooms, instead of a conversation. Bridges declare communities
+// as spaces and give channels no type, but do not let a reader of a channel write. So a group in which the owner may not write is a
+// channel. In WhatsApp's status and broadcast lists the owner may write; they are recognized by the channel id.
 func (r room) isBroadcast(claim bridgeClaim, owner id.UserID) bool {
 	kind, channel := claim.roomType(), strings.ToLower(claim.Channel.ID)
 	switch {
@@ -106,15 +103,15 @@ func (r room) isBroadcast(claim bridgeClaim, owner id.UserID) bool {
 	}
 }
 
-// networkID is the bare part of a network's address: "4917" of "4917@s.whatsapp.net", "7" of "user:7".
+// networkID returns the user part of a network address: "4917" for "4917@s.whatsapp.net", "7" for "user:7".
 func networkID(address string) string {
 	bare, _, _ := strings.Cut(address, "@")
 	return strings.ToLower(bare[strings.LastIndexByte(bare, ':')+1:])
 }
 
-// selfGhost finds the ghost of the owner's own login. How ghosts are named is the bridge's configuration, so it takes the one
-// that ends in the login's id while all the others begin like it; alone with one other person there is nothing to compare,
-// and only in a note to oneself that one is the owner.
+// selfGhost returns the ghost of the owner's own login; empty if it cannot be determined. The naming of ghosts is configured in the
+// bridge, so it is the ghost that ends in the login's id, if the ids of all others begin with the same prefix. With a single other person
+// there is nothing to compare, and that person is the owner only in KindSelf.
 func selfGhost(people []Member, portal Portal) id.UserID {
 	if portal.Kind == policy.KindSelf && len(people) == 1 {
 		return people[0].ID
@@ -133,7 +130,8 @@ func selfGhost(people []Member, portal Portal) id.UserID {
 	return ""
 }
 
-// contactOf picks the other side of a dm: the only one there, or else the one named like the channel.
+// contactOf returns the contact of a dm: the only person in it, or else the one whose id ends in the channel id. It is empty if there is
+// none.
 func contactOf(people []Member, channelID string) id.UserID {
 	if len(people) == 1 {
 		return people[0].ID
@@ -146,7 +144,7 @@ func contactOf(people []Member, channelID string) id.UserID {
 	return ""
 }
 
-// ghostSuffix is how the Matrix id of a ghost ends, before the server's name.
+// ghostSuffix returns the end of a ghost's Matrix id, before the server name.
 func ghostSuffix(networkUser string) string { return "_" + id.EncodeUserLocalpart(networkUser) }
 
 func (p Portal) chooseName(roomName, channelName string) string {
@@ -159,8 +157,8 @@ func (p Portal) chooseName(roomName, channelName string) string {
 	return cmp.Or(roomName, contactName, channelName, cleanName(p.ChannelID), p.Network)
 }
 
-// DisplayName is the name that a contact or a group gave itself as it may stand in a label: on one line, and without the signs
-// that labels are made of, so that no name reads as another chat's label or as its mode.
+// DisplayName returns a name of a contact or a group for use in a label: on one line and without the separators of labels, so that a name
+// cannot imitate the label or the mode of another chat. An empty name becomes "Somebody".
 func DisplayName(name string) string {
 	name = text.OneLine(strings.Map(func(r rune) rune {
 		switch r {
@@ -176,7 +174,7 @@ func DisplayName(name string) string {
 	return name
 }
 
-// NetworkName is what people call a network, by the protocol name that bridges use. Networks it does not know keep their
+// NetworkName returns the display name of a network for the protocol name that bridges use. For an unknown network it is the protocol
 // name with a capital letter.
 func NetworkName(protocol string) string {
 	switch strings.ToLower(protocol) {
@@ -216,10 +214,10 @@ func NetworkName(protocol string) string {
 // maxName is the longest name shown, in characters.
 const maxName = 100
 
-// cleanName makes a name that somebody chose fit to be shown.
+// cleanName returns a name from outside on one line, cut to maxName.
 func cleanName(name string) string { return cleanLine(name, maxName) }
 
-// cleanLine puts s on one clean line of at most maxRunes. It drops the marks of characters that could not be decoded.
+// cleanLine returns s on one line of at most maxRunes characters, without the replacement characters of invalid UTF-8.
 func cleanLine(s string, maxRunes int) string {
 	return text.Clip(text.OneLine(strings.ReplaceAll(s, "\uFFFD", "")), maxRunes)
 }

@@ -16,7 +16,7 @@ import (
 	"multis/policy"
 )
 
-// room is a room's state, by type and state key.
+// room is the state of a room by event type and state key.
 type room map[string]map[string]*event.Event
 
 func newRoom(state []*event.Event) room {
@@ -45,7 +45,7 @@ func (r room) isSpace() bool {
 	return decode[event.CreateEventContent](r.get(event.StateCreate)).Type == event.RoomTypeSpace
 }
 
-// encryption is unknown unless the state is there as a whole, of which the create event is the sign.
+// encryption returns whether the room is encrypted. It is unknown if the state has no create event, because such a state is incomplete.
 func (r room) encryption() policy.Encryption {
 	switch {
 	case r.has(event.StateEncryption):
@@ -93,7 +93,8 @@ type bridgeClaim struct {
 	RoomTypeV2 string       `json:"com.beeper.room_type.v2"`
 }
 
-// roomType is the bridge's own word for the room, the newer one first: dm, group_dm, space, or nothing for a group or a channel.
+// roomType returns the room type that the bridge declares, from the newer field if set: dm, group_dm, space, or empty for a group or a
+// channel.
 func (c bridgeClaim) roomType() string { return cmp.Or(c.RoomTypeV2, c.RoomType) }
 
 type claimSection struct {
@@ -102,9 +103,9 @@ type claimSection struct {
 	Receiver    string `json:"fi.mau.receiver"`
 }
 
-// bridgeClaim finds the claim to believe. Bridges use different state keys, so all are looked at. A claim is believed when
-// the bot it names sent it, has the power to set the room's state and is still there. Of several, the stable type comes
-// first, then the mightier bot, then the newer event.
+// bridgeClaim returns the trusted claim of a bridge to this room, and its time. Bridges use different state keys, so all are checked. A
+// claim is trusted if the bot that it names sent it, is in the room and has the power to set state. If there are several, the stable
+// event type comes first, then the bot with more power, then the newer event.
 func (r room) bridgeClaim() (claim bridgeClaim, at time.Time, ok bool) {
 	for _, eventType := range []event.Type{event.StateBridge, event.StateHalfShotBridge} {
 		claims := make([]*event.Event, 0, 1)
@@ -134,16 +135,16 @@ func (r room) compareClaims(a, b *event.Event) int {
 	return cmp.Or(cmp.Compare(powerB, powerA), cmp.Compare(b.Timestamp, a.Timestamp), strings.Compare(a.GetStateKey(), b.GetStateKey()))
 }
 
-// isIdentifier reports whether a text can be part of a chat's identity: some length and not more than an id has, no control characters, no broken UTF-8 (which
-// decoding has turned into replacement characters, so that different ids would become the same).
+// isIdentifier reports whether a string can be a part of a chat's identity: not empty, at most maxID bytes, without control characters
+// and without replacement characters. Decoding turns invalid UTF-8 into those, so that different ids would become equal.
 func isIdentifier(s string) bool {
 	return s != "" && len(s) <= maxID && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar })
 }
 
-// creatorPower is the power of those who made a room whose version puts its makers above all numbers.
+// creatorPower is the power of a room's creators in the room versions that put them above all power levels.
 const creatorPower = 1 << 53
 
-// powerLevels is the part of m.room.power_levels that is needed here, reading also the texts that old rooms have as levels.
+// powerLevels is the part of m.room.power_levels that is read. Old rooms have levels as strings; they are read, too.
 type powerLevels struct {
 	Users         map[id.UserID]level `json:"users"`
 	UsersDefault  level               `json:"users_default"`
@@ -154,7 +155,7 @@ type powerLevels struct {
 
 type level int
 
-// UnmarshalJSON reads a number, or a number in a text; anything else is 0.
+// UnmarshalJSON reads a number, or a number in a string; anything else gives 0.
 func (l *level) UnmarshalJSON(data []byte) error {
 	number, err := strconv.ParseFloat(strings.Trim(string(data), `" `), 64)
 	if err != nil || math.IsNaN(number) {
@@ -164,8 +165,8 @@ func (l *level) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// power gives a user's power and how much setting state takes. It always takes some: where everybody may set state, nobody
-// can be told from a bridge.
+// power returns the power of a user, and the power that setting state needs. The latter is at least 1: in a room where everybody may set
+// state, a bridge cannot be distinguished from other users.
 func (r room) power(user id.UserID) (has, needs level) {
 	create := r.get(event.StateCreate)
 	content := decode[event.CreateEventContent](create)
@@ -200,7 +201,7 @@ func (r room) mayWrite(user id.UserID) bool {
 	return has >= needs
 }
 
-// decode reads an event's content as far as it fits T; what has the wrong type is left empty. A nil event gives an empty T.
+// decode returns the content of an event as T. Fields of the wrong type are left empty. A nil event gives an empty T.
 func decode[T any](evt *event.Event) T {
 	var content T
 	if evt == nil {
@@ -208,7 +209,7 @@ func decode[T any](evt *event.Event) T {
 	}
 	raw := evt.Content.VeryRaw
 	if len(raw) == 0 {
-		raw, _ = json.Marshal(&evt.Content) // an event made in memory; what cannot be written is empty
+		raw, _ = json.Marshal(&evt.Content) // an event made in memory; invalid content is left empty
 	}
 	_ = json.Unmarshal(raw, &content) // reads on past a field of the wrong type
 	return content

@@ -10,28 +10,28 @@ import (
 	"multis/policy"
 )
 
-// ContentKey is the key under which every event of ours carries the id of its outbox row. Other Matrix clients see it, the
-// remote network does not, and anybody could write it: it counts only with a row of that very room behind it.
+// ContentKey is the content key with the outbox id in every event that multis sends. Other Matrix clients see it, the remote network does
+// not. Anybody can write it, so it counts only if the outbox has such a row for the same room.
 const ContentKey = "ai.multis.out"
 
-// eventMarks are the keys by which software tells its own events again.
+// eventMarks are the content keys by which multis and bridges recognize their own events.
 type eventMarks struct {
 	OutboxID     string `json:"ai.multis.out"`
 	DoublePuppet string `json:"fi.mau.double_puppet_source"` // set by a bridge on what the owner wrote in the network's own app
 }
 
-// Senders is who is who in a room.
+// Senders are the known users of a room, with which Classify compares the sender of an event.
 type Senders struct {
 	Owner     id.UserID
 	Bot       id.UserID // our own bot
 	Operators []id.UserID
 	BridgeBot id.UserID // of this room; empty where there is none
 	SelfGhost id.UserID // the owner's own ghost; empty where there is none
-	SentByUs  bool      // the event's id is one we sent, or its OutboxKey names an outbox row of this room
+	SentByUs  bool      // multis sent this event: its id is known, or its OutboxKey is an outbox row of this room
 }
 
-// Classify says who wrote an event. It goes by the Matrix id; what an event says about itself only tells apart the several
-// ways in which one id speaks. In particular a ghost is never us or the owner, whatever keys and names it carries.
+// Classify returns the author of an event. It compares the sender's Matrix id; the content only distinguishes the ways in which the same
+// id can write. So a ghost is never multis or the owner, whatever its content or display name says.
 func Classify(evt *event.Event, who Senders) policy.Author {
 	switch sender := evt.Sender; {
 	case sender == "":
@@ -43,7 +43,7 @@ func Classify(evt *event.Event, who Senders) policy.Author {
 	case sender == who.BridgeBot:
 		return policy.AuthorBridgeBot
 	case decode[messageContent](evt).MsgType == event.MsgNotice:
-		return policy.AuthorOtherBot // whoever sends it: people do not write notices
+		return policy.AuthorOtherBot // regardless of the sender: people do not write notices
 	case sender == who.Owner && decode[eventMarks](evt).DoublePuppet != "":
 		return policy.AuthorOwnerPhone
 	case sender == who.Owner:
@@ -57,8 +57,8 @@ func Classify(evt *event.Event, who Senders) policy.Author {
 	}
 }
 
-// ActsAsOwner reports whether a room's state proves that its bridge acts as the owner: the owner's own join of the room carries a bridge's
-// mark. Only who holds the owner's account can send that, which nobody has who merely claims to be a bridge.
+// ActsAsOwner reports whether a room's state proves that its bridge acts as the owner: the owner's own join event has the double puppet
+// mark of a bridge. Only software with access to the owner's account can send that.
 func ActsAsOwner(state []*event.Event, owner id.UserID) bool {
 	join := newRoom(state)[event.StateMember.Type][owner.String()]
 	return join != nil && join.Sender == owner && decode[eventMarks](join).DoublePuppet != ""
@@ -66,8 +66,8 @@ func ActsAsOwner(state []*event.Event, owner id.UserID) bool {
 
 var outboxID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// OutboxKey gives the outbox id that an event carries under ContentKey, if it has the form of one. Whether there is such a
-// row, and in that room, is for the caller to look up.
+// OutboxKey returns the value of ContentKey in an event; false if it does not have the form of an outbox id. The caller must check that
+// the outbox has that row for the same room.
 func OutboxKey(evt *event.Event) (key string, ok bool) {
 	key = decode[eventMarks](evt).OutboxID
 	if !outboxID.MatchString(key) {

@@ -5,8 +5,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// SpaceRooms are the rooms that a space's state puts into it; none for a room that is no space. What a room says of its own space
-// does not count: whoever may change the space decides what is in it.
+// SpaceRooms returns the rooms that a space lists as its children; nil for a room that is not a space. A room's own claim to be in a
+// space does not count: only those with power in the space decide.
 func SpaceRooms(state []*event.Event) []id.RoomID {
 	r := newRoom(state)
 	if !r.isSpace() {
@@ -14,7 +14,7 @@ func SpaceRooms(state []*event.Event) []id.RoomID {
 	}
 	var rooms []id.RoomID
 	for child, evt := range r[event.StateSpaceChild.Type] {
-		if len(decode[event.SpaceChildEventContent](evt).Via) > 0 { // without it the room was taken out
+		if len(decode[event.SpaceChildEventContent](evt).Via) > 0 { // an empty list means that the room was removed
 			rooms = append(rooms, id.RoomID(child))
 		}
 	}

@@ -7,14 +7,14 @@ import (
 	"maunium.net/go/mautrix/event"
 )
 
-// Connection is a bridge's word about one of the owner's logins.
+// Connection is the state of one of the owner's logins, as the bridge reports it.
 type Connection struct {
 	Login string // its id
 	Up    bool
 	Why   string // what is wrong, for people; empty when it is up
 }
 
-// stateContent is what is read of a bridge's state notice.
+// stateContent is the part of a bridge state notice that is read.
 type stateContent struct {
 	State *struct {
 		Event    string `json:"state_event"`
@@ -24,8 +24,8 @@ type stateContent struct {
 	} `json:"fi.mau.bridge_state"`
 }
 
-// ReadConnection reads the notice that a bridge sends to its management room when a login breaks or works again. False: it
-// is none, or one of a state on the way. Who sent it is the caller's to look at.
+// ReadConnection reads the notice that a bridge sends to its management room when a login breaks or works again. It is false for any
+// other event and for transitional states. The caller must check the sender.
 func ReadConnection(evt *event.Event) (Connection, bool) {
 	state := decode[stateContent](evt).State
 	if evt.Type.Type != event.EventMessage.Type || evt.StateKey != nil || state == nil || len(state.RemoteID) > maxID {
@@ -49,13 +49,13 @@ func ReadConnection(evt *event.Event) (Connection, bool) {
 	return c, true
 }
 
-// NotConnected is why nothing arrives while the bridge tries to reach the network again.
+// NotConnected is the reason of a Connection while the bridge tries to reconnect to the network.
 const NotConnected = "not connected"
 
-// LoggedOut is why nothing arrives when the network has ended the owner's login.
+// LoggedOut is the reason of a Connection after the network ended the owner's login.
 const LoggedOut = "logged out"
 
-// IsLoggedOut tells whether the reason of a failed delivery is that the login is gone.
+// IsLoggedOut reports whether the reason of a failed delivery means that the login has ended.
 func IsLoggedOut(why string) bool {
 	why = strings.ToLower(why)
 	for _, words := range []string{"logged out", "not logged in", "you're not logged in", "bad credentials"} {

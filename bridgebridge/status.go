@@ -8,24 +8,24 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// DeliveryState says how far a message of ours came.
+// DeliveryState says whether a message that multis sent reached the network.
 type DeliveryState string
 
 // The states of a delivery.
 const (
 	Pending   DeliveryState = "pending"   // the bridge is still trying
-	Delivered DeliveryState = "delivered" // the network took it
+	Delivered DeliveryState = "delivered" // the network accepted it
 	Failed    DeliveryState = "failed"    // it did not reach the network, or may not have
 )
 
-// Delivery is a bridge's word about one message.
+// Delivery is a bridge's report about one message.
 type Delivery struct {
 	EventID id.EventID // the message
 	State   DeliveryState
 	Why     string // the bridge's reason, for people; empty when there is none
 }
 
-// statusContent is what is read of com.beeper.message_send_status.
+// statusContent is the part of com.beeper.message_send_status that is read.
 type statusContent struct {
 	RelatesTo     event.RelatesTo           `json:"m.relates_to"`
 	Status        event.MessageStatus       `json:"status"`
@@ -35,12 +35,11 @@ type statusContent struct {
 	InternalError string                    `json:"internal_error"`
 }
 
-// notBridged is how bridges say in a notice that a message did not get through, whatever the message was.
+// notBridged matches the notice of a bridge that a message was not delivered, and the reason in it.
 var notBridged = regexp.MustCompile(`^(?:\x{26a0}\x{fe0f}? *)?Your \w+ (?:was not|may not have been|wasn't) bridged(?:: *((?s:.*)))?$`)
 
-// DeliveryStatus reads what a bridge says about a message: a status event, or where those are not turned on the notice that
-// it sends for a failure. Only the room's own bridge bot is believed; it is false for anybody else, for other events, and
-// when bridgeBot is empty.
+// DeliveryStatus reads the report of a bridge about a message: a status event, or the notice about a failure that bridges without status
+// events send. It is false for other senders than bridgeBot, for other events, and if bridgeBot is empty.
 func DeliveryStatus(evt *event.Event, bridgeBot id.UserID) (Delivery, bool) {
 	if bridgeBot == "" || evt.Sender != bridgeBot || evt.StateKey != nil {
 		return Delivery{}, false

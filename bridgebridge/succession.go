@@ -7,8 +7,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// Predecessor is the room that a room says it replaces; empty when it says none. Anybody who makes a room may say so of any
-// other: see Replaces.
+// Predecessor returns the room that a room claims to replace; empty if none. The creator of a room can claim any other room: see
+// Replaces.
 func Predecessor(state []*event.Event) id.RoomID {
 	content := decode[event.CreateEventContent](newRoom(state).get(event.StateCreate))
 	if content.Predecessor == nil {
@@ -17,7 +17,7 @@ func Predecessor(state []*event.Event) id.RoomID {
 	return content.Predecessor.RoomID
 }
 
-// CreatedAt is when a room was made, as its maker says; the zero time when that is not known.
+// CreatedAt returns when a room was created, by the timestamp of its create event; the zero time if there is none.
 func CreatedAt(state []*event.Event) time.Time {
 	evt := newRoom(state).get(event.StateCreate)
 	if evt == nil {
@@ -26,7 +26,7 @@ func CreatedAt(state []*event.Event) time.Time {
 	return time.UnixMilli(evt.Timestamp)
 }
 
-// Successor is the room that replaced a room, and who said so; empty when nobody did.
+// Successor returns the room that replaced a room, and the user who set it; both are empty if the room was not replaced.
 func Successor(state []*event.Event) (room id.RoomID, by id.UserID) {
 	evt := newRoom(state).get(event.StateTombstone)
 	if evt == nil {
@@ -35,7 +35,7 @@ func Successor(state []*event.Event) (room id.RoomID, by id.UserID) {
 	return decode[event.TombstoneEventContent](evt).ReplacementRoom, evt.Sender
 }
 
-// Replaces reports whether a room is what another one was replaced by: each names the other.
+// Replaces reports whether room replaced another one: the tombstone and the create event of the two must name each other.
 func Replaces(replaced id.RoomID, replacedState []*event.Event, room id.RoomID, state []*event.Event) bool {
 	successor, _ := Successor(replacedState)
 	return replaced != "" && room != "" && successor == room && Predecessor(state) == replaced

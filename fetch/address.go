@@ -8,21 +8,21 @@ import (
 	"syscall"
 )
 
-// Kind is where an address leads.
+// Kind is the kind of network that an IP address belongs to.
 type Kind int
 
-// The kinds of addresses. Nowhere is what no client connects to: a cloud's inside, other machines on the same link, and what is not known to
-// be of another kind.
+// The kinds of addresses. No client connects to a Blocked one: a cloud metadata service, a link-local or reserved address, or any address
+// that is of no other kind.
 const (
 	Blocked      Kind = iota
-	Loopback          // this machine, by an address that no other one reaches it under
+	Loopback          // this machine, by an address that other machines cannot reach
 	OwnInterface      // this machine, by an address of one of its interfaces
 	Private           // a private network
 	Public            // the open internet
 )
 
-// Control returns a net.Dialer's Control that lets connections lead to some kinds of addresses only. It is asked for every connection, after
-// names were resolved and before anything is sent.
+// Control returns a function for the Control field of net.Dialer that allows connections only to the given kinds of addresses. It checks
+// every connection after name resolution and before any data is sent. A refused connection fails with ErrPrivate.
 func Control(kinds ...Kind) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
@@ -37,14 +37,14 @@ func Control(kinds ...Kind) func(network, address string, _ syscall.RawConn) err
 	}
 }
 
-// IsLoopback reports whether a host, as it stands in an address, is this machine by its very name.
+// IsLoopback reports whether the host of a URL is this machine, by its name or IP address, without name resolution.
 func IsLoopback(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	at, err := netip.ParseAddr(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && kindOf(at, nil) == Loopback
 }
 
-// kindOf tells where an address leads from a machine whose interfaces have the addresses own.
+// kindOf returns the kind of an IP address on a machine whose interfaces have the addresses own.
 func kindOf(a netip.Addr, own []net.Addr) Kind {
 	a = a.Unmap()
 	switch {
@@ -66,25 +66,25 @@ func kindOf(a netip.Addr, own []net.Addr) Kind {
 	}
 }
 
-// specialRanges are the ranges with a meaning of their own that the checks above let through.
+// specialRanges returns the reserved ranges that the other checks of kindOf do not cover.
 func specialRanges() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("0.0.0.0/8"),        // this network
-		netip.MustParsePrefix("100.64.0.0/10"),    // a provider's own network; 100.100.100.200 is Alibaba's inside
-		netip.MustParsePrefix("168.63.129.16/32"), // Azure's inside
-		netip.MustParsePrefix("192.0.0.0/24"),     // protocols; 192.0.0.192 is Oracle's inside
+		netip.MustParsePrefix("100.64.0.0/10"),    // carrier-grade NAT; 100.100.100.200 is Alibaba Cloud's metadata service
+		netip.MustParsePrefix("168.63.129.16/32"), // Azure's metadata service
+		netip.MustParsePrefix("192.0.0.0/24"),     // protocols; 192.0.0.192 is Oracle Cloud's metadata service
 		netip.MustParsePrefix("192.0.2.0/24"),     // examples
-		netip.MustParsePrefix("192.88.99.0/24"),   // a way to IPv6, given up
-		netip.MustParsePrefix("198.18.0.0/15"),    // measurements
+		netip.MustParsePrefix("192.88.99.0/24"),   // 6to4 relays, deprecated
+		netip.MustParsePrefix("198.18.0.0/15"),    // benchmarks
 		netip.MustParsePrefix("198.51.100.0/24"),  // examples
 		netip.MustParsePrefix("203.0.113.0/24"),   // examples
-		netip.MustParsePrefix("240.0.0.0/4"),      // for the future, and 255.255.255.255
+		netip.MustParsePrefix("240.0.0.0/4"),      // reserved, and 255.255.255.255
 		netip.MustParsePrefix("2001::/23"),        // protocols, and tunnels that hold an IPv4 address
 		netip.MustParsePrefix("2001:db8::/32"),    // examples
 		netip.MustParsePrefix("2002::/16"),        // tunnels that hold an IPv4 address
 		netip.MustParsePrefix("3fff::/20"),        // examples
-		netip.MustParsePrefix("fd00:ec2::/32"),    // Amazon's inside
-		netip.MustParsePrefix("fd00:c1::/32"),     // Oracle's inside
-		netip.MustParsePrefix("fd20:ce::/32"),     // Google's inside
+		netip.MustParsePrefix("fd00:ec2::/32"),    // Amazon's metadata service
+		netip.MustParsePrefix("fd00:c1::/32"),     // Oracle Cloud's metadata service
+		netip.MustParsePrefix("fd20:ce::/32"),     // Google's metadata service
 	}
 }

@@ -1,5 +1,5 @@
-// Package fetch gets what stands under addresses that people or models name. It reaches the open internet and nothing else:
-// no address of this machine, of its networks or of a cloud's inside, whatever a name resolves to or a page redirects to.
+// Package fetch downloads web pages whose address a person or a model names. By default it connects to the public internet only: not to
+// this machine, private networks or cloud metadata services, even if a name resolves to them or a page redirects there.
 package fetch
 
 import (
@@ -16,38 +16,38 @@ import (
 	"time"
 )
 
-// Why an address was not fetched. Get returns them; each goes on a sentence for the person who named the address.
+// The reasons why an address was not fetched. Each completes a sentence for the person who named the address.
 var (
 	ErrAddress     = errors.New("an address begins with http:// or https:// and a name")
 	ErrPrivate     = errors.New("it leads to this machine or into a private network, where I read nothing")
-	ErrRedirects   = errors.New("it sends me on and on: 5 times are enough")
+	ErrRedirects   = errors.New("it redirects more than 5 times")
 	ErrTooBig      = errors.New("it is too big: 10 MB at most")
 	ErrTooSlow     = errors.New("the server took too long")
 	ErrNoServer    = errors.New("there is no server of that name")
 	ErrUnreachable = errors.New("the server cannot be reached")
-	// ErrUnchanged says that what was fetched before is still what there is.
+	// ErrUnchanged means that the server still has the version of the given Validator.
 	ErrUnchanged = errors.New("it has not changed")
 )
 
-// StatusError is what a server said instead of giving the page.
+// StatusError is returned for a response with an HTTP status other than success.
 type StatusError struct {
 	Code int
-	// RetryAfter is how long the server wants to be left alone. Zero: it does not say.
+	// RetryAfter is how long the server asks to wait before the next request. Zero means that it does not say.
 	RetryAfter time.Duration
 }
 
-// NotAllowedError is returned for an address that was not allowed, such as one that a server redirects to.
+// NotAllowedError is returned by GetWithin for an address that isAllowed refuses, such as the target of a redirect.
 type NotAllowedError struct{ To string }
 
-// Error says where it leads.
-func (e NotAllowedError) Error() string { return "it leads to " + e.To + ", which nobody allowed" }
+// Error names the refused address.
+func (e NotAllowedError) Error() string { return "it leads to " + e.To + ", which is not allowed" }
 
-// Error says it in the words of HTTP.
+// Error names the HTTP status.
 func (e StatusError) Error() string {
 	return fmt.Sprintf("the server says %d %s", e.Code, http.StatusText(e.Code))
 }
 
-// Temporary tells whether the server may say something else later.
+// Temporary reports whether a later request may succeed.
 func (e StatusError) Temporary() bool {
 	return e.Code == http.StatusTooManyRequests || e.Code == http.StatusRequestTimeout || e.Code >= http.StatusInternalServerError
 }
@@ -59,7 +59,8 @@ const (
 	maxValidator = 1000
 )
 
-// Validator is how a server recognises a version of a page: its ETag, or else when it was changed. Empty: it does not.
+// Validator identifies a version of a page on its server: the ETag, or else the Last-Modified date. Empty means that the server sent
+// neither.
 type Validator string
 
 func (v Validator) header() string {
@@ -69,30 +70,30 @@ func (v Validator) header() string {
 	return "If-Modified-Since"
 }
 
-// Page is what stood under an address.
+// Page is a downloaded page.
 type Page struct {
 	Address   string // after all redirects
-	Type      string // media type with its parameters, as the server says; empty if it does not
+	Type      string // media type with its parameters, as the server sends it; may be empty
 	Data      []byte
 	Validator Validator
 }
 
-// Options are what differs between clients.
+// Options configure a Client. The zero value is valid.
 type Options struct {
-	// UserAgent is how the client calls itself. Defaults to multis.
+	// UserAgent is the User-Agent header. Defaults to multis.
 	UserAgent string
-	// AllowPrivate lets this machine and its networks be reached, because the owner himself named the addresses.
+	// AllowPrivate allows connections to this machine and private networks, for addresses that the owner configured.
 	AllowPrivate bool
 }
 
-// Client fetches pages. It keeps no cookies and no connections.
+// Client fetches pages. It keeps no cookies and no open connections.
 type Client struct {
 	agent       string
 	http        http.Client
 	postTimeout time.Duration
 }
 
-// New makes a client.
+// New returns a Client.
 func New(o Options) *Client {
 	if o.UserAgent == "" {
 		o.UserAgent = "multis"
@@ -103,27 +104,27 @@ func New(o Options) *Client {
 	}
 	dialer := &net.Dialer{Timeout: maxTime, Control: Control(kinds...)}
 	return &Client{agent: o.UserAgent, postTimeout: postTimeout, http: http.Client{
-		Transport: &http.Transport{ // no proxy: it would be asked for what we must not reach
+		Transport: &http.Transport{ // no proxy: it could connect to addresses that Control refuses
 			DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true,
 			TLSHandshakeTimeout: maxTime, MaxResponseHeaderBytes: 64 << 10,
 		},
 	}}
 }
 
-// Get fetches what stands under an address, unless it is the version that known stands for.
+// Get fetches a page. It returns ErrUnchanged if the page is still the version of known; an empty known always fetches.
 func (c *Client) Get(ctx context.Context, address string, known Validator) (Page, error) {
 	return c.GetWithin(ctx, address, known, func(string) bool { return true })
 }
 
-// GetWithin is Get that stays with the addresses for which may says yes: it is asked about the first one and about each that the server
-// redirects to. What it says no to is an NotAllowedError.
-func (c *Client) GetWithin(ctx context.Context, address string, known Validator, may func(address string) bool) (Page, error) {
+// GetWithin is Get for allowed addresses only: it calls isAllowed with the first address and with the target of each redirect, and
+// returns a NotAllowedError if one is refused.
+func (c *Client) GetWithin(ctx context.Context, address string, known Validator, isAllowed func(address string) bool) (Page, error) {
 	target, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
 		return Page{}, ErrAddress
 	}
 	check := func(to *url.URL) error {
-		if err := checkURL(to); err != nil || may(to.String()) {
+		if err := checkURL(to); err != nil || isAllowed(to.String()) {
 			return err
 		}
 		return NotAllowedError{To: to.Redacted()}
@@ -171,7 +172,7 @@ func (c *Client) GetWithin(ctx context.Context, address string, known Validator,
 	return Page{Address: resp.Request.URL.String(), Type: resp.Header.Get("Content-Type"), Data: data, Validator: validator(resp.Header)}, nil
 }
 
-// validator is what a server says of a version of a page, unless it is nothing that can be kept and sent back.
+// validator returns the Validator of a response; empty if there is none or it cannot be stored and sent back.
 func validator(header http.Header) Validator {
 	v := Validator(header.Get("ETag"))
 	if v.header() != "If-None-Match" {
@@ -183,7 +184,7 @@ func validator(header http.Header) Validator {
 	return v
 }
 
-// retryAfter reads for how long a server wants to be left alone: seconds, or a date. Zero for anything else.
+// retryAfter parses a Retry-After header: seconds, or a date. It is zero for anything else.
 func retryAfter(value string) time.Duration {
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second
@@ -201,7 +202,7 @@ func checkURL(u *url.URL) error {
 	return nil
 }
 
-// readableError finds what people can make sense of in an error of the network. What it hides is no more than the address.
+// readableError returns the part of a network error that people understand. It drops only the address.
 func readableError(ctx context.Context, err error) error {
 	if elsewhere, is := errors.AsType[NotAllowedError](err); is {
 		return elsewhere

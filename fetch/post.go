@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// postTimeout bounds a POST request.
+// postTimeout is the timeout of a POST request.
 const postTimeout = 10 * time.Second
 
-// Post sends a body and returns the status that the server answers with, 0 if it does not answer. A status that is no
-// success is a StatusError as well. A redirect is not followed: the body is for the address that was named.
+// Post sends a body and returns the HTTP status, or 0 if there was no response. A status other than success is also returned as a
+// StatusError. Redirects are not followed: the body is only for the given address.
 func (c *Client) Post(ctx context.Context, address string, header http.Header, body []byte) (int, error) {
 	target, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *Client) Post(ctx context.Context, address string, header http.Header, b
 		return 0, readableError(ctx, err)
 	}
 	defer resp.Body.Close()
-	// What it has to say does not matter, and may be endless; a little of it is read so that it need not see a reset.
+	// The response body is not used and may be endless. Up to 64 KiB are read, so that the server does not see a connection reset.
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return resp.StatusCode, StatusError{Code: resp.StatusCode}

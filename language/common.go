@@ -1,11 +1,11 @@
 package language
 
-// latinLanguages is the languages of Latin letters that are told apart, in the order of a tally.
+// latinLanguages returns the recognized languages in Latin script, in the order of the counts that score returns.
 func latinLanguages() [7]Language {
 	return [...]Language{English, German, French, Spanish, Portuguese, Italian, Dutch}
 }
 
-// The same as bits.
+// The languages of latinLanguages as bits, in the same order.
 const (
 	en = 1 << iota
 	de
@@ -16,7 +16,7 @@ const (
 	nl
 )
 
-// commonLanguages tells in which languages a word is among the commonest.
+// commonLanguages returns the languages in which a word is among the most common, as bits.
 func commonLanguages(word string) int { //nolint:funlen // a table
 	switch word {
 	case "about", "all", "and", "are", "at", "be", "but", "by", "can", "did", "does", "each", "for", "from", "has", "have", "her", "him", "his",

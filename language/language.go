@@ -1,5 +1,5 @@
-// Package language tells in which language a text is, so that its words are cut to stems the right way. It knows the
-// languages below by their commonest words and by their script; everything else is left as it stands.
+// Package language detects the language of a text, so that full-text search stems its words correctly. It recognizes the languages below
+// by their most common words and by their script.
 package language
 
 import (
@@ -11,7 +11,7 @@ import (
 // Language is the name of one of Postgres' text search configurations.
 type Language string
 
-// The languages that are told apart. Simple is for all others: words stay as they are, and none is a stop word.
+// The recognized languages. Simple is for all others: words are not stemmed, and none is a stop word.
 const (
 	Unknown    Language = "" // too little text to tell
 	English    Language = "english"
@@ -27,18 +27,18 @@ const (
 )
 
 const (
-	// commonWeight is what a common word of a language counts; a word that is spelt in its way counts one.
+	// commonWeight is the points for a common word of a language. A word with a typical spelling gets one point.
 	commonWeight = 2
-	// minScore is what a text must reach for a language, and minScorePerWord what each of its words must on average.
+	// minScore is the points that a language needs in a text, and minScorePerWord the average per word.
 	minScore        = 2 * commonWeight
 	minScorePerWord = 0.1 * commonWeight
-	// minWordsForSimple is how long a text of letters must be for the absence of common words to tell something.
+	// minWordsForSimple is the number of words from which a text without common words is Simple and not Unknown.
 	minWordsForSimple = 20
-	// maxWords is how many words of a text are looked at.
+	// maxWords is how many words of a text are examined.
 	maxWords = 80
 )
 
-// Detect tells the language of a text: Unknown if it is too short or mixed, Simple if it is none that is known.
+// Detect returns the language of a text: Unknown if the text is too short or mixed, Simple if its language is not recognized.
 func Detect(text string) Language {
 	words := firstWords(text)
 	if l := byScript(words); l != Unknown {
@@ -55,10 +55,10 @@ func Detect(text string) Language {
 	}
 }
 
-// IsCommon reports whether a word is among the commonest of a language that is known.
+// IsCommon reports whether a word is among the most common words of a recognized language.
 func IsCommon(word string) bool { return commonLanguages(strings.ToLower(word)) != 0 }
 
-// firstWords is the first words of a text.
+// firstWords returns the first maxWords words of a text in lower case.
 func firstWords(text string) []string {
 	words := make([]string, 0, maxWords)
 	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
@@ -69,8 +69,8 @@ func firstWords(text string) []string {
 	return words
 }
 
-// DetectPart is the language of a text that stands in one of language whole. What cannot be told is English if it is written
-// like it.
+// DetectPart returns the language of a part of a longer text. If the part is too short to tell, it is the language of the whole. If that
+// is Unknown, too, it is English for a text in plain ASCII letters and Simple otherwise.
 func DetectPart(text string, whole Language) Language {
 	if l := Detect(text); l != Unknown {
 		return l
@@ -84,12 +84,12 @@ func DetectPart(text string, whole Language) Language {
 	return English
 }
 
-// hasForeignLetters tells whether there are letters that English does not have. A price list without them may well be English.
+// hasForeignLetters reports whether a text has letters outside ASCII. A price list without them may well be English.
 func hasForeignLetters(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) })
 }
 
-// byScript tells what the letters tell alone; Unknown for Latin ones.
+// byScript returns the language that the script alone determines; Unknown for Latin script.
 func byScript(words []string) Language {
 	var latin, cyrillic, arabic, others int
 	russian, arab := true, true
@@ -122,8 +122,8 @@ func byScript(words []string) Language {
 	}
 }
 
-// score counts what speaks for each of the languages of Latin letters: their common words, and where those leave it
-// open, how the other words are spelt.
+// score returns how many points each of latinLanguages gets: for its common words, and if those do not decide, for the spelling of the
+// other words.
 func score(words []string) (counts [7]int) {
 	for _, w := range words {
 		in := commonLanguages(w)
@@ -145,7 +145,7 @@ func score(words []string) (counts [7]int) {
 	return counts
 }
 
-// topScores is the language with the most, and how much the next one has.
+// topScores returns the language with the most points, its points, and those of the second.
 func topScores(counts [7]int) (found Language, first, second int) {
 	for i, n := range counts {
 		switch {
@@ -158,7 +158,7 @@ func topScores(counts [7]int) (found Language, first, second int) {
 	return found, first, second
 }
 
-// spellings lists pieces of words that one language has and its neighbours write otherwise.
+// spellings returns letter sequences that are typical of a language and not of its neighbours.
 func spellings(l Language) []string {
 	switch l {
 	case English:

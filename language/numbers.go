@@ -10,13 +10,13 @@ import (
 	"multis/text"
 )
 
-// Number is a number that a text says in words.
+// Number is a number that a text has in words.
 type Number struct {
 	Value float64
-	Words string // as they stand in the folded text
+	Words string // as written in the folded text
 }
 
-// When a word counts as a number.
+// condition says when a word counts as a number.
 type condition uint8
 
 const (
@@ -26,19 +26,19 @@ const (
 	beforePrice
 )
 
-// meaning is what a word stands for as a number in one language.
+// meaning is the numeric value of a word in one language.
 type meaning struct {
 	value float64
 	when  condition
 }
 
-// numberTables are the words of all languages as they stand in a folded text.
+// numberTables are the number words of all languages, folded.
 type numberTables struct {
 	words        map[Language]map[string]meaning
 	prices, time map[string]bool
 }
 
-// readTables reads them once.
+// readTables parses numberWords on the first call.
 var readTables = sync.OnceValue(func() numberTables {
 	t := numberTables{words: map[Language]map[string]meaning{}, prices: wordSet(priceWords), time: wordSet(timeWords)}
 	for of, lines := range numberWords {
@@ -76,11 +76,13 @@ func wordSet(list string) map[string]bool {
 
 func foldWord(word string) string { return strings.ToLower(text.Fold(word)) }
 
-// IsPriceWord reports whether a number before a folded word is a price, a share or a day of a month.
+// IsPriceWord reports whether a folded word is a unit of prices, a word for percent, or a month: a number before it is a price, a share
+// or a day.
 func IsPriceWord(word string) bool { return readTables().prices[word] }
 
-// NumbersIn lists the numbers that the words of a folded text in lower case say, in any language that is known. of is that of the text.
-// Where a word may be something else, such as an article, it counts only where it stands for a price, a day or a time; with all, always.
+// NumbersIn returns the numbers that words contain, in every recognized language. words are folded and in lower case; of is the language
+// of the text. A word with other meanings, such as an article, counts only before a price, a month or a unit of time; if all is set, it
+// always counts.
 func NumbersIn(words []string, of Language, all bool) []Number {
 	t := readTables()
 	var found []Number
@@ -100,14 +102,14 @@ func NumbersIn(words []string, of Language, all bool) []Number {
 	return found
 }
 
-// numberRun is the words of one number.
+// numberRun is a sequence of words that may be one number.
 type numberRun struct {
 	value float64
 	words int
 	when  condition
 }
 
-// isNumber tells whether what may be a number is one, by the words after it.
+// isNumber reports whether a sequence counts as a number, by the words after it. own means that it is in the language of the text.
 func (t numberTables) isNumber(run numberRun, own bool, after []string) bool {
 	for _, word := range after[:min(len(after), 2)] {
 		if t.prices[word] || (run.when == beforeTime && t.time[word]) {
@@ -117,7 +119,8 @@ func (t numberTables) isNumber(run numberRun, own bool, after []string) bool {
 	return run.when == always || (run.when == inItsLanguage && own)
 }
 
-// read reads the number that words begin with: "twenty five", "zweihundertfünfzig", "cuarenta y nueve", "تسعة وأربعون".
+// read returns the number at the start of words, such as "twenty five", "zweihundertfünfzig", "cuarenta y nueve" or "تسعة وأربعون". Its
+// field words is 0 if there is none.
 func (t numberTables) read(of Language, words []string) (run numberRun) {
 	var total, current, last float64
 	for run.words < len(words) {
@@ -157,7 +160,7 @@ func (t numberTables) read(of Language, words []string) (run numberRun) {
 	return run
 }
 
-// joinsNumbers tells whether a word stands between the words of one number.
+// joinsNumbers reports whether a word joins the parts of one number, as "and" does in English.
 func joinsNumbers(of Language, word string) bool {
 	switch of {
 	case English:
@@ -177,7 +180,8 @@ func joinsNumbers(of Language, word string) bool {
 	}
 }
 
-// continues tells whether a number goes on: with a smaller part, or with a hundred or thousand of what was said.
+// continues reports whether next belongs to the same number as last: as a smaller part, or as the hundred or thousand that last
+// multiplies.
 func continues(of Language, last, next float64, joined bool) bool {
 	switch {
 	case next != float64(int(next)) || last != float64(int(last)):
@@ -199,7 +203,8 @@ func continues(of Language, last, next float64, joined bool) bool {
 	}
 }
 
-// wordValues are the values of a word: one, or those that it is made of, as German, Dutch and Italian do it. prefixed says that it begins with "and".
+// wordValues returns the values in a word: one, or several in the compounds of English, German, Dutch and Italian. prefixed means that
+// the word begins with "and".
 func (t numberTables) wordValues(of Language, word string) (values []float64, when condition, prefixed bool) {
 	if m, known := t.words[of][word]; known {
 		return []float64{m.value}, m.when, false
@@ -226,7 +231,7 @@ func (t numberTables) wordValues(of Language, word string) (values []float64, wh
 	return nil, always, false
 }
 
-// ordinalEndings are those of the words for a place in an order, which stand in dates; and none.
+// ordinalEndings returns the endings of ordinal numbers, which dates use. The empty ending is always among them.
 func ordinalEndings(of Language) []string {
 	switch of {
 	case German:
@@ -238,7 +243,7 @@ func ordinalEndings(of Language) []string {
 	}
 }
 
-// compound cuts a word into the words for numbers that it is made of; nil if it is anything else.
+// compound splits a compound word into its number words and returns their values; nil if it is anything else.
 func (t numberTables) compound(of Language, word string, depth int) []float64 {
 	const maxParts = 8
 	if word == "" || depth == maxParts {

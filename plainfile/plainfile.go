@@ -1,5 +1,5 @@
-// Package plainfile opens plain files and nothing else. It never waits: a pipe, whose opening waits for somebody to write into it, is opened at
-// once and refused. What a path names is looked at after it was opened, because it may change before.
+// Package plainfile opens regular files only. Opening never blocks: a pipe without a writer is opened at once and refused. The file type
+// is checked after opening, because a path can change between check and open.
 package plainfile
 
 import (
@@ -9,22 +9,22 @@ import (
 	"syscall"
 )
 
-// ErrNotRegular is returned for what is no plain file: a folder, a pipe, a device.
-var ErrNotRegular = errors.New("it is no plain file")
+// ErrNotRegular is returned for anything but a regular file, such as a folder, a pipe or a device.
+var ErrNotRegular = errors.New("it is not a regular file")
 
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
 
-// Open opens the plain file at a path.
+// Open opens the regular file at a path.
 func Open(path string) (*os.File, fs.FileInfo, error) {
 	return checkRegular(os.OpenFile(path, openFlags, 0))
 }
 
-// OpenIn opens a plain file in a folder. Links that lead out of the folder are not followed.
+// OpenIn opens a regular file in a folder. It refuses links that lead out of the folder.
 func OpenIn(root *os.Root, path string) (*os.File, fs.FileInfo, error) {
 	return checkRegular(root.OpenFile(path, openFlags, 0))
 }
 
-// checkRegular is a file that was opened, with what it is, unless that is no plain file.
+// checkRegular returns an opened file and its info. If it is not a regular file, it is closed and the error is ErrNotRegular.
 func checkRegular(f *os.File, err error) (*os.File, fs.FileInfo, error) {
 	if errors.Is(err, syscall.ENXIO) { // a socket
 		return nil, nil, ErrNotRegular

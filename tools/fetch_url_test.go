@@ -72,7 +72,7 @@ func TestARedirectDoesNotLeaveWhatWasAllowed(t *testing.T) {
 	}
 	res := get(server.URL+"/out?port="+port, "127.0.0.1")
 	require.True(t, res.IsError)
-	require.Contains(t, res.ForLLM, "it leads to http://localhost:"+port+"/end, which nobody allowed")
+	require.Contains(t, res.ForLLM, "it leads to http://localhost:"+port+"/end, which is not allowed")
 	require.Zero(t, reached)
 	require.Contains(t, get(server.URL+"/in").ForLLM, "open on Sundays", "within the site it is followed")
 	require.Contains(t, get(server.URL+"/out?port="+port, "localhost").ForLLM, "open on Sundays", "and so is a redirect to what is allowed")
