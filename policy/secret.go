@@ -84,7 +84,8 @@ func HideSecrets(values []string) {
 	configured.Store(strings.NewReplacer(pairs...))
 }
 
-// Hide masks the secrets of the configuration in a text.
+// Hide masks the secrets of the configuration in a text. It is for text that must otherwise stay as it is: the results of tools, before the
+// model reads them, and whatever the outbox sends. What contacts write and the passages that are found reach the model without it.
 func Hide(text string) string {
 	if known := configured.Load(); known != nil {
 		return known.Replace(text)
@@ -92,7 +93,8 @@ func Hide(text string) string {
 	return text
 }
 
-// Redact masks the secrets of the configuration, and also everything that looks like a key or a password.
+// Redact masks the secrets of the configuration, and also everything that looks like a key or a password. It is for what is stored or logged
+// of the work on a message: steps and answers of tasks, the inputs of delegated tasks, summaries, errors.
 func Redact(text string) string {
 	text = Hide(text)
 	small := strings.ToLower(text)
