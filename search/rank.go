@@ -9,7 +9,8 @@ import (
 	"multis/store/index"
 )
 
-// The parameters of BM25. Neighbouring passages count too, with a lower weight.
+// The parameters of BM25. Neighbouring passages count too, with a lower weight. k1, b and minPassageWords are also in
+// migrations/functions/passages.sql, where Postgres finds the best candidates by them: change both.
 const (
 	k1              = 1.2
 	b               = 0.75

@@ -39,6 +39,7 @@ begin
         from around a, lateral (select * from chunk_index c where c.doc_id = a.doc_id and c.ord = a.ord limit 1) i where i.role = a.role and i.kind = any ($6)';
 end $$;
 
+-- The constants of BM25 here and in passages_sql are also in search/rank.go (k1, b, minPassageWords): change both.
 -- The best 40 passages by BM25 (k1 1.2, b .75, passages shorter than 32 words count as 32), in no particular order, with the two
 -- before and the two after each: how often each term occurs in them, for the ranking proper.
 -- p_planned finds candidates in public passages (all passages, for the owner): those that hold all lexemes of one of its sets, which
