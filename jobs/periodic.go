@@ -13,7 +13,7 @@ import (
 //   - A periodic job, listed here: a short search for new work that needs none of that. The next one finds what one missed. One process
 //     inserts them for all.
 //
-// What each process does for its own queue is in slot.watch.
+// What each process does for its own queue is in client.watch.
 func periodicJobs() []*river.PeriodicJob {
 	every := func(interval time.Duration, args Args, atStart bool) *river.PeriodicJob {
 		return river.NewPeriodicJob(river.PeriodicInterval(interval),

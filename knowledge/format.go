@@ -29,7 +29,8 @@ const (
 	formatText     = "txt"
 )
 
-// formats lists all formats. Whatever has to know one asks this list.
+// formats lists all formats: their names, and by which endings and media types files have them. The reader of each is called in read and
+// readText.
 var formats = []Format{
 	{ID: formatPDF, Name: "PDF", Short: "PDF", endings: []string{".pdf"}, media: []string{"application/pdf"}},
 	{

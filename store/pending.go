@@ -39,7 +39,8 @@ const dropOldEventsSQL = `with seen as (delete from seen_events where seen_at < 
 	gaps as (delete from pending_gaps where noted_at < now() - interval '7 days' returning 1)
 	select (select count(*) from seen) + (select count(*) from pending) + (select count(*) from files) + (select count(*) from gaps)`
 
-// DropOldEvents forgets the ids of events that no homeserver sends again, and of those whose room could not be looked at.
+// DropOldEvents forgets the ids of events that no homeserver sends again, the pending events and gaps of rooms that could not be described
+// for a week, and kept files that have expired. It returns their number.
 func DropOldEvents(ctx context.Context, w Writer) (int, error) {
 	return row.Value[int](ctx, w, "drop old event ids", dropOldEventsSQL)
 }

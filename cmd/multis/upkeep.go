@@ -18,7 +18,8 @@ const (
 	usageTime   = 400 * 24 * time.Hour
 )
 
-// upkeep returns the maintenance that multis does by itself, at times spread over the night.
+// upkeep returns the maintenance that multis does by itself: most of it at different times of the night, some every six hours, and some at each
+// start too.
 func upkeep(st *store.Store, mem *memory.Memory, ag *agent.Agent) []clock.Upkeep {
 	return []clock.Upkeep{
 		{Name: "retention", Summary: "deletes what was said longer ago than memory.retention_days", Cron: "15 3 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {
