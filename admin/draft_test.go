@@ -73,7 +73,7 @@ func TestAScheduledMessageToAChatOfDraftsIsSentAfterAYes(t *testing.T) {
 	require.Equal(t, "see you at seven. *Bring* cake\nIt goes to **Ana · WhatsApp**, as it stands there.", r.react(shown.Event, "👍"))
 	require.Equal(t, []string{"see you at seven. *Bring* cake"}, r.sentTo(ana))
 	require.Contains(t, r.asOwner("/jobs 1 history"), "done, you said yes to the draft")
-	require.Equal(t, 1, r.count("select count(*) from outbox where chat_id = $1 and state = 'sent' and purpose = 'draft' and reason = 'You approved this very text.'", ana.ID))
+	require.Equal(t, 1, r.count("select count(*) from outbox where chat_id = $1 and state = 'sent' and purpose = 'draft' and reason = 'You approved this text.'", ana.ID))
 
 	require.Equal(t, "That draft does not wait any more.", r.react(shown.Event, "👍"))
 	require.Equal(t, "That draft does not wait any more.", r.react(shown.Event, "👎"))
