@@ -7,8 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"multis/policy"
 	"strings"
+
+	"multis/policy"
 )
 
 // ErrNoModel is returned by every call of None. The caller then answers with quoted passages.
