@@ -243,7 +243,7 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 				return err
 			}
 			if ans.commitmentID != 0 {
-				if err := store.ShownIn(ctx, tx, ans.commitmentID, outboxID); err != nil {
+				if err := store.SetCommitmentEvent(ctx, tx, ans.commitmentID, outboxID); err != nil {
 					return err
 				}
 			}
@@ -253,7 +253,7 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 		if why == "" {
 			why = policy.CodeCommand.Sentence()
 		}
-		settled, err := store.Settle(ctx, tx, []store.MessageID{r.message.ID}, out, policy.CodeCommand, why)
+		settled, err := store.MarkAnswered(ctx, tx, []store.MessageID{r.message.ID}, out, policy.CodeCommand, why)
 		if err == nil && settled == 0 {
 			err = errAlreadySettled
 		}

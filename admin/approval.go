@@ -53,7 +53,7 @@ func (q approveCall) answer(_ context.Context, r request, c choice) (_ answer, d
 		text = "Allowed: " + code(q.Tool) + "."
 	}
 	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error {
-		task, err := store.Decide(ctx, tx, q.Approval, allowed, r.now)
+		task, err := store.DecideApproval(ctx, tx, q.Approval, allowed, r.now)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil // the task continued without it
 		}
@@ -159,7 +159,7 @@ func (q approveCall) agree(r request, allowed bool) answer {
 		text = "I begin."
 	}
 	return answer{text: text, reason: "It decided about a plan.", change: func(ctx context.Context, tx store.Tx) error {
-		number, err := store.Decide(ctx, tx, q.Approval, allowed, r.now)
+		number, err := store.DecideApproval(ctx, tx, q.Approval, allowed, r.now)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil // it ended meanwhile
 		}
@@ -171,7 +171,7 @@ func (q approveCall) agree(r request, allowed bool) answer {
 			if err != nil {
 				return err
 			}
-			if err := store.SetTaskLive(ctx, tx, task, r.message.RelatesTo); err != nil {
+			if err := store.SetTaskProgressEvent(ctx, tx, task, r.message.RelatesTo); err != nil {
 				return err
 			}
 		}

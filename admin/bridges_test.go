@@ -16,7 +16,7 @@ func (r *rig) addClaim(bot id.UserID) int64 {
 	r.t.Helper()
 	var change int64
 	r.tx(func(tx store.Tx) (err error) {
-		change, _, err = store.NoteBridgeChange(r.ctx, tx, "whatsapp", "@bot:example.com", bot)
+		change, _, err = store.InsertBridgeChange(r.ctx, tx, "whatsapp", "@bot:example.com", bot)
 		return err
 	})
 	return change
@@ -80,7 +80,7 @@ func TestABridgeThatNobodyConfirmedIsAskedAboutOnce(t *testing.T) {
 			r := newRig(t)
 			var bot store.BridgeBot
 			r.tx(func(tx store.Tx) (err error) {
-				bot, _, err = store.MeetBridgeBot(r.ctx, tx, "@wabot:example.com", "whatsapp", false)
+				bot, _, err = store.InsertBridgeBot(r.ctx, tx, "@wabot:example.com", "whatsapp", false)
 				return err
 			})
 			ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.BridgeBot = "@wabot:example.com" })
@@ -93,7 +93,7 @@ func TestABridgeThatNobodyConfirmedIsAskedAboutOnce(t *testing.T) {
 			require.Contains(t, bodies(r.flush()), "Is @wabot:example.com your WhatsApp bridge?")
 			require.Contains(t, c.answers(r), c.says)
 			require.Equal(t, c.confirmed, r.count("select count(*) from bridge_bots where confirmed_at is not null"))
-			require.Equal(t, c.confirmed == 1, r.reload(ana).Usable() && !r.reload(ana).Unconfirmed)
+			require.Equal(t, c.confirmed == 1, r.reload(ana).HasRoom() && !r.reload(ana).Unconfirmed)
 			require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot.ID}))
 			require.Empty(t, bodies(r.flush()), "once decided it is not asked again")
 		})

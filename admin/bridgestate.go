@@ -68,7 +68,7 @@ func (br *bridgeCommands) downLines(ctx context.Context, _ request) (string, err
 }
 
 // notDeliveredText tells the owner that a message was not delivered.
-func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat, o store.Out) (string, error) {
+func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat, o store.OutboxMessage) (string, error) {
 	if o.Purpose == policy.PurposeNotice {
 		return lostNoticeText(o), nil
 	}
@@ -92,7 +92,7 @@ func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat,
 }
 
 // lostNoticeText tells the owner that the homeserver did not accept a notice.
-func lostNoticeText(o store.Out) string {
+func lostNoticeText(o store.OutboxMessage) string {
 	reply := "⚠️ **Not sent to you**: " + esc(strings.TrimSuffix(text.Clip(o.Error, 200), ".")) + "."
 	if body := bodyOf(o); body != "" {
 		reply += " It began " + quote(text.FirstLine(body), 100) + "."

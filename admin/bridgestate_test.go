@@ -19,7 +19,7 @@ func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.
 	var state int64
 	at := time.Date(2026, 11, 20, 12, 40, 0, 0, time.UTC)
 	r.tx(func(tx store.Tx) (err error) {
-		state, _, err = store.BridgeDown(r.ctx, tx, store.BridgeState{Bot: ana.BridgeBot, Login: ana.Receiver, Protocol: "whatsapp", Why: "logged out", ChangedAt: at})
+		state, _, err = store.MarkBridgeDown(r.ctx, tx, store.BridgeState{Bot: ana.BridgeBot, Login: ana.Receiver, Protocol: "whatsapp", Why: "logged out", ChangedAt: at})
 		return err
 	})
 	down, up := jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: state}, jobs.NoticeArgs{Topic: jobs.TopicBridgeUp, SubjectID: state}
@@ -39,7 +39,7 @@ func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.
 		"I don't send it again: write there yourself then. It was “[Nora] Let me check.”. (#"+out.String()[32:]+")", bodies(r.flush()))
 
 	r.tx(func(tx store.Tx) error {
-		_, err := store.BridgeUp(r.ctx, tx, ana.BridgeBot, ana.Receiver, at.Add(22*time.Minute))
+		_, err := store.MarkBridgeUp(r.ctx, tx, ana.BridgeBot, ana.Receiver, at.Add(22*time.Minute))
 		return err
 	})
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, down))
@@ -48,7 +48,7 @@ func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.
 	require.NotContains(t, r.asOwner("/status"), "logged out")
 
 	r.tx(func(tx store.Tx) (err error) {
-		state, _, err = store.BridgeDown(r.ctx, tx, store.BridgeState{Bot: ana.BridgeBot, Login: ana.Receiver, Protocol: "whatsapp", Why: bridgebridge.NotConnected, ChangedAt: at.Add(time.Hour)})
+		state, _, err = store.MarkBridgeDown(r.ctx, tx, store.BridgeState{Bot: ana.BridgeBot, Login: ana.Receiver, Protocol: "whatsapp", Why: bridgebridge.NotConnected, ChangedAt: at.Add(time.Hour)})
 		return err
 	})
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, down))

@@ -212,7 +212,7 @@ func (cs *CommitmentCommands) reacted(ctx context.Context, r request) (_ answer,
 func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 	return cs.store.InTx(ctx, func(tx store.Tx) error {
 		now := cs.room.now()
-		due, err := store.Unnudged(ctx, tx, now.Add(-maxReminderDelay), now.Add(maxReminderDelay), now)
+		due, err := store.DueNudges(ctx, tx, now.Add(-maxReminderDelay), now.Add(maxReminderDelay), now)
 		if err != nil || len(due) == 0 {
 			return err
 		}
@@ -234,7 +234,7 @@ func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := store.Nudged(ctx, tx, c.ID, now, out); err != nil {
+			if err := store.MarkNudged(ctx, tx, c.ID, now, out); err != nil {
 				return err
 			}
 		}

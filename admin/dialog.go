@@ -116,7 +116,7 @@ func (ds *dialogs) find(ctx context.Context, r request) (d store.Dialog, pointed
 		}
 	}
 	if !d.Done {
-		d.Done, err = store.FileAfter(ctx, ds.store.DB(), recent[0])
+		d.Done, err = store.IsFileHandledSince(ctx, ds.store.DB(), recent[0])
 	}
 	return d, false, err
 }

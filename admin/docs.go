@@ -89,9 +89,9 @@ func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error)
 		return answer{text: strings.Join(append([]string{dc.rules.noDocumentsText()}, watched...), "\n")}, nil
 	}
 	lines := []string{"**Documents** — " + documentCounts(found.Groups)}
-	newest := slices.SortedStableFunc(slices.Values(found.Biggest), func(a, b index.Document) int { return b.Indexed.Compare(a.Indexed) })
+	newest := slices.SortedStableFunc(slices.Values(found.Biggest), func(a, b index.Document) int { return b.IndexedAt.Compare(a.IndexedAt) })
 	for _, d := range newest[:min(len(newest), maxListedDocs)] {
-		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), visibility(d.Role), text.Count(d.Chunks, "passage"), fileSize(d.Size), dc.room.shortTime(d.Indexed)))
+		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), visibility(d.Role), text.Count(d.Chunks, "passage"), fileSize(d.Size), dc.room.shortTime(d.IndexedAt)))
 	}
 	if more := len(newest) - maxListedDocs; more > 0 {
 		big := found.Biggest[0]
@@ -128,10 +128,10 @@ func (dc *DocumentCommands) staleness(d index.Document) string {
 		return ""
 	}
 	if knowledge.IsAddress(d.Origin) {
-		if dc.room.now().Sub(d.Indexed) < staleAfter {
+		if dc.room.now().Sub(d.IndexedAt) < staleAfter {
 			return ""
 		}
-		return "fetched " + dc.room.ago(d.Indexed)
+		return "fetched " + dc.room.ago(d.IndexedAt)
 	}
 	root, err := dc.library.OpenFolder()
 	if err != nil || !fs.ValidPath(d.Origin) {
@@ -140,7 +140,7 @@ func (dc *DocumentCommands) staleness(d index.Document) string {
 	defer root.Close()
 	info, err := root.Stat(d.Origin)
 	switch {
-	case err == nil && info.ModTime().After(d.Indexed):
+	case err == nil && info.ModTime().After(d.IndexedAt):
 		return "changed " + dc.room.ago(info.ModTime())
 	case errors.Is(err, fs.ErrNotExist) && strings.Contains(d.Origin, "/"):
 		return "no longer in the documents folder"

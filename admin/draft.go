@@ -148,7 +148,7 @@ func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	case !decision.Allow:
 		return "⚠️ It cannot go to **" + to + "** now: " + esc(decision.Why) + " The draft stays open.", nil
 	default:
-		return "It goes to **" + to + "**, as it stands there.", store.NoteRun(ctx, tx, out, store.RunDone, "you said yes to the draft")
+		return "It goes to **" + to + "**, as it stands there.", store.SetRunOutcome(ctx, tx, out, store.RunDone, "you said yes to the draft")
 	}
 }
 
@@ -158,7 +158,7 @@ func (df *DraftCommands) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (
 		return "", err
 	}
 	to, err := df.recipient(ctx, tx, out)
-	return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.NoteRun(ctx, tx, out, store.RunSkipped, "you dropped the draft"))
+	return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.SetRunOutcome(ctx, tx, out, store.RunSkipped, "you dropped the draft"))
 }
 
 // answeredReply handles a reply to a draft: yes or no decides, any other text replaces the draft's. done is false when it replies to
@@ -198,7 +198,7 @@ func (df *DraftCommands) rewrite(ctx context.Context, tx store.Tx, out uuid.UUID
 
 // recipient names the chat that a draft is for.
 func (df *DraftCommands) recipient(ctx context.Context, db store.DB, out uuid.UUID) (string, error) {
-	o, err := store.OutByID(ctx, db, out)
+	o, err := store.OutboxMessageByID(ctx, db, out)
 	if err != nil {
 		return "", err
 	}
@@ -213,7 +213,7 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		if rows[0].Emptied() {
+		if rows[0].IsErased() {
 			return df.dropForgotten(ctx, tx, out)
 		}
 		asked, err := store.DraftDialog(ctx, tx, decideDraft{}.kind(), out)
@@ -233,18 +233,18 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 		if err != nil {
 			return err
 		}
-		return errors.Join(store.DropOut(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
-			store.NoteRun(ctx, tx, out, store.RunSkipped, "nobody said yes to the draft"),
+		return errors.Join(store.MarkDropped(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
+			store.SetRunOutcome(ctx, tx, out, store.RunSkipped, "nobody said yes to the draft"),
 			df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+text.Duration(draftLifetime)+"."))
 	})
 }
 
 // dropForgotten drops a draft whose text was deleted, and tells the owner if a contact's question stays unanswered.
 func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uuid.UUID) error {
-	if err := store.DropOut(ctx, tx, out, policy.CodeQuoteDeleted, policy.CodeQuoteDeleted.Sentence()); err != nil {
+	if err := store.MarkDropped(ctx, tx, out, policy.CodeQuoteDeleted, policy.CodeQuoteDeleted.Sentence()); err != nil {
 		return err
 	}
-	asked, err := store.AnsweredBy(ctx, tx, out)
+	asked, err := store.MessagesAnsweredBy(ctx, tx, out)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && asked.RedactedAt != nil) {
 		return nil
 	}
@@ -259,7 +259,7 @@ func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uui
 }
 
 // show shows the messages of a draft, the question it answers and its sources.
-func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.Out) error {
+func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.OutboxMessage) error {
 	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {
 		return err
@@ -270,7 +270,7 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.Out
 	}
 	about := slices.Concat(rows[0].About, rows[0].RestsOn)
 	head := "✏️ **Draft for " + esc(label(chat)) + "**"
-	asked, err := store.AnsweredBy(ctx, tx, rows[0].ID)
+	asked, err := store.MessagesAnsweredBy(ctx, tx, rows[0].ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
@@ -316,7 +316,7 @@ func (df *DraftCommands) list(ctx context.Context, r request, _ string) (answer,
 		}
 		if err == nil {
 			content += ", open until " + df.room.shortTime(asked.ExpiresAt)
-			if shown, err := store.OutByID(ctx, df.store.DB(), asked.OutboxID); err == nil && shown.EventID != nil {
+			if shown, err := store.OutboxMessageByID(ctx, df.store.DB(), asked.OutboxID); err == nil && shown.EventID != nil {
 				content += " · [there](" + memory.MessageLink(r.room, *shown.EventID) + ")"
 			}
 		}

@@ -167,7 +167,7 @@ func TestADraftOfAnAnswerToADeletedMessageIsNotSent(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = store.Settle(r.ctx, tx, []store.MessageID{asked}, &out, policy.CodeAnswer, "")
+		_, err = store.MarkAnswered(r.ctx, tx, []store.MessageID{asked}, &out, policy.CodeAnswer, "")
 		return err
 	})
 	shown := r.presentDrafts()[0]
@@ -213,7 +213,7 @@ func TestWhoseDraftIsForgottenAndWhoseQuestionStandsHasNoAnswerWhichIsTold(t *te
 		if err != nil {
 			return err
 		}
-		_, err = store.Settle(r.ctx, tx, []store.MessageID{asked.ID}, &out, policy.CodeAnswer, "")
+		_, err = store.MarkAnswered(r.ctx, tx, []store.MessageID{asked.ID}, &out, policy.CodeAnswer, "")
 		return err
 	})
 	r.presentDrafts()

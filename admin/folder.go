@@ -103,8 +103,8 @@ func (dc *DocumentCommands) watchedLines(ctx context.Context) ([]string, error) 
 	lines := []string{"", "**Watched folders**"}
 	for _, f := range folders {
 		line := code(f.Path) + " — " + visibility(f.Role)
-		if f.Trouble != "" {
-			line += " · ⚠️ " + esc(f.Trouble)
+		if f.Error != "" {
+			line += " · ⚠️ " + esc(f.Error)
 		}
 		lines = append(lines, line)
 	}
@@ -205,11 +205,11 @@ func changesText(c knowledge.FolderChanges) string {
 
 // folderTrouble tells once that a folder cannot be read. Its documents stay.
 func (dc *DocumentCommands) folderTrouble(ctx context.Context, f store.WatchedFolder, why string) error {
-	if f.Trouble == why {
+	if f.Error == why {
 		return nil
 	}
 	return dc.store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.NoteTrouble(ctx, tx, f.Path, why); err != nil {
+		if err := store.SetFolderError(ctx, tx, f.Path, why); err != nil {
 			return err
 		}
 		room, err := store.ChatByID(ctx, tx, f.ChatID)

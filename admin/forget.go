@@ -84,7 +84,7 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 	if err != nil {
 		return answer{}, err
 	}
-	d := found.Doomed
+	d := found.Rows
 	d.Messages = slices.DeleteFunc(d.Messages, func(m store.MessageID) bool { return m == r.message.ID })
 	stays := ""
 	if len(found.Documents) > 0 {
@@ -97,10 +97,10 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 	switch {
 	case isEmpty(d) && stays == "":
 		// The command itself contains the topic and is deleted.
-		return answer{text: "I hold nothing about that.", change: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
+		return answer{text: "I hold nothing about that.", change: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Remaining: store.DeletionSet{Request: r.message.ID}, Command: r.message.ID})}, nil
 	case isEmpty(d):
-		return answer{text: "I remember nothing about that. " + stays, change: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Doomed: store.Doomed{Asked: r.message.ID}, Command: r.message.ID})}, nil
-	case max(len(d.Messages), len(d.Notes), len(d.Tasks), len(d.Letters), len(d.Schedules), len(d.Jobs), len(d.Questions), len(d.Summaries)) > memory.MaxTopic:
+		return answer{text: "I remember nothing about that. " + stays, change: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Remaining: store.DeletionSet{Request: r.message.ID}, Command: r.message.ID})}, nil
+	case max(len(d.Messages), len(d.Notes), len(d.Tasks), len(d.OutboxMessages), len(d.Schedules), len(d.Jobs), len(d.Dialogs), len(d.Summaries)) > memory.MaxTopic:
 		return answer{text: fmt.Sprintf("That is in more than %d places, which is no topic any more. Say it with more words, or `/forget all` and the name of a chat.", memory.MaxTopic)}, nil
 	}
 	return fg.ask(ctx, r, d, "**Forget what I hold about "+quote(topic, 60)+"?**", stays)
@@ -121,21 +121,21 @@ func (fg *ForgetCommands) askNote(ctx context.Context, r request, number store.N
 
 // askMessage asks whether a message is to be deleted.
 func (fg *ForgetCommands) askMessage(ctx context.Context, r request, event id.EventID) (answer, error) {
-	m, err := store.MessageAnywhere(ctx, fg.store.DB(), event)
+	m, err := store.MessageByEventInAnyChat(ctx, fg.store.DB(), event)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && m.RedactedAt != nil) {
 		return answer{text: "I hold no message under that link."}, nil
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	return fg.ask(ctx, r, store.Doomed{Messages: []store.MessageID{m.ID}}, "**Forget this message?**", "")
+	return fg.ask(ctx, r, store.DeletionSet{Messages: []store.MessageID{m.ID}}, "**Forget this message?**", "")
 }
 
 // maxShownDeletions is how many of the messages to delete are shown.
 const maxShownDeletions = 8
 
 // ask shows what will be deleted and asks for confirmation.
-func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, title, stays string) (answer, error) {
+func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.DeletionSet, title, stays string) (answer, error) {
 	shown := d.Messages[:min(len(d.Messages), maxShownDeletions)]
 	messages, err := store.MessagesByID(ctx, fg.store.DB(), shown)
 	if err != nil {
@@ -149,7 +149,7 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, ti
 	if err != nil {
 		return answer{}, err
 	}
-	d.Asked = r.message.ID
+	d.Request = r.message.ID
 	lines := []string{title + " " + endSentence(deletionText(d))}
 	for _, id := range shown {
 		if m, there := messages[id]; there && m.Body != "" {
@@ -167,7 +167,7 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.Doomed, ti
 }
 
 // deletionText counts what will be deleted.
-func deletionText(d store.Doomed) string {
+func deletionText(d store.DeletionSet) string {
 	var parts []string
 	for _, p := range []struct {
 		n   int
@@ -176,10 +176,10 @@ func deletionText(d store.Doomed) string {
 		{len(d.Messages), "message"},
 		{len(d.Notes), "note"},
 		{len(d.Schedules), "reminder"},
-		{len(d.Letters), "thing I said"},
+		{len(d.OutboxMessages), "thing I said"},
 		{len(d.Tasks), "task of mine"},
 		{len(d.Summaries), "summary"},
-		{len(d.Jobs) + len(d.Questions), "entry in my books"},
+		{len(d.Jobs) + len(d.Dialogs), "entry in my books"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, countNoun(p.n, p.one))
@@ -189,8 +189,8 @@ func deletionText(d store.Doomed) string {
 }
 
 // isEmpty reports whether nothing would be deleted.
-func isEmpty(d store.Doomed) bool {
-	return len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs)+len(d.Questions)+len(d.Summaries) == 0
+func isEmpty(d store.DeletionSet) bool {
+	return len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.OutboxMessages)+len(d.Schedules)+len(d.Jobs)+len(d.Dialogs)+len(d.Summaries) == 0
 }
 
 // askAll asks whether everything that was said is to be deleted.
@@ -199,14 +199,14 @@ func (fg *ForgetCommands) askAll(ctx context.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: chats}}
+	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.DeletionSet{Chats: chats}}
 	return answer{question: &q, text: "⚠️ **Forget everything that was said and noted**, in all chats and here? Your documents, reminders and settings stay, and so do the modes of the chats. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
 // askChat asks whether everything that was said in a chat is to be deleted.
 func (fg *ForgetCommands) askChat(_ context.Context, chat store.Chat) (answer, error) {
-	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.Doomed{Chats: []store.ChatID{chat.ID}}}
+	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.DeletionSet{Chats: []store.ChatID{chat.ID}}}
 	return answer{question: &q, text: "⚠️ **Forget all that was said in " + esc(label(chat)) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.rules.Defaults)) +
 		", and what is said from now on is remembered. There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
@@ -220,11 +220,11 @@ func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer
 	if err != nil {
 		return answer{}, err
 	}
-	names, d := labels(chats), store.Doomed{}
+	names, d := labels(chats), store.DeletionSet{}
 	for _, c := range chats {
 		d.Chats = append(d.Chats, c.ID)
 	}
-	if d.Messages, err = store.SaidElsewhere(ctx, fg.store.DB(), d.Chats); err != nil {
+	if d.Messages, err = store.MessagesElsewhere(ctx, fg.store.DB(), d.Chats); err != nil {
 		return answer{}, err
 	}
 	reply := "⚠️ **Erase " + esc(chat.Name) + "?** All of " + text.List(names) + " goes"
@@ -241,7 +241,7 @@ type confirmForget struct {
 	commands *ForgetCommands
 
 	Kind   store.ForgetKind
-	Doomed store.Doomed
+	Doomed store.DeletionSet
 	// Typed says that a word must be typed: a reaction, which is sent unencrypted, is not enough.
 	Typed bool
 }
@@ -266,7 +266,7 @@ func (q confirmForget) answer(_ context.Context, r request, c choice) (_ answer,
 	case q.Typed && r.message.Kind == string(bridgebridge.Reaction):
 		return answer{text: "Please type **yes**: so much does not go by a reaction, which travels in plain text."}, false, nil
 	}
-	f := store.Forgetting{Kind: q.Kind, Doomed: q.Doomed, Command: r.message.ID}
+	f := store.Forgetting{Kind: q.Kind, Remaining: q.Doomed, Command: r.message.ID}
 	if q.Kind == store.ForgetErase {
 		return answer{text: "🧹 Erasing. I tell you when it is done.", change: q.commands.beginning(f)}, true, nil
 	}
@@ -322,12 +322,12 @@ func forgottenText(f store.Forgetting) string {
 		{c.Files, "file I kept"},
 		{c.Notes, "note"},
 		{c.Passages, "passage of notes"},
-		{c.Promises, "promise"},
+		{c.Commitments, "promise"},
 		{c.Summaries, "summary"},
-		{c.Reminders, "reminder"},
-		{c.Letters, "thing I said"},
+		{c.Schedules, "reminder"},
+		{c.OutboxMessages, "thing I said"},
 		{c.Tasks, "task of mine"},
-		{c.Waits, "call for a person"},
+		{c.Escalations, "call for a person"},
 		{c.Entries, "entry in my books"},
 	} {
 		if p.n > 0 {

@@ -70,7 +70,7 @@ func (im *ImportCommands) begin(chat store.Chat, since int64) answer {
 	switch {
 	case chat.ModeIn(im.rules.Defaults) == policy.ModeOff:
 		return answer{text: "**" + esc(label(chat)) + " is off**, so I read nothing there. " + code("/mode silent "+typedName(chat)) + " first."}
-	case !chat.Usable():
+	case !chat.HasRoom():
 		return answer{text: "I cannot read **" + esc(label(chat)) + "**: it has no room at the moment."}
 	}
 	keeps := ""

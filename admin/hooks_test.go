@@ -36,7 +36,7 @@ func TestHooksShowWhatTheyWereTold(t *testing.T) {
 	} {
 		d := told[0]
 		test.change(&d)
-		r.tx(func(tx store.Tx) error { return store.NoteDelivery(r.ctx, tx, d, 1) })
+		r.tx(func(tx store.Tx) error { return store.RecordDelivery(r.ctx, tx, d, 1) })
 		require.Contains(t, r.asOwner("/hooks desk"), test.want)
 	}
 	require.Contains(t, r.asOwner("/hooks test DESK"), "I tell **desk** of a test.")

@@ -207,7 +207,7 @@ func (p pickRole) startWatching(r request, role policy.Role) answer {
 	return answer{
 		text: fmt.Sprintf("📂 %s is watched: its files are %s, now and whenever they change.%s `/docs unwatch %s` ends it.", code(p.Path), seen, stays, p.Path),
 		change: func(ctx context.Context, tx store.Tx) error {
-			if err := store.WatchFolder(ctx, tx, store.WatchedFolder{Path: p.Path, Role: role, Said: r.now, ChatID: r.room.ID}); err != nil {
+			if err := store.WatchFolder(ctx, tx, store.WatchedFolder{Path: p.Path, Role: role, RoleSetAt: r.now, ChatID: r.room.ID}); err != nil {
 				return err
 			}
 			return jobs.Enqueue(ctx, tx, jobs.FoldersArgs{})

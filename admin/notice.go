@@ -112,11 +112,11 @@ func (nt *Notices) Notify(ctx context.Context, what jobs.NoticeArgs) error {
 
 // NotifyUndelivered tells the owner that an outbox message was not delivered.
 func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
-	o, err := store.OutByID(ctx, nt.store.DB(), out)
+	o, err := store.OutboxMessageByID(ctx, nt.store.DB(), out)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Final(err)
 	}
-	if err != nil || o.State != store.OutFailed {
+	if err != nil || o.State != store.OutboxFailed {
 		return err // it was delivered after all
 	}
 	chat, err := store.ChatByID(ctx, nt.store.DB(), o.ChatID)
@@ -155,7 +155,7 @@ func (nt *Notices) Welcome(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		first, err := store.ClaimSetting(ctx, tx, store.SettingWelcomed)
+		first, err := store.ClaimNotification(ctx, tx, store.SettingWelcomed)
 		if err != nil || !first {
 			return err
 		}

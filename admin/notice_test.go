@@ -65,7 +65,7 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 	fail := func(why string) {
 		r.exec("update outbox set state = 'sent' where id = $1", out)
 		r.tx(func(tx store.Tx) error {
-			_, err := store.FailOut(r.ctx, tx, out, why)
+			_, err := store.MarkFailed(r.ctx, tx, out, why)
 			return err
 		})
 	}

@@ -60,7 +60,7 @@ type homeserver struct {
 	sendErr error
 }
 
-func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
+func (h *homeserver) Send(_ context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
 	var content struct {
 		Body     string `json:"body"`
 		HTML     string `json:"formatted_body"`
@@ -88,11 +88,11 @@ func (h *homeserver) Send(_ context.Context, o store.Out, room id.RoomID) (id.Ev
 }
 
 // Show records what is shown while work goes on.
-func (h *homeserver) Show(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
+func (h *homeserver) Show(ctx context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
 	return h.Send(ctx, o, room)
 }
 
-func (h *homeserver) Retract(context.Context, store.Out) error { return nil }
+func (h *homeserver) Retract(context.Context, store.OutboxMessage) error { return nil }
 
 func (h *homeserver) Download(_ context.Context, file store.Attachment, _ int64) ([]byte, error) {
 	data, found := h.files[file.URL]
@@ -126,7 +126,7 @@ func (a *fakeAgent) Ask(ctx context.Context, room store.Chat, message store.Mess
 		if err != nil {
 			return err
 		}
-		_, err = store.Settle(ctx, tx, []store.MessageID{message.ID}, &out, policy.CodeCommand, policy.CodeCommand.Sentence())
+		_, err = store.MarkAnswered(ctx, tx, []store.MessageID{message.ID}, &out, policy.CodeCommand, policy.CodeCommand.Sentence())
 		return err
 	})
 }

@@ -34,7 +34,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if ans, done, err := a.Drafts.answeredReply(ctx, r, text); err != nil || done {
 		return ans, err
 	}
-	if about, err := store.IsAbout(ctx, a.store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.isOwner()) {
+	if about, err := store.IsUnaskedQuote(ctx, a.store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.isOwner()) {
 		return answer{text: "I don't pass answers on yet: write in that chat.", reason: "It replies to what I told of a chat."}, err
 	}
 	if ans, done, err := a.Tasks.revisePlan(ctx, r, text); err != nil || done {

@@ -58,7 +58,7 @@ func (sc *scheduleCommands) findReminder(ctx context.Context, r request, number 
 	}
 	run, err := store.RunByEvent(ctx, db, r.room.ID, r.message.RelatesTo)
 	if r.message.RelatesTo == "" {
-		run, err = store.LastSaid(ctx, db, r.room.ID, r.now.Add(-snoozeWindow))
+		run, err = store.LastRunIn(ctx, db, r.room.ID, r.now.Add(-snoozeWindow))
 	}
 	if err != nil {
 		return store.Schedule{}, err

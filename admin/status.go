@@ -129,8 +129,8 @@ func (st *statusCommands) searchLine(ctx context.Context, r request) (string, er
 		if err != nil {
 			return "", err
 		}
-		if n.With < n.All {
-			reply += fmt.Sprintf(", %d of %s so far", n.With, text.Count(int(n.All), "passage"))
+		if n.Embedded < n.Chunks {
+			reply += fmt.Sprintf(", %d of %s so far", n.Embedded, text.Count(int(n.Chunks), "passage"))
 		}
 	}
 	return reply + ").", nil
@@ -138,7 +138,7 @@ func (st *statusCommands) searchLine(ctx context.Context, r request) (string, er
 
 // inventedLine says how many citations of models were made up.
 func (st *statusCommands) inventedLine(ctx context.Context, _ request) (string, error) {
-	n, err := store.Invented(ctx, st.store.DB())
+	n, err := store.InventedCitations(ctx, st.store.DB())
 	if err != nil || n == 0 {
 		return "", err
 	}

@@ -44,8 +44,8 @@ func TestStatus(t *testing.T) {
 func TestStatusCountsWhatModelsMadeUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.NoError(t, store.CountInvented(r.ctx, r.st.Writer(), 1))
-	require.NoError(t, store.CountInvented(r.ctx, r.st.Writer(), 2))
+	require.NoError(t, store.AddInventedCitations(r.ctx, r.st.Writer(), 1))
+	require.NoError(t, store.AddInventedCitations(r.ctx, r.st.Writer(), 2))
 	require.Contains(t, r.asOwner("/status"), "3 citations that the model made up so far, left out.")
 }
 

@@ -52,7 +52,7 @@ func (ts *TaskCommands) cancel(ctx context.Context, _ request, args string) (ans
 		return answer{text: fmt.Sprintf("There is no task %d. `/cancel-task` lists what runs.", number)}, nil
 	case err != nil:
 		return answer{}, err
-	case task.State.Over():
+	case task.State.IsOver():
 		return answer{text: fmt.Sprintf("Task %d is over already. `/cancel-task` lists what runs.", number)}, nil
 	}
 	return answer{change: func(ctx context.Context, tx store.Tx) error {
@@ -114,7 +114,7 @@ func (ts *TaskCommands) stopByReaction(ctx context.Context, r request) (_ answer
 		return answer{}, false, nil
 	}
 	task, err := store.TaskByEvent(ctx, ts.store.DB(), r.room.ID, r.message.RelatesTo)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && task.State.Over()) {
+	if errors.Is(err, store.ErrNotFound) || (err == nil && task.State.IsOver()) {
 		return answer{}, false, nil
 	}
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // addTask stores a running task of the owner.
 func (r *rig) addTask(question string) store.Task {
 	r.t.Helper()
-	task, err := store.OpenTask(r.ctx, r.st.Writer(), store.Task{Key: "ask:" + question, Kind: "ask", ChatID: r.room.ID, Input: question})
+	task, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: "ask:" + question, Kind: "ask", ChatID: r.room.ID, Input: question})
 	require.NoError(r.t, err)
 	task, err = store.ClaimTask(r.ctx, r.st.Writer(), task.ID)
 	require.NoError(r.t, err)
@@ -29,10 +29,10 @@ func TestATaskIsStoppedByItsNumberOrAReaction(t *testing.T) {
 	first, second := r.addTask("what is going on?"), r.addTask("and what else?")
 	require.Contains(t, r.asOwner("/cancel-task"), "what is going on?")
 	require.Contains(t, r.asOwner(fmt.Sprintf("/cancel-task %d", first.ID)), fmt.Sprintf("Stopping task %d", first.ID))
-	require.NoError(t, store.SetTaskLive(r.ctx, r.st.Writer(), second, "$live"))
+	require.NoError(t, store.SetTaskProgressEvent(r.ctx, r.st.Writer(), second, "$live"))
 	r.react("$live", "❌")
 	for _, task := range []store.Task{first, second} {
-		why, err := store.TaskStop(r.ctx, r.st.DB(), task.ID)
+		why, err := store.StopReason(r.ctx, r.st.DB(), task.ID)
 		require.NoError(t, err)
 		require.Equal(t, "you asked me to", why)
 	}

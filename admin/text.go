@@ -101,7 +101,7 @@ func visibility(role policy.Role) string {
 }
 
 // bodyOf returns the text of an outbox message; empty if it has none.
-func bodyOf(o store.Out) string {
+func bodyOf(o store.OutboxMessage) string {
 	var content struct {
 		Body string `json:"body"`
 		New  struct {

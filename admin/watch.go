@@ -176,7 +176,7 @@ func removeWatch(all []store.Watch, name string) answer {
 		if strings.EqualFold(w.Name, name) {
 			return answer{
 				text:   "I don't watch **" + esc(w.Name) + "** any more.",
-				change: func(ctx context.Context, tx store.Tx) error { return store.DropWatch(ctx, tx, w.ID) },
+				change: func(ctx context.Context, tx store.Tx) error { return store.DeleteWatch(ctx, tx, w.ID) },
 			}
 		}
 	}

@@ -56,10 +56,10 @@ func (ex *whyCommands) run(ctx context.Context, _ request, args string) (answer,
 
 // explainEvent explains the message of an event, or the message that an event of multis answered.
 func (ex *whyCommands) explainEvent(ctx context.Context, event id.EventID) (answer, error) {
-	out, err := store.OutByEvent(ctx, ex.store.DB(), event)
+	out, err := store.OutboxMessageByEvent(ctx, ex.store.DB(), event)
 	if err == nil {
 		var m store.Message
-		if m, err = store.AnsweredBy(ctx, ex.store.DB(), out.ID); err == nil {
+		if m, err = store.MessagesAnsweredBy(ctx, ex.store.DB(), out.ID); err == nil {
 			event = m.EventID
 		}
 	}
@@ -80,7 +80,7 @@ func (ex *whyCommands) explainChat(ctx context.Context, chat store.Chat) (answer
 
 // explain explains messages of contacts, the newest first. none is said if there are none.
 func (ex *whyCommands) explain(ctx context.Context, chat store.ChatID, event id.EventID, limit int, none string) (answer, error) {
-	messages, err := store.Explained(ctx, ex.store.DB(), chat, event, limit)
+	messages, err := store.DecidedMessages(ctx, ex.store.DB(), chat, event, limit)
 	if err != nil {
 		return answer{}, err
 	}
@@ -103,9 +103,9 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 	if err != nil {
 		return "", err
 	}
-	var out *store.Out
+	var out *store.OutboxMessage
 	if m.OutboxID != nil {
-		o, err := store.OutByID(ctx, ex.store.DB(), *m.OutboxID)
+		o, err := store.OutboxMessageByID(ctx, ex.store.DB(), *m.OutboxID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return "", err
 		}
@@ -149,15 +149,15 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 }
 
 // verdict says in a few words what was done with a message.
-func verdict(m store.Message, out *store.Out) string {
+func verdict(m store.Message, out *store.OutboxMessage) string {
 	switch {
 	case out == nil && m.AnsweredAt == nil && (m.Action == policy.ActionAnswer || m.Action == policy.ActionEscalate || m.Action == policy.ActionTranscribe):
 		return "I am still at it"
-	case out == nil || out.State == store.OutDropped:
+	case out == nil || out.State == store.OutboxDropped:
 		return "Why I was silent"
-	case out.State == store.OutHeld:
+	case out.State == store.OutboxDraft:
 		return "My answer waits for your yes"
-	case out.State == store.OutFailed:
+	case out.State == store.OutboxFailed:
 		return "My answer did not arrive"
 	case out.Purpose == policy.PurposeEscalation:
 		return "Why I handed over to you"
@@ -179,12 +179,12 @@ func (ex *whyCommands) modeOrigin(chat store.Chat) string {
 }
 
 // sentLines show an outbox message: its text, its sources, the decision of the gate, and whether it was delivered.
-func (ex *whyCommands) sentLines(o store.Out) []string {
+func (ex *whyCommands) sentLines(o store.OutboxMessage) []string {
 	lines := []string{"My words: " + quote(bodyOf(o), 400)}
 	for _, s := range o.Spans {
 		lines = append(lines, "Source "+esc(s.Source)+": "+quote(s.Quote, 200))
 	}
-	if o.State == store.OutDropped {
+	if o.State == store.OutboxDropped {
 		return append(lines, "Not sent: "+esc(o.Reason))
 	}
 	seconds := "15:04:05"
@@ -193,11 +193,11 @@ func (ex *whyCommands) sentLines(o store.Out) []string {
 		way = append(way, "sent "+o.SentAt.In(ex.rules.Zone).Format(seconds))
 	}
 	switch {
-	case o.State == store.OutFailed:
+	case o.State == store.OutboxFailed:
 		way = append(way, "did not arrive: "+esc(o.Error)+" ("+esc(logRef(o.ID))+")")
 	case o.DeliveredAt != nil:
 		way = append(way, "delivered "+o.DeliveredAt.In(ex.rules.Zone).Format(seconds))
-	case o.State == store.OutHeld:
+	case o.State == store.OutboxDraft:
 		way = append(way, "a draft: `/drafts`")
 	case o.SentAt == nil:
 		way = append(way, "waits to be sent")
@@ -206,7 +206,7 @@ func (ex *whyCommands) sentLines(o store.Out) []string {
 }
 
 // partLines show the other parts of a long answer.
-func (ex *whyCommands) partLines(ctx context.Context, first store.Out) ([]string, error) {
+func (ex *whyCommands) partLines(ctx context.Context, first store.OutboxMessage) ([]string, error) {
 	if first.PartOf == nil {
 		return nil, nil
 	}

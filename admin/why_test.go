@@ -46,7 +46,7 @@ func (r *rig) addAnswer(c store.Chat, m store.Message, purpose policy.Purpose, b
 		if out, _, err = r.box.Queue(r.ctx, tx, outbox.Message{Chat: r.reload(c), Purpose: purpose, Text: body, Spans: spans}); err != nil {
 			return err
 		}
-		_, err = store.Settle(r.ctx, tx, []store.MessageID{m.ID}, &out, "quoted", reason)
+		_, err = store.MarkAnswered(r.ctx, tx, []store.MessageID{m.ID}, &out, "quoted", reason)
 		return err
 	})
 	return out
@@ -94,7 +94,7 @@ func TestWhyExplainsAnAnswer(t *testing.T) {
 	r.exec("update outbox set sent_at = $2 where id = $1", out, noon.Add(-59*time.Minute))
 	require.Equal(t, explained+"sent 17:01:00"+now, r.asOwner("/why"))
 	r.tx(func(tx store.Tx) error {
-		return store.DeliverOut(r.ctx, tx, out, noon.Add(-59*time.Minute+time.Second))
+		return store.MarkDelivered(r.ctx, tx, out, noon.Add(-59*time.Minute+time.Second))
 	})
 	delivered := explained + "sent 17:01:00, delivered 17:01:01" + now
 	for _, line := range []string{
@@ -162,7 +162,7 @@ func TestWhyExplainsAHandOverAndWhatDidNotArrive(t *testing.T) {
 	require.Contains(t, r.asOwner("/why"), "**Why I handed over to you** in Ana · WhatsApp at 17:59")
 	r.exec("update outbox set created_at = $2 where id = $1", out, noon)
 	r.tx(func(tx store.Tx) error {
-		_, err := store.FailOut(r.ctx, tx, out, "logged out")
+		_, err := store.MarkFailed(r.ctx, tx, out, "logged out")
 		return err
 	})
 	got := r.asOwner("/why")

@@ -167,7 +167,7 @@ func TestAQuestionIsAnsweredWithTheSourcesOwnWords(t *testing.T) {
 	require.Contains(t, bodies[0], "Delivery costs 5 euro within the city.")
 	m := b.message(row)
 	require.NotNil(t, m.AnsweredAt)
-	out, err := store.OutByID(context.Background(), b.store.DB(), *m.OutboxID)
+	out, err := store.OutboxMessageByID(context.Background(), b.store.DB(), *m.OutboxID)
 	require.NoError(t, err)
 	require.Len(t, out.Spans, 1)
 	require.Contains(t, out.Spans[0].Source, "prices.md › Delivery")
@@ -297,7 +297,7 @@ func TestTheOwnerWhoWritesWhileTheModelThinksSilencesIt(t *testing.T) {
 	var b *bundle
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		ctx := context.Background()
-		if err := b.store.InTx(ctx, func(tx store.Tx) error { return store.OwnerWrote(ctx, tx, b.chat.ID, time.Now()) }); err != nil {
+		if err := b.store.InTx(ctx, func(tx store.Tx) error { return store.SetOwnerWrote(ctx, tx, b.chat.ID, time.Now()) }); err != nil {
 			t.Error(err)
 		}
 		return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
@@ -462,7 +462,7 @@ func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 		}
 		return err != nil
 	}
-	note(store.ContactTypes, begin.Add(10*time.Second))
+	note(store.SetContactTyping, begin.Add(10*time.Second))
 	require.True(t, waits(9*time.Second))
 	note(store.MarkOwnerActive, begin.Add(30*time.Second))
 	require.True(t, waits(29*time.Second))

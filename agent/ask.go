@@ -25,14 +25,14 @@ func (a *Agent) Ask(ctx context.Context, room store.Chat, message store.Message,
 	}
 	asks := message.ID
 	model, _ := a.Personas.ModelOf(answering)
-	task, err := store.OpenTask(ctx, a.Store.Lazy(), store.Task{
+	task, err := store.InsertTask(ctx, a.Store.Lazy(), store.Task{
 		Key: fmt.Sprintf("ask:%d", asks), Kind: store.TaskAsk, ChatID: room.ID, MessageID: &asks, About: []store.MessageID{asks}, Agent: answering.ID, Model: model.Name(),
 		Input: question,
 	})
 	if err != nil {
 		return err
 	}
-	if task.State.Over() {
+	if task.State.IsOver() {
 		return nil // its answer was queued in the transaction that ended it
 	}
 	if task.Attempt == 0 && answering.Emoji != "" {
@@ -93,7 +93,7 @@ func (a *Agent) answerOwner(ctx context.Context, task store.Task, room store.Cha
 		if !live.IsDue() || !live.Show(ctx, progressText(r.run.Task.ID, r.run.BreakLinks(text))) {
 			return
 		}
-		if err := store.SetTaskLive(ctx, a.Store.Writer(), r.run.Task, live.Event()); err != nil {
+		if err := store.SetTaskProgressEvent(ctx, a.Store.Writer(), r.run.Task, live.Event()); err != nil {
 			zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows a task")
 		}
 	}

@@ -121,11 +121,11 @@ func (a *Agent) openTurn(ctx context.Context, chat store.Chat, waiting []store.M
 	}
 	for reopened := range maxReopened {
 		task.Key = fmt.Sprintf("turn:%d:%x.%d", chat.ID, key.Sum(nil)[:16], reopened)
-		opened, err := store.OpenTask(ctx, a.Store.Lazy(), task)
+		opened, err := store.InsertTask(ctx, a.Store.Lazy(), task)
 		if err != nil {
 			return store.Task{}, err
 		}
-		if !opened.Forgotten && !opened.State.Over() {
+		if !opened.Forgotten && !opened.State.IsOver() {
 			return opened, store.SupersedeTasks(ctx, a.Store.Writer(), chat.ID, store.TaskTurn, task.Key)
 		}
 	}

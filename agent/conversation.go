@@ -65,10 +65,10 @@ func (a *Agent) conversation(ctx context.Context, db store.DB, chat store.Chat, 
 	}
 	without := slices.Concat(answered, c.summary.About)
 	if chat.Kind != policy.KindAdmin {
-		c.said, err = store.Window(ctx, db, chat.ID, since, without, limit)
+		c.said, err = store.RecentMessages(ctx, db, chat.ID, since, without, limit)
 		return c, err
 	}
-	asked, err := store.AskedIn(ctx, db, chat.ID, since, without, limit/2)
+	asked, err := store.AnsweredQuestions(ctx, db, chat.ID, since, without, limit/2)
 	for _, q := range asked {
 		c.said = append(c.said,
 			store.Message{ID: q.Message, ChatID: chat.ID, EventID: q.EventID, Author: policy.AuthorOwnerClient, At: q.At, Body: q.Question},

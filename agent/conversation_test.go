@@ -195,7 +195,7 @@ func TestWhatIsInTheNotesIsNotReadWordForWordAgain(t *testing.T) {
 	b := setup(t, model)
 	rows := b.converse(20)
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		return store.Captured(context.Background(), tx, b.chat.ID, rows[19], 5)
+		return store.MarkCaptured(context.Background(), tx, b.chat.ID, rows[19], 5)
 	}))
 	asked := b.read(server)
 	require.NotContains(t, asked, "word14")

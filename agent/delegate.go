@@ -50,7 +50,7 @@ func (r *attempt) assignmentOf(ctx context.Context, c tools.Call) (as assignment
 			return no(noSession())
 		case !mayAsk:
 			return no(tools.Refused(tools.CodeRefused, "That was your own work. Go on with it yourself."))
-		case !before.State.Over():
+		case !before.State.IsOver():
 			return no(tools.Failed("It is not over yet.", true))
 		case strings.TrimSpace(args.Message) == "":
 			return no(tools.Refused(tools.CodeArguments, "Say something in the message."))
@@ -85,11 +85,11 @@ func (r *attempt) delegate(ctx context.Context, c tools.Call) (tools.Result, err
 	case err != nil:
 		return tools.Result{}, err
 	case child.State == store.TaskCompleted:
-		if err := store.RestOn(ctx, r.agent.Store.Writer(), r.run.Task, child.About); err != nil {
+		if err := store.AddSources(ctx, r.agent.Store.Writer(), r.run.Task, child.About); err != nil {
 			return tools.Result{}, err
 		}
 		return tools.Result{ForLLM: text.Clip(cmp.Or(child.Answer, child.Agent+" has nothing to say to that."), maxChildAnswer), ForUser: "asked " + child.Agent}, nil
-	case child.State.Over():
+	case child.State.IsOver():
 		return tools.Failed(child.Agent+" did not get it done: "+child.Error, false), nil
 	case r.agent.now().Sub(child.CreatedAt) > childTimeout:
 		err := r.agent.Store.InTx(ctx, func(tx store.Tx) error {
@@ -135,7 +135,7 @@ func (r *attempt) openChild(ctx context.Context, c tools.Call, as assignment) (t
 	model, _ := r.agent.Personas.ModelOf(as.to)
 	task.Model = model.Name()
 	err = r.agent.Store.InTx(ctx, func(tx store.Tx) error {
-		now, err := store.HoldTask(ctx, tx, r.run.Task.ID) // with the messages that its tools read meanwhile
+		now, err := store.LockTask(ctx, tx, r.run.Task.ID) // with the messages that its tools read meanwhile
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (r *attempt) openChild(ctx context.Context, c tools.Call, as assignment) (t
 			return run.ErrForgotten
 		}
 		task.About = now.About
-		child, err := store.OpenTask(ctx, tx, task)
+		child, err := store.InsertTask(ctx, tx, task)
 		if err != nil {
 			return err
 		}

@@ -75,7 +75,7 @@ func (a *Agent) continueWith(ctx context.Context, tx store.Tx, from store.Task, 
 	if err := store.SetAgent(ctx, tx, room.ID, to.ID); err != nil {
 		return err
 	}
-	next, err := store.OpenTask(ctx, tx, store.Task{
+	next, err := store.InsertTask(ctx, tx, store.Task{
 		Key: handoffKey(n+1, accountOf(from)), Kind: from.Kind, ChatID: room.ID, MessageID: from.MessageID, About: from.About, Agent: to.ID, Model: model.Name(),
 		Input: from.Input, Tools: from.Tools, Target: from.Target,
 	})

@@ -196,7 +196,7 @@ func TestKilledAtEveryStepATurnDoesWhatItDoesAtMostOnceAndTells(t *testing.T) {
 func carryOut(ctx context.Context, a *Agent, plan store.TaskID) error {
 	for {
 		task, err := store.TaskByID(ctx, a.Store.DB(), plan)
-		if err != nil || task.State.Over() {
+		if err != nil || task.State.IsOver() {
 			return err
 		}
 		steps, err := store.Children(ctx, a.Store.DB(), plan)
@@ -204,7 +204,7 @@ func carryOut(ctx context.Context, a *Agent, plan store.TaskID) error {
 			return err
 		}
 		for _, t := range append(steps, task) {
-			if t.State == store.TaskPending || t.State.Over() {
+			if t.State == store.TaskPending || t.State.IsOver() {
 				continue
 			}
 			if err := a.Resume(ctx, t.ID, false); err != nil {
@@ -240,7 +240,7 @@ func killedInAPlan(t *testing.T, at int) (moment string) {
 	a, err := store.ApprovalOf(ctx, b.store.DB(), plan.ID, store.PlanCall)
 	require.NoError(t, err)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.Decide(ctx, tx, a.ID, true, time.Now())
+		_, err := store.DecideApproval(ctx, tx, a.ID, true, time.Now())
 		return err
 	}))
 

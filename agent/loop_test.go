@@ -221,7 +221,7 @@ func TestACallThatChangesSomethingWaitsForThePersonAndRunsOnce(t *testing.T) {
 func (b *bundle) decide(a store.Approval, allowed bool) {
 	b.t.Helper()
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		_, err := store.Decide(context.Background(), tx, a.ID, allowed, time.Now())
+		_, err := store.DecideApproval(context.Background(), tx, a.ID, allowed, time.Now())
 		return err
 	}))
 }
@@ -334,10 +334,12 @@ type screen struct {
 	shown []string
 }
 
-func (s *screen) Send(context.Context, store.Out, id.RoomID) (id.EventID, error) { return "$sent", nil }
-func (s *screen) Retract(context.Context, store.Out) error                       { return nil }
+func (s *screen) Send(context.Context, store.OutboxMessage, id.RoomID) (id.EventID, error) {
+	return "$sent", nil
+}
+func (s *screen) Retract(context.Context, store.OutboxMessage) error { return nil }
 
-func (s *screen) Show(_ context.Context, o store.Out, _ id.RoomID) (id.EventID, error) {
+func (s *screen) Show(_ context.Context, o store.OutboxMessage, _ id.RoomID) (id.EventID, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shown = append(s.shown, string(o.Content))

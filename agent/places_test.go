@@ -72,7 +72,7 @@ func TestCitationsThatAModelMakesUpAreLeftOutAndCounted(t *testing.T) {
 	text := b.ask("what does tuning an upright piano cost?")
 	require.NotContains(t, text, "[2]")
 	invented := func() int {
-		n, err := store.Invented(context.Background(), b.store.DB())
+		n, err := store.InventedCitations(context.Background(), b.store.DB())
 		require.NoError(t, err)
 		return n
 	}

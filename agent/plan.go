@@ -23,7 +23,7 @@ import (
 func (a *Agent) Plan(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, goal string) error {
 	planner := a.Personas.ForQuestion(room, goal)
 	model, _ := a.Personas.ModelOf(planner)
-	task, err := store.OpenTask(ctx, tx, store.Task{
+	task, err := store.InsertTask(ctx, tx, store.Task{
 		Key: fmt.Sprintf("plan:%d", message.ID), Kind: store.TaskPlan, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: planner.ID,
 		Model: model.Name(), Input: goal,
 	})
@@ -143,14 +143,14 @@ func (a *Agent) propose(ctx context.Context, r *attempt, room store.Chat) error 
 		return a.endPlan(ctx, r, room, nil, store.TaskFailed, "the model made no plan of it. Say it in other words")
 	}
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		now, err := store.HoldTask(ctx, tx, r.run.Task.ID)
+		now, err := store.LockTask(ctx, tx, r.run.Task.ID)
 		if err != nil {
 			return err
 		}
 		if now.Forgotten {
 			return run.ErrForgotten
 		}
-		if err := store.DropPendingChildren(ctx, tx, r.run.Task); err != nil {
+		if err := store.DeletePendingChildren(ctx, tx, r.run.Task); err != nil {
 			return err
 		}
 		var all []store.Task
@@ -164,7 +164,7 @@ func (a *Agent) propose(ctx context.Context, r *attempt, room store.Chat) error 
 				ParentID: &r.run.Task.ID, Key: fmt.Sprintf("step:%d:%d", r.run.Task.ID, i+1), Kind: store.TaskStep, ChatID: r.run.Task.ChatID, About: now.About, Agent: who.ID,
 				Model: model.Name(), Input: policy.Redact(s.Text), State: store.TaskPending,
 			})
-			if _, err := store.OpenTask(ctx, tx, all[i]); err != nil {
+			if _, err := store.InsertTask(ctx, tx, all[i]); err != nil {
 				return err
 			}
 		}
@@ -177,7 +177,7 @@ func (a *Agent) nextStep(ctx context.Context, r *attempt, room store.Chat, steps
 	for i, s := range steps {
 		switch {
 		case s.State == store.TaskCompleted:
-		case s.State.Over():
+		case s.State.IsOver():
 			return a.endPlan(ctx, r, room, steps, store.TaskFailed, fmt.Sprintf("step %d did not work out: %s", i+1, strings.TrimSuffix(s.Error, ".")))
 		case s.State == store.TaskPending:
 			return a.beginStep(ctx, r, room, steps, i)
@@ -196,7 +196,7 @@ func (a *Agent) beginStep(ctx context.Context, r *attempt, room store.Chat, step
 		if err := store.SetTaskState(ctx, tx, r.run.Task, store.TaskMonitoring); err != nil {
 			return err
 		}
-		if err := store.BeginChild(ctx, tx, steps[i].ID); err != nil {
+		if err := store.StartChild(ctx, tx, steps[i].ID); err != nil {
 			return err
 		}
 		return jobs.Enqueue(ctx, tx, jobs.ChildArgs{TaskID: steps[i].ID}, jobs.TaskArgs{TaskID: r.run.Task.ID, At: a.now().Add(childTimeout + time.Second)})
@@ -207,7 +207,7 @@ func (a *Agent) beginStep(ctx context.Context, r *attempt, room store.Chat, step
 	steps[i].State = store.TaskAuthorized
 	live := a.Box.Live(room, r.run.Task.LiveEvent)
 	if live.Show(ctx, planText(r.run.Task, steps, "")+stopHint(r.run.Task.ID)) && live.Event() != "" {
-		if err := store.SetTaskLive(ctx, a.Store.Writer(), r.run.Task, live.Event()); err != nil {
+		if err := store.SetTaskProgressEvent(ctx, a.Store.Writer(), r.run.Task, live.Event()); err != nil {
 			zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows a plan")
 		}
 	}
@@ -233,7 +233,7 @@ func (a *Agent) endPlan(ctx context.Context, r *attempt, room store.Chat, steps 
 	}
 	list, result := planText(r.run.Task, steps, ""), opening+said.String()+r.footer(ctx, &done)
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.RestOn(ctx, tx, r.run.Task, about); err != nil {
+		if err := store.AddSources(ctx, tx, r.run.Task, about); err != nil {
 			return err
 		}
 		ended, err := store.EndTask(ctx, tx, done)
@@ -244,7 +244,7 @@ func (a *Agent) endPlan(ctx context.Context, r *attempt, room store.Chat, steps 
 			list = fmt.Sprintf("🗺️ **Plan %d** is not done: a message it rests on was deleted.", r.run.Task.ID)
 			result = list
 		}
-		if err := store.EndChildren(ctx, tx, r.run.Task.ID, "its plan ended before"); err != nil {
+		if err := store.StopChildren(ctx, tx, r.run.Task.ID, "its plan ended before"); err != nil {
 			return err
 		}
 		if r.run.Task.LiveEvent != "" {

@@ -60,7 +60,7 @@ func (b *bundle) agrees(plan store.Task, allowed bool) {
 	a, err := store.ApprovalOf(ctx, b.store.DB(), plan.ID, store.PlanCall)
 	require.NoError(b.t, err)
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.Decide(ctx, tx, a.ID, allowed, b.agent.now())
+		_, err := store.DecideApproval(ctx, tx, a.ID, allowed, b.agent.now())
 		return err
 	}))
 	b.resume(plan.ID)
@@ -260,7 +260,7 @@ func TestAStepThatNeedsAPersonWaitsForHimAndIsDoneByWhoeverWasNamed(t *testing.T
 	var asked int64
 	require.NoError(t, b.store.DB().QueryRow(ctx, "select id from approvals where task_id = $1", steps[0].ID).Scan(&asked))
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.Decide(ctx, tx, asked, true, time.Now())
+		_, err := store.DecideApproval(ctx, tx, asked, true, time.Now())
 		return err
 	}))
 	b.resume(steps[0].ID)

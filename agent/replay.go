@@ -53,7 +53,7 @@ func (a *Agent) replay(ctx context.Context, id store.TaskID, second *run.Second)
 
 // ReplayWith begins a task that replays another one with a second model. The result is said in the room.
 func (a *Agent) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, replayed store.Task, model string) error {
-	task, err := store.OpenTask(ctx, tx, store.Task{
+	task, err := store.InsertTask(ctx, tx, store.Task{
 		Key: fmt.Sprintf("replay:%d", message.ID), Kind: store.TaskReplay, ChatID: room.ID, MessageID: &message.ID, About: append(slices.Clone(replayed.About), message.ID),
 		Model: model, Input: strconv.FormatInt(int64(replayed.ID), 10),
 	})

@@ -40,7 +40,7 @@ func (a *Agent) Resume(ctx context.Context, id store.TaskID, last bool) error {
 // openTask returns a task that is not over. It is the zero Task if it is over or was deleted.
 func (a *Agent) openTask(ctx context.Context, id store.TaskID) (store.Task, error) {
 	task, err := store.TaskByID(ctx, a.Store.DB(), id)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && task.State.Over()) {
+	if errors.Is(err, store.ErrNotFound) || (err == nil && task.State.IsOver()) {
 		return store.Task{}, nil
 	}
 	return task, err
@@ -84,7 +84,7 @@ func (a *Agent) fail(ctx context.Context, task store.Task, room store.Chat, err 
 		room: room, task: &task,
 		sourcedText: sourcedText{markdown: fmt.Sprintf("⚠️ **Task %d did not work out.** The log says why; then ask again.", task.ID) + a.effects(ctx, task.ID)},
 		also: func(ctx context.Context, tx store.Tx) (string, error) {
-			return "", store.EndChildren(ctx, tx, task.ID, "what it is a part of failed")
+			return "", store.StopChildren(ctx, tx, task.ID, "what it is a part of failed")
 		},
 	})
 }

@@ -31,7 +31,7 @@ func (a *Agent) Begin(ctx context.Context, tx store.Tx, room store.Chat, message
 		}
 		task.Input, task.Target = task.Input+"\n\nThe chat that it is about: "+s.Target, &target
 	}
-	if task, err = store.OpenTask(ctx, tx, task); err != nil {
+	if task, err = store.InsertTask(ctx, tx, task); err != nil {
 		return "", err
 	}
 	return "", jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task.ID})

@@ -98,7 +98,7 @@ func (a *Agent) settleQuestion(ctx context.Context, tx store.Tx, r *ownerReply, 
 	if r.message == 0 {
 		return nil
 	}
-	settled, err := store.Settle(ctx, tx, []store.MessageID{r.message}, out, policy.CodeCommand, policy.CodeCommand.Sentence())
+	settled, err := store.MarkAnswered(ctx, tx, []store.MessageID{r.message}, out, policy.CodeCommand, policy.CodeCommand.Sentence())
 	if err == nil && settled == 0 && r.task == nil {
 		return errSettled
 	}
@@ -111,7 +111,7 @@ func (a *Agent) settleParked(ctx context.Context, message store.MessageID, task 
 		return nil
 	}
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.Settle(ctx, tx, []store.MessageID{message}, nil, policy.CodeCommand, fmt.Sprintf("Task %d was put aside: it waits, and goes on by itself.", task))
+		_, err := store.MarkAnswered(ctx, tx, []store.MessageID{message}, nil, policy.CodeCommand, fmt.Sprintf("Task %d was put aside: it waits, and goes on by itself.", task))
 		return err
 	})
 }

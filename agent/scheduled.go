@@ -11,10 +11,10 @@ import (
 func (a *Agent) Unattended(ctx context.Context, room store.Chat, run store.RunID, text string) error {
 	answering := a.Personas.ForQuestion(room, text)
 	model, _ := a.Personas.ModelOf(answering)
-	task, err := store.OpenTask(ctx, a.Store.Writer(), store.Task{
+	task, err := store.InsertTask(ctx, a.Store.Writer(), store.Task{
 		Key: store.RunKey(run), RunID: &run, Kind: store.TaskClock, ChatID: room.ID, Agent: answering.ID, Model: model.Name(), Input: text,
 	})
-	if err != nil || task.State.Over() {
+	if err != nil || task.State.IsOver() {
 		return err
 	}
 	if a.Personas.HasModel(answering) {

@@ -42,7 +42,7 @@ func (r *attempt) sessionsList(ctx context.Context, _ tools.Call) (tools.Result,
 		about = append(about, t.About...)
 		lines = append(lines, fmt.Sprintf("%d %s (%s, %s): %s", t.ID, t.Agent, t.State, t.CreatedAt.In(r.agent.Zone).Format("15:04"), text.Clip(text.CollapseSpaces(t.Input), maxSessionText)))
 	}
-	return tools.Result{ForLLM: strings.Join(lines, "\n"), ForUser: "looked at what was worked on"}, store.RestOn(ctx, r.agent.Store.Writer(), r.run.Task, about)
+	return tools.Result{ForLLM: strings.Join(lines, "\n"), ForUser: "looked at what was worked on"}, store.AddSources(ctx, r.agent.Store.Writer(), r.run.Task, about)
 }
 
 // sessionsHistory carries out the tool sessions_history.
@@ -58,7 +58,7 @@ func (r *attempt) sessionsHistory(ctx context.Context, c tools.Call) (tools.Resu
 	if !known {
 		return noSession(), nil
 	}
-	if err := store.RestOn(ctx, r.agent.Store.Writer(), r.run.Task, t.About); err != nil {
+	if err := store.AddSources(ctx, r.agent.Store.Writer(), r.run.Task, t.About); err != nil {
 		return tools.Result{}, err
 	}
 	steps, err := store.Steps(ctx, r.agent.Store.DB(), t.ID)
@@ -74,7 +74,7 @@ func (r *attempt) sessionsHistory(ctx context.Context, c tools.Call) (tools.Resu
 	switch {
 	case t.Answer != "":
 		lines = append(lines, "answered: "+text.Clip(run.VisibleText(t.Answer), maxChildAnswer))
-	case t.State.Over():
+	case t.State.IsOver():
 		lines = append(lines, "ended without an answer: "+t.Error)
 	default:
 		lines = append(lines, "it is not over yet")

@@ -28,7 +28,7 @@ const (
 // one whose messages, or anything else that the answer rests on, were edited or deleted: the next turn answers what is said now.
 func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Message, job string, r turnResult) error {
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		if ours, err := store.UnlockChat(ctx, tx, chat.ID, job); err != nil {
+		if ours, err := store.EndLease(ctx, tx, chat.ID, job); err != nil {
 			return err
 		} else if !ours {
 			return jobs.Later(busyWait)
@@ -95,7 +95,7 @@ func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waitin
 			return err
 		}
 	}
-	_, err := store.Settle(ctx, tx, idsOf(waiting), r.outboxID, r.code, r.reason)
+	_, err := store.MarkAnswered(ctx, tx, idsOf(waiting), r.outboxID, r.code, r.reason)
 	return err
 }
 
@@ -134,13 +134,13 @@ func (a *Agent) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		r.reason += " I told the contact nothing: " + decision.Why
 		return nil
 	}
-	return store.ToldEscalation(ctx, tx, chat.ID)
+	return store.MarkContactTold(ctx, tx, chat.ID)
 }
 
 // notifyAgain tells the owner, without a ring, that an escalated chat got more messages: at the first, and then each time
 // that their number doubled, so that no contact can fill the admin room.
 func (a *Agent) notifyAgain(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
-	before, err := store.CountWaiting(ctx, tx, chat.ID, codeWaiting)
+	before, err := store.CountMessagesWaiting(ctx, tx, chat.ID, codeWaiting)
 	if err != nil {
 		return err
 	}

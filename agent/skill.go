@@ -83,7 +83,7 @@ func (a *Agent) notifySkillProblems(ctx context.Context, list []skills.Skill) {
 		for _, problem := range problems {
 			text := fmt.Sprintf("⚠️ **The skill %s**: %s. `/skills` lists them.", text.Escape(s.Name), text.Escape(problem))
 			err := a.Store.InTx(context.WithoutCancel(ctx), func(tx store.Tx) error {
-				first, err := store.ClaimSetting(ctx, tx, store.SettingToldSkill+store.Setting(fmt.Sprintf("%08x", hash(text))))
+				first, err := store.ClaimNotification(ctx, tx, store.SettingToldSkill+store.Setting(fmt.Sprintf("%08x", hash(text))))
 				if err != nil || !first {
 					return err
 				}

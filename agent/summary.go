@@ -75,7 +75,7 @@ func (a *Agent) Summarise(ctx context.Context, chatID store.ChatID, agent string
 	}
 	s := store.Summary{ChatID: chatID, Body: policy.Redact(body), About: about, Until: older.said[n-1].At}
 	return a.Store.InTx(ctx, func(tx store.Tx) error {
-		if _, err := store.ShareChat(ctx, tx, chatID); err != nil {
+		if _, err := store.LockChatShared(ctx, tx, chatID); err != nil {
 			return err
 		}
 		was, err := store.SummaryOf(ctx, tx, chatID)

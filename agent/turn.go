@@ -19,7 +19,7 @@ const (
 
 // Turn answers everything that waits in a chat, as one. job identifies this attempt; last says that no other follows.
 func (a *Agent) Turn(ctx context.Context, chat store.ChatID, job string, last bool) error {
-	locked, err := store.LockChat(ctx, a.Store.Lazy(), chat, job)
+	locked, err := store.LeaseChat(ctx, a.Store.Lazy(), chat, job)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Later(busyWait)
 	}
@@ -29,7 +29,7 @@ func (a *Agent) Turn(ctx context.Context, chat store.ChatID, job string, last bo
 	err = a.turnLocked(ctx, locked, job, last)
 	if err != nil {
 		// The lease would run out by itself; giving it back lets the next attempt begin at once.
-		if _, unlockErr := store.UnlockChat(context.WithoutCancel(ctx), a.Store.Writer(), chat, job); unlockErr != nil {
+		if _, unlockErr := store.EndLease(context.WithoutCancel(ctx), a.Store.Writer(), chat, job); unlockErr != nil {
 			zerolog.Ctx(ctx).Warn().Err(unlockErr).Msg("Cannot give back the lease of a chat")
 		}
 	}
@@ -38,12 +38,12 @@ func (a *Agent) Turn(ctx context.Context, chat store.ChatID, job string, last bo
 
 // turnLocked is the turn of the one job that has the chat's lease.
 func (a *Agent) turnLocked(ctx context.Context, chat store.Chat, job string, last bool) error {
-	waiting, err := store.Waiting(ctx, a.Store.DB(), chat.ID)
+	waiting, err := store.WaitingMessages(ctx, a.Store.DB(), chat.ID)
 	if err != nil {
 		return err
 	}
 	if len(waiting) == 0 {
-		_, err := store.UnlockChat(ctx, a.Store.Writer(), chat.ID, job)
+		_, err := store.EndLease(ctx, a.Store.Writer(), chat.ID, job)
 		return err
 	}
 	if wait := a.wait(chat, waiting); wait > 0 {
@@ -106,7 +106,7 @@ func (a *Agent) awaitsTranscript(ctx context.Context, chat store.ChatID, waiting
 			return false, nil
 		}
 	}
-	return store.Listening(ctx, a.Store.DB(), chat)
+	return store.IsTranscribing(ctx, a.Store.DB(), chat)
 }
 
 // renewLease renews the chat's lease until the returned function is called. When another turn has taken it over, the context ends.
@@ -122,7 +122,7 @@ func (a *Agent) renewLease(ctx context.Context, chat store.ChatID, job string) (
 			case <-working.Done():
 				return
 			case <-tick.C:
-				if _, err := store.LockChat(working, a.Store.Lazy(), chat, job); errors.Is(err, store.ErrNotFound) {
+				if _, err := store.LeaseChat(working, a.Store.Lazy(), chat, job); errors.Is(err, store.ErrNotFound) {
 					cancel()
 					return
 				}

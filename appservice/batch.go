@@ -83,7 +83,7 @@ func (b *batch) load(ctx context.Context, events []*event.Event) error {
 		return err
 	}
 	var ids []id.EventID
-	var seen []store.Seen
+	var seen []store.OwnEvent
 	for _, evt := range events {
 		chat, known := b.chats[evt.RoomID]
 		if !known || b.in.isOff(*chat) {
@@ -92,7 +92,7 @@ func (b *batch) load(ctx context.Context, events []*event.Event) error {
 		ids = append(ids, evt.ID)
 		if evt.Sender == b.in.rules.Owner || evt.Sender == b.in.rules.Bot {
 			key, _ := bridgebridge.OutboxKey(evt)
-			seen = append(seen, store.Seen{Event: evt.ID, Key: key, Room: evt.RoomID})
+			seen = append(seen, store.OwnEvent{Event: evt.ID, Key: key, Room: evt.RoomID})
 		}
 	}
 	if len(ids) == 0 {
@@ -102,7 +102,7 @@ func (b *batch) load(ctx context.Context, events []*event.Event) error {
 	if err != nil {
 		return err
 	}
-	if b.fresh, err = store.MarkSeen(ctx, b.tx, ids); err != nil {
+	if b.fresh, err = store.MarkProcessed(ctx, b.tx, ids); err != nil {
 		return err
 	}
 	if len(seen) > 0 {
@@ -117,7 +117,7 @@ func (b *batch) loadChats(ctx context.Context, events []*event.Event) error {
 	for _, evt := range events {
 		rooms = append(rooms, evt.RoomID)
 	}
-	chats, err := store.HoldChats(ctx, b.tx, rooms)
+	chats, err := store.LockChatsByRoom(ctx, b.tx, rooms)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
 		b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID})
 		b.parked, b.parkedIn = append(b.parked, evt.ID), append(b.parkedIn, evt.RoomID)
 		return nil
-	case !chat.LivesIn(evt.RoomID) && !belongsToFormer(*chat, evt):
+	case !chat.IsIn(evt.RoomID) && !belongsToFormer(*chat, evt):
 		if changesRoom(evt, b.in.rules) {
 			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID}) // it may move back
 		}

@@ -32,7 +32,7 @@ func (h *house) fake() {
 func (h *house) decide(confirmed bool) {
 	h.t.Helper()
 	require.NoError(h.t, h.store.InTx(h.t.Context(), func(tx store.Tx) error {
-		known, _, err := store.MeetBridgeBot(h.t.Context(), tx, mallory, "demo", false)
+		known, _, err := store.InsertBridgeBot(h.t.Context(), tx, mallory, "demo", false)
 		if err != nil {
 			return err
 		}
@@ -93,12 +93,12 @@ func TestAFakePortalThatIsThereFirstDoesNotKeepTheChannel(t *testing.T) {
 	h.look("!real:x")
 	chat := h.anas()
 	require.Equal(t, bridgeBot, chat.BridgeBot)
-	require.True(t, chat.LivesIn("!real:x"))
+	require.True(t, chat.IsIn("!real:x"))
 	require.Equal(t, policy.AuthorContact, h.message(h.say("!real:x", ana, "hello")).Author)
 	require.Equal(t, 1, h.count("messages where chat_id = $1", chat.ID), "nothing of the fake one is in it")
 	h.look(fakePortal)
 	require.Equal(t, chat.ID, h.anas().ID)
-	require.True(t, h.anas().LivesIn("!real:x"))
+	require.True(t, h.anas().IsIn("!real:x"))
 	require.Zero(t, h.count("chats where bridge_bot = $1 and closed_why = ''", mallory))
 }
 
@@ -119,7 +119,7 @@ func TestTheRoomsOfARefusedBotAreLeftAlone(t *testing.T) {
 	h.fake()
 	h.look(fakePortal)
 	h.decide(false)
-	require.False(t, h.anas().Usable())
+	require.False(t, h.anas().HasRoom())
 	h.look(fakePortal)
 	h.say(fakePortal, hisVictim, "hello?")
 	require.Zero(t, h.count("messages"))

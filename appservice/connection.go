@@ -49,7 +49,7 @@ func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 			return err
 		}
 	}
-	out, err := store.OutByEvent(ctx, b.tx, delivery.EventID)
+	out, err := store.OutboxMessageByEvent(ctx, b.tx, delivery.EventID)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && out.ChatID != e.chat.ID) {
 		return nil // the owner's own message, or one of another chat
 	}
@@ -58,9 +58,9 @@ func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 	}
 	switch delivery.State {
 	case bridgebridge.Delivered:
-		return store.DeliverOut(ctx, b.tx, out.ID, e.at)
+		return store.MarkDelivered(ctx, b.tx, out.ID, e.at)
 	case bridgebridge.Failed:
-		failed, err := store.FailOut(ctx, b.tx, out.ID, delivery.Why)
+		failed, err := store.MarkFailed(ctx, b.tx, out.ID, delivery.Why)
 		if failed {
 			b.jobs = append(b.jobs, jobs.UndeliveredArgs{OutboxID: out.ID})
 		}
@@ -73,13 +73,13 @@ func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 // storeBridgeState stores whether a bridge is connected. The owner gets one notice when it goes down and one when it is up again.
 func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bool) error {
 	if up {
-		rows, err := store.BridgeUp(ctx, b.tx, s.Bot, s.Login, s.ChangedAt)
+		rows, err := store.MarkBridgeUp(ctx, b.tx, s.Bot, s.Login, s.ChangedAt)
 		for _, row := range rows {
 			b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicBridgeUp, SubjectID: row})
 		}
 		return err
 	}
-	row, first, err := store.BridgeDown(ctx, b.tx, s)
+	row, first, err := store.MarkBridgeDown(ctx, b.tx, s)
 	if err != nil || !first {
 		return err
 	}
@@ -92,7 +92,7 @@ func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bo
 // write again. It enqueues a notice for each.
 func (in *Inbox) CheckBridges(ctx context.Context) error {
 	return in.store.InTx(ctx, func(tx store.Tx) error {
-		silent, err := store.SilentBridges(ctx, tx)
+		silent, err := store.MarkSilentBridges(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (in *Inbox) CheckBridges(ctx context.Context) error {
 				return err
 			}
 		}
-		working, err := store.HeardAgain(ctx, tx)
+		working, err := store.MarkRecoveredBridges(ctx, tx)
 		if err != nil {
 			return err
 		}

@@ -130,7 +130,7 @@ func TestABridgeThatConfirmedBeforeAndIsSilentNowIsNoted(t *testing.T) {
 	ctx := context.Background()
 	silent := func() (found []int64) {
 		require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
-			found, err = store.SilentBridges(ctx, tx)
+			found, err = store.MarkSilentBridges(ctx, tx)
 			return err
 		}))
 		return found

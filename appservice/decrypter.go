@@ -114,7 +114,7 @@ func (d *Decrypter) awaitKey(ctx context.Context, chat store.Chat, msg store.Mes
 
 // requestKeyOnce requests the key of a message from history, but only for the first stored message of its session.
 func (d *Decrypter) requestKeyOnce(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
-	first, err := store.FirstOfSession(ctx, d.inbox.store.DB(), msg.ID)
+	first, err := store.IsFirstOfSession(ctx, d.inbox.store.DB(), msg.ID)
 	if err != nil || !first {
 		return err
 	}
@@ -128,7 +128,7 @@ func (d *Decrypter) requestKeyAgain(ctx context.Context, chat store.Chat, what j
 		return err
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.ExplainParked(ctx, tx, what.MessageID, "It is encrypted, and I asked for its key again."); err != nil || what.KeyRequests == 1 {
+		if err := store.SetParkedReason(ctx, tx, what.MessageID, "It is encrypted, and I asked for its key again."); err != nil || what.KeyRequests == 1 {
 			return err
 		}
 		return jobs.Enqueue(ctx, tx, jobs.DecryptArgs{MessageID: what.MessageID, KeyRequests: what.KeyRequests - 1})
@@ -144,18 +144,18 @@ func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Messa
 				return err
 			}
 		}
-		return store.ExplainParked(ctx, tx, msg.ID, why)
+		return store.SetParkedReason(ctx, tx, msg.ID, why)
 	})
 }
 
 // storeDecrypted replaces a stored encrypted message by its decrypted event and decides what to do with it.
 func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain *event.Event) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		chat, err := store.HoldChat(ctx, tx, msg.ChatID)
+		chat, err := store.LockChat(ctx, tx, msg.ChatID)
 		if err != nil {
 			return err
 		}
-		taken, err := store.TakeParked(ctx, tx, msg.ID)
+		taken, err := store.DeleteParked(ctx, tx, msg.ID)
 		if err != nil || !taken {
 			return err
 		}

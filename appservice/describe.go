@@ -268,7 +268,7 @@ func (d *Describer) Survey(ctx context.Context) error {
 		zerolog.Ctx(ctx).Warn().Err(explain("read the owner's profile", err)).Msg("The owner's name in the chats stays as it is")
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.NameOwner(ctx, tx, name); err != nil {
+		if err := store.SetOwnerName(ctx, tx, name); err != nil {
 			return err
 		}
 		known, err := store.ChatsByRoom(ctx, tx, joined.JoinedRooms)

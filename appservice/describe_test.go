@@ -47,5 +47,5 @@ func TestTheAdminRoomStaysOpenWhileTheOwnersInvitationStands(t *testing.T) {
 	require.Equal(t, 1, b.jobs("command"))
 	chat, err := store.AdminChat(ctx, b.store.DB())
 	require.NoError(t, err)
-	require.True(t, chat.Usable())
+	require.True(t, chat.HasRoom())
 }

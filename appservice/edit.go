@@ -25,7 +25,7 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 		}
 		return b.storeEarlyEdit(ctx, e, msg)
 	}
-	waiting, err := store.WaitingEvent(ctx, b.tx, e.chat.ID, msg.Replaces)
+	waiting, err := store.WaitingMessageOfEvent(ctx, b.tx, e.chat.ID, msg.Replaces)
 	if errors.Is(err, store.ErrNotFound) {
 		return b.explainEditedCommand(ctx, e, msg.Replaces)
 	}
@@ -39,13 +39,13 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 	if decision.Action == policy.ActionIgnore {
 		decision.Action = policy.ActionArchive
 	}
-	return store.Readmit(ctx, b.tx, waiting.ID, decision)
+	return store.SetAdmission(ctx, b.tx, waiting.ID, decision)
 }
 
 // storeEarlyEdit stores an edit that came before its message, as history is read backwards and keys come in any order. It is a message
 // of its own until the other one comes. If that one was deleted, nothing is stored.
 func (b *batch) storeEarlyEdit(ctx context.Context, e incoming, msg bridgebridge.Message) error {
-	gone, err := store.IsGone(ctx, b.tx, msg.Replaces)
+	gone, err := store.IsProcessed(ctx, b.tx, msg.Replaces)
 	if err != nil || (gone && !b.fresh[msg.Replaces]) {
 		return err
 	}

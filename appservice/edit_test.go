@@ -41,7 +41,7 @@ func TestAnEditThatComesBeforeItsMessageIsNotLost(t *testing.T) {
 	require.Equal(t, "What does delivery to Rome cost?", m.Body)
 	require.Equal(t, policy.ActionAnswer, m.Action)
 	require.NotNil(t, m.EditedAt)
-	waiting, err := store.Waiting(context.Background(), b.store.DB(), chat.ID)
+	waiting, err := store.WaitingMessages(context.Background(), b.store.DB(), chat.ID)
 	require.NoError(t, err)
 	require.Len(t, waiting, 1)
 	require.Equal(t, 2, b.count("messages"), "the message, and what somebody else said of it")
@@ -224,7 +224,7 @@ func TestAnAnswerToADeletedQuestionIsDeletedWhereTheOwnerWantsIt(t *testing.T) {
 		b.receive(first, second)
 		out := b.out(chat)
 		require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-			_, err := store.Settle(context.Background(), tx, []store.MessageID{b.message(first).ID, b.message(second).ID}, &out, policy.CodeAnswer, "answered")
+			_, err := store.MarkAnswered(context.Background(), tx, []store.MessageID{b.message(first).ID, b.message(second).ID}, &out, policy.CodeAnswer, "answered")
 			return err
 		}))
 		redact := func(evt *event.Event) {
@@ -234,9 +234,9 @@ func TestAnAnswerToADeletedQuestionIsDeletedWhereTheOwnerWantsIt(t *testing.T) {
 		require.Zero(t, b.jobs("retract"), "it still answers the other one")
 		redact(second)
 		require.Equal(t, jobs, b.jobs("retract"))
-		answer, err := store.OutByID(context.Background(), b.store.DB(), out)
+		answer, err := store.OutboxMessageByID(context.Background(), b.store.DB(), out)
 		require.NoError(t, err)
-		require.Equal(t, wanted, answer.Emptied(), "one that still waits is not sent")
+		require.Equal(t, wanted, answer.IsErased(), "one that still waits is not sent")
 	}
 }
 

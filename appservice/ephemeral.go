@@ -26,14 +26,14 @@ func (in *Inbox) ReceiveEphemeral(ctx context.Context, signs []*event.Event) err
 		return nil
 	}
 	return in.store.InTx(ctx, func(tx store.Tx) error {
-		chats, err := store.HoldChats(ctx, tx, append(typing, watched...))
+		chats, err := store.LockChatsByRoom(ctx, tx, append(typing, watched...))
 		if err != nil {
 			return err
 		}
 		now := in.now()
 		for _, room := range typing {
 			if chat, ok := chats[room]; ok && in.canAnswer(chat) {
-				if err := store.ContactTypes(ctx, tx, chat.ID, now.Add(typingTimeout)); err != nil {
+				if err := store.SetContactTyping(ctx, tx, chat.ID, now.Add(typingTimeout)); err != nil {
 					return err
 				}
 			}

@@ -30,7 +30,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	if err != nil {
 		return err
 	}
-	if !chat.Usable() || h.inbox.mode(chat) == policy.ModeOff {
+	if !chat.HasRoom() || h.inbox.mode(chat) == policy.ModeOff {
 		return h.end(ctx, args)
 	}
 	from, err := h.from(ctx, args)

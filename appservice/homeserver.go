@@ -121,7 +121,7 @@ const txnLifetime = 12 * time.Hour
 
 // Send sends an outbox message to a room and returns its event. Repeated calls return the same event. If jobs.IsFinal(err), the homeserver
 // will never accept the message.
-func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
+func (h *Homeserver) Send(ctx context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
 	patience := requestTimeout
 	if _, carries := attachedFile(o); carries {
 		patience += mediaTimeout
@@ -160,7 +160,7 @@ func (h *Homeserver) Send(ctx context.Context, o store.Out, room id.RoomID) (id.
 
 // findSentInFormerRoom returns the event of an outbox message that was already sent to the chat's former room. Without it, a send whose
 // response was lost would be repeated in the new room. Empty means that there is none.
-func (h *Homeserver) findSentInFormerRoom(ctx context.Context, o store.Out) (id.EventID, error) {
+func (h *Homeserver) findSentInFormerRoom(ctx context.Context, o store.OutboxMessage) (id.EventID, error) {
 	chat, err := store.ChatByID(ctx, h.store.DB(), o.ChatID)
 	if err != nil || chat.FormerRoom == nil || chat.MovedAt == nil || !o.CreatedAt.Before(*chat.MovedAt) {
 		return "", err
@@ -176,13 +176,13 @@ func (h *Homeserver) findSentInFormerRoom(ctx context.Context, o store.Out) (id.
 }
 
 // Show sends an event that shows progress. It is Send: callers neither search for such an event nor retry it.
-func (h *Homeserver) Show(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
+func (h *Homeserver) Show(ctx context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
 	return h.Send(ctx, o, room)
 }
 
 // prepareContent returns the event type and content to send, encrypted for an encrypted room. It asks the homeserver each time, because a
 // room can become encrypted at any moment. If that request fails, nothing is sent.
-func (h *Homeserver) prepareContent(ctx context.Context, o store.Out, c *session, room id.RoomID) (string, any, error) {
+func (h *Homeserver) prepareContent(ctx context.Context, o store.OutboxMessage, c *session, room id.RoomID) (string, any, error) {
 	encrypted, err := h.isEncrypted(ctx, c, room)
 	if err != nil {
 		return "", nil, err
@@ -245,7 +245,7 @@ func (h *Homeserver) isEncrypted(ctx context.Context, c *session, room id.RoomID
 }
 
 // Retract redacts the event of a sent outbox message, and the event that it replaced, if any.
-func (h *Homeserver) Retract(ctx context.Context, o store.Out) error {
+func (h *Homeserver) Retract(ctx context.Context, o store.OutboxMessage) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	if err := h.redact(ctx, o, *o.EventID, "retract-"); err != nil || o.Replaces == "" {
@@ -255,7 +255,7 @@ func (h *Homeserver) Retract(ctx context.Context, o store.Out) error {
 }
 
 // redact redacts one event of an outbox message. txn is the prefix of the transaction id.
-func (h *Homeserver) redact(ctx context.Context, o store.Out, event id.EventID, txn string) error {
+func (h *Homeserver) redact(ctx context.Context, o store.OutboxMessage, event id.EventID, txn string) error {
 	_, err := h.account(o.SendAs).session().RedactEvent(ctx, o.RoomID, event, mautrix.ReqRedact{TxnID: txn + o.ID.String()})
 	if isFinal(err) {
 		return jobs.Final(explain("delete a message of ours", err))

@@ -196,7 +196,7 @@ func TestARedactionEmptiesTheRowAndTakesTheQuestionBack(t *testing.T) {
 	m := b.message(evt)
 	require.Empty(t, m.Body)
 	require.NotNil(t, m.RedactedAt)
-	waiting, err := store.Waiting(context.Background(), b.store.DB(), chat.ID)
+	waiting, err := store.WaitingMessages(context.Background(), b.store.DB(), chat.ID)
 	require.NoError(t, err)
 	require.Empty(t, waiting)
 }
@@ -220,8 +220,8 @@ func (b *bundle) out(chat store.Chat) uuid.UUID {
 	b.t.Helper()
 	key := uuid.New()
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		return store.InsertOut(context.Background(), tx, store.Out{
-			ID: key, ChatID: chat.ID, SendAs: policy.AsOwner, Purpose: policy.PurposeReply, EventType: "m.room.message", Content: []byte(`{"body":"To you"}`), State: store.OutQueued,
+		return store.InsertOutboxMessage(context.Background(), tx, store.OutboxMessage{
+			ID: key, ChatID: chat.ID, SendAs: policy.AsOwner, Purpose: policy.PurposeReply, EventType: "m.room.message", Content: []byte(`{"body":"To you"}`), State: store.OutboxQueued,
 		})
 	}))
 	return key
@@ -321,13 +321,13 @@ func TestTheBridgesWordSettlesASend(t *testing.T) {
 	good, goodEvent := sent()
 	bad, badEvent := sent()
 	b.receive(status(ana, badEvent.ID, "SUCCESS"), status(bridgeBot, goodEvent.ID, "SUCCESS"), status(bridgeBot, badEvent.ID, "FAIL_RETRIABLE"), status(bridgeBot, "$other", "FAIL_PERMANENT"))
-	state := func(key uuid.UUID) store.Out {
-		o, err := store.OutByID(context.Background(), b.store.DB(), key)
+	state := func(key uuid.UUID) store.OutboxMessage {
+		o, err := store.OutboxMessageByID(context.Background(), b.store.DB(), key)
 		require.NoError(t, err)
 		return o
 	}
-	require.Equal(t, store.OutDelivered, state(good).State)
-	require.Equal(t, store.OutFailed, state(bad).State, "a contact's word does not count")
+	require.Equal(t, store.OutboxDelivered, state(good).State)
+	require.Equal(t, store.OutboxFailed, state(bad).State, "a contact's word does not count")
 	require.Contains(t, state(bad).Error, "logged out")
 	require.Equal(t, 1, b.jobs("undelivered"))
 }
@@ -346,9 +346,9 @@ func TestABridgeThatEncryptsItsErrorNoticesIsHeard(t *testing.T) {
 		`{"msgtype":"m.notice","body":"\u26a0\ufe0f Your message was not bridged: logged out","m.relates_to":{"m.in_reply_to":{"event_id":%q}}}`, sent.ID))
 	plain.ID = sealed.ID
 	require.NoError(t, NewDecrypter(b.inbox, nil).storeDecrypted(context.Background(), b.message(sealed), plain))
-	o, err := store.OutByID(context.Background(), b.store.DB(), key)
+	o, err := store.OutboxMessageByID(context.Background(), b.store.DB(), key)
 	require.NoError(t, err)
-	require.Equal(t, store.OutFailed, o.State)
+	require.Equal(t, store.OutboxFailed, o.State)
 	require.Equal(t, 1, b.jobs("undelivered"))
 	require.Zero(t, b.count("messages where author = 'bridge_bot'"), "it is no message of the chat's")
 }
@@ -436,7 +436,7 @@ func TestRandomEventsAskForNoTurnWhereNoneIsAllowed(t *testing.T) {
 		b.receive(evt)
 		allowed := !old && kind == "m.text" && strings.Contains(body, "cost") && (sender == ana || sender == "@other:example.com") &&
 			(mode == policy.ModeBusiness || (mode == policy.ModePersonal && strings.HasPrefix(body, "Nora")))
-		waiting, err := store.Waiting(context.Background(), b.store.DB(), chat.ID)
+		waiting, err := store.WaitingMessages(context.Background(), b.store.DB(), chat.ID)
 		require.NoError(t, err)
 		require.Equal(t, allowed, len(waiting) == 1, "mode %s sender %s kind %s body %q old %v", mode, sender, kind, body, old)
 		if mode == policy.ModeOff {

@@ -67,10 +67,10 @@ func (b *batch) rates(ctx context.Context, contact contactKey, now time.Time) (*
 	var r rates
 	var err error
 	minute, day := now.Add(-time.Minute), now.Add(-24*time.Hour)
-	if r.stored.Minute, r.stored.Day, err = store.CountContact(ctx, b.tx, contact.chat, contact.sender, minute, day); err != nil {
+	if r.stored.Minute, r.stored.Day, err = store.CountFromSender(ctx, b.tx, contact.chat, contact.sender, minute, day); err != nil {
 		return nil, err
 	}
-	if r.sent.Minute, r.sent.Day, err = store.CountOut(ctx, b.tx, contact.chat, minute, day, uuid.Nil); err != nil {
+	if r.sent.Minute, r.sent.Day, err = store.CountSent(ctx, b.tx, contact.chat, minute, day, uuid.Nil); err != nil {
 		return nil, err
 	}
 	b.counted[contact] = &r

@@ -53,6 +53,6 @@ func (k *Keeper) KeepFile(ctx context.Context, message store.MessageID) error {
 		if err := store.KeepFile(ctx, tx, m.ID, data.Bytes(), k.inbox.now().Add(k.limits.Age)); err != nil {
 			return err
 		}
-		return store.BoundFiles(ctx, tx, k.limits.Total)
+		return store.LimitKeptFiles(ctx, tx, k.limits.Total)
 	})
 }

@@ -66,7 +66,7 @@ func (s *OwnerSync) pollWithoutKeys(ctx context.Context) error {
 // notifyKeysGone enqueues one notice to the owner that the keys cannot be opened.
 func (s *OwnerSync) notifyKeysGone(ctx context.Context) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		first, err := store.ClaimSetting(ctx, tx, store.SettingKeysGone)
+		first, err := store.ClaimNotification(ctx, tx, store.SettingKeysGone)
 		if err != nil || !first {
 			return err
 		}

@@ -122,7 +122,7 @@ func tooLarge(limit int64) error {
 }
 
 // attachedFile reports whether an outbox message carries a file, and returns its MIME type.
-func attachedFile(o store.Out) (mime string, carries bool) {
+func attachedFile(o store.OutboxMessage) (mime string, carries bool) {
 	var content struct {
 		FileName string `json:"filename"`
 		Info     struct {
@@ -135,12 +135,12 @@ func attachedFile(o store.Out) (mime string, carries bool) {
 
 // uploadFile uploads the file that a message carries, encrypted for an encrypted room, and returns the content with its address. A message
 // without a file is returned unchanged. A retry uploads the file again but gives the same event, because the transaction id is the same.
-func (h *Homeserver) uploadFile(ctx context.Context, o store.Out, c *session, encrypted bool) (json.RawMessage, error) {
+func (h *Homeserver) uploadFile(ctx context.Context, o store.OutboxMessage, c *session, encrypted bool) (json.RawMessage, error) {
 	mime, carries := attachedFile(o)
 	if !carries {
 		return o.Content, nil
 	}
-	data, err := store.OutFile(ctx, h.store.DB(), o.ID)
+	data, err := store.OutboxFile(ctx, h.store.DB(), o.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, jobs.Final(errors.New("the file to send is gone"))
 	}

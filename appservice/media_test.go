@@ -226,16 +226,16 @@ func TestAFileIsUploadedAsItsRoomIs(t *testing.T) {
 }
 
 // letter puts an event with a file into the outbox.
-func (b *bundle) letter(chat store.Chat, content string, data []byte) store.Out {
+func (b *bundle) letter(chat store.Chat, content string, data []byte) store.OutboxMessage {
 	b.t.Helper()
-	o := store.Out{
-		ID: uuid.New(), ChatID: chat.ID, SendAs: policy.AsOwner, Purpose: policy.PurposeReply, EventType: "m.room.message", Content: []byte(content), State: store.OutQueued,
+	o := store.OutboxMessage{
+		ID: uuid.New(), ChatID: chat.ID, SendAs: policy.AsOwner, Purpose: policy.PurposeReply, EventType: "m.room.message", Content: []byte(content), State: store.OutboxQueued,
 	}
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		if err := store.InsertOut(context.Background(), tx, o); err != nil {
+		if err := store.InsertOutboxMessage(context.Background(), tx, o); err != nil {
 			return err
 		}
-		return store.AddFile(context.Background(), tx, o.ID, data)
+		return store.AddOutboxFile(context.Background(), tx, o.ID, data)
 	}))
 	return o
 }

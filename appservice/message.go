@@ -26,11 +26,11 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		}
 	}
 	isEdit := msg.Replaces != "" && msg.Kind != bridgebridge.Encrypted
-	var early store.HeldEdit
+	var early store.EarlyEdit
 	var wasEdited bool
 	if !isEdit {
 		var err error
-		if early, wasEdited, err = store.TakeHeldEdit(ctx, b.tx, e.chat.ID, e.ID, e.Sender); err != nil {
+		if early, wasEdited, err = store.TakeEarlyEdit(ctx, b.tx, e.chat.ID, e.ID, e.Sender); err != nil {
 			return err
 		}
 		if wasEdited {
@@ -102,7 +102,7 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	if e.chat.Kind == policy.KindAdmin {
 		return nil
 	}
-	if err := store.OwnerWrote(ctx, b.tx, e.chat.ID, e.at); err != nil {
+	if err := store.SetOwnerWrote(ctx, b.tx, e.chat.ID, e.at); err != nil {
 		return err
 	}
 	if e.chat.OwnerLastAt == nil || e.chat.OwnerLastAt.Before(e.at) {
@@ -118,7 +118,7 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 
 // storeFlood stores one empty message for a flood, with the reason. The rest of the flood leaves nothing.
 func (b *batch) storeFlood(ctx context.Context, e incoming, d policy.Admission) error {
-	noted, err := store.Flooded(ctx, b.tx, e.chat.ID, e.Sender)
+	noted, err := store.IsFlooding(ctx, b.tx, e.chat.ID, e.Sender)
 	if err != nil || noted {
 		return err
 	}

@@ -55,7 +55,7 @@ func TestASendWhoseAnswerWasLostIsNotRepeatedInTheRoomThatCameAfter(t *testing.T
 				_, err := store.UpsertChat(ctx, tx, chat)
 				return err
 			}))
-			o, err := store.OutByID(ctx, b.store.DB(), out)
+			o, err := store.OutboxMessageByID(ctx, b.store.DB(), out)
 			require.NoError(t, err)
 			sent, err := hs.Send(ctx, o, room)
 			require.NoError(t, err)
@@ -65,9 +65,9 @@ func TestASendWhoseAnswerWasLostIsNotRepeatedInTheRoomThatCameAfter(t *testing.T
 			}
 			require.Equal(t, id.EventID("$before"), sent)
 			require.Zero(t, puts.Load())
-			o, err = store.OutByID(ctx, b.store.DB(), out)
+			o, err = store.OutboxMessageByID(ctx, b.store.DB(), out)
 			require.NoError(t, err)
-			require.Equal(t, store.OutSent, o.State)
+			require.Equal(t, store.OutboxSent, o.State)
 			require.Equal(t, id.RoomID("!old:x"), o.RoomID, "where it can be deleted")
 		})
 	}
@@ -89,7 +89,7 @@ func TestASendThatIsForbiddenIsTriedAgainForAWhileBecauseTheRoomMayBeReplaced(t 
 	t.Cleanup(server.Close)
 	hs, err := NewHomeserver(b.store, Access{URL: server.URL, Owner: owner, Bot: bot})
 	require.NoError(t, err)
-	o, err := store.OutByID(context.Background(), b.store.DB(), out)
+	o, err := store.OutboxMessageByID(context.Background(), b.store.DB(), out)
 	require.NoError(t, err)
 	_, err = hs.Send(context.Background(), o, "!a:x")
 	require.Error(t, err)

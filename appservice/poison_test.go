@@ -67,7 +67,7 @@ func TestAnEditOfAWaitingQuestionIsJudgedAnew(t *testing.T) {
 	require.Equal(t, policy.ActionEscalate, b.message(evt).Action)
 	b.receive(b.event("m.room.message", "!a:x", ana, fmt.Sprintf(
 		`{"msgtype":"m.text","body":"* x","m.new_content":{"msgtype":"m.text","body":"stop"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, evt.ID)))
-	waiting, err := store.Waiting(context.Background(), b.store.DB(), chat.ID)
+	waiting, err := store.WaitingMessages(context.Background(), b.store.DB(), chat.ID)
 	require.NoError(t, err)
 	require.Empty(t, waiting)
 }
@@ -90,7 +90,7 @@ func TestTheOwnerIsToldThatAnEditedCommandIsNotCarriedOutAgain(t *testing.T) {
 	require.Equal(t, 1, b.jobs("command"))
 	require.Zero(t, b.jobs("tell"), "it waits still, and what it says now is carried out")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.Settle(ctx, tx, []store.MessageID{b.message(command).ID}, nil, policy.CodeCommand, "done")
+		_, err := store.MarkAnswered(ctx, tx, []store.MessageID{b.message(command).ID}, nil, policy.CodeCommand, "done")
 		return err
 	}))
 	edit()
@@ -154,7 +154,7 @@ func TestAReplacedRoomDoesNotTakeTheChatBack(t *testing.T) {
 	require.ErrorIs(t, describe(before, store.ClosedTombstone), store.ErrOtherRoom)
 	chats, err := store.ChatsByRoom(ctx, b.store.DB(), []id.RoomID{before, after})
 	require.NoError(t, err)
-	require.True(t, chats[after].Usable())
+	require.True(t, chats[after].HasRoom())
 	require.NotContains(t, chats, before)
 
 	row.BridgeBot = "@evil:example.com"
@@ -194,9 +194,9 @@ func TestAStatusAboutAnotherChatsMessageChangesNothing(t *testing.T) {
 	sent := b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key))
 	b.receive(sent)
 	b.receive(b.event("com.beeper.message_send_status", "!b:x", bridgeBot, fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":"FAIL_PERMANENT"}`, sent.ID)))
-	o, err := store.OutByID(context.Background(), b.store.DB(), key)
+	o, err := store.OutboxMessageByID(context.Background(), b.store.DB(), key)
 	require.NoError(t, err)
-	require.Equal(t, store.OutSent, o.State)
+	require.Equal(t, store.OutboxSent, o.State)
 }
 
 func TestATombstoneClosesTheChatAndANewNameIsLookedAt(t *testing.T) {
@@ -213,7 +213,7 @@ func TestATombstoneClosesTheChatAndANewNameIsLookedAt(t *testing.T) {
 	b.receive(state("m.room.encryption", `{"algorithm":"m.megolm.v1.aes-sha2"}`), state("m.room.tombstone", `{"replacement_room":"!b:x"}`))
 	now, err := store.ChatByID(context.Background(), b.store.DB(), chat.ID)
 	require.NoError(t, err)
-	require.False(t, now.Usable())
+	require.False(t, now.HasRoom())
 	require.Equal(t, policy.EncryptionYes, now.Encrypted)
 }
 
@@ -295,13 +295,13 @@ func TestASendThatWasGivenUpAndYetWentOutIsOurs(t *testing.T) {
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	key := b.out(chat)
 	ctx := context.Background()
-	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.DropOut(ctx, tx, key, policy.CodePausedAll, "paused") }))
+	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.MarkDropped(ctx, tx, key, policy.CodePausedAll, "paused") }))
 	evt := b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key))
 	b.receive(evt)
 	require.Equal(t, policy.AuthorMultisOwner, b.message(evt).Author)
-	o, err := store.OutByID(ctx, b.store.DB(), key)
+	o, err := store.OutboxMessageByID(ctx, b.store.DB(), key)
 	require.NoError(t, err)
-	require.Equal(t, store.OutSent, o.State)
+	require.Equal(t, store.OutboxSent, o.State)
 }
 
 // FuzzReceive takes whatever a homeserver could push through to the database: nothing of it may hold up the door.

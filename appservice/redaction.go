@@ -33,7 +33,7 @@ func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, at time.Time) error {
 	off := b.in.isOff(chat)
 	if !off { // push or sync may bring the message after its redaction: it is not stored then
-		if _, err := store.MarkSeen(ctx, b.tx, []id.EventID{target}); err != nil {
+		if _, err := store.MarkProcessed(ctx, b.tx, []id.EventID{target}); err != nil {
 			return err
 		}
 		if b.fresh[target] {
@@ -43,7 +43,7 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 	var retracted []uuid.UUID
 	var err error
 	if b.in.rules.DeleteAnswers && chat.Kind != policy.KindAdmin && !off {
-		if retracted, err = store.EmptyAnswers(ctx, b.tx, chat.ID, target); err != nil {
+		if retracted, err = store.EraseAnswers(ctx, b.tx, chat.ID, target); err != nil {
 			return err
 		}
 	}

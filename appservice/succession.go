@@ -50,7 +50,7 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 		if chat, err = store.UpsertChat(ctx, tx, found); err != nil {
 			return err
 		}
-		if !before.LivesIn(*found.RoomID) {
+		if !before.IsIn(*found.RoomID) {
 			if err := jobs.Enqueue(ctx, tx, d.describeSpaces()...); err != nil {
 				return err
 			}
@@ -74,10 +74,10 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 // over.
 func freeChannel(ctx context.Context, tx store.Tx, before store.Chat, bot store.BridgeBot, handed bool) error {
 	if before.Unconfirmed && bot.ConfirmedAt != nil {
-		return store.SetAside(ctx, tx, before.ID)
+		return store.CloseUnconfirmed(ctx, tx, before.ID)
 	}
 	if handed {
-		return store.HandOverChat(ctx, tx, before.ID, before.BridgeBot, bot.Bot)
+		return store.ChangeChatBot(ctx, tx, before.ID, before.BridgeBot, bot.Bot)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (d *Describer) storeBridgeBot(ctx context.Context, tx store.Tx, found store
 	if found.BridgeBot == "" { // an admin room
 		return store.BridgeBot{}, nil
 	}
-	bot, first, err := store.MeetBridgeBot(ctx, tx, found.BridgeBot, found.Protocol, proven)
+	bot, first, err := store.InsertBridgeBot(ctx, tx, found.BridgeBot, found.Protocol, proven)
 	if err != nil || !first || bot.ConfirmedAt != nil {
 		return bot, err
 	}
@@ -111,7 +111,7 @@ func catchUpArgs(chat store.Chat) jobs.HistoryArgs {
 // askOwner enqueues one notice that asks the owner whether a bot may take over the chats of another.
 func (d *Describer) askOwner(ctx context.Context, before, found store.Chat) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		change, first, err := store.NoteBridgeChange(ctx, tx, found.Protocol, before.BridgeBot, found.BridgeBot)
+		change, first, err := store.InsertBridgeChange(ctx, tx, found.Protocol, before.BridgeBot, found.BridgeBot)
 		if err != nil || !first {
 			return err
 		}
@@ -123,7 +123,7 @@ func (d *Describer) askOwner(ctx context.Context, before, found store.Chat) erro
 // predecessor.
 func (d *Describer) isHandedOver(ctx context.Context, before store.Chat, room id.RoomID, state []*event.Event) (bool, error) {
 	old := bridgebridge.Predecessor(state)
-	if old == "" || before.BridgeBot == "" || !before.LivesIn(old) {
+	if old == "" || before.BridgeBot == "" || !before.IsIn(old) {
 		return false, nil
 	}
 	replaced, err := d.roomState(ctx, old)

@@ -146,18 +146,18 @@ func TestAnUpgradedRoomKeepsChatAndModeAndNothingIsLostInBetween(t *testing.T) {
 	h.set(newRoom, "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"join"}`)
 	h.set(newRoom, "m.room.power_levels", "", owner, fmt.Sprintf(`{"users":{%q:100}}`, bridgeBot))
 	h.replace("!old:x", newRoom, owner)
-	require.False(t, h.anas().Usable())
+	require.False(t, h.anas().HasRoom())
 	between := h.say(newRoom, ana, "in the new room before the bridge said so?")
 	h.look(newRoom)
 	require.Equal(t, 1, h.count("pending_events"), "it waits")
-	require.False(t, h.anas().Usable(), "that rooms name each other makes no portal")
+	require.False(t, h.anas().HasRoom(), "that rooms name each other makes no portal")
 
 	h.claim(newRoom, bridgeBot)
 	h.look(newRoom)
 	now := h.anas()
 	require.Equal(t, chat.ID, now.ID)
 	require.Equal(t, newRoom, *now.RoomID)
-	require.True(t, now.Usable())
+	require.True(t, now.HasRoom())
 	require.Equal(t, policy.ModeBusiness, *now.Mode)
 	require.Equal(t, policy.ActionAnswer, h.message(between).Action)
 
@@ -170,7 +170,7 @@ func TestAnUpgradedRoomKeepsChatAndModeAndNothingIsLostInBetween(t *testing.T) {
 	require.Zero(t, h.count("messages where event_id = $1", after.ID))
 	require.Zero(t, h.count("pending_events"))
 	h.look("!old:x")
-	require.True(t, h.anas().LivesIn(newRoom), "the old room takes nothing back")
+	require.True(t, h.anas().IsIn(newRoom), "the old room takes nothing back")
 }
 
 func TestWhatIsSaidInANewRoomBeforeTheOldOneNamesItIsNotLost(t *testing.T) {
@@ -195,7 +195,7 @@ func TestWhatIsSaidInANewRoomBeforeTheOldOneNamesItIsNotLost(t *testing.T) {
 			between := h.say(newRoom, ana, "and now?")
 			h.claim(newRoom, bridgeBot)
 			h.look(newRoom)
-			require.True(t, h.anas().LivesIn(newRoom))
+			require.True(t, h.anas().IsIn(newRoom))
 			require.Equal(t, policy.ActionAnswer, h.message(between).Action)
 			if age < successionTimeout { // else it is nobody's room until the old one says otherwise
 				require.Equal(t, policy.ActionAnswer, h.message(early).Action)
@@ -219,7 +219,7 @@ func TestAPortalThatIsMadeAnewKeepsTheChat(t *testing.T) {
 	require.Equal(t, chat.ID, h.message(question).ChatID)
 	require.Equal(t, policy.ActionAnswer, h.message(question).Action)
 	h.look("!old:x")
-	require.True(t, h.anas().LivesIn("!anew:x"), "of two rooms, the one that the bridge named last")
+	require.True(t, h.anas().IsIn("!anew:x"), "of two rooms, the one that the bridge named last")
 }
 
 func TestARoomWithoutItsBridgesBotIsNoPortal(t *testing.T) {
@@ -230,7 +230,7 @@ func TestARoomWithoutItsBridgesBotIsNoPortal(t *testing.T) {
 	h.look("!old:x")
 	h.set("!old:x", "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"leave"}`)
 	h.look("!old:x")
-	require.False(t, h.anas().Usable())
+	require.False(t, h.anas().HasRoom())
 }
 
 func TestKickedLeftAndRejoined(t *testing.T) {
@@ -253,9 +253,9 @@ func TestKickedLeftAndRejoined(t *testing.T) {
 				h.look("!old:x")
 			}
 			member(content)
-			require.False(t, h.anas().Usable())
+			require.False(t, h.anas().HasRoom())
 			member(`{"membership":"join"}`)
-			require.True(t, h.anas().Usable())
+			require.True(t, h.anas().HasRoom())
 			require.Equal(t, policy.ModeBusiness, *h.anas().Mode)
 			require.Equal(t, policy.ActionAnswer, h.message(h.say("!old:x", ana, "welcome back, are you there?")).Action)
 		})
@@ -280,7 +280,7 @@ func TestALookAlikeRoomGetsNothingUntilTheOwnerSaysSo(t *testing.T) {
 	lie := h.say("!alike:x", ana, "send me all you know")
 	h.look("!alike:x")
 	h.look("!alike:x")
-	require.True(t, h.anas().LivesIn("!old:x"))
+	require.True(t, h.anas().IsIn("!old:x"))
 	require.Zero(t, h.count("messages where event_id = $1", lie.ID))
 	require.Zero(t, h.count("pending_events"))
 	require.Equal(t, 1, h.count("river.river_job where kind = 'tell' and args->>'topic' = 'bridge'"), "the owner is asked once")
@@ -292,14 +292,14 @@ func TestALookAlikeRoomGetsNothingUntilTheOwnerSaysSo(t *testing.T) {
 	require.NoError(t, h.store.InTx(ctx, func(tx store.Tx) error { return store.DecideBridgeChange(ctx, tx, changes[0].ID, true) }))
 	h.look("!alike:x")
 	now := h.anas()
-	require.True(t, now.LivesIn("!alike:x"))
+	require.True(t, now.IsIn("!alike:x"))
 	require.Equal(t, newBot, now.BridgeBot)
 	require.Equal(t, policy.ModeBusiness, *now.Mode)
 	require.Equal(t, 1, h.count("river.river_job where kind = 'history' and args->>'quiet' = 'true'"), "what was said meanwhile is read")
 
 	h.set("!old:x", "m.room.tombstone", "", bridgeBot, `{}`)
 	h.look("!old:x")
-	require.True(t, h.anas().LivesIn("!alike:x"))
+	require.True(t, h.anas().IsIn("!alike:x"))
 	require.Equal(t, 1, h.count("bridge_changes"), "that the old bot still claims it is no news")
 }
 
@@ -314,7 +314,7 @@ func TestABotThatHandsItsRoomOverNeedsNobodysWord(t *testing.T) {
 	h.claim(newRoom, newBot)
 	h.replace("!old:x", newRoom, bridgeBot)
 	h.look(newRoom)
-	require.True(t, h.anas().LivesIn(newRoom))
+	require.True(t, h.anas().IsIn(newRoom))
 	require.Equal(t, newBot, h.anas().BridgeBot)
 	require.Zero(t, h.count("bridge_changes"))
 }
@@ -332,7 +332,7 @@ func TestStrangersCannotFillTheAdminRoomWithClaims(t *testing.T) {
 		h.look(room)
 	}
 	require.Equal(t, 10, h.jobs("tell"))
-	require.True(t, h.anas().LivesIn("!old:x"))
+	require.True(t, h.anas().IsIn("!old:x"))
 }
 
 func TestAMessageIsReadWithTheKeyOfTheRoomItCameIn(t *testing.T) {
@@ -437,5 +437,5 @@ func TestWhatIsWrittenAboutATombstoneAsksWhatTheNewRoomIs(t *testing.T) {
 	require.NoError(t, json.Unmarshal(raw, &args))
 	require.Equal(t, newRoom, args.RoomID)
 	h.look(newRoom) // the owner is not there yet
-	require.False(t, h.anas().Usable())
+	require.False(t, h.anas().HasRoom())
 }

@@ -65,7 +65,7 @@ func (in *Inbox) lockVoiceNote(ctx context.Context, tx store.Tx, message store.M
 		return nil, store.Chat{}, store.Message{}, err
 	}
 	if chat.RoomID != nil {
-		held, err := store.HoldChats(ctx, tx, []id.RoomID{*chat.RoomID})
+		held, err := store.LockChatsByRoom(ctx, tx, []id.RoomID{*chat.RoomID})
 		if err != nil {
 			return nil, store.Chat{}, store.Message{}, err
 		}
@@ -73,7 +73,7 @@ func (in *Inbox) lockVoiceNote(ctx context.Context, tx store.Tx, message store.M
 			chat = now
 		}
 	}
-	waiting, err := store.HoldMessages(ctx, tx, []store.MessageID{message})
+	waiting, err := store.LockMessages(ctx, tx, []store.MessageID{message})
 	if err != nil || len(waiting) == 0 || waiting[0].Action != policy.ActionTranscribe {
 		return nil, store.Chat{}, store.Message{}, err
 	}

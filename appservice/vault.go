@@ -142,7 +142,7 @@ func (v *Vault) loadMachine(ctx context.Context, db *dbutil.Database, a *account
 // retryWithKey enqueues the decryption of the messages that waited for a key.
 func (v *Vault) retryWithKey(ctx context.Context, session id.SessionID) {
 	err := v.store.InTx(ctx, func(tx store.Tx) error {
-		waiting, err := store.ParkedBySession(ctx, tx, session)
+		waiting, err := store.ParkedForSession(ctx, tx, session)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (l *Ledger) Reserve(ctx context.Context, s policy.Spend) (res policy.Reserv
 			if s.DayCap < l.dayCap {
 				return nil // the call asked for a lower cap than the configured one, as embedding a library does
 			}
-			if first, err = store.MarkTold(ctx, tx, s.Day, 0, refused); err != nil {
+			if first, err = store.MarkBudgetNotified(ctx, tx, s.Day, 0, refused); err != nil {
 				return err
 			}
 		}
@@ -64,7 +64,7 @@ func (l *Ledger) Settle(ctx context.Context, reservation int64, s policy.Settlem
 // notifyOnce notifies the owner that a percentage of the day's cap is spent, unless he was notified of it or of more.
 func (l *Ledger) notifyOnce(ctx context.Context, day string, threshold int64, percent int) error {
 	return l.store.InTx(ctx, func(tx store.Tx) error {
-		first, err := store.MarkTold(ctx, tx, day, threshold, percent)
+		first, err := store.MarkBudgetNotified(ctx, tx, day, threshold, percent)
 		if err != nil || !first {
 			return err
 		}

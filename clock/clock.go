@@ -147,9 +147,9 @@ func nextTime(c store.CatchUp, plan schedule.Plan, at, now time.Time) (next time
 // setNext sets the next time of a schedule and inserts the job for it. The zero time means that there is none.
 func setNext(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, next time.Time) error {
 	if next.IsZero() {
-		return store.MoveSchedule(ctx, tx, scheduleID, nil)
+		return store.SetNextTime(ctx, tx, scheduleID, nil)
 	}
-	if err := store.MoveSchedule(ctx, tx, scheduleID, &next); err != nil {
+	if err := store.SetNextTime(ctx, tx, scheduleID, &next); err != nil {
 		return err
 	}
 	return jobs.Enqueue(ctx, tx, jobs.NextTick(scheduleID, next))
@@ -158,7 +158,7 @@ func setNext(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, next
 // stop ends a schedule whose stored times cannot be read.
 func (c *Clock) stop(ctx context.Context, tx store.Tx, s store.Schedule, cause error) error {
 	zerolog.Ctx(ctx).Error().Err(cause).Int64("schedule_id", int64(s.ID)).Msg("Cannot read a schedule")
-	if err := store.MoveSchedule(ctx, tx, s.ID, nil); err != nil {
+	if err := store.SetNextTime(ctx, tx, s.ID, nil); err != nil {
 		return err
 	}
 	return c.Messenger.Unreadable(ctx, tx, s)

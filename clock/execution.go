@@ -134,7 +134,7 @@ func (c *Clock) workInTime(ctx context.Context, s store.Schedule, run store.Run)
 	if working.Err() != nil {
 		return "", jobs.Final(fmt.Errorf("it took longer than %s", text.Duration(timeout)))
 	}
-	return "", errors.Join(err, store.WorkedRun(ctx, c.Store.Writer(), run.ID, time.Since(began)))
+	return "", errors.Join(err, store.AddRunTime(ctx, c.Store.Writer(), run.ID, time.Since(began)))
 }
 
 // work does what a schedule asks for and returns a note for its history.
@@ -179,9 +179,9 @@ func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID
 		return err
 	}
 	if state != store.RunFailed {
-		return store.WorkingSchedule(ctx, tx, s.ID)
+		return store.ResetFailures(ctx, tx, s.ID)
 	}
-	if err := store.GiveUpTaskOfRun(ctx, tx, runID, note); err != nil {
+	if err := store.FailTaskOfRun(ctx, tx, runID, note); err != nil {
 		return err
 	}
 	news, err := markFailed(ctx, tx, s.ID, runID)
@@ -202,7 +202,7 @@ func markFailed(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, r
 	if err := jobs.Emit(ctx, tx, policy.HookCronFail, strconv.FormatInt(int64(runID), 10)); err != nil {
 		return false, err
 	}
-	return store.FailSchedule(ctx, tx, scheduleID)
+	return store.CountFailure(ctx, tx, scheduleID)
 }
 
 // pauseHeartbeat pauses a heartbeat that failed several times in a row: each failure may cost money.
@@ -219,8 +219,8 @@ func (c *Clock) pauseHeartbeat(ctx context.Context, tx store.Tx, s store.Schedul
 
 // NotDelivered marks the execution that sent a message as failed, because the message did not arrive. It does nothing when no
 // schedule sent the message. The caller tells the owner.
-func NotDelivered(ctx context.Context, tx store.Tx, o store.Out) error {
-	run, err := store.NotArrived(ctx, tx, o.ID, cmp.Or(o.Error, "it did not arrive"))
+func NotDelivered(ctx context.Context, tx store.Tx, o store.OutboxMessage) error {
+	run, err := store.FailUndeliveredRun(ctx, tx, o.ID, cmp.Or(o.Error, "it did not arrive"))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}

@@ -92,7 +92,7 @@ func (c *Clock) takeOver(ctx context.Context, tx store.Tx) error {
 	} else if err != nil {
 		return err
 	}
-	paused, err := store.TakeOver(ctx, tx, c.Owner, c.Operators, c.Now())
+	paused, err := store.TakeOverSchedules(ctx, tx, c.Owner, c.Operators, c.Now())
 	if err != nil || len(paused) == 0 {
 		return err
 	}

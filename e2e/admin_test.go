@@ -96,7 +96,7 @@ func TestAFailedDeliveryIsTold(t *testing.T) {
 	a.await("a word about the failure", func(context.Context) (bool, error) {
 		return strings.Contains(last(a.notices()), "Not sent to Fail-vic"), nil
 	})
-	out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutFailed)
+	out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutboxFailed)
 	require.Contains(t, out.Error, "refused")
 	require.Contains(t, a.command("/why Fail-vic"), "did not arrive")
 	require.NoError(t, a.Network.Fail(t.Context(), "fail-vic", false))

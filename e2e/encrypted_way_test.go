@@ -30,7 +30,7 @@ func TestWayOfAnEncryptedMessage(t *testing.T) {
 
 	got := a.awaitDeliveries("sealed-anna", 1)
 	require.Contains(t, got[0].Text, "80 EUR")
-	out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutDelivered)
+	out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutboxDelivered)
 	require.Equal(t, got[0].EventID, out.EventID.String())
 	read, err := element.Read(t.Context(), *out.EventID)
 	require.NoError(t, err, "the owner reads it in Element")

@@ -54,11 +54,11 @@ func TestAChatMovesInTheMiddleOfAConversation(t *testing.T) {
 			a.awaitDeliveries(contact, 3)
 			for _, event := range []id.EventID{asked.Event, said.Event} {
 				message := a.awaitMessage(event)
-				require.Equal(t, said.Room, a.awaitOutbox(*message.OutboxID, store.OutDelivered).RoomID)
+				require.Equal(t, said.Room, a.awaitOutbox(*message.OutboxID, store.OutboxDelivered).RoomID)
 			}
 			now := a.chat(contact)
 			require.Equal(t, chat.ID, now.ID)
-			require.True(t, now.Usable())
+			require.True(t, now.HasRoom())
 			require.Equal(t, policy.ModeBusiness, *now.Mode)
 			require.Equal(t, old, *now.FormerRoom)
 			require.Equal(t, 4, a.count("select count(*) from messages where chat_id = $1 and author = 'contact'", chat.ID), "nothing lost, nothing twice")
@@ -180,5 +180,5 @@ func (a *app) requireAnswerIn(t *testing.T, contact string, room id.RoomID) {
 	said, _ := a.say(contact, question)
 	require.Contains(t, a.awaitDeliveries(contact, 1)[0].Text, "80 EUR")
 	require.Equal(t, room, said.Room)
-	require.Equal(t, room, a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutDelivered).RoomID)
+	require.Equal(t, room, a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutboxDelivered).RoomID)
 }

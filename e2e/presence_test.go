@@ -60,7 +60,7 @@ func TestTheOwnerIsNotTalkedOver(t *testing.T) {
 		require.NoError(t, err)
 		a.awaitMessage(sent.EventID)
 		a.back.onSend(nil)
-		out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutDropped)
+		out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutboxDropped)
 		require.Equal(t, policy.CodeOwnerActive, out.Code)
 		require.Len(t, a.awaitDeliveries("owner-nia", 1), 1, "the owner's own words")
 	})
@@ -131,7 +131,7 @@ func TestPauseAllActsBeforeTheNextSend(t *testing.T) {
 	a.await("the first try to send", func(context.Context) (bool, error) { return len(a.back.sentTo(room)) > 0, nil })
 	require.Contains(t, a.command("/pause all"), "Everything is paused")
 	a.back.onSend(nil)
-	out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutDropped)
+	out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutboxDropped)
 	require.Equal(t, policy.CodePausedAll, out.Code, "what waited is not sent any more")
 
 	_, message := a.say("pause-ole", question)

@@ -38,7 +38,7 @@ func TestWayOfAMessage(t *testing.T) {
 
 	message = a.awaitMessage(said.Event)
 	require.NotNil(t, message.OutboxID, "the message knows its answer")
-	out := a.awaitOutbox(*message.OutboxID, store.OutDelivered)
+	out := a.awaitOutbox(*message.OutboxID, store.OutboxDelivered)
 	require.Equal(t, policy.PurposeReply, out.Purpose)
 	require.Equal(t, got[0].EventID, out.EventID.String(), "what was delivered is what was sent")
 	require.NotNil(t, out.DeliveredAt)
@@ -124,10 +124,10 @@ func (a *app) ping(t *testing.T) {
 }
 
 // awaitOutbox waits for an outbox row to come into a state.
-func (a *app) awaitOutbox(row uuid.UUID, state store.OutState) (out store.Out) {
+func (a *app) awaitOutbox(row uuid.UUID, state store.OutboxState) (out store.OutboxMessage) {
 	a.t.Helper()
 	a.await("outbox "+row.String()+" to be "+string(state), func(ctx context.Context) (_ bool, err error) {
-		out, err = store.OutByID(ctx, a.db.DB(), row)
+		out, err = store.OutboxMessageByID(ctx, a.db.DB(), row)
 		return out.State == state, err
 	})
 	return out

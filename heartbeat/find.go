@@ -59,8 +59,8 @@ func (c *check) facts(m matter) string {
 // find reads what is new since the last check.
 func (c *check) find(ctx context.Context) error {
 	db := c.checker.Store.DB()
-	found, err := store.NewMatters(ctx, db, store.Look{
-		Agent: c.config.Agent, Waits: c.at.Add(-minWait), Oldest: c.at.Add(-maxAge), Again: c.at.Add(-repeatAfter), Tasks: c.config.Tasks,
+	found, err := store.NewMatters(ctx, db, store.MatterFilter{
+		Agent: c.config.Agent, WaitingSince: c.at.Add(-minWait), NotBefore: c.at.Add(-maxAge), Again: c.at.Add(-repeatAfter), Tasks: c.config.Tasks,
 	})
 	if err != nil {
 		return err
@@ -110,11 +110,11 @@ func (c *check) findItems(ctx context.Context) error {
 		return nil
 	}
 	db, mem := c.checker.Store.DB(), c.checker.Memory
-	last, checks, err := store.LastLook(ctx, db, c.config.Agent, c.day())
+	last, checks, err := store.LastCheck(ctx, db, c.config.Agent, c.day())
 	if err != nil || checks >= c.config.ItemChecks || c.at.Sub(last) < c.config.Active/time.Duration(c.config.ItemChecks) {
 		return err
 	}
-	said, err := store.SaidSince(ctx, db, last)
+	said, err := store.HasMessageSince(ctx, db, last)
 	if err != nil || !said {
 		return err
 	}

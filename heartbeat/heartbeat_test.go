@@ -27,7 +27,7 @@ func TestAnIdleWeekOfHeartbeatsCallsNoModel(t *testing.T) {
 	r, server := newScripted(t, reportAll, Config{Items: []string{"tell me when a customer sounds angry"}, ItemChecks: 4, Tasks: true})
 	r.wrote("an old question?", policy.AuthorContact, 90*24*time.Hour)
 	r.wrote("see you", policy.AuthorOwnerPhone, 80*24*time.Hour)
-	require.NoError(t, store.Looked(context.Background(), r.store.Writer(), "", "2026-11-15", monday.Add(-12*time.Hour)))
+	require.NoError(t, store.RecordCheck(context.Background(), r.store.Writer(), "", "2026-11-15", monday.Add(-12*time.Hour)))
 	require.Equal(t, map[string]int{"nothing new": 7 * 32}, r.heartbeats("", 7))
 	require.Empty(t, server.Requests())
 	require.Empty(t, r.sent(r.admin))

@@ -18,14 +18,14 @@ const maxRounds = 6
 // judge has a model judge which of the matters the owner needs to know.
 func (c *check) judge(ctx context.Context, scheduled store.RunID) (note string, err error) {
 	h := c.checker
-	task, err := store.OpenTask(ctx, h.Store.Writer(), store.Task{
+	task, err := store.InsertTask(ctx, h.Store.Writer(), store.Task{
 		Key: store.RunKey(scheduled), RunID: &scheduled, Kind: kind, ChatID: c.room.ID, Agent: c.config.Agent, Model: c.model.Name(), Input: "Does something need the owner?",
 	})
-	if err != nil || task.State.Over() {
+	if err != nil || task.State.IsOver() {
 		return "looked", err
 	}
 	if len(c.items) > 0 {
-		if err := store.Looked(ctx, h.Store.Writer(), c.config.Agent, c.day(), c.at); err != nil {
+		if err := store.RecordCheck(ctx, h.Store.Writer(), c.config.Agent, c.day(), c.at); err != nil {
 			return "", err
 		}
 	}

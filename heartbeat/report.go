@@ -51,7 +51,7 @@ func (c *check) report(ctx context.Context, task *store.Task, said verdict) (not
 func (c *check) settle(ctx context.Context, tx store.Tx, said verdict, restsOn []store.MessageID) (lines []string, about []store.MessageID, err error) {
 	for _, m := range c.matters {
 		words, report := said.of(m.Key)
-		first, err := store.Judge(ctx, tx, store.Judgement{Agent: c.config.Agent, Matter: m.Key, ChatID: m.ChatID, Told: report, At: c.at})
+		first, err := store.RecordJudgement(ctx, tx, store.Judgement{Agent: c.config.Agent, Matter: m.Key, ChatID: m.ChatID, Told: report, At: c.at})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -70,7 +70,7 @@ func (c *check) settle(ctx context.Context, tx store.Tx, said verdict, restsOn [
 			continue
 		}
 		key := fmt.Sprintf("item:%08x:%s", hash(item), c.day())
-		first, err := store.Judge(ctx, tx, store.Judgement{Agent: c.config.Agent, Matter: key, Told: true, At: c.at})
+		first, err := store.RecordJudgement(ctx, tx, store.Judgement{Agent: c.config.Agent, Matter: key, Told: true, At: c.at})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -185,7 +185,7 @@ func explain(status int, err error) error {
 
 func (h *Hooks) drop(ctx context.Context, d store.Delivery, why string) error {
 	d.State, d.Error = store.DeliveryDropped, why
-	return h.Store.InTx(ctx, func(tx store.Tx) error { return store.NoteDelivery(ctx, tx, d, 0) })
+	return h.Store.InTx(ctx, func(tx store.Tx) error { return store.RecordDelivery(ctx, tx, d, 0) })
 }
 
 // record stores the outcome of an attempt. The owner is notified when a hook is given up, and when it works again.
@@ -201,7 +201,7 @@ func (h *Hooks) record(ctx context.Context, d store.Delivery, status int, failur
 		d.Error = failure.Error()
 	}
 	err := h.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.NoteDelivery(ctx, tx, d, 1); err != nil || d.State == store.DeliveryQueued {
+		if err := store.RecordDelivery(ctx, tx, d, 1); err != nil || d.State == store.DeliveryQueued {
 			return err
 		}
 		news, err := store.SetHookFailing(ctx, tx, d.Hook, failure != nil)

@@ -40,10 +40,10 @@ func TestASignatureIsThatOfStandardWebhooks(t *testing.T) {
 // silent is a homeserver that nothing is sent to here: what is told is read from the outbox.
 type silent struct{}
 
-func (silent) Send(context.Context, store.Out, id.RoomID) (id.EventID, error) {
+func (silent) Send(context.Context, store.OutboxMessage, id.RoomID) (id.EventID, error) {
 	return "", errors.New("nothing is sent")
 }
-func (silent) Retract(context.Context, store.Out) error { return nil }
+func (silent) Retract(context.Context, store.OutboxMessage) error { return nil }
 
 // told is one request as the receiver saw it.
 type told struct {

@@ -64,7 +64,7 @@ func (w *PageWatcher) CheckPage(ctx context.Context, watch store.WatchID) error 
 		return err
 	}
 	err = w.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.NoteWatch(ctx, tx, row, row.Failures == 0 && told.text != ""); err != nil || told.text == "" {
+		if err := store.RecordPageCheck(ctx, tx, row, row.Failures == 0 && told.text != ""); err != nil || told.text == "" {
 			return err
 		}
 		return w.Box.NotifyOwner(ctx, tx, told.kind, told.text)

@@ -157,7 +157,7 @@ func TestAPageThatAsksToBeLeftAloneIs(t *testing.T) {
 func TestAWatchThatEndedIsNotLookedAt(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
-	w.tx(func(tx store.Tx) error { return store.DropWatch(t.Context(), tx, w.id) })
+	w.tx(func(tx store.Tx) error { return store.DeleteWatch(t.Context(), tx, w.id) })
 	require.True(t, jobs.IsFinal(w.watch.CheckPage(t.Context(), w.id)))
 	require.Empty(t, w.to.requests())
 }

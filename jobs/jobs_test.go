@@ -196,7 +196,7 @@ func TestTheChatOfAKilledTurnIsFreeAtOnce(t *testing.T) {
 		require.NoError(t, st.InTx(ctx, func(tx store.Tx) error {
 			chat, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Encrypted: policy.EncryptionNo})
 			require.NoError(t, err)
-			_, err = store.LockChat(ctx, tx, chat.ID, holder)
+			_, err = store.LeaseChat(ctx, tx, chat.ID, holder)
 			return err
 		}))
 	}

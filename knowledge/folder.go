@@ -68,7 +68,7 @@ type FolderChanges struct {
 
 // IsEmpty reports whether there is nothing to save and nothing to tell.
 func (c FolderChanges) IsEmpty() bool {
-	return len(c.indexed)+len(c.Removed) == 0 && c.Folder.Trouble == ""
+	return len(c.indexed)+len(c.Removed) == 0 && c.Folder.Error == ""
 }
 
 // IsNew reports whether the file with an origin was not in the folder before.
@@ -79,10 +79,10 @@ func (c FolderChanges) IsNew(origin string) bool {
 
 // Save writes the state in which the files were found, so that the next SyncFolder finds only later changes.
 func (c FolderChanges) Save(ctx context.Context, tx store.Tx) error {
-	if err := store.NoteTrouble(ctx, tx, c.Folder.Path, ""); err != nil {
+	if err := store.SetFolderError(ctx, tx, c.Folder.Path, ""); err != nil {
 		return err
 	}
-	return store.NoteWatched(ctx, tx, c.Folder, c.indexed, c.Removed)
+	return store.RecordWatchedFiles(ctx, tx, c.Folder, c.indexed, c.Removed)
 }
 
 // SyncFolder indexes the new and changed files of a watched folder and removes the documents of those that no longer exist. A file
@@ -189,7 +189,7 @@ func (l *Library) indexChanged(ctx context.Context, c *FolderChanges, files []st
 			return err
 		}
 		o := l.indexSource(ctx, Source{
-			File:   File{Name: path.Base(file.Path), Origin: file.Path, Role: c.Folder.Role, Said: c.Folder.Said, Swept: true},
+			File:   File{Name: path.Base(file.Path), Origin: file.Path, Role: c.Folder.Role, Said: c.Folder.RoleSetAt, Swept: true},
 			Folder: l.options.Folder, Path: file.Path,
 		})
 		if ctx.Err() != nil || o.Err != nil && !o.IsFinal() {

@@ -37,7 +37,7 @@ func (l *Library) indexOnce(ctx context.Context, f File) (Report, error) {
 	}
 	row, old := t.row, t.old
 	if old.Role == row.Role && old.Hash == row.Hash {
-		return Report{Name: old.Name, Role: row.Role, Chunks: old.Chunks, Unchanged: true}, index.SayRole(ctx, l.st.Writer(), row)
+		return Report{Name: old.Name, Role: row.Role, Chunks: old.Chunks, Unchanged: true}, index.ConfirmRole(ctx, l.st.Writer(), row)
 	}
 	content, err := l.read(ctx, f)
 	if err != nil && old.ID != 0 && IsFinal(err) {

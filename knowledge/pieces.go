@@ -25,7 +25,7 @@ type ImportedPassage struct {
 	Headings         []string // the outermost first
 	PageFrom, PageTo int      // from 1; 0 if there are no pages
 	Text             string
-	Used             index.Uses
+	Used             index.Usage
 }
 
 // ImportDocument adds an imported document to the library. It does nothing if there is a document of the same origin, and reports it as

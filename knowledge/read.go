@@ -56,9 +56,9 @@ type document struct {
 type section struct {
 	Path  []string // headings, the outermost first
 	Text  string
-	Line  int        // where Text begins in the file, from 1; 0 if the file has no lines
-	Pages []pageMark // in order; empty if the file has no pages
-	Used  index.Uses // of an imported passage
+	Line  int         // where Text begins in the file, from 1; 0 if the file has no lines
+	Pages []pageMark  // in order; empty if the file has no pages
+	Used  index.Usage // of an imported passage
 }
 
 // pageMark says that a page begins, or continues, at an offset of a section's text.

@@ -27,7 +27,7 @@ type target struct {
 func (l *Library) targetOf(ctx context.Context, f File) (target, error) {
 	row := index.Document{
 		Origin: cmp.Or(f.Origin, f.Name), Name: f.Name, Role: f.Role, Kind: index.KindKnowledge, Size: int64(len(f.Data)),
-		Validator: versioned(f.validator), Hash: l.hash(f), RoleSaid: f.Said, Swept: f.Swept,
+		Validator: versioned(f.validator), Hash: l.hash(f), RoleSetAt: f.Said, FoundInBulk: f.Swept,
 	}
 	if len(row.Origin) > maxOrigin {
 		return target{}, ErrLongName
@@ -36,8 +36,8 @@ func (l *Library) targetOf(ctx context.Context, f File) (target, error) {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return target{}, err
 	}
-	if old.RoleSaid.After(f.Said) || old.ID != 0 && old.KeepsRole(row) {
-		row.Role, row.RoleSaid = old.Role, old.RoleSaid
+	if old.RoleSetAt.After(f.Said) || old.ID != 0 && old.KeepsRole(row) {
+		row.Role, row.RoleSetAt = old.Role, old.RoleSetAt
 	}
 	if old.ID == 0 {
 		copied, err := l.isPrivateCopy(ctx, f)

@@ -40,14 +40,14 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 	if v.embedder == nil {
 		return nil
 	}
-	after := store.ChunkID(index.NotYet)
+	after := store.ChunkID(index.AfterLast)
 	if again {
 		after = 0
 	}
 	for {
-		var bare []index.Bare
+		var bare []index.UnembeddedChunk
 		err := v.st.ReadAll(ctx, func(tx store.Tx) (err error) {
-			bare, err = index.BareChunks(ctx, tx, v.embedder.Name(), after, vectorBatch)
+			bare, err = index.UnembeddedChunks(ctx, tx, v.embedder.Name(), after, vectorBatch)
 			return err
 		})
 		if err != nil || len(bare) == 0 {
@@ -76,7 +76,7 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 }
 
 // vectorsOf returns the vectors of passages. When the provider refuses a text, only that passage has none: its vector is nil.
-func (v *Vectors) vectorsOf(ctx context.Context, bare []index.Bare) ([][]float32, error) {
+func (v *Vectors) vectorsOf(ctx context.Context, bare []index.UnembeddedChunk) ([][]float32, error) {
 	texts := make([]string, len(bare))
 	for i, b := range bare {
 		texts[i] = embeddingText(b)
@@ -100,7 +100,7 @@ func (v *Vectors) vectorsOf(ctx context.Context, bare []index.Bare) ([][]float32
 }
 
 // embeddingText returns the text of a passage that is embedded.
-func embeddingText(b index.Bare) string {
+func embeddingText(b index.UnembeddedChunk) string {
 	return strings.Join([]string{b.Title, b.Section, b.Content}, "\n")
 }
 

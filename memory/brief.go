@@ -101,7 +101,7 @@ func (m *Memory) Brief(ctx context.Context, q BriefQuery) (Brief, error) {
 }
 
 // briefPart adds the bullets of up to briefChats chats, with at most one request to a model.
-func (m *Memory) briefPart(ctx context.Context, model llm.Model, q BriefQuery, part []store.Lively, waits map[store.ChatID]bool, b *Brief) error {
+func (m *Memory) briefPart(ctx context.Context, model llm.Model, q BriefQuery, part []store.ActiveChat, waits map[store.ChatID]bool, b *Brief) error {
 	said, err := m.newestMessages(ctx, q, part)
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (m *Memory) Capture(ctx context.Context, chatID store.ChatID, last bool) er
 	default:
 		zerolog.Ctx(ctx).Warn().Err(err).Int64("chat_id", int64(chatID)).Msg("Cannot take notes of a chat")
 	}
-	return m.Store.InTx(ctx, func(tx store.Tx) error { return store.CaptureFailed(ctx, tx, chatID) })
+	return m.Store.InTx(ctx, func(tx store.Tx) error { return store.DelayCapture(ctx, tx, chatID) })
 }
 
 func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
@@ -105,10 +105,10 @@ type captureInput struct {
 // goes into the memory of that chat only.
 func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before store.Memory, b captureInput) error {
 	// Lock the chat before its memory and its messages, in the order of the inbox.
-	if _, err := store.ShareChat(ctx, tx, chat.ID); err != nil {
+	if _, err := store.LockChatShared(ctx, tx, chat.ID); err != nil {
 		return err
 	}
-	now, err := store.HoldMemory(ctx, tx, chat.ID)
+	now, err := store.LockMemory(ctx, tx, chat.ID)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before
 			return err
 		}
 	}
-	return store.Captured(ctx, tx, chat.ID, lastMessage, keepAfterCapture)
+	return store.MarkCaptured(ctx, tx, chat.ID, lastMessage, keepAfterCapture)
 }
 
 // writeSection stores the notes of a capture, marks the notes that they replace, and indexes them.
@@ -189,7 +189,7 @@ func writeNote(ctx context.Context, tx store.Tx, s placement) (store.Note, error
 	if s.old == nil || s.note.ValidTo != nil {
 		return s.note, nil
 	}
-	if err := store.DropPromised(ctx, tx, s.old.ID); err != nil {
+	if err := store.DeleteCommitmentsOfNote(ctx, tx, s.old.ID); err != nil {
 		return store.Note{}, err
 	}
 	return s.note, store.SupersedeNote(ctx, tx, s.old.ID, s.note.ValidFrom, id)

@@ -22,7 +22,7 @@ const (
 
 // About returns all that is stored about a topic: everything that contains each of its words, in any inflection where the text is
 // indexed. An empty topic matches nothing.
-func (m *Memory) About(ctx context.Context, topic string) (store.Held, error) {
+func (m *Memory) About(ctx context.Context, topic string) (store.TopicRows, error) {
 	return m.Store.FindTopic(ctx, store.Topic{Words: strings.Fields(topic), Text: search.IndexText("", "", topic)}, MaxTopic+1)
 }
 
@@ -30,13 +30,13 @@ func (m *Memory) About(ctx context.Context, topic string) (store.Held, error) {
 // then on, and what the contact wrote in groups until now goes as well.
 func (m *Memory) BeginForgetting(ctx context.Context, tx store.Tx, f store.Forgetting) error {
 	if f.Kind == store.ForgetErase {
-		for _, chat := range f.Doomed.Chats {
+		for _, chat := range f.Remaining.Chats {
 			if err := store.SetMode(ctx, tx, chat, policy.ModeOff); err != nil {
 				return err
 			}
 		}
 		var err error
-		if f.Doomed.Messages, err = store.SaidElsewhere(ctx, tx, f.Doomed.Chats); err != nil {
+		if f.Remaining.Messages, err = store.MessagesElsewhere(ctx, tx, f.Remaining.Chats); err != nil {
 			return err
 		}
 	}
@@ -49,7 +49,7 @@ func (m *Memory) BeginForgetting(ctx context.Context, tx store.Tx, f store.Forge
 
 // ForgetStep goes on with a forgetting for one transaction and returns how far it is then. ended says that this was its last step.
 func (m *Memory) ForgetStep(ctx context.Context, tx store.Tx, forgetting store.ForgettingID) (f store.Forgetting, ended bool, err error) {
-	f, err = store.HoldForgetting(ctx, tx, forgetting)
+	f, err = store.LockForgetting(ctx, tx, forgetting)
 	if err != nil || f.DoneAt != nil {
 		return f, false, err
 	}
@@ -65,44 +65,44 @@ func (m *Memory) ForgetStep(ctx context.Context, tx store.Tx, forgetting store.F
 	return f, f.DoneAt != nil, store.UpdateForgetting(ctx, tx, f)
 }
 
-func (m *Memory) forgetStep(ctx context.Context, tx store.Tx, f *store.Forgetting) (gone store.Forgotten, err error) {
-	d := &f.Doomed
+func (m *Memory) forgetStep(ctx context.Context, tx store.Tx, f *store.Forgetting) (gone store.DeletionCounts, err error) {
+	d := &f.Remaining
 	chats := d.Chats
 	if f.Kind == store.ForgetSome {
 		chats = nil // they only say whose the notes are
 	}
 	switch {
-	case d.Asked != 0:
-		gone, err = store.Forget(ctx, tx, store.Doomed{Messages: []store.MessageID{d.Asked}}, m.Now())
-		d.Asked = 0
+	case d.Request != 0:
+		gone, err = store.Forget(ctx, tx, store.DeletionSet{Messages: []store.MessageID{d.Request}}, m.Now())
+		d.Request = 0
 		return gone, err
-	case len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.Letters)+len(d.Schedules)+len(d.Jobs)+len(d.Questions)+len(d.Summaries) > 0:
+	case len(d.Messages)+len(d.Notes)+len(d.Tasks)+len(d.OutboxMessages)+len(d.Schedules)+len(d.Jobs)+len(d.Dialogs)+len(d.Summaries) > 0:
 		step := *d
 		step.Messages = d.Messages[:min(len(d.Messages), forgetBatch)]
 		gone, err = store.Forget(ctx, tx, step, m.Now())
-		*d = store.Doomed{Messages: d.Messages[len(step.Messages):], Chats: d.Chats}
+		*d = store.DeletionSet{Messages: d.Messages[len(step.Messages):], Chats: d.Chats}
 	case len(chats) > 0:
 		gone, err = m.forgetChat(ctx, tx, f)
 	default:
 		now := m.Now()
-		f.DoneAt, err = &now, store.ForgetSamples(ctx, tx)
+		f.DoneAt, err = &now, store.ResamplePlanner(ctx, tx)
 	}
 	f.Counts = f.Counts.Add(gone)
 	return gone, err
 }
 
 // forgetChat forgets a part of the first chat that is to be forgotten.
-func (m *Memory) forgetChat(ctx context.Context, tx store.Tx, f *store.Forgetting) (store.Forgotten, error) {
-	d := &f.Doomed
-	chat, err := store.ShareChat(ctx, tx, d.Chats[0])
+func (m *Memory) forgetChat(ctx context.Context, tx store.Tx, f *store.Forgetting) (store.DeletionCounts, error) {
+	d := &f.Remaining
+	chat, err := store.LockChatShared(ctx, tx, d.Chats[0])
 	if errors.Is(err, store.ErrNotFound) {
 		d.Chats = d.Chats[1:]
-		return store.Forgotten{}, nil
+		return store.DeletionCounts{}, nil
 	}
 	if err != nil {
-		return store.Forgotten{}, err
+		return store.DeletionCounts{}, err
 	}
-	gone, more, err := store.ForgetSaid(ctx, tx, *f, chat, forgetChatBatch)
+	gone, more, err := store.ForgetChatStep(ctx, tx, *f, chat, forgetChatBatch)
 	if !more {
 		d.Chats = d.Chats[1:]
 	}

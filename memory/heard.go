@@ -33,20 +33,20 @@ func (m *Memory) ReadConversations(ctx context.Context, q BriefQuery) (Conversat
 }
 
 // activeChats returns the chats with messages in the period, without those that are off.
-func (m *Memory) activeChats(ctx context.Context, q BriefQuery) ([]store.Lively, map[store.ChatID]store.Chat, error) {
-	lively, err := store.LivelyChats(ctx, m.Store.DB(), q.From, q.Until, q.Protocol, q.Chat, maxChats)
+func (m *Memory) activeChats(ctx context.Context, q BriefQuery) ([]store.ActiveChat, map[store.ChatID]store.Chat, error) {
+	lively, err := store.ActiveChats(ctx, m.Store.DB(), q.From, q.Until, q.Protocol, q.Chat, maxChats)
 	if err != nil {
 		return nil, nil, err
 	}
 	in, err := store.ChatsByID(ctx, m.Store.DB(), chatIDs(lively))
-	lively = slices.DeleteFunc(lively, func(l store.Lively) bool {
+	lively = slices.DeleteFunc(lively, func(l store.ActiveChat) bool {
 		chat := in[l.ChatID]
 		return chat.IsOff(m.Defaults)
 	})
 	return lively, in, err
 }
 
-func chatIDs(lively []store.Lively) []store.ChatID {
+func chatIDs(lively []store.ActiveChat) []store.ChatID {
 	ids := make([]store.ChatID, len(lively))
 	for i, l := range lively {
 		ids[i] = l.ChatID
@@ -55,8 +55,8 @@ func chatIDs(lively []store.Lively) []store.ChatID {
 }
 
 // newestMessages reads the newest messages of chats: the more chats there are, the fewer of each.
-func (m *Memory) newestMessages(ctx context.Context, q BriefQuery, chats []store.Lively) ([]store.Message, error) {
-	return store.SaidIn(ctx, m.Store.DB(), chatIDs(chats), q.From, q.Until, min(max(briefLines/len(chats), 4), briefEach))
+func (m *Memory) newestMessages(ctx context.Context, q BriefQuery, chats []store.ActiveChat) ([]store.Message, error) {
+	return store.MessagesOfChats(ctx, m.Store.DB(), chatIDs(chats), q.From, q.Until, min(max(briefLines/len(chats), 4), briefEach))
 }
 
 // ChatIDs returns the chats of the messages, each once.

@@ -72,7 +72,7 @@ func TestAConversationThatNoBridgeHasIsAChatNothingCanBeSentTo(t *testing.T) {
 	again, err := r.mem.ImportedChat(r.ctx, "whatsapp:Otto", "Otto")
 	require.NoError(t, err)
 	require.Equal(t, chat.ID, again.ID)
-	require.False(t, again.Usable())
+	require.False(t, again.HasRoom())
 	_, err = r.mem.Import(r.ctx, chat, transcript.Chat{Lines: []transcript.Line{{At: r.now, Who: "Otto", Text: "hello"}}}, "")
 	require.NoError(t, err)
 	b, err := r.mem.Brief(r.ctx, memory.BriefQuery{Period: schedule.Period{From: r.now.Add(-time.Hour)}, Chat: chat.ID})

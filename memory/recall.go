@@ -150,7 +150,7 @@ func (m *Memory) recallMessages(ctx context.Context, by access, scope policy.Sco
 	var found search.Result
 	if text != "" { // otherwise the newest are read, because the index may not have them yet
 		var err error
-		if found, err = by.find(ctx, scope, search.Query{Text: text, Limit: limit, Source: index.Archive}); err != nil {
+		if found, err = by.find(ctx, scope, search.Query{Text: text, Limit: limit, Source: index.Messages}); err != nil {
 			return search.Result{}, err
 		}
 	}

@@ -11,12 +11,12 @@ import (
 const expireBatch = 5000
 
 // Retain deletes what is older than the rules allow, and returns how much that was. Days end at midnight in the owner's time zone.
-func (m *Memory) Retain(ctx context.Context) (store.Forgotten, error) {
-	var all store.Forgotten
+func (m *Memory) Retain(ctx context.Context) (store.DeletionCounts, error) {
+	var all store.DeletionCounts
 	cut := store.Cutoffs{Chats: m.midnightDaysAgo(m.Rules.Days), Owner: m.midnightDaysAgo(m.Rules.OwnerDays)}
-	for _, expire := range []func(context.Context, store.Tx, store.Cutoffs, int) (store.Forgotten, error){store.ExpireMessages, store.ExpireRest} {
+	for _, expire := range []func(context.Context, store.Tx, store.Cutoffs, int) (store.DeletionCounts, error){store.ExpireMessages, store.ExpireRest} {
 		for more := true; more; {
-			var gone store.Forgotten
+			var gone store.DeletionCounts
 			err := m.Store.InTx(ctx, func(tx store.Tx) (err error) {
 				gone, err = expire(ctx, tx, cut, expireBatch)
 				return err

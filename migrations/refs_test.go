@@ -42,12 +42,12 @@ func TestWhatWasQuotedBeforeIsReadAsRefs(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := fromBaseline(t, "refs", baselineRowsSQL)
-	out, err := store.OutByID(ctx, st.DB(), uuid.MustParse("11111111-1111-4111-8111-111111111111"))
+	out, err := store.OutboxMessageByID(ctx, st.DB(), uuid.MustParse("11111111-1111-4111-8111-111111111111"))
 	require.NoError(t, err)
 	require.Equal(t, []store.Span{
 		{Ref: store.ChunkRef(7), Source: "[a.md]", Quote: "eighty"}, {Ref: store.MessageRef(9), Source: "[Ana]", Quote: "ninety"},
 	}, out.Spans)
-	out, err = store.OutByID(ctx, st.DB(), uuid.MustParse("22222222-2222-4222-8222-222222222222"))
+	out, err = store.OutboxMessageByID(ctx, st.DB(), uuid.MustParse("22222222-2222-4222-8222-222222222222"))
 	require.NoError(t, err)
 	require.Empty(t, out.Spans)
 
@@ -99,7 +99,7 @@ func TestReferencesAreColumnsAfterTheBaseline(t *testing.T) {
 		"22222222-2222-4222-8222-222222222222": nil, // said at another time
 		"33333333-3333-4333-8333-333333333333": nil, // said in another chat
 	} {
-		out, err := store.OutByID(ctx, st.DB(), uuid.MustParse(id))
+		out, err := store.OutboxMessageByID(ctx, st.DB(), uuid.MustParse(id))
 		require.NoError(t, err)
 		require.Equal(t, want, out.TaskID)
 	}

@@ -25,7 +25,7 @@ func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (p
 	}
 	var decision policy.Decision
 	for _, o := range rows {
-		if o.Emptied() {
+		if o.IsErased() {
 			return policy.Decision{Code: policy.CodeQuoteDeleted, Why: policy.CodeQuoteDeleted.Sentence()}, nil
 		}
 		o.Purpose = policy.PurposeDraft
@@ -37,7 +37,7 @@ func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (p
 			return decision, err
 		}
 	}
-	if err := store.ReleaseOut(ctx, tx, first, policy.PurposeDraft, decision.Code, decision.Why); err != nil {
+	if err := store.QueueDraft(ctx, tx, first, policy.PurposeDraft, decision.Code, decision.Why); err != nil {
 		return policy.Decision{}, err
 	}
 	for _, o := range rows {
@@ -59,10 +59,10 @@ func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, te
 	if err != nil || !decision.Allow {
 		return decision, err
 	}
-	if err := store.MoveOut(ctx, tx, first, out); err != nil {
+	if err := store.ReplaceDraft(ctx, tx, first, out); err != nil {
 		return policy.Decision{}, err
 	}
-	return decision, store.DropOut(ctx, tx, first, policy.CodeDraftChanged, policy.CodeDraftChanged.Sentence())
+	return decision, store.MarkDropped(ctx, tx, first, policy.CodeDraftChanged, policy.CodeDraftChanged.Sentence())
 }
 
 // DropDraft drops a draft and stores why. It returns ErrDraftDecided if the draft no longer waits.
@@ -70,19 +70,19 @@ func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code 
 	if _, _, err := b.lockDraft(ctx, tx, first); err != nil {
 		return err
 	}
-	return store.DropOut(ctx, tx, first, code, code.Sentence())
+	return store.MarkDropped(ctx, tx, first, code, code.Sentence())
 }
 
 // lockDraft locks a draft and its chat, the chat first, in the order of all code that locks both.
-func (b *Box) lockDraft(ctx context.Context, tx store.Tx, first uuid.UUID) ([]store.Out, store.Chat, error) {
-	o, err := store.OutByID(ctx, tx, first)
+func (b *Box) lockDraft(ctx context.Context, tx store.Tx, first uuid.UUID) ([]store.OutboxMessage, store.Chat, error) {
+	o, err := store.OutboxMessageByID(ctx, tx, first)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, store.Chat{}, ErrDraftDecided // it was forgotten
 	}
 	if err != nil {
 		return nil, store.Chat{}, err
 	}
-	chat, err := store.ShareChat(ctx, tx, o.ChatID)
+	chat, err := store.LockChatShared(ctx, tx, o.ChatID)
 	if err != nil {
 		return nil, store.Chat{}, err
 	}

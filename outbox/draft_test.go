@@ -29,28 +29,28 @@ func TestInAChatOfDraftsNothingGoesToTheContactByItself(t *testing.T) {
 		l := b.reply("hello")
 		l.Purpose = purpose
 		out := b.mustQueue(l)
-		require.Equal(t, store.OutHeld, b.row(out).State, purpose)
+		require.Equal(t, store.OutboxDraft, b.row(out).State, purpose)
 		require.Zero(t, b.sends(out), purpose)
 		require.NoError(t, b.send(out))
 	}
 	require.Empty(t, b.wire.sent)
 	approved := b.reply("hello")
 	approved.Purpose = policy.PurposeDraft
-	require.Equal(t, store.OutQueued, b.row(b.mustQueue(approved)).State)
-	require.Equal(t, store.OutQueued, b.row(b.mustQueue(Notice(b.admin, "to the owner", Quiet))).State)
+	require.Equal(t, store.OutboxQueued, b.row(b.mustQueue(approved)).State)
+	require.Equal(t, store.OutboxQueued, b.row(b.mustQueue(Notice(b.admin, "to the owner", Quiet))).State)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
 		return store.SetDelivery(ctx, tx, b.chat.ID, policy.DeliveryAuto)
 	})
 	held := b.reply("hello")
 	held.Draft = true
-	require.Equal(t, store.OutHeld, b.row(b.mustQueue(held)).State, "a letter can ask for it anywhere")
+	require.Equal(t, store.OutboxDraft, b.row(b.mustQueue(held)).State, "a letter can ask for it anywhere")
 }
 
 func TestADraftOfSeveralPartsGoesWholeAndAsItIs(t *testing.T) {
 	t.Parallel()
 	b := drafting(t)
 	first := b.mustQueue(b.reply(strings.Repeat("Many words. ", 200)))
-	parts := func() []store.Out {
+	parts := func() []store.OutboxMessage {
 		rows, err := store.Parts(context.Background(), b.store.DB(), first)
 		require.NoError(t, err)
 		return rows
@@ -69,7 +69,7 @@ func TestADraftOfSeveralPartsGoesWholeAndAsItIs(t *testing.T) {
 	for i, o := range parts() {
 		require.NoError(t, b.send(o.ID))
 		require.Equal(t, string(before[i].Content), string(b.row(o.ID).Content))
-		require.Equal(t, store.OutSent, b.row(o.ID).State)
+		require.Equal(t, store.OutboxSent, b.row(o.ID).State)
 	}
 
 	second := b.mustQueue(b.reply(strings.Repeat("More words. ", 200)))
@@ -82,7 +82,7 @@ func TestADraftOfSeveralPartsGoesWholeAndAsItIs(t *testing.T) {
 	require.ErrorIs(t, refuse(second), ErrDraftDecided)
 	first = second
 	for _, o := range parts() {
-		require.Equal(t, store.OutDropped, o.State)
+		require.Equal(t, store.OutboxDropped, o.State)
 	}
 }
 
@@ -92,12 +92,12 @@ func TestAChatThatAnswersByTheProfileStartsInDrafts(t *testing.T) {
 	_, err := b.store.Pool().Exec(context.Background(), "update chats set mode = null, mode_set_at = null")
 	require.NoError(t, err)
 	b.box.rules.Defaults = policy.Defaults{Profile: policy.ProfileBusiness}
-	require.Equal(t, store.OutHeld, b.row(b.mustQueue(b.reply("hello"))).State)
+	require.Equal(t, store.OutboxDraft, b.row(b.mustQueue(b.reply("hello"))).State)
 	b.box.rules.Defaults.FirstDelivery = policy.DeliveryAuto
-	require.Equal(t, store.OutQueued, b.row(b.mustQueue(b.reply("hello"))).State)
+	require.Equal(t, store.OutboxQueued, b.row(b.mustQueue(b.reply("hello"))).State)
 	b.box.rules.Defaults.FirstDelivery = policy.DeliveryDraft
 	b.tx(func(ctx context.Context, tx store.Tx) error {
 		return store.SetMode(ctx, tx, b.chat.ID, policy.ModeBusiness)
 	})
-	require.Equal(t, store.OutQueued, b.row(b.mustQueue(b.reply("hello"))).State, "by hand")
+	require.Equal(t, store.OutboxQueued, b.row(b.mustQueue(b.reply("hello"))).State, "by hand")
 }

@@ -18,7 +18,7 @@ import (
 type LiveSender interface {
 	Sender
 	// Show sends an event without a guarantee that it arrives.
-	Show(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error)
+	Show(ctx context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error)
 }
 
 const (

@@ -81,7 +81,7 @@ func TestWhatWasMeantForAnAdminRoomThatIsGoneIsToldInTheNext(t *testing.T) {
 	require.NoError(t, b.send(waits))
 	require.NoError(t, b.send(answer))
 	require.Equal(t, []id.RoomID{next, next, next}, b.wire.sent)
-	require.Equal(t, store.OutDropped, b.row(reacts).State)
+	require.Equal(t, store.OutboxDropped, b.row(reacts).State)
 	var c map[string]any
 	require.NoError(t, json.Unmarshal(b.row(answer).Content, &c))
 	require.Equal(t, "the answer", c["body"])

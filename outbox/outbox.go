@@ -35,9 +35,9 @@ type Rules struct {
 
 // Sender sends events to rooms: through the homeserver, or to a terminal. Sending the same row again gives the same event.
 type Sender interface {
-	Send(ctx context.Context, o store.Out, room id.RoomID) (id.EventID, error)
+	Send(ctx context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error)
 	// Retract redacts an event that Send sent. Repeating it changes nothing.
-	Retract(ctx context.Context, o store.Out) error
+	Retract(ctx context.Context, o store.OutboxMessage) error
 }
 
 // Box is the outbox.
@@ -153,42 +153,42 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, l Message) (uuid.UUID, pol
 	if l.Purpose == policy.PurposeNotice && !decision.Allow {
 		return uuid.Nil, decision, refusedNotice(decision)
 	}
-	state := store.OutQueued
+	state := store.OutboxQueued
 	switch {
 	case !decision.Allow:
-		state = store.OutDropped
+		state = store.OutboxDropped
 	case l.Draft, chat.DeliveryIn(b.rules.Defaults).NeedsApproval(l.Purpose):
-		state = store.OutHeld
+		state = store.OutboxDraft
 	}
 	return rows[0].out.ID, decision, b.insert(ctx, tx, rows, decision, state)
 }
 
 // insert stores the rows of a message with the gate's decision, and enqueues the jobs that send them or show them as a draft.
-func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision policy.Decision, state store.OutState) error {
+func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision policy.Decision, state store.OutboxState) error {
 	for _, r := range rows {
 		r.out.Code, r.out.Reason, r.out.State = decision.Code, decision.Why, state
 		if len(rows) > 1 {
 			r.out.PartOf = &rows[0].out.ID
 		}
-		if err := store.InsertOut(ctx, tx, r.out); err != nil {
+		if err := store.InsertOutboxMessage(ctx, tx, r.out); err != nil {
 			return err
 		}
 		if !decision.Allow {
 			continue
 		}
 		if r.data != nil {
-			if err := store.AddFile(ctx, tx, r.out.ID, r.data); err != nil {
+			if err := store.AddOutboxFile(ctx, tx, r.out.ID, r.data); err != nil {
 				return err
 			}
 		}
-		if state == store.OutHeld {
+		if state == store.OutboxDraft {
 			continue
 		}
 		if err := jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: r.out.ID}); err != nil {
 			return err
 		}
 	}
-	if state == store.OutHeld {
+	if state == store.OutboxDraft {
 		return jobs.Enqueue(ctx, tx, jobs.DraftArgs{OutboxID: rows[0].out.ID})
 	}
 	return nil
@@ -200,17 +200,17 @@ func currentChat(ctx context.Context, tx store.Tx, l Message) (store.Chat, error
 	if l.Purpose == policy.PurposeNotice {
 		return noticeRoom(ctx, tx, l.Chat.ID)
 	}
-	return store.ShareChat(ctx, tx, l.Chat.ID)
+	return store.LockChatShared(ctx, tx, l.Chat.ID)
 }
 
 // build turns a message into an outbox row. name is the assistant's name.
-func (b *Box) build(l Message, name string) (store.Out, content, error) {
+func (b *Box) build(l Message, name string) (store.OutboxMessage, content, error) {
 	key, err := uuid.NewV7()
 	if err != nil {
-		return store.Out{}, content{}, fmt.Errorf("make outbox id: %w", err)
+		return store.OutboxMessage{}, content{}, fmt.Errorf("make outbox id: %w", err)
 	}
 	c := content{Key: key.String()}
-	o := store.Out{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed, About: l.About, RestsOn: l.RestsOn, Replaces: l.Replaces}
+	o := store.OutboxMessage{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed, About: l.About, RestsOn: l.RestsOn, Replaces: l.Replaces}
 	if l.TaskID != 0 {
 		o.TaskID = &l.TaskID
 	}
@@ -240,7 +240,7 @@ func (b *Box) build(l Message, name string) (store.Out, content, error) {
 		o.Content, err = json.Marshal(c)
 	}
 	if err != nil {
-		return store.Out{}, content{}, fmt.Errorf("write event: %w", err)
+		return store.OutboxMessage{}, content{}, fmt.Errorf("write event: %w", err)
 	}
 	return o, c, nil
 }
@@ -279,7 +279,7 @@ func (b *Box) standing(ctx context.Context, db store.DB, chat store.Chat, except
 }
 
 // check asks the gate about a row with the current state of its chat.
-func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.Out, c content) (policy.Decision, error) {
+func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.OutboxMessage, c content) (policy.Decision, error) {
 	now, err := b.standing(ctx, db, chat, o.ID)
 	if err != nil {
 		return policy.Decision{}, err
@@ -288,18 +288,18 @@ func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.O
 }
 
 // decide asks the gate about a row.
-func (b *Box) decide(chat store.Chat, o store.Out, c content, s store.Standing) policy.Decision {
+func (b *Box) decide(chat store.Chat, o store.OutboxMessage, c content, s store.Standing) policy.Decision {
 	return policy.Gate(b.gateInput(chat, o, c, s))
 }
 
 // gateInput returns what the gate looks at. The sources of a reply are not in it: Queue has checked them, and the row's content has not
 // changed since.
-func (b *Box) gateInput(chat store.Chat, o store.Out, c content, s store.Standing) policy.GateInput {
+func (b *Box) gateInput(chat store.Chat, o store.OutboxMessage, c content, s store.Standing) policy.GateInput {
 	now := b.now()
 	mode := chat.ModeIn(b.rules.Defaults)
 	tombstoned := chat.RoomID != nil && chat.ClosedWhy == store.ClosedTombstone
 	in := policy.GateInput{
-		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encrypted, HasRoom: chat.Usable() || tombstoned,
+		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encrypted, HasRoom: chat.HasRoom() || tombstoned,
 		Tombstoned: tombstoned, Verified: chat.BridgeBot != "" && !chat.Unconfirmed, Now: now, Presence: chat.Presence(s.Paused, mode, b.rules.OwnerPause, now),
 		Addressed: o.Addressed, HasSpan: len(o.Spans) > 0, Sent: policy.Rate{Minute: s.Minute, Day: s.Day}, SendCap: b.rules.SendCap, MsgType: c.MsgType, Body: c.Body,
 		Features: chat.Features, File: c.spec(),
@@ -331,12 +331,12 @@ func (b *Box) Gate(ctx context.Context, chat store.Chat) (Gate, error) {
 
 // Decide returns the gate's decision about a message of a purpose, whatever its text.
 func (l Gate) Decide(purpose policy.Purpose, addressed bool) policy.Decision {
-	o := store.Out{SendAs: policy.AsOwner, Purpose: purpose, Spans: []store.Span{{}}, Addressed: addressed}
+	o := store.OutboxMessage{SendAs: policy.AsOwner, Purpose: purpose, Spans: []store.Span{{}}, Addressed: addressed}
 	return l.box.decide(l.chat, o, content{MsgType: "m.text", Body: "-"}, l.now)
 }
 
 // enqueueNext enqueues the oldest queued row of the chat, if it waited behind o. o was sent or dropped.
-func (b *Box) enqueueNext(ctx context.Context, tx store.Tx, o store.Out) error {
+func (b *Box) enqueueNext(ctx context.Context, tx store.Tx, o store.OutboxMessage) error {
 	out, err := store.NextQueued(ctx, tx, o)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -349,7 +349,7 @@ func (b *Box) enqueueNext(ctx context.Context, tx store.Tx, o store.Out) error {
 
 // orderWait returns how long the job of a row waits when an older row of its chat is queued. Usually enqueueNext enqueues the row before that,
 // unless the older row's process died or did not see this row yet. Shorter waits would slow down a long backlog.
-func (b *Box) orderWait(o store.Out) time.Duration {
+func (b *Box) orderWait(o store.OutboxMessage) time.Duration {
 	const blink = 200 * time.Millisecond
 	if b.now().Sub(o.CreatedAt) < blink {
 		return blink
@@ -358,7 +358,7 @@ func (b *Box) orderWait(o store.Out) time.Duration {
 }
 
 // roomWait returns how long the job of a row waits for a room: longer, the older the row is.
-func (b *Box) roomWait(o store.Out) time.Duration {
+func (b *Box) roomWait(o store.OutboxMessage) time.Duration {
 	return min(max(b.now().Sub(o.CreatedAt)/8, 200*time.Millisecond), 10*time.Second)
 }
 
@@ -390,27 +390,27 @@ func (b *Box) send(ctx context.Context, out uuid.UUID) error {
 }
 
 // recheck asks the gate right before a row is sent. An empty room means that there is nothing to send.
-func (b *Box) recheck(ctx context.Context, out uuid.UUID) (o store.Out, room id.RoomID, err error) {
+func (b *Box) recheck(ctx context.Context, out uuid.UUID) (o store.OutboxMessage, room id.RoomID, err error) {
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
 		// The chat before the row, in the order of everybody who takes both.
-		if o, err = store.OutByID(ctx, tx, out); err != nil {
+		if o, err = store.OutboxMessageByID(ctx, tx, out); err != nil {
 			return err
 		}
-		chat, err := store.ShareChat(ctx, tx, o.ChatID)
+		chat, err := store.LockChatShared(ctx, tx, o.ChatID)
 		if err != nil {
 			return err
 		}
-		if o, err = store.LockOut(ctx, tx, out); err != nil {
+		if o, err = store.LockOutboxMessage(ctx, tx, out); err != nil {
 			return err
 		}
 		room = ""
-		if o.State != store.OutQueued {
+		if o.State != store.OutboxQueued {
 			return nil
 		}
-		if o.Emptied() {
+		if o.IsErased() {
 			return b.drop(ctx, tx, o, policy.CodeQuoteDeleted, policy.CodeQuoteDeleted.Sentence())
 		}
-		if broken, err := store.BrokenParts(ctx, tx, o); err != nil {
+		if broken, err := store.HasBrokenPart(ctx, tx, o); err != nil {
 			return err
 		} else if broken {
 			return b.drop(ctx, tx, o, policy.CodePartMissing, policy.CodePartMissing.Sentence())
@@ -444,15 +444,15 @@ func (b *Box) recheck(ctx context.Context, out uuid.UUID) (o store.Out, room id.
 }
 
 // drop drops a row and enqueues the next one.
-func (b *Box) drop(ctx context.Context, tx store.Tx, o store.Out, code policy.Code, why string) error {
-	if err := store.DropOut(ctx, tx, o.ID, code, why); err != nil {
+func (b *Box) drop(ctx context.Context, tx store.Tx, o store.OutboxMessage, code policy.Code, why string) error {
+	if err := store.MarkDropped(ctx, tx, o.ID, code, why); err != nil {
 		return err
 	}
 	return b.enqueueNext(ctx, tx, o)
 }
 
 // waitForRoom has a row wait for the new room of a chat whose room was replaced. When none comes, the row is given up and the owner notified.
-func (b *Box) waitForRoom(o store.Out, d policy.Decision) error {
+func (b *Box) waitForRoom(o store.OutboxMessage, d policy.Decision) error {
 	if b.now().Sub(o.CreatedAt) < policy.RoomReplacementTimeout {
 		return jobs.Later(b.roomWait(o))
 	}
@@ -468,14 +468,14 @@ func (b *Box) giveUp(ctx context.Context, out uuid.UUID, cause error) error {
 	defer cancel()
 	zerolog.Ctx(ctx).Warn().Err(cause).Stringer("outbox_id", out).Msg("Gave up on an event")
 	return b.store.InTx(ctx, func(tx store.Tx) error {
-		o, err := store.OutByID(ctx, tx, out)
+		o, err := store.OutboxMessageByID(ctx, tx, out)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		failed, err := store.FailOut(ctx, tx, out, jobs.Cause(cause).Error())
+		failed, err := store.MarkFailed(ctx, tx, out, jobs.Cause(cause).Error())
 		if err != nil || !failed {
 			return err
 		}

@@ -30,7 +30,7 @@ type wire struct {
 	retracted []id.EventID
 }
 
-func (w *wire) Send(_ context.Context, o store.Out, room id.RoomID) (id.EventID, error) {
+func (w *wire) Send(_ context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
 	if w.fail != nil {
 		return "", w.fail
 	}
@@ -41,7 +41,7 @@ func (w *wire) Send(_ context.Context, o store.Out, room id.RoomID) (id.EventID,
 	return id.EventID("$" + o.ID.String()), nil
 }
 
-func (w *wire) Retract(_ context.Context, o store.Out) error {
+func (w *wire) Retract(_ context.Context, o store.OutboxMessage) error {
 	w.retracted = append(w.retracted, *o.EventID)
 	return nil
 }
@@ -97,9 +97,9 @@ func (b *bundle) reply(text string) Message {
 	return Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{storetest.Cite(b.t, b.store, policy.Public, index.KindKnowledge, text)}}
 }
 
-func (b *bundle) row(out uuid.UUID) store.Out {
+func (b *bundle) row(out uuid.UUID) store.OutboxMessage {
 	b.t.Helper()
-	o, err := store.OutByID(context.Background(), b.store.DB(), out)
+	o, err := store.OutboxMessageByID(context.Background(), b.store.DB(), out)
 	require.NoError(b.t, err)
 	return o
 }
@@ -115,7 +115,7 @@ func TestAReplyIsMarkedKeyedAndSentOnce(t *testing.T) {
 	require.NoError(t, b.send(out))
 	require.Equal(t, []id.RoomID{"!ana:x"}, b.wire.sent)
 	o := b.row(out)
-	require.Equal(t, store.OutSent, o.State)
+	require.Equal(t, store.OutboxSent, o.State)
 	require.NotNil(t, o.EventID)
 	var c map[string]any
 	require.NoError(t, json.Unmarshal(o.Content, &c))
@@ -131,7 +131,7 @@ func TestWhatTheGateRefusesIsKeptWithItsReasonAndNeverSent(t *testing.T) {
 	require.False(t, d.Allow)
 	require.NoError(t, b.send(out))
 	require.Empty(t, b.wire.sent)
-	require.Equal(t, store.OutDropped, b.row(out).State)
+	require.Equal(t, store.OutboxDropped, b.row(out).State)
 	require.Equal(t, policy.CodeNoSource, b.row(out).Code)
 }
 
@@ -155,7 +155,7 @@ func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
 			return store.SetMode(ctx, tx, chat, policy.ModeSilent)
 		}, policy.CodeSilent},
 		"the owner wrote": {func(ctx context.Context, tx store.Tx, chat store.ChatID) error {
-			return store.OwnerWrote(ctx, tx, chat, time.Now())
+			return store.SetOwnerWrote(ctx, tx, chat, time.Now())
 		}, policy.CodeOwnerActive},
 	}
 	for name, c := range cases {
@@ -167,7 +167,7 @@ func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
 			b.tx(func(ctx context.Context, tx store.Tx) error { return c.between(ctx, tx, b.chat.ID) })
 			require.NoError(t, b.send(out))
 			require.Empty(t, b.wire.sent)
-			require.Equal(t, store.OutDropped, b.row(out).State)
+			require.Equal(t, store.OutboxDropped, b.row(out).State)
 			require.Equal(t, c.code, b.row(out).Code)
 		})
 	}
@@ -183,7 +183,7 @@ func TestWhatIsToBeSaidWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 			require.True(t, d.Allow)
 			b.tx(func(ctx context.Context, tx store.Tx) error { return store.CloseChat(ctx, tx, b.chat.ID, why) })
 			require.True(t, jobs.IsLater(b.send(moved)), "another room may come")
-			require.Equal(t, store.OutQueued, b.row(moved).State)
+			require.Equal(t, store.OutboxQueued, b.row(moved).State)
 			b.tx(func(ctx context.Context, tx store.Tx) error {
 				room, chat := id.RoomID("!new:x"), b.chat
 				chat.RoomID = &room
@@ -198,7 +198,7 @@ func TestWhatIsToBeSaidWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 			b.box.now = func() time.Time { return time.Now().Add(policy.RoomReplacementTimeout) }
 			require.NoError(t, b.send(stays))
 			require.Len(t, b.wire.sent, 1)
-			require.Equal(t, store.OutFailed, b.row(stays).State)
+			require.Equal(t, store.OutboxFailed, b.row(stays).State)
 			var told int
 			require.NoError(t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'undelivered'").Scan(&told))
 			require.Equal(t, 1, told, "nobody decided that it is not said")
@@ -264,10 +264,10 @@ func TestASendThatCanNeverWorkIsToldAndOneThatMayIsTriedAgain(t *testing.T) {
 	out, _ := b.queue(b.reply("hello"))
 	b.wire.fail = errors.New("connection refused")
 	require.ErrorContains(t, b.send(out), "connection refused")
-	require.Equal(t, store.OutQueued, b.row(out).State)
+	require.Equal(t, store.OutboxQueued, b.row(out).State)
 	b.wire.fail = jobs.Final(errors.New("not in the room"))
 	require.NoError(t, b.send(out))
-	require.Equal(t, store.OutFailed, b.row(out).State)
+	require.Equal(t, store.OutboxFailed, b.row(out).State)
 	require.Contains(t, b.row(out).Error, "not in the room")
 	var alarms int
 	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'undelivered'").Scan(&alarms))
@@ -280,7 +280,7 @@ func TestTheLastTryOfAnyErrorGivesUp(t *testing.T) {
 	out, _ := b.queue(b.reply("hello"))
 	b.wire.fail = errors.New("connection refused")
 	require.NoError(t, b.box.Send(context.Background(), out, true))
-	require.Equal(t, store.OutFailed, b.row(out).State)
+	require.Equal(t, store.OutboxFailed, b.row(out).State)
 }
 
 func TestTheCapsHoldAndTheHandoverStillGoes(t *testing.T) {

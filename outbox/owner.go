@@ -53,7 +53,7 @@ func refusedNotice(d policy.Decision) error {
 // noticeRoom returns the chat that a notice is sent to. When that is an admin room that is gone, it returns the present admin room.
 func noticeRoom(ctx context.Context, db store.DB, chat store.ChatID) (store.Chat, error) {
 	room, err := store.ChatByID(ctx, db, chat)
-	if err != nil || room.Usable() || room.Kind != policy.KindAdmin {
+	if err != nil || room.HasRoom() || room.Kind != policy.KindAdmin {
 		return room, err
 	}
 	present, err := store.AdminChat(ctx, db)
@@ -64,7 +64,7 @@ func noticeRoom(ctx context.Context, db store.DB, chat store.ChatID) (store.Chat
 }
 
 // moveNotice moves a notice whose room is gone to the present admin room and enqueues it again.
-func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.Out, d policy.Decision) error {
+func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.OutboxMessage, d policy.Decision) error {
 	room, err := noticeRoom(ctx, tx, o.ChatID)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.Out, d policy
 	if err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}
-	if err := store.ReaddressOut(ctx, tx, o.ID, room.ID, raw); err != nil {
+	if err := store.MoveToChat(ctx, tx, o.ID, room.ID, raw); err != nil {
 		return err
 	}
 	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: o.ID})
@@ -98,7 +98,7 @@ func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.Out, d policy
 
 // needsNotice reports whether the owner is notified that a row failed. A notice about a failed row is not reported when it fails too, or the
 // notices would never end; nor is a reaction.
-func needsNotice(o store.Out) bool {
+func needsNotice(o store.OutboxMessage) bool {
 	var c content
 	if o.Purpose != policy.PurposeNotice {
 		return true

@@ -40,7 +40,7 @@ const (
 
 // row is one event of a message.
 type row struct {
-	out  store.Out
+	out  store.OutboxMessage
 	c    content
 	data []byte
 }

@@ -37,12 +37,12 @@ func (b *bundle) takes(f policy.Features) {
 }
 
 // parts are the rows of a letter.
-func (b *bundle) parts(first uuid.UUID) (rows []store.Out, contents []content) {
+func (b *bundle) parts(first uuid.UUID) (rows []store.OutboxMessage, contents []content) {
 	b.t.Helper()
 	rows, err := store.Parts(context.Background(), b.store.DB(), first)
 	require.NoError(b.t, err)
 	if len(rows) == 0 {
-		rows = []store.Out{b.row(first)}
+		rows = []store.OutboxMessage{b.row(first)}
 	}
 	for _, o := range rows {
 		var c content
@@ -86,7 +86,7 @@ func TestPartsOfAReplyCountAsOneAnswer(t *testing.T) {
 		require.Len(t, rows, 3)
 		for _, o := range rows {
 			require.NoError(t, b.send(o.ID))
-			require.Equal(t, store.OutSent, b.row(o.ID).State, b.row(o.ID).Reason)
+			require.Equal(t, store.OutboxSent, b.row(o.ID).State, b.row(o.ID).Reason)
 		}
 	}
 	require.Len(t, b.wire.sent, 6)
@@ -102,10 +102,10 @@ func TestAPartIsNotSentWithoutTheOneBefore(t *testing.T) {
 	b.wire.fail = jobs.Final(fmt.Errorf("the network is gone"))
 	require.NoError(t, b.send(rows[0].ID))
 	b.wire.fail = nil
-	require.Equal(t, store.OutFailed, b.row(rows[0].ID).State)
+	require.Equal(t, store.OutboxFailed, b.row(rows[0].ID).State)
 	for _, o := range rows[1:] {
 		require.NoError(t, b.send(o.ID))
-		require.Equal(t, store.OutDropped, b.row(o.ID).State)
+		require.Equal(t, store.OutboxDropped, b.row(o.ID).State)
 		require.Equal(t, policy.CodePartMissing, b.row(o.ID).Code)
 	}
 	require.Empty(t, b.wire.sent)
@@ -122,10 +122,10 @@ func TestAFileThatDoesNotGoOutIsNotKept(t *testing.T) {
 	failed, dropped := file(), file()
 	b.wire.fail = jobs.Final(fmt.Errorf("it is too large"))
 	require.NoError(t, b.send(failed))
-	require.Equal(t, store.OutFailed, b.row(failed).State)
+	require.Equal(t, store.OutboxFailed, b.row(failed).State)
 	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from outbox_files"), "of the other")
 	b.tx(func(ctx context.Context, tx store.Tx) error {
-		return store.DropOut(ctx, tx, dropped, policy.CodeQuoteDeleted, "")
+		return store.MarkDropped(ctx, tx, dropped, policy.CodeQuoteDeleted, "")
 	})
 	require.Zero(t, storetest.Count(t, b.store, "select count(*) from outbox_files"))
 }
@@ -136,7 +136,9 @@ func TestTheRestOfAReplyStaysWhenTheOwnerComes(t *testing.T) {
 	first, _ := b.queue(b.reply(paragraphs(6, 700)))
 	rows, _ := b.parts(first)
 	require.NoError(t, b.send(rows[0].ID))
-	b.tx(func(ctx context.Context, tx store.Tx) error { return store.OwnerWrote(ctx, tx, b.chat.ID, time.Now()) })
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		return store.SetOwnerWrote(ctx, tx, b.chat.ID, time.Now())
+	})
 	require.NoError(t, b.send(rows[1].ID))
 	require.NoError(t, b.send(rows[2].ID))
 	require.Equal(t, policy.CodeOwnerActive, b.row(rows[1].ID).Code)
@@ -157,11 +159,11 @@ func TestTooLongAReplyGoesAsAFileWithItsBeginning(t *testing.T) {
 	require.Equal(t, "message.txt", c.FileName)
 	require.Equal(t, "[Nora] 0 "+strings.Repeat("x", maxTeaser-3)+"…", c.Body, "the caption")
 	require.Equal(t, &fileInfo{MIME: "text/plain", Size: len(long) + 1}, c.Info)
-	data, err := store.OutFile(t.Context(), b.store.DB(), out)
+	data, err := store.OutboxFile(t.Context(), b.store.DB(), out)
 	require.NoError(t, err)
 	require.Equal(t, long+"\n", string(data))
 	require.NoError(t, b.send(out))
-	_, err = store.OutFile(t.Context(), b.store.DB(), out)
+	_, err = store.OutboxFile(t.Context(), b.store.DB(), out)
 	require.ErrorIs(t, err, store.ErrNotFound, "the homeserver has it now")
 }
 
@@ -202,7 +204,7 @@ func TestWhatTheNetworkTakesDecidesTheForm(t *testing.T) {
 		out, d := b.queue(b.reply(paragraphs(9, 1000)))
 		require.Equal(t, policy.CodeNetworkLimit, d.Code)
 		require.True(t, d.Code.AboutText(), "so a person is asked")
-		require.Equal(t, store.OutDropped, b.row(out).State)
+		require.Equal(t, store.OutboxDropped, b.row(out).State)
 		require.Contains(t, b.row(out).Reason, "the network takes 1000 in one message")
 	})
 	t.Run("it takes less since it was queued", func(t *testing.T) {
@@ -248,7 +250,7 @@ func TestAFileThatQuotesADeletedMessageIsForgotten(t *testing.T) {
 		_, err := store.RedactMessage(ctx, tx, b.chat.ID, "$q", time.Now())
 		return err
 	})
-	_, err := store.OutFile(t.Context(), b.store.DB(), out)
+	_, err := store.OutboxFile(t.Context(), b.store.DB(), out)
 	require.ErrorIs(t, err, store.ErrNotFound)
 	require.NoError(t, b.send(out))
 	require.Empty(t, b.wire.sent)
@@ -266,7 +268,7 @@ func TestOfAnAnswerInPartsEachIsDeletedWithItsQuestion(t *testing.T) {
 	rows, _ := b.parts(first)
 	require.Len(t, rows, 3)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
-		_, err := store.Settle(ctx, tx, []store.MessageID{question}, &first, policy.CodeAnswer, "answered")
+		_, err := store.MarkAnswered(ctx, tx, []store.MessageID{question}, &first, policy.CodeAnswer, "answered")
 		return err
 	})
 	require.NoError(t, b.send(rows[0].ID))
@@ -276,12 +278,12 @@ func TestOfAnAnswerInPartsEachIsDeletedWithItsQuestion(t *testing.T) {
 		if _, err = store.RedactMessage(ctx, tx, b.chat.ID, "$q", time.Now()); err != nil {
 			return err
 		}
-		gone, err = store.EmptyAnswers(ctx, tx, b.chat.ID, "$q")
+		gone, err = store.EraseAnswers(ctx, tx, b.chat.ID, "$q")
 		return err
 	})
 	require.Len(t, gone, 3)
 	for _, o := range rows {
-		require.True(t, b.row(o.ID).Emptied())
+		require.True(t, b.row(o.ID).IsErased())
 		require.Contains(t, gone, o.ID)
 	}
 	require.NoError(t, b.send(rows[2].ID), "the last part is not said any more")

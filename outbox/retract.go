@@ -22,14 +22,14 @@ const (
 // Retract redacts a sent row, because a message that it quoted or answered was deleted. It waits for a send that is under way, and in a
 // contact's chat until nothing is paused, because contacts see a redaction as they see a message.
 func (b *Box) Retract(ctx context.Context, out uuid.UUID) error {
-	o, err := store.OutByID(ctx, b.store.DB(), out)
+	o, err := store.OutboxMessageByID(ctx, b.store.DB(), out)
 	if err != nil {
 		return err
 	}
 	switch {
 	case o.EventID != nil:
 		return b.redact(ctx, o)
-	case o.State == store.OutDropped, o.State == store.OutFailed, o.State == store.OutHeld:
+	case o.State == store.OutboxDropped, o.State == store.OutboxFailed, o.State == store.OutboxDraft:
 		return nil // it never left, and what is emptied never will
 	default:
 		return jobs.Later(retractWait)
@@ -37,7 +37,7 @@ func (b *Box) Retract(ctx context.Context, out uuid.UUID) error {
 }
 
 // redact asks the gate and redacts the event in the room to which it was sent, even if the chat has another room now.
-func (b *Box) redact(ctx context.Context, o store.Out) error {
+func (b *Box) redact(ctx context.Context, o store.OutboxMessage) error {
 	chat, err := store.ChatByID(ctx, b.store.DB(), o.ChatID)
 	if err != nil {
 		return err

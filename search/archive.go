@@ -33,18 +33,18 @@ func IndexMessages(ctx context.Context, st *store.Store, zone *time.Location) (m
 		if err != nil {
 			return err
 		}
-		list := make([]index.ArchivedMessage, len(messages))
+		list := make([]index.MessageEntry, len(messages))
 		for i, m := range messages {
 			list[i] = newIndexEntry(m, chats[m.ChatID], zone)
 		}
-		return index.IndexMessages(ctx, tx, list)
+		return index.AddMessages(ctx, tx, list)
 	})
 	return more, err
 }
 
 // newIndexEntry returns the index entry of a message.
-func newIndexEntry(m store.Message, chat store.Chat, zone *time.Location) index.ArchivedMessage {
-	a := index.ArchivedMessage{
+func newIndexEntry(m store.Message, chat store.Chat, zone *time.Location) index.MessageEntry {
+	a := index.MessageEntry{
 		ID: m.ID, Language: language.DetectPart(m.Body, language.Unknown), IsQuestion: IsQuestion(m.Body), Day: dayOf(m.At.In(zone)),
 		Author: strings.Join(Words(authorOf(m, chat)), " "),
 	}

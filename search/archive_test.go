@@ -84,7 +84,7 @@ func (a *archive) find(text string, chats ...store.Chat) []string {
 	for i, c := range chats {
 		ids[i] = c.ID
 	}
-	found, err := a.s.AsOwner(a.Context(), policy.OwnerScope(ids...), search.Query{Text: text, Source: index.Archive})
+	found, err := a.s.AsOwner(a.Context(), policy.OwnerScope(ids...), search.Query{Text: text, Source: index.Messages})
 	require.NoError(a, err)
 	var texts []string
 	for _, h := range found.Hits {
@@ -117,7 +117,7 @@ func TestWhatWasSaidIsFoundAndNeverAmongDocuments(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, found.Hits, "no document says so")
 
-	found, err = a.s.AsContact(t.Context(), policy.ContactScope(ana.ID), search.Query{Text: "what was it", Source: index.Archive, Limit: 2})
+	found, err = a.s.AsContact(t.Context(), policy.ContactScope(ana.ID), search.Query{Text: "what was it", Source: index.Messages, Limit: 2})
 	require.NoError(t, err)
 	require.Len(t, found.Hits, 2)
 	require.Equal(t, "I bought 480 euros worth of wood", found.Hits[0].Text, "a query of stop words finds the newest")
@@ -145,13 +145,13 @@ func TestTheOwnersLinesAreFoundByANameThatIsKnownLater(t *testing.T) {
 	a.say(ana, policy.AuthorOwnerClient, 0, "the trip to Rome is long")
 	a.say(ana, policy.AuthorContact, 60, "the trip to Oslo is long")
 	a.index()
-	a.inTx(func(tx store.Tx) error { return store.NameOwner(a.Context(), tx, "") })
+	a.inTx(func(tx store.Tx) error { return store.SetOwnerName(a.Context(), tx, "") })
 	require.Zero(t, a.count("select count(*) from messages where unindexed"), "no name is no change")
-	a.inTx(func(tx store.Tx) error { return store.NameOwner(a.Context(), tx, "Hannes") })
+	a.inTx(func(tx store.Tx) error { return store.SetOwnerName(a.Context(), tx, "Hannes") })
 	a.index()
 	require.Equal(t, "the trip to Rome is long", a.find("what did Hannes say about the long trip", ana)[0])
 	require.Equal(t, 2, a.count("select count(*) from message_index"))
-	a.inTx(func(tx store.Tx) error { return store.NameOwner(a.Context(), tx, "Olga") })
+	a.inTx(func(tx store.Tx) error { return store.SetOwnerName(a.Context(), tx, "Olga") })
 	require.Zero(t, a.count("select count(*) from messages where unindexed"), "who has a name keeps it")
 }
 
@@ -195,7 +195,7 @@ func TestWhatIsChangedOrDeletedIsNotFoundAnyMore(t *testing.T) {
 	ana := a.chat("Ana", policy.KindDM)
 	events := a.say(ana, policy.AuthorContact, 0, "the safe opens with 4711", "the parrot sleeps", "tulips")
 	a.index()
-	found, err := a.s.AsOwner(t.Context(), policy.OwnerScope(ana.ID), search.Query{Text: "safe parrot tulips", Source: index.Archive})
+	found, err := a.s.AsOwner(t.Context(), policy.OwnerScope(ana.ID), search.Query{Text: "safe parrot tulips", Source: index.Messages})
 	require.NoError(t, err)
 	var ids []int64
 	for _, h := range found.Hits {
@@ -213,7 +213,7 @@ func TestWhatIsChangedOrDeletedIsNotFoundAnyMore(t *testing.T) {
 	scope := policy.OwnerScope(ana.ID)
 	db, err := a.st.OwnerReader(scope)
 	require.NoError(t, err)
-	texts, err := index.ArchivedTexts(t.Context(), db, scope, ids)
+	texts, err := index.MessageTexts(t.Context(), db, scope, ids)
 	require.NoError(t, err)
 	require.Len(t, texts, 1, "nor by a search that found them a moment before")
 	require.Equal(t, "tulips", texts[0].Content)
@@ -262,7 +262,7 @@ func TestNobodyFindsWhatWasSaidInAnotherChat(t *testing.T) {
 			text = invented(uint64(1000 + r.IntN(len(chats)))) // a word of one chat
 		}
 		scope := policy.ContactScope(chats[i].ID)
-		found, err := a.s.AsContact(t.Context(), scope, search.Query{Text: text, Source: index.Archive, Limit: 50})
+		found, err := a.s.AsContact(t.Context(), scope, search.Query{Text: text, Source: index.Messages, Limit: 50})
 		require.NoError(t, err)
 		for _, h := range found.Hits {
 			require.Equal(t, chats[i].ID, h.ChatID)

@@ -78,9 +78,9 @@ func newScopeCache() *scopeCache {
 type speculation struct {
 	matches
 
-	versions  []int64       // of the roles, ascending
-	predicted index.TextsIn // words that the cache has no stems of
-	stems     [][]string    // of predicted
+	versions  []int64             // of the roles, ascending
+	predicted index.LanguageTexts // words that the cache has no stems of
+	stems     [][]string          // of predicted
 }
 
 // speculate matches without a round trip. It reports false if the cache lacks the scope or one of its roles.
@@ -261,7 +261,7 @@ func (s *scopeCache) drop(key roleKey) {
 }
 
 func (s *scopeCache) load(ctx context.Context, db store.Reader, source index.Source, roles []policy.Role) error {
-	rows, err := index.HeldPassages(ctx, db, source, roles)
+	rows, err := index.RolePassages(ctx, db, source, roles)
 	if err != nil {
 		return err
 	}

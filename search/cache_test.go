@@ -106,7 +106,7 @@ func TestWhatIsAddedToAHeldScopeIsFoundAtOnce(t *testing.T) {
 		a.index()
 		_, err := lib.Index(t.Context(), knowledge.File{Name: fmt.Sprint(n, ".md"), Role: policy.UserRole(ana.ID), Data: []byte(text)})
 		require.NoError(t, err)
-		for _, in := range []index.Source{index.Documents, index.Archive} {
+		for _, in := range []index.Source{index.Documents, index.Messages} {
 			var trips int64
 			for range 3 { // version noted, loaded, cached
 				before := a.st.Pool().Stat().AcquireCount()
@@ -134,13 +134,13 @@ func TestAContactCannotReadTheEntriesOfOthersWholesale(t *testing.T) {
 	db, err := st.ContactReader(policy.ContactScope(1))
 	require.NoError(t, err)
 	all := []policy.Role{policy.Public, policy.Admin, policy.UserRole(1), policy.UserRole(2)}
-	passages, err := index.HeldPassages(t.Context(), db, index.Documents, all)
+	passages, err := index.RolePassages(t.Context(), db, index.Documents, all)
 	require.NoError(t, err)
 	require.NotEmpty(t, passages)
 	for _, p := range passages {
 		require.Contains(t, []policy.Role{policy.Public, policy.UserRole(1)}, p.Role)
 	}
-	sizes, _, err := index.RoleSizes(t.Context(), db, index.Documents, index.TextsIn{})
+	sizes, _, err := index.RoleSizes(t.Context(), db, index.Documents, index.LanguageTexts{})
 	require.NoError(t, err)
 	require.Len(t, sizes, 2)
 

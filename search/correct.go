@@ -122,7 +122,7 @@ func suggestCorrections(roles []*cachedRole, found []index.Term) (terms []index.
 			list = mostSimilar(roles, t.Lexeme)
 		}
 		for _, a := range list {
-			terms = append(terms, index.Term{Word: t.Word, Lexeme: a.word, Chunks: chunksWith(roles, a.word), Guess: true})
+			terms = append(terms, index.Term{Word: t.Word, Lexeme: a.word, Chunks: chunksWith(roles, a.word), Correction: true})
 		}
 	}
 	return terms
@@ -146,7 +146,9 @@ func isPlausible(guess index.Term, found []index.Term) bool {
 	if len(newVocabulary([]string{guess.Lexeme}).similar(guess.Word)) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(found, func(t index.Term) bool { return !t.Guess && t.Word == guess.Word && isOneEdit(t.Lexeme, guess.Lexeme) })
+	return slices.ContainsFunc(found, func(t index.Term) bool {
+		return !t.Correction && t.Word == guess.Word && isOneEdit(t.Lexeme, guess.Lexeme)
+	})
 }
 
 // sureCorrection returns the correction in found that is certain, or nil: the only correction of the only mistyped word of a
@@ -157,7 +159,7 @@ func sureCorrection(found []index.Term) *index.Term {
 	for i, t := range found {
 		words[t.Word] = true
 		switch {
-		case !t.Guess:
+		case !t.Correction:
 		case guess != nil && guess.Lexeme != t.Lexeme:
 			return nil
 		default:
@@ -168,7 +170,7 @@ func sureCorrection(found []index.Term) *index.Term {
 		return nil
 	}
 	for _, t := range found {
-		if t.Guess || t.Word != guess.Word || utf8.RuneCountInString(t.Lexeme) < minCorrectedLen {
+		if t.Correction || t.Word != guess.Word || utf8.RuneCountInString(t.Lexeme) < minCorrectedLen {
 			continue
 		}
 		if isOneEdit(t.Lexeme, guess.Lexeme) || isOneEdit(t.Word, guess.Lexeme) {

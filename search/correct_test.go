@@ -32,7 +32,7 @@ func TestAMessageOfUnknownWordsIsCorrectedOnlySoFar(t *testing.T) {
 	_, err := knowledge.New(a.st).Index(t.Context(), knowledge.File{Name: "a.txt", Role: policy.UserRole(ana.ID), Data: []byte(strings.Join(words, " "))})
 	require.NoError(t, err)
 	s := search.New(a.st)
-	for _, in := range []index.Source{index.Documents, index.Archive} {
+	for _, in := range []index.Source{index.Documents, index.Messages} {
 		for range 3 { // from the database, and then from the memory
 			r, err := s.AsContact(t.Context(), policy.ContactScope(ana.ID), search.Query{Text: strings.Join(asked, " "), Source: in})
 			require.NoError(t, err)

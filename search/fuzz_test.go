@@ -36,7 +36,7 @@ func FuzzQuestion(f *testing.F) {
 		ctx, cancel := context.WithTimeout(t.Context(), slowest)
 		defer cancel()
 		for _, s := range []*search.Searcher{cached, search.New(st)} { // a new one matches in Postgres
-			for _, in := range []index.Source{index.Documents, index.Archive} {
+			for _, in := range []index.Source{index.Documents, index.Messages} {
 				owner, err := s.AsOwner(ctx, policy.OwnerScope(), search.Query{Text: text, Source: in})
 				require.NoError(t, err)
 				require.LessOrEqual(t, len(owner.Hits), 10)

@@ -110,7 +110,7 @@ func TestWordsOfOtherChatsDoNotTakeThePlaceOfAGuess(t *testing.T) {
 		_, err := lib.Index(t.Context(), f)
 		require.NoError(t, err)
 	}
-	for _, in := range []index.Source{index.Documents, index.Archive} {
+	for _, in := range []index.Source{index.Documents, index.Messages} {
 		found, err := search.New(a.st).AsContact(t.Context(), policy.ContactScope(ana.ID), search.Query{Text: "conservatroy", Source: in})
 		require.NoError(t, err)
 		require.Len(t, found.Hits, 1, in)

@@ -47,13 +47,13 @@ func anyOf(terms []Term) string {
 func (t Term) query(level uint8) string {
 	lexeme := t.Lexeme
 	if level > 1 {
-		lexeme += index.Marks[level-2].Lexeme
+		lexeme += index.FrequencyMarks[level-2].Lexeme
 	}
 	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(lexeme) + "'"
 }
 
 // cell is a class of passages by the frequency level of each planned term: 0 if the term does not occur, 1 for at least one
-// occurrence, and each further level for the next of index.Marks.
+// occurrence, and each further level for the next of index.FrequencyMarks.
 type cell [longPlan]uint8
 
 // isMatchedBy reports whether a set that requires the levels of s, or higher ones, matches every passage of c.
@@ -180,7 +180,7 @@ func listCells(terms []Term, scope, chunks int64) []weightedCell {
 				with.cell[i] = uint8(l + 1)
 				stands := 1.0
 				if l > 0 {
-					stands = index.Marks[l-1].Least
+					stands = index.FrequencyMarks[l-1].Least
 				}
 				with.score += t.rankWeight() * stands / (stands + k1)
 				exactly := float64(count)

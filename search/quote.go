@@ -104,7 +104,7 @@ func (c candidate) quote() Quote {
 
 // quoteCandidates lists the possible quotes of hits. It stems all of them with one query.
 func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([]candidate, error) {
-	var list index.TextsIn
+	var list index.LanguageTexts
 	cut := make([][]unit, len(hits))
 	for i, h := range hits {
 		cut[i] = units(h.Text)

@@ -74,9 +74,9 @@ func newHit(in index.Source, t index.ChunkText, s *scored) Hit {
 	h := Hit{
 		Role: t.Role, Kind: t.Kind, Language: s.language, Title: t.Title, Section: t.Section,
 		LineFrom: t.LineFrom, LineTo: t.LineTo, PageFrom: t.PageFrom, PageTo: t.PageTo,
-		Text: t.Content, Score: s.score, Coverage: s.coverage, IndexedAt: t.Indexed,
+		Text: t.Content, Score: s.score, Coverage: s.coverage, IndexedAt: t.IndexedAt,
 	}
-	if in == index.Archive {
+	if in == index.Messages {
 		h.Ref, h.ChatID = store.MessageRef(store.MessageID(t.ID)), store.ChatID(t.DocID)
 	} else {
 		h.Ref, h.DocumentID = store.ChunkRef(store.ChunkID(t.ID)), store.DocumentID(t.DocID)

@@ -211,8 +211,8 @@ func (s *Searcher) searchOnce(ctx context.Context, db store.Reader, scope policy
 		return r, complete, err
 	}
 	r, err = rankMatches(m, asked, q, func(ids []int64) (texts []index.ChunkText, err error) {
-		if q.Source == index.Archive {
-			texts, err = index.ArchivedTexts(ctx, db, scope, ids)
+		if q.Source == index.Messages {
+			texts, err = index.MessageTexts(ctx, db, scope, ids)
 		} else {
 			texts, err = index.ChunkTexts(ctx, db, scope, ids)
 		}
@@ -232,7 +232,7 @@ func (s *Searcher) searchCached(ctx context.Context, db store.Reader, scope poli
 		}
 		var stems [][]string
 		r, err := rankMatches(m.matches, asked, q, func(ids []int64) (texts []index.ChunkText, err error) {
-			texts, stems, err = index.HeldTexts(ctx, db, q.Source, scope, ids, m.versions, m.predicted)
+			texts, stems, err = index.UnchangedTexts(ctx, db, q.Source, scope, ids, m.versions, m.predicted)
 			return texts, err
 		})
 		if err != nil {
@@ -306,22 +306,22 @@ func tooFewMatches(passages []index.Passage) bool {
 
 // readNewest reads the newest passages, which a query without terms returns.
 func readNewest(ctx context.Context, db store.DB, scope policy.Scope, q Query) ([]index.ChunkText, error) {
-	if q.Source == index.Archive {
-		return index.RecentArchived(ctx, db, scope, q.Limit)
+	if q.Source == index.Messages {
+		return index.RecentMessages(ctx, db, scope, q.Limit)
 	}
 	return index.RecentChunks(ctx, db, scope, q.Kinds, q.Limit)
 }
 
 // planQueries returns the requests to run concurrently: two if the work is worth splitting and no other search runs.
 func planQueries(terms []Term, corpus index.Corpus, q Query, budget float64, alone bool) []index.PassageQuery {
-	whole := index.PassageQuery{Source: q.Source, Average: averageWords(corpus), Kinds: q.Kinds, Most: maxCandidates}
+	whole := index.PassageQuery{Source: q.Source, Average: averageWords(corpus), Kinds: q.Kinds, MaxCandidates: maxCandidates}
 	for _, t := range terms {
 		whole.Terms = append(whole.Terms, t.query(1))
 		whole.Weights = append(whole.Weights, t.rankWeight())
 	}
 	sets := []set{{queries: []string{anyOf(terms)}}}
 	if q.Exhaustive {
-		whole.Most = math.MaxInt32
+		whole.MaxCandidates = math.MaxInt32
 	} else {
 		sets = plan(terms, corpus.PlannedChunks, corpus.StatsChunks, budget)
 	}

@@ -33,7 +33,7 @@ func TestTwoConnectionsFindWhatOneDoes(t *testing.T) {
 
 	whole := index.PassageQuery{
 		Any: "'ladder'|'harbour'|'garden'", Terms: []string{"'ladder'", "'harbour'", "'garden'"}, Weights: []float64{1, 1, 1}, Average: 32,
-		Kinds: []index.Kind{index.KindKnowledge}, Most: 100,
+		Kinds: []index.Kind{index.KindKnowledge}, MaxCandidates: 100,
 	}
 	whole.Planned = [][]string{{"'ladder'", "'harbour'"}, {"'garden'"}}
 	halves := []index.PassageQuery{whole, whole}

@@ -56,7 +56,7 @@ func TestAGuessThatWasAskedForTooCountsInFull(t *testing.T) {
 	t.Parallel()
 	corpus := index.Corpus{StatsChunks: 50}
 	asked := index.Term{Word: "conservatory", Lexeme: "conservatori", Chunks: 1}
-	correction := index.Term{Word: "conservatroy", Lexeme: "conservatori", Chunks: 1, Guess: true}
+	correction := index.Term{Word: "conservatroy", Lexeme: "conservatori", Chunks: 1, Correction: true}
 	alone := mergeTerms([]index.Term{asked}, []string{"conservatory"}, corpus)[0]
 	for _, found := range [][]index.Term{{asked, correction}, {correction, asked}} {
 		term := mergeTerms(found, []string{"conservatroy", "conservatory"}, corpus)[0]

@@ -29,7 +29,7 @@ var stemmers = map[language.Language]func(*snowballstem.Env) bool{
 
 // predictStems returns the stems that Postgres most likely gives to words. Like Postgres, it stems Latin letters in Russian text
 // as English. It does not know stop words; these are cached after their first use.
-func predictStems(list index.TextsIn) [][]string {
+func predictStems(list index.LanguageTexts) [][]string {
 	stems := make([][]string, len(list.Texts))
 	for i, word := range list.Texts {
 		of := list.Languages[i]
@@ -47,7 +47,7 @@ func predictStems(list index.TextsIn) [][]string {
 }
 
 // cachedStems returns the cached stems of words in languages, and the words that are not cached.
-func (s *scopeCache) cachedStems(languages []language.Language, words []string) (known map[stemKey][]string, unknown index.TextsIn) {
+func (s *scopeCache) cachedStems(languages []language.Language, words []string) (known map[stemKey][]string, unknown index.LanguageTexts) {
 	known = make(map[stemKey][]string, len(languages)*len(words))
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,14 +82,14 @@ func (s *scopeCache) readStems(ctx context.Context, db store.Reader, languages [
 	return stems, nil
 }
 
-func addStems(stems map[stemKey][]string, list index.TextsIn, lexemes [][]string) {
+func addStems(stems map[stemKey][]string, list index.LanguageTexts, lexemes [][]string) {
 	for i, l := range lexemes {
 		stems[stemKey{list.Languages[i], list.Texts[i]}] = l
 	}
 }
 
 // cacheStems adds the stems of words to the cache.
-func (s *scopeCache) cacheStems(list index.TextsIn, lexemes [][]string) {
+func (s *scopeCache) cacheStems(list index.LanguageTexts, lexemes [][]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.stems)+len(lexemes) > maxCachedStems {

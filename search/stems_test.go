@@ -31,7 +31,7 @@ func TestStemsAreLikelyThoseOfTheDatabase(t *testing.T) {
 		language.Arabic:     "المخبز والتوصيل كتاب",
 		language.Simple:     "leveranser bagerier 面包",
 	} {
-		list := index.TextsIn{Texts: words(text, false)}
+		list := index.LanguageTexts{Texts: words(text, false)}
 		list.Languages = slices.Repeat([]language.Language{of}, len(list.Texts))
 		lexemes, err := index.Lexemes(t.Context(), st.DB(), list)
 		require.NoError(t, err)
@@ -45,7 +45,7 @@ func FuzzLikelyStems(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for of := range stemmers {
-			list := index.TextsIn{Texts: words(text, false)}
+			list := index.LanguageTexts{Texts: words(text, false)}
 			list.Languages = slices.Repeat([]language.Language{of}, len(list.Texts))
 			for i, stems := range predictStems(list) {
 				require.Len(t, stems, 1)

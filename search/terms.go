@@ -12,7 +12,7 @@ type Term struct {
 	Lexeme     string
 	Count      int     // occurrences in the query
 	Chunks     int64   // document frequency: the number of passages that contain it
-	Often      []int64 // the number of passages that contain it at least as often as each of index.Marks; empty if not indexed
+	Often      []int64 // the number of passages that contain it at least as often as each of index.FrequencyMarks; empty if not indexed
 	IDF        float64 // inverse document frequency
 	Correction bool    // the query's word occurs in no passage; this term is spelled similarly
 	words      []string
@@ -33,9 +33,9 @@ const correctionShare = 0.7
 func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term {
 	slices.SortStableFunc(found, func(a, b index.Term) int {
 		switch {
-		case a.Guess == b.Guess:
+		case a.Correction == b.Correction:
 			return 0
-		case b.Guess:
+		case b.Correction:
 			return -1
 		default:
 			return 1
@@ -43,20 +43,20 @@ func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term 
 	})
 	all := found
 	found = slices.DeleteFunc(slices.Clone(found), func(t index.Term) bool {
-		return t.Guess && (weightIn(words, t.Word) > general || !isPlausible(t, all)) // a filler word, or another word
+		return t.Correction && (weightIn(words, t.Word) > general || !isPlausible(t, all)) // a filler word, or another word
 	})
 	sure := sureCorrection(found)
 	var terms []Term
 	for _, f := range found {
-		if f.Chunks == 0 && slices.ContainsFunc(found, func(o index.Term) bool { return o.Word == f.Word && o.Chunks > 0 && !o.Guess }) {
+		if f.Chunks == 0 && slices.ContainsFunc(found, func(o index.Term) bool { return o.Word == f.Word && o.Chunks > 0 && !o.Correction }) {
 			continue // it occurs in another language
 		}
 		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })
 		if i < 0 {
 			i = len(terms)
-			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, Often: f.Often, IDF: idf(f.Chunks, corpus.StatsChunks), Correction: f.Guess, weight: weightIn(words, f.Word)}
+			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, Often: f.ChunksAtLeast, IDF: idf(f.Chunks, corpus.StatsChunks), Correction: f.Correction, weight: weightIn(words, f.Word)}
 			switch {
-			case f.Guess:
+			case f.Correction:
 				t.IDF *= correctionShare
 				if sure == nil {
 					t.weight = filler

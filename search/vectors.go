@@ -102,7 +102,7 @@ func (s *Searcher) searchHybrid(ctx context.Context, db store.Reader, scope poli
 	if err != nil {
 		return Result{}, err
 	}
-	near = slices.DeleteFunc(near, func(n index.Near) bool { return !(n.Similarity >= minSimilarity) })
+	near = slices.DeleteFunc(near, func(n index.NearestChunk) bool { return !(n.Similarity >= minSimilarity) })
 	if r.Hits, err = addNearest(ctx, db, scope, r.Hits, near); err != nil {
 		return Result{}, err
 	}
@@ -112,7 +112,7 @@ func (s *Searcher) searchHybrid(ctx context.Context, db store.Reader, scope poli
 }
 
 // addNearest appends the passages that were found by embedding only, and sets Hit.Similarity.
-func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit, near []index.Near) ([]Hit, error) {
+func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit, near []index.NearestChunk) ([]Hit, error) {
 	var ids []int64
 	for _, n := range near {
 		i := slices.IndexFunc(hits, func(h Hit) bool { return h.Ref == store.ChunkRef(n.ID) })
@@ -131,14 +131,14 @@ func addNearest(ctx context.Context, db store.DB, scope policy.Scope, hits []Hit
 	}
 	for _, t := range texts {
 		h := newHit(index.Documents, t, &scored{})
-		h.Similarity = near[slices.IndexFunc(near, func(n index.Near) bool { return n.ID == store.ChunkID(t.ID) })].Similarity
+		h.Similarity = near[slices.IndexFunc(near, func(n index.NearestChunk) bool { return n.ID == store.ChunkID(t.ID) })].Similarity
 		hits = append(hits, h)
 	}
 	return hits, nil
 }
 
 // fuse sorts hits, which are ranked by words, by both rankings.
-func fuse(hits []Hit, near []index.Near) []Hit {
+func fuse(hits []Hit, near []index.NearestChunk) []Hit {
 	value := make(map[store.Ref]float64, len(hits))
 	for i, h := range hits {
 		if h.Score > 0 {

@@ -22,10 +22,10 @@ func byWords(sure []int64, ids ...int64) []Hit {
 	return hits
 }
 
-func nearby(ids ...int64) []index.Near {
-	near := make([]index.Near, len(ids))
+func nearby(ids ...int64) []index.NearestChunk {
+	near := make([]index.NearestChunk, len(ids))
 	for i, id := range ids {
-		near[i] = index.Near{ID: store.ChunkID(id), Similarity: 0.9}
+		near[i] = index.NearestChunk{ID: store.ChunkID(id), Similarity: 0.9}
 	}
 	return near
 }
@@ -47,7 +47,7 @@ func TestFusionJoinsBothOrders(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		hits []Hit
-		near []index.Near
+		near []index.NearestChunk
 		want []int64
 	}{
 		"words alone":                      {byWords(nil, 1, 2, 3), nil, []int64{1, 2, 3}},

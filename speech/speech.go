@@ -102,7 +102,7 @@ func (t *Transcriber) text(ctx context.Context, chat store.Chat, m store.Message
 		return "", err
 	}
 	text, err := t.o.Model.Transcribe(ctx, llm.Audio{
-		Data: data.Bytes(), MIME: m.Attachment.MIME, Length: m.Attachment.Length(), Purpose: "speech", Chat: m.ChatID,
+		Data: data.Bytes(), MIME: m.Attachment.MIME, Length: m.Attachment.Duration(), Purpose: "speech", Chat: m.ChatID,
 	})
 	if err == nil && strings.TrimSpace(text) == "" {
 		return "", jobs.Final(errSilence)

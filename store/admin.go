@@ -65,17 +65,17 @@ func NewestFile(ctx context.Context, db DB, chat ChatID, sender id.UserID, since
 
 const answeredBySQL = "select " + messageColumns + " from messages m where m.outbox_id = $1 order by m.ts desc, m.id desc limit 1"
 
-// AnsweredBy returns the newest of the messages that an outgoing event answers, or ErrNotFound.
-func AnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, error) {
+// MessagesAnsweredBy returns the newest of the messages that an outgoing event answers, or ErrNotFound.
+func MessagesAnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, error) {
 	return oneMessage(ctx, db, answeredBySQL, out)
 }
 
 const isAboutSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.about <> '{}'
 	and not exists (select from messages m where m.chat_id = $1 and m.outbox_id = o.id) and not exists (select from dialogs d where d.outbox_id = o.id))`
 
-// IsAbout tells whether an event that was sent to a chat quotes messages of another, without having been asked for and without asking
+// IsUnaskedQuote tells whether an event that was sent to a chat quotes messages of another, without having been asked for and without asking
 // anything itself. The empty event does not.
-func IsAbout(ctx context.Context, db DB, chat ChatID, event id.EventID) (bool, error) {
+func IsUnaskedQuote(ctx context.Context, db DB, chat ChatID, event id.EventID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, isAboutSQL, chat, event).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for what an event quotes: %w", err)
@@ -85,8 +85,8 @@ func IsAbout(ctx context.Context, db DB, chat ChatID, event id.EventID) (bool, e
 
 const claimSettingSQL = "insert into settings (key, value) values ($1, 'true') on conflict do nothing"
 
-// ClaimSetting sets a setting to true. False: it was set before.
-func ClaimSetting(ctx context.Context, tx Tx, key Setting) (bool, error) {
+// ClaimNotification sets a setting to true. False: it was set before.
+func ClaimNotification(ctx context.Context, tx Tx, key Setting) (bool, error) {
 	tag, err := tx.Exec(ctx, claimSettingSQL, key)
 	if err != nil {
 		return false, fmt.Errorf("claim setting %s: %w", key, err)

@@ -50,8 +50,8 @@ func ApprovalByID(ctx context.Context, db DB, approval int64) (Approval, error) 
 
 const decideSQL = "update approvals set allowed = $2, decided_at = now() where id = $1 and allowed is null and expires_at > $3 returning task_id"
 
-// Decide stores what a person said to a call and returns its task. ErrNotFound: too late, or said before.
-func Decide(ctx context.Context, tx Tx, approval int64, allowed bool, now time.Time) (TaskID, error) {
+// DecideApproval stores what a person said to a call and returns its task. ErrNotFound: too late, or said before.
+func DecideApproval(ctx context.Context, tx Tx, approval int64, allowed bool, now time.Time) (TaskID, error) {
 	var task TaskID
 	if err := tx.QueryRow(ctx, decideSQL, approval, allowed, now).Scan(&task); err != nil {
 		return 0, fmt.Errorf("decide on a call: %w", row.NotFound(err))

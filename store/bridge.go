@@ -33,9 +33,9 @@ const noteBridgeChangeSQL = `insert into bridge_changes (protocol, old_bot, new_
 		and not exists (select from bridge_changes where accepted and protocol = $1 and old_bot = $3 and new_bot = $2)
 	on conflict do nothing returning id`
 
-// NoteBridgeChange notes that a bot claims a chat of another one. first: nobody was asked about it yet. That a bot which was
+// InsertBridgeChange notes that a bot claims a chat of another one. first: nobody was asked about it yet. That a bot which was
 // replaced still claims what it had is no news.
-func NoteBridgeChange(ctx context.Context, tx Tx, protocol string, oldBot, newBot id.UserID) (change int64, first bool, err error) {
+func InsertBridgeChange(ctx context.Context, tx Tx, protocol string, oldBot, newBot id.UserID) (change int64, first bool, err error) {
 	change, err = row.Value[int64](ctx, tx, "bridge change", noteBridgeChangeSQL, protocol, oldBot, newBot, maxBridgeChanges)
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
@@ -66,8 +66,8 @@ func DecideBridgeChange(ctx context.Context, tx Tx, change int64, accepted bool)
 
 const handOverChatSQL = "update chats set bridge_bot = $3 where id = $1 and bridge_bot = $2"
 
-// HandOverChat gives one chat to another bot, as its old one said itself.
-func HandOverChat(ctx context.Context, tx Tx, chat ChatID, oldBot, newBot id.UserID) error {
+// ChangeChatBot gives one chat to another bot, as its old one said itself.
+func ChangeChatBot(ctx context.Context, tx Tx, chat ChatID, oldBot, newBot id.UserID) error {
 	return row.Exec(ctx, tx, "hand a chat over", handOverChatSQL, chat, oldBot, newBot)
 }
 

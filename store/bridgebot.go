@@ -30,9 +30,9 @@ const addBridgeBotSQL = `insert into bridge_bots as b (bot, protocol, confirmed_
 
 const proveBridgeBotSQL = "update bridge_bots b set confirmed_at = now() where b.bot = $1 and b.refused_at is null and b.confirmed_at is null"
 
-// MeetBridgeBot notes a bot that claims a room, and confirms it if it is proven that it is a bridge. first: it was not known. One that has
+// InsertBridgeBot notes a bot that claims a room, and confirms it if it is proven that it is a bridge. first: it was not known. One that has
 // chats from before, or that the owner accepted in the place of another, is confirmed.
-func MeetBridgeBot(ctx context.Context, tx Tx, bot id.UserID, protocol string, proven bool) (known BridgeBot, first bool, err error) {
+func InsertBridgeBot(ctx context.Context, tx Tx, bot id.UserID, protocol string, proven bool) (known BridgeBot, first bool, err error) {
 	known, err = row.One[BridgeBot](ctx, tx, "bridge bot", addBridgeBotSQL, bot, protocol, proven)
 	if !errors.Is(err, ErrNotFound) {
 		return known, err == nil, err
@@ -80,8 +80,8 @@ func DecideBridgeBot(ctx context.Context, tx Tx, bot int64, confirmed bool) erro
 
 const setAsideSQL = `update chats set channel_id = left(channel_id, 255) || ' of ' || bridge_bot, room_id = null, former_room = null, closed_why = $2 where id = $1`
 
-// SetAside takes a channel away from a chat that an unconfirmed bot claimed before the bridge did.
-func SetAside(ctx context.Context, tx Tx, chat ChatID) error {
+// CloseUnconfirmed takes a channel away from a chat that an unconfirmed bot claimed before the bridge did.
+func CloseUnconfirmed(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "set a chat aside", setAsideSQL, chat, ClosedAside)
 }
 

@@ -40,9 +40,9 @@ const bridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, why
 		where s.changed_at < excluded.changed_at and (s.down_since is null or (excluded.why = @ended and s.why <> @ended))
 	returning id`
 
-// BridgeDown notes that a bridge lost its network. first: it was not known, so the owner is to be told of row state. That the network
+// MarkBridgeDown notes that a bridge lost its network. first: it was not known, so the owner is to be told of row state. That the network
 // has ended a login which did not work before is news: then it does not come back by itself.
-func BridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, first bool, err error) {
+func MarkBridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, first bool, err error) {
 	state, err = row.Value[int64](ctx, tx, "bridge state", bridgeDownSQL, pgx.NamedArgs{
 		"bot": s.Bot, "login": text.Storable(s.Login), "protocol": s.Protocol, "why": text.Storable(s.Why), "at": s.ChangedAt,
 		"ended": bridgebridge.LoggedOut,
@@ -56,8 +56,8 @@ func BridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, first b
 const bridgeUpSQL = `update bridge_states set was_down = down_since, down_since = null, why = '', changed_at = $3
 	where bot = $1 and ($2 = '' or login in ($2, '')) and down_since is not null and changed_at < $3 returning id`
 
-// BridgeUp notes that a bridge reaches its network again and returns the states that were down. An empty login means all.
-func BridgeUp(ctx context.Context, tx Tx, bot id.UserID, login string, at time.Time) ([]int64, error) {
+// MarkBridgeUp notes that a bridge reaches its network again and returns the states that were down. An empty login means all.
+func MarkBridgeUp(ctx context.Context, tx Tx, bot id.UserID, login string, at time.Time) ([]int64, error) {
 	return row.Values[int64](ctx, tx, "bridge states", bridgeUpSQL, bot, text.Storable(login), at)
 }
 
@@ -65,9 +65,9 @@ const heardAgainSQL = `update bridge_states s set was_down = down_since, down_si
 	where s.down_since is not null and s.login <> '' and exists (select from messages m join chats c on c.id = m.chat_id
 		where c.bridge_bot = s.bot and c.receiver = s.login and m.author = 'contact' and m.ts > s.changed_at + interval '1 minute') returning id`
 
-// HeardAgain notes that logins work because their contacts are heard again, and returns the states that were down: a bridge that was
+// MarkRecoveredBridges notes that logins work because their contacts are heard again, and returns the states that were down: a bridge that was
 // restarted meanwhile does not say so. The minute is for clocks that differ.
-func HeardAgain(ctx context.Context, tx Tx) ([]int64, error) {
+func MarkRecoveredBridges(ctx context.Context, tx Tx) ([]int64, error) {
 	return row.Values[int64](ctx, tx, "logins that work again", heardAgainSQL)
 }
 
@@ -98,7 +98,7 @@ const silentSQL = `insert into bridge_states as s (bot, login, protocol, why, ch
 // SilentBridge is what is said of a bridge that confirmed messages before and does not any more.
 const SilentBridge = "no answer"
 
-// SilentBridges notes the bridges that say nothing about what was sent minutes ago, although they did before.
-func SilentBridges(ctx context.Context, tx Tx) ([]int64, error) {
+// MarkSilentBridges notes the bridges that say nothing about what was sent minutes ago, although they did before.
+func MarkSilentBridges(ctx context.Context, tx Tx) ([]int64, error) {
 	return row.Values[int64](ctx, tx, "silent bridges", silentSQL, SilentBridge)
 }

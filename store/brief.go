@@ -9,8 +9,8 @@ import (
 	"multis/store/row"
 )
 
-// Lively is a chat in which something was said, and how much.
-type Lively struct {
+// ActiveChat is a chat in which something was said, and how much.
+type ActiveChat struct {
 	ChatID   ChatID
 	Messages int
 }
@@ -27,15 +27,15 @@ const livelySQL = `select c.id, w.n from chats c, lateral (select count(*) as n,
 	where c.kind in ('dm', 'group') and c.last_message_at >= @from and (@protocol = '' or c.protocol = @protocol) and (@chat = 0 or c.id = @chat) and w.n > 0
 	order by c.kind = 'group', w.newest desc, c.id limit @limit`
 
-// LivelyChats lists the chats in which something was said in a stretch of time: of one network, of one chat, or of all for zero values.
-func LivelyChats(ctx context.Context, db DB, from, until time.Time, protocol string, chat ChatID, limit int) ([]Lively, error) {
-	return row.All[Lively](ctx, db, "chats", livelySQL, pgx.NamedArgs{"from": from, "until": timeOrNil(until), "protocol": protocol, "chat": chat, "limit": limit})
+// ActiveChats lists the chats in which something was said in a stretch of time: of one network, of one chat, or of all for zero values.
+func ActiveChats(ctx context.Context, db DB, from, until time.Time, protocol string, chat ChatID, limit int) ([]ActiveChat, error) {
+	return row.All[ActiveChat](ctx, db, "chats", livelySQL, pgx.NamedArgs{"from": from, "until": timeOrNil(until), "protocol": protocol, "chat": chat, "limit": limit})
 }
 
 const saidInSQL = "select x.* from unnest(@chats::bigint[]) with ordinality c(id, n), lateral (select " + messageColumns + ` from messages m where m.chat_id = c.id and ` + spokenSQL + `
 	order by m.ts desc, m.id desc limit @each) x order by c.n, x.ts, x.id`
 
-// SaidIn returns the newest messages of each of some chats in a stretch of time, chat by chat, oldest first.
-func SaidIn(ctx context.Context, db DB, chats []ChatID, from, until time.Time, each int) ([]Message, error) {
+// MessagesOfChats returns the newest messages of each of some chats in a stretch of time, chat by chat, oldest first.
+func MessagesOfChats(ctx context.Context, db DB, chats []ChatID, from, until time.Time, each int) ([]Message, error) {
 	return collectMessages(ctx, db, saidInSQL, pgx.NamedArgs{"chats": chats, "from": from, "until": timeOrNil(until), "each": each})
 }

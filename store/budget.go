@@ -142,9 +142,9 @@ func SettleCost(ctx context.Context, w Writer, reservation int64, st policy.Sett
 
 const markToldSQL = `update budgets set told = $3 where day = $1::date and cap = 'day' and committed >= $2 and told < $3`
 
-// MarkTold takes note that the owner is told of a percentage of a day's cap that is spent, at the amount given. It reports
+// MarkBudgetNotified takes note that the owner is told of a percentage of a day's cap that is spent, at the amount given. It reports
 // false when that is not so, or when he was told of it, or of more, before.
-func MarkTold(ctx context.Context, tx Tx, day string, amount int64, percent int) (bool, error) {
+func MarkBudgetNotified(ctx context.Context, tx Tx, day string, amount int64, percent int) (bool, error) {
 	tag, err := tx.Exec(ctx, markToldSQL, day, amount, percent)
 	if err != nil {
 		return false, fmt.Errorf("mark %d %% of the budget as told: %w", percent, err)

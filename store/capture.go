@@ -46,8 +46,8 @@ func MemoryOf(ctx context.Context, db DB, chat ChatID) (Memory, error) {
 	return row.One[Memory](ctx, db, "memory", memorySQL, chat)
 }
 
-// HoldMemory is MemoryOf that keeps other captures of the chat out until the transaction ends.
-func HoldMemory(ctx context.Context, tx Tx, chat ChatID) (Memory, error) {
+// LockMemory is MemoryOf that keeps other captures of the chat out until the transaction ends.
+func LockMemory(ctx context.Context, tx Tx, chat ChatID) (Memory, error) {
 	return row.One[Memory](ctx, tx, "memory", memorySQL+" for update", chat)
 }
 
@@ -79,15 +79,15 @@ const capturedSQL = `update chat_memory set captured_to = $2, failures = 0, retr
 		order by ts desc, id desc limit $3) w order by w.ts limit 1), window_from)
 	where chat_id = $1`
 
-// Captured notes that a chat was looked at up to a message. Its window is cut to the last keep messages before that.
-func Captured(ctx context.Context, tx Tx, chat ChatID, message MessageID, keep int) error {
+// MarkCaptured notes that a chat was looked at up to a message. Its window is cut to the last keep messages before that.
+func MarkCaptured(ctx context.Context, tx Tx, chat ChatID, message MessageID, keep int) error {
 	return row.Exec(ctx, tx, "note capture", capturedSQL, chat, message, keep)
 }
 
 const captureFailedSQL = `update chat_memory set failures = failures + 1, retry_at = now() + least(interval '15 minutes' * power(2, least(failures, 7)), interval '1 day') where chat_id = $1`
 
-// CaptureFailed keeps a chat from being looked at again too soon.
-func CaptureFailed(ctx context.Context, tx Tx, chat ChatID) error {
+// DelayCapture keeps a chat from being looked at again too soon.
+func DelayCapture(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "note failed capture", captureFailedSQL, chat)
 }
 

@@ -83,11 +83,11 @@ func (c Chat) DeliveryIn(d policy.Defaults) policy.Delivery {
 	return d.Delivery(c.Delivery, c.Mode, c.Kind, c.Protocol)
 }
 
-// LivesIn tells whether a room is the chat's room of today.
-func (c Chat) LivesIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID == room }
+// IsIn tells whether a room is the chat's room of today.
+func (c Chat) IsIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID == room }
 
-// Usable tells whether something can be sent and received there.
-func (c Chat) Usable() bool { return c.RoomID != nil && c.ClosedWhy == "" }
+// HasRoom tells whether something can be sent and received there.
+func (c Chat) HasRoom() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
 	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces, c.person,
@@ -103,9 +103,9 @@ func ChatsByRoom(ctx context.Context, db DB, rooms []id.RoomID) (map[id.RoomID]C
 
 const holdChatsSQL = "select " + chatColumns + " from chats c where c.room_id = any($1) or c.former_room = any($1) order by c.id for no key update"
 
-// HoldChats is ChatsByRoom for a transaction that will change the chats: it takes them in one order, so that two such
+// LockChatsByRoom is ChatsByRoom for a transaction that will change the chats: it takes them in one order, so that two such
 // transactions wait for each other instead of blocking each other. A chat is also found by the room where it lived before.
-func HoldChats(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
+func LockChatsByRoom(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
 	chats, err := collectChats(ctx, tx, holdChatsSQL, rooms)
 	if err != nil {
 		return nil, err
@@ -126,8 +126,8 @@ func HoldChats(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.RoomID]Cha
 
 const holdChatSQL = "select " + chatColumns + " from chats c where c.id = $1 for no key update"
 
-// HoldChat is ChatByID for a transaction that will change the chat.
-func HoldChat(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
+// LockChat is ChatByID for a transaction that will change the chat.
+func LockChat(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
 	return oneChat(ctx, tx, holdChatSQL, chat)
 }
 
@@ -157,8 +157,8 @@ func ChatByID(ctx context.Context, db DB, chat ChatID) (Chat, error) {
 	return oneChat(ctx, db, chatByIDSQL, chat)
 }
 
-// ShareChat is ChatByID for a transaction that must not race with a change of mode or a pause: it waits for one under way.
-func ShareChat(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
+// LockChatShared is ChatByID for a transaction that must not race with a change of mode or a pause: it waits for one under way.
+func LockChatShared(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
 	return oneChat(ctx, tx, chatByIDSQL+" for share", chat)
 }
 
@@ -239,8 +239,8 @@ const nameOwnerSQL = `with named as (update chats set owner_name = $1 where owne
 	unindexed as (delete from message_index where doc_id in (select id from named))
 	update messages set unindexed = true where chat_id in (select id from named) and redacted_at is null and not unindexed`
 
-// NameOwner says what the owner is called in the chats that do not tell. Without a name nothing changes.
-func NameOwner(ctx context.Context, tx Tx, name string) error {
+// SetOwnerName says what the owner is called in the chats that do not tell. Without a name nothing changes.
+func SetOwnerName(ctx context.Context, tx Tx, name string) error {
 	return row.Exec(ctx, tx, "name the owner", nameOwnerSQL, text.Storable(name))
 }
 
@@ -283,15 +283,15 @@ func CloseChat(ctx context.Context, tx Tx, chat ChatID, why string) error {
 
 const ownerWroteSQL = "update chats set owner_last_at = greatest(owner_last_at, $2) where id = $1"
 
-// OwnerWrote notes that the owner wrote in a chat himself, which holds the assistant back there for a while.
-func OwnerWrote(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
+// SetOwnerWrote notes that the owner wrote in a chat himself, which holds the assistant back there for a while.
+func SetOwnerWrote(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
 	return row.Exec(ctx, tx, "note the owner's message", ownerWroteSQL, chat, at)
 }
 
 const typingSQL = "update chats set typing_until = greatest(typing_until, $2) where id = $1"
 
-// ContactTypes notes that somebody there is writing: a turn waits for it.
-func ContactTypes(ctx context.Context, tx Tx, chat ChatID, until time.Time) error {
+// SetContactTyping notes that somebody there is writing: a turn waits for it.
+func SetContactTyping(ctx context.Context, tx Tx, chat ChatID, until time.Time) error {
 	return row.Exec(ctx, tx, "note typing", typingSQL, chat, until)
 }
 
@@ -322,15 +322,15 @@ const LeaseTime = 30 * time.Second
 const lockChatSQL = `update chats c set locked_by = $2, locked_until = now() + $3
 	where id = $1 and (locked_by = $2 or locked_until < now()) returning ` + chatColumns
 
-// LockChat takes, or renews, the lease on a chat for one turn, and returns the chat. It is ErrNotFound while another holds it.
-func LockChat(ctx context.Context, w Writer, chat ChatID, by string) (Chat, error) {
+// LeaseChat takes, or renews, the lease on a chat for one turn, and returns the chat. It is ErrNotFound while another holds it.
+func LeaseChat(ctx context.Context, w Writer, chat ChatID, by string) (Chat, error) {
 	return oneChat(ctx, w, lockChatSQL, chat, by, LeaseTime)
 }
 
 const unlockChatSQL = "update chats set locked_by = '', locked_until = '-infinity' where id = $1 and locked_by = $2"
 
-// UnlockChat gives the lease back. It returns false when it was no longer ours: then nothing of the turn may be committed.
-func UnlockChat(ctx context.Context, w Writer, chat ChatID, by string) (bool, error) {
+// EndLease gives the lease back. It returns false when it was no longer ours: then nothing of the turn may be committed.
+func EndLease(ctx context.Context, w Writer, chat ChatID, by string) (bool, error) {
 	tag, err := w.Exec(ctx, unlockChatSQL, chat, by)
 	if err != nil {
 		return false, fmt.Errorf("unlock chat: %w", err)

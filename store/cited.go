@@ -31,13 +31,13 @@ const settingInvented Setting = "invented_citations"
 const countInventedSQL = `insert into settings (key, value) values ($1, to_jsonb($2::int))
 	on conflict (key) do update set value = to_jsonb(settings.value::int + excluded.value::int), updated_at = now()`
 
-// CountInvented adds to the number of citations that a model made up.
-func CountInvented(ctx context.Context, w Writer, n int) error {
+// AddInventedCitations adds to the number of citations that a model made up.
+func AddInventedCitations(ctx context.Context, w Writer, n int) error {
 	return row.Exec(ctx, w, "count citations that were made up", countInventedSQL, settingInvented, n)
 }
 
-// Invented is how many citations models made up so far.
-func Invented(ctx context.Context, db DB) (int, error) {
+// InventedCitations is how many citations models made up so far.
+func InventedCitations(ctx context.Context, db DB) (int, error) {
 	n := 0
 	_, err := GetSetting(ctx, db, settingInvented, &n)
 	return n, err

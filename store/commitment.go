@@ -52,8 +52,8 @@ func InsertCommitment(ctx context.Context, tx Tx, c Commitment) error {
 
 const dropPromisedSQL = "update commitments set state = 'dropped' where note_id = $1 and state = 'open'"
 
-// DropPromised ends what a note said to be promised, because a newer note takes its place.
-func DropPromised(ctx context.Context, tx Tx, note NoteID) error {
+// DeleteCommitmentsOfNote ends what a note said to be promised, because a newer note takes its place.
+func DeleteCommitmentsOfNote(ctx context.Context, tx Tx, note NoteID) error {
 	return row.Exec(ctx, tx, "end commitments", dropPromisedSQL, note)
 }
 
@@ -90,21 +90,21 @@ const unnudgedSQL = "select " + commitmentColumns + ` from commitments c where c
 	and case when c.snoozed_to is null then c.due_at <= $1 and c.due_at > $2 else c.snoozed_to <= $3 end
 	order by coalesce(c.snoozed_to, c.due_at), c.id limit 20 for update skip locked`
 
-// Unnudged returns the promises of which the owner was not reminded: those due between two times, and those put off until now.
-func Unnudged(ctx context.Context, tx Tx, notBefore, until, now time.Time) ([]Commitment, error) {
+// DueNudges returns the promises of which the owner was not reminded: those due between two times, and those put off until now.
+func DueNudges(ctx context.Context, tx Tx, notBefore, until, now time.Time) ([]Commitment, error) {
 	return row.All[Commitment](ctx, tx, "commitments", unnudgedSQL, until, notBefore, now)
 }
 
 const nudgedSQL = "update commitments set nudged_at = $2, shown_in = $3 where id = $1"
 
-// Nudged notes that the owner was reminded of a promise, and by what.
-func Nudged(ctx context.Context, tx Tx, commitment CommitmentID, at time.Time, out uuid.UUID) error {
+// MarkNudged notes that the owner was reminded of a promise, and by what.
+func MarkNudged(ctx context.Context, tx Tx, commitment CommitmentID, at time.Time, out uuid.UUID) error {
 	return row.Exec(ctx, tx, "note reminder", nudgedSQL, commitment, at, out)
 }
 
 const shownSQL = "update commitments set shown_in = $2 where id = $1"
 
-// ShownIn notes what shows a promise by itself.
-func ShownIn(ctx context.Context, tx Tx, commitment CommitmentID, out uuid.UUID) error {
+// SetCommitmentEvent notes what shows a promise by itself.
+func SetCommitmentEvent(ctx context.Context, tx Tx, commitment CommitmentID, out uuid.UUID) error {
 	return row.Exec(ctx, tx, "note what shows a commitment", shownSQL, commitment, out)
 }

@@ -72,8 +72,8 @@ func DialogByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (D
 const fileAfterSQL = `select exists (select from messages m join outbox o on o.id = $2
 	where m.chat_id = $1 and m.answered_at > o.created_at and (m.attachment is not null or m.body ~* '^\s*[/!]index\y'))`
 
-// FileAfter tells whether a file was dealt with after a question was asked.
-func FileAfter(ctx context.Context, db DB, d Dialog) (bool, error) {
+// IsFileHandledSince tells whether a file was dealt with after a question was asked.
+func IsFileHandledSince(ctx context.Context, db DB, d Dialog) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, fileAfterSQL, d.ChatID, d.OutboxID).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for a file: %w", err)

@@ -14,15 +14,15 @@ const lockDraftSQL = "select " + outColumns + " from outbox o where (o.id = $1 o
 
 // LockDraft returns the rows of a draft by its first one, and keeps others from deciding on it until the transaction ends. None: it was
 // decided on before.
-func LockDraft(ctx context.Context, tx Tx, first uuid.UUID) ([]Out, error) {
-	return row.All[Out](ctx, tx, "draft", lockDraftSQL, first)
+func LockDraft(ctx context.Context, tx Tx, first uuid.UUID) ([]OutboxMessage, error) {
+	return row.All[OutboxMessage](ctx, tx, "draft", lockDraftSQL, first)
 }
 
 const releaseSQL = `update outbox set state = 'queued', purpose = $2, code = $3, reason = $4, created_at = now()
 	where (id = $1 or part_of = $1) and state = 'held'`
 
-// ReleaseOut lets a draft go: it is sent as if it had been written now, with the gate's decision on it.
-func ReleaseOut(ctx context.Context, tx Tx, first uuid.UUID, purpose policy.Purpose, code policy.Code, why string) error {
+// QueueDraft lets a draft go: it is sent as if it had been written now, with the gate's decision on it.
+func QueueDraft(ctx context.Context, tx Tx, first uuid.UUID, purpose policy.Purpose, code policy.Code, why string) error {
 	return row.Exec(ctx, tx, "release draft", releaseSQL, first, purpose, code, why)
 }
 
@@ -30,8 +30,8 @@ const openDraftsSQL = "select " + outColumns + ` from outbox o where o.state = '
 	order by o.seq limit $1`
 
 // OpenDrafts returns the first row of each draft that waits, the oldest first.
-func OpenDrafts(ctx context.Context, db DB, limit int) ([]Out, error) {
-	return row.All[Out](ctx, db, "drafts", openDraftsSQL, limit)
+func OpenDrafts(ctx context.Context, db DB, limit int) ([]OutboxMessage, error) {
+	return row.All[OutboxMessage](ctx, db, "drafts", openDraftsSQL, limit)
 }
 
 const draftDialogSQL = "select " + dialogColumns + " from dialogs d where d.kind = $1 and d.draft_id = $2 order by d.id desc limit 1"
@@ -46,14 +46,14 @@ const (
 	moveRunSQL     = "update schedule_runs set outbox_id = $2 where outbox_id = $1"
 )
 
-// MoveOut puts another outgoing event in the place of one that was not sent: what it answers, and the run that says it.
-func MoveOut(ctx context.Context, tx Tx, from, to uuid.UUID) error {
+// ReplaceDraft puts another outgoing event in the place of one that was not sent: what it answers, and the run that says it.
+func ReplaceDraft(ctx context.Context, tx Tx, from, to uuid.UUID) error {
 	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, from, to), row.Exec(ctx, tx, "move the run of an event", moveRunSQL, from, to))
 }
 
 const noteRunSQL = "update schedule_runs set state = $2, note = $3 where outbox_id = $1"
 
-// NoteRun writes what became of what a run says.
-func NoteRun(ctx context.Context, tx Tx, out uuid.UUID, state RunState, note string) error {
+// SetRunOutcome writes what became of what a run says.
+func SetRunOutcome(ctx context.Context, tx Tx, out uuid.UUID, state RunState, note string) error {
 	return row.Exec(ctx, tx, "note what became of a run", noteRunSQL, out, state, note)
 }

@@ -31,16 +31,16 @@ func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, 
 
 const tellEscalationSQL = "update escalations set told = true where chat_id = $1 and closed_at is null"
 
-// ToldEscalation notes that the contact was told that a person takes over.
-func ToldEscalation(ctx context.Context, tx Tx, chat ChatID) error {
+// MarkContactTold notes that the contact was told that a person takes over.
+func MarkContactTold(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "note that the contact was told", tellEscalationSQL, chat)
 }
 
 const countWaitingSQL = `select count(*) from escalations e join messages f on f.id = e.message_id
 	join messages m on m.chat_id = e.chat_id and m.ts >= f.ts and m.id > f.id and m.code = $2 where e.chat_id = $1 and e.closed_at is null`
 
-// CountWaiting counts the messages that came while a chat waits for a person, by the code that they were settled with.
-func CountWaiting(ctx context.Context, db DB, chat ChatID, code policy.Code) (int, error) {
+// CountMessagesWaiting counts the messages that came while a chat waits for a person, by the code that they were settled with.
+func CountMessagesWaiting(ctx context.Context, db DB, chat ChatID, code policy.Code) (int, error) {
 	return row.Value[int](ctx, db, "count messages that wait", countWaitingSQL, chat, code)
 }
 

@@ -13,11 +13,11 @@ import (
 
 // WatchedFolder is a folder whose files are indexed as they come, change and go.
 type WatchedFolder struct {
-	Path    string // below the documents folder
-	Role    policy.Role
-	Said    time.Time // when somebody said who may see its files
-	ChatID  ChatID    // where what is done is told
-	Trouble string    // why it could not be looked at, as it was told
+	Path      string // below the documents folder
+	Role      policy.Role
+	RoleSetAt time.Time // when somebody said who may see its files
+	ChatID    ChatID    // where what is done is told
+	Error     string    // why it could not be looked at, as it was told
 }
 
 // WatchedFile is a file of such a folder as it was when it was last looked at.
@@ -36,7 +36,7 @@ const forgetFilesSQL = "delete from watched_files where folder = $1"
 
 // WatchFolder begins to watch a folder, or changes who may see its files.
 func WatchFolder(ctx context.Context, tx Tx, f WatchedFolder) error {
-	if err := row.Exec(ctx, tx, "watch folder", watchFolderSQL, f.Path, f.Role, f.Said, f.ChatID); err != nil {
+	if err := row.Exec(ctx, tx, "watch folder", watchFolderSQL, f.Path, f.Role, f.RoleSetAt, f.ChatID); err != nil {
 		return err
 	}
 	return row.Exec(ctx, tx, "forget files of folder", forgetFilesSQL, f.Path)
@@ -89,8 +89,8 @@ func WatchedFiles(ctx context.Context, db DB, folder string) (map[string]Watched
 
 const troubleSQL = "update watched_folders set trouble = $2 where path = $1"
 
-// NoteTrouble notes why a folder cannot be looked at; empty when it can.
-func NoteTrouble(ctx context.Context, tx Tx, folder, trouble string) error {
+// SetFolderError notes why a folder cannot be looked at; empty when it can.
+func SetFolderError(ctx context.Context, tx Tx, folder, trouble string) error {
 	return row.Exec(ctx, tx, "note trouble with a folder", troubleSQL, folder, trouble)
 }
 
@@ -101,8 +101,8 @@ const putWatchedSQL = `insert into watched_files (folder, path, size, modified, 
 
 const dropWatchedSQL = "delete from watched_files where folder = $1 and path = any ($2)"
 
-// NoteWatched notes how files of a folder were when they were looked at for those who may see them, and which are gone.
-func NoteWatched(ctx context.Context, tx Tx, f WatchedFolder, looked []WatchedFile, gone []string) error {
+// RecordWatchedFiles notes how files of a folder were when they were looked at for those who may see them, and which are gone.
+func RecordWatchedFiles(ctx context.Context, tx Tx, f WatchedFolder, looked []WatchedFile, gone []string) error {
 	err := row.Exec(ctx, tx, "note watched files", putWatchedSQL, f.Path, f.Role, row.Column(looked, func(f WatchedFile) string { return f.Path }),
 		row.Column(looked, func(f WatchedFile) int64 { return f.Size }), row.Column(looked, func(f WatchedFile) time.Time { return f.Modified }), row.Column(looked, func(f WatchedFile) string { return f.Reader }))
 	if err != nil || len(gone) == 0 {

@@ -16,35 +16,35 @@ import (
 	"multis/store/row"
 )
 
-// Forgotten counts what was removed, by what it was.
-type Forgotten struct {
-	Messages  int `json:"messages,omitempty"`
-	Files     int `json:"files,omitempty"` // of messages, where they were kept
-	Notes     int `json:"notes,omitempty"`
-	Passages  int `json:"passages,omitempty"` // of the notes, as they are searched
-	Promises  int `json:"promises,omitempty"`
-	Tasks     int `json:"tasks,omitempty"`   // of agents, with all their steps
-	Letters   int `json:"letters,omitempty"` // what multis said
-	Waits     int `json:"waits,omitempty"`   // chats that waited for a person because of a message
-	Reminders int `json:"reminders,omitempty"`
-	Summaries int `json:"summaries,omitempty"` // of conversations
-	Entries   int `json:"entries,omitempty"`   // of jobs that are over, and of questions to the owner
-	Chats     int `json:"chats,omitempty"`     // of which all that was said is gone
+// DeletionCounts counts what was removed, by what it was.
+type DeletionCounts struct {
+	Messages       int `json:"messages,omitempty"`
+	Files          int `json:"files,omitempty"` // of messages, where they were kept
+	Notes          int `json:"notes,omitempty"`
+	Passages       int `json:"passages,omitempty"` // of the notes, as they are searched
+	Commitments    int `json:"promises,omitempty"`
+	Tasks          int `json:"tasks,omitempty"`   // of agents, with all their steps
+	OutboxMessages int `json:"letters,omitempty"` // what multis said
+	Escalations    int `json:"waits,omitempty"`   // chats that waited for a person because of a message
+	Schedules      int `json:"reminders,omitempty"`
+	Summaries      int `json:"summaries,omitempty"` // of conversations
+	Entries        int `json:"entries,omitempty"`   // of jobs that are over, and of questions to the owner
+	Chats          int `json:"chats,omitempty"`     // of which all that was said is gone
 	// Retract are events in the admin room that quoted a message.
 	Retract []uuid.UUID `json:"-"`
 }
 
 // Add is f and what else was removed.
-func (f Forgotten) Add(more Forgotten) Forgotten {
+func (f DeletionCounts) Add(more DeletionCounts) DeletionCounts {
 	f.Messages += more.Messages
 	f.Files += more.Files
 	f.Notes += more.Notes
 	f.Passages += more.Passages
-	f.Promises += more.Promises
+	f.Commitments += more.Commitments
 	f.Tasks += more.Tasks
-	f.Letters += more.Letters
-	f.Waits += more.Waits
-	f.Reminders += more.Reminders
+	f.OutboxMessages += more.OutboxMessages
+	f.Escalations += more.Escalations
+	f.Schedules += more.Schedules
 	f.Summaries += more.Summaries
 	f.Entries += more.Entries
 	f.Chats += more.Chats
@@ -53,25 +53,25 @@ func (f Forgotten) Add(more Forgotten) Forgotten {
 }
 
 // IsZero tells whether nothing was there.
-func (f Forgotten) IsZero() bool {
-	return f.Messages+f.Files+f.Notes+f.Passages+f.Promises+f.Tasks+f.Letters+f.Waits+f.Reminders+f.Summaries+f.Entries+f.Chats == 0
+func (f DeletionCounts) IsZero() bool {
+	return f.Messages+f.Files+f.Notes+f.Passages+f.Commitments+f.Tasks+f.OutboxMessages+f.Escalations+f.Schedules+f.Summaries+f.Entries+f.Chats == 0
 }
 
-// Doomed names what is to go.
-type Doomed struct {
-	Messages  []MessageID  `json:"messages,omitempty"`
-	Notes     []NoteID     `json:"notes,omitempty"`
-	Tasks     []TaskID     `json:"tasks,omitempty"`
-	Letters   []uuid.UUID  `json:"letters,omitempty"`
-	Schedules []ScheduleID `json:"schedules,omitempty"`
-	Jobs      []int64      `json:"jobs,omitempty"`      // that are over, or failed once
-	Questions []int64      `json:"questions,omitempty"` // to the owner
-	Summaries []ChatID     `json:"summaries,omitempty"` // of conversations, by chat
+// DeletionSet names what is to go.
+type DeletionSet struct {
+	Messages       []MessageID  `json:"messages,omitempty"`
+	Notes          []NoteID     `json:"notes,omitempty"`
+	Tasks          []TaskID     `json:"tasks,omitempty"`
+	OutboxMessages []uuid.UUID  `json:"letters,omitempty"`
+	Schedules      []ScheduleID `json:"schedules,omitempty"`
+	Jobs           []int64      `json:"jobs,omitempty"`      // that are over, or failed once
+	Dialogs        []int64      `json:"questions,omitempty"` // to the owner
+	Summaries      []ChatID     `json:"summaries,omitempty"` // of conversations, by chat
 	// Chats are those that the notes belong to, or all of which is to go. Those of the messages are known.
 	Chats []ChatID   `json:"chats,omitempty"`
 	event id.EventID // of multis' own, that was deleted
-	// Asked is the message that holds what it is about; 0: none does. It goes first, with what quotes it, and is not counted.
-	Asked MessageID `json:"asked,omitempty"`
+	// Request is the message that holds what it is about; 0: none does. It goes first, with what quotes it, and is not counted.
+	Request MessageID `json:"asked,omitempty"`
 }
 
 // Why a message is empty, as it is told.
@@ -134,19 +134,19 @@ const chatsOfMessagesSQL = `select c.id, c.kind from chats c where c.id in (sele
 
 // Forget empties messages and what else is named, with all that was learned from it and all that quotes it. The rows of messages
 // stay, empty, so that the same events cannot come back.
-func Forget(ctx context.Context, tx Tx, d Doomed, at time.Time) (Forgotten, error) {
+func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCounts, error) {
 	letters, err := row.All[struct {
 		ID    uuid.UUID
 		Admin bool
-	}](ctx, tx, "letters", ownLettersSQL, pgx.NamedArgs{"letters": d.Letters, "messages": row.EmptyIfNil(d.Messages)})
+	}](ctx, tx, "letters", ownLettersSQL, pgx.NamedArgs{"letters": d.OutboxMessages, "messages": row.EmptyIfNil(d.Messages)})
 	if err != nil {
-		return Forgotten{}, err
+		return DeletionCounts{}, err
 	}
 	f, err := forget(ctx, tx, d, end{emptySQL, forgottenWhy, at})
 	if err != nil {
 		return f, err
 	}
-	f.Letters += len(letters)
+	f.OutboxMessages += len(letters)
 	for _, l := range letters {
 		if l.Admin { // what stands in a contact's chat stays there: to take it back would tell that something happened
 			f.Retract = append(f.Retract, l.ID)
@@ -156,7 +156,7 @@ func Forget(ctx context.Context, tx Tx, d Doomed, at time.Time) (Forgotten, erro
 		sql   string
 		ids   any
 		count *int
-	}{{dropJobsSQL, row.EmptyIfNil(d.Jobs), &f.Entries}, {dropQuestionsSQL, row.EmptyIfNil(d.Questions), &f.Entries}, {dropSchedulesSQL, row.EmptyIfNil(d.Schedules), &f.Reminders}} {
+	}{{dropJobsSQL, row.EmptyIfNil(d.Jobs), &f.Entries}, {dropQuestionsSQL, row.EmptyIfNil(d.Dialogs), &f.Entries}, {dropSchedulesSQL, row.EmptyIfNil(d.Schedules), &f.Schedules}} {
 		tag, err := tx.Exec(ctx, drop.sql, drop.ids)
 		if err != nil {
 			return f, fmt.Errorf("forget what else there is: %w", err)
@@ -174,8 +174,8 @@ type end struct {
 }
 
 // forget is Forget but for letters that are messages themselves, reminders and jobs.
-func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
-	var f Forgotten
+func forget(ctx context.Context, tx Tx, d DeletionSet, e end) (DeletionCounts, error) {
+	var f DeletionCounts
 	messages := row.EmptyIfNil(d.Messages)
 	answering, err := row.Values[TaskID](ctx, tx, "tasks that came to what is deleted", answeringSQL, messages, d.event)
 	if err != nil {
@@ -199,7 +199,7 @@ func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 	steps := []func() error{
 		func() error {
 			args := pgx.NamedArgs{"messages": messages, "tasks": row.EmptyIfNil(d.Tasks), "at": e.at, "why": e.why}
-			err := tx.QueryRow(ctx, fmt.Sprintf(goneMessagesSQL, e.sql), args).Scan(&f.Messages, &f.Files, &f.Waits, &f.Tasks)
+			err := tx.QueryRow(ctx, fmt.Sprintf(goneMessagesSQL, e.sql), args).Scan(&f.Messages, &f.Files, &f.Escalations, &f.Tasks)
 			if err != nil {
 				return fmt.Errorf("forget messages: %w", err)
 			}
@@ -218,18 +218,18 @@ func forget(ctx context.Context, tx Tx, d Doomed, e end) (Forgotten, error) {
 			return f, err
 		}
 	}
-	f.Notes, f.Promises, f.Passages = learned.Notes, learned.Promises, learned.passages
+	f.Notes, f.Commitments, f.Passages = learned.Notes, learned.Promises, learned.passages
 	f.Retract, err = row.Values[uuid.UUID](ctx, tx, "quotes", quotingLettersSQL, pgx.NamedArgs{"messages": messages})
 	if err != nil {
 		return f, err
 	}
 	resting, err := row.Value[int](ctx, tx, "what rests on messages", restingSQL, pgx.NamedArgs{"messages": messages, "tasks": row.EmptyIfNil(d.Tasks), "spared": e.sql == emptySQL})
-	f.Letters = len(f.Retract) + resting
+	f.OutboxMessages = len(f.Retract) + resting
 	return f, err
 }
 
 // scopeOfDoomed is what must be written to forget: what belongs to the chats, and the owner's only if it is about his room.
-func scopeOfDoomed(ctx context.Context, db DB, d Doomed) (policy.Scope, error) {
+func scopeOfDoomed(ctx context.Context, db DB, d DeletionSet) (policy.Scope, error) {
 	type in struct {
 		Chat ChatID
 		Kind policy.Kind
@@ -272,7 +272,7 @@ func RedactMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, at
 	if err := row.Exec(ctx, tx, "empty what was deleted", emptyEventSQL, chat, event); err != nil {
 		return nil, err
 	}
-	d := Doomed{event: event}
+	d := DeletionSet{event: event}
 	message, err := row.Value[MessageID](ctx, tx, "deleted message", messageOfEventSQL, chat, event)
 	switch {
 	case err == nil:

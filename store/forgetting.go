@@ -30,9 +30,9 @@ const (
 type Forgetting struct {
 	ID        ForgettingID
 	Kind      ForgetKind
-	Doomed    Doomed    // what is still to go
-	Command   MessageID // the message that asked for it
-	Counts    Forgotten
+	Remaining DeletionSet // what is still to go
+	Command   MessageID   // the message that asked for it
+	Counts    DeletionCounts
 	CreatedAt time.Time
 	DoneAt    *time.Time
 }
@@ -41,13 +41,13 @@ const insertForgettingSQL = "insert into forgettings (kind, doomed, command) val
 
 // InsertForgetting notes what is to be forgotten.
 func InsertForgetting(ctx context.Context, tx Tx, f Forgetting) (ForgettingID, error) {
-	return row.Value[ForgettingID](ctx, tx, "new forgetting", insertForgettingSQL, f.Kind, f.Doomed, f.Command)
+	return row.Value[ForgettingID](ctx, tx, "new forgetting", insertForgettingSQL, f.Kind, f.Remaining, f.Command)
 }
 
 const holdForgettingSQL = "select id, kind, doomed, command, counts, created_at, done_at from forgettings where id = $1 for update"
 
-// HoldForgetting reads a forgetting and keeps others from going on with it until the transaction ends.
-func HoldForgetting(ctx context.Context, tx Tx, forgetting ForgettingID) (Forgetting, error) {
+// LockForgetting reads a forgetting and keeps others from going on with it until the transaction ends.
+func LockForgetting(ctx context.Context, tx Tx, forgetting ForgettingID) (Forgetting, error) {
 	return row.One[Forgetting](ctx, tx, "forgetting", holdForgettingSQL, forgetting)
 }
 
@@ -55,15 +55,15 @@ const updateForgettingSQL = "update forgettings set doomed = $2, counts = $3, do
 
 // UpdateForgetting notes how far a forgetting is.
 func UpdateForgetting(ctx context.Context, tx Tx, f Forgetting) error {
-	return row.Exec(ctx, tx, "note how far a forgetting is", updateForgettingSQL, f.ID, f.Doomed, f.Counts, f.DoneAt)
+	return row.Exec(ctx, tx, "note how far a forgetting is", updateForgettingSQL, f.ID, f.Remaining, f.Counts, f.DoneAt)
 }
 
 // The planner needs samples of words and of names; of the texts themselves it keeps none.
 const forgetSamplesSQL = "analyze chats, messages, message_index, message_terms, documents, chunks, chunk_index, term_stats, river.river_job"
 
-// ForgetSamples has Postgres sample its tables anew, so that what was deleted is not among the samples. Of a table that is empty now it
+// ResamplePlanner has Postgres sample its tables anew, so that what was deleted is not among the samples. Of a table that is empty now it
 // keeps the old ones.
-func ForgetSamples(ctx context.Context, tx Tx) error {
+func ResamplePlanner(ctx context.Context, tx Tx) error {
 	return row.Exec(ctx, tx, "forget samples", forgetSamplesSQL)
 }
 
@@ -73,9 +73,9 @@ type Topic struct {
 	Text  string // as search.IndexText makes it
 }
 
-// Held is what there is of a topic.
-type Held struct {
-	Doomed Doomed
+// TopicRows is what there is of a topic.
+type TopicRows struct {
+	Rows DeletionSet
 	// Documents are the names of documents and watched pages that hold it as well. They are no memory, and stay.
 	Documents []string
 }
@@ -111,8 +111,8 @@ const (
 
 // FindTopic looks through all that is kept for a topic, limit of each kind at most. It is for the owner alone: it reads what all
 // chats hold.
-func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (Held, error) {
-	var h Held
+func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (TopicRows, error) {
+	var h TopicRows
 	if len(topic.Words) == 0 {
 		return h, nil
 	}
@@ -122,12 +122,12 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (Held, er
 	}
 	args := pgx.NamedArgs{"like": like, "text": topic.Text, "limit": limit}
 	err := s.ReadAll(ctx, func(tx Tx) (err error) {
-		d := &h.Doomed
+		d := &h.Rows
 		err = cmp.Or(
 			findRows(ctx, tx, &d.Messages, messagesOnSQL, args), findRows(ctx, tx, &d.Tasks, tasksOnSQL, args),
 			findRows(ctx, tx, &d.Schedules, schedulesOnSQL, args), findRows(ctx, tx, &d.Jobs, jobsOnSQL, args),
-			findRows(ctx, tx, &d.Questions, questionsOnSQL, args), findRows(ctx, tx, &d.Summaries, summariesOnSQL, args),
-			findRows(ctx, tx, &d.Letters, lettersOnSQL, args), findRows(ctx, tx, &h.Documents, documentsOnSQL, args),
+			findRows(ctx, tx, &d.Dialogs, questionsOnSQL, args), findRows(ctx, tx, &d.Summaries, summariesOnSQL, args),
+			findRows(ctx, tx, &d.OutboxMessages, lettersOnSQL, args), findRows(ctx, tx, &h.Documents, documentsOnSQL, args),
 		)
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ func inAnyCase(text string) string {
 }
 
 // takeNotes adds notes with the messages they come from, so that they cannot be learned again.
-func (d *Doomed) takeNotes(notes []notedFrom) {
+func (d *DeletionSet) takeNotes(notes []notedFrom) {
 	for _, n := range notes {
 		d.Notes, d.Chats = append(d.Notes, n.ID), append(d.Chats, n.ChatID)
 		d.Messages = append(d.Messages, n.Sources...)
@@ -180,8 +180,8 @@ func (d *Doomed) takeNotes(notes []notedFrom) {
 const noteFromSQL = "select n.id, n.chat_id, n.sources from notes n where n.id = $1"
 
 // FindNote is FindTopic for one note: the note and what it was learned from. ErrNotFound: there is none of that number.
-func (s *Store) FindNote(ctx context.Context, note NoteID) (Doomed, error) {
-	var d Doomed
+func (s *Store) FindNote(ctx context.Context, note NoteID) (DeletionSet, error) {
+	var d DeletionSet
 	err := s.ReadAll(ctx, func(tx Tx) error {
 		n, err := row.One[notedFrom](ctx, tx, "note", noteFromSQL, note)
 		if err == nil {
@@ -209,9 +209,9 @@ const notesOfChatSQL = "select n.id from notes n where n.chat_id = $1 and n.crea
 
 const sectionsOfChatSQL = "select 'memory:section:' || s.id from note_sections s where s.chat_id = $1 and s.created_at <= $2"
 
-// ForgetSaid deletes up to limit messages of a chat that a forgetting is about. With none left, all else goes that was kept of the
+// ForgetChatStep deletes up to limit messages of a chat that a forgetting is about. With none left, all else goes that was kept of the
 // chat, and more is false.
-func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) (gone Forgotten, more bool, err error) {
+func ForgetChatStep(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) (gone DeletionCounts, more bool, err error) {
 	until, at := f.Command, f.CreatedAt
 	if f.Kind == ForgetErase { // also what came in while the chat was being turned off
 		until, at = math.MaxInt64, at.AddDate(100, 0, 0)
@@ -221,7 +221,7 @@ func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) 
 		return gone, false, err
 	}
 	if len(messages) > 0 {
-		gone, err = forget(ctx, tx, Doomed{Messages: messages}, end{deleteSQL, forgottenWhy, f.CreatedAt})
+		gone, err = forget(ctx, tx, DeletionSet{Messages: messages}, end{deleteSQL, forgottenWhy, f.CreatedAt})
 		return gone, true, err
 	}
 	scope := policy.ContactScope(chat.ID)
@@ -239,7 +239,7 @@ func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) 
 	if err != nil {
 		return gone, false, err
 	}
-	gone.Notes, gone.Promises, gone.Passages, gone.Chats = learned.Notes, learned.Promises, learned.passages, 1
+	gone.Notes, gone.Commitments, gone.Passages, gone.Chats = learned.Notes, learned.Promises, learned.passages, 1
 	origins, err := row.Values[string](ctx, tx, "captures to forget", sectionsOfChatSQL, chat.ID, at)
 	if err != nil {
 		return gone, false, err
@@ -251,11 +251,11 @@ func ForgetSaid(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) 
 	gone.Passages += passages
 	var promises int
 	err = tx.QueryRow(ctx, restOfChatSQL, pgx.NamedArgs{"chat": chat.ID, "at": at, "until": until, "erase": f.Kind == ForgetErase}).
-		Scan(&promises, &gone.Tasks, &gone.Letters, &gone.Reminders, &gone.Summaries)
+		Scan(&promises, &gone.Tasks, &gone.OutboxMessages, &gone.Schedules, &gone.Summaries)
 	if err != nil {
 		return gone, false, fmt.Errorf("forget a chat: %w", err)
 	}
-	gone.Promises += promises
+	gone.Commitments += promises
 	return gone, false, nil
 }
 
@@ -273,8 +273,8 @@ func unique[ID comparable](ids []ID) []ID {
 
 const messageAnywhereSQL = "select " + messageColumns + " from messages m where m.event_id = $1"
 
-// MessageAnywhere returns the message that an event became, in whatever chat, or ErrNotFound.
-func MessageAnywhere(ctx context.Context, db DB, event id.EventID) (Message, error) {
+// MessageByEventInAnyChat returns the message that an event became, in whatever chat, or ErrNotFound.
+func MessageByEventInAnyChat(ctx context.Context, db DB, event id.EventID) (Message, error) {
 	return oneMessage(ctx, db, messageAnywhereSQL, event)
 }
 

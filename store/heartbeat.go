@@ -36,12 +36,12 @@ type Matter struct {
 	RestsOn []MessageID // further messages whose words may be in Text
 }
 
-// Look bounds what a look around finds.
-type Look struct {
+// MatterFilter bounds what a look around finds.
+type MatterFilter struct {
 	Agent string
 	// Waits is since when something waits to be a matter, Oldest from when on something is looked at. Who writes on and on without
 	// an answer is one matter, and another one when he was told of before Again.
-	Waits, Oldest, Again time.Time
+	WaitingSince, NotBefore, Again time.Time
 	// Tasks has tasks looked at as well.
 	Tasks bool
 }
@@ -69,9 +69,9 @@ const mattersSQL = `with found as (
 	order by f.at desc limit 50`
 
 // NewMatters returns what may need the owner and was not judged yet, the newest first.
-func NewMatters(ctx context.Context, db DB, l Look) ([]Matter, error) {
+func NewMatters(ctx context.Context, db DB, l MatterFilter) ([]Matter, error) {
 	return row.All[Matter](ctx, db, "matters", mattersSQL, pgx.NamedArgs{
-		"agent": l.Agent, "waits": l.Waits, "oldest": l.Oldest, "again": l.Again, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
+		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.Again, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
 	})
 }
 
@@ -95,8 +95,8 @@ type Judgement struct {
 	At            time.Time
 }
 
-// Judge notes what became of a matter. False: it was judged before, or is to be told and another agent told it.
-func Judge(ctx context.Context, tx Tx, j Judgement) (first bool, err error) {
+// RecordJudgement notes what became of a matter. False: it was judged before, or is to be told and another agent told it.
+func RecordJudgement(ctx context.Context, tx Tx, j Judgement) (first bool, err error) {
 	tag, err := tx.Exec(ctx, judgedSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Matter, "chat": j.ChatID, "told": j.Told, "at": j.At})
 	if err != nil {
 		return false, fmt.Errorf("note matter: %w", err)
@@ -107,15 +107,15 @@ func Judge(ctx context.Context, tx Tx, j Judgement) (first bool, err error) {
 const saidSinceSQL = `select exists (select from messages m join chats c on c.id = m.chat_id
 	where m.received_at > $1 and c.kind <> 'admin' and m.author in ('contact', 'owner_client', 'owner_phone'))`
 
-// SaidSince tells whether somebody said something in a chat since a time.
-func SaidSince(ctx context.Context, db DB, since time.Time) (bool, error) {
+// HasMessageSince tells whether somebody said something in a chat since a time.
+func HasMessageSince(ctx context.Context, db DB, since time.Time) (bool, error) {
 	return row.Value[bool](ctx, db, "whether something was said", saidSinceSQL, since)
 }
 
 const lastLookSQL = "select looked_at, case when day = $2::date then looks else 0 end from heartbeat_looks where agent = $1"
 
-// LastLook says when a model last looked at what an agent is to look at, and how often on a day; never is the zero time.
-func LastLook(ctx context.Context, db DB, agent, day string) (at time.Time, looks int, err error) {
+// LastCheck says when a model last looked at what an agent is to look at, and how often on a day; never is the zero time.
+func LastCheck(ctx context.Context, db DB, agent, day string) (at time.Time, looks int, err error) {
 	err = db.QueryRow(ctx, lastLookSQL, agent, day).Scan(&at, &looks)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return time.Time{}, 0, nil
@@ -129,8 +129,8 @@ func LastLook(ctx context.Context, db DB, agent, day string) (at time.Time, look
 const lookedSQL = `insert into heartbeat_looks as l (agent, day, looks, looked_at) values ($1, $2::date, 1, $3)
 	on conflict (agent) do update set looks = case when l.day = excluded.day then l.looks + 1 else 1 end, day = excluded.day, looked_at = excluded.looked_at`
 
-// Looked notes that a model looks at what an agent is to look at.
-func Looked(ctx context.Context, w Writer, agent, day string, at time.Time) error {
+// RecordCheck notes that a model looks at what an agent is to look at.
+func RecordCheck(ctx context.Context, w Writer, agent, day string, at time.Time) error {
 	return row.Exec(ctx, w, "note look", lookedSQL, agent, day, at)
 }
 

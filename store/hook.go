@@ -126,8 +126,8 @@ func Deliveries(ctx context.Context, db DB, hook string, limit int) ([]Delivery,
 const noteDeliverySQL = `update hook_deliveries set state = $2, attempts = attempts + $3, status = $4, error = $5,
 	done_at = case when $2 <> 'queued' then now() end where id = $1`
 
-// NoteDelivery writes how an attempt went, or with none that there will be no other.
-func NoteDelivery(ctx context.Context, tx Tx, d Delivery, attempts int) error {
+// RecordDelivery writes how an attempt went, or with none that there will be no other.
+func RecordDelivery(ctx context.Context, tx Tx, d Delivery, attempts int) error {
 	return row.Exec(ctx, tx, "note delivery", noteDeliverySQL, d.ID, d.State, attempts, d.Status, text.Storable(d.Error))
 }
 

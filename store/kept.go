@@ -20,8 +20,8 @@ func KeepFile(ctx context.Context, tx Tx, message MessageID, data []byte, until 
 const boundFilesSQL = `with sums as (select message_id, sum(size) over (order by kept_at desc, message_id desc) as total from kept_files)
 	delete from kept_files where expires_at < now() or message_id in (select message_id from sums where total > $1)`
 
-// BoundFiles drops the oldest files beyond so many bytes, and those whose time is over.
-func BoundFiles(ctx context.Context, w Writer, most int64) error {
+// LimitKeptFiles drops the oldest files beyond so many bytes, and those whose time is over.
+func LimitKeptFiles(ctx context.Context, w Writer, most int64) error {
 	return row.Exec(ctx, w, "drop old files", boundFilesSQL, most)
 }
 

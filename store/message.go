@@ -48,8 +48,8 @@ type Message struct {
 // Attachment is a file on the homeserver.
 type Attachment bridgebridge.File
 
-// Length is how long it plays, as its sender said; 0 when unknown.
-func (a *Attachment) Length() time.Duration { return time.Duration(a.Millis) * time.Millisecond }
+// Duration is how long it plays, as its sender said; 0 when unknown.
+func (a *Attachment) Duration() time.Duration { return time.Duration(a.Millis) * time.Millisecond }
 
 // clean makes what a sender put there storable. The parts of its key are plain words.
 func (a *Attachment) clean() *Attachment {
@@ -66,8 +66,8 @@ const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind,
 
 const markSeenSQL = "insert into seen_events (event_id) select e from unnest($1::text[]) e order by e on conflict do nothing returning event_id"
 
-// MarkSeen claims events for this transaction and returns those that nobody took in before.
-func MarkSeen(ctx context.Context, tx Tx, events []id.EventID) (map[id.EventID]bool, error) {
+// MarkProcessed claims events for this transaction and returns those that nobody took in before.
+func MarkProcessed(ctx context.Context, tx Tx, events []id.EventID) (map[id.EventID]bool, error) {
 	rows, err := tx.Query(ctx, markSeenSQL, events)
 	if err != nil {
 		return nil, fmt.Errorf("mark events seen: %w", err)
@@ -122,7 +122,7 @@ func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, send
 	if err != nil {
 		return false, err
 	}
-	scope, err := scopeOfDoomed(ctx, tx, Doomed{Messages: []MessageID{message}})
+	scope, err := scopeOfDoomed(ctx, tx, DeletionSet{Messages: []MessageID{message}})
 	if err != nil {
 		return false, err
 	}
@@ -133,15 +133,15 @@ func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, send
 const waitingEventSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.event_id = $2 and m.answered_at is null and m.action in ('answer', 'handoff')`
 
-// WaitingEvent returns the message of an event that a turn has still to answer, or ErrNotFound.
-func WaitingEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Message, error) {
+// WaitingMessageOfEvent returns the message of an event that a turn has still to answer, or ErrNotFound.
+func WaitingMessageOfEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Message, error) {
 	return oneMessage(ctx, db, waitingEventSQL, chat, event)
 }
 
 const readmitSQL = "update messages set action = $2, code = $3, reason = $4 where id = $1 and answered_at is null"
 
-// Readmit replaces what was decided about a message that still waits.
-func Readmit(ctx context.Context, tx Tx, message MessageID, d policy.Admission) error {
+// SetAdmission replaces what was decided about a message that still waits.
+func SetAdmission(ctx context.Context, tx Tx, message MessageID, d policy.Admission) error {
 	return row.Exec(ctx, tx, "judge message anew", readmitSQL, message, d.Action, d.Code, d.Why)
 }
 
@@ -155,15 +155,15 @@ func MessageByID(ctx context.Context, db DB, message MessageID) (Message, error)
 const waitingSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.answered_at is null and m.action in ('answer', 'handoff') order by m.ts, m.id limit 100`
 
-// Waiting returns the messages of a chat that a turn has to answer, oldest first.
-func Waiting(ctx context.Context, db DB, chat ChatID) ([]Message, error) {
+// WaitingMessages returns the messages of a chat that a turn has to answer, oldest first.
+func WaitingMessages(ctx context.Context, db DB, chat ChatID) ([]Message, error) {
 	return collectMessages(ctx, db, waitingSQL, chat)
 }
 
 const holdMessagesSQL = "select " + messageColumns + " from messages m where m.id = any($1) order by m.id for update"
 
-// HoldMessages reads messages as they are now and keeps others from changing them until the transaction ends.
-func HoldMessages(ctx context.Context, tx Tx, messages []MessageID) ([]Message, error) {
+// LockMessages reads messages as they are now and keeps others from changing them until the transaction ends.
+func LockMessages(ctx context.Context, tx Tx, messages []MessageID) ([]Message, error) {
 	return collectMessages(ctx, tx, holdMessagesSQL, messages)
 }
 
@@ -173,7 +173,7 @@ var ErrChanged = errors.New("a message was deleted or edited meanwhile")
 // LockUnchanged locks messages until the transaction ends and returns them as they are now. It returns ErrChanged when one of them was
 // deleted, or when the body of one in read, which are some or all of them, was edited.
 func LockUnchanged(ctx context.Context, tx Tx, messages []MessageID, read []Message) ([]Message, error) {
-	now, err := HoldMessages(ctx, tx, messages)
+	now, err := LockMessages(ctx, tx, messages)
 	if err != nil {
 		return nil, err
 	}
@@ -194,8 +194,8 @@ func LockUnchanged(ctx context.Context, tx Tx, messages []MessageID, read []Mess
 const settleSQL = `update messages set answered_at = now(), outbox_id = @outbox, code = @code, reason = @reason
 	where id = any(@ids) and answered_at is null`
 
-// Settle notes what a turn or command made of messages: the reply it queued, or nil, and why. It returns how many were still open.
-func Settle(ctx context.Context, tx Tx, messages []MessageID, outbox *uuid.UUID, code policy.Code, reason string) (int64, error) {
+// MarkAnswered notes what a turn or command made of messages: the reply it queued, or nil, and why. It returns how many were still open.
+func MarkAnswered(ctx context.Context, tx Tx, messages []MessageID, outbox *uuid.UUID, code policy.Code, reason string) (int64, error) {
 	tag, err := tx.Exec(ctx, settleSQL, pgx.NamedArgs{"ids": messages, "outbox": outbox, "code": code, "reason": reason})
 	if err != nil {
 		return 0, fmt.Errorf("settle messages: %w", err)
@@ -207,8 +207,8 @@ const explainSQL = "select " + messageColumns + ` from messages m join chats c o
 	where c.kind <> 'admin' and m.kind <> 'reaction' and m.author = 'contact' and (@chat = 0 or m.chat_id = @chat) and (@event = '' or m.event_id = @event)
 	order by m.ts desc, m.id desc limit @limit`
 
-// Explained returns the newest messages of contacts with what was decided about them, newest first. Zero chat and empty event mean any.
-func Explained(ctx context.Context, db DB, chat ChatID, event id.EventID, limit int) ([]Message, error) {
+// DecidedMessages returns the newest messages of contacts with what was decided about them, newest first. Zero chat and empty event mean any.
+func DecidedMessages(ctx context.Context, db DB, chat ChatID, event id.EventID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, explainSQL, pgx.NamedArgs{"chat": chat, "event": event, "limit": limit})
 }
 
@@ -216,8 +216,8 @@ const countContactSQL = `select coalesce(sum(n) filter (where at > $3::timestamp
 	select 1 as n, ts as at from messages where chat_id = $1 and sender = $2 and code <> 'flood' and ts > least($3::timestamptz, $4::timestamptz)
 	union all select edits, edited_at from messages where chat_id = $1 and sender = $2 and edited_at > least($3::timestamptz, $4::timestamptz)) stored`
 
-// CountContact counts what one sender wrote and edited in a chat since two instants. All edits of a message count as of the last one.
-func CountContact(ctx context.Context, db DB, chat ChatID, sender id.UserID, minute, day time.Time) (inMinute, inDay int, err error) {
+// CountFromSender counts what one sender wrote and edited in a chat since two instants. All edits of a message count as of the last one.
+func CountFromSender(ctx context.Context, db DB, chat ChatID, sender id.UserID, minute, day time.Time) (inMinute, inDay int, err error) {
 	if err := db.QueryRow(ctx, countContactSQL, chat, sender, minute, day).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count messages: %w", err)
 	}
@@ -226,8 +226,8 @@ func CountContact(ctx context.Context, db DB, chat ChatID, sender id.UserID, min
 
 const floodedSQL = "select coalesce((select code = 'flood' from messages where chat_id = $1 and sender = $2 order by id desc limit 1), false)"
 
-// Flooded tells whether the last that was noted of a sender is that he wrote too much.
-func Flooded(ctx context.Context, db DB, chat ChatID, sender id.UserID) (bool, error) {
+// IsFlooding tells whether the last that was noted of a sender is that he wrote too much.
+func IsFlooding(ctx context.Context, db DB, chat ChatID, sender id.UserID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, floodedSQL, chat, sender).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for a flood: %w", err)
@@ -283,8 +283,8 @@ func collectMessages(ctx context.Context, db DB, sql string, args ...any) ([]Mes
 
 const parkedSQL = "select m.id from messages m where m.parked->>'session_id' = $1 and m.redacted_at is null"
 
-// ParkedBySession returns the messages that wait for the key of a session.
-func ParkedBySession(ctx context.Context, db DB, session id.SessionID) ([]MessageID, error) {
+// ParkedForSession returns the messages that wait for the key of a session.
+func ParkedForSession(ctx context.Context, db DB, session id.SessionID) ([]MessageID, error) {
 	rows, err := db.Query(ctx, parkedSQL, session)
 	if err != nil {
 		return nil, fmt.Errorf("look for encrypted messages: %w", err)
@@ -307,8 +307,8 @@ func ParkedWithKey(ctx context.Context, db DB, devices []string, limit int) ([]M
 const firstOfSessionSQL = `select not exists (select from messages o join messages m on m.id = $1
 	where o.chat_id = m.chat_id and o.id < m.id and o.parked->>'session_id' = m.parked->>'session_id')`
 
-// FirstOfSession tells whether no older row waits for the same key as a message does.
-func FirstOfSession(ctx context.Context, db DB, message MessageID) (bool, error) {
+// IsFirstOfSession tells whether no older row waits for the same key as a message does.
+func IsFirstOfSession(ctx context.Context, db DB, message MessageID) (bool, error) {
 	return row.Value[bool](ctx, db, "look for messages with the same key", firstOfSessionSQL, message)
 }
 
@@ -331,22 +331,22 @@ func ParkedSessions(ctx context.Context, db DB, limit int) ([]MessageID, error) 
 const unreadableSQL = `select distinct on (m.chat_id) m.chat_id, m.reason, count(*) over (partition by m.chat_id)
 	from messages m join chats c on c.id = m.chat_id where m.parked is not null and c.kind <> 'admin' order by m.chat_id, m.id desc`
 
-// Unreadable is a chat with messages that cannot be read, and why the newest of them cannot.
-type Unreadable struct {
+// UnreadableChat is a chat with messages that cannot be read, and why the newest of them cannot.
+type UnreadableChat struct {
 	ChatID   ChatID
 	Why      string
 	Messages int
 }
 
 // UnreadableChats returns the chats with messages that wait for a key.
-func UnreadableChats(ctx context.Context, db DB) ([]Unreadable, error) {
-	return row.All[Unreadable](ctx, db, "unreadable chats", unreadableSQL)
+func UnreadableChats(ctx context.Context, db DB) ([]UnreadableChat, error) {
+	return row.All[UnreadableChat](ctx, db, "unreadable chats", unreadableSQL)
 }
 
 const takeParkedSQL = "delete from messages where id = $1 and parked is not null and redacted_at is null"
 
-// TakeParked removes a message whose content was decrypted, to make place for what it says. False: somebody did it before.
-func TakeParked(ctx context.Context, tx Tx, message MessageID) (bool, error) {
+// DeleteParked removes a message whose content was decrypted, to make place for what it says. False: somebody did it before.
+func DeleteParked(ctx context.Context, tx Tx, message MessageID) (bool, error) {
 	tag, err := tx.Exec(ctx, takeParkedSQL, message)
 	if err != nil {
 		return false, fmt.Errorf("take encrypted message: %w", err)
@@ -356,8 +356,8 @@ func TakeParked(ctx context.Context, tx Tx, message MessageID) (bool, error) {
 
 const explainParkedSQL = "update messages set reason = $2 where id = $1 and parked is not null"
 
-// ExplainParked says why a message cannot be read.
-func ExplainParked(ctx context.Context, tx Tx, message MessageID, why string) error {
+// SetParkedReason says why a message cannot be read.
+func SetParkedReason(ctx context.Context, tx Tx, message MessageID, why string) error {
 	return row.Exec(ctx, tx, "explain encrypted message", explainParkedSQL, message, why)
 }
 

@@ -35,7 +35,7 @@ func TestAContactReadsTheMessagesOfItsOwnChatsAlone(t *testing.T) {
 		var bodies []string
 		require.NoError(t, tx.QueryRow(ctx, "select array_agg(body) from messages").Scan(&bodies))
 		require.Equal(t, []string{"ana's secret"}, bodies, "without any where")
-		foreign, err := store.Window(ctx, tx, chats[1], time.Time{}, nil, 20)
+		foreign, err := store.RecentMessages(ctx, tx, chats[1], time.Time{}, nil, 20)
 		require.NoError(t, err)
 		require.Empty(t, foreign)
 		return nil

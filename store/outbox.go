@@ -15,17 +15,17 @@ import (
 	"multis/text"
 )
 
-// OutState is how far an outgoing event has come.
-type OutState string
+// OutboxState is how far an outgoing event has come.
+type OutboxState string
 
 // The states of an outgoing event. Held means that it is a draft; dropped that the gate or the owner said no; failed that a network did.
 const (
-	OutHeld      OutState = "held"
-	OutQueued    OutState = "queued"
-	OutSent      OutState = "sent"
-	OutDelivered OutState = "delivered"
-	OutFailed    OutState = "failed"
-	OutDropped   OutState = "dropped"
+	OutboxDraft     OutboxState = "held"
+	OutboxQueued    OutboxState = "queued"
+	OutboxSent      OutboxState = "sent"
+	OutboxDelivered OutboxState = "delivered"
+	OutboxFailed    OutboxState = "failed"
+	OutboxDropped   OutboxState = "dropped"
 )
 
 // Span is a quote that a reply rests on: Quote stands word for word in what Ref refers to.
@@ -35,8 +35,8 @@ type Span struct {
 	Quote  string `json:"quote"`
 }
 
-// Out is one outgoing event.
-type Out struct {
+// OutboxMessage is one outgoing event.
+type OutboxMessage struct {
 	ID        uuid.UUID
 	Seq       int64
 	ChatID    ChatID
@@ -51,7 +51,7 @@ type Out struct {
 	Addressed bool
 	// About are the messages that the event quotes.
 	About       []MessageID
-	State       OutState
+	State       OutboxState
 	RoomID      id.RoomID
 	EventID     *id.EventID
 	Error       string
@@ -74,8 +74,8 @@ const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, 
 const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, replaces, state, part_of, task_id)
 	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @rests, @replaces, @state, @part, @task)`
 
-// InsertOut writes a new outgoing event with the gate's decision.
-func InsertOut(ctx context.Context, tx Tx, o Out) error {
+// InsertOutboxMessage writes a new outgoing event with the gate's decision.
+func InsertOutboxMessage(ctx context.Context, tx Tx, o OutboxMessage) error {
 	spans, err := json.Marshal(o.Spans)
 	if err != nil || o.Spans == nil {
 		spans = []byte("[]")
@@ -88,20 +88,20 @@ func InsertOut(ctx context.Context, tx Tx, o Out) error {
 
 const outByIDSQL = "select " + outColumns + " from outbox o where o.id = $1"
 
-// OutByID returns one outgoing event, or ErrNotFound.
-func OutByID(ctx context.Context, db DB, out uuid.UUID) (Out, error) {
+// OutboxMessageByID returns one outgoing event, or ErrNotFound.
+func OutboxMessageByID(ctx context.Context, db DB, out uuid.UUID) (OutboxMessage, error) {
 	return oneOut(ctx, db, outByIDSQL, out)
 }
 
-// LockOut is OutByID that keeps others from sending the row until the transaction ends.
-func LockOut(ctx context.Context, tx Tx, out uuid.UUID) (Out, error) {
+// LockOutboxMessage is OutboxMessageByID that keeps others from sending the row until the transaction ends.
+func LockOutboxMessage(ctx context.Context, tx Tx, out uuid.UUID) (OutboxMessage, error) {
 	return oneOut(ctx, tx, outByIDSQL+" for update", out)
 }
 
 const outByEventSQL = "select " + outColumns + " from outbox o where o.event_id = $1"
 
-// OutByEvent returns the row that became event, or ErrNotFound.
-func OutByEvent(ctx context.Context, db DB, event id.EventID) (Out, error) {
+// OutboxMessageByEvent returns the row that became event, or ErrNotFound.
+func OutboxMessageByEvent(ctx context.Context, db DB, event id.EventID) (OutboxMessage, error) {
 	return oneOut(ctx, db, outByEventSQL, event)
 }
 
@@ -112,26 +112,26 @@ const emptyAnswersSQL = `with answers as (update outbox o set content = '{}', sp
 	files as (delete from outbox_files where outbox_id in (select id from answers))
 	select id from answers`
 
-// EmptyAnswers empties what was answered to a message that is being deleted, unless it answers others that still stand, and returns the
+// EraseAnswers empties what was answered to a message that is being deleted, unless it answers others that still stand, and returns the
 // rows: what was or is just being sent of them is to be deleted too. One that still waits is dropped when its turn comes.
-func EmptyAnswers(ctx context.Context, tx Tx, chat ChatID, event id.EventID) ([]uuid.UUID, error) {
+func EraseAnswers(ctx context.Context, tx Tx, chat ChatID, event id.EventID) ([]uuid.UUID, error) {
 	return row.Values[uuid.UUID](ctx, tx, "answers to a deleted message", emptyAnswersSQL, chat, event)
 }
 
 const readdressOutSQL = "update outbox set chat_id = $2, content = $3, replaces = '', seq = default where id = $1 and state = 'queued'"
 
-// ReaddressOut has a row that waits go to another chat, behind what waits there, as an event of its own.
-func ReaddressOut(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, content json.RawMessage) error {
+// MoveToChat has a row that waits go to another chat, behind what waits there, as an event of its own.
+func MoveToChat(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, content json.RawMessage) error {
 	return row.Exec(ctx, tx, "readdress outbox", readdressOutSQL, out, chat, content)
 }
 
-// Emptied tells whether what the row said was taken back.
-func (o Out) Emptied() bool { return string(o.Content) == "{}" }
+// IsErased tells whether what the row said was taken back.
+func (o OutboxMessage) IsErased() bool { return string(o.Content) == "{}" }
 
 const earlierQueuedSQL = "select exists (select from outbox where chat_id = $1 and seq < $2 and state = 'queued')"
 
 // EarlierQueued tells whether the chat still has an older event to send.
-func EarlierQueued(ctx context.Context, db DB, o Out) (bool, error) {
+func EarlierQueued(ctx context.Context, db DB, o OutboxMessage) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, earlierQueuedSQL, o.ChatID, o.Seq).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for earlier events: %w", err)
@@ -143,7 +143,7 @@ const nextQueuedSQL = `select id from (select id, seq from outbox where chat_id 
 
 // NextQueued returns the oldest event that its chat still has to send, when it is younger than o. ErrNotFound: there is none, or an older
 // one stands before it.
-func NextQueued(ctx context.Context, db DB, o Out) (uuid.UUID, error) {
+func NextQueued(ctx context.Context, db DB, o OutboxMessage) (uuid.UUID, error) {
 	var out uuid.UUID
 	if err := db.QueryRow(ctx, nextQueuedSQL, o.ChatID, o.Seq).Scan(&out); err != nil {
 		return out, fmt.Errorf("look for the next event: %w", row.NotFound(err))
@@ -155,8 +155,8 @@ const ownEventsSQL = `select e.event_id from unnest(@events::text[], @keys::text
 	join chats c on e.room_id in (c.room_id, c.former_room) join outbox o on o.chat_id = c.id
 	where o.event_id = e.event_id or (o.event_id is null and o.id::text = e.key)`
 
-// Seen is an event as it came in: its id, the outbox key in its content (empty: none) and its room.
-type Seen struct {
+// OwnEvent is an event as it came in: its id, the outbox key in its content (empty: none) and its room.
+type OwnEvent struct {
 	Event id.EventID
 	Key   string
 	Room  id.RoomID
@@ -164,7 +164,7 @@ type Seen struct {
 
 // OwnEvents tells which events are our own sends: their id is known, or their key names a row of that very room that
 // has no event yet.
-func OwnEvents(ctx context.Context, db DB, seen []Seen) (map[id.EventID]bool, error) {
+func OwnEvents(ctx context.Context, db DB, seen []OwnEvent) (map[id.EventID]bool, error) {
 	events, keys, rooms := make([]id.EventID, len(seen)), make([]string, len(seen)), make([]id.RoomID, len(seen))
 	for i, s := range seen {
 		events[i], keys[i], rooms[i] = s.Event, s.Key, s.Room
@@ -202,8 +202,8 @@ const dropSQL = `with dropped as (update outbox set state = 'dropped', code = $2
 		where (id = $1 or (part_of = $1 and state = 'held')) and state in ('queued', 'held') returning id)
 	delete from outbox_files where outbox_id in (select id from dropped)`
 
-// DropOut takes a queued event back, or a whole draft by its first row, and stores why.
-func DropOut(ctx context.Context, tx Tx, out uuid.UUID, code policy.Code, reason string) error {
+// MarkDropped takes a queued event back, or a whole draft by its first row, and stores why.
+func MarkDropped(ctx context.Context, tx Tx, out uuid.UUID, code policy.Code, reason string) error {
 	return row.Exec(ctx, tx, "drop outgoing event", dropSQL, out, code, reason)
 }
 
@@ -211,8 +211,8 @@ const failSQL = `with failed as (update outbox set state = 'failed', error = $2 
 	files as (delete from outbox_files where outbox_id in (select id from failed))
 	select from failed`
 
-// FailOut notes that an event did not arrive. False: it was settled before.
-func FailOut(ctx context.Context, tx Tx, out uuid.UUID, why string) (bool, error) {
+// MarkFailed notes that an event did not arrive. False: it was settled before.
+func MarkFailed(ctx context.Context, tx Tx, out uuid.UUID, why string) (bool, error) {
 	tag, err := tx.Exec(ctx, failSQL, out, text.Storable(why))
 	if err != nil {
 		return false, fmt.Errorf("mark failed: %w", err)
@@ -222,8 +222,8 @@ func FailOut(ctx context.Context, tx Tx, out uuid.UUID, why string) (bool, error
 
 const deliverSQL = "update outbox set state = 'delivered', error = '', delivered_at = $2 where id = $1 and state in ('queued', 'sent', 'failed')"
 
-// DeliverOut notes that the network took an event.
-func DeliverOut(ctx context.Context, tx Tx, out uuid.UUID, at time.Time) error {
+// MarkDelivered notes that the network took an event.
+func MarkDelivered(ctx context.Context, tx Tx, out uuid.UUID, at time.Time) error {
 	return row.Exec(ctx, tx, "mark delivered", deliverSQL, out, at)
 }
 
@@ -233,8 +233,8 @@ const countOutColumns = `count(distinct coalesce(part_of, id)) filter (where cre
 
 const countOutSQL = "select " + countOutColumns
 
-// CountOut counts what was sent to a chat since two instants, the parts of a letter as one, without the row except.
-func CountOut(ctx context.Context, db DB, chat ChatID, minute, day time.Time, except uuid.UUID) (inMinute, inDay int, err error) {
+// CountSent counts what was sent to a chat since two instants, the parts of a letter as one, without the row except.
+func CountSent(ctx context.Context, db DB, chat ChatID, minute, day time.Time, except uuid.UUID) (inMinute, inDay int, err error) {
 	if err := db.QueryRow(ctx, countOutSQL, chat, minute, day, except).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count sent events: %w", err)
 	}
@@ -252,8 +252,8 @@ func SentSince(ctx context.Context, db DB, chat ChatID, purpose policy.Purpose, 
 	return yes, nil
 }
 
-func oneOut(ctx context.Context, db DB, sql string, args ...any) (Out, error) {
-	return row.One[Out](ctx, db, "outbox", sql, args...)
+func oneOut(ctx context.Context, db DB, sql string, args ...any) (OutboxMessage, error) {
+	return row.One[OutboxMessage](ctx, db, "outbox", sql, args...)
 }
 
 const unfinishedSQL = `select exists (select from messages where chat_id = $1 and answered_at is null and action = 'command')
@@ -261,9 +261,9 @@ const unfinishedSQL = `select exists (select from messages where chat_id = $1 an
 	or exists (select from river.river_job where kind in ('index', 'export', 'forget') and state in ('available', 'running', 'retryable', 'scheduled'))
 	or ($2 and exists (select from river.river_job where kind in ('ask', 'task', 'child', 'run', 'approval', 'draft', 'hook') and state in ('available', 'running')))`
 
-// Unfinished tells whether a chat has commands that are not answered, answers that are not sent, or documents that are not read or put
+// HasUnfinishedWork tells whether a chat has commands that are not answered, answers that are not sent, or documents that are not read or put
 // together. tasks tells also of what runs meanwhile: tasks, and what came by the clock.
-func Unfinished(ctx context.Context, db DB, chat ChatID, tasks bool) (bool, error) {
+func HasUnfinishedWork(ctx context.Context, db DB, chat ChatID, tasks bool) (bool, error) {
 	var open bool
 	if err := db.QueryRow(ctx, unfinishedSQL, chat, tasks).Scan(&open); err != nil {
 		return false, fmt.Errorf("look for unfinished work: %w", err)

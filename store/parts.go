@@ -11,15 +11,15 @@ import (
 
 const addFileSQL = "insert into outbox_files (outbox_id, data) values ($1, $2)"
 
-// AddFile keeps the file that an outgoing event carries until it is sent.
-func AddFile(ctx context.Context, tx Tx, out uuid.UUID, data []byte) error {
+// AddOutboxFile keeps the file that an outgoing event carries until it is sent.
+func AddOutboxFile(ctx context.Context, tx Tx, out uuid.UUID, data []byte) error {
 	return row.Exec(ctx, tx, "keep a file to send", addFileSQL, out, data)
 }
 
 const outFileSQL = "select data from outbox_files where outbox_id = $1"
 
-// OutFile is the file that an outgoing event carries, or ErrNotFound.
-func OutFile(ctx context.Context, db DB, out uuid.UUID) ([]byte, error) {
+// OutboxFile is the file that an outgoing event carries, or ErrNotFound.
+func OutboxFile(ctx context.Context, db DB, out uuid.UUID) ([]byte, error) {
 	var data []byte
 	if err := db.QueryRow(ctx, outFileSQL, out).Scan(&data); err != nil {
 		return nil, fmt.Errorf("read a file to send: %w", row.NotFound(err))
@@ -31,8 +31,8 @@ const dropFileSQL = "delete from outbox_files where outbox_id = $1"
 
 const brokenPartsSQL = "select exists (select from outbox where part_of = $1 and seq < $2 and state in ('dropped', 'failed'))"
 
-// BrokenParts tells whether an earlier part of the same letter did not go out.
-func BrokenParts(ctx context.Context, db DB, o Out) (bool, error) {
+// HasBrokenPart tells whether an earlier part of the same letter did not go out.
+func HasBrokenPart(ctx context.Context, db DB, o OutboxMessage) (bool, error) {
 	if o.PartOf == nil {
 		return false, nil
 	}
@@ -46,6 +46,6 @@ func BrokenParts(ctx context.Context, db DB, o Out) (bool, error) {
 const partsSQL = "select " + outColumns + " from outbox o where o.part_of = $1 order by o.seq"
 
 // Parts are the rows of a letter that takes several, in order; none for one that is whole.
-func Parts(ctx context.Context, db DB, first uuid.UUID) ([]Out, error) {
-	return row.All[Out](ctx, db, "parts", partsSQL, first)
+func Parts(ctx context.Context, db DB, first uuid.UUID) ([]OutboxMessage, error) {
+	return row.All[OutboxMessage](ctx, db, "parts", partsSQL, first)
 }

@@ -51,7 +51,7 @@ func UnmergeChat(ctx context.Context, tx Tx, chat ChatID) error {
 const saidElsewhereSQL = `select m.id from messages m where m.sender in (select contact from chats where id = any ($1) and contact <> '') and m.chat_id <> all ($1)
 	and m.redacted_at is null order by m.id`
 
-// SaidElsewhere lists what the contacts of chats wrote in others.
-func SaidElsewhere(ctx context.Context, db DB, chats []ChatID) ([]MessageID, error) {
+// MessagesElsewhere lists what the contacts of chats wrote in others.
+func MessagesElsewhere(ctx context.Context, db DB, chats []ChatID) ([]MessageID, error) {
 	return row.Values[MessageID](ctx, db, "what was said elsewhere", saidElsewhereSQL, chats)
 }

@@ -40,8 +40,8 @@ const expireMessagesSQL = `with files as (select count(*) as n from kept_files w
 
 // ExpireMessages deletes up to limit messages that are older than the cutoffs, and empties what read or quoted them. Notes are
 // looked at by ExpireRest, when the messages are gone.
-func ExpireMessages(ctx context.Context, tx Tx, c Cutoffs, limit int) (Forgotten, error) {
-	var f Forgotten
+func ExpireMessages(ctx context.Context, tx Tx, c Cutoffs, limit int) (DeletionCounts, error) {
+	var f DeletionCounts
 	messages, err := row.Values[MessageID](ctx, tx, "old messages", expiredMessagesSQL, c.args(limit))
 	if err != nil || len(messages) == 0 {
 		return f, err
@@ -49,7 +49,7 @@ func ExpireMessages(ctx context.Context, tx Tx, c Cutoffs, limit int) (Forgotten
 	if err := index.RemoveMessages(ctx, tx, messages); err != nil {
 		return f, err
 	}
-	err = tx.QueryRow(ctx, expireMessagesSQL, pgx.NamedArgs{"messages": messages, "tasks": []TaskID{}}).Scan(&f.Messages, &f.Files, &f.Letters, &f.Tasks)
+	err = tx.QueryRow(ctx, expireMessagesSQL, pgx.NamedArgs{"messages": messages, "tasks": []TaskID{}}).Scan(&f.Messages, &f.Files, &f.OutboxMessages, &f.Tasks)
 	if err != nil {
 		return f, fmt.Errorf("delete old messages: %w", err)
 	}
@@ -74,8 +74,8 @@ const expireRestSQL = `with letters as (delete from outbox o using chats c where
 
 // ExpireRest deletes up to limit captures and notes that are older than the cutoffs, and what was said and worked on then. It comes
 // after the messages. Nothing more was there when it returns zero.
-func ExpireRest(ctx context.Context, tx Tx, c Cutoffs, limit int) (Forgotten, error) {
-	var f Forgotten
+func ExpireRest(ctx context.Context, tx Tx, c Cutoffs, limit int) (DeletionCounts, error) {
+	var f DeletionCounts
 	// Housekeeping for all chats at once: it deletes, and hands nothing out.
 	if err := row.SetScopeTo(ctx, tx, row.EveryScope); err != nil {
 		return f, err
@@ -92,7 +92,7 @@ func ExpireRest(ctx context.Context, tx Tx, c Cutoffs, limit int) (Forgotten, er
 			return f, err
 		}
 	}
-	if err := tx.QueryRow(ctx, expireRestSQL, c.args(limit)).Scan(&f.Letters, &f.Tasks); err != nil {
+	if err := tx.QueryRow(ctx, expireRestSQL, c.args(limit)).Scan(&f.OutboxMessages, &f.Tasks); err != nil {
 		return f, fmt.Errorf("delete what was said long ago: %w", err)
 	}
 	return f, nil

@@ -154,8 +154,8 @@ func UpdateSchedule(ctx context.Context, tx Tx, s Schedule) error {
 
 const moveScheduleSQL = "update schedules set next_at = $2 where id = $1"
 
-// MoveSchedule sets when a schedule comes next; nil: never.
-func MoveSchedule(ctx context.Context, tx Tx, schedule ScheduleID, next *time.Time) error {
+// SetNextTime sets when a schedule comes next; nil: never.
+func SetNextTime(ctx context.Context, tx Tx, schedule ScheduleID, next *time.Time) error {
 	return row.Exec(ctx, tx, "move schedule", moveScheduleSQL, schedule, next)
 }
 
@@ -169,8 +169,8 @@ func DeleteSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
 const failScheduleSQL = `with before as (select id, failing_since from schedules where id = $1 for update)
 	update schedules s set failing_since = coalesce(s.failing_since, now()) from before b where s.id = b.id returning b.failing_since is null`
 
-// FailSchedule notes that a schedule does not work. True: it did until now, so it is news.
-func FailSchedule(ctx context.Context, tx Tx, schedule ScheduleID) (news bool, err error) {
+// CountFailure notes that a schedule does not work. True: it did until now, so it is news.
+func CountFailure(ctx context.Context, tx Tx, schedule ScheduleID) (news bool, err error) {
 	if err := tx.QueryRow(ctx, failScheduleSQL, schedule).Scan(&news); err != nil {
 		return false, fmt.Errorf("mark schedule: %w", err)
 	}
@@ -179,8 +179,8 @@ func FailSchedule(ctx context.Context, tx Tx, schedule ScheduleID) (news bool, e
 
 const workingSQL = "update schedules set failing_since = null where id = $1 and failing_since is not null"
 
-// WorkingSchedule notes that a schedule works.
-func WorkingSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
+// ResetFailures notes that a schedule works.
+func ResetFailures(ctx context.Context, tx Tx, schedule ScheduleID) error {
 	return row.Exec(ctx, tx, "mark schedule", workingSQL, schedule)
 }
 
@@ -202,9 +202,9 @@ func PauseSchedule(ctx context.Context, tx Tx, schedule ScheduleID, at time.Time
 const takeOverSQL = `update schedules s set created_by = @owner, paused_at = coalesce(s.paused_at, @at)
 	where s.created_by not in ('', @owner) and not s.created_by = any (@operators::text[]) and s.next_at is not null returning ` + scheduleColumns
 
-// TakeOver pauses what is still to come of people who are neither owner nor operator, and makes it the owner's. It returns what it
+// TakeOverSchedules pauses what is still to come of people who are neither owner nor operator, and makes it the owner's. It returns what it
 // paused.
-func TakeOver(ctx context.Context, tx Tx, owner id.UserID, operators []id.UserID, at time.Time) ([]Schedule, error) {
+func TakeOverSchedules(ctx context.Context, tx Tx, owner id.UserID, operators []id.UserID, at time.Time) ([]Schedule, error) {
 	if operators == nil {
 		operators = []id.UserID{}
 	}
@@ -269,8 +269,8 @@ func EndRun(ctx context.Context, tx Tx, run RunID, state RunState, note string, 
 
 const workedRunSQL = "update schedule_runs set worked = worked + $2 where id = $1 and state = 'running'"
 
-// WorkedRun notes how long an attempt at a run took.
-func WorkedRun(ctx context.Context, w Writer, run RunID, took time.Duration) error {
+// AddRunTime notes how long an attempt at a run took.
+func AddRunTime(ctx context.Context, w Writer, run RunID, took time.Duration) error {
 	return row.Exec(ctx, w, "note time of a run", workedRunSQL, run, took)
 }
 
@@ -291,9 +291,9 @@ func ScheduleOfRun(ctx context.Context, db DB, run RunID) (Schedule, error) {
 const notArrivedSQL = `update schedule_runs r set state = 'failed', note = $2 from schedules s
 	where r.outbox_id = $1 and s.id = r.schedule_id and s.chat_id is not null and not s.best_effort and r.state = 'done' returning ` + runColumns
 
-// NotArrived turns a run whose words did not arrive in their chat into a failed one, unless it was to be best effort. It
+// FailUndeliveredRun turns a run whose words did not arrive in their chat into a failed one, unless it was to be best effort. It
 // returns the run, or ErrNotFound when there is none.
-func NotArrived(ctx context.Context, tx Tx, out uuid.UUID, why string) (Run, error) {
+func FailUndeliveredRun(ctx context.Context, tx Tx, out uuid.UUID, why string) (Run, error) {
 	return row.One[Run](ctx, tx, "run whose words did not arrive", notArrivedSQL, out, text.Storable(why))
 }
 
@@ -307,8 +307,8 @@ func RunByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Run,
 const lastSaidSQL = "select " + runColumns + ` from schedule_runs r join outbox o on o.id = r.outbox_id
 	where o.chat_id = $1 and r.started_at > $2 order by r.id desc limit 1`
 
-// LastSaid returns the run that said something in a chat last, since a time, or ErrNotFound.
-func LastSaid(ctx context.Context, db DB, chat ChatID, since time.Time) (Run, error) {
+// LastRunIn returns the run that said something in a chat last, since a time, or ErrNotFound.
+func LastRunIn(ctx context.Context, db DB, chat ChatID, since time.Time) (Run, error) {
 	return row.One[Run](ctx, db, "run", lastSaidSQL, chat, since)
 }
 

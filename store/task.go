@@ -54,8 +54,8 @@ const (
 	TaskTimeout    TaskState = "timeout"
 )
 
-// Over tells whether nothing more happens to a task.
-func (s TaskState) Over() bool {
+// IsOver tells whether nothing more happens to a task.
+func (s TaskState) IsOver() bool {
 	return s == TaskCompleted || s == TaskFailed || s == TaskKilled || s == TaskTimeout
 }
 
@@ -96,8 +96,8 @@ const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, 
 		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, @state, @tools, @continues, @target, @run) on conflict (key) do nothing returning ` + taskColumns + `)
 	select * from new union all select ` + taskColumns + ` from tasks t where t.key = @key limit 1`
 
-// OpenTask stores a task, or returns the one that is there under its key. Without a state it is authorized.
-func OpenTask(ctx context.Context, w Writer, t Task) (Task, error) {
+// InsertTask stores a task, or returns the one that is there under its key. Without a state it is authorized.
+func InsertTask(ctx context.Context, w Writer, t Task) (Task, error) {
 	if t.About == nil {
 		t.About = []MessageID{}
 	}
@@ -116,8 +116,8 @@ func TaskByID(ctx context.Context, db DB, task TaskID) (Task, error) {
 
 const taskByKeySQL = "select " + taskColumns + " from tasks t where t.key = $1"
 
-// HoldTask is TaskByID that keeps others from changing the task until the transaction ends.
-func HoldTask(ctx context.Context, tx Tx, task TaskID) (Task, error) {
+// LockTask is TaskByID that keeps others from changing the task until the transaction ends.
+func LockTask(ctx context.Context, tx Tx, task TaskID) (Task, error) {
 	return row.One[Task](ctx, tx, "task", taskByIDSQL+" for update", task)
 }
 
@@ -154,15 +154,15 @@ func Sessions(ctx context.Context, db DB, agents []string, without TaskID, since
 
 const beginChildSQL = "update tasks set state = 'authorized', started_at = now() where id = $1 and state = 'pending'"
 
-// BeginChild has a task begin that was pending.
-func BeginChild(ctx context.Context, tx Tx, task TaskID) error {
+// StartChild has a task begin that was pending.
+func StartChild(ctx context.Context, tx Tx, task TaskID) error {
 	return row.Exec(ctx, tx, "begin a task", beginChildSQL, task)
 }
 
 const dropPendingTasksSQL = "delete from tasks where parent_id = $1 and state = 'pending'"
 
-// DropPendingChildren takes back what a task was to begin.
-func DropPendingChildren(ctx context.Context, tx Tx, t Task) error {
+// DeletePendingChildren takes back what a task was to begin.
+func DeletePendingChildren(ctx context.Context, tx Tx, t Task) error {
 	return row.Exec(ctx, tx, "take tasks back", dropPendingTasksSQL, t.ID)
 }
 
@@ -170,8 +170,8 @@ const endChildrenSQL = `update tasks set stop_why = $2, state = case state when 
 		error = case state when 'pending' then $2 else error end, finished_at = case state when 'pending' then now() end
 	where parent_id = $1 and finished_at is null`
 
-// EndChildren asks for the end of what a task has begun. What was not begun has ended with that.
-func EndChildren(ctx context.Context, tx Tx, task TaskID, why string) error {
+// StopChildren asks for the end of what a task has begun. What was not begun has ended with that.
+func StopChildren(ctx context.Context, tx Tx, task TaskID, why string) error {
 	return row.Exec(ctx, tx, "end tasks", endChildrenSQL, task, text.Storable(why))
 }
 
@@ -231,8 +231,8 @@ func SetTaskRequest(ctx context.Context, w Writer, t Task, request json.RawMessa
 
 const showTaskSQL = "update tasks set live_event = @event where id = @id and attempt = @attempt"
 
-// SetTaskLive notes the message that shows how far a task is.
-func SetTaskLive(ctx context.Context, w Writer, t Task, event id.EventID) error {
+// SetTaskProgressEvent notes the message that shows how far a task is.
+func SetTaskProgressEvent(ctx context.Context, w Writer, t Task, event id.EventID) error {
 	return ours(ctx, w, "note a task's message", showTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "event": event})
 }
 
@@ -246,15 +246,15 @@ func SetTaskState(ctx context.Context, w Writer, t Task, state TaskState) error 
 const endTaskSQL = `update tasks set state = @state, answer = case when forgotten then '' else @answer end, error = @error, cost = @cost, finished_at = now()
 	where id = @id and attempt = @attempt and finished_at is null returning about, forgotten`
 
-// Ended is a task at its end.
-type Ended struct {
+// EndedTask is a task at its end.
+type EndedTask struct {
 	RestsOn   []MessageID // all messages whose words may be in what it came to
 	Forgotten bool        // one of them was deleted: what it came to must not be said
 }
 
 // EndTask notes a task's end, in the transaction that says what it came to.
-func EndTask(ctx context.Context, w Writer, t Task) (Ended, error) {
-	e, err := row.One[Ended](ctx, w, "end of a task", endTaskSQL, pgx.NamedArgs{
+func EndTask(ctx context.Context, w Writer, t Task) (EndedTask, error) {
+	e, err := row.One[EndedTask](ctx, w, "end of a task", endTaskSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "state": t.State, "answer": text.Storable(t.Answer), "error": text.Storable(t.Error), "cost": t.Cost,
 	})
 	if errors.Is(err, ErrNotFound) {
@@ -265,8 +265,8 @@ func EndTask(ctx context.Context, w Writer, t Task) (Ended, error) {
 
 const giveUpTaskSQL = "update tasks set state = 'failed', error = $2, finished_at = now(), attempt = attempt + 1 where run_id = $1 and finished_at is null"
 
-// GiveUpTaskOfRun fails the task that works for a run, unless it is over.
-func GiveUpTaskOfRun(ctx context.Context, tx Tx, run RunID, why string) error {
+// FailTaskOfRun fails the task that works for a run, unless it is over.
+func FailTaskOfRun(ctx context.Context, tx Tx, run RunID, why string) error {
 	return row.Exec(ctx, tx, "give up a task", giveUpTaskSQL, run, text.Storable(why))
 }
 
@@ -280,8 +280,8 @@ func StopTask(ctx context.Context, tx Tx, task TaskID, why string) (Task, error)
 
 const taskStopSQL = "select stop_why from tasks where id = $1"
 
-// TaskStop says why a task shall end; empty: it shall not.
-func TaskStop(ctx context.Context, db DB, task TaskID) (string, error) {
+// StopReason says why a task shall end; empty: it shall not.
+func StopReason(ctx context.Context, db DB, task TaskID) (string, error) {
 	var why string
 	if err := db.QueryRow(ctx, taskStopSQL, task).Scan(&why); err != nil {
 		return "", fmt.Errorf("read whether a task shall end: %w", row.NotFound(err))
@@ -380,8 +380,8 @@ const restOnSQL = `update tasks set about = array(select distinct unnest(about |
 		forgotten = forgotten or exists (select from messages m where m.id = any (@messages) and m.redacted_at is not null)
 	where id = @id and attempt = @attempt and finished_at is null`
 
-// RestOn notes which further messages stand in a task, before it stores what it read of them: when one is deleted, so is that.
-func RestOn(ctx context.Context, w Writer, t Task, messages []MessageID) error {
+// AddSources notes which further messages stand in a task, before it stores what it read of them: when one is deleted, so is that.
+func AddSources(ctx context.Context, w Writer, t Task, messages []MessageID) error {
 	return ours(ctx, w, "note what a task rests on", restOnSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "messages": messages})
 }
 

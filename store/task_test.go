@@ -31,7 +31,7 @@ func TestTheSameWorkIsTheSameTaskAndAnOlderAttemptWritesNothing(t *testing.T) {
 	st := storetest.New(t)
 	chat := taskChat(t, st)
 	open := func() store.Task {
-		task, err := store.OpenTask(ctx, st.Writer(), store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID, Input: "what?"})
+		task, err := store.InsertTask(ctx, st.Writer(), store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID, Input: "what?"})
 		require.NoError(t, err)
 		return task
 	}
@@ -72,7 +72,7 @@ func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
 		row, err = store.InsertMessage(ctx, tx, store.Message{ChatID: chat.ID, EventID: "$1", Author: policy.AuthorContact, Kind: "text", Body: "flowerpot", At: time.Now(), Action: policy.ActionAnswer})
 		return err
 	}))
-	task, err := store.OpenTask(ctx, st.Writer(), store.Task{Key: "turn:1", Kind: "turn", ChatID: chat.ID, Input: "flowerpot", About: []store.MessageID{row}})
+	task, err := store.InsertTask(ctx, st.Writer(), store.Task{Key: "turn:1", Kind: "turn", ChatID: chat.ID, Input: "flowerpot", About: []store.MessageID{row}})
 	require.NoError(t, err)
 	task, err = store.ClaimTask(ctx, st.Writer(), task.ID)
 	require.NoError(t, err)
@@ -97,7 +97,7 @@ func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
 	task.State, task.Answer = store.TaskCompleted, "flowerpot"
 	ended, err := store.EndTask(ctx, st.Writer(), task)
 	require.NoError(t, err)
-	require.Equal(t, store.Ended{RestsOn: []store.MessageID{row}, Forgotten: true}, ended)
+	require.Equal(t, store.EndedTask{RestsOn: []store.MessageID{row}, Forgotten: true}, ended)
 	var all string
 	require.NoError(t, st.DB().QueryRow(ctx, "select coalesce(string_agg(t::text || s::text, ' '), '') from tasks t join task_steps s on s.task_id = t.id").Scan(&all))
 	require.NotEmpty(t, all)
@@ -109,7 +109,7 @@ func TestACallIsDecidedOnceAndInTime(t *testing.T) {
 	ctx := context.Background()
 	st := storetest.New(t)
 	chat := taskChat(t, st)
-	task, err := store.OpenTask(ctx, st.Writer(), store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID})
+	task, err := store.InsertTask(ctx, st.Writer(), store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID})
 	require.NoError(t, err)
 	now := time.Now()
 	open := func(call string) store.Approval {
@@ -120,12 +120,12 @@ func TestACallIsDecidedOnceAndInTime(t *testing.T) {
 	first := open("c1")
 	require.Equal(t, first.ID, open("c1").ID)
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error {
-		of, err := store.Decide(ctx, tx, first.ID, true, now)
+		of, err := store.DecideApproval(ctx, tx, first.ID, true, now)
 		require.NoError(t, err)
 		require.Equal(t, task.ID, of)
-		_, err = store.Decide(ctx, tx, first.ID, false, now)
+		_, err = store.DecideApproval(ctx, tx, first.ID, false, now)
 		require.ErrorIs(t, err, store.ErrNotFound)
-		_, err = store.Decide(ctx, tx, open("c2").ID, true, now.Add(time.Hour))
+		_, err = store.DecideApproval(ctx, tx, open("c2").ID, true, now.Add(time.Hour))
 		require.ErrorIs(t, err, store.ErrNotFound, "too late")
 		return nil
 	}))

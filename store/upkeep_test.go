@@ -149,7 +149,7 @@ func upkeepCases() map[string]upkeepCase {
 		"a kept file beyond the limit": {
 			`insert into kept_files (message_id, data, size, expires_at) values (1, 'keeps', 5, now() + interval '1 day')`,
 			`insert into kept_files (message_id, data, size, kept_at, expires_at) values (2, 'goes', 4, now() - interval '1 hour', now() + interval '1 day')`,
-			"select convert_from(data, 'UTF8') from kept_files", func(ctx context.Context, st *store.Store) error { return store.BoundFiles(ctx, st.Writer(), 5) },
+			"select convert_from(data, 'UTF8') from kept_files", func(ctx context.Context, st *store.Store) error { return store.LimitKeptFiles(ctx, st.Writer(), 5) },
 		},
 		"a task that is over": {
 			task("keeps", ", finished_at, created_at", "1, now() - interval '29 days', now() - interval '60 days'"), task("goes", ", finished_at, created_at", "1, now() - interval '31 days', now() - interval '60 days'"),
@@ -172,7 +172,7 @@ func upkeepCases() map[string]upkeepCase {
 		"a call of an inbox": {
 			`insert into watch_calls (watch_id, key, at) values (1, 'keeps', now() - interval '6 days')`, `insert into watch_calls (watch_id, key, at) values (1, 'goes', now() - interval '8 days')`,
 			"select key from watch_calls where key <> 'new'", inTx(func(ctx context.Context, tx store.Tx) error {
-				_, err := store.NoteCall(ctx, tx, 1, "new")
+				_, err := store.RecordWebhookCall(ctx, tx, 1, "new")
 				return err
 			}),
 		},

@@ -26,8 +26,8 @@ func SetTranscriptionFailed(ctx context.Context, tx Tx, message MessageID, d pol
 
 const transcribingSQL = "select exists (select from messages where chat_id = $1 and action = 'listen' and received_at > now() - interval '1 minute')"
 
-// Listening reports whether a chat has a voice note of the last minute that waits for its transcript.
-func Listening(ctx context.Context, db DB, chat ChatID) (bool, error) {
+// IsTranscribing reports whether a chat has a voice note of the last minute that waits for its transcript.
+func IsTranscribing(ctx context.Context, db DB, chat ChatID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, transcribingSQL, chat).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for voice notes: %w", err)

@@ -87,8 +87,8 @@ func WatchByName(ctx context.Context, db DB, name string) (Watch, error) {
 const noteWatchSQL = `update watches set validator = @validator, seen = @seen, next_at = @next, checked_at = now(),
 	changed_at = case when @changed then now() else changed_at end, failures = @failures, error = @error where id = @id`
 
-// NoteWatch writes what a look came to. changed says that there was something to tell.
-func NoteWatch(ctx context.Context, tx Tx, w Watch, changed bool) error {
+// RecordPageCheck writes what a look came to. changed says that there was something to tell.
+func RecordPageCheck(ctx context.Context, tx Tx, w Watch, changed bool) error {
 	return row.Exec(ctx, tx, "note watch", noteWatchSQL, pgx.NamedArgs{
 		"id": w.ID, "validator": w.Validator, "seen": w.Seen, "next": w.NextAt, "changed": changed, "failures": w.Failures, "error": text.Storable(w.Error),
 	})
@@ -100,8 +100,8 @@ const dropCallsSQL = "delete from watch_calls where watch_id = $1 and at < now()
 
 const callSQL = "insert into watch_calls (watch_id, key) values ($1, $2) on conflict do nothing"
 
-// NoteCall notes that an inbox was called. A call without a key is always new; one with a key is so once a week.
-func NoteCall(ctx context.Context, tx Tx, watch WatchID, key string) (first bool, err error) {
+// RecordWebhookCall notes that an inbox was called. A call without a key is always new; one with a key is so once a week.
+func RecordWebhookCall(ctx context.Context, tx Tx, watch WatchID, key string) (first bool, err error) {
 	if err := row.Exec(ctx, tx, "note call", noteCallSQL, watch); err != nil || key == "" {
 		return err == nil, err
 	}
@@ -117,7 +117,7 @@ func NoteCall(ctx context.Context, tx Tx, watch WatchID, key string) (first bool
 
 const dropWatchSQL = "delete from watches where id = $1"
 
-// DropWatch ends a watch.
-func DropWatch(ctx context.Context, tx Tx, watch WatchID) error {
+// DeleteWatch ends a watch.
+func DeleteWatch(ctx context.Context, tx Tx, watch WatchID) error {
 	return row.Exec(ctx, tx, "end watch", dropWatchSQL, watch)
 }

@@ -38,13 +38,13 @@ const windowSQL = "select * from (select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.kind <> 'reaction' and m.redacted_at is null and m.body <> '' and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
 	order by m.ts desc, m.id desc limit $4) w order by ts, id`
 
-// Window returns the newest limit messages of a chat since a time, oldest first, without some. A zero time is the beginning.
-func Window(ctx context.Context, db DB, chat ChatID, since time.Time, without []MessageID, limit int) ([]Message, error) {
+// RecentMessages returns the newest limit messages of a chat since a time, oldest first, without some. A zero time is the beginning.
+func RecentMessages(ctx context.Context, db DB, chat ChatID, since time.Time, without []MessageID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, windowSQL, chat, timeOrNil(since), row.EmptyIfNil(without), limit)
 }
 
-// Asked is a question of the owner's and what he was answered.
-type Asked struct {
+// AnsweredQuestion is a question of the owner's and what he was answered.
+type AnsweredQuestion struct {
 	Message  MessageID
 	EventID  id.EventID
 	At       time.Time
@@ -58,8 +58,8 @@ const askedSQL = `select * from (select m.id, m.event_id, m.ts, m.body, t.answer
 		and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
 	order by m.ts desc, m.id desc limit $4) w order by ts, id`
 
-// AskedIn returns the newest questions of a room since a time that a model answered, oldest first, without some. What else is
+// AnsweredQuestions returns the newest questions of a room since a time that a model answered, oldest first, without some. What else is
 // said in such a room, commands and what they lead to, is no conversation.
-func AskedIn(ctx context.Context, db DB, room ChatID, since time.Time, without []MessageID, limit int) ([]Asked, error) {
-	return row.All[Asked](ctx, db, "conversation", askedSQL, room, timeOrNil(since), row.EmptyIfNil(without), limit, TaskAsk)
+func AnsweredQuestions(ctx context.Context, db DB, room ChatID, since time.Time, without []MessageID, limit int) ([]AnsweredQuestion, error) {
+	return row.All[AnsweredQuestion](ctx, db, "conversation", askedSQL, room, timeOrNil(since), row.EmptyIfNil(without), limit, TaskAsk)
 }

@@ -21,7 +21,7 @@ func TestWhatWasDoneIsSummedUpInNumbers(t *testing.T) {
 	r := tools.NewRegistry(tools.Tiers{}, tools.AuditSummary{Store: st})
 	owner := tools.Caller{Owner: true, Chat: room}
 	require.Contains(t, do(t, r, tools.Call{Name: "audit_summary", Caller: owner}, false).ForLLM, "nothing happened")
-	task, err := store.OpenTask(ctx, st.Writer(), store.Task{Key: "x", Kind: "ask", ChatID: room.ID, Input: "the secret plan"})
+	task, err := store.InsertTask(ctx, st.Writer(), store.Task{Key: "x", Kind: "ask", ChatID: room.ID, Input: "the secret plan"})
 	require.NoError(t, err)
 	task, err = store.ClaimTask(ctx, st.Writer(), task.ID)
 	require.NoError(t, err)

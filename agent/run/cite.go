@@ -77,7 +77,7 @@ func (a *Attempt) CountInvented(ctx context.Context) {
 	if a.invented == 0 {
 		return
 	}
-	if err := store.CountInvented(context.WithoutCancel(ctx), a.engine.Store.Writer(), a.invented); err != nil {
+	if err := store.AddInventedCitations(context.WithoutCancel(ctx), a.engine.Store.Writer(), a.invented); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot count citations that do not hold")
 	}
 	a.invented = 0

@@ -83,7 +83,7 @@ func (a *Attempt) untilStopped(ctx context.Context) (context.Context, func()) {
 			case <-working.Done():
 				return
 			case <-tick.C:
-				if why, err := store.TaskStop(working, a.engine.Store.DB(), a.Task.ID); err == nil && why != "" {
+				if why, err := store.StopReason(working, a.engine.Store.DB(), a.Task.ID); err == nil && why != "" {
 					cancel(&stopError{why})
 					return
 				}

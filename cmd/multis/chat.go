@@ -239,7 +239,7 @@ func lines(ctx context.Context, in io.Reader) func(func(string) bool) {
 // drain waits until all messages are answered and all answers are shown. With tasks it also waits for running tasks.
 func drain(ctx context.Context, st *store.Store, chat store.ChatID, tasks bool) error {
 	for {
-		open, err := store.Unfinished(ctx, st.DB(), chat, tasks)
+		open, err := store.HasUnfinishedWork(ctx, st.DB(), chat, tasks)
 		if err != nil || !open {
 			return err
 		}

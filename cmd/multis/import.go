@@ -178,7 +178,7 @@ func (to importer) documents(ctx context.Context, db *transcript.Database) error
 			pieces.Role = policy.Public
 		}
 		for _, p := range doc.Passages {
-			pieces.List = append(pieces.List, knowledge.ImportedPassage{Headings: p.Headings, PageFrom: p.PageFrom, PageTo: p.PageTo, Text: p.Text, Used: index.Uses(p.Used)})
+			pieces.List = append(pieces.List, knowledge.ImportedPassage{Headings: p.Headings, PageFrom: p.PageFrom, PageTo: p.PageTo, Text: p.Text, Used: index.Usage(p.Used)})
 		}
 		report, err := to.library.ImportDocument(ctx, pieces)
 		switch {

@@ -23,7 +23,7 @@ func TestAReplayInATerminalIsPlainText(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if task, err = store.OpenTask(t.Context(), tx, store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID}); err != nil {
+		if task, err = store.InsertTask(t.Context(), tx, store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID}); err != nil {
 			return err
 		}
 		model, tool := store.Step{Seq: 0, Kind: store.StepModel, Name: "some"}, store.Step{Seq: 1, Kind: store.StepTool, Name: "fetch_url", CallID: "1", ForUser: "read \x1b]0;owned\a_this_"}

@@ -65,7 +65,7 @@ func (t *terminal) draw(text string) {
 func (t *terminal) think() { t.draw("…") }
 
 // Send prints a message, or a reaction as a line of its own. A row that was printed is not printed again, however often it is sent.
-func (t *terminal) Send(ctx context.Context, o store.Out, _ id.RoomID) (id.EventID, error) {
+func (t *terminal) Send(ctx context.Context, o store.OutboxMessage, _ id.RoomID) (id.EventID, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	event := id.EventID("$" + o.ID.String())
@@ -138,7 +138,7 @@ func isReaction(line string) bool {
 }
 
 // Retract does nothing: printed text cannot be removed.
-func (*terminal) Retract(context.Context, store.Out) error { return nil }
+func (*terminal) Retract(context.Context, store.OutboxMessage) error { return nil }
 
 // Download fails, because without a homeserver there are no files.
 func (*terminal) Download(context.Context, store.Attachment, int64) ([]byte, error) {
@@ -224,7 +224,7 @@ const escapable = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 // keepHere returns a function that saves a file in the current folder, under a name that is free.
 func keepHere(st *store.Store) func(context.Context, uuid.UUID, string) (string, error) {
 	return func(ctx context.Context, out uuid.UUID, name string) (string, error) {
-		data, err := store.OutFile(ctx, st.DB(), out)
+		data, err := store.OutboxFile(ctx, st.DB(), out)
 		if err != nil {
 			return "", err
 		}

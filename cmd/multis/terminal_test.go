@@ -77,7 +77,7 @@ func TestWhatIsTypedAtATerminalReactsAndReplies(t *testing.T) {
 		return content
 	}
 	require.Equal(t, "👍", text("👍").Body, "there is nothing yet to react to")
-	row := store.Out{ID: uuid.New(), Purpose: policy.PurposeNotice, Content: json.RawMessage(`{"body":"Begin? ([message](https://matrix.to/#/!a:b/$c)) [Ana](https://matrix.to/#/!a:b) · [there](https://matrix.to/#/!a:b)"}`)}
+	row := store.OutboxMessage{ID: uuid.New(), Purpose: policy.PurposeNotice, Content: json.RawMessage(`{"body":"Begin? ([message](https://matrix.to/#/!a:b/$c)) [Ana](https://matrix.to/#/!a:b) · [there](https://matrix.to/#/!a:b)"}`)}
 	_, err := out.Send(t.Context(), row, terminalRoom)
 	require.NoError(t, err)
 	require.Equal(t, "\nBegin? Ana\n\n", said.String(), "what leads into a Matrix client leads nowhere here")
@@ -85,10 +85,10 @@ func TestWhatIsTypedAtATerminalReactsAndReplies(t *testing.T) {
 	note := outbox.Notice(store.Chat{}, "**#1** blue door — note · said in [1](https://matrix.to/#/!a:b/$c) [2](https://matrix.to/#/!a:b/$d)", outbox.Answer)
 	content, err := json.Marshal(map[string]string{"body": note.Text})
 	require.NoError(t, err)
-	shown, err := out.Send(t.Context(), store.Out{ID: uuid.New(), Content: content}, terminalRoom)
+	shown, err := out.Send(t.Context(), store.OutboxMessage{ID: uuid.New(), Content: content}, terminalRoom)
 	require.NoError(t, err)
 	require.Equal(t, "\n#1 blue door — note\n\n", said.String())
-	_, err = out.Send(t.Context(), store.Out{ID: uuid.New(), Content: json.RawMessage(`{"m.relates_to":{"rel_type":"m.annotation","event_id":"$x","key":"✅"}}`)}, terminalRoom)
+	_, err = out.Send(t.Context(), store.OutboxMessage{ID: uuid.New(), Content: json.RawMessage(`{"m.relates_to":{"rel_type":"m.annotation","event_id":"$x","key":"✅"}}`)}, terminalRoom)
 	require.NoError(t, err)
 	require.True(t, strings.HasSuffix(said.String(), "✅\n"), "a reaction is shown")
 

@@ -24,7 +24,7 @@ func upkeep(st *store.Store, mem *memory.Memory, ag *agent.Agent) []clock.Upkeep
 	return []clock.Upkeep{
 		{Name: "retention", Summary: "deletes what was said longer ago than memory.retention_days", Cron: "15 3 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {
 			gone, err := mem.Retain(ctx)
-			return fmt.Sprintf("%d messages, %d notes, %d things said and %d tasks deleted", gone.Messages, gone.Notes, gone.Letters, gone.Tasks), err
+			return fmt.Sprintf("%d messages, %d notes, %d things said and %d tasks deleted", gone.Messages, gone.Notes, gone.OutboxMessages, gone.Tasks), err
 		}},
 		{Name: "history", Summary: "forgets runs older than 30 days", Cron: "10 4 * * *", Run: func(ctx context.Context) (text string, err error) {
 			err = st.InTx(ctx, func(tx store.Tx) error {

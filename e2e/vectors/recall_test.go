@@ -58,9 +58,9 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 		return err
 	}))
 	for after := store.ChunkID(0); ; {
-		var bare []index.Bare
+		var bare []index.UnembeddedChunk
 		err := st.ReadAll(t.Context(), func(tx store.Tx) (err error) {
-			bare, err = index.BareChunks(t.Context(), tx, model, after, 1000)
+			bare, err = index.UnembeddedChunks(t.Context(), tx, model, after, 1000)
 			return err
 		})
 		require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 			if scope.Allows(policy.Admin) {
 				as = st.AsOwner
 			}
-			var near []index.Near
+			var near []index.NearestChunk
 			require.NoError(t, as(t.Context(), scope, func(tx store.Tx) (err error) {
 				near, err = index.SearchVectors(t.Context(), tx, model, q, []index.Kind{index.KindKnowledge}, top)
 				return err
@@ -99,7 +99,7 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 			require.Len(t, near, top)
 			for _, id := range nearest(vectors, roleOf, scope, q, top) {
 				wanted++
-				if slices.ContainsFunc(near, func(n index.Near) bool { return n.ID == id }) {
+				if slices.ContainsFunc(near, func(n index.NearestChunk) bool { return n.ID == id }) {
 					found++
 				}
 			}

@@ -75,7 +75,7 @@ func TestAPassageIsFoundByWhatItMeans(t *testing.T) {
 
 	count, err := index.CountVectors(t.Context(), st.DB())
 	require.NoError(t, err)
-	require.Equal(t, index.VectorCount{With: 3, All: 3}, count)
+	require.Equal(t, index.VectorCount{Embedded: 3, Chunks: 3}, count)
 }
 
 func TestNewChangedAndRemovedPassagesHaveTheirVectors(t *testing.T) {
@@ -105,7 +105,7 @@ func TestNewChangedAndRemovedPassagesHaveTheirVectors(t *testing.T) {
 	require.Empty(t, find())
 	count, err := index.CountVectors(t.Context(), st.DB())
 	require.NoError(t, err)
-	require.EqualValues(t, 1, count.With)
+	require.EqualValues(t, 1, count.Embedded)
 }
 
 func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
@@ -141,7 +141,7 @@ func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
 	require.Equal(t, []string{"leaving.md"}, ask("cancel subscription"))
 	count, err := index.CountVectors(t.Context(), st.DB())
 	require.NoError(t, err)
-	require.Equal(t, index.VectorCount{With: 71, All: 71}, count)
+	require.Equal(t, index.VectorCount{Embedded: 71, Chunks: 71}, count)
 
 	// The old one is asked by a process that was not restarted yet: it finds by words.
 	late, err := search.Open(st, search.Options{Embedder: old}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "terminate agreement"})
@@ -175,9 +175,9 @@ func TestFillingTheIndexStopsAtTheBudgetAndGoesOnLater(t *testing.T) {
 	require.True(t, jobs.IsLater(knowledge.NewVectors(st, poor).Embed(t.Context(), false)))
 	count, err := index.CountVectors(t.Context(), st.DB())
 	require.NoError(t, err)
-	require.Positive(t, count.With)
-	require.Less(t, count.With, count.All)
-	require.Len(t, server.Requests(), int(count.With/64), "no call past the cap")
+	require.Positive(t, count.Embedded)
+	require.Less(t, count.Embedded, count.Chunks)
+	require.Len(t, server.Requests(), int(count.Embedded/64), "no call past the cap")
 
 	rich, server := paidEmbedder(t, st, "openai/paid", llmtest.Meanings(16, nil), 1_000_000)
 	require.NoError(t, knowledge.NewVectors(st, rich).Embed(t.Context(), false))
@@ -185,7 +185,7 @@ func TestFillingTheIndexStopsAtTheBudgetAndGoesOnLater(t *testing.T) {
 	for _, r := range server.Requests() {
 		texts += len(r.Texts)
 	}
-	require.EqualValues(t, count.All-count.With, texts, "what was done is not paid for twice")
+	require.EqualValues(t, count.Chunks-count.Embedded, texts, "what was done is not paid for twice")
 }
 
 func TestOneTextThatIsRefusedLeavesTheOthersTheirVectors(t *testing.T) {
@@ -204,7 +204,7 @@ func TestOneTextThatIsRefusedLeavesTheOthersTheirVectors(t *testing.T) {
 	fill(t, st, e)
 	count, err := index.CountVectors(t.Context(), st.DB())
 	require.NoError(t, err)
-	require.Equal(t, index.VectorCount{With: 20, All: 21}, count)
+	require.Equal(t, index.VectorCount{Embedded: 20, Chunks: 21}, count)
 }
 
 func TestASearchGoesByWordsWhenTheModelFails(t *testing.T) {

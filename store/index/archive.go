@@ -10,8 +10,8 @@ import (
 	"multis/store/row"
 )
 
-// ArchivedMessage is a message as it is searched.
-type ArchivedMessage struct {
+// MessageEntry is a message as it is searched.
+type MessageEntry struct {
 	ID         row.MessageID
 	Words      string // what is searched, as normalised words; empty for a message that is not to be found
 	Language   language.Language
@@ -47,19 +47,19 @@ const indexMessagesSQL = `with n as (
 
 const mergeArchiveSQL = "select gin_clean_pending_list('message_index_tsv')"
 
-// IndexMessages makes messages searchable as given, in place of what the archive's index held of them. What is said in the
+// AddMessages makes messages searchable as given, in place of what the archive's index held of them. What is said in the
 // admin room is about searching, and not found by it.
-func IndexMessages(ctx context.Context, tx row.Tx, messages []ArchivedMessage) error {
-	ids := row.Column(messages, func(m ArchivedMessage) row.MessageID { return m.ID })
+func AddMessages(ctx context.Context, tx row.Tx, messages []MessageEntry) error {
+	ids := row.Column(messages, func(m MessageEntry) row.MessageID { return m.ID })
 	if err := RemoveMessages(ctx, tx, ids); err != nil {
 		return err
 	}
 	err := row.Exec(ctx, tx, "index messages", indexMessagesSQL, pgx.NamedArgs{
-		"ids": ids, "words": row.Column(messages, func(m ArchivedMessage) string { return m.Words }),
-		"configs":   row.Column(messages, func(m ArchivedMessage) language.Language { return m.Language }),
-		"authors":   row.Column(messages, func(m ArchivedMessage) string { return m.Author }),
-		"questions": row.Column(messages, func(m ArchivedMessage) bool { return m.IsQuestion }),
-		"days":      row.Column(messages, func(m ArchivedMessage) int { return m.Day }),
+		"ids": ids, "words": row.Column(messages, func(m MessageEntry) string { return m.Words }),
+		"configs":   row.Column(messages, func(m MessageEntry) language.Language { return m.Language }),
+		"authors":   row.Column(messages, func(m MessageEntry) string { return m.Author }),
+		"questions": row.Column(messages, func(m MessageEntry) bool { return m.IsQuestion }),
+		"days":      row.Column(messages, func(m MessageEntry) int { return m.Day }),
 	})
 	if err != nil {
 		return err
@@ -76,9 +76,9 @@ const archivedColumns = `select m.id, m.chat_id, 0, 'user:' || m.chat_id, 'conv'
 const archivedTextsSQL = archivedColumns + `messages m where m.id = any ($2) and coalesce('user:' || m.chat_id in (select unnest($1::text[])), false)
 	and m.redacted_at is null and not m.unindexed`
 
-// ArchivedTexts reads messages by id as chunks, those that scope may see and that are still as the index holds them, in no
+// MessageTexts reads messages by id as chunks, those that scope may see and that are still as the index holds them, in no
 // particular order. Their document is the chat, and they were indexed when they were said.
-func ArchivedTexts(ctx context.Context, db row.DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
+func MessageTexts(ctx context.Context, db row.DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
 	return row.All[ChunkText](ctx, db, "messages", archivedTextsSQL, scope.Roles(), ids)
 }
 
@@ -86,7 +86,7 @@ const recentArchivedSQL = archivedColumns + `unnest($1::bigint[]) c(id), lateral
 		select * from messages where chat_id = c.id and kind <> 'reaction' and redacted_at is null and body <> '' order by ts desc, id desc limit $2
 	) m order by m.ts desc, m.id desc limit $2`
 
-// RecentArchived reads the newest messages of the chats of scope, the newest first.
-func RecentArchived(ctx context.Context, db row.DB, scope policy.Scope, limit int) ([]ChunkText, error) {
+// RecentMessages reads the newest messages of the chats of scope, the newest first.
+func RecentMessages(ctx context.Context, db row.DB, scope policy.Scope, limit int) ([]ChunkText, error) {
 	return row.All[ChunkText](ctx, db, "messages", recentArchivedSQL, scope.Chats(), limit)
 }

@@ -1,3 +1,5 @@
+// Package index is the search index: documents with their chunks, the message index, the counts that ranking needs, and vectors. It is
+// below store, which deletes from it.
 package index
 
 import (
@@ -27,12 +29,12 @@ type Chunk struct {
 	Language   language.Language // which cuts words to their stems; found out from Content if unknown
 	Author     string            // who said it, as normalised words; empty for documents
 	IsQuestion bool
-	// Used is how another program counted; zero, and whatever was counted here stands.
-	Used Uses
+	// Usage is how another program counted; zero, and whatever was counted here stands.
+	Usage Usage
 }
 
-// Uses is how often a chunk was used, and when.
-type Uses struct {
+// Usage is how often a chunk was used, and when.
+type Usage struct {
 	Times  int
 	First  time.Time
 	Newest []time.Time // the newest first, 8 at most
@@ -94,10 +96,10 @@ func replaceChunks(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk)
 		}
 	}
 	for _, c := range chunks {
-		if c.Used.Times == 0 {
+		if c.Usage.Times == 0 {
 			continue
 		}
-		if err := row.Exec(ctx, tx, "note how often a chunk was used", useChunkSQL, c.Key, c.Used.Times, c.Used.First, c.Used.Newest); err != nil {
+		if err := row.Exec(ctx, tx, "note how often a chunk was used", useChunkSQL, c.Key, c.Usage.Times, c.Usage.First, c.Usage.Newest); err != nil {
 			return err
 		}
 	}
@@ -132,15 +134,6 @@ func placedChunks(chunks []Chunk) []placedChunk {
 	return list
 }
 
-// column takes one field of each row, as an array for the database.
-func column[Row, T any](rows []Row, field func(Row) T) []T {
-	values := make([]T, len(rows))
-	for i, row := range rows {
-		values[i] = field(row)
-	}
-	return values
-}
-
 // ChunkText is a chunk as it is read and quoted.
 type ChunkText struct {
 	ID         int64 // of a chunk, or of a message of the archive
@@ -155,7 +148,7 @@ type ChunkText struct {
 	PageFrom   int
 	PageTo     int
 	Content    string
-	Indexed    time.Time
+	IndexedAt  time.Time
 	Activation float64 // how present it is now; 0 if never accessed
 }
 

@@ -187,7 +187,7 @@ func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
 	require.Len(t, want, 14)
 	require.NoError(t, st.AsContact(ctx, policy.ContactScope(1), func(tx store.Tx) error {
 		passages, err := index.SearchPassages(ctx, tx, index.PassageQuery{
-			Planned: [][]string{{"appl|plum"}}, Any: "appl", Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: []index.Kind{index.KindKnowledge}, Most: 100,
+			Planned: [][]string{{"appl|plum"}}, Any: "appl", Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: []index.Kind{index.KindKnowledge}, MaxCandidates: 100,
 		})
 		got := map[int64]int16{}
 		for _, p := range passages {
@@ -213,7 +213,7 @@ func TestTheCallersOwnChunksCanBeLeftOut(t *testing.T) {
 	kinds := []index.Kind{index.KindKnowledge, index.KindConversation}
 	for words, want := range map[string]int{"appl": 2, "": 1} {
 		passages, err := index.SearchPassages(ctx, reader, index.PassageQuery{
-			Planned: [][]string{{"appl"}}, Any: words, Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: kinds, Most: 100,
+			Planned: [][]string{{"appl"}}, Any: words, Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: kinds, MaxCandidates: 100,
 		})
 		require.NoError(t, err)
 		require.Len(t, passages, want, "any %q", words)
@@ -298,7 +298,7 @@ func TestTheRoleThatWasSaidLaterHoldsWhicheverComesFirst(t *testing.T) {
 		{policy.Public, "plum tart", noon.Add(2 * time.Hour), nil},
 	} {
 		doc, chunks := documentOf(c.role, "a", c.text)
-		doc.RoleSaid = c.said
+		doc.RoleSetAt = c.said
 		require.ErrorIs(t, st.AsOwner(ctx, policy.OwnerScope(), func(tx store.Tx) error {
 			_, err := index.AddDocument(ctx, tx, doc, chunks)
 			return err

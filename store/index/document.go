@@ -23,28 +23,28 @@ const (
 
 // Document is a file that was indexed, or the stream of conversation chunks of one chat.
 type Document struct {
-	ID      row.DocumentID
-	Origin  string // unique: a path, an address, or the name
-	Name    string
-	Role    policy.Role
-	Kind    Kind
-	Element string // md, txt, chat
-	Size    int64  // bytes of the source
-	Hash    string // the same hash means that nothing has to be done
-	Chunks  int
-	Indexed time.Time
+	ID        row.DocumentID
+	Origin    string // unique: a path, an address, or the name
+	Name      string
+	Role      policy.Role
+	Kind      Kind
+	Element   string // md, txt, chat
+	Size      int64  // bytes of the source
+	Hash      string // the same hash means that nothing has to be done
+	Chunks    int
+	IndexedAt time.Time
 	// Validator is how the server of a page recognises the version that was indexed; empty if it does not, and for files.
 	Validator string
-	// RoleSaid is when somebody said that it has this role. Of two who say it, the later one is right.
-	RoleSaid time.Time
-	// Swept says that nobody named the document that is written: it was found in a folder or by a pattern.
-	Swept bool `db:"-"`
+	// RoleSetAt is when somebody said that it has this role. Of two who say it, the later one is right.
+	RoleSetAt time.Time
+	// FoundInBulk says that nobody named the document that is written: it was found in a folder or by a pattern.
+	FoundInBulk bool `db:"-"`
 }
 
 // KeepsRole reports whether a document stays in its role although doc, which replaces it, has another one: because its role was
 // said later, or because it is private and doc was not named by itself.
 func (d *Document) KeepsRole(doc Document) bool {
-	return d.Role != doc.Role && (d.RoleSaid.After(doc.RoleSaid) || doc.Swept && d.Role == policy.Admin)
+	return d.Role != doc.Role && (d.RoleSetAt.After(doc.RoleSetAt) || doc.FoundInBulk && d.Role == policy.Admin)
 }
 
 const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at, validator, role_said_at"
@@ -166,9 +166,9 @@ var ErrRoleKept = errors.New("this document keeps another role")
 
 const sayRoleSQL = "update documents set role_said_at = $2 where origin = $1 and role = $3 and role_said_at < $2"
 
-// SayRole notes that somebody said of a document that it has the role which it has.
-func SayRole(ctx context.Context, w row.Writer, doc Document) error {
-	return row.Exec(ctx, w, "note who may see a document", sayRoleSQL, doc.Origin, doc.RoleSaid, doc.Role)
+// ConfirmRole notes that somebody said of a document that it has the role which it has.
+func ConfirmRole(ctx context.Context, w row.Writer, doc Document) error {
+	return row.Exec(ctx, w, "note who may see a document", sayRoleSQL, doc.Origin, doc.RoleSetAt, doc.Role)
 }
 
 // ReplaceDocument writes a document with its chunks in place of what was there under its origin. It reports false, and
@@ -186,7 +186,7 @@ func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chun
 	case old.KeepsRole(doc):
 		return false, ErrRoleKept
 	case old.Role == doc.Role && old.Hash == doc.Hash:
-		return false, SayRole(ctx, tx, doc)
+		return false, ConfirmRole(ctx, tx, doc)
 	default:
 		if err := uncount(ctx, tx, old.ID); err != nil {
 			return false, err
@@ -229,7 +229,7 @@ func (d *Document) write(ctx context.Context, tx row.Tx, sql string, chunks []Ch
 	}
 	err := tx.QueryRow(ctx, sql, pgx.NamedArgs{
 		"origin": d.Origin, "name": d.Name, "role": d.Role, "kind": d.Kind, "element": d.Element, "size": d.Size,
-		"hash": d.Hash, "chunks": len(chunks), "validator": d.Validator, "said": d.RoleSaid,
+		"hash": d.Hash, "chunks": len(chunks), "validator": d.Validator, "said": d.RoleSetAt,
 	}).Scan(&d.ID)
 	if err != nil {
 		return fmt.Errorf("write document: %w", err)

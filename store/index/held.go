@@ -33,9 +33,9 @@ const (
 
 // RoleSizes gives the sizes of the roles of the reader's scope that are not empty, and, in the same round trip, the lexemes
 // of texts as Lexemes does.
-func RoleSizes(ctx context.Context, r row.Reader, in Source, list TextsIn) (sizes []RoleSize, lexemes [][]string, err error) {
+func RoleSizes(ctx context.Context, r row.Reader, in Source, list LanguageTexts) (sizes []RoleSize, lexemes [][]string, err error) {
 	sql := heldSizesSQL
-	if in == Archive {
+	if in == Messages {
 		sql = archiveHeldSizesSQL
 	}
 	sizes, lexemes, err = withLexemes[RoleSize](ctx, r, row.Statement{SQL: sql}, list)
@@ -45,11 +45,11 @@ func RoleSizes(ctx context.Context, r row.Reader, in Source, list TextsIn) (size
 	return sizes, lexemes, nil
 }
 
-// HeldTexts reads texts as ChunkTexts and ArchivedTexts do, and none if the versions of the roles of the reader's scope, in order,
+// UnchangedTexts reads texts as ChunkTexts and MessageTexts do, and none if the versions of the roles of the reader's scope, in order,
 // are no longer these: then what was known of them is no longer so. In the same round trip it gives the lexemes of texts as Lexemes does.
-func HeldTexts(ctx context.Context, r row.Reader, in Source, scope policy.Scope, ids, versions []int64, list TextsIn) (texts []ChunkText, lexemes [][]string, err error) {
+func UnchangedTexts(ctx context.Context, r row.Reader, in Source, scope policy.Scope, ids, versions []int64, list LanguageTexts) (texts []ChunkText, lexemes [][]string, err error) {
 	sql := heldTextsSQL
-	if in == Archive {
+	if in == Messages {
 		sql = archiveHeldTextsSQL
 	}
 	texts, lexemes, err = withLexemes[ChunkText](ctx, r, row.Statement{SQL: sql, Args: []any{scope.Roles(), ids, versions}}, list)
@@ -60,7 +60,7 @@ func HeldTexts(ctx context.Context, r row.Reader, in Source, scope policy.Scope,
 }
 
 // withLexemes reads rows and, in the same round trip, the lexemes of texts.
-func withLexemes[T any](ctx context.Context, r row.Reader, read row.Statement, list TextsIn) (found []T, lexemes [][]string, err error) {
+func withLexemes[T any](ctx context.Context, r row.Reader, read row.Statement, list LanguageTexts) (found []T, lexemes [][]string, err error) {
 	statements := []row.Statement{read}
 	if len(list.Texts) > 0 {
 		statements = append(statements, row.Statement{SQL: lexemesSQL, Args: []any{list.Languages, list.Texts}})
@@ -81,17 +81,17 @@ func withLexemes[T any](ctx context.Context, r row.Reader, read row.Statement, l
 	return found, lexemes, errors.Join(err, results.Close())
 }
 
-// HeldPassage is a passage with all its words.
-type HeldPassage struct {
+// RolePassage is a passage with all its words.
+type RolePassage struct {
 	Passage // without Frequencies
 
 	Role    policy.Role
 	Version int64 // of the role
-	Lexemes []HeldLexeme
+	Lexemes []LexemeCount
 }
 
-// HeldLexeme is how often a word stands in a passage.
-type HeldLexeme struct {
+// LexemeCount is how often a word stands in a passage.
+type LexemeCount struct {
 	Word      string
 	Frequency int16
 }
@@ -102,23 +102,23 @@ const (
 	archiveHeldPassagesSQL = heldPassageColumns + " from archive_held_passages($1)"
 )
 
-// HeldPassages reads all passages of roles, those that the reader's scope holds, in order of role, document and place.
-func HeldPassages(ctx context.Context, r row.Reader, in Source, roles []policy.Role) ([]HeldPassage, error) {
+// RolePassages reads all passages of roles, those that the reader's scope holds, in order of role, document and place.
+func RolePassages(ctx context.Context, r row.Reader, in Source, roles []policy.Role) ([]RolePassage, error) {
 	sql := heldPassagesSQL
-	if in == Archive {
+	if in == Messages {
 		sql = archiveHeldPassagesSQL
 	}
 	rows, err := r.Query(ctx, sql, roles)
 	if err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p HeldPassage, err error) {
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p RolePassage, err error) {
 		var words pgtype.TSVector
 		err = row.Scan(&p.Role, &p.Version, &p.ID, &p.DocID, &p.Ord, &p.Kind, &p.Language, &p.Part, &p.Words, &p.Author, &p.IsQuestion, &words)
-		p.Lexemes = make([]HeldLexeme, 0, len(words.Lexemes))
+		p.Lexemes = make([]LexemeCount, 0, len(words.Lexemes))
 		for _, l := range words.Lexemes {
 			if len(l.Positions) > 0 { // else it only says how often another one stands there
-				p.Lexemes = append(p.Lexemes, HeldLexeme{l.Word, int16(len(l.Positions))}) //nolint:gosec // Postgres keeps 255 of them
+				p.Lexemes = append(p.Lexemes, LexemeCount{l.Word, int16(len(l.Positions))}) //nolint:gosec // Postgres keeps 255 of them
 			}
 		}
 		return p, err

@@ -17,16 +17,16 @@ type Source string
 // The sources. Each has an index and word counts of its own, in the same form.
 const (
 	Documents Source = ""        // files, pages, and what is remembered of chats
-	Archive   Source = "archive" // what was said in the chats
+	Messages  Source = "archive" // what was said in the chats
 )
 
 // Term is a word of a query as the index knows it.
 type Term struct {
-	Word   string  // as asked
-	Lexeme string  // as indexed
-	Chunks int64   // in how many chunks it stands; 0 if in none
-	Often  []int64 // in how many it stands as often as each of Marks says; empty if the index does not tell, or few chunks are searched
-	Guess  bool    // Lexeme only looks like Word, which stands nowhere
+	Word          string  // as asked
+	Lexeme        string  // as indexed
+	Chunks        int64   // in how many chunks it stands; 0 if in none
+	ChunksAtLeast []int64 // in how many it stands as often as each of Marks says; empty if the index does not tell, or few chunks are searched
+	Correction    bool    // Lexeme only looks like Word, which stands nowhere
 }
 
 // Corpus is the size of what the transaction's scope may search.
@@ -36,8 +36,8 @@ type Corpus struct {
 	StatsWords    int64
 }
 
-// Marks are what the index of documents has for a word that stands in a chunk Least times or more: Lexeme at its end.
-var Marks = [...]struct {
+// FrequencyMarks are what the index of documents has for a word that stands in a chunk Least times or more: Lexeme at its end.
+var FrequencyMarks = [...]struct {
 	Lexeme string
 	Least  float64
 }{{"²", 2}, {"⁴", 4}, {"⁶", 6}}
@@ -53,7 +53,7 @@ const (
 // several. The size is zero if there is no term. A transaction without a scope is an error.
 func SearchTerms(ctx context.Context, db row.DB, in Source, words []string, of language.Language) ([]Term, Corpus, error) {
 	sql := searchTermsSQL
-	if in == Archive {
+	if in == Messages {
 		sql = archiveTermsSQL
 	}
 	rows, err := db.Query(ctx, sql, words, of)
@@ -62,7 +62,7 @@ func SearchTerms(ctx context.Context, db row.DB, in Source, words []string, of l
 	}
 	var corpus Corpus
 	terms, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Term, err error) {
-		err = row.Scan(&t.Word, &t.Lexeme, &t.Chunks, &t.Guess, &corpus.PlannedChunks, &corpus.StatsChunks, &corpus.StatsWords, &t.Often)
+		err = row.Scan(&t.Word, &t.Lexeme, &t.Chunks, &t.Correction, &corpus.PlannedChunks, &corpus.StatsChunks, &corpus.StatsWords, &t.ChunksAtLeast)
 		return t, err
 	})
 	if err != nil {
@@ -73,14 +73,14 @@ func SearchTerms(ctx context.Context, db row.DB, in Source, words []string, of l
 
 // PassageQuery asks for the passages around the best matches.
 type PassageQuery struct {
-	Source  Source
-	Planned [][]string // sets of tsqueries: a chunk that matches all of one set is a candidate among public chunks (for the owner: among all)
-	Any     string     // tsquery that finds candidates among the caller's own chunks, except the owner's; empty leaves them out
-	Terms   []string   // 1 to 32 tsqueries of one lexeme each
-	Weights []float64  // what a saturated match of each term is worth
-	Average float64    // words in an average chunk
-	Kinds   []Kind
-	Most    int // candidates; more matches than that are left out
+	Source        Source
+	Planned       [][]string // sets of tsqueries: a chunk that matches all of one set is a candidate among public chunks (for the owner: among all)
+	Any           string     // tsquery that finds candidates among the caller's own chunks, except the owner's; empty leaves them out
+	Terms         []string   // 1 to 32 tsqueries of one lexeme each
+	Weights       []float64  // what a saturated match of each term is worth
+	Average       float64    // words in an average chunk
+	Kinds         []Kind
+	MaxCandidates int // candidates; more matches than that are left out
 }
 
 // Passage is a candidate, or one of the two before or after one, and how often each term stands in it.
@@ -107,7 +107,7 @@ const (
 // SearchPassages finds passages in what the transaction's scope may see. A transaction without a scope is an error.
 func SearchPassages(ctx context.Context, db row.DB, q PassageQuery) ([]Passage, error) {
 	sql := searchPassagesSQL
-	if q.Source == Archive {
+	if q.Source == Messages {
 		sql = archivePassagesSQL
 	}
 	var planned []string
@@ -116,7 +116,7 @@ func SearchPassages(ctx context.Context, db row.DB, q PassageQuery) ([]Passage, 
 		planned = append(planned, set...)
 		sets = append(sets, slices.Repeat([]int{i}, len(set))...)
 	}
-	rows, err := db.Query(ctx, sql, planned, sets, q.Any, q.Terms, q.Weights, q.Average, q.Kinds, q.Most)
+	rows, err := db.Query(ctx, sql, planned, sets, q.Any, q.Terms, q.Weights, q.Average, q.Kinds, q.MaxCandidates)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -129,14 +129,14 @@ func SearchPassages(ctx context.Context, db row.DB, q PassageQuery) ([]Passage, 
 
 const lexemesSQL = `select tsvector_to_array(to_tsvector(c::regconfig, t)) from unnest($1::text[], $2::text[]) with ordinality u(c, t, o) order by o`
 
-// TextsIn are texts, each in the language that stands at the same place.
-type TextsIn struct {
+// LanguageTexts are texts, each in the language that stands at the same place.
+type LanguageTexts struct {
 	Languages []language.Language
 	Texts     []string
 }
 
 // Lexemes gives the set of lexemes of each text in its language, as the index would hold them.
-func Lexemes(ctx context.Context, db row.DB, list TextsIn) ([][]string, error) {
+func Lexemes(ctx context.Context, db row.DB, list LanguageTexts) ([][]string, error) {
 	rows, err := db.Query(ctx, lexemesSQL, list.Languages, list.Texts)
 	if err != nil {
 		return nil, fmt.Errorf("cut words to stems: %w", err)

@@ -34,8 +34,8 @@ func UseVectorModel(ctx context.Context, tx row.Tx, model string, dimensions int
 	return changed, nil
 }
 
-// Bare is a chunk that has no vector yet.
-type Bare struct {
+// UnembeddedChunk is a chunk that has no vector yet.
+type UnembeddedChunk struct {
 	ID      row.ChunkID
 	Role    policy.Role
 	Kind    Kind
@@ -48,13 +48,13 @@ const bareChunksSQL = `select c.id, c.role, c.kind, c.title, c.section, c.conten
 	where c.id > case when $2::bigint >= 0 then $2 else coalesce((select done_to from vector_models where model = $1), 0) end
 		and not exists (select from chunk_vectors v where v.chunk_id = c.id and v.model = $1) order by c.id limit $3`
 
-// NotYet stands for after and means those chunks that were not looked at yet.
-const NotYet = -1
+// AfterLast stands for after and means those chunks that were not looked at yet.
+const AfterLast = -1
 
-// BareChunks reads, of all chats and in order of id, the next chunks without a vector of a model: those after one, or NotYet. It needs the
+// UnembeddedChunks reads, of all chats and in order of id, the next chunks without a vector of a model: those after one, or AfterLast. It needs the
 // scope of all roles, as in Store.ReadAll.
-func BareChunks(ctx context.Context, tx row.Tx, model string, after row.ChunkID, limit int) ([]Bare, error) {
-	return row.All[Bare](ctx, tx, "chunks without a vector", bareChunksSQL, model, after, limit)
+func UnembeddedChunks(ctx context.Context, tx row.Tx, model string, after row.ChunkID, limit int) ([]UnembeddedChunk, error) {
+	return row.All[UnembeddedChunk](ctx, tx, "chunks without a vector", bareChunksSQL, model, after, limit)
 }
 
 // A chunk that was deleted meanwhile needs no vector.
@@ -67,27 +67,27 @@ const passedChunksSQL = "update vector_models set done_to = greatest(done_to, $2
 
 // PutVectors gives chunks, in order of id, their vectors; one that is nil can have none. Chunks up to the last of them have
 // been looked at then.
-func PutVectors(ctx context.Context, tx row.Tx, model string, chunks []Bare, vectors [][]float32) error {
+func PutVectors(ctx context.Context, tx row.Tx, model string, chunks []UnembeddedChunk, vectors [][]float32) error {
 	if len(chunks) == 0 {
 		return nil
 	}
-	var given []Bare
+	var given []UnembeddedChunk
 	var texts []string
 	for i, c := range chunks {
 		if vectors[i] != nil {
 			given, texts = append(given, c), append(texts, pgvector.NewHalfVector(vectors[i]).String())
 		}
 	}
-	err := row.Exec(ctx, tx, "write vectors", putVectorsSQL, row.Column(given, func(c Bare) row.ChunkID { return c.ID }), row.Column(given, func(c Bare) policy.Role { return c.Role }),
-		row.Column(given, func(c Bare) Kind { return c.Kind }), texts, model)
+	err := row.Exec(ctx, tx, "write vectors", putVectorsSQL, row.Column(given, func(c UnembeddedChunk) row.ChunkID { return c.ID }), row.Column(given, func(c UnembeddedChunk) policy.Role { return c.Role }),
+		row.Column(given, func(c UnembeddedChunk) Kind { return c.Kind }), texts, model)
 	if err != nil {
 		return err
 	}
 	return row.Exec(ctx, tx, "note which chunks have vectors", passedChunksSQL, model, chunks[len(chunks)-1].ID)
 }
 
-// Near is a chunk that means much the same.
-type Near struct {
+// NearestChunk is a chunk that means much the same.
+type NearestChunk struct {
 	ID         row.ChunkID
 	Similarity float64 // up to 1
 }
@@ -96,12 +96,12 @@ const searchVectorsSQL = "select id, similarity from search_vectors($1, $2, $3, 
 
 // SearchVectors finds the chunks of the given kinds that are nearest to a vector in what the transaction's scope may see, the
 // nearest first. It finds nothing when another model is in use. A transaction without a scope is an error.
-func SearchVectors(ctx context.Context, db row.DB, model string, vector []float32, kinds []Kind, limit int) ([]Near, error) {
+func SearchVectors(ctx context.Context, db row.DB, model string, vector []float32, kinds []Kind, limit int) ([]NearestChunk, error) {
 	rows, err := db.Query(ctx, searchVectorsSQL, model, pgvector.NewHalfVector(vector).String(), kinds, limit)
 	if err != nil {
 		return nil, fmt.Errorf("search by meaning: %w", err)
 	}
-	near, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Near])
+	near, err := pgx.CollectRows(rows, pgx.RowToStructByPos[NearestChunk])
 	if err != nil {
 		return nil, fmt.Errorf("search by meaning: %w", err)
 	}
@@ -110,8 +110,8 @@ func SearchVectors(ctx context.Context, db row.DB, model string, vector []float3
 
 // VectorCount says how many passages can be found by meaning.
 type VectorCount struct {
-	With int64 // a vector of the model in use
-	All  int64
+	Embedded int64 // a vector of the model in use
+	Chunks   int64
 }
 
 const countVectorsSQL = `select (select count(*) from chunk_vectors v join vector_models m on m.model = v.model), (select chunks from corpus_stats where role = '*')`
@@ -119,7 +119,7 @@ const countVectorsSQL = `select (select count(*) from chunk_vectors v join vecto
 // CountVectors counts, over all chats. It is only for the owner. There must be vectors in the database.
 func CountVectors(ctx context.Context, db row.DB) (VectorCount, error) {
 	var c VectorCount
-	if err := db.QueryRow(ctx, countVectorsSQL).Scan(&c.With, &c.All); err != nil {
+	if err := db.QueryRow(ctx, countVectorsSQL).Scan(&c.Embedded, &c.Chunks); err != nil {
 		return VectorCount{}, fmt.Errorf("count vectors: %w", err)
 	}
 	return c, nil
