@@ -309,7 +309,7 @@ func (v *Vault) decrypt(ctx context.Context, who policy.SendAs, evt *event.Event
 			return nil, fmt.Errorf("read encrypted message: %w", err)
 		}
 	}
-	return m.DecryptMegolmEvent(ctx, evt)
+	return m.DecryptMegolmEvent(m.withLog(ctx), evt)
 }
 
 // requestKey requests a missing key from the account's other devices, the sender's devices and those of others.
@@ -328,7 +328,7 @@ func (v *Vault) requestKey(ctx context.Context, who policy.SendAs, evt *event.Ev
 			users[u] = []id.DeviceID{"*"}
 		}
 	}
-	if err := m.SendRoomKeyRequest(ctx, evt.RoomID, content.SenderKey, content.SessionID, "", users); err != nil {
+	if err := m.SendRoomKeyRequest(m.withLog(ctx), evt.RoomID, content.SenderKey, content.SessionID, "", users); err != nil {
 		return explain("ask for a key", err)
 	}
 	return nil
@@ -340,6 +340,7 @@ func (v *Vault) encrypt(ctx context.Context, who policy.SendAs, room id.RoomID, 
 	if err != nil {
 		return nil, err
 	}
+	ctx = m.withLog(ctx)
 	if err := m.loadMembers(ctx, room); err != nil {
 		return nil, err
 	}
@@ -355,6 +356,10 @@ func (v *Vault) encrypt(ctx context.Context, who policy.SendAs, room id.RoomID, 
 	}
 	return wrapped, nil
 }
+
+// withLog puts the machine's logger, which logs warnings and errors only, into a context. The machine prefers a context's logger to its
+// own, and logs the ids of sessions and devices with it.
+func (m *machine) withLog(ctx context.Context) context.Context { return m.Log.WithContext(ctx) }
 
 // loadMembers reads a room's members before the first message after the vault was opened. It drops the room's old key, because member
 // changes may have been missed since that was shared.
