@@ -7,10 +7,10 @@ import (
 	"multis/store/row"
 )
 
-// Activity counts one kind of thing that was done.
+// Activity counts the events of one kind.
 type Activity struct {
-	What   string // message, sent, tool, approval or task
-	Name   string // which: a reason, a purpose, a tool, how it ended
+	What   string // "message", "sent", "tool", "approval" or "task"
+	Name   string // the reason, the purpose, the tool or the outcome
 	Times  int
 	Failed int
 }
@@ -24,7 +24,7 @@ const activitySQL = `select what, name, times, failed from (
 		union all select 5, 'task', kind || ' ' || state, count(*), 0 from tasks where created_at >= $1 group by kind, state) a
 	order by place, times desc, name limit 100`
 
-// ActivitySince sums up what was done: numbers alone.
+// ActivitySince counts what happened since a time. It returns numbers only, no texts.
 func ActivitySince(ctx context.Context, db DB, since time.Time) ([]Activity, error) {
 	return row.All[Activity](ctx, db, "what was done", activitySQL, since)
 }

@@ -28,21 +28,21 @@ func ChatsByID(ctx context.Context, db DB, ids []ChatID) (map[ChatID]Chat, error
 const openCommandsSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.id < $2 and m.received_at > $3 and m.action = 'command' and m.answered_at is null order by m.id`
 
-// OpenCommands returns the commands of a chat older than message that are not carried out yet, if they came after since.
+// OpenCommands returns the older commands of a chat that are not answered yet: those before message and received after since.
 func OpenCommands(ctx context.Context, db DB, chat ChatID, message MessageID, since time.Time) ([]Message, error) {
 	return collectMessages(ctx, db, openCommandsSQL, chat, message, since)
 }
 
 const messageByEventSQL = "select " + messageColumns + " from messages m where m.chat_id = $1 and m.event_id = $2"
 
-// MessageByEvent returns the message of a chat that an event became, or ErrNotFound.
+// MessageByEvent returns the message of an event in a chat, or ErrNotFound.
 func MessageByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Message, error) {
 	return oneMessage(ctx, db, messageByEventSQL, chat, event)
 }
 
 const messagesByIDSQL = "select " + messageColumns + " from messages m where m.id = any($1)"
 
-// MessagesByID returns messages by their id. Those that do not exist any more are missing from the map.
+// MessagesByID returns messages by their id. Those that were deleted are missing from the map.
 func MessagesByID(ctx context.Context, db DB, ids []MessageID) (map[MessageID]Message, error) {
 	messages, err := collectMessages(ctx, db, messagesByIDSQL, ids)
 	if err != nil {
@@ -58,14 +58,14 @@ func MessagesByID(ctx context.Context, db DB, ids []MessageID) (map[MessageID]Me
 const newestFileSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.sender = $2 and m.attachment is not null and m.received_at > $3 order by m.id desc limit 1`
 
-// NewestFile returns the newest message with a file that somebody sent to a chat after since, or ErrNotFound.
+// NewestFile returns the newest message of a sender with a file, received after since, or ErrNotFound.
 func NewestFile(ctx context.Context, db DB, chat ChatID, sender id.UserID, since time.Time) (Message, error) {
 	return oneMessage(ctx, db, newestFileSQL, chat, sender, since)
 }
 
 const answeredBySQL = "select " + messageColumns + " from messages m where m.outbox_id = $1 order by m.ts desc, m.id desc limit 1"
 
-// MessagesAnsweredBy returns the newest of the messages that an outgoing event answers, or ErrNotFound.
+// MessagesAnsweredBy returns the newest message that an outbox message answers, or ErrNotFound.
 func MessagesAnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, error) {
 	return oneMessage(ctx, db, answeredBySQL, out)
 }
@@ -73,8 +73,8 @@ func MessagesAnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, err
 const isAboutSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.about <> '{}'
 	and not exists (select from messages m where m.chat_id = $1 and m.outbox_id = o.id) and not exists (select from dialogs d where d.outbox_id = o.id))`
 
-// IsUnaskedQuote tells whether an event that was sent to a chat quotes messages of another, without having been asked for and without asking
-// anything itself. The empty event does not.
+// IsUnaskedQuote reports whether an event is a notice of multis in this chat that quotes messages, answers no command and asks no
+// question. An empty event is none.
 func IsUnaskedQuote(ctx context.Context, db DB, chat ChatID, event id.EventID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, isAboutSQL, chat, event).Scan(&yes); err != nil {
@@ -85,7 +85,7 @@ func IsUnaskedQuote(ctx context.Context, db DB, chat ChatID, event id.EventID) (
 
 const claimSettingSQL = "insert into settings (key, value) values ($1, 'true') on conflict do nothing"
 
-// ClaimNotification sets a setting to true. False: it was set before.
+// ClaimNotification sets a setting to true. It returns false if it was set before, so that a notice is sent once.
 func ClaimNotification(ctx context.Context, tx Tx, key Setting) (bool, error) {
 	tag, err := tx.Exec(ctx, claimSettingSQL, key)
 	if err != nil {
@@ -119,7 +119,7 @@ func OpenEscalations(ctx context.Context, db DB) ([]Escalation, error) {
 
 const countFailedSQL = "select count(*) from outbox where state = 'failed' and purpose <> 'notice' and created_at > $1"
 
-// CountFailed counts what did not reach a contact since then.
+// CountFailed counts the outbox messages to contacts that failed since a time.
 func CountFailed(ctx context.Context, db DB, since time.Time) (int, error) {
 	var n int
 	if err := db.QueryRow(ctx, countFailedSQL, since).Scan(&n); err != nil {

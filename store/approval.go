@@ -9,10 +9,11 @@ import (
 	"multis/text"
 )
 
-// PlanCall stands for the id and the tool of what is no call: a plan that waits for the owner. Its arguments are the plan as he reads it.
+// PlanCall is the call id and the tool of an approval that is about a plan, not about a tool call. Its arguments are the plan as the owner
+// reads it.
 const PlanCall = "plan"
 
-// Approval is a tool call that waits, or waited, for a person.
+// Approval is a tool call that needs a person's yes.
 type Approval struct {
 	ID        int64
 	TaskID    TaskID
@@ -20,7 +21,7 @@ type Approval struct {
 	Tool      string
 	Arguments string
 	ExpiresAt time.Time
-	Allowed   *bool // nil: nobody said anything
+	Allowed   *bool // nil if undecided
 }
 
 const approvalColumns = "a.id, a.task_id, a.call_id, a.tool, a.arguments, a.expires_at, a.allowed"
@@ -29,14 +30,14 @@ const openApprovalSQL = `with new as (insert into approvals as a (task_id, call_
 		on conflict (task_id, call_id) do nothing returning ` + approvalColumns + `)
 	select * from new union all select ` + approvalColumns + ` from approvals a where a.task_id = $1 and a.call_id = $2 limit 1`
 
-// OpenApproval stores that a call waits for a person, or returns what is there of it.
+// OpenApproval stores an approval that waits for a person. If the call has one, it returns that.
 func OpenApproval(ctx context.Context, w Writer, a Approval) (Approval, error) {
 	return row.One[Approval](ctx, w, "approval", openApprovalSQL, a.TaskID, a.CallID, a.Tool, text.Storable(a.Arguments), a.ExpiresAt)
 }
 
 const approvalSQL = "select " + approvalColumns + " from approvals a where a.task_id = $1 and a.call_id = $2"
 
-// ApprovalOf returns what a person said to a call, or ErrNotFound when nobody was asked.
+// ApprovalOf returns the approval of a call, or ErrNotFound if nobody was asked.
 func ApprovalOf(ctx context.Context, db DB, task TaskID, call string) (Approval, error) {
 	return row.One[Approval](ctx, db, "approval", approvalSQL, task, call)
 }
@@ -50,7 +51,8 @@ func ApprovalByID(ctx context.Context, db DB, approval int64) (Approval, error) 
 
 const decideSQL = "update approvals set allowed = $2, decided_at = now() where id = $1 and allowed is null and expires_at > $3 returning task_id"
 
-// DecideApproval stores what a person said to a call and returns its task. ErrNotFound: too late, or said before.
+// DecideApproval stores a person's decision and returns the task. It returns ErrNotFound if the approval has expired or was decided
+// before.
 func DecideApproval(ctx context.Context, tx Tx, approval int64, allowed bool, now time.Time) (TaskID, error) {
 	var task TaskID
 	if err := tx.QueryRow(ctx, decideSQL, approval, allowed, now).Scan(&task); err != nil {

@@ -10,7 +10,7 @@ import (
 	"multis/store/row"
 )
 
-// BridgeChange is a bot that claims the chats of another one: a bridge that was set up anew, or somebody who pretends.
+// BridgeChange is a bot that claims the chats of another bot: a bridge that was installed again, or an impostor.
 type BridgeChange struct {
 	ID        int64
 	Protocol  string
@@ -19,22 +19,22 @@ type BridgeChange struct {
 	AskedAt   time.Time
 	DecidedAt *time.Time
 	Accepted  bool
-	// Chats is how many chats the old bot has.
+	// Chats is the number of the old bot's chats.
 	Chats int
 }
 
 const bridgeChangeColumns = `b.id, b.protocol, b.old_bot, b.new_bot, b.asked_at, b.decided_at, b.accepted,
 	(select count(*) from chats c where c.protocol = b.protocol and c.bridge_bot = b.old_bot)`
 
-const maxBridgeChanges = 10 // open at a time: strangers must not fill the admin room
+const maxBridgeChanges = 10 // limits the open ones, so that strangers cannot fill the admin room
 
 const noteBridgeChangeSQL = `insert into bridge_changes (protocol, old_bot, new_bot)
 	select $1, $2, $3 where (select count(*) from bridge_changes where decided_at is null) < $4
 		and not exists (select from bridge_changes where accepted and protocol = $1 and old_bot = $3 and new_bot = $2)
 	on conflict do nothing returning id`
 
-// InsertBridgeChange notes that a bot claims a chat of another one. first: nobody was asked about it yet. That a bot which was
-// replaced still claims what it had is no news.
+// InsertBridgeChange stores that a bot claims a chat of another one. first is true if the owner has not been asked about it. A claim by a
+// bot that was replaced itself is ignored.
 func InsertBridgeChange(ctx context.Context, tx Tx, protocol string, oldBot, newBot id.UserID) (change int64, first bool, err error) {
 	change, err = row.Value[int64](ctx, tx, "bridge change", noteBridgeChangeSQL, protocol, oldBot, newBot, maxBridgeChanges)
 	if errors.Is(err, ErrNotFound) {
@@ -52,26 +52,26 @@ func BridgeChangeByID(ctx context.Context, db DB, change int64) (BridgeChange, e
 
 const openBridgeChangesSQL = "select " + bridgeChangeColumns + " from bridge_changes b where not b.accepted order by b.decided_at nulls first, b.id"
 
-// OpenBridgeChanges returns the changes that were not accepted, the undecided first.
+// OpenBridgeChanges returns the changes that were not accepted, the undecided ones first.
 func OpenBridgeChanges(ctx context.Context, db DB) ([]BridgeChange, error) {
 	return row.All[BridgeChange](ctx, db, "bridge changes", openBridgeChangesSQL)
 }
 
 const decideBridgeChangeSQL = "update bridge_changes set accepted = $2, decided_at = now() where id = $1"
 
-// DecideBridgeChange stores the owner's word.
+// DecideBridgeChange stores the owner's decision.
 func DecideBridgeChange(ctx context.Context, tx Tx, change int64, accepted bool) error {
 	return row.Exec(ctx, tx, "decide a bridge's change", decideBridgeChangeSQL, change, accepted)
 }
 
 const handOverChatSQL = "update chats set bridge_bot = $3 where id = $1 and bridge_bot = $2"
 
-// ChangeChatBot gives one chat to another bot, as its old one said itself.
+// ChangeChatBot assigns a chat to another bot, because the old bot announced it.
 func ChangeChatBot(ctx context.Context, tx Tx, chat ChatID, oldBot, newBot id.UserID) error {
 	return row.Exec(ctx, tx, "hand a chat over", handOverChatSQL, chat, oldBot, newBot)
 }
 
-// Bridge is one bridge with what is known of it.
+// Bridge is a bridge with the number of its chats.
 type Bridge struct {
 	Protocol string
 	Bot      id.UserID
@@ -81,7 +81,7 @@ type Bridge struct {
 const bridgesSQL = `select c.protocol, c.bridge_bot, count(*) from chats c
 	where c.bridge_bot <> '' and c.closed_why = '' and c.kind in ('dm', 'group') group by 1, 2 order by 3 desc, 1, 2`
 
-// Bridges returns the bridges of usable chats, biggest first.
+// Bridges returns the bridges that have chats in use, the biggest first.
 func Bridges(ctx context.Context, db DB) ([]Bridge, error) {
 	return row.All[Bridge](ctx, db, "bridges", bridgesSQL)
 }

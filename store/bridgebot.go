@@ -10,13 +10,13 @@ import (
 	"multis/store/row"
 )
 
-// BridgeBot is a bot that claims rooms as a bridge does.
+// BridgeBot is a bot that claims rooms the way a bridge does.
 type BridgeBot struct {
 	ID          int64
 	Bot         id.UserID
-	Protocol    string // as it claimed first
+	Protocol    string // of its first claim
 	MetAt       time.Time
-	ConfirmedAt *time.Time // nil: the owner has not said that it is a bridge
+	ConfirmedAt *time.Time // nil until the owner confirms that it is a bridge
 	RefusedAt   *time.Time
 }
 
@@ -30,8 +30,9 @@ const addBridgeBotSQL = `insert into bridge_bots as b (bot, protocol, confirmed_
 
 const proveBridgeBotSQL = "update bridge_bots b set confirmed_at = now() where b.bot = $1 and b.refused_at is null and b.confirmed_at is null"
 
-// InsertBridgeBot notes a bot that claims a room, and confirms it if it is proven that it is a bridge. first: it was not known. One that has
-// chats from before, or that the owner accepted in the place of another, is confirmed.
+// InsertBridgeBot stores a bot that claims a room, and returns it with its state. first is true if it was not known. proven confirms it:
+// the room shows that it is a bridge. A bot that has chats from before, or that the owner accepted as another's replacement, is confirmed
+// too.
 func InsertBridgeBot(ctx context.Context, tx Tx, bot id.UserID, protocol string, proven bool) (known BridgeBot, first bool, err error) {
 	known, err = row.One[BridgeBot](ctx, tx, "bridge bot", addBridgeBotSQL, bot, protocol, proven)
 	if !errors.Is(err, ErrNotFound) {
@@ -55,22 +56,22 @@ func BridgeBotByID(ctx context.Context, db DB, bot int64) (BridgeBot, error) {
 
 const unconfirmedBotsSQL = "select " + bridgeBotColumns + " from bridge_bots b where b.confirmed_at is null order by b.refused_at nulls first, b.id"
 
-// UnconfirmedBots returns the bots that are not confirmed, the undecided first.
+// UnconfirmedBots returns the bots that are not confirmed, the undecided ones first.
 func UnconfirmedBots(ctx context.Context, db DB) ([]BridgeBot, error) {
 	return row.All[BridgeBot](ctx, db, "unconfirmed bridges", unconfirmedBotsSQL)
 }
 
-// MaxBridgeBots is how many bots wait for the owner's word at a time: strangers must not fill the admin room.
+// MaxBridgeBots limits the bots that wait for the owner's decision, so that strangers cannot fill the admin room.
 const MaxBridgeBots = 10
 
 const decideBridgeBotSQL = `update bridge_bots set confirmed_at = case when $2 then now() end, refused_at = case when not $2 then now() end where id = $1`
 
 const closeRefusedSQL = "update chats set closed_why = $2, room_id = null where bridge_bot = (select bot from bridge_bots where id = $1)"
 
-// ClosedRefused is why a chat of a bot that the owner refused cannot be used.
+// ClosedRefused is the reason of a chat that is closed because the owner refused its bot.
 const ClosedRefused = "you said that its bridge is not yours"
 
-// DecideBridgeBot stores the owner's word on a bot. The chats of one that is refused are closed.
+// DecideBridgeBot stores the owner's decision on a bot. The chats of a refused bot are closed.
 func DecideBridgeBot(ctx context.Context, tx Tx, bot int64, confirmed bool) error {
 	if err := row.Exec(ctx, tx, "decide about a bridge", decideBridgeBotSQL, bot, confirmed); err != nil || confirmed {
 		return err
@@ -80,10 +81,10 @@ func DecideBridgeBot(ctx context.Context, tx Tx, bot int64, confirmed bool) erro
 
 const setAsideSQL = `update chats set channel_id = left(channel_id, 255) || ' of ' || bridge_bot, room_id = null, former_room = null, closed_why = $2 where id = $1`
 
-// CloseUnconfirmed takes a channel away from a chat that an unconfirmed bot claimed before the bridge did.
+// CloseUnconfirmed closes a chat that an unconfirmed bot created for a channel, so that the real bridge can have that channel.
 func CloseUnconfirmed(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "set a chat aside", setAsideSQL, chat, ClosedAside)
 }
 
-// ClosedAside is why a chat cannot be used whose channel is another bridge's.
+// ClosedAside is the reason of a chat that is closed because its channel is another bridge's.
 const ClosedAside = "its channel is another bridge's"

@@ -13,16 +13,16 @@ import (
 	"multis/text"
 )
 
-// BridgeState is how a bridge's connection to its network is.
+// BridgeState is the state of a bridge's connection to its network.
 type BridgeState struct {
 	ID        int64
 	Bot       id.UserID
-	Login     string // the owner's login; empty: of none in particular
+	Login     string // the owner's login; empty if the bridge did not name one
 	Protocol  string
-	Why       string // what is wrong, for people; empty while all is well
+	Why       string // the problem in words; empty while it is up
 	ChangedAt time.Time
-	DownSince *time.Time // nil while all is well
-	WasDown   *time.Time // since when it was down before
+	DownSince *time.Time // nil while it is up
+	WasDown   *time.Time // the beginning of the last outage; nil if there was none
 }
 
 const bridgeStateColumns = "s.id, s.bot, s.login, s.protocol, s.why, s.changed_at, s.down_since, s.was_down"
@@ -30,7 +30,7 @@ const bridgeStateColumns = "s.id, s.bot, s.login, s.protocol, s.why, s.changed_a
 const protocolOfSQL = `select protocol from chats where bridge_bot = $1
 	and not exists (select from bridge_bots where bot = $1 and confirmed_at is null) order by id limit 1`
 
-// ProtocolOf is the network of a confirmed bridge bot that keeps chats, or ErrNotFound.
+// ProtocolOf returns the network of a confirmed bridge bot that has chats, or ErrNotFound.
 func ProtocolOf(ctx context.Context, db DB, bot id.UserID) (string, error) {
 	return row.Value[string](ctx, db, "bridge", protocolOfSQL, bot)
 }
@@ -40,8 +40,8 @@ const bridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, why
 		where s.changed_at < excluded.changed_at and (s.down_since is null or (excluded.why = @ended and s.why <> @ended))
 	returning id`
 
-// MarkBridgeDown notes that a bridge lost its network. first: it was not known, so the owner is to be told of row state. That the network
-// has ended a login which did not work before is news: then it does not come back by itself.
+// MarkBridgeDown stores that a bridge has lost its network. first is true if the owner is to be notified: the connection was up, or it was
+// down and now the network has ended the login, which never recovers by itself.
 func MarkBridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, first bool, err error) {
 	state, err = row.Value[int64](ctx, tx, "bridge state", bridgeDownSQL, pgx.NamedArgs{
 		"bot": s.Bot, "login": text.Storable(s.Login), "protocol": s.Protocol, "why": text.Storable(s.Why), "at": s.ChangedAt,
@@ -56,7 +56,7 @@ func MarkBridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, fir
 const bridgeUpSQL = `update bridge_states set was_down = down_since, down_since = null, why = '', changed_at = $3
 	where bot = $1 and ($2 = '' or login in ($2, '')) and down_since is not null and changed_at < $3 returning id`
 
-// MarkBridgeUp notes that a bridge reaches its network again and returns the states that were down. An empty login means all.
+// MarkBridgeUp stores that a bridge is connected again and returns the states that were down. An empty login means all logins.
 func MarkBridgeUp(ctx context.Context, tx Tx, bot id.UserID, login string, at time.Time) ([]int64, error) {
 	return row.Values[int64](ctx, tx, "bridge states", bridgeUpSQL, bot, text.Storable(login), at)
 }
@@ -65,8 +65,8 @@ const heardAgainSQL = `update bridge_states s set was_down = down_since, down_si
 	where s.down_since is not null and s.login <> '' and exists (select from messages m join chats c on c.id = m.chat_id
 		where c.bridge_bot = s.bot and c.receiver = s.login and m.author = 'contact' and m.ts > s.changed_at + interval '1 minute') returning id`
 
-// MarkRecoveredBridges notes that logins work because their contacts are heard again, and returns the states that were down: a bridge that was
-// restarted meanwhile does not say so. The minute is for clocks that differ.
+// MarkRecoveredBridges marks the logins as up whose contacts have written again, and returns their states. A bridge that was restarted
+// does not announce it. The minute is for clocks that differ.
 func MarkRecoveredBridges(ctx context.Context, tx Tx) ([]int64, error) {
 	return row.Values[int64](ctx, tx, "logins that work again", heardAgainSQL)
 }
@@ -80,7 +80,7 @@ func BridgeStateByID(ctx context.Context, db DB, state int64) (BridgeState, erro
 
 const bridgesDownSQL = "select " + bridgeStateColumns + " from bridge_states s where s.down_since is not null order by s.down_since, s.id"
 
-// BridgesDown returns what does not work, the oldest first.
+// BridgesDown returns the connections that are down, the oldest first.
 func BridgesDown(ctx context.Context, db DB) ([]BridgeState, error) {
 	return row.All[BridgeState](ctx, db, "bridge states", bridgesDownSQL)
 }
@@ -95,10 +95,11 @@ const silentSQL = `insert into bridge_states as s (bot, login, protocol, why, ch
 	on conflict (bot, login) do update set why = excluded.why, changed_at = excluded.changed_at, down_since = excluded.down_since where s.down_since is null
 	returning id`
 
-// SilentBridge is what is said of a bridge that confirmed messages before and does not any more.
+// SilentBridge is the reason of a bridge that confirmed messages before and does not any more.
 const SilentBridge = "no answer"
 
-// MarkSilentBridges notes the bridges that say nothing about what was sent minutes ago, although they did before.
+// MarkSilentBridges marks the bridges as down that have not confirmed messages for some minutes, although they did before. It returns
+// their states.
 func MarkSilentBridges(ctx context.Context, tx Tx) ([]int64, error) {
 	return row.Values[int64](ctx, tx, "silent bridges", silentSQL, SilentBridge)
 }

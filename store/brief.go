@@ -9,16 +9,16 @@ import (
 	"multis/store/row"
 )
 
-// ActiveChat is a chat in which something was said, and how much.
+// ActiveChat is a chat with messages in a period, and their number.
 type ActiveChat struct {
 	ChatID   ChatID
 	Messages int
 }
 
-// greetingSQL is a greeting of multis', which answers nothing: whoever waits still waits.
+// greetingSQL matches a greeting of multis. It answers nothing, so the contact still waits.
 const greetingSQL = `m.author = 'multis_owner' and exists (select from outbox o where o.event_id = m.event_id and o.purpose = 'greeting')`
 
-// spokenSQL is what somebody said, multis' own answers included, and nobody took back.
+// spokenSQL matches the messages of people and the answers of multis that were not deleted.
 const spokenSQL = `m.redacted_at is null and m.body <> '' and m.kind <> 'reaction' and m.author in ('contact', 'owner_client', 'owner_phone', 'multis_owner')
 	and not (` + greetingSQL + `)
 	and m.ts >= @from and (@until::timestamptz is null or m.ts < @until)`
@@ -27,7 +27,7 @@ const livelySQL = `select c.id, w.n from chats c, lateral (select count(*) as n,
 	where c.kind in ('dm', 'group') and c.last_message_at >= @from and (@protocol = '' or c.protocol = @protocol) and (@chat = 0 or c.id = @chat) and w.n > 0
 	order by c.kind = 'group', w.newest desc, c.id limit @limit`
 
-// ActiveChats lists the chats in which something was said in a stretch of time: of one network, of one chat, or of all for zero values.
+// ActiveChats returns the chats with messages in a period. An empty protocol or a zero chat means any.
 func ActiveChats(ctx context.Context, db DB, from, until time.Time, protocol string, chat ChatID, limit int) ([]ActiveChat, error) {
 	return row.All[ActiveChat](ctx, db, "chats", livelySQL, pgx.NamedArgs{"from": from, "until": timeOrNil(until), "protocol": protocol, "chat": chat, "limit": limit})
 }
@@ -35,7 +35,7 @@ func ActiveChats(ctx context.Context, db DB, from, until time.Time, protocol str
 const saidInSQL = "select x.* from unnest(@chats::bigint[]) with ordinality c(id, n), lateral (select " + messageColumns + ` from messages m where m.chat_id = c.id and ` + spokenSQL + `
 	order by m.ts desc, m.id desc limit @each) x order by c.n, x.ts, x.id`
 
-// MessagesOfChats returns the newest messages of each of some chats in a stretch of time, chat by chat, oldest first.
+// MessagesOfChats returns the newest messages of each chat in a period, chat by chat, the oldest first.
 func MessagesOfChats(ctx context.Context, db DB, chats []ChatID, from, until time.Time, each int) ([]Message, error) {
 	return collectMessages(ctx, db, saidInSQL, pgx.NamedArgs{"chats": chats, "from": from, "until": timeOrNil(until), "each": each})
 }

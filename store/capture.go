@@ -9,16 +9,16 @@ import (
 	"multis/store/row"
 )
 
-// Memory is how far a chat is remembered.
+// Memory is the state of note taking in a chat.
 type Memory struct {
 	ChatID     ChatID
 	Fresh      int // messages since the last capture
 	CapturedTo MessageID
-	// WindowFrom is where the conversation that is still at hand begins; nil: at its beginning.
+	// WindowFrom is where the conversation that prompts show begins. nil means with its first message.
 	WindowFrom *time.Time
 }
 
-// fresh tells whether a message counts towards the next capture: somebody said something, now and not long ago.
+// fresh reports whether a message counts towards the next capture: a person wrote it, not long ago.
 func fresh(m Message) bool {
 	switch m.Author {
 	case policy.AuthorContact, policy.AuthorOwnerClient, policy.AuthorOwnerPhone:
@@ -33,7 +33,7 @@ func fresh(m Message) bool {
 	}
 }
 
-// IsCommand tells whether a line of the admin room is a command rather than something said.
+// IsCommand reports whether a line of the admin room is a command.
 func IsCommand(body string) bool {
 	body = strings.TrimSpace(body)
 	return strings.HasPrefix(body, "/") || strings.HasPrefix(body, "!")
@@ -41,12 +41,12 @@ func IsCommand(body string) bool {
 
 const memorySQL = "select chat_id, fresh, captured_to, window_from from chat_memory where chat_id = $1"
 
-// MemoryOf returns how far a chat is remembered, or ErrNotFound when nothing of it is.
+// MemoryOf returns a chat's state, or ErrNotFound if there were no messages yet.
 func MemoryOf(ctx context.Context, db DB, chat ChatID) (Memory, error) {
 	return row.One[Memory](ctx, db, "memory", memorySQL, chat)
 }
 
-// LockMemory is MemoryOf that keeps other captures of the chat out until the transaction ends.
+// LockMemory is MemoryOf with a lock until the end of the transaction, which keeps other captures of the chat waiting.
 func LockMemory(ctx context.Context, tx Tx, chat ChatID) (Memory, error) {
 	return row.One[Memory](ctx, tx, "memory", memorySQL+" for update", chat)
 }
@@ -54,12 +54,12 @@ func LockMemory(ctx context.Context, tx Tx, chat ChatID) (Memory, error) {
 const dueCapturesSQL = `select m.chat_id from chat_memory m join chats c on c.id = m.chat_id
 	where m.fresh >= $2 and (m.fresh >= $1 or m.fresh_at < $3) and m.retry_at <= now() order by m.fresh_at limit $4`
 
-// DueCaptures lists the chats with threshold new messages, or with minimum ones and none since quiet.
+// DueCaptures returns the chats with at least threshold new messages, or with at least minimum and none since quiet.
 func DueCaptures(ctx context.Context, db DB, threshold, minimum int, quiet time.Time, limit int) ([]ChatID, error) {
 	return row.Values[ChatID](ctx, db, "due captures", dueCapturesSQL, threshold, min(minimum, threshold), quiet, limit)
 }
 
-// saidSQL is fresh for messages that are stored: what people said when it was stored, and nothing that was old by then.
+// saidSQL is the condition of fresh for stored messages.
 const saidSQL = `m.redacted_at is null and m.parked is null and m.body <> '' and m.kind <> 'reaction'
 	and m.author in ('contact', 'owner_client', 'owner_phone') and m.code not in ('backfill', 'flood', 'untrusted')
 	and m.ts > m.received_at - interval '1 day' and not (m.action = 'command' and m.body ~ '^\s*[/!]')`
@@ -67,8 +67,8 @@ const saidSQL = `m.redacted_at is null and m.parked is null and m.body <> '' and
 const uncapturedSQL = "select * from (select " + messageColumns + " from messages m where m.chat_id = $1 and m.id > $2 and " + saidSQL + `
 	order by m.id desc limit $3) w order by ts, id`
 
-// Uncaptured returns what people said in a chat after a message, the newest limit of it, the oldest first. What the assistant
-// said is not among it, and neither are commands.
+// Uncaptured returns what people wrote in a chat after a message, without commands: the newest messages up to limit, in the order they
+// were written.
 func Uncaptured(ctx context.Context, db DB, chat ChatID, after MessageID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, uncapturedSQL, chat, after, limit)
 }
@@ -79,14 +79,15 @@ const capturedSQL = `update chat_memory set captured_to = $2, failures = 0, retr
 		order by ts desc, id desc limit $3) w order by w.ts limit 1), window_from)
 	where chat_id = $1`
 
-// MarkCaptured notes that a chat was looked at up to a message. Its window is cut to the last keep messages before that.
+// MarkCaptured stores that a chat is captured up to a message. The conversation that prompts show then begins with the last keep messages
+// before it.
 func MarkCaptured(ctx context.Context, tx Tx, chat ChatID, message MessageID, keep int) error {
 	return row.Exec(ctx, tx, "note capture", capturedSQL, chat, message, keep)
 }
 
 const captureFailedSQL = `update chat_memory set failures = failures + 1, retry_at = now() + least(interval '15 minutes' * power(2, least(failures, 7)), interval '1 day') where chat_id = $1`
 
-// DelayCapture keeps a chat from being looked at again too soon.
+// DelayCapture delays the next capture of a chat after a failure, longer each time.
 func DelayCapture(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "note failed capture", captureFailedSQL, chat)
 }
@@ -94,7 +95,7 @@ func DelayCapture(ctx context.Context, tx Tx, chat ChatID) error {
 const messagesBetweenSQL = "select " + messageColumns + ` from messages m where m.chat_id = any ($1) and m.redacted_at is null and m.body <> '' and m.kind <> 'reaction'
 	and ($2::timestamptz is null or m.ts >= $2) and ($3::timestamptz is null or m.ts < $3) order by m.ts desc, m.id desc limit $4`
 
-// MessagesBetween returns the newest messages of the chats of scope in a stretch of time, the newest first. A zero time is no end.
+// MessagesBetween returns the newest messages in a period of the chats of scope, the newest first. A zero time does not limit.
 func MessagesBetween(ctx context.Context, db DB, scope policy.Scope, from, until time.Time, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, messagesBetweenSQL, scope.Chats(), timeOrNil(from), timeOrNil(until), limit)
 }

@@ -14,57 +14,57 @@ import (
 	"multis/text"
 )
 
-// Chat is one conversation. Its identity is the bridge channel; the room is where it is today.
+// Chat is a conversation. The bridge's channel identifies it; its room can change.
 type Chat struct {
 	ID        ChatID
 	Protocol  string
 	ChannelID string
 	Receiver  string
-	// RoomID is nil when the chat has no room any more.
+	// RoomID is nil if the chat has no room any more.
 	RoomID *id.RoomID
 	Kind   policy.Kind
-	// Mode is nil when nobody set it by hand: then the network's and the profile's default hold.
+	// Mode is nil if the owner set none. Then the defaults of the network and the profile apply.
 	Mode      *policy.Mode
 	ModeSetAt *time.Time
 	Name      string
-	// OwnerName is what the owner is called there; empty when his profile has no name.
+	// OwnerName is the owner's display name in the chat; empty if he has none.
 	OwnerName string
 	Contact   id.UserID
 	BridgeBot id.UserID
 	SelfGhost id.UserID
 	Encrypted policy.Encryption
-	// ClosedWhy says why nothing can be sent or received there; empty while it is usable.
+	// ClosedWhy is why nothing can be sent or received; empty while the chat is in use.
 	ClosedWhy     string
 	OwnerLastAt   *time.Time
 	PausedUntil   *time.Time
 	LastMessageAt *time.Time
-	// TypingUntil: the contact is writing. HeldUntil: the owner reads or writes there and may answer himself.
+	// The contact is typing until TypingUntil. The owner is reading or typing until HeldUntil and may answer himself.
 	TypingUntil *time.Time
 	HeldUntil   *time.Time
-	// Agent is who answers there; empty leaves it to the routing.
+	// Agent is the agent that answers. Empty means the routing of the configuration.
 	Agent string
-	// Unreadable is how many messages wait for a key.
+	// Unreadable is the number of messages that wait for a key.
 	Unreadable int
-	// ClaimedAt is when the bridge said that the chat lives in its room.
+	// ClaimedAt is when the bridge announced the chat's room.
 	ClaimedAt time.Time
-	// FormerRoom is where the chat lived until MovedAt; nil when it never moved.
+	// FormerRoom was the chat's room until MovedAt; nil if it never moved.
 	FormerRoom *id.RoomID
 	MovedAt    *time.Time
-	// Features are what the network takes, as its bridge says.
+	// Features are what the network supports, as the bridge says.
 	Features policy.Features
-	// Delivery is how what is said there goes out; nil when nobody set it by hand: see DeliveryIn.
+	// Delivery is nil if the owner set none: see DeliveryIn.
 	Delivery *policy.Delivery
-	// Spaces are the Matrix spaces its room is in, of those that decide who answers.
+	// Spaces are the Matrix spaces of its room that the routing of agents names.
 	Spaces []id.RoomID
-	// Person is who the chat is with, where the owner merged several; nil: it is merged with none.
+	// Person is the same number for all chats that the owner merged; nil if the chat is not merged.
 	Person *int64
-	// Namesake says that another chat of its network is called the same.
+	// Namesake is true if another chat of its network has the same name.
 	Namesake bool
-	// Unconfirmed: the owner has not said that its bridge bot is a bridge; anybody could claim to be one.
+	// Unconfirmed is true while the owner has not confirmed that its bot is a bridge: anybody could claim to be one.
 	Unconfirmed bool
 }
 
-// ModeIn is the mode in force for the chat. While its bridge is not confirmed it does not answer.
+// ModeIn returns the mode in force. While the bridge is not confirmed, the chat is not answered.
 func (c Chat) ModeIn(d policy.Defaults) policy.Mode {
 	mode, _ := d.Mode(c.Mode, c.Kind, c.Protocol)
 	if c.Unconfirmed && mode.Answers() {
@@ -78,15 +78,15 @@ func (c Chat) IsOff(d policy.Defaults) bool {
 	return c.Kind != policy.KindAdmin && c.ModeIn(d) == policy.ModeOff
 }
 
-// DeliveryIn is how what is said in the chat goes out.
+// DeliveryIn returns how messages of the assistant are delivered in the chat: at once or as drafts.
 func (c Chat) DeliveryIn(d policy.Defaults) policy.Delivery {
 	return d.Delivery(c.Delivery, c.Mode, c.Kind, c.Protocol)
 }
 
-// IsIn tells whether a room is the chat's room of today.
+// IsIn reports whether room is the chat's present room.
 func (c Chat) IsIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID == room }
 
-// HasRoom tells whether something can be sent and received there.
+// HasRoom reports whether messages can be sent and received.
 func (c Chat) HasRoom() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
@@ -96,15 +96,15 @@ const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.ki
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
 
-// ChatsByRoom returns the chats that live in rooms today. Rooms without one are missing from the map.
+// ChatsByRoom returns the chats of rooms. Rooms without a chat are missing from the map.
 func ChatsByRoom(ctx context.Context, db DB, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
 	return chatsByRoom(ctx, db, chatsByRoomSQL, rooms)
 }
 
 const holdChatsSQL = "select " + chatColumns + " from chats c where c.room_id = any($1) or c.former_room = any($1) order by c.id for no key update"
 
-// LockChatsByRoom is ChatsByRoom for a transaction that will change the chats: it takes them in one order, so that two such
-// transactions wait for each other instead of blocking each other. A chat is also found by the room where it lived before.
+// LockChatsByRoom is ChatsByRoom for a transaction that changes the chats. It locks them in one order, so that two such transactions
+// cannot deadlock. A chat is also found by its former room.
 func LockChatsByRoom(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
 	chats, err := collectChats(ctx, tx, holdChatsSQL, rooms)
 	if err != nil {
@@ -118,7 +118,7 @@ func LockChatsByRoom(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.Room
 	}
 	for _, c := range chats {
 		if c.RoomID != nil {
-			byRoom[*c.RoomID] = c // of two chats, the one that lives there now
+			byRoom[*c.RoomID] = c // rather than the chat that had this room before
 		}
 	}
 	return byRoom, nil
@@ -126,14 +126,14 @@ func LockChatsByRoom(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.Room
 
 const holdChatSQL = "select " + chatColumns + " from chats c where c.id = $1 for no key update"
 
-// LockChat is ChatByID for a transaction that will change the chat.
+// LockChat is ChatByID for a transaction that changes the chat.
 func LockChat(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
 	return oneChat(ctx, tx, holdChatSQL, chat)
 }
 
 const chatByChannelSQL = "select " + chatColumns + " from chats c where (c.protocol, c.channel_id, c.receiver) = ($1, $2, $3)"
 
-// ChatByChannel returns the chat of a bridge channel, wherever it lives, or ErrNotFound.
+// ChatByChannel returns the chat of a bridge's channel, or ErrNotFound.
 func ChatByChannel(ctx context.Context, db DB, protocol, channel, receiver string) (Chat, error) {
 	return oneChat(ctx, db, chatByChannelSQL, protocol, channel, receiver)
 }
@@ -157,34 +157,34 @@ func ChatByID(ctx context.Context, db DB, chat ChatID) (Chat, error) {
 	return oneChat(ctx, db, chatByIDSQL, chat)
 }
 
-// LockChatShared is ChatByID for a transaction that must not race with a change of mode or a pause: it waits for one under way.
+// LockChatShared is ChatByID for a transaction that relies on the mode and the pauses: it waits for a transaction that changes them.
 func LockChatShared(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
 	return oneChat(ctx, tx, chatByIDSQL+" for share", chat)
 }
 
 const adminChatSQL = "select " + chatColumns + " from chats c where c.kind = 'admin' and c.closed_why = '' order by c.id limit 1"
 
-// AdminChat returns the room from which multis is administered, or ErrNotFound before it was made.
+// AdminChat returns the admin room, or ErrNotFound if there is none yet.
 func AdminChat(ctx context.Context, db DB) (Chat, error) { return oneChat(ctx, db, adminChatSQL) }
 
 const listChatsSQL = "select " + chatColumns + ` from chats c
 	where c.kind in ('dm', 'group') and ($1 = '' or strpos(lower(c.name), lower($1)) > 0)
 	order by c.last_message_at desc nulls last, c.name, c.id limit $2 offset $3`
 
-// ListChats returns the chats whose name contains search, newest first, without admin rooms and spaces.
+// ListChats returns the chats whose name contains search, the newest first, without admin rooms and spaces.
 func ListChats(ctx context.Context, db DB, search string, limit, offset int) ([]Chat, error) {
 	return collectChats(ctx, db, listChatsSQL, search, limit, offset)
 }
 
 const countChatsSQL = "select protocol, count(*) from chats where kind in ('dm', 'group') and closed_why = '' group by 1 order by 2 desc, 1"
 
-// NetworkCount is how many chats one network has.
+// NetworkCount is the number of chats of a network.
 type NetworkCount struct {
 	Protocol string
 	Chats    int
 }
 
-// CountChats counts the usable chats by network, biggest first.
+// CountChats counts the chats in use by network, the biggest first.
 func CountChats(ctx context.Context, db DB) ([]NetworkCount, error) {
 	rows, err := db.Query(ctx, countChatsSQL)
 	if err != nil {
@@ -210,11 +210,11 @@ const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, r
 				where b.accepted and b.protocol = c.protocol and b.old_bot = c.bridge_bot and b.new_bot = excluded.bridge_bot))
 	returning ` + chatColumns
 
-// ErrOtherRoom is returned by UpsertChat for a room that must not take the chat over: another bridge bot claims the channel,
-// which anybody could do, or the chat lives in a room that the bridge claimed later.
+// ErrOtherRoom is returned by UpsertChat for a room that must not become the chat's room: another bot claims the channel, which anybody
+// could do, or the chat has a room that the bridge claimed later.
 var ErrOtherRoom = errors.New("the chat lives in another room")
 
-// UpsertChat writes what the room's state says about a chat. Mode, memory and history of a known channel stay.
+// UpsertChat stores what a room's state says about a chat. The mode, memory and history of a known channel stay.
 func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	args := pgx.NamedArgs{
 		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Receiver, "room": c.RoomID, "kind": c.Kind, "name": text.Storable(c.Name), "owner_name": text.Storable(c.OwnerName),
@@ -234,12 +234,12 @@ func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	return chat, row.Exec(ctx, tx, "note what the network takes", setFeaturesSQL, chat.ID, c.Features)
 }
 
-// The index knows whose line it is, and each line by its place among the others: it is made anew.
+// The index holds author and position of each message, so the messages are indexed again.
 const nameOwnerSQL = `with named as (update chats set owner_name = $1 where owner_name = '' and $1 <> '' and kind <> 'admin' returning id),
 	unindexed as (delete from message_index where doc_id in (select id from named))
 	update messages set unindexed = true where chat_id in (select id from named) and redacted_at is null and not unindexed`
 
-// SetOwnerName says what the owner is called in the chats that do not tell. Without a name nothing changes.
+// SetOwnerName sets the owner's name in the chats that have none. An empty name changes nothing.
 func SetOwnerName(ctx context.Context, tx Tx, name string) error {
 	return row.Exec(ctx, tx, "name the owner", nameOwnerSQL, text.Storable(name))
 }
@@ -248,19 +248,19 @@ const setFeaturesSQL = "update chats set features = $2 where id = $1 and feature
 
 const setModeSQL = "update chats set mode = $2, mode_set_at = now() where id = $1"
 
-// SetMode sets a chat's mode by hand.
+// SetMode sets the mode of a chat as the owner chose it.
 func SetMode(ctx context.Context, tx Tx, chat ChatID, mode policy.Mode) error {
 	return row.Exec(ctx, tx, "set mode", setModeSQL, chat, mode)
 }
 
 const setDeliverySQL = "update chats set delivery = $2 where id = $1"
 
-// SetDelivery sets how what is said in a chat goes out.
+// SetDelivery sets the delivery of a chat as the owner chose it.
 func SetDelivery(ctx context.Context, tx Tx, chat ChatID, delivery policy.Delivery) error {
 	return row.Exec(ctx, tx, "set delivery", setDeliverySQL, chat, delivery)
 }
 
-// Why a chat cannot be used.
+// Why a chat is closed.
 const (
 	ClosedTombstone = "the room was replaced by another"
 	ClosedLeft      = "you left the room"
@@ -269,28 +269,28 @@ const (
 
 const markEncryptedSQL = "update chats set encrypted = 'yes' where id = $1"
 
-// MarkEncrypted notes that a room is encrypted, which is for ever.
+// MarkEncrypted marks a chat as encrypted. There is no way back.
 func MarkEncrypted(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "mark encrypted", markEncryptedSQL, chat)
 }
 
 const closeChatSQL = "update chats set closed_why = $2 where id = $1"
 
-// CloseChat marks a chat unusable and says why; an empty reason opens it again.
+// CloseChat closes a chat with a reason. An empty reason opens it again.
 func CloseChat(ctx context.Context, tx Tx, chat ChatID, why string) error {
 	return row.Exec(ctx, tx, "close chat", closeChatSQL, chat, why)
 }
 
 const ownerWroteSQL = "update chats set owner_last_at = greatest(owner_last_at, $2) where id = $1"
 
-// SetOwnerWrote notes that the owner wrote in a chat himself, which holds the assistant back there for a while.
+// SetOwnerWrote stores that the owner has written in a chat, which pauses the assistant there for a while.
 func SetOwnerWrote(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
 	return row.Exec(ctx, tx, "note the owner's message", ownerWroteSQL, chat, at)
 }
 
 const typingSQL = "update chats set typing_until = greatest(typing_until, $2) where id = $1"
 
-// SetContactTyping notes that somebody there is writing: a turn waits for it.
+// SetContactTyping stores that the contact is typing until a time. A turn waits for it.
 func SetContactTyping(ctx context.Context, tx Tx, chat ChatID, until time.Time) error {
 	return row.Exec(ctx, tx, "note typing", typingSQL, chat, until)
 }
@@ -304,32 +304,32 @@ func MarkOwnerActive(ctx context.Context, tx Tx, chat ChatID, until time.Time) e
 
 const pauseChatSQL = "update chats set paused_until = $2 where id = $1"
 
-// PauseChat stops answers in a chat until then; nil resumes.
+// PauseChat pauses the answers in a chat until a time. nil ends the pause.
 func PauseChat(ctx context.Context, tx Tx, chat ChatID, until *time.Time) error {
 	return row.Exec(ctx, tx, "pause chat", pauseChatSQL, chat, until)
 }
 
 const resumeChatSQL = "update chats set paused_until = null, owner_last_at = null where id = $1"
 
-// ResumeChat lets the assistant answer there at once, although the owner wrote a moment ago.
+// ResumeChat ends all pauses of a chat, also that after a message of the owner.
 func ResumeChat(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "resume chat", resumeChatSQL, chat)
 }
 
-// LeaseTime is how long a chat stays with a turn that does not renew: after a crash another may take it.
+// LeaseTime is how long a lease lasts without renewal. After a crash another process takes the chat then.
 const LeaseTime = 30 * time.Second
 
 const lockChatSQL = `update chats c set locked_by = $2, locked_until = now() + $3
 	where id = $1 and (locked_by = $2 or locked_until < now()) returning ` + chatColumns
 
-// LeaseChat takes, or renews, the lease on a chat for one turn, and returns the chat. It is ErrNotFound while another holds it.
+// LeaseChat takes or renews the lease of a turn on a chat and returns the chat. It returns ErrNotFound while another turn has the lease.
 func LeaseChat(ctx context.Context, w Writer, chat ChatID, by string) (Chat, error) {
 	return oneChat(ctx, w, lockChatSQL, chat, by, LeaseTime)
 }
 
 const unlockChatSQL = "update chats set locked_by = '', locked_until = '-infinity' where id = $1 and locked_by = $2"
 
-// EndLease gives the lease back. It returns false when it was no longer ours: then nothing of the turn may be committed.
+// EndLease ends the lease of a turn. It returns false if the turn has lost it: then the turn must not commit anything.
 func EndLease(ctx context.Context, w Writer, chat ChatID, by string) (bool, error) {
 	tag, err := w.Exec(ctx, unlockChatSQL, chat, by)
 	if err != nil {
@@ -349,7 +349,7 @@ func collectChats(ctx context.Context, db DB, sql string, args ...any) ([]Chat, 
 const setSpaceSQL = `update chats set spaces = array_remove(spaces, @space) || case when coalesce(room_id = any (@rooms), false) then array[@space] else '{}' end
 	where (@space = any (spaces)) <> coalesce(room_id = any (@rooms), false)`
 
-// SetSpace notes which rooms are in a space: the chats that live in them, and no others, are.
+// SetSpace stores which rooms are in a space.
 func SetSpace(ctx context.Context, tx Tx, space id.RoomID, rooms []id.RoomID) error {
 	if _, err := tx.Exec(ctx, setSpaceSQL, pgx.NamedArgs{"space": space, "rooms": rooms}); err != nil {
 		return fmt.Errorf("note what is in a space: %w", err)
@@ -359,7 +359,7 @@ func SetSpace(ctx context.Context, tx Tx, space id.RoomID, rooms []id.RoomID) er
 
 const setAgentSQL = "update chats set agent = $2 where id = $1"
 
-// SetAgent says who answers in a chat; empty leaves it to the routing.
+// SetAgent sets the agent that answers in a chat. Empty means the routing of the configuration.
 func SetAgent(ctx context.Context, tx Tx, chat ChatID, agent string) error {
 	return row.Exec(ctx, tx, "set who answers", setAgentSQL, chat, agent)
 }

@@ -12,7 +12,7 @@ import (
 
 const chatNamesSQL = "select id, name, protocol, coalesce(person, 0) from chats where kind in ('dm', 'group') and name <> '' order by last_message_at desc nulls last, id"
 
-// ChatNames lists the chats that have a name, those with the newest messages first. Network is the protocol.
+// ChatNames returns the chats that have a name, those with the newest messages first.
 func ChatNames(ctx context.Context, db DB) ([]policy.ChatName, error) {
 	rows, err := db.Query(ctx, chatNamesSQL)
 	if err != nil {
@@ -25,18 +25,18 @@ func ChatNames(ctx context.Context, db DB) ([]policy.ChatName, error) {
 	return names, nil
 }
 
-// settingInvented is how many citations models made up: they were left out.
+// settingInvented counts the citations that models invented. They were removed from the answers.
 const settingInvented Setting = "invented_citations"
 
 const countInventedSQL = `insert into settings (key, value) values ($1, to_jsonb($2::int))
 	on conflict (key) do update set value = to_jsonb(settings.value::int + excluded.value::int), updated_at = now()`
 
-// AddInventedCitations adds to the number of citations that a model made up.
+// AddInventedCitations adds to the number of invented citations.
 func AddInventedCitations(ctx context.Context, w Writer, n int) error {
 	return row.Exec(ctx, w, "count citations that were made up", countInventedSQL, settingInvented, n)
 }
 
-// InventedCitations is how many citations models made up so far.
+// InventedCitations returns the number of invented citations so far.
 func InventedCitations(ctx context.Context, db DB) (int, error) {
 	n := 0
 	_, err := GetSetting(ctx, db, settingInvented, &n)

@@ -12,22 +12,22 @@ import (
 	"multis/text"
 )
 
-// CommitmentState is how far a promise is.
+// CommitmentState is the state of a commitment.
 type CommitmentState string
 
-// The states of a promise.
+// The states of a commitment.
 const (
 	CommitmentOpen    CommitmentState = "open"
 	CommitmentDone    CommitmentState = "done"
-	CommitmentDropped CommitmentState = "dropped" // nobody waits for it any more
+	CommitmentDropped CommitmentState = "dropped" // nobody expects it any more
 )
 
-// Commitment is something that somebody promised, or has to do.
+// Commitment is something that a person promised or has to do.
 type Commitment struct {
 	ID        CommitmentID
 	ChatID    ChatID
 	NoteID    *NoteID
-	MessageID MessageID // where it was said
+	MessageID MessageID // the message with the promise
 	Who       string
 	Whom      string
 	What      string
@@ -43,7 +43,7 @@ const commitmentColumns = "c.id, c.chat_id, c.note_id, c.message_id, c.who, c.wh
 const insertCommitmentSQL = `insert into commitments (chat_id, note_id, message_id, who, whom, what, due_at)
 	select @chat, @note, m.id, @who, @whom, @what, @due::timestamptz from messages m where m.id = @message for key share on conflict do nothing`
 
-// InsertCommitment enters a promise into the ledger, once.
+// InsertCommitment stores a commitment, once per message and text.
 func InsertCommitment(ctx context.Context, tx Tx, c Commitment) error {
 	return row.Exec(ctx, tx, "note commitment", insertCommitmentSQL, pgx.NamedArgs{
 		"chat": c.ChatID, "note": c.NoteID, "message": c.MessageID, "who": text.Storable(c.Who), "whom": text.Storable(c.Whom), "what": text.Storable(c.What), "due": c.DueAt,
@@ -52,7 +52,7 @@ func InsertCommitment(ctx context.Context, tx Tx, c Commitment) error {
 
 const dropPromisedSQL = "update commitments set state = 'dropped' where note_id = $1 and state = 'open'"
 
-// DeleteCommitmentsOfNote ends what a note said to be promised, because a newer note takes its place.
+// DeleteCommitmentsOfNote deletes the commitments of a note that a newer note replaces.
 func DeleteCommitmentsOfNote(ctx context.Context, tx Tx, note NoteID) error {
 	return row.Exec(ctx, tx, "end commitments", dropPromisedSQL, note)
 }
@@ -60,28 +60,28 @@ func DeleteCommitmentsOfNote(ctx context.Context, tx Tx, note NoteID) error {
 const openCommitmentsSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open' and (@chats::bigint[] is null or c.chat_id = any (@chats))
 	order by coalesce(c.snoozed_to, c.due_at) nulls last, c.id limit @limit`
 
-// OpenCommitments returns what is promised and not done in some chats, or in all for nil, what comes first at the head.
+// OpenCommitments returns the open commitments of chats, or of all chats for nil, the next due first.
 func OpenCommitments(ctx context.Context, db DB, chats []ChatID, limit int) ([]Commitment, error) {
 	return row.All[Commitment](ctx, db, "commitments", openCommitmentsSQL, pgx.NamedArgs{"chats": chats, "limit": limit})
 }
 
 const commitmentByIDSQL = "select " + commitmentColumns + " from commitments c where c.id = $1"
 
-// CommitmentByID returns one promise, or ErrNotFound.
+// CommitmentByID returns one commitment, or ErrNotFound.
 func CommitmentByID(ctx context.Context, db DB, commitment CommitmentID) (Commitment, error) {
 	return row.One[Commitment](ctx, db, "commitment", commitmentByIDSQL, commitment)
 }
 
 const commitmentByEventSQL = "select " + commitmentColumns + ` from commitments c join outbox o on o.id = c.shown_in where o.chat_id = $1 and o.event_id = $2`
 
-// CommitmentByEvent returns the promise that an event of a chat shows, or ErrNotFound.
+// CommitmentByEvent returns the commitment that an event in a chat shows, or ErrNotFound.
 func CommitmentByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Commitment, error) {
 	return row.One[Commitment](ctx, db, "commitment", commitmentByEventSQL, chat, event)
 }
 
 const setCommitmentSQL = "update commitments set state = $2, snoozed_to = $3, nudged_at = case when $3::timestamptz is null then nudged_at end where id = $1"
 
-// SetCommitment changes how far a promise is; a time puts it off until then.
+// SetCommitment changes the state of a commitment. A time postpones it.
 func SetCommitment(ctx context.Context, tx Tx, commitment CommitmentID, state CommitmentState, snoozed *time.Time) error {
 	return row.Exec(ctx, tx, "change commitment", setCommitmentSQL, commitment, state, snoozed)
 }
@@ -90,21 +90,21 @@ const unnudgedSQL = "select " + commitmentColumns + ` from commitments c where c
 	and case when c.snoozed_to is null then c.due_at <= $1 and c.due_at > $2 else c.snoozed_to <= $3 end
 	order by coalesce(c.snoozed_to, c.due_at), c.id limit 20 for update skip locked`
 
-// DueNudges returns the promises of which the owner was not reminded: those due between two times, and those put off until now.
+// DueNudges returns the commitments to remind the owner of: those due between two times, and those postponed until now.
 func DueNudges(ctx context.Context, tx Tx, notBefore, until, now time.Time) ([]Commitment, error) {
 	return row.All[Commitment](ctx, tx, "commitments", unnudgedSQL, until, notBefore, now)
 }
 
 const nudgedSQL = "update commitments set nudged_at = $2, shown_in = $3 where id = $1"
 
-// MarkNudged notes that the owner was reminded of a promise, and by what.
+// MarkNudged stores that an outbox message reminded the owner of a commitment.
 func MarkNudged(ctx context.Context, tx Tx, commitment CommitmentID, at time.Time, out uuid.UUID) error {
 	return row.Exec(ctx, tx, "note reminder", nudgedSQL, commitment, at, out)
 }
 
 const shownSQL = "update commitments set shown_in = $2 where id = $1"
 
-// SetCommitmentEvent notes what shows a promise by itself.
+// SetCommitmentEvent stores the outbox message that shows a commitment, so that a reaction to it finds the commitment.
 func SetCommitmentEvent(ctx context.Context, tx Tx, commitment CommitmentID, out uuid.UUID) error {
 	return row.Exec(ctx, tx, "note what shows a commitment", shownSQL, commitment, out)
 }

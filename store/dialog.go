@@ -13,7 +13,7 @@ import (
 	"multis/store/row"
 )
 
-// Dialog is a question to the owner that waits for a number, a word or a reaction. It survives restarts.
+// Dialog is a question to the owner that a number, a word or a reaction answers. It survives restarts.
 type Dialog struct {
 	ID        int64
 	ChatID    ChatID
@@ -21,7 +21,7 @@ type Dialog struct {
 	Payload   json.RawMessage
 	OutboxID  uuid.UUID // the message that asked
 	ExpiresAt time.Time
-	Done      bool       // somebody answered it, or it was put aside
+	Done      bool       // answered or dismissed
 	MessageID *MessageID // the message that it asks about; nil for none
 	DraftID   *uuid.UUID // the first row of the draft that it asks about; nil for none
 }
@@ -30,7 +30,7 @@ const dialogColumns = "d.id, d.chat_id, d.kind, d.payload, d.outbox_id, d.expire
 
 const openDialogSQL = "insert into dialogs (chat_id, kind, payload, outbox_id, expires_at, message_id, draft_id) values ($1, $2, $3, $4, $5, $6, $7) returning id"
 
-// OpenDialog stores a question with the message that asks it.
+// OpenDialog stores a question.
 func OpenDialog(ctx context.Context, tx Tx, d Dialog) (int64, error) {
 	var row int64
 	if err := tx.QueryRow(ctx, openDialogSQL, d.ChatID, d.Kind, d.Payload, d.OutboxID, d.ExpiresAt, d.MessageID, d.DraftID).Scan(&row); err != nil {
@@ -41,7 +41,7 @@ func OpenDialog(ctx context.Context, tx Tx, d Dialog) (int64, error) {
 
 const recentDialogsSQL = "select " + dialogColumns + " from dialogs d where d.chat_id = $1 and d.expires_at > $2 order by d.id desc limit $3"
 
-// RecentDialogs returns the questions of a chat that were still open at a time, answered since or not, the newest first.
+// RecentDialogs returns the questions of a chat that had not expired at a time, answered or not, the newest first.
 func RecentDialogs(ctx context.Context, db DB, chat ChatID, since time.Time, limit int) ([]Dialog, error) {
 	rows, err := db.Query(ctx, recentDialogsSQL, chat, since, limit)
 	if err != nil {
@@ -56,7 +56,7 @@ func RecentDialogs(ctx context.Context, db DB, chat ChatID, since time.Time, lim
 
 const dialogByEventSQL = "select " + dialogColumns + " from dialogs d join outbox o on o.id = d.outbox_id where d.chat_id = $1 and o.event_id = $2"
 
-// DialogByEvent returns the question that event asked, answered or not, or ErrNotFound.
+// DialogByEvent returns the question that an event asked, answered or not, or ErrNotFound.
 func DialogByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Dialog, error) {
 	rows, err := db.Query(ctx, dialogByEventSQL, chat, event)
 	if err != nil {
@@ -72,7 +72,7 @@ func DialogByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (D
 const fileAfterSQL = `select exists (select from messages m join outbox o on o.id = $2
 	where m.chat_id = $1 and m.answered_at > o.created_at and (m.attachment is not null or m.body ~* '^\s*[/!]index\y'))`
 
-// IsFileHandledSince tells whether a file was dealt with after a question was asked.
+// IsFileHandledSince reports whether a file was processed after a question was asked.
 func IsFileHandledSince(ctx context.Context, db DB, d Dialog) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, fileAfterSQL, d.ChatID, d.OutboxID).Scan(&yes); err != nil {
@@ -83,7 +83,7 @@ func IsFileHandledSince(ctx context.Context, db DB, d Dialog) (bool, error) {
 
 const finishDialogSQL = "update dialogs set done_at = now() where id = $1 and done_at is null"
 
-// FinishDialog closes a question. False: somebody answered it before.
+// FinishDialog closes a question. It returns false if it was answered before.
 func FinishDialog(ctx context.Context, tx Tx, dialog int64) (bool, error) {
 	tag, err := tx.Exec(ctx, finishDialogSQL, dialog)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 
 const lockDraftSQL = "select " + outColumns + " from outbox o where (o.id = $1 or o.part_of = $1) and o.state = 'held' order by o.seq for update"
 
-// LockDraft returns the rows of a draft by its first one, and keeps others from deciding on it until the transaction ends. None: it was
-// decided on before.
+// LockDraft returns the rows of a draft by its first row, locked until the end of the transaction. It returns none if the draft was
+// decided before.
 func LockDraft(ctx context.Context, tx Tx, first uuid.UUID) ([]OutboxMessage, error) {
 	return row.All[OutboxMessage](ctx, tx, "draft", lockDraftSQL, first)
 }
@@ -21,7 +21,7 @@ func LockDraft(ctx context.Context, tx Tx, first uuid.UUID) ([]OutboxMessage, er
 const releaseSQL = `update outbox set state = 'queued', purpose = $2, code = $3, reason = $4, created_at = now()
 	where (id = $1 or part_of = $1) and state = 'held'`
 
-// QueueDraft lets a draft go: it is sent as if it had been written now, with the gate's decision on it.
+// QueueDraft queues a draft for sending, as if it had been written now, with the gate's decision.
 func QueueDraft(ctx context.Context, tx Tx, first uuid.UUID, purpose policy.Purpose, code policy.Code, why string) error {
 	return row.Exec(ctx, tx, "release draft", releaseSQL, first, purpose, code, why)
 }
@@ -36,7 +36,7 @@ func OpenDrafts(ctx context.Context, db DB, limit int) ([]OutboxMessage, error) 
 
 const draftDialogSQL = "select " + dialogColumns + " from dialogs d where d.kind = $1 and d.draft_id = $2 order by d.id desc limit 1"
 
-// DraftDialog returns the question of a kind that asks about a draft, or ErrNotFound when nobody was asked yet.
+// DraftDialog returns the question of a kind about a draft, or ErrNotFound if the owner was not asked yet.
 func DraftDialog(ctx context.Context, db DB, kind string, first uuid.UUID) (Dialog, error) {
 	return row.One[Dialog](ctx, db, "question about a draft", draftDialogSQL, kind, first)
 }
@@ -46,14 +46,14 @@ const (
 	moveRunSQL     = "update schedule_runs set outbox_id = $2 where outbox_id = $1"
 )
 
-// ReplaceDraft puts another outgoing event in the place of one that was not sent: what it answers, and the run that says it.
+// ReplaceDraft makes another outbox message the answer to the messages, and the result of the run, that a draft was for.
 func ReplaceDraft(ctx context.Context, tx Tx, from, to uuid.UUID) error {
 	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, from, to), row.Exec(ctx, tx, "move the run of an event", moveRunSQL, from, to))
 }
 
 const noteRunSQL = "update schedule_runs set state = $2, note = $3 where outbox_id = $1"
 
-// SetRunOutcome writes what became of what a run says.
+// SetRunOutcome sets the state of the run whose message an outbox message is.
 func SetRunOutcome(ctx context.Context, tx Tx, out uuid.UUID, state RunState, note string) error {
 	return row.Exec(ctx, tx, "note what became of a run", noteRunSQL, out, state, note)
 }

@@ -11,7 +11,7 @@ import (
 	"multis/store/row"
 )
 
-// EarlyEdit is the newest text of a message, known before the message itself.
+// EarlyEdit is an edit that arrived before the message that it changes.
 type EarlyEdit struct {
 	Body string
 	At   time.Time
@@ -21,7 +21,7 @@ const takeHeldEditSQL = `with held as (
 		delete from messages where chat_id = $1 and relates_to = $2 and sender = $3 and code = 'edited' returning id, body, ts)
 	select body, ts from held order by ts desc, id desc limit 1`
 
-// TakeEarlyEdit removes the edits that came before the message they change, and returns the newest. False: there was none.
+// TakeEarlyEdit removes the edits that arrived before their message, and returns the newest. It returns false if there were none.
 func TakeEarlyEdit(ctx context.Context, tx Tx, chat ChatID, event id.EventID, sender id.UserID) (EarlyEdit, bool, error) {
 	edit, err := row.One[EarlyEdit](ctx, tx, "held edit", takeHeldEditSQL, chat, event, sender)
 	if errors.Is(err, ErrNotFound) {
@@ -33,7 +33,7 @@ func TakeEarlyEdit(ctx context.Context, tx Tx, chat ChatID, event id.EventID, se
 const isGoneSQL = `select exists (select from seen_events where event_id = $1)
 	and not exists (select from messages where event_id = $1 and parked is not null and redacted_at is null)`
 
-// IsProcessed tells whether an event was taken in once and waits for no key: whatever comes later about it changes nothing more.
+// IsProcessed reports whether an event was processed and does not wait for a key. Later events about it change nothing.
 func IsProcessed(ctx context.Context, db DB, event id.EventID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, isGoneSQL, event).Scan(&yes); err != nil {

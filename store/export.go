@@ -11,12 +11,13 @@ import (
 const logOfSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.ts >= $2 and (m.ts, m.id) > ($3, $4)
 	and m.redacted_at is null and m.body <> '' and m.kind <> 'reaction' order by m.ts, m.id limit $5`
 
-// LogOf reads what was said in a chat since a time, oldest first, limit messages after one of them; the zero message is before all.
+// LogOf returns the messages of a chat since a time, the oldest first: limit messages after another one. The zero message means from the
+// start.
 func LogOf(ctx context.Context, db DB, chat ChatID, since time.Time, after Message, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, logOfSQL, chat, since, after.At, after.ID, limit)
 }
 
-// Section is what one capture wrote, as far as it holds; or, without an id, one note written by hand.
+// Section is the valid notes of one capture. Without an id it is a note that was written by hand.
 type Section struct {
 	ID    *SectionID
 	At    time.Time
@@ -26,7 +27,7 @@ type Section struct {
 const notesByAgeSQL = "select " + noteColumns + ` from notes n left join note_sections s on s.id = n.section_id where n.role = $1 and n.valid_to is null
 	order by coalesce(s.created_at, n.created_at), n.section_id nulls last, n.id`
 
-// Sections returns all that holds of a role's notes, capture by capture, the oldest first.
+// Sections returns the valid notes of a role by capture, the oldest first.
 func Sections(ctx context.Context, tx Tx, role policy.Role) ([]Section, error) {
 	notes, err := row.All[Note](ctx, tx, "notes", notesByAgeSQL, role)
 	var sections []Section

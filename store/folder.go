@@ -11,30 +11,30 @@ import (
 	"multis/store/row"
 )
 
-// WatchedFolder is a folder whose files are indexed as they come, change and go.
+// WatchedFolder is a folder whose files are indexed as they are added, changed and removed.
 type WatchedFolder struct {
 	Path      string // below the documents folder
 	Role      policy.Role
-	RoleSetAt time.Time // when somebody said who may see its files
-	ChatID    ChatID    // where what is done is told
-	Error     string    // why it could not be looked at, as it was told
+	RoleSetAt time.Time // when the role was set
+	ChatID    ChatID    // the room for notices about it
+	Error     string    // why it cannot be read, as the owner was told
 }
 
-// WatchedFile is a file of such a folder as it was when it was last looked at.
+// WatchedFile is a file in a watched folder, as it was when it was last read.
 type WatchedFile struct {
 	Path     string
 	Size     int64
 	Modified time.Time
-	Reader   string // which version of the reader looked at it
+	Reader   string // the version of the document reader
 }
 
 const watchFolderSQL = `insert into watched_folders (path, role, said_at, chat_id) values ($1, $2, $3, $4)
 	on conflict (path) do update set role = excluded.role, said_at = excluded.said_at, chat_id = excluded.chat_id, trouble = ''`
 
-// The files of a folder are looked at again when who may see them changes.
+// A folder whose role changes is read again.
 const forgetFilesSQL = "delete from watched_files where folder = $1"
 
-// WatchFolder begins to watch a folder, or changes who may see its files.
+// WatchFolder starts to watch a folder, or changes the role of its files.
 func WatchFolder(ctx context.Context, tx Tx, f WatchedFolder) error {
 	if err := row.Exec(ctx, tx, "watch folder", watchFolderSQL, f.Path, f.Role, f.RoleSetAt, f.ChatID); err != nil {
 		return err
@@ -44,7 +44,7 @@ func WatchFolder(ctx context.Context, tx Tx, f WatchedFolder) error {
 
 const unwatchFolderSQL = "delete from watched_folders where path = $1"
 
-// UnwatchFolder ends it. False: the folder was not watched.
+// UnwatchFolder stops to watch a folder. It returns false if the folder was not watched.
 func UnwatchFolder(ctx context.Context, tx Tx, path string) (bool, error) {
 	tag, err := tx.Exec(ctx, unwatchFolderSQL, path)
 	if err != nil {
@@ -55,7 +55,7 @@ func UnwatchFolder(ctx context.Context, tx Tx, path string) (bool, error) {
 
 const watchedFoldersSQL = "select path, role, said_at, chat_id, trouble from watched_folders order by path"
 
-// WatchedFolders lists them by name.
+// WatchedFolders returns the watched folders by path.
 func WatchedFolders(ctx context.Context, db DB) ([]WatchedFolder, error) {
 	rows, err := db.Query(ctx, watchedFoldersSQL)
 	if err != nil {
@@ -70,7 +70,7 @@ func WatchedFolders(ctx context.Context, db DB) ([]WatchedFolder, error) {
 
 const watchedFilesSQL = "select path, size, modified, reader from watched_files where folder = $1"
 
-// WatchedFiles are the files of a folder as they were when they were last looked at, by path.
+// WatchedFiles returns the files of a folder as they were last read, by path.
 func WatchedFiles(ctx context.Context, db DB, folder string) (map[string]WatchedFile, error) {
 	rows, err := db.Query(ctx, watchedFilesSQL, folder)
 	if err != nil {
@@ -89,19 +89,20 @@ func WatchedFiles(ctx context.Context, db DB, folder string) (map[string]Watched
 
 const troubleSQL = "update watched_folders set trouble = $2 where path = $1"
 
-// SetFolderError notes why a folder cannot be looked at; empty when it can.
+// SetFolderError stores why a folder cannot be read. Empty means that it can.
 func SetFolderError(ctx context.Context, tx Tx, folder, trouble string) error {
 	return row.Exec(ctx, tx, "note trouble with a folder", troubleSQL, folder, trouble)
 }
 
-// A folder that is not watched any more has no files, and one that others may see meanwhile is looked at anew.
+// Writes nothing for a folder that is not watched any more, or whose role has changed, which is read again.
 const putWatchedSQL = `insert into watched_files (folder, path, size, modified, reader)
 	select $1, * from unnest($3::text[], $4::bigint[], $5::timestamptz[], $6::text[]) where exists (select from watched_folders where path = $1 and role = $2)
 	on conflict (folder, path) do update set size = excluded.size, modified = excluded.modified, reader = excluded.reader`
 
 const dropWatchedSQL = "delete from watched_files where folder = $1 and path = any ($2)"
 
-// RecordWatchedFiles notes how files of a folder were when they were looked at for those who may see them, and which are gone.
+// RecordWatchedFiles stores the files of a folder that were read for a role, and removes those that are gone. It does nothing if the
+// folder is not watched any more or its role has changed.
 func RecordWatchedFiles(ctx context.Context, tx Tx, f WatchedFolder, looked []WatchedFile, gone []string) error {
 	err := row.Exec(ctx, tx, "note watched files", putWatchedSQL, f.Path, f.Role, row.Column(looked, func(f WatchedFile) string { return f.Path }),
 		row.Column(looked, func(f WatchedFile) int64 { return f.Size }), row.Column(looked, func(f WatchedFile) time.Time { return f.Modified }), row.Column(looked, func(f WatchedFile) string { return f.Reader }))

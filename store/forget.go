@@ -16,25 +16,25 @@ import (
 	"multis/store/row"
 )
 
-// DeletionCounts counts what was removed, by what it was.
+// DeletionCounts counts the rows that were deleted or emptied.
 type DeletionCounts struct {
 	Messages       int `json:"messages,omitempty"`
-	Files          int `json:"files,omitempty"` // of messages, where they were kept
+	Files          int `json:"files,omitempty"` // of messages, that were kept
 	Notes          int `json:"notes,omitempty"`
-	Passages       int `json:"passages,omitempty"` // of the notes, as they are searched
+	Passages       int `json:"passages,omitempty"` // with notes, in the index
 	Commitments    int `json:"promises,omitempty"`
-	Tasks          int `json:"tasks,omitempty"`   // of agents, with all their steps
-	OutboxMessages int `json:"letters,omitempty"` // what multis said
-	Escalations    int `json:"waits,omitempty"`   // chats that waited for a person because of a message
+	Tasks          int `json:"tasks,omitempty"`   // with their steps
+	OutboxMessages int `json:"letters,omitempty"` // sent by multis
+	Escalations    int `json:"waits,omitempty"`   // because of a message
 	Schedules      int `json:"reminders,omitempty"`
 	Summaries      int `json:"summaries,omitempty"` // of conversations
-	Entries        int `json:"entries,omitempty"`   // of jobs that are over, and of questions to the owner
-	Chats          int `json:"chats,omitempty"`     // of which all that was said is gone
-	// Retract are events in the admin room that quoted a message.
+	Entries        int `json:"entries,omitempty"`   // jobs that are over, and dialogs
+	Chats          int `json:"chats,omitempty"`     // that are empty now
+	// Retract are the outbox messages to delete in the admin room, because they quote a message.
 	Retract []uuid.UUID `json:"-"`
 }
 
-// Add is f and what else was removed.
+// Add returns the sum of f and more.
 func (f DeletionCounts) Add(more DeletionCounts) DeletionCounts {
 	f.Messages += more.Messages
 	f.Files += more.Files
@@ -52,35 +52,35 @@ func (f DeletionCounts) Add(more DeletionCounts) DeletionCounts {
 	return f
 }
 
-// IsZero tells whether nothing was there.
+// IsZero reports whether nothing was deleted.
 func (f DeletionCounts) IsZero() bool {
 	return f.Messages+f.Files+f.Notes+f.Passages+f.Commitments+f.Tasks+f.OutboxMessages+f.Escalations+f.Schedules+f.Summaries+f.Entries+f.Chats == 0
 }
 
-// DeletionSet names what is to go.
+// DeletionSet names the rows to delete.
 type DeletionSet struct {
 	Messages       []MessageID  `json:"messages,omitempty"`
 	Notes          []NoteID     `json:"notes,omitempty"`
 	Tasks          []TaskID     `json:"tasks,omitempty"`
 	OutboxMessages []uuid.UUID  `json:"letters,omitempty"`
 	Schedules      []ScheduleID `json:"schedules,omitempty"`
-	Jobs           []int64      `json:"jobs,omitempty"`      // that are over, or failed once
+	Jobs           []int64      `json:"jobs,omitempty"`      // that are over, or have an error
 	Dialogs        []int64      `json:"questions,omitempty"` // to the owner
-	Summaries      []ChatID     `json:"summaries,omitempty"` // of conversations, by chat
-	// Chats are those that the notes belong to, or all of which is to go. Those of the messages are known.
+	Summaries      []ChatID     `json:"summaries,omitempty"` // by their chat
+	// Chats are the chats of the notes, or those to delete completely. The chats of the messages need not be named.
 	Chats []ChatID   `json:"chats,omitempty"`
-	event id.EventID // of multis' own, that was deleted
-	// Request is the message that holds what it is about; 0: none does. It goes first, with what quotes it, and is not counted.
+	event id.EventID // an event of multis that was deleted in its room
+	// Request is the message that names the topic; 0 if none does. It is deleted first, with what quotes it, and not counted.
 	Request MessageID `json:"asked,omitempty"`
 }
 
-// Why a message is empty, as it is told.
+// The reasons of empty messages.
 const (
 	deletedWhy   = "the message was deleted"
 	forgottenWhy = "it was forgotten on your word"
 )
 
-// What becomes of the messages themselves.
+// How messages are removed.
 const emptySQL = `update messages set body = '', attachment = null, parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
 		action = 'archive', code = 'redacted', reason = @why where id = any (@messages) and redacted_at is null returning id`
 
@@ -105,8 +105,8 @@ const quotingLettersSQL = `with quotes as (update outbox o set content = '{}', s
 	files as (delete from outbox_files where outbox_id in (select id from quotes))
 	select id from quotes`
 
-// What rests on a message may hold its words, quoted or not. It is emptied here and stays where it was said. Where the message alone is
-// emptied, what is about to go out goes, and is emptied then.
+// restingSQL empties the outbox messages that may hold words of the messages, quoted or not. They stay in their rooms. With @spared, those
+// that are still queued are sent and emptied then.
 const restingSQL = `with resting as (update outbox o set content = '{}', spans = '[]'
 		where o.rests_on && (@messages::bigint[] || array(select message_id from tasks where id = any (@tasks) and message_id is not null))
 			and o.rests_on <> '{}' and o.content <> '{}' and (o.state <> 'queued' or not @spared) returning o.id),
@@ -119,12 +119,12 @@ const dropSummariesSQL = "with gone as (delete from chat_summaries where about &
 
 const dropQuestionsSQL = "delete from dialogs where id = any ($1)"
 
-// A job that is still to be done loses what was said of its failures, and is done.
+// dropJobsSQL deletes jobs that are over. A job that is still to be done loses its errors only.
 const dropJobsSQL = `with waiting as (update river.river_job set errors = null where id = any ($1) and finalized_at is null returning id),
 	over as (delete from river.river_job where id = any ($1) and finalized_at is not null returning id)
 	select id from waiting union all select id from over`
 
-// An error may quote what its job worked on. Those of jobs that are about another contact's chat alone stay.
+// dropErrorsSQL deletes the errors of jobs, which may quote what a job worked on, but for the jobs of other contacts' chats.
 const dropErrorsSQL = `update river.river_job j set errors = null where j.errors is not null and not exists (
 	select from chats c where c.kind <> 'admin' and c.id <> all (@chats) and c.id not in (select chat_id from messages where id = any (@messages))
 		and c.id = coalesce((j.args->>'chat')::bigint, (select chat_id from messages where id = (j.args->>'message')::bigint),
@@ -132,8 +132,8 @@ const dropErrorsSQL = `update river.river_job j set errors = null where j.errors
 
 const chatsOfMessagesSQL = `select c.id, c.kind from chats c where c.id in (select chat_id from messages where id = any ($1)) or c.id = any ($2) order by c.id`
 
-// Forget empties messages and what else is named, with all that was learned from it and all that quotes it. The rows of messages
-// stay, empty, so that the same events cannot come back.
+// Forget empties messages and deletes what else the set names, with everything that was learned from it and everything that quotes it. The
+// rows of messages stay, empty, so that the same events cannot come back.
 func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCounts, error) {
 	letters, err := row.All[struct {
 		ID    uuid.UUID
@@ -148,7 +148,7 @@ func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCo
 	}
 	f.OutboxMessages += len(letters)
 	for _, l := range letters {
-		if l.Admin { // what stands in a contact's chat stays there: to take it back would tell that something happened
+		if l.Admin { // a message in a contact's chat stays: deleting it would show the contact that something was deleted
 			f.Retract = append(f.Retract, l.ID)
 		}
 	}
@@ -166,14 +166,14 @@ func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCo
 	return f, nil
 }
 
-// end is what becomes of messages, when, and the reason that is kept of it.
+// end says how messages are removed, when, and the reason that is stored.
 type end struct {
 	sql string
 	why string
 	at  time.Time
 }
 
-// forget is Forget but for letters that are messages themselves, reminders and jobs.
+// forget is Forget without the outbox messages that are named, the schedules, jobs and dialogs.
 func forget(ctx context.Context, tx Tx, d DeletionSet, e end) (DeletionCounts, error) {
 	var f DeletionCounts
 	messages := row.EmptyIfNil(d.Messages)
@@ -211,7 +211,7 @@ func forget(ctx context.Context, tx Tx, d DeletionSet, e end) (DeletionCounts, e
 		},
 	}
 	if e.sql == deleteSQL {
-		slices.Reverse(steps) // promises go with their message, and would not be counted; what is emptied is captured anew without it
+		slices.Reverse(steps) // commitments are deleted with their message and would not be counted; an empty message must be empty before the chat is captured again
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -253,8 +253,7 @@ func scopeOfDoomed(ctx context.Context, db DB, d DeletionSet) (policy.Scope, err
 	return policy.ContactScope(ids...), nil
 }
 
-// What a task came to is its answer, and what answers its message. Later tasks read that answer with
-// the question.
+// answeringSQL finds the tasks whose answer the messages are, and the later tasks that read such an answer with its question.
 const answeringSQL = `with said as materialized (select o.* from outbox o where o.event_id in (select event_id from messages where id = any ($1) union all select $2)),
 	answering as (select t.id, t.message_id from said o join tasks t on t.id = o.task_id
 		union select t.id, t.message_id from said o join messages m on m.chat_id = o.chat_id and m.outbox_id = coalesce(o.part_of, o.id) join tasks t on t.message_id = m.id)
@@ -262,12 +261,12 @@ const answeringSQL = `with said as materialized (select o.* from outbox o where 
 
 const messageOfEventSQL = "select id from messages where chat_id = $1 and event_id = $2 and redacted_at is null"
 
-// What multis said and was deleted is empty too, and so are edits that wait for a message that will not come.
+// emptyEventSQL empties an outbox message that was deleted in its room, and deletes edits that wait for a message that will not come.
 const emptyEventSQL = `with edits as (delete from messages where chat_id = $1 and relates_to = $2 and code = 'edited')
 	update outbox set content = '{}', spans = '[]' where chat_id = $1 and event_id = $2 and content <> '{}'`
 
-// RedactMessage empties a message, the tasks that read it and what quoted it, and what was learned from it goes; one that still waited
-// for an answer gets none. It returns what quoted it and is to be deleted from its room.
+// RedactMessage empties a message that was deleted in its room, with the tasks that read it, the outbox messages that quote it, and the
+// notes that were learned from it. If it waited for an answer, it gets none. It returns the outbox messages to delete from their rooms.
 func RedactMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, at time.Time) ([]uuid.UUID, error) {
 	if err := row.Exec(ctx, tx, "empty what was deleted", emptyEventSQL, chat, event); err != nil {
 		return nil, err

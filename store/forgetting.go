@@ -16,21 +16,21 @@ import (
 	"multis/store/row"
 )
 
-// ForgetKind says what a forgetting is about.
+// ForgetKind is what a forgetting deletes.
 type ForgetKind string
 
-// The kinds of forgetting.
+// The kinds of forgettings.
 const (
-	ForgetSome  ForgetKind = "some"  // what is named
-	ForgetChats ForgetKind = "chats" // all that was said in chats, before it was asked for
-	ForgetErase ForgetKind = "erase" // contacts, with all of their chats and what they wrote elsewhere
+	ForgetSome  ForgetKind = "some"  // the rows of Remaining
+	ForgetChats ForgetKind = "chats" // the content of chats from before the command
+	ForgetErase ForgetKind = "erase" // contacts: their chats, and what they wrote in others
 )
 
-// Forgetting is something that the owner wants forgotten, and how far it is. It names rows, and never holds what they said.
+// Forgetting is a deletion that the owner asked for, and its progress. It names rows and holds none of their texts.
 type Forgetting struct {
 	ID        ForgettingID
 	Kind      ForgetKind
-	Remaining DeletionSet // what is still to go
+	Remaining DeletionSet // what is still to be deleted
 	Command   MessageID   // the message that asked for it
 	Counts    DeletionCounts
 	CreatedAt time.Time
@@ -39,44 +39,44 @@ type Forgetting struct {
 
 const insertForgettingSQL = "insert into forgettings (kind, doomed, command) values ($1, $2, $3) returning id"
 
-// InsertForgetting notes what is to be forgotten.
+// InsertForgetting stores a forgetting and returns its id.
 func InsertForgetting(ctx context.Context, tx Tx, f Forgetting) (ForgettingID, error) {
 	return row.Value[ForgettingID](ctx, tx, "new forgetting", insertForgettingSQL, f.Kind, f.Remaining, f.Command)
 }
 
 const holdForgettingSQL = "select id, kind, doomed, command, counts, created_at, done_at from forgettings where id = $1 for update"
 
-// LockForgetting reads a forgetting and keeps others from going on with it until the transaction ends.
+// LockForgetting returns a forgetting, locked until the end of the transaction.
 func LockForgetting(ctx context.Context, tx Tx, forgetting ForgettingID) (Forgetting, error) {
 	return row.One[Forgetting](ctx, tx, "forgetting", holdForgettingSQL, forgetting)
 }
 
 const updateForgettingSQL = "update forgettings set doomed = $2, counts = $3, done_at = $4 where id = $1"
 
-// UpdateForgetting notes how far a forgetting is.
+// UpdateForgetting stores the progress of a forgetting.
 func UpdateForgetting(ctx context.Context, tx Tx, f Forgetting) error {
 	return row.Exec(ctx, tx, "note how far a forgetting is", updateForgettingSQL, f.ID, f.Remaining, f.Counts, f.DoneAt)
 }
 
-// The planner needs samples of words and of names; of the texts themselves it keeps none.
+// forgetSamplesSQL samples what the planner needs: words and names. Columns with texts are not sampled at all.
 const forgetSamplesSQL = "analyze chats, messages, message_index, message_terms, documents, chunks, chunk_index, term_stats, river.river_job"
 
-// ResamplePlanner has Postgres sample its tables anew, so that what was deleted is not among the samples. Of a table that is empty now it
-// keeps the old ones.
+// ResamplePlanner updates the planner's statistics, so that they hold no sample of what was deleted. Those of a table that is empty now
+// are kept.
 func ResamplePlanner(ctx context.Context, tx Tx) error {
 	return row.Exec(ctx, tx, "forget samples", forgetSamplesSQL)
 }
 
-// Topic is what to look for: each of the words as it stands, or the text in whatever form its words have.
+// Topic is what to look for: all of the words as they are spelled, or the text with its words in any form.
 type Topic struct {
 	Words []string
 	Text  string // as search.IndexText makes it
 }
 
-// TopicRows is what there is of a topic.
+// TopicRows are the rows that mention a topic.
 type TopicRows struct {
 	Rows DeletionSet
-	// Documents are the names of documents and watched pages that hold it as well. They are no memory, and stay.
+	// Documents are the names of documents and watched pages that mention it. They are not deleted.
 	Documents []string
 }
 
@@ -109,8 +109,7 @@ const (
 		union select w.name from watches w where concat_ws(' ', w.name, w.seen) ~ all (@like) order by 1 limit 20`
 )
 
-// FindTopic looks through all that is kept for a topic, limit of each kind at most. It is for the owner alone: it reads what all
-// chats hold.
+// FindTopic finds the rows of all chats that mention a topic, at most limit of each kind. It is for the owner only.
 func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (TopicRows, error) {
 	var h TopicRows
 	if len(topic.Words) == 0 {
@@ -139,20 +138,21 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (TopicRow
 	return h, err
 }
 
-// findRows sets the ids, or names, of the rows about a topic.
+// findRows sets the ids, or names, of the rows that mention a topic.
 func findRows[ID any](ctx context.Context, tx Tx, ids *[]ID, sql string, args pgx.NamedArgs) (err error) {
 	*ids, err = row.Values[ID](ctx, tx, "what is about a topic", sql, args)
 	return err
 }
 
-// notedFrom is a note with where it comes from.
+// notedFrom is a note with the chat and the messages that it was learned from.
 type notedFrom struct {
 	ID      NoteID
 	ChatID  ChatID
 	Sources []MessageID
 }
 
-// inAnyCase is a regular expression for a text in small or capital letters, of any language: databases mostly know those of English.
+// inAnyCase returns a regular expression that matches a text in small or capital letters of any language. Most databases know only the
+// English ones.
 func inAnyCase(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -168,7 +168,7 @@ func inAnyCase(text string) string {
 	return b.String()
 }
 
-// takeNotes adds notes with the messages they come from, so that they cannot be learned again.
+// takeNotes adds notes with the messages that they were learned from, so that they are not learned again.
 func (d *DeletionSet) takeNotes(notes []notedFrom) {
 	for _, n := range notes {
 		d.Notes, d.Chats = append(d.Notes, n.ID), append(d.Chats, n.ChatID)
@@ -179,7 +179,7 @@ func (d *DeletionSet) takeNotes(notes []notedFrom) {
 
 const noteFromSQL = "select n.id, n.chat_id, n.sources from notes n where n.id = $1"
 
-// FindNote is FindTopic for one note: the note and what it was learned from. ErrNotFound: there is none of that number.
+// FindNote returns one note with the messages that it was learned from, or ErrNotFound.
 func (s *Store) FindNote(ctx context.Context, note NoteID) (DeletionSet, error) {
 	var d DeletionSet
 	err := s.ReadAll(ctx, func(tx Tx) error {
@@ -209,11 +209,10 @@ const notesOfChatSQL = "select n.id from notes n where n.chat_id = $1 and n.crea
 
 const sectionsOfChatSQL = "select 'memory:section:' || s.id from note_sections s where s.chat_id = $1 and s.created_at <= $2"
 
-// ForgetChatStep deletes up to limit messages of a chat that a forgetting is about. With none left, all else goes that was kept of the
-// chat, and more is false.
+// ForgetChatStep deletes up to limit messages of a chat. When none is left, it deletes everything else of the chat, and more is false.
 func ForgetChatStep(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit int) (gone DeletionCounts, more bool, err error) {
 	until, at := f.Command, f.CreatedAt
-	if f.Kind == ForgetErase { // also what came in while the chat was being turned off
+	if f.Kind == ForgetErase { // also what arrived while the chat was being turned off
 		until, at = math.MaxInt64, at.AddDate(100, 0, 0)
 	}
 	messages, err := row.Values[MessageID](ctx, tx, "messages to forget", doomedOfChatSQL, chat.ID, until, limit)
@@ -273,14 +272,14 @@ func unique[ID comparable](ids []ID) []ID {
 
 const messageAnywhereSQL = "select " + messageColumns + " from messages m where m.event_id = $1"
 
-// MessageByEventInAnyChat returns the message that an event became, in whatever chat, or ErrNotFound.
+// MessageByEventInAnyChat returns the message of an event, in whichever chat it is, or ErrNotFound.
 func MessageByEventInAnyChat(ctx context.Context, db DB, event id.EventID) (Message, error) {
 	return oneMessage(ctx, db, messageAnywhereSQL, event)
 }
 
 const allChatsSQL = "select id from chats order by kind = 'admin', id"
 
-// AllChats lists every chat there is, the admin room last.
+// AllChats returns the ids of all chats, the admin room last.
 func AllChats(ctx context.Context, db DB) ([]ChatID, error) {
 	return row.Values[ChatID](ctx, db, "chats", allChatsSQL)
 }

@@ -12,37 +12,37 @@ import (
 	"multis/store/row"
 )
 
-// MatterKind is what kind of thing may need the owner.
+// MatterKind is the kind of a matter.
 type MatterKind string
 
 // The kinds of matters.
 const (
-	MatterUnanswered MatterKind = "unanswered" // a contact wrote, and nobody said anything since
+	MatterUnanswered MatterKind = "unanswered" // a contact wrote, and nobody has written since
 	MatterEscalation MatterKind = "escalation" // a chat waits for a person
-	MatterDue        MatterKind = "due"        // a promise was due and is not kept; that it is due soon is told by itself
-	MatterTask       MatterKind = "task"       // a task stands still, or failed
+	MatterDue        MatterKind = "due"        // a commitment is overdue
+	MatterTask       MatterKind = "task"       // a task makes no progress, or failed
 )
 
-// Matter is something that may need the owner. Its key stays the same while it is the same.
+// Matter is something that may need the owner. Its key identifies it between checks.
 type Matter struct {
 	Key     string
 	Kind    MatterKind
 	Ref     int64 // the message, escalation, commitment or task
 	ChatID  ChatID
-	Message MessageID // where it was said; zero for a task, and where it was deleted
+	Message MessageID // the message; zero for a task, or if it was deleted
 	EventID id.EventID
 	At      time.Time
 	Text    string
 	RestsOn []MessageID // further messages whose words may be in Text
 }
 
-// MatterFilter bounds what a look around finds.
+// MatterFilter selects matters.
 type MatterFilter struct {
 	Agent string
-	// Waits is since when something waits to be a matter, Oldest from when on something is looked at. Who writes on and on without
-	// an answer is one matter, and another one when he was told of before Again.
+	// A matter waits since WaitingSince or earlier, and since NotBefore or later. A contact who keeps writing without an answer is one
+	// matter, and a new one if the owner was told before Again.
 	WaitingSince, NotBefore, Again time.Time
-	// Tasks has tasks looked at as well.
+	// Tasks includes tasks.
 	Tasks bool
 }
 
@@ -68,7 +68,7 @@ const mattersSQL = `with found as (
 	where not exists (select from heartbeat_matters h where (h.agent = @agent or h.told) and h.matter = f.kind || ':' || f.ref)
 	order by f.at desc limit 50`
 
-// NewMatters returns what may need the owner and was not judged yet, the newest first.
+// NewMatters returns the matters that were not judged yet, the newest first.
 func NewMatters(ctx context.Context, db DB, l MatterFilter) ([]Matter, error) {
 	return row.All[Matter](ctx, db, "matters", mattersSQL, pgx.NamedArgs{
 		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.Again, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
@@ -79,7 +79,7 @@ const unansweredSQL = "select " + messageColumns + ` from messages m where m.cha
 	and m.ts > greatest(@oldest, (select max(m.ts) from messages m where m.chat_id = @chat and m.author <> 'contact' and m.redacted_at is null and not (` + greetingSQL + `)))
 	order by m.ts, m.id`
 
-// Unanswered returns what a contact said since anybody else last said something, and since oldest at most, oldest first.
+// Unanswered returns the messages of a contact since the last message of anybody else, and since oldest, the oldest first.
 func Unanswered(ctx context.Context, db DB, chat ChatID, oldest time.Time) ([]Message, error) {
 	return collectMessages(ctx, db, unansweredSQL, pgx.NamedArgs{"chat": chat, "oldest": oldest})
 }
@@ -87,15 +87,16 @@ func Unanswered(ctx context.Context, db DB, chat ChatID, oldest time.Time) ([]Me
 const judgedSQL = `insert into heartbeat_matters (agent, matter, chat_id, told, seen_at) values (@agent, @matter, nullif(@chat::bigint, 0), @told, @at)
 	on conflict do nothing`
 
-// Judgement is what became of a matter.
+// Judgement is the decision whether the owner is told of a matter.
 type Judgement struct {
 	Agent, Matter string
-	ChatID        ChatID // zero: none
+	ChatID        ChatID // zero for none
 	Told          bool
 	At            time.Time
 }
 
-// RecordJudgement notes what became of a matter. False: it was judged before, or is to be told and another agent told it.
+// RecordJudgement stores a judgement. It returns false if the agent judged the matter before, or if it is to be told and another agent
+// told it.
 func RecordJudgement(ctx context.Context, tx Tx, j Judgement) (first bool, err error) {
 	tag, err := tx.Exec(ctx, judgedSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Matter, "chat": j.ChatID, "told": j.Told, "at": j.At})
 	if err != nil {
@@ -107,14 +108,14 @@ func RecordJudgement(ctx context.Context, tx Tx, j Judgement) (first bool, err e
 const saidSinceSQL = `select exists (select from messages m join chats c on c.id = m.chat_id
 	where m.received_at > $1 and c.kind <> 'admin' and m.author in ('contact', 'owner_client', 'owner_phone'))`
 
-// HasMessageSince tells whether somebody said something in a chat since a time.
+// HasMessageSince reports whether a person wrote in any chat since a time, the admin room excepted.
 func HasMessageSince(ctx context.Context, db DB, since time.Time) (bool, error) {
 	return row.Value[bool](ctx, db, "whether something was said", saidSinceSQL, since)
 }
 
 const lastLookSQL = "select looked_at, case when day = $2::date then looks else 0 end from heartbeat_looks where agent = $1"
 
-// LastCheck says when a model last looked at what an agent is to look at, and how often on a day; never is the zero time.
+// LastCheck returns when a model last checked an agent's items, and how often on a day. It returns the zero time if never.
 func LastCheck(ctx context.Context, db DB, agent, day string) (at time.Time, looks int, err error) {
 	err = db.QueryRow(ctx, lastLookSQL, agent, day).Scan(&at, &looks)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -129,7 +130,7 @@ func LastCheck(ctx context.Context, db DB, agent, day string) (at time.Time, loo
 const lookedSQL = `insert into heartbeat_looks as l (agent, day, looks, looked_at) values ($1, $2::date, 1, $3)
 	on conflict (agent) do update set looks = case when l.day = excluded.day then l.looks + 1 else 1 end, day = excluded.day, looked_at = excluded.looked_at`
 
-// RecordCheck notes that a model looks at what an agent is to look at.
+// RecordCheck stores that a model checks an agent's items.
 func RecordCheck(ctx context.Context, w Writer, agent, day string, at time.Time) error {
 	return row.Exec(ctx, w, "note look", lookedSQL, agent, day, at)
 }
@@ -137,14 +138,14 @@ func RecordCheck(ctx context.Context, w Writer, agent, day string, at time.Time)
 const dueSchedulesSQL = "select " + scheduleColumns + ` from schedules s where s.created_by <> '' and s.paused_at is null and s.next_at <= $1
 	order by s.next_at, s.id limit 10`
 
-// DueSchedules returns what people set that comes until a time.
+// DueSchedules returns the next schedules of people until a time, ten at most.
 func DueSchedules(ctx context.Context, db DB, until time.Time) ([]Schedule, error) {
 	return row.All[Schedule](ctx, db, "schedules", dueSchedulesSQL, until)
 }
 
 const pruneMattersSQL = "with gone as (delete from heartbeat_matters where seen_at < $1 returning 1) select count(*) from gone"
 
-// PruneMatters forgets which matters were judged before a time.
+// PruneMatters deletes the judgements from before a time.
 func PruneMatters(ctx context.Context, w Writer, before time.Time) (int, error) {
 	return row.Value[int](ctx, w, "forget matters", pruneMattersSQL, before)
 }

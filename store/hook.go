@@ -13,10 +13,10 @@ import (
 	"multis/text"
 )
 
-// DeliveryState is how far the telling of one event has come.
+// DeliveryState is the state of a delivery.
 type DeliveryState string
 
-// The states of a delivery. Dropped means that there is nothing to tell any more, or nobody.
+// The states of a delivery. Dropped means that the event or the hook is gone.
 const (
 	DeliveryQueued    DeliveryState = "queued"
 	DeliveryDelivered DeliveryState = "delivered"
@@ -24,25 +24,25 @@ const (
 	DeliveryDropped   DeliveryState = "dropped"
 )
 
-// Hook is somebody who is told of events.
+// Hook is a webhook: an address that is sent events.
 type Hook struct {
 	Name   string
-	Target string // its server, as shown to people
+	Target string // the server, as shown to the owner
 	Events []string
-	// FailingSince is when it was given up and has not worked since; nil while it works.
+	// FailingSince is when deliveries were given up; nil while the hook works.
 	FailingSince *time.Time
 }
 
-// Delivery is one event told to one hook.
+// Delivery is an event that is sent to a hook.
 type Delivery struct {
 	ID       uuid.UUID
 	Hook     string
 	Event    policy.HookEvent
-	Ref      string // what it is about; see the events
+	Ref      string // the id of the row that the event is about
 	At       time.Time
 	State    DeliveryState
 	Attempts int
-	Status   int // what the server answered last; 0 for no answer
+	Status   int // the HTTP status of the last attempt; 0 for no answer
 	Error    string
 	DoneAt   *time.Time
 }
@@ -52,7 +52,7 @@ const dropHooksSQL = "delete from hooks where not name = any ($1)"
 const putHookSQL = `insert into hooks (name, target, events) values ($1, $2, $3)
 	on conflict (name) do update set target = excluded.target, events = excluded.events`
 
-// PutHooks makes the hooks those of the configuration.
+// PutHooks replaces the hooks by those of the configuration.
 func PutHooks(ctx context.Context, tx Tx, hooks []Hook) error {
 	names := make([]string, len(hooks))
 	for i, h := range hooks {
@@ -71,19 +71,19 @@ func PutHooks(ctx context.Context, tx Tx, hooks []Hook) error {
 
 const hooksSQL = "select name, target, events, failing_since from hooks order by name"
 
-// Hooks lists the hooks by name.
+// Hooks returns the hooks by name.
 func Hooks(ctx context.Context, db DB) ([]Hook, error) {
 	return row.All[Hook](ctx, db, "hooks", hooksSQL)
 }
 
 const addDeliveriesSQL = "insert into hook_deliveries (hook, event, ref) select name, $1, $2 from hooks where $1 = any (events) or name = $3 order by name returning id"
 
-// AddDeliveries notes an event for every hook that asked for it and returns the new deliveries.
+// AddDeliveries stores an event for every hook that subscribes to it and returns the ids of the deliveries.
 func AddDeliveries(ctx context.Context, tx Tx, event policy.HookEvent, ref string) ([]uuid.UUID, error) {
 	return addDeliveries(ctx, tx, event, ref, "")
 }
 
-// TestHook notes a test for one hook and returns its delivery, or ErrNotFound without such a hook.
+// TestHook stores a test event for one hook and returns the id of its delivery, or ErrNotFound without such a hook.
 func TestHook(ctx context.Context, tx Tx, hook string) (uuid.UUID, error) {
 	ids, err := addDeliveries(ctx, tx, policy.HookTest, "", hook)
 	if err == nil && len(ids) == 0 {
@@ -118,7 +118,7 @@ func DeliveryByID(ctx context.Context, db DB, delivery uuid.UUID) (Delivery, err
 
 const deliveriesSQL = "select " + deliveryColumns + " from hook_deliveries where hook = $1 order by at desc, id limit $2"
 
-// Deliveries lists what a hook was told, newest first.
+// Deliveries returns the deliveries of a hook, the newest first.
 func Deliveries(ctx context.Context, db DB, hook string, limit int) ([]Delivery, error) {
 	return row.All[Delivery](ctx, db, "deliveries", deliveriesSQL, hook, limit)
 }
@@ -126,7 +126,7 @@ func Deliveries(ctx context.Context, db DB, hook string, limit int) ([]Delivery,
 const noteDeliverySQL = `update hook_deliveries set state = $2, attempts = attempts + $3, status = $4, error = $5,
 	done_at = case when $2 <> 'queued' then now() end where id = $1`
 
-// RecordDelivery writes how an attempt went, or with none that there will be no other.
+// RecordDelivery stores the result of an attempt, or that there will be no other.
 func RecordDelivery(ctx context.Context, tx Tx, d Delivery, attempts int) error {
 	return row.Exec(ctx, tx, "note delivery", noteDeliverySQL, d.ID, d.State, attempts, d.Status, text.Storable(d.Error))
 }
@@ -135,7 +135,7 @@ const hookFailsSQL = "update hooks set failing_since = now() where name = $1 and
 
 const hookWorksSQL = "update hooks set failing_since = null where name = $1 and failing_since is not null"
 
-// SetHookFailing notes whether a hook works, and tells whether that is news.
+// SetHookFailing stores whether a hook works, and reports whether that has changed.
 func SetHookFailing(ctx context.Context, tx Tx, hook string, failing bool) (news bool, err error) {
 	sql := hookWorksSQL
 	if failing {
@@ -150,7 +150,7 @@ func SetHookFailing(ctx context.Context, tx Tx, hook string, failing bool) (news
 
 const pruneDeliveriesSQL = "delete from hook_deliveries where done_at < $1"
 
-// PruneDeliveries forgets what was done before a time.
+// PruneDeliveries deletes the deliveries that ended before a time.
 func PruneDeliveries(ctx context.Context, w Writer, before time.Time) error {
 	return row.Exec(ctx, w, "forget old deliveries", pruneDeliveriesSQL, before)
 }

@@ -17,7 +17,7 @@ const importMessageSQL = `insert into messages (chat_id, event_id, author, sende
 
 const touchChatSQL = "update chats set last_message_at = greatest(last_message_at, $2) where id = $1"
 
-// ImportMessage stores a message of a file, unless it is there: under its key, or because it came through a bridge as well.
+// ImportMessage stores a message of an import file, unless it was stored before, from a file or from a bridge.
 func ImportMessage(ctx context.Context, tx Tx, m Message) (bool, error) {
 	rows, err := row.Values[MessageID](ctx, tx, "imported message", importMessageSQL, pgx.NamedArgs{
 		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": text.Storable(m.Sender.String()), "body": text.Storable(m.Body), "at": m.At,
@@ -28,11 +28,11 @@ func ImportMessage(ctx context.Context, tx Tx, m Message) (bool, error) {
 	return true, row.Exec(ctx, tx, "note when a chat was used", touchChatSQL, m.ChatID, m.At)
 }
 
-// One note may come from two files, each of which tells the time in its own way.
+// One note may be in two files, with different precision of its time.
 const importedNoteSQL = `select exists (select from notes n where n.role = $1 and n.body = $2
 	and n.valid_from between $3::timestamptz - interval '1 day' and $3::timestamptz + interval '1 day')`
 
-// HasNote tells whether a note is there already, valid or not: the same words of about the same time.
+// HasNote reports whether a note with the same words of about the same time exists, valid or not.
 func HasNote(ctx context.Context, tx Tx, n Note) (bool, error) {
 	return row.Value[bool](ctx, tx, "note", importedNoteSQL, n.Role, text.Storable(n.Body), n.ValidFrom)
 }

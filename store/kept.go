@@ -12,7 +12,8 @@ const keepFileSQL = `insert into kept_files (message_id, data, size, expires_at)
 	select id, $2::bytea, octet_length($2::bytea), $3 from messages where id = $1 and redacted_at is null for share
 	on conflict do nothing`
 
-// KeepFile keeps the file of a message until then, unless the message was deleted. Who deletes it meanwhile waits, and takes the file along.
+// KeepFile stores the file of a message until a time, unless the message was deleted. A transaction that deletes the message meanwhile
+// waits and deletes the file with it.
 func KeepFile(ctx context.Context, tx Tx, message MessageID, data []byte, until time.Time) error {
 	return row.Exec(ctx, tx, "keep a file", keepFileSQL, message, data, until)
 }
@@ -20,14 +21,14 @@ func KeepFile(ctx context.Context, tx Tx, message MessageID, data []byte, until 
 const boundFilesSQL = `with sums as (select message_id, sum(size) over (order by kept_at desc, message_id desc) as total from kept_files)
 	delete from kept_files where expires_at < now() or message_id in (select message_id from sums where total > $1)`
 
-// LimitKeptFiles drops the oldest files beyond so many bytes, and those whose time is over.
+// LimitKeptFiles deletes the files that have expired, and the oldest ones beyond a number of bytes.
 func LimitKeptFiles(ctx context.Context, w Writer, most int64) error {
 	return row.Exec(ctx, w, "drop old files", boundFilesSQL, most)
 }
 
 const keptFileSQL = "select data from kept_files where message_id = $1"
 
-// KeptFile is the file of a message, or ErrNotFound where none is kept.
+// KeptFile returns the file of a message, or ErrNotFound.
 func KeptFile(ctx context.Context, db DB, message MessageID) ([]byte, error) {
 	var data []byte
 	if err := db.QueryRow(ctx, keptFileSQL, message).Scan(&data); err != nil {

@@ -9,33 +9,33 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// LockClass says what an advisory lock guards. The numbers are arbitrary but fixed.
+// LockClass is what an advisory lock protects. The numbers are arbitrary but fixed.
 type LockClass int32
 
 // The classes of locks.
 const (
 	LockClient LockClass = 1_299_542_121 // a client id of the job queue
 	LockSync   LockClass = 1_299_542_122 // the owner's sync
-	LockRoom   LockClass = 1_299_542_124 // a look at what a room is; by LockNumber of the room
-	LockSetup  LockClass = 1_299_542_123 // making devices and the admin room
-	// LockUnattended is held while the assistant works by the clock: one at a time.
+	LockRoom   LockClass = 1_299_542_124 // the description of a room; by LockNumber of its id
+	LockSetup  LockClass = 1_299_542_123 // the creation of devices and the admin room
+	// LockUnattended is for work on schedules: one at a time.
 	LockUnattended LockClass = 1_299_542_125
 )
 
-// LockNumber turns a name into the number of a lock. Two names may share one: then they wait for each other.
+// LockNumber returns the number of a lock for a name. Two names may have the same number: then they exclude each other.
 func LockNumber(name string) int {
 	h := fnv.New32a()
 	h.Write([]byte(name))
 	return int(int32(h.Sum32())) //nolint:gosec // a lock has 32 bits, whatever they mean
 }
 
-// Lock is held by this process alone, as long as its connection to the database lives: a killed process lets go at once.
+// Lock is an advisory lock of this process. It lasts as long as its connection to the database, so a killed process releases it at once.
 type Lock struct {
 	mu   sync.Mutex // a connection serves one caller at a time
 	conn *pgx.Conn
 }
 
-// TryLock takes lock n of a class. ok is false, and the lock nil, when another process holds it.
+// TryLock takes lock n of a class. It returns a nil lock and false while another process has it.
 func (s *Store) TryLock(ctx context.Context, class LockClass, n int) (lock *Lock, ok bool, err error) {
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -53,12 +53,12 @@ func (s *Store) TryLock(ctx context.Context, class LockClass, n int) (lock *Lock
 	return lock, true, nil
 }
 
-// Alive tells whether the lock is still held: the database may have gone away and let it go.
+// Alive reports whether the lock is still held. It is lost with the connection.
 func (l *Lock) Alive(ctx context.Context) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.conn.IsClosed() && l.conn.Ping(ctx) == nil
 }
 
-// Release lets go.
+// Release releases the lock.
 func (l *Lock) Release(ctx context.Context) { l.conn.Close(context.WithoutCancel(ctx)) }

@@ -10,8 +10,7 @@ import (
 	"multis/migrations"
 )
 
-// OpenMatrix opens the tables that mautrix keeps for encryption and room state, on connections of their own. The caller
-// closes it.
+// OpenMatrix opens mautrix' own tables for encryption and room state, on connections of their own. The caller closes it.
 func (s *Store) OpenMatrix() (*dbutil.Database, error) {
 	cfg := s.pool.Config().ConnConfig
 	cfg.RuntimeParams["search_path"] = migrations.MatrixSchema
@@ -25,7 +24,7 @@ func (s *Store) OpenMatrix() (*dbutil.Database, error) {
 	return db, nil
 }
 
-// matrixConns bounds the connections for encryption: one process decrypts and encrypts, one message after the other.
+// matrixConns limits the connections for encryption: one process decrypts and encrypts, one message after the other.
 const matrixConns = 4
 
 func wrapMatrix(raw *sql.DB) (*dbutil.Database, error) { return dbutil.NewWithDB(raw, "pgx") }

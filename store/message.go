@@ -18,7 +18,7 @@ import (
 	"multis/text"
 )
 
-// Message is one line of a chat, with what was decided about it.
+// Message is a message of a chat, with the decision about it.
 type Message struct {
 	ID        MessageID
 	ChatID    ChatID
@@ -28,9 +28,9 @@ type Message struct {
 	Kind      string
 	Body      string
 	RelatesTo id.EventID
-	// Attachment is the file a message carries; nil for none.
+	// Attachment is a file on the homeserver.
 	Attachment *Attachment
-	// Parked is the ciphertext of a message that could not be read yet.
+	// Parked is the ciphertext of a message whose key is missing.
 	Parked     json.RawMessage
 	At         time.Time // the event's own time
 	ReceivedAt time.Time
@@ -41,17 +41,17 @@ type Message struct {
 	Reason     string
 	AnsweredAt *time.Time
 	OutboxID   *uuid.UUID
-	// ParkedIn is the room that an encrypted message came in: its key is one of that room.
+	// ParkedIn is the room of a parked message, which its key belongs to.
 	ParkedIn id.RoomID
 }
 
 // Attachment is a file on the homeserver.
 type Attachment bridgebridge.File
 
-// Duration is how long it plays, as its sender said; 0 when unknown.
+// Duration returns how long a recording is, as its sender said; 0 if unknown.
 func (a *Attachment) Duration() time.Duration { return time.Duration(a.Millis) * time.Millisecond }
 
-// clean makes what a sender put there storable. The parts of its key are plain words.
+// clean returns the attachment with texts that Postgres can store.
 func (a *Attachment) clean() *Attachment {
 	if a == nil {
 		return nil
@@ -66,7 +66,8 @@ const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind,
 
 const markSeenSQL = "insert into seen_events (event_id) select e from unnest($1::text[]) e order by e on conflict do nothing returning event_id"
 
-// MarkProcessed claims events for this transaction and returns those that nobody took in before.
+// MarkProcessed marks events as processed and returns those that were not before. Another transaction with the same events waits for this
+// one.
 func MarkProcessed(ctx context.Context, tx Tx, events []id.EventID) (map[id.EventID]bool, error) {
 	rows, err := tx.Query(ctx, markSeenSQL, events)
 	if err != nil {
@@ -108,8 +109,8 @@ func InsertMessage(ctx context.Context, tx Tx, m Message) (MessageID, error) {
 const editMessageSQL = `update messages set body = @body, edited_at = @at, edits = edits + 1
 	where chat_id = @chat and event_id = @event and sender = @sender and redacted_at is null and parked is null and coalesce(edited_at, '-infinity') <= @at`
 
-// EditMessage replaces the text of a sender's own message, and what was learned from it goes. False: there is none that can be read, or
-// it was edited later than that already.
+// EditMessage replaces the text of a sender's own message and removes what was learned from it. It returns false if there is no readable
+// message, or if a later edit was stored before.
 func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, sender id.UserID, body string, at time.Time) (bool, error) {
 	tag, err := tx.Exec(ctx, editMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "sender": sender, "body": text.Storable(body), "at": at})
 	if err != nil {
@@ -133,14 +134,14 @@ func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, send
 const waitingEventSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.event_id = $2 and m.answered_at is null and m.action in ('answer', 'handoff')`
 
-// WaitingMessageOfEvent returns the message of an event that a turn has still to answer, or ErrNotFound.
+// WaitingMessageOfEvent returns the message of an event if a turn has to answer it, or ErrNotFound.
 func WaitingMessageOfEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Message, error) {
 	return oneMessage(ctx, db, waitingEventSQL, chat, event)
 }
 
 const readmitSQL = "update messages set action = $2, code = $3, reason = $4 where id = $1 and answered_at is null"
 
-// SetAdmission replaces what was decided about a message that still waits.
+// SetAdmission replaces the decision about a message that is not answered yet.
 func SetAdmission(ctx context.Context, tx Tx, message MessageID, d policy.Admission) error {
 	return row.Exec(ctx, tx, "judge message anew", readmitSQL, message, d.Action, d.Code, d.Why)
 }
@@ -155,23 +156,23 @@ func MessageByID(ctx context.Context, db DB, message MessageID) (Message, error)
 const waitingSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.answered_at is null and m.action in ('answer', 'handoff') order by m.ts, m.id limit 100`
 
-// WaitingMessages returns the messages of a chat that a turn has to answer, oldest first.
+// WaitingMessages returns the messages of a chat that a turn has to answer, the oldest first.
 func WaitingMessages(ctx context.Context, db DB, chat ChatID) ([]Message, error) {
 	return collectMessages(ctx, db, waitingSQL, chat)
 }
 
 const holdMessagesSQL = "select " + messageColumns + " from messages m where m.id = any($1) order by m.id for update"
 
-// LockMessages reads messages as they are now and keeps others from changing them until the transaction ends.
+// LockMessages returns messages, locked until the end of the transaction.
 func LockMessages(ctx context.Context, tx Tx, messages []MessageID) ([]Message, error) {
 	return collectMessages(ctx, tx, holdMessagesSQL, messages)
 }
 
-// ErrChanged is returned by LockUnchanged when a message is not what was read. The caller does its work anew.
+// ErrChanged is returned by LockUnchanged if a message is not as it was read. The caller starts again.
 var ErrChanged = errors.New("a message was deleted or edited meanwhile")
 
-// LockUnchanged locks messages until the transaction ends and returns them as they are now. It returns ErrChanged when one of them was
-// deleted, or when the body of one in read, which are some or all of them, was edited.
+// LockUnchanged is LockMessages for messages that were read before. It returns ErrChanged if one of them was deleted, or if the body of
+// one in read, which are some or all of them, was edited.
 func LockUnchanged(ctx context.Context, tx Tx, messages []MessageID, read []Message) ([]Message, error) {
 	now, err := LockMessages(ctx, tx, messages)
 	if err != nil {
@@ -194,7 +195,8 @@ func LockUnchanged(ctx context.Context, tx Tx, messages []MessageID, read []Mess
 const settleSQL = `update messages set answered_at = now(), outbox_id = @outbox, code = @code, reason = @reason
 	where id = any(@ids) and answered_at is null`
 
-// MarkAnswered notes what a turn or command made of messages: the reply it queued, or nil, and why. It returns how many were still open.
+// MarkAnswered marks messages as answered, with the outbox message, or nil, and the reason. It returns the number of those that were not
+// answered before.
 func MarkAnswered(ctx context.Context, tx Tx, messages []MessageID, outbox *uuid.UUID, code policy.Code, reason string) (int64, error) {
 	tag, err := tx.Exec(ctx, settleSQL, pgx.NamedArgs{"ids": messages, "outbox": outbox, "code": code, "reason": reason})
 	if err != nil {
@@ -207,7 +209,7 @@ const explainSQL = "select " + messageColumns + ` from messages m join chats c o
 	where c.kind <> 'admin' and m.kind <> 'reaction' and m.author = 'contact' and (@chat = 0 or m.chat_id = @chat) and (@event = '' or m.event_id = @event)
 	order by m.ts desc, m.id desc limit @limit`
 
-// DecidedMessages returns the newest messages of contacts with what was decided about them, newest first. Zero chat and empty event mean any.
+// DecidedMessages returns the newest messages of contacts, with the decisions about them. A zero chat or an empty event means any.
 func DecidedMessages(ctx context.Context, db DB, chat ChatID, event id.EventID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, explainSQL, pgx.NamedArgs{"chat": chat, "event": event, "limit": limit})
 }
@@ -216,7 +218,7 @@ const countContactSQL = `select coalesce(sum(n) filter (where at > $3::timestamp
 	select 1 as n, ts as at from messages where chat_id = $1 and sender = $2 and code <> 'flood' and ts > least($3::timestamptz, $4::timestamptz)
 	union all select edits, edited_at from messages where chat_id = $1 and sender = $2 and edited_at > least($3::timestamptz, $4::timestamptz)) stored`
 
-// CountFromSender counts what one sender wrote and edited in a chat since two instants. All edits of a message count as of the last one.
+// CountFromSender counts the messages and edits of a sender in a chat since two times. All edits of a message count as of the last one.
 func CountFromSender(ctx context.Context, db DB, chat ChatID, sender id.UserID, minute, day time.Time) (inMinute, inDay int, err error) {
 	if err := db.QueryRow(ctx, countContactSQL, chat, sender, minute, day).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count messages: %w", err)
@@ -226,7 +228,7 @@ func CountFromSender(ctx context.Context, db DB, chat ChatID, sender id.UserID, 
 
 const floodedSQL = "select coalesce((select code = 'flood' from messages where chat_id = $1 and sender = $2 order by id desc limit 1), false)"
 
-// IsFlooding tells whether the last that was noted of a sender is that he wrote too much.
+// IsFlooding reports whether the last message of a sender in a chat was over the limit.
 func IsFlooding(ctx context.Context, db DB, chat ChatID, sender id.UserID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, floodedSQL, chat, sender).Scan(&yes); err != nil {
@@ -235,7 +237,7 @@ func IsFlooding(ctx context.Context, db DB, chat ChatID, sender id.UserID) (bool
 	return yes, nil
 }
 
-// StaleChat is how many messages of one chat came too late for an answer.
+// StaleChat counts the messages of a chat that arrived too late for an answer.
 type StaleChat struct {
 	ChatID   ChatID
 	Name     string
@@ -249,7 +251,7 @@ const takeStaleSQL = `with taken as (
 		update messages set digested_at = now() where code = 'stale' and digested_at is null returning chat_id, ts)
 	select t.chat_id, c.name, c.protocol, count(*), min(t.ts), max(t.ts) from taken t join chats c on c.id = t.chat_id group by 1, 2, 3 order by 4 desc, 2, 1`
 
-// TakeStale returns what came too late for an answer and was not reported yet, and marks it reported.
+// TakeStale returns the messages that arrived too late and were not reported yet, by chat, and marks them as reported.
 func TakeStale(ctx context.Context, tx Tx) ([]StaleChat, error) {
 	rows, err := tx.Query(ctx, takeStaleSQL)
 	if err != nil {
@@ -264,7 +266,7 @@ func TakeStale(ctx context.Context, tx Tx) ([]StaleChat, error) {
 
 const newestStaleSQL = "select max(received_at) from messages where code = 'stale' and digested_at is null"
 
-// NewestStale tells when the last late message that was not reported yet arrived. Nil: there is none.
+// NewestStale returns when the last message that TakeStale would count arrived; nil if there is none.
 func NewestStale(ctx context.Context, db DB) (*time.Time, error) {
 	var at *time.Time
 	if err := db.QueryRow(ctx, newestStaleSQL).Scan(&at); err != nil {
@@ -299,7 +301,7 @@ func ParkedForSession(ctx context.Context, db DB, session id.SessionID) ([]Messa
 const parkedWithKeySQL = `select m.id from messages m join matrix.crypto_megolm_inbound_session k on k.session_id = m.parked->>'session_id'
 	where m.parked is not null and m.redacted_at is null and k.session is not null and k.account_id = any($1) order by m.id limit $2`
 
-// ParkedWithKey returns messages that wait for a key which one of the devices has.
+// ParkedWithKey returns the messages that wait for a key which one of the devices has by now.
 func ParkedWithKey(ctx context.Context, db DB, devices []string, limit int) ([]MessageID, error) {
 	return row.Values[MessageID](ctx, db, "encrypted messages whose key is here", parkedWithKeySQL, devices, limit)
 }
@@ -307,7 +309,7 @@ func ParkedWithKey(ctx context.Context, db DB, devices []string, limit int) ([]M
 const firstOfSessionSQL = `select not exists (select from messages o join messages m on m.id = $1
 	where o.chat_id = m.chat_id and o.id < m.id and o.parked->>'session_id' = m.parked->>'session_id')`
 
-// IsFirstOfSession tells whether no older row waits for the same key as a message does.
+// IsFirstOfSession reports whether no older message waits for the same key.
 func IsFirstOfSession(ctx context.Context, db DB, message MessageID) (bool, error) {
 	return row.Value[bool](ctx, db, "look for messages with the same key", firstOfSessionSQL, message)
 }
@@ -315,7 +317,7 @@ func IsFirstOfSession(ctx context.Context, db DB, message MessageID) (bool, erro
 const parkedSessionsSQL = `select max(m.id) from messages m where m.parked is not null and m.redacted_at is null
 	group by m.chat_id, m.parked->>'session_id' order by 1 desc limit $1`
 
-// ParkedSessions returns one message for each key that is waited for, the newest keys first.
+// ParkedSessions returns one message for each key that is missing, the newest keys first.
 func ParkedSessions(ctx context.Context, db DB, limit int) ([]MessageID, error) {
 	rows, err := db.Query(ctx, parkedSessionsSQL, limit)
 	if err != nil {
@@ -331,7 +333,7 @@ func ParkedSessions(ctx context.Context, db DB, limit int) ([]MessageID, error) 
 const unreadableSQL = `select distinct on (m.chat_id) m.chat_id, m.reason, count(*) over (partition by m.chat_id)
 	from messages m join chats c on c.id = m.chat_id where m.parked is not null and c.kind <> 'admin' order by m.chat_id, m.id desc`
 
-// UnreadableChat is a chat with messages that cannot be read, and why the newest of them cannot.
+// UnreadableChat is a chat with messages that cannot be decrypted, with the reason of the newest one.
 type UnreadableChat struct {
 	ChatID   ChatID
 	Why      string
@@ -345,7 +347,7 @@ func UnreadableChats(ctx context.Context, db DB) ([]UnreadableChat, error) {
 
 const takeParkedSQL = "delete from messages where id = $1 and parked is not null and redacted_at is null"
 
-// DeleteParked removes a message whose content was decrypted, to make place for what it says. False: somebody did it before.
+// DeleteParked deletes the row of an encrypted message, so that the decrypted one can be stored. It returns false if that was done before.
 func DeleteParked(ctx context.Context, tx Tx, message MessageID) (bool, error) {
 	tag, err := tx.Exec(ctx, takeParkedSQL, message)
 	if err != nil {
@@ -356,7 +358,7 @@ func DeleteParked(ctx context.Context, tx Tx, message MessageID) (bool, error) {
 
 const explainParkedSQL = "update messages set reason = $2 where id = $1 and parked is not null"
 
-// SetParkedReason says why a message cannot be read.
+// SetParkedReason stores why a message cannot be decrypted.
 func SetParkedReason(ctx context.Context, tx Tx, message MessageID, why string) error {
 	return row.Exec(ctx, tx, "explain encrypted message", explainParkedSQL, message, why)
 }
@@ -364,15 +366,15 @@ func SetParkedReason(ctx context.Context, tx Tx, message MessageID, why string) 
 const unindexedSQL = "select " + messageColumns + ` from messages m where m.id in (select id from messages where unindexed order by id limit $1)
 	order by m.id for update of m skip locked`
 
-// UnindexedMessages returns up to limit messages that the archive's index does not hold as they are now, and keeps others
-// from changing them until the transaction ends. The oldest rows come first.
+// UnindexedMessages returns up to limit messages that are not in the message index as they are now, the oldest first, locked until the end
+// of the transaction.
 func UnindexedMessages(ctx context.Context, tx Tx, limit int) ([]Message, error) {
 	return collectMessages(ctx, tx, unindexedSQL, limit)
 }
 
 const hasUnindexedSQL = "select exists (select from messages where unindexed)"
 
-// HasUnindexed tells whether there are messages that the index does not hold as they are.
+// HasUnindexed reports whether UnindexedMessages would return any.
 func HasUnindexed(ctx context.Context, db DB) (bool, error) {
 	return row.Value[bool](ctx, db, "waiting messages", hasUnindexedSQL)
 }

@@ -11,7 +11,7 @@ import (
 	"multis/text"
 )
 
-// NoteKind says what a note holds.
+// NoteKind is what a note holds.
 type NoteKind string
 
 // The kinds of notes.
@@ -21,10 +21,10 @@ const (
 	NotePreference NoteKind = "preference"
 	NoteFact       NoteKind = "fact"
 	NoteTone       NoteKind = "tone"
-	NoteByHand     NoteKind = "note" // what the owner had remembered
+	NoteByHand     NoteKind = "note" // written by hand
 )
 
-// Valid tells whether a note may be of this kind.
+// Valid reports whether k is one of the kinds.
 func (k NoteKind) Valid() bool {
 	switch k {
 	case NoteDecision, NoteAction, NotePreference, NoteFact, NoteTone, NoteByHand:
@@ -34,18 +34,18 @@ func (k NoteKind) Valid() bool {
 	}
 }
 
-// Note is one thing that is known of a chat, or that the owner had remembered.
+// Note is a fact that was learned from a chat, or that the owner wrote down.
 type Note struct {
 	ID      NoteID
 	Role    policy.Role
 	ChatID  ChatID
-	Section *SectionID // the capture it came with; nil for one written by hand
+	Section *SectionID // the capture; nil for a note written by hand
 	Kind    NoteKind
-	Subject string // folded; empty if it is about nothing that can change
+	Subject string // folded; empty if it cannot change
 	Body    string
-	Was     string      // what it took the place of
+	Was     string      // the text that it replaced
 	Sources []MessageID // the messages it was learned from
-	// ValidFrom and ValidTo say when it was so. A nil ValidTo means that it still is.
+	// ValidFrom and ValidTo are when it was true. A nil ValidTo means that it still is.
 	ValidFrom    time.Time
 	ValidTo      *time.Time
 	SupersededBy *NoteID
@@ -59,28 +59,28 @@ const noteColumns = `n.id, n.role, n.chat_id, n.section_id, n.kind, n.subject, n
 const currentNotesSQL = "select " + noteColumns + ` from notes n where n.role = any ($1) and n.valid_to is null and n.pruned_at is null
 	order by n.valid_from desc, n.id desc limit $2`
 
-// CurrentNotes returns what holds of the notes that scope may see, the newest first, without what was pruned.
+// CurrentNotes returns the valid notes that scope may see, the newest first, without pruned ones.
 func CurrentNotes(ctx context.Context, db DB, scope policy.Scope, limit int) ([]Note, error) {
 	return row.All[Note](ctx, db, "notes", currentNotesSQL, scope.Roles(), limit)
 }
 
 const notesOfRoleSQL = "select " + noteColumns + ` from notes n where n.role = $1 and n.valid_to is null order by n.valid_from desc, n.id desc limit $2`
 
-// NotesOfRole returns what holds of one chat's notes, or of the owner's, the newest first, pruned ones included.
+// NotesOfRole returns the valid notes of a role, the newest first, with pruned ones.
 func NotesOfRole(ctx context.Context, tx Tx, role policy.Role, limit int) ([]Note, error) {
 	return row.All[Note](ctx, tx, "notes", notesOfRoleSQL, role, limit)
 }
 
 const chatOfSectionSQL = "select chat_id from note_sections where id = $1"
 
-// ChatOfSection is the chat that a capture was of, or ErrNotFound.
+// ChatOfSection returns the chat of a capture, or ErrNotFound.
 func ChatOfSection(ctx context.Context, db DB, section SectionID) (ChatID, error) {
 	return row.Value[ChatID](ctx, db, "chat of a section", chatOfSectionSQL, section)
 }
 
 const notesOfSectionSQL = "select " + noteColumns + " from notes n where n.section_id = $1 order by n.id"
 
-// NotesOfSection returns what one capture wrote.
+// NotesOfSection returns the notes of a capture.
 func NotesOfSection(ctx context.Context, tx Tx, section SectionID) ([]Note, error) {
 	return row.All[Note](ctx, tx, "notes", notesOfSectionSQL, section)
 }
@@ -88,7 +88,7 @@ func NotesOfSection(ctx context.Context, tx Tx, section SectionID) ([]Note, erro
 const insertNoteSQL = `insert into notes (role, chat_id, section_id, kind, subject, body, was, sources, valid_from, valid_to, superseded_by)
 	values (@role, @chat, @section, @kind, @subject, @body, @was, @sources, @from, @to, @by) returning id`
 
-// InsertNote writes a note and returns its id.
+// InsertNote stores a note and returns its id.
 func InsertNote(ctx context.Context, tx Tx, n Note) (NoteID, error) {
 	if n.Sources == nil {
 		n.Sources = []MessageID{}
@@ -101,14 +101,14 @@ func InsertNote(ctx context.Context, tx Tx, n Note) (NoteID, error) {
 
 const supersedeNoteSQL = "update notes set valid_to = $2, superseded_by = $3 where id = $1 and valid_to is null"
 
-// SupersedeNote ends a note because a newer one about the same takes its place.
+// SupersedeNote ends the validity of a note that a newer one replaces.
 func SupersedeNote(ctx context.Context, tx Tx, old NoteID, at time.Time, by NoteID) error {
 	return row.Exec(ctx, tx, "supersede note", supersedeNoteSQL, old, at, by)
 }
 
 const mergeNoteSQL = `update notes set sources = (select array_agg(distinct s order by s) from unnest(sources || $2::bigint[]) s), pruned_at = null where id = $1`
 
-// MergeNote notes that something known was said again.
+// MergeNote adds messages that say again what a note says.
 func MergeNote(ctx context.Context, tx Tx, note NoteID, sources []MessageID) error {
 	return row.Exec(ctx, tx, "merge note", mergeNoteSQL, note, sources)
 }
@@ -116,7 +116,7 @@ func MergeNote(ctx context.Context, tx Tx, note NoteID, sources []MessageID) err
 const insertSectionSQL = `insert into note_sections (chat_id, role, last_message) values ($1, $2, $3)
 	on conflict (chat_id, last_message) do update set role = excluded.role returning id`
 
-// InsertSection begins what a capture writes. When a chat is captured anew, it goes on with what the last one up to there wrote.
+// InsertSection stores a capture and returns its id. A chat that is captured again up to the same message keeps the id.
 func InsertSection(ctx context.Context, tx Tx, chat ChatID, role policy.Role, lastMessage MessageID) (SectionID, error) {
 	return row.Value[SectionID](ctx, tx, "new section", insertSectionSQL, chat, role, lastMessage)
 }
@@ -124,7 +124,7 @@ func InsertSection(ctx context.Context, tx Tx, chat ChatID, role policy.Role, la
 const pruneNotesSQL = `update notes set pruned_at = now() where role = $1 and pruned_at is null
 	and section_id in (select id from note_sections where role = $1 order by id desc offset $2)`
 
-// PruneNotes takes the notes of all but the newest sections out of what is always known.
+// PruneNotes takes the notes of all but the newest captures out of the prompts. They can still be found.
 func PruneNotes(ctx context.Context, tx Tx, role policy.Role, keep int) error {
 	return row.Exec(ctx, tx, "prune notes", pruneNotesSQL, role, keep)
 }
@@ -132,7 +132,7 @@ func PruneNotes(ctx context.Context, tx Tx, role policy.Role, keep int) error {
 const messagesBehindSQL = `select d.id, m from documents d join notes n on n.section_id = substring(d.origin from '^memory:section:(\d+)$')::bigint, unnest(n.sources) m where d.id = any ($1)
 	union select d.id, m from documents d join notes n on n.section_id is null and n.id = substring(d.origin from '^memory:note:(\d+)$')::bigint, unnest(n.sources) m where d.id = any ($1)`
 
-// MessagesBehind returns, by document, the messages that its notes were learned from.
+// MessagesBehind returns the messages that the notes in documents were learned from, by document.
 func MessagesBehind(ctx context.Context, tx Tx, docs []DocumentID) (map[DocumentID][]MessageID, error) {
 	rows, err := row.All[struct {
 		Document DocumentID

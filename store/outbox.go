@@ -15,10 +15,10 @@ import (
 	"multis/text"
 )
 
-// OutboxState is how far an outgoing event has come.
+// OutboxState is the state of an outbox message.
 type OutboxState string
 
-// The states of an outgoing event. Held means that it is a draft; dropped that the gate or the owner said no; failed that a network did.
+// The states of an outbox message. Dropped means that the gate or the owner refused it, failed that the network did.
 const (
 	OutboxDraft     OutboxState = "held"
 	OutboxQueued    OutboxState = "queued"
@@ -28,14 +28,14 @@ const (
 	OutboxDropped   OutboxState = "dropped"
 )
 
-// Span is a quote that a reply rests on: Quote stands word for word in what Ref refers to.
+// Span is a quote that a reply rests on: Quote is in the text that Ref refers to, word for word.
 type Span struct {
 	Ref    Ref    `json:"ref"`
-	Source string `json:"source"` // as shown to people: file, section, lines
+	Source string `json:"source"` // as shown to the reader: file, section, lines
 	Quote  string `json:"quote"`
 }
 
-// OutboxMessage is one outgoing event.
+// OutboxMessage is an event that multis sends.
 type OutboxMessage struct {
 	ID        uuid.UUID
 	Seq       int64
@@ -47,9 +47,9 @@ type OutboxMessage struct {
 	Code      policy.Code
 	Reason    string
 	Spans     []Span
-	// Addressed: the assistant was called by name, which is what allows an answer in a personal chat.
+	// Addressed is true if the assistant was called by name, which allows an answer in a personal chat.
 	Addressed bool
-	// About are the messages that the event quotes.
+	// About are the messages that it quotes.
 	About       []MessageID
 	State       OutboxState
 	RoomID      id.RoomID
@@ -58,13 +58,13 @@ type OutboxMessage struct {
 	CreatedAt   time.Time
 	SentAt      *time.Time
 	DeliveredAt *time.Time
-	// PartOf is the first row of a letter that takes several; nil for one that is whole.
+	// PartOf is the first row of a message in parts; nil for a message in one row.
 	PartOf *uuid.UUID
-	// RestsOn are the messages whose words may be in the event, quoted or not.
+	// RestsOn are the messages whose words may be in it, quoted or not.
 	RestsOn []MessageID
-	// Replaces is the message that was shown while it was made; empty for none.
+	// Replaces is the event that showed the progress, and that it edits; empty for none.
 	Replaces id.EventID
-	// TaskID is the task whose answer the event is; nil for none.
+	// TaskID is the task whose answer it is; nil for none.
 	TaskID *TaskID
 }
 
@@ -74,7 +74,7 @@ const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, 
 const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, replaces, state, part_of, task_id)
 	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @rests, @replaces, @state, @part, @task)`
 
-// InsertOutboxMessage writes a new outgoing event with the gate's decision.
+// InsertOutboxMessage stores an outbox message with the gate's decision.
 func InsertOutboxMessage(ctx context.Context, tx Tx, o OutboxMessage) error {
 	spans, err := json.Marshal(o.Spans)
 	if err != nil || o.Spans == nil {
@@ -88,19 +88,19 @@ func InsertOutboxMessage(ctx context.Context, tx Tx, o OutboxMessage) error {
 
 const outByIDSQL = "select " + outColumns + " from outbox o where o.id = $1"
 
-// OutboxMessageByID returns one outgoing event, or ErrNotFound.
+// OutboxMessageByID returns one outbox message, or ErrNotFound.
 func OutboxMessageByID(ctx context.Context, db DB, out uuid.UUID) (OutboxMessage, error) {
 	return oneOut(ctx, db, outByIDSQL, out)
 }
 
-// LockOutboxMessage is OutboxMessageByID that keeps others from sending the row until the transaction ends.
+// LockOutboxMessage is OutboxMessageByID with a lock until the end of the transaction, so that nobody else sends it.
 func LockOutboxMessage(ctx context.Context, tx Tx, out uuid.UUID) (OutboxMessage, error) {
 	return oneOut(ctx, tx, outByIDSQL+" for update", out)
 }
 
 const outByEventSQL = "select " + outColumns + " from outbox o where o.event_id = $1"
 
-// OutboxMessageByEvent returns the row that became event, or ErrNotFound.
+// OutboxMessageByEvent returns the outbox message that was sent as an event, or ErrNotFound.
 func OutboxMessageByEvent(ctx context.Context, db DB, event id.EventID) (OutboxMessage, error) {
 	return oneOut(ctx, db, outByEventSQL, event)
 }
@@ -112,25 +112,25 @@ const emptyAnswersSQL = `with answers as (update outbox o set content = '{}', sp
 	files as (delete from outbox_files where outbox_id in (select id from answers))
 	select id from answers`
 
-// EraseAnswers empties what was answered to a message that is being deleted, unless it answers others that still stand, and returns the
-// rows: what was or is just being sent of them is to be deleted too. One that still waits is dropped when its turn comes.
+// EraseAnswers empties the answers to a message that was deleted, unless they answer other messages too. It returns them, to be deleted
+// from the room. One that is still queued is dropped when it is to be sent.
 func EraseAnswers(ctx context.Context, tx Tx, chat ChatID, event id.EventID) ([]uuid.UUID, error) {
 	return row.Values[uuid.UUID](ctx, tx, "answers to a deleted message", emptyAnswersSQL, chat, event)
 }
 
 const readdressOutSQL = "update outbox set chat_id = $2, content = $3, replaces = '', seq = default where id = $1 and state = 'queued'"
 
-// MoveToChat has a row that waits go to another chat, behind what waits there, as an event of its own.
+// MoveToChat moves a queued message to another chat, behind the messages that are queued there.
 func MoveToChat(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, content json.RawMessage) error {
 	return row.Exec(ctx, tx, "readdress outbox", readdressOutSQL, out, chat, content)
 }
 
-// IsErased tells whether what the row said was taken back.
+// IsErased reports whether the content was deleted.
 func (o OutboxMessage) IsErased() bool { return string(o.Content) == "{}" }
 
 const earlierQueuedSQL = "select exists (select from outbox where chat_id = $1 and seq < $2 and state = 'queued')"
 
-// EarlierQueued tells whether the chat still has an older event to send.
+// EarlierQueued reports whether an older message is queued in the same chat.
 func EarlierQueued(ctx context.Context, db DB, o OutboxMessage) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, earlierQueuedSQL, o.ChatID, o.Seq).Scan(&yes); err != nil {
@@ -141,8 +141,7 @@ func EarlierQueued(ctx context.Context, db DB, o OutboxMessage) (bool, error) {
 
 const nextQueuedSQL = `select id from (select id, seq from outbox where chat_id = $1 and state = 'queued' order by seq limit 1) oldest where seq > $2`
 
-// NextQueued returns the oldest event that its chat still has to send, when it is younger than o. ErrNotFound: there is none, or an older
-// one stands before it.
+// NextQueued returns the oldest message that is queued in the chat of o, if it is younger than o. Otherwise it returns ErrNotFound.
 func NextQueued(ctx context.Context, db DB, o OutboxMessage) (uuid.UUID, error) {
 	var out uuid.UUID
 	if err := db.QueryRow(ctx, nextQueuedSQL, o.ChatID, o.Seq).Scan(&out); err != nil {
@@ -155,14 +154,14 @@ const ownEventsSQL = `select e.event_id from unnest(@events::text[], @keys::text
 	join chats c on e.room_id in (c.room_id, c.former_room) join outbox o on o.chat_id = c.id
 	where o.event_id = e.event_id or (o.event_id is null and o.id::text = e.key)`
 
-// OwnEvent is an event as it came in: its id, the outbox key in its content (empty: none) and its room.
+// OwnEvent is an event of a homeserver that may be one of multis: its id, the outbox key in its content, if any, and its room.
 type OwnEvent struct {
 	Event id.EventID
 	Key   string
 	Room  id.RoomID
 }
 
-// OwnEvents tells which events are our own sends: their id is known, or their key names a row of that very room that
+// OwnEvents returns which events multis has sent: those with a known id, and those with the key of an outbox message of the same room that
 // has no event yet.
 func OwnEvents(ctx context.Context, db DB, seen []OwnEvent) (map[id.EventID]bool, error) {
 	events, keys, rooms := make([]id.EventID, len(seen)), make([]string, len(seen)), make([]id.RoomID, len(seen))
@@ -184,13 +183,13 @@ func OwnEvents(ctx context.Context, db DB, seen []OwnEvent) (map[id.EventID]bool
 	return own, nil
 }
 
-// What waited when a message that it rests on was deleted goes out all the same, and is not kept.
+// The text is not kept if a message that it rests on was deleted while it was queued.
 const markSentSQL = `update outbox set event_id = $2, room_id = $3, sent_at = coalesce(sent_at, now()),
 	content = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '{}' else content end,
 	spans = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '[]' else spans end,
 	state = case when state in ('queued', 'dropped', 'failed') then 'sent' else state end where id = $1 and event_id is null`
 
-// MarkSent notes the event that a row became, even if it was given up meanwhile: it is out. A second call changes nothing.
+// MarkSent stores the event of a message that was sent, even if it was given up meanwhile. A second call changes nothing.
 func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room id.RoomID) error {
 	if err := row.Exec(ctx, tx, "mark sent", markSentSQL, out, event, room); err != nil {
 		return err
@@ -202,7 +201,7 @@ const dropSQL = `with dropped as (update outbox set state = 'dropped', code = $2
 		where (id = $1 or (part_of = $1 and state = 'held')) and state in ('queued', 'held') returning id)
 	delete from outbox_files where outbox_id in (select id from dropped)`
 
-// MarkDropped takes a queued event back, or a whole draft by its first row, and stores why.
+// MarkDropped drops a queued message, or a draft with all its rows, and stores why.
 func MarkDropped(ctx context.Context, tx Tx, out uuid.UUID, code policy.Code, reason string) error {
 	return row.Exec(ctx, tx, "drop outgoing event", dropSQL, out, code, reason)
 }
@@ -211,7 +210,7 @@ const failSQL = `with failed as (update outbox set state = 'failed', error = $2 
 	files as (delete from outbox_files where outbox_id in (select id from failed))
 	select from failed`
 
-// MarkFailed notes that an event did not arrive. False: it was settled before.
+// MarkFailed stores that a message was not delivered. It returns false if its delivery was decided before.
 func MarkFailed(ctx context.Context, tx Tx, out uuid.UUID, why string) (bool, error) {
 	tag, err := tx.Exec(ctx, failSQL, out, text.Storable(why))
 	if err != nil {
@@ -222,7 +221,7 @@ func MarkFailed(ctx context.Context, tx Tx, out uuid.UUID, why string) (bool, er
 
 const deliverSQL = "update outbox set state = 'delivered', error = '', delivered_at = $2 where id = $1 and state in ('queued', 'sent', 'failed')"
 
-// MarkDelivered notes that the network took an event.
+// MarkDelivered stores that the network has accepted a message.
 func MarkDelivered(ctx context.Context, tx Tx, out uuid.UUID, at time.Time) error {
 	return row.Exec(ctx, tx, "mark delivered", deliverSQL, out, at)
 }
@@ -233,7 +232,7 @@ const countOutColumns = `count(distinct coalesce(part_of, id)) filter (where cre
 
 const countOutSQL = "select " + countOutColumns
 
-// CountSent counts what was sent to a chat since two instants, the parts of a letter as one, without the row except.
+// CountSent counts the messages that were sent to a chat since two times, without one of them. A message in parts counts once.
 func CountSent(ctx context.Context, db DB, chat ChatID, minute, day time.Time, except uuid.UUID) (inMinute, inDay int, err error) {
 	if err := db.QueryRow(ctx, countOutSQL, chat, minute, day, except).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count sent events: %w", err)
@@ -243,7 +242,7 @@ func CountSent(ctx context.Context, db DB, chat ChatID, minute, day time.Time, e
 
 const greetedSQL = "select exists (select from outbox where chat_id = $1 and purpose = $2 and created_at > $3 and state <> 'dropped')"
 
-// SentSince tells whether an event of that kind went to the chat since then.
+// SentSince reports whether a message with a purpose was sent to a chat since a time.
 func SentSince(ctx context.Context, db DB, chat ChatID, purpose policy.Purpose, since time.Time) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, greetedSQL, chat, purpose, since).Scan(&yes); err != nil {
@@ -261,8 +260,8 @@ const unfinishedSQL = `select exists (select from messages where chat_id = $1 an
 	or exists (select from river.river_job where kind in ('index', 'export', 'forget') and state in ('available', 'running', 'retryable', 'scheduled'))
 	or ($2 and exists (select from river.river_job where kind in ('ask', 'task', 'child', 'run', 'approval', 'draft', 'hook') and state in ('available', 'running')))`
 
-// HasUnfinishedWork tells whether a chat has commands that are not answered, answers that are not sent, or documents that are not read or put
-// together. tasks tells also of what runs meanwhile: tasks, and what came by the clock.
+// HasUnfinishedWork reports whether a chat has commands to answer, messages to send, or documents that are being indexed, exported or
+// deleted. With tasks it includes running tasks and schedules.
 func HasUnfinishedWork(ctx context.Context, db DB, chat ChatID, tasks bool) (bool, error) {
 	var open bool
 	if err := db.QueryRow(ctx, unfinishedSQL, chat, tasks).Scan(&open); err != nil {

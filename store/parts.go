@@ -11,14 +11,14 @@ import (
 
 const addFileSQL = "insert into outbox_files (outbox_id, data) values ($1, $2)"
 
-// AddOutboxFile keeps the file that an outgoing event carries until it is sent.
+// AddOutboxFile stores the file of an outbox message until it is sent.
 func AddOutboxFile(ctx context.Context, tx Tx, out uuid.UUID, data []byte) error {
 	return row.Exec(ctx, tx, "keep a file to send", addFileSQL, out, data)
 }
 
 const outFileSQL = "select data from outbox_files where outbox_id = $1"
 
-// OutboxFile is the file that an outgoing event carries, or ErrNotFound.
+// OutboxFile returns the file of an outbox message, or ErrNotFound.
 func OutboxFile(ctx context.Context, db DB, out uuid.UUID) ([]byte, error) {
 	var data []byte
 	if err := db.QueryRow(ctx, outFileSQL, out).Scan(&data); err != nil {
@@ -31,7 +31,7 @@ const dropFileSQL = "delete from outbox_files where outbox_id = $1"
 
 const brokenPartsSQL = "select exists (select from outbox where part_of = $1 and seq < $2 and state in ('dropped', 'failed'))"
 
-// HasBrokenPart tells whether an earlier part of the same letter did not go out.
+// HasBrokenPart reports whether an earlier part of the same message was not sent.
 func HasBrokenPart(ctx context.Context, db DB, o OutboxMessage) (bool, error) {
 	if o.PartOf == nil {
 		return false, nil
@@ -45,7 +45,7 @@ func HasBrokenPart(ctx context.Context, db DB, o OutboxMessage) (bool, error) {
 
 const partsSQL = "select " + outColumns + " from outbox o where o.part_of = $1 order by o.seq"
 
-// Parts are the rows of a letter that takes several, in order; none for one that is whole.
+// Parts returns the rows of a message in parts, in order; none for a message in one row.
 func Parts(ctx context.Context, db DB, first uuid.UUID) ([]OutboxMessage, error) {
 	return row.All[OutboxMessage](ctx, db, "parts", partsSQL, first)
 }

@@ -12,8 +12,8 @@ import (
 
 const addPendingSQL = "insert into pending_events (event_id, room_id) select e, r from unnest($1::text[], $2::text[]) p(e, r) order by e on conflict do nothing"
 
-// AddPending notes events of rooms that nobody has described yet, each with its room. They are written in one order, so that
-// two transactions with the same events wait for each other instead of blocking each other.
+// AddPending stores events of rooms that are not described yet. They are stored in one order, so that two transactions with the same
+// events cannot deadlock.
 func AddPending(ctx context.Context, tx Tx, events []id.EventID, rooms []id.RoomID) error {
 	return row.Exec(ctx, tx, "note pending events", addPendingSQL, events, rooms)
 }
@@ -39,7 +39,7 @@ const dropOldEventsSQL = `with seen as (delete from seen_events where seen_at < 
 	gaps as (delete from pending_gaps where noted_at < now() - interval '7 days' returning 1)
 	select (select count(*) from seen) + (select count(*) from pending) + (select count(*) from files) + (select count(*) from gaps)`
 
-// DropOldEvents forgets the ids of events that no homeserver sends again, the pending events and gaps of rooms that could not be described
+// DropOldEvents deletes the ids of events that no homeserver sends again, the pending events and gaps of rooms that could not be described
 // for a week, and kept files that have expired. It returns their number.
 func DropOldEvents(ctx context.Context, w Writer) (int, error) {
 	return row.Value[int](ctx, w, "drop old event ids", dropOldEventsSQL)
@@ -47,57 +47,57 @@ func DropOldEvents(ctx context.Context, w Writer) (int, error) {
 
 const dropPendingSQL = "delete from pending_events where room_id = $1 and event_id = any($2)"
 
-// DropPending forgets events once they were taken in, or once the room turned out to be none of ours.
+// DropPending deletes pending events that were processed, or whose room is not bridged.
 func DropPending(ctx context.Context, tx Tx, room id.RoomID, events []id.EventID) error {
 	return row.Exec(ctx, tx, "drop pending events", dropPendingSQL, room, events)
 }
 
-// Gap is a part of a room's timeline that the sync left out and that is still to be fetched.
+// Gap is a part of a room's timeline that a limited sync left out and that is to be fetched.
 type Gap struct {
 	ID   int64
-	From string // it is read backwards from this position
+	From string // the position from which it is read backwards
 	To   string
 }
 
 const anyUnseenSQL = `select exists (select from unnest($1::text[]) e
 	where not exists (select from seen_events s where s.event_id = e) and not exists (select from pending_events p where p.event_id = e))`
 
-// AnyUnseen tells whether one of events neither was taken in nor waits for its room's description.
+// AnyUnseen reports whether one of the events was neither processed nor is pending.
 func AnyUnseen(ctx context.Context, db DB, events []id.EventID) (bool, error) {
 	return row.Value[bool](ctx, db, "events not taken in", anyUnseenSQL, events)
 }
 
 const addGapSQL = "insert into pending_gaps (room_id, from_pos, to_pos) values ($1, $2, $3) on conflict do nothing"
 
-// AddGap notes a part of a room's timeline that is still to be fetched.
+// AddGap stores a gap.
 func AddGap(ctx context.Context, tx Tx, room id.RoomID, from, to string) error {
 	return row.Exec(ctx, tx, "note a gap", addGapSQL, room, from, to)
 }
 
 const gapsSQL = "select id, from_pos, to_pos from pending_gaps where room_id = $1 order by id"
 
-// Gaps returns what is still to be fetched of a room's timeline, the oldest first.
+// Gaps returns the gaps of a room, the oldest first.
 func Gaps(ctx context.Context, db DB, room id.RoomID) ([]Gap, error) {
 	return row.All[Gap](ctx, db, "gaps", gapsSQL, room)
 }
 
 const shrinkGapSQL = "update pending_gaps set from_pos = $2 where id = $1"
 
-// ShrinkGap notes how far a gap was fetched.
+// ShrinkGap stores how far a gap was fetched.
 func ShrinkGap(ctx context.Context, w Writer, gap int64, from string) error {
 	return row.Exec(ctx, w, "shrink a gap", shrinkGapSQL, gap, from)
 }
 
 const dropGapSQL = "delete from pending_gaps where id = $1"
 
-// DropGap removes a gap that was fetched.
+// DropGap deletes a gap that was fetched.
 func DropGap(ctx context.Context, w Writer, gap int64) error {
 	return row.Exec(ctx, w, "drop a gap", dropGapSQL, gap)
 }
 
 const dropGapsSQL = "delete from pending_gaps where room_id = $1"
 
-// DropGaps forgets the gaps of a room that is none of ours.
+// DropGaps deletes the gaps of a room that is not bridged.
 func DropGaps(ctx context.Context, tx Tx, room id.RoomID) error {
 	return row.Exec(ctx, tx, "drop gaps", dropGapsSQL, room)
 }

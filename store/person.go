@@ -9,7 +9,7 @@ import (
 
 const linkedChatsSQL = `select c.id from chats c join chats p on p.id = $1 where c.id = p.id or c.person = p.person order by c.id`
 
-// LinkedChats lists the chats of the person that a chat is with, as the owner merged them: the chat itself, and others.
+// LinkedChats returns a chat and the chats that the owner merged with it.
 func LinkedChats(ctx context.Context, db DB, chat ChatID) ([]ChatID, error) {
 	return row.Values[ChatID](ctx, db, "chats of a person", linkedChatsSQL, chat)
 }
@@ -17,26 +17,26 @@ func LinkedChats(ctx context.Context, db DB, chat ChatID) ([]ChatID, error) {
 const chatsOfPersonSQL = "select " + chatColumns + ` from chats c join chats p on p.id = $1
 	where c.id = p.id or c.person = p.person or (c.kind = 'dm' and c.contact <> '' and c.contact = p.contact) order by c.id`
 
-// ChatsOfPerson lists all that is known to be of the person that a chat is with: chats that were merged, and those of the same contact.
+// ChatsOfPerson returns the chats of the same person: those that were merged, and those of the same contact.
 func ChatsOfPerson(ctx context.Context, db DB, chat ChatID) ([]Chat, error) {
 	return collectChats(ctx, db, chatsOfPersonSQL, chat)
 }
 
 const mergeChatsSQL = `update chats set person = $2 where id = any ($1) or person in (select person from chats where id = any ($1))`
 
-// MergeChats makes chats those of one person, with all that were merged with them before.
+// MergeChats merges chats, with all that were merged with them before.
 func MergeChats(ctx context.Context, tx Tx, chats []ChatID) error {
 	return row.Exec(ctx, tx, "merge chats", mergeChatsSQL, chats, slices.Min(chats))
 }
 
 const (
 	unmergeChatSQL = "update chats set person = null where id = $1"
-	// Whoever is left alone is merged with nobody, and those that are left name one of them.
+	// A chat that is left alone is not merged any more. The others name one of them.
 	restOfPersonSQL = `with rest as (select id, count(*) over () as n, min(id) over () as first from chats where id = any ($1) and id <> $2)
 		update chats c set person = case when rest.n > 1 then rest.first end from rest where c.id = rest.id`
 )
 
-// UnmergeChat takes a chat out of those of its person; the others stay merged.
+// UnmergeChat takes a chat out of its group; the others stay merged.
 func UnmergeChat(ctx context.Context, tx Tx, chat ChatID) error {
 	merged, err := LinkedChats(ctx, tx, chat)
 	if err != nil {
@@ -51,7 +51,7 @@ func UnmergeChat(ctx context.Context, tx Tx, chat ChatID) error {
 const saidElsewhereSQL = `select m.id from messages m where m.sender in (select contact from chats where id = any ($1) and contact <> '') and m.chat_id <> all ($1)
 	and m.redacted_at is null order by m.id`
 
-// MessagesElsewhere lists what the contacts of chats wrote in others.
+// MessagesElsewhere returns the messages that the contacts of chats wrote in other chats.
 func MessagesElsewhere(ctx context.Context, db DB, chats []ChatID) ([]MessageID, error) {
 	return row.Values[MessageID](ctx, db, "what was said elsewhere", saidElsewhereSQL, chats)
 }

@@ -10,28 +10,28 @@ import (
 	"multis/store/row"
 )
 
-// PausedAll tells whether everything is silent.
+// PausedAll reports whether everything is paused.
 func PausedAll(ctx context.Context, db DB) (bool, error) {
 	var pause Pause
 	return GetSetting(ctx, db, SettingPause, &pause)
 }
 
-// Standing is what decides, beside a chat's own row, whether something may go out there, and in whose name.
+// Standing is what the gate needs to know beside a chat's own row.
 type Standing struct {
-	Name        string // of the assistant; empty: nobody renamed it
-	Paused      bool   // everything is silent
-	Minute, Day int    // how much was sent to the chat since two instants, the parts of a letter as one
+	Name        string // of the assistant; empty if the owner set none
+	Paused      bool   // everything is paused
+	Minute, Day int    // the messages sent to the chat since two times; a message in parts counts once
 }
 
 const standingSQL = `select coalesce((select value #>> '{}' from settings where key = 'name'), ''), exists (select from settings where key = 'pause'), ` + countOutColumns
 
-// StandingOf reads how things stand for a chat, without what was sent as the row except.
+// StandingOf returns the standing of a chat. The outbox message except is not counted.
 func StandingOf(ctx context.Context, db DB, chat ChatID, minute, day time.Time, except uuid.UUID) (Standing, error) {
 	return row.One[Standing](ctx, db, "how things stand", standingSQL, chat, minute, day, except)
 }
 
-// Presence tells what keeps the assistant quiet in the chat now: a pause of everything, a pause of the chat, or in a
-// business chat the owner, who wrote there less than ownerPause ago.
+// Presence returns what keeps the assistant quiet in the chat: a pause of everything, a pause of the chat, or, in a business chat, a
+// message of the owner less than ownerPause ago.
 func (c Chat) Presence(pausedAll bool, mode policy.Mode, ownerPause time.Duration, now time.Time) policy.Presence {
 	p := policy.Presence{PausedAll: pausedAll, PausedChat: c.PausedUntil != nil && c.PausedUntil.After(now)}
 	if c.OwnerLastAt != nil && mode == policy.ModeBusiness {

@@ -11,7 +11,7 @@ import (
 	"multis/store/row"
 )
 
-// Cutoffs are the times before which what was said is not kept: in chats, and in the owner's rooms.
+// Cutoffs are the times before which messages are deleted: in chats, and in the owner's rooms.
 type Cutoffs struct {
 	Chats time.Time
 	Owner time.Time
@@ -23,7 +23,8 @@ func (c Cutoffs) args(limit int) pgx.NamedArgs {
 
 const cutoffSQL = "case when c.kind = 'admin' then @owner::timestamptz else @chats::timestamptz end"
 
-// What an open commitment rests on stays until its day, or without a day until it is settled, and so does what a chat waits for a person for.
+// expiredMessagesSQL keeps the messages of open commitments until their day, or without a day until they are done, and those of open
+// escalations.
 const expiredMessagesSQL = `select m.id from chats c, lateral (
 		select m.id from messages m where m.chat_id = c.id and m.ts < ` + cutoffSQL + `
 			and not exists (select from commitments p where p.message_id = m.id and p.state = 'open' and coalesce(p.snoozed_to, p.due_at, 'infinity') > now())
@@ -38,8 +39,8 @@ const expireMessagesSQL = `with files as (select count(*) as n from kept_files w
 	` + forgetTasksSQL + `
 	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from letters)::int, (select count(*) from tasks_gone)::int`
 
-// ExpireMessages deletes up to limit messages that are older than the cutoffs, and empties what read or quoted them. Notes are
-// looked at by ExpireRest, when the messages are gone.
+// ExpireMessages deletes up to limit messages that are older than the cutoffs, and empties the tasks that read them and the outbox
+// messages that quote them. ExpireRest deletes the notes later.
 func ExpireMessages(ctx context.Context, tx Tx, c Cutoffs, limit int) (DeletionCounts, error) {
 	var f DeletionCounts
 	messages, err := row.Values[MessageID](ctx, tx, "old messages", expiredMessagesSQL, c.args(limit))
@@ -56,7 +57,7 @@ func ExpireMessages(ctx context.Context, tx Tx, c Cutoffs, limit int) (DeletionC
 	return f, nil
 }
 
-// A capture is as old as the newest message that vouches for one of its notes.
+// expiredNotesSQL finds captures and notes whose messages are all gone. A capture is as old as the newest message of its notes.
 const expiredNotesSQL = `(select 'memory:section:' || s.id from note_sections s join chats c on c.id = s.chat_id where s.created_at < ` + cutoffSQL + `
 		and not exists (select from notes n join messages m on m.id = any (n.sources) where n.section_id = s.id and m.redacted_at is null) order by s.id limit @limit)
 	union all
@@ -72,11 +73,11 @@ const expireRestSQL = `with letters as (delete from outbox o using chats c where
 	forgot as (delete from forgettings where done_at < @owner)
 	select (select count(*) from letters where letters.full)::int, (select count(*) from tasks where tasks.full)::int`
 
-// ExpireRest deletes up to limit captures and notes that are older than the cutoffs, and what was said and worked on then. It comes
-// after the messages. Nothing more was there when it returns zero.
+// ExpireRest deletes up to limit captures and notes that are older than the cutoffs, with the outbox messages and tasks of that time. It
+// follows ExpireMessages. It returns zero counts when nothing is left.
 func ExpireRest(ctx context.Context, tx Tx, c Cutoffs, limit int) (DeletionCounts, error) {
 	var f DeletionCounts
-	// Housekeeping for all chats at once: it deletes, and hands nothing out.
+	// It deletes in all chats, and returns none of their texts.
 	if err := row.SetScopeTo(ctx, tx, row.EveryScope); err != nil {
 		return f, err
 	}

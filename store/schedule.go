@@ -14,21 +14,21 @@ import (
 	"multis/text"
 )
 
-// Does is what a schedule does when its time comes.
+// Does is the action of a schedule.
 type Does string
 
-// What schedules do.
+// The actions.
 const (
-	DoesSay       Does = "say"       // its body, word for word
-	DoesAsk       Does = "ask"       // its body, as a question or a task to the assistant
-	DoesUpkeep    Does = "upkeep"    // the upkeep that its body names
-	DoesHeartbeat Does = "heartbeat" // a look at whether something matters
+	DoesSay       Does = "say"       // sends its body
+	DoesAsk       Does = "ask"       // gives its body to the assistant
+	DoesUpkeep    Does = "upkeep"    // does the upkeep that its body names
+	DoesHeartbeat Does = "heartbeat" // does the heartbeat of the agent that its body names
 )
 
-// CatchUp is what becomes of times that were missed.
+// CatchUp is what happens with times that were missed.
 type CatchUp string
 
-// The ways to catch up. Once runs the first missed time late, within a day; all runs each.
+// The ways to catch up: not, only the first missed time within a day, or each.
 const (
 	CatchOnce CatchUp = "once"
 	CatchSkip CatchUp = "skip"
@@ -38,41 +38,41 @@ const (
 // Valid reports whether c is one of the ways.
 func (c CatchUp) Valid() bool { return c == CatchOnce || c == CatchSkip || c == CatchAll }
 
-// Schedule is something that happens at a time. Its kind, specification and zone are those of package schedule.
+// Schedule is an action at one or several times. Kind, Spec and Zone are those of package schedule.
 type Schedule struct {
 	ID           ScheduleID
 	Kind         string
 	Spec         string
 	Zone         string
-	NextAt       *time.Time // nil: nothing is to come
+	NextAt       *time.Time // nil if there is none
 	Does         Does
 	Body         string
-	ChatID       *ChatID // nil: the admin room
+	ChatID       *ChatID // nil for the admin room
 	CatchUp      CatchUp
 	Keep         bool
 	PausedAt     *time.Time
 	FailingSince *time.Time
-	CreatedBy    id.UserID // empty: multis itself
+	CreatedBy    id.UserID // empty for multis itself
 	CreatedAt    time.Time
 	Session      Session
-	Tools        []string // that the assistant may use: those it had when this was set
-	Tell         bool     // the admin room hears of what goes to a chat
-	BestEffort   bool     // what does not arrive is no failure
+	Tools        []string // the tools that the assistant may use: those it had when the schedule was set
+	Tell         bool     // notifies the admin room of a message to a chat
+	BestEffort   bool     // a message that is not delivered is no failure
 }
 
-// Session is which conversation the assistant works in.
+// Session is the conversation that the assistant works in.
 type Session string
 
 // The sessions.
 const (
-	SessionMain     Session = "main"     // that of the admin room, with what was said there
-	SessionIsolated Session = "isolated" // one of its own, each time anew
+	SessionMain     Session = "main"     // the admin room's
+	SessionIsolated Session = "isolated" // a new one for each run
 )
 
 // Valid reports whether s is one of the sessions.
 func (s Session) Valid() bool { return s == SessionMain || s == SessionIsolated }
 
-// Waits tells whether a time is to come.
+// Waits reports whether the schedule has a next time.
 func (s Schedule) Waits() bool { return s.NextAt != nil && s.PausedAt == nil }
 
 const scheduleColumns = `s.id, s.kind, s.spec, s.zone, s.next_at, s.does, s.body, s.chat_id, s.catch_up, s.keep, s.paused_at, s.failing_since,
@@ -80,7 +80,7 @@ const scheduleColumns = `s.id, s.kind, s.spec, s.zone, s.next_at, s.does, s.body
 
 const nextScheduleSQL = "select nextval(pg_get_serial_sequence('schedules', 'id'))"
 
-// NextScheduleID takes the number of the next schedule, so that it can be told before it is written.
+// NextScheduleID reserves the id of a new schedule, so that it can be shown before the schedule is stored.
 func NextScheduleID(ctx context.Context, db DB) (ScheduleID, error) {
 	var n ScheduleID
 	if err := db.QueryRow(ctx, nextScheduleSQL).Scan(&n); err != nil {
@@ -93,7 +93,7 @@ const insertScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at,
 		session, tools, tell, best_effort)
 	values (@id, @kind, @spec, @zone, @next, @does, @body, @chat, @catch, @keep, @by, @at, @session, coalesce(@tools::text[], '{}'), @tell, @effort)`
 
-// InsertSchedule writes a new schedule under its number.
+// InsertSchedule stores a new schedule under its id.
 func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return row.Exec(ctx, tx, "write schedule", insertScheduleSQL, pgx.NamedArgs{
 		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Does, "body": text.Storable(s.Body), "chat": s.ChatID,
@@ -108,7 +108,7 @@ const ensureScheduleSQL = `insert into schedules (kind, spec, zone, next_at, doe
 		next_at = case when (schedules.kind, schedules.spec, schedules.zone) = (excluded.kind, excluded.spec, excluded.zone)
 			then coalesce(schedules.next_at, excluded.next_at) else excluded.next_at end`
 
-// EnsureSchedule writes one of multis' own schedules, or brings it up to date.
+// EnsureSchedule stores or updates one of multis' own schedules.
 func EnsureSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return row.Exec(ctx, tx, "write own schedule", ensureScheduleSQL, pgx.NamedArgs{
 		"kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Does, "body": s.Body, "catch": s.CatchUp,
@@ -117,7 +117,7 @@ func EnsureSchedule(ctx context.Context, tx Tx, s Schedule) error {
 
 const dropOwnSQL = "delete from schedules where created_by = '' and does = $1 and not body = any ($2)"
 
-// DropOwnSchedules removes multis' own schedules of a kind of work, but for those that go on.
+// DropOwnSchedules deletes multis' own schedules of an action, except the named ones.
 func DropOwnSchedules(ctx context.Context, tx Tx, does Does, but []string) error {
 	return row.Exec(ctx, tx, "drop own schedules", dropOwnSQL, does, but)
 }
@@ -129,7 +129,7 @@ func ScheduleByID(ctx context.Context, db DB, schedule ScheduleID) (Schedule, er
 	return row.One[Schedule](ctx, db, "schedule", scheduleByIDSQL, schedule)
 }
 
-// LockSchedule is ScheduleByID that keeps others from changing it until the transaction ends.
+// LockSchedule is ScheduleByID with a lock until the end of the transaction.
 func LockSchedule(ctx context.Context, tx Tx, schedule ScheduleID) (Schedule, error) {
 	return row.One[Schedule](ctx, tx, "schedule", scheduleByIDSQL+" for update", schedule)
 }
@@ -138,14 +138,14 @@ const listSchedulesSQL = "select " + scheduleColumns + ` from schedules s
 	where (s.created_by = '') = $1 and (s.next_at is not null or s.keep or s.failing_since is not null)
 	order by s.paused_at is not null, s.next_at nulls last, s.id limit $2`
 
-// ListSchedules returns what is to come, the next first, and what is kept: of people, or of multis itself.
+// ListSchedules returns the schedules that have a next time or are kept, the next first: those of people, or multis' own.
 func ListSchedules(ctx context.Context, db DB, own bool, limit int) ([]Schedule, error) {
 	return row.All[Schedule](ctx, db, "schedules", listSchedulesSQL, own, limit)
 }
 
 const updateScheduleSQL = `update schedules set kind = @kind, spec = @spec, zone = @zone, next_at = @next, body = @body, paused_at = @paused, failing_since = null where id = @id`
 
-// UpdateSchedule writes what an edit changed. Jobs for the time before do nothing from then on, and its failures start over.
+// UpdateSchedule stores an edited schedule. Jobs for its time before the edit do nothing, and its failures are reset.
 func UpdateSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return row.Exec(ctx, tx, "change schedule", updateScheduleSQL, pgx.NamedArgs{
 		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "body": text.Storable(s.Body), "paused": s.PausedAt,
@@ -154,14 +154,14 @@ func UpdateSchedule(ctx context.Context, tx Tx, s Schedule) error {
 
 const moveScheduleSQL = "update schedules set next_at = $2 where id = $1"
 
-// SetNextTime sets when a schedule comes next; nil: never.
+// SetNextTime sets the next time of a schedule. nil means never.
 func SetNextTime(ctx context.Context, tx Tx, schedule ScheduleID, next *time.Time) error {
 	return row.Exec(ctx, tx, "move schedule", moveScheduleSQL, schedule, next)
 }
 
 const deleteScheduleSQL = "delete from schedules where id = $1"
 
-// DeleteSchedule removes a schedule with its history.
+// DeleteSchedule deletes a schedule with its runs.
 func DeleteSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
 	return row.Exec(ctx, tx, "delete schedule", deleteScheduleSQL, schedule)
 }
@@ -169,7 +169,7 @@ func DeleteSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
 const failScheduleSQL = `with before as (select id, failing_since from schedules where id = $1 for update)
 	update schedules s set failing_since = coalesce(s.failing_since, now()) from before b where s.id = b.id returning b.failing_since is null`
 
-// CountFailure notes that a schedule does not work. True: it did until now, so it is news.
+// CountFailure stores that a schedule failed. news is true for the first failure since it worked.
 func CountFailure(ctx context.Context, tx Tx, schedule ScheduleID) (news bool, err error) {
 	if err := tx.QueryRow(ctx, failScheduleSQL, schedule).Scan(&news); err != nil {
 		return false, fmt.Errorf("mark schedule: %w", err)
@@ -179,7 +179,7 @@ func CountFailure(ctx context.Context, tx Tx, schedule ScheduleID) (news bool, e
 
 const workingSQL = "update schedules set failing_since = null where id = $1 and failing_since is not null"
 
-// ResetFailures notes that a schedule works.
+// ResetFailures stores that a schedule works.
 func ResetFailures(ctx context.Context, tx Tx, schedule ScheduleID) error {
 	return row.Exec(ctx, tx, "mark schedule", workingSQL, schedule)
 }
@@ -187,14 +187,14 @@ func ResetFailures(ctx context.Context, tx Tx, schedule ScheduleID) error {
 const failuresSQL = `select count(*) from schedule_runs r join schedules s on s.id = r.schedule_id
 	where s.id = $1 and r.state = 'failed' and r.ended_at >= s.failing_since`
 
-// Failures counts how often a schedule failed since it last worked, or was changed or resumed.
+// Failures returns how often a schedule failed since it worked, was edited or resumed.
 func Failures(ctx context.Context, db DB, schedule ScheduleID) (int, error) {
 	return row.Value[int](ctx, db, "count failures", failuresSQL, schedule)
 }
 
 const pauseScheduleSQL = "update schedules set paused_at = $2 where id = $1 and paused_at is null"
 
-// PauseSchedule keeps a schedule from coming until it is resumed.
+// PauseSchedule pauses a schedule until it is resumed.
 func PauseSchedule(ctx context.Context, tx Tx, schedule ScheduleID, at time.Time) error {
 	return row.Exec(ctx, tx, "pause schedule", pauseScheduleSQL, schedule, at)
 }
@@ -202,8 +202,7 @@ func PauseSchedule(ctx context.Context, tx Tx, schedule ScheduleID, at time.Time
 const takeOverSQL = `update schedules s set created_by = @owner, paused_at = coalesce(s.paused_at, @at)
 	where s.created_by not in ('', @owner) and not s.created_by = any (@operators::text[]) and s.next_at is not null returning ` + scheduleColumns
 
-// TakeOverSchedules pauses what is still to come of people who are neither owner nor operator, and makes it the owner's. It returns what it
-// paused.
+// TakeOverSchedules pauses the schedules of people who are neither owner nor operator, makes them the owner's, and returns them.
 func TakeOverSchedules(ctx context.Context, tx Tx, owner id.UserID, operators []id.UserID, at time.Time) ([]Schedule, error) {
 	if operators == nil {
 		operators = []id.UserID{}
@@ -211,7 +210,7 @@ func TakeOverSchedules(ctx context.Context, tx Tx, owner id.UserID, operators []
 	return row.All[Schedule](ctx, tx, "schedules of others", takeOverSQL, pgx.NamedArgs{"owner": owner, "operators": operators, "at": at})
 }
 
-// RunState is how far a run has come.
+// RunState is the state of a run.
 type RunState string
 
 // The states of a run.
@@ -222,7 +221,7 @@ const (
 	RunSkipped RunState = "skipped"
 )
 
-// Run is one time that came.
+// Run is one execution of a schedule.
 type Run struct {
 	ID         RunID
 	ScheduleID ScheduleID
@@ -232,7 +231,7 @@ type Run struct {
 	OutboxID   *uuid.UUID
 	StartedAt  time.Time
 	EndedAt    *time.Time
-	Worked     time.Duration // by the attempts so far
+	Worked     time.Duration // the time that the attempts took so far
 }
 
 const runColumns = "r.id, r.schedule_id, r.due_at, r.state, r.note, r.outbox_id, r.started_at, r.ended_at, r.worked"
@@ -240,7 +239,7 @@ const runColumns = "r.id, r.schedule_id, r.due_at, r.state, r.note, r.outbox_id,
 const startRunSQL = `insert into schedule_runs (schedule_id, due_at, state, started_at) values ($1, $2, 'running', $3)
 	on conflict (schedule_id, due_at) do nothing returning id`
 
-// StartRun writes that a time came. False: it came before.
+// StartRun stores the run for a time. first is false if that time had a run before.
 func StartRun(ctx context.Context, tx Tx, schedule ScheduleID, due, now time.Time) (run RunID, first bool, err error) {
 	rows, err := tx.Query(ctx, startRunSQL, schedule, due, now)
 	if err != nil {
@@ -258,7 +257,7 @@ func StartRun(ctx context.Context, tx Tx, schedule ScheduleID, due, now time.Tim
 
 const endRunSQL = "update schedule_runs set state = $2, note = $3, outbox_id = $4, ended_at = now() where id = $1 and state = 'running'"
 
-// EndRun writes how a run ended. False: it had ended before.
+// EndRun stores how a run ended. It returns false if it had ended before.
 func EndRun(ctx context.Context, tx Tx, run RunID, state RunState, note string, out *uuid.UUID) (bool, error) {
 	tag, err := tx.Exec(ctx, endRunSQL, run, state, text.Storable(note), out)
 	if err != nil {
@@ -269,7 +268,7 @@ func EndRun(ctx context.Context, tx Tx, run RunID, state RunState, note string, 
 
 const workedRunSQL = "update schedule_runs set worked = worked + $2 where id = $1 and state = 'running'"
 
-// AddRunTime notes how long an attempt at a run took.
+// AddRunTime adds the time that an attempt at a run took.
 func AddRunTime(ctx context.Context, w Writer, run RunID, took time.Duration) error {
 	return row.Exec(ctx, w, "note time of a run", workedRunSQL, run, took)
 }
@@ -283,7 +282,7 @@ func RunByID(ctx context.Context, db DB, run RunID) (Run, error) {
 
 const scheduleOfRunSQL = "select " + scheduleColumns + " from schedules s join schedule_runs r on r.schedule_id = s.id where r.id = $1"
 
-// ScheduleOfRun returns the schedule that a run is one of, or ErrNotFound.
+// ScheduleOfRun returns the schedule of a run, or ErrNotFound.
 func ScheduleOfRun(ctx context.Context, db DB, run RunID) (Schedule, error) {
 	return row.One[Schedule](ctx, db, "schedule of a run", scheduleOfRunSQL, run)
 }
@@ -291,15 +290,15 @@ func ScheduleOfRun(ctx context.Context, db DB, run RunID) (Schedule, error) {
 const notArrivedSQL = `update schedule_runs r set state = 'failed', note = $2 from schedules s
 	where r.outbox_id = $1 and s.id = r.schedule_id and s.chat_id is not null and not s.best_effort and r.state = 'done' returning ` + runColumns
 
-// FailUndeliveredRun turns a run whose words did not arrive in their chat into a failed one, unless it was to be best effort. It
-// returns the run, or ErrNotFound when there is none.
+// FailUndeliveredRun fails the run whose message was not delivered, unless its schedule is best effort. It returns the run, or ErrNotFound
+// if there is none to fail.
 func FailUndeliveredRun(ctx context.Context, tx Tx, out uuid.UUID, why string) (Run, error) {
 	return row.One[Run](ctx, tx, "run whose words did not arrive", notArrivedSQL, out, text.Storable(why))
 }
 
 const runByEventSQL = "select " + runColumns + " from schedule_runs r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"
 
-// RunByEvent returns the run that said event in a chat, or ErrNotFound.
+// RunByEvent returns the run whose message is an event in a chat, or ErrNotFound.
 func RunByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Run, error) {
 	return row.One[Run](ctx, db, "run", runByEventSQL, chat, event)
 }
@@ -307,7 +306,7 @@ func RunByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Run,
 const lastSaidSQL = "select " + runColumns + ` from schedule_runs r join outbox o on o.id = r.outbox_id
 	where o.chat_id = $1 and r.started_at > $2 order by r.id desc limit 1`
 
-// LastRunIn returns the run that said something in a chat last, since a time, or ErrNotFound.
+// LastRunIn returns the last run since a time that sent a message to a chat, or ErrNotFound.
 func LastRunIn(ctx context.Context, db DB, chat ChatID, since time.Time) (Run, error) {
 	return row.One[Run](ctx, db, "run", lastSaidSQL, chat, since)
 }
@@ -324,7 +323,7 @@ const pruneRunsSQL = `with old as (delete from schedule_runs where started_at < 
 		select from schedule_runs r where r.schedule_id = s.id and r.started_at >= $1) returning 1)
 	select (select count(*) from old), (select count(*) from gone)`
 
-// PruneRuns deletes the history from before a time, and the schedules that are over since then.
+// PruneRuns deletes the runs from before a time, and the schedules that ended before it.
 func PruneRuns(ctx context.Context, tx Tx, before time.Time) (runs, schedules int, err error) {
 	if err := tx.QueryRow(ctx, pruneRunsSQL, before).Scan(&runs, &schedules); err != nil {
 		return 0, 0, fmt.Errorf("prune runs: %w", err)

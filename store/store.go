@@ -19,10 +19,10 @@ import (
 // Tx is a transaction. A function takes one if what it writes belongs together, or must be committed with something else.
 type Tx = row.Tx
 
-// DB reads. It is what Store.DB returns, a transaction or a Reader.
+// DB returns what reads outside a transaction.
 type DB = row.DB
 
-// Writer runs single statements that read or write. It is what Store.Writer and Store.Lazy return, or a transaction.
+// Writer returns what writes outside a transaction: each statement in one of its own.
 type Writer = row.Writer
 
 // Reader reads the texts of a scope, each read in one round trip.
@@ -31,27 +31,26 @@ type Reader = row.Reader
 // ErrNotFound is returned by functions that look for one row when there is none.
 var ErrNotFound = row.ErrNotFound
 
-// ErrSuperuser is returned by Open when the login role is above row-level security. Its text holds the SQL that fixes it.
+// ErrSuperuser is returned by Open if row-level security does not apply to the login role. Its text has the SQL that fixes it.
 var ErrSuperuser = errors.New("the database role is not bound by row-level security")
 
-// ErrOwnerScope is returned by AsContact for a scope that holds the owner's role.
+// ErrOwnerScope is returned by AsContact for a scope that contains the owner's role.
 var ErrOwnerScope = errors.New("a contact cannot read with the owner's scope")
 
 // Store is the open database. It is safe for concurrent use.
 type Store struct {
 	pool *pgxpool.Pool
-	// contactRole is the role that reads on behalf of a contact run under. It can read the texts its scope names and nothing else.
+	// contactRole is the database role of reads for a contact. It can read the texts of its scope and nothing else.
 	contactRole string
 }
 
-// Open connects to dsn and checks that the second wall between chats, row-level security, binds this role. The
-// database must have been migrated.
+// Open connects to dsn and checks that row-level security applies to the login role. The database must have been migrated.
 func Open(ctx context.Context, dsn string) (*Store, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("read the database address: %w", err)
 	}
-	cfg.ConnConfig.RuntimeParams["jit"] = "off" // all queries are short, however much the planner fears
+	cfg.ConnConfig.RuntimeParams["jit"] = "off" // all queries are short, even if the planner estimates a high cost
 	cfg.ConnConfig.RuntimeParams["application_name"] = "multis"
 	cfg.MaxConns = max(cfg.MaxConns, 24)
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
@@ -66,10 +65,10 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	return s, nil
 }
 
-// Close ends all connections after their transactions are done.
+// Close closes all connections when their transactions are done.
 func (s *Store) Close() { s.pool.Close() }
 
-// Pool is the connection pool, for the job queue and the wiring.
+// Pool returns the connection pool, for the job queue and the wiring.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // DB reads outside a transaction.
@@ -78,10 +77,10 @@ func (s *Store) DB() DB { return s.pool }
 // Writer writes outside a transaction: each statement in one of its own.
 func (s *Store) Writer() Writer { return s.pool }
 
-// Lazy is a Writer whose commits do not wait for the disk: see row.NewLazy.
+// Lazy returns a Writer whose commits do not wait for the disk: see row.NewLazy.
 func (s *Store) Lazy() Writer { return row.NewLazy(s.pool) }
 
-// ContactReader reads with a contact's rights. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
+// ContactReader returns a Reader with a contact's rights. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
 func (s *Store) ContactReader(scope policy.Scope) (Reader, error) {
 	if scope.Allows(policy.Admin) {
 		return Reader{}, ErrOwnerScope
@@ -89,13 +88,13 @@ func (s *Store) ContactReader(scope policy.Scope) (Reader, error) {
 	return row.NewReader(s.pool, scope, s.contactRole)
 }
 
-// OwnerReader reads with the owner's rights in what scope names. An empty scope is policy.ErrNoScope.
+// OwnerReader returns a Reader with the owner's rights in what scope names. An empty scope is policy.ErrNoScope.
 func (s *Store) OwnerReader(scope policy.Scope) (Reader, error) {
 	return row.NewReader(s.pool, scope, "")
 }
 
-// InTx runs fn in a transaction and commits when it returns nil. Texts of documents and notes cannot be read in it: see AsOwner.
-// When two transactions block each other, the one that Postgres ends is run again, so fn may be called more than once.
+// InTx runs fn in a transaction and commits if it returns nil. It cannot read the texts of documents and notes: see AsOwner. If Postgres
+// ends the transaction because of a deadlock, it is run again, so fn may be called more than once.
 func (s *Store) InTx(ctx context.Context, fn func(tx Tx) error) error {
 	return s.inTx(ctx, pgx.TxOptions{}, fn)
 }
@@ -109,11 +108,11 @@ func (s *Store) inTx(ctx context.Context, options pgx.TxOptions, fn func(tx Tx) 
 	}
 }
 
-// maxTries is how often a transaction that others blocked is run.
+// maxTries limits how often a transaction is run because of deadlocks.
 const maxTries = 4
 
-// IsBadData tells whether err says that Postgres cannot store a value, whatever else happens: it will say so again. These are the
-// classes "data exception", "integrity constraint violation" and "program limit exceeded".
+// IsBadData reports whether err means that Postgres can never store a value. These are the classes "data exception", "integrity constraint
+// violation" and "program limit exceeded".
 func IsBadData(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && slices.Contains([]string{"22", "23", "54"}, pg.Code[:min(2, len(pg.Code))])
@@ -124,8 +123,8 @@ func hasState(err error, states ...string) bool {
 	return errors.As(err, &pg) && slices.Contains(states, pg.Code)
 }
 
-// AsContact runs fn in a transaction that can read what scope names and nothing else: it has neither the rights nor the
-// row-level security of the rest. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
+// AsContact runs fn in a transaction that can read what scope names and nothing else: it has a contact's rights, and row-level security
+// applies. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
 func (s *Store) AsContact(ctx context.Context, scope policy.Scope, fn func(tx Tx) error) error {
 	if scope.Allows(policy.Admin) {
 		return ErrOwnerScope
@@ -133,7 +132,7 @@ func (s *Store) AsContact(ctx context.Context, scope policy.Scope, fn func(tx Tx
 	return s.scoped(ctx, scope, "set local role "+s.contactRole, fn)
 }
 
-// AsOwner runs fn in a transaction that can read the texts that scope names, as InTx does. An empty scope is policy.ErrNoScope.
+// AsOwner is InTx with the texts that scope names. An empty scope is policy.ErrNoScope.
 func (s *Store) AsOwner(ctx context.Context, scope policy.Scope, fn func(tx Tx) error) error {
 	return s.scoped(ctx, scope, "", fn)
 }
@@ -161,11 +160,11 @@ func (s *Store) ReadAll(ctx context.Context, fn func(tx Tx) error) error {
 	return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: "begin read only; " + row.ScopeSQL("'"+row.EveryScope+"'")}, fn)
 }
 
-// contactRoleSQL finds the role that the policies are for. It is made at the start, by migrations.Run.
+// contactRoleSQL finds the role of the policies, which migrations.Run has made.
 const contactRoleSQL = `select quote_ident(r.rolname) from pg_policy p join pg_roles r on r.oid = any (p.polroles)
 	where p.polname = 'chunks_contact' and p.polrelid = to_regclass('chunks')`
 
-// checkWalls finds the role of contacts' reads, and refuses a login role that row-level security does not bind.
+// checkWalls finds the role for contacts, and returns ErrSuperuser if row-level security does not apply to the login role.
 func (s *Store) checkWalls(ctx context.Context) error {
 	var user string
 	var above bool

@@ -15,10 +15,11 @@ import (
 	"multis/text"
 )
 
-// ErrTaskLost is returned by what writes to a task that another attempt works on, or that is over: stop, and write nothing.
+// ErrTaskLost is returned by functions that write to a task which has ended or which another attempt works on. The caller stops and writes
+// nothing.
 var ErrTaskLost = errors.New("the task is worked on elsewhere, or over")
 
-// TaskKind is what asked for a task.
+// TaskKind is what a task does.
 type TaskKind string
 
 // The kinds of tasks.
@@ -39,10 +40,10 @@ func taskKinds(kinds ...TaskKind) []TaskKind { return kinds }
 // RunKey is the key of the task that works for a run of a schedule.
 func RunKey(run RunID) string { return fmt.Sprintf("run:%d", run) }
 
-// TaskState is how far a task has come.
+// TaskState is the state of a task.
 type TaskState string
 
-// The states of a task. Monitoring is waiting for a tool or a person; the last four are its end.
+// The states of a task. A monitoring task waits for a tool or a person. The last four are final.
 const (
 	TaskPending    TaskState = "pending"
 	TaskAuthorized TaskState = "authorized"
@@ -54,7 +55,7 @@ const (
 	TaskTimeout    TaskState = "timeout"
 )
 
-// IsOver tells whether nothing more happens to a task.
+// IsOver reports whether the task has ended.
 func (s TaskState) IsOver() bool {
 	return s == TaskCompleted || s == TaskFailed || s == TaskKilled || s == TaskTimeout
 }
@@ -83,9 +84,9 @@ type Task struct {
 	CreatedAt time.Time
 	StartedAt *time.Time
 	EndedAt   *time.Time
-	Tools     []string // patterns of those that may be used; nil: all that the agent has
-	Continues *TaskID  // the task it goes on with; nil for none
-	Target    *ChatID  // the chat that a message may be drafted for; nil for none
+	Tools     []string // patterns of the tools that it may use; nil for all that the agent has
+	Continues *TaskID  // the task that it continues; nil for none
+	Target    *ChatID  // the chat that it may draft a message for; nil for none
 	RunID     *RunID   // the run of a schedule that it works for; nil for none
 }
 
@@ -96,7 +97,7 @@ const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, 
 		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, @state, @tools, @continues, @target, @run) on conflict (key) do nothing returning ` + taskColumns + `)
 	select * from new union all select ` + taskColumns + ` from tasks t where t.key = @key limit 1`
 
-// InsertTask stores a task, or returns the one that is there under its key. Without a state it is authorized.
+// InsertTask stores a task, or returns the task that has its key. The state defaults to TaskAuthorized.
 func InsertTask(ctx context.Context, w Writer, t Task) (Task, error) {
 	if t.About == nil {
 		t.About = []MessageID{}
@@ -116,12 +117,12 @@ func TaskByID(ctx context.Context, db DB, task TaskID) (Task, error) {
 
 const taskByKeySQL = "select " + taskColumns + " from tasks t where t.key = $1"
 
-// LockTask is TaskByID that keeps others from changing the task until the transaction ends.
+// LockTask is TaskByID with a lock until the end of the transaction.
 func LockTask(ctx context.Context, tx Tx, task TaskID) (Task, error) {
 	return row.One[Task](ctx, tx, "task", taskByIDSQL+" for update", task)
 }
 
-// TaskByKey returns the task of a key, or ErrNotFound.
+// TaskByKey returns the task with a key, or ErrNotFound.
 func TaskByKey(ctx context.Context, db DB, key string) (Task, error) {
 	return row.One[Task](ctx, db, "task", taskByKeySQL, key)
 }
@@ -130,14 +131,14 @@ const threadSQL = `with recursive thread as (select id, continues from tasks whe
 		union all select t.id, t.continues from thread th join tasks t on t.id = th.continues)
 	select ` + taskColumns + " from thread join tasks t using (id) order by t.id desc limit $2"
 
-// Thread is a task and those that it goes on with, the newest first, at most so many.
+// Thread returns a task and the tasks that it continues, the newest first.
 func Thread(ctx context.Context, db DB, task TaskID, most int) ([]Task, error) {
 	return row.All[Task](ctx, db, "what a task goes on with", threadSQL, task, most)
 }
 
 const childrenSQL = "select " + taskColumns + " from tasks t where t.parent_id = $1 order by t.id"
 
-// Children are the tasks that one has begun, or is to begin, in their order.
+// Children returns the child tasks of a task in their order, also those that have not started.
 func Children(ctx context.Context, db DB, task TaskID) ([]Task, error) {
 	return row.All[Task](ctx, db, "tasks of a task", childrenSQL, task)
 }
@@ -145,7 +146,7 @@ func Children(ctx context.Context, db DB, task TaskID) ([]Task, error) {
 const sessionsSQL = "select " + taskColumns + ` from tasks t where t.kind <> all (@kinds) and not t.forgotten and t.agent = any (@agents) and t.id <> @without
 	and coalesce(t.finished_at, now()) > @since order by t.id desc limit @limit`
 
-// Sessions are the newest tasks of some agents for the owner, without one, that run or were over after a time.
+// Sessions returns the newest tasks of agents for the owner that run or ended after a time, without one of them.
 func Sessions(ctx context.Context, db DB, agents []string, without TaskID, since time.Time, most int) ([]Task, error) {
 	return row.All[Task](ctx, db, "sessions", sessionsSQL, pgx.NamedArgs{
 		"kinds": taskKinds(TaskTurn, TaskHeartbeat), "agents": agents, "without": without, "since": since, "limit": most,
@@ -154,14 +155,14 @@ func Sessions(ctx context.Context, db DB, agents []string, without TaskID, since
 
 const beginChildSQL = "update tasks set state = 'authorized', started_at = now() where id = $1 and state = 'pending'"
 
-// StartChild has a task begin that was pending.
+// StartChild authorizes a pending task.
 func StartChild(ctx context.Context, tx Tx, task TaskID) error {
 	return row.Exec(ctx, tx, "begin a task", beginChildSQL, task)
 }
 
 const dropPendingTasksSQL = "delete from tasks where parent_id = $1 and state = 'pending'"
 
-// DeletePendingChildren takes back what a task was to begin.
+// DeletePendingChildren deletes the child tasks of t that have not started.
 func DeletePendingChildren(ctx context.Context, tx Tx, t Task) error {
 	return row.Exec(ctx, tx, "take tasks back", dropPendingTasksSQL, t.ID)
 }
@@ -170,12 +171,12 @@ const endChildrenSQL = `update tasks set stop_why = $2, state = case state when 
 		error = case state when 'pending' then $2 else error end, finished_at = case state when 'pending' then now() end
 	where parent_id = $1 and finished_at is null`
 
-// StopChildren asks for the end of what a task has begun. What was not begun has ended with that.
+// StopChildren stops the child tasks of a task. Those that have not started end at once.
 func StopChildren(ctx context.Context, tx Tx, task TaskID, why string) error {
 	return row.Exec(ctx, tx, "end tasks", endChildrenSQL, task, text.Storable(why))
 }
 
-// ErrPlanned is returned by RevisePlan for a plan that is under way, or over.
+// ErrPlanned is returned by RevisePlan for a plan that has started or ended.
 var ErrPlanned = errors.New("the plan is under way, or over")
 
 const revisePlanSQL = `with unsaid as (delete from approvals where task_id = @id and allowed is null and expires_at > @now returning task_id),
@@ -183,7 +184,7 @@ const revisePlanSQL = `with unsaid as (delete from approvals where task_id = @id
 	update tasks t set input = input || E'\n' || @wish, about = about || @message::bigint, request = null, attempt = attempt + 1, state = 'authorized'
 	from unsaid u where t.id = u.task_id and t.finished_at is null and not t.forgotten`
 
-// RevisePlan adds to a plan that waits for the owner what he wants otherwise, so that it is made anew.
+// RevisePlan adds the owner's wish to a plan that waits for his approval, and authorizes it, so that it is made again.
 func RevisePlan(ctx context.Context, tx Tx, task TaskID, message MessageID, wish string, now time.Time) error {
 	tag, err := tx.Exec(ctx, revisePlanSQL, pgx.NamedArgs{"id": task, "message": message, "wish": text.Storable(wish), "now": now})
 	if err != nil {
@@ -198,7 +199,7 @@ func RevisePlan(ctx context.Context, tx Tx, task TaskID, message MessageID, wish
 const taskByEventSQL = "select " + taskColumns + ` from tasks t left join messages m on m.id = t.message_id
 	where t.chat_id = $1 and (t.live_event = $2 or m.event_id = $2) order by t.id desc limit 1`
 
-// TaskByEvent returns the newest task that an event asked for or shows, or ErrNotFound.
+// TaskByEvent returns the newest task in a chat that an event asked for, or whose progress it shows, or ErrNotFound.
 func TaskByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Task, error) {
 	return row.One[Task](ctx, db, "task", taskByEventSQL, chat, event)
 }
@@ -206,7 +207,7 @@ func TaskByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Tas
 const claimTaskSQL = `update tasks t set attempt = attempt + 1, state = 'executing', started_at = coalesce(started_at, now())
 	where id = $1 and finished_at is null returning ` + taskColumns
 
-// ClaimTask begins an attempt at a task: from then on no earlier one can write. A task that is over is ErrTaskLost.
+// ClaimTask begins an attempt at a task: earlier attempts cannot write any more. It returns ErrTaskLost if the task has ended.
 func ClaimTask(ctx context.Context, w Writer, task TaskID) (Task, error) {
 	t, err := row.One[Task](ctx, w, "task", claimTaskSQL, task)
 	if errors.Is(err, ErrNotFound) {
@@ -219,8 +220,8 @@ const requestTaskSQL = `with gone as (select exists (select from messages where 
 	update tasks set forgotten = forgotten or yes, request = case when forgotten or yes then null else @request::jsonb end, about = @about
 	from gone where id = @id and attempt = @attempt and finished_at is null returning forgotten`
 
-// SetTaskRequest stores what the model is first asked, and the messages that stand in it. forgotten says that one of them was deleted
-// meanwhile: then nothing is stored, and the model must not be asked.
+// SetTaskRequest stores the first request to the model and the messages in it. forgotten is true if one of them was deleted meanwhile:
+// then nothing is stored and the model must not be asked.
 func SetTaskRequest(ctx context.Context, w Writer, t Task, request json.RawMessage, about []MessageID) (forgotten bool, err error) {
 	forgotten, err = row.Value[bool](ctx, w, "store a task's request", requestTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "about": row.EmptyIfNil(about)})
 	if errors.Is(err, ErrNotFound) {
@@ -231,14 +232,14 @@ func SetTaskRequest(ctx context.Context, w Writer, t Task, request json.RawMessa
 
 const showTaskSQL = "update tasks set live_event = @event where id = @id and attempt = @attempt"
 
-// SetTaskProgressEvent notes the message that shows how far a task is.
+// SetTaskProgressEvent stores the event that shows the progress.
 func SetTaskProgressEvent(ctx context.Context, w Writer, t Task, event id.EventID) error {
 	return ours(ctx, w, "note a task's message", showTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "event": event})
 }
 
 const stateTaskSQL = "update tasks set state = @state where id = @id and attempt = @attempt and finished_at is null"
 
-// SetTaskState notes that a task goes on, or waits.
+// SetTaskState stores that a task continues or waits.
 func SetTaskState(ctx context.Context, w Writer, t Task, state TaskState) error {
 	return ours(ctx, w, "note a task's state", stateTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "state": state})
 }
@@ -246,13 +247,13 @@ func SetTaskState(ctx context.Context, w Writer, t Task, state TaskState) error 
 const endTaskSQL = `update tasks set state = @state, answer = case when forgotten then '' else @answer end, error = @error, cost = @cost, finished_at = now()
 	where id = @id and attempt = @attempt and finished_at is null returning about, forgotten`
 
-// EndedTask is a task at its end.
+// EndedTask is the result of EndTask.
 type EndedTask struct {
-	RestsOn   []MessageID // all messages whose words may be in what it came to
-	Forgotten bool        // one of them was deleted: what it came to must not be said
+	RestsOn   []MessageID // all messages whose words may be in the answer
+	Forgotten bool        // one of them was deleted: the answer must not be sent
 }
 
-// EndTask notes a task's end, in the transaction that says what it came to.
+// EndTask ends a task, in the transaction that sends its answer.
 func EndTask(ctx context.Context, w Writer, t Task) (EndedTask, error) {
 	e, err := row.One[EndedTask](ctx, w, "end of a task", endTaskSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "state": t.State, "answer": text.Storable(t.Answer), "error": text.Storable(t.Error), "cost": t.Cost,
@@ -265,7 +266,7 @@ func EndTask(ctx context.Context, w Writer, t Task) (EndedTask, error) {
 
 const giveUpTaskSQL = "update tasks set state = 'failed', error = $2, finished_at = now(), attempt = attempt + 1 where run_id = $1 and finished_at is null"
 
-// FailTaskOfRun fails the task that works for a run, unless it is over.
+// FailTaskOfRun fails the task of a run, unless it has ended.
 func FailTaskOfRun(ctx context.Context, tx Tx, run RunID, why string) error {
 	return row.Exec(ctx, tx, "give up a task", giveUpTaskSQL, run, text.Storable(why))
 }
@@ -273,14 +274,14 @@ func FailTaskOfRun(ctx context.Context, tx Tx, run RunID, why string) error {
 const stopTaskSQL = `with began as (update tasks set stop_why = $2 where parent_id = $1 and finished_at is null and stop_why = '')
 	update tasks t set stop_why = $2 where id = $1 and finished_at is null and stop_why = '' returning ` + taskColumns
 
-// StopTask asks for the end of a task and of what it began. ErrNotFound: there is none that runs and was not asked before.
+// StopTask requests that a task and its children stop. It returns ErrNotFound if the task has ended or was to be stopped before.
 func StopTask(ctx context.Context, tx Tx, task TaskID, why string) (Task, error) {
 	return row.One[Task](ctx, tx, "task", stopTaskSQL, task, why)
 }
 
 const taskStopSQL = "select stop_why from tasks where id = $1"
 
-// StopReason says why a task shall end; empty: it shall not.
+// StopReason returns why a task is to be stopped, or an empty string if it is not.
 func StopReason(ctx context.Context, db DB, task TaskID) (string, error) {
 	var why string
 	if err := db.QueryRow(ctx, taskStopSQL, task).Scan(&why); err != nil {
@@ -291,19 +292,19 @@ func StopReason(ctx context.Context, db DB, task TaskID) (string, error) {
 
 const openTasksSQL = "select " + taskColumns + " from tasks t where t.finished_at is null and t.kind <> $1 and t.parent_id is null order by t.id desc limit 20"
 
-// OpenTasks lists the owner's tasks that are not over, the newest first.
+// OpenTasks returns the owner's tasks that have not ended, the newest first.
 func OpenTasks(ctx context.Context, db DB) ([]Task, error) {
 	return row.All[Task](ctx, db, "tasks", openTasksSQL, TaskTurn)
 }
 
 const dropTasksSQL = "delete from tasks where coalesce(finished_at, created_at) < now() - interval '30 days'"
 
-// DropOldTasks deletes tasks that were over a month ago.
+// DropOldTasks deletes tasks that ended more than 30 days ago.
 func DropOldTasks(ctx context.Context, w Writer) error {
 	return row.Exec(ctx, w, "delete old tasks", dropTasksSQL)
 }
 
-// StepKind says whose call a step is.
+// StepKind is whose call a step is.
 type StepKind string
 
 // The kinds of steps.
@@ -312,7 +313,7 @@ const (
 	StepTool  StepKind = "tool"
 )
 
-// Step is one call of a model or of a tool.
+// Step is one call of a model or a tool.
 type Step struct {
 	Seq       int
 	Kind      StepKind
@@ -333,9 +334,9 @@ type Step struct {
 	TokensOut int64
 	Cost      int64
 	StartedAt time.Time
-	EndedAt   *time.Time // nil: it was begun, and how it ended is not known
-	Fence     string     // that stands around what a tool brought
-	Asked     string     // a digest of what a model was asked
+	EndedAt   *time.Time // nil if its end is not known
+	Fence     string     // the delimiter around the result of a tool
+	Asked     string     // a digest of the request to the model
 }
 
 const stepColumns = `s.seq, s.kind, s.name, s.call_id, s.arguments, s.effect, s.text, s.for_user, s.calls, s.passages, s.is_error, s.code, s.retriable, s.ref, s.handover,
@@ -343,23 +344,23 @@ const stepColumns = `s.seq, s.kind, s.name, s.call_id, s.arguments, s.effect, s.
 
 const stepsSQL = "select " + stepColumns + " from task_steps s where s.task_id = $1 order by s.seq"
 
-// Steps returns what was done of a task, in order.
+// Steps returns the steps of a task in order.
 func Steps(ctx context.Context, db DB, task TaskID) ([]Step, error) {
 	return row.All[Step](ctx, db, "steps of a task", stepsSQL, task)
 }
 
-// Effect is a call that changes something, as far as it came.
+// Effect is a tool call that changes something.
 type Effect struct {
 	Name    string
 	ForUser string
 	Done    bool
-	Unknown bool // nobody knows whether it was done
+	Unknown bool // whether it was done is not known
 }
 
 const effectsSQL = `select s.name, s.for_user, s.ended_at is not null and not s.is_error, s.ended_at is null or s.code = 'unknown_outcome'
 	from task_steps s join tasks t on t.id = s.task_id where s.effect and (t.id = $1 or t.parent_id = $1) order by s.started_at, s.seq`
 
-// Effects returns what a task and those that it waits for changed, or may have.
+// Effects returns what a task and its children have changed, or may have changed.
 func Effects(ctx context.Context, db DB, task TaskID) ([]Effect, error) {
 	return row.All[Effect](ctx, db, "what a task changed", effectsSQL, task)
 }
@@ -369,7 +370,7 @@ const beginStepSQL = `insert into task_steps (task_id, seq, kind, name, call_id,
 	where t.id = @id and t.attempt = @attempt and t.finished_at is null
 	on conflict (task_id, seq) do update set started_at = now() where task_steps.ended_at is null`
 
-// BeginStep stores a step before it is made. One that an earlier attempt began begins again.
+// BeginStep stores a step before its call is made. A step that an earlier attempt began is begun again.
 func BeginStep(ctx context.Context, w Writer, t Task, s Step) error {
 	return ours(ctx, w, "begin a step", beginStepSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "kind": s.Kind, "name": s.Name, "call": s.CallID, "arguments": text.Storable(s.Arguments), "effect": s.Effect,
@@ -380,7 +381,8 @@ const restOnSQL = `update tasks set about = array(select distinct unnest(about |
 		forgotten = forgotten or exists (select from messages m where m.id = any (@messages) and m.redacted_at is not null)
 	where id = @id and attempt = @attempt and finished_at is null`
 
-// AddSources notes which further messages stand in a task, before it stores what it read of them: when one is deleted, so is that.
+// AddSources stores further messages that a task has read, before it stores anything of them. If one of them is deleted, so is the task's
+// text.
 func AddSources(ctx context.Context, w Writer, t Task, messages []MessageID) error {
 	return ours(ctx, w, "note what a task rests on", restOnSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "messages": messages})
 }
@@ -390,7 +392,7 @@ const endStepSQL = `update task_steps s set text = case when t.forgotten then ''
 		retriable = @retriable, ref = case when t.forgotten then '' else @ref end, handover = case when t.forgotten then '' else @handover end, tokens_in = @in, tokens_out = @out, cost = @cost, fence = @fence, asked = case when t.forgotten then '' else @asked end, ended_at = now()
 	from tasks t where t.id = s.task_id and s.task_id = @id and s.seq = @seq and t.attempt = @attempt and s.ended_at is null`
 
-// EndStep stores what a step came to.
+// EndStep stores the result of a step.
 func EndStep(ctx context.Context, w Writer, t Task, s Step) error {
 	return ours(ctx, w, "end a step", endStepSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "text": text.Storable(s.Text), "user": text.Storable(s.ForUser), "calls": s.Calls, "passages": s.Passages, "error": s.IsError,
@@ -398,7 +400,7 @@ func EndStep(ctx context.Context, w Writer, t Task, s Step) error {
 	})
 }
 
-// ours runs a statement that changes a task, and tells when the task is not ours any more.
+// ours runs a statement that changes a task, and returns ErrTaskLost if it changes none.
 func ours(ctx context.Context, w Writer, what, sql string, args pgx.NamedArgs) error {
 	tag, err := w.Exec(ctx, sql, args)
 	if err != nil {
@@ -410,7 +412,7 @@ func ours(ctx context.Context, w Writer, what, sql string, args pgx.NamedArgs) e
 	return nil
 }
 
-// forgetTasksSQL empties what tasks hold of @messages, and the tasks that are named.
+// forgetTasksSQL empties the tasks in @tasks and those that read one of @messages.
 const forgetTasksSQL = `tasks_gone as (update tasks t set forgotten = true, input = '', request = null, answer = '', error = ''
 		where (t.about && @messages::bigint[] or t.message_id = any (@messages) or t.id = any (@tasks)) and not (t.forgotten and t.answer = '' and t.error = '') returning t.id),
 	steps_gone as (update task_steps s set arguments = '', text = '', for_user = '', calls = null, passages = null, ref = '', handover = '', fence = '', asked = ''
@@ -420,7 +422,7 @@ const forgetTasksSQL = `tasks_gone as (update tasks t set forgotten = true, inpu
 const supersedeSQL = `update tasks set state = 'failed', error = 'what was asked has changed', finished_at = now(), attempt = attempt + 1
 	where chat_id = $1 and kind = $2 and key <> $3 and finished_at is null`
 
-// SupersedeTasks ends the chat's other tasks of a kind: what they answer is not asked any more.
+// SupersedeTasks fails the other tasks of a kind in a chat, because their question has changed.
 func SupersedeTasks(ctx context.Context, w Writer, chat ChatID, kind TaskKind, key string) error {
 	return row.Exec(ctx, w, "end tasks that are asked no more", supersedeSQL, chat, kind, key)
 }

@@ -11,17 +11,17 @@ import (
 	"multis/store/row"
 )
 
-// SectionOrigin is the name of the document that holds what a capture wrote.
+// SectionOrigin returns the origin of the document with the notes of a capture.
 func SectionOrigin(section SectionID) string { return fmt.Sprintf("memory:section:%d", section) }
 
-// NoteOrigin is the name of the document that holds a note written by hand.
+// NoteOrigin returns the origin of the document with a note that was written by hand.
 func NoteOrigin(note NoteID) string { return fmt.Sprintf("memory:note:%d", note) }
 
-// relearned is how many messages a capture looks at: a chat is captured anew from no further back.
+// relearned limits how many messages back a chat is captured again.
 const relearned = 60
 
-// A note's words are those of its capture, or of the first message of one written by hand; what was said again later only
-// vouches for it. A note that took the place of a tainted one quotes it.
+// unlearnSQL finds the notes to delete. The words of a note are from its capture, or from its first message if it was written by hand;
+// later messages only say it again. A note that replaced one of them quotes it and is deleted too.
 const unlearnSQL = `with tainted as (
 		select n.id, n.section_id from notes n left join note_sections s on s.id = n.section_id
 		where n.id = any (@notes) or (n.sources && @messages::bigint[]
@@ -45,7 +45,7 @@ const unlearnSQL = `with tainted as (
 	select (select count(*) from going)::int, (select count(*) from promised)::int,
 		array(select 'memory:section:' || id from sections union all select 'memory:note:' || id from tainted where section_id is null)`
 
-// A note holds again when what took its place is gone.
+// holdsAgainSQL makes notes valid again whose replacement is deleted.
 const holdsAgainSQL = `update notes set valid_to = null, superseded_by = null
 	where superseded_by in (select id from notes where section_id in (` + goneSectionsSQL + `) or (section_id is null and 'memory:note:' || id = any (@origins)))`
 
@@ -55,7 +55,7 @@ const dropSectionsSQL = "delete from note_sections s where 'memory:section:' || 
 
 const dropNotesSQL = "delete from notes where section_id is null and 'memory:note:' || id = any (@origins)"
 
-// unlearned counts what went with messages: notes, the passages that hold them, promises.
+// unlearned counts what was deleted with messages: notes, the passages with them, and commitments.
 type unlearned struct {
 	Notes    int
 	Promises int
@@ -63,8 +63,8 @@ type unlearned struct {
 	passages int
 }
 
-// unlearn removes what was learned from messages, and the notes that are named: the notes of their captures with their passages, the
-// promises, and what quotes them. What else those captures found is found anew from the messages that are left.
+// unlearn deletes the notes and commitments that were learned from messages, and the notes that are named, with the notes of the same
+// captures. What else those captures found is learned again from the messages that are left.
 func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageID, notes []NoteID) (unlearned, error) {
 	var u unlearned
 	var before string
@@ -87,7 +87,7 @@ func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageI
 	return u, row.SetScopeTo(ctx, tx, before)
 }
 
-// dropLearned deletes captures and notes written by hand with their passages, and returns how many passages there were.
+// dropLearned deletes captures and notes written by hand with their passages, and returns the number of passages.
 func dropLearned(ctx context.Context, tx Tx, origins []string) (int, error) {
 	for _, sql := range []string{holdsAgainSQL, dropSectionsSQL, dropNotesSQL} {
 		if err := row.Exec(ctx, tx, "forget notes", sql, pgx.NamedArgs{"origins": origins}); err != nil {

@@ -13,7 +13,7 @@ const pruneUsageSQL = `with gone as (delete from usage where created_at < $1 ret
 	runs as (delete from budgets b where b.cap = 'run' and not exists (select from usage u where u.run = b.subject and u.run <> '' and u.created_at >= $1))
 	select count(*) from gone`
 
-// PruneUsage forgets what calls from before a time cost.
+// PruneUsage deletes what calls from before a time cost.
 func PruneUsage(ctx context.Context, w Writer, before time.Time) (int, error) {
 	return row.Value[int](ctx, w, "prune usage", pruneUsageSQL, before)
 }
@@ -21,14 +21,14 @@ func PruneUsage(ctx context.Context, w Writer, before time.Time) (int, error) {
 const freeLeasesSQL = `with freed as (update chats set locked_by = '', locked_until = '-infinity'
 	where locked_by <> '' and locked_until < now() - interval '10 minutes' returning 1) select count(*) from freed`
 
-// FreeLeases takes chats back from turns that are long over. Their leases had ended already; this tidies the names.
+// FreeLeases removes the names of turns whose leases ended long ago.
 func FreeLeases(ctx context.Context, w Writer) (int, error) {
 	return row.Value[int](ctx, w, "free leases", freeLeasesSQL)
 }
 
 const analyzeSQL = "analyze chats, messages, message_index, notes, note_sections, outbox, chunks, chunk_index, term_stats, message_terms, documents, schedules, schedule_runs"
 
-// Analyze has Postgres look at what the tables hold, so that it plans well after a quiet growth.
+// Analyze updates the planner's statistics, which Postgres does not do for slow growth.
 func Analyze(ctx context.Context, w Writer) error {
 	return row.Exec(ctx, w, "analyze", analyzeSQL)
 }

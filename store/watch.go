@@ -12,30 +12,30 @@ import (
 	"multis/text"
 )
 
-// WatchKind says what a watch looks at.
+// WatchKind is what a watch looks at.
 type WatchKind string
 
 // The kinds of watches.
 const (
-	WatchPage  WatchKind = "page"  // a page of the web, now and then
-	WatchInbox WatchKind = "inbox" // what other programs send
+	WatchPage  WatchKind = "page"  // a web page, regularly
+	WatchInbox WatchKind = "inbox" // what other programs send to an address
 )
 
-// Watch is something that the owner wants to hear of.
+// Watch is a web page, or an inbox for other programs, whose news the owner is told.
 type Watch struct {
 	ID      WatchID
 	Name    string
 	Kind    WatchKind
 	Address string // of a page
-	Every   int64  // seconds between two looks at a page
-	Token   []byte // of an inbox: SHA-256 of what its callers must know
-	// Validator and Seen are the version of the page that was seen last. Seen is nil before the first look.
+	Every   int64  // seconds between two checks of a page
+	Token   []byte // the SHA-256 of an inbox's token
+	// Validator and Seen are the last version of the page. Seen is nil before the first check.
 	Validator string
 	Seen      *string
 	NextAt    time.Time
 	CheckedAt *time.Time
 	ChangedAt *time.Time
-	// Failures counts the looks since it last worked, and Error says why.
+	// Failures counts the failed checks since the last good one, and Error is the last reason.
 	Failures int
 	Error    string
 }
@@ -44,7 +44,7 @@ const watchColumns = "id, name, kind, address, every, token, validator, seen, ne
 
 const insertWatchSQL = "insert into watches (name, kind, address, every, token) values ($1, $2, $3, $4, $5) on conflict do nothing returning id"
 
-// InsertWatch adds a watch and returns its id; 0 when there is one of that name.
+// InsertWatch stores a watch and returns its id, or 0 if the name is taken.
 func InsertWatch(ctx context.Context, tx Tx, w Watch) (WatchID, error) {
 	rows, err := tx.Query(ctx, insertWatchSQL, w.Name, w.Kind, w.Address, w.Every, w.Token)
 	if err != nil {
@@ -59,13 +59,13 @@ func InsertWatch(ctx context.Context, tx Tx, w Watch) (WatchID, error) {
 
 const listWatchesSQL = "select " + watchColumns + " from watches order by name"
 
-// HashToken is what is kept of an inbox's token.
+// HashToken returns the hash under which an inbox's token is stored.
 func HashToken(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
 }
 
-// Watches lists the watches by name.
+// Watches returns the watches by name.
 func Watches(ctx context.Context, db DB) ([]Watch, error) {
 	return row.All[Watch](ctx, db, "watches", listWatchesSQL)
 }
@@ -87,7 +87,7 @@ func WatchByName(ctx context.Context, db DB, name string) (Watch, error) {
 const noteWatchSQL = `update watches set validator = @validator, seen = @seen, next_at = @next, checked_at = now(),
 	changed_at = case when @changed then now() else changed_at end, failures = @failures, error = @error where id = @id`
 
-// RecordPageCheck writes what a look came to. changed says that there was something to tell.
+// RecordPageCheck stores the result of a check of a page. changed means that the page has changed.
 func RecordPageCheck(ctx context.Context, tx Tx, w Watch, changed bool) error {
 	return row.Exec(ctx, tx, "note watch", noteWatchSQL, pgx.NamedArgs{
 		"id": w.ID, "validator": w.Validator, "seen": w.Seen, "next": w.NextAt, "changed": changed, "failures": w.Failures, "error": text.Storable(w.Error),
@@ -100,7 +100,8 @@ const dropCallsSQL = "delete from watch_calls where watch_id = $1 and at < now()
 
 const callSQL = "insert into watch_calls (watch_id, key) values ($1, $2) on conflict do nothing"
 
-// RecordWebhookCall notes that an inbox was called. A call without a key is always new; one with a key is so once a week.
+// RecordWebhookCall stores a call of an inbox. first is false if a call with the same key was stored within a week. A call without a key
+// is always new.
 func RecordWebhookCall(ctx context.Context, tx Tx, watch WatchID, key string) (first bool, err error) {
 	if err := row.Exec(ctx, tx, "note call", noteCallSQL, watch); err != nil || key == "" {
 		return err == nil, err
@@ -117,7 +118,7 @@ func RecordWebhookCall(ctx context.Context, tx Tx, watch WatchID, key string) (f
 
 const dropWatchSQL = "delete from watches where id = $1"
 
-// DeleteWatch ends a watch.
+// DeleteWatch deletes a watch.
 func DeleteWatch(ctx context.Context, tx Tx, watch WatchID) error {
 	return row.Exec(ctx, tx, "end watch", dropWatchSQL, watch)
 }

@@ -11,12 +11,12 @@ import (
 	"multis/text"
 )
 
-// Summary is what was said in a chat before the part of its conversation that is read word for word.
+// Summary is the summary of the older part of a conversation, which prompts show in place of its messages.
 type Summary struct {
 	ChatID ChatID
 	Body   string
 	About  []MessageID // the messages whose words may be in it
-	Until  time.Time   // when the last of them was said
+	Until  time.Time   // the time of the last of them
 }
 
 const summarySQL = "select s.chat_id, s.body, s.about, s.until from chat_summaries s where s.chat_id = $1"
@@ -38,18 +38,18 @@ const windowSQL = "select * from (select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.kind <> 'reaction' and m.redacted_at is null and m.body <> '' and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
 	order by m.ts desc, m.id desc limit $4) w order by ts, id`
 
-// RecentMessages returns the newest limit messages of a chat since a time, oldest first, without some. A zero time is the beginning.
+// RecentMessages returns the newest messages of a chat since a time, without some, the oldest first. A zero time means from the start.
 func RecentMessages(ctx context.Context, db DB, chat ChatID, since time.Time, without []MessageID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, windowSQL, chat, timeOrNil(since), row.EmptyIfNil(without), limit)
 }
 
-// AnsweredQuestion is a question of the owner's and what he was answered.
+// AnsweredQuestion is a question of the owner with its answer.
 type AnsweredQuestion struct {
 	Message  MessageID
 	EventID  id.EventID
 	At       time.Time
 	Question string
-	Answer   string      // as the model gave it
+	Answer   string      // of the model
 	About    []MessageID // the messages whose words may be in the answer
 }
 
@@ -58,8 +58,8 @@ const askedSQL = `select * from (select m.id, m.event_id, m.ts, m.body, t.answer
 		and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
 	order by m.ts desc, m.id desc limit $4) w order by ts, id`
 
-// AnsweredQuestions returns the newest questions of a room since a time that a model answered, oldest first, without some. What else is
-// said in such a room, commands and what they lead to, is no conversation.
+// AnsweredQuestions returns the newest questions in a room that a model answered since a time, without some, the oldest first. Commands
+// and their replies are not part of the conversation.
 func AnsweredQuestions(ctx context.Context, db DB, room ChatID, since time.Time, without []MessageID, limit int) ([]AnsweredQuestion, error) {
 	return row.All[AnsweredQuestion](ctx, db, "conversation", askedSQL, room, timeOrNil(since), row.EmptyIfNil(without), limit, TaskAsk)
 }
