@@ -168,7 +168,7 @@ func TestAModelThatObeysEveryAttackReachesNothingBeyondTheFloor(t *testing.T) {
 			b := setup(t, model)
 			_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "margins.md", Data: []byte("# Margins\n\nMARGIN-SECRET: The margin is 40 percent. A grand piano cost margin.\n"), Role: policy.Admin})
 			require.NoError(t, err)
-			b.note(policy.Admin, policy.ChatID(b.admin.ID), "NOTE-SECRET of the owner")
+			b.note(policy.Admin, b.admin.ID, "NOTE-SECRET of the owner")
 			var all []tools.Tool
 			for _, name := range []string{
 				"exec", "remember", "send_file", "read_file", "fetch_url", "grep_files", "find_files", "lamp", "sessions_send", "sessions_history", "write_persona", "delegate", "schedule",

@@ -1,7 +1,5 @@
 package store
 
-import ()
-
 // RefKind is what a Ref refers to.
 type RefKind string
 

@@ -71,7 +71,7 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 		for i, b := range bare {
 			list[i] = around(r, centres[r.IntN(len(centres))], dimensions)
 			vectors[b.ID], roleOf[b.ID] = list[i], b.Role
-			after = store.ChunkID(b.ID)
+			after = b.ID
 		}
 		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return index.PutVectors(t.Context(), tx, model, bare, list) }))
 	}

@@ -50,7 +50,7 @@ func (r Reader) QueryAll(ctx context.Context, list ...Statement) (pgx.BatchResul
 // Lazy returns a Writer for the texts of the scope that does not wait for the disk: see NewLazy.
 func (r Reader) Lazy() Writer {
 	r.s.begin += ", " + lazySQL("'off'")
-	return lazy{r.s}
+	return lazy(r)
 }
 
 // NewLazy returns a Writer whose commits do not wait for the disk. What it writes is visible to all at once, but if the database's machine
