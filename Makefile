@@ -25,11 +25,11 @@ demo: ## See the whole of it: a real homeserver, a real bridge, four contacts an
 .PHONY: test
 test: ## Run all tests: units and the database under the race detector, end to end on a real homeserver
 	@deploy/setup.sh postgres cc
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line units endtoend
+	@$(MAKE) --no-print-directory --jobs=2 units endtoend
 
 .PHONY: units
 units:
-	CGO_ENABLED=1 nice go test -race -tags $(TAGS) ./...
+	CGO_ENABLED=1 nice go test -race -timeout 30m -tags $(TAGS) ./...
 	cd bench && CGO_ENABLED=1 nice go test -tags '$(TAGS) sqlite_fts5' .
 
 .PHONY: endtoend

@@ -106,7 +106,7 @@ func FuzzClip(f *testing.F) {
 	f.Add("", 0)
 	f.Fuzz(func(t *testing.T, s string, n int) {
 		if n < 1 || !utf8.ValidString(s) {
-			t.Skip()
+			return // no limit that a caller gives
 		}
 		clipped := ClipBytes(s, n)
 		require.LessOrEqual(t, len(clipped), n)
