@@ -1,4 +1,5 @@
-// Package store holds all SQL: one file a family of tables. It knows nothing of Matrix' network or of models.
+// Package store holds the SQL of all tables but those of the index: one file a family of tables. It knows nothing of Matrix' network or of
+// models. The SQL of search is in store/index, and what both use in store/row.
 package store
 
 import (
