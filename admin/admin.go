@@ -1,9 +1,10 @@
-// Package admin is the chat room in which the owner controls multis by commands, answers its questions by a number, a word or a reaction,
-// and gets its notices. A router passes each message to a topic: a struct with the commands, questions and notices of, for example,
-// drafts. Everything that is said goes through the outbox, in the transaction that makes the change it reports.
+// Package admin implements the admin room: the owner controls multis there by commands, answers its questions by a number, a word or a reaction,
+// and gets its notices. A router passes each message to a topic, which is a struct with the commands, questions and notices about one subject,
+// such as drafts. Each reply is queued in the transaction that makes the change it reports.
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,19 +14,20 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
+	"multis/audit"
 	"multis/bridgebridge"
 	"multis/clock"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/memory"
 	"multis/outbox"
+	"multis/pin"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
 )
 
-// Options are the parts that an Admin works with. Tools, Saved and Skills may be nil: there are none then. Everything else must be
-// set, but for the fields that name a default.
+// Options are what an Admin works with. Tools, Policy, Saved and Skills may be nil, and fields with a default may be zero. All others must be set.
 type Options struct {
 	Store    *store.Store
 	Box      *outbox.Box
@@ -36,11 +38,22 @@ type Options struct {
 	Replayer Replayer
 	Files    Files
 	Tools    Toolbox
+	Policy   Policy
 	Saved    SavedTasks
 	Skills   Skills
 	Memory   *memory.Memory
-	Rules    Rules
-	// MaxTools is the largest number of tools that a model is offered.
+	Settings Settings
+	// Examiner checks the installation; nil where there is none to check.
+	Examiner Examiner
+	// Accounts reads what multis can do as the owner; nil without a homeserver.
+	Accounts Accounts
+	// Config is what can be set in chat; nil without a configuration file.
+	Config Configuration
+	// PIN judges the owner's PIN; nil where there is none, as in a terminal.
+	PIN *pin.Keeper
+	// Host runs commands on this machine; nil while that is off.
+	Host Host
+	// MaxTools is the maximum number of tools that a model is offered.
 	MaxTools int
 	// Clock carries out schedules.
 	Clock *clock.Clock
@@ -48,24 +61,26 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Admin is the router of the admin room: it reads a message, finds the command, the question or the task that it is about, and writes
-// the answer. It keeps no state in memory, so another Admin on the same store continues where it stopped. The exported fields handle
-// the jobs of their commands.
+// Admin is the router of the admin room: it reads a message, finds the command, question or task that the message is about, and writes the answer.
+// It keeps no state in memory, so several processes may each have an Admin on the same store. The exported fields handle the jobs of their topics.
 type Admin struct {
 	store       *store.Store
 	room        *room
-	rules       Rules
+	settings    Settings
 	Documents   *DocumentCommands
 	Tasks       *TaskCommands
 	Commitments *CommitmentCommands
 	Exports     *ExportCommands
 	Forgetting  *ForgetCommands
 	Drafts      *DraftCommands
+	Shadows     *ShadowCommands
 	Imports     *ImportCommands
 	Budget      *BudgetCommands
+	Host        *HostCommands
 	Notices     *Notices
 
 	questions *questionCommands
+	pins      *pinCommands
 	schedules *scheduleCommands
 	help      *helpCommands
 	dialogs   *dialogs
@@ -78,47 +93,57 @@ func New(o Options) *Admin {
 		o.Now = time.Now
 	}
 	if o.Library != nil {
-		o.Rules.folder = o.Library.Folder()
+		o.Settings.folder = o.Library.Folder()
 	}
-	room := &room{store: o.Store, box: o.Box, rules: o.Rules, now: o.Now}
+	room := &room{store: o.Store, box: o.Box, settings: o.Settings, now: o.Now}
 	table := &commandTable{}
-	states := &chatStates{store: o.Store, room: room, rules: o.Rules}
-	chats := &chatPicker{store: o.Store, states: states, table: table, rules: o.Rules}
+	states := &chatStates{store: o.Store, room: room, settings: o.Settings}
+	chats := &chatPicker{store: o.Store, states: states, table: table, settings: o.Settings}
 	dialogs := &dialogs{store: o.Store, room: room, table: table, kinds: map[string]func() question{}}
-	agents := &agentCommands{chats: chats, tools: o.Tools, maxTools: o.MaxTools, skills: o.Skills, rules: o.Rules}
-	questions := &questionCommands{store: o.Store, search: o.Search, asker: o.Asker, agents: agents, rules: o.Rules}
-	tasks := &TaskCommands{store: o.Store, room: room, asker: o.Asker, planner: o.Planner, replayer: o.Replayer, dialogs: dialogs, saved: o.Saved}
-	documents := &DocumentCommands{store: o.Store, library: o.Library, files: o.Files, room: room, rules: o.Rules}
-	notes := &noteCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
-	commitments := &CommitmentCommands{store: o.Store, room: room, chats: chats, rules: o.Rules}
-	briefs := &briefCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, commitments: commitments, rules: o.Rules}
-	exports := &ExportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
-	forgetting := &ForgetCommands{store: o.Store, memory: o.Memory, room: room, chats: chats, rules: o.Rules}
+	agents := &agentCommands{chats: chats, tools: o.Tools, maxTools: o.MaxTools, skills: o.Skills, settings: o.Settings}
+	questions := &questionCommands{store: o.Store, search: o.Search, asker: o.Asker, agents: agents, settings: o.Settings}
+	pins := &pinCommands{store: o.Store, room: room, keeper: o.PIN}
+	tasks := &TaskCommands{store: o.Store, room: room, asker: o.Asker, planner: o.Planner, replayer: o.Replayer, dialogs: dialogs, saved: o.Saved, pins: pins}
+	documents := &DocumentCommands{store: o.Store, library: o.Library, files: o.Files, room: room, settings: o.Settings}
+	notes := &noteCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
+	commitments := &CommitmentCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
+	briefs := &briefCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, commitments: commitments, settings: o.Settings}
+	exports := &ExportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
+	forgetting := &ForgetCommands{store: o.Store, memory: o.Memory, room: room, chats: chats, settings: o.Settings}
 	merges := &mergeCommands{store: o.Store, chats: chats}
-	modes := &modeCommands{store: o.Store, room: room, chats: chats, states: states, rules: o.Rules}
-	drafts := &DraftCommands{store: o.Store, room: room, chats: chats, dialogs: dialogs, rules: o.Rules}
-	explanations := &whyCommands{store: o.Store, room: room, chats: chats, asker: o.Asker, rules: o.Rules}
-	imports := &ImportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, rules: o.Rules}
-	schedules := &scheduleCommands{store: o.Store, clock: o.Clock, asker: o.Asker, agents: agents, chats: chats, room: room, rules: o.Rules}
-	pauses := &pauseCommands{room: room, chats: chats, states: states, rules: o.Rules}
+	modes := &modeCommands{store: o.Store, room: room, chats: chats, states: states, settings: o.Settings}
+	shadows := &ShadowCommands{store: o.Store, room: room, chats: chats, settings: o.Settings}
+	drafts := &DraftCommands{store: o.Store, room: room, chats: chats, dialogs: dialogs, shadows: shadows, settings: o.Settings}
+	explanations := &whyCommands{store: o.Store, room: room, chats: chats, asker: o.Asker, settings: o.Settings}
+	imports := &ImportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
+	schedules := &scheduleCommands{store: o.Store, clock: o.Clock, asker: o.Asker, agents: agents, chats: chats, room: room, settings: o.Settings}
+	pauses := &pauseCommands{room: room, chats: chats, states: states, settings: o.Settings}
 	stalls := &stallNotices{store: o.Store, room: room}
 	bridges := &bridgeCommands{store: o.Store, room: room}
-	status := &statusCommands{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, rules: o.Rules}
-	watches := &watchCommands{store: o.Store, room: room, rules: o.Rules}
+	restores := &restoreCommands{store: o.Store, room: room, clock: o.Clock, drafts: drafts, began: o.Now()}
+	safeMode := &safeModeCommands{store: o.Store, room: room}
+	doctors := &doctorCommands{room: room, chats: chats, examiner: o.Examiner}
+	configs := &configCommands{store: o.Store, config: o.Config}
+	status := &statusCommands{store: o.Store, pins: pins, room: room, states: states, bridges: bridges, stalls: stalls, restores: restores, safeMode: safeMode, doctors: doctors, settings: o.Settings}
+	watches := &watchCommands{store: o.Store, room: room, settings: o.Settings}
 	hooks := &hookCommands{store: o.Store, room: room}
-	budget := &BudgetCommands{store: o.Store, room: room, rules: o.Rules}
-	help := &helpCommands{table: table, asker: o.Asker, room: room, rules: o.Rules}
+	audits := &auditCommands{store: o.Store, chats: chats, settings: o.Settings, now: o.Now}
+	policies := &policyCommands{o.Policy}
+	hosts := &HostCommands{store: o.Store, room: room, host: o.Host, settings: o.Settings}
+	approvals := &approvalCommands{store: o.Store, room: room}
+	budget := &BudgetCommands{store: o.Store, room: room, settings: o.Settings}
+	help := &helpCommands{table: table, asker: o.Asker, room: room, settings: o.Settings}
 	a := &Admin{
-		store: o.Store, room: room, rules: o.Rules, Documents: documents, Tasks: tasks, Commitments: commitments, Exports: exports, Forgetting: forgetting, Drafts: drafts, Imports: imports, Budget: budget,
-		Notices:   &Notices{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, rules: o.Rules},
-		questions: questions, schedules: schedules, help: help, dialogs: dialogs, table: table,
+		store: o.Store, room: room, settings: o.Settings, Documents: documents, Tasks: tasks, Commitments: commitments, Exports: exports, Forgetting: forgetting, Drafts: drafts, Shadows: shadows, Imports: imports, Budget: budget, Host: hosts,
+		Notices:   &Notices{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, restores: restores, safeMode: safeMode, settings: o.Settings},
+		questions: questions, pins: pins, schedules: schedules, help: help, dialogs: dialogs, table: table,
 	}
 	table.commands = slices.Concat(
 		questions.commands(), documents.commands(), tasks.commands(), agents.commands(),
 		notes.commands(), briefs.commands(), commitments.commands(), exports.commands(), forgetting.commands(), merges.commands(),
-		modes.commands(), drafts.commands(), explanations.commands(), imports.commands(),
+		modes.commands(), drafts.commands(), shadows.commands(), explanations.commands(), imports.commands(),
 		schedules.commands(),
-		pauses.commands(), status.commands(), watches.commands(), hooks.commands(), bridges.commands(), budget.commands(), help.commands(),
+		pauses.commands(), safeMode.commands(), (&accountCommands{states: states, store: o.Store, accounts: o.Accounts}).commands(), status.commands(), doctors.commands(), configs.commands(), watches.commands(), hooks.commands(), bridges.commands(), restores.commands(), budget.commands(), policies.commands(), approvals.commands(), pins.commands(), hosts.commands(), audits.commands(), help.commands(),
 	)
 	for _, empty := range []func() question{
 		func() question { return &pickChat{picker: chats} },
@@ -126,11 +151,16 @@ func New(o Options) *Admin {
 		func() question { return &pickRole{} },
 		func() question { return &confirmBridge{bridges: bridges} },
 		func() question { return &confirmClaim{bridges: bridges} },
-		func() question { return &approveCall{} },
+		func() question { return &approveCard{} },
+		func() question { return &approvePlan{} },
 		func() question { return &decideDraft{drafts: drafts} },
+		func() question { return &markShadow{shadows: shadows} },
+		func() question { return &offerAuto{shadows: shadows} },
 		func() question { return &confirmDraft{drafts: drafts} },
 		func() question { return &confirmMerge{} },
 		func() question { return &confirmForget{commands: forgetting} },
+		func() question { return &pinQuestion{} },
+		func() question { return &decideRestored{restores: restores} },
 	} {
 		dialogs.kinds[empty().kind()] = empty
 	}
@@ -138,14 +168,14 @@ func New(o Options) *Admin {
 	return a
 }
 
-// errAlreadySettled rolls back a transaction whose message another attempt has settled.
-var errAlreadySettled = errors.New("the message was settled before")
+// errAlreadyAnswered rolls back a transaction because another attempt has answered the message.
+var errAlreadyAnswered = errors.New("the message was answered before")
 
-// olderCommandWait is how long a command waits before it looks again for an older one that is still running.
+// olderCommandWait is the delay of a command while an older one is still running.
 const olderCommandWait = 50 * time.Millisecond
 
-// Command carries out the command in a message of the admin room, once. A question is passed to Answer by a job of its own, so that no
-// command waits for a model. last says that no other attempt follows.
+// Command carries out the command in a message of the admin room, once. For a question it enqueues a job that calls Answer, so that no command waits
+// for a model. last says that no other attempt follows.
 func (a *Admin) Command(ctx context.Context, message store.MessageID, last bool) error {
 	r, err := a.loadRequest(ctx, message)
 	if errors.Is(err, store.ErrNotFound) {
@@ -180,6 +210,9 @@ func (a *Admin) Answer(ctx context.Context, message store.MessageID, last bool) 
 // execute handles a request and commits the answer. A failure of the last attempt is reported to the owner.
 func (a *Admin) execute(ctx context.Context, r request, last bool) error {
 	ans, err := a.handle(ctx, r)
+	if err == nil {
+		ans, err = a.pins.guard(ctx, r, ans)
+	}
 	if err == nil && !ans.handled {
 		err = a.commit(ctx, r, ans)
 	}
@@ -196,17 +229,17 @@ func (a *Admin) loadRequest(ctx context.Context, message store.MessageID) (reque
 		return request{}, err
 	}
 	room, err := store.ChatByID(ctx, a.store.DB(), m.ChatID)
-	if command, ok := policy.ExpandShortcut(a.rules.Shortcuts, m.Body); ok && m.Author.IsOwner() && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
+	if command, ok := policy.ExpandShortcut(a.settings.Shortcuts, m.Body); ok && m.Author.IsOwner() && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
 		m.Body = command
 	}
 	return request{message: m, room: room, now: a.room.now()}, err
 }
 
-// maxOlderCommandTime is how long an unfinished command delays those after it, so that one that hangs does not block the room.
+// maxOlderCommandTime is how long an unfinished command delays later ones. It is limited so that a command that hangs does not block the room.
 const maxOlderCommandTime = time.Minute
 
-// mustWait reports whether an older command must finish first. Questions are not waited for, because they take long and change
-// nothing. /pause never waits.
+// mustWait reports whether an older command must finish first. A command does not wait for questions, which take long and change nothing, and /pause
+// never waits.
 func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 	if name, _ := parseCommand(r.message.Body); name == "pause" {
 		return false, nil
@@ -223,10 +256,13 @@ func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 	return false, nil
 }
 
-// commit writes an answer, with what it changes, in one transaction. If the message was settled meanwhile, nothing is written.
+// commit makes the changes of an answer and queues its text, in one transaction. If the message was answered meanwhile, it writes nothing.
 func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	ans.kind = outbox.Answer
 	err := a.store.InTx(ctx, func(tx store.Tx) error {
+		if err := a.audit(ctx, tx, r, ans); err != nil {
+			return err
+		}
 		var err error
 		if ans.text, err = ans.apply(ctx, tx); err != nil {
 			return err
@@ -249,28 +285,58 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 			}
 			out = &outboxID
 		}
-		why := ans.reason
-		if why == "" {
-			why = policy.CodeCommand.Sentence()
-		}
-		settled, err := store.MarkAnswered(ctx, tx, []store.MessageID{r.message.ID}, out, policy.CodeCommand, why)
-		if err == nil && settled == 0 {
-			err = errAlreadySettled
-		}
-		return err
+		return markHandled(ctx, tx, r, out, cmp.Or(ans.reason, policy.CodeCommand.Sentence()))
 	})
-	if errors.Is(err, errAlreadySettled) {
+	if errors.Is(err, errAlreadyAnswered) {
 		return nil
 	}
 	return err
 }
 
-// reportFailure tells the owner that a command failed for good, with the reference under which the log has the cause.
+// markHandled marks a request as answered, or returns errAlreadyAnswered. One that waited for the PIN is marked since the PIN was asked for:
+// its question for the PIN is closed.
+func markHandled(ctx context.Context, tx store.Tx, r request, out *uuid.UUID, reason string) error {
+	var first bool
+	var err error
+	if r.grant != nil {
+		first, err = store.FinishDialog(ctx, tx, r.grant.dialog)
+	} else {
+		var marked int64
+		marked, err = store.MarkAnswered(ctx, tx, []store.MessageID{r.message.ID}, out, policy.CodeCommand, reason)
+		first = marked > 0
+	}
+	if err == nil && !first {
+		return errAlreadyAnswered
+	}
+	return err
+}
+
+// audit names who makes the changes of the transaction, and writes what was asked for into the audit log. A text that is no command is a
+// question.
+func (a *Admin) audit(ctx context.Context, tx store.Tx, r request, ans answer) error {
+	actor := audit.Operator
+	if r.isOwner() {
+		actor = audit.Owner
+	}
+	if err := audit.SetActor(ctx, tx, actor); err != nil {
+		return err
+	}
+	action, _ := parseCommand(typedText(r.message))
+	if _, known := a.table.lookup(action); !known {
+		action = r.message.Kind
+	}
+	return a.settings.Audit.Append(ctx, tx, audit.Entry{
+		Kind: audit.Command, Actor: actor, Person: string(r.message.Sender), Chat: r.room.ID, Message: r.message.ID, Action: action,
+		Outcome: cmp.Or(ans.outcome, "answered"), Content: []byte(r.message.Body),
+	})
+}
+
+// reportFailure answers a command that failed finally. The answer has the reference under which the log has the cause.
 func (a *Admin) reportFailure(ctx context.Context, r request, cause error) error {
 	ref := fmt.Sprintf("#%d", r.message.ID)
 	zerolog.Ctx(ctx).Err(cause).Str("ref", ref).Msg("A command failed")
 	return a.commit(ctx, r, answer{
 		text:   "⚠️ **That did not work**, and nothing was changed. The log says why under " + esc(ref) + "; then try again.",
-		reason: "It failed.",
+		reason: "It failed.", outcome: "failed",
 	})
 }

@@ -12,13 +12,13 @@ import (
 	"multis/text"
 )
 
-// agentCommands shows the agents, their skills and tools, and sets which agent answers in a chat.
+// agentCommands lists the agents, their skills and tools, and sets which agent answers in a chat.
 type agentCommands struct {
 	chats    *chatPicker
 	tools    Toolbox
 	skills   Skills
 	maxTools int
-	rules    Rules
+	settings Settings
 }
 
 // commands returns the commands about agents, their skills and tools.
@@ -33,7 +33,7 @@ func (ag *agentCommands) commands() []command {
 			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
 				return ag.set(chat, pick.Agent), nil
 			},
-			chatHint: func(chatPick) string { return " to have it answered there" },
+			chatHint: func(chatPick) string { return " to set the agent there" },
 			summary:  "who answers here, or in a chat",
 			help:     "`/agent sales` has sales answer all you write here, `/agent sales Ana` what Ana writes; `/agent none` leaves it to the configuration. `@sales question` asks once.",
 		},
@@ -48,7 +48,7 @@ func (ag *agentCommands) commands() []command {
 	}
 }
 
-// toolNames returns the tools that a model has for the owner now. A scheduled question may use these and no others.
+// toolNames returns the names of the tools that a model may call for the owner now. A schedule may later use these and no others.
 func (ag *agentCommands) toolNames(ctx context.Context, room store.Chat) ([]string, error) {
 	if ag.tools == nil {
 		return nil, nil
@@ -66,11 +66,11 @@ func (ag *agentCommands) toolNames(ctx context.Context, room store.Chat) ([]stri
 
 // list shows the agents.
 func (ag *agentCommands) list(_ context.Context, r request, _ string) (answer, error) {
-	if len(ag.rules.Agents) == 0 {
+	if len(ag.settings.Agents) == 0 {
 		return answer{text: "Only I answer. More agents stand in config.yaml under `agents`, each with its own manner, files and tools."}, nil
 	}
-	lines := []string{"**" + text.Count(len(ag.rules.Agents), "agent") + "**"}
-	for _, g := range ag.rules.Agents {
+	lines := []string{"**" + text.Count(len(ag.settings.Agents), "agent") + "**"}
+	for _, g := range ag.settings.Agents {
 		entry := strings.Join(strings.Fields(g.Emoji+" "+code("@"+g.ID)+" "+esc(g.Name)), " ") + answersHere(g, r.room.Agent)
 		if g.Theme != "" {
 			entry += " — " + esc(g.Theme)
@@ -104,13 +104,13 @@ func (ag *agentCommands) choose(ctx context.Context, r request, args string) (an
 	if name == "" {
 		return ag.list(ctx, r, "")
 	}
-	i := slices.IndexFunc(ag.rules.Agents, func(g Agent) bool { return strings.EqualFold(g.ID, name) || strings.EqualFold(g.Name, name) })
+	i := slices.IndexFunc(ag.settings.Agents, func(g Agent) bool { return strings.EqualFold(g.ID, name) || strings.EqualFold(g.Name, name) })
 	if i < 0 && !strings.EqualFold(name, "none") {
 		return answer{text: "I know no agent " + code(name) + ". `/agents` lists them."}, nil
 	}
 	chosen := ""
 	if i >= 0 {
-		chosen = ag.rules.Agents[i].ID
+		chosen = ag.settings.Agents[i].ID
 	}
 	if chatName = strings.TrimSpace(chatName); chatName != "" {
 		return ag.chats.withChat(ctx, chatName, "agent", chatPick{Agent: chosen})
@@ -118,11 +118,11 @@ func (ag *agentCommands) choose(ctx context.Context, r request, args string) (an
 	return ag.set(r.room, chosen), nil
 }
 
-// set makes an agent answer in a chat. The empty agent leaves it to the configuration.
+// set sets the agent that answers in a chat. Empty means the agent of the configuration.
 func (ag *agentCommands) set(chat store.Chat, agent string) answer {
 	where := "here"
 	if chat.Kind != policy.KindAdmin {
-		where = "in " + esc(label(chat))
+		where = "in " + esc(chat.Label())
 	}
 	text := "The agent from config.yaml answers " + where + " again."
 	if agent != "" {
@@ -131,7 +131,7 @@ func (ag *agentCommands) set(chat store.Chat, agent string) answer {
 	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error { return store.SetAgent(ctx, tx, chat.ID, agent) }}
 }
 
-// listSkills shows the skill files, and whom they are used for.
+// listSkills lists the skill files, and for whose questions they are used.
 func (ag *agentCommands) listSkills(_ context.Context, _ request, _ string) (answer, error) {
 	var all []Skill
 	if ag.skills != nil {
@@ -178,7 +178,7 @@ func audience(s Skill) string {
 
 // listTools shows the tools that a model may call for the owner.
 func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (answer, error) {
-	if ag.tools == nil || ag.rules.Model == modelNone {
+	if ag.tools == nil || ag.settings.Model == modelNone {
 		return answer{text: "Without a model nothing calls tools. `llm.model` in config.yaml names one."}, nil
 	}
 	all, err := ag.tools.Tools(ctx, r.room)
@@ -189,7 +189,7 @@ func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (an
 	for _, t := range all {
 		first, _, _ := strings.Cut(text.OneLine(t.Summary), ". ")
 		entry := code(t.Name) + " — " + esc(strings.TrimSuffix(first, "."))
-		if t.Asks {
+		if t.NeedsApproval {
 			entry += " (I ask you first)"
 		}
 		lines = append(lines, entry)
@@ -197,17 +197,15 @@ func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (an
 	if len(all) == ag.maxTools {
 		lines = append(lines, fmt.Sprintf("⚠️ A model takes %d tools, and what is above that is left out. Name those that you need: `allow` below `mcp` and `agents` in config.yaml.", ag.maxTools))
 	}
-	{
-		for _, s := range ag.tools.Sources() {
-			switch {
-			case s.Problem != "":
-				lines = append(lines, "⚠️ "+code(s.Name)+" is not there: "+esc(s.Problem)+". I try again.")
-			case len(s.Skipped) > 0:
-				lines = append(lines, "⚠️ of "+code(s.Name)+" not taken: "+esc(strings.Join(s.Skipped, "; ")))
-			}
+	for _, s := range ag.tools.Sources() {
+		switch {
+		case s.Problem != "":
+			lines = append(lines, "⚠️ "+code(s.Name)+" is not there: "+esc(s.Problem)+". I try again.")
+		case len(s.Skipped) > 0:
+			lines = append(lines, "⚠️ of "+code(s.Name)+" not taken: "+esc(strings.Join(s.Skipped, "; ")))
 		}
 	}
-	return answer{text: strings.Join(lines, "\n") + "\n\nFor contacts: searching what they may see, and handing over to you. Nothing else."}, nil
+	return answer{text: strings.Join(lines, "\n") + "\n\nFor contacts: searching what they may see, and escalating to you. Nothing else."}, nil
 }
 
 // mentionPattern matches a mention at the beginning of a text: "@sales".
@@ -216,14 +214,14 @@ var mentionPattern = regexp.MustCompile(`^@([\p{L}\d][\p{L}\d_-]{0,40})[:,]?(?:\
 // unknownAgent says that a mentioned agent does not exist. The zero answer means that it does, or that none is mentioned.
 func (ag *agentCommands) unknownAgent(reply string) answer {
 	m := mentionPattern.FindStringSubmatch(reply)
-	if m == nil || slices.ContainsFunc(ag.rules.Agents, func(g Agent) bool { return g.isCalled(m[1]) }) {
+	if m == nil || slices.ContainsFunc(ag.settings.Agents, func(g Agent) bool { return g.isCalled(m[1]) }) {
 		return answer{}
 	}
-	if len(ag.rules.Agents) == 0 {
+	if len(ag.settings.Agents) == 0 {
 		return answer{text: "There is no agent " + code("@"+m[1]) + ": only I answer. Agents stand in config.yaml under `agents:`."}
 	}
-	names := make([]string, len(ag.rules.Agents))
-	for i, g := range ag.rules.Agents {
+	names := make([]string, len(ag.settings.Agents))
+	for i, g := range ag.settings.Agents {
 		names[i] = code("@" + g.ID)
 	}
 	return answer{text: "There is no agent " + code("@"+m[1]) + ", only " + text.List(names) + ". `/agents` says what each is for."}

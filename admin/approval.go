@@ -2,17 +2,14 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
+	"time"
 
 	"multis/jobs"
 	"multis/outbox"
 	"multis/store"
-	"multis/text"
 )
 
 // TaskCommands starts, stops and replays tasks, and asks the owner to approve their plans and tool calls.
@@ -24,157 +21,173 @@ type TaskCommands struct {
 	replayer Replayer
 	dialogs  *dialogs
 	saved    SavedTasks
+	pins     *pinCommands
 }
 
-// approveCall asks whether a task may call a tool, or carry out its plan.
-type approveCall struct {
+// approveCard asks whether a task may make the tool calls on a card. TaskCommands.answerApproval reads the answers, which are more than the choices of
+// other questions.
+type approveCard struct {
+	Card  int64     // the first approval
+	Asked time.Time // an answer that was written before counts for nothing
+	open  time.Duration
+}
+
+// kindCard is the kind of questions about tool calls.
+const kindCard = "approval"
+
+func (approveCard) kind() string              { return kindCard }
+func (q approveCard) lifetime() time.Duration { return q.open }
+func (approveCard) accepts(string) bool       { return false }
+
+// command is /ask: whoever may ask may approve the calls of the answer.
+func (approveCard) command() string { return "ask" }
+
+// answer is not called, because the question accepts no choice.
+func (approveCard) answer(context.Context, request, choice) (answer, bool, error) {
+	return answer{}, false, nil
+}
+
+// approvePlan asks whether a plan is carried out.
+type approvePlan struct {
 	Approval int64
 	Tool     string
 }
 
-func (approveCall) kind() string { return "allow-call" }
+func (approvePlan) kind() string    { return "allow-call" }
+func (approvePlan) command() string { return "ask" }
 
-// command is /ask: who may ask may approve what the answer needs.
-func (approveCall) command() string { return "ask" }
+func (approvePlan) accepts(word string) bool { return word == wordYes || word == wordNo }
 
-func (approveCall) accepts(word string) bool { return word == wordYes || word == wordNo }
-
-// answer stores the decision and lets the task continue.
-func (q approveCall) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
-	if c.word != wordYes && c.word != wordNo {
-		return answer{}, false, nil
-	}
-	allowed := c.word == wordYes
-	text := "Not done: " + code(q.Tool) + "."
+// answer stores the decision and lets the task continue. An older version asked this question about tool calls as well; those are asked about again.
+func (q approvePlan) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	switch {
-	case q.Tool == store.PlanCall:
-		return q.agree(r, allowed), true, nil
-	case allowed:
-		text = "Allowed: " + code(q.Tool) + "."
+	case c.word != wordYes && c.word != wordNo:
+		return answer{}, false, nil
+	case q.Tool != store.PlanCall:
+		return answer{text: "Not done: " + code(q.Tool) + ". I was updated since I asked. Ask again."}, true, nil
+	default:
+		return q.agree(r, c.word == wordYes), true, nil
 	}
-	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error {
-		task, err := store.DecideApproval(ctx, tx, q.Approval, allowed, r.now)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil // the task continued without it
-		}
-		if err != nil {
-			return err
-		}
-		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task})
-	}}, true, nil
 }
 
-// RequestApproval asks the owner whether a task may call a tool or carry out its plan.
-func (ts *TaskCommands) RequestApproval(ctx context.Context, approval int64) error {
-	call, err := store.ApprovalByID(ctx, ts.store.DB(), approval)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && (call.Allowed != nil || !call.ExpiresAt.After(ts.room.now()))) {
-		return nil
-	}
-	if err != nil {
+// RequestApproval asks the owner whether a task may make the tool calls on a card, or carry out its plan. If the owner cannot be asked, the calls are
+// denied.
+func (ts *TaskCommands) RequestApproval(ctx context.Context, card int64) error {
+	calls, err := store.ApprovalsOnCard(ctx, ts.store.DB(), card)
+	if err != nil || len(calls) == 0 || calls[0].Allowed != nil || !calls[0].ExpiresAt.After(ts.room.now()) {
 		return err
 	}
-	return ts.room.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
-		task, err := store.TaskByID(ctx, tx, call.TaskID)
+	if calls[0].Tier == store.ApprovalPIN && ts.pins.keeper == nil { // in a terminal
+		return ts.denyUnasked(ctx, calls[0])
+	}
+	err = ts.room.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
+		task, err := store.TaskByID(ctx, tx, calls[0].TaskID)
 		if err != nil {
 			return err
 		}
-		if call.Tool == store.PlanCall {
-			return ts.showPlan(ctx, tx, room, call, task)
+		if calls[0].Tool == store.PlanCall {
+			return ts.showPlan(ctx, tx, room, calls[0], task)
 		}
-		text := fmt.Sprintf("🔐 **Task %d wants to use %s**\n%s\n\n👍 do it · 👎 don't.", call.TaskID, code(call.Tool), argumentsText(call.Arguments))
-		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+		now := ts.room.now()
+		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, cardText(calls), &approveCard{Card: card, Asked: now, open: calls[0].ExpiresAt.Sub(now)}, task.About...)
 		return err
+	})
+	if errors.Is(err, outbox.ErrNoAdminRoom) || errors.Is(err, outbox.ErrRefusedNotice) {
+		return ts.denyUnasked(ctx, calls[0])
+	}
+	return err
+}
+
+// denyUnasked denies the calls on a card that cannot be shown, and lets their task continue.
+func (ts *TaskCommands) denyUnasked(ctx context.Context, first store.Approval) error {
+	return ts.store.InTx(ctx, func(tx store.Tx) error {
+		task, err := store.DenyOpen(ctx, tx, first.ID, store.HowUnreachable, "the question could not be shown to you")
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return errors.Join(jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task}), jobs.Complete(ctx, tx))
 	})
 }
 
-// argumentsText formats the arguments of a call in full, one a line, in their order. A name that occurs twice is shown twice.
-func argumentsText(raw string) string {
-	args, ok := parseArguments(raw)
-	if !ok {
-		return visibleText(raw)
+// cardText formats the question about the calls on a card, with all their arguments.
+func cardText(calls []store.Approval) string {
+	first := calls[0]
+	text := fmt.Sprintf("🔐 **Task %d wants to use %s**", first.TaskID, code(first.Tool))
+	if len(calls) == 1 {
+		text += "\n" + argumentsText(first.Arguments)
+	} else {
+		text = fmt.Sprintf("🔐 **Task %d wants to use %s %d times**", first.TaskID, code(first.Tool), len(calls))
 	}
-	var lines []string
-	for _, arg := range args {
-		value := string(arg.value)
-		var text string
-		if json.Unmarshal(arg.value, &text) == nil {
-			value = text
+	var several strings.Builder
+	for i, a := range calls {
+		if len(calls) > 1 {
+			fmt.Fprintf(&several, "\n\n**%d**\n%s", i+1, argumentsText(a.Arguments))
 		}
-		lines = append(lines, visibleText(arg.name)+": “"+visibleText(value)+"”")
 	}
-	return strings.Join(lines, "\n")
+	text += several.String()
+	if first.Unattended {
+		text += "\n\nNobody waits for it. If you say yes, I go on with it then."
+	}
+	return text + "\n\n" + strings.Join(cardChoices(calls), " · ") + "."
 }
 
-// argument is one argument of a call.
-type argument struct {
-	name  string
-	value json.RawMessage
+// cardChoices lists the answers that a card takes.
+func cardChoices(calls []store.Approval) []string {
+	yes, no := "👍 do it", "👎 don't"
+	if len(calls) > 1 {
+		yes, no = "👍 do all", "👎 do none"
+	}
+	if calls[0].Tier != store.ApprovalConfirm {
+		yes, no = "Write `yes` to do it", "`no` if not"
+	}
+	if calls[0].Tier == store.ApprovalPIN {
+		yes += "; then I ask for your PIN"
+	}
+	choices := []string{yes, no}
+	if len(calls) > 1 {
+		choices = append(choices, "`1 3 yes` does some")
+	}
+	if isGrantable(calls) {
+		choices = append(choices, "`yes 1h` also allows more like it for an hour")
+	}
+	return append(choices, "or reply why not")
 }
 
-// parseArguments reads a JSON object and keeps names that occur twice, because programs differ in which of them they use. ok is false
-// for anything else, and for an empty object.
-func parseArguments(raw string) (args []argument, ok bool) {
-	dec := json.NewDecoder(strings.NewReader(raw))
-	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
-		return nil, false
-	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return nil, false
+// isGrantable reports whether further calls like one of these may be allowed for some hours.
+func isGrantable(calls []store.Approval) bool {
+	for _, a := range calls {
+		if a.Grantable {
+			return true
 		}
-		arg := argument{name: fmt.Sprint(name)}
-		if err := dec.Decode(&arg.value); err != nil {
-			return nil, false
-		}
-		args = append(args, arg)
 	}
-	if _, err := dec.Token(); err != nil || len(strings.TrimSpace(raw[dec.InputOffset():])) > 0 {
-		return nil, false
-	}
-	return args, len(args) > 0
-}
-
-// visibleText shows a text so that nothing in it is hidden: line ends, invisible characters and repeated spaces are written as
-// escapes.
-func visibleText(s string) string {
-	if s != text.OneLine(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		quoted := strconv.Quote(s)
-		s = strings.ReplaceAll(quoted[1:len(quoted)-1], "  ", ` \x20`)
-	}
-	return text.Escape(s)
+	return false
 }
 
 // showPlan asks the owner whether a plan is to be carried out.
 func (ts *TaskCommands) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval, task store.Task) error {
 	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should be otherwise."
-	_, err := ts.room.notify(ctx, tx, room, outbox.Alert, text, &approveCall{Approval: call.ID, Tool: call.Tool}, task.About...)
+	_, err := ts.room.notify(ctx, tx, room, outbox.Alert, text, &approvePlan{Approval: call.ID, Tool: call.Tool}, task.About...)
 	return err
 }
 
-// agree starts or drops a plan. The message that showed the plan shows its progress from then on.
-func (q approveCall) agree(r request, allowed bool) answer {
+// agree starts or drops a plan. From then on the message with the plan shows its progress.
+func (q approvePlan) agree(r request, allowed bool) answer {
 	text := "" // the result is sent when the task ends
 	if allowed {
 		text = "I begin."
 	}
 	return answer{text: text, reason: "It decided about a plan.", change: func(ctx context.Context, tx store.Tx) error {
-		number, err := store.DecideApproval(ctx, tx, q.Approval, allowed, r.now)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil // it ended meanwhile
+		number, err := jobs.DecideApproval(ctx, tx, q.Approval, store.ApprovalDecision{Allowed: allowed, How: howOf(r), Message: r.message.ID}, r.now)
+		if err != nil || number == 0 || r.message.RelatesTo == "" {
+			return err
 		}
+		task, err := store.TaskByID(ctx, tx, number)
 		if err != nil {
 			return err
 		}
-		if r.message.RelatesTo != "" {
-			task, err := store.TaskByID(ctx, tx, number)
-			if err != nil {
-				return err
-			}
-			if err := store.SetTaskProgressEvent(ctx, tx, task, r.message.RelatesTo); err != nil {
-				return err
-			}
-		}
-		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: number})
+		return store.SetTaskProgressEvent(ctx, tx, task, r.message.RelatesTo)
 	}}
 }

@@ -17,11 +17,11 @@ import (
 
 // questionCommands answers questions of the owner and searches the documents.
 type questionCommands struct {
-	store  *store.Store
-	search *search.Searcher
-	asker  Asker
-	agents *agentCommands
-	rules  Rules
+	store    *store.Store
+	search   *search.Searcher
+	asker    Asker
+	agents   *agentCommands
+	settings Settings
 }
 
 // commands returns the commands about questions.
@@ -43,10 +43,13 @@ func (qs *questionCommands) commands() []command {
 // maxSearchHits is how many passages /search shows.
 const maxSearchHits = 5
 
-// ask has a question of the owner answered. Greetings, thanks and bare answers such as "yes" are answered here.
+// ask passes a question of the owner to the Asker. It answers greetings, thanks and short answers such as "yes" itself.
 func (qs *questionCommands) ask(ctx context.Context, r request, question string) (answer, error) {
 	if question == "" {
 		return answer{text: "Ask me something: `/ask when do we deliver?`, or just type it."}, nil
+	}
+	if _, safe, err := store.SafeModeOf(ctx, qs.store.DB()); err != nil || safe {
+		return answer{text: "I am in safe mode, so I answer no questions. `/search` finds the passages themselves; `/safe` says why, and how to end it."}, err
 	}
 	if ans := qs.agents.unknownAgent(question); ans.text != "" {
 		return ans, nil
@@ -54,19 +57,19 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 	switch {
 	case isSmallTalk(question):
 		return answer{text: "Ask me anything about your documents, or type `/help` to see what I can do."}, nil
-	case isBareAnswer(question):
+	case isShortAnswer(question):
 		return answer{text: "Which question do you mean? Reply to it, or see `/help`."}, nil
-	case policy.IsAcknowledgement(question, qs.rules.Name) && (!strings.Contains(question, "?") || !qs.asker.Thinks(r.room, question)):
+	case policy.IsAcknowledgement(question, qs.settings.Name) && (!strings.Contains(question, "?") || !qs.asker.HasModel(r.room, question)):
 		return answer{reaction: "👍", reason: "It only says thanks, goodbye or that all is well."}, nil
 	}
-	if !qs.asker.Thinks(r.room, question) {
+	if !qs.asker.HasModel(r.room, question) {
 		found, err := index.DocumentGroups(ctx, qs.store.DB(), r.scope())
 		if err != nil {
 			return answer{}, err
 		}
 		chats, err := store.ListChats(ctx, qs.store.DB(), "", 1, 0)
 		if err != nil || len(found)+len(chats) == 0 {
-			return answer{text: qs.rules.noDocumentsText()}, err
+			return answer{text: qs.settings.noDocumentsText()}, err
 		}
 	}
 	return answer{handled: true}, qs.asker.Ask(ctx, r.room, r.message, question)
@@ -82,8 +85,8 @@ func isSmallTalk(text string) bool {
 	}
 }
 
-// isBareAnswer reports whether a text is an answer to a question of multis.
-func isBareAnswer(text string) bool {
+// isShortAnswer reports whether a text is only an answer to a question of multis.
+func isShortAnswer(text string) bool {
 	return slices.Contains([]string{"0", "cancel", "no", "yes"}, normalize(text))
 }
 

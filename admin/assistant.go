@@ -8,63 +8,66 @@ import (
 
 // Asker answers questions of the owner.
 type Asker interface {
-	// Ask answers the question and settles the message that asked it.
+	// Ask answers the question and marks its message as answered.
 	Ask(ctx context.Context, room store.Chat, message store.Message, question string) error
-	// Thinks reports whether the agent that would answer the question in this room has a model.
-	Thinks(room store.Chat, question string) bool
-	// Answers returns the agent that answers in a chat, and what decided that; both are empty when multis itself does.
+	// HasModel reports whether the agent that would answer the question in this room has a model.
+	HasModel(room store.Chat, question string) bool
+	// Answers returns the id of the agent that answers in a chat, and what selected it. Both are empty if multis itself answers.
 	Answers(chat store.Chat) (agent, by string)
 }
 
 // Files downloads the files that are sent in the admin room.
 type Files interface {
-	// Download returns the content of a file. It fails if the file is larger than limit bytes, or no longer there.
+	// Download returns the content of a file. It fails if the file is larger than limit bytes, or does not exist any more.
 	Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error)
 }
 
 // Planner starts tasks of several steps.
 type Planner interface {
-	// Plan has a plan for the goal made. It is shown to the owner for approval before any of it is done.
+	// Plan starts the planning of a goal. The finished plan is carried out only after the owner approves it.
 	Plan(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, goal string) error
-	// ReplayWith replays a task with another model, whose calls are paid, and has the result written to the room.
+	// ReplayWith starts a replay of a task with another model, whose calls cost money. The result is written to the room.
 	ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, task store.Task, model string) error
 }
 
-// Replayer replays a task from its stored steps, without calling a model or a tool, and returns the result as Markdown.
+// Replayer replays tasks.
 type Replayer interface {
+	// Replay replays a task from its stored steps, without calling a model or a tool, and returns the result as Markdown.
 	Replay(ctx context.Context, task store.TaskID) (string, error)
 }
 
-// Toolbox lists the tools that a model may call for the owner in a room, and the servers that provide further ones.
+// Toolbox lists tools.
 type Toolbox interface {
+	// Tools returns the tools that a model may call for the owner in a room.
 	Tools(ctx context.Context, room store.Chat) ([]Tool, error)
+	// Sources returns the servers that provide further tools.
 	Sources() []ToolSource
 }
 
 // Tool is a tool that a model may call for the owner.
 type Tool struct {
-	Name    string
-	Summary string
-	Asks    bool // the owner is asked before each call
+	Name          string
+	Summary       string
+	NeedsApproval bool // the owner is asked before each call
 }
 
 // ToolSource is a server that provides tools.
 type ToolSource struct {
 	Name    string
 	Tools   int
-	Skipped []string // the tools that are not offered, with the reasons
+	Skipped []string // the tools that are not offered, each with the reason
 	Problem string   // why the server cannot be used; empty when it can
 }
 
 // SavedTasks lists and starts the tasks that have a file in the tasks folder.
 type SavedTasks interface {
-	Saved() []Saved
-	// Begin starts the task with this name, and has the result written to the room. problem says why it cannot start; empty when it did.
-	Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (problem string, err error)
+	Saved() []SavedTask
+	// Start starts the task with this name, and has the result written to the room. problem says why it cannot start; empty when it did.
+	Start(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (problem string, err error)
 }
 
-// Saved is a task with a file in the tasks folder.
-type Saved struct {
+// SavedTask is a task with a file in the tasks folder.
+type SavedTask struct {
 	Name    string
 	Prompt  string
 	Agent   string // the agent that works on it; empty for the one that answers in the room

@@ -14,7 +14,7 @@ import (
 	"multis/text"
 )
 
-// bridgeCommands shows the bridges, and lets the owner confirm or refuse bots that bring or claim chats.
+// bridgeCommands lists the bridges, and asks the owner to confirm or refuse bots that bring or claim chats.
 type bridgeCommands struct {
 	store *store.Store
 	room  *room
@@ -104,11 +104,11 @@ func (br *bridgeCommands) notifyClaim(ctx context.Context, change int64) error {
 	if err != nil || c.DecidedAt != nil {
 		return err
 	}
-	// This is no question that a number answers, because that could be the answer to another one.
+	// The notice is no question: a typed number could be meant as the answer to another question.
 	return br.room.completeWithNotice(ctx, outbox.Alert, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())))
 }
 
-// claimText says what a bot claims, and what to check first.
+// claimText says which chats a bot claims, and what to check first.
 func claimText(c store.BridgeChange) string {
 	return fmt.Sprintf("⚠️ **Another bot claims %[1]s chats.** %[2]s says that chats of %[3]s (%[4]s) are its own now. "+
 		"Any user of your server could say so: compare the name with the bot in your bridge's config. Until you accept it, nothing is read or sent in its rooms.\n",

@@ -14,8 +14,7 @@ import (
 	"multis/text"
 )
 
-// notifyState tells the owner that a bridge lost its network or is connected again. A state that has changed back meanwhile is not
-// told.
+// notifyState tells the owner that a bridge lost its network or is connected again, unless the state has changed back meanwhile.
 func (br *bridgeCommands) notifyState(ctx context.Context, state int64, down bool) error {
 	s, err := store.BridgeStateByID(ctx, br.store.DB(), state)
 	if errors.Is(err, store.ErrNotFound) {
@@ -25,7 +24,7 @@ func (br *bridgeCommands) notifyState(ctx context.Context, state int64, down boo
 		return err
 	}
 	if down {
-		return br.room.completeWithNotice(ctx, outbox.Alert, "⚠️ "+br.downText(s)+" What I say there does not arrive, and I may not hear what is said to you. "+fixHint(s))
+		return br.room.completeWithNotice(ctx, outbox.Alert, "⚠️ "+br.downText(s)+" What I say there does not arrive, and I may not hear what is said to you. "+repairHint(s))
 	}
 	text := "✅ **" + esc(bridgebridge.NetworkName(s.Protocol)) + " works again**"
 	if s.WasDown != nil {
@@ -43,8 +42,8 @@ func (br *bridgeCommands) downText(s store.BridgeState) string {
 	return fmt.Sprintf("**%s says %s** (since %s).", network, quote(s.Why, 200), br.room.shortTime(*s.DownSince))
 }
 
-// fixHint says how to repair a bridge.
-func fixHint(s store.BridgeState) string {
+// repairHint says how to repair a bridge.
+func repairHint(s store.BridgeState) string {
 	switch s.Why {
 	case store.SilentBridge:
 		return "Look whether it runs; what waits at the homeserver arrives when it does."
@@ -62,7 +61,7 @@ func (br *bridgeCommands) downLines(ctx context.Context, _ request) (string, err
 	}
 	var lines []string
 	for _, s := range states[:min(len(states), pageSize)] {
-		lines = append(lines, "⚠️ "+br.downText(s)+" "+fixHint(s))
+		lines = append(lines, "⚠️ "+br.downText(s)+" "+repairHint(s))
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -76,11 +75,11 @@ func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat,
 	if err != nil {
 		return "", err
 	}
-	head, ref := "⚠️ **Not sent to "+esc(label(chat))+"**: ", esc(logRef(o.ID))
+	head, ref := "⚠️ **Not sent to "+esc(chat.Label())+"**: ", esc(logRef(o.ID))
 	for _, s := range states {
 		if s.Bot == chat.BridgeBot && (s.Login == chat.Receiver || s.Login == "") {
 			return head + fmt.Sprintf("%s says %s (since %s). %s I don't send it again: write there yourself then. It was %s. (%s)",
-				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), br.room.shortTime(*s.DownSince), fixHint(s), quote(bodyOf(o), 200), ref), nil
+				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), br.room.shortTime(*s.DownSince), repairHint(s), quote(bodyOf(o), 200), ref), nil
 		}
 	}
 	cause := o.Error

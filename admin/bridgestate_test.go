@@ -31,7 +31,7 @@ func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.
 	require.Contains(t, r.asOwner("/status"), "⚠️ **WhatsApp says “logged out”** (since 13:40).")
 
 	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionEscalate, policy.CodeWantsHuman, "It asks for a person.")
-	out := r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check.", "handed over")
+	out := r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check.", "escalated")
 	r.flush()
 	r.exec("update outbox set state = 'failed', error = 'not logged in' where id = $1", out)
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))

@@ -18,14 +18,14 @@ import (
 	"multis/text"
 )
 
-// briefCommands summarizes what happened while the owner was away.
+// briefCommands shows summaries of what happened in the chats.
 type briefCommands struct {
 	store       *store.Store
 	room        *room
 	chats       *chatPicker
 	memory      *memory.Memory
 	commitments *CommitmentCommands
-	rules       Rules
+	settings    Settings
 }
 
 // commands returns the commands about briefs.
@@ -41,15 +41,15 @@ func (bs *briefCommands) commands() []command {
 }
 
 const (
-	// defaultBriefSpan is the time that a brief covers by default.
+	// defaultBriefSpan is the length of the period of a brief by default.
 	defaultBriefSpan = 24 * time.Hour
-	// briefDueSpan is how soon a commitment must be due to be listed in a brief.
+	// briefDueSpan is the time within which a commitment must be due to be listed in a brief.
 	briefDueSpan = 7 * 24 * time.Hour
 )
 
 // show summarizes what happened.
 func (bs *briefCommands) show(ctx context.Context, r request, args string) (answer, error) {
-	span, where, refused := parseBriefArgs(args, r.now.In(bs.rules.Zone))
+	span, where, refused := parseBriefArgs(args, r.now.In(bs.settings.Zone))
 	if refused != "" {
 		return answer{text: refused}, nil
 	}
@@ -62,7 +62,7 @@ func (bs *briefCommands) show(ctx context.Context, r request, args string) (answ
 	if err != nil {
 		return answer{}, err
 	}
-	due, err := bs.due(ctx, q, b)
+	due, err := bs.dueCommitments(ctx, q, b)
 	if err != nil {
 		return answer{}, err
 	}
@@ -76,10 +76,27 @@ func (bs *briefCommands) show(ctx context.Context, r request, args string) (answ
 		commitments = append(commitments, bs.commitments.line(c, places))
 		about = append(about, c.MessageID)
 	}
-	return answer{text: bs.text(title, q, b, commitments), quotes: about, change: func(ctx context.Context, tx store.Tx) error { return checkNotDeleted(ctx, tx, b.MessageIDs) }}, nil
+	granted, err := bs.grantedLine(ctx, q)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{text: bs.text(title, q, b, commitments) + granted, quotes: about, change: func(ctx context.Context, tx store.Tx) error { return checkNotDeleted(ctx, tx, b.MessageIDs) }}, nil
 }
 
-// checkNotDeleted has the brief made again if one of its messages was deleted while a model read them.
+// grantedLine counts the calls that were made without asking, because the owner allowed them for some hours. It is empty if there were none, and in a
+// brief about one chat or network.
+func (bs *briefCommands) grantedLine(ctx context.Context, q memory.BriefQuery) (string, error) {
+	if q.Chat != 0 || q.Protocol != "" {
+		return "", nil
+	}
+	use, err := store.CountGranted(ctx, bs.store.DB(), q.From, q.Until)
+	if err != nil || use.Calls == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("\n\n⏱️ %s without asking, as you allowed for some hours. `/approvals` lists them.", text.Count(use.Calls, "tool call")), nil
+}
+
+// checkNotDeleted returns jobs.Later if one of the messages of a brief was deleted while a model read them, so that the brief is made again.
 func checkNotDeleted(ctx context.Context, tx store.Tx, messages []store.MessageID) error {
 	_, err := store.LockUnchanged(ctx, tx, messages, nil)
 	if errors.Is(err, store.ErrChanged) {
@@ -90,7 +107,7 @@ func checkNotDeleted(ctx context.Context, tx store.Tx, messages []store.MessageI
 
 var sincePattern = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:since|seit)\s+(.+)$`)
 
-// parseBriefArgs reads the time that a brief covers, and the name of its chat or network. refused says what cannot be read.
+// parseBriefArgs reads the period of a brief and the name of its chat or network. refused is the reply if the arguments cannot be read.
 func parseBriefArgs(args string, now time.Time) (span schedule.Period, where, refused string) {
 	args = strings.Join(strings.Fields(args), " ")
 	if found, ok := schedule.FindPast(args, now); ok {
@@ -110,7 +127,7 @@ func parseBriefArgs(args string, now time.Time) (span schedule.Period, where, re
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// setScope limits a brief to the chat or network with a name. refused says why there is none.
+// setScope limits a brief to the chat or network with a name, and returns its title. refused is the reply if there is no such chat or network.
 func (bs *briefCommands) setScope(ctx context.Context, q *memory.BriefQuery, where string) (title, refused string, err error) {
 	if where == "" {
 		return "", "", nil
@@ -130,11 +147,11 @@ func (bs *briefCommands) setScope(ctx context.Context, q *memory.BriefQuery, whe
 		return "", problem, err
 	}
 	q.Chat = chat.ID
-	return label(chat), "", nil
+	return chat.Label(), "", nil
 }
 
-// due returns the commitments that are due soon and that the brief does not mention.
-func (bs *briefCommands) due(ctx context.Context, q memory.BriefQuery, b memory.Brief) ([]store.Commitment, error) {
+// dueCommitments returns the commitments that are due soon and that the brief itself does not mention.
+func (bs *briefCommands) dueCommitments(ctx context.Context, q memory.BriefQuery, b memory.Brief) ([]store.Commitment, error) {
 	var chats []store.ChatID
 	if q.Chat != 0 {
 		chats = []store.ChatID{q.Chat}
@@ -159,6 +176,7 @@ func (bs *briefCommands) due(ctx context.Context, q memory.BriefQuery, b memory.
 	}), nil
 }
 
+// chatsOf returns the chats of commitments.
 func chatsOf(commitments []store.Commitment) []store.ChatID {
 	chats := make([]store.ChatID, len(commitments))
 	for i, c := range commitments {
@@ -218,7 +236,7 @@ func (bs *briefCommands) bulletLine(l memory.Bullet, b memory.Brief) string {
 		text = quote(l.Text, len(l.Text))
 	}
 	first := l.Sources[0]
-	text += " · " + esc(memory.MessageSource(b.ChatsByID[first.ChatID], first, bs.rules.Zone, bs.room.now()))
+	text += " · " + esc(memory.MessageSource(b.ChatsByID[first.ChatID], first, bs.settings.Zone, bs.room.now()))
 	var links []string
 	for _, m := range l.Sources[:min(len(l.Sources), 3)] {
 		if link := memory.MessageLink(b.ChatsByID[m.ChatID], m.EventID); link != "" {

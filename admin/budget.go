@@ -14,11 +14,11 @@ import (
 	"multis/text"
 )
 
-// BudgetCommands shows what was spent, and tells the owner when a budget is nearly or fully spent.
+// BudgetCommands shows what was spent, and notifies the owner when a budget is nearly or fully spent.
 type BudgetCommands struct {
-	store *store.Store
-	room  *room
-	rules Rules
+	store    *store.Store
+	room     *room
+	settings Settings
 }
 
 // commands returns the commands about the budget.
@@ -34,9 +34,9 @@ func (bg *BudgetCommands) commands() []command {
 
 // What /budget shows: days, chats, and boxes in a bar.
 const (
-	budgetDays  = 7
-	budgetChats = 5
-	barLength   = 10
+	shownBudgetDays  = 7
+	shownBudgetChats = 5
+	barLength        = 10
 )
 
 // show compares today's spending with the cap, by purpose and chat, and lists the days before.
@@ -44,12 +44,12 @@ func (bg *BudgetCommands) show(ctx context.Context, r request, args string) (ans
 	if args != "" {
 		return answer{text: "I only show the budget: the caps are in config.yaml, such as `budget.per_day: 5`. `/budget` alone shows what is spent."}, nil
 	}
-	day := bg.room.now().In(bg.rules.Zone).Format(time.DateOnly)
+	day := bg.room.now().In(bg.settings.Zone).Format(time.DateOnly)
 	spent, err := store.Spent(ctx, bg.store.DB(), day, 0)
 	if err != nil {
 		return answer{}, err
 	}
-	lines := []string{fmt.Sprintf("💶 **Today: %s of %s** %s", text.Money(spent, bg.rules.Currency), text.Money(bg.rules.DayBudget, bg.rules.Currency), bar(spent, bg.rules.DayBudget))}
+	lines := []string{fmt.Sprintf("💶 **Today: %s of %s** %s", text.Money(spent, bg.settings.Currency), text.Money(bg.settings.DayBudget, bg.settings.Currency), bar(spent, bg.settings.DayBudget))}
 	for _, part := range []func(context.Context, string) (string, error){bg.purposeSpend, bg.chatSpend, bg.daySpend} {
 		reply, err := part(ctx, day)
 		if err != nil {
@@ -73,7 +73,7 @@ func (bg *BudgetCommands) purposeSpend(ctx context.Context, day string) (string,
 	}
 	lines := []string{"**For what**"}
 	for _, u := range used {
-		reply := fmt.Sprintf("%s — %s in %s", esc(u.Purpose), text.Money(u.Amount, bg.rules.Currency), text.Count(u.Calls, "call"))
+		reply := fmt.Sprintf("%s — %s in %s", esc(u.Purpose), text.Money(u.Amount, bg.settings.Currency), text.Count(u.Calls, "call"))
 		if u.Open > 0 {
 			reply += fmt.Sprintf(" (%d not settled, counted at their worst)", u.Open)
 		}
@@ -84,7 +84,7 @@ func (bg *BudgetCommands) purposeSpend(ctx context.Context, day string) (string,
 
 // chatSpend lists the day's spending in the most expensive chats.
 func (bg *BudgetCommands) chatSpend(ctx context.Context, day string) (string, error) {
-	used, err := store.ChatUsageOn(ctx, bg.store.DB(), day, budgetChats)
+	used, err := store.ChatUsageOn(ctx, bg.store.DB(), day, shownBudgetChats)
 	if err != nil || len(used) == 0 {
 		return "", err
 	}
@@ -94,22 +94,22 @@ func (bg *BudgetCommands) chatSpend(ctx context.Context, day string) (string, er
 		if name == "" {
 			name = "a chat without a name"
 		}
-		lines = append(lines, fmt.Sprintf("%s — %s in %s", esc(name), text.Money(u.Amount, bg.rules.Currency), text.Count(u.Calls, "call")))
+		lines = append(lines, fmt.Sprintf("%s — %s in %s", esc(name), text.Money(u.Amount, bg.settings.Currency), text.Count(u.Calls, "call")))
 	}
 	return strings.Join(lines, "\n"), nil
 }
 
 // daySpend draws the spending of the last days.
 func (bg *BudgetCommands) daySpend(ctx context.Context, day string) (string, error) {
-	days, err := store.DaysUsage(ctx, bg.store.DB(), day, budgetDays)
+	days, err := store.DaysUsage(ctx, bg.store.DB(), day, shownBudgetDays)
 	if err != nil {
 		return "", err
 	}
-	most := int64(0)
+	highest := int64(0)
 	for _, d := range days {
-		most = max(most, d.Amount)
+		highest = max(highest, d.Amount)
 	}
-	if most == 0 {
+	if highest == 0 {
 		return "Nothing was spent in the last 7 days.", nil
 	}
 	lines := []string{"**The last 7 days**"}
@@ -118,12 +118,12 @@ func (bg *BudgetCommands) daySpend(ctx context.Context, day string) (string, err
 		if err != nil {
 			return "", fmt.Errorf("read the day of a budget: %w", err)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %s", at.Format("Mon 2"), bar(d.Amount, max(most, bg.rules.DayBudget)), text.Money(d.Amount, bg.rules.Currency)))
+		lines = append(lines, fmt.Sprintf("%s %s %s", at.Format("Mon 2"), bar(d.Amount, max(highest, bg.settings.DayBudget)), text.Money(d.Amount, bg.settings.Currency)))
 	}
 	return strings.Join(lines, "\n"), nil
 }
 
-// bar draws a part of a whole as a bar. Any part above zero fills at least one box.
+// bar draws a part of a whole as a bar of boxes. Any part above zero fills at least one box.
 func bar(part, whole int64) string {
 	full := 0
 	if whole > 0 {
@@ -153,14 +153,14 @@ func (bg *BudgetCommands) text(ctx context.Context, tx store.Tx, news jobs.Budge
 	case news.Percent < 100:
 		spent, err := store.Spent(ctx, tx, news.Day, 0)
 		return fmt.Sprintf("💶 **%d %% of today's budget is spent**: %s of %s. `/budget` shows on what.",
-			news.Percent, text.Money(spent, bg.rules.Currency), text.Money(bg.rules.DayBudget, bg.rules.Currency)), err
+			news.Percent, text.Money(spent, bg.settings.Currency), text.Money(bg.settings.DayBudget, bg.settings.Currency)), err
 	case news.Cap == policy.CapChat:
 		chat, err := store.ChatByID(ctx, tx, news.ChatID)
 		if errors.Is(err, store.ErrNotFound) {
 			return "", nil
 		}
 		return fmt.Sprintf("💶 **Today's budget of %s is used up.** %s `/budget` shows more; the cap is `budget.per_chat_day`.",
-			esc(labelOf(chat.Name, chat.Protocol, false)), bg.capNote()), err
+			esc(store.Chat{Name: chat.Name, Protocol: chat.Protocol}.Label()), bg.capNote()), err
 	case news.Cap == policy.CapAgent && strings.HasPrefix(news.Agent+" ", "heartbeat "):
 		return "💶 **Today's budget of the heartbeat is used up.** Until midnight you read what it finds as it is, unjudged. The cap is `heartbeat.per_day`.", nil
 	case news.Cap == policy.CapAgent:
@@ -173,7 +173,7 @@ func (bg *BudgetCommands) text(ctx context.Context, tx store.Tx, news jobs.Budge
 			return "", err
 		}
 		used, err := store.UsageOn(ctx, tx, news.Day)
-		reply := fmt.Sprintf("💶 **Today's budget (%s) is used up**: %s", text.Money(bg.rules.DayBudget, bg.rules.Currency), text.Money(spent, bg.rules.Currency))
+		reply := fmt.Sprintf("💶 **Today's budget (%s) is used up**: %s", text.Money(bg.settings.DayBudget, bg.settings.Currency), text.Money(spent, bg.settings.Currency))
 		if len(used) > 0 {
 			reply += ", most of it for " + esc(used[0].Purpose)
 		}
@@ -183,8 +183,8 @@ func (bg *BudgetCommands) text(ctx context.Context, tx store.Tx, news jobs.Budge
 
 // capNote says what happens to questions of contacts when the budget is spent.
 func (bg *BudgetCommands) capNote() string {
-	if bg.rules.EscalateAtCap {
-		return "Contacts who ask are handed over to you until midnight."
+	if bg.settings.EscalateAtCap {
+		return "Questions of contacts are escalated to you until midnight."
 	}
 	return "I answer from documents only until midnight."
 }

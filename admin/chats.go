@@ -15,10 +15,10 @@ import (
 
 // chatPicker finds the chat that a command is about: by its name, or by asking.
 type chatPicker struct {
-	store  *store.Store
-	states *chatStates
-	table  *commandTable
-	rules  Rules
+	store    *store.Store
+	states   *chatStates
+	table    *commandTable
+	settings Settings
 }
 
 const (
@@ -26,12 +26,12 @@ const (
 	maxPicks = 1000
 )
 
-// pickChat asks which chat is meant, ten a page. A chat keeps its number from page to page.
+// pickChat asks which chat is meant, ten on a page. The numbers continue from page to page.
 type pickChat struct {
 	picker *chatPicker
 
-	// Then is the name of the command that continues with the chat.
-	Then string
+	// Command is the name of the command that continues with the chat.
+	Command string `json:"Then"`
 	chatPick
 	Chats []store.ChatID
 	From  int           // the first one shown on this page
@@ -39,7 +39,7 @@ type pickChat struct {
 }
 
 func (pickChat) kind() string      { return "chat" }
-func (p pickChat) command() string { return p.Then }
+func (p pickChat) command() string { return p.Command }
 
 func (pickChat) accepts(word string) bool { return word == wordMore || word == "next" }
 
@@ -64,30 +64,30 @@ func (p pickChat) answer(ctx context.Context, _ request, c choice) (_ answer, do
 	if err != nil {
 		return answer{}, false, err
 	}
-	p.stale = len(p.Shown) < n || p.Shown[n-1] != chat.ModeIn(p.picker.rules.Defaults)
+	p.stale = len(p.Shown) < n || p.Shown[n-1] != chat.ModeIn(p.picker.settings.Defaults)
 	ans, err := p.picker.picked(ctx, p, chat)
 	return ans, true, err
 }
 
 // picked continues the command with the chat.
 func (k *chatPicker) picked(ctx context.Context, p pickChat, chat store.Chat) (answer, error) {
-	cmd, known := k.table.lookup(p.Then)
+	cmd, known := k.table.lookup(p.Command)
 	if !known || cmd.onChat == nil {
-		return answer{}, fmt.Errorf("go on with a chat: command %q is unknown", p.Then)
+		return answer{}, fmt.Errorf("go on with a chat: command %q is unknown", p.Command)
 	}
 	return cmd.onChat(ctx, p.chatPick, chat)
 }
 
 // withChat continues a command with the chat that a name means, or asks when the name is not clear.
 func (k *chatPicker) withChat(ctx context.Context, name, command string, pick chatPick) (answer, error) {
-	p := pickChat{Then: command, chatPick: pick}
+	p := pickChat{Command: command, chatPick: pick}
 	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
 	if err != nil {
 		return answer{}, err
 	}
 	found, sure := matchChats(chats, name)
 	switch {
-	case len(found) == 0 && p.Then == "mode" && p.Mode == "" && suggestMode(chats, name) != "":
+	case len(found) == 0 && p.Command == "mode" && p.Mode == "" && suggestMode(chats, name) != "":
 		return answer{text: "Did you mean " + code("/mode "+suggestMode(chats, name)) + "?"}, nil
 	case len(found) == 0:
 		return answer{text: unknownChatText(chats, name)}, nil
@@ -98,8 +98,8 @@ func (k *chatPicker) withChat(ctx context.Context, name, command string, pick ch
 	return k.page(ctx, p, fmt.Sprintf("**Which one?** %s with %s:", text.Count(len(found), "chat"), quote(name, 60)))
 }
 
-// oneChat returns the chat that a name means, without asking. problem says why there is none; example is a format for the command with
-// a chat's name in it.
+// oneChat returns the chat that a name means, without asking. problem is the reply if the name is not clear. example is a format for the command with the
+// name of a chat.
 func (k *chatPicker) oneChat(ctx context.Context, name, example string) (chat store.Chat, problem string, err error) {
 	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
 	if err != nil {
@@ -113,12 +113,12 @@ func (k *chatPicker) oneChat(ctx context.Context, name, example string) (chat st
 		return store.Chat{}, unknownChatText(chats, name), nil
 	}
 	shown := found[:min(len(found), pageSize)]
-	return store.Chat{}, "Which one? " + text.List(labels(shown)) + ". Write it as it is shown here: " + code(fmt.Sprintf(example, label(found[0]))) + ".", nil
+	return store.Chat{}, "Which one? " + text.List(chatLabels(shown)) + ". Write it as it is shown here: " + code(fmt.Sprintf(example, found[0].Label())) + ".", nil
 }
 
-// matchChats returns the chats that a typed name means. The name may include the network or the number, or be the number alone. Exact
-// names come first, then those that begin with it, then those that contain it, then those that have all its words. sure is true when a
-// single match is certain, which a match inside a name is not.
+// matchChats returns the chats that a typed name may mean. The name may include the network or the number, or be the number alone. The first of these
+// that has matches counts: equal names, names that begin with it, names that contain it, names that have all its words. sure is true for the first two:
+// then a single match needs no confirmation.
 func matchChats(chats []store.Chat, name string) (found []store.Chat, sure bool) {
 	name = foldName(name)
 	if i := slices.IndexFunc(chats, func(c store.Chat) bool { return name == fmt.Sprintf("#%d", c.ID) }); i >= 0 {
@@ -144,8 +144,8 @@ func matchChats(chats []store.Chat, name string) (found []store.Chat, sure bool)
 
 // typedNames returns the ways to type a chat's name: alone, and with its network or its number.
 func typedNames(c store.Chat) []string {
-	name, full := foldName(bridgebridge.DisplayName(c.Name)), foldName(label(c))
-	return []string{name, foldName(c.Name), foldName(typedName(c)), full, strings.ReplaceAll(full, " · ", " ")}
+	name, full := foldName(bridgebridge.DisplayName(c.Name)), foldName(c.Label())
+	return []string{name, foldName(c.Name), foldName(c.TypedName()), full, strings.ReplaceAll(full, " · ", " ")}
 }
 
 // hasWords reports whether each of the words is a word of the text.
@@ -172,7 +172,7 @@ func unknownChatText(chats []store.Chat, name string) string {
 
 // list shows the chats whose name contains a text, the newest first. The empty text matches all.
 func (k *chatPicker) list(ctx context.Context, part, command string, pick chatPick) (answer, error) {
-	p := pickChat{Then: command, chatPick: pick}
+	p := pickChat{Command: command, chatPick: pick}
 	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
 	if err != nil {
 		return answer{}, err
@@ -181,7 +181,7 @@ func (k *chatPicker) list(ctx context.Context, part, command string, pick chatPi
 		return answer{text: "There are no chats yet. Each appears with its first message after a bridge is logged in."}, nil
 	}
 	part = foldName(part)
-	found := slices.DeleteFunc(slices.Clone(chats), func(c store.Chat) bool { return !strings.Contains(foldName(label(c)), part) })
+	found := slices.DeleteFunc(slices.Clone(chats), func(c store.Chat) bool { return !strings.Contains(foldName(c.Label()), part) })
 	if len(found) == 0 {
 		return answer{text: unknownChatText(chats, part)}, nil
 	}
@@ -217,11 +217,11 @@ func (k *chatPicker) page(ctx context.Context, p pickChat, title string) (answer
 	lines := []string{title}
 	for i, id := range p.Chats[p.From:until] {
 		text := k.states.line(chats[id], view)
-		if p.Then == "delivery" {
-			text += " · `" + string(chats[id].DeliveryIn(k.rules.Defaults)) + "`"
+		if p.Command == "delivery" {
+			text += " · `" + string(chats[id].DeliveryIn(k.settings.Defaults)) + "`"
 		}
 		lines = append(lines, fmt.Sprintf("%d %s", p.From+i+1, text))
-		p.Shown = append(p.Shown, chats[id].ModeIn(k.rules.Defaults))
+		p.Shown = append(p.Shown, chats[id].ModeIn(k.settings.Defaults))
 	}
 	return answer{text: strings.Join(lines, "\n") + "\n" + k.hint(p, until < len(p.Chats)), question: p}, nil
 }
@@ -241,7 +241,7 @@ func pageRange(from, until, all int) string {
 // hint says how to answer.
 func (k *chatPicker) hint(p pickChat, more bool) string {
 	hint := "Reply with a number"
-	if cmd, known := k.table.lookup(p.Then); known && cmd.chatHint != nil {
+	if cmd, known := k.table.lookup(p.Command); known && cmd.chatHint != nil {
 		hint += cmd.chatHint(p.chatPick)
 	}
 	if more {
@@ -250,7 +250,7 @@ func (k *chatPicker) hint(p pickChat, more bool) string {
 	return hint + "."
 }
 
-// suggestMode returns the arguments of /mode that a text with a misspelled mode may stand for; empty when there is none.
+// suggestMode returns the arguments of /mode that a text with a misspelled mode may mean; empty if there are none.
 func suggestMode(chats []store.Chat, args string) string {
 	modes := []string{string(policy.ModeBusiness), string(policy.ModePersonal), string(policy.ModeSilent), string(policy.ModeOff)}
 	fields := strings.Fields(args)

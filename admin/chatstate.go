@@ -13,14 +13,14 @@ import (
 	"multis/text"
 )
 
-// chatStates describes chats: their mode, and what keeps them from being read or answered.
+// chatStates describes chats: their mode, and why they cannot be read or answered.
 type chatStates struct {
-	store *store.Store
-	room  *room
-	rules Rules
+	store    *store.Store
+	room     *room
+	settings Settings
 }
 
-// chatOverview is what a chat's line in a list needs beside the chat.
+// chatOverview is the data for the chats' lines in a list, apart from the chats themselves.
 type chatOverview struct {
 	name       string // the assistant's name
 	pausedAll  bool
@@ -33,7 +33,7 @@ func (s *chatStates) overview(ctx context.Context) (v chatOverview, err error) {
 	if v.pausedAll, err = s.isAllPaused(ctx); err != nil {
 		return chatOverview{}, err
 	}
-	if v.name, err = store.AssistantName(ctx, s.store.DB(), s.rules.Name); err != nil {
+	if v.name, err = store.AssistantName(ctx, s.store.DB(), s.settings.Name); err != nil {
 		return chatOverview{}, err
 	}
 	if v.unreadable, err = s.unreadable(ctx); err != nil {
@@ -49,8 +49,8 @@ func (s *chatStates) overview(ctx context.Context) (v chatOverview, err error) {
 
 // line describes a chat in one line.
 func (s *chatStates) line(c store.Chat, v chatOverview) string {
-	mode := c.ModeIn(s.rules.Defaults)
-	parts := []string{esc(label(c)) + " — " + s.modeNote(c, mode, v)}
+	mode := c.ModeIn(s.settings.Defaults)
+	parts := []string{esc(c.Label()) + " — " + s.modeNote(c, mode, v)}
 	if c.Namesake && c.Contact != "" { // it often contains the phone number
 		parts = append(parts, code(c.Contact.Localpart()))
 	}
@@ -93,8 +93,12 @@ func (s *chatStates) modeNote(c store.Chat, mode policy.Mode, v chatOverview) st
 	default:
 		note += ", answers on"
 	}
-	if c.DeliveryIn(s.rules.Defaults) == policy.DeliveryDraft {
+	switch c.DeliveryIn(s.settings.Defaults) {
+	case policy.DeliveryDraft:
 		note += " as drafts"
+	case policy.DeliveryShadow:
+		note += " as shadow answers"
+	case policy.DeliveryAuto:
 	}
 	if v.escalated[c.ID] {
 		note += ", waits for you"
@@ -109,7 +113,7 @@ func (s *chatStates) isPaused(c store.Chat) bool {
 
 // quietUntil returns the end of the pause that began when the owner wrote in the chat; zero without one.
 func (s *chatStates) quietUntil(c store.Chat) time.Time {
-	p := c.Presence(false, c.ModeIn(s.rules.Defaults), s.rules.OwnerPause, s.room.now())
+	p := c.Presence(false, c.ModeIn(s.settings.Defaults), s.settings.OwnerPause, s.room.now())
 	if p.OwnerWroteAt.IsZero() {
 		return time.Time{}
 	}
@@ -131,7 +135,7 @@ func (s *chatStates) pausedNames(ctx context.Context) ([]string, error) {
 	var names []string
 	for _, c := range chats {
 		if s.isPaused(c) {
-			names = append(names, esc(label(c)))
+			names = append(names, esc(c.Label()))
 		}
 	}
 	if len(names) > pageSize {
@@ -156,8 +160,8 @@ func whyUnsendable(chat store.Chat) string {
 	}
 }
 
-// census counts the chats by network and by mode, and those that cannot be read or written.
-func (s *chatStates) census(ctx context.Context) (networks, modes string, locked int, err error) {
+// countChats counts the chats by network and by mode, and those that cannot be read or written.
+func (s *chatStates) countChats(ctx context.Context) (networks, modes string, locked int, err error) {
 	counts, err := store.CountChats(ctx, s.store.DB())
 	if err != nil {
 		return "", "", 0, err
@@ -179,7 +183,7 @@ func (s *chatStates) census(ctx context.Context) (networks, modes string, locked
 		if c.ClosedWhy != "" {
 			continue
 		}
-		mode := c.ModeIn(s.rules.Defaults)
+		mode := c.ModeIn(s.settings.Defaults)
 		inMode[mode]++
 		if mode != policy.ModeOff && (c.Unreadable > 0 || c.Encrypted == policy.EncryptionUnknown) {
 			locked++
@@ -219,5 +223,5 @@ func unreadableNote(c store.Chat, why map[store.ChatID]string) string {
 	}
 }
 
-// maxChats is how many chats are listed or searched, the newest first.
+// maxChats is the maximum number of chats that are listed or searched, the newest first.
 const maxChats = 10_000

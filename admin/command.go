@@ -25,14 +25,15 @@ type command struct {
 	chatHint func(pick chatPick) string
 }
 
-// chatPick is what a command does with the chat that is picked for it. It is stored with the question which chat is meant.
+// chatPick has the arguments of a command that continues when its chat is picked. It is stored with the question which chat is meant.
 type chatPick struct {
 	Mode     policy.Mode     `json:",omitempty"` // for /mode; empty asks for one
 	Delivery policy.Delivery `json:",omitempty"` // for /delivery; empty shows the present one
 	Agent    string          `json:",omitempty"` // for /agent; empty leaves it to the configuration
 	Since    int64           `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
 	Asked    store.MessageID `json:",omitempty"` // for /export: the message that asked
-	stale    bool            // the chat's mode was changed after it was shown
+	Audit    string          `json:",omitempty"` // for /audit: pickInjection or pickLift; empty shows the entries
+	stale    bool            // the chat's mode was changed after the list was shown
 }
 
 // commandTable lists all commands, in the order of the help.
@@ -43,12 +44,12 @@ type commandTable struct {
 // allows reports whether the sender of a request may use the command.
 func (c command) allows(r request) bool { return c.operators || r.isOwner() }
 
-// refusal tells an operator why a command cannot be used.
-func refusal(name string) answer {
+// notAllowedAnswer tells an operator that only the owner may use a command.
+func notAllowedAnswer(name string) answer {
 	return answer{
 		text: "`/" + name + "` is the owner's: operators look, only the owner changes chats, documents and settings. " +
 			"`/help` shows what you can do here; who is owner and who operator stands in config.yaml.",
-		reason: "An operator may not give this command.",
+		reason: "An operator may not give this command.", outcome: "refused",
 	}
 }
 

@@ -47,8 +47,9 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"**Chats**",
 		"`/chats [name]` — find chats",
 		"`/mode [mode] [name]` — what I do in a chat",
-		"`/delivery [auto or draft] [name]` — whether I ask you before something goes to a chat",
+		"`/delivery [auto, draft or shadow] [name]` — whether I ask you before something goes to a chat",
 		"`/drafts` — what waits for your yes",
+		"`/shadow [name]` — how close my shadow answers are to yours",
 		"`/why [name or event]` — why I answered, or kept silent",
 		"`/import name [since day]` — read what was said before I was here",
 		"",
@@ -62,12 +63,20 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"**Control**",
 		"`/pause [all or name]` — write to nobody, or not in one chat",
 		"`/resume [all or name]` — go on",
+		"`/safe [on or off]` — safe mode: no model, no tools, nothing to contacts",
 		"`/name [new]` — what I am called",
 		"`/status` — how things are",
 		"`/watch [address or inbox name]` — tell you when a page changes, or when another program calls",
 		"`/hooks [test] [name]` — which programs are told what happens",
 		"`/bridges [accept or refuse] [bot]` — the bridges, and bots that claim the chats of another",
+		"`/restored` — what waits since a backup was restored",
 		"`/budget` — what I spent, on what",
+		"`/policy [explain agent tool [args]]` — which tools may be called, and why",
+		"`/approvals [days] or revoke number` — which calls of tools you allowed, and which not",
+		"`/pin [set or lock]` — the PIN for what cannot be undone",
+		"`/exec [@agent] command` — run a program on this machine",
+		"`/read path` — read a text file of this machine",
+		"`/audit [task, chat or day]` — what was done, decided and refused",
 		"`/help [command]` — this list, or more about one command",
 		"",
 		"`/help mode` says more about one of them.",
@@ -253,7 +262,7 @@ func TestAnAnswerIsAMessageAndOnlyWhatNeedsTheOwnerRings(t *testing.T) {
 	r := newRig(t)
 	r.asOwner("/status")
 	require.Equal(t, "m.text", r.lastSent().Type)
-	require.Empty(t, r.lastSent().Rings)
+	require.Empty(t, r.lastSent().Mentions)
 	require.Equal(t, *r.room.RoomID, r.lastSent().Room)
 
 	for topic, rings := range map[jobs.Topic]bool{jobs.TopicSessionReplaced: true, jobs.TopicKeysUnavailable: true, jobs.TopicKeysAvailable: false} {
@@ -261,10 +270,10 @@ func TestAnAnswerIsAMessageAndOnlyWhatNeedsTheOwnerRings(t *testing.T) {
 		r.flush()
 		if rings {
 			require.Equal(t, "m.text", r.lastSent().Type, topic)
-			require.Contains(t, r.lastSent().Rings, owner, topic)
+			require.Contains(t, r.lastSent().Mentions, owner, topic)
 		} else {
 			require.Equal(t, "m.notice", r.lastSent().Type, topic)
-			require.Empty(t, r.lastSent().Rings, topic)
+			require.Empty(t, r.lastSent().Mentions, topic)
 		}
 	}
 }
@@ -290,7 +299,7 @@ func TestHelpOfIndexInATerminalSaysToNameAFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/help index"), "Send a file here")
-	r.rules.Terminal = true
+	r.settings.Terminal = true
 	r.restart()
 	help := r.asOwner("/help index")
 	require.Contains(t, help, "Name a file, a folder or a pattern")

@@ -14,12 +14,13 @@ import (
 	"multis/text"
 )
 
-// CommitmentCommands lists, settles and snoozes commitments, and reminds the owner of them.
+// CommitmentCommands lists, closes and snoozes commitments, and reminds the owner of them.
 type CommitmentCommands struct {
-	store *store.Store
-	room  *room
-	chats *chatPicker
-	rules Rules
+	store    *store.Store
+	room     *room
+	chats    *chatPicker
+	memory   *memory.Memory
+	settings Settings
 }
 
 // commands returns the commands about commitments.
@@ -28,7 +29,7 @@ func (cs *CommitmentCommands) commands() []command {
 		{
 			name: "commitments", args: "[chat] or [done, snooze, drop number]", group: groupMemory, run: cs.run,
 			onChat: func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) {
-				return cs.list(ctx, " ("+esc(label(chat))+")", []store.ChatID{chat.ID})
+				return cs.list(ctx, " ("+esc(chat.Label())+")", []store.ChatID{chat.ID})
 			},
 			summary: "who promised what, by when",
 			help: "From the notes of all chats, what is due first at the head, each with the message it was said in. `/commitments Ana` shows those of one chat, `/commitments 3` one by itself, to react to: " +
@@ -38,16 +39,8 @@ func (cs *CommitmentCommands) commands() []command {
 	}
 }
 
-const (
-	// maxShownCommitments is how many commitments one answer lists.
-	maxShownCommitments = 20
-	// reminderHour is the hour at which the owner is reminded of what is due that day; reminderLead is the shortest time between the
-	// reminder and the due time.
-	reminderHour = 9
-	reminderLead = time.Hour
-	// maxReminderDelay is how long after its due time a commitment is still worth a reminder.
-	maxReminderDelay = 24 * time.Hour
-)
+// maxShownCommitments is how many commitments one answer lists.
+const maxShownCommitments = 20
 
 // run lists commitments, or shows or changes one.
 func (cs *CommitmentCommands) run(ctx context.Context, r request, args string) (answer, error) {
@@ -64,7 +57,7 @@ func (cs *CommitmentCommands) run(ctx context.Context, r request, args string) (
 	return cs.chats.withChat(ctx, args, "commitments", chatPick{})
 }
 
-// list lists the open commitments of some chats, or of all if chats is nil: the owner's apart from those of others.
+// list lists the open commitments of some chats, or of all if chats is nil: first those of the owner, then those of others.
 func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []store.ChatID) (answer, error) {
 	open, err := store.OpenCommitments(ctx, cs.store.DB(), chats, maxShownCommitments+1)
 	if err != nil {
@@ -82,7 +75,7 @@ func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []st
 	var about []store.MessageID
 	for _, c := range shown {
 		line := fmt.Sprintf("**#%d** %s", c.ID, cs.line(c, places))
-		if isByOwner(c) {
+		if memory.IsByOwner(c) {
 			yours = append(yours, line)
 		} else {
 			theirs = append(theirs, line)
@@ -107,17 +100,17 @@ func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []st
 
 // commitmentsHint says how commitments are found.
 func (cs *CommitmentCommands) commitmentsHint() string {
-	if cs.rules.Model == modelNone {
+	if cs.settings.Model == modelNone {
 		return "Noting promises needs a model, and none is configured. `/remind` sets a reminder by hand."
 	}
 	return "I note promises together with the other notes, after 20 messages of a chat or six quiet hours."
 }
 
-// show shows one commitment, which a reaction settles or snoozes.
+// show shows one commitment, which a reaction closes or snoozes.
 func (cs *CommitmentCommands) show(ctx context.Context, number store.CommitmentID) (answer, error) {
 	c, err := store.CommitmentByID(ctx, cs.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
-		return unknownCommitment(number), nil
+		return unknownCommitmentAnswer(number), nil
 	}
 	if err != nil {
 		return answer{}, err
@@ -135,14 +128,14 @@ func (cs *CommitmentCommands) show(ctx context.Context, number store.CommitmentI
 	}
 }
 
-// commitmentReactions lists the reactions that settle or snooze a commitment.
+// commitmentReactions is the text that lists the reactions that close or snooze a commitment.
 const commitmentReactions = " · ✅ done · 🕐 1 h · 🌅 tomorrow"
 
-func unknownCommitment(number store.CommitmentID) answer {
+func unknownCommitmentAnswer(number store.CommitmentID) answer {
 	return answer{text: fmt.Sprintf("There is no promise #%d. `/commitments` lists them.", number)}
 }
 
-// change settles, snoozes or reopens a commitment.
+// change closes, snoozes or reopens a commitment.
 func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args string) (answer, error) {
 	word, when, _ := strings.Cut(args, " ")
 	number := store.CommitmentID(parseNumber(word))
@@ -151,14 +144,14 @@ func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args 
 	}
 	c, err := store.CommitmentByID(ctx, cs.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
-		return unknownCommitment(number), nil
+		return unknownCommitmentAnswer(number), nil
 	}
 	if err != nil {
 		return answer{}, err
 	}
 	if verb != "snooze" {
 		state := map[string]store.CommitmentState{"done": store.CommitmentDone, "drop": store.CommitmentDropped, "open": store.CommitmentOpen}[verb]
-		return cs.settle(c, state), nil
+		return cs.setState(c, state), nil
 	}
 	if strings.TrimSpace(when) == "" {
 		return answer{text: fmt.Sprintf("Until when? `/commitments snooze %d fri 9am`", number)}, nil
@@ -167,20 +160,20 @@ func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args 
 	if err == nil && rest != "" {
 		return answer{text: "I don't know what to do with " + quote(rest, 60) + fmt.Sprintf(". `/commitments snooze %d fri 9am`", number)}, nil
 	}
-	if ans, err := refusedTime(err); err != nil || ans.text != "" {
+	if ans, err := timeErrorAnswer(err); err != nil || ans.text != "" {
 		return ans, err
 	}
 	return cs.snooze(c, at), nil
 }
 
-// settle closes a commitment, or reopens it.
-func (cs *CommitmentCommands) settle(c store.Commitment, state store.CommitmentState) answer {
+// setState closes a commitment, or reopens it.
+func (cs *CommitmentCommands) setState(c store.Commitment, state store.CommitmentState) answer {
 	return answer{reaction: "✅", reason: "You settled a promise.", change: func(ctx context.Context, tx store.Tx) error {
 		return store.SetCommitment(ctx, tx, c.ID, state, nil)
 	}}
 }
 
-// snooze has the owner reminded of a commitment at a later time.
+// snooze postpones the reminder of a commitment.
 func (cs *CommitmentCommands) snooze(c store.Commitment, at time.Time) answer {
 	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.fullTime(at), endSentence(esc(text.Clip(c.What, 300)))), quotes: []store.MessageID{c.MessageID}, change: func(ctx context.Context, tx store.Tx) error {
 		return store.SetCommitment(ctx, tx, c.ID, store.CommitmentOpen, &at)
@@ -202,7 +195,7 @@ func (cs *CommitmentCommands) reacted(ctx context.Context, r request) (_ answer,
 	case !r.isOwner():
 		return answer{reason: "Promises are the owner's to settle."}, true, nil
 	case at.IsZero():
-		return cs.settle(c, store.CommitmentDone), true, nil
+		return cs.setState(c, store.CommitmentDone), true, nil
 	default:
 		return cs.snooze(c, at), true, nil
 	}
@@ -211,8 +204,7 @@ func (cs *CommitmentCommands) reacted(ctx context.Context, r request) (_ answer,
 // RemindCommitments reminds the owner of each commitment that is due soon, once, and again of those that were snoozed.
 func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 	return cs.store.InTx(ctx, func(tx store.Tx) error {
-		now := cs.room.now()
-		due, err := store.DueNudges(ctx, tx, now.Add(-maxReminderDelay), now.Add(maxReminderDelay), now)
+		due, err := cs.memory.DueCommitments(ctx, tx)
 		if err != nil || len(due) == 0 {
 			return err
 		}
@@ -225,42 +217,18 @@ func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 			return err
 		}
 		for _, c := range due {
-			if c.SnoozedTo == nil && reminderTime(*c.DueAt, cs.rules.Zone).After(now) {
-				continue
-			}
 			message := outbox.Notice(room, "🤝 "+cs.line(c, places)+commitmentReactions, outbox.Alert)
 			message.About = []store.MessageID{c.MessageID}
 			out, _, err := cs.room.box.Queue(ctx, tx, message)
 			if err != nil {
 				return err
 			}
-			if err := store.MarkNudged(ctx, tx, c.ID, now, out); err != nil {
+			if err := store.MarkReminded(ctx, tx, c.ID, cs.room.now(), out); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-}
-
-// reminderTime returns when to remind of a commitment: in the morning of the day it is due, or reminderLead before, if that is
-// earlier.
-func reminderTime(due time.Time, zone *time.Location) time.Time {
-	y, m, d := due.In(zone).Date()
-	morning := schedule.Instant(time.Date(y, m, d, reminderHour, 0, 0, 0, time.UTC), zone)
-	if last := due.Add(-reminderLead); last.Before(morning) {
-		return last
-	}
-	return morning
-}
-
-// isByOwner reports whether the commitment is the owner's.
-func isByOwner(c store.Commitment) bool {
-	switch foldName(c.Who) {
-	case "owner", "the owner", "you", "me":
-		return true
-	default:
-		return false
-	}
 }
 
 // line describes a commitment in one line: what, by when, and where it was made.
@@ -286,7 +254,7 @@ func (cs *CommitmentCommands) dueText(due time.Time) string {
 	return "due " + cs.room.fullTime(due)
 }
 
-// messagePlace is a message and its chat.
+// messagePlace is where a message was written.
 type messagePlace struct {
 	chat   store.Chat
 	source string // "Ana · WhatsApp, Tue 3 Nov 18:22"
@@ -318,7 +286,7 @@ func (cs *CommitmentCommands) places(ctx context.Context, commitments []store.Co
 	all := make(map[store.MessageID]messagePlace, len(found))
 	for n, m := range found {
 		chat := in[m.ChatID]
-		all[n] = messagePlace{chat: chat, source: memory.MessageSource(chat, m, cs.rules.Zone, cs.room.now()), event: m}
+		all[n] = messagePlace{chat: chat, source: memory.MessageSource(chat, m, cs.settings.Zone, cs.room.now()), event: m}
 	}
 	return all, nil
 }

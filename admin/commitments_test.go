@@ -95,15 +95,15 @@ func TestTheOwnerIsRemindedOfAPromiseOnceBeforeItIsDue(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	evening := time.Date(2026, 11, 27, 18, 0, 0, 0, r.rules.Zone)
-	early := time.Date(2026, 11, 28, 7, 30, 0, 0, r.rules.Zone)
+	evening := time.Date(2026, 11, 27, 18, 0, 0, 0, r.settings.Zone)
+	early := time.Date(2026, 11, 28, 7, 30, 0, 0, r.settings.Zone)
 	past := noon.Add(-48 * time.Hour)
 	r.addCommitment(ana, "owner", "You pay for the fence", &evening)
 	r.addCommitment(ana, "Ana", "Ana calls", &early)
 	r.addCommitment(ana, "Ana", "Ana called", &past)
-	require.Empty(t, r.remind(time.Date(2026, 11, 27, 8, 59, 0, 0, r.rules.Zone)), "nor of what is long over")
+	require.Empty(t, r.remind(time.Date(2026, 11, 27, 8, 59, 0, 0, r.settings.Zone)), "nor of what is long over")
 
-	r.now = time.Date(2026, 11, 27, 9, 0, 0, 0, r.rules.Zone)
+	r.now = time.Date(2026, 11, 27, 9, 0, 0, 0, r.settings.Zone)
 	var both sync.WaitGroup
 	for range 2 { // of two processes, one reminds
 		both.Go(func() {
@@ -117,11 +117,11 @@ func TestTheOwnerIsRemindedOfAPromiseOnceBeforeItIsDue(t *testing.T) {
 	require.Len(t, reminder, 1)
 	require.Contains(t, bodies(reminder), "🤝 You pay for the fence. **due Fri 27 Nov, 18:00** · Ana · WhatsApp, Fri 20 Nov")
 	require.Equal(t, "m.text", reminder[0].Type)
-	require.Contains(t, reminder[0].Rings, owner, "it rings")
-	require.Contains(t, r.remind(time.Date(2026, 11, 28, 6, 30, 0, 0, r.rules.Zone)), "Ana calls")
+	require.Contains(t, reminder[0].Mentions, owner, "it rings")
+	require.Contains(t, r.remind(time.Date(2026, 11, 28, 6, 30, 0, 0, r.settings.Zone)), "Ana calls")
 
 	require.Contains(t, r.react(reminder[0].Event, "🌅"), "Again **Sun 29 Nov, 09:00**")
-	require.Contains(t, r.remind(time.Date(2026, 11, 29, 9, 0, 0, 0, r.rules.Zone)), "was due Fri 27 Nov")
+	require.Contains(t, r.remind(time.Date(2026, 11, 29, 9, 0, 0, 0, r.settings.Zone)), "was due Fri 27 Nov")
 	require.Empty(t, bodies(r.handle(store.Message{Body: "✅", Kind: string(bridgebridge.Reaction), RelatesTo: r.lastSent().Event, Author: policy.AuthorOperator, Sender: operator})), "an operator settles nothing")
 	require.Equal(t, "[✅]", r.react(r.lastSent().Event, "✅"))
 	require.Zero(t, r.count("select count(*) from commitments where what = 'You pay for the fence' and state = 'open'"))

@@ -18,7 +18,7 @@ type dialogs struct {
 	store *store.Store
 	room  *room
 	table *commandTable
-	// kinds has a constructor for each kind of question, to read its payload into.
+	// kinds has a constructor for each kind of question, for the payload to be read into.
 	kinds map[string]func() question
 	// fallback answers a choice when no question is open. done is false when it means nothing.
 	fallback func(ctx context.Context, r request, c choice) (answer, bool, error)
@@ -37,10 +37,10 @@ const (
 	maxRecentDialogs = 50
 )
 
-// handleChoice returns the answer to a choice. done is false when the message answers no question.
+// handleChoice returns the reply to a choice. done is false if the message answers no question.
 func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
-	dialog, pointed, err := ds.find(ctx, r)
-	if none := errors.Is(err, store.ErrNotFound); none || (err == nil && !pointed && (dialog.Done || !dialog.ExpiresAt.After(r.now))) {
+	dialog, isReference, err := ds.find(ctx, r, c)
+	if none := errors.Is(err, store.ErrNotFound); none || (err == nil && !isReference && (dialog.Done || !dialog.ExpiresAt.After(r.now))) {
 		if ans, done, err := ds.fallback(ctx, r, c); err != nil || done || none {
 			return ans, done, err
 		}
@@ -54,14 +54,14 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ ans
 	}
 	cmd, known := ds.table.lookup(asked.command())
 	allowed := !known || cmd.allows(r)
-	expired := !dialog.ExpiresAt.After(r.now)
-	putAside := c.word == wordNo && !asked.accepts(wordNo)
+	expired := !dialog.ExpiresAt.After(r.now) && r.grant == nil
+	declined := c.word == wordNo && !asked.accepts(wordNo)
 	switch {
-	case c.word != "" && !putAside && !asked.accepts(c.word),
-		putAside && (dialog.Done || expired),          // nothing is left to decline
+	case c.word != "" && !declined && !asked.accepts(c.word),
+		declined && (dialog.Done || expired),          // nothing is left to decline
 		!allowed && (dialog.Done || c.word == wordNo): // operators talk to each other, too
 		return answer{}, false, nil
-	case dialog.Done && !pointed:
+	case dialog.Done && !isReference:
 		return answer{text: "Which question? Reply to the one you mean, or send the command again.", reason: closedReason}, true, nil
 	case dialog.Done:
 		return answer{text: "That question is closed.", reason: closedReason}, true, nil
@@ -69,14 +69,14 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ ans
 		late := fmt.Sprintf("That question was open until %s. Send `/%s` again.", ds.room.shortTime(dialog.ExpiresAt), asked.command())
 		return answer{text: late, reason: "It answered a question that had expired."}, true, nil
 	case !allowed:
-		return refusal(cmd.name), true, nil
+		return notAllowedAnswer(cmd.name), true, nil
 	}
-	ans, taken := answer{text: "Left as it was."}, true
-	if !putAside {
-		ans, taken, err = asked.answer(ctx, r, c)
+	ans, accepted := answer{text: "Left as it was."}, true
+	if !declined {
+		ans, accepted, err = asked.answer(ctx, r, c)
 	}
-	if err == nil && taken {
-		ans.change = closing(dialog, ans.change)
+	if err == nil && accepted {
+		ans.change, ans.dialog = closeDialog(dialog, ans.change), dialog.ID
 	}
 	return ans, true, err
 }
@@ -84,9 +84,13 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ ans
 // closedReason is the reason stored with an answer to a closed question.
 const closedReason = "It answered a question that was answered before."
 
-// find returns the question that a message answers: the one it replies or reacts to, for which pointed is true, else the newest one.
-// Closed questions are found as well, so that a late answer is not taken for the answer to another question.
-func (ds *dialogs) find(ctx context.Context, r request) (d store.Dialog, pointed bool, err error) {
+// find returns the question that a message answers: the one that it replies or reacts to, for which isReference is true, else the newest one. Closed
+// questions are found, too, so that a late answer is not taken for the answer to another question.
+func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialog, isReference bool, err error) {
+	if r.dialog != 0 {
+		d, err = store.DialogByID(ctx, ds.store.DB(), r.dialog)
+		return d, true, err
+	}
 	since := r.now.Add(-lateAnswerTime)
 	if r.message.RelatesTo != "" {
 		d, err = store.DialogByEvent(ctx, ds.store.DB(), r.room.ID, r.message.RelatesTo)
@@ -99,14 +103,20 @@ func (ds *dialogs) find(ctx context.Context, r request) (d store.Dialog, pointed
 	if err != nil {
 		return store.Dialog{}, false, err
 	}
-	// A draft is shown without being asked for. A word that does not point at it may be meant for something else, and must not send it.
-	recent = slices.DeleteFunc(recent, func(d store.Dialog) bool { return d.Kind == kindDraft })
+	if len(recent) > 0 && recent[0].Kind == store.DialogPIN && !recent[0].Done && recent[0].ExpiresAt.After(r.now) && c.word == wordNo {
+		return recent[0], false, nil
+	}
+	// Drafts and approvals are shown without a request of the owner. A word that does not refer to one may be meant for another question, and must not
+	// decide it; see also TaskCommands.answerApproval. A question for the PIN is answered by the PIN, which never comes here; only "cancel" is meant for it.
+	recent = slices.DeleteFunc(recent, func(d store.Dialog) bool {
+		return slices.Contains([]string{kindDraft, kindCard, store.DialogPIN}, d.Kind)
+	})
 	if len(recent) == 0 {
 		return store.Dialog{}, false, store.ErrNotFound
 	}
 	d = recent[0]
 	for _, older := range recent {
-		// Only files queue up: several are sent at a time, and each asks the same question.
+		// Only questions about files queue up: several files are sent at once, and each asks the same question.
 		if older.Kind != kindDocument {
 			break
 		}
@@ -121,9 +131,9 @@ func (ds *dialogs) find(ctx context.Context, r request) (d store.Dialog, pointed
 	return d, false, err
 }
 
-// closing closes a question in the transaction of its change. If the question was closed meanwhile, the message is handled again and
-// then answers nothing.
-func closing(d store.Dialog, do func(context.Context, store.Tx) error) func(context.Context, store.Tx) error {
+// closeDialog returns a change that also closes a question. If the question was closed meanwhile, the change returns jobs.Later: the message is then
+// handled again as one that answers a closed question.
+func closeDialog(d store.Dialog, change func(context.Context, store.Tx) error) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
 		first, err := store.FinishDialog(ctx, tx, d.ID)
 		if err != nil {
@@ -132,14 +142,14 @@ func closing(d store.Dialog, do func(context.Context, store.Tx) error) func(cont
 		if !first {
 			return jobs.Later(0)
 		}
-		if do == nil {
+		if change == nil {
 			return nil
 		}
-		return do(ctx, tx)
+		return change(ctx, tx)
 	}
 }
 
-// read returns a question that is stored.
+// read returns a stored question.
 func (ds *dialogs) read(d store.Dialog) (question, error) {
 	empty, known := ds.kinds[d.Kind]
 	if !known {

@@ -30,7 +30,7 @@ func (dc *DocumentCommands) commands() []command {
 		{
 			name: "index", args: "[path or address] [public or admin]", group: groupAsk, run: dc.index,
 			summary: "learn a document",
-			help: dc.rules.indexHint() + " a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
+			help: dc.settings.indexHint() + " a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
 				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +
 				knowledge.FormatList() + ", up to " + knowledge.MaxSizeText + " and 2,000 pages.",
 		},
@@ -57,7 +57,7 @@ func (dc *DocumentCommands) docs(ctx context.Context, r request, args string) (a
 		return dc.list(ctx, r)
 	case !isDocsVerb(verb):
 	case !r.isOwner():
-		return refusal("index"), nil
+		return notAllowedAnswer("index"), nil
 	case strings.EqualFold(verb, "remove"):
 		return dc.remove(ctx, strings.TrimSpace(name))
 	case strings.EqualFold(verb, "watch"):
@@ -86,7 +86,7 @@ func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error)
 		}
 	}
 	if len(found.Groups) == 0 {
-		return answer{text: strings.Join(append([]string{dc.rules.noDocumentsText()}, watched...), "\n")}, nil
+		return answer{text: strings.Join(append([]string{dc.settings.noDocumentsText()}, watched...), "\n")}, nil
 	}
 	lines := []string{"**Documents** — " + documentCounts(found.Groups)}
 	newest := slices.SortedStableFunc(slices.Values(found.Biggest), func(a, b index.Document) int { return b.IndexedAt.Compare(a.IndexedAt) })
@@ -105,7 +105,7 @@ func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error)
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// staleLines lists the documents that have changed since they were indexed, or may have.
+// staleLines lists the documents that have changed since they were indexed, or may have changed.
 func (dc *DocumentCommands) staleLines(docs []index.Document) []string {
 	var lines []string
 	for _, d := range docs {

@@ -20,11 +20,11 @@ import (
 
 // DocumentCommands lists, indexes, removes and watches documents.
 type DocumentCommands struct {
-	store   *store.Store
-	library *knowledge.Library
-	files   Files
-	room    *room
-	rules   Rules
+	store    *store.Store
+	library  *knowledge.Library
+	files    Files
+	room     *room
+	settings Settings
 }
 
 // Index indexes documents and reports the result. last says that no other attempt follows.
@@ -49,14 +49,14 @@ func (dc *DocumentCommands) Index(ctx context.Context, args jobs.IndexArgs, last
 			return err
 		}
 		if sent != nil && outcomes[0].Err == nil {
-			if err := dc.room.react(ctx, tx, room, *sent, markDone); err != nil {
+			if err := dc.room.react(ctx, tx, room, *sent, reactionDone); err != nil {
 				return err
 			}
 		}
 		if err := store.DropSetting(ctx, tx, progress.key); err != nil {
 			return err
 		}
-		message := outbox.Notice(room, reportOf(args, outcomes), outbox.Answer)
+		message := outbox.Notice(room, indexReport(args, outcomes), outbox.Answer)
 		message.Replaces = shown
 		if _, _, err = dc.room.box.Queue(ctx, tx, message); err != nil {
 			return err
@@ -65,22 +65,22 @@ func (dc *DocumentCommands) Index(ctx context.Context, args jobs.IndexArgs, last
 	})
 }
 
-// sources returns the documents to index, at least one. sent is the message with the file, if a file was sent.
+// sources returns the documents to index, at least one. sent is the message with the file; nil if no file was sent.
 func (dc *DocumentCommands) sources(ctx context.Context, args jobs.IndexArgs) (sources []knowledge.Source, sent *store.Message) {
-	switch file := (knowledge.File{Role: args.Role, Said: args.DecidedAt}); {
+	switch file := (knowledge.File{Role: args.Role, RoleSetAt: args.DecidedAt}); {
 	case args.Address != "":
 		file.Origin, file.Name = args.Address, knowledge.AddressName(args.Address)
 		return []knowledge.Source{{File: file}}, nil
 	case args.Path != "":
 		return dc.fileSources(args.Path, file), nil
 	default:
-		source, sent := dc.sentSource(ctx, args.MessageID, file)
+		source, sent := dc.attachmentSource(ctx, args.MessageID, file)
 		return []knowledge.Source{source}, sent
 	}
 }
 
-// fileSources returns the files in the documents folder that a path means. After an interruption, those that were indexed before are
-// unchanged.
+// fileSources returns the files in the documents folder that a path matches. In a repeated attempt, the library recognizes the files that were indexed
+// before as unchanged.
 func (dc *DocumentCommands) fileSources(where string, file knowledge.File) []knowledge.Source {
 	names, _, err := dc.library.Find(where)
 	if err != nil {
@@ -89,7 +89,7 @@ func (dc *DocumentCommands) fileSources(where string, file knowledge.File) []kno
 	}
 	sources := make([]knowledge.Source, len(names))
 	for i, name := range names {
-		file.Origin, file.Name, file.Swept = name, path.Base(name), name != where
+		file.Origin, file.Name, file.FoundInBulk = name, path.Base(name), name != where
 		sources[i] = knowledge.Source{File: file, Folder: dc.library.Folder(), Path: name}
 	}
 	return sources
@@ -98,8 +98,8 @@ func (dc *DocumentCommands) fileSources(where string, file knowledge.File) []kno
 // errDeleted says that the message with a file was deleted before the file was read.
 var errDeleted = errors.New("the message with it was deleted")
 
-// sentSource downloads a file that was sent. Its name is known even if the download fails.
-func (dc *DocumentCommands) sentSource(ctx context.Context, message store.MessageID, file knowledge.File) (knowledge.Source, *store.Message) {
+// attachmentSource downloads a file that was sent. The returned source has the file's name even if the download fails.
+func (dc *DocumentCommands) attachmentSource(ctx context.Context, message store.MessageID, file knowledge.File) (knowledge.Source, *store.Message) {
 	file.Name = "The file"
 	m, err := store.MessageByID(ctx, dc.store.DB(), message)
 	if err == nil && m.Attachment == nil || errors.Is(err, store.ErrNotFound) {
@@ -113,8 +113,7 @@ func (dc *DocumentCommands) sentSource(ctx context.Context, message store.Messag
 	return knowledge.Source{File: file, Err: err}, &m
 }
 
-// beginProgress starts to show the progress of indexing, in the message of an interrupted attempt if there is one. The caller must
-// call end.
+// beginProgress starts to show the progress of indexing. It reuses the message of an interrupted attempt. The caller must call end.
 func (dc *DocumentCommands) beginProgress(ctx context.Context, args jobs.IndexArgs) (*indexProgress, error) {
 	room, err := store.ChatByID(ctx, dc.store.DB(), args.ChatID)
 	if err != nil {
@@ -129,20 +128,20 @@ func (dc *DocumentCommands) beginProgress(ctx context.Context, args jobs.IndexAr
 		return nil, err
 	}
 	p.live = dc.room.box.Live(room, event)
-	over := make(chan struct{})
+	finished := make(chan struct{})
 	p.end = sync.OnceValue(func() id.EventID {
 		close(p.next)
-		<-over
+		<-finished
 		return p.live.Event()
 	})
 	go func() {
-		defer close(over)
+		defer close(finished)
 		for text := range p.next {
 			if !p.live.Show(ctx, text) {
 				continue
 			}
 			if err := store.PutSetting(ctx, dc.store.Writer(), p.key, p.live.Event()); err != nil {
-				zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows how far it is")
+				zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot store the event of a progress message")
 			}
 		}
 	}()

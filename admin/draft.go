@@ -21,18 +21,19 @@ import (
 
 // DraftCommands shows drafts to the owner, and sends, rewrites or drops them.
 type DraftCommands struct {
-	store   *store.Store
-	room    *room
-	chats   *chatPicker
-	dialogs *dialogs
-	rules   Rules
+	store    *store.Store
+	room     *room
+	chats    *chatPicker
+	dialogs  *dialogs
+	shadows  *ShadowCommands
+	settings Settings
 }
 
 // commands returns the commands about drafts.
 func (df *DraftCommands) commands() []command {
 	return []command{
 		{
-			name: "delivery", args: "[auto or draft] [name]", group: groupChats, run: df.delivery,
+			name: "delivery", args: "[auto, draft or shadow] [name]", group: groupChats, run: df.delivery,
 			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
 				return df.setDelivery(chat, pick.Delivery), nil
 			},
@@ -44,7 +45,7 @@ func (df *DraftCommands) commands() []command {
 			},
 			summary: "whether I ask you before something goes to a chat",
 			help: "**auto**: what I say there goes out at once. **draft**: I show it here first. 👍 sends it as it stands, a reply changes its words, 👎 drops it; " +
-				"after " + text.Duration(draftLifetime) + " without a word it is dropped. What you set with `/remind ... --to` is shown first as well. `/delivery draft Ana` sets it, `/delivery Ana` tells it.",
+				"after " + text.Duration(draftLifetime) + " without a word it is dropped. **shadow**: I show it here and never send it; you answer, and `/shadow` compares. What you set with `/remind ... --to` is shown first as well. `/delivery draft Ana` sets it, `/delivery Ana` tells it.",
 		},
 		{
 			name: "drafts", group: groupChats, run: df.list,
@@ -56,14 +57,14 @@ func (df *DraftCommands) commands() []command {
 // draftLifetime is how long a draft waits for the owner's approval.
 const draftLifetime = 4 * time.Hour
 
-// decideDraft asks whether a draft may be sent. The draft's outbox row says whether it still waits, so this question is never closed.
+// decideDraft asks whether a draft may be sent. This question is never closed, because the draft's outbox row says whether the draft is open.
 type decideDraft struct {
 	drafts *DraftCommands
 
-	Out uuid.UUID
+	OutboxID uuid.UUID `json:"Out"`
 }
 
-func (q decideDraft) refer(d *store.Dialog) { d.DraftID = &q.Out }
+func (q decideDraft) refer(d *store.Dialog) { d.DraftID = &q.OutboxID }
 
 func (decideDraft) kind() string            { return kindDraft }
 func (decideDraft) command() string         { return "drafts" }
@@ -74,20 +75,19 @@ func (decideDraft) accepts(word string) bool { return word == wordYes || word ==
 func (q decideDraft) answer(_ context.Context, _ request, c choice) (_ answer, done bool, err error) {
 	switch c.word {
 	case wordYes:
-		return decision(q.Out, q.drafts.send), false, nil
+		return decideDraftAnswer(q.OutboxID, q.drafts.send), false, nil
 	case wordNo:
-		return decision(q.Out, q.drafts.drop), false, nil
+		return decideDraftAnswer(q.OutboxID, q.drafts.drop), false, nil
 	default:
 		return answer{}, false, nil
 	}
 }
 
-// confirmDraft asks again about the only draft that waits, after a yes or no that points at no message and may be meant for something
-// else.
+// confirmDraft asks for confirmation about the only open draft, after a yes or no that refers to no message and may be meant for something else.
 type confirmDraft struct {
 	drafts *DraftCommands
 
-	Out uuid.UUID
+	OutboxID uuid.UUID `json:"Out"`
 }
 
 func (confirmDraft) kind() string    { return "confirm-draft" }
@@ -100,7 +100,7 @@ func (q confirmDraft) answer(ctx context.Context, r request, c choice) (_ answer
 	return ans, true, err
 }
 
-// confirm handles a yes or no that points at no question. done is false when no draft waits.
+// confirm handles a yes or no that refers to no question. done is false if no draft is open.
 func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	if (c.word != wordYes && c.word != wordNo) || !r.isOwner() || r.message.Kind == string(bridgebridge.Reaction) {
 		return answer{}, false, nil
@@ -118,16 +118,16 @@ func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (_ an
 	}
 	return answer{
 		text:   fmt.Sprintf("**Send this to %s?** %s\n`yes` sends it, `no` drops it.", to, quote(bodyOf(open[0]), maxScheduleText)),
-		quotes: slices.Concat(open[0].About, open[0].RestsOn), question: confirmDraft{drafts: df, Out: open[0].ID},
+		quotes: slices.Concat(open[0].About, open[0].RestsOn), question: confirmDraft{drafts: df, OutboxID: open[0].ID},
 	}, true, nil
 }
 
-// decision returns an answer that decides about a draft and says the result.
-func decision(out uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (string, error)) answer {
+// decideDraftAnswer returns an answer that calls decide with a draft and replies with the result.
+func decideDraftAnswer(outboxID uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (string, error)) answer {
 	return answer{reason: "It decided about a draft.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
-		text, err := decide(ctx, tx, out)
+		text, err := decide(ctx, tx, outboxID)
 		if errors.Is(err, outbox.ErrDraftDecided) {
-			return "That draft does not wait any more.", nil
+			return "That draft is no longer open.", nil
 		}
 		return text, err
 	}}
@@ -161,8 +161,8 @@ func (df *DraftCommands) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.SetRunOutcome(ctx, tx, out, store.RunSkipped, "you dropped the draft"))
 }
 
-// answeredReply handles a reply to a draft: yes or no decides, any other text replaces the draft's. done is false when it replies to
-// no draft.
+// answeredReply handles a reply to a draft: yes or no decides, and any other text replaces the draft's. done is false if the message replies to no
+// draft.
 func (df *DraftCommands) answeredReply(ctx context.Context, r request, text string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || text == "" || r.message.Attachment != nil {
 		return answer{}, false, nil
@@ -181,12 +181,12 @@ func (df *DraftCommands) answeredReply(ctx context.Context, r request, text stri
 	if err != nil {
 		return answer{}, false, err
 	}
-	return decision(q.(*decideDraft).Out, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
+	return decideDraftAnswer(q.(*decideDraft).OutboxID, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
 		return df.rewrite(ctx, tx, out, text)
 	}), true, nil
 }
 
-// rewrite replaces the text of a draft, which is shown again and waits again.
+// rewrite replaces a draft by one with another text, which is shown and needs approval.
 func (df *DraftCommands) rewrite(ctx context.Context, tx store.Tx, out uuid.UUID, text string) (string, error) {
 	decision, err := df.room.box.ReplaceDraft(ctx, tx, out, text)
 	if err != nil || decision.Allow {
@@ -203,15 +203,18 @@ func (df *DraftCommands) recipient(ctx context.Context, db store.DB, out uuid.UU
 		return "", err
 	}
 	chat, err := store.ChatByID(ctx, db, o.ChatID)
-	return esc(label(chat)), err
+	return esc(chat.Label()), err
 }
 
-// PresentDraft shows a draft to the owner, once, and drops it when its time is over.
+// PresentDraft shows a draft to the owner, once, and drops it after draftLifetime. It shows a shadow answer as well, and leaves it.
 func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error {
 	return df.store.InTx(ctx, func(tx store.Tx) error {
 		rows, err := store.LockDraft(ctx, tx, out)
-		if err != nil || len(rows) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(rows) == 0 {
+			return df.shadows.present(ctx, tx, out)
 		}
 		if rows[0].IsErased() {
 			return df.dropForgotten(ctx, tx, out)
@@ -239,7 +242,7 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 	})
 }
 
-// dropForgotten drops a draft whose text was deleted, and tells the owner if a contact's question stays unanswered.
+// dropForgotten drops a draft whose text was deleted, and notifies the owner if a contact's question stays unanswered.
 func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uuid.UUID) error {
 	if err := store.MarkDropped(ctx, tx, out, policy.CodeQuoteDeleted, policy.CodeQuoteDeleted.Sentence()); err != nil {
 		return err
@@ -269,7 +272,7 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.Out
 		return err
 	}
 	about := slices.Concat(rows[0].About, rows[0].RestsOn)
-	head := "✏️ **Draft for " + esc(label(chat)) + "**"
+	head := "✏️ **Draft for " + esc(chat.Label()) + "**"
 	asked, err := store.MessagesAnsweredBy(ctx, tx, rows[0].ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -280,16 +283,22 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.Out
 		about = append(about, asked.ID)
 	}
 	lines := []string{head}
+	lines = append(lines, quotedRows(rows)...)
+	_, err = df.room.notify(ctx, tx, room, outbox.Alert, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &decideDraft{drafts: df, OutboxID: rows[0].ID}, about...)
+	return err
+}
+
+// quotedRows shows the texts of outbox rows, with their sources.
+func quotedRows(rows []store.OutboxMessage) (lines []string) {
 	for _, o := range rows {
 		for text := range strings.SplitSeq(bodyOf(o), "\n") {
 			lines = append(lines, "> "+esc(text))
 		}
-		for _, s := range o.Spans {
+		for _, s := range o.Citations {
 			lines = append(lines, "\nfrom "+esc(s.Source)+": "+quote(s.Quote, 150))
 		}
 	}
-	_, err = df.room.notify(ctx, tx, room, outbox.Alert, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &decideDraft{drafts: df, Out: rows[0].ID}, about...)
-	return err
+	return lines
 }
 
 // list lists the drafts that wait for the owner's approval.
@@ -355,14 +364,15 @@ func parseDeliveryArgs(args string) (policy.Delivery, string) {
 
 // setDelivery sets how messages to a chat are sent. The empty delivery shows it.
 func (df *DraftCommands) setDelivery(chat store.Chat, how policy.Delivery) answer {
-	name := "**" + esc(label(chat)) + "**"
+	name := "**" + esc(chat.Label()) + "**"
 	now := map[policy.Delivery]string{
-		policy.DeliveryAuto:  "what I say there goes out at once.",
-		policy.DeliveryDraft: "I show you here what I want to say there, and send it once you say yes.",
+		policy.DeliveryAuto:   "what I say there goes out at once.",
+		policy.DeliveryDraft:  "I show you here what I want to say there, and send it once you say yes.",
+		policy.DeliveryShadow: "I show you here what I would say there, and never send it. You answer, and `/shadow` compares.",
 	}
 	if how == "" {
-		how = chat.DeliveryIn(df.rules.Defaults)
-		return answer{text: fmt.Sprintf("%s is on `%s`: %s `/delivery auto` or `draft` and its name changes that.", name, how, now[how])}
+		how = chat.DeliveryIn(df.settings.Defaults)
+		return answer{text: fmt.Sprintf("%s is on `%s`: %s `/delivery auto`, `draft` or `shadow` and its name changes that.", name, how, now[how])}
 	}
 	return answer{text: name + ": " + now[how], change: func(ctx context.Context, tx store.Tx) error { return store.SetDelivery(ctx, tx, chat.ID, how) }}
 }

@@ -61,7 +61,7 @@ func TestAScheduledMessageToAChatOfDraftsIsSentAfterAYes(t *testing.T) {
 	r := newRig(t)
 	ana, shown := r.addDraft()
 	require.Equal(t, text("✏️ **Draft for Ana · WhatsApp**", "", "> see you at seven. *Bring* cake", "", "👍 send · reply to change it · 👎 drop · Open until Sat 21 Nov, 00:00."), shown.Body)
-	require.Contains(t, shown.Rings, owner, "it rings: it is dropped unless the owner sees it in time")
+	require.Contains(t, shown.Mentions, owner, "it rings: it is dropped unless the owner sees it in time")
 	require.Contains(t, r.asOwner("/jobs 1 history"), "done, a draft of it waits for you")
 	require.Contains(t, r.asOwner("/drafts"), "**1 draft**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it.\nAna · WhatsApp — “see you at seven. *Bring* cake”, open until Sat 21 Nov, 00:00")
 
@@ -75,8 +75,8 @@ func TestAScheduledMessageToAChatOfDraftsIsSentAfterAYes(t *testing.T) {
 	require.Contains(t, r.asOwner("/jobs 1 history"), "done, you said yes to the draft")
 	require.Equal(t, 1, r.count("select count(*) from outbox where chat_id = $1 and state = 'sent' and purpose = 'draft' and reason = 'You approved this text.'", ana.ID))
 
-	require.Equal(t, "That draft does not wait any more.", r.react(shown.Event, "👍"))
-	require.Equal(t, "That draft does not wait any more.", r.react(shown.Event, "👎"))
+	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"))
+	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👎"))
 	r.now = r.now.Add(5 * time.Hour)
 	require.Empty(t, r.presentDrafts())
 	require.Len(t, r.sentTo(ana), 1)
@@ -105,7 +105,7 @@ func TestAReplyChangesADraftAndADroppedOneIsGone(t *testing.T) {
 	again := r.presentDrafts()
 	require.Len(t, again, 1)
 	require.Contains(t, again[0].Body, "> see you at eight")
-	require.Equal(t, "That draft does not wait any more.", r.react(shown.Event, "👍"), "the one before")
+	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"), "the one before")
 	require.Contains(t, bodies(r.handle(store.Message{Body: "\u202e!wa logout", RelatesTo: again[0].Event})), "That cannot go to **Ana · WhatsApp**: The bridge would", "what the gate lets out in no case")
 	require.Empty(t, r.sentTo(ana))
 	require.Contains(t, bodies(r.handle(store.Message{Body: "yes", RelatesTo: again[0].Event})), "It goes to **Ana · WhatsApp**")
@@ -116,7 +116,7 @@ func TestAReplyChangesADraftAndADroppedOneIsGone(t *testing.T) {
 	r.advance(2 * time.Hour)
 	shown = r.presentDrafts()[0]
 	require.Equal(t, "Dropped: nothing goes to **Ana · WhatsApp**.", r.react(shown.Event, "👎"))
-	require.Equal(t, "That draft does not wait any more.", r.react(shown.Event, "👍"))
+	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"))
 	require.Len(t, r.sentTo(ana), 1)
 	require.Contains(t, r.asOwner("/jobs 2 history"), "skipped, you dropped the draft")
 }
@@ -162,7 +162,7 @@ func TestADraftOfAnAnswerToADeletedMessageIsNotSent(t *testing.T) {
 			return err
 		}
 		out, _, err := r.box.Queue(r.ctx, tx, outbox.Message{
-			Chat: ana, Purpose: policy.PurposeReply, Text: "We deliver, Rumpelstiltskin.", Spans: r.spans("faq.md", "We deliver"), About: []store.MessageID{asked},
+			Chat: ana, Purpose: policy.PurposeReply, Text: "We deliver, Rumpelstiltskin.", Citations: r.citations("faq.md", "We deliver"), About: []store.MessageID{asked},
 		})
 		if err != nil {
 			return err
@@ -197,8 +197,8 @@ func TestADraftThatIsForgottenWaitsNoLonger(t *testing.T) {
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	r.exec("update river.river_job set args = args - 'at' where kind = 'draft'")
 	require.Empty(t, r.presentDrafts())
-	require.Zero(t, r.count("select count(*) from outbox where state = 'held'"))
-	require.Equal(t, "That draft does not wait any more.", r.react(shown.Event, "👍"))
+	require.Zero(t, r.count("select count(*) from outbox where state = 'draft'"))
+	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"))
 	require.Empty(t, r.sentTo(ana))
 }
 
@@ -234,7 +234,7 @@ func TestADraftWhoseJobIsLostIsShownAllTheSame(t *testing.T) {
 	r.asOwner("/remind 1h --to Ana see you at seven")
 	r.advance(2 * time.Hour)
 	r.exec("delete from river.river_job where kind = 'draft'")
-	r.exec("update outbox set created_at = now() - interval '2 minutes' where state = 'held'")
+	r.exec("update outbox set created_at = now() - interval '2 minutes' where state = 'draft'")
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	require.Contains(t, bodies(r.presentDrafts()), "> see you at seven")
 }

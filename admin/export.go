@@ -16,13 +16,13 @@ import (
 	"multis/text"
 )
 
-// ExportCommands sends what is remembered as files.
+// ExportCommands sends the memory of chats as files.
 type ExportCommands struct {
-	store  *store.Store
-	room   *room
-	chats  *chatPicker
-	memory *memory.Memory
-	rules  Rules
+	store    *store.Store
+	room     *room
+	chats    *chatPicker
+	memory   *memory.Memory
+	settings Settings
 }
 
 // commands returns the commands about exports.
@@ -30,7 +30,7 @@ func (ex *ExportCommands) commands() []command {
 	return []command{{
 		name: "export", args: "[chat or all]", group: groupMemory, run: ex.ask,
 		onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
-			return enqueueExport(pick.Asked, chat.ID, "**"+esc(label(chat))+"**"), nil
+			return enqueueExport(pick.Asked, chat.ID, "**"+esc(chat.Label())+"**"), nil
 		},
 		chatHint: func(chatPick) string { return " to get its files" },
 		summary:  "what I remember, as files",
@@ -98,25 +98,25 @@ func (ex *ExportCommands) build(ctx context.Context, args jobs.ExportArgs) error
 	if err != nil {
 		return err
 	}
-	reply := "📦 " + text.Count(done.Chats, "chat") + ": " + text.Count(done.Messages, "message") + " of the last " + text.Count(ex.memory.Rules.LogDays, "day") + ", " + text.Count(done.Notes, "note") + "."
+	reply := "📦 " + text.Count(done.Chats, "chat") + ": " + text.Count(done.Messages, "message") + " of the last " + text.Count(ex.memory.Settings.LogDays, "day") + ", " + text.Count(done.Notes, "note") + "."
 	if zip.Len() > maxExportBytes {
 		return ex.send(ctx, args, outbox.Notice(store.Chat{}, reply+" That is "+fileSize(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", outbox.Answer))
 	}
-	l := outbox.Message{Purpose: policy.PurposeNotice, Text: reply, File: &outbox.File{Name: "multis-" + ex.room.now().In(ex.rules.Zone).Format("2006-01-02") + ".zip", MIME: "application/zip", Data: []byte(zip.String())}}
-	return ex.send(ctx, args, l)
+	message := outbox.Message{Purpose: policy.PurposeNotice, Text: reply, File: &outbox.File{Name: "multis-" + ex.room.now().In(ex.settings.Zone).Format("2006-01-02") + ".zip", MIME: "application/zip", Data: []byte(zip.String())}}
+	return ex.send(ctx, args, message)
 }
 
 // send sends a message to the room in which the export was asked for.
-func (ex *ExportCommands) send(ctx context.Context, args jobs.ExportArgs, l outbox.Message) error {
+func (ex *ExportCommands) send(ctx context.Context, args jobs.ExportArgs, message outbox.Message) error {
 	m, err := store.MessageByID(ctx, ex.store.DB(), args.MessageID)
 	if err != nil {
 		return err
 	}
-	if l.Chat, err = store.ChatByID(ctx, ex.store.DB(), m.ChatID); err != nil {
+	if message.Chat, err = store.ChatByID(ctx, ex.store.DB(), m.ChatID); err != nil {
 		return err
 	}
 	return ex.store.InTx(ctx, func(tx store.Tx) error {
-		if _, _, err := ex.room.box.Queue(ctx, tx, l); err != nil {
+		if _, _, err := ex.room.box.Queue(ctx, tx, message); err != nil {
 			return err
 		}
 		return jobs.Complete(ctx, tx)

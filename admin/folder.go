@@ -15,7 +15,7 @@ import (
 	"multis/text"
 )
 
-// watchFolder begins to watch a folder, or asks who may see its files.
+// watchFolder starts to watch a folder, or asks who may see its files.
 func (dc *DocumentCommands) watchFolder(ctx context.Context, r request, args string) (answer, error) {
 	where, role := args, policy.Role("")
 	if before, last, found := cutLast(args); found {
@@ -27,7 +27,7 @@ func (dc *DocumentCommands) watchFolder(ctx context.Context, r request, args str
 	if args == "" {
 		return answer{text: "Which folder of the documents folder? `/docs watch prices public`." + dc.folderList()}, nil
 	}
-	if trouble := dc.unwatchable(where); trouble != "" {
+	if trouble := dc.folderProblem(where); trouble != "" {
 		return answer{text: "⚠️ " + code(where) + ": " + trouble + "." + dc.folderList()}, nil
 	}
 	folders, err := store.WatchedFolders(ctx, dc.store.DB())
@@ -35,7 +35,7 @@ func (dc *DocumentCommands) watchFolder(ctx context.Context, r request, args str
 		return answer{}, err
 	}
 	for _, f := range folders {
-		if f.Path != where && (within(where, f.Path) || within(f.Path, where)) {
+		if f.Path != where && (isWithin(where, f.Path) || isWithin(f.Path, where)) {
 			return answer{text: fmt.Sprintf("%s is watched already (%s), and one file cannot belong to two: `/docs unwatch %s` ends that.", code(f.Path), visibility(f.Role), f.Path)}, nil
 		}
 	}
@@ -52,17 +52,17 @@ func cutLast(s string) (before, last string, found bool) {
 	return strings.TrimSpace(strings.TrimSuffix(s, last)), last, true
 }
 
-// unwatchable says why a folder cannot be watched; empty when it can.
-func (dc *DocumentCommands) unwatchable(where string) string {
+// folderProblem says why a folder cannot be watched; empty when it can.
+func (dc *DocumentCommands) folderProblem(where string) string {
 	root, err := dc.library.OpenFolder()
 	if err != nil {
-		return esc(fileTrouble(err))
+		return esc(fileErrorText(err))
 	}
 	defer root.Close()
 	info, err := root.Stat(where)
 	switch {
 	case err != nil:
-		return esc(fileTrouble(err))
+		return esc(fileErrorText(err))
 	case !info.IsDir():
 		return "it is no folder; `/index` takes a file"
 	default:
@@ -70,8 +70,8 @@ func (dc *DocumentCommands) unwatchable(where string) string {
 	}
 }
 
-// within reports whether a path is a folder or is below it.
-func within(where, folder string) bool {
+// isWithin reports whether a path is a folder or is below it.
+func isWithin(where, folder string) bool {
 	return folder == "." || where == folder || strings.HasPrefix(where, folder+"/")
 }
 
@@ -111,7 +111,7 @@ func (dc *DocumentCommands) watchedLines(ctx context.Context) ([]string, error) 
 	return lines, nil
 }
 
-// IndexFolders brings the documents of all watched folders up to date. What changed is told in one message a folder.
+// IndexFolders updates the documents of all watched folders, and notifies the owner of the changes in each.
 func (dc *DocumentCommands) IndexFolders(ctx context.Context) error {
 	folders, err := store.WatchedFolders(ctx, dc.store.DB())
 	if err != nil {
@@ -119,19 +119,19 @@ func (dc *DocumentCommands) IndexFolders(ctx context.Context) error {
 	}
 	var failed error
 	for _, f := range folders {
-		if err := dc.lookAtFolder(ctx, f); err != nil {
+		if err := dc.syncFolder(ctx, f); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("look at the folder %s: %w", f.Path, err))
 		}
 	}
 	return failed
 }
 
-// lookAtFolder brings the documents of one folder up to date and tells what changed.
-func (dc *DocumentCommands) lookAtFolder(ctx context.Context, f store.WatchedFolder) error {
+// syncFolder updates the documents of one folder and notifies the owner of the changes.
+func (dc *DocumentCommands) syncFolder(ctx context.Context, f store.WatchedFolder) error {
 	changes, err := dc.library.SyncFolder(ctx, f, dc.room.now())
 	switch {
 	case changes.Err != nil:
-		return dc.folderTrouble(ctx, f, fileTrouble(changes.Err))
+		return dc.reportFolderError(ctx, f, fileErrorText(changes.Err))
 	case changes.IsEmpty():
 		return err
 	}
@@ -157,11 +157,11 @@ func (dc *DocumentCommands) lookAtFolder(ctx context.Context, f store.WatchedFol
 func changesText(c knowledge.FolderChanges) string {
 	f := c.Folder
 	added, changed, passages := 0, 0, 0
-	var troubles []string
+	var problems []string
 	for _, o := range c.Outcomes {
 		switch {
 		case o.Err != nil:
-			troubles = append(troubles, outcomeTrouble(o))
+			problems = append(problems, outcomeErrorText(o))
 			continue
 		case o.IsLeftPrivate(f.Role), o.Report.Unchanged:
 			continue
@@ -172,17 +172,17 @@ func changesText(c knowledge.FolderChanges) string {
 		}
 		passages += o.Report.Chunks
 		if o.Report.Role != f.Role {
-			troubles = append(troubles, keepsRole(o))
+			problems = append(problems, keptRoleText(o))
 		}
-		if blank := blankPages(o.Report.Blank); blank != "" {
-			troubles = append(troubles, "**"+esc(o.Name)+"**:"+blank)
+		if blank := blankPagesText(o.Report.Blank); blank != "" {
+			problems = append(problems, "**"+esc(o.Name)+"**:"+blank)
 		}
 	}
-	if len(troubles) > pageSize {
-		troubles = append(troubles[:pageSize], "and "+text.Count(len(troubles)-pageSize, "more line"))
+	if len(problems) > pageSize {
+		problems = append(problems[:pageSize], "and "+text.Count(len(problems)-pageSize, "more line"))
 	}
-	if left := leftPrivate(f.Role, c.Outcomes); left != "" {
-		troubles = append([]string{left}, troubles...)
+	if left := leftPrivateText(f.Role, c.Outcomes); left != "" {
+		problems = append([]string{left}, problems...)
 	}
 	var parts []string
 	for _, part := range []struct {
@@ -194,17 +194,17 @@ func changesText(c knowledge.FolderChanges) string {
 		}
 	}
 	if len(parts) == 0 {
-		return strings.Join(troubles, "\n")
+		return strings.Join(problems, "\n")
 	}
 	first := "📂 " + code(f.Path) + " — " + strings.Join(parts, ", ")
 	if added+changed > 0 {
 		first += ": " + text.Count(passages, "passage") + ", " + visibility(f.Role)
 	}
-	return strings.Join(append([]string{first + "."}, troubles...), "\n")
+	return strings.Join(append([]string{first + "."}, problems...), "\n")
 }
 
-// folderTrouble tells once that a folder cannot be read. Its documents stay.
-func (dc *DocumentCommands) folderTrouble(ctx context.Context, f store.WatchedFolder, why string) error {
+// reportFolderError notifies the owner once that a folder cannot be read. Its documents stay.
+func (dc *DocumentCommands) reportFolderError(ctx context.Context, f store.WatchedFolder, why string) error {
 	if f.Error == why {
 		return nil
 	}

@@ -14,18 +14,19 @@ import (
 	"multis/jobs"
 	"multis/memory"
 	"multis/outbox"
+	"multis/pin"
 	"multis/policy"
 	"multis/store"
 	"multis/text"
 )
 
-// ForgetCommands deletes what is remembered about a topic, a chat or a contact, after the owner confirms it.
+// ForgetCommands deletes the memory of a topic, a chat or a contact, after the owner confirms it.
 type ForgetCommands struct {
-	store  *store.Store
-	memory *memory.Memory
-	room   *room
-	chats  *chatPicker
-	rules  Rules
+	store    *store.Store
+	memory   *memory.Memory
+	room     *room
+	chats    *chatPicker
+	settings Settings
 }
 
 // commands returns the commands about forgetting.
@@ -80,7 +81,7 @@ func (fg *ForgetCommands) erase(ctx context.Context, _ request, args string) (an
 
 // askTopic asks whether everything about a topic is to be deleted.
 func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string) (answer, error) {
-	found, err := fg.memory.About(ctx, topic)
+	found, err := fg.memory.FindTopic(ctx, topic)
 	if err != nil {
 		return answer{}, err
 	}
@@ -97,9 +98,9 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 	switch {
 	case isEmpty(d) && stays == "":
 		// The command itself contains the topic and is deleted.
-		return answer{text: "I hold nothing about that.", change: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Remaining: store.DeletionSet{Request: r.message.ID}, Command: r.message.ID})}, nil
+		return answer{text: "I hold nothing about that.", change: fg.beginForgetting(store.Forgetting{Kind: store.ForgetSome, Remaining: store.DeletionSet{Request: r.message.ID}, Command: r.message.ID})}, nil
 	case isEmpty(d):
-		return answer{text: "I remember nothing about that. " + stays, change: fg.beginning(store.Forgetting{Kind: store.ForgetSome, Remaining: store.DeletionSet{Request: r.message.ID}, Command: r.message.ID})}, nil
+		return answer{text: "I remember nothing about that. " + stays, change: fg.beginForgetting(store.Forgetting{Kind: store.ForgetSome, Remaining: store.DeletionSet{Request: r.message.ID}, Command: r.message.ID})}, nil
 	case max(len(d.Messages), len(d.Notes), len(d.Tasks), len(d.OutboxMessages), len(d.Schedules), len(d.Jobs), len(d.Dialogs), len(d.Summaries)) > memory.MaxTopic:
 		return answer{text: fmt.Sprintf("That is in more than %d places, which is no topic any more. Say it with more words, or `/forget all` and the name of a chat.", memory.MaxTopic)}, nil
 	}
@@ -153,7 +154,7 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.DeletionSe
 	lines := []string{title + " " + endSentence(deletionText(d))}
 	for _, id := range shown {
 		if m, there := messages[id]; there && m.Body != "" {
-			lines = append(lines, "- "+esc(memory.MessageSource(chats[m.ChatID], m, fg.rules.Zone, fg.room.now()))+": "+quote(m.Body, 80))
+			lines = append(lines, "- "+esc(memory.MessageSource(chats[m.ChatID], m, fg.settings.Zone, fg.room.now()))+": "+quote(m.Body, 80))
 		}
 	}
 	if more := len(d.Messages) - len(shown); more > 0 {
@@ -163,7 +164,7 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.DeletionSe
 		lines = append(lines, "", stays)
 	}
 	lines = append(lines, "", "👍 forget · 👎 keep.")
-	return answer{text: strings.Join(lines, "\n"), question: &confirmForget{commands: fg, Kind: store.ForgetSome, Doomed: d}, quotes: slices.Concat(d.Messages, []store.MessageID{r.message.ID})}, nil
+	return answer{text: strings.Join(lines, "\n"), question: &confirmForget{commands: fg, Kind: store.ForgetSome, Deletions: d}, quotes: slices.Concat(d.Messages, []store.MessageID{r.message.ID})}, nil
 }
 
 // deletionText counts what will be deleted.
@@ -199,32 +200,32 @@ func (fg *ForgetCommands) askAll(ctx context.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.DeletionSet{Chats: chats}}
+	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Deletions: store.DeletionSet{Chats: chats}}
 	return answer{question: &q, text: "⚠️ **Forget everything that was said and noted**, in all chats and here? Your documents, reminders and settings stay, and so do the modes of the chats. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
 // askChat asks whether everything that was said in a chat is to be deleted.
 func (fg *ForgetCommands) askChat(_ context.Context, chat store.Chat) (answer, error) {
-	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Doomed: store.DeletionSet{Chats: []store.ChatID{chat.ID}}}
-	return answer{question: &q, text: "⚠️ **Forget all that was said in " + esc(label(chat)) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.rules.Defaults)) +
+	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Deletions: store.DeletionSet{Chats: []store.ChatID{chat.ID}}}
+	return answer{question: &q, text: "⚠️ **Forget all that was said in " + esc(chat.Label()) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.settings.Defaults)) +
 		", and what is said from now on is remembered. There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
 // askErase asks whether everything about a contact is to be deleted, in all of the contact's chats.
 func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer, error) {
 	if chat.Kind != policy.KindDM {
-		return answer{text: "**" + esc(label(chat)) + "** is no person. " + code("/forget all "+typedName(chat)) + " forgets what was said there."}, nil
+		return answer{text: "**" + esc(chat.Label()) + "** is no person. " + code("/forget all "+chat.TypedName()) + " forgets what was said there."}, nil
 	}
 	chats, err := store.ChatsOfPerson(ctx, fg.store.DB(), chat.ID)
 	if err != nil {
 		return answer{}, err
 	}
-	names, d := labels(chats), store.DeletionSet{}
+	names, d := chatLabels(chats), store.DeletionSet{}
 	for _, c := range chats {
 		d.Chats = append(d.Chats, c.ID)
 	}
-	if d.Messages, err = store.MessagesElsewhere(ctx, fg.store.DB(), d.Chats); err != nil {
+	if d.Messages, err = store.MessagesOfContactsInOtherChats(ctx, fg.store.DB(), d.Chats); err != nil {
 		return answer{}, err
 	}
 	reply := "⚠️ **Erase " + esc(chat.Name) + "?** All of " + text.List(names) + " goes"
@@ -233,15 +234,15 @@ func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer
 	}
 	reply += ": what was said, noted and promised, and what I wrote there. " + text.Plural(len(chats), "The chat is", "The chats are") + " **off** then, so that nothing new is kept. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."
-	return answer{text: reply, question: &confirmForget{commands: fg, Kind: store.ForgetErase, Typed: true, Doomed: d}}, nil
+	return answer{text: reply, question: &confirmForget{commands: fg, Kind: store.ForgetErase, Typed: true, Deletions: d}}, nil
 }
 
 // confirmForget asks for confirmation before anything is deleted.
 type confirmForget struct {
 	commands *ForgetCommands
 
-	Kind   store.ForgetKind
-	Doomed store.DeletionSet
+	Kind      store.ForgetKind
+	Deletions store.DeletionSet `json:"Doomed"`
 	// Typed says that a word must be typed: a reaction, which is sent unencrypted, is not enough.
 	Typed bool
 }
@@ -257,7 +258,7 @@ func (q confirmForget) command() string {
 
 func (confirmForget) accepts(word string) bool { return word == wordYes || word == wordNo }
 
-func (q confirmForget) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
+func (q confirmForget) answer(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	switch {
 	case c.word == wordNo:
 		return answer{text: "Kept."}, true, nil
@@ -266,19 +267,52 @@ func (q confirmForget) answer(_ context.Context, r request, c choice) (_ answer,
 	case q.Typed && r.message.Kind == string(bridgebridge.Reaction):
 		return answer{text: "Please type **yes**: so much does not go by a reaction, which travels in plain text."}, false, nil
 	}
-	f := store.Forgetting{Kind: q.Kind, Remaining: q.Doomed, Command: r.message.ID}
-	if q.Kind == store.ForgetErase {
-		return answer{text: "🧹 Erasing. I tell you when it is done.", change: q.commands.beginning(f)}, true, nil
+	ans := answer{
+		text:   "🧹 Forgetting. I tell you when it is done.",
+		change: q.commands.beginForgetting(store.Forgetting{Kind: q.Kind, Remaining: q.Deletions, Command: r.message.ID}),
 	}
-	return answer{text: "🧹 Forgetting. I tell you when it is done.", change: q.commands.beginning(f)}, true, nil
+	if q.Kind != store.ForgetErase && q.Kind != store.ForgetChats {
+		return ans, true, nil // what was shown before the yes
+	}
+	named, err := q.namedChats(ctx)
+	if err != nil {
+		return answer{}, false, err
+	}
+	ans.pin = &pinNeed{pin.ForgetIt, "forget all of " + named}
+	if q.Kind == store.ForgetErase {
+		ans.text, ans.pin = "🧹 Erasing. I tell you when it is done.", &pinNeed{pin.Erase, "erase what was said in " + named}
+	}
+	return ans, true, nil
 }
 
-// beginning stores what is to be deleted, in the transaction of the answer.
-func (fg *ForgetCommands) beginning(f store.Forgetting) func(context.Context, store.Tx) error {
+// maxNamedChats is how many chats the question for the PIN names.
+const maxNamedChats = 5
+
+// namedChats counts the chats whose messages will be deleted, and names the first ones.
+func (q confirmForget) namedChats(ctx context.Context) (string, error) {
+	shown := q.Deletions.Chats[:min(len(q.Deletions.Chats), maxNamedChats)]
+	chats, err := store.ChatsByID(ctx, q.commands.store.DB(), shown)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, id := range shown {
+		if c, there := chats[id]; there {
+			names = append(names, text.Clip(text.OneLine(c.Label()), 60))
+		}
+	}
+	if more := len(q.Deletions.Chats) - len(shown); more > 0 {
+		names = append(names, strconv.Itoa(more)+" more")
+	}
+	return text.Count(len(q.Deletions.Chats), "chat") + ": " + text.List(names), nil
+}
+
+// beginForgetting returns a change that stores what is to be deleted.
+func (fg *ForgetCommands) beginForgetting(f store.Forgetting) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error { return fg.memory.BeginForgetting(ctx, tx, f) }
 }
 
-// Forget deletes step by step, each in a transaction. The last one also tells what was deleted.
+// Forget deletes step by step, each step in a transaction of its own. The last one also notifies the owner of what was deleted.
 func (fg *ForgetCommands) Forget(ctx context.Context, forgetting store.ForgettingID) error {
 	for {
 		over := false
@@ -310,7 +344,7 @@ func (fg *ForgetCommands) Forget(ctx context.Context, forgetting store.Forgettin
 	}
 }
 
-// forgottenText reports what was deleted and what cannot be reached.
+// forgottenText says what was deleted, and what multis cannot delete.
 func forgottenText(f store.Forgetting) string {
 	c := f.Counts
 	var parts []string
@@ -345,7 +379,7 @@ func forgottenText(f store.Forgetting) string {
 	return reply
 }
 
-// countNoun formats a number with a noun, of which only the first word changes in the plural: "3 things I said".
+// countNoun formats a number with a phrase, of which only the first word has a plural: "3 things I said".
 func countNoun(n int, one string) string {
 	noun, more, _ := strings.Cut(one, " ")
 	if n != 1 {

@@ -69,14 +69,15 @@ func (r *rig) addWork(chat store.Chat, text string, about ...store.MessageID) {
 	require.NoError(r.t, err)
 	_, err = store.SetTaskRequest(r.ctx, r.st.Writer(), task, raw, about)
 	require.NoError(r.t, err)
-	step := store.Step{Kind: store.StepTool, Name: "t", CallID: "c", Arguments: text, Text: text, ForUser: text, Calls: raw, Passages: raw, Ref: text, Handover: text}
+	step := store.Step{Kind: store.StepTool, Name: "t", CallID: "c", Arguments: text, Text: text, ForUser: text, Calls: raw, Passages: raw, Ref: text, EndReason: text}
 	require.NoError(r.t, store.BeginStep(r.ctx, r.st.Writer(), task, step))
 	require.NoError(r.t, store.EndStep(r.ctx, r.st.Writer(), task, step))
-	_, err = store.OpenApproval(r.ctx, r.st.Writer(), store.Approval{TaskID: task.ID, CallID: "c", Tool: "t", Arguments: text, ExpiresAt: r.now.Add(time.Hour)})
-	require.NoError(r.t, err)
+	storetest.OpenApproval(r.t, r.st, store.Approval{TaskID: task.ID, CallID: "c", Tool: "t", Arguments: text, ExpiresAt: r.now.Add(time.Hour)})
 	task.State, task.Answer, task.Error = store.TaskCompleted, text, text
-	_, err = store.EndTask(r.ctx, r.st.Writer(), task)
-	require.NoError(r.t, err)
+	r.tx(func(tx store.Tx) error {
+		_, err := store.EndTask(r.ctx, tx, task)
+		return err
+	})
 }
 
 // addNotice sends a message.
@@ -162,7 +163,7 @@ func TestWhatTheRoomWasShownOfAMessageIsNotKeptWhenItIsDeleted(t *testing.T) {
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, int64(r.count("select max(id) from approvals"))))
 	running, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: "plan:1", Kind: "plan", ChatID: r.room.ID, Input: "what about zanzibar?", About: rests})
 	require.NoError(t, err)
-	r.addNotice(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Spans: r.spans("", "zanzibar"), RestsOn: rests})
+	r.addNotice(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Citations: r.citations("", "zanzibar"), RestsOn: rests})
 	r.exec("update outbox set state = 'failed', error = 'gone' where chat_id = $1", ana.ID)
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, r.lastOutboxTo(ana)))
 	r.tx(func(tx store.Tx) error {
@@ -204,7 +205,7 @@ func everywhere(t *testing.T) (r *rig, ana store.Chat) {
 	r.asOwner("/remember my aunt lives in Zanzibar")
 	r.asOwner("/remind 2h book zanzibar")
 	r.addWork(r.room, "zanzibar, as it is said") // linked to nothing
-	r.addNotice(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "Zanzibar it is.", Spans: r.spans("x", "zanzibar")})
+	r.addNotice(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "Zanzibar it is.", Citations: r.citations("x", "zanzibar")})
 	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, finalized_at) values ('index', '{"path": "zanzibar.pdf"}', 1, 'index', 'completed', now())`)
 	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'he asked about zanzibar', '{}', now())", r.room.ID)
 	r.exec("insert into dialogs (chat_id, kind, payload, outbox_id, expires_at, done_at) values ($1, 'role', '{\"Path\": \"zanzibar.pdf\"}', gen_random_uuid(), now(), now())", r.room.ID)

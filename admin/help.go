@@ -13,10 +13,10 @@ import (
 
 // helpCommands shows the help, and suggests a command for text that looks like one.
 type helpCommands struct {
-	table *commandTable
-	asker Asker
-	room  *room
-	rules Rules
+	table    *commandTable
+	asker    Asker
+	room     *room
+	settings Settings
 }
 
 // commands returns the commands about help.
@@ -63,7 +63,7 @@ func (h *helpCommands) showOne(r request, name string) answer {
 	case !known:
 		return answer{text: h.unknown(r, name)}
 	case !cmd.allows(r):
-		return refusal(cmd.name)
+		return notAllowedAnswer(cmd.name)
 	case cmd.help == "":
 		return answer{text: fmt.Sprintf("%s — %s.", cmd.usage(), cmd.summary)}
 	default:
@@ -71,26 +71,27 @@ func (h *helpCommands) showOne(r request, name string) answer {
 	}
 }
 
-// plainCommand answers text that is a command without its "/", or a reminder that multis cannot understand without a model. The zero
-// answer means that the text is a question.
+// plainCommand answers a text that is a command without its "/", or a reminder in plain words that only a model could understand. The zero answer means
+// that the text is a question.
 func (h *helpCommands) plainCommand(r request, text string) answer {
 	words := strings.Fields(strings.ToLower(strings.TrimRight(text, ".! ")))
 	if len(words) == 0 || strings.Contains(text, "?") {
 		return answer{}
 	}
-	if words[0] == "remind" && len(words) > 1 && !h.asker.Thinks(r.room, text) {
+	if words[0] == "remind" && len(words) > 1 && !h.asker.HasModel(r.room, text) {
 		return h.reminderHint(r, strings.TrimSpace(text[len("remind"):]))
 	}
 	name := words[0]
 	cmd, known := h.table.lookup(name)
-	if !known && insteadText(name) == "" || !isCommandLike(words) {
+	if !known && alternativeText(name) == "" || !isCommandLike(words) {
 		return answer{}
 	}
 	if !known {
-		return answer{text: insteadText(name)}
+		return answer{text: alternativeText(name)}
 	}
 	typed := "/" + cmd.name
-	if rest := strings.TrimSpace(text[len(name):]); len(words) > 1 && !slices.Contains([]string{"list", "show", "status", "get"}, words[1]) {
+	// What stands beside pin may be the PIN: it is not repeated.
+	if rest := strings.TrimSpace(text[len(name):]); cmd.name != "pin" && len(words) > 1 && !slices.Contains([]string{"list", "show", "status", "get"}, words[1]) {
 		typed += " " + rest
 	}
 	return answer{text: "Did you mean " + code(typed) + "? A command begins with `/` or `!`."}
@@ -120,9 +121,9 @@ func (h *helpCommands) reminderHint(r request, text string) answer {
 	return answer{text: fmt.Sprintf("A reminder is a command: write %s, and I remind you %s.", code("/remind "+text), h.room.fullTime(at))}
 }
 
-// unknown says that there is no such command, and suggests a similar one.
+// unknown returns the reply to an unknown command, with a similar one if there is one.
 func (h *helpCommands) unknown(r request, name string) string {
-	if there := insteadText(name); there != "" && r.isOwner() {
+	if there := alternativeText(name); there != "" && r.isOwner() {
 		return "There is no `/" + name + "`. " + there
 	}
 	var names []string
@@ -142,23 +143,23 @@ func (h *helpCommands) unknown(r request, name string) string {
 	return reply + " `/help` lists what I do."
 }
 
-// insteadText says what to use instead of a command that people know from other assistants; empty for other names.
-func insteadText(name string) string {
+// alternativeText says what to use instead of a command that people know from other assistants; empty for other names.
+func alternativeText(name string) string {
 	switch name {
 	case "config", "set", "get", "settings":
 		return "Settings stand in config.yaml: change them there and restart multis. `/name`, `/mode` and `/delivery` are set here."
-	case "audit", "log", "logs":
-		return "`/why Ana` explains what I did in a chat, `/replay 12` goes through a task again."
+	case "log", "logs":
+		return "`/audit` lists what was done, `/why Ana` explains what I did in a chat, `/replay 12` goes through a task again."
 	case "monitors", "monitor":
 		return "`/watch https://example.com every 30m` looks at a page, `/watch inbox ci` hears from another program."
-	case "exec", "shell", "read", "kill":
-		return "I run no commands on this machine and open no files outside the documents folder: `/index prices.pdf` reads one there."
-	case "pin", "pair", "unpair", "start":
+	case "shell", "kill":
+		return "`/exec ls -l` runs one program, where `exec.enabled` is on; `/cancel-task` ends it."
+	case "pair", "unpair", "start":
 		return "There is nothing to unlock: you are known by your Matrix id, which config.yaml names as `owner`."
 	case "stop", "quiet":
 		return "`/pause all` stops everything that I send, `/cancel-task` what I work on."
-	case "policy", "policies":
-		return "Who may do what stands in config.yaml; `/mode` says what I do in a chat."
+	case "policies", "rules":
+		return "`/policy` shows the rules about tools; `/mode` says what I do in a chat."
 	case "doctor", "health", "models", "model", "version":
 		return "`/status` says how things are."
 	case "business", "customers":

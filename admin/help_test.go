@@ -17,7 +17,7 @@ import (
 func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.rules.Agents = []admin.Agent{{ID: "shop", Name: "Shop", Mentions: []string{"desk"}}}
+	r.settings.Agents = []admin.Agent{{ID: "shop", Name: "Shop", Mentions: []string{"desk"}}}
 	r.restart()
 	r.chat("Alice", "whatsapp")
 	r.addDocument("prices.md", "# Delivery\n\nDeliveries run Monday to Saturday.", policy.Public)
@@ -57,7 +57,7 @@ func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 		{"mode silent Alice", "Did you mean `/mode silent Alice`?"},
 		{"/delivery", "Alice · WhatsApp — **business**, answers on · no message yet · `auto`"},
 		// Agents and the rest.
-		{"/plan compare the offers", "👀"},
+		{"/plan compare the configured", "👀"},
 		{"/agents", "`@shop`"},
 		{"agents list", "Did you mean `/agents`?"},
 		{"@shop what is open?", "You asked **@shop what is open?**"},
@@ -72,10 +72,11 @@ func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 		{"config get llm.model", "Settings stand in config.yaml"},
 		{"/config set llm.model x", "There is no `/config`. Settings stand in config.yaml"},
 		{"monitors status", "`/watch https://example.com every 30m` looks at a page"},
-		{"audit 12", "`/why Ana` explains what I did in a chat"},
-		{"/exec ls", "There is no `/exec`. I run no commands on this machine"},
-		{"/read /etc/hosts", "There is no `/read`."},
-		{"/pin", "There is no `/pin`. There is nothing to unlock"},
+		{"audit 12", "Did you mean `/audit 12`?"},
+		{"/exec ls", "That is off: I run no commands on this machine"},
+		{"/read /etc/hosts", "That is off: I run no commands"},
+		{"pin 804639", "Did you mean `/pin`?"},
+		{"/pin", "There is a PIN in the admin room in Matrix only"},
 		{"/business setup", "There is no `/business`. What I tell customers stands in config.yaml under `business:`"},
 		{"/reminder 2h tea", "Did you mean `/remind`?"},
 		{"/document", "Did you mean `/docs`?"},
@@ -93,7 +94,7 @@ func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 func TestWithoutAModelARemindersCommandIsOfferedAndWorkRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.rules.Model = "none"
+	r.settings.Model = "none"
 	r.restart()
 	require.Equal(t, "A reminder is a command: write `/remind me in 2 hours to call Ana`, and I remind you Fri 20 Nov, 20:00.", r.asOwner("remind me in 2 hours to call Ana"))
 	require.Contains(t, r.asOwner("/remind me in 2 hours to call Ana"), "⏰ **Fri 20 Nov, 20:00** — call Ana. Set.")

@@ -17,11 +17,11 @@ import (
 
 // ImportCommands imports the history of chats.
 type ImportCommands struct {
-	store  *store.Store
-	room   *room
-	chats  *chatPicker
-	memory *memory.Memory
-	rules  Rules
+	store    *store.Store
+	room     *room
+	chats    *chatPicker
+	memory   *memory.Memory
+	settings Settings
 }
 
 // commands returns the commands about imports.
@@ -30,7 +30,7 @@ func (im *ImportCommands) commands() []command {
 		{
 			name: "import", args: "name [since day]", group: groupChats, run: im.run,
 			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
-				return im.begin(chat, pick.Since), nil
+				return im.start(chat, pick.Since), nil
 			},
 			chatHint: func(chatPick) string { return " to read what was said there" },
 			summary:  "read what was said before I was here",
@@ -58,31 +58,31 @@ func (im *ImportCommands) parseSince(args string) (name string, since time.Time,
 	if last < 1 || !strings.EqualFold(words[last-1], "since") {
 		return strings.Join(words, " "), time.Unix(0, 0), nil
 	}
-	since, err = time.ParseInLocation(time.DateOnly, words[last], im.rules.Zone)
+	since, err = time.ParseInLocation(time.DateOnly, words[last], im.settings.Zone)
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("I don't know the day “%s”. Say it like 2026-05-01", text.Clip(words[last], 30))
 	}
 	return strings.Join(words[:last-1], " "), since, nil
 }
 
-// begin enqueues the import of a chat's history.
-func (im *ImportCommands) begin(chat store.Chat, since int64) answer {
+// start enqueues the import of a chat's history.
+func (im *ImportCommands) start(chat store.Chat, since int64) answer {
 	switch {
-	case chat.ModeIn(im.rules.Defaults) == policy.ModeOff:
-		return answer{text: "**" + esc(label(chat)) + " is off**, so I read nothing there. " + code("/mode silent "+typedName(chat)) + " first."}
+	case chat.ModeIn(im.settings.Defaults) == policy.ModeOff:
+		return answer{text: "**" + esc(chat.Label()) + " is off**, so I read nothing there. " + code("/mode silent "+chat.TypedName()) + " first."}
 	case !chat.HasRoom():
-		return answer{text: "I cannot read **" + esc(label(chat)) + "**: it has no room at the moment."}
+		return answer{text: "I cannot read **" + esc(chat.Label()) + "**: it has no room at the moment."}
 	}
 	keeps := ""
-	if days := im.memory.Rules.Days; time.Unix(since, 0).Before(im.room.now().AddDate(0, 0, -days)) {
+	if days := im.memory.Settings.Days; time.Unix(since, 0).Before(im.room.now().AddDate(0, 0, -days)) {
 		keeps = fmt.Sprintf(" What is older than %d days goes again tonight (config: memory.retention_days).", days)
 	}
 	from := "the beginning"
 	if since > 0 {
-		from = time.Unix(since, 0).In(im.rules.Zone).Format("Mon 2 Jan 2006")
+		from = time.Unix(since, 0).In(im.settings.Zone).Format("Mon 2 Jan 2006")
 	}
 	return answer{
-		text: "📥 I read **" + esc(label(chat)) + "** back to " + from + ", a few hundred messages a minute. Nothing of it is answered." + keeps + " I tell you when it is done.",
+		text: "📥 I read **" + esc(chat.Label()) + "** back to " + from + ", a few hundred messages a minute. Nothing of it is answered." + keeps + " I tell you when it is done.",
 		change: func(ctx context.Context, tx store.Tx) error {
 			return jobs.Enqueue(ctx, tx, jobs.HistoryArgs{ChatID: chat.ID, Since: since})
 		},
@@ -98,7 +98,7 @@ func (im *ImportCommands) NotifyImported(ctx context.Context, chat store.ChatID,
 	if err != nil {
 		return err
 	}
-	reply := "📥 **" + esc(label(c)) + "**: " + text.Count(stored, "older message") + " read and remembered."
+	reply := "📥 **" + esc(c.Label()) + "**: " + text.Count(stored, "older message") + " read and remembered."
 	if c.Unreadable > 0 {
 		reply += " " + text.Count(c.Unreadable, "message") + " there " + text.Plural(c.Unreadable, "is", "are") + " encrypted, and I have no key for " + text.Plural(c.Unreadable, "it", "them") + "."
 	}

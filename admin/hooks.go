@@ -11,7 +11,7 @@ import (
 	"multis/text"
 )
 
-// hookCommands shows the webhooks that multis calls, and tests them.
+// hookCommands lists the webhooks that multis calls, and tests them.
 type hookCommands struct {
 	store *store.Store
 	room  *room

@@ -17,13 +17,13 @@ import (
 	"multis/text"
 )
 
-// recentFileTime is how long after a file was sent /index without a name means that file.
+// recentFileTime is how long a file that was sent is the one that /index without a name means.
 const recentFileTime = time.Hour
 
-// The reactions on a message whose work has begun, and is done.
+// The reactions on a message whose work has started or is done.
 const (
-	markTaken = "👀"
-	markDone  = "✅"
+	reactionStarted = "👀"
+	reactionDone    = "✅"
 )
 
 // index indexes a file that was sent, files in the documents folder, or a page.
@@ -53,7 +53,8 @@ func (dc *DocumentCommands) index(ctx context.Context, r request, args string) (
 	return dc.indexFile(r, file, role), nil
 }
 
-// fileFor returns the message with the file that /index without a name means: its own, the one it replies to, or the last one sent.
+// fileFor returns the message with the file that /index without a name means: the command itself, the message it replies to, or the last message with
+// a file.
 func (dc *DocumentCommands) fileFor(ctx context.Context, r request) (store.Message, error) {
 	if r.message.Attachment != nil {
 		return r.message, nil
@@ -70,12 +71,13 @@ func (dc *DocumentCommands) fileFor(ctx context.Context, r request) (store.Messa
 	return store.NewestFile(ctx, dc.store.DB(), r.room.ID, r.message.Sender, r.now.Add(-recentFileTime))
 }
 
-// offerFile answers a file that was sent without a command. The caption may say who sees it.
+// offerFile answers a file that was sent without a command. The caption may say who may see it.
 func (dc *DocumentCommands) offerFile(r request, caption string) answer {
 	role, _ := parseRole(caption)
 	return dc.indexFile(r, r.message, role)
 }
 
+// indexFile indexes the file of a message.
 func (dc *DocumentCommands) indexFile(r request, m store.Message, role policy.Role) answer {
 	if m.Kind != string(bridgebridge.Document) {
 		return answer{text: unreadableKindText(m.Kind)}
@@ -86,11 +88,12 @@ func (dc *DocumentCommands) indexFile(r request, m store.Message, role policy.Ro
 	return dc.indexOrAsk(r, pickRole{Message: m.ID, Name: m.Attachment.Name}, role)
 }
 
+// indexPath indexes the files in the documents folder that a path matches.
 func (dc *DocumentCommands) indexPath(r request, where string, role policy.Role) answer {
 	where = filepath.ToSlash(filepath.Clean(where))
 	files, size, err := dc.library.Find(where)
 	if err != nil {
-		return answer{text: "⚠️ " + code(where) + ": " + esc(fileTrouble(err)) + "." + dc.folderList()}
+		return answer{text: "⚠️ " + code(where) + ": " + esc(fileErrorText(err)) + "." + dc.folderList()}
 	}
 	p := pickRole{Path: where, Name: path.Base(where)}
 	if len(files) == 1 && files[0] == where {
@@ -137,7 +140,7 @@ func (dc *DocumentCommands) indexOrAsk(r request, p pickRole, role policy.Role) 
 
 // pickRole asks who may see a document. Until it is answered, nothing is indexed.
 type pickRole struct {
-	Message store.MessageID `json:",omitempty"` // the message that carries the file
+	Message store.MessageID `json:",omitempty"` // the message with the file
 	Path    string          `json:",omitempty"` // or a path, folder or pattern in the documents folder
 	Address string          `json:",omitempty"` // or the address of a page
 	Files   int             `json:",omitempty"` // the number of files that Path matches; zero for one named file
@@ -178,17 +181,17 @@ func (p pickRole) answer(_ context.Context, r request, c choice) (_ answer, done
 	}
 }
 
-// start enqueues the indexing, or begins to watch the folder.
+// start enqueues the indexing, or starts to watch the folder.
 func (p pickRole) start(r request, role policy.Role) answer {
 	if p.Watch {
 		return p.startWatching(r, role)
 	}
-	return answer{reaction: markTaken, change: func(ctx context.Context, tx store.Tx) error {
+	return answer{reaction: reactionStarted, change: func(ctx context.Context, tx store.Tx) error {
 		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{MessageID: p.Message, Path: p.Path, Address: p.Address, Role: role, DecidedAt: r.now, ChatID: r.room.ID})
 	}}
 }
 
-// unreadableKindText says what cannot be taken in yet.
+// unreadableKindText says that messages of a kind cannot be read.
 func unreadableKindText(kind string) string {
 	switch bridgebridge.MessageKind(kind) {
 	case bridgebridge.Voice, bridgebridge.Audio:
@@ -198,7 +201,7 @@ func unreadableKindText(kind string) string {
 	}
 }
 
-// startWatching begins to watch a folder.
+// startWatching starts to watch a folder.
 func (p pickRole) startWatching(r request, role policy.Role) answer {
 	seen, stays := "for you alone", ""
 	if role == policy.Public {

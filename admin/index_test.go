@@ -92,7 +92,7 @@ func TestAReactionAnswersWhoMaySeeAFile(t *testing.T) {
 	require.Equal(t, "[👀]", r.react(asked[0].Event, "2️⃣"))
 	done := r.runIndexing()
 	require.Equal(t, "[✅]\n📄 **prices.md** — done: 2 passages, only you.", bodies(done))
-	require.EqualValues(t, "$in"+itoa(int64(file)), done[0].On, "the mark is on the file")
+	require.EqualValues(t, "$in"+itoa(int64(file)), done[0].ReactedTo, "the mark is on the file")
 }
 
 func TestIndexNamesTheFileItMeans(t *testing.T) {
@@ -333,11 +333,11 @@ func TestReadingThatTakesTimeShowsHowFarItIs(t *testing.T) {
 		require.Contains(t, s.Body, "`shop` ▸ ")
 		require.Contains(t, s.Body, " of 3 ▸ ")
 		if i > 0 {
-			require.Equal(t, shown[0].Event, s.On, "one message, changed")
+			require.Equal(t, shown[0].Event, s.ReactedTo, "one message, changed")
 		}
 	}
 	require.Equal(t, "* 📄 `shop` — done: 3 documents, 6 passages, only you.", bodies(outcome))
-	require.Equal(t, shown[0].Event, outcome[0].On, "the outcome takes its place")
+	require.Equal(t, shown[0].Event, outcome[0].ReactedTo, "the outcome takes its place")
 	require.Len(t, outcome, 1)
 	require.Zero(t, r.count("select count(*) from settings where key like 'indexing:%'"))
 }
@@ -352,5 +352,5 @@ func TestAnInterruptedReadingGoesOnInItsMessage(t *testing.T) {
 	require.Equal(t, "[👀]", r.asOwner("/index prices.md admin"))
 	outcome := r.runIndexing()
 	require.Equal(t, "* 📄 **prices.md** — done: 2 passages, only you.", bodies(outcome))
-	require.EqualValues(t, "$shown-before", outcome[0].On)
+	require.EqualValues(t, "$shown-before", outcome[0].ReactedTo)
 }

@@ -68,7 +68,7 @@ func (sc *scheduleCommands) jobs(ctx context.Context, r request, args string) (a
 	}
 	s, err := store.ScheduleByID(ctx, sc.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
-		return unknownJob(number), nil
+		return unknownJobAnswer(number), nil
 	}
 	if err != nil {
 		return answer{}, err
@@ -109,8 +109,8 @@ func parseJobArgs(args string) (number store.ScheduleID, verb, rest string) {
 	return store.ScheduleID(parseNumber(second)), strings.ToLower(first), strings.TrimSpace(after)
 }
 
-// unknownJob says that no job has a number.
-func unknownJob(n store.ScheduleID) answer {
+// unknownJobAnswer says that no job has a number.
+func unknownJobAnswer(n store.ScheduleID) answer {
 	return answer{text: fmt.Sprintf("There is no job %d. `/jobs` lists them.", n)}
 }
 
@@ -217,26 +217,26 @@ func (sc *scheduleCommands) edit(r request, s store.Schedule, verb, rest string)
 	}
 	return answer{
 		text:   fmt.Sprintf("Changed: %s — %s", sc.state(changed), endSentence(esc(text.Clip(changed.Body, 300)))),
-		change: changing(s, changed),
+		change: changeSchedule(s, changed),
 	}, nil
 }
 
-// reschedule reads a new time for a schedule: one time or recurring, whichever is typed. It returns the text after the time.
+// reschedule reads a new time or recurrence for a schedule. It returns the text after it.
 func (sc *scheduleCommands) reschedule(r request, s *store.Schedule, text string) (what string, ans answer, err error) {
 	at, what, onceErr := schedule.When(text, sc.room.writtenAt(r), schedule.English())
 	if onceErr == nil && schedule.Kind(s.Kind) == schedule.At {
 		s.NextAt, s.PausedAt = &at, nil
 		return what, answer{}, nil
 	}
-	kind, spec, what, err := schedule.Repeat(text, sc.rules.Zone, schedule.English())
+	kind, spec, what, err := schedule.Repeat(text, sc.settings.Zone, schedule.English())
 	if err != nil {
 		if schedule.Kind(s.Kind) == schedule.At {
 			err = onceErr
 		}
-		ans, err = refusedTime(err)
+		ans, err = timeErrorAnswer(err)
 		return "", ans, err
 	}
-	s.Kind, s.Spec, s.Zone = string(kind), spec, sc.rules.Zone.String()
+	s.Kind, s.Spec, s.Zone = string(kind), spec, sc.settings.Zone.String()
 	plan, err := clock.Plan(*s)
 	if err != nil {
 		return "", answer{}, err
@@ -253,10 +253,10 @@ func (sc *scheduleCommands) pause(s store.Schedule) answer {
 	}
 	changed, now := s, sc.room.now()
 	changed.PausedAt = &now
-	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, endSentence(esc(text.Clip(s.Body, 100))), s.ID), change: changing(s, changed)}
+	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, endSentence(esc(text.Clip(s.Body, 100))), s.ID), change: changeSchedule(s, changed)}
 }
 
-// resume continues a paused schedule. What it missed is not made up for.
+// resume continues a paused schedule. It does not catch up on missed times.
 func (sc *scheduleCommands) resume(r request, s store.Schedule) (answer, error) {
 	if s.PausedAt == nil {
 		return answer{text: fmt.Sprintf("Job %d was not paused.", s.ID)}, nil
@@ -274,7 +274,7 @@ func (sc *scheduleCommands) resume(r request, s store.Schedule) (answer, error) 
 		}
 		changed.NextAt = &next
 	}
-	return answer{text: fmt.Sprintf("Job %d goes on: %s", s.ID, sc.state(changed)), change: changing(s, changed)}, nil
+	return answer{text: fmt.Sprintf("Job %d goes on: %s", s.ID, sc.state(changed)), change: changeSchedule(s, changed)}, nil
 }
 
 // cancel deletes the schedule with a number.

@@ -11,13 +11,13 @@ import (
 	"multis/text"
 )
 
-// noteCommands shows notes, and writes those that the owner asks for.
+// noteCommands lists notes, and writes the owner's own.
 type noteCommands struct {
-	store  *store.Store
-	room   *room
-	chats  *chatPicker
-	memory *memory.Memory
-	rules  Rules
+	store    *store.Store
+	room     *room
+	chats    *chatPicker
+	memory   *memory.Memory
+	settings Settings
 }
 
 // commands returns the commands about notes.
@@ -56,7 +56,7 @@ func (ns *noteCommands) show(ctx context.Context, chat store.Chat) (answer, erro
 	if err != nil {
 		return answer{}, err
 	}
-	name := esc(label(chat))
+	name := esc(chat.Label())
 	if chat.Kind == policy.KindAdmin {
 		name = "Your own notes"
 	}
@@ -85,9 +85,9 @@ func (ns *noteCommands) show(ctx context.Context, chat store.Chat) (answer, erro
 	return answer{text: strings.Join(lines, "\n") + mergedNote(others), quotes: sources}, nil
 }
 
-// notesHint says how notes come about.
+// notesHint says how notes are made.
 func (ns *noteCommands) notesHint() string {
-	if ns.rules.Model == modelNone {
+	if ns.settings.Model == modelNone {
 		return "Taking notes needs a model, and none is configured; what was said is found all the same. `/remember` adds one of your own."
 	}
 	return "I take some once enough was said. `/remember` adds one of your own."
@@ -117,7 +117,7 @@ func (ns *noteCommands) remember(_ context.Context, r request, args string) (ans
 	if len([]rune(args)) > memory.MaxNote {
 		return answer{text: "That is long for a note. Send it as a file and I `/index` it."}, nil
 	}
-	return answer{reaction: markDone, changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{reaction: reactionDone, changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
 		note, err := ns.memory.Remember(ctx, tx, r.room, r.message.ID, args)
 		return fmt.Sprintf("Noted: %s. `/forget %d` takes it back.", quote(args, 200), note), err
 	}}, nil

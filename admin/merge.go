@@ -53,7 +53,7 @@ func (ms *mergeCommands) merge(ctx context.Context, _ request, args string) (ans
 		return answer{}, err
 	}
 	chats = slices.DeleteFunc(chats, func(c store.Chat) bool { return c.Kind != policy.KindDM })
-	var of []store.Chat
+	var merged []store.Chat
 	names := mergeSeparator.Split(args, -1)
 	for _, name := range names {
 		found, sure := matchChats(chats, name)
@@ -61,37 +61,37 @@ func (ms *mergeCommands) merge(ctx context.Context, _ request, args string) (ans
 		case len(found) == 0:
 			return answer{text: unknownChatText(chats, name)}, nil
 		case len(names) == 1 && len(found) == 2:
-			of = found
+			merged = found
 		case len(names) == 1 && len(found) == 1:
 			return answer{text: "I know one chat with " + quote(name, 60) + ". " + mergeHint}, nil
 		case len(found) > 1 || !sure:
-			return answer{text: "Which " + quote(name, 60) + "? There is " + text.List(labels(found[:min(len(found), pageSize)])) + ". " + mergeHint}, nil
+			return answer{text: "Which " + quote(name, 60) + "? There is " + text.List(chatLabels(found[:min(len(found), pageSize)])) + ". " + mergeHint}, nil
 		default:
-			of = append(of, found[0])
+			merged = append(merged, found[0])
 		}
 	}
-	return ms.askMerge(ctx, of)
+	return ms.askMerge(ctx, merged)
 }
 
 // askMerge asks whether these chats are with the same person.
-func (ms *mergeCommands) askMerge(ctx context.Context, of []store.Chat) (answer, error) {
-	merged, err := store.LinkedChats(ctx, ms.store.DB(), of[0].ID)
+func (ms *mergeCommands) askMerge(ctx context.Context, chats []store.Chat) (answer, error) {
+	linked, err := store.LinkedChats(ctx, ms.store.DB(), chats[0].ID)
 	if err != nil {
 		return answer{}, err
 	}
 	q := confirmMerge{}
-	fresh := false
-	for _, c := range of {
+	isNew := false
+	for _, c := range chats {
 		q.Chats = append(q.Chats, c.ID)
-		fresh = fresh || !slices.Contains(merged, c.ID)
+		isNew = isNew || !slices.Contains(linked, c.ID)
 	}
 	switch {
-	case len(of) < 2 || of[0].ID == of[1].ID:
+	case len(chats) < 2 || chats[0].ID == chats[1].ID:
 		return answer{text: "Which two chats are one person's? " + mergeHint}, nil
-	case !fresh:
-		return answer{text: text.List(labels(of)) + " are merged already."}, nil
+	case !isNew:
+		return answer{text: text.List(chatLabels(chats)) + " are merged already."}, nil
 	}
-	return answer{question: &q, text: "**One person?** " + text.List(labels(of)) + "\nWhat was said and noted in one is then known in the other: whoever writes there can learn it from my answers. " +
+	return answer{question: &q, text: "**One person?** " + text.List(chatLabels(chats)) + "\nWhat was said and noted in one is then known in the other: whoever writes there can learn it from my answers. " +
 		"`/unmerge` undoes it. Type **yes** if it is one person, **no** if not."}, nil
 }
 
@@ -134,9 +134,9 @@ func (ms *mergeCommands) unmergeChat(ctx context.Context, chat store.Chat) (answ
 		return answer{}, err
 	}
 	if len(others) == 0 {
-		return answer{text: "**" + esc(label(chat)) + "** is merged with no other chat."}, nil
+		return answer{text: "**" + esc(chat.Label()) + "** is merged with no other chat."}, nil
 	}
-	return answer{text: "**" + esc(label(chat)) + "** remembers for itself again, apart from " + text.List(labels(others)) + ".", change: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: "**" + esc(chat.Label()) + "** remembers for itself again, apart from " + text.List(chatLabels(others)) + ".", change: func(ctx context.Context, tx store.Tx) error {
 		return store.UnmergeChat(ctx, tx, chat.ID)
 	}}, nil
 }
@@ -162,5 +162,5 @@ func mergedNote(others []store.Chat) string {
 	if len(others) == 0 {
 		return ""
 	}
-	return "\nOne person with " + strings.Join(labels(others), ", ") + ": what is known there is known here."
+	return "\nOne person with " + strings.Join(chatLabels(others), ", ") + ": what is known there is known here."
 }

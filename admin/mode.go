@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"multis/pin"
 	"multis/policy"
 	"multis/store"
 	"multis/text"
@@ -12,11 +13,11 @@ import (
 
 // modeCommands lists the chats and sets their modes.
 type modeCommands struct {
-	store  *store.Store
-	room   *room
-	chats  *chatPicker
-	states *chatStates
-	rules  Rules
+	store    *store.Store
+	room     *room
+	chats    *chatPicker
+	states   *chatStates
+	settings Settings
 }
 
 // commands returns the commands about chats and their modes.
@@ -97,7 +98,7 @@ func (p pickMode) answer(ctx context.Context, _ request, c choice) (_ answer, do
 	if err != nil {
 		return answer{}, false, err
 	}
-	if chat.ModeIn(p.modes.rules.Defaults) != p.Shown {
+	if chat.ModeIn(p.modes.settings.Defaults) != p.Shown {
 		ans, err := p.modes.ask(ctx, chat, modeChangedText)
 		return ans, true, err
 	}
@@ -122,7 +123,7 @@ func (md *modeCommands) ask(ctx context.Context, chat store.Chat, first string) 
 		text: first + fmt.Sprintf("%s (%s)\n1 business: I answer from the public documents\n2 personal: I answer when called %s\n"+
 			"3 silent: I remember, I never write\n4 off: nothing is stored, nothing is sent\nReply with a number.",
 			md.states.line(chat, view), origin, esc(view.name)),
-		question: pickMode{modes: md, Chat: chat.ID, Shown: chat.ModeIn(md.rules.Defaults)},
+		question: pickMode{modes: md, Chat: chat.ID, Shown: chat.ModeIn(md.settings.Defaults)},
 	}, nil
 }
 
@@ -133,12 +134,16 @@ func (md *modeCommands) set(ctx context.Context, chat store.Chat, mode policy.Mo
 		return answer{text: text}, err
 	}
 	text, err := md.effectText(ctx, chat, mode, "is now "+string(mode))
-	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, chat.ID, mode) }}, err
+	ans := answer{text: text, change: func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, chat.ID, mode) }}
+	if mode == policy.ModeOff {
+		ans.pin = &pinNeed{pin.ModeOff, fmt.Sprintf("mode off for %s (%d)", chat.Label(), chat.ID)}
+	}
+	return ans, err
 }
 
 // effectText explains what a mode means in a chat.
 func (md *modeCommands) effectText(ctx context.Context, chat store.Chat, mode policy.Mode, what string) (string, error) {
-	head := fmt.Sprintf("**%s %s.** ", esc(label(chat)), what)
+	head := fmt.Sprintf("**%s %s.** ", esc(chat.Label()), what)
 	switch mode {
 	case policy.ModeOff:
 		return head + "Nothing is stored from now on, nothing is sent. What I stored before stays.", nil
@@ -149,7 +154,7 @@ func (md *modeCommands) effectText(ctx context.Context, chat store.Chat, mode po
 	if block := whyUnsendable(chat); block != "" {
 		return head + "But I cannot answer there yet: " + block, nil
 	}
-	name, err := store.AssistantName(ctx, md.store.DB(), md.rules.Name)
+	name, err := store.AssistantName(ctx, md.store.DB(), md.settings.Name)
 	if err != nil {
 		return "", err
 	}
@@ -165,11 +170,16 @@ func (md *modeCommands) effectText(ctx context.Context, chat store.Chat, mode po
 	case pausedAll:
 		text += "\nEverything is paused now: I begin after `/resume`."
 	case md.states.isPaused(chat):
-		text += "\nThis chat is paused now: I begin after " + code("/resume "+typedName(chat)) + "."
+		text += "\nThis chat is paused now: I begin after " + code("/resume "+chat.TypedName()) + "."
 	default:
-		first := "Rather see each answer first? " + code("/delivery draft "+typedName(chat)) + "."
-		if chat.Mode = &mode; chat.DeliveryIn(md.rules.Defaults) == policy.DeliveryDraft { // delivery depends on whether the mode was set by hand
+		first := "Rather see each answer first? " + code("/delivery draft "+chat.TypedName()) + "."
+		chat.Mode = &mode // delivery depends on whether the mode was set by hand
+		switch chat.DeliveryIn(md.settings.Defaults) {
+		case policy.DeliveryDraft:
 			first = "I show you each answer first."
+		case policy.DeliveryShadow:
+			first = "I show you each answer, and send none."
+		case policy.DeliveryAuto:
 		}
 		text += "\n" + first + " Stop everything at once: `/pause all`."
 	}
@@ -186,15 +196,15 @@ func (md *modeCommands) answerRule(chat store.Chat, mode policy.Mode, name strin
 		when = "I answer what is asked there"
 	}
 	as := "as you"
-	if md.rules.Disclose(chat.Protocol) {
+	if md.settings.Disclose(chat.Protocol) {
 		as += ", marked " + esc("["+name+"]")
 	}
 	reply := fmt.Sprintf("%s from the public documents (%d), %s.", when, public, as)
-	if mode == policy.ModeBusiness && md.rules.OwnerPause > 0 {
-		reply += " I stop for " + text.Duration(md.rules.OwnerPause) + " when you write there."
+	if mode == policy.ModeBusiness && md.settings.OwnerPause > 0 {
+		reply += " I stop for " + text.Duration(md.settings.OwnerPause) + " when you write there."
 	}
 	if public == 0 {
-		reply += "\nThere is no public document yet, so I hand every question to you. " + md.rules.addDocumentHint() + ": `/help index`."
+		reply += "\nThere is no public document yet, so I escalate every question to you. " + md.settings.addDocumentHint() + ": `/help index`."
 	}
 	return reply
 }

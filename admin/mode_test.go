@@ -151,7 +151,7 @@ func TestBusinessWithoutDocumentsOrUnderAPauseSaysSo(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	require.Contains(t, r.asOwner("/mode business ana"), "(0), as you, marked [Nora]. I stop for 30 min when you write there.\n"+
-		"There is no public document yet, so I hand every question to you. Send me one here: `/help index`.\n")
+		"There is no public document yet, so I escalate every question to you. Send me one here: `/help index`.\n")
 	r.asOwner("/pause ana")
 	require.Contains(t, r.asOwner("/mode business ana"), "This chat is paused now: I begin after `/resume Ana`.")
 	r.asOwner("/pause")

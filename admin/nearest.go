@@ -11,18 +11,18 @@ import (
 // nearest returns the names that a word may be a misspelling of, the nearest first, at most limit.
 func nearest(word string, names []string, limit int) []string {
 	type near struct {
-		name string
-		off  int
+		name     string
+		distance int
 	}
 	word = foldName(word)
 	var found []near
 	for _, name := range names {
-		off := text.EditDistance(word, foldName(name))
-		if off <= maxEdits(word) {
-			found = append(found, near{name, off})
+		distance := text.EditDistance(word, foldName(name))
+		if distance <= maxEdits(word) {
+			found = append(found, near{name, distance})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.off, b.off) })
+	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
 	out := make([]string, 0, limit)
 	for _, n := range found {
 		if len(out) < limit && !slices.Contains(out, n.name) {
@@ -32,7 +32,7 @@ func nearest(word string, names []string, limit int) []string {
 	return out
 }
 
-// maxEdits is how many letters of a word may be wrong.
+// maxEdits returns the maximum edit distance of a misspelling of a word.
 func maxEdits(word string) int {
 	switch n := len([]rune(word)); {
 	case n <= 2:

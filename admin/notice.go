@@ -17,17 +17,19 @@ import (
 	"multis/text"
 )
 
-// Notices tells the owner what belongs to no other topic.
+// Notices writes the notices to the owner that belong to no other topic.
 type Notices struct {
-	store   *store.Store
-	room    *room
-	states  *chatStates
-	bridges *bridgeCommands
-	stalls  *stallNotices
-	rules   Rules
+	store    *store.Store
+	room     *room
+	states   *chatStates
+	bridges  *bridgeCommands
+	stalls   *stallNotices
+	restores *restoreCommands // asks about what a restored backup holds back
+	safeMode *safeModeCommands
+	settings Settings
 }
 
-// Digest tells the owner which messages came too late to be answered, once no more of them arrive.
+// Digest notifies the owner of the messages that came too late to be answered. It returns jobs.Later while such messages still arrive.
 func (nt *Notices) Digest(ctx context.Context) error {
 	newest, err := store.NewestStale(ctx, nt.store.DB())
 	if err != nil || newest == nil {
@@ -50,7 +52,7 @@ func (nt *Notices) Digest(ctx context.Context) error {
 	})
 }
 
-// digestText says how many messages came from whom, and when.
+// digestText says how many late messages there are in which chats.
 func (nt *Notices) digestText(stale []store.StaleChat) string {
 	messages, oldest, newest := 0, stale[0].Oldest, stale[0].Newest
 	for _, s := range stale {
@@ -69,7 +71,7 @@ func (nt *Notices) digestText(stale []store.StaleChat) string {
 	lines := []string{fmt.Sprintf("**While I was away** (%s): %s in %s came too late for an answer. I stored %s and wrote to nobody.",
 		when, text.Count(messages, "message"), text.Count(len(stale), "chat"), text.Plural(messages, "it", "them"))}
 	for _, s := range stale[:min(len(stale), pageSize)] {
-		lines = append(lines, fmt.Sprintf("%s — %d", esc(labelOf(s.Name, s.Protocol, false)), s.Messages))
+		lines = append(lines, fmt.Sprintf("%s — %d", esc(store.Chat{Name: s.Name, Protocol: s.Protocol}.Label()), s.Messages))
 	}
 	if more := len(stale) - pageSize; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %s more", text.Count(more, "chat")))
@@ -77,20 +79,26 @@ func (nt *Notices) digestText(stale []store.StaleChat) string {
 	return strings.Join(lines, "\n")
 }
 
-// Notify tells the owner something that is not about a chat.
-func (nt *Notices) Notify(ctx context.Context, what jobs.NoticeArgs) error {
-	switch what.Topic {
+// Notify writes a notice that is about no chat.
+func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
+	switch args.Topic {
 	case jobs.TopicNewBridge:
-		return nt.bridges.notifyNew(ctx, what.SubjectID)
+		return nt.bridges.notifyNew(ctx, args.SubjectID)
 	case jobs.TopicBridgeReplaced:
-		return nt.bridges.notifyClaim(ctx, what.SubjectID)
+		return nt.bridges.notifyClaim(ctx, args.SubjectID)
 	case jobs.TopicBridgeDown, jobs.TopicBridgeUp:
-		return nt.bridges.notifyState(ctx, what.SubjectID, what.Topic == jobs.TopicBridgeDown)
+		return nt.bridges.notifyState(ctx, args.SubjectID, args.Topic == jobs.TopicBridgeDown)
+	case jobs.TopicBackupOld, jobs.TopicBackupFailed:
+		return nt.restores.warn(ctx, args.Topic)
+	case jobs.TopicRestored:
+		return nt.restores.ask(ctx)
+	case jobs.TopicSafeModeOn, jobs.TopicSafeModeOff:
+		return nt.safeMode.notify(ctx, args.Topic == jobs.TopicSafeModeOn)
 	case jobs.TopicPushStalled, jobs.TopicPushResumed, jobs.TopicSyncStalled, jobs.TopicSyncResumed:
-		return nt.stalls.notify(ctx, what.Topic)
+		return nt.stalls.notify(ctx, args.Topic)
 	default: // the others have a fixed text
 	}
-	news := map[jobs.Topic]struct {
+	notices := map[jobs.Topic]struct {
 		kind outbox.NoticeKind
 		text string
 	}{
@@ -103,9 +111,9 @@ func (nt *Notices) Notify(ctx context.Context, what jobs.NoticeArgs) error {
 			"If that does not help, let your client send to sessions that are not verified, too."},
 		jobs.TopicEditIgnored: {outbox.Answer, "I don't act on edits: write it again."},
 	}
-	notice, known := news[what.Topic]
+	notice, known := notices[args.Topic]
 	if !known {
-		return jobs.Final(fmt.Errorf("nothing is known of %q", what.Topic))
+		return jobs.Final(fmt.Errorf("the topic %q of a notice is unknown", args.Topic))
 	}
 	return nt.room.completeWithNotice(ctx, notice.kind, notice.text)
 }
@@ -166,7 +174,7 @@ func (nt *Notices) Welcome(ctx context.Context) error {
 
 // welcomeText says which chats there are, and what happens in new ones.
 func (nt *Notices) welcomeText(ctx context.Context) (string, error) {
-	networks, modes, locked, err := nt.states.census(ctx)
+	networks, modes, locked, err := nt.states.countChats(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -179,9 +187,9 @@ func (nt *Notices) welcomeText(ctx context.Context) (string, error) {
 	default:
 		lines[0] += networks + ": " + modes + "."
 	}
-	if nt.rules.Defaults.Profile == policy.ProfileBusiness {
+	if nt.settings.Defaults.Profile == policy.ProfileBusiness {
 		how := "and I show you each answer here before it goes out (`/delivery auto` and a name sends them at once)"
-		if nt.rules.Defaults.FirstDelivery == policy.DeliveryAuto {
+		if nt.settings.Defaults.FirstDelivery == policy.DeliveryAuto {
 			how = "and it goes out at once"
 		}
 		lines = append(lines, "New direct chats are **business**: I answer what the public documents say, "+how+"; the rest is yours. `/pause all` stops everything at once.")

@@ -57,7 +57,7 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 	r := newRig(t)
 	ana, _, _ := r.addChats()
 	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionEscalate, policy.CodeWantsHuman, "It asks for a person.")
-	out := r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check.", "handed over")
+	out := r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check.", "escalated")
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	r.flush()
 	r.homeserver.sent = nil
@@ -107,7 +107,7 @@ func TestANoticeThatTheHomeserverRefusesForGoodIsToldOnceByAShortOne(t *testing.
 		got := r.flush()
 		require.Equal(t, "⚠️ **Not sent to you**: send: M_TOO_LARGE (HTTP 413): event too large. It began “"+[]string{"Ana needs a person", "Prices: 5 euro"}[i]+"”. "+
 			"I don't try again. (#"+gone.String()[32:]+" in the log)", bodies(got))
-		require.NotEmpty(t, got[0].Rings)
+		require.NotEmpty(t, got[0].Mentions)
 	}
 
 	r.homeserver.sendErr = jobs.Final(errors.New("send: M_FORBIDDEN (HTTP 403)"))
@@ -137,7 +137,7 @@ func TestWelcomeIsSaidOnce(t *testing.T) {
 func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.rules.Defaults.Profile = policy.ProfileBusiness
+	r.settings.Defaults.Profile = policy.ProfileBusiness
 	r.restart()
 	r.addChats()
 	r.addUnreadable("Dr. Weber")

@@ -12,6 +12,7 @@ import (
 	"multis/admin"
 	"multis/jobs"
 	"multis/store"
+	"multis/store/storetest"
 )
 
 // crashingAdmin fails after each transaction, like a process that dies before its job ends.
@@ -31,8 +32,7 @@ func TestWhatAsksTheOwnerIsNotAskedAgainWhenItsProcessDiesRightAfter(t *testing.
 	t.Parallel()
 	r := newRig(t)
 	task := r.addTask("what is going on?")
-	call, err := store.OpenApproval(r.ctx, r.st.Writer(), store.Approval{TaskID: task.ID, CallID: "c1", Tool: "send_file", Arguments: `{}`, ExpiresAt: r.now.Add(time.Minute)})
-	require.NoError(t, err)
+	call := storetest.OpenApproval(t, r.st, store.Approval{TaskID: task.ID, CallID: "c1", Tool: "send_file", Arguments: `{}`, ExpiresAt: r.now.Add(time.Minute)})
 	var bot int64
 	require.NoError(t, r.st.DB().QueryRow(r.ctx, "insert into bridge_bots (bot, protocol) values ('@new:example.com', 'signal') returning id").Scan(&bot))
 	r.exec("delete from river.river_job")

@@ -15,32 +15,32 @@ import (
 	"multis/text"
 )
 
-// reportOf reports the result of an indexing.
-func reportOf(args jobs.IndexArgs, outcomes []knowledge.Outcome) string {
-	text := outcomeSentence(outcomes[0])
+// indexReport returns the report of an indexing.
+func indexReport(args jobs.IndexArgs, outcomes []knowledge.Outcome) string {
+	text := outcomeText(outcomes[0])
 	if len(outcomes) > 1 {
-		text = summary(args.Path, args.Role, outcomes)
+		text = batchReport(args.Path, args.Role, outcomes)
 	} else if outcomes[0].Origin != args.Path && outcomes[0].IsLeftPrivate(args.Role) {
-		text += "\n" + leftPrivate(args.Role, outcomes)
+		text += "\n" + leftPrivateText(args.Role, outcomes)
 	}
 	if slices.ContainsFunc(outcomes, func(o knowledge.Outcome) bool { return o.Err == nil && o.Report.Role == policy.Public }) {
-		text += madePublic(args)
+		text += makePrivateHint(args)
 	}
 	return text
 }
 
-// madePublic says how to make a public document private again.
-func madePublic(args jobs.IndexArgs) string {
+// makePrivateHint says how to make a public document private again.
+func makePrivateHint(args jobs.IndexArgs) string {
 	if where := args.Path + args.Address; where != "" {
 		return "\nShared by mistake? " + code("/index "+where+" admin") + " makes it private."
 	}
 	return "\nShared by mistake? Reply `/index admin` to the file to make it private."
 }
 
-// outcomeSentence reports the result for one document.
-func outcomeSentence(o knowledge.Outcome) string {
+// outcomeText returns the report about one document.
+func outcomeText(o knowledge.Outcome) string {
 	if o.Err != nil {
-		return outcomeTrouble(o)
+		return outcomeErrorText(o)
 	}
 	r, what := o.Report, "done"
 	if r.Unchanged {
@@ -50,16 +50,16 @@ func outcomeSentence(o knowledge.Outcome) string {
 	if r.Pages > 0 {
 		amount += " of " + text.Count(r.Pages, "page")
 	}
-	return fmt.Sprintf("📄 **%s** — %s: %s, %s.", esc(r.Name), what, amount, visibility(r.Role)) + blankPages(r.Blank)
+	return fmt.Sprintf("📄 **%s** — %s: %s, %s.", esc(r.Name), what, amount, visibility(r.Role)) + blankPagesText(r.Blank)
 }
 
-// outcomeTrouble says why a document is not indexed.
-func outcomeTrouble(o knowledge.Outcome) string {
-	return "⚠️ **" + esc(o.Name) + "** is not indexed: " + esc(fileTrouble(o.Err)) + "."
+// outcomeErrorText says why a document is not indexed.
+func outcomeErrorText(o knowledge.Outcome) string {
+	return "⚠️ **" + esc(o.Name) + "** is not indexed: " + esc(fileErrorText(o.Err)) + "."
 }
 
-// leftPrivate names the documents that stay private; empty when there are none.
-func leftPrivate(asked policy.Role, outcomes []knowledge.Outcome) string {
+// leftPrivateText names the documents that stay private; empty when there are none.
+func leftPrivateText(asked policy.Role, outcomes []knowledge.Outcome) string {
 	var names []string
 	for _, o := range outcomes {
 		if o.IsLeftPrivate(asked) {
@@ -76,13 +76,13 @@ func leftPrivate(asked policy.Role, outcomes []knowledge.Outcome) string {
 	return fmt.Sprintf("🔒 Left private (only you): %s. To make one public, name it: `/index NAME public`.", text.List(names))
 }
 
-// keepsRole says that a document keeps the role that was set for it later than that of the batch.
-func keepsRole(o knowledge.Outcome) string {
+// keptRoleText says that a document keeps its role, because that was set later than the role of the batch.
+func keptRoleText(o knowledge.Outcome) string {
 	return "**" + esc(o.Name) + "** stays " + visibility(o.Report.Role) + ", as you said later."
 }
 
-// blankPages names the pages that could not be read.
-func blankPages(pages []int) string {
+// blankPagesText names the pages that could not be read.
+func blankPagesText(pages []int) string {
 	if len(pages) == 0 {
 		return ""
 	}
@@ -97,14 +97,14 @@ func blankPages(pages []int) string {
 		text.Plural(len(pages), "Page", "Pages"), text.List(names), text.Plural(len(pages), "has", "have"), text.Plural(len(pages), "it", "them"))
 }
 
-// summary reports the result for many documents, and names those that were not read, or not fully.
-func summary(where string, asked policy.Role, outcomes []knowledge.Outcome) string {
+// batchReport returns the report about many documents. It names those that were not read, or only in part.
+func batchReport(where string, asked policy.Role, outcomes []knowledge.Outcome) string {
 	read, unchanged, passages := 0, 0, 0
 	var lines []string
 	for _, o := range outcomes {
 		switch {
 		case o.Err != nil:
-			lines = append(lines, outcomeTrouble(o))
+			lines = append(lines, outcomeErrorText(o))
 			continue
 		case o.IsLeftPrivate(asked):
 			continue
@@ -113,18 +113,18 @@ func summary(where string, asked policy.Role, outcomes []knowledge.Outcome) stri
 		default:
 			read++
 		}
-		if blank := blankPages(o.Report.Blank); blank != "" {
+		if blank := blankPagesText(o.Report.Blank); blank != "" {
 			lines = append(lines, "**"+esc(o.Name)+"**:"+blank)
 		}
 		if o.Report.Role != asked {
-			lines = append(lines, keepsRole(o))
+			lines = append(lines, keptRoleText(o))
 		}
 		passages += o.Report.Chunks
 	}
 	if len(lines) > pageSize {
 		lines = append(lines[:pageSize], "and "+text.Count(len(lines)-pageSize, "more line"))
 	}
-	if left := leftPrivate(asked, outcomes); left != "" {
+	if left := leftPrivateText(asked, outcomes); left != "" {
 		lines = append([]string{left}, lines...)
 	}
 	if read+unchanged == 0 {
@@ -137,8 +137,8 @@ func summary(where string, asked policy.Role, outcomes []knowledge.Outcome) stri
 	return strings.Join(append([]string{first}, lines...), "\n")
 }
 
-// fileTrouble says in a few words why a file could not be read.
-func fileTrouble(err error) string {
+// fileErrorText says in a few words why a file could not be read.
+func fileErrorText(err error) string {
 	err = jobs.Cause(err)
 	var onDisk *fs.PathError
 	switch {

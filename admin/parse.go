@@ -47,7 +47,7 @@ func typedText(m store.Message) string {
 	return strings.TrimSpace(caption)
 }
 
-// isQuestion reports whether a message may take a model's time and changes nothing.
+// isQuestion reports whether a message changes nothing but may take long, because a model or a search answers it.
 func isQuestion(m store.Message) bool {
 	if m.Code == policy.CodeTranscribed {
 		return true
@@ -78,7 +78,7 @@ const (
 	wordNo   = "no"
 )
 
-// emojiVariation is the character that selects the coloured form of an emoji. Some clients send it, some do not.
+// emojiVariation is the character that selects the coloured form of an emoji. Only some clients send it.
 const emojiVariation = "\ufe0f"
 
 // parseReaction reads a reaction as a choice. ok is false when it stands for none.
@@ -100,7 +100,7 @@ func parseReaction(key string) (choice, bool) {
 	return choice{number: int(digit[0] - '0'), onPage: true}, true
 }
 
-// maxChoice is the largest number that is taken for a choice. Larger ones are more likely questions about a number.
+// maxChoice is the largest number that is a choice. A larger one is more likely a question about a number.
 const maxChoice = 9999
 
 // parseChoice reads a typed text as a choice. ok is false for anything longer, or for a word that no question asks for.

@@ -12,12 +12,12 @@ import (
 	"multis/text"
 )
 
-// pauseCommands pauses and resumes everything, or one chat.
+// pauseCommands pauses and resumes all chats, or one.
 type pauseCommands struct {
-	room   *room
-	chats  *chatPicker
-	states *chatStates
-	rules  Rules
+	room     *room
+	chats    *chatPicker
+	states   *chatStates
+	settings Settings
 }
 
 // commands returns the commands about pauses.
@@ -62,7 +62,7 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 // pauseChat stops the answers in a chat.
 func (ps *pauseCommands) pauseChat(chat store.Chat) answer {
 	return answer{
-		text: "**" + esc(label(chat)) + " is paused.** I remember, and answer nothing there until " + code("/resume "+typedName(chat)) + ".",
+		text: "**" + esc(chat.Label()) + " is paused.** I remember, and answer nothing there until " + code("/resume "+chat.TypedName()) + ".",
 		change: func(ctx context.Context, tx store.Tx) error {
 			until := pausedForever
 			return store.PauseChat(ctx, tx, chat.ID, &until)
@@ -101,13 +101,13 @@ func (ps *pauseCommands) resumeChat(ctx context.Context, chat store.Chat) (answe
 	if err != nil {
 		return answer{}, err
 	}
-	text := "**" + esc(label(chat)) + ": I take over again.**"
+	text := "**" + esc(chat.Label()) + ": I take over again.**"
 	if !ps.states.isPaused(chat) && !view.escalated[chat.ID] && !ps.states.quietUntil(chat).After(ps.room.now()) {
-		text = "**" + esc(label(chat)) + " was not paused.**"
+		text = "**" + esc(chat.Label()) + " was not paused.**"
 	}
-	switch mode := chat.ModeIn(ps.rules.Defaults); {
+	switch mode := chat.ModeIn(ps.settings.Defaults); {
 	case mode == policy.ModeSilent, mode == policy.ModeOff:
-		text += " It is " + string(mode) + ", so I still write nothing there: " + code("/mode business "+typedName(chat)) + " changes that."
+		text += " It is " + string(mode) + ", so I still write nothing there: " + code("/mode business "+chat.TypedName()) + " changes that."
 	case whyUnsendable(chat) != "":
 		text += " But I cannot answer there: " + whyUnsendable(chat)
 	default:

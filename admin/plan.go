@@ -9,20 +9,20 @@ import (
 	"multis/store"
 )
 
-// plan has a plan for a goal made. It is shown to the owner for approval when it is ready.
+// plan starts the planning of a goal. The finished plan is shown to the owner for approval.
 func (ts *TaskCommands) plan(_ context.Context, r request, goal string) (answer, error) {
 	switch {
 	case goal == "":
 		return answer{text: "What would you like to get done? `/plan compare the offers in contracts and write Ben which one is best`"}, nil
-	case !ts.asker.Thinks(r.room, goal):
+	case !ts.asker.HasModel(r.room, goal):
 		return answer{text: "Planning needs a model: `llm.model` in config.yaml names one, or `agents.<name>.model` that of an agent (`/plan @name ...`)."}, nil
 	}
-	return answer{reaction: "👀", change: func(ctx context.Context, tx store.Tx) error {
+	return answer{reaction: reactionStarted, change: func(ctx context.Context, tx store.Tx) error {
 		return ts.planner.Plan(ctx, tx, r.room, r.message, goal)
 	}}, nil
 }
 
-// revisePlan handles a reply to a plan: the plan is made again with the wishes in the reply. done is false when it replies to no plan.
+// revisePlan handles a reply to a plan: the plan is made again with the wishes in the reply. done is false if the message replies to no plan.
 func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wishes string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || r.message.Kind != string(bridgebridge.Text) || !r.isOwner() {
 		return answer{}, false, nil
@@ -31,7 +31,7 @@ func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wishes string
 		return answer{}, false, nil
 	}
 	dialog, err := store.DialogByEvent(ctx, ts.store.DB(), r.room.ID, r.message.RelatesTo)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && dialog.Kind != (approveCall{}).kind()) {
+	if errors.Is(err, store.ErrNotFound) || (err == nil && dialog.Kind != (approvePlan{}).kind()) {
 		return answer{}, false, nil
 	}
 	if err != nil {
@@ -41,7 +41,7 @@ func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wishes string
 	if err != nil {
 		return answer{}, false, err
 	}
-	q, ok := question.(*approveCall)
+	q, ok := question.(*approvePlan)
 	if !ok || q.Tool != store.PlanCall {
 		return answer{}, false, nil
 	}
@@ -52,14 +52,7 @@ func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wishes string
 	if err != nil {
 		return answer{}, false, err
 	}
-	return answer{reaction: "👀", change: closing(dialog, func(ctx context.Context, tx store.Tx) error {
-		err := store.RevisePlan(ctx, tx, approval.TaskID, r.message.ID, wishes, r.now)
-		if errors.Is(err, store.ErrPlanned) {
-			return nil // it ended meanwhile, and said so itself
-		}
-		if err != nil {
-			return err
-		}
-		return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: approval.TaskID})
+	return answer{reaction: reactionStarted, change: closeDialog(dialog, func(ctx context.Context, tx store.Tx) error {
+		return jobs.RevisePlan(ctx, tx, approval.TaskID, r.message.ID, wishes, r.now)
 	})}, true, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/store"
+	"multis/store/storetest"
 )
 
 // showPlan stores a plan with one step and asks the owner about it.
@@ -17,10 +18,9 @@ func (r *rig) showPlan(goal string) store.Task {
 	r.exec("update messages set answered_at = now() where id = $1", asked)
 	plan, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: "plan:" + goal, Kind: "plan", ChatID: r.room.ID, MessageID: &asked, About: []store.MessageID{asked}, Input: goal})
 	require.NoError(r.t, err)
-	a, err := store.OpenApproval(r.ctx, r.st.Writer(), store.Approval{
+	a := storetest.OpenApproval(r.t, r.st, store.Approval{
 		TaskID: plan.ID, CallID: store.PlanCall, Tool: store.PlanCall, Arguments: "🗺️ **" + goal + "**\n\n1. Do it", ExpiresAt: r.now.Add(15 * time.Minute),
 	})
-	require.NoError(r.t, err)
 	require.NoError(r.t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
 	r.flush()
 	return plan

@@ -17,17 +17,17 @@ const progressDelay = time.Second
 
 // indexProgress shows the progress of indexing in one message, which the result replaces.
 type indexProgress struct {
-	live  *outbox.Live
+	live  *outbox.LiveMessage
 	key   store.Setting
 	since time.Time
 	now   func() time.Time
 	next  chan string // the text to show; a newer text replaces one that was not shown yet
 
-	// end stops it and returns the message that the result replaces; empty if nothing was shown. It may be called again.
+	// end stops the progress message and returns its event, which the result replaces; empty if nothing was shown. It may be called again.
 	end func() id.EventID
 }
 
-// show shows a text. In the first second nothing is shown: what is done by then needs no progress.
+// show shows a text, unless the indexing began less than progressDelay ago.
 func (p *indexProgress) show(text string) {
 	if p.now().Sub(p.since) < progressDelay {
 		return
@@ -39,27 +39,27 @@ func (p *indexProgress) show(text string) {
 	p.next <- text
 }
 
-// batch returns the callbacks that show the progress of IndexAll. where is the path of the sources if there are several.
-func (p *indexProgress) batch(where string, sources []knowledge.Source) knowledge.Batch {
+// batch returns the callbacks that show the progress of IndexAll. path is the path that matched the sources.
+func (p *indexProgress) batch(path string, sources []knowledge.Source) knowledge.Batch {
 	if len(sources) == 1 {
 		sources[0].Progress = p.pages("", sources[0].Name)
 		return knowledge.Batch{}
 	}
 	return knowledge.Batch{Started: func(i int) {
-		sources[i].Progress = p.file(where, sources[i].Name, i+1, len(sources))
+		sources[i].Progress = p.file(path, sources[i].Name, i+1, len(sources))
 	}}
 }
 
-// pages returns a callback that shows how many pages of a document are read. before is put before its name.
-func (p *indexProgress) pages(before, name string) func(done, all int) {
+// pages returns a callback that shows how many pages of a document are read. The text begins with prefix.
+func (p *indexProgress) pages(prefix, name string) func(done, all int) {
 	return func(done, all int) {
-		p.show(fmt.Sprintf("📄 %s%s ▸ reading %d of %s", before, esc(name), done, text.Count(all, "page")))
+		p.show(fmt.Sprintf("📄 %s%s ▸ reading %d of %s", prefix, esc(name), done, text.Count(all, "page")))
 	}
 }
 
-// file begins the next of many files, and returns the callback for its pages.
-func (p *indexProgress) file(where, name string, at, all int) func(done, pages int) {
-	before := fmt.Sprintf("%s ▸ %d of %d ▸ ", code(where), at, all)
-	p.show("📄 " + before + esc(name))
-	return p.pages(before, name)
+// file shows that the next file is read, and returns the callback for its pages. number is the file's number, beginning with 1, of total files.
+func (p *indexProgress) file(path, name string, number, total int) func(done, pages int) {
+	prefix := fmt.Sprintf("%s ▸ %d of %d ▸ ", code(path), number, total)
+	p.show("📄 " + prefix + esc(name))
+	return p.pages(prefix, name)
 }

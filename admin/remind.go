@@ -62,11 +62,11 @@ func parseOptions(text string) (scheduleOptions, string) {
 	}
 }
 
-// remind sets a schedule that comes once.
+// remind sets a schedule with one time.
 func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) (answer, error) {
 	w, args := parseOptions(args)
 	at, what, err := schedule.When(args, sc.room.writtenAt(r), schedule.English())
-	if ans, err := refusedTime(err); err != nil || ans.text != "" {
+	if ans, err := timeErrorAnswer(err); err != nil || ans.text != "" {
 		return ans, err
 	}
 	if ans, err := sc.addressedChat(ctx, r, w, args, what); err != nil || ans.text != "" {
@@ -78,7 +78,7 @@ func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) 
 // addressedPattern matches words that are addressed to a chat: "to Ana: hello".
 var addressedPattern = regexp.MustCompile(`(?i)(?:^|\s)to ([^:]{1,60}):\s+(\S.*)$`)
 
-// addressedChat asks whether words that are addressed to a chat should be sent there. The zero answer means that they are not.
+// addressedChat asks whether a reminder that addresses a chat, such as "to Ana: hello", should be sent there. The zero answer means that it addresses none.
 func (sc *scheduleCommands) addressedChat(ctx context.Context, r request, w scheduleOptions, args, what string) (answer, error) {
 	m := addressedPattern.FindStringSubmatch(text.OneLine(args))
 	if m == nil || w.to != "" || !r.isOwner() || !strings.HasSuffix(text.OneLine(what), m[1]+": "+m[2]) {
@@ -94,17 +94,17 @@ func (sc *scheduleCommands) addressedChat(ctx context.Context, r request, w sche
 	}
 	when := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(text.OneLine(args), m[1]+": "+m[2]), "to "))
 	return answer{text: fmt.Sprintf("Shall it go to **%s**? Then write %s. As a reminder for you, leave “to” out.",
-		esc(label(found[0])), code(fmt.Sprintf("/remind %s %s --to %q", when, m[2], typedName(found[0]))))}, nil
+		esc(found[0].Label()), code(fmt.Sprintf("/remind %s %s --to %q", when, m[2], found[0].TypedName())))}, nil
 }
 
 // cron sets a schedule that recurs.
 func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (answer, error) {
 	w, args := parseOptions(args)
-	kind, spec, what, err := schedule.Repeat(args, sc.rules.Zone, schedule.English())
-	if ans, err := refusedTime(err); err != nil || ans.text != "" {
+	kind, spec, what, err := schedule.Repeat(args, sc.settings.Zone, schedule.English())
+	if ans, err := timeErrorAnswer(err); err != nil || ans.text != "" {
 		return ans, err
 	}
-	plan, err := schedule.Open(kind, spec, sc.rules.Zone)
+	plan, err := schedule.Open(kind, spec, sc.settings.Zone)
 	if err != nil {
 		return answer{}, err
 	}
@@ -112,9 +112,9 @@ func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (a
 	return sc.set(ctx, r, w, store.Schedule{Kind: string(kind), Spec: spec, NextAt: &next, Body: what})
 }
 
-// set completes a schedule with its options, writes it and confirms it.
+// set completes a schedule with its options. The returned answer inserts it and confirms it.
 func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOptions, s store.Schedule) (answer, error) {
-	s.Does, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.DoesSay, sc.rules.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
+	s.Does, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.DoesSay, sc.settings.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
 	s.CreatedAt = r.now
 	s.Session, s.Tell, s.BestEffort = cmp.Or(w.session, store.SessionIsolated), w.tell, w.bestEffort
 	if w.agent {
@@ -136,7 +136,7 @@ func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOption
 		}
 	}
 	switch {
-	case w.agent && !sc.asker.Thinks(r.room, s.Body):
+	case w.agent && !sc.asker.HasModel(r.room, s.Body):
 		return answer{text: "`--agent` needs a model to work with: `llm.model` in config.yaml names one. Without `--agent` I say your words at that time."}, nil
 	case s.Body == "":
 		return answer{text: "What for? Write it behind the time: `/remind 2h call Ana`."}, nil
@@ -156,7 +156,7 @@ func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOption
 	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, s) }}, err
 }
 
-// setTarget finds the chat that a schedule is for. An answer with a text says why it cannot be.
+// setTarget sets the chat to which a schedule sends. An answer with a text says why that is not possible.
 func (sc *scheduleCommands) setTarget(ctx context.Context, r request, w scheduleOptions, s *store.Schedule) (answer, error) {
 	switch {
 	case (w.agent || w.to != "") && !r.isOwner():
@@ -170,8 +170,8 @@ func (sc *scheduleCommands) setTarget(ctx context.Context, r request, w schedule
 	switch {
 	case err != nil || problem != "":
 		return answer{text: problem}, err
-	case chat.ModeIn(sc.rules.Defaults) == policy.ModeOff:
-		return answer{text: esc(label(chat)) + " is off: nothing goes there."}, nil
+	case chat.ModeIn(sc.settings.Defaults) == policy.ModeOff:
+		return answer{text: esc(chat.Label()) + " is off: nothing goes there."}, nil
 	}
 	s.ChatID = &chat.ID
 	return answer{}, nil
@@ -188,7 +188,7 @@ func (sc *scheduleCommands) confirmation(ctx context.Context, s store.Schedule) 
 		return fmt.Sprintf("⏰ **%s** — %s (`/jobs %d` to change)", sc.room.fullTime(*s.NextAt), what, s.ID), nil
 	}
 	upcoming, err := sc.upcoming(s)
-	reply := fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", recurrence(s), what, upcoming, s.ID)
+	reply := fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", recurrenceText(s), what, upcoming, s.ID)
 	if s.Does == store.DoesSay && s.ChatID == nil && workPattern.MatchString(s.Body) {
 		reply += "\nI repeat these words each time. With `--agent` I work on them instead."
 	}
@@ -198,7 +198,7 @@ func (sc *scheduleCommands) confirmation(ctx context.Context, s store.Schedule) 
 // workPattern matches words that ask for work, not for a reminder.
 var workPattern = regexp.MustCompile(`(?i)\b(summari[sz]e|summary|digest|brief|briefing|report|check|find|compare|review|list|what|which|who)\b|\?`)
 
-// target says who works on a schedule or gets its message; empty for a plain reminder.
+// target says who works on a schedule, or to which chat it sends; empty for a plain reminder.
 func (sc *scheduleCommands) target(ctx context.Context, s store.Schedule) (string, error) {
 	switch {
 	case s.Does == store.DoesAsk:
@@ -207,5 +207,5 @@ func (sc *scheduleCommands) target(ctx context.Context, s store.Schedule) (strin
 		return "", nil
 	}
 	chat, err := store.ChatByID(ctx, sc.store.DB(), *s.ChatID)
-	return "It goes to **" + esc(label(chat)) + "** as you. ", err
+	return "It goes to **" + esc(chat.Label()) + "** as you. ", err
 }

@@ -88,7 +88,7 @@ func TestAReminderIsEchoedAndComesOnceAndWakes(t *testing.T) {
 	came := r.advance(2 * time.Minute)
 	require.Equal(t, "⏰ **call the plumber** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", bodies(came))
 	require.Equal(t, "m.text", came[0].Type)
-	require.Contains(t, came[0].Rings, owner, "it rings")
+	require.Contains(t, came[0].Mentions, owner, "it rings")
 	require.Empty(t, r.advance(48*time.Hour))
 	require.Equal(t, 1, r.count("select count(*) from schedule_runs where state = 'done'"))
 	require.Equal(t, "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`.", r.asOwner("/jobs"))

@@ -23,13 +23,12 @@ import (
 	"multis/llm"
 	"multis/memory"
 	"multis/outbox"
+	"multis/pin"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )
-
-func TestMain(m *testing.M) { storetest.Main(m) }
 
 // noon is the time of the tests: 18:00 on a Friday in the owner's zone.
 var noon = time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC)
@@ -41,15 +40,15 @@ const (
 
 // sentEvent is an event as the homeserver received it.
 type sentEvent struct {
-	Event  id.EventID
-	Room   id.RoomID
-	Body   string
-	HTML   string
-	Type   string // the msgtype; empty for a reaction
-	React  string // the key of a reaction
-	On     id.EventID
-	Direct json.RawMessage
-	Rings  []id.UserID // who is mentioned
+	Event     id.EventID
+	Room      id.RoomID
+	Body      string
+	HTML      string
+	Type      string // the msgtype; empty for a reaction
+	React     string // the key of a reaction
+	ReactedTo id.EventID
+	Content   json.RawMessage
+	Mentions  []id.UserID // who is mentioned
 }
 
 // homeserver is a fake that records what is sent.
@@ -82,7 +81,7 @@ func (h *homeserver) Send(_ context.Context, o store.OutboxMessage, room id.Room
 	event := id.EventID("$out-" + o.ID.String())
 	h.sent = append(h.sent, sentEvent{
 		Event: event, Room: room, Body: content.Body, HTML: content.HTML, Type: content.MsgType,
-		React: content.RelatesTo.Key, On: content.RelatesTo.Event, Direct: o.Content, Rings: content.Mentions.Users,
+		React: content.RelatesTo.Key, ReactedTo: content.RelatesTo.Event, Content: o.Content, Mentions: content.Mentions.Users,
 	})
 	return event, nil
 }
@@ -131,8 +130,8 @@ func (a *fakeAgent) Ask(ctx context.Context, room store.Chat, message store.Mess
 	})
 }
 
-// Thinks reports a model for @shop, and for the room unless modelless is set.
-func (a *fakeAgent) Thinks(_ store.Chat, question string) bool {
+// HasModel reports a model for @shop, and for the room unless modelless is set.
+func (a *fakeAgent) HasModel(_ store.Chat, question string) bool {
 	return !a.modelless || strings.HasPrefix(question, "@shop")
 }
 
@@ -147,7 +146,7 @@ func (a *fakeAgent) Replay(context.Context, store.TaskID) (string, error) {
 	return "it said zanzibar", nil
 }
 
-func (a *fakeAgent) Unattended(ctx context.Context, room store.Chat, _ store.RunID, text string) error {
+func (a *fakeAgent) AnswerScheduled(ctx context.Context, room store.Chat, _ store.RunID, text string) error {
 	if a.blocks {
 		<-ctx.Done()
 		return fmt.Errorf("ask the model: %w", ctx.Err())
@@ -176,16 +175,16 @@ func (a *fakeAgent) Heartbeat(_ context.Context, _ store.Chat, _ store.RunID, pe
 	return "looked as " + cmp.Or(persona, "nobody in particular"), a.err
 }
 
-// offers lists the tools, their servers and the saved tasks of the configuration.
-type offers struct{ *rig }
+// configured returns the tools, their servers and the saved tasks of the configuration.
+type configured struct{ *rig }
 
-func (o offers) Tools(context.Context, store.Chat) ([]admin.Tool, error) { return o.tools, nil }
+func (o configured) Tools(context.Context, store.Chat) ([]admin.Tool, error) { return o.tools, nil }
 
-func (o offers) Sources() []admin.ToolSource { return o.sources }
+func (o configured) Sources() []admin.ToolSource { return o.sources }
 
-func (o offers) Saved() []admin.Saved { return o.saved }
+func (o configured) Saved() []admin.SavedTask { return o.saved }
 
-func (o offers) Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (string, error) {
+func (o configured) Start(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (string, error) {
 	return o.beginSaved[name](ctx, tx, room, message)
 }
 
@@ -197,7 +196,7 @@ type rig struct {
 	box        *outbox.Box
 	homeserver *homeserver
 	agent      *fakeAgent
-	rules      admin.Rules
+	settings   admin.Settings
 	now        time.Time
 	admin      *admin.Admin
 	room       store.Chat
@@ -211,9 +210,14 @@ type rig struct {
 	operators  []id.UserID
 	tools      []admin.Tool
 	sources    []admin.ToolSource
-	saved      []admin.Saved
+	saved      []admin.SavedTask
 	beginSaved map[string]func(context.Context, store.Tx, store.Chat, store.Message) (problem string, err error) // by the task's name
 	memory     *memory.Memory
+	examiner   admin.Examiner
+	accounts   admin.Accounts
+	config     admin.Configuration
+	pin        *pin.Keeper
+	host       admin.Host
 	time       func() time.Time // the clock; returns now unless a test says otherwise
 }
 
@@ -225,11 +229,11 @@ func newRig(t *testing.T) *rig {
 	require.NoError(t, err)
 	disclose := func(protocol string) bool { return protocol != "signal" }
 	defaults := policy.Defaults{Profile: policy.ProfilePersonal, Networks: map[string]policy.Mode{}}
-	r.box = outbox.New(r.st, outbox.Rules{
+	r.box = outbox.New(r.st, outbox.Settings{
 		Defaults: defaults, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Owner: owner, Name: "Nora", Disclose: disclose,
 	}, r.homeserver)
 	r.agent.st, r.agent.box = r.st, r.box
-	r.rules = admin.Rules{
+	r.settings = admin.Settings{
 		Version: "1.2", Name: "Nora", Model: "some-model", Zone: zone, Defaults: defaults, OwnerPause: 30 * time.Minute, Disclose: disclose,
 		DayBudget: 2_000_000, Currency: "EUR",
 	}
@@ -243,17 +247,17 @@ func newRig(t *testing.T) *rig {
 
 // restart makes a new Admin on the same store, as a new process would.
 func (r *rig) restart() {
-	r.agent.modelless = r.rules.Model == "none"
+	r.agent.modelless = r.settings.Model == "none"
 	now := func() time.Time { return r.time() }
 	r.clock = clock.New(clock.Options{
-		Store: r.st, Messenger: admin.ScheduleMessenger{Box: r.box, Defaults: r.rules.Defaults, Zone: r.rules.Zone, Now: now}, Worker: r.agent, Checker: r.agent,
-		Upkeep: r.upkeep, Heartbeats: r.heartbeats, Owner: owner, Operators: r.operators, Zone: r.rules.Zone, Now: now,
+		Store: r.st, Messenger: admin.ScheduleMessenger{Box: r.box, Defaults: r.settings.Defaults, Zone: r.settings.Zone, Now: now}, Worker: r.agent, Checker: r.agent,
+		Upkeep: r.upkeep, Heartbeats: r.heartbeats, Owner: owner, Operators: r.operators, Zone: r.settings.Zone, Now: now,
 	})
-	r.memory = memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.rules.Zone, Defaults: r.rules.Defaults, Now: now})
+	r.memory = memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.settings.Zone, Defaults: r.settings.Defaults, Now: now})
 	r.admin = admin.New(admin.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents}), Asker: r.agent, Planner: r.agent, Files: r.homeserver, Rules: r.rules,
-		Clock: r.clock, Tools: offers{r}, MaxTools: 128, Saved: offers{r}, Replayer: r.agent,
-		Memory: r.memory, Now: now,
+		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents}), Asker: r.agent, Planner: r.agent, Files: r.homeserver, Settings: r.settings,
+		Clock: r.clock, Tools: configured{r}, MaxTools: 128, Saved: configured{r}, Replayer: r.agent,
+		Memory: r.memory, Now: now, Examiner: r.examiner, Accounts: r.accounts, Config: r.config, PIN: r.pin, Host: r.host,
 	})
 }
 

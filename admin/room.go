@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
 	"multis/outbox"
@@ -24,6 +25,10 @@ type request struct {
 	message store.Message
 	room    store.Chat
 	now     time.Time
+	// grant is the PIN that was entered for it, after which it is handled a second time; nil for none. dialog is the question that it then
+	// answers; zero to look for it.
+	grant  *pinGrant
+	dialog int64
 }
 
 // isOwner reports whether the owner wrote it, and not an operator.
@@ -37,26 +42,32 @@ func (r request) scope() policy.Scope {
 	return policy.ContactScope(r.room.ID)
 }
 
-// answer is the result of a request: what is said and what is changed. The zero value does nothing.
+// answer is the reply to a request and the change that it makes. The zero value does nothing.
 type answer struct {
 	text         string             // Markdown; empty to write nothing
-	question     question           // what the text asks; nil for nothing
+	question     question           // the question that the text asks; nil for none
 	reaction     string             // an emoji on the message; empty for none
-	quotes       []store.MessageID  // the messages that the text quotes: when one is deleted, so is the text
-	commitmentID store.CommitmentID // the one commitment that the text shows, so that a reaction settles it; zero for none
+	quotes       []store.MessageID  // the messages that the text quotes; it is deleted when one of them is
+	commitmentID store.CommitmentID // the commitment that a reaction to the text closes; zero for none
 	// change makes the change, in the transaction that writes the text; nil for none.
 	change func(ctx context.Context, tx store.Tx) error
-	// changeAndSay is a change whose result decides the text; nil for none.
+	// changeAndSay is a change that also returns the text; nil for none.
 	changeAndSay func(ctx context.Context, tx store.Tx) (text string, err error)
 	kind         outbox.NoticeKind
-	reason       string // for /why and the log, when it is not simply a command
-	// unsent is the notice that could not be sent, when the text reports that; zero for none.
+	reason       string // for /why; empty means that the message is a command
+	outcome      string // for the audit log; empty means that it was answered
+	// replaces is the message that the text replaces by an edit; empty for none.
+	replaces id.EventID
+	// pin is what the PIN is needed for before the answer takes effect; nil for nothing. dialog is the question that the request answered.
+	pin    *pinNeed
+	dialog int64
+	// unsent is the notice whose failure the text reports; zero for none.
 	unsent uuid.UUID
-	// handled says that the message was answered and settled already.
+	// handled says that the message is already answered and marked as such.
 	handled bool
 }
 
-// apply makes the changes of an answer and returns the text to say.
+// apply makes the changes of an answer and returns its text.
 func (ans answer) apply(ctx context.Context, tx store.Tx) (string, error) {
 	if ans.change != nil {
 		if err := ans.change(ctx, tx); err != nil {
@@ -71,39 +82,39 @@ func (ans answer) apply(ctx context.Context, tx store.Tx) (string, error) {
 
 // room writes to the admin room and formats times for it. Every topic has it.
 type room struct {
-	store *store.Store
-	box   *outbox.Box
-	rules Rules
-	now   func() time.Time
+	store    *store.Store
+	box      *outbox.Box
+	settings Settings
+	now      func() time.Time
 }
 
-// notify writes a notice to a room. question, if not nil, can be answered from then on. quotes are the messages that the text quotes.
-func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, asks question, about ...store.MessageID) (uuid.UUID, error) {
-	return rm.writeAnswer(ctx, tx, room, answer{text: markdown, kind: kind, question: asks, quotes: about}, nil)
+// notify writes a notice to a room. q is the question that the notice asks; nil for none. quotes are the messages that the text quotes.
+func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, q question, quotes ...store.MessageID) (uuid.UUID, error) {
+	return rm.writeAnswer(ctx, tx, room, answer{text: markdown, kind: kind, question: q, quotes: quotes}, nil)
 }
 
 // writeAnswer writes the text of an answer to a room. The text is deleted when one of the messages in restsOn is deleted.
 func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []store.MessageID) (uuid.UUID, error) {
-	markdown, asks, expires := ans.text, ans.question, rm.now().Add(questionLifetime)
-	if q, ok := asks.(longQuestion); ok {
-		expires = rm.now().Add(q.lifetime())
+	markdown, q, expires := ans.text, ans.question, rm.now().Add(questionLifetime)
+	if long, ok := q.(longQuestion); ok {
+		expires = rm.now().Add(long.lifetime())
 	}
-	if asks != nil {
+	if q != nil {
 		markdown += " Open until " + rm.shortTime(expires) + "."
 	}
-	message := noticeLetter(room, markdown, ans.kind, asks != nil)
-	message.About, message.RestsOn, message.FailedID = ans.quotes, restsOn, ans.unsent
+	message := noticeMessage(room, markdown, ans.kind, q != nil)
+	message.About, message.RestsOn, message.FailedID, message.Replaces = ans.quotes, restsOn, ans.unsent, ans.replaces
 	out, _, err := rm.box.Queue(ctx, tx, message)
-	if err != nil || asks == nil {
+	if err != nil || q == nil {
 		return out, err
 	}
-	payload, err := json.Marshal(asks)
+	payload, err := json.Marshal(q)
 	if err != nil {
 		return out, fmt.Errorf("write question: %w", err)
 	}
-	d := store.Dialog{ChatID: room.ID, Kind: asks.kind(), Payload: payload, OutboxID: out, ExpiresAt: expires}
-	if q, ok := asks.(referrer); ok {
-		q.refer(&d)
+	d := store.Dialog{ChatID: room.ID, Kind: q.kind(), Payload: payload, OutboxID: out, ExpiresAt: expires}
+	if referrer, ok := q.(dialogReferrer); ok {
+		referrer.refer(&d)
 	}
 	_, err = store.OpenDialog(ctx, tx, d)
 	return out, err
@@ -123,36 +134,38 @@ func (rm *room) completeWithNotice(ctx context.Context, kind outbox.NoticeKind, 
 	})
 }
 
-// completeInRoom calls tell with the admin room and completes the job in the same transaction, so that nothing is told twice after a
-// crash. While there is no admin room, the job is tried again later.
-func (rm *room) completeInRoom(ctx context.Context, tell func(tx store.Tx, room store.Chat) error) error {
+// completeInRoom calls write with the admin room and completes the job in the same transaction, so that a crash causes no second notice. While there is
+// no admin room, it returns jobs.Later.
+func (rm *room) completeInRoom(ctx context.Context, write func(tx store.Tx, room store.Chat) error) error {
 	return rm.store.InTx(ctx, func(tx store.Tx) error {
 		room, err := outbox.AdminRoom(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if err := tell(tx, room); err != nil {
+		if err := write(tx, room); err != nil {
 			return err
 		}
 		return jobs.Complete(ctx, tx)
 	})
 }
 
-// writtenAt returns when a message was written, in the owner's zone: "in 2h" counts from then, however late it is read.
+// writtenAt returns when a message was written, in the owner's zone. Times such as "in 2h" count from then, not from when the message is read.
 func (rm *room) writtenAt(r request) time.Time {
 	at := r.now
 	if r.message.At.Before(at) {
 		at = r.message.At
 	}
-	return at.In(rm.rules.Zone)
+	return at.In(rm.settings.Zone)
 }
 
 // fullTime formats a time with its day: "Sat 21 Nov, 09:00".
-func (rm *room) fullTime(t time.Time) string { return schedule.FormatTime(t, rm.now(), rm.rules.Zone) }
+func (rm *room) fullTime(t time.Time) string {
+	return schedule.FormatTime(t, rm.now(), rm.settings.Zone)
+}
 
 // shortTime formats a time as the time of day if it is today, with the day otherwise.
 func (rm *room) shortTime(t time.Time) string {
-	local, now := t.In(rm.rules.Zone), rm.now().In(rm.rules.Zone)
+	local, now := t.In(rm.settings.Zone), rm.now().In(rm.settings.Zone)
 	switch {
 	case local.YearDay() == now.YearDay() && local.Year() == now.Year():
 		return local.Format("15:04")
@@ -164,22 +177,21 @@ func (rm *room) shortTime(t time.Time) string {
 }
 
 // ago formats a time in the past by its distance: "2 h ago".
-func (rm *room) ago(t time.Time) string { return text.Ago(t, rm.now(), rm.rules.Zone) }
+func (rm *room) ago(t time.Time) string { return text.Ago(t, rm.now(), rm.settings.Zone) }
 
-// question is a question that the room was asked. It is stored with the message that asks it, so it can be answered after a restart as
-// well.
+// question is a question to the admin room. It is stored with the message that asks it, so that it can be answered after a restart.
 type question interface {
 	kind() string
 	// command names the command that asks it. Who may use the command may answer.
 	command() string
-	// answer returns the answer to a choice. taken is false when the choice does not fit; the question stays open then.
-	answer(ctx context.Context, r request, c choice) (ans answer, taken bool, err error)
+	// answer returns the reply to a choice. done is false if the choice does not fit; then the question stays open.
+	answer(ctx context.Context, r request, c choice) (ans answer, done bool, err error)
 	// accepts reports whether a word can be an answer to this question.
 	accepts(word string) bool
 }
 
-// referrer is a question about a message or a draft.
-type referrer interface {
+// dialogReferrer is a question about a message or a draft.
+type dialogReferrer interface {
 	// refer sets the references of the question's row.
 	refer(d *store.Dialog)
 }
@@ -187,18 +199,17 @@ type referrer interface {
 // longQuestion is a question with a lifetime of its own.
 type longQuestion interface{ lifetime() time.Duration }
 
-// refusedTime turns the refusal of a time that was typed into an answer. Any other error is returned.
-func refusedTime(err error) (answer, error) {
+// timeErrorAnswer returns the reply for a time that cannot be read. It returns any other error unchanged.
+func timeErrorAnswer(err error) (answer, error) {
 	if refused, ok := errors.AsType[*schedule.RefusedError](err); ok {
 		return answer{text: refused.Error(), reason: "I could not read the time."}, nil
 	}
 	return answer{}, err
 }
 
-// reactionTime reads a reaction to a reminder: done, for which the time is zero, or the time until which it is snoozed. ok is false
-// for other reactions.
+// reactionTime reads a reaction to a reminder: the time until which it is snoozed, or the zero time if it is done. ok is false for other reactions.
 func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
-	local := r.now.In(rm.rules.Zone)
+	local := r.now.In(rm.settings.Zone)
 	switch strings.ReplaceAll(r.message.Body, emojiVariation, "") {
 	case "✅", "✔", "👍", "☑":
 		return time.Time{}, true
@@ -207,7 +218,7 @@ func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
 	case "🕐", "🕑", "⏰", "⏱", "⏲", "🕒":
 		at = r.now.Add(time.Hour)
 	case "🌅", "🌄", "🌞":
-		at = schedule.Instant(time.Date(local.Year(), local.Month(), local.Day()+1, tomorrowHour, 0, 0, 0, time.UTC), rm.rules.Zone)
+		at = schedule.Instant(time.Date(local.Year(), local.Month(), local.Day()+1, tomorrowHour, 0, 0, 0, time.UTC), rm.settings.Zone)
 	default:
 		return time.Time{}, false
 	}

@@ -8,10 +8,10 @@ import (
 	"multis/store"
 )
 
-// handle returns the answer to a request. It changes nothing itself.
+// handle returns the answer to a request. It changes nothing; the answer's change does.
 func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if r.message.Code == policy.CodeUntrusted {
-		return answer{text: untrustedText, reason: policy.CodeUntrusted.Sentence()}, nil
+		return answer{text: untrustedText, reason: policy.CodeUntrusted.Sentence(), outcome: "refused"}, nil
 	}
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		return a.handleReaction(ctx, r)
@@ -32,6 +32,9 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 		return a.runCommand(ctx, r, name, rest)
 	}
 	if ans, done, err := a.Drafts.answeredReply(ctx, r, text); err != nil || done {
+		return ans, err
+	}
+	if ans, done, err := a.Tasks.answerApproval(ctx, r, text); err != nil || done {
 		return ans, err
 	}
 	if about, err := store.IsUnaskedQuote(ctx, a.store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.isOwner()) {
@@ -72,6 +75,9 @@ func (a *Admin) handleReaction(ctx context.Context, r request) (answer, error) {
 	if ans, done, err := a.Tasks.stopByReaction(ctx, r); err != nil || done {
 		return ans, err
 	}
+	if ans, done, err := a.Tasks.answerApproval(ctx, r, r.message.Body); err != nil || done {
+		return ans, err
+	}
 	c, ok := parseReaction(r.message.Body)
 	if !ok {
 		return silent, nil
@@ -90,7 +96,7 @@ func (a *Admin) runCommand(ctx context.Context, r request, name, args string) (a
 	case !known:
 		return answer{text: a.help.unknown(r, name)}, nil
 	case !cmd.allows(r):
-		return refusal(cmd.name), nil
+		return notAllowedAnswer(cmd.name), nil
 	default:
 		return cmd.run(ctx, r, args)
 	}

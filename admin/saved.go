@@ -11,12 +11,12 @@ import (
 
 // runSaved starts a saved task, or lists them.
 func (ts *TaskCommands) runSaved(_ context.Context, r request, name string) (answer, error) {
-	var all []Saved
+	var all []SavedTask
 	if ts.saved != nil {
 		all = ts.saved.Saved()
 	}
 	name = strings.ToLower(name)
-	i := slices.IndexFunc(all, func(s Saved) bool { return strings.ToLower(s.Name) == name })
+	i := slices.IndexFunc(all, func(s SavedTask) bool { return strings.ToLower(s.Name) == name })
 	switch {
 	case len(all) == 0:
 		return answer{text: "There are no saved tasks. One is a file in the tasks folder, such as `week.yaml` with `prompt: What was promised this week?`; then `/run week` begins it."}, nil
@@ -33,26 +33,26 @@ func (ts *TaskCommands) runSaved(_ context.Context, r request, name string) (ans
 		}
 		return answer{text: reply + " `/run` lists them."}, nil
 	case all[i].Problem != "":
-		return answer{text: cannotBeginText(all[i].Name, all[i].Problem)}, nil
-	case !ts.asker.Thinks(r.room, "@"+all[i].Agent):
+		return answer{text: cannotStartText(all[i].Name, all[i].Problem)}, nil
+	case !ts.asker.HasModel(r.room, "@"+all[i].Agent):
 		return answer{text: "A saved task needs a model: `llm.model` in config.yaml names one, or `agents.<name>.model` that of its agent."}, nil
 	}
-	return answer{reaction: "👀", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
-		problem, err := ts.saved.Begin(ctx, tx, r.room, r.message, all[i].Name)
+	return answer{reaction: reactionStarted, changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+		problem, err := ts.saved.Start(ctx, tx, r.room, r.message, all[i].Name)
 		if problem != "" {
-			problem = cannotBeginText(all[i].Name, problem)
+			problem = cannotStartText(all[i].Name, problem)
 		}
 		return problem, err
 	}}, nil
 }
 
-// cannotBeginText says why a saved task cannot start.
-func cannotBeginText(name, problem string) string {
+// cannotStartText says why a saved task cannot start.
+func cannotStartText(name, problem string) string {
 	return "⚠️ " + code(name) + " cannot be begun: " + esc(problem) + "."
 }
 
 // savedText lists the saved tasks.
-func savedText(all []Saved) string {
+func savedText(all []SavedTask) string {
 	lines := []string{"**" + text.Count(len(all), "saved task") + "**"}
 	for _, s := range all {
 		entry := code("/run " + s.Name)

@@ -24,7 +24,7 @@ func TestASavedTaskIsBegunByItsName(t *testing.T) {
 	targetless := func(context.Context, store.Tx, store.Chat, store.Message) (string, error) {
 		return "its target is no chat that I know", nil
 	}
-	r.saved = []admin.Saved{
+	r.saved = []admin.SavedTask{
 		{Name: "week", Prompt: "What was promised\nthis week?", Agent: "shop"},
 		{Name: "lost", Prompt: "x"},
 		{Name: "broken", Problem: "line 2: prompts is none of its keys"},
@@ -43,7 +43,7 @@ func TestASavedTaskIsBegunByItsName(t *testing.T) {
 	require.Contains(t, r.asOwner("/run broken"), "cannot be begun: line 2")
 	require.Contains(t, r.asOperator("/run week"), "is the owner's")
 	require.Contains(t, r.asOwner("/run lost"), "⚠️ `lost` cannot be begun: its target is no chat that I know.")
-	r.rules.Model = "none"
+	r.settings.Model = "none"
 	r.restart()
 	require.Equal(t, "[👀]", r.asOwner("/run week"), "its agent has a model of its own")
 	require.Contains(t, r.asOwner("/run lost"), "needs a model")
@@ -55,7 +55,7 @@ func TestWordsOfTheOwnersMeanACommand(t *testing.T) {
 	r := newRig(t)
 	stop, err := policy.NewShortcut("stop everything", "/pause all")
 	require.NoError(t, err)
-	r.rules.Shortcuts = []policy.Shortcut{stop}
+	r.settings.Shortcuts = []policy.Shortcut{stop}
 	r.restart()
 	require.Contains(t, r.asOwner("Do not stop everything"), "You asked **Do not stop everything**")
 	require.Empty(t, r.asOperator("stop everything"), "operators talk in the room")

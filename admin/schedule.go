@@ -11,15 +11,15 @@ import (
 	"multis/text"
 )
 
-// scheduleCommands sets, shows and changes schedules. People call them jobs.
+// scheduleCommands sets, shows and changes schedules, which are called jobs in texts to people.
 type scheduleCommands struct {
-	store  *store.Store
-	clock  *clock.Clock
-	asker  Asker
-	agents *agentCommands
-	chats  *chatPicker
-	room   *room
-	rules  Rules
+	store    *store.Store
+	clock    *clock.Clock
+	asker    Asker
+	agents   *agentCommands
+	chats    *chatPicker
+	room     *room
+	settings Settings
 }
 
 // maxScheduleText is the longest text of a schedule, in characters.
@@ -50,7 +50,7 @@ func (sc *scheduleCommands) line(ctx context.Context, s store.Schedule) (string,
 		if err != nil {
 			return "", err
 		}
-		reply += " · to " + esc(label(chat))
+		reply += " · to " + esc(chat.Label())
 	}
 	if s.FailingSince != nil {
 		reply += " · ⚠️ failing since " + sc.room.shortTime(*s.FailingSince)
@@ -62,7 +62,7 @@ func (sc *scheduleCommands) line(ctx context.Context, s store.Schedule) (string,
 func (sc *scheduleCommands) state(s store.Schedule) string {
 	text := ""
 	if schedule.Kind(s.Kind) != schedule.At {
-		text = recurrence(s) + ", "
+		text = recurrenceText(s) + ", "
 	}
 	switch {
 	case s.PausedAt != nil:
@@ -86,14 +86,14 @@ func (sc *scheduleCommands) executionLine(run store.Run) string {
 	return reply
 }
 
-// changing writes a changed schedule in the transaction of an answer.
-func changing(before, after store.Schedule) func(context.Context, store.Tx) error {
+// changeSchedule returns a change that updates a schedule.
+func changeSchedule(before, after store.Schedule) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error { return clock.Change(ctx, tx, before, after) }
 }
 
-// runNow carries a schedule out once more, besides its times.
+// runNow carries out a schedule now, in addition to its times.
 func (sc *scheduleCommands) runNow(s store.Schedule) answer {
-	return answer{text: "Done now: " + title(s) + ".", change: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: "Done now: " + scheduleTitle(s) + ".", change: func(ctx context.Context, tx store.Tx) error {
 		return sc.clock.RunNow(ctx, tx, s)
 	}}
 }
@@ -114,8 +114,8 @@ func (sc *scheduleCommands) upcoming(s store.Schedule) (string, error) {
 	return strings.Join(times, " · "), nil
 }
 
-// recurrence shows the recurrence of a schedule as it is typed.
-func recurrence(s store.Schedule) string {
+// recurrenceText shows the recurrence of a schedule as it is typed.
+func recurrenceText(s store.Schedule) string {
 	if schedule.Kind(s.Kind) == schedule.Every {
 		whole := strings.NewReplacer("h0m0s`", "h`", "m0s`", "m`") // 1h0m0s is 1h, but 1h30m is not 1h3
 		return whole.Replace("`every " + s.Spec + "`")
@@ -123,16 +123,16 @@ func recurrence(s store.Schedule) string {
 	return "`" + s.Spec + "`"
 }
 
-// title names a schedule.
-func title(s store.Schedule) string {
+// scheduleTitle names a schedule in a notice.
+func scheduleTitle(s store.Schedule) string {
 	if s.CreatedBy == "" {
-		return "Upkeep " + esc(ownName(s))
+		return "Upkeep " + esc(systemScheduleName(s))
 	}
 	return fmt.Sprintf("%s (job %d)", quote(s.Body, 60), s.ID)
 }
 
-// ownName names one of multis' own schedules.
-func ownName(s store.Schedule) string {
+// systemScheduleName returns the name of one of multis' own schedules.
+func systemScheduleName(s store.Schedule) string {
 	if s.Does == store.DoesHeartbeat {
 		return strings.TrimSpace("heartbeat " + s.Body)
 	}

@@ -14,7 +14,7 @@ import (
 	"multis/text"
 )
 
-// ScheduleMessenger sends the messages of schedules, and tells the owner how they went. It implements clock.Messenger.
+// ScheduleMessenger sends the messages of schedules and the notices about them. It implements clock.Messenger.
 type ScheduleMessenger struct {
 	Box      *outbox.Box
 	Defaults policy.Defaults
@@ -24,7 +24,7 @@ type ScheduleMessenger struct {
 
 var _ clock.Messenger = ScheduleMessenger{}
 
-// Send sends the text of a schedule. A chat gets the text unchanged; how late it is sent is told in the admin room.
+// Send sends the text of a schedule. A chat gets the text unchanged; the admin room gets a notice if it is late.
 func (m ScheduleMessenger) Send(ctx context.Context, tx store.Tx, s store.Schedule, late string) (clock.Sent, error) {
 	if s.ChatID == nil {
 		return m.remind(ctx, tx, s, late)
@@ -38,11 +38,11 @@ func (m ScheduleMessenger) Send(ctx context.Context, tx store.Tx, s store.Schedu
 	if err != nil || !decision.Allow {
 		return sent, err
 	}
-	if sent.Draft = chat.DeliveryIn(m.Defaults).NeedsApproval(policy.PurposeOperator); sent.Draft {
+	if sent.IsDraft = chat.DeliveryIn(m.Defaults).NeedsApproval(policy.PurposeOperator); sent.IsDraft {
 		return sent, nil
 	}
 	if s.Tell || late != "" {
-		text := fmt.Sprintf("✉️ To **%s** goes: %s %s", esc(label(chat)), quote(s.Body, 300), late)
+		text := fmt.Sprintf("✉️ To **%s** goes: %s %s", esc(chat.Label()), quote(s.Body, 300), late)
 		err = m.notify(ctx, tx, outbox.Quiet, strings.TrimSpace(text))
 	}
 	return sent, err
@@ -64,7 +64,7 @@ func (m ScheduleMessenger) remind(ctx context.Context, tx store.Tx, s store.Sche
 func (m ScheduleMessenger) reminder(s store.Schedule, late string) string {
 	since := "set " + m.day(s.CreatedAt)
 	if schedule.Kind(s.Kind) != schedule.At {
-		since = fmt.Sprintf("%s, `/jobs %d`", recurrence(s), s.ID)
+		since = fmt.Sprintf("%s, `/jobs %d`", recurrenceText(s), s.ID)
 	}
 	reply := fmt.Sprintf("⏰ **%s** (%s) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", esc(text.Clip(s.Body, maxScheduleText)), since)
 	if late != "" {
@@ -88,34 +88,34 @@ func (m ScheduleMessenger) day(t time.Time) string {
 	}
 }
 
-// Missed tells the owner that an execution was left out.
-func (m ScheduleMessenger) Missed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error {
+// NotifyMissed tells the owner that an execution was left out.
+func (m ScheduleMessenger) NotifyMissed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error {
 	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
 		endSentence(esc(text.Clip(s.Body, 300))), schedule.FormatTime(at, m.now(), m.Zone), reason, s.ID, s.ID))
 }
 
-// Failed tells the owner that a schedule failed.
-func (m ScheduleMessenger) Failed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error {
-	reply := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", title(s), endSentence(esc(text.Clip(reason, 300))), s.ID)
+// NotifyFailed tells the owner that a schedule failed.
+func (m ScheduleMessenger) NotifyFailed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error {
+	reply := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", scheduleTitle(s), endSentence(esc(text.Clip(reason, 300))), s.ID)
 	if schedule.Kind(s.Kind) == schedule.At {
 		return m.notify(ctx, tx, outbox.Alert, reply+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
 	}
 	return m.notify(ctx, tx, outbox.Alert, reply+". I go on trying at its times, and tell you no more of it until it works again.")
 }
 
-// Unreadable tells the owner that a schedule stopped because its times cannot be read.
-func (m ScheduleMessenger) Unreadable(ctx context.Context, tx store.Tx, s store.Schedule) error {
-	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⚠️ **%s** has a time that I cannot read any more, so it stopped. `/jobs %d edit` sets another.", title(s), s.ID))
+// NotifyUnreadable tells the owner that a schedule stopped because its times cannot be read.
+func (m ScheduleMessenger) NotifyUnreadable(ctx context.Context, tx store.Tx, s store.Schedule) error {
+	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⚠️ **%s** has a time that I cannot read any more, so it stopped. `/jobs %d edit` sets another.", scheduleTitle(s), s.ID))
 }
 
-// HeartbeatStopped tells the owner that a heartbeat is paused because it failed too often.
-func (m ScheduleMessenger) HeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error {
+// NotifyHeartbeatStopped tells the owner that a heartbeat is paused because it failed too often.
+func (m ScheduleMessenger) NotifyHeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error {
 	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⚠️ **I stopped looking around by myself**: it failed %d times in a row, the last time because %s `/jobs %d resume` starts it again.",
 		failures, endSentence(esc(text.Clip(reason, 300))), s.ID))
 }
 
-// TakenOver tells the owner which schedules of former operators were paused and are the owner's from now on.
-func (m ScheduleMessenger) TakenOver(ctx context.Context, tx store.Tx, paused []store.Schedule) error {
+// NotifyTakenOver tells the owner which schedules of former operators were paused and are the owner's from now on.
+func (m ScheduleMessenger) NotifyTakenOver(ctx context.Context, tx store.Tx, paused []store.Schedule) error {
 	lines := []string{"⏸ **" + text.Count(len(paused), "job") + " stopped**: set by somebody who is no operator any more. " +
 		text.Plural(len(paused), "It is yours", "They are yours") + fmt.Sprintf(" now: `/jobs %[1]d resume` has one go on, `/cancel %[1]d` ends it.", paused[0].ID)}
 	for _, s := range paused[:min(len(paused), pageSize)] {
@@ -133,7 +133,7 @@ func (m ScheduleMessenger) notify(ctx context.Context, tx store.Tx, kind outbox.
 	if err != nil {
 		return err
 	}
-	_, _, err = m.Box.Queue(ctx, tx, noticeLetter(room, text, kind, false))
+	_, _, err = m.Box.Queue(ctx, tx, noticeMessage(room, text, kind, false))
 	return err
 }
 

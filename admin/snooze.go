@@ -13,7 +13,7 @@ import (
 	"multis/text"
 )
 
-// snoozeWindow is how long after a reminder /snooze without a number means it.
+// snoozeWindow is how long a reminder is the one that /snooze without a number means.
 const snoozeWindow = 24 * time.Hour
 
 // snooze postpones a reminder: the one that the message replies to, the one with the number, or the last one.
@@ -44,7 +44,7 @@ func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) 
 	if err == nil && rest != "" {
 		return answer{text: "I don't know what to do with " + quote(rest, 60) + ". `/snooze 1h`, `/snooze tomorrow 9am`."}, nil
 	}
-	if ans, err := refusedTime(err); err != nil || ans.text != "" {
+	if ans, err := timeErrorAnswer(err); err != nil || ans.text != "" {
 		return ans, err
 	}
 	return sc.postpone(ctx, s, at)
@@ -72,7 +72,7 @@ func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at t
 	if schedule.Kind(s.Kind) == schedule.At {
 		changed := s
 		changed.NextAt, changed.PausedAt = &at, nil
-		return answer{text: reply, change: changing(s, changed)}, nil
+		return answer{text: reply, change: changeSchedule(s, changed)}, nil
 	}
 	once := s
 	once.Kind, once.Spec, once.NextAt, once.PausedAt, once.Keep, once.CatchUp = string(schedule.At), "", &at, nil, false, store.CatchOnce
@@ -83,7 +83,7 @@ func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at t
 	return answer{text: reply, change: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, once) }}, nil
 }
 
-// reacted handles a reaction to a reminder. done is false when it is a reaction to something else, or has no meaning.
+// reacted handles a reaction to a reminder. done is false if it is a reaction to another message, or has no meaning.
 func (sc *scheduleCommands) reacted(ctx context.Context, r request) (_ answer, done bool, err error) {
 	at, ok := sc.room.reactionTime(r)
 	if !ok {
@@ -112,13 +112,13 @@ func (sc *scheduleCommands) remindedBy(ctx context.Context, r request) (store.Sc
 	return store.ScheduleByID(ctx, sc.store.DB(), run.ScheduleID)
 }
 
-// done ends a reminder that was snoozed. Any other is over already, and a recurring one continues.
+// done ends a reminder that was snoozed. It changes nothing for other reminders: one with a single time has ended, and a recurring one continues.
 func (sc *scheduleCommands) done(s store.Schedule) answer {
 	ans := answer{reason: "You are done with that reminder."}
 	if schedule.Kind(s.Kind) == schedule.At && s.NextAt != nil {
 		changed := s
 		changed.NextAt = nil
-		ans.change = changing(s, changed)
+		ans.change = changeSchedule(s, changed)
 	}
 	return ans
 }

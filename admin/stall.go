@@ -9,13 +9,13 @@ import (
 	"multis/store"
 )
 
-// stallNotices tells the owner when no events arrive from the homeserver, by push or by sync.
+// stallNotices notifies the owner when no events arrive from the homeserver, by push or by sync.
 type stallNotices struct {
 	store *store.Store
 	room  *room
 }
 
-// stallTexts say that events do not arrive, with %s for since when.
+// stallTexts are the texts that say that events do not arrive. %s is the time since when.
 var stallTexts = map[store.Setting]string{
 	store.SettingPushStalled: "⚠️ **What the homeserver sends me does not get through** since %s, although it answers. Messages come in by the sync, some seconds later. " +
 		"The log says why.",
@@ -39,7 +39,7 @@ func (sl *stallNotices) lines(ctx context.Context, _ request) (string, error) {
 	return text, nil
 }
 
-// text says since when one of them is stalled; empty if it is not.
+// text says since when a source of events is stalled; empty if it is not.
 func (sl *stallNotices) text(ctx context.Context, source store.Setting) (string, error) {
 	var stall store.Stall
 	stalled, err := store.GetSetting(ctx, sl.store.DB(), source, &stall)

@@ -16,12 +16,16 @@ import (
 
 // statusCommands shows the state of multis, and its name.
 type statusCommands struct {
-	store   *store.Store
-	room    *room
-	states  *chatStates
-	bridges *bridgeCommands
-	stalls  *stallNotices
-	rules   Rules
+	store    *store.Store
+	room     *room
+	states   *chatStates
+	bridges  *bridgeCommands
+	stalls   *stallNotices
+	restores *restoreCommands // says what a restored backup holds back
+	safeMode *safeModeCommands
+	doctors  *doctorCommands
+	pins     *pinCommands
+	settings Settings
 }
 
 // commands returns the commands about multis itself.
@@ -41,13 +45,13 @@ func (st *statusCommands) commands() []command {
 
 // show describes the state of multis in a few lines.
 func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer, error) {
-	name, err := store.AssistantName(ctx, st.store.DB(), st.rules.Name)
+	name, err := store.AssistantName(ctx, st.store.DB(), st.settings.Name)
 	if err != nil {
 		return answer{}, err
 	}
-	lines := []string{fmt.Sprintf("**%s is up** · multis %s", esc(name), esc(st.rules.Version))}
+	lines := []string{fmt.Sprintf("**%s is up** · multis %s", esc(name), esc(st.settings.Version))}
 	for _, part := range []func(context.Context, request) (string, error){
-		st.pauseLine, st.stalls.lines, st.bridges.downLines, st.chatsLine, st.unreadableLines, st.documentsLine, st.searchLine, st.modelLine, st.inventedLine, st.waitingLines, st.failedLine,
+		st.safeMode.statusLine, st.pauseLine, st.pins.statusLine, st.restores.statusLine, st.doctors.statusLine, st.stalls.lines, st.bridges.downLines, st.chatsLine, st.unreadableLines, st.documentsLine, st.searchLine, st.modelLine, st.restores.backupLine, st.inventedLine, st.waitingLines, st.failedLine,
 	} {
 		text, err := part(ctx, r)
 		if err != nil {
@@ -82,7 +86,7 @@ func (st *statusCommands) pauseLine(ctx context.Context, _ request) (string, err
 }
 
 func (st *statusCommands) chatsLine(ctx context.Context, _ request) (string, error) {
-	networks, modes, locked, err := st.states.census(ctx)
+	networks, modes, locked, err := st.states.countChats(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -102,7 +106,7 @@ func (st *statusCommands) documentsLine(ctx context.Context, r request) (string,
 		return "", err
 	}
 	if public+private == 0 {
-		return "Documents: none yet. " + st.rules.addDocumentHint() + ".", nil
+		return "Documents: none yet. " + st.settings.addDocumentHint() + ".", nil
 	}
 	text := fmt.Sprintf("Documents: %d public", public)
 	if private > 0 {
@@ -113,7 +117,7 @@ func (st *statusCommands) documentsLine(ctx context.Context, r request) (string,
 
 // searchLine says whether searches use embeddings, and if not, why. How many passages all chats have is shown to the owner only.
 func (st *statusCommands) searchLine(ctx context.Context, r request) (string, error) {
-	if st.rules.Embeddings == "" || st.rules.Embeddings == modelNone {
+	if st.settings.Embeddings == "" || st.settings.Embeddings == modelNone {
 		return "Search: by words (no model for `embeddings` is configured).", nil
 	}
 	has, err := index.HasVectors(ctx, st.store.DB())
@@ -123,7 +127,7 @@ func (st *statusCommands) searchLine(ctx context.Context, r request) (string, er
 	if !has {
 		return "Search: by words only, because the database has no pgvector: `CREATE EXTENSION vector` there, as an administrator, then start me again.", nil
 	}
-	reply := "Search: by words and meaning (" + esc(st.rules.Embeddings)
+	reply := "Search: by words and meaning (" + esc(st.settings.Embeddings)
 	if r.isOwner() {
 		n, err := index.CountVectors(ctx, st.store.DB())
 		if err != nil {
@@ -136,7 +140,7 @@ func (st *statusCommands) searchLine(ctx context.Context, r request) (string, er
 	return reply + ").", nil
 }
 
-// inventedLine says how many citations of models were made up.
+// inventedLine says how many citations models invented.
 func (st *statusCommands) inventedLine(ctx context.Context, _ request) (string, error) {
 	n, err := store.InventedCitations(ctx, st.store.DB())
 	if err != nil || n == 0 {
@@ -146,7 +150,7 @@ func (st *statusCommands) inventedLine(ctx context.Context, _ request) (string, 
 }
 
 func (st *statusCommands) modelLine(ctx context.Context, _ request) (string, error) {
-	usage, err := store.UsageOn(ctx, st.store.DB(), st.room.now().In(st.rules.Zone).Format(time.DateOnly))
+	usage, err := store.UsageOn(ctx, st.store.DB(), st.room.now().In(st.settings.Zone).Format(time.DateOnly))
 	if err != nil {
 		return "", err
 	}
@@ -156,9 +160,9 @@ func (st *statusCommands) modelLine(ctx context.Context, _ request) (string, err
 		spent += u.Amount
 		calls += u.Calls
 	}
-	reply := "Model: " + esc(st.rules.Model)
+	reply := "Model: " + esc(st.settings.Model)
 	if calls > 0 {
-		reply += fmt.Sprintf(" · today %s of %s in %s", text.Money(spent, st.rules.Currency), text.Money(st.rules.DayBudget, st.rules.Currency), text.Count(calls, "call"))
+		reply += fmt.Sprintf(" · today %s of %s in %s", text.Money(spent, st.settings.Currency), text.Money(st.settings.DayBudget, st.settings.Currency), text.Count(calls, "call"))
 	}
 	return reply, nil
 }
@@ -178,7 +182,7 @@ func (st *statusCommands) waitingLines(ctx context.Context, _ request) (string, 
 		if err != nil {
 			return "", err
 		}
-		lines = append(lines, fmt.Sprintf("%s — since %s: %s", esc(label(chat)), st.room.shortTime(e.OpenedAt), esc(text.Clip(e.Why, 100))))
+		lines = append(lines, fmt.Sprintf("%s — since %s: %s", esc(chat.Label()), st.room.shortTime(e.OpenedAt), esc(text.Clip(e.Why, 100))))
 	}
 	if more := len(open) - pageSize; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
@@ -196,7 +200,7 @@ func (st *statusCommands) failedLine(ctx context.Context, _ request) (string, er
 
 // name shows or changes the assistant's name.
 func (st *statusCommands) name(ctx context.Context, _ request, args string) (answer, error) {
-	old, err := store.AssistantName(ctx, st.store.DB(), st.rules.Name)
+	old, err := store.AssistantName(ctx, st.store.DB(), st.settings.Name)
 	if err != nil {
 		return answer{}, err
 	}
@@ -241,11 +245,11 @@ func (st *statusCommands) unreadableLines(ctx context.Context, _ request) (strin
 	for _, c := range chats {
 		note := unreadableNote(c, why)
 		switch {
-		case note == "" || c.ClosedWhy != "" || c.ModeIn(st.rules.Defaults) == policy.ModeOff:
+		case note == "" || c.ClosedWhy != "" || c.ModeIn(st.settings.Defaults) == policy.ModeOff:
 		case len(lines) == pageSize:
 			more++
 		default:
-			lines = append(lines, esc(label(c))+" — "+note)
+			lines = append(lines, esc(c.Label())+" — "+note)
 		}
 	}
 	if more > 0 {

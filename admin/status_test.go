@@ -19,6 +19,7 @@ func TestStatus(t *testing.T) {
 		"Documents: none yet. Send me one here.",
 		"Search: by words (no model for `embeddings` is configured).",
 		"Model: some-model",
+		"Backup: none yet (`multis backup create`).",
 		"Nobody waits for you.",
 	), r.asOwner("/status"))
 	r.addChats()
@@ -36,6 +37,7 @@ func TestStatus(t *testing.T) {
 		"Documents: 1 public, 1 only yours",
 		"Search: by words (no model for `embeddings` is configured).",
 		"Model: some-model · today 0.12 EUR of 2.00 EUR in 2 calls",
+		"Backup: none yet (`multis backup create`).",
 		"Nobody waits for you.",
 	), r.asOwner("/status"))
 	require.Contains(t, r.asOperator("/status"), "Documents: 1 public\n", "operators do not see what is only the owner's")
@@ -54,7 +56,7 @@ func TestStatusSaysThatThereIsNoPgvector(t *testing.T) {
 	r := newRig(t)
 	_, err := r.st.Pool().Exec(r.ctx, "drop table if exists chunk_vectors, vector_models") // where the machine has pgvector
 	require.NoError(t, err)
-	r.rules.Embeddings = "ollama/some-model"
+	r.settings.Embeddings = "ollama/some-model"
 	r.restart()
 	require.Contains(t, r.asOwner("/status"), "Search: by words only, because the database has no pgvector: `CREATE EXTENSION vector` there")
 }
@@ -97,7 +99,7 @@ func TestWhatNeedsNoDocumentIsNotLookedUp(t *testing.T) {
 		require.Equal(t, "👍", heard[0].React, line)
 	}
 	require.Contains(t, r.asOwner("hello Ana?"), "You asked **hello Ana?**")
-	r.rules.Model = "none"
+	r.settings.Model = "none"
 	r.restart()
 	require.Equal(t, "I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.", r.asOwner("when do we deliver?"))
 	r.addDocument("prices.md", prices, policy.Public)

@@ -56,7 +56,7 @@ func (ts *TaskCommands) cancel(ctx context.Context, _ request, args string) (ans
 		return answer{text: fmt.Sprintf("Task %d is over already. `/cancel-task` lists what runs.", number)}, nil
 	}
 	return answer{change: func(ctx context.Context, tx store.Tx) error {
-		return stopTask(ctx, tx, number)
+		return jobs.StopTask(ctx, tx, number, ownerStopReason)
 	}, text: fmt.Sprintf("Stopping task %d. What it did so far stays done.", number)}, nil
 }
 
@@ -75,7 +75,7 @@ func (ts *TaskCommands) replay(ctx context.Context, r request, args string) (ans
 		return answer{}, err
 	}
 	if model = strings.TrimSpace(model); model != "" {
-		return answer{reaction: "👀", change: func(ctx context.Context, tx store.Tx) error {
+		return answer{reaction: reactionStarted, change: func(ctx context.Context, tx store.Tx) error {
 			return ts.planner.ReplayWith(ctx, tx, r.room, r.message, replayed, model)
 		}}, nil
 	}
@@ -97,7 +97,7 @@ func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 	for _, t := range tasks {
 		about = append(about, t.About...)
 		state := "runs since " + ts.room.ago(t.CreatedAt)
-		if t.State == store.TaskMonitoring {
+		if t.State == store.TaskWaiting {
 			state = "waits for you, or for others that do a part of it"
 		}
 		lines = append(lines, fmt.Sprintf("%d %s — %s", t.ID, quote(t.Input, 80), state))
@@ -108,7 +108,7 @@ func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 // stopReaction is the reaction that stops a task, on its question or on its progress.
 const stopReaction = "❌"
 
-// stopByReaction stops the task that a reaction points at. done is false when it points at no open task.
+// stopByReaction stops the task to which a reaction refers. done is false if there is no such open task.
 func (ts *TaskCommands) stopByReaction(ctx context.Context, r request) (_ answer, done bool, err error) {
 	if strings.ReplaceAll(r.message.Body, emojiVariation, "") != stopReaction || !r.isOwner() {
 		return answer{}, false, nil
@@ -121,18 +121,6 @@ func (ts *TaskCommands) stopByReaction(ctx context.Context, r request) (_ answer
 		return answer{}, false, err
 	}
 	return answer{reason: "It stopped a task.", change: func(ctx context.Context, tx store.Tx) error {
-		return stopTask(ctx, tx, task.ID)
+		return jobs.StopTask(ctx, tx, task.ID, ownerStopReason)
 	}}, true, nil
-}
-
-// stopTask stops a task. One that waits for something gets a job, so that it can end.
-func stopTask(ctx context.Context, tx store.Tx, number store.TaskID) error {
-	task, err := store.StopTask(ctx, tx, number, ownerStopReason)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err != nil || task.State != store.TaskMonitoring {
-		return err
-	}
-	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: number})
 }

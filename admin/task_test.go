@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/store"
+	"multis/store/storetest"
 )
 
 // addTask stores a running task of the owner.
@@ -43,10 +44,9 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 	r := newRig(t)
 	ask := func(call string) store.Approval {
 		task := r.addTask(call)
-		approval, err := store.OpenApproval(r.ctx, r.st.Writer(), store.Approval{
+		approval := storetest.OpenApproval(t, r.st, store.Approval{
 			TaskID: task.ID, CallID: call, Tool: "send_file", Arguments: `{"path": "**offer**.pdf", "to": 3}`, ExpiresAt: r.now.Add(15 * time.Minute),
 		})
-		require.NoError(t, err)
 		require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, approval.ID))
 		r.flush()
 		return approval
@@ -79,8 +79,7 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 func (r *rig) requestApproval(arguments string) store.Approval {
 	r.t.Helper()
 	task := r.addTask(arguments)
-	a, err := store.OpenApproval(r.ctx, r.st.Writer(), store.Approval{TaskID: task.ID, CallID: "c1", Tool: "mail__send", Arguments: arguments, ExpiresAt: r.now.Add(time.Minute)})
-	require.NoError(r.t, err)
+	a := storetest.OpenApproval(r.t, r.st, store.Approval{TaskID: task.ID, CallID: "c1", Tool: "mail__send", Arguments: arguments, ExpiresAt: r.now.Add(time.Minute)})
 	require.NoError(r.t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
 	return a
 }
@@ -104,7 +103,7 @@ func TestACallThatIsTooLongForAMessageIsShownWholeInAFile(t *testing.T) {
 	require.Equal(t, "m.file", shown.Type)
 	require.Contains(t, shown.Body, "wants to use `mail__send`")
 	require.Contains(t, shown.Body, "This is only its beginning.")
-	require.Contains(t, shown.Body, "👍 do it · 👎 don't. Open until 18:15.")
+	require.Contains(t, shown.Body, "👍 do it · 👎 don't · or reply why not. Open until 18:01.")
 	require.Contains(t, r.react(shown.Event, "👍"), "Allowed")
 	now, err := store.ApprovalByID(r.ctx, r.st.DB(), a.ID)
 	require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"multis/bridgebridge"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
@@ -20,9 +19,9 @@ import (
 // pageSize is how many entries of a list are shown at once.
 const pageSize = 10
 
-// noticeLetter returns a notice for a room. If whole is true and the text is too long for a message, the message has its beginning and
-// a file has all of it: what the owner agrees to must be readable in full.
-func noticeLetter(room store.Chat, markdown string, kind outbox.NoticeKind, whole bool) outbox.Message {
+// noticeMessage returns a notice for a room. If whole is true and the text is too long for a message, a file has the full text, because the owner must
+// be able to read what a question is about.
+func noticeMessage(room store.Chat, markdown string, kind outbox.NoticeKind, whole bool) outbox.Message {
 	if !whole || len([]rune(text.Clean(markdown))) < outbox.MaxNotice {
 		return outbox.Notice(room, markdown, kind)
 	}
@@ -44,43 +43,16 @@ func code(s string) string { return "`" + strings.ReplaceAll(text.OneLine(s), "`
 // quote escapes text, cut to n characters, between quotation marks.
 func quote(s string, n int) string { return "“" + esc(text.Clip(strings.TrimSpace(s), n)) + "”" }
 
-// label names a chat for people: "Ana · WhatsApp", "Family · WhatsApp group", or "Ana · WhatsApp #12" when there are two of that name.
-func label(c store.Chat) string {
-	text := labelOf(c.Name, c.Protocol, c.Kind == policy.KindGroup)
-	if c.Namesake {
-		text += fmt.Sprintf(" #%d", c.ID)
-	}
-	return text
-}
-
-// typedName is the name by which a chat is named in a command.
-func typedName(c store.Chat) string {
-	name := bridgebridge.DisplayName(c.Name)
-	if c.Namesake {
-		name += fmt.Sprintf(" #%d", c.ID)
-	}
-	return name
-}
-
-// labelOf is label for a chat of which only the name and the network are known.
-func labelOf(name, protocol string, group bool) string {
-	name = bridgebridge.DisplayName(name) + " · " + bridgebridge.NetworkName(protocol)
-	if group {
-		name += " group"
-	}
-	return name
-}
-
-// labels names chats in bold.
-func labels(chats []store.Chat) []string {
+// chatLabels names chats in bold.
+func chatLabels(chats []store.Chat) []string {
 	names := make([]string, len(chats))
 	for i, c := range chats {
-		names[i] = "**" + esc(label(c)) + "**"
+		names[i] = "**" + esc(c.Label()) + "**"
 	}
 	return names
 }
 
-// privateMark marks what contacts never see.
+// privateMark returns the mark of passages that contacts never see; empty for public ones.
 func privateMark(role policy.Role) string {
 	if role == policy.Public {
 		return ""
@@ -114,7 +86,7 @@ func bodyOf(o store.OutboxMessage) string {
 	return cmp.Or(content.New.Body, content.Body)
 }
 
-// logRef returns the short mark of an outbox message by which it is found in the log.
+// logRef returns the reference of an outbox message in the log.
 func logRef(out uuid.UUID) string {
 	text := out.String()
 	return "#" + text[len(text)-4:]

@@ -12,7 +12,7 @@ import (
 func TestToolsAreListedWithWhatIsWrongWithTheirServers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.tools = []admin.Tool{{Name: "search_docs", Summary: "Looks into documents. And more."}, {Name: "desk__wipe", Summary: "Wipes\n# the desk", Asks: true}}
+	r.tools = []admin.Tool{{Name: "search_docs", Summary: "Looks into documents. And more."}, {Name: "desk__wipe", Summary: "Wipes\n# the desk", NeedsApproval: true}}
 	r.sources = []admin.ToolSource{
 		{Name: "desk", Tools: 1, Skipped: []string{"big: its schema has more than 16000 bytes"}},
 		{Name: "far", Problem: "it wants a login: run multis mcp login far where multis runs"},

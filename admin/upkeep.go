@@ -9,7 +9,7 @@ import (
 	"multis/store"
 )
 
-// showUpkeep lists the upkeep, or does one of it now.
+// showUpkeep lists the upkeep, or starts one.
 func (sc *scheduleCommands) showUpkeep(ctx context.Context, args string) (answer, error) {
 	own, err := store.ListSchedules(ctx, sc.store.DB(), true, maxJobs)
 	if err != nil {
@@ -17,7 +17,7 @@ func (sc *scheduleCommands) showUpkeep(ctx context.Context, args string) (answer
 	}
 	verb, name, _ := strings.Cut(strings.ToLower(args), " ")
 	if verb == "run" {
-		i := slices.IndexFunc(own, func(s store.Schedule) bool { return strings.EqualFold(ownName(s), strings.TrimSpace(name)) })
+		i := slices.IndexFunc(own, func(s store.Schedule) bool { return strings.EqualFold(systemScheduleName(s), strings.TrimSpace(name)) })
 		if i < 0 {
 			return answer{text: "There is no such upkeep. `/jobs upkeep` lists it."}, nil
 		}
@@ -30,11 +30,11 @@ func (sc *scheduleCommands) showUpkeep(ctx context.Context, args string) (answer
 	for _, s := range own {
 		lines = append(lines, sc.upkeepLine(ctx, s))
 	}
-	return answer{text: strings.Join(lines, "\n") + "\n`/jobs upkeep run " + ownName(own[0]) + "` does it now."}, nil
+	return answer{text: strings.Join(lines, "\n") + "\n`/jobs upkeep run " + systemScheduleName(own[0]) + "` does it now."}, nil
 }
 
 func (sc *scheduleCommands) upkeepLine(ctx context.Context, s store.Schedule) string {
-	text := "**" + esc(ownName(s)) + "**"
+	text := "**" + esc(systemScheduleName(s)) + "**"
 	if s.Does == store.DoesHeartbeat {
 		text += " — looks whether something needs you"
 	} else if summary := sc.clock.UpkeepSummary(s.Body); summary != "" {

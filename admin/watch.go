@@ -15,11 +15,11 @@ import (
 	"multis/text"
 )
 
-// watchCommands watches pages, and opens addresses that other programs post to.
+// watchCommands adds and removes watched pages, and webhooks that other programs call.
 type watchCommands struct {
-	store *store.Store
-	room  *room
-	rules Rules
+	store    *store.Store
+	room     *room
+	settings Settings
 }
 
 // commands returns the commands about watches.
@@ -34,14 +34,14 @@ func (ws *watchCommands) commands() []command {
 	}
 }
 
-// The interval in which a watched page is fetched. The minimum spares the servers of others.
+// The interval between two fetches of a watched page. The minimum avoids load on the servers of others.
 const (
 	defaultInterval = 6 * time.Hour
 	minInterval     = 15 * time.Minute
 	maxInterval     = 30 * 24 * time.Hour
 )
 
-// maxWatches is how many watches there may be.
+// maxWatches is the maximum number of watches.
 const maxWatches = 100
 
 // run lists, adds or removes watches.
@@ -141,10 +141,10 @@ func hasWatch(all []store.Watch, name string) bool {
 	return slices.ContainsFunc(all, func(w store.Watch) bool { return w.Name == name })
 }
 
-// addInbox adds an address that other programs post to.
+// addInbox adds a webhook that other programs call.
 func (ws *watchCommands) addInbox(all []store.Watch, name string) answer {
 	switch {
-	case ws.rules.Inbox == "":
+	case ws.settings.Inbox == "":
 		return answer{text: "Nobody can call in: set `watches.port` in config.yaml, and `watches.address` if callers reach it through a web server."}
 	case name == "" || slug(name) != name:
 		return answer{text: "Give it a name of small letters, digits and dashes: `/watch inbox ci`."}
@@ -155,7 +155,7 @@ func (ws *watchCommands) addInbox(all []store.Watch, name string) answer {
 	row := store.Watch{Name: name, Kind: store.WatchInbox, Token: store.HashToken(token)}
 	return answer{
 		text: fmt.Sprintf("📬 What is posted to %s is shown here. Who knows the address can post: I show it only now. `/watch remove %s` ends it.",
-			code(ws.rules.Inbox+"/watch/"+name+"/"+token), name),
+			code(ws.settings.Inbox+"/watch/"+name+"/"+token), name),
 		change: func(ctx context.Context, tx store.Tx) error {
 			_, err := store.InsertWatch(ctx, tx, row)
 			return err
@@ -165,7 +165,7 @@ func (ws *watchCommands) addInbox(all []store.Watch, name string) answer {
 
 var notInSlug = regexp.MustCompile(`[^a-z0-9.]+`)
 
-// slug returns a name in lower case that can be typed and can be part of an address.
+// slug returns a name in lower case with only letters, digits, dots and dashes, for use in an address.
 func slug(s string) string {
 	return strings.Trim(text.Clip(notInSlug.ReplaceAllString(strings.ToLower(s), "-"), 60), "-.…")
 }

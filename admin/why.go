@@ -17,11 +17,11 @@ import (
 
 // whyCommands explains why messages of contacts were answered or not.
 type whyCommands struct {
-	store *store.Store
-	room  *room
-	chats *chatPicker
-	asker Asker
-	rules Rules
+	store    *store.Store
+	room     *room
+	chats    *chatPicker
+	asker    Asker
+	settings Settings
 }
 
 // commands returns the commands about explanations.
@@ -54,7 +54,7 @@ func (ex *whyCommands) run(ctx context.Context, _ request, args string) (answer,
 	}
 }
 
-// explainEvent explains the message of an event, or the message that an event of multis answered.
+// explainEvent explains the message of an event. For an event of multis, it explains the message that the event answered.
 func (ex *whyCommands) explainEvent(ctx context.Context, event id.EventID) (answer, error) {
 	out, err := store.OutboxMessageByEvent(ctx, ex.store.DB(), event)
 	if err == nil {
@@ -71,14 +71,14 @@ func (ex *whyCommands) explainEvent(ctx context.Context, event id.EventID) (answ
 
 // explainChat explains the last messages of a chat.
 func (ex *whyCommands) explainChat(ctx context.Context, chat store.Chat) (answer, error) {
-	none := "Nothing came from **" + esc(label(chat)) + "** since I started."
-	if chat.ModeIn(ex.rules.Defaults) == policy.ModeOff {
-		none = esc(label(chat)) + " is **off**: I store nothing there, so there is nothing to explain."
+	none := "Nothing came from **" + esc(chat.Label()) + "** since I started."
+	if chat.ModeIn(ex.settings.Defaults) == policy.ModeOff {
+		none = esc(chat.Label()) + " is **off**: I store nothing there, so there is nothing to explain."
 	}
 	return ex.explain(ctx, chat.ID, "", maxExplained, none)
 }
 
-// explain explains messages of contacts, the newest first. none is said if there are none.
+// explain explains messages of contacts, the newest first. none is the reply if there are none.
 func (ex *whyCommands) explain(ctx context.Context, chat store.ChatID, event id.EventID, limit int, none string) (answer, error) {
 	messages, err := store.DecidedMessages(ctx, ex.store.DB(), chat, event, limit)
 	if err != nil {
@@ -124,10 +124,15 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 		quoted += " · arrived after " + text.Duration(late)
 	}
 	lines := []string{
-		fmt.Sprintf("**%s** in %s at %s", verdict(m, out), esc(label(chat)), ex.room.shortTime(m.At)),
+		fmt.Sprintf("**%s** in %s at %s", outcomeTitle(m, out), esc(chat.Label()), ex.room.shortTime(m.At)),
 		quoted,
 		esc(m.Reason),
 	}
+	suspicion, err := ex.suspicionLines(ctx, chat, m)
+	if err != nil {
+		return "", err
+	}
+	lines = append(lines, suspicion...)
 	if out == nil {
 		if m.AnsweredAt != nil || (m.Action != policy.ActionAnswer && m.Action != policy.ActionEscalate) {
 			lines = append(lines, "Nothing was sent.")
@@ -140,16 +145,34 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 		}
 		lines = append(lines, parts...)
 	}
-	// The reason has the mode at the time of the message. It may be another one now.
-	now := "The chat is **" + string(chat.ModeIn(ex.rules.Defaults)) + "** now, " + ex.modeOrigin(chat) + "."
+	// The stored reason has the mode at the time of the message, which may have changed.
+	now := "The chat is **" + string(chat.ModeIn(ex.settings.Defaults)) + "** now, " + ex.modeOrigin(chat) + "."
 	if agent, by := ex.asker.Answers(chat); agent != "" {
 		now += " " + code("@"+agent) + " answers there, by " + by + "."
 	}
 	return strings.Join(append(lines, now), "\n"), nil
 }
 
-// verdict says in a few words what was done with a message.
-func verdict(m store.Message, out *store.OutboxMessage) string {
+// suspicionLines say whether a message looked like an attempt to give orders, and whether models answer its sender.
+func (ex *whyCommands) suspicionLines(ctx context.Context, chat store.Chat, m store.Message) ([]string, error) {
+	db, zone := ex.store.DB(), ex.settings.Zone
+	score, err := store.InjectionScoreOf(ctx, db, m.ID)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	if score.Verdict == policy.InjectionFlag || score.Verdict == policy.InjectionBlock {
+		lines = append(lines, "It looks like an attempt to give me orders: "+scoreText(score)+".")
+	}
+	until, err := store.ModelHold(ctx, db, chat.ID, []id.UserID{m.Sender}, ex.room.now())
+	if err == nil && !until.IsZero() {
+		lines = append(lines, holdLine(chat, until, zone))
+	}
+	return lines, err
+}
+
+// outcomeTitle says in a few words how a message was handled.
+func outcomeTitle(m store.Message, out *store.OutboxMessage) string {
 	switch {
 	case out == nil && m.AnsweredAt == nil && (m.Action == policy.ActionAnswer || m.Action == policy.ActionEscalate || m.Action == policy.ActionTranscribe):
 		return "I am still at it"
@@ -157,10 +180,12 @@ func verdict(m store.Message, out *store.OutboxMessage) string {
 		return "Why I was silent"
 	case out.State == store.OutboxDraft:
 		return "My answer waits for your yes"
+	case out.State == store.OutboxShadow:
+		return "What I would have said"
 	case out.State == store.OutboxFailed:
 		return "My answer did not arrive"
 	case out.Purpose == policy.PurposeEscalation:
-		return "Why I handed over to you"
+		return "Why I escalated to you"
 	default:
 		return "Why I answered"
 	}
@@ -169,7 +194,7 @@ func verdict(m store.Message, out *store.OutboxMessage) string {
 // modeOrigin says who or what set the mode of a chat.
 func (ex *whyCommands) modeOrigin(chat store.Chat) string {
 	if chat.Mode == nil {
-		_, why := ex.rules.Defaults.Mode(nil, chat.Kind, chat.Protocol)
+		_, why := ex.settings.Defaults.Mode(nil, chat.Kind, chat.Protocol)
 		return "by default (" + esc(strings.TrimSuffix(why, ".")) + ")"
 	}
 	if chat.ModeSetAt == nil {
@@ -181,7 +206,7 @@ func (ex *whyCommands) modeOrigin(chat store.Chat) string {
 // sentLines show an outbox message: its text, its sources, the decision of the gate, and whether it was delivered.
 func (ex *whyCommands) sentLines(o store.OutboxMessage) []string {
 	lines := []string{"My words: " + quote(bodyOf(o), 400)}
-	for _, s := range o.Spans {
+	for _, s := range o.Citations {
 		lines = append(lines, "Source "+esc(s.Source)+": "+quote(s.Quote, 200))
 	}
 	if o.State == store.OutboxDropped {
@@ -190,15 +215,17 @@ func (ex *whyCommands) sentLines(o store.OutboxMessage) []string {
 	seconds := "15:04:05"
 	var way []string
 	if o.SentAt != nil {
-		way = append(way, "sent "+o.SentAt.In(ex.rules.Zone).Format(seconds))
+		way = append(way, "sent "+o.SentAt.In(ex.settings.Zone).Format(seconds))
 	}
 	switch {
 	case o.State == store.OutboxFailed:
 		way = append(way, "did not arrive: "+esc(o.Error)+" ("+esc(logRef(o.ID))+")")
 	case o.DeliveredAt != nil:
-		way = append(way, "delivered "+o.DeliveredAt.In(ex.rules.Zone).Format(seconds))
+		way = append(way, "delivered "+o.DeliveredAt.In(ex.settings.Zone).Format(seconds))
 	case o.State == store.OutboxDraft:
 		way = append(way, "a draft: `/drafts`")
+	case o.State == store.OutboxShadow:
+		way = append(way, "a shadow answer: it was not sent and cannot be (`/shadow`)")
 	case o.SentAt == nil:
 		way = append(way, "waits to be sent")
 	}

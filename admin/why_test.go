@@ -30,20 +30,20 @@ func (r *rig) addMessage(c store.Chat, body string, ago time.Duration, action po
 	return m
 }
 
-// spans returns a quote from a public document called faq.md that names prices.md.
-func (r *rig) spans(source, quote string) []store.Span {
+// citations returns a quote from a public document called faq.md that names prices.md.
+func (r *rig) citations(source, quote string) []store.Citation {
 	r.t.Helper()
-	span := storetest.Cite(r.t, r.st, policy.Public, index.KindKnowledge, "See prices.md.")
-	span.Source, span.Quote = source, quote
-	return []store.Span{span}
+	citation := storetest.Cite(r.t, r.st, policy.Public, index.KindKnowledge, "See prices.md.")
+	citation.Source, citation.Quote = source, quote
+	return []store.Citation{citation}
 }
 
 // addAnswer queues an answer to a message and settles the message, as a turn does.
-func (r *rig) addAnswer(c store.Chat, m store.Message, purpose policy.Purpose, body, reason string, spans ...store.Span) uuid.UUID {
+func (r *rig) addAnswer(c store.Chat, m store.Message, purpose policy.Purpose, body, reason string, citations ...store.Citation) uuid.UUID {
 	r.t.Helper()
 	var out uuid.UUID
 	r.tx(func(tx store.Tx) (err error) {
-		if out, _, err = r.box.Queue(r.ctx, tx, outbox.Message{Chat: r.reload(c), Purpose: purpose, Text: body, Spans: spans}); err != nil {
+		if out, _, err = r.box.Queue(r.ctx, tx, outbox.Message{Chat: r.reload(c), Purpose: purpose, Text: body, Citations: citations}); err != nil {
 			return err
 		}
 		_, err = store.MarkAnswered(r.ctx, tx, []store.MessageID{m.ID}, &out, "quoted", reason)
@@ -80,7 +80,7 @@ func TestWhyExplainsAnAnswer(t *testing.T) {
 	), r.asOwner("/why"))
 
 	out := r.addAnswer(ana, m, policy.PurposeReply, "Monday to Saturday. (from prices.md)", "Source [prices.md › Delivery, lines 12-14] carries 80 % of what was asked.",
-		r.spans("[prices.md › Delivery, lines 12-14]", "Deliveries run Monday to Saturday.")...)
+		r.citations("[prices.md › Delivery, lines 12-14]", "Deliveries run Monday to Saturday.")...)
 	explained := text(
 		"**Why I answered** in Ana · WhatsApp at 17:00",
 		"“do you deliver on Sundays?”",
@@ -152,14 +152,14 @@ func TestWhyExplainsASilence(t *testing.T) {
 	require.Equal(t, "Nothing came from **Dr. Weber · WhatsApp** since I started.", r.asOwner("/why dr. weber"))
 }
 
-func TestWhyExplainsAHandOverAndWhatDidNotArrive(t *testing.T) {
+func TestWhyExplainsAnEscalationAndWhatDidNotArrive(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _, _ := r.addChats()
 	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionEscalate, policy.CodeWantsHuman, "It asks for a person.")
-	out := r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check.", "It asks for a person. I handed over to you.")
+	out := r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check.", "It asks for a person. I escalated to you.")
 	r.flush()
-	require.Contains(t, r.asOwner("/why"), "**Why I handed over to you** in Ana · WhatsApp at 17:59")
+	require.Contains(t, r.asOwner("/why"), "**Why I escalated to you** in Ana · WhatsApp at 17:59")
 	r.exec("update outbox set created_at = $2 where id = $1", out, noon)
 	r.tx(func(tx store.Tx) error {
 		_, err := store.MarkFailed(r.ctx, tx, out, "logged out")
@@ -216,7 +216,7 @@ func TestHostileNamesAndMessagesStayText(t *testing.T) {
 			require.NotRegexp(t, `<(a|img|script|b|h1|hr|del|table|span|li|pre|em)[ >]`, e.HTML, name)
 			require.NotContains(t, e.HTML, "<strong>bold", name)
 			require.NotContains(t, e.Body, "\u202e")
-			require.Contains(t, string(e.Direct), `"m.mentions": {}`)
+			require.Contains(t, string(e.Content), `"m.mentions": {}`)
 		}
 		r.homeserver.sent = nil
 		r.exec("update chats set closed_why = 'x', kind = 'space' where id = $1", c.ID)

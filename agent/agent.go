@@ -1,16 +1,22 @@
-// Package agent answers: what waits in a contact's chat, and what the owner asks. It sends nothing itself. Its answers go to the
-// outbox, in the transaction that marks the messages as answered.
+// Package agent answers the messages that wait in contacts' chats, and the owner's questions. It sends nothing itself: its answers go to
+// the outbox, in the transaction that marks the messages as answered.
 package agent
 
 import (
+	"context"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"multis/agent/persona"
 	"multis/agent/run"
+	"multis/catalog"
+	"multis/hours"
 	"multis/llm"
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
+	"multis/policy/rules"
 	"multis/search"
 	"multis/skills"
 	"multis/store"
@@ -24,72 +30,140 @@ type Options struct {
 	Search *search.Searcher
 	// Memory searches messages and notes. Nil searches documents alone.
 	Memory *memory.Memory
-	// Personas are who answers, and with which model. Without any the assistant itself does.
+	// Personas are the configured agents and their models. Without any, the assistant itself answers.
 	Personas persona.Set
-	// OpenModel opens a model that the owner names; nil where he cannot.
+	// OpenModel opens the model with a name that the owner gives. If it is nil, he cannot choose a model.
 	OpenModel func(name string) (llm.Model, error)
-	// Tools are what the model may call. Defaults to none.
+	// Tools are the tools that the model may call. Defaults to none.
 	Tools *tools.Registry
-	// Skills are instructions for answers. Defaults to those that are built in.
+	// Surface is where the owner's questions come from, as rules see it. Defaults to rules.SurfaceOwner.
+	Surface rules.Surface
+	// Skills are instructions for answers. Nil for none.
 	Skills *skills.Set
+	// Injection configures how contacts' messages are checked before a model reads them.
+	Injection Injection
 	// Defaults decide the mode of a chat that has none of its own.
 	Defaults policy.Defaults
-	// Currency is that of the budget.
+	// Currency is the currency of the budget.
 	Currency string
-	// Name is the assistant's, unless the owner renamed it.
+	// Name is the assistant's name, unless the owner renamed it.
 	Name string
-	// Greeting answers a greeting.
-	Greeting string
-	// Handover is sent once when a chat is escalated to a person.
-	Handover string
-	// HandOverAtCap escalates contacts' questions once the budget is used up. Defaults to answers in the documents' own words.
-	HandOverAtCap bool
-	// BurstQuiet is the silence that ends a burst of messages, BurstMax the longest wait for it.
+	// Texts are the standard texts to contacts, and Language the one of contacts whose language is not known.
+	Texts    catalog.Texts
+	Language catalog.Lang
+	// Hours are the opening hours. Defaults to always open.
+	Hours hours.Hours
+	// AwayOutsideHours answers contacts outside of the opening hours with the away text only.
+	AwayOutsideHours bool
+	// EscalateAtCap escalates contacts' questions when the budget is used up. Defaults to answers that quote the documents.
+	EscalateAtCap bool
+	// BurstQuiet is the silence that ends a burst of messages, BurstMax the longest wait for that silence.
 	BurstQuiet time.Duration
 	BurstMax   time.Duration
 	Zone       *time.Location
 }
 
-// Agent answers contacts and the owner.
+// Agent answers contacts and the owner. Each of its parts does one kind of work.
 type Agent struct {
-	Options
-	now   func() time.Time
-	fence func() string
+	*core
+	Turns     *Turns
+	Questions *Questions
+	Plans     *Plans
+	Tasks     *Tasks
+	Replays   *Replays
+	Summaries *Summaries
 }
 
 // New returns an Agent.
 func New(o Options) *Agent {
 	if o.Tools == nil {
-		o.Tools = tools.NewRegistry(tools.Tiers{})
+		o.Tools = tools.NewRegistry(tools.TierPolicy{})
 	}
-	return &Agent{Options: o, now: time.Now, fence: run.NewFence}
+	c := &core{
+		store: o.Store, box: o.Box, search: o.Search, memory: o.Memory, personas: o.Personas, tools: o.Tools, surface: o.Surface, skills: o.Skills, injection: o.Injection,
+		defaults: o.Defaults, currency: o.Currency, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
+	}
+	a := &Agent{
+		core: c, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
+		Turns: &Turns{
+			core: c, standard: standardTexts{texts: o.Texts, language: o.Language, hours: o.Hours}, awayOutsideHours: o.AwayOutsideHours,
+			escalateAtCap: o.EscalateAtCap, burstQuiet: o.BurstQuiet, burstMax: o.BurstMax,
+		},
+	}
+	a.Tasks = &Tasks{core: c, questions: a.Questions, plans: a.Plans, replays: a.Replays, subtasks: &subtasks{c}}
+	return a
 }
 
-// attempt is a persona's attempt at a task.
+// core holds what all parts of an Agent use.
+type core struct {
+	store    *store.Store
+	box      *outbox.Box
+	search   *search.Searcher
+	memory   *memory.Memory
+	personas persona.Set
+	tools    *tools.Registry
+	surface  rules.Surface
+	skills   *skills.Set
+
+	injection Injection
+
+	defaults policy.Defaults
+	currency string
+	name     string
+	zone     *time.Location
+	now      func() time.Time
+	fence    func() string
+}
+
+// attempt is one attempt of a persona at a task.
 type attempt struct {
-	agent   *Agent
+	core    *core
 	persona persona.Persona
 	run     *run.Attempt
 	skills  []skills.Skill
-	// noNotes leaves notes out of the prompt, noHistory what was said in the room before.
+	// noNotes leaves the notes out of the prompt, noHistory the earlier conversation in the room.
 	noNotes   bool
 	noHistory bool
-	places    places // where the owner's question is answered from
-	summarise bool   // the conversation is long enough to be summarised
+	area      searchArea // where the owner's question is answered from
+	summarise bool       // whether the conversation is long enough to be summarised
 }
 
-// newAttempt returns an attempt of a persona's.
-func (a *Agent) newAttempt(p persona.Persona, maxRounds int) *attempt {
-	r := &attempt{agent: a, persona: p}
-	r.run = run.Engine{Store: a.Store, Tools: a.Tools, Now: a.now, Fence: a.fence}.New(a.Personas.ModelOf(p))
+// newAttempt returns an attempt of a persona.
+func (c *core) newAttempt(p persona.Persona, maxRounds int) *attempt {
+	r := &attempt{core: c, persona: p}
+	r.run = run.Engine{Store: c.store, Tools: c.tools, Now: c.now, Fence: c.fence}.NewAttempt(c.personas.ModelOf(p))
 	r.run.MaxRounds, r.run.Payer, r.run.Instructions = maxRounds, p.ID, contactRules
 	return r
 }
 
-// name returns what the assistant is called in this attempt, when the owner calls it as given.
-func (r *attempt) name(assistant string) string {
+// assistantName returns the name under which the persona answers: its own, or else the assistant's.
+func (r *attempt) assistantName(ctx context.Context) (string, error) {
 	if r.persona.Name != "" {
-		return r.persona.Name
+		return r.persona.Name, nil
 	}
-	return assistant
+	return store.AssistantName(ctx, r.core.store.DB(), r.core.name)
+}
+
+// personaOf returns the persona that answers in a contact's chat.
+func (c *core) personaOf(chat store.Chat) persona.Persona {
+	p, _ := c.personas.Route(persona.RouteInput{Chat: chat, Mode: chat.ModeIn(c.defaults)})
+	return p
+}
+
+// Answers returns the id of the agent that answers in a contact's chat, and what decided that. It is empty for the assistant itself.
+func (c *core) Answers(chat store.Chat) (agent, by string) {
+	p, by := c.personas.Route(persona.RouteInput{Chat: chat, Mode: chat.ModeIn(c.defaults)})
+	return p.ID, by
+}
+
+// accessTimeout bounds recordAccess.
+const accessTimeout = time.Second
+
+// recordAccess records which passages a committed answer used. A failure is only logged.
+func (c *core) recordAccess(ctx context.Context, scope policy.Scope, used []search.Hit) {
+	ctx, cancel := context.WithTimeout(ctx, accessTimeout)
+	defer cancel()
+	if err := c.search.RecordAccess(ctx, scope, used); err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot note which passages were used")
+	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"multis/agent/persona"
 	"multis/agent/run"
+	"multis/catalog"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/llm"
@@ -36,32 +37,34 @@ Deliveries run Monday to Saturday, 9:00 to 18:00. Delivery costs 5 euro within t
 Tuning an upright piano costs 90 euro. A grand piano costs 120 euro.
 `
 
-// bundle is an agent with a chat of Ana's, an admin room and a public price list.
-type bundle struct {
-	t     testing.TB
-	store *store.Store
-	agent *Agent
-	chat  store.Chat
-	admin store.Chat
-	n     int
+// fixture is an agent with a chat of Ana's, an admin room and a public price list.
+type fixture struct {
+	t         testing.TB
+	store     *store.Store
+	agent     *Agent
+	chat      store.Chat
+	admin     store.Chat
+	n         int
+	said      string             // what a source returns
+	documents *knowledge.Library // of the index method
 }
 
-func setup(t testing.TB, model llm.Model) *bundle {
+func setup(t testing.TB, model llm.Model) *fixture {
 	t.Helper()
 	return setupIn(t, storetest.New(t), model)
 }
 
 // setupIn is setup with a given database.
-func setupIn(t testing.TB, st *store.Store, model llm.Model) *bundle {
+func setupIn(t testing.TB, st *store.Store, model llm.Model) *fixture {
 	t.Helper()
 	ctx := context.Background()
-	box := outbox.New(st, outbox.Rules{
+	box := outbox.New(st, outbox.Settings{
 		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Name: "Nora",
 		Disclose: func(string) bool { return true },
 	}, nil)
-	b := &bundle{t: t, store: st}
+	b := &fixture{t: t, store: st}
 	b.agent = New(Options{
-		Store: st, Box: box, Search: search.New(st), Personas: persona.Set{Model: model}, Name: "Nora", Greeting: "Hello! How can I help?", Handover: "Let me check with the team and get back to you.",
+		Store: st, Box: box, Search: search.New(st), Personas: persona.Set{Model: model}, Name: "Nora", Texts: catalog.Texts{ForAll: map[catalog.Name]string{catalog.Greeting: "Hello! How can I help?"}}, Language: catalog.English,
 		Zone: time.UTC,
 	})
 	room, adminRoom, mode := id.RoomID("!ana:x"), id.RoomID("!admin:x"), policy.ModeBusiness
@@ -81,8 +84,8 @@ func setupIn(t testing.TB, st *store.Store, model llm.Model) *bundle {
 	return b
 }
 
-// says stores a message of Ana's that waits for an answer, and returns its id.
-func (b *bundle) says(text string, action policy.Action) store.MessageID {
+// storeContactMessage stores a message of Ana's that waits for an answer, and returns its id.
+func (b *fixture) storeContactMessage(text string, action policy.Action) store.MessageID {
 	b.t.Helper()
 	b.n++
 	var row store.MessageID
@@ -97,7 +100,7 @@ func (b *bundle) says(text string, action policy.Action) store.MessageID {
 }
 
 // storeQuestion stores a question of the owner's in the admin room.
-func (b *bundle) storeQuestion(text string) store.Message {
+func (b *fixture) storeQuestion(text string) store.Message {
 	b.t.Helper()
 	b.n++
 	ctx := context.Background()
@@ -116,25 +119,25 @@ func (b *bundle) storeQuestion(text string) store.Message {
 	return m
 }
 
-// ask has the owner's question answered and returns what was said.
-func (b *bundle) ask(text string) string {
+// ask asks a question as the owner and returns the reply.
+func (b *fixture) ask(text string) string {
 	b.t.Helper()
-	before := len(b.sent(b.admin))
+	before := len(b.queuedTexts(b.admin))
 	m := b.storeQuestion(text)
-	require.NoError(b.t, b.agent.Ask(context.Background(), b.admin, m, text))
-	said := b.sent(b.admin)
+	require.NoError(b.t, b.agent.Questions.Ask(context.Background(), b.admin, m, text))
+	said := b.queuedTexts(b.admin)
 	require.Len(b.t, said, before+1)
-	require.NotNil(b.t, b.message(m.ID).AnsweredAt)
+	require.NotNil(b.t, b.messageByID(m.ID).AnsweredAt)
 	return said[before]
 }
 
-func (b *bundle) turn() {
+func (b *fixture) runTurn() {
 	b.t.Helper()
-	require.NoError(b.t, b.agent.Turn(context.Background(), b.chat.ID, "1.1", false))
+	require.NoError(b.t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", false))
 }
 
-// sent lists what was queued for a chat, oldest first.
-func (b *bundle) sent(chat store.Chat) []string {
+// queuedTexts returns the texts that are queued for a chat, oldest first.
+func (b *fixture) queuedTexts(chat store.Chat) []string {
 	b.t.Helper()
 	rows, err := b.store.DB().Query(context.Background(), "select content->>'body' from outbox where chat_id = $1 and state = 'queued' order by seq", chat.ID)
 	require.NoError(b.t, err)
@@ -149,7 +152,7 @@ func (b *bundle) sent(chat store.Chat) []string {
 	return bodies
 }
 
-func (b *bundle) message(row store.MessageID) store.Message {
+func (b *fixture) messageByID(row store.MessageID) store.Message {
 	b.t.Helper()
 	m, err := store.MessageByID(context.Background(), b.store.DB(), row)
 	require.NoError(b.t, err)
@@ -159,28 +162,28 @@ func (b *bundle) message(row store.MessageID) store.Message {
 func TestAQuestionIsAnsweredWithTheSourcesOwnWords(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	row := b.says("What does delivery cost within the city?", policy.ActionAnswer)
-	b.turn()
-	bodies := b.sent(b.chat)
+	row := b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
+	b.runTurn()
+	bodies := b.queuedTexts(b.chat)
 	require.Len(t, bodies, 1)
 	require.Contains(t, bodies[0], "[Nora] ")
 	require.Contains(t, bodies[0], "Delivery costs 5 euro within the city.")
-	m := b.message(row)
+	m := b.messageByID(row)
 	require.NotNil(t, m.AnsweredAt)
 	out, err := store.OutboxMessageByID(context.Background(), b.store.DB(), *m.OutboxID)
 	require.NoError(t, err)
-	require.Len(t, out.Spans, 1)
-	require.Contains(t, out.Spans[0].Source, "prices.md › Delivery")
-	require.True(t, knowledge.ContainsQuote(priceList, out.Spans[0].Quote))
+	require.Len(t, out.Citations, 1)
+	require.Contains(t, out.Citations[0].Source, "prices.md › Delivery")
+	require.True(t, knowledge.ContainsQuote(priceList, out.Citations[0].Quote))
 	require.Contains(t, string(out.Content), out.ID.String(), "the content carries its outbox row's key")
 }
 
 func TestTheAssistantsNameDoesNotCountAgainstAnAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.says("Nora, what does delivery cost?", policy.ActionAnswer)
-	b.turn()
-	bodies := b.sent(b.chat)
+	b.storeContactMessage("Nora, what does delivery cost?", policy.ActionAnswer)
+	b.runTurn()
+	bodies := b.queuedTexts(b.chat)
 	require.Len(t, bodies, 1)
 	require.Contains(t, bodies[0], "Delivery costs 5 euro within the city.")
 }
@@ -188,41 +191,41 @@ func TestTheAssistantsNameDoesNotCountAgainstAnAnswer(t *testing.T) {
 func TestABurstIsOneReplyAndASecondTurnFindsNothingLeft(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.says("hi!", policy.ActionAnswer)
-	b.says("one question", policy.ActionAnswer)
-	b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
-	b.turn()
-	b.turn()
-	require.Len(t, b.sent(b.chat), 1)
-	require.Contains(t, b.sent(b.chat)[0], "90 euro")
+	b.storeContactMessage("hi!", policy.ActionAnswer)
+	b.storeContactMessage("one question", policy.ActionAnswer)
+	b.storeContactMessage("what does tuning an upright piano cost?", policy.ActionAnswer)
+	b.runTurn()
+	b.runTurn()
+	require.Len(t, b.queuedTexts(b.chat), 1)
+	require.Contains(t, b.queuedTexts(b.chat)[0], "90 euro")
 }
 
 func TestABurstIsWaitedForButNotForEver(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.agent.BurstQuiet, b.agent.BurstMax = time.Hour, 2*time.Hour
-	b.says("what does delivery cost?", policy.ActionAnswer)
-	err := b.agent.Turn(context.Background(), b.chat.ID, "1.1", false)
+	b.agent.Turns.burstQuiet, b.agent.Turns.burstMax = time.Hour, 2*time.Hour
+	b.storeContactMessage("what does delivery cost?", policy.ActionAnswer)
+	err := b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", false)
 	require.True(t, jobs.IsLater(err), "%v", err)
 	b.agent.now = func() time.Time { return time.Now().Add(90 * time.Minute) }
-	b.turn()
-	require.Len(t, b.sent(b.chat), 1)
+	b.runTurn()
+	require.Len(t, b.queuedTexts(b.chat), 1)
 }
 
 func TestWithoutASourceTheContactIsToldOnceAndTheOwnerKnows(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	first := b.says("Can you fix my bicycle's gears?", policy.ActionAnswer)
-	b.turn()
-	second := b.says("Do you rent out tents?", policy.ActionAnswer)
-	b.turn()
-	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
-	require.Len(t, b.sent(b.admin), 2, "the owner hears of what comes after, too")
-	require.Contains(t, b.sent(b.admin)[0], "Ana")
-	require.Contains(t, b.sent(b.admin)[1], "rent out tents")
-	require.Contains(t, b.sent(b.admin)[0], "bicycle's gears")
-	require.Equal(t, codeHandedOver, b.message(first).Code)
-	require.Equal(t, codeWaiting, b.message(second).Code)
+	first := b.storeContactMessage("Can you fix my bicycle's gears?", policy.ActionAnswer)
+	b.runTurn()
+	second := b.storeContactMessage("Do you rent out tents?", policy.ActionAnswer)
+	b.runTurn()
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
+	require.Len(t, b.queuedTexts(b.admin), 2, "the owner hears of what comes after, too")
+	require.Contains(t, b.queuedTexts(b.admin)[0], "Ana")
+	require.Contains(t, b.queuedTexts(b.admin)[1], "rent out tents")
+	require.Contains(t, b.queuedTexts(b.admin)[0], "bicycle's gears")
+	require.Equal(t, codeEscalated, b.messageByID(first).Code)
+	require.Equal(t, codeWaiting, b.messageByID(second).Code)
 }
 
 func TestAChatThatWaitsRingsOnceHoweverOftenAPersonIsAskedFor(t *testing.T) {
@@ -230,71 +233,71 @@ func TestAChatThatWaitsRingsOnceHoweverOftenAPersonIsAskedFor(t *testing.T) {
 	b := setup(t, llm.None{})
 	var last store.MessageID
 	for range 20 {
-		last = b.says("human please", policy.ActionEscalate)
-		b.turn()
+		last = b.storeContactMessage("human please", policy.ActionEscalate)
+		b.runTurn()
 	}
 	require.Equal(t, 1, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID), "one ring")
-	said := b.sent(b.admin)
+	said := b.queuedTexts(b.admin)
 	require.Len(t, said, 6, "the ring, and the 1st, 2nd, 4th, 8th and 16th message after it")
 	require.Contains(t, said[1], "is still waiting and sent another message")
 	require.Contains(t, said[5], "16 more messages")
-	require.Contains(t, b.message(last).Reason, "message 19 since then")
+	require.Contains(t, b.messageByID(last).Reason, "message 19 since then")
 
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 		_, err := store.CloseEscalation(context.Background(), tx, b.chat.ID, time.Now())
 		return err
 	}))
-	b.says("human please", policy.ActionEscalate)
-	b.turn()
+	b.storeContactMessage("human please", policy.ActionEscalate)
+	b.runTurn()
 	require.Equal(t, 2, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID), "a new state rings anew")
 }
 
 func TestAHandoffIsNotArguedAwayByAGoodSource(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.says("What does delivery cost? I want to speak to a person", policy.ActionEscalate)
-	b.turn()
-	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+	b.storeContactMessage("What does delivery cost? I want to speak to a person", policy.ActionEscalate)
+	b.runTurn()
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
 }
 
 func TestAGreetingGetsTheGreetingOnceADayWithoutFacts(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.says("Hello!", policy.ActionAnswer)
-	b.turn()
-	again := b.says("good morning", policy.ActionAnswer)
-	b.turn()
-	require.Equal(t, []string{"[Nora] Hello! How can I help?"}, b.sent(b.chat))
-	require.Empty(t, b.sent(b.admin))
-	require.Equal(t, codeGreeted, b.message(again).Code)
+	b.storeContactMessage("Hello!", policy.ActionAnswer)
+	b.runTurn()
+	again := b.storeContactMessage("good morning", policy.ActionAnswer)
+	b.runTurn()
+	require.Equal(t, []string{"[Nora] Hello! How can I help?"}, b.queuedTexts(b.chat))
+	require.Empty(t, b.queuedTexts(b.admin))
+	require.Equal(t, codeGreeted, b.messageByID(again).Code)
 }
 
 func TestThanksThatWaitGetNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	row := b.says("Thanks, bye!", policy.ActionAnswer) // it was a question, and was edited
-	b.turn()
-	require.Empty(t, b.sent(b.chat))
-	require.Empty(t, b.sent(b.admin))
-	require.Equal(t, policy.CodeAcknowledged, b.message(row).Code)
+	row := b.storeContactMessage("Thanks, bye!", policy.ActionAnswer) // it was a question, and was edited
+	b.runTurn()
+	require.Empty(t, b.queuedTexts(b.chat))
+	require.Empty(t, b.queuedTexts(b.admin))
+	require.Equal(t, policy.CodeAcknowledged, b.messageByID(row).Code)
 }
 
 func TestTheGatesNoIsKeptAsTheReasonOfTheSilence(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	row := b.says("What does delivery cost?", policy.ActionAnswer)
+	row := b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
 	ctx := context.Background()
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 		return store.PutSetting(ctx, tx, store.SettingPause, store.Pause{Since: time.Now()})
 	}))
-	b.turn()
-	require.Empty(t, b.sent(b.chat))
-	require.Equal(t, policy.CodePausedAll, b.message(row).Code)
+	b.runTurn()
+	require.Empty(t, b.queuedTexts(b.chat))
+	require.Equal(t, policy.CodePausedAll, b.messageByID(row).Code)
 }
 
 func TestTheOwnerWhoWritesWhileTheModelThinksSilencesIt(t *testing.T) {
 	t.Parallel()
-	var b *bundle
+	var b *fixture
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		ctx := context.Background()
 		if err := b.store.InTx(ctx, func(tx store.Tx) error { return store.SetOwnerWrote(ctx, tx, b.chat.ID, time.Now()) }); err != nil {
@@ -303,15 +306,15 @@ func TestTheOwnerWhoWritesWhileTheModelThinksSilencesIt(t *testing.T) {
 		return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
 	})
 	b = setup(t, model)
-	row := b.says("What does delivery cost?", policy.ActionAnswer)
-	b.turn()
-	require.Empty(t, b.sent(b.chat))
-	require.Equal(t, policy.CodeOwnerActive, b.message(row).Code)
+	row := b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
+	b.runTurn()
+	require.Empty(t, b.queuedTexts(b.chat))
+	require.Equal(t, policy.CodeOwnerActive, b.messageByID(row).Code)
 }
 
 func TestATurnThatLostItsLeaseWritesNothing(t *testing.T) {
 	t.Parallel()
-	var b *bundle
+	var b *fixture
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		// Another process takes over, as it would after the lease ran out.
 		if _, err := b.store.Pool().Exec(context.Background(), "update chats set locked_by = 'other', locked_until = now() + interval '1 minute'"); err != nil {
@@ -320,27 +323,27 @@ func TestATurnThatLostItsLeaseWritesNothing(t *testing.T) {
 		return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
 	})
 	b = setup(t, model)
-	row := b.says("What does delivery cost?", policy.ActionAnswer)
-	err := b.agent.Turn(context.Background(), b.chat.ID, "1.1", false)
+	row := b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
+	err := b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", false)
 	require.True(t, jobs.IsLater(err), "%v", err)
-	require.Empty(t, b.sent(b.chat))
-	require.Nil(t, b.message(row).AnsweredAt)
+	require.Empty(t, b.queuedTexts(b.chat))
+	require.Nil(t, b.messageByID(row).AnsweredAt)
 }
 
 func TestTwoTurnsOfOneChatAtOnceGiveOneReply(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.says("What does delivery cost?", policy.ActionAnswer)
+	b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			if err := b.agent.Turn(context.Background(), b.chat.ID, fmt.Sprint(i), false); err != nil && !jobs.IsLater(err) {
+			if err := b.agent.Turns.Turn(context.Background(), b.chat.ID, fmt.Sprint(i), false); err != nil && !jobs.IsLater(err) {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	require.Len(t, b.sent(b.chat), 1)
+	require.Len(t, b.queuedTexts(b.chat), 1)
 }
 
 // scripted opens a model that answers with a script, with an unlimited budget.
@@ -380,10 +383,10 @@ func TestAModelsSentencesGoOutOnlyWithAQuoteThatIsThere(t *testing.T) {
 		want  string // in what the contact gets
 	}{
 		"a true quote goes out":                     {answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), "Delivery is 5 euro. (from prices.md)"},
-		"a made-up quote hands over":                {answerJSON("Delivery is free!", 1, "Delivery is free for everybody."), "check with the team"},
-		"a source that does not exist hands over":   {answerJSON("Delivery is 5 euro.", 99, "Delivery costs 5 euro within the city."), "check with the team"},
-		"no sentences hand over":                    {`{"sentences":[]}`, "check with the team"},
-		"what is not JSON hands over":               {"Delivery is 5 euro.", "check with the team"},
+		"a made-up quote escalates":                 {answerJSON("Delivery is free!", 1, "Delivery is free for everybody."), "check with the team"},
+		"a source that does not exist escalates":    {answerJSON("Delivery is 5 euro.", 99, "Delivery costs 5 euro within the city."), "check with the team"},
+		"no sentences escalate":                     {`{"sentences":[]}`, "check with the team"},
+		"what is not JSON escalates":                {"Delivery is 5 euro.", "check with the team"},
 		"markup is taken out and a fence read past": {"```json\n" + answerJSON("Delivery is **5 euro**.", 1, "Delivery costs 5 euro within the city.") + "\n```", "Delivery is 5 euro."},
 	}
 	for name, c := range cases {
@@ -391,10 +394,10 @@ func TestAModelsSentencesGoOutOnlyWithAQuoteThatIsThere(t *testing.T) {
 			t.Parallel()
 			model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: c.reply} })
 			b := setup(t, model)
-			b.says("What does delivery cost within the city?", policy.ActionAnswer)
-			b.turn()
-			require.Len(t, b.sent(b.chat), 1)
-			require.Contains(t, b.sent(b.chat)[0], c.want)
+			b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
+			b.runTurn()
+			require.Len(t, b.queuedTexts(b.chat), 1)
+			require.Contains(t, b.queuedTexts(b.chat)[0], c.want)
 		})
 	}
 }
@@ -403,11 +406,11 @@ func TestAFailingModelIsTriedAgainAndAtLastPassagesAnswer(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 401} })
 	b := setup(t, model)
-	b.says("What does delivery cost within the city?", policy.ActionAnswer)
-	require.Error(t, b.agent.Turn(context.Background(), b.chat.ID, "1.1", false))
-	require.Empty(t, b.sent(b.chat))
-	require.NoError(t, b.agent.Turn(context.Background(), b.chat.ID, "1.2", true))
-	require.Contains(t, b.sent(b.chat)[0], "Delivery costs 5 euro")
+	b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
+	require.Error(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", false))
+	require.Empty(t, b.queuedTexts(b.chat))
+	require.NoError(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.2", true))
+	require.Contains(t, b.queuedTexts(b.chat)[0], "Delivery costs 5 euro")
 }
 
 func TestTheOwnersQuestionIsAnsweredWithItsSources(t *testing.T) {
@@ -421,11 +424,11 @@ func TestTheOwnersQuestionIsAnsweredWithItsSources(t *testing.T) {
 	require.Contains(t, text, "Pianos")
 	require.NotContains(t, text, "never written")
 	require.Len(t, server.Requests(), 1)
-	require.Equal(t, []string{"Tuning an upright piano costs 90 euro."}, b.ownerSpans(), "what proves it is stored with it")
+	require.Equal(t, []string{"Tuning an upright piano costs 90 euro."}, b.ownerQuotes(), "what proves it is stored with it")
 }
 
-// ownerSpans returns the quotes that are stored with the last answer to the owner.
-func (b *bundle) ownerSpans() (quotes []string) {
+// ownerQuotes returns the quotes that are stored with the last answer to the owner.
+func (b *fixture) ownerQuotes() (quotes []string) {
 	b.t.Helper()
 	sql := "select array(select s->>'quote' from jsonb_array_elements(spans) s) from outbox where chat_id = $1 order by seq desc limit 1"
 	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), sql, b.admin.ID).Scan(&quotes))
@@ -438,17 +441,17 @@ func TestWithoutAModelTheOwnerSeesPassagesAndWithoutASourceASentence(t *testing.
 	text := b.ask("what does tuning an upright piano cost?")
 	require.Contains(t, text, "I have no model configured, so here is what I found:")
 	require.Contains(t, text, "90 euro")
-	require.Contains(t, strings.Join(b.ownerSpans(), " "), "90 euro")
+	require.Contains(t, strings.Join(b.ownerQuotes(), " "), "90 euro")
 	text = b.ask("zeppelin mooring mast")
-	require.Empty(t, b.ownerSpans())
+	require.Empty(t, b.ownerQuotes())
 	require.Equal(t, "I found nothing about that in your documents or chats.", text)
 }
 
 func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.agent.BurstMax = time.Minute
-	b.says("what does delivery cost?", policy.ActionAnswer)
+	b.agent.Turns.burstMax = time.Minute
+	b.storeContactMessage("what does delivery cost?", policy.ActionAnswer)
 	ctx := context.Background()
 	begin := time.Now()
 	note := func(fn func(context.Context, store.Tx, store.ChatID, time.Time) error, until time.Time) {
@@ -456,7 +459,7 @@ func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 	}
 	waits := func(after time.Duration) bool {
 		b.agent.now = func() time.Time { return begin.Add(after) }
-		err := b.agent.Turn(ctx, b.chat.ID, "1.1", false)
+		err := b.agent.Turns.Turn(ctx, b.chat.ID, "1.1", false)
 		if err != nil {
 			require.True(t, jobs.IsLater(err), "%v", err)
 		}
@@ -469,5 +472,5 @@ func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 	note(store.MarkOwnerActive, begin.Add(10*time.Minute))
 	require.True(t, waits(50*time.Second))
 	require.False(t, waits(70*time.Second), "an owner who only reads does not hold it for ever")
-	require.Len(t, b.sent(b.chat), 1)
+	require.Len(t, b.queuedTexts(b.chat), 1)
 }

@@ -52,9 +52,9 @@ func TestEachCallIsPaidByItsAgentItsTaskAndItsChat(t *testing.T) {
 	p := &fakeLedger{}
 	model, _ := paidBy(t, p, llmtest.Say(answerJSON("Tuning costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
 	b := setup(t, model)
-	b.agent.Personas.All = []persona.Persona{{ID: "shop", Default: true}}
-	b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
-	b.turn()
+	b.agent.personas.All = []persona.Persona{{ID: "shop", Default: true}}
+	b.storeContactMessage("what does tuning an upright piano cost?", policy.ActionAnswer)
+	b.runTurn()
 	task, _ := b.task()
 	require.Len(t, p.spends, 1)
 	require.Equal(t, []any{"reply", b.chat.ID, "shop", fmt.Sprint(task.ID)}, []any{p.spends[0].Purpose, p.spends[0].Chat, p.spends[0].Agent, p.spends[0].Run})
@@ -69,8 +69,8 @@ func TestEachCallIsPaidByItsAgentItsTaskAndItsChat(t *testing.T) {
 func TestAtACapAContactGetsWhatIsConfigured(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		handOver bool
-		says     string
+		escalates bool
+		says      string
 	}{
 		"the documents' own words": {false, "Tuning an upright piano costs 90 euro."},
 		"a person":                 {true, "Let me check with the team and get back to you."},
@@ -80,10 +80,10 @@ func TestAtACapAContactGetsWhatIsConfigured(t *testing.T) {
 				t.Parallel()
 				model, server := paidBy(t, &fakeLedger{refuse: refuse}, llmtest.Say("never"))
 				b := setup(t, model)
-				b.agent.HandOverAtCap = c.handOver
-				b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
-				b.turn()
-				said := b.sent(b.chat)
+				b.agent.Turns.escalateAtCap = c.escalates
+				b.storeContactMessage("what does tuning an upright piano cost?", policy.ActionAnswer)
+				b.runTurn()
+				said := b.queuedTexts(b.chat)
 				require.Len(t, said, 1)
 				require.Contains(t, said[0], c.says)
 				require.Empty(t, server.Requests(), "no call is made")
@@ -96,7 +96,7 @@ func TestAtACapTheOwnerGetsWhatTheDocumentsSay(t *testing.T) {
 	t.Parallel()
 	model, server := paidBy(t, &fakeLedger{refuse: policy.CapDay}, llmtest.Say("never"))
 	b := setup(t, model)
-	b.agent.HandOverAtCap = true
+	b.agent.Turns.escalateAtCap = true
 	require.Contains(t, b.ask("what does tuning an upright piano cost?"), "Tuning an upright piano costs 90 euro.")
 	require.Empty(t, server.Requests())
 }

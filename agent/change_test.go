@@ -22,12 +22,12 @@ import (
 
 func TestAMessageThatChangesWhileTheModelThinksIsAnsweredAsItIsNow(t *testing.T) {
 	t.Parallel()
-	change := map[string]func(ctx context.Context, tx store.Tx, b *bundle) error{
-		"edited": func(ctx context.Context, tx store.Tx, b *bundle) error {
+	change := map[string]func(ctx context.Context, tx store.Tx, b *fixture) error{
+		"edited": func(ctx context.Context, tx store.Tx, b *fixture) error {
 			_, err := store.EditMessage(ctx, tx, b.chat.ID, "$m1", "@demo_ana:x", "What does tuning a grand piano cost?", time.Now())
 			return err
 		},
-		"deleted": func(ctx context.Context, tx store.Tx, b *bundle) error {
+		"deleted": func(ctx context.Context, tx store.Tx, b *fixture) error {
 			_, err := store.RedactMessage(ctx, tx, b.chat.ID, "$m1", time.Now())
 			return err
 		},
@@ -35,7 +35,7 @@ func TestAMessageThatChangesWhileTheModelThinksIsAnsweredAsItIsNow(t *testing.T)
 	for name, do := range change {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var b *bundle
+			var b *fixture
 			once := sync.Once{}
 			model, _ := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 				once.Do(func() {
@@ -50,16 +50,16 @@ func TestAMessageThatChangesWhileTheModelThinksIsAnsweredAsItIsNow(t *testing.T)
 				return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
 			})
 			b = setup(t, model)
-			b.says("What does delivery cost?", policy.ActionAnswer)
-			require.True(t, jobs.IsLater(b.agent.Turn(context.Background(), b.chat.ID, "1.1", false)))
-			require.Empty(t, b.sent(b.chat))
-			b.turn()
+			b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
+			require.True(t, jobs.IsLater(b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", false)))
+			require.Empty(t, b.queuedTexts(b.chat))
+			b.runTurn()
 			if name == "deleted" {
-				require.Empty(t, b.sent(b.chat))
+				require.Empty(t, b.queuedTexts(b.chat))
 				return
 			}
-			require.Len(t, b.sent(b.chat), 1)
-			require.NotContains(t, b.sent(b.chat)[0], "Delivery")
+			require.Len(t, b.queuedTexts(b.chat), 1)
+			require.NotContains(t, b.queuedTexts(b.chat)[0], "Delivery")
 		})
 	}
 }
@@ -80,26 +80,26 @@ func TestASentenceSaysNoNumberAndNoAddressThatItsSourceDoesNot(t *testing.T) {
 		"Visit www.evil.example now.":                                             false,
 		strings.Repeat("Delivery is cheap. ", 40):                                 false,
 	} {
-		_, ok := (&run.Attempt{Passages: []search.Hit{hit}, Instructions: contactRules}).Check(run.Sentence{Text: text, Source: 1, Quote: quote})
+		_, ok := (&run.Attempt{Passages: []search.Hit{hit}, Instructions: contactRules}).FindCitation(run.Sentence{Text: text, Source: 1, Quote: quote})
 		require.Equal(t, want, ok, text)
 	}
 }
 
-func TestAHandOverThatWasForbiddenIsSaidAsSoonAsItMay(t *testing.T) {
+func TestAnEscalationThatWasForbiddenIsSaidAsSoonAsItMay(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	ctx := context.Background()
-	first := b.says("Can you fix my bicycle's gears?", policy.ActionAnswer)
+	first := b.storeContactMessage("Can you fix my bicycle's gears?", policy.ActionAnswer)
 	// As when the gate said no between the decision and the send.
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 		_, _, err := store.OpenEscalation(ctx, tx, b.chat.ID, first, "test", nil)
 		return err
 	}))
-	b.turn()
-	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
-	b.says("Hello? The bicycle?", policy.ActionAnswer)
-	b.turn()
-	require.Len(t, b.sent(b.chat), 1)
+	b.runTurn()
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
+	b.storeContactMessage("Hello? The bicycle?", policy.ActionAnswer)
+	b.runTurn()
+	require.Len(t, b.queuedTexts(b.chat), 1)
 }
 
 func TestWhereNothingMayBeSaidNothingIsThoughtOut(t *testing.T) {
@@ -107,13 +107,13 @@ func TestWhereNothingMayBeSaidNothingIsThoughtOut(t *testing.T) {
 	model, server := scripted(t, llmtest.Say(answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")))
 	b := setup(t, model)
 	ctx := context.Background()
-	row := b.says("What does delivery cost?", policy.ActionAnswer)
+	row := b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.SetMode(ctx, tx, b.chat.ID, policy.ModeOff) }))
-	b.turn()
+	b.runTurn()
 	require.Empty(t, server.Requests())
-	require.Empty(t, b.sent(b.chat))
-	require.Empty(t, b.sent(b.admin))
-	require.Equal(t, policy.CodeOff, b.message(row).Code)
+	require.Empty(t, b.queuedTexts(b.chat))
+	require.Empty(t, b.queuedTexts(b.admin))
+	require.Equal(t, policy.CodeOff, b.messageByID(row).Code)
 }
 
 func TestAQuestionWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
@@ -121,7 +121,7 @@ func TestAQuestionWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 	for _, while := range []string{"before the turn", "while the answer is made"} {
 		t.Run(while, func(t *testing.T) {
 			t.Parallel()
-			var b *bundle
+			var b *fixture
 			move := func() {
 				ctx := context.Background()
 				require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.CloseChat(ctx, tx, b.chat.ID, store.ClosedTombstone) }))
@@ -134,39 +134,39 @@ func TestAQuestionWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 				return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
 			})
 			b = setup(t, model)
-			question := b.says("What does delivery cost?", policy.ActionAnswer)
+			question := b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
 			if while == "before the turn" {
 				move()
 			}
-			turn := func() error { return b.agent.Turn(context.Background(), b.chat.ID, "1.1", true) }
+			turn := func() error { return b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", true) }
 			require.True(t, jobs.IsLater(turn()))
 			require.True(t, jobs.IsLater(turn()), "the last attempt as well")
-			require.Nil(t, b.message(question).AnsweredAt)
+			require.Nil(t, b.messageByID(question).AnsweredAt)
 
 			require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error { return store.CloseChat(context.Background(), tx, b.chat.ID, "") }))
 			require.NoError(t, turn())
-			require.Len(t, b.sent(b.chat), 1)
-			require.Empty(t, b.sent(b.admin))
+			require.Len(t, b.queuedTexts(b.chat), 1)
+			require.Empty(t, b.queuedTexts(b.admin))
 
 			move()
-			b.says("What does tuning a grand piano cost?", policy.ActionAnswer)
+			b.storeContactMessage("What does tuning a grand piano cost?", policy.ActionAnswer)
 			b.agent.now = func() time.Time { return time.Now().Add(policy.RoomReplacementTimeout) }
 			require.NoError(t, turn())
-			require.Len(t, b.sent(b.chat), 1)
-			require.Len(t, b.sent(b.admin), 1)
-			require.Contains(t, b.sent(b.admin)[0], "The room was replaced by another one.", "no room came: the owner knows of it")
+			require.Len(t, b.queuedTexts(b.chat), 1)
+			require.Len(t, b.queuedTexts(b.admin), 1)
+			require.Contains(t, b.queuedTexts(b.admin)[0], "The room was replaced by another one.", "no room came: the owner knows of it")
 		})
 	}
 }
 
-func TestWithoutAnAdminRoomAHandOverWaits(t *testing.T) {
+func TestWithoutAnAdminRoomAnEscalationWaits(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	ctx := context.Background()
-	b.says("Can you fix my bicycle's gears?", policy.ActionAnswer)
+	b.storeContactMessage("Can you fix my bicycle's gears?", policy.ActionAnswer)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.CloseChat(ctx, tx, b.admin.ID, store.ClosedLeft) }))
-	require.True(t, jobs.IsLater(b.agent.Turn(ctx, b.chat.ID, "1.1", false)))
-	require.Empty(t, b.sent(b.chat), "nobody is promised a person who does not know")
+	require.True(t, jobs.IsLater(b.agent.Turns.Turn(ctx, b.chat.ID, "1.1", false)))
+	require.Empty(t, b.queuedTexts(b.chat), "nobody is promised a person who does not know")
 }
 
 func TestAQuoteWithUnseenCharactersStillGoesOut(t *testing.T) {
@@ -174,19 +174,19 @@ func TestAQuoteWithUnseenCharactersStillGoesOut(t *testing.T) {
 	b := setup(t, llm.None{})
 	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "page.txt", Data: []byte("Opening hours\f\n\nThe \u202eworkshop\u202c opens at 9 in the morning on weekdays.\f\n"), Role: policy.Public})
 	require.NoError(t, err)
-	b.says("When does the workshop open on weekdays?", policy.ActionAnswer)
-	b.turn()
-	require.Len(t, b.sent(b.chat), 1)
-	require.Contains(t, b.sent(b.chat)[0], "workshop opens at 9")
+	b.storeContactMessage("When does the workshop open on weekdays?", policy.ActionAnswer)
+	b.runTurn()
+	require.Len(t, b.queuedTexts(b.chat), 1)
+	require.Contains(t, b.queuedTexts(b.chat)[0], "workshop opens at 9")
 }
 
 func TestATurnThatFailsForGoodHandsOver(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.says("What does delivery cost?", policy.ActionAnswer)
+	b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
 	_, err := b.store.Pool().Exec(context.Background(), "alter table chunks rename to chunks_gone")
 	require.NoError(t, err)
-	require.Error(t, b.agent.Turn(context.Background(), b.chat.ID, "1.1", false))
-	require.NoError(t, b.agent.Turn(context.Background(), b.chat.ID, "1.5", true))
-	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+	require.Error(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", false))
+	require.NoError(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.5", true))
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
 }

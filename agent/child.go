@@ -15,22 +15,28 @@ import (
 	"multis/text"
 )
 
-// workForParent makes an attempt at a task that another task waits for. Only that one reads the answer.
-func (a *Agent) workForParent(ctx context.Context, task store.Task, room store.Chat, last bool) error {
-	parent, err := store.TaskByID(ctx, a.Store.DB(), *task.ParentID)
+// subtasks works on tasks that another task waits for: tasks that one agent gave to another, and the steps of plans.
+type subtasks struct{ *core }
+
+// work makes an attempt at a task that another task waits for. The answer goes to that task only.
+func (d *subtasks) work(ctx context.Context, task store.Task, room store.Chat, last bool) error {
+	parent, err := store.TaskByID(ctx, d.store.DB(), *task.ParentID)
 	if err != nil {
 		return err
 	}
-	r := a.newAttempt(a.Personas.ByID(task.Agent), ownerRounds)
-	if err := r.callForParent(ctx, room, task, parent); err != nil {
+	if p := d.personas.ByID(task.Agent); p.Program != nil {
+		return d.runProgram(ctx, task, p)
+	}
+	r := d.newAttempt(d.personas.ByID(task.Agent), ownerRounds)
+	if err := r.prepareForParent(ctx, room, task, parent); err != nil {
 		return err
 	}
 	if task.Kind == store.TaskStep {
-		if err := r.showInPlan(ctx, room, parent); err != nil {
+		if err := r.reportProgressToPlan(ctx, room, parent); err != nil {
 			return err
 		}
 	}
-	end := r.run.Run(ctx, task, func(ctx context.Context) (run.Opening, error) { return r.childOpening(ctx, parent) })
+	end := r.run.Run(ctx, task, func(ctx context.Context) (run.FirstRequest, error) { return r.buildSubtaskRequest(ctx, parent) })
 	state, why := store.TaskFailed, ""
 	switch end.Ending {
 	case run.Lost, run.Parked:
@@ -38,7 +44,7 @@ func (a *Agent) workForParent(ctx context.Context, task store.Task, room store.C
 	case run.Stopped:
 		state, why = end.State, end.Why
 	case run.OverBudget:
-		why = end.Over.Error()
+		why = end.BudgetError.Error()
 	case run.Failed, run.ModelFailed:
 		if end.Ending == run.Failed && (!last || ctx.Err() != nil) {
 			return end.Err
@@ -51,22 +57,22 @@ func (a *Agent) workForParent(ctx context.Context, task store.Task, room store.C
 		}
 	}
 	if state != store.TaskCompleted {
-		why = a.appendEffects(ctx, task, why)
+		why = d.appendEffects(ctx, task, why)
 	}
-	return a.endChild(context.WithoutCancel(ctx), r.run.EndedTask(state, r.withSources(end.Text), why))
+	return d.end(context.WithoutCancel(ctx), r.run.EndedTask(state, r.withSources(end.Text), why))
 }
 
-// appendEffects appends what a failed task has changed all the same to the reason. A plan tells that of all its steps itself.
-func (a *Agent) appendEffects(ctx context.Context, task store.Task, why string) string {
-	if effects := run.EffectsText(ctx, a.Store, task.ID); effects != "" && task.Kind != store.TaskStep {
+// appendEffects appends the side effects of a failed task to the reason. It leaves out those of a step, because the plan lists them itself.
+func (d *subtasks) appendEffects(ctx context.Context, task store.Task, why string) string {
+	if effects := run.EffectsText(ctx, d.store, task.ID); effects != "" && task.Kind != store.TaskStep {
 		return strings.TrimSuffix(why, ".") + ". " + effects
 	}
 	return why
 }
 
-// endChild ends a task, and resumes the one that waits for it.
-func (a *Agent) endChild(ctx context.Context, done store.Task) error {
-	err := a.Store.InTx(ctx, func(tx store.Tx) error {
+// end ends a task, and resumes the task that waits for it.
+func (d *subtasks) end(ctx context.Context, done store.Task) error {
+	err := d.store.InTx(ctx, func(tx store.Tx) error {
 		if _, err := store.EndTask(ctx, tx, done); err != nil {
 			return err
 		}
@@ -78,38 +84,38 @@ func (a *Agent) endChild(ctx context.Context, done store.Task) error {
 	return err
 }
 
-// childOpening builds the first request: the work, and what is found about it; nothing of any conversation.
-func (r *attempt) childOpening(ctx context.Context, parent store.Task) (run.Opening, error) {
+// buildSubtaskRequest builds the first request: the work, and the passages found for it, without any conversation.
+func (r *attempt) buildSubtaskRequest(ctx context.Context, parent store.Task) (run.FirstRequest, error) {
 	task := r.run.Task
-	found, err := r.agent.lookUp(ctx, r.places, task.Input)
+	found, err := r.core.lookUp(ctx, r.area, task.Input)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
-	name, err := store.AssistantName(ctx, r.agent.Store.DB(), r.agent.Name)
+	name, err := r.assistantName(ctx)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
-	p := run.Prompt{Rules: fmt.Sprintf(childRules, r.name(name)), Manner: r.manner(), Passages: found.Hits, Question: task.Input, ToolNotes: r.toolNotes()}
+	p := run.Prompt{Rules: fmt.Sprintf(childRules, name), Instructions: r.instructions(), Passages: found.Hits, Question: task.Input, ToolNotes: r.toolNotes()}
 	var rests []store.MessageID
 	switch {
 	case task.Continues != nil:
-		p.Work, rests, err = r.thread(ctx)
+		p.Work, rests, err = r.continuedWork(ctx)
 	case task.Kind == store.TaskStep:
-		_, goal := r.agent.Personas.CutMention(parent.Input)
-		p.Rules, p.Question = fmt.Sprintf(stepRules, r.name(name)), "The goal: "+goal+"\nYour step: "+task.Input
-		p.Work, rests, err = r.stepsBefore(ctx)
+		_, goal := r.core.personas.CutMention(parent.Input)
+		p.Rules, p.Question = fmt.Sprintf(stepRules, name), "The goal: "+goal+"\nYour step: "+task.Input
+		p.Work, rests, err = r.earlierSteps(ctx)
 	}
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
 	first, err := r.run.Compose(ctx, p, string(task.Kind), task.ChatID)
 	first.About = slices.Concat(first.About, parent.About, rests)
 	return first, err
 }
 
-// stepsBefore returns what the steps before this one came to, with the messages whose words may be in it.
-func (r *attempt) stepsBefore(ctx context.Context) (work string, about []store.MessageID, err error) {
-	steps, err := store.Children(ctx, r.agent.Store.DB(), *r.run.Task.ParentID)
+// earlierSteps returns the answers of the steps before this one, and the messages whose words may be in them.
+func (r *attempt) earlierSteps(ctx context.Context) (work string, about []store.MessageID, err error) {
+	steps, err := store.Children(ctx, r.core.store.DB(), *r.run.Task.ParentID)
 	var parts []string
 	for i, s := range steps {
 		if s.ID == r.run.Task.ID {
@@ -121,19 +127,19 @@ func (r *attempt) stepsBefore(ctx context.Context) (work string, about []store.M
 	return strings.Join(parts, "\n\n"), about, err
 }
 
-// showInPlan has a step show its progress in the message that shows its plan.
-func (r *attempt) showInPlan(ctx context.Context, room store.Chat, plan store.Task) error {
-	live := r.agent.Box.Live(room, plan.LiveEvent)
+// reportProgressToPlan makes a step show its progress in the message that shows its plan.
+func (r *attempt) reportProgressToPlan(ctx context.Context, room store.Chat, plan store.Task) error {
+	live := r.core.box.Live(room, plan.LiveEvent)
 	if live.Event() == "" {
 		return nil
 	}
-	steps, err := store.Children(ctx, r.agent.Store.DB(), plan.ID)
+	steps, err := store.Children(ctx, r.core.store.DB(), plan.ID)
 	if err != nil {
 		return err
 	}
-	r.run.Progress = func(ctx context.Context, said string) {
+	r.run.Progress = func(ctx context.Context, partial string) {
 		if live.IsDue() {
-			live.Show(ctx, planText(plan, steps, r.run.BreakLinks(said))+stopHint(plan.ID))
+			live.Show(ctx, planText(plan, steps, r.run.BreakLinks(partial))+stopHint(plan.ID))
 		}
 	}
 	return nil

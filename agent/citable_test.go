@@ -18,9 +18,9 @@ import (
 )
 
 // remember gives the agent a memory in which the passage of a note stands, with the role of Ana's chat.
-func (b *bundle) remember(note string) {
+func (b *fixture) remember(note string) {
 	b.t.Helper()
-	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
 	role := policy.UserRole(b.chat.ID)
 	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
 		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note", Name: "Notes · Ana", Role: role, Kind: index.KindConversation, Element: "chat", Hash: "h"},
@@ -33,9 +33,9 @@ func TestANoteAboutAContactIsNotQuotedToHim(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.remember("- Ana always haggles about zithers and pays late.")
-	b.says("What about zithers, and who pays late?", policy.ActionAnswer)
-	b.turn()
-	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+	b.storeContactMessage("What about zithers, and who pays late?", policy.ActionAnswer)
+	b.runTurn()
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
 	require.Contains(t, b.ask("what is it with Ana and zithers?"), "haggles", "the owner is told")
 }
 
@@ -47,12 +47,12 @@ func TestAContactsOwnWordsAreNoSource(t *testing.T) {
 	))
 	b := setup(t, model)
 	b.remember("- " + lie)
-	b.says(lie, policy.ActionArchive)
-	require.NoError(t, b.agent.Memory.IndexMessages(context.Background()))
-	b.setTools(tools.RecallMemory{Memory: b.agent.Memory})
-	b.says("What does grand piano tuning cost?", policy.ActionAnswer)
-	b.turn()
-	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+	b.storeContactMessage(lie, policy.ActionArchive)
+	require.NoError(t, b.agent.memory.IndexMessages(context.Background()))
+	b.setTools(tools.RecallMemory{Memory: b.agent.memory})
+	b.storeContactMessage("What does grand piano tuning cost?", policy.ActionAnswer)
+	b.runTurn()
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
 	last := server.Requests()[1].Last()
 	require.Contains(t, last, lie, "it helps to understand what is meant")
 	require.Contains(t, last, "remembered, no source: ")
@@ -71,43 +71,43 @@ func TestAWrongNumberGoesToNoContactHoweverItIsWritten(t *testing.T) {
 		"Delivery is free of charge.", "Pay at paypal.me/owner.", "See evil。com.", "See evil.c**om.", "See пример.рф.",
 	} {
 		said = wrong
-		b.says("What does delivery cost within the city?", policy.ActionAnswer)
-		b.turn()
+		b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
+		b.runTurn()
 	}
-	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
 	said = "Delivery is five\u2069 euro."
 	_, err := b.store.Pool().Exec(context.Background(), "delete from escalations")
 	require.NoError(t, err)
-	b.says("What does delivery cost within the city, please?", policy.ActionAnswer)
-	b.turn()
-	require.Equal(t, "[Nora] Delivery is five euro. (from prices.md)", b.sent(b.chat)[1])
+	b.storeContactMessage("What does delivery cost within the city, please?", policy.ActionAnswer)
+	b.runTurn()
+	require.Equal(t, "[Nora] Delivery is five euro. (from prices.md)", b.queuedTexts(b.chat)[1])
 }
 
 func TestAMessageWithCharactersThatNobodySeesIsStillEscalated(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	row := b.says("\u2068@Nora\u2069 can you fix\u202e my bicycle?", policy.ActionAnswer)
-	b.turn()
-	told := b.sent(b.admin)
+	row := b.storeContactMessage("\u2068@Nora\u2069 can you fix\u202e my bicycle?", policy.ActionAnswer)
+	b.runTurn()
+	told := b.queuedTexts(b.admin)
 	require.Len(t, told, 1)
 	require.Contains(t, told[0], "can you fix my bicycle")
-	require.Equal(t, codeHandedOver, b.message(row).Code)
+	require.Equal(t, codeEscalated, b.messageByID(row).Code)
 }
 
 func TestWhoeverCannotBeToldOfIsNotSaidToBeHandedOver(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	ctx := context.Background()
-	row := b.says("Can you fix my bicycle?", policy.ActionAnswer)
+	row := b.storeContactMessage("Can you fix my bicycle?", policy.ActionAnswer)
 	_, err := b.store.Pool().Exec(ctx, "update chats set room_id = null where id = $1", b.admin.ID)
 	require.NoError(t, err)
-	require.Error(t, b.agent.Turn(ctx, b.chat.ID, "1.1", true))
-	require.Nil(t, b.message(row).AnsweredAt)
+	require.Error(t, b.agent.Turns.Turn(ctx, b.chat.ID, "1.1", true))
+	require.Nil(t, b.messageByID(row).AnsweredAt)
 	require.Zero(t, storetest.Count(t, b.store, "select count(*) from escalations"))
 	_, err = b.store.Pool().Exec(ctx, "update chats set room_id = '!admin:x' where id = $1", b.admin.ID)
 	require.NoError(t, err)
-	b.turn()
-	require.Len(t, b.sent(b.admin), 1)
+	b.runTurn()
+	require.Len(t, b.queuedTexts(b.admin), 1)
 }
 
 func TestAnAddressThatAModelMadeUpIsNoLinkForTheOwner(t *testing.T) {
@@ -125,7 +125,7 @@ func TestAnAddressThatAModelMadeUpIsNoLinkForTheOwner(t *testing.T) {
 		require.NotContains(t, text, "evil.example")
 		require.Contains(t, text, "evil[.]example")
 	}
-	require.Contains(t, b.sent(b.admin)[0], "https://shop.example/prices.", "what a source names stays a link")
+	require.Contains(t, b.queuedTexts(b.admin)[0], "https://shop.example/prices.", "what a source names stays a link")
 	var html string
 	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select string_agg(content->>'formatted_body', ' ') from outbox").Scan(&html))
 	require.NotContains(t, html, "evil.example")

@@ -9,13 +9,13 @@ import (
 	"multis/tools"
 )
 
-// colleagues returns the agents that the persona may give work to. An agent that works for another one has none.
-func (r *attempt) colleagues() []persona.Persona {
+// delegates returns the agents to which the persona may delegate. An agent that works for another one has none.
+func (r *attempt) delegates() []persona.Persona {
 	if r.run.Task.ParentID != nil || !r.run.Caller.Owner {
 		return nil
 	}
 	var list []persona.Persona
-	for _, p := range r.agent.Personas.All {
+	for _, p := range r.core.personas.All {
 		if p.ID != r.persona.ID && (slices.Contains(r.persona.Delegates, p.ID) || slices.Contains(r.persona.Delegates, "*")) {
 			list = append(list, p)
 		}
@@ -23,9 +23,9 @@ func (r *attempt) colleagues() []persona.Persona {
 	return list
 }
 
-// denyUnusableTools denies the tools for working with other agents if there are none, and handing off a task that is no question.
+// denyUnusableTools denies the tools for working with other agents if there are none, and denies handoff for a task that is not a question.
 func (r *attempt) denyUnusableTools(task store.Task) {
-	none := len(r.colleagues()) == 0
+	none := len(r.delegates()) == 0
 	if none {
 		r.run.Caller.Deny = append(slices.Clone(r.run.Caller.Deny), tools.DelegateName, tools.SessionsListName, tools.SessionsHistoryName, tools.SessionsSendName)
 	}
@@ -34,13 +34,13 @@ func (r *attempt) denyUnusableTools(task store.Task) {
 	}
 }
 
-// colleaguesText lists the colleagues for a model.
-func (r *attempt) colleaguesText() string {
+// delegatesText lists the delegates for a model.
+func (r *attempt) delegatesText() string {
 	var names []string
-	for _, p := range r.colleagues() {
+	for _, p := range r.delegates() {
 		name := p.ID
-		if len(p.Can) > 0 {
-			name += " (" + strings.Join(p.Can, ", ") + ")"
+		if len(p.Capabilities) > 0 {
+			name += " (" + strings.Join(p.Capabilities, ", ") + ")"
 		}
 		names = append(names, name)
 	}
@@ -49,16 +49,16 @@ func (r *attempt) colleaguesText() string {
 
 // toolNotes tells a model, in the descriptions of tools, which agents it may name.
 func (r *attempt) toolNotes() map[string]string {
-	text := r.colleaguesText()
+	text := r.delegatesText()
 	return map[string]string{tools.DelegateName: text, tools.HandoffName: text}
 }
 
-// colleague returns the colleague with a name, or the first with a capability.
-func (r *attempt) colleague(called string) (persona.Persona, bool) {
-	all := r.colleagues()
-	i := slices.IndexFunc(all, func(p persona.Persona) bool { return p.IsCalled(called) })
+// delegateNamed returns the delegate with a name, or the first with a capability.
+func (r *attempt) delegateNamed(called string) (persona.Persona, bool) {
+	all := r.delegates()
+	i := slices.IndexFunc(all, func(p persona.Persona) bool { return p.HasName(called) })
 	if i < 0 {
-		i = slices.IndexFunc(all, func(p persona.Persona) bool { return slices.Contains(p.Can, strings.ToLower(called)) })
+		i = slices.IndexFunc(all, func(p persona.Persona) bool { return slices.Contains(p.Capabilities, strings.ToLower(called)) })
 	}
 	if i < 0 {
 		return persona.Persona{}, false

@@ -11,10 +11,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"multis/agent/persona"
 	"multis/agent/run"
 	"multis/llm"
 	"multis/policy"
+	"multis/policy/rules"
 	"multis/search"
 	"multis/store"
 	"multis/store/index"
@@ -22,68 +22,71 @@ import (
 )
 
 const (
-	// contactRounds bounds the model's calls for one answer to a contact.
+	// contactRounds is the maximum number of model calls for one answer to a contact.
 	contactRounds = 5
-	// maxSentences of a model go to a contact.
+	// maxSentences is the maximum number of sentences in an answer to a contact.
 	maxSentences = 3
-	// maxReopened is how often an answer is begun anew because something that it read was deleted.
+	// maxReopened is how often an answer is started again because a message that its prompt contains was deleted.
 	maxReopened = 10
-	// accessTimeout bounds noting which passages were used.
-	accessTimeout = time.Second
 )
 
-// answerContact answers a question from what the contact may see, with a model or with a passage's own words.
-func (a *Agent) answerContact(ctx context.Context, chat store.Chat, waiting []store.Message, question string, last bool) (contactAnswer, error) {
-	found, err := a.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
+// answerContact answers a question from the public documents, with a model or with a quoted passage. Before heldUntil no model is asked.
+func (t *Turns) answerContact(ctx context.Context, chat store.Chat, waiting []store.Message, question string, last bool, heldUntil time.Time) (contactAnswer, error) {
+	found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
 	if err != nil {
 		return contactAnswer{}, err
 	}
 	if len(found.Hits) == 0 || len(found.Terms) == 0 {
-		return contactAnswer{why: "Nothing in the public documents is about it."}, nil
+		return contactAnswer{reason: "Nothing in the public documents is about it."}, nil
 	}
-	result, err := a.askModel(ctx, chat, waiting, question, found)
+	if !heldUntil.IsZero() {
+		result, err := t.quoteAnswer(ctx, found)
+		result.reason, result.scope = t.heldText(heldUntil)+" "+result.reason, policy.PublicScope()
+		return result, err
+	}
+	result, err := t.askModel(ctx, chat, waiting, question, found)
 	var over *llm.OverBudgetError
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
-		result, err = a.quote(ctx, found)
-	case errors.As(err, &over) && a.HandOverAtCap:
-		return contactAnswer{why: "The budget is used up, and then a person answers (config: budget.at_cap)."}, nil
+		result, err = t.quoteAnswer(ctx, found)
+	case errors.As(err, &over) && t.escalateAtCap:
+		return contactAnswer{reason: "The budget is used up, and then a person answers (config: budget.at_cap)."}, nil
 	case errors.As(err, &over):
-		result, err = a.quote(ctx, found)
+		result, err = t.quoteAnswer(ctx, found)
 	case err != nil && last && ctx.Err() == nil:
 		zerolog.Ctx(ctx).Err(err).Int64("chat_id", int64(chat.ID)).Msg("The model failed; answering from passages")
-		result, err = a.quote(ctx, found)
+		result, err = t.quoteAnswer(ctx, found)
 	}
 	result.scope = policy.PublicScope()
 	return result, err
 }
 
-// askModel has the model answer a contact from passages. Sentences without a quote that is in their passage are left out.
-func (a *Agent) askModel(ctx context.Context, chat store.Chat, waiting []store.Message, question string, found search.Result) (contactAnswer, error) {
-	answering := a.personaOf(chat)
-	if !a.Personas.HasModel(answering) {
+// askModel asks the model to answer a contact from passages. It leaves out sentences whose quote is not in their passage.
+func (t *Turns) askModel(ctx context.Context, chat store.Chat, waiting []store.Message, question string, found search.Result) (contactAnswer, error) {
+	answering := t.personaOf(chat)
+	if !t.personas.HasModel(answering) {
 		return contactAnswer{}, llm.ErrNoModel
 	}
-	scope, err := a.contactScope(ctx, chat)
+	scope, err := t.contactScope(ctx, chat)
 	if err != nil {
 		return contactAnswer{}, err
 	}
-	task, err := a.openTurn(ctx, chat, waiting, question)
+	task, err := t.openTurnTask(ctx, chat, waiting, question)
 	if err != nil {
 		return contactAnswer{}, err
 	}
-	r := a.newAttempt(answering, contactRounds)
-	r.run.Caller = tools.Caller{Chat: chat, Scope: scope, Agent: r.persona.ID, Allow: r.persona.Allow, Deny: r.persona.Deny}
+	r := t.newAttempt(answering, contactRounds)
+	r.run.Caller = tools.Caller{Surface: rules.SurfaceContact, Tainted: true, Chat: chat, Scope: scope, Agent: r.persona.ID, Allow: r.persona.Allow, Deny: r.persona.Deny}
 	if err := r.loadSkills(ctx); err != nil {
 		return contactAnswer{}, err
 	}
-	end := r.run.Run(ctx, task, func(ctx context.Context) (run.Opening, error) {
-		return r.contactOpening(ctx, chat, waiting, question, found.Hits)
+	end := r.run.Run(ctx, task, func(ctx context.Context) (run.FirstRequest, error) {
+		return r.buildContactRequest(ctx, chat, waiting, question, found.Hits)
 	})
-	if end.Err != nil && (end.Ending != run.Stopped || errors.Is(end.Err, run.ErrForgotten)) {
+	if end.Err != nil && (end.Ending != run.Stopped || errors.Is(end.Err, run.ErrSourceDeleted)) {
 		return contactAnswer{}, end.Err
 	}
-	result := r.checked(end.Outcome)
+	result := r.checkAnswer(end.Outcome)
 	r.run.CountInvented(ctx)
 	done := r.run.EndedTask(store.TaskCompleted, result.text, "")
 	if end.Why != "" {
@@ -96,22 +99,11 @@ func (a *Agent) askModel(ctx context.Context, chat store.Chat, waiting []store.M
 	return result, nil
 }
 
-// personaOf returns who answers in a contact's chat.
-func (a *Agent) personaOf(chat store.Chat) persona.Persona {
-	p, _ := a.Personas.Route(persona.Where{Chat: chat, Mode: chat.ModeIn(a.Defaults)})
-	return p
-}
-
-// Answers returns the id of the agent that answers in a contact's chat, and what decided that. It is empty for the assistant itself.
-func (a *Agent) Answers(chat store.Chat) (agent, by string) {
-	p, by := a.Personas.Route(persona.Where{Chat: chat, Mode: chat.ModeIn(a.Defaults)})
-	return p.ID, by
-}
-
-// openTurn opens the task that answers what waits in a chat. Other messages, or the same after an edit, are another task.
-func (a *Agent) openTurn(ctx context.Context, chat store.Chat, waiting []store.Message, question string) (store.Task, error) {
-	newest, answering := waiting[len(waiting)-1].ID, a.personaOf(chat)
-	model, _ := a.Personas.ModelOf(answering)
+// openTurnTask opens the task that answers the waiting messages of a chat. The key of the task includes their texts, so an edit gives
+// another task.
+func (t *Turns) openTurnTask(ctx context.Context, chat store.Chat, waiting []store.Message, question string) (store.Task, error) {
+	newest, answering := waiting[len(waiting)-1].ID, t.personaOf(chat)
+	model, _ := t.personas.ModelOf(answering)
 	key := sha256.New()
 	for _, m := range waiting {
 		fmt.Fprintf(key, "%d %d:%s\n", m.ID, len(m.Body), m.Body)
@@ -121,96 +113,87 @@ func (a *Agent) openTurn(ctx context.Context, chat store.Chat, waiting []store.M
 	}
 	for reopened := range maxReopened {
 		task.Key = fmt.Sprintf("turn:%d:%x.%d", chat.ID, key.Sum(nil)[:16], reopened)
-		opened, err := store.InsertTask(ctx, a.Store.Lazy(), task)
+		opened, err := store.InsertTask(ctx, t.store.AsyncCommit(), task)
 		if err != nil {
 			return store.Task{}, err
 		}
 		if !opened.Forgotten && !opened.State.IsOver() {
-			return opened, store.SupersedeTasks(ctx, a.Store.Writer(), chat.ID, store.TaskTurn, task.Key)
+			return opened, store.SupersedeTasks(ctx, t.store.Writer(), chat.ID, store.TaskTurn, task.Key)
 		}
 	}
 	return store.Task{}, fmt.Errorf("chat %d: a message was deleted each of %d times the answer was made", chat.ID, maxReopened)
 }
 
-// contactOpening builds the first request for a contact. Of notes and messages it has those of the contact's own chats alone.
-func (r *attempt) contactOpening(ctx context.Context, chat store.Chat, waiting []store.Message, question string, hits []search.Hit) (run.Opening, error) {
-	db, err := r.agent.Store.ContactReader(r.run.Caller.Scope)
+// buildContactRequest builds the first request for a contact. Its notes and messages are from the contact's own chats only.
+func (r *attempt) buildContactRequest(ctx context.Context, chat store.Chat, waiting []store.Message, question string, hits []search.Hit) (run.FirstRequest, error) {
+	db, err := r.core.store.ContactReader(r.run.Caller.Scope)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
 	before, err := r.readConversation(ctx, db, chat, idsOf(waiting))
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
 	var notes []store.Note
 	if !r.noNotes {
 		if notes, err = store.CurrentNotes(ctx, db, r.run.Caller.Scope, run.MaxNotes); err != nil {
-			return run.Opening{}, err
+			return run.FirstRequest{}, err
 		}
 	}
-	name, err := store.AssistantName(ctx, r.agent.Store.DB(), r.agent.Name)
+	name, err := r.assistantName(ctx)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
 	first, err := r.run.Compose(ctx, run.Prompt{
-		Rules: fmt.Sprintf(contactRules, r.name(name)), Manner: r.manner(), Notes: run.NotesText(notes), Passages: hits, Summary: before.summary.Body, Window: before.said,
+		Rules: fmt.Sprintf(contactRules, name), Instructions: r.instructions(), Notes: run.NotesText(notes), Passages: hits, Summary: before.summary.Body, Window: before.messages,
 		Question: question,
 	}, "reply", chat.ID)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
-	first.About = slices.Concat(first.About, before.messages(), idsOf(waiting), learnedFrom(notes))
+	first.About = slices.Concat(first.About, before.messageIDs(), idsOf(waiting), noteSources(notes))
 	return first, nil
 }
 
-// checked returns what of a model's answer may go to a contact.
-func (r *attempt) checked(out run.Outcome) contactAnswer {
+// checkAnswer returns the part of a model's answer that may be sent to a contact.
+func (r *attempt) checkAnswer(out run.Outcome) contactAnswer {
 	switch {
-	case out.Handover != "":
-		return contactAnswer{why: "The model asked for a person.", words: r.run.BreakLinks(out.Handover)}
+	case out.Summary != "":
+		return contactAnswer{reason: "The model asked for a person.", modelReason: r.run.BreakLinks(out.Summary)}
 	case out.Why != "":
-		return contactAnswer{why: out.Why}
+		return contactAnswer{reason: out.Why}
 	}
 	answer, err := run.ParseAnswer(out.Text)
 	if err != nil {
-		// An answer that cannot be read has no sentences: it was paid for and is not tried again.
-		return contactAnswer{why: "The model's answer cannot be read."}
+		// The answer was paid for, so the model is not asked again.
+		return contactAnswer{reason: "The model's answer cannot be read."}
 	}
 	var sentences []string
 	var result contactAnswer
 	for _, s := range answer.Sentences[:min(len(answer.Sentences), maxSentences)] {
-		span, ok := r.run.Cite(s)
+		citation, ok := r.run.Cite(s)
 		if !ok {
 			continue
 		}
-		sentences = append(sentences, run.Plain(s.Text))
-		result.spans = append(result.spans, span)
+		sentences = append(sentences, run.WithoutMarkup(s.Text))
+		result.citations = append(result.citations, citation)
 	}
 	if len(sentences) == 0 {
-		return contactAnswer{why: "The model found no answer in the public documents that it could quote."}
+		return contactAnswer{reason: "The model found no answer in the public documents that it could quote."}
 	}
-	result.used = run.Cited(r.run.Passages, result.spans)
+	result.used = run.CitedHits(r.run.Passages, result.citations)
 	result.text = strings.Join(sentences, " ") + titlesText(result.used)
-	result.why = fmt.Sprintf("%s answered from %s.", r.run.Model.Name(), strings.Join(sources(result.spans), "; "))
+	result.reason = fmt.Sprintf("%s answered from %s.", r.run.Model.Name(), strings.Join(sources(result.citations), "; "))
 	return result
 }
 
-// sources returns the sources of spans, each once.
-func sources(spans []store.Span) []string {
+// sources returns the sources of citations, each once.
+func sources(citations []store.Citation) []string {
 	var names []string
-	for _, s := range spans {
+	for _, s := range citations {
 		if !slices.Contains(names, s.Source) {
 			names = append(names, s.Source)
 		}
 	}
 	return names
-}
-
-// recordAccess notes which passages an answer used, once it is committed. A failure is only logged.
-func (a *Agent) recordAccess(ctx context.Context, scope policy.Scope, used []search.Hit) {
-	ctx, cancel := context.WithTimeout(ctx, accessTimeout)
-	defer cancel()
-	if err := a.Search.RecordAccess(ctx, scope, used); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot note which passages were used")
-	}
 }

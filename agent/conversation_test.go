@@ -21,7 +21,7 @@ import (
 )
 
 // storeMessage stores a message of a chat that waits for nothing.
-func (b *bundle) storeMessage(chat store.Chat, author policy.Author, body string, at time.Time) store.MessageID {
+func (b *fixture) storeMessage(chat store.Chat, author policy.Author, body string, at time.Time) store.MessageID {
 	b.t.Helper()
 	b.n++
 	ctx := context.Background()
@@ -37,14 +37,14 @@ func (b *bundle) storeMessage(chat store.Chat, author policy.Author, body string
 }
 
 // answered stores what Ana asked and was answered before.
-func (b *bundle) answered(question, answer string) {
+func (b *fixture) answered(question, answer string) {
 	b.t.Helper()
 	b.storeMessage(b.chat, policy.AuthorContact, question, time.Now().Add(-2*time.Minute))
 	b.storeMessage(b.chat, policy.AuthorMultisOwner, answer, time.Now().Add(-time.Minute))
 }
 
 // converse stores n messages of Ana's chat, hers and multis' in turn, the last a minute ago.
-func (b *bundle) converse(n int) []store.MessageID {
+func (b *fixture) converse(n int) []store.MessageID {
 	b.t.Helper()
 	var rows []store.MessageID
 	for i := range n {
@@ -58,15 +58,15 @@ func (b *bundle) converse(n int) []store.MessageID {
 }
 
 // read is what a model is asked when Ana writes.
-func (b *bundle) read(server *llmtest.Server) string {
+func (b *fixture) read(server *llmtest.Server) string {
 	b.t.Helper()
-	b.says("What does tuning a grand piano cost?", policy.ActionAnswer)
-	b.turn()
+	b.storeContactMessage("What does tuning a grand piano cost?", policy.ActionAnswer)
+	b.runTurn()
 	requests := server.Requests()
 	return requests[len(requests)-1].Last()
 }
 
-func (b *bundle) jobs(kind string) int {
+func (b *fixture) jobs(kind string) int {
 	b.t.Helper()
 	var n int
 	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = $1", kind).Scan(&n))
@@ -94,27 +94,27 @@ func TestALongConversationIsSummarisedBeforeAnyOfItIsCut(t *testing.T) {
 	asked = b.read(server)
 	require.Contains(t, asked, "word00", "nothing is cut while the summary is not there")
 	require.Equal(t, 1, b.jobs("summarise"))
-	require.NoError(t, b.agent.Summarise(context.Background(), b.chat.ID, ""))
+	require.NoError(t, b.agent.Summaries.Summarise(context.Background(), b.chat.ID, ""))
 	asked = b.read(server)
 	require.Contains(t, asked, "earlier conversation, in short\nThey counted words.")
 	require.NotContains(t, asked, "word00")
 	require.Contains(t, asked, "customer: word16")
-	require.NoError(t, b.agent.Summarise(context.Background(), b.chat.ID, ""))
+	require.NoError(t, b.agent.Summaries.Summarise(context.Background(), b.chat.ID, ""))
 	require.Len(t, server.Requests(), 4, "what is short is not shortened again: three turns and one summary")
 }
 
 func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
 	t.Parallel()
-	change := map[string]func(ctx context.Context, tx store.Tx, b *bundle, event id.EventID) error{
-		"deleted": func(ctx context.Context, tx store.Tx, b *bundle, event id.EventID) error {
+	change := map[string]func(ctx context.Context, tx store.Tx, b *fixture, event id.EventID) error{
+		"deleted": func(ctx context.Context, tx store.Tx, b *fixture, event id.EventID) error {
 			_, err := store.RedactMessage(ctx, tx, b.chat.ID, event, time.Now())
 			return err
 		},
-		"edited": func(ctx context.Context, tx store.Tx, b *bundle, event id.EventID) error {
+		"edited": func(ctx context.Context, tx store.Tx, b *fixture, event id.EventID) error {
 			_, err := store.EditMessage(ctx, tx, b.chat.ID, event, "@demo_ana:x", "something else", time.Now())
 			return err
 		},
-		"gone": func(ctx context.Context, tx store.Tx, _ *bundle, event id.EventID) error {
+		"gone": func(ctx context.Context, tx store.Tx, _ *fixture, event id.EventID) error {
 			_, err := tx.Exec(ctx, "delete from messages where event_id = $1", event)
 			return err
 		},
@@ -123,7 +123,7 @@ func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
-			var b *bundle
+			var b *fixture
 			during := false
 			model, server := scripted(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
 				if during && strings.Contains(r.System, "You shorten") {
@@ -133,7 +133,7 @@ func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
 			})
 			b = setup(t, model)
 			b.converse(20)
-			require.NoError(t, b.agent.Summarise(ctx, b.chat.ID, ""))
+			require.NoError(t, b.agent.Summaries.Summarise(ctx, b.chat.ID, ""))
 			_, err := store.SummaryOf(ctx, b.store.DB(), b.chat.ID)
 			require.NoError(t, err)
 			require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return do(ctx, tx, b, "$w1") }))
@@ -144,7 +144,7 @@ func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
 			require.Contains(t, asked, "word01", "the others are read word for word again")
 
 			during = true
-			require.ErrorIs(t, b.agent.Summarise(ctx, b.chat.ID, ""), store.ErrChanged, "what changes while it is made is not in it")
+			require.ErrorIs(t, b.agent.Summaries.Summarise(ctx, b.chat.ID, ""), store.ErrChanged, "what changes while it is made is not in it")
 			_, err = store.SummaryOf(ctx, b.store.DB(), b.chat.ID)
 			require.ErrorIs(t, err, store.ErrNotFound)
 		})
@@ -161,13 +161,13 @@ func TestWithoutASummaryTheOldestMessagesAreCut(t *testing.T) {
 	})
 	b := setup(t, model)
 	b.converse(45)
-	require.Error(t, b.agent.Summarise(context.Background(), b.chat.ID, ""))
+	require.Error(t, b.agent.Summaries.Summarise(context.Background(), b.chat.ID, ""))
 	asked := b.read(server)
 	require.NotContains(t, asked, "word24")
 	require.Contains(t, asked, "word25", "twenty messages")
 	require.Contains(t, asked, "word44")
 
-	b.agent.Personas.Limits.Window = 6
+	b.agent.personas.Limits.Window = 6
 	asked = b.read(server)
 	require.NotContains(t, asked, "word39")
 	require.Contains(t, asked, "word40", "as many as the configuration says, with the question before")
@@ -177,7 +177,7 @@ func TestAConversationIsSummarisedToWhatTheAgentsOwnModelHolds(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, summarising)
 	b := setup(t, llm.None{})
-	b.agent.Personas.All = []persona.Persona{{ID: "shop", Name: "Shop", Model: model, Limits: run.Limits{Context: 4_800}}}
+	b.agent.personas.All = []persona.Persona{{ID: "shop", Name: "Shop", Model: model, Limits: run.Limits{Context: 4_800}}}
 	for i := range 8 {
 		b.storeMessage(b.chat, policy.AuthorContact, fmt.Sprintf("word%02d %s", i, strings.Repeat("long ", 100)), time.Now().Add(time.Duration(i-10)*time.Minute))
 	}
@@ -185,7 +185,7 @@ func TestAConversationIsSummarisedToWhatTheAgentsOwnModelHolds(t *testing.T) {
 	require.Equal(t, 1, b.jobs("summarise"), "eight messages are too much for a small model")
 	var agent string
 	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select args->>'agent' from river.river_job where kind = 'summarise'").Scan(&agent))
-	require.NoError(t, b.agent.Summarise(context.Background(), b.chat.ID, agent))
+	require.NoError(t, b.agent.Summaries.Summarise(context.Background(), b.chat.ID, agent))
 	require.Contains(t, b.read(server), "earlier conversation, in short\nThey counted words.", "with the agent's model, where multis itself has none")
 }
 
@@ -206,7 +206,7 @@ func TestTheOwnersRoomsShareTheirNotesAndKeepTheirConversationsApart(t *testing.
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Noted: the fence is green.", 0, "")))
 	b := setup(t, model)
-	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model})
+	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model})
 	b.ask("the fence is green, isn't it?")
 	b.note(policy.Admin, b.admin.ID, "The gardener is called Otto.")
 

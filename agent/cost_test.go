@@ -34,12 +34,12 @@ func (b databaseLedger) Reserve(ctx context.Context, s policy.Spend) (policy.Res
 }
 
 func (b databaseLedger) Settle(ctx context.Context, id int64, s policy.Settlement) error {
-	_, _, err := store.SettleCost(ctx, b.st.Lazy(), id, s)
+	_, _, err := store.SettleCost(ctx, b.st.AsyncCommit(), id, s)
 	return err
 }
 
 // openPaidModel is a scripted model that is paid from the bundle's database: a cent for ten thousand tokens.
-func (b *bundle) openPaidModel(t testing.TB, script llmtest.Script) llm.Model {
+func (b *fixture) openPaidModel(t testing.TB, script llmtest.Script) llm.Model {
 	t.Helper()
 	server := llmtest.Start(t, script)
 	models, err := llm.New(llm.Options{
@@ -56,10 +56,10 @@ func (b *bundle) openPaidModel(t testing.TB, script llmtest.Script) llm.Model {
 func TestAnAnswerSaysWhatItsModelAndItsToolsCost(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.agent.Currency = "EUR"
+	b.agent.currency = "EUR"
 	first, second := calls("search_docs", map[string]string{"query": "grand piano"}), llmtest.Reply{Text: answerJSON("Done.", 0, "")}
 	first.In, first.Out, second.In, second.Out = 3000, 500, 4000, 500
-	b.agent.Personas.Model = b.openPaidModel(t, inTurn(first, second))
+	b.agent.personas.Model = b.openPaidModel(t, inTurn(first, second))
 	b.setTools()
 	said := b.ask("what does a grand piano cost?")
 	require.Contains(t, said, "1 tool · 0.0080 EUR")
@@ -77,27 +77,27 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		return llmtest.Reply{Text: answerJSON("Nobody knows.", 1, firstWords(r.Last()))}
 	})
-	w.agent.Personas.Model = model
-	w.agent.Box = outbox.New(w.store, outbox.Rules{
+	w.agent.personas.Model = model
+	w.agent.box = outbox.New(w.store, outbox.Settings{
 		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, SendCap: policy.Rate{Minute: 1e6, Day: 1e6}, Name: "Nora", Disclose: func(string) bool { return true },
 	}, nil)
-	w.agent.Tools = tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{Search: w.agent.Search}, tools.Escalate{})
+	w.agent.tools = tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: w.agent.search}, tools.Escalate{})
 	rng := rand.New(rand.NewPCG(1, 2))
 	summarised := func(chat store.Chat, took time.Duration) time.Duration {
-		require.NoError(b, w.agent.Summarise(context.Background(), chat.ID, "")) // by a job of its own, after the turn
+		require.NoError(b, w.agent.Summaries.Summarise(context.Background(), chat.ID, "")) // by a job of its own, after the turn
 		return took
 	}
 	for name, turn := range map[string]func() time.Duration{
 		"contact": func() time.Duration {
-			w.says(question(rng), policy.ActionAnswer)
+			w.storeContactMessage(question(rng), policy.ActionAnswer)
 			begin := time.Now()
-			w.turn()
+			w.runTurn()
 			return summarised(w.chat, time.Since(begin))
 		},
 		"owner": func() time.Duration {
 			m := w.storeQuestion(question(rng))
 			begin := time.Now()
-			require.NoError(b, w.agent.Ask(context.Background(), w.admin, m, m.Body))
+			require.NoError(b, w.agent.Questions.Ask(context.Background(), w.admin, m, m.Body))
 			return summarised(w.admin, time.Since(begin))
 		},
 	} {

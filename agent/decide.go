@@ -17,36 +17,38 @@ import (
 
 // The codes that a turn adds to those of the policy.
 const (
-	codeGreeted    policy.Code = "greeted"     // the greeting was sent today already
-	codeHandedOver policy.Code = "handed_over" // the chat was escalated
-	codeWaiting    policy.Code = "waiting"     // the chat was escalated before and still waits for a person
-	codeQuoted     policy.Code = "quoted"      // answered with a quoted source
+	codeGreeted   policy.Code = "greeted"     // the greeting was sent today already
+	codeEscalated policy.Code = "handed_over" // the chat was escalated
+	codeWaiting   policy.Code = "waiting"     // the chat was escalated before and still waits for a person
+	codeQuoted    policy.Code = "quoted"      // answered with a quoted source
 )
 
 // turnResult is what a turn decided.
 type turnResult struct {
-	// message is the answer to the contact; nil for silence.
+	// message is the answer to the contact; nil if nothing is sent.
 	message *outbox.Message
-	// outboxID is the row that the letter, or the notice of an escalation to the contact, became.
+	// outboxID is the outbox message of the answer, or of the notice to the contact about an escalation.
 	outboxID *uuid.UUID
 	code     policy.Code
 	reason   string
-	// escalation is why a person has to answer; empty if none has. words is a model's own sentence about it.
-	escalation string
-	words      string
-	// task ends with the result; nil for none.
+	// escalation is why a person has to answer; empty if the chat is not escalated. modelReason is the model's sentence about it.
+	escalation  string
+	modelReason string
+	// task is the task that ends with the result; nil for none.
 	task      *store.Task
 	summarise bool // the conversation is long enough to be summarised
-	// restsOn are the messages whose words may be in what is said.
+	// restsOn are the messages whose words may be in the answer.
 	restsOn []store.MessageID
-	// used are the passages that the answer was made of, found in scope.
+	// used are the passages that the answer was made from. They were found in scope.
 	used  []search.Hit
 	scope policy.Scope
+	// screened is what the injection layers found in the waiting messages.
+	screened screening
 }
 
-// decide decides what is said to a contact. It changes nothing in the chat.
-func (a *Agent) decide(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (turnResult, error) {
-	gate, err := a.Box.Gate(ctx, chat)
+// decide decides what is sent to a contact. It changes nothing in the chat.
+func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (turnResult, error) {
+	gate, err := t.box.Gate(ctx, chat)
 	if err != nil {
 		return turnResult{}, err
 	}
@@ -60,7 +62,7 @@ func (a *Agent) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	switch {
 	case decision.Allow:
 	case decision.Code.LacksRoom():
-		return a.awaitRoom(waiting, decision)
+		return t.awaitRoom(waiting, decision)
 	default:
 		return turnResult{code: decision.Code, reason: decision.Why}, nil
 	}
@@ -73,53 +75,68 @@ func (a *Agent) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 		switch {
 		case policy.IsGreeting(m.Body, name):
 			greeting = true
-		case !policy.IsAcknowledgement(m.Body, name): // an edit can make a waiting message one
-			questions = append(questions, policy.WithoutName(name, m.Body)) // the name is in no document, which would count against an answer
+		case !policy.IsAcknowledgement(m.Body, name): // an edit can turn a waiting message into one
+			questions = append(questions, policy.WithoutName(name, m.Body)) // the documents do not contain the name, so it would lower the coverage
 		}
 	}
 	if len(questions) == 0 && !greeting {
 		return turnResult{code: policy.CodeAcknowledged, reason: policy.CodeAcknowledged.Sentence()}, nil
 	}
 	if len(questions) == 0 {
-		return a.greet(ctx, chat, addressed(name, waiting))
+		return t.greet(ctx, chat, addressed(name, waiting))
+	}
+	if t.awayOutsideHours && !t.standard.hours.At(t.now()).Open {
+		return turnResult{escalation: "It came outside of the opening hours (config: business.outside_hours)."}, nil
 	}
 	question := strings.Join(questions, "\n")
-	answer, err := a.answerContact(ctx, chat, waiting, question, last)
+	screened, err := t.screen(ctx, chat, waiting, question)
+	if err != nil {
+		return turnResult{}, err
+	}
+	if screened.verdict == policy.InjectionBlock {
+		return turnResult{escalation: blockedWhy, screened: screened}, nil
+	}
+	answer, err := t.answerContact(ctx, chat, waiting, question, last, screened.heldUntil)
 	if err != nil {
 		return turnResult{}, err
 	}
 	if answer.text == "" {
-		return turnResult{escalation: answer.why, words: answer.words, task: answer.task, summarise: answer.summarise}, nil
+		return turnResult{escalation: answer.reason, modelReason: answer.modelReason, task: answer.task, summarise: answer.summarise, screened: screened}, nil
 	}
 	return turnResult{
-		message: &outbox.Message{Chat: chat, Purpose: policy.PurposeReply, Text: answer.text, Spans: answer.spans, Addressed: addressed(name, waiting), Profile: a.personaOf(chat).Profile()},
-		code:    codeQuoted, reason: answer.why, task: answer.task, summarise: answer.summarise, restsOn: run.SourceMessages(answer.used), used: answer.used, scope: answer.scope,
+		screened: screened,
+		message:  &outbox.Message{Chat: chat, Purpose: policy.PurposeReply, Text: answer.text, Citations: answer.citations, Addressed: addressed(name, waiting), Profile: t.personaOf(chat).Profile()},
+		code:     codeQuoted, reason: answer.reason, task: answer.task, summarise: answer.summarise, restsOn: run.SourceMessages(answer.used), used: answer.used, scope: answer.scope,
 	}, nil
 }
 
 // roomPoll is how often a turn checks whether its chat has a room again.
 const roomPoll = time.Second
 
-// awaitRoom waits for the room of a chat that is being moved to another one. When none comes, the chat is escalated.
-func (a *Agent) awaitRoom(waiting []store.Message, d policy.Decision) (turnResult, error) {
-	if newest := waiting[len(waiting)-1].ReceivedAt; a.now().Sub(newest) < policy.RoomReplacementTimeout {
+// awaitRoom retries while a chat that moves to another room has none, and escalates the chat after RoomReplacementTimeout.
+func (t *Turns) awaitRoom(waiting []store.Message, d policy.Decision) (turnResult, error) {
+	if newest := waiting[len(waiting)-1].ReceivedAt; t.now().Sub(newest) < policy.RoomReplacementTimeout {
 		return turnResult{}, jobs.Later(roomPoll)
 	}
 	return turnResult{escalation: d.Why}, nil
 }
 
 // greet answers a greeting, once a day.
-func (a *Agent) greet(ctx context.Context, chat store.Chat, byName bool) (turnResult, error) {
-	y, m, d := a.now().In(a.Zone).Date()
-	greeted, err := store.SentSince(ctx, a.Store.DB(), chat.ID, policy.PurposeGreeting, time.Date(y, m, d, 0, 0, 0, 0, a.Zone))
+func (t *Turns) greet(ctx context.Context, chat store.Chat, byName bool) (turnResult, error) {
+	y, m, d := t.now().In(t.zone).Date()
+	greeted, err := store.SentSince(ctx, t.store.DB(), chat.ID, policy.PurposeGreeting, time.Date(y, m, d, 0, 0, 0, 0, t.zone))
 	if err != nil {
 		return turnResult{}, err
 	}
 	if greeted {
 		return turnResult{code: codeGreeted, reason: "It was a greeting, and I greeted today already."}, nil
 	}
+	text, err := t.standard.greeting(ctx, t.store.DB(), chat.ID)
+	if err != nil {
+		return turnResult{}, err
+	}
 	return turnResult{
-		message: &outbox.Message{Chat: chat, Purpose: policy.PurposeGreeting, Text: a.Greeting, Addressed: byName},
+		message: &outbox.Message{Chat: chat, Purpose: policy.PurposeGreeting, Text: text, Addressed: byName},
 		code:    codeGreeted, reason: "It was a greeting; I answered with the configured one, without facts.",
 	}, nil
 }

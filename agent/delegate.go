@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// maxChildren is how many tasks one task may delegate, maxMessages how often it may continue one of them.
+	// maxChildren is how many tasks one task may delegate. maxMessages is how often it may continue one of them.
 	maxChildren = 4
 	maxMessages = 5
-	// childTimeout is how long a task waits for one that it delegated.
+	// childTimeout is how long a task waits for a task that it delegated.
 	childTimeout = time.Hour
 )
 
@@ -32,7 +32,7 @@ type assignment struct {
 	continues *store.Task // the task it continues; nil for new work
 }
 
-// assignmentOf reads the assignment from a call of delegate or sessions_send. What is not possible is refused, for the model.
+// assignmentOf reads the assignment from a call of delegate or sessions_send. If it is not possible, refused is the result for the model.
 func (r *attempt) assignmentOf(ctx context.Context, c tools.Call) (as assignment, refused *tools.Result, err error) {
 	no := func(res tools.Result) (assignment, *tools.Result, error) { return assignment{}, &res, nil }
 	if c.Name == tools.SessionsSendName {
@@ -44,14 +44,16 @@ func (r *attempt) assignmentOf(ctx context.Context, c tools.Call) (as assignment
 		if err != nil {
 			return assignment{}, nil, err
 		}
-		to, mayAsk := r.colleague(before.Agent)
+		to, mayAsk := r.delegateNamed(before.Agent)
 		switch {
 		case !known:
-			return no(noSession())
+			return no(refuseUnknownSession())
 		case !mayAsk:
 			return no(tools.Refused(tools.CodeRefused, "That was your own work. Go on with it yourself."))
 		case !before.State.IsOver():
 			return no(tools.Failed("It is not over yet.", true))
+		case to.Program != nil:
+			return no(tools.Refused(tools.CodeRefused, "It is a program and remembers nothing. Give it new work with delegate."))
 		case strings.TrimSpace(args.Message) == "":
 			return no(tools.Refused(tools.CodeArguments, "Say something in the message."))
 		}
@@ -61,16 +63,21 @@ func (r *attempt) assignmentOf(ctx context.Context, c tools.Call) (as assignment
 	if err != nil {
 		return no(tools.BadArguments(err))
 	}
-	to, known := r.colleague(args.Agent)
+	to, known := r.delegateNamed(args.Agent)
 	if !known || strings.TrimSpace(args.Task) == "" {
-		return no(tools.Refused(tools.CodeArguments, "Name one of the agents and say what to do."+r.colleaguesText()))
+		return no(tools.Refused(tools.CodeArguments, "Name one of the agents and say what to do."+r.delegatesText()))
+	}
+	if to.Program != nil && c.Binding != "" {
+		if now, err := to.Program.Fingerprint(); err != nil || now != c.Binding {
+			return no(tools.Refused(tools.CodeRefused, tools.ErrProgramChanged.Error()))
+		}
 	}
 	return assignment{to: to, work: args.Task}, nil, nil
 }
 
 // delegate carries out the tools delegate and sessions_send: it opens a task for another agent and parks this one, or returns that task's answer.
 func (r *attempt) delegate(ctx context.Context, c tools.Call) (tools.Result, error) {
-	child, err := store.TaskByKey(ctx, r.agent.Store.DB(), childKey(r.run.Task.ID, c.ID))
+	child, err := store.TaskByKey(ctx, r.core.store.DB(), childKey(r.run.Task.ID, c.ID))
 	if errors.Is(err, store.ErrNotFound) {
 		as, refused, err := r.assignmentOf(ctx, c)
 		if err != nil {
@@ -85,14 +92,14 @@ func (r *attempt) delegate(ctx context.Context, c tools.Call) (tools.Result, err
 	case err != nil:
 		return tools.Result{}, err
 	case child.State == store.TaskCompleted:
-		if err := store.AddSources(ctx, r.agent.Store.Writer(), r.run.Task, child.About); err != nil {
+		if err := store.AddSources(ctx, r.core.store.Writer(), r.run.Task, child.About); err != nil {
 			return tools.Result{}, err
 		}
 		return tools.Result{ForLLM: text.Clip(cmp.Or(child.Answer, child.Agent+" has nothing to say to that."), maxChildAnswer), ForUser: "asked " + child.Agent}, nil
 	case child.State.IsOver():
 		return tools.Failed(child.Agent+" did not get it done: "+child.Error, false), nil
-	case r.agent.now().Sub(child.CreatedAt) > childTimeout:
-		err := r.agent.Store.InTx(ctx, func(tx store.Tx) error {
+	case r.core.now().Sub(child.CreatedAt) > childTimeout:
+		err := r.core.store.InTx(ctx, func(tx store.Tx) error {
 			_, err := store.StopTask(ctx, tx, child.ID, "it took more than an hour")
 			return err
 		})
@@ -110,7 +117,7 @@ func childKey(parent store.TaskID, call string) string {
 
 // openChild opens the task of an assignment, and parks this one until it is over.
 func (r *attempt) openChild(ctx context.Context, c tools.Call, as assignment) (tools.Result, error) {
-	children, err := store.Children(ctx, r.agent.Store.DB(), r.run.Task.ID)
+	children, err := store.Children(ctx, r.core.store.DB(), r.run.Task.ID)
 	if err != nil {
 		return tools.Result{}, err
 	}
@@ -132,25 +139,25 @@ func (r *attempt) openChild(ctx context.Context, c tools.Call, as assignment) (t
 	if as.continues != nil {
 		task.Continues = &as.continues.ID
 	}
-	model, _ := r.agent.Personas.ModelOf(as.to)
+	model, _ := r.core.personas.ModelOf(as.to)
 	task.Model = model.Name()
-	err = r.agent.Store.InTx(ctx, func(tx store.Tx) error {
-		now, err := store.LockTask(ctx, tx, r.run.Task.ID) // with the messages that its tools read meanwhile
+	err = r.core.store.InTx(ctx, func(tx store.Tx) error {
+		now, err := store.LockTask(ctx, tx, r.run.Task.ID) // read again, with the messages that its tools have read
 		if err != nil {
 			return err
 		}
 		if now.Forgotten {
-			return run.ErrForgotten
+			return run.ErrSourceDeleted
 		}
 		task.About = now.About
 		child, err := store.InsertTask(ctx, tx, task)
 		if err != nil {
 			return err
 		}
-		if err := store.SetTaskState(ctx, tx, r.run.Task, store.TaskMonitoring); err != nil {
+		if err := store.SetTaskState(ctx, tx, r.run.Task, store.TaskWaiting); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.ChildArgs{TaskID: child.ID}, jobs.TaskArgs{TaskID: r.run.Task.ID, At: r.agent.now().Add(childTimeout + time.Second)})
+		return jobs.Enqueue(ctx, tx, jobs.SubtaskArgs{TaskID: child.ID}, jobs.TaskArgs{TaskID: r.run.Task.ID, At: r.core.now().Add(childTimeout + time.Second)})
 	})
 	if err != nil {
 		return tools.Result{}, err

@@ -16,18 +16,18 @@ import (
 )
 
 // team is a bundle with agents, and what a model says as each of them.
-func team(t *testing.T, main, shop llmtest.Script) (*bundle, *llmtest.Server, *llmtest.Server) {
+func team(t *testing.T, main, shop llmtest.Script) (*fixture, *llmtest.Server, *llmtest.Server) {
 	t.Helper()
 	model, server := scripted(t, main)
 	own, ownServer := scripted(t, shop)
 	b := setup(t, model)
 	b.setTools(tools.Delegate{})
-	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: own, Can: []string{"prices"}}}
+	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: own, Capabilities: []string{"prices"}}}
 	return b, server, ownServer
 }
 
 // children are the tasks that others wait for, the oldest first.
-func (b *bundle) children() (all []store.Task) {
+func (b *fixture) children() (all []store.Task) {
 	b.t.Helper()
 	rows, err := b.store.DB().Query(context.Background(), "select id from tasks where parent_id is not null order by id")
 	require.NoError(b.t, err)
@@ -66,26 +66,26 @@ func TestAnAgentHasAnotherWorkAndNobodyWaitsMeanwhile(t *testing.T) {
 		return llmtest.Reply{Text: answerJSON("90 euro.", 1, "Tuning an upright piano costs 90 euro.")}
 	})
 	m := b.storeQuestion("what do the two cost?")
-	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
 	require.NoError(t, err)
-	require.Equal(t, store.TaskMonitoring, parent.State)
-	require.NotNil(t, b.message(m.ID).AnsweredAt, "no worker and no inbox waits for it")
-	require.Empty(t, b.sent(b.admin))
+	require.Equal(t, store.TaskWaiting, parent.State)
+	require.NotNil(t, b.messageByID(m.ID).AnsweredAt, "no worker and no inbox waits for it")
+	require.Empty(t, b.queuedTexts(b.admin))
 	children := b.children()
 	require.Len(t, children, 2, "beside each other")
 	require.Equal(t, 2, b.jobs("child"))
-	require.NoError(t, b.agent.Resume(ctx, parent.ID, false), "too early is nothing")
+	require.NoError(t, b.agent.Tasks.Resume(ctx, parent.ID, false), "too early is nothing")
 	require.Len(t, server.Requests(), 1)
 
-	require.NoError(t, b.agent.Resume(ctx, children[0].ID, false))
-	require.NoError(t, b.agent.Resume(ctx, children[0].ID, false), "again is nothing")
-	require.NoError(t, b.agent.Resume(ctx, parent.ID, false))
+	require.NoError(t, b.agent.Tasks.Resume(ctx, children[0].ID, false))
+	require.NoError(t, b.agent.Tasks.Resume(ctx, children[0].ID, false), "again is nothing")
+	require.NoError(t, b.agent.Tasks.Resume(ctx, parent.ID, false))
 	require.Len(t, server.Requests(), 1, "one is missing")
-	require.NoError(t, b.agent.Resume(ctx, children[1].ID, false))
-	require.NoError(t, b.agent.Resume(ctx, parent.ID, false))
-	require.Len(t, b.sent(b.admin), 1)
-	require.Contains(t, b.sent(b.admin)[0], "Both are known.")
+	require.NoError(t, b.agent.Tasks.Resume(ctx, children[1].ID, false))
+	require.NoError(t, b.agent.Tasks.Resume(ctx, parent.ID, false))
+	require.Len(t, b.queuedTexts(b.admin), 1)
+	require.Contains(t, b.queuedTexts(b.admin)[0], "Both are known.")
 	require.Len(t, shop.Requests(), 2)
 	asked := shop.Requests()[0]
 	require.NotContains(t, asked.Last(), "what do the two cost?", "it sees nothing of the conversation")
@@ -98,9 +98,9 @@ func TestAnAgentHasAnotherWorkAndNobodyWaitsMeanwhile(t *testing.T) {
 	require.Contains(t, read.String(), "90 euro. [prices.md › Pianos")
 	require.Contains(t, read.String(), "120 euro. [prices.md › Pianos")
 	require.Contains(t, read.String(), "There are: shop (prices).", "who is not there is not asked")
-	p, err := b.agent.Replay(ctx, parent.ID, nil)
+	p, err := b.agent.Replays.Replay(ctx, parent.ID, nil)
 	require.NoError(t, err)
-	require.Empty(t, p.Differs+p.Over)
+	require.Empty(t, p.Difference+p.Incomplete)
 }
 
 func TestWorkForOthersHasItsLimits(t *testing.T) {
@@ -119,21 +119,21 @@ func TestWorkForOthersHasItsLimits(t *testing.T) {
 		return llmtest.Reply{Text: answerJSON("Done.", 0, "")}
 	})
 	m := b.storeQuestion("do it all")
-	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
 	require.NoError(t, err)
 	for range 6 {
 		for _, child := range b.children() {
-			require.NoError(t, b.agent.Resume(ctx, child.ID, true))
+			require.NoError(t, b.agent.Tasks.Resume(ctx, child.ID, true))
 		}
-		require.NoError(t, b.agent.Resume(ctx, parent.ID, false))
+		require.NoError(t, b.agent.Tasks.Resume(ctx, parent.ID, false))
 	}
 	require.Len(t, b.children(), maxChildren)
-	require.Contains(t, b.sent(b.admin)[0], "Enough.")
+	require.Contains(t, b.queuedTexts(b.admin)[0], "Enough.")
 	require.Contains(t, server.Requests()[2].Last(), "did not get it done")
 	require.Contains(t, server.Requests()[5].Last(), "That was the work of 4 others already")
 
-	b.agent.Personas.All[0].Delegates = nil
+	b.agent.personas.All[0].Delegates = nil
 	b.ask("and again?")
 	all := server.Requests()
 	require.NotContains(t, strings.Join(offered(all[len(all)-1]), " "), "delegate", "nobody delegates who was not told that he may")
@@ -150,28 +150,28 @@ func TestWhoNeverAnswersIsNotWaitedForAndACancelledTaskTakesItsChildrenAlong(t *
 	}
 	b, _, shop := team(t, script, llmtest.Say(answerJSON("Too late.", 0, "")))
 	m := b.storeQuestion("do it")
-	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	late := b.agent.now
 	b.agent.now = func() time.Time { return late().Add(2 * time.Hour) }
 	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
 	require.NoError(t, err)
-	require.NoError(t, b.agent.Resume(ctx, parent.ID, false))
-	require.Contains(t, b.sent(b.admin)[0], "He was silent.")
+	require.NoError(t, b.agent.Tasks.Resume(ctx, parent.ID, false))
+	require.Contains(t, b.queuedTexts(b.admin)[0], "He was silent.")
 	b.agent.now = late
-	require.NoError(t, b.agent.Resume(ctx, b.children()[0].ID, false))
+	require.NoError(t, b.agent.Tasks.Resume(ctx, b.children()[0].ID, false))
 	require.Equal(t, store.TaskKilled, b.children()[0].State)
 
 	m = b.storeQuestion("do it again")
-	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	parent, err = store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
 	require.NoError(t, err)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.StopTask(ctx, tx, parent.ID, "you asked me to")
 		return err
 	}))
-	require.NoError(t, b.agent.Resume(ctx, parent.ID, false))
-	require.Contains(t, b.sent(b.admin)[1], "Stopped: you asked me to.")
-	require.NoError(t, b.agent.Resume(ctx, b.children()[1].ID, false))
+	require.NoError(t, b.agent.Tasks.Resume(ctx, parent.ID, false))
+	require.Contains(t, b.queuedTexts(b.admin)[1], "Stopped: you asked me to.")
+	require.NoError(t, b.agent.Tasks.Resume(ctx, b.children()[1].ID, false))
 	require.Equal(t, store.TaskKilled, b.children()[1].State)
 	require.Empty(t, shop.Requests(), "neither asked its model any more")
 }
@@ -188,9 +188,9 @@ func TestWhatAnErrandMayNotUseWhomItAsksMayNotUseEither(t *testing.T) {
 	l := &lamp{tier: tools.Read}
 	b.setTools(tools.Delegate{}, l)
 	key := b.runSchedule(store.Schedule{Body: "light, please", Session: store.SessionIsolated, Tools: []string{"delegate"}})
-	require.NoError(t, b.agent.Unattended(ctx, b.admin, key, "light, please"))
+	require.NoError(t, b.agent.Questions.AnswerScheduled(ctx, b.admin, key, "light, please"))
 	require.Equal(t, []string{"delegate"}, offered(server.Requests()[0]))
-	require.NoError(t, b.agent.Resume(ctx, b.children()[0].ID, false))
+	require.NoError(t, b.agent.Tasks.Resume(ctx, b.children()[0].ID, false))
 	require.Empty(t, offered(shop.Requests()[0]))
 	require.Zero(t, l.lit.Load())
 	require.Contains(t, shop.Requests()[1].Last(), "You have no such tool here")

@@ -25,19 +25,19 @@ import (
 )
 
 // recalling gives the bundle's agent a memory, in which Ana said something.
-func (b *bundle) recalling(said string) store.MessageID {
+func (b *fixture) recalling(said string) store.MessageID {
 	b.t.Helper()
-	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
-	row := b.says(said, policy.ActionArchive)
-	require.NoError(b.t, b.agent.Memory.IndexMessages(context.Background()))
+	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	row := b.storeContactMessage(said, policy.ActionArchive)
+	require.NoError(b.t, b.agent.memory.IndexMessages(context.Background()))
 	return row
 }
 
 // deleted has somebody delete a message.
-func (b *bundle) deleted(row store.MessageID) {
+func (b *fixture) deleted(row store.MessageID) {
 	b.t.Helper()
 	ctx := context.Background()
-	m := b.message(row)
+	m := b.messageByID(row)
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.RedactMessage(ctx, tx, m.ChatID, m.EventID, time.Now())
 		return err
@@ -45,7 +45,7 @@ func (b *bundle) deleted(row store.MessageID) {
 }
 
 // sends does as if all that waits had been sent.
-func (b *bundle) sends() {
+func (b *fixture) sends() {
 	b.t.Helper()
 	_, err := b.store.Pool().Exec(context.Background(), "update outbox set state = 'sent' where state = 'queued'")
 	require.NoError(b.t, err)
@@ -57,24 +57,24 @@ func TestWhatWasSaidOfADeletedMessageIsNotKeptHoweverItWasAskedFor(t *testing.T)
 	oolong := llmtest.Reply{Text: answerJSON("It is oolong.", 0, "")}
 	for name, c := range map[string]struct {
 		first llmtest.Reply
-		ask   func(b *bundle)
+		ask   func(b *fixture)
 	}{
-		"asked": {oolong, func(b *bundle) { b.ask("what did Ana take as always?") }},
-		"after somebody allowed a call": {calls("lamp", map[string]bool{"on": true}), func(b *bundle) {
+		"asked": {oolong, func(b *fixture) { b.ask("what did Ana take as always?") }},
+		"after somebody allowed a call": {calls("lamp", map[string]bool{"on": true}), func(b *fixture) {
 			m := b.storeQuestion("what did Ana take as always?")
-			require.NoError(b.t, b.agent.Ask(ctx, b.admin, m, m.Body))
+			require.NoError(b.t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 			task, _ := b.task()
 			a, err := store.ApprovalByID(ctx, b.store.DB(), int64(b.count("select max(id) from approvals")))
 			require.NoError(b.t, err)
-			b.decide(a, true)
+			b.decideApproval(a, true)
 			b.resume(task.ID)
 		}},
-		"by the clock": {oolong, func(b *bundle) {
-			require.NoError(b.t, b.agent.Unattended(ctx, b.admin, b.runSchedule(store.Schedule{Body: "what did Ana take as always?"}), "what did Ana take as always?"))
+		"by the clock": {oolong, func(b *fixture) {
+			require.NoError(b.t, b.agent.Questions.AnswerScheduled(ctx, b.admin, b.runSchedule(store.Schedule{Body: "what did Ana take as always?"}), "what did Ana take as always?"))
 		}},
-		"passed on": {calls("handoff", map[string]string{"agent": "shop", "summary": "It is oolong."}), func(b *bundle) {
+		"passed on": {calls("handoff", map[string]string{"agent": "shop", "summary": "It is oolong."}), func(b *fixture) {
 			m := b.storeQuestion("what did Ana take as always?")
-			require.NoError(b.t, b.agent.Ask(ctx, b.admin, m, m.Body))
+			require.NoError(b.t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 			task, _ := b.task()
 			b.resume(task.ID)
 		}},
@@ -84,10 +84,10 @@ func TestWhatWasSaidOfADeletedMessageIsNotKeptHoweverItWasAskedFor(t *testing.T)
 			model, _ := scripted(t, inTurn(c.first, oolong))
 			b := setup(t, model)
 			from := b.recalling("oolong for me, as always")
-			b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop"}}
+			b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop"}}
 			b.setTools(&lamp{tier: tools.Confirm}, tools.Handoff{})
 			c.ask(b)
-			require.Contains(t, strings.Join(b.sent(b.admin), "\n"), "It is oolong.")
+			require.Contains(t, strings.Join(b.queuedTexts(b.admin), "\n"), "It is oolong.")
 			b.sends()
 			_, err := b.store.Pool().Exec(ctx, "delete from tasks") // as a month later
 			require.NoError(t, err)
@@ -102,26 +102,26 @@ func TestWhatIsDeletedWhileTheModelThinksIsNotSaid(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range map[string]struct {
 		answer string
-		ask    func(b *bundle)
+		ask    func(b *fixture)
 	}{
-		"to the owner": {answerJSON("It is oolong.", 0, ""), func(b *bundle) {
+		"to the owner": {answerJSON("It is oolong.", 0, ""), func(b *fixture) {
 			require.Contains(b.t, b.ask("what did Ana take as always?"), "a message it worked from was deleted")
 		}},
-		"to the contact": {answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), func(b *bundle) {
-			b.says("What does delivery cost?", policy.ActionAnswer)
-			require.True(b.t, jobs.IsLater(b.agent.Turn(ctx, b.chat.ID, "1.1", false)))
-			require.Empty(b.t, b.sent(b.chat))
-			b.turn()
-			require.Contains(b.t, b.sent(b.chat)[0], "Delivery is 5 euro.", "it is answered without")
+		"to the contact": {answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), func(b *fixture) {
+			b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
+			require.True(b.t, jobs.IsLater(b.agent.Turns.Turn(ctx, b.chat.ID, "1.1", false)))
+			require.Empty(b.t, b.queuedTexts(b.chat))
+			b.runTurn()
+			require.Contains(b.t, b.queuedTexts(b.chat)[0], "Delivery is 5 euro.", "it is answered without")
 		}},
-		"in a plan": {`{"steps": [{"text": "Buy oolong"}]}`, func(b *bundle) {
+		"in a plan": {`{"steps": [{"text": "Buy oolong"}]}`, func(b *fixture) {
 			b.plan("buy what Ana takes as always")
-			require.Contains(b.t, b.sent(b.admin)[0], "was deleted")
+			require.Contains(b.t, b.queuedTexts(b.admin)[0], "was deleted")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var b *bundle
+			var b *fixture
 			var from store.MessageID
 			once := sync.Once{}
 			model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
@@ -153,12 +153,12 @@ func TestWhyAPersonIsNeededGoesWithEachMessageThatItRestsOn(t *testing.T) {
 	model, _ := scripted(t, inTurn(calls("escalate", map[string]string{"reason": "She wants oolong, and a piano."})))
 	b := setup(t, model)
 	b.setTools()
-	before := b.says("oolong for me, as always", policy.ActionArchive)
-	b.says("And what does a grand piano cost?", policy.ActionAnswer)
-	newest := b.says("Please?", policy.ActionAnswer)
-	b.turn()
-	require.Contains(t, b.sent(b.admin)[0], "She wants oolong, and a piano.")
-	require.Contains(t, b.message(newest).Reason, "The model asked for a person. I handed over to you.")
+	before := b.storeContactMessage("oolong for me, as always", policy.ActionArchive)
+	b.storeContactMessage("And what does a grand piano cost?", policy.ActionAnswer)
+	newest := b.storeContactMessage("Please?", policy.ActionAnswer)
+	b.runTurn()
+	require.Contains(t, b.queuedTexts(b.admin)[0], "She wants oolong, and a piano.")
+	require.Contains(t, b.messageByID(newest).Reason, "The model asked for a person. I handed over to you.")
 	b.sends()
 	b.deleted(before)
 	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
@@ -170,7 +170,7 @@ func TestANoteThatOnlyASearchFindsGoesFromTheTaskWithItsMessage(t *testing.T) {
 	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "delivery"}), llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
 	b := setup(t, model)
 	from := b.recalling("oolong for me, as always")
-	b.setTools(tools.RecallMemory{Memory: b.agent.Memory})
+	b.setTools(tools.RecallMemory{Memory: b.agent.memory})
 	role := policy.UserRole(b.chat.ID)
 	require.NoError(t, b.store.AsOwner(ctx, policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
 		section, err := store.InsertSection(ctx, tx, b.chat.ID, role, from)
@@ -190,8 +190,8 @@ func TestANoteThatOnlyASearchFindsGoesFromTheTaskWithItsMessage(t *testing.T) {
 	}))
 	_, err := b.store.Pool().Exec(ctx, "insert into chat_memory (chat_id, window_from) values ($1, now() + interval '1 hour') on conflict (chat_id) do update set window_from = excluded.window_from", b.chat.ID)
 	require.NoError(t, err)
-	b.says("What does delivery cost?", policy.ActionAnswer)
-	b.turn()
+	b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
+	b.runTurn()
 	require.Contains(t, server.Requests()[1].Last(), "which is oolong")
 	b.deleted(from)
 	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
@@ -200,7 +200,7 @@ func TestANoteThatOnlyASearchFindsGoesFromTheTaskWithItsMessage(t *testing.T) {
 func TestASummaryOfTheOwnersRoomHoldsNothingThatIsForgottenWhileItIsMade(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	var b *bundle
+	var b *fixture
 	model, _ := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if !strings.Contains(r.System, "You shorten a conversation") {
 			return llmtest.Reply{Text: answerJSON("It is oolong.", 0, "")}
@@ -216,7 +216,7 @@ func TestASummaryOfTheOwnersRoomHoldsNothingThatIsForgottenWhileItIsMade(t *test
 	for range 12 {
 		b.ask("what did Ana take as always?")
 	}
-	require.ErrorIs(t, b.agent.Summarise(ctx, b.admin.ID, ""), store.ErrChanged)
+	require.ErrorIs(t, b.agent.Summaries.Summarise(ctx, b.admin.ID, ""), store.ErrChanged)
 	require.Zero(t, b.count("select count(*) from chat_summaries"))
 }
 
@@ -237,16 +237,16 @@ func TestAnAnswerThatIsDeletedIsGoneFromWhatMadeIt(t *testing.T) {
 		}))
 		require.Empty(t, storetest.Anywhere(t, b.store, "only 5 euro"))
 	}
-	question := b.says("What does delivery cost?", policy.ActionAnswer)
-	b.turn()
+	question := b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
+	b.runTurn()
 	require.Contains(t, storetest.Anywhere(t, b.store, "only 5 euro"), "tasks.answer")
 	takeBack(b.chat)
-	require.Equal(t, "What does delivery cost?", b.message(question).Body)
+	require.Equal(t, "What does delivery cost?", b.messageByID(question).Body)
 
 	b.ask("what does delivery cost?")
 	first, _ := b.task()
 	said := b.count("select max(seq) from outbox")
-	b.agent.Personas.Model, _ = scripted(t, llmtest.Say(answerJSON("So it is.", 0, "")))
+	b.agent.personas.Model, _ = scripted(t, llmtest.Say(answerJSON("So it is.", 0, "")))
 	b.ask("really?")
 	second, _ := b.task()
 	require.Contains(t, string(second.Request), "only 5 euro", "it is read with the next question")

@@ -16,28 +16,30 @@ import (
 )
 
 const (
-	// maxHandoffs is how often one question may be handed off.
+	// maxHandoffs is the maximum number of handoffs of one question.
 	maxHandoffs = 5
-	// maxHandoffSummary is how much the next agent is told, in characters.
+	// maxHandoffSummary is the maximum length of the summary for the next agent, in characters.
 	maxHandoffSummary = 2000
 )
 
-// handOff carries out the tool handoff: it ends the attempt so that another agent continues with the question.
+// handOff carries out the tool handoff: it ends the attempt, and another agent continues with the question.
 func (r *attempt) handOff(_ context.Context, c tools.Call) (tools.Result, error) {
 	args, err := tools.Decode[tools.HandoffArgs](c)
 	if err != nil {
 		return tools.BadArguments(err), nil
 	}
-	to, known := r.colleague(args.Agent)
+	to, known := r.delegateNamed(args.Agent)
 	summary := strings.TrimSpace(args.Summary)
 	_, n := parseHandoffKey(r.run.Task)
 	switch {
 	case !known || summary == "":
-		return tools.Refused(tools.CodeArguments, "Name one of the agents and say what it has to know."+r.colleaguesText()), nil
+		return tools.Refused(tools.CodeArguments, "Name one of the agents and say what it has to know."+r.delegatesText()), nil
+	case to.Program != nil:
+		return tools.Refused(tools.CodeRefused, "It is a program and answers nobody. Give it work with delegate."), nil
 	case n >= maxHandoffs:
 		return tools.Refused(tools.CodeRefused, fmt.Sprintf("It was passed on %d times already. Answer yourself.", n)), nil
 	}
-	return tools.Result{ForLLM: to.ID + " goes on.", ForUser: "passed it on to " + to.ID, Handover: text.Clip(summary, maxHandoffSummary), Ref: to.ID}, nil
+	return tools.Result{ForLLM: to.ID + " goes on.", ForUser: "passed it on to " + to.ID, EndReason: text.Clip(summary, maxHandoffSummary), Ref: to.ID}, nil
 }
 
 // handoffKey is the key of the task that continues a question after a number of handoffs; first is the task that the question began with.
@@ -57,18 +59,19 @@ func parseHandoffKey(t store.Task) (first store.TaskID, handoffs int) {
 	return store.TaskID(task), handoffs
 }
 
-// accountOf returns the task whose budget per run pays for t: a question that is handed off stays one run.
-func accountOf(t store.Task) store.TaskID {
+// payingTaskOf returns the task whose budget per run pays for t. All tasks of a question that was handed off share one budget.
+func payingTaskOf(t store.Task) store.TaskID {
 	first, _ := parseHandoffKey(t)
 	return cmp.Or(first, t.ID)
 }
 
-// continueWith opens the task of the agent that a question was handed off to, which also answers in the room from now on.
-func (a *Agent) continueWith(ctx context.Context, tx store.Tx, from store.Task, room store.Chat, agent string) error {
-	to := a.Personas.ByID(agent)
-	model, _ := a.Personas.ModelOf(to)
+// openHandoffTask opens the task of the agent to which a question was handed off. That agent also answers in the room from now on. The task
+// keeps the limits of the former one.
+func (q *Questions) openHandoffTask(ctx context.Context, tx store.Tx, from store.Task, room store.Chat, agent string) error {
+	to := q.personas.ByID(agent)
+	model, _ := q.personas.ModelOf(to)
 	_, n := parseHandoffKey(from)
-	from, err := store.TaskByID(ctx, tx, from.ID) // with the messages that its tools read meanwhile
+	from, err := store.TaskByID(ctx, tx, from.ID) // read again, with the messages that its tools have read
 	if err != nil || from.Forgotten {
 		return err
 	}
@@ -76,8 +79,8 @@ func (a *Agent) continueWith(ctx context.Context, tx store.Tx, from store.Task, 
 		return err
 	}
 	next, err := store.InsertTask(ctx, tx, store.Task{
-		Key: handoffKey(n+1, accountOf(from)), Kind: from.Kind, ChatID: room.ID, MessageID: from.MessageID, About: from.About, Agent: to.ID, Model: model.Name(),
-		Input: from.Input, Tools: from.Tools, Target: from.Target,
+		Key: handoffKey(n+1, payingTaskOf(from)), Kind: from.Kind, ChatID: room.ID, MessageID: from.MessageID, About: from.About, Agent: to.ID, Model: model.Name(),
+		Input: from.Input, Tools: from.Tools, Target: from.Target, RunID: from.RunID,
 	})
 	if err != nil {
 		return err
@@ -87,18 +90,18 @@ func (a *Agent) continueWith(ctx context.Context, tx store.Tx, from store.Task, 
 
 // handoffText tells the owner which agent continues.
 func (r *attempt) handoffText(out run.Outcome) string {
-	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.To), text.Escape(text.CollapseSpaces(r.run.BreakLinks(out.Handover))))
+	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.To), text.Escape(text.CollapseSpaces(r.run.BreakLinks(out.Summary))))
 }
 
-// handoffSummary returns what the agent said that handed the question off, with the messages whose words may be in it.
+// handoffSummary returns the summary of the agent that handed the question off, and the messages whose words may be in it.
 func (r *attempt) handoffSummary(ctx context.Context) (work string, about []store.MessageID, err error) {
 	first, n := parseHandoffKey(r.run.Task)
 	if n == 0 {
 		return "", nil, nil
 	}
-	from, err := store.TaskByID(ctx, r.agent.Store.DB(), first)
+	from, err := store.TaskByID(ctx, r.core.store.DB(), first)
 	if n > 1 {
-		from, err = store.TaskByKey(ctx, r.agent.Store.DB(), handoffKey(n-1, first))
+		from, err = store.TaskByKey(ctx, r.core.store.DB(), handoffKey(n-1, first))
 	}
 	if err != nil {
 		return "", nil, err

@@ -30,16 +30,16 @@ func TestAModelThatWritesWhatADatabaseCannotHoldIsReadAllTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, nil)
-			b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Instructions: "Be\x00 short."}}
-			b.agent.Personas.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: answerJSON("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
+			b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Instructions: "Be\x00 short."}}
+			b.agent.personas.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: answerJSON("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
 			b.setTools()
 			m := b.storeQuestion("what does a grand piano cost?")
-			require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
-			require.Len(t, b.sent(b.admin), 1)
-			b.agent.Personas.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: answerJSON("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
-			b.says("What does a grand piano cost?", policy.ActionAnswer)
-			b.turn()
-			require.Len(t, b.sent(b.chat), 1)
+			require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
+			require.Len(t, b.queuedTexts(b.admin), 1)
+			b.agent.personas.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: answerJSON("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
+			b.storeContactMessage("What does a grand piano cost?", policy.ActionAnswer)
+			b.runTurn()
+			require.Len(t, b.queuedTexts(b.chat), 1)
 		})
 	}
 }
@@ -53,7 +53,7 @@ func TestWhomASavedTaskAsksMayUseNoOtherToolsEither(t *testing.T) {
 	b.setTools(tools.Delegate{}, l)
 	m := b.storeQuestion("/run light")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := b.agent.Begin(ctx, tx, b.admin, m, skills.Saved{Name: "light", Prompt: "light, please", Tools: []string{"delegate"}})
+		_, err := b.agent.Questions.StartSavedTask(ctx, tx, b.admin, m, skills.SavedTask{Name: "light", Prompt: "light, please", Tools: []string{"delegate"}})
 		return err
 	}))
 	task, _ := b.task()
@@ -73,18 +73,18 @@ func TestAQuestionThatIsPassedOnIsPaidAsOne(t *testing.T) {
 	again := calls("handoff", map[string]string{"agent": "main", "summary": "Yours again."})
 	again.In, again.Out = 3000, 500
 	last := llmtest.Reply{Text: answerJSON("Done.", 0, ""), In: 3000, Out: 500}
-	b.agent.Personas.Model = b.openPaidModel(t, inTurn(pass, last))
-	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: b.openPaidModel(t, inTurn(again)), Delegates: []string{"*"}}}
-	b.agent.Currency = "EUR"
+	b.agent.personas.Model = b.openPaidModel(t, inTurn(pass, last))
+	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: b.openPaidModel(t, inTurn(again)), Delegates: []string{"*"}}}
+	b.agent.currency = "EUR"
 	b.setTools(tools.Handoff{})
 	m := b.storeQuestion("whose is it?")
-	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	for range 2 {
 		task, _ := b.task()
 		b.resume(task.ID)
 	}
 	require.Equal(t, 1, b.count("select count(distinct run) from usage"), "all of it is one run, within budget.per_run")
-	said := b.sent(b.admin)
+	said := b.queuedTexts(b.admin)
 	require.Len(t, said, 3)
 	require.True(t, strings.HasPrefix(said[2], "Done."), said[2])
 	task, _ := b.task()

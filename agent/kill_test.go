@@ -33,6 +33,7 @@ const (
 	killPaid     = "MULTIS_TEST_KILL_PAID" // a model that costs money, in place of killModel
 	killMessage  = "MULTIS_TEST_KILL_MESSAGE"
 	killPlan     = "MULTIS_TEST_KILL_PLAN" // a plan that is carried out, in place of a message
+	killTask     = "MULTIS_TEST_KILL_TASK" // a task that is resumed after an approval, in place of a message
 )
 
 func TestMain(m *testing.M) {
@@ -64,6 +65,18 @@ func answerOnce(ctx context.Context) error {
 		}
 		return carryOut(ctx, a, store.TaskID(task))
 	}
+	if approved := os.Getenv(killTask); approved != "" {
+		task, err := strconv.ParseInt(approved, 10, 64)
+		if err != nil {
+			return err
+		}
+		a, err := lampAgent(st, os.Getenv(killModel), os.Getenv(killLamp))
+		if err != nil {
+			return err
+		}
+		a.tools = askingRegistry(os.Getenv(killLamp))
+		return a.Tasks.Resume(ctx, store.TaskID(task), false)
+	}
 	row, err := strconv.ParseInt(os.Getenv(killMessage), 10, 64)
 	if err != nil {
 		return err
@@ -83,7 +96,7 @@ func answerOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.Ask(ctx, room, m, m.Body)
+	return a.Questions.Ask(ctx, room, m, m.Body)
 }
 
 // lampAgent is an agent whose lamp is somewhere else, as what a tool changes usually is.
@@ -99,7 +112,16 @@ func lampAgent(st *store.Store, model, switchURL string) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	far := &lamp{tier: tools.Read, do: func(ctx context.Context) error {
+	far := farLamp(tools.Read, switchURL)
+	return New(Options{
+		Store: st, Search: search.New(st), Personas: persona.Set{Model: m}, Name: "Nora", Zone: time.UTC, Tools: tools.NewRegistry(tools.TierPolicy{}, far),
+		Box: outbox.New(st, outbox.Settings{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, nil),
+	}), nil
+}
+
+// farLamp is a lamp that is lit by a request.
+func farLamp(tier tools.Tier, switchURL string) *lamp {
+	return &lamp{tier: tier, do: func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, switchURL, nil)
 		if err != nil {
 			return err
@@ -110,10 +132,6 @@ func lampAgent(st *store.Store, model, switchURL string) (*Agent, error) {
 		}
 		return resp.Body.Close()
 	}}
-	return New(Options{
-		Store: st, Search: search.New(st), Personas: persona.Set{Model: m}, Name: "Nora", Zone: time.UTC, Tools: tools.NewRegistry(tools.Tiers{}, far),
-		Box: outbox.New(st, outbox.Rules{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, nil),
-	}), nil
 }
 
 // killed asks a question in a process that dies at a moment, has another one go on, and tells which moment it was; empty when the
@@ -121,15 +139,15 @@ func lampAgent(st *store.Store, model, switchURL string) (*Agent, error) {
 func killed(t *testing.T, at int) (moment string) {
 	t.Helper()
 	ctx := context.Background()
-	v := storetest.NewVictim(at)
+	v := storetest.NewFaultInjector(at)
 	var lit atomic.Int32
 	far := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		lit.Add(1)
-		v.Pass("after the effect")
+		v.Reach("after the effect")
 	}))
 	t.Cleanup(far.Close)
 	model, server := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
-		v.Pass("while the model thinks")
+		v.Reach("while the model thinks")
 		switch last := r.Last(); {
 		case strings.Contains(last, "The lamp is on."):
 			return llmtest.Reply{Text: answerJSON("It is on.", 0, "")}
@@ -147,14 +165,14 @@ func killed(t *testing.T, at int) (moment string) {
 	next, err := lampAgent(b.store, server.URL, far.URL)
 	require.NoError(t, err)
 	for again := true; again; { // as the queue would
-		err := next.Ask(ctx, b.admin, m, m.Body)
+		err := next.Questions.Ask(ctx, b.admin, m, m.Body)
 		again = err != nil
 		if err != nil {
 			var pg interface{ SQLState() string } // the dead process' connection may still hold a row for a moment
 			require.ErrorAs(t, err, &pg, moment)
 		}
 	}
-	said := b.sent(b.admin)
+	said := b.queuedTexts(b.admin)
 	require.Len(t, said, 1, moment)
 	require.LessOrEqual(t, lit.Load(), int32(1), moment)
 	unknown := strings.Contains(said[0], "whether it was done I don't know")
@@ -164,7 +182,7 @@ func killed(t *testing.T, at int) (moment string) {
 	case 1:
 		require.True(t, unknown || strings.Contains(said[0], "It is on."), "%s: said was %q", moment, said[0])
 	}
-	require.NotNil(t, b.message(m.ID).AnsweredAt, moment)
+	require.NotNil(t, b.messageByID(m.ID).AnsweredAt, moment)
 	task, steps := b.task()
 	require.Equal(t, store.TaskCompleted, task.State, moment)
 	for _, s := range steps {
@@ -195,11 +213,11 @@ func TestKilledAtEveryStepATurnDoesWhatItDoesAtMostOnceAndTells(t *testing.T) {
 // carryOut goes on with a plan and its steps until it is over, as the queue does that has a job for each.
 func carryOut(ctx context.Context, a *Agent, plan store.TaskID) error {
 	for {
-		task, err := store.TaskByID(ctx, a.Store.DB(), plan)
+		task, err := store.TaskByID(ctx, a.store.DB(), plan)
 		if err != nil || task.State.IsOver() {
 			return err
 		}
-		steps, err := store.Children(ctx, a.Store.DB(), plan)
+		steps, err := store.Children(ctx, a.store.DB(), plan)
 		if err != nil {
 			return err
 		}
@@ -207,7 +225,7 @@ func carryOut(ctx context.Context, a *Agent, plan store.TaskID) error {
 			if t.State == store.TaskPending || t.State.IsOver() {
 				continue
 			}
-			if err := a.Resume(ctx, t.ID, false); err != nil {
+			if err := a.Tasks.Resume(ctx, t.ID, false); err != nil {
 				return err
 			}
 		}
@@ -219,12 +237,12 @@ func carryOut(ctx context.Context, a *Agent, plan store.TaskID) error {
 func killedInAPlan(t *testing.T, at int) (moment string) {
 	t.Helper()
 	ctx := context.Background()
-	v := storetest.NewVictim(at)
+	v := storetest.NewFaultInjector(at)
 	var lit atomic.Int32
 	far := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { lit.Add(1) }))
 	t.Cleanup(far.Close)
 	b, server := planner(t, `{"steps": [{"text": "light the lamp"}, {"text": "say so"}]}`, func(_ context.Context, r llmtest.Request) llmtest.Reply {
-		v.Pass("while the model thinks")
+		v.Reach("while the model thinks")
 		switch last := r.Last(); {
 		case strings.Contains(last, "Your step: say so"):
 			return llmtest.Reply{Text: answerJSON("It was said.", 0, "")}
@@ -240,7 +258,7 @@ func killedInAPlan(t *testing.T, at int) (moment string) {
 	a, err := store.ApprovalOf(ctx, b.store.DB(), plan.ID, store.PlanCall)
 	require.NoError(t, err)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.DecideApproval(ctx, tx, a.ID, true, time.Now())
+		_, err := store.DecideApproval(ctx, tx, a.ID, store.ApprovalDecision{Allowed: true}, time.Now())
 		return err
 	}))
 
@@ -257,7 +275,7 @@ func killedInAPlan(t *testing.T, at int) (moment string) {
 		}
 	}
 	require.LessOrEqual(t, lit.Load(), int32(1), moment)
-	said := b.sent(b.admin)
+	said := b.queuedTexts(b.admin)
 	require.Len(t, said, 1, moment)
 	require.Contains(t, said[0], "It was said.", moment)
 	unknown := strings.Contains(said[0], "I cannot tell.")

@@ -33,13 +33,13 @@ func TestATurnWaitsForTheDiskWhereOthersRelyOnIt(t *testing.T) {
 	_, err = st.Pool().Exec(t.Context(), watchSQL)
 	require.NoError(t, err)
 	first, second := calls("search_docs", map[string]string{"query": "grand piano"}), calls("lamp", map[string]bool{"on": true})
-	b.agent.Personas.Model = b.openPaidModel(t, inTurn(first, second, llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
+	b.agent.personas.Model = b.openPaidModel(t, inTurn(first, second, llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
 	b.setTools(&lamp{tier: tools.Read})
 	b.ask("what does a grand piano cost? And light, please.")
-	b.agent.Personas.Model = b.openPaidModel(t, inTurn(llmtest.Reply{Text: answerJSON("It costs 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
-	b.says("What does delivery cost?", policy.ActionAnswer)
-	b.turn()
-	require.Len(t, b.sent(b.chat), 1)
+	b.agent.personas.Model = b.openPaidModel(t, inTurn(llmtest.Reply{Text: answerJSON("It costs 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
+	b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
+	b.runTurn()
+	require.Len(t, b.queuedTexts(b.chat), 1)
 
 	var waited []string
 	require.NoError(t, st.DB().QueryRow(t.Context(),

@@ -96,13 +96,13 @@ func TestATaskThatFailedForGoodTellsWhatItDidAndMayHaveDone(t *testing.T) {
 	l, gone := lampThatBreaks()
 	b.setTools(l)
 	m := b.storeQuestion("light, please")
-	require.ErrorIs(t, b.agent.Ask(ctx, b.admin, m, m.Body), gone)
+	require.ErrorIs(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body), gone)
 	task, _ := b.task()
-	b.agent.Personas.Model = llm.None{}
+	b.agent.personas.Model = llm.None{}
 	_, err := b.store.Pool().Exec(ctx, "update tasks set request = '[]' where id = $1", task.ID)
 	require.NoError(t, err)
-	require.NoError(t, b.agent.Resume(ctx, task.ID, true))
-	require.Contains(t, b.sent(b.admin)[0], "did not work out.** The log says why; then ask again.\n\nDone before that: switched the lamp. ⚠️ lamp was under way: whether it was done I don't know.")
+	require.NoError(t, b.agent.Tasks.Resume(ctx, task.ID, true))
+	require.Contains(t, b.queuedTexts(b.admin)[0], "did not work out.** The log says why; then ask again.\n\nDone before that: switched the lamp. ⚠️ lamp was under way: whether it was done I don't know.")
 }
 
 func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
@@ -119,12 +119,12 @@ func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
 	}))
 	b.setTools(tools.Delegate{}, l)
 	m := b.storeQuestion("have the light switched on")
-	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	child := b.children()[0]
-	require.ErrorIs(t, b.agent.Resume(ctx, child.ID, false), gone)
+	require.ErrorIs(t, b.agent.Tasks.Resume(ctx, child.ID, false), gone)
 	waiting := b.jobs("task")
 	for range 2 { // the second time there is nothing to do
-		require.NoError(t, b.agent.GiveUp(ctx, child.ID))
+		require.NoError(t, b.agent.Tasks.GiveUp(ctx, child.ID))
 	}
 	require.Equal(t, waiting+1, b.jobs("task"), "who had it work goes on")
 	child = b.children()[0]
@@ -132,11 +132,11 @@ func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
 	require.Contains(t, child.Error, "multis ended while it was at it. Done before that: switched the lamp. ⚠️ lamp was under way: whether it was done I don't know.")
 
 	for range 2 {
-		require.NoError(t, b.agent.GiveUp(ctx, *child.ParentID))
+		require.NoError(t, b.agent.Tasks.GiveUp(ctx, *child.ParentID))
 	}
 	require.Equal(t, store.TaskFailed, b.taskByID(*child.ParentID).State)
-	require.Len(t, b.sent(b.admin), 1)
-	require.Contains(t, b.sent(b.admin)[0], "did not work out.** The log says why; then ask again.")
+	require.Len(t, b.queuedTexts(b.admin), 1)
+	require.Contains(t, b.queuedTexts(b.admin)[0], "did not work out.** The log says why; then ask again.")
 }
 
 func TestWhatAnAgentDidForAnotherIsToldWhenItBrokeOff(t *testing.T) {
@@ -150,9 +150,9 @@ func TestWhatAnAgentDidForAnotherIsToldWhenItBrokeOff(t *testing.T) {
 	}, switches(func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 400} }))
 	b.setTools(tools.Delegate{}, &lamp{tier: tools.Read})
 	m := b.storeQuestion("have the light switched on")
-	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	child := b.children()[0]
-	require.NoError(t, b.agent.Resume(ctx, child.ID, false))
+	require.NoError(t, b.agent.Tasks.Resume(ctx, child.ID, false))
 	child = b.children()[0]
 	require.Equal(t, store.TaskFailed, child.State)
 	require.Equal(t, "it did not work out. Done before that: switched the lamp.", child.Error)
@@ -161,8 +161,8 @@ func TestWhatAnAgentDidForAnotherIsToldWhenItBrokeOff(t *testing.T) {
 		_, err := store.StopTask(ctx, tx, *child.ParentID, "you asked me to")
 		return err
 	}))
-	require.NoError(t, b.agent.Resume(ctx, *child.ParentID, false))
-	require.Contains(t, b.sent(b.admin)[0], "Stopped: you asked me to.\n\nDone before that: switched the lamp.")
+	require.NoError(t, b.agent.Tasks.Resume(ctx, *child.ParentID, false))
+	require.Contains(t, b.queuedTexts(b.admin)[0], "Stopped: you asked me to.\n\nDone before that: switched the lamp.")
 }
 
 func TestAPlanThatBrokeOffTellsWhatItsStepsDid(t *testing.T) {
@@ -174,9 +174,9 @@ func TestAPlanThatBrokeOffTellsWhatItsStepsDid(t *testing.T) {
 	b.setTools(&lamp{tier: tools.Read})
 	plan := b.plan("light the shop")
 	b.agrees(plan, true)
-	require.NoError(t, b.agent.Resume(ctx, b.children()[0].ID, false))
+	require.NoError(t, b.agent.Tasks.Resume(ctx, b.children()[0].ID, false))
 	b.resume(plan.ID)
-	said := strings.Join(b.sent(b.admin), "\n")
+	said := strings.Join(b.queuedTexts(b.admin), "\n")
 	require.Contains(t, said, "is not done: step 1 did not work out: it did not work out.\n\nDone before that: switched the lamp.")
 	require.Equal(t, 1, strings.Count(said, "switched the lamp"))
 }

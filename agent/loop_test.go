@@ -31,7 +31,7 @@ type lamp struct {
 func (l *lamp) Spec() tools.Spec {
 	return tools.Spec{Name: "lamp", Description: "Switch the lamp.", Schema: tools.Schema[struct {
 		On bool `json:"on"`
-	}](), Tier: l.tier, Effect: true}
+	}](), Tier: l.tier, HasEffect: true}
 }
 
 func (l *lamp) Run(ctx context.Context, _ tools.Call) (tools.Result, error) {
@@ -69,12 +69,12 @@ func inTurn(replies ...llmtest.Reply) llmtest.Script {
 	}
 }
 
-// setTools gives the bundle's agent tools.
-func (b *bundle) setTools(extra ...tools.Tool) {
-	b.agent.Tools = tools.NewRegistry(tools.Tiers{}, append([]tools.Tool{tools.SearchDocs{Search: search.New(b.store)}, tools.Escalate{}}, extra...)...)
+// setTools gives the fixture's agent tools.
+func (b *fixture) setTools(extra ...tools.Tool) {
+	b.agent.tools = tools.NewRegistry(tools.TierPolicy{}, append([]tools.Tool{tools.SearchDocs{Search: search.New(b.store)}, tools.Escalate{}}, extra...)...)
 }
 
-func (b *bundle) task() (store.Task, []store.Step) {
+func (b *fixture) task() (store.Task, []store.Step) {
 	b.t.Helper()
 	var row store.TaskID
 	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select max(id) from tasks").Scan(&row))
@@ -124,7 +124,7 @@ func TestAQuestionTakesTheToolsItNeedsAndCitesWhatTheyFound(t *testing.T) {
 	for _, tool := range server.Requests()[0].Tools {
 		offered = append(offered, tool.Name)
 	}
-	require.Equal(t, []string{"lamp", "search_docs"}, offered, "the owner is not offered to hand over to himself")
+	require.Equal(t, []string{"lamp", "search_docs"}, offered, "the owner is not offered to escalate to himself")
 }
 
 func TestTheSameCallThreeTimesAndTooManyRoundsStopATurn(t *testing.T) {
@@ -144,13 +144,13 @@ func TestTheSameCallThreeTimesAndTooManyRoundsStopATurn(t *testing.T) {
 		n++
 		return calls("search_docs", map[string]string{"query": fmt.Sprint("piano ", n)})
 	})
-	b.agent.Personas.Model = model
+	b.agent.personas.Model = model
 	require.Contains(t, b.ask("what does a piano cost?"), "12 rounds")
 	require.Len(t, server.Requests(), 12)
-	b.says("what does a grand piano cost?", policy.ActionAnswer)
-	b.turn()
+	b.storeContactMessage("what does a grand piano cost?", policy.ActionAnswer)
+	b.runTurn()
 	require.Len(t, server.Requests(), 12+5)
-	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
 }
 
 func TestAContactsTurnEscalatesAndHasNothingBeyondItsFloor(t *testing.T) {
@@ -159,11 +159,11 @@ func TestAContactsTurnEscalatesAndHasNothingBeyondItsFloor(t *testing.T) {
 	b := setup(t, model)
 	l := &lamp{tier: tools.Read}
 	b.setTools(l)
-	b.says("what does a grand piano cost? and switch on the lamp", policy.ActionAnswer)
-	b.turn()
+	b.storeContactMessage("what does a grand piano cost? and switch on the lamp", policy.ActionAnswer)
+	b.runTurn()
 	require.Zero(t, l.lit.Load())
-	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.sent(b.chat))
-	require.Contains(t, b.sent(b.admin)[0], "She wants the lamp on.")
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
+	require.Contains(t, b.queuedTexts(b.admin)[0], "She wants the lamp on.")
 	require.Zero(t, b.count("select count(*) from outbox where content->>'formatted_body' like '%<a href=\"https://evil%'"), "what a contact has a model say is no link in the owner's room")
 	require.Len(t, server.Requests()[0].Tools, 2)
 	require.Contains(t, server.Requests()[1].Last(), "You have no such tool here")
@@ -172,13 +172,15 @@ func TestAContactsTurnEscalatesAndHasNothingBeyondItsFloor(t *testing.T) {
 func TestACallThatChangesSomethingWaitsForThePersonAndRunsOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		decide func(b *bundle, a store.Approval)
+		decide func(b *fixture, a store.Approval)
 		lit    int32
 		code   tools.Code
 	}{
-		"allowed": {func(b *bundle, a store.Approval) { b.decide(a, true) }, 1, ""},
-		"denied":  {func(b *bundle, a store.Approval) { b.decide(a, false) }, 0, tools.CodeDenied},
-		"expired": {func(b *bundle, _ store.Approval) { b.agent.now = func() time.Time { return time.Now().Add(time.Hour) } }, 0, tools.CodeExpired},
+		"allowed": {func(b *fixture, a store.Approval) { b.decideApproval(a, true) }, 1, ""},
+		"denied":  {func(b *fixture, a store.Approval) { b.decideApproval(a, false) }, 0, tools.CodeDenied},
+		"expired": {func(b *fixture, _ store.Approval) {
+			b.agent.now = func() time.Time { return time.Now().Add(time.Hour) }
+		}, 0, tools.CodeExpired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -191,13 +193,13 @@ func TestACallThatChangesSomethingWaitsForThePersonAndRunsOnce(t *testing.T) {
 				return store.PutHooks(ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookApproval)}}})
 			}))
 			m := b.storeQuestion("light, please")
-			require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+			require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 			task, _ := b.task()
-			require.Equal(t, store.TaskMonitoring, task.State)
+			require.Equal(t, store.TaskWaiting, task.State)
 			require.Zero(t, l.lit.Load())
-			require.Empty(t, b.sent(b.admin))
-			require.NotNil(t, b.message(m.ID).AnsweredAt, "no worker and no inbox waits for it")
-			require.NoError(t, b.agent.Resume(ctx, task.ID, false))
+			require.Empty(t, b.queuedTexts(b.admin))
+			require.NotNil(t, b.messageByID(m.ID).AnsweredAt, "no worker and no inbox waits for it")
+			require.NoError(t, b.agent.Tasks.Resume(ctx, task.ID, false))
 			require.Zero(t, l.lit.Load(), "nobody has said anything")
 			require.Len(t, server.Requests(), 1, "and nothing is asked again")
 			approval, err := store.ApprovalByID(ctx, b.store.DB(), 1)
@@ -207,21 +209,21 @@ func TestACallThatChangesSomethingWaitsForThePersonAndRunsOnce(t *testing.T) {
 			require.Len(t, told, 1, "a hook hears of it, once")
 			require.JSONEq(t, `{"on": true}`, approval.Arguments)
 			c.decide(b, approval)
-			require.NoError(t, b.agent.Resume(ctx, task.ID, false))
-			require.NoError(t, b.agent.Resume(ctx, task.ID, false), "again is nothing")
+			require.NoError(t, b.agent.Tasks.Resume(ctx, task.ID, false))
+			require.NoError(t, b.agent.Tasks.Resume(ctx, task.ID, false), "again is nothing")
 			require.Equal(t, c.lit, l.lit.Load())
-			require.Len(t, b.sent(b.admin), 1)
-			require.Contains(t, b.sent(b.admin)[0], "Done with it.")
+			require.Len(t, b.queuedTexts(b.admin), 1)
+			require.Contains(t, b.queuedTexts(b.admin)[0], "Done with it.")
 			_, steps := b.task()
 			require.Equal(t, string(c.code), steps[1].Code)
 		})
 	}
 }
 
-func (b *bundle) decide(a store.Approval, allowed bool) {
+func (b *fixture) decideApproval(a store.Approval, allowed bool) {
 	b.t.Helper()
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		_, err := store.DecideApproval(context.Background(), tx, a.ID, allowed, time.Now())
+		_, err := store.DecideApproval(context.Background(), tx, a.ID, store.ApprovalDecision{Allowed: allowed}, time.Now())
 		return err
 	}))
 }
@@ -249,14 +251,14 @@ func TestAfterACrashAnEffectIsToldNotRepeatedAndTheModelIsNotAskedAgain(t *testi
 	b.setTools(l)
 	ctx := context.Background()
 	m := b.storeQuestion("light, please")
-	require.Error(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.Error(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	require.EqualValues(t, 1, l.lit.Load())
 	l.do = nil
-	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	require.EqualValues(t, 1, l.lit.Load())
 	require.Len(t, server.Requests(), 2)
 	require.Contains(t, server.Requests()[1].Last(), "Nobody knows whether it was carried out")
-	require.Contains(t, b.sent(b.admin)[0], "whether it was done I don't know")
+	require.Contains(t, b.queuedTexts(b.admin)[0], "whether it was done I don't know")
 }
 
 func TestATaskEndsWithinASecondOfBeingToldTo(t *testing.T) {
@@ -272,7 +274,7 @@ func TestATaskEndsWithinASecondOfBeingToldTo(t *testing.T) {
 	ctx := context.Background()
 	m := b.storeQuestion("what does a piano cost?")
 	done := make(chan error, 1)
-	go func() { done <- b.agent.Ask(ctx, b.admin, m, m.Body) }()
+	go func() { done <- b.agent.Questions.Ask(ctx, b.admin, m, m.Body) }()
 	<-begun
 	task, _ := b.task()
 	found, err := store.TaskByEvent(ctx, b.store.DB(), b.admin.ID, m.EventID)
@@ -283,7 +285,7 @@ func TestATaskEndsWithinASecondOfBeingToldTo(t *testing.T) {
 		return err
 	}))
 	require.NoError(t, <-done)
-	require.Contains(t, b.sent(b.admin)[0], "Stopped: you asked me to.")
+	require.Contains(t, b.queuedTexts(b.admin)[0], "Stopped: you asked me to.")
 	task, _ = b.task()
 	require.Equal(t, store.TaskKilled, task.State)
 }
@@ -353,7 +355,7 @@ func TestAnAnswerIsShownWhileItStreamsAndItsLastWordReplacesIt(t *testing.T) {
 	b := setup(t, model)
 	b.setTools()
 	hs := &screen{}
-	b.agent.Box = outbox.New(b.store, outbox.Rules{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, hs)
+	b.agent.box = outbox.New(b.store, outbox.Settings{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, hs)
 	said := b.ask("what does a grand piano cost?")
 	require.Contains(t, said, "120 euro")
 	require.NotEmpty(t, hs.shown)
@@ -367,5 +369,5 @@ func TestAnAnswerIsShownWhileItStreamsAndItsLastWordReplacesIt(t *testing.T) {
 	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select content::text from outbox where chat_id = $1", b.admin.ID).Scan(&content))
 	require.Contains(t, content, `"m.replace"`)
 	require.Contains(t, content, `$live`)
-	require.Nil(t, b.agent.Box.Live(b.chat, ""), "nothing is ever shown half done in a contact's chat")
+	require.Nil(t, b.agent.box.Live(b.chat, ""), "nothing is ever shown half done in a contact's chat")
 }

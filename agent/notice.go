@@ -2,17 +2,15 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
-	"multis/bridgebridge"
 	"multis/outbox"
 	"multis/store"
 	"multis/text"
 )
 
-// quotes writes messages as quotes in Markdown.
-func quotes(waiting []store.Message) string {
+// quoteMessages formats messages as Markdown quotes.
+func quoteMessages(waiting []store.Message) string {
 	quoted := make([]string, len(waiting))
 	for i, m := range waiting {
 		quoted[i] = "> " + text.Escape(text.Clip(m.Body, 300))
@@ -28,22 +26,22 @@ func roomLink(chat store.Chat) string {
 	return chat.RoomID.URI().MatrixToURL()
 }
 
-// notify queues a notice for the admin room. It is deleted with any of the messages that it quotes or rests on. Without an admin room the
-// transaction fails and is tried later.
-func (a *Agent) notify(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, markdown string, quoted, restsOn []store.MessageID) error {
+// notify queues a notice for the admin room. The notice is deleted with any message that it quotes or rests on. Without an admin room the
+// transaction fails, and its job is retried.
+func (c *core) notify(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, markdown string, quoted, restsOn []store.MessageID) error {
 	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {
 		return err
 	}
 	letter := outbox.Notice(room, markdown, kind)
 	letter.About, letter.RestsOn = quoted, restsOn
-	_, _, err = a.Box.Queue(ctx, tx, letter)
+	_, _, err = c.box.Queue(ctx, tx, letter)
 	return err
 }
 
 // Notify queues a notice for the admin room.
-func (a *Agent) Notify(ctx context.Context, tx store.Tx, markdown string) error {
-	return a.notify(ctx, tx, outbox.Quiet, markdown, nil, nil)
+func (c *core) Notify(ctx context.Context, tx store.Tx, markdown string) error {
+	return c.notify(ctx, tx, outbox.Quiet, markdown, nil, nil)
 }
 
 // idsOf returns the ids of messages.
@@ -53,17 +51,4 @@ func idsOf(messages []store.Message) []store.MessageID {
 		ids[i] = m.ID
 	}
 	return ids
-}
-
-// chatLabel names a chat and its network.
-func chatLabel(c store.Chat) string {
-	return numbered(bridgebridge.DisplayName(c.Name)+" · "+bridgebridge.NetworkName(c.Protocol), c)
-}
-
-// numbered adds a chat's number to its name if another chat has the same name.
-func numbered(name string, c store.Chat) string {
-	if !c.Namesake {
-		return name
-	}
-	return fmt.Sprintf("%s #%d", name, c.ID)
 }

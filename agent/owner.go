@@ -1,24 +1,27 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"multis/agent/run"
+	"multis/policy/rules"
+	"multis/search"
 	"multis/store"
 	"multis/tools"
 )
 
-// ownerRounds bounds the model's calls for one question of the owner's.
+// ownerRounds is the maximum number of model calls for one question of the owner.
 const ownerRounds = 12
 
-// callForOwner sets the attempt up to call tools for the owner, within what he asked for.
-func (r *attempt) callForOwner(ctx context.Context, room store.Chat, task store.Task) (err error) {
-	r.run.Account = accountOf(task)
+// prepareForOwner prepares the attempt to answer the owner: its caller, with the limits of the task, its tools and its skills.
+func (r *attempt) prepareForOwner(ctx context.Context, room store.Chat, task store.Task) (err error) {
+	r.run.PayingTask = payingTaskOf(task)
 	r.run.Caller = tools.Caller{
-		Owner: true, Chat: room, Agent: r.persona.ID, Task: task.ID, Asked: task.Input, Allow: r.persona.Allow, Deny: r.persona.Deny,
+		Owner: true, Surface: r.core.surfaceOf(task), Chat: room, Agent: r.persona.ID, Task: task.ID, OwnerText: task.Input, Allow: r.persona.Allow, Deny: r.persona.Deny,
 		Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
 	}
 	if task.MessageID != nil {
@@ -27,40 +30,52 @@ func (r *attempt) callForOwner(ctx context.Context, room store.Chat, task store.
 	if err := r.limitTools(ctx, task); err != nil {
 		return err
 	}
-	if r.places, err = r.agent.placesOf(ctx, task.Input); err != nil {
+	if r.area, err = r.core.searchAreaOf(ctx, task.Input); err != nil {
 		return err
 	}
-	r.run.Caller.Scope = r.places.scope
-	r.handleTools(task)
+	r.run.Caller.Scope = r.area.scope
+	r.setHandlers(task)
 	return r.loadSkills(ctx)
 }
 
-// callForParent sets the attempt up to call tools for another agent's task. It may see what that task may see, and is kept to its limits.
-func (r *attempt) callForParent(ctx context.Context, room store.Chat, task, parent store.Task) (err error) {
-	r.run.Task, r.run.Account = task, accountOf(parent)
-	// What a model wrote may name a chat, and may have an address: neither is the owner's word.
-	if r.places, err = r.agent.placesOf(ctx, parent.Input); err != nil {
+// surfaceOf returns where the calls of a task of the owner's come from.
+func (c *core) surfaceOf(task store.Task) rules.Surface {
+	switch task.Kind {
+	case store.TaskClock:
+		return rules.SurfaceSchedule
+	case store.TaskChild:
+		return rules.SurfaceDelegate
+	default:
+		return cmp.Or(c.surface, rules.SurfaceOwner)
+	}
+}
+
+// prepareForParent prepares the attempt to work for another task. It has the scope and the limits of that task.
+func (r *attempt) prepareForParent(ctx context.Context, room store.Chat, task, parent store.Task) (err error) {
+	r.run.Task, r.run.PayingTask = task, payingTaskOf(parent)
+	// The scope follows from the owner's words: task.Input was written by a model, and may name other chats.
+	if r.area, err = r.core.searchAreaOf(ctx, parent.Input); err != nil {
 		return err
 	}
-	r.run.Caller = tools.Caller{
-		Owner: true, Chat: room, Agent: r.persona.ID, Scope: r.places.scope, Allow: r.persona.Allow, Deny: r.persona.Deny,
+	r.run.Caller = tools.Caller{ // tainted, because a model wrote what the task is
+		Owner: true, Surface: r.core.surfaceOf(task), Tainted: true, Chat: room, Agent: r.persona.ID, Scope: r.area.scope, Allow: r.persona.Allow, Deny: r.persona.Deny,
 		Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
 	}
 	if err := r.limitTools(ctx, parent); err != nil {
 		return err
 	}
-	r.handleTools(task)
+	r.setHandlers(task)
 	if err := r.loadSkills(ctx); err != nil {
 		return err
 	}
 	if task.Kind == store.TaskStep {
-		r.run.Caller.Asked = parent.Input // those are the owner's words
+		r.run.Caller.OwnerText = parent.Input // the goal of the plan, which the owner wrote
 	}
 	return nil
 }
 
-// handleTools carries out the tools for working with other agents, as far as the task may use them.
-func (r *attempt) handleTools(task store.Task) {
+// setHandlers sets the handlers of the tools for working with other agents, and denies those that the task may not use.
+func (r *attempt) setHandlers(task store.Task) {
 	r.denyUnusableTools(task)
 	r.run.Handlers = map[string]run.Handler{
 		tools.DelegateName: r.delegate, tools.SessionsSendName: r.delegate, tools.HandoffName: r.handOff,
@@ -68,81 +83,97 @@ func (r *attempt) handleTools(task store.Task) {
 	}
 }
 
-// limitTools limits the caller to the tools of a saved task, or to those that a schedule was allowed when it was set. A schedule has no conversation but
-// its own unless the owner wanted that.
+// limitTools limits the caller to the tools of a saved task, or to those that the owner granted a schedule when he set it. A task of a schedule
+// that no longer exists gets no tools. The room's conversation is left out unless the owner wanted the schedule to read it.
 func (r *attempt) limitTools(ctx context.Context, task store.Task) error {
 	if task.Tools != nil {
-		r.run.Caller.Within = [][]string{task.Tools}
+		r.run.Caller.AllowLists = [][]string{task.Tools}
 	}
-	if task.Kind != store.TaskClock || task.RunID == nil {
+	if task.Kind != store.TaskClock {
 		return nil
 	}
-	r.run.Caller.Only, r.noHistory = []string{}, true
-	s, err := store.ScheduleOfRun(ctx, r.agent.Store.DB(), *task.RunID)
+	r.run.Caller.GrantedTools, r.noHistory = []string{}, true
+	if task.RunID == nil {
+		return nil
+	}
+	s, err := store.ScheduleOfRun(ctx, r.core.store.DB(), *task.RunID)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil // it was cancelled meanwhile
+		return nil // the schedule was cancelled meanwhile
 	}
 	if err != nil {
 		return err
 	}
-	r.run.Caller.Only, r.noHistory = append(r.run.Caller.Only, s.Tools...), s.Session != store.SessionMain
+	r.run.Caller.GrantedTools, r.noHistory = append(r.run.Caller.GrantedTools, s.Tools...), s.Session != store.SessionMain
 	return nil
 }
 
-// history returns what was said in the room before, unless the task has no part in it.
+// history returns the earlier conversation in the room. It is empty for a task that does not belong to it.
 func (r *attempt) history(ctx context.Context, room store.Chat) (conversation, error) {
 	if r.noHistory {
 		return conversation{}, nil
 	}
-	return r.readConversation(ctx, r.agent.Store.DB(), room, []store.MessageID{r.run.Caller.Message})
+	return r.readConversation(ctx, r.core.store.DB(), room, []store.MessageID{r.run.Caller.Message})
 }
 
-// ownerOpening builds the first request for a question of the owner's.
-func (r *attempt) ownerOpening(ctx context.Context, room store.Chat, task store.Task) (run.Opening, error) {
-	_, question := r.agent.Personas.CutMention(task.Input)
-	found, err := r.agent.lookUp(ctx, r.places, question)
-	if err != nil {
-		return run.Opening{}, err
+// material is what the first request of a task of the owner's is built from.
+type material struct {
+	assistant string // the name under which the persona answers
+	question  string // without the mention of an agent
+	found     search.Result
+	before    conversation
+}
+
+// readMaterial reads the material for a question of the owner's, or for a plan's goal.
+func (r *attempt) readMaterial(ctx context.Context, room store.Chat, input string) (m material, err error) {
+	_, m.question = r.core.personas.CutMention(input)
+	if m.found, err = r.core.lookUp(ctx, r.area, m.question); err != nil {
+		return material{}, err
 	}
-	before, err := r.history(ctx, room)
-	if err != nil {
-		return run.Opening{}, err
+	if m.before, err = r.history(ctx, room); err != nil {
+		return material{}, err
 	}
-	name, err := store.AssistantName(ctx, r.agent.Store.DB(), r.agent.Name)
+	m.assistant, err = r.assistantName(ctx)
+	return m, err
+}
+
+// buildOwnerRequest builds the first request for a question of the owner's.
+func (r *attempt) buildOwnerRequest(ctx context.Context, room store.Chat, task store.Task) (run.FirstRequest, error) {
+	m, err := r.readMaterial(ctx, room, task.Input)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
 	var notes []store.Note
 	if !r.noNotes {
-		db, err := r.agent.Store.OwnerReader(r.run.Caller.Scope)
+		db, err := r.core.store.OwnerReader(r.run.Caller.Scope)
 		if err != nil {
-			return run.Opening{}, err
+			return run.FirstRequest{}, err
 		}
 		if notes, err = store.CurrentNotes(ctx, db, r.run.Caller.Scope, run.MaxNotes); err != nil {
-			return run.Opening{}, err
+			return run.FirstRequest{}, err
 		}
 	}
 	work, about, err := r.handoffSummary(ctx)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
 	p := run.Prompt{
-		Rules: fmt.Sprintf(ownerRules, r.name(name)), Manner: r.manner(), Notes: run.NotesText(notes), Passages: found.Hits, Summary: before.summary.Body,
-		Window: before.said, Work: work, Question: question, ToolNotes: r.toolNotes(),
+		Rules: fmt.Sprintf(ownerRules, m.assistant), Instructions: r.instructions(), Notes: run.NotesText(notes), Passages: m.found.Hits,
+		Summary: m.before.summary.Body, Window: m.before.messages, Work: work, Question: m.question, ToolNotes: r.toolNotes(),
+		Foreign: m.before.tainted || run.HasForeignNotes(notes),
 	}
 	if task.Target != nil {
 		p.Form = run.AnswerForm + "\n" + messageForm
 	}
 	first, err := r.run.Compose(ctx, p, string(store.TaskAsk), room.ID)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
-	first.About = slices.Concat(first.About, before.messages(), learnedFrom(notes), about)
+	first.About = slices.Concat(first.About, m.before.messageIDs(), noteSources(notes), about)
 	return first, nil
 }
 
-// learnedFrom returns the messages that notes were learned from.
-func learnedFrom(notes []store.Note) []store.MessageID {
+// noteSources returns the messages that notes were learned from.
+func noteSources(notes []store.Note) []store.MessageID {
 	var ids []store.MessageID
 	for _, n := range notes {
 		ids = append(ids, n.Sources...)

@@ -22,27 +22,27 @@ const (
 	maxShownPassages = 3
 )
 
-// sourcedText is a text with the passages that it rests on, and the words of them that prove it.
+// sourcedText is a text with the passages that it rests on and the citations from them.
 type sourcedText struct {
-	markdown string
-	used     []search.Hit
-	spans    []store.Span
+	markdown  string
+	used      []search.Hit
+	citations []store.Citation
 }
 
-// isRelevant reports whether a hit is relevant enough to be shown. Hits by date, and of a chat that the question names, were asked for.
+// isRelevant reports whether a hit is relevant enough to be shown. Hits by date, and hits in a chat that the question names, always are.
 func isRelevant(h search.Hit) bool {
 	_, ofChat := h.Role.Chat()
 	return h.Coverage >= minCoverage || h.Similarity > 0 || h.Score == 0 || ofChat
 }
 
-// listPassages shows what was found when no model read it: first what answers the question. What is hardly relevant is left out.
-func (a *Agent) listPassages(ctx context.Context, opening, question string, found search.Result, where places) (sourcedText, error) {
+// listPassages formats the relevant passages that were found, the one that answers the question first.
+func (c *core) listPassages(ctx context.Context, opening, question string, found search.Result, where searchArea) (sourcedText, error) {
 	relevant := found
 	relevant.Hits = slices.DeleteFunc(slices.Clone(found.Hits), func(h search.Hit) bool { return !isRelevant(h) })
 	if len(relevant.Hits) == 0 {
 		return sourcedText{markdown: foundNothing + searchHint(question, found) + where.textIfUnusual()}, nil
 	}
-	answers, err := a.answerFirst(ctx, &relevant)
+	answers, err := c.moveAnswerFirst(ctx, &relevant)
 	if err != nil {
 		return sourcedText{}, err
 	}
@@ -55,23 +55,23 @@ func (a *Agent) listPassages(ctx context.Context, opening, question string, foun
 		case answers != nil && hit.Ref == answers.Hit.Ref:
 			q = *answers
 		case hit.Source == "":
-			if q, err = a.Search.BestSentences(ctx, relevant, hit); err != nil {
+			if q, err = c.search.BestSentences(ctx, relevant, hit); err != nil {
 				return sourcedText{}, err
 			}
 		}
-		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linked(knowledge.CiteQuote(q), listed.used, hit.Ref), text.Escape(text.Clip(plainQuote(q.Text), 400)))
-		listed.spans = append(listed.spans, store.Span{Ref: hit.Ref, Source: knowledge.CiteQuote(q), Quote: q.Text})
+		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linkedSource(knowledge.CiteQuote(q), listed.used, hit.Ref), text.Escape(text.Clip(plainQuote(q.Text), 400)))
+		listed.citations = append(listed.citations, store.Citation{Ref: hit.Ref, Source: knowledge.CiteQuote(q), Quote: q.Text})
 	}
 	listed.markdown = b.String() + where.textIfUnusual()
 	return listed, nil
 }
 
-// answerFirst puts the document that answers the question before the others, and returns its quote; nil if none does.
-func (a *Agent) answerFirst(ctx context.Context, found *search.Result) (*search.Quote, error) {
+// moveAnswerFirst puts the document that answers the question before the others, and returns its quote; nil if none does.
+func (c *core) moveAnswerFirst(ctx context.Context, found *search.Result) (*search.Quote, error) {
 	isDocument := func(h search.Hit) bool { return h.Kind == index.KindKnowledge }
 	documents := *found
 	documents.Hits = slices.DeleteFunc(slices.Clone(found.Hits), func(h search.Hit) bool { return !isDocument(h) })
-	q, ok, err := a.Search.Answer(ctx, documents)
+	q, ok, err := c.search.Answer(ctx, documents)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (a *Agent) answerFirst(ctx context.Context, found *search.Result) (*search.
 	return &q, nil
 }
 
-// nearest says how to see the passages that are the nearest to a question, where there are any.
+// searchHint tells how to see the passages nearest to a question; empty if there are none.
 func searchHint(question string, found search.Result) string {
 	if len(found.Hits) == 0 || strings.Contains(question, "`") {
 		return ""

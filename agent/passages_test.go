@@ -17,15 +17,15 @@ import (
 )
 
 // withoutModel is a business whose memory works and whose model does not.
-func withoutModel(t *testing.T) *bundle {
+func withoutModel(t *testing.T) *fixture {
 	t.Helper()
 	b := setup(t, llm.None{})
-	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
 	return b
 }
 
 // notes has the owner remember something.
-func (b *bundle) notes(text string) {
+func (b *fixture) notes(text string) {
 	b.t.Helper()
 	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.OwnerScope(), func(tx store.Tx) error {
 		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note:" + text, Name: "Notes", Role: policy.Admin, Kind: index.KindConversation, Element: "chat", Hash: text},
@@ -59,13 +59,13 @@ func TestANoteOfTheOwnerThatAnswersComesBeforeDocuments(t *testing.T) {
 func TestWhatSomebodySaidIsAnsweredWithTheNewestMessages(t *testing.T) {
 	t.Parallel()
 	b := withoutModel(t)
-	b.says("the bench arrives on Monday", policy.ActionArchive)
+	b.storeContactMessage("the bench arrives on Monday", policy.ActionArchive)
 	for _, question := range []string{"what did Ana say?", "what did we talk about last with Ana?", "What did Ana write last?", "what did we talk about last"} {
 		require.Contains(t, b.ask(question), "the bench arrives on Monday", question)
 	}
 	require.NotContains(t, b.ask("what did Ana say about a helicopter?"), "bench")
 
-	b.agent.Memory.NotesOnly = true
+	b.agent.memory.NotesOnly = true
 	for _, question := range []string{"what did Ana say?", "what did we talk about last"} {
 		require.NotContains(t, b.ask(question), "bench", "messages are not to be searched")
 	}
@@ -85,7 +85,7 @@ func TestANameThatIsAWordNamesNobody(t *testing.T) {
 		"is it ana's": 0, // not written as a name
 		"is it Ana's": 1,
 	} {
-		places, err := b.agent.placesOf(context.Background(), question)
+		places, err := b.agent.searchAreaOf(context.Background(), question)
 		require.NoError(t, err)
 		require.Len(t, places.named, named, question)
 	}
@@ -99,9 +99,9 @@ func TestAReplyDoesNotFailByTheNoteOfWhatItUsed(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.store.Pool().Exec(ctx, "create trigger refuses before update on chunks for each row execute function refuses()")
 	require.NoError(t, err)
-	b.says("How much is a baguette?", policy.ActionAnswer)
+	b.storeContactMessage("How much is a baguette?", policy.ActionAnswer)
 	before := time.Now()
-	b.turn()
-	require.Len(t, b.sent(b.chat), 1)
+	b.runTurn()
+	require.Len(t, b.queuedTexts(b.chat), 1)
 	require.Less(t, time.Since(before), time.Minute)
 }

@@ -26,11 +26,11 @@ func TestAPersonasFilesAreReadAnewAndAContactsTurnSeesOnlyThree(t *testing.T) {
 		write(name, "this is "+name)
 	}
 	write("SOUL.md", "calm "+strings.Repeat("x", 9000))
-	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true}, {ID: "sales", Name: "Sam", Emoji: "👀", Workspace: folder, Networks: []string{"demo"}, Deny: []string{"search_docs"}}}
+	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true}, {ID: "sales", Name: "Sam", Emoji: "👀", Workspace: folder, Networks: []string{"demo"}, Deny: []string{"search_docs"}}}
 	b.setTools()
 	ask := func() llmtest.Request {
 		m := b.storeQuestion("@sam what does a grand piano cost?")
-		require.NoError(t, b.agent.Ask(context.Background(), b.admin, m, m.Body))
+		require.NoError(t, b.agent.Questions.Ask(context.Background(), b.admin, m, m.Body))
 		return server.Requests()[len(server.Requests())-1]
 	}
 	owner := ask()
@@ -47,11 +47,11 @@ func TestAPersonasFilesAreReadAnewAndAContactsTurnSeesOnlyThree(t *testing.T) {
 	require.Contains(t, content, `"displayname": "Sam"`)
 	require.Contains(t, content, "👀")
 
-	b.says("What does a grand piano cost?", policy.ActionAnswer)
-	b.turn()
+	b.storeContactMessage("What does a grand piano cost?", policy.ActionAnswer)
+	b.runTurn()
 	contact := server.Requests()[len(server.Requests())-1]
 	require.Contains(t, contact.System, "changed since")
 	require.Contains(t, contact.System, "this is IDENTITY.md")
 	require.NotContains(t, contact.System, "this is USER.md")
-	require.True(t, strings.HasPrefix(b.sent(b.chat)[0], "[Sam] A grand piano"), b.sent(b.chat)[0])
+	require.True(t, strings.HasPrefix(b.queuedTexts(b.chat)[0], "[Sam] A grand piano"), b.queuedTexts(b.chat)[0])
 }

@@ -14,72 +14,72 @@ import (
 	"multis/text"
 )
 
-// places are where a question of the owner's is answered from.
-type places struct {
-	scope   policy.Scope
-	named   []policy.ChatName    // chats that the question names
-	unclear []policy.ChatName    // chats whose name several have
-	heard   memory.Conversations // messages of the time that the question is about, in all chats
-	time    string               // that time, as people read it; empty if the question is about none
+// searchArea are the chats and the period from which a question of the owner is answered, beside all documents.
+type searchArea struct {
+	scope         policy.Scope
+	named         []policy.ChatName    // chats that the question names
+	unclear       []policy.ChatName    // chats with a name that several chats have
+	conversations memory.Conversations // messages of the time that the question is about, in all chats
+	time          string               // that time, as people read it; empty if the question names none
 }
 
-// contactScope is what may be read to answer in a chat: public documents, the chat's own data, and that of the person's other chats.
-func (a *Agent) contactScope(ctx context.Context, chat store.Chat) (policy.Scope, error) {
+// contactScope returns what may be read to answer in a chat: public documents, and the data of all chats of the same person.
+func (c *core) contactScope(ctx context.Context, chat store.Chat) (policy.Scope, error) {
 	if chat.Person == nil {
 		return policy.ContactScope(chat.ID), nil
 	}
-	own, err := store.LinkedChats(ctx, a.Store.DB(), chat.ID)
+	own, err := store.LinkedChats(ctx, c.store.DB(), chat.ID)
 	return policy.ContactScope(own...), err
 }
 
-// placesOf returns where to look for a question: in all documents, and in the chats that it names. A question about a time, or about what was said
-// last, also reads the messages of that time in all chats. Other chats have no part in an answer.
-func (a *Agent) placesOf(ctx context.Context, question string) (places, error) {
-	chats, err := a.chatNames(ctx)
+// searchAreaOf returns where to search for a question: in all documents, and in the chats that it names. For a question about a period, or about
+// the newest messages, it also reads the messages of that period in all chats. Other chats are not read.
+func (c *core) searchAreaOf(ctx context.Context, question string) (searchArea, error) {
+	chats, err := c.chatNames(ctx)
 	if err != nil {
-		return places{}, err
+		return searchArea{}, err
 	}
-	var p places
-	p.named, p.unclear = policy.FindMentioned(question, chats, search.IsCommonWord)
+	var p searchArea
+	p.named, p.unclear = policy.FindChatsInQuestion(question, chats, search.IsCommonWord)
 	ids := make([]store.ChatID, len(p.named))
 	for i, c := range p.named {
 		ids[i] = c.ID
 	}
-	_, question = a.Personas.CutMention(question)
-	when := memory.AskedTime(question, a.now().In(a.Zone))
-	if when.IsZero() && a.Memory != nil && !a.Memory.NotesOnly {
-		when = memory.AskedNewest(question, a.now())
+	_, question = c.personas.CutMention(question)
+	when := memory.AskedTime(question, c.now().In(c.zone))
+	if when.IsZero() && c.memory != nil && !c.memory.NotesOnly {
+		when = memory.AskedNewest(question, c.now())
 	}
-	if !when.IsZero() && len(p.named)+len(p.unclear) == 0 && a.Memory != nil {
-		if p.heard, err = a.Memory.ReadConversations(ctx, memory.BriefQuery{Period: when}); err != nil {
-			return places{}, err
+	if !when.IsZero() && len(p.named)+len(p.unclear) == 0 && c.memory != nil {
+		if p.conversations, err = c.memory.ReadConversations(ctx, memory.BriefQuery{Period: when}); err != nil {
+			return searchArea{}, err
 		}
-		p.time, ids = a.timeText(when), p.heard.ChatIDs()
+		p.time, ids = c.timeText(when), p.conversations.ChatIDs()
 	}
 	p.scope = policy.OwnerScope(ids...)
 	return p, nil
 }
 
-// timeText writes a span of time as people read it.
-func (a *Agent) timeText(s schedule.Period) string {
-	from := schedule.FormatTime(s.From, a.now(), a.Zone)
-	if s.Until.IsZero() || s.Until.After(a.now()) {
+// timeText formats a period for people.
+func (c *core) timeText(s schedule.Period) string {
+	from := schedule.FormatTime(s.From, c.now(), c.zone)
+	if s.Until.IsZero() || s.Until.After(c.now()) {
 		return "since " + from
 	}
-	return from + " to " + schedule.FormatTime(s.Until, a.now(), a.Zone)
+	return from + " to " + schedule.FormatTime(s.Until, c.now(), c.zone)
 }
 
 // chatNames returns the names by which the owner may call the chats.
-func (a *Agent) chatNames(ctx context.Context) ([]policy.ChatName, error) {
-	chats, err := store.ChatNames(ctx, a.Store.DB())
+func (c *core) chatNames(ctx context.Context) ([]policy.ChatName, error) {
+	chats, err := store.ChatNames(ctx, c.store.DB())
 	for i, c := range chats {
 		chats[i].Network = bridgebridge.NetworkName(c.Network)
 	}
 	return chats, err
 }
 
-// text tells the owner where was looked.
-func (p places) text() string {
+// text tells the owner where multis searched.
+func (p searchArea) text() string {
 	where := []string{"your documents"}
 	for _, c := range p.named {
 		where = append(where, text.Escape(c.Name)+" · "+text.Escape(c.Network))
@@ -108,7 +108,7 @@ func (p places) text() string {
 }
 
 // textIfUnusual is text in a paragraph of its own; empty if only documents were searched.
-func (p places) textIfUnusual() string {
+func (p searchArea) textIfUnusual() string {
 	if len(p.named)+len(p.unclear) == 0 && p.time == "" {
 		return ""
 	}

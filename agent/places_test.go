@@ -15,14 +15,14 @@ import (
 )
 
 // remembers puts what was captured of Ana's chat into the library.
-func (b *bundle) remembers(text string) {
+func (b *fixture) remembers(text string) {
 	b.t.Helper()
 	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "Ana", Origin: "ana", Data: []byte(text), Role: policy.UserRole(b.chat.ID)})
 	require.NoError(b.t, err)
 }
 
 // anotherAna is a second chat of that name.
-func (b *bundle) anotherAna(protocol string) {
+func (b *fixture) anotherAna(protocol string) {
 	b.t.Helper()
 	room := id.RoomID("!other:x")
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
@@ -77,8 +77,8 @@ func TestCitationsThatAModelMakesUpAreLeftOutAndCounted(t *testing.T) {
 		return n
 	}
 	require.Equal(t, 2, invented(), "a sentence without a source makes nothing up")
-	b.says("What does tuning an upright piano cost?", policy.ActionAnswer)
-	b.turn()
+	b.storeContactMessage("What does tuning an upright piano cost?", policy.ActionAnswer)
+	b.runTurn()
 	require.Equal(t, 4, invented(), "a contact's answers are counted, too")
 }
 
@@ -95,8 +95,8 @@ func TestChatsOfOnePersonShareWhatIsRememberedUntilTheyAreApart(t *testing.T) {
 	b.note(policy.UserRole(other), other, "Ana plays a harpsichord.")
 	b.note(policy.Admin, b.admin.ID, "Ana owes me money.")
 	asked := func() string {
-		b.says("What does tuning a grand piano cost?", policy.ActionAnswer)
-		b.turn()
+		b.storeContactMessage("What does tuning a grand piano cost?", policy.ActionAnswer)
+		b.runTurn()
 		requests := server.Requests()
 		return requestText(requests[len(requests)-1])
 	}

@@ -19,10 +19,13 @@ import (
 	"multis/text"
 )
 
-// Plan begins a plan for a goal of the owner's. The plan is shown to him, and no step begins before he approves it.
-func (a *Agent) Plan(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, goal string) error {
-	planner := a.Personas.ForQuestion(room, goal)
-	model, _ := a.Personas.ModelOf(planner)
+// Plans makes plans for the owner's goals, and carries out their steps one after the other.
+type Plans struct{ *core }
+
+// Plan begins a plan for a goal of the owner. The owner is shown the plan, and no step begins before he approves it.
+func (ps *Plans) Plan(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, goal string) error {
+	planner := ps.personas.ForQuestion(room, goal)
+	model, _ := ps.personas.ModelOf(planner)
 	task, err := store.InsertTask(ctx, tx, store.Task{
 		Key: fmt.Sprintf("plan:%d", message.ID), Kind: store.TaskPlan, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: planner.ID,
 		Model: model.Name(), Input: goal,
@@ -33,65 +36,65 @@ func (a *Agent) Plan(ctx context.Context, tx store.Tx, room store.Chat, message 
 	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task.ID})
 }
 
-// advancePlan proposes a plan, or begins its next step. Between steps no worker waits.
-func (a *Agent) advancePlan(ctx context.Context, task store.Task, room store.Chat) error {
-	r := a.newAttempt(a.Personas.ByID(task.Agent), 1)
+// advance proposes a plan, or begins its next step. No worker waits while a step runs.
+func (ps *Plans) advance(ctx context.Context, task store.Task, room store.Chat) error {
+	r := ps.newAttempt(ps.personas.ByID(task.Agent), 1)
 	r.run.Task = task
-	err := a.decidePlan(ctx, r, room)
+	err := ps.decide(ctx, r, room)
 	var over *llm.OverBudgetError
 	var failed *llm.Error
 	switch {
 	case errors.Is(err, store.ErrTaskLost):
 		return nil
-	case errors.Is(err, run.ErrForgotten):
-		return a.endPlan(ctx, r, room, nil, store.TaskKilled, "a message it rests on was deleted")
+	case errors.Is(err, run.ErrSourceDeleted):
+		return ps.end(ctx, r, room, nil, store.TaskKilled, "a message it rests on was deleted")
 	case errors.As(err, &over):
-		return a.endPlan(ctx, r, room, nil, store.TaskFailed, over.Error())
+		return ps.end(ctx, r, room, nil, store.TaskFailed, over.Error())
 	case errors.As(err, &failed):
-		return a.endPlan(ctx, r, room, nil, store.TaskFailed, "the model did not answer ("+err.Error()+")")
+		return ps.end(ctx, r, room, nil, store.TaskFailed, "the model did not answer ("+err.Error()+")")
 	}
 	return err
 }
 
-// decidePlan does what is next for a plan, according to the owner's approval and the state of its steps.
-func (a *Agent) decidePlan(ctx context.Context, r *attempt, room store.Chat) error {
+// decide takes the next step for a plan, according to the owner's approval and the state of its steps.
+func (ps *Plans) decide(ctx context.Context, r *attempt, room store.Chat) error {
 	why := r.run.Task.StopWhy
-	approval, err := store.ApprovalOf(ctx, a.Store.DB(), r.run.Task.ID, store.PlanCall)
+	approval, err := store.ApprovalOf(ctx, ps.store.DB(), r.run.Task.ID, store.PlanCall)
 	proposed := !errors.Is(err, store.ErrNotFound)
 	if err != nil && proposed {
 		return err
 	}
-	if proposed && why == "" && approval.Allowed == nil && approval.ExpiresAt.After(a.now()) {
+	if proposed && why == "" && approval.Allowed == nil && approval.ExpiresAt.After(ps.now()) {
 		return nil // it waits for the owner
 	}
-	err = r.run.Claim(ctx, r.run.Task, func(ctx context.Context) (run.Opening, error) { return r.planOpening(ctx, room) })
+	err = r.run.Claim(ctx, r.run.Task, func(ctx context.Context) (run.FirstRequest, error) { return r.buildPlanRequest(ctx, room) })
 	if err != nil {
 		return err
 	}
-	steps, err := store.Children(ctx, a.Store.DB(), r.run.Task.ID)
+	steps, err := store.Children(ctx, ps.store.DB(), r.run.Task.ID)
 	switch {
 	case err != nil:
 		return err
 	case why != "":
-		return a.endPlan(ctx, r, room, steps, store.TaskKilled, why)
+		return ps.end(ctx, r, room, steps, store.TaskKilled, why)
 	case !proposed:
-		return a.propose(ctx, r, room)
+		return ps.propose(ctx, r, room)
 	case approval.Allowed == nil:
-		return a.endPlan(ctx, r, room, steps, store.TaskKilled, "nobody agreed to it in 15 minutes")
+		return ps.end(ctx, r, room, steps, store.TaskKilled, "nobody agreed to it in 15 minutes")
 	case !*approval.Allowed:
-		return a.endPlan(ctx, r, room, steps, store.TaskKilled, "you said no")
+		return ps.end(ctx, r, room, steps, store.TaskKilled, "you said no")
 	}
-	return a.nextStep(ctx, r, room, steps)
+	return ps.nextStep(ctx, r, room, steps)
 }
 
-// planOpening builds the first request: the goal, what is found about it, and the plan that the owner wants changed.
-func (r *attempt) planOpening(ctx context.Context, room store.Chat) (run.Opening, error) {
-	if err := r.callForOwner(ctx, room, r.run.Task); err != nil {
-		return run.Opening{}, err
+// buildPlanRequest builds the first request: the goal, the passages found for it, and the plan that the owner wants to change.
+func (r *attempt) buildPlanRequest(ctx context.Context, room store.Chat) (run.FirstRequest, error) {
+	if err := r.prepareForOwner(ctx, room, r.run.Task); err != nil {
+		return run.FirstRequest{}, err
 	}
-	offered, err := r.agent.Tools.Offered(ctx, r.run.Caller)
+	offered, err := r.core.tools.Offered(ctx, r.run.Caller)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
 	names := []string{"none"}
 	if len(offered) > 0 {
@@ -100,55 +103,46 @@ func (r *attempt) planOpening(ctx context.Context, room store.Chat) (run.Opening
 	for _, s := range offered {
 		names = append(names, s.Name)
 	}
-	r.run.Caller.Only = []string{} // no tool is called while it is planned
-	_, goal := r.agent.Personas.CutMention(r.run.Task.Input)
-	found, err := r.agent.lookUp(ctx, r.places, goal)
+	r.run.Caller.GrantedTools = []string{} // the planning itself calls no tools
+	m, err := r.readMaterial(ctx, room, r.run.Task.Input)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
-	before, err := r.history(ctx, room)
+	shown, err := store.Children(ctx, r.core.store.DB(), r.run.Task.ID)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
-	name, err := store.AssistantName(ctx, r.agent.Store.DB(), r.agent.Name)
-	if err != nil {
-		return run.Opening{}, err
-	}
-	shown, err := store.Children(ctx, r.agent.Store.DB(), r.run.Task.ID)
-	if err != nil {
-		return run.Opening{}, err
-	}
-	rules := fmt.Sprintf(planRules, r.name(name), strings.Join(names, ", "))
-	if len(r.colleagues()) > 0 {
-		rules += " Others may do a step." + r.colleaguesText()
+	rules := fmt.Sprintf(planRules, m.assistant, strings.Join(names, ", "))
+	if len(r.delegates()) > 0 {
+		rules += " Others may do a step." + r.delegatesText()
 	}
 	first, err := r.run.Compose(ctx, run.Prompt{
-		Rules: rules, Manner: r.manner(), Passages: found.Hits, Summary: before.summary.Body, Window: before.said, Work: stepLines(shown), Question: goal, Form: planForm,
+		Rules: rules, Instructions: r.instructions(), Passages: m.found.Hits, Summary: m.before.summary.Body, Window: m.before.messages, Work: stepLines(shown), Question: m.question, Form: planForm, Foreign: m.before.tainted,
 	}, string(store.TaskPlan), room.ID)
-	first.About = slices.Concat(first.About, before.messages(), r.run.Task.About)
+	first.About = slices.Concat(first.About, m.before.messageIDs(), r.run.Task.About)
 	return first, err
 }
 
-// propose has the model plan, stores the steps, and asks the owner to approve them.
-func (a *Agent) propose(ctx context.Context, r *attempt, room store.Chat) error {
-	end := r.run.Do(ctx, r.run.Think)
+// propose asks the model for a plan, stores the steps, and asks the owner to approve them.
+func (ps *Plans) propose(ctx context.Context, r *attempt, room store.Chat) error {
+	end := r.run.RunClaimed(ctx, r.run.AskModel)
 	if end.Ending == run.Stopped {
-		return a.endPlan(ctx, r, room, nil, end.State, end.Why)
+		return ps.end(ctx, r, room, nil, end.State, end.Why)
 	}
 	if end.Err != nil {
 		return end.Err
 	}
 	plan, err := parseProposal(end.Text)
 	if err != nil || len(plan.Steps) == 0 {
-		return a.endPlan(ctx, r, room, nil, store.TaskFailed, "the model made no plan of it. Say it in other words")
+		return ps.end(ctx, r, room, nil, store.TaskFailed, "the model made no plan of it. Say it in other words")
 	}
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
+	return ps.store.InTx(ctx, func(tx store.Tx) error {
 		now, err := store.LockTask(ctx, tx, r.run.Task.ID)
 		if err != nil {
 			return err
 		}
 		if now.Forgotten {
-			return run.ErrForgotten
+			return run.ErrSourceDeleted
 		}
 		if err := store.DeletePendingChildren(ctx, tx, r.run.Task); err != nil {
 			return err
@@ -156,10 +150,10 @@ func (a *Agent) propose(ctx context.Context, r *attempt, room store.Chat) error 
 		var all []store.Task
 		for i, s := range plan.Steps {
 			who := r.persona
-			if other, known := r.colleague(s.Agent); known {
+			if other, known := r.delegateNamed(s.Agent); known {
 				who = other
 			}
-			model, _ := a.Personas.ModelOf(who)
+			model, _ := ps.personas.ModelOf(who)
 			all = append(all, store.Task{
 				ParentID: &r.run.Task.ID, Key: fmt.Sprintf("step:%d:%d", r.run.Task.ID, i+1), Kind: store.TaskStep, ChatID: r.run.Task.ChatID, About: now.About, Agent: who.ID,
 				Model: model.Name(), Input: policy.Redact(s.Text), State: store.TaskPending,
@@ -173,49 +167,49 @@ func (a *Agent) propose(ctx context.Context, r *attempt, room store.Chat) error 
 }
 
 // nextStep begins the first step that has not begun, unless one is running or failed.
-func (a *Agent) nextStep(ctx context.Context, r *attempt, room store.Chat, steps []store.Task) error {
+func (ps *Plans) nextStep(ctx context.Context, r *attempt, room store.Chat, steps []store.Task) error {
 	for i, s := range steps {
 		switch {
 		case s.State == store.TaskCompleted:
 		case s.State.IsOver():
-			return a.endPlan(ctx, r, room, steps, store.TaskFailed, fmt.Sprintf("step %d did not work out: %s", i+1, strings.TrimSuffix(s.Error, ".")))
+			return ps.end(ctx, r, room, steps, store.TaskFailed, fmt.Sprintf("step %d did not work out: %s", i+1, strings.TrimSuffix(s.Error, ".")))
 		case s.State == store.TaskPending:
-			return a.beginStep(ctx, r, room, steps, i)
-		case s.StartedAt != nil && a.now().Sub(*s.StartedAt) > childTimeout:
-			return a.endPlan(ctx, r, room, steps, store.TaskTimeout, fmt.Sprintf("step %d took more than an hour", i+1))
-		default: // its end resumes the plan
-			return store.SetTaskState(ctx, a.Store.Writer(), r.run.Task, store.TaskMonitoring)
+			return ps.beginStep(ctx, r, room, steps, i)
+		case s.StartedAt != nil && ps.now().Sub(*s.StartedAt) > childTimeout:
+			return ps.end(ctx, r, room, steps, store.TaskTimeout, fmt.Sprintf("step %d took more than an hour", i+1))
+		default: // the end of the step resumes the plan
+			return store.SetTaskState(ctx, ps.store.Writer(), r.run.Task, store.TaskWaiting)
 		}
 	}
-	return a.endPlan(ctx, r, room, steps, store.TaskCompleted, "")
+	return ps.end(ctx, r, room, steps, store.TaskCompleted, "")
 }
 
 // beginStep enqueues step i, and shows that it is running.
-func (a *Agent) beginStep(ctx context.Context, r *attempt, room store.Chat, steps []store.Task, i int) error {
-	err := a.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.SetTaskState(ctx, tx, r.run.Task, store.TaskMonitoring); err != nil {
+func (ps *Plans) beginStep(ctx context.Context, r *attempt, room store.Chat, steps []store.Task, i int) error {
+	err := ps.store.InTx(ctx, func(tx store.Tx) error {
+		if err := store.SetTaskState(ctx, tx, r.run.Task, store.TaskWaiting); err != nil {
 			return err
 		}
 		if err := store.StartChild(ctx, tx, steps[i].ID); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.ChildArgs{TaskID: steps[i].ID}, jobs.TaskArgs{TaskID: r.run.Task.ID, At: a.now().Add(childTimeout + time.Second)})
+		return jobs.Enqueue(ctx, tx, jobs.SubtaskArgs{TaskID: steps[i].ID}, jobs.TaskArgs{TaskID: r.run.Task.ID, At: ps.now().Add(childTimeout + time.Second)})
 	})
 	if err != nil {
 		return err
 	}
-	steps[i].State = store.TaskAuthorized
-	live := a.Box.Live(room, r.run.Task.LiveEvent)
+	steps[i].State = store.TaskQueued
+	live := ps.box.Live(room, r.run.Task.LiveEvent)
 	if live.Show(ctx, planText(r.run.Task, steps, "")+stopHint(r.run.Task.ID)) && live.Event() != "" {
-		if err := store.SetTaskProgressEvent(ctx, a.Store.Writer(), r.run.Task, live.Event()); err != nil {
+		if err := store.SetTaskProgressEvent(ctx, ps.store.Writer(), r.run.Task, live.Event()); err != nil {
 			zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows a plan")
 		}
 	}
 	return nil
 }
 
-// endPlan ends a plan and its open steps, and tells the owner what the completed ones came to.
-func (a *Agent) endPlan(ctx context.Context, r *attempt, room store.Chat, steps []store.Task, state store.TaskState, why string) error {
+// end ends a plan and its open steps, and sends the owner the answers of the completed ones.
+func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []store.Task, state store.TaskState, why string) error {
 	done := r.run.EndedTask(state, "", why)
 	var about []store.MessageID
 	var said strings.Builder
@@ -229,10 +223,10 @@ func (a *Agent) endPlan(ctx context.Context, r *attempt, room store.Chat, steps 
 	}
 	opening := "🗺️ **" + text.Escape(planTitle(r.run.Task)) + "**"
 	if why != "" {
-		opening += fmt.Sprintf(" is not done: %s.", text.Escape(strings.TrimSuffix(why, "."))) + a.effects(ctx, r.run.Task.ID)
+		opening += fmt.Sprintf(" is not done: %s.", text.Escape(strings.TrimSuffix(why, "."))) + ps.effectsText(ctx, r.run.Task.ID)
 	}
 	list, result := planText(r.run.Task, steps, ""), opening+said.String()+r.footer(ctx, &done)
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
+	return ps.store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.AddSources(ctx, tx, r.run.Task, about); err != nil {
 			return err
 		}
@@ -250,13 +244,13 @@ func (a *Agent) endPlan(ctx context.Context, r *attempt, room store.Chat, steps 
 		if r.run.Task.LiveEvent != "" {
 			letter := outbox.Notice(room, list, outbox.Answer)
 			letter.Replaces, letter.About, letter.RestsOn, letter.TaskID = r.run.Task.LiveEvent, r.run.Task.About, ended.RestsOn, done.ID
-			if _, _, err := a.Box.Queue(ctx, tx, letter); err != nil {
+			if _, _, err := ps.box.Queue(ctx, tx, letter); err != nil {
 				return err
 			}
 		}
 		letter := outbox.Notice(room, result, outbox.Answer)
 		letter.Profile, letter.About, letter.RestsOn, letter.TaskID = r.persona.Profile(), slices.Concat(about, r.run.Task.About), ended.RestsOn, done.ID
-		_, _, err = a.Box.Queue(ctx, tx, letter)
+		_, _, err = ps.box.Queue(ctx, tx, letter)
 		return err
 	})
 }

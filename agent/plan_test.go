@@ -15,7 +15,7 @@ import (
 )
 
 // planner is a bundle whose model plans in the given words, and does each step as do says.
-func planner(t *testing.T, plan string, do llmtest.Script) (*bundle, *llmtest.Server) {
+func planner(t *testing.T, plan string, do llmtest.Script) (*fixture, *llmtest.Server) {
 	t.Helper()
 	model, server := scripted(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.System, "Break the goal into") {
@@ -31,22 +31,22 @@ func planner(t *testing.T, plan string, do llmtest.Script) (*bundle, *llmtest.Se
 const twoSteps = `{"steps": [{"text": "Look up what a grand piano costs"}, {"text": "Say whether **120** euro is enough"}]}`
 
 // plan has a goal planned and returns its task.
-func (b *bundle) plan(goal string) store.Task {
+func (b *fixture) plan(goal string) store.Task {
 	b.t.Helper()
 	ctx := context.Background()
 	m := b.storeQuestion("/plan " + goal)
-	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error { return b.agent.Plan(ctx, tx, b.admin, m, goal) }))
+	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error { return b.agent.Plans.Plan(ctx, tx, b.admin, m, goal) }))
 	task, _ := b.task()
 	b.resume(task.ID)
 	return b.taskByID(task.ID)
 }
 
-func (b *bundle) resume(task store.TaskID) {
+func (b *fixture) resume(task store.TaskID) {
 	b.t.Helper()
-	require.NoError(b.t, b.agent.Resume(context.Background(), task, false))
+	require.NoError(b.t, b.agent.Tasks.Resume(context.Background(), task, false))
 }
 
-func (b *bundle) taskByID(task store.TaskID) store.Task {
+func (b *fixture) taskByID(task store.TaskID) store.Task {
 	b.t.Helper()
 	t, err := store.TaskByID(context.Background(), b.store.DB(), task)
 	require.NoError(b.t, err)
@@ -54,13 +54,13 @@ func (b *bundle) taskByID(task store.TaskID) store.Task {
 }
 
 // agrees says to a plan what the owner says.
-func (b *bundle) agrees(plan store.Task, allowed bool) {
+func (b *fixture) agrees(plan store.Task, allowed bool) {
 	b.t.Helper()
 	ctx := context.Background()
 	a, err := store.ApprovalOf(ctx, b.store.DB(), plan.ID, store.PlanCall)
 	require.NoError(b.t, err)
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.DecideApproval(ctx, tx, a.ID, allowed, b.agent.now())
+		_, err := store.DecideApproval(ctx, tx, a.ID, store.ApprovalDecision{Allowed: allowed}, b.agent.now())
 		return err
 	}))
 	b.resume(plan.ID)
@@ -77,8 +77,8 @@ func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 	})
 	b.agent.fence = func() string { return "=== FENCE" }
 	plan := b.plan("tune the grand piano for 120 euro")
-	require.Equal(t, store.TaskMonitoring, plan.State)
-	require.Empty(t, b.sent(b.admin), "the admin room asks, by a job of its own")
+	require.Equal(t, store.TaskWaiting, plan.State)
+	require.Empty(t, b.queuedTexts(b.admin), "the admin room asks, by a job of its own")
 	require.Equal(t, 1, b.jobs("approval"))
 	steps := b.children()
 	require.Len(t, steps, 2)
@@ -93,7 +93,7 @@ func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 	require.Equal(t, 1, b.jobs("child"))
 	b.resume(plan.ID) // a second process, or the one after a crash
 	require.Equal(t, 1, b.jobs("child"))
-	require.Equal(t, store.TaskMonitoring, b.taskByID(plan.ID).State)
+	require.Equal(t, store.TaskWaiting, b.taskByID(plan.ID).State)
 	b.resume(steps[0].ID)
 	b.resume(steps[0].ID)
 	b.resume(plan.ID)
@@ -103,7 +103,7 @@ func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 	b.resume(plan.ID)
 	b.resume(plan.ID)
 	require.Equal(t, store.TaskCompleted, b.taskByID(plan.ID).State)
-	said := b.sent(b.admin)
+	said := b.queuedTexts(b.admin)
 	require.Len(t, said, 1)
 	require.Contains(t, said[0], "A grand piano costs 120 euro. [prices.md › Pianos")
 	require.Contains(t, said[0], "It is enough.")
@@ -114,9 +114,9 @@ func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 	golden(t, "plan.txt", requestText(requests[0]))
 	golden(t, "step.txt", requestText(requests[2]))
 	for _, task := range []store.TaskID{plan.ID, steps[0].ID, steps[1].ID} {
-		p, err := b.agent.Replay(ctx, task, nil)
+		p, err := b.agent.Replays.Replay(ctx, task, nil)
 		require.NoError(t, err)
-		require.Empty(t, p.Differs+p.Over)
+		require.Empty(t, p.Difference+p.Incomplete)
 	}
 }
 
@@ -131,12 +131,12 @@ func TestAPlanEndsWithTheStepThatDoesNotWorkOut(t *testing.T) {
 	plan := b.plan("count")
 	b.agrees(plan, true)
 	for _, step := range b.children()[:2] {
-		require.NoError(t, b.agent.Resume(context.Background(), step.ID, true))
+		require.NoError(t, b.agent.Tasks.Resume(context.Background(), step.ID, true))
 		b.resume(plan.ID)
 	}
 	require.Equal(t, store.TaskFailed, b.taskByID(plan.ID).State)
 	require.Equal(t, store.TaskKilled, b.children()[2].State)
-	said := b.sent(b.admin)
+	said := b.queuedTexts(b.admin)
 	require.Len(t, said, 1)
 	require.Contains(t, said[0], "One is done.")
 	require.Contains(t, said[0], "step 2 did not work out")
@@ -152,13 +152,13 @@ func TestAPlanThatCannotGoOnTakesItsStepsAlong(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.store.Pool().Exec(ctx, "update approvals set allowed = true where task_id = $1", plan.ID)
 	require.NoError(t, err)
-	require.Error(t, b.agent.Resume(ctx, plan.ID, false), "another attempt may mend it")
-	require.NoError(t, b.agent.Resume(ctx, plan.ID, true))
+	require.Error(t, b.agent.Tasks.Resume(ctx, plan.ID, false), "another attempt may mend it")
+	require.NoError(t, b.agent.Tasks.Resume(ctx, plan.ID, true))
 	require.Equal(t, store.TaskFailed, b.taskByID(plan.ID).State)
 	for _, step := range b.children() {
 		require.Equal(t, store.TaskKilled, step.State)
 	}
-	require.Contains(t, b.sent(b.admin)[0], "did not work out")
+	require.Contains(t, b.queuedTexts(b.admin)[0], "did not work out")
 }
 
 func TestAPlanThatNobodyWantsIsNotDone(t *testing.T) {
@@ -188,15 +188,15 @@ func TestAPlanThatNobodyWantsIsNotDone(t *testing.T) {
 	for _, step := range b.children() {
 		require.Equal(t, store.TaskKilled, step.State, step.Input)
 	}
-	said := strings.Join(b.sent(b.admin), "\n")
+	said := strings.Join(b.queuedTexts(b.admin), "\n")
 	require.Contains(t, said, "another thing** is not done: nobody agreed to it in 15 minutes.")
 	require.Contains(t, said, "a third thing** is not done: you asked me to.")
 	require.Len(t, server.Requests(), 3, "no step asked its model")
 
-	b.agent.Personas.Model, _ = scripted(t, llmtest.Say("I would rather not."))
+	b.agent.personas.Model, _ = scripted(t, llmtest.Say("I would rather not."))
 	vague := b.plan("something")
 	require.Equal(t, store.TaskFailed, b.taskByID(vague.ID).State)
-	require.Contains(t, strings.Join(b.sent(b.admin), "\n"), "Say it in other words")
+	require.Contains(t, strings.Join(b.queuedTexts(b.admin), "\n"), "Say it in other words")
 }
 
 func TestAPlanIsMadeAnewAsTheOwnerWantsIt(t *testing.T) {
@@ -229,7 +229,7 @@ func TestAMessageThatIsDeletedTakesItsPlanAlong(t *testing.T) {
 	plan := b.plan("sell the flowerpot")
 	b.agrees(plan, true)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.RedactMessage(ctx, tx, b.admin.ID, b.message(*plan.MessageID).EventID, time.Now())
+		_, err := store.RedactMessage(ctx, tx, b.admin.ID, b.messageByID(*plan.MessageID).EventID, time.Now())
 		return err
 	}))
 	b.resume(b.children()[0].ID)
@@ -246,7 +246,7 @@ func TestAStepThatNeedsAPersonWaitsForHimAndIsDoneByWhoeverWasNamed(t *testing.T
 	ctx := context.Background()
 	b, server := planner(t, `{"steps": [{"text": "Switch it on", "agent": "shop"}, {"text": "Say so", "agent": "nobody"}]}`,
 		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("It is on.", 0, "")}))
-	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"shop"}}, {ID: "shop", Can: []string{"lamps"}}, {ID: "zebra"}}
+	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"shop"}}, {ID: "shop", Capabilities: []string{"lamps"}}, {ID: "zebra"}}
 	l := &lamp{tier: tools.Confirm}
 	b.setTools(l)
 	plan := b.plan("light")
@@ -260,7 +260,7 @@ func TestAStepThatNeedsAPersonWaitsForHimAndIsDoneByWhoeverWasNamed(t *testing.T
 	var asked int64
 	require.NoError(t, b.store.DB().QueryRow(ctx, "select id from approvals where task_id = $1", steps[0].ID).Scan(&asked))
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.DecideApproval(ctx, tx, asked, true, time.Now())
+		_, err := store.DecideApproval(ctx, tx, asked, store.ApprovalDecision{Allowed: true}, time.Now())
 		return err
 	}))
 	b.resume(steps[0].ID)

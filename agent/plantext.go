@@ -19,7 +19,7 @@ const (
 	maxStepAnswer = 3000
 )
 
-// proposal is a plan as a model is asked to return it; see planForm.
+// proposal is a plan in the form that a model returns; see planForm.
 type proposal struct {
 	Steps []struct {
 		Text  string `json:"text"`
@@ -27,9 +27,9 @@ type proposal struct {
 	} `json:"steps"`
 }
 
-// parseProposal reads a plan. Steps without words, and those beyond maxSteps, are left out.
-func parseProposal(said string) (proposal, error) {
-	object, ok := text.JSONObject(said)
+// parseProposal parses a plan. It leaves out empty steps and those beyond maxSteps.
+func parseProposal(raw string) (proposal, error) {
+	object, ok := text.JSONObject(raw)
 	if !ok {
 		return proposal{}, errors.New("no JSON object in it")
 	}
@@ -55,13 +55,13 @@ func printable(s string) string {
 	}, s))
 }
 
-// planTitle is the plan's goal, in a line.
+// planTitle returns the plan's goal on one line.
 func planTitle(plan store.Task) string {
 	goal, _, _ := strings.Cut(plan.Input, "\n")
 	return cmp.Or(text.Clip(text.CollapseSpaces(goal), maxTitle), fmt.Sprintf("Plan %d", plan.ID))
 }
 
-// planText shows a plan with the state of its steps, and what the current one does now.
+// planText formats a plan with the state of its steps, and the progress of the current step.
 func planText(plan store.Task, steps []store.Task, now string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "🗺️ **%s**\n", text.Escape(planTitle(plan)))
@@ -86,7 +86,7 @@ func planText(plan store.Task, steps []store.Task, now string) string {
 	return b.String()
 }
 
-// stopHint tells how to stop a plan.
+// stopHint returns the line that tells how to stop a plan.
 func stopHint(plan store.TaskID) string {
 	return fmt.Sprintf("\n\n_plan %d · ❌ or_ `/cancel-task %d` _stops it_", plan, plan)
 }

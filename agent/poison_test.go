@@ -48,33 +48,33 @@ func TestWhatAContactWritesReachesNoPersonaNoOwnersMemoryAndNoOtherChat(t *testi
 	b := setup(t, model)
 	ctx := t.Context()
 	mem := memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
-	b.agent.Memory = mem
+	b.agent.memory = mem
 	b.setTools(tools.RecallMemory{Memory: mem}, tools.Remember{Store: b.store, Memory: mem}, tools.FindFiles{})
-	b.agent.Tools.Add(tools.Schedule{Store: b.store, Registry: b.agent.Tools, Owner: "@owner:x", Zone: time.UTC})
+	b.agent.tools.Add(tools.Schedule{Store: b.store, Registry: b.agent.tools, Owner: "@owner:x", Zone: time.UTC})
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "SOUL.md"), []byte("calm"), 0o600))
-	b.agent.Personas.All = []persona.Persona{{ID: "main", Default: true, Workspace: folder}}
+	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Workspace: folder}}
 	ana := b.chat
 	ben := b.otherChat("Ben")
 
 	for _, line := range poison {
-		b.says(line, policy.ActionAnswer)
+		b.storeContactMessage(line, policy.ActionAnswer)
 	}
 	require.NoError(t, mem.Capture(ctx, ana.ID, false))
 	require.NoError(t, mem.IndexMessages(ctx))
 	role := policy.UserRole(ana.ID)
 	require.Equal(t, len(poison), b.count("select count(*) from notes where role = $1", role), "the model obeyed: the notes of her own chat hold it")
 
-	b.turn()
+	b.runTurn()
 	for _, question := range []string{"what did Ana say about the grand piano?", "what does a grand piano cost?"} {
 		m := b.storeQuestion(question)
-		require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+		require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	}
 	require.Positive(t, b.count("select count(*) from approvals"), "in the owner's room it obeyed as well: he is asked")
 	before := len(server.Requests())
 	b.chat = ben
-	b.says("What does a grand piano cost?", policy.ActionAnswer)
-	b.turn()
+	b.storeContactMessage("What does a grand piano cost?", policy.ActionAnswer)
+	b.runTurn()
 	require.Greater(t, len(server.Requests()), before, "the model was asked")
 	for _, r := range server.Requests()[before:] {
 		require.NotContains(t, r.System+r.Last(), "POISON", "nothing of it in what is read for Ben")
@@ -94,7 +94,7 @@ func TestWhatAContactWritesReachesNoPersonaNoOwnersMemoryAndNoOtherChat(t *testi
 }
 
 // otherChat is a chat in business mode with somebody else.
-func (b *bundle) otherChat(name string) (chat store.Chat) {
+func (b *fixture) otherChat(name string) (chat store.Chat) {
 	b.t.Helper()
 	room, mode := id.RoomID("!"+name+":x"), policy.ModeBusiness
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) (err error) {

@@ -15,28 +15,28 @@ import (
 
 // contactAnswer is an answer to a contact. An empty text means that no source supports one.
 type contactAnswer struct {
-	text      string
-	spans     []store.Span
-	why       string
-	words     string // why a person is needed, as the model says it: stored only where it is deleted with what it rests on
-	used      []search.Hit
-	scope     policy.Scope // in which used was found
-	task      *store.Task  // that the answer ends; nil when no model was asked
-	summarise bool         // the conversation is long enough to be summarised
+	text        string
+	citations   []store.Citation
+	reason      string
+	modelReason string // why a person is needed, in the model's words: stored only where it is deleted with the messages that it rests on
+	used        []search.Hit
+	scope       policy.Scope // in which used was found
+	task        *store.Task  // the task that the answer ends; nil if no model was asked
+	summarise   bool         // the conversation is long enough to be summarised
 }
 
-// quote answers with a passage's own words, if it has enough of what the question is about.
-func (a *Agent) quote(ctx context.Context, found search.Result) (contactAnswer, error) {
-	q, ok, err := a.Search.Answer(ctx, found)
+// quoteAnswer answers with a quoted passage that covers enough of the question.
+func (t *Turns) quoteAnswer(ctx context.Context, found search.Result) (contactAnswer, error) {
+	q, ok, err := t.search.Answer(ctx, found)
 	if err != nil || !ok {
-		return contactAnswer{why: "Your public documents don't answer this question."}, err
+		return contactAnswer{reason: "Your public documents don't answer this question."}, err
 	}
 	source := knowledge.CiteQuote(q)
 	return contactAnswer{
-		text:  plainQuote(q.Text) + titlesText([]search.Hit{q.Hit}),
-		used:  []search.Hit{q.Hit},
-		spans: []store.Span{{Ref: q.Hit.Ref, Source: source, Quote: q.Text}},
-		why:   coverageText(q.Coverage),
+		text:      plainQuote(q.Text) + titlesText([]search.Hit{q.Hit}),
+		used:      []search.Hit{q.Hit},
+		citations: []store.Citation{{Ref: q.Hit.Ref, Source: source, Quote: q.Text}},
+		reason:    coverageText(q.Coverage),
 	}, nil
 }
 
@@ -48,7 +48,7 @@ func coverageText(coverage float64) string {
 	return fmt.Sprintf("This passage covers %.0f %% of the question.", 100*coverage)
 }
 
-// titlesText names the documents behind an answer to a contact, who cannot open them.
+// titlesText names the documents of an answer to a contact, who cannot open them.
 func titlesText(hits []search.Hit) string {
 	var titles []string
 	for _, h := range hits {
@@ -73,7 +73,7 @@ func plainQuote(quote string) string {
 			}
 			line = strings.Join(cells, ": ")
 		}
-		if line = run.Plain(line); line != "" {
+		if line = run.WithoutMarkup(line); line != "" {
 			lines = append(lines, line)
 		}
 	}

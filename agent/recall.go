@@ -18,27 +18,27 @@ import (
 const (
 	// maxPassages is how many passages of documents a model reads.
 	maxPassages = 6
-	// maxRecalled is how many notes and messages it reads beside them.
+	// maxRecalled is how many notes and messages a model reads beside them.
 	maxRecalled = 6
-	// maxHeard is how many messages of the time that a question is about it reads, the newest.
-	maxHeard = 120
+	// maxPeriodMessages is how many messages of the asked period a model reads, the newest.
+	maxPeriodMessages = 120
 )
 
-// lookUp searches for the owner: documents, notes, and messages in the chats of where. Messages of the time that the question is about come first;
-// then notes that answer it, documents that do, and messages of the chats that it names.
-func (a *Agent) lookUp(ctx context.Context, where places, question string) (search.Result, error) {
+// lookUp searches documents, notes, and messages in the chats of where. The result has messages of the asked period first, then notes that
+// answer the question, documents that do, and messages of the chats that it names.
+func (c *core) lookUp(ctx context.Context, where searchArea, question string) (search.Result, error) {
 	scope := where.scope
-	found, err := a.Search.AsOwner(ctx, scope, search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
+	found, err := c.search.AsOwner(ctx, scope, search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
 	if err != nil {
 		return search.Result{}, err
 	}
 	if len(found.Terms) == 0 {
-		found.Hits = nil // only stop words: the newest passages are no answer
+		found.Hits = nil // only stop words: the search returned just the newest passages
 	}
-	if a.Memory == nil {
+	if c.memory == nil {
 		return found, nil
 	}
-	recalled, err := a.Memory.Recall(ctx, memory.Question{Text: question, Owner: true, Scope: scope, Limit: maxRecalled})
+	recalled, err := c.memory.Recall(ctx, memory.Question{Text: question, Owner: true, Scope: scope, Limit: maxRecalled})
 	if err != nil {
 		return search.Result{}, err
 	}
@@ -47,16 +47,16 @@ func (a *Agent) lookUp(ctx context.Context, where places, question string) (sear
 		recalled.Hits = nil
 	}
 	if recalled.Newest {
-		found.Hits = nil // they only have the name of the person who is asked about
+		found.Hits = nil // these only contain the person's name
 	}
 	var heard []search.Hit
-	if len(where.heard.Messages) > 0 {
-		heard = a.Memory.Hits(where.heard)
-		recalled.Hits = slices.DeleteFunc(recalled.Hits, func(h search.Hit) bool { return h.Ref.Kind == store.RefMessage }) // messages are among the heard
+	if len(where.conversations.Messages) > 0 {
+		heard = c.memory.Hits(where.conversations)
+		recalled.Hits = slices.DeleteFunc(recalled.Hits, func(h search.Hit) bool { return h.Ref.Kind == store.RefMessage }) // these messages are in heard already
 	}
 	found.Hits = append(found.Hits, recalled.Hits...)
 	slices.SortStableFunc(found.Hits, func(a, b search.Hit) int { return cmp.Compare(rank(a, named), rank(b, named)) })
-	found.Hits = slices.Concat(heard[:min(len(heard), maxHeard)], found.Hits)
+	found.Hits = slices.Concat(heard[:min(len(heard), maxPeriodMessages)], found.Hits)
 	if len(found.Terms) == 0 {
 		found.Terms = recalled.Terms
 	}
@@ -81,8 +81,8 @@ func rank(h search.Hit, named bool) int {
 	}
 }
 
-// linked writes a source with a link to the message that it is.
-func linked(source string, hits []search.Hit, ref store.Ref) string {
+// linkedSource formats a source, with a link if it is a message.
+func linkedSource(source string, hits []search.Hit, ref store.Ref) string {
 	for _, h := range hits {
 		if h.Ref == ref && h.Link != "" {
 			return fmt.Sprintf("%s ([message](%s))", text.Escape(strings.Trim(source, "[]")), h.Link)

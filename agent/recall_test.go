@@ -21,9 +21,9 @@ import (
 func TestWhatANamedContactSaidIsShownWithALinkAndTheAnswerSaysWhereItLooked(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
-	b.says("ok 480 for the fence, until first of december", policy.ActionArchive)
-	require.NoError(t, b.agent.Memory.IndexMessages(context.Background()))
+	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	b.storeContactMessage("ok 480 for the fence, until first of december", policy.ActionArchive)
+	require.NoError(t, b.agent.memory.IndexMessages(context.Background()))
 
 	text := b.ask("what did Ana say about the fence?")
 	require.Contains(t, text, "ok 480 for the fence")
@@ -42,10 +42,10 @@ func TestWhatAToolRecalledGoesWithTheMessageItCameFrom(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "drink"}), llmtest.Reply{Text: `{"sentences": [{"text": "She likes oolong.", "source": 1, "quote": "Ana likes oolong"}]}`}))
 	b := setup(t, model)
-	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
-	b.setTools(tools.RecallMemory{Memory: b.agent.Memory})
+	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	b.setTools(tools.RecallMemory{Memory: b.agent.memory})
 	ctx := context.Background()
-	from := b.says("oolong for me, as always", policy.ActionArchive)
+	from := b.storeContactMessage("oolong for me, as always", policy.ActionArchive)
 	role := policy.UserRole(b.chat.ID)
 	require.NoError(t, b.store.AsOwner(ctx, policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
 		section, err := store.InsertSection(ctx, tx, b.chat.ID, role, from)
@@ -66,7 +66,7 @@ func TestWhatAToolRecalledGoesWithTheMessageItCameFrom(t *testing.T) {
 	task, _ := b.task()
 	require.Contains(t, task.About, from)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.RedactMessage(ctx, tx, b.chat.ID, b.message(from).EventID, time.Now())
+		_, err := store.RedactMessage(ctx, tx, b.chat.ID, b.messageByID(from).EventID, time.Now())
 		return err
 	}))
 	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
@@ -80,9 +80,9 @@ func TestAnAnswerThatRestsOnADeletedMessageWithoutQuotingItIsNotKeptEither(t *te
 	b := setup(t, model)
 	ctx := context.Background()
 	asked := b.storeQuestion("she said oolong; what was it?")
-	require.NoError(t, b.agent.Ask(ctx, b.admin, asked, asked.Body))
+	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, asked, asked.Body))
 	require.Contains(t, storetest.Anywhere(t, b.store, "oolong"), "outbox.content")
-	b.sent(b.admin)
+	b.queuedTexts(b.admin)
 	_, err := b.store.Pool().Exec(ctx, "update outbox set state = 'sent'")
 	require.NoError(t, err)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {

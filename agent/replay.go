@@ -13,14 +13,20 @@ import (
 	"multis/store"
 )
 
-// Replay goes through a task again from its stored steps, and compares the result with the task's. If other is not nil, it is asked the same
-// in each round, which costs money; its tool calls are shown and not made.
-func (a *Agent) Replay(ctx context.Context, task store.TaskID, other llm.Model) (run.Replay, error) {
+// Replays replays tasks from their stored steps.
+type Replays struct {
+	*core
+	openModel func(name string) (llm.Model, error)
+}
+
+// Replay replays a task from its stored steps, and compares the result with the task's answer. If other is not nil, it is asked the same in
+// each round, which costs money. Its tool calls are shown and not made.
+func (rs *Replays) Replay(ctx context.Context, task store.TaskID, other llm.Model) (run.Replay, error) {
 	if other == nil {
-		return a.replay(ctx, task, nil)
+		return rs.replay(ctx, task, nil)
 	}
-	account := fmt.Sprintf("replay %d %d", task, a.now().UnixNano())
-	return a.replay(ctx, task, &run.Second{Name: other.Name(), Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
+	account := fmt.Sprintf("replay %d %d", task, rs.now().UnixNano())
+	return rs.replay(ctx, task, &run.OtherModel{Name: other.Name(), Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
 		request.Purpose, request.Run = string(store.TaskReplay), account
 		said, err := llm.Complete(ctx, other, request)
 		if err != nil {
@@ -30,29 +36,29 @@ func (a *Agent) Replay(ctx context.Context, task store.TaskID, other llm.Model) 
 	}})
 }
 
-func (a *Agent) replay(ctx context.Context, id store.TaskID, second *run.Second) (run.Replay, error) {
-	task, err := store.TaskByID(ctx, a.Store.DB(), id)
+func (rs *Replays) replay(ctx context.Context, id store.TaskID, second *run.OtherModel) (run.Replay, error) {
+	task, err := store.TaskByID(ctx, rs.store.DB(), id)
 	if err != nil {
 		return run.Replay{}, err
 	}
-	r := a.newAttempt(a.Personas.ByID(task.Agent), run.MaxRounds)
+	r := rs.newAttempt(rs.personas.ByID(task.Agent), run.MaxRounds)
 	return r.run.Replay(ctx, task, second, func(out run.Outcome) (string, bool) {
-		said := out.Text + out.Handover // one of them is empty
+		said := out.Text + out.Summary // one of them is empty
 		switch task.Kind {
 		case store.TaskTurn:
-			return r.checked(run.Outcome{Text: out.Text}).text, true // a contact is not told of a handover
+			return r.checkAnswer(run.Outcome{Text: out.Text}).text, true // the contact does not get the reason of an escalation
 		case store.TaskChild, store.TaskStep:
 			return r.withSources(said), true
 		case store.TaskPlan:
-			return said, false // its steps made the answer
+			return said, false // the answer was made from the steps
 		default:
 			return said, true
 		}
 	})
 }
 
-// ReplayWith begins a task that replays another one with a second model. The result is said in the room.
-func (a *Agent) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, replayed store.Task, model string) error {
+// ReplayWith begins a task that replays another one with a second model. The result is posted in the room.
+func (rs *Replays) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, replayed store.Task, model string) error {
 	task, err := store.InsertTask(ctx, tx, store.Task{
 		Key: fmt.Sprintf("replay:%d", message.ID), Kind: store.TaskReplay, ChatID: room.ID, MessageID: &message.ID, About: append(slices.Clone(replayed.About), message.ID),
 		Model: model, Input: strconv.FormatInt(int64(replayed.ID), 10),
@@ -63,19 +69,19 @@ func (a *Agent) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, me
 	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task.ID})
 }
 
-// replayTask makes an attempt at such a task.
-func (a *Agent) replayTask(ctx context.Context, opened store.Task, room store.Chat) error {
-	task, err := store.ClaimTask(ctx, a.Store.Writer(), opened.ID)
+// replayTask makes an attempt at a task that ReplayWith began.
+func (rs *Replays) replayTask(ctx context.Context, opened store.Task, room store.Chat) error {
+	task, err := store.ClaimTask(ctx, rs.store.Writer(), opened.ID)
 	if errors.Is(err, store.ErrTaskLost) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	r := a.newAttempt(a.Personas.ByID(""), run.MaxRounds)
+	r := rs.newAttempt(rs.personas.ByID(""), run.MaxRounds)
 	r.run.Task = task
-	end := r.run.Do(ctx, func(ctx context.Context) (run.Outcome, error) {
-		markdown, err := r.replayWithModel(ctx)
+	end := r.run.RunClaimed(ctx, func(ctx context.Context) (run.Outcome, error) {
+		markdown, err := rs.replayWithModel(ctx, r)
 		return run.Outcome{Text: markdown}, err
 	})
 	done := r.run.EndedTask(store.TaskCompleted, end.Text, "")
@@ -85,16 +91,16 @@ func (a *Agent) replayTask(ctx context.Context, opened store.Task, room store.Ch
 	case end.Err != nil:
 		return end.Err
 	}
-	return a.say(ctx, &ownerReply{room: room, task: &done, sourcedText: sourcedText{markdown: end.Text}})
+	return rs.queueReply(ctx, &ownerReply{room: room, task: &done, sourcedText: sourcedText{markdown: end.Text}})
 }
 
 // replayWithModel replays the task that this one names, with the model that it names.
-func (r *attempt) replayWithModel(ctx context.Context) (string, error) {
+func (rs *Replays) replayWithModel(ctx context.Context, r *attempt) (string, error) {
 	task := r.run.Task
 	if task.Forgotten {
-		return "", run.ErrForgotten
+		return "", run.ErrSourceDeleted
 	}
-	other, err := r.agent.OpenModel(task.Model)
+	other, err := rs.openModel(task.Model)
 	if err != nil {
 		return "I cannot ask that model: " + err.Error(), nil //nolint:nilerr // the owner who named it is told
 	}
@@ -103,7 +109,7 @@ func (r *attempt) replayWithModel(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("read the input of task %d: %w", task.ID, err)
 	}
 	account := fmt.Sprintf("replay %d", task.ID)
-	result, err := r.agent.replay(ctx, store.TaskID(replayed), &run.Second{Name: other.Name(), Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
+	result, err := rs.replay(ctx, store.TaskID(replayed), &run.OtherModel{Name: other.Name(), Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
 		request.Purpose, request.Run = string(store.TaskReplay), account
 		return r.run.AskOnce(ctx, other, request)
 	}})

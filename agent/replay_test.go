@@ -29,10 +29,10 @@ func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {
 	task, _ := b.task()
 	asked := len(server.Requests())
 	for range 2 {
-		p, err := b.agent.Replay(ctx, task.ID, nil)
+		p, err := b.agent.Replays.Replay(ctx, task.ID, nil)
 		require.NoError(t, err)
-		require.Empty(t, p.Differs)
-		require.Empty(t, p.Over)
+		require.Empty(t, p.Difference)
+		require.Empty(t, p.Incomplete)
 		require.Equal(t, task.Answer, p.Answer)
 		require.Len(t, p.Rounds, 3)
 		require.Contains(t, p.Markdown(), "The same, to the byte.")
@@ -43,9 +43,9 @@ func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {
 	require.Len(t, server.Requests(), asked, "and nobody is asked")
 
 	other, otherServer := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "grand piano [secret]"}), calls("lamp", map[string]bool{"on": false}), llmtest.Reply{Text: "Who knows."}))
-	p, err := b.agent.Replay(ctx, task.ID, other)
+	p, err := b.agent.Replays.Replay(ctx, task.ID, other)
 	require.NoError(t, err)
-	require.Empty(t, p.Differs)
+	require.Empty(t, p.Difference)
 	require.Contains(t, p.Markdown(), "openai/test (the same): calls search")
 	require.Contains(t, p.Markdown(), "Who knows")
 	require.Len(t, otherServer.Requests(), 3, "each round is asked as it was")
@@ -53,9 +53,9 @@ func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {
 
 	_, err = b.store.Pool().Exec(ctx, "update task_steps set text = 'The lamp is off.' where task_id = $1 and name = 'lamp'", task.ID)
 	require.NoError(t, err)
-	p, err = b.agent.Replay(ctx, task.ID, nil)
+	p, err = b.agent.Replays.Replay(ctx, task.ID, nil)
 	require.NoError(t, err)
-	require.Equal(t, "what the model was asked in round 3", p.Differs)
+	require.Equal(t, "what the model was asked in round 3", p.Difference)
 	require.Contains(t, p.Markdown(), "Not the same")
 }
 
@@ -65,22 +65,22 @@ func TestAContactsTurnIsReplayedAsFarAsItWent(t *testing.T) {
 	model, _ := scripted(t, llmtest.Say(answerJSON("Tuning an upright piano costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
 	b := setup(t, model)
 	b.setTools()
-	b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
-	b.turn()
+	b.storeContactMessage("what does tuning an upright piano cost?", policy.ActionAnswer)
+	b.runTurn()
 	task, _ := b.task()
-	p, err := b.agent.Replay(ctx, task.ID, nil)
+	p, err := b.agent.Replays.Replay(ctx, task.ID, nil)
 	require.NoError(t, err)
-	require.Empty(t, p.Differs+p.Over)
+	require.Empty(t, p.Difference+p.Incomplete)
 	require.Contains(t, p.Answer, "Tuning an upright piano costs 90 euro. (from prices.md)")
 
 	model, _ = scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}), calls("escalate", map[string]string{"reason": "She is angry."})))
-	b.agent.Personas.Model = model
-	b.says("and what does a grand piano cost?", policy.ActionAnswer)
-	b.turn()
+	b.agent.personas.Model = model
+	b.storeContactMessage("and what does a grand piano cost?", policy.ActionAnswer)
+	b.runTurn()
 	task, _ = b.task()
-	p, err = b.agent.Replay(ctx, task.ID, nil)
+	p, err = b.agent.Replays.Replay(ctx, task.ID, nil)
 	require.NoError(t, err)
-	require.Empty(t, p.Differs+p.Over)
+	require.Empty(t, p.Difference+p.Incomplete)
 	require.Empty(t, p.Answer)
 	require.Len(t, p.Rounds, 2)
 }
@@ -92,13 +92,13 @@ func TestWhatIsForgottenOrBrokeOffIsSaid(t *testing.T) {
 	b := setup(t, model)
 	b.setTools()
 	m := b.storeQuestion("the hidden word")
-	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	task, _ := b.task()
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.RedactMessage(ctx, tx, b.admin.ID, m.EventID, m.At)
 		return err
 	}))
-	p, err := b.agent.Replay(ctx, task.ID, nil)
+	p, err := b.agent.Replays.Replay(ctx, task.ID, nil)
 	require.NoError(t, err)
 	require.Contains(t, p.Markdown(), "its words are gone")
 	require.Contains(t, p.Markdown(), "search\\_docs")
@@ -107,13 +107,13 @@ func TestWhatIsForgottenOrBrokeOffIsSaid(t *testing.T) {
 	model, _ = scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return calls("search_docs", map[string]string{"query": "piano"})
 	})
-	b.agent.Personas.Model = model
+	b.agent.personas.Model = model
 	b.ask("what does a piano cost?")
 	task, _ = b.task()
-	p, err = b.agent.Replay(ctx, task.ID, nil)
+	p, err = b.agent.Replays.Replay(ctx, task.ID, nil)
 	require.NoError(t, err)
-	require.Contains(t, p.Over, "same arguments 3 times")
-	_, err = b.agent.Replay(ctx, 999, nil)
+	require.Contains(t, p.Incomplete, "same arguments 3 times")
+	_, err = b.agent.Replays.Replay(ctx, 999, nil)
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
@@ -127,7 +127,7 @@ func TestEachReplayWithAnotherModelHasTheBudgetOfARun(t *testing.T) {
 	p := &fakeLedger{}
 	other, _ := paidBy(t, p, llmtest.Say("Who knows."))
 	for range 2 {
-		_, err := b.agent.Replay(context.Background(), task.ID, other)
+		_, err := b.agent.Replays.Replay(context.Background(), task.ID, other)
 		require.NoError(t, err)
 	}
 	require.Len(t, p.spends, 4)

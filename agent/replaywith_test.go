@@ -21,7 +21,7 @@ func TestAReplayWithAnotherModelPaysEachCallOnce(t *testing.T) {
 	b.ask("what does a piano cost?")
 	first, _ := b.task()
 	other, server := scripted(t, inTurn(llmtest.Reply{Text: "Who knows."}))
-	b.agent.OpenModel = func(name string) (llm.Model, error) {
+	b.agent.Replays.openModel = func(name string) (llm.Model, error) {
 		if name != "openai/other" {
 			return nil, errors.New("there is no such model")
 		}
@@ -29,20 +29,20 @@ func TestAReplayWithAnotherModelPaysEachCallOnce(t *testing.T) {
 	}
 	begin := func(model string) store.Task {
 		m := b.storeQuestion("/replay")
-		require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return b.agent.ReplayWith(ctx, tx, b.admin, m, first, model) }))
+		require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return b.agent.Replays.ReplayWith(ctx, tx, b.admin, m, first, model) }))
 		task, _ := b.task()
 		return task
 	}
 	said := func() string {
-		all := b.sent(b.admin)
+		all := b.queuedTexts(b.admin)
 		return all[len(all)-1]
 	}
 
 	task := begin("openai/other")
-	require.NoError(t, b.agent.Resume(ctx, task.ID, false))
+	require.NoError(t, b.agent.Tasks.Resume(ctx, task.ID, false))
 	require.Len(t, server.Requests(), 2, "one for each round")
 	require.Contains(t, said(), "Who knows.")
-	require.NoError(t, b.agent.Resume(ctx, task.ID, false))
+	require.NoError(t, b.agent.Tasks.Resume(ctx, task.ID, false))
 	require.Len(t, server.Requests(), 2)
 
 	// An attempt ended in the midst of its second call.
@@ -53,11 +53,11 @@ func TestAReplayWithAnotherModelPaysEachCallOnce(t *testing.T) {
 	require.NoError(t, store.BeginStep(ctx, b.store.Writer(), task, done))
 	require.NoError(t, store.EndStep(ctx, b.store.Writer(), task, done))
 	require.NoError(t, store.BeginStep(ctx, b.store.Writer(), task, store.Step{Seq: 1, Kind: store.StepModel, Name: "openai/other"}))
-	require.NoError(t, b.agent.Resume(ctx, task.ID, true))
+	require.NoError(t, b.agent.Tasks.Resume(ctx, task.ID, true))
 	require.Len(t, server.Requests(), 2)
 	require.Contains(t, said(), "It said this before.")
 	require.Contains(t, said(), "a paid call is not repeated")
 
-	require.NoError(t, b.agent.Resume(ctx, begin("openai/none").ID, false))
+	require.NoError(t, b.agent.Tasks.Resume(ctx, begin("openai/none").ID, false))
 	require.Contains(t, said(), "there is no such model")
 }

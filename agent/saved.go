@@ -16,16 +16,16 @@ import (
 	"multis/text"
 )
 
-// Begin begins a saved task, whose answer goes to the room where it was asked for. A problem is text for people why it cannot begin.
-func (a *Agent) Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, s skills.Saved) (problem string, err error) {
-	answering, _ := a.Personas.Route(persona.Where{Mention: s.Agent, Chat: room})
-	model, _ := a.Personas.ModelOf(answering)
+// StartSavedTask begins a saved task. Its answer goes to room. problem says for people why the task cannot begin; empty if it does.
+func (q *Questions) StartSavedTask(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, s skills.SavedTask) (problem string, err error) {
+	answering, _ := q.personas.Route(persona.RouteInput{Mention: s.Agent, Chat: room})
+	model, _ := q.personas.ModelOf(answering)
 	task := store.Task{
 		Key: fmt.Sprintf("ask:%d", message.ID), Kind: store.TaskAsk, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: answering.ID,
 		Model: model.Name(), Input: s.Prompt, Tools: s.Tools,
 	}
 	if s.Target != "" {
-		target, problem, err := a.targetChat(ctx, s.Target)
+		target, problem, err := q.targetChat(ctx, s.Target)
 		if err != nil || problem != "" {
 			return problem, err
 		}
@@ -37,16 +37,16 @@ func (a *Agent) Begin(ctx context.Context, tx store.Tx, room store.Chat, message
 	return "", jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task.ID})
 }
 
-// targetChat returns the one chat that a text names. Of a person's merged chats, the network tells which.
-func (a *Agent) targetChat(ctx context.Context, text string) (chat store.ChatID, problem string, err error) {
-	chats, err := a.chatNames(ctx)
+// targetChat returns the chat that a text names. problem says for people why there is not exactly one.
+func (q *Questions) targetChat(ctx context.Context, text string) (chat store.ChatID, problem string, err error) {
+	chats, err := q.chatNames(ctx)
 	if err != nil {
 		return 0, "", err
 	}
 	for i := range chats {
 		chats[i].Person = 0
 	}
-	named, unclear := policy.FindNamed(text, chats)
+	named, unclear := policy.FindChats(text, chats)
 	switch {
 	case len(named)+len(unclear) == 0:
 		return 0, "its target is no chat that I know; `/chats` lists them", nil
@@ -75,14 +75,14 @@ func (r *attempt) draftMessage(answer string) func(ctx context.Context, tx store
 		if err != nil {
 			return "", err
 		}
-		now, err := store.TaskByID(ctx, tx, r.run.Task.ID) // with the messages that its tools read meanwhile
+		now, err := store.TaskByID(ctx, tx, r.run.Task.ID) // read again, with the messages that its tools have read
 		if err != nil || now.Forgotten {
 			return "", err
 		}
-		_, decision, err := r.agent.Box.Queue(ctx, tx, outbox.Message{Chat: to, Purpose: policy.PurposeDraft, Text: message, Draft: true, RestsOn: now.About})
+		_, decision, err := r.core.box.Queue(ctx, tx, outbox.Message{Chat: to, Purpose: policy.PurposeDraft, Text: message, Draft: true, RestsOn: now.About})
 		if err != nil || decision.Allow {
 			return "", err
 		}
-		return fmt.Sprintf("⚠️ I drafted nothing for **%s**: %s", text.Escape(chatLabel(to)), text.Escape(decision.Why)), nil
+		return fmt.Sprintf("⚠️ I drafted nothing for **%s**: %s", text.Escape(to.Label()), text.Escape(decision.Why)), nil
 	}
 }

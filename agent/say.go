@@ -17,21 +17,21 @@ import (
 	"multis/text"
 )
 
-// ownerReply is what is said to the owner in the admin room.
+// ownerReply is a reply to the owner in the admin room.
 type ownerReply struct {
 	room    store.Chat
-	message store.MessageID // that it answers; zero for none
-	task    *store.Task     // that ends with it; nil for none
-	live    *outbox.Live    // the message that showed progress, which the reply replaces
-	by      *outbox.Profile
+	message store.MessageID     // the message that it answers; zero for none
+	task    *store.Task         // the task that ends with it; nil for none
+	live    *outbox.LiveMessage // the message that showed progress, which the reply replaces
+	profile *outbox.Profile
 	sourcedText
-	scope policy.Scope // in which the passages were found
-	// also is done in the same transaction; nil for nothing. It returns what to add to the reply.
-	also      func(ctx context.Context, tx store.Tx) (addition string, err error)
+	scope policy.Scope // the scope in which the passages were found
+	// inSameTx runs in the transaction of the reply; nil for nothing. It returns a text to add to the reply.
+	inSameTx  func(ctx context.Context, tx store.Tx) (addition string, err error)
 	summarise bool // the conversation is long enough to be summarised
 }
 
-// agentID returns the agent that made the reply; empty for the assistant itself.
+// agentID returns the id of the agent that made the reply; empty for the assistant itself.
 func (r *ownerReply) agentID() string {
 	if r.task == nil {
 		return ""
@@ -39,24 +39,24 @@ func (r *ownerReply) agentID() string {
 	return r.task.Agent
 }
 
-// errSettled rolls back a reply to a message that another attempt has answered.
-var errSettled = errors.New("the message was settled before")
+// errAlreadyAnswered rolls back a reply to a message that another attempt has answered.
+var errAlreadyAnswered = errors.New("the message was settled before")
 
-// say queues a reply in the admin room, ends its task, and marks the message that asked as answered, in one transaction.
-func (a *Agent) say(ctx context.Context, r *ownerReply) error {
+// queueReply queues a reply in the admin room, ends its task, and marks the message that asked as answered, in one transaction.
+func (c *core) queueReply(ctx context.Context, r *ownerReply) error {
 	markdown, restsOn := r.markdown, run.SourceMessages(r.used)
-	err := a.Store.InTx(ctx, func(tx store.Tx) error {
+	err := c.store.InTx(ctx, func(tx store.Tx) error {
 		if r.task != nil {
 			ended, err := store.EndTask(ctx, tx, *r.task)
 			if err != nil {
 				return err
 			}
 			if restsOn = ended.RestsOn; ended.Forgotten {
-				markdown, r.used, r.spans = text.Escape(run.ForgottenText()), nil, nil
+				markdown, r.used, r.citations = text.Escape(run.ForgottenText()), nil, nil
 			}
 		}
-		if r.also != nil {
-			addition, err := r.also(ctx, tx)
+		if r.inSameTx != nil {
+			addition, err := r.inSameTx(ctx, tx)
 			if err != nil {
 				return err
 			}
@@ -64,63 +64,63 @@ func (a *Agent) say(ctx context.Context, r *ownerReply) error {
 				markdown += "\n\n" + addition
 			}
 		}
-		body, err := a.withHeading(ctx, tx, r.task, markdown)
+		body, err := c.withHeading(ctx, tx, r.task, markdown)
 		if err != nil {
 			return err
 		}
 		letter := outbox.Notice(r.room, body, outbox.Answer)
-		letter.Replaces, letter.Profile, letter.About, letter.RestsOn = r.live.Event(), r.by, run.SourceMessages(r.used), restsOn
-		letter.Spans = r.spans
+		letter.Replaces, letter.Profile, letter.About, letter.RestsOn = r.live.Event(), r.profile, run.SourceMessages(r.used), restsOn
+		letter.Citations = r.citations
 		if r.task != nil {
 			letter.TaskID = r.task.ID
 		}
-		out, _, err := a.Box.Queue(ctx, tx, letter)
+		out, _, err := c.box.Queue(ctx, tx, letter)
 		if err != nil {
 			return err
 		}
 		if err := enqueueSummary(ctx, tx, r.room.ID, r.agentID(), r.summarise); err != nil {
 			return err
 		}
-		return a.settleQuestion(ctx, tx, r, &out)
+		return c.markAnswered(ctx, tx, r, &out)
 	})
 	switch {
-	case errors.Is(err, errSettled), errors.Is(err, store.ErrTaskLost):
+	case errors.Is(err, errAlreadyAnswered), errors.Is(err, store.ErrTaskLost):
 		return nil
 	case err != nil:
 		return err
 	}
-	a.recordAccess(ctx, r.scope, r.used)
+	c.recordAccess(ctx, r.scope, r.used)
 	return nil
 }
 
-// settleQuestion marks the message that asked as answered. One that was settled when its task was parked stays so.
-func (a *Agent) settleQuestion(ctx context.Context, tx store.Tx, r *ownerReply, out *uuid.UUID) error {
+// markAnswered marks the message with the question as answered. It returns errAlreadyAnswered if another attempt did.
+func (c *core) markAnswered(ctx context.Context, tx store.Tx, r *ownerReply, out *uuid.UUID) error {
 	if r.message == 0 {
 		return nil
 	}
 	settled, err := store.MarkAnswered(ctx, tx, []store.MessageID{r.message}, out, policy.CodeCommand, policy.CodeCommand.Sentence())
 	if err == nil && settled == 0 && r.task == nil {
-		return errSettled
+		return errAlreadyAnswered
 	}
 	return err
 }
 
-// settleParked settles the message of a parked task, which is answered later.
-func (a *Agent) settleParked(ctx context.Context, message store.MessageID, task store.TaskID) error {
+// markParked marks the message of a parked task as answered, because the task answers by itself later.
+func (c *core) markParked(ctx context.Context, message store.MessageID, task store.TaskID) error {
 	if message == 0 {
 		return nil
 	}
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
+	return c.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.MarkAnswered(ctx, tx, []store.MessageID{message}, nil, policy.CodeCommand, fmt.Sprintf("Task %d was put aside: it waits, and goes on by itself.", task))
 		return err
 	})
 }
 
-// maxTitle is how much of what a schedule asks, or of a plan's goal, is its heading, in characters.
+// maxTitle is the maximum length of a heading, in characters: the text of a schedule or the goal of a plan.
 const maxTitle = 80
 
-// withHeading puts above the answer to a schedule what it asked, and how late the answer is.
-func (a *Agent) withHeading(ctx context.Context, db store.DB, task *store.Task, markdown string) (string, error) {
+// withHeading adds a heading to the answer of a schedule: the schedule's text, and how late the answer is.
+func (c *core) withHeading(ctx context.Context, db store.DB, task *store.Task, markdown string) (string, error) {
 	if task == nil || task.Kind != store.TaskClock {
 		return markdown, nil
 	}
@@ -132,13 +132,13 @@ func (a *Agent) withHeading(ctx context.Context, db store.DB, task *store.Task, 
 			return "", err
 		}
 	}
-	if late := schedule.LateNotice(run.DueAt, run.StartedAt, 0, a.Zone); late != "" {
+	if late := schedule.LateNotice(run.DueAt, run.StartedAt, 0, c.zone); late != "" {
 		head += "\n" + text.Escape(late)
 	}
 	return head + "\n\n" + markdown, nil
 }
 
-// footer tells what an answer took if it took tools or money, and notes the cost in done.
+// footer returns a line with the tools and the money that an answer took; empty if none. It stores the cost in done.
 func (r *attempt) footer(ctx context.Context, done *store.Task) string {
 	var parts []string
 	if n := len(r.run.Used); n > 0 {
@@ -150,7 +150,7 @@ func (r *attempt) footer(ctx context.Context, done *store.Task) string {
 	}
 	done.Cost = cost
 	if cost > 0 {
-		parts = append(parts, text.ExactMoney(cost, r.agent.Currency))
+		parts = append(parts, text.ExactMoney(cost, r.core.currency))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -158,7 +158,7 @@ func (r *attempt) footer(ctx context.Context, done *store.Task) string {
 	return fmt.Sprintf("\n\n_task %d · %s_", r.run.Task.ID, strings.Join(parts, " · "))
 }
 
-// paragraph returns s, escaped, in a paragraph of its own; empty for an empty one.
+// paragraph returns s, escaped, as a paragraph of its own. An empty s gives an empty string.
 func paragraph(s string) string {
 	if s == "" {
 		return ""
@@ -166,12 +166,12 @@ func paragraph(s string) string {
 	return "\n\n" + text.Escape(s)
 }
 
-// effects tells, in a paragraph, what a task that did not complete has changed all the same.
-func (a *Agent) effects(ctx context.Context, task store.TaskID) string {
-	return paragraph(run.EffectsText(ctx, a.Store, task))
+// effectsText returns a paragraph about the side effects of a task that did not complete; empty if there are none.
+func (c *core) effectsText(ctx context.Context, task store.TaskID) string {
+	return paragraph(run.EffectsText(ctx, c.store, task))
 }
 
-// escapeLines escapes each line of a text, and keeps the line ends.
+// escapeLines escapes a text and keeps its line breaks.
 func escapeLines(s string) string {
 	var lines []string
 	for line := range strings.Lines(s) {

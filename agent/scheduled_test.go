@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +17,11 @@ import (
 	"multis/tools"
 )
 
-// runSchedule sets something for the assistant to work on and has its time come. It returns the run.
-func (b *bundle) runSchedule(s store.Schedule) store.RunID { return b.runLateSchedule(s, 0) }
+// runSchedule inserts a schedule and starts a run of it. It returns the run.
+func (b *fixture) runSchedule(s store.Schedule) store.RunID { return b.runLateSchedule(s, 0) }
 
-// runLateSchedule is errand for something that was missed.
-func (b *bundle) runLateSchedule(s store.Schedule, late time.Duration) store.RunID {
+// runLateSchedule is runSchedule with a run that was due some time ago.
+func (b *fixture) runLateSchedule(s store.Schedule, late time.Duration) store.RunID {
 	b.t.Helper()
 	var run store.RunID
 	require.NoError(b.t, b.store.InTx(b.t.Context(), func(tx store.Tx) (err error) {
@@ -37,7 +38,7 @@ func (b *bundle) runLateSchedule(s store.Schedule, late time.Duration) store.Run
 	return run
 }
 
-func TestAnErrandHasItsOwnToolsAndConversation(t *testing.T) {
+func TestAScheduleHasItsOwnToolsAndConversation(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
 	b := setup(t, model)
@@ -53,7 +54,7 @@ func TestAnErrandHasItsOwnToolsAndConversation(t *testing.T) {
 		{store.SessionIsolated, nil, false},
 	} {
 		key := b.runSchedule(store.Schedule{Body: "sum up", Session: c.session, Tools: c.tools})
-		require.NoError(t, b.agent.Unattended(t.Context(), b.admin, key, "sum up"))
+		require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, key, "sum up"))
 		requests := server.Requests()
 		last := requests[len(requests)-1]
 		offered := []string{}
@@ -78,9 +79,9 @@ func TestWhatTheAssistantWorksOnLateSaysSo(t *testing.T) {
 	b := setup(t, model)
 	b.setTools()
 	for late, want := range map[time.Duration]bool{0: false, 3 * time.Hour: true} {
-		before := len(b.sent(b.admin))
-		require.NoError(t, b.agent.Unattended(t.Context(), b.admin, b.runLateSchedule(store.Schedule{Body: "sum up"}, late), "sum up"))
-		said := b.sent(b.admin)[before]
+		before := len(b.queuedTexts(b.admin))
+		require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, b.runLateSchedule(store.Schedule{Body: "sum up"}, late), "sum up"))
+		said := b.queuedTexts(b.admin)[before]
 		require.Contains(t, said, "sum up")
 		require.Equal(t, want, strings.Contains(said, "3 h late: it was due"), said)
 	}
@@ -94,7 +95,7 @@ func TestAnErrandThatWasCancelledMeanwhileHasNoTools(t *testing.T) {
 	key := b.runSchedule(store.Schedule{Body: "sum up", Tools: []string{"search_docs"}})
 	_, err := b.store.Pool().Exec(t.Context(), "delete from schedules")
 	require.NoError(t, err)
-	require.NoError(t, b.agent.Unattended(t.Context(), b.admin, key, "sum up"))
+	require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, key, "sum up"))
 	require.Empty(t, server.Requests()[0].Tools)
 }
 
@@ -106,7 +107,7 @@ func TestAQuestionAboutATimeReadsAllChats(t *testing.T) {
 	model, server := scripted(t, llmtest.Say(answerJSON("Ana asks about tandems.", 1, "do you rent tandems at the lake")))
 	b := setup(t, model)
 	b.agent.now = func() time.Time { return monday.Add(2 * time.Hour) }
-	b.agent.Memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model, Zone: time.UTC, Now: func() time.Time { return b.agent.now() }})
+	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model, Zone: time.UTC, Now: func() time.Time { return b.agent.now() }})
 	b.setTools()
 	b.storeMessage(b.chat, policy.AuthorContact, "long before", monday.Add(-72*time.Hour))
 	b.storeMessage(b.chat, policy.AuthorContact, "do you rent tandems at the lake", monday.Add(-4*time.Hour))
@@ -117,8 +118,8 @@ func TestAQuestionAboutATimeReadsAllChats(t *testing.T) {
 	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, off.ID, policy.ModeOff) }))
 
 	question := "what came in overnight?"
-	require.NoError(t, b.agent.Unattended(t.Context(), b.admin, b.runSchedule(store.Schedule{Body: question}), question))
-	said := b.sent(b.admin)
+	require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, b.runSchedule(store.Schedule{Body: question}), question))
+	said := b.queuedTexts(b.admin)
 	asked := server.Requests()[0].Messages[0].Text
 	require.Contains(t, asked, "do you rent tandems at the lake")
 	require.Contains(t, asked, "my parcel is late")
@@ -131,7 +132,7 @@ func TestAQuestionAboutATimeReadsAllChats(t *testing.T) {
 	b.ask("are we open on Sunday?")
 	require.NotContains(t, server.Requests()[2].Messages[0].Text, "my parcel is late", "a day that may be to come is none to look back at")
 
-	b.agent.Personas.Model = llm.None{}
+	b.agent.personas.Model = llm.None{}
 	text := b.ask("what came in overnight?")
 	require.Contains(t, text, "do you rent tandems at the lake")
 	require.Contains(t, text, "my parcel is late")
@@ -149,12 +150,48 @@ func TestAContactsReminderIsANoteToTheOwnerAndNoJob(t *testing.T) {
 			t.Parallel()
 			b := setup(t, model)
 			b.setTools()
-			b.agent.Tools.Add(tools.Schedule{Store: b.store, Registry: b.agent.Tools, Owner: "@me:x", Zone: time.UTC})
-			b.says(wish, policy.ActionAnswer)
-			b.turn()
-			require.Len(t, b.sent(b.admin), 1)
-			require.Contains(t, b.sent(b.admin)[0], "remind me tomorrow at 9 to bring the papers")
+			b.agent.tools.Add(tools.Schedule{Store: b.store, Registry: b.agent.tools, Owner: "@me:x", Zone: time.UTC})
+			b.storeContactMessage(wish, policy.ActionAnswer)
+			b.runTurn()
+			require.Len(t, b.queuedTexts(b.admin), 1)
+			require.Contains(t, b.queuedTexts(b.admin)[0], "remind me tomorrow at 9 to bring the papers")
 			require.Zero(t, b.count("select count(*) from schedules"))
 		})
 	}
+}
+
+func TestATaskOfAScheduleThatIsGoneGetsNoTools(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
+	b := setup(t, model)
+	b.setTools(&lamp{tier: tools.Confirm})
+	b.ask("the secret word is plinth")
+	run := b.runSchedule(store.Schedule{Body: "sum up", Session: store.SessionMain, Tools: []string{"search_docs", "lamp"}})
+	task, err := store.InsertTask(t.Context(), b.store.Writer(), store.Task{
+		Key: "without a run", Kind: store.TaskClock, ChatID: b.admin.ID, Model: model.Name(), Input: "sum up",
+	})
+	require.NoError(t, err)
+	require.NoError(t, b.agent.Tasks.Resume(t.Context(), task.ID, false))
+	require.Empty(t, offered(server.Requests()[1]))
+	require.NotContains(t, server.Requests()[1].Last(), "plinth")
+
+	require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, run, "sum up"))
+	require.Equal(t, []string{"lamp", "search_docs"}, slices.Sorted(slices.Values(offered(server.Requests()[2]))))
+}
+
+func TestAHandoffOfAScheduledTaskKeepsTheLimitsOfItsSchedule(t *testing.T) {
+	t.Parallel()
+	b, _, shop := team(t, llmtest.Say(answerJSON("Mine.", 0, "")), llmtest.Say(answerJSON("Theirs.", 0, "")))
+	b.setTools(&lamp{tier: tools.Confirm})
+	run := b.runSchedule(store.Schedule{Body: "sum up", Session: store.SessionIsolated, Tools: []string{"search_docs"}})
+	require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, run, "@main sum up"))
+	first, _ := b.task()
+	require.Equal(t, run, *first.RunID)
+	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error {
+		return b.agent.Questions.openHandoffTask(t.Context(), tx, first, b.admin, "shop")
+	}))
+	next, _ := b.task()
+	require.NotEqual(t, first.ID, next.ID)
+	b.resume(next.ID)
+	require.Equal(t, []string{"search_docs"}, offered(shop.Requests()[0]))
 }

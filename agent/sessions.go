@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// sessionAge is how long after its end a task is visible to other agents, maxSessions how many are listed.
+	// sessionAge is how long after its end a task is visible to other agents. maxSessions is how many are listed.
 	sessionAge  = time.Hour
 	maxSessions = 20
-	// maxSessionText is how much of a question or of a tool's line is listed, in characters.
+	// maxSessionText is the maximum length of a question or of a tool's line in the list, in characters.
 	maxSessionText = 200
-	// maxChildAnswer is how much of another agent's answer is read, in characters.
+	// maxChildAnswer is how much of another agent's answer a model reads, in characters.
 	maxChildAnswer = 6000
-	// maxThread is how many earlier tasks an agent reads that continues one of them.
+	// maxThread is how many earlier tasks a model reads when a task continues another.
 	maxThread = 6
-	// maxThreadAnswer is how much of each answer it reads, in characters.
+	// maxThreadAnswer is how much of each of their answers it reads, in characters.
 	maxThreadAnswer = 3000
 )
 
@@ -40,9 +40,9 @@ func (r *attempt) sessionsList(ctx context.Context, _ tools.Call) (tools.Result,
 	var about []store.MessageID
 	for _, t := range all {
 		about = append(about, t.About...)
-		lines = append(lines, fmt.Sprintf("%d %s (%s, %s): %s", t.ID, t.Agent, t.State, t.CreatedAt.In(r.agent.Zone).Format("15:04"), text.Clip(text.CollapseSpaces(t.Input), maxSessionText)))
+		lines = append(lines, fmt.Sprintf("%d %s (%s, %s): %s", t.ID, t.Agent, t.State, t.CreatedAt.In(r.core.zone).Format("15:04"), text.Clip(text.CollapseSpaces(t.Input), maxSessionText)))
 	}
-	return tools.Result{ForLLM: strings.Join(lines, "\n"), ForUser: "looked at what was worked on"}, store.AddSources(ctx, r.agent.Store.Writer(), r.run.Task, about)
+	return tools.Result{ForLLM: strings.Join(lines, "\n"), ForUser: "looked at what was worked on"}, store.AddSources(ctx, r.core.store.Writer(), r.run.Task, about)
 }
 
 // sessionsHistory carries out the tool sessions_history.
@@ -56,12 +56,12 @@ func (r *attempt) sessionsHistory(ctx context.Context, c tools.Call) (tools.Resu
 		return tools.Result{}, err
 	}
 	if !known {
-		return noSession(), nil
+		return refuseUnknownSession(), nil
 	}
-	if err := store.AddSources(ctx, r.agent.Store.Writer(), r.run.Task, t.About); err != nil {
+	if err := store.AddSources(ctx, r.core.store.Writer(), r.run.Task, t.About); err != nil {
 		return tools.Result{}, err
 	}
-	steps, err := store.Steps(ctx, r.agent.Store.DB(), t.ID)
+	steps, err := store.Steps(ctx, r.core.store.DB(), t.ID)
 	if err != nil {
 		return tools.Result{}, err
 	}
@@ -85,13 +85,13 @@ func (r *attempt) sessionsHistory(ctx context.Context, c tools.Call) (tools.Resu
 // visibleSessions returns the latest tasks of this agent and of those it may ask.
 func (r *attempt) visibleSessions(ctx context.Context) ([]store.Task, error) {
 	whose := []string{r.persona.ID}
-	for _, other := range r.colleagues() {
+	for _, other := range r.delegates() {
 		whose = append(whose, other.ID)
 	}
-	return store.Sessions(ctx, r.agent.Store.DB(), whose, r.run.Task.ID, r.agent.now().Add(-sessionAge), maxSessions)
+	return store.Sessions(ctx, r.core.store.DB(), whose, r.run.Task.ID, r.core.now().Add(-sessionAge), maxSessions)
 }
 
-// session returns one of them by its number.
+// session returns one of the visible sessions by its number.
 func (r *attempt) session(ctx context.Context, number store.TaskID) (task store.Task, known bool, err error) {
 	all, err := r.visibleSessions(ctx)
 	if i := slices.IndexFunc(all, func(t store.Task) bool { return t.ID == number }); i >= 0 {
@@ -100,13 +100,14 @@ func (r *attempt) session(ctx context.Context, number store.TaskID) (task store.
 	return store.Task{}, false, err
 }
 
-func noSession() tools.Result {
+func refuseUnknownSession() tools.Result {
 	return tools.Refused(tools.CodeNotFound, "There is no such session, or it is over since more than an hour. sessions_list shows which there are.")
 }
 
-// thread returns the tasks that this one continues, the oldest first, with the messages whose words may be in them.
-func (r *attempt) thread(ctx context.Context) (work string, about []store.MessageID, err error) {
-	before, err := store.Thread(ctx, r.agent.Store.DB(), *r.run.Task.Continues, maxThread)
+// continuedWork returns the questions and answers of the tasks that this one continues, oldest first, and the messages whose words may be in
+// them.
+func (r *attempt) continuedWork(ctx context.Context) (work string, about []store.MessageID, err error) {
+	before, err := store.Thread(ctx, r.core.store.DB(), *r.run.Task.Continues, maxThread)
 	var parts []string
 	for _, t := range slices.Backward(before) {
 		if t.Forgotten {

@@ -32,14 +32,14 @@ func TestAnAgentSeesWhatThoseWorkedOnThatItMayAskAndNobodyElse(t *testing.T) {
 		}
 	}, llmtest.Say(answerJSON("90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
 	b.setTools(tools.SessionsList{}, tools.SessionsHistory{})
-	b.agent.Personas.All = append(b.agent.Personas.All, persona.Persona{ID: "secret", Model: b.agent.Personas.All[1].Model})
-	b.agent.Personas.All[0].Delegates = []string{"shop"}
+	b.agent.personas.All = append(b.agent.personas.All, persona.Persona{ID: "secret", Model: b.agent.personas.All[1].Model})
+	b.agent.personas.All[0].Delegates = []string{"shop"}
 	b.ask("@secret what must nobody know?")
 	b.ask("@shop what does an upright cost?")
 	task, _ := b.task()
 	seen = task.ID
 	m := b.storeQuestion("what did shop find out?")
-	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	requests := server.Requests()
 	require.Contains(t, requests[1].Last(), fmt.Sprintf("%d shop (completed", seen))
 	require.NotContains(t, requests[1].Last(), "secret")
@@ -53,7 +53,7 @@ func TestAnAgentSeesWhatThoseWorkedOnThatItMayAskAndNobodyElse(t *testing.T) {
 	b.ask("and now?")
 	all := server.Requests()
 	require.Contains(t, all[5].Last(), "Nothing in the last hour.")
-	b.agent.Personas.All[0].Delegates = nil
+	b.agent.personas.All[0].Delegates = nil
 	b.ask("and alone?")
 	all = server.Requests()
 	require.Equal(t, []string{"search_docs"}, offered(all[8]))
@@ -80,19 +80,19 @@ func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
 	first, _ := b.task()
 	to = first.ID
 	m := b.storeQuestion("go on")
-	require.NoError(t, b.agent.Ask(ctx, b.admin, m, m.Body))
+	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
 	require.NoError(t, err)
-	require.Equal(t, store.TaskMonitoring, parent.State, "it is put aside meanwhile")
+	require.Equal(t, store.TaskWaiting, parent.State, "it is put aside meanwhile")
 	for i := range maxMessages {
 		children := b.children()
 		require.Len(t, children, i+1)
-		require.NoError(t, b.agent.Resume(ctx, children[i].ID, true))
+		require.NoError(t, b.agent.Tasks.Resume(ctx, children[i].ID, true))
 		to = children[i].ID
 		if i == 3 {
 			to = first.ID
 		}
-		require.NoError(t, b.agent.Resume(ctx, parent.ID, false))
+		require.NoError(t, b.agent.Tasks.Resume(ctx, parent.ID, false))
 	}
 	asked, read := shop.Requests(), server.Requests()
 	require.Contains(t, asked[1].Last(), "Asked: @shop what does an upright cost?\nYou answered: 90 euro.\n")
@@ -103,7 +103,7 @@ func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
 	require.NotContains(t, asked[5].Last(), "Asked: and question", "the first piece of work has a thread of its own")
 	require.Contains(t, read[3].Last(), "shop has nothing to say to that.")
 	require.Contains(t, read[6].Last(), "You wrote to others 5 times already.")
-	require.Contains(t, b.sent(b.admin)[1], "Enough.")
+	require.Contains(t, b.queuedTexts(b.admin)[1], "Enough.")
 	require.Subset(t, b.children()[0].About, first.About, "what it read of it goes when that goes")
 
 	n, to = 6, parent.ID

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
@@ -20,14 +19,14 @@ import (
 )
 
 const (
-	busyWait  = time.Second           // before another try while another turn of the same chat runs
-	pollSlack = 20 * time.Millisecond // added to a wait, so that its reason is surely over at the next check
+	busyWait  = time.Second           // the delay before a retry while another turn of the same chat runs
+	pollSlack = 20 * time.Millisecond // added to a delay, so that its reason is over at the next check
 )
 
-// commit writes the turn's result in one transaction. A turn whose lease was taken over writes nothing, and neither does
-// one whose messages, or anything else that the answer rests on, were edited or deleted: the next turn answers what is said now.
-func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Message, job string, r turnResult) error {
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
+// commit writes the turn's result in one transaction. It writes nothing and retries if another turn took over the lease, or if a message that
+// the answer rests on was edited or deleted.
+func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Message, job string, r turnResult) error {
+	return t.store.InTx(ctx, func(tx store.Tx) error {
 		if ours, err := store.EndLease(ctx, tx, chat.ID, job); err != nil {
 			return err
 		} else if !ours {
@@ -50,14 +49,17 @@ func (a *Agent) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 			}
 			r.restsOn = ended.RestsOn
 		}
-		if err := enqueueSummary(ctx, tx, chat.ID, a.personaOf(chat).ID, r.summarise); err != nil {
+		if err := enqueueSummary(ctx, tx, chat.ID, t.personaOf(chat).ID, r.summarise); err != nil {
 			return err
 		}
-		return a.settle(ctx, tx, chat, waiting, r)
+		if err := t.recordScores(ctx, tx, chat, waiting, r.screened); err != nil {
+			return err
+		}
+		return t.storeResult(ctx, tx, chat, waiting, r)
 	})
 }
 
-// taskID is the task that ends with the turn; 0 for none.
+// taskID returns the task that ends with the turn; 0 for none.
 func (r *turnResult) taskID() store.TaskID {
 	if r.task == nil {
 		return 0
@@ -65,22 +67,22 @@ func (r *turnResult) taskID() store.TaskID {
 	return r.task.ID
 }
 
-// isOpen reports whether a message still waits for what it waited for when it was read: nobody answered it or judged it anew.
+// isOpen reports whether a message is still unanswered, with the same decision as when it was read.
 func isOpen(read []store.Message, now store.Message) bool {
 	return now.AnsweredAt == nil && slices.ContainsFunc(read, func(m store.Message) bool { return m.ID == now.ID && m.Action == now.Action })
 }
 
-// settle queues the answer and marks the messages with what became of them. An answer that the gate refuses for its text is escalated, because
-// otherwise neither the contact nor the owner would learn of it.
-func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r turnResult) error {
+// storeResult queues the answer and marks the messages as answered, with the reason. An answer that the gate refuses because of its text is
+// escalated, because otherwise neither the contact nor the owner would learn of it.
+func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r turnResult) error {
 	if r.message != nil {
 		r.message.RestsOn, r.message.TaskID = r.restsOn, r.taskID()
-		key, decision, err := a.Box.Queue(ctx, tx, *r.message)
+		key, decision, err := t.box.Queue(ctx, tx, *r.message)
 		if err != nil {
 			return err
 		}
-		if decision.Code.LacksRoom() {
-			return jobs.Later(roomPoll) // the room was replaced while the answer was made
+		if decision.Code.LacksRoom() || decision.Code == policy.CodeSafeMode {
+			return jobs.Later(roomPoll) // the room was replaced, or safe mode entered, while the answer was made
 		}
 		r.outboxID = &key
 		if !decision.Allow {
@@ -91,7 +93,7 @@ func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waitin
 		}
 	}
 	if r.escalation != "" {
-		if err := a.escalate(ctx, tx, chat, waiting, &r); err != nil {
+		if err := t.escalate(ctx, tx, chat, waiting, &r); err != nil {
 			return err
 		}
 	}
@@ -99,33 +101,37 @@ func (a *Agent) settle(ctx context.Context, tx store.Tx, chat store.Chat, waitin
 	return err
 }
 
-// escalate asks for a person. The owner gets one notice that rings; what comes while the chat waits is counted. The contact is told once, as soon
-// as the gate allows it.
-func (a *Agent) escalate(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
-	why := cmp.Or(r.words, r.escalation)
+// escalate escalates the chat. The owner gets one notice that rings; later messages only raise its count. The contact is told once, as soon as
+// the gate allows it, and again in each period in which the business is closed.
+func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
+	why := cmp.Or(r.modelReason, r.escalation)
+	if chat.DeliveryIn(t.defaults).IsShadow(policy.PurposeEscalation) {
+		return t.shadowEscalation(ctx, tx, chat, waiting, r)
+	}
 	first, contactKnows, err := store.OpenEscalation(ctx, tx, chat.ID, waiting[len(waiting)-1].ID, why, r.restsOn)
 	if err != nil {
 		return err
 	}
 	if first {
-		r.code, r.reason = codeHandedOver, r.escalation+" I handed over to you."
-		if err := a.notify(ctx, tx, outbox.Alert, escalationText(chat, waiting, why), idsOf(waiting), r.restsOn); err != nil {
+		r.code, r.reason = codeEscalated, r.escalation+" I handed over to you."
+		if err := t.notify(ctx, tx, outbox.Alert, escalationNotice(chat, waiting, why), idsOf(waiting), r.restsOn); err != nil {
 			return err
 		}
 		if err := jobs.Emit(ctx, tx, policy.HookEscalation, strconv.FormatInt(int64(waiting[len(waiting)-1].ID), 10)); err != nil {
 			return err
 		}
-	} else if err := a.notifyAgain(ctx, tx, chat, waiting, r); err != nil {
+	} else if err := t.notifyAgain(ctx, tx, chat, waiting, r); err != nil {
 		return err
 	}
-	if contactKnows {
-		return nil
+	said, err := t.standard.escalation(ctx, tx, chat.ID, contactKnows, t.now())
+	if err != nil || said == "" {
+		return err
 	}
-	name, err := store.AssistantName(ctx, tx, a.Name)
+	name, err := store.AssistantName(ctx, tx, t.name)
 	if err != nil {
 		return err
 	}
-	out, decision, err := a.Box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeEscalation, Text: a.Handover, Addressed: addressed(name, waiting), TaskID: r.taskID()})
+	out, decision, err := t.box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeEscalation, Text: said, Addressed: addressed(name, waiting), TaskID: r.taskID()})
 	if err != nil {
 		return err
 	}
@@ -137,10 +143,29 @@ func (a *Agent) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	return store.MarkContactTold(ctx, tx, chat.ID)
 }
 
-// notifyAgain tells the owner, without a ring, that an escalated chat got more messages: at the first, and then each time
-// that their number doubled, so that no contact can fill the admin room.
-func (a *Agent) notifyAgain(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
-	before, err := store.CountMessagesWaiting(ctx, tx, chat.ID, codeWaiting)
+// shadowEscalation stores what the contact would have been told, as a shadow answer. The chat is not escalated, because the owner answers there.
+func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
+	said, err := t.standard.escalation(ctx, tx, chat.ID, false, t.now())
+	if err != nil {
+		return err
+	}
+	r.code, r.reason = policy.CodeShadow, cmp.Or(r.modelReason, r.escalation)+" I would have handed over to you."
+	if said == "" { // it was told in this closed period
+		return nil
+	}
+	name, err := store.AssistantName(ctx, tx, t.name)
+	if err != nil {
+		return err
+	}
+	out, _, err := t.box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeEscalation, Text: said, Addressed: addressed(name, waiting), TaskID: r.taskID()})
+	r.outboxID = &out
+	return err
+}
+
+// notifyAgain notifies the owner, without a ring, that an escalated chat got more messages: after the first, and each time that their number
+// has doubled, so that no contact can flood the admin room.
+func (t *Turns) notifyAgain(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
+	before, err := store.CountSinceEscalation(ctx, tx, chat.ID, codeWaiting)
 	if err != nil {
 		return err
 	}
@@ -149,20 +174,20 @@ func (a *Agent) notifyAgain(ctx context.Context, tx store.Tx, chat store.Chat, w
 	if bits.Len(uint(before)) == bits.Len(uint(now)) {
 		return nil
 	}
-	return a.notify(ctx, tx, outbox.Quiet, againText(chat, waiting, now), idsOf(waiting), r.restsOn)
+	return t.notify(ctx, tx, outbox.Quiet, moreMessagesText(chat, waiting, now), idsOf(waiting), r.restsOn)
 }
 
-// escalationText is the notice that a chat was escalated, and why.
-func escalationText(chat store.Chat, waiting []store.Message, why string) string {
+// escalationNotice returns the notice that a chat was escalated, with the reason.
+func escalationNotice(chat store.Chat, waiting []store.Message, why string) string {
 	return fmt.Sprintf("🙋 **%s needs a person**\n\n%s\n\n%s Write to them in [that chat](%s); I stay quiet there while you do. `/resume %s` when it is settled.",
-		text.Escape(chatLabel(chat)), quotes(waiting), text.Escape(why), roomLink(chat), strings.ReplaceAll(numbered(bridgebridge.DisplayName(chat.Name), chat), "`", "'"))
+		text.Escape(chat.Label()), quoteMessages(waiting), text.Escape(why), roomLink(chat), strings.ReplaceAll(chat.TypedName(), "`", "'"))
 }
 
-// againText is the notice that an escalated chat got more messages, and how many by now.
-func againText(chat store.Chat, waiting []store.Message, n int) string {
+// moreMessagesText returns the notice that an escalated chat got more messages. n is their number.
+func moreMessagesText(chat store.Chat, waiting []store.Message, n int) string {
 	more := "another message"
 	if n > 1 {
 		more = fmt.Sprintf("%d more messages", n)
 	}
-	return fmt.Sprintf("🙋 **%s** is still waiting and sent [%s](%s)\n\n%s", text.Escape(chatLabel(chat)), more, roomLink(chat), quotes(waiting))
+	return fmt.Sprintf("🙋 **%s** is still waiting and sent [%s](%s)\n\n%s", text.Escape(chat.Label()), more, roomLink(chat), quoteMessages(waiting))
 }

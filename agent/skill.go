@@ -16,25 +16,25 @@ import (
 	"multis/tools"
 )
 
-// loadSkills reads the skills that fit the attempt, and limits the caller's tools to what they allow. A skill never adds a tool.
+// loadSkills reads the skills of the attempt, and limits the caller's tools to those that they allow. A skill never adds a tool.
 func (r *attempt) loadSkills(ctx context.Context) error {
-	if r.agent.Skills == nil {
+	if r.core.skills == nil {
 		return nil
 	}
-	offered, err := r.agent.Tools.Offered(ctx, r.run.Caller)
+	offered, err := r.core.tools.Offered(ctx, r.run.Caller)
 	if err != nil {
 		return err
 	}
 	has := func(tool string) bool {
 		return slices.ContainsFunc(offered, func(s tools.Spec) bool { return s.Name == tool })
 	}
-	r.skills = r.agent.Skills.ForAnswer(r.persona.Workspace, r.persona.Skills, r.run.Caller.Owner, has)
-	r.agent.notifySkillProblems(ctx, r.skills)
+	r.skills = r.core.skills.ForAnswer(r.persona.Workspace, r.persona.Skills, r.run.Caller.Owner, has)
+	r.core.notifySkillProblems(ctx, r.skills)
 	caller := &r.run.Caller
 	for _, s := range r.skills {
 		caller.Domains = append(caller.Domains, s.URLs...)
 		if s.Limited {
-			caller.Within = append(caller.Within, s.Actions)
+			caller.AllowLists = append(caller.AllowLists, s.Actions)
 		}
 		if s.NoEscalation {
 			caller.Deny = append(slices.Clone(caller.Deny), "escalate")
@@ -47,8 +47,8 @@ func (r *attempt) loadSkills(ctx context.Context) error {
 	return nil
 }
 
-// manner returns the skills and the persona's own instructions for the prompt.
-func (r *attempt) manner() string {
+// instructions returns the skills and the persona's own instructions for the prompt.
+func (r *attempt) instructions() string {
 	own := r.persona.OwnerPrompt()
 	switch {
 	case r.run.Task.ParentID != nil:
@@ -60,21 +60,21 @@ func (r *attempt) manner() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
 }
 
-// CheckSkills tells the admin room what is wrong with the files of skills, of all agents, each problem once.
-func (a *Agent) CheckSkills(ctx context.Context) {
-	if a.Skills == nil {
+// CheckSkills notifies the owner of the problems in the skill files of all agents, each once.
+func (c *core) CheckSkills(ctx context.Context) {
+	if c.skills == nil {
 		return
 	}
-	a.notifySkillProblems(ctx, a.Skills.All(""))
-	for _, p := range a.Personas.All {
+	c.notifySkillProblems(ctx, c.skills.All(""))
+	for _, p := range c.personas.All {
 		if p.Workspace != "" {
-			a.notifySkillProblems(ctx, a.Skills.All(p.Workspace))
+			c.notifySkillProblems(ctx, c.skills.All(p.Workspace))
 		}
 	}
 }
 
-// notifySkillProblems tells the admin room what is wrong with skills, each problem once. After a failure it is tried with the next answer.
-func (a *Agent) notifySkillProblems(ctx context.Context, list []skills.Skill) {
+// notifySkillProblems notifies the owner of the problems of skills, each once. If that fails, the next answer tries again.
+func (c *core) notifySkillProblems(ctx context.Context, list []skills.Skill) {
 	for _, s := range list {
 		problems := s.Warnings
 		if s.Problem != "" {
@@ -82,12 +82,12 @@ func (a *Agent) notifySkillProblems(ctx context.Context, list []skills.Skill) {
 		}
 		for _, problem := range problems {
 			text := fmt.Sprintf("⚠️ **The skill %s**: %s. `/skills` lists them.", text.Escape(s.Name), text.Escape(problem))
-			err := a.Store.InTx(context.WithoutCancel(ctx), func(tx store.Tx) error {
+			err := c.store.InTx(context.WithoutCancel(ctx), func(tx store.Tx) error {
 				first, err := store.ClaimNotification(ctx, tx, store.SettingToldSkill+store.Setting(fmt.Sprintf("%08x", hash(text))))
 				if err != nil || !first {
 					return err
 				}
-				return a.notify(ctx, tx, outbox.Quiet, text, nil, nil)
+				return c.notify(ctx, tx, outbox.Quiet, text, nil, nil)
 			})
 			if err != nil {
 				zerolog.Ctx(ctx).Debug().Err(err).Str("skill", s.Name).Msg("Cannot tell what is wrong with a skill")

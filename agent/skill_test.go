@@ -37,8 +37,8 @@ func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 	b := setup(t, model)
 	b.setTools(&lamp{tier: tools.Read})
 	work := t.TempDir()
-	b.agent.Skills = skills.Open("", nil)
-	b.agent.Personas.All = []persona.Persona{{ID: "shop", Default: true, Workspace: work}}
+	b.agent.skills = skills.Open("", nil)
+	b.agent.personas.All = []persona.Persona{{ID: "shop", Default: true, Workspace: work}}
 	last := func() llmtest.Request { all := server.Requests(); return all[len(all)-1] }
 
 	b.ask("what does tuning an upright piano cost?")
@@ -54,17 +54,17 @@ func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 	require.Equal(t, []string{"search_docs"}, offered(last()))
 	require.NotContains(t, last().Last(), "Ben")
 
-	b.says("what does tuning an upright piano cost?", policy.ActionAnswer)
-	b.turn()
+	b.storeContactMessage("what does tuning an upright piano cost?", policy.ActionAnswer)
+	b.runTurn()
 	require.Contains(t, last().System, "## customer-support\nYou answer a customer")
 	require.NotContains(t, last().System, "Touch nothing.")
 	require.NotContains(t, last().System, "The owner is asking.")
 	require.Equal(t, []string{"escalate", "search_docs"}, offered(last()))
 
 	putSkill(t, work, "customer-support", "---\nroles: public\nactions: all\n---\nBe brief.")
-	b.agent.Personas.All[0].Skills = []string{"customer-support", "gone"}
-	b.says("and a grand piano?", policy.ActionAnswer)
-	b.turn()
+	b.agent.personas.All[0].Skills = []string{"customer-support", "gone"}
+	b.storeContactMessage("and a grand piano?", policy.ActionAnswer)
+	b.runTurn()
 	require.Contains(t, last().System, "## customer-support\nBe brief.")
 	require.Contains(t, last().System, "[the skill gone is missing: it is not there]")
 	require.Equal(t, []string{"escalate", "search_docs"}, offered(last()), "no skill leads beyond a contact's floor")
@@ -75,7 +75,7 @@ func TestAPersonaAnswersWithItsOwnModel(t *testing.T) {
 	common, commonServer := scripted(t, llmtest.Say(answerJSON("From all.", 1, "Tuning an upright piano costs 90 euro.")))
 	own, ownServer := scripted(t, llmtest.Say(answerJSON("From its own.", 1, "Tuning an upright piano costs 90 euro.")))
 	b := setup(t, common)
-	b.agent.Personas.All = []persona.Persona{{ID: "all", Default: true}, {ID: "shop", Model: own}, {ID: "mute", Model: llm.None{}}}
+	b.agent.personas.All = []persona.Persona{{ID: "all", Default: true}, {ID: "shop", Model: own}, {ID: "mute", Model: llm.None{}}}
 	require.Contains(t, b.ask("what does tuning an upright piano cost?"), "From all.")
 	require.Contains(t, b.ask("@shop what does tuning an upright piano cost?"), "From its own.")
 	require.Contains(t, b.ask("@mute what does tuning an upright piano cost?"), "I have no model configured")
@@ -89,20 +89,20 @@ func TestWhatIsWrongWithASkillIsToldOnceInTheAdminRoom(t *testing.T) {
 	b := setup(t, model)
 	shared := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(shared, "customer-support.md"), []byte("---\nroles: everybody\n---\nx"), 0o600))
-	b.agent.Skills = skills.Open(shared, nil)
+	b.agent.skills = skills.Open(shared, nil)
 	b.setTools()
 	b.agent.CheckSkills(t.Context())
-	said := b.sent(b.admin)
+	said := b.queuedTexts(b.admin)
 	require.Len(t, said, 1)
 	require.Contains(t, said[0], "The skill customer-support")
 	require.Contains(t, said[0], "stays in force")
 	b.agent.CheckSkills(t.Context())
-	b.says("What does delivery cost?", policy.ActionAnswer)
-	b.turn()
-	require.NotContains(t, strings.Join(b.sent(b.admin)[1:], " "), "skill", "once")
+	b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
+	b.runTurn()
+	require.NotContains(t, strings.Join(b.queuedTexts(b.admin)[1:], " "), "skill", "once")
 
 	require.NoError(t, os.WriteFile(filepath.Join(shared, "customer-support.md"), []byte("---\nroles: public\ncolour: red\n---\nx"), 0o600))
-	b.says("What does delivery cost?", policy.ActionAnswer)
-	b.turn()
-	require.Contains(t, strings.Join(b.sent(b.admin)[1:], " "), "colour", "what is new is told with the next answer")
+	b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
+	b.runTurn()
+	require.Contains(t, strings.Join(b.queuedTexts(b.admin)[1:], " "), "colour", "what is new is told with the next answer")
 }

@@ -48,8 +48,8 @@ func payingAgent(st *store.Store, model string) (*Agent, error) {
 	}
 	found := search.New(st)
 	return New(Options{
-		Store: st, Search: found, Name: "Nora", Zone: time.UTC, Tools: tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{Search: found}), Personas: persona.Set{All: []persona.Persona{{ID: "nora"}}, Model: m},
-		Box: outbox.New(st, outbox.Rules{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, nil),
+		Store: st, Search: found, Name: "Nora", Zone: time.UTC, Tools: tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: found}), Personas: persona.Set{All: []persona.Persona{{ID: "nora"}}, Model: m},
+		Box: outbox.New(st, outbox.Settings{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, nil),
 	}), nil
 }
 
@@ -69,9 +69,9 @@ func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
 	var victims sync.Map // those of each process
 	server := llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		victims.Range(func(_, v any) bool {
-			victim, ok := v.(*storetest.Victim)
+			victim, ok := v.(*storetest.FaultInjector)
 			for range 20 { // about as likely as between two writes
-				victim.Pass("while a model thinks")
+				victim.Reach("while a model thinks")
 			}
 			return ok
 		})
@@ -90,7 +90,7 @@ func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
 		}
 		all.Go(func() {
 			for _, m := range asked {
-				v := storetest.NewVictim(1 + next(80))
+				v := storetest.NewFaultInjector(1 + next(80))
 				victims.Store(process, v)
 				v.Run(t, b.store, killDatabase, killPaid+"="+server.URL, fmt.Sprintf("%s=%d", killMessage, m.ID))
 				b.withinCaps()
@@ -99,7 +99,7 @@ func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
 				}
 				again, err := payingAgent(b.store, server.URL)
 				if err == nil {
-					err = again.Ask(ctx, b.admin, m, m.Body)
+					err = again.Questions.Ask(ctx, b.admin, m, m.Body)
 				}
 				var pg *pgconn.PgError // the dead process' connection may still hold a row for a moment
 				if err != nil && !errors.As(err, &pg) {
@@ -123,7 +123,7 @@ func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
 }
 
 // withinCaps looks at one moment of the storm.
-func (b *bundle) withinCaps() {
+func (b *fixture) withinCaps() {
 	rows, err := b.store.DB().Query(context.Background(), "select cap, max(committed) from budgets group by cap")
 	if err != nil {
 		b.t.Error(err)

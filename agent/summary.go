@@ -19,7 +19,7 @@ import (
 // maxSummary is the length of the longest summary, in characters.
 const maxSummary = 2000
 
-// enqueueSummary has the conversation of a chat summarised with an agent's model if it is due, before anything of it has to be cut.
+// enqueueSummary enqueues the job that summarises the conversation of a chat with an agent's model, if due.
 func enqueueSummary(ctx context.Context, tx store.Tx, chat store.ChatID, agent string, due bool) error {
 	if !due {
 		return nil
@@ -27,40 +27,43 @@ func enqueueSummary(ctx context.Context, tx store.Tx, chat store.ChatID, agent s
 	return jobs.Enqueue(ctx, tx, jobs.SummariseArgs{ChatID: chat, Agent: agent})
 }
 
-// Summarise summarises the older part of a chat's conversation with the model of an agent, to that model's limits. A conversation that is not long, or
-// that no model can summarise, stays as it is: what is too much is cut when a prompt is composed.
-func (a *Agent) Summarise(ctx context.Context, chatID store.ChatID, agent string) error {
-	model, limits := a.Personas.ModelOf(a.Personas.ByID(agent))
+// Summaries summarises conversations.
+type Summaries struct{ *core }
+
+// Summarise summarises the older part of a chat's conversation with the model of an agent, to that model's limits. It does nothing for a short
+// conversation or without a model; run.Attempt.Compose then cuts what does not fit.
+func (su *Summaries) Summarise(ctx context.Context, chatID store.ChatID, agent string) error {
+	model, limits := su.personas.ModelOf(su.personas.ByID(agent))
 	limits = limits.WithDefaults()
-	chat, err := store.ChatByID(ctx, a.Store.DB(), chatID)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && chat.IsOff(a.Defaults)) {
+	chat, err := store.ChatByID(ctx, su.store.DB(), chatID)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && chat.IsOff(su.defaults)) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	since, err := a.windowFrom(ctx, chat)
+	since, err := su.windowStart(ctx, chat)
 	if err != nil {
 		return err
 	}
-	c, err := a.conversation(ctx, a.Store.DB(), chat, since, nil, 2*limits.Window)
+	c, err := su.conversation(ctx, su.store.DB(), chat, since, nil, 2*limits.Window)
 	if err != nil {
 		return err
 	}
-	n := limits.SummariseCount(c.said, 0)
+	n := limits.SummariseCount(c.messages, 0)
 	if n == 0 {
 		return nil
 	}
 	older := c
-	older.said = c.said[:n]
-	about := older.messages()
+	older.messages = c.messages[:n]
+	about := older.messageIDs()
 	slices.Sort(about)
 	about = slices.Compact(about)
-	before, err := store.MessagesByID(ctx, a.Store.DB(), about)
+	before, err := store.MessagesByID(ctx, su.store.DB(), about)
 	if err != nil {
 		return err
 	}
-	request := a.summaryRequest(chat, older)
+	request := su.summaryRequest(chat, older)
 	resp, err := llm.Complete(ctx, model, request)
 	var over *llm.OverBudgetError
 	if errors.Is(err, llm.ErrNoModel) || errors.As(err, &over) {
@@ -69,12 +72,12 @@ func (a *Agent) Summarise(ctx context.Context, chatID store.ChatID, agent string
 	if err != nil {
 		return err
 	}
-	body := text.Clip(policy.BreakLinks(text.CollapseSpaces(resp.Text), run.WithoutOwnWords(request.Messages[0].Text)), maxSummary)
+	body := text.Clip(policy.BreakLinks(text.CollapseSpaces(resp.Text), run.WithoutAssistantLines(request.Messages[0].Text)), maxSummary)
 	if body == "" {
 		return fmt.Errorf("summarise chat %d: the model said nothing", chatID)
 	}
-	s := store.Summary{ChatID: chatID, Body: policy.Redact(body), About: about, Until: older.said[n-1].At}
-	return a.Store.InTx(ctx, func(tx store.Tx) error {
+	s := store.Summary{ChatID: chatID, Body: policy.Redact(body), About: about, Until: older.messages[n-1].At}
+	return su.store.InTx(ctx, func(tx store.Tx) error {
 		if _, err := store.LockChatShared(ctx, tx, chatID); err != nil {
 			return err
 		}
@@ -85,7 +88,7 @@ func (a *Agent) Summarise(ctx context.Context, chatID store.ChatID, agent string
 		if was.Body != c.stored.Body || !was.Until.Equal(c.stored.Until) {
 			return store.ErrChanged
 		}
-		// It must not say what was deleted or edited meanwhile.
+		// The summary must not contain text that was deleted or edited meanwhile.
 		if _, err := store.LockUnchanged(ctx, tx, slices.Sorted(maps.Keys(before)), byPeople(older)); err != nil {
 			return err
 		}
@@ -93,19 +96,19 @@ func (a *Agent) Summarise(ctx context.Context, chatID store.ChatID, agent string
 	})
 }
 
-// byPeople returns the messages of a conversation without multis' own, whose bodies are not as they are stored.
+// byPeople returns the messages of a conversation without those of multis, whose bodies differ from the stored ones.
 func byPeople(c conversation) []store.Message {
-	return slices.DeleteFunc(slices.Clone(c.said), func(m store.Message) bool { return m.Author == policy.AuthorMultisBot })
+	return slices.DeleteFunc(slices.Clone(c.messages), func(m store.Message) bool { return m.Author == policy.AuthorMultisBot })
 }
 
-// summaryRequest asks for a summary of a conversation and its earlier summary, both fenced.
-func (a *Agent) summaryRequest(chat store.Chat, c conversation) llm.Request {
-	fence := a.fence()
+// summaryRequest builds the request for a summary of a conversation and its earlier summary, both fenced.
+func (su *Summaries) summaryRequest(chat store.Chat, c conversation) llm.Request {
+	fence := su.fence()
 	var b strings.Builder
 	if c.summary.Body != "" {
 		fmt.Fprintf(&b, "%s what was before\n%s\n", fence, c.summary.Body)
 	}
-	fmt.Fprintf(&b, "%s conversation\n%s%s end\n", fence, run.Lines(c.said), fence)
+	fmt.Fprintf(&b, "%s conversation\n%s%s end\n", fence, run.ConversationText(c.messages), fence)
 	return llm.Request{
 		System: fmt.Sprintf(summaryRules, fence), Messages: []llm.Message{{Role: llm.RoleUser, Text: b.String()}},
 		MaxTokens: 600, Purpose: "summary", Chat: chat.ID,

@@ -32,9 +32,10 @@ type batch struct {
 	// parked are events of rooms not described yet, parkedIn their rooms.
 	parked   []id.EventID
 	parkedIn []id.RoomID
-	// name and paused are read once; nothing in a batch changes them.
-	name   string
-	paused bool
+	// name, paused and restore are read once; nothing in a batch changes them.
+	name    string
+	paused  bool
+	restore policy.Restore
 	// jobs and hooks are what the events ask for. enqueue writes them at the end of the transaction.
 	jobs  []jobs.Args
 	hooks []hookCall
@@ -52,7 +53,7 @@ type incoming struct {
 
 	chat   *store.Chat
 	author policy.Author
-	at     time.Time // when it was sent, see Inbox.sentAt
+	at     time.Time // when it was sent, see batch.sentAt
 }
 
 func (in *Inbox) newBatch(tx store.Tx) *batch {
@@ -90,7 +91,7 @@ func (b *batch) load(ctx context.Context, events []*event.Event) error {
 			continue
 		}
 		ids = append(ids, evt.ID)
-		if evt.Sender == b.in.rules.Owner || evt.Sender == b.in.rules.Bot {
+		if evt.Sender == b.in.settings.Owner || evt.Sender == b.in.settings.Bot {
 			key, _ := bridgebridge.OutboxKey(evt)
 			seen = append(seen, store.OwnEvent{Event: evt.ID, Key: key, Room: evt.RoomID})
 		}
@@ -106,9 +107,21 @@ func (b *batch) load(ctx context.Context, events []*event.Event) error {
 		return err
 	}
 	if len(seen) > 0 {
-		b.own, err = store.OwnEvents(ctx, b.tx, seen)
+		if b.own, err = store.OwnEvents(ctx, b.tx, seen); err == nil {
+			b.addForgotten(events, b.own)
+		}
 	}
 	return err
+}
+
+// addForgotten adds the events that multis sent after a backup was made and before it was restored: their outbox messages are lost. Only the
+// owner's account could have sent them.
+func (b *batch) addForgotten(events []*event.Event, own map[id.EventID]bool) {
+	for _, evt := range events {
+		if _, marked := bridgebridge.OutboxKey(evt); marked && evt.Sender == b.in.settings.Owner && b.restore.InGap(b.sentAt(evt)) {
+			own[evt.ID] = true
+		}
+	}
 }
 
 // loadChats locks and reads the chats of the events' rooms.
@@ -134,16 +147,19 @@ func (b *batch) loadChats(ctx context.Context, events []*event.Event) error {
 
 // loadSettings reads the settings that every judgement needs.
 func (b *batch) loadSettings(ctx context.Context) (err error) {
-	if b.name, err = store.AssistantName(ctx, b.tx, b.in.rules.Name); err != nil {
+	if b.name, err = store.AssistantName(ctx, b.tx, b.in.settings.Name); err != nil {
 		return err
 	}
-	b.paused, err = store.PausedAll(ctx, b.tx)
+	if b.paused, err = store.PausedAll(ctx, b.tx); err != nil {
+		return err
+	}
+	b.restore, err = b.in.store.Restored(ctx, b.tx)
 	return err
 }
 
 // storeEvent finds the chat that an event belongs to, and stores the event unless it has none, is off, or has the event already.
 func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
-	at := b.in.sentAt(evt)
+	at := b.sentAt(evt)
 	if stored, err := b.storeConnection(ctx, evt, at); err != nil || stored {
 		return err
 	}
@@ -157,7 +173,7 @@ func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
 		b.parked, b.parkedIn = append(b.parked, evt.ID), append(b.parkedIn, evt.RoomID)
 		return nil
 	case !chat.IsIn(evt.RoomID) && !belongsToFormer(*chat, evt):
-		if changesRoom(evt, b.in.rules) {
+		if changesRoom(evt, b.in.settings) {
 			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID}) // it may move back
 		}
 		return nil
@@ -168,6 +184,19 @@ func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
 	}
 	b.fresh[evt.ID] = false // the same event may stand twice in one transaction
 	return b.storeInChat(ctx, chat, evt, at)
+}
+
+// sentAt returns when an event was sent, as far as its sender is to be believed: not before 1970 and not in the future.
+func (b *batch) sentAt(evt *event.Event) time.Time {
+	at, now := time.UnixMilli(evt.Timestamp), b.in.now()
+	switch {
+	case at.Unix() < 0:
+		return time.Unix(0, 0)
+	case at.After(now):
+		return now
+	default:
+		return at
+	}
 }
 
 // storeOff handles an event of a chat that is off. Of such a chat nothing is written but its own row; what was stored before is deleted
@@ -206,7 +235,11 @@ func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt *event.Ev
 		return b.storeState(ctx, e)
 	case evt.Unsigned.RedactedBecause != nil: // it is empty, and nothing is kept of what it was
 		return b.redact(ctx, *chat, evt.ID, b.in.now())
-	case b.isForgeable(e):
+	}
+	if withheld, err := b.interceptPIN(ctx, e); err != nil || withheld {
+		return err
+	}
+	if b.isForgeable(e) {
 		return b.storeUntrusted(ctx, e)
 	}
 	switch evt.Type.Type {
@@ -236,7 +269,7 @@ func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
 		ghost = "" // only a confirmed bridge can say whose ghost it is
 	}
 	return bridgebridge.Classify(evt, bridgebridge.Senders{
-		Owner: b.in.rules.Owner, Bot: b.in.rules.Bot, Operators: b.in.rules.Operators,
+		Owner: b.in.settings.Owner, Bot: b.in.settings.Bot, Operators: b.in.settings.Operators,
 		BridgeBot: chat.BridgeBot, SelfGhost: ghost, SentByUs: b.own[evt.ID],
 	})
 }

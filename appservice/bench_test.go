@@ -24,7 +24,7 @@ func BenchmarkIngest(b *testing.B) {
 // benchIngest reports events per second and the 95th percentile of the time until the homeserver has its answer.
 func benchIngest(b *testing.B, size int) {
 	bundle := setup(b)
-	bundle.inbox.rules.StoreCap = policy.Rate{Minute: 1 << 30, Day: 1 << 30} // every event is to be stored
+	bundle.inbox.settings.StoreCap = policy.Rate{Minute: 1 << 30, Day: 1 << 30} // every event is to be stored
 	var chats []store.Chat
 	for i := range 10 {
 		chats = append(chats, bundle.chat(idRoom(i), policy.ModeBusiness))
@@ -36,8 +36,8 @@ func benchIngest(b *testing.B, size int) {
 func BenchmarkIngestBesideManyMessages(b *testing.B) {
 	bundle := setup(b)
 	bundle.store = storetest.Filled(b, 500, 200, time.Now().AddDate(0, 0, -1))
-	bundle.inbox = NewInbox(bundle.store, bundle.inbox.rules)
-	bundle.inbox.rules.StoreCap = policy.Rate{Minute: 1 << 30, Day: 1 << 30}
+	bundle.inbox = NewInbox(bundle.store, bundle.inbox.settings)
+	bundle.inbox.settings.StoreCap = policy.Rate{Minute: 1 << 30, Day: 1 << 30}
 	chats, err := store.ListChats(b.Context(), bundle.store.DB(), "", 500, 0)
 	if err != nil || len(chats) != 500 {
 		b.Fatal(len(chats), err)

@@ -43,7 +43,7 @@ func (h *house) decide(confirmed bool) {
 func TestABotThatNobodyConfirmedIsHeardAsAContactAndNotAnswered(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	h.inbox.rules.Defaults = policy.Defaults{Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto}
+	h.inbox.settings.Defaults = policy.Defaults{Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto}
 	h.fake()
 	h.look(fakePortal)
 	h.look(fakePortal)

@@ -18,7 +18,7 @@ import (
 // It returns false if the event is no such report.
 func (b *batch) storeConnection(ctx context.Context, evt *event.Event, at time.Time) (bool, error) {
 	connection, ok := bridgebridge.ReadConnection(evt)
-	if !ok || evt.Sender == b.in.rules.Owner || b.history {
+	if !ok || evt.Sender == b.in.settings.Owner || b.history {
 		return false, nil
 	}
 	protocol, err := store.ProtocolOf(ctx, b.tx, evt.Sender)
@@ -30,6 +30,26 @@ func (b *batch) storeConnection(ctx context.Context, evt *event.Event, at time.T
 	}
 	state := store.BridgeState{Bot: evt.Sender, Login: connection.Login, Protocol: protocol, Why: connection.Why, ChangedAt: at}
 	return true, b.storeBridgeState(ctx, state, connection.Up)
+}
+
+// storeBridgeNotice stores what a bridge's bot says about the delivery of a message. An encrypted one waits for its key as a message
+// does, and leaves nothing once it is read.
+func (b *batch) storeBridgeNotice(ctx context.Context, e incoming) error {
+	if e.Type.Type != event.EventEncrypted.Type {
+		return b.storeDelivery(ctx, e)
+	}
+	if b.history {
+		return nil
+	}
+	message, err := store.InsertMessage(ctx, b.tx, store.Message{
+		ChatID: e.chat.ID, EventID: e.ID, Author: policy.AuthorBridgeBot, Sender: e.Sender, Kind: string(bridgebridge.Encrypted), At: e.at,
+		Parked: e.Content.VeryRaw, ParkedIn: e.RoomID, Action: policy.ActionArchive, Code: policy.CodeEncrypted, Reason: policy.CodeEncrypted.Sentence(),
+	})
+	if err != nil {
+		return err
+	}
+	b.jobs = append(b.jobs, jobs.DecryptArgs{MessageID: message})
+	return nil
 }
 
 // storeDelivery stores that the bridge delivered a message or failed to. The status also shows whether the bridge is connected, even if

@@ -103,7 +103,7 @@ func (d *Decrypter) awaitKey(ctx context.Context, chat store.Chat, msg store.Mes
 	case waited < keyRequestDelay:
 		return jobs.Later(keyPollInterval)
 	case waited < keyTimeout:
-		if err := d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner); err != nil {
+		if err := d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.settings.Owner); err != nil {
 			return err
 		}
 		return jobs.Later(keyTimeout - waited)
@@ -118,13 +118,13 @@ func (d *Decrypter) requestKeyOnce(ctx context.Context, chat store.Chat, msg sto
 	if err != nil || !first {
 		return err
 	}
-	return d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner)
+	return d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.settings.Owner)
 }
 
 // requestKeyAgain requests a key that was refused or never arrived, because it may be given now. While requests remain, it enqueues the
 // next one.
 func (d *Decrypter) requestKeyAgain(ctx context.Context, chat store.Chat, what jobs.DecryptArgs, who policy.SendAs, evt *event.Event) error {
-	if err := d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.rules.Owner); err != nil {
+	if err := d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.settings.Owner); err != nil {
 		return err
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
@@ -174,7 +174,7 @@ func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain
 		if known, ok := b.chats[plain.RoomID]; ok && known.ID == chat.ID {
 			current = known
 		}
-		if err := b.storeInChat(ctx, current, plain, d.inbox.sentAt(plain)); err != nil {
+		if err := b.storeInChat(ctx, current, plain, b.sentAt(plain)); err != nil {
 			return fmt.Errorf("store %s: %w", plain.ID, err)
 		}
 		return b.enqueue(ctx)

@@ -32,7 +32,7 @@ func NewDescriber(inbox *Inbox, hs *Homeserver) *Describer { return &Describer{i
 // and stores the events that waited for the description. An empty room means all rooms that are not described yet.
 func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
 	if room == "" {
-		return d.Survey(ctx)
+		return d.DescribeNewRooms(ctx)
 	}
 	// One description of a room at a time: an older one that ends later would overwrite the newer one.
 	lock, ok, err := d.inbox.store.TryLock(ctx, store.LockRoom, store.LockNumber(room.String()))
@@ -91,7 +91,7 @@ func (d *Describer) describeLocked(ctx context.Context, room id.RoomID) error {
 		return err
 	}
 	d.inbox.ignored.noteChange(room)
-	if chat.Kind == policy.KindAdmin || d.inbox.mode(chat) != policy.ModeOff {
+	if !d.inbox.isOff(chat) {
 		for part := range slices.Chunk(waiting, pendingBatchSize) {
 			if err := d.receivePending(ctx, room, part); err != nil {
 				return err
@@ -111,7 +111,7 @@ const pendingBatchSize = 100
 
 // parseChat turns a room's state into a chat. It returns false if the room is neither a bridged chat nor an admin room.
 func (d *Describer) parseChat(ctx context.Context, room id.RoomID, state []*event.Event) (store.Chat, bool, error) {
-	rules := d.inbox.rules
+	rules := d.inbox.settings
 	portal, ok := bridgebridge.Describe(state, rules.Owner, rules.Bot)
 	if ok && portal.BridgeBot.Homeserver() == rules.Owner.Homeserver() { // the owner's bridges run on the owner's homeserver
 		return store.Chat{
@@ -147,7 +147,7 @@ func adminChat(room id.RoomID, enc policy.Encryption) store.Chat {
 
 // parseAdminRoom reports in ok whether a room is an admin room: only the owner, the bot and operators are members. join is true if the bot
 // still has to accept the owner's invitation.
-func parseAdminRoom(state []*event.Event, rules Rules) (join, ok bool) {
+func parseAdminRoom(state []*event.Event, rules Settings) (join, ok bool) {
 	var owner, bot event.Membership
 	for _, evt := range state {
 		if evt.Type != event.StateMember || evt.StateKey == nil {
@@ -251,9 +251,9 @@ func dropWaiting(ctx context.Context, tx store.Tx, room id.RoomID, ids []id.Even
 	return store.DropPending(ctx, tx, room, ids)
 }
 
-// Survey enqueues a Describe job for each of the owner's rooms that is not described yet, and stores the owner's display name in all
+// DescribeNewRooms enqueues a Describe job for each of the owner's rooms that is not described yet, and stores the owner's display name in all
 // chats.
-func (d *Describer) Survey(ctx context.Context) error {
+func (d *Describer) DescribeNewRooms(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*requestTimeout)
 	defer cancel()
 	joined, err := d.hs.owner.session().JoinedRooms(ctx)

@@ -102,10 +102,44 @@ func (h *Homeserver) createDevice(ctx context.Context, a *account) error {
 	if err := fresh.CreateDeviceMSC4190(ctx, d.ID, "multis"); err != nil {
 		return explain("make a device for "+a.user.String(), err)
 	}
-	if err := store.PutSetting(ctx, h.store.Writer(), a.setting, d); err != nil {
+	if err := h.storeDevice(ctx, a, d); err != nil {
 		return err
 	}
 	return h.setDevice(a, d)
+}
+
+// storeDevice stores a new device of an account. After a backup was restored it gets the keys of rooms that the former device had received, and
+// the former device is deleted.
+func (h *Homeserver) storeDevice(ctx context.Context, a *account, d device) error {
+	var former device
+	key := store.SettingFormer + a.setting
+	restored, err := store.GetSetting(ctx, h.store.DB(), key, &former)
+	if err != nil {
+		return err
+	}
+	if !restored {
+		return store.PutSetting(ctx, h.store.Writer(), a.setting, d)
+	}
+	err = h.store.InTx(ctx, func(tx store.Tx) error {
+		if err := store.MoveRoomKeys(ctx, tx, cryptoAccount(a.user, former.ID), cryptoAccount(a.user, d.ID)); err != nil {
+			return err
+		}
+		if err := store.DropSetting(ctx, tx, key); err != nil {
+			return err
+		}
+		return store.PutSetting(ctx, tx, a.setting, d)
+	})
+	if err != nil {
+		return err
+	}
+	fresh, err := h.newSession(a.user, device{})
+	if err == nil {
+		err = fresh.DeleteDevice(ctx, former.ID, &mautrix.ReqDeleteDevice[any]{}) // Synapse refuses no body at all
+	}
+	if err != nil && !errors.Is(err, mautrix.MNotFound) {
+		zerolog.Ctx(ctx).Warn().Err(err).Stringer("device_id", former.ID).Msg("Cannot delete the device of before the backup was restored; log it out in a client")
+	}
+	return nil
 }
 
 // setDevice makes this process use a device.

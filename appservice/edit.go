@@ -12,29 +12,35 @@ import (
 	"multis/store"
 )
 
-// storeEdit changes the text of an earlier message. If that message still waits for an answer it is judged again, because its new text
-// is what gets answered; else only the text changes. asEdit is the decision about the edit itself.
-func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Message, asEdit policy.Admission) error {
-	edited, err := store.EditMessage(ctx, b.tx, e.chat.ID, msg.Replaces, e.Sender, msg.Text, e.at)
-	if err != nil {
-		return err
-	}
-	if !edited {
-		if asEdit.Action == policy.ActionIgnore {
-			return nil
-		}
-		return b.storeEarlyEdit(ctx, e, msg)
-	}
+// storeEdit changes the text of an earlier message. If that message still waits for an answer, the decision about it is made again, because
+// its new text is what gets answered. Otherwise only the text changes.
+func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Message) error {
+	j := admitInput{author: e.author, sender: e.Sender, msg: msg, at: e.at, isEdit: true}
 	waiting, err := store.WaitingMessageOfEvent(ctx, b.tx, e.chat.ID, msg.Replaces)
-	if errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	isWaiting := err == nil && waiting.Sender == e.Sender
+	if isWaiting {
+		j.at, j.isEdit, j.wasFresh = waiting.At, false, true
+	}
+	decision, err := b.admit(ctx, *e.chat, j)
+	if err != nil {
+		return err
+	}
+	if decision.Code == policy.CodeFlood {
+		return b.storeFlood(ctx, e, decision)
+	}
+	edited, err := store.EditMessage(ctx, b.tx, e.chat.ID, msg.Replaces, e.Sender, msg.Text, e.at)
+	switch {
+	case err != nil:
+		return err
+	case !edited && decision.Action == policy.ActionIgnore:
+		return nil
+	case !edited:
+		return b.storeEarlyEdit(ctx, e, msg)
+	case !isWaiting:
 		return b.explainEditedCommand(ctx, e, msg.Replaces)
-	}
-	if err != nil {
-		return err
-	}
-	decision, err := b.judge(ctx, *e.chat, judged{author: e.author, sender: e.Sender, msg: msg, at: waiting.At, again: true})
-	if err != nil {
-		return err
 	}
 	if decision.Action == policy.ActionIgnore {
 		decision.Action = policy.ActionArchive

@@ -102,7 +102,7 @@ func TestOfADeletedMessageNoEditIsKept(t *testing.T) {
 func TestADeletionCountsInAChatThatIsOffToo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.inbox.rules.DeleteAnswers = true
+	b.inbox.settings.DeleteAnswers = true
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	evt := b.text("!a:x", ana, "secret")
 	b.receive(evt)
@@ -218,7 +218,7 @@ func TestAnAnswerToADeletedQuestionIsDeletedWhereTheOwnerWantsIt(t *testing.T) {
 	t.Parallel()
 	for wanted, jobs := range map[bool]int{false: 0, true: 1} {
 		b := setup(t)
-		b.inbox.rules.DeleteAnswers = wanted
+		b.inbox.settings.DeleteAnswers = wanted
 		chat := b.chat("!a:x", policy.ModeBusiness)
 		first, second := b.text("!a:x", ana, "What does delivery cost?"), b.text("!a:x", ana, "And to Rome?")
 		b.receive(first, second)
@@ -280,7 +280,7 @@ func TestAnEditOfTheOwnersPausesTheAssistantAsAMessageDoes(t *testing.T) {
 	require.Nil(t, wrote(), "a reaction says nothing in words")
 	now, err := store.ChatByID(t.Context(), b.store.DB(), chat.ID)
 	require.NoError(t, err)
-	require.NotNil(t, now.HeldUntil, "but shows that the owner is looking")
+	require.NotNil(t, now.OwnerActiveUntil, "but shows that the owner is looking")
 	b.receive(b.edit(own, owner, "we open at ten"))
 	require.NotNil(t, wrote())
 	question := b.text("!a:x", ana, "When do you open?")

@@ -67,15 +67,15 @@ func (in *Inbox) ephemeralRooms(signs []*event.Event) (typing, watched []id.Room
 		case *event.TypingEventContent:
 			for _, who := range content.UserIDs {
 				switch who {
-				case in.rules.Owner:
+				case in.settings.Owner:
 					watched = append(watched, sign.RoomID)
-				case in.rules.Bot:
+				case in.settings.Bot:
 				default:
 					typing = append(typing, sign.RoomID)
 				}
 			}
 		case *event.ReceiptEventContent:
-			if readBy(*content, in.rules.Owner) {
+			if readBy(*content, in.settings.Owner) {
 				watched = append(watched, sign.RoomID)
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
-	"multis/policy"
 	"multis/store"
 )
 
@@ -32,7 +31,7 @@ func (s *OwnerSync) missedEvents(ctx context.Context, room id.RoomID, from, sinc
 	if !known {
 		return nil, s.deferGap(ctx, room, from, since)
 	}
-	if chat.Kind != policy.KindAdmin && s.inbox.mode(chat) == policy.ModeOff {
+	if s.inbox.isOff(chat) {
 		return nil, nil
 	}
 	events, rest, err := s.fetchGap(ctx, room, from, since)

@@ -30,7 +30,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	if err != nil {
 		return err
 	}
-	if !chat.HasRoom() || h.inbox.mode(chat) == policy.ModeOff {
+	if !chat.HasRoom() || chat.Kind == policy.KindAdmin || h.inbox.isOff(chat) {
 		return h.end(ctx, args)
 	}
 	from, err := h.from(ctx, args)
@@ -50,7 +50,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 		events = events[:old]
 	}
 	slices.Reverse(events)
-	events = h.inbox.screen(ctx, events)
+	events = h.inbox.filterEvents(ctx, events)
 	next := args
 	next.FromToken, next.Done = page.End, old >= 0 || page.End == ""
 	err = h.store(ctx, events, next)

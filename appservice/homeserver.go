@@ -266,6 +266,25 @@ func (h *Homeserver) redact(ctx context.Context, o store.OutboxMessage, event id
 	return nil
 }
 
+// RedactEvent redacts an event of the owner as the bot, or as the owner if the bot may not.
+func (h *Homeserver) RedactEvent(ctx context.Context, room id.RoomID, event id.EventID) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	request := mautrix.ReqRedact{TxnID: "redact-" + event.String()}
+	_, err := h.bot.session().RedactEvent(ctx, room, event, request)
+	if errors.Is(err, mautrix.MForbidden) {
+		_, err = h.owner.session().RedactEvent(ctx, room, event, request)
+	}
+	switch {
+	case isFinal(err):
+		return jobs.Final(explain("delete a message with a PIN", err))
+	case err != nil:
+		return explain("delete a message with a PIN", err)
+	default:
+		return nil
+	}
+}
+
 // isFinal reports whether the homeserver rejected the request for good, so that a retry gets the same response. It is false for a deleted
 // device, because the device is replaced.
 func isFinal(err error) bool {
@@ -321,6 +340,8 @@ func explain(what string, err error) error {
 		return fmt.Errorf("%s: %w; this is no Matrix homeserver: check homeserver.address in config.yaml", what, err)
 	case errors.Is(err, mautrix.MUnknownToken):
 		return fmt.Errorf("%s: %w; the homeserver does not know our as_token: add registration.yaml to app_service_config_files in homeserver.yaml and restart Synapse", what, err)
+	case errors.Is(err, mautrix.MForbidden) && strings.Contains(err.Error(), "has not registered this user"):
+		return fmt.Errorf("%s: %w; the homeserver has no such account: check owner in config.yaml, or create the account", what, err)
 	case errors.Is(err, mautrix.MExclusive), errors.Is(err, mautrix.MForbidden):
 		return fmt.Errorf("%s: %w; the registration does not cover it: write it again with multis -g and restart Synapse", what, err)
 	default:

@@ -10,12 +10,13 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
+	"multis/pin"
 	"multis/policy"
 	"multis/store"
 )
 
-// Rules is the part of the configuration that the inbox uses.
-type Rules struct {
+// Settings is the part of the configuration that the inbox uses.
+type Settings struct {
 	Owner     id.UserID
 	Bot       id.UserID
 	Operators []id.UserID
@@ -28,12 +29,14 @@ type Rules struct {
 	// DeleteAnswers deletes an answer when the contact deletes the question.
 	DeleteAnswers bool
 	Keywords      []string
-	// Listens is true if voice notes can be transcribed.
-	Listens bool
+	// Transcribes is true if voice notes can be transcribed.
+	Transcribes bool
 	// Spaces are the Matrix spaces that decide who answers in their rooms.
 	Spaces []id.RoomID
 	// Keep says of whom files are kept.
-	Keep     policy.Keep
+	Keep policy.Keep
+	// PIN takes messages with a PIN out; nil where there is none, as in a terminal.
+	PIN      *pin.Keeper
 	StoreCap policy.Rate
 	SendCap  policy.Rate
 }
@@ -41,8 +44,8 @@ type Rules struct {
 // Inbox stores the events that the homeserver pushes and those that the owner's sync brings: each event once, in one transaction with
 // the jobs that it asks for.
 type Inbox struct {
-	store *store.Store
-	rules Rules
+	store    *store.Store
+	settings Settings
 	// ignored are rooms that were described and are no chats. They are in memory only: nothing of them is stored.
 	ignored *roomSet
 	sources sourceMonitor
@@ -50,14 +53,14 @@ type Inbox struct {
 }
 
 // NewInbox returns an inbox that writes to st.
-func NewInbox(st *store.Store, rules Rules) *Inbox {
-	return &Inbox{store: st, rules: rules, ignored: newRoomSet(), now: time.Now}
+func NewInbox(st *store.Store, rules Settings) *Inbox {
+	return &Inbox{store: st, settings: rules, ignored: newRoomSet(), now: time.Now}
 }
 
 // Receive stores what is kept of events, with the jobs that they ask for. When it returns nil, all of it is committed. since is the sync
 // position after these events, which is committed with them; empty when they did not come from a sync.
 func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since string) error {
-	events = in.screen(ctx, events)
+	events = in.filterEvents(ctx, events)
 	err := in.commit(ctx, events, since)
 	if !store.IsBadData(err) {
 		return err
@@ -104,9 +107,9 @@ func logLeftOut(ctx context.Context, evt *event.Event, why error) {
 	zerolog.Ctx(ctx).Warn().Err(why).Str("event_id", fmt.Sprintf("%.255s", evt.ID)).Msg("Left out an event that cannot be stored")
 }
 
-// screen drops events that cannot be stored, and those of ignored rooms unless they say whether a bridge is connected. An event that may
+// filterEvents drops events that cannot be stored, and those of ignored rooms unless they say whether a bridge is connected. An event that may
 // turn an ignored room into a chat ends the ignoring.
-func (in *Inbox) screen(ctx context.Context, events []*event.Event) []*event.Event {
+func (in *Inbox) filterEvents(ctx context.Context, events []*event.Event) []*event.Event {
 	kept := make([]*event.Event, 0, len(events))
 	for _, evt := range events {
 		if err := bridgebridge.CheckIDs(evt); err != nil {
@@ -117,7 +120,7 @@ func (in *Inbox) screen(ctx context.Context, events []*event.Event) []*event.Eve
 		if evt.StateKey != nil {
 			evt.Type.Class = event.StateEventType
 		}
-		if changesRoom(evt, in.rules) {
+		if changesRoom(evt, in.settings) {
 			in.ignored.noteChange(evt.RoomID)
 		}
 		if _, says := bridgebridge.ReadConnection(evt); says || !in.ignored.has(evt.RoomID) {
@@ -127,33 +130,8 @@ func (in *Inbox) screen(ctx context.Context, events []*event.Event) []*event.Eve
 	return kept
 }
 
-// changesRoom reports whether an event can turn a room that was ignored into a chat.
-func changesRoom(evt *event.Event, rules Rules) bool {
-	switch evt.Type.Type {
-	case event.StateBridge.Type, event.StateHalfShotBridge.Type:
-		return evt.StateKey != nil
-	case event.StateMember.Type:
-		return evt.StateKey != nil && (*evt.StateKey == rules.Owner.String() || *evt.StateKey == rules.Bot.String())
-	default:
-		return false
-	}
-}
-
 // mode returns the mode in force for a chat.
-func (in *Inbox) mode(c store.Chat) policy.Mode { return c.ModeIn(in.rules.Defaults) }
+func (in *Inbox) mode(c store.Chat) policy.Mode { return c.ModeIn(in.settings.Defaults) }
 
 // isOff reports whether nothing of a chat is stored but its own row.
-func (in *Inbox) isOff(c store.Chat) bool { return c.IsOff(in.rules.Defaults) }
-
-// sentAt returns when an event was sent, as far as its sender is to be believed: not before 1970 and not in the future.
-func (in *Inbox) sentAt(evt *event.Event) time.Time {
-	at, now := time.UnixMilli(evt.Timestamp), in.now()
-	switch {
-	case at.Unix() < 0:
-		return time.Unix(0, 0)
-	case at.After(now):
-		return now
-	default:
-		return at
-	}
-}
+func (in *Inbox) isOff(c store.Chat) bool { return c.IsOff(in.settings.Defaults) }

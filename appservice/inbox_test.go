@@ -38,7 +38,7 @@ type bundle struct {
 func setup(t testing.TB) *bundle {
 	t.Helper()
 	st := storetest.New(t)
-	return &bundle{t: t, store: st, inbox: NewInbox(st, Rules{
+	return &bundle{t: t, store: st, inbox: NewInbox(st, Settings{
 		Owner: owner, Bot: bot, Name: "Nora", Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
 		MaxAge: 10 * time.Minute, OwnerPause: 30 * time.Minute,
 		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},

@@ -12,42 +12,57 @@ import (
 	"multis/store"
 )
 
-// judged is a message as policy.Admit judges it.
-type judged struct {
+// admitInput is the input of policy.Admit for a message.
+type admitInput struct {
 	author policy.Author
 	sender id.UserID
 	msg    bridgebridge.Message
 	at     time.Time
-	edits  bool // it changes an earlier message
-	again  bool // it was judged and counted before: a voice note that was transcribed, a message that was edited while it waits
+	isEdit bool // it is an edit of a message that no longer waits for an answer
+	// wasFresh is true for a message that was young enough at the first decision about it. isCounted is true if it was counted then.
+	wasFresh  bool
+	isCounted bool
 }
 
-// judge asks the policy what is done with a message of a chat.
-func (b *batch) judge(ctx context.Context, chat store.Chat, j judged) (policy.Admission, error) {
+// admit asks the policy what is done with a message of a chat.
+func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (policy.Admission, error) {
 	now := b.in.now()
 	input := policy.AdmitInput{
 		Mode: b.in.mode(chat), Kind: chat.Kind, Author: j.author, Name: b.name, Text: j.msg.Words(), Notice: j.msg.Notice,
-		Voice: b.in.rules.Listens && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.again,
-		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.edits, MaxAge: b.in.rules.MaxAge, Keywords: b.in.rules.Keywords,
-		StoreCap: b.in.rules.StoreCap, SendCap: b.in.rules.SendCap,
+		Voice: b.in.settings.Transcribes && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.wasFresh,
+		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.isEdit, MaxAge: b.in.settings.MaxAge, Keywords: b.in.settings.Keywords,
+		StoreCap: b.in.settings.StoreCap, SendCap: b.in.settings.SendCap, Restore: b.restore,
 	}
 	if chat.Kind == policy.KindAdmin {
 		return policy.Admit(input), nil
 	}
-	input.Presence = chat.Presence(b.paused, input.Mode, b.in.rules.OwnerPause, now)
+	input.Presence = chat.Presence(b.paused, input.Mode, b.in.settings.OwnerPause, now)
 	if j.author.Capped() {
 		rates, err := b.rates(ctx, contactKey{chat.ID, j.sender}, now)
 		if err != nil {
 			return policy.Admission{}, err
 		}
 		input.Sent = rates.sent
-		if !j.again {
+		if !j.isCounted {
 			input.Stored = rates.stored
 			rates.stored.Minute++
 			rates.stored.Day++
 		}
 	}
 	return policy.Admit(input), nil
+}
+
+// storeFlood stores one empty message for a flood, with the reason. The rest of the flood leaves nothing.
+func (b *batch) storeFlood(ctx context.Context, e incoming, d policy.Admission) error {
+	noted, err := store.IsFlooding(ctx, b.tx, e.chat.ID, e.Sender)
+	if err != nil || noted {
+		return err
+	}
+	_, err = store.InsertMessage(ctx, b.tx, store.Message{
+		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(bridgebridge.Other), At: e.at,
+		Action: policy.ActionArchive, Code: d.Code, Reason: d.Why,
+	})
+	return err
 }
 
 // rates is how many messages of a contact were stored, and how many answers were sent to the contact, in the last minute and day.

@@ -10,22 +10,22 @@ import (
 	"multis/store"
 )
 
-// KeepLimits limits the stored files.
-type KeepLimits struct {
+// AttachmentLimits limits the stored files.
+type AttachmentLimits struct {
 	Total int64 // bytes of all files together
 	Age   time.Duration
 }
 
-// Keeper stores files that contacts send.
-type Keeper struct {
+// AttachmentStore stores copies of files that contacts send, because the homeserver may delete them.
+type AttachmentStore struct {
 	inbox  *Inbox
 	hs     *Homeserver
-	limits KeepLimits
+	limits AttachmentLimits
 }
 
-// NewKeeper returns a keeper that downloads through hs.
-func NewKeeper(inbox *Inbox, hs *Homeserver, limits KeepLimits) *Keeper {
-	return &Keeper{inbox: inbox, hs: hs, limits: limits}
+// NewAttachmentStore returns an AttachmentStore that downloads the files through hs.
+func NewAttachmentStore(inbox *Inbox, hs *Homeserver, limits AttachmentLimits) *AttachmentStore {
+	return &AttachmentStore{inbox: inbox, hs: hs, limits: limits}
 }
 
 // maxKeptBytes is the size of the largest file that is stored.
@@ -33,7 +33,7 @@ const maxKeptBytes = 16 << 20
 
 // KeepFile downloads the file of a message and stores it, then deletes the files over the total limit. It stores nothing if the message
 // was deleted or its chat was switched off. A file that is gone or too large is an error that jobs.IsFinal reports.
-func (k *Keeper) KeepFile(ctx context.Context, message store.MessageID) error {
+func (k *AttachmentStore) KeepFile(ctx context.Context, message store.MessageID) error {
 	m, err := store.MessageByID(ctx, k.inbox.store.DB(), message)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && m.Attachment == nil) {
 		return nil // the message was deleted, or its file removed
@@ -42,7 +42,7 @@ func (k *Keeper) KeepFile(ctx context.Context, message store.MessageID) error {
 		return err
 	}
 	chat, err := store.ChatByID(ctx, k.inbox.store.DB(), m.ChatID)
-	if err != nil || k.inbox.mode(chat) == policy.ModeOff {
+	if err != nil || k.inbox.isOff(chat) {
 		return err
 	}
 	var data bytes.Buffer

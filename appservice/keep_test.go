@@ -29,7 +29,7 @@ func TestWhichFilesAreKept(t *testing.T) {
 		t.Run(string(keep), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.inbox.rules.Keep = keep
+			b.inbox.settings.Keep = keep
 			b.chat("!a:x", policy.ModeSilent)
 			b.sendsFile(ana, "m.image", "")
 			b.sendsFile(ana, "m.audio", voiceMark)
@@ -42,7 +42,7 @@ func TestWhichFilesAreKept(t *testing.T) {
 func TestAKeptFileGoesWithItsMessageItsTimeAndItsTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.inbox.rules.Keep = policy.KeepAll
+	b.inbox.settings.Keep = policy.KeepAll
 	chat := b.chat("!a:x", policy.ModeSilent)
 	plain := noise(t, mib)
 	sealed, _ := sealedCopy(plain)
@@ -50,7 +50,7 @@ func TestAKeptFileGoesWithItsMessageItsTimeAndItsTurn(t *testing.T) {
 	t.Cleanup(server.Close)
 	hs, err := NewHomeserver(b.store, Access{URL: server.URL, Token: "as-token", Owner: owner, Bot: bot})
 	require.NoError(t, err)
-	keeper := NewKeeper(b.inbox, hs, KeepLimits{Total: 2*mib + 1, Age: time.Hour})
+	keeper := NewAttachmentStore(b.inbox, hs, AttachmentLimits{Total: 2*mib + 1, Age: time.Hour})
 	var kept []store.Message
 	for range 3 {
 		m := b.sendsFile(ana, "m.image", "")

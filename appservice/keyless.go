@@ -55,7 +55,7 @@ func (s *OwnerSync) pollWithoutKeys(ctx context.Context) error {
 		if err := store.PutSetting(ctx, db, store.SettingKeylessSince, resp.NextBatch); err != nil {
 			return err
 		}
-		return s.describer.Survey(ctx)
+		return s.describer.DescribeNewRooms(ctx)
 	}
 	if err := s.storeResponse(ctx, resp, since); err != nil {
 		return err

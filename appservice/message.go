@@ -20,31 +20,27 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		return err
 	}
 	// Also an edit or a notice, and also what cannot be read yet: from now on the chat is the owner's, whatever he wrote.
-	if !b.history && (e.author.IsOwner() || (e.author == policy.AuthorOtherBot && e.Sender == b.in.rules.Owner)) {
+	if !b.history && (e.author.IsOwner() || (e.author == policy.AuthorOtherBot && e.Sender == b.in.settings.Owner)) {
 		if err := b.storeOwnerPresence(ctx, e); err != nil {
 			return err
 		}
 	}
-	isEdit := msg.Replaces != "" && msg.Kind != bridgebridge.Encrypted
-	var early store.EarlyEdit
-	var wasEdited bool
-	if !isEdit {
-		var err error
-		if early, wasEdited, err = store.TakeEarlyEdit(ctx, b.tx, e.chat.ID, e.ID, e.Sender); err != nil {
-			return err
-		}
-		if wasEdited {
-			msg = msg.WithText(early.Body)
-		}
+	if msg.Replaces != "" && msg.Kind != bridgebridge.Encrypted {
+		return b.storeEdit(ctx, e, msg)
 	}
-	decision, err := b.judge(ctx, *e.chat, judged{author: e.author, sender: e.Sender, msg: msg, at: e.at, edits: isEdit})
+	early, wasEdited, err := store.TakeEarlyEdit(ctx, b.tx, e.chat.ID, e.ID, e.Sender)
+	if err != nil {
+		return err
+	}
+	if wasEdited {
+		msg = msg.WithText(early.Body)
+	}
+	decision, err := b.admit(ctx, *e.chat, admitInput{author: e.author, sender: e.Sender, msg: msg, at: e.at})
 	switch {
 	case err != nil:
 		return err
 	case decision.Code == policy.CodeFlood:
 		return b.storeFlood(ctx, e, decision)
-	case isEdit:
-		return b.storeEdit(ctx, e, msg, decision)
 	case decision.Action == policy.ActionIgnore:
 		return nil
 	}
@@ -67,7 +63,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		file := store.Attachment(*msg.File)
 		row.Attachment = &file
 	}
-	keepFile := !b.history && msg.File != nil && b.in.rules.Keep.Keeps(e.author, msg.Kind == bridgebridge.Voice)
+	keepFile := !b.history && msg.File != nil && b.in.settings.Keep.Keeps(e.author, msg.Kind == bridgebridge.Voice)
 	message, err := store.InsertMessage(ctx, b.tx, row)
 	if err != nil {
 		return err
@@ -80,7 +76,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		b.jobs = append(b.jobs, jobs.DecryptArgs{MessageID: message})
 		return nil
 	}
-	b.follow(*e.chat, message, decision)
+	b.enqueueFollowUp(*e.chat, message, decision)
 	return nil
 }
 
@@ -116,41 +112,8 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	return nil
 }
 
-// storeFlood stores one empty message for a flood, with the reason. The rest of the flood leaves nothing.
-func (b *batch) storeFlood(ctx context.Context, e incoming, d policy.Admission) error {
-	noted, err := store.IsFlooding(ctx, b.tx, e.chat.ID, e.Sender)
-	if err != nil || noted {
-		return err
-	}
-	_, err = store.InsertMessage(ctx, b.tx, store.Message{
-		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(bridgebridge.Other), At: e.at,
-		Action: policy.ActionArchive, Code: d.Code, Reason: d.Why,
-	})
-	return err
-}
-
-// storeBridgeNotice stores what a bridge's bot says about the delivery of a message. An encrypted one waits for its key as a message
-// does, and leaves nothing once it is read.
-func (b *batch) storeBridgeNotice(ctx context.Context, e incoming) error {
-	if e.Type.Type != event.EventEncrypted.Type {
-		return b.storeDelivery(ctx, e)
-	}
-	if b.history {
-		return nil
-	}
-	message, err := store.InsertMessage(ctx, b.tx, store.Message{
-		ChatID: e.chat.ID, EventID: e.ID, Author: policy.AuthorBridgeBot, Sender: e.Sender, Kind: string(bridgebridge.Encrypted), At: e.at,
-		Parked: e.Content.VeryRaw, ParkedIn: e.RoomID, Action: policy.ActionArchive, Code: policy.CodeEncrypted, Reason: policy.CodeEncrypted.Sentence(),
-	})
-	if err != nil {
-		return err
-	}
-	b.jobs = append(b.jobs, jobs.DecryptArgs{MessageID: message})
-	return nil
-}
-
-// follow asks for the job that a decision needs. A question in business mode is also an event for the owner's hooks.
-func (b *batch) follow(chat store.Chat, message store.MessageID, decision policy.Admission) {
+// enqueueFollowUp asks for the job that a decision needs. A question in business mode is also an event for the owner's hooks.
+func (b *batch) enqueueFollowUp(chat store.Chat, message store.MessageID, decision policy.Admission) {
 	switch decision.Action {
 	case policy.ActionAnswer, policy.ActionEscalate:
 		b.jobs = append(b.jobs, jobs.TurnArgs{ChatID: chat.ID})

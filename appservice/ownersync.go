@@ -235,7 +235,7 @@ func (s *OwnerSync) pollOwner(ctx context.Context) error {
 		if err := s.inbox.Receive(ctx, nil, resp.NextBatch); err != nil {
 			return err
 		}
-		return s.describer.Survey(ctx)
+		return s.describer.DescribeNewRooms(ctx)
 	}
 	if err := s.storeBridgeNotices(ctx, resp); err != nil {
 		return err
@@ -292,7 +292,7 @@ func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since strin
 		}
 		if s.inbox.ignored.has(room) && !slices.ContainsFunc(timeline.Events, func(e *event.Event) bool {
 			_, says := bridgebridge.ReadConnection(e)
-			return says || changesRoom(e, s.inbox.rules)
+			return says || changesRoom(e, s.inbox.settings)
 		}) {
 			return nil
 		}

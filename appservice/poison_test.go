@@ -58,7 +58,7 @@ func TestAnEventThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
 func TestAnEditOfAWaitingQuestionIsJudgedAnew(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.inbox.rules.Keywords = []string{"refund"}
+	b.inbox.settings.Keywords = []string{"refund"}
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	evt := b.text("!a:x", ana, "what does delivery cost?")
 	b.receive(evt)
@@ -241,7 +241,7 @@ func TestTheAdminRoomIsLeftWhenAStrangerComes(t *testing.T) {
 
 func TestOnlyTheOwnersOwnInvitationMakesARoomAnAdminRoom(t *testing.T) {
 	t.Parallel()
-	rules := Rules{Owner: owner, Bot: bot, Operators: []id.UserID{"@op:example.com"}}
+	rules := Settings{Owner: owner, Bot: bot, Operators: []id.UserID{"@op:example.com"}}
 	member := func(who, by id.UserID, membership event.Membership) *event.Event {
 		key := who.String()
 		return &event.Event{Type: event.StateMember, Sender: by, StateKey: &key, Content: event.Content{Parsed: &event.MemberEventContent{Membership: membership}}}

@@ -28,7 +28,7 @@ func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 	return b.redact(ctx, *e.chat, target, e.at)
 }
 
-// redact empties a message and those that quote it, and retracts multis' messages that quoted it. With Rules.DeleteAnswers it also retracts
+// redact empties a message and those that quote it, and retracts multis' messages that quoted it. With Settings.DeleteAnswers it also retracts
 // the answer.
 func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, at time.Time) error {
 	off := b.in.isOff(chat)
@@ -42,7 +42,7 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 	}
 	var retracted []uuid.UUID
 	var err error
-	if b.in.rules.DeleteAnswers && chat.Kind != policy.KindAdmin && !off {
+	if b.in.settings.DeleteAnswers && chat.Kind != policy.KindAdmin && !off {
 		if retracted, err = store.EraseAnswers(ctx, b.tx, chat.ID, target); err != nil {
 			return err
 		}

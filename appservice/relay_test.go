@@ -138,7 +138,7 @@ func (r *relayed) good() (json.RawMessage, string) {
 func TestNoEventThatAHomeserverMayRelayKeepsOthersOut(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.inbox.rules.StoreCap = policy.Rate{Minute: 1 << 40, Day: 1 << 40}
+	b.inbox.settings.StoreCap = policy.Rate{Minute: 1 << 40, Day: 1 << 40}
 	b.chat("!a:x", policy.ModeBusiness)
 	b.chat("!off:x", policy.ModeOff)
 	var answer []byte

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 )
 
@@ -97,5 +98,17 @@ func (s *roomSet) noteChange(room id.RoomID) {
 	s.removeLocked(room)
 	if _, ok := s.changedRooms[room]; ok {
 		s.changedRooms[room] = true
+	}
+}
+
+// changesRoom reports whether an event can turn a room that was ignored into a chat.
+func changesRoom(evt *event.Event, rules Settings) bool {
+	switch evt.Type.Type {
+	case event.StateBridge.Type, event.StateHalfShotBridge.Type:
+		return evt.StateKey != nil
+	case event.StateMember.Type:
+		return evt.StateKey != nil && (*evt.StateKey == rules.Owner.String() || *evt.StateKey == rules.Bot.String())
+	default:
+		return false
 	}
 }

@@ -93,9 +93,9 @@ func FuzzTransaction(f *testing.F) {
 		for _, evt := range events {
 			require.NotEmpty(t, evt.ID)
 			require.NotEmpty(t, evt.RoomID)
-			_ = changesRoom(evt, Rules{Owner: owner, Bot: bot})
+			_ = changesRoom(evt, Settings{Owner: owner, Bot: bot})
 		}
-		NewInbox(nil, Rules{Owner: owner, Bot: bot}).ephemeralRooms(signs)
+		NewInbox(nil, Settings{Owner: owner, Bot: bot}).ephemeralRooms(signs)
 	})
 }
 
@@ -110,7 +110,7 @@ func TestTypingAndReadingAreNotedWhereSomebodyIsAnswered(t *testing.T) {
 	at := func(chat store.Chat) (typing, held bool) {
 		c, err := store.ChatByID(context.Background(), b.store.DB(), chat.ID)
 		require.NoError(t, err)
-		return c.TypingUntil != nil, c.HeldUntil != nil
+		return c.TypingUntil != nil, c.OwnerActiveUntil != nil
 	}
 	post := func(signs string) {
 		require.Equal(t, http.StatusOK, put(t, h, "right", `{"events":[],"ephemeral":[`+signs+`,{"type":"m.presence"},7]}`).Code)

@@ -15,13 +15,13 @@ import (
 
 // isAgentSpace reports whether the configuration assigns the rooms of a space to an agent. Other spaces are ignored.
 func (d *Describer) isAgentSpace(room id.RoomID) bool {
-	return slices.Contains(d.inbox.rules.Spaces, room)
+	return slices.Contains(d.inbox.settings.Spaces, room)
 }
 
 // describeSpaces returns jobs that describe all configured spaces again, because a chat got a room that may be in one.
 func (d *Describer) describeSpaces() []jobs.Args {
 	var all []jobs.Args
-	for _, space := range d.inbox.rules.Spaces {
+	for _, space := range d.inbox.settings.Spaces {
 		all = append(all, jobs.DescribeArgs{RoomID: space})
 	}
 	return all

@@ -11,7 +11,6 @@ import (
 
 	"multis/bridgebridge"
 	"multis/jobs"
-	"multis/policy"
 	"multis/store"
 )
 
@@ -214,7 +213,7 @@ func (in *Inbox) detectMissedPush(ctx context.Context, events []*event.Event) er
 	var ids []id.EventID
 	for _, evt := range events {
 		chat, known := chats[evt.RoomID]
-		if known && (chat.Kind == policy.KindAdmin || in.mode(chat) != policy.ModeOff) && bridgebridge.CheckIDs(evt) == nil {
+		if known && !in.isOff(chat) && bridgebridge.CheckIDs(evt) == nil {
 			ids = append(ids, evt.ID)
 		}
 	}

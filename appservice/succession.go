@@ -30,12 +30,12 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 	changed := err == nil && before.BridgeBot != found.BridgeBot
 	handed := false
 	if changed && !before.Unconfirmed {
-		if handed, err = d.isHandedOver(ctx, before, *found.RoomID, state); err != nil {
+		if handed, err = d.isAnnouncedSuccessor(ctx, before, *found.RoomID, state); err != nil {
 			return store.Chat{}, err
 		}
 	}
 	err = d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		bot, err := d.storeBridgeBot(ctx, tx, found, handed || bridgebridge.ActsAsOwner(state, d.inbox.rules.Owner))
+		bot, err := d.storeBridgeBot(ctx, tx, found, handed || bridgebridge.ActsAsOwner(state, d.inbox.settings.Owner))
 		if err != nil {
 			return err
 		}
@@ -119,9 +119,9 @@ func (d *Describer) askOwner(ctx context.Context, before, found store.Chat) erro
 	})
 }
 
-// isHandedOver reports whether the old bot announced that this room replaces the chat's room, and this room names the chat's room as its
+// isAnnouncedSuccessor reports whether the old bot announced that this room replaces the chat's room, and this room names the chat's room as its
 // predecessor.
-func (d *Describer) isHandedOver(ctx context.Context, before store.Chat, room id.RoomID, state []*event.Event) (bool, error) {
+func (d *Describer) isAnnouncedSuccessor(ctx context.Context, before store.Chat, room id.RoomID, state []*event.Event) (bool, error) {
 	old := bridgebridge.Predecessor(state)
 	if old == "" || before.BridgeBot == "" || !before.IsIn(old) {
 		return false, nil

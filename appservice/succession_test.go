@@ -369,7 +369,7 @@ func TestASpaceIsNoChat(t *testing.T) {
 func TestAChatIsInTheSpacesThatAreRoutedBy(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	h.inbox.rules.Spaces = []id.RoomID{"!work:x"}
+	h.inbox.settings.Spaces = []id.RoomID{"!work:x"}
 	inSpaces := func() []id.RoomID { return h.anas().Spaces }
 	put := func(space, room id.RoomID, content string) {
 		h.set(space, "m.space.child", room.String(), owner, content)

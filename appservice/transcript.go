@@ -18,7 +18,7 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 		return err
 	}
 	note := bridgebridge.Message{Kind: bridgebridge.Voice}.WithTranscript(text)
-	decision, err := b.judge(ctx, chat, judged{author: m.Author, sender: m.Sender, msg: note, at: m.At, again: true})
+	decision, err := b.admit(ctx, chat, admitInput{author: m.Author, sender: m.Sender, msg: note, at: m.At, wasFresh: true, isCounted: true})
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 	if err := store.SetTranscript(ctx, tx, m.ID, text, decision); err != nil {
 		return err
 	}
-	b.follow(chat, m.ID, decision)
+	b.enqueueFollowUp(chat, m.ID, decision)
 	return b.enqueue(ctx)
 }
 
@@ -49,7 +49,7 @@ func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message sto
 	if err := store.SetTranscriptionFailed(ctx, tx, m.ID, decision); err != nil {
 		return err
 	}
-	b.follow(chat, m.ID, decision)
+	b.enqueueFollowUp(chat, m.ID, decision)
 	return b.enqueue(ctx)
 }
 

@@ -14,7 +14,7 @@ import (
 // isForgeable reports whether a message in an encrypted admin room may come from somebody other than its sender: from a device that is
 // neither cross-signed nor verified by hand, or in plain text, which the homeserver could write.
 func (b *batch) isForgeable(e incoming) bool {
-	if e.chat.Kind != policy.KindAdmin || e.Sender == b.in.rules.Bot {
+	if e.chat.Kind != policy.KindAdmin || e.Sender == b.in.settings.Bot {
 		return false
 	}
 	if e.Mautrix.WasEncrypted {

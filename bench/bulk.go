@@ -18,7 +18,7 @@ const (
 	maxPending             = 1000  // passages written one document at a time at the end; of a small corpus a fortieth
 )
 
-// loaded is a document to be loaded.
+// loaded is a document to load.
 type loaded struct {
 	doc    index.Document
 	chunks []index.Chunk
@@ -120,7 +120,7 @@ func (co *corpus) load(ctx context.Context, batch []loaded) error {
 	} {
 		args[name] = list
 	}
-	return co.db.AsOwner(ctx, co.everybody(), func(tx store.Tx) error {
+	return co.db.AsOwner(ctx, co.allChats(), func(tx store.Tx) error {
 		_, err := tx.Exec(ctx, bulkSQL, args)
 		return err
 	})
@@ -128,12 +128,12 @@ func (co *corpus) load(ctx context.Context, batch []loaded) error {
 
 // dropTextIndexes drops the text indexes and returns the statements that create them again.
 func (co *corpus) dropTextIndexes(ctx context.Context) ([]string, error) {
-	rows, err := co.db.Pool().Query(ctx, "select indexname, indexdef from pg_indexes where tablename = 'chunk_index' and indexdef like '%USING gin%'")
+	rows, err := co.db.Pool().Query(ctx, "select indexname as name, indexdef as sql from pg_indexes where tablename = 'chunk_index' and indexdef like '%USING gin%'")
 	if err != nil {
 		return nil, fmt.Errorf("list text indexes: %w", err)
 	}
 	type index struct{ Name, SQL string }
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[index])
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[index])
 	if err != nil {
 		return nil, fmt.Errorf("list text indexes: %w", err)
 	}

@@ -22,8 +22,8 @@ import (
 	"multis/tools"
 )
 
-// recallCmd queries a collection as the assistant does: each row is a message received from Matrix, and each query a call of the
-// tool recall_memory in the chat of its group.
+// recallCmd evaluates the tool recall_memory on a collection: each row becomes a message received from Matrix, and each query a call of the
+// tool in the chat of its group.
 type recallCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"Holds corpus.jsonl and queries.jsonl of what people said to each other."`
 }
@@ -51,18 +51,18 @@ func (c recallCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer db.close()
-	began := time.Now()
-	talks, names, err := takeIn(ctx, db, rows)
+	start := time.Now()
+	talks, names, err := ingestMessages(ctx, db, rows)
 	if err != nil {
 		return err
 	}
-	progress("%d messages in %d chats taken in in %s", len(rows), len(talks), time.Since(began).Round(time.Millisecond))
+	progress("%d messages in %d chats received in %s", len(rows), len(talks), time.Since(start).Round(time.Millisecond))
 	var at time.Time
 	mem := memory.New(memory.Options{Store: db.Store, Search: search.New(db.Store), Model: llm.None{}, Zone: time.UTC, Now: func() time.Time { return at }})
 	if err := mem.IndexMessages(ctx); err != nil {
 		return err
 	}
-	progress("searchable after %s", time.Since(began).Round(time.Millisecond))
+	progress("searchable after %s", time.Since(start).Round(time.Millisecond))
 	out := bufio.NewWriter(os.Stdout)
 	var took []time.Duration
 	for _, q := range queries {
@@ -72,14 +72,14 @@ func (c recallCmd) Run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("write a query: %w", err)
 		}
-		asked := time.Now()
+		start := time.Now()
 		found, err := tools.RecallMemory{Memory: mem}.Run(ctx, tools.Call{
 			ID: q.ID, Name: "recall_memory", Args: args, Caller: tools.Caller{Chat: t.chat, Scope: policy.ContactScope(t.chat.ID)},
 		})
 		if err != nil {
 			return err
 		}
-		took = append(took, time.Since(asked))
+		took = append(took, time.Since(start))
 		for _, h := range found.Passages {
 			fmt.Fprintln(out, q.ID+"\t"+names[h.Ref.ID])
 		}
@@ -88,16 +88,16 @@ func (c recallCmd) Run(ctx context.Context) error {
 	return out.Flush()
 }
 
-// takeIn sends the rows through the inbox, in order, and returns the row of each message.
-func takeIn(ctx context.Context, db *database, rows []row) (map[string]*talk, map[int64]string, error) {
-	inbox := appservice.NewInbox(db.Store, appservice.Rules{
+// ingestMessages sends the rows through the inbox, in order, and returns the row of each message.
+func ingestMessages(ctx context.Context, db *database, rows []row) (map[string]*talk, map[int64]string, error) {
+	inbox := appservice.NewInbox(db.Store, appservice.Settings{
 		Owner: recallOwner, Bot: "@multis:bench", Name: "Nora", Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, MaxAge: 10 * time.Minute,
 		StoreCap: policy.Rate{Minute: len(rows) + 1, Day: len(rows) + 1}, SendCap: policy.Rate{Minute: 10, Day: 100},
 	})
 	talks, events := map[string]*talk{}, map[string]string{}
 	col := collection{rows: rows}
 	for _, session := range col.documents() {
-		t, err := talkOf(ctx, db, talks, session)
+		t, err := chatOf(ctx, db, talks, session)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -116,11 +116,11 @@ func takeIn(ctx context.Context, db *database, rows []row) (map[string]*talk, ma
 			return nil, nil, err
 		}
 	}
-	names, err := stored(ctx, db, events)
+	names, err := messageRows(ctx, db, events)
 	return talks, names, err
 }
 
-func talkOf(ctx context.Context, db *database, talks map[string]*talk, session []row) (*talk, error) {
+func chatOf(ctx context.Context, db *database, talks map[string]*talk, session []row) (*talk, error) {
 	first := session[0]
 	if t, known := talks[first.Group]; known {
 		return t, nil
@@ -151,8 +151,8 @@ func message(t *talk, r row, key string) *event.Event {
 	return evt
 }
 
-// stored returns the row of each stored message. A missing message is an error, because the results would be wrong.
-func stored(ctx context.Context, db *database, events map[string]string) (map[int64]string, error) {
+// messageRows returns the row of each stored message. A missing message is an error, because the results would be wrong.
+func messageRows(ctx context.Context, db *database, events map[string]string) (map[int64]string, error) {
 	rows, err := db.Pool().Query(ctx, "select id, event_id from messages")
 	if err != nil {
 		return nil, fmt.Errorf("list messages: %w", err)

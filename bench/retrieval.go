@@ -63,11 +63,11 @@ func (c retrievalCmd) Run(ctx context.Context) error {
 	}
 	defer lite.close()
 	col := collection{rows: rows, chats: map[string]policy.ChatID{}}
-	began := time.Now()
+	start := time.Now()
 	if err := col.index(ctx, db, lite); err != nil {
 		return err
 	}
-	progress("%d passages in %d scopes indexed in %s", len(rows), len(col.chats), time.Since(began).Round(time.Millisecond))
+	progress("%d passages in %d scopes indexed in %s", len(rows), len(col.chats), time.Since(start).Round(time.Millisecond))
 	return col.ask(ctx, db, lite, queries)
 }
 
@@ -192,19 +192,19 @@ func (c *collection) readNames(ctx context.Context, db *database) error {
 	return nil
 }
 
-// ask runs all queries, alternating with SQLite so that both run under the same load, and prints our results.
+// ask runs all queries and prints our results. It alternates with SQLite, so that both run under the same load.
 func (c *collection) ask(ctx context.Context, db *database, lite *fts, queries []query) error {
 	out := bufio.NewWriter(os.Stdout)
 	s := search.New(db.Store)
-	var ours, theirs []time.Duration
+	var multisTimes, sqliteTimes []time.Duration
 	for i, q := range queries {
 		scope := policy.ContactScope(c.chats[q.Group])
-		began := time.Now()
+		start := time.Now()
 		found, err := s.AsContact(ctx, scope, search.Query{Text: q.Text})
 		if err != nil {
 			return err
 		}
-		ours = append(ours, time.Since(began))
+		multisTimes = append(multisTimes, time.Since(start))
 		for _, h := range found.Hits {
 			fmt.Fprintln(out, q.ID+"\t"+c.names[h.Ref.ID])
 		}
@@ -212,15 +212,15 @@ func (c *collection) ask(ctx context.Context, db *database, lite *fts, queries [
 		if err != nil {
 			return err
 		}
-		began = time.Now()
+		start = time.Now()
 		if _, err := lite.find(ctx, words, []string{q.Group}); err != nil {
 			return err
 		}
-		theirs = append(theirs, time.Since(began))
+		sqliteTimes = append(sqliteTimes, time.Since(start))
 		if (i+1)%200 == 0 {
 			progress("%d of %d queries", i+1, len(queries))
 		}
 	}
-	progress("multis %s   SQLite FTS5 %s   ratio of medians %.2f", summary(ours), summary(theirs), ratio(ours, theirs))
+	progress("multis %s   SQLite FTS5 %s   ratio of medians %.2f", summary(multisTimes), summary(sqliteTimes), ratio(multisTimes, sqliteTimes))
 	return out.Flush()
 }

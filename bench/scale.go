@@ -89,11 +89,11 @@ func (co *corpus) resume(ctx context.Context) error {
 // fill loads the corpus into both databases unless it is there.
 func (co *corpus) fill(ctx context.Context, chunks int, r *report) error {
 	if co.size == 0 {
-		began := time.Now()
+		start := time.Now()
 		if err := co.bulk(ctx, chunks); err != nil {
 			return err
 		}
-		progress("%d passages loaded in %s", co.size, time.Since(began).Round(time.Second))
+		progress("%d passages loaded in %s", co.size, time.Since(start).Round(time.Second))
 	}
 	r.Chunks = co.size
 	for _, sql := range []string{"vacuum (analyze)", "checkpoint"} {
@@ -104,9 +104,9 @@ func (co *corpus) fill(ctx context.Context, chunks int, r *report) error {
 	if err := co.db.Pool().QueryRow(ctx, sizesSQL).Scan(&r.SizeMB, &r.TextMB, &r.IndexMB, &r.CountsMB); err != nil {
 		return fmt.Errorf("read sizes: %w", err)
 	}
-	began := time.Now()
+	start := time.Now()
 	added, err := co.fillFTS(ctx)
-	r.FTSInsertPerS = round(float64(added) / time.Since(began).Seconds())
+	r.FTSInsertPerS = round(float64(added) / time.Since(start).Seconds())
 	return err
 }
 
@@ -115,7 +115,7 @@ const sizesSQL = `select pg_database_size(current_database()) / 1000000, pg_tota
 
 // ingest writes passages through the store, one document a transaction, and returns the rate in passages a second.
 func (co *corpus) ingest(ctx context.Context) (float64, error) {
-	began, before := time.Now(), co.size
+	start, before := time.Now(), co.size
 	writing, ctx := errgroup.WithContext(ctx)
 	writing.SetLimit(ingesters)
 	for co.size < before+ingested && ctx.Err() == nil {
@@ -125,7 +125,7 @@ func (co *corpus) ingest(ctx context.Context) (float64, error) {
 	if err := writing.Wait(); err != nil {
 		return 0, err
 	}
-	return round(float64(co.size-before) / time.Since(began).Seconds()), nil
+	return round(float64(co.size-before) / time.Since(start).Seconds()), nil
 }
 
 // document generates the next document: a public one, or a conversation.
@@ -156,7 +156,7 @@ func (co *corpus) fillFTS(ctx context.Context) (added int, err error) {
 		return 0, err
 	}
 	batch := make([]ftsRow, 0, ftsBatch)
-	err = co.db.AsOwner(ctx, co.everybody(), func(tx store.Tx) error {
+	err = co.db.AsOwner(ctx, co.allChats(), func(tx store.Tx) error {
 		rows, err := tx.Query(ctx, "select id, role, title || E'\n' || content from chunks where id > $1 order by id", last)
 		if err != nil {
 			return fmt.Errorf("read passages: %w", err)
@@ -183,8 +183,8 @@ func (co *corpus) fillFTS(ctx context.Context) (added int, err error) {
 	return added, co.lite.add(ctx, batch)
 }
 
-// everybody returns the owner's scope with all chats, the largest possible.
-func (co *corpus) everybody() policy.Scope {
+// allChats returns the owner's scope with all chats, the largest possible.
+func (co *corpus) allChats() policy.Scope {
 	chats := make([]policy.ChatID, co.chats)
 	for i := range chats {
 		chats[i] = policy.ChatID(i + 1)

@@ -3,20 +3,24 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"go/build"
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
 
-// readSentences returns English sentences from the comments of Go's source, which every machine that builds this has.
+// readSentences returns English sentences from the comments of Go's own source, which is on every machine that builds this.
 func readSentences() ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
-	root := filepath.Join(build.Default.GOROOT, "src")
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	goroot, err := exec.Command("go", "env", "GOROOT").Output() // a program built with -trimpath does not know it
+	if err != nil {
+		return nil, fmt.Errorf("find the source of Go: %w", err)
+	}
+	root := filepath.Join(strings.TrimSpace(string(goroot)), "src")
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
 			return err
 		}

@@ -19,8 +19,8 @@ import (
 	"multis/text"
 )
 
-// Portal is the Matrix room of a chat on a bridged network. Protocol, ChannelID and Receiver identify the chat. Any Matrix user can make
-// a room and act as its "bridge bot", so a caller that knows the chat must accept a new Portal for it only from the same BridgeBot.
+// Portal is the Matrix room of a chat on a bridged network. Protocol, ChannelID and Receiver identify the chat. Any Matrix user can create a
+// room and pose as a bridge bot. So a room that claims a known chat counts only if its BridgeBot is the chat's.
 type Portal struct {
 	Protocol  string // the bridge's name for its network: whatsapp, signal, ...
 	Network   string // the same for people: WhatsApp, Signal, ...

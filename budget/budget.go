@@ -1,4 +1,4 @@
-// Package budget keeps the ledger of what calls to models cost, and tells the owner and the webhooks when a cap is nearly or fully used up.
+// Package budget keeps the ledger of the costs of model calls, and notifies the owner and the webhooks when a cap is nearly or fully used up.
 package budget
 
 import (
@@ -19,10 +19,10 @@ type Ledger struct {
 // New returns the ledger. dayCap is the configured cap of all calls of a day, in millionths of the currency; 0 means that there is none.
 func New(st *store.Store, dayCap int64) *Ledger { return &Ledger{store: st, dayCap: dayCap} }
 
-// refused is the percentage that a notice carries when a cap refused a call.
-const refused = 100
+// refusedPercent is the percentage in the notice about a refused call.
+const refusedPercent = 100
 
-// Reserve sets aside what a call may cost at most, unless a cap refuses it. The first refusal by each cap is a notice to the owner.
+// Reserve reserves the maximum cost of a call, unless a cap refuses it. The owner gets a notice of the first refusal by each cap.
 func (l *Ledger) Reserve(ctx context.Context, s policy.Spend) (res policy.Reservation, err error) {
 	err = l.store.InTx(ctx, func(tx store.Tx) (err error) {
 		res, err = store.ReserveCost(ctx, tx, s)
@@ -34,22 +34,22 @@ func (l *Ledger) Reserve(ctx context.Context, s policy.Spend) (res policy.Reserv
 			if s.DayCap < l.dayCap {
 				return nil // the call asked for a lower cap than the configured one, as embedding a library does
 			}
-			if first, err = store.MarkBudgetNotified(ctx, tx, s.Day, 0, refused); err != nil {
+			if first, err = store.MarkBudgetNotified(ctx, tx, s.Day, 0, refusedPercent); err != nil {
 				return err
 			}
 		}
 		if !first {
 			return nil
 		}
-		return notify(ctx, tx, jobs.BudgetArgs{Day: s.Day, Percent: refused, Cap: res.Refused, ChatID: s.Chat, Agent: s.Agent})
+		return notify(ctx, tx, jobs.BudgetArgs{Day: s.Day, Percent: refusedPercent, Cap: res.Refused, ChatID: s.Chat, Agent: s.Agent})
 	})
 	return res, err
 }
 
-// Settle books what a call really cost. When the process dies before, the reserved amount stays booked. The owner gets one notice when half
-// of the day's cap is spent, and one at 80 %; a call that passes both gives only the second.
+// Settle replaces a reservation by the actual cost. If the process dies before, the reserved amount counts as spent. The owner gets a notice when
+// 50 % of the day's cap is spent and one at 80 %. A call that passes both thresholds gives only the second.
 func (l *Ledger) Settle(ctx context.Context, reservation int64, s policy.Settlement) error {
-	day, spent, err := store.SettleCost(ctx, l.store.Lazy(), reservation, s)
+	day, spent, err := store.SettleCost(ctx, l.store.AsyncCommit(), reservation, s)
 	if err != nil || s.Amount == 0 || l.dayCap == 0 {
 		return err
 	}
@@ -61,7 +61,7 @@ func (l *Ledger) Settle(ctx context.Context, reservation int64, s policy.Settlem
 	return nil
 }
 
-// notifyOnce notifies the owner that a percentage of the day's cap is spent, unless he was notified of it or of more.
+// notifyOnce notifies the owner that a percentage of the day's cap is spent, unless there was a notice of this or a higher percentage.
 func (l *Ledger) notifyOnce(ctx context.Context, day string, threshold int64, percent int) error {
 	return l.store.InTx(ctx, func(tx store.Tx) error {
 		first, err := store.MarkBudgetNotified(ctx, tx, day, threshold, percent)
@@ -72,8 +72,8 @@ func (l *Ledger) notifyOnce(ctx context.Context, day string, threshold int64, pe
 	})
 }
 
-// notify enqueues the notice to the owner and emits the event to the webhooks, whose reference is "day/cap/percent" with the chat or agent
-// behind it.
+// notify enqueues the notice to the owner and emits the event to the webhooks. The event's reference is "day/cap/percent", followed by "/" and the
+// chat or agent if the cap is for one.
 func notify(ctx context.Context, tx store.Tx, args jobs.BudgetArgs) error {
 	if err := jobs.Enqueue(ctx, tx, args); err != nil {
 		return err
@@ -84,7 +84,7 @@ func notify(ctx context.Context, tx store.Tx, args jobs.BudgetArgs) error {
 		ref += fmt.Sprintf("/%d", args.ChatID)
 	case policy.CapAgent:
 		ref += "/" + args.Agent
-	case policy.CapDay, policy.CapRun: // behind these is neither a chat nor an agent
+	case policy.CapDay, policy.CapRun: // these caps are for no chat or agent
 	}
 	return jobs.Emit(ctx, tx, policy.HookBudget, ref)
 }

@@ -9,7 +9,7 @@ import (
 	"multis/store"
 )
 
-// Add writes a new schedule, with the job for its next time. Its id is one that store.NextScheduleID gave.
+// Add inserts a new schedule and enqueues the job for its next time. The schedule's id comes from store.NextScheduleID.
 func Add(ctx context.Context, tx store.Tx, s store.Schedule) error {
 	if err := store.InsertSchedule(ctx, tx, s); err != nil {
 		return err
@@ -17,17 +17,17 @@ func Add(ctx context.Context, tx store.Tx, s store.Schedule) error {
 	return jobs.Enqueue(ctx, tx, jobs.NextTick(s.ID, *s.NextAt))
 }
 
-// Change writes a changed schedule, with the job for its next time. If it was carried out, changed or deleted since it was read as
-// before, Change writes nothing and returns an error that has the job try again (jobs.IsLater).
+// Change updates a schedule from before to after and enqueues the job for its next time. If the stored schedule is no longer equal to before, Change
+// writes nothing and returns jobs.Later, so that the caller's job reads it again.
 func Change(ctx context.Context, tx store.Tx, before, after store.Schedule) error {
-	now, err := store.LockSchedule(ctx, tx, before.ID)
+	stored, err := store.LockSchedule(ctx, tx, before.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Later(0)
 	}
 	if err != nil {
 		return err
 	}
-	if !sameTime(now.NextAt, before.NextAt) || !sameTime(now.PausedAt, before.PausedAt) || now.Body != before.Body || now.Kind != before.Kind || now.Spec != before.Spec {
+	if !sameTime(stored.NextAt, before.NextAt) || !sameTime(stored.PausedAt, before.PausedAt) || stored.Body != before.Body || stored.Kind != before.Kind || stored.Spec != before.Spec {
 		return jobs.Later(0)
 	}
 	if err := store.UpdateSchedule(ctx, tx, after); err != nil || !after.Waits() {

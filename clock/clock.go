@@ -1,5 +1,5 @@
-// Package clock carries out schedules: when one is due it sends a message, asks the assistant, does upkeep or runs a heartbeat,
-// and writes down how that ended. Each time of a schedule is carried out once, whatever crashes.
+// Package clock carries out schedules: when one is due, it sends a message, has the assistant work, does upkeep or runs a heartbeat, and stores the
+// result. Each time of a schedule is carried out once, even after a crash.
 package clock
 
 import (
@@ -18,39 +18,39 @@ import (
 	"multis/store"
 )
 
-// Messenger sends the messages of schedules and tells the owner what became of them. Everything is written in the given
-// transaction.
+// Messenger sends the messages of schedules and notifies the owner of problems. Everything is written in the given transaction.
 type Messenger interface {
 	// Send sends the body of a schedule to its chat, or to the admin room as a reminder. late is a sentence that says how late it
 	// is; empty when it is on time.
 	Send(ctx context.Context, tx store.Tx, s store.Schedule, late string) (Sent, error)
-	// Missed tells the owner that a schedule, which comes only once, was not carried out at a time, and why.
-	Missed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error
-	// Failed tells the owner that a schedule failed, and why.
-	Failed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error
-	// Unreadable tells the owner that a schedule stopped because its stored times cannot be read.
-	Unreadable(ctx context.Context, tx store.Tx, s store.Schedule) error
-	// HeartbeatStopped tells the owner that a heartbeat was paused after a number of failures in a row. reason is the last one's.
-	HeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error
-	// TakenOver tells the owner which schedules of former operators were paused and are the owner's from now on.
-	TakenOver(ctx context.Context, tx store.Tx, paused []store.Schedule) error
+	// NotifyMissed tells the owner that a schedule of one time was not carried out, and why.
+	NotifyMissed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error
+	// NotifyFailed tells the owner that a schedule failed, and why.
+	NotifyFailed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error
+	// NotifyUnreadable tells the owner that a schedule stopped because its stored times cannot be read.
+	NotifyUnreadable(ctx context.Context, tx store.Tx, s store.Schedule) error
+	// NotifyHeartbeatStopped tells the owner that a heartbeat was paused after a number of failures in a row. reason is the last one's.
+	NotifyHeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error
+	// NotifyTakenOver tells the owner which schedules of former operators were paused and are the owner's from now on.
+	NotifyTakenOver(ctx context.Context, tx store.Tx, paused []store.Schedule) error
 }
 
 // Sent is the result of Messenger.Send.
 type Sent struct {
 	OutboxID uuid.UUID
 	Decision policy.Decision // of the gate
-	Draft    bool            // it waits for the owner's approval
+	IsDraft  bool            // it waits for the owner's approval
 }
 
-// Worker has the assistant work while nobody waits for it. The result is written to the room once for each run.
+// Worker has the assistant work on the text of a schedule.
 type Worker interface {
-	Unattended(ctx context.Context, room store.Chat, run store.RunID, text string) error
+	// AnswerScheduled works on a text and writes the result to a room, once for each execution.
+	AnswerScheduled(ctx context.Context, room store.Chat, run store.RunID, text string) error
 }
 
-// Checker carries out heartbeats. What it tells the owner is told once for each run.
+// Checker carries out heartbeats. It notifies the owner once for each execution.
 type Checker interface {
-	// Heartbeat has an agent check whether anything needs the owner, and returns a note for the history of the schedule.
+	// Heartbeat makes an agent check whether anything needs the owner, and returns a note for the history of the schedule.
 	Heartbeat(ctx context.Context, room store.Chat, run store.RunID, agent string) (note string, err error)
 }
 
@@ -63,7 +63,7 @@ type Options struct {
 	// Upkeep and Heartbeats are the schedules that multis sets for itself.
 	Upkeep     []Upkeep
 	Heartbeats []Heartbeat
-	// Owner and Operators may set schedules. Those of others, who were operators once, are paused by Prepare.
+	// Owner and Operators may set schedules. Prepare pauses the schedules of all others, who are former operators.
 	Owner     id.UserID
 	Operators []id.UserID
 	// Zone is the owner's time zone.
@@ -84,15 +84,15 @@ func New(o Options) *Clock {
 }
 
 const (
-	// maxSkipDelay is how late an execution may start when the schedule says to skip what was missed.
+	// maxSkipDelay is how late an execution may start if the schedule skips what was missed.
 	maxSkipDelay = 5 * time.Minute
-	// maxDelay is how late an execution may start when the schedule says to catch up once.
+	// maxDelay is how late an execution may start if the schedule catches up once.
 	maxDelay = 24 * time.Hour
-	// maxSnooze limits how long a Tick that comes too early is put off. The system clock may be set back meanwhile.
+	// maxSnooze is the maximum delay of a Tick that comes too early. It is short because the system clock may be set meanwhile.
 	maxSnooze = time.Minute
 )
 
-// Plan returns the times of a schedule. They are in the zone in which it was set, whatever the configuration says now.
+// Plan returns the times of a schedule, in the time zone in which it was set, which may differ from that of the configuration.
 func Plan(s store.Schedule) (schedule.Plan, error) {
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {
@@ -105,8 +105,8 @@ func Plan(s store.Schedule) (schedule.Plan, error) {
 	return plan, nil
 }
 
-// Tick carries out a schedule that is due at a time and inserts the job for its next time, all in one transaction. When the
-// schedule has another time by now, the job is outdated and does nothing: so each time is carried out once.
+// Tick carries out a schedule that is due at a time and enqueues the job for its next time, in one transaction. It does nothing if the schedule has
+// another next time by now, so that each time is carried out once.
 func (c *Clock) Tick(ctx context.Context, scheduleID store.ScheduleID, at time.Time) error {
 	if wait := at.Sub(c.Now()); wait > 0 {
 		return jobs.Later(min(wait, maxSnooze))
@@ -132,19 +132,19 @@ func (c *Clock) Tick(ctx context.Context, scheduleID store.ScheduleID, at time.T
 	})
 }
 
-// nextTime returns the time after at that is to be carried out, and how many times in between were missed and are left out.
+// nextTime returns the next time to carry out after at, and how many missed times in between are skipped.
 func nextTime(c store.CatchUp, plan schedule.Plan, at, now time.Time) (next time.Time, missed int) {
 	next, missed = plan.Skip(at, now)
 	switch {
 	case c == store.CatchAll:
 		return plan.Next(at), 0
-	case c == store.CatchOnce && now.Sub(at) > maxDelay: // at itself is too old: the first time within the last day is made up for
+	case c == store.CatchOnce && now.Sub(at) > maxDelay: // at itself is too old: catch up on the first time within the last day
 		next, _ = plan.Skip(at, now.Add(-maxDelay))
 	}
 	return next, missed
 }
 
-// setNext sets the next time of a schedule and inserts the job for it. The zero time means that there is none.
+// setNext sets the next time of a schedule and enqueues the job for it. The zero time means that there is none.
 func setNext(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, next time.Time) error {
 	if next.IsZero() {
 		return store.SetNextTime(ctx, tx, scheduleID, nil)
@@ -161,5 +161,5 @@ func (c *Clock) stop(ctx context.Context, tx store.Tx, s store.Schedule, cause e
 	if err := store.SetNextTime(ctx, tx, s.ID, nil); err != nil {
 		return err
 	}
-	return c.Messenger.Unreadable(ctx, tx, s)
+	return c.Messenger.NotifyUnreadable(ctx, tx, s)
 }

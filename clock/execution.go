@@ -20,21 +20,21 @@ import (
 )
 
 const (
-	// workerWait is how long an execution waits while the assistant works on another one.
+	// workerWait is the delay of an execution while the assistant works on another one.
 	workerWait = time.Second
-	// finishTimeout limits the transaction that writes how an execution ended.
+	// finishTimeout limits the transaction that stores the result of an execution.
 	finishTimeout = 10 * time.Second
-	// maxHeartbeatFailures is how many failures in a row pause a heartbeat.
+	// maxHeartbeatFailures is the number of failures in a row that pauses a heartbeat.
 	maxHeartbeatFailures = 3
 )
 
-// RunNow carries out a schedule now, beside its times.
+// RunNow carries out a schedule now, in addition to its times.
 func (c *Clock) RunNow(ctx context.Context, tx store.Tx, s store.Schedule) error {
 	return c.start(ctx, tx, s, c.Now().Truncate(time.Microsecond), 0, 0)
 }
 
-// start begins the execution of a schedule for a time, once: it sends the schedule's message, or inserts a job for what takes longer.
-// missed is how many later times were missed as well.
+// start begins the execution of a schedule for a time, once: it sends the schedule's message, or enqueues a job for an action that takes longer. delay
+// is how late it is, and missed how many later times were missed.
 func (c *Clock) start(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, delay time.Duration, missed int) error {
 	run, first, err := store.StartRun(ctx, tx, s.ID, at, c.Now())
 	if err != nil || !first {
@@ -49,7 +49,7 @@ func (c *Clock) start(ctx context.Context, tx store.Tx, s store.Schedule, at tim
 	return jobs.Enqueue(ctx, tx, jobs.ExecutionArgs{ExecutionID: run})
 }
 
-// tooLate returns why an execution that comes with a delay is skipped; empty when it is not.
+// tooLate returns why a delayed execution is skipped; empty if it is not.
 func tooLate(s store.Schedule, delay time.Duration) string {
 	switch {
 	case s.CatchUp == store.CatchAll:
@@ -61,7 +61,7 @@ func tooLate(s store.Schedule, delay time.Duration) string {
 	}
 }
 
-// skip ends an execution that comes too late. Only the owner of a schedule that comes once is told, because it will not come again.
+// skip ends an execution that is too late. The owner is notified only if the schedule has no other time.
 func (c *Clock) skip(ctx context.Context, tx store.Tx, s store.Schedule, run store.RunID, at time.Time, reason string) error {
 	if _, err := store.EndRun(ctx, tx, run, store.RunSkipped, reason, nil); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (c *Clock) skip(ctx context.Context, tx store.Tx, s store.Schedule, run sto
 	if schedule.Kind(s.Kind) != schedule.At {
 		return nil
 	}
-	return c.Messenger.Missed(ctx, tx, s, at, reason)
+	return c.Messenger.NotifyMissed(ctx, tx, s, at, reason)
 }
 
 // send sends the message of a schedule.
@@ -84,13 +84,13 @@ func (c *Clock) send(ctx context.Context, tx store.Tx, s store.Schedule, run sto
 		note = "not sent: " + sent.Decision.Why
 	case !sent.Decision.Allow:
 		state, note = store.RunFailed, sent.Decision.Why
-	case sent.Draft:
+	case sent.IsDraft:
 		note = "a draft of it waits for you"
 	}
 	return c.finish(ctx, tx, s, run, state, note, &sent.OutboxID)
 }
 
-// Execute carries out an execution that takes longer than a transaction. last says that no other attempt follows.
+// Execute carries out an execution whose action takes longer than a transaction. last says that no other attempt follows.
 func (c *Clock) Execute(ctx context.Context, runID store.RunID, last bool) error {
 	run, err := store.RunByID(ctx, c.Store.DB(), runID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -103,7 +103,7 @@ func (c *Clock) Execute(ctx context.Context, runID store.RunID, last bool) error
 	if err != nil {
 		return err
 	}
-	note, err := c.workInTime(ctx, s, run)
+	note, err := c.workWithTimeout(ctx, s, run)
 	if err != nil && !jobs.IsFinal(err) && (!last || jobs.IsLater(err)) {
 		return err
 	}
@@ -118,30 +118,30 @@ func (c *Clock) Execute(ctx context.Context, runID store.RunID, last bool) error
 	})
 }
 
-// workInTime does work within the time that earlier attempts left. When that is over, no other attempt follows.
-func (c *Clock) workInTime(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
+// workWithTimeout calls work with the time that earlier attempts left. When that time is over, it returns a final error.
+func (c *Clock) workWithTimeout(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
 	timeout := jobs.ExecutionTimeout
 	if s.Does == store.DoesUpkeep {
 		timeout = jobs.UpkeepTimeout
 	}
-	began := time.Now()
-	working, cancel := context.WithTimeout(ctx, timeout-run.Worked)
+	startedAt := time.Now()
+	workCtx, cancel := context.WithTimeout(ctx, timeout-run.Worked)
 	defer cancel()
-	note, err = c.work(working, s, run)
+	note, err = c.work(workCtx, s, run)
 	if err == nil || ctx.Err() != nil {
 		return note, err
 	}
-	if working.Err() != nil {
+	if workCtx.Err() != nil {
 		return "", jobs.Final(fmt.Errorf("it took longer than %s", text.Duration(timeout)))
 	}
-	return "", errors.Join(err, store.AddRunTime(ctx, c.Store.Writer(), run.ID, time.Since(began)))
+	return "", errors.Join(err, store.AddRunTime(ctx, c.Store.Writer(), run.ID, time.Since(startedAt)))
 }
 
-// work does what a schedule asks for and returns a note for its history.
+// work carries out the action of a schedule and returns a note for its history.
 func (c *Clock) work(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
 	switch s.Does {
 	case store.DoesAsk:
-		return "", c.withWorker(ctx, func(room store.Chat) error { return c.Worker.Unattended(ctx, room, run.ID, s.Body) })
+		return "", c.withWorker(ctx, func(room store.Chat) error { return c.Worker.AnswerScheduled(ctx, room, run.ID, s.Body) })
 	case store.DoesHeartbeat:
 		err = c.withWorker(ctx, func(room store.Chat) error {
 			note, err = c.Checker.Heartbeat(ctx, room, run.ID, s.Body)
@@ -155,9 +155,9 @@ func (c *Clock) work(ctx context.Context, s store.Schedule, run store.Run) (note
 	}
 }
 
-// withWorker calls work with the admin room. Of all processes one at a time does so.
+// withWorker calls work with the admin room. A lock in the database lets one process at a time do so.
 func (c *Clock) withWorker(ctx context.Context, work func(room store.Chat) error) error {
-	lock, ok, err := c.Store.TryLock(ctx, store.LockUnattended, 0)
+	lock, ok, err := c.Store.TryLock(ctx, store.LockScheduled, 0)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (c *Clock) withWorker(ctx context.Context, work func(room store.Chat) error
 	return work(room)
 }
 
-// finish writes how an execution ended. The owner is told of the first failure, and of no other until an execution succeeds.
+// finish stores the result of an execution. The owner is notified of the first failure, and of no other until an execution succeeds.
 func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID store.RunID, state store.RunState, note string, out *uuid.UUID) error {
 	first, err := store.EndRun(ctx, tx, runID, state, note, out)
 	if err != nil || !first {
@@ -184,28 +184,28 @@ func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID
 	if err := store.FailTaskOfRun(ctx, tx, runID, note); err != nil {
 		return err
 	}
-	news, err := markFailed(ctx, tx, s.ID, runID)
+	isFirst, err := markFailed(ctx, tx, s.ID, runID)
 	switch {
 	case err != nil:
 		return err
 	case s.Does == store.DoesHeartbeat:
 		return c.pauseHeartbeat(ctx, tx, s, note)
-	case news:
-		return c.Messenger.Failed(ctx, tx, s, note)
+	case isFirst:
+		return c.Messenger.NotifyFailed(ctx, tx, s, note)
 	default:
 		return nil
 	}
 }
 
-// markFailed notes that a schedule failed and calls the webhooks for it. news says that the execution before succeeded.
-func markFailed(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, runID store.RunID) (news bool, err error) {
+// markFailed counts a failure of a schedule and emits the event to the webhooks. isFirst says that the previous execution succeeded.
+func markFailed(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, runID store.RunID) (isFirst bool, err error) {
 	if err := jobs.Emit(ctx, tx, policy.HookCronFail, strconv.FormatInt(int64(runID), 10)); err != nil {
 		return false, err
 	}
 	return store.CountFailure(ctx, tx, scheduleID)
 }
 
-// pauseHeartbeat pauses a heartbeat that failed several times in a row: each failure may cost money.
+// pauseHeartbeat pauses a heartbeat that failed several times in a row, because each failure may cost money.
 func (c *Clock) pauseHeartbeat(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error {
 	failures, err := store.Failures(ctx, tx, s.ID)
 	if err != nil || failures < maxHeartbeatFailures || s.PausedAt != nil {
@@ -214,11 +214,11 @@ func (c *Clock) pauseHeartbeat(ctx context.Context, tx store.Tx, s store.Schedul
 	if err := store.PauseSchedule(ctx, tx, s.ID, c.Now()); err != nil {
 		return err
 	}
-	return c.Messenger.HeartbeatStopped(ctx, tx, s, maxHeartbeatFailures, reason)
+	return c.Messenger.NotifyHeartbeatStopped(ctx, tx, s, maxHeartbeatFailures, reason)
 }
 
-// NotDelivered marks the execution that sent a message as failed, because the message did not arrive. It does nothing when no
-// schedule sent the message. The caller tells the owner.
+// NotDelivered marks the execution that sent a message as failed, because the message did not arrive. It does nothing if no schedule sent the message.
+// It leaves the notice to the owner to the caller.
 func NotDelivered(ctx context.Context, tx store.Tx, o store.OutboxMessage) error {
 	run, err := store.FailUndeliveredRun(ctx, tx, o.ID, cmp.Or(o.Error, "it did not arrive"))
 	if errors.Is(err, store.ErrNotFound) {

@@ -11,27 +11,27 @@ import (
 	"multis/store"
 )
 
-// maxOwnSchedules limits how many schedules of multis' own are looked at.
+// maxOwnSchedules is the maximum number of schedules that multis sets for itself.
 const maxOwnSchedules = 200
 
-// Upkeep is maintenance that multis does by a schedule of its own. The owner can start it by hand.
+// Upkeep is maintenance that multis does by a schedule of its own. The owner can also start it.
 type Upkeep struct {
 	Name    string // one word, which never changes
-	Summary string // for the owner, in half a sentence
+	Summary string // for the owner: a verb and its object, such as "deletes old messages"
 	Cron    string
-	AtStart bool // it is also done whenever multis starts
+	AtStart bool // it is also done at each start of multis
 	// Run does the work and returns a note for its history. It may be called again at any time.
 	Run func(ctx context.Context) (note string, err error)
 }
 
-// Heartbeat is when an agent checks whether anything needs the owner.
+// Heartbeat says when an agent checks whether anything needs the owner.
 type Heartbeat struct {
 	Agent string // empty for multis itself
 	Cron  string
 }
 
-// Prepare brings multis' own schedules up to date with Upkeep and Heartbeats, pauses those of former operators, and starts the
-// upkeep of the start. It is called before the jobs start.
+// Prepare updates multis' own schedules to Upkeep and Heartbeats, pauses the schedules of former operators, and starts the upkeep with AtStart. It is
+// called before the jobs run.
 func (c *Clock) Prepare(ctx context.Context) error {
 	return c.Store.InTx(ctx, func(tx store.Tx) error {
 		for _, update := range []func(context.Context, store.Tx) error{c.updateUpkeep, c.updateHeartbeats, c.takeOver, c.startUpkeep} {
@@ -43,6 +43,7 @@ func (c *Clock) Prepare(ctx context.Context) error {
 	})
 }
 
+// updateUpkeep updates the schedules of upkeep.
 func (c *Clock) updateUpkeep(ctx context.Context, tx store.Tx) error {
 	var own []store.Schedule
 	for _, u := range c.Upkeep {
@@ -51,16 +52,16 @@ func (c *Clock) updateUpkeep(ctx context.Context, tx store.Tx) error {
 	return c.updateOwn(ctx, tx, store.DoesUpkeep, own)
 }
 
+// updateHeartbeats updates the schedules of heartbeats.
 func (c *Clock) updateHeartbeats(ctx context.Context, tx store.Tx) error {
 	var own []store.Schedule
-	for _, h := range c.Heartbeats { // the next one finds what a missed one would have found
+	for _, h := range c.Heartbeats { // a missed one is skipped, because the next one finds the same
 		own = append(own, store.Schedule{Spec: h.Cron, Does: store.DoesHeartbeat, Body: h.Agent, CatchUp: store.CatchSkip})
 	}
 	return c.updateOwn(ctx, tx, store.DoesHeartbeat, own)
 }
 
-// updateOwn writes multis' own schedules of one action and deletes all others of that action. Their jobs are inserted when the
-// jobs start.
+// updateOwn writes multis' own schedules of one action and deletes all others of that action. The jobs for them are enqueued when the jobs start.
 func (c *Clock) updateOwn(ctx context.Context, tx store.Tx, action store.Does, own []store.Schedule) error {
 	names := make([]string, len(own))
 	for i, s := range own {
@@ -84,8 +85,8 @@ func (c *Clock) updateOwn(ctx context.Context, tx store.Tx, action store.Does, o
 	return nil
 }
 
-// takeOver pauses the schedules of people who are no operators any more, makes them the owner's, and says so. It says so once,
-// because the owner's are not taken over again.
+// takeOver pauses the schedules of former operators, makes the owner their creator, and notifies the owner. It does so once for each schedule, because
+// the owner is no former operator.
 func (c *Clock) takeOver(ctx context.Context, tx store.Tx) error {
 	if _, err := store.AdminChat(ctx, tx); errors.Is(err, store.ErrNotFound) {
 		return nil // without an admin room nobody has set any
@@ -96,10 +97,10 @@ func (c *Clock) takeOver(ctx context.Context, tx store.Tx) error {
 	if err != nil || len(paused) == 0 {
 		return err
 	}
-	return c.Messenger.TakenOver(ctx, tx, paused)
+	return c.Messenger.NotifyTakenOver(ctx, tx, paused)
 }
 
-// startUpkeep starts the upkeep that is done at each start.
+// startUpkeep starts the upkeep with AtStart.
 func (c *Clock) startUpkeep(ctx context.Context, tx store.Tx) error {
 	own, err := store.ListSchedules(ctx, tx, true, maxOwnSchedules)
 	if err != nil {
@@ -116,12 +117,13 @@ func (c *Clock) startUpkeep(ctx context.Context, tx store.Tx) error {
 	return nil
 }
 
-// UpkeepSummary returns what an upkeep does; empty when there is none of that name.
+// UpkeepSummary returns the summary of an upkeep; empty if there is none of that name.
 func (c *Clock) UpkeepSummary(name string) string {
 	u, _ := c.upkeepNamed(name)
 	return u.Summary
 }
 
+// upkeepNamed returns the upkeep with a name.
 func (c *Clock) upkeepNamed(name string) (u Upkeep, found bool) {
 	i := slices.IndexFunc(c.Upkeep, func(u Upkeep) bool { return u.Name == name })
 	if i < 0 {
@@ -130,6 +132,7 @@ func (c *Clock) upkeepNamed(name string) (u Upkeep, found bool) {
 	return c.Upkeep[i], true
 }
 
+// doUpkeep carries out the upkeep with a name and returns its note.
 func (c *Clock) doUpkeep(ctx context.Context, name string) (note string, err error) {
 	u, found := c.upkeepNamed(name)
 	if !found {

@@ -21,7 +21,11 @@ func (c *Config) check(r *reader) {
 		c.checkHeartbeat(r, "agents."+name+".heartbeat", a.Heartbeat)
 	}
 	c.checkMCP(r)
+	c.checkCommandHooks(r)
 	c.checkAgents(r)
+	c.checkPolicy(r)
+	c.checkPrograms(r)
+	c.checkBusiness(r)
 	if c.Chats.BurstMax < c.Chats.BurstQuiet {
 		r.reportKey("chats.burst_max", "is shorter than burst_quiet; write at least "+c.Chats.BurstQuiet.String())
 	}
@@ -46,6 +50,51 @@ func (c *Config) checkAgents(r *reader) {
 	}
 }
 
+// checkCommandHooks rejects command hooks that would never run.
+func (c *Config) checkCommandHooks(r *reader) {
+	for _, name := range slices.Sorted(maps.Keys(c.CommandHooks)) {
+		h, key := c.CommandHooks[name], "command_hooks."+name
+		if _, twice := c.Hooks[name]; twice {
+			r.reportKey(key, "has the name of a hook in hooks; choose another one")
+		}
+		switch {
+		case len(h.Before)+len(h.Events) == 0:
+			r.reportKey(key, "would never run; write before: [tool] or [send], or events")
+		case len(h.Tools) > 0 && !slices.Contains(h.Before, BeforeTool):
+			r.reportKey(key+".tools", "only works with before: [tool]; add that, or remove it")
+		}
+	}
+}
+
+// checkPrograms rejects external agents that are configured to answer by themselves, or that cannot be run.
+func (c *Config) checkPrograms(r *reader) {
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		a, key := c.Agents[name], "agents."+name
+		prompts := 0
+		for _, word := range a.Command {
+			if word == AgentPrompt {
+				prompts++
+			} else if strings.Contains(word, AgentPrompt) {
+				r.reportKey(key+".command", "has "+AgentPrompt+" inside of another argument; write it as an argument of its own")
+			}
+		}
+		answers := len(a.Rooms)+len(a.Senders)+len(a.Spaces)+len(a.Accounts)+len(a.Networks)+len(a.Modes) > 0 || a.Default || a.Model != "" || len(a.Delegates) > 0
+		switch {
+		case len(a.Command) == 0 && (a.Network || len(a.Ports)+len(a.Domains)+len(a.Env) > 0):
+			r.reportKey(key, "has network, ports, domains or env, which only an agent with a command can have")
+		case len(a.Command) == 0:
+		case a.Command[0] == AgentPrompt || prompts > 1:
+			r.reportKey(key+".command", "needs a program first, and "+AgentPrompt+" once at most")
+		case answers:
+			r.reportKey(key+".command", "makes it a program that others delegate to; it has no model, no delegates and no places where it answers")
+		case !c.Exec.Enabled:
+			r.reportKey(key+".command", "needs exec.enabled: true, because it runs a program of this machine")
+		case !a.Network && len(a.Ports)+len(a.Domains) > 0:
+			r.reportKey(key, "has ports or domains without network: true")
+		}
+	}
+}
+
 // mcpName matches the name of an MCP server. It is the prefix of tool names, which some providers require to begin with
 // a letter.
 var mcpName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,19}$`)
@@ -59,6 +108,10 @@ func (c *Config) checkMCP(r *reader) {
 			r.reportKey("mcp."+name, "is not a valid server name; write up to 20 small letters, digits or dashes, a letter first, such as github")
 		case (len(m.Command) > 0) == (m.URL != ""):
 			r.reportKey("mcp."+name, "needs either command or url; write exactly one of them")
+		case len(m.Env) > 0 && m.URL != "":
+			r.reportKey("mcp."+name+".env", "only works with a command; remove it, or write headers")
+		case len(m.Headers) > 0 && m.URL == "":
+			r.reportKey("mcp."+name+".headers", "only works with a url; remove it, or write env")
 		case m.Login && m.URL == "":
 			r.reportKey("mcp."+name+".login", "only works with a url; set url, or remove login")
 		case m.Login && m.Token != "":

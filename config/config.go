@@ -1,4 +1,5 @@
-// Package config reads config.yaml: defaults, then the file, then the environment, each overriding the one before.
+// Package config reads config.yaml: defaults, then the file, then settings made in chat, then the environment, each
+// overriding the one before.
 //
 // Parse reports all problems at once, one line each: the file, the line, the key, what is wrong and what to write
 // instead. fields.go lists every key; docs/configuration.md explains them.
@@ -6,7 +7,9 @@ package config
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -19,7 +22,10 @@ import (
 	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix/id"
 
+	"multis/catalog"
+	"multis/hours"
 	"multis/policy"
+	"multis/policy/rules"
 )
 
 // The values of Logging.Format.
@@ -30,32 +36,43 @@ const (
 
 // Config is a validated configuration. It is safe to print: secrets show as "…".
 type Config struct {
-	Homeserver Homeserver
-	Appservice Appservice
-	Owner      id.UserID      // the user this instance works for; always a user of Homeserver.Domain
-	Operators  []id.UserID    // users with read access to the admin room's commands (chats, documents, searches); empty means none
-	TimeZone   *time.Location // for times in messages and for the start of a day
-	Name       string         // the assistant's name, which also marks its replies
-	Database   Database
-	LLM        LLM
-	Embeddings Embeddings
-	Speech     Speech
-	Media      Media
-	Budget     Budget
-	Chats      Chats
-	Business   Business
-	Documents  Documents
-	Hooks      map[string]Hook  // by name
-	Agents     map[string]Agent // by name; empty means that only multis itself answers
-	Skills     Skills
-	Tasks      Tasks
-	Shortcuts  []Shortcut
-	Heartbeat  Heartbeat
-	MCP        map[string]MCP // MCP servers with tools for the agents, by name
-	MCPServer  MCPServer
-	Memory     Memory
-	Watches    Watches
-	Logging    Logging
+	Homeserver   Homeserver
+	Appservice   Appservice
+	Owner        id.UserID      // the user this instance works for; always a user of Homeserver.Domain
+	Operators    []id.UserID    // users with read access to the admin room's commands (chats, documents, searches); empty means none
+	TimeZone     *time.Location // for times in messages and for the start of a day
+	Name         string         // the assistant's name, which also marks its replies
+	Database     Database
+	Backup       Backup
+	LLM          LLM
+	Embeddings   Embeddings
+	Speech       Speech
+	Media        Media
+	Budget       Budget
+	Chats        Chats
+	Business     Business
+	Documents    Documents
+	Hooks        map[string]Hook        // by name
+	CommandHooks map[string]CommandHook // by name
+	Agents       map[string]Agent       // by name; empty means that only multis itself answers
+	Skills       Skills
+	Tasks        Tasks
+	Shortcuts    []Shortcut
+	Heartbeat    Heartbeat
+	MCP          map[string]MCP // MCP servers with tools for the agents, by name
+	MCPServer    MCPServer
+	Memory       Memory
+	Audit        Audit
+	Exec         Exec
+	Injection    Injection
+	SafeMode     SafeMode
+	Watches      WebhookListener
+	Tools        Tools
+	Policy       Policy
+	Logging      Logging
+
+	// SecretFiles are the files that secrets were read from.
+	SecretFiles []string
 }
 
 // Homeserver is the Matrix server the bridges are on.
@@ -76,6 +93,15 @@ type Appservice struct {
 	HSToken         Secret // authenticates the homeserver to multis
 }
 
+// LocalAddr returns the host and port for connections from the machine of multis.
+func (a Appservice) LocalAddr() string {
+	host := a.Hostname
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() { // every interface
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, strconv.Itoa(a.Port))
+}
+
 // Bot is the Matrix user that speaks in the admin room.
 type Bot struct {
 	Username    string // localpart
@@ -88,10 +114,18 @@ type Database struct {
 	DataDir string // folder of everything multis stores on disk
 }
 
+// Backup configures the backups that multis makes by itself.
+type Backup struct {
+	Every  time.Duration // zero means that none is made
+	Folder string        // a relative path starts at Database.DataDir
+	Keep   int           // how many are kept
+	MaxMB  int           // limit on the total size of the kept backups; the newest is always kept
+}
+
 // The values of Budget.AtCap.
 const (
 	AtCapDocuments = "documents" // answer with quoted passages, as without a model
-	AtCapEscalate  = "handover"  // escalate to the owner
+	AtCapEscalate  = "escalate"  // escalate to the owner
 )
 
 // Media configures which of the files that contacts send are stored.
@@ -148,18 +182,6 @@ func (c Chats) Network(protocol string) Network {
 	return Network{Disclosure: true}
 }
 
-// Business holds the standard texts for contacts and the escalation keywords.
-type Business struct {
-	Greeting       string // answer to a greeting; at most 500 characters
-	EscalationText string // sent once when a conversation is escalated
-	Escalation     Escalation
-}
-
-// Escalation configures which messages are always escalated, even if the documents answer them.
-type Escalation struct {
-	Keywords []string // whole words or phrases, any case; empty means none
-}
-
 // Documents configures which files may be indexed by path and how PDFs are read.
 type Documents struct {
 	Folder    string // only files below it may be indexed; a relative path starts at Database.DataDir
@@ -190,6 +212,13 @@ type Agent struct {
 	Modes        []policy.Mode // chat modes in which it answers
 	Default      bool          // whether it answers in all chats that no other agent matches
 	Heartbeat    Heartbeat
+	// Command makes it an external command-line agent that others delegate to: a program and its arguments; AgentPrompt stands for the task.
+	Command []string
+	Network bool              // whether the program may connect to public addresses by https
+	Ports   []int             // the ports that it may connect to; defaults to 443
+	Domains []string          // the domains that it may connect to; empty means all
+	Env     map[string]Secret // environment variables of the program
+	Timeout time.Duration     // how long it may work
 }
 
 // Skills configures the folder of skill files, which hold instructions for agents.
@@ -210,11 +239,13 @@ type Shortcut struct {
 
 // MCP configures one MCP server whose tools agents may use. Either Command or URL is set.
 type MCP struct {
-	Command []string // program and arguments that start the server
-	Folder  string   // working directory of Command; a relative path starts at Database.DataDir
-	PassEnv []string // environment variables of multis that are passed to Command
-	URL     Secret   // address of the server; secret because its path or query may hold a key
-	Token   Secret   // bearer token for URL; empty means none
+	Command []string          // program and arguments that start the server
+	Folder  string            // working directory of Command; a relative path starts at Database.DataDir
+	PassEnv []string          // environment variables of multis that are passed to Command
+	Env     map[string]Secret // further environment variables of Command, by name
+	Headers map[string]Secret // HTTP headers that are sent to URL, by name
+	URL     Secret            // address of the server; secret because its path or query may hold a key
+	Token   Secret            // bearer token for URL; empty means none
 	// Login means that the server at URL requires an OAuth login by the owner (multis mcp login). ClientID and
 	// ClientSecret are needed only if the server has no dynamic client registration.
 	Login        bool
@@ -233,6 +264,12 @@ type MCPServer struct {
 	Token    Secret // bearer token that clients must send
 }
 
+// Exec says what agents may do on this machine, in their workspaces.
+type Exec struct {
+	Enabled    bool // whether agents have the tools that run commands
+	WriteFiles bool // whether agents have the tools that write files
+}
+
 // Hook configures an outgoing webhook.
 type Hook struct {
 	URL     Secret // secret because its path may hold a key
@@ -241,8 +278,22 @@ type Hook struct {
 	Private bool   // whether URL may be in a private network
 }
 
-// Watches configures the listener for incoming webhooks (/watch inbox).
-type Watches struct {
+// The values of CommandHook.Before.
+const (
+	BeforeTool = "tool"
+	BeforeSend = "send"
+)
+
+// CommandHook configures a program that is asked before something, or run on events.
+type CommandHook struct {
+	Command []string // program and arguments
+	Before  []string // BeforeTool, BeforeSend
+	Tools   []string // name patterns of the tools that it is asked about; empty means all
+	Events  []policy.HookEvent
+}
+
+// WebhookListener configures the listener for incoming webhooks (/watch inbox).
+type WebhookListener struct {
 	Hostname string // the interface to listen on
 	Port     int    // zero means that the listener is off
 	Address  string // its public base URL, without a trailing slash; defaults to http://Hostname:Port
@@ -260,6 +311,11 @@ type Memory struct {
 	RetentionDays      int           // how many days contacts' messages and notes are kept
 	OwnerRetentionDays int           // how many days the messages and notes of the admin room are kept
 	LogRetentionDays   int           // how many days the daily log of an export covers
+}
+
+// Audit configures the audit log.
+type Audit struct {
+	RetentionDays int // how many days its entries are kept
 }
 
 // Logging configures the log.
@@ -281,6 +337,7 @@ func defaults() *Config {
 		Operators:  []id.UserID{},
 		Name:       "Nora",
 		Database:   Database{DataDir: "data"},
+		Backup:     Backup{Every: 24 * time.Hour, Folder: "backups", Keep: 7, MaxMB: 2000},
 		LLM:        LLM{Model: NoModel, Timeout: 30 * time.Second, Providers: map[string]Provider{}, Strategies: emptyStrategies(), Prices: []Price{}},
 		Embeddings: Embeddings{Model: NoModel},
 		Media:      Media{Keep: policy.KeepNone, MaxMB: 500, MaxDays: 90},
@@ -296,33 +353,51 @@ func defaults() *Config {
 			Networks:    map[string]Network{},
 		},
 		Business: Business{
-			Greeting:       "Hello! How can I help you?",
-			EscalationText: "Let me check with the team and get back to you.",
-			Escalation:     Escalation{Keywords: []string{"refund", "complaint", "urgent", "human", "manager"}},
+			Escalation: Escalation{Keywords: []string{"refund", "complaint", "urgent", "human", "manager"}},
+			Language:   catalog.English, Texts: map[catalog.Lang]Texts{}, Hours: []string{}, Holidays: []hours.Days{}, OutsideHours: OutsideHoursAnswer,
 		},
-		Documents: Documents{Folder: "documents"},
-		Hooks:     map[string]Hook{},
-		Agents:    map[string]Agent{},
-		Skills:    Skills{Folder: "skills"},
-		Tasks:     Tasks{Folder: "tasks"},
-		Shortcuts: []Shortcut{},
-		Heartbeat: defaultHeartbeat(),
-		MCP:       map[string]MCP{},
-		MCPServer: MCPServer{Hostname: "127.0.0.1"},
+		Documents:    Documents{Folder: "documents"},
+		Hooks:        map[string]Hook{},
+		CommandHooks: map[string]CommandHook{},
+		Agents:       map[string]Agent{},
+		Skills:       Skills{Folder: "skills"},
+		Tasks:        Tasks{Folder: "tasks"},
+		Shortcuts:    []Shortcut{},
+		Heartbeat:    defaultHeartbeat(),
+		MCP:          map[string]MCP{},
+		MCPServer:    MCPServer{Hostname: "127.0.0.1"},
 		Memory: Memory{
 			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12, RecentWindow: 20,
 			SearchMessages: true, RetentionDays: 90, OwnerRetentionDays: 365, LogRetentionDays: 30,
 		},
-		Watches: Watches{Hostname: "127.0.0.1"},
-		Logging: Logging{Level: zerolog.InfoLevel, Format: FormatPretty},
+		Audit:     Audit{RetentionDays: 30},
+		Injection: Injection{Enabled: true, MaxFlags: 3, HoldTime: 24 * time.Hour},
+		SafeMode:  SafeMode{AfterCrashes: 3},
+		Watches:   WebhookListener{Hostname: "127.0.0.1"},
+		Tools:     Tools{Deny: []string{}},
+		Policy:    Policy{Rules: []rules.Rule{}},
+		Logging:   Logging{Level: zerolog.InfoLevel, Format: FormatPretty},
 	}
+}
+
+// BotID returns the Matrix id of the bot.
+func (c *Config) BotID() id.UserID {
+	return id.NewUserID(c.Appservice.Bot.Username, c.Homeserver.Domain)
+}
+
+// readError returns the error for a configuration file that cannot be read.
+func readError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the configuration: %w; multis init writes one, multis -e writes an example, -c names another file", err)
+	}
+	return fmt.Errorf("read the configuration: %w", err)
 }
 
 // Load reads the configuration at path and the environment of the process.
 func Load(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the configuration (multis -e writes an example): %w", err)
+		return nil, readError(err)
 	}
 	return Parse(path, data, os.LookupEnv)
 }
@@ -334,14 +409,16 @@ func Load(path string) (*Config, error) {
 // The error joins all problems, one line each, and never contains a secret.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Config, error) {
 	c := defaults()
-	return c.parse(newReader(name, c), data, env)
+	return c.parse(newReader(name, c), data, nil, env)
 }
 
-func (c *Config) parse(r *reader, data []byte, env func(string) (string, bool)) (*Config, error) {
+func (c *Config) parse(r *reader, data []byte, settings map[string]string, env func(string) (string, bool)) (*Config, error) {
+	r.env = env
 	if !r.readDocument(data) {
 		return nil, r.err()
 	}
-	r.readEnvironment(env)
+	r.readSettings(settings)
+	r.readEnvironment()
 	r.reportMissing()
 	c.check(r)
 	if err := r.err(); err != nil {
@@ -371,6 +448,7 @@ func (c *Config) complete(dir string) {
 		c.Budget.PerDollar = 1_000_000
 	}
 	c.Database.DataDir = resolvePath(dir, c.Database.DataDir)
+	c.Backup.Folder = resolvePath(c.Database.DataDir, c.Backup.Folder)
 	c.Documents.Folder = resolvePath(c.Database.DataDir, c.Documents.Folder)
 	c.Skills.Folder = resolvePath(c.Database.DataDir, c.Skills.Folder)
 	c.Tasks.Folder = resolvePath(c.Database.DataDir, c.Tasks.Folder)
@@ -383,6 +461,9 @@ func (c *Config) complete(dir string) {
 			a.Workspace = filepath.Join("agents", name)
 		}
 		a.Workspace = resolvePath(c.Database.DataDir, a.Workspace)
+		if len(a.Command) > 0 && a.Timeout == 0 {
+			a.Timeout = maxProgramTime
+		}
 		for i, path := range a.ReadPaths {
 			a.ReadPaths[i] = resolvePath(dir, path)
 		}

@@ -16,7 +16,10 @@ import (
 	"gopkg.in/yaml.v3"
 	"maunium.net/go/mautrix/id"
 
+	"multis/catalog"
+	"multis/hours"
 	"multis/policy"
+	"multis/policy/rules"
 )
 
 // least has what is required and nothing else.
@@ -79,6 +82,7 @@ operators: ["@ann:other.org", "@bob:elsewhere.org"]
 time_zone: America/Lima
 name: Ada Lovelace
 database: {url: "postgres://multis:pw@localhost/multis", data_dir: /var/lib/multis}
+backup: {every: off, folder: /backups, keep: 3, max_mb: 10}
 llm:
   model: openai/meta-llama/llama-4
   base_url: http://localhost:11434/v1/
@@ -98,7 +102,7 @@ llm:
 embeddings: {model: ollama/nomic-embed-text, base_url: "http://localhost:11434/v1", api_key: embed-key, dimensions: 256, price_per_mtok: 0.02, local: true}
 speech: {model: openai/whisper-1, base_url: http://localhost:8000/v1, api_key: key, timeout: 30s, price_per_minute: 0.006, local: true}
 media: {keep: voice, max_mb: 10, max_days: 7}
-budget: {per_day: 0, per_chat_day: 12, per_agent_day: 1, per_run: 2, at_cap: handover, per_dollar: 4.05, currency: PLN}
+budget: {per_day: 0, per_chat_day: 12, per_agent_day: 1, per_run: 2, at_cap: escalate, per_dollar: 4.05, currency: PLN}
 chats:
   profile: business
   first_delivery: auto
@@ -115,8 +119,13 @@ business:
   greeting: |
     Hi,
     what can I do?
-  handover: One moment.
-  escalation: {keywords: []}
+  escalation: {keywords: [], text: One moment.}
+  language: de
+  texts: {fr: {greeting: Salut, away: "Revenez {opening}."}}
+  hours: [mon-fri 9-18]
+  holidays: [2026-12-25]
+  holiday_calendar: testdata/holidays.ics
+  outside_hours: away
 documents: {folder: /srv/shelf, unidoc_key: "0123456789abcdef"}
 hooks:
   desk: {url: "https://example.org/x?y=z", events: [escalation, index], secret: "twenty-four characters at least", private: true}
@@ -126,18 +135,29 @@ agents:
 skills: {folder: /srv/skills}
 tasks: {folder: /srv/tasks}
 shortcuts: ["stop (all|everything) => /pause all"]
-mcp: {github: {command: [gh, stdio], folder: gh, pass_env: [TOKEN], token: gh-token, timeout: 5s, allow: [a], read: [b], pin: [c]}, far: {url: "http://far/mcp", login: true, client_id: us, client_secret: our-secret}}
+safe_mode: {after_crashes: 5}
+command_hooks: {guard: {command: [python3, guard.py], before: [tool, send], tools: ["exec*"], events: [escalation]}}
+mcp: {github: {command: [gh, stdio], folder: gh, pass_env: [TOKEN], env: {GH_HOST: gh.example.org}, token: gh-token, timeout: 5s, allow: [a], read: [b], pin: [c]}, far: {url: "http://far/mcp", headers: {X-Key: "file:testdata/token"}, login: true, client_id: us, client_secret: our-secret}}
 mcp_server: {hostname: 0.0.0.0, port: 8082, token: twenty-four-characters-or-more}
 memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, recent_window: 8, search_messages: false, retention_days: 10, admin_retention_days: 20, log_retention_days: 5}
+audit: {retention_days: 7}
 heartbeat: {enabled: true, every: 2h, active_from: 9, active_until: 18, checklist: [angry customers], checks_per_day: 2, tasks: true, drafts: true, per_day: 0.10}
+exec: {enabled: true, write_files: true}
+injection: {enabled: false, judge: true, max_flags: 5, hold_time: 12h}
 watches: {hostname: 0.0.0.0, port: 8081, address: "https://hooks.example.org/"}
 logging: {level: debug, format: json, file: logs/multis.log}
+tools: {deny: [remember]}
+policy: {file: testdata/rules.yaml, rules: [{tool: fetch_url, decision: deny}]}
 `
 
 func TestEveryKeyIsRead(t *testing.T) {
 	t.Parallel()
 	c := parse(t, everything)
 	lima, err := time.LoadLocation("America/Lima")
+	require.NoError(t, err)
+	christmas, err := hours.ParseDays("2026-12-25")
+	require.NoError(t, err)
+	newYear, err := hours.ParseDays("2027-01-01")
 	require.NoError(t, err)
 	require.Equal(t, &Config{
 		Homeserver: Homeserver{Address: "https://matrix.other.org", Domain: "other.org"},
@@ -151,6 +171,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		TimeZone:  lima,
 		Name:      "Ada Lovelace",
 		Database:  Database{URL: "postgres://multis:pw@localhost/multis", DataDir: "/var/lib/multis"},
+		Backup:    Backup{Folder: "/backups", Keep: 3, MaxMB: 10},
 		Embeddings: Embeddings{
 			Model: "ollama/nomic-embed-text", BaseURL: "http://localhost:11434/v1", APIKey: "embed-key", Dimensions: 256, PricePerMTok: 20_000, Local: true,
 		},
@@ -180,7 +201,11 @@ func TestEveryKeyIsRead(t *testing.T) {
 			ContactCaps: ContactCaps{PerMinute: 1, PerDay: 2},
 			Networks:    map[string]Network{"whatsapp": {Mode: policy.ModeSilent, Disclosure: true}, "signal": {}},
 		},
-		Business:  Business{Greeting: "Hi,\nwhat can I do?\n", EscalationText: "One moment.", Escalation: Escalation{Keywords: []string{}}},
+		Business: Business{
+			Greeting: "Hi,\nwhat can I do?\n", Escalation: Escalation{Keywords: []string{}, Text: "One moment."}, Language: catalog.German,
+			Texts: map[catalog.Lang]Texts{catalog.French: {Greeting: "Salut", Away: "Revenez {opening}."}}, Hours: []string{"mon-fri 9-18"},
+			Holidays: []hours.Days{christmas}, HolidayCalendar: "testdata/holidays.ics", OutsideHours: OutsideHoursAway, CalendarHolidays: []hours.Days{newYear},
+		},
 		Documents: Documents{Folder: "/srv/shelf", UnidocKey: "0123456789abcdef"},
 		Hooks: map[string]Hook{"desk": {
 			URL: "https://example.org/x?y=z", Events: []policy.HookEvent{"escalation", "index"}, Secret: "twenty-four characters at least", Private: true,
@@ -191,14 +216,17 @@ func TestEveryKeyIsRead(t *testing.T) {
 			Workspace: "/var/lib/multis/desk", ReadPaths: []string{"/srv/a"}, Rooms: []string{"!r:x"}, Senders: []string{"@a:x"}, Spaces: []string{"!s:x"}, Accounts: []string{"l1"},
 			Networks: []string{"whatsapp"}, Modes: []policy.Mode{policy.ModeBusiness}, Default: true, Heartbeat: defaultHeartbeat(),
 		}},
+		CommandHooks: map[string]CommandHook{"guard": {
+			Command: []string{"python3", "guard.py"}, Before: []string{BeforeTool, BeforeSend}, Tools: []string{"exec*"}, Events: []policy.HookEvent{policy.HookEscalation},
+		}},
 		Skills: Skills{Folder: "/srv/skills"}, Tasks: Tasks{Folder: "/srv/tasks"},
 		Shortcuts: []Shortcut{{Pattern: "stop (all|everything)", Command: "/pause all"}},
 		MCP: map[string]MCP{
 			"github": {
-				Command: []string{"gh", "stdio"}, Folder: "/var/lib/multis/gh", PassEnv: []string{"TOKEN"}, Token: "gh-token", Timeout: 5 * time.Second,
+				Command: []string{"gh", "stdio"}, Folder: "/var/lib/multis/gh", PassEnv: []string{"TOKEN"}, Env: map[string]Secret{"GH_HOST": "gh.example.org"}, Token: "gh-token", Timeout: 5 * time.Second,
 				Allow: []string{"a"}, Read: []string{"b"}, Pin: []string{"c"},
 			},
-			"far": {URL: "http://far/mcp", Folder: "/var/lib/multis", Login: true, ClientID: "us", ClientSecret: "our-secret"},
+			"far": {URL: "http://far/mcp", Headers: map[string]Secret{"X-Key": "gh-token"}, Folder: "/var/lib/multis", Login: true, ClientID: "us", ClientSecret: "our-secret"},
 		},
 		MCPServer: MCPServer{Hostname: "0.0.0.0", Port: 8082, Token: "twenty-four-characters-or-more"},
 		Heartbeat: Heartbeat{Enabled: true, Every: 2 * time.Hour, ActiveFrom: 9, ActiveUntil: 18, Checklist: []string{"angry customers"}, ChecksPerDay: 2, Tasks: true, Drafts: true, PerDay: 100_000},
@@ -206,8 +234,16 @@ func TestEveryKeyIsRead(t *testing.T) {
 			CaptureThreshold: 30, CaptureQuiet: 2 * time.Hour, CaptureMinimum: 3, CaptureSkill: "/srv/skill.md", MaxSections: 5, RecentWindow: 8,
 			RetentionDays: 10, OwnerRetentionDays: 20, LogRetentionDays: 5,
 		},
-		Watches: Watches{Hostname: "0.0.0.0", Port: 8081, Address: "https://hooks.example.org"},
-		Logging: Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
+		Audit:     Audit{RetentionDays: 7},
+		Exec:      Exec{Enabled: true, WriteFiles: true},
+		Injection: Injection{Judge: true, MaxFlags: 5, HoldTime: 12 * time.Hour},
+		SafeMode:  SafeMode{AfterCrashes: 5},
+		Watches:   WebhookListener{Hostname: "0.0.0.0", Port: 8081, Address: "https://hooks.example.org"},
+		Tools:     Tools{Deny: []string{"remember"}},
+		Policy:    Policy{Rules: []rules.Rule{{File: c.Policy.Rules[0].File, Line: c.Policy.Rules[0].Line, Tools: []string{"fetch_url"}, Decision: rules.Deny}}, File: "testdata/rules.yaml", FileRules: c.Policy.FileRules},
+		Logging:   Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
+
+		SecretFiles: []string{"testdata/token"},
 	}, c)
 	require.Equal(t, Network{Mode: policy.ModeSilent, Disclosure: true}, c.Chats.Network("whatsapp"))
 	require.Equal(t, Network{Disclosure: true}, c.Chats.Network("telegram"), "a network nobody configured")

@@ -327,9 +327,37 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "business: {greeting: " + strings.Repeat("ha", 300) + "}\n",
 			want: `config.yaml:10: business.greeting: is 600 characters long; write at most 500`,
 		},
-		"an empty greeting": {
+		"a blank greeting": {
 			add:  "business: {greeting: \" \"}\n",
 			want: `config.yaml:10: business.greeting: is empty; write a text, or leave the key out`,
+		},
+		"an away text without the opening": {
+			add:  "business: {greeting: ~, escalation: {text: \"\"}, texts: {de: {away: Wir haben zu.}}}\n",
+			want: `config.yaml:10: business.texts.de.away: does not say when you open again; write {opening} where that goes`,
+		},
+		"a text in an unknown language": {
+			add:  "business: {texts: {xx: {greeting: Hm}}}\n",
+			want: `config.yaml:10: business.texts.xx: "xx" is not known here; write one of: en, de, fr, es, pt, it, nl, ru, tr, ar`,
+		},
+		"hours that are none": {
+			add:  "business: {hours: [mon-fri 9-25]}\n",
+			want: `config.yaml:10: business.hours[0]: cannot be read: there is no time 25:00`,
+		},
+		"a holiday that is none": {
+			add:  "business: {hours: [mon-fri 9-17], holidays: [Christmas]}\n",
+			want: `config.yaml:10: business.holidays[0]: "Christmas" is not a holiday; write it like 2026-12-25 or 2026-12-24..2027-01-02`,
+		},
+		"a calendar that is none": {
+			add:  "business: {hours: [mon-fri 9-17], holiday_calendar: testdata/rules.yaml}\n",
+			want: `config.yaml:10: business.holiday_calendar: cannot be read: this is no calendar in iCalendar form: malformed calendar; expected begin`,
+		},
+		"an answer outside of no hours": {
+			add:  "business: {outside_hours: away}\n",
+			want: `config.yaml:10: business.outside_hours: has no effect without business.hours; write them, such as [mon-fri 9-18, sat 10-14]`,
+		},
+		"the former name of a text": {
+			add:  "business: {handover: One moment.}\n",
+			want: `config.yaml:10: business.handover: unknown key; it is called business.escalation.text here: the same text`,
 		},
 		"an empty folder": {
 			add:  "documents: {folder: \"\"}\n",
@@ -381,7 +409,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a cap that does something nobody knows": {
 			add:  "budget: {at_cap: stop}\n",
-			want: `config.yaml:10: budget.at_cap: "stop" is not known here; write one of: documents, handover`,
+			want: `config.yaml:10: budget.at_cap: "stop" is not known here; write one of: documents, escalate`,
 		},
 		"a model for vectors that nobody serves": {
 			add:  "embeddings: {model: voyage/large}\n",
@@ -401,7 +429,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a key of many letters and lines": {
 			add:  "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
-			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, llm, embeddings, speech, media, budget, heartbeat, chats, business, documents, skills, tasks, shortcuts, memory, mcp_server, watches, logging, hooks, mcp, agents`,
+			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, backup, llm, embeddings, speech, media, budget, heartbeat, chats, business, documents, skills, tasks, shortcuts, memory, audit, mcp_server, injection, exec, safe_mode, watches, logging, tools, policy, hooks, command_hooks, mcp, agents`,
 		},
 		"a database that is not Postgres": {
 			add:  "database: {url: mysql://h/d}\n",

@@ -57,12 +57,12 @@ func TestTheExampleHasEveryKeyUnderAComment(t *testing.T) {
 		}
 	}
 	walk("", doc.Content[0], false)
-	for _, f := range defaults().fields("") {
+	for _, f := range defaults().fields() {
 		if key, isFile := strings.CutSuffix(f.key, fileSuffix); !isFile {
 			require.True(t, explained[key], key)
 		}
 	}
-	for _, g := range defaults().groups("") {
+	for _, g := range defaults().groups() {
 		fields, _ := g.item("somebody")
 		shown := strings.Contains(string(Example()), keyName(g.section)+": {}\n")
 		require.True(t, shown, g.section)
@@ -79,9 +79,9 @@ func TestTheExampleHasEveryKeyUnderAComment(t *testing.T) {
 func TestNoTwoKeysShareAVariable(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
-	for _, f := range defaults().fields("") {
-		require.Empty(t, seen[envName(f.key)], f.key)
-		seen[envName(f.key)] = f.key
+	for _, f := range defaults().fields() {
+		require.Empty(t, seen[EnvName(f.key)], f.key)
+		seen[EnvName(f.key)] = f.key
 	}
 	require.Contains(t, seen, "MULTIS_APPSERVICE_AS_TOKEN")
 	require.Contains(t, seen, "MULTIS_DATABASE_URL_FILE")
@@ -91,8 +91,8 @@ func TestTheDocumentationNamesEveryKey(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../docs/configuration.md")
 	require.NoError(t, err)
-	fields := defaults().fields("")
-	for _, g := range defaults().groups("") {
+	fields := defaults().fields()
+	for _, g := range defaults().groups() {
 		below, _ := g.item("<" + g.name + ">")
 		fields = append(fields, below...)
 	}

@@ -1,19 +1,33 @@
 package config
 
 import (
+	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
+	"gopkg.in/yaml.v3"
+
+	"multis/catalog"
 	"multis/policy"
+	"multis/policy/rules"
 )
 
 // field is one key of the file.
 type field struct {
-	key     string             // full name, such as "llm.model"
-	set     func(string) error // parses the text and stores it; its error says what is wrong and what to write
-	clear   func()             // empties a list before its items are set; nil for a single value
-	example string             // example value of a required key; empty means that the key is optional
+	key   string             // full name, such as "llm.model"
+	set   func(string) error // parses the text and stores it; its error says what is wrong and what to write
+	clear func()             // empties a list before its items are set; nil for a single value
+	value func() any         // returns the value that the Config has
+	// node reads a list of sections from the file; nil for other keys.
+	node    func(file string, n *yaml.Node) []rules.ParseError
+	example string // example value of a required key; empty means that the key is optional
+	// entry returns the field of one name of a mapping whose names are chosen by the user; nil for other keys.
+	entry        func(name string) (field, error)
+	isSecret     bool // the value is a secret, or a reference to one
+	isSecretFile bool // the value is the path of a file with a secret, which set gets in place of the path
 }
 
 // required marks a key without a default. Errors about the missing key show example.
@@ -24,13 +38,38 @@ func (f field) required(example string) field {
 
 // value returns a key with a single value, stored in into.
 func value[T any](key string, into *T, parse func(string) (T, error)) field {
-	return field{key: key, set: func(text string) error {
-		v, err := parse(text)
-		if err == nil {
-			*into = v
-		}
-		return err
-	}}
+	return field{
+		key:      key,
+		isSecret: reflect.TypeFor[T]() == reflect.TypeFor[Secret](),
+		value:    func() any { return *into },
+		set: func(text string) error {
+			v, err := parse(text)
+			if err == nil {
+				*into = v
+			}
+			return err
+		},
+	}
+}
+
+// secrets returns a key with a mapping of names to secrets, stored in into. checkName returns what is wrong with a name.
+func secrets(key string, into *map[string]Secret, checkName func(string) error) field {
+	return field{
+		key:   key,
+		value: func() any { return *into },
+		entry: func(name string) (field, error) {
+			if *into == nil {
+				*into = map[string]Secret{}
+			}
+			return field{key: key + "." + name, isSecret: true, set: func(text string) error {
+				if text == "" || strings.ContainsFunc(text, unicode.IsControl) {
+					return errors.New("is empty or has line ends; copy the secret again")
+				}
+				(*into)[name] = Secret(text)
+				return nil
+			}}, checkName(name)
+		},
+	}
 }
 
 // list returns a key with a list of values, stored in into.
@@ -38,6 +77,7 @@ func list[T any](key string, into *[]T, parse func(string) (T, error)) field {
 	return field{
 		key:   key,
 		clear: func() { *into = []T{} },
+		value: func() any { return *into },
 		set: func(text string) error {
 			v, err := parse(text)
 			if err == nil {
@@ -52,18 +92,11 @@ func list[T any](key string, into *[]T, parse func(string) (T, error)) field {
 const fileSuffix = "_file"
 
 // secret returns two keys for one secret: key holds the value, key_file the path of a file with it. Relative paths start
-// at dir.
-func secret(key string, into *Secret, dir string, parse func(string) (Secret, error)) [2]field {
-	return [2]field{
-		value(key, into, parse),
-		value(key+fileSuffix, into, func(path string) (Secret, error) {
-			text, err := readSecret(resolvePath(dir, path))
-			if err != nil {
-				return "", err
-			}
-			return parse(text)
-		}),
-	}
+// at the folder of the configuration.
+func secret(key string, into *Secret, parse func(string) (Secret, error)) [2]field {
+	byFile := value(key+fileSuffix, into, parse)
+	byFile.isSecret, byFile.isSecretFile = false, true
+	return [2]field{value(key, into, parse), byFile}
 }
 
 // Placeholder values in example.yaml and in hints, for values that only the user knows.
@@ -73,19 +106,19 @@ const (
 	exampleOwner   = "@you:example.com"
 )
 
-// toGenerate is shown for the values nobody should think up.
+// toGenerate stands for a value that is generated.
 const toGenerate = placeholder + ", and run multis -g"
 
-// fields lists every key. dir is the folder of the configuration.
-func (c *Config) fields(dir string) []field {
-	return slices.Concat(c.serverFields(dir), c.modelFields(dir), c.chatFields(dir))
+// fields lists every key.
+func (c *Config) fields() []field {
+	return slices.Concat(c.serverFields(), c.modelFields(), c.chatFields(), c.policyFields())
 }
 
 // serverFields are the keys about where multis runs, and for whom.
-func (c *Config) serverFields(dir string) []field {
-	asToken := secret("appservice.as_token", &c.Appservice.ASToken, dir, token)
-	hsToken := secret("appservice.hs_token", &c.Appservice.HSToken, dir, token)
-	databaseURL := secret("database.url", &c.Database.URL, dir, optional(postgresURL))
+func (c *Config) serverFields() []field {
+	asToken := secret("appservice.as_token", &c.Appservice.ASToken, token)
+	hsToken := secret("appservice.hs_token", &c.Appservice.HSToken, token)
+	databaseURL := secret("database.url", &c.Database.URL, optional(postgresURL))
 	return []field{
 		value("homeserver.address", &c.Homeserver.Address, webAddress(exampleAddress)).required(exampleAddress),
 		value("homeserver.domain", &c.Homeserver.Domain, serverName).required(exampleDomain),
@@ -107,14 +140,18 @@ func (c *Config) serverFields(dir string) []field {
 
 		databaseURL[0], databaseURL[1],
 		value("database.data_dir", &c.Database.DataDir, filePath),
+		value("backup.every", &c.Backup.Every, offOr(positive)),
+		value("backup.folder", &c.Backup.Folder, filePath),
+		value("backup.keep", &c.Backup.Keep, between(1, 1000)),
+		value("backup.max_mb", &c.Backup.MaxMB, between(1, 100_000_000)),
 	}
 }
 
 // modelFields lists the keys of models, media and the budget.
-func (c *Config) modelFields(dir string) []field {
-	apiKey := secret("llm.api_key", &c.LLM.APIKey, dir, optional(token))
-	embedKey := secret("embeddings.api_key", &c.Embeddings.APIKey, dir, optional(token))
-	speechKey := secret("speech.api_key", &c.Speech.APIKey, dir, optional(token))
+func (c *Config) modelFields() []field {
+	apiKey := secret("llm.api_key", &c.LLM.APIKey, optional(token))
+	embedKey := secret("embeddings.api_key", &c.Embeddings.APIKey, optional(token))
+	speechKey := secret("speech.api_key", &c.Speech.APIKey, optional(token))
 	return []field{
 		value("llm.model", &c.LLM.Model, modelOrStrategy),
 		value("llm.base_url", &c.LLM.BaseURL, optional(webAddress("http://localhost:11434/v1"))),
@@ -149,19 +186,19 @@ func (c *Config) modelFields(dir string) []field {
 		value("budget.per_chat_day", &c.Budget.PerChatDay, ParseMoney),
 		value("budget.per_agent_day", &c.Budget.PerAgentDay, ParseMoney),
 		value("budget.per_run", &c.Budget.PerRun, ParseMoney),
-		value("budget.at_cap", &c.Budget.AtCap, oneOf(AtCapDocuments, AtCapEscalate)),
+		value("budget.at_cap", &c.Budget.AtCap, atCap),
 		value("budget.per_dollar", &c.Budget.PerDollar, ParseMoney),
 		value("budget.currency", &c.Budget.Currency, currency),
 	}
 }
 
 // chatFields lists the keys of chats, documents, memory, servers and logging.
-func (c *Config) chatFields(dir string) []field {
-	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, dir, optional(token))
-	mcpToken := secret("mcp_server.token", &c.MCPServer.Token, dir, optional(token))
-	return append(c.Heartbeat.fields("heartbeat"), []field{
+func (c *Config) chatFields() []field {
+	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, optional(token))
+	mcpToken := secret("mcp_server.token", &c.MCPServer.Token, optional(token))
+	chats := append(c.Heartbeat.fields("heartbeat"), []field{
 		value("chats.profile", &c.Chats.Profile, oneOf(policy.ProfilePersonal, policy.ProfileBusiness)),
-		value("chats.first_delivery", &c.Chats.FirstDelivery, oneOf(policy.DeliveryDraft, policy.DeliveryAuto)),
+		value("chats.first_delivery", &c.Chats.FirstDelivery, oneOf(policy.DeliveryDraft, policy.DeliveryAuto, policy.DeliveryShadow)),
 		value("chats.reply_max_age", &c.Chats.ReplyMaxAge, positive),
 		value("chats.delete_answers", &c.Chats.DeleteAnswers, boolean),
 		value("chats.admin_pause_minutes", &c.Chats.AdminPause, minutes),
@@ -169,11 +206,8 @@ func (c *Config) chatFields(dir string) []field {
 		value("chats.burst_max", &c.Chats.BurstMax, positive),
 		value("chats.contact_caps.per_minute", &c.Chats.ContactCaps.PerMinute, between(1, 1000)),
 		value("chats.contact_caps.per_day", &c.Chats.ContactCaps.PerDay, between(1, 100_000)),
-
-		value("business.greeting", &c.Business.Greeting, textUpTo(500)),
-		value("business.handover", &c.Business.EscalationText, textUpTo(500)),
-		list("business.escalation.keywords", &c.Business.Escalation.Keywords, lineOf(1, 100)),
-
+	}...)
+	return slices.Concat(chats, c.businessFields(), []field{
 		value("documents.folder", &c.Documents.Folder, filePath),
 		unidocKey[0], unidocKey[1],
 		value("skills.folder", &c.Skills.Folder, filePath),
@@ -190,9 +224,17 @@ func (c *Config) chatFields(dir string) []field {
 		value("memory.retention_days", &c.Memory.RetentionDays, between(1, 36_500)),
 		value("memory.admin_retention_days", &c.Memory.OwnerRetentionDays, between(1, 36_500)),
 		value("memory.log_retention_days", &c.Memory.LogRetentionDays, between(1, 36_500)),
+		value("audit.retention_days", &c.Audit.RetentionDays, between(1, 36_500)),
 		value("mcp_server.hostname", &c.MCPServer.Hostname, listenHost),
 		value("mcp_server.port", &c.MCPServer.Port, between(0, 65535)),
 		mcpToken[0], mcpToken[1],
+		value("injection.enabled", &c.Injection.Enabled, boolean),
+		value("injection.judge", &c.Injection.Judge, boolean),
+		value("injection.max_flags", &c.Injection.MaxFlags, between(1, 1000)),
+		value("injection.hold_time", &c.Injection.HoldTime, positive),
+		value("exec.enabled", &c.Exec.Enabled, boolean),
+		value("exec.write_files", &c.Exec.WriteFiles, boolean),
+		value("safe_mode.after_crashes", &c.SafeMode.AfterCrashes, between(0, 100)),
 		value("watches.hostname", &c.Watches.Hostname, listenHost),
 		value("watches.port", &c.Watches.Port, between(0, 65535)),
 		value("watches.address", &c.Watches.Address, optional(webAddress("https://hooks.example.com"))),
@@ -200,7 +242,7 @@ func (c *Config) chatFields(dir string) []field {
 		value("logging.level", &c.Logging.Level, logLevel),
 		value("logging.format", &c.Logging.Format, oneOf(FormatJSON, FormatPretty)),
 		value("logging.file", &c.Logging.File, optional(filePath)),
-	}...)
+	})
 }
 
 // group is a section whose keys are names chosen by the user, such as agents. Each name is a section with the same keys.
@@ -213,8 +255,8 @@ type group struct {
 	item func(name string) (fields []field, keep func())
 }
 
-// groups lists the sections whose keys are chosen names. Relative paths of secrets start at dir.
-func (c *Config) groups(dir string) []group {
+// groups lists the sections whose keys are chosen names.
+func (c *Config) groups() []group {
 	return []group{
 		{"chats.networks", "protocol", "the name of a network; write the bridge's protocol, such as whatsapp", func(protocol string) ([]field, func()) {
 			n := c.Chats.Network(protocol)
@@ -222,29 +264,37 @@ func (c *Config) groups(dir string) []group {
 		}},
 		{"llm.providers", "name", "the name of a provider; write a plain word without dots, such as groq", func(name string) ([]field, func()) {
 			p := c.LLM.Providers[name]
-			return p.fields("llm.providers."+name, dir), func() { c.LLM.Providers[name] = p }
+			return p.fields("llm.providers." + name), func() { c.LLM.Providers[name] = p }
+		}},
+		{"business.texts", "language", "a language; write its code of two letters, such as de", func(name string) ([]field, func()) {
+			t := c.Business.Texts[catalog.Lang(name)]
+			return t.fields("business.texts." + name), func() { c.Business.Texts[catalog.Lang(name)] = t }
 		}},
 		{"hooks", "name", "the name of a hook; write a plain word, such as desk", func(name string) ([]field, func()) {
 			h := c.Hooks[name]
-			return h.fields("hooks."+name, dir), func() { c.Hooks[name] = h }
+			return h.fields("hooks." + name), func() { c.Hooks[name] = h }
+		}},
+		{"command_hooks", "name", "the name of a hook; write a plain word, such as guard", func(name string) ([]field, func()) {
+			h := c.CommandHooks[name]
+			return h.fields("command_hooks." + name), func() { c.CommandHooks[name] = h }
 		}},
 		{"mcp", "name", "the name of a server; write a plain word of small letters and digits, such as github", func(name string) ([]field, func()) {
 			m := c.MCP[name]
-			return m.fields("mcp."+name, dir), func() { c.MCP[name] = m }
+			return m.fields("mcp." + name), func() { c.MCP[name] = m }
 		}},
 		{"agents", "name", "the name of an agent; write a plain word, such as sales", func(name string) ([]field, func()) {
 			a, known := c.Agents[name]
 			if !known {
 				a.Heartbeat = defaultHeartbeat()
 			}
-			return a.fields("agents."+name, dir), func() { c.Agents[name] = a }
+			return a.fields("agents." + name), func() { c.Agents[name] = a }
 		}},
 	}
 }
 
 // fields lists the keys of one provider.
-func (p *Provider) fields(section, dir string) []field {
-	key := secret(section+".api_key", &p.APIKey, dir, optional(token))
+func (p *Provider) fields(section string) []field {
+	key := secret(section+".api_key", &p.APIKey, optional(token))
 	return []field{
 		value(section+".type", &p.Type, oneOf("anthropic", "openai", "gemini")),
 		value(section+".base_url", &p.BaseURL, webAddress("http://localhost:8000/v1")),
@@ -262,13 +312,15 @@ func (n *Network) fields(section string) []field {
 }
 
 // fields lists the keys of one MCP server.
-func (m *MCP) fields(section, dir string) []field {
-	key := secret(section+".token", &m.Token, dir, optional(token))
-	client := secret(section+".client_secret", &m.ClientSecret, dir, optional(token))
+func (m *MCP) fields(section string) []field {
+	key := secret(section+".token", &m.Token, optional(token))
+	client := secret(section+".client_secret", &m.ClientSecret, optional(token))
 	return []field{
 		list(section+".command", &m.Command, lineOf(1, 1000)),
 		value(section+".folder", &m.Folder, filePath),
 		list(section+".pass_env", &m.PassEnv, lineOf(1, 100)),
+		secrets(section+".env", &m.Env, environmentName),
+		secrets(section+".headers", &m.Headers, headerName),
 		value(section+".url", &m.URL, mcpURL),
 		key[0], key[1],
 		value(section+".login", &m.Login, boolean),
@@ -282,8 +334,8 @@ func (m *MCP) fields(section, dir string) []field {
 }
 
 // fields lists the keys of one agent.
-func (a *Agent) fields(section, dir string) []field {
-	key := secret(section+".api_key", &a.APIKey, dir, optional(token))
+func (a *Agent) fields(section string) []field {
+	key := secret(section+".api_key", &a.APIKey, optional(token))
 	return append([]field{
 		value(section+".name", &a.Name, assistantName),
 		value(section+".theme", &a.Theme, lineOf(1, 100)),
@@ -307,12 +359,28 @@ func (a *Agent) fields(section, dir string) []field {
 		list(section+".networks", &a.Networks, word),
 		list(section+".modes", &a.Modes, oneOf(policy.ModeBusiness, policy.ModePersonal)),
 		value(section+".default", &a.Default, boolean),
+		list(section+".command", &a.Command, lineOf(1, 1000)),
+		value(section+".network", &a.Network, boolean),
+		list(section+".ports", &a.Ports, between(1, 65535)),
+		list(section+".domains", &a.Domains, serverName),
+		secrets(section+".env", &a.Env, environmentName),
+		value(section+".timeout", &a.Timeout, upTo(maxProgramTime)),
 	}, a.Heartbeat.fields(section+".heartbeat")...)
 }
 
+// fields lists the keys of one command hook.
+func (h *CommandHook) fields(section string) []field {
+	return []field{
+		list(section+".command", &h.Command, lineOf(1, 1000)).required("[python3, guard.py]"),
+		list(section+".before", &h.Before, oneOf(BeforeTool, BeforeSend)),
+		list(section+".tools", &h.Tools, toolPattern),
+		list(section+".events", &h.Events, oneOf(policy.HookEvents()...)),
+	}
+}
+
 // fields lists the keys of one hook.
-func (h *Hook) fields(section, dir string) []field {
-	signing := secret(section+".secret", &h.Secret, dir, signingSecret)
+func (h *Hook) fields(section string) []field {
+	signing := secret(section+".secret", &h.Secret, signingSecret)
 	return []field{
 		value(section+".url", &h.URL, secretURL).required("https://example.com/multis"),
 		list(section+".events", &h.Events, oneOf(policy.HookEvents()...)).required("[escalation]"),
@@ -321,7 +389,7 @@ func (h *Hook) fields(section, dir string) []field {
 	}
 }
 
-// envName returns the environment variable of a key.
-func envName(key string) string {
+// EnvName returns the environment variable of a key.
+func EnvName(key string) string {
 	return "MULTIS_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }

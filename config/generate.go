@@ -21,13 +21,13 @@ func Generate(path string) (*Config, error) {
 	// Replace the target of a symbolic link, not the link.
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the configuration (multis -e writes an example): %w", err)
+		return nil, readError(err)
 	}
 	old, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the configuration: %w", err)
+		return nil, readError(err)
 	}
-	filled, err := fillPlaceholders(path, old)
+	filled, err := FillTokens(path, old)
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +44,8 @@ func Generate(path string) (*Config, error) {
 	return c, nil
 }
 
-// fillPlaceholders returns data with random values instead of the placeholders.
-func fillPlaceholders(name string, data []byte) ([]byte, error) {
+// FillTokens returns data with random values instead of the placeholders. name is the path of the file for errors.
+func FillTokens(name string, data []byte) ([]byte, error) {
 	for _, fresh := range []struct{ key, value string }{
 		{"sender_localpart", "as_multis_" + strings.ToLower(rand.Text())},
 		{"as_token", rand.Text() + rand.Text()},

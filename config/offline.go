@@ -20,7 +20,7 @@ var offlineValues = map[string]string{
 func LoadOffline(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the configuration: %w", err)
+		return nil, readError(err)
 	}
 	return ParseOffline(path, data, os.LookupEnv)
 }
@@ -38,5 +38,5 @@ func ParseOffline(name string, data []byte, env func(string) (string, bool)) (*C
 		r.source[key] = place{}
 	}
 	r.source["time_zone"] = place{}
-	return c.parse(r, data, env)
+	return c.parse(r, data, nil, env)
 }

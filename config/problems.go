@@ -22,8 +22,11 @@ type problem struct {
 // report adds a problem at a place. The text is cleaned to a single line.
 func (r *reader) report(at place, key, what string) {
 	where := fmt.Sprintf("%s:%d", r.file, at.line)
-	if at.variable != "" {
+	switch {
+	case at.variable != "":
 		where = "environment " + at.variable
+	case at.setting:
+		where = "setting"
 	}
 	if key != "" {
 		where += ": " + text.Clip(key, 121)
@@ -44,7 +47,7 @@ func (r *reader) reportKey(key, what string) {
 	switch {
 	case ok:
 	case r.file == "":
-		at.variable = envName(key)
+		at.variable = EnvName(key)
 	default:
 		at.line = max(r.sections[parentSection(key)], 1)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,19 +15,22 @@ import (
 type reader struct {
 	config     *Config
 	file       string
+	env        func(string) (string, bool) // looks up an environment variable
 	fields     map[string]field
 	fieldOrder []string // the keys of fields, in the order of the table
 	groups     []group
-	sections   map[string]int   // line of each section; zero if it is not in the file
-	source     map[string]place // where a key was set, even to an invalid value
-	preset     map[string]bool  // keys whose values in the file and the environment are ignored
+	sections   map[string]int    // line of each section; zero if it is not in the file
+	source     map[string]place  // where a key was set, even to an invalid value
+	preset     map[string]bool   // keys whose values in the file and the environment are ignored
+	references map[string]string // references to secrets, by key
 	problems   []problem
 }
 
-// place is the source of a value: a line of the file or an environment variable.
+// place is the source of a value: a line of the file, a setting made in chat or an environment variable.
 type place struct {
 	line     int
 	variable string
+	setting  bool
 }
 
 func newReader(file string, c *Config) *reader {
@@ -36,12 +38,14 @@ func newReader(file string, c *Config) *reader {
 		config:   c,
 		file:     file,
 		fields:   map[string]field{},
-		groups:   c.groups(filepath.Dir(file)),
+		groups:   c.groups(),
 		sections: map[string]int{"": 1},
 		source:   map[string]place{},
 		preset:   map[string]bool{},
+
+		references: map[string]string{},
 	}
-	r.add(c.fields(filepath.Dir(file)))
+	r.add(c.fields())
 	for _, g := range r.groups {
 		r.sections[g.section] = 0
 	}
@@ -133,6 +137,16 @@ func (r *reader) readEntry(section string, name, content *yaml.Node) {
 	if !r.recordSource(key, at) {
 		return
 	}
+	if f.node != nil {
+		for _, p := range f.node(r.file, content) {
+			r.report(place{line: p.Line}, key, p.Text)
+		}
+		return
+	}
+	if f.entry != nil {
+		r.readEntries(f, content)
+		return
+	}
 	if f.clear == nil {
 		r.readScalar(f, content, f.key)
 		return
@@ -144,6 +158,28 @@ func (r *reader) readEntry(section string, name, content *yaml.Node) {
 	f.clear()
 	for i, item := range content.Content {
 		r.readScalar(f, item, fmt.Sprintf("%s[%d]", key, i))
+	}
+}
+
+// readEntries reads a mapping whose names are chosen by the user.
+func (r *reader) readEntries(f field, node *yaml.Node) {
+	if node.Kind != yaml.MappingNode {
+		r.report(place{line: node.Line}, f.key, "is "+kindOf(node)+`; write "NAME: value" lines below it`)
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name, content := node.Content[i], node.Content[i+1]
+		one, err := f.entry(name.Value)
+		switch {
+		case err != nil:
+			r.report(place{line: name.Line}, f.key, err.Error())
+		case seen[name.Value]:
+			r.report(place{line: name.Line}, one.key, "is set a second time; keep one")
+		default:
+			r.readScalar(one, content, one.key)
+		}
+		seen[name.Value] = true
 	}
 }
 
@@ -164,8 +200,8 @@ func (r *reader) inGroup(key string) bool {
 // readGroupItem reads one named section of a group.
 func (r *reader) readGroupItem(g group, name, content *yaml.Node) {
 	key := joinKey(g.section, name.Value)
-	if there, ok := foreignKeys[key]; ok && (there.use != g.section || content.Kind == yaml.SequenceNode) {
-		r.report(place{line: name.Line}, key, foreignKeyHint(key))
+	if there, ok := otherProgramKeys[key]; ok && (there.ours != g.section || content.Kind == yaml.SequenceNode) {
+		r.report(place{line: name.Line}, key, otherProgramHint(key))
 		return
 	}
 	known, err := word(name.Value)
@@ -191,33 +227,50 @@ func (r *reader) readScalar(f field, node *yaml.Node, key string) {
 			"has a YAML tag (a word after !), which is not supported; write only the value, in quotes if it begins with !")
 		return
 	}
-	if err := f.set(node.Value); err != nil {
+	if err := r.setField(f, node.Value); err != nil {
 		r.report(place{line: node.Line}, key, err.Error())
 	}
 }
 
 // readEnvironment overrides the file with environment variables. An empty variable counts as not set, because compose
 // files pass variables that the host does not set as empty ones. Items of a list are separated by commas.
-func (r *reader) readEnvironment(env func(string) (string, bool)) {
+func (r *reader) readEnvironment() {
 	for _, key := range r.fieldOrder {
-		name := envName(key)
-		text, ok := env(name)
+		name := EnvName(key)
+		text, ok := r.env(name)
 		if !ok || text == "" || r.preset[key] || r.inGroup(key) {
 			continue
 		}
-		f, items := r.fields[key], []string{text}
 		at := place{variable: name}
-		if !r.recordSource(key, at) {
+		if r.recordSource(key, at) {
+			r.setItems(r.fields[key], text, at)
+		}
+	}
+}
+
+// readSettings overrides the file with the settings that were made in chat, by key. Items of a list are separated by commas.
+func (r *reader) readSettings(settings map[string]string) {
+	for _, key := range r.fieldOrder {
+		text, ok := settings[key]
+		if !ok || !slices.Contains(SafeKeys(), key) {
 			continue
 		}
-		if f.clear != nil {
-			f.clear()
-			items = strings.Split(text, ",")
-		}
-		for _, item := range items {
-			if err := f.set(strings.TrimSpace(item)); err != nil {
-				r.report(at, key, err.Error())
-			}
+		at := place{setting: true}
+		r.source[key] = at
+		r.setItems(r.fields[key], text, at)
+	}
+}
+
+// setItems sets a key to a text; a list to its items, which are separated by commas.
+func (r *reader) setItems(f field, text string, at place) {
+	items := []string{text}
+	if f.clear != nil {
+		f.clear()
+		items = strings.Split(text, ",")
+	}
+	for _, item := range items {
+		if err := r.setField(f, strings.TrimSpace(item)); err != nil {
+			r.report(at, f.key, err.Error())
 		}
 	}
 }

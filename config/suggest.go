@@ -11,7 +11,7 @@ import (
 // suggest returns a hint for an unknown name in a section: the key to use instead of a foreign key, else a key with a
 // similar spelling in this section, else the same name in another section, else all names of this section.
 func (r *reader) suggest(section, name string) string {
-	if advice := foreignKeyHint(joinKey(section, name)); advice != "" {
+	if advice := otherProgramHint(joinKey(section, name)); advice != "" {
 		return advice
 	}
 	here := r.keyNames(section)

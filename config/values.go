@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/textproto"
 	"net/url"
 	"path"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/net/http/httpguts"
 	"maunium.net/go/mautrix/id"
 
 	"multis/plainfile"
@@ -80,6 +82,14 @@ func oneOf[T ~string](allowed ...T) func(string) (T, error) {
 	}
 }
 
+// atCap parses what happens past a cap. It also takes "handover", the former name of AtCapEscalate, which may have been set in chat.
+func atCap(s string) (string, error) {
+	if s == "handover" {
+		return AtCapEscalate, nil
+	}
+	return oneOf(AtCapDocuments, AtCapEscalate)(s)
+}
+
 // optional makes parse accept an empty text.
 func optional[T ~string](parse func(string) (T, error)) func(string) (T, error) {
 	return func(s string) (T, error) {
@@ -122,6 +132,20 @@ func positive(s string) (time.Duration, error) {
 		return 0, fmt.Errorf("%.60q is not a length of time; write it like 30s, 10m or 1h30m", s)
 	}
 	return d, nil
+}
+
+// offOr parses a duration, or "off" as zero.
+func offOr(parse func(string) (time.Duration, error)) func(string) (time.Duration, error) {
+	return func(s string) (time.Duration, error) {
+		if s == "off" || s == "false" { // YAML reads off without quotation marks as false
+			return 0, nil
+		}
+		d, err := parse(s)
+		if err != nil {
+			err = fmt.Errorf("%w, or off", err)
+		}
+		return d, err
+	}
 }
 
 // upTo parses a positive duration of at most most.
@@ -189,8 +213,8 @@ func serverName(s string) (string, error) {
 	return s, nil
 }
 
-// webAddress parses an http(s) URL without credentials, query or fragment. Errors show the example like, and never the
-// text, which may contain a password.
+// webAddress parses an http(s) URL without credentials, query or fragment. Its errors show the example in like. They never show the text, which
+// may contain a password.
 func webAddress(like string) func(string) (string, error) {
 	return func(s string) (string, error) {
 		u, err := url.Parse(s)
@@ -220,6 +244,25 @@ func secretURL(s string) (Secret, error) {
 func mcpURL(s string) (Secret, error) {
 	address, err := secretURL(s)
 	return Secret(strings.TrimRight(address.Value(), "/")), err
+}
+
+// environmentName returns an error for a text that is no name of an environment variable.
+func environmentName(s string) error {
+	if !variableName.MatchString(strings.ToUpper(s)) {
+		return errors.New("has a name that is no environment variable; write letters, digits and underscores, such as GITHUB_TOKEN")
+	}
+	return nil
+}
+
+// headerName returns an error for a text that is no name of an HTTP header, or one that multis sets itself.
+func headerName(s string) error {
+	if !httpguts.ValidHeaderFieldName(s) {
+		return errors.New("has a name that is no HTTP header; write it like X-Api-Key")
+	}
+	if slices.Contains([]string{"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection"}, textproto.CanonicalMIMEHeaderKey(s)) {
+		return errors.New("has a header that multis sets itself; remove it")
+	}
+	return nil
 }
 
 // signingSecret parses a secret of at least 24 characters, so that it cannot be guessed.

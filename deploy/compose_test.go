@@ -4,8 +4,10 @@ package deploy_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,12 +19,18 @@ import (
 	"multis/config"
 )
 
-const secrets = "/run/secrets/"
+// secrets is the folder of the secrets in a container.
+const secrets = "/run/secrets"
 
 // load reads docker-compose.yml as "docker compose" does: schema, variables, references between its parts.
 func load(t *testing.T, env ...string) *types.Project {
 	t.Helper()
-	options, err := cli.NewProjectOptions([]string{"../docker-compose.yml"}, cli.WithEnv(env))
+	return loadProfiles(t, env)
+}
+
+func loadProfiles(t *testing.T, env []string, profiles ...string) *types.Project {
+	t.Helper()
+	options, err := cli.NewProjectOptions([]string{"../docker-compose.yml"}, cli.WithEnv(env), cli.WithProfiles(profiles))
 	require.NoError(t, err)
 	project, err := options.LoadProject(t.Context())
 	require.NoError(t, err)
@@ -31,34 +39,64 @@ func load(t *testing.T, env ...string) *types.Project {
 
 func TestComposeJoinsTheNetworkThatSynapseIsOn(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "matrix", load(t).Networks["matrix"].Name)
+	own := load(t).Networks["matrix"]
+	require.Equal(t, "multis", own.Name)
+	require.False(t, bool(own.External), "without MATRIX_NETWORK there is nothing to join")
 	network := load(t, "MATRIX_NETWORK=homeserver_default").Networks["matrix"]
 	require.Equal(t, "homeserver_default", network.Name)
-	require.True(t, bool(network.External), "the network is Synapse's, not ours to make")
+	require.True(t, bool(network.External), "the network is Synapse's, not ours to create")
 }
 
-func TestNoServiceRunsAsRootOrKeepsWhatItDoesNotNeed(t *testing.T) {
+func TestNoServerRunsAsRootOrKeepsWhatItDoesNotNeed(t *testing.T) {
 	t.Parallel()
-	for name, service := range load(t).Services {
-		require.NotContains(t, []string{"", "0", "root", "0:0"}, service.User, name)
+	for name, service := range loadProfiles(t, nil, "full").Services {
 		require.Equal(t, []string{"ALL"}, service.CapDrop, name)
 		require.Contains(t, service.SecurityOpt, "no-new-privileges:true", name)
 		require.False(t, service.Privileged, name)
+		for _, port := range service.Ports {
+			require.Equal(t, "127.0.0.1", port.HostIP, "%s: nothing is published to the outside", name)
+		}
+		require.NotEmpty(t, service.Logging.Options["max-size"], "%s: the log is bounded", name)
+		require.NotEmpty(t, service.Logging.Options["max-file"], "%s: the log is bounded", name)
+		if service.Restart == "no" {
+			require.True(t, service.ReadOnly, name)
+			continue
+		}
+		require.Empty(t, service.CapAdd, name)
+		require.NotContains(t, []string{"", "0", "root", "0:0"}, service.User, name)
 		require.Equal(t, "unless-stopped", service.Restart, name)
 		require.NotNil(t, service.HealthCheck, name)
 		require.NotEmpty(t, service.HealthCheck.Test, name)
-		require.Empty(t, service.Ports, "%s: nothing is published to the outside", name)
 	}
+	setup := load(t).Services["multis-setup"]
+	require.Equal(t, "0:0", setup.User)
+	require.Equal(t, "none", setup.NetworkMode, "what runs as root reaches nobody")
 }
 
 func TestTheDatabaseIsReachedByMultisAlone(t *testing.T) {
 	t.Parallel()
 	project := load(t)
 	require.True(t, project.Networks["database"].Internal)
-	database, multis := project.Services["multis-postgres"], project.Services["multis"]
+	services := project.Services
+	database := services["multis-postgres"]
 	require.Equal(t, []string{"database"}, database.NetworksByPriority())
-	require.Equal(t, types.ServiceConditionHealthy, multis.DependsOn["multis-postgres"].Condition)
-	require.True(t, multis.ReadOnly)
+	require.Equal(t, types.ServiceConditionCompletedSuccessfully, database.DependsOn["multis-setup"].Condition)
+	require.Equal(t, types.ServiceConditionHealthy, services["multis-database"].DependsOn["multis-postgres"].Condition)
+	require.Equal(t, types.ServiceConditionCompletedSuccessfully, services["multis"].DependsOn["multis-database"].Condition)
+	require.True(t, services["multis"].ReadOnly)
+}
+
+func TestTheProfileFullIsNotThereUnlessItIsAskedFor(t *testing.T) {
+	t.Parallel()
+	beside, full := load(t).Services, loadProfiles(t, nil, "full").Services
+	require.ElementsMatch(t, []string{"multis", "multis-postgres", "multis-setup", "multis-database"}, slices.Collect(maps.Keys(beside)))
+	for name, service := range full {
+		if _, ok := beside[name]; !ok {
+			require.Equal(t, []string{"full"}, service.Profiles, name)
+		}
+	}
+	require.Len(t, full, len(beside)+6)
+	require.False(t, full["multis"].DependsOn["multis-full"].Required, "without the profile it is not waited for")
 }
 
 func TestNoNameOnTheSharedNetworkIsOneThatSynapseMayUse(t *testing.T) {
@@ -68,19 +106,18 @@ func TestNoNameOnTheSharedNetworkIsOneThatSynapseMayUse(t *testing.T) {
 	}
 }
 
-func TestEverySecretIsAFileThatItsServiceIsGiven(t *testing.T) {
+func TestEverySecretComesFromTheFolderOfSecrets(t *testing.T) {
 	t.Parallel()
 	for name, service := range load(t).Services {
-		var given []string
-		for _, s := range service.Secrets {
-			given = append(given, s.Source)
-		}
 		for key, value := range service.Environment {
 			if !strings.HasSuffix(key, "_FILE") {
 				require.NotRegexp(t, "PASSWORD|TOKEN|URL$", key, "%s: a secret comes from a file", name)
 				continue
 			}
-			require.Contains(t, given, strings.TrimPrefix(*value, secrets), "%s: %s", name, key)
+			require.Equal(t, secrets, filepath.Dir(*value), "%s: %s", name, key)
+			require.True(t, slices.ContainsFunc(service.Volumes, func(v types.ServiceVolumeConfig) bool {
+				return v.Target == secrets && v.ReadOnly
+			}), name)
 		}
 	}
 }
@@ -93,6 +130,9 @@ func TestMountedFilesExistAndDataOutlivesTheContainers(t *testing.T) {
 			switch {
 			case v.Type == types.VolumeTypeVolume:
 				require.Contains(t, project.Volumes, v.Source, name)
+			case v.Source == filepath.Join(project.WorkingDir, "secrets"):
+				require.Equal(t, secrets, v.Target, name)
+				require.Equal(t, name != "multis-setup", v.ReadOnly, "%s: who only reads them cannot write", name)
 			case v.ReadOnly:
 				require.FileExists(t, v.Source, name)
 			default:
@@ -115,7 +155,7 @@ func TestTheConfigurationUnderstandsTheEnvironmentOfTheContainer(t *testing.T) {
 		if !ok {
 			return "", false
 		}
-		return strings.Replace(*value, secrets, dir+"/", 1), true
+		return strings.Replace(*value, secrets, dir, 1), true
 	}
 	path := filepath.Join(dir, "config.yaml")
 	ours := strings.ReplaceAll(string(config.Example()), "example.com", "example.org")

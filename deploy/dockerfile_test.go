@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -33,13 +34,32 @@ func commands(t *testing.T) []string {
 	return names
 }
 
+// finalStage are the instructions of the image that is built unless another is asked for.
+func finalStage(t *testing.T) map[string][]string {
+	t.Helper()
+	data, err := os.ReadFile("Dockerfile")
+	require.NoError(t, err)
+	text := string(data)
+	return parse(text[strings.LastIndex(text, "\nFROM "):])
+}
+
 // instructions are the Dockerfile's lines by keyword, with continued lines joined.
 func instructions(t *testing.T) map[string][]string {
 	t.Helper()
 	data, err := os.ReadFile("Dockerfile")
 	require.NoError(t, err)
+	return parse(string(data))
+}
+
+// The package setup asks for this variable.
+func TestTheImageSaysThatItIsAContainer(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{"container=docker"}, finalStage(t)["ENV"])
+}
+
+func parse(text string) map[string][]string {
 	lines := map[string][]string{}
-	for line := range strings.Lines(strings.ReplaceAll(string(data), "\\\n", " ")) {
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 		if keyword, rest, ok := strings.Cut(strings.TrimSpace(line), " "); ok && keyword != "#" {
 			lines[keyword] = append(lines[keyword], strings.Join(strings.Fields(rest), " "))
 		}
@@ -53,15 +73,16 @@ func TestTheImageIsBuiltWithTheGoOfTheModule(t *testing.T) {
 	require.NoError(t, err)
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(mod)
 	require.NotNil(t, version)
-	require.Contains(t, instructions(t)["FROM"], "golang:"+string(version[1])+"-alpine AS build")
+	require.Contains(t, instructions(t)["FROM"], "--platform=$BUILDPLATFORM golang:"+string(version[1])+"-alpine AS build")
 }
 
 func TestTheImageIsBuiltFromWhatIsThere(t *testing.T) {
 	t.Parallel()
 	lines := instructions(t)
 	require.DirExists(t, "../cmd/multis")
-	require.Contains(t, strings.Join(lines["RUN"], "\n"), "CGO_ENABLED=0 go build -tags goolm -trimpath -ldflags '-s -w' -o /multis ./cmd/multis")
-	require.Contains(t, lines["COPY"], "--from=build /multis "+program)
+	require.Contains(t, strings.Join(lines["RUN"], "\n"), "CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -tags goolm -trimpath ")
+	require.Contains(t, strings.Join(lines["RUN"], "\n"), "-X main.version=${VERSION:-$(sh deploy/commit.sh)}")
+	require.Contains(t, lines["COPY"], "--from=build /out/multis "+program)
 	for _, line := range lines["COPY"] {
 		args := strings.Fields(line)
 		if strings.HasPrefix(args[0], "--from=") {
@@ -76,14 +97,14 @@ func TestTheImageIsBuiltFromWhatIsThere(t *testing.T) {
 
 func TestTheImageAndComposeAgree(t *testing.T) {
 	t.Parallel()
-	lines, service := instructions(t), load(t).Services["multis"]
+	lines, service := finalStage(t), load(t).Services["multis"]
 	require.Equal(t, []string{service.User}, lines["USER"])
 	require.Equal(t, []string{service.Volumes[0].Target}, lines["VOLUME"])
 	require.Equal(t, []string{`["` + program + `"]`}, lines["ENTRYPOINT"])
 	require.Equal(t, []string{`["run"]`}, lines["CMD"])
 	require.Contains(t, commands(t), "run")
 	// Both find config.yaml in the folder they start in.
-	require.Equal(t, lines["VOLUME"], lines["WORKDIR"][1:], "the first is for building")
+	require.Equal(t, lines["VOLUME"], lines["WORKDIR"])
 	require.Equal(t, types.HealthCheckTest{"CMD", program, "health"}, service.HealthCheck.Test)
 	require.Contains(t, commands(t), "health")
 	_, err := os.Stat(service.Build.Context)
@@ -93,5 +114,39 @@ func TestTheImageAndComposeAgree(t *testing.T) {
 	require.NoError(t, err)
 	for _, secret := range []string{"secrets", "data", ".env", "config.yaml", "registration.yaml"} {
 		require.Contains(t, strings.Split(string(ignored), "\n"), secret, "never in an image")
+	}
+}
+
+func TestAnImageIsStampedWithTheCommit(t *testing.T) {
+	t.Parallel()
+	const commit = "0123456789abcdef0123456789abcdef01234567"
+	script, err := os.ReadFile("commit.sh")
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"a branch":                  {map[string]string{"HEAD": "ref: refs/heads/main\n", "refs/heads/main": commit + "\n"}, "dev-0123456789ab\n"},
+		"a packed branch":           {map[string]string{"HEAD": "ref: refs/heads/main\n", "packed-refs": "# pack-refs\n" + commit + " refs/heads/main\n"}, "dev-0123456789ab\n"},
+		"a detached commit":         {map[string]string{"HEAD": commit + "\n"}, "dev-0123456789ab\n"},
+		"a branch without a commit": {map[string]string{"HEAD": "ref: refs/heads/main\n"}, "dev\n"},
+		"no git":                    {nil, "dev\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write := func(path, content string) {
+				path = filepath.Join(dir, path)
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+			}
+			write("deploy/commit.sh", string(script))
+			for file, content := range c.files {
+				write(filepath.Join(".git", file), content)
+			}
+			out, err := exec.CommandContext(t.Context(), "sh", filepath.Join(dir, "deploy/commit.sh")).CombinedOutput()
+			require.NoError(t, err)
+			require.Equal(t, c.want, string(out))
+		})
 	}
 }

@@ -1,7 +1,10 @@
 #!/bin/sh
-# Runs once, when the database container makes its data: a plain role for multis, its database, and vectors where the
-# server has them. The role is no superuser, because row-level security would not bind one; CREATEROLE lets multis make
-# the role that contacts' reads run under. The password is the one in the address that multis is given.
+# Runs before multis, each time that Compose starts it: creates what is missing of multis' role, its database and the
+# extension for vectors, and sets the role's password to the one in the address that multis is given. So a set-up that failed
+# in the middle is finished by the next one, and a corrected or changed password counts.
+#
+# The role is no superuser, because row-level security would not bind one. CREATEROLE lets multis create the role under which
+# it reads for contacts.
 set -eu
 
 url=$(cat "${DATABASE_URL_FILE:-/run/secrets/database_url}")
@@ -14,10 +17,16 @@ case $password in
 	;;
 esac
 
-psql --no-psqlrc --quiet -v ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname postgres <<SQL
-create role multis login createrole password '$password';
-create database multis owner multis;
+export PGHOST="${PGHOST:-multis-postgres}" PGOPTIONS='-c client_min_messages=warning' PGPASSWORD
+PGPASSWORD=$(cat "${POSTGRES_PASSWORD_FILE:-/run/secrets/postgres_password}")
+psql --no-psqlrc --quiet -v ON_ERROR_STOP=1 --username postgres --dbname postgres <<SQL
+select 'create role multis login createrole' where not exists (select from pg_roles where rolname = 'multis') \\gexec
+alter role multis password '$password';
+select 'create database multis owner multis' where not exists (select from pg_database where datname = 'multis') \\gexec
 revoke connect on database multis from public;
 \\connect multis
 select 'create extension if not exists vector' where exists (select from pg_available_extensions where name = 'vector') \\gexec
 SQL
+
+PGPASSWORD=$password
+psql --no-psqlrc --quiet --username multis --dbname multis --command 'select' >/dev/null

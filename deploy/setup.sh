@@ -33,10 +33,23 @@ as_root() {
 
 install() { as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@"; }
 
-if ! command -v go >/dev/null; then
-	echo 'setup: Go is not on PATH; get it from https://go.dev/dl/ (the version is in go.mod)' >&2
-	exit 1
-fi
+# From 1.21 on, Go fetches the version that go.mod names by itself, unless GOTOOLCHAIN forbids it.
+check_go() {
+	local needed have least
+	needed=$(sed -n 's/^go //p' "$(dirname "$0")/../go.mod")
+	if ! command -v go >/dev/null; then
+		echo "setup: Go is not on PATH: building needs Go $needed; get it from https://go.dev/dl/" >&2
+		return 1
+	fi
+	have=$(GOTOOLCHAIN=local go version | sed 's/^go version go\([0-9.]*\).*/\1/')
+	least=1.21
+	[ "$(cd / && go env GOTOOLCHAIN 2>/dev/null)" != local ] || least=$needed
+	if [ "$(printf '%s\n' "$least" "$have" | sort -V | head -n 1)" != "$least" ]; then
+		echo "setup: building needs Go $needed, and $(command -v go) is Go $have: get a newer one from https://go.dev/dl/ and put its bin folder first in PATH" >&2
+		return 1
+	fi
+}
+check_go
 
 missing=()
 for need in "$@"; do

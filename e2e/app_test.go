@@ -42,6 +42,7 @@ type setup struct {
 	Locked   bool   // the bridge encrypts every chat
 	New      bool   // no other test has used the world
 	Speech   string // the URL of a transcription server; may be empty
+	ExecIn   string // the data folder of a multis that runs commands; empty for one that does not
 	Agents   string // the agents as YAML on one line; may be empty
 }
 
@@ -73,7 +74,7 @@ func begin(t *testing.T, s setup) *app {
 	case s.Locked:
 		pool = encryptedWorlds
 	case s.New:
-		pool = newWorld
+		pool = unusedWorlds
 	}
 	around := pool.claim(t)
 	if s.Database == "" {
@@ -290,7 +291,7 @@ func bodyOf(t *testing.T, evt *event.Event) string {
 
 const busySQL = `select exists (select from river.river_job where kind not in ('digest', 'tick') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))`
 
-const elapseSQL = `with chat as (update chats set typing_until = typing_until - $1::interval, held_until = held_until - $1::interval),
+const elapseSQL = `with chat as (update chats set typing_until = typing_until - $1::interval, owner_active_until = owner_active_until - $1::interval),
 	message as (update messages set received_at = received_at - $1::interval where answered_at is null)
 	update river.river_job set scheduled_at = scheduled_at - $1::interval,
 		state = case when scheduled_at - $1::interval <= now() then 'available' else state end

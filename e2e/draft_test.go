@@ -6,7 +6,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
@@ -37,7 +36,14 @@ func TestADraftGoesAfterAYesThatComesPastAKill(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, a.answer(yes.EventID), "It goes to")
 	a.await("the answer", func(context.Context) (bool, error) { return len(a.deliveriesSoFar("draft-ida")) > 0, nil })
-	time.Sleep(2 * time.Second) // it is idle no sooner than the draft's time is over, so nothing else tells that no second one follows
+	a.await("the end of all sends", func(ctx context.Context) (bool, error) {
+		var open int
+		err := a.db.DB().QueryRow(ctx, "select count(*) from river.river_job where kind = 'send' and finalized_at is null").Scan(&open)
+		return open == 0, err
+	})
+	var sent int
+	require.NoError(t, a.db.DB().QueryRow(t.Context(), "select count(*) from outbox where send_as = 'owner' and event_id is not null").Scan(&sent))
+	require.Equal(t, 1, sent, "one event for the contact")
 	require.Len(t, a.deliveriesSoFar("draft-ida"), 1)
 	require.Contains(t, a.deliveriesSoFar("draft-ida")[0].Text, "80 EUR")
 }

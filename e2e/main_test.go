@@ -31,8 +31,8 @@ import (
 // The worlds that the tests share. One test at a time has a world for itself, and the worlds run side by side.
 var (
 	plainWorlds     = newWorlds("plain-1", "plain-2")
-	encryptedWorlds = newWorlds("encrypted") // whose bridge encrypts
-	newWorld        = newWorlds("new")       // for the one test that needs a world without chats
+	encryptedWorlds = newWorlds("encrypted")            // whose bridge encrypts
+	unusedWorlds    = newWorlds("unused-1", "unused-2") // for the two tests that need a world without chats
 )
 
 // worlds lends worlds of one kind to tests.
@@ -124,7 +124,7 @@ func run(m *testing.M) int {
 		return fail(err)
 	}
 	code := m.Run()
-	if err := errors.Join(plainWorlds.close(), encryptedWorlds.close(), newWorld.close()); err != nil {
+	if err := errors.Join(plainWorlds.close(), encryptedWorlds.close(), unusedWorlds.close()); err != nil {
 		return fail(err)
 	}
 	if code != 0 {

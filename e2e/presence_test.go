@@ -87,10 +87,10 @@ func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 			_, err := a.ghost(t, "signs-abe").UserTyping(t.Context(), said.Room, true, 30*time.Second)
 			return err
 		}},
-		"signs-bob": {"held_until", func(said demonet.Said) error {
+		"signs-bob": {"owner_active_until", func(said demonet.Said) error {
 			return a.Owner.SendReceipt(t.Context(), said.Room, said.Event, event.ReceiptTypeReadPrivate, nil)
 		}},
-		"signs-cem": {"held_until", func(said demonet.Said) error {
+		"signs-cem": {"owner_active_until", func(said demonet.Said) error {
 			_, err := a.Owner.UserTyping(t.Context(), said.Room, true, 30*time.Second)
 			return err
 		}},

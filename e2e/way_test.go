@@ -42,8 +42,8 @@ func TestWayOfAMessage(t *testing.T) {
 	require.Equal(t, policy.PurposeReply, out.Purpose)
 	require.Equal(t, got[0].EventID, out.EventID.String(), "what was delivered is what was sent")
 	require.NotNil(t, out.DeliveredAt)
-	require.NotEmpty(t, out.Spans)
-	require.Contains(t, string(prices), out.Spans[0].Quote, "the quote stands in the document")
+	require.NotEmpty(t, out.Citations)
+	require.Contains(t, string(prices), out.Citations[0].Quote, "the quote stands in the document")
 
 	echo := a.awaitMessage(*out.EventID)
 	require.Equal(t, policy.AuthorMultisOwner, echo.Author, "our own event is recognised")

@@ -15,17 +15,17 @@ import (
 
 // Config configures one agent's heartbeat.
 type Config struct {
-	// Agent is the persona that judges. Empty is the assistant itself.
+	// Agent is the id of the persona that judges. Empty means the assistant itself.
 	Agent string
-	// Items are what to check beside what is built in, in the owner's words.
+	// Items are further things to check, in the owner's words.
 	Items []string
-	// ItemChecks is how often a day a model checks the items at most, spread over Active.
+	// ItemChecks is the maximum number of checks of the items by a model a day, spread over Active.
 	ItemChecks int
-	// Active is how long a day there is a heartbeat.
+	// Active is the part of a day in which heartbeats are scheduled.
 	Active time.Duration
 	// Tasks includes tasks that failed or make no progress.
 	Tasks bool
-	// Drafts has messages to contacts drafted. None is sent before the owner approves it.
+	// Drafts makes the model draft messages to contacts. None is sent before the owner approves it.
 	Drafts bool
 	// Model is paid from the heartbeat's own budget. Defaults to the persona's.
 	Model llm.Model
@@ -56,24 +56,24 @@ type Checker struct {
 // New returns a Checker.
 func New(o Options) *Checker { return &Checker{Options: o, now: time.Now, fence: run.NewFence} }
 
-// kind is the kind of a heartbeat's task, and begins the name of its budget.
+// kind is the kind of a heartbeat's task, and the prefix of the name of its budget.
 const kind = store.TaskHeartbeat
 
 // check is one execution of a heartbeat.
 type check struct {
-	checker *Checker
-	config  Config
-	persona persona.Persona
-	model   llm.Model
-	limits  run.Limits
-	room    store.Chat
-	at      time.Time
-	matters []matter
-	items   []string
-	heard   memory.Conversations // messages since the items were last checked
+	checker       *Checker
+	config        Config
+	persona       persona.Persona
+	model         llm.Model
+	limits        run.Limits
+	room          store.Chat
+	at            time.Time
+	matters       []finding
+	items         []string
+	conversations memory.Conversations // the messages since the last check of the items
 }
 
-// newCheck returns an execution of a configured heartbeat.
+// newCheck returns an execution of a heartbeat.
 func (h *Checker) newCheck(config Config, room store.Chat) *check {
 	c := &check{checker: h, config: config, room: room, at: h.now()}
 	if config.Agent != "" {
@@ -87,5 +87,5 @@ func (h *Checker) newCheck(config Config, room store.Chat) *check {
 	return c
 }
 
-// day is the date of the check in the owner's zone.
+// day returns the date of the check in the owner's time zone.
 func (c *check) day() string { return c.at.In(c.checker.Zone).Format(time.DateOnly) }

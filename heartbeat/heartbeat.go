@@ -1,5 +1,5 @@
-// Package heartbeat checks by schedule whether anything needs the owner, and tells him in the admin room: each matter once. The database
-// is asked first, a model only if there is something new to judge.
+// Package heartbeat checks by schedule whether anything needs the owner, and reports it in the admin room, each matter once. A model is only
+// asked if the database has something new to judge.
 package heartbeat
 
 import (
@@ -12,8 +12,7 @@ import (
 	"multis/store"
 )
 
-// Heartbeat carries out an agent's heartbeat, and returns a note for the history of its schedule. What is told
-// is told once, however often the run is tried.
+// Heartbeat carries out an agent's heartbeat, and returns a note for the history of its schedule. A repeated execution reports nothing twice.
 func (h *Checker) Heartbeat(ctx context.Context, room store.Chat, run store.RunID, agent string) (note string, err error) {
 	i := slices.IndexFunc(h.Configs, func(c Config) bool { return c.Agent == agent })
 	if i < 0 {
@@ -30,7 +29,7 @@ func (h *Checker) Heartbeat(ctx context.Context, room store.Chat, run store.RunI
 	case len(c.matters)+len(c.items) == 0:
 		return "nothing new", nil
 	case c.model.Name() == (llm.None{}).Name():
-		return c.report(ctx, nil, verdict{all: true})
+		return c.report(ctx, nil, verdict{reportAll: true})
 	default:
 		return c.judge(ctx, run)
 	}

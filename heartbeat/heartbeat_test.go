@@ -75,11 +75,11 @@ func TestWhatAHeartbeatReadsStaysWithinTheModelsRoom(t *testing.T) {
 	for i := range 300 {
 		heard.Messages = append(heard.Messages, store.Message{ID: store.MessageID(i), ChatID: store.ChatID(i % 3), At: monday.Add(time.Duration(i) * time.Minute), Body: strings.Repeat("word ", 60)})
 	}
-	fits := (&check{heard: heard, limits: run.Limits{Context: 8_000}.WithDefaults()}).trimmedHeard()
+	fits := (&check{conversations: heard, limits: run.Limits{Context: 8_000}.WithDefaults()}).trimmedConversations()
 	require.NotEmpty(t, fits.Messages)
 	require.Less(t, len(fits.Messages), 30)
 	require.Equal(t, store.MessageID(299), fits.Messages[len(fits.Messages)-1].ID, "the newest")
-	require.Len(t, (&check{heard: heard, limits: run.Limits{Context: 200_000}.WithDefaults()}).trimmedHeard().Messages, 300)
+	require.Len(t, (&check{conversations: heard, limits: run.Limits{Context: 200_000}.WithDefaults()}).trimmedConversations().Messages, 300)
 }
 
 func TestAHeartbeatTellsEachMatterOnce(t *testing.T) {

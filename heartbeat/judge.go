@@ -8,18 +8,19 @@ import (
 	"multis/agent/run"
 	"multis/jobs"
 	"multis/policy"
+	"multis/policy/rules"
 	"multis/store"
 	"multis/tools"
 )
 
-// maxRounds bounds the model's calls in one check.
+// maxRounds is the maximum number of requests to the model in one check.
 const maxRounds = 6
 
-// judge has a model judge which of the matters the owner needs to know.
-func (c *check) judge(ctx context.Context, scheduled store.RunID) (note string, err error) {
+// judge asks a model which of the matters the owner needs to know, and reports those.
+func (c *check) judge(ctx context.Context, execution store.RunID) (note string, err error) {
 	h := c.checker
 	task, err := store.InsertTask(ctx, h.Store.Writer(), store.Task{
-		Key: store.RunKey(scheduled), RunID: &scheduled, Kind: kind, ChatID: c.room.ID, Agent: c.config.Agent, Model: c.model.Name(), Input: "Does something need the owner?",
+		Key: store.RunKey(execution), RunID: &execution, Kind: kind, ChatID: c.room.ID, Agent: c.config.Agent, Model: c.model.Name(), Input: "Does something need the owner?",
 	})
 	if err != nil || task.State.IsOver() {
 		return "looked", err
@@ -29,17 +30,17 @@ func (c *check) judge(ctx context.Context, scheduled store.RunID) (note string, 
 			return "", err
 		}
 	}
-	a := run.Engine{Store: h.Store, Tools: h.Tools, Now: h.now, Fence: h.fence}.New(c.model, c.limits)
+	a := run.Engine{Store: h.Store, Tools: h.Tools, Now: h.now, Fence: h.fence}.NewAttempt(c.model, c.limits)
 	a.MaxRounds, a.Payer = maxRounds, payer(c.config.Agent)
 	a.Caller = tools.Caller{
-		Owner: true, ReadOnly: true, Chat: c.room, Scope: policy.OwnerScope(c.heard.ChatIDs()...), Agent: c.persona.ID, Asked: strings.Join(c.items, "\n"),
+		Owner: true, Surface: rules.SurfaceHeartbeat, Tainted: true, ReadOnly: true, Chat: c.room, Scope: policy.OwnerScope(c.conversations.ChatIDs()...), Agent: c.persona.ID, OwnerText: strings.Join(c.items, "\n"),
 		Allow: c.persona.Allow, Deny: append(tools.AgentTools(), c.persona.Deny...), Workspace: c.persona.Workspace, ReadPaths: c.persona.ReadPaths,
 	}
-	end := a.Run(ctx, task, func(ctx context.Context) (run.Opening, error) { return c.opening(ctx, a) })
+	end := a.Run(ctx, task, func(ctx context.Context) (run.FirstRequest, error) { return c.opening(ctx, a) })
 	return c.reportEnd(ctx, a, end)
 }
 
-// payer names the budget that a heartbeat is paid from.
+// payer returns the name of the budget that pays for a heartbeat.
 func payer(agent string) string {
 	if agent == "" {
 		return string(kind)
@@ -47,7 +48,7 @@ func payer(agent string) string {
 	return string(kind) + " " + agent
 }
 
-// reportEnd reports what the model judged. If it did not, all matters are reported as they are.
+// reportEnd reports the matters that the model selected. If the model gave no verdict, it reports all of them.
 func (c *check) reportEnd(ctx context.Context, a *run.Attempt, end run.End) (note string, err error) {
 	failure := end.Err
 	switch end.Ending {
@@ -57,22 +58,22 @@ func (c *check) reportEnd(ctx context.Context, a *run.Attempt, end run.End) (not
 		return "", end.Err
 	case run.Stopped:
 		task := a.EndedTask(end.State, "", end.Why)
-		return c.report(context.WithoutCancel(ctx), &task, verdict{all: true})
+		return c.report(context.WithoutCancel(ctx), &task, verdict{reportAll: true})
 	case run.OverBudget:
 		task := a.EndedTask(store.TaskFailed, "", end.Err.Error())
-		note, err := c.report(ctx, &task, verdict{all: true})
+		note, err := c.report(ctx, &task, verdict{reportAll: true})
 		return note + ", the money for it is used up", err
 	case run.ModelFailed:
 	case run.Finished:
-		said, err := parseVerdict(end.Text)
+		v, err := parseVerdict(end.Text)
 		if err == nil {
 			task := a.EndedTask(store.TaskCompleted, end.Text, "")
-			return c.report(ctx, &task, said.unlinked(a))
+			return c.report(ctx, &task, v.breakUnknownLinks(a))
 		}
 		failure = err
 	}
 	task := a.EndedTask(store.TaskFailed, end.Text, failure.Error())
-	if _, err := c.report(ctx, &task, verdict{all: true}); err != nil {
+	if _, err := c.report(ctx, &task, verdict{reportAll: true}); err != nil {
 		return "", err
 	}
 	return "", jobs.Final(fmt.Errorf("the model did not say whether something matters: %w", failure))

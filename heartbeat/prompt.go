@@ -23,29 +23,29 @@ whether the owner has to know of it now. A matter that settles itself, a closing
 {"notify": true, "tell": [{"matter": "the name of the matter, copied exactly", "text": "one short sentence for the owner: what to do or decide"}]}
 List only what matters. If nothing does, return {"notify": false, "tell": []}.`
 
-	// draftForm is added if messages to contacts are drafted.
+	// draftForm is added if the configuration allows drafts.
 	draftForm = `Where writing to that person would settle the matter, add to its entry "draft": the words to send, in that person's language and in the owner's name, with nothing in them
 that the conversation and the documents do not say. The owner reads each draft and decides.`
 
 	heartbeatQuestion = "Which of these matters does the owner have to know of now?"
 
-	// reminderHorizon is how far ahead the model is shown what schedules will say anyway.
+	// reminderHorizon is how far ahead reminders are included in the prompt, so that the model does not repeat them.
 	reminderHorizon = 30 * time.Minute
 )
 
-// itemKey names an item for the model, as Matter.Key names a matter.
+// itemKey returns the name of an item for the model, as Matter.Key is the name of a matter.
 func itemKey(i int) string { return fmt.Sprintf("item:%d", i+1) }
 
-// opening builds the first request about the matters and items. What contacts wrote is fenced.
-func (c *check) opening(ctx context.Context, a *run.Attempt) (run.Opening, error) {
+// opening builds the first request to the model. Text of contacts is fenced.
+func (c *check) opening(ctx context.Context, a *run.Attempt) (run.FirstRequest, error) {
 	h := c.checker
 	offered, err := h.Tools.Offered(ctx, a.Caller)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
 	name, err := store.AssistantName(ctx, h.Store.DB(), h.Name)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
 	if c.persona.Name != "" {
 		name = c.persona.Name
@@ -53,7 +53,7 @@ func (c *check) opening(ctx context.Context, a *run.Attempt) (run.Opening, error
 	fence := h.fence()
 	question, about, err := c.question(ctx, fence)
 	if err != nil {
-		return run.Opening{}, err
+		return run.FirstRequest{}, err
 	}
 	parts, form := []string{fmt.Sprintf(heartbeatRules, name)}, heartbeatForm
 	if c.config.Drafts {
@@ -69,10 +69,10 @@ func (c *check) opening(ctx context.Context, a *run.Attempt) (run.Opening, error
 	for _, s := range offered {
 		request.Tools = append(request.Tools, run.FencedTool(s, fence))
 	}
-	return run.Opening{Request: request, About: about}, nil
+	return run.FirstRequest{Request: request, About: about}, nil
 }
 
-// question writes what the model is asked, and returns the messages whose words may be in it.
+// question returns the text of the request, and the messages whose words it may contain.
 func (c *check) question(ctx context.Context, fence string) (string, []store.MessageID, error) {
 	h := c.checker
 	coming, err := store.DueSchedules(ctx, h.Store.DB(), c.at.Add(reminderHorizon))
@@ -83,13 +83,13 @@ func (c *check) question(ctx context.Context, fence string) (string, []store.Mes
 	fmt.Fprintf(&b, "%s now\n%s\n", fence, schedule.FormatTime(c.at, c.at, h.Zone))
 	about := []store.MessageID{}
 	for _, m := range c.matters {
-		fmt.Fprintf(&b, "%s matter %s: %s\n%s\n", fence, m.Key, text.CollapseSpaces(c.facts(m)), text.Clip(m.Text, 1000))
+		fmt.Fprintf(&b, "%s matter %s: %s\n%s\n", fence, m.Key, text.CollapseSpaces(c.describe(m)), text.Clip(m.Text, 1000))
 		about = append(about, m.restsOn()...)
 	}
 	for i, item := range c.items {
 		fmt.Fprintf(&b, "%s matter %s: the owner wants you to look at this\n%s\n", fence, itemKey(i), item)
 	}
-	if heard := c.trimmedHeard(); len(heard.Messages) > 0 {
+	if heard := c.trimmedConversations(); len(heard.Messages) > 0 {
 		b.WriteString(h.Memory.Transcript(heard, fence))
 		for _, s := range heard.Messages {
 			about = append(about, s.ID)
@@ -105,14 +105,14 @@ func (c *check) question(ctx context.Context, fence string) (string, []store.Mes
 	return b.String(), about, nil
 }
 
-// trimmedHeard returns the newest of the messages since the last check, as many as half of the model's room takes.
-func (c *check) trimmedHeard() memory.Conversations {
-	heard := c.heard
+// trimmedConversations returns the newest messages since the last check that fit into half of the model's context window.
+func (c *check) trimmedConversations() memory.Conversations {
+	heard := c.conversations
 	newest := slices.Clone(heard.Messages)
 	slices.SortStableFunc(newest, func(x, y store.Message) int { return y.At.Compare(x.At) })
-	room, fits := (c.limits.Context-c.limits.Reserve)/2, map[store.MessageID]bool{}
+	left, fits := (c.limits.Context-c.limits.Reserve)/2, map[store.MessageID]bool{}
 	for _, s := range newest {
-		if room -= run.Tokens(text.Clip(s.Body, 300)) + 20; room < 0 { // 20 for its author and time
+		if left -= run.Tokens(text.Clip(s.Body, 300)) + 20; left < 0 { // 20 for its author and time
 			break
 		}
 		fits[s.ID] = true

@@ -14,28 +14,28 @@ import (
 	"multis/text"
 )
 
-// report notes every matter as judged and tells the owner those that the verdict selects, in one transaction that also ends the task, if there is one.
-func (c *check) report(ctx context.Context, task *store.Task, said verdict) (note string, err error) {
+// report records all matters as judged and notifies the owner of those that the verdict selects. The same transaction ends the task, unless it is nil.
+func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note string, err error) {
 	reported := 0
 	var restsOn []store.MessageID
 	err = c.checker.Store.InTx(ctx, func(tx store.Tx) error {
 		if task != nil {
 			ended, err := store.EndTask(ctx, tx, *task)
-			if err != nil || ended.Forgotten { // the next check finds what is left of it
+			if err != nil || ended.Forgotten { // messages were deleted meanwhile: the next check finds what is left
 				return err
 			}
 			restsOn = ended.RestsOn
 		}
-		lines, about, err := c.settle(ctx, tx, said, restsOn)
+		lines, about, err := c.record(ctx, tx, v, restsOn)
 		if reported = len(lines); err != nil || reported == 0 {
 			return err
 		}
-		letter := outbox.Notice(c.room, noticeText(lines), outbox.Alert)
-		letter.About, letter.RestsOn, letter.Profile = about, restsOn, c.persona.Profile()
+		notice := outbox.Notice(c.room, noticeText(lines), outbox.Alert)
+		notice.About, notice.RestsOn, notice.Profile = about, restsOn, c.persona.Profile()
 		if task != nil {
-			letter.TaskID = task.ID
+			notice.TaskID = task.ID
 		}
-		_, _, err = c.checker.Box.Queue(ctx, tx, letter)
+		_, _, err = c.checker.Box.Queue(ctx, tx, notice)
 		return err
 	})
 	if errors.Is(err, store.ErrTaskLost) {
@@ -47,10 +47,10 @@ func (c *check) report(ctx context.Context, task *store.Task, said verdict) (not
 	return fmt.Sprintf("told %d", reported), err
 }
 
-// settle notes every matter as judged, and returns a line about each that is to be told, with the messages that they quote.
-func (c *check) settle(ctx context.Context, tx store.Tx, said verdict, restsOn []store.MessageID) (lines []string, about []store.MessageID, err error) {
+// record stores all matters as judged, and returns the lines about those to report, with the messages that the lines quote.
+func (c *check) record(ctx context.Context, tx store.Tx, v verdict, restsOn []store.MessageID) (lines []string, about []store.MessageID, err error) {
 	for _, m := range c.matters {
-		words, report := said.of(m.Key)
+		sentence, report := v.textFor(m.Key)
 		first, err := store.RecordJudgement(ctx, tx, store.Judgement{Agent: c.config.Agent, Matter: m.Key, ChatID: m.ChatID, Told: report, At: c.at})
 		if err != nil {
 			return nil, nil, err
@@ -58,15 +58,15 @@ func (c *check) settle(ctx context.Context, tx store.Tx, said verdict, restsOn [
 		if !first || !report {
 			continue
 		}
-		lines = append(lines, c.line(m, words))
+		lines = append(lines, c.line(m, sentence))
 		about = append(about, m.restsOn()...)
-		if err := c.draft(ctx, tx, m, said.draft(m.Key), restsOn); err != nil {
+		if err := c.draft(ctx, tx, m, v.draft(m.Key), restsOn); err != nil {
 			return nil, nil, err
 		}
 	}
 	for i, item := range c.items {
-		words, report := said.of(itemKey(i))
-		if !report || words == "" {
+		sentence, report := v.textFor(itemKey(i))
+		if !report || sentence == "" {
 			continue
 		}
 		key := fmt.Sprintf("item:%08x:%s", hash(item), c.day())
@@ -75,14 +75,14 @@ func (c *check) settle(ctx context.Context, tx store.Tx, said verdict, restsOn [
 			return nil, nil, err
 		}
 		if first { // once a day, whatever the model finds
-			lines = append(lines, fmt.Sprintf("- %s (you want me to look at: %s)", text.Escape(words), text.Escape(text.Clip(item, 100))))
+			lines = append(lines, fmt.Sprintf("- %s (you want me to look at: %s)", text.Escape(sentence), text.Escape(text.Clip(item, 100))))
 		}
 	}
 	return lines, about, nil
 }
 
-// draft drafts a message to the contact that a matter is about.
-func (c *check) draft(ctx context.Context, tx store.Tx, m matter, message string, restsOn []store.MessageID) error {
+// draft queues a draft to the contact that a matter is about. An empty message queues nothing.
+func (c *check) draft(ctx context.Context, tx store.Tx, m finding, message string, restsOn []store.MessageID) error {
 	if !c.config.Drafts || message == "" || m.chat.Kind == policy.KindAdmin {
 		return nil
 	}
@@ -90,11 +90,11 @@ func (c *check) draft(ctx context.Context, tx store.Tx, m matter, message string
 	return err
 }
 
-// line tells the owner about one matter, with the model's words if there are any.
-func (c *check) line(m matter, words string) string {
-	line := "- " + text.Escape(c.facts(m)) + ": “" + text.Escape(text.Clip(text.CollapseSpaces(m.Text), 150)) + "”"
-	if words != "" {
-		line += " " + text.Escape(words)
+// line returns the line about one matter, with the model's sentence unless that is empty.
+func (c *check) line(m finding, sentence string) string {
+	line := "- " + text.Escape(c.describe(m)) + ": “" + text.Escape(text.Clip(text.CollapseSpaces(m.Text), 150)) + "”"
+	if sentence != "" {
+		line += " " + text.Escape(sentence)
 	}
 	if link := memory.MessageLink(m.chat, m.EventID); link != "" && m.chat.Kind != policy.KindAdmin {
 		line += " · [message](" + link + ")"
@@ -105,7 +105,7 @@ func (c *check) line(m matter, words string) string {
 // maxLines is how many matters one notice lists.
 const maxLines = 10
 
-// noticeText is the notice in the admin room.
+// noticeText returns the notice to the admin room.
 func noticeText(lines []string) string {
 	head := "🔔 **This may need you**"
 	if len(lines) > 1 {
@@ -117,6 +117,7 @@ func noticeText(lines []string) string {
 	return head + "\n\n" + strings.Join(lines, "\n")
 }
 
+// hash returns a short hash of an item, which stays the same across executions.
 func hash(s string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(s)) // it never fails

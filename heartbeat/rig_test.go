@@ -46,8 +46,8 @@ func newRig(t testing.TB, model llm.Model, configs ...Config) *rig {
 	defaults := policy.Defaults{Profile: policy.ProfilePersonal}
 	r := &rig{t: t, store: st, checker: New(Options{
 		Store: st, Personas: persona.Set{Model: model}, Defaults: defaults, Name: "Nora", Zone: time.UTC, Configs: configs,
-		Tools: tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{Search: search.New(st)}, tools.Escalate{}),
-		Box: outbox.New(st, outbox.Rules{
+		Tools: tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: search.New(st)}, tools.Escalate{}),
+		Box: outbox.New(st, outbox.Settings{
 			Defaults: defaults, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Name: "Nora", Disclose: func(string) bool { return true },
 		}, nil),
 	})}
@@ -174,7 +174,7 @@ type lamp struct{ calls atomic.Int32 }
 func (*lamp) Spec() tools.Spec {
 	return tools.Spec{Name: "lamp", Description: "Switch the lamp.", Schema: tools.Schema[struct {
 		On bool `json:"on"`
-	}](), Tier: tools.Read, Effect: true}
+	}](), Tier: tools.Read, HasEffect: true}
 }
 
 func (l *lamp) Run(context.Context, tools.Call) (tools.Result, error) {

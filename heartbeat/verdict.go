@@ -11,32 +11,32 @@ import (
 )
 
 const (
-	// maxDraft is the longest message that is drafted, maxText the longest text about one matter, in characters.
+	// maxDraft is the maximum length of a draft, and maxText that of the text about one matter, in characters.
 	maxDraft = 1500
 	maxText  = 300
 )
 
 // verdict is a model's judgement of the matters. The zero value reports nothing.
 type verdict struct {
-	Notify bool `json:"notify"`
-	Tell   []struct {
+	Notify  bool `json:"notify"`
+	Entries []struct {
 		Matter string `json:"matter"`
 		Text   string `json:"text"`
 		Draft  string `json:"draft"` // a message to the contact that the matter is about
 	} `json:"tell"`
 
-	all bool // reports every matter, without a text of the model's
+	reportAll bool // reports all matters, without texts by the model
 }
 
-// of returns whether a matter is to be reported, and with which text.
-func (v verdict) of(matter string) (said string, report bool) {
-	if v.all {
+// textFor returns the model's text about a matter. report says whether the matter is to be reported.
+func (v verdict) textFor(matter string) (sentence string, report bool) {
+	if v.reportAll {
 		return "", true
 	}
 	if !v.Notify {
 		return "", false
 	}
-	for _, t := range v.Tell {
+	for _, t := range v.Entries {
 		if t.Matter == matter {
 			return text.Clip(text.CollapseSpaces(t.Text), maxText), true
 		}
@@ -46,7 +46,7 @@ func (v verdict) of(matter string) (said string, report bool) {
 
 // draft returns the message to draft about a matter; empty for none.
 func (v verdict) draft(matter string) string {
-	for _, t := range v.Tell {
+	for _, t := range v.Entries {
 		if v.Notify && t.Matter == matter {
 			return text.Clip(strings.TrimSpace(t.Draft), maxDraft)
 		}
@@ -54,10 +54,10 @@ func (v verdict) draft(matter string) string {
 	return ""
 }
 
-// unlinked breaks the addresses that are in nothing the model was given.
-func (v verdict) unlinked(a *run.Attempt) verdict {
-	for i := range v.Tell {
-		v.Tell[i].Text, v.Tell[i].Draft = a.BreakLinks(v.Tell[i].Text), a.BreakLinks(v.Tell[i].Draft)
+// breakUnknownLinks makes addresses that do not occur in the model's input unusable as links.
+func (v verdict) breakUnknownLinks(a *run.Attempt) verdict {
+	for i := range v.Entries {
+		v.Entries[i].Text, v.Entries[i].Draft = a.BreakLinks(v.Entries[i].Text), a.BreakLinks(v.Entries[i].Draft)
 	}
 	return v
 }

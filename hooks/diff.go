@@ -6,16 +6,16 @@ import (
 	"multis/text"
 )
 
-// diff holds the lines that were added to and removed from a page, in the page's order.
+// diff has the lines that were added to a page and removed from it, in the page's order.
 type diff struct{ added, removed []string }
 
-// difference compares two versions of a page. A line that only moved is no difference.
+// difference compares two versions of a page. Lines that only moved are ignored.
 func difference(before, after []string) diff {
-	return diff{added: missing(after, before), removed: missing(before, after)}
+	return diff{added: linesOnlyIn(after, before), removed: linesOnlyIn(before, after)}
 }
 
-// missing returns the lines that occur more often in one than in other.
-func missing(one, other []string) []string {
+// linesOnlyIn returns the lines of one that other does not have, or has less often.
+func linesOnlyIn(one, other []string) []string {
 	have := map[string]int{}
 	for _, line := range other {
 		have[line]++
@@ -29,15 +29,15 @@ func missing(one, other []string) []string {
 	return lines
 }
 
-// clipLines joins whole lines up to a number of bytes. Spaces are normalized, so that they make no difference.
-func clipLines(lines []string, most int) string {
+// clipLines joins as many whole lines as fit into maxBytes. It normalizes spaces, so that a change of spaces is no difference.
+func clipLines(lines []string, maxBytes int) string {
 	var b strings.Builder
 	for _, line := range lines {
 		line = text.OneLine(line)
 		if line == "" {
 			continue
 		}
-		if b.Len()+len(line)+1 > most {
+		if b.Len()+len(line)+1 > maxBytes {
 			break
 		}
 		if b.Len() > 0 {

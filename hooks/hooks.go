@@ -34,9 +34,11 @@ import (
 type Target struct {
 	URL    string
 	Events []policy.HookEvent
-	// Secret signs; "whsec_" and base64, or any other text.
+	// Secret is the key of the signatures: "whsec_" and base64, or any other text.
 	Secret string
-	// Private lets the address be one of this machine or its networks.
+	// Command is true for a program in place of an address: Options.Run runs it with the event.
+	Command bool
+	// Private allows an address of this machine or its networks.
 	Private bool
 }
 
@@ -45,16 +47,18 @@ type Options struct {
 	Store    *store.Store
 	Box      *outbox.Box
 	Defaults policy.Defaults
-	// Agent is how multis calls itself to servers.
-	Agent   string
-	Targets map[string]Target
+	// UserAgent is the User-Agent header of the requests.
+	UserAgent string
+	Targets   map[string]Target
+	// Run runs the program of a target that is a command.
+	Run func(ctx context.Context, name string, event []byte) error
 }
 
 // Hooks delivers events to the configured addresses.
 type Hooks struct {
 	Options
-	open, inside *fetch.Client
-	now          func() time.Time
+	publicClient, privateClient *fetch.Client
+	now                         func() time.Time
 
 	mu   sync.Mutex
 	busy map[string]int // requests under way, by hook
@@ -64,14 +68,14 @@ type Hooks struct {
 func New(o Options) *Hooks {
 	return &Hooks{
 		Options: o, now: time.Now, busy: map[string]int{},
-		open: fetch.New(fetch.Options{UserAgent: o.Agent}), inside: fetch.New(fetch.Options{UserAgent: o.Agent, AllowPrivate: true}),
+		publicClient: fetch.New(fetch.Options{UserAgent: o.UserAgent}), privateClient: fetch.New(fetch.Options{UserAgent: o.UserAgent, AllowPrivate: true}),
 	}
 }
 
 // deliveryRetention is how long deliveries are kept for /hooks.
 const deliveryRetention = 30 * 24 * time.Hour
 
-// Save stores the configured hooks in the database, where events look for who wants them, and deletes old deliveries.
+// Save stores the configured hooks in the database, so that events find the hooks that want them, and deletes old deliveries.
 func (h *Hooks) Save(ctx context.Context) error {
 	var rows []store.Hook
 	for name, t := range h.Targets {
@@ -80,6 +84,9 @@ func (h *Hooks) Save(ctx context.Context) error {
 			return fmt.Errorf("read the address of hook %s: %w", name, err)
 		}
 		row := store.Hook{Name: name, Target: u.Host, Events: []string{}}
+		if t.Command {
+			row.Target = "a command"
+		}
 		for _, e := range t.Events {
 			row.Events = append(row.Events, string(e))
 		}
@@ -94,7 +101,7 @@ func (h *Hooks) Save(ctx context.Context) error {
 }
 
 const (
-	// maxConcurrent is the number of requests of one hook at the same time, so that a slow receiver does not hold up the others.
+	// maxConcurrent is the maximum number of concurrent requests of one hook, so that a slow receiver does not delay the other hooks.
 	maxConcurrent = 2
 	busyWait      = time.Second
 )
@@ -123,14 +130,18 @@ func (h *Hooks) Deliver(ctx context.Context, delivery uuid.UUID, last bool) erro
 	if err != nil {
 		return err
 	}
-	client := h.open
+	if target.Command { // once: a program that is run a second time may do its work twice
+		return h.record(ctx, d, 0, h.Run(ctx, d.Hook, body), true)
+	}
+	client := h.publicClient
 	if target.Private {
-		client = h.inside
+		client = h.privateClient
 	}
 	status, err := client.Post(ctx, target.URL, h.headers(d, target, body), body)
-	return h.record(ctx, d, status, explain(status, err), last)
+	return h.record(ctx, d, status, addRemedy(status, err), last)
 }
 
+// acquire reports whether a hook may send another request, and counts it.
 func (h *Hooks) acquire(hook string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -147,7 +158,7 @@ func (h *Hooks) release(hook string) {
 	h.busy[hook]--
 }
 
-// headers returns the headers of a request, with its signature.
+// headers returns the headers of a request, including the signature.
 func (h *Hooks) headers(d store.Delivery, t Target, body []byte) http.Header {
 	at := strconv.FormatInt(h.now().Unix(), 10)
 	return http.Header{
@@ -171,11 +182,11 @@ func sign(secret, id, at string, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// explain adds to an error what can be done about it, where that is known.
-func explain(status int, err error) error {
+// addRemedy adds to an error how to fix it, where that is known.
+func addRemedy(status int, err error) error {
 	switch {
 	case status >= 300 && status < 400:
-		return fmt.Errorf("%w: write the address that it leads to", err)
+		return fmt.Errorf("%w: configure the address that it redirects to", err)
 	case errors.Is(err, fetch.ErrPrivate):
 		return errors.New("the address is in a private network: set private: true for this hook if it is meant to be")
 	default:
@@ -183,15 +194,16 @@ func explain(status int, err error) error {
 	}
 }
 
+// drop records that a delivery is not sent, and why.
 func (h *Hooks) drop(ctx context.Context, d store.Delivery, why string) error {
 	d.State, d.Error = store.DeliveryDropped, why
 	return h.Store.InTx(ctx, func(tx store.Tx) error { return store.RecordDelivery(ctx, tx, d, 0) })
 }
 
-// record stores the outcome of an attempt. The owner is notified when a hook is given up, and when it works again.
+// record stores the outcome of an attempt; failure is nil if it succeeded. It notifies the owner when a hook begins to fail, and when it works again.
 func (h *Hooks) record(ctx context.Context, d store.Delivery, status int, failure error, last bool) error {
 	d.Status = status
-	gone := status == http.StatusGone // the receiver wants no more of it
+	gone := status == http.StatusGone // the receiver wants no further events
 	switch {
 	case failure == nil:
 		d.State = store.DeliveryDelivered
@@ -204,8 +216,8 @@ func (h *Hooks) record(ctx context.Context, d store.Delivery, status int, failur
 		if err := store.RecordDelivery(ctx, tx, d, 1); err != nil || d.State == store.DeliveryQueued {
 			return err
 		}
-		news, err := store.SetHookFailing(ctx, tx, d.Hook, failure != nil)
-		if err != nil || !news {
+		changed, err := store.SetHookFailing(ctx, tx, d.Hook, failure != nil)
+		if err != nil || !changed {
 			return err
 		}
 		return h.notifyOwner(ctx, tx, d)
@@ -223,13 +235,13 @@ func (h *Hooks) record(ctx context.Context, d store.Delivery, status int, failur
 // notifyOwner notifies the owner that a hook fails or works again. While there is no admin room nothing is queued; /hooks shows the state.
 func (h *Hooks) notifyOwner(ctx context.Context, tx store.Tx, d store.Delivery) error {
 	name := text.Escape(d.Hook)
-	kind, said := outbox.Quiet, "✅ The hook **"+name+"** works again."
+	kind, notice := outbox.Quiet, "✅ The hook **"+name+"** works again."
 	if d.State == store.DeliveryFailed {
 		kind = outbox.Alert
-		said = fmt.Sprintf("⚠️ The hook **%s** did not take an event, and I gave up: %s. `/hooks %s` shows more, `/hooks test %s` tries it.",
+		notice = fmt.Sprintf("⚠️ The hook **%s** did not take an event, and I gave up: %s. `/hooks %s` shows more, `/hooks test %s` tries it.",
 			name, text.Escape(d.Error), name, name)
 	}
-	if err := h.Box.NotifyOwner(ctx, tx, kind, said); !errors.Is(err, outbox.ErrNoAdminRoom) {
+	if err := h.Box.NotifyOwner(ctx, tx, kind, notice); !errors.Is(err, outbox.ErrNoAdminRoom) {
 		return err
 	}
 	return nil

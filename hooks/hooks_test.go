@@ -105,12 +105,12 @@ func newRig(t *testing.T, change ...func(*Target)) *rig {
 	t.Helper()
 	r := &rig{t: t, st: storetest.New(t), to: newReceiver(t)}
 	defaults := policy.Defaults{Profile: policy.ProfileBusiness}
-	box := outbox.New(r.st, outbox.Rules{Defaults: defaults, Owner: "@you:x", Name: "Nora", Disclose: func(string) bool { return true }}, silent{})
+	box := outbox.New(r.st, outbox.Settings{Defaults: defaults, Owner: "@you:x", Name: "Nora", Disclose: func(string) bool { return true }}, silent{})
 	target := Target{URL: r.to.URL + "/a/secret/path", Events: policy.HookEvents(), Secret: secret, Private: true}
 	for _, f := range change {
 		f(&target)
 	}
-	r.hooks = New(Options{Store: r.st, Box: box, Defaults: defaults, Agent: "multis/test", Targets: map[string]Target{"desk": target}})
+	r.hooks = New(Options{Store: r.st, Box: box, Defaults: defaults, UserAgent: "multis/test", Targets: map[string]Target{"desk": target}})
 	require.NoError(t, r.hooks.Save(t.Context()))
 	r.ana = r.chat("Ana", "whatsapp", policy.KindDM)
 	r.chat("multis", "", policy.KindAdmin)
@@ -295,7 +295,7 @@ func TestWhatAReceiverDoesIsBounded(t *testing.T) {
 	})
 	d, err := deliver(t.Context())
 	require.Error(t, err)
-	require.Contains(t, d.Error, "write the address that it leads to")
+	require.Contains(t, d.Error, "configure the address that it redirects to")
 	require.Empty(t, elsewhere.requests(), "what is told goes where it was meant to go")
 
 	took := make(chan int, 1)

@@ -16,7 +16,7 @@ import (
 	"multis/store/index"
 )
 
-// errNotFound means that what an event is about was deleted, or may no longer be told.
+// errNotFound is returned when the subject of an event was deleted, or may no longer be sent.
 var errNotFound = errors.New("what it was about is gone")
 
 // payload is the JSON body of a delivery.
@@ -67,7 +67,7 @@ type budget struct {
 	Day     string `json:"day"`
 	Cap     string `json:"cap"` // day, agent, chat or run
 	Percent int64  `json:"percent"`
-	Of      string `json:"of,omitempty"` // whose: an agent's name, a chat's number
+	Subject string `json:"of,omitempty"` // an agent's name or a chat's number; empty for other caps
 }
 
 type bridge struct {
@@ -83,7 +83,7 @@ type job struct {
 	Due  time.Time        `json:"due_at"`
 }
 
-// payload returns the body of a delivery, with what the database has of the event now. It returns errNotFound when nothing is left to deliver.
+// payload returns the body of a delivery with the current data of its subject. It returns errNotFound when there is nothing to deliver any more.
 func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
 	b := payload{Event: d.Event, At: d.At.UTC(), Ref: d.Ref}
 	var err error
@@ -104,7 +104,7 @@ func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
 		err = h.addBridge(ctx, &b, parseID(d.Ref))
 	case policy.HookCronFail:
 		err = h.addRun(ctx, &b, store.RunID(parseID(d.Ref)))
-	default: // there is nothing to say but that it happened
+	default: // the other events have no data
 	}
 	if errors.Is(err, store.ErrNotFound) {
 		err = errNotFound
@@ -119,7 +119,7 @@ func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
 	return text, nil
 }
 
-// parseID returns the row id in a reference, or 0, which is no row, when there is none.
+// parseID returns the row id in a reference; 0, which is the id of no row, if it has none.
 func parseID(ref string) int64 {
 	n, err := strconv.ParseInt(ref, 10, 64)
 	if err != nil {
@@ -138,7 +138,7 @@ func (h *Hooks) addMessage(ctx context.Context, b *payload, ref string) error {
 	return h.addChat(ctx, b, m.ChatID)
 }
 
-// addChat adds a chat. It returns errNotFound for a chat that is off now.
+// addChat adds a chat. It returns errNotFound for a chat that is off.
 func (h *Hooks) addChat(ctx context.Context, b *payload, chatID store.ChatID) error {
 	c, err := store.ChatByID(ctx, h.Store.DB(), chatID)
 	if err != nil {
@@ -168,7 +168,7 @@ func (h *Hooks) addNotes(ctx context.Context, b *payload, section store.SectionI
 	}
 	if c, err := store.ChatByID(ctx, h.Store.DB(), chatID); err != nil {
 		return err
-	} else if c.Kind != policy.KindAdmin { // the admin room is no chat to tell of
+	} else if c.Kind != policy.KindAdmin { // webhooks do not get the admin room
 		if err := h.addChat(ctx, b, chatID); err != nil {
 			return err
 		}
@@ -199,11 +199,11 @@ func (h *Hooks) addApproval(ctx context.Context, b *payload, row int64) error {
 	return nil
 }
 
-// parseBudgetRef parses day/cap/percent, with the chat or agent behind it.
+// parseBudgetRef parses the reference day/cap/percent, which a chat or agent may follow.
 func parseBudgetRef(ref string) *budget {
 	part := strings.SplitN(ref, "/", 4)
 	part = append(part, make([]string, 4-len(part))...)
-	return &budget{Day: part[0], Cap: part[1], Percent: parseID(part[2]), Of: part[3]}
+	return &budget{Day: part[0], Cap: part[1], Percent: parseID(part[2]), Subject: part[3]}
 }
 
 func (h *Hooks) addBridge(ctx context.Context, b *payload, state int64) error {
@@ -212,7 +212,7 @@ func (h *Hooks) addBridge(ctx context.Context, b *payload, state int64) error {
 		return err
 	}
 	if s.DownSince == nil {
-		return errNotFound // it is over already
+		return errNotFound // the bridge is connected again
 	}
 	b.Bridge, b.Why = &bridge{Network: s.Protocol, Bot: s.Bot, Login: s.Login, Since: s.DownSince.UTC()}, s.Why
 	return nil

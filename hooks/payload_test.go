@@ -50,7 +50,7 @@ func TestEachEventTellsWhatItIsAbout(t *testing.T) {
 	require.Equal(t, &approval{ID: 1, Task: 1, Tool: "exec", Expires: due}, b.Approval)
 
 	b = r.hears(policy.HookBudget, "2026-11-20/agent/100/the shop/west")
-	require.Equal(t, &budget{Day: "2026-11-20", Cap: "agent", Percent: 100, Of: "the shop/west"}, b.Budget)
+	require.Equal(t, &budget{Day: "2026-11-20", Cap: "agent", Percent: 100, Subject: "the shop/west"}, b.Budget)
 
 	down := r.row("insert into bridge_states (bot, login, protocol, why, changed_at, down_since) values ('@wa:x', 'me', 'whatsapp', 'logged out', $1, $1) returning id", due)
 	b = r.hears(policy.HookBridgeDown, down)

@@ -14,8 +14,8 @@ import (
 	"multis/text"
 )
 
-// Reader extracts the lines of a page's text.
-type Reader interface {
+// LineExtractor extracts the lines of a page's text.
+type LineExtractor interface {
 	Lines(ctx context.Context, p fetch.Page) ([]string, error)
 }
 
@@ -24,7 +24,7 @@ type PageWatcherOptions struct {
 	Store  *store.Store
 	Box    *outbox.Box
 	Fetch  *fetch.Client
-	Reader Reader
+	Reader LineExtractor
 }
 
 // PageWatcher checks web pages for changes and notifies the owner of them.
@@ -41,13 +41,13 @@ func NewPageWatcher(o PageWatcherOptions) *PageWatcher {
 const (
 	// maxFailures is how many times in a row a page may fail before the owner is notified.
 	maxFailures = 3
-	// maxInterval bounds the time between checks after failures, which doubles with each.
+	// maxInterval is the maximum time between checks after failures. It doubles with each failure.
 	maxInterval = 24 * time.Hour
-	// maxPageSize is how much of a page is compared, in bytes.
+	// maxPageSize is how many bytes of a page are compared.
 	maxPageSize = 256 << 10
 )
 
-// CheckPage checks a page when its time has come, and returns jobs.Later with the time to the next check.
+// CheckPage checks a page if that is due, and returns jobs.Later with the time to the next check.
 func (w *PageWatcher) CheckPage(ctx context.Context, watch store.WatchID) error {
 	row, err := store.WatchByID(ctx, w.Store.DB(), watch)
 	if errors.Is(err, store.ErrNotFound) {
@@ -59,15 +59,15 @@ func (w *PageWatcher) CheckPage(ctx context.Context, watch store.WatchID) error 
 	if wait := row.NextAt.Sub(w.now()); wait > 0 {
 		return jobs.Later(wait)
 	}
-	told, err := w.check(ctx, &row)
+	n, err := w.check(ctx, &row)
 	if err != nil {
 		return err
 	}
 	err = w.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.RecordPageCheck(ctx, tx, row, row.Failures == 0 && told.text != ""); err != nil || told.text == "" {
+		if err := store.RecordPageCheck(ctx, tx, row, row.Failures == 0 && n.text != ""); err != nil || n.text == "" {
 			return err
 		}
-		return w.Box.NotifyOwner(ctx, tx, told.kind, told.text)
+		return w.Box.NotifyOwner(ctx, tx, n.kind, n.text)
 	})
 	if err != nil {
 		return err
@@ -75,13 +75,13 @@ func (w *PageWatcher) CheckPage(ctx context.Context, watch store.WatchID) error 
 	return jobs.Later(row.NextAt.Sub(w.now()))
 }
 
-// notice is what the owner is told of a page. An empty text means nothing.
+// notice is a notice to the owner about a page. An empty text means that there is none.
 type notice struct {
 	kind outbox.NoticeKind
 	text string
 }
 
-// check fetches a page, updates row and returns the notice about it. An error means that this machine failed, not the page.
+// check fetches a page, updates row and returns the notice about it. A failure of the page is in row; an error means that this machine failed.
 func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, error) {
 	every := time.Duration(row.Every) * time.Second
 	page, err := w.Fetch.Get(ctx, row.Address, fetch.Validator(row.Validator))
@@ -99,7 +99,7 @@ func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, erro
 		row.Failures, row.Error = row.Failures+1, err.Error()
 		wait := every << min(row.Failures, 8)
 		if status, ok := errors.AsType[fetch.StatusError](err); ok {
-			wait = max(wait, status.RetryAfter) // it asks to be left alone
+			wait = max(wait, status.RetryAfter) // the server asks to wait
 		}
 		row.NextAt = w.now().Add(min(wait, max(maxInterval, every)))
 		if row.Failures != maxFailures {
@@ -110,30 +110,30 @@ func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, erro
 	}
 	row.NextAt = w.now().Add(every)
 	if errors.Is(err, fetch.ErrUnchanged) {
-		return readable(failed, row.Name), nil
+		return readableNotice(failed, row.Name), nil
 	}
 	before := row.Seen
 	text := clipLines(lines, maxPageSize)
 	row.Seen, row.Validator, row.Failures, row.Error = &text, string(page.Validator), 0, ""
 	if before == nil {
-		return readable(failed, row.Name), nil
+		return readableNotice(failed, row.Name), nil
 	}
 	d := difference(strings.Split(*before, "\n"), strings.Split(text, "\n"))
 	if len(d.added)+len(d.removed) == 0 {
-		return readable(failed, row.Name), nil
+		return readableNotice(failed, row.Name), nil
 	}
 	return notice{outbox.Alert, changeText(*row, d)}, nil
 }
 
-// readable returns the notice that a page can be read again, if the owner was told that it could not.
-func readable(failed bool, name string) notice {
+// readableNotice returns the notice that a page can be read again. It is empty unless the owner was notified that the page failed.
+func readableNotice(failed bool, name string) notice {
 	if !failed {
 		return notice{}
 	}
 	return notice{outbox.Quiet, "✅ I can read **" + text.Escape(name) + "** again."}
 }
 
-// How much of a change is shown.
+// The limits of the lines in a notice about a changed page.
 const (
 	maxAddedLines   = 8
 	maxRemovedLines = 4

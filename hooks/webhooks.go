@@ -27,8 +27,8 @@ import (
 	"multis/text"
 )
 
-// Webhooks receives requests of other programs. Each has a name and a token in its address. What they send is shown in the admin room as text
-// and never carried out.
+// Webhooks receives requests of other programs. Each webhook's address has a name and a token. The content of a request is shown as text in the
+// admin room and is never executed.
 type Webhooks struct {
 	store *store.Store
 	box   *outbox.Box
@@ -43,14 +43,14 @@ func NewWebhooks(st *store.Store, box *outbox.Box) *Webhooks {
 }
 
 const (
-	maxBodySize = 64 << 10 // bytes of a call
-	maxShown    = 1000     // characters of it that are shown
+	maxBodySize = 64 << 10 // bytes of a request's body
+	maxShown    = 1000     // characters of a request that are shown
 	// requestBurst is how many requests a program may send at once; after that one in each requestInterval.
 	requestBurst    = 10
 	requestInterval = 6 * time.Second
 )
 
-// Handler serves POST /watch/NAME/TOKEN: 202 when the request was taken, 404 when the name or token is unknown.
+// Handler serves POST /watch/NAME/TOKEN. It answers 202 for an accepted request, and 404 for an unknown name or token.
 func (in *Webhooks) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /watch/{name}/{token}", in.receive)
@@ -69,12 +69,12 @@ func (in *Webhooks) receive(w http.ResponseWriter, req *http.Request) {
 		return
 	case !in.limit(watch.ID).Allow():
 		w.Header().Set("Retry-After", "60")
-		http.Error(w, "too many calls; 10 a minute are told", http.StatusTooManyRequests)
+		http.Error(w, "too many requests; the limit is 10 a minute", http.StatusTooManyRequests)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBodySize))
 	if err != nil {
-		http.Error(w, "the call cannot be read, or is longer than 64 KiB", http.StatusRequestEntityTooLarge)
+		http.Error(w, "the request cannot be read, or is longer than 64 KiB", http.StatusRequestEntityTooLarge)
 		return
 	}
 	err = in.store.InTx(ctx, func(tx store.Tx) error {
@@ -93,10 +93,10 @@ func (in *Webhooks) receive(w http.ResponseWriter, req *http.Request) {
 
 func (in *Webhooks) fail(ctx context.Context, w http.ResponseWriter, err error) {
 	if !jobs.IsLater(err) {
-		zerolog.Ctx(ctx).Err(err).Msg("Cannot take in a call")
+		zerolog.Ctx(ctx).Err(err).Msg("Cannot store a webhook request")
 	}
 	w.Header().Set("Retry-After", "60")
-	http.Error(w, "not now; call again", http.StatusServiceUnavailable)
+	http.Error(w, "temporarily unavailable; try again", http.StatusServiceUnavailable)
 }
 
 func (in *Webhooks) limit(watch store.WatchID) *rate.Limiter {
@@ -108,15 +108,14 @@ func (in *Webhooks) limit(watch store.WatchID) *rate.Limiter {
 	return in.limits[watch]
 }
 
-// idempotencyKey returns the id by which a repeated request is recognized, from the headers that are used for it. It is empty when the request
-// has none.
+// idempotencyKey returns the id that a repeated request has in common with the first one, from the usual headers; empty if there is none.
 func idempotencyKey(h http.Header) string {
 	return text.Clip(strings.ToValidUTF8(strings.ReplaceAll(
 		cmp.Or(h.Get("Webhook-Id"), h.Get("Idempotency-Key"), h.Get("X-Github-Delivery"), h.Get("X-Gitlab-Event-Uuid")), "\x00", ""), ""), 200)
 }
 
-// summary returns the text of a request for people: the fields that hold text, else all of it. curl sends any text with the type of a form, so
-// JSON is recognized by its content.
+// summary returns a request as text for people: the fields that contain text for people, else the whole body. JSON is recognized by its content,
+// because curl sends any text with the media type of a form.
 func summary(contentType string, body []byte) string {
 	media, params, _ := mime.ParseMediaType(contentType)
 	content := string(body)
@@ -137,11 +136,12 @@ func summary(contentType string, body []byte) string {
 	return text.Escape(text.Clip(content, maxShown))
 }
 
-// textFields are the names of fields that hold text for people, in the order in which they are shown.
+// textFields returns the names of the fields that usually contain text for people, in the order in which they are shown.
 func textFields() []string {
 	return []string{"title", "subject", "summary", "message", "text", "msg", "content", "description", "body"}
 }
 
+// jsonText returns the text fields of a JSON object, else all of it.
 func jsonText(body []byte) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(body, &fields) != nil {
@@ -160,7 +160,7 @@ func jsonText(body []byte) string {
 	return strings.Join(parts, " — ")
 }
 
-// formText returns the text of a form. A text that is no form is returned as it is.
+// formText returns the fields of a URL-encoded form. A text that is no form is returned unchanged.
 func formText(text string) string {
 	form, err := url.ParseQuery(text)
 	if err != nil || !strings.Contains(text, "=") {

@@ -14,7 +14,7 @@ func (AdminRoomArgs) Kind() string { return "admin_room" }
 
 // InsertOpts allows one such job at a time.
 func (AdminRoomArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 60, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 60, UniqueOpts: uniqueByArgs()}
 }
 
 // AdminRoomMaker creates the admin room. It does nothing when there is one.

@@ -19,7 +19,7 @@ func (AskArgs) Kind() string { return "ask" }
 
 // InsertOpts allows one such job for a message at a time.
 func (AskArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueAsk, MaxAttempts: 5, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueAsk, MaxAttempts: 5, UniqueOpts: uniqueByArgs()}
 }
 
 // Answerer answers a question. last says that no other attempt follows.

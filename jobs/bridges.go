@@ -14,7 +14,7 @@ func (BridgesArgs) Kind() string { return "bridges" }
 
 // InsertOpts allows one such job at a time. It is tried once: the next one finds what it missed.
 func (BridgesArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: uniqueByArgs()}
 }
 
 // BridgeChecker looks for bridges that stopped confirming messages, and for logins that work again, and notifies the owner.

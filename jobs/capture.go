@@ -8,7 +8,8 @@ import (
 	"multis/store"
 )
 
-// CaptureArgs asks to take notes of the messages in a chat since the last notes.
+// CaptureArgs asks to take notes of the messages in a chat since the last notes. Such a run is called a capture, and its notes are stored as a
+// section.
 type CaptureArgs struct {
 	ChatID store.ChatID `json:"chat"`
 }
@@ -16,9 +17,10 @@ type CaptureArgs struct {
 // Kind names the job.
 func (CaptureArgs) Kind() string { return "capture" }
 
-// InsertOpts allows one such job for a chat at a time. After the last attempt the next FindCapturesArgs finds the chat again.
+// InsertOpts allows one such job for a chat at a time. After the last attempt store.DelayCapture postpones the chat's next capture by 15 minutes,
+// doubling to a day.
 func (CaptureArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3, UniqueOpts: uniqueByArgs()}
 }
 
 // FindCapturesArgs asks to enqueue a CaptureArgs for each chat of which notes are due. It is a periodic job.
@@ -29,7 +31,7 @@ func (FindCapturesArgs) Kind() string { return "remember" }
 
 // InsertOpts allows one such job at a time.
 func (FindCapturesArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: uniqueByArgs()}
 }
 
 // Capturer takes notes of chats.

@@ -10,21 +10,20 @@ import (
 	"multis/store"
 )
 
-// client is this process as River knows it: an id that no other living process has. The process has a lock on the id as long as its
-// connection to the database lives; when another process finds the lock free, this one is dead, and its jobs can be taken over without
-// waiting for a timeout.
+// client is this process in River: it has an id that no other living process has, and holds a Postgres lock on the id while its connection to
+// the database lives. If another process gets the lock, this one is dead, and its jobs can be taken over without waiting for a timeout.
 type client struct {
 	store  *store.Store
 	lock   *store.Lock
 	number int
 	id     string
-	// indexMessages says that watch looks for messages to index.
+	// indexMessages makes watch enqueue the indexing of messages.
 	indexMessages bool
 }
 
 const (
 	maxClients    = 64
-	watchInterval = 3 * time.Second // between looks for dead processes and for messages to index
+	watchInterval = 3 * time.Second // interval of watch
 	sweepInterval = time.Minute
 )
 
@@ -42,8 +41,8 @@ func newClient(ctx context.Context, st *store.Store) (*client, error) {
 	return nil, fmt.Errorf("%d processes already share this database", maxClients)
 }
 
-// takeOver makes the jobs of dead processes available again. own includes those that an earlier process left under this client's id, which
-// is right only before this process runs a job.
+// takeOver makes the jobs of dead processes available again. own includes jobs that an earlier process left under this client's id; it may only
+// be true before this process runs a job.
 func (c *client) takeOver(ctx context.Context, own bool) error {
 	return c.store.InTx(ctx, func(tx store.Tx) error {
 		n, err := store.TakeOverJobs(ctx, tx, c.id, own)
@@ -54,8 +53,7 @@ func (c *client) takeOver(ctx context.Context, own bool) error {
 	})
 }
 
-// watch does until ctx ends what each process does for the queue: it takes over the jobs of dead processes, enqueues the indexing of
-// messages, and sweeps.
+// watch repeats until ctx ends: it takes over the jobs of dead processes, enqueues the indexing of messages, and sweeps.
 func (c *client) watch(ctx context.Context) {
 	log := zerolog.Ctx(ctx)
 	watch := time.NewTicker(watchInterval)
@@ -84,7 +82,7 @@ func (c *client) watch(ctx context.Context) {
 	}
 }
 
-// check takes over the jobs of dead processes. First it takes the lock again if the connection that had it is gone.
+// check takes over the jobs of dead processes. If the connection that held this process' lock is gone, it takes the lock again first.
 func (c *client) check(ctx context.Context) error {
 	if !c.lock.Alive(ctx) {
 		c.lock.Release(ctx)

@@ -7,7 +7,7 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// DescribeArgs asks to find out what a room is, and then to take in its events that wait for that. An empty RoomID means all rooms that
+// DescribeArgs asks to find out which chat a room is, and then to process the events that waited for that. An empty RoomID means all rooms that
 // have not been described.
 type DescribeArgs struct {
 	RoomID id.RoomID `json:"room"`
@@ -21,7 +21,7 @@ func (DescribeArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueDescribe, MaxAttempts: 60}
 }
 
-// Describer finds out what a room is and takes in its waiting events.
+// Describer finds out which chat a room is and processes the events that waited for that.
 type Describer interface {
 	Describe(ctx context.Context, room id.RoomID) error
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// EmbedArgs asks to embed the chunks that have no embedding. Whatever writes chunks enqueues it, and it is a periodic job; without an
+// EmbedArgs asks to embed the chunks that have no embedding. It is enqueued by whatever writes chunks, and is also a periodic job. Without an
 // embedding model it does nothing.
 type EmbedArgs struct {
 	// Again includes chunks whose embedding failed before.
@@ -18,7 +18,7 @@ func (EmbedArgs) Kind() string { return "embed" }
 
 // InsertOpts allows one such job at a time.
 func (EmbedArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueEmbed, MaxAttempts: 20, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueEmbed, MaxAttempts: 20, UniqueOpts: uniqueByArgs()}
 }
 
 // Embedder embeds chunks. An attempt continues where the last one stopped.

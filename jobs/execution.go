@@ -20,10 +20,10 @@ func (ExecutionArgs) Kind() string { return "run" }
 
 // InsertOpts allows one such job for an execution at a time. The attempts are few because each may call a model.
 func (ExecutionArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: uniqueByArgs()}
 }
 
-// The time that an execution may take, all its attempts together.
+// The time limits of an execution, with all its attempts.
 const (
 	ExecutionTimeout = time.Minute
 	UpkeepTimeout    = 10 * time.Minute // when its action is upkeep

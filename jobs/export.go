@@ -19,7 +19,7 @@ func (ExportArgs) Kind() string { return "export" }
 
 // InsertOpts allows one such job for a message at a time.
 func (ExportArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueRun, MaxAttempts: 3, UniqueOpts: uniqueByArgs()}
 }
 
 // Exporter exports chats. last says that no other attempt follows.

@@ -14,7 +14,7 @@ func (FoldersArgs) Kind() string { return "folders" }
 
 // InsertOpts allows one such job at a time. It is tried once: the next one finds what it missed.
 func (FoldersArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueIndex, MaxAttempts: 1, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueIndex, MaxAttempts: 1, UniqueOpts: uniqueByArgs()}
 }
 
 // FolderIndexer indexes what changed in the watched folders.

@@ -18,7 +18,7 @@ func (ForgetArgs) Kind() string { return "forget" }
 
 // InsertOpts allows one such job for a forgetting at a time.
 func (ForgetArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueRun, MaxAttempts: 60, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueRun, MaxAttempts: 60, UniqueOpts: uniqueByArgs()}
 }
 
 // Forgetter deletes what a forgetting names and notifies the owner of what was deleted.

@@ -9,8 +9,8 @@ import (
 	"multis/store"
 )
 
-// Handlers are the parts of the program that do the jobs, in the order of workers. The jobs of a nil Bridges, Embed or Folders do nothing.
-// Without IndexMessages no messages are looked for that it could index.
+// Handlers are the parts of the program that do the jobs, in the order of workers. If Bridges, Embed or Folders is nil, its jobs do nothing. If
+// IndexMessages is nil, messages are not indexed.
 type Handlers struct {
 	// Chats.
 	Turn       Turner
@@ -22,10 +22,13 @@ type Handlers struct {
 	Bridges    BridgeChecker
 	Decrypt    Decrypter
 	Transcribe Transcriber
-	KeepFile   FileKeeper
+	KeepFile   AttachmentStore
 
 	// The admin room.
 	Command     Commander
+	PIN         PINProceeder
+	Redact      Redacter
+	Exec        CommandRunner
 	Ask         Answerer
 	AdminRoom   AdminRoomMaker
 	Draft       DraftPresenter
@@ -36,6 +39,8 @@ type Handlers struct {
 	Digest      Digester
 	Remind      CommitmentReminder
 	Export      Exporter
+	// Backup makes backups; nil makes none.
+	Backup BackupMaker
 
 	// Agents' tasks.
 	Task Resumer
@@ -56,7 +61,7 @@ type Handlers struct {
 	Watch     PageChecker
 }
 
-// modelTimeout bounds an attempt that calls models. A model has 5 minutes of it; the rest is for writing down how it ended.
+// modelTimeout bounds an attempt that calls models: 5 minutes for the model, the rest to store the result.
 const modelTimeout = 6 * time.Minute
 
 // workers returns the worker of each kind of job: the handler, and the time that one attempt may take.
@@ -101,6 +106,11 @@ func (h Handlers) addAdminRoom(w *river.Workers) {
 	handle(w, 5*time.Minute, func(ctx context.Context, a CommandArgs, try Attempt) error {
 		return h.Command.Command(ctx, a.MessageID, try.Last)
 	})
+	handle(w, 12*time.Minute, func(ctx context.Context, a ExecArgs, _ Attempt) error { return h.Exec.RunCommand(ctx, a) })
+	handle(w, time.Minute, func(ctx context.Context, a PINArgs, try Attempt) error { return h.PIN.ProceedPIN(ctx, a, try.Last) })
+	handle(w, time.Minute, func(ctx context.Context, a RedactArgs, try Attempt) error {
+		return h.Redact.RedactPIN(ctx, a.RoomID, a.EventID, try.Last)
+	})
 	handle(w, modelTimeout, func(ctx context.Context, a AskArgs, try Attempt) error {
 		return h.Ask.Answer(ctx, a.MessageID, try.Last)
 	})
@@ -115,18 +125,24 @@ func (h Handlers) addAdminRoom(w *river.Workers) {
 		return h.Undelivered.NotifyUndelivered(ctx, a.OutboxID)
 	})
 	handle(w, time.Minute, func(ctx context.Context, _ DigestArgs, _ Attempt) error { return h.Digest.Digest(ctx) })
+	handle(w, backupTimeout, func(ctx context.Context, _ BackupArgs, _ Attempt) error {
+		if h.Backup == nil {
+			return nil
+		}
+		return h.Backup.MakeBackup(ctx)
+	})
 	handle(w, time.Minute, func(ctx context.Context, _ RemindArgs, _ Attempt) error { return h.Remind.RemindCommitments(ctx) })
 	handle(w, 5*time.Minute, func(ctx context.Context, a ExportArgs, try Attempt) error { return h.Export.Export(ctx, a, try.Last) })
 }
 
 func (h Handlers) addTasks(w *river.Workers) {
 	handle(w, modelTimeout, func(ctx context.Context, a TaskArgs, try Attempt) error { return resume(ctx, h.Task, a, try.Last) })
-	handle(w, modelTimeout, func(ctx context.Context, a ChildArgs, try Attempt) error {
+	handle(w, modelTimeout, func(ctx context.Context, a SubtaskArgs, try Attempt) error {
 		return h.Task.Resume(ctx, a.TaskID, try.Last)
 	})
 }
 
-// addMemory adds the jobs of documents and memory. What an attempt has embedded or indexed the next one does not do again.
+// addMemory adds the jobs of documents and memory. An attempt continues where the last one stopped.
 func (h Handlers) addMemory(w *river.Workers, st *store.Store) {
 	handle(w, time.Hour, func(ctx context.Context, a IndexArgs, try Attempt) error { return h.Index.Index(ctx, a, try.Last) }) // a folder; each file has its own limit
 	handle(w, time.Hour, func(ctx context.Context, _ FoldersArgs, _ Attempt) error {

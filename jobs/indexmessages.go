@@ -17,7 +17,7 @@ func (IndexMessagesArgs) Kind() string { return "archive" }
 
 // InsertOpts allows one such job at a time.
 func (IndexMessagesArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueArchive, MaxAttempts: 5, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueArchive, MaxAttempts: 5, UniqueOpts: uniqueByArgs()}
 }
 
 // MessageIndexer adds messages to the message index.

@@ -1,5 +1,5 @@
-// Package jobs is the queue of work that outlives a crash. It has a file for each kind of job, with its arguments, its options and the
-// interface that does it; handlers.go is the list of all kinds. No business is in it.
+// Package jobs is the queue of work that survives a crash. It has a file for each kind of job, with its arguments, its options and the
+// interface that does it; handlers.go is the list of all kinds. It contains no business logic.
 package jobs
 
 import (
@@ -44,7 +44,7 @@ func Enqueue(ctx context.Context, tx store.Tx, args ...Args) error {
 	return nil
 }
 
-// Later returns an error that has the job tried again after d. The attempt does not count.
+// Later returns an error that makes River run the job again after d. The attempt does not count.
 func Later(d time.Duration) error { return river.JobSnooze(d) }
 
 // IsLater reports whether err comes from Later.
@@ -53,7 +53,7 @@ func IsLater(err error) bool {
 	return errors.As(err, &snooze)
 }
 
-// Final returns err so that the job is not tried again: no further attempt would succeed.
+// Final wraps err so that the job is not retried, because no further attempt would succeed.
 func Final(err error) error { return river.JobCancel(err) }
 
 // IsFinal reports whether err comes from Final.

@@ -21,7 +21,7 @@ func (KeepFileArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueIndex, MaxAttempts: 5, Priority: 3}
 }
 
-// FileKeeper keeps a copy of a message's file.
-type FileKeeper interface {
+// AttachmentStore stores a copy of a message's file, because the homeserver may delete it.
+type AttachmentStore interface {
 	KeepFile(ctx context.Context, message store.MessageID) error
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
@@ -46,4 +49,61 @@ func (h withoutCancelled) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (h withoutCancelled) WithGroup(name string) slog.Handler {
 	return withoutCancelled{h.Handler.WithGroup(name)}
+}
+
+// repeatInterval is how often an error of River's services is logged at most.
+const repeatInterval = time.Minute
+
+// withoutRepeats is a handler that logs each error of River's services at most once per repeatInterval, with how many were left out
+// before. Every queue and service reports a failed query by itself: while the database is down that is many lines a second.
+type withoutRepeats struct {
+	slog.Handler
+	repeats *repeats
+}
+
+// repeats counts the log records by message.
+type repeats struct {
+	mu      sync.Mutex
+	logged  map[string]time.Time
+	skipped map[string]int
+}
+
+func newWithoutRepeats(h slog.Handler) withoutRepeats {
+	return withoutRepeats{h, &repeats{logged: map[string]time.Time{}, skipped: map[string]int{}}}
+}
+
+// allow reports whether a message may be logged at a time, and how many of it were left out before.
+func (r *repeats) allow(message string, now time.Time) (skipped int, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if last, seen := r.logged[message]; seen && now.Sub(last) < repeatInterval {
+		r.skipped[message]++
+		return 0, false
+	}
+	skipped = r.skipped[message]
+	r.logged[message], r.skipped[message] = now, 0
+	return skipped, true
+}
+
+func (h withoutRepeats) Handle(ctx context.Context, r slog.Record) error {
+	if !strings.Contains(r.Message, ": Error ") {
+		return h.Handler.Handle(ctx, r)
+	}
+	skipped, ok := h.repeats.allow(r.Message, r.Time)
+	if !ok {
+		return nil
+	}
+	if skipped > 0 {
+		r = r.Clone()
+		r.AddAttrs(slog.Int("skipped", skipped))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h withoutRepeats) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return withoutRepeats{h.Handler.WithAttrs(attrs), h.repeats}
+}
+
+func (h withoutRepeats) WithGroup(name string) slog.Handler {
+	return withoutRepeats{h.Handler.WithGroup(name), h.repeats}
 }

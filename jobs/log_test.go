@@ -16,6 +16,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestARepeatedErrorOfAServiceIsLoggedOnceAMinute(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	h := newWithoutRepeats(slog.NewTextHandler(&text, nil)).WithGroup("river").WithAttrs([]slog.Attr{slog.String("part", "jobs")})
+	start := time.Now()
+	say := func(after time.Duration, message string) string {
+		text.Reset()
+		require.NoError(t, h.Handle(t.Context(), slog.NewRecord(start.Add(after), slog.LevelError, message, 0)))
+		return text.String()
+	}
+	const failed, other = "producer.producer: Error fetching jobs", "Elector: Error attempting to elect"
+	require.Contains(t, say(0, failed), failed)
+	require.Empty(t, say(time.Second, failed))
+	require.Empty(t, say(59*time.Second, failed))
+	require.Contains(t, say(2*time.Second, other), other, "another error is another line")
+	require.Contains(t, say(time.Minute, failed), "skipped=2")
+	require.NotContains(t, say(2*time.Minute, failed), "skipped")
+	require.Contains(t, say(0, "job cancelled remotely"), "cancelled")
+	require.Contains(t, say(0, "job cancelled remotely"), "cancelled", "what is no error of a service is always logged")
+}
+
 func TestWhatEndsBecauseItWasToldToIsNotLogged(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer

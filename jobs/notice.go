@@ -13,6 +13,16 @@ type Topic string
 const (
 	// TopicSessionReplaced: multis' own Matrix session was ended in a client, and multis made another.
 	TopicSessionReplaced Topic = "device"
+	// TopicRestored: a backup was restored, and the owner decides about what it holds back.
+	TopicRestored Topic = "restored"
+	// TopicBackupOld: there is no backup of the last days.
+	TopicBackupOld Topic = "backup_old"
+	// TopicBackupFailed: a backup could not be made.
+	TopicBackupFailed Topic = "backup_failed"
+	// TopicSafeModeOn: multis started in safe mode.
+	TopicSafeModeOn Topic = "safe_mode_on"
+	// TopicSafeModeOff: multis started normally again.
+	TopicSafeModeOff Topic = "safe_mode_off"
 	// TopicEditIgnored: the owner edited a command that was carried out before.
 	TopicEditIgnored Topic = "edit"
 	// TopicKeysUnavailable: the keys of encrypted rooms cannot be opened.
@@ -51,7 +61,7 @@ func (NoticeArgs) Kind() string { return "tell" }
 
 // InsertOpts allows one such job for a topic and subject at a time.
 func (NoticeArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, UniqueOpts: uniqueByArgs()}
 }
 
 // Notifier notifies the owner.

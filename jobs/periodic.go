@@ -13,7 +13,7 @@ import (
 //   - A periodic job, listed here: a short search for new work that needs none of that. The next one finds what one missed. One process
 //     inserts them for all.
 //
-// What each process does for its own queue is in client.watch.
+// What each process checks by itself, more often, is in client.watch.
 func periodicJobs() []*river.PeriodicJob {
 	every := func(interval time.Duration, args Args, atStart bool) *river.PeriodicJob {
 		return river.NewPeriodicJob(river.PeriodicInterval(interval),
@@ -24,6 +24,7 @@ func periodicJobs() []*river.PeriodicJob {
 		every(time.Minute, BridgesArgs{}, true),
 		every(time.Minute, RemindArgs{}, false),
 		every(time.Minute, FindCapturesArgs{}, false), // also the longest time that a capture waits
+		every(10*time.Minute, BackupArgs{}, true),     // looks whether one is due
 		every(10*time.Minute, EmbedArgs{}, false),
 		every(24*time.Hour, EmbedArgs{Again: true}, true),
 	}

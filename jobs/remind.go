@@ -14,7 +14,7 @@ func (RemindArgs) Kind() string { return "nudge" }
 
 // InsertOpts allows one such job at a time.
 func (RemindArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: uniqueByArgs()}
 }
 
 // CommitmentReminder reminds the owner of commitments that are due soon.

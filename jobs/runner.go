@@ -31,18 +31,19 @@ const (
 	queueUpkeep   = "upkeep"
 	queueHooks    = "hooks" // deliveries and watched pages
 	queueTick     = "tick"  // schedules that are due
-	queueRun      = "run"   // executions of schedules, exports and forgettings
+	queueBackup   = "backup"
+	queueRun      = "run" // executions of schedules, exports and forgettings
 )
 
 const (
 	// maxTurns is how many chats are answered at the same time. A turn waits for its model nearly all the time and has no connection to
 	// the database meanwhile, so chats with a slow model do not hold up the others.
 	maxTurns = 256
-	// duePoll is the time between looks for jobs whose time has come, in the queues where lateness is noticed: reminders, and answers
-	// once the contact has been quiet for long enough.
+	// duePoll is the time between checks for scheduled jobs that are due, in the queues where a delay is noticed: reminders, and answers once
+	// the contact has been quiet for long enough.
 	duePoll = 100 * time.Millisecond
-	// fetchCooldown is the shortest time between two fetches of a queue. It keeps the time from insert to work near 6 ms, and bounds the
-	// throughput to workers per cooldown.
+	// fetchCooldown is the minimum time between two fetches of a queue. It keeps the delay of a new job near 6 ms, and limits the throughput to
+	// the number of workers per cooldown.
 	fetchCooldown = 10 * time.Millisecond
 )
 
@@ -64,6 +65,7 @@ func queues() map[string]river.QueueConfig {
 		queueEmbed:    workers(1),
 		queueTick:     {MaxWorkers: 8, FetchPollInterval: duePoll},
 		queueRun:      workers(2),
+		queueBackup:   workers(1),
 	}
 }
 
@@ -81,8 +83,8 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	}
 	client.indexMessages = h.IndexMessages != nil
 	queue, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
-		ID: client.id, Schema: migrations.RiverSchema, Logger: slog.New(withoutCancelled{log.Handler()}),
-		Workers: h.workers(st), Middleware: []rivertype.Middleware{logAttempts(), withJob()},
+		ID: client.id, Schema: migrations.RiverSchema, Logger: slog.New(withoutCancelled{newWithoutRepeats(log.Handler())}),
+		Workers: h.workers(st), Middleware: []rivertype.Middleware{logAttempts(), holdMiddleware(st), withJob()},
 		Queues: queues(), PeriodicJobs: periodicJobs(),
 		FetchCooldown: fetchCooldown, FetchPollInterval: time.Second,
 		JobTimeout: modelTimeout, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,

@@ -20,7 +20,7 @@ func (SummariseArgs) Kind() string { return "summarise" }
 
 // InsertOpts allows one such job for a chat and agent at a time. After the last attempt the next turn enqueues another.
 func (SummariseArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3, UniqueOpts: uniqueByArgs()}
 }
 
 // Summariser summarises chats.

@@ -53,7 +53,7 @@ func argsFor(w store.Work) (Args, error) {
 	case store.WorkLostTask:
 		return TaskArgs{TaskID: store.TaskID(w.ID), Lost: true}, nil
 	case store.WorkChild:
-		return ChildArgs{TaskID: store.TaskID(w.ID)}, nil
+		return SubtaskArgs{TaskID: store.TaskID(w.ID)}, nil
 	default:
 		return nil, fmt.Errorf("no job is known for work of kind %q", w.Kind)
 	}

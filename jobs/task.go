@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -25,17 +26,17 @@ func (a TaskArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAsk, MaxAttempts: 5, ScheduledAt: a.At}
 }
 
-// ChildArgs asks to work on a task that another task waits for. It has a queue of its own: in the other's queue it could wait for a worker
-// that waits for it.
-type ChildArgs struct {
+// SubtaskArgs asks to work on a task that another task waits for. It has a queue of its own: if parents and children shared one, all workers
+// could be busy with parents that wait for children.
+type SubtaskArgs struct {
 	TaskID store.TaskID `json:"task"`
 }
 
 // Kind names the job.
-func (ChildArgs) Kind() string { return "child" }
+func (SubtaskArgs) Kind() string { return "child" }
 
 // InsertOpts sets the queue and the attempts.
-func (ChildArgs) InsertOpts() river.InsertOpts {
+func (SubtaskArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueChild, MaxAttempts: 3}
 }
 
@@ -54,20 +55,28 @@ func resume(ctx context.Context, tasks Resumer, args TaskArgs, last bool) error 
 	return tasks.Resume(ctx, args.TaskID, last)
 }
 
-// ApprovalArgs asks to request a person's approval of a tool call.
-type ApprovalArgs struct {
-	ApprovalID int64 `json:"approval"`
+// StopTask stops a task and its children for a reason. A task that waits gets a job, so that it ends at once. It does nothing if the task has ended or
+// was stopped before.
+func StopTask(ctx context.Context, tx store.Tx, id store.TaskID, reason string) error {
+	task, err := store.StopTask(ctx, tx, id, reason)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil || task.State != store.TaskWaiting {
+		return err
+	}
+	return Enqueue(ctx, tx, TaskArgs{TaskID: id})
 }
 
-// Kind names the job.
-func (ApprovalArgs) Kind() string { return "approval" }
-
-// InsertOpts sets the queue and the attempts.
-func (ApprovalArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 5}
-}
-
-// ApprovalRequester requests a person's approval of a tool call.
-type ApprovalRequester interface {
-	RequestApproval(ctx context.Context, approval int64) error
+// RevisePlan has a plan that waits for the owner's approval made again with the owner's wishes, which are the text of a message. It does nothing if the
+// plan has ended or was approved before.
+func RevisePlan(ctx context.Context, tx store.Tx, task store.TaskID, message store.MessageID, wishes string, now time.Time) error {
+	err := store.RevisePlan(ctx, tx, task, message, wishes, now)
+	if errors.Is(err, store.ErrPlanned) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return Enqueue(ctx, tx, TaskArgs{TaskID: task})
 }

@@ -15,8 +15,8 @@ type TickArgs struct {
 	At         time.Time        `json:"at"`
 }
 
-// fetchWindow is longer than the time between River's looks for scheduled jobs. A job that is due sooner would be found late, so it is
-// made available at once, and its worker waits.
+// fetchWindow is longer than River's interval for scheduled jobs. River would start a job that is due sooner too late. So such a job is made
+// available at once, and its worker waits for the time.
 const fetchWindow = 6 * time.Second
 
 // Kind names the job.
@@ -24,7 +24,7 @@ func (TickArgs) Kind() string { return "tick" }
 
 // InsertOpts allows one such job for a schedule and time at a time.
 func (a TickArgs) InsertOpts() river.InsertOpts {
-	opts := river.InsertOpts{Queue: queueTick, MaxAttempts: 25, UniqueOpts: once()}
+	opts := river.InsertOpts{Queue: queueTick, MaxAttempts: 25, UniqueOpts: uniqueByArgs()}
 	if time.Until(a.At) > fetchWindow {
 		opts.ScheduledAt = a.At
 	}

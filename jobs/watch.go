@@ -18,7 +18,7 @@ func (WatchArgs) Kind() string { return "watch" }
 
 // InsertOpts allows one such job for a page at a time.
 func (WatchArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueHooks, MaxAttempts: 25, UniqueOpts: once()}
+	return river.InsertOpts{Queue: queueHooks, MaxAttempts: 25, UniqueOpts: uniqueByArgs()}
 }
 
 // PageChecker checks a watched page. Until the page is no longer watched it returns Later with the time to the next check.

@@ -9,10 +9,10 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// Attempt is one try at a job.
+// Attempt is one attempt at a job.
 type Attempt struct {
-	// ID identifies the attempt among all attempts at all jobs. It begins with the job's id and a dot, by which the leases that a dead
-	// process had on chats are found.
+	// ID identifies the attempt among all attempts at all jobs. It begins with the job's id and a dot: by it store.TakeOverJobs finds the
+	// leases of a dead process.
 	ID string
 	// Last says that no other attempt follows when this one fails.
 	Last bool
@@ -65,8 +65,8 @@ func attemptID(job *rivertype.JobRow) string {
 	return id
 }
 
-// once prevents that a job is inserted while another one of the same kind and arguments is not done.
-func once() river.UniqueOpts {
+// uniqueByArgs allows no second job of the same kind and arguments until the first one is done.
+func uniqueByArgs() river.UniqueOpts {
 	return river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
 	}}

@@ -49,13 +49,13 @@ func (l *Library) indexAddress(ctx context.Context, f File) (Report, error) {
 		return Report{}, err
 	}
 	known := fetch.Validator("")
-	stays := old.Role == f.Role || old.RoleSetAt.After(f.Said)
+	stays := old.Role == f.Role || old.RoleSetAt.After(f.RoleSetAt)
 	if version, validator, found := strings.Cut(old.Validator, " "); found && version == ReaderVersion && stays {
 		known = fetch.Validator(validator)
 	}
 	page, err := l.options.Fetch.Get(ctx, f.Origin, known)
 	if errors.Is(err, fetch.ErrUnchanged) {
-		old.RoleSetAt = f.Said
+		old.RoleSetAt = f.RoleSetAt
 		return Report{Name: old.Name, Role: old.Role, Chunks: old.Chunks, Unchanged: true}, index.ConfirmRole(ctx, l.st.Writer(), old)
 	}
 	if err != nil {

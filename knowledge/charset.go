@@ -20,8 +20,8 @@ const (
 	surePairs, sureLetters = 80, 50
 )
 
-// guess returns the probable encoding of a text that does not declare one. It is Windows-1252 unless there is evidence for another.
-func guess(data []byte) encoding.Encoding {
+// guessEncoding returns the probable encoding of a text that does not declare one. It is Windows-1252 unless there is evidence for another.
+func guessEncoding(data []byte) encoding.Encoding {
 	from := max(bytes.IndexFunc(data, func(r rune) bool { return r >= 0x80 }), 0)
 	all, err := chardet.NewTextDetector().DetectAll(data[from:min(from+guessSample, len(data))])
 	if err != nil {

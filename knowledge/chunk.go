@@ -13,7 +13,7 @@ import (
 
 const (
 	chunkSize    = 2000 // maximum, in characters
-	chunkOverlap = 200  // maximum that a chunk repeats of the one before, in characters
+	chunkOverlap = 200  // maximum length of the text that a chunk repeats from the one before, in characters
 )
 
 // chunksOf cuts the sections of a document into passages.

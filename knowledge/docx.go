@@ -276,7 +276,8 @@ func (r *docxReader) end(name string) {
 // maxColumns is how many columns a cell may span, as in Word.
 const maxColumns = 63
 
-// endCell adds a cell to the row, once for each column that it spans. A cell that continues the one above repeats its text.
+// endCell adds a cell to the row, once for each column that it spans. A cell that continues the one above repeats its text. A text over
+// maxRepeated bytes is not repeated: the further cells are empty.
 func (r *docxReader) endCell() {
 	said := strings.TrimSpace(r.cell.String())
 	r.cell.Reset()
@@ -322,7 +323,7 @@ func (r *docxReader) endParagraph() {
 	r.level = 0
 }
 
-// apart writes an empty line after the text so far.
+// apart separates the text so far from what follows by an empty line.
 func (r *docxReader) apart() {
 	if r.rows == 0 && r.text.Len() > 0 && !strings.HasSuffix(r.text.String(), "\n\n") {
 		r.text.WriteByte('\n')

@@ -55,7 +55,7 @@ func (l *Library) Find(where string) (files []string, size int64, err error) {
 	return files, info.Size(), nil
 }
 
-// FolderChanges is what SyncFolder found in a watched folder and did about it.
+// FolderChanges is the result of SyncFolder.
 type FolderChanges struct {
 	Folder   store.WatchedFolder
 	Err      error     // why the folder could not be read; then nothing was done
@@ -66,7 +66,7 @@ type FolderChanges struct {
 	known   map[string]store.WatchedFile
 }
 
-// IsEmpty reports whether there is nothing to save and nothing to tell.
+// IsEmpty reports whether there is nothing to save and nothing to report.
 func (c FolderChanges) IsEmpty() bool {
 	return len(c.indexed)+len(c.Removed) == 0 && c.Folder.Error == ""
 }
@@ -181,15 +181,15 @@ func (l *Library) confirmMissing(names []string) (missing []string, err error) {
 	return missing, nil
 }
 
-// indexChanged indexes files and adds them and their outcomes to c. It ends early when the folder is not watched for the same people
-// any more: indexing may take long, and a change of who may see the files must hold at once.
+// indexChanged indexes files and adds them and their outcomes to c. It stops when the folder is no longer watched, or for another role:
+// indexing may take long, and the owner's change must apply at once.
 func (l *Library) indexChanged(ctx context.Context, c *FolderChanges, files []store.WatchedFile) error {
 	for _, file := range files {
 		if watched, err := l.isWatched(ctx, c.Folder); err != nil || !watched {
 			return err
 		}
 		o := l.indexSource(ctx, Source{
-			File:   File{Name: path.Base(file.Path), Origin: file.Path, Role: c.Folder.Role, Said: c.Folder.RoleSetAt, Swept: true},
+			File:   File{Name: path.Base(file.Path), Origin: file.Path, Role: c.Folder.Role, RoleSetAt: c.Folder.RoleSetAt, FoundInBulk: true},
 			Folder: l.options.Folder, Path: file.Path,
 		})
 		if ctx.Err() != nil || o.Err != nil && !o.IsFinal() {

@@ -43,7 +43,7 @@ func fuzzAs(f *testing.F, read func(t *testing.T, data []byte) (document, error)
 			require.True(t, IsFinal(err), err)
 			return
 		}
-		if doc, err = tidy(doc); err == nil {
+		if doc, err = sanitize(doc); err == nil {
 			checkDocument(t, doc)
 		}
 	})
@@ -94,7 +94,7 @@ func FuzzDOCX(f *testing.F) {
 			require.True(t, IsFinal(err), err)
 			return
 		}
-		if doc, err = tidy(doc); err == nil {
+		if doc, err = sanitize(doc); err == nil {
 			checkDocument(t, doc)
 		}
 	})

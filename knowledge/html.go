@@ -14,11 +14,12 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// articleShare is the minimum share of a page's text that its article must have. With less, the page is something else, such as a price
-// list, and is read whole.
+// articleShare is the minimum share of a page's text that its article must have. If it has less, the page is not an article but, for example, a
+// price list, and all of its text is read.
 const articleShare = 0.4
 
-// wordJoiner is put after headings while a page is converted to Markdown, where a # at the end of a heading is no part of it.
+// wordJoiner is appended to headings while a page is converted to Markdown, because in Markdown a # at the end of a heading is not part of its
+// text.
 const wordJoiner = "\u2060"
 
 // readHTML reads the article of a page, with headings, lists and tables, without navigation and the like.
@@ -42,8 +43,8 @@ func readHTML(data []byte) (document, error) {
 	convert := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
 		table.NewTablePlugin(table.WithSpanCellBehavior(table.SpanBehaviorMirror), table.WithNewlineBehavior(table.NewlineBehaviorPreserve),
 			table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))), converter.WithEscapeMode(converter.EscapeModeDisabled))
-	unlink(content)
-	narrow(content)
+	removeLinks(content)
+	limitSpans(content)
 	text, err := convert.ConvertNode(content)
 	if err != nil {
 		return document{}, ErrBroken
@@ -88,12 +89,12 @@ func unread(n *html.Node) bool {
 	return false
 }
 
-// unlink replaces links by their text and removes pictures, because addresses are neither searched nor quoted. It also removes a heading's
+// removeLinks replaces links by their text and removes pictures, because addresses are neither searched nor quoted. It also removes a heading's
 // link to itself, and a heading that consists of nothing else.
-func unlink(n *html.Node) {
+func removeLinks(n *html.Node) {
 	for child := n.FirstChild; child != nil; {
 		next := child.NextSibling
-		unlink(child)
+		removeLinks(child)
 		switch child.DataAtom {
 		case atom.Img:
 			n.RemoveChild(child)
@@ -112,9 +113,9 @@ func unlink(n *html.Node) {
 	}
 }
 
-// narrow limits the colspan and rowspan of table cells to the size of the table. A cell is repeated in each column and row it spans, and
+// limitSpans limits the colspan and rowspan of table cells to the size of the table. A cell is repeated in each column and row it spans, and
 // many pages have colspan="1000" for a whole line.
-func narrow(content *html.Node) {
+func limitSpans(content *html.Node) {
 	for n := range content.Descendants() {
 		if n.DataAtom == atom.Table {
 			narrowTable(n)

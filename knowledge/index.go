@@ -9,7 +9,7 @@ import (
 )
 
 // Index reads a file, cuts it into passages and replaces what was indexed from the same origin, all or nothing. A file that was
-// indexed in another role moves to the new one, unless that role was set later, or the file is private and f.Swept. The report has
+// indexed in another role moves to the new one, unless that role was set later, or the file is private and f.FoundInBulk. The report has
 // its role.
 func (l *Library) Index(ctx context.Context, f File) (Report, error) {
 	report, err := l.index(ctx, f)

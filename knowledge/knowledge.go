@@ -71,10 +71,10 @@ type File struct {
 	Type   string // the media type that the server gave; empty if unknown
 	Data   []byte
 	Role   policy.Role
-	// Said is when somebody chose the role. A document whose role was chosen later keeps that role.
-	Said time.Time
-	// Swept says that the file was found in a folder or by a pattern, and not named itself. A private document then stays private.
-	Swept bool
+	// RoleSetAt is when the role was chosen. If the stored document's role was chosen later, it stays.
+	RoleSetAt time.Time
+	// FoundInBulk is true if the file was found in a folder or by a pattern, and not named itself. A private document then stays private.
+	FoundInBulk bool
 	// Progress, unless nil, is called with the number of pages that are read.
 	Progress func(done, all int)
 

@@ -106,7 +106,7 @@ func TestAFileStaysInTheRoleThatWasSaidLast(t *testing.T) {
 	d := newDesk(t)
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	say := func(role policy.Role, text string, said time.Time) knowledge.Report {
-		report, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: role, Data: []byte(text), Said: said})
+		report, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: role, Data: []byte(text), RoleSetAt: said})
 		require.NoError(t, err)
 		return report
 	}
@@ -215,7 +215,7 @@ func TestAFileThatCannotBeReadAnyMoreSaysThatItsOldTextStays(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.index(t, "prices.md", policy.Public, priceList)
-	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: policy.Admin, Data: []byte("PK\x03\x04"), Said: time.Now()})
+	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: policy.Admin, Data: []byte("PK\x03\x04"), RoleSetAt: time.Now()})
 	require.ErrorIs(t, err, knowledge.ErrUnknownType)
 	require.ErrorContains(t, err, "; what was indexed of it before stays as it was")
 	require.True(t, knowledge.IsFinal(err))

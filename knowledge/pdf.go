@@ -176,7 +176,7 @@ func findTitle(page, title string) (at, size int) {
 		text := page[line:]
 		number := len(text) - len(strings.TrimLeft(text, " \t0123456789.)§"))
 		for _, skip := range []int{0, number} {
-			if n := spells(text[skip:], wanted); n > 0 {
+			if n := matchTitle(text[skip:], wanted); n > 0 {
 				return line, skip + n
 			}
 		}
@@ -189,8 +189,8 @@ func findTitle(page, title string) (at, size int) {
 	return 0, 0
 }
 
-// spells returns the length of the first lines of text if their letters are exactly wanted, else 0.
-func spells(text, wanted string) int {
+// matchTitle returns the length of the first lines of text if their letters are exactly wanted, else 0.
+func matchTitle(text, wanted string) int {
 	for i, r := range text {
 		if wanted == "" {
 			if r == '\n' {

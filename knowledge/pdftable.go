@@ -23,8 +23,8 @@ const (
 	maxLoose = 2
 )
 
-// placed is the text of a page with the positions of its characters.
-type placed struct {
+// positionedText is the text of a page with the positions of its characters.
+type positionedText struct {
 	lines   []string
 	starts  []int                         // where each line begins, in characters
 	joined  map[int]bool                  // lines that belong to the row of an earlier line
@@ -33,8 +33,8 @@ type placed struct {
 }
 
 // newPlaced returns the text of a page, cut into lines.
-func newPlaced(text string, measure func(int) (box, bool)) *placed {
-	p := &placed{lines: strings.Split(text, "\n"), joined: map[int]bool{}, cut: map[int][]cell{}, measure: measure}
+func newPlaced(text string, measure func(int) (box, bool)) *positionedText {
+	p := &positionedText{lines: strings.Split(text, "\n"), joined: map[int]bool{}, cut: map[int][]cell{}, measure: measure}
 	at := 0
 	for _, line := range p.lines {
 		p.starts = append(p.starts, at)
@@ -45,7 +45,7 @@ func newPlaced(text string, measure func(int) (box, bool)) *placed {
 
 // tables returns the text with each row of a table rewritten with the names of its columns. A table is a header and at least two rows
 // whose cells are below the names, with numbers in one column. All other text is unchanged.
-func (p *placed) tables() string {
+func (p *positionedText) tables() string {
 	for i := 0; i < len(p.lines); {
 		i += max(p.rewrite(i), 1)
 	}
@@ -65,7 +65,7 @@ type tableRow struct {
 }
 
 // rewrite rewrites the table whose header is on a line, and returns how many lines it has; 0 if there is none.
-func (p *placed) rewrite(header int) int {
+func (p *positionedText) rewrite(header int) int {
 	if header+2 >= len(p.lines) || !slices.ContainsFunc(p.lines[header+1:min(header+2+maxLoose, len(p.lines))], hasDigit) {
 		return 0
 	}
@@ -90,7 +90,7 @@ func (p *placed) rewrite(header int) int {
 }
 
 // rowsBelow returns the rows below a header that ends at bottom. Lines with one cell between them are left out.
-func (p *placed) rowsBelow(line int, names []cell, bottom float64) (rows []tableRow) {
+func (p *positionedText) rowsBelow(line int, names []cell, bottom float64) (rows []tableRow) {
 	columns := make([]box, len(names))
 	for i, name := range names {
 		columns[i] = name.box
@@ -111,7 +111,7 @@ func (p *placed) rowsBelow(line int, names []cell, bottom float64) (rows []table
 }
 
 // write replaces the lines of a row by a text.
-func (p *placed) write(row tableRow, text string) {
+func (p *positionedText) write(row tableRow, text string) {
 	p.lines[row.line] = text
 	for i := row.line + 1; i < row.line+row.lines; i++ {
 		p.joined[i] = true
@@ -119,7 +119,7 @@ func (p *placed) write(row tableRow, text string) {
 }
 
 // row returns the cells of a line and of the lines that are beside it on the page: pdfium sometimes breaks a line at single characters.
-func (p *placed) row(line int) (cells []cell, lines int) {
+func (p *positionedText) row(line int) (cells []cell, lines int) {
 	cells, lines = slices.Clone(p.cells(line)), 1
 	for ; len(cells) > 0 && lines < maxColumns && line+lines < len(p.lines); lines++ {
 		beside := p.cells(line + lines)
@@ -145,7 +145,7 @@ func addCell(cells []cell, c cell, maxGap float64) []cell {
 }
 
 // cells cuts a line into cells where the gap between two words is wider than the height of the characters; nil if it cannot be measured.
-func (p *placed) cells(line int) []cell {
+func (p *positionedText) cells(line int) []cell {
 	if cells, done := p.cut[line]; done {
 		return cells
 	}
@@ -163,7 +163,7 @@ func (p *placed) cells(line int) []cell {
 }
 
 // words returns the words of a line, none if they cannot be measured, and the height of its highest character.
-func (p *placed) words(line int) (words []cell, height float64) {
+func (p *positionedText) words(line int) (words []cell, height float64) {
 	text := []rune(p.lines[line])
 	for i := 0; i < len(text); i++ {
 		if unicode.IsSpace(text[i]) {

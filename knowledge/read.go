@@ -129,7 +129,7 @@ func read(ctx context.Context, src source, watch watcher) (doc document, err err
 	if err != nil {
 		return document{}, err
 	}
-	return tidy(doc)
+	return sanitize(doc)
 }
 
 // isFormat reports whether the content of a file is of a format.
@@ -211,7 +211,7 @@ func decode(data []byte, contentType string) ([]byte, error) {
 		case mostlyUTF8(data):
 			encoded = utf.UTF8
 		default:
-			encoded = guess(data)
+			encoded = guessEncoding(data)
 		}
 	}
 	if encoded != nil {
@@ -226,8 +226,8 @@ func decode(data []byte, contentType string) ([]byte, error) {
 	return bytes.ReplaceAll(data, []byte("\r"), []byte("\n")), nil
 }
 
-// tidy removes what the database and terminals cannot take, and refuses a document that is too big or empty.
-func tidy(doc document) (document, error) {
+// sanitize removes characters that the database and terminals do not accept, and returns an error for a document that is too big or empty.
+func sanitize(doc document) (document, error) {
 	size := 0
 	var kept []section
 	for _, s := range doc.Sections {

@@ -27,7 +27,7 @@ type target struct {
 func (l *Library) targetOf(ctx context.Context, f File) (target, error) {
 	row := index.Document{
 		Origin: cmp.Or(f.Origin, f.Name), Name: f.Name, Role: f.Role, Kind: index.KindKnowledge, Size: int64(len(f.Data)),
-		Validator: versioned(f.validator), Hash: l.hash(f), RoleSetAt: f.Said, FoundInBulk: f.Swept,
+		Validator: versioned(f.validator), Hash: l.hash(f), RoleSetAt: f.RoleSetAt, FoundInBulk: f.FoundInBulk,
 	}
 	if len(row.Origin) > maxOrigin {
 		return target{}, ErrLongName
@@ -36,7 +36,7 @@ func (l *Library) targetOf(ctx context.Context, f File) (target, error) {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return target{}, err
 	}
-	if old.RoleSetAt.After(f.Said) || old.ID != 0 && old.KeepsRole(row) {
+	if old.RoleSetAt.After(f.RoleSetAt) || old.ID != 0 && old.KeepsRole(row) {
 		row.Role, row.RoleSetAt = old.Role, old.RoleSetAt
 	}
 	if old.ID == 0 {
@@ -55,7 +55,7 @@ func (l *Library) targetOf(ctx context.Context, f File) (target, error) {
 // isPrivateCopy reports whether a file that was found in a folder or by a pattern has the content of a private document: a private file
 // does not become public when it is renamed or moved into a public folder.
 func (l *Library) isPrivateCopy(ctx context.Context, f File) (bool, error) {
-	if !f.Swept || f.Role == policy.Admin {
+	if !f.FoundInBulk || f.Role == policy.Admin {
 		return false, nil
 	}
 	private, err := index.PrivateDocumentsOfSize(ctx, l.st.DB(), int64(len(f.Data)))

@@ -18,7 +18,7 @@ import (
 const (
 	// vectorBatch is how many passages are embedded in one request.
 	vectorBatch = 64
-	// budgetWait, serviceWait: how long the work rests when there is no money left for it, or no service.
+	// budgetWait and serviceWait are the delays of the next attempt when the budget is used up, or the provider is not available.
 	budgetWait  = time.Hour
 	serviceWait = 5 * time.Minute
 )
@@ -34,8 +34,8 @@ func NewVectors(st *store.Store, embedder llm.Embedder) *Vectors {
 	return &Vectors{st: st, embedder: embedder}
 }
 
-// Embed computes vectors until every passage has one of the current model. again includes passages for which the provider refused one
-// before. When the provider is not available or the budget is used up, its error has the job try again later.
+// Embed computes vectors until every passage has one of the current model. again includes passages for which the provider refused one before.
+// If the provider is not available or the budget is used up, it returns jobs.Later.
 func (v *Vectors) Embed(ctx context.Context, again bool) error {
 	if v.embedder == nil {
 		return nil

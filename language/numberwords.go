@@ -1,8 +1,10 @@
 package language
 
-// numberWords are the words for numbers, a line a number, per language. A word with a ~ is also something else in another language: it
-// counts in a text of its own language, or before a price. One with a ? is also an article, or common in other meanings: it counts before
-// a price or a month alone; one with a ! before a unit of time as well.
+// numberWords lists the words for numbers by language, a number on each line. A mark limits where a word counts as a number:
+//
+//	~  the word means something else in another language: only in a text of its own language, or before a price
+//	?  the word is also an article or has another common meaning: only before a price or a month
+//	!  like ?, and also before a unit of time
 var numberWords = map[Language]string{
 	English: `0 zero nought
 1 one! first? single?

@@ -32,13 +32,13 @@ type adapter struct {
 // Name is "provider/model".
 func (a *adapter) Name() string { return a.endpoint.Name }
 
-// Stream makes one call. Its errors are *Error, or the context's.
+// Stream makes one call, without the secrets of the configuration. Its errors are *Error, or the context's.
 func (a *adapter) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		call, stop := withSilenceTimeout(ctx, a.Timeout)
 		defer stop()
 		ended := false
-		for d, err := range a.stream(call, r) {
+		for d, err := range a.stream(call, r.withoutSecrets()) {
 			if err != nil {
 				yield(Delta{}, classifyError(ctx, call, a.Name(), err))
 				return

@@ -102,7 +102,7 @@ func TestNoCallIsMadeWhileAProviderRests(t *testing.T) {
 	}
 	require.Equal(t, maxFailures, s.made)
 	_, err := Complete(t.Context(), m, asks("hi"))
-	require.EqualError(t, err, "test/model: the provider failed too often, it is left alone for a moment, try again in 30s")
+	require.EqualError(t, err, "test/model: the provider failed repeatedly, calls to it are suspended for a moment, try again in 30s")
 	require.Empty(t, *waits)
 	c.pass(breakerCooldown)
 	_, err = Complete(t.Context(), m, asks("hi"))

@@ -11,15 +11,15 @@ import (
 // maxMalformedArgs is the number of bytes kept of malformed arguments, to show them to the model.
 const maxMalformedArgs = 1 << 10
 
-// partialCall is a tool call whose parts are still arriving.
+// partialCall is a tool call that is still being received.
 type partialCall struct {
 	index          int64 // position of the call in the answer, for parallel calls
 	id, name, args string
 }
 
 // newCall returns a tool call. Models generate args as text, so they may be invalid JSON; they are in Malformed then.
-func newCall(id, name, args string) *Call {
-	c := &Call{ID: id, Name: name, Args: json.RawMessage(strings.TrimSpace(args))}
+func newCall(id, name, args string) *ToolCall {
+	c := &ToolCall{ID: id, Name: name, Args: json.RawMessage(strings.TrimSpace(args))}
 	if c.ID == "" {
 		c.ID = "call_" + rand.Text()
 	}
@@ -34,7 +34,7 @@ func newCall(id, name, args string) *Call {
 }
 
 // arguments returns Args for a provider, which requires an object: "{}" if Args is none.
-func (c Call) arguments() json.RawMessage {
+func (c ToolCall) arguments() json.RawMessage {
 	if isObject(c.Args) {
 		return c.Args
 	}

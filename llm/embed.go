@@ -66,14 +66,14 @@ func OpenEmbedder(c EmbedConfig, b Budget) (Embedder, error) {
 		return NoEmbedder{}, nil
 	}
 	base := DefaultBaseURL
-	name, ok := strings.CutPrefix(c.Model, providerOpenAI)
+	name, ok := strings.CutPrefix(c.Model, openAIPrefix)
 	if !ok {
 		name, ok = strings.CutPrefix(c.Model, providerOllama)
 		base = DefaultOllamaURL
 	}
 	switch {
 	case !ok || name == "":
-		return nil, fmt.Errorf("%w: embeddings.model must be none, %sNAME or %sNAME, not %q", ErrConfig, providerOpenAI, providerOllama, c.Model)
+		return nil, fmt.Errorf("%w: embeddings.model must be none, %sNAME or %sNAME, not %q", ErrConfig, openAIPrefix, providerOllama, c.Model)
 	case c.Dimensions < 0 || c.Dimensions > MaxDimensions:
 		return nil, fmt.Errorf("%w: embeddings.dimensions must be 0 to %d", ErrConfig, MaxDimensions)
 	case b.Price.In < 0 || (b.Price.In == 0 && !b.Local):
@@ -117,7 +117,7 @@ func (m *openAIEmbedder) call(ctx context.Context, texts []string) ([][]float32,
 	call, cancel := context.WithTimeoutCause(ctx, m.timeout, errTimeout)
 	defer cancel()
 	params := openai.EmbeddingNewParams{
-		Model: m.model, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
+		Model: m.model, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: hideAll(texts)},
 		EncodingFormat: openai.EmbeddingNewParamsEncodingFormatFloat,
 	}
 	if m.dimensions > 0 {

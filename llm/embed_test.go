@@ -111,7 +111,7 @@ func TestAModelThatChangesItsDimensionsIsRefused(t *testing.T) {
 	_, err := e.Embed(t.Context(), []string{"one"})
 	require.NoError(t, err)
 	_, err = e.Embed(t.Context(), []string{"one"})
-	require.ErrorContains(t, err, "makes no sense")
+	require.ErrorContains(t, err, "does not follow the protocol")
 }
 
 func TestEmbeddingFailuresSayWhatToDoAndAreSettled(t *testing.T) {

@@ -57,7 +57,7 @@ func (e *Error) message() string {
 	case ReasonKey:
 		return "the key was refused, check api_key"
 	case ReasonModel:
-		return "model or address unknown, check the model's name and base_url"
+		return "the model or the address does not exist, check the model's name and base_url"
 	case ReasonRequest:
 		return "the request was refused"
 	case ReasonQuota:
@@ -69,7 +69,7 @@ func (e *Error) message() string {
 	case ReasonTLS:
 		return "the address has no certificate that this machine trusts, check base_url and the clock"
 	case ReasonUnreachable:
-		return "nobody answers at the address, check base_url"
+		return "no server answers at the address, check base_url"
 	case ReasonTimeout:
 		return "no answer in time"
 	case ReasonServer:
@@ -77,11 +77,11 @@ func (e *Error) message() string {
 	case ReasonDisconnected:
 		return "the answer was cut off"
 	case ReasonMalformedCall:
-		return "the model wrote a tool call that nobody can read"
+		return "the model's tool call is malformed"
 	case ReasonCircuitOpen:
-		return "the provider failed too often, it is left alone for a moment"
+		return "the provider failed repeatedly, calls to it are suspended for a moment"
 	default:
-		return "the answer makes no sense, check base_url"
+		return "the answer does not follow the protocol, check base_url"
 	}
 }
 

@@ -60,7 +60,7 @@ func TestTheNextModelAnswersWhenAnotherMayDoBetter(t *testing.T) {
 
 func TestNoOtherModelGoesOnWithAnAnswerThatBegan(t *testing.T) {
 	t.Parallel()
-	for name, begun := range map[string]step{"words": says("ye"), "a call": {delta: Delta{Call: &Call{ID: "1", Name: "search"}}}} {
+	for name, begun := range map[string]step{"words": says("ye"), "a call": {delta: Delta{Call: &ToolCall{ID: "1", Name: "search"}}}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			second := calls(one(says("yes"), stop()))

@@ -147,7 +147,7 @@ func geminiContents(messages []Message) []*genai.Content {
 }
 
 // geminiCall converts a call of an earlier answer. Of parallel calls only the first has a signature.
-func geminiCall(c Call, first bool) *genai.Part {
+func geminiCall(c ToolCall, first bool) *genai.Part {
 	args := map[string]any{}
 	_ = json.Unmarshal(c.arguments(), &args) // an object, in any case
 	part := &genai.Part{FunctionCall: &genai.FunctionCall{ID: c.ID, Name: c.Name, Args: args}, ThoughtSignature: c.Signature}

@@ -44,8 +44,8 @@ type Image struct {
 	Data []byte
 }
 
-// Call is a model's request to use a tool.
-type Call struct {
+// ToolCall is a model's request to use a tool.
+type ToolCall struct {
 	ID        string // unique within a conversation; generated if the provider gives none
 	Name      string
 	Args      json.RawMessage // a JSON object; nil if Malformed is set
@@ -57,10 +57,10 @@ type Call struct {
 type Message struct {
 	Role    Role
 	Text    string
-	Images  []Image // of a user's message
-	Calls   []Call  // of an assistant's message. A tool message with the result of each must follow directly.
-	CallID  string  // of a tool's message: which call Text is the result of
-	IsError bool    // of a tool's message: the call failed, and Text says how
+	Images  []Image    // of a user's message
+	Calls   []ToolCall // of an assistant's message. A tool message with the result of each must follow directly.
+	CallID  string     // of a tool's message: which call Text is the result of
+	IsError bool       // of a tool's message: the call failed, and Text says how
 }
 
 // Tool describes a tool that a model may call.
@@ -105,7 +105,7 @@ type Usage struct {
 // Delta is a part of a streamed answer. At least one field is set.
 type Delta struct {
 	Text  string
-	Call  *Call // a complete call
+	Call  *ToolCall // a complete call
 	Stop  StopReason
 	Usage Usage  // of the whole call so far; the last one counts
 	Model string // model that answered, as "provider/model"; only set with Stop. Empty means the model that was called.
@@ -114,7 +114,7 @@ type Delta struct {
 // Response is a complete answer.
 type Response struct {
 	Text  string
-	Calls []Call
+	Calls []ToolCall
 	Stop  StopReason
 	Usage Usage
 	Model string // model that answered, as "provider/model"

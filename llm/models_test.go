@@ -258,8 +258,8 @@ func TestEachErrorHasAFix(t *testing.T) {
 		ReasonKey, ReasonModel, ReasonRequest, ReasonQuota, ReasonRateLimit, ReasonOverloaded, ReasonUnreachable, ReasonTLS, ReasonTimeout, ReasonServer,
 		ReasonDisconnected, ReasonMalformedReply, ReasonMalformedCall, ReasonCircuitOpen,
 	} {
-		require.NotEmpty(t, FixHint(failure(r)), r)
+		require.NotEmpty(t, HowToFix(failure(r)), r)
 	}
-	require.Contains(t, FixHint(&OverBudgetError{Cap: policy.CapDay}), "budget.per_day")
-	require.Empty(t, FixHint(ErrNoPrice), "its own words name the fix")
+	require.Contains(t, HowToFix(&OverBudgetError{Cap: policy.CapDay}), "budget.per_day")
+	require.Empty(t, HowToFix(ErrNoPrice), "its own words name the fix")
 }

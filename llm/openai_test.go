@@ -74,7 +74,7 @@ func TestOpenAIAsksForTools(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Response{
 		Text: "Let me look.", Stop: StopToolCalls, Usage: Usage{In: 90, Out: 20, CacheRead: 60}, Model: "openai/test-1",
-		Calls: []Call{
+		Calls: []ToolCall{
 			{ID: "call_1", Name: "search", Args: json.RawMessage(`{"words": "prices"}`)},
 			{ID: "call_2", Name: "now", Args: json.RawMessage(`{}`)},
 		},
@@ -111,7 +111,7 @@ data: [DONE]
 	res, err := Complete(t.Context(), m, asks("hi"))
 	require.NoError(t, err)
 	require.Equal(t, StopToolCalls, res.Stop)
-	require.Equal(t, []Call{
+	require.Equal(t, []ToolCall{
 		{ID: "a", Name: "x", Args: json.RawMessage(`{}`)}, {ID: "b", Name: "y", Args: json.RawMessage(`{"n":1}`)},
 	}, res.Calls)
 }
@@ -194,7 +194,7 @@ func TestOpenAIErrors(t *testing.T) {
 		"an unknown model": {
 			llmtest.Reply{Status: 404, Code: "model_not_found"},
 			Error{Reason: ReasonModel, Status: 404, Code: "model_not_found"},
-			"openai/test-1: model or address unknown, check the model's name and base_url (HTTP 404, model_not_found)",
+			"openai/test-1: the model or the address does not exist, check the model's name and base_url (HTTP 404, model_not_found)",
 		},
 		"too many requests": {
 			llmtest.Reply{Status: 429, RetryAfter: "7"},
@@ -214,15 +214,15 @@ func TestOpenAIErrors(t *testing.T) {
 		},
 		"a broken server":         {llmtest.Reply{Status: 500}, Error{Reason: ReasonServer, Status: 500, Code: "invalid_request_error"}, "problem"},
 		"a proxy's page":          {llmtest.Reply{Status: 502, Raw: "<h1>Bad gateway</h1>", Type: "text/html"}, Error{Reason: ReasonServer, Status: 502}, "problem"},
-		"an error of one word":    {llmtest.Reply{Status: 404, Raw: `{"error":"model 'x' not found"}`, Type: "application/json"}, Error{Reason: ReasonModel, Status: 404}, "unknown"},
+		"an error of one word":    {llmtest.Reply{Status: 404, Raw: `{"error":"model 'x' not found"}`, Type: "application/json"}, Error{Reason: ReasonModel, Status: 404}, "does not exist"},
 		"an endless error":        {llmtest.Reply{Status: 400, Raw: strings.Repeat("x", 1<<20)}, Error{Reason: ReasonRequest, Status: 400}, "refused"},
-		"a page instead":          {llmtest.Reply{Raw: "<html>", Type: "text/html; charset=utf-8"}, Error{Reason: ReasonMalformedReply}, "makes no sense"},
-		"a whole object instead":  {llmtest.Reply{Raw: `{"choices":[]}`, Type: "application/json"}, Error{Reason: ReasonMalformedReply}, "makes no sense"},
-		"an event of broken JSON": {llmtest.Reply{Raw: "data: {\"choices\":[{\n\n"}, Error{Reason: ReasonMalformedReply}, "makes no sense"},
+		"a page instead":          {llmtest.Reply{Raw: "<html>", Type: "text/html; charset=utf-8"}, Error{Reason: ReasonMalformedReply}, "does not follow the protocol"},
+		"a whole object instead":  {llmtest.Reply{Raw: `{"choices":[]}`, Type: "application/json"}, Error{Reason: ReasonMalformedReply}, "does not follow the protocol"},
+		"an event of broken JSON": {llmtest.Reply{Raw: "data: {\"choices\":[{\n\n"}, Error{Reason: ReasonMalformedReply}, "does not follow the protocol"},
 		"an error in the stream":  {llmtest.Reply{Raw: "data: {\"error\":{\"message\":\"" + secret + "\"}}\n\n"}, Error{Reason: ReasonServer}, "problem"},
 		"an empty stream":         {llmtest.Reply{Raw: "\n"}, Error{Reason: ReasonDisconnected}, "cut off"},
 		"an end without a reason": {llmtest.Reply{Raw: "data: [DONE]\n\n"}, Error{Reason: ReasonDisconnected}, "cut off"},
-		"an endless answer":       {llmtest.Reply{Raw: ": " + strings.Repeat(strings.Repeat(" ", 1<<20)+"\n: ", 9)}, Error{Reason: ReasonMalformedReply}, "makes no sense"},
+		"an endless answer":       {llmtest.Reply{Raw: ": " + strings.Repeat(strings.Repeat(" ", 1<<20)+"\n: ", 9)}, Error{Reason: ReasonMalformedReply}, "does not follow the protocol"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -215,9 +215,9 @@ func TestEachProtocolTrustsNoUnknownCertificate(t *testing.T) {
 func TestGeminiIsToldThatACallWasSomebodyElses(t *testing.T) {
 	t.Parallel()
 	s := llmtest.Start(t, llmtest.Say("yes"))
-	call := Call{ID: "a", Name: "now", Args: json.RawMessage(`{}`)}
+	call := ToolCall{ID: "a", Name: "now", Args: json.RawMessage(`{}`)}
 	_, err := Complete(t.Context(), dial(t, ProtocolGemini, s.Root), Request{Messages: append(user("hi"),
-		Message{Role: RoleAssistant, Calls: []Call{call}}, Message{Role: RoleTool, CallID: "a", Text: "late"})})
+		Message{Role: RoleAssistant, Calls: []ToolCall{call}}, Message{Role: RoleTool, CallID: "a", Text: "late"})})
 	require.NoError(t, err)
 	require.Equal(t, missingSignature, s.Requests()[0].Messages[1].Calls[0].Sign)
 }

@@ -29,8 +29,8 @@ type Provider struct {
 // DefaultBaseURL is the base URL of OpenAI.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
-// providerOpenAI is the prefix of embedding and speech models at servers with OpenAI's protocol.
-const providerOpenAI = "openai/"
+// openAIPrefix is the prefix of embedding and speech models at servers with OpenAI's protocol.
+const openAIPrefix = "openai/"
 
 // knownProviders lists the providers with a built-in base URL.
 var knownProviders = map[string]Provider{

@@ -11,8 +11,8 @@ import (
 const (
 	maxAttempts  = 3
 	firstBackoff = time.Second
-	// maxPause is how long a call waits for a provider that names a time. One that asks for more gets its
-	// wish: the call fails with that time in its error, and whoever made it comes back later, or asks another model.
+	// maxPause is the longest wait before a retry that a provider asked for. If it asks for longer, the call fails at once with that time in
+	// the error, and the caller decides.
 	maxPause = 30 * time.Second
 )
 

@@ -72,8 +72,8 @@ func OpenSpeech(c SpeechConfig, b Budget) (Transcriber, error) {
 		return NoSpeech{}, nil
 	}
 	c.BaseURL, c.Timeout = cmp.Or(c.BaseURL, DefaultBaseURL), cmp.Or(c.Timeout, defaultCallTimeout)
-	if name, ok := strings.CutPrefix(c.Model, providerOpenAI); !ok || name == "" {
-		return nil, fmt.Errorf("%w: the model for speech must be none or %sNAME, not %q", ErrConfig, providerOpenAI, c.Model)
+	if name, ok := strings.CutPrefix(c.Model, openAIPrefix); !ok || name == "" {
+		return nil, fmt.Errorf("%w: the model for speech must be none or %sNAME, not %q", ErrConfig, openAIPrefix, c.Model)
 	}
 	if address, err := url.Parse(c.BaseURL); err != nil || address.Host == "" {
 		return nil, fmt.Errorf("%w: the address for speech must look like %s", ErrConfig, DefaultBaseURL)
@@ -100,7 +100,7 @@ type openAITranscriber struct {
 
 func newOpenAITranscriber(c SpeechConfig) *openAITranscriber {
 	return &openAITranscriber{
-		name: c.Model, model: strings.TrimPrefix(c.Model, providerOpenAI), timeout: c.Timeout,
+		name: c.Model, model: strings.TrimPrefix(c.Model, openAIPrefix), timeout: c.Timeout,
 		audio: openai.NewAudioTranscriptionService(option.WithBaseURL(c.BaseURL), option.WithAPIKey(c.APIKey),
 			option.WithHTTPClient(newJSONClient(c.Model)), option.WithMaxRetries(0)),
 	}

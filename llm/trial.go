@@ -21,20 +21,20 @@ const trialTokens = 256
 // Try makes one small test call of a model. It is paid from the budget, but not retried, and ignores the circuit breaker.
 // If key is not empty, it replaces the provider's key.
 func (ms *Models) Try(ctx context.Context, name, key string) (TrialResult, error) {
-	offer, p, err := ms.describe(name, key)
+	info, p, err := ms.describe(name, key)
 	if err != nil {
 		return TrialResult{}, err
 	}
-	paid := &costRecorder{Ledger: ms.Budget.Ledger}
-	m, err := ms.paid(offer, p, paid) //nolint:contextcheck // it connects to nobody
+	recorder := &costRecorder{Ledger: ms.Budget.Ledger}
+	m, err := ms.paid(info, p, recorder) //nolint:contextcheck // it connects to nobody
 	if err != nil {
 		return TrialResult{}, err
 	}
-	began := time.Now()
+	start := time.Now()
 	res, err := Complete(ctx, m, Request{
 		Messages: []Message{{Role: RoleUser, Text: "Answer with one word: ready"}}, MaxTokens: trialTokens, Purpose: "test",
 	})
-	return TrialResult{Answer: res.Text, Took: time.Since(began), Cost: paid.amount}, err
+	return TrialResult{Answer: res.Text, Took: time.Since(start), Cost: recorder.amount}, err
 }
 
 // costRecorder is a Ledger that also records the settled cost.
@@ -49,8 +49,8 @@ func (r *costRecorder) Settle(ctx context.Context, id int64, s policy.Settlement
 	return r.Ledger.Settle(ctx, id, s)
 }
 
-// FixHint returns one line with the fix for a failed call. It is empty for errors that are not of this package.
-func FixHint(err error) string {
+// HowToFix returns one line that says how to fix the cause of a failed call. It is empty for errors that are not of this package.
+func HowToFix(err error) string {
 	if errors.Is(err, ErrOverBudget) {
 		return "raise budget.per_day, or wait until midnight"
 	}
@@ -60,22 +60,22 @@ func FixHint(err error) string {
 	}
 	switch e.Reason {
 	case ReasonKey:
-		return "write the provider's key into llm.api_key beside llm.model, or into its llm.providers.NAME.api_key"
+		return "write the provider's key into llm.api_key, or into llm.providers.NAME.api_key"
 	case ReasonModel:
-		return "take the model's name from its provider's list; of Ollama's, pull it first"
+		return "use a model name from the provider's list; with Ollama, pull the model first"
 	case ReasonUnreachable:
-		return "start the server that serves it, or correct its base_url"
+		return "start the model's server, or correct its base_url"
 	case ReasonTLS:
-		return "use the name that the certificate is for, https where it is spoken, and a clock that is right"
+		return "use the host name of the certificate and the right scheme (http or https), and check this machine's clock"
 	case ReasonQuota:
 		return "add credit to the account at the provider"
 	case ReasonTimeout:
 		return "raise llm.timeout, or use a smaller model"
 	case ReasonRequest:
-		return "use a model that chats: others, for embeddings or images, refuse this"
+		return "use a chat model; models for embeddings or images refuse chat requests"
 	case ReasonRateLimit, ReasonOverloaded, ReasonServer, ReasonDisconnected, ReasonCircuitOpen:
-		return "try again later; a strategy with a model of another provider answers meanwhile"
+		return "try again later, or use a strategy (llm.strategies) with a model of another provider"
 	default:
-		return "check that base_url is the address of the provider's API, and its type the protocol it speaks"
+		return "check that base_url is the address of the provider's API, and type its protocol"
 	}
 }

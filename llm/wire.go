@@ -41,8 +41,8 @@ func newJSONClient(model string) *http.Client {
 	return c
 }
 
-// transport returns only successful responses, with a size limit and activity reports. Other responses become errors of
-// this package, so that SDK errors need not be parsed.
+// transport is an HTTP transport that returns only successful responses, with a size limit and activity reports. It turns other responses into
+// errors of this package, so that SDK errors need not be parsed.
 type transport struct {
 	model     string
 	next      http.RoundTripper

@@ -21,20 +21,21 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// redirectURL is where the owner's browser ends after the login. Nothing listens there: he pastes the address from the browser.
+// redirectURL is the address to which the authorization server redirects the owner's browser. No server listens there: the owner copies the
+// address from the browser.
 const redirectURL = "http://127.0.0.1:8931/login"
 
 // LoginStore stores a sealed login for each server.
 type LoginStore interface {
 	// Load returns a server's sealed login; empty if there is none.
 	Load(ctx context.Context, server string) (string, error)
-	// Save stores a server's sealed login, whatever was there.
-	Save(ctx context.Context, server, text string) error
-	// Replace stores text if what is stored is still was. It is false if it is not.
-	Replace(ctx context.Context, server, was, text string) (bool, error)
+	// Save stores a server's sealed login in place of any other.
+	Save(ctx context.Context, server, sealed string) error
+	// Replace stores a server's sealed login if the stored one is still old. It reports whether it did.
+	Replace(ctx context.Context, server, old, sealed string) (bool, error)
 }
 
-// Logins are the owner's OAuth logins to servers, sealed with a secret that the store does not know.
+// Logins reads and writes the owner's OAuth logins to servers. They are encrypted with a secret that the store does not have.
 type Logins struct {
 	Store  LoginStore
 	Secret string
@@ -42,7 +43,7 @@ type Logins struct {
 
 // login is a token, and what is needed to refresh it.
 type login struct {
-	URL    string        `json:"url"` // of the server; a login is for this address only
+	URL    string        `json:"url"` // the server's; the login is not used for any other address
 	Client oauth2.Config `json:"client"`
 	Token  *oauth2.Token `json:"token"`
 }
@@ -53,71 +54,73 @@ var (
 	errUnsealable = errors.New("its login cannot be read with this as_token")
 )
 
-// load returns the login to a server, and text as it is stored. It returns errNoLogin, errUnsealable, or the store's error.
-func (l Logins) load(ctx context.Context, s Server) (text string, known login, err error) {
-	if text, err = l.Store.Load(ctx, s.Name); err != nil {
+// load returns the login to a server, also as it is stored. It returns errNoLogin, errUnsealable, or the store's error.
+func (l Logins) load(ctx context.Context, s Server) (sealed string, current login, err error) {
+	if sealed, err = l.Store.Load(ctx, s.Name); err != nil {
 		return "", login{}, err
 	}
-	if text == "" {
+	if sealed == "" {
 		return "", login{}, errNoLogin
 	}
-	known, err = l.unseal(s, text)
-	return text, known, err
+	current, err = l.unseal(s, sealed)
+	return sealed, current, err
 }
 
+// unseal decrypts a stored login.
 func (l Logins) unseal(s Server, text string) (login, error) {
-	box, err := l.aead()
+	aead, err := l.aead()
 	if err != nil {
 		return login{}, err
 	}
 	sealed, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(sealed) < box.NonceSize() {
+	if err != nil || len(sealed) < aead.NonceSize() {
 		return login{}, errUnsealable
 	}
-	plain, err := box.Open(nil, sealed[:box.NonceSize()], sealed[box.NonceSize():], []byte(s.Name))
+	plain, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], []byte(s.Name))
 	if err != nil {
 		return login{}, errUnsealable
 	}
-	var known login
-	if err := json.Unmarshal(plain, &known); err != nil || known.Token == nil {
+	var stored login
+	if err := json.Unmarshal(plain, &stored); err != nil || stored.Token == nil {
 		return login{}, errUnsealable
 	}
-	if known.URL != s.URL {
+	if stored.URL != s.URL {
 		return login{}, errNoLogin
 	}
-	return known, nil
+	return stored, nil
 }
 
-// save seals and stores a login, whatever was there.
-func (l Logins) save(ctx context.Context, s Server, known login) error {
-	text, err := l.seal(s, known)
+// save encrypts and stores a login in place of any other.
+func (l Logins) save(ctx context.Context, s Server, next login) error {
+	sealed, err := l.seal(s, next)
 	if err != nil {
 		return err
 	}
-	return l.Store.Save(ctx, s.Name, text)
+	return l.Store.Save(ctx, s.Name, sealed)
 }
 
-// replace stores a login in place of the one that was loaded. It is false if that is no longer stored.
-func (l Logins) replace(ctx context.Context, s Server, was string, known login) (bool, error) {
-	text, err := l.seal(s, known)
+// replace encrypts and stores a login if old is still the stored one. It reports whether it did.
+func (l Logins) replace(ctx context.Context, s Server, old string, next login) (bool, error) {
+	sealed, err := l.seal(s, next)
 	if err != nil {
 		return false, err
 	}
-	return l.Store.Replace(ctx, s.Name, was, text)
+	return l.Store.Replace(ctx, s.Name, old, sealed)
 }
 
-func (l Logins) seal(s Server, known login) (string, error) {
-	box, err := l.aead()
+// seal encrypts a login.
+func (l Logins) seal(s Server, plainLogin login) (string, error) {
+	aead, err := l.aead()
 	if err != nil {
 		return "", err
 	}
-	plain, err := json.Marshal(known)
+	plain, err := json.Marshal(plainLogin)
 	if err != nil {
 		return "", fmt.Errorf("keep the login: %w", err)
 	}
-	nonce := make([]byte, box.NonceSize())
+	nonce := make([]byte, aead.NonceSize())
 	rand.Read(nonce)
-	return base64.StdEncoding.EncodeToString(box.Seal(nonce, nonce, plain, []byte(s.Name))), nil
+	return base64.StdEncoding.EncodeToString(aead.Seal(nonce, nonce, plain, []byte(s.Name))), nil
 }
 
 func (l Logins) aead() (cipher.AEAD, error) {
@@ -135,28 +138,28 @@ func (l Logins) aead() (cipher.AEAD, error) {
 // ErrNoLogin is returned by Login for a server that needs no login.
 var ErrNoLogin = errors.New("it opens without a login")
 
-// Login logs in to a server and stores the login. show has the owner open an address in his browser, and returns the address at which
-// the browser ended. Login returns how many tools the server has.
-func Login(ctx context.Context, s Server, show func(ctx context.Context, address string) (ended string, err error)) (int, error) {
+// Login logs in to a server, stores the login and returns how many tools the server has. browse asks the owner to open an address in the
+// browser, and returns the address to which the browser was redirected.
+func Login(ctx context.Context, s Server, browse func(ctx context.Context, address string) (redirected string, err error)) (int, error) {
 	client := plainClient(s.URL, "")
-	client.Timeout = connectTimeout // of each request; the owner has all the time he needs
+	client.Timeout = connectTimeout // of each request; the owner's answer has no timeout
 	defer client.CloseIdleConnections()
-	kept := false
+	saved := false
 	var failed error
 	config := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: redirectURL, RequestRefreshToken: true, Client: client,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			ended, err := show(ctx, escapeURL(args.URL))
+			redirected, err := browse(ctx, escapeURL(args.URL))
 			if err != nil {
 				failed = err
 				return nil, err
 			}
-			result, err := parseRedirect(ended)
+			result, err := parseRedirect(redirected)
 			failed = err
 			return result, err
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
-			kept = true
+			saved = true
 			return oauth2.StaticTokenSource(token), s.Logins.save(ctx, s, login{URL: s.URL, Client: *c, Token: token})
 		},
 	}
@@ -172,7 +175,7 @@ func Login(ctx context.Context, s Server, show func(ctx context.Context, address
 		return 0, failed
 	}
 	if err != nil {
-		return 0, errors.New(problem(err))
+		return 0, errors.New(problemText(err))
 	}
 	defer session.Close()
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
@@ -180,17 +183,17 @@ func Login(ctx context.Context, s Server, show func(ctx context.Context, address
 	n := 0
 	for _, err := range session.Tools(ctx, nil) {
 		if err != nil {
-			return 0, errors.New(problem(fmt.Errorf("ask what it has: %w", err)))
+			return 0, errors.New(problemText(fmt.Errorf("ask what it has: %w", err)))
 		}
 		n++
 	}
-	if !kept {
+	if !saved {
 		return n, ErrNoLogin
 	}
 	return n, nil
 }
 
-// singleLogin logs in at most once, however often the server is tried, so that the owner is asked once and the first error is the one returned.
+// singleLogin is an OAuth handler that logs in at most once, so that the owner is asked once and the first error is returned.
 type singleLogin struct {
 	auth.OAuthHandler
 
@@ -198,6 +201,7 @@ type singleLogin struct {
 	err   error
 }
 
+// Authorize logs in with the first request and fails with all later ones.
 func (o *singleLogin) Authorize(ctx context.Context, r *http.Request, resp *http.Response) error {
 	if !o.tried {
 		o.tried, o.err = true, o.OAuthHandler.Authorize(ctx, r, resp)
@@ -210,7 +214,7 @@ func (o *singleLogin) Authorize(ctx context.Context, r *http.Request, resp *http
 	return fmt.Errorf("it refused the login that it just gave (%d)", resp.StatusCode)
 }
 
-// setClient configures the OAuth client: the one that the owner registered at the server, else multis registers itself.
+// setClient configures the OAuth client. It is the one that the owner registered at the server; without one, multis registers itself.
 func setClient(config *auth.AuthorizationCodeHandlerConfig, s Server) {
 	if s.ClientID == "" {
 		config.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
@@ -225,7 +229,7 @@ func setClient(config *auth.AuthorizationCodeHandlerConfig, s Server) {
 	}
 }
 
-// escapeURL makes an address safe for a terminal: the server wrote it, and terminals obey control characters.
+// escapeURL escapes control characters in an address, because the server wrote it and a terminal would execute them.
 func escapeURL(address string) string {
 	var b strings.Builder
 	for i := range len(address) {
@@ -238,7 +242,7 @@ func escapeURL(address string) string {
 	return b.String()
 }
 
-// parseRedirect reads the address at which the browser ended.
+// parseRedirect reads the address to which the browser was redirected.
 func parseRedirect(text string) (*auth.AuthorizationResult, error) {
 	address, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {

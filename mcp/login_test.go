@@ -159,7 +159,7 @@ func problemOf(t *testing.T, s Server) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	registry := tools.NewRegistry(tools.Tiers{})
+	registry := tools.NewRegistry(tools.TierPolicy{})
 	source := NewSource(registry, []Server{s})
 	done := make(chan struct{})
 	go func() { defer close(done); _ = source.Run(ctx) }()
@@ -283,7 +283,7 @@ func TestWhoMakesTokensNewMayBeDownOrSlow(t *testing.T) {
 	g.refreshing = nil
 	require.Empty(t, problemOf(t, server))
 
-	registry := tools.NewRegistry(tools.Tiers{})
+	registry := tools.NewRegistry(tools.TierPolicy{})
 	var slow atomic.Bool
 	stuck := make(chan struct{})
 	g.refreshing = func() int {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// loginTransport is a transport to a server that needs an OAuth login. It adds the access token, and refreshes it when it has expired or the server
-// refuses it. If that fails, its errors tell the owner to log in.
+// loginTransport is an HTTP transport to a server that needs an OAuth login. It adds the access token, and refreshes a token that has expired or
+// that the server refused. If that fails, the error says how to log in.
 type loginTransport struct {
 	bearer // to the server and to its authorization server
 
@@ -31,14 +31,14 @@ func (d *loginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		shown := r.Clone(r.Context())
-		shown.Header.Set("Authorization", "Bearer "+token)
+		authorized := r.Clone(r.Context())
+		authorized.Header.Set("Authorization", "Bearer "+token)
 		if r.GetBody != nil {
-			if shown.Body, err = r.GetBody(); err != nil {
+			if authorized.Body, err = r.GetBody(); err != nil {
 				return nil, err
 			}
 		}
-		resp, err := d.bearer.RoundTrip(shown)
+		resp, err := d.bearer.RoundTrip(authorized)
 		if err != nil || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 			return resp, err
 		}
@@ -50,60 +50,60 @@ func (d *loginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// token returns an access token that is valid now and not the refused one. A refreshed token is saved before it is used, because the older ones
-// may be revoked by then.
+// token returns a valid access token other than the refused one, which may be empty. A refreshed token is saved before it is used, because the
+// server may have revoked the older ones.
 func (d *loginTransport) token(ctx context.Context, refused string) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	for range 3 { // a login or logout may happen meanwhile
-		text, known, err := d.server.Logins.load(ctx, d.server)
+		sealed, current, err := d.server.Logins.load(ctx, d.server)
 		if errors.Is(err, errNoLogin) || errors.Is(err, errUnsealable) {
 			return "", d.needsLogin(err)
 		}
 		if err != nil {
 			return "", err
 		}
-		if known.Token.AccessToken == refused {
-			known.Token.Expiry = time.Unix(0, 1) // so that it is refreshed
+		if current.Token.AccessToken == refused {
+			current.Token.Expiry = time.Unix(0, 1) // so that it is refreshed
 		}
 		client := &http.Client{Transport: d.bearer, CheckRedirect: refuseRedirect}
-		token, err := known.Client.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), known.Token).Token()
+		token, err := current.Client.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), current.Token).Token()
 		switch {
-		case err != nil && d.isReplaced(ctx, text):
+		case err != nil && d.isReplaced(ctx, sealed):
 			continue
 		case err != nil:
-			return "", d.refreshError(err, known.Token, refused)
-		case token == known.Token:
+			return "", d.refreshError(err, current.Token, refused)
+		case token == current.Token:
 			return token.AccessToken, nil
 		}
-		known.Token = token
-		if kept, err := d.server.Logins.replace(ctx, d.server, text, known); kept || err != nil {
+		current.Token = token
+		if replaced, err := d.server.Logins.replace(ctx, d.server, sealed, current); replaced || err != nil {
 			return token.AccessToken, err
 		}
 	}
 	return "", errors.New("its login changes all the time")
 }
 
-// isReplaced reports whether a login is no longer the one that was loaded.
-func (d *loginTransport) isReplaced(ctx context.Context, was string) bool {
-	now, err := d.server.Logins.Store.Load(ctx, d.server.Name)
-	return err == nil && now != was
+// isReplaced reports whether the stored login is another one than the loaded one.
+func (d *loginTransport) isReplaced(ctx context.Context, loaded string) bool {
+	stored, err := d.server.Logins.Store.Load(ctx, d.server.Name)
+	return err == nil && stored != loaded
 }
 
-// refreshError tells why a token could not be refreshed. The server's own text is left out, because it cannot be trusted.
+// refreshError returns why a token could not be refreshed. The server's own text is left out, because it cannot be trusted.
 func (d *loginTransport) refreshError(err error, old *oauth2.Token, refused string) error {
-	said, is := errors.AsType[*oauth2.RetrieveError](err)
+	response, isResponse := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case old.RefreshToken == "" && refused != "":
 		return d.needsLogin(fmt.Errorf("it refused the login (%d)", http.StatusUnauthorized))
 	case old.RefreshToken == "":
 		return d.needsLogin(errors.New("its login is over"))
-	case is && said.Response.StatusCode < http.StatusInternalServerError && said.Response.StatusCode != http.StatusTooManyRequests:
+	case isResponse && response.Response.StatusCode < http.StatusInternalServerError && response.Response.StatusCode != http.StatusTooManyRequests:
 		return d.needsLogin(errors.New("its login is over"))
-	case is:
-		return fmt.Errorf("renew the login: it answers with %d", said.Response.StatusCode)
+	case isResponse:
+		return fmt.Errorf("renew the login: it answers with %d", response.Response.StatusCode)
 	default:
 		return fmt.Errorf("renew the login: %w", err)
 	}
@@ -115,7 +115,7 @@ type loginError struct {
 	server string
 }
 
-// Error tells why, and how to log in.
+// Error returns the reason, and the command that logs in.
 func (e *loginError) Error() string {
 	return fmt.Sprintf("%v: run multis mcp login %s where multis runs", e.why, e.server)
 }

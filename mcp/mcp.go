@@ -1,6 +1,5 @@
-// Package mcp speaks the Model Context Protocol: servers elsewhere bring tools of theirs (Source), and multis serves a few of its own
-// to other programs (Serve). What a server says of itself is a stranger's word: which of its tools need nobody's leave, the owner
-// decides.
+// Package mcp implements the Model Context Protocol: it uses the tools of other servers (Source), and serves some of multis' own tools to
+// other programs (Serve). What a server says about its tools is not trusted: the configuration decides which of them need no approval.
 package mcp
 
 import (
@@ -23,19 +22,19 @@ import (
 const (
 	// connectTimeout bounds connecting to a server, and listing its tools.
 	connectTimeout = 30 * time.Second
-	// listPeriod is how often a server's tools are listed, which also shows whether it is up.
+	// listPeriod is the time between two listings of a server's tools. A listing also shows whether the server is up.
 	listPeriod = time.Minute
 	// stableTime is how long a server must be up for its next failure to count as a first one.
 	stableTime = 5 * time.Minute
 )
 
-// pauses are how long a connection waits. Tests shorten them.
-type pauses struct {
+// delays are the waiting times of a connection. Tests shorten them.
+type delays struct {
 	change             time.Duration // before the tools of a server that says they changed are listed again
 	minRetry, maxRetry time.Duration // before a server is connected again; doubled with each failure
 }
 
-var defaultPauses = pauses{change: time.Second, minRetry: time.Second, maxRetry: time.Minute} //nolint:gochecknoglobals // a constant, were there constant structs
+var defaultDelays = delays{change: time.Second, minRetry: time.Second, maxRetry: time.Minute} //nolint:gochecknoglobals // a constant, were there constant structs
 
 // Server configures an MCP server whose tools are used.
 type Server struct {
@@ -47,6 +46,8 @@ type Server struct {
 	// Folder is the child process' working directory. PassEnv are environment variables that it inherits beside PATH, HOME and LANG.
 	Folder  string
 	PassEnv []string
+	// Env are further environment variables of the child process, and Headers are sent to URL with each request, both by name.
+	Env, Headers map[string]string
 	// Token is a bearer token for URL.
 	Token string
 	// Logins has the owner's OAuth login for URL, in place of Token; see Login. ClientID and ClientSecret are those under which multis is
@@ -55,8 +56,8 @@ type Server struct {
 	ClientID, ClientSecret string
 	// Timeout bounds one call. Defaults to a minute, which is also the maximum.
 	Timeout time.Duration
-	// Allow are patterns of the tools that are used, by the server's names for them. Defaults to all. Tools that match Read are called without
-	// approval, those that match Pin need the PIN, all others need approval.
+	// Allow, Read and Pin are patterns of the server's own names for its tools. Only tools that match Allow are used; empty means all. Tools
+	// that match Read need no approval, those that match Pin need the PIN, and all others need approval.
 	Allow, Read, Pin []string
 }
 
@@ -78,7 +79,7 @@ type Source struct {
 func NewSource(registry *tools.Registry, servers []Server) *Source {
 	s := &Source{registry: registry}
 	for _, server := range servers {
-		s.servers = append(s.servers, &connection{Server: server, pauses: defaultPauses, registry: registry, state: State{Name: server.Name, Problem: "it was not tried yet"}})
+		s.servers = append(s.servers, &connection{Server: server, delays: defaultDelays, registry: registry, state: State{Name: server.Name, Problem: "it was not tried yet"}})
 	}
 	return s
 }
@@ -98,7 +99,7 @@ func (s *Source) States() []State {
 func (s *Source) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, c := range s.servers {
-		all.Go(func() { c.maintain(ctx) })
+		all.Go(func() { c.keepConnected(ctx) })
 	}
 	all.Wait()
 	return nil
@@ -108,7 +109,7 @@ func (s *Source) Run(ctx context.Context) error {
 type connection struct {
 	Server
 
-	pauses   pauses
+	delays   delays
 	registry *tools.Registry
 
 	mu      sync.Mutex
@@ -116,35 +117,35 @@ type connection struct {
 	state   State
 }
 
-// prefix begins the names of the server's tools. No tool of multis' own has it.
+// prefix returns the prefix of the names of the server's tools. No tool of multis itself has it.
 func (c *connection) prefix() string { return c.Name + "__" }
 
-// maintain connects, and connects again after each failure.
-func (c *connection) maintain(ctx context.Context) {
+// keepConnected connects, and connects again after each failure.
+func (c *connection) keepConnected(ctx context.Context) {
 	log := zerolog.Ctx(ctx).With().Str("mcp_server", c.Name).Logger()
-	wait := c.pauses.minRetry
+	wait := c.delays.minRetry
 	for ctx.Err() == nil {
 		begin := time.Now()
-		err := c.stayConnected(ctx)
-		c.setState(nil, State{Name: c.Name, Problem: problem(err)})
+		err := c.runSession(ctx)
+		c.setState(nil, State{Name: c.Name, Problem: problemText(err)})
 		c.registry.Drop(c.prefix())
 		if ctx.Err() != nil {
 			return
 		}
 		if time.Since(begin) > stableTime {
-			wait = c.pauses.minRetry
+			wait = c.delays.minRetry
 		}
-		log.Warn().Str("error", problem(err)).Stringer("again_in", wait).Msg("Disconnected from an MCP server")
+		log.Warn().Str("error", problemText(err)).Stringer("again_in", wait).Msg("Disconnected from an MCP server")
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
 		}
-		wait = min(2*wait, c.pauses.maxRetry)
+		wait = min(2*wait, c.delays.maxRetry)
 	}
 }
 
-// stayConnected connects and returns when the connection ends. The error has the last line that the server's program wrote to stderr.
-func (c *connection) stayConnected(ctx context.Context) (err error) {
+// runSession connects and returns when the connection ends. The error has the last line that the server's program wrote to stderr.
+func (c *connection) runSession(ctx context.Context) (err error) {
 	changed := make(chan struct{}, 1)
 	client := newClient(func(context.Context, *mcp.ToolListChangedRequest) {
 		select {
@@ -191,14 +192,14 @@ func (c *connection) stayConnected(ctx context.Context) (err error) {
 		case <-changed:
 			select { // some servers change all the time
 			case <-ctx.Done():
-			case <-time.After(c.pauses.change):
+			case <-time.After(c.delays.change):
 			}
 		case <-look.C:
 		}
 	}
 }
 
-// newClient returns a client that offers servers nothing: no files, no model, no questions to the owner.
+// newClient returns a client that offers servers no capabilities: no files, no model and no questions to the owner.
 func newClient(changed func(context.Context, *mcp.ToolListChangedRequest)) *mcp.Client {
 	return mcp.NewClient(&mcp.Implementation{Name: "multis", Version: "1"}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{}, ToolListChangedHandler: changed,
@@ -250,28 +251,28 @@ func (c *connection) setState(session *mcp.ClientSession, state State) {
 	c.state.Skipped = slices.Clip(state.Skipped)
 }
 
-// openSession returns the session; nil if the server is down.
+// openSession returns the current session; nil if the server is down.
 func (c *connection) openSession() *mcp.ClientSession {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.session
 }
 
-// address matches a web address with its user, path and query.
-var address = regexp.MustCompile(`\b(https?://)(?:[^\s/?#"'\\]*@)?([^\s/?#"'\\]*)[^\s"'\\]*`)
+// addressPattern matches a web address with its user, path and query.
+var addressPattern = regexp.MustCompile(`\b(https?://)(?:[^\s/?#"'\\]*@)?([^\s/?#"'\\]*)[^\s"'\\]*`)
 
-// problem writes why a server is down, in a line for people. Of addresses it shows only the host: all else may be a secret.
-func problem(err error) string {
+// problemText returns why a server is down, as one line for people. Of an address it shows only the host, because the rest may be a secret.
+func problemText(err error) string {
 	if err == nil {
 		return "it is gone"
 	}
 	if closed, is := errors.AsType[*loginError](err); is {
 		return singleLine(closed.Error())
 	}
-	return singleLine(policy.Redact(address.ReplaceAllString(err.Error(), "$1$2")))
+	return singleLine(policy.Redact(addressPattern.ReplaceAllString(err.Error(), "$1$2")))
 }
 
-// singleLine makes a server's text safe for terminals and logs: one short line without control characters.
+// singleLine returns a server's text as one short line without control characters, which is safe for terminals and logs.
 func singleLine(s string) string { return text.Clip(text.OneLine(s), maxProblem) }
 
 const maxProblem = 200

@@ -93,7 +93,7 @@ func startSource(t *testing.T, registry *tools.Registry, servers ...Server) *Sou
 	t.Helper()
 	s := NewSource(registry, servers)
 	for _, c := range s.servers {
-		c.pauses = pauses{change: 50 * time.Millisecond, minRetry: 10 * time.Millisecond, maxRetry: 50 * time.Millisecond}
+		c.delays = delays{change: 50 * time.Millisecond, minRetry: 10 * time.Millisecond, maxRetry: 50 * time.Millisecond}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -126,7 +126,7 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { stop(); web.CloseClientConnections(); web.Close() })
-	registry := tools.NewRegistry(tools.Tiers{}, tools.Escalate{})
+	registry := tools.NewRegistry(tools.TierPolicy{}, tools.Escalate{})
 	s := startSource(t, registry, Server{
 		Name: "desk", URL: web.URL, Token: "open-sesame",
 		Allow: []string{"[a-df-z]*", "echo"}, Read: []string{"echo", "long", "fail", "slow", "picture", "big"}, Pin: []string{"die"},
@@ -137,7 +137,7 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	for _, spec := range registry.All() {
 		names = append(names, spec.Name)
 		require.LessOrEqual(t, len(spec.Description), maxDescription+60, spec.Name)
-		require.Equal(t, spec.Name != "escalate", spec.Foreign, spec.Name)
+		require.Equal(t, spec.Name != "escalate", spec.External, spec.Name)
 	}
 	require.Equal(t, []string{"desk__die", "desk__echo", "desk__fail", "desk__long", "desk__picture", "desk__slow", "desk__wipe", "escalate"}, names, "env was not allowed")
 	skipped := strings.Join(s.States()[0].Skipped, "\n")
@@ -148,7 +148,7 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	require.Equal(t, tools.CodeApproval, call(t, registry, "desk__wipe", `{}`, false).Code, "what the owner did not call harmless is asked about")
 	require.Zero(t, wiped.Load())
 	require.Equal(t, "wiped", call(t, registry, "desk__wipe", `{}`, true).ForLLM)
-	require.Equal(t, tools.CodeRefused, call(t, registry, "desk__die", `{}`, true).Code, "there is no PIN yet")
+	require.Equal(t, tools.CodeApproval, call(t, registry, "desk__die", `{}`, true).Code, "a yes without the PIN is not enough")
 	failed := call(t, registry, "desk__fail", `{}`, false)
 	require.True(t, failed.IsError)
 	require.Equal(t, "no such thing", failed.ForLLM)
@@ -188,7 +188,7 @@ func TestACallThatNobodyAnsweredIsToldAndNotRepeated(t *testing.T) {
 		}
 	}))
 	t.Cleanup(func() { close(release); web.CloseClientConnections(); web.Close() })
-	registry := tools.NewRegistry(tools.Tiers{})
+	registry := tools.NewRegistry(tools.TierPolicy{})
 	s := startSource(t, registry, Server{Name: "desk", URL: web.URL, Allow: []string{"wipe", "slow", "echo"}, Read: []string{"echo"}})
 	for i, code := range []int{0, http.StatusBadGateway, http.StatusInternalServerError} {
 		waitForTools(t, s, 3)
@@ -212,10 +212,10 @@ func TestACallThatNobodyAnsweredIsToldAndNotRepeated(t *testing.T) {
 func TestACallIsUndoneOnlyWhenThatIsCertain(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF}, &loginError{why: errNoLogin}} {
-		require.True(t, isCertainlyNotDone(fmt.Errorf("calling: %w", err)), err)
+		require.True(t, isNotExecuted(fmt.Errorf("calling: %w", err)), err)
 	}
 	for _, err := range []error{&jsonrpc.Error{Code: codeRejected}, &net.OpError{Op: "read", Err: io.EOF}, io.EOF, mcp.ErrConnectionClosed} {
-		require.False(t, isCertainlyNotDone(fmt.Errorf("calling: %w", err)), err)
+		require.False(t, isNotExecuted(fmt.Errorf("calling: %w", err)), err)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestAServerThatSaysTooMuchIsCutShort(t *testing.T) {
 	}
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
-	wordy := startSource(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "wordy", URL: web.URL})
+	wordy := startSource(t, tools.NewRegistry(tools.TierPolicy{}), Server{Name: "wordy", URL: web.URL})
 	waitForTools(t, wordy, 6)
 	require.Len(t, wordy.States()[0].Skipped, 4)
 	require.Contains(t, wordy.States()[0].Skipped[0], "tool6: more than 100000 bytes said of all tools")
@@ -238,16 +238,43 @@ func TestAServerThatDiesComesBackAndIsNotOfferedMeanwhile(t *testing.T) {
 	t.Setenv(asServer, "1")
 	t.Setenv("MULTIS_TEST_PASSED", "passed")
 	t.Setenv("MULTIS_TEST_SECRET", "hunter2")
-	registry := tools.NewRegistry(tools.Tiers{})
-	s := startSource(t, registry, Server{Name: "own", Command: []string{os.Args[0]}, PassEnv: []string{asServer, "MULTIS_TEST_PASSED"}, Read: []string{"*"}})
+	registry := tools.NewRegistry(tools.TierPolicy{})
+	s := startSource(t, registry, Server{Name: "own", Command: []string{os.Args[0]}, PassEnv: []string{asServer, "MULTIS_TEST_PASSED"}, Env: map[string]string{"OWN_KEY": "its-own-key"}, Read: []string{"*"}})
 	waitForTools(t, s, 8)
 	env := call(t, registry, "own__env", `{}`, false).ForLLM
 	require.Contains(t, env, "MULTIS_TEST_PASSED=passed")
+	require.Contains(t, env, "OWN_KEY=its-own-key")
 	require.NotContains(t, env, "hunter2", "it gets what it was given, and no more")
 	require.True(t, call(t, registry, "own__die", `{}`, false).IsError)
 	require.Eventually(t, func() bool { return s.States()[0].Problem != "" && len(registry.All()) == 0 }, time.Minute, time.Millisecond)
 	waitForTools(t, s, 8)
 	require.JSONEq(t, `{}`, call(t, registry, "own__echo", `{}`, false).ForLLM)
+}
+
+func TestTheHeadersOfAServerAreSentToItAlone(t *testing.T) {
+	t.Parallel()
+	var got, other atomic.Int32
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return testServer(nil, nil) }, nil)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("X-Key") == "its-key":
+			got.Add(1)
+		case r.Header.Get("X-Key") == "":
+			other.Add(1)
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
+	s := startSource(t, tools.NewRegistry(tools.TierPolicy{}), Server{Name: "far", URL: web.URL, Headers: map[string]string{"x-key": "its-key"}})
+	waitForTools(t, s, 8)
+	require.Positive(t, got.Load())
+	require.Zero(t, other.Load())
+	client := plainClient(web.URL, "")
+	client.Transport = withHeaders{client.Transport, web.URL, map[string]string{"X-Key": "its-key"}}
+	resp, err := client.Get(web.URL + "/.well-known/oauth-authorization-server")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.EqualValues(t, 1, other.Load())
 }
 
 func TestAServerThatChangesAllTheTimeIsNotAskedAllTheTime(t *testing.T) {
@@ -267,14 +294,14 @@ func TestAServerThatChangesAllTheTimeIsNotAskedAllTheTime(t *testing.T) {
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
 	begin := time.Now()
-	source := startSource(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "restless", URL: web.URL})
+	source := startSource(t, tools.NewRegistry(tools.TierPolicy{}), Server{Name: "restless", URL: web.URL})
 	require.Eventually(t, func() bool { return asked.Load() >= 3 }, time.Minute, 5*time.Millisecond, "what changes is looked at")
-	require.GreaterOrEqual(t, time.Since(begin), 2*source.servers[0].pauses.change)
+	require.GreaterOrEqual(t, time.Since(begin), 2*source.servers[0].delays.change)
 }
 
 func TestAServerThatIsNotThereSaysWhy(t *testing.T) {
 	t.Parallel()
-	registry := tools.NewRegistry(tools.Tiers{})
+	registry := tools.NewRegistry(tools.TierPolicy{})
 	s := startSource(t, registry, Server{Name: "gone", Command: []string{"/nonexistent/server"}}, Server{Name: "false", Command: []string{"false"}},
 		Server{Name: "unset", Command: []string{"sh", "-c", "echo starting >&2; echo 'Error: \033[1mGITHUB_TOKEN\033[0m is not set, nor is api_key=sk-proj-abcdefghijklmnopqrstuvwxyz0123' >&2; echo >&2; exit 1"}})
 	for i := range 3 {
@@ -292,7 +319,7 @@ func TestOnlyWhoKnowsTheTokenIsServedAndOnlyWithLooking(t *testing.T) {
 	st := storetest.New(t)
 	_, err := knowledge.New(st).Index(ctx, knowledge.File{Name: "margins.md", Data: []byte("# Margins\n\nThe piano margin is 40 percent.\n"), Role: policy.Admin})
 	require.NoError(t, err)
-	registry := tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{Search: search.New(st)}, tools.Escalate{}, tools.AuditSummary{Store: st})
+	registry := tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: search.New(st)}, tools.Escalate{}, tools.AuditSummary{Store: st})
 	web := httptest.NewServer(Serve(ctx, registry, "open-sesame", "1"))
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
 	for _, token := range []string{"", "Bearer ", "Bearer wrong", "open-sesame"} {
@@ -316,8 +343,8 @@ func TestOnlyWhoKnowsTheTokenIsServedAndOnlyWithLooking(t *testing.T) {
 	require.Equal(t, "search_docs", list.Tools[0].Name)
 	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "search_docs", Arguments: map[string]string{"query": "piano margin"}})
 	require.NoError(t, err)
-	require.Contains(t, textOf(res), "The piano margin is 40 percent.")
-	require.Contains(t, textOf(res), "[margins.md")
+	require.Contains(t, resultText(res), "The piano margin is 40 percent.")
+	require.Contains(t, resultText(res), "[margins.md")
 	_, err = session.CallTool(ctx, &mcp.CallToolParams{Name: "audit_summary"})
 	require.Error(t, err)
 	none := httptest.NewServer(Serve(ctx, registry, "", "1"))
@@ -333,7 +360,7 @@ func TestOnlyWhoKnowsTheTokenIsServedAndOnlyWithLooking(t *testing.T) {
 
 func TestOfAServersAddressTheHostAloneIsShown(t *testing.T) {
 	t.Parallel()
-	s := startSource(t, tools.NewRegistry(tools.Tiers{}), Server{Name: "dead", URL: "http://anna:hunter2@127.0.0.1:1/s/secret-path/mcp?key=secret-query"})
+	s := startSource(t, tools.NewRegistry(tools.TierPolicy{}), Server{Name: "dead", URL: "http://anna:hunter2@127.0.0.1:1/s/secret-path/mcp?key=secret-query"})
 	require.Eventually(t, func() bool { return strings.Contains(s.States()[0].Problem, "http://127.0.0.1:1") }, time.Minute, 10*time.Millisecond)
 	for _, secret := range []string{"anna", "hunter2", "secret"} {
 		require.NotContains(t, s.States()[0].Problem, secret)
@@ -344,6 +371,6 @@ func TestOfAServersAddressTheHostAloneIsShown(t *testing.T) {
 		`redirect to http://[::1]:80/p failed`:      `redirect to http://[::1]:80 failed`,
 		`the key api_key=abcdef0123456789 is wrong`: `the key api_key=[secret] is wrong`,
 	} {
-		require.Equal(t, want, problem(errors.New(said)))
+		require.Equal(t, want, problemText(errors.New(said)))
 	}
 }

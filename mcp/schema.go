@@ -13,13 +13,13 @@ import (
 // maxSchema is the size of the largest schema of a tool's arguments, in bytes.
 const maxSchema = 16_000
 
-// argumentName matches the names of arguments that providers accept.
-var argumentName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+// argumentNamePattern matches the names of arguments that providers accept.
+var argumentNamePattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// portableSchema converts a server's schema of a tool's arguments to a form that every provider accepts. A provider refuses every request that offers
-// a tool with a schema it does not accept. Rules that are left out are still checked by the server.
-func portableSchema(said any) (json.RawMessage, error) {
-	raw, err := json.Marshal(said)
+// portableSchema converts a server's schema of a tool's arguments to a form that every provider of models accepts. With any other schema, a
+// provider refuses the whole request. The server still checks the rules that are left out.
+func portableSchema(declared any) (json.RawMessage, error) {
+	raw, err := json.Marshal(declared)
 	if err != nil {
 		return nil, errors.New("its schema cannot be read")
 	}
@@ -47,7 +47,7 @@ func portableSchema(said any) (json.RawMessage, error) {
 	}
 	_ = json.Unmarshal(schema["properties"], &properties) // it was parsed above, and may be missing
 	for name := range properties {
-		if !argumentName.MatchString(name) {
+		if !argumentNamePattern.MatchString(name) {
 			return nil, fmt.Errorf("its argument %.60q is too long, or has signs in it", name)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/policy"
+	"multis/policy/rules"
 	"multis/tools"
 )
 
@@ -22,9 +23,10 @@ var servedTools = []string{"search_docs", "recall_memory"} //nolint:gochecknoglo
 // maxRequest is the size of the largest request, in bytes.
 const maxRequest = 1 << 20
 
-// Serve returns an MCP server with which programs that know the token search what the owner may search. An empty token serves nobody.
+// Serve returns an MCP server with which programs that have the token search everything that the owner may search. With an empty token it refuses
+// all requests.
 func Serve(ctx context.Context, registry *tools.Registry, token, version string) http.Handler {
-	caller := tools.Caller{Owner: true, Scope: policy.OwnerScope(), Allow: servedTools}
+	caller := tools.Caller{Owner: true, Surface: rules.SurfaceMCP, Scope: policy.OwnerScope(), Allow: servedTools}
 	server := mcp.NewServer(&mcp.Implementation{Name: "multis", Version: version}, nil)
 	var calls atomic.Int64
 	for _, spec := range registry.All() {
@@ -39,8 +41,8 @@ func Serve(ctx context.Context, registry *tools.Registry, token, version string)
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxRequest})
 	log := zerolog.Ctx(ctx)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		shown, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !is || token == "" || subtle.ConstantTimeCompare([]byte(shown), []byte(token)) != 1 {
+		presented, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !isBearer || token == "" || subtle.ConstantTimeCompare([]byte(presented), []byte(token)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token is needed", http.StatusUnauthorized)
 			return
@@ -49,7 +51,7 @@ func Serve(ctx context.Context, registry *tools.Registry, token, version string)
 	})
 }
 
-// serveCall makes one call.
+// serveCall makes one call and converts its result.
 func serveCall(ctx context.Context, registry *tools.Registry, call tools.Call) (*mcp.CallToolResult, error) {
 	if len(call.Args) == 0 {
 		call.Args = json.RawMessage("{}")

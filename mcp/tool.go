@@ -15,10 +15,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"multis/policy/rules"
 	"multis/tools"
 )
 
-// The limits of what a server says of itself.
+// The limits of a server's tools and results.
 const (
 	maxTools       = 64
 	maxDescription = 2000
@@ -26,23 +27,24 @@ const (
 	maxText        = 64_000  // of one result; the registry cuts it further
 )
 
-// toolName matches the names that providers accept.
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+// toolNamePattern matches the names that providers accept.
+var toolNamePattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // tool is a tool of a server's.
 type tool struct {
-	from *connection
+	conn *connection
 	name string // the server's name for it
 	spec tools.Spec
 }
 
-// newTool returns a tool as the server describes it. It is nil if the tool cannot be used, for a reason, or, without one, if Allow does not match.
-func (c *connection) newTool(t *mcp.Tool) (*tool, string) {
+// newTool returns a tool as the server describes it. It returns nil with a problem if the tool cannot be used, and nil without one if Allow does
+// not match.
+func (c *connection) newTool(t *mcp.Tool) (_ *tool, problem string) {
 	if len(c.Allow) > 0 && !matchesAny(c.Allow, t.Name) {
 		return nil, ""
 	}
 	name := c.prefix() + t.Name
-	if !toolName.MatchString(name) {
+	if !toolNamePattern.MatchString(name) {
 		return nil, fmt.Sprintf("%.60q: its name is too long, or has signs in it", t.Name)
 	}
 	schema, err := portableSchema(t.InputSchema)
@@ -56,9 +58,13 @@ func (c *connection) newTool(t *mcp.Tool) (*tool, string) {
 	case matchesAny(c.Read, t.Name):
 		tier = tools.Read
 	}
-	return &tool{from: c, name: t.Name, spec: tools.Spec{
-		Name: name, Description: tools.Clip(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription), Schema: schema, Tier: tier, Effect: tier != tools.Read,
-		Foreign: true,
+	class := rules.ClassOutward // what it does is not known
+	if tier == tools.Read {
+		class = rules.ClassRead // the owner says that it only reads
+	}
+	return &tool{conn: c, name: t.Name, spec: tools.Spec{
+		Name: name, Description: tools.Clip(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription), Schema: schema, Tier: tier, Class: class, HasEffect: tier != tools.Read,
+		External: true,
 	}}, ""
 }
 
@@ -69,11 +75,11 @@ func (t *tool) Spec() tools.Spec { return t.spec }
 
 // Run has the server carry out the call.
 func (t *tool) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
-	session := t.from.openSession()
+	session := t.conn.openSession()
 	if session == nil {
 		return tools.Failed("The server that has this tool is not there now.", true), nil
 	}
-	calling, cancel := context.WithTimeoutCause(ctx, t.from.callTimeout(), errCallTimeout)
+	calling, cancel := context.WithTimeoutCause(ctx, t.conn.callTimeout(), errCallTimeout)
 	defer cancel()
 	args := c.Args
 	if len(args) == 0 {
@@ -84,36 +90,36 @@ func (t *tool) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
 	case ctx.Err() != nil:
 		return tools.Result{}, ctx.Err()
 	case err != nil && errors.Is(context.Cause(calling), errCallTimeout):
-		return t.unanswered("The server took too long.", tools.CodeTimeout), nil
-	case err != nil && !isCertainlyNotDone(err):
-		return t.unanswered("The server was lost before it answered: "+problem(err)+".", tools.CodeFailed), nil
+		return t.unansweredResult("The server took too long.", tools.CodeTimeout), nil
+	case err != nil && !isNotExecuted(err):
+		return t.unansweredResult("The server was lost before it answered: "+problemText(err)+".", tools.CodeFailed), nil
 	case err != nil:
-		return tools.Failed("The server did not do it: "+problem(err), false), nil
+		return tools.Failed("The server did not do it: "+problemText(err), false), nil
 	}
-	text := textOf(res)
+	text := resultText(res)
 	if res.IsError {
 		return tools.Failed(text, false), nil
 	}
 	return tools.Result{ForLLM: text, ForUser: "used " + t.spec.Name}, nil
 }
 
-// unanswered returns the result of a call that was sent and not answered. A tool that only reads can be called again.
-func (t *tool) unanswered(why string, code tools.Code) tools.Result {
-	if t.spec.Effect {
+// unansweredResult returns the result of a call that was sent and got no answer. A tool that only reads can be called again.
+func (t *tool) unansweredResult(why string, code tools.Code) tools.Result {
+	if t.spec.HasEffect {
 		return tools.UnknownOutcome(t.spec.Name, why)
 	}
 	return tools.Result{ForLLM: why, IsError: true, Code: code, Retriable: true}
 }
 
-// codeRejected is the SDK's own code for a request that it could not send, or that got an answer outside of the protocol. It does not tell which.
+// codeRejected is the SDK's code for a request that it could not send, or whose answer violates the protocol. The code does not say which.
 const codeRejected = -32005
 
-// isCertainlyNotDone reports whether a call was certainly not carried out: the server says so, or never received it.
-func isCertainlyNotDone(err error) bool {
-	said, answered := errors.AsType[*jsonrpc.Error](err)
-	network, lost := errors.AsType[*net.OpError](err)
-	_, closed := errors.AsType[*loginError](err)
-	return answered && said.Code != codeRejected || lost && network.Op == "dial" || closed
+// isNotExecuted reports whether a call was certainly not executed: the server says so, or never received it.
+func isNotExecuted(err error) bool {
+	response, isResponse := errors.AsType[*jsonrpc.Error](err)
+	network, isNetwork := errors.AsType[*net.OpError](err)
+	_, needsLogin := errors.AsType[*loginError](err)
+	return isResponse && response.Code != codeRejected || isNetwork && network.Op == "dial" || needsLogin
 }
 
 var errCallTimeout = errors.New("the call took too long")
@@ -125,8 +131,8 @@ func (c *connection) callTimeout() time.Duration {
 	return time.Minute
 }
 
-// textOf writes a result as text for a model.
-func textOf(res *mcp.CallToolResult) string {
+// resultText returns a result as text for a model.
+func resultText(res *mcp.CallToolResult) string {
 	var parts []string
 	for _, content := range res.Content {
 		switch content := content.(type) {

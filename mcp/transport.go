@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,16 +25,19 @@ import (
 // maxBody is the size of a server's largest response, in bytes.
 const maxBody = 16 << 20
 
-// exitTimeout is how long a program may take to exit by itself.
+// exitTimeout is how long a program may take to exit before it is killed.
 const exitTimeout = 2 * time.Second
 
-// transport returns the transport to the server. end, which may be called twice, closes it, kills the program, and returns the last line that
-// it wrote to stderr.
-func (c *connection) transport() (way mcp.Transport, end func() (last string)) {
+// transport returns the transport to the server. end closes it, kills the server's program, if there is one, and returns the last line that the
+// program wrote to stderr. end may be called twice.
+func (c *connection) transport() (_ mcp.Transport, end func() (last string)) {
 	if c.URL != "" {
 		client := plainClient(c.URL, c.Token)
 		if c.Logins != nil {
 			client.Transport = &loginTransport{bearer: newBearer(c.URL, ""), server: c.Server}
+		}
+		if len(c.Headers) > 0 {
+			client.Transport = withHeaders{client.Transport, c.URL, c.Headers}
 		}
 		return &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: client, MaxRetries: -1, MaxEventSize: maxBody}, func() string {
 			client.CloseIdleConnections()
@@ -42,12 +47,15 @@ func (c *connection) transport() (way mcp.Transport, end func() (last string)) {
 	cmd := exec.Command(c.Command[0], c.Command[1:]...) //nolint:noctx // it ends with the session, and end kills it
 	cmd.Dir = c.Folder
 	for _, name := range append([]string{"PATH", "HOME", "LANG"}, c.PassEnv...) {
-		if value, is := os.LookupEnv(name); is {
+		if value, isSet := os.LookupEnv(name); isSet {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
 	}
-	said := &tail{}
-	cmd.Stderr = said
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		cmd.Env = append(cmd.Env, name+"="+c.Env[name])
+	}
+	stderr := &tail{}
+	cmd.Stderr = stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that what it starts can be killed with it
 	cmd.WaitDelay = exitTimeout
 	var once sync.Once
@@ -57,11 +65,11 @@ func (c *connection) transport() (way mcp.Transport, end func() (last string)) {
 				_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have exited
 			}
 		})
-		return policy.Redact(said.line())
+		return policy.Redact(stderr.lastLine())
 	}
 }
 
-// plainClient returns a client for the server at an address, with its token if there is one. It follows no redirects.
+// plainClient returns an HTTP client for the server at an address. It sends the token unless that is empty, and follows no redirects.
 func plainClient(address, token string) *http.Client {
 	return &http.Client{Transport: newBearer(address, token), CheckRedirect: refuseRedirect}
 }
@@ -69,13 +77,40 @@ func plainClient(address, token string) *http.Client {
 // refuseRedirect makes a client return redirects instead of following them.
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// bearer is a transport that adds a token and limits the size of responses.
+// withHeaders is an HTTP transport that adds headers to requests to the server itself, not to those to its authorization server.
+type withHeaders struct {
+	next    http.RoundTripper
+	address string
+	headers map[string]string
+}
+
+// RoundTrip sends a request with the headers.
+func (w withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.TrimRight(r.URL.String(), "/") != strings.TrimRight(w.address, "/") {
+		return w.next.RoundTrip(r)
+	}
+	r = r.Clone(r.Context())
+	for name, value := range w.headers {
+		r.Header.Set(name, value)
+	}
+	return w.next.RoundTrip(r)
+}
+
+// CloseIdleConnections is called by http.Client.
+func (w withHeaders) CloseIdleConnections() {
+	if next, ok := w.next.(interface{ CloseIdleConnections() }); ok {
+		next.CloseIdleConnections()
+	}
+}
+
+// bearer is an HTTP transport that adds a token and limits the size of responses.
 type bearer struct {
 	token string
 	local bool // the server is on this machine
 	next  *http.Transport
 }
 
+// newBearer returns the transport to the server at an address. It refuses connections to addresses that the server may not name.
 func newBearer(address, token string) bearer {
 	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	at, err := url.Parse(address)
@@ -104,12 +139,13 @@ func newBearer(address, token string) bearer {
 	return b
 }
 
-// errLocalAddress is returned for an address of this machine that a server elsewhere names as its authorization server.
+// errLocalAddress is returned when a remote server names an address of this machine as its authorization server.
 var errLocalAddress = errors.New("it names an address of the machine that multis runs on")
 
 // CloseIdleConnections is called by http.Client.
 func (b bearer) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
+// RoundTrip sends a request with the token.
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !b.local && fetch.IsLoopback(r.URL.Hostname()) {
 		return nil, errLocalAddress
@@ -125,14 +161,16 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// tail is a writer that keeps the last bytes written.
+// tail is a writer that keeps the last bytes that were written to it.
 type tail struct {
 	mu   sync.Mutex
 	last []byte
 }
 
+// tailSize is how many bytes a tail keeps.
 const tailSize = 2000
 
+// Write appends p and drops what is older than tailSize bytes.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,8 +181,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line returns the last line that is not blank.
-func (t *tail) line() string {
+// lastLine returns the last line that is not blank.
+func (t *tail) lastLine() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(string(t.last)), "\n")

@@ -236,10 +236,10 @@ func (m *Memory) waitingChats(ctx context.Context) (map[store.ChatID]bool, error
 	return waits, err
 }
 
-// LastMeaningful returns the last message that is not just a contact's thanks or greeting. said are messages of one chat, the oldest first.
-// byContact skips the messages of others. False: there is none.
-func LastMeaningful(said []store.Message, byContact bool) (store.Message, bool) {
-	for _, s := range slices.Backward(said) {
+// LastMeaningful returns the last message that is not just a contact's thanks or greeting. The messages are of one chat, the oldest first.
+// byContact skips the messages of others. It returns false if there is no such message.
+func LastMeaningful(messages []store.Message, byContact bool) (store.Message, bool) {
+	for _, s := range slices.Backward(messages) {
 		switch {
 		case s.Author != policy.AuthorContact:
 			if !byContact {

@@ -32,7 +32,7 @@ func (m *Memory) DueCaptures(ctx context.Context) ([]store.ChatID, error) {
 	if m.ModelOf == nil && m.Model.Name() == (llm.None{}).Name() {
 		return nil, nil
 	}
-	return store.DueCaptures(ctx, m.Store.DB(), m.Rules.Threshold, m.Rules.Minimum, m.Now().Add(-m.Rules.Quiet), maxDueCaptures)
+	return store.DueCaptures(ctx, m.Store.DB(), m.Settings.Threshold, m.Settings.Minimum, m.Now().Add(-m.Settings.Quiet), maxDueCaptures)
 }
 
 // Capture takes notes of the messages of a chat since the last capture. last says that no other attempt follows: if it fails, the chat
@@ -79,8 +79,13 @@ func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
 	if err != nil || len(messages) == 0 {
 		return err
 	}
+	lastMessage := slices.Max(idsOf(messages))
+	messages = m.readable(messages)
 	current := slices.Clone(notes[:min(len(notes), maxShownNotes)])
-	resp, err := llm.Complete(ctx, m.modelOf(chat), captureRequest(cmp.Or(strings.TrimSpace(m.Rules.Skill()), captureSkill), chat, messages, current, m.Now().In(m.Zone)))
+	if len(messages) == 0 {
+		return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error { return m.write(ctx, tx, chat, known, captureInput{lastMessage: lastMessage}) })
+	}
+	resp, err := llm.Complete(ctx, m.modelOf(chat), captureRequest(cmp.Or(strings.TrimSpace(m.Settings.Skill()), captureSkill), chat, messages, current, m.Now().In(m.Zone)))
 	if err != nil {
 		return err
 	}
@@ -90,15 +95,26 @@ func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
 	}
 	breakNoteLinks(taken, messages, current)
 	return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error {
-		return m.write(ctx, tx, chat, known, captureInput{messages: messages, taken: taken, offered: current})
+		return m.write(ctx, tx, chat, known, captureInput{messages: messages, lastMessage: lastMessage, taken: taken, offered: current})
 	})
 }
 
 // captureInput is what a model has read for a capture and the notes that it took.
 type captureInput struct {
-	messages []store.Message
-	taken    []extractedNote
-	offered  []store.Note
+	messages    []store.Message
+	lastMessage store.MessageID // the newest message of the capture, which may be none of messages
+	taken       []extractedNote
+	offered     []store.Note
+}
+
+// readable returns the messages that a model may read.
+func (m *Memory) readable(messages []store.Message) []store.Message {
+	if !m.Settings.SkipInjections {
+		return messages
+	}
+	return slices.DeleteFunc(messages, func(msg store.Message) bool {
+		return msg.Author.Capped() && policy.ScoreInjection(msg.Body, policy.InjectionRate{}).Verdict() == policy.InjectionBlock
+	})
 }
 
 // write stores a capture, all or nothing. The scope of the transaction is that of the chat: whatever a contact wrote and a model made of it
@@ -120,13 +136,12 @@ func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before
 	} else if err != nil {
 		return err
 	}
-	lastMessage := slices.Max(idsOf(b.messages))
 	if len(b.taken) > 0 {
-		if err := m.writeSection(ctx, tx, chat, lastMessage, b); err != nil {
+		if err := m.writeSection(ctx, tx, chat, b.lastMessage, b); err != nil {
 			return err
 		}
 	}
-	return store.MarkCaptured(ctx, tx, chat.ID, lastMessage, keepAfterCapture)
+	return store.MarkCaptured(ctx, tx, chat.ID, b.lastMessage, keepAfterCapture)
 }
 
 // writeSection stores the notes of a capture, marks the notes that they replace, and indexes them.
@@ -173,7 +188,7 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	if err := jobs.Emit(ctx, tx, policy.HookCapture, strconv.FormatInt(int64(section), 10)); err != nil {
 		return err
 	}
-	return store.PruneNotes(ctx, tx, role, m.Rules.Sections)
+	return store.PruneNotes(ctx, tx, role, m.Settings.Sections)
 }
 
 // writeNote stores a note by its placement and returns the note as it is stored.

@@ -27,7 +27,7 @@ type Exported struct {
 const exportPage = 1000
 
 // Export writes chats as a zip file, in the format that package transcript reads: for each chat a folder with memory.md, profile.json and
-// log/YYYY-MM-DD.md. Days are those of the owner's time zone. The logs go back Rules.LogDays.
+// log/YYYY-MM-DD.md. Days are those of the owner's time zone. The logs go back Settings.LogDays.
 func (m *Memory) Export(ctx context.Context, w io.Writer, chats []store.Chat) (Exported, error) {
 	var done Exported
 	z := zip.NewWriter(w)
@@ -116,11 +116,11 @@ func (e *exporter) profile(context.Context) error {
 
 // log writes the messages, a file for each day.
 func (e *exporter) log(ctx context.Context) error {
-	since := e.midnightDaysAgo(e.Rules.LogDays)
+	since := e.midnightDaysAgo(e.Settings.LogDays)
 	var w io.Writer
 	var day string
 	for after := (store.Message{}); ; {
-		page, err := store.LogOf(ctx, e.Store.DB(), e.chat.ID, since, after, exportPage)
+		page, err := store.MessagesOfChat(ctx, e.Store.DB(), e.chat.ID, since, after, exportPage)
 		if err != nil || len(page) == 0 {
 			return err
 		}

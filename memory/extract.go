@@ -109,8 +109,8 @@ func withoutQuotes(m store.Message) string {
 // errMalformed is returned by parseNotes and parseBullets for an answer in another format.
 var errMalformed = errors.New("the model's notes cannot be read")
 
-// parseNotes parses a model's answer to captureRequest, strictly, because notes are trusted for a long time. count is the number of messages
-// in the request. No notes means that nothing was worth one.
+// parseNotes parses a model's answer to captureRequest, strictly, because notes are trusted for a long time. count is the number of messages in
+// the request. It returns no notes if the model found nothing worth noting.
 func parseNotes(answer string, count int) ([]extractedNote, error) {
 	object, ok := text.JSONObject(answer)
 	if !ok {

@@ -20,9 +20,9 @@ const (
 	forgetChatBatch = 2000
 )
 
-// About returns all that is stored about a topic: everything that contains each of its words, in any inflection where the text is
+// FindTopic returns all that is stored about a topic: everything that contains each of its words, in any inflection where the text is
 // indexed. An empty topic matches nothing.
-func (m *Memory) About(ctx context.Context, topic string) (store.TopicRows, error) {
+func (m *Memory) FindTopic(ctx context.Context, topic string) (store.TopicRows, error) {
 	return m.Store.FindTopic(ctx, store.Topic{Words: strings.Fields(topic), Text: search.IndexText("", "", topic)}, MaxTopic+1)
 }
 
@@ -36,7 +36,7 @@ func (m *Memory) BeginForgetting(ctx context.Context, tx store.Tx, f store.Forge
 			}
 		}
 		var err error
-		if f.Remaining.Messages, err = store.MessagesElsewhere(ctx, tx, f.Remaining.Chats); err != nil {
+		if f.Remaining.Messages, err = store.MessagesOfContactsInOtherChats(ctx, tx, f.Remaining.Chats); err != nil {
 			return err
 		}
 	}

@@ -111,9 +111,9 @@ func (m *Memory) importNotes(ctx context.Context, chat store.Chat, sections []tr
 // retentionStart returns the time before which messages of a chat are deleted by the next Retain.
 func (m *Memory) retentionStart(chat store.Chat) time.Time {
 	if chat.Kind == policy.KindAdmin {
-		return m.midnightDaysAgo(m.Rules.OwnerDays)
+		return m.midnightDaysAgo(m.Settings.OwnerDays)
 	}
-	return m.midnightDaysAgo(m.Rules.Days)
+	return m.midnightDaysAgo(m.Settings.Days)
 }
 
 // authors returns a function that maps the senders of a file to authors.
@@ -153,7 +153,8 @@ func senderNames(senders map[string]bool) []string {
 	return names
 }
 
-// ImportedChat returns the chat for a conversation that no bridge has, and creates it if needed. Nothing can be sent there.
+// ImportedChat returns the chat of an imported conversation that belongs to no bridge. It creates the chat if it is missing. Nothing can be
+// sent there.
 func (m *Memory) ImportedChat(ctx context.Context, channel, name string) (store.Chat, error) {
 	var chat store.Chat
 	err := m.Store.InTx(ctx, func(tx store.Tx) (err error) {

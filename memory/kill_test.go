@@ -83,7 +83,7 @@ func captureKilled(t *testing.T, at int) string {
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
 	r.now = r.now.Add(time.Hour)
 	said := r.talk(r.ana, 20)
-	v := storetest.NewVictim(at)
+	v := storetest.NewFaultInjector(at)
 	r.notes(
 		note{Kind: "fact", Subject: "day", Text: "Ana wants delivery on Thursday.", From: []int{20}},
 		note{Kind: "fact", Subject: "dog", Text: "Ana has a dog!", From: []int{19}},
@@ -91,7 +91,7 @@ func captureKilled(t *testing.T, at int) string {
 	)
 	answers := r.script
 	r.script = func(ctx context.Context, req llmtest.Request) llmtest.Reply {
-		v.Pass("while the model thinks")
+		v.Reach("while the model thinks")
 		return answers(ctx, req)
 	}
 	moment := v.Run(t, r.st, killDatabase, killModel+"="+r.server.URL)

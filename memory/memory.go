@@ -24,15 +24,15 @@ type Options struct {
 	ModelOf  func(store.Chat) llm.Model
 	Defaults policy.Defaults
 	Zone     *time.Location
-	Rules    Rules
+	Settings Settings
 	// NotesOnly keeps Recall from searching messages: memory.search_messages is off.
 	NotesOnly bool
 	// Now defaults to time.Now.
 	Now func() time.Time
 }
 
-// Rules are the settings of memory. Their zero values are the documented defaults.
-type Rules struct {
+// Settings are the settings of memory. Their zero values are the documented defaults.
+type Settings struct {
 	// Threshold is how many new messages start a capture. Defaults to 20.
 	Threshold int
 	// Quiet is how long a chat must be silent for Minimum new messages to start one. They default to 6 hours and 6.
@@ -45,6 +45,8 @@ type Rules struct {
 	OwnerDays int
 	// LogDays is how far the daily log of an export goes back. Defaults to 30.
 	LogDays int
+	// SkipInjections keeps messages of others that look like attempts to give the assistant orders (policy.InjectionBlock) out of captures.
+	SkipInjections bool
 	// Skill returns the instructions for taking notes. It is called for each capture. Defaults to DefaultSkill, also when it is empty.
 	Skill func() string
 }
@@ -65,7 +67,7 @@ func New(o Options) *Memory {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
-	r := &o.Rules
+	r := &o.Settings
 	r.Threshold = positiveOr(r.Threshold, 20)
 	r.Minimum = positiveOr(r.Minimum, 6)
 	r.Sections = positiveOr(r.Sections, 12)

@@ -10,10 +10,10 @@ import (
 // expireBatch is how many messages, and how many captures, one transaction deletes.
 const expireBatch = 5000
 
-// Retain deletes what is older than the rules allow, and returns how much that was. Days end at midnight in the owner's time zone.
-func (m *Memory) Retain(ctx context.Context) (store.DeletionCounts, error) {
+// ApplyRetention deletes what is older than the rules allow, and returns how much that was. Days end at midnight in the owner's time zone.
+func (m *Memory) ApplyRetention(ctx context.Context) (store.DeletionCounts, error) {
 	var all store.DeletionCounts
-	cut := store.Cutoffs{Chats: m.midnightDaysAgo(m.Rules.Days), Owner: m.midnightDaysAgo(m.Rules.OwnerDays)}
+	cut := store.Cutoffs{Chats: m.midnightDaysAgo(m.Settings.Days), Owner: m.midnightDaysAgo(m.Settings.OwnerDays)}
 	for _, expire := range []func(context.Context, store.Tx, store.Cutoffs, int) (store.DeletionCounts, error){store.ExpireMessages, store.ExpireRest} {
 		for more := true; more; {
 			var gone store.DeletionCounts

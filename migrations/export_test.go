@@ -20,7 +20,7 @@ func RunBaseline(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 // Functions are those of the program.
-func Functions() (FunctionSet, error) { return ourFunctions() }
+func Functions() (FunctionSet, error) { return embeddedFunctions() }
 
 // FunctionSet is one version of the functions.
 type FunctionSet = functionSet
@@ -43,3 +43,6 @@ func (s functionSet) Hash() string { return s.hash }
 
 // Names are those of all functions in the set.
 func (s functionSet) Names() []string { return s.names() }
+
+// Describe says what a statement does to a database whose tables have so many rows.
+func Describe(sql string, rowsOf map[string]int64) Step { return describe(sql, rowsOf) }

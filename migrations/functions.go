@@ -28,19 +28,19 @@ var functionFiles embed.FS
 //go:embed vectors.sql
 var vectorTables string
 
-// archiveNames turns the functions over the index of documents in twinsFile into those over the index of messages.
-var archiveNames = strings.NewReplacer(
+// messageNames turns the functions over the index of documents in passagesFile into those over the message index.
+var messageNames = strings.NewReplacer(
 	"chunk_index", "message_index", "corpus_stats", "message_sizes", "corpus_configs", "message_configs",
-	"search_passages", "archive_passages", "passages_sql", "archive_passages_sql",
-	"held_sizes", "archive_held_sizes", "held_passages", "archive_held_passages", "held_versions", "archive_held_versions",
+	"search_passages", "search_message_passages", "passages_sql", "message_passages_sql",
+	"role_sizes", "message_role_sizes", "role_passages", "message_role_passages", "role_versions", "message_role_versions",
 )
 
 const (
-	twinsFile   = "passages.sql" // applied a second time, with archiveNames
-	vectorsFile = "vectors.sql"  // applied only where the tables of vectors are
+	passagesFile = "passages.sql" // applied a second time, with messageNames
+	vectorsFile  = "vectors.sql"  // applied only if the tables of vectors exist
 )
 
-// functionSet is one version of the functions.
+// functionSet is one version of the database functions.
 type functionSet struct {
 	files     []functionFile // in the order in which they are applied
 	revisions []string       // the hashes of the landed versions
@@ -49,8 +49,8 @@ type functionSet struct {
 
 type functionFile struct{ name, sql string }
 
-// ourFunctions are those of this program.
-func ourFunctions() (functionSet, error) {
+// embeddedFunctions returns the database functions that are embedded in this program.
+func embeddedFunctions() (functionSet, error) {
 	dir, err := fs.Sub(functionFiles, "functions")
 	if err != nil {
 		return functionSet{}, fmt.Errorf("read the database functions: %w", err)
@@ -71,8 +71,8 @@ func readFunctions(dir fs.FS) (functionSet, error) {
 			return s, fmt.Errorf("read the database functions: %w", err)
 		}
 		s.files = append(s.files, functionFile{name, string(sql)})
-		if name == twinsFile {
-			s.files = append(s.files, functionFile{name + " for messages", archiveNames.Replace(string(sql))})
+		if name == passagesFile {
+			s.files = append(s.files, functionFile{name + " for messages", messageNames.Replace(string(sql))})
 		}
 	}
 	revisions, err := fs.ReadFile(dir, "revisions")
@@ -172,8 +172,8 @@ const unusedSQL = `select p.oid::regprocedure::text from pg_proc p where p.prona
 	and not exists (select from pg_depend d where d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid)
 	and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e') -- an extension's`
 
-// replace makes the functions of the set in place of those of before. Those are dropped first, because their parameters or results may
-// have changed; what cannot be dropped, because something depends on it, is replaced by "create or replace".
+// replace makes the functions of this set in place of those of before. It first drops the old ones, because their parameters or results may
+// have changed. One that something depends on cannot be dropped: "create or replace" replaces it.
 func (s functionSet) replace(ctx context.Context, tx pgx.Tx, role string, before, now applied) error {
 	rows, err := tx.Query(ctx, unusedSQL, before.Names)
 	if err != nil {

@@ -4,8 +4,12 @@ package migrations
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
@@ -24,9 +28,27 @@ const (
 // lockID is the advisory lock that keeps two processes from migrating at once. The number is arbitrary.
 const lockID = 6_102_250_117
 
-// Run brings the database behind dsn up to date.
+// Run brings the database behind dsn up to date. A statement that needs a table that others use waits a few seconds at a time, so that it
+// holds up nobody, and Run returns ErrBusy if it never got the table.
 func Run(ctx context.Context, dsn string) error {
-	pool, err := pgxpool.New(ctx, dsn)
+	return locked(ctx, dsn, func(pool *pgxpool.Pool) error {
+		if restoring, err := isRestoring(ctx, pool); err != nil {
+			return err
+		} else if restoring {
+			return ErrRestoring
+		}
+		return runAll(ctx, pool)
+	})
+}
+
+// locked calls fn while no other process migrates.
+func locked(ctx context.Context, dsn string, fn func(*pgxpool.Pool) error) error {
+	cfg, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return fmt.Errorf("read the database address: %w", err)
+	}
+	cfg.ConnConfig.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("read the database address: %w", err)
 	}
@@ -39,19 +61,62 @@ func Run(ctx context.Context, dsn string) error {
 	}
 	session := conn.Hijack()
 	defer session.Close(context.WithoutCancel(ctx))
+	if _, err := session.Exec(ctx, "set lock_timeout = 0"); err != nil {
+		return fmt.Errorf("wait for the migration lock: %w", err)
+	}
 	if _, err := session.Exec(ctx, "select pg_advisory_lock($1)", lockID); err != nil {
 		return fmt.Errorf("wait for the migration lock: %w", err)
 	}
-	if err := runOurs(ctx, pool); err != nil {
-		return err
-	}
-	if err := runRiver(ctx, pool); err != nil {
-		return err
-	}
-	return runMatrix(ctx, pool)
+	return fn(pool)
 }
 
-func runRiver(ctx context.Context, pool *pgxpool.Pool) error {
+// runAll brings all schemas up to date. The caller holds the lock.
+func runAll(ctx context.Context, pool *pgxpool.Pool) error {
+	for _, step := range []func(context.Context, *pgxpool.Pool) error{runOurs, runRiver, runMatrix} {
+		if err := untilUnlocked(ctx, func() error { return step(ctx, pool) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ErrBusy is returned by Run if other sessions kept a table locked that a migration changes. Nothing of that migration was done.
+var ErrBusy = errors.New("another session keeps a table locked that a migration changes")
+
+const (
+	// lockTimeout is how long a statement of a migration waits for a table. Everybody who wants the table meanwhile waits behind it.
+	lockTimeout = 3 * time.Second
+	// maxLockTries is how often a migration is tried again, with lockTimeout/2 for the others in between.
+	maxLockTries = 30
+)
+
+// untilUnlocked calls step until no lock is in its way. Each migration is a transaction of its own, so a step continues after the last one
+// that was committed.
+func untilUnlocked(ctx context.Context, step func() error) error {
+	for try := 1; ; try++ {
+		err := step()
+		var pg *pgconn.PgError
+		if !errors.As(err, &pg) || pg.Code != lockNotAvailable {
+			return err
+		}
+		if try == maxLockTries {
+			return fmt.Errorf("%w: %w; look for it with: select pid, state, query from pg_stat_activity where xact_start < now() - interval '1 minute'", ErrBusy, err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lockTimeout / 2):
+		}
+	}
+}
+
+// lockNotAvailable is Postgres' code for a lock that was not got in time.
+const lockNotAvailable = "55P03"
+
+func runRiver(ctx context.Context, pool *pgxpool.Pool) error { return runRiverTo(ctx, pool, 0) }
+
+// runRiverTo brings River's tables to a version; 0 is the newest.
+func runRiverTo(ctx context.Context, pool *pgxpool.Pool, version int) error {
 	if _, err := pool.Exec(ctx, "create schema if not exists "+RiverSchema); err != nil {
 		return fmt.Errorf("create schema %s: %w", RiverSchema, err)
 	}
@@ -59,7 +124,11 @@ func runRiver(ctx context.Context, pool *pgxpool.Pool) error {
 	if err != nil {
 		return fmt.Errorf("prepare job migrations: %w", err)
 	}
-	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+	opts := &rivermigrate.MigrateOpts{TargetVersion: version}
+	if version == 0 {
+		opts = nil
+	}
+	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, opts); err != nil {
 		return fmt.Errorf("migrate the job tables: %w", err)
 	}
 	return nil

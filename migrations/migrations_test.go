@@ -2,6 +2,11 @@ package migrations_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -64,4 +69,35 @@ func TestASuperuserIsRefusedBecauseNoWallBindsIt(t *testing.T) {
 	_, err := store.Open(ctx, dsn)
 	require.ErrorIs(t, err, store.ErrSuperuser)
 	require.ErrorContains(t, err, "CREATE ROLE multis")
+}
+
+// firstCompatible is the first migration that must leave the previous build running beside this one, as an upgrade under load needs it.
+const firstCompatible = 116
+
+// breaking is what the previous build does not survive: it reads and writes by the old names, and leaves new columns empty.
+var breaking = regexp.MustCompile(`(?i)\brename\s+(to|column)\b|\brename\s+\w+\s+to\b|\bdrop\s+(table|column)\b|\balter\s+(column\s+)?\w+\s+(set\s+data\s+)?type\b|\bset\s+not\s+null\b`)
+
+func TestAMigrationLeavesWhatThePreviousBuildUses(t *testing.T) {
+	t.Parallel()
+	require.Regexp(t, breaking, "alter table chats rename held_until to owner_active_until;")
+	require.Regexp(t, breaking, "alter table chats drop column held_until;")
+	require.NotRegexp(t, breaking, "alter table chats add owner_active_until timestamptz; alter table a drop constraint b;")
+	files, err := filepath.Glob("00*.sql")
+	require.NoError(t, err)
+	checked := 0
+	for _, path := range files {
+		number, err := strconv.Atoi(path[:5])
+		require.NoError(t, err)
+		if number < firstCompatible {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(text)) {
+			statement, _, _ := strings.Cut(line, "--")
+			require.NotRegexp(t, breaking, statement, "%s: add the new form beside the old one, and remove the old one a release later", path)
+		}
+		checked++
+	}
+	require.Positive(t, checked)
 }

@@ -44,12 +44,12 @@ func TestWhatWasQuotedBeforeIsReadAsRefs(t *testing.T) {
 	st := fromBaseline(t, "refs", baselineRowsSQL)
 	out, err := store.OutboxMessageByID(ctx, st.DB(), uuid.MustParse("11111111-1111-4111-8111-111111111111"))
 	require.NoError(t, err)
-	require.Equal(t, []store.Span{
+	require.Equal(t, []store.Citation{
 		{Ref: store.ChunkRef(7), Source: "[a.md]", Quote: "eighty"}, {Ref: store.MessageRef(9), Source: "[Ana]", Quote: "ninety"},
-	}, out.Spans)
+	}, out.Citations)
 	out, err = store.OutboxMessageByID(ctx, st.DB(), uuid.MustParse("22222222-2222-4222-8222-222222222222"))
 	require.NoError(t, err)
-	require.Empty(t, out.Spans)
+	require.Empty(t, out.Citations)
 
 	chunk := search.Hit{Ref: store.ChunkRef(7), DocumentID: 3, Text: "eighty"}
 	message := search.Hit{Ref: store.MessageRef(9), ChatID: 1, Text: "ninety"}

@@ -75,7 +75,7 @@ func ensureRole(ctx context.Context, pool *pgxpool.Pool, role, user string) erro
 	return nil
 }
 
-// replaceSQL lists what makes a role of contacts' reads this database's in place of others: policies, rights, and functions that name it.
+// replaceSQL lists the statements that replace other contact roles by this database's: in policies, grants and functions.
 const replaceSQL = `with other as (select distinct r.oid, r.rolname from pg_policy p join pg_roles r on r.oid = any (p.polroles)
 		where r.rolname ~ '^multis_contact(_|$)' and r.rolname <> $1::text)
 	select format('alter policy %I on %s to %I', p.polname, p.polrelid::regclass, $1::text) from pg_policy p join other o on o.oid = any (p.polroles)
@@ -105,7 +105,7 @@ func replaceRoles(ctx context.Context, pool *pgxpool.Pool, role string) error {
 	})
 }
 
-// openSQL tells whether everybody may connect, and whether it is for us to change that.
+// openSQL returns whether PUBLIC may connect to the database, and whether this login may revoke that.
 const openSQL = "select has_database_privilege('public', oid, 'connect') and pg_has_role(datdba, 'usage') from pg_database where datname = current_database()"
 
 func closeDatabase(ctx context.Context, pool *pgxpool.Pool, database string) error {
@@ -120,7 +120,7 @@ func closeDatabase(ctx context.Context, pool *pgxpool.Pool, database string) err
 	return nil
 }
 
-// filesFor are the migrations with a role of contacts' reads in them.
+// filesFor are the migrations with the name of the contact role filled in.
 type filesFor struct {
 	files embed.FS
 	role  string

@@ -29,7 +29,7 @@ func database(t *testing.T, name string) string {
 func oldDatabase(t *testing.T, name string) string {
 	t.Helper()
 	dsn := database(t, name)
-	storetest.RestoreOld(t, dsn, storetest.Server().SuperDSN(name), oldFile)
+	storetest.RestorePreBaselineSchema(t, dsn, storetest.Server().SuperDSN(name), oldFile)
 	return dsn
 }
 
@@ -71,8 +71,16 @@ func TestTheBaselineMakesTheTablesOfTheOldMigrations(t *testing.T) {
 
 // changedSince are the functions whose text has changed since the baseline, or that are gone.
 var changedSince = []string{
-	"make_vectors", // its tables are made by vectors.sql, its functions by functions/vectors.sql
+	"make_vectors",                         // its tables are made by vectors.sql, its functions by functions/vectors.sql
+	"drop_kept_file", "drop_with_messages", // they delete the scores of the message as well
 }
+
+// renamedSince gives functions, parameters and columns of the old migrations the names that they have now.
+var renamedSince = strings.NewReplacer(
+	"archive_similar_words", "similar_message_words", "archive_terms", "search_message_terms", "archive_passages_sql", "message_passages_sql",
+	"archive_passages", "search_message_passages", "archive_held_", "message_role_", "held_sizes", "role_sizes", "held_passages", "role_passages",
+	"held_versions", "role_versions", "guessed", "corrected", "guess", "correction", "p_most", "p_limit",
+)
 
 func TestTheFunctionsAreThoseOfTheOldMigrations(t *testing.T) {
 	t.Parallel()
@@ -84,10 +92,10 @@ func TestTheFunctionsAreThoseOfTheOldMigrations(t *testing.T) {
 		if !isCode(line) || slices.ContainsFunc(changedSince, func(name string) bool { return strings.Contains(line, name+"(") }) {
 			continue
 		}
-		require.Contains(t, now, line)
+		require.Contains(t, now, renamedSince.Replace(line))
 		compared++
 	}
-	require.Greater(t, compared, 50)
+	require.Greater(t, compared, 45)
 }
 
 func TestADatabaseThatIsTakenOverHasTheSchemaOfANewOne(t *testing.T) {
@@ -119,8 +127,14 @@ func contents(t *testing.T, name string) map[string][]string {
 	return all
 }
 
-// dropAddedSQL takes out what migrations have added to the tables since the baseline.
-const dropAddedSQL = "alter table outbox drop task_id; alter table tasks drop run_id; alter table dialogs drop message_id, drop draft_id"
+// undoSQL reverts what the migrations since the baseline have added to the tables and renamed.
+const undoSQL = `set session_replication_role = replica; alter table outbox drop task_id; alter table tasks drop run_id; alter table dialogs drop message_id, drop draft_id;
+	alter table approvals drop binding, drop card, drop tier, drop target, drop grantable, drop unattended, drop how, drop reason, drop message_id, drop grant_id, drop used_at, drop hinted; alter table tasks drop tainted; alter table chats drop auto_offered_at; alter table outbox drop mark;
+	alter table forgettings rename remaining to doomed; alter table documents rename role_set_at to role_said_at;
+	alter table watched_folders rename role_set_at to said_at; alter table watched_folders rename error to trouble;
+	alter table chats rename owner_active_until to held_until; alter table heartbeat_checks rename to heartbeat_looks;
+	alter table heartbeat_looks rename checks to looks; alter table heartbeat_looks rename checked_at to looked_at;
+	alter table outbox drop constraint outbox_state_check; update outbox set state = 'held' where state = 'draft'`
 
 func TestTakingADatabaseOverLosesNothing(t *testing.T) {
 	t.Parallel()
@@ -135,7 +149,7 @@ func TestTakingADatabaseOverLosesNothing(t *testing.T) {
 	}
 
 	require.NoError(t, migrations.Run(t.Context(), dsn))
-	run(t, storetest.Server().SuperDSN("rows_old"), dropAddedSQL)
+	run(t, storetest.Server().SuperDSN("rows_old"), undoSQL)
 	after := contents(t, "rows_old")
 	for table, rows := range before {
 		require.Equal(t, rows, after[table], table)

@@ -9,24 +9,24 @@ import (
 	"multis/store/index"
 )
 
-// citation is what a reply cites, read from the database and not taken from the caller.
+// citation has what a reply cites, as it is in the database. The caller's quotes are not trusted.
 type citation struct {
 	reply   bool
-	public  bool     // all of its spans are of public documents
-	sources []string // the documents' words, and what we write around an answer ourselves
+	public  bool     // all cited passages are of public documents
+	sources []string // the texts of the passages, and what multis itself adds to a reply
 }
 
-// citationOf reads the cited passages: those of public documents only, with a contact's rights.
-func (b *Box) citationOf(ctx context.Context, tx store.Tx, l Message, name string) (citation, error) {
-	if l.Purpose != policy.PurposeReply || len(l.Spans) == 0 {
+// citationOf reads the passages that a reply cites, with a contact's rights: only those of public documents are found.
+func (b *Box) citationOf(ctx context.Context, tx store.Tx, m Message, name string) (citation, error) {
+	if m.Purpose != policy.PurposeReply || len(m.Citations) == 0 {
 		return citation{}, nil
 	}
-	g := citation{reply: true, public: true, sources: []string{b.disclosure(l, name), textFileName}}
+	cited := citation{reply: true, public: true, sources: []string{b.disclosure(m, name), textFileName}}
 	var ids []store.ChunkID
-	for _, s := range l.Spans {
+	for _, s := range m.Citations {
 		chunk, ok := s.Ref.Chunk()
 		if !ok {
-			g.public = false
+			cited.public = false
 			continue
 		}
 		ids = append(ids, chunk)
@@ -36,23 +36,24 @@ func (b *Box) citationOf(ctx context.Context, tx store.Tx, l Message, name strin
 		return citation{}, err
 	}
 	for _, p := range passages {
-		g.sources = append(g.sources, p.Title+"\n"+p.Section+"\n"+p.Content)
+		cited.sources = append(cited.sources, p.Title+"\n"+p.Section+"\n"+p.Content)
 	}
 	for _, id := range ids {
-		g.public = g.public && slices.ContainsFunc(passages, func(p index.ChunkText) bool { return store.ChunkID(p.ID) == id })
+		cited.public = cited.public && slices.ContainsFunc(passages, func(p index.ChunkText) bool { return store.ChunkID(p.ID) == id })
 	}
-	return g, nil
+	return cited, nil
 }
 
-// apply adds to the gate's input whether the event's content is supported by the cited passages.
-func (g citation) apply(in policy.GateInput, r row) policy.GateInput {
-	if !g.reply {
+// apply adds to the gate's input whether the message leaks a secret, and whether the cited passages support the event's content.
+func (c citation) apply(in policy.GateInput, r row, leaks bool) policy.GateInput {
+	in.Leaks = leaks
+	if !c.reply {
 		return in
 	}
-	in.HasSpan = in.HasSpan && g.public
-	in.Unsupported = policy.FindUnsupported(in.Body, g.sources...)
+	in.HasCitation = in.HasCitation && c.public
+	in.Unsupported = policy.FindUnsupported(in.Body, c.sources...)
 	if in.Unsupported == "" && r.data != nil {
-		in.Unsupported = policy.FindUnsupported(string(r.data), g.sources...)
+		in.Unsupported = policy.FindUnsupported(string(r.data), c.sources...)
 	}
 	return in
 }

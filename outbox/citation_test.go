@@ -33,16 +33,16 @@ func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
 			if role == "" {
 				role = policy.UserRole(b.chat.ID)
 			}
-			l := Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{storetest.Cite(t, b.store, role, c.kind, text)}}
+			l := Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Citations: []store.Citation{storetest.Cite(t, b.store, role, c.kind, text)}}
 			_, d := b.queue(l)
 			require.Equal(t, c.want, d.Code, d.Why)
-			l.Spans = append(l.Spans, storetest.Cite(t, b.store, policy.Public, index.KindKnowledge, text))
+			l.Citations = append(l.Citations, storetest.Cite(t, b.store, policy.Public, index.KindKnowledge, text))
 			_, d = b.queue(l)
 			require.Equal(t, c.want, d.Code, "one span that counts does not make up for one that does not")
 		})
 	}
 	b := setup(t)
-	_, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{{Ref: store.ChunkRef(99), Quote: text}}})
+	_, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Citations: []store.Citation{{Ref: store.ChunkRef(99), Quote: text}}})
 	require.Equal(t, policy.CodeNoSource, d.Code)
 }
 
@@ -62,13 +62,13 @@ func TestTheBytesThatAreSentAreHeldAgainstTheirSources(t *testing.T) {
 		paragraphs(3, 700) + " 49":   policy.CodeUnsupported,
 		paragraphs(9, 700) + " 49":   policy.CodeUnsupported,
 	} {
-		_, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{source}})
+		_, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Citations: []store.Citation{source}})
 		require.Equal(t, want, d.Code, text)
 	}
 	// What the assistant is called is no claim.
 	b.tx(func(ctx context.Context, tx store.Tx) error {
 		return store.PutSetting(ctx, tx, store.SettingName, "Agent 47")
 	})
-	_, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: "It is 5 euro.", Spans: []store.Span{source}})
+	_, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: "It is 5 euro.", Citations: []store.Citation{source}})
 	require.True(t, d.Allow, d.Why)
 }

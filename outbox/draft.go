@@ -13,11 +13,11 @@ import (
 	"multis/store"
 )
 
-// ErrDraftDecided is returned for a draft that was approved, replaced or dropped before.
-var ErrDraftDecided = errors.New("the draft was decided on before")
+// ErrDraftDecided is returned for a draft that is no longer open: it was approved, replaced, dropped or deleted.
+var ErrDraftDecided = errors.New("the draft is no longer open")
 
-// ApproveDraft asks the gate about a draft and, if it allows it, enqueues it for sending as it is. Otherwise nothing changes. It returns
-// ErrDraftDecided if the draft no longer waits.
+// ApproveDraft enqueues a draft for sending if the gate allows it; otherwise it changes nothing. It returns the gate's decision, and ErrDraftDecided if
+// the draft is no longer open.
 func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (policy.Decision, error) {
 	rows, chat, err := b.lockDraft(ctx, tx, first)
 	if err != nil {
@@ -48,8 +48,8 @@ func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (p
 	return decision, nil
 }
 
-// ReplaceDraft replaces a draft with a new one of another text, if the gate allows that text. It returns ErrDraftDecided if the draft no
-// longer waits.
+// ReplaceDraft replaces a draft by a new one with another text, if the gate allows that text. It returns ErrDraftDecided if the draft is no longer
+// open.
 func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, text string) (policy.Decision, error) {
 	rows, chat, err := b.lockDraft(ctx, tx, first)
 	if err != nil {
@@ -65,7 +65,7 @@ func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, te
 	return decision, store.MarkDropped(ctx, tx, first, policy.CodeDraftChanged, policy.CodeDraftChanged.Sentence())
 }
 
-// DropDraft drops a draft and stores why. It returns ErrDraftDecided if the draft no longer waits.
+// DropDraft drops a draft and stores the reason. It returns ErrDraftDecided if the draft is no longer open.
 func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code policy.Code) error {
 	if _, _, err := b.lockDraft(ctx, tx, first); err != nil {
 		return err
@@ -73,11 +73,11 @@ func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code 
 	return store.MarkDropped(ctx, tx, first, code, code.Sentence())
 }
 
-// lockDraft locks a draft and its chat, the chat first, in the order of all code that locks both.
+// lockDraft locks a chat and its draft. All code that locks both takes the chat first, so that it cannot deadlock.
 func (b *Box) lockDraft(ctx context.Context, tx store.Tx, first uuid.UUID) ([]store.OutboxMessage, store.Chat, error) {
 	o, err := store.OutboxMessageByID(ctx, tx, first)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, store.Chat{}, ErrDraftDecided // it was forgotten
+		return nil, store.Chat{}, ErrDraftDecided // it was deleted
 	}
 	if err != nil {
 		return nil, store.Chat{}, err

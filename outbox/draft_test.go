@@ -91,11 +91,11 @@ func TestAChatThatAnswersByTheProfileStartsInDrafts(t *testing.T) {
 	b := setup(t)
 	_, err := b.store.Pool().Exec(context.Background(), "update chats set mode = null, mode_set_at = null")
 	require.NoError(t, err)
-	b.box.rules.Defaults = policy.Defaults{Profile: policy.ProfileBusiness}
+	b.box.settings.Defaults = policy.Defaults{Profile: policy.ProfileBusiness}
 	require.Equal(t, store.OutboxDraft, b.row(b.mustQueue(b.reply("hello"))).State)
-	b.box.rules.Defaults.FirstDelivery = policy.DeliveryAuto
+	b.box.settings.Defaults.FirstDelivery = policy.DeliveryAuto
 	require.Equal(t, store.OutboxQueued, b.row(b.mustQueue(b.reply("hello"))).State)
-	b.box.rules.Defaults.FirstDelivery = policy.DeliveryDraft
+	b.box.settings.Defaults.FirstDelivery = policy.DeliveryDraft
 	b.tx(func(ctx context.Context, tx store.Tx) error {
 		return store.SetMode(ctx, tx, b.chat.ID, policy.ModeBusiness)
 	})

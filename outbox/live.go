@@ -14,62 +14,61 @@ import (
 	"multis/store"
 )
 
-// LiveSender is a Sender that can show a preliminary text and replace it later.
+// LiveSender is a Sender that can send events of a LiveMessage.
 type LiveSender interface {
 	Sender
-	// Show sends an event without a guarantee that it arrives.
+	// Show sends an event once, without a retry.
 	Show(ctx context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error)
 }
 
 const (
-	liveEvery = time.Second     // between two changes
-	liveTime  = 3 * time.Second // for one of them
+	liveInterval = time.Second     // the minimum time between two edits
+	liveTimeout  = 3 * time.Second // of one edit
 )
 
-// Live is a message in the admin room that shows the progress of an answer and is edited meanwhile. It does not go through the outbox, because
-// it may be lost; the answer itself is a Message that replaces it. A nil Live shows nothing.
-type Live struct {
-	box   *Box
-	show  LiveSender
-	room  store.Chat
-	event id.EventID
-	last  time.Time
-	said  string
+// LiveMessage is a message in the admin room that shows the progress of an answer by being edited. It is sent without the outbox, because it may be
+// lost; the answer itself is a Message that replaces it. A nil LiveMessage does nothing.
+type LiveMessage struct {
+	box       *Box
+	sender    LiveSender
+	room      store.Chat
+	event     id.EventID
+	last      time.Time
+	shownText string
 }
 
-// Live returns a Live for an admin room, which continues event unless that is empty. It returns nil for other chats, and when the sender
-// cannot edit events.
-func (b *Box) Live(room store.Chat, event id.EventID) *Live {
-	show, able := b.sender.(LiveSender)
-	if !able || room.Kind != policy.KindAdmin {
+// Live returns a LiveMessage for an admin room. It edits event, unless that is empty. Live returns nil for other chats, and for a sender that is no
+// LiveSender.
+func (b *Box) Live(room store.Chat, event id.EventID) *LiveMessage {
+	sender, isLive := b.sender.(LiveSender)
+	if !isLive || room.Kind != policy.KindAdmin {
 		return nil
 	}
-	return &Live{box: b, show: show, room: room, event: event}
+	return &LiveMessage{box: b, sender: sender, room: room, event: event}
 }
 
 // Event returns the event of the message; empty before the first Show.
-func (l *Live) Event() id.EventID {
+func (l *LiveMessage) Event() id.EventID {
 	if l == nil {
 		return ""
 	}
 	return l.event
 }
 
-// IsDue reports whether Show would show a text now. A nil Live is never due.
-func (l *Live) IsDue() bool { return l != nil && l.box.now().Sub(l.last) >= liveEvery }
+// IsDue reports whether Show would edit the message now. It is false for a nil LiveMessage.
+func (l *LiveMessage) IsDue() bool { return l != nil && l.box.now().Sub(l.last) >= liveInterval }
 
-// Show replaces the text, at most once a second: calls in between do nothing. It reports whether this call sent the message for the first
-// time.
-func (l *Live) Show(ctx context.Context, markdown string) bool {
-	if !l.IsDue() || markdown == l.said {
+// Show replaces the text, at most once a second: calls in between do nothing. It reports whether this call sent the message's first event.
+func (l *LiveMessage) Show(ctx context.Context, markdown string) bool {
+	if !l.IsDue() || markdown == l.shownText {
 		return false
 	}
-	l.last, l.said = l.box.now(), markdown
-	ctx, cancel := context.WithTimeout(ctx, liveTime)
+	l.last, l.shownText = l.box.now(), markdown
+	ctx, cancel := context.WithTimeout(ctx, liveTimeout)
 	defer cancel()
 	event, err := l.send(ctx, markdown)
 	if err != nil {
-		zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot show how far it is")
+		zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot show progress")
 		return false
 	}
 	first := l.event == ""
@@ -80,7 +79,7 @@ func (l *Live) Show(ctx context.Context, markdown string) bool {
 }
 
 // send sends the text if the gate allows it.
-func (l *Live) send(ctx context.Context, markdown string) (id.EventID, error) {
+func (l *LiveMessage) send(ctx context.Context, markdown string) (id.EventID, error) {
 	notice := Notice(l.room, markdown, Answer).cleaned()
 	notice.Replaces = l.event
 	room, err := store.ChatByID(ctx, l.box.store.DB(), l.room.ID)
@@ -99,11 +98,11 @@ func (l *Live) send(ctx context.Context, markdown string) (id.EventID, error) {
 		return "", fmt.Errorf("the gate refuses: %s", decision.Why)
 	}
 	o.ID, o.CreatedAt = uuid.New(), l.box.now()
-	return l.show.Show(ctx, o, *room.RoomID)
+	return l.sender.Show(ctx, o, *room.RoomID)
 }
 
-// replacing returns the content of an event that edits another.
-func replacing(c content, event id.EventID) (json.RawMessage, error) {
+// replacementContent returns the content of an event that edits another event.
+func replacementContent(c content, event id.EventID) (json.RawMessage, error) {
 	inner := c
 	inner.Key = ""
 	outer := struct {

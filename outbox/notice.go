@@ -12,25 +12,25 @@ import (
 	"multis/text"
 )
 
-// NoticeKind says whether clients push a notice.
+// NoticeKind says how urgent a notice is, and so whether clients push it.
 type NoticeKind int
 
 const (
-	// Quiet is for news that needs no action: an m.notice, which clients do not push.
+	// Quiet is a notice that needs no action: an m.notice, which clients do not push.
 	Quiet NoticeKind = iota
-	// Answer is for what the owner asked: an m.text.
+	// Answer is an answer to the owner: an m.text without a mention.
 	Answer
-	// Alert is for what needs the owner: an m.text that mentions them, so that it is pushed in a room with operators as well.
+	// Alert is a notice that needs the owner: an m.text that mentions the owner, so that it is pushed in a room with operators, too.
 	Alert
 )
 
-// address sets the message type and the mention for the notice's kind.
-func (c *content) address(l Message, owner id.UserID) {
+// setMentions sets the message type and the mention by the notice's kind.
+func (c *content) setMentions(m Message, owner id.UserID) {
 	c.MsgType, c.Mentions = "m.text", &mentions{}
-	switch mentioned := cmp.Or(l.Mention, owner); {
-	case l.Kind == Quiet:
+	switch mentioned := cmp.Or(m.Mention, owner); {
+	case m.Kind == Quiet:
 		c.MsgType = "m.notice"
-	case l.Kind == Alert && mentioned != "":
+	case m.Kind == Alert && mentioned != "":
 		c.Mentions.Users = []id.UserID{mentioned}
 	}
 }
@@ -41,34 +41,34 @@ const MaxNotice = 8000
 // maxRendered is the maximum size of a notice with its HTML, in bytes. Matrix allows 65,536 for the whole event.
 const maxRendered = 50_000
 
-// Notice returns a message to an admin room, written in Markdown. When rendering leaves no text, or makes too much HTML, the Markdown is sent
-// as it is.
+// Notice returns a message to an admin room from Markdown, of which it uses the first MaxNotice characters. If the rendered text is empty or too long,
+// the message has the Markdown as plain text.
 func Notice(admin store.Chat, markdown string, kind NoticeKind) Message {
 	written := text.Clip(text.Clean(markdown), MaxNotice)
 	rendered := format.RenderMarkdown(written, true, false) // raw HTML is escaped
-	l := Message{Chat: admin, Purpose: policy.PurposeNotice, Text: rendered.Body, HTML: rendered.FormattedBody, Kind: kind}
-	if strings.TrimSpace(l.Text) == "" || len(l.Text)+len(l.HTML) > maxRendered {
-		l.Text, l.HTML = written, ""
+	m := Message{Chat: admin, Purpose: policy.PurposeNotice, Text: rendered.Body, HTML: rendered.FormattedBody, Kind: kind}
+	if strings.TrimSpace(m.Text) == "" || len(m.Text)+len(m.HTML) > maxRendered {
+		m.Text, m.HTML = written, ""
 	}
-	return l
+	return m
 }
 
-// PlainText returns Markdown without its markup. It is not shortened.
+// PlainText returns Markdown as plain text, in full length.
 func PlainText(markdown string) string {
 	return format.RenderMarkdown(text.Clean(markdown), true, false).Body
 }
 
-// cleaned returns the message without invisible characters and secrets of the configuration. Queue does it first, so that what is checked is
-// what is sent.
-func (l Message) cleaned() Message {
-	l.Text, l.HTML = policy.Hide(text.Clean(l.Text)), policy.Hide(text.Clean(l.HTML))
-	if l.File != nil {
-		file := *l.File
+// cleaned returns the message without invisible characters and without secrets of the configuration. Queue calls it first, so that the gate checks the
+// text that is sent.
+func (m Message) cleaned() Message {
+	m.Text, m.HTML = policy.Hide(text.Clean(m.Text)), policy.Hide(text.Clean(m.HTML))
+	if m.File != nil {
+		file := *m.File
 		file.Name = text.OneLine(file.Name)
 		if file.MIME == plainText {
 			file.Data = []byte(policy.Hide(text.Clean(string(file.Data))))
 		}
-		l.File = &file
+		m.File = &file
 	}
-	return l
+	return m
 }

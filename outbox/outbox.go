@@ -1,5 +1,5 @@
-// Package outbox sends messages; nothing leaves multis another way. Queue stores a message with the gate's decision before anything is sent.
-// Send asks the gate again and sends it.
+// Package outbox sends messages, and is the only package that does. Queue stores a message with the gate's decision. Send asks the gate again and
+// sends the message.
 package outbox
 
 import (
@@ -20,20 +20,22 @@ import (
 	"multis/store"
 )
 
-// Rules are what the outbox needs from the configuration.
-type Rules struct {
+// Settings is the part of the configuration that the outbox needs.
+type Settings struct {
 	Defaults   policy.Defaults
 	OwnerPause time.Duration
 	SendCap    policy.Rate
 	// Owner is mentioned in notices of kind Alert.
 	Owner id.UserID
-	// Name is the assistant's name unless the owner renamed it. It stands in the mark of messages in the owner's name: "[Nora] ...".
+	// Name is the assistant's name unless the owner renamed it. It is in the mark of messages in the owner's name: "[Nora] ...".
 	Name string
 	// Disclose reports whether messages to a network are marked.
 	Disclose func(protocol string) bool
+	// Before asks the owner's hooks about each message to a contact right before it is sent. nil asks nobody.
+	Before func(ctx context.Context, chat store.Chat, o store.OutboxMessage) (policy.HookVerdict, error)
 }
 
-// Sender sends events to rooms: through the homeserver, or to a terminal. Sending the same row again gives the same event.
+// Sender sends events to rooms: through the homeserver, or to a terminal. If it sends the same row again, the event is the same.
 type Sender interface {
 	Send(ctx context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error)
 	// Retract redacts an event that Send sent. Repeating it changes nothing.
@@ -42,15 +44,15 @@ type Sender interface {
 
 // Box is the outbox.
 type Box struct {
-	store  *store.Store
-	rules  Rules
-	sender Sender
-	now    func() time.Time
+	store    *store.Store
+	settings Settings
+	sender   Sender
+	now      func() time.Time
 }
 
 // New returns an outbox that sends through sender.
-func New(st *store.Store, rules Rules, sender Sender) *Box {
-	return &Box{store: st, rules: rules, sender: sender, now: time.Now}
+func New(st *store.Store, settings Settings, sender Sender) *Box {
+	return &Box{store: st, settings: settings, sender: sender, now: time.Now}
 }
 
 // Message is a message to queue.
@@ -63,25 +65,25 @@ type Message struct {
 	Kind NoticeKind
 	// Mention is the user that a notice of kind Alert mentions. Empty means the owner.
 	Mention   id.UserID
-	Spans     []store.Span
+	Citations []store.Citation
 	Addressed bool
-	// Draft makes the message wait for the owner's approval, whatever the delivery of the chat.
+	// Draft makes the message wait for the owner's approval, even if the chat's messages are sent at once.
 	Draft bool
 	// About are the messages that the text quotes. When one of them is deleted, the event is redacted.
 	About []store.MessageID
 	// RestsOn are the messages that the text was made from, quoted or not. When one of them is deleted, the text is deleted from the outbox.
 	RestsOn []store.MessageID
-	// TaskID is the task whose result it is; 0 for none.
+	// TaskID is the task that made the message; 0 for none.
 	TaskID store.TaskID
 	// File is sent with the text as its caption.
 	File *File
 	// ReactTo makes the message a reaction to an event. The text is the reaction's key.
 	ReactTo id.EventID
-	// Profile is who speaks, when it is not the assistant itself.
+	// Profile is the agent in whose name the message is; nil for the assistant itself.
 	Profile *Profile
-	// Replaces is the event of a Live that this notice replaces with its last text.
+	// Replaces is the event of a LiveMessage that this notice replaces; empty for none.
 	Replaces id.EventID
-	// FailedID is the outbox row whose failure this notice reports. When the notice fails too, nobody is notified of that.
+	// FailedID is the outbox row whose failure this notice reports. If the notice fails, too, nobody is notified.
 	FailedID uuid.UUID
 }
 
@@ -92,72 +94,47 @@ type Profile struct {
 	Avatar id.ContentURIString `json:"avatar_url,omitempty"`
 }
 
-// content is the content of an event. m.mentions is always set, so that names in the text do not mention anybody.
-type content struct {
-	MsgType   string    `json:"msgtype,omitempty"`
-	Body      string    `json:"body,omitempty"`
-	Format    string    `json:"format,omitempty"`
-	HTML      string    `json:"formatted_body,omitempty"`
-	FileName  string    `json:"filename,omitempty"`
-	Info      *fileInfo `json:"info,omitempty"`
-	Mentions  *mentions `json:"m.mentions,omitempty"`
-	RelatesTo *relation `json:"m.relates_to,omitempty"`
-	By        *Profile  `json:"com.beeper.per_message_profile,omitempty"`
-	Key       string    `json:"ai.multis.out,omitempty"`
-	Unsent    string    `json:"ai.multis.unsent,omitempty"`
-}
-
-type mentions struct {
-	Users []id.UserID `json:"user_ids,omitempty"`
-}
-
-type fileInfo struct {
-	MIME string `json:"mimetype"`
-	Size int    `json:"size"`
-}
-
-type relation struct {
-	Type  string     `json:"rel_type"`
-	Event id.EventID `json:"event_id"`
-	Emoji string     `json:"key,omitempty"`
-}
-
-// Queue stores a message and the gate's decision. If the gate allows it, it is enqueued for sending, or as a draft for the owner's approval.
-// Secrets of the configuration are removed from the text. A notice that the gate refuses is an error, because otherwise the owner would never
-// know of it.
-func (b *Box) Queue(ctx context.Context, tx store.Tx, l Message) (uuid.UUID, policy.Decision, error) {
-	l = l.cleaned()
-	chat, err := currentChat(ctx, tx, l)
+// Queue stores a message and the gate's decision, and returns the id of its first row. If the gate allows the message, it is enqueued for sending, or
+// to be shown to the owner: as a draft, or as a shadow answer, which is never sent. Secrets of the configuration are removed from the text. A notice that the gate refuses is an error, because
+// the owner would not learn of it otherwise.
+func (b *Box) Queue(ctx context.Context, tx store.Tx, m Message) (uuid.UUID, policy.Decision, error) {
+	leaks := m.leaksSecret()
+	if m = m.cleaned(); leaks {
+		m = m.withoutText()
+	}
+	chat, err := currentChat(ctx, tx, m)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
-	l.Chat.ID = chat.ID
-	now, err := b.standing(ctx, tx, chat, uuid.Nil)
+	m.Chat.ID = chat.ID
+	now, err := b.sendingState(ctx, tx, chat, uuid.Nil)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
-	rows, err := b.rows(chat, l, now.Name)
+	rows, err := b.rows(chat, m, now.Name)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
-	rest, err := b.citationOf(ctx, tx, l, now.Name)
+	cited, err := b.citationOf(ctx, tx, m, now.Name)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
 	var decision policy.Decision
-	for _, r := range rows { // all of them go, or none
-		if decision = policy.Gate(rest.apply(b.gateInput(chat, r.out, r.c, now), r)); !decision.Allow {
+	for _, r := range rows { // all of them are sent, or none
+		if decision = policy.Gate(cited.apply(b.gateInput(chat, r.out, r.c, now), r, leaks)); !decision.Allow {
 			break
 		}
 	}
-	if l.Purpose == policy.PurposeNotice && !decision.Allow {
+	if m.Purpose == policy.PurposeNotice && !decision.Allow {
 		return uuid.Nil, decision, refusedNotice(decision)
 	}
 	state := store.OutboxQueued
 	switch {
 	case !decision.Allow:
 		state = store.OutboxDropped
-	case l.Draft, chat.DeliveryIn(b.rules.Defaults).NeedsApproval(l.Purpose):
+	case chat.DeliveryIn(b.settings.Defaults).IsShadow(m.Purpose):
+		state = store.OutboxShadow
+	case m.Draft, chat.DeliveryIn(b.settings.Defaults).NeedsApproval(m.Purpose):
 		state = store.OutboxDraft
 	}
 	return rows[0].out.ID, decision, b.insert(ctx, tx, rows, decision, state)
@@ -181,61 +158,61 @@ func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision poli
 				return err
 			}
 		}
-		if state == store.OutboxDraft {
+		if state != store.OutboxQueued {
 			continue
 		}
 		if err := jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: r.out.ID}); err != nil {
 			return err
 		}
 	}
-	if state == store.OutboxDraft {
+	if state == store.OutboxDraft || state == store.OutboxShadow {
 		return jobs.Enqueue(ctx, tx, jobs.DraftArgs{OutboxID: rows[0].out.ID})
 	}
 	return nil
 }
 
-// currentChat returns the chat as it is now: it may have changed while the message was made. The row of an admin room is not locked, because
-// transactions that have locked another chat write notices, and two locks in one transaction could deadlock.
-func currentChat(ctx context.Context, tx store.Tx, l Message) (store.Chat, error) {
-	if l.Purpose == policy.PurposeNotice {
-		return noticeRoom(ctx, tx, l.Chat.ID)
+// currentChat reads the chat again, because it may have changed while the message was written, and locks it. An admin room is not locked: notices are
+// written in transactions that have locked another chat, and two locks could deadlock.
+func currentChat(ctx context.Context, tx store.Tx, m Message) (store.Chat, error) {
+	if m.Purpose == policy.PurposeNotice {
+		return noticeRoom(ctx, tx, m.Chat.ID)
 	}
-	return store.LockChatShared(ctx, tx, l.Chat.ID)
+	return store.LockChatShared(ctx, tx, m.Chat.ID)
 }
 
-// build turns a message into an outbox row. name is the assistant's name.
-func (b *Box) build(l Message, name string) (store.OutboxMessage, content, error) {
+// build returns a message as an outbox row with its content. name is the assistant's name.
+func (b *Box) build(m Message, name string) (store.OutboxMessage, content, error) {
 	key, err := uuid.NewV7()
 	if err != nil {
 		return store.OutboxMessage{}, content{}, fmt.Errorf("make outbox id: %w", err)
 	}
 	c := content{Key: key.String()}
-	o := store.OutboxMessage{ID: key, ChatID: l.Chat.ID, SendAs: policy.AsOwner, Purpose: l.Purpose, EventType: "m.room.message", Spans: l.Spans, Addressed: l.Addressed, About: l.About, RestsOn: l.RestsOn, Replaces: l.Replaces}
-	if l.TaskID != 0 {
-		o.TaskID = &l.TaskID
+	o := store.OutboxMessage{ID: key, ChatID: m.Chat.ID, SendAs: policy.AsOwner, Purpose: m.Purpose, EventType: "m.room.message", Citations: m.Citations, Addressed: m.Addressed, About: m.About, RestsOn: m.RestsOn, Replaces: m.Replaces}
+	if m.TaskID != 0 {
+		o.TaskID = &m.TaskID
 	}
 	switch {
-	case l.ReactTo != "":
+	case m.ReactTo != "":
 		o.EventType = "m.reaction"
-		if l.Purpose == policy.PurposeNotice {
+		if m.Purpose == policy.PurposeNotice {
 			o.SendAs = policy.AsBot
 		}
-		c.RelatesTo = &relation{Type: "m.annotation", Event: l.ReactTo, Emoji: l.Text}
-	case l.Purpose == policy.PurposeNotice:
+		c.RelatesTo = &relation{Type: "m.annotation", Event: m.ReactTo, Emoji: m.Text}
+	case m.Purpose == policy.PurposeNotice:
 		o.SendAs = policy.AsBot
-		c.address(l, b.rules.Owner)
-		c.Body, c.By = l.Text, l.Profile
-		if l.FailedID != uuid.Nil {
-			c.Unsent = l.FailedID.String()
+		c.setMentions(m, b.settings.Owner)
+		c.Body, c.Profile = m.Text, m.Profile
+		if m.FailedID != uuid.Nil {
+			c.FailedID = m.FailedID.String()
 		}
-		if l.HTML != "" {
-			c.Format, c.HTML = "org.matrix.custom.html", l.HTML
+		if m.HTML != "" {
+			c.Format, c.HTML = "org.matrix.custom.html", m.HTML
 		}
 	default:
-		c.MsgType, c.Body, c.Mentions = "m.text", b.disclosed(l, name), &mentions{}
+		c.MsgType, c.Body, c.Mentions = "m.text", b.withDisclosure(m, name), &mentions{}
 	}
-	if l.Replaces != "" {
-		o.Content, err = replacing(c, l.Replaces)
+	if m.Replaces != "" {
+		o.Content, err = replacementContent(c, m.Replaces)
 	} else {
 		o.Content, err = json.Marshal(c)
 	}
@@ -245,24 +222,24 @@ func (b *Box) build(l Message, name string) (store.OutboxMessage, content, error
 	return o, c, nil
 }
 
-// disclosed returns the text with the mark before it.
-func (b *Box) disclosed(l Message, name string) string {
-	text := strings.TrimSpace(l.Text)
+// withDisclosure returns the text after its mark.
+func (b *Box) withDisclosure(m Message, name string) string {
+	text := strings.TrimSpace(m.Text)
 	if text == "" {
 		return ""
 	}
-	return b.disclosure(l, name) + text
+	return b.disclosure(m, name) + text
 }
 
-// disclosure returns the mark that stands before what the assistant says in the owner's name. It is empty for what a person wrote or approved.
-func (b *Box) disclosure(l Message, name string) string {
-	switch l.Purpose {
+// disclosure returns the mark before a text that the assistant writes in the owner's name. It is empty for a text that a person wrote or approved.
+func (b *Box) disclosure(m Message, name string) string {
+	switch m.Purpose {
 	case policy.PurposeReply, policy.PurposeGreeting, policy.PurposeEscalation:
-		if !b.rules.Disclose(l.Chat.Protocol) {
+		if !b.settings.Disclose(m.Chat.Protocol) {
 			return ""
 		}
-		if l.Profile != nil {
-			name = l.Profile.Name
+		if m.Profile != nil {
+			name = m.Profile.Name
 		}
 		return "[" + name + "] "
 	default:
@@ -270,39 +247,43 @@ func (b *Box) disclosure(l Message, name string) string {
 	}
 }
 
-// standing reads what the gate needs to know of a chat beside its row: pauses, and how much was sent. The row except is not counted.
-func (b *Box) standing(ctx context.Context, db store.DB, chat store.Chat, except uuid.UUID) (store.Standing, error) {
+// sendingState reads what the gate needs beside the chat's row: the pauses, a restored backup, and how many messages were sent, without the row exceptID.
+func (b *Box) sendingState(ctx context.Context, db store.DB, chat store.Chat, exceptID uuid.UUID) (store.SendingState, error) {
 	now := b.now()
-	s, err := store.StandingOf(ctx, db, chat.ID, now.Add(-time.Minute), now.Add(-24*time.Hour), except)
-	s.Name = cmp.Or(s.Name, b.rules.Name)
+	s, err := store.SendingStateOf(ctx, db, chat.ID, now.Add(-time.Minute), now.Add(-24*time.Hour), exceptID)
+	if err != nil {
+		return s, err
+	}
+	s.Name = cmp.Or(s.Name, b.settings.Name)
+	restore, err := b.store.Restored(ctx, db)
+	s.OnHold = restore.OnHold()
 	return s, err
 }
 
-// check asks the gate about a row with the current state of its chat.
+// check asks the gate about a row, with the current state of its chat.
 func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.OutboxMessage, c content) (policy.Decision, error) {
-	now, err := b.standing(ctx, db, chat, o.ID)
+	now, err := b.sendingState(ctx, db, chat, o.ID)
 	if err != nil {
 		return policy.Decision{}, err
 	}
 	return b.decide(chat, o, c, now), nil
 }
 
-// decide asks the gate about a row.
-func (b *Box) decide(chat store.Chat, o store.OutboxMessage, c content, s store.Standing) policy.Decision {
+// decide asks the gate about a row, with a given state of its chat.
+func (b *Box) decide(chat store.Chat, o store.OutboxMessage, c content, s store.SendingState) policy.Decision {
 	return policy.Gate(b.gateInput(chat, o, c, s))
 }
 
-// gateInput returns what the gate looks at. The sources of a reply are not in it: Queue has checked them, and the row's content has not
-// changed since.
-func (b *Box) gateInput(chat store.Chat, o store.OutboxMessage, c content, s store.Standing) policy.GateInput {
+// gateInput returns the gate's input for a row. It has no sources of a reply: Queue has checked them, and the row's content does not change.
+func (b *Box) gateInput(chat store.Chat, o store.OutboxMessage, c content, s store.SendingState) policy.GateInput {
 	now := b.now()
-	mode := chat.ModeIn(b.rules.Defaults)
+	mode := chat.ModeIn(b.settings.Defaults)
 	tombstoned := chat.RoomID != nil && chat.ClosedWhy == store.ClosedTombstone
 	in := policy.GateInput{
 		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encrypted, HasRoom: chat.HasRoom() || tombstoned,
-		Tombstoned: tombstoned, Verified: chat.BridgeBot != "" && !chat.Unconfirmed, Now: now, Presence: chat.Presence(s.Paused, mode, b.rules.OwnerPause, now),
-		Addressed: o.Addressed, HasSpan: len(o.Spans) > 0, Sent: policy.Rate{Minute: s.Minute, Day: s.Day}, SendCap: b.rules.SendCap, MsgType: c.MsgType, Body: c.Body,
-		Features: chat.Features, File: c.spec(),
+		Tombstoned: tombstoned, Verified: chat.BridgeBot != "" && !chat.Unconfirmed, Now: now, Presence: chat.Presence(s.Paused, mode, b.settings.OwnerPause, now),
+		Addressed: o.Addressed, HasCitation: len(o.Citations) > 0, OnHold: s.OnHold, SafeMode: s.SafeMode, Sent: policy.Rate{Minute: s.Minute, Day: s.Day}, SendCap: b.settings.SendCap, MsgType: c.MsgType, Body: c.Body,
+		Features: chat.Features, File: c.fileSpec(),
 	}
 	if to := c.RelatesTo; to != nil {
 		in.Edits = to.Type == "m.replace"
@@ -313,69 +294,79 @@ func (b *Box) gateInput(chat store.Chat, o store.OutboxMessage, c content, s sto
 	return in
 }
 
-// Gate is the gate for one chat, with the chat's state at one moment.
+// Gate is the gate for one chat, with the state of the chat when it was read.
 type Gate struct {
-	// Name is what the assistant is called.
+	// Name is the assistant's current name.
 	Name string
 
 	box  *Box
 	chat store.Chat
-	now  store.Standing
+	now  store.SendingState
 }
 
-// Gate reads the state of a chat. With it, a caller finds out what may be sent before making a text.
+// Gate reads the state of a chat. With the returned Gate, a caller finds out what may be sent before it writes a text.
 func (b *Box) Gate(ctx context.Context, chat store.Chat) (Gate, error) {
-	now, err := b.standing(ctx, b.store.DB(), chat, uuid.Nil)
+	now, err := b.sendingState(ctx, b.store.DB(), chat, uuid.Nil)
 	return Gate{Name: now.Name, box: b, chat: chat, now: now}, err
 }
 
-// Decide returns the gate's decision about a message of a purpose, whatever its text.
-func (l Gate) Decide(purpose policy.Purpose, addressed bool) policy.Decision {
-	o := store.OutboxMessage{SendAs: policy.AsOwner, Purpose: purpose, Spans: []store.Span{{}}, Addressed: addressed}
-	return l.box.decide(l.chat, o, content{MsgType: "m.text", Body: "-"}, l.now)
+// Decide returns the gate's decision about a message with a purpose, independent of its text. addressed is as in Message.
+func (g Gate) Decide(purpose policy.Purpose, addressed bool) policy.Decision {
+	o := store.OutboxMessage{SendAs: policy.AsOwner, Purpose: purpose, Citations: []store.Citation{{}}, Addressed: addressed}
+	return g.box.decide(g.chat, o, content{MsgType: "m.text", Body: "-"}, g.now)
 }
 
-// enqueueNext enqueues the oldest queued row of the chat, if it waited behind o. o was sent or dropped.
+// enqueueNext enqueues the oldest queued row of a chat if it waited for o, which was sent, dropped or given up.
 func (b *Box) enqueueNext(ctx context.Context, tx store.Tx, o store.OutboxMessage) error {
-	out, err := store.NextQueued(ctx, tx, o)
+	nextID, err := store.NextQueued(ctx, tx, o)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: out})
+	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: nextID})
 }
 
-// orderWait returns how long the job of a row waits when an older row of its chat is queued. Usually enqueueNext enqueues the row before that,
-// unless the older row's process died or did not see this row yet. Shorter waits would slow down a long backlog.
+// orderWait returns the delay of a row while an older row of its chat is queued. Usually enqueueNext enqueues the row earlier; it does not if the older
+// row's process died or did not see this row. Shorter delays would slow down a long backlog.
 func (b *Box) orderWait(o store.OutboxMessage) time.Duration {
-	const blink = 200 * time.Millisecond
-	if b.now().Sub(o.CreatedAt) < blink {
-		return blink
+	const firstWait = 200 * time.Millisecond
+	if b.now().Sub(o.CreatedAt) < firstWait {
+		return firstWait
 	}
 	return 10 * time.Second
 }
 
-// roomWait returns how long the job of a row waits for a room: longer, the older the row is.
+// roomWait returns the delay of a row whose chat has no room. It grows with the age of the row.
 func (b *Box) roomWait(o store.OutboxMessage) time.Duration {
 	return min(max(b.now().Sub(o.CreatedAt)/8, 200*time.Millisecond), 10*time.Second)
 }
 
-// Send asks the gate again and sends one row. It may be repeated. last says that no other attempt follows: then the row is given up, because a
-// row that stays queued holds up all later rows of its chat.
-func (b *Box) Send(ctx context.Context, out uuid.UUID, last bool) error {
-	err := b.send(ctx, out)
+// Send asks the gate again and sends one row. It may be repeated. last says that no other attempt follows: then a row that cannot be sent is marked as
+// failed, because a queued row blocks all later rows of its chat.
+func (b *Box) Send(ctx context.Context, outboxID uuid.UUID, last bool) error {
+	err := b.send(ctx, outboxID)
 	if err == nil || jobs.IsLater(err) || (!last && !jobs.IsFinal(err)) {
 		return err
 	}
-	return b.giveUp(ctx, out, err)
+	return b.giveUp(ctx, outboxID, err)
 }
 
-func (b *Box) send(ctx context.Context, out uuid.UUID) error {
-	o, room, err := b.recheck(ctx, out)
+// send sends a row that the gate allows, and enqueues the next one of its chat.
+func (b *Box) send(ctx context.Context, outboxID uuid.UUID) error {
+	o, room, err := b.recheck(ctx, outboxID)
 	if err != nil || room == "" {
 		return err
+	}
+	stopped, asked, err := b.askHooks(ctx, o)
+	if err != nil || stopped {
+		return err
+	}
+	if asked { // that took a while, in which everything may have changed
+		if o, room, err = b.recheck(ctx, outboxID); err != nil || room == "" {
+			return err
+		}
 	}
 	event, err := b.sender.Send(ctx, o, room)
 	if err != nil {
@@ -389,18 +380,18 @@ func (b *Box) send(ctx context.Context, out uuid.UUID) error {
 	})
 }
 
-// recheck asks the gate right before a row is sent. An empty room means that there is nothing to send.
-func (b *Box) recheck(ctx context.Context, out uuid.UUID) (o store.OutboxMessage, room id.RoomID, err error) {
+// recheck asks the gate immediately before a row is sent. It returns the room to send to; empty if there is nothing to send.
+func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMessage, room id.RoomID, err error) {
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
-		// The chat before the row, in the order of everybody who takes both.
-		if o, err = store.OutboxMessageByID(ctx, tx, out); err != nil {
+		// Lock the chat before the row, as all code does that locks both.
+		if o, err = store.OutboxMessageByID(ctx, tx, outboxID); err != nil {
 			return err
 		}
 		chat, err := store.LockChatShared(ctx, tx, o.ChatID)
 		if err != nil {
 			return err
 		}
-		if o, err = store.LockOutboxMessage(ctx, tx, out); err != nil {
+		if o, err = store.LockOutboxMessage(ctx, tx, outboxID); err != nil {
 			return err
 		}
 		room = ""
@@ -428,7 +419,12 @@ func (b *Box) recheck(ctx context.Context, out uuid.UUID) (o store.OutboxMessage
 		if err != nil {
 			return err
 		}
+		delivery := chat.DeliveryIn(b.settings.Defaults) // which may have been changed since the row was queued
 		switch {
+		case decision.Allow && delivery.IsShadow(o.Purpose):
+			return b.drop(ctx, tx, o, policy.CodeShadow, policy.CodeShadow.Sentence())
+		case decision.Allow && delivery.NeedsApproval(o.Purpose) && o.IsFirst():
+			return b.makeDraft(ctx, tx, o)
 		case decision.Allow:
 			room = *chat.RoomID
 			return nil
@@ -436,6 +432,10 @@ func (b *Box) recheck(ctx context.Context, out uuid.UUID) (o store.OutboxMessage
 			return b.moveNotice(ctx, tx, o, decision)
 		case decision.Code.LacksRoom():
 			return b.waitForRoom(o, decision)
+		case decision.Code == policy.CodeRestored, decision.Code == policy.CodeSafeMode:
+			return jobs.Later(pausedWait)
+		case decision.Code == policy.CodeSecret: // the configuration has changed since the row was queued
+			return b.dropLeak(ctx, tx, o, chat, decision)
 		default:
 			return b.drop(ctx, tx, o, decision.Code, decision.Why)
 		}
@@ -443,7 +443,7 @@ func (b *Box) recheck(ctx context.Context, out uuid.UUID) (o store.OutboxMessage
 	return o, room, err
 }
 
-// drop drops a row and enqueues the next one.
+// drop drops a row and enqueues the next one of its chat.
 func (b *Box) drop(ctx context.Context, tx store.Tx, o store.OutboxMessage, code policy.Code, why string) error {
 	if err := store.MarkDropped(ctx, tx, o.ID, code, why); err != nil {
 		return err
@@ -451,7 +451,7 @@ func (b *Box) drop(ctx context.Context, tx store.Tx, o store.OutboxMessage, code
 	return b.enqueueNext(ctx, tx, o)
 }
 
-// waitForRoom has a row wait for the new room of a chat whose room was replaced. When none comes, the row is given up and the owner notified.
+// waitForRoom returns jobs.Later while the room of a chat is being replaced, and a final error when that takes too long.
 func (b *Box) waitForRoom(o store.OutboxMessage, d policy.Decision) error {
 	if b.now().Sub(o.CreatedAt) < policy.RoomReplacementTimeout {
 		return jobs.Later(b.roomWait(o))
@@ -459,29 +459,29 @@ func (b *Box) waitForRoom(o store.OutboxMessage, d policy.Decision) error {
 	return jobs.Final(errors.New(d.Why))
 }
 
-// giveUpTime bounds the transaction of giveUp, which is also made when the job's own time is over.
-const giveUpTime = 10 * time.Second
+// giveUpTimeout limits the transaction of giveUp, which also runs when the job's timeout is over.
+const giveUpTimeout = 10 * time.Second
 
-// giveUp marks a row as failed and notifies the owner. When the row cannot be marked, the job goes on.
-func (b *Box) giveUp(ctx context.Context, out uuid.UUID, cause error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTime)
+// giveUp marks a row as failed and notifies the owner. If that fails, it returns the error, so that the job is tried again.
+func (b *Box) giveUp(ctx context.Context, outboxID uuid.UUID, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
 	defer cancel()
-	zerolog.Ctx(ctx).Warn().Err(cause).Stringer("outbox_id", out).Msg("Gave up on an event")
+	zerolog.Ctx(ctx).Warn().Err(cause).Stringer("outbox_id", outboxID).Msg("Gave up on an event")
 	return b.store.InTx(ctx, func(tx store.Tx) error {
-		o, err := store.OutboxMessageByID(ctx, tx, out)
+		o, err := store.OutboxMessageByID(ctx, tx, outboxID)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		failed, err := store.MarkFailed(ctx, tx, out, jobs.Cause(cause).Error())
+		failed, err := store.MarkFailed(ctx, tx, outboxID, jobs.Cause(cause).Error())
 		if err != nil || !failed {
 			return err
 		}
 		if err := b.enqueueNext(ctx, tx, o); err != nil || !needsNotice(o) {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.UndeliveredArgs{OutboxID: out})
+		return jobs.Enqueue(ctx, tx, jobs.UndeliveredArgs{OutboxID: outboxID})
 	})
 }

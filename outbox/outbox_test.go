@@ -58,7 +58,7 @@ type bundle struct {
 func setup(t *testing.T) *bundle {
 	t.Helper()
 	b := &bundle{t: t, store: storetest.New(t), wire: &wire{}}
-	b.box = New(b.store, Rules{
+	b.box = New(b.store, Settings{
 		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Owner: "@you:x", Name: "Nora",
 		Disclose: func(protocol string) bool { return protocol != "plain" },
 	}, b.wire)
@@ -94,7 +94,7 @@ func (b *bundle) queue(l Message) (out uuid.UUID, d policy.Decision) {
 
 func (b *bundle) reply(text string) Message {
 	b.t.Helper()
-	return Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Spans: []store.Span{storetest.Cite(b.t, b.store, policy.Public, index.KindKnowledge, text)}}
+	return Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Citations: []store.Citation{storetest.Cite(b.t, b.store, policy.Public, index.KindKnowledge, text)}}
 }
 
 func (b *bundle) row(out uuid.UUID) store.OutboxMessage {
@@ -126,7 +126,7 @@ func TestWhatTheGateRefusesIsKeptWithItsReasonAndNeverSent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	unsourced := b.reply("Trust me.")
-	unsourced.Spans = nil
+	unsourced.Citations = nil
 	out, d := b.queue(unsourced)
 	require.False(t, d.Allow)
 	require.NoError(t, b.send(out))

@@ -12,11 +12,11 @@ import (
 	"multis/store"
 )
 
-// ErrNoAdminRoom is returned while there is no admin room, for example in the first seconds after a start. The returned error is also a
-// jobs.Later, so a job that returns it is tried again.
+// ErrNoAdminRoom is returned while there is no admin room, for example in the first seconds after a start. The returned error wraps jobs.Later as
+// well, so that a job that returns it is tried again.
 var ErrNoAdminRoom = errors.New("there is no admin room yet")
 
-// adminRoomWait is how long a job waits for an admin room that can be written to.
+// adminRoomWait is the delay before a job looks again for an admin room that can be written to.
 const adminRoomWait = 10 * time.Second
 
 // AdminRoom returns the admin room. While there is none it returns ErrNoAdminRoom.
@@ -38,11 +38,10 @@ func (b *Box) NotifyOwner(ctx context.Context, tx store.Tx, kind NoticeKind, mar
 	return err
 }
 
-// ErrRefusedNotice is returned for a notice that the gate refuses for good.
+// ErrRefusedNotice is returned for a notice that the gate refuses and that a retry would not help.
 var ErrRefusedNotice = errors.New("the owner cannot be told")
 
-// refusedNotice returns the error for a notice that the gate refused: Later when its room cannot be written to for the moment, else
-// ErrRefusedNotice.
+// refusedNotice returns the error for a notice that the gate refused: jobs.Later if its room may be writable later, else ErrRefusedNotice.
 func refusedNotice(d policy.Decision) error {
 	if d.Code.LacksRoom() || d.Code == policy.CodeEncryptionUnknown {
 		return jobs.Later(adminRoomWait)
@@ -50,20 +49,20 @@ func refusedNotice(d policy.Decision) error {
 	return fmt.Errorf("%w: %s", ErrRefusedNotice, d.Why)
 }
 
-// noticeRoom returns the chat that a notice is sent to. When that is an admin room that is gone, it returns the present admin room.
+// noticeRoom returns the chat to which a notice is sent. For an admin room that no longer exists it returns the current admin room.
 func noticeRoom(ctx context.Context, db store.DB, chat store.ChatID) (store.Chat, error) {
 	room, err := store.ChatByID(ctx, db, chat)
 	if err != nil || room.HasRoom() || room.Kind != policy.KindAdmin {
 		return room, err
 	}
-	present, err := store.AdminChat(ctx, db)
+	current, err := store.AdminChat(ctx, db)
 	if errors.Is(err, store.ErrNotFound) {
 		return room, nil
 	}
-	return present, err
+	return current, err
 }
 
-// moveNotice moves a notice whose room is gone to the present admin room and enqueues it again.
+// moveNotice moves a notice whose room no longer exists to the current admin room and enqueues it again.
 func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.OutboxMessage, d policy.Decision) error {
 	room, err := noticeRoom(ctx, tx, o.ChatID)
 	if err != nil {
@@ -80,7 +79,7 @@ func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.OutboxMessage
 		return fmt.Errorf("read event: %w", err)
 	}
 	switch {
-	case c.New != nil: // what it replaces stands in the other room
+	case c.New != nil: // the message that it edits is in the former room
 		c.content = *c.New
 		c.Key = o.ID.String()
 	case c.RelatesTo != nil: // a reaction
@@ -96,12 +95,12 @@ func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.OutboxMessage
 	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: o.ID})
 }
 
-// needsNotice reports whether the owner is notified that a row failed. A notice about a failed row is not reported when it fails too, or the
-// notices would never end; nor is a reaction.
+// needsNotice reports whether the owner is notified that a row failed. A failed reaction, and a failed notice about another failure, are not reported,
+// because otherwise the notices could continue forever.
 func needsNotice(o store.OutboxMessage) bool {
 	var c content
 	if o.Purpose != policy.PurposeNotice {
 		return true
 	}
-	return o.EventType != "m.reaction" && json.Unmarshal(o.Content, &c) == nil && c.Unsent == ""
+	return o.EventType != "m.reaction" && json.Unmarshal(o.Content, &c) == nil && c.FailedID == ""
 }

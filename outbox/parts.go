@@ -12,7 +12,7 @@ import (
 	"multis/text"
 )
 
-// File is a file to send. The text of its message is the caption, on networks that take captions.
+// File is a file to send. The text of the message is its caption, on networks that support captions.
 type File struct {
 	Name string
 	MIME string
@@ -31,11 +31,11 @@ func (f File) msgType() string {
 }
 
 const (
-	maxPartLength = 1500 // characters of a message that is still read on a phone
-	maxParts      = 3
-	maxTeaser     = 300 // characters of a text that goes as a file, said with it
+	maxPartLength = 1500 // characters of one part: more is hard to read on a phone
+	maxParts      = 3    // a longer text is sent as a file
+	maxCaption    = 300  // characters of the text that are the file's caption
 	plainText     = "text/plain"
-	textFileName  = "message.txt" // of that file
+	textFileName  = "message.txt" // the name of that file
 )
 
 // row is one event of a message.
@@ -45,35 +45,35 @@ type row struct {
 	data []byte
 }
 
-// rows returns the events of a message: one, or several parts of a long text, or a file when there would be too many parts.
-func (b *Box) rows(chat store.Chat, l Message, name string) ([]row, error) {
+// rows returns the events of a message: one, several for a long text, or a file for a text that would need more than maxParts.
+func (b *Box) rows(chat store.Chat, m Message, name string) ([]row, error) {
 	switch {
-	case l.File != nil:
-		return b.withFile(chat, l, name)
-	case l.Purpose == policy.PurposeNotice, l.ReactTo != "":
-		return b.single(l, name)
+	case m.File != nil:
+		return b.fileEvents(chat, m, name)
+	case m.Purpose == policy.PurposeNotice, m.ReactTo != "":
+		return b.singleEvent(m, name)
 	}
-	mark := b.disclosure(l, name)
+	mark := b.disclosure(m, name)
 	limit := maxPartLength
 	if chat.Features.MaxText > 0 {
 		limit = min(limit, chat.Features.MaxText)
 	}
-	whole := strings.TrimSpace(l.Text)
+	whole := strings.TrimSpace(m.Text)
 	parts := split(whole, limit-len([]rune(mark)))
 	if len(parts) > maxParts {
 		file := File{Name: textFileName, MIME: plainText, Data: []byte(whole + "\n")}
-		short := l
-		short.File, short.Text = &file, text.Clip(text.FirstLine(whole), min(maxTeaser, limit-len([]rune(mark))))
+		short := m
+		short.File, short.Text = &file, text.Clip(text.FirstLine(whole), min(maxCaption, limit-len([]rune(mark))))
 		if chat.Features.CheckFile(file.msgType(), policy.FileSpec{MIME: file.MIME, Size: int64(len(file.Data))}) == "" {
-			return b.withFile(chat, short, name)
+			return b.fileEvents(chat, short, name)
 		}
-		parts = []string{whole} // the gate says why not
+		parts = []string{whole} // the gate refuses it and says why
 	}
 	var rows []row
 	for _, part := range parts {
-		one := l
-		one.Text = part
-		r, err := b.single(one, name)
+		partial := m
+		partial.Text = part
+		r, err := b.singleEvent(partial, name)
 		if err != nil {
 			return nil, err
 		}
@@ -82,40 +82,41 @@ func (b *Box) rows(chat store.Chat, l Message, name string) ([]row, error) {
 	return rows, nil
 }
 
-func (b *Box) single(l Message, name string) ([]row, error) {
-	o, c, err := b.build(l, name)
+// singleEvent returns the one event of a message without a file.
+func (b *Box) singleEvent(m Message, name string) ([]row, error) {
+	o, c, err := b.build(m, name)
 	return []row{{out: o, c: c}}, err
 }
 
-// withFile returns the event of a file with its caption. Where the network takes no captions, the text is an event before it.
-func (b *Box) withFile(chat store.Chat, l Message, name string) ([]row, error) {
-	o, c, err := b.build(l, name)
+// fileEvents returns the event of a file with its caption. On networks without captions the text is an event of its own before the file.
+func (b *Box) fileEvents(chat store.Chat, m Message, name string) ([]row, error) {
+	o, c, err := b.build(m, name)
 	if err != nil {
 		return nil, err
 	}
-	spec := policy.FileSpec{MIME: l.File.MIME, Size: int64(len(l.File.Data)), Caption: c.Body}
+	spec := policy.FileSpec{MIME: m.File.MIME, Size: int64(len(m.File.Data)), Caption: c.Body}
 	var rows []row
 	caption := c.Body
-	if caption != "" && chat.Features.CheckFile(l.File.msgType(), spec) == policy.CodeNoCaptions {
+	if caption != "" && chat.Features.CheckFile(m.File.msgType(), spec) == policy.CodeNoCaptions {
 		rows, caption = []row{{out: o, c: c}}, ""
 		if o.ID, err = uuid.NewV7(); err != nil {
 			return nil, fmt.Errorf("make outbox id: %w", err)
 		}
 		c.Key = o.ID.String()
 	}
-	c.MsgType, c.Body, c.FileName = l.File.msgType(), caption, l.File.Name
+	c.MsgType, c.Body, c.FileName = m.File.msgType(), caption, m.File.Name
 	if caption == "" {
-		c.Body = l.File.Name
+		c.Body = m.File.Name
 	}
-	c.Info = &fileInfo{MIME: l.File.MIME, Size: len(l.File.Data)}
+	c.Info = &fileInfo{MIME: m.File.MIME, Size: len(m.File.Data)}
 	if o.Content, err = json.Marshal(c); err != nil {
 		return nil, fmt.Errorf("write event: %w", err)
 	}
-	return append(rows, row{out: o, c: c, data: l.File.Data}), nil
+	return append(rows, row{out: o, c: c, data: m.File.Data}), nil
 }
 
-// spec returns the file of an event; nil when it has none.
-func (c *content) spec() *policy.FileSpec {
+// fileSpec returns the file of an event; nil when it has none.
+func (c *content) fileSpec() *policy.FileSpec {
 	if c.FileName == "" || c.Info == nil {
 		return nil
 	}
@@ -126,7 +127,7 @@ func (c *content) spec() *policy.FileSpec {
 	return f
 }
 
-// split cuts a text into parts of at most limit characters: between paragraphs if possible, else between lines, sentences or words.
+// split splits a text into parts of at most limit characters: between paragraphs if possible, else between lines, sentences or words.
 func split(text string, limit int) []string {
 	var parts []string
 	for limit > 0 && len([]rune(text)) > limit {

@@ -70,7 +70,7 @@ func TestALongReplyIsSplitAtParagraphsAndSentInItsOrder(t *testing.T) {
 		require.Equal(t, fmt.Sprintf("[Nora] %d", 2*i), c.Body[:8], "each is marked, and cut between paragraphs")
 		require.LessOrEqual(t, len(c.Body), maxPartLength)
 		require.Equal(t, rows[i].ID.String(), c.Key)
-		require.Len(t, rows[i].Spans, 1)
+		require.Len(t, rows[i].Citations, 1)
 	}
 	require.True(t, jobs.IsLater(b.send(rows[2].ID)), "it waits for what is before it")
 }
@@ -78,7 +78,7 @@ func TestALongReplyIsSplitAtParagraphsAndSentInItsOrder(t *testing.T) {
 func TestPartsOfAReplyCountAsOneAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.box.rules.SendCap = policy.Rate{Minute: 2, Day: 2}
+	b.box.settings.SendCap = policy.Rate{Minute: 2, Day: 2}
 	for range 2 {
 		first, d := b.queue(b.reply(paragraphs(6, 700)))
 		require.True(t, d.Allow, d.Why)
@@ -157,7 +157,7 @@ func TestTooLongAReplyGoesAsAFileWithItsBeginning(t *testing.T) {
 	c := contents[0]
 	require.Equal(t, "m.file", c.MsgType)
 	require.Equal(t, "message.txt", c.FileName)
-	require.Equal(t, "[Nora] 0 "+strings.Repeat("x", maxTeaser-3)+"…", c.Body, "the caption")
+	require.Equal(t, "[Nora] 0 "+strings.Repeat("x", maxCaption-3)+"…", c.Body, "the caption")
 	require.Equal(t, &fileInfo{MIME: "text/plain", Size: len(long) + 1}, c.Info)
 	data, err := store.OutboxFile(t.Context(), b.store.DB(), out)
 	require.NoError(t, err)

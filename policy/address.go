@@ -48,8 +48,8 @@ func (n *addressIndex) add(source string) {
 }
 
 // firstMissing returns the first address of a text that is in no source with the same accents; empty if there is none.
-func (n *addressIndex) firstMissing(said string) string {
-	for _, form := range readings(text.FoldWithAccents(said)) {
+func (n *addressIndex) firstMissing(answer string) string {
+	for _, form := range readings(text.FoldWithAccents(answer)) {
 		for _, address := range findAddresses(normalizeDots(form)) {
 			if !containsAddress(n.accented, address) {
 				return address
@@ -104,14 +104,14 @@ func isExtended(before, after string) bool {
 	return extendsBefore.MatchString(strings.TrimSuffix(before, "www.")) || extendsAfter.MatchString(after)
 }
 
-// BreakLinks returns said with every address that is in none of the sources written as evil[.]com/x, so that no client makes a link of
+// BreakLinks returns answer with every address that is in none of the sources written as evil[.]com/x, so that no client makes a link of
 // it. A client makes links of addresses in any form, even in code, and has the homeserver fetch a preview of them.
-func BreakLinks(said string, sources ...string) string {
+func BreakLinks(answer string, sources ...string) string {
 	var have addressIndex
 	for _, source := range sources {
 		have.add(source)
 	}
-	return wordForm.ReplaceAllStringFunc(said, func(word string) string {
+	return wordForm.ReplaceAllStringFunc(answer, func(word string) string {
 		unnamed := have.firstMissing(word)
 		for _, form := range readings(text.Fold(word)) {
 			if field := trimAddress(strings.ToLower(form)); isAddress(field) && !containsAddress(have.texts, field) {

@@ -12,7 +12,7 @@ import (
 // Action is what multis does with an incoming event. The zero value is not valid.
 type Action string
 
-// The actions. Their values are stored.
+// The actions. Their values are stored, and cannot be renamed because the previous build runs beside this one during an upgrade.
 const (
 	ActionIgnore     Action = "ignore"  // nothing is stored
 	ActionArchive    Action = "archive" // stored only
@@ -35,8 +35,8 @@ type Rate struct {
 	Day    int
 }
 
-// reachedSpan returns the period whose cap is reached: "minute", "day", or empty for neither.
-func (c Rate) reachedSpan(caps Rate) string {
+// reachedPeriod returns the period whose cap is reached: "minute", "day", or empty for neither.
+func (c Rate) reachedPeriod(caps Rate) string {
 	switch {
 	case c.Minute >= caps.Minute:
 		return "minute"
@@ -66,6 +66,7 @@ type AdmitInput struct {
 	Edited   bool          // an edit of an earlier message
 
 	Presence
+	Restore
 
 	Keywords []string // words that escalate to a person
 
@@ -97,7 +98,7 @@ func Admit(in AdmitInput) Admission {
 		return in.admission(ActionIgnore, CodeNoChat)
 	case in.Mode == ModeOff || !in.Mode.Valid():
 		return in.admission(ActionIgnore, CodeOff)
-	case in.Author.Capped() && !in.Backfill && !in.stale() && in.Stored.reachedSpan(in.StoreCap) != "":
+	case in.Author.Capped() && !in.Backfill && !in.stale() && in.Stored.reachedPeriod(in.StoreCap) != "":
 		return in.admission(ActionIgnore, CodeFlood)
 	case in.Author != AuthorContact:
 		return admitOther(in)
@@ -129,6 +130,8 @@ func (in AdmitInput) silenceCode() Code {
 		return CodeSilent
 	case in.Backfill:
 		return CodeBackfill
+	case in.forbidsAnswer(in.SentAt):
+		return CodeRestored
 	case in.stale():
 		return CodeStale
 	case in.Edited:
@@ -162,11 +165,13 @@ func admitQuestion(in AdmitInput) Admission {
 		return Admission{ActionEscalate, CodeKeyword, fmt.Sprintf("The word %q escalates to a person.", keyword)}
 	case WantsHuman(in.Text):
 		return in.admission(ActionEscalate, CodeWantsHuman)
+	case in.Mode == ModeBusiness && WantsAction(in.Text):
+		return in.admission(ActionEscalate, CodeWantsAction)
 	case WantsReminder(in.Text):
 		return in.admission(ActionEscalate, CodeReminder)
-	case in.Sent.reachedSpan(in.SendCap) == "minute":
+	case in.Sent.reachedPeriod(in.SendCap) == "minute":
 		return in.admission(ActionEscalate, CodeCapMinute)
-	case in.Sent.reachedSpan(in.SendCap) == "day":
+	case in.Sent.reachedPeriod(in.SendCap) == "day":
 		return in.admission(ActionEscalate, CodeCapDay)
 	default:
 		return in.admission(ActionAnswer, CodeAnswer)
@@ -174,7 +179,7 @@ func admitQuestion(in AdmitInput) Admission {
 }
 
 // admitCommand decides about an event in the admin room. What the owner or an operator writes there is a command, however old it is.
-// Backfill and edits are ignored, so that no command runs twice.
+// Backfill, edits and what was written before a backup was restored are no commands, so that none runs twice.
 func admitCommand(in AdmitInput) Admission {
 	switch {
 	case in.Author == AuthorMultisBot || in.Author == AuthorMultisOwner:
@@ -187,6 +192,8 @@ func admitCommand(in AdmitInput) Admission {
 		return in.admission(ActionIgnore, CodeBackfill)
 	case in.Edited:
 		return in.admission(ActionIgnore, CodeEdited)
+	case in.forbidsCommand(in.SentAt):
+		return in.admission(ActionArchive, CodeRestored)
 	case in.Voice && in.Author.IsOwner() && !hasWords(in.Text):
 		return in.admission(ActionTranscribe, CodeTranscribing)
 	default:

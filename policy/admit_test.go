@@ -58,7 +58,7 @@ func TestAdmit(t *testing.T) {
 		{"nor under a pause", func(in *AdmitInput) { in.Voice, in.Text, in.PausedAll = true, "", true }, ActionArchive, CodePausedAll},
 		{"nor from the owner", func(in *AdmitInput) { in.Voice, in.Text, in.Author = true, "", AuthorOwnerPhone }, ActionArchive, CodeOwnerWrote},
 		{"what a voice note says is as fresh as the note was", func(in *AdmitInput) { in.WasFresh, in.SentAt = true, in.Now.Add(-time.Hour) }, ActionAnswer, CodeAnswer},
-		{"and hands over on a keyword", func(in *AdmitInput) { in.WasFresh, in.Text = true, "I want a refund" }, ActionEscalate, CodeKeyword},
+		{"and escalates on a keyword", func(in *AdmitInput) { in.WasFresh, in.Text = true, "I want a refund" }, ActionEscalate, CodeKeyword},
 		{"and waits for the owner who came meanwhile", func(in *AdmitInput) { in.WasFresh, in.OwnerWroteAt = true, in.Now }, ActionArchive, CodeOwnerActive},
 
 		{"nothing of an off chat is kept", func(in *AdmitInput) { in.Mode = ModeOff }, ActionIgnore, CodeOff},
@@ -103,12 +103,31 @@ func TestAdmit(t *testing.T) {
 		{"somebody says thanks", func(in *AdmitInput) { in.Text = "Danke schön!" }, ActionArchive, CodeAcknowledged},
 		{"somebody says ok", func(in *AdmitInput) { in.Text = "Ok 👍" }, ActionArchive, CodeAcknowledged},
 
-		{"a keyword hands over", func(in *AdmitInput) { in.Text = "I want my MONEY  BACK" }, ActionEscalate, CodeKeyword},
-		{"a keyword hands over before a cap does", func(in *AdmitInput) { in.Text, in.Sent.Day = "refund!", 500 }, ActionEscalate, CodeKeyword},
+		{"a question while a restored backup is on hold", func(in *AdmitInput) { in.RestoredAt = in.SentAt.Add(-time.Hour) }, ActionArchive, CodeRestored},
+		{"a question from before the owner's word", func(in *AdmitInput) {
+			in.RestoredAt, in.ReleasedAt = in.SentAt.Add(-time.Hour), in.SentAt.Add(time.Second)
+		}, ActionArchive, CodeRestored},
+		{"a voice note from before the owner's word", func(in *AdmitInput) {
+			in.Voice, in.Text, in.RestoredAt, in.ReleasedAt = true, "", in.SentAt.Add(-time.Hour), in.SentAt.Add(time.Second)
+		}, ActionArchive, CodeRestored},
+		{"a question after the owner's word", func(in *AdmitInput) {
+			in.RestoredAt, in.ReleasedAt = in.SentAt.Add(-time.Hour), in.SentAt.Add(-time.Second)
+		}, ActionAnswer, CodeAnswer},
+		{"a command from before the restore", func(in *AdmitInput) {
+			in.Kind, in.Author, in.RestoredAt = KindAdmin, AuthorOwnerClient, in.SentAt.Add(time.Second)
+		}, ActionArchive, CodeRestored},
+		{"a command after the restore", func(in *AdmitInput) {
+			in.Kind, in.Author, in.RestoredAt = KindAdmin, AuthorOwnerClient, in.SentAt.Add(-time.Second)
+		}, ActionCommand, CodeCommand},
+
+		{"a keyword escalates", func(in *AdmitInput) { in.Text = "I want my MONEY  BACK" }, ActionEscalate, CodeKeyword},
+		{"a keyword escalates before a cap does", func(in *AdmitInput) { in.Text, in.Sent.Day = "refund!", 500 }, ActionEscalate, CodeKeyword},
+		{"somebody orders", func(in *AdmitInput) { in.Text = "I'd like to order two." }, ActionEscalate, CodeWantsAction},
+		{"somebody orders from a person", func(in *AdmitInput) { in.Mode, in.Text = ModePersonal, in.Name+", I'd like to order two." }, ActionAnswer, CodeAnswer},
 		{"somebody wants a person", func(in *AdmitInput) { in.Text = "Can I speak to a human?" }, ActionEscalate, CodeWantsHuman},
 		{"somebody wants to be reminded: that is a note to the owner", func(in *AdmitInput) { in.Text = "Please remind me tomorrow at 9" }, ActionEscalate, CodeReminder},
-		{"ten answers within a minute hand over", func(in *AdmitInput) { in.Sent.Minute = 10 }, ActionEscalate, CodeCapMinute},
-		{"a hundred answers within a day hand over", func(in *AdmitInput) { in.Sent.Day = 100 }, ActionEscalate, CodeCapDay},
+		{"ten answers within a minute escalate", func(in *AdmitInput) { in.Sent.Minute = 10 }, ActionEscalate, CodeCapMinute},
+		{"a hundred answers within a day escalate", func(in *AdmitInput) { in.Sent.Day = 100 }, ActionEscalate, CodeCapDay},
 
 		{"the owner commands in the admin room", func(in *AdmitInput) { in.Kind, in.Author = KindAdmin, AuthorOwnerClient }, ActionCommand, CodeCommand},
 		{"an operator commands in the admin room", func(in *AdmitInput) { in.Kind, in.Author = KindAdmin, AuthorOperator }, ActionCommand, CodeCommand},

@@ -3,7 +3,10 @@
 // sentence for people. A zero input is refused.
 package policy
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Mode says what multis does in a chat. The zero value is not valid and is treated as ModeOff.
 type Mode string
@@ -29,23 +32,32 @@ func (m Mode) Valid() bool {
 // Answers reports whether the assistant may answer without approval of a person in this mode.
 func (m Mode) Answers() bool { return m == ModeBusiness || m == ModePersonal }
 
-// Delivery says whether what multis writes to a contact is sent at once or waits as a draft. The zero value counts as DeliveryAuto.
+// Delivery says whether what multis writes to a contact is sent at once, waits as a draft, or is only shown to the owner. The zero value counts
+// as DeliveryAuto.
 type Delivery string
 
 // The deliveries.
 const (
 	DeliveryAuto  Delivery = "auto"  // sent at once
 	DeliveryDraft Delivery = "draft" // sent after the owner approved it
+	// DeliveryShadow is never sent: the owner answers, and his answer is compared with it.
+	DeliveryShadow Delivery = "shadow"
 )
 
-// Valid reports whether d is one of the two deliveries.
-func (d Delivery) Valid() bool { return d == DeliveryAuto || d == DeliveryDraft }
+// Deliveries returns all deliveries.
+func Deliveries() []Delivery { return []Delivery{DeliveryAuto, DeliveryDraft, DeliveryShadow} }
 
-// NeedsApproval reports whether a text of this purpose waits as a draft for the owner's approval. Under DeliveryDraft that is every text
-// to a contact but PurposeDraft, which is approved already.
+// Valid reports whether d is one of the deliveries.
+func (d Delivery) Valid() bool { return slices.Contains(Deliveries(), d) }
+
+// NeedsApproval reports whether a text of this purpose waits as a draft for the owner's approval. Under DeliveryDraft and DeliveryShadow
+// that is every text to a contact but PurposeDraft, which is approved already, and those that IsShadow keeps back.
 func (d Delivery) NeedsApproval(p Purpose) bool {
-	return d == DeliveryDraft && p.isForContact() && p != PurposeDraft
+	return (d == DeliveryDraft || d == DeliveryShadow) && p.isForContact() && p != PurposeDraft && !d.IsShadow(p)
 }
+
+// IsShadow reports whether a text of this purpose is never sent. Under DeliveryShadow that is every text that no person wrote or approved.
+func (d Delivery) IsShadow(p Purpose) bool { return d == DeliveryShadow && p.isAutomatic() }
 
 // Kind says what sort of room a chat is. The zero value is not valid. Use KindGroup if the kind cannot be determined: it is the most
 // careful one.

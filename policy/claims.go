@@ -14,19 +14,19 @@ import (
 // FindUnsupported returns the first claim of a text that none of its sources makes: a number in digits or words, an address, or that
 // something is free. It is empty if the sources make all of them. It checks the text in all its readings, so that neither markup nor
 // look-alike letters hide a claim.
-func FindUnsupported(said string, sources ...string) string {
+func FindUnsupported(answer string, sources ...string) string {
 	var have claims
 	for _, source := range sources {
 		have.add(source, true)
 	}
-	for _, form := range readings(text.Fold(emojiNumbers.Replace(said))) {
+	for _, form := range readings(text.Fold(emojiNumbers.Replace(answer))) {
 		var c claims
 		c.read(form, false)
 		if missing := c.firstMissingIn(have); missing != "" {
 			return missing
 		}
 	}
-	return have.addressIndex.firstMissing(said)
+	return have.addressIndex.firstMissing(answer)
 }
 
 // claims are the statements of a text that a model must not invent: numbers, prices, addresses, and that something is free.
@@ -126,9 +126,9 @@ func isPriced(rest string) bool {
 }
 
 // add adds the claims of all readings of a text.
-func (c *claims) add(s string, generous bool) {
+func (c *claims) add(s string, isSource bool) {
 	for _, form := range readings(text.Fold(emojiNumbers.Replace(s))) {
-		c.read(form, generous)
+		c.read(form, isSource)
 	}
 	c.addressIndex.add(s)
 }
@@ -146,7 +146,7 @@ func (c *claims) read(folded string, source bool) {
 		c.readNumbers(lower+" . "+wall, source)
 	}
 	c.readRoman(folded, source)
-	c.isFree = c.isFree || saysFree(lower)
+	c.isFree = c.isFree || containsFreeOffer(lower)
 	priced := priceWord.ReplaceAllString(priceSigns.Replace(signBeforeWord.ReplaceAllString(lower, "$2 $1")), "$1 $2")
 	words := strings.FieldsFunc(priced, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
 	c.readPrices(priced, words, source)

@@ -18,6 +18,8 @@ func (d Defaults) Delivery(set *Delivery, setMode *Mode, kind Kind, protocol str
 		return *set
 	case setMode != nil, !mode.Answers(), d.FirstDelivery == DeliveryAuto:
 		return DeliveryAuto
+	case d.FirstDelivery == DeliveryShadow:
+		return DeliveryShadow
 	default:
 		return DeliveryDraft
 	}

@@ -29,7 +29,7 @@ func ExampleAdmit() {
 func ExampleGate() {
 	in := policy.GateInput{
 		Purpose: policy.PurposeReply, As: policy.AsOwner, Mode: policy.ModeBusiness, Kind: policy.KindDM,
-		Encryption: policy.EncryptionNo, HasRoom: true, Verified: true, HasSpan: true,
+		Encryption: policy.EncryptionNo, HasRoom: true, Verified: true, HasCitation: true,
 		SendCap: policy.Rate{Minute: 5, Day: 100}, MsgType: "m.text", Body: "We open at 9:00.",
 	}
 	fmt.Println(policy.Gate(in).Why)

@@ -41,7 +41,7 @@ func TestTheGateKeepsToWhatTheNetworkTakes(t *testing.T) {
 		"a caption that is too long":       {aFile("m.file", "text/plain", 10, strings.Repeat("a", 21)), CodeNoCaptions},
 		"a caption where none are taken":   {aFile("m.image", "image/png", 10, "look"), CodeNoCaptions},
 		"a caption that is a command":      {aFile("m.file", "text/plain", 10, "!wa logout"), CodeBridgeCommand},
-		"a file without a source":          {func(in *GateInput) { aFile("m.file", "text/plain", 10, "")(in); in.HasSpan = false }, CodeNoSource},
+		"a file without a source":          {func(in *GateInput) { aFile("m.file", "text/plain", 10, "")(in); in.HasCitation = false }, CodeNoSource},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

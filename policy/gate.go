@@ -18,7 +18,7 @@ const RoomReplacementTimeout = 2 * time.Minute
 // Purpose says why multis sends a text. The zero value is not valid and is denied.
 type Purpose string
 
-// The purposes.
+// The purposes. Their values are stored and are not renamed.
 const (
 	PurposeReply      Purpose = "reply"    // an answer of the assistant to a contact
 	PurposeGreeting   Purpose = "greeting" // the configured greeting, without facts
@@ -28,7 +28,15 @@ const (
 	PurposeNotice     Purpose = "notice"   // anything for the admin room
 	// PurposeRedaction deletes an event of multis, in any room, because the message that it answered or quoted was deleted.
 	PurposeRedaction Purpose = "redaction"
+	// PurposePIN deletes a message of the owner from the admin room, because it holds a PIN.
+	PurposePIN Purpose = "pin"
 )
+
+// isDeletion reports whether an event is deleted, and no text is sent.
+func (p Purpose) isDeletion() bool { return p == PurposeRedaction || p == PurposePIN }
+
+// isForAdmin reports whether it is for the admin room only.
+func (p Purpose) isForAdmin() bool { return p == PurposeNotice || p == PurposePIN }
 
 // isAutomatic reports whether no person wrote or approved the text.
 func (p Purpose) isAutomatic() bool {
@@ -63,10 +71,15 @@ type GateInput struct {
 
 	Now time.Time
 	Presence
-	Addressed bool // the message to be answered names the assistant
-	HasSpan   bool // the answer quotes a public document word for word
+	Addressed   bool // the message to be answered names the assistant
+	HasCitation bool // the answer quotes a public document word for word
 	// Unsupported is the result of FindUnsupported: the first claim of the text that is in none of its sources; empty if there is none.
 	Unsupported string
+
+	// OnHold is true after a backup was restored, until the owner says that multis may go on: see Restore.
+	OnHold bool
+	// SafeMode is true while multis is in safe mode.
+	SafeMode bool
 
 	Sent, SendCap Rate // automatic texts sent to the contact, and the cap
 
@@ -77,6 +90,8 @@ type GateInput struct {
 
 	MsgType string // the event's msgtype: m.text, m.notice, ...
 	Body    string // the text as it will be sent, with any prefix
+	// Leaks says that the text held a secret of the configuration when it was written: see LeaksSecret. Body may have been masked since.
+	Leaks bool
 }
 
 // Decision is the result of Gate, with a code that stays the same between versions and a sentence for people. The zero value denies.
@@ -89,7 +104,7 @@ type Decision struct {
 // Gate decides whether a text may be sent. Everything that multis sends passes it twice: when it is queued and right before it is sent.
 // Gate denies unknown values.
 func Gate(in GateInput) Decision {
-	for _, check := range []func(GateInput) Code{checkPlace, checkRoom, checkMode, checkPresence, checkCaps, checkBody, checkFeatures} {
+	for _, check := range []func(GateInput) Code{checkPlace, checkHold, checkRoom, checkMode, checkPresence, checkCaps, checkBody, checkFeatures} {
 		if code := check(in); code != "" {
 			return Decision{Code: code, Why: in.sentence(code)}
 		}
@@ -100,14 +115,28 @@ func Gate(in GateInput) Decision {
 // checkPlace refuses the bot in chats with contacts and the owner's account in the admin room.
 func checkPlace(in GateInput) Code {
 	switch {
-	case !in.Purpose.isForContact() && in.Purpose != PurposeNotice && in.Purpose != PurposeRedaction:
+	case !in.Purpose.isForContact() && !in.Purpose.isForAdmin() && in.Purpose != PurposeRedaction:
 		return CodeUnknownPurpose
 	case in.Kind != KindAdmin && !in.Kind.isPortal():
 		return CodeNoChat
-	case in.Purpose != PurposeRedaction && (in.Kind == KindAdmin) != (in.Purpose == PurposeNotice):
+	case in.Purpose != PurposeRedaction && (in.Kind == KindAdmin) != in.Purpose.isForAdmin():
 		return CodeUnknownPurpose
 	case in.Kind == KindAdmin && in.As != AsBot, in.Kind.isPortal() && in.As != AsOwner:
 		return CodeWrongSender
+	default:
+		return ""
+	}
+}
+
+// checkHold refuses everything but what is for the admin room while a restored backup is on hold, and in safe mode.
+func checkHold(in GateInput) Code {
+	switch {
+	case in.Purpose.isForAdmin():
+		return ""
+	case in.OnHold:
+		return CodeRestored
+	case in.SafeMode:
+		return CodeSafeMode
 	default:
 		return ""
 	}
@@ -122,7 +151,7 @@ func checkRoom(in GateInput) Code {
 		return CodeTombstoned
 	case in.Kind.isPortal() && !in.Verified:
 		return CodeUnverified
-	case in.Purpose == PurposeRedaction:
+	case in.Purpose.isDeletion():
 		return "" // it has no text that needs encryption
 	case in.Encryption != EncryptionNo && in.Encryption != EncryptionYes:
 		return CodeEncryptionUnknown
@@ -178,7 +207,7 @@ func checkCaps(in GateInput) Code {
 	if in.Purpose == PurposeEscalation {
 		caps = Rate{Minute: caps.Minute + 1, Day: caps.Day + 1}
 	}
-	switch in.Sent.reachedSpan(caps) {
+	switch in.Sent.reachedPeriod(caps) {
 	case "minute":
 		return CodeCapMinute
 	case "day":
@@ -191,7 +220,7 @@ func checkCaps(in GateInput) Code {
 // checkBody refuses texts by their form and their sources. A redaction has no text.
 func checkBody(in GateInput) Code {
 	switch {
-	case in.Purpose == PurposeRedaction:
+	case in.Purpose.isDeletion():
 		return ""
 	case strings.TrimSpace(text.Clean(in.Body)) == "":
 		return CodeEmpty
@@ -200,12 +229,14 @@ func checkBody(in GateInput) Code {
 	case in.Body != text.Clean(in.Body):
 		return CodeControl
 	case in.Kind == KindAdmin:
-		return ""
+		return "" // secrets are masked there
+	case in.Leaks || LeaksSecret(in.Body):
+		return CodeSecret
 	case in.MsgType != "m.text" && in.File == nil && !in.Reacts:
 		return CodeNotice
-	case IsCommand(in.Body):
+	case IsBridgeCommand(in.Body):
 		return CodeBridgeCommand
-	case in.Purpose == PurposeReply && !in.HasSpan:
+	case in.Purpose == PurposeReply && !in.HasCitation:
 		return CodeNoSource
 	case in.Purpose == PurposeReply && in.Unsupported != "":
 		return CodeUnsupported
@@ -246,6 +277,8 @@ func (in GateInput) allowedSentence() string {
 		return "A person wrote this text."
 	case PurposeRedaction:
 		return "It deletes a message of mine."
+	case PurposePIN:
+		return "It deletes a PIN from the admin room."
 	default: // multis itself writes to a contact
 	}
 	said := fmt.Sprintf("The chat is %s, you were away", in.Mode)

@@ -16,7 +16,7 @@ func aReply(change func(*GateInput)) GateInput {
 		Purpose: PurposeReply, As: AsOwner,
 		Mode: ModeBusiness, Kind: KindDM, Encryption: EncryptionNo, HasRoom: true, Verified: true,
 		Now: now, Presence: Presence{OwnerWroteAt: now.Add(-3 * time.Hour), OwnerPause: 30 * time.Minute},
-		HasSpan: true, SendCap: Rate{Minute: 10, Day: 100},
+		HasCitation: true, SendCap: Rate{Minute: 10, Day: 100},
 		MsgType: "m.text", Body: "[Nora] We deliver Monday to Saturday, 9:00-18:00.",
 	}
 	if change != nil {
@@ -28,7 +28,7 @@ func aReply(change func(*GateInput)) GateInput {
 // aRedaction deletes a message of ours in a chat: it may be done.
 func aRedaction(change func(*GateInput)) GateInput {
 	return aReply(func(in *GateInput) {
-		in.Purpose, in.MsgType, in.Body, in.HasSpan = PurposeRedaction, "", "", false
+		in.Purpose, in.MsgType, in.Body, in.HasCitation = PurposeRedaction, "", "", false
 		if change != nil {
 			change(in)
 		}
@@ -54,13 +54,13 @@ func TestGateAllows(t *testing.T) {
 		in   GateInput
 	}{
 		{"a cited reply in a business chat", aReply(nil)},
-		{"a greeting without a source", aReply(func(in *GateInput) { in.Purpose, in.HasSpan = PurposeGreeting, false })},
-		{"a hand-over without a source", aReply(func(in *GateInput) { in.Purpose, in.HasSpan = PurposeEscalation, false })},
-		{"the hand-over that says the minute's cap was reached", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeEscalation, 10 })},
-		{"the hand-over that says the day's cap was reached", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeEscalation, 100 })},
+		{"a greeting without a source", aReply(func(in *GateInput) { in.Purpose, in.HasCitation = PurposeGreeting, false })},
+		{"an escalation without a source", aReply(func(in *GateInput) { in.Purpose, in.HasCitation = PurposeEscalation, false })},
+		{"the escalation that says the minute's cap was reached", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeEscalation, 10 })},
+		{"the escalation that says the day's cap was reached", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeEscalation, 100 })},
 		{"a reply to somebody who called the name in a personal chat", aReply(func(in *GateInput) { in.Mode, in.Addressed = ModePersonal, true })},
 		{"a reply to somebody who called the name in a group", aReply(func(in *GateInput) { in.Kind, in.Addressed = KindGroup, true })},
-		{"an approved draft into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode, in.HasSpan = PurposeDraft, ModeSilent, false })},
+		{"an approved draft into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode, in.HasCitation = PurposeDraft, ModeSilent, false })},
 		{"an operator's reply while the owner writes", aReply(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeOperator, in.Now })},
 		{"an operator's reply past the caps", aReply(func(in *GateInput) { in.Purpose, in.Sent = PurposeOperator, Rate{100, 1000} })},
 		{"an operator's reply into a paused chat", aReply(func(in *GateInput) { in.Purpose, in.PausedChat = PurposeOperator, true })},
@@ -77,6 +77,7 @@ func TestGateAllows(t *testing.T) {
 		})},
 		{"a redaction in the admin room while everything is paused", aRedaction(func(in *GateInput) { in.Kind, in.As, in.PausedAll = KindAdmin, AsBot, true })},
 		{"a message into the admin room while everything is paused", aNotice(func(in *GateInput) { in.PausedAll = true })},
+		{"a notice while a restored backup is on hold", aNotice(func(in *GateInput) { in.OnHold = true })},
 		{"an answer in the admin room about a bridge's command", aNotice(func(in *GateInput) { in.Body, in.MsgType = "!wa login", "m.text" })},
 	}
 	for _, test := range tests {
@@ -119,21 +120,25 @@ func TestGateDenies(t *testing.T) {
 		{"a mode that is not known", aReply(func(in *GateInput) { in.Mode = "loud" }), CodeOff},
 		{"a reply into a silent chat", aReply(func(in *GateInput) { in.Mode = ModeSilent }), CodeSilent},
 		{"a greeting into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeGreeting, ModeSilent }), CodeSilent},
-		{"a hand-over into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeEscalation, ModeSilent }), CodeSilent},
+		{"an escalation into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeEscalation, ModeSilent }), CodeSilent},
 		{"a personal chat where nobody called", aReply(func(in *GateInput) { in.Mode = ModePersonal }), CodeNotAddressed},
 		{"a group where nobody called", aReply(func(in *GateInput) { in.Kind = KindGroup }), CodeNotAddressed},
 		{"a reply while everything is paused", aReply(func(in *GateInput) { in.PausedAll = true }), CodePausedAll},
 		{"an operator's reply while everything is paused", aReply(func(in *GateInput) { in.Purpose, in.PausedAll = PurposeOperator, true }), CodePausedAll},
 		{"a draft while everything is paused", aReply(func(in *GateInput) { in.Purpose, in.PausedAll = PurposeDraft, true }), CodePausedAll},
+		{"a reply while a restored backup is on hold", aReply(func(in *GateInput) { in.OnHold = true }), CodeRestored},
+		{"a draft while a restored backup is on hold", aReply(func(in *GateInput) { in.Purpose, in.OnHold = PurposeDraft, true }), CodeRestored},
+		{"an operator's reply while a restored backup is on hold", aReply(func(in *GateInput) { in.Purpose, in.OnHold = PurposeOperator, true }), CodeRestored},
+		{"a redaction while a restored backup is on hold", aRedaction(func(in *GateInput) { in.OnHold = true }), CodeRestored},
 		{"a reply while the chat is paused", aReply(func(in *GateInput) { in.PausedChat = true }), CodePausedChat},
 		{"a reply while the owner writes", aReply(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-29 * time.Minute) }), CodeOwnerActive},
-		{"a hand-over while the owner writes", aReply(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeEscalation, in.Now }), CodeOwnerActive},
+		{"an escalation while the owner writes", aReply(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeEscalation, in.Now }), CodeOwnerActive},
 		{"the eleventh reply of a minute", aReply(func(in *GateInput) { in.Sent.Minute = 10 }), CodeCapMinute},
 		{"the hundred-and-first reply of a day", aReply(func(in *GateInput) { in.Sent.Day = 100 }), CodeCapDay},
-		{"a second hand-over past the cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeEscalation, 101 }), CodeCapDay},
-		{"a second hand-over past the minute's cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeEscalation, 11 }), CodeCapMinute},
+		{"a second escalation past the cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeEscalation, 101 }), CodeCapDay},
+		{"a second escalation past the minute's cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeEscalation, 11 }), CodeCapMinute},
 		{"a reply when none are allowed", aReply(func(in *GateInput) { in.SendCap = Rate{} }), CodeCapMinute},
-		{"a reply without a source", aReply(func(in *GateInput) { in.HasSpan = false }), CodeNoSource},
+		{"a reply without a source", aReply(func(in *GateInput) { in.HasCitation = false }), CodeNoSource},
 		{"a notice into a contact's chat", aReply(func(in *GateInput) { in.MsgType = "m.notice" }), CodeNotice},
 		{"an empty text", aReply(func(in *GateInput) { in.Body = " \n\u200b" }), CodeEmpty},
 		{"an empty text into the admin room", aNotice(func(in *GateInput) { in.Body = "" }), CodeEmpty},
@@ -230,7 +235,7 @@ func TestGateNeverAllowsWhatItMustNot(t *testing.T) {
 		require.NotEqual(t, ModeSilent, in.Mode, "%+v", in)
 		require.False(t, in.PausedChat, "%+v", in)
 		require.True(t, in.Addressed || (in.Mode == ModeBusiness && in.Kind == KindDM), "%+v", in)
-		require.True(t, in.HasSpan || in.Purpose != PurposeReply, "%+v", in)
+		require.True(t, in.HasCitation || in.Purpose != PurposeReply, "%+v", in)
 		if in.OwnerPause > 0 && !in.OwnerWroteAt.IsZero() {
 			require.GreaterOrEqual(t, in.Now.Sub(in.OwnerWroteAt), in.OwnerPause, "%+v", in)
 		}
@@ -248,9 +253,21 @@ func randomGateInput(rng *rand.Rand) GateInput {
 		Encryption: oneOf(rng, EncryptionNo, EncryptionYes, EncryptionUnknown, ""),
 		HasRoom:    rng.IntN(8) > 0, Tombstoned: rng.IntN(8) == 0, Verified: rng.IntN(8) > 0,
 		Now: now, Presence: randomPresence(rng, now),
-		Addressed: rng.IntN(2) == 0, HasSpan: rng.IntN(4) > 0,
+		Addressed: rng.IntN(2) == 0, HasCitation: rng.IntN(4) > 0,
 		Sent: oneOf(rng, Rate{}, Rate{Minute: 10}, Rate{Day: 100}), SendCap: oneOf(rng, Rate{Minute: 10, Day: 100}, Rate{}),
 		MsgType: oneOf(rng, "m.text", "m.notice", ""),
 		Body:    oneOf(rng, "[Nora] We open at nine.", "", " ", "!wa logout", "\u200b!wa logout", "a\x00"),
 	}
+}
+
+func TestSafeModeLetsOnlyNoticesOut(t *testing.T) {
+	t.Parallel()
+	for _, p := range []Purpose{PurposeReply, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator, PurposeRedaction} {
+		in := GateInput{Purpose: p, As: AsOwner, Mode: ModeBusiness, Kind: KindDM, Encryption: EncryptionNo, HasRoom: true, Verified: true, Addressed: true, HasCitation: true, SendCap: Rate{Minute: 1, Day: 1}, MsgType: "m.text", Body: "x"}
+		require.True(t, Gate(in).Allow, "%s: %s", p, Gate(in).Why)
+		in.SafeMode = true
+		require.Equal(t, CodeSafeMode, Gate(in).Code, p)
+	}
+	notice := GateInput{Purpose: PurposeNotice, As: AsBot, Kind: KindAdmin, Encryption: EncryptionYes, HasRoom: true, MsgType: "m.notice", Body: "x", SafeMode: true}
+	require.True(t, Gate(notice).Allow)
 }

@@ -7,7 +7,7 @@ type HookEvent string
 const (
 	HookMessage    HookEvent = "message:business" // a contact asks something in a business chat; reference: the message's id
 	HookEscalation HookEvent = "escalation"       // a chat needs a person; the id of the message that asked for one
-	HookResolved   HookEvent = "handoff"          // a person answered in a chat that needed one; the chat's id
+	HookResolved   HookEvent = "handoff"          // the escalation of a chat ended, because a person answered there or the owner resumed it; the chat's id
 	HookIndex      HookEvent = "index"            // a document was indexed; its origin
 	HookCapture    HookEvent = "capture"          // memory notes were written about a chat; the id of their section
 	HookApproval   HookEvent = "approval"         // a tool call waits for the owner's approval; the approval's id

@@ -16,23 +16,23 @@ type ChatName struct {
 // minNameLetters is the shortest first name that is searched for, in letters.
 const minNameLetters = 3
 
-// FindNamed returns the chats that a text names, as whole words in any case: by the whole name, or by its first word if no other chat has
+// FindChats returns the chats that a text names, as whole words in any case: by the whole name, or by its first word if no other chat has
 // that first word. If several chats share a name, the one whose network is named too is returned; without it they are all unclear. A name
 // inside a longer name in the text does not count. All chats of a merged person are returned together.
-func FindNamed(text string, chats []ChatName) (named, unclear []ChatName) {
-	hay := fold(text)
-	return findNames(hay, chats, func(g nameGroup) bool { return g.appearsIn(hay) })
+func FindChats(text string, chats []ChatName) (named, unclear []ChatName) {
+	haystack := fold(text)
+	return findNames(haystack, chats, func(g nameGroup) bool { return g.appearsIn(haystack) })
 }
 
-// FindMentioned is FindNamed for a question that may be about nobody. A name counts only if the text does not write it in lower case, and
+// FindChatsInQuestion is FindChats for a question that may be about nobody. A name counts only if the text does not write it in lower case, and
 // if it is not a common word: otherwise a contact named "What" would be in every question.
-func FindMentioned(text string, chats []ChatName, isCommon func(word string) bool) (named, unclear []ChatName) {
-	hay, written := fold(text), collapseSpaces(text)
-	return findNames(hay, chats, func(g nameGroup) bool {
+func FindChatsInQuestion(text string, chats []ChatName, isCommon func(word string) bool) (named, unclear []ChatName) {
+	haystack, written := fold(text), collapseSpaces(text)
+	return findNames(haystack, chats, func(g nameGroup) bool {
 		if isCommon(string(g.folded)) {
 			return false
 		}
-		for start := range wordMatches(hay, g.folded) {
+		for start := range wordMatches(haystack, g.folded) {
 			if !unicode.IsLower(written[start]) {
 				return true
 			}
@@ -41,22 +41,22 @@ func FindMentioned(text string, chats []ChatName, isCommon func(word string) boo
 	})
 }
 
-// findNames implements FindNamed and FindMentioned. stands reports whether the text has a name.
-func findNames(hay []rune, chats []ChatName, stands func(nameGroup) bool) (named, unclear []ChatName) {
+// findNames implements FindChats and FindChatsInQuestion. isInText reports whether the text has a name.
+func findNames(haystack []rune, chats []ChatName, isInText func(nameGroup) bool) (named, unclear []ChatName) {
 	whole := groupNames(chats, func(name string) string { return name })
 	for _, group := range whole {
-		if !stands(group) || slices.ContainsFunc(whole, func(o nameGroup) bool { return o.contains(group) && stands(o) }) {
+		if !isInText(group) || slices.ContainsFunc(whole, func(o nameGroup) bool { return o.contains(group) && isInText(o) }) {
 			continue
 		}
-		n, u := group.resolve(hay)
+		n, u := group.resolve(haystack)
 		named, unclear = append(named, n...), append(unclear, u...)
 	}
 	for _, group := range groupNames(chats, firstWord) {
-		known := slices.ContainsFunc(whole, func(o nameGroup) bool { return stands(o) && o.overlaps(group) })
-		if known || len(group.folded) < minNameLetters || !stands(group) {
+		known := slices.ContainsFunc(whole, func(o nameGroup) bool { return isInText(o) && o.overlaps(group) })
+		if known || len(group.folded) < minNameLetters || !isInText(group) {
 			continue
 		}
-		n, u := group.resolve(hay)
+		n, u := group.resolve(haystack)
 		named, unclear = append(named, n...), append(unclear, u...)
 	}
 	return withMerged(named, chats), unclear
@@ -65,8 +65,8 @@ func findNames(hay []rune, chats []ChatName, stands func(nameGroup) bool) (named
 // withMerged adds the other chats of the merged persons among named.
 func withMerged(named, chats []ChatName) []ChatName {
 	for _, c := range chats {
-		of := func(n ChatName) bool { return n.Person != 0 && n.Person == c.Person }
-		if slices.ContainsFunc(named, of) && !slices.Contains(named, c) {
+		isSamePerson := func(n ChatName) bool { return n.Person != 0 && n.Person == c.Person }
+		if slices.ContainsFunc(named, isSamePerson) && !slices.Contains(named, c) {
 			named = append(named, c)
 		}
 	}
@@ -107,8 +107,8 @@ func firstWord(name string) string {
 }
 
 // appearsIn reports whether a folded text has the name as whole words.
-func (g nameGroup) appearsIn(hay []rune) bool {
-	for range wordMatches(hay, g.folded) {
+func (g nameGroup) appearsIn(haystack []rune) bool {
+	for range wordMatches(haystack, g.folded) {
 		return true
 	}
 	return false
@@ -125,12 +125,12 @@ func (g nameGroup) overlaps(o nameGroup) bool {
 }
 
 // resolve returns the chats that the name refers to in a folded text, or all of the group as unclear.
-func (g nameGroup) resolve(hay []rune) (named, unclear []ChatName) {
+func (g nameGroup) resolve(haystack []rune) (named, unclear []ChatName) {
 	if one := g.chats[0].Person; len(g.chats) == 1 || (one != 0 && !slices.ContainsFunc(g.chats, func(c ChatName) bool { return c.Person != one })) {
 		return g.chats, nil
 	}
 	for _, c := range g.chats {
-		if n := (nameGroup{folded: fold(c.Network)}); len(n.folded) > 0 && n.appearsIn(hay) {
+		if n := (nameGroup{folded: fold(c.Network)}); len(n.folded) > 0 && n.appearsIn(haystack) {
 			named = append(named, c)
 		}
 	}

@@ -38,7 +38,7 @@ func TestAQuestionNamesAChat(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
-			named, unclear := FindNamed(text, chats)
+			named, unclear := FindChats(text, chats)
 			require.Equal(t, want.named, ids(named))
 			require.Equal(t, want.unclear, ids(unclear))
 		})
@@ -53,13 +53,13 @@ func TestWhoWasMergedIsNamedWithAllChats(t *testing.T) {
 		{ID: 3, Name: "Annabel", Network: "Telegram", Person: 1},
 		{ID: 4, Name: "Ben", Network: "WhatsApp"},
 	}
-	named, unclear := FindNamed("what did Ana say?", chats)
+	named, unclear := FindChats("what did Ana say?", chats)
 	require.Equal(t, []ChatID{1, 2, 3}, ids(named))
 	require.Empty(t, unclear)
-	named, _ = FindNamed("what did Annabel and Ben say?", chats)
+	named, _ = FindChats("what did Annabel and Ben say?", chats)
 	require.ElementsMatch(t, []ChatID{1, 2, 3, 4}, ids(named))
 	chats[2].Name, chats[2].Person = "Ana", 0
-	_, unclear = FindNamed("what did Ana say?", chats)
+	_, unclear = FindChats("what did Ana say?", chats)
 	require.Equal(t, []ChatID{1, 2, 3}, ids(unclear), "one of them is somebody else")
 }
 

@@ -124,8 +124,8 @@ var (
 	negation  = regexp.MustCompile(`(?:^|[^\p{L}])(?:not|no longer|never|isn't|aren't|nicht|kein\p{L}*|nie|pas|jamais|no|nao|non|niet|geen|не|ليس\p{L}*|ليست)(?: (\p{L}+))?$`)
 )
 
-// saysFree reports whether a folded text says that something costs nothing. A negated statement does not count.
-func saysFree(lower string) bool {
+// containsFreeOffer reports whether a folded text says that something costs nothing. A negated statement does not count.
+func containsFreeOffer(lower string) bool {
 	lower = freeIdiom.ReplaceAllString(lower, " ")
 	for rest, from := lower, 0; ; rest = lower[from:] {
 		at := freeForm.FindStringSubmatchIndex(rest)

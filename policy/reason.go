@@ -10,6 +10,7 @@ const (
 	CodeCommand      Code = "command"
 	CodeKeyword      Code = "keyword"
 	CodeWantsHuman   Code = "wants_human"
+	CodeWantsAction  Code = "wants_action"
 	CodeReminder     Code = "wants_reminder"
 	CodeTranscribing Code = "listening"
 	CodeTranscribed  Code = "heard"
@@ -38,11 +39,15 @@ const (
 	CodeOff          Code = "off"
 	CodeSilent       Code = "silent"
 	CodeNotAddressed Code = "not_addressed"
-	CodePausedAll    Code = "paused_all"
-	CodePausedChat   Code = "paused_chat"
-	CodeOwnerActive  Code = "owner_here"
-	CodeCapMinute    Code = "cap_minute"
-	CodeCapDay       Code = "cap_day"
+	CodeRestored     Code = "restored"
+	// CodeRestoreDropped is the owner's "no" to what a restored backup would send.
+	CodeRestoreDropped Code = "restore_dropped"
+	CodeSafeMode       Code = "safe_mode"
+	CodePausedAll      Code = "paused_all"
+	CodePausedChat     Code = "paused_chat"
+	CodeOwnerActive    Code = "owner_here"
+	CodeCapMinute      Code = "cap_minute"
+	CodeCapDay         Code = "cap_day"
 
 	// Gate: the room or the text is refused.
 	CodeAllowed           Code = "allowed"
@@ -59,6 +64,8 @@ const (
 	CodeTooLong           Code = "too_long"
 	CodeControl           Code = "control_characters"
 	CodeBridgeCommand     Code = "bridge_command"
+	CodeSecret            Code = "secret"
+	CodeHook              Code = "hook"
 	CodeQuoteDeleted      Code = "taken_back"
 	CodeNetworkLimit      Code = "network_limit"
 	CodeNoFiles           Code = "no_files"
@@ -70,6 +77,7 @@ const (
 
 	// The owner's decision on a draft.
 	CodeDraftDropped Code = "draft_dropped"
+	CodeShadow       Code = "shadow"
 	CodeDraftChanged Code = "draft_changed"
 	CodeDraftExpired Code = "draft_expired"
 )
@@ -77,7 +85,7 @@ const (
 // AboutText reports whether a text was refused for its form. Such a text is refused at any later time, too.
 func (c Code) AboutText() bool {
 	switch c {
-	case CodeNoSource, CodeUnsupported, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand,
+	case CodeNoSource, CodeUnsupported, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand, CodeSecret,
 		CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions:
 		return true
 	default:
@@ -94,6 +102,8 @@ func (c Code) Sentence() string {
 		return "It was written in the admin room."
 	case CodeKeyword:
 		return "A keyword escalates to a person."
+	case CodeWantsAction:
+		return "It asks that something is done, and a person has to do that."
 	case CodeWantsHuman:
 		return "It asks for a person."
 	case CodeReminder:
@@ -147,10 +157,6 @@ func (c Code) gateSentence() string {
 		return "The chat is silent."
 	case CodeNotAddressed:
 		return "Nobody called me by my name."
-	case CodePausedAll:
-		return "Everything is paused; /resume ends it."
-	case CodePausedChat:
-		return "This chat is paused; /resume ends it."
 	case CodeOwnerActive:
 		return "You were writing here yourself."
 	case CodeCapMinute:
@@ -189,6 +195,8 @@ func (c Code) gateSentence() string {
 		return "The text has broken or invisible control characters."
 	case CodeQuoteDeleted:
 		return "It quoted a message that was deleted."
+	case CodeSecret:
+		return "It held a key or a password of my configuration, so I stopped it."
 	case CodeBridgeCommand:
 		return "The bridge would take the text for a command."
 	default:
@@ -213,14 +221,36 @@ func (c Code) networkSentence() string {
 		return "The network does not let messages be changed."
 	case CodeNoReactions:
 		return "The network takes no reactions."
+	case CodeHook:
+		return "A command hook of yours stopped it."
 	case CodePartMissing:
 		return "An earlier part of it was not sent."
+	case CodeShadow:
+		return "You set the chat to shadow answers before it was sent."
+	case CodeRestoreDropped:
+		return "A backup was restored, and you dropped what it would send."
 	case CodeDraftDropped:
 		return "You dropped the draft."
 	case CodeDraftChanged:
 		return "You changed the draft; another one took its place."
 	case CodeDraftExpired:
 		return "It was a draft, and nobody approved it in time."
+	default:
+		return c.stopSentence()
+	}
+}
+
+// stopSentence returns the reasons that last until the owner ends them.
+func (c Code) stopSentence() string {
+	switch c {
+	case CodeRestored:
+		return "A backup was restored, and you had not yet said that I may go on; /restored asks you."
+	case CodeSafeMode:
+		return "I am in safe mode; /safe says why."
+	case CodePausedAll:
+		return "Everything is paused; /resume ends it."
+	case CodePausedChat:
+		return "This chat is paused; /resume ends it."
 	default:
 		return ""
 	}

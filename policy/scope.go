@@ -60,7 +60,7 @@ func ContactScope(chatIDs ...ChatID) Scope {
 	return newScope([]Role{Public}, chatIDs)
 }
 
-// PublicScope returns the scope of public data. An answer to a contact may use nothing else.
+// PublicScope returns the scope of public data. An answer to a contact may cite nothing else.
 func PublicScope() Scope { return newScope([]Role{Public}, nil) }
 
 // OwnerScope returns the scope of the owner: public data, his own, and the given chats. It is the zero scope if a chat id is not

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// secretMask replaces a secret.
-const secretMask = "[secret]"
+// Mask is written in place of a secret.
+const Mask = "[secret]"
 
 // secretPattern recognizes one form of keys or passwords.
 type secretPattern struct {
@@ -22,8 +22,8 @@ type secretPattern struct {
 	pattern *regexp.Regexp
 }
 
-// maskWithContext is the replacement of a match: secretMask between the groups that stay.
-const maskWithContext = "${1}" + secretMask + "${2}"
+// maskWithContext is the replacement of a match: Mask between the groups that stay.
+const maskWithContext = "${1}" + Mask + "${2}"
 
 // secretPatterns lists the known forms. No pattern continues over a quotation mark or a backslash, so that JSON stays valid.
 var secretPatterns = []secretPattern{
@@ -72,10 +72,11 @@ func HideSecrets(values []string) {
 			written = append(written, string(raw[1:len(raw)-1]))
 		}
 	}
+	leaks.Store(leakForms(values))
 	slices.SortFunc(written, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // the longest first: one may be part of another
 	var pairs []string
 	for _, v := range slices.Compact(written) {
-		pairs = append(pairs, v, secretMask)
+		pairs = append(pairs, v, Mask)
 	}
 	if len(pairs) == 0 {
 		configured.Store(nil)

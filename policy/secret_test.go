@@ -20,7 +20,7 @@ func TestSecretsAreTakenOutAndTheRestStays(t *testing.T) {
 		"mct_abcdefghijklmnopqrstuvwxyz0123456789", `client_secret\": \"abcdef0123456789`, "postgres://multis:hunter2@db/multis", "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----",
 	} {
 		got := Redact("before " + secret + " after")
-		require.Contains(t, got, secretMask, secret)
+		require.Contains(t, got, Mask, secret)
 		require.True(t, strings.HasPrefix(got, "before ") && strings.HasSuffix(got, " after"), got)
 		require.NotContains(t, got, "abcdef0123", secret)
 		require.Equal(t, got, Redact(got), "once is enough")
@@ -48,8 +48,8 @@ func TestWhatIsConfiguredIsHiddenByItsLetters(t *testing.T) { //nolint:parallelt
 	HideSecrets([]string{"", "abc", "correct horse/battery\"staple", "correct horse", "a+b=c&d"})
 	require.Equal(t, "abc is too short to be looked for", Hide("abc is too short to be looked for"))
 	for _, text := range []string{`correct horse/battery"staple`, `correct horse/battery\"staple`, "correct+horse%2Fbattery%22staple", "correct%20horse%2Fbattery%22staple", "correct horse", "a%2Bb%3Dc%26d"} {
-		require.Equal(t, "x"+secretMask+"y", Hide("x"+text+"y"))
-		require.Equal(t, "x "+secretMask+" y", Redact("x "+text+" y"))
+		require.Equal(t, "x"+Mask+"y", Hide("x"+text+"y"))
+		require.Equal(t, "x "+Mask+" y", Redact("x "+text+" y"))
 	}
 }
 

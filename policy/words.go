@@ -12,9 +12,9 @@ import (
 // Addressed reports whether the text has the assistant's name as a whole word, in any case. A name inside a longer name ("Nora-Lena"), a
 // mail address or a host name does not count, because a wrong answer is worse than a missed one. An empty name is never addressed.
 func Addressed(name, text string) bool {
-	needle, hay := fold(name), fold(text)
-	for start := range wordMatches(hay, needle) {
-		if !isJoinedBefore(hay, start) && !isJoinedAfter(hay, start+len(needle)) {
+	needle, haystack := fold(name), fold(text)
+	for start := range wordMatches(haystack, needle) {
+		if !isJoinedBefore(haystack, start) && !isJoinedAfter(haystack, start+len(needle)) {
 			return true
 		}
 	}
@@ -23,14 +23,14 @@ func Addressed(name, text string) bool {
 
 // WithoutName removes the assistant's name from a text, so that the question is left. A text of nothing but the name stays.
 func WithoutName(name, text string) string {
-	words, called := strings.Fields(text), strings.Fields(name)
+	words, nameWords := strings.Fields(text), strings.Fields(name)
 	isName := func(word, part string) bool {
 		return strings.EqualFold(strings.TrimFunc(word, func(r rune) bool { return !isWord(r) }), part)
 	}
 	var kept []string
 	for len(words) > 0 {
-		n := min(len(called), len(words))
-		if n > 0 && slices.EqualFunc(words[:n], called, isName) {
+		n := min(len(nameWords), len(words))
+		if n > 0 && slices.EqualFunc(words[:n], nameWords, isName) {
 			words = words[n:]
 			continue
 		}
@@ -55,18 +55,18 @@ func isJoinedAfter(text []rune, i int) bool {
 // FindKeyword returns the first of the keywords that the text has as a whole word, in any case. A keyword may be several words; spacing
 // and invisible characters in the text do not matter.
 func FindKeyword(keywords []string, text string) (keyword string, found bool) {
-	hay := fold(text)
+	haystack := fold(text)
 	for _, keyword := range keywords {
-		for range wordMatches(hay, fold(keyword)) {
+		for range wordMatches(haystack, fold(keyword)) {
 			return keyword, true
 		}
 	}
 	return "", false
 }
 
-// IsCommand reports whether a bridge could run the text as a command instead of relaying it: it begins with an exclamation mark and a
+// IsBridgeCommand reports whether a bridge could run the text as a command instead of relaying it: it begins with an exclamation mark and a
 // letter, after spaces and invisible characters.
-func IsCommand(text string) bool {
+func IsBridgeCommand(text string) bool {
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) })
 	rest, bang := strings.CutPrefix(text, "!")
 	first, _ := utf8.DecodeRuneInString(rest)

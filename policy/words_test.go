@@ -111,7 +111,7 @@ func TestIsCommand(t *testing.T) {
 		{"", false},
 	}
 	for _, test := range tests {
-		require.Equal(t, test.want, IsCommand(test.text), "%q", test.text)
+		require.Equal(t, test.want, IsBridgeCommand(test.text), "%q", test.text)
 	}
 }
 
@@ -128,12 +128,12 @@ func FuzzWords(f *testing.F) {
 		}
 		require.False(t, Addressed("", text))
 		if strings.HasPrefix(text, "!w") {
-			require.True(t, IsCommand(text))
+			require.True(t, IsBridgeCommand(text))
 		}
 		folded := fold(text)
 		require.Equal(t, folded, fold(string(folded)), "folding twice is folding once")
-		if IsCommand(text) {
-			require.True(t, IsCommand(" \u200b"+text))
+		if IsBridgeCommand(text) {
+			require.True(t, IsBridgeCommand(" \u200b"+text))
 		}
 		if len(fold(name)) > 0 && utf8.ValidString(name) {
 			_, found := FindKeyword([]string{name}, "so "+name+" it is")

@@ -13,12 +13,12 @@ type clockTime struct {
 	hourOnly, isTwelveHour bool
 }
 
-// of returns this time on the day of wall.
-func (c clockTime) of(wall time.Time) time.Time {
+// onDay returns the time on the day of wall, in UTC.
+func (c clockTime) onDay(wall time.Time) time.Time {
 	return time.Date(wall.Year(), wall.Month(), wall.Day(), c.hour, c.minute, 0, 0, time.UTC)
 }
 
-// timeOn reads the time of day that follows a day. Without one it is that of the part of the day, or defaultHour.
+// timeOn reads the time of day after a day. Without one it uses the hour of the part of the day, or defaultHour.
 func (p *reader) timeOn(d day) (reading, error) {
 	at := p.accept(roleAt)
 	start := p.pos
@@ -27,7 +27,7 @@ func (p *reader) timeOn(d day) (reading, error) {
 	case err != nil:
 		return reading{}, err
 	case ok:
-		if c, err = p.inPartOfDay(d.part, c); err != nil {
+		if c, err = p.withPartOfDay(d.part, c); err != nil {
 			return reading{}, err
 		}
 		return p.reading(d, c)
@@ -42,7 +42,7 @@ func (p *reader) timeOn(d day) (reading, error) {
 	r, err := p.reading(d, c)
 	r.noTime = true
 	if d.needsTime && d.part == 0 {
-		r.incomplete = p.refuse(fmt.Sprintf("At what time *%s*?", p.words[p.pos-1].shown()))
+		r.incomplete = p.refuse(fmt.Sprintf("At what time *%s*?", p.words[p.pos-1].quoted()))
 	}
 	if r.incomplete != nil && d.byWeekday { // "sun cream"
 		return reading{}, r.incomplete
@@ -50,14 +50,14 @@ func (p *reader) timeOn(d day) (reading, error) {
 	return r, err
 }
 
-// reading returns the reading of a day and a time of day, up to the current position.
+// reading returns the reading of a day and a time of day, which ends at the current position.
 func (p *reader) reading(d day, c clockTime) (reading, error) {
-	at, err := p.on(d, c)
+	at, err := p.instantOn(d, c)
 	return reading{at: at, day: d, clock: c, weekOnly: d.weekOnly, rest: p.pos, end: len(p.words)}, err
 }
 
-// inPartOfDay combines a time and a part of the day, as in "tomorrow evening at 8". part is the hour of the part; 0 if none was named.
-func (p *reader) inPartOfDay(part int, c clockTime) (clockTime, error) {
+// withPartOfDay combines a time and a part of the day, as in "tomorrow evening at 8". part is the hour of the part; 0 for none.
+func (p *reader) withPartOfDay(part int, c clockTime) (clockTime, error) {
 	low, high := 0, 24
 	switch {
 	case part >= 18:
@@ -80,32 +80,32 @@ func (p *reader) inPartOfDay(part int, c clockTime) (clockTime, error) {
 	return c, nil
 }
 
-// on returns the instant of a time on a day. When that is over, a day of the week means the next week and a date without a year the next
-// year.
-func (p *reader) on(d day, c clockTime) (time.Time, error) {
+// instantOn returns the instant of a time on a day. If that has passed, a day of the week is taken from the next week, and a date without a year from
+// the next year.
+func (p *reader) instantOn(d day, c clockTime) (time.Time, error) {
 	if c.hourOnly && c.hour < 7 && d.part == 0 {
 		var err error
-		if c, err = p.inPartOfDay(0, c); err != nil {
+		if c, err = p.withPartOfDay(0, c); err != nil {
 			return time.Time{}, err
 		}
 	}
-	at := Instant(c.of(d.date), p.now.Location())
+	at := Instant(c.onDay(d.date), p.now.Location())
 	if at.After(p.now) {
 		return at, nil
 	}
 	switch {
 	case d.byWeekday:
-		return Instant(c.of(d.date.AddDate(0, 0, 7)), p.now.Location()), nil
+		return Instant(c.onDay(d.date.AddDate(0, 0, 7)), p.now.Location()), nil
 	case d.noYear:
 		next := d.date.AddDate(1, 0, 0)
 		if next.Day() == d.date.Day() {
-			return Instant(c.of(next), p.now.Location()), nil
+			return Instant(c.onDay(next), p.now.Location()), nil
 		}
 	}
-	return at, nil // it is over; the caller refuses it
+	return at, nil // it has passed; the caller refuses it
 }
 
-// timeOfDay reads a time of day: 9, 9am, 9 pm, 9:30, noon. False: the next word is none.
+// timeOfDay reads a time of day: 9, 9am, 9 pm, 9:30, noon. It returns false if the next word is no time of day.
 func (p *reader) timeOfDay() (clockTime, bool, error) {
 	w := p.peek(0)
 	if w.word.role == roleMidnight {
@@ -115,24 +115,24 @@ func (p *reader) timeOfDay() (clockTime, bool, error) {
 		p.pos++
 		return clockTime{hour: 12}, true, nil
 	}
-	hour, behind, ok := number(w.text)
+	hour, suffix, ok := parseNumber(w.text)
 	if !ok || hour > 99 {
 		return clockTime{}, false, nil
 	}
 	c := clockTime{hour: hour, hourOnly: true}
-	if strings.HasPrefix(behind, ":") {
-		minute, after, ok := number(behind[1:])
-		if !ok || len(behind)-len(after) != 3 || minute > 59 {
+	if strings.HasPrefix(suffix, ":") {
+		minute, after, ok := parseNumber(suffix[1:])
+		if !ok || len(suffix)-len(after) != 3 || minute > 59 {
 			return clockTime{}, false, p.unknown()
 		}
-		c, behind = clockTime{hour: hour, minute: minute}, after
+		c, suffix = clockTime{hour: hour, minute: minute}, after
 	}
 	next := p.peek(1).word.role
-	switch half := p.lang.words[behind].role; {
+	switch half := p.lang.words[suffix].role; {
 	case half == roleAM, half == rolePM:
 		p.pos++
 		return p.twelveHour(c, half)
-	case behind != "":
+	case suffix != "":
 		return clockTime{}, false, p.unknown()
 	case next == roleAM, next == rolePM:
 		p.pos += 2
@@ -159,7 +159,7 @@ func (p *reader) partAfterHour(c clockTime) (clockTime, bool, error) {
 	}
 	part := p.peek(2).word.n
 	p.pos += 3
-	c, err := p.inPartOfDay(part, c)
+	c, err := p.withPartOfDay(part, c)
 	c.hourOnly = false
 	return c, err == nil, err
 }

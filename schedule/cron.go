@@ -12,15 +12,15 @@ import (
 type cronPlan struct {
 	spec *cron.SpecSchedule
 	zone *time.Location
-	// flows says that the expression counts elapsed hours instead of following the wall clock: its hour field begins with a star.
-	flows bool
+	// byElapsedTime says that the expression counts elapsed hours and ignores changes of the clocks: its hour field begins with a star.
+	byElapsedTime bool
 }
 
-// cronSearch is how many years are searched for the next time. Two leap days can be eight years apart.
-const cronSearch = 9
+// maxCronYears is how many years are searched for the next time. Two leap days can be eight years apart, as 1896 and 1904.
+const maxCronYears = 9
 
 // parser parses the five classic fields. A day of the month and a day of the week are alternatives, as in every crontab.
-var parser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom).WithMaxSearchYears(cronSearch)
+var parser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom).WithMaxSearchYears(maxCronYears)
 
 // parseCron parses a cron expression. It returns ErrNever for one that matches no time.
 func parseCron(expr string, zone *time.Location) (cronPlan, error) {
@@ -37,18 +37,18 @@ func parseCron(expr string, zone *time.Location) (cronPlan, error) {
 		return cronPlan{}, fmt.Errorf("%q is no cron expression", expr)
 	}
 	spec.Location = time.UTC
-	c := cronPlan{spec: spec, zone: zone, flows: fields[0] == "@hourly" || (len(fields) == 5 && strings.HasPrefix(fields[1], "*"))}
+	c := cronPlan{spec: spec, zone: zone, byElapsedTime: fields[0] == "@hourly" || (len(fields) == 5 && strings.HasPrefix(fields[1], "*"))}
 	if c.next(time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
 		return cronPlan{}, fmt.Errorf("%q: %w", expr, ErrNever)
 	}
 	return c, nil
 }
 
-// next returns the first time after another. A time that the clocks skip is moved to the change of the clocks; a time that they show twice
-// counts once, the first time. An hourly expression stays hourly across a change.
+// next returns the first time after another. A time that the clocks skip is moved to the change of the clocks; of a time that they show twice, only the
+// first counts. An hourly expression stays hourly across a change.
 func (c cronPlan) next(after time.Time) time.Time {
-	if c.flows {
-		return c.nextFlowing(after)
+	if c.byElapsedTime {
+		return c.nextElapsed(after)
 	}
 	for wall := wallClock(after.In(c.zone)); ; {
 		wall = c.spec.Next(wall)
@@ -61,10 +61,10 @@ func (c cronPlan) next(after time.Time) time.Time {
 	}
 }
 
-// nextFlowing is next for an expression that counts elapsed hours. It searches one period of constant offset after another.
-func (c cronPlan) nextFlowing(after time.Time) time.Time {
+// nextElapsed implements next for an expression that counts elapsed hours. It searches the periods of constant offset from UTC one after another.
+func (c cronPlan) nextElapsed(after time.Time) time.Time {
 	t := after.In(c.zone)
-	for range 4 * cronSearch {
+	for range 4 * maxCronYears {
 		_, offset := t.Zone()
 		_, end := t.ZoneBounds()
 		wall := c.spec.Next(wallClock(t))

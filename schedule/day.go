@@ -9,18 +9,18 @@ import (
 // day is a day that a text names.
 type day struct {
 	date time.Time // midnight, as UTC
-	// byWeekday says that only the name of the weekday was written, so that a week later is meant when its time is over; noYear, that a
-	// date was written without a year.
+	// byWeekday says that only the name of a weekday was written: if its time has passed, the next week is meant. noYear says that a date was written
+	// without a year.
 	byWeekday, noYear bool
-	// weekOnly says that only the week was named: the rest of the text may name the day.
+	// weekOnly says that only a week was written: the rest of the text may have the day.
 	weekOnly bool
-	// part is the hour of the part of the day that was named; 0 if none was.
+	// part is the hour of the part of the day; 0 if none was written.
 	part int
-	// needsTime says that the day alone is not enough: "today" has no default time, and "sun" may mean the sun.
+	// needsTime says that a time of day is required: "today" has no default time, and "sun" may mean the sun.
 	needsTime bool
 }
 
-// day reads a day. False: the next words name none.
+// day reads a day. It returns false if the next words name no day.
 func (p *reader) day() (day, bool, error) {
 	today := midnight(wallClock(p.now))
 	start := p.pos
@@ -40,9 +40,9 @@ func (p *reader) day() (day, bool, error) {
 	case p.afterTomorrow(w):
 		return day{date: today.AddDate(0, 0, 2), part: p.part()}, true, nil
 	case w.word.role == roleNext && !on:
-		return p.next(today)
+		return p.nextDay(today)
 	case w.word.role == roleWeekday, w.word.role == roleShortDay, w.word.role == roleThis && p.isWeekday(p.peek(1)):
-		return p.named(today, on)
+		return p.weekday(today, on)
 	}
 	d, ok, err := p.date(today)
 	if !ok && err == nil {
@@ -51,6 +51,7 @@ func (p *reader) day() (day, bool, error) {
 	return d, ok, err
 }
 
+// isWeekday reports whether a word is the name of a weekday, in full or short.
 func (p *reader) isWeekday(t token) bool {
 	return t.word.role == roleWeekday || t.word.role == roleShortDay
 }
@@ -67,7 +68,7 @@ func (p *reader) part() int {
 	return 0
 }
 
-// afterTomorrow skips "the day after tomorrow" and reports whether it was there.
+// afterTomorrow skips "the day after tomorrow", and reports whether these are the next words.
 func (p *reader) afterTomorrow(w token) bool {
 	n := 0
 	if w.word.role == roleThe {
@@ -81,8 +82,8 @@ func (p *reader) afterTomorrow(w token) bool {
 	return true
 }
 
-// next reads "next week" and "next monday".
-func (p *reader) next(today time.Time) (day, bool, error) {
+// nextDay reads "next week" and "next monday".
+func (p *reader) nextDay(today time.Time) (day, bool, error) {
 	monday := nextMonday(today)
 	switch w := p.peek(1); {
 	case w.word.role == roleUnit && w.word.n == unitWeek:
@@ -93,15 +94,15 @@ func (p *reader) next(today time.Time) (day, bool, error) {
 		}
 		if w := p.peek(on); p.isWeekday(w) && (on == 1 || w.word.role == roleWeekday || p.peek(1).end == 0 || startsWithDigit(p.peek(1).text)) {
 			p.pos += on + 1
-			return day{date: comingDay(monday, time.Weekday(w.word.n)), part: p.part()}, true, nil
+			return day{date: nextWeekday(monday, time.Weekday(w.word.n)), part: p.part()}, true, nil
 		}
 		part := p.part()
 		return day{date: monday, part: part, weekOnly: true}, true, nil
 	case p.isWeekday(w):
-		coming := comingDay(today.AddDate(0, 0, 1), time.Weekday(w.word.n))
+		coming := nextWeekday(today.AddDate(0, 0, 1), time.Weekday(w.word.n))
 		if coming.Before(monday) { // this week's or the one after?
 			later := coming.AddDate(0, 0, 7)
-			return day{}, false, p.refuse(fmt.Sprintf("Is *next %s* %s or %s? Leave *next* out, or write the date.", w.shown(), coming.Format("2 Jan"), later.Format("2 Jan")))
+			return day{}, false, p.refuse(fmt.Sprintf("Is *next %s* %s or %s? Leave *next* out, or write the date.", w.quoted(), coming.Format("2 Jan"), later.Format("2 Jan")))
 		}
 		p.pos += 2
 		return day{date: coming, part: p.part()}, true, nil
@@ -114,8 +115,8 @@ func (p *reader) next(today time.Time) (day, bool, error) {
 // nextMonday returns the Monday of the week after a day.
 func nextMonday(today time.Time) time.Time { return today.AddDate(0, 0, 7-(int(today.Weekday())+6)%7) }
 
-// named reads the name of a weekday, which a date may follow: "fri", "this friday", "Sat 21 Nov".
-func (p *reader) named(today time.Time, on bool) (day, bool, error) {
+// weekday reads the name of a weekday, which a date may follow: "fri", "this friday", "Sat 21 Nov".
+func (p *reader) weekday(today time.Time, on bool) (day, bool, error) {
 	sure := p.accept(roleThis) || on
 	w := p.peek(0)
 	p.pos++
@@ -142,9 +143,9 @@ func (p *reader) named(today time.Time, on bool) (day, bool, error) {
 	}
 	if unit := p.peek(1).word; p.nextIs(roleNext) && unit.role == roleUnit && unit.n == unitWeek {
 		p.pos += 2
-		return day{date: comingDay(nextMonday(today), wanted), part: p.part()}, true, nil
+		return day{date: nextWeekday(nextMonday(today), wanted), part: p.part()}, true, nil
 	}
-	return day{date: comingDay(today, wanted), byWeekday: true, part: p.part(), needsTime: !sure}, true, nil
+	return day{date: nextWeekday(today, wanted), byWeekday: true, part: p.part(), needsTime: !sure}, true, nil
 }
 
 // date reads 2026-12-24, 24.12., 24.12.2026, Dec 24, 24 December 2026 and 24th of December.
@@ -161,7 +162,7 @@ func (p *reader) date(today time.Time) (day, bool, error) {
 	case strings.Count(first.text, ".") == 2 && startsWithDigit(first.text):
 		return p.dotted(first, today)
 	case strings.Contains(first.text, "/") && startsWithDigit(first.text):
-		return day{}, false, p.refuse(fmt.Sprintf("Is *%s* day/month or month/day?", first.shown()))
+		return day{}, false, p.refuse(fmt.Sprintf("Is *%s* day/month or month/day?", first.quoted()))
 	case first.word.role == roleMonth:
 		n := p.ordinal(p.peek(1).text)
 		if n == 0 {
@@ -188,7 +189,7 @@ func (p *reader) date(today time.Time) (day, bool, error) {
 // inMonth completes a date whose day and month were read with the year that may follow.
 func (p *reader) inMonth(n, month int, today time.Time) (day, bool, error) {
 	year := 0
-	if y, behind, ok := number(p.peek(0).text); ok && behind == "" && y >= 2000 && y < 2200 && len(p.peek(0).text) == 4 {
+	if y, suffix, ok := parseNumber(p.peek(0).text); ok && suffix == "" && y >= 2000 && y < 2200 && len(p.peek(0).text) == 4 {
 		year = y
 		p.pos++
 	}
@@ -198,9 +199,9 @@ func (p *reader) inMonth(n, month int, today time.Time) (day, bool, error) {
 // dotted reads 24.12. and 24.12.2026.
 func (p *reader) dotted(t token, today time.Time) (day, bool, error) {
 	parts := strings.Split(t.text, ".")
-	n, b1, ok1 := number(parts[0])
-	month, b2, ok2 := number(parts[1])
-	year, b3, ok3 := number(parts[2])
+	n, b1, ok1 := parseNumber(parts[0])
+	month, b2, ok2 := parseNumber(parts[1])
+	year, b3, ok3 := parseNumber(parts[2])
 	if !ok1 || !ok2 || b1+b2+b3 != "" || len(parts[0]) > 2 || len(parts[1]) > 2 || (ok3 && len(parts[2]) != 4) {
 		return day{}, false, p.unknown()
 	}
@@ -208,7 +209,7 @@ func (p *reader) dotted(t token, today time.Time) (day, bool, error) {
 	return p.inYear(n, month, year, today)
 }
 
-// inYear returns the date. Without a year, which is 0, it is the next such day.
+// inYear returns the date of a day and month in a year. For the year 0 it returns the next such day.
 func (p *reader) inYear(n, month, year int, today time.Time) (day, bool, error) {
 	exists := func(y int) bool { return month >= 1 && month <= 12 && n >= 1 && n <= daysIn(y, time.Month(month)) }
 	d := day{noYear: year == 0}
@@ -231,8 +232,8 @@ func (p *reader) inYear(n, month, year int, today time.Time) (day, bool, error) 
 
 // ordinal reads 24 or 24th; it returns 0 for anything else.
 func (p *reader) ordinal(s string) int {
-	n, behind, ok := number(s)
-	if !ok || n < 1 || n > 31 || (behind != "" && p.lang.words[behind].role != roleOrdinal) {
+	n, suffix, ok := parseNumber(s)
+	if !ok || n < 1 || n > 31 || (suffix != "" && p.lang.words[suffix].role != roleOrdinal) {
 		return 0
 	}
 	return n
@@ -251,11 +252,12 @@ func isDate(s string) bool {
 	return true
 }
 
+// midnight returns the beginning of a day, as UTC.
 func midnight(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 }
 
-// comingDay returns the next such weekday, which may be today.
-func comingDay(today time.Time, wanted time.Weekday) time.Time {
+// nextWeekday returns the next such weekday, which may be today.
+func nextWeekday(today time.Time, wanted time.Weekday) time.Time {
 	return today.AddDate(0, 0, (int(wanted)-int(today.Weekday())+7)%7)
 }

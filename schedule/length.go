@@ -4,12 +4,13 @@ import (
 	"time"
 )
 
-// calendarDuration is a length of time. Its days and months are those of the calendar, even when the clocks change meanwhile.
+// calendarDuration is a length of time. Its days and months are calendar days and months, whose length depends on changes of the clocks.
 type calendarDuration struct {
 	months, days int
 	clock        time.Duration
 }
 
+// add adds n units.
 func (s *calendarDuration) add(n, unit int) {
 	switch unit {
 	case unitMonth:
@@ -27,8 +28,8 @@ func (s *calendarDuration) add(n, unit int) {
 	}
 }
 
-// length reads a time that is counted from now: "2h", "in 45 min", "half an hour". False: the next words are none.
-func (p *reader) length() (reading, bool, error) {
+// relativeTime reads a time relative to now: "2h", "in 45 min", "half an hour". It returns false if the next words are none.
+func (p *reader) relativeTime() (reading, bool, error) {
 	in := p.accept(roleIn)
 	s, ok, err := p.duration(in)
 	switch {
@@ -61,7 +62,7 @@ func (p *reader) length() (reading, bool, error) {
 	return r, err == nil, err
 }
 
-// duration reads one length of time or several in a row, such as "1 hour 5 minutes". in says that "in" stood before it.
+// duration reads a length of time with one or several units, such as "1 hour 5 minutes". in says that the word before it is "in".
 func (p *reader) duration(in bool) (s calendarDuration, ok bool, err error) {
 	if half, ok := p.half(in); ok {
 		return half, true, nil
@@ -115,7 +116,7 @@ func (p *reader) half(in bool) (calendarDuration, bool) {
 // quantity is a number with a unit.
 type quantity struct{ n, unit int }
 
-// quantities reads "2h", "1h30m", or a number and its unit as two words. False: the next word is none of these.
+// quantities reads "2h", "1h30m", or a number and its unit as two words. It returns false if the next word is none of these.
 func (p *reader) quantities() ([]quantity, bool) {
 	text := p.peek(0).text
 	if !startsWithDigit(text) {
@@ -123,19 +124,19 @@ func (p *reader) quantities() ([]quantity, bool) {
 	}
 	var parts []quantity
 	for text != "" {
-		n, behind, ok := number(text)
+		n, suffix, ok := parseNumber(text)
 		if !ok {
 			return nil, false
 		}
 		end := 0
-		for end < len(behind) && (behind[end] < '0' || behind[end] > '9') {
+		for end < len(suffix) && (suffix[end] < '0' || suffix[end] > '9') {
 			end++
 		}
-		w := p.lang.words[behind[:end]]
-		if behind == "" && len(parts) > 0 && parts[len(parts)-1].unit == unitHour && n < 60 { // 1h30
+		w := p.lang.words[suffix[:end]]
+		if suffix == "" && len(parts) > 0 && parts[len(parts)-1].unit == unitHour && n < 60 { // 1h30
 			w = word{role: roleUnit, n: unitMinute}
 		}
-		if behind == "" && len(parts) == 0 {
+		if suffix == "" && len(parts) == 0 {
 			if w = p.peek(1).word; w.role == roleUnit {
 				p.pos += 2
 				return []quantity{{n, w.n}}, true
@@ -146,7 +147,7 @@ func (p *reader) quantities() ([]quantity, bool) {
 			return nil, false
 		}
 		parts = append(parts, quantity{n, w.n})
-		text = behind[end:]
+		text = suffix[end:]
 	}
 	p.pos++
 	return parts, true
@@ -158,6 +159,7 @@ func addMonths(wall time.Time, n int) time.Time {
 	return first.AddDate(0, 0, min(wall.Day(), daysIn(first.Year(), first.Month()))-1)
 }
 
+// daysIn returns the number of days of a month.
 func daysIn(year int, month time.Month) int {
 	return time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }

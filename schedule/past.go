@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Period is the time from From until just before Until. A zero From or Until is no limit.
+// Period is the time from From up to, but not including, Until. A zero From or Until means no limit.
 type Period struct {
 	From, Until time.Time
 }
 
-// IsZero reports whether the period has no limits: it is all of time.
+// IsZero reports whether the period has no limits.
 func (p Period) IsZero() bool { return p.From.IsZero() && p.Until.IsZero() }
 
 // Contains reports whether t lies in the period.
@@ -40,14 +40,14 @@ var (
 
 const months = "january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|mai|juni|juli|oktober|dezember"
 
-// pastForm is one way to write a time of the past.
+// pastForm is one way to write a past time.
 type pastForm struct {
 	pattern *regexp.Regexp
 	read    func(groups []string) (Period, bool)
-	certain bool // it is never a time to come, unlike "on Sunday"
+	certain bool // it is never a future time, unlike "on Sunday"
 }
 
-// pastForms are the ways to write a time of the past, the more exact first.
+// pastForms returns the ways to write a past time, the more exact first.
 func pastForms(now time.Time) []pastForm {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	return []pastForm{
@@ -77,11 +77,11 @@ type PastTime struct {
 	Period
 
 	Rest    string // the text without the words for the time
-	Certain bool   // it is a time of the past. Otherwise it may be one to come, as in "on Sunday".
+	Certain bool   // it is a past time; false if it may also be a future one, as "on Sunday"
 }
 
-// FindPast finds the time that a text is about, such as "last week", "in May", "since Monday", "3 days ago" or "2026-05-01". now is in the
-// time zone of the text's author. False: the text names no such time.
+// FindPast finds the time that a text is about, such as "last week", "in May", "since Monday", "3 days ago" or "2026-05-01". now is in the time zone of
+// the text's author. FindPast returns false if the text names no such time.
 func FindPast(text string, now time.Time) (PastTime, bool) {
 	m, found := matchSince(text, now)
 	if !found {
@@ -101,7 +101,7 @@ type pastMatch struct {
 	certain  bool
 }
 
-// matchPast finds the first time in a text in one of the forms.
+// matchPast finds a time in a text: the first match of the first form that has one.
 func matchPast(text string, now time.Time) (pastMatch, bool) {
 	for _, f := range pastForms(now) {
 		at := f.pattern.FindStringSubmatchIndex(text)
@@ -115,7 +115,7 @@ func matchPast(text string, now time.Time) (pastMatch, bool) {
 	return pastMatch{}, false
 }
 
-// matchSince finds "since" with a time behind it: the period begins then and has no end.
+// matchSince finds "since" and a time in a text. The period begins at that time and has no end.
 func matchSince(text string, now time.Time) (pastMatch, bool) {
 	at := sinceWord.FindStringIndex(text)
 	if at == nil {
@@ -135,8 +135,10 @@ func matchSince(text string, now time.Time) (pastMatch, bool) {
 	return pastMatch{}, false
 }
 
+// daysFrom returns the period of n days.
 func daysFrom(from time.Time, n int) Period { return Period{From: from, Until: from.AddDate(0, 0, n)} }
 
+// dayOf returns the day that a word such as "yesterday" names.
 func dayOf(word string, today time.Time) Period {
 	switch strings.ToLower(word) {
 	case "today", "heute":
@@ -160,7 +162,7 @@ func partOfDay(words string, today time.Time) (Period, bool) {
 	return Period{From: today.Add(time.Duration(from) * time.Hour), Until: today.Add(time.Duration(until) * time.Hour)}, true
 }
 
-// lastLength returns the last hours, days or weeks before now.
+// lastLength returns the period of the last hours, days or weeks.
 func lastLength(count, word string, now time.Time) (Period, bool) {
 	n, err := strconv.Atoi(count)
 	switch strings.ToLower(word)[0] {
@@ -172,7 +174,7 @@ func lastLength(count, word string, now time.Time) (Period, bool) {
 	return Period{From: now.AddDate(0, 0, -n)}, err == nil && n > 0
 }
 
-// unitsAgo reads "3 days ago" as that day. "3 weeks ago" and "3 months ago" are less exact: the week or month around it.
+// unitsAgo reads "3 days ago" as that day, and the less exact "3 weeks ago" and "3 months ago" as the week or month around that day.
 func unitsAgo(count, word string, today time.Time) (Period, bool) {
 	n, err := strconv.Atoi(count)
 	if err != nil || n == 0 {
@@ -208,7 +210,7 @@ func calendarUnit(which, word string, today time.Time) (Period, bool) {
 	}
 }
 
-// lastWeekday returns the last day of that name before today.
+// lastWeekday returns the last weekday with a name before today.
 func lastWeekday(word string, today time.Time) (Period, bool) {
 	names := map[string]time.Weekday{
 		"monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4, "friday": 5, "saturday": 6, "sunday": 0,

@@ -11,10 +11,10 @@ import (
 	"multis/text"
 )
 
-// Repeat reads a repeating plan from the beginning of a text: five cron fields, a descriptor such as @daily, or "every ...". It returns the
-// plan as it is stored, and the rest of the text. What it does not fully understand it refuses with a *RefusedError.
+// Repeat reads a recurring plan from the beginning of a text: five cron fields, a descriptor such as @daily, or "every ...". It returns the plan as Open
+// accepts it, and the rest of the text. If it does not fully understand the text, it returns a *RefusedError.
 func Repeat(s string, zone *time.Location, lang Language) (kind Kind, spec, rest string, err error) {
-	p := &reader{text: s, words: tokenize(s, lang), lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.Repeats}
+	p := &reader{text: s, words: tokenize(s, lang), lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.RepeatExamples}
 	first := p.peek(0)
 	switch {
 	case first.end == 0:
@@ -51,13 +51,13 @@ func Repeat(s string, zone *time.Location, lang Language) (kind Kind, spec, rest
 	return kind, spec, rest, err
 }
 
-// refuseTimeOfDay refuses a time of day after a descriptor such as @daily, which has its own.
+// refuseTimeOfDay refuses a time of day after a descriptor such as @daily, which has a time of its own.
 func (p *reader) refuseTimeOfDay(first token) error {
 	for at := p.pos; at < len(p.words); at++ {
 		q := *p
 		q.pos = at
 		if m, err := q.mention(reading{}); err == nil && m.clock != nil {
-			return p.refuse(fmt.Sprintf("*%s* is at midnight. For *%s* begin with `every day`, `every monday` or the fields of cron.", first.shown(), p.phrase(m.start, m.end)))
+			return p.refuse(fmt.Sprintf("*%s* is at midnight. For *%s* begin with `every day`, `every monday` or the fields of cron.", first.quoted(), p.phrase(m.start, m.end)))
 		}
 	}
 	return nil
@@ -68,31 +68,31 @@ func (p *reader) fields() (Kind, string, error) {
 	var fields []string
 	for ; len(fields) < 5; p.pos++ {
 		w := p.peek(0)
-		if w.end == 0 || (!startsWithDigit(w.whole) && !strings.HasPrefix(w.whole, "*") && !(len(fields) > 2 && isName(w.text))) {
+		if w.end == 0 || (!startsWithDigit(w.spelling) && !strings.HasPrefix(w.spelling, "*") && !(len(fields) > 2 && isCronName(w.text))) {
 			if len(fields) == 0 {
-				return "", "", p.refuse("I don't know *" + w.shown() + "*.")
+				return "", "", p.refuse("I don't know *" + w.quoted() + "*.")
 			}
 			return "", "", p.refuse(fmt.Sprintf("Cron has five fields: minute, hour, day, month, day of the week. I see %d.", len(fields)))
 		}
-		fields = append(fields, w.whole)
+		fields = append(fields, w.spelling)
 	}
-	if w := p.peek(0); w.end != 0 && !isDash(w.text) && strings.Trim(w.whole, "0123456789*/,-?") == "" {
-		return "", "", p.refuse("Cron has five fields here, without seconds or years. Is *" + w.shown() + "* a sixth? If it belongs to the words, begin them with another one.")
+	if w := p.peek(0); w.end != 0 && !isDash(w.text) && strings.Trim(w.spelling, "0123456789*/,-?") == "" {
+		return "", "", p.refuse("Cron has five fields here, without seconds or years. Is *" + w.quoted() + "* a sixth? If it belongs to the words, begin them with another one.")
 	}
 	return Cron, strings.Join(fields, " "), nil
 }
 
 var cronNames = strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec sun mon tue wed thu fri sat")
 
-// isName reports whether a cron field begins with the name of a month or a weekday.
-func isName(s string) bool {
+// isCronName reports whether a cron field begins with the name of a month or a weekday.
+func isCronName(s string) bool {
 	if len(s) < 3 {
 		return false
 	}
 	return slices.Contains(cronNames, s[:3]) && (len(s) == 3 || strings.ContainsAny(s[3:4], ",-"))
 }
 
-// every reads what follows "every": a length of time, or days with a time of day.
+// every reads the words after "every": a length of time, or days with a time of day.
 func (p *reader) every() (Kind, string, error) {
 	if s, ok, err := p.duration(false); err != nil || ok {
 		switch {
@@ -127,17 +127,17 @@ func (p *reader) every() (Kind, string, error) {
 	case w.end == 0:
 		return "", "", p.refuse("Every what?")
 	default:
-		return "", "", p.refuse("I don't know *" + w.shown() + "*.")
+		return "", "", p.refuse("I don't know *" + w.quoted() + "*.")
 	}
 }
 
-// everyDay reads the time of day that must follow the days. days is the cron field of the days.
+// everyDay reads the required time of day after the days. days is the cron field of the days.
 func (p *reader) everyDay(days string) (Kind, string, error) {
 	p.pos++
 	p.accept(roleAt)
 	c, ok, err := p.timeOfDay()
 	if err == nil && ok {
-		c, err = p.inPartOfDay(0, c)
+		c, err = p.withPartOfDay(0, c)
 	}
 	switch {
 	case err != nil:

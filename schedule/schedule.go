@@ -1,5 +1,5 @@
-// Package schedule parses the times that people write ("tomorrow 9am", "every monday", "last week"), computes when a plan comes next, and
-// formats times for people. It is pure: the current time and the time zone are arguments.
+// Package schedule parses times that people write ("tomorrow 9am", "every monday", "last week"), computes the next time of a recurring plan, and formats
+// times for people. It is pure: the current time and the time zone are arguments.
 package schedule
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Kind is how a plan repeats.
+// Kind says how a plan recurs.
 type Kind string
 
 // The kinds.
@@ -27,15 +27,15 @@ const MinInterval = time.Minute
 // ErrNever is returned by Open for a cron expression that matches no time, such as 30 February.
 var ErrNever = errors.New("that never happens")
 
-// Plan says at which times something happens. The zero value has no next time.
+// Plan computes the times of a schedule. The zero value has no next time.
 type Plan struct {
 	kind     Kind
 	interval time.Duration
 	clock    cronPlan
 }
 
-// Open parses a plan as it is stored: its kind, specification and time zone. The specification of Every is a Go duration, that of Cron
-// a cron expression, and At has none.
+// Open parses a plan from its kind, specification and time zone. The specification of Every is a Go duration, that of Cron a cron expression, and that
+// of At is ignored.
 func Open(kind Kind, spec string, zone *time.Location) (Plan, error) {
 	switch kind {
 	case At:
@@ -43,7 +43,7 @@ func Open(kind Kind, spec string, zone *time.Location) (Plan, error) {
 	case Every:
 		every, err := time.ParseDuration(spec)
 		if err != nil || every < MinInterval {
-			return Plan{}, fmt.Errorf("%q is no distance between two times", spec)
+			return Plan{}, fmt.Errorf("%q is no interval", spec)
 		}
 		return Plan{kind: Every, interval: every}, nil
 	case Cron:
@@ -54,7 +54,7 @@ func Open(kind Kind, spec string, zone *time.Location) (Plan, error) {
 	}
 }
 
-// Next returns the time of the plan that follows the one at planned; the zero time if there is none.
+// Next returns the plan's time after planned; the zero time if there is none.
 func (p Plan) Next(planned time.Time) time.Time {
 	switch p.kind {
 	case Every:
@@ -69,8 +69,7 @@ func (p Plan) Next(planned time.Time) time.Time {
 // maxCountedMissed limits how many missed times Skip counts one by one.
 const maxCountedMissed = 1000
 
-// Skip returns the first time after the one at planned that is later than now, and how many times were missed in between, at most
-// maxCountedMissed.
+// Skip returns the plan's first time after planned that is later than now, and how many times in between were missed, at most maxCountedMissed.
 func (p Plan) Skip(planned, now time.Time) (next time.Time, missed int) {
 	next = p.Next(planned)
 	if p.kind == Every && next.Before(now) {
@@ -96,8 +95,8 @@ func (p Plan) Upcoming(after time.Time, n int) []time.Time {
 	return times
 }
 
-// Instant returns when the clocks of a zone show the date and time of wall, whose own zone is ignored. It is the first of two such
-// instants when clocks are put back, and the first instant after the gap when they are put forward over it.
+// Instant returns the instant at which the clocks of a zone show the date and time of wall. The zone of wall is ignored. If the clocks show that time
+// twice, Instant returns the first instant; if they skip it, the first instant after the gap.
 func Instant(wall time.Time, zone *time.Location) time.Time {
 	wall = wallClock(wall)
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)

@@ -10,19 +10,22 @@ import (
 	"multis/text"
 )
 
-// RefusedError says why no time can be read from a text, as a Markdown sentence for its author.
-type RefusedError struct{ Why string }
+// RefusedError is the error for a text from which no time can be read.
+type RefusedError struct {
+	Why string // Markdown sentences for the text's author, with examples
+}
 
+// Error returns Why.
 func (r *RefusedError) Error() string { return r.Why }
 
-// MaxAhead is how far in the future a time may be.
+// MaxAhead is how far in the future a time of When may be.
 const MaxAhead = 10 * 366 * 24 * time.Hour
 
-// defaultHour is the hour that is used for a day without a time.
+// defaultHour is the hour for a day without a time.
 const defaultHour = 9
 
-// When reads the time that a text begins with, and returns the rest of the text. What it does not fully understand it refuses with a
-// *RefusedError, because a reminder at a wrong time is worse than none. now is in the time zone of the text's author.
+// When reads the time at the beginning or end of a text, and returns the rest of the text. now is in the time zone of the text's author. If it does not
+// fully understand the text, it returns a *RefusedError, because a reminder at a wrong time is worse than none.
 func When(text string, now time.Time, lang Language) (at time.Time, rest string, err error) {
 	p := &reader{text: text, words: tokenize(text, lang), lang: lang, now: now.Truncate(time.Second), examples: lang.Examples}
 	if len(p.words) == 0 {
@@ -59,7 +62,7 @@ type reading struct {
 	rest, end int
 }
 
-// read reads the time, including parts of it that are in the rest of the text.
+// read reads the time, including parts of it in the rest of the text.
 func (p *reader) read() (reading, error) {
 	p.accept(roleMe)
 	start := p.pos
@@ -86,15 +89,16 @@ func (p *reader) read() (reading, error) {
 // token is one word of a text: its position, its spelling, and its meaning.
 type token struct {
 	start, end int
-	whole      string
-	raw        string // without punctuation behind it
+	spelling   string
+	raw        string // without punctuation suffix it
 	text       string // raw in lower case
 	word       word
 }
 
-// shown returns the word as a refusal quotes it.
-func (t *token) shown() string { return text.Escape(text.Clip(t.whole, 40)) }
+// quoted returns the word for a quotation in a refusal.
+func (t *token) quoted() string { return text.Escape(text.Clip(t.spelling, 40)) }
 
+// tokenize splits a text into words and looks them up.
 func tokenize(text string, lang Language) []token {
 	var words []token
 	for start := 0; start < len(text); {
@@ -108,19 +112,19 @@ func tokenize(text string, lang Language) []token {
 			end = start + n
 		}
 		raw := strings.TrimRight(text[start:end], ",;:")
-		t := token{start: start, end: end, whole: text[start:end], raw: raw, text: lower(raw)}
-		t.read(lang)
+		t := token{start: start, end: end, spelling: text[start:end], raw: raw, text: lower(raw)}
+		t.lookUp(lang)
 		words = append(words, t)
 		start = end
 	}
 	for i := range words {
-		words[i].number(words, i, lang)
+		words[i].replaceNumberWord(words, i, lang)
 	}
 	return words
 }
 
-// read looks the word up, without the full stop of an abbreviation or a sentence, as in "10 min." and "5pm.".
-func (t *token) read(lang Language) {
+// lookUp looks the word up, without the full stop of an abbreviation or a sentence, as in "10 min." and "5pm.".
+func (t *token) lookUp(lang Language) {
 	short := strings.TrimSuffix(t.text, ".")
 	_, known := lang.words[t.text]
 	_, unit := lang.words[strings.TrimLeft(short, "0123456789:")]
@@ -130,8 +134,8 @@ func (t *token) read(lang Language) {
 	t.word = lang.words[t.text]
 }
 
-// number replaces a number word by digits where a number is expected: "two hours", "at nine".
-func (t *token) number(words []token, i int, lang Language) {
+// replaceNumberWord replaces a number word by digits where a number is expected: "two hours", "at nine".
+func (t *token) replaceNumberWord(words []token, i int, lang Language) {
 	digits, is := lang.numbers[t.text]
 	if !is {
 		return
@@ -145,7 +149,7 @@ func (t *token) number(words []token, i int, lang Language) {
 
 func lower(s string) string { return strings.ToLower(s) }
 
-// reader reads a time from the words of a text, from left to right.
+// reader is a parser that reads a time from the words of a text, from left to right.
 type reader struct {
 	text  string
 	words []token
@@ -154,7 +158,7 @@ type reader struct {
 	now   time.Time
 	// examples are appended to every refusal.
 	examples []string
-	// counted says that a length of time was read last, dayKnown that a day was named.
+	// counted says that the last thing read is a length of time, dayKnown that a day was read.
 	counted, dayKnown bool
 	// trailing says that the time is at the end of the text.
 	trailing bool
@@ -184,14 +188,15 @@ func (p *reader) refuse(why string) error {
 	return &RefusedError{Why: why + " Say it like: `" + strings.Join(p.examples, "`, `") + "`."}
 }
 
-// unknown refuses the next word because it has no known meaning, or the end of the text because a word is missing.
+// unknown returns the refusal of a next word without a known meaning, or of the end of the text where a word is missing.
 func (p *reader) unknown() error {
 	if p.pos >= len(p.words) {
-		return p.refuse("I miss something after *" + p.words[len(p.words)-1].shown() + "*.")
+		return p.refuse("I miss something after *" + p.words[len(p.words)-1].quoted() + "*.")
 	}
-	return p.refuse("I don't know *" + p.words[p.pos].shown() + "*.")
+	return p.refuse("I don't know *" + p.words[p.pos].quoted() + "*.")
 }
 
+// when reads the time at the current position.
 func (p *reader) when() (reading, error) {
 	first := p.peek(0)
 	switch {
@@ -200,7 +205,7 @@ func (p *reader) when() (reading, error) {
 	case strings.ContainsRune(first.text, 'T'-'A'+'a') && isDate(first.text):
 		return p.timestamp(first)
 	}
-	if r, ok, err := p.length(); ok || err != nil {
+	if r, ok, err := p.relativeTime(); ok || err != nil {
 		return r, err
 	}
 	if d, ok, err := p.day(); ok || err != nil {
@@ -213,7 +218,7 @@ func (p *reader) when() (reading, error) {
 	return p.timeFirst()
 }
 
-// timestamp reads 2026-12-24T18:00, and the same with a zone.
+// timestamp reads 2026-12-24T18:00, which may be followed by a time zone.
 func (p *reader) timestamp(t token) (reading, error) {
 	p.pos++
 	p.dayKnown = true
@@ -229,7 +234,7 @@ func (p *reader) timestamp(t token) (reading, error) {
 	return reading{}, p.unknown()
 }
 
-// timeFirst reads a time of day that a day may follow: "9am", "14:30 on friday".
+// timeFirst reads a time of day and the day after it, if there is one: "9am", "14:30 on friday".
 func (p *reader) timeFirst() (reading, error) {
 	at := p.accept(roleAt)
 	start := p.pos
@@ -253,7 +258,7 @@ func (p *reader) timeFirst() (reading, error) {
 		return reading{}, p.refuse(fmt.Sprintf("At %d in the morning or in the evening?", c.hour))
 	}
 	d := day{date: midnight(wallClock(p.now))}
-	if !Instant(c.of(d.date), p.now.Location()).After(p.now) {
+	if !Instant(c.onDay(d.date), p.now.Location()).After(p.now) {
 		d.date = d.date.AddDate(0, 0, 1)
 	}
 	r, err := p.reading(d, c)
@@ -261,7 +266,7 @@ func (p *reader) timeFirst() (reading, error) {
 	return r, err
 }
 
-// dayFollows reports whether the next words name a day, without moving on.
+// dayFollows reports whether the next words name a day, without moving the position.
 func (p *reader) dayFollows() bool {
 	saved := *p
 	defer func() { *p = saved }()
@@ -273,7 +278,7 @@ func (p *reader) dayFollows() bool {
 	return ok && err == nil
 }
 
-// rest returns the text after the time up to the word at end. It refuses a text that may still belong to the time.
+// rest returns the text from the current position up to the word at end. It refuses a text that may still belong to the time.
 func (p *reader) rest(end int) (string, error) {
 	next := p.peek(0)
 	if next.end == 0 || p.pos >= end {
@@ -289,11 +294,11 @@ func (p *reader) rest(end int) (string, error) {
 		}
 		return strings.TrimRight(p.text[next.start:stop], " \t\n,;:-–—"), nil
 	}
-	if zones[next.raw] || strings.HasPrefix(next.raw, "UTC+") || strings.HasPrefix(next.raw, "GMT+") {
-		return "", p.refuse(fmt.Sprintf("I go by %s time; *%s* I leave alone.", p.now.Location(), next.shown()))
+	if zoneAbbreviations[next.raw] || strings.HasPrefix(next.raw, "UTC+") || strings.HasPrefix(next.raw, "GMT+") {
+		return "", p.refuse(fmt.Sprintf("I go by %s time; *%s* I leave alone.", p.now.Location(), next.quoted()))
 	}
 	if p.isAmbiguous(next, p.peek(1)) {
-		return "", p.refuse(fmt.Sprintf("I'm not sure what *%s* after the time means.", next.shown()))
+		return "", p.refuse(fmt.Sprintf("I'm not sure what *%s* after the time means.", next.quoted()))
 	}
 	start := next.start
 	if next.word.role == roleTo || isDash(next.text) { // "2h to call Ana" is about calling her
@@ -318,7 +323,7 @@ func (p *reader) isAmbiguous(next, then token) bool {
 	case roleUnit: // "monday week" is another Monday
 		before := p.peek(-1).word.role
 		return p.counted || before == roleWeekday || before == roleDay
-	case roleAn: // "7 days a week" is no time at all
+	case roleAn: // "7 days a week" is no time
 		return p.counted && then.word.role == roleUnit
 	case roleWeekday, roleShortDay:
 		return !p.dayKnown
@@ -361,7 +366,7 @@ func (p *reader) isTimeWord(t token) bool {
 
 // isNumberWithUnit reports whether a text is a number with a unit: 2h, 9am.
 func (p *reader) isNumberWithUnit(s string) bool {
-	_, unit, ok := number(s)
+	_, unit, ok := parseNumber(s)
 	switch w := p.lang.words[unit]; {
 	case !ok || unit == "":
 		return false
@@ -372,8 +377,8 @@ func (p *reader) isNumberWithUnit(s string) bool {
 
 func startsWithDigit(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
-// number splits a number of at most four digits from the text right after it.
-func number(s string) (n int, behind string, ok bool) {
+// parseNumber splits a text into a number of at most four digits and the suffix after it.
+func parseNumber(s string) (n int, suffix string, ok bool) {
 	i := 0
 	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
 		if i == 4 {

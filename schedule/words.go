@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// role is the part that a word plays in a time.
+// role is the grammatical role of a word in a time.
 type role int
 
 const (
@@ -43,7 +43,7 @@ const (
 	roleVague         // ago, or, before: words that change a time or make it none
 )
 
-// word is the meaning of a word. What n is depends on the role.
+// word is the meaning of a word. The meaning of n depends on the role.
 type word struct {
 	role role
 	n    int
@@ -59,13 +59,13 @@ const (
 	unitMonth
 )
 
-// Language is the vocabulary for times in one language, with the examples that refusals show.
+// Language is the vocabulary for times in one language.
 type Language struct {
 	words map[string]word
 	// numbers are the digits of number words.
 	numbers map[string]string
-	// Examples are shown in refusals of When, Repeats in those of Repeat.
-	Examples, Repeats []string
+	// Examples are in the refusals of When, RepeatExamples in those of Repeat.
+	Examples, RepeatExamples []string
 }
 
 // English returns the vocabulary of English.
@@ -139,15 +139,15 @@ func English() Language {
 		numbers[name] = strconv.Itoa(i + 1)
 	}
 	return Language{
-		words:    words,
-		numbers:  numbers,
-		Examples: []string{"2h", "tomorrow 9am", "fri 14:30", "2026-12-24 18:00"},
-		Repeats:  []string{"0 9 * * 1-5", "@daily", "every 2h", "every monday 9am", "every weekday 8:30"},
+		words:          words,
+		numbers:        numbers,
+		Examples:       []string{"2h", "tomorrow 9am", "fri 14:30", "2026-12-24 18:00"},
+		RepeatExamples: []string{"0 9 * * 1-5", "@daily", "every 2h", "every monday 9am", "every weekday 8:30"},
 	}
 }
 
-// zones are the abbreviations of time zones that people write after a time. In lower case most of them are other words.
-var zones = map[string]bool{
+// zoneAbbreviations are the abbreviations of time zones that people write after a time. In lower case most of them are other words.
+var zoneAbbreviations = map[string]bool{
 	"UTC": true, "GMT": true, "Z": true, "CET": true, "CEST": true, "MEZ": true, "MESZ": true, "WET": true, "EET": true, "EEST": true, "MSK": true, "BST": true, "IST": true,
 	"EST": true, "EDT": true, "CST": true, "CDT": true, "MST": true, "MDT": true, "PST": true, "PDT": true, "JST": true, "AEST": true, "AEDT": true, "ET": true, "PT": true,
 }

@@ -84,7 +84,7 @@ type speculation struct {
 }
 
 // speculate matches without a round trip. It reports false if the cache lacks the scope or one of its roles.
-func (s *scopeCache) speculate(scope policy.Scope, q Query, asked question) (speculation, bool) {
+func (s *scopeCache) speculate(scope policy.Scope, q Query, parsed question) (speculation, bool) {
 	if q.Exhaustive {
 		return speculation{}, false
 	}
@@ -99,7 +99,7 @@ func (s *scopeCache) speculate(scope policy.Scope, q Query, asked question) (spe
 		return speculation{}, false
 	}
 	corpus, languages := sumSizes(sizes)
-	stems, predicted := s.cachedStems(append(slices.Clone(languages), knownLanguages(asked.language)...), asked.words)
+	stems, predicted := s.cachedStems(append(slices.Clone(languages), knownLanguages(parsed.language)...), parsed.words)
 	predictedStems := predictStems(predicted)
 	versions := make([]int64, len(sizes))
 	for i, size := range sizes {
@@ -107,32 +107,32 @@ func (s *scopeCache) speculate(scope policy.Scope, q Query, asked question) (spe
 	}
 	slices.Sort(versions)
 	addStems(stems, predicted, predictedStems)
-	return speculation{matchInMemory(roles, languages, asked, stems, corpus, q), versions, predicted, predictedStems}, true
+	return speculation{matchInMemory(roles, languages, parsed, stems, corpus, q), versions, predicted, predictedStems}, true
 }
 
 // matchInMemory matches a query against cached roles.
-func matchInMemory(roles []*cachedRole, languages []language.Language, asked question, stems map[stemKey][]string, corpus index.Corpus, q Query) matches {
-	found := findTerms(roles, languages, asked, stems)
+func matchInMemory(roles []*cachedRole, languages []language.Language, parsed question, stems map[stemKey][]string, corpus index.Corpus, q Query) matches {
+	found := findTerms(roles, languages, parsed, stems)
 	found = append(found, suggestCorrections(roles, found)...)
-	m := matches{terms: mergeTerms(found, asked.words, corpus), corpus: corpus}
+	m := matches{terms: mergeTerms(found, parsed.words, corpus), corpus: corpus}
 	m.passages = findPassages(roles, indexedTerms(m.terms), q.Kinds)
 	return m
 }
 
 // match matches a query against the current roles of a small scope, which it loads if needed. It reports false if the scope
 // is too large or was not searched since it changed, so that Postgres has to match.
-func (s *scopeCache) match(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (matches, bool, error) {
+func (s *scopeCache) match(ctx context.Context, db store.Reader, scope policy.Scope, q Query, parsed question) (matches, bool, error) {
 	if q.Exhaustive || len(scope.Roles()) > maxScopeRoles || s.isTooLarge(scope, q) {
 		return matches{}, false, nil
 	}
-	_, unknown := s.cachedStems(s.expectedLanguages(q.Source, asked.language), asked.words)
+	_, unknown := s.cachedStems(s.expectedLanguages(q.Source, parsed.language), parsed.words)
 	sizes, lexemes, err := index.RoleSizes(ctx, db, q.Source, unknown)
 	if err != nil {
 		return matches{}, false, err
 	}
 	s.cacheStems(unknown, lexemes)
 	corpus, languages := sumSizes(sizes)
-	s.noteSize(scope, q, corpus.StatsChunks)
+	s.recordSize(scope, q, corpus.StatsChunks)
 	if corpus.StatsChunks == 0 || corpus.StatsChunks > maxScopePassages {
 		return matches{}, false, nil
 	}
@@ -140,12 +140,12 @@ func (s *scopeCache) match(ctx context.Context, db store.Reader, scope policy.Sc
 	if err != nil || !ok {
 		return matches{}, false, err
 	}
-	s.noteScope(q.Source, scope, languages, sizes)
-	stems, err := s.readStems(ctx, db, languages, asked)
+	s.recordScope(q.Source, scope, languages, sizes)
+	stems, err := s.readStems(ctx, db, languages, parsed)
 	if err != nil {
 		return matches{}, false, err
 	}
-	return matchInMemory(roles, languages, asked, stems, corpus, q), true, nil
+	return matchInMemory(roles, languages, parsed, stems, corpus, q), true, nil
 }
 
 // isTooLarge reports whether a scope was too large for the cache at its last search.
@@ -155,8 +155,8 @@ func (s *scopeCache) isTooLarge(scope policy.Scope, q Query) bool {
 	return s.large[scopeKey{q.Source, scope.String()}]
 }
 
-// noteSize records the number of passages in a scope; 0 means unknown.
-func (s *scopeCache) noteSize(scope policy.Scope, q Query, passages int64) {
+// recordSize records the number of passages in a scope; 0 means unknown.
+func (s *scopeCache) recordSize(scope policy.Scope, q Query, passages int64) {
 	if len(scope.Roles()) > maxScopeRoles {
 		return
 	}
@@ -304,13 +304,13 @@ func (s *scopeCache) evict() {
 }
 
 // expectedLanguages returns the languages of the last search of a source, and that of a question.
-func (s *scopeCache) expectedLanguages(source index.Source, of language.Language) []language.Language {
+func (s *scopeCache) expectedLanguages(source index.Source, question language.Language) []language.Language {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append(slices.Clone(s.recent[source]), knownLanguages(of)...)
+	return append(slices.Clone(s.recent[source]), knownLanguages(question)...)
 }
 
-func (s *scopeCache) noteScope(source index.Source, scope policy.Scope, languages []language.Language, sizes []index.RoleSize) {
+func (s *scopeCache) recordScope(source index.Source, scope policy.Scope, languages []language.Language, sizes []index.RoleSize) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recent[source] = languages
@@ -322,10 +322,10 @@ func (s *scopeCache) noteScope(source index.Source, scope policy.Scope, language
 
 // findTerms returns the stems of the question's words in the languages of the scope, with their document frequencies. A stop
 // word of the question's own language has none.
-func findTerms(roles []*cachedRole, languages []language.Language, asked question, stems map[stemKey][]string) []index.Term {
+func findTerms(roles []*cachedRole, languages []language.Language, parsed question, stems map[stemKey][]string) []index.Term {
 	var found []index.Term
-	for _, w := range byWeight(asked.words) {
-		if asked.language != language.Unknown && len(stems[stemKey{asked.language, w}]) == 0 {
+	for _, w := range byWeight(parsed.words) {
+		if parsed.language != language.Unknown && len(stems[stemKey{parsed.language, w}]) == 0 {
 			continue
 		}
 		var lexemes []string

@@ -41,18 +41,18 @@ func trigrams(word string) []trigram {
 
 // vocabulary is a trigram index of words.
 type vocabulary struct {
-	words []string
-	sizes []int               // the number of trigrams of each word
-	with  map[trigram][]int32 // the indexes of the words that contain a trigram
+	words     []string
+	sizes     []int               // the number of trigrams of each word
+	wordsWith map[trigram][]int32 // the indexes of the words that contain a trigram
 }
 
 func newVocabulary(words []string) *vocabulary {
-	v := &vocabulary{words: words, sizes: make([]int, len(words)), with: map[trigram][]int32{}}
+	v := &vocabulary{words: words, sizes: make([]int, len(words)), wordsWith: map[trigram][]int32{}}
 	for i, word := range words {
 		list := trigrams(word)
 		v.sizes[i] = len(list)
 		for _, t := range list {
-			v.with[t] = append(v.with[t], int32(i))
+			v.wordsWith[t] = append(v.wordsWith[t], int32(i))
 		}
 	}
 	return v
@@ -66,20 +66,20 @@ type similarWord struct {
 
 // similar returns the words that word may be a misspelling of, in no particular order.
 func (v *vocabulary) similar(word string) (list []similarWord) {
-	asked, length := trigrams(word), utf8.RuneCountInString(word)
+	wanted, length := trigrams(word), utf8.RuneCountInString(word)
 	common := make([]int, len(v.words)) // a map would take many times as long for a long question
-	for _, t := range asked {
-		for _, i := range v.with[t] {
+	for _, t := range wanted {
+		for _, i := range v.wordsWith[t] {
 			common[i]++
 		}
 	}
 	for i, n := range common {
-		all := len(asked) + v.sizes[i] - n
-		if n == 0 || n*ofTrigrams < all*minShared {
+		union := len(wanted) + v.sizes[i] - n
+		if n == 0 || n*ofTrigrams < union*minShared {
 			continue
 		}
 		if off := utf8.RuneCountInString(v.words[i]) - length; max(off, -off) <= maxLengthDiff {
-			list = append(list, similarWord{v.words[i], float64(n) / float64(all)})
+			list = append(list, similarWord{v.words[i], float64(n) / float64(union)})
 		}
 	}
 	return list
@@ -142,39 +142,39 @@ func mostSimilar(roles []*cachedRole, word string) []similarWord {
 }
 
 // isPlausible reports whether a correction is similar enough to the word of the query, or one edit away from its stem.
-func isPlausible(guess index.Term, found []index.Term) bool {
-	if len(newVocabulary([]string{guess.Lexeme}).similar(guess.Word)) > 0 {
+func isPlausible(correction index.Term, found []index.Term) bool {
+	if len(newVocabulary([]string{correction.Lexeme}).similar(correction.Word)) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(found, func(t index.Term) bool {
-		return !t.Correction && t.Word == guess.Word && isOneEdit(t.Lexeme, guess.Lexeme)
+		return !t.Correction && t.Word == correction.Word && isOneEdit(t.Lexeme, correction.Lexeme)
 	})
 }
 
 // sureCorrection returns the correction in found that is certain, or nil: the only correction of the only mistyped word of a
 // short question, one edit away.
 func sureCorrection(found []index.Term) *index.Term {
-	var guess *index.Term
+	var correction *index.Term
 	words := map[string]bool{}
 	for i, t := range found {
 		words[t.Word] = true
 		switch {
 		case !t.Correction:
-		case guess != nil && guess.Lexeme != t.Lexeme:
+		case correction != nil && correction.Lexeme != t.Lexeme:
 			return nil
 		default:
-			guess = &found[i]
+			correction = &found[i]
 		}
 	}
-	if guess == nil || len(words) > shortQuery {
+	if correction == nil || len(words) > shortQuery {
 		return nil
 	}
 	for _, t := range found {
-		if t.Correction || t.Word != guess.Word || utf8.RuneCountInString(t.Lexeme) < minCorrectedLen {
+		if t.Correction || t.Word != correction.Word || utf8.RuneCountInString(t.Lexeme) < minCorrectedLen {
 			continue
 		}
-		if isOneEdit(t.Lexeme, guess.Lexeme) || isOneEdit(t.Word, guess.Lexeme) {
-			return guess
+		if isOneEdit(t.Lexeme, correction.Lexeme) || isOneEdit(t.Word, correction.Lexeme) {
+			return correction
 		}
 	}
 	return nil

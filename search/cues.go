@@ -8,11 +8,11 @@ import (
 
 const (
 	pairShare  = 0.2 // weight of two words that are adjacent in the question and in the passage
-	whenFactor = 1.2 // factor for a passage with a date, if the question asks when
+	dateFactor = 1.2 // factor for a passage with a date, if the question asks when
 )
 
-// saysWhen reports whether a lower-case text contains a date or a relative one such as "tomorrow".
-func saysWhen(text string) bool {
+// containsDate reports whether a lower-case text contains a date or a relative one such as "tomorrow".
+func containsDate(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWordRune(r) }) {
 		switch word {
 		case "yesterday", "today", "tonight", "tomorrow", "ago", "last", "next", "recently", "soon", "weekend", "week", "month", "year",
@@ -33,9 +33,9 @@ func isDigits(word string) bool {
 
 // cues are the features of a question beyond its single words. They are matched against the texts of the best passages.
 type cues struct {
-	terms []Term
-	pairs []pair
-	when  bool
+	terms    []Term
+	pairs    []pair
+	asksWhen bool
 }
 
 // pair is two adjacent words of the question, each as the indexes of its terms; a word has one term in each language.
@@ -43,31 +43,31 @@ type pair [2][]int
 
 // newCues extracts the cues of a question. The pairs of a long question are left out, because there are too many to matter.
 func newCues(terms []Term, words []string) cues {
-	c := cues{terms: indexedTerms(terms), when: slices.Contains(words, "when") || strings.Contains(strings.Join(words, " "), "what time ")}
+	c := cues{terms: indexedTerms(terms), asksWhen: slices.Contains(words, "when") || strings.Contains(strings.Join(words, " "), "what time ")}
 	if len(terms) > shortQuery {
 		return c
 	}
-	of := func(word string) (places []int) {
+	termsOf := func(word string) (list []int) {
 		for i, t := range c.terms {
 			if slices.Contains(t.words, word) {
-				places = append(places, i)
+				list = append(list, i)
 			}
 		}
-		return places
+		return list
 	}
 	for i := range len(words) - 1 {
-		if p := (pair{of(words[i]), of(words[i+1])}); len(p[0]) > 0 && len(p[1]) > 0 {
+		if p := (pair{termsOf(words[i]), termsOf(words[i+1])}); len(p[0]) > 0 && len(p[1]) > 0 {
 			c.pairs = append(c.pairs, p)
 		}
 	}
 	return c
 }
 
-// in returns the terms of a pair that occur in a passage, adjacent or not; nil if one of them does not occur.
-func (c cues) in(s *scored, p pair) (first, second *Term) {
+// pairTerms returns the two terms of a pair that occur in a passage, adjacent or not; nil if one of them does not occur.
+func (c cues) pairTerms(s *scored, p pair) (first, second *Term) {
 	frequencies := s.near[neighbourReach].Frequencies
-	stands := func(place int) bool { return frequencies[place] > 0 }
-	if a, b := slices.IndexFunc(p[0], stands), slices.IndexFunc(p[1], stands); a >= 0 && b >= 0 {
+	occurs := func(term int) bool { return frequencies[term] > 0 }
+	if a, b := slices.IndexFunc(p[0], occurs), slices.IndexFunc(p[1], occurs); a >= 0 && b >= 0 {
 		return &c.terms[p[0][a]], &c.terms[p[1][b]]
 	}
 	return nil, nil
@@ -83,11 +83,11 @@ func (c cues) boost(s *scored, text string) float64 {
 	}
 	score := s.score
 	text = strings.ToLower(fold(text))
-	if c.when && saysWhen(text) {
-		score *= whenFactor
+	if c.asksWhen && containsDate(text) {
+		score *= dateFactor
 	}
 	for _, p := range c.pairs {
-		if a, b := c.in(s, p); a != nil && a.precedes(*b, text) {
+		if a, b := c.pairTerms(s, p); a != nil && a.precedes(*b, text) {
 			score += pairBonus(a, b)
 		}
 	}
@@ -97,11 +97,11 @@ func (c cues) boost(s *scored, text string) float64 {
 // maxScore returns the highest score that boost can return for a passage.
 func (c cues) maxScore(s *scored) float64 {
 	score := s.score
-	if c.when {
-		score *= whenFactor
+	if c.asksWhen {
+		score *= dateFactor
 	}
 	for _, p := range c.pairs {
-		if a, b := c.in(s, p); a != nil {
+		if a, b := c.pairTerms(s, p); a != nil {
 			score += pairBonus(a, b)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 type fitness int
 
 const (
-	unfit   fitness = iota // for example a question for a price, and no price in the text
-	perhaps                // a question for a price, and "free" in the text
-	fit                    // a question for a price and a price in the text, or a question that asks for no such value
+	unfit       fitness = iota // for example a question for a price, and no price in the text
+	possibleFit                // a question for a price, and "free" in the text
+	fit                        // a question for a price and a price in the text, or a question that asks for no such value
 )
 
 // landmark matches places that a text names only to locate something else. Such a text says nothing about the landmark.
@@ -23,18 +23,18 @@ var landmark = regexp.MustCompile(`(?i)\b(?:beside|near|opposite|behind|next to|
 var (
 	money        = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|cents?|percent|per cent)\b|\d[.,]\d\d\b`)
 	freeOfCharge = regexp.MustCompile(`(?i)\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`)
-	moment       = regexp.MustCompile(`(?i)\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
+	clockTime    = regexp.MustCompile(`(?i)\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
 		`january|february|march|april|may|june|july|august|september|october|november|december|weekdays?|weekends?|noon|midnight|mornings?|afternoons?|evenings?)\b`)
-	duration   = regexp.MustCompile(`(?i)\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?)\b`)
-	someNumber = regexp.MustCompile(`(?i)\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow|` +
+	duration  = regexp.MustCompile(`(?i)\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?)\b`)
+	anyNumber = regexp.MustCompile(`(?i)\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow|` +
 		`one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|no|none)\b`)
-	somewhere = regexp.MustCompile(`(?i)\b(?:at|in|on|to|from|near|beside|behind|opposite|between|next|street|road|lane|avenue|square|floor|online)\b`)
-	quantity  = regexp.MustCompile(`\bhow (?:many|old|far|big|large|small|heavy|tall|deep|wide|warm|cold|hot|high|late|early|often|soon|fast)\b`)
+	anyPlace = regexp.MustCompile(`(?i)\b(?:at|in|on|to|from|near|beside|behind|opposite|between|next|street|road|lane|avenue|square|floor|online)\b`)
+	quantity = regexp.MustCompile(`\bhow (?:many|old|far|big|large|small|heavy|tall|deep|wide|warm|cold|hot|high|late|early|often|soon|fast)\b`)
 )
 
 // fits reports whether text contains the kind of value that the question asks for.
 func fits(question []string, text string) fitness {
-	asked := strings.Join(question, " ") + " "
+	joined := strings.Join(question, " ") + " "
 	price := slices.ContainsFunc(question, func(w string) bool {
 		switch w {
 		case "price", "prices", "cost", "costs", "charge", "fee", "fees", "expensive":
@@ -43,27 +43,28 @@ func fits(question []string, text string) fitness {
 		return false
 	})
 	switch {
-	case price || strings.Contains(asked, "how much "):
-		return judge(text, money, freeOfCharge)
-	case strings.Contains(asked, "how long "):
-		return judge(text, duration, someNumber)
-	case slices.Contains(question, "when") || strings.Contains(asked, "what time "):
-		return judge(text, moment, someNumber)
-	case quantity.MatchString(asked):
-		return judge(text, someNumber, someNumber)
+	case price || strings.Contains(joined, "how much "):
+		return classifyFit(text, money, freeOfCharge)
+	case strings.Contains(joined, "how long "):
+		return classifyFit(text, duration, anyNumber)
+	case slices.Contains(question, "when") || strings.Contains(joined, "what time "):
+		return classifyFit(text, clockTime, anyNumber)
+	case quantity.MatchString(joined):
+		return classifyFit(text, anyNumber, anyNumber)
 	case slices.Contains(question, "where"):
-		return judge(text, somewhere, somewhere)
+		return classifyFit(text, anyPlace, anyPlace)
 	default:
 		return fit
 	}
 }
 
-func judge(text string, surely, possibly *regexp.Regexp) fitness {
+// classifyFit returns fit if text matches surely, and possibleFit if it matches only possibly.
+func classifyFit(text string, surely, possibly *regexp.Regexp) fitness {
 	switch {
 	case surely.MatchString(text):
 		return fit
 	case possibly.MatchString(text):
-		return perhaps
+		return possibleFit
 	default:
 		return unfit
 	}

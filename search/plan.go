@@ -161,9 +161,9 @@ func listCells(terms []Term, scope, chunks int64) []weightedCell {
 		n := float64(max(chunks, 1))
 		counts := []int64{max(t.Chunks, 1)}
 		if t.Chunks > candidateBudget {
-			for _, often := range t.Often {
-				if often > 0 {
-					counts = append(counts, often)
+			for _, n := range t.ChunksAtLeast {
+				if n > 0 {
+					counts = append(counts, n)
 				}
 			}
 		}
@@ -178,11 +178,11 @@ func listCells(terms []Term, scope, chunks int64) []weightedCell {
 			for l, count := range counts {
 				with := w
 				with.cell[i] = uint8(l + 1)
-				stands := 1.0
+				frequency := 1.0
 				if l > 0 {
-					stands = index.FrequencyMarks[l-1].Least
+					frequency = index.FrequencyMarks[l-1].Least
 				}
-				with.score += t.rankWeight() * stands / (stands + k1)
+				with.score += t.rankWeight() * frequency / (frequency + k1)
 				exactly := float64(count)
 				if l+1 < len(counts) {
 					exactly -= float64(counts[l+1])
@@ -216,7 +216,7 @@ func work(terms []Term, set cell) (sum int64) {
 // chunksAt returns the number of passages in which the term occurs at least as often as level says.
 func (t Term) chunksAt(level uint8) int64 {
 	if level > 1 {
-		return t.Often[level-2]
+		return t.ChunksAtLeast[level-2]
 	}
 	return t.Chunks
 }

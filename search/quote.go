@@ -71,25 +71,25 @@ func (s *Searcher) BestSentences(ctx context.Context, r Result, h Hit) (Quote, e
 
 // candidate is a possible quote.
 type candidate struct {
-	hit        Hit
-	rank       int // of the hit
-	from, to   int // in the hit's text
-	text, lead string
-	coverage   float64 // of the text with headings and lead
-	own        float64 // coverage of the text alone
-	titled     float64 // coverage of the innermost heading
-	hasKeyTerm bool    // contains the question's most specific term
-	fits       fitness
-	pairs      int // the number of adjacent words of the question that are adjacent here or in the heading
-	units      int
-	place      int // the number of words before the first specific word of the question
+	hit             Hit
+	rank            int // of the hit
+	from, to        int // in the hit's text
+	text, lead      string
+	coverage        float64 // of the text with headings and lead
+	textCoverage    float64 // of the text alone
+	headingCoverage float64 // of the innermost heading
+	hasKeyTerm      bool    // contains the question's most specific term
+	fits            fitness
+	pairs           int // the number of adjacent words of the question that are adjacent here or in the heading
+	units           int
+	leadWords       int // the number of words before the first specific word of the question
 }
 
 func best(found []candidate) candidate {
 	return slices.MinFunc(found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.coverage, a.coverage), cmp.Compare(b.fits, a.fits), cmp.Compare(b.pairs, a.pairs),
-			cmp.Compare(b.own, a.own), cmp.Compare(b.titled, a.titled), cmp.Compare(a.units, b.units),
-			cmp.Compare(a.place, b.place), cmp.Compare(len(a.text), len(b.text)), cmp.Compare(a.rank, b.rank), cmp.Compare(a.from, b.from))
+			cmp.Compare(b.textCoverage, a.textCoverage), cmp.Compare(b.headingCoverage, a.headingCoverage), cmp.Compare(a.units, b.units),
+			cmp.Compare(a.leadWords, b.leadWords), cmp.Compare(len(a.text), len(b.text)), cmp.Compare(a.rank, b.rank), cmp.Compare(a.from, b.from))
 	})
 }
 
@@ -105,15 +105,15 @@ func (c candidate) quote() Quote {
 // quoteCandidates lists the possible quotes of hits. It stems all of them with one query.
 func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([]candidate, error) {
 	var list index.LanguageTexts
-	cut := make([][]unit, len(hits))
+	split := make([][]unit, len(hits))
 	for i, h := range hits {
-		cut[i] = units(h.Text)
-		of := cmp.Or(h.Language, language.DetectPart(h.Text, language.Unknown))
+		split[i] = units(h.Text)
+		lang := cmp.Or(h.Language, language.DetectPart(h.Text, language.Unknown))
 		list.Texts = append(list.Texts, IndexText(h.Title, h.Section, ""), IndexText("", h.Heading(), ""))
-		for _, u := range cut[i] {
-			list.Texts = append(list.Texts, strings.Join(words(landmark.ReplaceAllString(h.Text[u.from:u.to], " "), readsEnglish(of)), " "))
+		for _, u := range split[i] {
+			list.Texts = append(list.Texts, strings.Join(words(landmark.ReplaceAllString(h.Text[u.from:u.to], " "), readsEnglish(lang)), " "))
 		}
-		list.Languages = append(list.Languages, slices.Repeat([]language.Language{of}, 2+len(cut[i]))...)
+		list.Languages = append(list.Languages, slices.Repeat([]language.Language{lang}, 2+len(split[i]))...)
 	}
 	lexemes, err := index.Lexemes(ctx, s.st.DB(), list)
 	if err != nil {
@@ -121,46 +121,46 @@ func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([
 	}
 	var found []candidate
 	for i, h := range hits {
-		n := 2 + len(cut[i])
-		p := page{hit: h, rank: i, units: cut[i], head: lexemes[0], title: lexemes[1], own: lexemes[2:n], asked: r}
+		n := 2 + len(split[i])
+		p := splitHit{hit: h, rank: i, units: split[i], headLexemes: lexemes[0], titleLexemes: lexemes[1], unitLexemes: lexemes[2:n], result: r}
 		found = append(found, p.candidates()...)
 		lexemes = lexemes[n:]
 	}
 	return found, nil
 }
 
-// page is a hit split into units, with the lexemes of its headings and units.
-type page struct {
-	hit   Hit
-	rank  int
-	units []unit
-	head  []string   // lexemes of the document's name and all headings
-	title []string   // lexemes of the innermost heading
-	own   [][]string // lexemes of each unit
-	asked Result
+// splitHit is a hit split into units, with the lexemes of its headings and units.
+type splitHit struct {
+	hit          Hit
+	rank         int
+	units        []unit
+	headLexemes  []string   // lexemes of the document's name and all headings
+	titleLexemes []string   // lexemes of the innermost heading
+	unitLexemes  [][]string // lexemes of each unit
+	result       Result
 }
 
-func (p page) candidates() []candidate {
+func (p splitHit) candidates() []candidate {
 	var found []candidate
 	if len(p.units) == 0 {
 		return nil
 	}
-	if c := p.weigh(0, 0, nil); c.coverage >= MinSupport {
+	if c := p.evaluate(0, 0, nil); c.coverage >= MinSupport {
 		found = append(found, p.section(c))
 	}
 	for first := range p.units {
-		if p.units[first].heads {
+		if p.units[first].isHeader {
 			continue
 		}
-		if p.units[first].row {
+		if p.units[first].isRow {
 			if c, ok := p.row(first); ok {
 				found = append(found, c)
 			}
 			continue
 		}
 		for last := first; last < min(first+windowUnits, len(p.units)) && p.units[last].block == p.units[first].block; last++ {
-			c := p.weigh(first, last, slices.Concat(p.own[first:last+1]...))
-			if c.own > 0 {
+			c := p.evaluate(first, last, slices.Concat(p.unitLexemes[first:last+1]...))
+			if c.textCoverage > 0 {
 				if c, ok := p.widen(c, first, last); ok {
 					found = append(found, c)
 				}
@@ -170,10 +170,10 @@ func (p page) candidates() []candidate {
 	return found
 }
 
-// row scores a table row. Rows with the same terms of the question are quoted together if they are short and adjacent. It
+// row returns the candidate of a table row. Rows with the same terms of the question are quoted together if they are short and adjacent. It
 // reports false if another row has more of the question's terms, or if all rows of a long table have the same.
-func (p page) row(at int) (candidate, bool) {
-	c := p.weigh(at, at, p.own[at])
+func (p splitHit) row(at int) (candidate, bool) {
+	c := p.evaluate(at, at, p.unitLexemes[at])
 	first, last := at, at
 	for first > 0 && p.isTable(first-1, at) {
 		first--
@@ -183,7 +183,7 @@ func (p page) row(at int) (candidate, bool) {
 	}
 	from, to, same := at, at, 1
 	for i := first; i <= last; i++ {
-		more, less := p.saysMore(i, at), p.saysMore(at, i)
+		more, less := p.hasTermMissingIn(i, at), p.hasTermMissingIn(at, i)
 		switch {
 		case i == at || less:
 		case more:
@@ -199,61 +199,61 @@ func (p page) row(at int) (candidate, bool) {
 	if !short {
 		from, to = at, at
 	}
-	return p.quoted(c, from, to), c.own > 0
+	return p.withText(c, from, to), c.textCoverage > 0
 }
 
 // isTable reports whether unit i is a body row of the same table as unit of.
-func (p page) isTable(i, of int) bool {
-	return p.units[i].row && !p.units[i].heads && p.units[i].lead == p.units[of].lead
+func (p splitHit) isTable(i, of int) bool {
+	return p.units[i].isRow && !p.units[i].isHeader && p.units[i].lead == p.units[of].lead
 }
 
-// saysMore reports whether a row contains a term of the question that another row lacks.
-func (p page) saysMore(row, other int) bool {
-	return slices.ContainsFunc(p.asked.Terms, func(t Term) bool {
-		return t.weight != filler && slices.Contains(p.own[row], t.Lexeme) && !slices.Contains(p.own[other], t.Lexeme)
+// hasTermMissingIn reports whether a row contains a term of the question that another row lacks.
+func (p splitHit) hasTermMissingIn(row, other int) bool {
+	return slices.ContainsFunc(p.result.Terms, func(t Term) bool {
+		return t.weight != filler && slices.Contains(p.unitLexemes[row], t.Lexeme) && !slices.Contains(p.unitLexemes[other], t.Lexeme)
 	})
 }
 
-// weigh scores the units first to last, whose lexemes are own.
-func (p page) weigh(first, last int, own []string) candidate {
+// evaluate scores the units first to last, whose lexemes are own.
+func (p splitHit) evaluate(first, last int, own []string) candidate {
 	c := candidate{hit: p.hit, rank: p.rank, units: last - first + 1}
-	around := p.head
+	around := p.headLexemes
 	if len(own) > 0 && p.units[first].lead >= 0 {
 		lead := p.units[first].lead
 		c.lead = p.hit.Text[p.units[lead].from:p.units[lead].to]
-		around = slices.Concat(around, p.own[lead])
+		around = slices.Concat(around, p.unitLexemes[lead])
 	}
 	all := slices.Concat(around, own)
 	in := func(list []string) func(int) bool {
-		return func(t int) bool { return slices.Contains(list, p.asked.Terms[t].Lexeme) }
+		return func(t int) bool { return slices.Contains(list, p.result.Terms[t].Lexeme) }
 	}
-	c.own = coverage(p.asked.Terms, p.asked.chunks, in(own))
-	c.titled = coverage(p.asked.Terms, p.asked.chunks, in(p.title))
-	c.coverage = coverage(p.asked.Terms, p.asked.chunks, in(all))
-	c.hasKeyTerm = p.asked.hasKeyTerm(in(all))
+	c.textCoverage = coverage(p.result.Terms, p.result.chunks, in(own))
+	c.headingCoverage = coverage(p.result.Terms, p.result.chunks, in(p.titleLexemes))
+	c.coverage = coverage(p.result.Terms, p.result.chunks, in(all))
+	c.hasKeyTerm = p.result.hasKeyTerm(in(all))
 	if len(own) > 0 {
-		said := p.hit.Text[p.units[first].from:p.units[last].to]
-		c.pairs, c.place = p.asked.pairs(said), p.asked.place(said)
+		quoted := p.hit.Text[p.units[first].from:p.units[last].to]
+		c.pairs, c.leadWords = p.result.pairs(quoted), p.result.leadWords(quoted)
 	}
-	c.pairs = max(c.pairs, p.asked.pairs(c.lead), p.asked.pairs(innermost(p.hit.Section)))
+	c.pairs = max(c.pairs, p.result.pairs(c.lead), p.result.pairs(innermost(p.hit.Section)))
 	return c
 }
 
 // hasKeyTerm reports whether has is true for all numbers of the question and for its specific term with the most support; for one
 // of them if several have the same. A question without a specific term has no key term.
 func (r Result) hasKeyTerm(has func(term int) bool) bool {
-	most, there := 0.0, false
+	most, found := 0.0, false
 	has = inAnyLanguage(r.Terms, has)
 	for i, t := range r.Terms {
 		if isNumber(t.Lexeme) && !has(i) {
 			return false
 		}
 		if s := t.support(r.chunks); t.weight == specific && !isNumber(t.Lexeme) && s >= most {
-			there = has(i) || there && s == most
+			found = has(i) || found && s == most
 			most = s
 		}
 	}
-	return there
+	return found
 }
 
 func isNumber(word string) bool { return word[0] >= '0' && word[0] <= '9' }
@@ -264,7 +264,7 @@ func (r Result) pairs(text string) int {
 	words := slices.DeleteFunc(Words(text), isDeterminer)
 	n := 0
 	for i := range len(asked) - 1 {
-		if !r.specific(asked[i]) && !r.specific(asked[i+1]) {
+		if !r.isSpecific(asked[i]) && !r.isSpecific(asked[i+1]) {
 			continue
 		}
 		for j := range len(words) - 1 {
@@ -285,8 +285,8 @@ func isDeterminer(word string) bool {
 	return false
 }
 
-// place returns the number of words in text before the first specific word of the question.
-func (r Result) place(text string) int {
+// leadWords returns the number of words in text before the first specific word of the question.
+func (r Result) leadWords(text string) int {
 	words := Words(text)
 	i := slices.IndexFunc(words, func(w string) bool {
 		return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.weight == specific && strings.HasPrefix(w, t.Lexeme) })
@@ -297,22 +297,22 @@ func (r Result) place(text string) int {
 	return i
 }
 
-func (r Result) specific(word string) bool {
+func (r Result) isSpecific(word string) bool {
 	return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.weight == specific && slices.Contains(t.words, word) })
 }
 
 // section quotes the beginning of the text below the headings, for a question that the headings match.
-func (p page) section(c candidate) candidate {
+func (p splitHit) section(c candidate) candidate {
 	last := 0
 	for last+1 < len(p.units) && p.length(0, last+1) <= shortSection {
 		last++
 	}
-	return p.quoted(c, 0, last)
+	return p.withText(c, 0, last)
 }
 
 // widen extends a quote to the whole of a short paragraph, and from a question to the answer after it. It reports false for a
 // question without an answer.
-func (p page) widen(c candidate, first, last int) (candidate, bool) {
+func (p splitHit) widen(c candidate, first, last int) (candidate, bool) {
 	start, end := first, last
 	for start > 0 && p.units[start-1].block == p.units[first].block {
 		start--
@@ -323,29 +323,29 @@ func (p page) widen(c candidate, first, last int) (candidate, bool) {
 	if p.length(start, end) <= shortBlock {
 		first, last = start, end
 	}
-	said := last
-	for p.units[last].introduces || last > said && p.continuesAfter(said+1, last) {
+	answer := last
+	for p.units[last].introduces || last > answer && p.continuesAfter(answer+1, last) {
 		if last+1 == len(p.units) {
 			break
 		}
 		last++
 	}
-	return p.quoted(c, first, last), !p.units[last].introduces
+	return p.withText(c, first, last), !p.units[last].introduces
 }
 
 // continuesAfter reports whether an answer from unit first to unit last should be extended by the next unit.
-func (p page) continuesAfter(first, last int) bool {
+func (p splitHit) continuesAfter(first, last int) bool {
 	return last+1 < len(p.units) && p.units[last+1].block == p.units[last].block && !p.units[last+1].introduces && p.length(first, last+1) <= shortBlock
 }
 
-func (p page) length(first, last int) int {
+func (p splitHit) length(first, last int) int {
 	return utf8.RuneCountInString(p.hit.Text[p.units[first].from:p.units[last].to])
 }
 
-func (p page) quoted(c candidate, first, last int) candidate {
+func (p splitHit) withText(c candidate, first, last int) candidate {
 	c.from, c.to = p.units[first].from, p.units[last].to
 	c.text = p.hit.Text[c.from:c.to]
-	c.fits = fits(p.asked.words, c.lead+" "+c.text)
+	c.fits = fits(p.result.words, c.lead+" "+c.text)
 	return c
 }
 

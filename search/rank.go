@@ -9,8 +9,8 @@ import (
 	"multis/store/index"
 )
 
-// The parameters of BM25. Neighbouring passages count too, with a lower weight. k1, b and minPassageWords are also in
-// migrations/functions/passages.sql, where Postgres finds the best candidates by them: change both.
+// The parameters of BM25. Neighbouring passages count too, with a lower weight. Words of headings count like those of the text; see IndexText.
+// k1, b and minPassageWords are also in migrations/functions/passages.sql, where Postgres finds the best candidates by them: change both.
 const (
 	k1              = 1.2
 	b               = 0.75
@@ -117,25 +117,25 @@ func setCoverage(ranked []*scored, terms []Term, corpus index.Corpus) {
 
 // boostConversations raises the score of a passage by the other matches of its conversation. ranked is sorted by score.
 func boostConversations(ranked []*scored) {
-	said := map[conversation][]float64{}
+	scores := map[conversation][]float64{}
 	for _, s := range ranked {
-		if s.conversation != (conversation{}) && len(said[s.conversation]) <= maxConversationBoosts {
-			said[s.conversation] = append(said[s.conversation], s.score)
+		if s.conversation != (conversation{}) && len(scores[s.conversation]) <= maxConversationBoosts {
+			scores[s.conversation] = append(scores[s.conversation], s.score)
 		}
 	}
-	place := map[conversation]int{}
+	rankIn := map[conversation]int{}
 	for i, s := range ranked {
 		if s.conversation == (conversation{}) {
 			continue
 		}
 		weight := conversationShare
-		for j, other := range said[s.conversation] {
-			if j != place[s.conversation] {
+		for j, other := range scores[s.conversation] {
+			if j != rankIn[s.conversation] {
 				ranked[i].score += weight * other
 				weight *= conversationDecay
 			}
 		}
-		place[s.conversation]++
+		rankIn[s.conversation]++
 	}
 }
 

@@ -114,7 +114,7 @@ func counted(counts ...int64) []Term {
 // often says in how many passages the words stand two, four and six times.
 func often(terms []Term, counts ...int64) []Term {
 	for i := range terms {
-		terms[i].Often = counts
+		terms[i].ChunksAtLeast = counts
 	}
 	return terms
 }

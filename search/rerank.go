@@ -12,10 +12,10 @@ import (
 type textReader func(ids []int64) ([]index.ChunkText, error)
 
 // rankMatches ranks the candidates and re-ranks the best of them by their texts.
-func rankMatches(m matches, asked question, q Query, read textReader) (Result, error) {
-	r := Result{Terms: m.terms, chunks: m.corpus.StatsChunks, words: asked.words}
-	ranked := rank(m.passages, r.Terms, asked.words, m.corpus)
-	c := newCues(r.Terms, asked.words)
+func rankMatches(m matches, parsed question, q Query, read textReader) (Result, error) {
+	r := Result{Terms: m.terms, chunks: m.corpus.StatsChunks, words: parsed.words}
+	ranked := rank(m.passages, r.Terms, parsed.words, m.corpus)
+	c := newCues(r.Terms, parsed.words)
 	ranked = pruneRanked(ranked[:min(len(ranked), q.Limit+spareHits)], q.Limit, c)
 	if len(ranked) == 0 {
 		return r, nil
@@ -23,7 +23,7 @@ func rankMatches(m matches, asked question, q Query, read textReader) (Result, e
 	setCoverage(ranked, r.Terms, m.corpus)
 	var why map[int64]*Explanation
 	if q.Explain {
-		why = explain(ranked, r.Terms, asked.words, m.corpus)
+		why = explain(ranked, r.Terms, parsed.words, m.corpus)
 	}
 	hits, err := rerank(q.Source, read, ranked, c, why)
 	r.Hits = hits[:min(len(hits), q.Limit)]

@@ -74,7 +74,7 @@ func (q Query) withDefaults() Query {
 
 // Hit is a passage that matches a query.
 type Hit struct {
-	Ref        store.Ref        // a chunk, or a message of the archive
+	Ref        store.Ref        // a chunk or a message
 	DocumentID store.DocumentID // 0 for a message
 	ChatID     store.ChatID     // of a message; 0 for a chunk
 	Role       policy.Role
@@ -150,11 +150,11 @@ func (s *Searcher) RecordAccess(ctx context.Context, scope policy.Scope, hits []
 			chunks = append(chunks, chunk)
 		}
 	}
-	db, err := s.st.OwnerReader(scope)
+	w, err := s.st.ScopedAsyncCommit(scope)
 	if err != nil {
 		return err
 	}
-	return index.RecordAccess(ctx, db.Lazy(), scope, chunks)
+	return index.RecordAccess(ctx, w, scope, chunks)
 }
 
 // question is the parsed text of a query.
@@ -179,38 +179,38 @@ type matches struct {
 
 // searchWords ranks passages by BM25. q must have its defaults.
 func (s *Searcher) searchWords(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
-	asked := parseQuestion(q.Text)
-	if r, ok, err := s.searchCached(ctx, db, scope, q, asked); ok || err != nil {
+	parsed := parseQuestion(q.Text)
+	if r, ok, err := s.searchCached(ctx, db, scope, q, parsed); ok || err != nil {
 		return r, err
 	}
-	r, complete, err := s.searchOnce(ctx, db, scope, q, asked)
+	r, complete, err := s.searchOnce(ctx, db, scope, q, parsed)
 	if !complete && err == nil { // a document was changed meanwhile
-		r, _, err = s.searchOnce(ctx, db, scope, q, asked)
+		r, _, err = s.searchOnce(ctx, db, scope, q, parsed)
 	}
 	return r, err
 }
 
 // searchOnce matches in the scope cache, which it updates if needed, or else in Postgres. complete is false if a passage was
 // deleted between ranking and reading.
-func (s *Searcher) searchOnce(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (r Result, complete bool, err error) {
-	m, cached, err := s.cache.match(ctx, db, scope, q, asked)
+func (s *Searcher) searchOnce(ctx context.Context, db store.Reader, scope policy.Scope, q Query, parsed question) (r Result, complete bool, err error) {
+	m, cached, err := s.cache.match(ctx, db, scope, q, parsed)
 	if err == nil && !cached {
-		m, err = s.match(ctx, db, q, asked)
-		s.cache.noteSize(scope, q, scopeSize(scope, m.corpus))
+		m, err = s.match(ctx, db, q, parsed)
+		s.cache.recordSize(scope, q, scopeSize(scope, m.corpus))
 	}
 	if err != nil {
 		return Result{}, false, err
 	}
 	complete = true
 	if len(m.terms) == 0 {
-		r = Result{words: asked.words, chunks: m.corpus.StatsChunks}
+		r = Result{words: parsed.words, chunks: m.corpus.StatsChunks}
 		texts, err := readNewest(ctx, db, scope, q)
 		for _, t := range texts {
 			r.Hits = append(r.Hits, newHit(q.Source, t, &scored{}))
 		}
 		return r, complete, err
 	}
-	r, err = rankMatches(m, asked, q, func(ids []int64) (texts []index.ChunkText, err error) {
+	r, err = rankMatches(m, parsed, q, func(ids []int64) (texts []index.ChunkText, err error) {
 		if q.Source == index.Messages {
 			texts, err = index.MessageTexts(ctx, db, scope, ids)
 		} else {
@@ -224,14 +224,14 @@ func (s *Searcher) searchOnce(ctx context.Context, db store.Reader, scope policy
 
 // searchCached answers from the scope cache with one round trip, which reads the texts and verifies the speculation. It
 // reports false if the cache cannot answer.
-func (s *Searcher) searchCached(ctx context.Context, db store.Reader, scope policy.Scope, q Query, asked question) (Result, bool, error) {
+func (s *Searcher) searchCached(ctx context.Context, db store.Reader, scope policy.Scope, q Query, parsed question) (Result, bool, error) {
 	for range 2 { // a second time with the right stems if one was predicted wrongly
-		m, ok := s.cache.speculate(scope, q, asked)
+		m, ok := s.cache.speculate(scope, q, parsed)
 		if !ok {
 			break
 		}
 		var stems [][]string
-		r, err := rankMatches(m.matches, asked, q, func(ids []int64) (texts []index.ChunkText, err error) {
+		r, err := rankMatches(m.matches, parsed, q, func(ids []int64) (texts []index.ChunkText, err error) {
 			texts, stems, err = index.UnchangedTexts(ctx, db, q.Source, scope, ids, m.versions, m.predicted)
 			return texts, err
 		})
@@ -250,12 +250,12 @@ func (s *Searcher) searchCached(ctx context.Context, db store.Reader, scope poli
 }
 
 // match retrieves the candidates from Postgres.
-func (s *Searcher) match(ctx context.Context, db store.Reader, q Query, asked question) (matches, error) {
-	found, corpus, err := index.SearchTerms(ctx, db, q.Source, byWeight(asked.words), asked.language)
+func (s *Searcher) match(ctx context.Context, db store.Reader, q Query, parsed question) (matches, error) {
+	found, corpus, err := index.SearchTerms(ctx, db, q.Source, byWeight(parsed.words), parsed.language)
 	if err != nil {
 		return matches{}, err
 	}
-	m := matches{terms: mergeTerms(found, asked.words, corpus), corpus: corpus}
+	m := matches{terms: mergeTerms(found, parsed.words, corpus), corpus: corpus}
 	searched := indexedTerms(m.terms)
 	if len(searched) == 0 {
 		return m, nil

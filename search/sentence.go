@@ -76,7 +76,7 @@ func endsSentence(line string) bool {
 // sentenceEnds lists the offsets at which sentences end inside a line that starts at offset.
 func sentenceEnds(line string, offset int) []int {
 	var ends []int
-	start := len(itemStart.FindString(line)) // the full stop of "1. " ends nothing
+	start := len(itemStart.FindString(line)) // the full stop of "1. " ends no sentence
 	for i := start; i < len(line); {
 		r, size := utf8.DecodeRuneInString(line[i:])
 		i += size
@@ -118,9 +118,9 @@ type unit struct {
 	from, to   int  // byte offsets, without list marker and surrounding blanks
 	block      int  // the number of its paragraph or item
 	lead       int  // index of the unit that introduces it, such as a table header or "Opening hours:"; -1 if none
-	row        bool // a table row
-	heads      bool // a table header, which is no answer
-	introduces bool // announces what follows and says little alone: a question, a title, a line that ends with a colon
+	isRow      bool // a table row
+	isHeader   bool // a table header, which answers nothing
+	introduces bool // introduces the next unit and answers nothing by itself: a question, a title, a line that ends with a colon
 }
 
 // maxTitleLen is the length in characters up to which a line can be a title.
@@ -138,13 +138,13 @@ func units(body string) []unit {
 		if u.from == u.to || text.IsFence(raw) || tableRule.MatchString(raw) {
 			if table && tableRule.MatchString(raw) {
 				lead = len(list) - 1 // the row above is the table's head
-				list[lead].heads = true
+				list[lead].isHeader = true
 			}
 			blank = blank || isBlank(raw)
 			continue
 		}
 		row, item := isRow(raw), itemStart.MatchString(raw)
-		said := body[u.from:u.to]
+		content := body[u.from:u.to]
 		var previous unit
 		if len(list) > 0 {
 			previous = list[len(list)-1]
@@ -158,8 +158,8 @@ func units(body string) []unit {
 		if row || item || blank || !endsSentence(body[previous.from:previous.to]) {
 			block++
 		}
-		u.block, u.lead, u.row = block, lead, row
-		u.introduces = !row && (strings.HasSuffix(said, ":") || IsQuestion(strings.TrimRight(said, closers)) || blank && !item && isTitle(said))
+		u.block, u.lead, u.isRow = block, lead, row
+		u.introduces = !row && (strings.HasSuffix(content, ":") || IsQuestion(strings.TrimRight(content, closers)) || blank && !item && isTitle(content))
 		list = append(list, u)
 		table, blank = row, false
 	}

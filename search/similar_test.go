@@ -78,7 +78,7 @@ func TestATextIsReadIfWhatItSaysCanBringItAmongTheFirst(t *testing.T) {
 	require.Len(t, pruneRanked(ranked, 2, words), 5, "two words that stand together, too")
 	words.pairs[0][1] = []int{2}
 	require.Len(t, pruneRanked(ranked, 2, words), 4, "but not where one of them does not stand")
-	require.Len(t, pruneRanked(ranked, 2, cues{when: true}), 5)
+	require.Len(t, pruneRanked(ranked, 2, cues{asksWhen: true}), 5)
 	require.Len(t, pruneRanked(ranked, 6, cues{}), 6)
 	require.Empty(t, pruneRanked(nil, 2, cues{}))
 }

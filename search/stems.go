@@ -32,11 +32,11 @@ var stemmers = map[language.Language]func(*snowballstem.Env) bool{
 func predictStems(list index.LanguageTexts) [][]string {
 	stems := make([][]string, len(list.Texts))
 	for i, word := range list.Texts {
-		of := list.Languages[i]
-		if of == language.Russian && word[0] < utf8.RuneSelf {
-			of = language.English
+		lang := list.Languages[i]
+		if lang == language.Russian && word[0] < utf8.RuneSelf {
+			lang = language.English
 		}
-		if stem := stemmers[of]; stem != nil && len(word) <= maxCachedWordBytes {
+		if stem := stemmers[lang]; stem != nil && len(word) <= maxCachedWordBytes {
 			env := snowballstem.NewEnv(word)
 			stem(env)
 			word = env.Current()
@@ -68,8 +68,8 @@ func (s *scopeCache) cachedStems(languages []language.Language, words []string) 
 
 // readStems returns the stems of the question's words in languages and in its own language. It returns a copy, because the cache
 // may evict them while the question is answered.
-func (s *scopeCache) readStems(ctx context.Context, db store.Reader, languages []language.Language, asked question) (map[stemKey][]string, error) {
-	stems, unknown := s.cachedStems(append(slices.Clone(languages), knownLanguages(asked.language)...), asked.words)
+func (s *scopeCache) readStems(ctx context.Context, db store.Reader, languages []language.Language, parsed question) (map[stemKey][]string, error) {
+	stems, unknown := s.cachedStems(append(slices.Clone(languages), knownLanguages(parsed.language)...), parsed.words)
 	if len(unknown.Texts) == 0 {
 		return stems, nil
 	}

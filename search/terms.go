@@ -9,14 +9,14 @@ import (
 
 // Term is a lexeme of the query with its statistics in the index.
 type Term struct {
-	Lexeme     string
-	Count      int     // occurrences in the query
-	Chunks     int64   // document frequency: the number of passages that contain it
-	Often      []int64 // the number of passages that contain it at least as often as each of index.FrequencyMarks; empty if not indexed
-	IDF        float64 // inverse document frequency
-	Correction bool    // the query's word occurs in no passage; this term is spelled similarly
-	words      []string
-	weight     weight
+	Lexeme        string
+	Count         int     // occurrences in the query
+	Chunks        int64   // document frequency: the number of passages that contain it
+	ChunksAtLeast []int64 // the number of passages that contain it at least as often as each of index.FrequencyMarks; empty if not indexed
+	IDF           float64 // inverse document frequency
+	Correction    bool    // the query's word occurs in no passage; this term is spelled similarly
+	words         []string
+	weight        weight
 }
 
 // IsTopical reports whether the term says what the question is about and is none of the given words.
@@ -54,7 +54,7 @@ func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term 
 		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })
 		if i < 0 {
 			i = len(terms)
-			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, Often: f.ChunksAtLeast, IDF: idf(f.Chunks, corpus.StatsChunks), Correction: f.Correction, weight: weightIn(words, f.Word)}
+			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, ChunksAtLeast: f.ChunksAtLeast, IDF: idf(f.Chunks, corpus.StatsChunks), Correction: f.Correction, weight: weightIn(words, f.Word)}
 			switch {
 			case f.Correction:
 				t.IDF *= correctionShare

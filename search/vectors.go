@@ -49,7 +49,7 @@ func Open(st *store.Store, o Options) *Searcher {
 	return &Searcher{st: st, cache: newScopeCache(), vectors: &queryEmbedder{embedder: o.Embedder, now: time.Now}}
 }
 
-// queryEmbedder embeds queries and pauses after an error.
+// queryEmbedder embeds queries. After an error it makes no calls for a while.
 type queryEmbedder struct {
 	embedder llm.Embedder
 	now      func() time.Time

@@ -26,9 +26,10 @@ type header struct {
 	} `yaml:"memory_rules"`
 }
 
-// headerKeys returns the known keys of the header (in is empty) or of one of its keys; nil for a key whose value has no keys.
-func headerKeys(in string) []string {
-	switch in {
+// headerKeys returns the known keys of a mapping in the header: the header itself if parent is empty, or the value of the key parent. It returns nil
+// for a key whose value is no mapping.
+func headerKeys(parent string) []string {
+	switch parent {
 	case "":
 		return []string{"name", "description", "roles", "allowed_urls", "actions", "needs", "escalation", "memory_rules"}
 	case "memory_rules":
@@ -47,17 +48,17 @@ func actionTools(action string) []string {
 		return []string{"read_file", "grep_files", "find_files"}
 	case "cron":
 		return []string{"schedule"}
-	case "index", "only", "none", "all": // a command, a filler, and words about all tools
+	case "index", "only", "none", "all": // none of them is a tool
 		return nil
 	default:
 		return []string{action}
 	}
 }
 
-// wordList is a YAML list, or one line separated by commas, plus signs or blanks.
+// wordList is a list of words, written as a YAML list or on one line with commas, plus signs or spaces between them.
 type wordList []string
 
-// UnmarshalYAML accepts either.
+// UnmarshalYAML reads a YAML list or one line.
 func (w *wordList) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.SequenceNode {
 		var list []string
@@ -116,12 +117,12 @@ func splitHeader(text string) (h header, unknown []string, body string, err erro
 	return h, unknown, body, nil
 }
 
-// unknownKeys lists the unknown keys of the header, or of one of its keys.
-func unknownKeys(n *yaml.Node, in string) (unknown []string) {
+// unknownKeys returns the unknown keys of a mapping in the header. parent is as in headerKeys.
+func unknownKeys(n *yaml.Node, parent string) (unknown []string) {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		switch key := n.Content[i].Value; {
-		case !slices.Contains(headerKeys(in), key):
-			unknown = append(unknown, strings.TrimPrefix(in+"."+key, "."))
+		case !slices.Contains(headerKeys(parent), key):
+			unknown = append(unknown, strings.TrimPrefix(parent+"."+key, "."))
 		case headerKeys(key) != nil:
 			unknown = append(unknown, unknownKeys(n.Content[i+1], key)...)
 		}
@@ -169,7 +170,7 @@ func (s *Skill) setHeader(h header) error {
 	return nil
 }
 
-// setActions sets which tools a header allows. Escalation is one of them if the header says so.
+// setActions sets which tools a header allows.
 func (s *Skill) setActions(h header) {
 	s.NoEscalation = h.Escalation != nil && !*h.Escalation
 	if h.Actions == nil {
@@ -184,7 +185,7 @@ func (s *Skill) setActions(h header) {
 	}
 }
 
-// addActions adds tools that are not there yet.
+// addActions adds tools to the allowed ones, each once.
 func (s *Skill) addActions(tools ...string) {
 	for _, tool := range tools {
 		if !slices.Contains(s.Actions, tool) {
@@ -193,12 +194,12 @@ func (s *Skill) addActions(tools ...string) {
 	}
 }
 
-// isValidName reports whether a name can be a skill's.
+// isValidName reports whether a name can be the name of a skill or of a saved task.
 func isValidName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' })
 }
 
-// yamlProblem writes an error of the YAML parser on one line, without the names of Go types.
+// yamlProblem returns an error of the YAML parser on one line, without the names of Go types.
 func yamlProblem(s string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("yaml: ", "", "unmarshal errors:", "", " into skills.head", "", " in type skills.head", "").Replace(s)), " ")
 }

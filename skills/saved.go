@@ -14,25 +14,25 @@ import (
 	"multis/text"
 )
 
-// maxPrompt is the length of a saved task's longest prompt, in bytes.
+// maxPrompt is the maximum length of a saved task's prompt, in bytes.
 const maxPrompt = 4000
 
-// Saved is a saved task: a YAML file that the owner can begin by its name.
-type Saved struct {
+// SavedTask is a task in a YAML file, which the owner starts by its name.
+type SavedTask struct {
 	Name   string
 	Prompt string
-	// Agent is the agent that does it. Defaults to the one that answers in the room.
+	// Agent is the agent that works on it. Defaults to the one that answers in the room.
 	Agent string
 	// Tools are patterns of the tools that it may use. Nil means all that the agent has, an empty slice none.
 	Tools []string
 	// Target names the chat that it is about; empty for none.
 	Target string
-	// Problem is what is wrong with the file. A task with a problem cannot be begun.
+	// Problem is what is wrong with the file. A task with a problem cannot be started.
 	Problem string
 }
 
-// ReadSaved returns the saved tasks in a folder, by name. A folder that does not exist has none. Links out of the folder are not followed.
-func ReadSaved(folder string) []Saved {
+// ReadSavedTasks returns the saved tasks in a folder, by name; none for a folder that does not exist. Links out of the folder are not followed.
+func ReadSavedTasks(folder string) []SavedTask {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil
@@ -42,7 +42,7 @@ func ReadSaved(folder string) []Saved {
 	if err != nil {
 		return nil
 	}
-	var all []Saved
+	var all []SavedTask
 	for _, e := range entries {
 		ext := path.Ext(e.Name())
 		name := strings.TrimSuffix(e.Name(), ext)
@@ -52,11 +52,11 @@ func ReadSaved(folder string) []Saved {
 		text, size, err := readStart(filesOf(root), e.Name())
 		switch {
 		case err != nil:
-			all = append(all, Saved{Name: name, Problem: "it cannot be read"})
+			all = append(all, SavedTask{Name: name, Problem: "it cannot be read"})
 		case size > 0:
-			all = append(all, Saved{Name: name, Problem: fmt.Sprintf("it is too long: at most %d bytes", maxText)})
-		case slices.ContainsFunc(all, func(s Saved) bool { return s.Name == name }):
-			all = append(all, Saved{Name: name, Problem: "there is another file of that name; keep one"})
+			all = append(all, SavedTask{Name: name, Problem: fmt.Sprintf("it is too long: at most %d bytes", maxText)})
+		case slices.ContainsFunc(all, func(s SavedTask) bool { return s.Name == name }):
+			all = append(all, SavedTask{Name: name, Problem: "there is another file of that name; keep one"})
 		default:
 			all = append(all, parseSaved(name, text))
 		}
@@ -65,15 +65,15 @@ func ReadSaved(folder string) []Saved {
 }
 
 // parseSaved reads a saved task. If that fails, the task has a Problem.
-func parseSaved(name, text string) Saved {
-	s := Saved{Name: name}
+func parseSaved(name, text string) SavedTask {
+	s := SavedTask{Name: name}
 	if err := s.parse(text); err != nil {
-		return Saved{Name: name, Problem: yamlProblem(err.Error())}
+		return SavedTask{Name: name, Problem: yamlProblem(err.Error())}
 	}
 	return s
 }
 
-func (s *Saved) parse(text string) error {
+func (s *SavedTask) parse(text string) error {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(strings.TrimPrefix(text, "\uFEFF")), &doc); err != nil {
 		return fmt.Errorf("it is no YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
@@ -102,7 +102,7 @@ func (s *Saved) parse(text string) error {
 }
 
 // set sets the field of one key.
-func (s *Saved) set(key, value *yaml.Node) error {
+func (s *SavedTask) set(key, value *yaml.Node) error {
 	into := map[string]*string{"prompt": &s.Prompt, "agent": &s.Agent, "target": &s.Target}[key.Value]
 	if key.Value == "tools" {
 		return s.setTools(key, value)
@@ -122,7 +122,7 @@ func (s *Saved) set(key, value *yaml.Node) error {
 	return nil
 }
 
-func (s *Saved) setTools(key, value *yaml.Node) error {
+func (s *SavedTask) setTools(key, value *yaml.Node) error {
 	if value.Kind != yaml.SequenceNode {
 		return fmt.Errorf("line %d: tools is no list; write [search_docs, fetch_url], or [] for none", key.Line)
 	}

@@ -12,9 +12,9 @@ import (
 
 func TestASavedTaskIsReadOrSaysWhatIsWrongWithIt(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, Saved{Name: "a", Prompt: "Look around.\nTell me.", Agent: "shop", Tools: []string{"search_*", "fetch_url"}, Target: "Ana · WhatsApp"},
+	require.Equal(t, SavedTask{Name: "a", Prompt: "Look around.\nTell me.", Agent: "shop", Tools: []string{"search_*", "fetch_url"}, Target: "Ana · WhatsApp"},
 		parseSaved("a", "agent: shop\nprompt: |\n  Look around.\n  Tell me.\ntools: [search_*, fetch_url]\ntarget: Ana · WhatsApp\n"))
-	require.Equal(t, Saved{Name: "a", Prompt: "x", Tools: []string{}}, parseSaved("a", "\ufeffprompt: x\ntools: []\nagent:\n"))
+	require.Equal(t, SavedTask{Name: "a", Prompt: "x", Tools: []string{}}, parseSaved("a", "\ufeffprompt: x\ntools: []\nagent:\n"))
 	require.Nil(t, parseSaved("a", "prompt: x").Tools)
 	for text, problem := range map[string]string{
 		"":                           `it has no keys; write "prompt: what to do"`,
@@ -30,7 +30,7 @@ func TestASavedTaskIsReadOrSaysWhatIsWrongWithIt(t *testing.T) {
 		"prompt: 'x\n":               "it is no YAML: line 2: found unexpected end of stream",
 		"prompt: " + long(maxPrompt): "prompt is too long: at most 4000 bytes",
 	} {
-		require.Equal(t, Saved{Name: "a", Problem: problem}, parseSaved("a", text), text)
+		require.Equal(t, SavedTask{Name: "a", Problem: problem}, parseSaved("a", text), text)
 	}
 }
 
@@ -39,7 +39,7 @@ func long(n int) string { return strings.Repeat("x", n+1) }
 func TestTheSavedTasksOfAFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.Empty(t, ReadSaved(filepath.Join(dir, "absent")))
+	require.Empty(t, ReadSavedTasks(filepath.Join(dir, "absent")))
 	write(t, filepath.Join(dir, "week.yaml"), "prompt: Sum up the week.\n")
 	write(t, filepath.Join(dir, "week.yml"), "prompt: Sum it up otherwise.\n")
 	write(t, filepath.Join(dir, "long.yaml"), "prompt: "+long(maxText))
@@ -47,13 +47,13 @@ func TestTheSavedTasksOfAFolder(t *testing.T) {
 	write(t, filepath.Join(dir, ".hidden.yaml"), "prompt: x")
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "link.yaml")))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe.yaml"), 0o600), "nobody ever writes into it")
-	require.Equal(t, []Saved{
+	require.Equal(t, []SavedTask{
 		{Name: "link", Problem: "it cannot be read"},
 		{Name: "long", Problem: "it is too long: at most 8000 bytes"},
 		{Name: "pipe", Problem: "it cannot be read"},
 		{Name: "week", Prompt: "Sum up the week."},
 		{Name: "week", Problem: "there is another file of that name; keep one"},
-	}, ReadSaved(dir))
+	}, ReadSavedTasks(dir))
 }
 
 func FuzzSaved(f *testing.F) {

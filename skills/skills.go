@@ -1,6 +1,5 @@
-// Package skills reads the files that tell agents how to work, and saved tasks. A skill is a Markdown file with a YAML header. One in the agent's own
-// folder replaces a shared one of the same name, which replaces a built-in one. Files are read each time, so that a change holds from the next
-// answer on.
+// Package skills reads skills and saved tasks. A skill is a Markdown file with a YAML header that tells agents how to work. A skill in the agent's own
+// folder replaces a shared one of the same name, which replaces a built-in one. The files are read for every answer, so that changes apply at once.
 package skills
 
 import (
@@ -20,7 +19,7 @@ import (
 var builtIn embed.FS
 
 const (
-	// maxText is how much of one skill is read, in bytes, and maxPromptText how much all skills of one prompt may have.
+	// maxText is how many bytes of one skill are read, and maxPromptText how many all skills of one prompt may have.
 	maxText       = 8000
 	maxPromptText = 24_000
 	// maxSkills is how many skills of one folder are read.
@@ -40,42 +39,46 @@ const (
 type Skill struct {
 	Name        string
 	Description string
-	// Owner and Contact tell whose questions it is for. A skill for neither is only used by its name, as capture is.
+	// Owner and Contact say whose questions it is for. A skill for neither is only used by its name, such as capture.
 	Owner, Contact bool
 	// URLs are the domains that may be fetched without approval.
 	URLs []string
-	// Actions are patterns of the tools that may be used. They only apply if Limited is true; without any, no tool may be used then.
+	// Actions are patterns of the tools that may be used. They only apply if Limited is true. If Limited is true and Actions is empty, no tool may
+	// be used.
 	Actions []string
 	Limited bool
-	// NoEscalation denies the tool escalate. What the configuration escalates is escalated all the same.
+	// NoEscalation denies the tool escalate. The escalations of the configuration still happen.
 	NoEscalation bool
-	// Needs are tools without which the skill is left out.
+	// Needs are the tools that the skill requires. Without one of them it is left out.
 	Needs []string
 	// NoMemory leaves notes out of the prompt, and denies the tool recall_memory.
 	NoMemory bool
 	Text     string
 	From     string
-	// Cut is the size of a file that is too long to be read whole, in bytes; zero otherwise.
-	Cut int
+	// FullSize is the size in bytes of a file that is longer than maxText and was cut; zero for all others.
+	FullSize int
 	// Problem is what is wrong with the file. A skill with a problem is not used.
 	Problem string
-	// Warnings are what of the file has no effect, or why a file of that name does not replace it.
+	// Warnings are the parts of the file that have no effect, and why another file of the same name does not replace it.
 	Warnings []string
 }
 
 // Set finds skills.
 type Set struct {
-	shared string
-	own    map[string]string
+	shared  string
+	builtin map[string]string
 }
 
-// Open returns a Set with a folder of shared skills, which need not exist, and more built-in skills, by name, which are only used by name.
-func Open(shared string, more map[string]string) *Set { return &Set{shared: shared, own: more} }
+// Open returns a Set with a folder of shared skills, which need not exist. builtin are the texts of further built-in skills by name; they are only used
+// by their name.
+func Open(shared string, builtin map[string]string) *Set {
+	return &Set{shared: shared, builtin: builtin}
+}
 
-// All returns the skills of an agent with a workspace (empty for none), by name.
+// All returns the skills of an agent, by name. The workspace is the agent's folder; empty for an agent without one.
 func (s *Set) All(workspace string) []Skill {
 	found := map[string]Skill{}
-	for name, text := range s.own {
+	for name, text := range s.builtin {
 		found[name] = parse(name, text, FromMultis)
 	}
 	readSkills(found, fileSystem{FS: builtIn, open: openBuiltIn}, "builtin", FromMultis)
@@ -83,7 +86,7 @@ func (s *Set) All(workspace string) []Skill {
 	readFolder(found, workspace, folder, FromAgent)
 	all := make([]Skill, 0, len(found))
 	for name, skill := range found {
-		if _, byName := s.own[name]; byName {
+		if _, byName := s.builtin[name]; byName {
 			skill.Owner, skill.Contact = false, false
 		}
 		all = append(all, skill)
@@ -92,7 +95,7 @@ func (s *Set) All(workspace string) []Skill {
 	return all
 }
 
-// readFolder adds the skills in a folder of the machine. Links out of it are not followed.
+// readFolder adds the skills in a folder on the disk. Links out of it are not followed.
 func readFolder(found map[string]Skill, top, below, from string) {
 	if top == "" {
 		return
@@ -112,7 +115,7 @@ type fileSystem struct {
 	open func(name string) (io.ReadCloser, fs.FileInfo, error)
 }
 
-// filesOf is the file system of a folder, of which only plain files can be opened.
+// filesOf returns the file system of a folder. Only regular files can be opened.
 func filesOf(root *os.Root) fileSystem {
 	return fileSystem{FS: root.FS(), open: func(name string) (io.ReadCloser, fs.FileInfo, error) { return plainfile.OpenIn(root, name) }}
 }
@@ -126,7 +129,7 @@ func openBuiltIn(name string) (io.ReadCloser, fs.FileInfo, error) {
 	return f, info, err
 }
 
-// readSkills adds the skills in a folder to found, in place of those with the same name.
+// readSkills adds the skills in a folder to found. They replace those with the same name.
 func readSkills(found map[string]Skill, in fileSystem, dir, from string) {
 	entries, err := fs.ReadDir(in.FS, dir)
 	if err != nil {
@@ -134,8 +137,8 @@ func readSkills(found map[string]Skill, in fileSystem, dir, from string) {
 	}
 	n := 0
 	for _, e := range entries {
-		name, is := strings.CutSuffix(e.Name(), ".md")
-		if !is || !isValidName(name) || n == maxSkills {
+		name, isMarkdown := strings.CutSuffix(e.Name(), ".md")
+		if !isMarkdown || !isValidName(name) || n == maxSkills {
 			continue
 		}
 		n++
@@ -144,14 +147,14 @@ func readSkills(found map[string]Skill, in fileSystem, dir, from string) {
 			skill.Problem = "it cannot be read"
 		} else {
 			skill = parse(name, text, from)
-			skill.Cut = size
+			skill.FullSize = size
 		}
-		found[name] = skill.override(found[name])
+		found[name] = skill.replace(found[name])
 	}
 }
 
-// override returns the skill, which replaces another one of the same name. If s has a problem, the other one stays, with a warning.
-func (s *Skill) override(before Skill) Skill {
+// replace returns the skill that is used when s and before have the same name: s, or before with a warning if s has a problem.
+func (s *Skill) replace(before Skill) Skill {
 	if s.Problem == "" || before.Name == "" || before.Problem != "" {
 		return *s
 	}
@@ -176,7 +179,7 @@ func readStart(in fileSystem, name string) (text string, size int, err error) {
 	return strings.ToValidUTF8(string(data), "\uFFFD"), size, nil
 }
 
-// Get returns the skill with a name. If there is none, it has a Problem.
+// Get returns the skill with a name. If there is none, the returned skill has a Problem.
 func (s *Set) Get(workspace, name string) Skill {
 	for _, skill := range s.All(workspace) {
 		if skill.Name == name {
@@ -186,22 +189,22 @@ func (s *Set) Get(workspace, name string) Skill {
 	return Skill{Name: name, Problem: "it is not there"}
 }
 
-// ForAnswer returns the skills for an answer to the owner or to a contact. given are the names that the agent is configured with (none means all), and has
-// tells which tools it has.
-func (s *Set) ForAnswer(workspace string, given []string, owner bool, has func(tool string) bool) []Skill {
+// ForAnswer returns the skills for an answer to the owner or to a contact. configured are the names of the agent's skills; empty means all. hasTool
+// reports whether the agent has a tool.
+func (s *Set) ForAnswer(workspace string, configured []string, owner bool, hasTool func(tool string) bool) []Skill {
 	var chosen []Skill
 	all := s.All(workspace)
 	for _, skill := range all {
 		switch {
-		case len(given) > 0 && !slices.Contains(given, skill.Name):
+		case len(configured) > 0 && !slices.Contains(configured, skill.Name):
 		case skill.Problem == "" && ((owner && !skill.Owner) || (!owner && !skill.Contact)):
-		case slices.ContainsFunc(skill.Needs, func(tool string) bool { return !has(tool) }):
-		case skill.Problem != "" && !slices.Contains(given, skill.Name):
+		case slices.ContainsFunc(skill.Needs, func(tool string) bool { return !hasTool(tool) }):
+		case skill.Problem != "" && !slices.Contains(configured, skill.Name):
 		default:
 			chosen = append(chosen, skill)
 		}
 	}
-	for _, name := range given {
+	for _, name := range configured {
 		if !slices.ContainsFunc(all, func(skill Skill) bool { return skill.Name == name }) {
 			chosen = append(chosen, Skill{Name: name, Problem: "it is not there"})
 		}
@@ -209,7 +212,7 @@ func (s *Set) ForAnswer(workspace string, given []string, owner bool, has func(t
 	return chosen
 }
 
-// PromptText writes skills for a model.
+// PromptText returns skills as text for a model.
 func PromptText(chosen []Skill) string {
 	var parts []string
 	left := maxPromptText
@@ -223,8 +226,8 @@ func PromptText(chosen []Skill) string {
 		default:
 			left -= len(skill.Text)
 			text := "## " + skill.Name + "\n" + skill.Text
-			if skill.Cut > 0 {
-				text += fmt.Sprintf("\n[%s.md is cut here: %d of %d bytes]", skill.Name, maxText, skill.Cut)
+			if skill.FullSize > 0 {
+				text += fmt.Sprintf("\n[%s.md is cut here: %d of %d bytes]", skill.Name, maxText, skill.FullSize)
 			}
 			parts = append(parts, text)
 		}

@@ -18,15 +18,15 @@ import (
 
 // Files downloads attachments.
 type Files interface {
-	// Fetch writes at most limit bytes of file to w. What was written is the whole file only if the error is nil.
-	Fetch(ctx context.Context, who policy.SendAs, file store.Attachment, limit int64, w io.Writer) error
+	// Fetch writes a file to w. It fails if the file has more than limit bytes; then w has only a part of it.
+	Fetch(ctx context.Context, as policy.SendAs, file store.Attachment, limit int64, w io.Writer) error
 }
 
 // Inbox receives the result of a transcription.
 type Inbox interface {
-	// StoreTranscript stores the transcript and judges the message as if it had been written.
+	// StoreTranscript stores the transcript and decides about the message as about a text message.
 	StoreTranscript(ctx context.Context, tx store.Tx, message store.MessageID, text string) error
-	// FailTranscription stores why there is no transcript.
+	// FailTranscription stores the reason why there is no transcript.
 	FailTranscription(ctx context.Context, tx store.Tx, message store.MessageID, why string) error
 }
 
@@ -48,8 +48,8 @@ type Transcriber struct{ o Options }
 // New returns a Transcriber.
 func New(o Options) *Transcriber { return &Transcriber{o} }
 
-// Transcribe transcribes one voice note and passes the text to the inbox. On the last attempt, a failure is stored as the reason why there is no
-// transcript. A message that is deleted or was already transcribed is skipped.
+// Transcribe transcribes one voice note and passes the text to the inbox. If the last attempt fails, the inbox gets the reason instead. A message that
+// was deleted or transcribed already is skipped.
 func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, last bool) error {
 	m, err := store.MessageByID(ctx, t.o.Store.DB(), message)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && (m.Action != policy.ActionTranscribe || m.Attachment == nil)) {
@@ -63,8 +63,8 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 		return err
 	}
 	text, err := t.text(ctx, chat, m)
-	var over *llm.OverBudgetError
-	refused := errors.As(err, &over)
+	var overBudget *llm.OverBudgetError
+	refused := errors.As(err, &overBudget)
 	if err != nil && !last && !refused && !jobs.IsFinal(err) {
 		return err
 	}
@@ -76,8 +76,8 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 			return t.o.Inbox.StoreTranscript(ctx, tx, m.ID, text)
 		}
 		zerolog.Ctx(ctx).Warn().Err(err).Int64("message_id", int64(m.ID)).Msg("Could not transcribe a voice note")
-		if refused && over.First {
-			if err := t.o.Notify(ctx, tx, "💶 Today's budget is used up, so I don't listen to voice notes until midnight."); err != nil {
+		if refused && overBudget.First {
+			if err := t.o.Notify(ctx, tx, "💶 Today's budget is used up, so I don't transcribe voice notes until midnight."); err != nil {
 				return err
 			}
 		}
@@ -88,17 +88,17 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 // errSilence is returned for a recording in which nobody speaks.
 var errSilence = errors.New("nobody speaks in it")
 
-// text downloads a recording and transcribes it, unless its chat is off.
+// text downloads a recording and returns its transcript, unless its chat is off.
 func (t *Transcriber) text(ctx context.Context, chat store.Chat, m store.Message) (string, error) {
-	who := policy.AsOwner
+	as := policy.AsOwner
 	if chat.Kind == policy.KindAdmin {
-		who = policy.AsBot
+		as = policy.AsBot
 	} else if chat.IsOff(t.o.Defaults) {
 		return "", jobs.Final(errors.New("the chat is off"))
 	}
 	var data bytes.Buffer
 	data.Grow(min(m.Attachment.Size, llm.MaxAudioBytes))
-	if err := t.o.Files.Fetch(ctx, who, *m.Attachment, llm.MaxAudioBytes, &data); err != nil {
+	if err := t.o.Files.Fetch(ctx, as, *m.Attachment, llm.MaxAudioBytes, &data); err != nil {
 		return "", err
 	}
 	text, err := t.o.Model.Transcribe(ctx, llm.Audio{

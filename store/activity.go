@@ -15,7 +15,7 @@ type Activity struct {
 	Failed int
 }
 
-const activitySQL = `select what, name, times, failed from (
+const activitySinceSQL = `select what, name, times, failed from (
 		select 1 as place, 'message' as what, code as name, count(*) as times, 0 as failed from messages where received_at >= $1 and author = 'contact' group by code
 		union all select 2, 'written', purpose, count(*), count(*) filter (where state in ('failed', 'dropped')) from outbox where created_at >= $1 group by purpose
 		union all select 3, 'tool', name, count(*), count(*) filter (where is_error) from task_steps where started_at >= $1 and kind = 'tool' group by name
@@ -26,5 +26,5 @@ const activitySQL = `select what, name, times, failed from (
 
 // ActivitySince counts what happened since a time. It returns numbers only, no texts.
 func ActivitySince(ctx context.Context, db DB, since time.Time) ([]Activity, error) {
-	return row.All[Activity](ctx, db, "what was done", activitySQL, since)
+	return row.All[Activity](ctx, db, "what was done", activitySinceSQL, since)
 }

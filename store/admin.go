@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
+
+	"multis/store/row"
 )
 
 const chatsByIDSQL = "select " + chatColumns + " from chats c where c.id = any($1)"
@@ -63,31 +64,31 @@ func NewestFile(ctx context.Context, db DB, chat ChatID, sender id.UserID, since
 	return oneMessage(ctx, db, newestFileSQL, chat, sender, since)
 }
 
-const answeredBySQL = "select " + messageColumns + " from messages m where m.outbox_id = $1 order by m.ts desc, m.id desc limit 1"
+const messagesAnsweredBySQL = "select " + messageColumns + " from messages m where m.outbox_id = $1 order by m.ts desc, m.id desc limit 1"
 
 // MessagesAnsweredBy returns the newest message that an outbox message answers, or ErrNotFound.
 func MessagesAnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, error) {
-	return oneMessage(ctx, db, answeredBySQL, out)
+	return oneMessage(ctx, db, messagesAnsweredBySQL, out)
 }
 
-const isAboutSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.about <> '{}'
+const isUnaskedQuoteSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.about <> '{}'
 	and not exists (select from messages m where m.chat_id = $1 and m.outbox_id = o.id) and not exists (select from dialogs d where d.outbox_id = o.id))`
 
 // IsUnaskedQuote reports whether an event is a notice of multis in this chat that quotes messages, answers no command and asks no
 // question. An empty event is none.
 func IsUnaskedQuote(ctx context.Context, db DB, chat ChatID, event id.EventID) (bool, error) {
 	var yes bool
-	if err := db.QueryRow(ctx, isAboutSQL, chat, event).Scan(&yes); err != nil {
+	if err := db.QueryRow(ctx, isUnaskedQuoteSQL, chat, event).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for what an event quotes: %w", err)
 	}
 	return yes, nil
 }
 
-const claimSettingSQL = "insert into settings (key, value) values ($1, 'true') on conflict do nothing"
+const claimNotificationSQL = "insert into settings (key, value) values ($1, 'true') on conflict do nothing"
 
 // ClaimNotification sets a setting to true. It returns false if it was set before, so that a notice is sent once.
 func ClaimNotification(ctx context.Context, tx Tx, key Setting) (bool, error) {
-	tag, err := tx.Exec(ctx, claimSettingSQL, key)
+	tag, err := tx.Exec(ctx, claimNotificationSQL, key)
 	if err != nil {
 		return false, fmt.Errorf("claim setting %s: %w", key, err)
 	}
@@ -102,19 +103,11 @@ type Escalation struct {
 	RestsOn  []MessageID // the messages whose words may be in Why
 }
 
-const escalationsSQL = "select chat_id, why, opened_at, rests_on from escalations where closed_at is null order by opened_at, id"
+const openEscalationsSQL = "select chat_id, why, opened_at, rests_on from escalations where closed_at is null order by opened_at, id"
 
 // OpenEscalations returns the chats that wait for a person, the longest waiting first.
 func OpenEscalations(ctx context.Context, db DB) ([]Escalation, error) {
-	rows, err := db.Query(ctx, escalationsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("read escalations: %w", err)
-	}
-	open, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Escalation])
-	if err != nil {
-		return nil, fmt.Errorf("read escalations: %w", err)
-	}
-	return open, nil
+	return row.All[Escalation](ctx, db, "escalations", openEscalationsSQL)
 }
 
 const countFailedSQL = "select count(*) from outbox where state = 'failed' and purpose <> 'notice' and created_at > $1"

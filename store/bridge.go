@@ -24,11 +24,11 @@ type BridgeChange struct {
 }
 
 const bridgeChangeColumns = `b.id, b.protocol, b.old_bot, b.new_bot, b.asked_at, b.decided_at, b.accepted,
-	(select count(*) from chats c where c.protocol = b.protocol and c.bridge_bot = b.old_bot)`
+	(select count(*) from chats c where c.protocol = b.protocol and c.bridge_bot = b.old_bot) as chats`
 
 const maxBridgeChanges = 10 // limits the open ones, so that strangers cannot fill the admin room
 
-const noteBridgeChangeSQL = `insert into bridge_changes (protocol, old_bot, new_bot)
+const insertBridgeChangeSQL = `insert into bridge_changes (protocol, old_bot, new_bot)
 	select $1, $2, $3 where (select count(*) from bridge_changes where decided_at is null) < $4
 		and not exists (select from bridge_changes where accepted and protocol = $1 and old_bot = $3 and new_bot = $2)
 	on conflict do nothing returning id`
@@ -36,18 +36,18 @@ const noteBridgeChangeSQL = `insert into bridge_changes (protocol, old_bot, new_
 // InsertBridgeChange stores that a bot claims a chat of another one. first is true if the owner has not been asked about it. A claim by a
 // bot that was replaced itself is ignored.
 func InsertBridgeChange(ctx context.Context, tx Tx, protocol string, oldBot, newBot id.UserID) (change int64, first bool, err error) {
-	change, err = row.Value[int64](ctx, tx, "bridge change", noteBridgeChangeSQL, protocol, oldBot, newBot, maxBridgeChanges)
+	change, err = row.Value[int64](ctx, tx, "bridge change", insertBridgeChangeSQL, protocol, oldBot, newBot, maxBridgeChanges)
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
 	}
 	return change, err == nil, err
 }
 
-const bridgeChangeSQL = "select " + bridgeChangeColumns + " from bridge_changes b where b.id = $1"
+const bridgeChangeByIDSQL = "select " + bridgeChangeColumns + " from bridge_changes b where b.id = $1"
 
 // BridgeChangeByID returns one change, or ErrNotFound.
 func BridgeChangeByID(ctx context.Context, db DB, change int64) (BridgeChange, error) {
-	return row.One[BridgeChange](ctx, db, "bridge change", bridgeChangeSQL, change)
+	return row.One[BridgeChange](ctx, db, "bridge change", bridgeChangeByIDSQL, change)
 }
 
 const openBridgeChangesSQL = "select " + bridgeChangeColumns + " from bridge_changes b where not b.accepted order by b.decided_at nulls first, b.id"
@@ -64,11 +64,11 @@ func DecideBridgeChange(ctx context.Context, tx Tx, change int64, accepted bool)
 	return row.Exec(ctx, tx, "decide a bridge's change", decideBridgeChangeSQL, change, accepted)
 }
 
-const handOverChatSQL = "update chats set bridge_bot = $3 where id = $1 and bridge_bot = $2"
+const changeChatBotSQL = "update chats set bridge_bot = $3 where id = $1 and bridge_bot = $2"
 
 // ChangeChatBot assigns a chat to another bot, because the old bot announced it.
 func ChangeChatBot(ctx context.Context, tx Tx, chat ChatID, oldBot, newBot id.UserID) error {
-	return row.Exec(ctx, tx, "hand a chat over", handOverChatSQL, chat, oldBot, newBot)
+	return row.Exec(ctx, tx, "move a chat to another bridge", changeChatBotSQL, chat, oldBot, newBot)
 }
 
 // Bridge is a bridge with the number of its chats.
@@ -78,7 +78,7 @@ type Bridge struct {
 	Chats    int
 }
 
-const bridgesSQL = `select c.protocol, c.bridge_bot, count(*) from chats c
+const bridgesSQL = `select c.protocol, c.bridge_bot as bot, count(*) as chats from chats c
 	where c.bridge_bot <> '' and c.closed_why = '' and c.kind in ('dm', 'group') group by 1, 2 order by 3 desc, 1, 2`
 
 // Bridges returns the bridges that have chats in use, the biggest first.

@@ -47,11 +47,11 @@ func InsertBridgeBot(ctx context.Context, tx Tx, bot id.UserID, protocol string,
 	return known, false, err
 }
 
-const bridgeBotSQL = "select " + bridgeBotColumns + " from bridge_bots b where b.id = $1"
+const bridgeBotByIDSQL = "select " + bridgeBotColumns + " from bridge_bots b where b.id = $1"
 
 // BridgeBotByID returns one bot, or ErrNotFound.
 func BridgeBotByID(ctx context.Context, db DB, bot int64) (BridgeBot, error) {
-	return row.One[BridgeBot](ctx, db, "bridge bot", bridgeBotSQL, bot)
+	return row.One[BridgeBot](ctx, db, "bridge bot", bridgeBotByIDSQL, bot)
 }
 
 const unconfirmedBotsSQL = "select " + bridgeBotColumns + " from bridge_bots b where b.confirmed_at is null order by b.refused_at nulls first, b.id"
@@ -79,12 +79,12 @@ func DecideBridgeBot(ctx context.Context, tx Tx, bot int64, confirmed bool) erro
 	return row.Exec(ctx, tx, "close the chats of a refused bridge", closeRefusedSQL, bot, ClosedRefused)
 }
 
-const setAsideSQL = `update chats set channel_id = left(channel_id, 255) || ' of ' || bridge_bot, room_id = null, former_room = null, closed_why = $2 where id = $1`
+const closeUnconfirmedSQL = `update chats set channel_id = left(channel_id, 255) || ' of ' || bridge_bot, room_id = null, former_room = null, closed_why = $2 where id = $1`
 
 // CloseUnconfirmed closes a chat that an unconfirmed bot created for a channel, so that the real bridge can have that channel.
 func CloseUnconfirmed(ctx context.Context, tx Tx, chat ChatID) error {
-	return row.Exec(ctx, tx, "set a chat aside", setAsideSQL, chat, ClosedAside)
+	return row.Exec(ctx, tx, "set a chat aside", closeUnconfirmedSQL, chat, ClosedOtherBridge)
 }
 
-// ClosedAside is the reason of a chat that is closed because its channel is another bridge's.
-const ClosedAside = "its channel is another bridge's"
+// ClosedOtherBridge is the reason of a chat that is closed because its channel is another bridge's.
+const ClosedOtherBridge = "its channel is another bridge's"

@@ -35,7 +35,7 @@ func ProtocolOf(ctx context.Context, db DB, bot id.UserID) (string, error) {
 	return row.Value[string](ctx, db, "bridge", protocolOfSQL, bot)
 }
 
-const bridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since) values (@bot, @login, @protocol, @why, @at, @at)
+const markBridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since) values (@bot, @login, @protocol, @why, @at, @at)
 	on conflict (bot, login) do update set why = excluded.why, changed_at = excluded.changed_at, down_since = coalesce(s.down_since, excluded.down_since)
 		where s.changed_at < excluded.changed_at and (s.down_since is null or (excluded.why = @ended and s.why <> @ended))
 	returning id`
@@ -43,7 +43,7 @@ const bridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, why
 // MarkBridgeDown stores that a bridge has lost its network. first is true if the owner is to be notified: the connection was up, or it was
 // down and now the network has ended the login, which never recovers by itself.
 func MarkBridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, first bool, err error) {
-	state, err = row.Value[int64](ctx, tx, "bridge state", bridgeDownSQL, pgx.NamedArgs{
+	state, err = row.Value[int64](ctx, tx, "bridge state", markBridgeDownSQL, pgx.NamedArgs{
 		"bot": s.Bot, "login": text.Storable(s.Login), "protocol": s.Protocol, "why": text.Storable(s.Why), "at": s.ChangedAt,
 		"ended": bridgebridge.LoggedOut,
 	})
@@ -53,29 +53,29 @@ func MarkBridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, fir
 	return state, err == nil, err
 }
 
-const bridgeUpSQL = `update bridge_states set was_down = down_since, down_since = null, why = '', changed_at = $3
+const markBridgeUpSQL = `update bridge_states set was_down = down_since, down_since = null, why = '', changed_at = $3
 	where bot = $1 and ($2 = '' or login in ($2, '')) and down_since is not null and changed_at < $3 returning id`
 
 // MarkBridgeUp stores that a bridge is connected again and returns the states that were down. An empty login means all logins.
 func MarkBridgeUp(ctx context.Context, tx Tx, bot id.UserID, login string, at time.Time) ([]int64, error) {
-	return row.Values[int64](ctx, tx, "bridge states", bridgeUpSQL, bot, text.Storable(login), at)
+	return row.Values[int64](ctx, tx, "bridge states", markBridgeUpSQL, bot, text.Storable(login), at)
 }
 
-const heardAgainSQL = `update bridge_states s set was_down = down_since, down_since = null, why = '', changed_at = now()
+const markRecoveredBridgesSQL = `update bridge_states s set was_down = down_since, down_since = null, why = '', changed_at = now()
 	where s.down_since is not null and s.login <> '' and exists (select from messages m join chats c on c.id = m.chat_id
 		where c.bridge_bot = s.bot and c.receiver = s.login and m.author = 'contact' and m.ts > s.changed_at + interval '1 minute') returning id`
 
 // MarkRecoveredBridges marks the logins as up whose contacts have written again, and returns their states. A bridge that was restarted
 // does not announce it. The minute is for clocks that differ.
 func MarkRecoveredBridges(ctx context.Context, tx Tx) ([]int64, error) {
-	return row.Values[int64](ctx, tx, "logins that work again", heardAgainSQL)
+	return row.Values[int64](ctx, tx, "logins that work again", markRecoveredBridgesSQL)
 }
 
-const bridgeStateSQL = "select " + bridgeStateColumns + " from bridge_states s where s.id = $1"
+const bridgeStateByIDSQL = "select " + bridgeStateColumns + " from bridge_states s where s.id = $1"
 
 // BridgeStateByID returns one state, or ErrNotFound.
 func BridgeStateByID(ctx context.Context, db DB, state int64) (BridgeState, error) {
-	return row.One[BridgeState](ctx, db, "bridge state", bridgeStateSQL, state)
+	return row.One[BridgeState](ctx, db, "bridge state", bridgeStateByIDSQL, state)
 }
 
 const bridgesDownSQL = "select " + bridgeStateColumns + " from bridge_states s where s.down_since is not null order by s.down_since, s.id"
@@ -85,7 +85,7 @@ func BridgesDown(ctx context.Context, db DB) ([]BridgeState, error) {
 	return row.All[BridgeState](ctx, db, "bridge states", bridgesDownSQL)
 }
 
-const silentSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since)
+const markSilentBridgesSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since)
 	select distinct on (c.bridge_bot) c.bridge_bot, '', c.protocol, $1, now(), o.sent_at from outbox o join chats c on c.id = o.chat_id
 	where o.state = 'sent' and o.send_as = 'owner' and o.sent_at between now() - interval '1 hour' and now() - interval '3 minutes' and c.bridge_bot <> ''
 		and exists (select from outbox d join chats e on e.id = d.chat_id where e.bridge_bot = c.bridge_bot and d.delivered_at is not null)
@@ -101,5 +101,5 @@ const SilentBridge = "no answer"
 // MarkSilentBridges marks the bridges as down that have not confirmed messages for some minutes, although they did before. It returns
 // their states.
 func MarkSilentBridges(ctx context.Context, tx Tx) ([]int64, error) {
-	return row.Values[int64](ctx, tx, "silent bridges", silentSQL, SilentBridge)
+	return row.Values[int64](ctx, tx, "silent bridges", markSilentBridgesSQL, SilentBridge)
 }

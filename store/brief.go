@@ -23,19 +23,19 @@ const spokenSQL = `m.redacted_at is null and m.body <> '' and m.kind <> 'reactio
 	and not (` + greetingSQL + `)
 	and m.ts >= @from and (@until::timestamptz is null or m.ts < @until)`
 
-const livelySQL = `select c.id, w.n from chats c, lateral (select count(*) as n, max(m.ts) as newest from messages m where m.chat_id = c.id and ` + spokenSQL + `) w
+const activeChatsSQL = `select c.id as chat_id, w.n as messages from chats c, lateral (select count(*) as n, max(m.ts) as newest from messages m where m.chat_id = c.id and ` + spokenSQL + `) w
 	where c.kind in ('dm', 'group') and c.last_message_at >= @from and (@protocol = '' or c.protocol = @protocol) and (@chat = 0 or c.id = @chat) and w.n > 0
 	order by c.kind = 'group', w.newest desc, c.id limit @limit`
 
 // ActiveChats returns the chats with messages in a period. An empty protocol or a zero chat means any.
 func ActiveChats(ctx context.Context, db DB, from, until time.Time, protocol string, chat ChatID, limit int) ([]ActiveChat, error) {
-	return row.All[ActiveChat](ctx, db, "chats", livelySQL, pgx.NamedArgs{"from": from, "until": timeOrNil(until), "protocol": protocol, "chat": chat, "limit": limit})
+	return row.All[ActiveChat](ctx, db, "chats", activeChatsSQL, pgx.NamedArgs{"from": from, "until": timeOrNil(until), "protocol": protocol, "chat": chat, "limit": limit})
 }
 
-const saidInSQL = "select x.* from unnest(@chats::bigint[]) with ordinality c(id, n), lateral (select " + messageColumns + ` from messages m where m.chat_id = c.id and ` + spokenSQL + `
+const messagesOfChatsSQL = "select x.* from unnest(@chats::bigint[]) with ordinality c(id, n), lateral (select " + messageColumns + ` from messages m where m.chat_id = c.id and ` + spokenSQL + `
 	order by m.ts desc, m.id desc limit @each) x order by c.n, x.ts, x.id`
 
 // MessagesOfChats returns the newest messages of each chat in a period, chat by chat, the oldest first.
 func MessagesOfChats(ctx context.Context, db DB, chats []ChatID, from, until time.Time, each int) ([]Message, error) {
-	return collectMessages(ctx, db, saidInSQL, pgx.NamedArgs{"chats": chats, "from": from, "until": timeOrNil(until), "each": each})
+	return collectMessages(ctx, db, messagesOfChatsSQL, pgx.NamedArgs{"chats": chats, "from": from, "until": timeOrNil(until), "each": each})
 }

@@ -11,56 +11,53 @@ import (
 	"multis/store/row"
 )
 
-// purse is one budget that a call counts in.
-type purse struct {
+// budgetRow is one budget that a call is charged to.
+type budgetRow struct {
 	name    policy.Cap
 	subject string // the chat, agent or run
 	most    int64
 }
 
-// purses are the budgets a call counts in, always in the order that their rows are locked in, so that two calls never wait
-// for each other.
-func purses(sp policy.Spend) []purse {
-	list := []purse{{name: policy.CapDay, most: sp.DayCap}}
+// budgetRows returns the budgets that a call is charged to, in the order in which their rows are locked, so that concurrent calls cannot deadlock.
+func budgetRows(sp policy.Spend) []budgetRow {
+	list := []budgetRow{{name: policy.CapDay, most: sp.DayCap}}
 	if sp.Agent != "" {
-		list = append(list, purse{policy.CapAgent, sp.Agent, sp.AgentCap})
+		list = append(list, budgetRow{policy.CapAgent, sp.Agent, sp.AgentCap})
 	}
 	if sp.Chat != 0 {
-		list = append(list, purse{policy.CapChat, strconv.FormatInt(int64(sp.Chat), 10), sp.ChatCap})
+		list = append(list, budgetRow{policy.CapChat, strconv.FormatInt(int64(sp.Chat), 10), sp.ChatCap})
 	}
 	if sp.Run != "" {
-		list = append(list, purse{policy.CapRun, sp.Run, sp.RunCap})
+		list = append(list, budgetRow{policy.CapRun, sp.Run, sp.RunCap})
 	}
 	return list
 }
 
-func columns(purses []purse) (names, subjects []string) {
+func columns(purses []budgetRow) (names, subjects []string) {
 	for _, p := range purses {
 		names, subjects = append(names, string(p.name)), append(subjects, p.subject)
 	}
 	return names, subjects
 }
 
-// purseDay is the day of a purse's row: a run's may go on over midnight, so it has none.
-const purseDay = "case when p.cap = 'run' then date '-infinity' else $1::date end"
+// budgetDaySQL is the SQL for the day of a budget row. A run's budget has no day, because a run may last beyond midnight.
+const budgetDaySQL = "case when p.cap = 'run' then date '-infinity' else $1::date end"
 
 const openBudgetsSQL = `insert into budgets (day, cap, subject)
-	select ` + purseDay + `, p.cap, p.subject from unnest($2::text[], $3::text[]) with ordinality p (cap, subject, n) order by n
+	select ` + budgetDaySQL + `, p.cap, p.subject from unnest($2::text[], $3::text[]) with ordinality p (cap, subject, n) order by n
 	on conflict do nothing`
 
-// lockBudgetsSQL takes the day's row first. Whoever holds that one is alone with all the others of the day, and with the
-// runs that are paid from it.
+// lockBudgetsSQL locks the day's row first. The holder of that lock can lock all other budgets of the day without waiting.
 const lockBudgetsSQL = `select b.committed from unnest($2::text[], $3::text[]) with ordinality p (cap, subject, n)
-	join budgets b on b.day = ` + purseDay + ` and b.cap = p.cap and b.subject = p.subject order by p.n for update of b`
+	join budgets b on b.day = ` + budgetDaySQL + ` and b.cap = p.cap and b.subject = p.subject order by p.n for update of b`
 
 const payUsageSQL = `with paid as (update budgets b set committed = b.committed + @amount from unnest(@names::text[], @subjects::text[]) p (cap, subject)
 		where b.day = case when p.cap = 'run' then date '-infinity' else @day::date end and b.cap = p.cap and b.subject = p.subject)
 	insert into usage (day, chat_id, agent, run, purpose, model, reserved)
 	values (@day::date, @chat, @agent, @run, @purpose, @model, @amount) returning id`
 
-// ReserveCost sets money aside; when its transaction is committed, the call may be made. Together the reservations and costs
-// of a day never exceed its cap, nor those of a chat, an agent or a run theirs, however many processes ask at once. What
-// costs nothing is never refused.
+// ReserveCost reserves money for a call, which may be made once the transaction is committed. Reservations and costs together never exceed a
+// cap, also with concurrent calls. A free call is never refused.
 func ReserveCost(ctx context.Context, tx Tx, sp policy.Spend) (policy.Reservation, error) {
 	if sp.Amount < 0 {
 		return policy.Reservation{}, fmt.Errorf("reserve money: a negative amount, %d", sp.Amount)
@@ -73,7 +70,7 @@ func ReserveCost(ctx context.Context, tx Tx, sp policy.Spend) (policy.Reservatio
 }
 
 func reserve(ctx context.Context, tx Tx, sp policy.Spend) (policy.Reservation, error) {
-	counted := purses(sp)
+	counted := budgetRows(sp)
 	names, subjects := columns(counted)
 	if _, err := tx.Exec(ctx, openBudgetsSQL, sp.Day, names, subjects); err != nil {
 		return policy.Reservation{}, err
@@ -95,7 +92,7 @@ func reserve(ctx context.Context, tx Tx, sp policy.Spend) (policy.Reservation, e
 	return res, err
 }
 
-// lockBudgets returns what is committed, purse by purse, and holds it until the transaction ends.
+// lockBudgets returns what is spent and reserved, in the order of budgetRows, and locks the rows until the transaction ends.
 func lockBudgets(ctx context.Context, tx Tx, day string, names, subjects []string) ([]int64, error) {
 	rows, err := tx.Query(ctx, lockBudgetsSQL, day, names, subjects)
 	if err != nil {
@@ -109,9 +106,9 @@ func lockBudgets(ctx context.Context, tx Tx, day string, names, subjects []strin
 }
 
 const markRefusedSQL = `update budgets b set refused_at = now() from (values ($2::text, $3::text)) p (cap, subject)
-	where b.day = ` + purseDay + ` and b.cap = p.cap and b.subject = p.subject and b.refused_at is null`
+	where b.day = ` + budgetDaySQL + ` and b.cap = p.cap and b.subject = p.subject and b.refused_at is null`
 
-func refuse(ctx context.Context, tx Tx, day string, p purse) (policy.Reservation, error) {
+func refuse(ctx context.Context, tx Tx, day string, p budgetRow) (policy.Reservation, error) {
 	tag, err := tx.Exec(ctx, markRefusedSQL, day, p.name, p.subject)
 	if err != nil {
 		return policy.Reservation{}, err
@@ -119,7 +116,7 @@ func refuse(ctx context.Context, tx Tx, day string, p purse) (policy.Reservation
 	return policy.Reservation{Refused: p.name, First: tag.RowsAffected() == 1}, nil
 }
 
-// settleCostSQL takes the budgets' rows in the order of lockBudgetsSQL.
+// settleCostSQL locks the budgets' rows in the order of lockBudgetsSQL.
 const settleCostSQL = `with done as (update usage set cost = $2, tokens_in = $3, tokens_out = $4, tokens_cached = $5, settled_at = now()
 		where id = $1 and settled_at is null returning day, chat_id, agent, run, reserved),
 	held as materialized (select b.day, b.cap, b.subject from done d
@@ -130,9 +127,8 @@ const settleCostSQL = `with done as (update usage set cost = $2, tokens_in = $3,
 		returning b.cap, b.committed)
 	select d.day::text, coalesce((select committed from given_back where cap = 'day'), 0) from done d`
 
-// SettleCost replaces a reservation by what the call did cost, gives the rest back, and returns the day it is booked on with
-// what all calls of that day cost by now, open ones at their worst. It returns ErrNotFound for a reservation that does not exist
-// or was settled before; nothing changes then.
+// SettleCost replaces a reservation by the actual cost. It returns the day of the reservation, and that day's total, in which open calls count
+// with what they reserved. It returns ErrNotFound, and changes nothing, if there is no such reservation or it was settled before.
 func SettleCost(ctx context.Context, w Writer, reservation int64, st policy.Settlement) (day string, spent int64, err error) {
 	if err := w.QueryRow(ctx, settleCostSQL, reservation, st.Amount, st.In, st.Out, st.Cached).Scan(&day, &spent); err != nil {
 		return "", 0, fmt.Errorf("settle reservation %d: %w", reservation, row.NotFound(err))
@@ -140,12 +136,12 @@ func SettleCost(ctx context.Context, w Writer, reservation int64, st policy.Sett
 	return day, spent, nil
 }
 
-const markToldSQL = `update budgets set told = $3 where day = $1::date and cap = 'day' and committed >= $2 and told < $3`
+const markBudgetNotifiedSQL = `update budgets set told = $3 where day = $1::date and cap = 'day' and committed >= $2 and told < $3`
 
-// MarkBudgetNotified takes note that the owner is told of a percentage of a day's cap that is spent, at the amount given. It reports
-// false when that is not so, or when he was told of it, or of more, before.
+// MarkBudgetNotified records that the owner is notified of percent of a day's cap, which is amount. It returns false if less than amount is
+// spent, or if he was notified of this or a higher percentage before.
 func MarkBudgetNotified(ctx context.Context, tx Tx, day string, amount int64, percent int) (bool, error) {
-	tag, err := tx.Exec(ctx, markToldSQL, day, amount, percent)
+	tag, err := tx.Exec(ctx, markBudgetNotifiedSQL, day, amount, percent)
 	if err != nil {
 		return false, fmt.Errorf("mark %d %% of the budget as told: %w", percent, err)
 	}
@@ -154,12 +150,12 @@ func MarkBudgetNotified(ctx context.Context, tx Tx, day string, amount int64, pe
 
 const spentSQL = "select coalesce(sum(committed), 0)::bigint from budgets where day = $1::date and cap = $2 and subject = $3"
 
-// Spent is what the calls of a day cost, open ones at their worst, in millionths of the currency. Chat zero means all
-// chats, and what belongs to none.
+// Spent returns the cost of a day's calls in millionths of the currency. Calls that have not settled count with what they reserved. Chat 0
+// means all calls, also those that belong to no chat.
 func Spent(ctx context.Context, db DB, day string, chat ChatID) (int64, error) {
-	p := purse{name: policy.CapDay}
+	p := budgetRow{name: policy.CapDay}
 	if chat != 0 {
-		p = purse{name: policy.CapChat, subject: strconv.FormatInt(int64(chat), 10)}
+		p = budgetRow{name: policy.CapChat, subject: strconv.FormatInt(int64(chat), 10)}
 	}
 	var amount int64
 	if err := db.QueryRow(ctx, spentSQL, day, p.name, p.subject).Scan(&amount); err != nil {
@@ -171,8 +167,8 @@ func Spent(ctx context.Context, db DB, day string, chat ChatID) (int64, error) {
 const taskCostSQL = `select (coalesce((select sum(coalesce(cost, reserved)) from usage where run = $2 and run <> ''), 0)
 	+ coalesce((select sum(cost) from task_steps where task_id = $1), 0))::bigint`
 
-// TaskCost is what a task's tools and the calls of a run cost so far, those without an end at their worst, in millionths of the
-// currency. An empty run has none.
+// TaskCost returns what a task's tools and the calls of a run have cost so far, in millionths of the currency. Calls that have not settled
+// count with what they reserved. An empty run has no calls.
 func TaskCost(ctx context.Context, db DB, task TaskID, run string) (int64, error) {
 	return row.Value[int64](ctx, db, "what a task cost", taskCostSQL, task, run)
 }
@@ -180,73 +176,49 @@ func TaskCost(ctx context.Context, db DB, task TaskID, run string) (int64, error
 // Usage sums up the calls of one day for one purpose.
 type Usage struct {
 	Purpose string
-	Amount  int64 // millionths of the currency, open calls at their worst
+	Amount  int64 // millionths of the currency; open calls count with what they reserved
 	Calls   int
 	Open    int   // calls that have not settled, or never will
 	In, Out int64 // tokens, as far as they are known
 }
 
-const usageSQL = `select purpose, sum(coalesce(cost, reserved))::bigint as amount, count(*) as calls,
+const usageOnSQL = `select purpose, sum(coalesce(cost, reserved))::bigint as amount, count(*) as calls,
 	count(*) filter (where settled_at is null) as open, sum(tokens_in)::bigint as "in", sum(tokens_out)::bigint as out
 	from usage where day = $1::date group by purpose order by amount desc, purpose`
 
-// UsageOn returns what a day's calls were for, the dearest purpose first.
+// UsageOn returns the usage of a day by purpose, the most expensive first.
 func UsageOn(ctx context.Context, db DB, day string) ([]Usage, error) {
-	rows, err := db.Query(ctx, usageSQL, day)
-	if err != nil {
-		return nil, fmt.Errorf("sum up the day's usage: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Usage])
-	if err != nil {
-		return nil, fmt.Errorf("sum up the day's usage: %w", err)
-	}
-	return list, nil
+	return row.All[Usage](ctx, db, "the day's usage", usageOnSQL, day)
 }
 
-// ChatUsage is what the calls for one chat cost in a day.
+// ChatUsage is the cost of the calls for one chat on one day.
 type ChatUsage struct {
 	Chat   ChatID
 	Name   string // of the chat, "" when it is gone
-	Amount int64  // millionths of the currency, open calls at their worst
+	Amount int64  // millionths of the currency, open calls count with what they reserved
 	Calls  int
 }
 
-const chatUsageSQL = `select u.chat_id as chat, coalesce(c.name, '') as name, sum(coalesce(u.cost, u.reserved))::bigint as amount, count(*) as calls
+const chatUsageOnSQL = `select u.chat_id as chat, coalesce(c.name, '') as name, sum(coalesce(u.cost, u.reserved))::bigint as amount, count(*) as calls
 	from usage u left join chats c on c.id = u.chat_id where u.day = $1::date and u.chat_id <> 0
 	group by u.chat_id, c.name order by amount desc, calls desc, u.chat_id limit $2`
 
-// ChatUsageOn returns what a day's calls cost by chat, the dearest first, at most so many.
+// ChatUsageOn returns the cost of a day's calls by chat, the most expensive first, at most limit.
 func ChatUsageOn(ctx context.Context, db DB, day string, limit int) ([]ChatUsage, error) {
-	rows, err := db.Query(ctx, chatUsageSQL, day, limit)
-	if err != nil {
-		return nil, fmt.Errorf("sum up the chats' usage: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[ChatUsage])
-	if err != nil {
-		return nil, fmt.Errorf("sum up the chats' usage: %w", err)
-	}
-	return list, nil
+	return row.All[ChatUsage](ctx, db, "the chats' usage", chatUsageOnSQL, day, limit)
 }
 
-// DayUsage is what the calls of one day cost.
+// DayUsage is the cost of the calls of one day.
 type DayUsage struct {
 	Day    string // "2006-01-02"
 	Amount int64
 }
 
-const dayUsageSQL = `select d::date::text as day, coalesce(sum(b.committed), 0)::bigint as amount
+const daysUsageSQL = `select d::date::text as day, coalesce(sum(b.committed), 0)::bigint as amount
 	from generate_series($1::date - ($2::int - 1), $1::date, interval '1 day') d
 	left join budgets b on b.day = d::date and b.cap = 'day' group by d order by d`
 
-// DaysUsage returns what each of the last days cost, oldest first, up to and with the given one.
+// DaysUsage returns the cost of each of the last days, oldest first. day is the last one.
 func DaysUsage(ctx context.Context, db DB, day string, days int) ([]DayUsage, error) {
-	rows, err := db.Query(ctx, dayUsageSQL, day, days)
-	if err != nil {
-		return nil, fmt.Errorf("sum up the days' usage: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[DayUsage])
-	if err != nil {
-		return nil, fmt.Errorf("sum up the days' usage: %w", err)
-	}
-	return list, nil
+	return row.All[DayUsage](ctx, db, "the days' usage", daysUsageSQL, day, days)
 }

@@ -73,7 +73,7 @@ func Uncaptured(ctx context.Context, db DB, chat ChatID, after MessageID, limit 
 	return collectMessages(ctx, db, uncapturedSQL, chat, after, limit)
 }
 
-const capturedSQL = `update chat_memory set captured_to = $2, failures = 0, retry_at = '-infinity',
+const markCapturedSQL = `update chat_memory set captured_to = $2, failures = 0, retry_at = '-infinity',
 	fresh = (select count(*) from messages m where m.chat_id = $1 and m.id > $2 and ` + saidSQL + `),
 	window_from = coalesce((select w.ts from (select ts from messages where chat_id = $1 and id <= $2 and kind <> 'reaction' and redacted_at is null and body <> ''
 		order by ts desc, id desc limit $3) w order by w.ts limit 1), window_from)
@@ -82,14 +82,14 @@ const capturedSQL = `update chat_memory set captured_to = $2, failures = 0, retr
 // MarkCaptured stores that a chat is captured up to a message. The conversation that prompts show then begins with the last keep messages
 // before it.
 func MarkCaptured(ctx context.Context, tx Tx, chat ChatID, message MessageID, keep int) error {
-	return row.Exec(ctx, tx, "note capture", capturedSQL, chat, message, keep)
+	return row.Exec(ctx, tx, "note capture", markCapturedSQL, chat, message, keep)
 }
 
-const captureFailedSQL = `update chat_memory set failures = failures + 1, retry_at = now() + least(interval '15 minutes' * power(2, least(failures, 7)), interval '1 day') where chat_id = $1`
+const delayCaptureSQL = `update chat_memory set failures = failures + 1, retry_at = now() + least(interval '15 minutes' * power(2, least(failures, 7)), interval '1 day') where chat_id = $1`
 
 // DelayCapture delays the next capture of a chat after a failure, longer each time.
 func DelayCapture(ctx context.Context, tx Tx, chat ChatID) error {
-	return row.Exec(ctx, tx, "note failed capture", captureFailedSQL, chat)
+	return row.Exec(ctx, tx, "note failed capture", delayCaptureSQL, chat)
 }
 
 const messagesBetweenSQL = "select " + messageColumns + ` from messages m where m.chat_id = any ($1) and m.redacted_at is null and m.body <> '' and m.kind <> 'reaction'

@@ -38,9 +38,9 @@ type Chat struct {
 	OwnerLastAt   *time.Time
 	PausedUntil   *time.Time
 	LastMessageAt *time.Time
-	// The contact is typing until TypingUntil. The owner is reading or typing until HeldUntil and may answer himself.
-	TypingUntil *time.Time
-	HeldUntil   *time.Time
+	// The contact is typing until TypingUntil. The owner is reading or typing until OwnerActiveUntil and may answer himself.
+	TypingUntil      *time.Time
+	OwnerActiveUntil *time.Time
 	// Agent is the agent that answers. Empty means the routing of the configuration.
 	Agent string
 	// Unreadable is the number of messages that wait for a key.
@@ -90,9 +90,9 @@ func (c Chat) IsIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID ==
 func (c Chat) HasRoom() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.held_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null), c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces, c.person,
-	exists(select from chats o where o.protocol = c.protocol and o.name_key = c.name_key and o.kind = c.kind and o.id <> c.id),
-	exists (select from bridge_bots b where b.bot = c.bridge_bot and b.confirmed_at is null)`
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.owner_active_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null) as unreadable, c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces, c.person,
+	exists(select from chats o where o.protocol = c.protocol and o.name_key = c.name_key and o.kind = c.kind and o.id <> c.id) as namesake,
+	exists (select from bridge_bots b where b.bot = c.bridge_bot and b.confirmed_at is null) as unconfirmed`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
 
@@ -101,12 +101,12 @@ func ChatsByRoom(ctx context.Context, db DB, rooms []id.RoomID) (map[id.RoomID]C
 	return chatsByRoom(ctx, db, chatsByRoomSQL, rooms)
 }
 
-const holdChatsSQL = "select " + chatColumns + " from chats c where c.room_id = any($1) or c.former_room = any($1) order by c.id for no key update"
+const lockChatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1) or c.former_room = any($1) order by c.id for no key update"
 
 // LockChatsByRoom is ChatsByRoom for a transaction that changes the chats. It locks them in one order, so that two such transactions
 // cannot deadlock. A chat is also found by its former room.
 func LockChatsByRoom(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
-	chats, err := collectChats(ctx, tx, holdChatsSQL, rooms)
+	chats, err := collectChats(ctx, tx, lockChatsByRoomSQL, rooms)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func LockChatsByRoom(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.Room
 	}
 	for _, c := range chats {
 		if c.RoomID != nil {
-			byRoom[*c.RoomID] = c // rather than the chat that had this room before
+			byRoom[*c.RoomID] = c // takes precedence over the chat that had this room before
 		}
 	}
 	return byRoom, nil
@@ -176,7 +176,7 @@ func ListChats(ctx context.Context, db DB, search string, limit, offset int) ([]
 	return collectChats(ctx, db, listChatsSQL, search, limit, offset)
 }
 
-const countChatsSQL = "select protocol, count(*) from chats where kind in ('dm', 'group') and closed_why = '' group by 1 order by 2 desc, 1"
+const countChatsSQL = "select protocol, count(*) as chats from chats where kind in ('dm', 'group') and closed_why = '' group by 1 order by 2 desc, 1"
 
 // NetworkCount is the number of chats of a network.
 type NetworkCount struct {
@@ -186,15 +186,7 @@ type NetworkCount struct {
 
 // CountChats counts the chats in use by network, the biggest first.
 func CountChats(ctx context.Context, db DB) ([]NetworkCount, error) {
-	rows, err := db.Query(ctx, countChatsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("count chats: %w", err)
-	}
-	counts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[NetworkCount])
-	if err != nil {
-		return nil, fmt.Errorf("count chats: %w", err)
-	}
-	return counts, nil
+	return row.All[NetworkCount](ctx, db, "chats", countChatsSQL)
 }
 
 const freeRoomSQL = "update chats set room_id = null where room_id = @room and (protocol, channel_id, receiver) <> (@protocol, @channel, @receiver)"
@@ -235,13 +227,13 @@ func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 }
 
 // The index holds author and position of each message, so the messages are indexed again.
-const nameOwnerSQL = `with named as (update chats set owner_name = $1 where owner_name = '' and $1 <> '' and kind <> 'admin' returning id),
+const setOwnerNameSQL = `with named as (update chats set owner_name = $1 where owner_name = '' and $1 <> '' and kind <> 'admin' returning id),
 	unindexed as (delete from message_index where doc_id in (select id from named))
 	update messages set unindexed = true where chat_id in (select id from named) and redacted_at is null and not unindexed`
 
 // SetOwnerName sets the owner's name in the chats that have none. An empty name changes nothing.
 func SetOwnerName(ctx context.Context, tx Tx, name string) error {
-	return row.Exec(ctx, tx, "name the owner", nameOwnerSQL, text.Storable(name))
+	return row.Exec(ctx, tx, "name the owner", setOwnerNameSQL, text.Storable(name))
 }
 
 const setFeaturesSQL = "update chats set features = $2 where id = $1 and features is distinct from $2"
@@ -281,21 +273,21 @@ func CloseChat(ctx context.Context, tx Tx, chat ChatID, why string) error {
 	return row.Exec(ctx, tx, "close chat", closeChatSQL, chat, why)
 }
 
-const ownerWroteSQL = "update chats set owner_last_at = greatest(owner_last_at, $2) where id = $1"
+const setOwnerWroteSQL = "update chats set owner_last_at = greatest(owner_last_at, $2) where id = $1"
 
 // SetOwnerWrote stores that the owner has written in a chat, which pauses the assistant there for a while.
 func SetOwnerWrote(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
-	return row.Exec(ctx, tx, "note the owner's message", ownerWroteSQL, chat, at)
+	return row.Exec(ctx, tx, "note the owner's message", setOwnerWroteSQL, chat, at)
 }
 
-const typingSQL = "update chats set typing_until = greatest(typing_until, $2) where id = $1"
+const setContactTypingSQL = "update chats set typing_until = greatest(typing_until, $2) where id = $1"
 
 // SetContactTyping stores that the contact is typing until a time. A turn waits for it.
 func SetContactTyping(ctx context.Context, tx Tx, chat ChatID, until time.Time) error {
-	return row.Exec(ctx, tx, "note typing", typingSQL, chat, until)
+	return row.Exec(ctx, tx, "note typing", setContactTypingSQL, chat, until)
 }
 
-const markOwnerActiveSQL = "update chats set held_until = greatest(held_until, $2) where id = $1"
+const markOwnerActiveSQL = "update chats set owner_active_until = greatest(owner_active_until, $2) where id = $1"
 
 // MarkOwnerActive stores that the owner is reading or typing in a chat. The assistant waits until then, so that the owner can answer himself.
 func MarkOwnerActive(ctx context.Context, tx Tx, chat ChatID, until time.Time) error {
@@ -319,19 +311,19 @@ func ResumeChat(ctx context.Context, tx Tx, chat ChatID) error {
 // LeaseTime is how long a lease lasts without renewal. After a crash another process takes the chat then.
 const LeaseTime = 30 * time.Second
 
-const lockChatSQL = `update chats c set locked_by = $2, locked_until = now() + $3
+const leaseChatSQL = `update chats c set locked_by = $2, locked_until = now() + $3
 	where id = $1 and (locked_by = $2 or locked_until < now()) returning ` + chatColumns
 
 // LeaseChat takes or renews the lease of a turn on a chat and returns the chat. It returns ErrNotFound while another turn has the lease.
 func LeaseChat(ctx context.Context, w Writer, chat ChatID, by string) (Chat, error) {
-	return oneChat(ctx, w, lockChatSQL, chat, by, LeaseTime)
+	return oneChat(ctx, w, leaseChatSQL, chat, by, LeaseTime)
 }
 
-const unlockChatSQL = "update chats set locked_by = '', locked_until = '-infinity' where id = $1 and locked_by = $2"
+const endLeaseSQL = "update chats set locked_by = '', locked_until = '-infinity' where id = $1 and locked_by = $2"
 
 // EndLease ends the lease of a turn. It returns false if the turn has lost it: then the turn must not commit anything.
 func EndLease(ctx context.Context, w Writer, chat ChatID, by string) (bool, error) {
-	tag, err := w.Exec(ctx, unlockChatSQL, chat, by)
+	tag, err := w.Exec(ctx, endLeaseSQL, chat, by)
 	if err != nil {
 		return false, fmt.Errorf("unlock chat: %w", err)
 	}

@@ -50,11 +50,11 @@ func InsertCommitment(ctx context.Context, tx Tx, c Commitment) error {
 	})
 }
 
-const dropPromisedSQL = "update commitments set state = 'dropped' where note_id = $1 and state = 'open'"
+const deleteCommitmentsOfNoteSQL = "update commitments set state = 'dropped' where note_id = $1 and state = 'open'"
 
-// DeleteCommitmentsOfNote deletes the commitments of a note that a newer note replaces.
+// DeleteCommitmentsOfNote deletes the commitments that were learned with a note, because a newer note replaces it.
 func DeleteCommitmentsOfNote(ctx context.Context, tx Tx, note NoteID) error {
-	return row.Exec(ctx, tx, "end commitments", dropPromisedSQL, note)
+	return row.Exec(ctx, tx, "end commitments", deleteCommitmentsOfNoteSQL, note)
 }
 
 const openCommitmentsSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open' and (@chats::bigint[] is null or c.chat_id = any (@chats))
@@ -86,25 +86,25 @@ func SetCommitment(ctx context.Context, tx Tx, commitment CommitmentID, state Co
 	return row.Exec(ctx, tx, "change commitment", setCommitmentSQL, commitment, state, snoozed)
 }
 
-const unnudgedSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open' and c.nudged_at is null
+const dueRemindersSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open' and c.nudged_at is null
 	and case when c.snoozed_to is null then c.due_at <= $1 and c.due_at > $2 else c.snoozed_to <= $3 end
 	order by coalesce(c.snoozed_to, c.due_at), c.id limit 20 for update skip locked`
 
-// DueNudges returns the commitments to remind the owner of: those due between two times, and those postponed until now.
-func DueNudges(ctx context.Context, tx Tx, notBefore, until, now time.Time) ([]Commitment, error) {
-	return row.All[Commitment](ctx, tx, "commitments", unnudgedSQL, until, notBefore, now)
+// DueReminders returns the commitments to remind the owner of: those due between two times, and those postponed until now.
+func DueReminders(ctx context.Context, tx Tx, notBefore, until, now time.Time) ([]Commitment, error) {
+	return row.All[Commitment](ctx, tx, "commitments", dueRemindersSQL, until, notBefore, now)
 }
 
-const nudgedSQL = "update commitments set nudged_at = $2, shown_in = $3 where id = $1"
+const markRemindedSQL = "update commitments set nudged_at = $2, shown_in = $3 where id = $1"
 
-// MarkNudged stores that an outbox message reminded the owner of a commitment.
-func MarkNudged(ctx context.Context, tx Tx, commitment CommitmentID, at time.Time, out uuid.UUID) error {
-	return row.Exec(ctx, tx, "note reminder", nudgedSQL, commitment, at, out)
+// MarkReminded stores that an outbox message reminded the owner of a commitment.
+func MarkReminded(ctx context.Context, tx Tx, commitment CommitmentID, at time.Time, out uuid.UUID) error {
+	return row.Exec(ctx, tx, "note reminder", markRemindedSQL, commitment, at, out)
 }
 
-const shownSQL = "update commitments set shown_in = $2 where id = $1"
+const setCommitmentEventSQL = "update commitments set shown_in = $2 where id = $1"
 
 // SetCommitmentEvent stores the outbox message that shows a commitment, so that a reaction to it finds the commitment.
 func SetCommitmentEvent(ctx context.Context, tx Tx, commitment CommitmentID, out uuid.UUID) error {
-	return row.Exec(ctx, tx, "note what shows a commitment", shownSQL, commitment, out)
+	return row.Exec(ctx, tx, "note what shows a commitment", setCommitmentEventSQL, commitment, out)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
 	"multis/store/row"
@@ -26,7 +25,7 @@ type Dialog struct {
 	DraftID   *uuid.UUID // the first row of the draft that it asks about; nil for none
 }
 
-const dialogColumns = "d.id, d.chat_id, d.kind, d.payload, d.outbox_id, d.expires_at, d.done_at is not null, d.message_id, d.draft_id"
+const dialogColumns = "d.id, d.chat_id, d.kind, d.payload, d.outbox_id, d.expires_at, d.done_at is not null as done, d.message_id, d.draft_id"
 
 const openDialogSQL = "insert into dialogs (chat_id, kind, payload, outbox_id, expires_at, message_id, draft_id) values ($1, $2, $3, $4, $5, $6, $7) returning id"
 
@@ -43,39 +42,23 @@ const recentDialogsSQL = "select " + dialogColumns + " from dialogs d where d.ch
 
 // RecentDialogs returns the questions of a chat that had not expired at a time, answered or not, the newest first.
 func RecentDialogs(ctx context.Context, db DB, chat ChatID, since time.Time, limit int) ([]Dialog, error) {
-	rows, err := db.Query(ctx, recentDialogsSQL, chat, since, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read dialogs: %w", err)
-	}
-	dialogs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Dialog])
-	if err != nil {
-		return nil, fmt.Errorf("read dialogs: %w", err)
-	}
-	return dialogs, nil
+	return row.All[Dialog](ctx, db, "dialogs", recentDialogsSQL, chat, since, limit)
 }
 
 const dialogByEventSQL = "select " + dialogColumns + " from dialogs d join outbox o on o.id = d.outbox_id where d.chat_id = $1 and o.event_id = $2"
 
 // DialogByEvent returns the question that an event asked, answered or not, or ErrNotFound.
 func DialogByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Dialog, error) {
-	rows, err := db.Query(ctx, dialogByEventSQL, chat, event)
-	if err != nil {
-		return Dialog{}, fmt.Errorf("read dialog: %w", err)
-	}
-	d, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Dialog])
-	if err != nil {
-		return Dialog{}, fmt.Errorf("read dialog: %w", row.NotFound(err))
-	}
-	return d, nil
+	return row.One[Dialog](ctx, db, "dialog", dialogByEventSQL, chat, event)
 }
 
-const fileAfterSQL = `select exists (select from messages m join outbox o on o.id = $2
+const isFileHandledSinceSQL = `select exists (select from messages m join outbox o on o.id = $2
 	where m.chat_id = $1 and m.answered_at > o.created_at and (m.attachment is not null or m.body ~* '^\s*[/!]index\y'))`
 
 // IsFileHandledSince reports whether a file was processed after a question was asked.
 func IsFileHandledSince(ctx context.Context, db DB, d Dialog) (bool, error) {
 	var yes bool
-	if err := db.QueryRow(ctx, fileAfterSQL, d.ChatID, d.OutboxID).Scan(&yes); err != nil {
+	if err := db.QueryRow(ctx, isFileHandledSinceSQL, d.ChatID, d.OutboxID).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for a file: %w", err)
 	}
 	return yes, nil

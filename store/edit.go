@@ -14,29 +14,29 @@ import (
 // EarlyEdit is an edit that arrived before the message that it changes.
 type EarlyEdit struct {
 	Body string
-	At   time.Time
+	At   time.Time `db:"ts"`
 }
 
-const takeHeldEditSQL = `with held as (
+const takeEarlyEditSQL = `with held as (
 		delete from messages where chat_id = $1 and relates_to = $2 and sender = $3 and code = 'edited' returning id, body, ts)
 	select body, ts from held order by ts desc, id desc limit 1`
 
 // TakeEarlyEdit removes the edits that arrived before their message, and returns the newest. It returns false if there were none.
 func TakeEarlyEdit(ctx context.Context, tx Tx, chat ChatID, event id.EventID, sender id.UserID) (EarlyEdit, bool, error) {
-	edit, err := row.One[EarlyEdit](ctx, tx, "held edit", takeHeldEditSQL, chat, event, sender)
+	edit, err := row.One[EarlyEdit](ctx, tx, "held edit", takeEarlyEditSQL, chat, event, sender)
 	if errors.Is(err, ErrNotFound) {
 		return EarlyEdit{}, false, nil
 	}
 	return edit, err == nil, err
 }
 
-const isGoneSQL = `select exists (select from seen_events where event_id = $1)
+const isProcessedSQL = `select exists (select from seen_events where event_id = $1)
 	and not exists (select from messages where event_id = $1 and parked is not null and redacted_at is null)`
 
 // IsProcessed reports whether an event was processed and does not wait for a key. Later events about it change nothing.
 func IsProcessed(ctx context.Context, db DB, event id.EventID) (bool, error) {
 	var yes bool
-	if err := db.QueryRow(ctx, isGoneSQL, event).Scan(&yes); err != nil {
+	if err := db.QueryRow(ctx, isProcessedSQL, event).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for an edited message: %w", err)
 	}
 	return yes, nil

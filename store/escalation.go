@@ -29,19 +29,19 @@ func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, 
 	return tag.RowsAffected() == 1, told, nil
 }
 
-const tellEscalationSQL = "update escalations set told = true where chat_id = $1 and closed_at is null"
+const markContactToldSQL = "update escalations set told = true where chat_id = $1 and closed_at is null"
 
-// MarkContactTold stores that the contact was told that a person takes over.
+// MarkContactTold stores that the contact was told that a person will answer.
 func MarkContactTold(ctx context.Context, tx Tx, chat ChatID) error {
-	return row.Exec(ctx, tx, "note that the contact was told", tellEscalationSQL, chat)
+	return row.Exec(ctx, tx, "note that the contact was told", markContactToldSQL, chat)
 }
 
-const countWaitingSQL = `select count(*) from escalations e join messages f on f.id = e.message_id
+const countSinceEscalationSQL = `select count(*) from escalations e join messages f on f.id = e.message_id
 	join messages m on m.chat_id = e.chat_id and m.ts >= f.ts and m.id > f.id and m.code = $2 where e.chat_id = $1 and e.closed_at is null`
 
-// CountMessagesWaiting counts the messages since a chat was escalated that were answered with a code.
-func CountMessagesWaiting(ctx context.Context, db DB, chat ChatID, code policy.Code) (int, error) {
-	return row.Value[int](ctx, db, "count messages that wait", countWaitingSQL, chat, code)
+// CountSinceEscalation counts the messages since a chat was escalated that were answered with a code.
+func CountSinceEscalation(ctx context.Context, db DB, chat ChatID, code policy.Code) (int, error) {
+	return row.Value[int](ctx, db, "count messages that wait", countSinceEscalationSQL, chat, code)
 }
 
 const closeEscalationSQL = "update escalations set closed_at = now() where chat_id = $1 and closed_at is null and opened_at < $2"

@@ -28,8 +28,8 @@ type WatchedFile struct {
 	Reader   string // the version of the document reader
 }
 
-const watchFolderSQL = `insert into watched_folders (path, role, said_at, chat_id) values ($1, $2, $3, $4)
-	on conflict (path) do update set role = excluded.role, said_at = excluded.said_at, chat_id = excluded.chat_id, trouble = ''`
+const watchFolderSQL = `insert into watched_folders (path, role, role_set_at, chat_id) values ($1, $2, $3, $4)
+	on conflict (path) do update set role = excluded.role, role_set_at = excluded.role_set_at, chat_id = excluded.chat_id, error = ''`
 
 // A folder whose role changes is read again.
 const forgetFilesSQL = "delete from watched_files where folder = $1"
@@ -53,19 +53,11 @@ func UnwatchFolder(ctx context.Context, tx Tx, path string) (bool, error) {
 	return tag.RowsAffected() > 0, nil
 }
 
-const watchedFoldersSQL = "select path, role, said_at, chat_id, trouble from watched_folders order by path"
+const watchedFoldersSQL = "select path, role, role_set_at, chat_id, error from watched_folders order by path"
 
 // WatchedFolders returns the watched folders by path.
 func WatchedFolders(ctx context.Context, db DB) ([]WatchedFolder, error) {
-	rows, err := db.Query(ctx, watchedFoldersSQL)
-	if err != nil {
-		return nil, fmt.Errorf("read watched folders: %w", err)
-	}
-	folders, err := pgx.CollectRows(rows, pgx.RowToStructByPos[WatchedFolder])
-	if err != nil {
-		return nil, fmt.Errorf("read watched folders: %w", err)
-	}
-	return folders, nil
+	return row.All[WatchedFolder](ctx, db, "watched folders", watchedFoldersSQL)
 }
 
 const watchedFilesSQL = "select path, size, modified, reader from watched_files where folder = $1"
@@ -76,7 +68,7 @@ func WatchedFiles(ctx context.Context, db DB, folder string) (map[string]Watched
 	if err != nil {
 		return nil, fmt.Errorf("read watched files: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[WatchedFile])
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[WatchedFile])
 	if err != nil {
 		return nil, fmt.Errorf("read watched files: %w", err)
 	}
@@ -87,11 +79,11 @@ func WatchedFiles(ctx context.Context, db DB, folder string) (map[string]Watched
 	return files, nil
 }
 
-const troubleSQL = "update watched_folders set trouble = $2 where path = $1"
+const setFolderErrorSQL = "update watched_folders set error = $2 where path = $1"
 
 // SetFolderError stores why a folder cannot be read. Empty means that it can.
-func SetFolderError(ctx context.Context, tx Tx, folder, trouble string) error {
-	return row.Exec(ctx, tx, "note trouble with a folder", troubleSQL, folder, trouble)
+func SetFolderError(ctx context.Context, tx Tx, folder, reason string) error {
+	return row.Exec(ctx, tx, "store the error of a folder", setFolderErrorSQL, folder, reason)
 }
 
 // Writes nothing for a folder that is not watched any more, or whose role has changed, which is read again.

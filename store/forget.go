@@ -86,8 +86,8 @@ const emptySQL = `update messages set body = '', attachment = null, parked = nul
 
 const deleteSQL = `delete from messages where id = any (@messages) returning id`
 
-const goneMessagesSQL = `with doomed as (select id, chat_id, event_id from messages where id = any (@messages)),
-	edits as (delete from messages e using doomed d where e.chat_id = d.chat_id and e.relates_to = d.event_id and e.code = 'edited'),
+const goneMessagesSQL = `with deleted as (select id, chat_id, event_id from messages where id = any (@messages)),
+	edits as (delete from messages e using deleted d where e.chat_id = d.chat_id and e.relates_to = d.event_id and e.code = 'edited'),
 	files as (select count(*) as n from kept_files where message_id = any (@messages)),
 	gone as (%s),
 	waits as (update escalations set why = @why, rests_on = '{}' where (message_id = any (@messages) or rests_on && @messages::bigint[]) and why <> @why returning 1),
@@ -95,19 +95,19 @@ const goneMessagesSQL = `with doomed as (select id, chat_id, event_id from messa
 	` + forgetTasksSQL + `
 	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from waits)::int, (select count(*) from tasks_gone)::int`
 
-const ownLettersSQL = `with said as (update outbox o set content = '{}', spans = '[]', error = ''
+const emptyOwnOutboxSQL = `with said as (update outbox o set content = '{}', spans = '[]', error = ''
 		where (o.content <> '{}' or o.error <> '') and (o.id = any (@letters) or o.event_id in (select event_id from messages where id = any (@messages))) returning o.id, o.chat_id),
 	files as (delete from outbox_files where outbox_id in (select id from said))
-	select said.id, c.kind = 'admin' from said join chats c on c.id = said.chat_id`
+	select said.id, c.kind = 'admin' as admin from said join chats c on c.id = said.chat_id`
 
-const quotingLettersSQL = `with quotes as (update outbox o set content = '{}', spans = '[]'
+const emptyQuotingOutboxSQL = `with quotes as (update outbox o set content = '{}', spans = '[]'
 		where o.about && @messages::bigint[] and o.about <> '{}' and o.content <> '{}' returning o.id),
 	files as (delete from outbox_files where outbox_id in (select id from quotes))
 	select id from quotes`
 
-// restingSQL empties the outbox messages that may hold words of the messages, quoted or not. They stay in their rooms. With @spared, those
+// emptyRestingOutboxSQL empties the outbox messages that may hold words of the messages, quoted or not. They stay in their rooms. With @spared, those
 // that are still queued are sent and emptied then.
-const restingSQL = `with resting as (update outbox o set content = '{}', spans = '[]'
+const emptyRestingOutboxSQL = `with resting as (update outbox o set content = '{}', spans = '[]'
 		where o.rests_on && (@messages::bigint[] || array(select message_id from tasks where id = any (@tasks) and message_id is not null))
 			and o.rests_on <> '{}' and o.content <> '{}' and (o.state <> 'queued' or not @spared) returning o.id),
 	files as (delete from outbox_files where outbox_id in (select id from resting))
@@ -124,7 +124,7 @@ const dropJobsSQL = `with waiting as (update river.river_job set errors = null w
 	over as (delete from river.river_job where id = any ($1) and finalized_at is not null returning id)
 	select id from waiting union all select id from over`
 
-// dropErrorsSQL deletes the errors of jobs, which may quote what a job worked on, but for the jobs of other contacts' chats.
+// dropErrorsSQL deletes the errors of jobs, which may quote what a job worked on. Jobs of other contacts' chats keep theirs.
 const dropErrorsSQL = `update river.river_job j set errors = null where j.errors is not null and not exists (
 	select from chats c where c.kind <> 'admin' and c.id <> all (@chats) and c.id not in (select chat_id from messages where id = any (@messages))
 		and c.id = coalesce((j.args->>'chat')::bigint, (select chat_id from messages where id = (j.args->>'message')::bigint),
@@ -138,7 +138,7 @@ func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCo
 	letters, err := row.All[struct {
 		ID    uuid.UUID
 		Admin bool
-	}](ctx, tx, "letters", ownLettersSQL, pgx.NamedArgs{"letters": d.OutboxMessages, "messages": row.EmptyIfNil(d.Messages)})
+	}](ctx, tx, "letters", emptyOwnOutboxSQL, pgx.NamedArgs{"letters": d.OutboxMessages, "messages": row.EmptyIfNil(d.Messages)})
 	if err != nil {
 		return DeletionCounts{}, err
 	}
@@ -182,7 +182,7 @@ func forget(ctx context.Context, tx Tx, d DeletionSet, e end) (DeletionCounts, e
 		return f, err
 	}
 	d.Tasks = unique(slices.Concat(d.Tasks, answering))
-	scope, err := scopeOfDoomed(ctx, tx, d)
+	scope, err := deletionScope(ctx, tx, d)
 	if err != nil {
 		return f, err
 	}
@@ -219,19 +219,19 @@ func forget(ctx context.Context, tx Tx, d DeletionSet, e end) (DeletionCounts, e
 		}
 	}
 	f.Notes, f.Commitments, f.Passages = learned.Notes, learned.Promises, learned.passages
-	f.Retract, err = row.Values[uuid.UUID](ctx, tx, "quotes", quotingLettersSQL, pgx.NamedArgs{"messages": messages})
+	f.Retract, err = row.Values[uuid.UUID](ctx, tx, "quotes", emptyQuotingOutboxSQL, pgx.NamedArgs{"messages": messages})
 	if err != nil {
 		return f, err
 	}
-	resting, err := row.Value[int](ctx, tx, "what rests on messages", restingSQL, pgx.NamedArgs{"messages": messages, "tasks": row.EmptyIfNil(d.Tasks), "spared": e.sql == emptySQL})
+	resting, err := row.Value[int](ctx, tx, "what rests on messages", emptyRestingOutboxSQL, pgx.NamedArgs{"messages": messages, "tasks": row.EmptyIfNil(d.Tasks), "spared": e.sql == emptySQL})
 	f.OutboxMessages = len(f.Retract) + resting
 	return f, err
 }
 
-// scopeOfDoomed is what must be written to forget: what belongs to the chats, and the owner's only if it is about his room.
-func scopeOfDoomed(ctx context.Context, db DB, d DeletionSet) (policy.Scope, error) {
+// deletionScope is what must be written to forget: what belongs to the chats, and the owner's only if it is about his room.
+func deletionScope(ctx context.Context, db DB, d DeletionSet) (policy.Scope, error) {
 	type in struct {
-		Chat ChatID
+		ID   ChatID
 		Kind policy.Kind
 	}
 	chats, err := row.All[in](ctx, db, "chats", chatsOfMessagesSQL, row.EmptyIfNil(d.Messages), row.EmptyIfNil(d.Chats))
@@ -245,7 +245,7 @@ func scopeOfDoomed(ctx context.Context, db DB, d DeletionSet) (policy.Scope, err
 			owners = true
 			continue
 		}
-		ids = append(ids, c.Chat)
+		ids = append(ids, c.ID)
 	}
 	if owners {
 		return policy.OwnerScope(ids...), nil
@@ -276,6 +276,9 @@ func RedactMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, at
 	switch {
 	case err == nil:
 		d.Messages = []MessageID{message}
+		if err := row.Exec(ctx, tx, "take an approval back", takeBackSQL, message, takenBackWhy); err != nil {
+			return nil, err
+		}
 	case !errors.Is(err, ErrNotFound):
 		return nil, err
 	}

@@ -37,21 +37,21 @@ type Forgetting struct {
 	DoneAt    *time.Time
 }
 
-const insertForgettingSQL = "insert into forgettings (kind, doomed, command) values ($1, $2, $3) returning id"
+const insertForgettingSQL = "insert into forgettings (kind, remaining, command) values ($1, $2, $3) returning id"
 
 // InsertForgetting stores a forgetting and returns its id.
 func InsertForgetting(ctx context.Context, tx Tx, f Forgetting) (ForgettingID, error) {
 	return row.Value[ForgettingID](ctx, tx, "new forgetting", insertForgettingSQL, f.Kind, f.Remaining, f.Command)
 }
 
-const holdForgettingSQL = "select id, kind, doomed, command, counts, created_at, done_at from forgettings where id = $1 for update"
+const lockForgettingSQL = "select id, kind, remaining, command, counts, created_at, done_at from forgettings where id = $1 for update"
 
 // LockForgetting returns a forgetting, locked until the end of the transaction.
 func LockForgetting(ctx context.Context, tx Tx, forgetting ForgettingID) (Forgetting, error) {
-	return row.One[Forgetting](ctx, tx, "forgetting", holdForgettingSQL, forgetting)
+	return row.One[Forgetting](ctx, tx, "forgetting", lockForgettingSQL, forgetting)
 }
 
-const updateForgettingSQL = "update forgettings set doomed = $2, counts = $3, done_at = $4 where id = $1"
+const updateForgettingSQL = "update forgettings set remaining = $2, counts = $3, done_at = $4 where id = $1"
 
 // UpdateForgetting stores the progress of a forgetting.
 func UpdateForgetting(ctx context.Context, tx Tx, f Forgetting) error {
@@ -61,8 +61,7 @@ func UpdateForgetting(ctx context.Context, tx Tx, f Forgetting) error {
 // forgetSamplesSQL samples what the planner needs: words and names. Columns with texts are not sampled at all.
 const forgetSamplesSQL = "analyze chats, messages, message_index, message_terms, documents, chunks, chunk_index, term_stats, river.river_job"
 
-// ResamplePlanner updates the planner's statistics, so that they hold no sample of what was deleted. Those of a table that is empty now
-// are kept.
+// ResamplePlanner updates the planner's statistics, so that they contain no sample of deleted text. Statistics of an empty table are kept.
 func ResamplePlanner(ctx context.Context, tx Tx) error {
 	return row.Exec(ctx, tx, "forget samples", forgetSamplesSQL)
 }
@@ -93,7 +92,7 @@ const (
 			or exists (select from task_steps s where s.task_id = t.id and concat_ws(' ', s.arguments, s.text, s.for_user, s.calls, s.passages, s.ref, s.handover) ~ all (@like)))
 		order by 1 desc limit @limit`
 
-	lettersOnSQL = `select o.id from outbox o where concat_ws(' ', o.content, o.spans, o.error) ~ all (@like) order by o.seq desc limit @limit`
+	outboxOnSQL = `select o.id from outbox o where concat_ws(' ', o.content, o.spans, o.error) ~ all (@like) order by o.seq desc limit @limit`
 
 	schedulesOnSQL = `select s.id from schedules s where s.created_by <> '' and (s.body ~ all (@like)
 		or exists (select from schedule_runs r where r.schedule_id = s.id and r.note ~ all (@like))) order by 1 desc limit @limit`
@@ -117,7 +116,7 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (TopicRow
 	}
 	like := make([]string, len(topic.Words))
 	for i, w := range topic.Words {
-		like[i] = inAnyCase(w)
+		like[i] = caseInsensitivePattern(w)
 	}
 	args := pgx.NamedArgs{"like": like, "text": topic.Text, "limit": limit}
 	err := s.ReadAll(ctx, func(tx Tx) (err error) {
@@ -126,12 +125,12 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (TopicRow
 			findRows(ctx, tx, &d.Messages, messagesOnSQL, args), findRows(ctx, tx, &d.Tasks, tasksOnSQL, args),
 			findRows(ctx, tx, &d.Schedules, schedulesOnSQL, args), findRows(ctx, tx, &d.Jobs, jobsOnSQL, args),
 			findRows(ctx, tx, &d.Dialogs, questionsOnSQL, args), findRows(ctx, tx, &d.Summaries, summariesOnSQL, args),
-			findRows(ctx, tx, &d.OutboxMessages, lettersOnSQL, args), findRows(ctx, tx, &h.Documents, documentsOnSQL, args),
+			findRows(ctx, tx, &d.OutboxMessages, outboxOnSQL, args), findRows(ctx, tx, &h.Documents, documentsOnSQL, args),
 		)
 		if err != nil {
 			return err
 		}
-		notes, err := row.All[notedFrom](ctx, tx, "notes about a topic", notesOnSQL, args)
+		notes, err := row.All[sourcedNote](ctx, tx, "notes about a topic", notesOnSQL, args)
 		d.takeNotes(notes)
 		return err
 	})
@@ -144,16 +143,16 @@ func findRows[ID any](ctx context.Context, tx Tx, ids *[]ID, sql string, args pg
 	return err
 }
 
-// notedFrom is a note with the chat and the messages that it was learned from.
-type notedFrom struct {
+// sourcedNote is a note with the chat and the messages that it was learned from.
+type sourcedNote struct {
 	ID      NoteID
 	ChatID  ChatID
 	Sources []MessageID
 }
 
-// inAnyCase returns a regular expression that matches a text in small or capital letters of any language. Most databases know only the
+// caseInsensitivePattern returns a regular expression that matches a text in small or capital letters of any language. Most databases know only the
 // English ones.
-func inAnyCase(text string) string {
+func caseInsensitivePattern(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch small, capital := unicode.ToLower(r), unicode.ToUpper(r); {
@@ -169,7 +168,7 @@ func inAnyCase(text string) string {
 }
 
 // takeNotes adds notes with the messages that they were learned from, so that they are not learned again.
-func (d *DeletionSet) takeNotes(notes []notedFrom) {
+func (d *DeletionSet) takeNotes(notes []sourcedNote) {
 	for _, n := range notes {
 		d.Notes, d.Chats = append(d.Notes, n.ID), append(d.Chats, n.ChatID)
 		d.Messages = append(d.Messages, n.Sources...)
@@ -177,22 +176,22 @@ func (d *DeletionSet) takeNotes(notes []notedFrom) {
 	d.Messages, d.Chats = unique(d.Messages), unique(d.Chats)
 }
 
-const noteFromSQL = "select n.id, n.chat_id, n.sources from notes n where n.id = $1"
+const findNoteSQL = "select n.id, n.chat_id, n.sources from notes n where n.id = $1"
 
 // FindNote returns one note with the messages that it was learned from, or ErrNotFound.
 func (s *Store) FindNote(ctx context.Context, note NoteID) (DeletionSet, error) {
 	var d DeletionSet
 	err := s.ReadAll(ctx, func(tx Tx) error {
-		n, err := row.One[notedFrom](ctx, tx, "note", noteFromSQL, note)
+		n, err := row.One[sourcedNote](ctx, tx, "note", findNoteSQL, note)
 		if err == nil {
-			d.takeNotes([]notedFrom{n})
+			d.takeNotes([]sourcedNote{n})
 		}
 		return err
 	})
 	return d, err
 }
 
-const doomedOfChatSQL = "select id from messages where chat_id = $1 and id <= $2 order by id limit $3 for update"
+const messagesToDeleteSQL = "select id from messages where chat_id = $1 and id <= $2 order by id limit $3 for update"
 
 const restOfChatSQL = `with promises as (delete from commitments where chat_id = @chat and created_at <= @at returning 1),
 	tasks as (delete from tasks where chat_id = @chat and created_at <= @at returning forgotten),
@@ -200,6 +199,7 @@ const restOfChatSQL = `with promises as (delete from commitments where chat_id =
 	files as (delete from outbox_files where outbox_id in (select id from letters)),
 	asked as (delete from dialogs where chat_id = @chat and created_at <= @at),
 	waits as (delete from escalations where chat_id = @chat and opened_at <= @at),
+	holds as (delete from model_holds where @erase and (chat_id = @chat or sender in (select contact from chats where id = @chat and contact <> ''))),
 	reminders as (delete from schedules where @erase and chat_id = @chat and created_by <> '' returning 1),
 	summaries as (delete from chat_summaries where chat_id = @chat and created_at <= @at returning 1),
 	memory as (delete from chat_memory m where chat_id = @chat and not exists (select from messages x where x.chat_id = @chat and x.id > @until))
@@ -215,7 +215,7 @@ func ForgetChatStep(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit i
 	if f.Kind == ForgetErase { // also what arrived while the chat was being turned off
 		until, at = math.MaxInt64, at.AddDate(100, 0, 0)
 	}
-	messages, err := row.Values[MessageID](ctx, tx, "messages to forget", doomedOfChatSQL, chat.ID, until, limit)
+	messages, err := row.Values[MessageID](ctx, tx, "messages to forget", messagesToDeleteSQL, chat.ID, until, limit)
 	if err != nil {
 		return gone, false, err
 	}
@@ -270,11 +270,11 @@ func unique[ID comparable](ids []ID) []ID {
 	return out
 }
 
-const messageAnywhereSQL = "select " + messageColumns + " from messages m where m.event_id = $1"
+const messageByEventInAnyChatSQL = "select " + messageColumns + " from messages m where m.event_id = $1"
 
 // MessageByEventInAnyChat returns the message of an event, in whichever chat it is, or ErrNotFound.
 func MessageByEventInAnyChat(ctx context.Context, db DB, event id.EventID) (Message, error) {
-	return oneMessage(ctx, db, messageAnywhereSQL, event)
+	return oneMessage(ctx, db, messageByEventInAnyChatSQL, event)
 }
 
 const allChatsSQL = "select id from chats order by kind = 'admin', id"

@@ -12,21 +12,21 @@ import (
 	"multis/store/row"
 )
 
-// MatterKind is the kind of a matter.
-type MatterKind string
+// FindingKind is the kind of a finding.
+type FindingKind string
 
-// The kinds of matters.
+// The kinds of findings.
 const (
-	MatterUnanswered MatterKind = "unanswered" // a contact wrote, and nobody has written since
-	MatterEscalation MatterKind = "escalation" // a chat waits for a person
-	MatterDue        MatterKind = "due"        // a commitment is overdue
-	MatterTask       MatterKind = "task"       // a task makes no progress, or failed
+	FindingUnanswered FindingKind = "unanswered" // a contact wrote, and nobody has written since
+	FindingEscalation FindingKind = "escalation" // a chat waits for a person
+	FindingDue        FindingKind = "due"        // a commitment is overdue
+	FindingTask       FindingKind = "task"       // a task makes no progress, or failed
 )
 
-// Matter is something that may need the owner. Its key identifies it between checks.
-type Matter struct {
+// Finding is something that may need the owner. Its key identifies it between checks.
+type Finding struct {
 	Key     string
-	Kind    MatterKind
+	Kind    FindingKind
 	Ref     int64 // the message, escalation, commitment or task
 	ChatID  ChatID
 	Message MessageID // the message; zero for a task, or if it was deleted
@@ -36,17 +36,17 @@ type Matter struct {
 	RestsOn []MessageID // further messages whose words may be in Text
 }
 
-// MatterFilter selects matters.
-type MatterFilter struct {
+// FindingFilter selects findings.
+type FindingFilter struct {
 	Agent string
-	// A matter waits since WaitingSince or earlier, and since NotBefore or later. A contact who keeps writing without an answer is one
-	// matter, and a new one if the owner was told before Again.
+	// A finding waits since WaitingSince or earlier, and since NotBefore or later. A contact who keeps writing without an answer is one
+	// finding, and a new one if the owner was told before Again.
 	WaitingSince, NotBefore, Again time.Time
 	// Tasks includes tasks.
 	Tasks bool
 }
 
-const mattersSQL = `with found as (
+const newFindingsSQL = `with found as (
 	select 'unanswered' as kind, m.id as ref, m.chat_id, m.id as message, m.event_id, m.ts as at, m.body as text, '{}'::bigint[] as rests_on
 		from chats c cross join lateral (select * from messages m where m.chat_id = c.id and (m.kind <> 'reaction' or m.author <> 'contact')
 			and m.redacted_at is null and not (` + greetingSQL + `) order by m.ts desc, m.id desc limit 1) m
@@ -64,13 +64,13 @@ const mattersSQL = `with found as (
 	select 'task', t.id, t.chat_id, 0, '', coalesce(t.finished_at, t.started_at, t.created_at), t.input, t.about from tasks t
 		where @tasks and t.kind = any (@kinds) and not t.forgotten and coalesce(t.finished_at, t.started_at, t.created_at) between @oldest and @waits
 			and t.state not in ('completed', 'killed'))
-	select f.kind || ':' || f.ref, f.kind, f.ref, f.chat_id, f.message, f.event_id, f.at, f.text, f.rests_on from found f
+	select f.kind || ':' || f.ref as key, f.kind, f.ref, f.chat_id, f.message, f.event_id, f.at, f.text, f.rests_on from found f
 	where not exists (select from heartbeat_matters h where (h.agent = @agent or h.told) and h.matter = f.kind || ':' || f.ref)
 	order by f.at desc limit 50`
 
-// NewMatters returns the matters that were not judged yet, the newest first.
-func NewMatters(ctx context.Context, db DB, l MatterFilter) ([]Matter, error) {
-	return row.All[Matter](ctx, db, "matters", mattersSQL, pgx.NamedArgs{
+// NewFindings returns the findings that were not judged yet, the newest first.
+func NewFindings(ctx context.Context, db DB, l FindingFilter) ([]Finding, error) {
+	return row.All[Finding](ctx, db, "matters", newFindingsSQL, pgx.NamedArgs{
 		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.Again, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
 	})
 }
@@ -84,10 +84,10 @@ func Unanswered(ctx context.Context, db DB, chat ChatID, oldest time.Time) ([]Me
 	return collectMessages(ctx, db, unansweredSQL, pgx.NamedArgs{"chat": chat, "oldest": oldest})
 }
 
-const judgedSQL = `insert into heartbeat_matters (agent, matter, chat_id, told, seen_at) values (@agent, @matter, nullif(@chat::bigint, 0), @told, @at)
+const recordJudgementSQL = `insert into heartbeat_matters (agent, matter, chat_id, told, seen_at) values (@agent, @matter, nullif(@chat::bigint, 0), @told, @at)
 	on conflict do nothing`
 
-// Judgement is the decision whether the owner is told of a matter.
+// Judgement is the decision whether the owner is told of a finding.
 type Judgement struct {
 	Agent, Matter string
 	ChatID        ChatID // zero for none
@@ -95,44 +95,44 @@ type Judgement struct {
 	At            time.Time
 }
 
-// RecordJudgement stores a judgement. It returns false if the agent judged the matter before, or if it is to be told and another agent
-// told it.
+// RecordJudgement stores a judgement. It returns false if the agent judged the finding before, or if the owner is to be told and another agent
+// told him.
 func RecordJudgement(ctx context.Context, tx Tx, j Judgement) (first bool, err error) {
-	tag, err := tx.Exec(ctx, judgedSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Matter, "chat": j.ChatID, "told": j.Told, "at": j.At})
+	tag, err := tx.Exec(ctx, recordJudgementSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Matter, "chat": j.ChatID, "told": j.Told, "at": j.At})
 	if err != nil {
 		return false, fmt.Errorf("note matter: %w", err)
 	}
 	return tag.RowsAffected() == 1, nil
 }
 
-const saidSinceSQL = `select exists (select from messages m join chats c on c.id = m.chat_id
+const hasMessageSinceSQL = `select exists (select from messages m join chats c on c.id = m.chat_id
 	where m.received_at > $1 and c.kind <> 'admin' and m.author in ('contact', 'owner_client', 'owner_phone'))`
 
 // HasMessageSince reports whether a person wrote in any chat since a time, the admin room excepted.
 func HasMessageSince(ctx context.Context, db DB, since time.Time) (bool, error) {
-	return row.Value[bool](ctx, db, "whether something was said", saidSinceSQL, since)
+	return row.Value[bool](ctx, db, "whether something was said", hasMessageSinceSQL, since)
 }
 
-const lastLookSQL = "select looked_at, case when day = $2::date then looks else 0 end from heartbeat_looks where agent = $1"
+const lastCheckSQL = "select checked_at, case when day = $2::date then checks else 0 end from heartbeat_checks where agent = $1"
 
 // LastCheck returns when a model last checked an agent's items, and how often on a day. It returns the zero time if never.
-func LastCheck(ctx context.Context, db DB, agent, day string) (at time.Time, looks int, err error) {
-	err = db.QueryRow(ctx, lastLookSQL, agent, day).Scan(&at, &looks)
+func LastCheck(ctx context.Context, db DB, agent, day string) (at time.Time, checks int, err error) {
+	err = db.QueryRow(ctx, lastCheckSQL, agent, day).Scan(&at, &checks)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return time.Time{}, 0, nil
 	}
 	if err != nil {
-		return time.Time{}, 0, fmt.Errorf("read last look: %w", err)
+		return time.Time{}, 0, fmt.Errorf("read the last check: %w", err)
 	}
-	return at, looks, nil
+	return at, checks, nil
 }
 
-const lookedSQL = `insert into heartbeat_looks as l (agent, day, looks, looked_at) values ($1, $2::date, 1, $3)
-	on conflict (agent) do update set looks = case when l.day = excluded.day then l.looks + 1 else 1 end, day = excluded.day, looked_at = excluded.looked_at`
+const recordCheckSQL = `insert into heartbeat_checks as c (agent, day, checks, checked_at) values ($1, $2::date, 1, $3)
+	on conflict (agent) do update set checks = case when c.day = excluded.day then c.checks + 1 else 1 end, day = excluded.day, checked_at = excluded.checked_at`
 
 // RecordCheck stores that a model checks an agent's items.
 func RecordCheck(ctx context.Context, w Writer, agent, day string, at time.Time) error {
-	return row.Exec(ctx, w, "note look", lookedSQL, agent, day, at)
+	return row.Exec(ctx, w, "record a check", recordCheckSQL, agent, day, at)
 }
 
 const dueSchedulesSQL = "select " + scheduleColumns + ` from schedules s where s.created_by <> '' and s.paused_at is null and s.next_at <= $1
@@ -143,9 +143,9 @@ func DueSchedules(ctx context.Context, db DB, until time.Time) ([]Schedule, erro
 	return row.All[Schedule](ctx, db, "schedules", dueSchedulesSQL, until)
 }
 
-const pruneMattersSQL = "with gone as (delete from heartbeat_matters where seen_at < $1 returning 1) select count(*) from gone"
+const pruneFindingsSQL = "with gone as (delete from heartbeat_matters where seen_at < $1 returning 1) select count(*) from gone"
 
-// PruneMatters deletes the judgements from before a time.
-func PruneMatters(ctx context.Context, w Writer, before time.Time) (int, error) {
-	return row.Value[int](ctx, w, "forget matters", pruneMattersSQL, before)
+// PruneFindings deletes the judgements from before a time.
+func PruneFindings(ctx context.Context, w Writer, before time.Time) (int, error) {
+	return row.Value[int](ctx, w, "forget matters", pruneFindingsSQL, before)
 }

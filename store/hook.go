@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"multis/policy"
 	"multis/store/row"
@@ -96,15 +95,7 @@ func TestHook(ctx context.Context, tx Tx, hook string) (uuid.UUID, error) {
 }
 
 func addDeliveries(ctx context.Context, tx Tx, event policy.HookEvent, ref, hook string) ([]uuid.UUID, error) {
-	rows, err := tx.Query(ctx, addDeliveriesSQL, event, ref, hook)
-	if err != nil {
-		return nil, fmt.Errorf("note event for hooks: %w", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-	if err != nil {
-		return nil, fmt.Errorf("note event for hooks: %w", err)
-	}
-	return ids, nil
+	return row.Values[uuid.UUID](ctx, tx, "deliveries to hooks", addDeliveriesSQL, event, ref, hook)
 }
 
 const deliveryColumns = "id, hook, event, ref, at, state, attempts, status, error, done_at"
@@ -123,12 +114,12 @@ func Deliveries(ctx context.Context, db DB, hook string, limit int) ([]Delivery,
 	return row.All[Delivery](ctx, db, "deliveries", deliveriesSQL, hook, limit)
 }
 
-const noteDeliverySQL = `update hook_deliveries set state = $2, attempts = attempts + $3, status = $4, error = $5,
+const recordDeliverySQL = `update hook_deliveries set state = $2, attempts = attempts + $3, status = $4, error = $5,
 	done_at = case when $2 <> 'queued' then now() end where id = $1`
 
 // RecordDelivery stores the result of an attempt, or that there will be no other.
 func RecordDelivery(ctx context.Context, tx Tx, d Delivery, attempts int) error {
-	return row.Exec(ctx, tx, "note delivery", noteDeliverySQL, d.ID, d.State, attempts, d.Status, text.Storable(d.Error))
+	return row.Exec(ctx, tx, "note delivery", recordDeliverySQL, d.ID, d.State, attempts, d.Status, text.Storable(d.Error))
 }
 
 const hookFailsSQL = "update hooks set failing_since = now() where name = $1 and failing_since is null"

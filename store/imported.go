@@ -29,10 +29,10 @@ func ImportMessage(ctx context.Context, tx Tx, m Message) (bool, error) {
 }
 
 // One note may be in two files, with different precision of its time.
-const importedNoteSQL = `select exists (select from notes n where n.role = $1 and n.body = $2
+const hasNoteSQL = `select exists (select from notes n where n.role = $1 and n.body = $2
 	and n.valid_from between $3::timestamptz - interval '1 day' and $3::timestamptz + interval '1 day')`
 
 // HasNote reports whether a note with the same words of about the same time exists, valid or not.
 func HasNote(ctx context.Context, tx Tx, n Note) (bool, error) {
-	return row.Value[bool](ctx, tx, "note", importedNoteSQL, n.Role, text.Storable(n.Body), n.ValidFrom)
+	return row.Value[bool](ctx, tx, "note", hasNoteSQL, n.Role, text.Storable(n.Body), n.ValidFrom)
 }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
 	"multis/policy"
@@ -25,11 +26,13 @@ func TestOnlyWhatIsWrittenLazilyDoesNotWaitForTheDisk(t *testing.T) {
 	_, scope := waits(reader)
 	require.NotEmpty(t, scope)
 
-	mode, _ := waits(st.Lazy())
+	mode, _ := waits(st.AsyncCommit())
 	require.Equal(t, "off", mode)
-	mode, still := waits(reader.Lazy())
+	writer, err := st.ScopedAsyncCommit(policy.ContactScope(7))
+	require.NoError(t, err)
+	mode, sameScope := waits(writer)
 	require.Equal(t, "off", mode)
-	require.Equal(t, scope, still)
+	require.Equal(t, scope, sameScope)
 
 	mode, _ = waits(reader)
 	require.Equal(t, "on", mode)
@@ -43,6 +46,24 @@ func TestOnlyWhatIsWrittenLazilyDoesNotWaitForTheDisk(t *testing.T) {
 
 	_, err = st.Pool().Exec(ctx, "create table once (n int unique deferrable initially deferred); insert into once values (1)")
 	require.NoError(t, err)
-	require.Error(t, st.Lazy().QueryRow(ctx, "insert into once values (1) returning n").Scan(new(int)), "a commit that failed")
-	require.ErrorIs(t, store.Reader{}.Lazy().QueryRow(ctx, "select 1").Scan(new(int)), policy.ErrNoScope)
+	require.Error(t, st.AsyncCommit().QueryRow(ctx, "insert into once values (1) returning n").Scan(new(int)), "a commit that failed")
+	_, err = st.ScopedAsyncCommit(policy.Scope{})
+	require.ErrorIs(t, err, policy.ErrNoScope)
+}
+
+func TestAReaderCannotWrite(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	contact, err := st.ContactReader(policy.ContactScope(7))
+	require.NoError(t, err)
+	owner, err := st.OwnerReader(policy.OwnerScope(7))
+	require.NoError(t, err)
+	for _, reader := range []store.Reader{contact, owner} {
+		err := reader.QueryRow(ctx, "insert into settings (key, value) values ('x', '1') returning 1").Scan(new(int))
+		var pg *pgconn.PgError
+		require.ErrorAs(t, err, &pg)
+		require.Contains(t, []string{"25006", "42501"}, pg.Code, "read_only_sql_transaction, or insufficient_privilege")
+	}
+	require.Zero(t, storetest.Count(t, st, "select count(*) from settings where key = 'x'"))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -18,8 +19,10 @@ const (
 	LockSync   LockClass = 1_299_542_122 // the owner's sync
 	LockRoom   LockClass = 1_299_542_124 // the description of a room; by LockNumber of its id
 	LockSetup  LockClass = 1_299_542_123 // the creation of devices and the admin room
-	// LockUnattended is for work on schedules: one at a time.
-	LockUnattended LockClass = 1_299_542_125
+	// LockScheduled is for work on schedules: one at a time.
+	LockScheduled LockClass = 1_299_542_125
+	// LockBackup is for making a backup: one at a time.
+	LockBackup LockClass = 1_299_542_126
 )
 
 // LockNumber returns the number of a lock for a name. Two names may have the same number: then they exclude each other.
@@ -60,5 +63,16 @@ func (l *Lock) Alive(ctx context.Context) bool {
 	return !l.conn.IsClosed() && l.conn.Ping(ctx) == nil
 }
 
-// Release releases the lock.
-func (l *Lock) Release(ctx context.Context) { l.conn.Close(context.WithoutCancel(ctx)) }
+// Release releases the lock. It is free when Release returns, unless the connection is broken: Postgres notices the end of a connection a little
+// later.
+func (l *Lock) Release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.conn.Exec(ctx, "select pg_advisory_unlock_all()") // if it fails, the lock ends with the connection
+	l.conn.Close(ctx)
+}
+
+// releaseTimeout bounds how long a lock is released through a connection that does not answer.
+const releaseTimeout = 5 * time.Second

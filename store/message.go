@@ -32,7 +32,7 @@ type Message struct {
 	Attachment *Attachment
 	// Parked is the ciphertext of a message whose key is missing.
 	Parked     json.RawMessage
-	At         time.Time // the event's own time
+	At         time.Time `db:"ts"` // the event's own time
 	ReceivedAt time.Time
 	EditedAt   *time.Time
 	RedactedAt *time.Time
@@ -64,12 +64,12 @@ func (a *Attachment) clean() *Attachment {
 const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind, m.body, m.relates_to, m.attachment, m.parked, m.ts, m.received_at, m.edited_at,
 	m.redacted_at, m.action, m.code, m.reason, m.answered_at, m.outbox_id, m.parked_in`
 
-const markSeenSQL = "insert into seen_events (event_id) select e from unnest($1::text[]) e order by e on conflict do nothing returning event_id"
+const markProcessedSQL = "insert into seen_events (event_id) select e from unnest($1::text[]) e order by e on conflict do nothing returning event_id"
 
 // MarkProcessed marks events as processed and returns those that were not before. Another transaction with the same events waits for this
 // one.
 func MarkProcessed(ctx context.Context, tx Tx, events []id.EventID) (map[id.EventID]bool, error) {
-	rows, err := tx.Query(ctx, markSeenSQL, events)
+	rows, err := tx.Query(ctx, markProcessedSQL, events)
 	if err != nil {
 		return nil, fmt.Errorf("mark events seen: %w", err)
 	}
@@ -123,7 +123,7 @@ func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, send
 	if err != nil {
 		return false, err
 	}
-	scope, err := scopeOfDoomed(ctx, tx, DeletionSet{Messages: []MessageID{message}})
+	scope, err := deletionScope(ctx, tx, DeletionSet{Messages: []MessageID{message}})
 	if err != nil {
 		return false, err
 	}
@@ -131,19 +131,19 @@ func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, send
 	return true, err
 }
 
-const waitingEventSQL = "select " + messageColumns + ` from messages m
+const waitingMessageOfEventSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.event_id = $2 and m.answered_at is null and m.action in ('answer', 'handoff')`
 
 // WaitingMessageOfEvent returns the message of an event if a turn has to answer it, or ErrNotFound.
 func WaitingMessageOfEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Message, error) {
-	return oneMessage(ctx, db, waitingEventSQL, chat, event)
+	return oneMessage(ctx, db, waitingMessageOfEventSQL, chat, event)
 }
 
-const readmitSQL = "update messages set action = $2, code = $3, reason = $4 where id = $1 and answered_at is null"
+const setAdmissionSQL = "update messages set action = $2, code = $3, reason = $4 where id = $1 and answered_at is null"
 
 // SetAdmission replaces the decision about a message that is not answered yet.
 func SetAdmission(ctx context.Context, tx Tx, message MessageID, d policy.Admission) error {
-	return row.Exec(ctx, tx, "judge message anew", readmitSQL, message, d.Action, d.Code, d.Why)
+	return row.Exec(ctx, tx, "judge message anew", setAdmissionSQL, message, d.Action, d.Code, d.Why)
 }
 
 const messageByIDSQL = "select " + messageColumns + " from messages m where m.id = $1"
@@ -153,19 +153,19 @@ func MessageByID(ctx context.Context, db DB, message MessageID) (Message, error)
 	return oneMessage(ctx, db, messageByIDSQL, message)
 }
 
-const waitingSQL = "select " + messageColumns + ` from messages m
+const waitingMessagesSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.answered_at is null and m.action in ('answer', 'handoff') order by m.ts, m.id limit 100`
 
 // WaitingMessages returns the messages of a chat that a turn has to answer, the oldest first.
 func WaitingMessages(ctx context.Context, db DB, chat ChatID) ([]Message, error) {
-	return collectMessages(ctx, db, waitingSQL, chat)
+	return collectMessages(ctx, db, waitingMessagesSQL, chat)
 }
 
-const holdMessagesSQL = "select " + messageColumns + " from messages m where m.id = any($1) order by m.id for update"
+const lockMessagesSQL = "select " + messageColumns + " from messages m where m.id = any($1) order by m.id for update"
 
 // LockMessages returns messages, locked until the end of the transaction.
 func LockMessages(ctx context.Context, tx Tx, messages []MessageID) ([]Message, error) {
-	return collectMessages(ctx, tx, holdMessagesSQL, messages)
+	return collectMessages(ctx, tx, lockMessagesSQL, messages)
 }
 
 // ErrChanged is returned by LockUnchanged if a message is not as it was read. The caller starts again.
@@ -192,46 +192,54 @@ func LockUnchanged(ctx context.Context, tx Tx, messages []MessageID, read []Mess
 	return now, nil
 }
 
-const settleSQL = `update messages set answered_at = now(), outbox_id = @outbox, code = @code, reason = @reason
+const markAnsweredSQL = `update messages set answered_at = now(), outbox_id = @outbox, code = @code, reason = @reason
 	where id = any(@ids) and answered_at is null`
 
 // MarkAnswered marks messages as answered, with the outbox message, or nil, and the reason. It returns the number of those that were not
 // answered before.
 func MarkAnswered(ctx context.Context, tx Tx, messages []MessageID, outbox *uuid.UUID, code policy.Code, reason string) (int64, error) {
-	tag, err := tx.Exec(ctx, settleSQL, pgx.NamedArgs{"ids": messages, "outbox": outbox, "code": code, "reason": reason})
+	tag, err := tx.Exec(ctx, markAnsweredSQL, pgx.NamedArgs{"ids": messages, "outbox": outbox, "code": code, "reason": reason})
 	if err != nil {
 		return 0, fmt.Errorf("settle messages: %w", err)
 	}
 	return tag.RowsAffected(), nil
 }
 
-const explainSQL = "select " + messageColumns + ` from messages m join chats c on c.id = m.chat_id
+const decidedMessagesSQL = "select " + messageColumns + ` from messages m join chats c on c.id = m.chat_id
 	where c.kind <> 'admin' and m.kind <> 'reaction' and m.author = 'contact' and (@chat = 0 or m.chat_id = @chat) and (@event = '' or m.event_id = @event)
 	order by m.ts desc, m.id desc limit @limit`
 
 // DecidedMessages returns the newest messages of contacts, with the decisions about them. A zero chat or an empty event means any.
 func DecidedMessages(ctx context.Context, db DB, chat ChatID, event id.EventID, limit int) ([]Message, error) {
-	return collectMessages(ctx, db, explainSQL, pgx.NamedArgs{"chat": chat, "event": event, "limit": limit})
+	return collectMessages(ctx, db, decidedMessagesSQL, pgx.NamedArgs{"chat": chat, "event": event, "limit": limit})
 }
 
-const countContactSQL = `select coalesce(sum(n) filter (where at > $3::timestamptz), 0)::int, coalesce(sum(n) filter (where at > $4::timestamptz), 0)::int from (
+const contactTextsSQL = `select body from messages where chat_id = $1 and author = 'contact' and kind <> 'reaction' and redacted_at is null and body <> ''
+	order by ts desc, id desc limit $2`
+
+// ContactTexts returns the texts of the newest messages of contacts in a chat, the newest first.
+func ContactTexts(ctx context.Context, db DB, chat ChatID, limit int) ([]string, error) {
+	return row.Values[string](ctx, db, "texts of contacts", contactTextsSQL, chat, limit)
+}
+
+const countFromSenderSQL = `select coalesce(sum(n) filter (where at > $3::timestamptz), 0)::int, coalesce(sum(n) filter (where at > $4::timestamptz), 0)::int from (
 	select 1 as n, ts as at from messages where chat_id = $1 and sender = $2 and code <> 'flood' and ts > least($3::timestamptz, $4::timestamptz)
 	union all select edits, edited_at from messages where chat_id = $1 and sender = $2 and edited_at > least($3::timestamptz, $4::timestamptz)) stored`
 
 // CountFromSender counts the messages and edits of a sender in a chat since two times. All edits of a message count as of the last one.
 func CountFromSender(ctx context.Context, db DB, chat ChatID, sender id.UserID, minute, day time.Time) (inMinute, inDay int, err error) {
-	if err := db.QueryRow(ctx, countContactSQL, chat, sender, minute, day).Scan(&inMinute, &inDay); err != nil {
+	if err := db.QueryRow(ctx, countFromSenderSQL, chat, sender, minute, day).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count messages: %w", err)
 	}
 	return inMinute, inDay, nil
 }
 
-const floodedSQL = "select coalesce((select code = 'flood' from messages where chat_id = $1 and sender = $2 order by id desc limit 1), false)"
+const isFloodingSQL = "select coalesce((select code = 'flood' from messages where chat_id = $1 and sender = $2 order by id desc limit 1), false)"
 
 // IsFlooding reports whether the last message of a sender in a chat was over the limit.
 func IsFlooding(ctx context.Context, db DB, chat ChatID, sender id.UserID) (bool, error) {
 	var yes bool
-	if err := db.QueryRow(ctx, floodedSQL, chat, sender).Scan(&yes); err != nil {
+	if err := db.QueryRow(ctx, isFloodingSQL, chat, sender).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for a flood: %w", err)
 	}
 	return yes, nil
@@ -249,19 +257,11 @@ type StaleChat struct {
 
 const takeStaleSQL = `with taken as (
 		update messages set digested_at = now() where code = 'stale' and digested_at is null returning chat_id, ts)
-	select t.chat_id, c.name, c.protocol, count(*), min(t.ts), max(t.ts) from taken t join chats c on c.id = t.chat_id group by 1, 2, 3 order by 4 desc, 2, 1`
+	select t.chat_id, c.name, c.protocol, count(*) as messages, min(t.ts) as oldest, max(t.ts) as newest from taken t join chats c on c.id = t.chat_id group by 1, 2, 3 order by 4 desc, 2, 1`
 
 // TakeStale returns the messages that arrived too late and were not reported yet, by chat, and marks them as reported.
 func TakeStale(ctx context.Context, tx Tx) ([]StaleChat, error) {
-	rows, err := tx.Query(ctx, takeStaleSQL)
-	if err != nil {
-		return nil, fmt.Errorf("collect late messages: %w", err)
-	}
-	chats, err := pgx.CollectRows(rows, pgx.RowToStructByPos[StaleChat])
-	if err != nil {
-		return nil, fmt.Errorf("collect late messages: %w", err)
-	}
-	return chats, nil
+	return row.All[StaleChat](ctx, tx, "late messages", takeStaleSQL)
 }
 
 const newestStaleSQL = "select max(received_at) from messages where code = 'stale' and digested_at is null"
@@ -283,19 +283,11 @@ func collectMessages(ctx context.Context, db DB, sql string, args ...any) ([]Mes
 	return row.All[Message](ctx, db, "messages", sql, args...)
 }
 
-const parkedSQL = "select m.id from messages m where m.parked->>'session_id' = $1 and m.redacted_at is null"
+const parkedForSessionSQL = "select m.id from messages m where m.parked->>'session_id' = $1 and m.redacted_at is null"
 
 // ParkedForSession returns the messages that wait for the key of a session.
 func ParkedForSession(ctx context.Context, db DB, session id.SessionID) ([]MessageID, error) {
-	rows, err := db.Query(ctx, parkedSQL, session)
-	if err != nil {
-		return nil, fmt.Errorf("look for encrypted messages: %w", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[MessageID])
-	if err != nil {
-		return nil, fmt.Errorf("look for encrypted messages: %w", err)
-	}
-	return ids, nil
+	return row.Values[MessageID](ctx, db, "encrypted messages", parkedForSessionSQL, session)
 }
 
 const parkedWithKeySQL = `select m.id from messages m join matrix.crypto_megolm_inbound_session k on k.session_id = m.parked->>'session_id'
@@ -306,12 +298,12 @@ func ParkedWithKey(ctx context.Context, db DB, devices []string, limit int) ([]M
 	return row.Values[MessageID](ctx, db, "encrypted messages whose key is here", parkedWithKeySQL, devices, limit)
 }
 
-const firstOfSessionSQL = `select not exists (select from messages o join messages m on m.id = $1
+const isFirstOfSessionSQL = `select not exists (select from messages o join messages m on m.id = $1
 	where o.chat_id = m.chat_id and o.id < m.id and o.parked->>'session_id' = m.parked->>'session_id')`
 
 // IsFirstOfSession reports whether no older message waits for the same key.
 func IsFirstOfSession(ctx context.Context, db DB, message MessageID) (bool, error) {
-	return row.Value[bool](ctx, db, "look for messages with the same key", firstOfSessionSQL, message)
+	return row.Value[bool](ctx, db, "look for messages with the same key", isFirstOfSessionSQL, message)
 }
 
 const parkedSessionsSQL = `select max(m.id) from messages m where m.parked is not null and m.redacted_at is null
@@ -319,18 +311,10 @@ const parkedSessionsSQL = `select max(m.id) from messages m where m.parked is no
 
 // ParkedSessions returns one message for each key that is missing, the newest keys first.
 func ParkedSessions(ctx context.Context, db DB, limit int) ([]MessageID, error) {
-	rows, err := db.Query(ctx, parkedSessionsSQL, limit)
-	if err != nil {
-		return nil, fmt.Errorf("look for keys that did not come: %w", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[MessageID])
-	if err != nil {
-		return nil, fmt.Errorf("look for keys that did not come: %w", err)
-	}
-	return ids, nil
+	return row.Values[MessageID](ctx, db, "messages without a key", parkedSessionsSQL, limit)
 }
 
-const unreadableSQL = `select distinct on (m.chat_id) m.chat_id, m.reason, count(*) over (partition by m.chat_id)
+const unreadableChatsSQL = `select distinct on (m.chat_id) m.chat_id, m.reason as why, count(*) over (partition by m.chat_id) as messages
 	from messages m join chats c on c.id = m.chat_id where m.parked is not null and c.kind <> 'admin' order by m.chat_id, m.id desc`
 
 // UnreadableChat is a chat with messages that cannot be decrypted, with the reason of the newest one.
@@ -342,34 +326,34 @@ type UnreadableChat struct {
 
 // UnreadableChats returns the chats with messages that wait for a key.
 func UnreadableChats(ctx context.Context, db DB) ([]UnreadableChat, error) {
-	return row.All[UnreadableChat](ctx, db, "unreadable chats", unreadableSQL)
+	return row.All[UnreadableChat](ctx, db, "unreadable chats", unreadableChatsSQL)
 }
 
-const takeParkedSQL = "delete from messages where id = $1 and parked is not null and redacted_at is null"
+const deleteParkedSQL = "delete from messages where id = $1 and parked is not null and redacted_at is null"
 
 // DeleteParked deletes the row of an encrypted message, so that the decrypted one can be stored. It returns false if that was done before.
 func DeleteParked(ctx context.Context, tx Tx, message MessageID) (bool, error) {
-	tag, err := tx.Exec(ctx, takeParkedSQL, message)
+	tag, err := tx.Exec(ctx, deleteParkedSQL, message)
 	if err != nil {
 		return false, fmt.Errorf("take encrypted message: %w", err)
 	}
 	return tag.RowsAffected() == 1, nil
 }
 
-const explainParkedSQL = "update messages set reason = $2 where id = $1 and parked is not null"
+const setParkedReasonSQL = "update messages set reason = $2 where id = $1 and parked is not null"
 
 // SetParkedReason stores why a message cannot be decrypted.
 func SetParkedReason(ctx context.Context, tx Tx, message MessageID, why string) error {
-	return row.Exec(ctx, tx, "explain encrypted message", explainParkedSQL, message, why)
+	return row.Exec(ctx, tx, "explain encrypted message", setParkedReasonSQL, message, why)
 }
 
-const unindexedSQL = "select " + messageColumns + ` from messages m where m.id in (select id from messages where unindexed order by id limit $1)
+const unindexedMessagesSQL = "select " + messageColumns + ` from messages m where m.id in (select id from messages where unindexed order by id limit $1)
 	order by m.id for update of m skip locked`
 
 // UnindexedMessages returns up to limit messages that are not in the message index as they are now, the oldest first, locked until the end
 // of the transaction.
 func UnindexedMessages(ctx context.Context, tx Tx, limit int) ([]Message, error) {
-	return collectMessages(ctx, tx, unindexedSQL, limit)
+	return collectMessages(ctx, tx, unindexedMessagesSQL, limit)
 }
 
 const hasUnindexedSQL = "select exists (select from messages where unindexed)"

@@ -39,11 +39,11 @@ type Note struct {
 	ID      NoteID
 	Role    policy.Role
 	ChatID  ChatID
-	Section *SectionID // the capture; nil for a note written by hand
+	Section *SectionID `db:"section_id"` // the capture; nil for a note written by hand
 	Kind    NoteKind
 	Subject string // folded; empty if it cannot change
 	Body    string
-	Was     string      // the text that it replaced
+	Was     string      // the former text, which this note replaced
 	Sources []MessageID // the messages it was learned from
 	// ValidFrom and ValidTo are when it was true. A nil ValidTo means that it still is.
 	ValidFrom    time.Time
@@ -129,7 +129,7 @@ func PruneNotes(ctx context.Context, tx Tx, role policy.Role, keep int) error {
 	return row.Exec(ctx, tx, "prune notes", pruneNotesSQL, role, keep)
 }
 
-const messagesBehindSQL = `select d.id, m from documents d join notes n on n.section_id = substring(d.origin from '^memory:section:(\d+)$')::bigint, unnest(n.sources) m where d.id = any ($1)
+const messagesBehindSQL = `select d.id as document, m as message from documents d join notes n on n.section_id = substring(d.origin from '^memory:section:(\d+)$')::bigint, unnest(n.sources) m where d.id = any ($1)
 	union select d.id, m from documents d join notes n on n.section_id is null and n.id = substring(d.origin from '^memory:note:(\d+)$')::bigint, unnest(n.sources) m where d.id = any ($1)`
 
 // MessagesBehind returns the messages that the notes in documents were learned from, by document.

@@ -20,16 +20,18 @@ type OutboxState string
 
 // The states of an outbox message. Dropped means that the gate or the owner refused it, failed that the network did.
 const (
-	OutboxDraft     OutboxState = "held"
+	OutboxDraft     OutboxState = "draft"
 	OutboxQueued    OutboxState = "queued"
 	OutboxSent      OutboxState = "sent"
 	OutboxDelivered OutboxState = "delivered"
 	OutboxFailed    OutboxState = "failed"
 	OutboxDropped   OutboxState = "dropped"
+	// OutboxShadow is shown to the owner and never sent. The database lets no row enter or leave the state.
+	OutboxShadow OutboxState = "shadow"
 )
 
-// Span is a quote that a reply rests on: Quote is in the text that Ref refers to, word for word.
-type Span struct {
+// Citation is a quote that a reply rests on: Quote is in the text that Ref refers to, word for word.
+type Citation struct {
 	Ref    Ref    `json:"ref"`
 	Source string `json:"source"` // as shown to the reader: file, section, lines
 	Quote  string `json:"quote"`
@@ -46,7 +48,7 @@ type OutboxMessage struct {
 	Content   json.RawMessage
 	Code      policy.Code
 	Reason    string
-	Spans     []Span
+	Citations []Citation `db:"spans"`
 	// Addressed is true if the assistant was called by name, which allows an answer in a personal chat.
 	Addressed bool
 	// About are the messages that it quotes.
@@ -71,18 +73,18 @@ type OutboxMessage struct {
 const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.about, o.state, o.room_id,
 	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.rests_on, o.replaces, o.task_id`
 
-const insertOutSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, replaces, state, part_of, task_id)
+const insertOutboxMessageSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, replaces, state, part_of, task_id)
 	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @rests, @replaces, @state, @part, @task)`
 
 // InsertOutboxMessage stores an outbox message with the gate's decision.
 func InsertOutboxMessage(ctx context.Context, tx Tx, o OutboxMessage) error {
-	spans, err := json.Marshal(o.Spans)
-	if err != nil || o.Spans == nil {
-		spans = []byte("[]")
+	citations, err := json.Marshal(o.Citations)
+	if err != nil || o.Citations == nil {
+		citations = []byte("[]")
 	}
-	return row.Exec(ctx, tx, "write outbox", insertOutSQL, pgx.NamedArgs{
+	return row.Exec(ctx, tx, "write outbox", insertOutboxMessageSQL, pgx.NamedArgs{
 		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
-		"reason": o.Reason, "spans": spans, "addressed": o.Addressed, "about": row.EmptyIfNil(o.About), "rests": row.EmptyIfNil(o.RestsOn), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID,
+		"reason": o.Reason, "spans": citations, "addressed": o.Addressed, "about": row.EmptyIfNil(o.About), "rests": row.EmptyIfNil(o.RestsOn), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID,
 	})
 }
 
@@ -98,14 +100,14 @@ func LockOutboxMessage(ctx context.Context, tx Tx, out uuid.UUID) (OutboxMessage
 	return oneOut(ctx, tx, outByIDSQL+" for update", out)
 }
 
-const outByEventSQL = "select " + outColumns + " from outbox o where o.event_id = $1"
+const outboxMessageByEventSQL = "select " + outColumns + " from outbox o where o.event_id = $1"
 
 // OutboxMessageByEvent returns the outbox message that was sent as an event, or ErrNotFound.
 func OutboxMessageByEvent(ctx context.Context, db DB, event id.EventID) (OutboxMessage, error) {
-	return oneOut(ctx, db, outByEventSQL, event)
+	return oneOut(ctx, db, outboxMessageByEventSQL, event)
 }
 
-const emptyAnswersSQL = `with answers as (update outbox o set content = '{}', spans = '[]'
+const eraseAnswersSQL = `with answers as (update outbox o set content = '{}', spans = '[]'
 		from messages m where m.chat_id = $1 and m.event_id = $2 and m.author = 'contact' and o.chat_id = m.chat_id and o.send_as = 'owner'
 			and m.outbox_id in (o.id, o.part_of) and o.content <> '{}'
 			and not exists (select from messages x where x.outbox_id = m.outbox_id and x.id <> m.id and x.redacted_at is null) returning o.id),
@@ -115,15 +117,18 @@ const emptyAnswersSQL = `with answers as (update outbox o set content = '{}', sp
 // EraseAnswers empties the answers to a message that was deleted, unless they answer other messages too. It returns them, to be deleted
 // from the room. One that is still queued is dropped when it is to be sent.
 func EraseAnswers(ctx context.Context, tx Tx, chat ChatID, event id.EventID) ([]uuid.UUID, error) {
-	return row.Values[uuid.UUID](ctx, tx, "answers to a deleted message", emptyAnswersSQL, chat, event)
+	return row.Values[uuid.UUID](ctx, tx, "answers to a deleted message", eraseAnswersSQL, chat, event)
 }
 
-const readdressOutSQL = "update outbox set chat_id = $2, content = $3, replaces = '', seq = default where id = $1 and state = 'queued'"
+const moveToChatSQL = "update outbox set chat_id = $2, content = $3, replaces = '', seq = default where id = $1 and state = 'queued'"
 
 // MoveToChat moves a queued message to another chat, behind the messages that are queued there.
 func MoveToChat(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, content json.RawMessage) error {
-	return row.Exec(ctx, tx, "readdress outbox", readdressOutSQL, out, chat, content)
+	return row.Exec(ctx, tx, "readdress outbox", moveToChatSQL, out, chat, content)
 }
+
+// IsFirst reports whether the row is the first one of its message.
+func (o OutboxMessage) IsFirst() bool { return o.PartOf == nil || *o.PartOf == o.ID }
 
 // IsErased reports whether the content was deleted.
 func (o OutboxMessage) IsErased() bool { return string(o.Content) == "{}" }
@@ -197,55 +202,56 @@ func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room 
 	return row.Exec(ctx, tx, "drop file that was sent", dropFileSQL, out)
 }
 
-const dropSQL = `with dropped as (update outbox set state = 'dropped', code = $2, reason = $3
-		where (id = $1 or (part_of = $1 and state = 'held')) and state in ('queued', 'held') returning id)
+const markDroppedSQL = `with dropped as (update outbox set state = 'dropped', code = $2, reason = $3
+		where (id = $1 or (part_of = $1 and state = 'draft')) and state in ('queued', 'draft') returning id)
 	delete from outbox_files where outbox_id in (select id from dropped)`
 
 // MarkDropped drops a queued message, or a draft with all its rows, and stores why.
 func MarkDropped(ctx context.Context, tx Tx, out uuid.UUID, code policy.Code, reason string) error {
-	return row.Exec(ctx, tx, "drop outgoing event", dropSQL, out, code, reason)
+	return row.Exec(ctx, tx, "drop outgoing event", markDroppedSQL, out, code, reason)
 }
 
-const failSQL = `with failed as (update outbox set state = 'failed', error = $2 where id = $1 and state in ('queued', 'sent') returning id),
+const markFailedSQL = `with failed as (update outbox set state = 'failed', error = $2 where id = $1 and state in ('queued', 'sent') returning id),
 	files as (delete from outbox_files where outbox_id in (select id from failed))
 	select from failed`
 
 // MarkFailed stores that a message was not delivered. It returns false if its delivery was decided before.
 func MarkFailed(ctx context.Context, tx Tx, out uuid.UUID, why string) (bool, error) {
-	tag, err := tx.Exec(ctx, failSQL, out, text.Storable(why))
+	tag, err := tx.Exec(ctx, markFailedSQL, out, text.Storable(why))
 	if err != nil {
 		return false, fmt.Errorf("mark failed: %w", err)
 	}
 	return tag.RowsAffected() == 1, nil
 }
 
-const deliverSQL = "update outbox set state = 'delivered', error = '', delivered_at = $2 where id = $1 and state in ('queued', 'sent', 'failed')"
+const markDeliveredSQL = "update outbox set state = 'delivered', error = '', delivered_at = $2 where id = $1 and state in ('queued', 'sent', 'failed')"
 
 // MarkDelivered stores that the network has accepted a message.
 func MarkDelivered(ctx context.Context, tx Tx, out uuid.UUID, at time.Time) error {
-	return row.Exec(ctx, tx, "mark delivered", deliverSQL, out, at)
+	return row.Exec(ctx, tx, "mark delivered", markDeliveredSQL, out, at)
 }
 
-const countOutColumns = `count(distinct coalesce(part_of, id)) filter (where created_at > $2), count(distinct coalesce(part_of, id)) filter (where created_at > $3)
+const countOutColumns = `count(distinct coalesce(part_of, id)) filter (where created_at > $2) as minute,
+	count(distinct coalesce(part_of, id)) filter (where created_at > $3) as day
 	from outbox where chat_id = $1 and send_as = 'owner' and state <> 'dropped' and created_at > least($2, $3)
 		and id <> $4 and coalesce(part_of <> (select part_of from outbox where id = $4), true)`
 
-const countOutSQL = "select " + countOutColumns
+const countSentSQL = "select " + countOutColumns
 
 // CountSent counts the messages that were sent to a chat since two times, without one of them. A message in parts counts once.
 func CountSent(ctx context.Context, db DB, chat ChatID, minute, day time.Time, except uuid.UUID) (inMinute, inDay int, err error) {
-	if err := db.QueryRow(ctx, countOutSQL, chat, minute, day, except).Scan(&inMinute, &inDay); err != nil {
+	if err := db.QueryRow(ctx, countSentSQL, chat, minute, day, except).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count sent events: %w", err)
 	}
 	return inMinute, inDay, nil
 }
 
-const greetedSQL = "select exists (select from outbox where chat_id = $1 and purpose = $2 and created_at > $3 and state <> 'dropped')"
+const sentSinceSQL = "select exists (select from outbox where chat_id = $1 and purpose = $2 and created_at > $3 and state <> 'dropped')"
 
 // SentSince reports whether a message with a purpose was sent to a chat since a time.
 func SentSince(ctx context.Context, db DB, chat ChatID, purpose policy.Purpose, since time.Time) (bool, error) {
 	var yes bool
-	if err := db.QueryRow(ctx, greetedSQL, chat, purpose, since).Scan(&yes); err != nil {
+	if err := db.QueryRow(ctx, sentSinceSQL, chat, purpose, since).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for sent events: %w", err)
 	}
 	return yes, nil
@@ -255,7 +261,7 @@ func oneOut(ctx context.Context, db DB, sql string, args ...any) (OutboxMessage,
 	return row.One[OutboxMessage](ctx, db, "outbox", sql, args...)
 }
 
-const unfinishedSQL = `select exists (select from messages where chat_id = $1 and answered_at is null and action = 'command')
+const hasUnfinishedWorkSQL = `select exists (select from messages where chat_id = $1 and answered_at is null and action = 'command')
 	or exists (select from outbox where chat_id = $1 and state = 'queued')
 	or exists (select from river.river_job where kind in ('index', 'export', 'forget') and state in ('available', 'running', 'retryable', 'scheduled'))
 	or ($2 and exists (select from river.river_job where kind in ('ask', 'task', 'child', 'run', 'approval', 'draft', 'hook') and state in ('available', 'running')))`
@@ -264,7 +270,7 @@ const unfinishedSQL = `select exists (select from messages where chat_id = $1 an
 // deleted. With tasks it includes running tasks and schedules.
 func HasUnfinishedWork(ctx context.Context, db DB, chat ChatID, tasks bool) (bool, error) {
 	var open bool
-	if err := db.QueryRow(ctx, unfinishedSQL, chat, tasks).Scan(&open); err != nil {
+	if err := db.QueryRow(ctx, hasUnfinishedWorkSQL, chat, tasks).Scan(&open); err != nil {
 		return false, fmt.Errorf("look for unfinished work: %w", err)
 	}
 	return open, nil

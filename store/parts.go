@@ -9,19 +9,19 @@ import (
 	"multis/store/row"
 )
 
-const addFileSQL = "insert into outbox_files (outbox_id, data) values ($1, $2)"
+const addOutboxFileSQL = "insert into outbox_files (outbox_id, data) values ($1, $2)"
 
 // AddOutboxFile stores the file of an outbox message until it is sent.
 func AddOutboxFile(ctx context.Context, tx Tx, out uuid.UUID, data []byte) error {
-	return row.Exec(ctx, tx, "keep a file to send", addFileSQL, out, data)
+	return row.Exec(ctx, tx, "keep a file to send", addOutboxFileSQL, out, data)
 }
 
-const outFileSQL = "select data from outbox_files where outbox_id = $1"
+const outboxFileSQL = "select data from outbox_files where outbox_id = $1"
 
 // OutboxFile returns the file of an outbox message, or ErrNotFound.
 func OutboxFile(ctx context.Context, db DB, out uuid.UUID) ([]byte, error) {
 	var data []byte
-	if err := db.QueryRow(ctx, outFileSQL, out).Scan(&data); err != nil {
+	if err := db.QueryRow(ctx, outboxFileSQL, out).Scan(&data); err != nil {
 		return nil, fmt.Errorf("read a file to send: %w", row.NotFound(err))
 	}
 	return data, nil
@@ -29,7 +29,7 @@ func OutboxFile(ctx context.Context, db DB, out uuid.UUID) ([]byte, error) {
 
 const dropFileSQL = "delete from outbox_files where outbox_id = $1"
 
-const brokenPartsSQL = "select exists (select from outbox where part_of = $1 and seq < $2 and state in ('dropped', 'failed'))"
+const hasBrokenPartSQL = "select exists (select from outbox where part_of = $1 and seq < $2 and state in ('dropped', 'failed'))"
 
 // HasBrokenPart reports whether an earlier part of the same message was not sent.
 func HasBrokenPart(ctx context.Context, db DB, o OutboxMessage) (bool, error) {
@@ -37,7 +37,7 @@ func HasBrokenPart(ctx context.Context, db DB, o OutboxMessage) (bool, error) {
 		return false, nil
 	}
 	var yes bool
-	if err := db.QueryRow(ctx, brokenPartsSQL, *o.PartOf, o.Seq).Scan(&yes); err != nil {
+	if err := db.QueryRow(ctx, hasBrokenPartSQL, *o.PartOf, o.Seq).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for earlier parts: %w", err)
 	}
 	return yes, nil

@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
 	"multis/store/row"
@@ -22,15 +20,7 @@ const pendingSQL = "select event_id from pending_events where room_id = $1 order
 
 // Pending returns the events of a room that wait for its description.
 func Pending(ctx context.Context, db DB, room id.RoomID) ([]id.EventID, error) {
-	rows, err := db.Query(ctx, pendingSQL, room)
-	if err != nil {
-		return nil, fmt.Errorf("read pending events: %w", err)
-	}
-	events, err := pgx.CollectRows(rows, pgx.RowTo[id.EventID])
-	if err != nil {
-		return nil, fmt.Errorf("read pending events: %w", err)
-	}
-	return events, nil
+	return row.Values[id.EventID](ctx, db, "pending events", pendingSQL, room)
 }
 
 const dropOldEventsSQL = `with seen as (delete from seen_events where seen_at < now() - interval '90 days' returning 1),
@@ -55,8 +45,8 @@ func DropPending(ctx context.Context, tx Tx, room id.RoomID, events []id.EventID
 // Gap is a part of a room's timeline that a limited sync left out and that is to be fetched.
 type Gap struct {
 	ID   int64
-	From string // the position from which it is read backwards
-	To   string
+	From string `db:"from_pos"` // the position from which it is read backwards
+	To   string `db:"to_pos"`
 }
 
 const anyUnseenSQL = `select exists (select from unnest($1::text[]) e

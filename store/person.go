@@ -48,10 +48,10 @@ func UnmergeChat(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "take a chat out", restOfPersonSQL, merged, chat)
 }
 
-const saidElsewhereSQL = `select m.id from messages m where m.sender in (select contact from chats where id = any ($1) and contact <> '') and m.chat_id <> all ($1)
+const messagesOfContactsInOtherChatsSQL = `select m.id from messages m where m.sender in (select contact from chats where id = any ($1) and contact <> '') and m.chat_id <> all ($1)
 	and m.redacted_at is null order by m.id`
 
-// MessagesElsewhere returns the messages that the contacts of chats wrote in other chats.
-func MessagesElsewhere(ctx context.Context, db DB, chats []ChatID) ([]MessageID, error) {
-	return row.Values[MessageID](ctx, db, "what was said elsewhere", saidElsewhereSQL, chats)
+// MessagesOfContactsInOtherChats returns the messages that the contacts of chats wrote in other chats.
+func MessagesOfContactsInOtherChats(ctx context.Context, db DB, chats []ChatID) ([]MessageID, error) {
+	return row.Values[MessageID](ctx, db, "what was said elsewhere", messagesOfContactsInOtherChatsSQL, chats)
 }

@@ -16,18 +16,22 @@ func PausedAll(ctx context.Context, db DB) (bool, error) {
 	return GetSetting(ctx, db, SettingPause, &pause)
 }
 
-// Standing is what the gate needs to know beside a chat's own row.
-type Standing struct {
+// SendingState is what the gate needs to know beside a chat's own row.
+type SendingState struct {
 	Name        string // of the assistant; empty if the owner set none
 	Paused      bool   // everything is paused
-	Minute, Day int    // the messages sent to the chat since two times; a message in parts counts once
+	Minute, Day int    // the messages sent to the chat in the last minute and day; a message in parts counts once
+	SafeMode    bool   // multis is in safe mode
+	// OnHold is true while a restored backup is on hold. It is not set by SendingStateOf: see Store.Restored.
+	OnHold bool `db:"-"`
 }
 
-const standingSQL = `select coalesce((select value #>> '{}' from settings where key = 'name'), ''), exists (select from settings where key = 'pause'), ` + countOutColumns
+const sendingStateOfSQL = `select coalesce((select value #>> '{}' from settings where key = 'name'), '') as name, exists (select from settings where key = 'pause') as paused,
+	exists (select from settings where key = 'safe_mode') as safe_mode, ` + countOutColumns
 
-// StandingOf returns the standing of a chat. The outbox message except is not counted.
-func StandingOf(ctx context.Context, db DB, chat ChatID, minute, day time.Time, except uuid.UUID) (Standing, error) {
-	return row.One[Standing](ctx, db, "how things stand", standingSQL, chat, minute, day, except)
+// SendingStateOf returns the sending state of a chat. The outbox message except is not counted.
+func SendingStateOf(ctx context.Context, db DB, chat ChatID, minuteAgo, dayAgo time.Time, except uuid.UUID) (SendingState, error) {
+	return row.One[SendingState](ctx, db, "the sending state of a chat", sendingStateOfSQL, chat, minuteAgo, dayAgo, except)
 }
 
 // Presence returns what keeps the assistant quiet in the chat: a pause of everything, a pause of the chat, or, in a business chat, a

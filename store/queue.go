@@ -12,6 +12,8 @@ import (
 // The queries over the job queue's own tables, which are in the schema river. The kinds and arguments of jobs that they name are
 // those of package jobs.
 
+// takeOverJobsSQL also tells the other processes that a dead leader resigned, because River itself looks for a dead leader every five seconds only.
+// A process that is alive after all finds its lease gone and writes nothing.
 const takeOverJobsSQL = `with dead as (
 		select distinct split_part(client, '-', 2)::int as num, client
 		from (select attempted_by[array_upper(attempted_by, 1)] as client from river.river_job where state = 'running'
@@ -28,11 +30,9 @@ const takeOverJobsSQL = `with dead as (
 	freed as (update chats set locked_by = '', locked_until = '-infinity' where split_part(locked_by, '.', 1) in (select id::text from taken))
 	select count(*) from taken where (select count(*) from told) >= 0`
 
-// TakeOverJobs makes the running jobs of dead processes available again and returns their number. A process is dead if nobody holds the
-// lock LockClient of its client id. own also takes those that run under client itself, for the start of a process.
-//
-// The chats that these jobs had leased are free at once; a process that lives after all finds its lease gone and writes nothing. If the
-// queue's leader is dead, the other processes are notified as if it had resigned, because River looks for that every five seconds only.
+// TakeOverJobs makes the running jobs of dead processes available again, frees the chats that they had leased, and returns their number. A
+// process is dead if nobody holds the lock LockClient of its client id. own also takes the jobs that run under client itself, for the start of
+// a process.
 func TakeOverJobs(ctx context.Context, tx Tx, client string, own bool) (int, error) {
 	return row.Value[int](ctx, tx, "take over jobs of dead processes", takeOverJobsSQL, client, own, int32(LockClient))
 }
@@ -68,7 +68,7 @@ const workWithoutJobSQL = `with live as (select kind, args from river.river_job 
 	select 'send' as kind, 0 as id, o.id as out from outbox o where o.state = 'queued' and o.created_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'send' and l.args->>'out' = o.id::text)
 	union all
-	select 'draft', 0, o.id from outbox o where o.state = 'held' and coalesce(o.part_of = o.id, true) and o.created_at < now() - interval '1 minute'
+	select 'draft', 0, o.id from outbox o where o.state = 'draft' and coalesce(o.part_of = o.id, true) and o.created_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'draft' and l.args->>'out' = o.id::text)
 	union all
 	select distinct 'turn', m.chat_id, null::uuid from messages m
@@ -104,7 +104,7 @@ const workWithoutJobSQL = `with live as (select kind, args from river.river_job 
 // WorkWithoutJob returns what has waited for a minute without a job. Its job was given up while the database was away, or was not
 // inserted because another of its kind was just ending.
 func WorkWithoutJob(ctx context.Context, db DB) ([]Work, error) {
-	return row.All[Work](ctx, db, "work without a job", workWithoutJobSQL, taskKinds(TaskTurn, TaskHeartbeat))
+	return row.All[Work](ctx, db, "work without a job", workWithoutJobSQL, taskKinds(TaskTurn, TaskHeartbeat, TaskExec))
 }
 
 // ScheduleTime is a schedule and its next time.
@@ -121,4 +121,11 @@ const schedulesWithoutJobSQL = `with live as (select (args->>'schedule')::bigint
 // SchedulesWithoutJob returns the schedules that have no job for their next time.
 func SchedulesWithoutJob(ctx context.Context, db DB) ([]ScheduleTime, error) {
 	return row.All[ScheduleTime](ctx, db, "schedules without a job", schedulesWithoutJobSQL)
+}
+
+const isDescribingSQL = "select exists (select from river.river_job where kind = 'describe' and state in ('available', 'running'))"
+
+// IsDescribing reports whether rooms wait for their description. Those whose description failed and is retried later do not count.
+func IsDescribing(ctx context.Context, db DB) (bool, error) {
+	return row.Value[bool](ctx, db, "rooms without a description", isDescribingSQL)
 }

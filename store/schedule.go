@@ -78,12 +78,12 @@ func (s Schedule) Waits() bool { return s.NextAt != nil && s.PausedAt == nil }
 const scheduleColumns = `s.id, s.kind, s.spec, s.zone, s.next_at, s.does, s.body, s.chat_id, s.catch_up, s.keep, s.paused_at, s.failing_since,
 	s.created_by, s.created_at, s.session, s.tools, s.tell, s.best_effort`
 
-const nextScheduleSQL = "select nextval(pg_get_serial_sequence('schedules', 'id'))"
+const nextScheduleIDSQL = "select nextval(pg_get_serial_sequence('schedules', 'id'))"
 
 // NextScheduleID reserves the id of a new schedule, so that it can be shown before the schedule is stored.
 func NextScheduleID(ctx context.Context, db DB) (ScheduleID, error) {
 	var n ScheduleID
-	if err := db.QueryRow(ctx, nextScheduleSQL).Scan(&n); err != nil {
+	if err := db.QueryRow(ctx, nextScheduleIDSQL).Scan(&n); err != nil {
 		return 0, fmt.Errorf("number schedule: %w", err)
 	}
 	return n, nil
@@ -115,11 +115,11 @@ func EnsureSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	})
 }
 
-const dropOwnSQL = "delete from schedules where created_by = '' and does = $1 and not body = any ($2)"
+const dropOwnSchedulesSQL = "delete from schedules where created_by = '' and does = $1 and not body = any ($2)"
 
 // DropOwnSchedules deletes multis' own schedules of an action, except the named ones.
 func DropOwnSchedules(ctx context.Context, tx Tx, does Does, but []string) error {
-	return row.Exec(ctx, tx, "drop own schedules", dropOwnSQL, does, but)
+	return row.Exec(ctx, tx, "drop own schedules", dropOwnSchedulesSQL, does, but)
 }
 
 const scheduleByIDSQL = "select " + scheduleColumns + " from schedules s where s.id = $1"
@@ -152,11 +152,11 @@ func UpdateSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	})
 }
 
-const moveScheduleSQL = "update schedules set next_at = $2 where id = $1"
+const setNextTimeSQL = "update schedules set next_at = $2 where id = $1"
 
 // SetNextTime sets the next time of a schedule. nil means never.
 func SetNextTime(ctx context.Context, tx Tx, schedule ScheduleID, next *time.Time) error {
-	return row.Exec(ctx, tx, "move schedule", moveScheduleSQL, schedule, next)
+	return row.Exec(ctx, tx, "move schedule", setNextTimeSQL, schedule, next)
 }
 
 const deleteScheduleSQL = "delete from schedules where id = $1"
@@ -166,28 +166,28 @@ func DeleteSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
 	return row.Exec(ctx, tx, "delete schedule", deleteScheduleSQL, schedule)
 }
 
-const failScheduleSQL = `with before as (select id, failing_since from schedules where id = $1 for update)
+const countFailureSQL = `with before as (select id, failing_since from schedules where id = $1 for update)
 	update schedules s set failing_since = coalesce(s.failing_since, now()) from before b where s.id = b.id returning b.failing_since is null`
 
-// CountFailure stores that a schedule failed. news is true for the first failure since it worked.
+// CountFailure stores that a schedule failed. news is true for the first failure since the last success.
 func CountFailure(ctx context.Context, tx Tx, schedule ScheduleID) (news bool, err error) {
-	if err := tx.QueryRow(ctx, failScheduleSQL, schedule).Scan(&news); err != nil {
+	if err := tx.QueryRow(ctx, countFailureSQL, schedule).Scan(&news); err != nil {
 		return false, fmt.Errorf("mark schedule: %w", err)
 	}
 	return news, nil
 }
 
-const workingSQL = "update schedules set failing_since = null where id = $1 and failing_since is not null"
+const resetFailuresSQL = "update schedules set failing_since = null where id = $1 and failing_since is not null"
 
-// ResetFailures stores that a schedule works.
+// ResetFailures stores that a schedule succeeded.
 func ResetFailures(ctx context.Context, tx Tx, schedule ScheduleID) error {
-	return row.Exec(ctx, tx, "mark schedule", workingSQL, schedule)
+	return row.Exec(ctx, tx, "mark schedule", resetFailuresSQL, schedule)
 }
 
 const failuresSQL = `select count(*) from schedule_runs r join schedules s on s.id = r.schedule_id
 	where s.id = $1 and r.state = 'failed' and r.ended_at >= s.failing_since`
 
-// Failures returns how often a schedule failed since it worked, was edited or resumed.
+// Failures returns how often a schedule failed since it last succeeded, was edited or resumed.
 func Failures(ctx context.Context, db DB, schedule ScheduleID) (int, error) {
 	return row.Value[int](ctx, db, "count failures", failuresSQL, schedule)
 }
@@ -199,7 +199,7 @@ func PauseSchedule(ctx context.Context, tx Tx, schedule ScheduleID, at time.Time
 	return row.Exec(ctx, tx, "pause schedule", pauseScheduleSQL, schedule, at)
 }
 
-const takeOverSQL = `update schedules s set created_by = @owner, paused_at = coalesce(s.paused_at, @at)
+const takeOverSchedulesSQL = `update schedules s set created_by = @owner, paused_at = coalesce(s.paused_at, @at)
 	where s.created_by not in ('', @owner) and not s.created_by = any (@operators::text[]) and s.next_at is not null returning ` + scheduleColumns
 
 // TakeOverSchedules pauses the schedules of people who are neither owner nor operator, makes them the owner's, and returns them.
@@ -207,7 +207,7 @@ func TakeOverSchedules(ctx context.Context, tx Tx, owner id.UserID, operators []
 	if operators == nil {
 		operators = []id.UserID{}
 	}
-	return row.All[Schedule](ctx, tx, "schedules of others", takeOverSQL, pgx.NamedArgs{"owner": owner, "operators": operators, "at": at})
+	return row.All[Schedule](ctx, tx, "schedules of others", takeOverSchedulesSQL, pgx.NamedArgs{"owner": owner, "operators": operators, "at": at})
 }
 
 // RunState is the state of a run.
@@ -266,11 +266,11 @@ func EndRun(ctx context.Context, tx Tx, run RunID, state RunState, note string, 
 	return tag.RowsAffected() == 1, nil
 }
 
-const workedRunSQL = "update schedule_runs set worked = worked + $2 where id = $1 and state = 'running'"
+const addRunTimeSQL = "update schedule_runs set worked = worked + $2 where id = $1 and state = 'running'"
 
 // AddRunTime adds the time that an attempt at a run took.
 func AddRunTime(ctx context.Context, w Writer, run RunID, took time.Duration) error {
-	return row.Exec(ctx, w, "note time of a run", workedRunSQL, run, took)
+	return row.Exec(ctx, w, "note time of a run", addRunTimeSQL, run, took)
 }
 
 const runByIDSQL = "select " + runColumns + " from schedule_runs r where r.id = $1"
@@ -287,13 +287,13 @@ func ScheduleOfRun(ctx context.Context, db DB, run RunID) (Schedule, error) {
 	return row.One[Schedule](ctx, db, "schedule of a run", scheduleOfRunSQL, run)
 }
 
-const notArrivedSQL = `update schedule_runs r set state = 'failed', note = $2 from schedules s
+const failUndeliveredRunSQL = `update schedule_runs r set state = 'failed', note = $2 from schedules s
 	where r.outbox_id = $1 and s.id = r.schedule_id and s.chat_id is not null and not s.best_effort and r.state = 'done' returning ` + runColumns
 
 // FailUndeliveredRun fails the run whose message was not delivered, unless its schedule is best effort. It returns the run, or ErrNotFound
 // if there is none to fail.
 func FailUndeliveredRun(ctx context.Context, tx Tx, out uuid.UUID, why string) (Run, error) {
-	return row.One[Run](ctx, tx, "run whose words did not arrive", notArrivedSQL, out, text.Storable(why))
+	return row.One[Run](ctx, tx, "run whose words did not arrive", failUndeliveredRunSQL, out, text.Storable(why))
 }
 
 const runByEventSQL = "select " + runColumns + " from schedule_runs r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"
@@ -303,12 +303,12 @@ func RunByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Run,
 	return row.One[Run](ctx, db, "run", runByEventSQL, chat, event)
 }
 
-const lastSaidSQL = "select " + runColumns + ` from schedule_runs r join outbox o on o.id = r.outbox_id
+const lastRunInSQL = "select " + runColumns + ` from schedule_runs r join outbox o on o.id = r.outbox_id
 	where o.chat_id = $1 and r.started_at > $2 order by r.id desc limit 1`
 
 // LastRunIn returns the last run since a time that sent a message to a chat, or ErrNotFound.
 func LastRunIn(ctx context.Context, db DB, chat ChatID, since time.Time) (Run, error) {
-	return row.One[Run](ctx, db, "run", lastSaidSQL, chat, since)
+	return row.One[Run](ctx, db, "run", lastRunInSQL, chat, since)
 }
 
 const runsOfSQL = "select " + runColumns + " from schedule_runs r where r.schedule_id = $1 order by r.id desc limit $2"

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"multis/store/row"
 )
 
@@ -27,9 +29,14 @@ const (
 	SettingPushStalled  Setting = "push_stalled"  // Stall: the owner was told that no transaction arrives
 	SettingSyncStalled  Setting = "sync_stalled"  // Stall: the owner was told that the sync does not advance
 	SettingPause        Setting = "pause"         // Pause: everything is paused
+	SettingSafeMode     Setting = "safe_mode"     // SafeMode: multis is in safe mode
 	SettingWelcomed     Setting = "welcomed"      // bool: the first message was shown
 	SettingName         Setting = "name"          // string: the name of the assistant, instead of that in config.yaml
 	SettingLogin        Setting = "login:"        // string, followed by the name of an MCP server: its encrypted tokens
+	SettingRestore      Setting = "restore"       // policy.Restore: a backup was restored
+	SettingBackup       Setting = "backup.last"   // Backup: the last backup
+	SettingFormer       Setting = "former_"       // followed by SettingOwnerDevice or SettingBotDevice: the device before a backup was restored
+	SettingConfig       Setting = "config:"       // string, followed by a key of the configuration: its value, set in chat
 	SettingToldSkill    Setting = "told_skill:"   // bool, followed by the hash of a problem with a skill: the owner was told
 )
 
@@ -74,9 +81,9 @@ func PutSetting(ctx context.Context, w Writer, key Setting, value any) error {
 
 const replaceSettingSQL = "update settings set value = $3, updated_at = now() where key = $1 and value = $2"
 
-// ReplaceSetting stores a setting if its value is still was. It returns false if it is not.
-func ReplaceSetting(ctx context.Context, w Writer, key Setting, was, value any) (bool, error) {
-	old, err := json.Marshal(was)
+// ReplaceSetting stores a setting if its value is still old. It returns false if the value has changed.
+func ReplaceSetting(ctx context.Context, w Writer, key Setting, old, value any) (bool, error) {
+	oldJSON, err := json.Marshal(old)
 	if err != nil {
 		return false, fmt.Errorf("replace setting %s: %w", key, err)
 	}
@@ -84,7 +91,7 @@ func ReplaceSetting(ctx context.Context, w Writer, key Setting, was, value any) 
 	if err != nil {
 		return false, fmt.Errorf("replace setting %s: %w", key, err)
 	}
-	tag, err := w.Exec(ctx, replaceSettingSQL, key, old, raw)
+	tag, err := w.Exec(ctx, replaceSettingSQL, key, oldJSON, raw)
 	if err != nil {
 		return false, fmt.Errorf("replace setting %s: %w", key, err)
 	}
@@ -103,4 +110,24 @@ const dropSettingSQL = "delete from settings where key = $1"
 // DropSetting deletes a setting.
 func DropSetting(ctx context.Context, w Writer, key Setting) error {
 	return row.Exec(ctx, w, "drop setting "+string(key), dropSettingSQL, key)
+}
+
+const configSettingsSQL = "select substr(key, $1), value #>> '{}' from settings where starts_with(key, $2) order by key"
+
+// ConfigSettings returns the keys of the configuration that were set in chat.
+func ConfigSettings(ctx context.Context, db DB) (map[string]string, error) {
+	rows, err := db.Query(ctx, configSettingsSQL, len(SettingConfig)+1, string(SettingConfig))
+	if err != nil {
+		return nil, fmt.Errorf("read the settings of the configuration: %w", err)
+	}
+	settings := map[string]string{}
+	var key, value string
+	_, err = pgx.ForEachRow(rows, []any{&key, &value}, func() error {
+		settings[key] = value
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the settings of the configuration: %w", err)
+	}
+	return settings, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -43,6 +44,8 @@ type Store struct {
 	pool *pgxpool.Pool
 	// contactRole is the database role of reads for a contact. It can read the texts of its scope and nothing else.
 	contactRole string
+	// released is what Restored returns from now on; nil while that can still change.
+	released atomic.Pointer[policy.Restore]
 }
 
 // Open connects to dsn and checks that row-level security applies to the login role. The database must have been migrated.
@@ -78,8 +81,13 @@ func (s *Store) DB() DB { return s.pool }
 // Writer writes outside a transaction: each statement in one of its own.
 func (s *Store) Writer() Writer { return s.pool }
 
-// Lazy returns a Writer whose commits do not wait for the disk: see row.NewLazy.
-func (s *Store) Lazy() Writer { return row.NewLazy(s.pool) }
+// AsyncCommit returns a Writer whose commits do not wait for the disk: see row.NewAsyncCommit.
+func (s *Store) AsyncCommit() Writer { return row.NewAsyncCommit(s.pool) }
+
+// ScopedAsyncCommit is AsyncCommit with the owner's rights in what scope names. An empty scope is policy.ErrNoScope.
+func (s *Store) ScopedAsyncCommit(scope policy.Scope) (Writer, error) {
+	return row.NewScopedAsyncCommit(s.pool, scope)
+}
 
 // ContactReader returns a Reader with a contact's rights. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
 func (s *Store) ContactReader(scope policy.Scope) (Reader, error) {

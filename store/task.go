@@ -31,6 +31,7 @@ const (
 	TaskChild     TaskKind = "child"     // is work that another agent gave
 	TaskClock     TaskKind = "clock"     // answers what a schedule asks
 	TaskHeartbeat TaskKind = "heartbeat" // checks whether anything needs the owner
+	TaskExec      TaskKind = "exec"      // runs a command that the owner typed; no model takes part
 	TaskReplay    TaskKind = "replay"    // asks another model what another task asked; its input is that task's number
 )
 
@@ -45,14 +46,14 @@ type TaskState string
 
 // The states of a task. A monitoring task waits for a tool or a person. The last four are final.
 const (
-	TaskPending    TaskState = "pending"
-	TaskAuthorized TaskState = "authorized"
-	TaskExecuting  TaskState = "executing"
-	TaskMonitoring TaskState = "monitoring"
-	TaskCompleted  TaskState = "completed"
-	TaskFailed     TaskState = "failed"
-	TaskKilled     TaskState = "killed"
-	TaskTimeout    TaskState = "timeout"
+	TaskPending   TaskState = "pending"
+	TaskQueued    TaskState = "authorized"
+	TaskExecuting TaskState = "executing"
+	TaskWaiting   TaskState = "monitoring"
+	TaskCompleted TaskState = "completed"
+	TaskFailed    TaskState = "failed"
+	TaskKilled    TaskState = "killed"
+	TaskTimeout   TaskState = "timeout"
 )
 
 // IsOver reports whether the task has ended.
@@ -83,28 +84,29 @@ type Task struct {
 	Cost      int64
 	CreatedAt time.Time
 	StartedAt *time.Time
-	EndedAt   *time.Time
-	Tools     []string // patterns of the tools that it may use; nil for all that the agent has
-	Continues *TaskID  // the task that it continues; nil for none
-	Target    *ChatID  // the chat that it may draft a message for; nil for none
-	RunID     *RunID   // the run of a schedule that it works for; nil for none
+	EndedAt   *time.Time `db:"finished_at"`
+	Tools     []string   // patterns of the tools that it may use; nil for all that the agent has
+	Continues *TaskID    // the task that it continues; nil for none
+	Target    *ChatID    // the chat that it may draft a message for; nil for none
+	RunID     *RunID     // the run of a schedule that it works for; nil for none
+	Tainted   bool       // the answer may repeat text of others; set when it ends
 }
 
 const taskColumns = `t.id, t.parent_id, t.key, t.kind, t.chat_id, t.message_id, t.about, t.agent, t.model, t.state, t.attempt, t.input, t.request, t.answer, t.error,
-	t.live_event, t.stop_why, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at, t.tools, t.continues, t.target, t.run_id`
+	t.live_event, t.stop_why, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at, t.tools, t.continues, t.target, t.run_id, t.tainted`
 
 const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, about, agent, model, input, state, tools, continues, target, run_id)
 		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, @state, @tools, @continues, @target, @run) on conflict (key) do nothing returning ` + taskColumns + `)
 	select * from new union all select ` + taskColumns + ` from tasks t where t.key = @key limit 1`
 
-// InsertTask stores a task, or returns the task that has its key. The state defaults to TaskAuthorized.
+// InsertTask stores a task, or returns the task that has its key. The state defaults to TaskQueued.
 func InsertTask(ctx context.Context, w Writer, t Task) (Task, error) {
 	if t.About == nil {
 		t.About = []MessageID{}
 	}
 	return row.One[Task](ctx, w, "task", openTaskSQL, pgx.NamedArgs{
 		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.About, "agent": t.Agent, "model": t.Model,
-		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskAuthorized), "tools": t.Tools, "continues": t.Continues, "target": t.Target, "run": t.RunID,
+		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskQueued), "tools": t.Tools, "continues": t.Continues, "target": t.Target, "run": t.RunID,
 	})
 }
 
@@ -149,7 +151,7 @@ const sessionsSQL = "select " + taskColumns + ` from tasks t where t.kind <> all
 // Sessions returns the newest tasks of agents for the owner that run or ended after a time, without one of them.
 func Sessions(ctx context.Context, db DB, agents []string, without TaskID, since time.Time, most int) ([]Task, error) {
 	return row.All[Task](ctx, db, "sessions", sessionsSQL, pgx.NamedArgs{
-		"kinds": taskKinds(TaskTurn, TaskHeartbeat), "agents": agents, "without": without, "since": since, "limit": most,
+		"kinds": taskKinds(TaskTurn, TaskHeartbeat, TaskExec), "agents": agents, "without": without, "since": since, "limit": most,
 	})
 }
 
@@ -244,8 +246,8 @@ func SetTaskState(ctx context.Context, w Writer, t Task, state TaskState) error 
 	return ours(ctx, w, "note a task's state", stateTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "state": state})
 }
 
-const endTaskSQL = `update tasks set state = @state, answer = case when forgotten then '' else @answer end, error = @error, cost = @cost, finished_at = now()
-	where id = @id and attempt = @attempt and finished_at is null returning about, forgotten`
+const endTaskSQL = `update tasks set state = @state, answer = case when forgotten then '' else @answer end, error = @error, cost = @cost, tainted = @tainted, finished_at = now()
+	where id = @id and attempt = @attempt and finished_at is null returning about as rests_on, forgotten`
 
 // EndedTask is the result of EndTask.
 type EndedTask struct {
@@ -254,9 +256,9 @@ type EndedTask struct {
 }
 
 // EndTask ends a task, in the transaction that sends its answer.
-func EndTask(ctx context.Context, w Writer, t Task) (EndedTask, error) {
-	e, err := row.One[EndedTask](ctx, w, "end of a task", endTaskSQL, pgx.NamedArgs{
-		"id": t.ID, "attempt": t.Attempt, "state": t.State, "answer": text.Storable(t.Answer), "error": text.Storable(t.Error), "cost": t.Cost,
+func EndTask(ctx context.Context, tx Tx, t Task) (EndedTask, error) {
+	e, err := row.One[EndedTask](ctx, tx, "end of a task", endTaskSQL, pgx.NamedArgs{
+		"id": t.ID, "attempt": t.Attempt, "state": t.State, "answer": text.Storable(t.Answer), "error": text.Storable(t.Error), "cost": t.Cost, "tainted": t.Tainted,
 	})
 	if errors.Is(err, ErrNotFound) {
 		err = ErrTaskLost
@@ -329,7 +331,7 @@ type Step struct {
 	Code      string
 	Retriable bool
 	Ref       string
-	Handover  string
+	EndReason string `db:"handover"`
 	TokensIn  int64
 	TokensOut int64
 	Cost      int64
@@ -357,7 +359,7 @@ type Effect struct {
 	Unknown bool // whether it was done is not known
 }
 
-const effectsSQL = `select s.name, s.for_user, s.ended_at is not null and not s.is_error, s.ended_at is null or s.code = 'unknown_outcome'
+const effectsSQL = `select s.name, s.for_user, s.ended_at is not null and not s.is_error as done, s.ended_at is null or s.code = 'unknown_outcome' as unknown
 	from task_steps s join tasks t on t.id = s.task_id where s.effect and (t.id = $1 or t.parent_id = $1) order by s.started_at, s.seq`
 
 // Effects returns what a task and its children have changed, or may have changed.
@@ -396,7 +398,7 @@ const endStepSQL = `update task_steps s set text = case when t.forgotten then ''
 func EndStep(ctx context.Context, w Writer, t Task, s Step) error {
 	return ours(ctx, w, "end a step", endStepSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "text": text.Storable(s.Text), "user": text.Storable(s.ForUser), "calls": s.Calls, "passages": s.Passages, "error": s.IsError,
-		"code": s.Code, "retriable": s.Retriable, "ref": text.Storable(s.Ref), "handover": text.Storable(s.Handover), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "asked": s.Asked,
+		"code": s.Code, "retriable": s.Retriable, "ref": text.Storable(s.Ref), "handover": text.Storable(s.EndReason), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "asked": s.Asked,
 	})
 }
 
@@ -417,7 +419,8 @@ const forgetTasksSQL = `tasks_gone as (update tasks t set forgotten = true, inpu
 		where (t.about && @messages::bigint[] or t.message_id = any (@messages) or t.id = any (@tasks)) and not (t.forgotten and t.answer = '' and t.error = '') returning t.id),
 	steps_gone as (update task_steps s set arguments = '', text = '', for_user = '', calls = null, passages = null, ref = '', handover = '', fence = '', asked = ''
 		from tasks_gone g where s.task_id = g.id),
-	approvals_gone as (update approvals a set arguments = '' from tasks_gone g where a.task_id = g.id)`
+	approvals_gone as (update approvals a set arguments = '', target = '', reason = '' from tasks_gone g where a.task_id = g.id),
+	grants_gone as (delete from approval_grants r using approvals a, tasks_gone g where r.approval_id = a.id and a.task_id = g.id)`
 
 const supersedeSQL = `update tasks set state = 'failed', error = 'what was asked has changed', finished_at = now(), attempt = attempt + 1
 	where chat_id = $1 and kind = $2 and key <> $3 and finished_at is null`

@@ -25,6 +25,15 @@ func taskChat(t *testing.T, st *store.Store) store.Chat {
 	return c
 }
 
+func endTask(t *testing.T, st *store.Store, task store.Task) (ended store.EndedTask, err error) {
+	t.Helper()
+	err = st.InTx(t.Context(), func(tx store.Tx) (err error) {
+		ended, err = store.EndTask(t.Context(), tx, task)
+		return err
+	})
+	return ended, err
+}
+
 func TestTheSameWorkIsTheSameTaskAndAnOlderAttemptWritesNothing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -44,7 +53,7 @@ func TestTheSameWorkIsTheSameTaskAndAnOlderAttemptWritesNothing(t *testing.T) {
 	second, err := store.ClaimTask(ctx, st.Writer(), first.ID)
 	require.NoError(t, err)
 	require.ErrorIs(t, store.EndStep(ctx, st.Writer(), first, step), store.ErrTaskLost)
-	_, err = store.EndTask(ctx, st.Writer(), first)
+	_, err = endTask(t, st, first)
 	require.ErrorIs(t, err, store.ErrTaskLost)
 	steps, err := store.Steps(ctx, st.DB(), first.ID)
 	require.NoError(t, err)
@@ -56,7 +65,7 @@ func TestTheSameWorkIsTheSameTaskAndAnOlderAttemptWritesNothing(t *testing.T) {
 	require.ErrorIs(t, store.EndStep(ctx, st.Writer(), second, step), store.ErrTaskLost, "what ended stays as it is")
 	require.ErrorIs(t, store.BeginStep(ctx, st.Writer(), second, step), store.ErrTaskLost)
 	second.State, second.Answer = store.TaskCompleted, "so"
-	_, err = store.EndTask(ctx, st.Writer(), second)
+	_, err = endTask(t, st, second)
 	require.NoError(t, err)
 	_, err = store.ClaimTask(ctx, st.Writer(), second.ID)
 	require.ErrorIs(t, err, store.ErrTaskLost)
@@ -95,7 +104,7 @@ func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, forgotten)
 	task.State, task.Answer = store.TaskCompleted, "flowerpot"
-	ended, err := store.EndTask(ctx, st.Writer(), task)
+	ended, err := endTask(t, st, task)
 	require.NoError(t, err)
 	require.Equal(t, store.EndedTask{RestsOn: []store.MessageID{row}, Forgotten: true}, ended)
 	var all string
@@ -113,19 +122,18 @@ func TestACallIsDecidedOnceAndInTime(t *testing.T) {
 	require.NoError(t, err)
 	now := time.Now()
 	open := func(call string) store.Approval {
-		a, err := store.OpenApproval(ctx, st.Writer(), store.Approval{TaskID: task.ID, CallID: call, Tool: "send", ExpiresAt: now.Add(time.Minute)})
-		require.NoError(t, err)
+		a := storetest.OpenApproval(t, st, store.Approval{TaskID: task.ID, CallID: call, Tool: "send", ExpiresAt: now.Add(time.Minute)})
 		return a
 	}
 	first := open("c1")
 	require.Equal(t, first.ID, open("c1").ID)
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error {
-		of, err := store.DecideApproval(ctx, tx, first.ID, true, now)
+		of, err := store.DecideApproval(ctx, tx, first.ID, store.ApprovalDecision{Allowed: true}, now)
 		require.NoError(t, err)
 		require.Equal(t, task.ID, of)
-		_, err = store.DecideApproval(ctx, tx, first.ID, false, now)
+		_, err = store.DecideApproval(ctx, tx, first.ID, store.ApprovalDecision{Allowed: false}, now)
 		require.ErrorIs(t, err, store.ErrNotFound)
-		_, err = store.DecideApproval(ctx, tx, open("c2").ID, true, now.Add(time.Hour))
+		_, err = store.DecideApproval(ctx, tx, open("c2").ID, store.ApprovalDecision{Allowed: true}, now.Add(time.Hour))
 		require.ErrorIs(t, err, store.ErrNotFound, "too late")
 		return nil
 	}))

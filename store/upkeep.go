@@ -18,12 +18,12 @@ func PruneUsage(ctx context.Context, w Writer, before time.Time) (int, error) {
 	return row.Value[int](ctx, w, "prune usage", pruneUsageSQL, before)
 }
 
-const freeLeasesSQL = `with freed as (update chats set locked_by = '', locked_until = '-infinity'
+const clearExpiredLeasesSQL = `with freed as (update chats set locked_by = '', locked_until = '-infinity'
 	where locked_by <> '' and locked_until < now() - interval '10 minutes' returning 1) select count(*) from freed`
 
-// FreeLeases removes the names of turns whose leases ended long ago.
-func FreeLeases(ctx context.Context, w Writer) (int, error) {
-	return row.Value[int](ctx, w, "free leases", freeLeasesSQL)
+// ClearExpiredLeases clears leases on chats that expired more than 10 minutes ago, and returns how many.
+func ClearExpiredLeases(ctx context.Context, w Writer) (int, error) {
+	return row.Value[int](ctx, w, "free leases", clearExpiredLeasesSQL)
 }
 
 const analyzeSQL = "analyze chats, messages, message_index, notes, note_sections, outbox, chunks, chunk_index, term_stats, message_terms, documents, schedules, schedule_runs"

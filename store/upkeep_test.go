@@ -49,14 +49,14 @@ var (
 	}
 	dropOldTasks = func(ctx context.Context, st *store.Store) error { return store.DropOldTasks(ctx, st.Writer()) }
 	pruneMatters = func(ctx context.Context, st *store.Store) error {
-		_, err := store.PruneMatters(ctx, st.Writer(), daysAgo(30))
+		_, err := store.PruneFindings(ctx, st.Writer(), daysAgo(30))
 		return err
 	}
 	pruneDeliveries = func(ctx context.Context, st *store.Store) error {
 		return store.PruneDeliveries(ctx, st.Writer(), daysAgo(30))
 	}
 	freeLeases = func(ctx context.Context, st *store.Store) error {
-		_, err := store.FreeLeases(ctx, st.Writer())
+		_, err := store.ClearExpiredLeases(ctx, st.Writer())
 		return err
 	}
 	expireMessages = inTx(func(ctx context.Context, tx store.Tx) error {
@@ -149,7 +149,7 @@ func upkeepCases() map[string]upkeepCase {
 		"a kept file beyond the limit": {
 			`insert into kept_files (message_id, data, size, expires_at) values (1, 'keeps', 5, now() + interval '1 day')`,
 			`insert into kept_files (message_id, data, size, kept_at, expires_at) values (2, 'goes', 4, now() - interval '1 hour', now() + interval '1 day')`,
-			"select convert_from(data, 'UTF8') from kept_files", func(ctx context.Context, st *store.Store) error { return store.LimitKeptFiles(ctx, st.Writer(), 5) },
+			"select convert_from(data, 'UTF8') from kept_files", inTx(func(ctx context.Context, tx store.Tx) error { return store.LimitKeptFiles(ctx, tx, 5) }),
 		},
 		"a task that is over": {
 			task("keeps", ", finished_at, created_at", "1, now() - interval '29 days', now() - interval '60 days'"), task("goes", ", finished_at, created_at", "1, now() - interval '31 days', now() - interval '60 days'"),
@@ -224,7 +224,7 @@ func upkeepCases() map[string]upkeepCase {
 			"select kind from dialogs", expireRest,
 		},
 		"a forgetting": {
-			`insert into forgettings (kind, doomed, command, done_at) values ('some', '{}', 1, now() - interval '364 days')`, `insert into forgettings (kind, doomed, command, done_at) values ('chats', '{}', 1, now() - interval '366 days')`,
+			`insert into forgettings (kind, remaining, command, done_at) values ('some', '{}', 1, now() - interval '364 days')`, `insert into forgettings (kind, remaining, command, done_at) values ('chats', '{}', 1, now() - interval '366 days')`,
 			"select case kind when 'some' then 'keeps' else 'goes' end from forgettings", expireRest,
 		},
 		"a capture": {

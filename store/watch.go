@@ -57,7 +57,7 @@ func InsertWatch(ctx context.Context, tx Tx, w Watch) (WatchID, error) {
 	return ids[0], nil
 }
 
-const listWatchesSQL = "select " + watchColumns + " from watches order by name"
+const watchesSQL = "select " + watchColumns + " from watches order by name"
 
 // HashToken returns the hash under which an inbox's token is stored.
 func HashToken(token string) []byte {
@@ -67,7 +67,7 @@ func HashToken(token string) []byte {
 
 // Watches returns the watches by name.
 func Watches(ctx context.Context, db DB) ([]Watch, error) {
-	return row.All[Watch](ctx, db, "watches", listWatchesSQL)
+	return row.All[Watch](ctx, db, "watches", watchesSQL)
 }
 
 const watchByIDSQL = "select " + watchColumns + " from watches where id = $1"
@@ -84,12 +84,12 @@ func WatchByName(ctx context.Context, db DB, name string) (Watch, error) {
 	return row.One[Watch](ctx, db, "watch", watchByNameSQL, name)
 }
 
-const noteWatchSQL = `update watches set validator = @validator, seen = @seen, next_at = @next, checked_at = now(),
+const recordPageCheckSQL = `update watches set validator = @validator, seen = @seen, next_at = @next, checked_at = now(),
 	changed_at = case when @changed then now() else changed_at end, failures = @failures, error = @error where id = @id`
 
 // RecordPageCheck stores the result of a check of a page. changed means that the page has changed.
 func RecordPageCheck(ctx context.Context, tx Tx, w Watch, changed bool) error {
-	return row.Exec(ctx, tx, "note watch", noteWatchSQL, pgx.NamedArgs{
+	return row.Exec(ctx, tx, "note watch", recordPageCheckSQL, pgx.NamedArgs{
 		"id": w.ID, "validator": w.Validator, "seen": w.Seen, "next": w.NextAt, "changed": changed, "failures": w.Failures, "error": text.Storable(w.Error),
 	})
 }
@@ -116,9 +116,9 @@ func RecordWebhookCall(ctx context.Context, tx Tx, watch WatchID, key string) (f
 	return tag.RowsAffected() == 1, nil
 }
 
-const dropWatchSQL = "delete from watches where id = $1"
+const deleteWatchSQL = "delete from watches where id = $1"
 
 // DeleteWatch deletes a watch.
 func DeleteWatch(ctx context.Context, tx Tx, watch WatchID) error {
-	return row.Exec(ctx, tx, "end watch", dropWatchSQL, watch)
+	return row.Exec(ctx, tx, "end watch", deleteWatchSQL, watch)
 }

@@ -19,11 +19,11 @@ type Summary struct {
 	Until  time.Time   // the time of the last of them
 }
 
-const summarySQL = "select s.chat_id, s.body, s.about, s.until from chat_summaries s where s.chat_id = $1"
+const summaryOfSQL = "select s.chat_id, s.body, s.about, s.until from chat_summaries s where s.chat_id = $1"
 
 // SummaryOf returns a chat's summary, or ErrNotFound.
 func SummaryOf(ctx context.Context, db DB, chat ChatID) (Summary, error) {
-	return row.One[Summary](ctx, db, "summary", summarySQL, chat)
+	return row.One[Summary](ctx, db, "summary", summaryOfSQL, chat)
 }
 
 const putSummarySQL = `insert into chat_summaries (chat_id, body, about, until) values (@chat, @body, @about, @until)
@@ -34,13 +34,13 @@ func PutSummary(ctx context.Context, tx Tx, s Summary) error {
 	return row.Exec(ctx, tx, "store summary", putSummarySQL, pgx.NamedArgs{"chat": s.ChatID, "body": text.Storable(s.Body), "about": s.About, "until": s.Until})
 }
 
-const windowSQL = "select * from (select " + messageColumns + ` from messages m
+const recentMessagesSQL = "select * from (select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.kind <> 'reaction' and m.redacted_at is null and m.body <> '' and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
 	order by m.ts desc, m.id desc limit $4) w order by ts, id`
 
 // RecentMessages returns the newest messages of a chat since a time, without some, the oldest first. A zero time means from the start.
 func RecentMessages(ctx context.Context, db DB, chat ChatID, since time.Time, without []MessageID, limit int) ([]Message, error) {
-	return collectMessages(ctx, db, windowSQL, chat, timeOrNil(since), row.EmptyIfNil(without), limit)
+	return collectMessages(ctx, db, recentMessagesSQL, chat, timeOrNil(since), row.EmptyIfNil(without), limit)
 }
 
 // AnsweredQuestion is a question of the owner with its answer.
@@ -51,15 +51,16 @@ type AnsweredQuestion struct {
 	Question string
 	Answer   string      // of the model
 	About    []MessageID // the messages whose words may be in the answer
+	Tainted  bool        // the answer may repeat text of others
 }
 
-const askedSQL = `select * from (select m.id, m.event_id, m.ts, m.body, t.answer, t.about from tasks t join messages m on m.id = t.message_id
+const answeredQuestionsSQL = `select * from (select m.id as message, m.event_id, m.ts as at, m.body as question, t.answer, t.about, t.tainted from tasks t join messages m on m.id = t.message_id
 	where t.chat_id = $1 and t.kind = $5 and t.state = 'completed' and not t.forgotten and t.answer <> '' and m.redacted_at is null
 		and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
-	order by m.ts desc, m.id desc limit $4) w order by ts, id`
+	order by m.ts desc, m.id desc limit $4) w order by at, message`
 
 // AnsweredQuestions returns the newest questions in a room that a model answered since a time, without some, the oldest first. Commands
 // and their replies are not part of the conversation.
 func AnsweredQuestions(ctx context.Context, db DB, room ChatID, since time.Time, without []MessageID, limit int) ([]AnsweredQuestion, error) {
-	return row.All[AnsweredQuestion](ctx, db, "conversation", askedSQL, room, timeOrNil(since), row.EmptyIfNil(without), limit, TaskAsk)
+	return row.All[AnsweredQuestion](ctx, db, "conversation", answeredQuestionsSQL, room, timeOrNil(since), row.EmptyIfNil(without), limit, TaskAsk)
 }

@@ -29,3 +29,11 @@ func ClipBytes(s string, n int) string {
 	}
 	return strings.ToValidUTF8(s[:n], "")
 }
+
+// ClipBytesFromStart is ClipBytes for the end of s: it removes bytes at the start.
+func ClipBytesFromStart(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[len(s)-n:], "")
+}

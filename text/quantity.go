@@ -19,6 +19,20 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, Plural(n, noun, noun+"s"))
 }
 
+// Bytes writes a size for people: "640 bytes", "12.3 MB".
+func Bytes(n int64) string {
+	const step = 1000
+	if n < step {
+		return Count(int(n), "byte")
+	}
+	size, unit := float64(n)/step, 0
+	units := []string{"kB", "MB", "GB", "TB"}
+	for size >= step && unit < len(units)-1 {
+		size, unit = size/step, unit+1
+	}
+	return fmt.Sprintf("%.1f %s", size, units[unit])
+}
+
 // List joins parts as a sentence does: "a, b and c".
 func List(parts []string) string {
 	if len(parts) < 2 {

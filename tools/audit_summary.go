@@ -8,13 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"multis/policy/rules"
 	"multis/store"
 )
 
 //go:embed audit_summary.md
 var auditSummaryText string
 
-// AuditSummary tells what agents did: counts, codes and times, without any texts.
+// AuditSummary returns what agents did as counts, codes and times, without texts.
 type AuditSummary struct{ Store *store.Store }
 
 type auditSummaryArgs struct {
@@ -29,10 +30,10 @@ const (
 
 // Spec describes the tool.
 func (AuditSummary) Spec() Spec {
-	return Spec{Name: "audit_summary", Description: auditSummaryText, Schema: Schema[auditSummaryArgs](), Tier: Read}
+	return Spec{Name: "audit_summary", Description: auditSummaryText, Schema: Schema[auditSummaryArgs](), Tier: Read, Class: rules.ClassRead}
 }
 
-// Run counts what was done, or lists the steps of one task.
+// Run counts the calls, or lists the steps of one task.
 func (t AuditSummary) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[auditSummaryArgs](c)
 	if err != nil {

@@ -18,7 +18,7 @@ func TestWhatWasDoneIsSummedUpInNumbers(t *testing.T) {
 	ctx := context.Background()
 	st := storetest.New(t)
 	room := ownersRoom(t, st)
-	r := tools.NewRegistry(tools.Tiers{}, tools.AuditSummary{Store: st})
+	r := tools.NewRegistry(tools.TierPolicy{}, tools.AuditSummary{Store: st})
 	owner := tools.Caller{Owner: true, Chat: room}
 	require.Contains(t, do(t, r, tools.Call{Name: "audit_summary", Caller: owner}, false).ForLLM, "nothing happened")
 	task, err := store.InsertTask(ctx, st.Writer(), store.Task{Key: "x", Kind: "ask", ChatID: room.ID, Input: "the secret plan"})
@@ -30,8 +30,7 @@ func TestWhatWasDoneIsSummedUpInNumbers(t *testing.T) {
 		require.NoError(t, store.BeginStep(ctx, st.Writer(), task, step))
 		require.NoError(t, store.EndStep(ctx, st.Writer(), task, step))
 	}
-	_, err = store.OpenApproval(ctx, st.Writer(), store.Approval{TaskID: task.ID, CallID: "a", Tool: "lamp", ExpiresAt: time.Now()})
-	require.NoError(t, err)
+	storetest.OpenApproval(t, st, store.Approval{TaskID: task.ID, CallID: "a", Tool: "lamp", ExpiresAt: time.Now()})
 	text := do(t, r, tools.Call{Name: "audit_summary", Args: json.RawMessage(`{"hours": 2}`), Caller: owner}, false).ForLLM
 	require.Contains(t, text, "tool lamp: 2 (1 failed)")
 	require.Contains(t, text, "approval not answered: 1")

@@ -3,13 +3,16 @@ package tools
 import (
 	"context"
 	_ "embed"
+	"errors"
+
+	"multis/policy/rules"
 )
 
 //go:embed delegate.md
 var delegateText string
 
-// DelegateName names the tool that gives work to another agent. The agent's turn carries it out itself, because it takes as long as
-// a turn and no worker may wait for it.
+// DelegateName is the name of the tool that gives work to another agent. The agent's turn makes the call itself, because it takes as long as a
+// turn and must not block a worker.
 const DelegateName = "delegate"
 
 // AgentTools returns the names of the tools for working with other agents.
@@ -23,12 +26,67 @@ type DelegateArgs struct {
 	Task  string `json:"task" jsonschema:"what to do, with everything that has to be known for it"`
 }
 
-// Delegate gives a piece of the work to another agent.
-type Delegate struct{}
+// Delegate is the tool that gives a part of the work to another agent.
+type Delegate struct {
+	// ProgramOf returns the external command-line agent with a name or a capability. Nil if there are none.
+	ProgramOf func(called string) (ExternalAgent, bool)
+}
+
+// ExternalAgent is an agent that is a program of this machine. Work for it is asked for like a command.
+type ExternalAgent interface {
+	// Argv returns its command without a task.
+	Argv() []string
+	// Fingerprint returns a hash of what is run.
+	Fingerprint() (string, error)
+}
+
+// program returns the external agent that a call is for.
+func (t Delegate) program(c Call) (ExternalAgent, bool) {
+	args, err := Decode[DelegateArgs](c)
+	if err != nil || c.AnyCall || t.ProgramOf == nil {
+		return nil, false
+	}
+	return t.ProgramOf(args.Agent)
+}
+
+// TierOf returns Confirm for work that a program does.
+func (t Delegate) TierOf(c Call) Tier {
+	if _, is := t.program(c); is {
+		return Confirm
+	}
+	return Read
+}
+
+// ClassOf returns the class of commands for work that a program does.
+func (t Delegate) ClassOf(c Call) rules.Class {
+	if _, is := t.program(c); is {
+		return rules.ClassExec
+	}
+	return rules.ClassAgents
+}
+
+// ResourceOf returns the command of the program.
+func (t Delegate) ResourceOf(c Call) rules.Resource {
+	if p, is := t.program(c); is {
+		return rules.Resource{Argv: p.Argv()}
+	}
+	return rules.Resource{}
+}
+
+// Binding returns what an approval of the call is about.
+func (t Delegate) Binding(c Call) (string, error) {
+	if p, is := t.program(c); is {
+		return p.Fingerprint()
+	}
+	return "", nil
+}
+
+// ErrProgramChanged is why work that was approved is not given to a program.
+var ErrProgramChanged = errors.New("the program of that agent changed after you approved this; ask again")
 
 // Spec describes the tool.
 func (Delegate) Spec() Spec {
-	return Spec{Name: DelegateName, Description: delegateText, Schema: Schema[DelegateArgs](), Tier: Read}
+	return Spec{Name: DelegateName, Description: delegateText, Schema: Schema[DelegateArgs](), Tier: Read, Class: rules.ClassAgents, Kinds: rules.Kinds{Argv: true}, Foreign: true}
 }
 
 // Run refuses: an agent's turn carries the call out itself.

@@ -4,12 +4,14 @@ import (
 	"context"
 	_ "embed"
 	"strings"
+
+	"multis/policy/rules"
 )
 
 //go:embed escalate.md
 var escalateText string
 
-// Escalate ends a contact's turn, which then escalates the chat to a person.
+// Escalate is the tool that ends a contact's turn and escalates the chat to the owner.
 type Escalate struct{}
 
 type escalateArgs struct {
@@ -21,7 +23,7 @@ const maxReason = 300
 
 // Spec describes the tool.
 func (Escalate) Spec() Spec {
-	return Spec{Name: "escalate", Description: escalateText, Schema: Schema[escalateArgs](), Tier: Read}
+	return Spec{Name: "escalate", Description: escalateText, Schema: Schema[escalateArgs](), Tier: Read, Class: rules.ClassNotify}
 }
 
 // Run ends the turn.
@@ -34,5 +36,5 @@ func (Escalate) Run(_ context.Context, c Call) (Result, error) {
 	if reason == "" {
 		reason = "The model asked for a person."
 	}
-	return Result{ForLLM: "A person will take over.", ForUser: "asked for a person", Handover: Clip(reason, maxReason)}, nil
+	return Result{ForLLM: "A person will take over.", ForUser: "asked for a person", EndReason: Clip(reason, maxReason)}, nil
 }

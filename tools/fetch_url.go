@@ -9,17 +9,18 @@ import (
 	"strings"
 
 	"multis/fetch"
+	"multis/policy/rules"
 )
 
 //go:embed fetch_url.md
 var fetchURLText string
 
-// FetchURL reads pages of the open internet. A model can be tricked into putting private data into an address. So an address that the owner
-// neither wrote nor allowed needs his approval.
+// FetchURL is the tool that reads pages of the public internet. A model can be tricked into putting private data into an address, so an address
+// that the owner neither wrote nor allowed needs the owner's approval.
 type FetchURL struct {
 	Client    *fetch.Client
 	Documents Extractor
-	// Domains are read without approval, with their subdomains.
+	// Domains are the domains that are read without approval, with their subdomains.
 	Domains []string
 }
 
@@ -33,10 +34,10 @@ const maxPageLines = 400
 
 // Spec describes the tool.
 func (FetchURL) Spec() Spec {
-	return Spec{Name: "fetch_url", Description: fetchURLText, Schema: Schema[fetchURLArgs](), Tier: Confirm}
+	return Spec{Name: "fetch_url", Description: fetchURLText, Schema: Schema[fetchURLArgs](), Tier: Confirm, Class: rules.ClassOutward, Foreign: true, Kinds: rules.Kinds{Domains: true}}
 }
 
-// TierOf is Read for an address that the owner wrote or allowed.
+// TierOf returns Read for an address that the owner wrote or allowed, else Confirm.
 func (t FetchURL) TierOf(c Call) Tier {
 	args, err := Decode[fetchURLArgs](c)
 	if err != nil || !t.allows(c, args.URL) {
@@ -45,9 +46,25 @@ func (t FetchURL) TierOf(c Call) Tier {
 	return Read
 }
 
+// ResourceOf returns the host and the port.
+func (FetchURL) ResourceOf(c Call) rules.Resource {
+	args, err := Decode[fetchURLArgs](c)
+	u, invalid := url.Parse(strings.TrimSpace(args.URL))
+	if err != nil || invalid != nil || hostOf(args.URL) == "" {
+		return rules.Resource{}
+	}
+	port := u.Port()
+	if port == "" && u.Scheme == "http" {
+		port = "80"
+	} else if port == "" {
+		port = "443"
+	}
+	return rules.Resource{Domains: []string{hostOf(args.URL) + ":" + port}, OwnWords: mentionsURL(c.OwnerText, args.URL)}
+}
+
 // allows reports whether an address may be read without approval: the owner wrote it, or its domain is allowed.
 func (t FetchURL) allows(c Call, address string) bool {
-	return inDomains(address, t.Domains) || inDomains(address, c.Domains) || mentionsURL(c.Asked, address)
+	return inDomains(address, t.Domains) || inDomains(address, c.Domains) || mentionsURL(c.OwnerText, address)
 }
 
 // Run returns the lines of a page.
@@ -110,7 +127,7 @@ func hostOf(address string) string {
 // siteOf returns the host of an address without a leading www.
 func siteOf(address string) string { return strings.TrimPrefix(hostOf(address), "www.") }
 
-// fileNameOf names the document at an address.
+// fileNameOf returns a file name for the document at an address.
 func fileNameOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || path.Ext(u.Path) == "" {

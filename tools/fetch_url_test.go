@@ -25,11 +25,11 @@ func TestAPageIsReadAtOnceOnlyWhenTheOwnerNamedOrAllowedIt(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	tool := tools.FetchURL{Client: fetch.New(fetch.Options{AllowPrivate: true}), Documents: knowledge.Open(nil, knowledge.Options{}), Domains: []string{"allowed.example"}}
-	r := tools.NewRegistry(tools.Tiers{}, tool)
+	r := tools.NewRegistry(tools.TierPolicy{}, tool)
 	call := func(url, words string, approved bool) tools.Result {
 		raw, err := json.Marshal(map[string]string{"url": url})
 		require.NoError(t, err)
-		res, err := r.Do(context.Background(), tools.Call{Name: "fetch_url", Args: raw, Caller: tools.Caller{Owner: true, Asked: words}}, approved)
+		res, err := r.Do(context.Background(), tools.Call{Name: "fetch_url", Args: raw, Caller: tools.Caller{Owner: true, OwnerText: words}}, approved)
 		require.NoError(t, err)
 		return res
 	}

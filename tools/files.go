@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"multis/plainfile"
+	"multis/policy/rules"
 )
 
 // The limits of file tools.
@@ -24,11 +25,11 @@ const (
 	maxDepth    = 12       // folders in folders
 	maxMatches  = 200      // files or lines in an answer
 	maxFolder   = 500      // entries of one listed folder
-	sniffLength = 8000     // bytes that tell text from data
+	sniffLength = 8000     // bytes that are examined to distinguish text from data
 )
 
-// errOutside is returned for a path outside of the caller's folders, whether or not there is a file.
-var errOutside = errors.New("there is no such file in your folders")
+// errOutsideFolders is returned for a path outside the caller's folders, whether or not there is a file.
+var errOutsideFolders = errors.New("there is no such file in your folders")
 
 // location is a path in one of a caller's folders.
 type location struct {
@@ -37,8 +38,8 @@ type location struct {
 	name string // as the caller wrote it
 }
 
-// locate opens the folder that a path is in: the workspace for a relative path, any of the caller's folders for an absolute one.
-// Links that lead out of the folder are not followed.
+// locate opens the folder that contains a path: the workspace for a relative path, any of the caller's folders for an absolute one. Links that
+// lead out of the folder are not followed.
 func (c Caller) locate(name string) (location, error) {
 	folder, rel := c.Workspace, filepath.Clean(name)
 	if name == "" {
@@ -53,23 +54,49 @@ func (c Caller) locate(name string) (location, error) {
 		}
 	}
 	if folder == "" || !filepath.IsLocal(rel) {
-		return location{}, errOutside
+		return location{}, errOutsideFolders
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return location{}, errOutside
+		return location{}, errOutsideFolders
 	}
 	return location{root: root, path: filepath.ToSlash(rel), name: name}, nil
 }
 
-// readAll reads a plain file of at most limit bytes.
+// resourceOf returns what a call about a path is about. below says that the call is about everything below it as well.
+func (c Caller) resourceOf(name string, below bool) rules.Resource {
+	at, err := c.locate(name)
+	if err != nil {
+		return rules.Resource{}
+	}
+	defer at.root.Close()
+	full := filepath.Join(at.root.Name(), filepath.FromSlash(at.path))
+	full = resolvePath(full)
+	if below {
+		full += "/"
+	}
+	return rules.Resource{Paths: []string{full}}
+}
+
+// resolvePath resolves the links in a path, as far as its folders exist.
+func resolvePath(full string) string {
+	if resolved, err := filepath.EvalSymlinks(full); err == nil {
+		return resolved
+	}
+	if parent := filepath.Dir(full); parent != full {
+		return filepath.Join(resolvePath(parent), filepath.Base(full))
+	}
+	return full
+}
+
+// readAll reads a regular file of at most limit bytes.
 func (p location) readAll(limit int64) ([]byte, error) {
 	f, _, err := plainfile.OpenIn(p.root, p.path)
 	switch {
 	case errors.Is(err, plainfile.ErrNotRegular):
 		return nil, fmt.Errorf("%s is no plain file", p.name)
 	case err != nil:
-		return nil, errOutside
+		return nil, errOutsideFolders
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
@@ -82,7 +109,7 @@ func (p location) readAll(limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// isText reports whether data begins as UTF-8 text without zero bytes.
+// isText reports whether the beginning of data is UTF-8 text without zero bytes.
 func isText(data []byte) bool {
 	head := data[:min(len(data), sniffLength)]
 	if bytes.IndexByte(head, 0) >= 0 {
@@ -100,43 +127,44 @@ func isText(data []byte) bool {
 	return false
 }
 
-// walk calls visit for every plain file below a location, in order, until maxFiles or until visit returns fs.SkipAll. Hidden files
-// and folders are skipped. full is true if there are more files than were visited.
-func (p location) walk(ctx context.Context, visit func(path string, d fs.DirEntry) error) (full bool, err error) {
+// walk calls visit for every regular file below a location, in order, until maxFiles or until visit returns fs.SkipAll. Hidden files
+// and folders are skipped. truncated is true if there are more files than were visited.
+func (p location) walk(ctx context.Context, visit func(path string, d fs.DirEntry) error) (truncated bool, err error) {
 	seen := 0
 	err = fs.WalkDir(p.root.FS(), p.path, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil && path == p.path:
-			return errOutside
+			return errOutsideFolders
 		case err != nil:
 			return nil //nolint:nilerr // a folder that cannot be read is skipped
 		case path != p.path && strings.HasPrefix(d.Name(), "."):
-			return skip(d)
+			return skipEntry(d)
 		case d.IsDir() && strings.Count(path, "/") >= maxDepth:
-			full = true
+			truncated = true
 			return fs.SkipDir
 		case !d.Type().IsRegular():
 			return nil
 		}
 		if seen++; seen > maxFiles {
-			full = true
+			truncated = true
 			return fs.SkipAll
 		}
 		return visit(path, d)
 	})
-	return full, err
+	return truncated, err
 }
 
-func skip(d fs.DirEntry) error {
+// skipEntry makes fs.WalkDir skip a file or folder.
+func skipEntry(d fs.DirEntry) error {
 	if d.IsDir() {
 		return fs.SkipDir
 	}
 	return nil
 }
 
-// displayPath writes the path of a file below a location so that it can be used in another call.
+// displayPath returns the path of a file below a location in the form that another call accepts.
 func (p location) displayPath(path string) string {
 	if filepath.IsAbs(p.name) {
 		return filepath.Join(p.root.Name(), filepath.FromSlash(path))

@@ -41,7 +41,7 @@ func newDesk(t *testing.T) *desk {
 	require.NoError(t, os.Symlink(filepath.Join(d.outside, "key.txt"), filepath.Join(d.caller.Workspace, "link.txt")))
 	require.NoError(t, os.Symlink(d.outside, filepath.Join(d.caller.Workspace, "linked")))
 	library := knowledge.Open(nil, knowledge.Options{})
-	d.registry = tools.NewRegistry(tools.Tiers{}, tools.ReadFile{Documents: library}, tools.GrepFiles{}, tools.FindFiles{})
+	d.registry = tools.NewRegistry(tools.TierPolicy{}, tools.ReadFile{Documents: library}, tools.GrepFiles{}, tools.FindFiles{})
 	return d
 }
 

@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"multis/policy/rules"
 )
 
 //go:embed find_files.md
 var findFilesText string
 
-// FindFiles finds files of the caller's folders by name.
+// FindFiles is the tool that finds files in the caller's folders by name.
 type FindFiles struct{}
 
 type findFilesArgs struct {
@@ -21,7 +23,16 @@ type findFilesArgs struct {
 
 // Spec describes the tool.
 func (FindFiles) Spec() Spec {
-	return Spec{Name: "find_files", Description: findFilesText, Schema: Schema[findFilesArgs](), Tier: Read, Files: true}
+	return Spec{Name: "find_files", Description: findFilesText, Schema: Schema[findFilesArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, Files: true}
+}
+
+// ResourceOf returns the folder, with everything below it.
+func (FindFiles) ResourceOf(c Call) rules.Resource {
+	args, err := Decode[findFilesArgs](c)
+	if err != nil {
+		return rules.Resource{}
+	}
+	return c.resourceOf(args.Path, true)
 }
 
 // Run lists the files whose names match.
@@ -40,7 +51,7 @@ func (FindFiles) Run(ctx context.Context, c Call) (Result, error) {
 	}
 	defer at.root.Close()
 	var found []string
-	full, err := at.walk(ctx, func(file string, d fs.DirEntry) error {
+	truncated, err := at.walk(ctx, func(file string, d fs.DirEntry) error {
 		if fits, _ := path.Match(pattern, strings.ToLower(d.Name())); fits {
 			found = append(found, at.displayPath(file))
 		}
@@ -52,5 +63,5 @@ func (FindFiles) Run(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return walkError(ctx, err)
 	}
-	return linesResult(found, full || len(found) == maxMatches, "looked for files named “"+args.Name+"”")
+	return linesResult(found, truncated || len(found) == maxMatches, "looked for files named “"+args.Name+"”")
 }

@@ -9,13 +9,14 @@ import (
 	"regexp"
 	"strings"
 
+	"multis/policy/rules"
 	"multis/text"
 )
 
 //go:embed grep_files.md
 var grepFilesText string
 
-// GrepFiles searches the text files of the caller's folders.
+// GrepFiles is the tool that searches the text files in the caller's folders.
 type GrepFiles struct{}
 
 type grepFilesArgs struct {
@@ -29,7 +30,16 @@ const maxLine = 300
 
 // Spec describes the tool.
 func (GrepFiles) Spec() Spec {
-	return Spec{Name: "grep_files", Description: grepFilesText, Schema: Schema[grepFilesArgs](), Tier: Read, Files: true}
+	return Spec{Name: "grep_files", Description: grepFilesText, Schema: Schema[grepFilesArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, Files: true}
+}
+
+// ResourceOf returns the folder, with everything below it.
+func (GrepFiles) ResourceOf(c Call) rules.Resource {
+	args, err := Decode[grepFilesArgs](c)
+	if err != nil {
+		return rules.Resource{}
+	}
+	return c.resourceOf(args.Path, true)
 }
 
 // Run lists the lines that match.
@@ -38,7 +48,7 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return BadArguments(err), nil
 	}
-	wanted, err := regexp.Compile(args.Pattern)
+	pattern, err := regexp.Compile(args.Pattern)
 	if err != nil {
 		return BadArguments(err), nil
 	}
@@ -51,7 +61,7 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 	}
 	defer at.root.Close()
 	var found []string
-	full, err := at.walk(ctx, func(file string, d fs.DirEntry) error {
+	truncated, err := at.walk(ctx, func(file string, d fs.DirEntry) error {
 		if fits, _ := path.Match(args.Files, d.Name()); args.Files != "" && !fits {
 			return nil
 		}
@@ -60,7 +70,7 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 			return nil //nolint:nilerr // a file that is no text is not searched
 		}
 		for n, line := range strings.Split(string(data), "\n") {
-			if !wanted.MatchString(line) {
+			if !pattern.MatchString(line) {
 				continue
 			}
 			if found = append(found, fmt.Sprintf("%s:%d: %s", at.displayPath(file), n+1, text.Clip(strings.TrimSpace(line), maxLine))); len(found) == maxMatches {
@@ -72,7 +82,7 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return walkError(ctx, err)
 	}
-	return linesResult(found, full || len(found) == maxMatches, "searched the files for “"+args.Pattern+"”")
+	return linesResult(found, truncated || len(found) == maxMatches, "searched the files for “"+args.Pattern+"”")
 }
 
 // walkError returns the result for an error of a walk, or the error itself if the call was cancelled.
@@ -83,14 +93,14 @@ func walkError(ctx context.Context, err error) (Result, error) {
 	return notFound(err), nil
 }
 
-// linesResult returns lines as a result. more is true if there are others; what tells people what was done.
-func linesResult(lines []string, more bool, what string) (Result, error) {
+// linesResult returns lines as a result. action describes the call for people.
+func linesResult(lines []string, truncated bool, action string) (Result, error) {
 	if len(lines) == 0 {
-		return Result{ForLLM: "Nothing was found.", ForUser: what + ": nothing"}, nil
+		return Result{ForLLM: "Nothing was found.", ForUser: action + ": nothing"}, nil
 	}
 	text := strings.Join(lines, "\n")
-	if more {
+	if truncated {
 		text += "\n[there is more: look for something narrower]"
 	}
-	return Result{ForLLM: text, ForUser: fmt.Sprintf("%s: %d found", what, len(lines))}, nil
+	return Result{ForLLM: text, ForUser: fmt.Sprintf("%s: %d found", action, len(lines))}, nil
 }

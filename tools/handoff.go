@@ -3,12 +3,14 @@ package tools
 import (
 	"context"
 	_ "embed"
+
+	"multis/policy/rules"
 )
 
 //go:embed handoff.md
 var handoffText string
 
-// HandoffName names the tool that hands a conversation off to another agent. The agent's turn carries it out itself, because the other
+// HandoffName is the name of the tool that passes a conversation to another agent. The agent's turn makes the call itself, because the other
 // agent continues with the question.
 const HandoffName = "handoff"
 
@@ -18,12 +20,12 @@ type HandoffArgs struct {
 	Summary string `json:"summary" jsonschema:"what was said and done so far, and what is open: all that the other one has to know"`
 }
 
-// Handoff hands a conversation off to another agent.
+// Handoff is the tool that passes a conversation to another agent.
 type Handoff struct{}
 
 // Spec describes the tool.
 func (Handoff) Spec() Spec {
-	return Spec{Name: HandoffName, Description: handoffText, Schema: Schema[HandoffArgs](), Tier: Read}
+	return Spec{Name: HandoffName, Description: handoffText, Schema: Schema[HandoffArgs](), Tier: Read, Class: rules.ClassAgents}
 }
 
 // Run refuses: an agent's turn carries the call out itself.

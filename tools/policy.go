@@ -1,12 +1,21 @@
 package tools
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
 
-// Verdict is a policy's decision about a call. The zero value denies.
+	"multis/policy/rules"
+)
+
+// Verdict is a policy's decision about a call. The zero value denies it.
 type Verdict struct {
 	Allow bool
 	Ask   bool   // the owner must approve it first
-	Why   string // for people and the model; it never tells what else exists
+	Pin   bool   // the owner must approve it and enter the PIN first
+	Why   string // for people and the model; it does not say which tools exist
 }
 
 // Policy decides about calls.
@@ -14,17 +23,162 @@ type Policy interface {
 	Judge(ctx context.Context, s Spec, c Call) (Verdict, error)
 }
 
-// Tiers is the policy without rules: Read is allowed, Confirm asks the owner, and Pin is denied.
-type Tiers struct{}
+// The reasons of verdicts without one in the rule.
+const (
+	whyAsk     = "It changes something, so you are asked."
+	whyTainted = "It was asked for in a turn that has read text of others, so you are asked."
+	whyPin     = "It cannot be undone, so you are asked for the PIN."
+	whyDeny    = "A rule forbids it."
+	whyLimit   = "It was called too often for now. Go on without it, or say that it has to wait."
+)
+
+// TierPolicy decides by the tool's tier alone: Read is allowed, Confirm needs the owner's approval, and Pin the PIN as well. The default rules of
+// RulePolicy decide the same, for the owner and for contacts.
+type TierPolicy struct{}
 
 // Judge decides by the tier of the tool.
-func (Tiers) Judge(_ context.Context, s Spec, c Call) (Verdict, error) {
+func (TierPolicy) Judge(_ context.Context, s Spec, c Call) (Verdict, error) {
 	switch {
 	case s.Tier == Read:
 		return Verdict{Allow: true}, nil
 	case s.Tier == Confirm && c.Owner:
-		return Verdict{Ask: true, Why: "It changes something, so you are asked."}, nil
+		return Verdict{Ask: true, Why: whyAsk}, nil
+	case s.Tier == Pin && c.Owner:
+		return Verdict{Pin: true, Why: whyPin}, nil
 	default:
-		return Verdict{Why: "It needs a PIN, which cannot be asked for yet."}, nil
+		return Verdict{Why: whyDeny}, nil
+	}
+}
+
+// RulePolicy decides by rules. It is safe for concurrent use.
+type RulePolicy struct {
+	set     atomic.Pointer[rules.Set]
+	counter rules.Counter
+	zone    *time.Location
+	now     func() time.Time
+}
+
+// NewRulePolicy returns a policy of some rules. Their hours are in zone; now defaults to time.Now.
+func NewRulePolicy(set *rules.Set, zone *time.Location, now func() time.Time) *RulePolicy {
+	if now == nil {
+		now = time.Now
+	}
+	p := &RulePolicy{zone: zone, now: now}
+	p.Replace(set)
+	return p
+}
+
+// Replace changes the rules in one step. What was counted for limits remains.
+func (p *RulePolicy) Replace(set *rules.Set) { p.set.Store(set) }
+
+// Rules returns the rules.
+func (p *RulePolicy) Rules() *rules.Set { return p.set.Load() }
+
+// Judge decides by the first rule that matches, and counts the call if that rule has a limit.
+func (p *RulePolicy) Judge(_ context.Context, s Spec, c Call) (Verdict, error) {
+	return verdictOf(p.set.Load().Decide(p.request(s, c, callKey(c)))), nil
+}
+
+// Explain returns the decision that Judge would make now, and the rules in the order in which they are tried. It counts nothing.
+func (p *RulePolicy) Explain(s Spec, c Call) (rules.Verdict, []rules.Trial) {
+	return p.set.Load().Explain(p.request(s, c, ""))
+}
+
+// callKey names a call for limits; empty if it is not a call, as when tools are offered.
+func callKey(c Call) string {
+	if c.ID == "" || c.AnyCall {
+		return ""
+	}
+	return strconv.FormatInt(int64(c.Task), 10) + " " + c.ID
+}
+
+// request converts a call to what rules are compared with. call is the key under which limits count it.
+func (p *RulePolicy) request(s Spec, c Call, call string) rules.Request {
+	now := p.now()
+	surface := c.Surface
+	if !c.Owner {
+		surface = rules.SurfaceContact
+	} else if surface == rules.SurfaceContact {
+		surface = "" // contradicts Owner, so the call is denied
+	}
+	return rules.Request{
+		Surface: surface, Agent: c.Agent, Tool: s.Name, Class: s.Class, Tier: rules.Tier(s.Tier), Chat: int64(c.Chat.ID), Resource: s.Resource,
+		Hour: now.In(p.zone).Hour(), Tainted: c.Tainted || !c.Owner, Any: c.AnyCall,
+		Exceeds: func(r *rules.Rule) bool { return p.counter.Take(r, c.Agent, s.Name, call, now) },
+	}
+}
+
+// verdictOf converts the decision of rules.
+func verdictOf(v rules.Verdict) Verdict {
+	why := func(otherwise string) string {
+		if v.Rule != nil && v.Rule.Reason != "" {
+			return v.Rule.Reason
+		}
+		return otherwise
+	}
+	switch {
+	case v.Decision == rules.Allow:
+		return Verdict{Allow: true}
+	case v.Raised:
+		return Verdict{Ask: true, Why: whyTainted}
+	case v.Decision == rules.Confirm:
+		return Verdict{Ask: true, Why: why(whyAsk)}
+	case v.Decision == rules.Pin:
+		return Verdict{Pin: true, Why: why(whyPin)}
+	case v.Exceeded:
+		return Verdict{Why: whyLimit}
+	default:
+		return Verdict{Why: why(whyDeny)}
+	}
+}
+
+// KnownTools returns what rules may name: the tools of a registry.
+func (r *Registry) KnownTools() []rules.Tool {
+	var all []rules.Tool
+	for _, s := range r.All() {
+		all = append(all, rules.Tool{Name: s.Name, Class: s.Class, Kinds: s.Kinds})
+	}
+	return all
+}
+
+// Explanation says what happens with a call, and why.
+type Explanation struct {
+	Spec    Spec
+	Verdict rules.Verdict
+	Tried   []rules.Trial
+	// Floor is why no rule was asked: the call is refused whatever rules say. It is empty if rules decide.
+	Floor string
+}
+
+// Explain explains what Do would do with a call now, if the policy is a RulePolicy. It does and counts nothing.
+func (r *Registry) Explain(c Call) (Explanation, error) {
+	p, ok := r.policy.(*RulePolicy)
+	if !ok {
+		return Explanation{}, fmt.Errorf("explain %s: this registry has no rules", c.Name)
+	}
+	t, ok := r.get(c)
+	if !ok {
+		return Explanation{Spec: Spec{Name: c.Name}, Verdict: rules.Verdict{Decision: rules.Deny}, Floor: r.missing(c)}, nil
+	}
+	e := Explanation{Spec: specOf(t, c)}
+	if floor := hardRefusal(e.Spec, c); floor != "" {
+		e.Verdict, e.Floor = rules.Verdict{Decision: rules.Deny}, floor
+		return e, nil
+	}
+	e.Verdict, e.Tried = p.Explain(e.Spec, c)
+	return e, nil
+}
+
+// missing says why a caller does not have a tool. It is for the owner only.
+func (r *Registry) missing(c Call) string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	switch _, there := r.tools[c.Name]; {
+	case !there:
+		return "there is no such tool"
+	case !c.Owner:
+		return "contacts have three tools, whatever rules say"
+	default:
+		return "the lists of the agent, its skills or its task leave it out"
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"multis/policy/rules"
 )
 
 //go:embed read_file.md
@@ -16,7 +18,7 @@ type Extractor interface {
 	Text(ctx context.Context, name, mediaType string, data []byte) (string, error)
 }
 
-// ReadFile reads files and lists folders of the caller's.
+// ReadFile is the tool that reads the caller's files and lists the caller's folders.
 type ReadFile struct{ Documents Extractor }
 
 type readFileArgs struct {
@@ -25,12 +27,21 @@ type readFileArgs struct {
 	Lines int    `json:"lines,omitempty" jsonschema:"how many lines, 200 unless told"`
 }
 
-// defaultLines is how many lines one call returns unless told.
+// defaultLines is how many lines one call returns by default.
 const defaultLines = 200
 
 // Spec describes the tool.
 func (ReadFile) Spec() Spec {
-	return Spec{Name: "read_file", Description: readFileText, Schema: Schema[readFileArgs](), Tier: Read, Files: true}
+	return Spec{Name: "read_file", Description: readFileText, Schema: Schema[readFileArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, Files: true}
+}
+
+// ResourceOf returns the file.
+func (ReadFile) ResourceOf(c Call) rules.Resource {
+	args, err := Decode[readFileArgs](c)
+	if err != nil {
+		return rules.Resource{}
+	}
+	return c.resourceOf(args.Path, false)
 }
 
 // Run returns the lines of a file, or the names in a folder.
@@ -46,7 +57,7 @@ func (t ReadFile) Run(ctx context.Context, c Call) (Result, error) {
 	defer at.root.Close()
 	info, err := at.root.Stat(at.path)
 	if err != nil {
-		return notFound(errOutside), nil
+		return notFound(errOutsideFolders), nil
 	}
 	if info.IsDir() {
 		return at.list()
@@ -64,8 +75,8 @@ func (t ReadFile) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: lineRange(text, args.From, args.Lines), ForUser: "read " + args.Path, Ref: args.Path}, nil
 }
 
-// lineRange returns count lines of a text from line from (1 is the first), with a note if that is not all. Zero defaults to the first line and to
-// defaultLines.
+// lineRange returns count lines of a text, beginning with line from, and says above them if that is not the whole text. The first line is 1. Zero
+// means the first line, and defaultLines.
 func lineRange(text string, from, count int) string {
 	if count <= 0 {
 		count = defaultLines
@@ -84,12 +95,12 @@ func lineRange(text string, from, count int) string {
 func (p location) list() (Result, error) {
 	f, err := p.root.Open(p.path)
 	if err != nil {
-		return notFound(errOutside), nil
+		return notFound(errOutsideFolders), nil
 	}
 	defer f.Close()
 	entries, err := f.ReadDir(maxFolder)
 	if err != nil && err != io.EOF { //nolint:errorlint // ReadDir returns it bare
-		return notFound(errOutside), nil
+		return notFound(errOutsideFolders), nil
 	}
 	var names []string
 	for _, e := range entries {

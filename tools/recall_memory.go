@@ -7,15 +7,17 @@ import (
 	"strings"
 
 	"multis/memory"
+	"multis/policy/rules"
 )
 
 //go:embed recall_memory.md
 var recallMemoryText string
 
-// maxRecalled is how many passages are returned: messages are short.
+// maxRecalled is how many passages one call returns. It is more than maxPassages, because messages are short.
 const maxRecalled = 10
 
-// RecallMemory searches notes and messages: for a contact those of his own chat, for the owner his notes and the chats he names.
+// RecallMemory is the tool that searches notes and messages: for a contact those of the contact's chat, for the owner the owner's notes and the
+// chats that the question names.
 type RecallMemory struct{ Memory *memory.Memory }
 
 type recallMemoryArgs struct {
@@ -24,10 +26,10 @@ type recallMemoryArgs struct {
 
 // Spec describes the tool.
 func (RecallMemory) Spec() Spec {
-	return Spec{Name: "recall_memory", Description: recallMemoryText, Schema: Schema[recallMemoryArgs](), Tier: Read}
+	return Spec{Name: "recall_memory", Description: recallMemoryText, Schema: Schema[recallMemoryArgs](), Tier: Read, Class: rules.ClassRead}
 }
 
-// Run searches the memory that the caller's scope allows; no argument extends it.
+// Run searches within the caller's scope, which no argument extends.
 func (t RecallMemory) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[recallMemoryArgs](c)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestMemoryIsSearchedInTheCallersScopeAlone(t *testing.T) {
 	ctx := context.Background()
 	st := storetest.New(t)
 	mem := memory.New(memory.Options{Store: st, Search: search.New(st)})
-	r := tools.NewRegistry(tools.Tiers{}, tools.RecallMemory{Memory: mem})
+	r := tools.NewRegistry(tools.TierPolicy{}, tools.RecallMemory{Memory: mem})
 	role := policy.UserRole(7)
 	require.NoError(t, st.AsOwner(ctx, policy.ContactScope(7), func(tx store.Tx) error {
 		_, err := index.ReplaceDocument(ctx, tx, index.Document{Origin: "note", Name: "Notes", Role: role, Kind: index.KindConversation, Element: "chat", Hash: "h"},

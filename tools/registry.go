@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -13,13 +14,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/policy"
-	"multis/text"
 )
 
 const (
 	// callTimeout bounds one call.
 	callTimeout = time.Minute
-	// maxForLLM is the most of a result that the model reads, in bytes, and maxForUser of the line for people.
+	// maxForLLM is the maximum length of a result for the model, in bytes: the beginning is kept. maxForUser is that of the line for people.
 	maxForLLM  = 16_000
 	maxForUser = 500
 	// MaxOffered is the most tools that a model is offered: some providers refuse requests with more.
@@ -29,16 +29,23 @@ const (
 // Registry holds the tools. It is safe for concurrent use.
 type Registry struct {
 	policy Policy
+	before BeforeCall // nil asks nobody
 	mu     sync.RWMutex
 	tools  map[string]Tool
 }
 
-// NewRegistry returns a registry of tools. p decides about each call.
+// NewRegistry returns a registry of tools. The policy decides about each call.
 func NewRegistry(p Policy, all ...Tool) *Registry {
 	r := &Registry{policy: p, tools: map[string]Tool{}}
 	r.Add(all...)
 	return r
 }
+
+// BeforeCall asks the owner's hooks about a call that the policy does not deny.
+type BeforeCall func(ctx context.Context, s Spec, c Call) (policy.HookVerdict, error)
+
+// SetBefore sets what is asked before each call. It may be asked more than once about one. It is called before the registry is used.
+func (r *Registry) SetBefore(before BeforeCall) { r.before = before }
 
 // Add adds tools. A tool replaces another one with the same name.
 func (r *Registry) Add(all ...Tool) {
@@ -66,27 +73,27 @@ func (r *Registry) Replace(prefix string, all ...Tool) {
 	}
 }
 
-// Offered lists the tools that a caller may call, multis' own before those of other programs, each group by name. Tools that the policy denies are left
-// out, and all beyond MaxOffered.
+// Offered returns the tools that a caller may call, at most MaxOffered: multis' own before those of other programs, each group by name. Tools that
+// the policy denies are left out.
 func (r *Registry) Offered(ctx context.Context, c Caller) ([]Spec, error) {
 	var offered []Spec
 	for _, s := range r.All() {
 		if !c.MayCall(s.Name) || (s.Files && c.Workspace == "" && len(c.ReadPaths) == 0) {
 			continue
 		}
-		v, err := r.judge(ctx, s, Call{Name: s.Name, Caller: c})
+		v, err := r.judge(ctx, s, Call{Name: s.Name, AnyCall: true, Caller: c})
 		if err != nil {
 			return nil, err
 		}
-		if v.Allow || v.Ask {
+		if v.Allow || v.Ask || v.Pin {
 			offered = append(offered, s)
 		}
 	}
 	slices.SortStableFunc(offered, func(a, b Spec) int {
 		switch {
-		case a.Foreign == b.Foreign:
+		case a.External == b.External:
 			return 0
-		case b.Foreign:
+		case b.External:
 			return -1
 		default:
 			return 1
@@ -95,7 +102,7 @@ func (r *Registry) Offered(ctx context.Context, c Caller) ([]Spec, error) {
 	return offered[:min(len(offered), MaxOffered)], nil
 }
 
-// All lists every tool by name, whoever may call it.
+// All returns all tools by name, whoever may call them.
 func (r *Registry) All() []Spec {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -113,30 +120,113 @@ func (r *Registry) Judge(ctx context.Context, c Call) (Spec, Verdict, error) {
 	if !ok {
 		return Spec{Name: c.Name}, Verdict{Why: notAllowed}, nil
 	}
-	s := t.Spec()
-	if t, ok := t.(Tiered); ok {
-		s.Tier = t.TierOf(c)
+	s := specOf(t, c)
+	if why := refusalFor(t, c); why != "" {
+		return s, Verdict{Why: why}, nil
 	}
 	v, err := r.judge(ctx, s, c)
 	return s, v, err
 }
 
-// judge asks the policy, unless the call is one that no policy can allow: during a scheduled run nobody is there to type a PIN.
+// specOf returns the Spec of a tool for one call, with the tier, the class and the resource of that call.
+func specOf(t Tool, c Call) Spec {
+	s := t.Spec()
+	if t, ok := t.(Tiered); ok {
+		s.Tier = t.TierOf(c)
+	}
+	if t, ok := t.(Classed); ok {
+		s.Class = t.ClassOf(c)
+	}
+	if t, ok := t.(Resourced); ok {
+		s.Resource = t.ResourceOf(c)
+	}
+	return s
+}
+
+// IsForeign reports whether results of a tool may contain text that is not the owner's. It is true for a tool that does not exist any more.
+func (r *Registry) IsForeign(name string) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	t, ok := r.tools[name]
+	return !ok || t.Spec().Foreign || t.Spec().External
+}
+
+// judge asks the policy about a call, unless no policy can allow it.
 func (r *Registry) judge(ctx context.Context, s Spec, c Call) (Verdict, error) {
-	switch {
-	case c.ReadOnly && (s.Tier != Read || s.Effect):
-		return Verdict{Why: "Here you can only read."}, nil
-	case c.Only != nil && s.Tier == Pin:
-		return Verdict{Why: "It needs a PIN, and nobody is there to type it."}, nil
+	if floor := hardRefusal(s, c); floor != "" {
+		return Verdict{Why: floor}, nil
 	}
 	v, err := r.policy.Judge(ctx, s, c)
 	if err != nil {
 		return Verdict{}, fmt.Errorf("ask the policy about %s: %w", s.Name, err)
 	}
-	return v, nil
+	if r.before == nil || c.AnyCall || (!v.Allow && !v.Ask && !v.Pin) {
+		return v, nil
+	}
+	hook, err := r.before(ctx, s, c)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("ask the hooks about %s: %w", s.Name, err)
+	}
+	return v.restrictedBy(hook, c.Owner), nil
 }
 
-// notAllowed does not tell whether the tool does not exist, is not for contacts, or not for the persona.
+// restrictedBy returns the verdict as far as hooks leave it: they never allow what it does not. In a turn of a contact nobody is asked.
+func (v Verdict) restrictedBy(hook policy.HookVerdict, owner bool) Verdict {
+	switch {
+	case hook.Decision == policy.HookAllow:
+		return v
+	case hook.Decision != policy.HookAsk, !owner:
+		return Verdict{Why: hook.Why}
+	case v.Allow:
+		return Verdict{Ask: true, Why: hook.Why}
+	default:
+		return v
+	}
+}
+
+// hardRefusal says why a call is refused whatever the policy says; empty if the policy decides.
+func hardRefusal(s Spec, c Call) string {
+	switch {
+	case s.TypedOnly && !c.Typed:
+		return "Only the owner's own command does that."
+	case c.ReadOnly && (s.Tier != Read || s.HasEffect):
+		return "Here you can only read."
+	case hasMask(c.Args):
+		return "An argument has the mark " + policy.Mask + ". It stands where a key or a password was removed, and is not its value, which you cannot have. " +
+			"Do it without, or tell the owner what to enter himself."
+	case c.GrantedTools != nil && s.Tier == Pin:
+		return "It needs a PIN, and nobody is there to type it."
+	default:
+		return ""
+	}
+}
+
+// hasMask reports whether an argument, or the name of one, has the mark that is written in place of a secret.
+func hasMask(args json.RawMessage) bool {
+	var v any
+	if err := json.Unmarshal(args, &v); err != nil {
+		return policy.HasMask(string(args))
+	}
+	return maskIn(v)
+}
+
+func maskIn(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return policy.HasMask(v)
+	case []any:
+		return slices.ContainsFunc(v, maskIn)
+	case map[string]any:
+		for name, value := range v {
+			if policy.HasMask(name) || maskIn(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// notAllowed is the text for every call of a tool that the caller does not have. It does not say whether the tool exists.
 const notAllowed = "You have no such tool here. Go on without it."
 
 func (r *Registry) get(c Call) (Tool, bool) {
@@ -149,7 +239,7 @@ func (r *Registry) get(c Call) (Tool, bool) {
 	return t, ok
 }
 
-// Do judges a call and makes it. approved is true if the owner approved this very call.
+// Do asks the policy about a call and makes it. approved says that the owner approved this call; see also Call.PINEntered.
 func (r *Registry) Do(ctx context.Context, c Call, approved bool) (Result, error) {
 	t, ok := r.get(c)
 	if !ok {
@@ -159,9 +249,11 @@ func (r *Registry) Do(ctx context.Context, c Call, approved bool) (Result, error
 	switch {
 	case err != nil:
 		return Result{}, err
-	case v.Ask && !approved:
+	case (v.Ask || v.Pin) && !approved:
 		return Refused(CodeApproval, v.Why), nil
-	case !v.Allow && !v.Ask:
+	case v.Pin && !c.PINEntered:
+		return Refused(CodeApproval, v.Why), nil
+	case !v.Allow && !v.Ask && !v.Pin:
 		return Refused(CodeRefused, v.Why), nil
 	}
 	result, err := run(ctx, t, c)
@@ -185,26 +277,17 @@ func run(ctx context.Context, t Tool, c Call) (res Result, err error) {
 		if broken := recover(); broken != nil {
 			zerolog.Ctx(ctx).Error().Str("tool", c.Name).Str("panic", fmt.Sprint(broken)).Bytes("stack", debug.Stack()).Msg("A tool broke down")
 			res, err = Failed("The tool broke down.", false), nil
-			if t.Spec().Effect {
+			if t.Spec().HasEffect {
 				res = UnknownOutcome(c.Name, res.ForLLM)
 			}
 		}
 	}()
 	res, err = t.Run(working, c)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(working), errCallTimeout) {
-		if t.Spec().Effect {
+		if t.Spec().HasEffect {
 			return UnknownOutcome(c.Name, "It took longer than a minute, so nobody waited any more."), nil
 		}
 		return Result{ForLLM: "It took longer than a minute, so it was stopped.", IsError: true, Code: CodeTimeout, Retriable: true}, nil
 	}
 	return res, err
-}
-
-// Clip cuts a text for a model to maxBytes, and tells in a line below it that it is cut.
-func Clip(s string, maxBytes int) string {
-	if len(s) <= maxBytes {
-		return s
-	}
-	kept := text.ClipBytes(s, maxBytes)
-	return fmt.Sprintf("%s\n[cut here: %d of %d bytes]", kept, len(kept), len(s))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/policy"
 	"multis/tools"
 )
 
@@ -35,7 +36,7 @@ func named(name string, tier tools.Tier) probe {
 
 // changing is a probe whose calls change something.
 func changing(name string, p probe) probe {
-	p.spec.Name, p.spec.Effect = name, true
+	p.spec.Name, p.spec.HasEffect = name, true
 	return p
 }
 
@@ -48,7 +49,7 @@ func do(t *testing.T, r *tools.Registry, c tools.Call, approved bool) tools.Resu
 
 func TestAContactsTurnHasItsFloorWhateverIsAllowed(t *testing.T) {
 	t.Parallel()
-	r := tools.NewRegistry(tools.Tiers{}, named("search_docs", tools.Read), named("escalate", tools.Read), named("recall_memory", tools.Read),
+	r := tools.NewRegistry(tools.TierPolicy{}, named("search_docs", tools.Read), named("escalate", tools.Read), named("recall_memory", tools.Read),
 		named("fetch_url", tools.Read), named("exec", tools.Read), named("remember", tools.Read))
 	contact := tools.Caller{Allow: []string{"*"}}
 	offered, err := r.Offered(context.Background(), contact)
@@ -71,7 +72,7 @@ func names(specs []tools.Spec) []string {
 
 func TestAPersonaHasTheToolsThatItsPatternsAllow(t *testing.T) {
 	t.Parallel()
-	r := tools.NewRegistry(tools.Tiers{}, named("read_file", tools.Read), named("find_files", tools.Read), named("gh_issue", tools.Read), named("gh_delete", tools.Read))
+	r := tools.NewRegistry(tools.TierPolicy{}, named("read_file", tools.Read), named("find_files", tools.Read), named("gh_issue", tools.Read), named("gh_delete", tools.Read))
 	for _, c := range []struct {
 		allow, deny, want []string
 	}{
@@ -103,15 +104,16 @@ func TestWhatChangesSomethingWaitsForTheOwnerAndAPinIsNeverGiven(t *testing.T) {
 	}
 	send, pin := named("send", tools.Confirm), named("erase", tools.Pin)
 	send.run, pin.run = count, count
-	r := tools.NewRegistry(tools.Tiers{}, send, pin)
+	r := tools.NewRegistry(tools.TierPolicy{}, send, pin)
 	owner := tools.Caller{Owner: true}
 	require.Equal(t, tools.CodeApproval, do(t, r, tools.Call{Name: "send", Caller: owner}, false).Code)
-	require.Equal(t, tools.CodeRefused, do(t, r, tools.Call{Name: "erase", Caller: owner}, true).Code, "an approval is no PIN")
+	require.Equal(t, tools.CodeApproval, do(t, r, tools.Call{Name: "erase", Caller: owner}, true).Code, "an approval is no PIN")
 	require.Zero(t, ran)
 	require.Equal(t, "done", do(t, r, tools.Call{Name: "send", Caller: owner}, true).ForLLM)
 	offered, err := r.Offered(context.Background(), owner)
 	require.NoError(t, err)
-	require.Equal(t, []string{"send"}, names(offered))
+	require.Equal(t, []string{"erase", "send"}, names(offered))
+	require.Equal(t, "done", do(t, r, tools.Call{Name: "erase", PINEntered: true, Caller: owner}, true).ForLLM)
 }
 
 func TestAToolThatBreaksDownOrNeverEndsIsAResult(t *testing.T) {
@@ -125,7 +127,7 @@ func TestAToolThatBreaksDownOrNeverEndsIsAResult(t *testing.T) {
 		}
 		lost := errors.New("the database is gone")
 		broken.run = func(context.Context, tools.Call) (tools.Result, error) { return tools.Result{}, lost }
-		r := tools.NewRegistry(tools.Tiers{}, bad, slow, broken, changing("bad_change", bad), changing("slow_change", slow))
+		r := tools.NewRegistry(tools.TierPolicy{}, bad, slow, broken, changing("bad_change", bad), changing("slow_change", slow))
 		owner := tools.Caller{Owner: true}
 		require.Equal(t, tools.CodeFailed, do(t, r, tools.Call{Name: "bad", Caller: owner}, false).Code)
 		res := do(t, r, tools.Call{Name: "slow", Caller: owner}, false)
@@ -149,7 +151,7 @@ func TestAResultIsCutAndSaysSo(t *testing.T) {
 	long.run = func(context.Context, tools.Call) (tools.Result, error) {
 		return tools.Result{ForLLM: strings.Repeat("ä", 50_000)}, nil
 	}
-	res := do(t, tools.NewRegistry(tools.Tiers{}, long), tools.Call{Name: "long", Caller: tools.Caller{Owner: true}}, false)
+	res := do(t, tools.NewRegistry(tools.TierPolicy{}, long), tools.Call{Name: "long", Caller: tools.Caller{Owner: true}}, false)
 	require.LessOrEqual(t, len(res.ForLLM), 16_100)
 	require.Contains(t, res.ForLLM, "[cut here: 16000 of 100000 bytes]")
 }
@@ -157,12 +159,12 @@ func TestAResultIsCutAndSaysSo(t *testing.T) {
 func TestArgumentsThatDoNotFitAreToldToTheModel(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{`{"reason": 1}`, `{"other": "x"}`, `[]`, `{"reason": "x"} {}`, `{`} {
-		res := do(t, tools.NewRegistry(tools.Tiers{}, tools.Escalate{}), tools.Call{Name: "escalate", Args: json.RawMessage(raw)}, false)
+		res := do(t, tools.NewRegistry(tools.TierPolicy{}, tools.Escalate{}), tools.Call{Name: "escalate", Args: json.RawMessage(raw)}, false)
 		require.Equal(t, tools.CodeArguments, res.Code, raw)
-		require.Empty(t, res.Handover)
+		require.Empty(t, res.EndReason)
 	}
-	res := do(t, tools.NewRegistry(tools.Tiers{}, tools.Escalate{}), tools.Call{Name: "escalate", Args: json.RawMessage(`{"reason":"a broken parcel"}`)}, false)
-	require.Equal(t, "a broken parcel", res.Handover)
+	res := do(t, tools.NewRegistry(tools.TierPolicy{}, tools.Escalate{}), tools.Call{Name: "escalate", Args: json.RawMessage(`{"reason":"a broken parcel"}`)}, false)
+	require.Equal(t, "a broken parcel", res.EndReason)
 }
 
 func TestASchemaSaysWhatIsNeeded(t *testing.T) {
@@ -179,17 +181,17 @@ func TestASchemaSaysWhatIsNeeded(t *testing.T) {
 
 func TestAToolOfASourceCanBeTakenOutAgain(t *testing.T) {
 	t.Parallel()
-	r := tools.NewRegistry(tools.Tiers{}, named("gh_issue", tools.Read), named("read", tools.Read))
+	r := tools.NewRegistry(tools.TierPolicy{}, named("gh_issue", tools.Read), named("read", tools.Read))
 	r.Drop("gh_")
 	require.Equal(t, []string{"read"}, names(r.All()))
 }
 
 func TestNoMoreToolsAreOfferedThanProvidersTakeAndOursComeFirst(t *testing.T) {
 	t.Parallel()
-	r := tools.NewRegistry(tools.Tiers{}, named("search_docs", tools.Read), named("zoom", tools.Read))
+	r := tools.NewRegistry(tools.TierPolicy{}, named("search_docs", tools.Read), named("zoom", tools.Read))
 	for i := range 200 {
 		foreign := named(fmt.Sprintf("desk__%03d", i), tools.Read)
-		foreign.spec.Foreign = true
+		foreign.spec.External = true
 		r.Add(foreign)
 	}
 	offered, err := r.Offered(context.Background(), tools.Caller{Owner: true})
@@ -197,4 +199,56 @@ func TestNoMoreToolsAreOfferedThanProvidersTakeAndOursComeFirst(t *testing.T) {
 	require.Len(t, offered, tools.MaxOffered)
 	require.Equal(t, []string{"search_docs", "zoom", "desk__000"}, names(offered[:3]))
 	require.Equal(t, "desk__125", offered[tools.MaxOffered-1].Name)
+}
+
+func TestAMarkInPlaceOfASecretIsNoArgument(t *testing.T) {
+	t.Parallel()
+	r := tools.NewRegistry(tools.TierPolicy{}, tools.Remember{}, tools.SearchDocs{})
+	for _, args := range []string{`{"text": "the key is [secret]"}`, `{"text": "\u005bsecret]"}`, `{"text": "x", "more": [{"a": ["[secret]"]}]}`, `{"[secret]": 1}`} {
+		c := tools.Call{ID: "1", Name: "search_docs", Args: json.RawMessage(args), Caller: tools.Caller{Owner: true}}
+		_, v, err := r.Judge(t.Context(), c)
+		require.NoError(t, err)
+		require.False(t, v.Allow || v.Ask || v.Pin, args)
+		require.Contains(t, v.Why, "stands where a key or a password was removed")
+		result, err := r.Do(t.Context(), c, true)
+		require.NoError(t, err)
+		require.Equal(t, tools.CodeRefused, result.Code)
+	}
+	_, v, err := r.Judge(t.Context(), tools.Call{ID: "1", Name: "search_docs", Args: json.RawMessage(`{"query": "secret [1]"}`), Caller: tools.Caller{Owner: true}})
+	require.NoError(t, err)
+	require.True(t, v.Allow)
+}
+
+func TestAHookRestrictsWhatTheRulesAllowAndNeverMore(t *testing.T) {
+	t.Parallel()
+	for decision, want := range map[policy.HookDecision]map[string]string{
+		policy.HookAllow: {"read": "allow", "confirm": "ask", "contact": "allow"},
+		policy.HookAsk:   {"read": "ask", "confirm": "ask", "contact": "deny"},
+		policy.HookDeny:  {"read": "deny", "confirm": "deny", "contact": "deny"},
+		"":               {"read": "deny", "confirm": "deny", "contact": "deny"},
+	} {
+		r := tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{}, tools.FetchURL{}, tools.Handoff{})
+		r.SetBefore(func(context.Context, tools.Spec, tools.Call) (policy.HookVerdict, error) {
+			return policy.HookVerdict{Decision: decision, Why: "The hook says so."}, nil
+		})
+		for name, c := range map[string]tools.Call{
+			"read":    {ID: "1", Name: "search_docs", Args: json.RawMessage(`{}`), Caller: tools.Caller{Owner: true}},
+			"confirm": {ID: "1", Name: "fetch_url", Args: json.RawMessage(`{}`), Caller: tools.Caller{Owner: true}},
+			"contact": {ID: "1", Name: "search_docs", Args: json.RawMessage(`{}`)},
+		} {
+			_, v, err := r.Judge(t.Context(), c)
+			require.NoError(t, err)
+			got := "deny"
+			switch {
+			case v.Allow:
+				got = "allow"
+			case v.Ask:
+				got = "ask"
+			}
+			require.Equal(t, want[name], got, "%s says %q", name, decision)
+		}
+		offered, err := r.Offered(t.Context(), tools.Caller{Owner: true})
+		require.NoError(t, err)
+		require.NotEmpty(t, offered, "no hook is asked about what is offered")
+	}
 }

@@ -8,14 +8,15 @@ import (
 	"unicode"
 
 	"multis/memory"
+	"multis/policy/rules"
 	"multis/store"
 )
 
 //go:embed remember.md
 var rememberText string
 
-// Remember stores a note in the owner's memory. Notes are part of every later prompt, so a note that is not in the owner's own words
-// needs his approval: it may come from a page or message that wants it there.
+// Remember is the tool that stores a note in the owner's memory. Notes are part of every later prompt. A note that is not in the owner's own words
+// may come from a page or message that injects it, so it needs the owner's approval.
 type Remember struct {
 	Store  *store.Store
 	Memory *memory.Memory
@@ -27,16 +28,22 @@ type rememberArgs struct {
 
 // Spec describes the tool.
 func (Remember) Spec() Spec {
-	return Spec{Name: "remember", Description: rememberText, Schema: Schema[rememberArgs](), Tier: Confirm, Effect: true}
+	return Spec{Name: "remember", Description: rememberText, Schema: Schema[rememberArgs](), Tier: Confirm, Class: rules.ClassMemory, HasEffect: true}
 }
 
-// TierOf is Read for a note in the owner's own words.
+// TierOf returns Read for a note in the owner's own words, else Confirm.
 func (Remember) TierOf(c Call) Tier {
 	args, err := Decode[rememberArgs](c)
-	if err != nil || !isInOrderFrom(c.Asked, args.Note) {
+	if err != nil || !usesOwnerWords(c.OwnerText, args.Note) {
 		return Confirm
 	}
 	return Read
+}
+
+// ResourceOf says whether the note is in the owner's own words.
+func (Remember) ResourceOf(c Call) rules.Resource {
+	args, err := Decode[rememberArgs](c)
+	return rules.Resource{OwnWords: err == nil && usesOwnerWords(c.OwnerText, args.Note)}
 }
 
 // Run stores the note.
@@ -62,10 +69,10 @@ func (t Remember) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: "Noted.", ForUser: "noted: " + note}, nil
 }
 
-// isInOrderFrom reports whether a note has only words that the owner said, in his order, and the same negations. Words of one or two letters may be
-// others. A note with a negation must be a part of what he said without gaps, else it could negate something else.
-func isInOrderFrom(asked, note string) bool {
-	said, noted := words(asked), words(note)
+// usesOwnerWords reports whether all words of a note occur in the owner's text in the same order, with the same negations. Words of one or two letters
+// are not compared. A note with a negation must be a part of the text without gaps, because otherwise it could negate something else.
+func usesOwnerWords(ownerText, note string) bool {
+	said, noted := words(ownerText), words(note)
 	if !slices.Equal(negations(said), negations(noted)) {
 		return false
 	}
@@ -91,7 +98,7 @@ func words(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// negationWords are words without which a sentence may mean the opposite, in the supported languages: en de fr es pt it nl ru tr ar pl.
+// negationWords are the words that negate a sentence, one language a line: en de fr es pt it nl ru tr ar pl.
 const negationWords = `no not never none nobody nothing neither nor cannot without except unless
 	nicht kein keine keinen keinem keiner keines nie niemals niemand nichts ohne weder außer
 	ne pas jamais rien aucun aucune personne sans ni sauf
@@ -104,7 +111,7 @@ const negationWords = `no not never none nobody nothing neither nor cannot witho
 	لا لم لن ليس ليست غير بدون بلا
 	nie nigdy nikt nic bez żaden`
 
-// negations returns the negation words among all, in their order.
+// negations returns the negation words among some words, in their order.
 func negations(all []string) (found []string) {
 	known := strings.Fields(negationWords)
 	for _, w := range all {

@@ -29,12 +29,12 @@ func TestWhatTheOwnerSaidIsNotedAtOnceAndWhatOthersWroteIsAskedAbout(t *testing.
 	t.Parallel()
 	st := storetest.New(t)
 	mem := memory.New(memory.Options{Store: st, Search: search.New(st)})
-	r := tools.NewRegistry(tools.Tiers{}, tools.Remember{Store: st, Memory: mem})
+	r := tools.NewRegistry(tools.TierPolicy{}, tools.Remember{Store: st, Memory: mem})
 	room := ownersRoom(t, st)
 	call := func(asked, note string) tools.Result {
 		raw, err := json.Marshal(map[string]string{"note": note})
 		require.NoError(t, err)
-		return do(t, r, tools.Call{Name: "remember", Args: raw, Caller: tools.Caller{Owner: true, Chat: room, Asked: asked}}, false)
+		return do(t, r, tools.Call{Name: "remember", Args: raw, Caller: tools.Caller{Owner: true, Chat: room, OwnerText: asked}}, false)
 	}
 	notes := func() int {
 		all, err := mem.Notes(context.Background(), room, 10)
@@ -58,7 +58,7 @@ func TestANoteThatMaySayTheOppositeIsAskedAbout(t *testing.T) {
 	tier := func(asked, note string) tools.Tier {
 		raw, err := json.Marshal(map[string]string{"note": note})
 		require.NoError(t, err)
-		return tools.Remember{}.TierOf(tools.Call{Args: raw, Caller: tools.Caller{Owner: true, Asked: asked}})
+		return tools.Remember{}.TierOf(tools.Call{Args: raw, Caller: tools.Caller{Owner: true, OwnerText: asked}})
 	}
 	for asked, note := range map[string]string{
 		"Remember: do not pay Otto":                             "Pay Otto",

@@ -12,6 +12,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/clock"
+	"multis/policy/rules"
 	"multis/schedule"
 	"multis/store"
 )
@@ -19,10 +20,10 @@ import (
 //go:embed schedule.md
 var scheduleText string
 
-// Schedule sets, lists and cancels schedules, as the owner's commands do.
+// Schedule is the tool that sets, lists and cancels schedules, like the owner's commands.
 type Schedule struct {
 	Store *store.Store
-	// Registry tells which tools the caller has. A schedule that has an agent work may use only those.
+	// Registry has the tools. A schedule that makes an agent work may only use those that the caller has.
 	Registry *Registry
 	Owner    id.UserID
 	Zone     *time.Location
@@ -42,7 +43,7 @@ type scheduleArgs struct {
 const (
 	scheduleSet, scheduleList, scheduleCancel = "set", "list", "cancel"
 
-	// maxScheduled is the length of a schedule's longest text, in characters, maxListed how many schedules are listed.
+	// maxScheduled is the maximum length of a schedule's text, in characters, and maxListed how many schedules are listed.
 	maxScheduled, maxListed = 2000, 50
 	// maxAhead is how far ahead a schedule can be set.
 	maxAhead = 5 * 366 * 24 * time.Hour
@@ -50,10 +51,10 @@ const (
 
 // Spec describes the tool.
 func (Schedule) Spec() Spec {
-	return Spec{Name: "schedule", Description: scheduleText, Schema: Schema[scheduleArgs](), Tier: Confirm, Effect: true}
+	return Spec{Name: "schedule", Description: scheduleText, Schema: Schema[scheduleArgs](), Tier: Confirm, Class: rules.ClassSchedule, HasEffect: true}
 }
 
-// TierOf is Read for a list. Setting and cancelling need approval.
+// TierOf returns Read for a list, else Confirm.
 func (Schedule) TierOf(c Call) Tier {
 	if args, err := Decode[scheduleArgs](c); err == nil && args.Do == scheduleList {
 		return Read
@@ -61,7 +62,7 @@ func (Schedule) TierOf(c Call) Tier {
 	return Confirm
 }
 
-// Run sets, lists or cancels.
+// Run sets, lists or cancels schedules.
 func (t Schedule) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[scheduleArgs](c)
 	if err != nil {

@@ -18,7 +18,7 @@ func clockwork(t *testing.T) (*tools.Registry, *store.Store) {
 	st := storetest.New(t)
 	zone, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)
-	r := tools.NewRegistry(tools.Tiers{}, tools.Escalate{}, tools.GrepFiles{})
+	r := tools.NewRegistry(tools.TierPolicy{}, tools.Escalate{}, tools.GrepFiles{})
 	r.Add(tools.Schedule{
 		Store: st, Registry: r, Owner: "@you:example.com", Zone: zone, Now: func() time.Time { return time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC) },
 	})
@@ -130,7 +130,7 @@ func TestNobodyButTheOwnerSchedules(t *testing.T) {
 func TestAnUnattendedRunHasTheToolsOfItsDayAndNoneThatNeedAPin(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(allowing{}, named("safe", tools.Read), named("new", tools.Read), named("vault", tools.Pin))
-	caller := tools.Caller{Owner: true, Only: []string{"safe", "vault"}}
+	caller := tools.Caller{Owner: true, GrantedTools: []string{"safe", "vault"}}
 	offered, err := r.Offered(t.Context(), caller)
 	require.NoError(t, err)
 	require.Equal(t, []string{"safe"}, names(offered))
@@ -139,7 +139,7 @@ func TestAnUnattendedRunHasTheToolsOfItsDayAndNoneThatNeedAPin(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, code, result.Code, name)
 	}
-	caller.Only = []string{}
+	caller.GrantedTools = []string{}
 	offered, err = r.Offered(t.Context(), caller)
 	require.NoError(t, err)
 	require.Empty(t, offered)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"multis/policy/rules"
 	"multis/search"
 	"multis/store/index"
 )
@@ -16,7 +17,7 @@ var searchDocsText string
 // maxPassages is how many passages one search returns.
 const maxPassages = 6
 
-// SearchDocs searches the documents in the caller's scope.
+// SearchDocs is the tool that searches the documents in the caller's scope.
 type SearchDocs struct{ Search *search.Searcher }
 
 type searchDocsArgs struct {
@@ -25,7 +26,7 @@ type searchDocsArgs struct {
 
 // Spec describes the tool.
 func (SearchDocs) Spec() Spec {
-	return Spec{Name: "search_docs", Description: searchDocsText, Schema: Schema[searchDocsArgs](), Tier: Read}
+	return Spec{Name: "search_docs", Description: searchDocsText, Schema: Schema[searchDocsArgs](), Tier: Read, Class: rules.ClassRead}
 }
 
 // Run returns the best passages.

@@ -3,18 +3,26 @@ package tools_test
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"multis/knowledge"
 	"multis/policy"
+	"multis/sandbox"
 	"multis/search"
 	"multis/store/storetest"
 	"multis/tools"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m) }
+// TestMain makes the test program the child of the sandbox as well.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Argument {
+		os.Exit(sandbox.Main(os.Args[2:]))
+	}
+	storetest.Main(m)
+}
 
 func TestASearchOfTheDocumentsSeesWhatItsCallerMay(t *testing.T) {
 	t.Parallel()
@@ -28,7 +36,7 @@ func TestASearchOfTheDocumentsSeesWhatItsCallerMay(t *testing.T) {
 		_, err := library.Index(ctx, f)
 		require.NoError(t, err)
 	}
-	r := tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{Search: search.New(st)})
+	r := tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: search.New(st)})
 	find := func(c tools.Caller) []string {
 		res, err := r.Do(ctx, tools.Call{Name: "search_docs", Args: json.RawMessage(`{"query": "piano margin"}`), Caller: c}, false)
 		require.NoError(t, err)

@@ -9,23 +9,24 @@ import (
 	"strings"
 
 	"multis/policy"
+	"multis/policy/rules"
 	"multis/store"
 )
 
 //go:embed send_file.md
 var sendFileText string
 
-// Outgoing is a file to send to the owner.
-type Outgoing struct {
+// OutgoingFile is a file for the owner.
+type OutgoingFile struct {
 	Name    string
 	MIME    string
 	Data    []byte
 	Caption string
 }
 
-// SendFile sends the owner a file of the caller's folders, to his own rooms only.
+// SendFile is the tool that sends the owner a file from the caller's folders, to the admin room only.
 type SendFile struct {
-	Send func(ctx context.Context, room store.Chat, file Outgoing) error
+	Send func(ctx context.Context, room store.Chat, file OutgoingFile) error
 }
 
 type sendFileArgs struct {
@@ -38,7 +39,16 @@ const maxCaption = 500
 
 // Spec describes the tool.
 func (SendFile) Spec() Spec {
-	return Spec{Name: "send_file", Description: sendFileText, Schema: Schema[sendFileArgs](), Tier: Read, Files: true, Effect: true}
+	return Spec{Name: "send_file", Description: sendFileText, Schema: Schema[sendFileArgs](), Tier: Read, Class: rules.ClassNotify, Kinds: rules.Kinds{Paths: true}, Files: true, HasEffect: true}
+}
+
+// ResourceOf returns the file.
+func (SendFile) ResourceOf(c Call) rules.Resource {
+	args, err := Decode[sendFileArgs](c)
+	if err != nil {
+		return rules.Resource{}
+	}
+	return c.resourceOf(args.Path, false)
 }
 
 // Run sends the file.
@@ -59,14 +69,14 @@ func (t SendFile) Run(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return notFound(err), nil
 	}
-	file := Outgoing{Name: path.Base(at.path), MIME: mediaType(at.path, data), Data: data, Caption: Clip(strings.Join(strings.Fields(args.Caption), " "), maxCaption)}
+	file := OutgoingFile{Name: path.Base(at.path), MIME: mediaType(at.path, data), Data: data, Caption: Clip(strings.Join(strings.Fields(args.Caption), " "), maxCaption)}
 	if err := t.Send(ctx, c.Chat, file); err != nil {
 		return Result{}, err
 	}
 	return Result{ForLLM: "It is on its way to the owner.", ForUser: "sent " + file.Name, Ref: args.Path}, nil
 }
 
-// mediaType returns a file's media type, by its name, else by its first bytes.
+// mediaType returns the media type of a file by its name, or by its first bytes if the name tells none.
 func mediaType(name string, data []byte) string {
 	kind := mime.TypeByExtension(path.Ext(name))
 	if kind == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 
+	"multis/policy/rules"
 	"multis/store"
 )
 
@@ -16,7 +17,8 @@ var sessionsHistoryText string
 //go:embed sessions_send.md
 var sessionsSendText string
 
-// The names of the tools that read and continue other agents' tasks. The agent's turn carries them out itself, because it knows which agents it may ask.
+// The names of the tools that read and continue other agents' tasks. The agent's turn makes these calls itself, because it knows which agents it may
+// ask.
 const (
 	SessionsListName    = "sessions_list"
 	SessionsHistoryName = "sessions_history"
@@ -34,34 +36,34 @@ type SessionsSendArgs struct {
 	Message string       `json:"message" jsonschema:"what to say to the agent that did it"`
 }
 
-// SessionsList lists the latest tasks of an agent and of those that it may give work to.
+// SessionsList is the tool that lists the latest tasks of an agent and of the agents to which it may delegate.
 type SessionsList struct{}
 
 // Spec describes the tool.
 func (SessionsList) Spec() Spec {
-	return Spec{Name: SessionsListName, Description: sessionsListText, Schema: Schema[struct{}](), Tier: Read}
+	return Spec{Name: SessionsListName, Description: sessionsListText, Schema: Schema[struct{}](), Tier: Read, Class: rules.ClassRead}
 }
 
 // Run refuses: an agent's turn carries the call out itself.
 func (SessionsList) Run(context.Context, Call) (Result, error) { return noSessions(), nil }
 
-// SessionsHistory shows one of these tasks.
+// SessionsHistory is the tool that shows one of these tasks.
 type SessionsHistory struct{}
 
 // Spec describes the tool.
 func (SessionsHistory) Spec() Spec {
-	return Spec{Name: SessionsHistoryName, Description: sessionsHistoryText, Schema: Schema[SessionsHistoryArgs](), Tier: Read}
+	return Spec{Name: SessionsHistoryName, Description: sessionsHistoryText, Schema: Schema[SessionsHistoryArgs](), Tier: Read, Class: rules.ClassRead, Foreign: true}
 }
 
 // Run refuses: an agent's turn carries the call out itself.
 func (SessionsHistory) Run(context.Context, Call) (Result, error) { return noSessions(), nil }
 
-// SessionsSend continues one of these tasks with a message, and returns the agent's answer.
+// SessionsSend is the tool that continues one of these tasks with a message, and returns the agent's answer.
 type SessionsSend struct{}
 
 // Spec describes the tool.
 func (SessionsSend) Spec() Spec {
-	return Spec{Name: SessionsSendName, Description: sessionsSendText, Schema: Schema[SessionsSendArgs](), Tier: Read}
+	return Spec{Name: SessionsSendName, Description: sessionsSendText, Schema: Schema[SessionsSendArgs](), Tier: Read, Class: rules.ClassAgents, Foreign: true}
 }
 
 // Run refuses: an agent's turn carries the call out itself.

@@ -1,7 +1,7 @@
-// Package tools is what a model may call. Each tool X is three files: X.go, X.md with its description for the model, and X_test.go
-// The three tools for sessions share their Go files.
-// The Registry is the only way to call one. It asks the policy first, limits the time of the call and the size of the result, and
-// offers a contact's turn no other tools than the three it may always call.
+// Package tools has the tools that a model may call, and their Registry, which is the only way to call one. The Registry asks the policy
+// before each call, and limits the call's time and the result's size. In a contact's turn it offers three tools and no others.
+//
+// A tool X is three files: X.go, X.md with its description for the model, and X_test.go. The three tools for sessions share their Go files.
 package tools
 
 import (
@@ -15,16 +15,17 @@ import (
 	"strings"
 
 	"multis/policy"
+	"multis/policy/rules"
 	"multis/search"
 	"multis/store"
 )
 
-// Tier says how much a call needs the owner.
+// Tier says what a call needs from the owner: nothing, an approval, or the PIN.
 type Tier string
 
 // The tiers, from harmless to dangerous.
 const (
-	Read    Tier = "read"    // is called at once
+	Read    Tier = "read"    // needs no approval
 	Confirm Tier = "confirm" // needs the owner's approval in the admin room
 	Pin     Tier = "pin"     // needs the owner's PIN
 )
@@ -38,37 +39,61 @@ type Spec struct {
 	Description string          // for the model
 	Schema      json.RawMessage // JSON Schema of the arguments object; see Schema
 	Tier        Tier
-	// Files is true if the tool works on the caller's folders. It is offered only to callers that have some.
-	Files bool
-	// Foreign is true if the tool belongs to another program, whose Description cannot be trusted.
+	Class       rules.Class // what it does; rules deny a tool without one
+	Kinds       rules.Kinds // which of the resources that rules can name its calls have; see Resourced
+	// Resource is what one call is about. The Registry sets it before it asks the policy.
+	Resource rules.Resource
+	// Foreign is true if results may contain text that is not the owner's, such as pages. After such a result the turn is tainted.
 	Foreign bool
-	// Effect is true if each call changes something. Such a call is never repeated unless it certainly failed, and never runs beside
+	// Files is true if the tool works on the caller's folders. It is only offered to callers that have folders.
+	Files bool
+	// TypedOnly is true if only a command that the owner typed calls it. It is offered to no model.
+	TypedOnly bool
+	// External is true if the tool belongs to another program, whose Description cannot be trusted.
+	External bool
+	// HasEffect is true if a call changes something. Such a call is only repeated if it certainly failed, and never runs concurrently with
 	// others.
-	Effect bool
+	HasEffect bool
 }
 
-// Caller is for whom a tool is called, and what it may access for them.
+// Caller says for whom a tool is called, and which tools and data it may use.
 type Caller struct {
-	Owner   bool         // false for a contact
-	Chat    store.Chat   // where the question was asked
-	Scope   policy.Scope // whose data may be read
-	Agent   string       // the persona's id
-	Task    store.TaskID
-	Message store.MessageID // the question; zero for none
-	Asked   string          // the owner's own words, with nothing of anybody else in them; empty for a contact
+	Owner   bool          // false for a contact
+	Surface rules.Surface // where the call comes from; a caller without one is denied by rules
+	// Typed is true if the owner typed the call himself, as a command.
+	Typed bool
+	// Tainted is true if the model has read text that is not the owner's: what carries data out, writes or runs something then needs a yes.
+	Tainted   bool
+	Chat      store.Chat   // where the question was asked
+	Scope     policy.Scope // whose data may be read
+	Agent     string       // the persona's id
+	Task      store.TaskID
+	Message   store.MessageID // the question; zero for none
+	OwnerText string          // what the owner wrote, without words of anybody else; empty for a contact
 	// Allow and Deny are the persona's patterns of tool names. An empty Allow means all; Deny wins.
 	Allow, Deny []string
-	// Within are more lists of patterns, such as those of skills. A tool must match each list.
-	Within [][]string
-	// Domains may be fetched without approval.
+	// AllowLists are further lists of patterns, such as those of skills. A tool must match every list.
+	AllowLists [][]string
+	// Domains are the domains that may be fetched without approval.
 	Domains []string
-	// ReadOnly allows only tools of the tier Read without an effect, as for a heartbeat. Only lists the tools that a schedule was allowed when
-	// it was set; nil for no such limit. Neither allows a tool that needs a PIN.
-	ReadOnly bool
-	Only     []string
-	// Workspace is the folder of the file tools, ReadPaths are more folders to read from. Without any there are no file tools.
+	// ReadOnly allows only tools of the tier Read without an effect. GrantedTools, unless it is nil, allows only these tools, and none that needs
+	// a PIN: they are the tools that a schedule was allowed when it was set.
+	ReadOnly     bool
+	GrantedTools []string
+	// Workspace is the folder of the file tools, and ReadPaths are further folders to read from. Without any of them there are no file tools.
 	Workspace string
 	ReadPaths []string
+}
+
+// CanWait reports whether somebody attends the turn, so that it may wait for an answer of the owner's. A contact's turn, a schedule, a heartbeat, a
+// webhook and whatever works for them never wait.
+func (c Caller) CanWait() bool {
+	switch c.Surface {
+	case rules.SurfaceOwner, rules.SurfaceCLI, rules.SurfaceDelegate:
+		return c.Owner && c.GrantedTools == nil && !c.ReadOnly
+	default:
+		return false
+	}
 }
 
 // Call is one tool call of a model. Its ID is unique in its task.
@@ -76,6 +101,12 @@ type Call struct {
 	ID   string
 	Name string
 	Args json.RawMessage
+	// AnyCall is true if it stands for all calls of the tool, as when tools are offered. Args is then empty.
+	AnyCall bool
+	// PINEntered is true if the owner approved this call and entered the PIN for it.
+	PINEntered bool
+	// Binding is what the approval of this call is bound to; see Bound. Empty if nobody was asked.
+	Binding string
 	Caller
 }
 
@@ -105,10 +136,10 @@ type Result struct {
 	Retriable bool   // the same call may succeed later
 	Ref       string // where to find more: an address, a file, an audit line
 	Cost      int64  // millionths of the currency
-	// Passages are what an answer may cite. The caller numbers them and shows them to the model.
+	// Passages are what an answer may cite. The caller numbers them and adds them to the model's request.
 	Passages []search.Hit
-	// Handover ends the turn: for this reason a person, or the agent in Ref, has to continue.
-	Handover string
+	// EndReason ends the turn unless it is empty: it says why a person, or the agent in Ref, has to continue.
+	EndReason string
 }
 
 // Tool is a tool that a model may call.
@@ -125,7 +156,21 @@ type Tiered interface {
 	TierOf(c Call) Tier
 }
 
-// Refused returns the result of a call that is not made, with the reason.
+// Classed is a Tool whose class depends on the call.
+type Classed interface {
+	Tool
+	// ClassOf returns the class of a call. It is the tool's own if the arguments cannot be read.
+	ClassOf(c Call) rules.Class
+}
+
+// Resourced is a Tool whose calls are about paths, domains or commands.
+type Resourced interface {
+	Tool
+	// ResourceOf returns what a call is about. It is empty if the arguments cannot be read.
+	ResourceOf(c Call) rules.Resource
+}
+
+// Refused returns the result of a call that was not made, and why.
 func Refused(code Code, why string) Result {
 	return Result{ForLLM: why, IsError: true, Code: code}
 }
@@ -135,8 +180,8 @@ func Failed(why string, retriable bool) Result {
 	return Result{ForLLM: why, IsError: true, Code: CodeFailed, Retriable: retriable}
 }
 
-// UnknownOutcome returns the result of a call with an effect that was begun and whose end is not known. It is reported, and never found out by
-// another call.
+// UnknownOutcome returns the result of a call with an effect that began and whose outcome is not known. The model is told not to repeat the
+// call.
 func UnknownOutcome(name, why string) Result {
 	return Result{
 		ForLLM: why + " Nobody knows whether it was carried out. Do not repeat it; say so.", ForUser: "⚠️ " + name + ": whether it was done I don't know",
@@ -176,11 +221,11 @@ func (c Caller) MayCall(name string) bool {
 	if c.Owner && name == "escalate" {
 		return false // he is the person to escalate to
 	}
-	if c.Only != nil && !slices.Contains(c.Only, name) {
+	if c.GrantedTools != nil && !slices.Contains(c.GrantedTools, name) {
 		return false
 	}
 	match := func(pattern string) bool { ok, err := path.Match(pattern, name); return ok && err == nil }
-	for _, list := range c.Within {
+	for _, list := range c.AllowLists {
 		if !slices.ContainsFunc(list, match) {
 			return false
 		}

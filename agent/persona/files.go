@@ -11,7 +11,7 @@ import (
 	"multis/text"
 )
 
-// The files of a workspace that a prompt is made of, by who reads the answer.
+// The files of a workspace that are added to a prompt, by the reader of the answer.
 var (
 	contactFiles = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md"}
 	workerFiles  = []string{"AGENTS.md", "TOOLS.md"}
@@ -21,13 +21,13 @@ var (
 // maxFile is how much of one file is read, in bytes.
 const maxFile = 8000
 
-// OwnerPrompt returns how the persona answers the owner. Its files are read each time, so that a change holds from the next answer on.
+// OwnerPrompt returns the instructions for answers to the owner. Files are read each time, so that a change applies from the next answer on.
 func (p Persona) OwnerPrompt() string { return p.prompt(ownerFiles) }
 
-// ContactPrompt returns how the persona answers a contact, who is to learn nothing about the owner.
+// ContactPrompt returns the instructions for answers to a contact, without the files about the owner.
 func (p Persona) ContactPrompt() string { return p.prompt(contactFiles) }
 
-// WorkerPrompt returns how the persona works for another agent, which reads its answer.
+// WorkerPrompt returns the instructions for work for another agent, which reads the answer.
 func (p Persona) WorkerPrompt() string { return strings.Join(p.files(workerFiles), "\n\n") }
 
 func (p Persona) prompt(files []string) string {
@@ -41,7 +41,7 @@ func (p Persona) prompt(files []string) string {
 	return strings.Join(append(parts, p.files(files)...), "\n\n")
 }
 
-// files reads files of the workspace, and says which are missing. Without a workspace none are.
+// files returns the contents of files of the workspace, and a line that names the missing ones. Without a workspace it returns nothing.
 func (p Persona) files(names []string) []string {
 	if p.Workspace == "" {
 		return nil
@@ -81,7 +81,7 @@ func readFile(root *os.Root, name string, limit int64) (content string, size int
 	data, err := io.ReadAll(io.LimitReader(f, limit))
 	replacement := "\uFFFD"
 	if info.Size() > limit {
-		replacement = "" // for the character that is cut in two
+		replacement = "" // the last character may be cut in two
 	}
 	return strings.TrimSpace(strings.ToValidUTF8(string(data), replacement)), info.Size(), err
 }

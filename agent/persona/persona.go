@@ -1,7 +1,8 @@
-// Package persona is who answers: the agents that the owner configured, and which of them answers where.
+// Package persona has the configured agents, and decides which of them answers where.
 package persona
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -14,18 +15,18 @@ import (
 	"multis/store"
 )
 
-// Persona is one configured agent: its manner, its tools, and where it answers. The zero value is the assistant without any configuration.
+// Persona is one configured agent: its instructions, its tools, and where it answers. The zero value is the assistant itself.
 type Persona struct {
 	ID string
 	// Name is shown to contacts and in rooms. Defaults to the assistant's.
 	Name string
-	// Theme is its manner in a few words.
+	// Theme is its style in a few words.
 	Theme string
-	// Emoji is the reaction by which it acknowledges a question. Defaults to none.
+	// Emoji is the reaction with which it acknowledges a question. Empty means none.
 	Emoji string
 	// Avatar is an mxc address.
 	Avatar id.ContentURIString
-	// Mentions are names that it can be called by, beside ID and Name.
+	// Mentions are names by which it can be called, beside ID and Name.
 	Mentions     []string
 	Instructions string
 	// Allow and Deny are patterns of tools. An empty Allow means all.
@@ -38,22 +39,34 @@ type Persona struct {
 	Limits run.Limits
 	// Delegates are the agents that it may give work to; "*" means all.
 	Delegates []string
-	// Can are its capabilities, as other agents see them.
-	Can []string
-	// Skills are the names of those it has. Defaults to all that fit.
+	// Capabilities are words for what it can do, which other agents see.
+	Capabilities []string
+	// Skills are the names of its skills. Empty means all.
 	Skills []string
+	// Program works in place of a model: the agent only does what others delegate to it, and answers nowhere. Nil for a model.
+	Program Program
 	// Where it answers, from the most to the least specific.
 	Rooms, Senders, Spaces, Accounts, Networks []string
 	Modes                                      []policy.Mode
 	Default                                    bool
 }
 
-// IsCalled reports whether the persona goes by a name, in any case.
-func (p Persona) IsCalled(name string) bool {
+// Program is an external command-line agent.
+type Program interface {
+	// Work gives it a task, and returns what it wrote. An error says, for a model, why it did not get done.
+	Work(ctx context.Context, task string) (string, error)
+	// Argv returns its command without a task.
+	Argv() []string
+	// Fingerprint returns a hash of what is run: an approval is for that.
+	Fingerprint() (string, error)
+}
+
+// HasName reports whether a name is one of the persona's names, in upper or lower case.
+func (p Persona) HasName(name string) bool {
 	return slices.ContainsFunc(append([]string{p.ID, p.Name}, p.Mentions...), func(own string) bool { return own != "" && strings.EqualFold(own, name) })
 }
 
-// Profile is how the persona is shown in a Matrix room; nil for the assistant itself.
+// Profile returns how the persona is shown in a Matrix room; nil for the assistant itself.
 func (p Persona) Profile() *outbox.Profile {
 	if p.Name == "" {
 		return nil
@@ -61,7 +74,7 @@ func (p Persona) Profile() *outbox.Profile {
 	return &outbox.Profile{ID: p.ID, Name: p.Name, Avatar: p.Avatar}
 }
 
-// Set is all personas, with the model of those that have none of their own.
+// Set has all personas, and the model of those that have none of their own.
 type Set struct {
 	All []Persona
 	// Model answers from passages; llm.None quotes them.
@@ -69,8 +82,8 @@ type Set struct {
 	Limits run.Limits
 }
 
-// Where is what decides which persona answers.
-type Where struct {
+// RouteInput has the facts that decide which persona answers.
+type RouteInput struct {
 	Mention string // the name that the owner's message begins with; empty for none
 	Chat    store.Chat
 	Mode    policy.Mode
@@ -78,7 +91,7 @@ type Where struct {
 
 // Route returns the persona that answers, and what decided that: the name that the owner called, then the one he set for the chat, then room,
 // sender, space, account, network and mode, then the default, then the first. Without any personas it is the zero value.
-func (s Set) Route(w Where) (p Persona, by string) {
+func (s Set) Route(w RouteInput) (p Persona, by string) {
 	room := ""
 	if w.Chat.RoomID != nil {
 		room = w.Chat.RoomID.String()
@@ -88,7 +101,7 @@ func (s Set) Route(w Where) (p Persona, by string) {
 		by   string
 		fits func(p Persona) bool
 	}{
-		{"its name", func(p Persona) bool { return w.Mention != "" && p.IsCalled(w.Mention) }},
+		{"its name", func(p Persona) bool { return w.Mention != "" && p.HasName(w.Mention) }},
 		{"your choice", func(p Persona) bool { return w.Chat.Agent != "" && p.ID == w.Chat.Agent }},
 		{"the room", func(p Persona) bool { return has(p.Rooms, room) }},
 		{"the contact", func(p Persona) bool { return has(p.Senders, w.Chat.Contact.String()) }},
@@ -105,7 +118,7 @@ func (s Set) Route(w Where) (p Persona, by string) {
 		{"default", func(p Persona) bool { return p.Default }},
 		{"being the first", func(Persona) bool { return true }},
 	} {
-		if i := slices.IndexFunc(s.All, rule.fits); i >= 0 {
+		if i := slices.IndexFunc(s.All, func(p Persona) bool { return p.Program == nil && rule.fits(p) }); i >= 0 {
 			return s.All[i], rule.by
 		}
 	}
@@ -114,7 +127,10 @@ func (s Set) Route(w Where) (p Persona, by string) {
 
 // ByID returns the persona with an id. One that is no longer configured is replaced by the default.
 func (s Set) ByID(id string) Persona {
-	p, _ := s.Route(Where{Chat: store.Chat{Agent: id}})
+	if i := slices.IndexFunc(s.All, func(p Persona) bool { return p.Program != nil && p.ID == id }); i >= 0 {
+		return s.All[i]
+	}
+	p, _ := s.Route(RouteInput{Chat: store.Chat{Agent: id}})
 	return p
 }
 
@@ -126,7 +142,7 @@ func (s Set) CutMention(text string) (name, rest string) {
 	}
 	first, rest, _ := strings.Cut(called, " ")
 	first = strings.TrimRight(first, ":,")
-	if !slices.ContainsFunc(s.All, func(p Persona) bool { return p.IsCalled(first) }) {
+	if !slices.ContainsFunc(s.All, func(p Persona) bool { return p.Program == nil && p.HasName(first) }) {
 		return "", text
 	}
 	return first, strings.TrimSpace(rest)
@@ -135,7 +151,7 @@ func (s Set) CutMention(text string) (name, rest string) {
 // ForQuestion returns the persona that answers what the owner wrote in a room.
 func (s Set) ForQuestion(room store.Chat, question string) Persona {
 	called, _ := s.CutMention(question)
-	p, _ := s.Route(Where{Mention: called, Chat: room})
+	p, _ := s.Route(RouteInput{Mention: called, Chat: room})
 	return p
 }
 
@@ -153,14 +169,14 @@ func (s Set) HasModel(p Persona) bool {
 	return m.Name() != llm.None{}.Name()
 }
 
-// ModelOfChat returns a function that tells with which model notes are taken of a chat: that of the persona who answers there. It is nil if no
+// ChatModel returns a function that returns the model for the notes of a chat: that of the persona that answers there. The function is nil if no
 // persona has a model of its own.
-func (s Set) ModelOfChat(defaults policy.Defaults) func(store.Chat) llm.Model {
+func (s Set) ChatModel(defaults policy.Defaults) func(store.Chat) llm.Model {
 	if !slices.ContainsFunc(s.All, func(p Persona) bool { return p.Model != nil }) {
 		return nil
 	}
 	return func(chat store.Chat) llm.Model {
-		p, _ := s.Route(Where{Chat: chat, Mode: chat.ModeIn(defaults)})
+		p, _ := s.Route(RouteInput{Chat: chat, Mode: chat.ModeIn(defaults)})
 		m, _ := s.ModelOf(p)
 		return m
 	}

@@ -26,7 +26,7 @@ func TestWhoAnswersIsChosenInTheDocumentedOrder(t *testing.T) {
 		{ID: "chosen", Name: "Eve", Mentions: []string{"helper"}},
 		{ID: "fallback", Default: true},
 	}
-	w := Where{Mention: "eve", Mode: policy.ModeBusiness, Chat: store.Chat{Agent: "chosen", RoomID: &room, Contact: "@ana:x", Receiver: "login1", Protocol: "whatsapp", Spaces: []id.RoomID{"!home:x", "!work:x"}}}
+	w := RouteInput{Mention: "eve", Mode: policy.ModeBusiness, Chat: store.Chat{Agent: "chosen", RoomID: &room, Contact: "@ana:x", Receiver: "login1", Protocol: "whatsapp", Spaces: []id.RoomID{"!home:x", "!work:x"}}}
 	for _, step := range []struct {
 		want   string
 		remove func()
@@ -63,8 +63,8 @@ func TestAMentionIsANameAtTheBeginning(t *testing.T) {
 func TestNotesAreTakenWithTheModelOfWhoAnswersInTheChat(t *testing.T) {
 	t.Parallel()
 	own := openModel(t)
-	require.Nil(t, Set{All: []Persona{{ID: "shop"}}, Model: llm.None{}}.ModelOfChat(policy.Defaults{}))
-	of := Set{All: []Persona{{ID: "plain"}, {ID: "shop", Model: own, Networks: []string{"whatsapp"}}}, Model: llm.None{}}.ModelOfChat(policy.Defaults{})
+	require.Nil(t, Set{All: []Persona{{ID: "shop"}}, Model: llm.None{}}.ChatModel(policy.Defaults{}))
+	of := Set{All: []Persona{{ID: "plain"}, {ID: "shop", Model: own, Networks: []string{"whatsapp"}}}, Model: llm.None{}}.ChatModel(policy.Defaults{})
 	require.Equal(t, own.Name(), of(store.Chat{Protocol: "whatsapp"}).Name())
 	require.Equal(t, llm.Model(llm.None{}), of(store.Chat{Protocol: "signal"}))
 }

@@ -13,16 +13,16 @@ import (
 )
 
 var (
-	// ErrParked ends an attempt whose task waits for a person or another agent. A job resumes it.
-	ErrParked = errors.New("the task waits for a person")
-	// ErrForgotten ends a task one of whose messages was deleted.
-	ErrForgotten = errors.New("a message it worked from was deleted")
+	// ErrParked ends an attempt whose task waits for a person or another agent. A job resumes the task later.
+	ErrParked = errors.New("the task waits for a person or another agent")
+	// ErrSourceDeleted ends a task because one of its messages was deleted.
+	ErrSourceDeleted = errors.New("a message it worked from was deleted")
 
 	errTimeout = errors.New("it took longer than 5 minutes")
 )
 
-// ForgottenText tells the owner that a task ended with ErrForgotten.
-func ForgottenText() string { return "I stopped: " + ErrForgotten.Error() + ". Ask again." }
+// ForgottenText tells the owner that a task ended with ErrSourceDeleted.
+func ForgottenText() string { return "I stopped: " + ErrSourceDeleted.Error() + ". Ask again." }
 
 // Engine is what all attempts share.
 type Engine struct {
@@ -36,49 +36,50 @@ type Engine struct {
 // Handler carries out a call of one tool in place of the registry. It returns ErrParked if the task must wait for the result.
 type Handler func(ctx context.Context, c tools.Call) (tools.Result, error)
 
-// Attempt is one attempt at a task: its settings, and how far it is.
+// Attempt is one attempt at a task: its settings and its progress.
 type Attempt struct {
 	Task   store.Task
 	Model  llm.Model
 	Limits Limits
 	// MaxRounds bounds the calls of the model.
 	MaxRounds int
-	// Payer is the agent whose daily budget pays. Account is the task whose budget per run it counts against; zero for its own.
-	Payer   string
-	Account store.TaskID
-	Caller  tools.Caller
-	// Instructions are what the model was told; no sentence that quotes them is cited.
+	// Payer is the agent whose daily budget pays. PayingTask is the task whose budget per run pays; zero for the attempt's own task.
+	Payer      string
+	PayingTask store.TaskID
+	Caller     tools.Caller
+	// Instructions are the model's instructions. A sentence that quotes them is never cited.
 	Instructions string
 	// Handlers carry out tools that the registry only describes, by name.
 	Handlers map[string]Handler
-	// Progress is called with what the model has said so far, or with the tool that runs.
+	// Progress is called with the model's partial answer, or with the name of the running tool.
 	Progress func(ctx context.Context, text string)
 
 	// Passages are what an answer may cite, counted from 1, in the order in which the model saw them.
 	Passages []search.Hit
-	// Used has a line for people about each tool call.
+	// Used has a line for the user about each tool call.
 	Used []string
 
-	engine   Engine
-	first    llm.Request
-	given    []string // all that the model was given to read; an address in an answer that is not in it was made up
-	done     []store.Step
-	next     int // number of the next step
-	ids      map[string]bool
-	invented int // citations of the model that do not hold
+	engine       Engine
+	firstRequest llm.Request
+	modelInput   []string // all texts that the model was given: it invented any address that is in none of them
+	earlierSteps []store.Step
+	nextSeq      int // the number of the next step
+	callIDs      map[string]bool
+	invented     int // invalid citations of the model
 }
 
-// New returns an attempt with a model.
-func (e Engine) New(m llm.Model, l Limits) *Attempt {
+// NewAttempt returns an attempt with a model.
+func (e Engine) NewAttempt(m llm.Model, l Limits) *Attempt {
 	return &Attempt{Model: m, Limits: l.WithDefaults(), Progress: func(context.Context, string) {}, engine: e}
 }
 
-// Outcome is what the loop came to. Without Text and Handover it stopped, and Why says for what reason.
+// Outcome is the result of the loop: Text if the model answered, Summary if it handed the task off or escalated it, else Why, the reason why it
+// stopped.
 type Outcome struct {
-	Text     string
-	Handover string
-	To       string // the agent that continues after a handover; empty for a person
-	Why      string
+	Text    string
+	Summary string
+	To      string // the agent that continues with Summary; empty for a person
+	Why     string
 }
 
 // Ending says how an attempt ended.
@@ -86,28 +87,29 @@ type Ending int
 
 // The endings of an attempt.
 const (
-	Failed      Ending = iota // Err may be gone at another attempt
-	Finished                  // Outcome says what the loop came to
-	Lost                      // another attempt works on the task, or it is over: nothing may be written
+	Failed      Ending = iota // a retry may succeed; see Err
+	Finished                  // see Outcome
+	Lost                      // another attempt has the task, or it is over: nothing may be written
 	Parked                    // the task waits, and is resumed by a job
 	Stopped                   // cancelled, out of time, forgotten or too large: State and Why are those of the task
-	OverBudget                // Over says which cap
+	OverBudget                // see BudgetError
 	ModelFailed               // the provider's error is in Err
 )
 
-// End is how an attempt ended. Outcome is set if it is Finished or Stopped, State if Stopped, Over if OverBudget, and Err unless Finished.
+// End is how an attempt ended. Outcome is set if it is Finished or Stopped, State if Stopped, BudgetError if OverBudget, and Err for all but
+// Finished.
 type End struct {
 	Outcome
-	Ending Ending
-	State  store.TaskState
-	Over   *llm.OverBudgetError
-	Err    error
+	Ending      Ending
+	State       store.TaskState
+	BudgetError *llm.OverBudgetError
+	Err         error
 }
 
 // EndedTask returns the task as it ended, for store.EndTask. Secrets are removed from the texts.
 func (a *Attempt) EndedTask(state store.TaskState, answer, failure string) store.Task {
 	t := a.Task
-	t.State, t.Answer, t.Error = state, policy.Redact(answer), policy.Redact(failure)
+	t.State, t.Answer, t.Error, t.Tainted = state, policy.Redact(answer), policy.Redact(failure), a.Caller.Tainted
 	return t
 }
 
@@ -115,7 +117,7 @@ func (a *Attempt) EndedTask(state store.TaskState, answer, failure string) store
 func (a *Attempt) Cost(ctx context.Context) (int64, error) {
 	account := ""
 	if a.Task.ParentID == nil { // else its calls are part of the parent's cost
-		account = a.first.Run
+		account = a.firstRequest.Run
 	}
 	return store.TaskCost(ctx, a.engine.Store.DB(), a.Task.ID, account)
 }

@@ -5,60 +5,55 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"multis/jobs"
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
 	"multis/tools"
 )
 
-const (
-	// maxParallelCalls that only read run beside each other.
-	maxParallelCalls = 4
-	// approvalTimeout is how long a call waits for the owner's approval.
-	approvalTimeout = 15 * time.Minute
-)
+// maxParallelCalls is how many calls that only read run at the same time.
+const maxParallelCalls = 4
 
-// pending is one tool call on its way to a result.
-type pending struct {
-	call     llm.Call
-	seq      int
-	fence    string // around its result
-	known    *store.Step
-	spec     tools.Spec
-	approved bool
-	result   tools.Result
-	prepared bool
-	settled  bool // it has its result
-	parked   bool // it waits for another agent
+// pendingCall is one tool call and its state.
+type pendingCall struct {
+	call      llm.ToolCall
+	seq       int
+	fence     string // around its result
+	stored    *store.Step
+	spec      tools.Spec
+	approval  int64  // the approval of the call; zero for none
+	needsPIN  bool   // the owner must enter the PIN as well
+	binding   string // hash of what the call runs; see tools.Bound
+	result    tools.Result
+	prepared  bool
+	hasResult bool // it has its result
+	parked    bool // it waits for another agent
 }
 
-// callAll makes calls: those that only read beside each other, the others one by one and in their place.
-func (a *Attempt) callAll(ctx context.Context, calls []llm.Call) ([]pending, error) {
-	all := make([]pending, len(calls))
+// callAll makes calls in their order: neighbours that only read at the same time, all others one by one.
+func (a *Attempt) callAll(ctx context.Context, calls []llm.ToolCall) ([]pendingCall, error) {
+	all := make([]pendingCall, len(calls))
 	for i, c := range calls {
-		all[i] = pending{call: c}
-		all[i].seq, all[i].known = a.nextStep()
-		if all[i].fence = a.engine.Fence(); all[i].known != nil && all[i].known.Fence != "" {
-			all[i].fence = all[i].known.Fence
+		all[i] = pendingCall{call: c}
+		all[i].seq, all[i].stored = a.nextStep()
+		if all[i].fence = a.engine.Fence(); all[i].stored != nil && all[i].stored.Fence != "" {
+			all[i].fence = all[i].stored.Fence
 		}
 	}
 	for from := 0; from < len(all); {
 		to := from
 		for to < len(all) {
 			p := &all[to]
-			if err := a.prepare(ctx, p); err != nil {
+			if err := a.prepare(ctx, p, all[to+1:]); err != nil {
 				return nil, err
 			}
-			if p.spec.Effect && to > from {
-				break // it goes alone, after those before it
+			if p.spec.HasEffect && to > from {
+				break // it runs alone, after the calls before it
 			}
-			if to++; p.spec.Effect {
+			if to++; p.spec.HasEffect {
 				break
 			}
 		}
@@ -67,8 +62,11 @@ func (a *Attempt) callAll(ctx context.Context, calls []llm.Call) ([]pending, err
 		}
 		from = to
 	}
-	if slices.ContainsFunc(all, func(p pending) bool { return p.parked }) {
+	if slices.ContainsFunc(all, func(p pendingCall) bool { return p.parked }) {
 		return nil, ErrParked
+	}
+	if err := a.taint(ctx, all); err != nil {
+		return nil, err
 	}
 	for i := range all {
 		if line := all[i].result.ForUser; line != "" {
@@ -78,39 +76,58 @@ func (a *Attempt) callAll(ctx context.Context, calls []llm.Call) ([]pending, err
 	return all, nil
 }
 
-// prepare settles a call that is not to be made: because an earlier attempt made it, the policy or the owner refuses it, or a handler carries it out.
-func (a *Attempt) prepare(ctx context.Context, p *pending) (err error) {
+// prepare sets the result of a call that the registry does not make: an earlier attempt made it, it is refused, or a handler carries it out.
+// rest are the calls after it.
+func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCall) (err error) {
 	if p.prepared {
 		return nil
 	}
 	p.prepared = true
-	if p.known != nil && p.known.CallID != p.call.ID {
+	if p.stored != nil && p.stored.CallID != p.call.ID {
 		return fmt.Errorf("task %d: step %d is another call", a.Task.ID, p.seq)
 	}
-	if p.known != nil && p.known.EndedAt != nil {
-		p.settled = true
-		p.result, err = resultOf(*p.known)
+	if p.stored != nil && p.stored.EndedAt != nil {
+		p.hasResult = true
+		p.result, err = resultOf(*p.stored)
 		return err
 	}
-	if p.known != nil && p.known.Effect {
-		return a.settle(ctx, p, tools.UnknownOutcome(p.call.Name, "This call was begun before a crash."))
+	if p.stored != nil && p.stored.Effect {
+		return a.setResult(ctx, p, tools.UnknownOutcome(p.call.Name, "This call was begun before a crash."))
 	}
 	spec, verdict, err := a.engine.Tools.Judge(ctx, a.toolCall(p.call))
 	if err != nil {
 		return err
 	}
-	p.spec = spec
-	if verdict.Ask && a.toolStep(*p).Arguments != arguments(p.call) {
-		return a.settle(ctx, p, tools.Refused(tools.CodeRefused, "The arguments hold what looks like a password or a key. The owner is not shown it, so he cannot allow the call. Tell him so."))
+	p.spec, p.needsPIN = spec, verdict.Pin
+	asks := verdict.Ask || verdict.Pin
+	if asks && a.hidesArguments(*p) {
+		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused, "The arguments hold what looks like a password or a key. The owner is not shown it, so he cannot allow the call. Tell him so."))
 	}
-	if verdict.Ask {
-		return a.approve(ctx, p)
+	if asks {
+		if err := a.approve(ctx, p, rest); err != nil || p.approval == 0 {
+			return err
+		}
 	}
 	handle, ok := a.Handlers[spec.Name]
-	if !verdict.Allow || !ok {
+	if !ok || !verdict.Allow && p.approval == 0 {
 		return nil
 	}
-	result, err := handle(ctx, a.toolCall(p.call))
+	if p.approval != 0 {
+		var begun bool
+		err := a.engine.Store.InTx(ctx, func(tx store.Tx) (err error) {
+			begun, err = store.UseApproval(ctx, tx, p.approval)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if !begun {
+			return a.setResult(ctx, p, tools.Refused(tools.CodeDenied, "The owner took the yes back. Do not try it another way."))
+		}
+	}
+	call := a.toolCall(p.call)
+	call.Binding = p.binding
+	result, err := handle(ctx, call)
 	if errors.Is(err, ErrParked) {
 		p.parked = true
 		return nil
@@ -118,63 +135,16 @@ func (a *Attempt) prepare(ctx context.Context, p *pending) (err error) {
 	if err != nil {
 		return err
 	}
-	return a.settle(ctx, p, result)
+	return a.setResult(ctx, p, result)
 }
 
-// approve applies the owner's decision about a call. It asks for one and parks the task if there is none yet.
-func (a *Attempt) approve(ctx context.Context, p *pending) error {
-	decision, err := store.ApprovalOf(ctx, a.engine.Store.DB(), a.Task.ID, p.call.ID)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return a.park(ctx, p)
-	case err != nil:
-		return err
-	case decision.Allowed == nil && decision.ExpiresAt.After(a.engine.Now()):
-		return ErrParked
-	case decision.Allowed == nil:
-		return a.settle(ctx, p, tools.Refused(tools.CodeExpired, "The owner was asked and did not answer in 15 minutes, so it was not done."))
-	case !*decision.Allowed:
-		return a.settle(ctx, p, tools.Refused(tools.CodeDenied, "The owner said no. Do not try it another way."))
-	}
-	p.approved = true
-	return nil
-}
-
-// park asks the owner about a call and parks the task.
-func (a *Attempt) park(ctx context.Context, p *pending) error {
-	step := a.toolStep(*p)
-	err := a.engine.Store.InTx(ctx, func(tx store.Tx) error {
-		return a.AskOwner(ctx, tx, store.Approval{CallID: p.call.ID, Tool: p.call.Name, Arguments: step.Arguments})
-	})
-	if err != nil {
-		return err
-	}
-	return ErrParked
-}
-
-// AskOwner asks the owner to approve what the task wants to do. The task is resumed when he answers, or when the time for it is over.
-func (a *Attempt) AskOwner(ctx context.Context, tx store.Tx, about store.Approval) error {
-	about.TaskID, about.ExpiresAt = a.Task.ID, a.engine.Now().Add(approvalTimeout)
-	asked, err := store.OpenApproval(ctx, tx, about)
-	if err != nil {
-		return err
-	}
-	if err := store.SetTaskState(ctx, tx, a.Task, store.TaskMonitoring); err != nil {
-		return err
-	}
-	if err := jobs.Emit(ctx, tx, policy.HookApproval, strconv.FormatInt(asked.ID, 10)); err != nil {
-		return err
-	}
-	return jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{ApprovalID: asked.ID}, jobs.TaskArgs{TaskID: a.Task.ID, At: about.ExpiresAt})
-}
-
-// callParallel makes calls beside each other.
-func (a *Attempt) callParallel(ctx context.Context, calls []pending) error {
+// callParallel makes calls at the same time.
+func (a *Attempt) callParallel(ctx context.Context, calls []pendingCall) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxParallelCalls)
 	for i := range calls {
 		p := &calls[i]
-		if p.settled || p.parked {
+		if p.hasResult || p.parked {
 			continue
 		}
 		a.Progress(ctx, "⏳ "+p.call.Name+" …")
@@ -183,27 +153,46 @@ func (a *Attempt) callParallel(ctx context.Context, calls []pending) error {
 	return group.Wait()
 }
 
-// call makes one call, with a step stored before and after it.
-func (a *Attempt) call(ctx context.Context, p *pending) error {
-	if err := store.BeginStep(ctx, a.stepWriter(*p), a.Task, a.toolStep(*p)); err != nil {
+// call makes one call, and stores its step before and after.
+func (a *Attempt) call(ctx context.Context, p *pendingCall) error {
+	if begun, err := a.beginCall(ctx, *p); err != nil {
 		return err
+	} else if !begun {
+		return a.setResult(ctx, p, tools.Refused(tools.CodeDenied, "The owner took the yes back. Do not try it another way."))
 	}
 	if p.call.Malformed != "" {
 		p.result = tools.Refused(tools.CodeArguments, "The arguments are no JSON object: "+p.call.Malformed)
 	} else {
-		result, err := a.engine.Tools.Do(ctx, a.toolCall(p.call), p.approved)
+		call := a.toolCall(p.call)
+		call.Binding, call.PINEntered = p.binding, p.approval != 0 && p.needsPIN
+		result, err := a.engine.Tools.Do(ctx, call, p.approval != 0)
 		if err != nil {
 			return err
 		}
 		p.result = result
 	}
-	p.settled = true
+	p.hasResult = true
 	return a.storeResult(ctx, *p)
 }
 
-// settle stores the result of a call that the registry does not make.
-func (a *Attempt) settle(ctx context.Context, p *pending, res tools.Result) error {
-	p.settled, p.result = true, res
+// beginCall stores the step of a call before it is made, and uses its approval in the same transaction. It returns false if the owner took the
+// approval back.
+func (a *Attempt) beginCall(ctx context.Context, p pendingCall) (begun bool, err error) {
+	if p.approval == 0 {
+		return true, store.BeginStep(ctx, a.stepWriter(p), a.Task, a.toolStep(p))
+	}
+	err = a.engine.Store.InTx(ctx, func(tx store.Tx) error {
+		if begun, err = store.UseApproval(ctx, tx, p.approval); err != nil || !begun {
+			return err
+		}
+		return store.BeginStep(ctx, tx, a.Task, a.toolStep(p))
+	})
+	return begun, err
+}
+
+// setResult stores the result of a call that the registry does not make.
+func (a *Attempt) setResult(ctx context.Context, p *pendingCall, res tools.Result) error {
+	p.hasResult, p.result = true, res
 	if err := store.BeginStep(ctx, a.stepWriter(*p), a.Task, a.toolStep(*p)); err != nil {
 		return err
 	}
@@ -211,7 +200,7 @@ func (a *Attempt) settle(ctx context.Context, p *pending, res tools.Result) erro
 }
 
 // storeResult stores the result of a call, even if the attempt was cancelled meanwhile.
-func (a *Attempt) storeResult(ctx context.Context, p pending) error {
+func (a *Attempt) storeResult(ctx context.Context, p pendingCall) error {
 	step, err := stepWithResult(a.toolStep(p), p.result)
 	if err != nil {
 		return err
@@ -224,25 +213,30 @@ func (a *Attempt) storeResult(ctx context.Context, p pending) error {
 	return store.EndStep(context.WithoutCancel(ctx), a.stepWriter(p), a.Task, step)
 }
 
-// stepWriter returns where the steps of a call are written. Those of a call that changes something are on the disk before anything else happens; a call
-// that only reads can be repeated.
-func (a *Attempt) stepWriter(p pending) store.Writer {
-	if p.spec.Effect {
+// stepWriter returns the writer for the steps of a call. Steps of a call that changes something are flushed to disk before the call; a call that
+// only reads can be repeated.
+func (a *Attempt) stepWriter(p pendingCall) store.Writer {
+	if p.spec.HasEffect {
 		return a.engine.Store.Writer()
 	}
-	return a.engine.Store.Lazy()
+	return a.engine.Store.AsyncCommit()
 }
 
-func (a *Attempt) toolCall(c llm.Call) tools.Call {
+func (a *Attempt) toolCall(c llm.ToolCall) tools.Call {
 	return tools.Call{ID: c.ID, Name: c.Name, Args: c.Args, Caller: a.Caller}
 }
 
-func (a *Attempt) toolStep(p pending) store.Step {
-	return store.Step{Seq: p.seq, Kind: store.StepTool, Name: p.call.Name, CallID: p.call.ID, Arguments: policy.Redact(arguments(p.call)), Effect: p.spec.Effect, Fence: p.fence}
+func (a *Attempt) toolStep(p pendingCall) store.Step {
+	return store.Step{Seq: p.seq, Kind: store.StepTool, Name: p.call.Name, CallID: p.call.ID, Arguments: policy.Redact(arguments(p.call)), Effect: p.spec.HasEffect, Fence: p.fence}
 }
 
-// arguments returns those of a call as the model wrote them.
-func arguments(c llm.Call) string {
+// hidesArguments reports whether the owner would see the arguments of a call without something that looks like a secret.
+func (a *Attempt) hidesArguments(p pendingCall) bool {
+	return a.toolStep(p).Arguments != arguments(p.call)
+}
+
+// arguments returns the arguments of a call as the model wrote them.
+func arguments(c llm.ToolCall) string {
 	if c.Malformed != "" {
 		return c.Malformed
 	}

@@ -16,30 +16,30 @@ import (
 	"multis/text"
 )
 
-// Cite returns the citation of a sentence. It is false if the sentence names no passage, or one that does not prove it, which is counted.
-func (a *Attempt) Cite(s Sentence) (store.Span, bool) {
-	span, ok := a.Check(s)
+// Cite returns the citation of a sentence, or false if the sentence has no valid one. It counts invalid citations.
+func (a *Attempt) Cite(s Sentence) (store.Citation, bool) {
+	span, ok := a.FindCitation(s)
 	if !ok && (s.Source != 0 || strings.TrimSpace(s.Quote) != "") {
 		a.invented++
 	}
 	return span, ok
 }
 
-// Check is Cite without counting. What is said to a contact rests on public documents alone.
-func (a *Attempt) Check(s Sentence) (store.Span, bool) {
-	said := Plain(s.Text)
+// FindCitation is Cite without the count.
+func (a *Attempt) FindCitation(s Sentence) (store.Citation, bool) {
+	said := WithoutMarkup(s.Text)
 	if s.Source < 1 || s.Source > len(a.Passages) || said == "" {
-		return store.Span{}, false
+		return store.Citation{}, false
 	}
 	hit := a.Passages[s.Source-1]
 	if !a.isCitable(hit) || !knowledge.ContainsQuote(hit.Text, s.Quote) || !a.isSupported(said, hit) {
-		return store.Span{}, false
+		return store.Citation{}, false
 	}
-	return store.Span{Ref: hit.Ref, Source: knowledge.Cite(hit), Quote: s.Quote}, true
+	return store.Citation{Ref: hit.Ref, Source: knowledge.Cite(hit), Quote: s.Quote}, true
 }
 
-// isCitable reports whether a passage may be the source of an answer: to the owner any that he may read, to a contact public documents only. The
-// contact's own words and the notes about him tell what he means, and prove nothing.
+// isCitable reports whether an answer may cite a passage: to the owner any passage that he may read, to a contact only public documents, because
+// the contact's messages and the notes about him prove nothing.
 func (a *Attempt) isCitable(hit search.Hit) bool {
 	return a.Caller.Owner || (hit.Role == policy.Public && hit.Kind == index.KindKnowledge)
 }
@@ -47,47 +47,47 @@ func (a *Attempt) isCitable(hit search.Hit) bool {
 // maxSentence is the longest sentence that is cited, in bytes.
 const maxSentence = 400
 
-// isSupported reports whether a passage can prove a sentence, as far as that shows without understanding it: the passage or its headings have every
-// number and every address of the sentence, which is no whole page and does not quote the instructions.
+// isSupported reports whether a passage can prove a sentence: the passage or its headings contain every number and address of the sentence, and
+// the sentence is at most maxSentence long and does not quote the instructions.
 func (a *Attempt) isSupported(sentence string, by search.Hit) bool {
 	return len(sentence) <= maxSentence && !quotesInstructions(sentence, a.Instructions+" "+FenceRule+" "+AnswerForm) &&
 		policy.FindUnsupported(sentence, by.Title+"\n"+by.Section+"\n"+by.Text) == ""
 }
 
-// leakWords is how many words in a row make a sentence a quote of the instructions.
-const leakWords = 6
+// minLeakWords is the number of consecutive words of the instructions that count as a quote of them.
+const minLeakWords = 6
 
-// quotesInstructions reports whether a sentence gives away what the model was told.
+// quotesInstructions reports whether a sentence contains minLeakWords consecutive words of the instructions.
 func quotesInstructions(sentence, instructions string) bool {
 	instructions = " " + strings.Join(search.Words(instructions), " ") + " "
 	words := search.Words(sentence)
-	for i := 0; i+leakWords <= len(words); i++ {
-		if strings.Contains(instructions, " "+strings.Join(words[i:i+leakWords], " ")+" ") {
+	for i := 0; i+minLeakWords <= len(words); i++ {
+		if strings.Contains(instructions, " "+strings.Join(words[i:i+minLeakWords], " ")+" ") {
 			return true
 		}
 	}
 	return false
 }
 
-// BreakLinks breaks the addresses in what a model said that are in nothing it was given.
-func (a *Attempt) BreakLinks(said string) string { return policy.BreakLinks(said, a.given...) }
+// BreakLinks makes addresses in a model's text unusable if they are in no text that it was given.
+func (a *Attempt) BreakLinks(text string) string { return policy.BreakLinks(text, a.modelInput...) }
 
-// CountInvented stores how many citations did not hold.
+// CountInvented stores the number of invalid citations.
 func (a *Attempt) CountInvented(ctx context.Context) {
 	if a.invented == 0 {
 		return
 	}
 	if err := store.AddInventedCitations(context.WithoutCancel(ctx), a.engine.Store.Writer(), a.invented); err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot count citations that do not hold")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot count invalid citations")
 	}
 	a.invented = 0
 }
 
-// Cited returns the hits that spans quote.
-func Cited(hits []search.Hit, spans []store.Span) []search.Hit {
+// CitedHits returns the hits that citations quote.
+func CitedHits(hits []search.Hit, spans []store.Citation) []search.Hit {
 	var used []search.Hit
 	for _, h := range hits {
-		if slices.ContainsFunc(spans, func(s store.Span) bool { return s.Ref == h.Ref }) {
+		if slices.ContainsFunc(spans, func(s store.Citation) bool { return s.Ref == h.Ref }) {
 			used = append(used, h)
 		}
 	}
@@ -106,8 +106,8 @@ func SourceMessages(hits []search.Hit) []store.MessageID {
 	return ids
 }
 
-// Plain removes from a text what does not belong in a network without markup: marks of emphasis and invisible characters.
-func Plain(s string) string {
+// WithoutMarkup removes emphasis marks and invisible characters, for networks without markup.
+func WithoutMarkup(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r != '\n' && unicode.IsSpace(r) {
 			return ' '

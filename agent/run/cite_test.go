@@ -16,9 +16,9 @@ func TestWhatATaskWasGivenBeforeIsNoSourceEither(t *testing.T) {
 	note := search.Hit{Ref: store.ChunkRef(7), Role: policy.UserRole(1), Kind: index.KindConversation, Text: "Grand piano tuning costs 1 euro."}
 	s := Sentence{Text: "It costs 1 euro.", Source: 1, Quote: note.Text}
 	a := &Attempt{Passages: []search.Hit{note}}
-	_, ok := a.Check(s)
+	_, ok := a.FindCitation(s)
 	require.False(t, ok)
 	a.Caller.Owner = true
-	_, ok = a.Check(s)
+	_, ok = a.FindCitation(s)
 	require.True(t, ok)
 }

@@ -15,30 +15,32 @@ import (
 	"multis/store"
 )
 
-// Opening is the first request of a task, as it is stored: an attempt after a crash asks the very same.
-type Opening struct {
+// FirstRequest is the first request of a task in its stored form. An attempt after a crash repeats it unchanged.
+type FirstRequest struct {
 	Request  llm.Request  `json:"request"`
 	Passages []search.Hit `json:"passages"`
 	// About are the messages whose words may be in it.
 	About []store.MessageID `json:"-"`
+	// Tainted is true if it has text that is not the owner's; see tools.Caller.
+	Tainted bool `json:"tainted,omitempty"`
 }
 
-// Claim begins an attempt at a task: no other attempt may write to it from now on. Its first request is the stored one, else what build makes.
-// It returns store.ErrTaskLost if the task is over, and ErrForgotten if a message that it is about was deleted.
-func (a *Attempt) Claim(ctx context.Context, opened store.Task, build func(ctx context.Context) (Opening, error)) error {
+// Claim begins an attempt at a task: no other attempt may write to the task from now on. The first request is the stored one, else build's.
+// It returns store.ErrTaskLost if the task is over, and ErrSourceDeleted if a message that it is about was deleted.
+func (a *Attempt) Claim(ctx context.Context, opened store.Task, build func(ctx context.Context) (FirstRequest, error)) error {
 	task, err := store.ClaimTask(ctx, a.engine.Store.Writer(), opened.ID)
 	if err != nil {
 		return err
 	}
 	a.Task, a.Caller.Task = task, task.ID
 	if task.Forgotten {
-		return ErrForgotten
+		return ErrSourceDeleted
 	}
-	var first Opening
+	var first FirstRequest
 	if task.Request == nil {
-		first, err = a.storeOpening(ctx, build)
+		first, err = a.storeFirstRequest(ctx, build)
 	} else {
-		first, err = openingOf(task)
+		first, err = parseFirstRequest(task)
 	}
 	if err != nil {
 		return err
@@ -47,48 +49,49 @@ func (a *Attempt) Claim(ctx context.Context, opened store.Task, build func(ctx c
 	return nil
 }
 
-// openingOf reads the first request that a task was stored with.
-func openingOf(task store.Task) (o Opening, err error) {
+// parseFirstRequest parses the stored first request of a task.
+func parseFirstRequest(task store.Task) (o FirstRequest, err error) {
 	if err := json.Unmarshal(task.Request, &o); err != nil {
-		return Opening{}, fmt.Errorf("read the request of task %d: %w", task.ID, err)
+		return FirstRequest{}, fmt.Errorf("read the request of task %d: %w", task.ID, err)
 	}
 	return o, nil
 }
 
-// storeOpening has the first request built, and stores it.
-func (a *Attempt) storeOpening(ctx context.Context, build func(ctx context.Context) (Opening, error)) (Opening, error) {
+// storeFirstRequest builds and stores the first request.
+func (a *Attempt) storeFirstRequest(ctx context.Context, build func(ctx context.Context) (FirstRequest, error)) (FirstRequest, error) {
 	first, err := build(ctx)
 	if err != nil {
-		return Opening{}, err
+		return FirstRequest{}, err
 	}
-	first.Request.Agent, first.Request.Run = a.Payer, strconv.FormatInt(int64(cmp.Or(a.Account, a.Task.ID)), 10)
+	first.Request.Agent, first.Request.Run = a.Payer, strconv.FormatInt(int64(cmp.Or(a.PayingTask, a.Task.ID)), 10)
 	slices.Sort(first.About)
-	first.About = slices.Compact(first.About) // answers that rest on answers name the same messages again
-	raw, err := json.Marshal(redactOpening(first))
+	first.About = slices.Compact(first.About) // several passages may have the same source messages
+	raw, err := json.Marshal(redactFirstRequest(first))
 	if err != nil {
-		return Opening{}, fmt.Errorf("write the request of task %d: %w", a.Task.ID, err)
+		return FirstRequest{}, fmt.Errorf("write the request of task %d: %w", a.Task.ID, err)
 	}
-	forgotten, err := store.SetTaskRequest(ctx, a.engine.Store.Lazy(), a.Task, storableJSON(raw), first.About)
+	forgotten, err := store.SetTaskRequest(ctx, a.engine.Store.AsyncCommit(), a.Task, storableJSON(raw), first.About)
 	if err != nil {
-		return Opening{}, err
+		return FirstRequest{}, err
 	}
 	if forgotten {
-		return Opening{}, ErrForgotten
+		return FirstRequest{}, ErrSourceDeleted
 	}
 	a.Task.About = first.About
 	return first, nil
 }
 
-// begin sets the first request, and notes what the model is given to read with it.
-func (a *Attempt) begin(first Opening) {
-	a.first, a.Passages = first.Request, first.Passages
+// begin sets the first request, and records its texts in modelInput.
+func (a *Attempt) begin(first FirstRequest) {
+	a.firstRequest, a.Passages = first.Request, first.Passages
+	a.Caller.Tainted = a.Caller.Tainted || first.Tainted
 	for _, m := range first.Request.Messages {
-		a.given = append(a.given, WithoutOwnWords(m.Text))
+		a.modelInput = append(a.modelInput, WithoutAssistantLines(m.Text))
 	}
 }
 
-// WithoutOwnWords returns a prompt without the lines that the assistant itself said: they are no source of an address.
-func WithoutOwnWords(prompt string) string {
+// WithoutAssistantLines returns a prompt without the assistant's own lines, because an address in them may be invented.
+func WithoutAssistantLines(prompt string) string {
 	var b strings.Builder
 	for line := range strings.Lines(prompt) {
 		if !strings.HasPrefix(line, Speaker(policy.AuthorMultisBot)+": ") {

@@ -10,8 +10,8 @@ import (
 	"multis/store"
 )
 
-// EffectsText tells in a line what a task that did not complete has changed all the same; empty if nothing. Without it, the owner might
-// ask again and have it done twice.
+// EffectsText returns a line about the side effects of a task that did not complete; empty if there are none. Without it, the owner might ask
+// again and cause them twice.
 func EffectsText(ctx context.Context, st *store.Store, task store.TaskID) string {
 	effects, err := store.Effects(context.WithoutCancel(ctx), st.DB(), task)
 	if err != nil {

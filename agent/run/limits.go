@@ -44,7 +44,7 @@ func (l Limits) WithDefaults() Limits {
 // errTooLarge is returned for a request that exceeds the model's context, even without the results of tools.
 var errTooLarge = errors.New("the request does not fit the model")
 
-// Tokens estimates how many tokens texts have: somewhat too many for most languages, so that what is estimated fits.
+// Tokens estimates the number of tokens of texts. For most languages the estimate is too high, so that the texts fit.
 func Tokens(texts ...string) int {
 	n := 0
 	for _, t := range texts {
@@ -53,8 +53,8 @@ func Tokens(texts ...string) int {
 	return n
 }
 
-// trim cuts passages and a conversation to what fits beside fixed tokens: passages from the end, whole turns of the conversation from the beginning.
-// Passages may take two thirds of the room.
+// trim shortens passages and a conversation so that they fit beside fixed tokens. It drops the last passages, and whole turns at the beginning of
+// the conversation. Passages may take two thirds of the space.
 func (l Limits) trim(fixed int, hits []search.Hit, window []store.Message) ([]search.Hit, []store.Message) {
 	room := max(l.Context-l.Reserve-fixed, 0)
 	taken, kept := 0, 0
@@ -67,11 +67,11 @@ func (l Limits) trim(fixed int, hits []search.Hit, window []store.Message) ([]se
 		taken += Tokens(window[from-1].Body)
 		from--
 	}
-	return hits[:kept], window[turnStart(window, from):]
+	return hits[:kept], window[skipAssistantMessages(window, from):]
 }
 
-// SummariseCount returns how many of the first messages of a conversation are to be summarised: none while the next question and its answer fit into
-// the window beside the ones that are being answered, else all but the last ones. What stays does not begin with the assistant's own words.
+// SummariseCount returns how many of the first messages of a conversation to summarise: none while the next question and its answer fit into the
+// window, else all but the last ones. The rest never begins with the assistant's own message.
 func (l Limits) SummariseCount(said []store.Message, answering int) int {
 	size := 0
 	for _, m := range said {
@@ -85,11 +85,11 @@ func (l Limits) SummariseCount(said []store.Message, answering int) int {
 		size -= Tokens(said[n].Body)
 		n++
 	}
-	return turnStart(said, n)
+	return skipAssistantMessages(said, n)
 }
 
-// turnStart returns the first index from n on at which a conversation does not begin with the assistant's own words.
-func turnStart(said []store.Message, n int) int {
+// skipAssistantMessages returns the first index from n on whose message is not the assistant's own.
+func skipAssistantMessages(said []store.Message, n int) int {
 	for n < len(said) && n > 0 && (said[n].Author == policy.AuthorMultisOwner || said[n].Author == policy.AuthorMultisBot) {
 		n++
 	}
@@ -99,7 +99,7 @@ func turnStart(said []store.Message, n int) int {
 // leftOutText replaces the result of a tool that made room for newer ones.
 const leftOutText = "[left out to make room; call the tool again if you need it]"
 
-// fit makes a request fit the model by leaving out the oldest results of tools. It returns errTooLarge if that is not enough.
+// fit replaces the oldest results of tools by leftOutText until the request fits the model. It returns errTooLarge if that is not enough.
 func (l Limits) fit(r *llm.Request) error {
 	size := func() int {
 		n := Tokens(r.System)

@@ -43,9 +43,9 @@ func TestOldResultsMakeRoomForNewOnesAndARequestThatIsTooBigIsNotMade(t *testing
 	long := strings.Repeat("word ", 2000)
 	r := llm.Request{System: "s", Messages: []llm.Message{
 		{Role: llm.RoleUser, Text: "question"},
-		{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "1", Name: "read_file", Args: json.RawMessage(`{}`)}}},
+		{Role: llm.RoleAssistant, Calls: []llm.ToolCall{{ID: "1", Name: "read_file", Args: json.RawMessage(`{}`)}}},
 		{Role: llm.RoleTool, CallID: "1", Text: long},
-		{Role: llm.RoleAssistant, Calls: []llm.Call{{ID: "2", Name: "read_file", Args: json.RawMessage(`{}`)}}},
+		{Role: llm.RoleAssistant, Calls: []llm.ToolCall{{ID: "2", Name: "read_file", Args: json.RawMessage(`{}`)}}},
 		{Role: llm.RoleTool, CallID: "2", Text: long},
 	}}
 	before := r.Messages

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// MaxRounds is the most rounds of any task.
+	// MaxRounds is the maximum number of rounds of any task.
 	MaxRounds = 20
-	// maxSameCalls of one tool with the same arguments stop an attempt: the model goes in circles.
+	// maxSameCalls is how often a model may call one tool with the same arguments before the attempt stops.
 	maxSameCalls = 3
 )
 
@@ -24,12 +24,12 @@ func (a *Attempt) loop(ctx context.Context) (Outcome, error) {
 	if err := a.loadSteps(ctx); err != nil {
 		return Outcome{}, err
 	}
-	request := a.first
+	request := a.firstRequest
 	request.Messages = slices.Clone(request.Messages)
 	calls := map[string]int{}
 	rounds := min(a.MaxRounds, MaxRounds)
 	for range rounds {
-		said, err := a.think(ctx, request)
+		said, err := a.askModel(ctx, request)
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -37,7 +37,7 @@ func (a *Attempt) loop(ctx context.Context) (Outcome, error) {
 			return Outcome{Text: said.Text}, nil
 		}
 		for _, c := range said.Calls {
-			key := c.Name + " " + compact(c.Args)
+			key := c.Name + " " + compactJSON(c.Args)
 			if calls[key]++; calls[key] >= maxSameCalls {
 				return Outcome{Why: fmt.Sprintf("I called %s with the same arguments %d times and got no further, so I stopped.", c.Name, maxSameCalls)}, nil
 			}
@@ -48,8 +48,8 @@ func (a *Attempt) loop(ctx context.Context) (Outcome, error) {
 		}
 		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: said.Text, Calls: said.Calls})
 		for _, p := range results {
-			if p.result.Handover != "" {
-				return Outcome{Handover: p.result.Handover, To: p.result.Ref}, nil
+			if p.result.EndReason != "" {
+				return Outcome{Summary: p.result.EndReason, To: p.result.Ref}, nil
 			}
 			request.Messages = append(request.Messages, a.resultMessage(p.call, p.result, p.fence))
 		}
@@ -57,25 +57,25 @@ func (a *Attempt) loop(ctx context.Context) (Outcome, error) {
 	return Outcome{Why: fmt.Sprintf("I stopped after %d rounds without an answer.", rounds)}, nil
 }
 
-// Think asks the model once for what the first request wants, without calling tools.
-func (a *Attempt) Think(ctx context.Context) (Outcome, error) {
+// AskModel sends the first request to the model, and calls no tools.
+func (a *Attempt) AskModel(ctx context.Context) (Outcome, error) {
 	if err := a.loadSteps(ctx); err != nil {
 		return Outcome{}, err
 	}
-	said, err := a.think(ctx, a.first)
+	said, err := a.askModel(ctx, a.firstRequest)
 	return Outcome{Text: said.Text}, err
 }
 
-// loadSteps reads what earlier attempts at the task did.
+// loadSteps reads the steps of earlier attempts at the task.
 func (a *Attempt) loadSteps(ctx context.Context) (err error) {
-	if a.Task.Attempt > 1 && a.done == nil {
-		a.done, err = store.Steps(ctx, a.engine.Store.DB(), a.Task.ID)
+	if a.Task.Attempt > 1 && a.earlierSteps == nil {
+		a.earlierSteps, err = store.Steps(ctx, a.engine.Store.DB(), a.Task.ID)
 	}
 	return err
 }
 
-// compact returns arguments without insignificant blanks.
-func compact(args json.RawMessage) string {
+// compactJSON returns JSON without insignificant whitespace, or args itself if it is not valid.
+func compactJSON(args json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, args) != nil {
 		return string(args)
@@ -83,48 +83,48 @@ func compact(args json.RawMessage) string {
 	return b.String()
 }
 
-// nextStep numbers the next step, and returns it as an earlier attempt stored it; nil if none did.
+// nextStep returns the number of the next step, and the step that an earlier attempt stored under it, or nil.
 func (a *Attempt) nextStep() (seq int, known *store.Step) {
-	seq = a.next
-	a.next++
-	for i := range a.done {
-		if a.done[i].Seq == seq {
-			return seq, &a.done[i]
+	seq = a.nextSeq
+	a.nextSeq++
+	for i := range a.earlierSteps {
+		if a.earlierSteps[i].Seq == seq {
+			return seq, &a.earlierSteps[i]
 		}
 	}
 	return seq, nil
 }
 
-// think makes one call of the model, or returns what it said if an earlier attempt made the call.
-func (a *Attempt) think(ctx context.Context, request llm.Request) (llm.Response, error) {
+// askModel calls the model once, or returns the stored response if an earlier attempt made the call.
+func (a *Attempt) askModel(ctx context.Context, request llm.Request) (llm.Response, error) {
 	seq, known := a.nextStep()
 	if known != nil && known.EndedAt != nil {
 		said, err := responseOf(*known)
 		if err != nil {
 			return llm.Response{}, fmt.Errorf("task %d: %w", a.Task.ID, err)
 		}
-		a.nameCalls(seq, said.Calls)
+		a.assignCallIDs(seq, said.Calls)
 		return said, nil
 	}
 	if err := a.Limits.fit(&request); err != nil {
 		return llm.Response{}, err
 	}
 	step := store.Step{Seq: seq, Kind: store.StepModel, Name: a.Model.Name(), Asked: digest(request)}
-	if err := store.BeginStep(ctx, a.engine.Store.Lazy(), a.Task, step); err != nil {
+	if err := store.BeginStep(ctx, a.engine.Store.AsyncCommit(), a.Task, step); err != nil {
 		return llm.Response{}, err
 	}
 	said, err := a.stream(ctx, request)
 	if err != nil {
 		return llm.Response{}, err
 	}
-	a.nameCalls(seq, said.Calls)
+	a.assignCallIDs(seq, said.Calls)
 	if step, err = stepWithResponse(step, said); err != nil {
 		return llm.Response{}, err
 	}
-	return said, store.EndStep(context.WithoutCancel(ctx), a.engine.Store.Lazy(), a.Task, step)
+	return said, store.EndStep(context.WithoutCancel(ctx), a.engine.Store.AsyncCommit(), a.Task, step)
 }
 
-// stream calls the model and reports what it says while it says it.
+// stream calls the model and reports its partial answer to Progress.
 func (a *Attempt) stream(ctx context.Context, request llm.Request) (llm.Response, error) {
 	var said llm.Response
 	var text strings.Builder
@@ -152,15 +152,15 @@ func (a *Attempt) stream(ctx context.Context, request llm.Request) (llm.Response
 	return storable(said), nil
 }
 
-// nameCalls makes the ids of calls unique in the task: some providers count anew in each answer.
-func (a *Attempt) nameCalls(seq int, calls []llm.Call) {
-	if a.ids == nil {
-		a.ids = map[string]bool{}
+// assignCallIDs makes the ids of calls unique in the task, because some providers start again in each answer.
+func (a *Attempt) assignCallIDs(seq int, calls []llm.ToolCall) {
+	if a.callIDs == nil {
+		a.callIDs = map[string]bool{}
 	}
 	for i := range calls {
-		if calls[i].ID == "" || a.ids[calls[i].ID] {
+		if calls[i].ID == "" || a.callIDs[calls[i].ID] {
 			calls[i].ID = fmt.Sprintf("call_%d_%d", seq, i)
 		}
-		a.ids[calls[i].ID] = true
+		a.callIDs[calls[i].ID] = true
 	}
 }

@@ -11,43 +11,42 @@ import (
 	"multis/store"
 )
 
-// Replay is a task that was gone through again from its stored steps. Nothing was called: what the model said and what the tools returned came
-// from the steps.
+// Replay is the result of replaying a task. Nothing was called: the responses of the model and the results of the tools are the stored ones.
 type Replay struct {
 	Task   store.Task
 	Rounds []Round
 	Answer string
-	// Differs names the first thing that came out otherwise than in the task; empty if all is the same, to the byte.
-	Differs string
-	// Over says why the task cannot be replayed to its end; empty if it was.
-	Over string
-	// With names the other model that was asked the same; empty for none.
-	With string
+	// Difference names the first difference from the task; empty if all is the same, to the byte.
+	Difference string
+	// Incomplete says why the task was not replayed to its end; empty if it was.
+	Incomplete string
+	// OtherModel is the name of the other model that was asked too; empty for none.
+	OtherModel string
 }
 
 // Round is one call of the model, with the tools that it called.
 type Round struct {
-	Bytes int // of the request's text
-	Said  llm.Response
-	Tools []store.Step
-	// Now is what the other model says to the same request; NowFailed why it says nothing.
-	Now       llm.Response
-	NowFailed string
+	Bytes    int // of the request's text
+	Response llm.Response
+	Tools    []store.Step
+	// OtherResponse is the other model's response to the same request, OtherFailure the reason why there is none.
+	OtherResponse llm.Response
+	OtherFailure  string
 }
 
-// Second is another model that is asked the same as the first one was.
-type Second struct {
+// OtherModel is a model that is asked the same as the task's model was.
+type OtherModel struct {
 	Name string
-	// Ask returns what the model says, or why it says nothing.
+	// Ask returns the model's response, or in failed the reason why there is none.
 	Ask func(ctx context.Context, request llm.Request) (said llm.Response, failed string, err error)
 }
 
-// Replay goes through a task again from its stored steps, and asks second the same in each round if it is not nil. The tool calls of second are
-// not made. answer returns the answer that follows from an outcome, or false if the task's answer does not follow from its outcome alone.
-func (a *Attempt) Replay(ctx context.Context, task store.Task, second *Second, answer func(Outcome) (string, bool)) (Replay, error) {
+// Replay replays a task from its stored steps. If second is not nil, it is asked the same in each round; its tool calls are not made. answer
+// returns the answer that follows from an outcome, or false if the task's answer does not follow from its outcome alone.
+func (a *Attempt) Replay(ctx context.Context, task store.Task, second *OtherModel, answer func(Outcome) (string, bool)) (Replay, error) {
 	out := Replay{Task: task}
 	if second != nil {
-		out.With = second.Name
+		out.OtherModel = second.Name
 	}
 	steps, err := store.Steps(ctx, a.engine.Store.DB(), task.ID)
 	if err != nil {
@@ -55,31 +54,31 @@ func (a *Attempt) Replay(ctx context.Context, task store.Task, second *Second, a
 	}
 	switch {
 	case task.Forgotten:
-		out.Over = "a message that it rested on was deleted, so its words are gone; what was called is all that is left"
+		out.Incomplete = "a message that it rested on was deleted, so its words are gone; what was called is all that is left"
 		out.Rounds = roundsOf(steps)
 		return out, nil
 	case task.Request == nil:
-		out.Over = "it never got as far as asking a model"
+		out.Incomplete = "it never got as far as asking a model"
 		return out, nil
 	}
-	first, err := openingOf(task)
+	first, err := parseFirstRequest(task)
 	if err != nil {
 		return Replay{}, err
 	}
-	a.Task, a.done = task, steps
+	a.Task, a.earlierSteps = task, steps
 	a.begin(first)
 	end, err := a.replayRounds(ctx, &out, second)
-	if err != nil || out.Over != "" {
+	if err != nil || out.Incomplete != "" {
 		return out, err
 	}
 	text, isComparable := answer(end)
-	if out.Answer = policy.Redact(text); isComparable && out.Differs == "" && out.Answer != task.Answer {
-		out.Differs = "the answer"
+	if out.Answer = policy.Redact(text); isComparable && out.Difference == "" && out.Answer != task.Answer {
+		out.Difference = "the answer"
 	}
 	return out, nil
 }
 
-// roundsOf returns what is left of a task without its words.
+// roundsOf returns the rounds of a task from its steps alone, for a task whose texts were deleted.
 func roundsOf(steps []store.Step) []Round {
 	var rounds []Round
 	for _, s := range steps {
@@ -93,14 +92,14 @@ func roundsOf(steps []store.Step) []Round {
 	return rounds
 }
 
-// replayRounds is the loop over stored steps. It sets Over if a step is missing.
-func (a *Attempt) replayRounds(ctx context.Context, out *Replay, second *Second) (Outcome, error) {
-	request := a.first
+// replayRounds is the loop over stored steps. It sets Incomplete if a step is missing.
+func (a *Attempt) replayRounds(ctx context.Context, out *Replay, second *OtherModel) (Outcome, error) {
+	request := a.firstRequest
 	request.Messages = slices.Clone(request.Messages)
 	for {
 		seq, known := a.nextStep()
 		if known == nil || known.EndedAt == nil {
-			out.Over = fmt.Sprintf("round %d has no end: %s", len(out.Rounds)+1, howEnded(a.Task))
+			out.Incomplete = fmt.Sprintf("round %d has no end: %s", len(out.Rounds)+1, stateText(a.Task))
 			return Outcome{}, nil
 		}
 		err := a.Limits.fit(&request)
@@ -108,37 +107,37 @@ func (a *Attempt) replayRounds(ctx context.Context, out *Replay, second *Second)
 			return Outcome{}, err
 		}
 		round := Round{Bytes: textBytes(request)}
-		if round.Said, err = responseOf(*known); err != nil {
+		if round.Response, err = responseOf(*known); err != nil {
 			return Outcome{}, fmt.Errorf("task %d: %w", a.Task.ID, err)
 		}
-		a.nameCalls(seq, round.Said.Calls)
-		if known.Asked != "" && known.Asked != digest(request) && out.Differs == "" {
-			out.Differs = fmt.Sprintf("what the model was asked in round %d", len(out.Rounds)+1)
+		a.assignCallIDs(seq, round.Response.Calls)
+		if known.Asked != "" && known.Asked != digest(request) && out.Difference == "" {
+			out.Difference = fmt.Sprintf("what the model was asked in round %d", len(out.Rounds)+1)
 		}
 		if second != nil {
-			if round.Now, round.NowFailed, err = second.Ask(ctx, request); err != nil {
+			if round.OtherResponse, round.OtherFailure, err = second.Ask(ctx, request); err != nil {
 				return Outcome{}, err
 			}
 		}
-		if len(round.Said.Calls) == 0 {
+		if len(round.Response.Calls) == 0 {
 			out.Rounds = append(out.Rounds, round)
 			return Outcome{Text: known.Text}, nil
 		}
-		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: round.Said.Text, Calls: round.Said.Calls})
+		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: round.Response.Text, Calls: round.Response.Calls})
 		end, err := a.replayCalls(&request, &round, out)
 		out.Rounds = append(out.Rounds, round)
-		if err != nil || out.Over != "" || end.Handover != "" {
+		if err != nil || out.Incomplete != "" || end.Summary != "" {
 			return end, err
 		}
 	}
 }
 
-// replayCalls adds the stored results of a round's calls to the request. It returns the outcome of a call that handed over.
+// replayCalls adds the stored results of a round's calls to the request. It returns the outcome of a handoff or an escalation.
 func (a *Attempt) replayCalls(request *llm.Request, round *Round, out *Replay) (Outcome, error) {
-	for _, c := range round.Said.Calls {
+	for _, c := range round.Response.Calls {
 		_, step := a.nextStep()
 		if step == nil || step.EndedAt == nil {
-			out.Over = fmt.Sprintf("%s has no result: %s", c.Name, howEnded(a.Task))
+			out.Incomplete = fmt.Sprintf("%s has no result: %s", c.Name, stateText(a.Task))
 			return Outcome{}, nil
 		}
 		round.Tools = append(round.Tools, *step)
@@ -146,16 +145,16 @@ func (a *Attempt) replayCalls(request *llm.Request, round *Round, out *Replay) (
 		if err != nil {
 			return Outcome{}, err
 		}
-		if res.Handover != "" {
-			return Outcome{Handover: res.Handover, To: res.Ref}, nil
+		if res.EndReason != "" {
+			return Outcome{Summary: res.EndReason, To: res.Ref}, nil
 		}
 		request.Messages = append(request.Messages, a.resultMessage(c, res, step.Fence))
 	}
 	return Outcome{}, nil
 }
 
-// howEnded says how a task ended that has no answer.
-func howEnded(t store.Task) string {
+// stateText says how a task without an answer ended.
+func stateText(t store.Task) string {
 	if t.Error != "" {
 		return t.Error
 	}
@@ -170,8 +169,8 @@ func textBytes(request llm.Request) int {
 	return n
 }
 
-// AskOnce asks a paid model and stores the call as a step before and after it. A call that an earlier attempt made is not repeated: it has an answer, or
-// nobody knows it.
+// AskOnce asks a paid model, and stores the call as a step before and after. It never repeats a call of an earlier attempt, even if its response
+// is unknown.
 func (a *Attempt) AskOnce(ctx context.Context, m llm.Model, request llm.Request) (said llm.Response, failed string, err error) {
 	if err := a.loadSteps(ctx); err != nil {
 		return llm.Response{}, "", err

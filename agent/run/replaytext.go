@@ -11,10 +11,10 @@ import (
 	"multis/text"
 )
 
-// replayClip is how much of one thing that was said is shown, in characters.
-const replayClip = 300
+// maxReplayText is the maximum length of a shown text, in characters.
+const maxReplayText = 300
 
-// Markdown shows a replay to people.
+// Markdown formats a replay for people.
 func (p Replay) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Task %d, replayed** (%s, %s); nothing was done\n", p.Task.ID, p.Task.Kind, p.Task.State)
@@ -23,40 +23,40 @@ func (p Replay) Markdown() string {
 		if round.Bytes > 0 {
 			fmt.Fprintf(&b, "asked %d bytes: ", round.Bytes)
 		}
-		b.WriteString(responseText(round.Said) + "\n")
+		b.WriteString(responseText(round.Response) + "\n")
 		for _, s := range round.Tools {
 			fmt.Fprintf(&b, "   - %s: %s\n", text.Escape(s.Name), StepText(s))
 		}
 		switch {
-		case round.NowFailed != "":
-			fmt.Fprintf(&b, "   - %s: %s\n", text.Escape(p.With), text.Escape(text.Clip(round.NowFailed, 200)))
-		case p.With != "":
+		case round.OtherFailure != "":
+			fmt.Fprintf(&b, "   - %s: %s\n", text.Escape(p.OtherModel), text.Escape(text.Clip(round.OtherFailure, 200)))
+		case p.OtherModel != "":
 			same := ""
-			if sameResponse(round.Said, round.Now) {
+			if sameResponse(round.Response, round.OtherResponse) {
 				same = " (the same)"
 			}
-			fmt.Fprintf(&b, "   - %s%s: %s\n", text.Escape(p.With), same, responseText(round.Now))
+			fmt.Fprintf(&b, "   - %s%s: %s\n", text.Escape(p.OtherModel), same, responseText(round.OtherResponse))
 		}
 	}
 	switch {
-	case p.Over != "":
-		b.WriteString("\nIt cannot be gone through to its end: " + text.Escape(p.Over) + ".")
-	case p.Differs != "":
-		b.WriteString("\n⚠️ **Not the same:** " + text.Escape(p.Differs) + " comes out otherwise now.")
+	case p.Incomplete != "":
+		b.WriteString("\nIt cannot be gone through to its end: " + text.Escape(p.Incomplete) + ".")
+	case p.Difference != "":
+		b.WriteString("\n⚠️ **Not the same:** " + text.Escape(p.Difference) + " comes out otherwise now.")
 	default:
 		b.WriteString("\n**The same, to the byte.**")
 	}
 	return b.String()
 }
 
-// responseText shows what a model said, in a line.
+// responseText formats a model's response on one line.
 func responseText(said llm.Response) string {
 	var parts []string
 	if said.Text != "" {
-		parts = append(parts, "“"+text.Escape(policy.BreakLinks(text.Clip(text.CollapseSpaces(partialText(said.Text)), replayClip)))+"”")
+		parts = append(parts, "“"+text.Escape(policy.BreakLinks(text.Clip(text.CollapseSpaces(partialText(said.Text)), maxReplayText)))+"”")
 	}
 	for _, c := range said.Calls {
-		parts = append(parts, "calls "+text.Escape(policy.BreakLinks(text.Clip(c.Name+" "+compact(c.Args), replayClip))))
+		parts = append(parts, "calls "+text.Escape(policy.BreakLinks(text.Clip(c.Name+" "+compactJSON(c.Args), maxReplayText))))
 	}
 	if len(parts) == 0 {
 		return "nothing"
@@ -64,7 +64,7 @@ func responseText(said llm.Response) string {
 	return strings.Join(parts, ", ")
 }
 
-// StepText shows how a tool call ended.
+// StepText returns how a tool call ended, for people.
 func StepText(s store.Step) string {
 	switch {
 	case s.EndedAt == nil:
@@ -72,13 +72,15 @@ func StepText(s store.Step) string {
 	case s.IsError:
 		return "failed (" + text.Escape(s.Code) + ")"
 	case s.ForUser != "":
-		return text.Escape(text.Clip(s.ForUser, replayClip))
+		return text.Escape(text.Clip(s.ForUser, maxReplayText))
 	default:
 		return "done"
 	}
 }
 
-// sameResponse reports whether two models said the same words and called the same tools.
+// sameResponse reports whether two responses have the same text and calls.
 func sameResponse(a, b llm.Response) bool {
-	return a.Text == b.Text && slices.EqualFunc(a.Calls, b.Calls, func(x, y llm.Call) bool { return x.Name == y.Name && canonical(x.Args) == canonical(y.Args) })
+	return a.Text == b.Text && slices.EqualFunc(a.Calls, b.Calls, func(x, y llm.ToolCall) bool {
+		return x.Name == y.Name && canonicalJSON(x.Args) == canonicalJSON(y.Args)
+	})
 }

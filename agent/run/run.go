@@ -1,5 +1,5 @@
 // Package run is the durable tool loop: a model calls tools until it answers a task. Every call is stored as a step, before and after it is
-// made. So a later attempt at the same task repeats no call that ended, and none that may have changed something.
+// made. A later attempt at the same task repeats no call that ended, and no call that may have changed something.
 package run
 
 import (
@@ -23,16 +23,16 @@ type stopError struct{ why string }
 
 func (e *stopError) Error() string { return e.why }
 
-// Run makes the attempt: it claims the task, has build make the first request unless an earlier attempt stored one, and runs the loop.
-func (a *Attempt) Run(ctx context.Context, opened store.Task, build func(ctx context.Context) (Opening, error)) End {
+// Run makes the attempt: it claims the task, calls build for the first request unless an earlier attempt stored one, and runs the loop.
+func (a *Attempt) Run(ctx context.Context, opened store.Task, build func(ctx context.Context) (FirstRequest, error)) End {
 	err := a.Claim(ctx, opened, build)
 	switch {
 	case errors.Is(err, store.ErrTaskLost):
 		return End{Ending: Lost, Err: err}
-	case err != nil && !errors.Is(err, ErrForgotten):
+	case err != nil && !errors.Is(err, ErrSourceDeleted):
 		return End{Err: err}
 	}
-	return a.Do(ctx, func(ctx context.Context) (Outcome, error) {
+	return a.RunClaimed(ctx, func(ctx context.Context) (Outcome, error) {
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -40,9 +40,9 @@ func (a *Attempt) Run(ctx context.Context, opened store.Task, build func(ctx con
 	})
 }
 
-// Do runs work on a claimed task until it ends, takes too long or is cancelled, and classifies how it ended.
-func (a *Attempt) Do(ctx context.Context, work func(ctx context.Context) (Outcome, error)) End {
-	working, release := a.untilStopped(ctx)
+// RunClaimed runs work on a claimed task until it ends, times out or is cancelled, and returns how it ended.
+func (a *Attempt) RunClaimed(ctx context.Context, work func(ctx context.Context) (Outcome, error)) End {
+	working, release := a.withStop(ctx)
 	defer release()
 	out, err := work(working)
 	end := End{Outcome: out, Err: err}
@@ -58,7 +58,7 @@ func (a *Attempt) Do(ctx context.Context, work func(ctx context.Context) (Outcom
 	case err == nil:
 		end.Ending = Finished
 	case ctx.Err() != nil:
-	case errors.As(err, &end.Over):
+	case errors.As(err, &end.BudgetError):
 		end.Ending = OverBudget
 	case errors.As(err, &failed):
 		end.Ending = ModelFailed
@@ -66,34 +66,25 @@ func (a *Attempt) Do(ctx context.Context, work func(ctx context.Context) (Outcom
 	return end
 }
 
-// untilStopped returns a context that ends after the timeout, or when the task is cancelled. The returned function must be called.
-func (a *Attempt) untilStopped(ctx context.Context) (context.Context, func()) {
-	timed, cancelTime := context.WithTimeoutCause(ctx, timeout, errTimeout)
-	working, cancel := context.WithCancelCause(timed)
-	if why := a.Task.StopWhy; why != "" { // cancelled while it was parked
-		cancel(&stopError{why})
+// withStop returns a context that ends after the timeout, or when the task is cancelled. The returned function must be called.
+func (a *Attempt) withStop(ctx context.Context) (context.Context, func()) {
+	if reason := a.Task.StopWhy; reason != "" { // it was cancelled while it was parked
+		cancelled, cancel := context.WithCancelCause(ctx)
+		cancel(&stopError{reason})
+		return cancelled, func() {}
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(stopPoll)
-		defer tick.Stop()
-		for {
-			select {
-			case <-working.Done():
-				return
-			case <-tick.C:
-				if why, err := store.StopReason(working, a.engine.Store.DB(), a.Task.ID); err == nil && why != "" {
-					cancel(&stopError{why})
-					return
-				}
-			}
+	timed, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	watched, stop := Watch(timed, stopPoll, func(ctx context.Context) error {
+		reason, err := store.StopReason(ctx, a.engine.Store.DB(), a.Task.ID)
+		if err != nil || reason == "" {
+			return nil //nolint:nilerr // the next check may succeed
 		}
-	}()
-	return working, func() { cancel(nil); cancelTime(); <-done }
+		return &stopError{reason}
+	})
+	return watched, func() { stop(); cancel() }
 }
 
-// stopReason returns the state and reason of a task that ends for good. The state is empty if it does not, as when the process ends.
+// stopReason returns the final state and the reason of a stopped task. The state is empty if the task can continue, as after a shutdown.
 func stopReason(working context.Context, err error) (store.TaskState, string) {
 	var stop *stopError
 	cause := context.Cause(working)
@@ -102,7 +93,7 @@ func stopReason(working context.Context, err error) (store.TaskState, string) {
 		return store.TaskKilled, "Stopped: " + stop.why + "."
 	case errors.Is(cause, errTimeout):
 		return store.TaskTimeout, "I stopped: " + errTimeout.Error() + "."
-	case errors.Is(err, ErrForgotten):
+	case errors.Is(err, ErrSourceDeleted):
 		return store.TaskKilled, ForgottenText()
 	case errors.Is(err, errTooLarge):
 		return store.TaskFailed, "I stopped: what I read is more than the model can hold. Ask for less at once."

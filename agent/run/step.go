@@ -16,10 +16,10 @@ import (
 	"multis/tools"
 )
 
-// stepWithResult adds the result of a tool call to its step.
+// stepWithResult returns a step with the result of its tool call.
 func stepWithResult(s store.Step, res tools.Result) (store.Step, error) {
 	s.Text, s.ForUser, s.IsError, s.Code = policy.Redact(res.ForLLM), policy.Redact(res.ForUser), res.IsError, string(res.Code)
-	s.Retriable, s.Ref, s.Cost, s.Handover = res.Retriable, policy.Redact(res.Ref), res.Cost, policy.Redact(res.Handover)
+	s.Retriable, s.Ref, s.Cost, s.EndReason = res.Retriable, policy.Redact(res.Ref), res.Cost, policy.Redact(res.EndReason)
 	if len(res.Passages) > 0 {
 		raw, err := json.Marshal(redactPassages(res.Passages))
 		if err != nil {
@@ -33,7 +33,7 @@ func stepWithResult(s store.Step, res tools.Result) (store.Step, error) {
 // resultOf reads the result of a tool call from its step.
 func resultOf(s store.Step) (tools.Result, error) {
 	res := tools.Result{
-		ForLLM: s.Text, ForUser: s.ForUser, IsError: s.IsError, Code: tools.Code(s.Code), Retriable: s.Retriable, Ref: s.Ref, Cost: s.Cost, Handover: s.Handover,
+		ForLLM: s.Text, ForUser: s.ForUser, IsError: s.IsError, Code: tools.Code(s.Code), Retriable: s.Retriable, Ref: s.Ref, Cost: s.Cost, EndReason: s.EndReason,
 	}
 	if len(s.Passages) == 0 {
 		return res, nil
@@ -44,7 +44,7 @@ func resultOf(s store.Step) (tools.Result, error) {
 	return res, nil
 }
 
-// stepWithResponse adds what a model said to its step.
+// stepWithResponse returns a step with the model's response.
 func stepWithResponse(s store.Step, said llm.Response) (store.Step, error) {
 	s.Text, s.TokensIn, s.TokensOut, s.Code = policy.Redact(said.Text), said.Usage.In, said.Usage.Out, string(said.Stop)
 	if len(said.Calls) == 0 {
@@ -58,7 +58,7 @@ func stepWithResponse(s store.Step, said llm.Response) (store.Step, error) {
 	return s, nil
 }
 
-// responseOf reads what a model said from its step.
+// responseOf reads a model's response from its step.
 func responseOf(s store.Step) (llm.Response, error) {
 	said := llm.Response{Text: s.Text}
 	if len(s.Calls) > 0 {
@@ -69,8 +69,8 @@ func responseOf(s store.Step) (llm.Response, error) {
 	return said, nil
 }
 
-// redactOpening removes secrets from a first request before it is stored.
-func redactOpening(o Opening) Opening {
+// redactFirstRequest removes secrets from a first request before it is stored.
+func redactFirstRequest(o FirstRequest) FirstRequest {
 	messages := make([]llm.Message, len(o.Request.Messages))
 	for i, m := range o.Request.Messages {
 		m.Text = policy.Redact(m.Text)
@@ -91,13 +91,13 @@ func redactPassages(hits []search.Hit) []search.Hit {
 }
 
 // redactCalls removes secrets from calls before they are stored.
-func redactCalls(calls []llm.Call) []llm.Call {
+func redactCalls(calls []llm.ToolCall) []llm.ToolCall {
 	stored := slices.Clone(calls)
 	for i, c := range stored {
 		stored[i].Malformed = policy.Redact(c.Malformed)
 		args := policy.Redact(string(c.Args))
 		if raw, err := json.Marshal(args); err == nil && !json.Valid([]byte(args)) {
-			args = string(raw) // what was removed was not within a string
+			args = string(raw) // the redaction broke the JSON
 		}
 		if c.Args != nil {
 			stored[i].Args = json.RawMessage(args)
@@ -106,7 +106,7 @@ func redactCalls(calls []llm.Call) []llm.Call {
 	return stored
 }
 
-// storable removes from what a model said what Postgres cannot store: zero bytes and invalid UTF-8.
+// storable removes from a response what Postgres cannot store: zero bytes and invalid UTF-8.
 func storable(said llm.Response) llm.Response {
 	said.Text = text.Storable(said.Text)
 	for i, c := range said.Calls {
@@ -117,7 +117,7 @@ func storable(said llm.Response) llm.Response {
 	return said
 }
 
-// storableJSON does the same for escapes in JSON: zero bytes and halves of surrogate pairs.
+// storableJSON removes escapes that Postgres cannot store from JSON: zero bytes and unpaired surrogates.
 func storableJSON(args json.RawMessage) json.RawMessage {
 	if !bytes.Contains(args, []byte(`\u`)) {
 		return args
@@ -155,7 +155,7 @@ func storableValue(v any) any {
 	}
 }
 
-// digest identifies a request by its words, the same whether they come from a model or from the store.
+// digest returns a hash of a request's text. A request that was stored and read again has the same digest.
 func digest(request llm.Request) string {
 	type message struct {
 		Role, Text, CallID string
@@ -166,7 +166,7 @@ func digest(request llm.Request) string {
 	for _, m := range request.Messages {
 		one := message{Role: string(m.Role), Text: policy.Redact(m.Text), CallID: m.CallID, IsError: m.IsError}
 		for _, c := range redactCalls(m.Calls) {
-			one.Calls = append(one.Calls, c.ID+" "+c.Name+" "+canonical(c.Args)+c.Malformed)
+			one.Calls = append(one.Calls, c.ID+" "+c.Name+" "+canonicalJSON(c.Args)+c.Malformed)
 		}
 		said = append(said, one)
 	}
@@ -178,8 +178,8 @@ func digest(request llm.Request) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// canonical returns arguments in one spelling, because Postgres may store them in another.
-func canonical(args json.RawMessage) string {
+// canonicalJSON returns JSON in one canonical form, because Postgres may store it in another.
+func canonicalJSON(args json.RawMessage) string {
 	var v any
 	if json.Unmarshal(args, &v) != nil {
 		return string(args)

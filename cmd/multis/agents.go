@@ -23,15 +23,15 @@ import (
 	"multis/tools"
 )
 
-// personas returns the configured agents in the order of their names.
-func personas(cfg *config.Config, models *llm.Models) ([]persona.Persona, error) {
+// newPersonaList returns the configured agents, sorted by name.
+func newPersonaList(cfg *config.Config, models *llm.Models) ([]persona.Persona, error) {
 	var all []persona.Persona
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		a := cfg.Agents[name]
 		p := persona.Persona{
 			ID: name, Name: a.Name, Theme: a.Theme, Emoji: a.Emoji, Avatar: id.ContentURIString(a.Avatar), Mentions: a.Mentions, Instructions: a.Instructions,
 			Allow: a.Allow, Deny: a.Deny, Workspace: a.Workspace, ReadPaths: a.ReadPaths, Skills: a.Skills,
-			Rooms: a.Rooms, Senders: a.Senders, Spaces: a.Spaces, Accounts: a.Accounts, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Can: a.Capabilities, Delegates: a.Delegates,
+			Rooms: a.Rooms, Senders: a.Senders, Spaces: a.Spaces, Accounts: a.Accounts, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Capabilities: a.Capabilities, Delegates: a.Delegates,
 		}
 		if a.Model != "" || a.APIKey != "" {
 			names := cfg.LLM.ResolveModels(cmp.Or(a.Model, cfg.LLM.Model))
@@ -46,7 +46,7 @@ func personas(cfg *config.Config, models *llm.Models) ([]persona.Persona, error)
 	return all, nil
 }
 
-// limits returns how much a model can read, and how much of a conversation it is given.
+// limits returns the smallest context window of the models, and how many messages of a conversation a prompt contains.
 func limits(cfg *config.Config, models *llm.Models, names []string) agentrun.Limits {
 	return agentrun.Limits{Context: models.ContextWindow(names), Window: cfg.Memory.RecentWindow}
 }
@@ -65,7 +65,7 @@ func routedSpaces(cfg *config.Config) []id.RoomID {
 
 // newPersonas returns the configured agents, and the model of those that configure none.
 func newPersonas(cfg *config.Config, models *llm.Models, model llm.Model) (persona.Set, error) {
-	all, err := personas(cfg, models)
+	all, err := newPersonaList(cfg, models)
 	return persona.Set{All: all, Model: model, Limits: limits(cfg, models, cfg.LLM.ResolveModels(cfg.LLM.Model))}, err
 }
 
@@ -91,7 +91,7 @@ func (l skillList) Skills() []admin.Skill {
 	add := func(agent string, list []skills.Skill) {
 		for _, s := range list {
 			shown := admin.Skill{Name: s.Name, Summary: s.Description, Agent: agent, From: s.From, Owner: s.Owner, Contact: s.Contact, Problem: s.Problem}
-			if s.Cut > 0 {
+			if s.FullSize > 0 {
 				shown.Problem = "too long: only its beginning is read"
 			}
 			if s.Problem == "" && len(s.Warnings) > 0 {
@@ -107,31 +107,31 @@ func (l skillList) Skills() []admin.Skill {
 	return all
 }
 
-// shortcuts returns the configured shortcuts, which turn words of the owner's into commands.
-func shortcuts(cfg *config.Config) ([]policy.Shortcut, error) {
+// newShortcuts returns the configured shortcuts, which replace messages of the owner by commands.
+func newShortcuts(cfg *config.Config) ([]policy.Shortcut, error) {
 	var all []policy.Shortcut
 	for _, s := range cfg.Shortcuts {
-		one, err := policy.NewShortcut(s.Pattern, s.Command)
+		shortcut, err := policy.NewShortcut(s.Pattern, s.Command)
 		if err != nil {
 			return nil, fmt.Errorf("shortcuts: %w", err)
 		}
-		all = append(all, one)
+		all = append(all, shortcut)
 	}
 	return all, nil
 }
 
-// savedTasks lists and begins the tasks that are stored as files in the tasks folder.
+// savedTasks lists and starts the tasks that are stored as files in the tasks folder.
 type savedTasks struct {
-	cfg   *config.Config
-	agent *agent.Agent
+	cfg       *config.Config
+	questions *agent.Questions
 }
 
 // Saved reads the files and returns the tasks.
-func (t savedTasks) Saved() []admin.Saved {
-	var all []admin.Saved
-	for _, s := range skills.ReadSaved(t.cfg.Tasks.Folder) {
-		shown := admin.Saved{Name: s.Name, Prompt: s.Prompt, Agent: s.Agent, Problem: s.Problem}
-		if _, there := t.cfg.Agents[s.Agent]; s.Agent != "" && !there {
+func (t savedTasks) Saved() []admin.SavedTask {
+	var all []admin.SavedTask
+	for _, s := range skills.ReadSavedTasks(t.cfg.Tasks.Folder) {
+		shown := admin.SavedTask{Name: s.Name, Prompt: s.Prompt, Agent: s.Agent, Problem: s.Problem}
+		if _, exists := t.cfg.Agents[s.Agent]; s.Agent != "" && !exists {
 			shown.Problem = "there is no agent " + s.Agent
 		}
 		all = append(all, shown)
@@ -139,34 +139,40 @@ func (t savedTasks) Saved() []admin.Saved {
 	return all
 }
 
-// Begin begins a task.
-func (t savedTasks) Begin(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (problem string, err error) {
-	all := skills.ReadSaved(t.cfg.Tasks.Folder)
-	i := slices.IndexFunc(all, func(s skills.Saved) bool { return s.Name == name })
+// Start starts a task. problem says why it cannot start; empty if it has.
+func (t savedTasks) Start(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (problem string, err error) {
+	all := skills.ReadSavedTasks(t.cfg.Tasks.Folder)
+	i := slices.IndexFunc(all, func(s skills.SavedTask) bool { return s.Name == name })
 	switch {
 	case i < 0:
 		return "its file is gone", nil
 	case all[i].Problem != "":
 		return all[i].Problem, nil
 	}
-	return t.agent.Begin(ctx, tx, room, message, all[i])
+	return t.questions.StartSavedTask(ctx, tx, room, message, all[i])
+}
+
+// planner begins plans, and replays of tasks with another model.
+type planner struct {
+	*agent.Plans
+	*agent.Replays
 }
 
 // toolbox lists tools for the admin room.
 type toolbox struct {
-	agent  *agent.Agent
-	source *mcp.Source
+	questions *agent.Questions
+	source    *mcp.Source
 }
 
 // Tools returns the tools that a model is offered for the owner in a room.
 func (t toolbox) Tools(ctx context.Context, room store.Chat) ([]admin.Tool, error) {
-	offered, err := t.agent.OfferedTools(ctx, room)
+	offered, err := t.questions.OfferedTools(ctx, room)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]admin.Tool, len(offered))
 	for i, s := range offered {
-		all[i] = admin.Tool{Name: s.Name, Summary: s.Description, Asks: s.Tier != tools.Read}
+		all[i] = admin.Tool{Name: s.Name, Summary: s.Description, NeedsApproval: s.Tier != tools.Read}
 	}
 	return all, nil
 }

@@ -9,7 +9,9 @@ import (
 	"multis/admin"
 	"multis/agent"
 	"multis/appservice"
+	"multis/audit"
 	"multis/clock"
+	"multis/commandhook"
 	"multis/config"
 	"multis/fetch"
 	"multis/heartbeat"
@@ -19,7 +21,10 @@ import (
 	"multis/mcp"
 	"multis/memory"
 	"multis/outbox"
+	"multis/pin"
 	"multis/policy"
+	"multis/policy/rules"
+	"multis/sandbox"
 	"multis/search"
 	"multis/skills"
 	"multis/speech"
@@ -30,7 +35,8 @@ import (
 
 // frontend is where messages come from and go to: a homeserver or a terminal.
 type frontend struct {
-	terminal  bool
+	terminal  bool // whether it is a terminal
+	safe      bool // whether multis is in safe mode
 	inbox     *appservice.Inbox
 	sender    outbox.Sender
 	files     files
@@ -38,7 +44,14 @@ type frontend struct {
 	describer jobs.Describer
 	decrypter jobs.Decrypter
 	historian jobs.Historian
-	keeper    jobs.FileKeeper
+	keeper    jobs.AttachmentStore
+	pin       *pin.Keeper         // nil in a terminal, where the owner is on the server already
+	backup    jobs.BackupMaker    // nil makes no backups
+	examiner  admin.Examiner      // nil without a homeserver
+	accounts  admin.Accounts      // nil without a homeserver
+	config    admin.Configuration // nil without a configuration file
+	// configFile is the file of the configuration, which no command may reach; empty without one.
+	configFile string
 }
 
 // files downloads the files of messages.
@@ -55,26 +68,35 @@ type assistant struct {
 	defaults policy.Defaults
 	box      *outbox.Box
 
-	models   models
-	search   *search.Searcher
-	library  *knowledge.Library
-	memory   *memory.Memory
-	skills   *skills.Set
-	tools    *tools.Registry
-	mcp      *mcp.Source
-	agent    *agent.Agent
-	clock    *clock.Clock
-	admin    *admin.Admin
-	hooks    *hooks.Hooks
-	webhooks *hooks.Webhooks
-	runner   *jobs.Runner
+	models       models
+	search       *search.Searcher
+	documents    *knowledge.Library
+	memory       *memory.Memory
+	skills       *skills.Set
+	tools        *tools.Registry
+	host         admin.Host         // runs the owner's commands; nil while none are run
+	processes    *sandbox.Processes // commands in the background; nil while none are run
+	mcp          *mcp.Source
+	agent        *agent.Agent
+	clock        *clock.Clock
+	admin        *admin.Admin
+	hooks        *hooks.Hooks
+	commandHooks *commandhook.Hooks // nil if none are configured
+	webhooks     *hooks.Webhooks
+	runner       *jobs.Runner
+	audit        audit.Log
 }
 
 // newAssistant wires the assistant. Each step uses what those before it made.
 func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, front frontend) (*assistant, error) {
-	a := &assistant{cfg: cfg, store: st, front: front, defaults: chatDefaults(cfg), box: outbox.New(st, outboxRules(cfg), front.sender)}
+	a := &assistant{cfg: cfg, store: st, front: front, defaults: chatDefaults(cfg)}
+	settings := outboxSettings(cfg)
+	if len(cfg.CommandHooks) > 0 {
+		settings.Before = a.beforeSend
+	}
+	a.box = outbox.New(st, settings, front.sender)
 	for _, step := range []func(context.Context) error{
-		a.openModels, a.openMemory, a.addTools, a.addAgent, a.addClock, a.addAdmin, a.addHooks, a.addRunner,
+		a.openAudit, a.openModels, a.openMemory, a.addTools, a.addAgent, a.addClock, a.addAdmin, a.addHooks, a.addRunner,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -83,46 +105,74 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 	return a, nil
 }
 
+func (a *assistant) openAudit(context.Context) (err error) {
+	a.audit, err = audit.New(a.cfg.Appservice.ASToken.Value())
+	return err
+}
+
 func (a *assistant) openModels(ctx context.Context) (err error) {
 	a.models, err = openModels(ctx, a.cfg, a.store)
 	return err
 }
 
-// openMemory opens what answers are made from: the search, the documents, the notes of chats and the skills.
+// openMemory opens the sources of answers: the search, the documents, the notes of chats and the skills.
 func (a *assistant) openMemory(context.Context) (err error) {
 	a.search = search.Open(a.store, search.Options{Embedder: a.models.embedders.queries})
-	if a.library, err = openLibrary(a.cfg, a.store); err != nil {
+	if a.documents, err = openLibrary(a.cfg, a.store); err != nil {
 		return err
 	}
 	a.skills = openSkills(a.cfg)
-	rules, err := memoryRules(a.cfg, a.skills)
+	settings, err := memorySettings(a.cfg, a.skills)
 	if err != nil {
 		return err
 	}
 	a.memory = memory.New(memory.Options{
-		Store: a.store, Search: a.search, Model: a.models.main, ModelOf: a.models.personas.ModelOfChat(a.defaults), Defaults: a.defaults,
-		Zone: a.cfg.TimeZone, Rules: rules, NotesOnly: !a.cfg.Memory.SearchMessages,
+		Store: a.store, Search: a.search, Model: a.models.main, ModelOf: a.models.personas.ChatModel(a.defaults), Defaults: a.defaults,
+		Zone: a.cfg.TimeZone, Settings: settings, NotesOnly: !a.cfg.Memory.SearchMessages,
 	})
 	return nil
 }
 
-// addTools registers all tools, those of MCP servers included. Which of them a model is offered is decided for each turn.
-func (a *assistant) addTools(context.Context) (err error) {
-	a.tools = tools.NewRegistry(tools.Tiers{},
-		tools.SearchDocs{Search: a.search}, tools.RecallMemory{Memory: a.memory}, tools.Remember{Store: a.store, Memory: a.memory}, tools.Escalate{},
-		tools.FetchURL{Client: fetch.New(fetch.Options{}), Documents: a.library},
-		tools.ReadFile{Documents: a.library}, tools.GrepFiles{}, tools.FindFiles{}, tools.SendFile{Send: a.sendFile},
-		tools.AuditSummary{Store: a.store}, tools.Delegate{}, tools.Handoff{}, tools.SessionsList{}, tools.SessionsHistory{}, tools.SessionsSend{},
-	)
-	if a.mcp, err = openMCP(a.cfg, a.store, a.tools); err != nil {
+// addTools registers all tools, including those of MCP servers. Each turn decides which of them the model is offered.
+func (a *assistant) addTools(ctx context.Context) error {
+	set, err := newRules(a.cfg)
+	if err != nil {
+		return err
+	}
+	a.tools = tools.NewRegistry(tools.NewRulePolicy(set, a.cfg.TimeZone, nil), a.ownTools()...)
+	if a.mcp, err = openMCP(a.cfg, a.store, a.tools, a.front.safe); err != nil {
+		return err
+	}
+	if err := a.addHostTools(ctx); err != nil {
 		return err
 	}
 	a.tools.Add(tools.Schedule{Store: a.store, Registry: a.tools, Owner: a.cfg.Owner, Zone: a.cfg.TimeZone})
 	return nil
 }
 
+// ownTools returns multis' own tools, without Schedule, which needs the registry.
+func (a *assistant) ownTools() []tools.Tool {
+	return []tools.Tool{
+		tools.SearchDocs{Search: a.search},
+		tools.RecallMemory{Memory: a.memory},
+		tools.Remember{Store: a.store, Memory: a.memory},
+		tools.Escalate{},
+		tools.FetchURL{Client: fetch.New(fetch.Options{}), Documents: a.documents},
+		tools.ReadFile{Documents: a.documents},
+		tools.GrepFiles{},
+		tools.FindFiles{},
+		tools.SendFile{Send: a.sendFile},
+		tools.AuditSummary{Store: a.store},
+		tools.Delegate{},
+		tools.Handoff{},
+		tools.SessionsList{},
+		tools.SessionsHistory{},
+		tools.SessionsSend{},
+	}
+}
+
 // sendFile sends a file to the admin room.
-func (a *assistant) sendFile(ctx context.Context, room store.Chat, f tools.Outgoing) error {
+func (a *assistant) sendFile(ctx context.Context, room store.Chat, f tools.OutgoingFile) error {
 	return a.store.InTx(ctx, func(tx store.Tx) error {
 		notice := outbox.Notice(room, text.Escape(f.Caption), outbox.Answer)
 		notice.File = &outbox.File{Name: f.Name, MIME: f.MIME, Data: f.Data}
@@ -131,66 +181,77 @@ func (a *assistant) sendFile(ctx context.Context, room store.Chat, f tools.Outgo
 	})
 }
 
+// surface returns where the owner's questions come from.
+func (a *assistant) surface() rules.Surface {
+	if a.front.terminal {
+		return rules.SurfaceCLI
+	}
+	return rules.SurfaceOwner
+}
+
 func (a *assistant) addAgent(context.Context) error {
 	cfg := a.cfg
 	a.agent = agent.New(agent.Options{
 		Store: a.store, Box: a.box, Search: a.search, Memory: a.memory, Tools: a.tools, Skills: a.skills, Personas: a.models.personas, Defaults: a.defaults,
-		Currency: cfg.Budget.Currency, HandOverAtCap: cfg.Budget.AtCap == config.AtCapEscalate,
-		Name: cfg.Name, Greeting: cfg.Business.Greeting, Handover: cfg.Business.EscalationText,
+		Currency: cfg.Budget.Currency, EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate,
+		Name: cfg.Name, Texts: cfg.Business.Catalog(), Language: cfg.Business.Language,
+		Hours: cfg.Business.OpeningHours(cfg.TimeZone), AwayOutsideHours: cfg.Business.OutsideHours == config.OutsideHoursAway,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
-		OpenModel: a.models.open,
+		OpenModel: a.models.open, Surface: a.surface(),
+		Injection: agent.Injection{Enabled: cfg.Injection.Enabled, Judge: cfg.Injection.Judge, MaxFlags: cfg.Injection.MaxFlags, HoldTime: cfg.Injection.HoldTime},
 	})
 	return nil
 }
 
-// addClock adds the schedules, with multis' own: upkeep and heartbeats.
+// addClock adds the clock, with the built-in schedules: upkeep and heartbeats.
 func (a *assistant) addClock(ctx context.Context) error {
 	cfg := a.cfg
 	a.clock = clock.New(clock.Options{
-		Store: a.store, Messenger: admin.ScheduleMessenger{Box: a.box, Defaults: a.defaults, Zone: cfg.TimeZone}, Worker: a.agent,
+		Store: a.store, Messenger: admin.ScheduleMessenger{Box: a.box, Defaults: a.defaults, Zone: cfg.TimeZone}, Worker: a.agent.Questions,
 		Checker: heartbeat.New(heartbeat.Options{
 			Store: a.store, Box: a.box, Memory: a.memory, Personas: a.models.personas, Tools: a.tools, Defaults: a.defaults, Name: cfg.Name, Zone: cfg.TimeZone,
 			Configs: a.models.heartbeats,
 		}),
-		Upkeep: upkeep(a.store, a.memory, a.agent), Heartbeats: heartbeatTimes(cfg), Owner: cfg.Owner, Operators: cfg.Operators, Zone: cfg.TimeZone,
+		Upkeep: upkeep(a), Heartbeats: heartbeatTimes(cfg), Owner: cfg.Owner, Operators: cfg.Operators, Zone: cfg.TimeZone,
 	})
 	return a.clock.Prepare(ctx)
 }
 
 func (a *assistant) addAdmin(context.Context) error {
-	rules, err := adminRules(a.cfg, a.models.main.Name(), a.front.terminal)
+	settings, err := adminSettings(a.cfg, a.models.main.Name(), a.front.terminal)
 	if err != nil {
 		return err
 	}
+	settings.Audit = a.audit
 	a.admin = admin.New(admin.Options{
-		Store: a.store, Box: a.box, Asker: a.agent, Planner: a.agent, Clock: a.clock, Search: a.search, Library: a.library, Files: a.front.files, Memory: a.memory,
-		Tools: toolbox{a.agent, a.mcp}, MaxTools: tools.MaxOffered, Skills: skillList{a.cfg, a.skills}, Saved: savedTasks{a.cfg, a.agent}, Replayer: replayer{a.agent},
-		Rules: rules,
+		Store: a.store, Box: a.box, Asker: a.agent.Questions, Planner: planner{a.agent.Plans, a.agent.Replays}, Clock: a.clock, Search: a.search, Library: a.documents, Files: a.front.files, Memory: a.memory,
+		Tools: toolbox{a.agent.Questions, a.mcp}, Policy: policyView{a.cfg, a.tools}, MaxTools: tools.MaxOffered, Skills: skillList{a.cfg, a.skills}, Saved: savedTasks{a.cfg, a.agent.Questions}, Replayer: replayer{a.agent.Replays},
+		PIN: a.front.pin, Host: a.host, Examiner: a.front.examiner, Accounts: a.front.accounts, Config: a.front.config, Settings: settings,
 	})
 	return nil
 }
 
 func (a *assistant) addHooks(ctx context.Context) error {
-	a.hooks, a.webhooks = openHooks(a.cfg, a.store, a.box, a.defaults), hooks.NewWebhooks(a.store, a.box)
+	a.hooks, a.webhooks = openHooks(a.cfg, a.store, a.box, a.defaults, a.commandHooks), hooks.NewWebhooks(a.store, a.box)
 	return a.hooks.Save(ctx)
 }
 
-// addRunner has each kind of job done by one of the parts.
+// addRunner adds the job runner, with a handler for each kind of job.
 func (a *assistant) addRunner(ctx context.Context) (err error) {
 	front, adm := a.front, a.admin
 	handlers := jobs.Handlers{
-		Turn: a.agent, Send: a.box, Retract: a.box,
+		Turn: a.agent.Turns, Send: a.box, Retract: a.box,
 		Describe: front.describer, History: front.historian, Imported: adm.Imports, Bridges: front.inbox, Decrypt: front.decrypter, KeepFile: front.keeper,
 		Transcribe: speech.New(speech.Options{
 			Store: a.store, Files: front.files, Model: a.models.speech, Inbox: front.inbox, Defaults: a.defaults, Notify: a.agent.Notify,
 		}),
-		Command: adm, Ask: adm, AdminRoom: front.rooms, Draft: adm.Drafts, Approval: adm.Tasks, Notice: adm.Notices, Budget: adm.Budget,
-		Undelivered: adm.Notices, Digest: adm.Notices, Remind: adm.Commitments, Export: adm.Exports,
-		Task:  a.agent,
+		Command: adm, PIN: adm, Redact: a.box, Exec: adm.Host, Ask: adm, AdminRoom: front.rooms, Draft: adm.Drafts, Approval: adm.Tasks, Notice: adm.Notices, Budget: adm.Budget,
+		Undelivered: adm.Notices, Digest: adm.Notices, Remind: adm.Commitments, Export: adm.Exports, Backup: front.backup,
+		Task:  a.agent.Tasks,
 		Index: adm.Documents, Folders: adm.Documents, Embed: knowledge.NewVectors(a.store, a.models.embedders.passages),
-		Capture: a.memory, Summarise: a.agent, Forget: adm.Forgetting,
+		Capture: a.memory, Summarise: a.agent.Summaries, Forget: adm.Forgetting,
 		Tick: a.clock, Execution: a.clock, Hook: a.hooks,
-		Watch: hooks.NewPageWatcher(hooks.PageWatcherOptions{Store: a.store, Box: a.box, Fetch: fetch.New(fetch.Options{UserAgent: userAgent()}), Reader: a.library}),
+		Watch: hooks.NewPageWatcher(hooks.PageWatcherOptions{Store: a.store, Box: a.box, Fetch: fetch.New(fetch.Options{UserAgent: userAgent()}), Reader: a.documents}),
 	}
 	if a.cfg.Memory.SearchMessages {
 		handlers.IndexMessages = a.memory

@@ -29,15 +29,15 @@ import (
 // chatCmd runs the assistant in a terminal, without a homeserver. Each line goes through the inbox, jobs, gate and outbox like a message of
 // the owner's in the admin room.
 type chatCmd struct {
-	Data      string `placeholder:"FOLDER" help:"Where this conversation and its documents are kept, apart from those of multis run. Defaults to multis/chat in your cache folder, for root to /var/cache/multis/chat."`
+	Data      string `placeholder:"FOLDER" help:"The folder of the database for multis chat, which multis run does not use. Defaults to multis/chat in your cache folder, for root to /var/cache/multis/chat."`
 	Documents string `placeholder:"FOLDER" help:"The folder whose files /index may read. Defaults to documents.folder of the configuration; without one to this folder."`
 }
 
 const terminalRoom id.RoomID = "!terminal:terminal.invalid"
 
 // Run reads lines until the input ends, then waits for the last answer.
-func (c chatCmd) Run(ctx context.Context, g *cli) error {
-	cfg, err := c.configuration(g.Config)
+func (c chatCmd) Run(ctx context.Context, global *cli) error {
+	cfg, err := c.configuration(global.Config)
 	if err != nil {
 		return err
 	}
@@ -50,15 +50,15 @@ func (c chatCmd) Run(ctx context.Context, g *cli) error {
 	}
 	defer closeLog()
 	if cfg.Database.URL == "" {
-		fmt.Fprintln(os.Stderr, "Starting a Postgres of our own in", cfg.Database.DataDir, "...")
+		fmt.Fprintln(os.Stderr, "Starting Postgres in", cfg.Database.DataDir, "...")
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database, alone)
+	st, closeDB, err := openStore(ctx, cfg.Database, exclusive)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
-	watched := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
-	return converse(ctx, cfg, st, os.Stdin, newTerminal(os.Stdout, watched, keepHere(st)))
+	interactive := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+	return converse(ctx, cfg, st, os.Stdin, newTerminal(os.Stdout, interactive, saveInWorkingDir(st)))
 }
 
 // configuration loads the configuration file, if there is one, without its Matrix and database settings: the terminal has a database of its
@@ -75,7 +75,7 @@ func (c chatCmd) configuration(file string) (*config.Config, error) {
 	hideSecrets(cfg)
 	if found {
 		fmt.Fprintln(os.Stderr, "Using", file+".")
-		if err := stepDown(cfg.Database.DataDir); err != nil {
+		if err := dropPrivileges(cfg.Database.DataDir); err != nil {
 			return nil, err
 		}
 	}
@@ -85,7 +85,7 @@ func (c chatCmd) configuration(file string) (*config.Config, error) {
 	if cfg.Database.DataDir, err = c.dataDir(); err != nil {
 		return nil, err
 	}
-	if err := stepDown(cfg.Database.DataDir); err != nil {
+	if err := dropPrivileges(cfg.Database.DataDir); err != nil {
 		return nil, err
 	}
 	switch {
@@ -120,11 +120,11 @@ func (c chatCmd) dataDir() (string, error) {
 func localZone() *time.Location {
 	name := strings.TrimPrefix(os.Getenv("TZ"), ":")
 	if name == "" {
-		link, _ := filepath.EvalSymlinks("/etc/localtime") // what it is not is seen below
+		link, _ := filepath.EvalSymlinks("/etc/localtime") // an invalid name is rejected below
 		_, name, _ = strings.Cut(link, "zoneinfo/")
 	}
 	if name == "" {
-		text, _ := os.ReadFile("/etc/timezone") // as above
+		text, _ := os.ReadFile("/etc/timezone") // likewise
 		name = strings.TrimSpace(string(text))
 	}
 	if zone, err := time.LoadLocation(name); err == nil && name != "" {
@@ -138,7 +138,7 @@ func localZone() *time.Location {
 
 // converse reads lines and shows answers until the input or ctx ends.
 func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Reader, out *terminal) error {
-	inbox := appservice.NewInbox(st, inboxRules(cfg))
+	inbox := appservice.NewInbox(st, inboxSettings(cfg))
 	as, err := newAssistant(ctx, cfg, st, frontend{
 		terminal: true, inbox: inbox, sender: out, files: out, rooms: out, describer: out, decrypter: out, historian: out, keeper: out,
 	})
@@ -154,26 +154,27 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return as.runner.Run(ctx) })
 	group.Go(func() error { return as.mcp.Run(ctx) })
+	group.Go(func() error { return as.endProcesses(ctx) })
 	group.Go(func() error { return ignorePortInUse(serveWebhooks(ctx, cfg.Watches, as.webhooks)) })
 	group.Go(func() error { return ignorePortInUse(serveMCP(ctx, cfg.MCPServer, as.tools)) })
 	group.Go(func() error {
 		defer stop()
-		fmt.Fprintln(out.out, "Ask something, or /help. A sign such as 👍 typed alone reacts to the last message, > and text replies to it. To end: exit, or Ctrl-D.")
+		fmt.Fprintln(out.out, "Ask something, or type /help. An emoji alone, such as 👍, reacts to the last message; a line that begins with > replies to it. To end, type exit or Ctrl-D.")
 		out.prompt()
-		for line := range lines(ctx, in) {
+		for line := range readLines(ctx, in) {
 			if strings.TrimSpace(line) != "" {
-				out.think()
-				if err := inbox.Receive(ctx, []*event.Event{out.typed(cfg.Owner, line)}, ""); err != nil {
+				out.showThinking()
+				if err := inbox.Receive(ctx, []*event.Event{out.newEvent(cfg.Owner, line)}, ""); err != nil {
 					return err
 				}
 			}
-			// The next line may need what this one leads to.
-			if err := drain(ctx, st, chat.ID, false); err != nil {
+			// The next line may depend on the answer to this one.
+			if err := awaitAnswers(ctx, st, chat.ID, false); err != nil {
 				return err
 			}
 			out.prompt()
 		}
-		return drain(ctx, st, chat.ID, true)
+		return awaitAnswers(ctx, st, chat.ID, true)
 	})
 	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -181,12 +182,12 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	return nil
 }
 
-// ignorePortInUse prints the error of a port that is in use, for example by multis run, and drops it. Other errors are returned.
+// ignorePortInUse prints an error about a port in use, for example by multis run, and returns nil. It returns all other errors.
 func ignorePortInUse(err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "Without this:", err)
+	fmt.Fprintln(os.Stderr, "Continuing without:", err)
 	return nil
 }
 
@@ -201,14 +202,14 @@ func openTerminalChat(ctx context.Context, st *store.Store) (chat store.Chat, er
 	return chat, err
 }
 
-// ends reports whether a line ends the conversation.
-func ends(line string) bool {
+// isExit reports whether a line ends the conversation.
+func isExit(line string) bool {
 	return slices.Contains([]string{"exit", "quit"}, strings.TrimPrefix(strings.TrimSpace(line), "/"))
 }
 
-// lines yields the lines of the input until it ends, a line says exit, or ctx ends. A blocked read cannot be interrupted and ends with the
+// readLines yields the lines of the input until it ends, a line says exit, or ctx ends. A blocked read cannot be interrupted and ends with the
 // process.
-func lines(ctx context.Context, in io.Reader) func(func(string) bool) {
+func readLines(ctx context.Context, in io.Reader) func(func(string) bool) {
 	typed := make(chan string)
 	go func() {
 		defer close(typed)
@@ -228,7 +229,7 @@ func lines(ctx context.Context, in io.Reader) func(func(string) bool) {
 			case <-ctx.Done():
 				return
 			case line, open := <-typed:
-				if !open || ends(line) || !yield(line) {
+				if !open || isExit(line) || !yield(line) {
 					return
 				}
 			}
@@ -236,11 +237,11 @@ func lines(ctx context.Context, in io.Reader) func(func(string) bool) {
 	}
 }
 
-// drain waits until all messages are answered and all answers are shown. With tasks it also waits for running tasks.
-func drain(ctx context.Context, st *store.Store, chat store.ChatID, tasks bool) error {
+// awaitAnswers waits until all messages of the chat are answered and all answers are shown; if tasks is set, also for running tasks.
+func awaitAnswers(ctx context.Context, st *store.Store, chat store.ChatID, tasks bool) error {
 	for {
-		open, err := store.HasUnfinishedWork(ctx, st.DB(), chat, tasks)
-		if err != nil || !open {
+		unfinished, err := store.HasUnfinishedWork(ctx, st.DB(), chat, tasks)
+		if err != nil || !unfinished {
 			return err
 		}
 		select {

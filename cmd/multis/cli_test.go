@@ -80,7 +80,7 @@ func TestSettingUp(t *testing.T) {
 	said, _, err = program(t, dir, "")
 	require.NoError(t, err)
 	require.Contains(t, said, "config.yaml is not complete yet:\n\n  config.yaml:", "bare multis says what is in the way")
-	require.Contains(t, said, "Next: mend these lines, then multis -g", "and what to do then")
+	require.Contains(t, said, "Next: correct these lines, then run multis -g", "and what to do then")
 	_, refused, err := program(t, dir, "", "-g")
 	require.Error(t, err, "somebody else's homeserver")
 	for line := range strings.Lines(refused) {
@@ -115,7 +115,7 @@ func TestSettingUp(t *testing.T) {
 
 	said, _, err = program(t, dir, "")
 	require.NoError(t, err)
-	require.Contains(t, said, "multis run", "bare multis says what comes next")
+	require.Contains(t, said, "\nNext: ", "bare multis says what comes next")
 }
 
 func TestHelpAndVersionAreCommandsToo(t *testing.T) {
@@ -143,7 +143,7 @@ func TestHelpAndVersionAreCommandsToo(t *testing.T) {
 	require.Equal(t, "dev", versionOf(built()))
 	commit := []debug.BuildSetting{{Key: "vcs.revision", Value: "c685fbe0123456789"}, {Key: "vcs.time", Value: "2026-11-20T10:00:00Z"}}
 	require.Equal(t, "dev (commit c685fbe01234 of 2026-11-20)", versionOf(built(commit...)))
-	require.Equal(t, "dev (commit c685fbe01234 of 2026-11-20, changed since)", versionOf(built(append(commit, debug.BuildSetting{Key: "vcs.modified", Value: "true"})...)))
+	require.Equal(t, "dev (commit c685fbe01234 of 2026-11-20, with changes)", versionOf(built(append(commit, debug.BuildSetting{Key: "vcs.modified", Value: "true"})...)))
 }
 
 func TestAWrongConfigurationIsOneLineAndNothingStarts(t *testing.T) {
@@ -215,8 +215,8 @@ func TestMarkdownOnATerminal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.plain, unmark(c.markdown, false))
-			require.Equal(t, c.styled, unmark(c.markdown, true))
+			require.Equal(t, c.plain, renderMarkdown(c.markdown, false))
+			require.Equal(t, c.styled, renderMarkdown(c.markdown, true))
 		})
 	}
 }

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/rs/zerolog"
 
 	"multis/config"
@@ -20,46 +17,31 @@ import (
 	"multis/store/pgserver"
 )
 
-// open loads a configuration file and opens its database, also while multis run uses it.
+// open loads a configuration file and opens its database. It works while multis run uses the database.
 func open(ctx context.Context, file string) (*config.Config, *store.Store, func(), error) {
 	cfg, err := load(file)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database, beside)
+	st, closeDB, err := openStore(ctx, cfg.Database, shared)
 	return cfg, st, closeDB, err
 }
 
-// What a program does with a Postgres of our own that another program already runs.
+// Whether openStore may use a Postgres of ours that another process already runs.
 const (
-	alone  = false // it is an error: this program runs long, and that Postgres ends with the other one
-	beside = true  // it is used
+	exclusive = false // no, because that Postgres stops with the other process
+	shared    = true
 )
 
 // openStore connects to the database, or starts our own, and migrates it.
 func openStore(ctx context.Context, db config.Database, share bool) (*store.Store, func(), error) {
-	if err := os.MkdirAll(db.DataDir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must get through
-		return nil, nil, fmt.Errorf("database.data_dir: %w; choose a folder that multis can make and write to", err)
-	}
-	dsn, stop := db.URL.Value(), func() {}
-	if dsn == "" {
-		server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(db.DataDir, "postgres"), Share: share})
-		if err != nil {
-			return nil, nil, err
-		}
-		stop = func() {
-			if err := server.Stop(); err != nil {
-				zerolog.Ctx(ctx).Err(err).Msg("Cannot stop the database")
-			}
-		}
-		if dsn, err = server.EnsureDatabase(ctx, "multis", "multis"); err != nil {
-			stop()
-			return nil, nil, err
-		}
+	dsn, stop, err := startDatabase(ctx, db, share)
+	if err != nil {
+		return nil, nil, err
 	}
 	if err := migrations.Run(ctx, dsn); err != nil {
 		stop()
-		return nil, nil, unreachable(err)
+		return nil, nil, store.Unreachable(err)
 	}
 	st, err := store.Open(ctx, dsn)
 	if err != nil {
@@ -69,18 +51,32 @@ func openStore(ctx context.Context, db config.Database, share bool) (*store.Stor
 	return st, func() { st.Close(); stop() }, nil
 }
 
-// unreachable returns one line that says why the database cannot be reached. pgx reports each address that it tried; the last is the plainest.
-func unreachable(err error) error {
-	var failed *pgconn.ConnectError
-	if !errors.As(err, &failed) {
-		return err
+// startDatabase returns the address of the database. It starts our own if none is configured; stop ends that.
+func startDatabase(ctx context.Context, db config.Database, share bool) (dsn string, stop func(), err error) {
+	if err := os.MkdirAll(db.DataDir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must get through
+		return "", nil, fmt.Errorf("database.data_dir: %w; choose a folder that multis can make and write to", err)
 	}
-	causes := strings.Split(failed.Unwrap().Error(), "\n")
-	return fmt.Errorf("no database at %s: %s; check database.url", net.JoinHostPort(failed.Config.Host, strconv.Itoa(int(failed.Config.Port))), causes[len(causes)-1])
+	dsn, stop = db.URL.Value(), func() {}
+	if dsn == "" {
+		server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(db.DataDir, "postgres"), Share: share})
+		if err != nil {
+			return "", nil, err
+		}
+		stop = func() {
+			if err := server.Stop(); err != nil {
+				zerolog.Ctx(ctx).Err(err).Msg("Cannot stop the database")
+			}
+		}
+		if dsn, err = server.EnsureDatabase(ctx, "multis", "multis"); err != nil {
+			stop()
+			return "", nil, err
+		}
+	}
+	return dsn, stop, nil
 }
 
-// chatsCalled returns the chat with each of the given names or numbers; without any, all chats.
-func chatsCalled(ctx context.Context, st *store.Store, names []string) ([]store.Chat, error) {
+// chatsNamed returns the chat with each of the given names or numbers; without any, all chats.
+func chatsNamed(ctx context.Context, st *store.Store, names []string) ([]store.Chat, error) {
 	ids, err := store.AllChats(ctx, st.DB())
 	if err != nil {
 		return nil, err
@@ -100,38 +96,24 @@ func chatsCalled(ctx context.Context, st *store.Store, names []string) ([]store.
 	}
 	var found []store.Chat
 	for _, name := range names {
-		var fits []store.Chat
+		var matches []store.Chat
 		for _, c := range all {
 			if strings.EqualFold(c.Name, name) || strconv.FormatInt(int64(c.ID), 10) == name {
-				fits = append(fits, c)
+				matches = append(matches, c)
 			}
 		}
-		switch len(fits) {
+		switch len(matches) {
 		case 0:
 			return nil, fmt.Errorf("there is no chat %q: write its name or number as /mode shows it", name)
 		case 1:
-			found = append(found, fits[0])
+			found = append(found, matches[0])
 		default:
-			numbers := make([]string, len(fits))
-			for i, c := range fits {
+			numbers := make([]string, len(matches))
+			for i, c := range matches {
 				numbers[i] = fmt.Sprintf("%d (%s)", c.ID, c.Protocol)
 			}
-			return nil, fmt.Errorf("several chats are called %q: say %s", name, strings.Join(numbers, " or "))
+			return nil, fmt.Errorf("several chats are called %q: write its number instead, %s", name, strings.Join(numbers, " or "))
 		}
 	}
 	return found, nil
-}
-
-// migrateCmd migrates the database.
-type migrateCmd struct{}
-
-// Run migrates and exits.
-func (migrateCmd) Run(ctx context.Context, c *cli) error {
-	_, _, closeDB, err := open(ctx, c.Config)
-	if err != nil {
-		return err
-	}
-	closeDB()
-	fmt.Println("The database is up to date.")
-	return nil
 }

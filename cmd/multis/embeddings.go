@@ -12,13 +12,13 @@ import (
 	"multis/store/index"
 )
 
-// queryTime bounds the embedding of a query. The search itself waits for less.
-const queryTime = 5 * time.Second
+// queryTimeout bounds the embedding of a query. The search itself waits for less.
+const queryTimeout = 5 * time.Second
 
 // embedders is the embedding model, opened twice with different budgets. Both are nil when there are no embeddings.
 type embedders struct {
-	queries  llm.Embedder // whatever the day's budget holds
-	passages llm.Embedder // at most half of it, so that filling the index leaves something for answers
+	queries  llm.Embedder // paid from the whole budget of the day
+	passages llm.Embedder // paid from half of it, so that filling the index leaves money for answers
 }
 
 // openEmbedders opens the embedding model, if one is configured and the database has pgvector.
@@ -32,18 +32,18 @@ func openEmbedders(ctx context.Context, cfg *config.Config, st *store.Store) (em
 		return embedders{}, err
 	}
 	if !has {
-		zerolog.Ctx(ctx).Warn().Msg("The database has no pgvector, so searches go by words only; CREATE EXTENSION vector, as an administrator, then start multis again")
+		zerolog.Ctx(ctx).Warn().Msg("The database has no pgvector, so searches use words only. Run CREATE EXTENSION vector as an administrator, then restart multis")
 		return embedders{}, nil
 	}
-	open := func(purpose string, timeout time.Duration, most config.Money) (llm.Embedder, error) {
+	open := func(purpose string, timeout time.Duration, dayCap config.Money) (llm.Embedder, error) {
 		budget := newBudget(cfg, st)
-		budget.Price, budget.Local, budget.DayCap = llm.Price{In: int64(e.PricePerMTok)}, e.Local, int64(most)
+		budget.Price, budget.Local, budget.DayCap = llm.Price{In: int64(e.PricePerMTok)}, e.Local, int64(dayCap)
 		return llm.OpenEmbedder(llm.EmbedConfig{
 			Model: e.Model, BaseURL: e.BaseURL, APIKey: e.APIKey.Value(), Dimensions: e.Dimensions, Timeout: timeout, Purpose: purpose,
 		}, budget)
 	}
 	var both embedders
-	if both.queries, err = open("search", queryTime, cfg.Budget.PerDay); err != nil {
+	if both.queries, err = open("search", queryTimeout, cfg.Budget.PerDay); err != nil {
 		return embedders{}, err
 	}
 	both.passages, err = open("index", time.Minute, cfg.Budget.PerDay/2)

@@ -34,11 +34,11 @@ func TestChatsAreExportedFromTheCommandLine(t *testing.T) {
 		}
 		return nil
 	}))
-	_, err := chatsCalled(t.Context(), st, []string{"Ana"})
-	require.EqualError(t, err, `several chats are called "Ana": say 1 (whatsapp) or 2 (signal)`)
-	_, err = chatsCalled(t.Context(), st, []string{"Eve"})
+	_, err := chatsNamed(t.Context(), st, []string{"Ana"})
+	require.EqualError(t, err, `several chats are called "Ana": write its number instead, 1 (whatsapp) or 2 (signal)`)
+	_, err = chatsNamed(t.Context(), st, []string{"Eve"})
 	require.EqualError(t, err, `there is no chat "Eve": write its name or number as /mode shows it`)
-	chats, err := chatsCalled(t.Context(), st, []string{"2", "ben"})
+	chats, err := chatsNamed(t.Context(), st, []string{"2", "ben"})
 	require.NoError(t, err)
 	require.Len(t, chats, 2)
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ import (
 	"multis/store"
 )
 
-// heartbeats returns the enabled heartbeats by agent. The assistant's own has the empty name.
+// heartbeats returns the enabled heartbeats by agent. The name of the assistant's own is empty.
 func heartbeats(cfg *config.Config) map[string]config.Heartbeat {
 	all := map[string]config.Heartbeat{}
 	if cfg.Heartbeat.Enabled {
@@ -30,7 +30,7 @@ func heartbeats(cfg *config.Config) map[string]config.Heartbeat {
 	return all
 }
 
-// heartbeatConfigs returns the heartbeats, each with a model that is paid from its own budget.
+// heartbeatConfigs returns the enabled heartbeats. The model of each is paid from a budget of its own.
 func heartbeatConfigs(cfg *config.Config, st *store.Store) ([]heartbeat.Config, error) {
 	var all []heartbeat.Config
 	for name, h := range heartbeats(cfg) {
@@ -59,7 +59,7 @@ func heartbeatModel(cfg *config.Config, st *store.Store, name string, h config.H
 	return model, nil
 }
 
-// heartbeatTimes returns the times of the heartbeats.
+// heartbeatTimes returns the schedules of the enabled heartbeats.
 func heartbeatTimes(cfg *config.Config) []clock.Heartbeat {
 	all := heartbeats(cfg)
 	times := make([]clock.Heartbeat, 0, len(all))
@@ -75,7 +75,7 @@ func activeTime(h config.Heartbeat) time.Duration {
 	return time.Duration(cmp.Or(hours, 24)) * time.Hour
 }
 
-// heartbeatCron returns a heartbeat's times as a cron expression, which follows the wall clock past midnight and through its changes.
+// heartbeatCron returns the times of a heartbeat as a cron expression, which follows the wall clock across midnight and daylight saving time.
 func heartbeatCron(h config.Heartbeat) string {
 	minute, step := "0", 1
 	if h.Every < time.Hour {

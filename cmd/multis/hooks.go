@@ -4,29 +4,69 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"path/filepath"
 	"strconv"
 
+	"multis/commandhook"
 	"multis/config"
 	"multis/hooks"
 	"multis/outbox"
 	"multis/policy"
+	"multis/sandbox"
 	"multis/store"
+	"multis/tools"
 )
 
-// openHooks returns the configured hooks.
-func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults policy.Defaults) *hooks.Hooks {
+// openHooks returns the configured hooks. commands runs those that are programs.
+func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults policy.Defaults, commands *commandhook.Hooks) *hooks.Hooks {
 	targets := map[string]hooks.Target{}
 	for name, h := range cfg.Hooks {
 		targets[name] = hooks.Target{URL: h.URL.Value(), Events: h.Events, Secret: h.Secret.Value(), Private: h.Private}
 	}
-	return hooks.New(hooks.Options{Store: st, Box: box, Defaults: defaults, Agent: userAgent(), Targets: targets})
+	for name, h := range cfg.CommandHooks {
+		if len(h.Events) > 0 {
+			targets[name] = hooks.Target{Command: true, Events: h.Events}
+		}
+	}
+	return hooks.New(hooks.Options{Store: st, Box: box, Defaults: defaults, UserAgent: userAgent(), Targets: targets, Run: commands.Notify})
 }
 
-// userAgent is the User-Agent of requests to other servers.
+// openCommandHooks returns the configured command hooks; nil if there are none. Without a sandbox, problem says why.
+func (a *assistant) openCommandHooks(s *sandbox.Sandbox, problem error) (*commandhook.Hooks, error) {
+	if len(a.cfg.CommandHooks) == 0 {
+		return nil, nil //nolint:nilnil // nil is a value of Hooks
+	}
+	o := commandhook.Options{Store: a.store, Audit: a.audit, Folder: filepath.Join(a.cfg.Database.DataDir, "hooks")}
+	if problem != nil {
+		o.Problem = problem.Error()
+	} else {
+		o.Runner = s
+	}
+	for name, h := range a.cfg.CommandHooks {
+		o.Hooks = append(o.Hooks, commandhook.Hook{Name: name, Command: h.Command, Before: h.Before, Tools: h.Tools})
+	}
+	return commandhook.New(o)
+}
+
+// beforeTool asks the command hooks before a tool is called.
+func (a *assistant) beforeTool(ctx context.Context, s tools.Spec, c tools.Call) (policy.HookVerdict, error) {
+	return a.commandHooks.AskTool(ctx, commandhook.Tool{
+		Name: s.Name, Class: string(s.Class), Arguments: c.Args, Agent: c.Agent, Surface: string(c.Surface), Tainted: c.Tainted, Chat: c.Chat.ID, Task: c.Task,
+	})
+}
+
+// beforeSend asks the command hooks before a contact is sent something.
+func (a *assistant) beforeSend(ctx context.Context, chat store.Chat, o store.OutboxMessage) (policy.HookVerdict, error) {
+	return a.commandHooks.AskSend(ctx, commandhook.Send{
+		Chat: chat.ID, Name: chat.Label(), Network: chat.Protocol, Purpose: o.Purpose, Text: outbox.Body(o), Ref: o.ID.String(),
+	})
+}
+
+// userAgent returns the User-Agent header of requests to other servers.
 func userAgent() string { return "multis/" + version }
 
 // webhookAddress returns the public address of incoming webhooks. It is empty when they are off.
-func webhookAddress(w config.Watches) string {
+func webhookAddress(w config.WebhookListener) string {
 	if w.Port == 0 {
 		return ""
 	}
@@ -34,7 +74,7 @@ func webhookAddress(w config.Watches) string {
 }
 
 // serveWebhooks serves incoming webhooks until ctx ends. It returns at once when they are off.
-func serveWebhooks(ctx context.Context, w config.Watches, webhooks *hooks.Webhooks) error {
+func serveWebhooks(ctx context.Context, w config.WebhookListener, webhooks *hooks.Webhooks) error {
 	if w.Port == 0 {
 		return nil
 	}

@@ -24,14 +24,14 @@ import (
 
 // importCmd imports conversations of other programs, and the documents of the first multis.
 type importCmd struct {
-	What string `arg:"" name:"path" type:"existingpath" help:"A chat that WhatsApp exported (.txt), or the data folder or documents.db of the first multis."`
+	Path string `arg:"" name:"path" type:"existingpath" help:"A chat that WhatsApp exported (.txt), or the data folder or documents.db of the first multis."`
 	Chat string `help:"The chat it belongs to, by name or number, as multis shows it. Defaults to the one of the same name, else to a new one."`
-	Me   string `help:"What you are called in the file. Needed where that is not plain, as in groups."`
+	Me   string `help:"Your name in the file. Needed where it cannot be found out, as in groups."`
 }
 
 // Run imports and prints what was imported.
-func (c importCmd) Run(ctx context.Context, all *cli) error {
-	cfg, st, closeDB, err := open(ctx, all.Config)
+func (c importCmd) Run(ctx context.Context, global *cli) error {
+	cfg, st, closeDB, err := open(ctx, global.Config)
 	if err != nil {
 		return err
 	}
@@ -44,29 +44,29 @@ func (c importCmd) Run(ctx context.Context, all *cli) error {
 	if err != nil {
 		return err
 	}
-	return c.run(ctx, importer{mem: mem, library: library, folder: cfg.Documents.Folder, zone: cfg.TimeZone, say: os.Stderr})
+	return c.run(ctx, importer{memory: mem, docs: library, folder: cfg.Documents.Folder, zone: cfg.TimeZone, out: os.Stderr})
 }
 
-// importer is where imported data goes.
+// importer stores imported data.
 type importer struct {
-	mem     *memory.Memory
-	library *knowledge.Library
-	folder  string // of documents
-	zone    *time.Location
-	say     io.Writer
+	memory *memory.Memory
+	docs   *knowledge.Library
+	folder string // of documents
+	zone   *time.Location
+	out    io.Writer
 }
 
-func (c importCmd) run(ctx context.Context, to importer) error {
-	info, err := os.Stat(c.What)
+func (c importCmd) run(ctx context.Context, im importer) error {
+	info, err := os.Stat(c.Path)
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	path := c.What
+	path := c.Path
 	if info.IsDir() {
-		path = filepath.Join(c.What, firstDocuments)
+		path = filepath.Join(c.Path, documentsFile)
 	}
-	if _, err := os.Stat(path); err != nil || filepath.Ext(path) != filepath.Ext(firstDocuments) {
-		return c.conversations(ctx, to, info, nil)
+	if _, err := os.Stat(path); err != nil || filepath.Ext(path) != filepath.Ext(documentsFile) {
+		return c.importChats(ctx, im, info, nil)
 	}
 	db, err := transcript.OpenDatabase(ctx, path)
 	if err != nil && info.IsDir() {
@@ -77,116 +77,116 @@ func (c importCmd) run(ctx context.Context, to importer) error {
 	}
 	defer db.Close()
 	if !info.IsDir() {
-		fmt.Fprintf(to.say, "What it holds of conversations comes with the folder, which has their names: multis import %s\n", filepath.Dir(path))
-	} else if err := c.conversations(ctx, to, info, db); err != nil {
+		fmt.Fprintf(im.out, "Only its documents are imported. To import its conversations too, import the folder: multis import %s\n", filepath.Dir(path))
+	} else if err := c.importChats(ctx, im, info, db); err != nil {
 		return err
 	}
-	if err := to.documents(ctx, db); err != nil {
+	if err := im.importDocuments(ctx, db); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
 
-// firstDocuments is the database of the first multis, with the passages of its documents and its notes.
-const firstDocuments = "documents.db"
+// documentsFile is the database of the first multis, with the passages of its documents and its notes.
+const documentsFile = "documents.db"
 
-// conversations imports messages and notes. db is nil if there is no documents.db.
-func (c importCmd) conversations(ctx context.Context, to importer, info fs.FileInfo, db *transcript.Database) error {
-	chats, err := c.read(ctx, to.zone, info, db)
+// importChats imports messages and notes. db is nil if there is no documents.db.
+func (c importCmd) importChats(ctx context.Context, im importer, info fs.FileInfo, db *transcript.Database) error {
+	chats, err := c.readChats(ctx, im.zone, info, db)
 	if err != nil {
 		return err
 	}
 	if c.Chat != "" && len(chats) > 1 {
-		return fmt.Errorf("%s holds %d chats: leave --chat out, or name one of its folders", c.What, len(chats))
+		return fmt.Errorf("%s holds %d chats: leave --chat out, or name one of its folders", c.Path, len(chats))
 	}
-	for _, from := range chats {
-		chat, err := c.into(ctx, to.mem, from)
+	for _, imported := range chats {
+		chat, err := c.targetChat(ctx, im.memory, imported)
 		if err != nil {
-			return fmt.Errorf("%s: %w", from.Name, err)
+			return fmt.Errorf("%s: %w", imported.Name, err)
 		}
-		done, err := to.mem.Import(ctx, chat, from, c.Me)
+		done, err := im.memory.Import(ctx, chat, imported, c.Me)
 		if errors.Is(err, memory.ErrUnknownSender) {
-			return fmt.Errorf("%s: %w; say it with --me", from.Name, err)
+			return fmt.Errorf("%s: %w; name yourself with --me", imported.Name, err)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", from.Name, err)
+			return fmt.Errorf("%s: %w", imported.Name, err)
 		}
-		fmt.Fprintln(to.say, outcomeOf(chat, done)+otherMode(chat, chat.ModeIn(to.mem.Defaults), from.Mode))
+		fmt.Fprintln(im.out, importSummary(chat, done)+formerModeText(chat, chat.ModeIn(im.memory.Defaults), imported.Mode))
 	}
 	if len(chats) > 0 {
-		fmt.Fprintln(to.say, "Ask about it in the admin room, with the name of the chat. It is searchable as soon as multis runs.")
+		fmt.Fprintln(im.out, "Ask about it in the admin room, with the name of the chat. It is searchable as soon as multis runs.")
 	}
 	return nil
 }
 
-func (c importCmd) read(ctx context.Context, zone *time.Location, info fs.FileInfo, db *transcript.Database) ([]transcript.Chat, error) {
+func (c importCmd) readChats(ctx context.Context, zone *time.Location, info fs.FileInfo, db *transcript.Database) ([]transcript.Chat, error) {
 	if info.IsDir() {
-		chats, err := transcript.Folder(os.DirFS(c.What), zone)
+		chats, err := transcript.Folder(os.DirFS(c.Path), zone)
 		if err != nil && (db == nil || !errors.Is(err, transcript.ErrNoFolder)) {
-			return nil, fmt.Errorf("%s: %w", c.What, err)
+			return nil, fmt.Errorf("%s: %w", c.Path, err)
 		}
 		if db == nil {
 			return chats, nil
 		}
 		noted, err := db.Remembered(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", firstDocuments, err)
+			return nil, fmt.Errorf("%s: %w", documentsFile, err)
 		}
-		return together(chats, noted), nil
+		return mergeNotes(chats, noted), nil
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("import: %s is no plain file", c.What)
+		return nil, fmt.Errorf("import: %s is not a plain file", c.Path)
 	}
-	f, err := os.Open(c.What)
+	f, err := os.Open(c.Path)
 	if err != nil {
 		return nil, fmt.Errorf("import: %w", err)
 	}
 	defer f.Close()
-	lines, err := transcript.WhatsApp(filepath.Base(c.What), f, zone)
+	lines, err := transcript.WhatsApp(filepath.Base(c.Path), f, zone)
 	if err != nil {
 		return nil, err
 	}
 	if len(lines) == 0 {
-		return nil, fmt.Errorf("%s holds no message as WhatsApp exports them: in the chat choose Export chat, Without media", c.What)
+		return nil, fmt.Errorf("%s holds no message as WhatsApp exports them: in the chat choose Export chat, Without media", c.Path)
 	}
-	name := whatsAppName(c.What)
+	name := whatsAppName(c.Path)
 	return []transcript.Chat{{ID: "whatsapp:" + name, Name: name, Platform: "whatsapp", Lines: lines}}, nil
 }
 
-// together adds notes to the chats that they are about.
-func together(chats, noted []transcript.Chat) []transcript.Chat {
-	for _, more := range noted {
-		i := slices.IndexFunc(chats, func(c transcript.Chat) bool { return c.ID == more.ID || c.Owner && more.Owner })
+// mergeNotes adds notes to the chats that they are about.
+func mergeNotes(chats, noted []transcript.Chat) []transcript.Chat {
+	for _, notes := range noted {
+		i := slices.IndexFunc(chats, func(c transcript.Chat) bool { return c.ID == notes.ID || c.Owner && notes.Owner })
 		if i < 0 {
-			chats = append(chats, more)
+			chats = append(chats, notes)
 			continue
 		}
-		chats[i].Notes = append(chats[i].Notes, more.Notes...)
+		chats[i].Notes = append(chats[i].Notes, notes.Notes...)
 	}
 	return chats
 }
 
-// documents imports the documents of the first multis: those for customers as public, all others as private.
-func (to importer) documents(ctx context.Context, db *transcript.Database) error {
+// importDocuments imports the documents of the first multis: those for customers as public, all others as private.
+func (im importer) importDocuments(ctx context.Context, db *transcript.Database) error {
 	var done struct{ public, admin, known, failed int }
 	for doc, err := range db.Documents(ctx) {
 		if err != nil {
 			return err
 		}
-		pieces := knowledge.ImportedDocument{Name: filepath.Base(doc.Path), Origin: originOf(doc.Path, to.folder), Element: cmp.Or(doc.Format, "txt"), Role: policy.Admin}
+		document := knowledge.ImportedDocument{Name: filepath.Base(doc.Path), Origin: originOf(doc.Path, im.folder), Element: cmp.Or(doc.Format, "txt"), Role: policy.Admin}
 		if doc.Public {
-			pieces.Role = policy.Public
+			document.Role = policy.Public
 		}
 		for _, p := range doc.Passages {
-			pieces.List = append(pieces.List, knowledge.ImportedPassage{Headings: p.Headings, PageFrom: p.PageFrom, PageTo: p.PageTo, Text: p.Text, Used: index.Usage(p.Used)})
+			document.List = append(document.List, knowledge.ImportedPassage{Headings: p.Headings, PageFrom: p.PageFrom, PageTo: p.PageTo, Text: p.Text, Used: index.Usage(p.Used)})
 		}
-		report, err := to.library.ImportDocument(ctx, pieces)
+		report, err := im.docs.ImportDocument(ctx, document)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
 			done.failed++
-			fmt.Fprintln(to.say, outcomeLine(doc.Path, knowledge.Outcome{Err: cmp.Or(errors.Unwrap(err), err)})) // without the name, which the line begins with
+			fmt.Fprintln(im.out, outcomeLine(doc.Path, knowledge.Outcome{Err: cmp.Or(errors.Unwrap(err), err)})) // without the name, which the line begins with
 		case report.Unchanged:
 			done.known++
 		case doc.Public:
@@ -199,9 +199,9 @@ func (to importer) documents(ctx context.Context, db *transcript.Database) error
 	if done.known > 0 {
 		line += fmt.Sprintf(", %d were there", done.known)
 	}
-	fmt.Fprintln(to.say, line+". Index a file itself to have it read anew, with its pages and lines.")
+	fmt.Fprintln(im.out, line+". Index a file itself to have it read anew, with its pages and lines.")
 	if done.failed > 0 {
-		return fmt.Errorf("%s not taken in", text.Count(done.failed, "document"))
+		return fmt.Errorf("%s not imported", text.Count(done.failed, "document"))
 	}
 	return nil
 }
@@ -217,60 +217,61 @@ func whatsAppName(path string) string {
 	return name
 }
 
-// into returns the chat for a conversation: the one given by --chat, else the only one of that name on that network, else a new one. It is an
+// targetChat returns the chat for a conversation: the one given by --chat, else the only one of that name on that network, else a new one. It is an
 // error if several chats have the name.
-func (c importCmd) into(ctx context.Context, mem *memory.Memory, from transcript.Chat) (store.Chat, error) {
+func (c importCmd) targetChat(ctx context.Context, mem *memory.Memory, imported transcript.Chat) (store.Chat, error) {
 	if c.Chat != "" {
-		found, err := chatsCalled(ctx, mem.Store, []string{c.Chat})
+		found, err := chatsNamed(ctx, mem.Store, []string{c.Chat})
 		if err != nil {
 			return store.Chat{}, err
 		}
 		return found[0], nil
 	}
-	if from.Owner {
+	if imported.Owner {
 		room, err := store.AdminChat(ctx, mem.Store.DB())
 		if errors.Is(err, store.ErrNotFound) {
 			return store.Chat{}, errors.New("these are your own notes, and there is no admin room yet: run multis once, then import again")
 		}
 		return room, err
 	}
-	all, err := chatsCalled(ctx, mem.Store, nil)
+	all, err := chatsNamed(ctx, mem.Store, nil)
 	if err != nil {
 		return store.Chat{}, err
 	}
-	var fits []store.Chat
+	var matches []store.Chat
 	for _, chat := range all {
-		named := strings.EqualFold(chat.Name, from.Name) && chat.Kind != policy.KindAdmin && chat.Protocol != "import"
-		if named && (from.Platform == "" || from.Platform == "beeper" || strings.EqualFold(chat.Protocol, from.Platform)) {
-			fits = append(fits, chat)
+		sameName := strings.EqualFold(chat.Name, imported.Name) && chat.Kind != policy.KindAdmin && chat.Protocol != "import"
+		if sameName && (imported.Platform == "" || imported.Platform == "beeper" || strings.EqualFold(chat.Protocol, imported.Platform)) {
+			matches = append(matches, chat)
 		}
 	}
-	switch len(fits) {
+	switch len(matches) {
 	case 0:
-		return mem.ImportedChat(ctx, from.ID, from.Name)
+		return mem.ImportedChat(ctx, imported.ID, imported.Name)
 	case 1:
-		return fits[0], nil
+		return matches[0], nil
 	default:
-		return store.Chat{}, fmt.Errorf("several chats are called %q: say which with --chat %d or --chat %d", from.Name, fits[0].ID, fits[1].ID)
+		return store.Chat{}, fmt.Errorf("several chats are called %q: say which with --chat %d or --chat %d", imported.Name, matches[0].ID, matches[1].ID)
 	}
 }
 
-// otherMode says that a chat had another mode before; empty if it had not. The mode is never imported, because it could make multis answer.
-func otherMode(chat store.Chat, now policy.Mode, was string) string {
+// formerModeText says which mode a chat had in the first multis; empty if the mode is the same. The mode is never imported, because it could make
+// multis answer.
+func formerModeText(chat store.Chat, mode policy.Mode, former string) string {
 	switch {
-	case was == "" || chat.Kind == policy.KindAdmin || string(now) == was:
+	case former == "" || chat.Kind == policy.KindAdmin || string(mode) == former:
 		return ""
-	case chat.RoomID == nil && was != string(policy.ModeBusiness) && was != string(policy.ModePersonal):
+	case chat.RoomID == nil && former != string(policy.ModeBusiness) && former != string(policy.ModePersonal):
 		return ""
 	case chat.RoomID == nil:
-		return fmt.Sprintf(" It was %s there; here nothing is sent to it, because no bridge has that chat yet.", was)
+		return fmt.Sprintf(" It was %s there; here nothing is sent to it, because no bridge has that chat yet.", former)
 	default:
-		return fmt.Sprintf(" It was %s there and is %s here; in the admin room, /mode %s %s changes that.", was, now, was, chat.Name)
+		return fmt.Sprintf(" It was %s there and is %s here; in the admin room, /mode %s %s changes that.", former, mode, former, chat.Name)
 	}
 }
 
-// outcomeOf says what was imported into a chat.
-func outcomeOf(chat store.Chat, done memory.Imported) string {
+// importSummary returns what was imported into a chat, as a sentence.
+func importSummary(chat store.Chat, done memory.Imported) string {
 	name := chat.Name
 	if chat.Kind == policy.KindAdmin {
 		name = "Your own notes"

@@ -43,26 +43,26 @@ func TestConversationsAreImportedFromTheCommandLine(t *testing.T) {
 	}
 	run := func(c importCmd) (string, error) {
 		var said bytes.Buffer
-		err := c.run(t.Context(), importer{mem: mem, zone: time.UTC, say: &said})
+		err := c.run(t.Context(), importer{memory: mem, zone: time.UTC, out: &said})
 		return said.String(), err
 	}
 	day := time.Now().AddDate(0, 0, -3).Format("02.01.06")
 	exported := path("WhatsApp Chat mit Ana.txt", day+", 18:05 - Ana: the fence is done\n"+day+", 18:06 - Hannes: great\n")
-	said, err := run(importCmd{What: exported})
+	said, err := run(importCmd{Path: exported})
 	require.NoError(t, err)
 	require.Contains(t, said, "Ana: 2 messages and 0 notes.\n")
-	said, err = run(importCmd{What: exported})
+	said, err = run(importCmd{Path: exported})
 	require.NoError(t, err)
 	require.Contains(t, said, "Ana: 0 messages and 0 notes, 2 were there.\n", "again is no work")
 	var n int
 	require.NoError(t, st.DB().QueryRow(t.Context(), "select count(*) from messages where chat_id = $1 and author = 'owner_phone'", ana.ID).Scan(&n))
 	require.Equal(t, 1, n, "into the chat of that name on that network")
 
-	_, err = run(importCmd{What: path("Club.txt", day+", 18:05 - A: x\n"+day+", 18:06 - B: y\n")})
-	require.ErrorContains(t, err, "Club: it cannot be told which of the senders is you: A, B; say it with --me")
-	_, err = run(importCmd{What: path("broken.txt", "hello\n")})
+	_, err = run(importCmd{Path: path("Club.txt", day+", 18:05 - A: x\n"+day+", 18:06 - B: y\n")})
+	require.ErrorContains(t, err, "Club: it cannot be told which of the senders is you: A, B; name yourself with --me")
+	_, err = run(importCmd{Path: path("broken.txt", "hello\n")})
 	require.ErrorContains(t, err, "broken.txt, line 1: a chat that WhatsApp exported begins with a date")
-	_, err = run(importCmd{What: exported, Chat: "Ana"})
+	_, err = run(importCmd{Path: exported, Chat: "Ana"})
 	require.ErrorContains(t, err, `several chats are called "Ana"`)
 
 	path("first/x/profile.json", `{"mode": "business", "name": "Ana", "platform": "signal"}`)
@@ -76,14 +76,14 @@ func TestConversationsAreImportedFromTheCommandLine(t *testing.T) {
 		_, err := store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "signal", ChannelID: "ana", RoomID: &room, Name: "Ana", Kind: policy.KindDM, BridgeBot: "@b:x", Encrypted: policy.EncryptionNo})
 		return err
 	}))
-	said, err = run(importCmd{What: filepath.Join(dir, "first")})
+	said, err = run(importCmd{Path: filepath.Join(dir, "first")})
 	require.NoError(t, err)
 	require.Contains(t, said, "It was business there and is silent here; in the admin room, /mode business Ana changes that.\n")
 	require.Contains(t, said, "It was business there; here nothing is sent to it")
 	require.Equal(t, 2, strings.Count(said, "It was"), "what stays as it was is not said")
 
 	path("old/admin/memory.md", "## "+time.Now().Format(time.DateOnly)+"\n- Otto is the plumber\n")
-	_, err = run(importCmd{What: filepath.Join(dir, "old")})
+	_, err = run(importCmd{Path: filepath.Join(dir, "old")})
 	require.ErrorContains(t, err, "there is no admin room yet")
 }
 
@@ -91,11 +91,11 @@ func TestTheFirstMultisIsImportedWithItsDocuments(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var said bytes.Buffer
-	to := importer{mem: memory.New(memory.Options{Store: st, Zone: time.UTC}), library: knowledge.New(st), folder: "/h/documents", zone: time.UTC, say: &said}
+	to := importer{memory: memory.New(memory.Options{Store: st, Zone: time.UTC}), docs: knowledge.New(st), folder: "/h/documents", zone: time.UTC, out: &said}
 	run := func(path string) string {
 		t.Helper()
 		said.Reset()
-		require.NoError(t, importCmd{What: path}.run(t.Context(), to))
+		require.NoError(t, importCmd{Path: path}.run(t.Context(), to))
 		return said.String()
 	}
 	dir := t.TempDir()
@@ -114,11 +114,11 @@ func TestTheFirstMultisIsImportedWithItsDocuments(t *testing.T) {
 			('5', '/h/empty.txt', ' ', null, 'txt', 'kb', $1)`, "$1", "'"+now+"'"))
 	require.NoError(t, err)
 
-	to.say = io.Discard
-	require.EqualError(t, importCmd{What: dir}.run(t.Context(), to), path+": 1 document not taken in")
+	to.out = io.Discard
+	require.EqualError(t, importCmd{Path: dir}.run(t.Context(), to), path+": 1 document not imported")
 	_, err = db.Exec("delete from chunks where chunk_id = '5'")
 	require.NoError(t, err)
-	to.say = &said
+	to.out = &said
 	again := run(dir)
 	require.Contains(t, again, "Documents: 0 public and 0 for you alone, 2 were there.", "again is no work")
 	require.Contains(t, again, "cleo: 0 messages and 0 notes, 3 were there.\n")
@@ -132,13 +132,13 @@ func TestTheFirstMultisIsImportedWithItsDocuments(t *testing.T) {
 		where d.origin = '/h/prices.pdf' and d.role = 'public' and element = 'pdf' and page_from = 2 and page_to = 2 and access_count = 1 and activation > 0`))
 	require.Equal(t, 1, count("select count(*) from documents where origin = 'mine.md' and role = 'admin' and chunks = 1"), "it is known by its place in the documents folder")
 
-	_, err = to.library.Index(t.Context(), knowledge.File{Name: "prices.pdf", Origin: "/h/prices.pdf", Data: []byte("Bread is 4 euros."), Role: policy.Public})
+	_, err = to.docs.Index(t.Context(), knowledge.File{Name: "prices.pdf", Origin: "/h/prices.pdf", Data: []byte("Bread is 4 euros."), Role: policy.Public})
 	require.NoError(t, err)
 	run(path)
 	require.Equal(t, 1, count("select count(*) from chunks where content = 'Bread is 4 euros.'"), "the file itself is better than its pieces")
 
 	require.NoError(t, os.WriteFile(path, []byte("no database at all"), 0o600))
-	err = importCmd{What: dir}.run(t.Context(), to)
+	err = importCmd{Path: dir}.run(t.Context(), to)
 	require.ErrorContains(t, err, "it is not the documents.db of the first multis")
 	require.ErrorContains(t, err, "move it away to import the rest")
 }

@@ -38,7 +38,7 @@ func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error
 	}
 	cache := filepath.Join(cfg.Database.DataDir, "cache", "pdfium")
 	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return nil, fmt.Errorf("make a place for the PDF engine: %w", err)
+		return nil, fmt.Errorf("make the cache folder of the PDF engine: %w", err)
 	}
 	return knowledge.Open(st, knowledge.Options{
 		Reader: []string{program, "read-document"}, CacheDir: cache, UnidocKey: cfg.Documents.UnidocKey.Value(), Folder: cfg.Documents.Folder,
@@ -48,13 +48,13 @@ func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error
 
 // indexCmd indexes documents from the command line.
 type indexCmd struct {
-	Role string   `required:"" enum:"public,kb,admin" placeholder:"public|admin" help:"Who may see them: public (or kb), for answers to customers, or admin, for you alone."`
-	What []string `arg:"" name:"what" help:"Files, folders, patterns such as 'contracts/*.pdf', and addresses of pages."`
+	Role    string   `required:"" enum:"public,kb,admin" placeholder:"public|admin" help:"Who may see them: public (or kb), for answers to customers, or admin, for you alone."`
+	Sources []string `arg:"" name:"what" help:"Files, folders, patterns such as 'contracts/*.pdf', and addresses of pages."`
 }
 
 // Run indexes all documents that are named and prints the outcomes. Its error says how many were not indexed.
-func (c indexCmd) Run(ctx context.Context, all *cli) error {
-	cfg, st, closeDB, err := open(ctx, all.Config)
+func (c indexCmd) Run(ctx context.Context, global *cli) error {
+	cfg, st, closeDB, err := open(ctx, global.Config)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (c indexCmd) Run(ctx context.Context, all *cli) error {
 	if err != nil {
 		return err
 	}
-	return indexAll(ctx, library, c.role(), c.What, newProgress())
+	return indexAll(ctx, library, c.role(), c.Sources, newProgress())
 }
 
 // role returns who may see the documents. The first multis called public kb.
@@ -77,155 +77,155 @@ func (c indexCmd) role() policy.Role {
 // parallelDocuments is how many documents are indexed at the same time, as many as by the admin room.
 const parallelDocuments = 2
 
-// indexAll indexes what is named and says what became of each, in the order of the names. It goes on after one that does not exist or
-// cannot be read.
+// indexAll indexes the named documents and prints the outcome of each, in the order of the names. It continues after a document that does not
+// exist or cannot be read.
 func indexAll(ctx context.Context, library *knowledge.Library, role policy.Role, names []string, p *progress) error {
-	sources, said := findAll(names, library.Folder()), time.Now()
+	sources, requestedAt := findAll(names, library.Folder()), time.Now()
 	for i := range sources {
-		sources[i].Role, sources[i].Said = role, said
-		sources[i].Progress = func(done, all int) { p.page(i, done, all) }
+		sources[i].Role, sources[i].RoleSetAt = role, requestedAt
+		sources[i].Progress = func(done, total int) { p.updateDocument(i, done, total) }
 	}
-	told := 0
-	begin := func() {
-		if told < len(sources) {
-			p.begin(told, len(sources), sourceName(sources[told]))
+	finished := 0
+	startNext := func() {
+		if finished < len(sources) {
+			p.startDocument(finished, len(sources), sourceName(sources[finished]))
 		}
 	}
-	begin()
+	startNext()
 	outcomes := library.IndexAll(ctx, sources, knowledge.Batch{Parallel: parallelDocuments, Finished: func(i int, o knowledge.Outcome) {
 		if ctx.Err() != nil {
 			return
 		}
-		p.end(outcomeLine(sourceName(sources[i]), o))
-		told++
-		begin()
+		p.printLine(outcomeLine(sourceName(sources[i]), o))
+		finished++
+		startNext()
 	}})
 	if ctx.Err() != nil {
-		p.end("")
-		return fmt.Errorf("stopped after %d of %d; what was indexed is no work the next time: %w", told, len(sources), ctx.Err())
+		p.printLine("")
+		return fmt.Errorf("stopped after %d of %d; run the command again to index the rest: %w", finished, len(sources), ctx.Err())
 	}
 	return summarize(sources, outcomes, role, p)
 }
 
-// summarize says how many documents are indexed and which stayed private. Its error says how many are not indexed.
+// summarize prints how many documents are indexed and which stayed private. Its error says how many are not indexed.
 func summarize(sources []knowledge.Source, outcomes []knowledge.Outcome, role policy.Role, p *progress) error {
 	failed, passages := 0, 0
-	var private []string
+	var leftPrivate []string
 	for i, o := range outcomes {
 		switch {
 		case o.Err != nil:
 			failed++
 		case o.IsLeftPrivate(role):
-			private = append(private, sourceName(sources[i]))
+			leftPrivate = append(leftPrivate, sourceName(sources[i]))
 		default:
 			passages += o.Report.Chunks
 		}
 	}
-	all := text.Count(len(sources), "document")
-	if indexed := len(sources) - failed - len(private); indexed > 0 {
-		p.end(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", indexed, all, text.Count(passages, "passage"), role))
+	total := text.Count(len(sources), "document")
+	if indexed := len(sources) - failed - len(leftPrivate); indexed > 0 {
+		p.printLine(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", indexed, total, text.Count(passages, "passage"), role))
 	}
-	if len(private) > 0 {
-		p.end("Left private (admin): " + strings.Join(private, ", ") + ". To make one public, name the file itself.")
+	if len(leftPrivate) > 0 {
+		p.printLine("Left private (admin): " + strings.Join(leftPrivate, ", ") + ". To make one public, name the file itself.")
 	}
 	if failed > 0 {
-		return fmt.Errorf("not indexed: %d of %s", failed, all)
+		return fmt.Errorf("not indexed: %d of %s", failed, total)
 	}
 	return nil
 }
 
-var errNoName = errors.New("it has no name; write . for the folder you are in")
+var errEmptyName = errors.New("the name is empty; write . for the current folder")
 
-// findAll lists what all names mean, each document once.
+// findAll lists the documents that all names refer to, each once.
 func findAll(names []string, documents string) []knowledge.Source {
 	var sources []knowledge.Source
-	at := map[string]int{} // the index of each origin in sources
+	position := map[string]int{} // the index of each origin in sources
 	for _, name := range names {
 		found, err := find(name, documents)
 		if err != nil {
 			found = []knowledge.Source{{File: knowledge.File{Origin: name}, Err: err}}
 		}
 		for _, s := range found {
-			i, known := at[s.Origin]
+			i, known := position[s.Origin]
 			if !known {
-				at[s.Origin] = len(sources)
+				position[s.Origin] = len(sources)
 				sources = append(sources, s)
 				continue
 			}
-			sources[i].Swept = sources[i].Swept && s.Swept
+			sources[i].FoundInBulk = sources[i].FoundInBulk && s.FoundInBulk
 		}
 	}
 	return sources
 }
 
-// find lists what a name on the command line means. A file of the documents folder keeps the origin it has in the admin
-// room, so that both index the same document; others go by their whole path.
+// find lists the documents that a name on the command line refers to. A file of the documents folder keeps the origin it has in the admin
+// room, so that both index the same document; the origin of other files is their absolute path.
 func find(name, documents string) ([]knowledge.Source, error) {
-	if name == "" { // a script's variable that was not set; filepath.Abs would make it the working directory
-		return nil, errNoName
+	if name == "" { // an unset variable of a script; filepath.Abs would return the working directory
+		return nil, errEmptyName
 	}
 	if knowledge.IsAddress(name) {
 		return []knowledge.Source{{File: knowledge.File{Origin: name, Name: knowledge.AddressName(name)}}}, nil
 	}
 	full, err := filepath.Abs(name)
 	if err != nil {
-		return nil, fmt.Errorf("find it: %w", err)
+		return nil, fmt.Errorf("resolve the path: %w", err)
 	}
-	folder, where := splitPath(full)
+	folder, pattern := splitPath(full)
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	files, err := knowledge.Files(root.FS(), where)
+	files, err := knowledge.Files(root.FS(), pattern)
 	if err != nil {
 		return nil, err
 	}
 	sources := make([]knowledge.Source, len(files))
 	for i, file := range files {
 		sources[i] = knowledge.Source{
-			File:   knowledge.File{Name: path.Base(file), Origin: originOf(filepath.Join(folder, file), documents), Swept: file != where},
+			File:   knowledge.File{Name: path.Base(file), Origin: originOf(filepath.Join(folder, file), documents), FoundInBulk: file != pattern},
 			Folder: folder, Path: file,
 		}
 	}
 	return sources, nil
 }
 
-// splitPath splits a path into an existing folder, with links resolved, and what is meant below it: a file, a pattern, or "." for
+// splitPath splits a path into an existing folder, with links resolved, and a pattern below it: a file name, a pattern, or "." for
 // the folder itself.
-func splitPath(full string) (folder, where string) {
+func splitPath(full string) (folder, pattern string) {
 	if target, err := filepath.EvalSymlinks(full); err == nil {
 		if info, err := os.Stat(target); err == nil && info.IsDir() {
 			return target, "."
 		}
 		return filepath.Dir(target), filepath.Base(target)
 	}
-	if from, pattern := doublestar.SplitPattern(filepath.ToSlash(full)); from != filepath.ToSlash(full) {
-		return from, pattern
+	if base, pattern := doublestar.SplitPattern(filepath.ToSlash(full)); base != filepath.ToSlash(full) {
+		return base, pattern
 	}
 	return filepath.Dir(full), filepath.Base(full)
 }
 
 // originOf returns the origin of a file: its path below the documents folder, or its absolute path.
 func originOf(path, documents string) string {
-	if inside, err := filepath.Rel(documents, path); err == nil && filepath.IsLocal(inside) {
-		return filepath.ToSlash(inside)
+	if relative, err := filepath.Rel(documents, path); err == nil && filepath.IsLocal(relative) {
+		return filepath.ToSlash(relative)
 	}
 	return path
 }
 
-// sourceName is how a document is called in the lines about it.
+// sourceName returns the name of a document for the lines about it.
 func sourceName(s knowledge.Source) string { return cmp.Or(s.Path, s.Name, s.Origin, `""`) }
 
 // plainPathError removes the path from an error, because the line begins with it.
 func plainPathError(err error) error {
-	if onDisk, ok := errors.AsType[*fs.PathError](err); ok {
-		return onDisk.Err
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathErr.Err
 	}
 	return err
 }
 
-// outcomeLine says in one line what became of one document.
+// outcomeLine returns the outcome of indexing one document as one line.
 func outcomeLine(name string, o knowledge.Outcome) string {
 	if o.Err != nil {
 		return name + ": not indexed: " + plainPathError(o.Err).Error()
@@ -261,19 +261,20 @@ func newProgress() *progress {
 	return p
 }
 
-func (p *progress) begin(done, total int, name string) {
+// startDocument draws the bar for the next document. done is the number of finished ones.
+func (p *progress) startDocument(done, total int, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done, p.total, p.name = done, total, knowledge.PrintableLine(name)
 	p.draw(0, "")
 }
 
-// page shows how far document i is, if it is the one whose line comes next.
-func (p *progress) page(i, done, all int) {
+// updateDocument draws the progress of document i, if its line is printed next.
+func (p *progress) updateDocument(i, pages, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i == p.done && p.total > 0 {
-		p.draw(float64(done)/float64(all), fmt.Sprintf(", page %d of %d", done, all))
+		p.draw(float64(pages)/float64(total), fmt.Sprintf(", page %d of %d", pages, total))
 	}
 }
 
@@ -282,8 +283,8 @@ const barWidth = 20
 
 // Control sequences that switch line wrapping off and on. A wrapped bar could not be cleared.
 const (
-	cutLines  = "\x1b[?7l"
-	wrapLines = "\x1b[?7h"
+	wrapOff = "\x1b[?7l"
+	wrapOn  = "\x1b[?7h"
 )
 
 // draw draws the bar. part is how much of the current document is done, from 0 to 1.
@@ -292,11 +293,11 @@ func (p *progress) draw(part float64, detail string) {
 		return
 	}
 	full := int(barWidth * (float64(p.done) + part) / float64(p.total))
-	fmt.Fprintf(p.bar, "%s%s[%s%s] %d of %d%s: %s%s", clearLine, cutLines, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), p.done+1, p.total, detail, p.name, wrapLines)
+	fmt.Fprintf(p.bar, "%s%s[%s%s] %d of %d%s: %s%s", clearLine, wrapOff, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), p.done+1, p.total, detail, p.name, wrapOn)
 }
 
-// end removes the bar and prints a line, unless it is empty.
-func (p *progress) end(line string) {
+// printLine removes the bar and prints a line, unless it is empty.
+func (p *progress) printLine(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil {

@@ -75,7 +75,7 @@ func TestOfSeveralNamesOnTheCommandLineTheOthersAreIndexedOnce(t *testing.T) {
 	require.EqualError(t, err, "not indexed: 3 of 4 documents")
 	require.Equal(t, missing+": not indexed: no such file or directory\na b.txt: 1 passage\n"+
 		filepath.Join(dir, "*.pdf")+": not indexed: there is nothing there that I read\n"+
-		"\"\": not indexed: it has no name; write . for the folder you are in\n"+
+		"\"\": not indexed: the name is empty; write . for the current folder\n"+
 		"1 of 4 documents, 1 passage, admin. Ask about them in the admin room; /docs lists them.\n", out.String())
 }
 
@@ -107,10 +107,10 @@ func TestTheBarGrowsWithThePagesOfADocument(t *testing.T) {
 	t.Parallel()
 	var bar bytes.Buffer
 	p := &progress{bar: &bar}
-	p.begin(1, 2, "long.pdf")
-	p.page(0, 90, 100) // of one that was told of already
+	p.startDocument(1, 2, "long.pdf")
+	p.updateDocument(0, 90, 100) // of one that was told of already
 	require.NotContains(t, bar.String(), "page")
-	p.page(1, 50, 100)
+	p.updateDocument(1, 50, 100)
 	require.Contains(t, bar.String(), "[###############.....] 2 of 2, page 50 of 100: long.pdf")
 }
 

@@ -57,8 +57,8 @@ func newListening(t *testing.T, dayCap int64) *listening {
 	hs, err := appservice.NewHomeserver(l.store, appservice.Access{URL: media.URL, Token: "as", Owner: listenOwner, Bot: "@multis:example.com"})
 	require.NoError(t, err)
 	defaults := policy.Defaults{Profile: policy.ProfilePersonal}
-	l.inbox = appservice.NewInbox(l.store, appservice.Rules{
-		Owner: listenOwner, Bot: "@multis:example.com", Name: "Nora", Defaults: defaults, MaxAge: 10 * time.Minute, Keywords: []string{"refund"}, Listens: true,
+	l.inbox = appservice.NewInbox(l.store, appservice.Settings{
+		Owner: listenOwner, Bot: "@multis:example.com", Name: "Nora", Defaults: defaults, MaxAge: 10 * time.Minute, Keywords: []string{"refund"}, Transcribes: true,
 		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},
 	})
 	ears, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1", BaseURL: l.speech.URL, PerMinute: 6000},

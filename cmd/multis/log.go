@@ -14,8 +14,8 @@ import (
 	"multis/policy"
 )
 
-// openLog has everything logged to standard error, and to a file if one is configured. It becomes the logger of every
-// context that has none.
+// openLog opens the log, which goes to standard error and to the configured file. It becomes the logger of every context that has
+// none.
 func openLog(c config.Logging) (func(), error) {
 	var out io.Writer = os.Stderr
 	if c.Format == config.FormatPretty {
@@ -29,24 +29,24 @@ func openLog(c config.Logging) (func(), error) {
 		}
 		out, closeFile = zerolog.MultiLevelWriter(out, file), func() { file.Close() }
 	}
-	log := zerolog.New(redacted{out}).Level(c.Level).With().Timestamp().Logger()
+	log := zerolog.New(redactingWriter{out}).Level(c.Level).With().Timestamp().Logger()
 	zerolog.DefaultContextLogger = &log
 	return closeFile, nil
 }
 
-// redacted is what is written without the secrets in it. What is written at once is a whole line.
-type redacted struct{ to io.Writer }
+// redactingWriter removes secrets from a log. Each call of Write must pass a whole line of JSON.
+type redactingWriter struct{ out io.Writer }
 
-func (w redacted) Write(line []byte) (int, error) {
+func (w redactingWriter) Write(line []byte) (int, error) {
 	text := policy.Redact(string(line))
-	if !json.Valid([]byte(text)) { // what was taken out was no string
+	if !json.Valid([]byte(text)) { // the secret was not inside of a JSON string
 		raw, err := json.Marshal(map[string]string{"level": "warn", "message": text})
 		if err != nil {
 			return 0, err
 		}
 		text = string(raw) + "\n"
 	}
-	if _, err := io.WriteString(w.to, text); err != nil {
+	if _, err := io.WriteString(w.out, text); err != nil {
 		return 0, err
 	}
 	return len(line), nil

@@ -16,7 +16,10 @@ import (
 	"github.com/alecthomas/kong"
 
 	"multis/config"
+	"multis/doctor"
 	"multis/policy"
+	"multis/sandbox"
+	"multis/setup"
 	"multis/text"
 )
 
@@ -28,14 +31,18 @@ const defaultConfig = "config.yaml"
 
 // cli is the command line.
 type cli struct {
-	Config       string `short:"c" default:"config.yaml" placeholder:"FILE" help:"The configuration. Defaults to config.yaml."`
+	Config       string `short:"c" default:"config.yaml" placeholder:"FILE" help:"The configuration. Defaults to config.yaml, and where there is none to that of the service in /var/lib/multis."`
 	Example      bool   `short:"e" help:"Print an example configuration and exit."`
 	Generate     bool   `short:"g" help:"Add missing tokens to the configuration, write the registration for the homeserver and exit."`
 	Registration string `short:"r" default:"registration.yaml" placeholder:"FILE" help:"Where -g writes the registration. Defaults to registration.yaml."`
 	Version      bool   `short:"v" help:"Print the version and exit."`
 
-	Next    nextCmd    `cmd:"" default:"1" hidden:""`
+	Init    initCmd    `cmd:"" help:"Set multis up: find, ask, try, write, and wait until it has greeted you. Again, it keeps what is there."`
 	Run     runCmd     `cmd:"" help:"Serve: receive, remember, answer."`
+	Doctor  doctorCmd  `cmd:"" help:"Find what is wrong with the installation and say how to repair it. Exits with 0 if nothing is, 1 with warnings, 2 with errors."`
+	Status  statusCmd  `cmd:"" default:"1" help:"Show what is set up, what runs, and what to do next. So does multis without a command."`
+	Agents  agentsCmd  `cmd:"" help:"List the agents of the configuration."`
+	Conf    configCmd  `cmd:"" name:"config" help:"Show, set and check the keys of the configuration."`
 	Chat    chatCmd    `cmd:"" help:"Talk to the assistant in this terminal, without a homeserver."`
 	Verify  verifyCmd  `cmd:"" help:"Verify multis' session with your recovery key, which is read from the terminal and not kept."`
 	Index   indexCmd   `cmd:"" help:"Index documents: files, folders, patterns and pages."`
@@ -45,14 +52,22 @@ type cli struct {
 	Models  modelsCmd  `cmd:"" help:"List the language models of the configuration; models test calls each one."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Log in to MCP servers that want it, and out again."`
 	Replay  replayCmd  `cmd:"" help:"Replay a stored task without doing anything, and say whether the result is the same."`
+	Policy  policyCmd  `cmd:"" help:"Show the rules about tools, and explain what happens with a call."`
+	Audit   auditCmd   `cmd:"" help:"Show, check or export the audit log: what was done, decided and refused."`
+	PIN     pinCmd     `cmd:"" name:"pin" help:"Remove a forgotten PIN."`
+	Pair    pairCmd    `cmd:"" hidden:""`
 	Read    readCmd    `cmd:"" name:"read-document" hidden:""`
+	Backup  backupCmd  `cmd:"" help:"Make, check and restore backups of everything."`
 	Migrate migrateCmd `cmd:"" help:"Migrate the database to the newest schema and exit. run does it by itself."`
 	Health  healthCmd  `cmd:"" help:"Exit with 0 when the running multis is ready, else with 1."`
 	Help    helpCmd    `cmd:"" help:"Show this help, or the help of a command."`
-	Print   printCmd   `cmd:"" name:"version" help:"Print the version and exit."`
+	Print   versionCmd `cmd:"" name:"version" help:"Print the version and exit."`
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Argument { // multis starts it for each command
+		os.Exit(sandbox.Main(os.Args[2:]))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var c cli
@@ -60,11 +75,16 @@ func main() {
 		kong.BindTo(ctx, (*context.Context)(nil)))
 	k, err := parser.Parse(os.Args[1:])
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "multis:", misused(err))
+		fmt.Fprintln(os.Stderr, "multis:", usageError(err))
 		stop()
 		os.Exit(2)
 	}
+	c.findService(k.Command(), setup.ServiceDir)
 	if err := dispatch(k, &c); err != nil {
+		if code, ok := errors.AsType[statusError](err); ok {
+			stop()
+			os.Exit(int(code))
+		}
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(os.Stderr, "multis:", text.Clean(policy.Redact(strings.TrimRight(line, "\n"))))
 		}
@@ -73,8 +93,28 @@ func main() {
 	}
 }
 
-// misused returns the error message for a wrong command line, with the command that shows its help.
-func misused(err error) string {
+// findService makes a command about the service in a folder work anywhere: where there is no config.yaml and none is named, it uses that of the
+// service. Commands that set up or run an installation of their own stay where they are.
+func (c *cli) findService(command, folder string) {
+	name, _, _ := strings.Cut(command, " ")
+	if c.Config != defaultConfig || name == "init" || name == "run" || name == "chat" {
+		return
+	}
+	if _, err := os.Stat(defaultConfig); err == nil {
+		return
+	}
+	file := filepath.Join(folder, defaultConfig)
+	if _, err := os.Stat(file); err != nil {
+		return // there is no service, or this user may not look
+	}
+	c.Config = file
+	if c.Registration == filepath.Base(c.Registration) {
+		c.Registration = filepath.Join(folder, c.Registration)
+	}
+}
+
+// usageError returns the error message for a wrong command line, with the command that shows its help.
+func usageError(err error) string {
 	command := "multis"
 	if failed, ok := errors.AsType[*kong.ParseError](err); ok && failed.Context.Selected() != nil {
 		command += " " + failed.Context.Selected().Path()
@@ -82,18 +122,18 @@ func misused(err error) string {
 	return fmt.Sprintf("%s; %s --help shows what there is", err, command)
 }
 
-// dispatch carries out -v, -e or -g, else runs the command.
-func dispatch(k *kong.Context, c *cli) error {
+// dispatch handles -v, -e and -g, and otherwise runs the command.
+func dispatch(k *kong.Context, global *cli) error {
 	switch {
-	case c.Version:
-		return printCmd{}.Run()
-	case c.Example:
+	case global.Version:
+		return versionCmd{}.Run()
+	case global.Example:
 		_, err := os.Stdout.Write(config.Example())
 		return err
-	case c.Generate:
-		return generate(c.Config, c.Registration)
+	case global.Generate:
+		return generate(global.Config, global.Registration)
 	default:
-		return k.Run(c)
+		return k.Run(global)
 	}
 }
 
@@ -113,20 +153,33 @@ func generate(path, registration string) error {
 	if err := writeSecret(registration, text); err != nil {
 		return fmt.Errorf("write the registration: %w", err)
 	}
-	if isOpenToAll(path, cfg) {
-		fmt.Fprintf(os.Stderr, "Every user of this machine can read %s and the secrets in it: run chmod 600 %[1]s\n", path)
+	for _, open := range doctor.OpenToAll(path, cfg) {
+		fmt.Fprintf(os.Stderr, "Every user of this machine can read %s and the secrets in it: run chmod 600 %[1]s\n", open)
 	}
-	fmt.Printf(`Wrote %s. It opens your Matrix account to multis: treat it like a root password.
-Next: give it to Synapse, as a file that Synapse may read and others may not, name it in homeserver.yaml and restart Synapse. On Debian:
+	fmt.Print(afterGenerate(registration, setup.Machine{}.InContainer()))
+	return nil
+}
 
-  install -m 640 -g matrix-synapse %[1]s /etc/matrix-synapse/multis-registration.yaml
+// afterGenerate returns what to do with the registration. In a container its path is that of the mounted folder, and Synapse most likely
+// runs in a container as well, under its image's user 991.
+func afterGenerate(registration string, inContainer bool) string {
+	const text = `Wrote %s. It opens your Matrix account to multis: treat it like a root password.
+Next: give it to Synapse, as a file that Synapse may read and others may not, name it in homeserver.yaml and restart Synapse. %s:
+
+  install -m 640 %s
 
   app_service_config_files:
-    - /etc/matrix-synapse/multis-registration.yaml
+    - %s
 
-Then: multis run
-`, registration)
-	return nil
+Then: %s
+`
+	if inContainer {
+		file := filepath.Base(registration)
+		return fmt.Sprintf(text, "data/"+file, "With Synapse in Docker",
+			"-o 991 -g 991 data/"+file+" THE_FOLDER_MOUNTED_AT_DATA/multis-registration.yaml", "/data/multis-registration.yaml", "docker compose up -d --wait")
+	}
+	return fmt.Sprintf(text, registration, "On Debian",
+		"-o matrix-synapse "+registration+" /etc/matrix-synapse/multis-registration.yaml", "/etc/matrix-synapse/multis-registration.yaml", "multis run")
 }
 
 // writeSecret writes a file that only its owner can read. An existing file loses the rights of others.
@@ -145,11 +198,11 @@ func writeSecret(path string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// printCmd prints the version.
-type printCmd struct{}
+// versionCmd prints the version.
+type versionCmd struct{}
 
 // Run prints the version.
-func (printCmd) Run() error {
+func (versionCmd) Run() error {
 	fmt.Println("multis", versionOf(debug.ReadBuildInfo))
 	return nil
 }
@@ -160,17 +213,17 @@ func versionOf(build func() (*debug.BuildInfo, bool)) string {
 	if version != "dev" || !ok {
 		return version
 	}
-	said := map[string]string{}
+	settings := map[string]string{}
 	for _, s := range info.Settings {
-		said[s.Key] = s.Value
+		settings[s.Key] = s.Value
 	}
-	commit := said["vcs.revision"]
+	commit := settings["vcs.revision"]
 	if commit == "" {
 		return version
 	}
-	text := fmt.Sprintf("%s (commit %.12s of %.10s", version, commit, said["vcs.time"])
-	if said["vcs.modified"] == "true" {
-		text += ", changed since"
+	text := fmt.Sprintf("%s (commit %.12s of %.10s", version, commit, settings["vcs.time"])
+	if settings["vcs.modified"] == "true" {
+		text += ", with changes"
 	}
 	return text + ")"
 }
@@ -194,25 +247,4 @@ func (c helpCmd) Run(parser *kong.Kong) error {
 		return fmt.Errorf("%w; multis --help shows what there is", k.Error)
 	}
 	return k.PrintUsage(false)
-}
-
-// nextCmd prints whether the configuration is complete, and what to do next.
-type nextCmd struct{}
-
-// Run loads the configuration and nothing else.
-func (nextCmd) Run(c *cli) error { //nolint:unparam // as kong calls it
-	_, err := config.Load(c.Config)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		fmt.Printf("There is no %s yet.\nTry it here first:    multis chat\nOr set it up:         multis -e > %s, edit it, then multis -g\n", c.Config, c.Config)
-	case err != nil:
-		fmt.Printf("%s is not complete yet:\n\n", c.Config)
-		for line := range strings.Lines(err.Error()) {
-			fmt.Println(" ", text.Clean(policy.Redact(strings.TrimRight(line, "\n"))))
-		}
-		fmt.Printf("\nNext: mend these lines, then multis -g (it makes what still says generate).\nTry it here first, without a homeserver:  multis chat\n")
-	default:
-		fmt.Printf("%s is complete.\nNext: multis run (after the registration was added to Synapse), or multis --help\n", c.Config)
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"multis/sandbox"
 	"multis/store/storetest"
 )
 
@@ -12,6 +13,9 @@ import (
 const asProgram = "MULTIS_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Argument {
+		main()
+	}
 	if os.Getenv(asProgram) != "" || slices.Contains(os.Args, "read-document") { // its reader gets no environment
 		main()
 		return

@@ -19,9 +19,12 @@ import (
 	"multis/tools"
 )
 
-// openMCP returns the source of the configured MCP servers, whose tools it adds to the registry.
-func openMCP(cfg *config.Config, st *store.Store, registry *tools.Registry) (*mcp.Source, error) {
+// openMCP returns the source of the configured MCP servers, whose tools it adds to the registry. In safe mode there are none.
+func openMCP(cfg *config.Config, st *store.Store, registry *tools.Registry, safe bool) (*mcp.Source, error) {
 	var servers []mcp.Server
+	if safe {
+		return mcp.NewSource(registry, nil), nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.MCP)) {
 		if m := cfg.MCP[name]; len(m.Command) > 0 {
 			if err := os.MkdirAll(m.Folder, 0o700); err != nil {
@@ -37,7 +40,7 @@ func mcpServer(cfg *config.Config, st *store.Store, name string) mcp.Server {
 	m := cfg.MCP[name]
 	server := mcp.Server{
 		Name: name, Command: m.Command, Folder: m.Folder, PassEnv: m.PassEnv, URL: m.URL.Value(), Token: m.Token.Value(), Timeout: m.Timeout,
-		Allow: m.Allow, Read: m.Read, Pin: m.Pin, ClientID: m.ClientID, ClientSecret: m.ClientSecret.Value(),
+		Env: plainSecrets(m.Env), Headers: plainSecrets(m.Headers), Allow: m.Allow, Read: m.Read, Pin: m.Pin, ClientID: m.ClientID, ClientSecret: m.ClientSecret.Value(),
 	}
 	if m.Login {
 		server.Logins = &mcp.Logins{Store: loginStore{st}, Secret: cfg.Appservice.ASToken.Value()}
@@ -45,7 +48,16 @@ func mcpServer(cfg *config.Config, st *store.Store, name string) mcp.Server {
 	return server
 }
 
-// loginStore keeps logins among the settings.
+// plainSecrets returns the values of secrets, by name.
+func plainSecrets(secrets map[string]config.Secret) map[string]string {
+	values := map[string]string{}
+	for name, s := range secrets {
+		values[name] = s.Value()
+	}
+	return values
+}
+
+// loginStore stores MCP logins in the settings table.
 type loginStore struct{ st *store.Store }
 
 func (s loginStore) Load(ctx context.Context, server string) (text string, err error) {
@@ -57,48 +69,48 @@ func (s loginStore) Save(ctx context.Context, server, text string) error {
 	return store.PutSetting(ctx, s.st.Writer(), store.SettingLogin+store.Setting(server), text)
 }
 
-func (s loginStore) Replace(ctx context.Context, server, was, text string) (bool, error) {
-	return store.ReplaceSetting(ctx, s.st.Writer(), store.SettingLogin+store.Setting(server), was, text)
+func (s loginStore) Replace(ctx context.Context, server, old, text string) (bool, error) {
+	return store.ReplaceSetting(ctx, s.st.Writer(), store.SettingLogin+store.Setting(server), old, text)
 }
 
 type mcpCmd struct {
-	Login  mcpLoginCmd  `cmd:"" help:"Log in to an MCP server that wants it (mcp.<name>.login). What it gives is kept encrypted."`
+	Login  mcpLoginCmd  `cmd:"" help:"Log in to an MCP server that requires it (mcp.<name>.login). The login is stored encrypted."`
 	Logout mcpLogoutCmd `cmd:"" help:"Forget the login to an MCP server."`
 }
 
 type mcpLoginCmd struct {
-	Name string `arg:"" help:"What config.yaml calls the server."`
+	Name string `arg:"" help:"The name of the server in config.yaml."`
 }
 
-// loginTime bounds how long the owner may take to log in.
-const loginTime = 10 * time.Minute
+// loginTimeout bounds how long the owner may take to log in.
+const loginTimeout = 10 * time.Minute
 
-// Run asks for the login and keeps it. A running multis takes it within a minute.
-func (c mcpLoginCmd) Run(ctx context.Context, all *cli) error {
-	server, _, closeDB, err := openLogin(ctx, all.Config, c.Name)
+// Run asks for the login and stores it. A running multis uses it within a minute.
+func (c mcpLoginCmd) Run(ctx context.Context, global *cli) error {
+	server, _, closeDB, err := openLogin(ctx, global.Config, c.Name)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
-	ctx, cancel := context.WithTimeout(ctx, loginTime)
+	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
 	n, err := mcp.Login(ctx, server, askLogin)
 	if errors.Is(err, mcp.ErrNoLogin) {
-		return fmt.Errorf("%s: %w; take mcp.%[1]s.login out of config.yaml", c.Name, err)
+		return fmt.Errorf("%s: %w; remove mcp.%[1]s.login from config.yaml", c.Name, err)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Name, err)
 	}
-	fmt.Printf("Logged in to %s, which has %s. A running multis takes them within a minute; /tools shows them.\n", c.Name, text.Count(n, "tool"))
+	fmt.Printf("Logged in to %s, which has %s. A running multis uses them within a minute; /tools shows them.\n", c.Name, text.Count(n, "tool"))
 	return nil
 }
 
 // askLogin prints an address for the owner to open, and reads the address to which the login redirected.
 func askLogin(ctx context.Context, address string) (string, error) {
-	fmt.Printf("Open this in your browser and log in:\n\n  %s\n\nThe browser ends at an address that begins with http://127.0.0.1 and cannot be opened, which is as it should be.\nPaste that address here: ", address)
+	fmt.Printf("Open this in your browser and log in:\n\n  %s\n\nThe browser ends at an address that begins with http://127.0.0.1 and cannot be opened; that is expected.\nPaste that address here: ", address)
 	line := make(chan string, 1)
 	go func() {
-		text, _ := bufio.NewReader(os.Stdin).ReadString('\n') // what is missing is seen in the address
+		text, _ := bufio.NewReader(os.Stdin).ReadString('\n') // mcp.Login rejects an incomplete address
 		line <- text
 	}()
 	select {
@@ -110,12 +122,12 @@ func askLogin(ctx context.Context, address string) (string, error) {
 }
 
 type mcpLogoutCmd struct {
-	Name string `arg:"" help:"What config.yaml calls the server."`
+	Name string `arg:"" help:"The name of the server in config.yaml."`
 }
 
-// Run forgets the login. The server is not told: it lists its logins itself.
-func (c mcpLogoutCmd) Run(ctx context.Context, all *cli) error {
-	_, st, closeDB, err := openLogin(ctx, all.Config, c.Name)
+// Run forgets the login. It does not end the session at the server, where the owner has to do it.
+func (c mcpLogoutCmd) Run(ctx context.Context, global *cli) error {
+	_, st, closeDB, err := openLogin(ctx, global.Config, c.Name)
 	if err != nil {
 		return err
 	}
@@ -133,13 +145,13 @@ func openLogin(ctx context.Context, file, name string) (mcp.Server, *store.Store
 	if err != nil {
 		return mcp.Server{}, nil, nil, err
 	}
-	switch m, is := cfg.MCP[name]; {
-	case !is:
+	switch m, exists := cfg.MCP[name]; {
+	case !exists:
 		return mcp.Server{}, nil, nil, fmt.Errorf("there is no mcp.%s in config.yaml", name)
 	case !m.Login:
 		return mcp.Server{}, nil, nil, fmt.Errorf("mcp.%s has no `login: true` in config.yaml", name)
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database, beside)
+	st, closeDB, err := openStore(ctx, cfg.Database, shared)
 	if err != nil {
 		return mcp.Server{}, nil, nil, err
 	}

@@ -38,7 +38,7 @@ func loginServer(t *testing.T) *httptest.Server {
 	}))
 	mux.HandleFunc("/register", answer(map[string]any{"client_id": "made-known", "token_endpoint_auth_method": "none"}))
 	mux.HandleFunc("/token", answer(map[string]any{"access_token": "secret-token", "token_type": "Bearer", "expires_in": 3600}))
-	closed := mcp.Serve(t.Context(), tools.NewRegistry(tools.Tiers{}, tools.SearchDocs{}), "secret-token", "1")
+	closed := mcp.Serve(t.Context(), tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{}), "secret-token", "1")
 	mux.Handle("/mcp", closed)
 	mux.HandleFunc("/open", func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Authorization", "Bearer secret-token")
@@ -58,7 +58,7 @@ func TestALoginFromTheCommandLineAndItsEnd(t *testing.T) {
 	for name, want := range map[string]string{
 		"nobody": "multis: there is no mcp.nobody in config.yaml\n",
 		"plain":  "multis: mcp.plain has no `login: true` in config.yaml\n",
-		"open":   "multis: open: it opens without a login; take mcp.open.login out of config.yaml\n",
+		"open":   "multis: open: it opens without a login; remove mcp.open.login from config.yaml\n",
 	} {
 		_, said, err := program(t, dir, "", "mcp", "login", name)
 		require.Error(t, err)

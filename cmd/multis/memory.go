@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-// captureSkill is the name of the skill that says what notes are taken of.
+// captureSkill is the name of the skill that says which notes to take.
 const captureSkill = "capture"
 
 // openSkills opens the shared and the built-in skills.
@@ -20,23 +20,23 @@ func openSkills(cfg *config.Config) *skills.Set {
 	return skills.Open(cfg.Skills.Folder, map[string]string{captureSkill: memory.DefaultSkill()})
 }
 
-// openMemory opens the memory for a command that reads or imports. No model takes notes there.
+// openMemory opens the memory for a command that reads or imports. It has no model, so no notes are taken.
 func openMemory(cfg *config.Config, st *store.Store) (*memory.Memory, error) {
-	rules, err := memoryRules(cfg, openSkills(cfg))
+	settings, err := memorySettings(cfg, openSkills(cfg))
 	if err != nil {
 		return nil, err
 	}
 	defaults := chatDefaults(cfg)
-	return memory.New(memory.Options{Store: st, Defaults: defaults, Zone: cfg.TimeZone, Rules: rules}), nil
+	return memory.New(memory.Options{Store: st, Defaults: defaults, Zone: cfg.TimeZone, Settings: settings}), nil
 }
 
-// memoryRules returns the memory settings of the configuration.
-func memoryRules(cfg *config.Config, set *skills.Set) (memory.Rules, error) {
+// memorySettings returns the memory settings of the configuration.
+func memorySettings(cfg *config.Config, set *skills.Set) (memory.Settings, error) {
 	if info, err := os.Stat(cfg.Memory.CaptureSkill); err == nil && !info.Mode().IsRegular() {
-		return memory.Rules{}, fmt.Errorf("memory.capture_skill: %s is no plain file", cfg.Memory.CaptureSkill)
+		return memory.Settings{}, fmt.Errorf("memory.capture_skill: %s is not a plain file", cfg.Memory.CaptureSkill)
 	}
 	if _, err := os.ReadFile(cfg.Memory.CaptureSkill); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return memory.Rules{}, fmt.Errorf("memory.capture_skill: %w", err)
+		return memory.Settings{}, fmt.Errorf("memory.capture_skill: %w", err)
 	}
 	skill := func() string {
 		if text, err := os.ReadFile(cfg.Memory.CaptureSkill); err == nil {
@@ -45,8 +45,8 @@ func memoryRules(cfg *config.Config, set *skills.Set) (memory.Rules, error) {
 		return set.Get("", captureSkill).Text
 	}
 	m := cfg.Memory
-	return memory.Rules{
+	return memory.Settings{
 		Threshold: m.CaptureThreshold, Quiet: m.CaptureQuiet, Minimum: m.CaptureMinimum, Sections: m.MaxSections, Skill: skill,
-		Days: m.RetentionDays, OwnerDays: m.OwnerRetentionDays, LogDays: m.LogRetentionDays,
+		Days: m.RetentionDays, OwnerDays: m.OwnerRetentionDays, LogDays: m.LogRetentionDays, SkipInjections: cfg.Injection.Enabled,
 	}, nil
 }

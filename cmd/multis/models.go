@@ -73,11 +73,11 @@ func checkModel(cfg *config.Config) error {
 	if _, err := models.Open(cfg.LLM.ResolveModels(cfg.LLM.Model), ""); err != nil {
 		return err
 	}
-	_, err = personas(cfg, models)
+	_, err = newPersonaList(cfg, models)
 	return err
 }
 
-// newBudget returns the budget of all calls. The caller sets the price.
+// newBudget returns the budget that all calls are paid from, without a price, which the caller sets.
 func newBudget(cfg *config.Config, st *store.Store) llm.Budget {
 	return llm.Budget{
 		Ledger: budget.New(st, int64(cfg.Budget.PerDay)), DayCap: int64(cfg.Budget.PerDay), ChatCap: int64(cfg.Budget.PerChatDay),

@@ -14,7 +14,7 @@ func TestSettingsOfANetworkHoldUnderEachOfItsNames(t *testing.T) {
 	cfg := &config.Config{Chats: config.Chats{Profile: policy.ProfileBusiness, Networks: map[string]config.Network{"discord": {Mode: policy.ModeOff}, "Slack": {Disclosure: true}}}}
 	mode, _ := chatDefaults(cfg).Mode(nil, policy.KindDM, "discordgo")
 	require.Equal(t, policy.ModeOff, mode)
-	told := discloses(cfg)
+	told := disclosureByNetwork(cfg)
 	require.False(t, told("discordgo"))
 	require.True(t, told("slackgo"))
 	require.True(t, told("whatsapp"))

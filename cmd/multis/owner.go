@@ -7,9 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"multis/config"
@@ -23,17 +21,7 @@ func load(file string) (*config.Config, error) {
 		return nil, err
 	}
 	hideSecrets(cfg)
-	return cfg, stepDown(cfg.Database.DataDir)
-}
-
-// isOpenToAll reports whether every user of the machine can read a configuration that holds a secret.
-func isOpenToAll(file string, cfg *config.Config) bool {
-	info, err := os.Stat(file)
-	if err != nil || info.Mode().Perm()&0o004 == 0 {
-		return false
-	}
-	text, err := os.ReadFile(file)
-	return err == nil && slices.ContainsFunc(cfg.Secrets(), func(s string) bool { return strings.Contains(string(text), s) })
+	return cfg, dropPrivileges(cfg.Database.DataDir)
 }
 
 // hideSecrets registers the secrets of the configuration and of MCP servers' environments, so that they are removed from everything that is
@@ -42,8 +30,8 @@ func hideSecrets(cfg *config.Config) {
 	secrets := cfg.Secrets()
 	for _, m := range cfg.MCP {
 		for _, name := range m.PassEnv {
-			const long = 16
-			if value := os.Getenv(name); len(value) >= long && !filepath.IsAbs(value) {
+			const minSecretBytes = 16
+			if value := os.Getenv(name); len(value) >= minSecretBytes && !filepath.IsAbs(value) {
 				secrets = append(secrets, value)
 			}
 		}
@@ -51,9 +39,9 @@ func hideSecrets(cfg *config.Config) {
 	policy.HideSecrets(secrets)
 }
 
-// stepDown changes root to the user who owns a folder, or the nearest folder above it that exists. That user could not use files that root
+// dropPrivileges changes root to the user who owns a folder, or the nearest folder above it that exists. That user could not use files that root
 // wrote. It does nothing for other users, and for root's own folders.
-func stepDown(folder string) error {
+func dropPrivileges(folder string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
@@ -69,16 +57,16 @@ func stepDown(folder string) error {
 	if u, err := user.LookupId(name); err == nil {
 		name = u.Username
 		if err := os.Setenv("HOME", u.HomeDir); err != nil {
-			return fmt.Errorf("go on as %s: %w", name, err)
+			return fmt.Errorf("switch to the user %s: %w", name, err)
 		}
 		if gid, groups, err = groupsOf(u); err != nil {
 			return err
 		}
 	}
 	if err := errors.Join(syscall.Setgroups(groups), syscall.Setgid(gid), syscall.Setuid(uid)); err != nil {
-		return fmt.Errorf("go on as %s, who owns %s: %w; run it as that user: runuser -u %s -- multis COMMAND", name, folder, err, name)
+		return fmt.Errorf("switch to the user %s, who owns %s: %w; run the command as that user: runuser -u %s -- multis COMMAND", name, folder, err, name)
 	}
-	fmt.Fprintf(os.Stderr, "Working as %s, who owns %s.\n", name, folder)
+	fmt.Fprintf(os.Stderr, "Running as %s, who owns %s.\n", name, folder)
 	return nil
 }
 
@@ -90,11 +78,11 @@ func ownerOf(folder string) (uid, gid int, err error) {
 		info, err = os.Stat(folder)
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("look whose folder it is: %w", err)
+		return 0, 0, fmt.Errorf("find the owner of the data folder: %w", err)
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return 0, 0, fmt.Errorf("look whose folder %s is: nothing is known of it", folder)
+		return 0, 0, fmt.Errorf("find the owner of %s: the system does not say", folder)
 	}
 	return int(owner.Uid), int(owner.Gid), nil
 }
@@ -103,12 +91,12 @@ func ownerOf(folder string) (uid, gid int, err error) {
 func groupsOf(u *user.User) (own int, all []int, err error) {
 	ids, err := u.GroupIds()
 	if err != nil {
-		return 0, nil, fmt.Errorf("look for the groups of %s: %w", u.Username, err)
+		return 0, nil, fmt.Errorf("find the groups of %s: %w", u.Username, err)
 	}
 	for _, id := range append(ids, u.Gid) {
 		n, err := strconv.Atoi(id)
 		if err != nil {
-			return 0, nil, fmt.Errorf("look for the groups of %s: %w", u.Username, err)
+			return 0, nil, fmt.Errorf("find the groups of %s: %w", u.Username, err)
 		}
 		all, own = append(all, n), n
 	}

@@ -151,3 +151,29 @@ func TestCommandsOfRootWorkBesideTheServiceAndTakeNothingFromIt(t *testing.T) {
 	s.start() // on the data as the commands left it
 	s.owned()
 }
+
+// On a new machine the folder belongs to the user of the service and is empty, and root restores into it.
+func TestWhatRootRestoresBelongsToTheOwnerOfTheFolder(t *testing.T) {
+	t.Parallel()
+	old := configured(t, big(t).Pool().Config().ConnString(), "")
+	_, _, err := program(t, old, "", "backup", "create")
+	require.NoError(t, err)
+	backups := filepath.Join(old, "data", "backups")
+	s := openService(t)
+	require.NoError(t, os.Remove(filepath.Join(s.dir, "config.yaml")))
+	cmd := exec.CommandContext(t.Context(), s.self, "backup", "restore", filepath.Join(backups, filesIn(t, backups)[0]))
+	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), asProgram+"=1")
+	out, _ := cmd.CombinedOutput() // the database of the tests is closed to that user
+	require.Contains(t, string(out), "Restored config.yaml.")
+	for _, name := range []string{"config.yaml", "data"} {
+		info, err := os.Stat(filepath.Join(s.dir, name))
+		require.NoError(t, err)
+		owner, ok := info.Sys().(*syscall.Stat_t)
+		require.True(t, ok)
+		want := uint32(os.Geteuid())
+		if want == 0 {
+			want = nobody
+		}
+		require.Equal(t, want, owner.Uid, name)
+	}
+}

@@ -18,17 +18,17 @@ import (
 // searchCmd searches as the owner: public and private documents, and the chats that are named.
 type searchCmd struct {
 	Words   []string `arg:"" help:"What to look for."`
-	Explain bool     `help:"Show how each score came about."`
+	Explain bool     `help:"Show how each score is computed."`
 	Limit   int      `default:"5" help:"How many passages to show, 50 at most."`
-	Chat    []string `placeholder:"NAME" help:"Also search what is remembered of this chat, called by its name or number. May be given several times."`
+	Chat    []string `placeholder:"NAME" help:"Also search the notes of this chat, by its name or number. May be repeated."`
 }
 
-// shownLength is the maximum length of a shown quote in characters.
-const shownLength = 240
+// maxQuoteChars is the maximum length of a shown quote in characters.
+const maxQuoteChars = 240
 
 // Run searches and prints the passages.
-func (c searchCmd) Run(ctx context.Context, g *cli) error {
-	cfg, st, closeDB, err := open(ctx, g.Config)
+func (c searchCmd) Run(ctx context.Context, global *cli) error {
+	cfg, st, closeDB, err := open(ctx, global.Config)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (c searchCmd) Run(ctx context.Context, g *cli) error {
 			return err
 		}
 	}
-	return printFound(os.Stdout, found, quotes)
+	return printResult(os.Stdout, found, quotes)
 }
 
 // scope returns the owner's scope with the named chats.
@@ -60,7 +60,7 @@ func (c searchCmd) scope(ctx context.Context, st *store.Store) (policy.Scope, er
 	if len(c.Chat) == 0 {
 		return policy.OwnerScope(), nil
 	}
-	named, err := chatsCalled(ctx, st, c.Chat)
+	named, err := chatsNamed(ctx, st, c.Chat)
 	if err != nil {
 		return policy.Scope{}, err
 	}
@@ -71,18 +71,18 @@ func (c searchCmd) scope(ctx context.Context, st *store.Store) (policy.Scope, er
 	return policy.OwnerScope(ids...), nil
 }
 
-// printFound prints the quote of each passage, and with --explain how its score was computed.
-func printFound(w io.Writer, found search.Result, quotes []search.Quote) error {
+// printResult prints the quote of each passage, and with --explain how its score was computed.
+func printResult(w io.Writer, found search.Result, quotes []search.Quote) error {
 	var b strings.Builder
 	explained := len(found.Hits) > 0 && found.Hits[0].Why != nil
 	if explained {
 		for _, t := range found.Terms {
-			fmt.Fprintf(&b, "%-16s in %s, weight %.2f%s\n", t.Lexeme, text.Count(int(t.Chunks), "passage"), t.IDF, map[bool]string{true: ", a guess"}[t.Correction])
+			fmt.Fprintf(&b, "%-16s in %s, weight %.2f%s\n", t.Lexeme, text.Count(int(t.Chunks), "passage"), t.IDF, map[bool]string{true: ", a correction"}[t.Correction])
 		}
 		b.WriteString("\n")
 	}
 	if len(found.Hits) > 0 && len(found.Terms) == 0 {
-		b.WriteString("There is no word to look for; these are the newest passages.\n\n")
+		b.WriteString("The query has only stop words; these are the newest passages.\n\n")
 	}
 	for i, q := range quotes {
 		h := q.Hit
@@ -100,17 +100,17 @@ func printFound(w io.Writer, found search.Result, quotes []search.Quote) error {
 
 func explainHit(b *strings.Builder, e search.Explanation) {
 	for _, t := range e.Terms {
-		fmt.Fprintf(b, "   %+6.2f  %s: stands here %s, %.2f with its neighbours\n", t.Score, t.Lexeme, text.Count(t.Occurrences, "time"), t.Frequency)
+		fmt.Fprintf(b, "   %+6.2f  %s: %s, %.2f with its neighbours\n", t.Score, t.Lexeme, text.Count(t.Occurrences, "time"), t.Frequency)
 	}
 	if e.Author != 1 {
-		fmt.Fprintf(b, "   x%5.2f  said by somebody who is named in the question\n", e.Author)
+		fmt.Fprintf(b, "   x%5.2f  written by somebody whom the query names\n", e.Author)
 	}
 	for _, s := range []struct {
 		score float64
-		what  string
-	}{{e.Conversation, "the rest of the conversation"}, {e.Cues, "words together, or a date that was asked for"}, {e.Activation, "used lately"}} {
+		label string
+	}{{e.Conversation, "the rest of the conversation"}, {e.Cues, "adjacent words, or a date for a question that asks when"}, {e.Activation, "used recently"}} {
 		if s.score > 0.005 {
-			fmt.Fprintf(b, "   %+6.2f  %s\n", s.score, s.what)
+			fmt.Fprintf(b, "   %+6.2f  %s\n", s.score, s.label)
 		}
 	}
 }
@@ -126,8 +126,8 @@ func similarity(h search.Hit) string {
 // shortened is the beginning of a text, on one line.
 func shortened(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) <= shownLength {
+	if utf8.RuneCountInString(text) <= maxQuoteChars {
 		return text
 	}
-	return string([]rune(text)[:shownLength]) + "…"
+	return string([]rune(text)[:maxQuoteChars]) + "…"
 }

@@ -19,10 +19,10 @@ func TestWhatWasFoundIsPrintedWithHowItsScoreCameAbout(t *testing.T) {
 		}},
 	}
 	var b strings.Builder
-	require.NoError(t, printFound(&b, found, []search.Quote{{Hit: found.Hits[0], Text: found.Hits[0].Text[len("Menu\n"):]}}))
+	require.NoError(t, printResult(&b, found, []search.Quote{{Hit: found.Hits[0], Text: found.Hits[0].Text[len("Menu\n"):]}}))
 	for _, want := range []string{
-		"bread            in 3 passages, weight 1.50\n", "weight 2.00, a guess\n", "1. [menu.pdf › Breads, pages 2-3]  3.25  (public, english)\n   Rye bread xxx", "x…\n",
-		" +1.25  bread: stands here 2 times, 2.50 with its neighbours\n", "x 1.60  said by", " +1.25  words together",
+		"bread            in 3 passages, weight 1.50\n", "weight 2.00, a correction\n", "1. [menu.pdf › Breads, pages 2-3]  3.25  (public, english)\n   Rye bread xxx", "x…\n",
+		" +1.25  bread: 2 times, 2.50 with its neighbours\n", "x 1.60  written by", " +1.25  adjacent words",
 	} {
 		require.Contains(t, b.String(), want)
 	}
@@ -32,10 +32,10 @@ func TestWhatWasFoundIsPrintedWithHowItsScoreCameAbout(t *testing.T) {
 
 	b.Reset()
 	newest := search.Hit{Title: "menu.md", LineFrom: 3, LineTo: 9, Role: "public"}
-	require.NoError(t, printFound(&b, search.Result{Hits: []search.Hit{newest}}, []search.Quote{{Hit: newest, LineFrom: 4}}))
-	require.Contains(t, b.String(), "no word to look for; these are the newest passages.\n\n1. [menu.md, line 4]", "of stop words")
+	require.NoError(t, printResult(&b, search.Result{Hits: []search.Hit{newest}}, []search.Quote{{Hit: newest, LineFrom: 4}}))
+	require.Contains(t, b.String(), "only stop words; these are the newest passages.\n\n1. [menu.md, line 4]", "of stop words")
 
 	b.Reset()
-	require.NoError(t, printFound(&b, search.Result{}, nil))
+	require.NoError(t, printResult(&b, search.Result{}, nil))
 	require.Equal(t, "Nothing found.\n", b.String())
 }

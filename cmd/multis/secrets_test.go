@@ -1,12 +1,15 @@
 package main
 
 import (
+	"archive/zip"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,7 +44,7 @@ func (l leak) Run(context.Context, tools.Call) (tools.Result, error) {
 // canaries are the secrets of the configuration of TestSecretsOfTheConfigurationAreWrittenNowhere, by where they stand.
 func canaries() map[string]string {
 	all := map[string]string{}
-	for _, name := range []string{"model", "token", "path", "query", "dead", "deadquery", "hook", "signing"} {
+	for _, name := range []string{"model", "token", "path", "query", "dead", "deadquery", "hook", "signing", "variable", "header"} {
 		all[name] = "canary" + name + "4f1c9d27b6e05a38"
 	}
 	return all
@@ -66,7 +69,7 @@ func TestSecretsOfTheConfigurationAreWrittenNowhere(t *testing.T) {
 			return llmtest.Reply{Text: string(answer)}
 		}
 	})
-	desk := httptest.NewServer(mcp.Serve(t.Context(), tools.NewRegistry(tools.Tiers{}, leak{everything}), secret["token"], "1"))
+	desk := httptest.NewServer(mcp.Serve(t.Context(), tools.NewRegistry(tools.TierPolicy{}, leak{everything}), secret["token"], "1"))
 	t.Cleanup(desk.Close)
 
 	h := &herd{t: t, door: openDoor(t), dir: t.TempDir(), dsn: storetest.DSN(t)}
@@ -76,16 +79,21 @@ func TestSecretsOfTheConfigurationAreWrittenNowhere(t *testing.T) {
 	t.Cleanup(h.st.Close)
 	log := filepath.Join(h.dir, "multis.log")
 	t.Setenv("MULTIS_LOGGING_FILE", log)
+	t.Setenv("CANARY_TOKEN", secret["token"])
+	t.Setenv("CREDENTIALS_DIRECTORY", h.dir)
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "model-key"), []byte(secret["model"]+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "signing-key"), []byte(secret["signing"]), 0o600))
 	t.Setenv("MULTIS_LOGGING_LEVEL", "debug")
 	h.config = fmt.Sprintf(`
-llm: {model: openai/test, base_url: %q, api_key: %s, local: true}
+llm: {model: openai/test, base_url: %q, api_key: "file:%s/model-key", local: true}
 mcp:
-  desk: {url: %q, token: %s, read: ["*"]}
+  desk: {url: %q, token: "env:CANARY_TOKEN", read: ["*"], headers: {X-Canary: %q}}
+  gone: {command: [/nowhere/at/all], env: {CANARY: %q}}
   dead: {url: %q}
 hooks:
-  shop: {url: %q, secret: %s, private: true, events: ["message:business"]}
+  shop: {url: %q, secret: "systemd:signing-key", private: true, events: ["message:business"]}
 chats: {burst_quiet: 1ms}
-`, model.URL, secret["model"], desk.URL+"/"+secret["path"]+"/mcp?api="+secret["query"], secret["token"], "http://127.0.0.1:1/"+secret["dead"]+"?api="+secret["deadquery"], "http://127.0.0.1:1/"+secret["hook"], secret["signing"])
+`, model.URL, h.dir, desk.URL+"/"+secret["path"]+"/mcp?api="+secret["query"], secret["header"], secret["variable"], "http://127.0.0.1:1/"+secret["dead"]+"?api="+secret["deadquery"], "http://127.0.0.1:1/"+secret["hook"])
 	chat := h.chats(1)[0]
 	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, chat, policy.ModeBusiness) }))
 	h.procs = append(h.procs, nil)
@@ -118,18 +126,58 @@ chats: {burst_quiet: 1ms}
 		return storetest.Count(t, h.st, "select count(*) from messages where event_id = '$slow1' and answered_at is not null") == 1
 	})
 	require.GreaterOrEqual(t, len(model.Requests()), 3)
+	var prompts strings.Builder
+	for _, r := range model.Requests() {
+		r.Key = "" // it is sent there
+		fmt.Fprintf(&prompts, "%+v\n", r)
+	}
+	require.Contains(t, prompts.String(), "[secret]", "it was there to be hidden")
+	file := h.procs[0].Args[2]
+	shown := printed(t, file, "config", "get") + printed(t, file, "config", "diff") + printed(t, file, "audit", "export") + exported(t, file, filepath.Join(h.dir, "export.zip"))
+	require.Contains(t, shown, "model-key  # config.yaml", "where a secret is may be shown")
 	require.Equal(t, 1, storetest.Count(t, h.st, "select count(*) from task_steps where name = 'desk__search_docs' and text like '%[secret]%'"), "it was there to be hidden")
 	for name, value := range secret {
 		require.Empty(t, storetest.Anywhere(t, h.st, value), name)
 		require.NotContains(t, logged(), value, name)
+		require.NotContains(t, prompts.String(), value, name)
+		require.NotContains(t, shown, value, name)
 	}
+}
+
+// printed returns what a command prints.
+func printed(t *testing.T, file string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], append([]string{"--config", file}, args...)...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	return string(out)
+}
+
+// exported returns the contents of all files of an export.
+func exported(t *testing.T, file, name string) string {
+	t.Helper()
+	printed(t, file, "export", name)
+	archive, err := zip.OpenReader(name)
+	require.NoError(t, err)
+	defer archive.Close()
+	require.NotEmpty(t, archive.File)
+	var all strings.Builder
+	for _, f := range archive.File {
+		r, err := f.Open()
+		require.NoError(t, err)
+		_, err = io.Copy(&all, r)
+		require.NoError(t, err)
+		require.NoError(t, r.Close())
+	}
+	return all.String()
 }
 
 // TestALogLineStaysJSON also without its secrets.
 func TestALogLineStaysJSONWithoutItsSecrets(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	log := zerolog.New(redacted{&out})
+	log := zerolog.New(redactingWriter{&out})
 	log.Info().Str("api_key", "abcdef0123456789").Int("client_secret", 123456789).Msg("Opened postgres://multis:hunter2@db/multis")
 	log.Info().Str("key", "-----BEGIN PRIVATE KEY-----\nabcdef0123456789").Msg("Opened")
 	for line := range strings.Lines(out.String()) {

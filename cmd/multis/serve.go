@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,15 +17,25 @@ import (
 
 	"multis/appservice"
 	"multis/config"
+	"multis/doctor"
+	"multis/setup"
 	"multis/store"
 )
 
 // runCmd runs multis beside a homeserver.
-type runCmd struct{}
+type runCmd struct {
+	Safe bool `help:"Start in safe mode: no model, no tools, nothing to contacts. The admin room works, and what comes in is stored."`
+	Dev  bool `help:"For trials on your own machine: log in detail, and take the time zone of the machine if none is configured."`
+}
 
-// Run serves until it is told to stop.
-func (runCmd) Run(ctx context.Context, c *cli) error {
-	cfg, err := load(c.Config)
+// Run serves until ctx ends.
+func (r runCmd) Run(ctx context.Context, global *cli) error {
+	if r.Dev {
+		if err := setDevelopment(global.Config); err != nil {
+			return err
+		}
+	}
+	cfg, err := load(global.Config)
 	if err != nil {
 		return err
 	}
@@ -33,46 +44,111 @@ func (runCmd) Run(ctx context.Context, c *cli) error {
 		return err
 	}
 	defer closeLog()
-	if isOpenToAll(c.Config, cfg) {
-		zerolog.Ctx(ctx).Warn().Str("run", "chmod 600 "+c.Config).Msg("Every user of this machine can read the configuration and the secrets in it")
+	for _, open := range doctor.OpenToAll(global.Config, cfg) {
+		zerolog.Ctx(ctx).Warn().Str("run", "chmod 600 "+open).Msg("Every user of this machine can read this file and the secrets in it")
 	}
-	return serve(ctx, cfg)
+	starts, crashes := noteStart(ctx, cfg.Database.DataDir, time.Now())
+	defer starts.Stop()
+	defer context.AfterFunc(ctx, starts.Stop)() // it was told to stop: if it is killed meanwhile, that is no crash
+	return serve(ctx, global.Config, cfg, whySafe(r.Safe, crashes, cfg.SafeMode))
 }
 
-// serve runs multis beside a homeserver until ctx ends.
-func serve(ctx context.Context, cfg *config.Config) error {
-	log := zerolog.Ctx(ctx)
-	st, closeDB, err := openStore(ctx, cfg.Database, alone)
+// setDevelopment sets in the environment what a trial needs, unless it is set there or, for the time zone, in the file.
+func setDevelopment(file string) error {
+	values := map[string]string{"MULTIS_LOGGING_LEVEL": "debug"}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	if _, set := config.Lookup(data, "time_zone"); !set {
+		values["MULTIS_TIME_ZONE"] = cmp.Or(setup.Machine{}.TimeZone(), "UTC")
+	}
+	for name, value := range values {
+		if os.Getenv(name) != "" {
+			continue
+		}
+		if err := os.Setenv(name, value); err != nil {
+			return fmt.Errorf("set %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// serve runs multis beside a homeserver until ctx ends, in safe mode if why is not empty. When the configuration or safe mode has changed,
+// everything but the database is set up anew.
+func serve(ctx context.Context, file string, cfg *config.Config, why string) error {
+	st, closeDB, err := openStore(ctx, cfg.Database, exclusive)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
+	if err := setSafeMode(ctx, st, why); err != nil {
+		return err
+	}
+	source := configSource{file, st}
+	if with, err := source.load(ctx); err != nil {
+		return err
+	} else if len(config.Changes(cfg, with)) > 0 {
+		cfg = with
+	}
+	for {
+		next, err := serveUntilChange(ctx, source, cfg, st)
+		if next == nil || ctx.Err() != nil {
+			return err
+		}
+		zerolog.Ctx(ctx).Info().Msg("Starting again with the changed configuration")
+		cfg = next
+	}
+}
+
+// serveUntilChange runs multis until ctx ends, or until the configuration changes: then it returns the new one.
+func serveUntilChange(ctx context.Context, source configSource, cfg *config.Config, st *store.Store) (next *config.Config, err error) {
+	log := zerolog.Ctx(ctx)
 	if err := os.MkdirAll(cfg.Documents.Folder, 0o750); err != nil {
-		return fmt.Errorf("documents.folder: %w", err)
+		return nil, fmt.Errorf("documents.folder: %w", err)
+	}
+	_, safe, err := store.SafeModeOf(ctx, st.DB())
+	if err != nil {
+		return nil, err
+	}
+	wired := cfg
+	if safe {
+		wired = cfg.Safe()
 	}
 	hs, err := newHomeserver(cfg, st)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	doctors, err := newExaminer(source.file, cfg, st)
+	if err != nil {
+		return nil, err
 	}
 	vault := appservice.NewVault(st, hs)
-	inbox := appservice.NewInbox(st, inboxRules(cfg))
+	pins, err := newPINKeeper(cfg)
+	if err != nil {
+		return nil, err
+	}
+	settings := inboxSettings(cfg)
+	settings.PIN = pins
+	inbox := appservice.NewInbox(st, settings)
 	describer := appservice.NewDescriber(inbox, hs)
-	as, err := newAssistant(ctx, cfg, st, frontend{
-		inbox: inbox, sender: hs, files: hs, rooms: hs, describer: describer,
+	as, err := newAssistant(ctx, wired, st, frontend{
+		safe:   safe,
+		backup: periodicBackup(cfg, source.file, st),
+		pin:    pins,
+		inbox:  inbox, sender: hs, files: hs, rooms: hs, describer: describer,
 		decrypter: appservice.NewDecrypter(inbox, vault),
 		historian: appservice.NewHistorian(inbox, hs),
-		keeper:    appservice.NewKeeper(inbox, hs, keepLimits(cfg.Media)),
+		keeper:    appservice.NewAttachmentStore(inbox, hs, keepLimits(cfg.Media)),
+		examiner:  doctors, accounts: accounts{cfg, st}, config: chatConfig{source.file}, configFile: source.file,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	server := appservice.NewServer(inbox, cfg.Appservice.HSToken.Value())
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(cfg.Appservice.Hostname, strconv.Itoa(cfg.Appservice.Port)))
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("listen for the homeserver: %w; set appservice.port to a free one, here and in the registration (multis -g)", err)
-	}
+	listener, err := listenFor(ctx, cfg.Appservice)
 	if err != nil {
-		return fmt.Errorf("listen for the homeserver: %w; check appservice.hostname", err)
+		return nil, err
 	}
 	log.Info().Stringer("address", listener.Addr()).Str("version", version).Msg("Listening for the homeserver")
 
@@ -81,8 +157,15 @@ func serve(ctx context.Context, cfg *config.Config) error {
 	group.Go(func() error { return as.runner.Run(ctx) })
 	group.Go(func() error { return appservice.NewStallWatch(inbox, hs).Run(ctx) })
 	group.Go(func() error { return serveWebhooks(ctx, cfg.Watches, as.webhooks) })
-	group.Go(func() error { return serveMCP(ctx, cfg.MCPServer, as.tools) })
+	group.Go(func() error { return serveMCP(ctx, wired.MCPServer, as.tools) })
 	group.Go(func() error { return as.mcp.Run(ctx) })
+	group.Go(func() error { return as.endProcesses(ctx) })
+	group.Go(func() (err error) {
+		if next, err = source.awaitChange(ctx, cfg, safe); err == nil {
+			err = errChanged
+		}
+		return err
+	})
 	group.Go(func() error {
 		if err := start(ctx, hs, as, describer); err != nil {
 			return err
@@ -92,31 +175,62 @@ func serve(ctx context.Context, cfg *config.Config) error {
 			log.Info().Msg("Ready")
 		})
 	})
-	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
-		return err
+	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, errChanged) {
+		return nil, err
 	}
 	log.Info().Msg("Stopped")
-	return nil
+	return next, nil
+}
+
+// errChanged ends a run because the configuration has changed.
+var errChanged = errors.New("the configuration has changed")
+
+// listenFor listens for the homeserver.
+func listenFor(ctx context.Context, a config.Appservice) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(a.Hostname, strconv.Itoa(a.Port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("listen for the homeserver: %w; set appservice.port to a free one, here and in the registration (multis -g)", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen for the homeserver: %w; check appservice.hostname", err)
+	}
+	return listener, nil
 }
 
 func newHomeserver(cfg *config.Config, st *store.Store) (*appservice.Homeserver, error) {
-	return appservice.NewHomeserver(st, appservice.Access{
-		URL: cfg.Homeserver.Address, AppserviceID: cfg.Appservice.ID, Token: cfg.Appservice.ASToken.Value(), Owner: cfg.Owner, Bot: botID(cfg),
-		BotName: cfg.Appservice.Bot.DisplayName, Operators: cfg.Operators,
-	})
+	return appservice.NewHomeserver(st, doctor.AccessOf(cfg))
 }
 
-// start waits for the homeserver and sets up what multis needs there.
+// start waits for the homeserver, and creates the admin room and the other things that multis needs there.
 func start(ctx context.Context, hs *appservice.Homeserver, as *assistant, d *appservice.Describer) error {
 	steps := []func(context.Context) error{
 		hs.Start,
 		hs.MakeAdminRoom,
-		d.Survey,
+		d.DescribeNewRooms,
+		as.awaitSurvey,
 		as.admin.Notices.Welcome,
 		hs.Ping,
 	}
 	for _, step := range steps {
 		if err := retry(ctx, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// surveyTimeout bounds how long the greeting waits for the owner's rooms to be described.
+const surveyTimeout = 30 * time.Second
+
+// awaitSurvey waits until the rooms of the first survey are described, so that the greeting counts the chats. Later starts do not wait.
+func (as *assistant) awaitSurvey(ctx context.Context) error {
+	var greeted bool
+	if _, err := store.GetSetting(ctx, as.store.DB(), store.SettingWelcomed, &greeted); err != nil || greeted {
+		return err
+	}
+	for end := time.Now().Add(surveyTimeout); time.Now().Before(end); {
+		busy, err := store.IsDescribing(ctx, as.store.DB())
+		if err != nil || !busy || !pause(ctx, 200*time.Millisecond) {
 			return err
 		}
 	}
@@ -141,7 +255,7 @@ func retry(ctx context.Context, step func(context.Context) error) error {
 	}
 }
 
-// listen serves HTTP until ctx ends, and then waits for the requests under way.
+// listen serves HTTP until ctx ends, and then waits for unfinished requests.
 func listen(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 2 * time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,

@@ -67,6 +67,12 @@ type run struct {
 
 func startServe(t *testing.T, seed uint64) *run {
 	t.Helper()
+	return startServeOn(t, seed, storetest.DSN(t))
+}
+
+// startServeOn is startServe on a database.
+func startServeOn(t *testing.T, seed uint64, dsn string) *run {
+	t.Helper()
 	r := &run{t: t, hs: openHomeserver(t), rand: rand.New(rand.NewPCG(seed, 0)), stored: map[id.EventID]bool{}, texts: map[id.EventID]string{}}
 	failures := rand.New(rand.NewPCG(seed, 1))
 	r.hs.allowed = r.mayBeSent
@@ -80,7 +86,6 @@ func startServe(t *testing.T, seed uint64) *run {
 			return noFailure
 		}
 	}
-	dsn := storetest.DSN(t)
 	var err error
 	r.db, err = store.Open(t.Context(), dsn)
 	require.NoError(t, err)
@@ -91,13 +96,15 @@ func startServe(t *testing.T, seed uint64) *run {
 	free.Close()
 	r.port, err = strconv.Atoi(address.Port())
 	require.NoError(t, err)
-	cfg, err := config.Parse(filepath.Join(t.TempDir(), "config.yaml"), fmt.Appendf(nil, serveConfig, r.hs.URL, r.port, dsn), os.LookupEnv)
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, serveConfig, r.hs.URL, r.port, dsn), 0o600))
+	cfg, err := config.Load(file)
 	require.NoError(t, err)
 
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel)
 	ctx, stop := context.WithCancel(log.WithContext(context.Background()))
 	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, cfg) }()
+	go func() { ended <- serve(ctx, file, cfg, "") }()
 	t.Cleanup(func() {
 		stop()
 		require.NoError(t, <-ended)
@@ -138,15 +145,20 @@ func (r *run) push(events []*event.Event) bool {
 const idleSQL = `select not exists (select from river.river_job where kind not in ('digest', 'tick') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))
 	and not exists (select from outbox where state = 'queued') and not exists (select from pending_events)`
 
-// idle waits until multis has taken in the whole stream and has nothing left to do.
+// hurrySQL makes the next attempt of each failed send due, so that no test waits for the time between attempts.
+const hurrySQL = `update river.river_job set state = 'available', scheduled_at = now() where kind = 'send' and attempt > 0 and state in ('available', 'retryable') and scheduled_at > now()`
+
+// idle waits until multis has processed the whole stream and has nothing left to do.
 func (r *run) idle() {
 	r.t.Helper()
 	r.until("multis to be idle", func() bool {
+		_, err := r.db.Pool().Exec(r.t.Context(), hurrySQL)
+		require.NoError(r.t, err)
 		r.hs.mu.Lock()
 		end := token(len(r.hs.stream))
 		r.hs.mu.Unlock()
 		var since string
-		_, err := store.GetSetting(r.t.Context(), r.db.DB(), store.SettingSince, &since)
+		_, err = store.GetSetting(r.t.Context(), r.db.DB(), store.SettingSince, &since)
 		require.NoError(r.t, err)
 		var idle bool
 		require.NoError(r.t, r.db.DB().QueryRow(r.t.Context(), idleSQL).Scan(&idle))

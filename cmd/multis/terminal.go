@@ -28,18 +28,18 @@ import (
 // terminal is the front end of multis chat. It implements what a homeserver does for multis run.
 type terminal struct {
 	out io.Writer
-	// watched says that a person looks at it: with a prompt, and with bold words and code shown as such.
-	watched bool
-	// keep puts a file that is sent where the person finds it, and says where; nil: it is only named.
-	keep func(ctx context.Context, out uuid.UUID, name string) (string, error)
+	// interactive is true if a person reads the output: it has a prompt, and styles for bold words and code.
+	interactive bool
+	// saveFile saves the file of an outbox message and returns a text that says where. If it is nil, only the file's name is shown.
+	saveFile func(ctx context.Context, message uuid.UUID, name string) (string, error)
 
 	mu    sync.Mutex
-	shown map[uuid.UUID]bool // the outbox rows that were shown
-	last  id.EventID         // what was shown last; a reaction or a reply that is typed means it
+	shown map[uuid.UUID]bool // the outbox messages that were shown
+	last  id.EventID         // the message shown last, which typed reactions and replies refer to
 }
 
-func newTerminal(out io.Writer, watched bool, keep func(context.Context, uuid.UUID, string) (string, error)) *terminal {
-	return &terminal{out: out, watched: watched, keep: keep, shown: map[uuid.UUID]bool{}}
+func newTerminal(out io.Writer, interactive bool, saveFile func(context.Context, uuid.UUID, string) (string, error)) *terminal {
+	return &terminal{out: out, interactive: interactive, saveFile: saveFile, shown: map[uuid.UUID]bool{}}
 }
 
 const (
@@ -49,22 +49,22 @@ const (
 	styleOff  = "\x1b[0m"
 )
 
-// prompt asks for the next line.
-func (t *terminal) prompt() { t.draw(clearLine + "> ") }
+// prompt shows the prompt for the next line.
+func (t *terminal) prompt() { t.printInteractive(clearLine + "> ") }
 
-// draw prints what only a person needs to see.
-func (t *terminal) draw(text string) {
+// printInteractive prints a text if the terminal is interactive.
+func (t *terminal) printInteractive(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.watched {
+	if t.interactive {
 		fmt.Fprint(t.out, text)
 	}
 }
 
-// think shows that an answer is being made. The next output replaces it.
-func (t *terminal) think() { t.draw("…") }
+// showThinking shows that an answer is in progress. The next output replaces it.
+func (t *terminal) showThinking() { t.printInteractive("…") }
 
-// Send prints a message, or a reaction as a line of its own. A row that was printed is not printed again, however often it is sent.
+// Send prints a message, or a reaction as a line of its own. A message that was printed is not printed again, however often it is sent.
 func (t *terminal) Send(ctx context.Context, o store.OutboxMessage, _ id.RoomID) (id.EventID, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,42 +88,42 @@ func (t *terminal) Send(ctx context.Context, o store.OutboxMessage, _ id.RoomID)
 	} else {
 		t.last = event
 	}
-	if content.File != "" && t.keep != nil {
-		where, err := t.keep(ctx, o.ID, content.File)
+	if content.File != "" && t.saveFile != nil {
+		saved, err := t.saveFile(ctx, o.ID, content.File)
 		if err != nil {
-			where = "could not be saved: " + err.Error()
+			saved = "could not be saved: " + err.Error()
 		}
-		content.Body += "\n" + where
+		content.Body += "\n" + saved
 	}
 	if content.Body != "" {
-		shown := "\n" + unmark(content.Body, t.watched) + "\n\n"
+		rendered := "\n" + renderMarkdown(content.Body, t.interactive) + "\n\n"
 		if content.RelatesTo.Key != "" {
-			shown = text.Clean(content.Body) + "\n"
+			rendered = text.Clean(content.Body) + "\n"
 		}
-		if t.watched {
-			shown = clearLine + shown
+		if t.interactive {
+			rendered = clearLine + rendered
 		}
-		fmt.Fprint(t.out, shown)
+		fmt.Fprint(t.out, rendered)
 	}
 	return event, nil
 }
 
-// typed returns a line as an event of the owner's. An emoji alone is a reaction to the last message, and a line that begins with > replies to
-// it.
-func (t *terminal) typed(owner id.UserID, line string) *event.Event {
+// newEvent returns a typed line as an event of the owner. An emoji alone is a reaction to the last message, and a line that begins with > is a
+// reply to it.
+func (t *terminal) newEvent(owner id.UserID, line string) *event.Event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	evt := &event.Event{
 		Type: event.EventMessage, ID: id.EventID("$" + uuid.NewString()), RoomID: terminalRoom, Sender: owner, Timestamp: time.Now().UnixMilli(),
 	}
 	content := &event.MessageEventContent{MsgType: event.MsgText, Body: line}
-	reply, replies := strings.CutPrefix(strings.TrimSpace(line), ">")
+	reply, isReply := strings.CutPrefix(strings.TrimSpace(line), ">")
 	switch {
 	case t.last != "" && isReaction(line):
 		evt.Type = event.EventReaction
 		evt.Content.Parsed = &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: t.last, Key: strings.TrimSpace(line)}}
 		return evt
-	case t.last != "" && replies:
+	case t.last != "" && isReply:
 		content.Body, content.RelatesTo = strings.TrimSpace(reply), (&event.RelatesTo{}).SetReplyTo(t.last)
 	}
 	evt.Content.Parsed = content
@@ -145,7 +145,7 @@ func (*terminal) Download(context.Context, store.Attachment, int64) ([]byte, err
 	return nil, errors.New("there are no attachments in a terminal; name the file's path")
 }
 
-// Fetch fails for the same reason.
+// Fetch fails like Download.
 func (t *terminal) Fetch(ctx context.Context, _ policy.SendAs, file store.Attachment, limit int64, _ io.Writer) error {
 	_, err := t.Download(ctx, file, limit)
 	return err
@@ -166,17 +166,18 @@ func (*terminal) MakeAdminRoom(context.Context) error { return nil }
 // Describe does nothing, because there are no other rooms.
 func (*terminal) Describe(context.Context, id.RoomID) error { return nil }
 
-// Links into a Matrix client lead nowhere here. pointers are those that stand behind a text and only point; of the others the words stay.
+// Links to Matrix rooms and messages cannot be opened in a terminal. messageLinks matches links after a text, which are removed with their
+// label. roomLinks matches the other links, of which the label is kept.
 var (
-	pointers  = regexp.MustCompile(` · said in(?: https://matrix\.to/\S+)+| \(https://matrix\.to/[^)\s]+\)| (?:\(\[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\)\)|· \[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\))`)
-	roomLinks = regexp.MustCompile(`\[([^\]\n]*)\]\(https://matrix\.to/[^)\s]*\)`)
+	messageLinks = regexp.MustCompile(` · said in(?: https://matrix\.to/\S+)+| \(https://matrix\.to/[^)\s]+\)| (?:\(\[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\)\)|· \[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\))`)
+	roomLinks    = regexp.MustCompile(`\[([^\]\n]*)\]\(https://matrix\.to/[^)\s]*\)`)
 )
 
-// emphasis is words between underscores, which a terminal shows without them.
+// emphasis matches words between underscores. A terminal shows them without the underscores.
 var emphasis = regexp.MustCompile(`^_([^\s_](?:[^_\n]*[^\s_])?)_(?:[^\pL\pN_]|$)`)
 
-// unmark removes the Markdown of bold, emphasis, code, room links and escapes. With styles it shows bold and code in terminal styles.
-func unmark(markdown string, styles bool) string {
+// renderMarkdown removes the Markdown of bold, emphasis, code, room links and escapes. With styles it shows bold and code in terminal styles.
+func renderMarkdown(markdown string, styles bool) string {
 	var b strings.Builder
 	style := func(code string) {
 		if styles {
@@ -184,7 +185,7 @@ func unmark(markdown string, styles bool) string {
 		}
 	}
 	bold := false
-	for rest := roomLinks.ReplaceAllString(pointers.ReplaceAllString(text.Clean(markdown), ""), "$1"); rest != ""; {
+	for rest := roomLinks.ReplaceAllString(messageLinks.ReplaceAllString(text.Clean(markdown), ""), "$1"); rest != ""; {
 		if after, ok := strings.CutPrefix(rest, "**"); ok && (bold || strings.Contains(after, "**")) {
 			bold, rest = !bold, after
 			style(map[bool]string{true: boldOn, false: styleOff}[bold])
@@ -212,7 +213,7 @@ func unmark(markdown string, styles bool) string {
 	return b.String()
 }
 
-// endsInWord reports whether an underscore after a text would belong to its last word.
+// endsInWord reports whether a text ends inside a word, so that an underscore after it belongs to that word.
 func endsInWord(text string) bool {
 	last, _ := utf8.DecodeLastRuneInString(text)
 	return last == '_' || unicode.IsLetter(last) || unicode.IsDigit(last)
@@ -221,16 +222,16 @@ func endsInWord(text string) bool {
 // escapable are the characters that a backslash escapes in Markdown.
 const escapable = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
-// keepHere returns a function that saves a file in the current folder, under a name that is free.
-func keepHere(st *store.Store) func(context.Context, uuid.UUID, string) (string, error) {
-	return func(ctx context.Context, out uuid.UUID, name string) (string, error) {
-		data, err := store.OutboxFile(ctx, st.DB(), out)
+// saveInWorkingDir returns a function that saves a file in the current folder, under a name that no other file has.
+func saveInWorkingDir(st *store.Store) func(context.Context, uuid.UUID, string) (string, error) {
+	return func(ctx context.Context, message uuid.UUID, name string) (string, error) {
+		data, err := store.OutboxFile(ctx, st.DB(), message)
 		if err != nil {
 			return "", err
 		}
 		full, err := filepath.Abs(filepath.Base(name))
 		if err != nil {
-			return "", fmt.Errorf("find this folder: %w", err)
+			return "", fmt.Errorf("find the current folder: %w", err)
 		}
 		ext := filepath.Ext(full)
 		for n := 2; ; n++ {

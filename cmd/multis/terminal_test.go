@@ -42,7 +42,7 @@ func TestEachMessageIsShownOnceInATerminalHoweverManyJobsSendIt(t *testing.T) {
 	})
 	chat, err := openTerminalChat(t.Context(), st)
 	require.NoError(t, err)
-	box := outbox.New(st, outbox.Rules{}, out)
+	box := outbox.New(st, outbox.Settings{}, out)
 	const messages = 30
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
 		for n := range messages {
@@ -72,7 +72,7 @@ func TestWhatIsTypedAtATerminalReactsAndReplies(t *testing.T) {
 	var said bytes.Buffer
 	out := newTerminal(&said, false, nil)
 	text := func(line string) *event.MessageEventContent {
-		content, ok := out.typed("@you:x", line).Content.Parsed.(*event.MessageEventContent)
+		content, ok := out.newEvent("@you:x", line).Content.Parsed.(*event.MessageEventContent)
 		require.True(t, ok, line)
 		return content
 	}
@@ -93,7 +93,7 @@ func TestWhatIsTypedAtATerminalReactsAndReplies(t *testing.T) {
 	require.True(t, strings.HasSuffix(said.String(), "✅\n"), "a reaction is shown")
 
 	for _, sign := range []string{"👍", " 👎 ", "✅", "3️⃣", "➕", "🕐", "🌅"} {
-		evt := out.typed("@you:x", sign)
+		evt := out.newEvent("@you:x", sign)
 		require.Equal(t, event.EventReaction, evt.Type, sign)
 		reaction, ok := evt.Content.Parsed.(*event.ReactionEventContent)
 		require.True(t, ok)

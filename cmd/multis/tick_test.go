@@ -108,6 +108,7 @@ owner: "@owner:x"
 time_zone: UTC
 database: {url: %q}
 logging: {level: error}
+safe_mode: {after_crashes: 0}
 `
 
 func openHerd(t testing.TB, processes int) *herd {

@@ -21,18 +21,18 @@ import (
 // modelsCmd lists or tests the configured models.
 type modelsCmd struct {
 	List listModelsCmd `cmd:"" default:"1" help:"List them with their providers and prices. Calls none."`
-	Test testModelsCmd `cmd:"" help:"Call each one with a tiny request, paid from the budget: what came back, how long it took, what it cost. Exits with 1 when one does not answer."`
+	Test testModelsCmd `cmd:"" help:"Call each model with a short request, paid from the budget, and show its answer, time and cost. Exits with 1 if one does not answer."`
 }
 
 // noModels is printed when no model is configured.
-const noModels = "No model is configured, so multis answers with the passages it finds.\nTo have one: write llm.model and llm.api_key into the configuration, then multis models test\n"
+const noModels = "No model is configured, so multis answers with the passages it finds.\nTo configure one: write llm.model and llm.api_key into the configuration, then multis models test\n"
 
 // listModelsCmd lists models.
 type listModelsCmd struct{}
 
 // Run lists the models of the configuration. It needs no database.
-func (listModelsCmd) Run(g *cli) error {
-	cfg, err := config.Load(g.Config)
+func (listModelsCmd) Run(global *cli) error {
+	cfg, err := config.Load(global.Config)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (listModelsCmd) Run(g *cli) error {
 // configuredModel is a model and what uses it.
 type configuredModel struct {
 	name, key string
-	use       string // a heading
+	use       string // heading of its list, such as "Of the agent sales"
 }
 
 // allModels returns the models of the configuration: the main one and its fallbacks, those of agents, and those of other strategies. A model
@@ -82,13 +82,13 @@ func listModels(w io.Writer, cfg *config.Config, models *llm.Models) error {
 		if i == 0 || m.use != all[i-1].use {
 			b.WriteString(m.use + "\n")
 		}
-		offer, err := models.Describe(m.name, m.key)
+		info, err := models.Describe(m.name, m.key)
 		if err != nil {
 			unusable++
 			fmt.Fprintf(&b, "  ✗ %v\n", err)
 			continue
 		}
-		fmt.Fprintf(&b, "  %s  %s at %s, %s\n", m.name, offer.Protocol, offer.Address, priceOf(offer, cfg.Budget.Currency))
+		fmt.Fprintf(&b, "  %s  %s at %s, %s\n", m.name, info.Protocol, info.Address, priceOf(info, cfg.Budget.Currency))
 	}
 	switch {
 	case unusable > 0:
@@ -101,26 +101,26 @@ func listModels(w io.Writer, cfg *config.Config, models *llm.Models) error {
 }
 
 // priceOf returns the price of a model as a short text.
-func priceOf(o llm.ModelInfo, currency string) string {
-	if o.Price == (llm.Price{}) {
+func priceOf(info llm.ModelInfo, currency string) string {
+	if info.Price == (llm.Price{}) {
 		return "costs nothing"
 	}
-	text := fmt.Sprintf("%s in and %s out for a million tokens (%s)", config.Money(o.Price.In), config.Money(o.Price.Out), currency)
-	if o.PriceListDate != "" {
-		return text + ", roughly, as known on " + o.PriceListDate
+	text := fmt.Sprintf("%s in and %s out for a million tokens (%s)", config.Money(info.Price.In), config.Money(info.Price.Out), currency)
+	if info.PriceListDate != "" {
+		return text + ", about, as of " + info.PriceListDate
 	}
-	return text + ", as you wrote"
+	return text + ", from the configuration"
 }
 
 // testModelsCmd calls models.
 type testModelsCmd struct{}
 
-// trialTime bounds one call.
-const trialTime = 2 * time.Minute
+// trialTimeout bounds one call.
+const trialTimeout = 2 * time.Minute
 
 // Run calls each model. It needs the database, because the calls are paid from the budget.
-func (testModelsCmd) Run(ctx context.Context, g *cli) error {
-	cfg, err := load(g.Config)
+func (testModelsCmd) Run(ctx context.Context, global *cli) error {
+	cfg, err := load(global.Config)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (testModelsCmd) Run(ctx context.Context, g *cli) error {
 		_, err := io.WriteString(os.Stdout, noModels)
 		return err
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database, beside)
+	st, closeDB, err := openStore(ctx, cfg.Database, shared)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func someFailed(failed, all int) string {
 
 // tryModel calls a model and returns the result as a text.
 func tryModel(ctx context.Context, models *llm.Models, m configuredModel, currency string) (string, bool) {
-	ctx, cancel := context.WithTimeout(ctx, trialTime)
+	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 	defer cancel()
 	trial, err := models.Try(ctx, m.name, m.key)
 	spent := fmt.Sprintf("%s, %s %s", trial.Took.Round(10*time.Millisecond), config.Money(trial.Cost), currency)
@@ -182,7 +182,7 @@ func tryModel(ctx context.Context, models *llm.Models, m configuredModel, curren
 	if trial.Cost > 0 {
 		line += ", " + spent
 	}
-	if fix := llm.FixHint(err); fix != "" {
+	if fix := llm.HowToFix(err); fix != "" {
 		line += "\n  fix: " + fix
 	}
 	return line, false

@@ -42,12 +42,12 @@ agents:
 	require.NoError(t, err, "no database is needed")
 	require.Contains(t, said, `In use, in this order (llm.model: cheap_first)
   lan/small  openai at http://192.0.2.7/v1, costs nothing
-  groq/some  openai at https://api.groq.com/openai/v1, 0.10 in and 0.30 out for a million tokens (EUR), as you wrote
+  groq/some  openai at https://api.groq.com/openai/v1, 0.10 in and 0.30 out for a million tokens (EUR), from the configuration
 Of the agent clerk
   openai/gpt-5  openai at https://api.openai.com/v1, `)
 	require.Contains(t, said, `
 In strategies that are not in use
-  anthropic/claude-haiku-4-5  anthropic at https://api.anthropic.com, 1.00 in and 5.00 out for a million tokens (EUR), roughly, as known on 20`)
+  anthropic/claude-haiku-4-5  anthropic at https://api.anthropic.com, 1.00 in and 5.00 out for a million tokens (EUR), about, as of 20`)
 	require.Contains(t, said, "  ✗ llm: openai needs a key; write")
 	require.Contains(t, said, "1 of 5 cannot be used as they are configured.\n")
 	require.NotContains(t, said, "secret-key")
@@ -84,9 +84,9 @@ llm:
 	require.Equal(t, 1, exit.ExitCode())
 	require.Regexp(t, `(?s)^✓ good/one  "ready\\x1b\[2J" in [0-9.]+m?s, 0\.000014 EUR
 ✗ bad/two: the key was refused, check api_key \(HTTP 401[^\n]*
-  fix: write the provider's key into llm\.api_key beside llm\.model, or into its llm\.providers\.NAME\.api_key
-✗ gone/three: nobody answers at the address, check base_url
-  fix: start the server that serves it, or correct its base_url
+  fix: write the provider's key into llm\.api_key, or into llm\.providers\.NAME\.api_key
+✗ gone/three: no server answers at the address, check base_url
+  fix: start the model's server, or correct its base_url
 ✗ llm: unpriced is no provider that is known here [^\n]*llm\.providers\.unpriced\.base_url
 $`, said)
 	require.Contains(t, complaint, "multis: 3 of 4 models did not answer\n")

@@ -5,30 +5,30 @@ import (
 	"fmt"
 	"time"
 
-	"multis/agent"
+	"multis/audit"
 	"multis/clock"
 	"multis/jobs"
-	"multis/memory"
+	"multis/outbox"
 	"multis/store"
 )
 
 const (
-	// historyTime is how long it is known when schedules ran, usageTime what a call cost.
-	historyTime = 30 * 24 * time.Hour
-	usageTime   = 400 * 24 * time.Hour
+	// historyRetention is how long executions of schedules are stored, and usageRetention the costs of calls.
+	historyRetention = 30 * 24 * time.Hour
+	usageRetention   = 400 * 24 * time.Hour
 )
 
-// upkeep returns the maintenance that multis does by itself: most of it at different times of the night, some every six hours, and some at each
-// start too.
-func upkeep(st *store.Store, mem *memory.Memory, ag *agent.Agent) []clock.Upkeep {
+// upkeep returns the maintenance tasks and when they run: most at night, some every six hours, and some also at each start.
+func upkeep(a *assistant) []clock.Upkeep {
+	st, mem := a.store, a.memory
 	return []clock.Upkeep{
 		{Name: "retention", Summary: "deletes what was said longer ago than memory.retention_days", Cron: "15 3 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {
-			gone, err := mem.Retain(ctx)
+			gone, err := mem.ApplyRetention(ctx)
 			return fmt.Sprintf("%d messages, %d notes, %d things said and %d tasks deleted", gone.Messages, gone.Notes, gone.OutboxMessages, gone.Tasks), err
 		}},
 		{Name: "history", Summary: "forgets runs older than 30 days", Cron: "10 4 * * *", Run: func(ctx context.Context) (text string, err error) {
 			err = st.InTx(ctx, func(tx store.Tx) error {
-				runs, schedules, err := store.PruneRuns(ctx, tx, time.Now().Add(-historyTime))
+				runs, schedules, err := store.PruneRuns(ctx, tx, time.Now().Add(-historyRetention))
 				text = fmt.Sprintf("%d runs and %d finished jobs forgotten", runs, schedules)
 				return err
 			})
@@ -42,29 +42,55 @@ func upkeep(st *store.Store, mem *memory.Memory, ag *agent.Agent) []clock.Upkeep
 			return "looked", store.DropOldTasks(ctx, st.Writer())
 		}},
 		{Name: "usage", Summary: "forgets what calls cost more than 13 months ago", Cron: "30 4 * * 1", Run: func(ctx context.Context) (string, error) {
-			n, err := store.PruneUsage(ctx, st.Writer(), time.Now().Add(-usageTime))
+			n, err := store.PruneUsage(ctx, st.Writer(), time.Now().Add(-usageRetention))
 			return fmt.Sprintf("%d calls forgotten", n), err
 		}},
 		{Name: "matters", Summary: "forgets what the heartbeat judged long ago", Cron: "35 4 * * *", Run: func(ctx context.Context) (string, error) {
-			n, err := store.PruneMatters(ctx, st.Writer(), time.Now().Add(-historyTime))
+			n, err := store.PruneFindings(ctx, st.Writer(), time.Now().Add(-historyRetention))
 			return fmt.Sprintf("%d matters forgotten", n), err
 		}},
+		{Name: "holds", Summary: "forgets which contacts no model answered, two days after that was over", Cron: "37 4 * * *", Run: func(ctx context.Context) (string, error) {
+			n, err := store.PruneModelHolds(ctx, st.Writer(), time.Now().AddDate(0, 0, -2))
+			return fmt.Sprintf("%d holds forgotten", n), err
+		}},
 		{Name: "deliveries", Summary: "forgets what hooks were told more than 30 days ago", Cron: "45 4 * * *", Run: func(ctx context.Context) (string, error) {
-			return "looked", store.PruneDeliveries(ctx, st.Writer(), time.Now().Add(-historyTime))
+			return "looked", store.PruneDeliveries(ctx, st.Writer(), time.Now().Add(-historyRetention))
+		}},
+		{Name: "audit", Summary: "posts the last link of the audit log and prunes what is older than audit.retention_days", Cron: "0 8 * * *", Run: a.keepAudit},
+		{Name: "shadow", Summary: "posts how close the shadow answers of the week were to the owner's", Cron: "0 8 * * 1", Run: func(ctx context.Context) (string, error) {
+			n, err := a.admin.Shadows.Report(ctx)
+			return fmt.Sprintf("%d chats with shadow answers", n), err
 		}},
 		{Name: "statistics", Summary: "has the database look at what it holds", Cron: "40 4 * * *", Run: func(ctx context.Context) (string, error) {
 			return "looked", store.Analyze(ctx, st.Writer())
 		}},
 		{Name: "leases", Summary: "frees chats that an interrupted turn still names", Cron: "50 4 * * *", Run: func(ctx context.Context) (string, error) {
-			n, err := store.FreeLeases(ctx, st.Writer())
+			n, err := store.ClearExpiredLeases(ctx, st.Writer())
 			return fmt.Sprintf("%d chats freed", n), err
 		}},
 		{Name: "skills", Summary: "looks whether the files of skills can be read", Cron: "5 5 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {
-			ag.CheckSkills(ctx)
+			a.agent.CheckSkills(ctx)
 			return "looked", nil
 		}},
 		{Name: "orphans", Summary: "gives waiting work without a job a job, as happens every minute", Cron: "0 5 * * *", Run: func(ctx context.Context) (string, error) {
 			return "looked", jobs.Sweep(ctx, st)
 		}},
 	}
+}
+
+// keepAudit prunes the audit log and posts its last link into the admin room. Nobody who changes the log later can change what is posted there.
+func (a *assistant) keepAudit(ctx context.Context) (done string, err error) {
+	err = a.store.InTx(ctx, func(tx store.Tx) error {
+		pruned, err := a.audit.Prune(ctx, tx, time.Now().AddDate(0, 0, -a.cfg.Audit.RetentionDays))
+		if err != nil {
+			return err
+		}
+		head, err := store.AuditHead(ctx, tx)
+		if err != nil {
+			return err
+		}
+		done = fmt.Sprintf("%d entries pruned", pruned)
+		return a.box.NotifyOwner(ctx, tx, outbox.Quiet, fmt.Sprintf("Audit log: link %d is `%x`. `/audit verify` checks it.", head.Seq, audit.ShortHash(head)))
+	})
+	return done, err
 }

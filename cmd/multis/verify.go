@@ -17,8 +17,8 @@ import (
 type verifyCmd struct{}
 
 // Run reads the recovery key and uses it once. It is not stored.
-func (verifyCmd) Run(ctx context.Context, c *cli) error {
-	cfg, err := load(c.Config)
+func (verifyCmd) Run(ctx context.Context, global *cli) error {
+	cfg, err := load(global.Config)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (verifyCmd) Run(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database, beside)
+	st, closeDB, err := openStore(ctx, cfg.Database, shared)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,9 @@ import (
 //go:embed prepare.sh
 var prepareScript string
 
+//go:embed prepare-layer.sh
+var prepareLayerScript string
+
 //go:embed enter.sh
 var enterScript []byte
 
@@ -37,26 +40,46 @@ type Root struct {
 // in CacheDir (about a minute). Progress is written to out, one line a step.
 // Concurrent calls wait for the one that builds.
 func Prepare(ctx context.Context, out io.Writer) (Root, error) {
-	cache, err := CacheDir()
+	cache, err := prepare(ctx, out, prepareScript)
 	if err != nil {
+		return Root{}, fmt.Errorf("prepare the development root: %w", err)
+	}
+	return Root{Dir: filepath.Join(cache, "sid")}, nil
+}
+
+// prepareLayer returns a root file system like that of Prepare with more packages, which the first call on a machine builds.
+func prepareLayer(ctx context.Context, out io.Writer, name string, packages ...string) (Root, error) {
+	if _, err := Prepare(ctx, out); err != nil {
 		return Root{}, err
 	}
+	cache, err := prepare(ctx, out, prepareLayerScript, append([]string{name}, packages...)...)
+	if err != nil {
+		return Root{}, fmt.Errorf("prepare the root %s: %w", name, err)
+	}
+	return Root{Dir: filepath.Join(cache, name)}, nil
+}
+
+// prepare runs a script that builds a root file system in the cache, and returns the cache's folder.
+func prepare(ctx context.Context, out io.Writer, script string, args ...string) (cache string, err error) {
+	if cache, err = CacheDir(); err != nil {
+		return "", err
+	}
 	if err := askForRoot(ctx); err != nil {
-		return Root{}, err
+		return "", err
 	}
 	// Created here, because otherwise root would own the folders above it.
 	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return Root{}, err
+		return "", err
 	}
-	argv := asRoot("bash", "-s", "--", cache)
+	argv := append(asRoot("bash", "-s", "--", cache), args...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Stdin = strings.NewReader(prepareScript)
+	cmd.Stdin = strings.NewReader(script)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = 2 * time.Second
 	if err := cmd.Run(); err != nil {
-		return Root{}, fmt.Errorf("prepare the development root in %s: %w", cache, err)
+		return "", fmt.Errorf("in %s: %w", cache, err)
 	}
-	return Root{Dir: filepath.Join(cache, "sid")}, nil
+	return cache, nil
 }
 
 // CacheDir returns the folder of the root file system: $MULTIS_CACHE/devstack, or

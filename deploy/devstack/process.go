@@ -36,18 +36,21 @@ func (r Root) run(dir, name string, argv ...string) (*process, error) {
 	if os.Geteuid() != 0 {
 		user = strconv.Itoa(os.Geteuid()) + ":" + strconv.Itoa(os.Getegid())
 	}
-	p := &process{name: name, log: filepath.Join(dir, name+".log"), done: make(chan struct{})}
-	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	full := asRoot("unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private",
+		"bash", enter, r.Dir, dir, user)
+	return start(name, filepath.Join(dir, name+".log"), append(full, argv...))
+}
+
+// start starts argv with a pipe as standard input, whose end ends it. Its output is appended to the file log.
+func start(name, log string, argv []string) (*process, error) {
+	p := &process{name: name, log: log, done: make(chan struct{})}
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
-
-	full := asRoot("unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private",
-		"bash", enter, r.Dir, dir, user)
-	full = append(full, argv...)
-	cmd := exec.Command(full[0], full[1:]...)
-	cmd.Stdout, cmd.Stderr = log, log
+	defer out.Close()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = out, out
 	// In a process group of its own, so that Ctrl-C in a terminal does not reach it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if p.control, err = cmd.StdinPipe(); err != nil {

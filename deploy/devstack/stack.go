@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -102,6 +103,9 @@ func StartPostgres(ctx context.Context, opts Options) (*Stack, error) {
 	return s, nil
 }
 
+// Dir returns the folder of the data, the logs and Synapse's configuration.
+func (s *Stack) Dir() string { return s.dir }
+
 func (s *Stack) start(ctx context.Context) error {
 	if err := s.startPostgres(ctx); err != nil {
 		return err
@@ -122,22 +126,46 @@ func (s *Stack) Stop() error {
 	return err
 }
 
-// FreePorts returns n different free loopback ports. They are below the range of
-// ephemeral ports, so that a server that restarts finds its port still free.
+// FreePorts returns n different free loopback ports. They are below the range of ephemeral ports, so that a restarted server finds its port
+// still free. No other process gets them from FreePorts while this one runs.
 func FreePorts(n int) ([]int, error) {
 	const low, high, tries = 20000, 32000, 1000
+	// A process that is forked meanwhile would keep the ports in use until it runs its program.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	var ports []int
 	for range tries {
 		if len(ports) == n {
 			return ports, nil
 		}
 		port := low + rand.IntN(high-low)
+		if !reservePort(port) {
+			continue
+		}
 		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil {
 			continue
 		}
-		defer listener.Close() // until the return, so that no port is found twice
+		defer listener.Close() // after the loop, so that no port is found twice
 		ports = append(ports, port)
 	}
 	return nil, errors.New("find free ports: too many are taken")
+}
+
+// reservePort locks a port against FreePorts in other processes. It returns false if another process holds the lock, which ends with the
+// process.
+func reservePort(port int) bool {
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("multis-ports-%d", os.Getuid()))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return false
+	}
+	fd, err := syscall.Open(filepath.Join(dir, strconv.Itoa(port)), syscall.O_CREAT|syscall.O_RDWR|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return false
+	}
+	if err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = syscall.Close(fd)
+		return false
+	}
+	return true
 }

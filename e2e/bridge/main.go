@@ -42,7 +42,7 @@ type networkConfig struct {
 	Owner id.UserID `yaml:"owner"`
 	// Control is the loopback address of the control interface.
 	Control string `yaml:"control"`
-	// State is the file that keeps the network over a restart.
+	// State is the file that stores the state of the network.
 	State string `yaml:"state"`
 }
 

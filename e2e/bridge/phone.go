@@ -56,8 +56,7 @@ func (p *phone) GetChatInfo(_ context.Context, portal *bridgev2.Portal) (*bridge
 		Members:     &bridgev2.ChatMemberList{IsFull: true, TotalMemberCount: len(members), MemberMap: members},
 		CanBackfill: true,
 	}
-	// The broadcast is an ordinary room to Matrix, as with WhatsApp, and known
-	// by its channel id only; so are groups.
+	// Like WhatsApp's bridge, this one declares the status broadcast as an ordinary room: only its channel id tells what it is.
 	roomType := database.RoomTypeDefault
 	if chat.Kind == demonet.DM {
 		roomType = database.RoomTypeDM
@@ -86,7 +85,7 @@ func (p *phone) HandleMatrixMessage(_ context.Context, msg *bridgev2.MatrixMessa
 	}, nil
 }
 
-// FetchMessages gives bridgev2 the history of a chat, when it makes the portal.
+// FetchMessages returns the history of a chat, which bridgev2 asks for when it creates the portal.
 func (p *phone) FetchMessages(_ context.Context, params bridgev2.FetchMessagesParams) (*bridgev2.FetchMessagesResponse, error) {
 	response := &bridgev2.FetchMessagesResponse{Forward: params.Forward}
 	if !params.Forward || params.AnchorMessage != nil {

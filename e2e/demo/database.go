@@ -8,7 +8,7 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// ask reads one row of multis' database.
+// ask queries one row of multis' database.
 func (d *demo) ask(ctx context.Context, sql string, args []any, into ...any) error {
 	if err := d.db.QueryRow(ctx, sql, args...).Scan(into...); err != nil {
 		return fmt.Errorf("look into the database: %w", err)
@@ -18,7 +18,7 @@ func (d *demo) ask(ctx context.Context, sql string, args []any, into ...any) err
 
 const remembersSQL = `select exists (select from messages where event_id = $1 and body = $2 and action = 'archive' and code = 'silent')`
 
-// remembers waits until a message is stored as one that is remembered and nothing else.
+// remembers waits until a message is stored that is only remembered, not answered.
 func (d *demo) remembers(ctx context.Context, evt id.EventID, text string) error {
 	return d.await(ctx, "the message to be remembered", func(ctx context.Context) (stored bool, err error) {
 		return stored, d.ask(ctx, remembersSQL, []any{evt, text}, &stored)
@@ -27,7 +27,7 @@ func (d *demo) remembers(ctx context.Context, evt id.EventID, text string) error
 
 const openWorkSQL = `select count(*) from river.river_job where kind in ('turn', 'send') and finalized_at is null`
 
-// idle waits until no answer is being thought out or sent.
+// idle waits until no answer is being made or sent.
 func (d *demo) idle(ctx context.Context) error {
 	return d.await(ctx, "all work to be done", func(ctx context.Context) (bool, error) {
 		var open int
@@ -38,17 +38,17 @@ func (d *demo) idle(ctx context.Context) error {
 
 const toContactsSQL = `select count(*) from outbox o join chats c on c.id = o.chat_id where c.kind <> 'admin'`
 
-// written counts what multis ever wanted to say to contacts, whether it went out or not.
+// written counts the outbox messages to contacts, whether they were sent or not.
 func (d *demo) written(ctx context.Context) (n int, err error) {
 	return n, d.ask(ctx, toContactsSQL, nil, &n)
 }
 
-const tablesSQL = `select format('%I.%I', table_schema, table_name) from information_schema.tables
+const rowsWithSQL = `select format('%I.%I', table_schema, table_name) from information_schema.tables
 	where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema') order by 1`
 
 // rowsWith counts the rows that hold a text in any column, over all tables there are.
 func (d *demo) rowsWith(ctx context.Context, text string) (rows, tables int, err error) {
-	found, err := d.db.Query(ctx, tablesSQL)
+	found, err := d.db.Query(ctx, rowsWithSQL)
 	if err != nil {
 		return 0, 0, fmt.Errorf("list the tables: %w", err)
 	}
@@ -66,21 +66,21 @@ func (d *demo) rowsWith(ctx context.Context, text string) (rows, tables int, err
 	return rows, len(names), nil
 }
 
-// source is a piece of a document that an answer rests on.
+// source is a citation of an answer.
 type source struct {
 	Name, Quote string
 }
 
-const sourcesSQL = `select s ->> 'source', s ->> 'quote' from outbox, jsonb_array_elements(spans) s where event_id = $1 and state = 'delivered'`
+const sourcesSQL = `select s ->> 'source' as name, s ->> 'quote' as quote from outbox, jsonb_array_elements(spans) s where event_id = $1 and state = 'delivered'`
 
-// sources waits until an answer is known to have arrived and returns what it rests on.
+// sources waits until an answer is delivered and returns its citations.
 func (d *demo) sources(ctx context.Context, evt string) (all []source, err error) {
 	err = d.await(ctx, "the bridge's word that the answer arrived", func(ctx context.Context) (bool, error) {
 		rows, err := d.db.Query(ctx, sourcesSQL, evt)
 		if err != nil {
 			return false, err
 		}
-		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[source])
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByName[source])
 		return len(all) > 0, err
 	})
 	return all, err
@@ -88,14 +88,13 @@ func (d *demo) sources(ctx context.Context, evt string) (all []source, err error
 
 const stuckSQL = `select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ilike 'insert into outbox%')`
 
-// midTurn lets nobody write to the outbox, waits until an answer is thought out and about to be written down there, calls
-// do, and lets go.
+// midTurn locks the outbox, waits until an answer is about to be written, calls do, and releases the lock.
 func (d *demo) midTurn(ctx context.Context, do func() error) error {
 	holder, err := pgx.ConnectConfig(ctx, d.db.Config())
 	if err != nil {
 		return err
 	}
-	defer holder.Close(context.WithoutCancel(ctx)) // and with it goes its lock
+	defer holder.Close(context.WithoutCancel(ctx)) // which also releases the lock
 	if _, err := holder.Exec(ctx, "begin; lock table outbox in share mode"); err != nil {
 		return fmt.Errorf("hold the outbox: %w", err)
 	}

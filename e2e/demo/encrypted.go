@@ -11,7 +11,7 @@ import (
 
 const greeting = "Hi, this is Cleo."
 
-// encrypted turns encryption on in a chat, has a question asked and answered there, and looks at what the homeserver got.
+// encrypted enables encryption in a chat, lets a contact ask and multis answer there, and checks what the homeserver stored.
 func (d *demo) encrypted(ctx context.Context) error {
 	if _, err := d.contactSays(ctx, cleo, greeting); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (d *demo) encrypted(ctx context.Context) error {
 	return d.sealed(ctx, asked.Room, asked.Event, id.EventID(got.EventID))
 }
 
-// sealed checks that messages are encrypted where the homeserver keeps them, and that nothing but the greeting is not.
+// sealed checks that the homeserver stores these messages encrypted, and that only the greeting was sent in plain text.
 func (d *demo) sealed(ctx context.Context, room id.RoomID, wanted ...id.EventID) error {
 	timeline, err := d.rig.Timeline(ctx, room)
 	if err != nil {

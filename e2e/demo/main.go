@@ -1,12 +1,11 @@
-// Command demo shows multis at its main job, from a contact's message to an answer with its source, on a real Synapse, a
-// real Postgres and a real bridge to a made-up network. It prints what everybody says, checks each step by what really
-// happened and ends with 0 when all of them held, else with 1.
+// Command demo shows the main function of multis, from a contact's message to an answer with its source, on a real Synapse, a real Postgres and
+// a real bridge to a simulated network. It prints all messages and checks the result of each step. Its exit status is 0 if all steps succeeded,
+// else 1.
 //
-// In a terminal it then stays up, to go on by hand, until Ctrl-C. Without one it ends by itself. Either way nothing stays
-// behind but, when a step failed, the logs.
+// In a terminal it then keeps running until Ctrl-C, so that you can continue by hand. Without a terminal it ends by itself. It removes
+// everything at the end, but keeps the logs if a step failed.
 //
-// Answers come from the passages alone. With DEMO_MODEL=1 they come from the language model that the variables
-// MULTIS_LLM_MODEL and its neighbours name.
+// Answers are quoted passages. With DEMO_MODEL=1 they come from the language model that MULTIS_LLM_MODEL and the related variables configure.
 package main
 
 import (
@@ -25,7 +24,7 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	// A terminal that is closed counts as Ctrl-C. Further signals do not cut the cleaning up short.
+	// Closing the terminal counts as Ctrl-C. Further signals do not interrupt the cleanup.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	out := newTranscript(os.Stdout, isTerminal(os.Stdout))
@@ -56,7 +55,7 @@ func run() int {
 	return 0
 }
 
-// result is what became of a step.
+// result is the result of a step.
 type result struct {
 	name string
 	// reached is false for a step after one that failed.
@@ -65,7 +64,7 @@ type result struct {
 	took    time.Duration
 }
 
-// play goes through the steps and stops at the first that fails.
+// play runs the steps and stops at the first that fails.
 func (d *demo) play(ctx context.Context) []result {
 	var results []result
 	broken := false
@@ -91,7 +90,7 @@ func (d *demo) play(ctx context.Context) []result {
 	return results
 }
 
-// log is where to look first when a step failed.
+// log is the log file to read first if a step fails.
 func (d *demo) log() string {
 	if d.multis != nil {
 		return d.multis.Log
@@ -99,7 +98,7 @@ func (d *demo) log() string {
 	return d.dir
 }
 
-// clean ends everything and removes the folder; the logs stay unless all went well.
+// clean stops everything and removes the folder, except for the logs if a step failed.
 func (d *demo) clean(well bool) error {
 	var errs []error
 	err := d.out.during("cleaning up", func() error {
@@ -108,6 +107,9 @@ func (d *demo) clean(well bool) error {
 		}
 		if d.rig != nil {
 			errs = append(errs, d.rig.Stop())
+		}
+		if d.settings.ExecIn != "" {
+			errs = append(errs, os.RemoveAll(d.settings.ExecIn))
 		}
 		if well {
 			return os.RemoveAll(d.dir)
@@ -120,7 +122,7 @@ func (d *demo) clean(well bool) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// keepLogs removes everything below dir but the logs.
+// keepLogs removes everything below dir except for the logs.
 func keepLogs(dir string) error {
 	var folders []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -137,7 +139,7 @@ func keepLogs(dir string) error {
 		}
 	})
 	for _, folder := range slices.Backward(folders) {
-		_ = os.Remove(folder) // those with a log in them stay
+		_ = os.Remove(folder) // fails for folders that contain a log
 	}
 	return err
 }

@@ -12,13 +12,13 @@ import (
 	"multis/e2e/bridge/demonet"
 )
 
-// What Dora wrote, and what the owner asks about it.
+// Dora's message, and the owner's question about it.
 const (
 	fence         = "The new fence will be 480 euros, Ivo can build it before the first frost."
 	fenceQuestion = "What did Dora say the fence will cost?"
 )
 
-// recall asks for something that was said weeks ago in a silent chat, and has it forgotten.
+// recall asks about a message of three weeks ago in a silent chat, and then deletes it with /forget.
 func (d *demo) recall(ctx context.Context) error {
 	evt, err := d.longAgo(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func (d *demo) recall(ctx context.Context) error {
 		return fmt.Errorf("%d rows of the database still hold “%s”", rows, fence)
 	}
 	d.out.check("“%s”: 0 rows in %d tables", fence, tables)
-	// The report of the forgetting comes first, so that it is not taken for the answer.
+	// Wait for the report of /forget first, so that it is not mistaken for the answer.
 	if err := d.idle(ctx); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (d *demo) recall(ctx context.Context) error {
 	return d.idle(ctx)
 }
 
-// longAgo has the bridge bring a chat of three weeks ago, as after a login, and returns the event that tells of the fence.
+// longAgo makes the bridge backfill a chat of three weeks ago, as after a login, and returns the event of Dora's message.
 func (d *demo) longAgo(ctx context.Context) (evt id.EventID, err error) {
 	then := time.Now().AddDate(0, 0, -21)
 	lines := []demonet.Line{

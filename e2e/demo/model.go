@@ -29,7 +29,7 @@ var (
 	passageOf      = regexp.MustCompile(`passage (\d+): [^\n]*` + regexp.QuoteMeta(priceListName))
 )
 
-// plays is a model from a script, which speaks as OpenAI's does: it asks for two tools and answers from what they bring.
+// plays is a scripted model with OpenAI's protocol. It calls two tools and answers from their results.
 func plays(_ context.Context, r llmtest.Request) llmtest.Reply {
 	var results strings.Builder
 	for _, m := range r.Messages {
@@ -60,7 +60,7 @@ func plays(_ context.Context, r llmtest.Request) llmtest.Reply {
 	return llmtest.Reply{Text: string(answer)}
 }
 
-// unhurried writes as fast as models do.
+// unhurried is a response writer that writes as slowly as a model generates.
 type unhurried struct{ http.ResponseWriter }
 
 func (u unhurried) Write(data []byte) (int, error) {
@@ -70,7 +70,7 @@ func (u unhurried) Write(data []byte) (int, error) {
 
 func (u unhurried) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
-// askModel has a question of the owner's answered by a model with two tools, and looks at how the answer came.
+// askModel asks a question that a model answers with two tools, and checks how the answer was built up.
 func (d *demo) askModel(ctx context.Context) error {
 	if d.model != config.NoModel {
 		return d.askTools(ctx)
@@ -94,7 +94,7 @@ func (d *demo) askModel(ctx context.Context) error {
 	return d.restart(ctx, "")
 }
 
-// restart ends multis and starts it with a model, or without.
+// restart restarts multis with or without a model.
 func (d *demo) restart(ctx context.Context, model string) error {
 	if err := d.multis.Term(); err != nil {
 		return fmt.Errorf("end multis: %w", err)
@@ -103,7 +103,7 @@ func (d *demo) restart(ctx context.Context, model string) error {
 	return d.startMultis(ctx)
 }
 
-// askTools asks, waits for the last word, and shows how the answer grew.
+// askTools asks a question, waits for the final answer, and shows how it was built up.
 func (d *demo) askTools(ctx context.Context) error {
 	d.out.says("you (admin room)", cyan, ownersQuestion)
 	sent, err := d.rig.Owner.SendText(ctx, d.admin, ownersQuestion)

@@ -15,14 +15,14 @@ import (
 	"multis/text"
 )
 
-// priceList is the document that answers come from.
+// priceList is the document that answers quote.
 //
 //go:embed prices.md
 var priceList []byte
 
 const priceListName = "prices.md"
 
-// What the contacts write.
+// The messages of the contacts.
 const (
 	smallTalk      = "Hello! I hope you are well."
 	lunch          = "Can we move our lunch to Friday?"
@@ -31,7 +31,7 @@ const (
 	secondQuestion = "And when are you open on Saturday?"
 )
 
-// step is one thing to see. It ends with an error unless what it says really happened.
+// step is one scene of the demo. It returns an error unless what it announces has happened.
 type step struct {
 	name string
 	run  func(ctx context.Context) error
@@ -51,6 +51,8 @@ func (d *demo) steps() []step {
 		{"What was said weeks ago in a silent chat is found, with a link, and forgotten", d.recall},
 		{"An encrypted chat is read and answered, and stays encrypted", d.encrypted},
 		{"With a model, your question takes two tools, and its answer says what it cost", d.askModel},
+		{"A command runs after the PIN, in the sandbox, and a way out of it is refused", d.exec},
+		{"The audit log is as it was written", d.audit},
 		{"Nothing else went out, and the off chat is still nowhere", d.nothingElse},
 	}
 }
@@ -114,7 +116,7 @@ func (d *demo) answer(ctx context.Context) error {
 	return d.sourced(ctx, got.EventID, got.Text, "45 €")
 }
 
-// sourced checks that an answer says what it must, names its document, and rests on words that stand in it.
+// sourced checks that an answer contains a text, names its document, and cites only text of that document.
 func (d *demo) sourced(ctx context.Context, evt, body, wanted string) error {
 	if !strings.Contains(body, wanted) || !strings.Contains(body, priceListName) {
 		return fmt.Errorf("the answer does not hold both %q and its source %q", wanted, priceListName)
@@ -158,7 +160,7 @@ func (d *demo) off(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// What comes after it has been dealt with, so it has been, too.
+	// The answer to a later command shows that the message before it was processed.
 	if _, err := d.command(ctx, "/status", "is up"); err != nil {
 		return err
 	}
@@ -172,7 +174,7 @@ func (d *demo) off(ctx context.Context) error {
 	return d.nowhere(ctx, said.Event, remembered)
 }
 
-// nowhere checks that nothing is known of what was said in the chat that is off: no text and no event id, in no table and no log.
+// nowhere checks that no table and no log has the text or the event id of a message in the chat that is off.
 func (d *demo) nowhere(ctx context.Context, evt id.EventID, before int) error {
 	tables := 0
 	for _, text := range []string{secret, string(evt)} {
@@ -238,7 +240,7 @@ func (d *demo) kill(ctx context.Context) error {
 	return d.idle(ctx)
 }
 
-// reminder is what the owner is reminded of.
+// reminder is the text of the reminder that the owner sets.
 const reminder = "call the plumber"
 
 func (d *demo) remind(ctx context.Context) error {

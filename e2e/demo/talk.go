@@ -25,7 +25,7 @@ const botID id.UserID = "@multis:" + devstack.Domain
 
 func nameOf(contact string) string { return strings.ToUpper(contact[:1]) + contact[1:] + " (network)" }
 
-// contactSays makes a contact write.
+// contactSays sends a message as a contact.
 func (d *demo) contactSays(ctx context.Context, contact, text string) (demonet.Said, error) {
 	d.out.says(nameOf(contact), yellow, text)
 	said, err := d.rig.Say(ctx, contact, text)
@@ -35,7 +35,7 @@ func (d *demo) contactSays(ctx context.Context, contact, text string) (demonet.S
 	return said, nil
 }
 
-// arrives waits until the network has delivered n messages to a contact, no more, and shows the last.
+// arrives waits until exactly n messages were delivered to a contact, and shows the last one.
 func (d *demo) arrives(ctx context.Context, contact string, n int) (demonet.Delivery, error) {
 	var delivered []demonet.Delivery
 	err := d.await(ctx, "an answer on the side of "+nameOf(contact), func(ctx context.Context) (_ bool, err error) {
@@ -53,7 +53,7 @@ func (d *demo) arrives(ctx context.Context, contact string, n int) (demonet.Deli
 	return last, nil
 }
 
-// command writes into the admin room as the owner and waits for the answer, which must hold the wanted words.
+// command sends a command in the admin room as the owner and waits for an answer that contains the wanted words.
 func (d *demo) command(ctx context.Context, text, wanted string) (string, error) {
 	d.out.says("you (admin room)", cyan, text)
 	sent, err := d.rig.Owner.SendText(ctx, d.admin, text)
@@ -80,8 +80,8 @@ func (d *demo) sendFile(ctx context.Context, name string, data []byte, wanted st
 	return d.hear(ctx, sent.EventID, wanted)
 }
 
-// hear waits for the first thing that multis says in the admin room after an event (none: at all) and shows it. It must
-// hold the wanted words.
+// hear waits for the first message of multis in the admin room after an event (empty: from the start), checks that it contains the wanted
+// words, and shows it.
 func (d *demo) hear(ctx context.Context, after id.EventID, wanted string) (string, error) {
 	var body string
 	err := d.await(ctx, "multis' answer in the admin room", func(ctx context.Context) (bool, error) {

@@ -12,13 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// transcript is what the demo prints: short lines of who says what. Colours, and a line that counts the seconds of what is
-// being waited for, are for terminals only.
+// transcript prints the demo: short lines of who says what. On a terminal it also uses colours and a line that counts the seconds of a wait.
 type transcript struct {
 	mu       sync.Mutex
 	out      io.Writer
 	terminal bool
-	// counting says that the last line is the counting one, which the next one replaces.
+	// counting is true while the last line counts seconds. The next line replaces it.
 	counting bool
 }
 
@@ -48,7 +47,7 @@ func (t *transcript) styled(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// Write prints what comes from elsewhere, as the progress of the start does, a little withdrawn.
+// Write prints output that is not part of the conversation, such as the progress of the start, in a fainter style.
 func (t *transcript) Write(p []byte) (int, error) {
 	for line := range strings.Lines(string(p)) {
 		t.line("   %s", t.styled(dim, strings.TrimRight(line, "\n")))
@@ -63,7 +62,7 @@ func (t *transcript) line(format string, args ...any) {
 	fmt.Fprintf(t.out, format+"\n", args...)
 }
 
-// clear takes the counting line away; mu is held.
+// clear removes the line that counts seconds. The caller holds mu.
 func (t *transcript) clear() {
 	if t.counting {
 		fmt.Fprint(t.out, "\r\x1b[K")
@@ -75,7 +74,7 @@ func (t *transcript) title(number int, name string) {
 	t.line("\n%s", t.styled(bold, fmt.Sprintf("%d. %s", number, name)))
 }
 
-// strong is how Markdown marks what is important.
+// strong matches bold text in Markdown.
 var strong = regexp.MustCompile(`\*\*(.+?)\*\*`)
 
 // says prints somebody's words; lines after the first are indented.
@@ -85,7 +84,7 @@ func (t *transcript) says(who, style, words string) {
 	t.line("   %s ▸ %s", t.styled(style, who), words)
 }
 
-// check prints what was found where nobody talks: in the database, among the processes.
+// check prints what was checked outside of the chats: in the database or among the processes.
 func (t *transcript) check(format string, args ...any) {
 	t.line("   %s %s", t.styled(green, "✓"), fmt.Sprintf(format, args...))
 }
@@ -95,7 +94,7 @@ func (t *transcript) failure(err error, log string) {
 	t.line("     look into %s", log)
 }
 
-// during shows what is being waited for, and for how long, until do is done: every second in a terminal, else now and then.
+// during shows what is waited for, and for how long, until do returns: every second on a terminal, else now and then.
 func (t *transcript) during(what string, do func() error) error {
 	every := 10 * time.Second
 	if t.terminal {
@@ -137,7 +136,7 @@ func (t *transcript) count(what string, passed time.Duration) {
 	t.counting = true
 }
 
-// summary lists the steps and tells whether every one of them held.
+// summary lists the steps and says which of them succeeded.
 func (t *transcript) summary(results []result) bool {
 	held := 0
 	var took time.Duration

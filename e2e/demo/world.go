@@ -25,36 +25,38 @@ import (
 //go:embed multis.yaml
 var configTemplate string
 
-// demo is the world that the steps act in.
+// demo is the environment of the steps.
 type demo struct {
 	out *transcript
 	// dir has all data and logs.
 	dir      string
 	settings settings
-	// model is what answers come from, as the configuration names it.
+	// model is the configured model of the answers.
 	model string
-	// registration makes multis known to Synapse, which reads it when it starts.
+	// registration is the registration of multis, which Synapse reads when it starts.
 	registration []byte
 	rig          *rig.Rig
 	multis       *rig.Multis
-	// db is multis' database, seen with the eyes of a superuser.
+	// db is multis' database, opened as a superuser.
 	db *pgx.Conn
 	// admin is the owner's room with multis.
 	admin id.RoomID
 }
 
-// settings fill the configuration of multis.
+// settings are the values in the configuration of multis.
 type settings struct {
 	Homeserver, Domain       string
 	Port                     int
 	Sender, ASToken, HSToken string
 	Owner                    id.UserID
 	Database                 string
-	// Model is where a scripted model answers; empty for none.
+	// ExecIn is the data folder while multis runs commands; empty while it runs none.
+	ExecIn string
+	// Model is the address of a scripted model; empty for none.
 	Model string
 }
 
-// yaml is the configuration.
+// yaml returns the configuration.
 func (s settings) yaml() ([]byte, error) {
 	parsed, err := template.New("multis.yaml").Parse(configTemplate)
 	if err != nil {
@@ -65,7 +67,7 @@ func (s settings) yaml() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// prepare does what needs no server: it settles and checks the configuration, and makes the folder for everything.
+// prepare makes the folder and the configuration, which it validates. No server runs yet.
 func prepare(out *transcript) (*demo, error) {
 	withModel := os.Getenv("DEMO_MODEL") == "1"
 	for _, name := range strangers(os.Environ(), withModel) {
@@ -78,7 +80,7 @@ func prepare(out *transcript) (*demo, error) {
 		return nil, err
 	}
 	d := &demo{out: out, settings: settings{
-		Homeserver: "http://127.0.0.1", // its port is known when it runs
+		Homeserver: "http://127.0.0.1", // its port is known only when it runs
 		Domain:     devstack.Domain, Port: ports[0], Owner: rig.OwnerID,
 		Sender: "as_" + strings.ToLower(random.String(16)), ASToken: random.String(64), HSToken: random.String(64),
 	}}
@@ -101,8 +103,8 @@ func prepare(out *transcript) (*demo, error) {
 	return d, err
 }
 
-// strangers are the variables of the environment that would change the configuration, but for those of the language model
-// if that is wanted.
+// strangers lists the environment variables that would change the configuration. Those of the language model are left out if the model is
+// wanted.
 func strangers(environment []string, withModel bool) []string {
 	var names []string
 	for _, variable := range environment {
@@ -115,7 +117,7 @@ func strangers(environment []string, withModel bool) []string {
 	return names
 }
 
-// origin says in words what answers come from.
+// origin says where answers come from, in words.
 func (d *demo) origin() string {
 	if d.model == config.NoModel {
 		return "the passages alone, without a language model (DEMO_MODEL=1 uses the one that MULTIS_LLM_MODEL names)"
@@ -123,7 +125,7 @@ func (d *demo) origin() string {
 	return "the language model " + d.model
 }
 
-// start brings everything up: the homeserver with the bridge, multis beside them, and the owner in the admin room.
+// start starts the homeserver, the bridge and multis, and lets the owner join the admin room.
 func (d *demo) start(ctx context.Context) error {
 	err := d.out.during("bringing up Synapse, Postgres and a bridge", func() (err error) {
 		d.rig, err = rig.Start(ctx, rig.Options{Dir: d.dir, Out: d.out, Registrations: [][]byte{d.registration}, Encryptable: true})
@@ -153,7 +155,7 @@ func (d *demo) startMultis(ctx context.Context) error {
 	})
 }
 
-// makeDatabase makes the database as multis wants it: owned by a role that row-level security binds.
+// makeDatabase creates the database of multis, owned by a role that is subject to row-level security.
 func (d *demo) makeDatabase(ctx context.Context) (string, error) {
 	const name = "multis"
 	if err := d.rig.Stack.CreateDatabase(ctx, name); err != nil {
@@ -177,7 +179,7 @@ func (d *demo) makeDatabase(ctx context.Context) (string, error) {
 	return address.String(), nil
 }
 
-// join accepts multis' invitation to the admin room, as the owner would in Element.
+// join accepts the invitation to the admin room.
 func (d *demo) join(ctx context.Context) error {
 	err := d.await(ctx, "the invitation to the admin room", func(ctx context.Context) (bool, error) {
 		resp, err := d.rig.Owner.SyncRequest(ctx, 0, "", "", false, event.PresenceOffline)
@@ -203,7 +205,7 @@ func (d *demo) join(ctx context.Context) error {
 	return err
 }
 
-// byHand tells how to go on; up says that everything keeps running.
+// byHand prints how to continue by hand. up is true if everything keeps running.
 func (d *demo) byHand(up bool) {
 	if !up {
 		d.out.line("\nTo go on by hand, run this in a terminal: it stays up until Ctrl-C and prints the homeserver's address, the account for\n"+
@@ -222,7 +224,7 @@ func (d *demo) byHand(up bool) {
 	d.out.line("Ctrl-C ends it and cleans up.")
 }
 
-// await waits for what check looks for, showing it.
+// await waits until check succeeds, and shows that it is waiting for what.
 func (d *demo) await(ctx context.Context, what string, check func(context.Context) (bool, error)) error {
 	err := d.out.during("waiting for "+what, func() error { return rig.Await(ctx, what, check) })
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -41,7 +41,7 @@ func TestTheToolsOfAServerNobodyHereWrote(t *testing.T) {
 	require.NoError(t, os.Mkdir(shelf, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(shelf, "fence.txt"), []byte("The fence costs 480 euro."), 0o600))
 
-	registry := tools.NewRegistry(tools.Tiers{})
+	registry := tools.NewRegistry(tools.TierPolicy{})
 	source := mcp.NewSource(registry, []mcp.Server{{Name: "files", Command: []string{filepath.Join(dir, "server"), shelf}, Folder: dir, Read: []string{"read_file", "list_*"}}})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

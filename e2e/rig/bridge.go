@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +14,6 @@ import (
 	"go.mau.fi/util/random"
 	"maunium.net/go/mautrix/id"
 
-	"multis/deploy/devstack"
 	"multis/e2e/bridge/demonet"
 )
 
@@ -25,38 +23,42 @@ var bridgeConfigTemplate string
 //go:embed registrations.yaml
 var registrationTemplates string
 
-// bridgeSetup holds the values of the bridge's configuration and registrations.
-type bridgeSetup struct {
-	HomeserverURL, Domain, DomainRegex  string
-	Port, ControlPort                   int
+// BridgeSetup holds the values of the bridge's configuration and registrations. NewBridgeSetup makes the secrets.
+type BridgeSetup struct {
+	HomeserverURL, Domain string
+	// Address is where the homeserver reaches the bridge, as http://host:port, and Hostname and Port where it listens.
+	Address, Hostname string
+	Port              int
+	// Control is where the control interface listens, as host:port.
+	Control                             string
 	ASToken, HSToken, DoublePuppetToken string
 	Sender                              string
 	DatabaseURI, StateFile              string
 	Owner                               id.UserID
-	Encrypted, Encryptable              bool
-	PickleKey                           string // encrypts the stored keys
+	// Encrypted and Encryptable are those of Options.
+	Encrypted, Encryptable bool
+	PickleKey              string // encrypts the stored keys
 }
 
-func newBridgeSetup(dir string, port, controlPort int, opts Options) bridgeSetup {
-	return bridgeSetup{
-		Domain:            devstack.Domain,
-		DomainRegex:       regexp.QuoteMeta(devstack.Domain),
-		Port:              port,
-		ControlPort:       controlPort,
+// NewBridgeSetup returns the set-up of an owner's bridge with new secrets. The caller fills in the addresses, the database and the file of
+// the network's state.
+func NewBridgeSetup(owner id.UserID) BridgeSetup {
+	return BridgeSetup{
+		Domain:            owner.Homeserver(),
 		ASToken:           random.String(64),
 		HSToken:           random.String(64),
 		DoublePuppetToken: random.String(64),
 		Sender:            "as_" + strings.ToLower(random.String(16)),
-		StateFile:         filepath.Join(dir, "demonet.json"),
-		Owner:             OwnerID,
-		Encrypted:         opts.Encrypted,
-		Encryptable:       opts.Encrypted || opts.Encryptable,
+		Owner:             owner,
 		PickleKey:         random.String(64),
 	}
 }
 
-// registrations returns the bridge's registration and the one for double puppeting.
-func (s bridgeSetup) registrations() ([][]byte, error) {
+// DomainRegex returns a regular expression for the domain, for registrations.
+func (s BridgeSetup) DomainRegex() string { return regexp.QuoteMeta(s.Domain) }
+
+// Registrations returns the bridge's registration and the one for double puppeting.
+func (s BridgeSetup) Registrations() ([][]byte, error) {
 	parsed, err := template.New("registrations").Parse(registrationTemplates)
 	if err != nil {
 		return nil, err
@@ -72,24 +74,31 @@ func (s bridgeSetup) registrations() ([][]byte, error) {
 	return all, nil
 }
 
-func (r *Rig) prepareBridge(ctx context.Context, setup bridgeSetup) error {
+// Config returns the bridge's configuration.
+func (s BridgeSetup) Config() ([]byte, error) {
+	parsed, err := template.New("bridge.yaml").Parse(bridgeConfigTemplate)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	err = parsed.Execute(&text, s)
+	return text.Bytes(), err
+}
+
+func (r *Rig) prepareBridge(ctx context.Context, setup BridgeSetup) error {
 	if err := r.Stack.CreateDatabase(ctx, BridgeDatabase); err != nil {
 		return err
 	}
 	setup.HomeserverURL, setup.DatabaseURI = r.Stack.HomeserverURL, r.Stack.PostgresDSN(BridgeDatabase)
-	parsed, err := template.New("bridge.yaml").Parse(bridgeConfigTemplate)
+	config, err := setup.Config()
 	if err != nil {
 		return err
 	}
-	var config bytes.Buffer
-	if err := parsed.Execute(&config, setup); err != nil {
-		return err
-	}
 	r.bridgeConfig = filepath.Join(r.Dir, "bridge.yaml")
-	if err := os.WriteFile(r.bridgeConfig, config.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(r.bridgeConfig, config, 0o600); err != nil {
 		return err
 	}
-	r.Network = demonet.Client{URL: fmt.Sprintf("http://127.0.0.1:%d", setup.ControlPort)}
+	r.Network = demonet.Client{URL: "http://" + setup.Control}
 	// Without cgo, bridgev2 is built without encryption. It is always built with cgo, so that it is built only once.
 	r.bridgeBinary, err = r.build(ctx, "multis/e2e/bridge", true)
 	return err

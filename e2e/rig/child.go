@@ -16,7 +16,7 @@ import (
 // startTimeout bounds the start of a program, also on a busy machine.
 const startTimeout = 60 * time.Second
 
-// child is a process that ends with this one.
+// child is a process that is killed when this one ends.
 type child struct {
 	cmd  *exec.Cmd
 	log  string        // path of its output
@@ -104,5 +104,26 @@ func (r *Rig) build(ctx context.Context, pkg string, cgo bool) (string, error) {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, output)
 	}
 	r.step("built %s", pkg)
+	return binary, nil
+}
+
+// PreviousCommit is the build that an upgrade comes from: the last one with an older schema. Each release sets it anew.
+const PreviousCommit = "4b95975"
+
+// BuildPrevious builds multis of PreviousCommit and returns the path of the program. It needs the history of git.
+func (r *Rig) BuildPrevious(ctx context.Context) (string, error) {
+	dir := filepath.Join(r.Dir, "previous")
+	binary := filepath.Join(dir, "multis.bin")
+	script := `set -eu
+		mkdir "$1"
+		git -C "$(git rev-parse --show-toplevel)" archive "$2" | tar -x -C "$1"
+		cd "$1"
+		go build -tags goolm -buildvcs=false -trimpath -o "$3" ./cmd/multis`
+	cmd := exec.CommandContext(ctx, "bash", "-o", "pipefail", "-c", script, "bash", dir, PreviousCommit, binary)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build multis of commit %s: %w\n%s", PreviousCommit, err, output)
+	}
+	r.step("built multis of commit %s", PreviousCommit)
 	return binary, nil
 }

@@ -16,8 +16,8 @@ import (
 
 // Multis is one process of multis.
 type Multis struct {
-	// Log is the path of its output.
-	Log string
+	// Log is the path of its output, and Config that of its configuration.
+	Log, Config string
 
 	child *child
 }
@@ -27,11 +27,20 @@ type Multis struct {
 // may run at once, each with its own log. Their working folder is multis in
 // Dir. env ("KEY=value") is added to the environment of this process.
 func (r *Rig) StartMultis(ctx context.Context, config []byte, env ...string) (*Multis, error) {
+	program, err := r.Program(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.StartProgram(ctx, program, config, env...)
+}
+
+// StartProgram is StartMultis for another build of multis.
+func (r *Rig) StartProgram(ctx context.Context, program string, config []byte, env ...string) (*Multis, error) {
 	ready, err := readyURL(config)
 	if err != nil {
 		return nil, fmt.Errorf("read multis' configuration: %w", err)
 	}
-	m, err := r.launch(ctx, config, env)
+	m, err := r.launch(program, config, env)
 	if err != nil {
 		return nil, err
 	}
@@ -60,50 +69,68 @@ func (r *Rig) StartMultis(ctx context.Context, config []byte, env ...string) (*M
 
 // RunMultis runs another command of multis with a configuration and returns its output.
 func (r *Rig) RunMultis(ctx context.Context, config []byte, input string, args ...string) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := r.prepareMultis(ctx); err != nil {
+	program, err := r.Program(ctx)
+	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(r.Dir, "multis", "config-command.yaml")
+	return r.RunProgram(ctx, program, config, input, args...)
+}
+
+// RunProgram is RunMultis for another build of multis.
+func (r *Rig) RunProgram(ctx context.Context, program string, config []byte, input string, args ...string) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	dir, err := r.multisFolder()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "config-command.yaml")
 	if err := os.WriteFile(path, config, 0o600); err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, r.multisBinary, append(args, "-c", path)...)
+	cmd := exec.CommandContext(ctx, program, append(args, "-c", path)...)
 	cmd.Dir, cmd.Stdin = filepath.Dir(path), strings.NewReader(input)
 	output, err := cmd.CombinedOutput()
 	return string(output), err
 }
 
-// prepareMultis builds multis and creates its folder, once.
-func (r *Rig) prepareMultis(ctx context.Context) (err error) {
+// Program builds multis, once, and returns the path of the program.
+func (r *Rig) Program(ctx context.Context) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
 	if r.multisBinary == "" {
-		if r.multisBinary, err = r.build(ctx, "multis/cmd/multis", false); err != nil {
-			return err
-		}
+		r.multisBinary, err = r.build(ctx, "multis/cmd/multis", false)
 	}
-	return os.MkdirAll(filepath.Join(r.Dir, "multis"), 0o700)
+	return r.multisBinary, err
+}
+
+// multisFolder creates the working folder of multis.
+func (r *Rig) multisFolder() (string, error) {
+	dir := filepath.Join(r.Dir, "multis")
+	return dir, os.MkdirAll(dir, 0o700)
 }
 
 // launch writes the configuration and starts the process.
-func (r *Rig) launch(ctx context.Context, config []byte, env []string) (*Multis, error) {
+func (r *Rig) launch(program string, config []byte, env []string) (*Multis, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.prepareMultis(ctx); err != nil {
+	run := len(r.multis) + 1
+	dir, err := r.multisFolder()
+	if err != nil {
 		return nil, err
 	}
-	run := len(r.multis) + 1
-	dir := filepath.Join(r.Dir, "multis")
 	path := filepath.Join(dir, fmt.Sprintf("config-%d.yaml", run))
 	if err := os.WriteFile(path, config, 0o600); err != nil {
 		return nil, err
 	}
 	log := filepath.Join(r.Dir, fmt.Sprintf("multis-%d.log", run))
-	child, err := startChild(log, dir, env, r.multisBinary, "run", "-c", path)
+	env = append([]string{"MULTIS_SAFE_MODE_AFTER_CRASHES=0"}, env...) // tests kill it often
+	child, err := startChild(log, dir, env, program, "run", "-c", path)
 	if err != nil {
 		return nil, err
 	}
-	m := &Multis{Log: log, child: child}
+	m := &Multis{Log: log, Config: path, child: child}
 	r.multis = append(r.multis, m)
 	return m, nil
 }

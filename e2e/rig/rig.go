@@ -49,7 +49,7 @@ type Options struct {
 	Encryptable bool
 }
 
-// Rig is everything around multis, running. StartMultis adds multis.
+// Rig is all running services around multis. StartMultis adds multis.
 type Rig struct {
 	Dir string
 	// Stack is Synapse and Postgres.
@@ -99,8 +99,12 @@ func (r *Rig) start(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	setup := newBridgeSetup(r.Dir, ports[0], ports[1], opts)
-	ours, err := setup.registrations()
+	setup := NewBridgeSetup(OwnerID)
+	setup.Hostname, setup.Port, setup.Control = "127.0.0.1", ports[0], fmt.Sprintf("127.0.0.1:%d", ports[1])
+	setup.Address = fmt.Sprintf("http://127.0.0.1:%d", ports[0])
+	setup.StateFile = filepath.Join(r.Dir, "demonet.json")
+	setup.Encrypted, setup.Encryptable = opts.Encrypted, opts.Encrypted || opts.Encryptable
+	ours, err := setup.Registrations()
 	if err != nil {
 		return fmt.Errorf("register the bridge: %w", err)
 	}

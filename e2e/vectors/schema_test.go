@@ -23,7 +23,7 @@ func TestADatabaseWithVectorsIsTakenOverAsItIs(t *testing.T) {
 		newDatabase(t, name)
 		require.NoError(t, administer(t.Context(), name, "create extension vector"))
 	}
-	storetest.RestoreOld(t, dsn("vectors_old"), stack.PostgresDSN("vectors_old"), "../../migrations/testdata/old.sql.gz")
+	storetest.RestorePreBaselineSchema(t, dsn("vectors_old"), stack.PostgresDSN("vectors_old"), "../../migrations/testdata/old.sql.gz")
 	conn, err := pgx.Connect(t.Context(), dsn("vectors_old"))
 	require.NoError(t, err)
 	_, err = conn.Exec(t.Context(), `set multis.scope = '*'; select make_vectors();

@@ -1,8 +1,8 @@
--- Messages: how they are indexed and searched (the archive), and what is deleted together with them.
--- search_passages and the held_... functions have twins for messages: see passages.sql.
+-- Messages: how they are indexed and searched, and what is deleted together with them.
+-- The functions in passages.sql exist a second time for messages, under other names.
 
 -- Up to two words of the caller's index that are similar to p_word.
-create or replace function archive_similar_words(p_roles text[], p_word text) returns table (lexeme text, ndoc bigint)
+create or replace function similar_message_words(p_roles text[], p_word text) returns table (lexeme text, ndoc bigint)
 language plpgsql stable set search_path = public, pg_temp as $$
 begin
     if to_regclass('message_terms_similar') is null then
@@ -17,8 +17,8 @@ begin
 end $$;
 
 -- As search_terms, but all words are counted (see count_messages), and a word that is not counted under '*' yet counts in the owner's own scope.
-create or replace function archive_terms(p_words text[], p_config text)
-returns table (word text, lexeme text, ndoc bigint, guess boolean, planned_chunks bigint, stat_chunks bigint, stat_words bigint)
+create or replace function search_message_terms(p_words text[], p_config text)
+returns table (word text, lexeme text, ndoc bigint, correction boolean, planned_chunks bigint, stat_chunks bigint, stat_words bigint)
 language plpgsql stable security definer set search_path = public, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
     scope text[] := scope_roles();
@@ -46,19 +46,19 @@ begin
         ), counted as (
             select f.word, f.o, f.lexeme, case when f.n > 0 or not owner then f.n
                 else coalesce((select sum(s.ndoc) from unnest(scope) r join message_terms s on s.role = r and s.word = f.lexeme), 0)::bigint end as n from found f
-        ), guessed as (
+        ), corrected as (
             select c.word, c.o, g.lexeme, g.ndoc from (select c.word, min(c.lexeme) as lexeme, min(c.o) as o from counted c group by c.word
                     having max(c.n) = 0 and length(c.word) >= 5 order by min(c.o) limit 8) c,
                 lateral (
-                    with same as materialized (select * from archive_similar_words(roles, c.word))
-                    select * from same union all select s.* from archive_similar_words(roles, c.lexeme) s where not exists (select from same)) g
+                    with same as materialized (select * from similar_message_words(roles, c.word))
+                    select * from same union all select s.* from similar_message_words(roles, c.lexeme) s where not exists (select from same)) g
         )
-        select u.word, u.lexeme, u.n, u.guess, planned, chunks, words
-        from (select *, false as guess from counted union all select *, true from guessed) u order by u.o, u.guess, u.lexeme;
+        select u.word, u.lexeme, u.n, u.correction, planned, chunks, words
+        from (select *, false as correction from counted union all select *, true from corrected) u order by u.o, u.correction, u.lexeme;
 end $$;
 
-revoke all on function archive_similar_words(text[], text), archive_terms(text[], text) from public;
-grant execute on function archive_terms(text[], text) to multis_contact;
+revoke all on function similar_message_words(text[], text), search_message_terms(text[], text) from public;
+grant execute on function search_message_terms(text[], text) to multis_contact;
 
 -- However a message leaves the index, its words leave the counts: they must not remember what was deleted. Nothing is counted where
 -- nothing changed: of messages that are deleted one by one, most have left the index before.
@@ -108,10 +108,11 @@ create or replace trigger unindex_changed before update of body, redacted_at on 
 
 revoke all on function count_messages(), unindex_message() from public;
 
--- A message that is redacted takes its file along, whatever redacts it.
+-- A message that is redacted takes its file and its scores along, whatever redacts it.
 create or replace function drop_kept_file() returns trigger language plpgsql as $$
 begin
     delete from kept_files where message_id = new.id;
+    delete from injection_scores where message_id = new.id;
     return null;
 end $$;
 create or replace trigger messages_redacted after update of redacted_at on messages
@@ -122,6 +123,7 @@ create or replace function drop_with_messages() returns trigger language plpgsql
 begin
     delete from message_index where id in (select id from gone);
     delete from kept_files where message_id in (select id from gone);
+    delete from injection_scores where message_id in (select id from gone);
     delete from escalations where message_id in (select id from gone);
     delete from commitments where message_id in (select id from gone);
     return null;

@@ -1,10 +1,10 @@
--- Reading an index. This file is applied twice: as it stands for documents, and for what was said in the chats with these names:
+-- Functions that read an index. This file is applied twice: as it is for documents, and with these names for messages:
 --
---   chunk_index     message_index         search_passages   archive_passages
---   corpus_stats    message_sizes         passages_sql      archive_passages_sql
---   corpus_configs  message_configs       held_...          archive_held_...
+--   chunk_index     message_index         search_passages   search_message_passages
+--   corpus_stats    message_sizes         passages_sql      message_passages_sql
+--   corpus_configs  message_configs       role_...          message_role_...
 --
--- (archiveNames in ../functions.go.) So each function here has a twin, whose text is this one.
+-- The list is messageNames in ../functions.go.
 
 -- The query of search_passages for p_count terms. p_sets says to which set each lexeme of $1 belongs: Postgres looks for the sets one
 -- by one, each from its rarest lexeme, which takes half as long as one condition that holds them all.
@@ -43,10 +43,10 @@ end $$;
 -- The best 40 passages by BM25 (k1 1.2, b .75, passages shorter than 32 words count as 32), in no particular order, with the two
 -- before and the two after each: how often each term occurs in them, for the ranking proper.
 -- p_planned finds candidates in public passages (all passages, for the owner): those that hold all lexemes of one of its sets, which
--- p_sets numbers. p_any finds them in the caller's own, which are few; not more than p_most of each. Without p_any the caller's own
+-- p_sets numbers. p_any finds them in the caller's own, which are few; not more than p_limit of each. Without p_any the caller's own
 -- are left out: two connections share a search, and one of them reads those.
 -- For one term, ts_rank is (sum of 1/i^2 for i up to the frequency) / 1.6449341, which gives the frequency back exactly.
-create or replace function search_passages(p_planned tsquery[], p_sets int[], p_any tsquery, p_terms tsquery[], p_weights float8[], p_average float8, p_kinds text[], p_most int)
+create or replace function search_passages(p_planned tsquery[], p_sets int[], p_any tsquery, p_terms tsquery[], p_weights float8[], p_average float8, p_kinds text[], p_limit int)
 returns table (id bigint, doc_id bigint, ord int, kind text, config text, part int, n_tok int, author text, is_question boolean, frequencies smallint[])
 language plpgsql stable security definer rows 200 set search_path = public, pg_temp
 set jit = off set max_parallel_workers_per_gather = 0 set work_mem = '64MB' as $$
@@ -60,11 +60,11 @@ begin
         raise exception 'between 1 and 200 lexemes with a set each are needed' using errcode = '22023';
     end if;
     return query execute passages_sql(cardinality(p_terms), p_sets, caller_is_owner())
-        using p_planned, p_any, p_terms, p_weights, p_average, p_kinds, roles, p_most, case when p_any is null then '{}' else array_remove(roles, 'public') end;
+        using p_planned, p_any, p_terms, p_weights, p_average, p_kinds, roles, p_limit, case when p_any is null then '{}' else array_remove(roles, 'public') end;
 end $$;
 
 -- How much there is of each of the caller's roles, and in which languages: what decides whether a copy of the index in memory pays.
-create or replace function held_sizes() returns table (role text, version bigint, chunks bigint, words bigint, configs text[], config_chunks bigint[])
+create or replace function role_sizes() returns table (role text, version bigint, chunks bigint, words bigint, configs text[], config_chunks bigint[])
 language plpgsql stable security definer set search_path = public, pg_temp as $$
 declare
     roles text[] := scope_roles();
@@ -76,7 +76,7 @@ begin
 end $$;
 
 -- The index entries of those of p_roles that are the caller's, for the copy in memory.
-create or replace function held_passages(p_roles text[])
+create or replace function role_passages(p_roles text[])
 returns table (role text, version bigint, id bigint, doc_id bigint, ord int, kind text, config text, part int, n_tok int, author text, is_question boolean, tsv tsvector)
 language plpgsql stable security definer set search_path = public, pg_temp as $$
 declare
@@ -87,14 +87,14 @@ begin
 end $$;
 
 -- The versions of the caller's roles, in order: the copy in memory is valid while these are the same.
-create or replace function held_versions() returns bigint[] language plpgsql stable security definer set search_path = public, pg_temp as $$
+create or replace function role_versions() returns bigint[] language plpgsql stable security definer set search_path = public, pg_temp as $$
 declare
     roles text[] := scope_roles();
 begin
     return array(select c.version from corpus_stats c where c.role = any (roles) order by 1);
 end $$;
 
-revoke all on function passages_sql(int, int[], boolean), held_sizes(), held_passages(text[]), held_versions(),
+revoke all on function passages_sql(int, int[], boolean), role_sizes(), role_passages(text[]), role_versions(),
     search_passages(tsquery[], int[], tsquery, tsquery[], float8[], float8, text[], int) from public;
-grant execute on function held_sizes(), held_passages(text[]), held_versions(),
+grant execute on function role_sizes(), role_passages(text[]), role_versions(),
     search_passages(tsquery[], int[], tsquery, tsquery[], float8[], float8, text[], int) to multis_contact;

@@ -29,7 +29,7 @@ end $$;
 
 -- The chunks whose meaning is nearest to p_vector in what the caller may read, and how near, up to 1. A model that is not in use
 -- finds nothing.
-create or replace function search_vectors(p_model text, p_vector text, p_kinds text[], p_most int)
+create or replace function search_vectors(p_model text, p_vector text, p_kinds text[], p_limit int)
 returns table (id bigint, similarity float8) language plpgsql stable security definer rows 50 set search_path = public, pg_temp
 set jit = off set max_parallel_workers_per_gather = 0 set hnsw.ef_search = 100 set hnsw.iterative_scan = 'strict_order' as $$
 declare
@@ -38,7 +38,7 @@ declare
     branches text[];
     whose text;
 begin
-    if p_most not between 1 and 200 then
+    if p_limit not between 1 and 200 then
         raise exception 'between 1 and 200 chunks can be asked for' using errcode = '22023';
     end if;
     if dims is distinct from vector_dims(p_vector::halfvec) then
@@ -54,7 +54,7 @@ begin
     branches := branches || format('(select own.chunk_id, own.e <=> $1 as far from unnest($4) r,
         lateral (select * from chunk_vectors where role = r and role not in (''public'', ''admin'') offset 0) own where own.model = %L and vector_dims(own.e) = %s and own.kind = any ($2) order by 2 limit $3)', p_model, dims);
     return query execute 'select chunk_id, (1 - far)::float8 from (' || array_to_string(branches, ' union all ') || ') found order by far, chunk_id limit $3'
-        using p_vector::halfvec, p_kinds, p_most, array_remove(array_remove(roles, 'public'), 'admin');
+        using p_vector::halfvec, p_kinds, p_limit, array_remove(array_remove(roles, 'public'), 'admin');
 end $$;
 
 revoke all on function use_vector_model(text, int), search_vectors(text, text, text[], int) from public;

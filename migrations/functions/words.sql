@@ -61,7 +61,7 @@ end $$;
 
 -- The lexemes of the given words in the languages of what the caller may read, the four most used of them; none for a stop word, of
 -- p_config ('' if the language of the words is not known) or of the language itself. Each comes with the number of chunks it
--- occurs in (ndoc). For a long word that occurs nowhere there are similar ones, as guesses; if none is similar to the word itself, those
+-- occurs in (ndoc). For a long word that occurs nowhere there are similar ones, as corrections; if none is similar to the word itself, those
 -- similar to its stem: "batery" is the battery. Only the first 8 such words are compared with all others: a message of 400 unknown words
 -- took the server five seconds.
 -- In every row: the number of chunks that p_planned of search_passages runs over, and the numbers that word statistics refer to. The
@@ -69,7 +69,7 @@ end $$;
 -- often: in how many chunks the lexeme occurs two, four and six times or more; null where so few chunks are searched that all are
 -- read. Roles without counts are left out of it: all their chunks are read, too.
 create or replace function search_terms(p_words text[], p_config text)
-returns table (word text, lexeme text, ndoc bigint, guess boolean, planned_chunks bigint, stat_chunks bigint, stat_words bigint, often bigint[])
+returns table (word text, lexeme text, ndoc bigint, correction boolean, planned_chunks bigint, stat_chunks bigint, stat_words bigint, often bigint[])
 language plpgsql stable security definer set search_path = public, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
     scope text[] := scope_roles();
@@ -96,17 +96,17 @@ begin
             where p_config = '' or to_tsvector(p_config::regconfig, w.w) <> ''
         ), counted as materialized (
             select a.word, a.o, a.lexeme, c.ndoc as n from word_counts(roles, scope, array(select distinct s.lexeme from asked s)) c join asked a on a.lexeme = c.word
-        ), guessed as (
+        ), corrected as (
             select c.word, c.o, g.lexeme, g.ndoc from (select c.word, min(c.lexeme) as lexeme, min(c.o) as o from counted c group by c.word
                     having max(c.n) = 0 and length(c.word) >= 5 order by min(c.o) limit 8) c,
                 lateral (
                     with same as materialized (select * from similar_words(roles, scope, c.word))
                     select * from same union all select s.* from similar_words(roles, scope, c.lexeme) s where not exists (select from same)) g
         )
-        select u.word, u.lexeme, u.n, u.guess, planned, chunks, words, case when planned >= 1500 then array(
+        select u.word, u.lexeme, u.n, u.correction, planned, chunks, words, case when planned >= 1500 then array(
             select coalesce((select sum(s.ndoc) from term_stats s where s.role = any (roles) and s.word = u.lexeme || m.mark), 0)::bigint
             from unnest('{²,⁴,⁶}'::text[]) with ordinality m(mark, o) order by m.o) end
-        from (select *, false as guess from counted union all select *, true from guessed) u order by u.o, u.guess, u.lexeme;
+        from (select *, false as correction from counted union all select *, true from corrected) u order by u.o, u.correction, u.lexeme;
 end $$;
 
 revoke all on function word_counts(text[], text[], text[]), similar_words(text[], text[], text), search_terms(text[], text) from public;

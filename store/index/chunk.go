@@ -1,5 +1,5 @@
-// Package index is the search index: documents with their chunks, the message index, the counts that ranking needs, and vectors. It is
-// below store, which deletes from it.
+// Package index holds the SQL of the search index: documents with their chunks, the message index, the counts that ranking needs, and
+// vectors. Package store imports it, because a deletion also removes rows of the index.
 package index
 
 import (
@@ -15,7 +15,7 @@ import (
 	"multis/store/row"
 )
 
-// Chunk is one passage of a document, to be written.
+// Chunk is a passage of a document, as it is written.
 type Chunk struct {
 	Key        string // unique over all chunks; the same key keeps the chunk's id and accesses
 	Ord        int    // place in the document
@@ -25,25 +25,25 @@ type Chunk struct {
 	PageFrom   int // first page, from 1; 0 if the source has no pages
 	PageTo     int
 	Content    string
-	Words      string            // what is searched: title, section and content as normalised words
-	Language   language.Language // which cuts words to their stems; found out from Content if unknown
-	Author     string            // who said it, as normalised words; empty for documents
+	Words      string            // what is searched: title, section and content as normalized words
+	Language   language.Language // for the stems of the words; detected from Content if unknown
+	Author     string            // its author, as normalized words; empty for documents
 	IsQuestion bool
-	// Usage is how another program counted; zero, and whatever was counted here stands.
+	// Usage replaces the recorded accesses of the chunk, for a chunk that another program used before. Zero keeps them.
 	Usage Usage
 }
 
-// Usage is how often a chunk was used, and when.
+// Usage is the number of accesses to a chunk, with their times.
 type Usage struct {
 	Times  int
 	First  time.Time
 	Newest []time.Time // the newest first, 8 at most
 }
 
-// chunkBatch is how many chunks go to the database in one statement.
+// chunkBatch is the number of chunks that one statement writes.
 const chunkBatch = 500
 
-// languageSample is how many chunks of a document tell its language.
+// languageSample is the number of chunks from which the language of a document is detected.
 const languageSample = 20
 
 const deleteOtherChunksSQL = "delete from chunks where doc_id = $1 and chunk_key <> all ($2)"
@@ -68,7 +68,7 @@ const upsertChunksSQL = `with n as (
 const useChunkSQL = `update chunks set access_count = $2, first_accessed = $3, last_accessed = ($4::timestamptz[])[1], recent_accesses = $4,
 	activation = activation($2, $3, $4) where chunk_key = $1`
 
-// replaceChunks leaves doc with exactly these chunks.
+// replaceChunks writes the chunks of a document and deletes all others that it has.
 func replaceChunks(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) error {
 	if err := row.Exec(ctx, tx, "delete old chunks", deleteOtherChunksSQL, doc.ID, row.Column(chunks, func(c Chunk) string { return c.Key })); err != nil {
 		return err
@@ -99,27 +99,27 @@ func replaceChunks(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk)
 		if c.Usage.Times == 0 {
 			continue
 		}
-		if err := row.Exec(ctx, tx, "note how often a chunk was used", useChunkSQL, c.Key, c.Usage.Times, c.Usage.First, c.Usage.Newest); err != nil {
+		if err := row.Exec(ctx, tx, "store the usage of a chunk", useChunkSQL, c.Key, c.Usage.Times, c.Usage.First, c.Usage.Newest); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// placedChunk is a chunk as it stands among the others of its document.
+// placedChunk is a chunk with the number of its section.
 type placedChunk struct {
 	Chunk
 
 	part int // chunks of one section have the same number
 }
 
-// placedChunks numbers the sections of a document and finds out the languages that are not given.
+// placedChunks numbers the sections of a document and detects the unknown languages of its chunks.
 func placedChunks(chunks []Chunk) []placedChunk {
 	var whole strings.Builder
 	for _, c := range chunks[:min(len(chunks), languageSample)] {
 		whole.WriteString(c.Content + "\n")
 	}
-	of := language.Detect(whole.String())
+	documentLanguage := language.Detect(whole.String())
 	list := make([]placedChunk, len(chunks))
 	part := 0
 	for i, c := range chunks {
@@ -127,7 +127,7 @@ func placedChunks(chunks []Chunk) []placedChunk {
 			part++
 		}
 		if c.Language == language.Unknown {
-			c.Language = language.DetectPart(c.Content, of)
+			c.Language = language.DetectPart(c.Content, documentLanguage)
 		}
 		list[i] = placedChunk{Chunk: c, part: part}
 	}
@@ -136,7 +136,7 @@ func placedChunks(chunks []Chunk) []placedChunk {
 
 // ChunkText is a chunk as it is read and quoted.
 type ChunkText struct {
-	ID         int64 // of a chunk, or of a message of the archive
+	ID         int64 // of a chunk or a message
 	DocID      int64 // of its document, or its chat
 	Ord        int
 	Role       policy.Role
@@ -149,21 +149,21 @@ type ChunkText struct {
 	PageTo     int
 	Content    string
 	IndexedAt  time.Time
-	Activation float64 // how present it is now; 0 if never accessed
+	Activation float64 // grows with the number and recency of its accesses; 0 if never accessed
 }
 
 const chunkTextSQL = `select id, doc_id, ord, role, kind, title, section, line_from, line_to, page_from, page_to, content, indexed_at,
-	case when access_count = 0 then 0 else activation(access_count, first_accessed, recent_accesses) end from `
+	case when access_count = 0 then 0 else activation(access_count, first_accessed, recent_accesses) end as activation from `
 
-// The owner may name thousands of roles: a hash of them is asked, and the planner does not weigh them to read a few rows by id.
+// The owner's scope may have thousands of roles. The subquery makes Postgres hash them, and keeps the planner from estimating each of them.
 const chunkTextsByIDSQL = chunkTextSQL + "chunks where coalesce(role in (select unnest($1::text[])), false) and id = any ($2)"
 
-// ChunkTexts reads chunks by id, those that scope may see, in no particular order.
+// ChunkTexts returns those of the chunks that scope may see, in no particular order.
 func ChunkTexts(ctx context.Context, db row.DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
 	return row.All[ChunkText](ctx, db, "chunks", chunkTextsByIDSQL, scope.Roles(), ids)
 }
 
-// PublicChunks reads chunks of public documents by id, and nothing else: it takes everybody else's rights from the transaction.
+// PublicChunks returns those of the chunks that are of public documents. It limits the rest of the transaction to public texts.
 func PublicChunks(ctx context.Context, tx row.Tx, ids []row.ChunkID) ([]ChunkText, error) {
 	if err := row.SetScope(ctx, tx, policy.PublicScope()); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func PublicChunks(ctx context.Context, tx row.Tx, ids []row.ChunkID) ([]ChunkTex
 	return slices.DeleteFunc(found, func(c ChunkText) bool { return c.Kind != KindKnowledge }), err
 }
 
-// Each role is asked for its newest chunk of each kind, and those with the newest of all for more: a scope may have thousands of roles.
+// A scope may have thousands of roles. So the query reads the newest chunk of each role and kind, and further chunks of the newest ones only.
 const recentChunksSQL = chunkTextSQL + `(
 		select r, k from unnest($1::text[]) r, unnest($2::text[]) k,
 			lateral (select indexed_at, doc_id from chunks where role = r and kind = k order by indexed_at desc, doc_id desc, ord limit 1) c
@@ -180,14 +180,13 @@ const recentChunksSQL = chunkTextSQL + `(
 	) n, lateral (select * from chunks where role = n.r and kind = n.k order by indexed_at desc, doc_id desc, ord limit $3) c
 	order by indexed_at desc, doc_id desc, ord limit $3`
 
-// The owner may ask for the newest documents first, which are few; a contact has no right on them. The chunks of a document
-// are all of its age.
+// The owner has the right to read documents, of which there are fewer than chunks. All chunks of a document have its age.
 const ownersRecentChunksSQL = chunkTextSQL + `(
 		select id as newest from documents where role in (select unnest($1::text[])) and kind = any ($2) and chunks > 0 order by indexed_at desc, id desc limit $3
 	) d, lateral (select * from chunks where doc_id = newest order by ord limit $3) c
 	order by indexed_at desc, doc_id desc, ord limit $3`
 
-// RecentChunks reads the chunks of the given kinds that were indexed last, the newest first.
+// RecentChunks returns the chunks of some kinds that were indexed last, the newest first.
 func RecentChunks(ctx context.Context, db row.DB, scope policy.Scope, kinds []Kind, limit int) ([]ChunkText, error) {
 	if scope.Allows(policy.Admin) {
 		return row.All[ChunkText](ctx, db, "chunks", ownersRecentChunksSQL, scope.Roles(), kinds, limit)
@@ -195,13 +194,13 @@ func RecentChunks(ctx context.Context, db row.DB, scope policy.Scope, kinds []Ki
 	return row.All[ChunkText](ctx, db, "chunks", recentChunksSQL, scope.Roles(), kinds, limit)
 }
 
-// Locked in order of id, so that two answers that used the same chunks do not wait for each other in a circle.
+// Locks the chunks in the order of their ids, so that two answers that used the same chunks cannot deadlock.
 const recordAccessSQL = `with locked as (select id from chunks where id = any ($2) and role = any ($1) order by id for update)
 	update chunks c set access_count = access_count + 1, first_accessed = coalesce(first_accessed, now()), last_accessed = now(),
 		recent_accesses = (now() || recent_accesses)[1:8],
 		activation = activation(access_count + 1, coalesce(first_accessed, now()), (now() || recent_accesses)[1:8]) from locked l where c.id = l.id`
 
-// RecordAccess notes that chunks were used now. Chunks that scope may not see are left alone.
+// RecordAccess stores that chunks were used now. It ignores chunks that scope may not see.
 func RecordAccess(ctx context.Context, w row.Writer, scope policy.Scope, ids []row.ChunkID) error {
 	return row.Exec(ctx, w, "record access", recordAccessSQL, scope.Roles(), ids)
 }

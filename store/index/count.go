@@ -6,13 +6,13 @@ import (
 	"multis/store/row"
 )
 
-// A word that stands nowhere any more leaves no row behind: the counts must not remember what was deleted. What waits to be
-// counted, and roles that are not counted, have nothing to take out.
+// A word whose count becomes 0 loses its row, because the counts must not preserve words of deleted texts. Documents that wait to be
+// counted, and roles that are not counted, are not in the counts.
 const uncountTermsSQL = `with gone as (
 		select r.role, w.word, count(*)::int as n
 		from chunk_index i, unnest(tsvector_to_array(i.tsv)) w(word), lateral (select c.role from corpus_stats c where c.role in (i.role, '*') and c.counted) r(role)
 		where i.doc_id = any ($1) and not exists (select from uncounted u where u.doc_id = i.doc_id) group by 1, 2
-	), dead as (
+	), unused as (
 		delete from term_stats t using gone g where t.role = g.role and t.word = g.word and t.ndoc <= g.n
 	)
 	update term_stats t set ndoc = t.ndoc - g.n from gone g where t.role = g.role and t.word = g.word and t.ndoc > g.n`
@@ -29,20 +29,20 @@ const dropEmptyConfigsSQL = "delete from corpus_configs where chunks = 0"
 
 const dropEmptyCorpusSQL = "delete from corpus_stats where chunks = 0 and role <> '*'"
 
-const putOffSQL = "insert into uncounted (doc_id) values ($1)"
+const addUncountedSQL = "insert into uncounted (doc_id) values ($1)"
 
-// count adds a document as it stands to the sizes, and to what waits to be counted. When much waits, all of it is counted
-// first, while others go on writing.
+// count adds a document to the sizes and to the documents that wait to be counted. If many wait, it counts all of them first, while other
+// transactions go on writing.
 func count(ctx context.Context, tx row.Tx, docID row.DocumentID) error {
-	if err := row.Exec(ctx, tx, "put off counting", putOffSQL, docID); err != nil {
+	if err := row.Exec(ctx, tx, "add to the uncounted documents", addUncountedSQL, docID); err != nil {
 		return err
 	}
-	much, err := row.Value[bool](ctx, tx, "what is not counted", muchWaitsSQL)
+	isBacklogBig, err := row.Value[bool](ctx, tx, "uncounted documents", isBacklogBigSQL)
 	if err != nil {
 		return err
 	}
 	var bigger []string
-	if much {
+	if isBacklogBig {
 		if bigger, err = countAll(ctx, tx, docID); err != nil {
 			return err
 		}
@@ -50,46 +50,47 @@ func count(ctx context.Context, tx row.Tx, docID row.DocumentID) error {
 	if err := lockCorpus(ctx, tx); err != nil {
 		return err
 	}
-	if err := size(ctx, tx, []row.DocumentID{docID}, 1); err != nil || len(bigger) == 0 {
+	if err := addSizes(ctx, tx, []row.DocumentID{docID}, 1); err != nil || len(bigger) == 0 {
 		return err
 	}
-	return row.Exec(ctx, tx, "note which roles are counted", countedSQL, bigger)
+	return row.Exec(ctx, tx, "mark counted roles", countedSQL, bigger)
 }
 
-const countPutOffSQL = "delete from uncounted where doc_id = any ($1)"
+const dropUncountedSQL = "delete from uncounted where doc_id = any ($1)"
 
-// uncount takes documents as they stand out of the counts.
+// uncount removes documents from the counts and the sizes.
 func uncount(ctx context.Context, tx row.Tx, docs ...row.DocumentID) error {
 	if err := row.Exec(ctx, tx, "uncount words", uncountTermsSQL, docs); err != nil {
 		return err
 	}
-	if err := row.Exec(ctx, tx, "uncount words", countPutOffSQL, docs); err != nil {
+	if err := row.Exec(ctx, tx, "drop uncounted documents", dropUncountedSQL, docs); err != nil {
 		return err
 	}
-	if err := size(ctx, tx, docs, -1); err != nil {
+	if err := addSizes(ctx, tx, docs, -1); err != nil {
 		return err
 	}
-	if err := row.Exec(ctx, tx, "forget languages", dropEmptyConfigsSQL); err != nil {
+	if err := row.Exec(ctx, tx, "drop unused languages", dropEmptyConfigsSQL); err != nil {
 		return err
 	}
-	return row.Exec(ctx, tx, "forget empty roles", dropEmptyCorpusSQL)
+	return row.Exec(ctx, tx, "drop empty roles", dropEmptyCorpusSQL)
 }
 
-func size(ctx context.Context, tx row.Tx, docs []row.DocumentID, sign int) error {
+// addSizes adds documents to the sizes. With sign -1 it subtracts them.
+func addSizes(ctx context.Context, tx row.Tx, docs []row.DocumentID, sign int) error {
 	if err := row.Exec(ctx, tx, "count chunks", sizeCorpusSQL, docs, sign); err != nil {
 		return err
 	}
 	return row.Exec(ctx, tx, "count languages", countConfigsSQL, docs, sign)
 }
 
-// A twentieth of the corpus may wait, and no more than 2,000 chunks. One counts at a time.
-const muchWaitsSQL = `select case when coalesce(sum(d.chunks), 0) > least(2000, (select chunks from corpus_stats where role = '*') / 20)
+// Up to 5 % of the corpus, and at most 2,000 chunks, may wait. Only one transaction counts at a time.
+const isBacklogBigSQL = `select case when coalesce(sum(d.chunks), 0) > least(2000, (select chunks from corpus_stats where role = '*') / 20)
 		then pg_try_advisory_xact_lock('term_stats'::regclass::int) else false end
 	from uncounted join documents d on d.id = doc_id`
 
 const takeUncountedSQL = "delete from uncounted returning doc_id"
 
-// ts_stat counts three times as fast as a statement over the words does.
+// ts_stat counts three times as fast as a statement over the words.
 const countAllSQL = `with counted as (
 		select '*' as role union select i.role from chunk_index i join corpus_stats c using (role) where i.doc_id = any ($1::bigint[]) and c.counted
 	)
@@ -99,22 +100,22 @@ const countAllSQL = `with counted as (
 		order by c.role collate "C", s.word collate "C"
 		on conflict (role, word) do update set ndoc = term_stats.ndoc + excluded.ndoc`
 
-// A role of up to so many chunks is counted when it is asked, which takes a few milliseconds at the most. The document that
-// is being written is not among the sizes yet.
+// The words of a role with up to 1,000 chunks are counted at each query, which takes a few milliseconds at most. The document that is
+// being written is not in the sizes yet.
 const biggerSQL = `select role from (select role, chunks from corpus_stats union all select role, chunks from documents where id = $1) s
 	where role not in (select role from corpus_stats where counted) group by role having sum(chunks) > 1000`
 
-// What was written since is counted with the next documents.
+// Documents that were written meanwhile wait to be counted.
 const countBiggerSQL = `insert into term_stats (role, word, ndoc)
 	select i.role, w, count(*) from chunk_index i, unnest(tsvector_to_array(i.tsv)) w
 	where i.role = any ($1) and not exists (select from uncounted u where u.doc_id = i.doc_id) group by 1, 2`
 
 const countedSQL = "update corpus_stats set counted = true where role = any ($1)"
 
-// countAll counts what waits to be counted, and roles that have become big, which it returns. The transaction must hold the
-// lock of the counts.
+// countAll counts the documents that wait, and the roles that have become too big to be counted at each query. It returns those roles.
+// The transaction must hold the lock of the counts.
 func countAll(ctx context.Context, tx row.Tx, docID row.DocumentID) (bigger []string, err error) {
-	docs, err := row.Values[row.DocumentID](ctx, tx, "what is not counted", takeUncountedSQL)
+	docs, err := row.Values[row.DocumentID](ctx, tx, "uncounted documents", takeUncountedSQL)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ const (
 	KindConversation Kind = "conv" // what was remembered of a chat
 )
 
-// Document is a file that was indexed, or the stream of conversation chunks of one chat.
+// Document is an indexed file or page, or what was remembered of one chat.
 type Document struct {
 	ID        row.DocumentID
 	Origin    string // unique: a path, an address, or the name
@@ -33,21 +33,21 @@ type Document struct {
 	Hash      string // the same hash means that nothing has to be done
 	Chunks    int
 	IndexedAt time.Time
-	// Validator is how the server of a page recognises the version that was indexed; empty if it does not, and for files.
+	// Validator is the ETag or modification time of the indexed version of a page; empty for files and for pages without one.
 	Validator string
-	// RoleSetAt is when somebody said that it has this role. Of two who say it, the later one is right.
+	// RoleSetAt is when the role was set. Of two settings the later one counts.
 	RoleSetAt time.Time
-	// FoundInBulk says that nobody named the document that is written: it was found in a folder or by a pattern.
+	// FoundInBulk is true for a document that was found in a folder or by a pattern, not named by itself. It is not stored.
 	FoundInBulk bool `db:"-"`
 }
 
-// KeepsRole reports whether a document stays in its role although doc, which replaces it, has another one: because its role was
-// said later, or because it is private and doc was not named by itself.
-func (d *Document) KeepsRole(doc Document) bool {
-	return d.Role != doc.Role && (d.RoleSetAt.After(doc.RoleSetAt) || doc.FoundInBulk && d.Role == policy.Admin)
+// KeepsRole reports whether d keeps its role although its replacement has another one. It does so if its role was set later, or if it is
+// private and the replacement was found in bulk.
+func (d *Document) KeepsRole(replacement Document) bool {
+	return d.Role != replacement.Role && (d.RoleSetAt.After(replacement.RoleSetAt) || replacement.FoundInBulk && d.Role == policy.Admin)
 }
 
-const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at, validator, role_said_at"
+const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at, validator, role_set_at"
 
 const documentByOriginSQL = "select " + documentColumns + " from documents where origin = $1"
 
@@ -65,35 +65,27 @@ func DocumentByOrigin(ctx context.Context, db row.DB, origin string) (Document, 
 
 const biggestDocumentsSQL = "select " + documentColumns + " from documents where kind = 'kb' and role = any ($1) order by chunks desc, size desc, origin limit $2"
 
-const privateDocumentsSQL = "select " + documentColumns + " from documents where kind = 'kb' and role = 'admin' and size = $1 order by id"
+const privateDocumentsOfSizeSQL = "select " + documentColumns + " from documents where kind = 'kb' and role = 'admin' and size = $1 order by id"
 
-// PrivateDocumentsOfSize lists the owner's private documents of so many bytes.
+// PrivateDocumentsOfSize returns the owner's private documents with a size in bytes.
 func PrivateDocumentsOfSize(ctx context.Context, db row.DB, size int64) ([]Document, error) {
-	return documents(ctx, db, privateDocumentsSQL, size)
+	return documents(ctx, db, privateDocumentsOfSizeSQL, size)
 }
 
 const documentsByNameSQL = "select " + documentColumns + " from documents where kind = 'kb' and (name = $1 or origin = $1) order by origin limit $2"
 
-// DocumentsByName lists the files and pages that are called, or come from, what name says.
+// DocumentsByName returns the files and pages with a name or an origin.
 func DocumentsByName(ctx context.Context, db row.DB, name string, limit int) ([]Document, error) {
 	return documents(ctx, db, documentsByNameSQL, name, limit)
 }
 
-// BiggestDocuments lists the documents that scope may see, those with the most chunks first.
+// BiggestDocuments returns the files and pages that scope may see, those with the most chunks first.
 func BiggestDocuments(ctx context.Context, db row.DB, scope policy.Scope, limit int) ([]Document, error) {
 	return documents(ctx, db, biggestDocumentsSQL, scope.Roles(), limit)
 }
 
 func documents(ctx context.Context, db row.DB, sql string, args ...any) ([]Document, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read documents: %w", err)
-	}
-	docs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Document])
-	if err != nil {
-		return nil, fmt.Errorf("read documents: %w", err)
-	}
-	return docs, nil
+	return row.All[Document](ctx, db, "documents", sql, args...)
 }
 
 // DocumentGroup counts the documents of one kind, element and role.
@@ -106,51 +98,43 @@ type DocumentGroup struct {
 	LastIndexed time.Time
 }
 
-const documentGroupsSQL = `select kind, element, role, count(*), sum(chunks), max(indexed_at) from documents where role = any ($1)
+const documentGroupsSQL = `select kind, element, role, count(*) as documents, sum(chunks) as chunks, max(indexed_at) as last_indexed from documents where role = any ($1)
 	group by kind, element, role order by kind desc, role desc, element`
 
 // DocumentGroups counts the documents that scope may see.
 func DocumentGroups(ctx context.Context, db row.DB, scope policy.Scope) ([]DocumentGroup, error) {
-	rows, err := db.Query(ctx, documentGroupsSQL, scope.Roles())
-	if err != nil {
-		return nil, fmt.Errorf("count documents: %w", err)
-	}
-	groups, err := pgx.CollectRows(rows, pgx.RowToStructByPos[DocumentGroup])
-	if err != nil {
-		return nil, fmt.Errorf("count documents: %w", err)
-	}
-	return groups, nil
+	return row.All[DocumentGroup](ctx, db, "documents", documentGroupsSQL, scope.Roles())
 }
 
-// Writers of the search tables take turns at the sizes, which each of them changes. Who changes the counts of words holds
-// another lock before, and longer: those who only add documents need not wait for it.
+// All writers of the search tables change the sizes, so they take turns by locking the row of '*'. A writer that changes the word counts
+// takes an advisory lock first. Writers that only add documents do not wait for that lock.
 const (
 	lockCorpusSQL = "select from corpus_stats where role = '*' for update"
 	lockCountsSQL = "select pg_advisory_xact_lock('term_stats'::regclass::int)"
 )
 
 func lockCorpus(ctx context.Context, tx row.Tx) error {
-	return row.Exec(ctx, tx, "wait for other writers", lockCorpusSQL)
+	return row.Exec(ctx, tx, "lock the sizes", lockCorpusSQL)
 }
 
-// lockAll is for who takes words out of the counts.
-func lockAll(ctx context.Context, tx row.Tx) error {
-	if err := row.Exec(ctx, tx, "wait for who counts words", lockCountsSQL); err != nil {
+// lockCounts locks the word counts and the sizes, for a transaction that removes words from the counts.
+func lockCounts(ctx context.Context, tx row.Tx) error {
+	if err := row.Exec(ctx, tx, "lock the word counts", lockCountsSQL); err != nil {
 		return err
 	}
 	return lockCorpus(ctx, tx)
 }
 
-// Held by whoever writes a document, so that the others know of it.
+// Each writer of a document holds this lock, so that mergeEntriesSQL can tell whether others are writing.
 const lockWritingSQL = "select pg_advisory_xact_lock_shared('documents'::regclass::int)"
 
-// Entries of the text index are written to a list, which Postgres sorts into the index when it is 1 MB, and the last of those
-// who write at the same time here: that takes a third of what an entry at a time would, and hardly a search has to read the list.
+// New entries of the text index go to a pending list. Postgres merges it into the index when it reaches 1 MB, and the last of several
+// concurrent writers merges it here. This takes a third of the time of single entries, and few searches have to read the list.
 const mergeEntriesSQL = `select gin_clean_pending_list('chunk_index_tsv'), gin_clean_pending_list('chunk_index_tsv_public')
 	where not exists (select from pg_locks where locktype = 'advisory' and objid = 'documents'::regclass and pid <> pg_backend_pid()
 		and database = (select oid from pg_database where datname = current_database()))`
 
-const newDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks, validator, role_said_at)
+const newDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks, validator, role_set_at)
 	values (@origin, @name, @role, @kind, @element, @size, @hash, @chunks, @validator, @said)
 	on conflict (origin) do `
 
@@ -158,24 +142,24 @@ const insertDocumentSQL = newDocumentSQL + "nothing returning id"
 
 const upsertDocumentSQL = newDocumentSQL + `update set name = excluded.name, kind = excluded.kind, element = excluded.element, size = excluded.size,
 		hash = excluded.hash, chunks = excluded.chunks, validator = excluded.validator, indexed_at = now(),
-		role_said_at = greatest(documents.role_said_at, excluded.role_said_at)
+		role_set_at = greatest(documents.role_set_at, excluded.role_set_at)
 	returning id`
 
 // ErrRoleKept is returned for a document that keeps another role.
 var ErrRoleKept = errors.New("this document keeps another role")
 
-const sayRoleSQL = "update documents set role_said_at = $2 where origin = $1 and role = $3 and role_said_at < $2"
+const confirmRoleSQL = "update documents set role_set_at = $2 where origin = $1 and role = $3 and role_set_at < $2"
 
-// ConfirmRole notes that somebody said of a document that it has the role which it has.
+// ConfirmRole stores the time of a setting that does not change a document's role.
 func ConfirmRole(ctx context.Context, w row.Writer, doc Document) error {
-	return row.Exec(ctx, w, "note who may see a document", sayRoleSQL, doc.Origin, doc.RoleSetAt, doc.Role)
+	return row.Exec(ctx, w, "confirm a role", confirmRoleSQL, doc.Origin, doc.RoleSetAt, doc.Role)
 }
 
-// ReplaceDocument writes a document with its chunks in place of what was there under its origin. It reports false, and
-// changes nothing, when role and hash are what they were. A document that was there in another role is gone from that role,
-// unless it keeps it: ErrRoleKept. The transaction's scope must hold the document's role.
+// ReplaceDocument writes a document with its chunks and deletes those that its origin had before. It returns false, and changes nothing,
+// if role and hash are unchanged. If the origin had another role, it leaves that role, or the result is ErrRoleKept. The transaction's
+// scope must contain the document's role.
 func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) (bool, error) {
-	if err := lockAll(ctx, tx); err != nil {
+	if err := lockCounts(ctx, tx); err != nil {
 		return false, err
 	}
 	old, err := DocumentByOrigin(ctx, tx, doc.Origin)
@@ -203,13 +187,13 @@ func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chun
 	return true, count(ctx, tx, doc.ID)
 }
 
-// Held by whoever adds a document: another one of its origin has to wait before it takes what both need later.
+// Locks an origin, so that two writers of one document wait for each other before they take further locks.
 const lockOriginSQL = "select pg_advisory_xact_lock(hashtextextended($1, 0))"
 
-// AddDocument is ReplaceDocument for a document that is likely to be new: then others are written at the same time, up to
-// the sizes. The transaction must not have written another document before, or two of them would wait for each other.
+// AddDocument is ReplaceDocument for a document that is probably new. Several such documents are written concurrently until they change
+// the sizes. The transaction must not have written another document before, because two such transactions could deadlock.
 func AddDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) (bool, error) {
-	if err := row.Exec(ctx, tx, "wait for who writes the same document", lockOriginSQL, doc.Origin); err != nil {
+	if err := row.Exec(ctx, tx, "lock an origin", lockOriginSQL, doc.Origin); err != nil {
 		return false, err
 	}
 	err := doc.write(ctx, tx, insertDocumentSQL, chunks)
@@ -222,9 +206,9 @@ func AddDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) (
 	return true, count(ctx, tx, doc.ID)
 }
 
-// write writes a document by the given statement, and its chunks. pgx.ErrNoRows, if the statement leaves what is there.
+// write writes a document by a statement, and its chunks. It returns pgx.ErrNoRows if the statement wrote no row.
 func (d *Document) write(ctx context.Context, tx row.Tx, sql string, chunks []Chunk) error {
-	if err := row.Exec(ctx, tx, "note that documents are written", lockWritingSQL); err != nil {
+	if err := row.Exec(ctx, tx, "take the lock of writers", lockWritingSQL); err != nil {
 		return err
 	}
 	err := tx.QueryRow(ctx, sql, pgx.NamedArgs{
@@ -242,7 +226,7 @@ func (d *Document) write(ctx context.Context, tx row.Tx, sql string, chunks []Ch
 
 const deleteDocumentSQL = "delete from documents where id = $1"
 
-// RemoveDocument deletes a document with its chunks and takes its words out of the counts. row.ErrNotFound when it is not there.
+// RemoveDocument deletes a document with its chunks, and removes its words from the counts. It returns row.ErrNotFound if there is none.
 func RemoveDocument(ctx context.Context, tx row.Tx, origin string) error {
 	_, found, err := RemoveDocuments(ctx, tx, []string{origin})
 	if err == nil && found == 0 {
@@ -255,9 +239,9 @@ const documentsByOriginsSQL = "select id, chunks from documents where origin = a
 
 const deleteDocumentsSQL = "delete from documents where id = any ($1)"
 
-// RemoveDocuments is RemoveDocument for several. It returns how many chunks and documents there were.
+// RemoveDocuments is RemoveDocument for several origins. It returns the number of chunks and documents that it deleted.
 func RemoveDocuments(ctx context.Context, tx row.Tx, origins []string) (chunks, found int, err error) {
-	if err := lockAll(ctx, tx); err != nil {
+	if err := lockCounts(ctx, tx); err != nil {
 		return 0, 0, err
 	}
 	type doc struct {
@@ -276,4 +260,11 @@ func RemoveDocuments(ctx context.Context, tx row.Tx, origins []string) (chunks, 
 		return 0, 0, err
 	}
 	return chunks, len(docs), row.Exec(ctx, tx, "delete documents", deleteDocumentsSQL, ids)
+}
+
+const haveAddressSQL = "select exists (select from documents where id = any ($1) and origin ~* '^https?://')"
+
+// HaveAddress reports whether one of some documents was fetched from an address, so that others wrote it.
+func HaveAddress(ctx context.Context, db row.DB, documents []row.DocumentID) (bool, error) {
+	return row.Value[bool](ctx, db, "look where documents are from", haveAddressSQL, documents)
 }

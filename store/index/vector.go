@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/pgvector/pgvector-go"
 
 	"multis/policy"
@@ -13,7 +12,7 @@ import (
 
 const hasVectorsSQL = "select to_regclass('public.chunk_vectors') is not null"
 
-// HasVectors tells whether the database can search by meaning: whether pgvector is there.
+// HasVectors reports whether the database has pgvector, which searching by meaning needs.
 func HasVectors(ctx context.Context, db row.DB) (bool, error) {
 	var has bool
 	if err := db.QueryRow(ctx, hasVectorsSQL).Scan(&has); err != nil {
@@ -24,8 +23,8 @@ func HasVectors(ctx context.Context, db row.DB) (bool, error) {
 
 const useVectorModelSQL = "select use_vector_model($1, $2)"
 
-// UseVectorModel makes a model the one whose vectors are searched, and tells whether it was another. Vectors of another are
-// not looked at any more and are replaced as chunks get vectors of this one.
+// UseVectorModel selects the model whose vectors are searched, and returns whether another one was selected before. The vectors of the
+// other model are ignored, and replaced as chunks are embedded again.
 func UseVectorModel(ctx context.Context, tx row.Tx, model string, dimensions int) (bool, error) {
 	var changed bool
 	if err := tx.QueryRow(ctx, useVectorModelSQL, model, dimensions).Scan(&changed); err != nil {
@@ -44,17 +43,17 @@ type UnembeddedChunk struct {
 	Content string
 }
 
-const bareChunksSQL = `select c.id, c.role, c.kind, c.title, c.section, c.content from chunks c
+const unembeddedChunksSQL = `select c.id, c.role, c.kind, c.title, c.section, c.content from chunks c
 	where c.id > case when $2::bigint >= 0 then $2 else coalesce((select done_to from vector_models where model = $1), 0) end
 		and not exists (select from chunk_vectors v where v.chunk_id = c.id and v.model = $1) order by c.id limit $3`
 
-// AfterLast stands for after and means those chunks that were not looked at yet.
+// AfterLast is a value of UnembeddedChunks' parameter after: it starts after the last chunk that PutVectors has stored.
 const AfterLast = -1
 
-// UnembeddedChunks reads, of all chats and in order of id, the next chunks without a vector of a model: those after one, or AfterLast. It needs the
-// scope of all roles, as in Store.ReadAll.
+// UnembeddedChunks returns the next chunks of all roles without a vector of a model, in the order of their ids: those after a chunk, or
+// AfterLast. It needs the scope of all roles, as in Store.ReadAll.
 func UnembeddedChunks(ctx context.Context, tx row.Tx, model string, after row.ChunkID, limit int) ([]UnembeddedChunk, error) {
-	return row.All[UnembeddedChunk](ctx, tx, "chunks without a vector", bareChunksSQL, model, after, limit)
+	return row.All[UnembeddedChunk](ctx, tx, "chunks without a vector", unembeddedChunksSQL, model, after, limit)
 }
 
 // A chunk that was deleted meanwhile needs no vector.
@@ -63,10 +62,10 @@ const putVectorsSQL = `insert into chunk_vectors (chunk_id, role, kind, model, e
 	where exists (select from chunk_index i where i.id = n.id) order by n.id
 	on conflict (chunk_id) do update set model = excluded.model, e = excluded.e`
 
-const passedChunksSQL = "update vector_models set done_to = greatest(done_to, $2) where model = $1"
+const setEmbeddedToSQL = "update vector_models set done_to = greatest(done_to, $2) where model = $1"
 
-// PutVectors gives chunks, in order of id, their vectors; one that is nil can have none. Chunks up to the last of them have
-// been looked at then.
+// PutVectors stores the vectors of chunks, which are in the order of their ids. A nil vector means that the chunk cannot be embedded.
+// Afterwards AfterLast starts after the last of the chunks.
 func PutVectors(ctx context.Context, tx row.Tx, model string, chunks []UnembeddedChunk, vectors [][]float32) error {
 	if len(chunks) == 0 {
 		return nil
@@ -83,10 +82,10 @@ func PutVectors(ctx context.Context, tx row.Tx, model string, chunks []Unembedde
 	if err != nil {
 		return err
 	}
-	return row.Exec(ctx, tx, "note which chunks have vectors", passedChunksSQL, model, chunks[len(chunks)-1].ID)
+	return row.Exec(ctx, tx, "store how far chunks are embedded", setEmbeddedToSQL, model, chunks[len(chunks)-1].ID)
 }
 
-// NearestChunk is a chunk that means much the same.
+// NearestChunk is a chunk with its similarity to a vector.
 type NearestChunk struct {
 	ID         row.ChunkID
 	Similarity float64 // up to 1
@@ -94,29 +93,21 @@ type NearestChunk struct {
 
 const searchVectorsSQL = "select id, similarity from search_vectors($1, $2, $3, $4)"
 
-// SearchVectors finds the chunks of the given kinds that are nearest to a vector in what the transaction's scope may see, the
-// nearest first. It finds nothing when another model is in use. A transaction without a scope is an error.
+// SearchVectors returns the chunks of some kinds that are nearest to a vector and that the transaction's scope may see, the nearest first.
+// It returns none if another model is in use. A transaction without a scope is an error.
 func SearchVectors(ctx context.Context, db row.DB, model string, vector []float32, kinds []Kind, limit int) ([]NearestChunk, error) {
-	rows, err := db.Query(ctx, searchVectorsSQL, model, pgvector.NewHalfVector(vector).String(), kinds, limit)
-	if err != nil {
-		return nil, fmt.Errorf("search by meaning: %w", err)
-	}
-	near, err := pgx.CollectRows(rows, pgx.RowToStructByPos[NearestChunk])
-	if err != nil {
-		return nil, fmt.Errorf("search by meaning: %w", err)
-	}
-	return near, nil
+	return row.All[NearestChunk](ctx, db, "nearest chunks", searchVectorsSQL, model, pgvector.NewHalfVector(vector).String(), kinds, limit)
 }
 
-// VectorCount says how many passages can be found by meaning.
+// VectorCount counts the chunks, and those that can be found by meaning.
 type VectorCount struct {
-	Embedded int64 // a vector of the model in use
+	Embedded int64 // those with a vector of the model in use
 	Chunks   int64
 }
 
 const countVectorsSQL = `select (select count(*) from chunk_vectors v join vector_models m on m.model = v.model), (select chunks from corpus_stats where role = '*')`
 
-// CountVectors counts, over all chats. It is only for the owner. There must be vectors in the database.
+// CountVectors counts the chunks of all chats, for the owner only. The database must have pgvector.
 func CountVectors(ctx context.Context, db row.DB) (VectorCount, error) {
 	var c VectorCount
 	if err := db.QueryRow(ctx, countVectorsSQL).Scan(&c.Embedded, &c.Chunks); err != nil {

@@ -1,5 +1,5 @@
-// Package pgserver runs a Postgres of our own from the binaries on the machine: on a socket only, as an unprivileged
-// user, with its data in one folder, stopped cleanly with the program that started it.
+// Package pgserver runs a Postgres server from the binaries on the machine. The server listens on a socket only, runs as an unprivileged
+// user, has its data in one folder, and stops with the program that started it.
 package pgserver
 
 import (
@@ -26,13 +26,13 @@ import (
 // ErrNoBinaries is returned by Start when no Postgres is installed. Its text names the package to install.
 var ErrNoBinaries = errors.New("no Postgres found on PATH or in /usr/lib/postgresql; install it (Debian: apt-get install postgresql) or set database.url")
 
-// Options say where the server lives. Dir is required.
+// Options configure a server. Dir is required.
 type Options struct {
 	// Dir is the folder that holds the data, the socket and the log. It is made if missing.
 	Dir string
 	// Share connects to the server that another program already runs on the data, and leaves it running. Without one, Start runs its own.
 	Share bool
-	// Throwaway gives up durability for speed. Only for tests.
+	// Throwaway turns durability off for speed, for tests only.
 	Throwaway bool
 }
 
@@ -52,8 +52,8 @@ const (
 	orphanTime = 10 * time.Second
 )
 
-// Start runs a server on the data in o.Dir, which it initialises if it is empty, and waits until it answers. A server
-// whose program was killed a moment ago is waited for. Nothing on disk changes while another server runs on the data.
+// Start runs a server on the data in o.Dir and waits until it answers. An empty folder is initialized. If the program of an earlier server
+// was just killed, Start waits for that server to stop. It changes nothing on disk while another server runs on the data.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
@@ -88,15 +88,27 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// DSN is the address of database db for user.
+// Running returns the server that another program runs on the data in dir. It starts nothing and changes nothing. false means that none runs
+// or that it does not answer.
+func Running(ctx context.Context, dir string) (*Server, bool) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, false
+	}
+	s := &Server{dir: dir}
+	pid, err := s.runningPID()
+	return s, err == nil && pid != 0 && s.ping(ctx) == nil
+}
+
+// DSN returns the address of database db for user.
 func (s *Server) DSN(user, db string) string {
 	return fmt.Sprintf("postgres://%s@/%s?host=%s&port=%s", url.PathEscape(user), url.PathEscape(db), url.QueryEscape(s.socketDir()), port)
 }
 
-// SuperDSN is the address of database db for the server's administrator.
+// SuperDSN returns the address of database db for the server's administrator.
 func (s *Server) SuperDSN(db string) string { return s.DSN(superuser, db) }
 
-// EnsureDatabase makes the plain role user and its database db, if they are missing, and returns the address.
+// EnsureDatabase creates the role user, without privileges, and its database db if they are missing, and returns the address.
 func (s *Server) EnsureDatabase(ctx context.Context, user, db string) (string, error) {
 	conn, err := pgx.Connect(ctx, s.SuperDSN("postgres"))
 	if err != nil {
@@ -123,7 +135,7 @@ func (s *Server) EnsureDatabase(ctx context.Context, user, db string) (string, e
 	return s.DSN(user, db), s.addVectors(ctx, db)
 }
 
-// addVectors makes pgvector usable in a database where it is installed, which takes an administrator.
+// addVectors creates the extension pgvector in a database if it is installed. Only an administrator can do that.
 func (s *Server) addVectors(ctx context.Context, db string) error {
 	conn, err := pgx.Connect(ctx, s.SuperDSN(db))
 	if err != nil {
@@ -137,13 +149,13 @@ func (s *Server) addVectors(ctx context.Context, db string) error {
 	return nil
 }
 
-// Stop shuts the server down, ends its sessions and waits for it. One that another program runs is left alone.
+// Stop ends the server's sessions, shuts it down and waits for it. A server of another program keeps running.
 func (s *Server) Stop() error {
 	if s.cmd == nil {
 		return nil
 	}
 	// SIGINT is Postgres' fast shutdown: sessions are ended, data is safe.
-	_ = s.cmd.Process.Signal(syscall.SIGINT) // one that has ended already needs none
+	_ = s.cmd.Process.Signal(syscall.SIGINT) // fails if the server has ended
 	select {
 	case <-s.done:
 		return nil
@@ -158,8 +170,8 @@ func (s *Server) socketDir() string { return filepath.Join(s.dir, "run") }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// spawn starts the server on a thread that lives as long as it does: the kernel sends the death signal when the thread
-// that made the child ends, not when the program does.
+// spawn starts the server from a thread that lives as long as the server: the kernel sends the death signal when the thread that made the
+// child ends, not when the program ends.
 func (s *Server) spawn(bin, data string, as *syscall.Credential, throwaway bool) error {
 	log, err := os.OpenFile(filepath.Join(s.dir, "postgres.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -194,7 +206,7 @@ func (s *Server) wait(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	for {
-		err := s.answers(ctx)
+		err := s.ping(ctx)
 		if err == nil {
 			return nil
 		}
@@ -208,7 +220,7 @@ func (s *Server) wait(ctx context.Context) error {
 	}
 }
 
-// binaries finds the folder with the newest server on the machine.
+// binaries returns the folder with the programs of the newest server on the machine.
 func binaries() (string, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	version := func(p string) int {
@@ -229,8 +241,8 @@ func binaries() (string, error) {
 	return "", ErrNoBinaries
 }
 
-// serverUser is who the server runs as: the owner of its folder, or for a new one whoever we are. nil means ourselves. Postgres refuses
-// root, so root's new server gets an unprivileged user.
+// serverUser returns the user that runs the server: the owner of its folder, or the user of this program for a new folder. nil means the
+// user of this program. Postgres refuses to run as root, so root's new server gets an unprivileged user.
 func serverUser(dir string) (*syscall.Credential, error) {
 	us := os.Geteuid()
 	info, err := os.Stat(dir)
@@ -267,7 +279,7 @@ func userName(uid int) string {
 	return name
 }
 
-// unprivileged is the user that root runs a new Postgres as.
+// unprivileged returns the user that runs a new server of root.
 func unprivileged() (*syscall.Credential, error) {
 	for _, name := range []string{superuser, "nobody"} {
 		u, err := user.Lookup(name)
@@ -284,9 +296,10 @@ func unprivileged() (*syscall.Credential, error) {
 	return nil, errors.New("Postgres does not run as root and there is no user postgres or nobody; start multis as an ordinary user")
 }
 
-// prepare makes the folders and gives them to the user the server runs as (nil: to us), which must be able to reach them.
+// prepare creates the folders for the user that runs the server; nil means the user of this program. It fails if that user cannot reach
+// them.
 func prepare(ctx context.Context, dir string, as *syscall.Credential) error {
-	// Folders above that are missing must let the database user through.
+	// New folders above must be searchable for the database user.
 	if err := os.MkdirAll(filepath.Dir(dir), 0o711); err != nil { //nolint:gosec // see above
 		return fmt.Errorf("make the database folder: %w", err)
 	}
@@ -294,7 +307,7 @@ func prepare(ctx context.Context, dir string, as *syscall.Credential) error {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return fmt.Errorf("make the database folder: %w", err)
 		}
-		if err := give(d, as); err != nil {
+		if err := chownFromRoot(d, as); err != nil {
 			return err
 		}
 	}
@@ -314,8 +327,8 @@ func prepare(ctx context.Context, dir string, as *syscall.Credential) error {
 	return nil
 }
 
-// give makes a folder of root's the database user's. A folder of anybody else keeps its owner.
-func give(dir string, as *syscall.Credential) error {
+// chownFromRoot makes the database user the owner of a folder of root. A folder of another user keeps its owner.
+func chownFromRoot(dir string, as *syscall.Credential) error {
 	if as == nil {
 		return nil
 	}
@@ -346,15 +359,15 @@ func initdb(ctx context.Context, bin, data string, as *syscall.Credential, throw
 	return nil
 }
 
-// awaitOther looks for a server that already runs on the data, and waits for one that is stopping because its program was killed. True
-// means that share is set and the server answers; without share, a server that stays is an error.
+// awaitOther looks for a server that already runs on the data. It waits for one that is stopping because its program was killed. With
+// share it returns true if the server answers. Without share, a server that keeps running is an error.
 func (s *Server) awaitOther(ctx context.Context, share bool) (bool, error) {
 	for end := time.Now().Add(orphanTime); ; {
-		pid, err := s.other()
+		pid, err := s.runningPID()
 		if err != nil || pid == 0 {
 			return false, err
 		}
-		if share && s.answers(ctx) == nil {
+		if share && s.ping(ctx) == nil {
 			return true, nil
 		}
 		if time.Now().After(end) {
@@ -368,8 +381,8 @@ func (s *Server) awaitOther(ctx context.Context, share bool) (bool, error) {
 	}
 }
 
-// other is the process id of the server that runs on the data; 0 for none.
-func (s *Server) other() (int, error) {
+// runningPID returns the process id of the server that runs on the data; 0 for none.
+func (s *Server) runningPID() (int, error) {
 	raw, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -389,8 +402,8 @@ func (s *Server) other() (int, error) {
 	return pid, nil
 }
 
-// answers connects once.
-func (s *Server) answers(ctx context.Context) error {
+// ping connects once.
+func (s *Server) ping(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, s.SuperDSN("postgres"))
 	if err != nil {
 		return err

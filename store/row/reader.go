@@ -12,8 +12,8 @@ import (
 	"multis/policy"
 )
 
-// Reader reads the texts of a scope. Each read is a transaction of its own, which begins, reads and ends in one round trip. The zero
-// Reader returns policy.ErrNoScope.
+// Reader reads the texts of a scope. Each read is a read-only transaction of its own, which begins, reads and ends in one round trip. The
+// zero Reader returns policy.ErrNoScope.
 type Reader struct{ s session }
 
 // NewReader returns a Reader of what scope names, with the rights of a role of the database; empty means those of the pool. An empty scope
@@ -23,7 +23,7 @@ func NewReader(pool *pgxpool.Pool, scope policy.Scope, role string) (Reader, err
 	if err != nil {
 		return Reader{}, err
 	}
-	begin := ScopeSQL("$1")
+	begin := ScopeSQL("$1") + ", set_config('transaction_read_only', 'on', true)"
 	if role != "" {
 		begin += ", set_config('role', '" + role + "', true)"
 	}
@@ -47,33 +47,38 @@ func (r Reader) QueryAll(ctx context.Context, list ...Statement) (pgx.BatchResul
 	return r.s.send(ctx, list...)
 }
 
-// Lazy returns a Writer for the texts of the scope that does not wait for the disk: see NewLazy.
-func (r Reader) Lazy() Writer {
-	r.s.begin += ", " + lazySQL("'off'")
-	return lazy(r)
+// NewAsyncCommit returns a Writer whose commits do not wait for the disk. What it writes is visible to all at once, but if the database's machine
+// stops, the last half second may be lost. Commits reach the disk in their order, so all of it is on the disk as soon as a later
+// transaction is. Use it for the progress of work that is repeated if the note of it is lost.
+func NewAsyncCommit(pool *pgxpool.Pool) Writer {
+	return asyncWriter{session{pool, "select " + asyncCommitSQL("$1"), "off"}}
 }
 
-// NewLazy returns a Writer whose commits do not wait for the disk. What it writes is visible to all at once, but if the database's machine
-// stops, the last half second may be lost. Nothing is kept without what was committed before it, so all of it is on the disk as soon as
-// a later transaction is. It is for notes on work in progress, which is done again if they are missing.
-func NewLazy(pool *pgxpool.Pool) Writer {
-	return lazy{session{pool, "select " + lazySQL("$1"), "off"}}
+// NewScopedAsyncCommit is NewAsyncCommit for the texts of a scope. An empty scope is policy.ErrNoScope.
+func NewScopedAsyncCommit(pool *pgxpool.Pool, scope policy.Scope) (Writer, error) {
+	setting, err := scope.Setting()
+	if err != nil {
+		return nil, err
+	}
+	return asyncWriter{session{pool, ScopeSQL("$1") + ", " + asyncCommitSQL("'off'"), setting}}, nil
 }
 
-func lazySQL(value string) string { return "set_config('synchronous_commit', " + value + ", true)" }
+func asyncCommitSQL(value string) string {
+	return "set_config('synchronous_commit', " + value + ", true)"
+}
 
-type lazy struct{ s session }
+type asyncWriter struct{ s session }
 
-func (l lazy) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+func (l asyncWriter) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	return l.s.query(ctx, Statement{sql, args})
 }
 
-func (l lazy) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+func (l asyncWriter) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	rows, err := l.s.query(ctx, Statement{sql, args})
 	return sessionRow{rows, err}
 }
 
-func (l lazy) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+func (l asyncWriter) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	results, err := l.s.send(ctx, Statement{sql, args})
 	if err != nil {
 		return pgconn.CommandTag{}, err

@@ -1,4 +1,4 @@
-// Package row is what the packages of SQL share: the ids of rows, who may be asked for rows and who writes them, and reading rows into
+// Package row is what the packages with SQL share: the ids of rows, interfaces to read and write, and functions that read rows into
 // structs.
 package row
 
@@ -13,7 +13,7 @@ import (
 	"multis/policy"
 )
 
-// DB reads. It is a pool of connections, a transaction or a Reader.
+// DB runs queries. It is a pool of connections, a transaction or a Reader.
 type DB interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
@@ -47,7 +47,7 @@ func One[T any](ctx context.Context, db DB, what, sql string, args ...any) (T, e
 	if err != nil {
 		return none, fmt.Errorf("read %s: %w", what, err)
 	}
-	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[T])
+	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
 	if err != nil {
 		return none, fmt.Errorf("read %s: %w", what, NotFound(err))
 	}
@@ -56,7 +56,7 @@ func One[T any](ctx context.Context, db DB, what, sql string, args ...any) (T, e
 
 // All reads the rows of a query as Ts, whose fields have the names of the columns. what names the rows in errors.
 func All[T any](ctx context.Context, db DB, what, sql string, args ...any) ([]T, error) {
-	return rowsTo(ctx, db, what, pgx.RowToStructByPos[T], sql, args)
+	return rowsTo(ctx, db, what, pgx.RowToStructByName[T], sql, args)
 }
 
 // Value reads the only column of the only row of a query. what names it in errors. Without a row it returns ErrNotFound.
@@ -83,6 +83,29 @@ func rowsTo[T any](ctx context.Context, db DB, what string, to pgx.RowToFunc[T],
 		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
 	return all, nil
+}
+
+// Each passes the rows of a query to fn as Ts, whose fields have the names of the columns, without holding them in memory. what names the rows
+// in errors. An error of fn ends it and is returned as it is.
+func Each[T any](ctx context.Context, db DB, what, sql string, fn func(T) error, args ...any) error {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", what, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		v, err := pgx.RowToStructByName[T](rows)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", what, err)
+		}
+		if err := fn(v); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", what, err)
+	}
+	return nil
 }
 
 // Exec runs a statement. what says in errors what it does.
@@ -117,8 +140,8 @@ func EmptyIfNil[T any](list []T) []T {
 	return list
 }
 
-// SetScope sets the scope of the rest of a transaction: the texts that it can read and write. It is for a transaction that changes texts
-// together with other rows; what only reads for somebody runs in the transactions of the store from the start.
+// SetScope sets the scope of the rest of a transaction: the texts that it can read and write. Use it in a transaction that changes texts
+// together with other rows. Code that only reads uses a Reader.
 func SetScope(ctx context.Context, tx Tx, scope policy.Scope) error {
 	setting, err := scope.Setting()
 	if err != nil {
@@ -132,8 +155,7 @@ func SetScopeTo(ctx context.Context, tx Tx, setting string) error {
 	return Exec(ctx, tx, "set scope", ScopeSQL("$1"), setting)
 }
 
-// EveryScope is the scope of all roles. It is for housekeeping and for what the owner looks for in all chats. The database never grants
-// it to a contact.
+// EveryScope is the scope of all roles, for upkeep and for the owner's searches in all chats. The database never grants it to a contact.
 const EveryScope = "*"
 
 // ScopeSQL is the statement that sets the scope of the rest of a transaction to value, a parameter or a literal.

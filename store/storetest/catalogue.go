@@ -12,7 +12,7 @@ import (
 )
 
 // catalogueSQL describes everything in the schema public that is not part of an extension, a line each, comments apart.
-// It takes no account of who owns what.
+// It leaves out the owners.
 const catalogueSQL = `
 with own as (
 	select c.* from pg_class c where c.relnamespace = 'public'::regnamespace
@@ -32,7 +32,7 @@ select concat_ws(' ', 'column', relname || '.' || attname, 'at ' || row_number()
 	from own join pg_attribute on attrelid = own.oid left join pg_attrdef on adrelid = attrelid and adnum = attnum
 	where relkind not in ('i', 'I', 'S', 't') and attnum > 0 and not attisdropped
 union all
--- "not null" is said of the columns: its constraints have names in some versions of Postgres and none in others.
+-- "not null" is part of the columns, because its constraints have names in some versions of Postgres only.
 select concat_ws(' ', 'constraint', relname || '.' || conname, pg_get_constraintdef(pg_constraint.oid), case when not convalidated then 'not validated' end)
 	from own join pg_constraint on conrelid = own.oid where contype <> 'n'
 union all
@@ -87,7 +87,8 @@ var (
 )
 
 // Catalogue describes the schema public of a database, a line for each table, column, constraint, index, sequence, view, policy, trigger,
-// function, right and extension, in order. Comments, the layout of SQL, and the name of the contact role do not count. dsn is the server administrator's.
+// function, right and extension, in order. It leaves out comments, the layout of SQL, and
+// the name of the contact role. dsn is the server administrator's.
 func Catalogue(t testing.TB, dsn string) []string {
 	t.Helper()
 	ctx := context.Background()

@@ -12,8 +12,8 @@ import (
 	"multis/store/index"
 )
 
-// Cite writes a document of one passage and returns the span that quotes it.
-func Cite(t testing.TB, st *store.Store, role policy.Role, kind index.Kind, text string) (span store.Span) {
+// Cite stores a document of one passage and returns a citation that quotes it.
+func Cite(t testing.TB, st *store.Store, role policy.Role, kind index.Kind, text string) (citation store.Citation) {
 	t.Helper()
 	ctx := context.Background()
 	scope := policy.PublicScope()
@@ -28,11 +28,11 @@ func Cite(t testing.TB, st *store.Store, role policy.Role, kind index.Kind, text
 		if _, err := index.ReplaceDocument(ctx, tx, doc, []index.Chunk{{Key: origin, Content: text, Words: text}}); err != nil {
 			return err
 		}
-		span = store.Span{Source: "[faq.md]", Quote: text}
+		citation = store.Citation{Source: "[faq.md]", Quote: text}
 		var chunk store.ChunkID
 		err := tx.QueryRow(ctx, "select c.id from chunks c join documents d on d.id = c.doc_id where d.origin = $1", origin).Scan(&chunk)
-		span.Ref = store.ChunkRef(chunk)
+		citation.Ref = store.ChunkRef(chunk)
 		return err
 	}))
-	return span
+	return citation
 }

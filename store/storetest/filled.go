@@ -10,8 +10,8 @@ import (
 	"multis/store"
 )
 
-// Filled is New with chats, each with messages that are indexed, a minute apart from a time on. Chat n lives in the room "!n:x"; its
-// contact is @contact:x.
+// Filled is New with chats that have indexed messages, a minute apart, the first one a minute after from. Chat n has the room "!n:x" and the
+// contact @contact:x.
 func Filled(t testing.TB, chats, messages int, from time.Time) *store.Store {
 	t.Helper()
 	st := New(t)

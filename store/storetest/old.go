@@ -14,9 +14,9 @@ import (
 	"multis/migrations"
 )
 
-// RestoreOld makes the schema that the migrations before the baseline made, in the empty database behind dsn, from the file old.sql.gz.
-// super is the address of that database for the server's administrator.
-func RestoreOld(t testing.TB, dsn, super, file string) {
+// RestorePreBaselineSchema restores the schema before the baseline from the file old.sql.gz into the empty database at dsn. super is the address of that
+// database for the server's administrator.
+func RestorePreBaselineSchema(t testing.TB, dsn, super, file string) {
 	t.Helper()
 	f, err := os.Open(file)
 	require.NoError(t, err)

@@ -1,6 +1,6 @@
-// Package storetest gives tests a real, migrated Postgres database of their own.
+// Package storetest creates a migrated Postgres database for each test.
 //
-// A package that uses it says so in TestMain, and its first test that needs the server starts it:
+// A package that uses it calls Main in TestMain. The first test that needs the server starts it:
 //
 //	func TestMain(m *testing.M) { storetest.Main(m) }
 package storetest
@@ -33,10 +33,10 @@ const (
 	template = "multis_template"
 )
 
-// server is the one server of this test binary, started by the first test that needs it; nil before.
+// server is the only server of this test binary, started by the first test that needs it; nil before.
 var server *pgserver.Server
 
-// startOnce starts the server, in serverDir. A test binary that needs none starts none: each worker of a fuzz test is one.
+// startOnce starts the server in serverDir. A test binary without database tests, such as the worker of a fuzz test, starts none.
 var (
 	serverDir string
 	startOnce = sync.OnceValue(start)
@@ -44,15 +44,15 @@ var (
 
 var count atomic.Int64
 
-// Main runs the tests of a package with a server beside them, once one needs it, and ends the process. The server and its data are gone
-// afterwards. A goroutine that outlives the tests fails the run.
+// Main runs the tests of a package and exits. It stops the server, if a test started it, and deletes its data. A goroutine that outlives the
+// tests fails the run.
 func Main(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) (code int) {
-	parent := memory()
+	parent := parentFolder()
 	removeLeftovers(parent)
 	var err error
-	if serverDir, err = folder(parent); err != nil {
+	if serverDir, err = makeFolder(parent); err != nil {
 		return fail(err)
 	}
 	defer os.RemoveAll(serverDir)
@@ -66,7 +66,7 @@ func run(m *testing.M) (code int) {
 	}()
 	code = m.Run()
 	if code == 0 {
-		// The one goroutine that stays waits for the server itself.
+		// Only the goroutine that waits for the server may remain.
 		if err := goleak.Find(goleak.IgnoreAnyFunction("multis/store/pgserver.(*Server).spawn.func1")); err != nil {
 			return fail(err)
 		}
@@ -74,7 +74,7 @@ func run(m *testing.M) (code int) {
 	return code
 }
 
-// start starts the server with the template of every test's database.
+// start starts the server and creates the database that each test's database is a copy of.
 func start() (err error) {
 	if serverDir == "" {
 		return errors.New("call storetest.Main in TestMain")
@@ -90,15 +90,15 @@ func start() (err error) {
 	return migrations.Run(ctx, dsn)
 }
 
-// memoryFolder is where Linux keeps files in memory, and minMemory how much of it must be free, in bytes, to be used.
+// memoryFolder is where Linux keeps files in memory. It is used if minMemory bytes of it are free.
 const (
 	memoryFolder = "/dev/shm"
 	minMemory    = 4 << 30
 )
 
-// memory is a folder whose files lie in memory, if there is room in it; else empty, which means the temporary files' folder.
-// Each test creates and drops a database of some 400 files, which takes most of a run on a disk.
-func memory() string {
+// parentFolder returns memoryFolder if it has enough space, else the empty string, which means the folder of temporary files. Each test
+// creates and drops a database of some 400 files, which takes most of the time of a run on a disk.
+func parentFolder() string {
 	var free unix.Statfs_t
 	if unix.Statfs(memoryFolder, &free) == nil && free.Bavail*uint64(free.Bsize) >= minMemory {
 		return memoryFolder
@@ -106,13 +106,13 @@ func memory() string {
 	return ""
 }
 
-// Each run has a folder of this name, and none takes longer than maxRun.
+// Each run has a folder whose name begins with runFolder. No run takes longer than maxRun.
 const (
 	runFolder = "multis-test"
 	maxRun    = 6 * time.Hour
 )
 
-// removeLeftovers removes the folders of runs that were killed: in memory they would stay until the machine restarts.
+// removeLeftovers removes the folders of runs that were killed. Those in memory would stay until the machine restarts.
 func removeLeftovers(parent string) {
 	folders, _ := filepath.Glob(filepath.Join(cmp.Or(parent, os.TempDir()), runFolder+"*"))
 	for _, dir := range folders {
@@ -122,8 +122,8 @@ func removeLeftovers(parent string) {
 	}
 }
 
-// folder makes one that the user who runs the server can reach.
-func folder(parent string) (string, error) {
+// makeFolder creates a folder that the database user can reach.
+func makeFolder(parent string) (string, error) {
 	dir, err := os.MkdirTemp(parent, runFolder)
 	if err != nil {
 		return "", err
@@ -136,7 +136,7 @@ func fail(err error) int {
 	return 1
 }
 
-// DSN makes a migrated database for this test, dropped when it ends, and returns its address.
+// DSN creates a migrated database for a test and returns its address. It drops the database when the test ends.
 func DSN(t testing.TB) string {
 	t.Helper()
 	require.NoError(t, startOnce(), "start the tests' Postgres")
@@ -154,7 +154,7 @@ func DSN(t testing.TB) string {
 	return server.DSN(login, name)
 }
 
-// New opens a store on a database of this test's own.
+// New opens a store on a new database of a test.
 func New(t testing.TB) *store.Store {
 	t.Helper()
 	s, err := store.Open(context.Background(), DSN(t))
@@ -163,12 +163,11 @@ func New(t testing.TB) *store.Store {
 	return s
 }
 
-// NewDurable is New on a server that keeps what it commits, as the program's own does and the others' in tests do not: for what is
-// measured.
+// NewDurable is New on a server with durable commits, for measurements. The server of the other tests trades durability for speed.
 func NewDurable(t testing.TB) *store.Store {
 	t.Helper()
 	ctx := context.Background()
-	dir, err := folder("")
+	dir, err := makeFolder("")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	own, err := pgserver.Start(ctx, pgserver.Options{Dir: dir + "/pg"})
@@ -203,7 +202,7 @@ func Count(t testing.TB, st *store.Store, sql string, args ...any) (n int) {
 }
 
 // columnsSQL lists every column of every table that is not Postgres' own.
-const columnsSQL = `select c.table_schema, c.table_name, c.column_name, c.data_type = 'bytea' from information_schema.columns c
+const columnsSQL = `select c.table_schema as schema, c.table_name as "table", c.column_name as name, c.data_type = 'bytea' as bytes from information_schema.columns c
 	join information_schema.tables t using (table_schema, table_name)
 	where t.table_type = 'BASE TABLE' and c.table_schema not in ('pg_catalog', 'information_schema') order by 1, 2, 3`
 
@@ -241,7 +240,7 @@ func Anywhere(t testing.TB, st *store.Store, text string) []string {
 	}
 	rows, err := conn.Query(ctx, columnsSQL)
 	require.NoError(t, err)
-	columns, err := pgx.CollectRows(rows, pgx.RowToStructByPos[column])
+	columns, err := pgx.CollectRows(rows, pgx.RowToStructByName[column])
 	require.NoError(t, err)
 	require.NotEmpty(t, columns)
 	var found []string

@@ -69,7 +69,7 @@ type File struct {
 	MIME   string `json:"mime"`
 	Data   []byte `json:"data"`
 	Millis int    `json:"millis,omitempty"` // duration of a recording
-	Voice  bool   `json:"voice,omitempty"`  // it is a voice note
+	Voice  bool   `json:"voice,omitempty"`  // whether it is a voice note
 }
 
 // Delivery is a message that came from Matrix and reached the network.

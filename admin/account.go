@@ -1,0 +1,93 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"multis/store"
+)
+
+// Account is what multis can do as the owner on the homeserver.
+type Account struct {
+	Owner, Bot   string
+	Registration string // its id
+	Devices      []AccountDevice
+	Logins       []string // MCP servers that multis is logged in to as the owner
+	Clients      []string // what lets other programs in: the MCP server, incoming webhooks
+}
+
+// AccountDevice is a session of multis.
+type AccountDevice struct {
+	User, ID string
+	State    string // such as "verified"
+}
+
+// Accounts reads what multis can do as the owner.
+type Accounts interface {
+	Account(ctx context.Context) (Account, error)
+}
+
+// accountCommands shows what multis can do as the owner.
+type accountCommands struct {
+	states   *chatStates
+	store    *store.Store
+	accounts Accounts // nil without a homeserver
+}
+
+// commands returns the command about the owner's account.
+func (ac *accountCommands) commands() []command {
+	if ac.accounts == nil {
+		return nil
+	}
+	return []command{{
+		name: "account", group: groupControl, run: ac.show,
+		summary: "what I can do as you, and how to revoke it",
+	}}
+}
+
+// show lists what multis can do as the owner, each with the way to revoke it.
+func (ac *accountCommands) show(ctx context.Context, _ request, _ string) (answer, error) {
+	acc, err := ac.accounts.Account(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	_, modes, _, err := ac.states.countChats(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	bridges, err := store.BridgeSettingsEvidence(ctx, ac.store.DB(), ac.states.room.now())
+	if err != nil {
+		return answer{}, err
+	}
+	lines := []string{
+		"**What I can do as you**",
+		fmt.Sprintf("**The token** `as_token` of the registration %s: everything that %s can do, and %s. It has no password of yours and asks for no other user and no room. "+
+			"To revoke: remove the registration from the homeserver's `app_service_config_files` and restart it; `generate` in config.yaml and `multis -g` make a new token.",
+			code(acc.Registration), code(acc.Owner), code(acc.Bot)),
+	}
+	for _, d := range acc.Devices {
+		lines = append(lines, fmt.Sprintf("**Session** %s of %s: %s. To revoke: end it in your Matrix client (Settings, Sessions); with the token I make a new one.", code(d.ID), code(d.User), esc(d.State)))
+	}
+	if modes == "" {
+		modes = "no chats yet"
+	}
+	lines = append(lines, "**Chats**: "+modes+". I send only where the mode allows it, and never in silent or off ones by myself. To revoke: `/mode`, `/pause all`, `/safe on`.")
+	for _, b := range bridges {
+		what := "what you type on the phone reaches me as yours (double puppet)"
+		if b.AsGhost {
+			what = "no double puppet: what you type on the phone looks like a contact's"
+		}
+		lines = append(lines, fmt.Sprintf("**Bridge** %s: I write as you, and %s. To revoke: log out of the bridge, or `/mode off` its chats.", code(b.Bot.String()), what))
+	}
+	for _, name := range acc.Logins {
+		lines = append(lines, "**Login** to the MCP server "+code(name)+". To revoke: "+code("multis mcp logout "+name)+", and end the session there.")
+	}
+	for _, what := range acc.Clients {
+		lines = append(lines, esc(what))
+	}
+	if len(acc.Logins)+len(acc.Clients) == 0 {
+		lines = append(lines, "No other program has access through me, and I am logged in nowhere else.")
+	}
+	return answer{text: strings.Join(lines, "\n\n")}, nil
+}

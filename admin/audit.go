@@ -1,0 +1,131 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"multis/audit"
+	"multis/store"
+)
+
+// auditCommands shows and checks the audit log.
+type auditCommands struct {
+	store    *store.Store
+	chats    *chatPicker
+	settings Settings
+	now      func() time.Time
+}
+
+// maxAuditLines is how many entries of the audit log an answer shows.
+const maxAuditLines = 20
+
+// commands returns the command about the audit log.
+func (au *auditCommands) commands() []command {
+	return []command{{
+		name: "audit", args: "[task, chat or day]", group: groupControl, run: au.audit,
+		onChat:   au.onChat,
+		chatHint: auditHint,
+		summary:  "what was done, decided and refused",
+		help: "`/audit` shows the newest entries of the audit log, `/audit Ana` those of a chat, `/audit 12` those of a task, `/audit 2026-11-23` those of a day. " +
+			"`/audit injection` shows the messages of the last 7 days that looked like attempts to give me orders (`/audit injection 30` of 30 days, `/audit injection Ana` of a chat), " +
+			"`/audit injection lift Ana` lets models answer there again. `/audit verify` checks that nobody changed the log. It holds ids and no texts; on the server, `multis audit export` writes all of it.",
+	}}
+}
+
+func (au *auditCommands) audit(ctx context.Context, r request, args string) (answer, error) {
+	words := strings.Fields(args)
+	switch {
+	case len(words) == 0:
+		return au.list(ctx, store.AuditFilter{}, "Newest entries of the audit log")
+	case args == "verify":
+		return au.verify(ctx)
+	case words[0] == "injection":
+		return au.injection(ctx, r, words[1:])
+	}
+	if n := parseNumber(strings.TrimPrefix(args, "task ")); n > 0 {
+		return au.list(ctx, store.AuditFilter{Task: store.TaskID(n)}, fmt.Sprintf("Task %d", n))
+	}
+	if day, ok := parseDay(args, r.now, au.settings.Zone); ok {
+		return au.list(ctx, store.AuditFilter{From: day, To: day.AddDate(0, 0, 1)}, day.Format("Mon 2 Jan 2006"))
+	}
+	return au.chats.withChat(ctx, args, "audit", chatPick{})
+}
+
+// parseDay reads a day: 2026-11-23, today or yesterday.
+func parseDay(s string, now time.Time, zone *time.Location) (time.Time, bool) {
+	today := now.In(zone)
+	today = time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, zone)
+	switch strings.ToLower(s) {
+	case "today":
+		return today, true
+	case "yesterday":
+		return today.AddDate(0, 0, -1), true
+	}
+	day, err := time.ParseInLocation(time.DateOnly, s, zone)
+	return day, err == nil
+}
+
+// onChat shows what args ask for of a chat: the entries, or the injection scores.
+func (au *auditCommands) onChat(ctx context.Context, pick chatPick, chat store.Chat) (answer, error) {
+	switch pick.Audit {
+	case pickInjection:
+		return au.injectionScores(ctx, chat, au.now().AddDate(0, 0, -maxInjectionDays))
+	case pickLift:
+		return au.liftHold(ctx, chat)
+	default:
+		return au.ofChat(ctx, chat)
+	}
+}
+
+// ofChat lists the newest entries of a chat.
+func (au *auditCommands) ofChat(ctx context.Context, chat store.Chat) (answer, error) {
+	return au.list(ctx, store.AuditFilter{Chat: chat.ID}, chat.Label())
+}
+
+// list shows the newest entries that fit a filter.
+func (au *auditCommands) list(ctx context.Context, f store.AuditFilter, title string) (answer, error) {
+	f.Limit = maxAuditLines
+	links, err := store.ListAudit(ctx, au.store.DB(), f)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(links) == 0 {
+		return answer{text: "**" + esc(title) + "**: the audit log has no entry."}, nil
+	}
+	ids := make([]store.ChatID, len(links))
+	for i, l := range links {
+		ids[i] = l.ChatID
+	}
+	chats, err := store.ChatsByID(ctx, au.store.DB(), ids)
+	if err != nil {
+		return answer{}, err
+	}
+	lines := []string{"**" + esc(title) + "** (newest first)"}
+	for _, l := range links {
+		var name string
+		if chat, ok := chats[l.ChatID]; ok {
+			name = chat.Label()
+		}
+		lines = append(lines, "- "+esc(audit.Line(l, name, au.settings.Zone)))
+	}
+	if len(links) == maxAuditLines {
+		lines = append(lines, "These are the newest "+strconv.Itoa(maxAuditLines)+". `multis audit show --limit 500` on the server shows more.")
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// verify checks the chain of the audit log.
+func (au *auditCommands) verify(ctx context.Context) (answer, error) {
+	report, err := au.settings.Audit.Verify(ctx, au.store)
+	if errors.Is(err, audit.ErrBroken) {
+		return answer{text: "⚠️ **" + esc(err.Error()) + "**\nSomebody with access to the database did that. Compare with your backups, and change the passwords of the server."}, nil
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{text: esc(audit.VerifiedText(report, au.settings.Zone))}, nil
+}

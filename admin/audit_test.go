@@ -1,0 +1,27 @@
+package admin_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/store"
+)
+
+func TestTheAuditLogShowsWhatWasCommanded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.asOwner("/pause all")
+	r.asOwner("/resume")
+	log := r.asOwner("/audit")
+	require.Contains(t, log, "command · owner")
+	require.Contains(t, log, "pause: answered")
+	require.Contains(t, log, "config · owner · pause: set")
+	links, err := store.ListAudit(r.ctx, r.st.DB(), store.AuditFilter{Limit: 1})
+	require.NoError(t, err)
+	require.Contains(t, r.asOwner("/audit "+links[0].At.In(r.settings.Zone).Format(time.DateOnly)), "resume: answered")
+	require.Contains(t, r.asOwner("/audit 2020-01-01"), "no entry")
+	require.Contains(t, r.asOwner("/audit 4711"), "no entry")
+	require.Contains(t, r.asOwner("/audit verify"), "as it was written")
+}

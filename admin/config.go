@@ -1,0 +1,121 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"multis/pin"
+	"multis/store"
+	"multis/text"
+)
+
+// ConfigValue is a key of the configuration with its value.
+type ConfigValue struct {
+	Key, Value string
+	Source     string // where it is set; empty for a default
+}
+
+// Configuration shows and checks the keys of the configuration that can be set in chat. settings are those that are set, by key.
+type Configuration interface {
+	Values(settings map[string]string) ([]ConfigValue, error)
+	Check(settings map[string]string, key, value string) error
+}
+
+// configCommands shows and changes the configuration.
+type configCommands struct {
+	store  *store.Store
+	config Configuration // nil without a configuration file
+}
+
+// commands returns the commands about the configuration.
+func (cs *configCommands) commands() []command {
+	if cs.config == nil {
+		return nil
+	}
+	return []command{{
+		name: "config", args: "[get, set or reset] [key] [value]", group: groupControl, run: cs.run,
+		summary: "settings",
+		help: "`/config` lists what can be set here, `/config set budget.per_day 3` sets it, `/config reset budget.per_day` takes it back to config.yaml. " +
+			"It applies within seconds. Everything else is in config.yaml.",
+	}}
+}
+
+// run carries out /config.
+func (cs *configCommands) run(ctx context.Context, _ request, args string) (answer, error) {
+	settings, err := store.ConfigSettings(ctx, cs.store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	verb, rest, _ := strings.Cut(strings.TrimSpace(args), " ")
+	key, value, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	value = text.OneLine(value)
+	switch strings.ToLower(verb) {
+	case "", "get", "show":
+		return cs.get(settings, key)
+	case "set":
+		return cs.set(settings, key, value), nil
+	case "reset":
+		return cs.reset(settings, key), nil
+	default:
+		return answer{text: "Say it like: `/config`, `/config get budget`, `/config set budget.per_day 3`, `/config reset budget.per_day`."}, nil
+	}
+}
+
+// get lists the keys that begin like a text.
+func (cs *configCommands) get(settings map[string]string, prefix string) (answer, error) {
+	values, err := cs.config.Values(settings)
+	if err != nil {
+		return answer{text: "config.yaml has become invalid; I keep what I read before:\n" + esc(err.Error())}, nil
+	}
+	values = slices.DeleteFunc(values, func(v ConfigValue) bool { return !strings.HasPrefix(v.Key, prefix) })
+	if len(values) == 0 {
+		return answer{text: "No key that can be set here begins like " + quote(prefix, 60) + ". `/config` lists them."}, nil
+	}
+	lines := []string{"**Settings**"}
+	for _, v := range values {
+		shown := text.Clip(text.OneLine(v.Value), 80)
+		if shown == "" {
+			shown = "(empty)"
+		}
+		line := code(v.Key) + " " + esc(shown)
+		if v.Source != "" {
+			line += " · " + esc(v.Source)
+		}
+		lines = append(lines, line)
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// set stores a value.
+func (cs *configCommands) set(settings map[string]string, key, value string) answer {
+	if key == "" || value == "" {
+		return answer{text: "Say it like: `/config set budget.per_day 3`."}
+	}
+	if err := cs.config.Check(settings, key, value); err != nil {
+		return answer{text: "Not set: " + esc(text.Clip(text.OneLine(err.Error()), 300)) + "."}
+	}
+	return answer{
+		text:   fmt.Sprintf("%s is **%s** from now on. %s takes it back.", code(key), esc(text.Clip(value, 100)), code("/config reset "+key)),
+		reason: "The owner changed a setting.",
+		pin:    &pinNeed{pin.Config, "set " + key + " to " + value},
+		change: func(ctx context.Context, tx store.Tx) error {
+			return store.PutSetting(ctx, tx, store.SettingConfig+store.Setting(key), value)
+		},
+	}
+}
+
+// reset deletes a stored value.
+func (cs *configCommands) reset(settings map[string]string, key string) answer {
+	if _, set := settings[key]; !set {
+		return answer{text: "It is not set here. `/config` lists what is."}
+	}
+	return answer{
+		text: code(key) + " is as in config.yaml again.", reason: "The owner changed a setting.",
+		pin: &pinNeed{pin.Config, "reset " + key},
+		change: func(ctx context.Context, tx store.Tx) error {
+			return store.DropSetting(ctx, tx, store.SettingConfig+store.Setting(key))
+		},
+	}
+}

@@ -1,0 +1,82 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/admin"
+	"multis/doctor"
+)
+
+// examined is an examiner with a fixed result.
+type examined struct{ findings *[]doctor.Finding }
+
+func (e examined) Examine(context.Context) doctor.Report {
+	return doctor.Report{Sections: []doctor.Section{{Name: "bridges", Findings: *e.findings}}}
+}
+
+func TestDoctorShowsWhatIsWrongAndStatusCountsIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	var found []doctor.Finding
+	r.examiner = examined{&found}
+	r.restart()
+	ana := r.chat("Ana", "whatsapp")
+	r.chat("Bob", "signal")
+
+	require.Contains(t, r.asOwner("/doctor"), "nothing is wrong")
+	require.NotContains(t, r.asOwner("/status"), "finding")
+
+	found = []doctor.Finding{
+		{ID: doctor.BridgeDown, Severity: doctor.Error, Message: "WhatsApp says: logged out.", Fix: "write login", Network: "whatsapp"},
+		{ID: doctor.ChatsUnreadable, Severity: doctor.Warning, Message: "2 messages in Ana cannot be read.", Fix: "multis verify", Chat: int64(ana.ID), Network: "whatsapp"},
+	}
+	require.Contains(t, r.asOwner("/status"), "2 findings: `/doctor`")
+	all := r.asOwner("/doctor")
+	require.Contains(t, all, "❌ WhatsApp says: logged out.")
+	require.Contains(t, all, "`multis verify`")
+	require.Contains(t, r.asOwner("/doctor whatsapp"), "2 findings")
+	require.Contains(t, r.asOwner("/doctor signal"), "nothing is wrong")
+	require.Contains(t, r.asOwner("/doctor Ana"), "2 messages in Ana")
+	require.Contains(t, r.asOwner("/doctor Bob"), "nothing is wrong")
+	require.Contains(t, r.asOwner("/doctor chats"), "1 finding")
+	require.Contains(t, r.asOwner("/doctor bridge.down"), "logged out")
+}
+
+// chatSettings allows one key.
+type chatSettings struct{}
+
+func (chatSettings) Values(settings map[string]string) ([]admin.ConfigValue, error) {
+	if v, ok := settings["budget.per_day"]; ok {
+		return []admin.ConfigValue{{Key: "budget.per_day", Value: v, Source: "set in chat"}}, nil
+	}
+	return []admin.ConfigValue{{Key: "budget.per_day", Value: "2"}}, nil
+}
+
+func (chatSettings) Check(_ map[string]string, key, value string) error {
+	if key != "budget.per_day" || value == "much" {
+		return errors.New(key + " cannot be " + value)
+	}
+	return nil
+}
+
+func TestConfigSetsOnlyWhatIsAllowed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.config = chatSettings{}
+	r.restart()
+	require.Contains(t, r.asOwner("/config"), "`budget.per_day` 2")
+	require.Contains(t, r.asOwner("/config set owner @eve:example.com"), "Not set: owner cannot be")
+	require.Contains(t, r.asOwner("/config set budget.per_day much"), "Not set")
+	require.Equal(t, 0, r.count("select count(*) from settings where key like 'config:%'"))
+	require.Contains(t, r.asOwner("/config set budget.per_day 3"), "is **3** from now on")
+	require.Contains(t, r.asOwner("/config get budget"), "`budget.per_day` 3 · set in chat")
+	require.Contains(t, r.asOwner("/config reset budget.per_day"), "as in config.yaml again")
+	require.Contains(t, r.asOwner("/config"), "`budget.per_day` 2")
+	require.Contains(t, r.asOwner("/config get nonsense"), "No key")
+	require.Contains(t, r.asOwner("/config set budget.per_day"), "Say it like")
+	require.Contains(t, r.asOperator("/config set budget.per_day 9"), "owner's", "only the owner")
+}

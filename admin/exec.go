@@ -1,0 +1,184 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/audit"
+	"multis/jobs"
+	"multis/outbox"
+	"multis/store"
+	"multis/text"
+)
+
+const (
+	// maxShownOutput is how many characters of a command's output are shown: its beginning and its end.
+	maxShownOutput = 3000
+	// stopInterval is how often a running command looks whether it is to be stopped.
+	stopInterval = 500 * time.Millisecond
+)
+
+var errStopped = errors.New("the owner stopped it")
+
+// execEnd is how a command ended.
+type execEnd struct {
+	state   store.TaskState
+	outcome string // for the audit log
+	text    string
+}
+
+// RunCommand runs a command that the owner typed, once. If an earlier attempt began it, the owner is told that its outcome is not known.
+func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) error {
+	task, err := store.ClaimTask(ctx, hc.store.Writer(), args.TaskID)
+	if errors.Is(err, store.ErrTaskLost) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	room, err := store.ChatByID(ctx, hc.store.DB(), task.ChatID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case task.Attempt > 1:
+		return hc.end(ctx, task, room, "", execEnd{store.TaskFailed, "unknown", "⚠️ **I was restarted before this ended, or right before it began**: " + code(task.Input) +
+			". I cannot tell whether it was done, and do not run it again. Look, and send it again if it is needed."})
+	case task.StopWhy != "":
+		return hc.end(ctx, task, room, "", execEnd{store.TaskKilled, "stopped", "⏹ **Not run**: " + code(task.Input) + ". You stopped it before it began."})
+	case task.Forgotten, hc.host == nil:
+		return hc.end(ctx, task, room, "", execEnd{store.TaskFailed, "refused", hostOff})
+	}
+	c, err := hc.host.Prepare(ctx, room, task.Input)
+	if err == nil && c.Binding != args.Binding {
+		err = errors.New("the program, or a file that it runs, has changed since you sent it; send it again")
+	}
+	if err == nil && c.NeedsPIN && !args.PINEntered {
+		err = errors.New("the rules ask for the PIN now; send it again")
+	}
+	if err != nil {
+		return hc.end(ctx, task, room, "", execEnd{store.TaskFailed, "refused", "⚠️ Not run: " + esc(err.Error())})
+	}
+	err = hc.store.InTx(ctx, func(tx store.Tx) error { return hc.audit(ctx, tx, task, "begun") })
+	if err != nil {
+		return err
+	}
+	live, result, err := hc.runLive(ctx, task, room, c)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err() // the next attempt tells that its outcome is not known
+	case errors.Is(err, errStopped):
+		return hc.end(ctx, task, room, live, execEnd{store.TaskKilled, "stopped", "⏹ **Stopped**: " + code(c.Shown) + ". It was ended with all that it started."})
+	case err != nil:
+		return hc.end(ctx, task, room, live, execEnd{store.TaskFailed, "failed", "⚠️ " + code(c.Shown) + ": " + esc(err.Error())})
+	}
+	return hc.end(ctx, task, room, live, endOf(c, result))
+}
+
+// endOf says how a command ended that was run.
+func endOf(c HostCommand, result HostResult) execEnd {
+	icon, how, outcome := "✅", "done", "done"
+	switch {
+	case result.TimedOut:
+		icon, how, outcome = "⚠️", "ended, because it took too long", "timeout"
+	case result.ExitCode < 0:
+		icon, how, outcome = "⚠️", "ended by a signal", "failed"
+	case result.ExitCode > 0:
+		icon, how, outcome = "⚠️", "exit status "+strconv.Itoa(result.ExitCode), "failed"
+	}
+	e := execEnd{store.TaskCompleted, outcome, fmt.Sprintf("%s %s · %s, %.1f s", icon, code(c.Shown), how, result.Took.Seconds())}
+	if strings.TrimSpace(result.Output) != "" {
+		e.text += "\n" + codeBlock(bothEnds(result.Output, maxShownOutput))
+	}
+	return e
+}
+
+// runLive runs a command, shows its output as it comes, and ends it when the owner stops the task. It returns the message with the output.
+func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store.Chat, c HostCommand) (id.EventID, HostResult, error) {
+	running, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	var output []byte
+	live, done := hc.room.box.Live(room, task.LiveEvent), make(chan struct{})
+	go func() {
+		defer close(done)
+		for tick := time.NewTicker(stopInterval); ; {
+			select {
+			case <-running.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+			if why, err := store.StopReason(running, hc.store.DB(), task.ID); err == nil && why != "" {
+				cancel(errStopped)
+				return
+			}
+			mu.Lock()
+			shown := string(output)
+			mu.Unlock()
+			shown = fmt.Sprintf("⏳ %s\n%s\n_task %d · ❌ ends it_", code(c.Shown), codeBlock(bothEnds(shown, maxShownOutput)), task.ID)
+			if live.IsDue() && live.Show(running, shown) {
+				_ = store.SetTaskProgressEvent(running, hc.store.Writer(), task, live.Event()) // ❌ on it may then not be understood; /cancel-task is
+			}
+		}
+	}()
+	result, err := hc.host.Run(running, c, func(p []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		if output = append(output, p...); len(output) > 8*maxShownOutput {
+			output = output[len(output)-4*maxShownOutput:]
+		}
+	})
+	if errors.Is(context.Cause(running), errStopped) {
+		err = errStopped
+	}
+	cancel(nil)
+	<-done
+	return live.Event(), result, err
+}
+
+// end ends the task with a message, in place of the one that showed the output.
+func (hc *HostCommands) end(ctx context.Context, task store.Task, room store.Chat, live id.EventID, e execEnd) error {
+	ctx = context.WithoutCancel(ctx)
+	task.State = e.state
+	err := hc.store.InTx(ctx, func(tx store.Tx) error {
+		if _, err := store.EndTask(ctx, tx, task); err != nil {
+			return err
+		}
+		if err := hc.audit(ctx, tx, task, e.outcome); err != nil {
+			return err
+		}
+		_, err := hc.room.writeAnswer(ctx, tx, room, answer{text: e.text, kind: outbox.Answer, replaces: cmp.Or(live, task.LiveEvent)}, task.About)
+		return err
+	})
+	if errors.Is(err, store.ErrTaskLost) {
+		return nil
+	}
+	return err
+}
+
+// audit writes what became of a command into the audit log.
+func (hc *HostCommands) audit(ctx context.Context, tx store.Tx, task store.Task, outcome string) error {
+	e := audit.Entry{Kind: audit.Tool, Actor: audit.Owner, AgentID: task.Agent, Chat: task.ChatID, Task: task.ID, Action: "exec", Outcome: outcome, Content: []byte(task.Input)}
+	if task.MessageID != nil {
+		e.Message = *task.MessageID
+	}
+	return hc.settings.Audit.Append(ctx, tx, e)
+}
+
+// bothEnds returns the beginning and the end of an output, n characters together, without what does not belong into a message.
+func bothEnds(output string, n int) string {
+	runes := []rune(text.Clean(strings.ToValidUTF8(output, "�")))
+	if len(runes) <= n {
+		return string(runes)
+	}
+	return string(runes[:n/2]) + "\n[…]\n" + string(runes[len(runes)-n/2:])
+}

@@ -1,0 +1,129 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"multis/jobs"
+	"multis/pin"
+	"multis/store"
+)
+
+// Host runs commands and reads files of this machine for the owner, as far as the rules allow. Its errors are for the owner.
+type Host interface {
+	// Prepare reads a command line and asks the rules about it. It runs nothing.
+	Prepare(ctx context.Context, room store.Chat, line string) (HostCommand, error)
+	// Run runs a prepared command in the sandbox. live receives the output as it comes.
+	Run(ctx context.Context, c HostCommand, live func([]byte)) (HostResult, error)
+	// Resolve asks the rules about a file and returns its path with all links resolved. It reads nothing.
+	Resolve(ctx context.Context, room store.Chat, path string) (string, error)
+	// Read returns the beginning of a text file. path is what Resolve returned; if it leads to another file now, nothing is read.
+	Read(ctx context.Context, room store.Chat, path string) (string, error)
+}
+
+// HostCommand is a command that the rules allow.
+type HostCommand struct {
+	Line     string // as it was typed
+	Shown    string // as it is run
+	Agent    string // whose workspace it works in; empty for the assistant's own
+	Binding  string // hash of what it runs; if that has changed, Run refuses
+	NeedsPIN bool   // it changes something
+}
+
+// HostResult is how a command ended.
+type HostResult struct {
+	ExitCode int // -1 if a signal ended it
+	Output   string
+	TimedOut bool
+	Took     time.Duration
+}
+
+// HostCommands runs commands on this machine and shows its files.
+type HostCommands struct {
+	store    *store.Store
+	room     *room
+	host     Host // nil while it is off
+	settings Settings
+}
+
+// commands returns the commands about this machine.
+func (hc *HostCommands) commands() []command {
+	return []command{
+		{
+			name: "exec", args: "[@agent] command", group: groupControl, run: hc.exec,
+			summary: "run a program on this machine",
+			help: "One program with its arguments, no shell: `/exec ls -l`, `/exec @shop git status` in the workspace of an agent. The rules decide as for an agent's call (`/policy explain multis exec {\"command\": \"ls\"}`). " +
+				"What only reads runs at once; what changes something asks for the PIN each time; some programs never run. It runs in the sandbox, 10 minutes at most; ❌ on its message or `/cancel-task` ends it. " +
+				"It is off unless `exec.enabled` is on in config.yaml.",
+		},
+		{
+			name: "read", args: "path", group: groupControl, run: hc.read,
+			summary: "read a text file of this machine",
+			help: "`/read /srv/notes/todo.md` shows the first 64 KB of a text file, after the PIN. Rules decide about paths: the default ones keep it out of `/etc`, `/var` and other folders of the system; " +
+				"my own configuration, keys and data are never shown. It is off unless `exec.enabled` is on in config.yaml.",
+		},
+	}
+}
+
+const hostOff = "That is off: I run no commands on this machine and read no files outside the documents folder. `exec.enabled: true` in config.yaml turns it on; `/index prices.pdf` reads a document."
+
+// exec begins a command.
+func (hc *HostCommands) exec(ctx context.Context, r request, args string) (answer, error) {
+	switch {
+	case hc.host == nil:
+		return answer{text: hostOff, outcome: "refused"}, nil
+	case args == "":
+		return answer{text: "Which program? One with its arguments, as in `/exec ls -l`. `/help exec` says what may run."}, nil
+	}
+	c, err := hc.host.Prepare(ctx, r.room, args)
+	if err != nil {
+		return answer{text: "⚠️ Not run: " + esc(err.Error()), reason: "The command is refused.", outcome: "refused"}, nil
+	}
+	ans := answer{reaction: reactionStarted, reason: "It runs a command.", change: func(ctx context.Context, tx store.Tx) error {
+		task, err := store.InsertTask(ctx, tx, store.Task{
+			Key: fmt.Sprintf("exec:%d", r.message.ID), Kind: store.TaskExec, ChatID: r.room.ID, MessageID: &r.message.ID, About: []store.MessageID{r.message.ID}, Agent: c.Agent, Input: args,
+		})
+		if err != nil {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.ExecArgs{TaskID: task.ID, Binding: c.Binding, PINEntered: c.NeedsPIN}) // guard lets a command that needs the PIN come here only after it
+	}}
+	if c.NeedsPIN {
+		ans.pin = &pinNeed{pin.Exec, c.Shown + hashMark + c.Binding}
+	}
+	return ans, nil
+}
+
+// hashMark separates what is shown of a command that needs the PIN from the hash of what it runs.
+const hashMark = "\nsha256 "
+
+// read shows a file.
+func (hc *HostCommands) read(ctx context.Context, r request, args string) (answer, error) {
+	switch {
+	case hc.host == nil:
+		return answer{text: hostOff, outcome: "refused"}, nil
+	case args == "":
+		return answer{text: "Which file? `/read /srv/notes/todo.md`."}, nil
+	}
+	path, err := hc.host.Resolve(ctx, r.room, args)
+	if err != nil {
+		return answer{text: "⚠️ " + esc(err.Error()), reason: "The file is refused.", outcome: "refused"}, nil
+	}
+	return answer{
+		pin: &pinNeed{pin.Read, "read " + path},
+		changeAndSay: func(ctx context.Context, _ store.Tx) (string, error) {
+			content, err := hc.host.Read(ctx, r.room, path)
+			if err != nil {
+				return "⚠️ " + esc(err.Error()), nil
+			}
+			return code(path) + "\n" + codeBlock(content), nil
+		},
+	}, nil
+}
+
+// codeBlock formats text as a block of code.
+func codeBlock(s string) string {
+	return "```\n" + strings.ReplaceAll(strings.TrimRight(s, "\n"), "```", "` ` `") + "\n```"
+}

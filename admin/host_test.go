@@ -1,0 +1,197 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/admin"
+	"multis/jobs"
+	"multis/store"
+)
+
+// fakeHost records what it runs. Commands that begin with rm need the PIN, and those that begin with sudo never run.
+type fakeHost struct {
+	ran     []string
+	version int  // of the program that commands run
+	strict  bool // every command needs the PIN
+	run     func(ctx context.Context, live func([]byte)) (admin.HostResult, error)
+}
+
+func (h *fakeHost) Prepare(_ context.Context, _ store.Chat, line string) (admin.HostCommand, error) {
+	if strings.HasPrefix(line, "sudo") {
+		return admin.HostCommand{}, errors.New("this command never runs")
+	}
+	return admin.HostCommand{Line: line, Shown: line, Binding: fmt.Sprint(line, h.version), NeedsPIN: h.strict || strings.HasPrefix(line, "rm")}, nil
+}
+
+func (h *fakeHost) Run(ctx context.Context, c admin.HostCommand, live func([]byte)) (admin.HostResult, error) {
+	h.ran = append(h.ran, c.Line)
+	if h.run != nil {
+		return h.run(ctx, live)
+	}
+	return admin.HostResult{Output: "total 0", Took: time.Second}, nil
+}
+
+func (h *fakeHost) Resolve(_ context.Context, _ store.Chat, path string) (string, error) {
+	if path == "/etc/shadow" {
+		return "", errors.New("not read: this path is not for the assistant")
+	}
+	return path, nil
+}
+
+func (h *fakeHost) Read(_ context.Context, _ store.Chat, path string) (string, error) {
+	return "the content of " + path, nil
+}
+
+func newHostRig(t *testing.T) (*pinRig, *fakeHost) {
+	t.Helper()
+	r, h := newPINRig(t, true), &fakeHost{}
+	r.host = h
+	r.restart()
+	return r, h
+}
+
+// runCommands runs the jobs of commands, as one attempt.
+func (r *pinRig) runCommands() (string, error) {
+	r.t.Helper()
+	rows, err := r.st.DB().Query(r.ctx, "select args from river.river_job where kind = 'exec' and state = 'available'")
+	require.NoError(r.t, err)
+	var all []jobs.ExecArgs
+	for rows.Next() {
+		var a jobs.ExecArgs
+		require.NoError(r.t, rows.Scan(&a))
+		all = append(all, a)
+	}
+	require.NoError(r.t, rows.Err())
+	for _, a := range all {
+		err = errors.Join(err, r.admin.Host.RunCommand(r.ctx, a))
+	}
+	return bodies(r.flush()), err
+}
+
+func TestACommandThatReadsRunsAtOnceAndOneThatChangesSomethingAsksForThePINEachTime(t *testing.T) {
+	t.Parallel()
+	r, h := newHostRig(t)
+	r.types("/exec ls")
+	said, err := r.runCommands()
+	require.NoError(t, err)
+	require.Contains(t, said, "✅ `ls` · done, 1.0 s\n\n```\ntotal 0\n```")
+	require.Contains(t, r.types("/exec sudo ls"), "Not run: this command never runs")
+	require.Contains(t, r.types("/exec rm a"), "none is set. `/pin set`")
+	r.setPIN(canary)
+	for range 2 {
+		asked := r.types("/exec rm a")
+		require.Contains(t, asked, "**Your PIN, please**, for: rm a\n", "each time")
+		require.NotContains(t, asked, "sha256")
+		require.Contains(t, r.types(canary), "[👀]")
+		said, err = r.runCommands()
+		require.NoError(t, err)
+		require.Contains(t, said, "✅ `rm a` · done")
+		r.exec("update river.river_job set state = 'completed', finalized_at = now() where kind = 'exec'")
+	}
+	require.Equal(t, []string{"ls", "rm a", "rm a"}, h.ran)
+	require.Equal(t, 3, r.count("select count(*) from audit_entries where kind = 'tool' and actor = 'owner' and action = 'exec' and outcome = 'done'"))
+
+	r.types("/exec rm a")
+	h.version++
+	require.Contains(t, r.types(canary), "**Your PIN, please**, for: rm a", "the program was changed since the PIN was asked for")
+	require.Contains(t, r.types(canary), "[👀]")
+	h.version++
+	said, err = r.runCommands()
+	require.NoError(t, err)
+	require.Contains(t, said, "has changed since you sent it")
+	require.Len(t, h.ran, 3)
+	require.Contains(t, r.asOperator("/exec ls"), "is the owner's")
+}
+
+func TestACommandRunsOnceOrIsToldToBeUnknown(t *testing.T) {
+	t.Parallel()
+	r, h := newHostRig(t)
+	r.types("/exec ls")
+	died, die := context.WithCancel(r.ctx)
+	h.run = func(ctx context.Context, _ func([]byte)) (admin.HostResult, error) {
+		die()
+		<-ctx.Done()
+		return admin.HostResult{}, ctx.Err()
+	}
+	var task store.TaskID
+	var binding string
+	require.NoError(t, r.st.DB().QueryRow(r.ctx, "select (args->>'task')::bigint, args->>'binding' from river.river_job where kind = 'exec'").Scan(&task, &binding))
+	require.Error(t, r.admin.Host.RunCommand(died, jobs.ExecArgs{TaskID: task, Binding: binding}))
+	said, err := r.runCommands()
+	require.NoError(t, err)
+	require.Contains(t, said, "I cannot tell whether it was done, and do not run it again")
+	said, err = r.runCommands()
+	require.NoError(t, err)
+	require.Empty(t, said)
+	require.Len(t, h.ran, 1)
+}
+
+func TestTheOutputOfACommandIsShownAsItComesAndTheCommandIsStopped(t *testing.T) {
+	t.Parallel()
+	r, h := newHostRig(t)
+	r.types("/exec ls")
+	h.run = func(ctx context.Context, live func([]byte)) (admin.HostResult, error) {
+		live([]byte("first line\n"))
+		select {
+		case <-ctx.Done():
+			return admin.HostResult{}, ctx.Err()
+		case <-time.After(time.Minute):
+			return admin.HostResult{}, nil
+		}
+	}
+	ended := make(chan string)
+	go func() {
+		said, _ := r.runCommands()
+		ended <- said
+	}()
+	require.Eventually(t, func() bool {
+		return r.count("select count(*) from tasks where kind = 'exec' and live_event <> ''") == 1
+	}, 50*time.Second, 20*time.Millisecond)
+	require.Contains(t, r.homeserver.sent[len(r.homeserver.sent)-1].Body, "first line")
+	r.exec("update tasks set stop_why = 'you asked me to' where kind = 'exec'") // what /cancel-task and ❌ do
+	require.Contains(t, <-ended, "Stopped")
+	require.Equal(t, 1, r.count("select count(*) from tasks where kind = 'exec' and state = 'killed'"))
+	require.Equal(t, 1, r.count("select count(*) from outbox where replaces <> '' and content::text like '%Stopped%'"), "in place of the output")
+}
+
+func TestACommandThatIsStoppedBeforeItBeginsIsNotRun(t *testing.T) {
+	t.Parallel()
+	r, h := newHostRig(t)
+	r.types("/exec ls")
+	require.Contains(t, r.types(fmt.Sprintf("/cancel-task %d", r.count("select id::int from tasks where kind = 'exec'"))), "task")
+	said, err := r.runCommands()
+	require.NoError(t, err)
+	require.Contains(t, said, "**Not run**: `ls`. You stopped it before it began.")
+	require.Empty(t, h.ran)
+	require.Equal(t, 1, r.count("select count(*) from tasks where kind = 'exec' and state = 'killed' and finished_at is not null"))
+	require.Equal(t, 1, r.count("select count(*) from audit_entries where action = 'exec' and outcome = 'stopped'"))
+}
+
+func TestACommandForWhichTheRulesNeedThePINByNowIsNotRunWithoutIt(t *testing.T) {
+	t.Parallel()
+	r, h := newHostRig(t)
+	r.types("/exec ls")
+	h.strict = true
+	said, err := r.runCommands()
+	require.NoError(t, err)
+	require.Contains(t, said, "the rules ask for the PIN now; send it again")
+	require.Empty(t, h.ran)
+}
+
+func TestAFileIsReadAfterThePIN(t *testing.T) {
+	t.Parallel()
+	r, _ := newHostRig(t)
+	require.Contains(t, r.types("/read /etc/shadow"), "this path is not for the assistant")
+	require.Contains(t, r.types("/read /srv/a.md"), "none is set")
+	r.setPIN(canary)
+	require.Contains(t, r.types("/read /srv/a.md"), "**Your PIN, please**, for: read /srv/a.md")
+	require.Contains(t, r.types(canary), "the content of /srv/a.md")
+	require.Contains(t, r.types("/read /srv/b.md"), "the content of /srv/b.md", "for a day")
+}

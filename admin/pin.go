@@ -1,0 +1,259 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"multis/jobs"
+	"multis/outbox"
+	"multis/pin"
+	"multis/store"
+	"multis/text"
+)
+
+// pinCommands sets the PIN, and asks for it before an answer that needs it takes effect.
+type pinCommands struct {
+	store  *store.Store
+	room   *room
+	keeper *pin.Keeper // nil in a terminal
+}
+
+// commands returns the command about the PIN.
+func (pc *pinCommands) commands() []command {
+	return []command{{
+		name: "pin", args: "[set or lock]", group: groupControl, run: pc.run,
+		summary: "the PIN for what cannot be undone",
+		help: "`/pin` says whether one is set. `/pin set` sets or changes it: I ask for 4 to 6 digits, never beside the command, and delete your message at once; they are stored nowhere. " +
+			"It is asked for by `/exec`, `/read`, `/erase`, `/forget all`, mode off and changes of the configuration, and then not again for 24 hours; a command that changes something, and an agent's call that needs the PIN, ask each time. " +
+			"`/pin lock` ends the 24 hours. After 3 wrong ones it is locked for an hour. Forgotten: `multis pin reset` on the server.",
+	}}
+}
+
+// pinNeed is what an answer needs the PIN for.
+type pinNeed struct {
+	action pin.Action
+	// binding says exactly what the answer does. If it has changed when the PIN was entered, the PIN is asked for again.
+	binding string
+}
+
+// pinGrant is a PIN that was entered for a request.
+type pinGrant struct {
+	dialog int64 // the question for the PIN
+	pinNeed
+}
+
+// run shows the state of the PIN, or begins to set one.
+func (pc *pinCommands) run(ctx context.Context, r request, args string) (answer, error) {
+	if pc.keeper == nil {
+		return answer{text: "There is a PIN in the admin room in Matrix only: here you are on the server already."}, nil
+	}
+	s, err := pc.keeper.State(ctx, pc.store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	switch strings.ToLower(args) {
+	case "", "state", "show":
+		return answer{text: pc.stateText(s)}, nil
+	case "set", "change", "new":
+		return pc.askNew(r, s), nil
+	case "lock":
+		return answer{text: "🔒 The PIN is asked for again from now on.", change: pc.keeper.Lock}, nil
+	case "off", "remove", "reset":
+		return answer{text: "Only the server removes the PIN: `multis pin reset`. `/pin set` changes it."}, nil
+	default:
+		return answer{text: "Write `/pin`, `/pin set` or `/pin lock`, without digits: I ask for them."}, nil
+	}
+}
+
+// stateText says whether there is a PIN, and what it does now.
+func (pc *pinCommands) stateText(s pin.State) string {
+	switch {
+	case !s.IsSet:
+		return "No PIN is set. `/pin set` sets one; then it protects what cannot be undone: `/help pin`."
+	case !s.LockedUntil.IsZero():
+		return pc.lockedText(s.LockedUntil)
+	case !s.UnlockedUntil.IsZero():
+		return fmt.Sprintf("🔑 A PIN is set. You entered it: until %s only commands that change this machine ask for it. `/pin lock` ends that.", pc.room.shortTime(s.UnlockedUntil))
+	default:
+		return fmt.Sprintf("🔑 A PIN is set, since %s. `/pin set` changes it.", pc.room.shortTime(s.SetAt))
+	}
+}
+
+func (pc *pinCommands) lockedText(until time.Time) string {
+	return fmt.Sprintf("🔒 **The PIN is locked until %s**, after %d wrong ones. If that was not you: end the session in your Matrix client (Settings, Sessions). "+
+		"`multis pin reset` on the server removes the PIN.", pc.room.shortTime(until), pin.MaxFailures)
+}
+
+// statusLine says in /status that the PIN is locked.
+func (pc *pinCommands) statusLine(ctx context.Context, _ request) (string, error) {
+	if pc.keeper == nil {
+		return "", nil
+	}
+	s, err := pc.keeper.State(ctx, pc.store.DB())
+	if err != nil || s.LockedUntil.IsZero() {
+		return "", err
+	}
+	return pc.lockedText(s.LockedUntil), nil
+}
+
+// askNew asks for a new PIN, after the present one if there is one.
+func (pc *pinCommands) askNew(r request, s pin.State) answer {
+	q := pinQuestion{pin.Prompt{Stage: pin.StageNew, AskedAt: r.now}}
+	text := newPINText
+	switch {
+	case !s.LockedUntil.IsZero():
+		return answer{text: pc.lockedText(s.LockedUntil), outcome: "refused"}
+	case s.IsSet:
+		q.Stage, text = pin.StageCurrent, "🔑 **First the present PIN**, please: only its digits."
+	}
+	return answer{text: text + " `cancel` leaves it.", question: &q, change: pc.closeOlder(r.room.ID)}
+}
+
+const newPINText = "🔑 **The new PIN**, please: 4 to 6 digits, nothing else in the message. I delete it from the room at once."
+
+// closeOlder returns a change that closes what is asked for now: the room waits for one PIN at a time.
+func (pc *pinCommands) closeOlder(chat store.ChatID) func(context.Context, store.Tx) error {
+	return func(ctx context.Context, tx store.Tx) error { return store.ClosePINDialogs(ctx, tx, chat) }
+}
+
+// guard returns the answer if it needs no PIN, or if the PIN was entered for it. Otherwise it returns the question for the PIN, or why none
+// can be entered: nothing of the answer takes effect then.
+func (pc *pinCommands) guard(ctx context.Context, r request, ans answer) (answer, error) {
+	if ans.pin == nil || (r.grant != nil && r.grant.pinNeed == *ans.pin) {
+		return ans, nil
+	}
+	needs, s, err := pc.keeper.Required(ctx, pc.store.DB(), ans.pin.action)
+	switch {
+	case err != nil:
+		return answer{}, err
+	case needs == pin.Nothing:
+		return ans, nil
+	case needs == pin.MustSet:
+		return answer{text: "🔑 That needs a PIN, and none is set. `/pin set`, then send it again.", reason: "It needs a PIN, and none is set.", outcome: "refused"}, nil
+	case needs == pin.MustWait:
+		return answer{text: pc.lockedText(s.LockedUntil), reason: "The PIN is locked.", outcome: "refused"}, nil
+	}
+	q := pinQuestion{pin.Prompt{Stage: pin.StageEnter, For: r.message.ID, Dialog: ans.dialog, Action: ans.pin.action, Binding: ans.pin.binding, AskedAt: r.now}}
+	return answer{
+		text:     "🔑 **Your PIN, please**, for: " + visibleText(text.Clip(shownBinding(ans.pin.binding), 500)) + "\nOnly the digits: I delete the message at once. `cancel` leaves it.",
+		question: &q, reason: "It waits for the PIN.", outcome: "waits for the PIN", quotes: ans.quotes, change: pc.closeOlder(r.room.ID),
+	}, nil
+}
+
+// shownBinding returns what people read of a binding.
+func shownBinding(binding string) string {
+	shown, _, _ := strings.Cut(binding, hashMark)
+	return shown
+}
+
+// pinQuestion asks for the PIN. The digits never reach it: the inbox takes them out and judges them. Only "no" is an answer.
+type pinQuestion struct{ pin.Prompt }
+
+func (pinQuestion) kind() string { return store.DialogPIN }
+
+func (pinQuestion) command() string { return "pin" }
+
+func (pinQuestion) accepts(string) bool { return false }
+
+func (pinQuestion) answer(context.Context, request, choice) (answer, bool, error) {
+	return answer{text: "I wait for the PIN: 4 to 6 digits. `cancel` leaves it."}, false, nil
+}
+
+// refer makes the question end when the message that waits is deleted.
+func (q pinQuestion) refer(d *store.Dialog) {
+	if q.For != 0 {
+		d.MessageID = &q.For
+	}
+}
+
+// ProceedPIN goes on after a message with digits in the admin room.
+func (a *Admin) ProceedPIN(ctx context.Context, args jobs.PINArgs, last bool) error {
+	if pin.News(args.News) == pin.NewsGranted {
+		return a.resume(ctx, args.DialogID, last)
+	}
+	kind := outbox.Answer
+	if pin.News(args.News) == pin.NewsLocked {
+		kind = outbox.Alert
+	}
+	said, err := a.pins.newsText(ctx, args)
+	if err != nil || said == "" {
+		return err
+	}
+	return a.room.completeWithNotice(ctx, kind, said)
+}
+
+// newsText says how a message with digits was taken.
+func (pc *pinCommands) newsText(ctx context.Context, args jobs.PINArgs) (string, error) {
+	switch pin.News(args.News) {
+	case pin.NewsWrong:
+		return fmt.Sprintf("❌ That is not the PIN. %d %s left, then it is locked for an hour.", args.Left, text.Plural(args.Left, "try", "tries")), nil
+	case pin.NewsNoDigits:
+		return "That is no PIN by its form, so it did not count, and I deleted it. Send 4 to 6 of the digits 0-9 as a new message, and nothing else in it; `cancel` leaves it.", nil
+	case pin.NewsStray:
+		return "I asked for no PIN just now. That message looked like one, so I deleted it and kept nothing of it. If it was not: write it with a word beside it.", nil
+	case pin.NewsCommand:
+		return "Digits never stand beside `/pin`. I deleted that message. `/pin set` alone: then I ask for them.", nil
+	case pin.NewsNext:
+		return newPINText, nil
+	case pin.NewsTrivial:
+		return "That one is tried first by everybody: no runs, no repeated digits, no years. Another one, please.", nil
+	case pin.NewsRepeat:
+		return "Once more the same, please.", nil
+	case pin.NewsMismatch:
+		return "That was another one. Begin again: the new PIN, please.", nil
+	case pin.NewsSet:
+		return "✅ **The PIN is set.** `/help pin` says what asks for it. Your messages with it are deleted here; a phone may still show a notification.", nil
+	case pin.NewsLocked:
+		s, err := pc.keeper.State(ctx, pc.store.DB())
+		if err != nil || s.LockedUntil.IsZero() {
+			return "", err
+		}
+		return pc.lockedText(s.LockedUntil) + " What waited for it is not done.", nil
+	default:
+		return "", nil
+	}
+}
+
+// maxGrantAge is how long after the PIN was entered what waited for it is still done.
+const maxGrantAge = 30 * time.Minute
+
+// resume handles the message that waited for a PIN once more, now that the PIN was entered. The question for the PIN is closed in the
+// transaction of the effect, so that there is one effect at most.
+func (a *Admin) resume(ctx context.Context, dialog int64, last bool) error {
+	d, err := store.DialogByID(ctx, a.store.DB(), dialog)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && d.Done) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var p pin.Prompt
+	if err := json.Unmarshal(d.Payload, &p); err != nil || p.Stage != pin.StageGranted {
+		return jobs.Final(fmt.Errorf("the PIN for question %d was not entered", dialog))
+	}
+	r, err := a.loadRequest(ctx, p.For)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && r.message.RedactedAt != nil) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.dialog, r.grant = p.Dialog, &pinGrant{dialog, pinNeed{p.Action, p.Binding}}
+	if r.now.After(d.ExpiresAt.Add(maxGrantAge)) {
+		return a.commit(ctx, r, answer{text: "Too much time has passed since you entered the PIN, so it was not done. Send it again.", outcome: "expired"})
+	}
+	return a.execute(ctx, r, last)
+}
+
+// AnnouncePINReset tells the owner that the PIN was removed on the server.
+func AnnouncePINReset(ctx context.Context, tx store.Tx, box *outbox.Box) error {
+	err := box.NotifyOwner(ctx, tx, outbox.Alert, "⚠️ **The PIN was removed on the server** (`multis pin reset`). `/pin set` sets a new one.")
+	if errors.Is(err, outbox.ErrNoAdminRoom) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,304 @@
+package admin_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/appservice"
+	"multis/audit"
+	"multis/jobs"
+	"multis/pin"
+	"multis/policy"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// pinRig is a rig with a PIN and the inbox in front of it: what is typed takes the whole way of a message.
+type pinRig struct {
+	*rig
+	inbox    *appservice.Inbox
+	redacted []id.EventID
+}
+
+func newPINRig(t *testing.T, required bool) *pinRig {
+	t.Helper()
+	r := &pinRig{rig: newRig(t)}
+	log, err := audit.New("a token of the homeserver")
+	require.NoError(t, err)
+	r.settings.Audit = log
+	r.pin = pin.NewKeeper(log, required, func() time.Time { return r.now })
+	r.restart()
+	r.inbox = appservice.NewInbox(r.st, appservice.Settings{
+		Owner: owner, Bot: "@multis:example.com", Operators: []id.UserID{operator}, Name: "Nora", Defaults: r.settings.Defaults, PIN: r.pin, MaxAge: time.Hour,
+	})
+	return r
+}
+
+// typed makes an event of the admin room.
+func (r *pinRig) typed(sender id.UserID, content map[string]any) *event.Event {
+	r.t.Helper()
+	kind := "m.room.message"
+	if relates, ok := content["m.relates_to"].(map[string]any); ok && relates["key"] != nil {
+		kind = "m.reaction"
+	}
+	raw, err := json.Marshal(map[string]any{
+		"type": kind, "room_id": *r.room.RoomID, "sender": sender, "event_id": r.event(), "origin_server_ts": r.now.UnixMilli(), "content": content,
+	})
+	require.NoError(r.t, err)
+	var evt event.Event
+	require.NoError(r.t, json.Unmarshal(raw, &evt))
+	return &evt
+}
+
+func textContent(body string) map[string]any {
+	return map[string]any{"msgtype": "m.text", "body": body}
+}
+
+// receive takes events in and runs the jobs that they ask for. It returns what was sent.
+func (r *pinRig) receive(events ...*event.Event) string {
+	r.t.Helper()
+	require.NoError(r.t, r.inbox.Receive(r.ctx, events, ""))
+	return r.work()
+}
+
+// work runs the open jobs of the admin room.
+func (r *pinRig) work() string {
+	r.t.Helper()
+	rows, err := r.st.DB().Query(r.ctx, "select id, kind, args from river.river_job where kind in ('command', 'pin', 'redact') and state = 'available' order by id")
+	require.NoError(r.t, err)
+	type job struct {
+		id   int64
+		kind string
+		args []byte
+	}
+	var all []job
+	for rows.Next() {
+		var j job
+		require.NoError(r.t, rows.Scan(&j.id, &j.kind, &j.args))
+		all = append(all, j)
+	}
+	require.NoError(r.t, rows.Err())
+	for _, j := range all {
+		var c jobs.CommandArgs
+		var p jobs.PINArgs
+		var d jobs.RedactArgs
+		switch j.kind {
+		case "command":
+			require.NoError(r.t, json.Unmarshal(j.args, &c))
+			require.NoError(r.t, r.runJobs(c.MessageID, false))
+		case "pin":
+			require.NoError(r.t, json.Unmarshal(j.args, &p))
+			require.NoError(r.t, r.admin.ProceedPIN(r.ctx, p, false))
+		case "redact":
+			require.NoError(r.t, json.Unmarshal(j.args, &d))
+			r.redacted = append(r.redacted, d.EventID)
+		}
+		r.exec("update river.river_job set state = 'completed', finalized_at = now() where id = $1", j.id)
+	}
+	return bodies(r.flush())
+}
+
+// types writes a text as the owner.
+func (r *pinRig) types(text string) string { return r.receive(r.typed(owner, textContent(text))) }
+
+// setPIN sets a PIN.
+func (r *pinRig) setPIN(digits string) {
+	r.t.Helper()
+	require.Contains(r.t, r.types("/pin set"), "The new PIN")
+	require.Contains(r.t, r.types(digits), "Once more")
+	require.Contains(r.t, r.types(digits), "The PIN is set")
+}
+
+const canary = "804639"
+
+func TestACommandWaitsForThePINAndRunsAfterIt(t *testing.T) {
+	t.Parallel()
+	r := newPINRig(t, false)
+	ana := r.chat("Ana", "whatsapp")
+	r.setPIN(canary)
+	said := r.types("/mode off Ana")
+	require.Contains(t, said, "**Your PIN, please**, for: mode off for Ana")
+	require.Nil(t, r.reload(ana).Mode)
+	require.Contains(t, r.types("804638"), "That is not the PIN. 2 tries left")
+	require.Contains(t, r.types("80463"), "That is not the PIN. 1 try left")
+	require.Contains(t, r.types("８０４６３９"), "That is no PIN by its form")
+	require.Nil(t, r.reload(ana).Mode)
+	require.Contains(t, r.types(canary), "**Ana · WhatsApp is now off.**")
+	require.Equal(t, policy.ModeOff, *r.reload(ana).Mode)
+	require.Len(t, r.redacted, 6, "each message with digits")
+
+	require.Contains(t, r.types("/mode silent Ana"), "is now silent", "it needs no PIN")
+	require.Contains(t, r.types("/mode off Ana"), "is now off", "the PIN was entered less than a day ago")
+	r.types("/mode silent Ana")
+	r.now = r.now.Add(25 * time.Hour)
+	require.Contains(t, r.types("/mode off Ana"), "Your PIN, please")
+	require.Contains(t, r.types("cancel"), "Left as it was.")
+	require.Contains(t, r.types(canary), "I asked for no PIN just now")
+	require.Equal(t, policy.ModeSilent, *r.reload(ana).Mode)
+	require.Contains(t, r.types("/mode"), "Ana", "lists never ask")
+}
+
+func TestAnAnswerWaitsForThePINEvenIfAnotherQuestionIsAskedMeanwhile(t *testing.T) {
+	t.Parallel()
+	r := newPINRig(t, false)
+	ana, bob := r.chat("Ana", "whatsapp"), r.chat("Bob", "whatsapp")
+	r.addGroupMessage(ana, "@ana:example.com", "the door code")
+	r.setPIN(canary)
+	require.Contains(t, r.types("/erase Ana"), "Erase Ana?")
+	require.Contains(t, r.types("yes"), "**Your PIN, please**, for: erase what was said in 1 chat: Ana · WhatsApp\n")
+	require.Zero(t, r.count("select count(*) from forgettings"))
+	require.Contains(t, r.types("/mode Bob"), "Reply with a number", "another question")
+	require.Contains(t, r.types(canary), "Erasing")
+	require.Equal(t, 1, r.count("select count(*) from forgettings where kind = 'erase'"))
+	require.Nil(t, r.reload(bob).Mode)
+	require.Contains(t, r.types("2"), "Bob · WhatsApp is now personal", "it is still open")
+}
+
+func TestThreeWrongPINsAreToldOnceAndInStatus(t *testing.T) {
+	t.Parallel()
+	r := newPINRig(t, false)
+	ana := r.chat("Ana", "whatsapp")
+	r.setPIN(canary)
+	r.types("/mode off Ana")
+	r.types("111111")
+	r.types("111112")
+	require.Contains(t, r.types("111113"), "**The PIN is locked until 19:00**")
+	require.Empty(t, r.types(canary), "it is told already, and nothing is judged")
+	require.Empty(t, r.types("111114"))
+	require.Contains(t, r.types("/status"), "**The PIN is locked until 19:00**")
+	require.Contains(t, r.types("/mode off Ana"), "**The PIN is locked until 19:00**")
+	require.Contains(t, r.types("/pin set"), "**The PIN is locked until 19:00**")
+	require.Nil(t, r.reload(ana).Mode)
+	require.Equal(t, 1, r.count("select count(*) from outbox where content::text like '%locked until%' and content::text like '%m.mentions%user_ids%'"), "once as an alert")
+	r.now = r.now.Add(time.Hour)
+	r.types("/mode off Ana")
+	require.Contains(t, r.types(canary), "is now off")
+}
+
+func TestWhereAgentsMayChangeTheMachineAPINMustBeSetFirst(t *testing.T) {
+	t.Parallel()
+	r := newPINRig(t, true)
+	ana := r.chat("Ana", "whatsapp")
+	require.Contains(t, r.types("/mode off Ana"), "That needs a PIN, and none is set. `/pin set`")
+	require.Nil(t, r.reload(ana).Mode)
+	r.setPIN(canary)
+	r.types("/mode off Ana")
+	require.Contains(t, r.types(canary), "is now off")
+}
+
+func TestOnlyTheOwnersOwnNewTextInTheAdminRoomIsAPIN(t *testing.T) {
+	t.Parallel()
+	r := newPINRig(t, false)
+	ana := r.chat("Ana", "whatsapp")
+	mode := policy.ModeSilent
+	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, mode) })
+	r.setPIN(canary)
+	command := r.typed(owner, textContent("/mode off Ana"))
+	r.receive(command)
+	elsewhere := func(sender id.UserID) *event.Event {
+		evt := r.typed(sender, textContent(canary))
+		evt.RoomID = *ana.RoomID
+		return evt
+	}
+	edited := map[string]any{
+		"msgtype": "m.text", "body": "* " + canary, "m.new_content": textContent(canary), "m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": command.ID},
+	}
+	for name, evt := range map[string]*event.Event{
+		"an operator":          r.typed(operator, textContent(canary)),
+		"a stranger":           r.typed("@eve:example.com", textContent(canary)),
+		"somebody named alike": r.typed("@you:example.com.evil.org", textContent(canary)),
+		"a contact":            elsewhere("@whatsapp_ana:example.com"),
+		"the owner elsewhere":  elsewhere(owner),
+		"an edit":              r.typed(owner, edited),
+		"a notice":             r.typed(owner, map[string]any{"msgtype": "m.notice", "body": canary}),
+		"a caption":            r.typed(owner, map[string]any{"msgtype": "m.file", "body": canary, "filename": "a.pdf", "url": "mxc://example.com/a"}),
+		"a reaction":           r.typed(owner, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": command.ID, "key": canary}}),
+		"a command":            r.typed(owner, textContent("/pin "+canary)),
+	} {
+		r.receive(evt)
+		require.Equal(t, mode, *r.reload(ana).Mode, name)
+		require.Zero(t, r.count("select failures from pin"), name)
+	}
+	require.Len(t, r.redacted, 2+5, "what the owner wrote here")
+	require.Contains(t, r.types(canary), "is now off")
+}
+
+func TestAPINThatComesAgainHasNoEffect(t *testing.T) {
+	t.Parallel()
+	r := newPINRig(t, false)
+	ana := r.chat("Ana", "whatsapp")
+	r.setPIN(canary)
+	r.types("/mode off Ana")
+	entered := r.typed(owner, textContent(canary))
+	require.NoError(t, r.inbox.Receive(r.ctx, []*event.Event{entered, entered}, "s1")) // by push and by sync
+	require.NoError(t, r.inbox.Receive(r.ctx, []*event.Event{entered}, "s2"))
+	granted := r.count("select max((args->>'dialog')::bigint)::int from river.river_job where kind = 'pin'")
+	require.Contains(t, r.work(), "is now off")
+	require.Equal(t, 1, r.count("select count(*) from audit_entries where kind = 'mode' and outcome = 'off'"))
+
+	r.types("/pin lock")
+	r.types("/mode silent Ana")
+	r.types("/mode off Ana")
+	require.NoError(t, r.inbox.Receive(r.ctx, []*event.Event{entered}, "s3"))
+	require.NoError(t, r.admin.ProceedPIN(r.ctx, jobs.PINArgs{News: string(pin.NewsGranted), DialogID: int64(granted)}, true), "a job that runs again")
+	waiting := r.count("select max(id)::int from dialogs where kind = 'pin'")
+	require.Error(t, r.admin.ProceedPIN(r.ctx, jobs.PINArgs{News: string(pin.NewsGranted), DialogID: int64(waiting)}, true), "for which nobody entered a PIN")
+	require.Empty(t, r.work())
+	require.Equal(t, policy.ModeSilent, *r.reload(ana).Mode)
+}
+
+func TestWhatChangedSinceThePINWasAskedForAsksAgain(t *testing.T) {
+	t.Parallel()
+	r := newPINRig(t, false)
+	ana := r.chat("Ana", "whatsapp")
+	r.setPIN(canary)
+	r.types("/mode off Ana")
+	r.exec("update chats set name = 'Former Ana' where id = $1", ana.ID)
+	other := r.chat("Ana", "whatsapp")
+	require.NoError(t, r.inbox.Receive(r.ctx, []*event.Event{r.typed(owner, textContent(canary))}, ""))
+	r.exec("update pin set unlocked_until = null")
+	require.Contains(t, r.work(), "**Your PIN, please**, for: mode off for Ana")
+	require.Nil(t, r.reload(other).Mode)
+	require.Nil(t, r.reload(ana).Mode)
+}
+
+func TestThePINIsNowhereInTheDatabaseTheLogOrWhatIsSent(t *testing.T) {
+	t.Parallel()
+	r := newPINRig(t, false)
+	var log bytes.Buffer
+	r.ctx = zerolog.New(&log).Level(zerolog.TraceLevel).WithContext(r.ctx)
+	r.chat("Ana", "whatsapp")
+	r.setPIN(canary)
+	for _, text := range []string{
+		"/mode off Ana", "my pin: " + canary, "804 639", canary[:3] + "." + canary[3:], "/pin " + canary, "/pin set " + canary, canary + " ", canary, "/mode off Ana", canary,
+		"my PIN is " + canary, canary + ".", "PIN: " + canary, "／pin " + canary, "/p " + canary,
+	} {
+		r.types(text)
+	}
+	encryption := r.typed(owner, textContent(canary))
+	r.exec("update chats set encrypted = 'yes' where id = $1", r.room.ID)
+	require.Contains(t, r.receive(encryption), "did not come encrypted", "a plain text in an encrypted room could be anybody's")
+	for _, hidden := range []string{canary, "804 639", "804.639"} {
+		require.Empty(t, storetest.Anywhere(t, r.st, hidden))
+	}
+	links, err := store.ListAudit(r.ctx, r.st.DB(), store.AuditFilter{Limit: 1000})
+	require.NoError(t, err)
+	for _, l := range links {
+		require.NoError(t, audit.WriteJSON(&log, l))
+	}
+	require.NotContains(t, log.String(), canary, "the log at its finest, and the audit log as it is exported")
+	for _, sent := range r.homeserver.sent {
+		require.NotContains(t, string(sent.Content), canary)
+	}
+	require.Positive(t, r.count("select count(*) from audit_entries where kind = 'pin' and outcome = 'right'"))
+	require.True(t, strings.HasPrefix(fmt.Sprint(r.redacted[0]), "$in"))
+}

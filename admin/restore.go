@@ -1,0 +1,257 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"multis/bridgebridge"
+	"multis/clock"
+	"multis/jobs"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+// restoreCommands asks the owner what becomes of what a restored backup holds back.
+type restoreCommands struct {
+	store  *store.Store
+	room   *room
+	clock  *clock.Clock
+	drafts *DraftCommands
+	began  time.Time // when this process began
+}
+
+// commands returns the commands about a restored backup.
+func (rs *restoreCommands) commands() []command {
+	return []command{
+		{
+			name: "restored", group: groupControl, run: rs.show,
+			summary: "what waits since a backup was restored",
+			help: "A restored backup is the past: what it would send may have been sent since. So nothing goes out, no schedule runs and no webhook is called until you have seen the list " +
+				"and say yes (send it) or no (drop it). What was said meanwhile is read and stays unanswered.",
+		},
+	}
+}
+
+const (
+	// catchUpWait is the time between two checks whether the sync has caught up.
+	catchUpWait = 2 * time.Second
+	// maxCatchUp is the longest wait, from the start, for the sync to catch up before the owner is asked.
+	maxCatchUp = 5 * time.Minute
+)
+
+// ask asks the owner about held messages, after the sync has caught up; messages that turn out to be sent are left out.
+func (rs *restoreCommands) ask(ctx context.Context) error {
+	restore, err := rs.store.Restored(ctx, rs.store.DB())
+	if err != nil || !restore.OnHold() {
+		return err
+	}
+	synced, complete, err := store.GapRead(ctx, rs.store.DB(), restore)
+	if err != nil {
+		return err
+	}
+	if !synced || (!complete && rs.room.now().Sub(rs.began) < maxCatchUp) {
+		return jobs.Later(catchUpWait)
+	}
+	text, quotes, err := rs.list(ctx, restore)
+	if err != nil {
+		return err
+	}
+	return rs.room.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
+		_, err := rs.room.notify(ctx, tx, room, outbox.Alert, text, &decideRestored{restores: rs}, quotes...)
+		return err
+	})
+}
+
+// show asks again.
+func (rs *restoreCommands) show(ctx context.Context, _ request, _ string) (answer, error) {
+	restore, err := rs.store.Restored(ctx, rs.store.DB())
+	switch {
+	case err != nil:
+		return answer{}, err
+	case restore.RestoredAt.IsZero():
+		return answer{text: "No backup was restored here."}, nil
+	case !restore.OnHold():
+		return answer{text: fmt.Sprintf("The backup of %s was restored %s, and you said %s that I may go on.",
+			rs.room.fullTime(restore.BackupAt), rs.room.ago(restore.RestoredAt), rs.room.ago(restore.ReleasedAt))}, nil
+	}
+	text, quotes, err := rs.list(ctx, restore)
+	return answer{text: text, quotes: quotes, question: &decideRestored{restores: rs}}, err
+}
+
+// maxHeldShown is how many messages on hold are listed.
+const maxHeldShown = 20
+
+// list says what would go out, and what is not done again.
+func (rs *restoreCommands) list(ctx context.Context, restore policy.Restore) (string, []store.MessageID, error) {
+	held, err := store.HeldBack(ctx, rs.store.DB(), restore)
+	if err != nil {
+		return "", nil, err
+	}
+	overdue, err := store.OverdueSchedules(ctx, rs.store.DB(), rs.room.now())
+	if err != nil {
+		return "", nil, err
+	}
+	lines := []string{fmt.Sprintf("⏪ **The backup of %s was restored** (%s). Nothing goes out until you say so: it may have been sent since.",
+		rs.room.fullTime(restore.BackupAt), rs.room.ago(restore.RestoredAt))}
+	going, quotes, err := rs.outgoing(ctx, held)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(going) == 0 {
+		lines = append(lines, "\nNothing waits to be sent.")
+	} else {
+		lines = append(lines, append([]string{"\n**With a yes this goes out:**"}, going...)...)
+	}
+	if skipped := rs.skipped(held, overdue); skipped != "" {
+		lines = append(lines, "\nNot done again, with a yes or a no: "+skipped+".")
+	}
+	lines = append(lines, "\nWhat was said meanwhile I have read; nothing from before your word is answered. I have a new session, because the keys of the old one were used since: "+
+		"run `multis verify` if your chats are encrypted.", "\n1 go on, and send it (or yes)\n2 go on, and drop it (or no)\n")
+	return strings.Join(lines, "\n"), quotes, nil
+}
+
+// outgoing lists what is sent with a yes.
+func (rs *restoreCommands) outgoing(ctx context.Context, held store.Held) (lines []string, quotes []store.MessageID, err error) {
+	for _, o := range held.Outbox[:min(len(held.Outbox), maxHeldShown)] {
+		to, err := rs.drafts.recipient(ctx, rs.store.DB(), o.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		if o.Purpose == policy.PurposeNotice {
+			to = "this room"
+		}
+		lines = append(lines, fmt.Sprintf("- to %s, written %s: %s", to, rs.room.shortTime(o.CreatedAt), quote(bodyOf(o), 100)))
+		quotes = slices.Concat(quotes, o.About, o.RestsOn)
+	}
+	if more := len(held.Outbox) - maxHeldShown; more > 0 {
+		lines = append(lines, fmt.Sprintf("- and %s more", text.Count(more, "message")))
+	}
+	if held.Deliveries > 0 {
+		lines = append(lines, fmt.Sprintf("- %s to webhooks, with the ids that they had", text.Count(held.Deliveries, "call")))
+	}
+	if held.Drafts > 0 {
+		lines = append(lines, fmt.Sprintf("- %s that %s for your approval (`/drafts`) can be sent again", text.Count(held.Drafts, "draft"), text.Plural(held.Drafts, "waits", "wait")))
+	}
+	return lines, quotes, nil
+}
+
+// skipped says what was due or waiting and is not done again.
+func (rs *restoreCommands) skipped(held store.Held, overdue []store.Schedule) string {
+	var parts []string
+	if held.Messages > 0 {
+		parts = append(parts, text.Count(held.Messages, "message")+" that waited for an answer")
+	}
+	if len(overdue) > 0 {
+		var names []string
+		for _, s := range overdue[:min(len(overdue), pageSize)] {
+			names = append(names, quote(s.Body, 40)+" "+rs.room.shortTime(*s.NextAt))
+		}
+		parts = append(parts, text.Count(len(overdue), "schedule")+" that "+text.Plural(len(overdue), "was", "were")+" due ("+strings.Join(names, ", ")+"); what repeats goes on at its next time")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// statusLine says that a restored backup is on hold.
+func (rs *restoreCommands) statusLine(ctx context.Context, _ request) (string, error) {
+	restore, err := rs.store.Restored(ctx, rs.store.DB())
+	if err != nil || !restore.OnHold() {
+		return "", err
+	}
+	return "⏪ **Nothing goes out:** the backup of " + rs.room.fullTime(restore.BackupAt) + " was restored. `/restored` lists what waits and asks you.", nil
+}
+
+// backupLine says how old the last backup is.
+func (rs *restoreCommands) backupLine(ctx context.Context, r request) (string, error) {
+	if !r.isOwner() {
+		return "", nil
+	}
+	last, err := store.LastBackup(ctx, rs.store.DB())
+	if err != nil {
+		return "", err
+	}
+	line := "Backup: none yet (`multis backup create`)."
+	if !last.At.IsZero() {
+		line = fmt.Sprintf("Backup: %s, %s.", rs.room.ago(last.At), text.Bytes(last.Bytes))
+	}
+	if last.Problem != "" {
+		line += " ⚠️ The last try failed: " + esc(last.Problem)
+	}
+	return line, nil
+}
+
+// warn tells the owner that no backup was made, unless one was made meanwhile.
+func (rs *restoreCommands) warn(ctx context.Context, topic jobs.Topic) error {
+	last, err := store.LastBackup(ctx, rs.store.DB())
+	if err != nil {
+		return err
+	}
+	text := "⚠️ **There is no backup of multis yet.**"
+	switch {
+	case topic == jobs.TopicBackupFailed && last.Problem == "":
+		return nil
+	case topic == jobs.TopicBackupFailed:
+		text = "⚠️ **A backup could not be made:** " + esc(last.Problem) + "."
+	case !last.At.IsZero():
+		text = "⚠️ **The last backup is from " + rs.room.shortTime(last.At) + ".**"
+	}
+	return rs.room.completeWithNotice(ctx, outbox.Alert, text+" `multis backup create` makes one; `backup.every` in config.yaml has me make them. `/status` shows how old the last one is.")
+}
+
+// decideRestored asks whether what a restored backup holds back is sent. Whether it still waits is in the settings, so the question is never
+// closed.
+type decideRestored struct{ restores *restoreCommands }
+
+func (decideRestored) kind() string            { return "restored" }
+func (decideRestored) command() string         { return "restored" }
+func (decideRestored) lifetime() time.Duration { return 30 * 24 * time.Hour }
+
+func (decideRestored) accepts(word string) bool { return word == wordYes || word == wordNo }
+
+func (q decideRestored) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
+	if r.message.Kind == string(bridgebridge.Reaction) {
+		return answer{text: "Please type it: what goes out after a restore is not decided by a reaction, which travels in plain text."}, false, nil
+	}
+	switch {
+	case c.word == wordYes, c.number == 1:
+		return q.restores.release(true), true, nil
+	case c.word == wordNo, c.number == 2:
+		return q.restores.release(false), true, nil
+	default:
+		return answer{text: "1 or 2, please: yes or no."}, false, nil
+	}
+}
+
+// release ends the hold and sends or drops what it held back.
+func (rs *restoreCommands) release(send bool) answer {
+	return answer{reason: "You decided about a restored backup.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+		restore, err := rs.store.Restored(ctx, tx)
+		if err != nil {
+			return "", err
+		}
+		first, err := store.EndHold(ctx, tx)
+		if err != nil || !first {
+			return "Nothing is on hold any more.", err
+		}
+		if err := rs.clock.SkipOverdue(ctx, tx, "a backup was restored, and it may have been done before"); err != nil {
+			return "", err
+		}
+		if !send {
+			return "Dropped. I go on: what is written from now on is answered as before.", store.DropHeld(ctx, tx)
+		}
+		released, err := store.ReleaseOutbox(ctx, tx, restore)
+		if err != nil {
+			return "", err
+		}
+		for _, out := range released {
+			if err := jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: out}); err != nil {
+				return "", err
+			}
+		}
+		return "I go on: " + text.Count(len(released), "message") + " sent now, and what is written from now on is answered as before.", nil
+	}}
+}

@@ -1,0 +1,122 @@
+package admin_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// restored makes the room's database one that was restored an hour ago from a backup of three days before, with a message in it that would be
+// sent, one that waited for an answer, a draft, and a schedule that was due.
+func restored(t *testing.T) (r *rig, ana store.Chat, out uuid.UUID) {
+	t.Helper()
+	r = newRig(t)
+	ana, out = r.chat("Ana", "whatsapp"), uuid.New()
+	r.exec("update chats set mode = 'business' where id = $1", ana.ID)
+	require.Contains(t, r.asOwner("/remind tomorrow 9am call the plumber"), "Set")
+	const insertSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, created_at, spans)
+		values ($1, $2, 'owner', $3, 'm.room.message', '{"msgtype": "m.text", "body": "We deliver on Monday."}', '', '', $4, $5, '[{"source": "a", "quote": "b"}]')`
+	r.exec(insertSQL, out, ana.ID, "operator", "queued", r.now.Add(-time.Hour))
+	r.exec(insertSQL, uuid.New(), ana.ID, "reply", "draft", r.now.Add(-time.Hour))
+	r.exec("insert into hook_deliveries (hook, event, ref) values ('crm', 'escalation', '1')")
+	r.tx(func(tx store.Tx) error {
+		_, err := store.InsertMessage(r.ctx, tx, store.Message{ChatID: ana.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: "When?", At: r.now, Action: policy.ActionAnswer, Code: policy.CodeAnswer})
+		return err
+	})
+	r.tx(func(tx store.Tx) error { return store.HoldRestored(r.ctx, tx, r.now.Add(-time.Minute)) })
+	r.exec(`update settings set value = value || '{"restored_at": "2026-11-23T17:00:00Z"}' where key = 'restore'`)
+	r.exec("update outbox set created_at = $1", r.now.Add(-time.Hour))
+	r.exec("update messages set received_at = $1, answered_at = '2026-11-23T17:00:00Z'", r.now.Add(-time.Hour))
+	r.exec(`insert into settings (key, value, updated_at) values ('since', '"s1"', '2026-11-23T17:30:00Z')`)
+	r.now = noon.AddDate(0, 0, 3).Add(time.Hour)
+	r.restart()
+	return r, ana, out
+}
+
+func TestAfterARestoreTheOwnerSeesWhatWouldGoAndDecides(t *testing.T) {
+	t.Parallel()
+	r, ana, out := restored(t)
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}))
+	shown := r.flush()[0]
+	asked := bodies([]sentEvent{shown})
+	require.Contains(t, asked, "⏪ **The backup of Fri 20 Nov, 17:59 was restored** (1 h ago). Nothing goes out until you say so")
+	for _, part := range []string{"to Ana · WhatsApp", "We deliver on Monday.", "1 call to webhooks", "1 draft", "1 message that waited for an answer", "call the plumber", "multis verify"} {
+		require.Contains(t, asked, part)
+	}
+	require.Contains(t, r.asOwner("/status"), "Nothing goes out")
+	require.Zero(t, r.count("select count(*) from outbox where send_as = 'owner' and state = 'queued'"))
+	gate, err := r.box.Gate(r.ctx, ana)
+	require.NoError(t, err)
+	require.Equal(t, policy.CodeRestored, gate.Decide(policy.PurposeReply, true).Code)
+
+	question := r.count("select count(*) from dialogs where kind = 'restored'")
+	require.Equal(t, 1, question)
+	r.react(shown.Event, "👍")
+	require.True(t, r.hold().OnHold(), "a reaction decides nothing")
+	require.Contains(t, r.asOwner("/restored"), "We deliver on Monday.")
+	require.Contains(t, r.asOwner("yes"), "1 message sent now")
+	require.False(t, r.hold().OnHold())
+	require.Equal(t, 1, r.count("select count(*) from outbox where id = $1 and state = 'sent'", out))
+	require.Equal(t, 1, r.count("select count(*) from schedule_runs where state = 'skipped'"))
+	require.Zero(t, r.count("select count(*) from schedules where body = 'call the plumber' and next_at is not null"))
+	require.Equal(t, 1, r.count("select count(*) from hook_deliveries where state = 'queued'"))
+	require.Contains(t, r.asOwner("/restored"), "you said")
+	require.NotContains(t, r.asOwner("/status"), "Nothing goes out")
+}
+
+// hold reads what the database says of a restore.
+func (r *rig) hold() policy.Restore {
+	r.t.Helper()
+	restore, err := r.st.Restored(context.Background(), r.st.DB())
+	require.NoError(r.t, err)
+	return restore
+}
+
+func TestAfterARestoreANoDropsWhatWouldGo(t *testing.T) {
+	t.Parallel()
+	r, _, _ := restored(t)
+	require.Contains(t, r.asOwner("/restored"), "We deliver on Monday.")
+	require.Contains(t, r.asOwner("no"), "Dropped.")
+	require.False(t, r.hold().OnHold())
+	require.Zero(t, r.count("select count(*) from outbox where send_as = 'owner' and state <> 'dropped'"))
+	require.Zero(t, r.count("select count(*) from hook_deliveries where state <> 'dropped'"))
+}
+
+func TestTheOwnerIsAskedOnceWhatWasSaidMeanwhileIsRead(t *testing.T) {
+	t.Parallel()
+	r, _, _ := restored(t)
+	r.exec("update settings set updated_at = '2026-11-23T16:00:00Z' where key = 'since'")
+	require.True(t, jobs.IsLater(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored})))
+	r.exec("update settings set updated_at = '2026-11-23T17:30:00Z' where key = 'since'")
+	r.exec("insert into pending_gaps (room_id, from_pos, to_pos) values ('!a:x', '1', '2')")
+	require.True(t, jobs.IsLater(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored})))
+	r.now = r.now.Add(10 * time.Minute)
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}), "a room that cannot be read does not keep the owner waiting")
+	require.Contains(t, bodies(r.flush()), "was restored")
+}
+
+func TestWithoutARestoreThereIsNothingToDecide(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Equal(t, "No backup was restored here.", r.asOwner("/restored"))
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}))
+	require.Empty(t, r.flush())
+}
+
+func TestTheOwnerIsToldOfAnOldBackupAndOfOneThatFailed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBackupOld}))
+	require.Contains(t, bodies(r.flush()), "There is no backup of multis yet.")
+	require.NoError(t, store.PutSetting(r.ctx, r.st.Writer(), store.SettingBackup, store.Backup{At: noon.Add(-8 * 24 * time.Hour), Bytes: 12_300_000, Problem: "the disk is full"}))
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBackupFailed}))
+	require.Contains(t, bodies(r.flush()), "**A backup could not be made:** the disk is full.")
+	require.Contains(t, r.asOwner("/status"), "12.3 MB. ⚠️ The last try failed: the disk is full")
+}

@@ -1,0 +1,87 @@
+package admin
+
+import (
+	"context"
+	"strings"
+
+	"multis/outbox"
+	"multis/store"
+)
+
+// safeModeCommands shows, enters and leaves safe mode.
+type safeModeCommands struct {
+	store *store.Store
+	room  *room
+}
+
+// commands returns the command about safe mode.
+func (sm *safeModeCommands) commands() []command {
+	return []command{{
+		name: "safe", args: "[on or off]", group: groupControl, run: sm.run,
+		summary: "safe mode: no model, no tools, nothing to contacts",
+		help:    "`/safe on` stops everything but this room and my memory; what comes in is stored and waits. `/safe off` goes on, and so does a normal restart.",
+	}}
+}
+
+// safeModeText says what safe mode is.
+const safeModeText = "No model and no tool is called, no MCP server or hook is used, and contacts get nothing. " +
+	"I still store what comes in, and this room works: `/status`, `/why`, `/search`, `/pause`, `/audit`, `/config`. What else is to be done waits and is not lost. " +
+	"`/safe off` or a normal restart ends it."
+
+// run carries out /safe.
+func (sm *safeModeCommands) run(ctx context.Context, r request, args string) (answer, error) {
+	safe, on, err := store.SafeModeOf(ctx, sm.store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	switch strings.ToLower(strings.TrimSpace(args)) {
+	case "":
+		if !on {
+			return answer{text: "I am not in safe mode. `/safe on` enters it."}, nil
+		}
+		return answer{text: sm.onText(safe)}, nil
+	case "on":
+		if on {
+			return answer{text: sm.onText(safe)}, nil
+		}
+		safe = store.SafeMode{Since: r.now.UTC(), Why: "You wrote /safe on."}
+		return answer{text: sm.onText(safe), reason: "The owner entered safe mode.", change: func(ctx context.Context, tx store.Tx) error {
+			return store.PutSetting(ctx, tx, store.SettingSafeMode, safe)
+		}}, nil
+	case "off":
+		if !on {
+			return answer{text: "I am not in safe mode."}, nil
+		}
+		return answer{text: "**Safe mode is over.** What waited is done now.", reason: "The owner left safe mode.", change: func(ctx context.Context, tx store.Tx) error {
+			return store.DropSetting(ctx, tx, store.SettingSafeMode)
+		}}, nil
+	default:
+		return answer{text: "Say it like: `/safe`, `/safe on`, `/safe off`."}, nil
+	}
+}
+
+// onText says that multis is in safe mode, since when, and why.
+func (sm *safeModeCommands) onText(safe store.SafeMode) string {
+	return "🛟 **Safe mode** since " + sm.room.shortTime(safe.Since) + ". " + esc(safe.Why) + "\n" + safeModeText
+}
+
+// statusLine is the line of /status; empty outside of safe mode.
+func (sm *safeModeCommands) statusLine(ctx context.Context, _ request) (string, error) {
+	safe, on, err := store.SafeModeOf(ctx, sm.store.DB())
+	if err != nil || !on {
+		return "", err
+	}
+	return "🛟 **Safe mode** since " + sm.room.shortTime(safe.Since) + ": " + esc(safe.Why) + " `/safe off` ends it.", nil
+}
+
+// notify tells the owner that multis is in safe mode, or that it has left it, unless that has changed again.
+func (sm *safeModeCommands) notify(ctx context.Context, entered bool) error {
+	safe, on, err := store.SafeModeOf(ctx, sm.store.DB())
+	if err != nil || on != entered {
+		return err
+	}
+	if !on {
+		return sm.room.completeWithNotice(ctx, outbox.Quiet, "✅ Safe mode is over. What waited is done now.")
+	}
+	return sm.room.completeWithNotice(ctx, outbox.Alert, sm.onText(safe))
+}

@@ -1,0 +1,82 @@
+package admin
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"multis/audit"
+	"multis/knowledge"
+	"multis/policy"
+)
+
+// Settings is the part of the configuration that the admin room needs.
+type Settings struct {
+	Version    string
+	Name       string // the assistant's name, unless the owner renamed it
+	Model      string // the language model's name; "none" without one
+	Zone       *time.Location
+	Defaults   policy.Defaults
+	OwnerPause time.Duration
+	Audit      audit.Log
+	// Disclose reports whether answers on a network, given by its protocol, are marked with the assistant's name.
+	Disclose func(protocol string) bool
+	// DayBudget is the cap on spending a day, in millionths of Currency. Zero forbids paid calls.
+	DayBudget int64
+	Currency  string
+	// Embeddings is the name of the embedding model; "none" or empty without one.
+	Embeddings string
+	// Inbox is the address that other programs post webhooks to; empty when webhooks are off.
+	Inbox string
+	// EscalateAtCap says that questions of contacts are escalated to the owner when the budget is used up.
+	EscalateAtCap bool
+	// Agents are the agents of the configuration; empty when multis answers alone.
+	Agents []Agent
+	// Shortcuts are the owner's own words for commands.
+	Shortcuts []policy.Shortcut
+	// Terminal says that the room is a terminal, where documents cannot be sent, only named.
+	Terminal bool
+	folder   string // the documents folder
+}
+
+// Agent is an agent of the configuration.
+type Agent struct {
+	ID      string
+	Name    string
+	Emoji   string
+	Theme   string
+	Default bool
+	Model   string   // empty for the model of the configuration
+	Can     []string // what other agents may delegate to it
+	// Mentions are further names that it answers to.
+	Mentions []string
+}
+
+// isCalled reports whether a name, compared without case, is one of the agent's.
+func (g Agent) isCalled(name string) bool {
+	return slices.ContainsFunc(append([]string{g.ID, g.Name}, g.Mentions...), func(own string) bool { return own != "" && strings.EqualFold(own, name) })
+}
+
+// modelNone is the name that stands for no model in the configuration.
+const modelNone = "none"
+
+// noDocumentsText answers commands that need documents when there are none.
+func (r Settings) noDocumentsText() string {
+	return "I know no documents yet. " + r.addDocumentHint() + ". " + knowledge.ErrUnknownType.Error() + ". `/help index` says more."
+}
+
+// addDocumentHint says how to add a document, as the beginning of a sentence.
+func (r Settings) addDocumentHint() string {
+	if r.Terminal {
+		return "Name one that is in " + code(r.folder) + ", as in `/index prices.pdf`"
+	}
+	return "Send me one here"
+}
+
+// indexHint is the beginning of the help of /index: how to name a document.
+func (r Settings) indexHint() string {
+	if r.Terminal {
+		return "Name"
+	}
+	return "Send a file here (with `/index` as its caption, before or after it, or as a reply to it), or name"
+}

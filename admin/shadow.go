@@ -1,0 +1,300 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"multis/outbox"
+	"multis/policy"
+	"multis/shadow"
+	"multis/store"
+	"multis/text"
+)
+
+// ShadowCommands shows what multis would have said in chats with shadow answers, and how close that was to what the owner said.
+type ShadowCommands struct {
+	store    *store.Store
+	room     *room
+	chats    *chatPicker
+	settings Settings
+}
+
+// shadowPeriod is how far back shadow answers are compared.
+const shadowPeriod = 7 * 24 * time.Hour
+
+// worstShown is how many answers that differ most are quoted.
+const worstShown = 3
+
+func (sh *ShadowCommands) commands() []command {
+	return []command{{
+		name: "shadow", args: "[name]", group: groupChats, run: sh.report,
+		onChat:  func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) { return sh.reportOn(ctx, chat) },
+		summary: "how close my shadow answers are to yours",
+		help: "In a chat on `/delivery shadow` I never write: I show here what I would have said, and compare it with what you say there within a day. `/shadow` has the last " +
+			"seven days of all chats, `/shadow Ana` those of one with the answers that differ most. On Mondays I post it by myself. 👍 and 👎 on a shadow answer count more than the comparison.",
+	}}
+}
+
+// present shows a shadow answer to the owner, once. It does nothing if the row is none.
+func (sh *ShadowCommands) present(ctx context.Context, tx store.Tx, out uuid.UUID) error {
+	rows, err := store.ShadowRows(ctx, tx, out)
+	if err != nil || len(rows) == 0 || rows[0].IsErased() {
+		return err
+	}
+	q := &markShadow{OutboxID: out}
+	if _, err := store.DraftDialog(ctx, tx, q.kind(), out); !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	room, err := outbox.AdminRoom(ctx, tx)
+	if err != nil {
+		return err
+	}
+	chat, err := store.ChatByID(ctx, tx, rows[0].ChatID)
+	if err != nil {
+		return err
+	}
+	about := slices.Concat(rows[0].About, rows[0].RestsOn)
+	head := "👥 **Shadow answer for " + esc(chat.Label()) + "**"
+	asked, err := store.MessagesAnsweredBy(ctx, tx, out)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if err == nil && asked.RedactedAt == nil {
+		head += fmt.Sprintf(" (asked %s: %s)", sh.room.shortTime(asked.At), quote(asked.Body, 150))
+		about = append(about, asked.ID)
+	}
+	lines := append([]string{head}, quotedRows(rows)...)
+	_, err = sh.room.notify(ctx, tx, room, outbox.Quiet, strings.Join(lines, "\n")+"\n\nThis was not sent and cannot be. 👍 I'd say so · 👎 I would not", q, about...)
+	return err
+}
+
+// markShadow asks what the owner thinks of a shadow answer. It sends nothing, whatever the answer is.
+type markShadow struct {
+	shadows *ShadowCommands
+
+	OutboxID uuid.UUID `json:"Out"`
+}
+
+func (q markShadow) refer(d *store.Dialog) { d.DraftID = &q.OutboxID }
+
+func (markShadow) kind() string             { return "shadow" }
+func (markShadow) command() string          { return "shadow" }
+func (markShadow) lifetime() time.Duration  { return shadowPeriod }
+func (markShadow) accepts(word string) bool { return word == wordYes || word == wordNo }
+
+func (q markShadow) answer(_ context.Context, _ request, c choice) (_ answer, done bool, err error) {
+	marks := map[string]string{wordYes: store.MarkGood, wordNo: store.MarkBad}
+	mark, known := marks[c.word]
+	if !known {
+		return answer{}, false, nil
+	}
+	return answer{
+		text: "Noted. It was not sent.", reason: "It judged a shadow answer.",
+		change: func(ctx context.Context, tx store.Tx) error { return store.MarkShadow(ctx, tx, q.OutboxID, mark) },
+	}, false, nil
+}
+
+// judged is a shadow answer with its verdict.
+type judged struct {
+	store.ShadowPair
+
+	verdict shadow.Verdict
+}
+
+// judge compares a shadow answer with the owner's. The owner's mark counts more than the words.
+func (sh *ShadowCommands) judge(p store.ShadowPair) judged {
+	v := shadow.Match(p.Said, p.Real)
+	switch {
+	case p.Mark == store.MarkGood && v != shadow.Same:
+		v = shadow.Near
+	case p.Mark == store.MarkBad:
+		v = shadow.Different
+	case v == shadow.None && sh.room.now().Sub(p.AskedAt) < shadow.ReplyTime:
+		v = shadow.Pending
+	}
+	return judged{p, v}
+}
+
+// byChat returns the shadow answers of the period by chat, in one chat or, for 0, in all.
+func (sh *ShadowCommands) byChat(ctx context.Context, db store.DB, chat store.ChatID) (map[store.ChatID][]judged, error) {
+	pairs, err := store.ShadowPairs(ctx, db, chat, sh.room.now().Add(-shadowPeriod), shadow.ReplyTime)
+	list := map[store.ChatID][]judged{}
+	for _, p := range pairs {
+		list[p.ChatID] = append(list[p.ChatID], sh.judge(p))
+	}
+	return list, err
+}
+
+// tally counts the verdicts and sums up the costs.
+func tally(list []judged) (t shadow.Tally, cost int64) {
+	for _, j := range list {
+		t.Add(j.verdict)
+		cost += j.Cost
+	}
+	return t, cost
+}
+
+// line says in one line how close the shadow answers in a chat are.
+func (sh *ShadowCommands) line(chat store.Chat, list []judged) string {
+	t, cost := tally(list)
+	line := fmt.Sprintf("**%s** — %s", esc(chat.Label()), text.Count(len(list), "shadow answer"))
+	if t.Pairs() > 0 {
+		line += fmt.Sprintf(", %d %% close to yours: %d the same, %d near, %d different", int(100*t.Rate()), t.Same, t.Near, t.Different)
+	}
+	if t.None > 0 {
+		line += fmt.Sprintf(", %d you did not answer", t.None)
+	}
+	if t.Pending > 0 {
+		line += fmt.Sprintf(", %d open", t.Pending)
+	}
+	if cost > 0 {
+		line += " · " + text.Money(cost, sh.settings.Currency)
+	}
+	return line
+}
+
+// report shows the numbers of all chats.
+func (sh *ShadowCommands) report(ctx context.Context, _ request, args string) (answer, error) {
+	if args != "" {
+		return sh.chats.withChat(ctx, args, "shadow", chatPick{})
+	}
+	lines, err := sh.lines(ctx, sh.store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	if len(lines) == 0 {
+		return answer{text: "No shadow answers in the last seven days. `/delivery shadow Ana` has me show here what I would say to Ana, without sending it."}, nil
+	}
+	return answer{text: "**Shadow answers of the last seven days**\n" + strings.Join(lines, "\n") + "\n`/shadow` and a name shows what differed."}, nil
+}
+
+// lines returns a line for each chat with shadow answers.
+func (sh *ShadowCommands) lines(ctx context.Context, db store.DB) ([]string, error) {
+	list, err := sh.byChat(ctx, db, 0)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, id := range slices.Sorted(maps.Keys(list)) {
+		chat, err := store.ChatByID(ctx, db, id)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, sh.line(chat, list[id]))
+	}
+	return lines, nil
+}
+
+// reportOn shows the numbers of one chat, and the answers that differ most.
+func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer, error) {
+	all, err := sh.byChat(ctx, sh.store.DB(), chat.ID)
+	if err != nil {
+		return answer{}, err
+	}
+	list := all[chat.ID]
+	if len(list) == 0 {
+		return answer{text: "No shadow answers in **" + esc(chat.Label()) + "** in the last seven days."}, nil
+	}
+	lines := []string{sh.line(chat, list)}
+	worst := slices.DeleteFunc(slices.Clone(list), func(j judged) bool { return j.verdict != shadow.Different })
+	slices.SortStableFunc(worst, func(a, b judged) int { return cmp.Compare(b.AskedAt.Unix(), a.AskedAt.Unix()) })
+	var quotes []store.MessageID
+	for _, j := range worst[:min(len(worst), worstShown)] {
+		quotes = append(quotes, j.Quotes...)
+		lines = append(lines, fmt.Sprintf("%s asked %s\nI: %s\nYou: %s", sh.room.shortTime(j.AskedAt), quote(j.Asked, 100), quote(j.Said, 200), quote(cmp.Or(j.Real, "nothing"), 200)))
+	}
+	return answer{text: strings.Join(lines, "\n\n"), quotes: quotes}, nil
+}
+
+// Report posts the numbers of the last seven days, if there are any, and offers once for each chat whose answers were close enough to have them
+// sent from now on. It returns how many chats have shadow answers.
+func (sh *ShadowCommands) Report(ctx context.Context) (chats int, err error) {
+	err = sh.store.InTx(ctx, func(tx store.Tx) error {
+		lines, err := sh.lines(ctx, tx)
+		if err != nil || len(lines) == 0 {
+			return err
+		}
+		chats = len(lines)
+		if err := sh.room.box.NotifyOwner(ctx, tx, outbox.Quiet, "👥 **Shadow answers of the last seven days**\n"+strings.Join(lines, "\n")+"\n`/shadow` and a name shows what differed."); err != nil {
+			return err
+		}
+		return sh.offer(ctx, tx)
+	})
+	return chats, err
+}
+
+// offer asks about each chat whose shadow answers were close enough whether they may be sent from now on.
+func (sh *ShadowCommands) offer(ctx context.Context, tx store.Tx) error {
+	all, err := sh.byChat(ctx, tx, 0)
+	if err != nil {
+		return err
+	}
+	room, err := outbox.AdminRoom(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		t, _ := tally(all[id])
+		if !t.Ready() {
+			continue
+		}
+		first, err := store.OfferAuto(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if !first {
+			continue
+		}
+		chat, err := store.ChatByID(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		ask := fmt.Sprintf("**%s**: %d of %d shadow answers were close to yours. Shall I answer there by myself from now on? `yes` or `no` (it stays as it is)", esc(chat.Label()), t.Same+t.Near, t.Pairs())
+		if _, err := sh.room.notify(ctx, tx, room, outbox.Alert, ask, &offerAuto{ChatID: id}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// offerAuto asks whether the answers in a chat with shadow answers are sent from now on.
+type offerAuto struct {
+	shadows *ShadowCommands
+
+	ChatID store.ChatID
+}
+
+func (offerAuto) kind() string             { return "offer-auto" }
+func (offerAuto) command() string          { return "delivery" }
+func (offerAuto) lifetime() time.Duration  { return shadowPeriod }
+func (offerAuto) accepts(word string) bool { return word == wordYes || word == wordNo }
+
+func (q offerAuto) answer(ctx context.Context, _ request, c choice) (_ answer, done bool, err error) {
+	chat, err := store.ChatByID(ctx, q.shadows.store.DB(), q.ChatID)
+	if err != nil {
+		return answer{}, false, err
+	}
+	name := "**" + esc(chat.Label()) + "**"
+	switch {
+	case c.word == wordNo:
+		return answer{text: name + " stays on shadow answers."}, true, nil
+	case c.word != wordYes:
+		return answer{}, false, nil
+	case chat.Delivery == nil || *chat.Delivery != policy.DeliveryShadow:
+		return answer{text: name + " is not on shadow answers any more; I left it as it is."}, true, nil
+	}
+	return answer{
+		text: name + ": from now on what I say there goes out at once. `/delivery shadow` and its name takes that back.",
+		change: func(ctx context.Context, tx store.Tx) error {
+			return store.SetDelivery(ctx, tx, chat.ID, policy.DeliveryAuto)
+		},
+	}, true, nil
+}

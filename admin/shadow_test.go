@@ -1,0 +1,151 @@
+package admin_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// addShadow adds a business chat with shadow answers.
+func (r *rig) addShadow(name string) store.Chat {
+	r.t.Helper()
+	c := r.chat(name, "whatsapp")
+	require.Contains(r.t, r.asOwner("/mode business "+name), "business")
+	require.Equal(r.t, "**"+name+" · WhatsApp**: I show you here what I would say there, and never send it. You answer, and `/shadow` compares.", r.asOwner("/delivery shadow "+name))
+	return c
+}
+
+// answerInShadow makes a contact ask, and multis answer with a text that needs no source.
+func (r *rig) answerInShadow(c store.Chat, asked, said string, ago time.Duration) uuid.UUID {
+	r.t.Helper()
+	m := r.addMessage(c, asked, ago, policy.ActionAnswer, policy.CodeAnswer, "A question.")
+	out := r.addAnswer(c, m, policy.PurposeGreeting, said, "It was a greeting.")
+	r.exec("update outbox set created_at = now() - $2::interval where id = $1", out, ago) // so that the caps allow the next one
+	return out
+}
+
+// ownerSays stores what the owner wrote in a chat.
+func (r *rig) ownerSays(c store.Chat, body string, ago time.Duration) {
+	r.t.Helper()
+	r.tx(func(tx store.Tx) error {
+		_, err := store.InsertMessage(r.ctx, tx, store.Message{ChatID: c.ID, EventID: r.event(), Author: policy.AuthorOwnerPhone, Sender: owner, Kind: "text", Body: body, At: r.now.Add(-ago), Action: policy.ActionArchive, Code: policy.CodeOwnerWrote})
+		return err
+	})
+}
+
+func TestAShadowAnswerIsShownAndComparedAndNeverSent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.addShadow("Ana")
+	out := r.answerInShadow(ana, "How much is the delivery?", "The delivery costs 5 EUR.", 3*time.Hour)
+	shown := r.presentDrafts()
+	require.Len(t, shown, 1)
+	require.Contains(t, shown[0].Body, "👥 **Shadow answer for Ana · WhatsApp**")
+	require.Contains(t, shown[0].Body, "“How much is the delivery?”")
+	require.Contains(t, shown[0].Body, "> [Nora] The delivery costs 5 EUR.")
+	require.Contains(t, shown[0].Body, "This was not sent and cannot be.")
+	require.Empty(t, shown[0].Mentions, "it does not ring")
+	require.Contains(t, r.asOwner("/drafts"), "No draft waits.", "it is none")
+
+	require.Equal(t, "Noted. It was not sent.", r.react(shown[0].Event, "👎"))
+	require.Contains(t, r.asOwner("/shadow ana"), "0 % close to yours: 0 the same, 0 near, 1 different", "the mark counts")
+	require.Equal(t, "Noted. It was not sent.", r.react(shown[0].Event, "👍"), "he may change his mind")
+	require.Contains(t, r.asOwner("/shadow"), "1 shadow answer, 100 % close to yours: 0 the same, 1 near, 0 different")
+	require.Contains(t, r.asOwner("/why ana"), "was not sent and cannot be")
+
+	require.Empty(t, r.sentTo(ana))
+	for _, change := range []string{"queued", "draft", "sent", "dropped"} {
+		_, err := r.st.Pool().Exec(r.ctx, "update outbox set state = $2 where id = $1", out, change)
+		require.ErrorContains(t, err, "a shadow answer stays one", change)
+	}
+	require.NoError(t, r.box.Send(r.ctx, out, true))
+	require.Empty(t, r.sentTo(ana))
+}
+
+func TestOnlyWhatNobodyApprovedIsAShadowAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.addShadow("Ana")
+	r.asOwner("/remind 1h --to Ana see you at seven")
+	r.advance(2 * time.Hour)
+	shown := r.presentDrafts()
+	require.Len(t, shown, 1)
+	require.Contains(t, shown[0].Body, "✏️ **Draft for Ana · WhatsApp**", "the owner's own words wait for his yes")
+	r.react(shown[0].Event, "👍")
+	require.Equal(t, []string{"see you at seven"}, r.sentTo(ana))
+}
+
+func TestTheOwnersAnswersAreMatchedWithTheShadowAnswers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, ben := r.addShadow("Ana"), r.addShadow("Ben")
+	r.answerInShadow(ana, "How much is the delivery?", "The delivery costs 5 EUR.", 50*time.Hour)
+	r.ownerSays(ana, "delivery costs 5 EUR", 49*time.Hour)
+	r.answerInShadow(ana, "And on Sundays?", "We deliver Monday to Saturday.", 48*time.Hour)
+	r.ownerSays(ana, "sorry, nobody works on that day", 47*time.Hour)
+	r.answerInShadow(ana, "Thank you!", "You are welcome.", 46*time.Hour)
+	r.answerInShadow(ben, "Are you open?", "We are open.", time.Hour)
+	got := r.asOwner("/shadow")
+	require.Contains(t, got, "**Ana · WhatsApp** — 3 shadow answers, 50 % close to yours: 1 the same, 0 near, 1 different, 1 you did not answer")
+	require.Contains(t, got, "**Ben · WhatsApp** — 1 shadow answer, 1 open")
+	require.Contains(t, r.asOwner("/shadow ana"), "I: “[Nora] We deliver Monday to Saturday.”\nYou: “sorry, nobody works on that day”")
+	require.Equal(t, 2, r.count("select cardinality(about) from outbox where content->>'body' like '%nobody works on that day%' order by seq desc limit 1"), "what it quotes takes it along when it is deleted")
+}
+
+func TestItIsOfferedOnceThatAnswersAreSent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.addShadow("Ana")
+	for i := range 20 {
+		r.answerInShadow(ana, "What does number 1 cost?", "It costs 5 EUR.", time.Duration(100-i)*time.Hour)
+		r.ownerSays(ana, "It costs 5 EUR", time.Duration(100-i)*time.Hour-time.Minute)
+	}
+	r.presentDrafts()
+	for range 2 {
+		chats, err := r.admin.Shadows.Report(r.ctx)
+		require.NoError(t, err)
+		require.Equal(t, 1, chats)
+	}
+	posted := r.flush()
+	require.Len(t, posted, 3, "two reports, one offer")
+	offer := posted[1]
+	require.Contains(t, offer.Body, "20 of 20 shadow answers were close to yours. Shall I answer there by myself from now on?")
+	require.Contains(t, r.react(offer.Event, "👍"), "goes out at once")
+	require.Contains(t, r.asOwner("/delivery ana"), "`auto`")
+	require.Empty(t, r.sentTo(ana), "what was said before stays unsent")
+}
+
+// A thousand answers, each with a yes: none is sent.
+func TestNoShadowAnswerIsEverSent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.addShadow("Ana")
+	var outs []uuid.UUID
+	for i := range 1000 {
+		outs = append(outs, r.answerInShadow(ana, fmt.Sprintf("Question %d", i), fmt.Sprintf("Answer %d", i), 48*time.Hour))
+	}
+	require.Equal(t, 1000, r.count("select count(*) from outbox where chat_id = $1 and state = 'shadow'", ana.ID))
+	for _, out := range outs {
+		require.NoError(t, r.box.Send(r.ctx, out, true))
+	}
+	r.tx(func(tx store.Tx) error {
+		for _, out := range outs {
+			if _, err := r.box.ApproveDraft(r.ctx, tx, out); err == nil {
+				t.Errorf("%s was approved", out)
+			}
+			if err := store.MarkShadow(r.ctx, tx, out, store.MarkGood); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	r.flush()
+	require.Empty(t, r.sentTo(ana))
+	require.Zero(t, r.count("select count(*) from river.river_job where kind = 'send' and args->>'out' in (select id::text from outbox where chat_id = $1)", ana.ID))
+}

@@ -1,0 +1,109 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/catalog"
+	"multis/hours"
+	"multis/llm"
+	"multis/policy"
+	"multis/store"
+)
+
+// closedFixture is a shop that is open from Monday to Friday, 9 to 17 UTC, at a time that the test sets.
+func closedFixture(t *testing.T) (*fixture, *time.Time) {
+	t.Helper()
+	b := setup(t, llm.None{})
+	shop := hours.Hours{Zone: time.UTC}
+	require.NoError(t, shop.Set("mon-fri 9-17"))
+	b.agent.Turns.standard.hours, b.agent.Turns.standard.texts = shop, catalog.Texts{}
+	now := time.Now()
+	b.agent.now = func() time.Time { return now }
+	return b, &now
+}
+
+// nextAt returns the next time at which clocks show an hour of a weekday in UTC.
+func nextAt(day time.Weekday, hour int) time.Time {
+	t := time.Now().UTC().Truncate(24 * time.Hour).Add(time.Duration(hour) * time.Hour)
+	for t.Weekday() != day || t.Before(time.Now()) {
+		t = t.AddDate(0, 0, 1)
+	}
+	return t
+}
+
+// escalate makes Ana ask for a person.
+func (b *fixture) escalate(text string) {
+	b.t.Helper()
+	b.storeContactMessage(text, policy.ActionEscalate)
+	require.NoError(b.t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job-"+text, false))
+}
+
+// madeAt moves the outbox messages of the chat to the fixture's time, because the database has a clock of its own.
+func (b *fixture) madeAt(now time.Time) {
+	b.t.Helper()
+	_, err := b.store.Pool().Exec(context.Background(), "update outbox set created_at = $2 where chat_id = $1 and created_at < now()", b.chat.ID, now)
+	require.NoError(b.t, err)
+}
+
+func TestWhenTheBusinessOpensIsToldOnceInEachClosedPeriod(t *testing.T) {
+	t.Parallel()
+	b, now := closedFixture(t)
+	*now = nextAt(time.Saturday, 12)
+	b.escalate("I want to talk to a person, my parcel is broken and I want my money back.")
+	b.madeAt(*now)
+	want := "[Nora] Thank you for your message. We are closed at the moment; a person will see it when we open again (Monday, 09:00)."
+	require.Equal(t, []string{want}, b.queuedTexts(b.chat))
+
+	*now = now.Add(20 * time.Hour)
+	b.escalate("Hello? Is anybody there? I have been waiting for an answer.")
+	require.Len(t, b.queuedTexts(b.chat), 1, "once in a closed period")
+
+	*now = nextAt(time.Monday, 10)
+	for now.Before(nextAt(time.Saturday, 12)) {
+		*now = now.AddDate(0, 0, 7)
+	}
+	b.escalate("Now you are open, so please tell me about the parcel.")
+	require.Len(t, b.queuedTexts(b.chat), 1, "the contact knows that a person will answer")
+
+	*now = now.Add(10 * time.Hour)
+	b.escalate("It is evening, and there is still no answer to my question.")
+	require.Len(t, b.queuedTexts(b.chat), 2)
+	require.Contains(t, b.queuedTexts(b.chat)[1], "(Tuesday, 09:00)", "another closed period")
+}
+
+func TestContactsAreToldInTheLanguageOfTheirConversation(t *testing.T) {
+	t.Parallel()
+	b, now := closedFixture(t)
+	*now = nextAt(time.Tuesday, 10)
+	b.storeContactMessage("Guten Tag, ich habe gestern bei Ihnen bestellt und das Paket ist nicht angekommen.", policy.ActionArchive)
+	b.escalate("ok refund")
+	require.Equal(t, []string{"[Nora] Ich frage im Team nach und melde mich wieder."}, b.queuedTexts(b.chat), "not that of the last message")
+}
+
+func TestOutsideOfTheHoursOnlyTheOpeningIsTold(t *testing.T) {
+	t.Parallel()
+	b, now := closedFixture(t)
+	b.agent.Turns.awayOutsideHours = true
+	*now = nextAt(time.Saturday, 12)
+	b.storeContactMessage("How much is the delivery?", policy.ActionAnswer)
+	require.NoError(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job", false))
+	sent := b.queuedTexts(b.chat)
+	require.Len(t, sent, 1)
+	require.True(t, strings.HasPrefix(sent[0], "[Nora] Thank you for your message. We are closed"), sent)
+	var decided store.Message
+	list, err := store.DecidedMessages(context.Background(), b.store.DB(), b.chat.ID, "", 1)
+	require.NoError(t, err)
+	decided = list[0]
+	require.Contains(t, decided.Reason, "business.outside_hours")
+
+	*now = now.AddDate(0, 0, 3) // Tuesday
+	b.storeContactMessage("How much is the delivery?", policy.ActionAnswer)
+	require.NoError(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job-2", false))
+	require.Len(t, b.queuedTexts(b.chat), 2)
+	require.NotContains(t, b.queuedTexts(b.chat)[1], "closed")
+}

@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"multis/agent/persona"
+	"multis/agent/run"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+// programPoll is how often a running program is checked for being cancelled.
+const programPoll = 300 * time.Millisecond
+
+// programStep is the name of the step in which a program works, as the audit log shows it.
+const programStep = "run_program"
+
+// stoppedError ends the work of a program whose task was cancelled.
+type stoppedError struct{ why string }
+
+func (e stoppedError) Error() string { return e.why }
+
+// runProgram lets an external command-line agent do a task. What it writes is text of others. It is never run twice for one task.
+func (d *subtasks) runProgram(ctx context.Context, opened store.Task, p persona.Persona) error {
+	task, err := store.ClaimTask(ctx, d.store.Writer(), opened.ID)
+	if errors.Is(err, store.ErrTaskLost) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	task.State, task.Tainted = store.TaskFailed, true
+	switch {
+	case task.Kind != store.TaskChild:
+		task.Error = "a program only works on what is given to it with delegate"
+	case task.Forgotten:
+		task.Error = run.ErrSourceDeleted.Error()
+	case task.Attempt > 1:
+		task.Error = "it was begun before a crash, and nobody knows how far it got; look into its workspace before you give it the same again"
+	default:
+		if task, err = d.letWork(ctx, task, p); err != nil {
+			return err
+		}
+	}
+	return d.end(context.WithoutCancel(ctx), task)
+}
+
+// letWork runs the program, and returns the task as it ended. Its error means that the process is shutting down.
+func (d *subtasks) letWork(ctx context.Context, task store.Task, p persona.Persona) (store.Task, error) {
+	step := store.Step{Seq: 1, Kind: store.StepTool, Name: programStep, CallID: programStep, Effect: true}
+	if err := store.BeginStep(ctx, d.store.Writer(), task, step); err != nil {
+		return task, err
+	}
+	watched, stop := run.Watch(ctx, programPoll, func(ctx context.Context) error {
+		reason, err := store.StopReason(ctx, d.store.DB(), task.ID)
+		if err != nil || reason == "" {
+			return nil //nolint:nilerr // the next check may succeed
+		}
+		return stoppedError{reason}
+	})
+	output, err := p.Program.Work(watched, task.Input)
+	cause := context.Cause(watched)
+	stop()
+	if ctx.Err() != nil {
+		return task, context.Cause(ctx)
+	}
+	output = policy.Redact(policy.Hide(text.Storable(output)))
+	switch stopped, is := errors.AsType[stoppedError](cause); {
+	case is:
+		task.State, task.Error = store.TaskKilled, "Stopped: "+stopped.why+"."
+	case err != nil:
+		task.Error = policy.Redact(policy.Hide(err.Error()))
+	default:
+		task.State, task.Answer = store.TaskCompleted, output
+	}
+	step.Text, step.IsError = text.Clip(output, maxChildAnswer), task.State != store.TaskCompleted
+	return task, store.EndStep(context.WithoutCancel(ctx), d.store.Writer(), task, step)
+}

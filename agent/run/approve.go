@@ -1,0 +1,272 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/policy/rules"
+	"multis/store"
+	"multis/tools"
+)
+
+const (
+	// approvalTimeout is how long a call waits for the owner's approval.
+	approvalTimeout = 15 * time.Minute
+	// unattendedTimeout is how long a call that nobody waits for can be approved.
+	unattendedTimeout = 24 * time.Hour
+	// maxOnCard is how many calls one message asks about.
+	maxOnCard = 10
+)
+
+// approve applies the owner's decision about a call. If there is none yet, the owner is asked, and the task is parked if it can wait. rest are the
+// calls after it.
+func (a *Attempt) approve(ctx context.Context, p *pendingCall, rest []pendingCall) error {
+	wanted, err := a.wantedApproval(p)
+	if err != nil { // it cannot be run, so nobody is asked
+		return a.setResult(ctx, p, tools.Failed(err.Error(), false))
+	}
+	decision, err := store.ApprovalOf(ctx, a.engine.Store.DB(), a.Task.ID, p.call.ID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return a.request(ctx, p, wanted, rest)
+	case err != nil:
+		return err
+	case decision.Unattended && decision.How != store.HowUnreachable:
+		return a.setResult(ctx, p, askedLater())
+	case decision.Allowed == nil && decision.ExpiresAt.After(a.engine.Now()):
+		if err := store.SetTaskState(ctx, a.engine.Store.Writer(), a.Task, store.TaskWaiting); err != nil {
+			return err
+		}
+		return ErrParked
+	case decision.Allowed == nil:
+		if err := store.ExpireApproval(ctx, a.engine.Store.Writer(), decision.ID, a.engine.Now()); err != nil {
+			return err
+		}
+		return a.setResult(ctx, p, tools.Refused(tools.CodeExpired, "The owner was asked and did not answer in 15 minutes, so it was not done."))
+	case !*decision.Allowed:
+		return a.setResult(ctx, p, denied(decision))
+	case decision.UsedAt == nil && (decision.Binding != wanted.Binding || (wanted.Tier == store.ApprovalPIN && decision.Tier != store.ApprovalPIN)):
+		wanted.ID = decision.ID
+		return a.askAgain(ctx, p, wanted)
+	}
+	p.approval = decision.ID
+	return nil
+}
+
+// askedLater returns the result of a call that nobody waits for.
+func askedLater() tools.Result {
+	return tools.Refused(tools.CodeApproval, "It needs the owner's yes. He is asked and may answer later: then it is done, and you continue from there. Go on without it, and say what is left to do.")
+}
+
+// denied returns the result of a call that was denied. The owner's words are in the fenced result, as material to read.
+func denied(a store.Approval) tools.Result {
+	switch {
+	case a.How == store.HowUnreachable:
+		return tools.Refused(tools.CodeDenied, "It needs the owner's yes, and he cannot be asked now, so it was not done.")
+	case a.How == store.HowReply && a.Reason != "":
+		return tools.Refused(tools.CodeDenied, "The owner said no. Do not try it another way. What he wrote about it, which allows nothing: "+strconv.Quote(a.Reason))
+	default:
+		return tools.Refused(tools.CodeDenied, "The owner said no. Do not try it another way.")
+	}
+}
+
+// wantedApproval returns the approval that a call needs, and notes in p what the call runs.
+func (a *Attempt) wantedApproval(p *pendingCall) (store.Approval, error) {
+	call := a.toolCall(p.call)
+	running, err := a.engine.Tools.Binding(call)
+	if err != nil {
+		return store.Approval{}, err
+	}
+	p.binding = running
+	wanted := store.Approval{
+		TaskID: a.Task.ID, CallID: p.call.ID, Tool: p.call.Name, Arguments: a.toolStep(*p).Arguments, Binding: a.bind(*p), Tier: store.ApprovalConfirm,
+		Target: targetOf(p.spec), Unattended: !a.Caller.CanWait(), ExpiresAt: a.engine.Now().Add(approvalTimeout),
+	}
+	if wanted.Unattended {
+		wanted.ExpiresAt = a.engine.Now().Add(unattendedTimeout)
+	}
+	switch {
+	case p.needsPIN:
+		wanted.Tier = store.ApprovalPIN
+	case p.spec.Class == rules.ClassExec:
+		wanted.Tier = store.ApprovalExec
+	}
+	wanted.Grantable = a.isGrantable(p.spec, wanted)
+	return wanted, nil
+}
+
+// bind returns the hash of what an approval is about: the tool, its arguments in canonical form, the chat, and what the call runs.
+func (a *Attempt) bind(p pendingCall) string {
+	raw, err := json.Marshal([]string{p.call.Name, canonicalJSON(p.call.Args), strconv.FormatInt(int64(a.Caller.Chat.ID), 10), p.binding})
+	if err != nil {
+		return "" // plain strings
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// targetOf returns what a call is about, as rules see it: its domains or paths, one a line.
+func targetOf(s tools.Spec) string {
+	lines := slices.Concat(s.Resource.Domains, s.Resource.Paths)
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), "\n")
+}
+
+// isGrantable reports whether a grant may cover a call: never what runs programs or needs the PIN, and never what nobody attends. In a tainted turn,
+// and for a tool whose calls have targets, only the same target is covered.
+func (a *Attempt) isGrantable(s tools.Spec, wanted store.Approval) bool {
+	hasTarget := s.Kinds.Domains || s.Kinds.Paths || s.Kinds.Argv
+	switch {
+	case wanted.Tier != store.ApprovalConfirm, wanted.Unattended, s.Tier == tools.Pin, s.Class == rules.ClassConfig:
+		return false
+	default:
+		return wanted.Target != "" || (!hasTarget && !a.Caller.Tainted)
+	}
+}
+
+// request has a call allowed by a grant, or denies it if the owner cannot be asked, or asks him.
+func (a *Attempt) request(ctx context.Context, p *pendingCall, wanted store.Approval, rest []pendingCall) error {
+	others, err := a.similar(ctx, *p, wanted, rest)
+	if err != nil {
+		return err
+	}
+	var decided store.Approval
+	err = a.engine.Store.InTx(ctx, func(tx store.Tx) error {
+		if decided, err = a.decideAlone(ctx, tx, wanted); err != nil || decided.ID != 0 {
+			return err
+		}
+		return a.AskOwner(ctx, tx, wanted, others...)
+	})
+	switch {
+	case err != nil:
+		return err
+	case decided.ID != 0 && *decided.Allowed:
+		p.approval = decided.ID
+		return nil
+	case decided.ID != 0:
+		return a.setResult(ctx, p, denied(decided))
+	case wanted.Unattended:
+		return a.setResult(ctx, p, askedLater())
+	default:
+		return ErrParked
+	}
+}
+
+// decideAlone stores and returns the decision about a call that nobody is asked about: it is allowed by a grant, or denied because the owner cannot be
+// asked. It returns the zero Approval if the owner is to be asked.
+func (a *Attempt) decideAlone(ctx context.Context, tx store.Tx, wanted store.Approval) (store.Approval, error) {
+	if wanted.Grantable {
+		allowed, err := store.UseGrant(ctx, tx, a.Task, wanted, a.engine.Now())
+		if err == nil || !errors.Is(err, store.ErrNotFound) {
+			return allowed, err
+		}
+	}
+	why, err := a.unreachable(ctx, tx)
+	if err != nil || why == "" {
+		return store.Approval{}, err
+	}
+	no := false
+	wanted.Allowed, wanted.How, wanted.Reason = &no, store.HowUnreachable, why
+	return store.OpenApproval(ctx, tx, wanted)
+}
+
+// unreachable says why the owner cannot be asked; empty if he can.
+func (a *Attempt) unreachable(ctx context.Context, db store.DB) (why string, err error) {
+	switch {
+	case !a.Caller.Owner:
+		return "a contact's turn asks nobody", nil
+	case !a.Caller.CanWait() && a.Task.ParentID != nil:
+		return "another agent worked on it while nobody was there", nil // no task could continue it later
+	}
+	if _, err := store.AdminChat(ctx, db); !errors.Is(err, store.ErrNotFound) {
+		return "", err
+	}
+	return "there was no admin room with you in it", nil
+}
+
+// similar returns the approvals of further calls of the same tool that one message can ask about.
+func (a *Attempt) similar(ctx context.Context, p pendingCall, first store.Approval, rest []pendingCall) ([]store.Approval, error) {
+	var others []store.Approval
+	for _, q := range rest {
+		if len(others) == maxOnCard-1 {
+			break
+		}
+		if q.call.Name != p.call.Name || q.call.Malformed != "" || q.stored != nil {
+			continue
+		}
+		spec, verdict, err := a.engine.Tools.Judge(ctx, a.toolCall(q.call))
+		if err != nil {
+			return nil, err
+		}
+		q.spec, q.needsPIN = spec, verdict.Pin
+		if !(verdict.Ask || verdict.Pin) || a.hidesArguments(q) {
+			continue
+		}
+		wanted, err := a.wantedApproval(&q)
+		if err != nil || wanted.Tier != first.Tier {
+			continue // it is refused, or asked about, when its turn comes
+		}
+		others = append(others, wanted)
+	}
+	return others, nil
+}
+
+// askAgain asks the owner about a call that is no longer what he approved.
+func (a *Attempt) askAgain(ctx context.Context, p *pendingCall, wanted store.Approval) error {
+	err := a.engine.Store.InTx(ctx, func(tx store.Tx) error {
+		if err := store.ReopenApproval(ctx, tx, wanted); err != nil {
+			return err
+		}
+		return a.park(ctx, tx, wanted)
+	})
+	if err != nil {
+		return err
+	}
+	if wanted.Unattended {
+		return a.setResult(ctx, p, askedLater())
+	}
+	return ErrParked
+}
+
+// AskOwner asks the owner for approvals, in one message. Unless nobody waits for them, the task is parked: it is resumed when he answers, or after
+// approvalTimeout.
+func (a *Attempt) AskOwner(ctx context.Context, tx store.Tx, first store.Approval, others ...store.Approval) error {
+	if first.ExpiresAt.IsZero() {
+		first.ExpiresAt = a.engine.Now().Add(approvalTimeout)
+	}
+	first.TaskID = a.Task.ID
+	asked, err := store.OpenApproval(ctx, tx, first)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		other.Card = asked.ID
+		if _, err := store.OpenApproval(ctx, tx, other); err != nil {
+			return err
+		}
+	}
+	return a.park(ctx, tx, asked)
+}
+
+// park has the owner asked, and parks the task until he answers or the time for it is over.
+func (a *Attempt) park(ctx context.Context, tx store.Tx, asked store.Approval) error {
+	if err := jobs.Emit(ctx, tx, policy.HookApproval, strconv.FormatInt(asked.ID, 10)); err != nil {
+		return err
+	}
+	if err := jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{ApprovalID: asked.ID}); err != nil || asked.Unattended {
+		return err
+	}
+	if err := store.SetTaskState(ctx, tx, a.Task, store.TaskWaiting); err != nil {
+		return err
+	}
+	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: a.Task.ID, At: asked.ExpiresAt})
+}

@@ -1,0 +1,60 @@
+package run
+
+import (
+	"context"
+	"slices"
+
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/index"
+)
+
+// hasForeign reports whether one of some passages may hold words that are not the owner's: of a chat other than the one he asks in, or of a
+// document that came from an address. The files that he indexed count as his own, unless their text looks like an order to the assistant.
+func (a *Attempt) hasForeign(ctx context.Context, passages []search.Hit) (bool, error) {
+	var documents []store.DocumentID
+	for _, h := range passages {
+		chat, ofChat := h.Role.Chat()
+		if ofChat && chat != a.Caller.Chat.ID || policy.IsInjection(h.Title+" "+h.Section+"\n"+h.Text) {
+			return true, nil
+		}
+		if h.Kind == index.KindKnowledge {
+			documents = append(documents, h.DocumentID)
+		}
+	}
+	if len(documents) == 0 {
+		return false, nil
+	}
+	return index.HaveAddress(ctx, a.engine.Store.DB(), documents)
+}
+
+// HasForeignNotes reports whether notes were learned from a chat with a contact.
+func HasForeignNotes(notes []store.Note) bool {
+	return slices.ContainsFunc(notes, func(n store.Note) bool { _, ofContact := n.Role.Chat(); return ofContact })
+}
+
+// isForeignPrompt reports whether a prompt has text that is not the owner's, or that looks like an order to the assistant although it counts as
+// his. What he asks does not count. What other agents wrote may quote others.
+func (a *Attempt) isForeignPrompt(ctx context.Context, p Prompt) (bool, error) {
+	ofOthers := func(m store.Message) bool { return m.Author.Capped() }
+	if a.Caller.Tainted || p.Foreign || p.Work != "" || slices.ContainsFunc(p.Window, ofOthers) || policy.IsInjection(p.Notes) {
+		return true, nil
+	}
+	return a.hasForeign(ctx, p.Passages)
+}
+
+// taint marks the turn as tainted once the model is going to read a result with text that is not the owner's, or that looks like an order.
+func (a *Attempt) taint(ctx context.Context, results []pendingCall) error {
+	for _, p := range results {
+		if a.Caller.Tainted {
+			return nil
+		}
+		foreign, err := a.hasForeign(ctx, p.result.Passages)
+		if err != nil {
+			return err
+		}
+		a.Caller.Tainted = foreign || a.engine.Tools.IsForeign(p.call.Name) || policy.IsInjection(p.result.ForLLM)
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"multis/catalog"
+	"multis/hours"
+	"multis/policy"
+	"multis/store"
+)
+
+// languageMessages is how many of a contact's messages tell the language of the conversation.
+const languageMessages = 20
+
+// standardTexts are the texts that contacts get without a model, in their language.
+type standardTexts struct {
+	texts    catalog.Texts
+	language catalog.Lang // of contacts whose language is not known
+	hours    hours.Hours
+}
+
+// languageOf returns the language in which a contact writes in a chat. It is that of the conversation, because one message is often too short to
+// tell.
+func (s standardTexts) languageOf(ctx context.Context, db store.DB, chat store.ChatID) (catalog.Lang, error) {
+	texts, err := store.ContactTexts(ctx, db, chat, languageMessages)
+	return catalog.Of(texts, s.language), err
+}
+
+// greeting returns the greeting in the language of a chat.
+func (s standardTexts) greeting(ctx context.Context, db store.DB, chat store.ChatID) (string, error) {
+	lang, err := s.languageOf(ctx, db, chat)
+	return s.texts.Text(catalog.Greeting, lang), err
+}
+
+// escalation returns what a contact is told when the chat is escalated: that a person will answer, and while the business is closed when it
+// opens again. It is empty if the contact knows: that a person will answer is told once in each escalation, and when the business opens
+// again once in each closed period.
+func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.ChatID, contactKnows bool, now time.Time) (string, error) {
+	state := s.hours.At(now)
+	if state.Open && contactKnows {
+		return "", nil
+	}
+	if !state.Open {
+		told, err := store.SentSince(ctx, db, chat, policy.PurposeEscalation, state.Since)
+		if err != nil || told {
+			return "", err
+		}
+	}
+	lang, err := s.languageOf(ctx, db, chat)
+	if state.Open || state.Until.IsZero() {
+		return s.texts.Text(catalog.Escalated, lang), err
+	}
+	zone := s.hours.Zone
+	return s.texts.Text(catalog.Away, lang, "{opening}", catalog.Opening(lang, state.Until.In(zone), now.In(zone))), err
+}

@@ -1,0 +1,110 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"multis/store"
+)
+
+// ErrBroken is returned by Verify if the log was changed. The error names the first wrong entry.
+var ErrBroken = errors.New("the audit log was changed")
+
+// Report is the result of Verify.
+type Report struct {
+	Entries int              // how many were checked
+	First   time.Time        // of the oldest entry; zero if there is none
+	Head    store.AuditPoint // the last link; only a comparison with a link that was saved elsewhere shows whether the end was cut off or rewritten
+	Pruned  int64            // how many entries before the first were pruned
+}
+
+// Verify reads the whole log and checks each link. It returns ErrBroken if an entry was changed, added, removed or moved, or if this log did
+// not sign a checkpoint.
+func (l Log) Verify(ctx context.Context, st *store.Store) (Report, error) {
+	v := verifier{log: l}
+	if err := st.ReadAudit(ctx, store.AuditReader{Start: v.start, Link: v.link}); err != nil {
+		return v.report, err
+	}
+	return v.report, v.end()
+}
+
+// verifier checks the chain link by link.
+type verifier struct {
+	log         Log
+	checkpoints []store.AuditCheckpoint
+	last        store.AuditPoint
+	report      Report
+}
+
+func (v *verifier) start(checkpoints []store.AuditCheckpoint, head store.AuditPoint) error {
+	v.checkpoints, v.report.Head = checkpoints, head
+	for _, c := range checkpoints {
+		if !hmac.Equal(c.Signature, v.log.signPoint(c.AuditPoint)) {
+			return fmt.Errorf("%w: the checkpoint at entry %d is not signed with this installation's key (was as_token changed?)", ErrBroken, c.Seq)
+		}
+	}
+	if n := len(checkpoints); n > 0 {
+		v.last = checkpoints[n-1].AuditPoint
+		v.report.Pruned = v.last.Seq
+	}
+	return nil
+}
+
+func (v *verifier) link(l store.AuditLink) error {
+	switch {
+	case l.Seq == 0:
+		return fmt.Errorf("%w: entry with the id %d of %s is not in the chain", ErrBroken, l.ID, l.At.UTC().Format(time.RFC3339))
+	case l.Seq != v.last.Seq+1:
+		return fmt.Errorf("%w: after entry %d comes %d", ErrBroken, v.last.Seq, l.Seq)
+	case l.ID == 0:
+		return fmt.Errorf("%w: entry %d is gone", ErrBroken, l.Seq)
+	case !bytes.Equal(l.Hash, linkHash(v.last.Hash, l)):
+		return fmt.Errorf("%w: entry %d of %s does not have the hash of its link", ErrBroken, l.Seq, l.At.UTC().Format(time.RFC3339))
+	}
+	if v.report.Entries == 0 {
+		v.report.First = l.At
+	}
+	v.report.Entries++
+	v.last = store.AuditPoint{Seq: l.Seq, Hash: l.Hash}
+	return nil
+}
+
+func (v *verifier) end() error {
+	if v.last.Seq != v.report.Head.Seq || !bytes.Equal(v.last.Hash, v.report.Head.Hash) {
+		return fmt.Errorf("%w: it ends at entry %d and should end at %d", ErrBroken, v.last.Seq, v.report.Head.Seq)
+	}
+	return nil
+}
+
+// linkHash returns the hash of a link, given the hash of the previous one. It equals that of the SQL functions audit_link and audit_bytes.
+func linkHash(previous []byte, l store.AuditLink) []byte {
+	b := make([]byte, 0, 512)
+	b = append(b, previous...)
+	number := func(n int64) { b = binary.BigEndian.AppendUint64(b, uint64(n)) } //nolint:gosec // the bits count
+	part := func(p []byte) {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(p))) //nolint:gosec // entries are short
+		b = append(b, p...)
+	}
+	number(l.Seq)
+	number(l.ID)
+	number(l.At.UnixMicro())
+	part([]byte(l.Kind))
+	part([]byte(l.Actor))
+	part(l.Person)
+	part([]byte(l.Agent))
+	number(int64(l.ChatID))
+	number(int64(l.MessageID))
+	number(int64(l.TaskID))
+	for _, s := range []string{l.Ref, l.Action, l.Outcome, l.Rule} {
+		part([]byte(s))
+	}
+	part(l.Content)
+	sum := sha256.Sum256(b)
+	return sum[:]
+}

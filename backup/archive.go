@@ -1,0 +1,368 @@
+package backup
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"multis/migrations"
+	"multis/plainfile"
+	"multis/store"
+)
+
+// A backup is a .tar.gz file that any program can read. It ends with a seal: a second, empty gzip member whose comment is the checksum of all
+// bytes before it.
+const (
+	manifestName = "manifest.json" // the last entry
+	tablesDir    = "tables/"       // then schema.table/000001 and so on: a table is stored in parts, because its size is not known in advance
+	filesDir     = "files/"
+	partSize     = 4 << 20
+	// maxManifest is the maximum size of a manifest that is read.
+	maxManifest = 64 << 20
+)
+
+// ErrDamaged is returned for a file that is not a complete, unchanged backup.
+var ErrDamaged = errors.New("the backup is damaged: it was cut off or changed since it was made")
+
+// Manifest describes what is in a backup.
+type Manifest struct {
+	Format         int                `json:"format"`
+	CreatedAt      time.Time          `json:"created_at"`
+	Program        string             `json:"program"` // the version of multis
+	Schema         migrations.Version `json:"schema"`
+	WithoutSecrets bool               `json:"without_secrets"`
+	Tables         []TableEntry       `json:"tables"`
+	Sequences      []store.Sequence   `json:"sequences"`
+	Files          []FileEntry        `json:"files"`
+}
+
+// format is the version of the backup format.
+const format = 1
+
+// TableEntry is a table of a backup.
+type TableEntry struct {
+	store.Table
+	store.Contents
+}
+
+// FileEntry is a file of a backup.
+type FileEntry struct {
+	Path   string `json:"path"` // with slashes; begins with the name of its File
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Rows returns the number of rows in all tables.
+func (m Manifest) Rows() (n int64) {
+	for _, t := range m.Tables {
+		n += t.Rows
+	}
+	return n
+}
+
+// seal returns the seal of a backup. sum is the checksum of the bytes before it.
+func seal(sum []byte) []byte {
+	head := []byte{0x1f, 0x8b, 8, 1 << 4, 0, 0, 0, 0, 0, 0xff} // a comment follows
+	empty := []byte{3, 0, 0, 0, 0, 0, 0, 0, 0, 0}              // no data, its checksum and its size
+	return bytes.Join([][]byte{head, []byte("sha256 " + hex.EncodeToString(sum) + "\x00"), empty}, nil)
+}
+
+// checkSeal returns ErrDamaged if the seal of a file does not match its content. It leaves the file at its beginning.
+func checkSeal(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("read the backup: %w", err)
+	}
+	sum := sha256.New()
+	end := make([]byte, len(seal(sum.Sum(nil))))
+	size := info.Size() - int64(len(end))
+	if size < 0 {
+		return ErrDamaged
+	}
+	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
+		return fmt.Errorf("read the backup: %w", err)
+	}
+	if _, err := f.ReadAt(end, size); err != nil {
+		return fmt.Errorf("read the backup: %w", err)
+	}
+	if !bytes.Equal(end, seal(sum.Sum(nil))) {
+		return ErrDamaged
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return err
+}
+
+// writer writes a backup. Memory is bounded by partSize.
+type writer struct {
+	out  io.Writer
+	sum  hash.Hash
+	gzip *gzip.Writer
+	tar  *tar.Writer
+	at   time.Time
+	part []byte
+}
+
+func newWriter(out io.Writer, at time.Time) *writer {
+	w := &writer{out: out, sum: sha256.New(), at: at, part: make([]byte, 0, partSize)}
+	w.gzip, _ = gzip.NewWriterLevel(io.MultiWriter(out, w.sum), gzip.BestSpeed) // the level is valid
+	w.tar = tar.NewWriter(w.gzip)
+	return w
+}
+
+func (w *writer) entry(name string, size int64) error {
+	return w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: w.at, Format: tar.FormatPAX})
+}
+
+// partWriter writes a table in parts, because its size is not known in advance.
+type partWriter struct {
+	w    *writer
+	name string
+	n    int
+}
+
+func (p *partWriter) Write(data []byte) (int, error) {
+	written := len(data)
+	for len(data) > 0 {
+		n := min(len(data), cap(p.w.part)-len(p.w.part))
+		p.w.part = append(p.w.part, data[:n]...)
+		if data = data[n:]; len(p.w.part) == cap(p.w.part) {
+			if err := p.flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return written, nil
+}
+
+// flush writes the buffered bytes as a part.
+func (p *partWriter) flush() error {
+	if len(p.w.part) == 0 {
+		return nil
+	}
+	p.n++
+	if err := p.w.entry(fmt.Sprintf("%s/%06d", p.name, p.n), int64(len(p.w.part))); err != nil {
+		return err
+	}
+	_, err := p.w.tar.Write(p.w.part)
+	p.w.part = p.w.part[:0]
+	return err
+}
+
+// table returns a writer for the rows of a table. Call flush when all are written.
+func (w *writer) table(t store.Table) *partWriter {
+	return &partWriter{w: w, name: tableDir(t)}
+}
+
+func tableDir(t store.Table) string { return tablesDir + t.Schema + "." + t.Name }
+
+// file writes a file under a path.
+func (w *writer) file(path, source string) (FileEntry, error) {
+	f, info, err := plainfile.Open(source)
+	if err != nil {
+		return FileEntry{}, err
+	}
+	defer f.Close()
+	return w.stream(path, f, info.Size())
+}
+
+// stream writes size bytes as a file.
+func (w *writer) stream(path string, r io.Reader, size int64) (FileEntry, error) {
+	if err := w.entry(filesDir+path, size); err != nil {
+		return FileEntry{}, err
+	}
+	sum := sha256.New()
+	if _, err := io.CopyN(io.MultiWriter(w.tar, sum), r, size); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%s became shorter while it was read: %w", path, errChanged)
+		}
+		return FileEntry{}, err
+	}
+	return FileEntry{Path: path, Size: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+}
+
+// errChanged is returned for a file that changed while it was read.
+var errChanged = errors.New("make the backup again")
+
+// close writes the manifest and the seal.
+func (w *writer) close(m Manifest) error {
+	text, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return fmt.Errorf("write the manifest: %w", err)
+	}
+	if err := w.entry(manifestName, int64(len(text))); err != nil {
+		return err
+	}
+	if _, err := w.tar.Write(text); err != nil {
+		return err
+	}
+	if err := errors.Join(w.tar.Close(), w.gzip.Close()); err != nil {
+		return err
+	}
+	_, err = w.out.Write(seal(w.sum.Sum(nil)))
+	return err
+}
+
+// Archive is an opened backup that is complete and unchanged.
+type Archive struct {
+	Manifest Manifest
+	// Size is the size of the file.
+	Size int64
+
+	file *os.File
+}
+
+// Open opens a backup and checks that it is complete and unchanged.
+func Open(path string) (*Archive, error) {
+	f, info, err := plainfile.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the backup: %w", err)
+	}
+	a := &Archive{file: f, Size: info.Size()}
+	if err = checkSeal(f); err == nil {
+		err = a.readManifest()
+	}
+	if err != nil {
+		_ = f.Close() // nothing was written
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
+}
+
+// Close closes the file.
+func (a *Archive) Close() error { return a.file.Close() }
+
+func (a *Archive) readManifest() error {
+	found := false
+	err := a.each(func(name string, r io.Reader) error {
+		if name != manifestName {
+			return nil
+		}
+		found = true
+		return json.NewDecoder(io.LimitReader(r, maxManifest)).Decode(&a.Manifest)
+	})
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return fmt.Errorf("it has no %s: this is no backup of multis", manifestName)
+	case a.Manifest.Format != format:
+		return fmt.Errorf("its form is of version %d, and this multis reads version %d: restore it with the multis that made it", a.Manifest.Format, format)
+	default:
+		return nil
+	}
+}
+
+// entryIterator iterates over the entries of a backup.
+type entryIterator struct {
+	tar  *tar.Reader
+	name string // of the entry that is being read
+}
+
+// rewind returns an iterator before the first entry.
+func (a *Archive) rewind() (*entryIterator, error) {
+	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("read the backup: %w", err)
+	}
+	unzipped, err := gzip.NewReader(bufio.NewReaderSize(a.file, 1<<20))
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrDamaged, err)
+	}
+	return &entryIterator{tar: tar.NewReader(unzipped)}, nil
+}
+
+// next advances to the next entry. It returns io.EOF after the last one.
+func (e *entryIterator) next() error {
+	e.name = ""
+	header, err := e.tar.Next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	case err != nil:
+		return fmt.Errorf("%w (%w)", ErrDamaged, err)
+	}
+	e.name = header.Name
+	return nil
+}
+
+// each calls do with each entry, from the first on.
+func (a *Archive) each(do func(name string, r io.Reader) error) error {
+	e, err := a.rewind()
+	for err == nil {
+		if err = e.next(); err == nil {
+			err = do(e.name, e.tar)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// tableReader joins the parts of a table.
+type tableReader struct {
+	e   *entryIterator
+	dir string
+}
+
+func (r tableReader) Read(p []byte) (int, error) {
+	for strings.HasPrefix(r.e.name, r.dir) {
+		n, err := r.e.tar.Read(p)
+		if n > 0 {
+			return n, nil // the next read returns an error again
+		}
+		if !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if err := r.e.next(); err != nil {
+			return 0, err
+		}
+	}
+	return 0, io.EOF
+}
+
+// eachTable calls do with the rows of each table, in the order of the manifest.
+func (a *Archive) eachTable(do func(t TableEntry, r io.Reader) error) error {
+	e, err := a.rewind()
+	for err == nil && !strings.HasPrefix(e.name, tablesDir) && e.name != manifestName {
+		err = e.next()
+	}
+	for _, t := range a.Manifest.Tables {
+		if err != nil {
+			return err
+		}
+		rows := tableReader{e, tableDir(t.Table) + "/"}
+		if err = do(t, rows); err == nil {
+			_, err = io.Copy(io.Discard, rows)
+		}
+	}
+	if err == nil && e.name != manifestName {
+		err = fmt.Errorf("%w (%s is not where the manifest says)", ErrDamaged, e.name)
+	}
+	return err
+}
+
+// eachFile calls do with each file.
+func (a *Archive) eachFile(do func(path string, r io.Reader) error) error {
+	return a.each(func(name string, r io.Reader) error {
+		path, ok := strings.CutPrefix(name, filesDir)
+		if !ok {
+			return nil
+		}
+		if !fs.ValidPath(path) {
+			return fmt.Errorf("the backup holds a file with the path %q", path)
+		}
+		return do(path, r)
+	})
+}

@@ -1,0 +1,302 @@
+// Package backup makes backups of everything that multis keeps, checks them and restores them. A backup is one file: the rows of all tables as
+// they were at one moment, the configuration and the files beside it. It needs neither pg_dump nor another program of Postgres.
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"multis/plainfile"
+	"multis/store"
+)
+
+// ErrRunning is returned by Create while another process makes a backup.
+var ErrRunning = errors.New("another backup is being made")
+
+// File is a file, or a folder with all its files, that is backed up beside the database.
+type File struct {
+	Name string // name in the backup, with slashes
+	Path string // path on this machine; it is left out if it does not exist
+	// Without returns the content for a backup without secrets. Only files have it.
+	Without func(content []byte) []byte
+}
+
+// CreateOptions are the options of Create. Files and WithoutSecrets may be left out.
+type CreateOptions struct {
+	Store   *store.Store
+	Folder  string // where the backup is written
+	Program string // the version of multis
+	Files   []File
+	// WithoutSecrets leaves out encryption keys, tokens and passwords. Encrypted rooms cannot be read after such a backup is restored until their
+	// keys come again.
+	WithoutSecrets bool
+	// Now defaults to time.Now.
+	Now func() time.Time
+}
+
+func (o CreateOptions) now() time.Time {
+	if o.Now == nil {
+		return time.Now()
+	}
+	return o.Now()
+}
+
+// Info is a backup that was made.
+type Info struct {
+	Path     string
+	Size     int64
+	Manifest Manifest
+	// Skipped are the files that could not be read, each with the reason.
+	Skipped []string
+}
+
+// Names of backups sort by time.
+const (
+	namePrefix = "multis-"
+	nameSuffix = ".tar.gz"
+	// partialPrefix begins the names of backups without secrets, which are none of a Series.
+	partialPrefix = "multis-without-secrets-"
+	nameTime      = "20060102T150405.000Z"
+	// unfinished is the beginning of the name of a backup that is being made.
+	unfinished = ".multis-unfinished-"
+)
+
+// Create makes a backup. The database can be read and written meanwhile. The file gets its final name when all of it is on the disk. After an
+// error or a crash only a file with the prefix unfinished is left, which the next Create removes.
+func Create(ctx context.Context, o CreateOptions) (info Info, err error) {
+	lock, alone, err := o.Store.TryLock(ctx, store.LockBackup, 0)
+	if err != nil {
+		return Info{}, err
+	}
+	if !alone {
+		return Info{}, ErrRunning
+	}
+	defer lock.Release(ctx)
+	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
+		return Info{}, fmt.Errorf("make the folder of backups: %w", err)
+	}
+	if err := removeUnfinished(o.Folder); err != nil {
+		return Info{}, err
+	}
+	now := o.now().UTC()
+	name := namePrefix + now.Format(nameTime) + nameSuffix
+	if o.WithoutSecrets {
+		name = partialPrefix + now.Format(nameTime) + nameSuffix
+	}
+	f, err := os.OpenFile(filepath.Join(o.Folder, unfinished+name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return Info{}, fmt.Errorf("make the backup: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(explain(err), removeFile(f))
+		}
+	}()
+	info = Info{Path: filepath.Join(o.Folder, name), Manifest: Manifest{Format: format, CreatedAt: now, Program: o.Program, WithoutSecrets: o.WithoutSecrets}}
+	w := newWriter(f, now)
+	if err := w.files(ctx, o, &info); err != nil {
+		return Info{}, err
+	}
+	if err := w.database(ctx, o, &info.Manifest); err != nil {
+		return Info{}, err
+	}
+	if err := w.close(info.Manifest); err != nil {
+		return Info{}, err
+	}
+	info.Size, err = finish(f, info.Path)
+	return info, err
+}
+
+// explain adds to an error how to fix it, for known errors.
+func explain(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("make the backup: the disk is full, and the older backups were kept; make room or choose another folder (backup.folder): %w", err)
+	}
+	return fmt.Errorf("make the backup: %w", err)
+}
+
+func removeFile(f *os.File) error {
+	_ = f.Close() // it may be closed already
+	err := os.Remove(f.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// removeUnfinished removes what interrupted backups left in a folder. The caller holds the lock of backups.
+func removeUnfinished(folder string) error {
+	left, err := filepath.Glob(filepath.Join(folder, unfinished+"*"))
+	for _, name := range left {
+		err = errors.Join(err, os.Remove(name))
+	}
+	if err != nil {
+		return fmt.Errorf("remove an unfinished backup: %w", err)
+	}
+	return nil
+}
+
+// finish flushes a file to disk, gives it its final name, and returns its size.
+func finish(f *os.File, name string) (int64, error) {
+	if err := f.Sync(); err != nil {
+		return 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if err := f.Close(); err != nil {
+		return 0, err
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return 0, err
+	}
+	return info.Size(), syncFolder(filepath.Dir(name))
+}
+
+// syncFolder flushes a folder to disk, so that new names in it survive a power failure.
+func syncFolder(folder string) error {
+	d, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// database writes all rows and lists the tables in the manifest.
+func (w *writer) database(ctx context.Context, o CreateOptions, m *Manifest) error {
+	return o.Store.Snapshot(ctx, func(s store.Snapshot) (err error) {
+		if m.Schema, err = s.Version(ctx); err != nil {
+			return err
+		}
+		tables, err := s.Tables(ctx)
+		if err != nil {
+			return err
+		}
+		for _, t := range tables {
+			rows := w.table(t)
+			contents, err := s.Copy(ctx, t, !o.WithoutSecrets, rows)
+			if err != nil {
+				return err
+			}
+			if err := rows.flush(); err != nil {
+				return err
+			}
+			m.Tables = append(m.Tables, TableEntry{t, contents})
+		}
+		m.Sequences, err = s.Sequences(ctx) // after the rows, so that no number of a stored row is given again
+		return err
+	})
+}
+
+// files writes the files and lists them in the manifest.
+func (w *writer) files(ctx context.Context, o CreateOptions, info *Info) error {
+	for _, f := range o.Files {
+		err := filepath.WalkDir(f.Path, func(source string, d fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case errors.Is(err, fs.ErrPermission):
+				info.Skipped = append(info.Skipped, source+": "+err.Error())
+				return nil
+			case err != nil:
+				return err
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case d.IsDir():
+				return nil
+			}
+			inside, err := filepath.Rel(f.Path, source)
+			if err != nil {
+				return err
+			}
+			name := path.Join(f.Name, filepath.ToSlash(inside))
+			entry, err := w.oneFile(name, source, f, o.WithoutSecrets)
+			switch {
+			case errors.Is(err, plainfile.ErrNotRegular), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+				info.Skipped = append(info.Skipped, source+": "+err.Error())
+				return nil
+			case err != nil:
+				return err
+			}
+			info.Manifest.Files = append(info.Manifest.Files, entry)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("back up %s: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+// oneFile writes a file, without its secrets if those are left out.
+func (w *writer) oneFile(name, source string, f File, withoutSecrets bool) (FileEntry, error) {
+	if f.Without == nil || !withoutSecrets {
+		return w.file(name, source)
+	}
+	content, err := os.ReadFile(source)
+	if err != nil {
+		return FileEntry{}, err
+	}
+	content = f.Without(content)
+	return w.stream(name, strings.NewReader(string(content)), int64(len(content)))
+}
+
+// Series says how many backups a folder keeps.
+type Series struct {
+	Folder string
+	Keep   int   // the number of backups
+	Max    int64 // bytes of all of them together; 0 for no limit
+}
+
+// Prune removes the oldest full backups of a folder until the others keep within the limits. The newest always stays, and files with other names
+// are left alone. It returns the names of the removed files.
+func (s Series) Prune() (removed []string, err error) {
+	names, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	var size int64
+	for i, name := range slices.Backward(names) {
+		info, err := os.Stat(name)
+		if err != nil {
+			return removed, fmt.Errorf("remove old backups: %w", err)
+		}
+		size += info.Size()
+		if newest := i == len(names)-1; newest || (len(names)-i <= s.Keep && (s.Max == 0 || size <= s.Max)) {
+			continue
+		}
+		if err := os.Remove(name); err != nil {
+			return removed, fmt.Errorf("remove old backups: %w", err)
+		}
+		removed = append(removed, name)
+	}
+	return removed, nil
+}
+
+// List returns the paths of the full backups in the folder, the oldest first.
+func (s Series) List() ([]string, error) {
+	entries, err := os.ReadDir(s.Folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list the backups: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if at, ok := strings.CutPrefix(e.Name(), namePrefix); ok && e.Type().IsRegular() {
+			if _, err := time.Parse(nameTime+nameSuffix, at); err == nil {
+				names = append(names, filepath.Join(s.Folder, e.Name()))
+			}
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}

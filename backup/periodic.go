@@ -1,0 +1,103 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"multis/jobs"
+	"multis/store"
+)
+
+const (
+	// maxAge is the age of the last backup from which the owner is notified.
+	maxAge = 7 * 24 * time.Hour
+	// retryAfter is the time after a failed backup until the next attempt.
+	retryAfter = time.Hour
+)
+
+// PeriodicOptions are what NewPeriodic needs.
+type PeriodicOptions struct {
+	Create CreateOptions
+	Every  time.Duration // interval between two backups; zero means that none are made
+	Series Series
+}
+
+// Periodic makes backups at an interval, and notifies the owner once when the last one is too old.
+type Periodic struct{ PeriodicOptions }
+
+// NewPeriodic returns a Periodic.
+func NewPeriodic(o PeriodicOptions) *Periodic { return &Periodic{o} }
+
+// MakeBackup makes a backup if one is due, and removes old ones after that.
+func (p *Periodic) MakeBackup(ctx context.Context) error {
+	last, err := store.LastBackup(ctx, p.Create.Store.DB())
+	if err != nil {
+		return err
+	}
+	now := p.Create.now()
+	if p.Every == 0 || now.Sub(last.At) < p.Every || now.Sub(last.TriedAt) < retryAfter {
+		return p.warn(ctx, last)
+	}
+	info, err := Create(ctx, p.Create)
+	if errors.Is(err, ErrRunning) {
+		return nil
+	}
+	if err == nil {
+		err = p.recordSuccess(ctx, info)
+	}
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(err, p.recordFailure(ctx, last, err))
+}
+
+// recordSuccess records a backup and removes old ones.
+func (p *Periodic) recordSuccess(ctx context.Context, info Info) error {
+	if err := Note(ctx, p.Create.Store, info); err != nil {
+		return err
+	}
+	removed, err := p.Series.Prune()
+	zerolog.Ctx(ctx).Info().Str("file", info.Path).Int64("bytes", info.Size).Int64("rows", info.Manifest.Rows()).Int("removed", len(removed)).Int("unreadable_files", len(info.Skipped)).Msg("Backup made")
+	return err
+}
+
+// recordFailure records why a backup was not made. The owner is notified of the first failure after a successful backup.
+func (p *Periodic) recordFailure(ctx context.Context, last store.Backup, cause error) error {
+	isNews := last.Problem == ""
+	last.Problem, last.TriedAt = cause.Error(), p.Create.now()
+	return p.note(ctx, last, isNews, jobs.TopicBackupFailed)
+}
+
+// warn enqueues the notice that the last backup is too old, once.
+func (p *Periodic) warn(ctx context.Context, last store.Backup) error {
+	since := last.At
+	if since.IsZero() {
+		var err error
+		if since, err = store.DatabaseMadeAt(ctx, p.Create.Store.DB()); err != nil {
+			return err
+		}
+	}
+	if !last.WarnedAt.IsZero() || p.Create.now().Sub(since) < maxAge {
+		return nil
+	}
+	last.WarnedAt = p.Create.now()
+	return p.note(ctx, last, true, jobs.TopicBackupOld)
+}
+
+// note stores the state of backups and enqueues the job that notifies the owner, if there is one.
+func (p *Periodic) note(ctx context.Context, b store.Backup, tell bool, topic jobs.Topic) error {
+	return p.Create.Store.InTx(ctx, func(tx store.Tx) error {
+		if err := store.PutSetting(ctx, tx, store.SettingBackup, b); err != nil || !tell {
+			return err
+		}
+		return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: topic})
+	})
+}
+
+// Note records that a backup was made.
+func Note(ctx context.Context, st *store.Store, info Info) error {
+	return store.PutSetting(ctx, st.Writer(), store.SettingBackup, store.Backup{At: info.Manifest.CreatedAt, File: info.Path, Bytes: info.Size})
+}

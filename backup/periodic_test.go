@@ -1,0 +1,82 @@
+package backup_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/backup"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// periodic returns a Periodic that keeps two backups of a database in a folder, and the time that it believes in.
+func periodic(st *store.Store, folder string, every time.Duration) (*backup.Periodic, *time.Time) {
+	now := time.Now()
+	return backup.NewPeriodic(backup.PeriodicOptions{
+		Create: backup.CreateOptions{Store: st, Folder: folder, Now: func() time.Time { return now }}, Every: every, Series: backup.Series{Folder: folder, Keep: 2},
+	}), &now
+}
+
+// told counts the notices about backups since it was last asked.
+func told(t *testing.T, st *store.Store) int {
+	t.Helper()
+	n := storetest.Count(t, st, "select count(*) from river.river_job where kind = 'tell' and args->>'topic' like 'backup%'")
+	exec(t, st, "delete from river.river_job")
+	return n
+}
+
+func TestABackupIsMadeWhenOneIsDue(t *testing.T) {
+	t.Parallel()
+	st, folder := storetest.New(t), t.TempDir()
+	p, now := periodic(st, folder, 24*time.Hour)
+	for range 4 {
+		require.NoError(t, p.MakeBackup(t.Context()))
+		made := names(t, folder)
+		*now = now.Add(23 * time.Hour)
+		require.NoError(t, p.MakeBackup(t.Context()))
+		require.Equal(t, made, names(t, folder), "none is due")
+		*now = now.Add(2 * time.Hour)
+	}
+	require.Len(t, names(t, folder), 2, "the oldest are removed")
+	last, err := store.LastBackup(t.Context(), st.DB())
+	require.NoError(t, err)
+	require.Equal(t, names(t, folder)[1], filepath.Base(last.File))
+	require.Zero(t, told(t, st))
+}
+
+func TestTheOwnerIsToldOnceThatThereIsNoRecentBackup(t *testing.T) {
+	t.Parallel()
+	st, folder := storetest.New(t), t.TempDir()
+	p, now := periodic(st, folder, 0)
+	require.NoError(t, p.MakeBackup(t.Context()))
+	require.Zero(t, told(t, st), "the database is new")
+	*now = now.Add(8 * 24 * time.Hour)
+	require.NoError(t, p.MakeBackup(t.Context()))
+	require.Equal(t, 1, told(t, st))
+	require.NoError(t, p.MakeBackup(t.Context()))
+	require.Zero(t, told(t, st))
+	require.Empty(t, names(t, folder), "backups are off")
+}
+
+func TestABackupThatFailsIsToldOnceAndTriedAgainLater(t *testing.T) {
+	t.Parallel()
+	st, file := storetest.New(t), filepath.Join(t.TempDir(), "no-folder")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	p, now := periodic(st, filepath.Join(file, "backups"), 24*time.Hour)
+	require.Error(t, p.MakeBackup(t.Context()))
+	require.Equal(t, 1, told(t, st))
+	require.NoError(t, p.MakeBackup(t.Context()), "it is not tried at once")
+	*now = now.Add(2 * time.Hour)
+	require.Error(t, p.MakeBackup(t.Context()))
+	require.Zero(t, told(t, st))
+	require.NoError(t, os.Remove(file))
+	*now = now.Add(2 * time.Hour)
+	require.NoError(t, p.MakeBackup(t.Context()))
+	last, err := store.LastBackup(t.Context(), st.DB())
+	require.NoError(t, err)
+	require.Empty(t, last.Problem)
+}

@@ -1,0 +1,223 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"multis/jobs"
+	"multis/migrations"
+	"multis/store"
+)
+
+// Report is the result of Verify or Restore.
+type Report struct {
+	Tables int
+	Rows   int64
+	// Skipped are the tables that were left out, because they do not exist in this database or version and are not needed.
+	Skipped []string
+	Files   int // compared by Verify, or written by Restore
+}
+
+// rows fills a database from a backup; see migrations.Rows.
+type rows struct {
+	archive *Archive
+	dsn     string
+	files   []File // where the files of the backup belong
+	report  Report
+	filled  []TableEntry
+	// check compares what was restored with the backup.
+	check bool
+}
+
+// Load fills the tables.
+func (r *rows) Load(ctx context.Context) error {
+	err := store.Load(ctx, r.dsn, func(l store.Loader) error {
+		err := r.archive.eachTable(func(t TableEntry, content io.Reader) error {
+			if !l.Has(t.Table) {
+				return r.skip(t)
+			}
+			got, err := l.Fill(ctx, t.Table, content)
+			if err != nil {
+				return err
+			}
+			if got != t.Contents {
+				return fmt.Errorf("%w (%s has %d rows instead of %d)", ErrDamaged, t.Table, got.Rows, t.Rows)
+			}
+			r.filled = append(r.filled, t)
+			r.report.Tables++
+			r.report.Rows += got.Rows
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, s := range r.archive.Manifest.Sequences {
+			if err := l.SetSequence(ctx, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || !r.check {
+		return err
+	}
+	return r.compare(ctx)
+}
+
+func (r *rows) skip(t TableEntry) error {
+	if !t.IsOptional() {
+		return fmt.Errorf("the backup has a table %s that this multis does not know", t.Table)
+	}
+	if t.Rows > 0 {
+		r.report.Skipped = append(r.report.Skipped, t.Name)
+	}
+	return nil
+}
+
+// compare reads every table and compares the checksum of its rows with that of the backup.
+func (r *rows) compare(ctx context.Context) error {
+	st, err := store.Open(ctx, r.dsn)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	return st.Snapshot(ctx, func(s store.Snapshot) error {
+		for _, t := range r.filled {
+			got, err := s.Copy(ctx, t.Table, true, io.Discard)
+			if err != nil {
+				return err
+			}
+			if got != t.Contents {
+				return fmt.Errorf("%s was restored with other rows than it had: %d instead of %d", t.Table, got.Rows, t.Rows)
+			}
+		}
+		return nil
+	})
+}
+
+// Finish writes the files, puts everything outgoing on hold and enqueues the question to the owner. The files are written while the database
+// still counts as unfinished, so that the same command writes those that an interrupted one did not.
+func (r *rows) Finish(ctx context.Context, tx store.Tx) error {
+	written, err := r.archive.RestoreFiles(r.files)
+	if err != nil {
+		return err
+	}
+	r.report.Files = len(written)
+	if err := store.HoldRestored(ctx, tx, r.archive.Manifest.CreatedAt); err != nil {
+		return err
+	}
+	return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicRestored})
+}
+
+// Verify restores a backup into an empty scratch database and compares each table with the backup. It reads the files of the backup as well.
+func Verify(ctx context.Context, a *Archive, scratch string) (Report, error) {
+	r := &rows{archive: a, dsn: scratch, check: true}
+	if err := migrations.Restore(ctx, scratch, a.Manifest.Schema, r); err != nil {
+		return Report{}, err
+	}
+	st, err := store.Open(ctx, scratch) // which checks row-level security
+	if err != nil {
+		return Report{}, err
+	}
+	st.Close()
+	return r.report, a.checkFiles(&r.report)
+}
+
+// Restore restores the database of a backup into an empty one, and the files that are missing. Everything outgoing is on hold afterwards.
+func Restore(ctx context.Context, a *Archive, dsn string, files ...File) (Report, error) {
+	r := &rows{archive: a, dsn: dsn, files: files}
+	err := migrations.Restore(ctx, dsn, a.Manifest.Schema, r)
+	return r.report, err
+}
+
+// checkFiles compares the files of the backup with its manifest.
+func (a *Archive) checkFiles(r *Report) error {
+	next := a.Manifest.Files
+	err := a.eachFile(func(path string, content io.Reader) error {
+		sum := sha256.New()
+		if _, err := io.Copy(sum, content); err != nil {
+			return err
+		}
+		if len(next) == 0 || next[0].Path != path || next[0].SHA256 != hex.EncodeToString(sum.Sum(nil)) {
+			return fmt.Errorf("%w (%s)", ErrDamaged, path)
+		}
+		next = next[1:]
+		r.Files++
+		return nil
+	})
+	if err == nil && len(next) > 0 {
+		err = fmt.Errorf("%w (%s is missing)", ErrDamaged, next[0].Path)
+	}
+	return err
+}
+
+// RestoreFiles writes the files of a backup to their present paths. An existing file is kept as it is. It returns the paths of the written
+// files.
+func (a *Archive) RestoreFiles(to []File) (written []string, err error) {
+	err = a.eachFile(func(path string, content io.Reader) error {
+		for _, f := range to {
+			inside, ok := relativePath(f.Name, path)
+			if !ok {
+				continue
+			}
+			name, err := writeMissing(f.Path, inside, content)
+			if name != "" {
+				written = append(written, name)
+			}
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return written, fmt.Errorf("restore the files: %w", err)
+	}
+	return written, nil
+}
+
+// relativePath returns the path of a file relative to the File with a name; empty if it is that file itself.
+func relativePath(name, path string) (inside string, ok bool) {
+	if name == path {
+		return "", true
+	}
+	return strings.CutPrefix(path, name+"/")
+}
+
+// writeMissing writes a file unless it exists, and returns its path if it did. inside is its path relative to top; empty if top is the file.
+func writeMissing(top, inside string, content io.Reader) (string, error) {
+	folder := top
+	if inside == "" {
+		folder, inside = filepath.Dir(top), filepath.Base(top)
+	}
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return "", err
+	}
+	root, err := os.OpenRoot(folder) // a link in it cannot lead elsewhere
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.Dir(inside), 0o750); err != nil {
+		return "", err
+	}
+	if _, err := root.Lstat(inside); !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	partial := inside + ".restoring"
+	f, err := root.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(f, content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = root.Rename(partial, inside)
+	}
+	return filepath.Join(folder, inside), err
+}

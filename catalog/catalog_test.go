@@ -1,0 +1,71 @@
+package catalog
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestEveryLanguageHasEveryText(t *testing.T) {
+	t.Parallel()
+	require.Len(t, standards(), len(Langs()))
+	seen := map[string]Lang{}
+	for _, lang := range Langs() {
+		require.True(t, Has(lang))
+		for _, name := range Names() {
+			text := Texts{}.Text(name, lang)
+			require.NotEmpty(t, text, "%s %s", lang, name)
+			require.NoError(t, Check(name, text), "%s %s", lang, name)
+			require.LessOrEqual(t, len(text), 500)
+			require.Empty(t, seen[text], "%s has the text of %s", lang, seen[text])
+			seen[text] = lang
+		}
+		for _, day := range weekdays()[lang] {
+			require.NotEmpty(t, day)
+		}
+	}
+	require.False(t, Has("xx"))
+	require.Equal(t, "Hello! How can I help you?", Texts{}.Text(Greeting, "xx"))
+}
+
+// Each standard text is in its language, so the contact who writes it back is answered in it.
+func TestTheLanguageOfAConversationIsFound(t *testing.T) {
+	t.Parallel()
+	for _, lang := range Langs() {
+		require.Equal(t, lang, Of([]string{Texts{}.Text(Escalated, lang), Texts{}.Text(Away, lang)}, "none"))
+	}
+	for text, want := range map[string]Lang{
+		"Bu ürün var mı? Fiyatı ne kadar?": Turkish, "Açık mısınız?": Turkish, "ok": "none", "": "none", "👍": "none", "Was kostet das und wann liefern Sie es?": German,
+		"Do you deliver to Kırıkkale?": English, "Hola": Spanish, "Bonjour !": French, "Hallo": "none", "Merhaba, ben Ali": Turkish,
+	} {
+		require.Equal(t, want, Of([]string{text}, "none"), text)
+	}
+}
+
+func TestATextThatIsReplacedInOneLanguageStaysInTheOthers(t *testing.T) {
+	t.Parallel()
+	texts := Texts{ForAll: map[Name]string{Greeting: "Hi!"}, ByLang: map[Lang]map[Name]string{German: {Greeting: "Moin!"}}}
+	require.Equal(t, "Moin!", texts.Text(Greeting, German))
+	require.Equal(t, "Hi!", texts.Text(Greeting, French))
+	require.Equal(t, standards()[German][Escalated], texts.Text(Escalated, German))
+	require.ErrorContains(t, Check(Away, "We are closed."), "{opening}")
+	require.Equal(t, "Do you mean {second} or a?", Texts{}.Text(Clarify, English, "{first}", "{second}", "{second}", "a"), "values are not replaced again")
+}
+
+func TestAnOpeningHasItsDateWhenItIsFarAway(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 12, 22, 18, 0, 0, 0, time.UTC)
+	for lang, want := range map[Lang][2]string{
+		English: {"Wednesday, 09:00", "Monday, 4 January 2027, 09:00"}, German: {"Mittwoch, 09:00", "Montag, 04.01.2027, 09:00"}, "xx": {"Wednesday, 09:00", "Monday, 4 January 2027, 09:00"},
+	} {
+		require.Equal(t, want[0], Opening(lang, time.Date(2026, 12, 23, 9, 0, 0, 0, time.UTC), now))
+		require.Equal(t, want[1], Opening(lang, time.Date(2027, 1, 4, 9, 0, 0, 0, time.UTC), now))
+	}
+}
+
+func ExampleTexts_Text() {
+	fmt.Println(Texts{}.Text(Clarify, German, "{first}", "die Lieferung", "{second}", "die Abholung"))
+	// Output: Meinen Sie die Lieferung oder die Abholung?
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"multis/backup"
+	"multis/config"
+	"multis/jobs"
+	"multis/migrations"
+	"multis/store"
+	"multis/store/pgserver"
+	"multis/text"
+)
+
+// backupCmd makes, checks and restores backups.
+type backupCmd struct {
+	Create  backupCreateCmd  `cmd:"" help:"Make a backup, also while multis runs."`
+	Verify  backupVerifyCmd  `cmd:"" help:"Check a backup by restoring it into a scratch database."`
+	Restore backupRestoreCmd `cmd:"" help:"Restore a backup into an empty database. Nothing goes out until you say so in the admin room."`
+}
+
+// backupCreateCmd makes a backup.
+type backupCreateCmd struct {
+	To             string `placeholder:"FOLDER" help:"Where to write it. Defaults to backup.folder, where the oldest are removed as backup.keep says."`
+	WithoutSecrets bool   `help:"Leave out encryption keys, tokens and passwords."`
+}
+
+// Run makes a backup.
+func (b backupCreateCmd) Run(ctx context.Context, global *cli) error {
+	cfg, err := load(global.Config)
+	if err != nil {
+		return err
+	}
+	st, closeDB, err := openUnchanged(ctx, cfg.Database)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	options := backupOptions(cfg, global.Config, st)
+	options.WithoutSecrets = b.WithoutSecrets
+	if b.To != "" {
+		options.Folder = b.To
+	}
+	info, err := backup.Create(ctx, options)
+	if err != nil {
+		return err
+	}
+	inSeries := b.To == "" && !b.WithoutSecrets // others can be incomplete, or be on a disk that is taken away
+	if inSeries {
+		if err := backup.Note(ctx, st, info); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("Wrote %s (%s): %s in %s, %s.\n", info.Path, text.Bytes(info.Size), text.Count(int(info.Manifest.Rows()), "row"),
+		text.Count(len(info.Manifest.Tables), "table"), text.Count(len(info.Manifest.Files), "file"))
+	for _, skipped := range info.Skipped {
+		fmt.Printf("Not in it: %s\n", skipped)
+	}
+	if inSeries {
+		removed, err := backupSeries(cfg).Prune()
+		for _, name := range removed {
+			fmt.Println("Removed", name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if b.WithoutSecrets {
+		fmt.Println("It has no secrets: after a restore, set them in config.yaml again.")
+	} else {
+		fmt.Println("It holds your tokens and encryption keys: keep it as safe as config.yaml, and a copy on another machine.")
+	}
+	fmt.Printf("Next: multis backup verify %s\n", info.Path)
+	return nil
+}
+
+// backupVerifyCmd checks a backup.
+type backupVerifyCmd struct {
+	File string `arg:"" help:"The backup."`
+}
+
+// Run restores a backup into a scratch database and compares every table.
+func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
+	a, err := backup.Open(b.File)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	fmt.Printf("The file is whole: %s, made %s by multis %s.\n", text.Bytes(a.Size), a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04"), a.Manifest.Program)
+	scratch, remove, err := scratchDatabase(ctx, global.Config)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	report, err := backup.Verify(ctx, a, scratch)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("Restored into a scratch database and compared: %s in %s and %s are as they were.\n",
+		text.Count(int(report.Rows), "row"), text.Count(report.Tables, "table"), text.Count(report.Files, "file"))
+	printSkipped(report)
+	return nil
+}
+
+func printSkipped(r backup.Report) {
+	if len(r.Skipped) > 0 {
+		fmt.Printf("Not restored, because this database has no place for it: %s.\n", text.List(r.Skipped))
+	}
+}
+
+// backupRestoreCmd restores a backup.
+type backupRestoreCmd struct {
+	File string `arg:"" help:"The backup."`
+}
+
+// Run restores a backup: first the configuration, if there is none, then the database and the files that are missing.
+func (b backupRestoreCmd) Run(ctx context.Context, global *cli) error {
+	a, err := backup.Open(b.File)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if _, err := os.Stat(global.Config); errors.Is(err, fs.ErrNotExist) {
+		// What root writes into the folder of the service, the service could not read.
+		if err := dropPrivileges(filepath.Dir(global.Config)); err != nil {
+			return err
+		}
+		if _, err := a.RestoreFiles([]backup.File{configurationFile(global.Config)}); err != nil {
+			return err
+		}
+		fmt.Printf("Restored %s. The database that it names must be empty.\n", global.Config)
+	}
+	cfg, err := load(global.Config)
+	if err != nil {
+		return err
+	}
+	dsn, stop, err := startDatabase(ctx, cfg.Database, exclusive)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	report, err := backup.Restore(ctx, a, dsn, backupFiles(cfg, global.Config)...)
+	switch {
+	case errors.Is(err, migrations.ErrNotEmpty) && cfg.Database.URL == "":
+		return fmt.Errorf("%w: stop multis, move the folder %s away and try again; nothing was changed", err, filepath.Join(cfg.Database.DataDir, "postgres"))
+	case errors.Is(err, migrations.ErrNotEmpty):
+		return fmt.Errorf("%w: make another (CREATE DATABASE multis2 OWNER multis;), name it in database.url and try again; nothing was changed", err)
+	case err != nil:
+		return store.Unreachable(err)
+	}
+	fmt.Printf("Restored the backup of %s: %s in %s, %s that %s missing.\n", a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04"),
+		text.Count(int(report.Rows), "row"), text.Count(report.Tables, "table"), text.Count(report.Files, "file"), text.Plural(report.Files, "was", "were"))
+	printSkipped(report)
+	fmt.Println(`Nothing goes out yet: the admin room lists what would be sent, and asks you.
+multis makes new sessions in Matrix, because the keys of the old ones were used since the backup.
+Next: make sure that no other multis runs with this registration, then start multis run, and answer in the admin room.`)
+	return nil
+}
+
+// openUnchanged opens the database without migrating it, so that a backup can be made before an upgrade changes it.
+func openUnchanged(ctx context.Context, db config.Database) (*store.Store, func(), error) {
+	dsn, stop, err := startDatabase(ctx, db, shared)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := store.Open(ctx, dsn)
+	if err != nil {
+		stop()
+		return nil, nil, store.Unreachable(err)
+	}
+	return st, func() { st.Close(); stop() }, nil
+}
+
+// errNoScratch is the end of a verification where nothing can be restored, as in the Docker image.
+var errNoScratch = errors.New("it cannot be restored for a closer look, because there are no Postgres programs here: run this where there are " +
+	"(apt-get install postgresql; it needs no config.yaml)")
+
+// scratchDatabase makes a database to restore a backup into, on a Postgres of our own in a temporary folder: below database.data_dir, because that
+// has room for a database, else among the temporary files.
+func scratchDatabase(ctx context.Context, configFile string) (dsn string, remove func(), err error) {
+	if _, err := pgserver.Find(); err != nil {
+		return "", nil, errNoScratch
+	}
+	var reasons []error
+	if cfg, err := load(configFile); err == nil {
+		if err = os.MkdirAll(cfg.Database.DataDir, 0o711); err == nil { //nolint:gosec // the user that Postgres runs as must get through
+			dsn, remove, err = scratchIn(ctx, cfg.Database.DataDir)
+		}
+		if err == nil {
+			return dsn, remove, nil
+		}
+		reasons = append(reasons, err)
+	}
+	if dsn, remove, err = scratchIn(ctx, os.TempDir()); err != nil {
+		return "", nil, fmt.Errorf("make a scratch database: %w", errors.Join(append(reasons, err)...))
+	}
+	return dsn, remove, nil
+}
+
+// scratchIn is scratchDatabase for one parent folder.
+func scratchIn(ctx context.Context, parent string) (dsn string, remove func(), err error) {
+	dir, err := os.MkdirTemp(parent, "verify-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) }    // a temporary folder
+	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // as above
+		remove()
+		return "", nil, err
+	}
+	server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(dir, "pg"), Throwaway: true})
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	clean := remove
+	remove = func() {
+		_ = server.Stop() // its data is removed
+		clean()
+	}
+	if dsn, err = server.EnsureDatabase(ctx, "multis", "multis"); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return dsn, remove, nil
+}
+
+// configurationFile is the configuration as a file of a backup.
+func configurationFile(path string) backup.File {
+	return backup.File{Name: "config/config.yaml", Path: path}
+}
+
+// backupFiles returns the files that a backup contains beside the database. file is the configuration.
+func backupFiles(cfg *config.Config, file string) []backup.File {
+	removeSecrets := func(content []byte) []byte {
+		secrets := cfg.Secrets()
+		slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
+		written := string(content)
+		for _, s := range secrets {
+			if s != "" {
+				written = strings.ReplaceAll(written, s, "removed")
+			}
+		}
+		return []byte(written)
+	}
+	configuration := configurationFile(file)
+	configuration.Without = removeSecrets
+	files := []backup.File{
+		configuration,
+		{Name: "config/registration.yaml", Path: filepath.Join(filepath.Dir(file), "registration.yaml"), Without: removeSecrets},
+		{Name: "config/capture.md", Path: cfg.Memory.CaptureSkill},
+		{Name: "documents", Path: cfg.Documents.Folder},
+		{Name: "skills", Path: cfg.Skills.Folder},
+		{Name: "tasks", Path: cfg.Tasks.Folder},
+	}
+	for name, a := range cfg.Agents {
+		files = append(files, backup.File{Name: "agents/" + name, Path: a.Workspace})
+	}
+	slices.SortFunc(files, func(a, b backup.File) int { return strings.Compare(a.Name, b.Name) })
+	return files
+}
+
+func backupOptions(cfg *config.Config, file string, st *store.Store) backup.CreateOptions {
+	return backup.CreateOptions{Store: st, Folder: cfg.Backup.Folder, Program: versionOf(debug.ReadBuildInfo), Files: backupFiles(cfg, file)}
+}
+
+func backupSeries(cfg *config.Config) backup.Series {
+	return backup.Series{Folder: cfg.Backup.Folder, Keep: cfg.Backup.Keep, Max: int64(cfg.Backup.MaxMB) * 1_000_000}
+}
+
+// periodicBackup makes the backups of multis run.
+func periodicBackup(cfg *config.Config, file string, st *store.Store) jobs.BackupMaker {
+	return backup.NewPeriodic(backup.PeriodicOptions{
+		Create: backupOptions(cfg, file, st), Every: cfg.Backup.Every, Series: backupSeries(cfg),
+	})
+}

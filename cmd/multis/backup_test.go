@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"multis/backup"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// big is a database whose backup has some megabytes.
+func big(t *testing.T) *store.Store {
+	t.Helper()
+	st := storetest.Filled(t, 1, 1, time.Now().Add(-time.Hour))
+	_, err := st.Pool().Exec(t.Context(), `insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason, unindexed)
+		select 1, '$big-' || n, 'contact', '@contact:x', 'text', (select string_agg(md5(i::text || n), '') from generate_series(1, 30) i), now(), 'archive', '', '', false from generate_series(1, 8000) n`)
+	require.NoError(t, err)
+	return st
+}
+
+// newDatabase makes an empty database and returns its address.
+func newDatabase(t *testing.T, name string) string {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, storetest.Server().SuperDSN("postgres"))
+	require.NoError(t, err)
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, "create database "+name+" owner multis")
+	require.NoError(t, err)
+	return storetest.Server().DSN("multis", name)
+}
+
+// filesIn lists the files of a folder.
+func filesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// killWhen runs multis and kills it as soon as something is so.
+func killWhen(t *testing.T, dir string, is func() bool, args ...string) {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), asProgram+"=1")
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, is, time.Minute, time.Millisecond)
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait(), "it was killed before its end")
+}
+
+func TestABackupIsMadeCheckedAndRestoredByCommand(t *testing.T) {
+	t.Parallel()
+	st := big(t)
+	dir := configured(t, st.Pool().Config().ConnString(), "")
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data", "documents"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "documents", "prices.md"), []byte("80 EUR"), 0o600))
+	said, _, err := program(t, dir, "", "backup", "create")
+	require.NoError(t, err)
+	require.Contains(t, said, "Wrote ")
+	folder := filepath.Join(dir, "data", "backups")
+	require.Len(t, filesIn(t, folder), 1)
+	file := filepath.Join(folder, filesIn(t, folder)[0])
+	said, complaint, err := program(t, dir, "", "backup", "verify", file)
+	require.NoError(t, err, complaint)
+	require.Contains(t, said, "are as they were")
+	require.Equal(t, []string{"backups", "documents"}, filesIn(t, filepath.Join(dir, "data")), "the scratch database is removed")
+	last, err := store.LastBackup(t.Context(), st.DB())
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now(), last.At, time.Minute)
+
+	_, said, err = program(t, dir, "", "backup", "restore", file)
+	require.Error(t, err)
+	require.Contains(t, said, "the database is not empty")
+	other := configured(t, newDatabase(t, "restored_by_command"), "")
+	said, _, err = program(t, other, "", "backup", "restore", file)
+	require.NoError(t, err)
+	require.Contains(t, said, "Nothing goes out yet")
+	text, err := os.ReadFile(filepath.Join(other, "data", "documents", "prices.md"))
+	require.NoError(t, err)
+	require.Equal(t, "80 EUR", string(text))
+
+	damaged, err := os.ReadFile(file)
+	require.NoError(t, err)
+	damaged[len(damaged)/2] ^= 1
+	require.NoError(t, os.WriteFile(file, damaged, 0o600))
+	for _, command := range []string{"verify", "restore"} {
+		_, said, err = program(t, dir, "", "backup", command, file)
+		require.Error(t, err)
+		require.Contains(t, said, "the backup is damaged")
+	}
+}
+
+func TestABackupThatIsKilledLeavesTheOldOnes(t *testing.T) {
+	t.Parallel()
+	dir := configured(t, big(t).Pool().Config().ConnString(), "")
+	_, _, err := program(t, dir, "", "backup", "create")
+	require.NoError(t, err)
+	folder := filepath.Join(dir, "data", "backups")
+	first := filesIn(t, folder)
+	killWhen(t, dir, func() bool { return len(filesIn(t, folder)) == 2 }, "backup", "create")
+	_, _, err = program(t, dir, "", "backup", "create")
+	require.NoError(t, err)
+	left := filesIn(t, folder)
+	require.Len(t, left, 2)
+	require.Contains(t, left, first[0])
+	require.False(t, strings.HasPrefix(left[0], "."), "what was unfinished is gone")
+}
+
+func TestOnlyFullBackupsInTheirFolderCountAsTheLastOne(t *testing.T) {
+	t.Parallel()
+	st := storetest.Filled(t, 1, 1, time.Now())
+	dir := configured(t, st.Pool().Config().ConnString(), "backup: {keep: 1}\n")
+	folder, elsewhere := filepath.Join(dir, "data", "backups"), filepath.Join(dir, "elsewhere")
+	_, complaint, err := program(t, dir, "", "backup", "create")
+	require.NoError(t, err, complaint)
+	full := filesIn(t, folder)
+	last, err := store.LastBackup(t.Context(), st.DB())
+	require.NoError(t, err)
+	for _, args := range [][]string{{"--without-secrets"}, {"--to", elsewhere}} {
+		_, complaint, err = program(t, dir, "", append([]string{"backup", "create"}, args...)...)
+		require.NoError(t, err, complaint)
+		now, err := store.LastBackup(t.Context(), st.DB())
+		require.NoError(t, err)
+		require.Equal(t, last, now, args)
+	}
+	require.Len(t, filesIn(t, elsewhere), 1)
+	left := filesIn(t, folder)
+	require.Len(t, left, 2)
+	require.Equal(t, full[0], left[0])
+	require.True(t, strings.HasPrefix(left[1], "multis-without-secrets-"), left[1])
+	removed, err := backup.Series{Folder: folder, Keep: 1}.Prune()
+	require.NoError(t, err)
+	require.Empty(t, removed, "the one without secrets does not push out a full one")
+}
+
+func TestARestoreThatIsKilledIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	st := big(t)
+	dir := configured(t, st.Pool().Config().ConnString(), "")
+	_, _, err := program(t, dir, "", "backup", "create")
+	require.NoError(t, err)
+	folder := filepath.Join(dir, "data", "backups")
+	file := filepath.Join(folder, filesIn(t, folder)[0])
+	dsn := newDatabase(t, "restored_twice")
+	other := configured(t, dsn, "")
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer conn.Close(context.Background())
+	killWhen(t, other, func() (begun bool) {
+		return conn.QueryRow(t.Context(), "select to_regclass('restore_in_progress') is not null").Scan(&begun) == nil && begun
+	}, "backup", "restore", file)
+	_, said, err := program(t, other, "", "migrate")
+	require.Error(t, err)
+	require.Contains(t, said, "was interrupted")
+	_, said, err = program(t, other, "", "backup", "restore", file)
+	require.NoError(t, err, said)
+	restored, err := store.Open(t.Context(), dsn)
+	require.NoError(t, err)
+	defer restored.Close()
+	require.Equal(t, 8001, storetest.Count(t, restored, "select count(*) from messages"))
+}
+
+// inNamespace runs a shell script in a folder, with this program as $0 and an argument. What it mounts is gone with it.
+func inNamespace(t *testing.T, dir, script, arg string) string {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", script, self, arg)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), asProgram+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	if os.Geteuid() != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+	}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	return string(out)
+}
+
+func TestAFullDiskLeavesTheOldBackups(t *testing.T) {
+	t.Parallel()
+	dir := configured(t, big(t).Pool().Config().ConnString(), "")
+	small := filepath.Join(dir, "small")
+	require.NoError(t, os.Mkdir(small, 0o700))
+	const old = "multis-20261101T030000.000Z.tar.gz"
+	said := inNamespace(t, dir, `mount -t tmpfs -o size=256k none "$1" && echo old > "$1/`+old+`" && "$0" backup create --to "$1"; echo "exit $?"; ls -A "$1"`, small)
+	require.Contains(t, said, "the disk is full, and the older backups were kept")
+	require.True(t, strings.HasSuffix(said, "exit 1\n"+old+"\n"), said)
+}
+
+// As in the Docker image.
+func TestWithoutPostgresProgramsTheCheckOfABackupNamesTheFix(t *testing.T) {
+	t.Parallel()
+	dir := configured(t, big(t).Pool().Config().ConnString(), "")
+	_, _, err := program(t, dir, "", "backup", "create")
+	require.NoError(t, err)
+	folder := filepath.Join(dir, "data", "backups")
+	said := inNamespace(t, dir, `mount -t tmpfs none /usr/lib/postgresql && PATH=/none "$0" backup verify "$1"; echo "exit $?"`, filepath.Join(folder, filesIn(t, folder)[0]))
+	require.Contains(t, said, "The file is whole: ")
+	require.Contains(t, said, "there are no Postgres programs here: run this where there are (apt-get install postgresql; it needs no config.yaml)\nexit 1")
+}
+
+func TestADryRunOfAMigrationSaysWhatItWouldDo(t *testing.T) {
+	t.Parallel()
+	dsn := newDatabase(t, "dry_run")
+	dir := configured(t, dsn, "")
+	said, _, err := program(t, dir, "", "migrate", "--dry-run")
+	require.NoError(t, err)
+	require.Contains(t, said, "00100_chats.sql\n  create table settings")
+	require.Contains(t, said, "nothing was changed")
+	_, _, err = program(t, dir, "", "migrate")
+	require.NoError(t, err)
+	said, _, err = program(t, dir, "", "migrate", "--dry-run")
+	require.NoError(t, err)
+	require.Equal(t, "Nothing to do: the database is up to date.\n", said)
+}
+
+func TestMultisStartsOnARestoredBackupAndAsks(t *testing.T) {
+	t.Parallel()
+	st := storetest.Filled(t, 3, 5, time.Now().Add(-time.Hour))
+	for _, device := range []store.Setting{store.SettingOwnerDevice, store.SettingBotDevice} {
+		require.NoError(t, store.PutSetting(t.Context(), st.Writer(), device, map[string]string{"id": "FORMER"}))
+	}
+	require.NoError(t, store.PutSetting(t.Context(), st.Writer(), store.SettingSince, "s1"))
+	info, err := backup.Create(t.Context(), backup.CreateOptions{Store: st, Folder: t.TempDir()})
+	require.NoError(t, err)
+	a, err := backup.Open(info.Path)
+	require.NoError(t, err)
+	defer a.Close()
+	dsn := newDatabase(t, "started_on_a_backup")
+	_, err = backup.Restore(t.Context(), a, dsn)
+	require.NoError(t, err)
+	r := startServeOn(t, 1, dsn)
+	r.until("the question", func() bool {
+		return storetest.Count(t, r.db, "select count(*) from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'restored' and o.event_id is not null") == 1
+	})
+	require.Zero(t, storetest.Count(t, r.db, "select count(*) from settings where key like 'former%'"))
+}

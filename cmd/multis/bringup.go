@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"multis/appservice"
+	"multis/config"
+	"multis/doctor"
+	"multis/setup"
+)
+
+// errUnfinished is returned when everything is written and a step is missing, which was printed.
+var errUnfinished = errors.New("multis is not running yet; run multis init again when that is done: it keeps what you entered")
+
+// startTime bounds the first start of multis, from its process to its greeting.
+const startTime = 3 * time.Minute
+
+// bringUp makes the database, gets Synapse to know multis, starts multis and waits for its greeting.
+func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
+	if err := i.migrate(ctx, a.Config); err != nil {
+		return err
+	}
+	known, err := i.introduce(ctx, a)
+	if err != nil || !known {
+		return err
+	}
+	running := (healthCmd{}).Run(ctx, &cli{Config: i.config}) == nil
+	stop, err := i.start(ctx, running, a.IsNew() || string(a.Old) != string(a.Data))
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := i.greet(ctx, a.Config); err != nil {
+		return err
+	}
+	return i.showNext(running)
+}
+
+// pair gets Synapse to know the bot, waits for the code, and writes the owner who sent it. Synapse then needs the new registration.
+func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers, error) {
+	if i.wait == 0 {
+		return a, errors.New("--pair waits for you: leave --yes out, or add --wait 10m")
+	}
+	if err := i.migrate(ctx, a.Config); err != nil {
+		return a, err
+	}
+	if _, err := i.introduce(ctx, a); err != nil {
+		return a, err
+	}
+	cmd := i.child(ctx, "pair")
+	cmd.Stderr = os.Stderr
+	printed, err := cmd.StdoutPipe()
+	if err != nil {
+		return a, fmt.Errorf("pair: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return a, fmt.Errorf("pair: %w", err)
+	}
+	owner := ""
+	for lines := bufio.NewScanner(printed); lines.Scan(); {
+		if user, ok := strings.CutPrefix(lines.Text(), pairedPrefix); ok {
+			owner = user
+			continue
+		}
+		fmt.Println(lines.Text())
+	}
+	if err := cmd.Wait(); err != nil || owner == "" {
+		return a, errUnfinished
+	}
+	fmt.Printf("✓ owner        %s\n", owner)
+	if a, err = a.WithOwner(i.config, owner, os.LookupEnv); err != nil {
+		return a, err
+	}
+	return a, i.write(ctx, a)
+}
+
+// child returns this program with a command on the configuration. It goes on as the user who owns the data folder.
+func (i installation) child(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, i.program, append(args, "-c", i.config)...)
+	cmd.Dir = filepath.Dir(i.config)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 30 * time.Second
+	return cmd
+}
+
+// migrate starts the database and makes its tables, which proves the rights of the role, and tries the second wall of a database elsewhere.
+// Ctrl-C ends the child as well.
+func (i installation) migrate(ctx context.Context, c *config.Config) error {
+	fmt.Println("  making the database ...")
+	out, err := i.child(ctx, "migrate").CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		return errUnfinished
+	case err != nil:
+		return fmt.Errorf("the database does not work yet: %s", strings.TrimPrefix(strings.TrimSpace(string(out)), "multis: "))
+	}
+	fmt.Println("✓ database     its tables are made")
+	if c.Database.URL == "" {
+		return nil
+	}
+	result := doctor.ProbeDatabase(ctx, c.Database.URL.Value())
+	setup.Show(os.Stdout, "database", result)
+	for _, f := range result.Findings {
+		if f.Severity == doctor.Error {
+			return errUnfinished
+		}
+	}
+	return nil
+}
+
+// introduce prints what root has to do on the side of Synapse, and waits until Synapse knows multis and reaches it.
+func (i installation) introduce(ctx context.Context, a setup.Answers) (known bool, err error) {
+	known = setup.Knows(ctx, a.Config)
+	// Synapse's configuration may have been changed since it was read.
+	synapse, err := i.machine.FindSynapse(i.synapse)
+	if err != nil {
+		synapse = a.Synapse
+	}
+	steps := i.machine.Steps(synapse, i.registration, known)
+	if len(steps) > 0 {
+		fmt.Print("\nNow, as root in another terminal:\n\n")
+		for _, s := range steps {
+			fmt.Println("  " + s.Command)
+		}
+		fmt.Println()
+		for n, s := range steps {
+			fmt.Printf("  %d %s\n", n+1, s.Purpose)
+		}
+	}
+	if i.wait == 0 && !known {
+		fmt.Print("\nThen run this again: it starts multis.\n")
+		return false, nil
+	}
+	if !known {
+		fmt.Print("\nWaiting for Synapse to know multis. Ctrl-C is fine: everything is written.\n")
+	}
+	waiting, cancel := context.WithTimeout(ctx, max(i.wait, time.Minute))
+	defer cancel()
+	result := setup.AwaitSynapse(waiting, a.Config)
+	if !result.OK() || result.Fact == "" {
+		fmt.Println()
+		setup.Show(os.Stdout, "synapse", result)
+		return false, errUnfinished
+	}
+	setup.Show(os.Stdout, "synapse", result)
+	return true, nil
+}
+
+// start starts the service, or without one multis itself until stop is called. A multis that runs is left alone, or as a service restarted if
+// the configuration changed.
+func (i installation) start(ctx context.Context, running, changed bool) (stop func(), err error) {
+	switch {
+	case i.systemd && (!running || changed):
+		if err := setup.StartService(ctx); err != nil {
+			return nil, fmt.Errorf("start the service: %w; what it says: journalctl -u multis -n 20", err)
+		}
+		fmt.Println("✓ service      multis runs, and starts with the machine")
+		return func() {}, nil
+	case running:
+		if changed {
+			fmt.Println("! multis       runs with the old configuration: restart it")
+		}
+		return func() {}, nil
+	}
+	cmd := i.child(context.WithoutCancel(ctx), "run")
+	// Ctrl-C reaches only this process, which then stops the other.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if cmd.Stderr, err = os.OpenFile(i.log(), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600); err != nil {
+		return nil, fmt.Errorf("start multis: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start multis: %w", err)
+	}
+	return func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = cmd.Wait()                          // how it ends is in its log
+		_ = os.Remove(i.log())
+	}, nil
+}
+
+// log returns the file with the output of a multis that was started by start.
+func (i installation) log() string { return filepath.Join(filepath.Dir(i.config), "init.log") }
+
+// greet waits for the admin room and the greeting in it.
+func (i installation) greet(ctx context.Context, c *config.Config) error {
+	inspector := appservice.NewInspector(doctor.AccessOf(c))
+	waiting, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	room, result := setup.AwaitGreeting(waiting, func(ctx context.Context) (string, bool, error) {
+		room, written, err := inspector.Greeting(ctx)
+		return room.String(), written, err
+	})
+	if !result.OK() {
+		setup.Show(os.Stdout, "admin room", result)
+		if text, err := os.ReadFile(i.log()); err == nil {
+			fmt.Printf("The end of what multis said:\n%s\n", lastLines(string(text), 5))
+		}
+		return errUnfinished
+	}
+	fmt.Printf("✓ admin room   multis has greeted you there: https://matrix.to/#/%s\n", room)
+	return nil
+}
+
+// lastLines returns the last n lines of a text.
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// runCommand returns the command that starts multis for good.
+func (i installation) runCommand() string {
+	if i.machine.InContainer() {
+		return "docker compose up -d --wait"
+	}
+	return "multis run"
+}
+
+// showNext says what to do next.
+func (i installation) showNext(running bool) error {
+	next := "Open your Matrix client, accept the invitation of multis and write /help."
+	if !i.systemd && !running {
+		next += "\nStart multis for good: " + i.runCommand()
+	}
+	_, err := fmt.Println("\n" + next)
+	return err
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"multis/admin"
+	"multis/config"
+	"multis/store"
+	"multis/text"
+)
+
+// configCmd shows and changes the configuration.
+type configCmd struct {
+	Get   getConfigCmd   `cmd:"" help:"Print a value, or all keys that begin like it. Secrets are not shown."`
+	Set   setConfigCmd   `cmd:"" help:"Set a key in the file. The old file is backed up."`
+	Check checkConfigCmd `cmd:"" help:"Say what is wrong with the file. Exits with 1 if something is."`
+	Diff  diffConfigCmd  `cmd:"" help:"Print what differs from the defaults, and where it is set."`
+}
+
+// getConfigCmd prints values.
+type getConfigCmd struct {
+	Key  string `arg:"" optional:"" help:"A key such as budget.per_day, or the beginning of one. Without it, all."`
+	JSON bool   `help:"Print JSON."`
+}
+
+// Run prints the values of the file and the environment; those set in chat are in multis config diff.
+func (g getConfigCmd) Run(c *cli) error {
+	values, err := config.Values(c.Config, nil)
+	if err != nil {
+		return err
+	}
+	var found []config.Entry
+	for _, v := range values {
+		if v.Key == g.Key {
+			found = []config.Entry{v}
+			break
+		}
+		if g.Key == "" || strings.HasPrefix(v.Key, g.Key+".") {
+			found = append(found, v)
+		}
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("there is no key %q; multis config get lists them", g.Key)
+	}
+	return printValues(found, g.JSON, len(found) == 1 && found[0].Key == g.Key)
+}
+
+// printValues prints values. A single one is printed without its key.
+func printValues(list []config.Entry, asJSON, single bool) error {
+	if asJSON {
+		raw, err := json.MarshalIndent(list, "", "  ")
+		if err != nil {
+			return fmt.Errorf("write the values: %w", err)
+		}
+		fmt.Println(string(raw))
+		return nil
+	}
+	for _, v := range list {
+		if single {
+			fmt.Println(text.Clean(v.Value))
+			continue
+		}
+		fmt.Printf("%s: %s  # %s\n", v.Key, text.Clean(v.Value), v.Source)
+	}
+	return nil
+}
+
+// setConfigCmd sets a key.
+type setConfigCmd struct {
+	Key   string `arg:"" help:"A key such as budget.per_day."`
+	Value string `arg:"" help:"Its new value."`
+}
+
+// Run changes the file.
+func (s setConfigCmd) Run(c *cli) error {
+	backup, err := config.Set(c.Config, s.Key, s.Value)
+	switch {
+	case err != nil:
+		return err
+	case backup == "":
+		fmt.Printf("%s has that value already.\n", s.Key)
+	case config.NeedsRestart(s.Key):
+		fmt.Printf("Set %s in %s; the old file is %s.\nNext: restart multis, this key is read at the start only.\n", s.Key, c.Config, backup)
+	default:
+		fmt.Printf("Set %s in %s; the old file is %s.\nA running multis takes it over within seconds.\n", s.Key, c.Config, backup)
+	}
+	return nil
+}
+
+// checkConfigCmd checks the file.
+type checkConfigCmd struct{}
+
+// Run prints all problems at once.
+func (checkConfigCmd) Run(c *cli) error {
+	cfg, err := config.Load(c.Config)
+	if err != nil {
+		return err
+	}
+	if err := checkModel(cfg); err != nil {
+		return err
+	}
+	if err := checkRules(cfg); err != nil {
+		return err
+	}
+	fmt.Printf("%s is valid.\n", c.Config)
+	return nil
+}
+
+// diffConfigCmd prints what is not the default.
+type diffConfigCmd struct {
+	JSON bool `help:"Print JSON."`
+}
+
+// Run includes the settings that were made in chat, if the database can be reached.
+func (d diffConfigCmd) Run(ctx context.Context, c *cli) error {
+	in, closeDB := doctorInput(ctx, c, "")
+	defer closeDB()
+	var settings map[string]string
+	if in.HasSchema {
+		var err error
+		if settings, err = store.ConfigSettings(ctx, in.Database.DB()); err != nil {
+			return err
+		}
+	}
+	values, err := config.Values(c.Config, settings)
+	if err != nil {
+		return err
+	}
+	var changed []config.Entry
+	for _, v := range values {
+		if v.Source != config.FromDefault {
+			changed = append(changed, v)
+		}
+	}
+	return printValues(changed, d.JSON, false)
+}
+
+// configSource is where a running multis reads its configuration from: the file and the settings made in chat.
+type configSource struct {
+	file  string
+	store *store.Store
+}
+
+// load reads both.
+func (s configSource) load(ctx context.Context) (*config.Config, error) {
+	settings, err := store.ConfigSettings(ctx, s.store.DB())
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.LoadWith(s.file, settings)
+	if err != nil {
+		return nil, err
+	}
+	return cfg, errors.Join(checkModel(cfg), checkRules(cfg)) //nolint:contextcheck // it connects to nobody
+}
+
+// configPoll is how often the configuration is looked at.
+const configPoll = 2 * time.Second
+
+// awaitChange waits until the configuration is another valid one than current, or safe mode is no longer as it was, and returns it. An invalid one is logged once and ignored. The
+// keys that need a restart keep their values.
+func (s configSource) awaitChange(ctx context.Context, current *config.Config, wasSafe bool) (*config.Config, error) {
+	for seen := ""; ; { // the first look loads it once more: it may have changed since it was loaded
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(configPoll):
+		}
+		if _, safe, err := store.SafeModeOf(ctx, s.store.DB()); err == nil && safe != wasSafe {
+			return current, nil
+		}
+		now, err := s.fingerprint(ctx, current)
+		if err != nil || now == seen {
+			continue // the file is being replaced, or the database is away
+		}
+		seen = now
+		next, err := s.load(ctx)
+		if err != nil {
+			zerolog.Ctx(ctx).Error().Err(err).Msg("The changed configuration is invalid; keeping the old one")
+			continue
+		}
+		if s.isReloadable(ctx, current, next) {
+			next.Database, next.Logging = current.Database, current.Logging
+			hideSecrets(next)
+			return next, nil
+		}
+	}
+}
+
+// isReloadable logs what changed, and reports whether any of it takes effect without a restart.
+func (s configSource) isReloadable(ctx context.Context, current, next *config.Config) bool {
+	reloadable := false
+	for _, key := range config.Changes(current, next) {
+		if config.NeedsRestart(key) {
+			zerolog.Ctx(ctx).Warn().Str("key", key).Msg("This changed key takes effect when multis is started again")
+			continue
+		}
+		reloadable = true
+		zerolog.Ctx(ctx).Info().Str("key", key).Msg("The configuration has changed")
+	}
+	return reloadable
+}
+
+// fingerprint changes when the file, a setting, or another file that the configuration was read from does.
+func (s configSource) fingerprint(ctx context.Context, current *config.Config) (string, error) {
+	info, err := os.Stat(s.file)
+	if err != nil {
+		return "", fmt.Errorf("look at the configuration: %w", err)
+	}
+	settings, err := store.ConfigSettings(ctx, s.store.DB())
+	if err != nil {
+		return "", err
+	}
+	var others []string
+	for _, path := range append([]string{current.Policy.File}, current.SecretFiles...) {
+		if other, err := os.Stat(path); err == nil && path != "" {
+			others = append(others, fmt.Sprint(path, other.ModTime().UnixNano(), other.Size()))
+		}
+	}
+	return fmt.Sprint(info.ModTime().UnixNano(), info.Size(), others, settings), nil // maps are printed in the order of their keys
+}
+
+// chatConfig shows and checks the keys that can be set in chat.
+type chatConfig struct{ file string }
+
+// Values returns the keys that can be set in chat.
+func (c chatConfig) Values(settings map[string]string) ([]admin.ConfigValue, error) {
+	all, err := config.Values(c.file, settings)
+	if err != nil {
+		return nil, err
+	}
+	safe := config.SafeKeys()
+	var list []admin.ConfigValue
+	for _, v := range all {
+		if !slices.Contains(safe, v.Key) {
+			continue
+		}
+		if v.Source == config.FromDefault {
+			v.Source = ""
+		}
+		list = append(list, admin.ConfigValue(v))
+	}
+	return list, nil
+}
+
+// Check returns an error if a value cannot be set.
+func (c chatConfig) Check(settings map[string]string, key, value string) error {
+	return config.CheckSetting(c.file, settings, key, value)
+}

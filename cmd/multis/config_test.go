@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"multis/config"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// logged collects what is logged.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func TestAChangedConfigurationIsTakenOverAndAnInvalidOneIsNot(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	valid := fmt.Sprintf(serveConfig, "http://127.0.0.1:1", 29399, "")
+	write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
+	write(valid)
+	var log logged
+	ctx := zerolog.New(&log).WithContext(t.Context())
+	source := configSource{file, st}
+	current, err := source.load(ctx)
+	require.NoError(t, err)
+
+	key := filepath.Join(filepath.Dir(file), "key")
+	require.NoError(t, os.WriteFile(key, []byte("the-first-key"), 0o600))
+	changed := func(want string) *config.Config {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		next, err := source.awaitChange(ctx, current, false)
+		require.NoError(t, err, want)
+		return next
+	}
+	appears := func(text string) {
+		t.Helper()
+		require.Eventually(t, func() bool { return strings.Contains(log.String(), text) }, time.Minute, 20*time.Millisecond, text)
+	}
+	result := make(chan *config.Config)
+	go func() { result <- changed("a valid file") }()
+	write(valid + "nonsense: 1\n")
+	appears("config.yaml:14: nonsense: unknown key")
+	write(strings.Replace(valid, "database: {", "logging: {level: debug}\ndatabase: {", 1))
+	appears(`"key":"logging.level","message":"This changed key takes effect when multis is started again"`)
+	require.Empty(t, result, "neither is taken over")
+	write(valid + "name: Ana\n")
+	current = <-result
+	require.Equal(t, "Ana", current.Name)
+
+	require.NoError(t, store.PutSetting(ctx, st.Writer(), store.SettingConfig+"budget.per_day", "7"))
+	require.NoError(t, store.PutSetting(ctx, st.Writer(), store.SettingConfig+"owner", "@eve:x"))
+	current = changed("a setting")
+	require.EqualValues(t, 7_000_000, current.Budget.PerDay)
+	require.EqualValues(t, "@owner:x", current.Owner, "it cannot be set in chat")
+
+	write(valid + "speech: {api_key: \"file:key\"}\n")
+	current = changed("a secret in a file")
+	require.Equal(t, "the-first-key", current.Speech.APIKey.Value())
+	require.NoError(t, os.WriteFile(key, []byte("another-key"), 0o600))
+	current = changed("another secret in that file")
+	require.Equal(t, "another-key", current.Speech.APIKey.Value())
+	require.NotContains(t, log.String(), "another-key")
+}
+
+func TestSettingsStandBetweenTheFileAndTheEnvironment(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(serveConfig, "http://127.0.0.1:1", 29399, "")+"budget: {per_day: 3}\n"), 0o600))
+	settings := map[string]string{"budget.per_day": "4", "budget.per_run": "1"}
+	t.Setenv("MULTIS_BUDGET_PER_RUN", "2")
+	values, err := config.Values(file, settings)
+	require.NoError(t, err)
+	got := map[string]config.Entry{}
+	for _, v := range values {
+		got[v.Key] = v
+	}
+	require.Equal(t, config.Entry{Key: "budget.per_day", Value: "4.00", Source: config.FromSettings}, got["budget.per_day"])
+	require.Equal(t, config.Entry{Key: "budget.per_run", Value: "2.00", Source: config.FromEnvironment}, got["budget.per_run"])
+	require.Equal(t, config.FromDefault, got["name"].Source)
+	require.Equal(t, "20ms", got["chats.burst_quiet"].Value)
+	require.Equal(t, "@operator:x", got["operators"].Value)
+	require.NotContains(t, got["appservice.as_token"].Value, "as-token")
+	require.ErrorContains(t, config.CheckSetting(file, nil, "owner", "@eve:x"), "only be changed in config.yaml")
+	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_day", "much"), "budget.per_day")
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"multis/appservice"
+	"multis/config"
+	"multis/doctor"
+	"multis/migrations"
+	"multis/policy"
+	"multis/setup"
+	"multis/store"
+	"multis/store/pgserver"
+	"multis/text"
+)
+
+// doctorCmd checks the installation.
+type doctorCmd struct {
+	JSON    bool   `help:"Print the report as JSON."`
+	Fix     string `placeholder:"ID" help:"Repair the finding with this id, if that is safe. A changed file is backed up."`
+	Synapse string `placeholder:"FILE" help:"Synapse's homeserver.yaml, where it is not found by itself."`
+}
+
+// statusError ends the program with a status and without a message.
+type statusError int
+
+// Error returns the status.
+func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// Run checks, or repairs one finding. It exits with 0 without findings, 1 with warnings and 2 with errors.
+func (d doctorCmd) Run(ctx context.Context, c *cli) error {
+	in, closeDB := doctorInput(ctx, c, d.Synapse)
+	defer closeDB()
+	if d.Fix != "" {
+		done, err := doctor.Fix(ctx, in, doctor.ID(d.Fix))
+		if err != nil {
+			return err
+		}
+		fmt.Println(done)
+		return nil
+	}
+	report := doctor.Run(ctx, in)
+	var err error
+	if d.JSON {
+		err = writeReport(os.Stdout, report)
+	} else {
+		err = printReport(os.Stdout, report, term.IsTerminal(int(os.Stdout.Fd())))
+	}
+	if code := report.ExitCode(); err == nil && code != 0 {
+		return statusError(code)
+	}
+	return err
+}
+
+// doctorInput opens what the checks look at. It starts no Postgres and migrates nothing.
+func doctorInput(ctx context.Context, c *cli, synapse string) (in *doctor.Input, closeDB func()) {
+	in = &doctor.Input{Now: time.Now, FreeBytes: doctor.FreeBytes, Paths: doctorPaths(c.Config, c.Registration)}
+	closeDB = func() {}
+	if in.Config, in.ConfigErr = config.Load(c.Config); in.ConfigErr != nil {
+		return in, closeDB
+	}
+	hideSecrets(in.Config)
+	in.Synapse = setup.Machine{}.ForDoctor(synapse, in.Config.Homeserver.Domain, in.Paths.Registration)
+	in.TestSandbox = func(ctx context.Context) (string, error) { return testSandbox(ctx, in.Config, c.Config) }
+	in.Homeserver = appservice.NewInspector(doctor.AccessOf(in.Config))
+	if models, err := newModels(in.Config, nil); err == nil {
+		in.Models = models
+	}
+	dsn := in.Config.Database.URL.Value()
+	if dsn == "" {
+		server, running := pgserver.Running(ctx, filepath.Join(in.Config.Database.DataDir, "postgres"))
+		if !running {
+			return in, closeDB // multis does not run, as another check finds
+		}
+		dsn = server.DSN("multis", "multis")
+	}
+	in.Database, in.DatabaseErr = store.OpenInspector(ctx, dsn)
+	if in.DatabaseErr != nil {
+		return in, closeDB
+	}
+	state, err := in.Database.Schema(ctx)
+	in.HasSchema = err == nil && state == migrations.StateCurrent
+	return in, in.Database.Close
+}
+
+// doctorPaths returns the files of the installation. A registration without a folder lies beside the configuration.
+func doctorPaths(file, registration string) doctor.Paths {
+	if filepath.Base(registration) == registration {
+		registration = filepath.Join(filepath.Dir(file), registration)
+	}
+	return doctor.Paths{Config: file, Registration: registration}
+}
+
+// reportJSON is the report that doctor --json prints.
+type reportJSON struct {
+	doctor.Report
+	Findings []doctor.Finding `json:"findings"`
+	Exit     int              `json:"exit"`
+}
+
+func writeReport(w io.Writer, r doctor.Report) error {
+	raw, err := json.MarshalIndent(reportJSON{r, r.Findings(), r.ExitCode()}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	_, err = fmt.Fprintln(w, policy.Redact(string(raw)))
+	return err
+}
+
+// The colours of a terminal.
+const (
+	red    = "\x1b[31m"
+	yellow = "\x1b[33m"
+	green  = "\x1b[32m"
+	plain  = "\x1b[0m"
+)
+
+// printReport prints a line for each check that passed, and two for each finding.
+func printReport(w io.Writer, r doctor.Report, colour bool) error {
+	paint := func(mark, code string) string {
+		if !colour {
+			return mark
+		}
+		return code + mark + plain
+	}
+	var b strings.Builder
+	const width = 14
+	for _, s := range r.Sections {
+		switch {
+		case s.Skipped != "":
+			fmt.Fprintf(&b, "- %-*s not checked: %s\n", width, s.Name, s.Skipped)
+		case len(s.Findings) == 0:
+			fmt.Fprintf(&b, "%s %-*s %s\n", paint("✓", green), width, s.Name, s.Fact)
+		}
+		for _, f := range s.Findings {
+			mark := paint("!", yellow)
+			if f.Severity == doctor.Error {
+				mark = paint("✗", red)
+			}
+			fmt.Fprintf(&b, "%s %-*s %s  [%s]\n  %-*s fix: %s\n", mark, width, s.Name, text.Clean(f.Message), f.ID, width, "", text.Clean(f.Fix))
+		}
+	}
+	found := len(r.Findings())
+	if found == 0 {
+		b.WriteString("\nNothing is wrong.\n")
+	} else {
+		fmt.Fprintf(&b, "\n%s. More about each: docs/troubleshooting.md\n", text.Count(found, "finding"))
+	}
+	_, err := io.WriteString(w, policy.Redact(b.String()))
+	return err
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"multis/admin"
+	"multis/config"
+	"multis/policy"
+	"multis/policy/rules"
+	"multis/sandbox"
+	"multis/store"
+	"multis/tools"
+)
+
+// host runs the owner's commands on this machine. The rules judge them as they judge a tool's calls.
+type host struct {
+	cfg      *config.Config
+	sandbox  *sandbox.Sandbox
+	registry *tools.Registry
+}
+
+// assistantWorkspace returns the folder of the commands that the owner runs without naming an agent.
+func assistantWorkspace(cfg *config.Config) string {
+	return filepath.Join(cfg.Database.DataDir, "agents", rules.Assistant)
+}
+
+// newHost returns a host whose commands may be judged, and makes the folder that they work in.
+func newHost(cfg *config.Config, s *sandbox.Sandbox, registry *tools.Registry) (*host, error) {
+	if err := os.MkdirAll(assistantWorkspace(cfg), 0o750); err != nil {
+		return nil, fmt.Errorf("make the folder for commands: %w", err)
+	}
+	return &host{cfg, s, registry}, nil
+}
+
+// typedCall returns the call of a tool that a command of the owner stands for.
+func (h *host) typedCall(room store.Chat, agent, tool string, args map[string]string) (tools.Call, error) {
+	caller := tools.Caller{Owner: true, Typed: true, Surface: rules.SurfaceOwner, Chat: room, Workspace: assistantWorkspace(h.cfg)}
+	if agent != "" {
+		if err := callerOf(h.cfg, agent, &caller); err != nil {
+			return tools.Call{}, err
+		}
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return tools.Call{}, fmt.Errorf("write the call: %w", err)
+	}
+	return tools.Call{Name: tool, Args: raw, Caller: caller}, nil
+}
+
+// splitAgent splits "@shop ls" into the agent and the command.
+func splitAgent(line string) (agent, command string) {
+	if name, rest, found := strings.Cut(line, " "); found && strings.HasPrefix(name, "@") {
+		return name[1:], strings.TrimSpace(rest)
+	}
+	return "", line
+}
+
+// Prepare reads a command line and asks the rules about it.
+func (h *host) Prepare(ctx context.Context, room store.Chat, line string) (admin.HostCommand, error) {
+	agent, typed := splitAgent(line)
+	call, err := h.typedCall(room, agent, "exec", map[string]string{"command": typed})
+	if err != nil {
+		return admin.HostCommand{}, err
+	}
+	_, verdict, err := h.registry.Judge(ctx, call)
+	if err != nil {
+		return admin.HostCommand{}, err
+	}
+	if !verdict.Allow && !verdict.Ask && !verdict.Pin {
+		return admin.HostCommand{}, errors.New(verdict.Why)
+	}
+	argv, err := sandbox.Parse(typed)
+	if err != nil {
+		return admin.HostCommand{}, err
+	}
+	binding, err := h.registry.Binding(call)
+	if err != nil {
+		return admin.HostCommand{}, err
+	}
+	return admin.HostCommand{Line: line, Shown: sandbox.Quote(argv), Agent: agent, Binding: binding, NeedsPIN: verdict.Pin}, nil
+}
+
+// Run runs a prepared command.
+func (h *host) Run(ctx context.Context, c admin.HostCommand, live func([]byte)) (admin.HostResult, error) {
+	_, typed := splitAgent(c.Line)
+	call, err := h.typedCall(store.Chat{}, c.Agent, "exec", nil)
+	if err != nil {
+		return admin.HostResult{}, err
+	}
+	argv, err := sandbox.Parse(typed)
+	if err != nil {
+		return admin.HostResult{}, err
+	}
+	r, err := h.sandbox.Run(ctx, sandbox.Command{
+		Argv: argv, Workspace: call.Workspace, ReadPaths: call.ReadPaths, Timeout: sandbox.MaxTimeout, Fingerprint: c.Binding, Live: live,
+	})
+	return admin.HostResult{ExitCode: r.ExitCode, Output: r.Output, TimedOut: r.TimedOut, Took: r.Duration}, err
+}
+
+// Resolve asks the rules about a file and returns its path with all links resolved.
+func (h *host) Resolve(ctx context.Context, room store.Chat, path string) (string, error) {
+	call, err := h.typedCall(room, "", "read", map[string]string{"path": path})
+	if err != nil {
+		return "", err
+	}
+	spec, verdict, err := h.registry.Judge(ctx, call)
+	switch {
+	case err != nil:
+		return "", err
+	case !verdict.Allow && !verdict.Ask && !verdict.Pin:
+		return "", fmt.Errorf("not read: %s", verdict.Why)
+	case len(spec.Resource.Paths) != 1:
+		return "", errors.New("not read: which file?")
+	default:
+		return spec.Resource.Paths[0], nil
+	}
+}
+
+// Read returns the beginning of a text file.
+func (h *host) Read(ctx context.Context, room store.Chat, path string) (string, error) {
+	call, err := h.typedCall(room, "", "read", map[string]string{"path": path})
+	if err != nil {
+		return "", err
+	}
+	if _, verdict, err := h.registry.Judge(ctx, call); err != nil || (!verdict.Allow && !verdict.Ask && !verdict.Pin) {
+		return "", cmp.Or(err, errors.New(verdict.Why))
+	}
+	result, err := tools.ReadPath{Sandbox: h.sandbox}.Run(ctx, call)
+	switch {
+	case err != nil:
+		return "", err
+	case result.IsError:
+		return "", errors.New(result.ForLLM)
+	default:
+		return policy.Hide(result.ForLLM), nil
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/config"
+	"multis/llm/llmtest"
+)
+
+// filled makes an installation with a database elsewhere and a model, as a script does, and returns its folder and the questions of a second
+// init with what is asked for each.
+func filled(t *testing.T) (dir, synapse, password string) {
+	t.Helper()
+	_, synapse = newSynapse(t)
+	model := llmtest.Start(t, llmtest.Say("ready"))
+	dsn, err := url.Parse(newDatabase(t, "init_elsewhere"))
+	require.NoError(t, err)
+	password = "a-password-of-this-test"
+	dsn.User = url.UserPassword(dsn.User.Username(), password)
+	dir = openFolder(t)
+	s := startInit(t, "dumb", dir, "--synapse", synapse, "--wait", "0", "--yes", "--owner", "@anna:example.org", "--database", dsn.String(),
+		"--model", "openai/small", "--set", "llm.base_url="+model.URL, "--set", "llm.api_key=secret-key", "--set", "llm.local=true")
+	require.NoError(t, s.end(), s.all())
+	require.Contains(t, s.all(), "✓ database     postgres 1")
+	require.Contains(t, s.all(), "✓ llm          openai/small says \"ready\"")
+	require.NotContains(t, s.all(), password)
+	require.NotContains(t, s.all(), "secret-key")
+	return dir, synapse, password
+}
+
+// contentsOf returns the files of a folder by name.
+func contentsOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, name := range filesIn(t, dir) {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil { // not a folder
+			all[name] = string(text)
+		}
+	}
+	return all
+}
+
+func TestInitOnADatabaseElsewhereKeepsItAndAnyStopKeepsAll(t *testing.T) {
+	t.Parallel()
+	dir, synapse, password := filled(t)
+	before := contentsOf(t, dir)
+	questions := []string{
+		"address of your homeserver", "Your Matrix id", "Your time zone", "in new chats", "name of your assistant", "The database",
+		"The language model", "Search by meaning", "Voice notes",
+	}
+	for _, term := range []string{"dumb", "xterm-256color"} {
+		for stop := range questions {
+			s := startInit(t, term, dir, "--synapse", synapse, "--wait", "0")
+			for _, q := range questions[:stop] {
+				s.answer(q, "")
+			}
+			s.expect(questions[stop])
+			s.typeIn("\x03")
+			require.Error(t, s.end())
+			require.Equal(t, before, contentsOf(t, dir), "%s: %s", term, questions[stop])
+		}
+		s := startInit(t, term, dir, "--synapse", synapse, "--wait", "0")
+		for _, q := range questions {
+			s.answer(q, "")
+		}
+		s.expect("config.yaml stays as it is.")
+		require.NoError(t, s.end(), s.all())
+		require.Equal(t, before, contentsOf(t, dir), "Enter keeps every value")
+		require.NotContains(t, s.all(), password)
+		require.NotContains(t, s.all(), "secret-key")
+	}
+
+	// Stopped at the last question, then done: only that value changes.
+	for _, last := range []string{"\x03", "y\r"} {
+		s := startInit(t, "dumb", dir, "--synapse", synapse, "--wait", "0")
+		for _, q := range questions {
+			answer := ""
+			if q == "name of your assistant" {
+				answer = "Ada"
+			}
+			s.answer(q, answer)
+		}
+		s.expect("+ name: Ada")
+		s.expect("Write it?")
+		s.typeIn(last)
+		err := s.end()
+		if last == "\x03" {
+			require.Error(t, err)
+			require.Equal(t, before, contentsOf(t, dir))
+		} else {
+			require.NoError(t, err, s.all())
+		}
+	}
+	cfg, err := config.Load(filepath.Join(dir, "config.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, "Ada", cfg.Name)
+	require.Contains(t, cfg.Database.URL.Value(), password)
+	require.Equal(t, before["registration.yaml"], contentsOf(t, dir)["registration.yaml"], "the tokens are the same")
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+
+	"multis/config"
+	"multis/llm/llmtest"
+)
+
+// terminalSession is multis init in a pseudo-terminal.
+type terminalSession struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	tty *os.File
+
+	mu     sync.Mutex
+	output string // without escape sequences
+	read   int    // how much of output was expected already
+	done   chan struct{}
+	err    error
+}
+
+var escapes = regexp.MustCompile(`\x1b\[[0-9;?>=<$]*[ -/]*[a-zA-Z~]|\x1b[()][A-Z0-9]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)|\x1b[=>78]|\x1bP[^\x1b]*\x1b\\`)
+
+// startInit starts multis init with a kind of terminal in a folder.
+func startInit(t *testing.T, term, dir string, args ...string) *terminalSession {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	s := &terminalSession{t: t, done: make(chan struct{})}
+	s.cmd = exec.CommandContext(ctx, self, append([]string{"init", "--service", "none"}, args...)...)
+	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), asProgram+"=1", "TERM="+term, "TZ=Europe/Berlin")
+	s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: 120})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.tty.Close() })
+	go func() {
+		buffer := make([]byte, 4096)
+		for {
+			n, err := s.tty.Read(buffer)
+			s.mu.Lock()
+			s.output += escapes.ReplaceAllString(strings.ReplaceAll(string(buffer[:n]), "\r", ""), "")
+			s.mu.Unlock()
+			if err != nil { // the terminal has ended with its program
+				s.err = s.cmd.Wait()
+				close(s.done)
+				return
+			}
+		}
+	}()
+	return s
+}
+
+// expect waits for a text after the one that was expected last.
+func (s *terminalSession) expect(text string) {
+	s.t.Helper()
+	require.Eventually(s.t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		at := strings.Index(s.output[s.read:], text)
+		if at >= 0 {
+			s.read += at + len(text)
+		}
+		return at >= 0
+	}, time.Minute, 10*time.Millisecond, "%q in %s", text, lazy(func() string { return s.all() }))
+}
+
+type lazy func() string
+
+func (l lazy) String() string { return l() }
+
+func (s *terminalSession) all() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.output
+}
+
+// answer waits for a question and types an answer.
+func (s *terminalSession) answer(question, text string) {
+	s.t.Helper()
+	s.expect(question)
+	s.typeIn(text + "\r")
+}
+
+func (s *terminalSession) typeIn(text string) {
+	s.t.Helper()
+	_, err := s.tty.WriteString(text)
+	require.NoError(s.t, err)
+}
+
+// end waits for the end of the program and returns its error.
+func (s *terminalSession) end() error {
+	s.t.Helper()
+	select {
+	case <-s.done:
+		return s.err
+	case <-time.After(2 * time.Minute):
+		require.Fail(s.t, "multis init does not end", s.all())
+		return nil
+	}
+}
+
+// newSynapse is a homeserver with one account that does not know multis, and its configuration file.
+func newSynapse(t *testing.T) (url, file string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /_matrix/client/versions", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string][]string{"versions": {"v1.12"}}) })
+	mux.HandleFunc("GET /_matrix/federation/v1/version", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, map[string]map[string]string{"server": {"name": "Synapse", "version": "1.160.0"}})
+	})
+	mux.HandleFunc("GET /_matrix/client/v3/profile/{user}", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("user") != "@anna:example.org" {
+			refuse(w, http.StatusNotFound, "M_NOT_FOUND")
+			return
+		}
+		reply(w, struct{}{})
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusUnauthorized, "M_UNKNOWN_TOKEN") })
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	file = filepath.Join(t.TempDir(), "homeserver.yaml")
+	text := fmt.Sprintf("server_name: example.org\nlisteners:\n  - port: %s\n    type: http\n    resources:\n      - names: [client, federation]\n", server.URL[strings.LastIndex(server.URL, ":")+1:])
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return server.URL, file
+}
+
+// openFolder is a folder that other users reach, as Postgres needs it when root runs it.
+func openFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
+	return dir
+}
+
+// firstQuestions are the questions of a new configuration, with an answer.
+var firstQuestions = [][2]string{
+	{"Your Matrix id", "@anna:example.org"},
+	{"What multis does in new chats", ""},
+	{"The name of your assistant", ""},
+	{"The language model", ""},
+	{"Search by meaning", ""},
+	{"Voice notes", ""},
+	{"Write it?", ""},
+}
+
+func TestInitStoppedAtAnyQuestionWritesNothing(t *testing.T) {
+	t.Parallel()
+	_, synapse := newSynapse(t)
+	for _, term := range []string{"dumb", "xterm-256color"} {
+		for stop := range firstQuestions {
+			dir := t.TempDir()
+			s := startInit(t, term, dir, "--synapse", synapse, "--wait", "0")
+			for _, q := range firstQuestions[:stop] {
+				s.answer(q[0], q[1])
+			}
+			s.expect(firstQuestions[stop][0])
+			s.typeIn("\x03")
+			require.Error(t, s.end())
+			require.Contains(t, s.all(), "stopped; nothing was written", "%s: %s", term, firstQuestions[stop][0])
+			left, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			require.Empty(t, left, "%s: %s", term, firstQuestions[stop][0])
+		}
+	}
+}
+
+func TestInitAsksTriesAndWrites(t *testing.T) {
+	t.Parallel()
+	url, synapse := newSynapse(t)
+	model := llmtest.Start(t, llmtest.Say("ready"))
+	dir := openFolder(t)
+	s := startInit(t, "dumb", dir, "--synapse", synapse, "--wait", "0")
+	s.expect("✓ synapse      example.org, configured in " + synapse)
+	s.expect("✓ homeserver   Synapse 1.160.0 at " + url)
+	s.answer("Your Matrix id", "anna")
+	s.expect("a Matrix id looks like @anna:example.org")
+	s.typeIn("@bob:example.org\r")
+	s.expect("✗ owner        There is no account @bob:example.org on this homeserver.")
+	s.answer("Your Matrix id", "@anna:example.org")
+	s.expect("✓ owner        @anna:example.org has an account")
+	s.expect("✓ time zone    Europe/Berlin")
+	s.answer("What multis does in new chats", "2")
+	s.answer("[Nora] >", "Ada")
+	s.expect("✓ postgres     multis runs its own from /usr/lib/postgresql/")
+	s.answer("The language model", "own")
+	s.answer("The name of the model", "small")
+	s.answer("The address of the server", model.URL)
+	s.expect("✓ llm          openai/small says \"ready\" in ")
+	s.answer("Search by meaning", "")
+	s.answer("Voice notes", "1")
+	s.answer("Write it? [Y/n] >", "")
+	s.expect("✓ wrote        " + filepath.Join(dir, "config.yaml"))
+	s.expect("✓ database     its tables are made")
+	s.expect("install -m 640 -o matrix-synapse " + filepath.Join(dir, "registration.yaml"))
+	s.expect("app_service_config_files")
+	s.expect("systemctl restart matrix-synapse")
+	require.NoError(t, s.end())
+	cfg, err := config.Load(filepath.Join(dir, "config.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, "@anna:example.org example.org Ada openai/small business", fmt.Sprint(cfg.Owner, " ", cfg.Homeserver.Domain, " ", cfg.Name, " ", cfg.LLM.Model, " ", cfg.Chats.Profile))
+	for _, name := range []string{"config.yaml", "registration.yaml"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	}
+
+	before, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
+	require.NoError(t, err)
+	s = startInit(t, "dumb", dir, "--synapse", synapse, "--wait", "0")
+	for _, question := range []string{"address of your homeserver", "Your Matrix id", "Your time zone", "in new chats", "name of your assistant", "The database", "The language model", "Search by meaning", "Voice notes"} {
+		s.answer(question, "")
+	}
+	s.expect("config.yaml stays as it is.")
+	require.NoError(t, s.end())
+	after, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after), "Enter keeps every value")
+
+	s = startInit(t, "xterm-256color", dir, "--synapse", synapse, "--wait", "0", "--homeserver", url, "--profile", "personal", "--time-zone", "Europe/Berlin", "--database", "")
+	s.answer("Your Matrix id", "")
+	s.answer("The name of your assistant", "\x15Nora")
+	s.answer("The database", "")
+	for _, question := range []string{"The language model", "Search by meaning", "Voice notes"} {
+		s.answer(question, "")
+	}
+	s.expect("- name: Ada")
+	s.expect("+ name: Nora")
+	s.answer("Write it?", "n")
+	require.Error(t, s.end())
+	after, err = os.ReadFile(filepath.Join(dir, "config.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after), "nothing is written without a yes")
+}

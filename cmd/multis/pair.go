@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/appservice"
+	"multis/store"
+	"multis/text"
+)
+
+// pairCmd finds out who the owner is: whoever sends a one-time code. multis init runs it as the user of the service.
+type pairCmd struct{}
+
+// pairedPrefix begins the line of pairCmd's output that multis init reads.
+const pairedPrefix = "paired with "
+
+// Run prints the code and waits for it. The last line that it prints is pairedPrefix with the Matrix id.
+func (pairCmd) Run(ctx context.Context, g *cli) error {
+	out := os.Stdout
+	cfg, st, closeDB, err := open(ctx, g.Config)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	hs, err := newHomeserver(cfg, st)
+	if err != nil {
+		return err
+	}
+	room, err := hs.OpenPairingRoom(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = room.Close(context.WithoutCancel(ctx)) }() // a room that stays is empty
+	var code string
+	err = st.InTx(ctx, func(tx store.Tx) (err error) {
+		code, err = store.OpenPairing(ctx, tx, time.Now())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nIn your Matrix client, with the account that multis is to work for:\n\n  /join %s\n  %s\n\nThe code is good once, for 15 minutes.\n", room.ID, code)
+	owner, err := awaitCode(ctx, out, st, room, cfg.Homeserver.Domain)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s%s\n", pairedPrefix, owner)
+	return nil
+}
+
+// awaitCode waits until somebody of the domain sends the code. The bot says nothing in the room: what is wrong is printed here.
+func awaitCode(ctx context.Context, out io.Writer, st *store.Store, room *appservice.PairingRoom, domain string) (id.UserID, error) {
+	ctx, cancel := context.WithTimeout(ctx, store.PairingLifetime)
+	defer cancel()
+	for {
+		messages, err := room.Next(ctx)
+		if err != nil {
+			return "", err
+		}
+		for _, m := range messages {
+			if m.Sender.Homeserver() != domain {
+				fmt.Fprintf(out, "  %s is no user of %s.\n", text.OneLine(m.Sender.String()), domain)
+				continue
+			}
+			switch result, err := tryCode(ctx, st, m.Text); {
+			case err != nil:
+				return "", err
+			case result == store.PairingAccepted:
+				return m.Sender, nil
+			case result == store.PairingClosed:
+				return "", errors.New("the code was tried too often: run multis init --pair again")
+			}
+			fmt.Fprintf(out, "  %s sent something else than the code.\n", text.OneLine(m.Sender.String()))
+		}
+		if !pause(ctx, time.Second) {
+			return "", errors.New("nobody sent the code: run multis init --pair again")
+		}
+	}
+}
+
+// tryCode tries a text as the code. A try that comes too soon after the last one waits.
+func tryCode(ctx context.Context, st *store.Store, text string) (result store.PairingResult, err error) {
+	for {
+		err = st.InTx(ctx, func(tx store.Tx) (err error) {
+			result, err = store.TryPairing(ctx, tx, text, time.Now())
+			return err
+		})
+		if err != nil || result != store.PairingTooSoon || !pause(ctx, time.Second) {
+			return result, err
+		}
+	}
+}
+
+// pause waits, and returns false if ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

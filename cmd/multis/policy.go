@@ -1,0 +1,167 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"multis/config"
+	"multis/policy/rules"
+	"multis/store"
+	"multis/text"
+	"multis/tools"
+)
+
+// newRules returns the rules of a configuration, followed by the default rules.
+func newRules(cfg *config.Config) (*rules.Set, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "" // ~ is then that of root
+	}
+	known := rules.Known{Home: home, Agents: append([]string{}, slices.Sorted(maps.Keys(cfg.Agents))...)}
+	known.Tools = tools.NewRegistry(nil, possibleTools()...).KnownTools()
+	for name := range cfg.MCP {
+		known.Prefixes = append(known.Prefixes, name+"__")
+	}
+	set, err := rules.New(cfg.OwnRules(), known)
+	if err != nil {
+		return nil, fmt.Errorf("read the rules: %w", err)
+	}
+	return set, nil
+}
+
+// possibleTools returns all tools of multis' own, whether the configuration turns them on or not. They can be described, not called.
+func possibleTools() []tools.Tool {
+	return append((&assistant{}).ownTools(), tools.Schedule{}, tools.WriteFile{}, tools.EditFile{}, tools.Exec{}, tools.StreamCommand{}, tools.TailOutput{}, tools.Kill{}, tools.ReadPath{})
+}
+
+// checkRules returns an error that names every rule that can never match.
+func checkRules(cfg *config.Config) error {
+	_, err := newRules(cfg)
+	return err
+}
+
+// policyCmd shows the rules about tools.
+type policyCmd struct {
+	Show    policyShowCmd    `cmd:"" default:"1" help:"Print the rules in the order in which they are tried."`
+	Explain policyExplainCmd `cmd:"" help:"Say what happens with a call: which rule decides, where it is written, and which were tried."`
+}
+
+// policyShowCmd prints the rules.
+type policyShowCmd struct{}
+
+// Run prints where the own rules are, and the default rules as they are written.
+func (policyShowCmd) Run(c *cli) error {
+	cfg, err := load(c.Config)
+	if err != nil {
+		return err
+	}
+	if err := checkRules(cfg); err != nil {
+		return err
+	}
+	for _, r := range cfg.OwnRules() {
+		fmt.Println(text.Clean("# yours: " + r.String()))
+	}
+	fmt.Print(string(rules.DefaultText()))
+	return nil
+}
+
+// policyExplainCmd explains a call.
+type policyExplainCmd struct {
+	Agent   string `arg:"" help:"The agent; multis for the assistant itself."`
+	Tool    string `arg:"" help:"The tool."`
+	Args    string `arg:"" optional:"" help:"The arguments of the call, a JSON object. Without them, what the mildest of its calls needs."`
+	Surface string `default:"owner" help:"Where the call comes from: owner, schedule, heartbeat, webhook, mcp, cli, delegate or contact. Defaults to owner."`
+	Tainted bool   `help:"As if the agent had read text of others before."`
+}
+
+// Run prints the explanation. It starts no MCP server, so their tools are not known here: /policy explain knows them.
+func (p policyExplainCmd) Run(c *cli) error {
+	cfg, err := load(c.Config)
+	if err != nil {
+		return err
+	}
+	set, err := newRules(cfg)
+	if err != nil {
+		return err
+	}
+	registry := tools.NewRegistry(tools.NewRulePolicy(set, cfg.TimeZone, nil), possibleTools()...)
+	caller := tools.Caller{
+		Owner: p.Surface != string(rules.SurfaceContact), Surface: rules.Surface(p.Surface), Tainted: p.Tainted, ReadOnly: p.Surface == string(rules.SurfaceHeartbeat),
+	}
+	if err := callerOf(cfg, p.Agent, &caller); err != nil {
+		return err
+	}
+	said, err := explain(registry, p.Tool, p.Args, caller)
+	if err != nil {
+		return err
+	}
+	fmt.Println(text.Clean(said))
+	return nil
+}
+
+// callerOf sets the agent of a caller, and what the configuration gives it.
+func callerOf(cfg *config.Config, agent string, c *tools.Caller) error {
+	if agent == rules.Assistant {
+		return nil
+	}
+	a, known := cfg.Agents[agent]
+	if !known {
+		return fmt.Errorf("there is no agent %s; write one of: %s", text.Clip(agent, 60), strings.Join(append([]string{rules.Assistant}, slices.Sorted(maps.Keys(cfg.Agents))...), ", "))
+	}
+	c.Agent, c.Allow, c.Deny, c.Workspace, c.ReadPaths = agent, a.Allow, a.Deny, a.Workspace, a.ReadPaths
+	return nil
+}
+
+// explain returns what happens with a call, in lines.
+func explain(registry *tools.Registry, tool, args string, caller tools.Caller) (string, error) {
+	caller.Typed = caller.Surface == rules.SurfaceOwner && tool == tools.ReadPath{}.Spec().Name
+	call := tools.Call{Name: tool, Args: json.RawMessage(args), AnyCall: args == "", Caller: caller}
+	if args != "" && !json.Valid(call.Args) {
+		return "", errors.New("the arguments are not a JSON object; write them like '{\"url\": \"https://example.com\"}'")
+	}
+	e, err := registry.Explain(call)
+	if err != nil {
+		return "", err
+	}
+	if e.Floor != "" {
+		return "deny: " + strings.TrimSuffix(e.Floor, ".") + "; no rule can change that", nil
+	}
+	lines := []string{e.Verdict.Sentence(), fmt.Sprintf("tool %s, class %s, tier %s; tried in this order:", tool, e.Spec.Class, e.Spec.Tier)}
+	for _, t := range e.Tried {
+		why := "matches, " + string(t.Rule.Decision)
+		if t.Mismatch != "" {
+			why = "no: " + t.Mismatch
+		}
+		lines = append(lines, fmt.Sprintf("  %s %s", t.Rule.Place(), why))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// policyView shows the rules in the admin room.
+type policyView struct {
+	cfg      *config.Config
+	registry *tools.Registry
+}
+
+// Rules returns the owner's rules, a line each.
+func (v policyView) Rules() []string {
+	var lines []string
+	for _, r := range v.cfg.OwnRules() {
+		lines = append(lines, r.String())
+	}
+	return lines
+}
+
+// Explain returns what happens with a call for the owner in a room, in lines. Its error is for the owner.
+func (v policyView) Explain(room store.Chat, agent, tool, args string) (string, error) {
+	caller := tools.Caller{Owner: true, Surface: rules.SurfaceOwner, Chat: room}
+	if err := callerOf(v.cfg, agent, &caller); err != nil {
+		return "", err
+	}
+	return explain(v.registry, tool, args, caller)
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/config"
+	"multis/policy/rules"
+	"multis/store"
+	"multis/tools"
+)
+
+// allTools are all tools that a registry can have: multis' own, and those of MCP servers in each tier.
+func allTools() []tools.Spec {
+	all := tools.NewRegistry(nil, possibleTools()...).All()
+	for _, tier := range []tools.Tier{tools.Read, tools.Confirm, tools.Pin} {
+		class := rules.ClassOutward
+		if tier == tools.Read {
+			class = rules.ClassRead
+		}
+		all = append(all, tools.Spec{Name: "server__" + string(tier), Tier: tier, Class: class, External: true})
+	}
+	return all
+}
+
+func defaultPolicy(t *testing.T, own ...rules.Rule) *tools.RulePolicy {
+	t.Helper()
+	set, err := rules.New(own, rules.Known{})
+	require.NoError(t, err)
+	return tools.NewRulePolicy(set, time.UTC, nil)
+}
+
+func TestEveryToolHasAPolicyClass(t *testing.T) {
+	t.Parallel()
+	for _, s := range allTools() {
+		require.True(t, s.Class.Valid(), "%s has no policy class: set Class in its Spec", s.Name)
+	}
+}
+
+func TestTheDefaultRulesDecideLikeTheTiers(t *testing.T) {
+	t.Parallel()
+	p := defaultPolicy(t)
+	for _, s := range allTools() {
+		for _, surface := range []rules.Surface{rules.SurfaceOwner, rules.SurfaceSchedule, rules.SurfaceHeartbeat, rules.SurfaceDelegate, rules.SurfaceCLI, rules.SurfaceContact} {
+			for _, tier := range []tools.Tier{tools.Read, tools.Confirm, tools.Pin} {
+				s.Tier = tier
+				c := tools.Call{ID: "1", Caller: tools.Caller{Owner: surface != rules.SurfaceContact, Surface: surface}}
+				want, err := tools.TierPolicy{}.Judge(t.Context(), s, c)
+				require.NoError(t, err)
+				got, err := p.Judge(t.Context(), s, c)
+				require.NoError(t, err)
+				if !c.Owner {
+					want, got = tools.Verdict{Allow: want.Allow}, tools.Verdict{Allow: got.Allow || got.Ask && tier == tools.Read} // a contact's turn is tainted; his floor has no such tool
+				}
+				if s.Class == rules.ClassExec { // a command is judged by the lists as well, and never milder than by its tier
+					require.False(t, got.Allow && !want.Allow || got.Ask && !want.Ask, "%s %s %s", s.Name, surface, tier)
+					continue
+				}
+				require.Equal(t, want, got, "%s %s %s", s.Name, surface, tier)
+			}
+		}
+	}
+}
+
+func TestTheTableOfSurfacesAndToolsHasNoCellUndecided(t *testing.T) {
+	t.Parallel()
+	set := defaultPolicy(t).Rules()
+	var b strings.Builder
+	for _, s := range allTools() {
+		for _, surface := range rules.Surfaces() {
+			for _, tier := range rules.Tiers() {
+				for _, tainted := range []bool{false, true} {
+					v := set.Decide(rules.Request{Surface: surface, Tool: s.Name, Class: s.Class, Tier: tier, Tainted: tainted})
+					require.NotNil(t, v.Rule, "%s %s %s", s.Name, surface, tier)
+					fmt.Fprintf(&b, "%-18s %-9s %-8s tainted=%-5t %s\n", s.Name, surface, tier, tainted, v.Decision)
+				}
+			}
+		}
+	}
+	golden := filepath.Join("testdata", "policy_table.txt")
+	if os.Getenv("UPDATE") != "" {
+		require.NoError(t, os.WriteFile(golden, []byte(b.String()), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), b.String(), "write it anew with UPDATE=1 and read what changed")
+}
+
+// probeTool is a tool whose calls are counted.
+type probeTool struct {
+	spec  tools.Spec
+	about rules.Resource
+	runs  *int
+}
+
+func (p probeTool) Spec() tools.Spec                     { return p.spec }
+func (p probeTool) ResourceOf(tools.Call) rules.Resource { return p.about }
+func (p probeTool) Run(context.Context, tools.Call) (tools.Result, error) {
+	*p.runs++
+	return tools.Result{ForLLM: "done"}, nil
+}
+
+func TestExplainEqualsWhatHappenedInAThousandRandomCases(t *testing.T) {
+	t.Parallel()
+	own, err := rules.Parse("own.yaml", []byte(`rules:
+  - {agent: sales, class: outward, decision: deny}
+  - {path: /srv/**, decision: allow, limit: 40/d}
+  - {domain: example.com, decision: confirm}
+  - {hours: 22-7, class: [memory, schedule], decision: deny}
+  - {surface: schedule, tier: confirm, decision: deny}
+  - {argv: claude **, decision: pin}
+  - {tool: probe_free, decision: allow}`))
+	require.NoError(t, err)
+	r := rand.New(rand.NewPCG(7, 9))
+	set, err := rules.New(own, rules.Known{})
+	require.NoError(t, err)
+	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	policy := tools.NewRulePolicy(set, time.UTC, func() time.Time { return now })
+	seen := map[rules.Decision]int{}
+	for n := range 1000 {
+		now = now.Add(time.Duration(r.IntN(7200)) * time.Second)
+		runs := 0
+		probe := probeTool{runs: &runs, spec: tools.Spec{
+			Name: []string{"probe", "probe_free"}[r.IntN(2)], Class: rules.Classes()[r.IntN(len(rules.Classes()))], Tier: []tools.Tier{tools.Read, tools.Confirm, tools.Pin}[r.IntN(3)],
+			Schema: json.RawMessage(`{}`),
+		}}
+		switch r.IntN(3) {
+		case 0:
+			probe.about.Paths = []string{"/srv/a", "/etc/b"}[r.IntN(2):]
+		case 1:
+			probe.about.Domains = []string{"www.example.com:443"}
+		default:
+			probe.about.Argv = [][]string{{"git", "status"}, {"git", "push"}, {"rm", "x"}, {"sudo", "id"}, {"claude", "-p"}}[r.IntN(5)]
+		}
+		registry := tools.NewRegistry(policy, probe)
+		surface := rules.Surfaces()[r.IntN(len(rules.Surfaces()))]
+		call := tools.Call{ID: fmt.Sprint(n), Name: probe.spec.Name, Caller: tools.Caller{
+			Owner: surface != rules.SurfaceContact, Surface: surface, Tainted: r.IntN(2) == 0, Agent: []string{"", "sales"}[r.IntN(2)], Task: store.TaskID(n), ReadOnly: r.IntN(5) == 0,
+		}}
+		said, err := registry.Explain(call)
+		require.NoError(t, err)
+		got, err := registry.Do(t.Context(), call, false)
+		require.NoError(t, err)
+		want := map[rules.Decision]tools.Code{rules.Allow: "", rules.Confirm: tools.CodeApproval, rules.Pin: tools.CodeApproval, rules.Deny: tools.CodeRefused}[said.Verdict.Decision]
+		if said.Floor != "" && !call.Owner {
+			want = tools.CodeNotAllowed
+		}
+		require.Equal(t, want, got.Code, "%+v", said)
+		require.Equal(t, said.Verdict.Decision == rules.Allow, runs == 1)
+		seen[said.Verdict.Decision]++
+	}
+	require.Len(t, seen, 4, "all decisions were among them: %v", seen)
+}
+
+func TestToolsCanBeSwitchedOffForTheAssistantItself(t *testing.T) {
+	t.Parallel()
+	cfg := &config.Config{TimeZone: time.UTC, Tools: config.Tools{Deny: []string{"fetch_*"}}}
+	set, err := newRules(cfg)
+	require.NoError(t, err)
+	r := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), (&assistant{}).ownTools()...)
+	offered, err := r.Offered(t.Context(), tools.Caller{Owner: true, Surface: rules.SurfaceOwner})
+	require.NoError(t, err)
+	for _, s := range offered {
+		require.NotEqual(t, "fetch_url", s.Name)
+	}
+	require.NotEmpty(t, offered)
+	said, err := policyView{cfg, r}.Explain(store.Chat{}, "multis", "fetch_url", `{"url": "https://example.com"}`)
+	require.NoError(t, err)
+	require.Contains(t, said, "deny: tools.deny:1 for example.com:443")
+	_, err = policyView{cfg, r}.Explain(store.Chat{}, "nobody", "fetch_url", "")
+	require.ErrorContains(t, err, "there is no agent nobody")
+}

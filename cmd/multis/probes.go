@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/appservice"
+	"multis/config"
+	"multis/doctor"
+	"multis/llm"
+	"multis/policy"
+	"multis/setup"
+	"multis/text"
+)
+
+// probes returns what multis init tries. The models are really called, once each.
+func probes() setup.Probes {
+	return setup.Probes{
+		Homeserver: doctor.ProbeHomeserver, Account: probeAccount, Database: doctor.ProbeDatabase,
+		Model: probeModels, Embeddings: probeEmbeddings, Speech: probeSpeech,
+	}
+}
+
+// probeAccount checks that a user has an account. A homeserver that hides profiles is asked again when it knows the registration.
+func probeAccount(ctx context.Context, address, user string) doctor.Result {
+	exists, known, err := appservice.NewInspector(appservice.Access{URL: address}).HasAccount(ctx, id.UserID(user))
+	switch {
+	case err != nil:
+		return failedProbe(doctor.HomeserverUnreachable, err.Error(), "")
+	case !known:
+		return doctor.Result{Fact: user}
+	case !exists:
+		return failedProbe(doctor.OwnerAccount, fmt.Sprintf("There is no account %s on this homeserver.", user), "enter your own id, or make the account: register_new_matrix_user -u "+id.UserID(user).Localpart())
+	default:
+		return doctor.Result{Fact: user + " has an account"}
+	}
+}
+
+// failedProbe returns the result of a probe that failed.
+func failedProbe(id doctor.ID, message, fix string) doctor.Result {
+	return doctor.Result{Findings: []doctor.Finding{{ID: id, Severity: doctor.Error, Message: message, Fix: fix}}}
+}
+
+// trialLedger pays for the calls of an installation that has no ledger yet. The caps of the configuration hold for each call.
+type trialLedger struct{}
+
+// Reserve refuses a call that would exceed a cap by itself.
+func (trialLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
+	if s.Amount > s.DayCap {
+		return policy.Reservation{Refused: policy.CapDay, First: true}, nil
+	}
+	return policy.Reservation{ID: 1}, nil
+}
+
+// Settle does nothing.
+func (trialLedger) Settle(context.Context, int64, policy.Settlement) error { return nil }
+
+// trialBudget returns the budget of one trial call.
+func trialBudget(c *config.Config) llm.Budget {
+	b := newBudget(c, nil)
+	b.Ledger = trialLedger{}
+	return b
+}
+
+// probeModels calls each model that is in use once.
+func probeModels(ctx context.Context, c *config.Config) doctor.Result {
+	models, err := newModels(c, nil)
+	if err != nil {
+		return failedProbe(doctor.ModelConfig, err.Error(), "")
+	}
+	models.Budget = trialBudget(c)
+	var result doctor.Result
+	var facts []string
+	for _, name := range c.LLM.ResolveModels(c.LLM.Model) {
+		ctx, cancel := context.WithTimeout(ctx, trialTimeout)
+		trial, err := models.Try(ctx, name, "")
+		cancel()
+		if err != nil {
+			result.Findings = append(result.Findings, failedProbe(doctor.ModelUnreachable, err.Error()+".", llm.HowToFix(err)).Findings...)
+			continue
+		}
+		fact := fmt.Sprintf("%s says %s in %s", name, quoted(trial.Answer), trial.Took.Round(time.Millisecond))
+		if trial.Cost > 0 {
+			fact += " for " + text.ExactMoney(trial.Cost, c.Budget.Currency)
+		}
+		if info, err := models.Describe(name, ""); err == nil {
+			fact += "; " + priceOf(info, c.Budget.Currency)
+		}
+		facts = append(facts, fact)
+	}
+	result.Fact = strings.Join(facts, "\n               ")
+	return result
+}
+
+// probeEmbeddings embeds one word.
+func probeEmbeddings(ctx context.Context, c *config.Config) doctor.Result {
+	e := c.Embeddings
+	budget := trialBudget(c)
+	budget.Price, budget.Local = llm.Price{In: int64(e.PricePerMTok)}, e.Local
+	model, err := llm.OpenEmbedder(llm.EmbedConfig{
+		Model: e.Model, BaseURL: e.BaseURL, APIKey: e.APIKey.Value(), Dimensions: e.Dimensions, Timeout: trialTimeout, Purpose: "test",
+	}, budget)
+	if err != nil {
+		return failedProbe(doctor.ModelConfig, err.Error(), "")
+	}
+	began := time.Now()
+	vectors, err := model.Embed(ctx, []string{"ready"})
+	if err != nil {
+		return failedProbe(doctor.ModelUnreachable, err.Error()+".", llm.HowToFix(err))
+	}
+	return doctor.Result{Fact: fmt.Sprintf("%s answers with %d dimensions in %s; a million tokens cost %s", e.Model, len(vectors[0]),
+		time.Since(began).Round(time.Millisecond), text.ExactMoney(int64(e.PricePerMTok), c.Budget.Currency))}
+}
+
+// probeSpeech transcribes half a second of silence. No words in it are right.
+func probeSpeech(ctx context.Context, c *config.Config) doctor.Result {
+	budget := trialBudget(c)
+	budget.Local = c.Speech.Local
+	model, err := llm.OpenSpeech(llm.SpeechConfig{
+		Model: c.Speech.Model, BaseURL: c.Speech.BaseURL, APIKey: c.Speech.APIKey.Value(), Timeout: c.Speech.Timeout, PerMinute: int64(c.Speech.PricePerMinute),
+	}, budget)
+	if err != nil {
+		return failedProbe(doctor.ModelConfig, err.Error(), "")
+	}
+	began := time.Now()
+	if _, err := model.Transcribe(ctx, llm.Audio{Data: silence(), MIME: "audio/wav", Length: silenceLength, Purpose: "test"}); err != nil {
+		return failedProbe(doctor.ModelUnreachable, err.Error()+".", llm.HowToFix(err))
+	}
+	return doctor.Result{Fact: fmt.Sprintf("%s answers in %s; a minute costs %s", c.Speech.Model, time.Since(began).Round(time.Millisecond), text.ExactMoney(int64(c.Speech.PricePerMinute), c.Budget.Currency))}
+}
+
+const silenceLength = time.Second / 2
+
+// silence returns a recording without sound: WAV, 16 bits, 8,000 samples a second.
+func silence() []byte {
+	const rate, bytesPerSample = 8000, 2
+	size := uint32(silenceLength.Seconds() * rate * bytesPerSample)
+	header := []byte("RIFF")
+	header = binary.LittleEndian.AppendUint32(header, 36+size)
+	header = append(header, "WAVEfmt "...)
+	header = binary.LittleEndian.AppendUint32(header, 16)                  // length of the format
+	header = binary.LittleEndian.AppendUint16(header, 1)                   // PCM
+	header = binary.LittleEndian.AppendUint16(header, 1)                   // one channel
+	header = binary.LittleEndian.AppendUint32(header, rate)                // samples a second
+	header = binary.LittleEndian.AppendUint32(header, rate*bytesPerSample) // bytes a second
+	header = binary.LittleEndian.AppendUint16(header, bytesPerSample)
+	header = binary.LittleEndian.AppendUint16(header, 8*bytesPerSample)
+	header = append(header, "data"...)
+	header = binary.LittleEndian.AppendUint32(header, size)
+	return append(header, make([]byte, size)...)
+}

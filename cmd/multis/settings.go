@@ -1,0 +1,72 @@
+package main
+
+import (
+	"time"
+
+	"multis/admin"
+	"multis/appservice"
+	"multis/config"
+	"multis/outbox"
+	"multis/policy"
+)
+
+// storeCap bounds how many messages of one contact are stored.
+var storeCap = policy.Rate{Minute: 60, Day: 2000}
+
+func outboxSettings(cfg *config.Config) outbox.Settings {
+	return outbox.Settings{Owner: cfg.Owner, Defaults: chatDefaults(cfg), OwnerPause: cfg.Chats.AdminPause, SendCap: sendCap(cfg), Name: cfg.Name, Disclose: disclosureByNetwork(cfg)}
+}
+
+func inboxSettings(cfg *config.Config) appservice.Settings {
+	return appservice.Settings{
+		Owner: cfg.Owner, Bot: cfg.BotID(), Operators: cfg.Operators, Name: cfg.Name, Defaults: chatDefaults(cfg), MaxAge: cfg.Chats.ReplyMaxAge,
+		OwnerPause: cfg.Chats.AdminPause, DeleteAnswers: cfg.Chats.DeleteAnswers, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap(cfg),
+		Transcribes: cfg.Speech.Model != config.NoModel, Keep: cfg.Media.Keep, Spaces: routedSpaces(cfg),
+	}
+}
+
+func adminSettings(cfg *config.Config, model string, inTerminal bool) (admin.Settings, error) {
+	shortcuts, err := newShortcuts(cfg)
+	return admin.Settings{
+		Version: version, Name: cfg.Name, Terminal: inTerminal, Model: model, Zone: cfg.TimeZone, Defaults: chatDefaults(cfg), OwnerPause: cfg.Chats.AdminPause,
+		Inbox: webhookAddress(cfg.Watches), Disclose: disclosureByNetwork(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency,
+		EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg), Shortcuts: shortcuts,
+	}, err
+}
+
+// chatDefaults returns the defaults for chats of which the owner has not set the mode or the delivery.
+func chatDefaults(cfg *config.Config) policy.Defaults {
+	return policy.Defaults{Profile: cfg.Chats.Profile, Networks: modesByNetwork(cfg), FirstDelivery: cfg.Chats.FirstDelivery}
+}
+
+// modesByNetwork returns the configured mode of each network that has one.
+func modesByNetwork(cfg *config.Config) map[string]policy.Mode {
+	modes := map[string]policy.Mode{}
+	for protocol, n := range cfg.Chats.Networks {
+		if n.Mode != "" {
+			modes[policy.Network(protocol)] = n.Mode
+		}
+	}
+	return modes
+}
+
+func sendCap(cfg *config.Config) policy.Rate {
+	return policy.Rate{Minute: cfg.Chats.ContactCaps.PerMinute, Day: cfg.Chats.ContactCaps.PerDay}
+}
+
+func keepLimits(m config.Media) appservice.AttachmentLimits {
+	return appservice.AttachmentLimits{Total: int64(m.MaxMB) << 20, Age: time.Duration(m.MaxDays) * 24 * time.Hour}
+}
+
+// disclosureByNetwork returns a function that reports whether messages to a network are marked with the assistant's name. They are, unless the
+// configuration says otherwise.
+func disclosureByNetwork(cfg *config.Config) func(protocol string) bool {
+	disclosure := map[string]bool{}
+	for name, n := range cfg.Chats.Networks {
+		disclosure[policy.Network(name)] = n.Disclosure
+	}
+	return func(protocol string) bool {
+		isOn, isSet := disclosure[policy.Network(protocol)]
+		return isOn || !isSet
+	}
+}

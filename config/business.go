@@ -1,0 +1,145 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"multis/catalog"
+	"multis/hours"
+	"multis/plainfile"
+)
+
+// Business holds the texts for contacts, the escalation keywords and the opening hours.
+type Business struct {
+	Greeting   string // answer to a greeting, in all languages without one in Texts; empty means catalog's
+	Escalation Escalation
+	Language   catalog.Lang // of the texts to contacts whose language is not known
+	Texts      map[catalog.Lang]Texts
+
+	Hours           []string     // lines such as "mon-fri 9-18"; without any, the business is always open
+	Holidays        []hours.Days // days without opening hours
+	HolidayCalendar string       // an iCalendar file with further holidays; a relative path starts at the folder of config.yaml; empty means none
+	OutsideHours    OutsideHours
+	// CalendarHolidays are the holidays of HolidayCalendar, which is read with the configuration.
+	CalendarHolidays []hours.Days
+}
+
+// Escalation configures which messages are always escalated, even if the documents answer them, and what the contact is told.
+type Escalation struct {
+	Keywords []string // whole words or phrases, any case; empty means none
+	Text     string   // sent once when a conversation is escalated, in all languages without one in Texts; empty means catalog's
+}
+
+// Texts are the texts for contacts in one language. Empty ones are catalog's.
+type Texts struct{ Greeting, Escalated, Away string }
+
+// OutsideHours says what contacts get while the business is closed.
+type OutsideHours string
+
+// The values of business.outside_hours.
+const (
+	OutsideHoursAnswer OutsideHours = "answer" // answers as at other times
+	OutsideHoursAway   OutsideHours = "away"   // the away text only
+)
+
+// Catalog returns the standard texts.
+func (b Business) Catalog() catalog.Texts {
+	texts := catalog.Texts{ForAll: map[catalog.Name]string{catalog.Greeting: b.Greeting, catalog.Escalated: b.Escalation.Text}, ByLang: map[catalog.Lang]map[catalog.Name]string{}}
+	for lang, t := range b.Texts {
+		texts.ByLang[lang] = map[catalog.Name]string{catalog.Greeting: t.Greeting, catalog.Escalated: t.Escalated, catalog.Away: t.Away}
+	}
+	return texts
+}
+
+// OpeningHours returns the opening hours in a zone.
+func (b Business) OpeningHours(zone *time.Location) hours.Hours {
+	h := hours.Hours{Zone: zone, Holidays: append(append([]hours.Days{}, b.Holidays...), b.CalendarHolidays...)}
+	for _, line := range b.Hours {
+		if err := h.Set(line); err != nil {
+			panic(err) // the line was accepted by parseHours
+		}
+	}
+	return h
+}
+
+// businessFields lists the keys of the business.
+func (c *Config) businessFields() []field {
+	b := &c.Business
+	return []field{
+		value("business.greeting", &b.Greeting, optional(textUpTo(500))),
+		list("business.escalation.keywords", &b.Escalation.Keywords, lineOf(1, 100)),
+		value("business.escalation.text", &b.Escalation.Text, optional(textUpTo(500))),
+		value("business.language", &b.Language, oneOf(catalog.Langs()...)),
+		list("business.hours", &b.Hours, parseHours),
+		list("business.holidays", &b.Holidays, hours.ParseDays),
+		value("business.holiday_calendar", &b.HolidayCalendar, optional(filePath)),
+		value("business.outside_hours", &b.OutsideHours, oneOf(OutsideHoursAnswer, OutsideHoursAway)),
+	}
+}
+
+// fields lists the keys of the texts in one language.
+func (t *Texts) fields(section string) []field {
+	return []field{
+		value(section+".greeting", &t.Greeting, textUpTo(500)),
+		value(section+".escalated", &t.Escalated, textUpTo(500)),
+		value(section+".away", &t.Away, func(s string) (string, error) {
+			text, err := textUpTo(500)(s)
+			if err == nil && catalog.Check(catalog.Away, text) != nil {
+				err = fmt.Errorf("does not say when you open again; write %s where that goes", catalog.Away.Variables()[0])
+			}
+			return text, err
+		}),
+	}
+}
+
+// parseHours checks a line of opening hours.
+func parseHours(line string) (string, error) {
+	var h hours.Hours
+	if err := h.Set(line); err != nil {
+		return "", fmt.Errorf("cannot be read: %w", err)
+	}
+	return line, nil
+}
+
+// checkBusiness reads the calendar of holidays, and rejects texts in unknown languages and hours without effect.
+func (c *Config) checkBusiness(r *reader) {
+	b := &c.Business
+	for lang := range b.Texts {
+		if !catalog.Has(lang) {
+			_, err := oneOf(catalog.Langs()...)(string(lang))
+			r.reportKey("business.texts."+string(lang), err.Error())
+		}
+	}
+	if b.HolidayCalendar != "" {
+		b.HolidayCalendar = resolvePath(filepath.Dir(r.file), b.HolidayCalendar)
+		days, err := readCalendar(b.HolidayCalendar)
+		if err != nil {
+			r.reportKey("business.holiday_calendar", err.Error())
+		}
+		b.CalendarHolidays = days
+	}
+	if b.OpeningHours(time.UTC).IsZero() {
+		for key, set := range map[string]bool{
+			"business.holidays": len(b.Holidays) > 0, "business.holiday_calendar": b.HolidayCalendar != "", "business.outside_hours": b.OutsideHours != OutsideHoursAnswer,
+		} {
+			if set {
+				r.reportKey(key, `has no effect without business.hours; write them, such as [mon-fri 9-18, sat 10-14]`)
+			}
+		}
+	}
+}
+
+// readCalendar reads the holidays of a calendar file.
+func readCalendar(path string) ([]hours.Days, error) {
+	f, _, err := plainfile.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	defer f.Close()
+	days, err := hours.ParseCalendar(f)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	return days, nil
+}

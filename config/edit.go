@@ -1,0 +1,230 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// ErrEdit is returned by Edit for a key that cannot be changed without touching the rest of the file. Its text names the line to change by hand.
+var ErrEdit = errors.New("change it by hand")
+
+// Value is a key of the file, such as "llm.model", with the text of its value.
+type Value struct{ Key, Text string }
+
+// Lookup returns the text of a single value in the file data, without defaults and environment. It returns false if the key is not set, or
+// not a single value.
+func Lookup(data []byte, key string) (string, bool) {
+	root, err := rootMapping(data)
+	if err != nil || root == nil {
+		return "", false
+	}
+	node := root
+	for name := range strings.SplitSeq(key, ".") {
+		node = yamlValue(node, name)
+	}
+	if node == nil || node.Kind != yaml.ScalarNode || isNull(node) {
+		return "", false
+	}
+	return node.Value, true
+}
+
+// Edit returns the file data with these values set. Comments, order and everything else stay byte for byte. A missing key is added to its
+// section. Edit does not check the values: Parse does. name is the path of the file for errors.
+func Edit(name string, data []byte, values ...Value) ([]byte, error) {
+	for _, v := range values {
+		if old, ok := Lookup(data, v.Key); ok && old == v.Text {
+			continue
+		}
+		edited, err := edit(data, v)
+		if err != nil {
+			return nil, fmt.Errorf("%s: set %s: %w", name, v.Key, err)
+		}
+		if got, ok := Lookup(edited, v.Key); !ok || got != v.Text {
+			return nil, fmt.Errorf("%s: set %s: %w", name, v.Key, ErrEdit)
+		}
+		data = edited
+	}
+	return data, nil
+}
+
+// edit sets one value.
+func edit(data []byte, v Value) ([]byte, error) {
+	text, err := scalar(v.Text)
+	if err != nil {
+		return nil, err
+	}
+	root, err := rootMapping(data)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	if root == nil && len(lines) == 1 && lines[0] == "" {
+		lines = nil
+	}
+	path := strings.Split(v.Key, ".")
+	section, key := root, (*yaml.Node)(nil) // the innermost section of the path that exists, and its key
+	for i, name := range path {
+		k, value := entry(section, name)
+		switch {
+		case k == nil:
+			return joinLines(insertKey(lines, section, key, path[i:], text))
+		case i == len(path)-1:
+			return joinLines(replaceScalar(lines, k, value, text))
+		case !isNull(value) && (value.Kind != yaml.MappingNode || value.Style&yaml.FlowStyle != 0):
+			return nil, fmt.Errorf("line %d: %w", value.Line, ErrEdit)
+		}
+		section, key = value, k
+	}
+	return nil, ErrEdit
+}
+
+func joinLines(lines []string, err error) ([]byte, error) {
+	return []byte(strings.Join(lines, "\n") + "\n"), err
+}
+
+// rootMapping returns the mapping of a document; nil for an empty one.
+func rootMapping(data []byte) (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 || isNull(doc.Content[0]) {
+		return nil, nil //nolint:nilnil // an empty file has no mapping
+	}
+	if doc.Content[0].Kind != yaml.MappingNode || doc.Content[0].Style&yaml.FlowStyle != 0 {
+		return nil, ErrEdit
+	}
+	return doc.Content[0], nil
+}
+
+// entry returns the key and the value of a name in a mapping; nil if there is none.
+func entry(mapping *yaml.Node, name string) (key, value *yaml.Node) {
+	if mapping == nil || mapping.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == name {
+			return mapping.Content[i], mapping.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+// scalar returns the text of a value as YAML on one line, quoted where YAML requires it.
+func scalar(text string) (string, error) {
+	node := yaml.Node{Kind: yaml.ScalarNode, Value: text}
+	if text == "" || strings.ContainsAny(text, "\n\r\t") {
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	out, err := yaml.Marshal(&node)
+	if err != nil {
+		return "", err
+	}
+	line := strings.TrimSuffix(string(out), "\n")
+	if strings.Contains(line, "\n") { // folded, because it is long
+		return "", ErrEdit
+	}
+	return line, nil
+}
+
+// replaceScalar replaces the value of a key that is there. A comment behind it stays.
+func replaceScalar(lines []string, key, value *yaml.Node, text string) ([]string, error) {
+	line := &lines[key.Line-1]
+	runes := []rune(*line)
+	if isNull(value) && value.Value == "" { // "key:" without a value
+		colon := key.Column - 1 + len([]rune(key.Value))
+		if colon >= len(runes) || runes[colon] != ':' {
+			return nil, fmt.Errorf("line %d: %w", key.Line, ErrEdit)
+		}
+		*line = string(runes[:colon+1]) + " " + text + string(runes[colon+1:])
+		return lines, nil
+	}
+	end, ok := scalarEnd(runes, value)
+	if value.Kind != yaml.ScalarNode || value.Line != key.Line || value.Anchor != "" || value.Style&yaml.TaggedStyle != 0 || !ok {
+		return nil, fmt.Errorf("line %d: %w", key.Line, ErrEdit)
+	}
+	*line = string(runes[:value.Column-1]) + text + string(runes[end:])
+	return lines, nil
+}
+
+// scalarEnd returns the index behind a scalar in its line. It returns false if the scalar goes on in the next line.
+func scalarEnd(line []rune, value *yaml.Node) (int, bool) {
+	start := value.Column - 1
+	if start >= len(line) {
+		return 0, false
+	}
+	var end int
+	switch quote := line[start]; {
+	case value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		return 0, false
+	case value.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		end = quotedEnd(line, start, quote)
+	default:
+		end = start + len([]rune(value.Value))
+	}
+	if end > len(line) {
+		return 0, false
+	}
+	if rest := strings.TrimSpace(string(line[end:])); rest != "" && rest[0] != '#' {
+		return 0, false
+	}
+	return end, true
+}
+
+// quotedEnd returns the index behind the closing quote of a text in quotes. It is behind the line if there is none.
+func quotedEnd(line []rune, start int, quote rune) int {
+	for i := start + 1; i < len(line); i++ {
+		switch {
+		case quote == '"' && line[i] == '\\':
+			i++
+		case line[i] != quote:
+		case quote == '\'' && i+1 < len(line) && line[i+1] == quote:
+			i++
+		default:
+			return i + 1
+		}
+	}
+	return len(line) + 1
+}
+
+// insertKey adds the keys of a path, with the value of the last, to the end of a section. section is nil and key is set for a section
+// without keys; both are nil for a new section of the file.
+func insertKey(lines []string, section, key *yaml.Node, path []string, text string) ([]string, error) {
+	at, indent := len(lines), 0
+	switch {
+	case section != nil && section.Kind == yaml.MappingNode && key != nil:
+		at, indent = lastLine(section), section.Content[0].Column-1
+	case key != nil:
+		at, indent = key.Line, key.Column+1 // two spaces more than the key
+	}
+	if at > len(lines) {
+		return nil, ErrEdit
+	}
+	var added []string
+	for i, name := range path {
+		line := strings.Repeat(" ", indent+2*i) + name + ":"
+		if i == len(path)-1 {
+			line += " " + text
+		}
+		added = append(added, line)
+	}
+	return append(lines[:at:at], append(added, lines[at:]...)...), nil
+}
+
+// lastLine returns the last line of a node that is not a block of text.
+func lastLine(node *yaml.Node) int {
+	last := node.Line
+	for _, child := range node.Content {
+		last = max(last, lastLine(child))
+	}
+	if node.Kind == yaml.ScalarNode {
+		last += strings.Count(strings.TrimSuffix(node.Value, "\n"), "\n")
+		if node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+			last++
+		}
+	}
+	return last
+}

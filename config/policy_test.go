@@ -1,0 +1,54 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/policy/rules"
+)
+
+func TestRulesAreReadFromTheFileAndFromOneBeside(t *testing.T) {
+	t.Parallel()
+	path := write(t, least+"tools:\n  deny: [remember]\npolicy:\n  file: rules.yaml\n  rules:\n    - {tool: fetch_url, decision: deny}\n")
+	beside := filepath.Join(filepath.Dir(path), "rules.yaml")
+	require.NoError(t, os.WriteFile(beside, []byte("rules:\n  - {surface: schedule, decision: deny}\n"), 0o600))
+	c, err := Load(path)
+	require.NoError(t, err)
+	var decided []string
+	for _, r := range c.OwnRules() {
+		require.Equal(t, rules.Deny, r.Decision)
+		decided = append(decided, r.File)
+	}
+	require.Equal(t, []string{"tools.deny", path, beside}, decided)
+
+	require.NoError(t, os.WriteFile(beside, []byte("rules:\n  - {surface: schedule, decision: allow}\n"), 0o600))
+	next, err := Load(path)
+	require.NoError(t, err)
+	require.Equal(t, []string{"policy.file"}, Changes(c, next))
+
+	for written, want := range map[string]string{
+		"rules:\n  - {surfaces: moon, decision: deny}\n":                    beside + `:2: "surfaces" is not a key of a rule`,
+		"rules:\n  - {tool: fetch_url, tier: read, decision: allow}\n":      beside + ":2: the rule can never match",
+		"rules:\n  - {agent: nobody, decision: allow}\n":                    beside + ":2: the rule can never match: there is no agent nobody",
+		"rules:\n  - {decision: deny}\n  - {decision: allow, hours: 1-2}\n": beside + ":3: the rule can never match",
+	} {
+		require.NoError(t, os.WriteFile(beside, []byte(written), 0o600))
+		_, err := Load(path)
+		require.ErrorContains(t, err, want)
+	}
+	require.NoError(t, os.Remove(beside))
+	_, err = Load(path)
+	require.ErrorContains(t, err, "policy.file: cannot be read")
+}
+
+func TestMistakesInRulesNameTheLineOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	path := write(t, "policy:\n  rules:\n    - {tool: fetch_url, decision: maybe}\n"+least)
+	_, err := Load(path)
+	require.ErrorContains(t, err, path+`:3: policy.rules: decision: "maybe" is not a decision`)
+	_, err = Load(write(t, least+"policy: {rules: 3}\n"))
+	require.ErrorContains(t, err, "policy.rules: is not a list")
+}

@@ -1,0 +1,23 @@
+package config
+
+import "maps"
+
+// SafeMode configures when multis starts in safe mode by itself.
+type SafeMode struct {
+	AfterCrashes int // crashes within five minutes; zero means never
+}
+
+// Safe returns the configuration for safe mode: no models, no commands, no tools for other programs. What else safe mode forbids does not depend
+// on the configuration.
+func (c *Config) Safe() *Config {
+	safe := *c
+	safe.LLM.Model, safe.LLM.BaseURL, safe.LLM.APIKey, safe.LLM.Strategies = NoModel, "", "", emptyStrategies()
+	safe.Embeddings.Model, safe.Speech.Model = NoModel, NoModel
+	safe.Exec, safe.MCPServer.Port = Exec{}, 0
+	safe.Agents = maps.Clone(c.Agents)
+	for name, a := range safe.Agents {
+		a.Model, a.APIKey = "", ""
+		safe.Agents[name] = a
+	}
+	return &safe
+}

@@ -1,0 +1,71 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"multis/policy"
+)
+
+// Set sets a key of the configuration at path to a single value and keeps comments and order. The file is written only if the result is
+// valid: a backup of the old one stays beside it, and the change is atomic. It returns the path of the backup; empty if the file has that
+// value already.
+func Set(path, key, value string) (backup string, err error) {
+	path, err = filepath.EvalSymlinks(path) // replace the target of a symbolic link, not the link
+	if err != nil {
+		return "", readError(err)
+	}
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return "", readError(err)
+	}
+	switch f, ok := newReader("", defaults()).fields[key]; {
+	case !ok || f.clear != nil:
+		return "", fmt.Errorf("%s is no key with a single value; multis config get lists the keys", key)
+	case f.isSecret && value != "" && !IsReference(value):
+		return "", fmt.Errorf("%s is a secret, and what is typed in a shell stays in its history; write env:VARIABLE, file:/path or systemd:NAME, or edit %s", key, path)
+	case policy.HasMask(value) || strings.Contains(value, hidden):
+		return "", fmt.Errorf("%s: the value has a mark that stands for a secret that was removed; write the whole value", key)
+	}
+	changed, err := Edit(path, old, Value{key, value})
+	if err != nil {
+		return "", err
+	}
+	if _, err := Parse(path, changed, os.LookupEnv); err != nil {
+		return "", err
+	}
+	if string(changed) == string(old) {
+		return "", nil
+	}
+	return Replace(path, changed)
+}
+
+// Replace writes a file atomically, with the mode and owner of the old one, and returns the path of the backup of the old one.
+func Replace(path string, data []byte) (backup string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("back up the configuration: %w", err)
+	}
+	backup = fmt.Sprintf("%s.%s.bak", path, time.Now().Format("20060102-150405"))
+	if err := os.Link(path, backup); err != nil && !errors.Is(err, fs.ErrExist) { // one of the same second is older, and stays
+		return "", fmt.Errorf("back up the configuration: %w", err)
+	}
+	if err := replaceFile(path, data); err != nil {
+		return "", fmt.Errorf("write the configuration: %w", err)
+	}
+	if err := os.Chmod(path, info.Mode().Perm()); err != nil {
+		return "", fmt.Errorf("write the configuration: %w", err)
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
+		if err := os.Chown(path, int(owner.Uid), int(owner.Gid)); err != nil {
+			return "", fmt.Errorf("write the configuration: %w", err)
+		}
+	}
+	return backup, nil
+}

@@ -1,0 +1,47 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSetRefusesKeysWithoutASingleValue(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(least), 0o600))
+	for _, key := range []string{"nonsense", "operators", "agents.sales.name"} {
+		_, err := Set(path, key, "x")
+		require.ErrorContains(t, err, key)
+	}
+}
+
+func TestSetBacksUpTheFileAndWritesOnlyAValidOne(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(least), 0o640))
+	_, err := Set(path, "chats.profile", "nonsense")
+	require.ErrorContains(t, err, "chats.profile")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, least, string(text), "the old one stays")
+
+	backup, err := Set(path, "chats.profile", "business")
+	require.NoError(t, err)
+	old, err := os.ReadFile(backup)
+	require.NoError(t, err)
+	require.Equal(t, least, string(old))
+	text, err = os.ReadFile(path)
+	require.NoError(t, err)
+	require.True(t, strings.HasSuffix(string(text), "chats:\n  profile: business\n"), string(text))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.EqualValues(t, 0o640, info.Mode().Perm())
+
+	backup, err = Set(path, "chats.profile", "business")
+	require.NoError(t, err)
+	require.Empty(t, backup, "nothing changed")
+}

@@ -1,0 +1,173 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// SafeKeys lists the keys that can be set in chat. None of them opens access, moves files, deletes messages, or makes chats answered that
+// were not.
+func SafeKeys() []string {
+	return []string{
+		"budget.per_day", "budget.per_chat_day", "budget.per_agent_day", "budget.per_run", "budget.at_cap",
+		"business.greeting", "business.escalation.keywords", "business.escalation.text", "business.outside_hours",
+		"chats.admin_pause_minutes", "chats.burst_max", "chats.burst_quiet", "chats.contact_caps.per_day", "chats.contact_caps.per_minute",
+		"chats.delete_answers", "chats.reply_max_age",
+		"heartbeat.enabled", "heartbeat.every",
+		"memory.capture_minimum", "memory.capture_quiet", "memory.capture_threshold", "memory.memory_max_sections", "memory.recent_window", "memory.search_messages",
+	}
+}
+
+// restartPrefixes are the beginnings of keys that take effect only when multis is started again.
+var restartPrefixes = []string{"database.", "logging."}
+
+// NeedsRestart reports whether a key takes effect only when multis is started again.
+func NeedsRestart(key string) bool {
+	return slices.ContainsFunc(restartPrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+}
+
+// LoadWith is Load with settings that were made in chat, by key. They override the file and are overridden by the environment. Keys that are
+// not in SafeKeys are ignored.
+func LoadWith(path string, settings map[string]string) (*Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, readError(err)
+	}
+	c := defaults()
+	return c.parse(newReader(path, c), data, settings, os.LookupEnv)
+}
+
+// The sources of a value.
+const (
+	FromDefault     = "default"
+	FromFile        = "config.yaml"
+	FromSettings    = "set in chat"
+	FromEnvironment = "environment"
+)
+
+// Entry is a key of the configuration with its value.
+type Entry struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"` // as it is written in the file; "…" or its reference for a secret that is set
+	Source string `json:"source"`
+}
+
+// Values returns all keys with a fixed name, in the order of the documentation. Problems of the file are returned as the error of LoadWith.
+func Values(path string, settings map[string]string) ([]Entry, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, readError(err)
+	}
+	c := defaults()
+	r := newReader(path, c)
+	if _, err := c.parse(r, data, settings, os.LookupEnv); err != nil {
+		return nil, err
+	}
+	var list []Entry
+	for _, key := range r.fieldOrder {
+		if r.inGroup(key) || strings.HasSuffix(key, fileSuffix) {
+			continue
+		}
+		shown := display(r.fields[key].value())
+		if at, ok := r.references[key]; ok {
+			shown = at
+		}
+		list = append(list, Entry{key, shown, r.sourceOf(key)})
+	}
+	return list, nil
+}
+
+// sourceOf returns where the value of a key comes from.
+func (r *reader) sourceOf(key string) string {
+	at, ok := r.source[key]
+	if !ok {
+		at, ok = r.source[key+fileSuffix]
+	}
+	switch {
+	case !ok:
+		return FromDefault
+	case at.variable != "":
+		return FromEnvironment
+	case at.setting:
+		return FromSettings
+	default:
+		return FromFile
+	}
+}
+
+// display writes a value as in the file.
+func display(v any) string {
+	switch v := v.(type) {
+	case time.Duration:
+		text := v.String()
+		for _, zero := range []string{"m0s", "h0m"} {
+			if short, ok := strings.CutSuffix(text, zero); ok {
+				text = short + zero[:1]
+			}
+		}
+		return text
+	case *time.Location:
+		if v == nil {
+			return ""
+		}
+		return v.String()
+	}
+	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice {
+		items := make([]string, list.Len())
+		for i := range items {
+			items[i] = fmt.Sprint(list.Index(i).Interface())
+		}
+		return strings.Join(items, ", ")
+	}
+	return fmt.Sprint(v)
+}
+
+// Changes returns the keys in which two configurations differ, sections with names of your choice as a whole.
+func Changes(a, b *Config) []string {
+	var keys []string
+	before, after := a.fields(), b.fields()
+	for i, f := range before {
+		if !strings.HasSuffix(f.key, fileSuffix) && !reflect.DeepEqual(f.value(), after[i].value()) {
+			keys = append(keys, f.key)
+		}
+	}
+	for _, group := range []struct {
+		name string
+		a, b any
+	}{
+		{"chats.networks", a.Chats.Networks, b.Chats.Networks},
+		{"llm.providers", a.LLM.Providers, b.LLM.Providers},
+		{"hooks", a.Hooks, b.Hooks},
+		{"command_hooks", a.CommandHooks, b.CommandHooks},
+		{"mcp", a.MCP, b.MCP},
+		{"agents", a.Agents, b.Agents},
+		{"policy.file", a.Policy.FileRules, b.Policy.FileRules},
+	} {
+		if !reflect.DeepEqual(group.a, group.b) {
+			keys = append(keys, group.name)
+		}
+	}
+	return keys
+}
+
+// CheckSetting returns an error if a value cannot be set for a key in chat. Its text says what to write.
+func CheckSetting(path string, settings map[string]string, key, value string) error {
+	if !slices.Contains(SafeKeys(), key) {
+		if _, known := newReader("", defaults()).fields[key]; known {
+			return fmt.Errorf("%s can only be changed in config.yaml", key)
+		}
+		return fmt.Errorf("%s is no key that can be set here", key)
+	}
+	changed := map[string]string{key: value}
+	for k, v := range settings {
+		if k != key {
+			changed[k] = v
+		}
+	}
+	_, err := LoadWith(path, changed)
+	return err
+}

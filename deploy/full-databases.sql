@@ -1,0 +1,3 @@
+-- The databases of the profile "full".
+create database synapse;
+create database bridge;

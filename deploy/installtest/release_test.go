@@ -1,0 +1,84 @@
+//go:build chaos
+
+package installtest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/deploy/devstack"
+)
+
+// build builds a release of this machine's architecture, in a folder of source code and with an environment.
+func build(t *testing.T, source, dir string, env ...string) {
+	t.Helper()
+	arch, err := exec.CommandContext(t.Context(), "go", "env", "GOHOSTARCH").Output()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(source, "deploy/release.sh"), dir, strings.TrimSpace(string(arch)))
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+}
+
+// The second build has another folder and an empty build cache: everything is compiled anew.
+func TestTwoBuildsOfACommitAreTheSameBytes(t *testing.T) {
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	for _, source := range []string{first, second} {
+		out, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", "../..", source).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	build(t, first, filepath.Join(first, "dist"))
+	build(t, second, filepath.Join(second, "dist"), "GOCACHE="+filepath.Join(dir, "cache"))
+	sums, err := os.ReadFile(filepath.Join(first, "dist/SHA256SUMS"))
+	require.NoError(t, err)
+	require.Len(t, strings.Split(strings.TrimSpace(string(sums)), "\n"), 3, "the program, its SBOM and the package")
+	again, err := os.ReadFile(filepath.Join(second, "dist/SHA256SUMS"))
+	require.NoError(t, err)
+	require.Equal(t, string(sums), string(again))
+}
+
+// newMachine boots a fresh Debian with a release in /mnt/dist.
+func newMachine(t *testing.T) *devstack.Machine {
+	t.Helper()
+	root, err := devstack.PrepareMachine(t.Context(), t.Output())
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o755))
+	build(t, "../..", filepath.Join(dir, "dist"))
+	m, err := devstack.StartMachine(t.Context(), root, dir)
+	require.NoError(t, err)
+	t.Cleanup(m.Kill)
+	return m
+}
+
+// runOn runs a script as root on the machine and returns what it printed.
+func runOn(t *testing.T, m *devstack.Machine, script string) string {
+	t.Helper()
+	out, err := m.Command(t.Context(), "/root", "bash", "-euo", "pipefail", "-c", script).CombinedOutput()
+	require.NoError(t, err, string(out))
+	return string(out)
+}
+
+func TestThePackageMakesTheUserAndItsFolderWhoeverWasThereBefore(t *testing.T) {
+	m := newMachine(t)
+	// As somebody leaves it who tried multis as root first.
+	runOn(t, m, "mkdir /var/lib/multis && touch /var/lib/multis/config.yaml")
+	runOn(t, m, "apt-get install --no-install-recommends -y /mnt/dist/multis_*.deb")
+	require.Equal(t, "multis:multis 750\nmultis:multis 644\n", runOn(t, m, "stat -c '%U:%G %a' /var/lib/multis /var/lib/multis/config.yaml"))
+	require.Equal(t, "/usr/bin/multis run\n", runOn(t, m, "systemctl show --property ExecStart --value multis | sed 's/.*argv\\[\\]=\\([^;]*\\) ;.*/\\1/'"))
+	require.Equal(t, "/var/lib/multis:/usr/sbin/nologin\n", runOn(t, m, "getent passwd multis | cut -d: -f6-"))
+	require.Contains(t, runOn(t, m, "multis version"), "multis ")
+	require.Equal(t, "disabled\n", runOn(t, m, "systemctl is-enabled multis || true"), "nothing starts before it is configured")
+	runOn(t, m, "systemd-analyze verify multis.service")
+
+	// Removed, and installed again: nothing is lost.
+	require.Contains(t, runOn(t, m, "apt-get purge -y multis"), "/var/lib/multis and the user multis stay")
+	runOn(t, m, "test -e /var/lib/multis/config.yaml && getent passwd multis")
+	runOn(t, m, "apt-get install --no-install-recommends -y /mnt/dist/multis_*.deb")
+}

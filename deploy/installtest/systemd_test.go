@@ -1,0 +1,101 @@
+//go:build chaos
+
+package installtest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/deploy/devstack"
+	"multis/deploy/guide"
+)
+
+// synapseSettings make Debian's Synapse one that somebody runs already.
+const synapseSettings = `server_name: example.org
+registration_shared_secret: secret
+trusted_key_servers: []
+suppress_key_server_warning: true
+listeners:
+  - {port: 8008, bind_addresses: ["127.0.0.1"], type: http, resources: [{names: [client]}]}
+`
+
+// startSynapseOn starts Debian's Synapse as a service and registers the owner.
+func startSynapseOn(t *testing.T, m *devstack.Machine) *owner {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(m.Dir, "server_name.yaml"), []byte(synapseSettings), 0o644))
+	runOn(t, m, `install -m 644 /mnt/server_name.yaml /etc/matrix-synapse/conf.d/
+		chown -R matrix-synapse: /etc/matrix-synapse
+		systemctl start matrix-synapse`)
+	o, err := newOwner(t.Context(), m)
+	require.NoError(t, err)
+	return o
+}
+
+func TestSystemdRunsWhatTheReadmeInstalls(t *testing.T) {
+	m := newMachine(t)
+	o := startSynapseOn(t, m)
+	runOn(t, m, "cp /mnt/dist/multis_*.deb /root/")
+	blocks, err := guide.Blocks("../../README.md", "## Install beside your Synapse")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(blocks), 2)
+	commands := len(blocks[0].Commands()) + len(blocks[1].Commands())
+
+	started := time.Now()
+	setUpOn(t, m, blocks[0].Text, blocks[1].Text)
+	require.NoError(t, o.joinAdminRoom(t.Context()))
+	require.NoError(t, o.ask(t.Context(), "/remember The deposit is 200 €.", "deposit"))
+	require.NoError(t, o.ask(t.Context(), question, answer))
+	took := time.Since(started)
+	fmt.Printf("systemd, as the README says: %d commands, %.1f minutes to the first answer\n", commands, took.Minutes())
+	require.LessOrEqual(t, commands, 6)
+	require.Less(t, took, 10*time.Minute)
+
+	// Root's commands in the folder of the service leave the service as it is.
+	runOn(t, m, "cd /var/lib/multis && multis search deposit && multis doctor || true")
+	require.Equal(t, "active\n", runOn(t, m, "systemctl is-active multis"))
+	require.Empty(t, runOn(t, m, "find /var/lib/multis -user root"))
+	require.NoError(t, o.ask(t.Context(), question, answer))
+	runOn(t, m, "systemctl restart multis")
+	require.NoError(t, o.ask(t.Context(), question, answer), "after a restart")
+}
+
+// setUpOn runs a script that ends with multis init, and as soon as init has written its files the lines for Synapse.
+func setUpOn(t *testing.T, m *devstack.Machine, install, synapse string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(m.Dir, "answers"), []byte(answers), 0o644))
+	setUp := make(chan error, 1)
+	go func() {
+		out, err := m.Command(t.Context(), "/root", "bash", "-euo", "pipefail", "-c", "exec < /mnt/answers\n"+install).CombinedOutput()
+		t.Logf("%s\n%s", install, out)
+		setUp <- err
+	}()
+	require.NoError(t, awaitFile(filepath.Join(m.Dir, "changes/var/lib/multis/registration.yaml"), setUp))
+	t.Logf("%s\n%s", synapse, runOn(t, m, synapse))
+	require.NoError(t, <-setUp)
+}
+
+func TestSystemdRunsAProgramThatNoPackageBrought(t *testing.T) {
+	m := newMachine(t)
+	o := startSynapseOn(t, m)
+	blocks, err := guide.Blocks("../../README.md", "## Install beside your Synapse")
+	require.NoError(t, err)
+	setUpOn(t, m, "install $(ls /mnt/dist/multis-linux-* | grep -v json) /root/multis\n/root/multis init", blocks[1].Text)
+	require.NoError(t, o.joinAdminRoom(t.Context()))
+	require.NoError(t, o.ask(t.Context(), "/remember The deposit is 200 €.", "deposit"))
+	require.NoError(t, o.ask(t.Context(), question, answer))
+	require.Equal(t, "active\nenabled\n", runOn(t, m, "systemctl is-active multis; systemctl is-enabled multis"))
+	require.Equal(t, "multis:multis 750\n", runOn(t, m, "stat -c '%U:%G %a' /var/lib/multis"))
+	require.Equal(t, "755 root\n", runOn(t, m, "stat -c '%a %U' /usr/local/bin/multis"))
+	require.Equal(t, "600 multis\n600 multis\n", runOn(t, m, "stat -c '%a %U' /var/lib/multis/config.yaml /var/lib/multis/registration.yaml"))
+
+	// Again, with another name: the running service takes it over.
+	require.Contains(t, runOn(t, m, "multis init --yes --name Ada"), "name: Ada")
+	require.Equal(t, "active\n", runOn(t, m, "systemctl is-active multis"))
+	require.NoError(t, o.ask(t.Context(), question, answer))
+	require.NotContains(t, runOn(t, m, "multis doctor || true"), "✗")
+}

@@ -1,0 +1,99 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+
+	"multis/config"
+)
+
+// Why checks are skipped.
+const (
+	skippedNoConfig   = "the configuration cannot be read"
+	skippedNoDatabase = "the database cannot be read"
+	skippedNoSchema   = "the database is empty; multis run fills it"
+)
+
+// Checks returns all checks, in the order of a report.
+func Checks() []Check {
+	return []Check{
+		{"configuration", checkConfig},
+		{"data", checkData},
+		{"homeserver", checkHomeserver},
+		{"registration", checkRegistration},
+		{"appservice", checkRunning},
+		{"database", checkDatabase},
+		{"safe mode", checkSafeMode},
+		{"events", checkEvents},
+		{"admin room", checkAdminRoom},
+		{"encryption", checkEncryption},
+		{"chats", checkChats},
+		{"bridges", checkBridges},
+		{"models", checkModels},
+		{"budget", checkBudget},
+		{"jobs", checkJobs},
+		{"backup", checkBackup},
+		{"commands", checkCommands},
+	}
+}
+
+func checkDatabase(ctx context.Context, in *Input) (Result, string) {
+	switch {
+	case in.Config == nil:
+		return Result{}, skippedNoConfig
+	case in.DatabaseErr != nil:
+		return databaseUnreachable(in.DatabaseErr), ""
+	case in.Database == nil:
+		return Result{}, skippedNoDatabase
+	}
+	return probeDatabase(ctx, in.Database, in.Config.Embeddings.Model != config.NoModel), ""
+}
+
+// noDatabase returns why a check that reads the database is skipped; empty if it is not.
+func (in *Input) noDatabase() string {
+	switch {
+	case in.Config == nil:
+		return skippedNoConfig
+	case in.Database == nil:
+		return skippedNoDatabase
+	case !in.HasSchema:
+		return skippedNoSchema
+	}
+	return ""
+}
+
+// isListening reports whether multis answers at its own address, or another program does.
+func isListening(ctx context.Context, a config.Appservice) (answers, other bool) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.LocalAddr()+"/_matrix/mau/live", nil)
+	if err != nil {
+		return false, false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false, false
+	}
+	defer resp.Body.Close()
+	const maxBody = 1 << 10
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	ours := err == nil && resp.StatusCode == http.StatusOK && json.Valid(body)
+	return true, !ours
+}
+
+// hostOf returns the host of a URL.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// isLoopback reports whether a host is reachable from its own machine only.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

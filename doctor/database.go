@@ -1,0 +1,146 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"multis/migrations"
+	"multis/store"
+)
+
+// ProbeDatabase checks a database at an address: that it answers, its version, the rights of the role, the second wall and the pooling mode. It need not be migrated.
+func ProbeDatabase(ctx context.Context, dsn string) Result {
+	db, err := store.OpenInspector(ctx, dsn)
+	if err != nil {
+		return databaseUnreachable(err)
+	}
+	defer db.Close()
+	return probeDatabase(ctx, db, false)
+}
+
+func databaseUnreachable(err error) Result {
+	return bad(DatabaseUnreachable, strings.TrimSuffix(store.Unreachable(err).Error(), "; check database.url")+".",
+		"database.url: postgres://multis:PASSWORD@HOST/multis   (psql with that address says the same; systemctl status postgresql)")
+}
+
+const (
+	minPostgres = 15 // major version
+	// ownConnections is how many connections one multis opens at most, with some for the administrator.
+	ownConnections = 30
+)
+
+// probeDatabase checks an open database. embeds is whether pgvector is needed.
+func probeDatabase(ctx context.Context, db *store.Inspector, embeds bool) Result {
+	facts, err := db.Server(ctx)
+	if err != nil {
+		return failedCheck(err)
+	}
+	r := Result{Fact: describeDatabase(facts), Findings: checkServer(facts, embeds)}
+	if pooled, err := db.IsPooled(ctx); err == nil && pooled {
+		r.Findings = append(r.Findings, newFinding(DatabasePooling, "", "A pooler gives each transaction another connection, so locks and notifications of multis do not work.",
+			"pool_mode = session for multis in pgbouncer.ini, or the address of Postgres itself in database.url"))
+	}
+	r.Findings = append(r.Findings, checkSchema(ctx, db, facts)...)
+	return r
+}
+
+// checkServer checks the facts about a server. embeds is whether pgvector is needed.
+func checkServer(facts store.ServerFacts, embeds bool) (found []Finding) {
+	add := func(id ID, message, fix string) { found = append(found, newFinding(id, "", message, fix)) }
+	if facts.Version/10000 < minPostgres {
+		add(DatabaseVersion, fmt.Sprintf("Postgres %d is too old; multis needs %d or newer.", facts.Version/10000, minPostgres), fmt.Sprintf("pg_upgradecluster, or set database.url to a Postgres of version %d or newer", minPostgres))
+	}
+	if facts.Encoding != "UTF8" {
+		add(DatabaseEncoding, fmt.Sprintf("The database %s is encoded as %s, which cannot hold every text.", facts.Database, facts.Encoding),
+			fmt.Sprintf("CREATE DATABASE %s OWNER %s ENCODING 'UTF8' TEMPLATE template0;   (a new database, in place of this one)", facts.Database, facts.User))
+	}
+	if facts.Superuser {
+		add(DatabaseSuperuser, fmt.Sprintf("Row-level security does not apply to the role %s, so the second wall between chats does not stand.", facts.User),
+			fmt.Sprintf("CREATE ROLE multis LOGIN CREATEROLE PASSWORD '...'; ALTER DATABASE %s OWNER TO multis;   (then put that role into database.url)", facts.Database))
+	}
+	if embeds && facts.Vector == "" {
+		found = append(found, missingVector(facts))
+	}
+	if free := facts.MaxConnections - facts.Connections; free < ownConnections {
+		add(DatabaseConnections, fmt.Sprintf("Only %d of %d connections to Postgres are free; multis opens up to %d.", max(free, 0), facts.MaxConnections, ownConnections),
+			"ALTER SYSTEM SET max_connections = 200;   (as administrator, then restart Postgres)")
+	}
+	return found
+}
+
+// missingVector says how to get pgvector.
+func missingVector(f store.ServerFacts) Finding {
+	create := fmt.Sprintf("sudo -u postgres psql -d %s -c 'CREATE EXTENSION vector'   (then restart multis)", f.Database)
+	if !f.VectorPackage {
+		create = fmt.Sprintf("sudo apt-get install postgresql-%d-pgvector && ", f.Version/10000) + create
+	}
+	return newFinding(DatabaseVector, "", "embeddings.model is set, and the database has no pgvector, so it is not used.", create)
+}
+
+// checkSchema checks the schema, and in one that exists the second wall.
+func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFacts) []Finding {
+	state, err := db.Schema(ctx)
+	switch {
+	case err != nil:
+		return []Finding{newFinding(DatabaseSchema, "", fmt.Sprintf("The schema cannot be read: %v.", err), "multis migrate")}
+	case state == migrations.StateNewer:
+		return []Finding{newFinding(DatabaseSchema, "", "A newer multis has changed this database.", "start that version again, or restore a backup made before the upgrade")}
+	case state == migrations.StateTooOld:
+		return []Finding{newFinding(DatabaseSchema, "", "The database is too old to be brought up to date.", "multis migrate   (it says which version can do it)")}
+	case state == migrations.StateEmpty:
+		return checkRights(facts)
+	case state == migrations.StateOlder:
+		return nil // the next start migrates it
+	}
+	found := checkShared(facts)
+	wrong, err := db.TestWalls(ctx)
+	if err != nil {
+		wrong = []string{err.Error()}
+	}
+	if len(wrong) == 0 {
+		return found
+	}
+	return append(found, newFinding(DatabaseWall, "", "The second wall between chats has a hole: "+strings.Join(wrong, "; ")+".",
+		"stop multis, restore the policies from a backup (multis backup restore), and find out who changed them"))
+}
+
+// separateRoles is the major version of Postgres from which CREATEROLE gives no power over the roles of others.
+const separateRoles = 160000
+
+// checkShared checks a server that other programs use as well.
+func checkShared(f store.ServerFacts) []Finding {
+	switch {
+	case f.Open:
+		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Every role of this Postgres may connect to the database %s.", f.Database), fmt.Sprintf("sudo -u postgres psql -c 'REVOKE CONNECT ON DATABASE %s FROM PUBLIC'", f.Database))}
+	case f.OtherDatabases > 0 && f.CreatesRoles && f.Version < separateRoles:
+		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Others use this Postgres as well, and the role %s has power over their roles, which it no longer needs.", f.User), fmt.Sprintf("sudo -u postgres psql -c 'ALTER ROLE %s NOCREATEROLE'", f.User))}
+	}
+	return nil
+}
+
+// checkRights checks that the role can make the schema in an empty database.
+func checkRights(f store.ServerFacts) []Finding {
+	var found []Finding
+	add := func(message, fix string) { found = append(found, newFinding(DatabaseRights, "", message, fix)) }
+	if !f.OwnsDatabase {
+		add(fmt.Sprintf("The role %s does not own the database %s.", f.User, f.Database), fmt.Sprintf("sudo -u postgres psql -c 'ALTER DATABASE %s OWNER TO %s'", f.Database, f.User))
+	}
+	if !f.CreatesRoles && !f.Superuser {
+		role := migrations.ContactRole(f.Database)
+		if !f.HasContactRole {
+			add(fmt.Sprintf("The role %s may not create the role %s, which reads for contacts.", f.User, role),
+				fmt.Sprintf("sudo -u postgres psql -c 'CREATE ROLE %s NOLOGIN' -c 'GRANT %s TO %s'", role, role, f.User))
+		}
+	}
+	return found
+}
+
+// describeDatabase returns the line about a healthy database.
+func describeDatabase(f store.ServerFacts) string {
+	parts := []string{fmt.Sprintf("postgres %d.%d", f.Version/10000, f.Version%10000)}
+	if f.Vector != "" {
+		parts = append(parts, "pgvector "+f.Vector)
+	}
+	return strings.Join(append(parts, "role "+f.User), ", ")
+}

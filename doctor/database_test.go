@@ -1,0 +1,173 @@
+package doctor
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// ids returns the ids of findings, in their order.
+func ids(found []Finding) []ID {
+	var list []ID
+	for _, f := range found {
+		list = append(list, f.ID)
+	}
+	return list
+}
+
+// asAdministrator runs statements as the administrator of the server, in a database.
+func asAdministrator(t *testing.T, database string, statements ...string) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), storetest.Server().SuperDSN(database))
+	require.NoError(t, err)
+	defer conn.Close(context.Background())
+	for _, sql := range statements {
+		_, err := conn.Exec(context.Background(), sql)
+		require.NoError(t, err, sql)
+	}
+}
+
+// databaseOf returns the name of the database of an address.
+func databaseOf(t *testing.T, dsn string) string {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(dsn)
+	require.NoError(t, err)
+	return cfg.Database
+}
+
+// healthyDSN makes a database that only its owner can connect to, as migrating makes it: a copy of the tests' template is open.
+func healthyDSN(t *testing.T) string {
+	t.Helper()
+	dsn := storetest.DSN(t)
+	asAdministrator(t, "postgres", "revoke connect on database "+databaseOf(t, dsn)+" from public")
+	return dsn
+}
+
+func TestAHealthyDatabaseHasNoFinding(t *testing.T) {
+	t.Parallel()
+	result := ProbeDatabase(t.Context(), healthyDSN(t))
+	require.Empty(t, result.Findings)
+	require.Contains(t, result.Fact, "postgres 1")
+}
+
+func TestEachBrokenDatabaseIsFoundUntilItIsRepaired(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		id     ID
+		breaks []string // as the administrator, in the database
+		fixes  []string
+	}{
+		{DatabaseWall, []string{"alter table chunks disable row level security"}, []string{"alter table chunks enable row level security"}},
+		{DatabaseWall, []string{"alter table notes no force row level security"}, []string{"alter table notes force row level security"}},
+		{DatabaseSchema, []string{"insert into goose_db_version (version_id, is_applied) values (99999, true)"}, []string{"delete from goose_db_version where version_id = 99999"}},
+	} {
+		t.Run(string(c.id)+" "+c.breaks[0], func(t *testing.T) {
+			t.Parallel()
+			dsn := healthyDSN(t)
+			asAdministrator(t, databaseOf(t, dsn), c.breaks...)
+			require.Equal(t, []ID{c.id}, ids(ProbeDatabase(t.Context(), dsn).Findings))
+			asAdministrator(t, databaseOf(t, dsn), c.fixes...)
+			require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings)
+		})
+	}
+}
+
+// These need another server, so the facts about the tests' server are changed.
+func TestAServerThatDoesNotFitIsFound(t *testing.T) {
+	t.Parallel()
+	facts := serverFacts(t, healthyDSN(t))
+	require.Empty(t, checkServer(facts, false))
+	old := facts
+	old.Version = 140011
+	require.Equal(t, []ID{DatabaseVersion}, ids(checkServer(old, false)))
+	require.Contains(t, checkServer(old, false)[0].Message, "Postgres 14 is too old; multis needs 15 or newer.")
+	old.Version = 150000
+	require.Empty(t, checkServer(old, false), "upgraded")
+	full := facts
+	full.Connections = full.MaxConnections - ownConnections + 1
+	require.Equal(t, []ID{DatabaseConnections}, ids(checkServer(full, false)))
+	full.MaxConnections++
+	require.Empty(t, checkServer(full, false), "with more connections")
+}
+
+func TestAPoolerThatSharesConnectionsIsFound(t *testing.T) {
+	t.Parallel()
+	dsn := healthyDSN(t)
+	require.Equal(t, []ID{DatabasePooling}, ids(ProbeDatabase(t.Context(), startPooler(t, dsn)).Findings))
+	require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings, "the address of Postgres itself")
+}
+
+func TestACheckThatCannotBeCarriedOutSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.exec("alter table bridge_states rename to away")
+	require.Equal(t, []ID{CheckFailed}, w.found())
+	w.exec("alter table away rename to bridge_states")
+	require.Empty(t, w.found())
+}
+
+func TestAnAddressWithoutADatabaseIsFound(t *testing.T) {
+	t.Parallel()
+	result := ProbeDatabase(t.Context(), "postgres://multis@127.0.0.1:1/multis")
+	require.Equal(t, []ID{DatabaseUnreachable}, ids(result.Findings))
+	require.Contains(t, result.Findings[0].Message, "127.0.0.1:1")
+}
+
+// Empty databases, before the first start of multis, each with a role of its own. Nothing runs at the same time, because the other tests would
+// find that they share the server.
+//
+//nolint:paralleltest // see above
+func TestAnEmptyDatabaseThatMultisCannotUseIsFoundUntilItIsRepaired(t *testing.T) {
+	server := storetest.Server()
+	empty := func(t *testing.T, name, options string) string {
+		t.Helper()
+		asAdministrator(t, "postgres", "create role "+name+" login", "create database "+name+" "+options)
+		t.Cleanup(func() { asAdministrator(t, "postgres", "drop database "+name+" with (force)", "drop role "+name) })
+		return server.DSN(name, name)
+	}
+	t.Run("rights", func(t *testing.T) {
+		dsn := empty(t, "doctor_rights", "")
+		require.Equal(t, []ID{DatabaseRights, DatabaseRights}, ids(ProbeDatabase(t.Context(), dsn).Findings), "not its owner, and no right to make roles")
+		asAdministrator(t, "postgres", "alter database doctor_rights owner to doctor_rights", "alter role doctor_rights createrole")
+		require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings)
+	})
+	t.Run("superuser", func(t *testing.T) {
+		dsn := empty(t, "doctor_super", "owner doctor_super")
+		asAdministrator(t, "postgres", "alter role doctor_super createrole bypassrls")
+		require.Equal(t, []ID{DatabaseSuperuser}, ids(ProbeDatabase(t.Context(), dsn).Findings))
+		asAdministrator(t, "postgres", "alter role doctor_super nobypassrls")
+		require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings)
+	})
+	t.Run("encoding", func(t *testing.T) {
+		dsn := empty(t, "doctor_ascii", "owner doctor_ascii encoding 'SQL_ASCII' locale 'C' template template0")
+		asAdministrator(t, "postgres", "alter role doctor_ascii createrole")
+		require.Equal(t, []ID{DatabaseEncoding}, ids(ProbeDatabase(t.Context(), dsn).Findings))
+	})
+	t.Run("shared", func(t *testing.T) {
+		dsn := healthyDSN(t)
+		if facts := serverFacts(t, dsn); facts.Version >= separateRoles {
+			require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings, "the right to make roles gives no power over those of others")
+			return
+		}
+		empty(t, "doctor_other", "owner doctor_other")
+		require.Equal(t, []ID{DatabaseShared}, ids(ProbeDatabase(t.Context(), dsn).Findings))
+		asAdministrator(t, "postgres", "alter role multis nocreaterole")
+		t.Cleanup(func() { asAdministrator(t, "postgres", "alter role multis createrole") })
+		require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings)
+	})
+}
+
+func serverFacts(t *testing.T, dsn string) store.ServerFacts {
+	t.Helper()
+	db, err := store.OpenInspector(t.Context(), dsn)
+	require.NoError(t, err)
+	defer db.Close()
+	facts, err := db.Server(t.Context())
+	require.NoError(t, err)
+	return facts
+}

@@ -1,0 +1,242 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/appservice"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+// maxPushLag is the longest delay of a push after the sync that is normal.
+const maxPushLag = 2 * time.Minute
+
+// checkEvents checks that events arrive by push and by sync.
+func checkEvents(ctx context.Context, in *Input) (Result, string) {
+	if skipped := in.noDatabase(); skipped != "" {
+		return Result{}, skipped
+	}
+	db := in.Database.DB()
+	var r Result
+	for _, source := range []struct {
+		setting store.Setting
+		id      ID
+		message string
+	}{
+		{store.SettingPushStalled, PushStalled, "What the homeserver pushes does not get through since %s, although it answers."},
+		{store.SettingSyncStalled, SyncStalled, "The sync stands still since %s, although the homeserver answers."},
+	} {
+		var stall store.Stall
+		stalled, err := store.GetSetting(ctx, db, source.setting, &stall)
+		if err != nil {
+			return failedCheck(err), ""
+		}
+		if stalled {
+			r.Findings = append(r.Findings, newFinding(source.id, "", fmt.Sprintf(source.message, in.clockTime(stall.Since)), "journalctl -u multis -p warning --since -1h   (then "+in.restartSynapse()+")"))
+		}
+	}
+	var pushed time.Time
+	if _, err := store.GetSetting(ctx, db, store.SettingPushedAt, &pushed); err != nil {
+		return failedCheck(err), ""
+	}
+	fresh, err := store.LastFreshMessage(ctx, db, in.Now().Add(-maxPushLag))
+	if err != nil {
+		return failedCheck(err), ""
+	}
+	if fresh.Sub(pushed) > maxPushLag && r.OK() {
+		last := "no push ever came"
+		if !pushed.IsZero() {
+			last = "the last push at " + in.clockTime(pushed)
+		}
+		r.Findings = append(r.Findings, newFinding(PushLag, "", fmt.Sprintf("Messages come by the sync only: the last one at %s, %s.", in.clockTime(fresh), last),
+			in.restartSynapse()+"   (Synapse stopped pushing; nothing is lost)"))
+	}
+	if !pushed.IsZero() {
+		r.Fact = "last push at " + in.clockTime(pushed)
+	}
+	return r, ""
+}
+
+// checkAdminRoom checks that the admin room exists and that the owner is in it.
+func checkAdminRoom(ctx context.Context, in *Input) (Result, string) {
+	if skipped := in.noDatabase(); skipped != "" {
+		return Result{}, skipped
+	}
+	chat, err := store.AdminChat(ctx, in.Database.DB())
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return bad(AdminRoom, "There is no admin room yet.", "multis run   (it makes the room and invites you)"), ""
+	case err != nil:
+		return failedCheck(err), ""
+	case chat.RoomID == nil:
+		return bad(AdminRoom, "The admin room was closed.", "restart multis   (it makes a new room and invites you)"), ""
+	}
+	joined, err := in.Homeserver.JoinedRooms(ctx, in.Config.Owner)
+	if err != nil {
+		return Result{}, "the homeserver does not answer"
+	}
+	if !slices.Contains(joined, *chat.RoomID) {
+		return bad(AdminRoomNotIn, fmt.Sprintf("%s has not joined the admin room %s.", in.Config.Owner, *chat.RoomID), "accept the invitation of "+in.Config.BotID().String()+" in your Matrix client"), ""
+	}
+	return Result{Fact: "the admin room is " + chat.RoomID.String()}, ""
+}
+
+// device is the part of a stored device that is checked.
+type device struct {
+	ID id.DeviceID `json:"id"`
+}
+
+// checkEncryption checks the devices of multis and the chats that cannot be read.
+func checkEncryption(ctx context.Context, in *Input) (Result, string) {
+	if skipped := in.noDatabase(); skipped != "" {
+		return Result{}, skipped
+	}
+	db := in.Database.DB()
+	chats, err := store.ListChats(ctx, db, "", maxChats, 0)
+	if err != nil {
+		return failedCheck(err), ""
+	}
+	encrypted := 0
+	for _, c := range chats {
+		if c.Encrypted == policy.EncryptionYes && c.ClosedWhy == "" {
+			encrypted++
+		}
+	}
+	r := Result{Fact: fmt.Sprintf("%s of %d encrypted", text.Count(encrypted, "chat"), len(chats))}
+	for _, account := range []struct {
+		setting store.Setting
+		user    id.UserID
+	}{{store.SettingOwnerDevice, in.Config.Owner}, {store.SettingBotDevice, in.Config.BotID()}} {
+		var d device
+		known, err := store.GetSetting(ctx, db, account.setting, &d)
+		if err != nil {
+			return failedCheck(err), ""
+		}
+		needsTrust := account.user == in.Config.Owner && encrypted > 0
+		var found []Finding
+		if known {
+			found = checkDevice(ctx, in, account.user, d.ID, needsTrust)
+		}
+		if !known || len(found) > 0 && found[0].ID == DeviceMissing {
+			if withMAS := checkMAS(ctx, in, account.user); len(withMAS) > 0 {
+				found = withMAS
+			}
+		}
+		r.Findings = append(r.Findings, found...)
+	}
+	unreadable, err := checkUnreadable(ctx, in, chats)
+	if err != nil {
+		return failedCheck(err), ""
+	}
+	r.Findings = append(r.Findings, unreadable...)
+	return r, ""
+}
+
+// maxChats is how many chats are examined, the newest first.
+const maxChats = 10_000
+
+// checkDevice checks one device of multis. needsTrust means that it has to be verified.
+func checkDevice(ctx context.Context, in *Input, user id.UserID, d id.DeviceID, needsTrust bool) []Finding {
+	info, err := in.Homeserver.Device(ctx, user, d)
+	switch {
+	case errors.Is(err, appservice.ErrUnknownDevice):
+		return []Finding{newFinding(DeviceMissing, user.String(), fmt.Sprintf("The session of multis for %s was deleted, so nothing encrypted can be read and nothing sent.", user), "sudo systemctl restart multis   (it makes a new session; then multis verify)")}
+	case err != nil:
+		return nil // the check of the homeserver reports it
+	case !info.HasKeys:
+		return []Finding{newFinding(DeviceKeys, user.String(), fmt.Sprintf("The session of multis for %s has published no encryption keys.", user), "sudo systemctl restart multis   (it publishes them; if this stays: journalctl -u multis)")}
+	case needsTrust && info.CanSign && !info.Verified:
+		return []Finding{newFinding(DeviceUnverified, user.String(), "You have encrypted chats, and the session of multis is not verified; some clients refuse it their keys.", "multis verify")}
+	}
+	return nil
+}
+
+// checkMAS explains why multis has no session where the Matrix Authentication Service has the accounts.
+func checkMAS(ctx context.Context, in *Input, user id.UserID) []Finding {
+	if info, err := in.Homeserver.Server(ctx); err != nil || !info.IsMAS {
+		return nil
+	}
+	return []Finding{newFinding(HomeserverMAS, user.String(), fmt.Sprintf("This homeserver leaves logins to the Matrix Authentication Service, where multis gets a session by MSC4190 only, and %s has none.", user),
+		in.installFix()+"   (the registration needs io.element.msc4190: true; then sudo systemctl restart multis)")}
+}
+
+// maxNamedChats is how many chats a report names one by one.
+const maxNamedChats = 20
+
+// checkUnreadable lists the chats with messages that cannot be decrypted, and those whose encryption is unknown.
+func checkUnreadable(ctx context.Context, in *Input, chats []store.Chat) ([]Finding, error) {
+	waiting, err := store.UnreadableChats(ctx, in.Database.DB())
+	if err != nil {
+		return nil, err
+	}
+	why := map[store.ChatID]store.UnreadableChat{}
+	for _, w := range waiting {
+		why[w.ChatID] = w
+	}
+	var found []Finding
+	for _, c := range chats {
+		w, locked := why[c.ID]
+		if !locked || c.ClosedWhy != "" || c.Mode != nil && *c.Mode == policy.ModeOff {
+			continue
+		}
+		if len(found) == maxNamedChats {
+			break
+		}
+		f := newFinding(ChatsUnreadable, c.Label(), fmt.Sprintf("%s in %s cannot be read: %s", text.Count(w.Messages, "message"), c.Label(), text.OneLine(w.Why)),
+			"multis verify   (then the keys can come; those of old messages may never come)")
+		f.Chat, f.Network = int64(c.ID), c.Protocol
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+// maxUnknownRooms is how many rooms are examined for chats that multis does not know.
+const maxUnknownRooms = 100
+
+// checkChats looks for chats of bridges that multis does not know.
+func checkChats(ctx context.Context, in *Input) (Result, string) {
+	if skipped := in.noDatabase(); skipped != "" {
+		return Result{}, skipped
+	}
+	db := in.Database.DB()
+	joined, err := in.Homeserver.JoinedRooms(ctx, in.Config.Owner)
+	if err != nil {
+		return Result{}, "the homeserver does not answer"
+	}
+	known, err := store.KnownRooms(ctx, db)
+	if err != nil {
+		return failedCheck(err), ""
+	}
+	r := Result{Fact: text.Count(len(joined), "room") + " of yours"}
+	unknown := slices.DeleteFunc(joined, func(room id.RoomID) bool { return slices.Contains(known, room) })
+	if len(unknown) == 0 {
+		return r, ""
+	}
+	portals, err := in.Homeserver.Portals(ctx, unknown[:min(len(unknown), maxUnknownRooms)])
+	if err != nil {
+		return r, "the homeserver does not list the rooms"
+	}
+	missing := map[string]int{}
+	for _, p := range portals {
+		elsewhere, err := store.HasChannel(ctx, db, p.Protocol, p.ChannelID, p.Receiver)
+		if err != nil {
+			return failedCheck(err), ""
+		}
+		if !elsewhere && p.BridgeBot.Homeserver() == in.Config.Owner.Homeserver() && !p.Tombstoned {
+			missing[p.Protocol]++
+		}
+	}
+	for protocol, n := range missing {
+		f := newFinding(ChatsMissing, networkName(protocol), fmt.Sprintf("multis does not know %s on %s.", text.Count(n, "chat"), networkName(protocol)), "sudo systemctl restart multis   (it looks through all your rooms)")
+		f.Network = protocol
+		r.Findings = append(r.Findings, f)
+	}
+	return r, ""
+}

@@ -1,0 +1,120 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"multis/config"
+	"multis/text"
+)
+
+// OpenToAll returns the files with secrets that every user of the machine can read: the configuration, and the files that it names.
+func OpenToAll(file string, cfg *config.Config) []string {
+	var open []string
+	if isReadableByAll(file) {
+		text, err := os.ReadFile(file)
+		if err == nil && slices.ContainsFunc(cfg.Secrets(), func(s string) bool { return strings.Contains(string(text), s) }) {
+			open = append(open, file)
+		}
+	}
+	for _, path := range cfg.SecretFiles {
+		if isReadableByAll(path) && !slices.Contains(open, path) {
+			open = append(open, path)
+		}
+	}
+	return open
+}
+
+func isReadableByAll(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().Perm()&0o004 != 0
+}
+
+func checkConfig(_ context.Context, in *Input) (Result, string) {
+	file := in.Paths.Config
+	switch {
+	case errors.Is(in.ConfigErr, fs.ErrNotExist):
+		return bad(ConfigMissing, fmt.Sprintf("There is no configuration at %s.", file), "multis init"), ""
+	case in.ConfigErr != nil:
+		var r Result
+		for line := range strings.Lines(in.ConfigErr.Error()) {
+			message, fix, _ := strings.Cut(strings.TrimRight(line, "\n"), "; ")
+			if fix == "" {
+				fix = "correct that line of " + file
+			}
+			r.Findings = append(r.Findings, newFinding(ConfigInvalid, "", message+".", fix))
+		}
+		return r, ""
+	}
+	if open := OpenToAll(file, in.Config); len(open) > 0 {
+		return bad(ConfigPermissions, fmt.Sprintf("Every user of this machine can read %s and the secrets in it.", text.List(open)), "chmod 600 "+strings.Join(open, " ")), ""
+	}
+	return Result{Fact: file + " is valid"}, ""
+}
+
+const (
+	minFreeBytes = 1 << 30
+	gib          = 1 << 30
+)
+
+// checkData checks the data folder: that multis can write into it, and that the disk is not full.
+func checkData(_ context.Context, in *Input) (Result, string) {
+	if in.Config == nil {
+		return Result{}, skippedNoConfig
+	}
+	dir := in.Config.Database.DataDir
+	free, err := in.FreeBytes(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Result{}, "there is no data folder yet"
+	}
+	if err != nil {
+		return bad(DataUnwritable, fmt.Sprintf("The data folder %s cannot be read: %v.", dir, err), "sudo chown -R multis: "+dir), ""
+	}
+	r := Result{Fact: fmt.Sprintf("%s, %.1f GiB free", dir, float64(free)/gib)}
+	if free < minFreeBytes {
+		r.Findings = append(r.Findings, newFinding(DiskLow, dir, fmt.Sprintf("Only %.1f GiB are free on the disk of %s; without room Postgres stops.", float64(free)/gib, dir),
+			"df -h "+dir+"   (then delete old backups and logs, or enlarge the disk)"))
+	}
+	if wrong, owner := foreignFile(dir); wrong != "" {
+		r.Findings = append(r.Findings, newFinding(DataUnwritable, dir, fmt.Sprintf("multis cannot write to %s.", wrong), fmt.Sprintf("sudo chown -R %s: %s", owner, dir)))
+	}
+	return r, ""
+}
+
+// foreignFile returns a file or folder in the data folder that the data folder's owner may not write to (or the data folder itself if this
+// process may not), and the user who should own everything there. It returns an empty path if there is none.
+func foreignFile(dir string) (path, owner string) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", ""
+	}
+	whose, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", ""
+	}
+	us := os.Geteuid()
+	if us != 0 && int(whose.Uid) != us {
+		return dir, userName(us)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return dir, userName(us)
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			continue
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid == 0 && whose.Uid != 0 {
+			return filepath.Join(dir, entry.Name()), userName(int(whose.Uid))
+		}
+	}
+	return "", ""
+}

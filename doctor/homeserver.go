@@ -1,0 +1,73 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"multis/appservice"
+	"multis/config"
+	"multis/text"
+)
+
+// AccessOf returns how multis reaches the homeserver, for an appservice.Inspector.
+func AccessOf(c *config.Config) appservice.Access {
+	return appservice.Access{
+		URL: c.Homeserver.Address, AppserviceID: c.Appservice.ID, Token: c.Appservice.ASToken.Value(), Owner: c.Owner, Bot: c.BotID(),
+		BotName: c.Appservice.Bot.DisplayName, Operators: c.Operators,
+	}
+}
+
+// ProbeHomeserver checks that a Matrix homeserver answers at an address. It needs no token.
+func ProbeHomeserver(ctx context.Context, address string) Result {
+	_, result := probeServer(ctx, appservice.NewInspector(appservice.Access{URL: address}), address)
+	return result
+}
+
+func probeServer(ctx context.Context, hs *appservice.Inspector, address string) (appservice.ServerInfo, Result) {
+	info, err := hs.Server(ctx)
+	switch {
+	case errors.Is(err, appservice.ErrNotMatrix):
+		return info, bad(HomeserverNotMatrix, fmt.Sprintf("What answers at %s is no Matrix homeserver (%v).", address, err),
+			"homeserver.address: the address of Synapse's client listener, such as http://127.0.0.1:8008")
+	case err != nil:
+		return info, bad(HomeserverUnreachable, fmt.Sprintf("No homeserver answers at %s: %v.", address, causeOf(err, appservice.ErrUnreachable)),
+			"systemctl status matrix-synapse   (and check homeserver.address)")
+	}
+	name := "homeserver"
+	if info.Name != "" {
+		name = text.Clip(text.OneLine(info.Name+" "+info.Version), 60)
+	}
+	return info, Result{Fact: fmt.Sprintf("%s at %s, %s", name, address, info.Took.Round(time.Millisecond))}
+}
+
+// causeOf returns the text of err without that of the sentinel error it wraps.
+func causeOf(err, sentinel error) string {
+	cause := err.Error()
+	for _, prefix := range []string{sentinel.Error() + ": ", sentinel.Error() + " "} {
+		if len(cause) > len(prefix) && cause[:len(prefix)] == prefix {
+			return cause[len(prefix):]
+		}
+	}
+	return cause
+}
+
+// maxClockSkew is how far the clocks of the homeserver and multis may differ. Beyond it, fresh messages look old or new ones come from the
+// future.
+const maxClockSkew = 30 * time.Second
+
+func checkHomeserver(ctx context.Context, in *Input) (Result, string) {
+	if in.Config == nil {
+		return Result{}, skippedNoConfig
+	}
+	info, result := probeServer(ctx, in.Homeserver, in.Config.Homeserver.Address)
+	if !result.OK() {
+		return result, ""
+	}
+	if skew := info.ClockAhead.Abs(); skew > maxClockSkew {
+		result.Findings = append(result.Findings, newFinding(ClockSkew, "", fmt.Sprintf("The clocks of multis and the homeserver differ by %s.", skew.Round(time.Second)),
+			"timedatectl set-ntp true   (on both machines)"))
+	}
+	return result, ""
+}

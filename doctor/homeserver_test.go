@@ -1,0 +1,141 @@
+package doctor
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/crypto/canonicaljson"
+)
+
+// homeserver is a healthy homeserver that knows multis. Its fields break it.
+type homeserver struct {
+	url string
+
+	mu         sync.Mutex
+	mas        bool // accounts are managed by the Matrix Authentication Service, so there is no login
+	noDevices  bool // multis has no session
+	unverified bool // the owner has cross-signing keys, and the session of multis is not signed
+}
+
+// set changes the homeserver.
+func (h *homeserver) set(change func(*homeserver)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change(h)
+}
+
+// broken returns a step that changes the homeserver.
+func broken(change func(*homeserver)) func(*world) {
+	return func(w *world) { w.homeserver.set(change) }
+}
+
+func newHomeserver(t *testing.T) *homeserver {
+	t.Helper()
+	h := &homeserver{}
+	mux := http.NewServeMux()
+	handle := func(pattern string, answer func(r *http.Request) (status int, body any)) {
+		mux.HandleFunc(pattern, func(rw http.ResponseWriter, r *http.Request) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			status, body := answer(r)
+			rw.Header().Set("Content-Type", "application/json")
+			rw.WriteHeader(status)
+			assertNoError(t, json.NewEncoder(rw).Encode(body))
+		})
+	}
+	ok := func(body map[string]any) func(*http.Request) (int, any) {
+		return func(*http.Request) (int, any) { return http.StatusOK, body }
+	}
+	refused := func(status int, code string) (int, any) {
+		return status, map[string]string{"errcode": code, "error": code}
+	}
+	handle("/", func(*http.Request) (int, any) { return refused(http.StatusNotFound, "M_UNRECOGNIZED") })
+	handle("GET /_matrix/client/versions", ok(map[string]any{"versions": []string{"v1.12"}}))
+	handle("GET /_matrix/federation/v1/version", ok(map[string]any{"server": map[string]string{"name": "Synapse", "version": "1.160.0"}}))
+	handle("GET /_matrix/client/v1/auth_metadata", func(*http.Request) (int, any) {
+		if !h.mas {
+			return refused(http.StatusNotFound, "M_UNRECOGNIZED")
+		}
+		return http.StatusOK, map[string]string{"issuer": "https://auth.example.org/"}
+	})
+	handle("GET /_matrix/client/v3/account/whoami", func(r *http.Request) (int, any) {
+		user := r.URL.Query().Get("user_id")
+		if user == "" {
+			user = "@as_multis_7hq2c9xk:example.org"
+		}
+		return http.StatusOK, map[string]string{"user_id": user}
+	})
+	handle("POST /_matrix/client/v3/login", func(*http.Request) (int, any) {
+		if h.mas {
+			return refused(http.StatusNotFound, "M_UNRECOGNIZED")
+		}
+		return refused(http.StatusBadRequest, "IO.ELEMENT.MSC4190.M_APPSERVICE_LOGIN_UNSUPPORTED")
+	})
+	handle("POST /_matrix/client/v1/appservice/{id}/ping", ok(map[string]any{"duration_ms": 2}))
+	handle("GET /_matrix/client/v3/joined_rooms", ok(map[string]any{"joined_rooms": []string{"!admin:example.org", "!ana:example.org"}}))
+	handle("GET /_matrix/client/v1/rooms/{room}/hierarchy", ok(map[string]any{"rooms": []any{}}))
+	handle("GET /_matrix/client/v3/devices/{device}", func(r *http.Request) (int, any) {
+		if h.noDevices {
+			return refused(http.StatusNotFound, "M_NOT_FOUND")
+		}
+		return http.StatusOK, map[string]string{"device_id": r.PathValue("device")}
+	})
+	handle("POST /_matrix/client/v3/keys/query", func(r *http.Request) (int, any) {
+		return http.StatusOK, keysOf(t, r.URL.Query().Get("user_id"), !h.unverified)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	h.url = server.URL
+	return h
+}
+
+// keysOf returns the keys of a user whose cross-signing key signed the session of multis, or did not.
+func keysOf(t *testing.T, user string, signed bool) map[string]any {
+	t.Helper()
+	device := "MULTIS_BOT"
+	if user == "@you:example.org" {
+		device = "MULTIS_OWNER"
+	}
+	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	public, _ := private.Public().(ed25519.PublicKey)
+	key := base64.RawStdEncoding.EncodeToString(public)
+	keys := map[string]any{
+		"user_id": user, "device_id": device, "algorithms": []string{}, "keys": map[string]string{"ed25519:" + device: key},
+	}
+	if signed {
+		canonical, err := canonicaljson.Marshal(keys)
+		assertNoError(t, err)
+		keys["signatures"] = map[string]any{user: map[string]string{"ed25519:" + key: base64.RawStdEncoding.EncodeToString(ed25519.Sign(private, canonical))}}
+	}
+	signing := map[string]any{"user_id": user, "usage": []string{"self_signing"}, "keys": map[string]string{"ed25519:" + key: key}}
+	return map[string]any{
+		"device_keys":       map[string]any{user: map[string]any{device: keys}},
+		"self_signing_keys": map[string]any{user: signing},
+	}
+}
+
+// assertNoError is for the goroutines of a server, which must not end the test.
+func assertNoError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func brokenHomeserver() []breakage {
+	return []breakage{
+		{"logins at MAS", HomeserverMAS, broken(func(h *homeserver) { h.mas, h.noDevices = true, true }), broken(func(h *homeserver) { h.noDevices = false })},
+		{"deleted by a client", DeviceMissing, broken(func(h *homeserver) { h.noDevices = true }), broken(func(h *homeserver) { h.noDevices = false })},
+		{"not signed", DeviceUnverified, func(w *world) {
+			w.exec("update chats set encrypted = 'yes' where channel_id = 'ana'")
+			require.Empty(w.t, w.found())
+			w.homeserver.set(func(h *homeserver) { h.unverified = true })
+		}, broken(func(h *homeserver) { h.unverified = false })},
+	}
+}

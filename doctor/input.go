@@ -1,0 +1,91 @@
+package doctor
+
+import (
+	"context"
+	"io/fs"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"multis/appservice"
+	"multis/config"
+	"multis/llm"
+	"multis/store"
+)
+
+// Input is what the checks look at. A check whose part is missing is skipped.
+type Input struct {
+	Paths Paths
+	// Config is nil if ConfigErr says why it could not be loaded.
+	Config    *config.Config
+	ConfigErr error
+	// Synapse is nil if it is not on this machine, or cannot be read.
+	Synapse *Synapse
+	// Homeserver makes requests to the homeserver on behalf of multis; nil without a configuration.
+	Homeserver *appservice.Inspector
+	// Database is nil if DatabaseErr says why it could not be opened.
+	Database    *store.Inspector
+	DatabaseErr error
+	HasSchema   bool // whether the database was migrated
+	// Models opens the configured models; nil without a configuration. No check makes a paid call.
+	Models Models
+	// TestSandbox tests the sandbox of commands and returns what it is made of, or why no command is run. nil skips the check.
+	TestSandbox func(ctx context.Context) (level string, err error)
+	Now         func() time.Time
+	// FreeBytes returns how much of the disk of a path is free.
+	FreeBytes func(path string) (uint64, error)
+}
+
+// Paths are the files that belong to an installation. Empty means unknown.
+type Paths struct {
+	Config       string // config.yaml
+	Registration string // the registration that multis -g wrote
+}
+
+// Synapse is Synapse's configuration; nil if it is not on this machine or cannot be read.
+type Synapse struct {
+	Config        string   // its configuration, by which it is named
+	Registrations []string // the files of the application services that it is told of
+	// Install is the shell line that gives it the registration of multis and restarts it; Restart only restarts it.
+	Install, Restart string
+}
+
+// installFix says how to give Synapse the current registration.
+func (in *Input) installFix() string {
+	if in.Synapse == nil || in.Synapse.Install == "" {
+		return usualInstall
+	}
+	return "multis -g && " + in.Synapse.Install
+}
+
+// restartSynapse returns the line that restarts Synapse.
+func (in *Input) restartSynapse() string {
+	if in.Synapse == nil || in.Synapse.Restart == "" {
+		return usualRestart
+	}
+	return in.Synapse.Restart
+}
+
+// The lines for a Synapse that is not found on this machine. They are right for Debian's package.
+const (
+	usualInstall = "multis -g && sudo install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml && " + usualRestart +
+		"   (app_service_config_files in homeserver.yaml must name that file)"
+	usualRestart = "sudo systemctl restart matrix-synapse"
+)
+
+// Models checks models without paying for a call. *llm.Models is one.
+type Models interface {
+	// Describe returns what is configured for a model.
+	Describe(name, key string) (llm.ModelInfo, error)
+	// Check asks the model's provider whether it knows the key and the model.
+	Check(ctx context.Context, name, key string) error
+}
+
+// FreeBytes returns how much of the disk of a path is free for plain users, in bytes.
+func FreeBytes(path string) (uint64, error) {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(path, &stat); err != nil {
+		return 0, &fs.PathError{Op: "statfs", Path: path, Err: err}
+	}
+	return stat.Bavail * uint64(stat.Bsize), nil //nolint:gosec // the size of a block is positive
+}

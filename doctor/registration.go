@@ -1,0 +1,106 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/appservice"
+	"multis/config"
+)
+
+// ProbeRegistration checks that the homeserver has loaded the registration of a configuration: its token, its own user, the bot, the owner
+// and the right to create devices.
+func ProbeRegistration(ctx context.Context, c *config.Config) Result {
+	return probeRegistration(ctx, appservice.NewInspector(AccessOf(c)), c, usualInstall)
+}
+
+// probeRegistration is ProbeRegistration; install is the fix that gives Synapse the registration.
+func probeRegistration(ctx context.Context, hs *appservice.Inspector, c *config.Config, install string) Result {
+	sender, err := hs.WhoAmI(ctx, "")
+	switch {
+	case errors.Is(err, appservice.ErrUnknownToken):
+		return bad(RegistrationToken, "The homeserver does not know the as_token of config.yaml: the registration is not installed, or an older one is.",
+			install)
+	case errors.Is(err, appservice.ErrUnreachable), errors.Is(err, appservice.ErrNotMatrix):
+		return Result{} // the check of the homeserver reports it
+	case err != nil:
+		return bad(RegistrationToken, fmt.Sprintf("The homeserver refuses multis: %v.", err), install)
+	}
+	var result Result
+	if want := id.NewUserID(c.Appservice.SenderLocalpart, c.Homeserver.Domain); sender != want {
+		if sender.Homeserver() != c.Homeserver.Domain {
+			return bad(HomeserverDomain, fmt.Sprintf("The homeserver's name is %s, and config.yaml says %s.", sender.Homeserver(), c.Homeserver.Domain),
+				"homeserver.domain: "+sender.Homeserver()+"   (then multis -g, and give Synapse the new registration)")
+		}
+		result.Findings = append(result.Findings, newFinding(RegistrationDrift, "sender_localpart",
+			fmt.Sprintf("Synapse has another registration than config.yaml: its sender_localpart is %s, not %s.", sender.Localpart(), want.Localpart()), install))
+	}
+	result.Findings = append(result.Findings, probeUsers(ctx, hs, c, install)...)
+	result.Findings = append(result.Findings, probeDevices(ctx, hs)...)
+	result.Fact = "the homeserver has loaded the registration " + c.Appservice.ID
+	return result
+}
+
+// probeUsers checks that multis may act as the bot and as the owner.
+func probeUsers(ctx context.Context, hs *appservice.Inspector, c *config.Config, install string) []Finding {
+	var found []Finding
+	if _, err := hs.WhoAmI(ctx, c.BotID()); errors.Is(err, appservice.ErrNotCovered) {
+		found = append(found, newFinding(RegistrationBot, "", fmt.Sprintf("The registration in Synapse does not cover the bot %s.", c.BotID()), install))
+	}
+	switch _, err := hs.WhoAmI(ctx, c.Owner); {
+	case errors.Is(err, appservice.ErrNoUser):
+		found = append(found, newFinding(OwnerAccount, "", fmt.Sprintf("There is no account %s on this homeserver.", c.Owner),
+			fmt.Sprintf("owner: \"@you:%s\"   (your own id; or make the account: register_new_matrix_user -u %s)", c.Homeserver.Domain, c.Owner.Localpart())))
+	case errors.Is(err, appservice.ErrNotCovered):
+		found = append(found, newFinding(RegistrationOwner, "", fmt.Sprintf("The registration in Synapse does not cover the owner %s.", c.Owner), install))
+	}
+	return found
+}
+
+func probeDevices(ctx context.Context, hs *appservice.Inspector) []Finding {
+	manages, known, err := hs.ManagesDevices(ctx)
+	if err != nil || !known || manages {
+		return nil
+	}
+	return []Finding{newFinding(RegistrationDevices, "", "The homeserver does not let multis create its devices (MSC4190), so it can neither decrypt nor repeat a send safely.",
+		"add  io.element.msc4190: true  to the registration in Synapse and restart Synapse (if it is there: upgrade Synapse)")}
+}
+
+// ProbePing makes the homeserver call multis, which must be running.
+func ProbePing(ctx context.Context, c *config.Config) Result {
+	return probePing(ctx, appservice.NewInspector(AccessOf(c)), c, usualInstall)
+}
+
+func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, install string) Result {
+	took, err := hs.Ping(ctx)
+	switch {
+	case err == nil:
+		return Result{Fact: fmt.Sprintf("the homeserver reaches multis at %s, %s", c.Appservice.Address, took)}
+	case errors.Is(err, appservice.ErrPingToken):
+		return bad(PingToken, "The homeserver calls multis with another hs_token than config.yaml has.", install)
+	case errors.Is(err, appservice.ErrPingID):
+		return Result{Findings: []Finding{newFinding(RegistrationDrift, "id", fmt.Sprintf("Synapse knows multis under another registration id than %s.", c.Appservice.ID), install)}}
+	case errors.Is(err, appservice.ErrPingNoURL):
+		return bad(PingNoURL, "The registration in Synapse has no url, so nothing is pushed to multis.", install)
+	case errors.Is(err, appservice.ErrPingOther):
+		return bad(PingOther, fmt.Sprintf("Another program than multis answers at %s (%v).", c.Appservice.Address, causeOf(err, appservice.ErrPingOther)),
+			fmt.Sprintf("appservice.port: a port that no other program uses   (here and in the registration: multis -g; ss -ltnp | grep %d shows which program it is)", c.Appservice.Port))
+	case errors.Is(err, appservice.ErrPingNoAnswer):
+		return explainUnreachable(c)
+	default: // the checks of the homeserver and the registration report it
+		return Result{}
+	}
+}
+
+// explainUnreachable explains why the homeserver does not reach multis.
+func explainUnreachable(c *config.Config) Result {
+	if isLoopback(c.Appservice.Hostname) && !isLoopback(hostOf(c.Appservice.Address)) {
+		return bad(PingLoopback, fmt.Sprintf("multis listens on %s, where only this machine or container reaches it, and the homeserver calls %s.", c.Appservice.Hostname, c.Appservice.Address),
+			"appservice.hostname: 0.0.0.0   (then restart multis; keep the port closed to the internet)")
+	}
+	return bad(PingNoAnswer, fmt.Sprintf("The homeserver gets no answer at %s.", c.Appservice.Address),
+		"appservice.address: the address at which Synapse reaches multis   (from a container usually http://multis:29399 or http://host.docker.internal:29399), then multis -g")
+}

@@ -1,0 +1,230 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/appservice"
+	"multis/config"
+	"multis/doctor"
+	"multis/llm"
+	"multis/store"
+)
+
+// examination is a running multis with real Synapse and bridge, looked at as multis doctor does.
+type examination struct {
+	*app
+	synapse string          // the registration file that Synapse loads
+	files   *doctor.Synapse // of Synapse on this machine; nil if none are known
+}
+
+// examine starts multis and finds the registration file of Synapse.
+func examine(t *testing.T, s setup) *examination {
+	t.Helper()
+	e := &examination{app: start(t, s)}
+	files, err := filepath.Glob(filepath.Join(e.Dir, "stack", "registration-*.yaml"))
+	require.NoError(t, err)
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		if strings.Contains(string(text), e.tokens.SenderLocalpart) {
+			e.synapse = path
+		}
+	}
+	require.NotEmpty(t, e.synapse)
+	return e
+}
+
+// diagnose returns the ids of all findings, with a configuration that change alters.
+func (e *examination) diagnose(change func(c *config.Config)) []doctor.ID {
+	e.t.Helper()
+	cfg, err := config.Parse(filepath.Join(e.t.TempDir(), "config.yaml"), e.config(e.port), os.LookupEnv)
+	require.NoError(e.t, err)
+	if change != nil {
+		change(cfg)
+	}
+	models, err := llm.New(llm.Options{})
+	require.NoError(e.t, err)
+	in := &doctor.Input{
+		Synapse: e.files, Config: cfg, Homeserver: appservice.NewInspector(doctor.AccessOf(cfg)), Database: e.db.Inspector(), HasSchema: true,
+		Models: models, Now: time.Now, FreeBytes: func(string) (uint64, error) { return 100 << 30, nil },
+	}
+	var ids []doctor.ID
+	for _, s := range doctor.Run(e.t.Context(), in).Sections {
+		if s.Skipped != "" {
+			e.t.Log(s.Name, "was not checked:", s.Skipped)
+		}
+		for _, f := range s.Findings {
+			require.NotEmpty(e.t, f.Fix, f.ID)
+			e.t.Log(f.ID, f.Message, "fix:", f.Fix)
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids
+}
+
+// reload gives Synapse another registration and restarts it.
+func (e *examination) reload(text string) {
+	e.t.Helper()
+	require.NoError(e.t, os.WriteFile(e.synapse, []byte(text), 0o644))
+	require.NoError(e.t, e.Stack.StopSynapse(syscall.SIGTERM))
+	require.NoError(e.t, e.Stack.StartSynapse(context.WithoutCancel(e.t.Context())))
+}
+
+func (e *examination) exec(sql string, args ...any) {
+	e.t.Helper()
+	_, err := e.db.Pool().Exec(e.t.Context(), sql, args...)
+	require.NoError(e.t, err)
+}
+
+func TestTheDoctorFindsWhatIsWrongWithTheHomeserver(t *testing.T) {
+	e := examine(t, setup{New: true})
+	_, first := e.say("Ana", "hello there")
+	require.NotZero(t, first.ID)
+	e.step("a healthy installation has no finding", func(t *testing.T) {
+		require.Eventually(t, func() bool { return len(e.diagnose(nil)) == 0 }, time.Minute, time.Second)
+	})
+
+	other := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	late := e.shiftedClock(t, -5*time.Minute)
+	for _, c := range []struct {
+		id     doctor.ID
+		breaks func(c *config.Config)
+	}{
+		{doctor.HomeserverUnreachable, func(c *config.Config) { c.Homeserver.Address = "http://127.0.0.1:1" }},
+		{doctor.HomeserverNotMatrix, func(c *config.Config) { c.Homeserver.Address = other.URL }},
+		{doctor.HomeserverDomain, func(c *config.Config) { c.Homeserver.Domain = "other.localhost" }},
+		{doctor.ClockSkew, func(c *config.Config) { c.Homeserver.Address = late }},
+		{doctor.RegistrationToken, func(c *config.Config) { c.Appservice.ASToken = "another-token" }},
+		{doctor.RegistrationDrift, func(c *config.Config) { c.Appservice.SenderLocalpart = "as_multis_other" }},
+		{doctor.RegistrationDrift, func(c *config.Config) { c.Appservice.ID = "multis2" }},
+		{doctor.RegistrationBot, func(c *config.Config) { c.Appservice.Bot.Username = "nora" }},
+		{doctor.RegistrationOwner, func(c *config.Config) { c.Owner = id.NewUserID("somebody", c.Homeserver.Domain) }},
+		{doctor.MultisStopped, func(c *config.Config) { c.Appservice.Port = 1 }},
+		{doctor.PingOther, func(c *config.Config) {
+			c.Appservice.Hostname, c.Appservice.Port = "127.0.0.1", portOf(t, other.URL)
+		}},
+	} {
+		e.step(string(c.id), func(t *testing.T) { require.Contains(t, e.diagnose(c.breaks), c.id) })
+	}
+	require.Empty(t, e.diagnose(nil), "nothing changed in between")
+
+	e.step("the data", e.brokenData)
+	e.step("the registration in Synapse", e.brokenRegistration)
+	require.Eventually(t, func() bool { return len(e.diagnose(nil)) == 0 }, time.Minute, time.Second, "all is repaired")
+}
+
+// brokenData breaks what the database knows of the homeserver.
+func (e *examination) brokenData(t *testing.T) {
+	room := e.adminRoom()
+	e.exec("update chats set room_id = '!gone:multis.localhost' where kind = 'admin'")
+	require.Contains(t, e.diagnose(nil), doctor.AdminRoomNotIn)
+	e.exec("update chats set room_id = $1 where kind = 'admin'", room)
+
+	var device struct {
+		ID id.DeviceID `json:"id"`
+	}
+	_, err := store.GetSetting(t.Context(), e.db.DB(), store.SettingOwnerDevice, &device)
+	require.NoError(t, err)
+	const set = "update settings set value = jsonb_set(value, '{id}', to_jsonb($1::text)) where key = 'owner_device'"
+	e.exec(set, "DELETED")
+	require.Contains(t, e.diagnose(nil), doctor.DeviceMissing)
+	e.exec(set, e.Owner.DeviceID) // a session without keys
+	require.Contains(t, e.diagnose(nil), doctor.DeviceKeys)
+	e.exec(set, device.ID)
+
+	e.exec("update chats set room_id = null, channel_id = channel_id || '-old' where kind = 'dm'")
+	require.Contains(t, e.diagnose(nil), doctor.ChatsMissing)
+	require.NoError(t, e.process.Kill())
+	e.run() // it looks through all rooms
+	require.Eventually(t, func() bool { return len(e.diagnose(nil)) == 0 }, time.Minute, time.Second)
+}
+
+// brokenRegistration makes Synapse load wrong registrations.
+func (e *examination) brokenRegistration(t *testing.T) {
+	raw, err := os.ReadFile(e.synapse)
+	require.NoError(t, err)
+	right := string(raw)
+	t.Cleanup(func() {
+		if t.Failed() {
+			e.reload(right)
+		}
+	})
+	for _, c := range []struct {
+		id       doctor.ID
+		old, new string
+		change   func(c *config.Config)
+	}{
+		{doctor.RegistrationRateLimit, "rate_limited: false", "rate_limited: true", nil},
+		{doctor.RegistrationDevices, "io.element.msc4190: true", "io.element.msc4190: false", nil},
+		{doctor.PingToken, e.tokens.HSToken.Value(), "another-token", nil},
+		{doctor.PingNoURL, "url: " + e.tokens.Address, "url: null", nil},
+		{doctor.PingNoAnswer, "url: " + e.tokens.Address, "url: http://127.0.0.1:1", nil},
+		{doctor.PingLoopback, "url: " + e.tokens.Address, "url: http://127.0.0.1:1", func(c *config.Config) { c.Appservice.Address = "http://multis:29399" }},
+		{doctor.OwnerAccount, `^@owner:`, `^@(owner|nobody):`, func(c *config.Config) { c.Owner = id.NewUserID("nobody", c.Homeserver.Domain) }},
+	} {
+		e.step(string(c.id), func(t *testing.T) {
+			require.Contains(t, right, c.old)
+			e.reload(strings.Replace(right, c.old, c.new, 1))
+			require.Contains(t, e.diagnose(c.change), c.id)
+		})
+	}
+	e.step(string(doctor.RegistrationRestart), func(t *testing.T) {
+		e.reload(right)
+		dir := t.TempDir()
+		cfg, err := config.Parse("config.yaml", e.config(e.port), os.LookupEnv)
+		require.NoError(t, err)
+		change := func(c *config.Config) { c.Appservice.ASToken = "a-token-that-synapse-has-not-read" }
+		change(cfg)
+		text, err := config.Registration(cfg)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "multis.yaml"), text, 0o600))
+		e.files = &doctor.Synapse{Config: "homeserver.yaml", Registrations: []string{filepath.Join(dir, "multis.yaml")}}
+		found := e.diagnose(change)
+		require.Contains(t, found, doctor.RegistrationRestart)
+		require.False(t, slices.Contains(found, doctor.RegistrationToken), "it is the same cause")
+		e.files = nil
+	})
+}
+
+// shiftedClock returns the address of a proxy before the homeserver whose clock is off.
+func (e *examination) shiftedClock(t *testing.T, by time.Duration) string {
+	t.Helper()
+	target, err := url.Parse(e.back.URL)
+	require.NoError(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		r.Header.Set("Date", time.Now().Add(by).UTC().Format(http.TimeFormat))
+		return nil
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// portOf returns the port of a URL.
+func portOf(t *testing.T, address string) int {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	port, err := strconv.Atoi(u.Port())
+	require.NoError(t, err)
+	return port
+}

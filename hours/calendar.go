@@ -1,0 +1,110 @@
+package hours
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	ics "github.com/arran4/golang-ical"
+)
+
+const (
+	// MaxCalendarBytes is the maximum size of a calendar of holidays.
+	MaxCalendarBytes = 1 << 20
+	// maxEvents is the maximum number of events of a calendar.
+	maxEvents = 2000
+	// repeatedYears is how many years a yearly event is repeated.
+	repeatedYears = 100
+)
+
+// errTooBig is returned for a calendar that is too big.
+var errTooBig = errors.New("the calendar is bigger than 1 MB")
+
+// ParseCalendar reads the holidays from a calendar in iCalendar form (RFC 5545). Each of its events lasts whole days; it may repeat every
+// year. Cancelled events are left out.
+func ParseCalendar(r io.Reader) ([]Days, error) {
+	limited := &io.LimitedReader{R: r, N: MaxCalendarBytes + 1}
+	calendar, err := ics.ParseCalendar(limited)
+	switch {
+	case limited.N <= 0:
+		return nil, errTooBig
+	case err != nil:
+		return nil, fmt.Errorf("this is no calendar in iCalendar form: %w", err)
+	}
+	events := calendar.Events()
+	if len(events) > maxEvents {
+		return nil, fmt.Errorf("the calendar has %d events; %d are possible", len(events), maxEvents)
+	}
+	var list []Days
+	for i, e := range events {
+		days, err := eventDays(e)
+		if err != nil {
+			return nil, fmt.Errorf("event %d (%.60q): %w", i+1, property(e, ics.ComponentPropertySummary), err)
+		}
+		list = append(list, days...)
+	}
+	return list, nil
+}
+
+// eventDays returns the days of an event, once for each year in which it is repeated.
+func eventDays(e *ics.VEvent) ([]Days, error) {
+	if property(e, ics.ComponentPropertyStatus) == string(ics.ObjectStatusCancelled) {
+		return nil, nil
+	}
+	first, err := e.GetAllDayStartAt()
+	if err != nil || !isDate(e, ics.ComponentPropertyDtStart) {
+		return nil, errors.New("it does not begin with a date; holidays are whole days")
+	}
+	last := first
+	if e.GetProperty(ics.ComponentPropertyDtEnd) != nil {
+		end, err := e.GetAllDayEndAt()
+		if err != nil || !isDate(e, ics.ComponentPropertyDtEnd) {
+			return nil, errors.New("it does not end with a date; holidays are whole days")
+		}
+		if end.After(first) { // the end is the day after the last one
+			last = end.AddDate(0, 0, -1)
+		}
+	}
+	first, last = inUTC(first), inUTC(last)
+	switch {
+	case last.Before(first):
+		return nil, errors.New("it ends before it begins")
+	case last.Sub(first) > maxHolidayDays*day:
+		return nil, errors.New("it is longer than a year")
+	}
+	days := []Days{{first, last}}
+	switch rule := strings.ToUpper(property(e, ics.ComponentPropertyRrule)); rule {
+	case "":
+	case "FREQ=YEARLY", "FREQ=YEARLY;INTERVAL=1":
+		for n := 1; n <= repeatedYears; n++ {
+			next := first.AddDate(n, 0, 0)
+			if next.Day() == first.Day() { // there is a 29 February in leap years only
+				days = append(days, Days{next, next.Add(last.Sub(first))})
+			}
+		}
+	default:
+		return nil, fmt.Errorf("it repeats by the rule %.60q; only FREQ=YEARLY is possible", rule)
+	}
+	return days, nil
+}
+
+// property returns the value of a property of an event; empty if it has none.
+func property(e *ics.VEvent, name ics.ComponentProperty) string {
+	if p := e.GetProperty(name); p != nil {
+		return p.Value
+	}
+	return ""
+}
+
+// isDate reports whether the value of a property is a date, without a time.
+func isDate(e *ics.VEvent, name ics.ComponentProperty) bool {
+	return !strings.Contains(property(e, name), "T")
+}
+
+// inUTC returns the midnight in UTC of the day that t shows.
+func inUTC(t time.Time) time.Time {
+	y, m, d := t.Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+}

@@ -1,0 +1,127 @@
+// Package hours knows when a business is open: several periods a weekday, over midnight as well, and holidays.
+package hours
+
+import (
+	"slices"
+	"time"
+
+	"multis/schedule"
+)
+
+// horizon is how far ahead Hours looks for the next change, in days. It is longer than any year, so that yearly closures do not hide it.
+const horizon = 400
+
+// Hours are the opening hours of a business. The zero value is open at all times.
+type Hours struct { //nolint:recvcheck // only Set and SetDays change it
+	// Zone is where the clocks of the hours hang; nil is UTC.
+	Zone *time.Location
+	// Week has the periods of each weekday, by time.Weekday. A business without any period is always open.
+	Week [7][]Period
+	// Holidays are the days on which no period begins.
+	Holidays []Days
+}
+
+// Period is a part of a day, by the clock on the wall: From is less than 24 hours after midnight, and Until is after From. A period that goes
+// over midnight ends later than at 24 hours.
+type Period struct{ From, Until time.Duration }
+
+// Days are consecutive days, First and Last included. They are midnights in UTC.
+type Days struct{ First, Last time.Time }
+
+// contains reports whether a day, a midnight in UTC, is one of d.
+func (d Days) contains(day time.Time) bool { return !day.Before(d.First) && !day.After(d.Last) }
+
+// State says whether a business is open at some time, and from when until when that holds.
+type State struct {
+	Open bool
+	// Since is when the state began; the zero time if it began more than a year before.
+	Since time.Time
+	// Until is when the state ends; the zero time if it lasts more than a year.
+	Until time.Time
+}
+
+// IsZero reports whether no hours are given, which means that the business is always open.
+func (h Hours) IsZero() bool {
+	return !slices.ContainsFunc(h.Week[:], func(periods []Period) bool { return len(periods) > 0 })
+}
+
+// At returns the state at t. A time that the clocks skip is the first instant after the gap, and of a time that they show twice it is the
+// first, as everywhere in package schedule.
+func (h Hours) At(t time.Time) State {
+	if h.IsZero() {
+		return State{Open: true}
+	}
+	before, after := h.around(t)
+	state := State{Since: before}
+	for _, span := range after {
+		switch {
+		case span.Contains(t):
+			state.Open, state.Since, state.Until = true, span.From, span.Until
+			if span.From.Before(t.AddDate(-1, 0, 0)) {
+				state.Since = time.Time{}
+			}
+			if span.Until.After(t.AddDate(1, 0, 0)) {
+				state.Until = time.Time{}
+			}
+			return state
+		case span.From.After(t):
+			state.Until = span.From
+			return state
+		}
+	}
+	return state
+}
+
+// around returns the end of the last opening before t, and the openings that end after t. before is zero if there is no opening within the
+// horizon. Periods that touch or overlap are one opening.
+func (h Hours) around(t time.Time) (before time.Time, after []schedule.Period) {
+	zone := h.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	y, m, d := t.In(zone).Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	// The last opening is mostly days away, so that few days are looked at.
+	for reach := 8; ; reach *= 8 {
+		reach = min(reach, horizon)
+		before, after = time.Time{}, nil
+		for _, span := range h.openings(today.AddDate(0, 0, -reach), today.AddDate(0, 0, reach), zone) {
+			if span.Until.After(t) {
+				after = append(after, span)
+			} else {
+				before = span.Until
+			}
+		}
+		if len(after) > 1 && !before.IsZero() || reach == horizon {
+			return before, after
+		}
+	}
+}
+
+// openings returns the openings that begin on the days from first to last, in order.
+func (h Hours) openings(first, last time.Time, zone *time.Location) []schedule.Period {
+	var all []schedule.Period
+	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
+		if slices.ContainsFunc(h.Holidays, func(d Days) bool { return d.contains(day) }) {
+			continue
+		}
+		for _, p := range h.Week[day.Weekday()] {
+			span := schedule.Period{From: schedule.Instant(day.Add(p.From), zone), Until: schedule.Instant(day.Add(p.Until), zone)}
+			if span.From.Before(span.Until) { // the clocks may skip the whole of it
+				all = append(all, span)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b schedule.Period) int { return a.From.Compare(b.From) })
+	merged := all[:0]
+	for _, span := range all {
+		if n := len(merged); n > 0 && !span.From.After(merged[n-1].Until) {
+			if span.Until.After(merged[n-1].Until) {
+				merged[n-1].Until = span.Until
+			}
+			continue
+		}
+		merged = append(merged, span)
+	}
+	return merged
+}

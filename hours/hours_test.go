@@ -1,0 +1,229 @@
+package hours
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// opening returns hours in Berlin from pairs of weekdays and periods, and holidays that begin with "-".
+func opening(t *testing.T, lines ...string) Hours {
+	t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	require.NoError(t, err)
+	h := Hours{Zone: zone}
+	for _, line := range lines {
+		if date, isHoliday := strings.CutPrefix(line, "-"); isHoliday {
+			d, err := ParseDays(date)
+			require.NoError(t, err)
+			h.Holidays = append(h.Holidays, d)
+			continue
+		}
+		require.NoError(t, h.Set(line))
+	}
+	return h
+}
+
+func TestAStateHoldsUntilTheNextOpeningOrClosing(t *testing.T) {
+	t.Parallel()
+	shop := []string{"mon-fri: 9-12:30, 13:30-18", "sat: 10-14", "-2026-12-24..2026-12-26"}
+	bar := []string{"daily: 20-02:30"}
+	for _, c := range []struct {
+		name         string
+		hours        []string
+		at           string
+		open         bool
+		since, until string // empty: the zero time
+	}{
+		{"in the morning", shop, "2026-11-23 09:00", true, "2026-11-23 09:00 +0100", "2026-11-23 12:30 +0100"},
+		{"at noon", shop, "2026-11-23 12:30", false, "2026-11-23 12:30 +0100", "2026-11-23 13:30 +0100"},
+		{"over the weekend", shop, "2026-11-21 14:00", false, "2026-11-21 14:00 +0100", "2026-11-23 09:00 +0100"},
+		{"over the holidays and a Sunday", shop, "2026-12-25 11:00", false, "2026-12-23 18:00 +0100", "2026-12-28 09:00 +0100"},
+		{"over midnight", bar, "2026-11-24 01:00", true, "2026-11-23 20:00 +0100", "2026-11-24 02:30 +0100"},
+		{"the clocks skip the end", bar, "2026-03-29 01:30", true, "2026-03-28 20:00 +0100", "2026-03-29 03:00 +0200"},
+		{"after the skipped end", bar, "2026-03-29 03:00", false, "2026-03-29 03:00 +0200", "2026-03-29 20:00 +0200"},
+		{"the clocks show the end twice", bar, "2026-10-25 01:30", true, "2026-10-24 20:00 +0200", "2026-10-25 02:30 +0200"},
+		{"a skipped beginning", []string{"sun: 2:30-4"}, "2026-03-29 01:59", false, "2026-03-22 04:00 +0100", "2026-03-29 03:00 +0200"},
+		{"a period that the clocks skip", []string{"sun: 2:10-2:50"}, "2026-03-29 01:00", false, "2026-03-22 02:50 +0100", "2026-04-05 02:10 +0200"},
+		{"around the clock", []string{"daily: 24h"}, "2026-11-23 12:00", true, "", ""},
+		{"around the clock but for a day", []string{"daily: 24h", "-2026-12-25"}, "2026-12-25 12:00", false, "2026-12-25 00:00 +0100", "2026-12-26 00:00 +0100"},
+		{"no hours at all", nil, "2026-11-23 12:00", true, "", ""},
+		{"closed for years", []string{"mon: 9-17", "-2026-01-01..2026-12-31", "-2027-01-01..2027-12-31", "-2028-01-01..2028-12-30"}, "2027-06-01 12:00", false, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := opening(t, c.hours...)
+			at, err := time.ParseInLocation("2006-01-02 15:04", c.at, h.Zone)
+			require.NoError(t, err)
+			got := h.At(at)
+			require.Equal(t, c.open, got.Open)
+			require.Equal(t, c.since, shown(h, got.Since), "since")
+			require.Equal(t, c.until, shown(h, got.Until), "until")
+		})
+	}
+}
+
+func shown(h Hours, t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(h.Zone).Format("2006-01-02 15:04 -0700")
+}
+
+// Random hours are compared with the definition: open in the minutes of a period, judged by the clock on the wall.
+func TestRandomHoursAreOpenInTheirPeriodsOnly(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 20))
+		h := opening(t)
+		for d := range h.Week {
+			for range r.IntN(3) {
+				from := time.Duration(r.IntN(48)) * 30 * time.Minute
+				h.Week[d] = append(h.Week[d], Period{from, from + time.Duration(1+r.IntN(40))*30*time.Minute})
+			}
+		}
+		if h.IsZero() {
+			continue
+		}
+		// A week around the change of the clocks in autumn, in which no instant is skipped.
+		start := time.Date(2026, 10, 22, 0, 0, 0, 0, h.Zone)
+		last := h.At(start)
+		for minute := range 7 * 24 * 60 / 15 {
+			at := start.Add(time.Duration(minute) * 15 * time.Minute)
+			got := h.At(at)
+			// Where the clocks show a time twice, they do not tell whether a period has ended.
+			if changes := at.Month() == time.October && (at.Day() == 25 || at.Day() == 26); !changes {
+				require.Equal(t, byTheClock(h, at), got.Open, fmt.Sprint(seed, at, h.Week))
+			}
+			require.True(t, got.Since.IsZero() || !got.Since.After(at), "it began before")
+			require.True(t, got.Until.IsZero() || got.Until.After(at), "it ends later")
+			if at.Before(last.Until) {
+				require.Equal(t, last, got, "it holds until its end")
+			} else if !last.Until.IsZero() {
+				require.NotEqual(t, last.Open, h.At(last.Until).Open, "then it is the other one")
+			}
+			last = got
+		}
+	}
+}
+
+// byTheClock reports whether a period of the day or of the one before has the time that the clock shows.
+func byTheClock(h Hours, at time.Time) bool {
+	clock := time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute
+	for _, p := range h.Week[at.Weekday()] {
+		if clock >= p.From && clock < p.Until {
+			return true
+		}
+	}
+	for _, p := range h.Week[(at.Weekday()+6)%7] {
+		if clock+day < p.Until {
+			return true
+		}
+	}
+	return false
+}
+
+func TestMistakesInHoursAreNamed(t *testing.T) {
+	t.Parallel()
+	var h Hours
+	for days, want := range map[string]string{"monday": "not a weekday", "": "not a weekday", "mon-": "not a weekday", "mon;tue": "not a weekday"} {
+		require.ErrorContains(t, h.SetDays(days, "9-17"), want, days)
+	}
+	for periods, want := range map[string]string{
+		"": "not a period", "9": "not a period", "9-25": "no time 25:00", "9:60-10": "no time 9:60", "9-9": "is empty", "24-3": "is empty", "9-12, 11-13": "overlap",
+		"9-17; 18-19": "not a period", strings.Repeat("9-10,", 2000): "not a period", "０9-17": "not a period", "0-1,1-2,2-3,3-4,4-5,5-6,6-7,7-8,8-9,9-10,10-11": "10 are possible",
+	} {
+		err := h.SetDays("mon", periods)
+		require.ErrorContains(t, err, want, periods)
+		require.Less(t, len(err.Error()), 200)
+	}
+	for holiday, want := range map[string]string{
+		"25.12.2026": "write it like", "": "write it like", "2026-02-30": "write it like", "2026-12-26..2026-12-24": "before it begins", "2026-01-01..2028-01-01": "longer than a year",
+	} {
+		_, err := ParseDays(holiday)
+		require.ErrorContains(t, err, want)
+	}
+	require.ErrorContains(t, h.Set("mon-fri"), "has no times")
+	require.ErrorContains(t, h.Set("9-17"), "not a weekday")
+	require.NoError(t, h.SetDays("fri-mon", "22-2, 9–12.30"))
+	require.NoError(t, h.Set("mon, tue closed"))
+	require.Empty(t, h.Week[time.Monday])
+	require.Equal(t, []Period{{9 * time.Hour, 12*time.Hour + 30*time.Minute}, {22 * time.Hour, 26 * time.Hour}}, h.Week[time.Sunday])
+	require.Empty(t, h.Week[time.Tuesday])
+}
+
+const calendarFrame = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n%sEND:VCALENDAR\r\n"
+
+func calendarOf(events ...string) string {
+	var all strings.Builder
+	for i, e := range events {
+		fmt.Fprintf(&all, "BEGIN:VEVENT\r\nUID:%d\r\nDTSTAMP:20260101T000000Z\r\n%s\r\nEND:VEVENT\r\n", i, strings.ReplaceAll(e, "\n", "\r\n"))
+	}
+	return fmt.Sprintf(calendarFrame, all.String())
+}
+
+func TestHolidaysAreReadFromACalendar(t *testing.T) {
+	t.Parallel()
+	days, err := ParseCalendar(strings.NewReader(calendarOf(
+		"DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20261227\nSUMMARY:Christmas",
+		"DTSTART;VALUE=DATE:20270101\nRRULE:FREQ=YEARLY\nSUMMARY:New Year",
+		"DTSTART;VALUE=DATE:20260501\nSTATUS:CANCELLED",
+	)))
+	require.NoError(t, err)
+	h := opening(t, "daily: 9-17")
+	h.Holidays = days
+	for date, open := range map[string]bool{"2026-12-24": true, "2026-12-25": false, "2026-12-26": false, "2026-12-27": true, "2027-01-01": false, "2031-01-01": false, "2026-05-01": true} {
+		at, err := time.ParseInLocation("2006-01-02 15", date+" 12", h.Zone)
+		require.NoError(t, err)
+		require.Equal(t, open, h.At(at).Open, date)
+	}
+}
+
+func TestMistakesInACalendarAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ calendar, want string }{
+		{"hello", "no calendar"},
+		{calendarOf("DTSTART:20261225T090000Z\nSUMMARY:Party"), `event 1 ("Party"): it does not begin with a date`},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nDTEND:20261226T090000Z"), "does not end with a date"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20291225"), "longer than a year"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=MONTHLY"), "only FREQ=YEARLY"},
+		{calendarOf("SUMMARY:" + strings.Repeat("x", 10_000)), "it does not begin"},
+		{calendarOf(strings.Repeat("COMMENT:x\n", MaxCalendarBytes/8) + "SUMMARY:x"), "bigger than 1 MB"},
+	} {
+		_, err := ParseCalendar(strings.NewReader(c.calendar))
+		require.ErrorContains(t, err, c.want)
+		require.Less(t, len(err.Error()), 300)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("mon-fri", "9-12:30, 22-2", "2026-12-24..2027-01-02", calendarOf("DTSTART;VALUE=DATE:20261225"))
+	f.Fuzz(func(t *testing.T, days, periods, holiday, calendar string) {
+		var h Hours
+		_ = h.SetDays(days, periods)
+		if d, err := ParseDays(holiday); err == nil {
+			h.Holidays = append(h.Holidays, d)
+		}
+		if list, err := ParseCalendar(strings.NewReader(calendar)); err == nil && len(list) < 1000 {
+			h.Holidays = append(h.Holidays, list...)
+		}
+		at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+		if s := h.At(at); !s.Until.IsZero() && !s.Until.After(at) || s.Since.After(at) {
+			t.Fatalf("%v at %v: %+v", h, at, s)
+		}
+	})
+}
+
+func ExampleHours_At() {
+	h := Hours{Zone: time.UTC}
+	if err := h.Set("mon-fri 9-12:30, 13:30-18"); err != nil {
+		panic(err)
+	}
+	state := h.At(time.Date(2026, 11, 21, 15, 0, 0, 0, time.UTC)) // a Saturday
+	fmt.Println(state.Open, state.Until.Format("Mon 15:04"))
+	// Output: false Mon 09:00
+}

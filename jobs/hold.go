@@ -1,0 +1,43 @@
+package jobs
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"multis/store"
+)
+
+// holdWait is how long a job waits before it checks again whether multis may go on.
+const holdWait = 15 * time.Second
+
+// holdMiddleware makes jobs wait while a restored backup is on hold, and in safe mode. A kind of job waits unless runsOnHold
+// names it.
+func holdMiddleware(st *store.Store) rivertype.WorkerMiddleware {
+	return river.WorkerMiddlewareFunc(func(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
+		restore, err := st.Restored(ctx, st.DB())
+		if err != nil {
+			return err
+		}
+		_, safe, err := store.SafeModeOf(ctx, st.DB())
+		if err != nil {
+			return err
+		}
+		if (restore.OnHold() || safe) && !slices.Contains(runsOnHold(), job.Kind) {
+			return Later(holdWait)
+		}
+		return work(ctx)
+	})
+}
+
+// runsOnHold returns the kinds of jobs that read what was said meanwhile, and those of the admin room, in which the owner decides. What they
+// send is refused by the gate unless it goes there, and questions are refused in safe mode.
+func runsOnHold() []string {
+	return []string{
+		AdminRoomArgs{}.Kind(), AskArgs{}.Kind(), CommandArgs{}.Kind(), DecryptArgs{}.Kind(), DescribeArgs{}.Kind(), HistoryArgs{}.Kind(),
+		IndexMessagesArgs{}.Kind(), NoticeArgs{}.Kind(), PINArgs{}.Kind(), RedactArgs{}.Kind(), SendArgs{}.Kind(),
+	}
+}

@@ -1,0 +1,48 @@
+package jobs
+
+import (
+	"context"
+
+	"github.com/riverqueue/river"
+	"maunium.net/go/mautrix/id"
+)
+
+// PINArgs asks to go on after a message with digits in the admin room: to do what waited for the PIN, or to tell the owner how it went. It
+// never holds the digits.
+type PINArgs struct {
+	News     string `json:"news"`             // see pin.News
+	DialogID int64  `json:"dialog,omitempty"` // the question that was answered; zero for none
+	Left     int    `json:"left,omitempty"`   // the tries that are left
+}
+
+// Kind names the job.
+func (PINArgs) Kind() string { return "pin" }
+
+// InsertOpts sets the queue and the attempts.
+func (PINArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 5}
+}
+
+// PINProceeder goes on after a message with digits. last says that no other attempt follows.
+type PINProceeder interface {
+	ProceedPIN(ctx context.Context, a PINArgs, last bool) error
+}
+
+// RedactArgs asks to delete a message of the owner from the admin room, because it holds a PIN.
+type RedactArgs struct {
+	RoomID  id.RoomID  `json:"room"`
+	EventID id.EventID `json:"event"`
+}
+
+// Kind names the job.
+func (RedactArgs) Kind() string { return "redact" }
+
+// InsertOpts sets the queue and the attempts.
+func (RedactArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueSend, MaxAttempts: 12}
+}
+
+// Redacter deletes a message with a PIN from the admin room. last says that no other attempt follows.
+type Redacter interface {
+	RedactPIN(ctx context.Context, room id.RoomID, event id.EventID, last bool) error
+}

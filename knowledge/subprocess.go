@@ -1,0 +1,192 @@
+package knowledge
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"slices"
+	"syscall"
+	"time"
+)
+
+const (
+	// startTimeout is how long the reader process may take until it is ready. It may have to compile the PDF engine, which takes a busy
+	// machine a minute.
+	startTimeout = 3 * time.Minute
+	readTimeout  = 30 * time.Second // for one file
+	// memoryLimit is the limit on the address space of the reader process, in bytes. The garbage collector's limit on real memory is a quarter
+	// of it.
+	memoryLimit = 4 << 30
+	// cpuLimit is the CPU time of the reader process, in seconds. It ends the process if this one dies.
+	cpuLimit = 120
+	// maxReplyBytes is the maximum size of its replies.
+	maxReplyBytes = 4 * maxText
+)
+
+// read reads a file in a reader process, or in this process if no reader is configured.
+func (l *Library) read(ctx context.Context, f File) (document, error) {
+	src := source{Name: f.Name, Type: f.Type, Data: f.Data, CacheDir: l.options.CacheDir, UnidocKey: l.options.UnidocKey}
+	if len(l.options.Reader) == 0 {
+		return read(ctx, src, reporter{progress: f.Progress})
+	}
+	return readInSubprocess(ctx, l.options.Reader, src, f.Progress)
+}
+
+// reporter passes on how many pages are read.
+type reporter struct{ progress func(done, all int) }
+
+func (reporter) ready() {}
+
+func (r reporter) page(done, all int) {
+	if r.progress != nil {
+		r.progress(done, all)
+	}
+}
+
+// reply is a message of the reader process: that it is ready, its progress, or finally the document or an error.
+type reply struct {
+	Ready       bool
+	Page, Pages int
+	Document    *document
+	Failure     *failure
+}
+
+// failure is an error that is sent between processes.
+type failure struct {
+	Sentinel int // its index in sentinels plus 1; 0 for other errors
+	Text     string
+}
+
+func newFailure(err error) *failure {
+	known := slices.IndexFunc(sentinels(), func(s error) bool { return errors.Is(err, s) })
+	return &failure{Sentinel: known + 1, Text: err.Error()}
+}
+
+// remoteError is an error that came from another process.
+type remoteError struct {
+	text     string
+	sentinel error
+}
+
+func (k remoteError) Error() string { return k.text }
+func (k remoteError) Unwrap() error { return k.sentinel }
+
+func (f *failure) err() error {
+	if all := sentinels(); f.Sentinel > 0 && f.Sentinel <= len(all) {
+		return remoteError{text: f.Text, sentinel: all[f.Sentinel-1]}
+	}
+	return errors.New(f.Text)
+}
+
+// Serve is the main function of the reader process: it reads one file from in and writes its content to out. It lowers the limits of the
+// process permanently.
+func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	if err := limitResources(); err != nil {
+		return err
+	}
+	var src source
+	if err := gob.NewDecoder(in).Decode(&src); err != nil {
+		return fmt.Errorf("read what to do: %w", err)
+	}
+	answer := &replyWriter{out: gob.NewEncoder(out)}
+	doc, err := read(ctx, src, answer)
+	if err != nil {
+		answer.say(reply{Failure: newFailure(err)})
+	} else {
+		answer.say(reply{Document: &doc})
+	}
+	return answer.err
+}
+
+// limitResources lowers the limits of this process to what reading a file needs.
+func limitResources() error {
+	debug.SetMemoryLimit(memoryLimit / 4)
+	for resource, limit := range map[int]uint64{syscall.RLIMIT_AS: memoryLimit, syscall.RLIMIT_CPU: cpuLimit, syscall.RLIMIT_FSIZE: 256 << 20} {
+		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+			return fmt.Errorf("limit the reader: %w", err)
+		}
+	}
+	// When the machine runs out of memory, this process should be killed first. Systems without this file do without.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
+	return nil
+}
+
+// replyWriter writes replies. It keeps the first error and writes nothing after it.
+type replyWriter struct {
+	out  *gob.Encoder
+	err  error
+	last time.Time
+}
+
+func (a *replyWriter) say(r reply) {
+	if a.err == nil {
+		a.err = a.out.Encode(r)
+	}
+}
+
+func (a *replyWriter) ready() { a.say(reply{Ready: true}) }
+
+// page writes the progress, at most five times a second.
+func (a *replyWriter) page(done, all int) {
+	if now := time.Now(); done == all || now.Sub(a.last) > 200*time.Millisecond {
+		a.last = now
+		a.say(reply{Page: done, Pages: all})
+	}
+}
+
+// readInSubprocess reads a file in a reader process and kills it when it takes too long.
+func readInSubprocess(ctx context.Context, command []string, src source, progress func(done, all int)) (document, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	deadline := time.AfterFunc(startTimeout, func() { cancel(ErrTooSlow) })
+	defer deadline.Stop()
+
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = []string{} // the environment may have secrets
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return document{}, fmt.Errorf("start the reader: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return document{}, fmt.Errorf("start the reader: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return document{}, fmt.Errorf("start the reader: %w", err)
+	}
+	// An error here means that the process ended early; the missing reply shows that as well.
+	_ = gob.NewEncoder(in).Encode(src)
+	in.Close()
+	last := reply{}
+	replies := gob.NewDecoder(io.LimitReader(out, maxReplyBytes))
+	for last.Document == nil && last.Failure == nil {
+		last = reply{}
+		if replies.Decode(&last) != nil {
+			break
+		}
+		if last.Ready {
+			deadline.Reset(readTimeout)
+		}
+		if last.Pages > 0 && progress != nil {
+			progress(last.Page, last.Pages)
+		}
+	}
+	stopped := context.Cause(ctx)
+	cancel(nil)
+	_ = cmd.Wait() // its last reply counts, not its exit code
+	switch {
+	case last.Document != nil:
+		return *last.Document, nil
+	case last.Failure != nil:
+		return document{}, last.Failure.err()
+	case stopped != nil:
+		return document{}, stopped
+	default:
+		return document{}, ErrUnreadable
+	}
+}

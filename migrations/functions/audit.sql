@@ -1,0 +1,140 @@
+-- The chain of the audit log.
+
+-- A part of the bytes that a link's hash covers: its length, then itself.
+create or replace function audit_part(p bytea) returns bytea language sql immutable as $$
+    select int4send(octet_length(coalesce(p, ''))) || coalesce(p, '')
+$$;
+
+-- The bytes of an entry that its hash covers. Times count in microseconds.
+create or replace function audit_bytes(e audit_entries) returns bytea language sql stable as $$
+    select int8send(e.id) || int8send((extract(epoch from e.at) * 1000000)::bigint) || audit_part(convert_to(e.kind, 'UTF8')) || audit_part(convert_to(e.actor, 'UTF8'))
+        || audit_part(e.person) || audit_part(convert_to(e.agent, 'UTF8')) || int8send(e.chat_id) || int8send(e.message_id) || int8send(e.task_id)
+        || audit_part(convert_to(e.ref, 'UTF8')) || audit_part(convert_to(e.action, 'UTF8')) || audit_part(convert_to(e.outcome, 'UTF8'))
+        || audit_part(convert_to(e.rule, 'UTF8')) || audit_part(e.content)
+$$;
+
+-- Each entry gets its link when its transaction commits: the row of audit_head is locked only then, so that no transaction waits for
+-- another one while it works, and the order of the links is the order of the commits.
+create or replace function audit_link() returns trigger language plpgsql as $$
+declare
+    last audit_head;
+    next bytea;
+begin
+    select * into strict last from audit_head for update;
+    next := sha256(last.hash || int8send(last.seq + 1) || audit_bytes(new));
+    insert into audit_chain (seq, entry_id, hash) values (last.seq + 1, new.id, next);
+    update audit_head set seq = last.seq + 1, hash = next;
+    return null;
+end $$;
+drop trigger if exists audit_link on audit_entries;
+create constraint trigger audit_link after insert on audit_entries deferrable initially deferred for each row execute function audit_link();
+
+-- What changes a row below writes the entry, whichever part of the program changed it. The actor is the transaction's: see store.SetActor.
+create or replace function audit_actor() returns text language sql stable as $$
+    select coalesce(nullif(current_setting('multis.actor', true), ''), 'system')
+$$;
+
+-- Every message that is queued, refused, shown as a draft, sent, delivered, dropped, or has failed.
+create or replace function audit_outbox() returns trigger language plpgsql as $$
+begin
+    insert into audit_entries (kind, actor, chat_id, task_id, ref, action, outcome, rule)
+    values ('send', audit_actor(), new.chat_id, coalesce(new.task_id, 0), new.id, new.purpose, new.state, new.code);
+    return null;
+end $$;
+create or replace trigger audit_outbox_insert after insert on outbox for each row execute function audit_outbox();
+create or replace trigger audit_outbox_state after update of state on outbox for each row when (old.state <> new.state) execute function audit_outbox();
+
+-- Every call of a tool, when it begins and when it ends. That of a model costs money and changes nothing: see usage.
+create or replace function audit_step() returns trigger language plpgsql as $$
+begin
+    insert into audit_entries (kind, actor, agent, chat_id, message_id, task_id, action, outcome, rule)
+    select 'tool', 'agent', t.agent, t.chat_id, coalesce(t.message_id, 0), t.id, new.name,
+        case when new.ended_at is null then 'begun' when new.is_error then 'failed' else 'done' end, new.code
+    from tasks t where t.id = new.task_id;
+    return null;
+end $$;
+create or replace trigger audit_step_begin after insert on task_steps for each row when (new.kind = 'tool') execute function audit_step();
+create or replace trigger audit_step_end after update of ended_at on task_steps for each row
+    when (new.kind = 'tool' and old.ended_at is null and new.ended_at is not null) execute function audit_step();
+
+-- Every approval that is asked for or decided, and how. A call that a grant allows has the grant in place of a person's decision.
+create or replace function audit_approval() returns trigger language plpgsql as $$
+begin
+    insert into audit_entries (kind, actor, agent, chat_id, message_id, task_id, ref, action, outcome, rule)
+    select 'approval', audit_actor(), t.agent, t.chat_id, coalesce(new.message_id, 0), t.id, new.id, new.tool,
+        case new.allowed when true then 'allowed' when false then 'denied' else 'asked' end, case when new.grant_id is null then new.how else 'grant ' || new.grant_id end
+    from tasks t where t.id = new.task_id;
+    return null;
+end $$;
+create or replace trigger audit_approval_insert after insert on approvals for each row execute function audit_approval();
+create or replace trigger audit_approval_decide after update of allowed on approvals for each row
+    when (old.allowed is distinct from new.allowed) execute function audit_approval();
+
+-- Every grant that is given or ended by the owner.
+create or replace function audit_grant() returns trigger language plpgsql as $$
+begin
+    insert into audit_entries (kind, actor, agent, chat_id, ref, action, outcome)
+    values ('approval', audit_actor(), new.agent, new.chat_id, 'grant ' || new.id, new.tool, case when new.revoked_at is null then 'granted' else 'revoked' end);
+    return null;
+end $$;
+create or replace trigger audit_grant_insert after insert on approval_grants for each row execute function audit_grant();
+create or replace trigger audit_grant_revoke after update of revoked_at on approval_grants for each row
+    when (old.revoked_at is null and new.revoked_at is not null) execute function audit_grant();
+
+-- Every change of what multis does in a chat.
+create or replace function audit_chat() returns trigger language plpgsql as $$
+begin
+    insert into audit_entries (kind, actor, chat_id, action, outcome)
+    select 'mode', audit_actor(), new.id, c.action, c.outcome from (values
+        ('mode', old.mode, coalesce(new.mode, 'default')), ('delivery', old.delivery, coalesce(new.delivery, 'default'))) c (action, before, outcome)
+    where coalesce(c.before, 'default') <> c.outcome;
+    return null;
+end $$;
+create or replace trigger audit_chat after update of mode, delivery on chats for each row
+    when (old.mode is distinct from new.mode or old.delivery is distinct from new.delivery) execute function audit_chat();
+
+-- Every escalation that is opened or closed.
+create or replace function audit_escalation() returns trigger language plpgsql as $$
+begin
+    insert into audit_entries (kind, actor, chat_id, message_id, ref, outcome)
+    values ('escalation', audit_actor(), new.chat_id, new.message_id, new.id, case when new.closed_at is null then 'opened' else 'closed' end);
+    return null;
+end $$;
+create or replace trigger audit_escalation_insert after insert on escalations for each row execute function audit_escalation();
+create or replace trigger audit_escalation_close after update of closed_at on escalations for each row
+    when (old.closed_at is null and new.closed_at is not null) execute function audit_escalation();
+
+-- Every change of a setting that people or devices make. The positions of a sync and what the owner was told change all the time.
+create or replace function audit_setting() returns trigger language plpgsql as $$
+declare
+    changed settings := coalesce(new, old);
+begin
+    insert into audit_entries (kind, actor, action, outcome)
+    values (case when changed.key ~ '(_device$|^login:)' then 'login' else 'config' end, audit_actor(), split_part(changed.key, ':', 1),
+        case tg_op when 'DELETE' then 'removed' else 'set' end);
+    return null;
+end $$;
+create or replace trigger audit_setting_set after insert or update of value on settings for each row
+    when (new.key ~ '^(pause|name|owner_device|bot_device|login:|config[.:])') execute function audit_setting();
+create or replace trigger audit_setting_remove after delete on settings for each row
+    when (old.key ~ '^(pause|name|owner_device|bot_device|login:|config[.:])') execute function audit_setting();
+
+-- Everything that is forgotten or erased.
+create or replace function audit_forgetting() returns trigger language plpgsql as $$
+begin
+    insert into audit_entries (kind, actor, message_id, ref, action, outcome)
+    values ('deletion', audit_actor(), new.command, new.id, new.kind, case when new.done_at is null then 'begun' else 'done' end);
+    return null;
+end $$;
+create or replace trigger audit_forgetting_insert after insert on forgettings for each row execute function audit_forgetting();
+create or replace trigger audit_forgetting_done after update of done_at on forgettings for each row
+    when (old.done_at is null and new.done_at is not null) execute function audit_forgetting();
+
+-- Every contact who is answered by no model for a time, and every one for whom the owner has lifted that.
+create or replace function audit_model_hold() returns trigger language plpgsql as $$
+begin
+    insert into audit_entries (kind, actor, chat_id, action, outcome)
+    values ('injection', audit_actor(), new.chat_id, 'hold', case when old.since = new.since then 'lifted' else 'begun' end);
+    return null;
+end $$;
+create or replace trigger audit_model_hold after insert or update of until on model_holds for each row execute function audit_model_hold();

@@ -1,0 +1,33 @@
+package outbox
+
+import "maunium.net/go/mautrix/id"
+
+// content is the content of an event. m.mentions is always set, so that a name in the text is no mention.
+type content struct {
+	MsgType   string    `json:"msgtype,omitempty"`
+	Body      string    `json:"body,omitempty"`
+	Format    string    `json:"format,omitempty"`
+	HTML      string    `json:"formatted_body,omitempty"`
+	FileName  string    `json:"filename,omitempty"`
+	Info      *fileInfo `json:"info,omitempty"`
+	Mentions  *mentions `json:"m.mentions,omitempty"`
+	RelatesTo *relation `json:"m.relates_to,omitempty"`
+	Profile   *Profile  `json:"com.beeper.per_message_profile,omitempty"`
+	Key       string    `json:"ai.multis.out,omitempty"`
+	FailedID  string    `json:"ai.multis.unsent,omitempty"`
+}
+
+type mentions struct {
+	Users []id.UserID `json:"user_ids,omitempty"`
+}
+
+type fileInfo struct {
+	MIME string `json:"mimetype"`
+	Size int    `json:"size"`
+}
+
+type relation struct {
+	Type  string     `json:"rel_type"`
+	Event id.EventID `json:"event_id"`
+	Emoji string     `json:"key,omitempty"`
+}

@@ -1,0 +1,32 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+// leaksSecret reports whether a message to a contact holds a secret of the configuration.
+func (m Message) leaksSecret() bool {
+	if m.Purpose == policy.PurposeNotice {
+		return false // secrets are masked there
+	}
+	return policy.LeaksSecret(m.Text) || policy.LeaksSecret(m.HTML) || m.File != nil && (policy.LeaksSecret(m.File.Name) || policy.LeaksSecret(string(m.File.Data)))
+}
+
+// withoutText returns the message with a mark in place of its text and of its file. It is stored in place of one that leaks a secret.
+func (m Message) withoutText() Message {
+	m.Text, m.HTML, m.File = policy.Mask, "", nil
+	return m
+}
+
+// dropLeak drops a row that holds a secret, and notifies the owner.
+func (b *Box) dropLeak(ctx context.Context, tx store.Tx, o store.OutboxMessage, chat store.Chat, d policy.Decision) error {
+	if err := b.NotifyOwner(ctx, tx, Alert, fmt.Sprintf("⚠️ **Not sent to %s**: %s `/why` shows when.", text.Escape(chat.Label()), d.Why)); err != nil {
+		return err
+	}
+	return b.drop(ctx, tx, o, d.Code, d.Why)
+}

@@ -1,0 +1,115 @@
+package pin
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// form says how much a text looks like a PIN.
+type form int
+
+const (
+	formNone    form = iota // not at all
+	formPIN                 // 4 to 6 digits 0-9
+	formDigits              // digits only, but too many or too few, in another script, or with something between them
+	formPhrase              // a few words with so many digits among them
+	formCommand             // /pin with digits
+)
+
+const (
+	minSuspicious   = 3  // fewer digits alone are a number of a list
+	maxPhraseLength = 60 // characters; a longer text with a number in it is a question
+)
+
+// formOf returns the form of a text as it was typed.
+func formOf(text string) form {
+	shown := visible(text)
+	digits := strings.Map(keepNumber, shown)
+	n := utf8.RuneCountInString(digits)
+	switch {
+	case isPINCommand(shown):
+		if n == 0 {
+			return formNone
+		}
+		return formCommand
+	case n < minSuspicious:
+		return formNone
+	case isPIN(normalize(text)):
+		return formPIN
+	case strings.IndexFunc(shown, unicode.IsLetter) < 0:
+		return formDigits
+	case n < minDigits || strings.HasPrefix(shown, "/") || strings.HasPrefix(shown, "!") || utf8.RuneCountInString(shown) > maxPhraseLength:
+		return formNone
+	default:
+		return formPhrase
+	}
+}
+
+// normalize returns a text without the space around it.
+func normalize(text string) string { return strings.TrimSpace(text) }
+
+// visible returns a text without invisible characters, such as those that change its direction, and without the space around it.
+func visible(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) {
+			return -1
+		}
+		return r
+	}, text))
+}
+
+func keepNumber(r rune) rune {
+	if unicode.IsNumber(r) {
+		return r
+	}
+	return -1
+}
+
+// isPIN reports whether a text is a PIN by its form.
+func isPIN(s string) bool {
+	return len(s) >= minDigits && len(s) <= maxDigits && strings.Trim(s, "0123456789") == ""
+}
+
+// isPINCommand reports whether a text is the command /pin: with or without its sign, with a full-width sign, or as /p or /pi.
+func isPINCommand(text string) bool {
+	unsigned := strings.ToLower(strings.TrimLeft(text, "/!／！ "))
+	name := unsigned
+	if end := strings.IndexFunc(unsigned, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
+		name = unsigned[:end]
+	}
+	return name == "pin" || (len(unsigned) < len(text) && (name == "p" || name == "pi"))
+}
+
+// isStrayPIN reports whether a text holds what may be a PIN, although none is asked for.
+func isStrayPIN(text string, f form) bool {
+	shown := visible(text)
+	n := utf8.RuneCountInString(strings.Map(keepNumber, shown))
+	switch f {
+	case formPIN:
+		return true
+	case formDigits:
+		_, err := time.Parse("15:04", shown)
+		return n >= minDigits && n <= maxDigits && err != nil
+	case formPhrase:
+		words := strings.FieldsFunc(strings.ToLower(shown), func(r rune) bool { return !unicode.IsLetter(r) })
+		return slices.Contains(words, "pin")
+	default:
+		return false
+	}
+}
+
+// isTrivial reports whether a PIN is among those that are tried first: one digit or two repeated, a run up or down, a year.
+func isTrivial(pin string) bool {
+	steps := make([]int, 0, len(pin))
+	for i := 1; i < len(pin); i++ {
+		steps = append(steps, int(pin[i])-int(pin[i-1]))
+	}
+	uniform := len(slices.Compact(slices.Clone(steps))) == 1 && steps[0] >= -1 && steps[0] <= 1
+	pairs := len(pin)%2 == 0 && strings.Repeat(pin[:2], len(pin)/2) == pin
+	halves := len(pin) == 6 && pin[:3] == pin[3:]
+	year := len(pin) == 4 && (pin[:2] == "19" || pin[:2] == "20")
+	return uniform || pairs || halves || year || slices.Contains([]string{"7890", "67890", "567890", "0987", "09876", "098765", "2580", "0852", "1122", "1133", "112233", "147258", "159753", "4711"}, pin)
+}

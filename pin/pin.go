@@ -1,0 +1,232 @@
+// Package pin keeps the owner's PIN: it judges what was entered, says what needs one, and recognizes the messages of the admin room that hold
+// one before they are stored. The digits exist in memory only, while they are judged.
+//
+// All state is in one row of the database, which is locked while a PIN is judged. Any number of processes together therefore judge
+// MaxFailures wrong PINs, also across restarts.
+package pin
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/alexedwards/argon2id"
+
+	"multis/audit"
+	"multis/store"
+)
+
+// The limits.
+const (
+	MaxFailures    = 3              // wrong PINs until the lock
+	LockTime       = time.Hour      // how long no PIN is judged after that
+	UnlockTime     = 24 * time.Hour // how long a right PIN counts, but for what asks each time
+	minDigits      = 4
+	maxDigits      = 6
+	hashMemory     = 64 << 10 // KB
+	hashIterations = 3
+)
+
+// Action is what may need the PIN.
+type Action string
+
+// The actions.
+const (
+	Exec     Action = "exec"    // a command that changes something; asks each time
+	Approve  Action = "approve" // the yes to a tool call that needs the PIN; asks each time
+	Read     Action = "read"    // reading a file of the machine
+	Erase    Action = "erase"
+	ForgetIt Action = "forget all"
+	ModeOff  Action = "mode off"
+	Config   Action = "config" // a change of the configuration, the rules or a budget in chat
+)
+
+// asksEachTime reports whether an action needs a PIN of its own: one that was entered for something else does not count.
+func (a Action) asksEachTime() bool { return a == Exec || a == Approve }
+
+// Outcome is what became of an entered PIN.
+type Outcome string
+
+// The outcomes.
+const (
+	Right     Outcome = "right"
+	Wrong     Outcome = "wrong"
+	LockedNow Outcome = "locked"     // it was wrong, and the last one that was judged
+	Locked    Outcome = "not judged" // it was not looked at, because the PIN is locked
+	Unset     Outcome = "unset"      // there is no PIN
+)
+
+// Result is an outcome and what follows from it.
+type Result struct {
+	Outcome Outcome
+	Left    int       // how many wrong ones are left, after Wrong
+	Until   time.Time // the end of the lock, after Locked and LockedNow
+}
+
+// State is what can be told about the PIN. Times in the past are zero.
+type State struct {
+	IsSet         bool
+	SetAt         time.Time
+	LockedUntil   time.Time
+	UnlockedUntil time.Time
+}
+
+// Keeper judges PINs. It is safe for concurrent use, in any number of processes on one database.
+type Keeper struct {
+	log      audit.Log
+	required bool
+	now      func() time.Time
+}
+
+// NewKeeper returns a keeper. Its hashes are keyed with the key of log, so that who has only the database cannot try out PINs. required says
+// that actions need a PIN even if none is set, because agents may change something on this machine. now defaults to time.Now.
+func NewKeeper(log audit.Log, required bool, now func() time.Time) *Keeper {
+	if now == nil {
+		now = time.Now
+	}
+	return &Keeper{log: log, required: required, now: now}
+}
+
+// State returns the state of the PIN.
+func (k *Keeper) State(ctx context.Context, db store.DB) (State, error) {
+	p, err := store.ReadPIN(ctx, db)
+	if err != nil {
+		return State{}, err
+	}
+	s := State{IsSet: p.Hash != nil}
+	if p.SetAt != nil {
+		s.SetAt = *p.SetAt
+	}
+	if isAfter(p.LockedUntil, k.now()) {
+		s.LockedUntil = *p.LockedUntil
+	}
+	if isAfter(p.UnlockedUntil, k.now()) {
+		s.UnlockedUntil = *p.UnlockedUntil
+	}
+	return s, nil
+}
+
+// Requirement is what an action needs before it is done.
+type Requirement int
+
+// The requirements.
+const (
+	Nothing   Requirement = iota // it may be done
+	MustEnter                    // the PIN must be entered
+	MustSet                      // there is no PIN yet: one must be set
+	MustWait                     // the PIN is locked
+)
+
+// Required returns what an action needs now. A nil keeper requires nothing.
+func (k *Keeper) Required(ctx context.Context, db store.DB, a Action) (Requirement, State, error) {
+	if k == nil {
+		return Nothing, State{}, nil
+	}
+	s, err := k.State(ctx, db)
+	switch {
+	case err != nil:
+		return MustWait, s, err
+	case !s.IsSet && (k.required || a.asksEachTime()):
+		return MustSet, s, nil
+	case !s.IsSet:
+		return Nothing, s, nil
+	case !s.LockedUntil.IsZero():
+		return MustWait, s, nil
+	case !a.asksEachTime() && !s.UnlockedUntil.IsZero():
+		return Nothing, s, nil
+	default:
+		return MustEnter, s, nil
+	}
+}
+
+// Check judges digits, counts a wrong PIN and locks after MaxFailures of them, in the transaction of what follows. It takes about half a
+// second, with the state of the PIN locked. The caller has made sure that the owner entered them.
+func (k *Keeper) Check(ctx context.Context, tx store.Tx, digits string) (Result, error) {
+	p, err := store.LockPIN(ctx, tx)
+	if err != nil {
+		return Result{}, err
+	}
+	now := k.now()
+	var r Result
+	switch {
+	case p.Hash == nil:
+		return Result{Outcome: Unset}, nil
+	case isAfter(p.LockedUntil, now):
+		return Result{Outcome: Locked, Until: *p.LockedUntil}, nil // no entry in the audit log either: that of the lock says all
+	case k.matches(digits, *p.Hash):
+		until := now.Add(UnlockTime)
+		p.Failures, p.LockedUntil, p.UnlockedUntil = 0, nil, &until
+		r.Outcome = Right
+	case p.Failures+1 < MaxFailures:
+		p.Failures++
+		r = Result{Outcome: Wrong, Left: MaxFailures - p.Failures}
+	default:
+		until := now.Add(LockTime)
+		p.Failures, p.LockedUntil, p.UnlockedUntil = 0, &until, nil
+		r = Result{Outcome: LockedNow, Until: until}
+	}
+	if err := store.SavePIN(ctx, tx, p); err != nil {
+		return Result{}, err
+	}
+	return r, k.audit(ctx, tx, audit.Owner, "enter", string(r.Outcome))
+}
+
+// setHash stores the hash of a new PIN, and ends what the former one unlocked.
+func (k *Keeper) setHash(ctx context.Context, tx store.Tx, hash string) error {
+	now := k.now()
+	if err := store.SavePIN(ctx, tx, store.PIN{Hash: &hash, SetAt: &now}); err != nil {
+		return err
+	}
+	return k.audit(ctx, tx, audit.Owner, "set", "set")
+}
+
+// Lock ends the time in which nothing asks for the PIN again.
+func (k *Keeper) Lock(ctx context.Context, tx store.Tx) error {
+	p, err := store.LockPIN(ctx, tx)
+	if err != nil {
+		return err
+	}
+	p.UnlockedUntil = nil
+	if err := store.SavePIN(ctx, tx, p); err != nil {
+		return err
+	}
+	return k.audit(ctx, tx, audit.Owner, "lock", "locked")
+}
+
+// Reset removes the PIN, its lock and what it unlocked: somebody with a shell on the server asked for it.
+func (k *Keeper) Reset(ctx context.Context, tx store.Tx) error {
+	if _, err := store.LockPIN(ctx, tx); err != nil {
+		return err
+	}
+	if err := store.SavePIN(ctx, tx, store.PIN{}); err != nil {
+		return err
+	}
+	return k.audit(ctx, tx, audit.Host, "reset", "removed")
+}
+
+func (k *Keeper) audit(ctx context.Context, tx store.Tx, actor audit.Actor, action, outcome string) error {
+	return k.log.Append(ctx, tx, audit.Entry{Kind: audit.PIN, Actor: actor, Action: action, Outcome: outcome})
+}
+
+// hash returns the Argon2id hash of digits.
+func (k *Keeper) hash(digits string) (string, error) {
+	made, err := argon2id.CreateHash(k.keyed(digits), &argon2id.Params{Memory: hashMemory, Iterations: hashIterations, Parallelism: 1, SaltLength: 16, KeyLength: 32})
+	if err != nil {
+		return "", fmt.Errorf("hash the PIN: %w", err)
+	}
+	return made, nil
+}
+
+// matches reports whether a hash is that of digits. A hash that cannot be read matches nothing.
+func (k *Keeper) matches(digits, hash string) bool {
+	same, err := argon2id.ComparePasswordAndHash(k.keyed(digits), hash)
+	return err == nil && same
+}
+
+// keyed mixes a secret into digits that is not in the database: there are only a million PINs to try.
+func (k *Keeper) keyed(digits string) string {
+	return hex.EncodeToString(k.log.Hash([]byte("pin\x00" + digits)))
+}
+
+func isAfter(t *time.Time, now time.Time) bool { return t != nil && t.After(now) }

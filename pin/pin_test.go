@@ -1,0 +1,298 @@
+package pin_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/audit"
+	"multis/pin"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// racer is the variable that makes a process of this test enter wrong PINs into a database.
+const racer = "MULTIS_TEST_PIN_RACER"
+
+func TestMain(m *testing.M) {
+	if dsn := os.Getenv(racer); dsn != "" {
+		os.Exit(race(dsn))
+	}
+	storetest.Main(m)
+}
+
+func newKeeper(t testing.TB, now func() time.Time) *pin.Keeper {
+	t.Helper()
+	log, err := audit.New("a token of the homeserver")
+	require.NoError(t, err)
+	return pin.NewKeeper(log, false, now)
+}
+
+// room makes the admin room.
+func room(t testing.TB, st *store.Store) store.ChatID {
+	t.Helper()
+	var id store.ChatID
+	require.NoError(t, st.DB().QueryRow(t.Context(), `insert into chats (protocol, channel_id, kind, name, encrypted) values ('', 'admin', 'admin', 'Admin', 'no') returning id`).Scan(&id))
+	return id
+}
+
+// ask opens a question for the PIN.
+func ask(t testing.TB, st *store.Store, chat store.ChatID, p pin.Prompt, now time.Time) int64 {
+	t.Helper()
+	p.AskedAt = now
+	var dialog int64
+	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
+		if err := store.ClosePINDialogs(t.Context(), tx, chat); err != nil {
+			return err
+		}
+		err := tx.QueryRow(t.Context(), `insert into dialogs (chat_id, kind, payload, outbox_id, expires_at) values ($1, 'pin', '{}', gen_random_uuid(), $2) returning id`, chat, now.Add(15*time.Minute)).Scan(&dialog)
+		if err != nil {
+			return err
+		}
+		return store.SetDialogPayload(t.Context(), tx, dialog, p, now.Add(15*time.Minute))
+	}))
+	return dialog
+}
+
+// enter types a text into the admin room.
+func enter(t testing.TB, st *store.Store, k *pin.Keeper, m pin.Message) (i pin.Interception) {
+	t.Helper()
+	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) (err error) {
+		i, err = k.Intercept(t.Context(), tx, m)
+		return err
+	}))
+	return i
+}
+
+// set sets a PIN.
+func set(t testing.TB, st *store.Store, k *pin.Keeper, chat store.ChatID, digits string) {
+	t.Helper()
+	now := time.Now()
+	ask(t, st, chat, pin.Prompt{Stage: pin.StageNew}, now)
+	require.Equal(t, pin.NewsRepeat, enter(t, st, k, pin.Message{Chat: chat, Text: digits, At: now, CanEnter: true}).News)
+	require.Equal(t, pin.NewsSet, enter(t, st, k, pin.Message{Chat: chat, Text: digits, At: now, CanEnter: true}).News)
+}
+
+func check(t testing.TB, st *store.Store, k *pin.Keeper, digits string) (r pin.Result) {
+	t.Helper()
+	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) (err error) {
+		r, err = k.Check(t.Context(), tx, digits)
+		return err
+	}))
+	return r
+}
+
+func TestAPINIsSetByEnteringItTwiceAndChangedAfterThePresentOne(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
+	enterNow := func(text string) pin.News {
+		i := enter(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true})
+		require.True(t, i.Withhold, text)
+		return i.News
+	}
+	ask(t, st, chat, pin.Prompt{Stage: pin.StageNew}, now)
+	for _, trivial := range []string{"0000", "1234", "4321", "1212", "111111", "123123", "2024", "987654"} {
+		require.Equal(t, pin.NewsTrivial, enterNow(trivial), trivial)
+	}
+	require.Equal(t, pin.NewsRepeat, enterNow("4829"))
+	require.Equal(t, pin.NewsMismatch, enterNow("4828"))
+	require.Equal(t, pin.NewsRepeat, enterNow("482917"))
+	require.Equal(t, pin.NewsSet, enterNow("482917"))
+	require.Equal(t, pin.NewsStray, enterNow("482917"), "nothing is asked for any more")
+
+	ask(t, st, chat, pin.Prompt{Stage: pin.StageCurrent}, now)
+	require.Equal(t, pin.NewsWrong, enterNow("4829"))
+	require.Equal(t, pin.NewsNext, enterNow("482917"))
+	require.Equal(t, pin.NewsRepeat, enterNow("7351"))
+	require.Equal(t, pin.NewsSet, enterNow("7351"))
+	require.Equal(t, pin.Wrong, check(t, st, k, "482917").Outcome)
+	require.Equal(t, pin.Right, check(t, st, k, "7351").Outcome)
+}
+
+func TestARightPINCountsForADayButNotForWhatAsksEachTime(t *testing.T) {
+	t.Parallel()
+	st, now := storetest.New(t), time.Now()
+	k := newKeeper(t, func() time.Time { return now })
+	needs := func(a pin.Action) pin.Requirement {
+		need, _, err := k.Required(t.Context(), st.DB(), a)
+		require.NoError(t, err)
+		return need
+	}
+	require.Equal(t, pin.Nothing, needs(pin.Erase), "there is no PIN, and nothing that needs one")
+	require.Equal(t, pin.MustSet, needs(pin.Exec))
+	log, err := audit.New("a token of the homeserver")
+	require.NoError(t, err)
+	need, _, err := pin.NewKeeper(log, true, nil).Required(t.Context(), st.DB(), pin.Erase)
+	require.NoError(t, err)
+	require.Equal(t, pin.MustSet, need, "agents may change this machine")
+
+	set(t, st, k, room(t, st), "4829")
+	require.Equal(t, pin.MustEnter, needs(pin.Erase))
+	require.Equal(t, pin.Right, check(t, st, k, "4829").Outcome)
+	require.Equal(t, pin.Nothing, needs(pin.Erase))
+	require.Equal(t, pin.MustEnter, needs(pin.Exec))
+	require.Equal(t, pin.MustEnter, needs(pin.Approve))
+	now = now.Add(pin.UnlockTime)
+	require.Equal(t, pin.MustEnter, needs(pin.Erase))
+
+	require.Equal(t, pin.Right, check(t, st, k, "4829").Outcome)
+	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return k.Lock(t.Context(), tx) }))
+	require.Equal(t, pin.MustEnter, needs(pin.Erase))
+	for range pin.MaxFailures {
+		check(t, st, k, "9999")
+	}
+	require.Equal(t, pin.MustWait, needs(pin.Erase))
+	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return k.Reset(t.Context(), tx) }))
+	require.Equal(t, pin.Nothing, needs(pin.Erase))
+}
+
+func TestThreeWrongPINsLockForAnHourAndTheLockOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
+	st, now := storetest.New(t), time.Now()
+	clock := func() time.Time { return now }
+	k := newKeeper(t, clock)
+	set(t, st, k, room(t, st), "4829")
+	require.Equal(t, pin.Result{Outcome: pin.Wrong, Left: 2}, check(t, st, k, "1111"))
+	k = newKeeper(t, clock) // as another process has
+	require.Equal(t, pin.Result{Outcome: pin.Wrong, Left: 1}, check(t, st, k, "1111"))
+	require.Equal(t, pin.LockedNow, check(t, st, k, "1111").Outcome)
+	k = newKeeper(t, clock)
+	require.Equal(t, pin.Locked, check(t, st, k, "4829").Outcome, "the right one is not looked at either")
+	s, err := k.State(t.Context(), st.DB())
+	require.NoError(t, err)
+	require.WithinDuration(t, now.Add(time.Hour), s.LockedUntil, time.Second)
+	now = now.Add(pin.LockTime)
+	require.Equal(t, pin.Right, check(t, st, k, "4829").Outcome)
+}
+
+// race enters wrong PINs as a process of its own, and prints how many were judged.
+func race(dsn string) int {
+	ctx := context.Background()
+	st, err := store.Open(ctx, dsn)
+	if err != nil {
+		return 2
+	}
+	log, _ := audit.New("a token of the homeserver")
+	k, judged := pin.NewKeeper(log, false, nil), 0
+	for i := range 100 {
+		err := st.InTx(ctx, func(tx store.Tx) error {
+			r, err := k.Check(ctx, tx, strconv.Itoa(100000+i))
+			if r.Outcome == pin.Wrong || r.Outcome == pin.LockedNow {
+				judged++
+			}
+			return err
+		})
+		if err != nil {
+			return 2
+		}
+	}
+	os.Stdout.WriteString(strconv.Itoa(judged))
+	return 0
+}
+
+func TestOfAHundredWrongPINsOfThreeProcessesThreeAreJudged(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	set(t, st, newKeeper(t, nil), room(t, st), "482917")
+	program, err := os.Executable()
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	judged := make([]int, 3)
+	errs := make([]error, 3)
+	for i := range judged {
+		all.Go(func() {
+			cmd := exec.Command(program)
+			cmd.Env = append(os.Environ(), racer+"="+st.Pool().Config().ConnString())
+			var out []byte
+			if out, errs[i] = cmd.Output(); errs[i] == nil {
+				judged[i], errs[i] = strconv.Atoi(strings.TrimSpace(string(out)))
+			}
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	require.Equal(t, pin.MaxFailures, judged[0]+judged[1]+judged[2])
+	require.Equal(t, pin.MaxFailures, storetest.Count(t, st, "select count(*) from audit_entries where kind = 'pin' and outcome in ('wrong', 'locked')"))
+}
+
+func TestWithoutTheSecretTheHashDoesNotTellThePIN(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	set(t, st, newKeeper(t, nil), room(t, st), "4829")
+	log, err := audit.New("another secret")
+	require.NoError(t, err)
+	require.Equal(t, pin.Wrong, check(t, st, pin.NewKeeper(log, false, nil), "4829").Outcome)
+}
+
+func TestWhatIsTakenForAPIN(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
+	set(t, st, k, chat, "482917")
+	type expected struct{ asked, notAsked pin.Interception }
+	ordinary := pin.Interception{}
+	stray := pin.Interception{Withhold: true, News: pin.NewsStray}
+	noDigits := pin.Interception{Withhold: true, News: pin.NewsNoDigits}
+	command := pin.Interception{Withhold: true, News: pin.NewsCommand}
+	for text, want := range map[string]expected{
+		"48 29 17":                       {noDigits, stray},
+		"\u202e482917\u202c":             {noDigits, stray}, // written from right to left
+		"４８２９１７":                         {noDigits, stray}, // full width
+		"٤٨٢٩١٧":                         {noDigits, stray}, // Arabic
+		"4\ufe0f\u20e38\ufe0f\u20e329":   {noDigits, stray}, // keycaps
+		"482":                            {noDigits, ordinary},
+		"4829170":                        {noDigits, ordinary},
+		"482917.":                        {noDigits, stray},
+		"4829!":                          {noDigits, stray},
+		"/4829":                          {noDigits, stray},
+		"14:30":                          {noDigits, ordinary}, // a time
+		strings.Repeat("4829", 2500):     {noDigits, ordinary},
+		"my pin is 482917":               {noDigits, stray},
+		"4829 is my PIN.":                {noDigits, stray},
+		"the offer of 2024":              {noDigits, ordinary},
+		"／pin 4829":                      {command, command},
+		"/ pin 4829":                     {command, command},
+		"/p 4829":                        {command, command},
+		"!pi4829":                        {command, command},
+		"pi is 3.14159":                  {noDigits, ordinary},
+		"/pin 482917":                    {command, command},
+		"!PIN set 4829":                  {command, command},
+		"pin 482917":                     {command, command},
+		"PIN: 4829":                      {command, command},
+		"pint of milk, 4829":             {noDigits, ordinary},
+		"/pin４８２９１７":                     {command, command},
+		"12":                             {ordinary, ordinary},
+		"cancel":                         {ordinary, ordinary},
+		"yes":                            {ordinary, ordinary},
+		"":                               {ordinary, ordinary},
+		"/pin set":                       {ordinary, ordinary},
+		"/remind 2026-12-24 call Ana":    {ordinary, ordinary},
+		"what did Ana say about Friday?": {ordinary, ordinary},
+		"Is " + strings.Repeat("the offer ", 10) + "of 2024 still good?": {ordinary, ordinary},
+	} {
+		require.Equal(t, want.notAsked, enter(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true}), "%.40q, not asked", text)
+		dialog := ask(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
+		got := enter(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true})
+		if want.asked.News == pin.NewsNoDigits {
+			want.asked.Dialog = dialog
+		}
+		require.Equal(t, want.asked, got, "%.40q, asked", text)
+		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return store.ClosePINDialogs(t.Context(), tx, chat) }))
+	}
+	require.Zero(t, storetest.Count(t, st, "select failures from pin"), "none of them was judged")
+
+	ask(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
+	require.Equal(t, pin.NewsNoDigits, enter(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now}).News, "an edit is not an entry")
+	require.Equal(t, pin.NewsNoDigits, enter(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now.Add(-time.Hour), CanEnter: true}).News, "nor what was written before it was asked for")
+	require.Equal(t, pin.NewsGranted, enter(t, st, k, pin.Message{Chat: chat, Text: " 482917\n", At: now, CanEnter: true}).News)
+}

@@ -1,0 +1,108 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Set is a list of rules that ends with the default rules. It is immutable, and safe for concurrent use.
+type Set struct{ rules []Rule }
+
+// Rules returns the rules in their order. They must not be changed.
+func (s *Set) Rules() []Rule { return s.rules }
+
+// Verdict is the decision about a request.
+type Verdict struct {
+	Decision Decision
+	Rule     *Rule  // the rule that decided; nil if none matched
+	About    string // the path or domain that decided; may be empty
+	Exceeded bool   // the rule matched, and its limit is used up
+	Raised   bool   // the rule allowed it, and it needs a yes because the turn has read untrusted text
+}
+
+// Trial is one rule that was tried for one path or domain of a request.
+type Trial struct {
+	Rule  *Rule
+	About string
+	// Mismatch is the first condition that is not met; empty for a rule that matched.
+	Mismatch string
+}
+
+// Decide returns the decision about a request.
+func (s *Set) Decide(q Request) Verdict { return s.decide(&q, func(Trial) {}) }
+
+// Explain returns the decision about a request, and the rules in the order in which they were tried.
+func (s *Set) Explain(q Request) (Verdict, []Trial) {
+	var tried []Trial
+	v := s.decide(&q, func(t Trial) { tried = append(tried, t) })
+	return v, tried
+}
+
+// decide judges each path and domain of a request by itself, and returns the strictest verdict.
+func (s *Set) decide(q *Request, record func(Trial)) Verdict {
+	if q.Hour < 0 || q.Hour > 23 || indexOf(Surfaces(), q.Surface) < 0 || !q.Class.Valid() || indexOf(Tiers(), q.Tier) < 0 {
+		return Verdict{Decision: Deny}
+	}
+	var strictest Verdict
+	for i, v := range q.variants() {
+		got := s.first(v, record)
+		if i == 0 || got.Decision.strictness() > strictest.Decision.strictness() {
+			strictest = got
+		}
+	}
+	return raise(strictest, q)
+}
+
+// first returns the verdict of the first rule that matches. For a request that stands for all calls of a tool it is the mildest of the rules
+// that some call could reach.
+func (s *Set) first(v variant, record func(Trial)) Verdict {
+	mildest := Verdict{Decision: Deny}
+	for i := range s.rules {
+		r := &s.rules[i]
+		why := r.mismatch(v)
+		record(Trial{Rule: r, About: v.about(), Mismatch: why})
+		if why != "" {
+			continue
+		}
+		got := Verdict{Decision: r.Decision, Rule: r, About: v.about()}
+		if r.Limit.Calls > 0 && v.Exceeds != nil && v.Exceeds(r) {
+			got.Decision, got.Exceeded = Deny, true
+		}
+		if mildest.Rule == nil || got.Decision.strictness() < mildest.Decision.strictness() {
+			mildest = got
+		}
+		if !v.Any || !r.hasResource() {
+			return mildest
+		}
+	}
+	return mildest
+}
+
+// raise makes an allowed call need a yes if untrusted text may have asked for it, whatever the rules say. It is the only place that knows
+// what such text must not cause.
+func raise(v Verdict, q *Request) Verdict {
+	if v.Decision == Allow && q.Tainted && q.Class.isSensitive() && !q.Resource.OwnWords {
+		v.Decision, v.Raised = Confirm, true
+	}
+	return v
+}
+
+// Sentence says who decided: the rule, where it is written, and why.
+func (v Verdict) Sentence() string {
+	if v.Rule == nil {
+		return fmt.Sprintf("%s: no rule matches", v.Decision)
+	}
+	said := fmt.Sprintf("%s: %s", v.Decision, v.Rule.Place())
+	if v.About != "" {
+		said += " for " + v.About
+	}
+	switch {
+	case v.Exceeded:
+		said += fmt.Sprintf(" allows %s, and that is used up", v.Rule.Limit)
+	case v.Raised:
+		said += " says allow, but this turn has read text that is not yours, so you are asked"
+	case v.Rule.Reason != "":
+		said += " (" + strings.TrimSuffix(v.Rule.Reason, ".") + ")"
+	}
+	return said
+}

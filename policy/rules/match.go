@@ -1,0 +1,196 @@
+package rules
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// variant is a request about at most one path or domain. A call about several is judged once for each.
+type variant struct {
+	*Request
+	path, domain string
+}
+
+// variants splits a request.
+func (q *Request) variants() []variant {
+	var all []variant
+	for i, p := range q.Resource.Paths {
+		if !slices.Contains(q.Resource.Paths[:i], p) {
+			all = append(all, variant{Request: q, path: p})
+		}
+	}
+	for i, d := range q.Resource.Domains {
+		if !slices.Contains(q.Resource.Domains[:i], d) {
+			all = append(all, variant{Request: q, domain: d})
+		}
+	}
+	if len(all) == 0 {
+		all = []variant{{Request: q}}
+	}
+	return all
+}
+
+// about names the path or domain of a variant; empty for none.
+func (v variant) about() string { return v.path + v.domain }
+
+func (q *Request) agent() string {
+	if q.Agent == "" {
+		return Assistant
+	}
+	return q.Agent
+}
+
+// mismatch returns the first condition of a rule that a variant does not meet, in words. It is empty if the rule matches.
+func (r *Rule) mismatch(v variant) string {
+	role := v.Surface.Role()
+	switch {
+	case len(r.Roles) > 0 && !slices.Contains(r.Roles, role):
+		return fmt.Sprintf("role is %s", role)
+	case len(r.Surfaces) > 0 && !slices.Contains(r.Surfaces, v.Surface):
+		return fmt.Sprintf("surface is %s", v.Surface)
+	case len(r.Agents) > 0 && !matchesAny(r.Agents, v.agent()):
+		return "agent is " + v.agent()
+	case len(r.Tools) > 0 && !matchesAny(r.Tools, v.Tool):
+		return "tool is " + v.Tool
+	case len(r.Classes) > 0 && !slices.Contains(r.Classes, v.Class):
+		return fmt.Sprintf("class is %s", v.Class)
+	case len(r.Tiers) > 0 && !slices.Contains(r.Tiers, v.Tier):
+		return fmt.Sprintf("tier is %s", v.Tier)
+	case len(r.Chats) > 0 && !slices.Contains(r.Chats, v.Chat):
+		return fmt.Sprintf("chat is %d", v.Chat)
+	case r.Hours != nil && !r.Hours.contains(v.Hour):
+		return fmt.Sprintf("hour is %d", v.Hour)
+	case r.Tainted != nil && *r.Tainted != v.Tainted:
+		return fmt.Sprintf("tainted is %t", v.Tainted)
+	}
+	if v.Any {
+		return "" // some resource may match
+	}
+	return r.resourceMismatch(v)
+}
+
+// resourceMismatch is the part of mismatch about the resource.
+func (r *Rule) resourceMismatch(v variant) string {
+	switch {
+	case len(r.Paths) > 0 && !slices.ContainsFunc(r.Paths, func(p string) bool { return r.matchesResource(p, v.path) }):
+		return orNone("path is ", v.path)
+	case len(r.Domains) > 0 && !slices.ContainsFunc(r.Domains, func(d string) bool { return matchesDomain(d, v.domain) }):
+		return orNone("domain is ", v.domain)
+	case len(r.Argv) > 0 && !slices.ContainsFunc(r.Argv, func(words []string) bool { return matchesArgv(words, v.Resource.Argv) }):
+		return orNone("argv is ", strings.Join(v.Resource.Argv, " "))
+	}
+	return ""
+}
+
+// hasResource reports whether the rule is about some resources only.
+func (r *Rule) hasResource() bool { return len(r.Paths)+len(r.Domains)+len(r.Argv) > 0 }
+
+func orNone(what, value string) string {
+	if value == "" {
+		return strings.TrimSuffix(what, " is ") + ": none"
+	}
+	return what + value
+}
+
+// matchesAny reports whether one of the patterns matches a name.
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { ok, err := path.Match(p, name); return ok && err == nil })
+}
+
+// matchesResource reports whether a glob of the rule matches a path. A path that ends in a slash is a folder with everything below it: a rule
+// that allows must match all of that, any other rule only a part.
+func (r *Rule) matchesResource(glob, name string) bool {
+	folder, isFolder := strings.CutSuffix(name, "/")
+	switch {
+	case !isFolder || folder == "":
+		return matchesPath(glob, name)
+	case r.Decision == Allow:
+		return strings.HasSuffix(glob, "/**") && matchesPath(glob, folder)
+	default:
+		return matchesPath(glob, folder) || mayMatchBelow(glob, folder)
+	}
+}
+
+// mayMatchBelow reports whether a glob may match a path below a folder. It may err on the side of yes.
+func mayMatchBelow(glob, folder string) bool {
+	fixed := glob
+	if i := strings.IndexAny(glob, `*?[\`); i >= 0 {
+		fixed = glob[:strings.LastIndexByte(glob[:i], '/')+1]
+	}
+	isWild := fixed != glob
+	return strings.HasPrefix(fixed, folder+"/") || (isWild && strings.HasPrefix(folder+"/", fixed))
+}
+
+// matchesPath reports whether a glob matches an absolute path.
+func matchesPath(glob, name string) bool {
+	if name == "" {
+		return false
+	}
+	ok, err := doublestar.Match(glob, name)
+	return ok && err == nil
+}
+
+// matchesDomain reports whether a host, with a port or without, is a domain or below it.
+func matchesDomain(pattern, host string) bool {
+	if host == "" {
+		return false
+	}
+	wantHost, wantPort, hasPort := strings.Cut(pattern, ":")
+	name, port := host, ""
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		name, port = host[:i], host[i+1:]
+	}
+	name = strings.TrimSuffix(strings.ToLower(name), ".")
+	if hasPort && wantPort != port {
+		return false
+	}
+	return wantHost == "*" || name == wantHost || strings.HasSuffix(name, "."+wantHost)
+}
+
+// matchesArgv reports whether the words of a pattern match a command. A program is compared by its name, unless the pattern has its path.
+func matchesArgv(pattern, argv []string) bool {
+	if len(argv) == 0 {
+		return false
+	}
+	for i, word := range pattern {
+		if word == "**" && i == len(pattern)-1 {
+			return true
+		}
+		if i >= len(argv) {
+			return false
+		}
+		arg := argv[i]
+		if i == 0 && !strings.Contains(word, "/") {
+			arg = path.Base(arg)
+		}
+		if !matchesWord(word, arg) {
+			return false
+		}
+	}
+	return len(pattern) == len(argv)
+}
+
+// matchesWord reports whether a word with * for any characters, slashes included, matches another one.
+func matchesWord(pattern, word string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == word
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(word) < len(first)+len(last) || !strings.HasPrefix(word, first) || !strings.HasSuffix(word, last) {
+		return false
+	}
+	rest := word[len(first) : len(word)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(rest, part)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len(part):]
+	}
+	return true
+}

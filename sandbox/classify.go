@@ -1,0 +1,276 @@
+package sandbox
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Class says how dangerous a command is.
+type Class int
+
+// The classes. A program that is not known is Destructive.
+const (
+	Harmless     Class = iota // it reads, and writes nothing
+	Destructive               // it changes something, or runs what cannot be read here
+	Catastrophic              // it is never run: it destroys the machine, gains rights, or attacks multis itself
+)
+
+// String names the class.
+func (c Class) String() string { return [...]string{"harmless", "destructive", "catastrophic"}[c] }
+
+// Verdict is the class of a command and why it is not a lower one.
+type Verdict struct {
+	Class Class
+	Why   string // one sentence; empty for a harmless command
+}
+
+// worse returns the verdict with the higher class.
+func worse(a, b Verdict) Verdict {
+	if b.Class > a.Class {
+		return b
+	}
+	return a
+}
+
+// maxUnwrap is the maximum depth of commands inside of commands that is read.
+const maxUnwrap = 8
+
+// Classify returns how dangerous a command is by its words alone. What it calls harmless may still fail in the sandbox, which does not depend
+// on it.
+func Classify(argv []string) Verdict { return classify(argv, 0, false) }
+
+// classify classifies a command that is nested in depth others. isPart is true for a part of a wrapper's arguments, all of which are classified
+// one by one.
+func classify(argv []string, depth int, isPart bool) Verdict {
+	switch {
+	case len(argv) == 0 || argv[0] == "":
+		return Verdict{Destructive, "It names no program."}
+	case depth > maxUnwrap:
+		return Verdict{Catastrophic, "It runs commands in commands, too deep to be read."}
+	}
+	v := Verdict{}
+	for _, a := range argv {
+		v = worse(v, classifyWord(a))
+	}
+	name, trusted := programName(argv[0])
+	switch {
+	case isCatastrophic(name):
+		return Verdict{Catastrophic, name + " gets rights, changes the machine or stops it."}
+	case !trusted:
+		v = worse(v, Verdict{Destructive, "The program lies outside the folders of the system."})
+	}
+	if rule, ok := harmless[name]; ok && rule.allows(argv[1:]) {
+		return v
+	}
+	v = worse(v, classifyTargets(name, argv[1:]))
+	switch {
+	case slices.Contains(shells, name):
+		return worse(v, classifyShell(argv, depth))
+	case slices.Contains(wrappers, name):
+		return worse(v, classifyWrapper(name, argv, depth, isPart))
+	default:
+		return worse(v, Verdict{Destructive, name + " may change something, or runs another program."})
+	}
+}
+
+// programName returns the name of a program without its folder. trusted is false if it does not come from a folder of the system.
+func programName(arg string) (name string, trusted bool) {
+	name = path.Base(filepath.Clean(arg))
+	if !strings.Contains(arg, "/") {
+		return arg, true
+	}
+	return name, slices.Contains(strings.Split(Path, ":"), path.Dir(filepath.Clean(arg)))
+}
+
+// isCatastrophic reports whether a program is never run.
+func isCatastrophic(name string) bool {
+	return slices.Contains(catastrophic, name) || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "fsck.") || strings.HasPrefix(name, "multis")
+}
+
+// classifyWord returns Catastrophic for a word that no command may have as an argument: a device, another process, a socket of Docker, the
+// metadata service.
+func classifyWord(word string) Verdict {
+	for _, part := range strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("=,;:\"'() ", r) }) {
+		clean := path.Clean(strings.TrimLeft(part, "@<>|&"))
+		device, isDevice := strings.CutPrefix(clean, "/dev/")
+		process, isProcess := strings.CutPrefix(clean, "/proc/")
+		process, _, _ = strings.Cut(process, "/")
+		switch {
+		case isDevice && !slices.Contains(deviceFiles, clean) && !slices.Contains([]string{"stdin", "stdout", "stderr", "tty"}, device):
+			return Verdict{Catastrophic, "It names the device " + clean + "."}
+		case isProcess && strings.Trim(process, "0123456789") == "", isProcess && (process == "self" || process == "thread-self" || strings.HasPrefix(process, "sys")):
+			return Verdict{Catastrophic, "It reaches into processes or the kernel by /proc."}
+		}
+	}
+	lower := strings.ToLower(word)
+	for _, floor := range []string{"docker.sock", "containerd.sock", "podman.sock", ".s.pgsql.", "169.254.169.254", "169.254.170.2", "fd00:ec2::254", "metadata.google", "a9fe:a9fe", "0xa9fea9fe", "2852039166"} {
+		if strings.Contains(lower, floor) {
+			return Verdict{Catastrophic, "It reaches for a service of this machine that gives rights."}
+		}
+	}
+	return Verdict{}
+}
+
+// classifyTargets returns Catastrophic for a command that removes or changes folders of the system.
+func classifyTargets(name string, args []string) Verdict {
+	if !slices.Contains(modifyingPrograms, name) {
+		return Verdict{}
+	}
+	for i, a := range args {
+		option, value, ok := strings.Cut(a, "=")
+		if !ok || !strings.HasPrefix(a, "-") && name != "dd" {
+			option, value = "", a
+		}
+		if i < len(args)-1 && option == "" && slices.Contains(copiers, name) && !strings.HasPrefix(args[max(i-1, 0)], "-t") {
+			continue // it is only read
+		}
+		clean := path.Clean(value)
+		if value != "" && (isProtected(clean) || len(a) > 4 && isLong([]string{"--no-preserve-root"}, a)) {
+			return Verdict{Catastrophic, name + " outside the workspace, on the root or on a folder of the system destroys the machine."}
+		}
+	}
+	return Verdict{}
+}
+
+// isProtected reports whether no command may change a path: the root, an entry of the root, a path in a folder of the system, or one with "..".
+func isProtected(clean string) bool {
+	return path.IsAbs(clean) && strings.Count(clean, "/") == 1 || clean == ".." || strings.HasPrefix(clean, "../") ||
+		slices.ContainsFunc(systemRoots, func(root string) bool { return within(root, clean) })
+}
+
+// classifyShell classifies the commands in the arguments of a shell. A shell is never Harmless, and it is Catastrophic if a command is only
+// known when it runs.
+func classifyShell(argv []string, depth int) Verdict {
+	v := Verdict{Destructive, argv[0] + " runs a script."}
+	for i, a := range argv[1:] {
+		if strings.HasPrefix(a, "-") || strings.HasPrefix(a, "+") {
+			continue
+		}
+		// The name of a script file is classified like a command, as an unknown one. The words after a script are its arguments.
+		if i > 0 && strings.HasPrefix(argv[i], "-") {
+			v = worse(v, classifyScript(a, depth+1))
+		}
+	}
+	return v
+}
+
+// unreadable is the verdict on a text that is no script, or that is nested too deep.
+var unreadable = Verdict{Catastrophic, "It runs a script that cannot be read."} //nolint:gochecknoglobals // a constant, were there constant structs
+
+// classifyScript returns the worst class of the commands in a script.
+func classifyScript(script string, depth int) Verdict {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	if err != nil || depth > maxUnwrap {
+		return unreadable
+	}
+	v := Verdict{Destructive, "It runs a script."}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.FuncDecl:
+			v = worse(v, Verdict{Catastrophic, "Its script defines functions."})
+		case *syntax.Redirect:
+			if word, ok := literal(n.Word); ok {
+				v = worse(v, classifyWord(word))
+				v = worse(v, classifyTargets("tee", []string{word}))
+			}
+		case *syntax.CallExpr:
+			v = worse(v, classifyCall(n, depth))
+		}
+		return true
+	})
+	return v
+}
+
+// classifyCall classifies one command of a script. It leaves out arguments that are only known when the script runs.
+func classifyCall(call *syntax.CallExpr, depth int) Verdict {
+	var argv []string
+	for i, w := range call.Args {
+		word, ok := literal(w)
+		if !ok && i == 0 {
+			return Verdict{Catastrophic, "Its script runs a program that is only known when it runs."}
+		}
+		if !ok {
+			word = "$" // stands for anything
+			if isTarget(argv) {
+				return Verdict{Catastrophic, argv[0] + " in a script changes what is only known when it runs."}
+			}
+		}
+		argv = append(argv, word)
+	}
+	if len(argv) == 0 {
+		return Verdict{}
+	}
+	if argv[0] == "eval" || argv[0] == "source" || argv[0] == "." || argv[0] == "trap" {
+		return Verdict{Catastrophic, "Its script runs text as a command."}
+	}
+	return classify(argv, depth+1, false)
+}
+
+// isTarget reports whether the next argument may be the target of a dangerous program, or the command that a wrapper runs.
+func isTarget(argv []string) bool {
+	name, _ := programName(argv[0])
+	return slices.Contains(modifyingPrograms, name) || slices.Contains(wrappers, name) || slices.Contains(shells, name)
+}
+
+// classifyWrapper classifies a program that runs another. In its plainest form it has the class of the inner command. In any other form each
+// word is classified as a possible start of the inner command.
+func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict {
+	if inner := plainInner(name, argv[1:]); inner != nil {
+		return classify(inner, depth+1, isPart)
+	}
+	v := Verdict{Destructive, name + " runs another program."}
+	if isPart {
+		return v
+	}
+	for i, a := range argv[1:] {
+		for _, word := range innerWords(a) {
+			v = worse(v, onlyCatastrophic(classify(append([]string{word}, argv[i+2:]...), depth+1, true)))
+			if inner := classifyScript(word, depth+1); strings.ContainsAny(word, " \t\n;|&") && inner != unreadable {
+				v = worse(v, onlyCatastrophic(inner))
+			}
+		}
+	}
+	return v
+}
+
+// innerWords returns what may be a program or a script in an argument: all of it, the value of a short option, and what follows "=" and "!".
+func innerWords(arg string) []string {
+	words := []string{arg}
+	if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
+		words = append(words, arg[2:])
+	}
+	for i, r := range arg {
+		if (r == '=' || r == '!') && i+1 < len(arg) && len(words) < maxUnwrap {
+			words = append(words, arg[i+1:])
+		}
+	}
+	return words
+}
+
+func onlyCatastrophic(v Verdict) Verdict {
+	if v.Class == Catastrophic {
+		return v
+	}
+	return Verdict{}
+}
+
+// plainInner returns the command in the plainest form of a wrapper, or nil.
+func plainInner(name string, args []string) []string {
+	switch {
+	case name == "timeout" && len(args) > 1 && isNumber(args[0]):
+		return args[1:]
+	case name == "nice" && len(args) > 2 && args[0] == "-n" && isNumber(args[1]):
+		return args[2:]
+	case (name == "nice" || name == "time") && len(args) > 0 && !strings.HasPrefix(args[0], "-"):
+		return args
+	case (name == "env" || name == "busybox" || name == "nohup") && len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.Contains(args[0], "="):
+		return args
+	}
+	return nil
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

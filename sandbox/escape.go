@@ -1,0 +1,232 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// minAttempts is the minimum number of attempts of a complete test. A test with fewer was interrupted.
+const minAttempts = 20
+
+// probeMain tries to escape and prints the attempts. It is a command in the sandbox.
+func probeMain(args []string) int {
+	var to target
+	if err := json.Unmarshal([]byte(args[0]), &to); err != nil { //nolint:musttag // both ends are this program
+		return 2
+	}
+	if data, err := os.ReadFile(to.Control); err != nil || string(data) != secretText {
+		fmt.Fprintln(os.Stderr, "the workspace cannot be read:", err)
+		return 2
+	}
+	tries := slicesOf(readAttempts(to), writeAttempts(to), connectAttempts(to), processAttempts(to))
+	attempts := make([]Attempt, 0, len(tries))
+	for _, t := range tries {
+		err := t.run()
+		a := Attempt{Name: t.name, Escaped: err == nil, Detail: "it worked"}
+		if err != nil {
+			a.Detail = err.Error()
+		}
+		attempts = append(attempts, a)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(attempts); err != nil {
+		return 2
+	}
+	return 0
+}
+
+// try is one attempt to escape. A nil error means that it succeeded.
+type try struct {
+	name string
+	run  func() error
+}
+
+func slicesOf(lists ...[]try) (all []try) {
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}
+
+func open(path string, flags int) func() error {
+	return func() error {
+		fd, err := unix.Open(path, flags|unix.O_CLOEXEC|unix.O_NONBLOCK, 0o600)
+		if err == nil {
+			unix.Close(fd)
+		}
+		return err
+	}
+}
+
+func readAttempts(to target) []try {
+	self := "/proc/self/root" + to.Secret
+	parent := "/proc/" + strconv.Itoa(to.Parent)
+	tries := []try{
+		{"read a file outside the workspace", open(to.Secret, unix.O_RDONLY)},
+		{"read a file outside by /proc/self/root", open(self, unix.O_RDONLY)},
+		{"read a file outside by ..", open(to.Inside+"/../secret", unix.O_RDONLY)},
+		{"read a file outside by a link", func() error {
+			link := filepath.Join(to.Inside, "link")
+			_ = os.Symlink(to.Secret, link)
+			return open(link, unix.O_RDONLY)()
+		}},
+		{"list a folder outside", open(filepath.Dir(to.Secret), unix.O_RDONLY|unix.O_DIRECTORY)},
+		{"read the environment of multis", open(parent+"/environ", unix.O_RDONLY)},
+		{"read the memory of multis", open(parent+"/mem", unix.O_RDONLY)},
+		{"read the files of multis by /proc", open(parent+"/root"+to.Secret, unix.O_RDONLY)},
+		{"read its own environment by /proc", open("/proc/self/environ", unix.O_RDONLY)},
+		{"read /etc/shadow", open("/etc/shadow", unix.O_RDONLY)},
+	}
+	for _, path := range to.Floor {
+		tries = append(tries, try{"read " + path, open(path, unix.O_RDONLY)}, try{"read " + path + " by /proc", open("/proc/self/root"+path, unix.O_RDONLY)})
+	}
+	return tries
+}
+
+func writeAttempts(to target) []try {
+	beside := filepath.Dir(to.Secret)
+	return []try{
+		{"create a file outside", open(filepath.Join(beside, "new"), unix.O_WRONLY|unix.O_CREAT)},
+		{"create a file in /tmp", func() error {
+			path := "/tmp/multis-probe-" + strconv.Itoa(to.Parent)
+			defer os.Remove(path)
+			return open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)()
+		}},
+		{"write to a file outside", open(to.Secret, unix.O_WRONLY|unix.O_APPEND)},
+		{"truncate a file outside", func() error { return unix.Truncate(to.Secret, 0) }},
+		{"truncate a file outside when opening it", open(to.Secret, unix.O_RDONLY|unix.O_TRUNC)},
+		{"remove a file outside", func() error { return unix.Unlink(to.Secret) }},
+		{"move a file from outside", func() error { return unix.Rename(to.Secret, filepath.Join(to.Inside, "moved")) }},
+		{"link a file from outside", func() error { return unix.Link(to.Secret, filepath.Join(to.Inside, "linked")) }},
+		{"move a file to the outside", func() error { return unix.Rename(to.Control, filepath.Join(beside, "moved")) }},
+		{"change the mode of a file outside", func() error { return unix.Chmod(to.Secret, 0o644) }},
+		{"change the time of a file outside", func() error { return unix.Utimes(to.Secret, make([]unix.Timeval, 2)) }},
+		{"mark a file outside", func() error { return unix.Setxattr(to.Secret, "user.multis", []byte("x"), 0) }},
+	}
+}
+
+func connectAttempts(to target) []try {
+	address, err := netip.ParseAddrPort(to.TCP)
+	if err != nil {
+		return nil
+	}
+	mapped := netip.AddrFrom16(address.Addr().As16()).As16()
+	dial := func(network, to string) func() error {
+		return func() error {
+			c, err := net.Dial(network, to) //nolint:noctx // it fails or connects at once
+			if err == nil {
+				c.Close()
+			}
+			return err
+		}
+	}
+	return []try{
+		{"connect by TCP", dial("tcp", to.TCP)},
+		{"connect by multipath TCP", socket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP, nil)},
+		{"connect to an IPv4 address by IPv6", socket(unix.AF_INET6, unix.SOCK_STREAM, 0, &unix.SockaddrInet6{Port: int(address.Port()), Addr: mapped})},
+		{"send by UDP", dial("udp", to.TCP)},
+		{"connect to a Unix socket", dial("unix", to.Unix)},
+		{"connect to the socket of Docker", dial("unix", "/var/run/docker.sock")},
+		{"open an abstract Unix socket", socket(unix.AF_UNIX, unix.SOCK_STREAM, 0, nil)},
+		{"open a netlink socket", socket(unix.AF_NETLINK, unix.SOCK_RAW, 0, nil)},
+		{"open a raw socket", socket(unix.AF_PACKET, unix.SOCK_RAW, 0, nil)},
+		{"use io_uring", func() error {
+			var params [120]byte
+			fd, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params)), 0) //nolint:gosec // as the system call wants it
+			return asError(fd, errno)
+		}},
+	}
+}
+
+// socket opens a socket, which is an escape by itself, and connects it if there is an address.
+func socket(family, kind, protocol int, to unix.Sockaddr) func() error {
+	return func() error {
+		fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC, protocol)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		if to != nil {
+			return unix.Connect(fd, to)
+		}
+		return nil
+	}
+}
+
+func asError(fd uintptr, errno unix.Errno) error {
+	if errno != 0 {
+		return errno
+	}
+	unix.Close(int(fd))
+	return nil
+}
+
+func processAttempts(to target) []try {
+	return []try{
+		{"send multis a signal", func() error { return unix.Kill(to.Parent, 0) }},
+		{"send multis a signal by a thread", func() error { return unix.Tgkill(to.Parent, to.Parent, 0) }},
+		{"send a signal to its starter", func() error {
+			if os.Getppid() <= 1 {
+				return errors.New("it has none")
+			}
+			return unix.Kill(os.Getppid(), 0)
+		}},
+		{"trace multis", func() error { return unix.PtraceSeize(to.Parent) }},
+		{"change the limits of multis", func() error { return unix.Prlimit(to.Parent, unix.RLIMIT_CORE, nil, &unix.Rlimit{}) }},
+		{"slow multis down", func() error { return unix.Setpriority(unix.PRIO_PROCESS, to.Parent, 19) }},
+		{"leave the process group", func() error { return unix.Setpgid(0, 0) }},
+		{"leave the session", func() error { _, err := unix.Setsid(); return err }},
+		{"make a user namespace", func() error { return unix.Unshare(unix.CLONE_NEWUSER) }},
+		{"mount", func() error { return unix.Mount("none", to.Inside, "tmpfs", 0, "") }},
+		{"have a capability", hasCapability},
+		{"start processes without end", forkBomb},
+	}
+}
+
+// hasCapability succeeds if this process has any capability.
+func hasCapability() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return err
+	}
+	for _, d := range data {
+		if d.Effective|d.Permitted != 0 {
+			return nil
+		}
+	}
+	return errors.New("none")
+}
+
+// forkBomb starts processes until the kernel refuses. It succeeds if that does not happen soon after the limit.
+func forkBomb() error {
+	var children []int
+	defer func() {
+		for _, pid := range children {
+			if unix.Kill(pid, unix.SIGKILL) == nil { // else the end of the process group ends it
+				_, _ = unix.Wait4(pid, nil, 0, nil)
+			}
+		}
+	}()
+	for range 3 * maxProcesses {
+		pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+		if errno != 0 {
+			return fmt.Errorf("refused after %d: %w", len(children), errno)
+		}
+		if pid == 0 {
+			for { // the child waits to be killed
+				_, _, _ = unix.RawSyscall6(unix.SYS_PPOLL, 0, 0, 0, 0, 0, 0)
+			}
+		}
+		children = append(children, int(pid))
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// ProbeOutside runs the attempts of Probe without a sandbox, as the same user.
+func (s *Sandbox) ProbeOutside(ctx context.Context) ([]Attempt, error) {
+	base, err := os.MkdirTemp(s.options.Temp, "multis-probe-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(base)
+	to, closeAll, err := s.layOut(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll()
+	about, err := json.Marshal(to)
+	if err != nil {
+		return nil, err
+	}
+	program, err := os.Open(s.options.Program[0])
+	if err != nil {
+		return nil, err
+	}
+	defer program.Close()
+	cmd := exec.CommandContext(ctx, "/proc/self/fd/3", Argument, probeArgument, string(about))
+	cmd.ExtraFiles, cmd.SysProcAttr = []*os.File{program}, &syscall.SysProcAttr{}
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	}
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	var attempts []Attempt
+	return attempts, json.Unmarshal(out, &attempts)
+}

@@ -1,0 +1,125 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxHashed is the maximum number of bytes of one file that a fingerprint reads. The rest of a bigger file is represented by its size and
+// modification time.
+const maxHashed = 64 << 20
+
+// Fingerprint returns the SHA-256 of what a command runs: its arguments and folder, the program with its device, inode and content, and for a
+// command that is not harmless every file that an argument names. An approval is bound to it. It fails if there is no such program.
+func (s *Sandbox) Fingerprint(c Command) (string, error) {
+	if c.Workspace == "" {
+		return "", errors.New("commands need a workspace: the agent has none")
+	}
+	dir := realPath(filepath.Join(realPath(c.Workspace), c.Dir))
+	return Fingerprint(c.Argv, dir)
+}
+
+// Fingerprint returns the fingerprint of a command in an absolute folder; see Sandbox.Fingerprint.
+func Fingerprint(argv []string, dir string) (string, error) {
+	if err := checkArgv(argv); err != nil {
+		return "", err
+	}
+	program, err := lookPath(argv[0], dir)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	addField(h, "argv", strconv.Itoa(len(argv)))
+	for _, a := range argv {
+		addField(h, "argument", a)
+	}
+	if err := addFile(h, "dir", dir); err != nil {
+		return "", err
+	}
+	if err := addFile(h, "program", program); err != nil {
+		return "", err
+	}
+	if Classify(argv).Class == Harmless {
+		return hex.EncodeToString(h.Sum(nil)), nil
+	}
+	for _, a := range argv[1:] {
+		for _, path := range operandPaths(a, dir) {
+			if err := addFile(h, "operand", path); err != nil {
+				return "", err
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// operandPaths returns the existing files and folders that an argument may name: itself, the value of an option, or each word of a script.
+func operandPaths(arg, dir string) (paths []string) {
+	candidates := []string{arg}
+	if _, value, ok := strings.Cut(arg, "="); ok {
+		candidates = append(candidates, value)
+	}
+	if len(arg) > 2 && arg[0] == '-' {
+		candidates = append(candidates, arg[2:])
+	}
+	if strings.ContainsAny(arg, " \t\n;") {
+		candidates = append(candidates, strings.FieldsFunc(arg, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>()'\"", r) })...)
+	}
+	for _, name := range candidates {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if _, err := os.Stat(path); name != "" && err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// addFile adds a file to a hash: its path with and without links, device, inode, mode and content. The content of a folder is left out.
+func addFile(h hash.Hash, kind, path string) error {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("read %s, which the command uses: %w", path, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("look at %s, which the command uses: %w", path, err)
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fmt.Errorf("look at %s, which the command uses: no device and inode", path)
+	}
+	addField(h, kind, path)
+	addField(h, "real", realPath(path))
+	addField(h, "file", fmt.Sprintf("%d %d %o", stat.Dev, stat.Ino, stat.Mode))
+	if !info.Mode().IsRegular() {
+		return nil
+	}
+	if info.Size() > maxHashed {
+		addField(h, "size", fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano()))
+	}
+	content := sha256.New()
+	if _, err := io.Copy(content, io.LimitReader(f, maxHashed)); err != nil {
+		return fmt.Errorf("read %s, which the command uses: %w", path, err)
+	}
+	addField(h, "content", string(content.Sum(nil)))
+	return nil
+}
+
+// addField adds a field to a hash so that no other fields give the same bytes.
+func addField(h hash.Hash, kind, value string) {
+	fmt.Fprintf(h, "%s:%d:%s\n", kind, len(value), value)
+}

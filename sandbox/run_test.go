@@ -1,0 +1,199 @@
+package sandbox_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/sandbox"
+)
+
+func (g ground) do(t *testing.T, line string) sandbox.Result {
+	t.Helper()
+	argv, err := sandbox.Parse(line)
+	require.NoError(t, err)
+	result, err := g.Run(context.Background(), sandbox.Command{Argv: argv, Workspace: g.workspace, Timeout: 20 * time.Second})
+	require.NoError(t, err)
+	return result
+}
+
+func TestACommandWorksInItsWorkspaceOnly(t *testing.T) {
+	g := newGround(t)
+	require.NoError(t, os.WriteFile(filepath.Join(g.workspace, "notes.md"), []byte("480 euro\n"), 0o644))
+	require.Equal(t, "480 euro\n", g.do(t, "cat notes.md").Output)
+	moved := g.do(t, "sh -c 'mkdir sub && echo new > sub/file && mv sub/file moved'")
+	require.Zero(t, moved.ExitCode, moved.Output)
+	require.FileExists(t, filepath.Join(g.workspace, "moved"))
+	require.Equal(t, g.workspace+"\n", g.do(t, "pwd").Output)
+
+	temp := strings.TrimSpace(g.do(t, "sh -c 'echo x > $TMPDIR/x && echo $TMPDIR'").Output)
+	require.NotEmpty(t, temp)
+	require.NoDirExists(t, temp, "the temporary folder is removed")
+
+	for _, line := range []string{
+		"cat " + g.secret, "sh -c 'cat < " + g.secret + "'", "sh -c 'echo x > " + g.secret + "'", "sh -c 'echo x > /tmp/multis-outside'", "ls /root", "ls /proc", "cat /etc/shadow",
+		"cat ../../" + g.secret, "ln " + g.secret + " hard", "sh -c 'ln -s " + g.secret + " soft; cat soft'", "cat /proc/self/root" + g.secret, "rm -f " + g.secret, "chmod 777 " + g.secret,
+		"sh -c 'cat < /proc/$PPID/environ'", "tar -cf x.tar " + g.secret,
+	} {
+		result := g.do(t, line)
+		require.NotZero(t, result.ExitCode, line)
+		require.NotContains(t, result.Output, "canary", line)
+	}
+	data, err := os.ReadFile(g.secret)
+	require.NoError(t, err)
+	require.Equal(t, "token: canary\n", string(data))
+}
+
+func TestACommandSeesNothingOfOurEnvironment(t *testing.T) {
+	t.Setenv("MULTIS_CANARY", "canary")
+	output := newGround(t).do(t, "env").Output
+	require.NotContains(t, output, "canary")
+	for line := range strings.Lines(output) {
+		name, _, _ := strings.Cut(line, "=")
+		require.Contains(t, "PATH HOME TMPDIR LANG TERM PAGER PWD SHLVL _ OLDPWD", strings.SplitN(name, "GIT_", 2)[0], line)
+	}
+}
+
+func TestACommandEndsWithAllThatItStarted(t *testing.T) {
+	g := newGround(t)
+	began := time.Now()
+	result := g.do(t, "sh -c 'sleep 100 & (sleep 100 &) ; setsid sleep 100; echo started'")
+	require.Contains(t, result.Output, "started")
+	require.Less(t, time.Since(began), 15*time.Second, "what it left running is killed")
+
+	result, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "trap '' TERM INT; sleep 100"}, Workspace: g.workspace, Timeout: 300 * time.Millisecond})
+	require.NoError(t, err)
+	require.True(t, result.TimedOut)
+	require.Equal(t, -1, result.ExitCode)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err = g.Run(ctx, sandbox.Command{Argv: []string{"sh", "-c", "echo ready; sleep 100"}, Workspace: g.workspace, Live: func([]byte) { cancel() }})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestOutputIsBoundedToItsBeginningAndItsEnd(t *testing.T) {
+	g := newGround(t)
+	result, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last"}, Workspace: g.workspace, MaxOutput: 1000})
+	require.NoError(t, err)
+	require.Less(t, len(result.Output), 1100)
+	require.True(t, strings.HasPrefix(result.Output, "first\nxxx"))
+	require.True(t, strings.HasSuffix(result.Output, "xxx\nlast\n"))
+	require.Greater(t, result.Dropped, int64(2_900_000))
+}
+
+func TestAForkBombEndsAtItsLimit(t *testing.T) {
+	g := newGround(t)
+	result, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "b() { b | b & }; b; sleep 1"}, Workspace: g.workspace, Timeout: 500 * time.Millisecond})
+	require.NoError(t, err)
+	require.Regexp(t, "(?i)fork|resource", result.Output)
+	require.Zero(t, g.do(t, "true").ExitCode, "the next command works")
+}
+
+func TestExecStaysOffWhereTheSandboxDoesNotHold(t *testing.T) {
+	for abi, why := range map[int]string{sandbox.NoLandlock: "no Landlock", 2: "truncate a file outside"} {
+		o := options(t)
+		o.ABI = abi
+		s, err := sandbox.New(o)
+		require.NoError(t, err)
+		require.ErrorContains(t, s.Probe(context.Background()).Err(), why)
+		_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: workspace(t)})
+		require.ErrorContains(t, err, "exec is off: ")
+		require.ErrorContains(t, err, why)
+	}
+}
+
+func TestOlderKernelsHoldAsWell(t *testing.T) {
+	for abi := 3; abi <= 7; abi++ {
+		o := options(t)
+		o.ABI = abi
+		s, err := sandbox.New(o)
+		require.NoError(t, err)
+		require.NoError(t, s.Probe(context.Background()).Err(), "Landlock ABI %d", abi)
+	}
+}
+
+func TestTheProbeEscapesWhereThereIsNoSandbox(t *testing.T) {
+	o := options(t)
+	s, err := sandbox.New(o)
+	require.NoError(t, err)
+	attempts, err := s.ProbeOutside(context.Background())
+	require.NoError(t, err)
+	var failed []string
+	for _, a := range attempts {
+		if !a.Escaped {
+			failed = append(failed, a.Name)
+		}
+	}
+	// These need a capability, a file of root's, or a service that is not there, and are proved by the sandbox's own answer.
+	require.Subset(t, []string{
+		"read /etc/shadow", "connect to the socket of Docker", "open a raw socket", "mount", "have a capability", "trace multis", "use io_uring",
+		"read the environment of multis", "read the memory of multis", "read the files of multis by /proc", "send multis a signal", "send multis a signal by a thread",
+		"send a signal to its starter", "change the limits of multis", "slow multis down", "make a user namespace", "leave the session", "read a file outside by a link",
+		"connect by multipath TCP", "mark a file outside", "truncate a file outside", "truncate a file outside when opening it", "remove a file outside", "move a file from outside",
+		"link a file from outside", "move a file to the outside", "change the mode of a file outside", "change the time of a file outside",
+	}, failed)
+}
+
+func TestAWorkspaceWithFilesOfMultisIsRefused(t *testing.T) {
+	g := newGround(t)
+	for _, folder := range []string{filepath.Dir(g.secret), "/", "/etc", "/proc/self", "/dev"} {
+		_, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"ls"}, Workspace: folder})
+		require.ErrorContains(t, err, "choose another workspace", folder)
+		_, err = g.Run(context.Background(), sandbox.Command{Argv: []string{"ls"}, Workspace: g.workspace, ReadPaths: []string{folder}})
+		require.ErrorContains(t, err, "choose another workspace", folder)
+	}
+	link := filepath.Join(g.workspace, "link")
+	require.NoError(t, os.Symlink(filepath.Dir(g.secret), link))
+	_, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"ls"}, Workspace: link})
+	require.ErrorContains(t, err, "choose another workspace", "links are resolved")
+	_, err = g.Run(context.Background(), sandbox.Command{Argv: []string{"ls"}, Workspace: g.workspace, Dir: ".."})
+	require.ErrorContains(t, err, "in its workspace")
+}
+
+func TestACommandThatChangedSinceItsApprovalIsNotRun(t *testing.T) {
+	g := newGround(t)
+	script := filepath.Join(g.workspace, "build.sh")
+	write := func(path, text string) {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o755))
+		give(t, path)
+	}
+	for name, swap := range map[string]func(){
+		"script":            func() { write(script, "echo other") },
+		"inode":             func() { write(script+"2", "echo built"); require.NoError(t, os.Rename(script+"2", script)) },
+		"link":              func() { require.NoError(t, os.Remove(script)); require.NoError(t, os.Symlink("/usr/bin/env", script)) },
+		"missing operand":   func() { write(filepath.Join(g.workspace, "argument"), "new") },
+		"script in options": func() { require.NoError(t, os.Remove(script)) },
+	} {
+		_ = os.Remove(script)
+		_ = os.Remove(filepath.Join(g.workspace, "argument"))
+		write(script, "echo built")
+		c := sandbox.Command{Argv: []string{"sh", "build.sh", "argument"}, Workspace: g.workspace}
+		var err error
+		c.Fingerprint, err = g.Fingerprint(c)
+		require.NoError(t, err)
+		result, err := g.Run(context.Background(), c)
+		require.NoError(t, err, name)
+		require.Equal(t, "built\n", result.Output)
+		swap()
+		_, err = g.Run(context.Background(), c)
+		require.ErrorIs(t, err, sandbox.ErrChanged, name)
+	}
+}
+
+func TestPATHDoesNotDecideWhatRuns(t *testing.T) {
+	g := newGround(t)
+	fake := filepath.Join(g.workspace, "cat")
+	require.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\necho fake\n"), 0o755))
+	before, err := g.Fingerprint(sandbox.Command{Argv: []string{"cat", "/dev/null"}, Workspace: g.workspace})
+	require.NoError(t, err)
+	t.Setenv("PATH", g.workspace+":"+os.Getenv("PATH"))
+	after, err := g.Fingerprint(sandbox.Command{Argv: []string{"cat", "/dev/null"}, Workspace: g.workspace})
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	require.Empty(t, g.do(t, "cat /dev/null").Output)
+}

@@ -1,0 +1,135 @@
+package sandbox
+
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// deniedSyscalls fail with EPERM. Landlock does not cover them: sockets (UDP, Unix sockets, the metadata service), but for TCP where the command
+// has a network; changes of mode, owner and
+// times of any file; access to other processes; leaving the process group, which is killed to end the command; and calls that only
+// administrators need.
+var deniedSyscalls = []uint32{ //nolint:gochecknoglobals // a constant, were there constant lists
+	unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP,
+	unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR,
+	sysSetxattrat, sysRemovexattrat, sysFileSetattr,
+	unix.SYS_SETSID, unix.SYS_SETPGID,
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_MRELEASE, unix.SYS_KCMP,
+	unix.SYS_PIDFD_GETFD, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES, unix.SYS_IOPRIO_SET, unix.SYS_PERF_EVENT_OPEN, unix.SYS_BPF,
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMCTL, unix.SYS_MSGGET, unix.SYS_MSGCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSMOUNT,
+	unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_OPEN_BY_HANDLE_AT,
+	unix.SYS_FANOTIFY_INIT, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_USERFAULTFD,
+	unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_REBOOT,
+	unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
+	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
+}
+
+// Numbers that are the same on all architectures and newer than golang.org/x/sys.
+const (
+	sysSetxattrat    = 463
+	sysRemovexattrat = 466
+	sysFileSetattr   = 469
+)
+
+// argument is an argument of a syscall by its index.
+type argument struct{ number, index uint32 }
+
+// mustBeZero lists syscall arguments of which only 0 is allowed: a process id (0 is the caller) or a pointer to a path (0 means that an open
+// file is used).
+var mustBeZero = []argument{ //nolint:gochecknoglobals // a constant, were there constant lists
+	{unix.SYS_PRLIMIT64, 0},
+	{unix.SYS_SCHED_SETAFFINITY, 0},
+	{unix.SYS_SCHED_SETSCHEDULER, 0},
+	{unix.SYS_SCHED_SETPARAM, 0},
+	{unix.SYS_SCHED_SETATTR, 0},
+	{unix.SYS_SETPRIORITY, 0},
+	{unix.SYS_SETPRIORITY, 1},
+	{unix.SYS_UTIMENSAT, 1},
+}
+
+// signalSyscalls are denied where Landlock does not keep signals inside, before ABI 6.
+var signalSyscalls = []uint32{unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL} //nolint:gochecknoglobals // a constant, were there constant lists
+
+// scopedSignals is the first ABI of Landlock that keeps signals inside.
+const scopedSignals = 6
+
+// Offsets in struct seccomp_data.
+const (
+	offsetNumber = 0
+	offsetArch   = 4
+	offsetArgs   = 16
+)
+
+const (
+	allow  = unix.SECCOMP_RET_ALLOW
+	deny   = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	absent = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	kill   = unix.SECCOMP_RET_KILL_PROCESS
+)
+
+// newNamespaces are the flags of clone that make namespaces.
+const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWTIME
+
+// seccompFilter returns the filter of a command. network lets it make TCP sockets, whose ports Landlock limits.
+func seccompFilter(abi int, network bool) []unix.SockFilter {
+	f := []unix.SockFilter{
+		load(offsetArch), jump(unix.BPF_JEQ, auditArch, 1, 0), ret(kill),
+		load(offsetNumber), jump(unix.BPF_JGE, firstForeign, 0, 1), ret(kill),
+	}
+	denied, zero := slices.Concat(deniedSyscalls, legacySyscalls), mustBeZero
+	if abi < scopedSignals {
+		denied = append(denied, signalSyscalls...)
+		zero = append(slices.Clone(zero), argument{unix.SYS_KILL, 0})
+	}
+	if network {
+		denied = append(slices.DeleteFunc(denied, func(number uint32) bool { return number == unix.SYS_SOCKET }), unix.SYS_LISTEN)
+		f = append(f, tcpOnly()...)
+	}
+	for _, number := range denied {
+		f = append(f, jump(unix.BPF_JEQ, number, 0, 1), ret(deny))
+	}
+	f = append(f,
+		// clone3 hides its flags in memory; programs fall back to clone.
+		jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), ret(absent),
+		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4), load(offsetArgs), jump(unix.BPF_JSET, newNamespaces, 0, 1), ret(deny), load(offsetNumber))
+	for _, a := range zero {
+		low := offsetArgs + 8*a.index
+		f = append(f, jump(unix.BPF_JEQ, a.number, 0, 6),
+			load(low), jump(unix.BPF_JEQ, 0, 0, 2), load(low+4), jump(unix.BPF_JEQ, 0, 1, 0), ret(deny), load(offsetNumber))
+	}
+	return append(f, ret(allow))
+}
+
+// tcpOnly denies all sockets but those of TCP, and sending data with the first packet, which connects without asking Landlock.
+func tcpOnly() []unix.SockFilter {
+	arg := func(n uint32) unix.SockFilter { return load(offsetArgs + 8*n) }
+	const family, kind, protocol, typeMask = 0, 1, 2, 0xf
+	f := []unix.SockFilter{
+		jump(unix.BPF_JEQ, unix.SYS_SOCKET, 0, 11),
+		arg(family), jump(unix.BPF_JEQ, unix.AF_INET, 1, 0), jump(unix.BPF_JEQ, unix.AF_INET6, 0, 7),
+		arg(kind),
+		{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: typeMask},
+		jump(unix.BPF_JEQ, unix.SOCK_STREAM, 0, 4),
+		arg(protocol), jump(unix.BPF_JEQ, 0, 1, 0), jump(unix.BPF_JEQ, unix.IPPROTO_TCP, 0, 1), ret(allow),
+		ret(deny),
+	}
+	for _, flags := range []argument{{unix.SYS_SENDTO, 3}, {unix.SYS_SENDMSG, 2}, {unix.SYS_SENDMMSG, 3}} {
+		f = append(f, jump(unix.BPF_JEQ, flags.number, 0, 4), arg(flags.index), jump(unix.BPF_JSET, unix.MSG_FASTOPEN, 0, 1), ret(deny), load(offsetNumber))
+	}
+	return f
+}
+
+func load(offset uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+}
+
+func ret(value uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: value}
+}
+
+// jump compares the loaded value with value. It skips ifTrue instructions if the test holds, else ifFalse.
+func jump(test uint16, value uint32, ifTrue, ifFalse uint8) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, Jt: ifTrue, Jf: ifFalse, K: value}
+}

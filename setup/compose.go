@@ -1,0 +1,57 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// networkKey is what docker-compose.yml calls the Docker network that Synapse is on.
+const networkKey = "MATRIX_NETWORK"
+
+// ErrNoNetwork is returned when the network of Synapse cannot be told.
+var ErrNoNetwork = errors.New("the Docker network of Synapse is not known; name it yourself: echo " + networkKey + "=NAME >> .env   (docker network ls lists them)")
+
+// SynapseNetwork returns the Docker network of Synapse's container. config is its homeserver.yaml, or empty to look for it.
+func (m Machine) SynapseNetwork(ctx context.Context, config string) (string, error) {
+	s, err := m.FindSynapse(config)
+	switch {
+	case err != nil:
+		return "", err
+	case s == nil || s.Container == "":
+		return "", fmt.Errorf("no Synapse was found in a container: %w", ErrNoNetwork)
+	}
+	out, err := exec.CommandContext(ctx, "docker", "inspect", "--format", "{{range $name, $_ := .NetworkSettings.Networks}}{{println $name}}{{end}}", s.Container).Output()
+	if err != nil {
+		return "", fmt.Errorf("ask Docker for the network of the container %s: %w", s.Container, err)
+	}
+	// Containers on these do not reach each other by name.
+	networks := slices.DeleteFunc(strings.Fields(string(out)), func(n string) bool { return slices.Contains([]string{"bridge", "host", "none"}, n) })
+	if len(networks) != 1 {
+		return "", fmt.Errorf("the container %s is on %d networks that multis could join: %w", s.Container, len(networks), ErrNoNetwork)
+	}
+	return networks[0], nil
+}
+
+// ComposeEnv returns the file .env of Compose with the network of Synapse. Other lines stay as they are. changed is false if the file has it.
+func ComposeEnv(path, network string) (file Output, changed bool, err error) {
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Output{}, false, fmt.Errorf("read %s: %w", path, err)
+	}
+	line := networkKey + "=" + network
+	lines := strings.Split(strings.TrimRight(string(old), "\n"), "\n")
+	lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" && len(lines) == 1 })
+	if i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, networkKey+"=") }); i >= 0 {
+		lines[i] = line
+	} else {
+		lines = append(lines, line)
+	}
+	text := strings.Join(lines, "\n") + "\n"
+	return Output{Path: path, Data: []byte(text), Mode: 0o600, UID: -1}, text != string(old), nil
+}

@@ -1,0 +1,17 @@
+package setup
+
+import "golang.org/x/sys/unix"
+
+// echoOff stops a terminal from showing what is typed, until restore is called. Lines and Ctrl-C work as before.
+func echoOff(fd int) (restore func()) {
+	was, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return func() {}
+	}
+	quiet := *was
+	quiet.Lflag &^= unix.ECHO
+	if unix.IoctlSetTermios(fd, unix.TCSETS, &quiet) != nil {
+		return func() {}
+	}
+	return func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, was) } // the terminal may be gone
+}

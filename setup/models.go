@@ -1,0 +1,183 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"multis/config"
+	"multis/doctor"
+)
+
+// modelOffer is a model provider that can be chosen, or a server of one's own.
+type modelOffer struct {
+	name  string // as the answer
+	label string
+	// model is the value of the key model, without it the name of the model is asked for.
+	model string
+	key   string // the example of a key; empty if none is needed
+	local bool
+	url   string            // the example of an address; empty if none is asked for
+	more  map[string]string // further values below the section
+}
+
+const noModel = "none"
+
+var (
+	languageModels = []modelOffer{
+		{name: noModel, label: "none: it archives, searches, quotes and reminds", model: noModel},
+		{name: "anthropic", label: "Anthropic", model: "anthropic/claude-haiku-4-5", key: "sk-ant-..."},
+		{name: "openai", label: "OpenAI", model: "openai/gpt-5-mini", key: "sk-..."},
+		{name: "gemini", label: "Google Gemini", model: "gemini/gemini-2.5-flash", key: "AIza..."},
+		{name: "ollama", label: "Ollama on this machine", model: "ollama/qwen3:8b", local: true},
+		{name: "own", label: "a server of your own with OpenAI's API (vLLM, llama.cpp, LocalAI)", model: "openai/", url: "http://127.0.0.1:8000/v1", local: true},
+	}
+	embeddingModels = []modelOffer{
+		{name: noModel, label: "none: it finds words, their forms and typing errors", model: noModel},
+		{name: "openai", label: "OpenAI", model: "openai/text-embedding-3-small", key: "sk-...", more: map[string]string{"price_per_mtok": "0.02"}},
+		{name: "ollama", label: "Ollama on this machine", model: "ollama/nomic-embed-text", local: true},
+		{name: "own", label: "a server of your own with OpenAI's API", model: "openai/", url: "http://127.0.0.1:8000/v1", local: true},
+	}
+	speechModels = []modelOffer{
+		{name: noModel, label: "none: a voice note stays a line", model: noModel},
+		{name: "openai", label: "OpenAI", model: "openai/whisper-1", key: "sk-...", more: map[string]string{"price_per_minute": "0.006"}},
+		{name: "own", label: "a server of your own with OpenAI's /audio/transcriptions", model: "openai/", url: "http://127.0.0.1:8000/v1", local: true},
+	}
+)
+
+func (w *Wizard) askModel(ctx context.Context) error {
+	return w.choose(ctx, "llm", "The language model", "It writes answers and notes. Every answer to a contact still needs a quote from your documents.", languageModels, w.Probes.Model)
+}
+
+func (w *Wizard) askEmbeddings(ctx context.Context) error {
+	return w.choose(ctx, "embeddings", "Search by meaning", "An embedding model finds passages that say the same in other words. It needs pgvector.", embeddingModels, w.Probes.Embeddings)
+}
+
+func (w *Wizard) askSpeech(ctx context.Context) error {
+	return w.choose(ctx, "speech", "Voice notes", "A speech model turns them into words.", speechModels, w.Probes.Speech)
+}
+
+// choose asks for the model of a section of the configuration, with its key and address, and makes one call.
+func (w *Wizard) choose(ctx context.Context, section, title, help string, offers []modelOffer, probe func(context.Context, *config.Config) doctor.Result) error {
+	try := func(ctx context.Context, _ string) doctor.Result {
+		if w.value(section+".model") == noModel {
+			return doctor.Result{}
+		}
+		c, _, err := w.parsed()
+		if err != nil {
+			return failed(doctor.ModelConfig, err.Error(), "")
+		}
+		return probe(ctx, c)
+	}
+	if w.isSettled(section + ".model") {
+		return w.ask(ctx, section+".model", Question{}, try)
+	}
+	for tried := ""; ; {
+		before := w.value(section + ".model")
+		o, err := w.chooseOffer(ctx, section, title, help, offers)
+		if err != nil {
+			return err
+		}
+		if o.name == noModel {
+			return w.set(section+".model", noModel)
+		}
+		if o.name != keep {
+			if err := w.describe(ctx, section, o); err != nil {
+				return err
+			}
+		} else if before == noModel {
+			return nil
+		}
+		result := try(ctx, "")
+		if ctx.Err() != nil {
+			return ErrAborted
+		}
+		Show(w.Out, section, result)
+		wrong := firstError(result)
+		if wrong == nil {
+			return nil
+		}
+		state := strings.Join([]string{w.value(section + ".model"), w.value(section + ".api_key"), w.value(section + ".base_url")}, "\n")
+		if tried == state {
+			w.problems = append(w.problems, *wrong)
+			return nil
+		}
+		tried = state
+		w.printf("Choose again. What you enter a second time is kept as it is.\n")
+	}
+}
+
+// keep is the answer that leaves the configured model as it is.
+const keep = "keep"
+
+// chooseOffer asks for the provider.
+func (w *Wizard) chooseOffer(ctx context.Context, section, title, help string, offers []modelOffer) (modelOffer, error) {
+	q := Question{Title: title, Help: help, Default: noModel}
+	if now := w.value(section + ".model"); now != "" && now != noModel {
+		q.Options, q.Default = append(q.Options, Option{keep, now + ", as it is configured"}), keep
+	}
+	for _, o := range offers {
+		q.Options = append(q.Options, Option{o.name, o.label})
+	}
+	answer, err := w.Asker.Ask(ctx, q)
+	if err != nil || answer == keep {
+		return modelOffer{name: keep}, err
+	}
+	return offers[slices.IndexFunc(offers, func(o modelOffer) bool { return o.name == answer })], nil
+}
+
+// describe asks for the name, the key and the address of a model and records them.
+func (w *Wizard) describe(ctx context.Context, section string, o modelOffer) error {
+	provider, _, _ := strings.Cut(o.model, "/")
+	now := w.value(section + ".model")
+	q := Question{Title: "The name of the model", Default: strings.TrimPrefix(o.model, provider+"/"), Check: notEmpty("the name of a model")}
+	if name, ok := strings.CutPrefix(now, provider+"/"); ok {
+		q.Default = name
+	}
+	name, err := w.Asker.Ask(ctx, q)
+	if err != nil {
+		return err
+	}
+	values := map[string]string{"model": provider + "/" + strings.TrimPrefix(name, provider+"/"), "base_url": "", "api_key": "", "local": "false"}
+	if o.local && provider != "ollama" {
+		values["local"] = "true"
+	}
+	if o.url != "" {
+		if values["base_url"], err = w.Asker.Ask(ctx, Question{
+			Title: "The address of the server", Help: "Such as " + o.url + ".", Default: orElse(w.value(section+".base_url"), o.url), Check: addressQuestion().Check,
+		}); err != nil {
+			return err
+		}
+	}
+	if o.key != "" {
+		known := ""
+		if strings.HasPrefix(now, provider+"/") {
+			known = w.value(section + ".api_key")
+		} else if strings.HasPrefix(w.value("llm.model"), provider+"/") {
+			known = w.value("llm.api_key")
+		}
+		if values["api_key"], err = w.Asker.Ask(ctx, Question{
+			Title: "The API key", Help: "As " + o.key + ". It is written into config.yaml, which only multis can read.", Default: known, Secret: true, Check: notEmpty("an API key"),
+		}); err != nil {
+			return err
+		}
+	}
+	maps.Copy(values, o.more)
+	for key, value := range values {
+		if err := w.set(section+"."+key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func notEmpty(what string) func(string) error {
+	return func(s string) error {
+		if s == "" {
+			return errors.New("type " + what)
+		}
+		return nil
+	}
+}

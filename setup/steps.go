@@ -1,0 +1,128 @@
+package setup
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Step is a command that root runs on the machine of Synapse.
+type Step struct {
+	Purpose string // what it does, a short clause
+	Command string // one line of shell
+}
+
+// registrationName is the name of multis' registration in Synapse's folder.
+const registrationName = "multis-registration.yaml"
+
+// Steps returns the commands after which Synapse knows the registration file at path: at most three, without those that are done already.
+// known means that the running Synapse already accepts the token. s is nil if Synapse is not on this machine.
+func (m Machine) Steps(s *Synapse, path string, known bool) []Step {
+	if s == nil && m.InContainer() {
+		return containerSteps(path)
+	}
+	if s == nil {
+		return unknownSteps(path)
+	}
+	inside, listed := s.target()
+	host := s.host(inside)
+	var steps []Step
+	old, err := os.ReadFile(m.path(host))
+	if now, err2 := os.ReadFile(path); err != nil || err2 != nil || !bytes.Equal(old, now) {
+		steps = append(steps, Step{"gives Synapse the registration", s.install(path, host)})
+	}
+	if !listed {
+		steps = append(steps, Step{"tells Synapse of it", s.list.add(s.Files, inside)})
+	}
+	if len(steps) > 0 || !known {
+		steps = append(steps, Step{"makes Synapse read it; it does so only when it starts", s.restart()})
+	}
+	return steps
+}
+
+// target returns where Synapse expects the registration, and whether its configuration names it already.
+func (s *Synapse) target() (inside string, listed bool) {
+	for _, r := range s.Registrations {
+		if r.ID == "multis" || filepath.Base(r.Path) == registrationName {
+			return r.Path, true
+		}
+	}
+	return filepath.Join(filepath.Dir(s.Files[0].Inside), registrationName), false
+}
+
+// install returns the command that copies the registration to where Synapse reads it.
+func (s *Synapse) install(path, host string) string {
+	return fmt.Sprintf("install -m 640 %s %s %s", s.owner(), quote(path), quote(host))
+}
+
+// owner returns the options of install that let Synapse read the file.
+func (s *Synapse) owner() string {
+	if s.User != "" {
+		return "-o " + s.User
+	}
+	return "-o matrix-synapse"
+}
+
+// restart returns the command that restarts Synapse.
+func (s *Synapse) restart() string {
+	switch {
+	case s.Container != "":
+		return "docker restart " + s.Container
+	default:
+		return "systemctl restart " + cmp.Or(s.Unit, "matrix-synapse")
+	}
+}
+
+// add returns the command that adds a registration to Synapse's list: in the file that has the list, else in a file of its own or at the end of
+// the last file.
+func (p registrationList) add(files []File, inside string) string {
+	switch {
+	case p.line == 0 && len(files) > 1 && filepath.Dir(files[0].Host) != filepath.Dir(files[len(files)-1].Host):
+		own := filepath.Join(filepath.Dir(files[len(files)-1].Host), "multis.yaml")
+		return fmt.Sprintf("echo %s > %s", quote("app_service_config_files: ["+inside+"]"), quote(own))
+	case p.line == 0:
+		// Such a file may end without a line break.
+		return fmt.Sprintf(`printf '\napp_service_config_files:\n  - %%s\n' %s >> %s`, quote(inside), quote(files[len(files)-1].Host))
+	case p.indent >= 0:
+		return fmt.Sprintf(`sed -i %s %s`, quote(fmt.Sprintf(`%da\%s- %s`, p.line, strings.Repeat(" ", p.indent), inside)), quote(p.file.Host))
+	default:
+		all := strings.Join(append(slices.Clone(p.items), inside), ", ")
+		return fmt.Sprintf(`sed -i %s %s`, quote(fmt.Sprintf(`%dc\app_service_config_files: [%s]`, p.line, all)), quote(p.file.Host))
+	}
+}
+
+// unknownSteps are the commands for a Synapse that was not found. They are right for Debian's package.
+func unknownSteps(path string) []Step {
+	const target = "/etc/matrix-synapse/" + registrationName
+	return []Step{
+		{"gives Synapse the registration; if Synapse is elsewhere, copy the file there", "install -m 640 -o matrix-synapse " + quote(path) + " " + target},
+		{"tells Synapse of it; if app_service_config_files is there already, add the path to it instead", "echo 'app_service_config_files: [" + target + "]' > /etc/matrix-synapse/conf.d/multis.yaml"},
+		{"makes Synapse read it; it does so only when it starts", "systemctl restart matrix-synapse"},
+	}
+}
+
+// containerSteps are the commands for a Synapse in a container, when multis is in one as well and does not see the machine. multis' folder is
+// data in the folder of docker-compose.yml, and 991 is the user of Synapse's image.
+func containerSteps(path string) []Step {
+	const inside = "/data/" + registrationName
+	return []Step{
+		{
+			"gives Synapse the registration; /srv/synapse stands for the folder that its container has as /data",
+			"install -m 640 -o 991 -g 991 data/" + filepath.Base(path) + " /srv/synapse/" + registrationName,
+		},
+		{"tells Synapse of it; if app_service_config_files is there already, add the path to it instead", "echo 'app_service_config_files: [" + inside + "]' >> /srv/synapse/homeserver.yaml"},
+		{"makes Synapse read it; it does so only when it starts", "docker restart synapse"},
+	}
+}
+
+// quote returns a word for the shell.
+func quote(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-:=@%+,") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

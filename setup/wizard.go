@@ -1,0 +1,344 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"multis/config"
+	"multis/doctor"
+	"multis/text"
+)
+
+// Options configure a Wizard.
+type Options struct {
+	Config       string            // path of config.yaml, which may not exist yet
+	Registration string            // path of the registration
+	Given        map[string]string // values that are not asked for, by key of config.yaml
+	Synapse      string            // path of homeserver.yaml; empty means that it is looked for
+	Pairing      bool              // the owner is not asked for: a one-time code will tell
+	Asker        Asker             // nil asks nobody: what is neither given nor found is an error
+	Out          io.Writer
+	Env          func(string) (string, bool) // as os.LookupEnv
+	Machine      Machine
+	Probes       Probes
+}
+
+// Probes try one value each, when it is entered. A result with an error finding refuses the value.
+type Probes struct {
+	Homeserver func(ctx context.Context, address string) doctor.Result
+	Account    func(ctx context.Context, address, user string) doctor.Result
+	Database   func(ctx context.Context, dsn string) doctor.Result
+	Model      func(ctx context.Context, c *config.Config) doctor.Result
+	Embeddings func(ctx context.Context, c *config.Config) doctor.Result
+	Speech     func(ctx context.Context, c *config.Config) doctor.Result
+}
+
+// Wizard makes or changes a configuration. It writes nothing: Run returns what is to be written.
+type Wizard struct {
+	Options
+	old     []byte // the file as it is; nil for a new one
+	data    []byte // with the answers so far
+	synapse *Synapse
+	// problems are the failed probes of values that were accepted nevertheless.
+	problems []doctor.Finding
+}
+
+// Answers are the result of a Wizard.
+type Answers struct {
+	Config       *config.Config
+	Old, Data    []byte // config.yaml before (nil if there was none) and after
+	Registration []byte
+	Synapse      *Synapse // nil if it is not on this machine
+	Problems     []doctor.Finding
+}
+
+// IsNew reports whether there was no configuration before.
+func (a Answers) IsNew() bool { return a.Old == nil }
+
+// Run finds, asks and tries values, and returns the answers when the user agrees to write them, else ErrAborted.
+func Run(ctx context.Context, o Options) (Answers, error) {
+	w := &Wizard{Options: o}
+	if err := w.load(); err != nil {
+		return Answers{}, err
+	}
+	if err := w.searchMachine(); err != nil {
+		return Answers{}, err
+	}
+	for _, step := range []func(context.Context) error{
+		w.askAddress, w.askOwner, w.choosePort, w.askTimeZone, w.askProfile, w.askName, w.askDatabase, w.askModel, w.askEmbeddings, w.askSpeech,
+	} {
+		if err := step(ctx); err != nil {
+			return Answers{}, err
+		}
+		if ctx.Err() != nil {
+			return Answers{}, ErrAborted
+		}
+	}
+	return w.finish(ctx)
+}
+
+// load reads the configuration, or begins with the example.
+func (w *Wizard) load() error {
+	old, err := os.ReadFile(w.Config)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		w.data = config.Example()
+	case err != nil:
+		return fmt.Errorf("read the configuration: %w", err)
+	default:
+		w.old, w.data = old, old
+	}
+	for key, value := range w.Given {
+		if err := w.set(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// searchMachine searches the machine and prints what it finds.
+func (w *Wizard) searchMachine() error {
+	var err error
+	if w.synapse, err = w.Machine.FindSynapse(w.Synapse); err != nil {
+		if w.Synapse != "" {
+			return err
+		}
+		w.printf("! %v; run this as root to have it read\n", err)
+	}
+	if w.synapse == nil && w.Machine.HasDocker() {
+		w.printf("! %-12s no configuration found; for one in a container run this as root, or name its homeserver.yaml with --synapse\n", "synapse")
+	}
+	if s := w.synapse; s != nil {
+		w.good("synapse", fmt.Sprintf("%s, configured in %s", s.Domain, s.Files[0].Host))
+		for _, b := range s.Bridges() {
+			w.good("bridge", text.OneLine(fmt.Sprintf("%s at %s", b.ID, b.URL)))
+		}
+		if len(s.Bridges()) > 0 && !s.HasDoublePuppet() {
+			w.printf("! %-12s none has a registration for double puppeting: what you type on the phone will look like a contact's message (docs/install.md, Bridges)\n", "bridges")
+		}
+	}
+	return nil
+}
+
+// unknownKeys are the keys whose value in the example is only a placeholder.
+var unknownKeys = []string{"owner", "homeserver.address", "homeserver.domain", "time_zone"}
+
+func exampleValue(key string) string {
+	value, _ := config.Lookup(config.Example(), key)
+	return value
+}
+
+// value returns the value of a key; the placeholders of the example count as not set.
+func (w *Wizard) value(key string) string {
+	if fixed, ok := w.fixed(key); ok {
+		return fixed
+	}
+	value, _ := config.Lookup(w.data, key)
+	if w.old == nil && !w.isGiven(key) && slices.Contains(unknownKeys, key) && value == exampleValue(key) {
+		return ""
+	}
+	return value
+}
+
+// fixed returns the value that the environment sets for a key, which overrides the file.
+func (w *Wizard) fixed(key string) (string, bool) {
+	name := config.EnvName(key)
+	if value, ok := w.Env(name); ok {
+		return value, true
+	}
+	if path, ok := w.Env(name + "_FILE"); ok {
+		return strings.TrimSpace(readText(path)), true
+	}
+	if path, ok := config.Lookup(w.data, key+"_file"); ok {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(w.Config), path)
+		}
+		return strings.TrimSpace(readText(path)), true
+	}
+	return "", false
+}
+
+// set records a value, unless the environment or a secret file sets it.
+func (w *Wizard) set(key, value string) error {
+	if _, ok := w.fixed(key); ok {
+		return nil
+	}
+	data, err := config.Edit(w.Config, w.data, config.Value{Key: key, Text: value})
+	if err != nil {
+		return err
+	}
+	w.data = data
+	return nil
+}
+
+// isSettled reports whether a key needs no question: it was given, or comes from the environment, or nobody is there to ask.
+func (w *Wizard) isSettled(key string) bool {
+	return w.isGiven(key) || w.isFixed(key) || w.Asker == nil
+}
+
+// parsed returns the configuration with the answers so far.
+func (w *Wizard) parsed() (*config.Config, []byte, error) {
+	data, err := config.FillTokens(w.Config, w.data)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := config.Parse(w.Config, data, w.Env)
+	return c, data, err
+}
+
+// refusal is the error for a value that its probe rejects.
+type refusal struct{ doctor.Finding }
+
+func (r refusal) Error() string { return strings.TrimSpace(r.Message + " " + r.Fix) }
+
+// ask asks for a value until probe accepts it, and records it. probe may be nil. Entering a rejected value again insists on it. A settled value
+// is only probed.
+func (w *Wizard) ask(ctx context.Context, key string, q Question, probe func(context.Context, string) doctor.Result) error {
+	if w.isSettled(key) {
+		err := w.accept(ctx, key, w.value(key), q.Check, probe)
+		if err == nil || errors.Is(err, ErrAborted) {
+			return err
+		}
+		if w.Asker == nil || w.isFixed(key) {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	for insisted := ""; ; {
+		q.Default = cmp.Or(w.value(key), q.Default)
+		answer, err := w.Asker.Ask(ctx, q)
+		if err != nil {
+			return err
+		}
+		var refused refusal
+		switch err := w.accept(ctx, key, answer, q.Check, probe); {
+		case err == nil, errors.Is(err, ErrAborted):
+			return err
+		case errors.As(err, &refused) && answer == insisted:
+			w.problems = append(w.problems, refused.Finding)
+			return nil
+		default:
+			w.printf("Correct it, or enter it again to keep it as it is.\n")
+			insisted = answer
+		}
+	}
+}
+
+// accept records a value and tries it.
+func (w *Wizard) accept(ctx context.Context, key, answer string, check func(string) error, probe func(context.Context, string) doctor.Result) error {
+	if check != nil {
+		if err := check(answer); err != nil {
+			return err
+		}
+	}
+	if err := w.set(key, answer); err != nil {
+		return err
+	}
+	if probe == nil {
+		return nil
+	}
+	result := probe(ctx, answer)
+	if ctx.Err() != nil {
+		return ErrAborted
+	}
+	Show(w.Out, key, result)
+	if failed := firstError(result); failed != nil {
+		return refusal{*failed}
+	}
+	return nil
+}
+
+func (w *Wizard) isGiven(key string) bool {
+	_, given := w.Given[key]
+	return given
+}
+
+func (w *Wizard) isFixed(key string) bool {
+	_, fixed := w.fixed(key)
+	return fixed
+}
+
+// WithOwner returns the answers with another owner.
+func (a Answers) WithOwner(file string, owner string, env func(string) (string, bool)) (Answers, error) {
+	a.Old = a.Data
+	var err error
+	if a.Data, err = config.Edit(file, a.Data, config.Value{Key: "owner", Text: owner}); err != nil {
+		return a, err
+	}
+	if a.Config, err = config.Parse(file, a.Data, env); err != nil {
+		return a, err
+	}
+	a.Registration, err = config.Registration(a.Config)
+	return a, err
+}
+
+// finish checks the whole configuration, shows what changes and asks whether to write it.
+func (w *Wizard) finish(ctx context.Context) (Answers, error) {
+	c, data, err := w.parsed()
+	if err != nil {
+		return Answers{}, err
+	}
+	registration, err := config.Registration(c)
+	if err != nil {
+		return Answers{}, err
+	}
+	a := Answers{Config: c, Old: w.old, Data: data, Registration: registration, Synapse: w.synapse, Problems: w.problems}
+	diff := Diff(w.old, data, c.Secrets())
+	switch {
+	case a.IsNew():
+		w.printf("\nTo be written: %s (readable by multis only) and %s\n", w.Config, w.Registration)
+	case diff == "":
+		w.printf("\n%s stays as it is.\n", w.Config)
+	default:
+		w.printf("\nChanges of %s:\n%s", w.Config, diff)
+	}
+	if w.Asker != nil && (a.IsNew() || diff != "") {
+		yes, err := w.Asker.Confirm(ctx, "Write it?", true)
+		if err != nil {
+			return Answers{}, err
+		}
+		if !yes {
+			return Answers{}, ErrAborted
+		}
+	}
+	return a, nil
+}
+
+func (w *Wizard) printf(format string, args ...any) { fmt.Fprintf(w.Out, format, args...) }
+
+func (w *Wizard) good(what, fact string) { w.printf("✓ %-12s %s\n", what, fact) }
+
+// Show prints the result of a probe on the part what.
+func Show(out io.Writer, what string, r doctor.Result) {
+	what, _, _ = strings.Cut(what, ".")
+	if r.Fact != "" && firstError(r) == nil {
+		fmt.Fprintf(out, "✓ %-12s %s\n", what, r.Fact)
+	}
+	for _, f := range r.Findings {
+		mark := "✗"
+		if f.Severity == doctor.Warning {
+			mark = "!"
+		}
+		fmt.Fprintf(out, "%s %-12s %s\n", mark, what, f.Message)
+		if f.Fix != "" {
+			fmt.Fprintf(out, "  %-12s fix: %s\n", "", f.Fix)
+		}
+	}
+}
+
+// firstError returns the first finding that is not a warning; nil if there is none.
+func firstError(r doctor.Result) *doctor.Finding {
+	for _, f := range r.Findings {
+		if f.Severity == doctor.Error {
+			return &f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+// Package shadow compares what multis would have said with what the owner said in its place.
+package shadow
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Verdict says how close two answers are.
+type Verdict string
+
+// The verdicts.
+const (
+	Same      Verdict = "same"      // nearly the same words
+	Near      Verdict = "near"      // most words of the shorter one, and no other numbers
+	Different Verdict = "different" // other words or other numbers
+	None      Verdict = "none"      // the owner gave no answer in time
+	Pending   Verdict = "pending"   // the owner still has time
+)
+
+const (
+	// sameShare is the share of all words, and nearShare the share of the words of the shorter answer, that both answers have.
+	sameShare, nearShare = 0.8, 0.5
+	// nearWithNumbers takes the place of nearShare where both answers have the same numbers, which say more than words.
+	nearWithNumbers = 0.25
+	// ReplyTime is how long the owner's own messages count as the answer.
+	ReplyTime = 24 * time.Hour
+)
+
+// disclosure is the mark before a text that multis writes in the owner's name.
+var disclosure = regexp.MustCompile(`^\[[^\]\n]{1,60}\] `)
+
+// Match compares what multis would have said with what the owner wrote. It compares words and numbers, so that the same fact in other words can be
+// Different; it never calls two answers with different numbers Near.
+func Match(said, wrote string) Verdict {
+	ours, numbers := words(disclosure.ReplaceAllString(said, ""))
+	theirs, otherNumbers := words(wrote)
+	if len(theirs)+len(otherNumbers) == 0 {
+		return None
+	}
+	both := common(ours, theirs)
+	sameNumbers := common(numbers, otherNumbers)
+	all := len(ours) + len(theirs) - both + len(numbers) + len(otherNumbers) - sameNumbers
+	shorter := min(len(ours), len(theirs))
+	disagree := len(numbers) > 0 && len(otherNumbers) > 0 && sameNumbers < min(len(numbers), len(otherNumbers))
+	share := nearShare
+	if sameNumbers > 0 {
+		share = nearWithNumbers
+	}
+	switch {
+	case disagree:
+		return Different
+	case all > 0 && float64(both+sameNumbers) >= sameShare*float64(all):
+		return Same
+	case shorter > 0 && float64(both) >= share*float64(shorter), shorter == 0 && sameNumbers > 0:
+		return Near
+	default:
+		return Different
+	}
+}
+
+// words returns the different words and numbers of a text, in lower case. Words of one or two letters are left out, because every text has them.
+func words(s string) (words, numbers []string) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	}) {
+		switch {
+		case strings.ContainsFunc(w, unicode.IsDigit):
+			if w = strings.TrimLeft(w, "0"); w == "" {
+				w = "0"
+			}
+			numbers = append(numbers, w)
+		case len([]rune(w)) > 2:
+			words = append(words, w)
+		}
+	}
+	slices.Sort(words)
+	slices.Sort(numbers)
+	return slices.Compact(words), slices.Compact(numbers)
+}
+
+// common returns how many words two sorted lists share.
+func common(a, b []string) (n int) {
+	for _, w := range a {
+		if _, found := slices.BinarySearch(b, w); found {
+			n++
+		}
+	}
+	return n
+}
+
+// Tally counts the verdicts about one chat.
+type Tally struct{ Same, Near, Different, None, Pending int } //nolint:recvcheck // only Add changes it
+
+// Add counts a verdict.
+func (t *Tally) Add(v Verdict) {
+	switch v {
+	case Same:
+		t.Same++
+	case Near:
+		t.Near++
+	case Different:
+		t.Different++
+	case None:
+		t.None++
+	case Pending:
+		t.Pending++
+	}
+}
+
+// Pairs is how many of the answers can be compared with one of the owner's.
+func (t Tally) Pairs() int { return t.Same + t.Near + t.Different }
+
+// Rate is the share of the pairs that are Same or Near, from 0 to 1; 0 without pairs.
+func (t Tally) Rate() float64 {
+	if t.Pairs() == 0 {
+		return 0
+	}
+	return float64(t.Same+t.Near) / float64(t.Pairs())
+}
+
+const (
+	// minPairs and minRate are the fewest pairs, and the lowest rate, from which answers may be good enough to be sent.
+	minPairs, minRate = 20, 0.9
+)
+
+// Ready reports whether enough answers were close to the owner's to offer that they are sent from now on.
+func (t Tally) Ready() bool { return t.Pairs() >= minPairs && t.Rate() >= minRate }

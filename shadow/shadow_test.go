@@ -1,0 +1,68 @@
+package shadow
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAnswersAreComparedByWordsAndNumbers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		said, wrote string
+		want        Verdict
+	}{
+		{"[Nora] We deliver Monday to Saturday, 9:00-18:00.", "We deliver Monday to Saturday, 9:00-18:00!", Same},
+		{"[Nora] We deliver Monday to Saturday, 9:00-18:00.", "Monday to Saturday, from 9:00 to 18:00", Near},
+		{"[Nora] We deliver Monday to Saturday, 9:00-18:00.", "Monday to Saturday, from 8:00 to 18:00", Different},
+		{"The delivery costs 5 EUR.", "it costs 5 euros to have it brought", Near},
+		{"The delivery costs 5 EUR.", "it costs 7 euros", Different},
+		{"The delivery costs 5 EUR.", "Let me call you about that", Different},
+		{"The delivery costs 05 EUR.", "5", Near},
+		{"The delivery is free.", "", None},
+		{"The delivery is free.", "👍", None},
+		{"", "Yes, tomorrow", Different},
+		{"Wir liefern am Montag.", "Wir liefern am Montag", Same},
+		{"我们星期一送货。", "我们星期一送货", Same},
+	} {
+		require.Equal(t, c.want, Match(c.said, c.wrote), "%q %q", c.said, c.wrote)
+	}
+}
+
+func TestAnOfferNeedsTwentyPairsOfWhichNineInTenAreNear(t *testing.T) {
+	t.Parallel()
+	var all Tally
+	for range 19 {
+		all.Add(Same)
+	}
+	all.Add(None)
+	all.Add(Pending)
+	require.False(t, all.Ready())
+	all.Add(Near)
+	require.True(t, all.Ready())
+	all.Add(Different)
+	all.Add(Different)
+	require.True(t, all.Ready(), "20 of 22")
+	all.Add(Different)
+	require.False(t, all.Ready(), "20 of 23")
+	require.Zero(t, Tally{}.Rate())
+}
+
+func FuzzMatch(f *testing.F) {
+	f.Add("[Nora] It costs 5 EUR.", "5 EUR")
+	f.Fuzz(func(t *testing.T, said, wrote string) {
+		if v := Match(said, said); v != Same && v != None && strings.TrimSpace(disclosure.ReplaceAllString(said, "")) == strings.TrimSpace(said) {
+			if w, n := words(said); len(w)+len(n) > 0 {
+				t.Fatalf("%q is %s to itself", said, v)
+			}
+		}
+		Match(said, wrote)
+	})
+}
+
+func ExampleMatch() {
+	fmt.Println(Match("[Nora] Delivery costs 5 EUR.", "delivery is 5 EUR"), Match("Delivery costs 5 EUR.", "6 EUR"))
+	// Output: near different
+}

@@ -1,0 +1,124 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"multis/plainfile"
+	"multis/policy/rules"
+	"multis/sandbox"
+)
+
+//go:embed read.md
+var readText string
+
+// ReadPath is the tool behind the owner's command /read: it reads a text file anywhere on this machine. No model is offered it.
+type ReadPath struct{ Sandbox *sandbox.Sandbox }
+
+type readPathArgs struct {
+	Path string `json:"path" jsonschema:"the file"`
+}
+
+// maxReadPath is how many bytes of a file are shown.
+const maxReadPath = 64 << 10
+
+// Spec describes the tool.
+func (ReadPath) Spec() Spec {
+	return Spec{Name: "read", Description: readText, Schema: Schema[readPathArgs](), Tier: Pin, Class: rules.ClassFiles, Kinds: rules.Kinds{Paths: true}, TypedOnly: true}
+}
+
+// ResourceOf returns the file with all links resolved.
+func (ReadPath) ResourceOf(c Call) rules.Resource {
+	args, err := Decode[readPathArgs](c)
+	if err != nil {
+		return rules.Resource{}
+	}
+	return rules.Resource{Paths: []string{resolve(args.Path)}}
+}
+
+// Refusal returns why a file is never read, whatever rules say.
+func (t ReadPath) Refusal(c Call) string {
+	if c.AnyCall || len(c.Args) == 0 {
+		return ""
+	}
+	args, err := Decode[readPathArgs](c)
+	if err != nil {
+		return err.Error()
+	}
+	f, err := t.open(resolve(args.Path))
+	if err != nil {
+		return err.Error()
+	}
+	_ = f.Close() // it was only looked at
+	return ""
+}
+
+// Run returns the beginning of a file. It is the file that rules have judged: a link that was changed meanwhile is not followed.
+func (t ReadPath) Run(_ context.Context, c Call) (Result, error) {
+	args, err := Decode[readPathArgs](c)
+	if err != nil {
+		return BadArguments(err), nil
+	}
+	f, err := t.open(args.Path)
+	if err != nil {
+		return Refused(CodeRefused, err.Error()), nil
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxReadPath+1))
+	if err != nil {
+		return Failed("It cannot be read.", false), nil
+	}
+	cut := ""
+	if len(data) > maxReadPath {
+		data, cut = data[:maxReadPath], "\n[cut here: only the first 64 KB are shown]"
+	}
+	if !isText(data) {
+		return Failed("It is no text file.", false), nil
+	}
+	return Result{ForLLM: string(data) + cut, ForUser: "read " + args.Path, Ref: args.Path}, nil
+}
+
+var errNeverRead = errors.New("it is never shown: it belongs to the system or to multis itself (configuration, keys, database, backups)")
+
+// open opens a file whose path has no links, unless nothing may reach it.
+func (t ReadPath) open(path string) (*os.File, error) {
+	if !filepath.IsAbs(path) {
+		return nil, errors.New("write the whole path, from / on")
+	}
+	if t.Sandbox == nil || t.Sandbox.IsFloor(path, nil) {
+		return nil, errNeverRead
+	}
+	f, info, err := plainfile.Open(path)
+	switch {
+	case errors.Is(err, plainfile.ErrNotRegular):
+		return nil, errors.New("it is no plain file")
+	case errors.Is(err, os.ErrPermission):
+		return nil, errors.New("multis' user may not read it")
+	case err != nil:
+		return nil, errors.New("there is no such file")
+	}
+	opened, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	switch {
+	case err != nil || opened != path:
+		err = errors.New("that path has links in it that changed just now; try again")
+	case t.Sandbox.IsFloor(opened, info):
+		err = errNeverRead
+	default:
+		return f, nil
+	}
+	_ = f.Close() // nothing was read
+	return nil, err
+}
+
+// resolve returns a path with all links resolved, or as it is written if that is not possible.
+func resolve(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil && filepath.IsAbs(path) {
+		return resolved
+	}
+	return filepath.Clean(path)
+}
