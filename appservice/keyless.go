@@ -10,8 +10,12 @@ import (
 	"multis/store"
 )
 
-// keylessRetryDelay is how long the sync runs without keys before they are opened again.
-const keylessRetryDelay = time.Minute
+// The sync runs without keys for minKeylessDelay before they are opened again, and each time twice as long, up to maxKeylessDelay. The
+// first delay is short, because the homeserver or the database may only have been busy for a moment.
+const (
+	minKeylessDelay = lockRetryDelay
+	maxKeylessDelay = time.Minute
+)
 
 // syncWithoutKeys syncs while the keys cannot be opened, so that at least unencrypted messages are stored. It polls without a device and
 // has its own sync position. Keys that arrive meanwhile stay at the homeserver for the device.
@@ -27,9 +31,14 @@ func (s *OwnerSync) syncWithoutKeys(ctx context.Context, lock *store.Lock, cause
 	if err := s.notifyKeysGone(ctx); err != nil {
 		log.Warn().Err(err).Msg("Cannot note that the keys do not open")
 	}
-	ctx, cancel := context.WithTimeout(ctx, keylessRetryDelay)
+	s.keylessDelay = nextKeylessDelay(s.keylessDelay)
+	ctx, cancel := context.WithTimeout(ctx, s.keylessDelay)
 	defer cancel()
 	s.loop(ctx, lock, "owner, without keys", s.pollWithoutKeys)
+}
+
+func nextKeylessDelay(last time.Duration) time.Duration {
+	return min(max(2*last, minKeylessDelay), maxKeylessDelay)
 }
 
 // pollWithoutKeys makes one poll without a device and stores its events.

@@ -66,6 +66,18 @@ func TestWhileTheKeysDoNotOpenTheSecondDoorStaysOpen(t *testing.T) {
 	require.Zero(t, b.count("settings where key in ('keyless_since', 'keys_gone')"))
 }
 
+func TestTheKeysAreSoonTriedAgain(t *testing.T) {
+	t.Parallel()
+	var last, total time.Duration
+	for range 5 {
+		last = nextKeylessDelay(last)
+		total += last
+	}
+	require.Equal(t, 62*time.Second, total, "2, 4, 8, 16 and 32 s")
+	require.Equal(t, maxKeylessDelay, nextKeylessDelay(last))
+	require.Equal(t, maxKeylessDelay, nextKeylessDelay(maxKeylessDelay))
+}
+
 func TestEveryKeyThatDidNotComeIsAskedForAgainAfterVerifyOnceForAllItsMessages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -26,6 +26,8 @@ type OwnerSync struct {
 	vault     *Vault
 	// undecrypted are bridge notices whose keys are missing. They are kept in memory only, and only pollOwner uses them.
 	undecrypted []*event.Event
+	// keylessDelay is how long the last sync without keys ran, or zero if the keys are open.
+	keylessDelay time.Duration
 }
 
 // NewOwnerSync returns a sync that stores events through inbox and keys in v.
@@ -82,6 +84,7 @@ func (s *OwnerSync) syncWithKeys(ctx context.Context, lock *store.Lock, ready fu
 		return
 	}
 	defer s.vault.close()
+	s.keylessDelay = 0
 	if err := s.notifyKeysBack(ctx); err != nil {
 		log.Warn().Err(err).Msg("Cannot note that the keys are open")
 	}

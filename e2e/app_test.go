@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 	"text/template"
 	"time"
@@ -94,13 +95,28 @@ func begin(t *testing.T, s setup) *app {
 			return // it could not be started
 		}
 		require.NoError(t, a.process.Kill())
-		if t.Failed() {
-			t.Log("multis printed:", a.process.Log)
-		}
+		logOfFailed(t, a.process)
 	})
 	a.front.lead(a.port)
 	a.run()
 	return a
+}
+
+// logOfFailed logs the last output of a process if the test failed.
+func logOfFailed(t *testing.T, process *rig.Multis) {
+	if t.Failed() {
+		t.Logf("multis printed to %s, at the end:\n%s", process.Log, lastLines(process.Log, 60))
+	}
+}
+
+// lastLines returns the last lines of a file, or why it cannot be read.
+func lastLines(file string, n int) string {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 // run starts the process, or restarts it after a kill.

@@ -177,7 +177,10 @@ func (a *app) startSecond(t *testing.T, key string) *rig.Multis {
 	other.setup.APIKey = key
 	process, err := a.StartMultis(t.Context(), other.config(ports[0]))
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, process.Kill()) })
+	t.Cleanup(func() {
+		require.NoError(t, process.Kill())
+		logOfFailed(t, process)
+	})
 	a.front.lead(a.port, ports[0])
 	return process
 }
