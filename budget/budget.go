@@ -32,7 +32,7 @@ func (l *Ledger) Reserve(ctx context.Context, s policy.Spend) (res policy.Reserv
 		first := res.First
 		if res.Refused == policy.CapDay {
 			if s.DayCap < l.dayCap {
-				return nil // the call asked for a lower cap than the configured one, as embedding a library does
+				return nil // the call was under a lower cap than the configured one, as when documents are embedded
 			}
 			if first, err = store.MarkBudgetNotified(ctx, tx, s.Day, 0, refusedPercent); err != nil {
 				return err
@@ -46,8 +46,8 @@ func (l *Ledger) Reserve(ctx context.Context, s policy.Spend) (res policy.Reserv
 	return res, err
 }
 
-// Settle replaces a reservation by the actual cost. If the process dies before, the reserved amount counts as spent. The owner gets a notice when
-// 50 % of the day's cap is spent and one at 80 %. A call that passes both thresholds gives only the second.
+// Settle replaces a reservation by the actual cost. A reservation that is never settled, because the process died, counts as spent. The owner gets a
+// notice when 50 % and when 80 % of the day's cap is spent. If one call passes both thresholds, there is only the second notice.
 func (l *Ledger) Settle(ctx context.Context, reservation int64, s policy.Settlement) error {
 	day, spent, err := store.SettleCost(ctx, l.store.AsyncCommit(), reservation, s)
 	if err != nil || s.Amount == 0 || l.dayCap == 0 {

@@ -60,7 +60,7 @@ type Options struct {
 	Messenger Messenger
 	Worker    Worker
 	Checker   Checker
-	// Upkeep and Heartbeats are the schedules that multis sets for itself.
+	// Upkeep and Heartbeats are the schedules that multis itself creates.
 	Upkeep     []Upkeep
 	Heartbeats []Heartbeat
 	// Owner and Operators may set schedules. Prepare pauses the schedules of all others, who are former operators.
@@ -88,7 +88,7 @@ const (
 	maxSkipDelay = 5 * time.Minute
 	// maxDelay is how late an execution may start if the schedule catches up once.
 	maxDelay = 24 * time.Hour
-	// maxSnooze is the maximum delay of a Tick that comes too early. It is short because the system clock may be set meanwhile.
+	// maxSnooze limits how long a Tick job that runs too early is delayed at a time. It is short because the system clock may be changed meanwhile.
 	maxSnooze = time.Minute
 )
 

@@ -118,7 +118,8 @@ func (c *Clock) Execute(ctx context.Context, runID store.RunID, last bool) error
 	})
 }
 
-// workWithTimeout calls work with the time that earlier attempts left. When that time is over, it returns a final error.
+// workWithTimeout calls work with a timeout that all attempts of an execution share. When the time is over, it returns an error that is not
+// retried.
 func (c *Clock) workWithTimeout(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
 	timeout := jobs.ExecutionTimeout
 	if s.Does == store.DoesUpkeep {
@@ -172,7 +173,7 @@ func (c *Clock) withWorker(ctx context.Context, work func(room store.Chat) error
 	return work(room)
 }
 
-// finish stores the result of an execution. The owner is notified of the first failure, and of no other until an execution succeeds.
+// finish stores the result of an execution. If several executions fail in a row, the owner is notified of the first failure only.
 func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID store.RunID, state store.RunState, note string, out *uuid.UUID) error {
 	first, err := store.EndRun(ctx, tx, runID, state, note, out)
 	if err != nil || !first {

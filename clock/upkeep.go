@@ -11,7 +11,7 @@ import (
 	"multis/store"
 )
 
-// maxOwnSchedules is the maximum number of schedules that multis sets for itself.
+// maxOwnSchedules is the maximum number of schedules that multis itself creates.
 const maxOwnSchedules = 200
 
 // Upkeep is maintenance that multis does by a schedule of its own. The owner can also start it.

@@ -20,21 +20,21 @@ import (
 type ProxyOptions struct {
 	// Ports are the ports that may be reached. Defaults to 443.
 	Ports []int
-	// Domains are the domains that may be reached, with what is below them. Empty means all.
+	// Domains are the domains that may be reached, including their subdomains. Empty means all.
 	Domains []string
 	// AllowPrivate allows connections to this machine and private networks, for tests.
 	AllowPrivate bool
 }
 
-// Proxy connects one program to public addresses. It understands CONNECT only, which programs use for https. Metadata services, this machine and
-// private networks are not reached, whatever a name resolves to.
+// Proxy is an HTTP proxy that connects one program to public addresses. It supports only CONNECT, which programs use for HTTPS. It never connects
+// to metadata services, this machine or private networks, even if a name resolves to them.
 type Proxy struct {
 	options  ProxyOptions
 	token    string
 	listener net.Listener
 	server   *http.Server
 	tunnels  sync.WaitGroup
-	ctx      context.Context //nolint:containedctx // the life of the tunnels, which have no caller
+	ctx      context.Context //nolint:containedctx // ends the tunnels, which have no caller
 	stop     context.CancelFunc
 }
 

@@ -17,9 +17,9 @@ import (
 type Config struct {
 	// Agent is the id of the persona that judges. Empty means the assistant itself.
 	Agent string
-	// Items are further things to check, in the owner's words.
+	// Items are the owner's own instructions on what else to check, one text each.
 	Items []string
-	// ItemChecks is the maximum number of checks of the items by a model a day, spread over Active.
+	// ItemChecks is how many times a day a model may check the items. The checks are spread over Active.
 	ItemChecks int
 	// Active is the part of a day in which heartbeats are scheduled.
 	Active time.Duration

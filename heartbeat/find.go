@@ -14,12 +14,13 @@ import (
 )
 
 const (
-	// minWait is the age from which something is a matter, and maxAge the age from which it is none any more.
+	// Something is reported only if it is older than minWait and younger than maxAge.
 	minWait = time.Hour
 	maxAge  = 48 * time.Hour
-	// repeatAfter is the time after which a contact who wrote again and still has no answer is a new matter.
+	// repeatAfter is the time after which a contact who wrote again, and still has no answer, is reported again.
 	repeatAfter = 24 * time.Hour
-	// maxDelivery is how long a message may take to arrive: one that was written this long before the last check may have arrived after it.
+	// maxDelivery is how long a message may take to arrive. A message that was written less than this before the last check may have arrived after
+	// that check.
 	maxDelivery = 15 * time.Minute
 )
 
@@ -29,7 +30,7 @@ type finding struct {
 	chat store.Chat
 }
 
-// restsOn returns the messages whose words the matter may contain.
+// restsOn returns the messages whose words the finding may contain.
 func (m finding) restsOn() []store.MessageID {
 	if m.Message == 0 {
 		return m.RestsOn
@@ -37,7 +38,7 @@ func (m finding) restsOn() []store.MessageID {
 	return append(slices.Clone(m.RestsOn), m.Message)
 }
 
-// describe describes a matter without a model.
+// describe returns the text about a finding that is shown without a model.
 func (c *check) describe(m finding) string {
 	when, chat := schedule.FormatTime(m.At, c.at, c.checker.Zone), m.chat.Label()
 	switch m.Kind {
@@ -52,7 +53,7 @@ func (c *check) describe(m finding) string {
 	}
 }
 
-// find reads the matters and items that are new since the last check.
+// find reads the findings and items that are new since the last check.
 func (c *check) find(ctx context.Context) error {
 	db := c.checker.Store.DB()
 	found, err := store.NewFindings(ctx, db, store.FindingFilter{
@@ -77,8 +78,8 @@ func (c *check) find(ctx context.Context) error {
 	return c.findItems(ctx)
 }
 
-// isRelevant reports whether a matter matters in the mode of its chat. For an unanswered chat it sets the matter's message to the last one that wants
-// an answer.
+// isRelevant reports whether a finding matters in the mode of its chat. For a chat without an answer it sets the finding's message to the last one
+// that needs an answer.
 func (c *check) isRelevant(ctx context.Context, m *store.Finding, chat store.Chat) (bool, error) {
 	mode := chat.ModeIn(c.checker.Defaults)
 	switch m.Kind {
@@ -100,7 +101,7 @@ func (c *check) isRelevant(ctx context.Context, m *store.Finding, chat store.Cha
 	}
 }
 
-// findItems sets the items if a model is to check them now: only after new messages, and at most ItemChecks times a day.
+// findItems sets c.items if a model is to check them now: only if there are new messages, and at most ItemChecks times a day.
 func (c *check) findItems(ctx context.Context) error {
 	items := append(slices.Clone(c.config.Items), c.persona.HeartbeatItems()...)
 	if len(items) == 0 || c.config.ItemChecks < 1 || c.model.Name() == (llm.None{}).Name() {

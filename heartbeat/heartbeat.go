@@ -1,4 +1,4 @@
-// Package heartbeat checks by schedule whether anything needs the owner, and reports it in the admin room, each matter once. A model is only
+// Package heartbeat checks by schedule whether anything needs the owner, and reports it in the admin room, each finding once. A model is only
 // asked if the database has something new to judge.
 package heartbeat
 

@@ -16,7 +16,7 @@ import (
 // maxRounds is the maximum number of requests to the model in one check.
 const maxRounds = 6
 
-// judge asks a model which of the matters the owner needs to know, and reports those.
+// judge asks a model which findings the owner needs to know, and reports those.
 func (c *check) judge(ctx context.Context, execution store.RunID) (note string, err error) {
 	h := c.checker
 	task, err := store.InsertTask(ctx, h.Store.Writer(), store.Task{
@@ -48,7 +48,7 @@ func payer(agent string) string {
 	return string(kind) + " " + agent
 }
 
-// reportEnd reports the matters that the model selected. If the model gave no verdict, it reports all of them.
+// reportEnd reports the findings that the model selected. If the model gave no verdict, it reports all of them.
 func (c *check) reportEnd(ctx context.Context, a *run.Attempt, end run.End) (note string, err error) {
 	failure := end.Err
 	switch end.Ending {

@@ -33,7 +33,7 @@ that the conversation and the documents do not say. The owner reads each draft a
 	reminderHorizon = 30 * time.Minute
 )
 
-// itemKey returns the name of an item for the model, as Matter.Key is the name of a matter.
+// itemKey returns the name of an item in the prompt. The name of a finding there is its key.
 func itemKey(i int) string { return fmt.Sprintf("item:%d", i+1) }
 
 // opening builds the first request to the model. Text of contacts is fenced.

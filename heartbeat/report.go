@@ -14,7 +14,8 @@ import (
 	"multis/text"
 )
 
-// report records all matters as judged and notifies the owner of those that the verdict selects. The same transaction ends the task, unless it is nil.
+// report records all findings as judged, and notifies the owner of those that the verdict selects. The same transaction ends the task, unless it is
+// nil.
 func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note string, err error) {
 	reported := 0
 	var restsOn []store.MessageID
@@ -47,7 +48,7 @@ func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note s
 	return fmt.Sprintf("told %d", reported), err
 }
 
-// record stores all matters as judged, and returns the lines about those to report, with the messages that the lines quote.
+// record stores all findings as judged. It returns a line about each finding to report, and the messages that the lines quote.
 func (c *check) record(ctx context.Context, tx store.Tx, v verdict, restsOn []store.MessageID) (lines []string, about []store.MessageID, err error) {
 	for _, m := range c.matters {
 		sentence, report := v.textFor(m.Key)
@@ -81,7 +82,7 @@ func (c *check) record(ctx context.Context, tx store.Tx, v verdict, restsOn []st
 	return lines, about, nil
 }
 
-// draft queues a draft to the contact that a matter is about. An empty message queues nothing.
+// draft queues a draft to the contact that a finding is about. An empty message queues nothing.
 func (c *check) draft(ctx context.Context, tx store.Tx, m finding, message string, restsOn []store.MessageID) error {
 	if !c.config.Drafts || message == "" || m.chat.Kind == policy.KindAdmin {
 		return nil
@@ -90,7 +91,7 @@ func (c *check) draft(ctx context.Context, tx store.Tx, m finding, message strin
 	return err
 }
 
-// line returns the line about one matter, with the model's sentence unless that is empty.
+// line returns the line about one finding, with the model's sentence unless that is empty.
 func (c *check) line(m finding, sentence string) string {
 	line := "- " + text.Escape(c.describe(m)) + ": “" + text.Escape(text.Clip(text.CollapseSpaces(m.Text), 150)) + "”"
 	if sentence != "" {
@@ -102,7 +103,7 @@ func (c *check) line(m finding, sentence string) string {
 	return line
 }
 
-// maxLines is how many matters one notice lists.
+// maxLines is how many findings one notice lists.
 const maxLines = 10
 
 // noticeText returns the notice to the admin room.

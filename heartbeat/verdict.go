@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// maxDraft is the maximum length of a draft, and maxText that of the text about one matter, in characters.
+	// maxDraft is the maximum length of a draft, and maxText that of the text about one finding, in characters.
 	maxDraft = 1500
 	maxText  = 300
 )
 
-// verdict is a model's judgement of the matters. The zero value reports nothing.
+// verdict is a model's decision which findings to report. The zero value reports nothing.
 type verdict struct {
 	Notify  bool `json:"notify"`
 	Entries []struct {
 		Matter string `json:"matter"`
 		Text   string `json:"text"`
-		Draft  string `json:"draft"` // a message to the contact that the matter is about
+		Draft  string `json:"draft"` // a message to the contact that the finding is about
 	} `json:"tell"`
 
-	reportAll bool // reports all matters, without texts by the model
+	reportAll bool // reports all findings, without texts by the model
 }
 
-// textFor returns the model's text about a matter. report says whether the matter is to be reported.
+// textFor returns the model's text about a finding. report says whether the finding is to be reported.
 func (v verdict) textFor(matter string) (sentence string, report bool) {
 	if v.reportAll {
 		return "", true
@@ -44,7 +44,7 @@ func (v verdict) textFor(matter string) (sentence string, report bool) {
 	return "", false
 }
 
-// draft returns the message to draft about a matter; empty for none.
+// draft returns the message to draft about a finding; empty for none.
 func (v verdict) draft(matter string) string {
 	for _, t := range v.Entries {
 		if v.Notify && t.Matter == matter {

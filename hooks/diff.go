@@ -14,7 +14,7 @@ func difference(before, after []string) diff {
 	return diff{added: linesOnlyIn(after, before), removed: linesOnlyIn(before, after)}
 }
 
-// linesOnlyIn returns the lines of one that other does not have, or has less often.
+// linesOnlyIn returns the lines of one that other does not have. A line that occurs in both more often in one is returned that many times more.
 func linesOnlyIn(one, other []string) []string {
 	have := map[string]int{}
 	for _, line := range other {

@@ -182,7 +182,7 @@ func sign(secret, id, at string, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// addRemedy adds to an error how to fix it, where that is known.
+// addRemedy appends a sentence to an error that says how to fix it, if the status or the error tells.
 func addRemedy(status int, err error) error {
 	switch {
 	case status >= 300 && status < 400:
@@ -194,7 +194,7 @@ func addRemedy(status int, err error) error {
 	}
 }
 
-// drop records that a delivery is not sent, and why.
+// drop marks a delivery as not sent, with the reason.
 func (h *Hooks) drop(ctx context.Context, d store.Delivery, why string) error {
 	d.State, d.Error = store.DeliveryDropped, why
 	return h.Store.InTx(ctx, func(tx store.Tx) error { return store.RecordDelivery(ctx, tx, d, 0) })

@@ -81,7 +81,8 @@ type notice struct {
 	text string
 }
 
-// check fetches a page, updates row and returns the notice about it. A failure of the page is in row; an error means that this machine failed.
+// check fetches a page, updates row and returns the notice about it. If the page cannot be read, row says so; the error is for failures of multis
+// itself.
 func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, error) {
 	every := time.Duration(row.Every) * time.Second
 	page, err := w.Fetch.Get(ctx, row.Address, fetch.Validator(row.Validator))

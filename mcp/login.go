@@ -43,7 +43,7 @@ type Logins struct {
 
 // login is a token, and what is needed to refresh it.
 type login struct {
-	URL    string        `json:"url"` // the server's; the login is not used for any other address
+	URL    string        `json:"url"` // of the server; the login is not used for any other address
 	Client oauth2.Config `json:"client"`
 	Token  *oauth2.Token `json:"token"`
 }
@@ -54,7 +54,7 @@ var (
 	errUnsealable = errors.New("its login cannot be read with this as_token")
 )
 
-// load returns the login to a server, also as it is stored. It returns errNoLogin, errUnsealable, or the store's error.
+// load returns the login to a server, and sealed, the form in which it is stored. It returns errNoLogin, errUnsealable, or the store's error.
 func (l Logins) load(ctx context.Context, s Server) (sealed string, current login, err error) {
 	if sealed, err = l.Store.Load(ctx, s.Name); err != nil {
 		return "", login{}, err

@@ -24,14 +24,14 @@ const (
 	connectTimeout = 30 * time.Second
 	// listPeriod is the time between two listings of a server's tools. A listing also shows whether the server is up.
 	listPeriod = time.Minute
-	// stableTime is how long a server must be up for its next failure to count as a first one.
+	// stableTime is how long a server must have been up for its next failure to count as its first. The delay then begins at minRetry again.
 	stableTime = 5 * time.Minute
 )
 
 // delays are the waiting times of a connection. Tests shorten them.
 type delays struct {
-	change             time.Duration // before the tools of a server that says they changed are listed again
-	minRetry, maxRetry time.Duration // before a server is connected again; doubled with each failure
+	change             time.Duration // between a server's notice that its tools changed and the next listing
+	minRetry, maxRetry time.Duration // before the next attempt to connect; doubled with each failure, from minRetry up to maxRetry
 }
 
 var defaultDelays = delays{change: time.Second, minRetry: time.Second, maxRetry: time.Minute} //nolint:gochecknoglobals // a constant, were there constant structs

@@ -77,7 +77,7 @@ func plainClient(address, token string) *http.Client {
 // refuseRedirect makes a client return redirects instead of following them.
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// withHeaders is an HTTP transport that adds headers to requests to the server itself, not to those to its authorization server.
+// withHeaders is an HTTP transport that adds headers to requests to the server. Requests to its authorization server do not get them.
 type withHeaders struct {
 	next    http.RoundTripper
 	address string
@@ -110,7 +110,8 @@ type bearer struct {
 	next  *http.Transport
 }
 
-// newBearer returns the transport to the server at an address. It refuses connections to addresses that the server may not name.
+// newBearer returns the transport to the server at an address. It refuses connections to reserved addresses, and to this machine unless
+// the server runs here.
 func newBearer(address, token string) bearer {
 	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	at, err := url.Parse(address)

@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	briefChats   = 50   // chats in one request to a model
-	briefCalls   = 3    // requests to a model for one brief
-	briefLines   = 400  // messages in one request
-	briefLine    = 300  // characters of one of them
-	briefEach    = 60   // messages of one chat
-	briefTokens  = 1500 // of a model's answer
-	briefBullets = 8    // of each kind
-	bulletLength = 300
+	maxBriefChats      = 50   // chats in one request to a model
+	maxBriefCalls      = 3    // requests to a model for one brief
+	maxBriefMessages   = 400  // messages in one request
+	maxBriefMessageLen = 300  // characters of a message in a request
+	maxMessagesPerChat = 60   // messages of one chat in a request
+	maxBriefTokens     = 1500 // tokens of the model's answer
+	maxBulletsPerKind  = 8
+	maxBulletLen       = 300 // characters
 )
 
 // BriefKind is the kind of a bullet.
@@ -44,7 +44,7 @@ type BriefQuery struct {
 
 	Protocol string
 	Chat     store.ChatID
-	// Room is the room that the brief is for. It chooses the model and pays for it.
+	// Room is the room that the brief is for. The model is that of the room, and is paid from the room's budget.
 	Room store.ChatID
 }
 
@@ -58,13 +58,14 @@ type Bullet struct {
 // Brief is a summary of what happened.
 type Brief struct {
 	Bullets []Bullet
-	// Chats and Messages count what was said; SkippedChats is how many chats were left out because there are too many.
+	// Chats and Messages are the numbers of chats and messages in the period. SkippedChats is how many of the chats were left out because there
+	// are too many.
 	Chats, Messages, SkippedChats int
 	// ChatsByID are the chats of the messages.
 	ChatsByID map[store.ChatID]store.Chat
-	// MessageIDs are all messages that were read for it: their words may be in it.
+	// MessageIDs are all messages that were read for the brief. Its text may contain their words.
 	MessageIDs []store.MessageID
-	// NoModelReason says, for the owner, why no model wrote it; empty when one did.
+	// NoModelReason says, for the owner, why no model wrote the brief; empty if one did.
 	NoModelReason string
 }
 
@@ -80,8 +81,8 @@ func (m *Memory) Brief(ctx context.Context, q BriefQuery) (Brief, error) {
 	for _, l := range lively {
 		b.Messages += l.Messages
 	}
-	if b.SkippedChats = max(len(lively)-briefChats*briefCalls, 0); b.SkippedChats > 0 {
-		lively = lively[:briefChats*briefCalls]
+	if b.SkippedChats = max(len(lively)-maxBriefChats*maxBriefCalls, 0); b.SkippedChats > 0 {
+		lively = lively[:maxBriefChats*maxBriefCalls]
 	}
 	model, err := m.briefModel(ctx, q)
 	if err != nil {
@@ -91,7 +92,7 @@ func (m *Memory) Brief(ctx context.Context, q BriefQuery) (Brief, error) {
 	if err != nil {
 		return Brief{}, err
 	}
-	for part := range slices.Chunk(lively, briefChats) {
+	for part := range slices.Chunk(lively, maxBriefChats) {
 		if err := m.briefPart(ctx, model, q, part, waits, &b); err != nil {
 			return Brief{}, err
 		}
@@ -100,7 +101,7 @@ func (m *Memory) Brief(ctx context.Context, q BriefQuery) (Brief, error) {
 	return b, nil
 }
 
-// briefPart adds the bullets of up to briefChats chats, with at most one request to a model.
+// briefPart adds the bullets of up to maxBriefChats chats, with at most one request to a model.
 func (m *Memory) briefPart(ctx context.Context, model llm.Model, q BriefQuery, part []store.ActiveChat, waits map[store.ChatID]bool, b *Brief) error {
 	said, err := m.newestMessages(ctx, q, part)
 	if err != nil {
@@ -160,7 +161,7 @@ func (m *Memory) writeBullets(ctx context.Context, model llm.Model, q BriefQuery
 	b.WriteString(m.Transcript(Conversations{Messages: said, Chats: in}, fence))
 	fmt.Fprintf(&b, "%s end\n", fence)
 	resp, err := llm.Complete(ctx, model, llm.Request{
-		System: fmt.Sprintf(briefSkill, fence), Messages: []llm.Message{{Role: llm.RoleUser, Text: b.String()}}, JSON: true, MaxTokens: briefTokens,
+		System: fmt.Sprintf(briefSkill, fence), Messages: []llm.Message{{Role: llm.RoleUser, Text: b.String()}}, JSON: true, MaxTokens: maxBriefTokens,
 		Purpose: "brief", Chat: q.Room,
 	})
 	if err != nil {
@@ -190,7 +191,7 @@ func parseBullets(reply string, said []store.Message) ([]Bullet, error) {
 	}
 	var kept []Bullet
 	for _, a := range *answer.Bullets {
-		bullet := Bullet{Kind: a.Kind, Text: text.Clip(text.OneLine(a.Text), bulletLength)}
+		bullet := Bullet{Kind: a.Kind, Text: text.Clip(text.OneLine(a.Text), maxBulletLen)}
 		slices.Sort(a.From)
 		for _, n := range slices.Compact(a.From) {
 			if n >= 1 && n <= len(said) && len(bullet.Sources) < maxSources {
@@ -208,7 +209,7 @@ func parseBullets(reply string, said []store.Message) ([]Bullet, error) {
 	return kept, nil
 }
 
-// breakUnknownLinks makes web addresses in a text unclickable unless one of its messages has them.
+// breakUnknownLinks makes web addresses in a text unclickable unless they occur in one of the messages from which the text was made.
 func breakUnknownLinks(said string, from []store.Message) string {
 	bodies := make([]string, len(from))
 	for i, m := range from {
@@ -252,8 +253,8 @@ func LastMeaningful(messages []store.Message, byContact bool) (store.Message, bo
 	return store.Message{}, false
 }
 
-// bulletsWithoutModel returns a bullet for each chat: its last message. It is a question if it has a question mark or somebody waits for an
-// answer, for which the contact's last message counts.
+// bulletsWithoutModel returns a bullet for each chat: its last message, or the contact's last one if the contact waits for an answer. The bullet
+// is a question if the message has a question mark or the contact waits.
 func bulletsWithoutModel(said []store.Message, waits map[store.ChatID]bool) []Bullet {
 	var bullets []Bullet
 	for from := 0; from < len(said); {
@@ -269,15 +270,15 @@ func bulletsWithoutModel(said []store.Message, waits map[store.ChatID]bool) []Bu
 		if last.Author == policy.AuthorContact && (waits[last.ChatID] || strings.ContainsAny(last.Body, "?？؟")) {
 			kind = BriefQuestion
 		}
-		bullets = append(bullets, Bullet{Kind: kind, Text: text.Clip(text.OneLine(last.Body), bulletLength/2), Sources: []store.Message{last}})
+		bullets = append(bullets, Bullet{Kind: kind, Text: text.Clip(text.OneLine(last.Body), maxBulletLen/2), Sources: []store.Message{last}})
 		from = to
 	}
 	return bullets
 }
 
-// trim keeps the first bullets of each kind. Without a model these are of the newest chats.
+// trim keeps the first maxBulletsPerKind bullets of each kind. In a brief without a model these are of the chats with the newest messages.
 func (b *Brief) trim() {
-	most := briefBullets
+	most := maxBulletsPerKind
 	if b.NoModelReason != "" {
 		most *= 2
 	}

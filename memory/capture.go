@@ -35,8 +35,8 @@ func (m *Memory) DueCaptures(ctx context.Context) ([]store.ChatID, error) {
 	return store.DueCaptures(ctx, m.Store.DB(), m.Settings.Threshold, m.Settings.Minimum, m.Now().Add(-m.Settings.Quiet), maxDueCaptures)
 }
 
-// Capture takes notes of the messages of a chat since the last capture. last says that no other attempt follows: if it fails, the chat
-// is not due again for a while.
+// Capture takes notes of the messages of a chat since the last capture. last says that no other attempt follows. If the last attempt fails, the
+// chat is not due again for a while.
 func (m *Memory) Capture(ctx context.Context, chatID store.ChatID, last bool) error {
 	err := m.capture(ctx, chatID)
 	var over *llm.OverBudgetError
@@ -99,10 +99,10 @@ func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
 	})
 }
 
-// captureInput is what a model has read for a capture and the notes that it took.
+// captureInput is what a model has read for a capture, and the notes that it returned.
 type captureInput struct {
 	messages    []store.Message
-	lastMessage store.MessageID // the newest message of the capture, which may be none of messages
+	lastMessage store.MessageID // the newest message of the capture; it may be missing from messages, because a model may not read it
 	taken       []extractedNote
 	offered     []store.Note
 }
@@ -171,11 +171,11 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 		if err != nil {
 			return err
 		}
-		if s.same != nil {
+		if s.duplicate != nil {
 			continue
 		}
 		if s.note.ValidTo == nil {
-			known = slices.DeleteFunc(known, func(k store.Note) bool { return s.old != nil && k.ID == s.old.ID })
+			known = slices.DeleteFunc(known, func(k store.Note) bool { return s.replaced != nil && k.ID == s.replaced.ID })
 			known = append(known, written)
 		}
 		if err := m.addCommitment(ctx, tx, chat, written, f, b.messages); err != nil {
@@ -193,21 +193,21 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 
 // writeNote stores a note by its placement and returns the note as it is stored.
 func writeNote(ctx context.Context, tx store.Tx, s placement) (store.Note, error) {
-	if s.same != nil {
-		return *s.same, store.MergeNote(ctx, tx, s.same.ID, s.note.Sources)
+	if s.duplicate != nil {
+		return *s.duplicate, store.MergeNote(ctx, tx, s.duplicate.ID, s.note.Sources)
 	}
 	id, err := store.InsertNote(ctx, tx, s.note)
 	if err != nil {
 		return store.Note{}, err
 	}
 	s.note.ID = id
-	if s.old == nil || s.note.ValidTo != nil {
+	if s.replaced == nil || s.note.ValidTo != nil {
 		return s.note, nil
 	}
-	if err := store.DeleteCommitmentsOfNote(ctx, tx, s.old.ID); err != nil {
+	if err := store.DeleteCommitmentsOfNote(ctx, tx, s.replaced.ID); err != nil {
 		return store.Note{}, err
 	}
-	return s.note, store.SupersedeNote(ctx, tx, s.old.ID, s.note.ValidFrom, id)
+	return s.note, store.SupersedeNote(ctx, tx, s.replaced.ID, s.note.ValidFrom, id)
 }
 
 // addCommitment stores a commitment for a note about what somebody has to do.

@@ -28,7 +28,7 @@ func (m *Memory) ReadConversations(ctx context.Context, q BriefQuery) (Conversat
 	if err != nil || len(active) == 0 {
 		return Conversations{}, err
 	}
-	messages, err := m.newestMessages(ctx, q, active[:min(len(active), briefChats)])
+	messages, err := m.newestMessages(ctx, q, active[:min(len(active), maxBriefChats)])
 	return Conversations{Messages: messages, Chats: byID}, err
 }
 
@@ -54,9 +54,9 @@ func chatIDs(active []store.ActiveChat) []store.ChatID {
 	return ids
 }
 
-// newestMessages reads the newest messages of chats: the more chats there are, the fewer of each.
+// newestMessages reads the newest messages of chats. Of each chat it reads the fewer messages, the more chats there are.
 func (m *Memory) newestMessages(ctx context.Context, q BriefQuery, chats []store.ActiveChat) ([]store.Message, error) {
-	return store.MessagesOfChats(ctx, m.Store.DB(), chatIDs(chats), q.From, q.Until, min(max(briefLines/len(chats), 4), briefEach))
+	return store.MessagesOfChats(ctx, m.Store.DB(), chatIDs(chats), q.From, q.Until, min(max(maxBriefMessages/len(chats), 4), maxMessagesPerChat))
 }
 
 // ChatIDs returns the chats of the messages, each once.
@@ -79,7 +79,7 @@ func (m *Memory) Transcript(c Conversations, fence string) string {
 			chat = s.ChatID
 			fmt.Fprintf(&b, "%s chat with %s\n", fence, text.OneLine(labelOf(c.Chats[chat])))
 		}
-		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, s.At.In(m.Zone).Format("Mon 2 Jan 15:04"), speakerName(c.Chats[chat], s), text.Clip(text.OneLine(s.Body), briefLine))
+		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, s.At.In(m.Zone).Format("Mon 2 Jan 15:04"), speakerName(c.Chats[chat], s), text.Clip(text.OneLine(s.Body), maxBriefMessageLen))
 	}
 	return b.String()
 }

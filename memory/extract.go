@@ -55,7 +55,7 @@ type extractedNote struct {
 
 // captureRequest returns the request for notes about messages. The messages and the current notes are fenced.
 func captureRequest(skill string, chat store.Chat, messages []store.Message, current []store.Note, now time.Time) llm.Request {
-	// Nobody who wrote the material can guess the fence, so nobody can close it.
+	// The authors of the messages cannot guess the fence, so no message can end the fenced part.
 	fence := "=== " + rand.Text()
 	var b strings.Builder
 	fmt.Fprintf(&b, "Today is %s.\n", now.Format("Monday, 2 January 2006"))
@@ -136,7 +136,7 @@ func parseNotes(answer string, count int) ([]extractedNote, error) {
 	return kept, nil
 }
 
-// tidy limits the lengths of a note. False: it has no text, no valid kind or no source.
+// tidy shortens the texts of a note to their maximum lengths. It returns false for a note without a text, a valid kind or a source.
 func (f *extractedNote) tidy(count int) bool {
 	f.Text, f.Subject = text.Clip(text.OneLine(f.Text), maxBody), fold(text.Clip(text.OneLine(f.Subject), maxSubject))
 	f.Who, f.Whom = text.Clip(text.OneLine(f.Who), maxSubject), text.Clip(text.OneLine(f.Whom), maxSubject)
@@ -161,7 +161,7 @@ func breakNoteLinks(taken []extractedNote, messages []store.Message, notes []sto
 	}
 }
 
-// due returns when an action is due: at 18:00 of a day without a time; nil when Due is not a date.
+// due returns the time at which an action is due; nil if Due is not a date. A date without a time means 18:00 on that day.
 func (f *extractedNote) due(zone *time.Location) *time.Time {
 	for form, hour := range map[string]time.Duration{time.DateOnly: 18 * time.Hour, "2006-01-02T15:04": 0, "2006-01-02T15:04:05": 0} {
 		if t, err := time.ParseInLocation(form, f.Due, zone); err == nil {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// MaxTopic is how many messages, or notes, a topic may match. What matches more is too general to be forgotten.
+	// MaxTopic is how many messages, and how many notes, a topic may match. A topic that matches more is too general to be forgotten.
 	MaxTopic = 5000
 	// forgetBatch is how many messages one transaction forgets.
 	forgetBatch = 500
@@ -26,8 +26,8 @@ func (m *Memory) FindTopic(ctx context.Context, topic string) (store.TopicRows, 
 	return m.Store.FindTopic(ctx, store.Topic{Words: strings.Fields(topic), Text: search.IndexText("", "", topic)}, MaxTopic+1)
 }
 
-// BeginForgetting stores what is to be forgotten, with the job that forgets it. The chats of a contact who is erased are off from
-// then on, and what the contact wrote in groups until now goes as well.
+// BeginForgetting stores what is to be forgotten, and enqueues the job that forgets it. If a contact is erased, the contact's chats are switched
+// off, and what the contact wrote in groups until now is forgotten as well.
 func (m *Memory) BeginForgetting(ctx context.Context, tx store.Tx, f store.Forgetting) error {
 	if f.Kind == store.ForgetErase {
 		for _, chat := range f.Remaining.Chats {
@@ -47,7 +47,7 @@ func (m *Memory) BeginForgetting(ctx context.Context, tx store.Tx, f store.Forge
 	return jobs.Enqueue(ctx, tx, jobs.ForgetArgs{ForgettingID: n})
 }
 
-// ForgetStep goes on with a forgetting for one transaction and returns how far it is then. ended says that this was its last step.
+// ForgetStep carries out the next step of a forgetting in tx, and returns the forgetting with its new state. ended is true after the last step.
 func (m *Memory) ForgetStep(ctx context.Context, tx store.Tx, forgetting store.ForgettingID) (f store.Forgetting, ended bool, err error) {
 	f, err = store.LockForgetting(ctx, tx, forgetting)
 	if err != nil || f.DoneAt != nil {
@@ -69,7 +69,7 @@ func (m *Memory) forgetStep(ctx context.Context, tx store.Tx, f *store.Forgettin
 	d := &f.Remaining
 	chats := d.Chats
 	if f.Kind == store.ForgetSome {
-		chats = nil // they only say whose the notes are
+		chats = nil // here Chats only says in which chats the notes are; the chats themselves are kept
 	}
 	switch {
 	case d.Request != 0:

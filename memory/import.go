@@ -21,8 +21,8 @@ import (
 type Imported struct {
 	Messages int
 	Notes    int
-	Known    int // messages and notes that were stored before
-	Old      int // messages and notes that are older than the retention allows
+	Known    int // messages and notes that were left out because they are stored already
+	Old      int // messages and notes that were left out because they are older than the retention allows
 }
 
 // ErrUnknownSender is returned by Import when it cannot tell which sender is the owner. Ask for the owner's name in the file.

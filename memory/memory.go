@@ -35,10 +35,11 @@ type Options struct {
 type Settings struct {
 	// Threshold is how many new messages start a capture. Defaults to 20.
 	Threshold int
-	// Quiet is how long a chat must be silent for Minimum new messages to start one. They default to 6 hours and 6.
+	// Quiet is how long a chat must be silent before fewer than Threshold new messages start a capture, at least Minimum. They default to 6
+	// hours and 6 messages.
 	Quiet   time.Duration
 	Minimum int
-	// Sections is how many captures' notes are in every prompt. Defaults to 12.
+	// Sections is the number of captures whose notes are in every prompt, the newest. Defaults to 12.
 	Sections int
 	// Days is how long messages and notes of chats are kept, OwnerDays those of the owner's rooms. They default to 90 and 365.
 	Days      int

@@ -12,10 +12,10 @@ import (
 // placement says how a new note relates to the known ones.
 type placement struct {
 	note store.Note
-	// same is a known note that says the same; nil for none.
-	same *store.Note
-	// old is a known note about the same matter, which the new one replaces unless it is newer; nil for none.
-	old *store.Note
+	// duplicate is a known note that says the same; nil for none.
+	duplicate *store.Note
+	// replaced is a known note about the same matter; nil for none. The new note replaces it, unless the known note is newer.
+	replaced *store.Note
 }
 
 // minSharedWords is the share of words that two notes must have in common to count as the same.
@@ -27,28 +27,28 @@ func placeNote(n store.Note, replaces store.NoteID, known []store.Note, offered 
 	s := placement{note: n}
 	for i, k := range known {
 		if sameWords(k.Body, n.Body) {
-			s.same = &known[i]
+			s.duplicate = &known[i]
 			return s
 		}
 	}
 	for i, k := range known {
 		if (replaces == k.ID && offered[k.ID]) || (n.Subject != "" && n.Subject == k.Subject) {
-			s.old = &known[i]
+			s.replaced = &known[i]
 			break
 		}
 	}
-	if s.old == nil {
+	if s.replaced == nil {
 		return s
 	}
-	if s.old.ValidFrom.After(n.ValidFrom) {
-		// It was said before the known one, so it was valid until then.
-		ended, by := s.old.ValidFrom, s.old.ID
+	if s.replaced.ValidFrom.After(n.ValidFrom) {
+		// The new note is about an earlier time than the known one, so it was valid until the known one began.
+		ended, by := s.replaced.ValidFrom, s.replaced.ID
 		s.note.ValidTo, s.note.SupersededBy = &ended, &by
 		return s
 	}
-	s.note.Was = text.Clip(s.old.Body, maxBody)
+	s.note.Was = text.Clip(s.replaced.Body, maxBody)
 	if s.note.Subject == "" {
-		s.note.Subject = s.old.Subject
+		s.note.Subject = s.replaced.Subject
 	}
 	return s
 }

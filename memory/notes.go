@@ -40,7 +40,7 @@ func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, mes
 	}
 	s := placeNote(n, 0, known, nil)
 	written, err := writeNote(ctx, tx, s)
-	if err != nil || s.same != nil {
+	if err != nil || s.duplicate != nil {
 		return written.ID, err
 	}
 	return written.ID, m.indexNotes(ctx, tx, room, store.NoteOrigin(written.ID), []store.Note{written})

@@ -11,11 +11,11 @@ import (
 	"multis/search"
 )
 
-// newsWords are in questions about what happened.
+// newsWords matches words of questions about what happened.
 var newsWords = regexp.MustCompile(`(?i)\b(came in|come in|happen(?:ed)?|new|news|miss(?:ed)?|went on|asked|complain(?:ed)?|passiert|neu|neues|verpasst|reingekommen|eingegangen|gefragt)\b`)
 
-// AskedTime returns the time of a question about what was said then, by anybody: "what came in overnight?", "who wrote since Monday?". It
-// is zero for any other question, also for one about a day that may be to come.
+// AskedTime returns the past period that a question about messages names, such as "what came in overnight?" or "who wrote since Monday?". It
+// returns the zero Period for any other question, and for a question about a day that may be in the future.
 func AskedTime(question string, now time.Time) schedule.Period {
 	t, found := schedule.FindPast(question, now)
 	if !found || !t.From.Before(now) || !t.Certain && !isAboutSaying(question) && !newsWords.MatchString(question) {
@@ -24,11 +24,11 @@ func AskedTime(question string, now time.Time) schedule.Period {
 	return t.Period
 }
 
-// newestAge is how far back a question for what was said last reaches.
+// newestAge is the length of the period that a question about the latest messages means.
 const newestAge = 7 * 24 * time.Hour
 
-// AskedNewest returns the time to read for a question that asks for what was said last and names nothing else. It is zero for any other
-// question.
+// AskedNewest returns the period to read for a question that asks for the latest messages and names no topic. It returns the zero Period for
+// any other question.
 func AskedNewest(question string, now time.Time) schedule.Period {
 	if !isAboutSaying(question) || !newestWords.MatchString(question) {
 		return schedule.Period{}
@@ -42,25 +42,27 @@ func AskedNewest(question string, now time.Time) schedule.Period {
 	return schedule.Period{From: now.Add(-newestAge)}
 }
 
-// timeFilter applies the time of a question to what was found. A question about what was said keeps only messages of that time. In
-// any other question they only score higher, as do those of the days after it: people rarely speak of something on the very day.
+// timeFilter filters or reorders hits by the period that a question names. For a question about what was said, it keeps only messages from
+// the period. For any other question, messages from the period and from the week after it score higher, because people often write about
+// something after the day on which it happened.
 type timeFilter struct {
 	schedule.Period
 
-	exclusive   bool // keep only what is from that time
-	contactOnly bool // the question is what the contact said, not what was talked about
+	exclusive   bool // keep only hits from the period
+	contactOnly bool // the question asks what the contact said, not what both talked about
 }
 
-// sayingWords are in questions about what was said.
+// sayingWords matches words of questions about what was said.
 var sayingWords = regexp.MustCompile(`(?i)\b(said|say|says|saying|told|wrote|write|written|message[ds]?|talk(?:ed)?|discuss(?:ed)?|promise[ds]?|agree[ds]?|gesagt|sagte|geschrieben|schrieb|erzählt|erzählte|besprochen|versprochen|vereinbart|nachrichten?)\b`)
 
-// newestWords are in questions about the newest.
+// newestWords matches words of questions about the latest messages.
 var newestWords = regexp.MustCompile(`(?i)\b(last|lately|latest|recent(?:ly)?|newest|just|zuletzt|letztes|kürzlich|neulich|neueste[ns]?)\b`)
 
-// bothSides are words in questions about what both sides said, not only the contact.
+// bothSides matches words of questions about what the owner and the contact said, not the contact alone.
 var bothSides = regexp.MustCompile(`(?i)\b(we|us|talk(?:ed)?|discuss(?:ed)?|promise[ds]?|agree[ds]?|i|wir|ich|besprochen|versprochen|vereinbart)\b`)
 
-// requestToWrite begins a request to the assistant, such as "write Ana a message": its words are not about what was said.
+// requestToWrite matches the beginning of a request such as "write Ana a message". Its words are ignored by isAboutSaying, because the request
+// is not about what was said.
 var requestToWrite = regexp.MustCompile(`(?i)^\W*(?:please\s+|(?:can|could|would)\s+you\s+)*(?:write|draft|send|say|talk)\b(?:\s+(?:to\s+)?[\p{L}]+)?(?:\s+an?\s+message\b)?`)
 
 // isAboutSaying reports whether a question is about what somebody said.
@@ -69,8 +71,8 @@ func isAboutSaying(question string) bool {
 }
 
 const (
-	duringFactor = 1.6 // for the score of a hit from the time of the question
-	afterFactor  = 1.3 // and of one from the week after it
+	duringFactor = 1.6 // factor for the score of a hit from the period
+	afterFactor  = 1.3 // factor for the score of a hit from afterAge after the period
 	afterAge     = 7 * 24 * time.Hour
 )
 

@@ -17,7 +17,7 @@ type Question struct {
 	Text string
 	// Scope is what may be read: a contact's own chat, or the owner's notes and the chats that he names.
 	Scope policy.Scope
-	// Owner says that it is read with the owner's rights; otherwise with a contact's.
+	// Owner selects the owner's rights for reading; otherwise a contact's.
 	Owner bool
 	// Limit is the number of hits. Defaults to 6.
 	Limit int
@@ -29,9 +29,9 @@ type RecallResult struct {
 	Hits []search.Hit
 	// Terms are the words that were searched. A question of only stop words has none and finds the newest messages.
 	Terms []search.Term
-	// When is the time that the question is about.
+	// When is the period that the question is about; zero if it names none.
 	When schedule.Period
-	// Newest says that the question only asks for what was said last.
+	// Newest says that the question only asks for the latest messages.
 	Newest bool
 }
 
@@ -96,8 +96,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	return r, nil
 }
 
-// asksForNewest reports whether a question asks what was said and names nothing but the people who said it: then the newest messages are the
-// answer.
+// asksForNewest reports whether a question asks what was said, and names people but no topic. Its answer is the newest messages.
 func (m *Memory) asksForNewest(ctx context.Context, scope policy.Scope, question string, terms []search.Term) (bool, error) {
 	if !isAboutSaying(question) {
 		return false, nil
@@ -113,8 +112,8 @@ func (m *Memory) asksForNewest(ctx context.Context, scope policy.Scope, question
 	return !slices.ContainsFunc(terms, func(t search.Term) bool { return t.IsTopical(besides) }), nil
 }
 
-// AddNoteSources sets Messages of the hits that are notes to the messages that the notes are about, so that an answer made from a note can be
-// forgotten with them.
+// AddNoteSources sets Hit.Messages of each note among hits to the messages from which the note was taken. An answer made from the note can then
+// be forgotten together with them.
 func (m *Memory) AddNoteSources(ctx context.Context, scope policy.Scope, hits []search.Hit) error {
 	var docs []store.DocumentID
 	for _, h := range hits {
@@ -136,7 +135,7 @@ func (m *Memory) AddNoteSources(ctx context.Context, scope policy.Scope, hits []
 	return err
 }
 
-// access is how Recall searches and reads: with the rights of the owner or of a contact.
+// access are the functions by which Recall searches and reads, with the rights of the owner or of a contact.
 type access struct {
 	find func(ctx context.Context, scope policy.Scope, q search.Query) (search.Result, error)
 	as   func(ctx context.Context, scope policy.Scope, fn func(tx store.Tx) error) error

@@ -31,7 +31,7 @@ func (m *Memory) ApplyRetention(ctx context.Context) (store.DeletionCounts, erro
 	return all, nil
 }
 
-// midnightDaysAgo returns the beginning of the day that was a number of days ago.
+// midnightDaysAgo returns the midnight at which the day a number of days ago began.
 func (m *Memory) midnightDaysAgo(days int) time.Time {
 	now := m.Now().In(m.Zone)
 	return time.Date(now.Year(), now.Month(), now.Day()-days, 0, 0, 0, 0, m.Zone)

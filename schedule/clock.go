@@ -102,7 +102,7 @@ func (p *reader) instantOn(d day, c clockTime) (time.Time, error) {
 			return Instant(c.onDay(next), p.now.Location()), nil
 		}
 	}
-	return at, nil // it has passed; the caller refuses it
+	return at, nil // the time has passed; the caller refuses it
 }
 
 // timeOfDay reads a time of day: 9, 9am, 9 pm, 9:30, noon. It returns false if the next word is no time of day.
@@ -152,7 +152,7 @@ func (p *reader) timeOfDay() (clockTime, bool, error) {
 	return c, true, nil
 }
 
-// partAfterHour reads "in the evening" after an hour.
+// partAfterHour reads the part of the day after an hour, as in "at 8 in the evening".
 func (p *reader) partAfterHour(c clockTime) (clockTime, bool, error) {
 	if !p.nextIs(roleIn) || p.peek(1).word.role != roleThe || p.peek(2).word.role != rolePart {
 		return c, true, nil

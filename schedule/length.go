@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// calendarDuration is a length of time. Its days and months are calendar days and months, whose length depends on changes of the clocks.
+// calendarDuration is a length of time in calendar months and days, whose real length varies, and in clock time.
 type calendarDuration struct {
 	months, days int
 	clock        time.Duration
@@ -62,7 +62,7 @@ func (p *reader) relativeTime() (reading, bool, error) {
 	return r, err == nil, err
 }
 
-// duration reads a length of time with one or several units, such as "1 hour 5 minutes". in says that the word before it is "in".
+// duration reads a length of time with one or several units, such as "1 hour 5 minutes". in is true if the word before is "in".
 func (p *reader) duration(in bool) (s calendarDuration, ok bool, err error) {
 	if half, ok := p.half(in); ok {
 		return half, true, nil

@@ -44,7 +44,7 @@ const months = "january|february|march|april|may|june|july|august|september|octo
 type pastForm struct {
 	pattern *regexp.Regexp
 	read    func(groups []string) (Period, bool)
-	certain bool // it is never a future time, unlike "on Sunday"
+	certain bool // the form always means a past time; "on Sunday" may mean a future one
 }
 
 // pastForms returns the ways to write a past time, the more exact first.
@@ -77,7 +77,7 @@ type PastTime struct {
 	Period
 
 	Rest    string // the text without the words for the time
-	Certain bool   // it is a past time; false if it may also be a future one, as "on Sunday"
+	Certain bool   // false if the words may also mean a future time, such as "on Sunday"
 }
 
 // FindPast finds the time that a text is about, such as "last week", "in May", "since Monday", "3 days ago" or "2026-05-01". now is in the time zone of

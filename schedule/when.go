@@ -95,7 +95,7 @@ type token struct {
 	word       word
 }
 
-// quoted returns the word for a quotation in a refusal.
+// quoted returns the word as a refusal quotes it.
 func (t *token) quoted() string { return text.Escape(text.Clip(t.spelling, 40)) }
 
 // tokenize splits a text into words and looks them up.
@@ -158,7 +158,7 @@ type reader struct {
 	now   time.Time
 	// examples are appended to every refusal.
 	examples []string
-	// counted says that the last thing read is a length of time, dayKnown that a day was read.
+	// counted is true if the last words read were a length of time, and dayKnown if a day was read.
 	counted, dayKnown bool
 	// trailing says that the time is at the end of the text.
 	trailing bool
@@ -272,7 +272,7 @@ func (p *reader) dayFollows() bool {
 	defer func() { *p = saved }()
 	named := p.accept(roleOn)
 	if p.nextIs(roleShortDay) && !named && len(p.words) > p.pos+1 {
-		return false // "9am sun cream" is not about Sunday
+		return false // in "9am sun cream", sun is not Sunday
 	}
 	_, ok, err := p.day()
 	return ok && err == nil

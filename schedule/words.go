@@ -30,7 +30,7 @@ const (
 	roleClock         // 9 o'clock
 	roleUnit          // hours: n is the unit
 	roleWeekday       // monday
-	roleShortDay      // mon, which is a word of its own as well
+	roleShortDay      // mon, sat, sun: weekdays that may also be other words
 	roleMonth         // december
 	roleOrdinal       // th, as in 24th
 	roleLater         // 2 hours later, 2 hours from now
@@ -40,7 +40,7 @@ const (
 	roleTo            // to call Ana, or the end of a period
 	roleEvery         // every day
 	roleMe            // remind me
-	roleVague         // ago, or, before: words that change a time or make it none
+	roleVague         // ago, or, before: words after which a text means another time, or no time
 )
 
 // word is the meaning of a word. The meaning of n depends on the role.

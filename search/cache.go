@@ -31,7 +31,7 @@ type scopeCache struct {
 	scopes map[scopeKey][]index.RoleSize // the roles of each scope at its last search
 	stems  map[stemKey][]string
 	large  map[scopeKey]bool                    // scopes that were too large at their last search
-	recent map[index.Source][]language.Language // the languages of the last search, whose stems are read ahead
+	recent map[index.Source][]language.Language // the languages of the last search; the next search reads their stems in advance
 	clock  int64                                // counts searches, for eviction
 	cached int                                  // passages in roles
 }
@@ -171,8 +171,8 @@ func (s *scopeCache) recordSize(scope policy.Scope, q Query, passages int64) {
 	}
 }
 
-// scopeSize returns the number of passages in a scope. The statistics of a contact's search cover the scope; those of the
-// owner's cover the whole corpus, so the planned number is used.
+// scopeSize returns the number of passages in a scope. The statistics of a contact's search are those of the scope. The statistics
+// of the owner's search are those of the whole corpus, so PlannedChunks is used instead.
 func scopeSize(scope policy.Scope, c index.Corpus) int64 {
 	if scope.Allows(policy.Admin) {
 		return c.PlannedChunks

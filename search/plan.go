@@ -29,8 +29,8 @@ const (
 	maxSets, enoughGain = 14, 0.9
 	// maxWork bounds the index entries that a plan reads. Finding an entry costs as much as reading lookupCost entries.
 	maxWork, lookupCost = 3_000_000, 11
-	// minSplitWork is the number of index entries from which two connections share the sets of a search that runs alone. The
-	// server works a tenth more for it.
+	// minSplitWork is the number of index entries from which a search that runs alone uses two connections, each for some of the
+	// sets. Splitting costs Postgres a tenth more work in total.
 	minSplitWork = 300_000
 )
 
@@ -52,8 +52,8 @@ func (t Term) query(level uint8) string {
 	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(lexeme) + "'"
 }
 
-// cell is a class of passages by the frequency level of each planned term: 0 if the term does not occur, 1 for at least one
-// occurrence, and each further level for the next of index.FrequencyMarks.
+// cell stands for the passages with the same frequency level of each planned term. Level 0 means that the term does not occur,
+// level 1 that it occurs, and the levels above stand for the steps of index.FrequencyMarks.
 type cell [longPlan]uint8
 
 // isMatchedBy reports whether a set that requires the levels of s, or higher ones, matches every passage of c.
@@ -70,7 +70,7 @@ func (c cell) isMatchedBy(s cell) bool {
 type weightedCell struct {
 	cell
 	score, expected float64 // the score of a passage, and the number of passages
-	gain            float64 // of finding them: the less, the more passages score higher
+	gain            float64 // the value of finding these passages; it falls with the number of passages that score higher
 }
 
 // set is a conjunction of tsqueries, and the work to evaluate it in index entries.
@@ -200,8 +200,8 @@ func listCells(terms []Term, scope, chunks int64) []weightedCell {
 	return list
 }
 
-// work estimates the cost of evaluating a set, in index entries: the entries of all its terms are read, and those of the
-// rarest term are looked up among the others.
+// work estimates the cost of evaluating a set, in index entries. Postgres reads the entries of all terms, and looks up each entry
+// of the rarest term among those of the others.
 func work(terms []Term, set cell) (sum int64) {
 	rarest, words := int64(math.MaxInt64), int64(0)
 	for i, level := range set {

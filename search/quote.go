@@ -15,7 +15,7 @@ import (
 const MinSupport = 0.6
 
 const (
-	quotedHits   = 10  // the number of hits that are searched for a quote
+	quotedHits   = 10  // the number of hits in which a quote is looked for
 	windowUnits  = 3   // the most sentences of a paragraph that are scored together
 	shortBlock   = 300 // the length in characters up to which a paragraph is quoted whole
 	shortSection = 400 // the length in characters that is quoted of a section whose heading matches the question
@@ -25,7 +25,7 @@ const (
 type Quote struct {
 	Hit      Hit
 	Text     string // a substring of Hit.Text
-	Lead     string // what introduces it there, such as a table header or the line before a list; may be empty
+	Lead     string // the text that introduces the quote in its passage, such as a table header or the line before a list; may be empty
 	LineFrom int    // 0 if the source has no lines
 	LineTo   int
 	Coverage float64 // the share of the question's topical terms that occur in the quote, its lead and its headings
@@ -49,7 +49,7 @@ func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 		return Quote{}, false, err
 	}
 	found = slices.DeleteFunc(found, func(c candidate) bool {
-		return c.coverage < MinSupport || !c.hasKeyTerm || c.fits == unfit
+		return c.coverage < MinSupport || !c.hasKeyTerm || c.answerMatch == noMatch
 	})
 	if len(found) == 0 {
 		return Quote{}, false, nil
@@ -79,15 +79,15 @@ type candidate struct {
 	textCoverage    float64 // of the text alone
 	headingCoverage float64 // of the innermost heading
 	hasKeyTerm      bool    // contains the question's most specific term
-	fits            fitness
-	pairs           int // the number of adjacent words of the question that are adjacent here or in the heading
+	answerMatch     answerMatch
+	pairs           int // the number of adjacent words of the question that are also adjacent in the quote or its heading
 	units           int
 	leadWords       int // the number of words before the first specific word of the question
 }
 
 func best(found []candidate) candidate {
 	return slices.MinFunc(found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.coverage, a.coverage), cmp.Compare(b.fits, a.fits), cmp.Compare(b.pairs, a.pairs),
+		return cmp.Or(cmp.Compare(b.coverage, a.coverage), cmp.Compare(b.answerMatch, a.answerMatch), cmp.Compare(b.pairs, a.pairs),
 			cmp.Compare(b.textCoverage, a.textCoverage), cmp.Compare(b.headingCoverage, a.headingCoverage), cmp.Compare(a.units, b.units),
 			cmp.Compare(a.leadWords, b.leadWords), cmp.Compare(len(a.text), len(b.text)), cmp.Compare(a.rank, b.rank), cmp.Compare(a.from, b.from))
 	})
@@ -207,7 +207,7 @@ func (p splitHit) isTable(i, of int) bool {
 	return p.units[i].isRow && !p.units[i].isHeader && p.units[i].lead == p.units[of].lead
 }
 
-// hasTermMissingIn reports whether a row contains a term of the question that another row lacks.
+// hasTermMissingIn reports whether row contains a term of the question that other does not contain.
 func (p splitHit) hasTermMissingIn(row, other int) bool {
 	return slices.ContainsFunc(p.result.Terms, func(t Term) bool {
 		return t.weight != filler && slices.Contains(p.unitLexemes[row], t.Lexeme) && !slices.Contains(p.unitLexemes[other], t.Lexeme)
@@ -239,8 +239,8 @@ func (p splitHit) evaluate(first, last int, own []string) candidate {
 	return c
 }
 
-// hasKeyTerm reports whether has is true for all numbers of the question and for its specific term with the most support; for one
-// of them if several have the same. A question without a specific term has no key term.
+// hasKeyTerm reports whether has is true for each number of the question and for its key term: the specific term with the most
+// support. Of several terms with the same support, one is enough. It is false for a question without a specific term.
 func (r Result) hasKeyTerm(has func(term int) bool) bool {
 	most, found := 0.0, false
 	has = inAnyLanguage(r.Terms, has)
@@ -301,7 +301,7 @@ func (r Result) isSpecific(word string) bool {
 	return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.weight == specific && slices.Contains(t.words, word) })
 }
 
-// section quotes the beginning of the text below the headings, for a question that the headings match.
+// section returns a candidate that quotes the beginning of the text below the headings. It is used if the question matches the headings.
 func (p splitHit) section(c candidate) candidate {
 	last := 0
 	for last+1 < len(p.units) && p.length(0, last+1) <= shortSection {
@@ -345,7 +345,7 @@ func (p splitHit) length(first, last int) int {
 func (p splitHit) withText(c candidate, first, last int) candidate {
 	c.from, c.to = p.units[first].from, p.units[last].to
 	c.text = p.hit.Text[c.from:c.to]
-	c.fits = fits(p.result.words, c.lead+" "+c.text)
+	c.answerMatch = matchAnswerType(p.result.words, c.lead+" "+c.text)
 	return c
 }
 

@@ -16,17 +16,18 @@ const (
 	b               = 0.75
 	minPassageWords = 32 // shorter passages count as this long: a chat message is not better for being short
 
-	previousShare  = 0.4 // weight of a term that occurs in the passage before
-	answerShare    = 0.6 // added if the passage before is a question, because this one is its answer
-	nextShare      = 0.2 // weight of a term that occurs in the passage after
-	distantShare   = 0.3 // weight two passages away: in a chat of two, by the same author
-	reachWords     = 100 // from this length on a passage adds nothing to its neighbours; shorter ones add the more
-	questionShare  = 0.6 // factor for what a question gets from its neighbours: it is rarely the answer itself
-	authorFactor   = 1.6 // factor for messages whose author the query names
-	neighbourReach = 2   // passages before and after that count as neighbours
+	previousShare = 0.4 // weight of a term that occurs in the passage before
+	answerShare   = 0.6 // added if the passage before is a question, because this one is its answer
+	nextShare     = 0.2 // weight of a term that occurs in the passage after
+	distantShare  = 0.3 // weight of a term that occurs two passages away, which in a chat of two people is mostly by the same author
+	// maxSharingWords is the length in words from which a passage adds nothing to the scores of its neighbours. A shorter passage adds more.
+	maxSharingWords = 100
+	questionShare   = 0.6 // factor for what neighbours add to a question, because a question is rarely the answer
+	authorFactor    = 1.6 // factor for messages whose author the query names
+	neighbourReach  = 2   // passages before and after that count as neighbours
 
 	conversationShare     = 0.05 // share of the scores of other passages of the same conversation that is added
-	conversationDecay     = 0.6  // factor from each of these passages to the next best
+	conversationDecay     = 0.6  // each next best of these passages adds this share of what the one before adds
 	maxConversationBoosts = 5
 )
 
@@ -139,7 +140,7 @@ func boostConversations(ranked []*scored) {
 	}
 }
 
-// lengthNorm returns the term frequency at which a term of this passage reaches half of its maximal weight.
+// lengthNorm returns the length normalization of BM25 for a passage: the term frequency at which a term has half of its maximum weight.
 func lengthNorm(p *index.Passage, average float64) float64 {
 	return k1 * (1 - b + b*max(float64(p.Words), minPassageWords)/average)
 }
@@ -177,7 +178,7 @@ func frequency(near *neighbourhood, term int) float64 {
 	borrowed := 0.0
 	for i, n := range near {
 		d := i - neighbourReach
-		if d == 0 || n == nil || n.Words >= reachWords || n.Frequencies[term] == 0 {
+		if d == 0 || n == nil || n.Words >= maxSharingWords || n.Frequencies[term] == 0 {
 			continue
 		}
 		share := distantShare
@@ -189,7 +190,7 @@ func frequency(near *neighbourhood, term int) float64 {
 		case d == 1:
 			share = nextShare
 		}
-		borrowed += share * (1 - float64(n.Words)/reachWords)
+		borrowed += share * (1 - float64(n.Words)/maxSharingWords)
 	}
 	if p.IsQuestion {
 		borrowed *= questionShare

@@ -87,7 +87,7 @@ type Hit struct {
 	PageFrom   int // 0 if the source has no pages
 	PageTo     int
 	Text       string
-	// Source names the passage to people if Title and place do not, as for a message. Link is its URL; may be empty.
+	// Source is the citation of a passage that Title, lines and pages do not identify, such as a message. Link is its URL. Both may be empty.
 	Source     string
 	Link       string
 	Messages   []store.MessageID // the messages that a note was extracted from

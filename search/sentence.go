@@ -117,7 +117,7 @@ func isAbbreviation(text string, next rune) bool {
 type unit struct {
 	from, to   int  // byte offsets, without list marker and surrounding blanks
 	block      int  // the number of its paragraph or item
-	lead       int  // index of the unit that introduces it, such as a table header or "Opening hours:"; -1 if none
+	lead       int  // index of the unit that introduces this one, such as a table header or "Opening hours:"; -1 if none
 	isRow      bool // a table row
 	isHeader   bool // a table header, which answers nothing
 	introduces bool // introduces the next unit and answers nothing by itself: a question, a title, a line that ends with a colon

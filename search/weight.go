@@ -8,13 +8,13 @@ import (
 	"multis/language"
 )
 
-// weight classifies the words of a question by how much they say about its topic. Whether a passage answers the question is
-// decided by the topical words. Ranking uses all words, and fillers a little less.
+// weight is a class of words in a question, by how much a word says about the topic. Whether a passage answers the question
+// depends on the topical words only. The ranking uses all words, with a lower weight for fillers.
 type weight int
 
 const (
 	specific weight = iota // what the question is about
-	general                // supports an answer as much, but not alone: "house", "town", "name"
+	general                // supports an answer like a specific word, but is not enough alone: "house", "town", "name"
 	light                  // supports an answer a little: "today", "small", "come"
 	filler                 // part of the phrasing: "please", "could", "sell", "price"
 )
@@ -24,8 +24,8 @@ const (
 	fillerShare = 0.8 // weight of a filler in the ranking, relative to any other word
 )
 
-// unknownFactor gives a word that occurs in no passage more support than any that does, so that a question about bicycles is
-// not answered by a line that only says "sell".
+// unknownFactor raises the support of a word that occurs in no passage above that of all others. Without it, a question about
+// bicycles would be answered by a line that only says "sell".
 const unknownFactor = 2
 
 // smallCorpus is the smallest corpus size that support assumes. In a corpus of one or two passages every word would look
@@ -47,7 +47,7 @@ func (t Term) support(chunks int64) float64 {
 	}
 }
 
-// idf returns the inverse document frequency of a word that occurs in df of n passages. 0 counts as 1.
+// idf returns the inverse document frequency of a word that occurs in df of n passages. A df or n of 0 counts as 1.
 func idf(df, n int64) float64 {
 	n = max(n, 1)
 	df = min(max(df, 1), n)

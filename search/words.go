@@ -26,7 +26,7 @@ func words(text string, english bool) []string {
 	flush := func(r rune) {
 		switch {
 		case len(word) == 0:
-		case last == dense:
+		case last == unspaced:
 			list = append(list, pairs(word)...)
 		case english:
 			list = append(list, plainForm(string(word)))
@@ -95,7 +95,7 @@ type charKind int
 const (
 	other charKind = iota
 	letter
-	dense // a letter of a script without spaces between words
+	unspaced // a letter of a script without spaces between words
 	digit
 )
 
@@ -112,7 +112,7 @@ func kindOf(r rune) charKind {
 	}
 	switch {
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == longVowel:
-		return dense
+		return unspaced
 	case unicode.IsLetter(r) || unicode.IsMark(r):
 		return letter
 	case unicode.IsDigit(r):
@@ -125,8 +125,8 @@ func kindOf(r rune) charKind {
 // longVowel is the Katakana prolonged sound mark, which Unicode assigns to no script.
 const longVowel = 'ー'
 
-// fold normalizes the forms of a letter (NFKC) and removes accents. Combining marks that belong to a script's spelling stay; of
-// the Cyrillic ones only the dots of ё are removed, because they are often not written.
+// fold normalizes the forms of a letter (NFKC) and removes accents. It keeps combining marks that are part of a script's spelling.
+// In Cyrillic it removes only the dots of ё, which people often do not write.
 func fold(text string) string {
 	if isPlain(text) {
 		return text

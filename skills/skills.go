@@ -59,7 +59,8 @@ type Skill struct {
 	FullSize int
 	// Problem is what is wrong with the file. A skill with a problem is not used.
 	Problem string
-	// Warnings are the parts of the file that have no effect, and why another file of the same name does not replace it.
+	// Warnings name the parts of the file that have no effect. If another file of the same name should replace this one and has a problem, a
+	// warning says so.
 	Warnings []string
 }
 
@@ -153,7 +154,7 @@ func readSkills(found map[string]Skill, in fileSystem, dir, from string) {
 	}
 }
 
-// replace returns the skill that is used when s and before have the same name: s, or before with a warning if s has a problem.
+// replace returns the skill to use if s and before have the same name: s, or before with a warning if s has a problem.
 func (s *Skill) replace(before Skill) Skill {
 	if s.Problem == "" || before.Name == "" || before.Problem != "" {
 		return *s

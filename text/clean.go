@@ -12,9 +12,9 @@ const (
 	zeroWidthJoiner    = '\u200d'
 )
 
-// Clean makes s fit for a message. It replaces invalid UTF-8 by U+FFFD and every kind of line end by \n, and removes other control
-// characters except tab, marks of the writing direction, and invisible characters. It keeps the joiners of emoji and of scripts whose
-// letters join. Clean is idempotent.
+// Clean returns s in the form in which messages are sent. It replaces invalid UTF-8 by U+FFFD and every kind of line end by \n. It removes other
+// control characters except tabs, direction marks, and invisible characters. It keeps the joiners of emoji and of scripts whose letters join.
+// Clean is idempotent.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
@@ -55,7 +55,7 @@ func isHidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false
-	case r == '\ufe0e' || r == '\ufe0f': // variation selectors: an emoji as text or in colour
+	case r == '\ufe0e' || r == '\ufe0f': // variation selectors, which show an emoji as text or in colour
 		return false
 	default:
 		return unicode.IsControl(r) || IsInvisible(r)
@@ -85,7 +85,7 @@ func isJoining(r rune) bool {
 		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer)
 }
 
-// Storable makes s fit for Postgres, which takes neither invalid UTF-8 nor the zero byte. Nothing else changes.
+// Storable returns s in a form that Postgres can store: it replaces invalid UTF-8 by U+FFFD and removes zero bytes.
 func Storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }

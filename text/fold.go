@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns s in the form in which texts are compared. Characters that only look different (fullwidth, circled, superscript, digits
-// and full stops of other scripts) become the plain ones, accents and invisible characters are removed, and a run of spaces becomes one.
-// Case stays, and so do numbers without digits, such as Ⅳ and ❾.
+// Fold returns s in the form in which texts are compared. It replaces variants of characters (fullwidth, circled, superscript, digits and full
+// stops of other scripts) by the plain ones, removes accents and invisible characters, and collapses runs of spaces. It keeps the case, and
+// numbers that are not digits, such as Ⅳ and ❾.
 func Fold(s string) string { return fold(s, false) }
 
 // FoldWithAccents is Fold that keeps accents. Addresses need it: müller.de is another host than muller.de.

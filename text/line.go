@@ -14,7 +14,7 @@ func FirstLine(s string) string {
 	return line
 }
 
-// Clip shortens s to at most n runes, the last of which is then an ellipsis. With n below 1 nothing is cut.
+// Clip shortens s to at most n runes. The last rune of a shortened text is an ellipsis. If n is below 1, s is returned unchanged.
 func Clip(s string, n int) string {
 	if runes := []rune(s); n > 0 && len(runes) > n {
 		return string(runes[:n-1]) + "…"
@@ -30,7 +30,7 @@ func ClipBytes(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// ClipBytesFromStart is ClipBytes for the end of s: it removes bytes at the start.
+// ClipBytesFromStart shortens s to at most n bytes by removing its beginning. Like ClipBytes, it never cuts through a rune.
 func ClipBytesFromStart(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -5,8 +5,8 @@ import "strings"
 // markdownSigns are the characters that mean something in Markdown.
 const markdownSigns = "\\`*_{}[]()<>#+-.!|~&:@"
 
-// Escape makes somebody else's text stand literally in Markdown: no bold, links, lists, mentions or HTML come of it. Line ends
-// become spaces, so that no line can begin a block.
+// Escape escapes a text for Markdown, so that it is shown literally, without bold, links, lists, mentions or HTML. Line ends become spaces, so
+// that no line can begin a block.
 func Escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -28,8 +28,8 @@ func IsFence(line string) bool {
 	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 }
 
-// JSONObject returns the part of s from its first { to its last }: the object in a model's answer, without the code fence and the
-// words around it. It does not check that this is valid JSON; false means that s has no such part.
+// JSONObject returns the part of s from its first { to its last }, which is the object in a model's answer without the code fence and words around
+// it. It does not check whether the part is valid JSON. It returns false if s has no such part.
 func JSONObject(s string) (string, bool) {
 	start, end := strings.IndexByte(s, '{'), strings.LastIndexByte(s, '}')
 	if start < 0 || end < start {

@@ -59,7 +59,7 @@ func ExactMoney(micros int64, currency string) string {
 	return fmt.Sprintf("%.*f %s", decimals, float64(micros)/1e6, currency)
 }
 
-// Duration writes d in the biggest unit of which it has at least two: "3 days", "2 h", "40 min", "30 s". Below zero it is "0 s".
+// Duration writes d in the largest unit of which there are at least two: "3 days", "2 h", "40 min", "30 s". It returns "0 s" if d is negative.
 func Duration(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -73,8 +73,8 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// Ago says how long before now t was, for a reader whose clock is that of zone: "just now", "5 min ago", "3 h ago", "yesterday",
-// "Mon", "2 Jan" and, in another year, "2 Jan 2006".
+// Ago says how long before now t was, for a reader in zone: "just now", "5 min ago", "3 h ago", "yesterday", "Mon", "2 Jan" and, in another
+// year, "2 Jan 2006".
 func Ago(t, now time.Time, zone *time.Location) string {
 	local, today := t.In(zone), now.In(zone)
 	midnight := time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, zone)

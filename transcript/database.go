@@ -134,7 +134,8 @@ func (d *Database) Close() error {
 	return errors.Join(err, os.RemoveAll(d.folder))
 }
 
-// text returns an SQL expression for the first of these columns that exists and is not empty. The schema changed over time.
+// text returns an SQL expression for the value of the first of these columns that exists and is not empty. Versions of the first multis had
+// different columns.
 func (d *Database) text(columns ...string) string {
 	all := []string{"coalesce("}
 	for _, c := range columns {
@@ -145,13 +146,14 @@ func (d *Database) text(columns ...string) string {
 	return strings.Join(append(all, "'', '')"), "")
 }
 
-// remembered returns an SQL condition for rows that come from a conversation: all rows of contacts, and the owner's that are marked so.
+// remembered returns an SQL condition for the rows that are notes of a conversation: all rows of contacts, and the owner's rows that are marked as
+// such.
 func (d *Database) remembered() string {
 	return d.text("role", "scope") + " like 'user:%' or " + d.text("type", "document_type") + " in ('conv', 'conversation') or " +
 		d.text("element", "element_type") + " in ('chat', 'memory_summary')"
 }
 
-// Remembered returns the notes of each chat. Many of them are in its memory.md too, with the same time and text.
+// Remembered returns the notes of each chat in the database. Many of them are also in the chat's memory.md, with the same time and text.
 func (d *Database) Remembered(ctx context.Context) ([]Chat, error) {
 	rows, err := d.db.QueryContext(ctx, "select chunk_id, "+d.text("role", "scope")+", "+d.text("content")+", "+d.text("created_at")+ //nolint:gosec // the names of columns are ours
 		" from chunks where "+d.remembered()+" order by 2, created_at, rowid")
@@ -244,7 +246,7 @@ func headingsOf(text string) []string {
 	return list
 }
 
-// uses returns when passages were used, by their ids. The first versions have no such table. Times that cannot be parsed are skipped.
+// uses returns when passages were used, by passage id. It is empty for a database without that table. Times that cannot be parsed are skipped.
 func (d *Database) uses(ctx context.Context) (map[string]Uses, error) {
 	there, err := texts(ctx, d.db, "select name from sqlite_schema where type = 'table' and name = 'access_history'")
 	if err != nil || len(there) == 0 {

@@ -205,8 +205,7 @@ func Notes(name, text string) ([]Section, error) {
 	return sections, err
 }
 
-// LogEntry formats a message as a log has it. Lines of the text that look like the head of an entry get a backslash, one more if they have
-// some.
+// LogEntry formats a message as an entry of a log. A line of the text that looks like the head of an entry is escaped with one more backslash.
 func LogEntry(l Line) string {
 	lines := strings.Split(l.Text, "\n")
 	for i, line := range lines {
@@ -217,7 +216,7 @@ func LogEntry(l Line) string {
 	return fmt.Sprintf("### %s [%s]\n%s\n\n", l.At.Format(time.TimeOnly), l.Who, strings.Join(lines, "\n"))
 }
 
-// likeHead reports whether a line looks like the head of an entry, after any backslashes.
+// likeHead reports whether a line looks like the head of an entry, apart from backslashes before it.
 func likeHead(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, `\`), "###") }
 
 // Log parses the log of one day. name is the file's name, which is the day.
@@ -273,7 +272,7 @@ func Recent(name string, data []byte) ([]Line, error) {
 	return lines, nil
 }
 
-// stampJSON is a time, in JSON as RFC 3339 or as milliseconds since 1970.
+// stampJSON is a time that JSON has as RFC 3339 or as milliseconds since 1970.
 type stampJSON time.Time
 
 // UnmarshalJSON parses either form.

@@ -10,7 +10,7 @@ import (
 // Line is one message.
 type Line struct {
 	At   time.Time
-	Who  string // the sender as the file names it
+	Who  string // the sender's name in the file
 	Text string
 }
 

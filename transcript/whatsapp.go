@@ -13,11 +13,11 @@ import (
 // maxLine is the longest line of a file, in bytes.
 const maxLine = 1 << 20
 
-// begins matches the first line of a message. It begins with its time, in brackets on an iPhone and before a dash on Android. Lines up to
-// the next such line belong to the message. The order of day and month is that of the phone.
+// begins matches the first line of a message, which begins with the time: in brackets on an iPhone, before a dash on Android. The lines up to the
+// next match belong to the message. The order of day and month depends on the phone.
 var begins = regexp.MustCompile(`^\[?(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?\s+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s*([AaPp])\.?\s*[Mm]\.?)?\]?(?:\s+[-–])?\s+(.*)$`)
 
-// stamp is a message whose date is not known yet: which of the three numbers is the day is decided for the whole file.
+// stamp is a message with the three numbers of its date. Which of them is the day is decided later, for the whole file.
 type stamp struct {
 	first, second, third  int
 	yearFirst             bool
@@ -61,7 +61,7 @@ func WhatsApp(name string, r io.Reader, zone *time.Location) ([]Line, error) {
 	return datedLines(name, stamps, zone)
 }
 
-// unmarked removes the marks of writing direction that WhatsApp inserts, and replaces its special spaces by plain ones.
+// unmarked removes the direction marks that WhatsApp inserts, and replaces special spaces by plain ones.
 func unmarked(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
@@ -122,7 +122,8 @@ func datedLines(name string, stamps []stamp, zone *time.Location) ([]Line, error
 	return lines, nil
 }
 
-// isMonthFirst reports whether the month comes first: the order is the one with fewer impossible dates, else with fewer jumps back in time.
+// isMonthFirst reports whether the month comes before the day: if dates in that order are impossible less often, or else if they jump back in time
+// less often.
 func isMonthFirst(stamps []stamp, zone *time.Location) bool {
 	back := map[bool]int{}
 	for _, monthFirst := range []bool{false, true} {
@@ -141,7 +142,7 @@ func isMonthFirst(stamps []stamp, zone *time.Location) bool {
 	return back[true] < back[false]
 }
 
-// at returns the time of a stamp. False: there is no such day.
+// at returns the time of a stamp. It returns false if there is no such day.
 func (s stamp) at(monthFirst bool, zone *time.Location) (time.Time, bool) {
 	day, month, year := s.first, s.second, s.third
 	switch {

@@ -29,7 +29,7 @@ type Chunk struct {
 	Language   language.Language // for the stems of the words; detected from Content if unknown
 	Author     string            // its author, as normalized words; empty for documents
 	IsQuestion bool
-	// Usage replaces the recorded accesses of the chunk, for a chunk that another program used before. Zero keeps them.
+	// Usage replaces the recorded accesses of a chunk that was imported from another program. The zero value keeps them.
 	Usage Usage
 }
 
@@ -106,7 +106,7 @@ func replaceChunks(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk)
 	return nil
 }
 
-// placedChunk is a chunk with the number of its section.
+// placedChunk is a chunk with its section number.
 type placedChunk struct {
 	Chunk
 

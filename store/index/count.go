@@ -6,8 +6,8 @@ import (
 	"multis/store/row"
 )
 
-// A word whose count becomes 0 loses its row, because the counts must not preserve words of deleted texts. Documents that wait to be
-// counted, and roles that are not counted, are not in the counts.
+// Subtracts documents from the word counts. A word whose count becomes 0 loses its row, because the counts must not preserve words of
+// deleted texts. Documents in uncounted are skipped, because they were never added; so are roles whose words are not counted.
 const uncountTermsSQL = `with gone as (
 		select r.role, w.word, count(*)::int as n
 		from chunk_index i, unnest(tsvector_to_array(i.tsv)) w(word), lateral (select c.role from corpus_stats c where c.role in (i.role, '*') and c.counted) r(role)
@@ -31,8 +31,8 @@ const dropEmptyCorpusSQL = "delete from corpus_stats where chunks = 0 and role <
 
 const addUncountedSQL = "insert into uncounted (doc_id) values ($1)"
 
-// count adds a document to the sizes and to the documents that wait to be counted. If many wait, it counts all of them first, while other
-// transactions go on writing.
+// count adds a document to the corpus sizes and to the table uncounted. If that table has become long, count first adds the words of all its
+// documents to the word counts, while other transactions go on writing.
 func count(ctx context.Context, tx row.Tx, docID row.DocumentID) error {
 	if err := row.Exec(ctx, tx, "add to the uncounted documents", addUncountedSQL, docID); err != nil {
 		return err
@@ -58,7 +58,7 @@ func count(ctx context.Context, tx row.Tx, docID row.DocumentID) error {
 
 const dropUncountedSQL = "delete from uncounted where doc_id = any ($1)"
 
-// uncount removes documents from the counts and the sizes.
+// uncount removes documents from the word counts and the corpus sizes.
 func uncount(ctx context.Context, tx row.Tx, docs ...row.DocumentID) error {
 	if err := row.Exec(ctx, tx, "uncount words", uncountTermsSQL, docs); err != nil {
 		return err
@@ -75,7 +75,7 @@ func uncount(ctx context.Context, tx row.Tx, docs ...row.DocumentID) error {
 	return row.Exec(ctx, tx, "drop empty roles", dropEmptyCorpusSQL)
 }
 
-// addSizes adds documents to the sizes. With sign -1 it subtracts them.
+// addSizes adds documents to the corpus sizes. With sign -1 it subtracts them.
 func addSizes(ctx context.Context, tx row.Tx, docs []row.DocumentID, sign int) error {
 	if err := row.Exec(ctx, tx, "count chunks", sizeCorpusSQL, docs, sign); err != nil {
 		return err
@@ -100,8 +100,8 @@ const countAllSQL = `with counted as (
 		order by c.role collate "C", s.word collate "C"
 		on conflict (role, word) do update set ndoc = term_stats.ndoc + excluded.ndoc`
 
-// The words of a role with up to 1,000 chunks are counted at each query, which takes a few milliseconds at most. The document that is
-// being written is not in the sizes yet.
+// Selects the roles whose words are counted from now on. The words of a role with up to 1,000 chunks are counted at each query, which takes
+// a few milliseconds at most. The document that is being written ($1) is added, because it is not in the corpus sizes yet.
 const biggerSQL = `select role from (select role, chunks from corpus_stats union all select role, chunks from documents where id = $1) s
 	where role not in (select role from corpus_stats where counted) group by role having sum(chunks) > 1000`
 
@@ -112,8 +112,8 @@ const countBiggerSQL = `insert into term_stats (role, word, ndoc)
 
 const countedSQL = "update corpus_stats set counted = true where role = any ($1)"
 
-// countAll counts the documents that wait, and the roles that have become too big to be counted at each query. It returns those roles.
-// The transaction must hold the lock of the counts.
+// countAll adds the words of all uncounted documents to the counts, and counts the roles that have become too big to be counted at each
+// query. It returns those roles. The transaction must hold the lock of the word counts.
 func countAll(ctx context.Context, tx row.Tx, docID row.DocumentID) (bigger []string, err error) {
 	docs, err := row.Values[row.DocumentID](ctx, tx, "uncounted documents", takeUncountedSQL)
 	if err != nil {

@@ -30,12 +30,12 @@ type Document struct {
 	Kind      Kind
 	Element   string // md, txt, chat
 	Size      int64  // bytes of the source
-	Hash      string // the same hash means that nothing has to be done
+	Hash      string // hash of the source; a document with the same hash need not be indexed again
 	Chunks    int
 	IndexedAt time.Time
 	// Validator is the ETag or modification time of the indexed version of a page; empty for files and for pages without one.
 	Validator string
-	// RoleSetAt is when the role was set. Of two settings the later one counts.
+	// RoleSetAt is when the role was set. If a document is written again with another role, the role that was set later counts.
 	RoleSetAt time.Time
 	// FoundInBulk is true for a document that was found in a folder or by a pattern, not named by itself. It is not stored.
 	FoundInBulk bool `db:"-"`
@@ -150,14 +150,14 @@ var ErrRoleKept = errors.New("this document keeps another role")
 
 const confirmRoleSQL = "update documents set role_set_at = $2 where origin = $1 and role = $3 and role_set_at < $2"
 
-// ConfirmRole stores the time of a setting that does not change a document's role.
+// ConfirmRole updates RoleSetAt of a document whose role was set again to the same value.
 func ConfirmRole(ctx context.Context, w row.Writer, doc Document) error {
 	return row.Exec(ctx, w, "confirm a role", confirmRoleSQL, doc.Origin, doc.RoleSetAt, doc.Role)
 }
 
-// ReplaceDocument writes a document with its chunks and deletes those that its origin had before. It returns false, and changes nothing,
-// if role and hash are unchanged. If the origin had another role, it leaves that role, or the result is ErrRoleKept. The transaction's
-// scope must contain the document's role.
+// ReplaceDocument writes a document with its chunks and deletes the chunks that its origin had before. It returns false, and changes nothing,
+// if role and hash are unchanged. If the stored document has another role, it is moved to the new role; if it must keep its role (KeepsRole),
+// ReplaceDocument returns ErrRoleKept. The transaction's scope must contain the document's role.
 func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) (bool, error) {
 	if err := lockCounts(ctx, tx); err != nil {
 		return false, err
@@ -190,8 +190,8 @@ func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chun
 // Locks an origin, so that two writers of one document wait for each other before they take further locks.
 const lockOriginSQL = "select pg_advisory_xact_lock(hashtextextended($1, 0))"
 
-// AddDocument is ReplaceDocument for a document that is probably new. Several such documents are written concurrently until they change
-// the sizes. The transaction must not have written another document before, because two such transactions could deadlock.
+// AddDocument is ReplaceDocument for a document that is probably new. Several transactions can write such documents concurrently, and wait for
+// each other only while they change the corpus sizes. A transaction may write one such document only; two with several could deadlock.
 func AddDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) (bool, error) {
 	if err := row.Exec(ctx, tx, "lock an origin", lockOriginSQL, doc.Origin); err != nil {
 		return false, err
@@ -264,7 +264,7 @@ func RemoveDocuments(ctx context.Context, tx row.Tx, origins []string) (chunks, 
 
 const haveAddressSQL = "select exists (select from documents where id = any ($1) and origin ~* '^https?://')"
 
-// HaveAddress reports whether one of some documents was fetched from an address, so that others wrote it.
+// HaveAddress reports whether one of the documents was fetched from a web address, so that its text is not the owner's.
 func HaveAddress(ctx context.Context, db row.DB, documents []row.DocumentID) (bool, error) {
 	return row.Value[bool](ctx, db, "look where documents are from", haveAddressSQL, documents)
 }

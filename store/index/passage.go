@@ -36,7 +36,8 @@ type Corpus struct {
 	StatsWords    int64
 }
 
-// FrequencyMarks are the endings of the lexemes that the index of documents has for words that occur in a chunk at least Least times.
+// FrequencyMarks are suffixes of lexemes. If a word occurs at least Least times in a chunk, the index of documents also contains its lexeme
+// with this suffix, so that frequent occurrences can be searched for.
 var FrequencyMarks = [...]struct {
 	Lexeme string
 	Least  float64
@@ -74,8 +75,8 @@ func SearchTerms(ctx context.Context, db row.DB, in Source, words []string, quer
 // PassageQuery asks for the passages around the best matches.
 type PassageQuery struct {
 	Source        Source
-	Planned       [][]string // sets of tsqueries; a public chunk (for the owner: any chunk) that matches all of one set is a candidate
-	Any           string     // tsquery that finds candidates among the caller's own chunks, except the owner's; empty leaves them out
+	Planned       [][]string // sets of tsqueries; a public chunk (for the owner: any chunk) is a candidate if it matches all tsqueries of one set
+	Any           string     // tsquery that finds candidates among a contact's own chunks; empty finds none, as for the owner
 	Terms         []string   // 1 to 32 tsqueries of one lexeme each
 	Weights       []float64  // the score of a saturated match of each term
 	Average       float64    // words in an average chunk
@@ -83,7 +84,7 @@ type PassageQuery struct {
 	MaxCandidates int // further matches are left out
 }
 
-// Passage is the index entry of a chunk or message that a query found, or of one of the two entries before or after one that it found.
+// Passage is the index entry of a chunk or message: one that a query found, or a neighbour, at most two places before or after it.
 type Passage struct {
 	ID          int64
 	DocID       int64

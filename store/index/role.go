@@ -13,7 +13,7 @@ import (
 	"multis/store/row"
 )
 
-// RoleSize is the size and version of a role's passages. Each change gives them a version that no role had before.
+// RoleSize is the size and version of a role's passages. Each change of the passages sets a new version, which is unique over all roles.
 type RoleSize struct {
 	Role         policy.Role
 	Version      int64
@@ -45,9 +45,9 @@ func RoleSizes(ctx context.Context, r row.Reader, in Source, list LanguageTexts)
 	return sizes, lexemes, nil
 }
 
-// UnchangedTexts is ChunkTexts or MessageTexts for a caller that has cached the index entries of its roles. It returns no texts if the
-// sorted versions of the roles of the reader's scope are not versions, because the cached entries are outdated then. In the same round
-// trip it returns the lexemes of texts, as Lexemes does.
+// UnchangedTexts is ChunkTexts or MessageTexts for a caller that has cached the index entries of its roles. versions are the sorted versions
+// of the cached roles. If the roles of the reader's scope now have other versions, the cache is outdated and no texts are returned. In the same
+// round trip it returns the lexemes of list, as Lexemes does.
 func UnchangedTexts(ctx context.Context, r row.Reader, in Source, scope policy.Scope, ids, versions []int64, list LanguageTexts) (texts []ChunkText, lexemes [][]string, err error) {
 	sql := unchangedTextsSQL
 	if in == Messages {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// fitness says whether a text contains the kind of value that a question asks for.
-type fitness int
+// answerMatch says whether a text contains a value of the type that a question asks for, such as a price or a time.
+type answerMatch int
 
 const (
-	unfit       fitness = iota // for example a question for a price, and no price in the text
-	possibleFit                // a question for a price, and "free" in the text
-	fit                        // a question for a price and a price in the text, or a question that asks for no such value
+	noMatch       answerMatch = iota // for example: the question asks for a price, and the text has none
+	possibleMatch                    // the question asks for a price, and the text says "free"
+	fullMatch                        // the question asks for a price, and the text has one; or the question asks for no such value
 )
 
 // landmark matches places that a text names only to locate something else. Such a text says nothing about the landmark.
@@ -32,8 +32,8 @@ var (
 	quantity = regexp.MustCompile(`\bhow (?:many|old|far|big|large|small|heavy|tall|deep|wide|warm|cold|hot|high|late|early|often|soon|fast)\b`)
 )
 
-// fits reports whether text contains the kind of value that the question asks for.
-func fits(question []string, text string) fitness {
+// matchAnswerType says whether text contains a value of the type that the question asks for.
+func matchAnswerType(question []string, text string) answerMatch {
 	joined := strings.Join(question, " ") + " "
 	price := slices.ContainsFunc(question, func(w string) bool {
 		switch w {
@@ -44,28 +44,28 @@ func fits(question []string, text string) fitness {
 	})
 	switch {
 	case price || strings.Contains(joined, "how much "):
-		return classifyFit(text, money, freeOfCharge)
+		return bestMatch(text, money, freeOfCharge)
 	case strings.Contains(joined, "how long "):
-		return classifyFit(text, duration, anyNumber)
+		return bestMatch(text, duration, anyNumber)
 	case slices.Contains(question, "when") || strings.Contains(joined, "what time "):
-		return classifyFit(text, clockTime, anyNumber)
+		return bestMatch(text, clockTime, anyNumber)
 	case quantity.MatchString(joined):
-		return classifyFit(text, anyNumber, anyNumber)
+		return bestMatch(text, anyNumber, anyNumber)
 	case slices.Contains(question, "where"):
-		return classifyFit(text, anyPlace, anyPlace)
+		return bestMatch(text, anyPlace, anyPlace)
 	default:
-		return fit
+		return fullMatch
 	}
 }
 
-// classifyFit returns fit if text matches surely, and possibleFit if it matches only possibly.
-func classifyFit(text string, surely, possibly *regexp.Regexp) fitness {
+// bestMatch returns fullMatch if text matches full, possibleMatch if it matches only possible, and noMatch otherwise.
+func bestMatch(text string, full, possible *regexp.Regexp) answerMatch {
 	switch {
-	case surely.MatchString(text):
-		return fit
-	case possibly.MatchString(text):
-		return possibleFit
+	case full.MatchString(text):
+		return fullMatch
+	case possible.MatchString(text):
+		return possibleMatch
 	default:
-		return unfit
+		return noMatch
 	}
 }
