@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	bulkBatch, bulkWriters = 40, 2 // documents that are loaded in one statement, and statements at a time
-	maxPending             = 1000  // passages written one document at a time at the end; of a small corpus a fortieth
+	bulkBatch, bulkWriters = 40, 2 // documents in one statement, and concurrent statements
+	maxPending             = 1000  // maximum number of passages that are written at the end, one document at a time; at most 1/40 of the corpus
 )
 
 // loaded is a document to load.
@@ -50,9 +50,9 @@ var bulkCountsSQL = []string{
 	"insert into term_stats (role, word, ndoc) select '*', w, count(*) from chunk_index, unnest(tsvector_to_array(tsv)) w group by 2",
 }
 
-// bulk loads a corpus as a restore does: rows first, then the text indexes and the term statistics. The last documents are
-// written through the store, because in operation the words of some documents are not counted yet. Indexing through the store
-// is measured by ingest.
+// bulk loads a corpus in the order of a restore: first the rows, then the text indexes and the term statistics. The last documents are
+// written through the store, because a database in use always has some documents whose words are not counted yet. The speed of
+// writing through the store is measured by ingest.
 func (co *corpus) bulk(ctx context.Context, chunks int) error {
 	indexes, err := co.dropTextIndexes(ctx)
 	if err != nil {

@@ -68,7 +68,7 @@ func (r report) print(asJSON bool) error {
 	return err
 }
 
-// asked is a query with its scope.
+// asked is a query with the scope in which it is asked.
 type asked struct {
 	text  string
 	scope policy.Scope

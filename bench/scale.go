@@ -29,7 +29,7 @@ const (
 	ftsBatch      = 5000
 	ingested      = 5000 // passages, measured with and without a searching client
 	ingesters     = 2    // concurrent writers, as many as there are index jobs
-	skew          = 1.5  // some chats are much bigger than others
+	skew          = 1.5  // exponent that distributes documents unevenly: the higher, the more of them are in few chats
 	minPerChat    = 25   // passages, on average: a small corpus has fewer chats
 	questionEvery = 5    // one message in this many is a question
 )
@@ -69,7 +69,7 @@ func (c searchCmd) Run(ctx context.Context) error {
 	if err := co.fill(ctx, c.Chunks, &r); err != nil {
 		return err
 	}
-	co.writer = newWriter(2, sentences) // so that a kept corpus gets the same questions as a fresh one
+	co.writer = newWriter(2, sentences) // a new writer, so that a kept corpus gets the same questions as a fresh one
 	if err := co.measure(ctx, &r); err != nil {
 		return err
 	}

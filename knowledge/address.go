@@ -81,7 +81,7 @@ func (l *Library) Lines(ctx context.Context, p fetch.Page) ([]string, error) {
 	return lines, nil
 }
 
-// versioned returns a validator as it is stored, with ReaderVersion: a new version must read the page again.
+// versioned returns the form in which a validator is stored: with ReaderVersion, so that a new version of the reader fetches the page again.
 func versioned(v fetch.Validator) string {
 	if v == "" {
 		return ""
@@ -89,7 +89,7 @@ func versioned(v fetch.Validator) string {
 	return ReaderVersion + " " + string(v)
 }
 
-// isPermanent reports whether a page cannot be fetched now or later.
+// isPermanent reports whether an error means that fetching the page again would also fail.
 func isPermanent(err error) bool {
 	if status, ok := errors.AsType[fetch.StatusError](err); ok {
 		return !status.Temporary()

@@ -34,7 +34,7 @@ func (o Outcome) IsFinal() bool {
 	return IsFinal(o.Err) || errors.As(o.Err, &onDisk) || jobs.IsFinal(o.Err)
 }
 
-// IsLeftPrivate reports whether a document was to become public and stayed private, because the owner had made it private.
+// IsLeftPrivate reports whether a document was to be indexed as public, and stayed private because the owner had made it private before.
 func (o Outcome) IsLeftPrivate(asked policy.Role) bool {
 	return o.Err == nil && asked == policy.Public && o.Report.Role == policy.Admin
 }

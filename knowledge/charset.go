@@ -15,8 +15,8 @@ import (
 const (
 	// guessSample is how much of a text is used to guess its encoding, in bytes.
 	guessSample = 64 << 10
-	// Nearly all bytes are valid in the two-byte encodings of Chinese, Japanese and Korean. Such an encoding is chosen only with at least
-	// surePairs percent confidence, and if no encoding of an alphabet has sureLetters.
+	// Nearly all bytes are valid in the two-byte encodings of Chinese, Japanese and Korean. Such an encoding is chosen only if its confidence is at
+	// least surePairs percent, and if no single-byte encoding reaches sureLetters percent.
 	surePairs, sureLetters = 80, 50
 )
 
@@ -25,7 +25,7 @@ func guessEncoding(data []byte) encoding.Encoding {
 	from := max(bytes.IndexFunc(data, func(r rune) bool { return r >= 0x80 }), 0)
 	all, err := chardet.NewTextDetector().DetectAll(data[from:min(from+guessSample, len(data))])
 	if err != nil {
-		return charmap.Windows1252 // nothing fits
+		return charmap.Windows1252 // no encoding was detected
 	}
 	spelled := slices.ContainsFunc(all, func(r chardet.Result) bool { return !isPairs(r) && r.Confidence >= sureLetters })
 	all = slices.DeleteFunc(all, func(r chardet.Result) bool {
@@ -57,7 +57,7 @@ func mostlyUTF8(data []byte) bool {
 	return whole > broken
 }
 
-// isPairs reports whether an encoding has two bytes for a character.
+// isPairs reports whether an encoding uses two bytes for a character.
 func isPairs(r chardet.Result) bool {
 	return slices.Contains([]string{"GB18030", "Big5", "EUC-JP", "EUC-KR", "Shift_JIS"}, r.Charset)
 }

@@ -14,7 +14,7 @@ import (
 func csvRows(data []byte) []section {
 	table, comma := data, delimiter(data)
 	if said := saidDelimiter.FindSubmatch(data); said != nil {
-		table, comma = data[len(said[0])-1:], rune(said[1][0]) // its line end stays, so that lines are counted right
+		table, comma = data[len(said[0])-1:], rune(said[1][0]) // the line end is kept, so that line numbers stay right
 	}
 	r := csv.NewReader(bytes.NewReader(table))
 	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = comma, true, -1, true
@@ -41,7 +41,7 @@ func csvRows(data []byte) []section {
 			text.WriteString(rowMark + said)
 		}
 		if text.Len() > maxText {
-			break // tidy refuses it
+			break // sanitize refuses a document that is this big
 		}
 	}
 	if header != nil && strings.TrimSpace(text.String()) == "" {
@@ -59,7 +59,8 @@ var quotedCell = regexp.MustCompile(`"[^"]*"`)
 // delimiterLines is how many lines are used to detect the delimiter.
 const delimiterLines = 50
 
-// delimiter returns the delimiter that is on most of the first lines. A comma loses against an equal, because it is also in numbers.
+// delimiter returns the delimiter that occurs on most of the first lines. Another one is preferred to a comma that occurs as often, because numbers
+// contain commas, too.
 func delimiter(data []byte) rune {
 	lines := strings.SplitN(string(data), "\n", delimiterLines+1)
 	best, most := ',', 0

@@ -167,15 +167,15 @@ type docxReader struct {
 	levels   map[string]int // of headings, by style
 	sections []section
 	above    headings
-	text     strings.Builder // of the open section
-	size     int             // of all text so far
-	title    string          // of the open section, until it has text
+	text     strings.Builder // text of the open section
+	size     int             // bytes of text so far, in all sections
+	title    string          // title of the open section, while the section has no text
 
 	paragraph strings.Builder
-	level     int // of the open paragraph, if it is a heading
+	level     int // heading level of the open paragraph; 0 if it is no heading
 	item      bool
 	inText    bool
-	skip      int      // the depth inside an element that is skipped
+	skip      int      // number of open elements inside a skipped one, itself included; 0 outside
 	rows      int      // how many table rows are open: more than 1 in a nested table
 	row, last []string // cells of the open row, and of the one above it
 	cell      strings.Builder
@@ -323,21 +323,22 @@ func (r *docxReader) endParagraph() {
 	r.level = 0
 }
 
-// apart separates the text so far from what follows by an empty line.
+// apart ends the text so far with an empty line, so that the next text begins a new paragraph.
 func (r *docxReader) apart() {
 	if r.rows == 0 && r.text.Len() > 0 && !strings.HasSuffix(r.text.String(), "\n\n") {
 		r.text.WriteByte('\n')
 	}
 }
 
-// heading ends the open section and begins another. A heading followed only by deeper ones is in their paths.
+// heading ends the open section and begins another. A heading without text, followed by a deeper heading, gets no section: it is in the path of the
+// deeper ones.
 func (r *docxReader) heading(title string) {
 	r.close(!r.above.below(r.level))
 	r.above.open(r.level, title)
 	r.title = title
 }
 
-// close ends the open section. With alone, a heading without text below it becomes a section with its own text.
+// close ends the open section. If alone is set, a heading without text below it becomes a section whose text is the heading.
 func (r *docxReader) close(alone bool) {
 	text := r.text.String()
 	r.text.Reset()

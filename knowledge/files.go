@@ -19,9 +19,9 @@ import (
 var (
 	ErrNoFiles      = errors.New("there is nothing there that I read")
 	ErrTooManyFiles = errors.New("there are more than 500 files: name a smaller part")
-	// ErrNoFile is returned for a name of something that is neither a file nor a folder.
+	// ErrNoFile is returned for a name that is neither that of a file nor that of a folder.
 	ErrNoFile = errors.New("it is not a file")
-	// ErrFileName is returned for a name that the database and messages cannot have.
+	// ErrFileName is returned for a name that is not UTF-8, which the database and messages require.
 	ErrFileName = errors.New("the name of a file there is not written in UTF-8, rename it")
 )
 
@@ -30,7 +30,7 @@ const (
 	maxEntries = 50_000 // of a folder that are searched
 )
 
-// Files returns the files that a path means in a folder: the file itself, all readable files below a folder, or those that match a pattern
+// Files returns the files in folder that a path refers to: the file itself, all readable files below a folder, or the files that match a pattern
 // such as **/*.pdf. Links to folders are not followed. Hidden files and folders are left out.
 func Files(folder fs.FS, where string) ([]string, error) {
 	info, err := fs.Stat(folder, where)
@@ -72,7 +72,7 @@ func walk(folder fs.FS, from string, wanted func(name string) bool) ([]string, e
 		case (err != nil || hidden) && e.IsDir():
 			return fs.SkipDir
 		case err != nil, hidden, !e.IsDir() && !(e.Type().IsRegular() && IsReadable(name)):
-			return nil //nolint:nilerr // what may not be read is left out
+			return nil //nolint:nilerr // files and folders that may not be read are left out
 		case !utf8.ValidString(name):
 			return fmt.Errorf("%w: %q", ErrFileName, name)
 		case e.IsDir(), !wanted(name):

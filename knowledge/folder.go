@@ -38,7 +38,7 @@ func (l *Library) OpenFolder() (*os.Root, error) {
 // Folder returns the path of the documents folder; empty when there is none.
 func (l *Library) Folder() string { return l.options.Folder }
 
-// Find lists the files of the documents folder that a path means, as Files does, and returns the size of the first one.
+// Find lists the files of the documents folder that a path refers to, as Files does, and returns the size of the first one.
 func (l *Library) Find(where string) (files []string, size int64, err error) {
 	root, err := l.OpenFolder()
 	if err != nil {
@@ -62,7 +62,7 @@ type FolderChanges struct {
 	Outcomes []Outcome // of the files that are new or changed
 	Removed  []string  // the paths of files that no longer exist and whose documents were removed
 
-	indexed []store.WatchedFile // the files of Outcomes, as they were found
+	indexed []store.WatchedFile // the files of Outcomes, with their state before they were read
 	known   map[string]store.WatchedFile
 }
 
@@ -85,8 +85,8 @@ func (c FolderChanges) Save(ctx context.Context, tx store.Tx) error {
 	return store.RecordWatchedFiles(ctx, tx, c.Folder, c.indexed, c.Removed)
 }
 
-// SyncFolder indexes the new and changed files of a watched folder and removes the documents of those that no longer exist. A file
-// that cannot be indexed is tried again when it has changed. With an error, the changes are those made before it.
+// SyncFolder indexes the new and changed files of a watched folder, and removes the documents of files that no longer exist. A file that
+// cannot be indexed is tried again when it has changed. If SyncFolder returns an error, it also returns the changes that it made before.
 func (l *Library) SyncFolder(ctx context.Context, f store.WatchedFolder, now time.Time) (FolderChanges, error) {
 	found, err := l.listFolder(f.Path)
 	if err != nil {
@@ -110,8 +110,8 @@ func (l *Library) SyncFolder(ctx context.Context, f store.WatchedFolder, now tim
 	return c, errors.Join(err, errRemove)
 }
 
-// listFolder lists the readable files of a folder as they are. A folder that does not exist is an error: otherwise all its files
-// would count as deleted.
+// listFolder lists the readable files of a folder with their current state. It returns an error for a folder that does not exist, because
+// an empty list would mean that all files were deleted.
 func (l *Library) listFolder(where string) ([]store.WatchedFile, error) {
 	root, err := l.OpenFolder()
 	if err != nil {
@@ -138,7 +138,7 @@ func (l *Library) listFolder(where string) ([]store.WatchedFile, error) {
 	return files, nil
 }
 
-// changedFiles returns the files that are new or differ from how they are known, without those that may still be written.
+// changedFiles returns the found files that are new or differ from the known ones, without those that another program may still be writing.
 func changedFiles(found []store.WatchedFile, known map[string]store.WatchedFile, now time.Time) []store.WatchedFile {
 	var changed []store.WatchedFile
 	for _, f := range found {
@@ -164,8 +164,8 @@ func missingFiles(found []store.WatchedFile, known map[string]store.WatchedFile)
 	return missing
 }
 
-// confirmMissing returns those of the paths where there is no file. A file that was not found because its folder may not be read,
-// or its disk is not mounted, is not among them.
+// confirmMissing returns those of the paths at which there is certainly no file. A path whose folder may not be read, or whose disk is not
+// mounted, is not among them.
 func (l *Library) confirmMissing(names []string) (missing []string, err error) {
 	root, err := l.OpenFolder()
 	if err != nil {
@@ -181,8 +181,8 @@ func (l *Library) confirmMissing(names []string) (missing []string, err error) {
 	return missing, nil
 }
 
-// indexChanged indexes files and adds them and their outcomes to c. It stops when the folder is no longer watched, or for another role:
-// indexing may take long, and the owner's change must apply at once.
+// indexChanged indexes files and adds them and their outcomes to c. Indexing may take long, so it stops as soon as the owner ends the watch or
+// changes the role of the folder.
 func (l *Library) indexChanged(ctx context.Context, c *FolderChanges, files []store.WatchedFile) error {
 	for _, file := range files {
 		if watched, err := l.isWatched(ctx, c.Folder); err != nil || !watched {

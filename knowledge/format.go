@@ -16,7 +16,7 @@ type Format struct {
 
 	endings []string // of file names, in lower case
 	media   []string // the media types
-	isText  bool     // it consists of characters, and nothing but its ending or media type tells it apart
+	isText  bool     // a text format, which is recognized only by its ending or media type, not by its content
 }
 
 // The ids of the formats.
@@ -29,8 +29,7 @@ const (
 	formatText     = "txt"
 )
 
-// formats lists all formats: their names, and by which endings and media types files have them. The reader of each is called in read and
-// readText.
+// formats lists all formats with their names, file endings and media types. read and readText call the reader of each format.
 var formats = []Format{
 	{ID: formatPDF, Name: "PDF", Short: "PDF", endings: []string{".pdf"}, media: []string{"application/pdf"}},
 	{
@@ -55,7 +54,7 @@ func FormatNames() []string {
 // FormatList is the names of all formats as part of a sentence: "PDF, Word (.docx), ... and plain text".
 func FormatList() string { return text.List(FormatNames()) }
 
-// FormatByID returns the format that is stored under an id. False: no file has it, as with what comes from chats.
+// FormatByID returns the format with an id. It returns false for an id that is not that of a file format, such as "chat".
 func FormatByID(id string) (Format, bool) {
 	return findFormat(func(f Format) bool { return f.ID == id })
 }
@@ -74,7 +73,7 @@ func findFormat(is func(Format) bool) (Format, bool) {
 	return formats[i], true
 }
 
-// textFormat returns the text format that a media type or, if that is none, the ending of a name stands for.
+// textFormat returns the text format that a media type stands for. If it stands for none, the ending of the name decides.
 func textFormat(media, name string) Format {
 	media, _, _ = strings.Cut(media, ";")
 	media = strings.TrimSpace(strings.ToLower(media))

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// articleShare is the minimum share of a page's text that its article must have. If it has less, the page is not an article but, for example, a
-// price list, and all of its text is read.
+// articleShare is the minimum share of a page's text that a detected article must have. If it has less, the page is probably not an article but,
+// for example, a price list, and all of its text is read.
 const articleShare = 0.4
 
 // wordJoiner is appended to headings while a page is converted to Markdown, because in Markdown a # at the end of a heading is not part of its

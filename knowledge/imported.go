@@ -11,7 +11,7 @@ import (
 	"multis/store/index"
 )
 
-// ImportedDocument is a document of another program, of which only the passages exist.
+// ImportedDocument is a document that another program had indexed. Only its passages are available, not the file.
 type ImportedDocument struct {
 	Name    string // as cited
 	Origin  string // where the document was. Indexing it from there replaces the imported passages.

@@ -8,9 +8,9 @@ import (
 	"multis/store/index"
 )
 
-// Index reads a file, cuts it into passages and replaces what was indexed from the same origin, all or nothing. A file that was
-// indexed in another role moves to the new one, unless that role was set later, or the file is private and f.FoundInBulk. The report has
-// its role.
+// Index reads a file, cuts it into passages and replaces the passages of the same origin in one transaction. A document that is stored with
+// another role is moved to f.Role, unless the stored role was set later, or the document is private and f.FoundInBulk is set. Report.Role is
+// the resulting role.
 func (l *Library) Index(ctx context.Context, f File) (Report, error) {
 	report, err := l.index(ctx, f)
 	if err != nil {
@@ -26,7 +26,7 @@ func (l *Library) index(ctx context.Context, f File) (Report, error) {
 		if !errors.Is(err, index.ErrRoleKept) {
 			return report, err
 		}
-		// Its role was set while it was read: the passages belong to the other role.
+		// The role was changed while the file was read, so its passages were made for another role: index it once more.
 	}
 }
 

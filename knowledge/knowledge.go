@@ -33,7 +33,7 @@ var (
 	ErrLongName     = errors.New("its name or address is longer than 2,000 characters")
 )
 
-// sentinels returns the errors that errors.Is still recognises after they came from the reader process.
+// sentinels returns the errors that the reader process can send so that errors.Is recognizes them here.
 func sentinels() []error {
 	return []error{
 		ErrUnknownType, ErrTooBig, ErrTooManyPages, ErrEmpty, ErrPassword, ErrScan, ErrBroken, ErrBomb, ErrTooSlow, ErrUnreadable, ErrLicence,
@@ -58,7 +58,7 @@ const (
 // maxChunks is the maximum number of passages of a file. A file of only headings would have a hundred times as many.
 const maxChunks = 20_000
 
-// maxOrigin is the maximum length of a name or an address, in bytes. The database has an index of them, which takes no longer ones.
+// maxOrigin is the maximum length of a name or an address, in bytes. It is limited by the database index on origins.
 const maxOrigin = 2000
 
 // ReaderVersion must be changed when the same file would be read or cut differently, so that files are indexed again.
@@ -75,7 +75,7 @@ type File struct {
 	RoleSetAt time.Time
 	// FoundInBulk is true if the file was found in a folder or by a pattern, and not named itself. A private document then stays private.
 	FoundInBulk bool
-	// Progress, unless nil, is called with the number of pages that are read.
+	// Progress, unless nil, is called with the number of pages read so far and the number of all pages.
 	Progress func(done, all int)
 
 	validator fetch.Validator // of a web page
@@ -93,16 +93,16 @@ type Report struct {
 
 // Options are the settings of a Library.
 type Options struct {
-	// Reader is the command that starts a reader process, which calls Serve. Each file is read in a process of its own, so that a file that
-	// makes the reader hang, crash or use all memory does no harm. Empty: files are read in this process, which only catches panics.
+	// Reader is the command that starts a reader process, which calls Serve. Each file is read in a separate process, so that a file that makes the
+	// reader hang, crash or use all memory does no harm. If Reader is empty, files are read in this process, which only recovers from panics.
 	Reader []string
-	// CacheDir is the folder for the compiled PDF engine. Empty: it is compiled for each PDF, which takes seconds.
+	// CacheDir is the folder for the compiled PDF engine. If it is empty, the engine is compiled for each PDF, which takes seconds.
 	CacheDir string
 	// UnidocKey is a metered licence key of unipdf. With one, PDFs are read with unipdf instead of pdfium.
 	UnidocKey string
-	// Vectors says that new passages get vectors, by an EmbedArgs job.
+	// Vectors says that new passages get embeddings. A job (jobs.EmbedArgs) computes them.
 	Vectors bool
-	// Folder is the documents folder. Its files are indexed by path. Empty: there is none.
+	// Folder is the documents folder. The path below it is the origin of its files. If it is empty, there is no documents folder.
 	Folder string
 	// Fetch fetches web pages. Defaults to a new client.
 	Fetch *fetch.Client

@@ -62,10 +62,10 @@ type sectionCutter struct {
 	inline   parser.Parser // for the text of headings
 	sections []section
 	above    headings
-	heads    int // where the last heading begins
-	from     int // where the text below it begins
-	counted  int // up to where lines are counted
-	lines    int
+	heads    int // offset of the last heading
+	from     int // offset of the text below the last heading
+	counted  int // offset up to which line ends are counted
+	lines    int // line ends before counted
 }
 
 // heading ends the section before h and begins the one below it.
@@ -77,7 +77,7 @@ func (c *sectionCutter) heading(h *ast.Heading) {
 		end = lineEnd(c.source, end) // the line of dashes below it
 	}
 	if c.above.below(h.Level) && len(bytes.TrimSpace(c.source[c.from:start])) == 0 {
-		c.from = start // a heading followed only by deeper ones is in their paths
+		c.from = start // a heading without text, followed by a deeper heading, gets no section: it is in the path of the deeper ones
 	} else {
 		c.close(start)
 	}

@@ -102,7 +102,8 @@ func pdfiumPages(ctx context.Context, engine pdfium.Pdfium, doc references.FPDF_
 	return pages, nil
 }
 
-// pdfiumPage reads one page with its tables. boxes is how many characters may still be measured; it is reduced.
+// pdfiumPage reads one page with its tables. boxes is the number of characters that may still be measured; pdfiumPage subtracts those that it
+// measures.
 func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int, boxes *int) (string, error) {
 	page, err := engine.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
 	if err != nil {

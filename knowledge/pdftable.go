@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// box is the position of a character or cell on a page. y grows upwards.
+// box is the bounding box of a character or cell on a page. y grows upwards.
 type box struct{ left, right, bottom, top float64 }
 
 // cell is a part of a line between wide gaps.
@@ -17,9 +17,9 @@ type cell struct {
 }
 
 const (
-	// maxBoxes is how many characters of a PDF are measured. Later tables stay plain lines.
+	// maxBoxes is the number of characters of a PDF whose positions are read. Tables after that stay plain lines.
 	maxBoxes = 200_000
-	// maxLoose is how many successive lines with one cell, such as wrapped ones, may be between two rows of a table.
+	// maxLoose is how many successive lines with a single cell, such as the rest of a wrapped cell, may be between two rows of a table.
 	maxLoose = 2
 )
 
@@ -27,8 +27,8 @@ const (
 type positionedText struct {
 	lines   []string
 	starts  []int                         // where each line begins, in characters
-	joined  map[int]bool                  // lines that belong to the row of an earlier line
-	cut     map[int][]cell                // cells of the lines that were measured
+	joined  map[int]bool                  // by line: whether it belongs to the row of an earlier line
+	cut     map[int][]cell                // by line: the cells of lines that were measured
 	measure func(at int) (b box, ok bool) // returns the position of the character at an index
 }
 
@@ -153,7 +153,7 @@ func (p *positionedText) cells(line int) []cell {
 	words, height := p.words(line)
 	for i, word := range words {
 		if i > 0 && word.left < words[i-1].left {
-			cells = nil // it is not written from left to right
+			cells = nil // the line is not written from left to right
 			break
 		}
 		cells = addCell(cells, word, height)

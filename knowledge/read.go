@@ -37,16 +37,16 @@ type source struct {
 
 // watcher observes the reading of a file.
 type watcher interface {
-	// ready is called when the reader is set up and begins with the file.
+	// ready is called when the reader has started and begins to read the file.
 	ready()
-	// page is called when a number of all pages is read.
+	// page is called after each page, with the number of pages read so far and the number of all pages.
 	page(done, all int)
 }
 
 // document is the content of a file.
 type document struct {
 	Format   string // the id of its Format
-	Title    string // that the file has for itself; empty if none
+	Title    string // the title in the file's metadata; empty if none
 	Sections []section
 	Pages    int   // 0 if the format has no pages
 	Blank    []int // pages, from 1, without text
@@ -138,14 +138,14 @@ func isFormat(kind *mimetype.MIME, id string) bool {
 	return slices.ContainsFunc(f.media, kind.Is)
 }
 
-// isNamed reports whether the name of a file stands for a format.
+// isNamed reports whether a file's name has the ending of a format.
 func isNamed(name, id string) bool {
 	f, _ := formatByName(name)
 	return f.ID == id
 }
 
-// isText reports whether a file is text for people. Some formats are text for programs only, and some texts look like pictures because of
-// their first two letters.
+// isText reports whether a file is plain text for people. It excludes text formats for programs, and includes texts that are detected as pictures
+// because of their first two letters.
 func isText(data []byte, kind *mimetype.MIME) bool {
 	if kind.Is("text/rtf") || kind.Is("application/postscript") || kind.Is("image/svg+xml") {
 		return false
@@ -217,7 +217,7 @@ func decode(data []byte, contentType string) ([]byte, error) {
 	if encoded != nil {
 		decoded, err := encoded.NewDecoder().Bytes(data)
 		if err != nil || bytes.IndexByte(decoded, 0) >= 0 || bytes.Count(decoded, []byte("\uFFFD")) > len(decoded)/100 {
-			return nil, ErrUnknownType // the encoding was guessed wrong
+			return nil, ErrUnknownType // the declared or guessed encoding is wrong
 		}
 		data = decoded
 	}

@@ -22,7 +22,7 @@ const (
 	// memoryLimit is the limit on the address space of the reader process, in bytes. The garbage collector's limit on real memory is a quarter
 	// of it.
 	memoryLimit = 4 << 30
-	// cpuLimit is the CPU time of the reader process, in seconds. It ends the process if this one dies.
+	// cpuLimit limits the CPU time of the reader process, in seconds. It also ends a reader whose parent has died.
 	cpuLimit = 120
 	// maxReplyBytes is the maximum size of its replies.
 	maxReplyBytes = 4 * maxText
@@ -37,7 +37,7 @@ func (l *Library) read(ctx context.Context, f File) (document, error) {
 	return readInSubprocess(ctx, l.options.Reader, src, f.Progress)
 }
 
-// reporter passes on how many pages are read.
+// reporter is a watcher that calls progress.
 type reporter struct{ progress func(done, all int) }
 
 func (reporter) ready() {}
@@ -56,7 +56,7 @@ type reply struct {
 	Failure     *failure
 }
 
-// failure is an error that is sent between processes.
+// failure is the form in which an error is sent between processes.
 type failure struct {
 	Sentinel int // its index in sentinels plus 1; 0 for other errors
 	Text     string

@@ -91,7 +91,7 @@ func rowLines(rows [][]string, header int) []string {
 		case title == "" || len(row) == 1:
 			lines[i] = rowMark + rowText(names, row)
 		case i+1 < len(rows) && isFilled(rows[i+1]) && groupTitle(rows[i+1]) == "":
-			group = title // for the rows below it
+			group = title // it also applies to the rows below
 		default:
 			lines[i] = rowMark + plainCell(title)
 		}
@@ -160,7 +160,7 @@ func tableCells(line string) []string {
 	return cells
 }
 
-// isHeader reports whether a row may name the columns: all cells have letters and are different.
+// isHeader reports whether a row may be the header: all cells have letters, and no two are equal.
 func isHeader(row []string) bool {
 	seen := map[string]bool{}
 	for _, cell := range row {
@@ -173,8 +173,8 @@ func isHeader(row []string) bool {
 	return len(row) > 1
 }
 
-// namesColumns reports whether the first row of a table without a marked header names the columns. With only two columns, one must have
-// numbers below a name without: "Monday, closed" is a row like the others.
+// namesColumns reports whether the first row of a table without a marked header is the header. In a table of two columns, one column must also
+// have numbers below a first cell without numbers: otherwise "Monday, closed" would be taken for a header.
 func namesColumns(first []string, rest [][]string) bool {
 	if !isHeader(first) || len(rest) == 0 {
 		return false

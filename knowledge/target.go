@@ -20,7 +20,7 @@ import (
 type target struct {
 	row   index.Document // what is to be written, without its format
 	old   index.Document // what is stored from the same origin; the zero value if nothing is
-	scope policy.Scope   // in which row is written
+	scope policy.Scope   // the scope of the transaction that writes row
 }
 
 // targetOf decides where a file is stored, and with which role.
@@ -71,7 +71,7 @@ func (l *Library) hash(f File) string {
 	return digest(ReaderVersion, strconv.FormatBool(l.options.UnidocKey != ""), f.Name, f.Type, string(f.Data))
 }
 
-// digest returns a hash of several strings. Moving a character from one string to the next changes it.
+// digest returns a hash of a list of strings. Lists with the same concatenation have different hashes.
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {

@@ -34,8 +34,8 @@ func NewVectors(st *store.Store, embedder llm.Embedder) *Vectors {
 	return &Vectors{st: st, embedder: embedder}
 }
 
-// Embed computes vectors until every passage has one of the current model. again includes passages for which the provider refused one before.
-// If the provider is not available or the budget is used up, it returns jobs.Later.
+// Embed computes vectors until every passage has one of the current model. again also tries passages whose text the provider refused before.
+// If the provider is not available or the budget is used up, Embed returns jobs.Later.
 func (v *Vectors) Embed(ctx context.Context, again bool) error {
 	if v.embedder == nil {
 		return nil
@@ -70,7 +70,7 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 			return err
 		}
 		if after = bare[len(bare)-1].ID; changed {
-			after = 0 // the model changed: begin again
+			after = 0 // the model has changed: start again with the first passage
 		}
 	}
 }
@@ -104,7 +104,7 @@ func embeddingText(b index.UnembeddedChunk) string {
 	return strings.Join([]string{b.Title, b.Section, b.Content}, "\n")
 }
 
-// retryLater returns the error that has the job try again, with a wait that depends on the cause.
+// retryLater returns the error by which the job runs again, after a delay that depends on the cause.
 func (v *Vectors) retryLater(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err

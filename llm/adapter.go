@@ -19,20 +19,20 @@ type endpoint struct {
 	Model   string // as the provider calls it
 	BaseURL string
 	APIKey  string
-	Timeout time.Duration // how long it may send nothing
+	Timeout time.Duration // how long the provider may send nothing
 }
 
 // adapter is a model without a budget and without retries.
 type adapter struct {
 	endpoint
-	// stream makes one call in the provider's protocol. Its errors are the SDK's; its context ends a silent call.
+	// stream makes one call in the provider's protocol and returns the errors of the SDK. Its context is canceled when nothing arrives for Timeout.
 	stream func(ctx context.Context, r Request) iter.Seq2[Delta, error]
 }
 
 // Name is "provider/model".
 func (a *adapter) Name() string { return a.endpoint.Name }
 
-// Stream makes one call, without the secrets of the configuration. Its errors are *Error, or the context's.
+// Stream makes one call, with the secrets of the configuration masked. Its errors are *Error, or the context's error.
 func (a *adapter) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		call, stop := withSilenceTimeout(ctx, a.Timeout)

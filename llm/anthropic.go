@@ -158,7 +158,7 @@ func appendAnthropic(list []anthropic.MessageParam, m Message) []anthropic.Messa
 type anthropicAnswer struct {
 	usage  Usage
 	call   *partialCall // the call whose block is open
-	called bool
+	called bool         // the answer has a tool call
 }
 
 // read converts one event to deltas.
@@ -194,8 +194,8 @@ func (a *anthropicAnswer) read(e anthropic.MessageStreamEventUnion) []Delta {
 	return nil
 }
 
-// end returns the stop reason and the usage. This event always has the output tokens; input tokens are updated if it
-// repeats them.
+// end returns the stop reason and the usage from the last event. The event always has the number of output tokens. If it also has that of
+// input tokens, it replaces the earlier one.
 func (a *anthropicAnswer) end(e anthropic.MessageStreamEventUnion) []Delta {
 	a.usage.Out = max(a.usage.Out, e.Usage.OutputTokens)
 	if e.Usage.InputTokens > 0 {

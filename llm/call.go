@@ -24,7 +24,7 @@ func newCall(id, name, args string) *ToolCall {
 		c.ID = "call_" + rand.Text()
 	}
 	switch {
-	case len(c.Args) == 0: // many providers send no arguments this way
+	case len(c.Args) == 0: // many providers send an empty text for a call without arguments
 		c.Args = json.RawMessage("{}")
 	case !isObject(c.Args):
 		c.Args = nil
@@ -33,7 +33,7 @@ func newCall(id, name, args string) *ToolCall {
 	return c
 }
 
-// arguments returns Args for a provider, which requires an object: "{}" if Args is none.
+// arguments returns Args, or "{}" if Args is not a JSON object, because providers require one.
 func (c ToolCall) arguments() json.RawMessage {
 	if isObject(c.Args) {
 		return c.Args

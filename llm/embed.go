@@ -50,7 +50,7 @@ type EmbedConfig struct {
 	Purpose    string        // label for the usage statistics: "index", "search"
 }
 
-// NoEmbedder is the embedder of an installation without one.
+// NoEmbedder is the Embedder of an installation that has no embedding model.
 type NoEmbedder struct{}
 
 // Name is "none".

@@ -73,7 +73,7 @@ func geminiError(err error) error {
 
 // geminiConfig converts all of a request except its messages.
 func geminiConfig(r Request) (*genai.GenerateContentConfig, error) {
-	once := false                                                                                                            // a call that goes on by itself would be paid for twice
+	once := false                                                                                                            // no automatic continuation, which would make further calls that nobody reserved money for
 	c := &genai.GenerateContentConfig{MaxOutputTokens: int32(min(r.MaxTokens, math.MaxInt32)), AutomaticContinuation: &once} //nolint:gosec // bounded
 	if c.MaxOutputTokens <= 0 {
 		c.MaxOutputTokens = DefaultMaxTokens

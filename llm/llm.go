@@ -147,7 +147,7 @@ func Complete(ctx context.Context, m Model, r Request) (Response, error) {
 	return res, nil
 }
 
-// None is the model of an installation without one.
+// None is the Model of an installation that has no language model.
 type None struct{}
 
 // Name is "none".

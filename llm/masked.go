@@ -7,7 +7,7 @@ import (
 	"multis/policy"
 )
 
-// withoutSecrets returns the request with the secrets of the configuration masked, wherever they come from: no provider reads them.
+// withoutSecrets returns the request with the secrets of the configuration masked in all of its texts, so that no provider reads them.
 func (r Request) withoutSecrets() Request {
 	r.System = policy.Hide(r.System)
 	r.Messages = slices.Clone(r.Messages)

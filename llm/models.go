@@ -18,7 +18,7 @@ var ErrConfig = errors.New("llm")
 type Options struct {
 	Providers map[string]Provider // by name
 	Prices    map[string]Price    // by "provider/model", in the budget's currency; they override the built-in prices
-	PerDollar int64               // Price of a dollar, in millionths of the currency. Zero means that the built-in prices, which are in dollars, are not used.
+	PerDollar int64               // Price of a dollar, in millionths of the currency. The built-in prices are in dollars; with zero they are not used.
 	Timeout   time.Duration       // Defaults to DefaultTimeout.
 	Budget    Budget              // shared by all models; its Price is ignored
 }
@@ -51,7 +51,7 @@ func New(o Options) (*Models, error) {
 	return &Models{Options: o, known: list.prices, priceListDate: list.date, contextWindow: list.contextWindow, made: map[account]Model{}, breakers: map[account]*breaker{}}, nil
 }
 
-// Open returns a model that asks the models names ("provider/model") in order, until one answers. Without names, or with
+// Open returns a model that calls the models with these names ("provider/model") in order, until one answers. Without names, or with
 // "none", it returns None. If key is not empty, it replaces the configured key of the first model's provider. Open returns
 // ErrConfig or ErrNoPrice.
 func (ms *Models) Open(names []string, key string) (Model, error) {

@@ -37,7 +37,7 @@ func readStatusError(model string, status int, header http.Header, from io.Reade
 func classifyStatus(status int, code, complaint string) Reason {
 	switch {
 	case code == "insufficient_quota", code == "billing_error", status == http.StatusPaymentRequired,
-		// Two providers use a status that has other meanings too.
+		// Two providers report an account without credit by a status that has other meanings, too.
 		strings.Contains(complaint, "credit balance is too low"), strings.Contains(complaint, "check your plan and billing"):
 		return ReasonQuota
 	case code == "api_key_invalid", strings.Contains(complaint, "api key not valid"):

@@ -47,7 +47,7 @@ type Transcriber interface {
 	Transcribe(ctx context.Context, a Audio) (string, error)
 }
 
-// NoSpeech is the transcriber of an installation without one.
+// NoSpeech is the Transcriber of an installation that has no speech model.
 type NoSpeech struct{}
 
 // Name is "none".

@@ -35,7 +35,7 @@ func findAddresses(dotted string) (found []string) {
 // addressIndex holds the texts of sources, in the forms that addresses are looked up in.
 type addressIndex struct {
 	texts    []string // folded, after normalizeDots
-	accented []string // the same with accents, which make another host: müller.de is not muller.de
+	accented []string // the same texts with accents, because müller.de and muller.de are different hosts
 }
 
 func (n *addressIndex) add(source string) {
@@ -104,8 +104,8 @@ func isExtended(before, after string) bool {
 	return extendsBefore.MatchString(strings.TrimSuffix(before, "www.")) || extendsAfter.MatchString(after)
 }
 
-// BreakLinks returns answer with every address that is in none of the sources written as evil[.]com/x, so that no client makes a link of
-// it. A client makes links of addresses in any form, even in code, and has the homeserver fetch a preview of them.
+// BreakLinks rewrites each address in answer that occurs in none of the sources as evil[.]com/x, so that no client turns it into a link. Clients
+// turn addresses of any form into links, even in code, and have the homeserver fetch a preview of them.
 func BreakLinks(answer string, sources ...string) string {
 	var have addressIndex
 	for _, source := range sources {

@@ -47,21 +47,21 @@ func (c Rate) reachedPeriod(caps Rate) string {
 	}
 }
 
-// AdmitInput is everything that Admit decides by. Admit ignores the zero value.
+// AdmitInput has everything that Admit needs for a decision. Events with the zero value are ignored.
 type AdmitInput struct {
 	Mode   Mode
 	Kind   Kind
 	Author Author
 
 	Name   string // the assistant's name
-	Text   string // the words the author wrote: empty for a sticker, a voice note, a picture without a caption
+	Text   string // the author's words; empty for a sticker, a voice note or a picture without a caption
 	Notice bool   // an m.notice, the message type of bots
 	Voice  bool   // a voice note that can be transcribed
 
 	SentAt   time.Time     // the event's own timestamp
 	Now      time.Time     // the time of the decision
 	MaxAge   time.Duration // older messages are stored but not answered; zero means none is answered
-	WasFresh bool          // an earlier decision found it within MaxAge, so the age is not checked again
+	WasFresh bool          // an earlier decision found the message younger than MaxAge, so its age is not checked again
 	Backfill bool          // history that a bridge or another source imported later
 	Edited   bool          // an edit of an earlier message
 
@@ -117,8 +117,8 @@ func (in AdmitInput) stale() bool {
 	return !in.WasFresh && (in.MaxAge <= 0 || in.Now.Sub(in.SentAt) > in.MaxAge)
 }
 
-// needsTranscript reports whether the message is a voice note without text in a chat where the assistant need not be addressed by name.
-// Where it must be, a voice note is not transcribed.
+// needsTranscript reports whether the message is a voice note that must be transcribed first. In chats where the assistant must be addressed by
+// name, voice notes are not transcribed.
 func (in AdmitInput) needsTranscript() bool {
 	return in.Voice && !hasWords(in.Text) && !mustBeAddressed(in.Mode, in.Kind)
 }
@@ -201,7 +201,8 @@ func admitCommand(in AdmitInput) Admission {
 	}
 }
 
-// admitOther decides about an event in a chat that no contact wrote. It is never answered; what people and other bots wrote is stored.
+// admitOther decides about an event in a chat whose author is not a contact. Such an event is never answered. It is stored if a person or another
+// bot wrote it.
 func admitOther(in AdmitInput) Admission {
 	switch in.Author {
 	case AuthorOwnerClient, AuthorOwnerPhone:

@@ -40,7 +40,7 @@ type Delivery string
 const (
 	DeliveryAuto  Delivery = "auto"  // sent at once
 	DeliveryDraft Delivery = "draft" // sent after the owner approved it
-	// DeliveryShadow is never sent: the owner answers, and his answer is compared with it.
+	// DeliveryShadow means that the text is never sent. The owner answers, and can compare the own answer with the text.
 	DeliveryShadow Delivery = "shadow"
 )
 
@@ -50,13 +50,13 @@ func Deliveries() []Delivery { return []Delivery{DeliveryAuto, DeliveryDraft, De
 // Valid reports whether d is one of the deliveries.
 func (d Delivery) Valid() bool { return slices.Contains(Deliveries(), d) }
 
-// NeedsApproval reports whether a text of this purpose waits as a draft for the owner's approval. Under DeliveryDraft and DeliveryShadow
-// that is every text to a contact but PurposeDraft, which is approved already, and those that IsShadow keeps back.
+// NeedsApproval reports whether a text of this purpose waits as a draft for the owner's approval. With DeliveryDraft and DeliveryShadow every text
+// to a contact waits, except texts of PurposeDraft, which are approved already, and those that are never sent (IsShadow).
 func (d Delivery) NeedsApproval(p Purpose) bool {
 	return (d == DeliveryDraft || d == DeliveryShadow) && p.isForContact() && p != PurposeDraft && !d.IsShadow(p)
 }
 
-// IsShadow reports whether a text of this purpose is never sent. Under DeliveryShadow that is every text that no person wrote or approved.
+// IsShadow reports whether a text of this purpose is never sent. With DeliveryShadow these are all texts that no person wrote or approved.
 func (d Delivery) IsShadow(p Purpose) bool { return d == DeliveryShadow && p.isAutomatic() }
 
 // Kind says what sort of room a chat is. The zero value is not valid. Use KindGroup if the kind cannot be determined: it is the most

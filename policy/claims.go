@@ -11,9 +11,9 @@ import (
 	"multis/text"
 )
 
-// FindUnsupported returns the first claim of a text that none of its sources makes: a number in digits or words, an address, or that
-// something is free. It is empty if the sources make all of them. It checks the text in all its readings, so that neither markup nor
-// look-alike letters hide a claim.
+// FindUnsupported returns the first claim of a text that occurs in none of its sources. A claim is a number in digits or words, an address, or the
+// statement that something is free. The result is empty if the sources have all claims. The text is checked in several normalized forms
+// (readings), so that neither markup nor look-alike letters hide a claim.
 func FindUnsupported(answer string, sources ...string) string {
 	var have claims
 	for _, source := range sources {
@@ -29,10 +29,10 @@ func FindUnsupported(answer string, sources ...string) string {
 	return have.addressIndex.firstMissing(answer)
 }
 
-// claims are the statements of a text that a model must not invent: numbers, prices, addresses, and that something is free.
+// claims are the parts of a text that a model must not invent: numbers, prices, addresses, and statements that something is free.
 type claims struct {
 	numbers      map[string]bool // numbers in digits, in the form of plainNumber
-	runs         [][]string      // adjacent numbers that may be one, such as 030 123456
+	runs         [][]string      // adjacent numbers that may be a single number, such as 030 123456
 	words        map[string]bool // words with a digit, number signs and Roman numerals
 	wordNumbers  []language.Number
 	units        map[string]bool // units of prices and percentages
@@ -82,7 +82,7 @@ func latinLike(s string) string {
 // spacedLetters matches three or more letters with a space, dot or dash between each two, and the characters around them.
 var spacedLetters = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:\p{L}[ .\-]){2,}\p{L})($|[^\p{L}\p{N}])`)
 
-// spacedDigits matches the same for digits and letters that look like digits: l 7 O 2, or 2-2-2-2.
+// spacedDigits matches three or more digits, or letters that look like digits, with a space, dot or dash between each two: l 7 O 2, or 2-2-2-2.
 var spacedDigits = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:[\p{N}oOlI][ .\-]){2,}[\p{N}oOlI])($|[^\p{L}\p{N}])`)
 
 // joinLetters joins spaced letters to a word: "f i f t y" becomes "fifty".
@@ -170,7 +170,7 @@ var (
 // numberSigns matches number characters that are not digits, such as Ⅳ and ❾, and Chinese and Japanese numerals.
 var numberSigns = regexp.MustCompile(`[\p{Nl}\p{No}]+|[〇零一二三四五六七八九十百千万億亿两壹贰叁肆伍陆柒捌玖拾佰仟萬廿卅卌兩壱弐参參貳陸]+`)
 
-// firstMissingIn returns the first claim of c that have does not make; empty if there is none.
+// firstMissingIn returns the first claim of c that have does not contain; empty if there is none.
 func (c *claims) firstMissingIn(have claims) string {
 	for n := range c.numbers {
 		if !have.numbers[n] {
@@ -247,7 +247,7 @@ func (c *claims) readNumbers(lower string, source bool) {
 			value, _ := plainNumber(joined)
 			c.numbers[value] = true
 			fallthrough
-		case len(run) > 1: // it may be one number, so it must be in the sources as one
+		case len(run) > 1: // it may be a single number, so a source must have the same run
 			c.runs = append(c.runs, run)
 		}
 		run = nil
@@ -402,7 +402,7 @@ var (
 // digitLike matches words of letters that look like zeros and ones.
 var digitLike = regexp.MustCompile(`^[oOоОοΟlIіІ]+$`)
 
-// readRoman adds Roman numerals: words in capitals, and before a price every word that could be read as one.
+// readRoman adds Roman numerals: words in capital letters, and before a price unit every word that could be a Roman numeral.
 func (c *claims) readRoman(folded string, source bool) {
 	for _, at := range romanWord.FindAllStringIndex(folded, -1) {
 		word, rest := folded[at[0]:at[1]], folded[at[1]:]

@@ -9,8 +9,8 @@ type Defaults struct {
 	FirstDelivery Delivery
 }
 
-// Delivery returns the delivery of a chat: set, if the owner set one; else DeliveryAuto if the owner set the mode or the mode does not
-// answer; else FirstDelivery. set and setMode are nil if the owner set none.
+// Delivery returns the delivery of a chat. set and setMode are the delivery and the mode that the owner set, or nil. Without set, the delivery is
+// DeliveryAuto if the owner set the mode or if nothing is answered in the mode, and FirstDelivery otherwise.
 func (d Defaults) Delivery(set *Delivery, setMode *Mode, kind Kind, protocol string) Delivery {
 	mode, _ := d.Mode(setMode, kind, protocol)
 	switch {

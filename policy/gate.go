@@ -57,7 +57,7 @@ const (
 	AsBot   SendAs = "bot"   // into the admin room
 )
 
-// GateInput is everything that Gate decides by. Gate denies the zero value.
+// GateInput has everything that Gate needs for a decision. Gate denies the zero value.
 type GateInput struct {
 	Purpose Purpose
 	As      SendAs
@@ -67,7 +67,7 @@ type GateInput struct {
 	Encryption Encryption
 	HasRoom    bool // the chat has a room, and the sender is in it
 	Tombstoned bool // the room was replaced by another
-	Verified   bool // a trusted bridge made the room
+	Verified   bool // a trusted bridge created the room
 
 	Now time.Time
 	Presence
@@ -76,7 +76,7 @@ type GateInput struct {
 	// Unsupported is the result of FindUnsupported: the first claim of the text that is in none of its sources; empty if there is none.
 	Unsupported string
 
-	// OnHold is true after a backup was restored, until the owner says that multis may go on: see Restore.
+	// OnHold is true after a backup was restored, until the owner releases the hold (see Restore).
 	OnHold bool
 	// SafeMode is true while multis is in safe mode.
 	SafeMode bool
@@ -90,7 +90,7 @@ type GateInput struct {
 
 	MsgType string // the event's msgtype: m.text, m.notice, ...
 	Body    string // the text as it will be sent, with any prefix
-	// Leaks says that the text held a secret of the configuration when it was written: see LeaksSecret. Body may have been masked since.
+	// Leaks says that the text contained a secret of the configuration when it was written (see LeaksSecret). In Body the secret may be masked.
 	Leaks bool
 }
 
@@ -142,7 +142,7 @@ func checkHold(in GateInput) Code {
 	}
 }
 
-// checkRoom refuses rooms that are gone or replaced, rooms that no verified bridge made, and rooms whose encryption is unknown.
+// checkRoom refuses rooms that no longer exist or were replaced, rooms that no trusted bridge created, and rooms whose encryption is unknown.
 func checkRoom(in GateInput) Code {
 	switch {
 	case !in.HasRoom:
@@ -197,8 +197,8 @@ func checkPresence(in GateInput) Code {
 	}
 }
 
-// checkCaps limits how many automatic texts one contact gets. One PurposeEscalation above the cap is allowed: it tells the contact that a
-// person takes over when the cap is reached. It counts as a text, so it is sent once.
+// checkCaps limits how many automatic texts one contact gets. It allows one text of PurposeEscalation above the cap, which tells the contact that a
+// person takes over. That text is counted too, so there is only one.
 func checkCaps(in GateInput) Code {
 	if !in.Purpose.isAutomatic() {
 		return ""

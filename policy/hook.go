@@ -11,7 +11,7 @@ const (
 	HookIndex      HookEvent = "index"            // a document was indexed; its origin
 	HookCapture    HookEvent = "capture"          // memory notes were written about a chat; the id of their section
 	HookApproval   HookEvent = "approval"         // a tool call waits for the owner's approval; the approval's id
-	HookBudget     HookEvent = "budget"           // a budget reached a warning level or its end; "day/cap/percent", and the chat, agent or run
+	HookBudget     HookEvent = "budget"           // a cap was nearly or fully used up; "day/cap/percent", and the chat, agent or run
 	HookBridgeDown HookEvent = "bridge:down"      // a bridge lost its network; the id of the bridge's state
 	HookCronFail   HookEvent = "cron:fail"        // an execution of a schedule failed; its id
 	HookTest       HookEvent = "test"             // the owner tests the webhook; reference empty

@@ -10,7 +10,7 @@ const (
 	HookDeny  HookDecision = "deny" // also if the hook failed
 )
 
-// HookVerdict is the strictest decision of the hooks that were asked. The zero value denies.
+// HookVerdict is the strictest decision of all hooks that ran. The zero value denies.
 type HookVerdict struct {
 	Decision HookDecision
 	Why      string // a sentence with the name of the hook; empty if no hook restricts

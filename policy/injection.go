@@ -1,6 +1,6 @@
 package policy
 
-// InjectionVerdict is what is done with a text that may try to give the assistant orders.
+// InjectionVerdict says what is done with a text that may be a prompt injection: an attempt to give the assistant orders.
 type InjectionVerdict string
 
 // The verdicts, from harmless to dangerous. Their values are stored.
@@ -38,7 +38,7 @@ func ScoreInjection(text string, rate InjectionRate) InjectionScores {
 	return InjectionScores{Patterns: found.patterns(), Scope: found.scope(), Rate: rate.score()}
 }
 
-// score returns the score of the layer Rate. It reaches blockScore under no circumstances: writing a lot is no attack.
+// score returns the score of the layer Rate. It is always below blockScore, because writing a lot is not an attack by itself.
 func (r InjectionRate) score() int {
 	score := 20 * min(r.Suspicious, 3)
 	if r.LastMinute > 20 {

@@ -17,12 +17,12 @@ const maxInjectionGap = 10
 
 // injectionEntry is a word or phrase of the lexicon, folded.
 type injectionEntry struct {
-	words []string // a * at the end of a word is cut and noted in open
-	open  []bool
+	words []string // without a * at the end
+	open  []bool   // by word: whether it had a *, which stands for any ending
 	class injectionClass
 }
 
-// injectionIndex finds entries by the first characters of their first word: as many as keyLength, or the whole word if it is shorter.
+// injectionIndex has the entries by the first keyLength characters of their first word, or by the whole word if it is shorter.
 type injectionIndex map[string][]injectionEntry
 
 const keyLength = 3
@@ -100,15 +100,15 @@ func injectionWords(folded string) []string {
 	return words
 }
 
-// injectionFinds is what was found in a text: where words of each class are, and how many markers.
+// injectionFinds is the result of scanning a text: the positions of the words of each class, and other signs of a prompt injection.
 type injectionFinds struct {
 	at      map[injectionClass][]int
-	markup  int // kinds of markup
+	markup  int // number of different entries of injectionMarkup that the text has
 	speaker bool
-	hidden  bool // characters that only a machine reads
+	hidden  bool // the text has characters that people cannot see
 }
 
-// scanInjection looks for the lexicon in a text, in one pass over its words.
+// scanInjection finds the entries of the lexicon in a text, in one pass over its words.
 func scanInjection(s string) injectionFinds {
 	found := injectionFinds{at: map[injectionClass][]int{}, hidden: hasHiddenText(s)}
 	compact := strings.ToLower(strings.Join(strings.Fields(s), ""))
@@ -131,7 +131,8 @@ func scanInjection(s string) injectionFinds {
 	return found
 }
 
-// withoutArticles returns a word, and for Arabic also what is left of it without what is written together with it: "and", "the".
+// withoutArticles returns a word. For an Arabic word it also returns the forms without the prefixes for "and" and "the", which are written together
+// with the word.
 func withoutArticles(word string) []string {
 	first, _ := utf8.DecodeRuneInString(word)
 	if !unicode.Is(unicode.Arabic, first) {
@@ -179,7 +180,7 @@ func (f injectionFinds) near(a, b injectionClass) bool {
 	return false
 }
 
-// has reports whether there is a word of a class.
+// has reports whether the text has a word of a class.
 func (f injectionFinds) has(c injectionClass) bool { return len(f.at[c]) > 0 }
 
 // patterns returns the score of the layer Patterns.
@@ -220,7 +221,7 @@ func (f injectionFinds) scope() int {
 	return min(score, maxScore)
 }
 
-// hasSpeakerLine reports whether a line begins as one of a conversation with a model does.
+// hasSpeakerLine reports whether a line begins like a turn in the transcript of a conversation with a model, such as "system:".
 func hasSpeakerLine(s string) bool {
 	for line := range strings.Lines(s) {
 		line = strings.ToLower(strings.TrimLeft(line, " \t>#*-"))

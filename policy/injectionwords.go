@@ -80,7 +80,7 @@ var injectionLexicon = map[injectionClass][]string{
 	},
 }
 
-// injectionMarkup is what only prompts and wire formats of models have, in lower case and without spaces.
+// injectionMarkup lists strings that normally occur only in prompts and wire formats of models, in lower case and without spaces.
 //
 //nolint:gochecknoglobals // a constant, were there constant lists
 var injectionMarkup = []string{

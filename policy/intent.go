@@ -66,7 +66,7 @@ erinnere mich|erinnern sie mich|erinner mich|kannst du mich erinnern|können sie
 rappelle-moi|rappelez-moi|rappelle moi|rappelez moi|recuérdame|recuérdeme|recuerdame|recuerdeme|avísame|me lembre|lembre-me|me lembra
 ricordami|mi ricordi di|herinner me|herinner mij|напомни мне|напомните мне|ذكرني|przypomnij mi|bana hatırlat`
 
-	// humanOnlyPhrases ask for a person only as the whole message.
+	// humanOnlyPhrases ask for a person only if they are the whole message.
 	humanOnlyPhrases = `human|agent|operator|representative|a human|real person|mensch|mitarbeiter|ein mensch|humain|un humain|conseiller|humano|persona real|operador|atendente|umano|operatore|mens|medewerker|человек|оператор|إنسان|انسان|موظف|człowiek|konsultant|insan|temsilci`
 
 	stopPhrases = `
@@ -121,7 +121,8 @@ func IsStop(text string) bool {
 	return len(text) <= maxIntentBytes && slices.Contains(phrases(stopPhrases), strings.Join(intentWords(text), " "))
 }
 
-// consistsOf reports whether a text consists only of phrases of needed (at least one), phrases of allowed, fillers and names.
+// consistsOf reports whether a text consists only of phrases in the tables needed and allowed, fillers and names, with at least one phrase of
+// needed.
 func consistsOf(text string, names []string, needed, allowed string) bool {
 	if len(text) > maxIntentBytes {
 		return false

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// minLeak is the length of the shortest secret that LeaksSecret finds, in letters and digits. A shorter one is part of too many words.
+// minLeak is the length of the shortest secret that LeaksSecret looks for, in letters and digits. A shorter secret occurs in too many ordinary words.
 const minLeak = 8
 
 // leaks are the forms in which LeaksSecret finds the secrets of the configuration.
@@ -36,10 +36,10 @@ func leakForms(secrets []string) *[]string {
 			add(string(raw))
 		}
 		add(hex.EncodeToString([]byte(s)))
-		for shift := range 3 { // base64 of a longer text looks different by where the secret begins in it
+		for shift := range 3 { // the base64 form of a secret depends on its offset in the encoded text, modulo 3
 			encoded := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), s...))
 			const byteBits, charBits = 8, 6
-			begin, end := (shift*byteBits+charBits-1)/charBits, (shift+len(s))*byteBits/charBits // the characters of the secret alone
+			begin, end := (shift*byteBits+charBits-1)/charBits, (shift+len(s))*byteBits/charBits // the base64 characters that depend on the secret only
 			add(encoded[begin:end])
 		}
 	}

@@ -16,9 +16,9 @@ type ChatName struct {
 // minNameLetters is the shortest first name that is searched for, in letters.
 const minNameLetters = 3
 
-// FindChats returns the chats that a text names, as whole words in any case: by the whole name, or by its first word if no other chat has
-// that first word. If several chats share a name, the one whose network is named too is returned; without it they are all unclear. A name
-// inside a longer name in the text does not count. All chats of a merged person are returned together.
+// FindChats returns the chats that a text names. A chat is named if the text has its whole name as whole words, in any case, or the first word of
+// its name if no other chat has that first word. If several chats have the same name, named is the one whose network the text also names; without
+// a network, all of them are unclear. A name inside a longer name in the text does not count. All chats of a merged person are returned together.
 func FindChats(text string, chats []ChatName) (named, unclear []ChatName) {
 	haystack := fold(text)
 	return findNames(haystack, chats, func(g nameGroup) bool { return g.appearsIn(haystack) })

@@ -50,7 +50,7 @@ func (c *claims) readPrices(lower string, words []string, source bool) {
 		if unit == "" {
 			continue
 		}
-		first := i+1 < len(fields) && unicode.IsDigit([]rune(fields[i+1])[0]) // € 90
+		first := i+1 < len(fields) && unicode.IsDigit([]rune(fields[i+1])[0]) // the unit comes first, as in "€ 90"
 		if source || first || unit != "percent" || (i > 0 && endsInNumber(fields[i-1])) {
 			c.units[unit] = true
 		}
@@ -85,8 +85,8 @@ func endsInNumber(word string) bool {
 	return unicode.IsNumber(last) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
 }
 
-// isKnownBeforePrice reports whether a word before a price unit needs no check: it is a usual word there, a unit, or a number that is
-// checked as one.
+// isKnownBeforePrice reports whether a word before a price unit needs no check of its own: a word that is usual there, a unit, or a number, which is
+// checked as a number.
 func isKnownBeforePrice(word string) bool {
 	return unitOf(word) != "" || slices.Contains(strings.Fields(wordsBeforePrice), word) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
 }
@@ -97,8 +97,8 @@ nur kostet kosten pro je weitere wenige mehr weniger zahlen preis preise
 seulement chaque quelques solo soli pochi cada pocos poucos slechts enkele kost за в только
 per or and plus minus about around circa approximately roughly exactly up`
 
-// unitMissingIn returns the first unit or unknown word of c that have does not contain; empty if there is none. A currency is missing
-// only if have contains another unit.
+// unitMissingIn returns the first unit or unknown word of c that have does not contain; empty if there is none. A currency counts as missing only
+// if have contains another unit.
 func (c *claims) unitMissingIn(have claims) string {
 	for unit := range c.units {
 		if !have.units[unit] && (len(have.units) > 0 || unit == "percent") {

@@ -82,7 +82,7 @@ const (
 	CodeDraftExpired Code = "draft_expired"
 )
 
-// AboutText reports whether a text was refused for its form. Such a text is refused at any later time, too.
+// AboutText reports whether a text was refused because of the text itself, so that it would also be refused later.
 func (c Code) AboutText() bool {
 	switch c {
 	case CodeNoSource, CodeUnsupported, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand, CodeSecret,

@@ -26,7 +26,7 @@ const (
 // UserRole is the role of the people in one chat, "user:<chat id>".
 func UserRole(chatID ChatID) Role { return Role("user:" + strconv.FormatInt(int64(chatID), 10)) }
 
-// Valid reports whether r is Public, Admin, or the role of a chat with a positive id in its one spelling.
+// Valid reports whether r is Public, Admin, or the role of a chat with a positive id, written as UserRole writes it.
 func (r Role) Valid() bool {
 	if r == Public || r == Admin {
 		return true

@@ -15,8 +15,8 @@ const Mask = "[secret]"
 
 // secretPattern recognizes one form of keys or passwords.
 type secretPattern struct {
-	// hints are lower-case strings, one of which is in every secret of this form. Searching for them is a hundred times faster than the
-	// pattern, and most texts have none.
+	// hints are lower-case strings. Every secret of this form contains one of them. A text is first searched for the hints, which is a hundred times
+	// faster than matching pattern, and most texts have none.
 	hints []string
 	// pattern matches the secret. Its groups, if any, are the text before and after the secret, which stays.
 	pattern *regexp.Regexp
@@ -57,7 +57,7 @@ var secretPatterns = []secretPattern{
 // configured replaces the secrets of the configuration. Nil means that there are none.
 var configured atomic.Pointer[strings.Replacer] //nolint:gochecknoglobals // set once at the start, and read wherever something is written
 
-// minSecret is the length in bytes of the shortest configured secret that is masked: a shorter one is part of too many words.
+// minSecret is the length in bytes of the shortest configured secret that is masked. A shorter one occurs in too many ordinary words.
 const minSecret = 6
 
 // HideSecrets sets the secrets that Hide and Redact mask. It is called once, with all secrets of the configuration.
@@ -85,8 +85,8 @@ func HideSecrets(values []string) {
 	configured.Store(strings.NewReplacer(pairs...))
 }
 
-// Hide masks the secrets of the configuration in a text. It is for text that must otherwise stay as it is: the results of tools, before the
-// model reads them, and whatever the outbox sends. What contacts write and the passages that are found reach the model without it.
+// Hide masks the secrets of the configuration in a text, and changes nothing else. It is applied to the results of tools, before the model reads
+// them, and to everything that the outbox sends.
 func Hide(text string) string {
 	if known := configured.Load(); known != nil {
 		return known.Replace(text)
@@ -94,8 +94,8 @@ func Hide(text string) string {
 	return text
 }
 
-// Redact masks the secrets of the configuration, and also everything that looks like a key or a password. It is for what is stored or logged
-// of the work on a message: steps and answers of tasks, the inputs of delegated tasks, summaries, errors.
+// Redact masks the secrets of the configuration, and everything else that looks like a key or a password. It is applied to what is stored or logged
+// about the work on a message: steps and answers of tasks, the inputs of delegated tasks, summaries, errors.
 func Redact(text string) string {
 	text = Hide(text)
 	small := strings.ToLower(text)

@@ -1,6 +1,6 @@
 package policy
 
-// Cap names a limit on money. Each limits the calls that count towards it together.
+// Cap names a limit on money. It limits the total cost of all calls that count towards it.
 type Cap string
 
 // The caps. Their values are stored.
@@ -14,9 +14,9 @@ const (
 // Spend is a request to reserve what a call may cost. Amounts are millionths of the currency.
 type Spend struct {
 	Day      string // "2006-01-02" in the owner's time zone
-	Chat     ChatID // id of the chat; zero: no chat, so no chat's cap
-	Agent    string // empty: no agent, so no agent's cap
-	Run      string // empty: no run, so no run's cap
+	Chat     ChatID // zero for a call that belongs to no chat
+	Agent    string // empty for a call of no agent
+	Run      string // empty for a call outside of a task
 	Purpose  string
 	Model    string
 	Amount   int64 // the highest possible cost of the call

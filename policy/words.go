@@ -21,7 +21,7 @@ func Addressed(name, text string) bool {
 	return false
 }
 
-// WithoutName removes the assistant's name from a text, so that the question is left. A text of nothing but the name stays.
+// WithoutName removes the assistant's name from a text, so that the question is left. It does not change a text that is only the name.
 func WithoutName(name, text string) string {
 	words, nameWords := strings.Fields(text), strings.Fields(name)
 	isName := func(word, part string) bool {

@@ -17,7 +17,7 @@ import (
 	"multis/store"
 )
 
-// accounts reads what multis can do as the owner.
+// accounts reads the owner's Matrix sessions that multis uses, and what multis can do with them.
 type accounts struct {
 	cfg   *config.Config
 	store *store.Store

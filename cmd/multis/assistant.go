@@ -45,12 +45,12 @@ type frontend struct {
 	decrypter jobs.Decrypter
 	historian jobs.Historian
 	keeper    jobs.AttachmentStore
-	pin       *pin.Keeper         // nil in a terminal, where the owner is on the server already
+	pin       *pin.Keeper         // nil in a terminal, whose user has access to the server anyway
 	backup    jobs.BackupMaker    // nil makes no backups
 	examiner  admin.Examiner      // nil without a homeserver
 	accounts  admin.Accounts      // nil without a homeserver
 	config    admin.Configuration // nil without a configuration file
-	// configFile is the file of the configuration, which no command may reach; empty without one.
+	// configFile is the path of the configuration, which sandboxed commands must not read; empty without one.
 	configFile string
 }
 
@@ -60,7 +60,7 @@ type files interface {
 	speech.Files
 }
 
-// assistant is the program without its front end, from the inbox's jobs to the outbox. It is the same with a homeserver and in a terminal.
+// assistant is the program without its front end: everything between inbox and outbox. It is the same with a homeserver and in a terminal.
 type assistant struct {
 	cfg      *config.Config
 	store    *store.Store
@@ -115,7 +115,7 @@ func (a *assistant) openModels(ctx context.Context) (err error) {
 	return err
 }
 
-// openMemory opens the sources of answers: the search, the documents, the notes of chats and the skills.
+// openMemory opens what answers are made from: the search, the documents, the notes of chats and the skills.
 func (a *assistant) openMemory(context.Context) (err error) {
 	a.search = search.Open(a.store, search.Options{Embedder: a.models.embedders.queries})
 	if a.documents, err = openLibrary(a.cfg, a.store); err != nil {
@@ -181,7 +181,7 @@ func (a *assistant) sendFile(ctx context.Context, room store.Chat, f tools.Outgo
 	})
 }
 
-// surface returns where the owner's questions come from.
+// surface returns the surface of the owner's questions, by which the rules about tools decide.
 func (a *assistant) surface() rules.Surface {
 	if a.front.terminal {
 		return rules.SurfaceCLI

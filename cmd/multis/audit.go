@@ -83,7 +83,7 @@ func (c auditShowCmd) filter(ctx context.Context, cfg *config.Config, st *store.
 // auditVerifyCmd checks the chain.
 type auditVerifyCmd struct{}
 
-// Run prints what was checked, or returns the first place that does not fit.
+// Run prints what was checked. If the chain is broken, it returns an error that names the first wrong entry.
 func (auditVerifyCmd) Run(ctx context.Context, all *cli) error {
 	cfg, st, closeDB, err := open(ctx, all.Config)
 	if err != nil {

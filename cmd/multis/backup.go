@@ -53,7 +53,7 @@ func (b backupCreateCmd) Run(ctx context.Context, global *cli) error {
 	if err != nil {
 		return err
 	}
-	inSeries := b.To == "" && !b.WithoutSecrets // others can be incomplete, or be on a disk that is taken away
+	inSeries := b.To == "" && !b.WithoutSecrets // only complete backups in the configured folder count as scheduled ones
 	if inSeries {
 		if err := backup.Note(ctx, st, info); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) error {
 	}
 	defer a.Close()
 	if _, err := os.Stat(global.Config); errors.Is(err, fs.ErrNotExist) {
-		// What root writes into the folder of the service, the service could not read.
+		// Files that root writes into the service's folder would not be readable for the service.
 		if err := dropPrivileges(filepath.Dir(global.Config)); err != nil {
 			return err
 		}
@@ -179,19 +179,19 @@ func openUnchanged(ctx context.Context, db config.Database) (*store.Store, func(
 	return st, func() { st.Close(); stop() }, nil
 }
 
-// errNoScratch is the end of a verification where nothing can be restored, as in the Docker image.
+// errNoScratch is returned by a verification on a machine without Postgres programs, such as the Docker image, where no scratch database can be made.
 var errNoScratch = errors.New("it cannot be restored for a closer look, because there are no Postgres programs here: run this where there are " +
 	"(apt-get install postgresql; it needs no config.yaml)")
 
-// scratchDatabase makes a database to restore a backup into, on a Postgres of our own in a temporary folder: below database.data_dir, because that
-// has room for a database, else among the temporary files.
+// scratchDatabase creates a database to restore a backup into, on a temporary Postgres server. Its folder is below database.data_dir, where there is
+// room for a database, or else in the system's temporary folder.
 func scratchDatabase(ctx context.Context, configFile string) (dsn string, remove func(), err error) {
 	if _, err := pgserver.Find(); err != nil {
 		return "", nil, errNoScratch
 	}
 	var reasons []error
 	if cfg, err := load(configFile); err == nil {
-		if err = os.MkdirAll(cfg.Database.DataDir, 0o711); err == nil { //nolint:gosec // the user that Postgres runs as must get through
+		if err = os.MkdirAll(cfg.Database.DataDir, 0o711); err == nil { //nolint:gosec // the user that Postgres runs as must be able to enter it
 			dsn, remove, err = scratchIn(ctx, cfg.Database.DataDir)
 		}
 		if err == nil {
@@ -211,7 +211,7 @@ func scratchIn(ctx context.Context, parent string) (dsn string, remove func(), e
 	if err != nil {
 		return "", nil, err
 	}
-	remove = func() { _ = os.RemoveAll(dir) }    // a temporary folder
+	remove = func() { _ = os.RemoveAll(dir) }    // if it fails, only a temporary folder is left
 	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // as above
 		remove()
 		return "", nil, err
@@ -233,7 +233,7 @@ func scratchIn(ctx context.Context, parent string) (dsn string, remove func(), e
 	return dsn, remove, nil
 }
 
-// configurationFile is the configuration as a file of a backup.
+// configurationFile returns the backup's description of the configuration file.
 func configurationFile(path string) backup.File {
 	return backup.File{Name: "config/config.yaml", Path: path}
 }
@@ -242,7 +242,7 @@ func configurationFile(path string) backup.File {
 func backupFiles(cfg *config.Config, file string) []backup.File {
 	removeSecrets := func(content []byte) []byte {
 		secrets := cfg.Secrets()
-		slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
+		slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // the longest first, because one may be a part of another
 		written := string(content)
 		for _, s := range secrets {
 			if s != "" {
@@ -276,7 +276,7 @@ func backupSeries(cfg *config.Config) backup.Series {
 	return backup.Series{Folder: cfg.Backup.Folder, Keep: cfg.Backup.Keep, Max: int64(cfg.Backup.MaxMB) * 1_000_000}
 }
 
-// periodicBackup makes the backups of multis run.
+// periodicBackup returns the maker of the scheduled backups of multis run.
 func periodicBackup(cfg *config.Config, file string, st *store.Store) jobs.BackupMaker {
 	return backup.NewPeriodic(backup.PeriodicOptions{
 		Create: backupOptions(cfg, file, st), Every: cfg.Backup.Every, Series: backupSeries(cfg),

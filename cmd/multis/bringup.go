@@ -18,13 +18,13 @@ import (
 	"multis/setup"
 )
 
-// errUnfinished is returned when everything is written and a step is missing, which was printed.
+// errUnfinished is returned when all files are written and a later step is not done. What to do was printed before.
 var errUnfinished = errors.New("multis is not running yet; run multis init again when that is done: it keeps what you entered")
 
 // startTime bounds the first start of multis, from its process to its greeting.
 const startTime = 3 * time.Minute
 
-// bringUp makes the database, gets Synapse to know multis, starts multis and waits for its greeting.
+// bringUp creates the database, has multis registered at Synapse, starts multis and waits for its greeting.
 func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
 	if err := i.migrate(ctx, a.Config); err != nil {
 		return err
@@ -45,7 +45,8 @@ func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
 	return i.showNext(running)
 }
 
-// pair gets Synapse to know the bot, waits for the code, and writes the owner who sent it. Synapse then needs the new registration.
+// pair has the bot registered at Synapse, waits for the one-time code, and writes its sender to the configuration as the owner. Synapse then needs
+// the new registration.
 func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers, error) {
 	if i.wait == 0 {
 		return a, errors.New("--pair waits for you: leave --yes out, or add --wait 10m")
@@ -83,7 +84,8 @@ func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers,
 	return a, i.write(ctx, a)
 }
 
-// child returns this program with a command on the configuration. It goes on as the user who owns the data folder.
+// child returns a command that runs this program with the configuration of the installation. The new process changes to the user who owns the
+// data folder.
 func (i installation) child(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, i.program, append(args, "-c", i.config)...)
 	cmd.Dir = filepath.Dir(i.config)
@@ -92,8 +94,8 @@ func (i installation) child(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// migrate starts the database and makes its tables, which proves the rights of the role, and tries the second wall of a database elsewhere.
-// Ctrl-C ends the child as well.
+// migrate starts the database and creates its tables, which shows whether the database role has the necessary rights. For an external database it
+// also tests row-level security. Ctrl-C ends the child as well.
 func (i installation) migrate(ctx context.Context, c *config.Config) error {
 	fmt.Println("  making the database ...")
 	out, err := i.child(ctx, "migrate").CombinedOutput()
@@ -117,7 +119,7 @@ func (i installation) migrate(ctx context.Context, c *config.Config) error {
 	return nil
 }
 
-// introduce prints what root has to do on the side of Synapse, and waits until Synapse knows multis and reaches it.
+// introduce prints what root has to do to register multis at Synapse, and waits until Synapse has the registration and can reach multis.
 func (i installation) introduce(ctx context.Context, a setup.Answers) (known bool, err error) {
 	known = setup.Knows(ctx, a.Config)
 	// Synapse's configuration may have been changed since it was read.
@@ -155,8 +157,8 @@ func (i installation) introduce(ctx context.Context, a setup.Answers) (known boo
 	return true, nil
 }
 
-// start starts the service, or without one multis itself until stop is called. A multis that runs is left alone, or as a service restarted if
-// the configuration changed.
+// start starts the service or, without one, a process of multis, which stop ends. If multis already runs, start leaves it alone; it restarts a
+// service whose configuration has changed.
 func (i installation) start(ctx context.Context, running, changed bool) (stop func(), err error) {
 	switch {
 	case i.systemd && (!running || changed):
@@ -172,7 +174,7 @@ func (i installation) start(ctx context.Context, running, changed bool) (stop fu
 		return func() {}, nil
 	}
 	cmd := i.child(context.WithoutCancel(ctx), "run")
-	// Ctrl-C reaches only this process, which then stops the other.
+	// The child gets its own process group, so that Ctrl-C reaches only this process, which then stops the child.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if cmd.Stderr, err = os.OpenFile(i.log(), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600); err != nil {
 		return nil, fmt.Errorf("start multis: %w", err)
@@ -182,7 +184,7 @@ func (i installation) start(ctx context.Context, running, changed bool) (stop fu
 	}
 	return func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
-		_ = cmd.Wait()                          // how it ends is in its log
+		_ = cmd.Wait()                          // its exit status is in its log
 		_ = os.Remove(i.log())
 	}, nil
 }
@@ -190,7 +192,7 @@ func (i installation) start(ctx context.Context, running, changed bool) (stop fu
 // log returns the file with the output of a multis that was started by start.
 func (i installation) log() string { return filepath.Join(filepath.Dir(i.config), "init.log") }
 
-// greet waits for the admin room and the greeting in it.
+// greet waits until multis has created the admin room and written the greeting.
 func (i installation) greet(ctx context.Context, c *config.Config) error {
 	inspector := appservice.NewInspector(doctor.AccessOf(c))
 	waiting, cancel := context.WithTimeout(ctx, startTime)
@@ -216,7 +218,7 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// runCommand returns the command that starts multis for good.
+// runCommand returns the command by which the user starts multis permanently.
 func (i installation) runCommand() string {
 	if i.machine.InContainer() {
 		return "docker compose up -d --wait"

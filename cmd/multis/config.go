@@ -32,7 +32,7 @@ type getConfigCmd struct {
 	JSON bool   `help:"Print JSON."`
 }
 
-// Run prints the values of the file and the environment; those set in chat are in multis config diff.
+// Run prints the values from the file and the environment. Settings made in chat are left out; multis config diff prints them.
 func (g getConfigCmd) Run(c *cli) error {
 	values, err := config.Values(c.Config, nil)
 	if err != nil {
@@ -163,13 +163,13 @@ func (s configSource) load(ctx context.Context) (*config.Config, error) {
 	return cfg, errors.Join(checkModel(cfg), checkRules(cfg)) //nolint:contextcheck // it connects to nobody
 }
 
-// configPoll is how often the configuration is looked at.
+// configPoll is the time between two checks whether the configuration has changed.
 const configPoll = 2 * time.Second
 
-// awaitChange waits until the configuration is another valid one than current, or safe mode is no longer as it was, and returns it. An invalid one is logged once and ignored. The
-// keys that need a restart keep their values.
+// awaitChange waits until the configuration is valid and differs from current, or until safe mode was switched, and returns the configuration. An
+// invalid one is logged once and ignored. Keys that need a restart keep their values.
 func (s configSource) awaitChange(ctx context.Context, current *config.Config, wasSafe bool) (*config.Config, error) {
-	for seen := ""; ; { // the first look loads it once more: it may have changed since it was loaded
+	for seen := ""; ; { // the first check loads the configuration again, because it may have changed since it was loaded
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -180,7 +180,7 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 		}
 		now, err := s.fingerprint(ctx, current)
 		if err != nil || now == seen {
-			continue // the file is being replaced, or the database is away
+			continue // the file is being replaced, or the database cannot be reached
 		}
 		seen = now
 		next, err := s.load(ctx)
@@ -210,7 +210,7 @@ func (s configSource) isReloadable(ctx context.Context, current, next *config.Co
 	return reloadable
 }
 
-// fingerprint changes when the file, a setting, or another file that the configuration was read from does.
+// fingerprint returns a text that changes whenever the configuration file, a setting, or a file that the configuration names changes.
 func (s configSource) fingerprint(ctx context.Context, current *config.Config) (string, error) {
 	info, err := os.Stat(s.file)
 	if err != nil {

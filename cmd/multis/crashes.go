@@ -18,11 +18,11 @@ import (
 // crashWindow is the time in which crashes are counted.
 const crashWindow = 5 * time.Minute
 
-// startLog notes starts and clean stops of multis run in the data folder, and so finds crashes: a start after one that was not stopped. It is a file,
-// because the database may be why multis crashes. The first process of a data folder keeps it; others there note nothing.
+// startLog records starts and clean stops of multis run, to count crashes: a start without a clean stop before it. It is a file in the data folder,
+// because multis may crash on account of its database. Only the first process of a data folder writes the file.
 type startLog struct {
 	path string
-	file *os.File // locked while the process runs; nil if nothing is noted
+	file *os.File // locked while the process runs; nil if nothing is recorded
 	once sync.Once
 }
 
@@ -32,8 +32,8 @@ type startNotes struct {
 	Crashes []time.Time `json:"crashes"` // when the starts after the last crashes were
 }
 
-// noteStart notes a start at a time, and returns how many crashes there were within crashWindow. A folder that cannot be written to is
-// logged, and counts no crashes.
+// noteStart records a start at a time, and returns the number of crashes within crashWindow before it. If the folder is not writable, it logs that
+// and returns 0.
 func noteStart(ctx context.Context, folder string, now time.Time) (*startLog, int) {
 	l := &startLog{path: filepath.Join(folder, "starts.json")}
 	crashes, err := l.begin(folder, now)
@@ -52,7 +52,7 @@ func (l *startLog) begin(folder string, now time.Time) (int, error) {
 		return 0, fmt.Errorf("note the start: %w", err)
 	}
 	switch err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
-	case errors.Is(err, syscall.EWOULDBLOCK): // another process keeps the notes
+	case errors.Is(err, syscall.EWOULDBLOCK): // another process has the file
 		return 0, file.Close()
 	case err != nil:
 		return 0, errors.Join(fmt.Errorf("note the start: %w", err), file.Close())
@@ -64,7 +64,7 @@ func (l *startLog) begin(folder string, now time.Time) (int, error) {
 		err = json.Unmarshal(raw, &notes)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		notes = startNotes{} // it was written by half in a crash of the machine
+		notes = startNotes{} // the file was written incompletely when the machine crashed
 	}
 	if notes.Running {
 		notes.Crashes = append(notes.Crashes, now)
@@ -78,11 +78,11 @@ func (l *startLog) begin(folder string, now time.Time) (int, error) {
 	return len(recent), l.write(startNotes{Running: true, Crashes: recent})
 }
 
-// Stop notes a clean stop, which forgets the crashes. It may be called more than once.
+// Stop records a clean stop and resets the count of crashes. It may be called more than once.
 func (l *startLog) Stop() {
 	l.once.Do(func() {
 		if l.file != nil {
-			_ = l.write(startNotes{}) // a stop that cannot be noted counts as a crash
+			_ = l.write(startNotes{}) // a stop that cannot be recorded counts as a crash
 			_ = l.file.Close()
 		}
 	})

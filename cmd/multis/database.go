@@ -27,9 +27,9 @@ func open(ctx context.Context, file string) (*config.Config, *store.Store, func(
 	return cfg, st, closeDB, err
 }
 
-// Whether openStore may use a Postgres of ours that another process already runs.
+// The values of openStore's parameter share: whether it may use multis' own Postgres server if another process already runs it.
 const (
-	exclusive = false // no, because that Postgres stops with the other process
+	exclusive = false // it may not, because that server stops with the other process
 	shared    = true
 )
 
@@ -51,9 +51,9 @@ func openStore(ctx context.Context, db config.Database, share bool) (*store.Stor
 	return st, func() { st.Close(); stop() }, nil
 }
 
-// startDatabase returns the address of the database. It starts our own if none is configured; stop ends that.
+// startDatabase returns the address of the configured database. If none is configured, it starts multis' own Postgres server, which stop ends.
 func startDatabase(ctx context.Context, db config.Database, share bool) (dsn string, stop func(), err error) {
-	if err := os.MkdirAll(db.DataDir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must get through
+	if err := os.MkdirAll(db.DataDir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must be able to enter it
 		return "", nil, fmt.Errorf("database.data_dir: %w; choose a folder that multis can make and write to", err)
 	}
 	dsn, stop = db.URL.Value(), func() {}

@@ -79,7 +79,7 @@ func doctorInput(ctx context.Context, c *cli, synapse string) (in *doctor.Input,
 	if dsn == "" {
 		server, running := pgserver.Running(ctx, filepath.Join(in.Config.Database.DataDir, "postgres"))
 		if !running {
-			return in, closeDB // multis does not run, as another check finds
+			return in, closeDB // multis does not run, which another check reports
 		}
 		dsn = server.DSN("multis", "multis")
 	}
@@ -124,7 +124,7 @@ const (
 	plain  = "\x1b[0m"
 )
 
-// printReport prints a line for each check that passed, and two for each finding.
+// printReport prints one line for each check that passed, and two lines for each finding.
 func printReport(w io.Writer, r doctor.Report, colour bool) error {
 	paint := func(mark, code string) string {
 		if !colour {

@@ -17,7 +17,7 @@ import (
 	"multis/tools"
 )
 
-// openHooks returns the configured hooks. commands runs those that are programs.
+// openHooks returns the configured hooks. commands runs the hooks that are programs.
 func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults policy.Defaults, commands *commandhook.Hooks) *hooks.Hooks {
 	targets := map[string]hooks.Target{}
 	for name, h := range cfg.Hooks {
@@ -31,10 +31,10 @@ func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults po
 	return hooks.New(hooks.Options{Store: st, Box: box, Defaults: defaults, UserAgent: userAgent(), Targets: targets, Run: commands.Notify})
 }
 
-// openCommandHooks returns the configured command hooks; nil if there are none. Without a sandbox, problem says why.
+// openCommandHooks returns the configured command hooks; nil if there are none. If there is no sandbox, problem says why.
 func (a *assistant) openCommandHooks(s *sandbox.Sandbox, problem error) (*commandhook.Hooks, error) {
 	if len(a.cfg.CommandHooks) == 0 {
-		return nil, nil //nolint:nilnil // nil is a value of Hooks
+		return nil, nil //nolint:nilnil // a nil *Hooks is valid and runs nothing
 	}
 	o := commandhook.Options{Store: a.store, Audit: a.audit, Folder: filepath.Join(a.cfg.Database.DataDir, "hooks")}
 	if problem != nil {
@@ -55,7 +55,7 @@ func (a *assistant) beforeTool(ctx context.Context, s tools.Spec, c tools.Call) 
 	})
 }
 
-// beforeSend asks the command hooks before a contact is sent something.
+// beforeSend asks the command hooks before a message is sent to a contact.
 func (a *assistant) beforeSend(ctx context.Context, chat store.Chat, o store.OutboxMessage) (policy.HookVerdict, error) {
 	return a.commandHooks.AskSend(ctx, commandhook.Send{
 		Chat: chat.ID, Name: chat.Label(), Network: chat.Protocol, Purpose: o.Purpose, Text: outbox.Body(o), Ref: o.ID.String(),

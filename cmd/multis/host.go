@@ -19,7 +19,7 @@ import (
 	"multis/tools"
 )
 
-// host runs the owner's commands on this machine. The rules judge them as they judge a tool's calls.
+// host runs the owner's commands on this machine. The rules decide about them as about the calls of a tool.
 type host struct {
 	cfg      *config.Config
 	sandbox  *sandbox.Sandbox
@@ -31,7 +31,7 @@ func assistantWorkspace(cfg *config.Config) string {
 	return filepath.Join(cfg.Database.DataDir, "agents", rules.Assistant)
 }
 
-// newHost returns a host whose commands may be judged, and makes the folder that they work in.
+// newHost returns a host, and creates the folder in which its commands run.
 func newHost(cfg *config.Config, s *sandbox.Sandbox, registry *tools.Registry) (*host, error) {
 	if err := os.MkdirAll(assistantWorkspace(cfg), 0o750); err != nil {
 		return nil, fmt.Errorf("make the folder for commands: %w", err)
@@ -39,7 +39,7 @@ func newHost(cfg *config.Config, s *sandbox.Sandbox, registry *tools.Registry) (
 	return &host{cfg, s, registry}, nil
 }
 
-// typedCall returns the call of a tool that a command of the owner stands for.
+// typedCall converts a command of the owner to the call of a tool.
 func (h *host) typedCall(room store.Chat, agent, tool string, args map[string]string) (tools.Call, error) {
 	caller := tools.Caller{Owner: true, Typed: true, Surface: rules.SurfaceOwner, Chat: room, Workspace: assistantWorkspace(h.cfg)}
 	if agent != "" {

@@ -186,7 +186,7 @@ func (im importer) importDocuments(ctx context.Context, db *transcript.Database)
 			return ctx.Err()
 		case err != nil:
 			done.failed++
-			fmt.Fprintln(im.out, outcomeLine(doc.Path, knowledge.Outcome{Err: cmp.Or(errors.Unwrap(err), err)})) // without the name, which the line begins with
+			fmt.Fprintln(im.out, outcomeLine(doc.Path, knowledge.Outcome{Err: cmp.Or(errors.Unwrap(err), err)})) // unwrapped, because the line already has the name
 		case report.Unchanged:
 			done.known++
 		case doc.Public:
@@ -255,8 +255,8 @@ func (c importCmd) targetChat(ctx context.Context, mem *memory.Memory, imported 
 	}
 }
 
-// formerModeText says which mode a chat had in the first multis; empty if the mode is the same. The mode is never imported, because it could make
-// multis answer.
+// formerModeText says which mode a chat had in the first multis; empty if it has the same now. The mode is only shown, never imported, because
+// multis would then answer in chats in which the owner has not allowed it here.
 func formerModeText(chat store.Chat, mode policy.Mode, former string) string {
 	switch {
 	case former == "" || chat.Kind == policy.KindAdmin || string(mode) == former:

@@ -74,7 +74,7 @@ func (c indexCmd) role() policy.Role {
 	return policy.Role(c.Role)
 }
 
-// parallelDocuments is how many documents are indexed at the same time, as many as by the admin room.
+// parallelDocuments is how many documents are indexed at the same time. The admin room has the same number.
 const parallelDocuments = 2
 
 // indexAll indexes the named documents and prints the outcome of each, in the order of the names. It continues after a document that does not
@@ -161,7 +161,7 @@ func findAll(names []string, documents string) []knowledge.Source {
 // find lists the documents that a name on the command line refers to. A file of the documents folder keeps the origin it has in the admin
 // room, so that both index the same document; the origin of other files is their absolute path.
 func find(name, documents string) ([]knowledge.Source, error) {
-	if name == "" { // an unset variable of a script; filepath.Abs would return the working directory
+	if name == "" { // probably an unset variable in a script; filepath.Abs would return the working directory
 		return nil, errEmptyName
 	}
 	if knowledge.IsAddress(name) {
@@ -217,7 +217,7 @@ func originOf(path, documents string) string {
 // sourceName returns the name of a document for the lines about it.
 func sourceName(s knowledge.Source) string { return cmp.Or(s.Path, s.Name, s.Origin, `""`) }
 
-// plainPathError removes the path from an error, because the line begins with it.
+// plainPathError removes the path from an error, because the printed line already begins with it.
 func plainPathError(err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathErr.Err
@@ -269,7 +269,7 @@ func (p *progress) startDocument(done, total int, name string) {
 	p.draw(0, "")
 }
 
-// updateDocument draws the progress of document i, if its line is printed next.
+// updateDocument redraws the bar with the progress of document i, but only if i is the next document to be finished.
 func (p *progress) updateDocument(i, pages, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -296,7 +296,7 @@ func (p *progress) draw(part float64, detail string) {
 	fmt.Fprintf(p.bar, "%s%s[%s%s] %d of %d%s: %s%s", clearLine, wrapOff, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), p.done+1, p.total, detail, p.name, wrapOn)
 }
 
-// printLine removes the bar and prints a line, unless it is empty.
+// printLine clears the bar and then prints a line, unless the line is empty.
 func (p *progress) printLine(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -31,7 +31,7 @@ type initCmd struct {
 	Pair       bool              `help:"Find out your Matrix id by a one-time code that you send from your Matrix client."`
 }
 
-// Run asks, tries, writes, waits for Synapse, starts multis and waits for its greeting.
+// Run asks the questions, tests the answers, writes the files, waits for Synapse, starts multis and waits for its greeting.
 func (c initCmd) Run(ctx context.Context, g *cli) error {
 	if c.Service == "compose" {
 		return c.writeEnv(ctx)
@@ -65,7 +65,7 @@ func (c initCmd) Run(ctx context.Context, g *cli) error {
 	return i.bringUp(ctx, answers)
 }
 
-// writeEnv tells Docker Compose, on the machine itself, which network Synapse is on. The container of multis asks for the rest.
+// writeEnv writes .env for Docker Compose, with the network of Synapse. It runs on the host; the questions are asked in the container of multis.
 func (c initCmd) writeEnv(ctx context.Context) error {
 	if _, err := os.Stat("docker-compose.yml"); err != nil {
 		return errors.New("there is no docker-compose.yml here: change to the folder of multis' repository")
@@ -105,7 +105,7 @@ func (c initCmd) plan(g *cli) (installation, error) {
 		return i, errors.New("a service of systemd is installed by root: run it with sudo, or with --service none")
 	}
 	if g.Config != defaultConfig && filepath.Dir(g.Config) != setup.ServiceDir && c.Service == "auto" {
-		i.systemd = false // the unit looks in its own folder
+		i.systemd = false // the systemd unit only reads the configuration in its own folder
 	}
 	var err error
 	if i.systemd && g.Config == defaultConfig {
@@ -129,7 +129,7 @@ func (c initCmd) plan(g *cli) (installation, error) {
 	return i, nil
 }
 
-// given returns the values of the command line by key.
+// given returns the values that are given on the command line, by configuration key.
 func (c initCmd) given() map[string]string {
 	given := maps.Clone(c.Set)
 	if given == nil {
@@ -146,7 +146,7 @@ func (c initCmd) given() map[string]string {
 	return given
 }
 
-// write writes all files at once. A service's user and folder are made before.
+// write creates the user and the folder of a service, and then writes all files.
 func (i installation) write(ctx context.Context, a setup.Answers) error {
 	uid, gid := -1, -1
 	var files []setup.Output
@@ -162,7 +162,7 @@ func (i installation) write(ctx context.Context, a setup.Answers) error {
 			return err
 		}
 	} else if os.Geteuid() == 0 {
-		// Root writes for the owner of the folder, who runs multis.
+		// The owner of the folder runs multis, so that user must own the files that root writes.
 		var err error
 		if uid, gid, err = ownerOf(filepath.Dir(i.config)); err != nil {
 			return err
@@ -184,7 +184,7 @@ func (i installation) write(ctx context.Context, a setup.Answers) error {
 	return nil
 }
 
-// isWritten reports whether a file is there as it is to be.
+// isWritten reports whether a file already exists with the intended content and mode.
 func isWritten(f setup.Output) bool {
 	info, err := os.Stat(f.Path)
 	if err != nil || info.Mode().Perm() != f.Mode {

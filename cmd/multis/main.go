@@ -1,5 +1,5 @@
-// Command multis is a personal and business assistant in the chats people already have: one application service beside a
-// Matrix homeserver, with everything it keeps in one Postgres.
+// Command multis is a personal and business assistant in the chats that people already have. It is an application service of a
+// Matrix homeserver, and keeps all data in one Postgres database.
 package main
 
 import (
@@ -93,8 +93,8 @@ func main() {
 	}
 }
 
-// findService makes a command about the service in a folder work anywhere: where there is no config.yaml and none is named, it uses that of the
-// service. Commands that set up or run an installation of their own stay where they are.
+// findService selects the configuration of the service in folder for a command that is called without one: if no file is named and the working
+// directory has no config.yaml. It leaves out the commands that set up or run an installation of their own.
 func (c *cli) findService(command, folder string) {
 	name, _, _ := strings.Cut(command, " ")
 	if c.Config != defaultConfig || name == "init" || name == "run" || name == "chat" {
@@ -105,7 +105,7 @@ func (c *cli) findService(command, folder string) {
 	}
 	file := filepath.Join(folder, defaultConfig)
 	if _, err := os.Stat(file); err != nil {
-		return // there is no service, or this user may not look
+		return // there is no service, or this user may not read its folder
 	}
 	c.Config = file
 	if c.Registration == filepath.Base(c.Registration) {
@@ -182,13 +182,13 @@ Then: %s
 		"-o matrix-synapse "+registration+" /etc/matrix-synapse/multis-registration.yaml", "/etc/matrix-synapse/multis-registration.yaml", "multis run")
 }
 
-// writeSecret writes a file that only its owner can read. An existing file loses the rights of others.
+// writeSecret writes a file that only its owner can read. It changes the mode of an existing file accordingly.
 func writeSecret(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	err = f.Chmod(0o600) // before there is something to read
+	err = f.Chmod(0o600) // before anything is written
 	if err == nil {
 		err = f.Truncate(0)
 	}

@@ -125,7 +125,7 @@ type mcpLogoutCmd struct {
 	Name string `arg:"" help:"The name of the server in config.yaml."`
 }
 
-// Run forgets the login. It does not end the session at the server, where the owner has to do it.
+// Run deletes the stored login. The session at the server stays valid until the owner ends it there.
 func (c mcpLogoutCmd) Run(ctx context.Context, global *cli) error {
 	_, st, closeDB, err := openLogin(ctx, global.Config, c.Name)
 	if err != nil {

@@ -35,10 +35,10 @@ func openModels(ctx context.Context, cfg *config.Config, st *store.Store) (model
 	if m.main, err = m.open(cfg.LLM.Model); err != nil { //nolint:contextcheck // it connects to nobody
 		return models{}, err
 	}
-	if m.personas, err = newPersonas(cfg, m.all, m.main); err != nil { //nolint:contextcheck // nor does this
+	if m.personas, err = newPersonas(cfg, m.all, m.main); err != nil { //nolint:contextcheck // it connects to nobody
 		return models{}, err
 	}
-	if m.heartbeats, err = heartbeatConfigs(cfg, st); err != nil { //nolint:contextcheck // nor does this
+	if m.heartbeats, err = heartbeatConfigs(cfg, st); err != nil { //nolint:contextcheck // it connects to nobody
 		return models{}, err
 	}
 	if m.speech, err = openSpeech(cfg, st); err != nil {

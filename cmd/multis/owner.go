@@ -24,8 +24,7 @@ func load(file string) (*config.Config, error) {
 	return cfg, dropPrivileges(cfg.Database.DataDir)
 }
 
-// hideSecrets registers the secrets of the configuration and of MCP servers' environments, so that they are removed from everything that is
-// written.
+// hideSecrets sets the secrets that policy.Hide masks: those of the configuration and of the environments of MCP servers.
 func hideSecrets(cfg *config.Config) {
 	secrets := cfg.Secrets()
 	for _, m := range cfg.MCP {
@@ -39,8 +38,8 @@ func hideSecrets(cfg *config.Config) {
 	policy.HideSecrets(secrets)
 }
 
-// dropPrivileges changes root to the user who owns a folder, or the nearest folder above it that exists. That user could not use files that root
-// wrote. It does nothing for other users, and for root's own folders.
+// dropPrivileges changes the user of a process that runs as root to the owner of a folder, or of the nearest existing folder above it: that user
+// could not use files that root writes. It does nothing for other users, and for folders that root owns.
 func dropPrivileges(folder string) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -37,7 +37,7 @@ func (pairCmd) Run(ctx context.Context, g *cli) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = room.Close(context.WithoutCancel(ctx)) }() // a room that stays is empty
+	defer func() { _ = room.Close(context.WithoutCancel(ctx)) }() // if it fails, only an empty room is left
 	var code string
 	err = st.InTx(ctx, func(tx store.Tx) (err error) {
 		code, err = store.OpenPairing(ctx, tx, time.Now())
@@ -55,7 +55,7 @@ func (pairCmd) Run(ctx context.Context, g *cli) error {
 	return nil
 }
 
-// awaitCode waits until somebody of the domain sends the code. The bot says nothing in the room: what is wrong is printed here.
+// awaitCode waits until a user of the domain sends the code. Problems are printed to out; the bot writes nothing in the room.
 func awaitCode(ctx context.Context, out io.Writer, st *store.Store, room *appservice.PairingRoom, domain string) (id.UserID, error) {
 	ctx, cancel := context.WithTimeout(ctx, store.PairingLifetime)
 	defer cancel()
@@ -85,7 +85,7 @@ func awaitCode(ctx context.Context, out io.Writer, st *store.Store, room *appser
 	}
 }
 
-// tryCode tries a text as the code. A try that comes too soon after the last one waits.
+// tryCode tries a text as the code. If the last try was too short a time ago, it waits first.
 func tryCode(ctx context.Context, st *store.Store, text string) (result store.PairingResult, err error) {
 	for {
 		err = st.InTx(ctx, func(tx store.Tx) (err error) {

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-// newPINKeeper returns what judges the owner's PIN. Where agents may change this machine, a PIN is required.
+// newPINKeeper returns the Keeper that checks the owner's PIN. If the configuration lets agents change this machine, a PIN is required.
 func newPINKeeper(cfg *config.Config) (*pin.Keeper, error) {
 	log, err := audit.New(cfg.Appservice.ASToken.Value())
 	if err != nil {

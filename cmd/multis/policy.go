@@ -20,7 +20,7 @@ import (
 func newRules(cfg *config.Config) (*rules.Set, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		home = "" // ~ is then that of root
+		home = "" // ~ in a rule then means the home of root
 	}
 	known := rules.Known{Home: home, Agents: append([]string{}, slices.Sorted(maps.Keys(cfg.Agents))...)}
 	known.Tools = tools.NewRegistry(nil, possibleTools()...).KnownTools()
@@ -34,7 +34,7 @@ func newRules(cfg *config.Config) (*rules.Set, error) {
 	return set, nil
 }
 
-// possibleTools returns all tools of multis' own, whether the configuration turns them on or not. They can be described, not called.
+// possibleTools returns all built-in tools, including those that the configuration turns off. They can be described but not called.
 func possibleTools() []tools.Tool {
 	return append((&assistant{}).ownTools(), tools.Schedule{}, tools.WriteFile{}, tools.EditFile{}, tools.Exec{}, tools.StreamCommand{}, tools.TailOutput{}, tools.Kill{}, tools.ReadPath{})
 }
@@ -54,7 +54,7 @@ type policyCmd struct {
 // policyShowCmd prints the rules.
 type policyShowCmd struct{}
 
-// Run prints where the own rules are, and the default rules as they are written.
+// Run prints the owner's rules with their places in the configuration, and then the default rules.
 func (policyShowCmd) Run(c *cli) error {
 	cfg, err := load(c.Config)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"multis/text"
 )
 
-// probes returns what multis init tries. The models are really called, once each.
+// probes returns the tests that multis init makes. Each model is really called, once.
 func probes() setup.Probes {
 	return setup.Probes{
 		Homeserver: doctor.ProbeHomeserver, Account: probeAccount, Database: doctor.ProbeDatabase,
@@ -46,7 +46,7 @@ func failedProbe(id doctor.ID, message, fix string) doctor.Result {
 	return doctor.Result{Findings: []doctor.Finding{{ID: id, Severity: doctor.Error, Message: message, Fix: fix}}}
 }
 
-// trialLedger pays for the calls of an installation that has no ledger yet. The caps of the configuration hold for each call.
+// trialLedger is the ledger of an installation that has no database yet. It applies the caps of the configuration to each call separately.
 type trialLedger struct{}
 
 // Reserve refuses a call that would exceed a cap by itself.
@@ -117,7 +117,7 @@ func probeEmbeddings(ctx context.Context, c *config.Config) doctor.Result {
 		time.Since(began).Round(time.Millisecond), text.ExactMoney(int64(e.PricePerMTok), c.Budget.Currency))}
 }
 
-// probeSpeech transcribes half a second of silence. No words in it are right.
+// probeSpeech transcribes half a second of silence. It expects an empty transcript.
 func probeSpeech(ctx context.Context, c *config.Config) doctor.Result {
 	budget := trialBudget(c)
 	budget.Local = c.Speech.Local

@@ -23,8 +23,8 @@ type agentProgram struct {
 	proxy fetch.ProxyOptions
 }
 
-// addPrograms makes the agents with a command external agents, and lets the tool delegate ask before it gives them work. Without a sandbox that
-// was tested they do nothing.
+// addPrograms registers the agents that have a command as external agents. The tool delegate then asks for approval before it gives them work.
+// Without a tested sandbox (proved is nil) they refuse all work.
 func (a *assistant) addPrograms(proved *sandbox.Sandbox) {
 	all := a.models.personas.All
 	for i := range all {
@@ -46,7 +46,7 @@ func (a *assistant) addPrograms(proved *sandbox.Sandbox) {
 	}})
 }
 
-// unavailableProgram is an external agent of a machine where the sandbox does not hold.
+// unavailableProgram is an external agent on a machine without a working sandbox. It refuses all work.
 type unavailableProgram struct{ argv []string }
 
 var errNoPrograms = errors.New("commands are off on this machine; the log says why")
@@ -54,10 +54,10 @@ var errNoPrograms = errors.New("commands are off on this machine; the log says w
 // Work returns an error.
 func (unavailableProgram) Work(context.Context, string) (string, error) { return "", errNoPrograms }
 
-// Argv returns its command without a task.
+// Argv returns the command without a task.
 func (p unavailableProgram) Argv() []string { return p.argv }
 
-// Fingerprint returns an error, so that nobody is asked.
+// Fingerprint returns an error, so that the owner is not asked for an approval.
 func (unavailableProgram) Fingerprint() (string, error) { return "", errNoPrograms }
 
 // Argv returns its command without a task.

@@ -34,7 +34,7 @@ func (c replayCmd) Run(ctx context.Context, global *cli) error {
 	ag := agent.New(agent.Options{Store: st, Personas: set})
 	var other llm.Model
 	if c.Model != "" {
-		if other, err = models.Open(cfg.LLM.ResolveModels(c.Model), ""); err != nil { //nolint:contextcheck // nor does this
+		if other, err = models.Open(cfg.LLM.ResolveModels(c.Model), ""); err != nil { //nolint:contextcheck // it connects to nobody
 			return fmt.Errorf("--model: %w", err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"multis/text"
 )
 
-// whySafe returns why multis starts in safe mode; empty if it starts normally.
+// whySafe returns the reason why multis starts in safe mode; empty if it starts normally.
 func whySafe(asked bool, crashes int, c config.SafeMode) string {
 	switch {
 	case asked:
@@ -25,7 +25,7 @@ func whySafe(asked bool, crashes int, c config.SafeMode) string {
 	}
 }
 
-// setSafeMode enters safe mode for a reason, or leaves it without one, and notifies the owner of a change. It is asked at each start: a normal
+// setSafeMode turns safe mode on if why is not empty, and off otherwise, and notifies the owner of a change. It is called at each start, so a normal
 // start ends safe mode.
 func setSafeMode(ctx context.Context, st *store.Store, why string) error {
 	return st.InTx(ctx, func(tx store.Tx) error {

@@ -49,11 +49,11 @@ func (r runCmd) Run(ctx context.Context, global *cli) error {
 	}
 	starts, crashes := noteStart(ctx, cfg.Database.DataDir, time.Now())
 	defer starts.Stop()
-	defer context.AfterFunc(ctx, starts.Stop)() // it was told to stop: if it is killed meanwhile, that is no crash
+	defer context.AfterFunc(ctx, starts.Stop)() // recorded as soon as multis is told to stop: if it is killed after that, it is no crash
 	return serve(ctx, global.Config, cfg, whySafe(r.Safe, crashes, cfg.SafeMode))
 }
 
-// setDevelopment sets in the environment what a trial needs, unless it is set there or, for the time zone, in the file.
+// setDevelopment sets environment variables for a trial, unless they are set already. The time zone of the file is kept, too.
 func setDevelopment(file string) error {
 	values := map[string]string{"MULTIS_LOGGING_LEVEL": "debug"}
 	data, err := os.ReadFile(file)
@@ -185,7 +185,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 // errChanged ends a run because the configuration has changed.
 var errChanged = errors.New("the configuration has changed")
 
-// listenFor listens for the homeserver.
+// listenFor opens the listener for requests of the homeserver.
 func listenFor(ctx context.Context, a config.Appservice) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(a.Hostname, strconv.Itoa(a.Port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -201,7 +201,7 @@ func newHomeserver(cfg *config.Config, st *store.Store) (*appservice.Homeserver,
 	return appservice.NewHomeserver(st, doctor.AccessOf(cfg))
 }
 
-// start waits for the homeserver, and creates the admin room and the other things that multis needs there.
+// start waits for the homeserver, and creates what multis needs there, such as the admin room.
 func start(ctx context.Context, hs *appservice.Homeserver, as *assistant, d *appservice.Describer) error {
 	steps := []func(context.Context) error{
 		hs.Start,

@@ -10,7 +10,7 @@ import (
 	"multis/policy"
 )
 
-// storeCap bounds how many messages of one contact are stored.
+// storeCap limits how many messages of one contact are stored.
 var storeCap = policy.Rate{Minute: 60, Day: 2000}
 
 func outboxSettings(cfg *config.Config) outbox.Settings {
@@ -58,8 +58,7 @@ func keepLimits(m config.Media) appservice.AttachmentLimits {
 	return appservice.AttachmentLimits{Total: int64(m.MaxMB) << 20, Age: time.Duration(m.MaxDays) * 24 * time.Hour}
 }
 
-// disclosureByNetwork returns a function that reports whether messages to a network are marked with the assistant's name. They are, unless the
-// configuration says otherwise.
+// disclosureByNetwork returns a function that reports whether messages to a network are marked with the assistant's name. The default is true.
 func disclosureByNetwork(cfg *config.Config) func(protocol string) bool {
 	disclosure := map[string]bool{}
 	for name, n := range cfg.Chats.Networks {

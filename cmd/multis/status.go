@@ -30,7 +30,7 @@ func (statusCmd) Run(ctx context.Context, c *cli) error {
 	return printStatus(ctx, os.Stdout, in, doctor.Run(ctx, in))
 }
 
-// printIncomplete says what is missing before multis can run.
+// printIncomplete prints what is missing before multis can run.
 func printIncomplete(w io.Writer, file string, err error) error {
 	var b strings.Builder
 	if errors.Is(err, os.ErrNotExist) {
@@ -108,7 +108,7 @@ func section(r doctor.Report, name string) (doctor.Section, bool) {
 	return doctor.Section{}, false
 }
 
-// factOf returns the fact of a section, or otherwise if there is none.
+// factOf returns the fact of a section, or the text otherwise if there is none.
 func factOf(r doctor.Report, name, otherwise string) string {
 	if s, ok := section(r, name); ok && s.Fact != "" {
 		return s.Fact

@@ -166,8 +166,8 @@ func (*terminal) MakeAdminRoom(context.Context) error { return nil }
 // Describe does nothing, because there are no other rooms.
 func (*terminal) Describe(context.Context, id.RoomID) error { return nil }
 
-// Links to Matrix rooms and messages cannot be opened in a terminal. messageLinks matches links after a text, which are removed with their
-// label. roomLinks matches the other links, of which the label is kept.
+// Links to Matrix rooms and messages are not shown, because they cannot be opened in a terminal. messageLinks matches links after a text, which are
+// removed with their labels. roomLinks matches all other links, which are replaced by their labels.
 var (
 	messageLinks = regexp.MustCompile(` · said in(?: https://matrix\.to/\S+)+| \(https://matrix\.to/[^)\s]+\)| (?:\(\[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\)\)|· \[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\))`)
 	roomLinks    = regexp.MustCompile(`\[([^\]\n]*)\]\(https://matrix\.to/[^)\s]*\)`)

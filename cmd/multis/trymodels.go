@@ -188,7 +188,8 @@ func tryModel(ctx context.Context, models *llm.Models, m configuredModel, curren
 	return line, false
 }
 
-// quoted returns the beginning of an answer. It is empty, though the model works, when the model used all its tokens for thinking.
+// quoted returns the beginning of an answer in quotes, or says that it is empty. A working model returns an empty answer if it used all tokens for
+// thinking.
 func quoted(answer string) string {
 	if answer = text.Clip(text.CollapseSpaces(answer), 60); answer == "" {
 		return "an empty answer"

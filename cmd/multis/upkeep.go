@@ -78,7 +78,7 @@ func upkeep(a *assistant) []clock.Upkeep {
 	}
 }
 
-// keepAudit prunes the audit log and posts its last link into the admin room. Nobody who changes the log later can change what is posted there.
+// keepAudit prunes the audit log and posts the hash of its last entry into the admin room, so that a later change of the log can be detected.
 func (a *assistant) keepAudit(ctx context.Context) (done string, err error) {
 	err = a.store.InTx(ctx, func(tx store.Tx) error {
 		pruned, err := a.audit.Prune(ctx, tx, time.Now().AddDate(0, 0, -a.cfg.Audit.RetentionDays))

@@ -25,7 +25,7 @@ type EmbedRequest struct {
 // EmbedReply is the server's response to a request. The zero value is an answer without vectors.
 type EmbedReply struct {
 	Vectors  [][]float64
-	Backward bool  // sends the vectors in reverse order, with their right index
+	Backward bool  // sends the vectors in reverse order, each with its correct index
 	In       int64 // tokens used. Default to a quarter of the bytes, at least 1.
 	NoUsage  bool
 	Hang     bool // sends nothing until the client disconnects
@@ -133,8 +133,8 @@ func sendVectors(w http.ResponseWriter, req EmbedRequest, reply EmbedReply) {
 	}{"list", list, req.Model, used})
 }
 
-// Meanings returns a script with a fake model. The vector of a text is the sum of its words' vectors, which are random but
-// fixed for each word. meanings maps synonyms to the same word; words mapped to "" are ignored.
+// Meanings returns a script with a fake embedding model. The vector of a text is the sum of the vectors of its words; that of a word is random,
+// and always the same. meanings maps synonyms to the same word; words that it maps to "" are ignored.
 func Meanings(dimensions int, meanings map[string]string) EmbedScript {
 	return func(r EmbedRequest) EmbedReply {
 		var reply EmbedReply

@@ -21,7 +21,7 @@ type Request struct {
 	System          string
 	Messages        []Message // without the system message
 	Tools           []Tool
-	MaxTokens       int  // whatever its name in the protocol
+	MaxTokens       int  // under any of its names in the protocols
 	CompletionLimit bool // whether MaxTokens was sent as max_completion_tokens
 	Temperature     float64
 	JSON            bool
@@ -51,7 +51,7 @@ type Call struct {
 	ID   string // in a Reply it defaults to "call_1", "call_2"; "-" leaves it out
 	Name string
 	Args string // JSON
-	Sign string // the signature that goes with it (Gemini)
+	Sign string // the signature of the call (Gemini)
 }
 
 // Last returns the text of the last message, or "" if there is none.
@@ -75,10 +75,10 @@ type Reply struct {
 	Cut     bool   // drops the connection after half of the text
 	Hang    bool   // falls silent after half of the text, until the client leaves
 
-	Status     int    // an error instead of an answer: 401, 429, 500
+	Status     int    // sends this error status instead of an answer: 401, 429, 500
 	Code       string // of the error
 	Message    string // of the error
-	RetryAfter string // its header
+	RetryAfter string // the Retry-After header
 
 	Raw  string // the whole body, to simulate an invalid response
 	Type string // the content type of Raw. Defaults to "text/event-stream".
@@ -255,7 +255,7 @@ func sendEvent(w http.ResponseWriter, name string, v any) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// streamText sends a text in pieces. If the reply has Cut or Hang set, it stops after half and does not return normally.
+// streamText sends a text in pieces. If the reply has Cut or Hang, it sends the first half only, and ends the request by a panic.
 func streamText(r *http.Request, reply Reply, text string, piece func(string)) {
 	pieces := splitText(text)
 	for i, p := range pieces {
