@@ -49,6 +49,8 @@ type Options struct {
 	Accounts Accounts
 	// Config is what can be set in chat; nil without a configuration file.
 	Config Configuration
+	// Previewer shows what a contact would get; nil where nobody is answered.
+	Previewer Previewer
 	// PIN judges the owner's PIN; nil where there is none, as in a terminal.
 	PIN *pin.Keeper
 	// Host runs commands on this machine; nil while that is off.
@@ -80,6 +82,7 @@ type Admin struct {
 	Notices     *Notices
 
 	questions *questionCommands
+	business  *businessCommands
 	pins      *pinCommands
 	schedules *scheduleCommands
 	help      *helpCommands
@@ -114,6 +117,7 @@ func New(o Options) *Admin {
 	modes := &modeCommands{store: o.Store, room: room, chats: chats, states: states, settings: o.Settings}
 	shadows := &ShadowCommands{store: o.Store, room: room, chats: chats, settings: o.Settings}
 	drafts := &DraftCommands{store: o.Store, room: room, chats: chats, dialogs: dialogs, shadows: shadows, settings: o.Settings}
+	business := &businessCommands{store: o.Store, room: room, dialogs: dialogs, config: o.Config, previewer: o.Previewer}
 	explanations := &whyCommands{store: o.Store, room: room, chats: chats, asker: o.Asker, settings: o.Settings}
 	imports := &ImportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
 	schedules := &scheduleCommands{store: o.Store, clock: o.Clock, asker: o.Asker, agents: agents, chats: chats, room: room, settings: o.Settings}
@@ -136,13 +140,13 @@ func New(o Options) *Admin {
 	a := &Admin{
 		store: o.Store, room: room, settings: o.Settings, Documents: documents, Tasks: tasks, Commitments: commitments, Exports: exports, Forgetting: forgetting, Drafts: drafts, Shadows: shadows, Imports: imports, Budget: budget, Host: hosts,
 		Notices:   &Notices{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, restores: restores, safeMode: safeMode, settings: o.Settings},
-		questions: questions, pins: pins, schedules: schedules, help: help, dialogs: dialogs, table: table,
+		questions: questions, business: business, pins: pins, schedules: schedules, help: help, dialogs: dialogs, table: table,
 	}
 	table.commands = slices.Concat(
 		questions.commands(), documents.commands(), tasks.commands(), agents.commands(),
 		notes.commands(), briefs.commands(), commitments.commands(), exports.commands(), forgetting.commands(), merges.commands(),
 		modes.commands(), drafts.commands(), shadows.commands(), explanations.commands(), imports.commands(),
-		schedules.commands(),
+		business.commands(), schedules.commands(),
 		pauses.commands(), safeMode.commands(), (&accountCommands{states: states, store: o.Store, accounts: o.Accounts}).commands(), status.commands(), doctors.commands(), configs.commands(), watches.commands(), hooks.commands(), bridges.commands(), restores.commands(), budget.commands(), policies.commands(), approvals.commands(), pins.commands(), hosts.commands(), audits.commands(), help.commands(),
 	)
 	for _, empty := range []func() question{
@@ -159,6 +163,8 @@ func New(o Options) *Admin {
 		func() question { return &confirmDraft{drafts: drafts} },
 		func() question { return &confirmMerge{} },
 		func() question { return &confirmForget{commands: forgetting} },
+		func() question { return &businessStep{business: business} },
+		func() question { return &confirmBusinessClear{} },
 		func() question { return &pinQuestion{} },
 		func() question { return &decideRestored{restores: restores} },
 	} {

@@ -55,11 +55,12 @@ func notAllowedAnswer(name string) answer {
 
 // The groups of the help, in its order.
 const (
-	groupAsk     = "Ask"
-	groupMemory  = "Memory"
-	groupChats   = "Chats"
-	groupTime    = "Time"
-	groupControl = "Control"
+	groupAsk      = "Ask"
+	groupMemory   = "Memory"
+	groupChats    = "Chats"
+	groupBusiness = "Business"
+	groupTime     = "Time"
+	groupControl  = "Control"
 )
 
 // lookup returns the command with a name.

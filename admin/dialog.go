@@ -28,6 +28,7 @@ type dialogs struct {
 const (
 	kindDraft    = "draft"
 	kindDocument = "role"
+	kindShadow   = "shadow"
 )
 
 const (
@@ -129,6 +130,31 @@ func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialo
 		d.Done, err = store.IsFileHandledSince(ctx, ds.store.DB(), recent[0])
 	}
 	return d, false, err
+}
+
+// findText returns the open question of a kind that a text answers: the one that it replies to, or else the newest one that is open. Drafts and
+// approvals do not count, because they are shown without a request of the owner.
+func (ds *dialogs) findText(ctx context.Context, r request, kind string) (d store.Dialog, found bool, err error) {
+	switch {
+	case r.dialog != 0:
+		d, err = store.DialogByID(ctx, ds.store.DB(), r.dialog)
+	case r.message.RelatesTo != "":
+		d, err = store.DialogByEvent(ctx, ds.store.DB(), r.room.ID, r.message.RelatesTo)
+	default:
+		var recent []store.Dialog
+		recent, err = store.RecentDialogs(ctx, ds.store.DB(), r.room.ID, r.now, maxRecentDialogs)
+		i := slices.IndexFunc(recent, func(d store.Dialog) bool {
+			return !d.Done && !slices.Contains([]string{kindDraft, kindCard, kindShadow}, d.Kind)
+		})
+		if i >= 0 {
+			d = recent[i]
+		}
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Dialog{}, false, nil
+	}
+	open := !d.Done && d.ExpiresAt.After(r.now) || r.grant != nil
+	return d, err == nil && d.Kind == kind && open, err
 }
 
 // closeDialog returns a change that also closes a question. If the question was closed meanwhile, the change returns jobs.Later: the message is then

@@ -57,7 +57,7 @@ func isQuestion(m store.Message) bool {
 	}
 	name, rest := parseCommand(m.Body)
 	if name != "" {
-		return name == "ask" || name == "search" || name == "brief"
+		return name == "ask" || name == "search" || name == "brief" || name == "business" && strings.HasPrefix(strings.ToLower(rest), "preview ")
 	}
 	_, chosen := parseChoice(rest)
 	return !chosen

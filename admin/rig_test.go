@@ -216,6 +216,7 @@ type rig struct {
 	examiner   admin.Examiner
 	accounts   admin.Accounts
 	config     admin.Configuration
+	previewer  admin.Previewer
 	pin        *pin.Keeper
 	host       admin.Host
 	time       func() time.Time // the clock; returns now unless a test says otherwise
@@ -257,7 +258,7 @@ func (r *rig) restart() {
 	r.admin = admin.New(admin.Options{
 		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents}), Asker: r.agent, Planner: r.agent, Files: r.homeserver, Settings: r.settings,
 		Clock: r.clock, Tools: configured{r}, MaxTools: 128, Saved: configured{r}, Replayer: r.agent,
-		Memory: r.memory, Now: now, Examiner: r.examiner, Accounts: r.accounts, Config: r.config, PIN: r.pin, Host: r.host,
+		Memory: r.memory, Now: now, Examiner: r.examiner, Accounts: r.accounts, Config: r.config, Previewer: r.previewer, PIN: r.pin, Host: r.host,
 	})
 }
 

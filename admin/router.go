@@ -43,6 +43,9 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if ans, done, err := a.Tasks.revisePlan(ctx, r, text); err != nil || done {
 		return ans, err
 	}
+	if ans, done, err := a.business.answered(ctx, r, text); err != nil || done {
+		return ans, err
+	}
 	if c, ok := parseChoice(text); ok && r.message.Attachment == nil {
 		if ans, done, err := a.dialogs.handleChoice(ctx, r, c); err != nil || done {
 			return ans, err

@@ -85,7 +85,7 @@ type markShadow struct {
 
 func (q markShadow) refer(d *store.Dialog) { d.DraftID = &q.OutboxID }
 
-func (markShadow) kind() string             { return "shadow" }
+func (markShadow) kind() string             { return kindShadow }
 func (markShadow) command() string          { return "shadow" }
 func (markShadow) lifetime() time.Duration  { return shadowPeriod }
 func (markShadow) accepts(word string) bool { return word == wordYes || word == wordNo }

@@ -55,6 +55,10 @@ type Options struct {
 	Hours hours.Hours
 	// AwayOutsideHours answers contacts outside of the opening hours with the away text only.
 	AwayOutsideHours bool
+	// Business is what models are told about the business.
+	Business Business
+	// Keywords are the words that escalate, for Preview; the inbox has judged messages by them.
+	Keywords []string
 	// EscalateAtCap escalates contacts' questions when the budget is used up. Defaults to answers that quote the documents.
 	EscalateAtCap bool
 	// BurstQuiet is the silence that ends a burst of messages, BurstMax the longest wait for that silence.
@@ -81,13 +85,13 @@ func New(o Options) *Agent {
 	}
 	c := &core{
 		store: o.Store, box: o.Box, search: o.Search, memory: o.Memory, personas: o.Personas, tools: o.Tools, surface: o.Surface, skills: o.Skills, injection: o.Injection,
-		defaults: o.Defaults, currency: o.Currency, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
+		business: o.Business, defaults: o.Defaults, currency: o.Currency, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
 	}
 	a := &Agent{
 		core: c, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
 		Turns: &Turns{
 			core: c, standard: standardTexts{texts: o.Texts, language: o.Language, hours: o.Hours}, awayOutsideHours: o.AwayOutsideHours,
-			escalateAtCap: o.EscalateAtCap, burstQuiet: o.BurstQuiet, burstMax: o.BurstMax,
+			keywords: o.Keywords, escalateAtCap: o.EscalateAtCap, burstQuiet: o.BurstQuiet, burstMax: o.BurstMax,
 		},
 	}
 	a.Tasks = &Tasks{core: c, questions: a.Questions, plans: a.Plans, replays: a.Replays, subtasks: &subtasks{c}}
@@ -106,6 +110,7 @@ type core struct {
 	skills   *skills.Set
 
 	injection Injection
+	business  Business
 
 	defaults policy.Defaults
 	currency string

@@ -30,14 +30,23 @@ const (
 	maxReopened = 10
 )
 
+// Reasons why a question has no answer.
+const (
+	noDocumentReason = "Nothing in the public documents is about it."
+	budgetReason     = "The budget is used up, and then a person answers (config: budget.at_cap)."
+)
+
+// contactKinds are the kinds of documents that contacts are answered from.
+var contactKinds = []index.Kind{index.KindKnowledge} //nolint:gochecknoglobals // a constant, were there constant lists
+
 // answerContact answers a question from the public documents, with a model or with a quoted passage. Before heldUntil no model is asked.
 func (t *Turns) answerContact(ctx context.Context, chat store.Chat, waiting []store.Message, question string, last bool, heldUntil time.Time) (contactAnswer, error) {
-	found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
+	found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: contactKinds})
 	if err != nil {
 		return contactAnswer{}, err
 	}
 	if len(found.Hits) == 0 || len(found.Terms) == 0 {
-		return contactAnswer{reason: "Nothing in the public documents is about it."}, nil
+		return contactAnswer{reason: noDocumentReason}, nil
 	}
 	if !heldUntil.IsZero() {
 		result, err := t.quoteAnswer(ctx, found)
@@ -50,7 +59,7 @@ func (t *Turns) answerContact(ctx context.Context, chat store.Chat, waiting []st
 	case errors.Is(err, llm.ErrNoModel):
 		result, err = t.quoteAnswer(ctx, found)
 	case errors.As(err, &over) && t.escalateAtCap:
-		return contactAnswer{reason: "The budget is used up, and then a person answers (config: budget.at_cap)."}, nil
+		return contactAnswer{reason: budgetReason}, nil
 	case errors.As(err, &over):
 		result, err = t.quoteAnswer(ctx, found)
 	case err != nil && last && ctx.Err() == nil:
@@ -130,9 +139,11 @@ func (r *attempt) buildContactRequest(ctx context.Context, chat store.Chat, wait
 	if err != nil {
 		return run.FirstRequest{}, err
 	}
-	before, err := r.readConversation(ctx, db, chat, idsOf(waiting))
-	if err != nil {
-		return run.FirstRequest{}, err
+	var before conversation
+	if !r.noHistory {
+		if before, err = r.readConversation(ctx, db, chat, idsOf(waiting)); err != nil {
+			return run.FirstRequest{}, err
+		}
 	}
 	var notes []store.Note
 	if !r.noNotes {
@@ -145,7 +156,7 @@ func (r *attempt) buildContactRequest(ctx context.Context, chat store.Chat, wait
 		return run.FirstRequest{}, err
 	}
 	first, err := r.run.Compose(ctx, run.Prompt{
-		Rules: fmt.Sprintf(contactRules, name), Instructions: r.instructions(), Notes: run.NotesText(notes), Passages: hits, Summary: before.summary.Body, Window: before.messages,
+		Rules: fmt.Sprintf(contactRules, name), Instructions: joinParagraphs(r.instructions(), r.core.business.prompt()), Notes: run.NotesText(notes), Passages: hits, Summary: before.summary.Body, Window: before.messages,
 		Question: question,
 	}, "reply", chat.ID)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"strings"
 
 	"github.com/rs/zerolog"
 
@@ -56,8 +55,7 @@ func (r *attempt) instructions() string {
 	case !r.run.Caller.Owner:
 		own = r.persona.ContactPrompt()
 	}
-	parts := []string{skills.PromptText(r.skills), own}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
+	return joinParagraphs(skills.PromptText(r.skills), own)
 }
 
 // CheckSkills notifies the owner of the problems in the skill files of all agents, each once.

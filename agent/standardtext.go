@@ -48,9 +48,15 @@ func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.C
 		}
 	}
 	lang, err := s.languageOf(ctx, db, chat)
+	return s.escalationText(lang, now), err
+}
+
+// escalationText returns that a person will answer, and while the business is closed when it opens again.
+func (s standardTexts) escalationText(lang catalog.Lang, now time.Time) string {
+	state := s.hours.At(now)
 	if state.Open || state.Until.IsZero() {
-		return s.texts.Text(catalog.Escalated, lang), err
+		return s.texts.Text(catalog.Escalated, lang)
 	}
 	zone := s.hours.Zone
-	return s.texts.Text(catalog.Away, lang, "{opening}", catalog.Opening(lang, state.Until.In(zone), now.In(zone))), err
+	return s.texts.Text(catalog.Away, lang, "{opening}", catalog.Opening(lang, state.Until.In(zone), now.In(zone)))
 }

@@ -24,6 +24,7 @@ type Turns struct {
 	standard         standardTexts
 	awayOutsideHours bool // outside of the opening hours, contacts are told no more than when the business opens
 	escalateAtCap    bool
+	keywords         []string // for Preview
 	burstQuiet       time.Duration
 	burstMax         time.Duration
 }

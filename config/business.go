@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"multis/catalog"
@@ -10,8 +12,14 @@ import (
 	"multis/plainfile"
 )
 
-// Business holds the texts for contacts, the escalation keywords and the opening hours.
+// Business says what agents know of the business, and holds the texts for contacts, the escalation keywords and the opening hours.
 type Business struct {
+	Name   string   // of the business, as agents say it; empty for none
+	Topics []string // what contacts ask about
+	Rules  []string // what agents that answer contacts have to keep to
+	Tone   string   // how agents write to contacts; empty for no wish
+	Pages  []string // beginnings of web addresses whose pages may be read for answers
+
 	Greeting   string // answer to a greeting, in all languages without one in Texts; empty means catalog's
 	Escalation Escalation
 	Language   catalog.Lang // of the texts to contacts whose language is not known
@@ -67,6 +75,11 @@ func (b Business) OpeningHours(zone *time.Location) hours.Hours {
 func (c *Config) businessFields() []field {
 	b := &c.Business
 	return []field{
+		value("business.name", &b.Name, optional(lineOf(2, 100))),
+		list("business.topics", &b.Topics, lineOf(2, 100)),
+		list("business.rules", &b.Rules, lineOf(2, 200)),
+		value("business.tone", &b.Tone, optional(lineOf(2, 200))),
+		list("business.pages", &b.Pages, pagePrefix),
 		value("business.greeting", &b.Greeting, optional(textUpTo(500))),
 		list("business.escalation.keywords", &b.Escalation.Keywords, lineOf(1, 100)),
 		value("business.escalation.text", &b.Escalation.Text, optional(textUpTo(500))),
@@ -93,6 +106,22 @@ func (t *Texts) fields(section string) []field {
 	}
 }
 
+// maxBusinessItems is how many topics, rules or pages there may be: models read all of them for each answer.
+const maxBusinessItems = 30
+
+// pagePrefix parses the beginning of a web address. It ends in a slash, so that it stands for no other host and no other folder.
+func pagePrefix(s string) (string, error) {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil, u.Scheme != "https", u.Host == "", u.User != nil, u.RawQuery != "", u.Fragment != "", len(s) > 500:
+		return "", fmt.Errorf("%.60q is not the beginning of a web address; write one like https://example.com/help/", s)
+	case strings.HasSuffix(u.Path, "/"):
+		return s, nil
+	default:
+		return s + "/", nil
+	}
+}
+
 // parseHours checks a line of opening hours.
 func parseHours(line string) (string, error) {
 	var h hours.Hours
@@ -105,6 +134,11 @@ func parseHours(line string) (string, error) {
 // checkBusiness reads the calendar of holidays, and rejects texts in unknown languages and hours without effect.
 func (c *Config) checkBusiness(r *reader) {
 	b := &c.Business
+	for key, n := range map[string]int{"business.topics": len(b.Topics), "business.rules": len(b.Rules), "business.pages": len(b.Pages)} {
+		if n > maxBusinessItems {
+			r.reportKey(key, fmt.Sprintf("has %d items; write at most %d", n, maxBusinessItems))
+		}
+	}
 	for lang := range b.Texts {
 		if !catalog.Has(lang) {
 			_, err := oneOf(catalog.Langs()...)(string(lang))

@@ -353,6 +353,7 @@ func defaults() *Config {
 			Networks:    map[string]Network{},
 		},
 		Business: Business{
+			Topics: []string{}, Rules: []string{}, Pages: []string{},
 			Escalation: Escalation{Keywords: []string{"refund", "complaint", "urgent", "human", "manager"}},
 			Language:   catalog.English, Texts: map[catalog.Lang]Texts{}, Hours: []string{}, Holidays: []hours.Days{}, OutsideHours: OutsideHoursAnswer,
 		},

@@ -116,6 +116,11 @@ chats:
     whatsapp: {mode: silent}
     signal: {disclosure: false}
 business:
+  name: Piano House
+  topics: [prices]
+  rules: ["Prices include tax, always"]
+  tone: brief
+  pages: ["https://piano.org/help"]
   greeting: |
     Hi,
     what can I do?
@@ -202,6 +207,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			Networks:    map[string]Network{"whatsapp": {Mode: policy.ModeSilent, Disclosure: true}, "signal": {}},
 		},
 		Business: Business{
+			Name: "Piano House", Topics: []string{"prices"}, Rules: []string{"Prices include tax, always"}, Tone: "brief", Pages: []string{"https://piano.org/help/"},
 			Greeting: "Hi,\nwhat can I do?\n", Escalation: Escalation{Keywords: []string{}, Text: "One moment."}, Language: catalog.German,
 			Texts: map[catalog.Lang]Texts{catalog.French: {Greeting: "Salut", Away: "Revenez {opening}."}}, Hours: []string{"mon-fri 9-18"},
 			Holidays: []hours.Days{christmas}, HolidayCalendar: "testdata/holidays.ics", OutsideHours: OutsideHoursAway, CalendarHolidays: []hours.Days{newYear},

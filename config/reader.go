@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -248,7 +249,8 @@ func (r *reader) readEnvironment() {
 	}
 }
 
-// readSettings overrides the file with the settings that were made in chat, by key. Items of a list are separated by commas.
+// readSettings overrides the file with the settings that were made in chat, by key. A list is a JSON array, or items that are separated by
+// commas.
 func (r *reader) readSettings(settings map[string]string) {
 	for _, key := range r.fieldOrder {
 		text, ok := settings[key]
@@ -257,17 +259,29 @@ func (r *reader) readSettings(settings map[string]string) {
 		}
 		at := place{setting: true}
 		r.source[key] = at
-		r.setItems(r.fields[key], text, at)
+		var items []string
+		if f := r.fields[key]; f.clear != nil && json.Unmarshal([]byte(text), &items) == nil {
+			r.setList(f, items, at)
+		} else {
+			r.setItems(f, text, at)
+		}
 	}
 }
 
 // setItems sets a key to a text; a list to its items, which are separated by commas.
 func (r *reader) setItems(f field, text string, at place) {
-	items := []string{text}
 	if f.clear != nil {
-		f.clear()
-		items = strings.Split(text, ",")
+		r.setList(f, strings.Split(text, ","), at)
+		return
 	}
+	if err := r.setField(f, strings.TrimSpace(text)); err != nil {
+		r.report(at, f.key, err.Error())
+	}
+}
+
+// setList sets a list to items.
+func (r *reader) setList(f field, items []string, at place) {
+	f.clear()
 	for _, item := range items {
 		if err := r.setField(f, strings.TrimSpace(item)); err != nil {
 			r.report(at, f.key, err.Error())

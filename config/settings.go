@@ -9,15 +9,17 @@ import (
 	"time"
 )
 
-// SafeKeys lists the keys that can be set in chat. None of them opens access, moves files, deletes messages, or makes chats answered that
-// were not.
+// SafeKeys lists the keys that can be set in chat, with the PIN if there is one. None of them moves files, deletes messages, or makes chats
+// answered that were not. Only operators opens access: to the commands that only show something, and only for whom the owner names.
 func SafeKeys() []string {
 	return []string{
 		"budget.per_day", "budget.per_chat_day", "budget.per_agent_day", "budget.per_run", "budget.at_cap",
 		"business.greeting", "business.escalation.keywords", "business.escalation.text", "business.outside_hours",
+		"business.hours", "business.name", "business.pages", "business.rules", "business.tone", "business.topics",
 		"chats.admin_pause_minutes", "chats.burst_max", "chats.burst_quiet", "chats.contact_caps.per_day", "chats.contact_caps.per_minute",
 		"chats.delete_answers", "chats.reply_max_age",
 		"heartbeat.enabled", "heartbeat.every",
+		"operators",
 		"memory.capture_minimum", "memory.capture_quiet", "memory.capture_threshold", "memory.memory_max_sections", "memory.recent_window", "memory.search_messages",
 	}
 }

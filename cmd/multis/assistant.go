@@ -195,6 +195,7 @@ func (a *assistant) addAgent(context.Context) error {
 		Store: a.store, Box: a.box, Search: a.search, Memory: a.memory, Tools: a.tools, Skills: a.skills, Personas: a.models.personas, Defaults: a.defaults,
 		Currency: cfg.Budget.Currency, EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate,
 		Name: cfg.Name, Texts: cfg.Business.Catalog(), Language: cfg.Business.Language,
+		Business: agent.Business{Name: cfg.Business.Name, Topics: cfg.Business.Topics, Rules: cfg.Business.Rules, Tone: cfg.Business.Tone}, Keywords: cfg.Business.Escalation.Keywords,
 		Hours: cfg.Business.OpeningHours(cfg.TimeZone), AwayOutsideHours: cfg.Business.OutsideHours == config.OutsideHoursAway,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 		OpenModel: a.models.open, Surface: a.surface(),
@@ -226,7 +227,7 @@ func (a *assistant) addAdmin(context.Context) error {
 	a.admin = admin.New(admin.Options{
 		Store: a.store, Box: a.box, Asker: a.agent.Questions, Planner: planner{a.agent.Plans, a.agent.Replays}, Clock: a.clock, Search: a.search, Library: a.documents, Files: a.front.files, Memory: a.memory,
 		Tools: toolbox{a.agent.Questions, a.mcp}, Policy: policyView{a.cfg, a.tools}, MaxTools: tools.MaxOffered, Skills: skillList{a.cfg, a.skills}, Saved: savedTasks{a.cfg, a.agent.Questions}, Replayer: replayer{a.agent.Replays},
-		PIN: a.front.pin, Host: a.host, Examiner: a.front.examiner, Accounts: a.front.accounts, Config: a.front.config, Settings: settings,
+		PIN: a.front.pin, Host: a.host, Previewer: previewer{a.agent.Turns}, Examiner: a.front.examiner, Accounts: a.front.accounts, Config: a.front.config, Settings: settings,
 	})
 	return nil
 }

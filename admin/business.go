@@ -1,0 +1,355 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"multis/bridgebridge"
+	"multis/business"
+	"multis/pin"
+	"multis/store"
+	"multis/text"
+)
+
+// Previewer answers as in a business chat, without sending anything.
+type Previewer interface {
+	// Preview returns what a contact would get for a question that the owner wrote in message.
+	Preview(ctx context.Context, room store.Chat, message store.Message, question string) (Preview, error)
+}
+
+// Preview is what a contact would get for a question.
+type Preview struct {
+	Text      string // the answer; empty for none
+	Citations []store.Citation
+	Why       string // why it is this answer, or why there is none
+	Escalates bool   // a person would have to answer
+}
+
+// businessCommands sets up what contacts of the business get, and shows it.
+type businessCommands struct {
+	store     *store.Store
+	room      *room
+	dialogs   *dialogs
+	config    Configuration // nil without a configuration file
+	previewer Previewer
+}
+
+// commands returns the command about the business.
+func (bc *businessCommands) commands() []command {
+	if bc.config == nil || bc.previewer == nil {
+		return nil
+	}
+	return []command{{
+		name: "business", args: "[setup, show, preview or clear]", group: groupBusiness, run: bc.run,
+		summary: "set up what customers get",
+		help: "`/business setup` asks for the name, the greeting, topics, rules, pages, hours, tone and operators, one by one, and lets you try it as a customer. `skip` keeps what is set, `back` returns to the question before, " +
+			"`cancel` stops; `/business setup` goes on from there, `/business setup hours` asks for one again. `/business preview Do you deliver?` shows what a customer would get, and sends nothing. " +
+			"`/business show` lists what is set, `/business clear` takes it all back to config.yaml. No chat is answered because of it: `/mode business Ana` does that.",
+	}}
+}
+
+// run carries out /business.
+func (bc *businessCommands) run(ctx context.Context, r request, args string) (answer, error) {
+	verb, rest, _ := strings.Cut(strings.TrimSpace(args), " ")
+	rest = strings.TrimSpace(rest)
+	switch strings.ToLower(verb) {
+	case "", "show":
+		return bc.show(ctx)
+	case "setup":
+		return bc.setup(ctx, rest)
+	case "preview":
+		if rest == "" {
+			return answer{text: "Write the question of a customer behind it: `/business preview Do you deliver on Sundays?`"}, nil
+		}
+		return bc.preview(ctx, r, rest)
+	case "clear":
+		return answer{text: "**Take back everything** that was set with `/business setup`? What stands in config.yaml applies again. `yes` or `no`.", question: &confirmBusinessClear{}}, nil
+	default:
+		return answer{text: "Say it like: `/business setup`, `/business show`, `/business preview Do you deliver?`, `/business clear`."}, nil
+	}
+}
+
+// show lists what is set.
+func (bc *businessCommands) show(ctx context.Context) (answer, error) {
+	settings, err := store.ConfigSettings(ctx, bc.store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	values, err := bc.config.Values(settings)
+	if err != nil {
+		return answer{text: "config.yaml has become invalid; I keep what I read before:\n" + esc(err.Error())}, nil
+	}
+	lines := []string{"**Your business**"}
+	for _, key := range business.Keys() {
+		i := slices.IndexFunc(values, func(v ConfigValue) bool { return v.Key == key })
+		if i < 0 {
+			continue
+		}
+		shown := esc(text.Clip(text.OneLine(values[i].Value), 300))
+		if shown == "" {
+			shown = "—"
+		}
+		lines = append(lines, "- "+strings.TrimPrefix(strings.ReplaceAll(strings.TrimPrefix(key, "business."), ".", " "), "escalation ")+": "+shown)
+	}
+	return answer{text: strings.Join(lines, "\n") + "\n\n`/business setup` goes through it, `/business setup hours` asks for one of it."}, nil
+}
+
+// setupProgress is where the setup stands. It is stored, so that the setup goes on after a break.
+type setupProgress struct {
+	Step business.Step `json:"step"`
+}
+
+// setup begins or continues the setup, at a step if one is named.
+func (bc *businessCommands) setup(ctx context.Context, at string) (answer, error) {
+	progress := setupProgress{Step: business.StepName}
+	resumed, err := store.GetSetting(ctx, bc.store.DB(), store.SettingBusinessSetup, &progress)
+	if err != nil {
+		return answer{}, err
+	}
+	if at != "" {
+		step, ok := business.ParseStep(at)
+		if !ok {
+			return answer{text: "There is no such question. These are: " + stepNames() + "."}, nil
+		}
+		progress.Step, resumed = step, false
+	}
+	head := ""
+	if resumed {
+		head = "Going on where we stopped.\n"
+	}
+	return bc.ask(ctx, progress.Step, head)
+}
+
+// stepNames lists the steps as they are typed.
+func stepNames() string {
+	var names []string
+	for _, s := range business.Steps() {
+		names = append(names, code(string(s)))
+	}
+	return strings.Join(names, ", ")
+}
+
+// ask asks the question of a step and stores that the setup is there. head comes before the question.
+func (bc *businessCommands) ask(ctx context.Context, step business.Step, head string) (answer, error) {
+	present, err := bc.present(ctx, step)
+	if err != nil {
+		return answer{}, err
+	}
+	question := fmt.Sprintf("%s**%d of %d · %s** — %s%s", head, step.Number(), len(business.Steps()), step, step.Question(), present)
+	if step != business.StepPreview {
+		question += "\n`skip`, `back` or `cancel` as you like."
+	}
+	return answer{
+		text: question, question: &businessStep{business: bc, Step: step}, reason: "It is about the setup of the business.",
+		change: func(ctx context.Context, tx store.Tx) error {
+			return store.PutSetting(ctx, tx, store.SettingBusinessSetup, setupProgress{step})
+		},
+	}, nil
+}
+
+// present says what is set for a step now; empty for nothing.
+func (bc *businessCommands) present(ctx context.Context, step business.Step) (string, error) {
+	settings, err := store.ConfigSettings(ctx, bc.store.DB())
+	if err != nil {
+		return "", err
+	}
+	values, err := bc.config.Values(settings)
+	if err != nil {
+		return "", nil //nolint:nilerr // the next answer reports it
+	}
+	for _, v := range values {
+		if strings.TrimPrefix(v.Key, "business.") == string(step) && v.Value != "" {
+			return " Now: " + quote(text.OneLine(v.Value), 300), nil
+		}
+	}
+	return "", nil
+}
+
+// businessStep asks a question of the setup. Any text answers it: see answered.
+type businessStep struct {
+	business *businessCommands
+
+	Step business.Step
+}
+
+// kindBusiness is the kind of questions of the setup.
+const kindBusiness = "business"
+
+func (businessStep) kind() string             { return kindBusiness }
+func (businessStep) command() string          { return "business" }
+func (businessStep) lifetime() time.Duration  { return time.Hour }
+func (businessStep) accepts(word string) bool { return word == wordYes || word == wordNo }
+
+// answer takes reactions: typed answers go to answered.
+func (q businessStep) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
+	switch {
+	case r.message.Kind != string(bridgebridge.Reaction):
+		return answer{}, false, nil
+	case c.word == wordNo:
+		return stoppedSetup(), true, nil
+	case c.word == wordYes && q.Step == business.StepPreview:
+		return q.business.finish(), true, nil
+	default:
+		return answer{}, false, nil
+	}
+}
+
+// stoppedSetup ends the setup for now. Where it stands is stored.
+func stoppedSetup() answer {
+	return answer{text: "Stopped; what you said so far is kept. `/business setup` goes on."}
+}
+
+// answered handles a text that answers the open question of the setup. done is false if none is open, or if the text replies to another message.
+func (bc *businessCommands) answered(ctx context.Context, r request, typed string) (_ answer, done bool, err error) {
+	if !r.isOwner() || strings.TrimSpace(typed) == "" || r.message.Attachment != nil {
+		return answer{}, false, nil
+	}
+	d, asked, err := bc.dialogs.findText(ctx, r, kindBusiness)
+	if err != nil || !asked {
+		return answer{}, false, err
+	}
+	q, err := bc.dialogs.read(d)
+	if err != nil {
+		return answer{}, false, err
+	}
+	ans := stoppedSetup()
+	if word := strings.ToLower(strings.TrimSpace(typed)); word != "cancel" && word != "stop" {
+		if ans, err = bc.take(ctx, r, q.(*businessStep).Step, typed); err != nil { //nolint:forcetypeassert // by its kind
+			return answer{}, false, err
+		}
+	}
+	ans.reason = "It answered the setup of the business."
+	ans.change, ans.dialog = closeDialog(d, ans.change), d.ID
+	return ans, true, nil
+}
+
+// take carries out the answer to a step, and asks the next question.
+func (bc *businessCommands) take(ctx context.Context, r request, step business.Step, typed string) (answer, error) {
+	switch word := strings.ToLower(strings.TrimSpace(typed)); {
+	case word == "back":
+		return bc.ask(ctx, step.Previous(), "")
+	case step == business.StepPreview && (word == "done" || word == "skip"):
+		return bc.finish(), nil
+	case step == business.StepPreview:
+		return bc.tryOut(ctx, r, typed)
+	case word == "skip":
+		return bc.ask(ctx, step.Next(), "Kept as it was.\n")
+	}
+	settings, err := step.Read(typed)
+	if err == nil {
+		err = bc.check(ctx, settings)
+	}
+	if err != nil {
+		return bc.ask(ctx, step, "⚠️ Not taken: "+esc(text.Clip(text.OneLine(err.Error()), 300))+". Try again.\n")
+	}
+	ans, err := bc.ask(ctx, step.Next(), "✅ Noted.\n")
+	ans.pin = &pinNeed{pin.Config, fmt.Sprint("set up ", settings)}
+	advance := ans.change
+	ans.change = func(ctx context.Context, tx store.Tx) error {
+		for _, s := range settings {
+			if err := store.PutSetting(ctx, tx, store.SettingConfig+store.Setting(s.Key), s.Value); err != nil {
+				return err
+			}
+		}
+		return advance(ctx, tx)
+	}
+	return ans, err
+}
+
+// check returns an error if the configuration does not accept the settings.
+func (bc *businessCommands) check(ctx context.Context, settings []business.Setting) error {
+	stored, err := store.ConfigSettings(ctx, bc.store.DB())
+	if err != nil {
+		return err
+	}
+	for _, s := range settings {
+		if err := bc.config.Check(stored, s.Key, s.Value); err != nil {
+			return err
+		}
+		stored[s.Key] = s.Value
+	}
+	return nil
+}
+
+// tryOut answers a question as a customer's, and stays at the last step.
+func (bc *businessCommands) tryOut(ctx context.Context, r request, question string) (answer, error) {
+	shown, err := bc.previewText(ctx, r, question)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{text: shown + "\n\nAnother question, or `done`?", question: &businessStep{business: bc, Step: business.StepPreview}}, nil
+}
+
+// preview shows what a customer would get for a question.
+func (bc *businessCommands) preview(ctx context.Context, r request, question string) (answer, error) {
+	shown, err := bc.previewText(ctx, r, question)
+	return answer{text: shown}, err
+}
+
+// maxPreviewQuestion is the length, in characters, up to which a question is tried.
+const maxPreviewQuestion = 2000
+
+// previewText formats what a customer would get for a question.
+func (bc *businessCommands) previewText(ctx context.Context, r request, question string) (string, error) {
+	p, err := bc.previewer.Preview(ctx, r.room, r.message, text.Clip(text.Clean(question), maxPreviewQuestion))
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	switch {
+	case p.Escalates:
+		lines = append(lines, "🙋 **I would escalate** because: "+esc(p.Why), "The customer would read:")
+	case p.Text == "":
+		return "A customer would get **no answer**: " + esc(p.Why), nil
+	default:
+		lines = append(lines, "💬 **A customer would read:**")
+	}
+	for line := range strings.SplitSeq(p.Text, "\n") {
+		lines = append(lines, "> "+esc(line))
+	}
+	for _, c := range p.Citations {
+		lines = append(lines, "\nfrom "+esc(c.Source)+": "+quote(c.Quote, 150))
+	}
+	if !p.Escalates && p.Why != "" {
+		lines = append(lines, "\n"+esc(p.Why))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// finish ends the setup.
+func (bc *businessCommands) finish() answer {
+	return answer{
+		text: "**The setup is done.** No customer gets anything yet: `/mode business Ana` has me answer Ana, `/delivery draft Ana` shows you each answer first, `/delivery shadow Ana` compares without sending. " +
+			"`/business show` lists what is set, `/answers add` keeps answers of yours.",
+		change: func(ctx context.Context, tx store.Tx) error {
+			return store.DropSetting(ctx, tx, store.SettingBusinessSetup)
+		},
+	}
+}
+
+// confirmBusinessClear asks whether everything that the setup set is taken back.
+type confirmBusinessClear struct{}
+
+func (confirmBusinessClear) kind() string             { return "business-clear" }
+func (confirmBusinessClear) command() string          { return "business" }
+func (confirmBusinessClear) accepts(word string) bool { return word == wordYes }
+
+func (confirmBusinessClear) answer(_ context.Context, _ request, c choice) (_ answer, done bool, err error) {
+	if c.word != wordYes {
+		return answer{}, false, nil
+	}
+	return answer{
+		text: "Taken back: what stands in config.yaml applies again.", reason: "The owner took back the setup of the business.", pin: &pinNeed{pin.Config, "clear the business"},
+		change: func(ctx context.Context, tx store.Tx) error {
+			for _, key := range business.Keys() {
+				if err := store.DropSetting(ctx, tx, store.SettingConfig+store.Setting(key)); err != nil {
+					return err
+				}
+			}
+			return store.DropSetting(ctx, tx, store.SettingBusinessSetup)
+		},
+	}, true, nil
+}

@@ -1,0 +1,158 @@
+package admin_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/admin"
+	"multis/business"
+	"multis/config"
+	"multis/policy"
+	"multis/store"
+)
+
+// configFile is a real configuration file, as cmd/multis passes it to the admin room.
+type configFile string
+
+func (f configFile) Values(settings map[string]string) (list []admin.ConfigValue, err error) {
+	all, err := config.Values(string(f), settings)
+	for _, v := range all {
+		list = append(list, admin.ConfigValue(v))
+	}
+	return list, err
+}
+
+func (f configFile) Check(settings map[string]string, key, value string) error {
+	return config.CheckSetting(string(f), settings, key, value)
+}
+
+// previewer answers each question with itself, and escalates those about refunds.
+type previewer struct{}
+
+func (previewer) Preview(_ context.Context, _ store.Chat, _ store.Message, question string) (admin.Preview, error) {
+	if strings.Contains(question, "refund") {
+		return admin.Preview{Text: "A person will answer.", Why: "The word \"refund\" escalates to a person.", Escalates: true}, nil
+	}
+	return admin.Preview{Text: "You asked: " + question, Citations: []store.Citation{{Source: "[prices.md › Delivery]", Quote: "Delivery costs 5 euro."}}, Why: "It is quoted."}, nil
+}
+
+// newShop is an admin room with a configuration file.
+func newShop(t *testing.T) *rig {
+	t.Helper()
+	r := newRig(t)
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(`homeserver: {address: "https://matrix.piano.org", domain: piano.org}
+appservice: {sender_localpart: as_multis_7hq2c9xk, as_token: as-secret, hs_token: hs-secret}
+owner: "@you:piano.org"
+time_zone: Europe/Berlin
+`), 0o600))
+	r.config, r.previewer = configFile(file), previewer{}
+	r.restart()
+	return r
+}
+
+// setupAnswers answer the questions of the setup, in their order.
+var setupAnswers = []string{
+	"Piano House", "none", "prices, delivery, !refund", "Never promise a date; Prices include tax, always", "https://piano.example/help", "mon-fri 9-12:30, 13:30-18; sat 10-14",
+	"friendly, brief", "@eva:piano.org",
+}
+
+// configured loads the configuration with what was set in the room.
+func (r *rig) configured() *config.Config {
+	r.t.Helper()
+	settings, err := store.ConfigSettings(r.ctx, r.st.DB())
+	require.NoError(r.t, err)
+	file, ok := r.config.(configFile)
+	require.True(r.t, ok)
+	cfg, err := config.LoadWith(string(file), settings)
+	require.NoError(r.t, err)
+	return cfg
+}
+
+func TestAnEmptyInstanceBecomesAWorkingDeskInUnderFifteenMessages(t *testing.T) {
+	t.Parallel()
+	r := newShop(t)
+	r.chat("Ana", "whatsapp")
+	messages := 0
+	say := func(line string) string { messages++; return r.asOwner(line) }
+	require.Contains(t, say("/business setup"), "1 of 9 · name")
+	for i, answer := range setupAnswers {
+		require.Contains(t, say(answer), fmt.Sprintf("✅ Noted.\n**%d of 9", i+2), answer)
+	}
+	messages++
+	require.Contains(t, bodies(r.sendFile("prices.md", "# Delivery\n\nDelivery costs 5 euro.", "/index public")), "👀")
+	require.Contains(t, say("What does delivery cost?"), "A customer would read:**\n\n> You asked: What does delivery cost?\n\nfrom [prices.md › Delivery]: “Delivery costs 5 euro.”")
+	require.Equal(t, policy.ModeSilent, r.reload(r.chat("Ben", "whatsapp")).ModeIn(r.settings.Defaults), "nobody is answered yet")
+	require.Contains(t, say("I want a refund"), "I would escalate** because: The word \"refund\" escalates to a person.\nThe customer would read:\n\n> A person will answer.")
+	require.Contains(t, say("done"), "The setup is done.** No customer gets anything yet")
+	require.Contains(t, say("/mode business Ana"), "business")
+	require.Less(t, messages, 15)
+
+	b := r.configured().Business
+	require.Equal(t, "Piano House", b.Name)
+	require.Equal(t, []string{"prices", "delivery"}, b.Topics)
+	require.Equal(t, []string{"refund"}, b.Escalation.Keywords)
+	require.Equal(t, []string{"Never promise a date", "Prices include tax, always"}, b.Rules)
+	require.Equal(t, []string{"https://piano.example/help/"}, b.Pages)
+	require.Equal(t, []string{"mon-fri 9-12:30, 13:30-18", "sat 10-14"}, b.Hours)
+	require.Equal(t, "friendly, brief", b.Tone)
+	require.Equal(t, "@eva:piano.org", r.configured().Operators[0].String())
+	require.Contains(t, r.asOwner("/business show"), "* rules: Never promise a date, Prices include tax, always")
+	require.Contains(t, r.asOwner("/business setup"), "1 of 9", "it begins anew, with what is set")
+}
+
+// Whether the owner stops, a command comes between, the process restarts or the question expires: the setup goes on at the same question.
+func TestTheSetupGoesOnAfterAnAbortAtEachStep(t *testing.T) {
+	t.Parallel()
+	r := newShop(t)
+	r.asOwner("/business setup")
+	for i, answer := range append(setupAnswers, "") {
+		at := fmt.Sprintf("Going on where we stopped.\n**%d of 9 · %s", i+1, business.Steps()[i])
+		require.Contains(t, r.asOwner("cancel"), "`/business setup` goes on")
+		require.Contains(t, r.asOwner("Piano House?"), "You asked", "the room is free again")
+		require.Contains(t, r.asOwner("/business setup"), at)
+		r.restart()
+		require.Contains(t, r.asOwner("/pause all"), "paused")
+		require.Contains(t, r.asOwner("/business setup"), at)
+		r.now = r.now.Add(2 * time.Hour)
+		require.NotContains(t, r.asOwner("Piano House?"), "of 9", "the question has expired")
+		require.Contains(t, r.asOwner("/business setup"), at)
+		if answer != "" {
+			require.Contains(t, r.asOwner(answer), "Noted")
+		}
+	}
+	require.Equal(t, []string{"prices", "delivery"}, r.configured().Business.Topics)
+}
+
+func TestStepsAreSkippedRedoneAndRefused(t *testing.T) {
+	t.Parallel()
+	r := newShop(t)
+	r.asOwner("/business setup")
+	require.Contains(t, r.asOwner("skip"), "Kept as it was.\n**2 of 9")
+	require.Contains(t, r.asOwner("back"), "1 of 9")
+	r.asOwner("Piano House")
+	require.Contains(t, r.asOwner("/business setup hours"), "6 of 9 · hours")
+	require.Contains(t, r.asOwner("always open on weekdays"), "⚠️ Not taken: ")
+	require.Contains(t, r.asOwner("mon-fri 9-17"), "✅ Noted.\n**7 of 9")
+	require.Contains(t, r.asOwner("back"), "Now: “mon-fri 9-17”")
+	require.Contains(t, r.asOwner("/business setup operators"), "8 of 9")
+	require.Contains(t, r.asOwner("eva"), "is not a Matrix id")
+	require.Contains(t, r.asOwner("2"), "is not a Matrix id", "a number is an answer like any other")
+	require.NotContains(t, r.asOperator("@mallory:example.com"), "of 9", "only the owner answers")
+	require.Contains(t, r.asOwner("/business setup nonsense"), "There is no such question")
+	require.Contains(t, r.asOwner("/business preview Do you deliver?"), "You asked: Do you deliver?")
+	require.Contains(t, r.asOperator("/business clear"), "is the owner's")
+
+	require.Contains(t, r.asOwner("/business clear"), "Take back everything")
+	require.Contains(t, r.asOwner("yes"), "Taken back")
+	require.Empty(t, r.configured().Business.Name)
+	require.Empty(t, r.configured().Business.Hours)
+	require.Contains(t, r.asOwner("/business setup"), "1 of 9")
+}

@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"multis/agent/run"
+	"multis/catalog"
+	"multis/llm"
+	"multis/policy"
+	"multis/policy/rules"
+	"multis/search"
+	"multis/store"
+	"multis/tools"
+)
+
+// Preview is what a contact in a business chat would get for a question.
+type Preview struct {
+	Text      string // the answer; empty for none
+	Citations []store.Citation
+	Why       string // why it is this answer, or why there is none
+	Escalates bool   // a person would have to answer
+}
+
+// Preview returns what a contact would get for a question, without sending anything or changing a chat. The admin room pays for a model's answer.
+func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Message, question string) (Preview, error) {
+	name, err := store.AssistantName(ctx, t.store.DB(), t.name)
+	if err != nil {
+		return Preview{}, err
+	}
+	now := t.now()
+	admission := policy.Admit(policy.AdmitInput{
+		Mode: policy.ModeBusiness, Kind: policy.KindDM, Author: policy.AuthorContact, Name: name, Text: question, SentAt: now, Now: now, MaxAge: time.Hour,
+		Keywords: t.keywords, StoreCap: policy.Rate{Minute: 1, Day: 1}, SendCap: policy.Rate{Minute: 1, Day: 1},
+	})
+	lang := catalog.Of([]string{question}, t.standard.language)
+	switch {
+	case admission.Action == policy.ActionEscalate:
+		return t.escalationPreview(lang, admission.Why), nil
+	case admission.Action != policy.ActionAnswer:
+		return Preview{Why: admission.Why}, nil
+	case policy.IsGreeting(question, name):
+		return Preview{Text: t.standard.texts.Text(catalog.Greeting, lang), Why: "It is a greeting."}, nil
+	case t.awayOutsideHours && !t.standard.hours.At(now).Open:
+		return t.escalationPreview(lang, "It is outside of the opening hours (config: business.outside_hours)."), nil
+	}
+	answer, err := t.previewAnswer(ctx, room, message, policy.WithoutName(name, question))
+	switch {
+	case err != nil:
+		return Preview{}, err
+	case answer.text == "":
+		return t.escalationPreview(lang, answer.reason), nil
+	}
+	return Preview{Text: answer.text, Citations: answer.citations, Why: answer.reason}, nil
+}
+
+// escalationPreview returns what a contact is told when a person has to answer.
+func (t *Turns) escalationPreview(lang catalog.Lang, why string) Preview {
+	return Preview{Text: t.standard.escalationText(lang, t.now()), Why: why, Escalates: true}
+}
+
+// previewAnswer answers a question as answerContact does, from public documents only and without a conversation.
+func (t *Turns) previewAnswer(ctx context.Context, room store.Chat, message store.Message, question string) (contactAnswer, error) {
+	found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: contactKinds})
+	if err != nil {
+		return contactAnswer{}, err
+	}
+	if len(found.Hits) == 0 || len(found.Terms) == 0 {
+		return contactAnswer{reason: noDocumentReason}, nil
+	}
+	answer, err := t.previewModel(ctx, room, message, question, found)
+	var over *llm.OverBudgetError
+	switch {
+	case errors.As(err, &over) && t.escalateAtCap:
+		return contactAnswer{reason: budgetReason}, nil
+	case err != nil && ctx.Err() == nil: // as the last attempt of a turn does
+		return t.quoteAnswer(ctx, found)
+	}
+	return answer, err
+}
+
+// previewModel asks the model of a business chat. The task belongs to the admin room.
+func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store.Message, question string, found search.Result) (contactAnswer, error) {
+	business := policy.ModeBusiness
+	answering := t.personaOf(store.Chat{Kind: policy.KindDM, Mode: &business})
+	if !t.personas.HasModel(answering) {
+		return contactAnswer{}, llm.ErrNoModel
+	}
+	model, _ := t.personas.ModelOf(answering)
+	task, err := store.InsertTask(ctx, t.store.AsyncCommit(), store.Task{
+		Kind: store.TaskTurn, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: answering.ID, Model: model.Name(),
+		Input: policy.Redact(question), Key: fmt.Sprintf("preview:%d:%d", message.ID, t.now().UnixNano()),
+	})
+	if err != nil {
+		return contactAnswer{}, err
+	}
+	r := t.newAttempt(answering, contactRounds)
+	r.noNotes, r.noHistory = true, true
+	r.run.Caller = tools.Caller{
+		Surface: rules.SurfaceContact, Tainted: true, Chat: room, Scope: policy.PublicScope(), Agent: r.persona.ID, Allow: r.persona.Allow,
+		Deny: append(slices.Clone(r.persona.Deny), "recall_memory"),
+	}
+	if err := r.loadSkills(ctx); err != nil {
+		return contactAnswer{}, err
+	}
+	end := r.run.Run(ctx, task, func(ctx context.Context) (run.FirstRequest, error) {
+		return r.buildContactRequest(ctx, room, []store.Message{message}, question, found.Hits)
+	})
+	if end.Err != nil && end.Ending != run.Stopped {
+		return contactAnswer{}, end.Err
+	}
+	answer := r.checkAnswer(end.Outcome)
+	done := r.run.EndedTask(store.TaskCompleted, answer.text, "")
+	if done.Cost, err = r.run.Cost(ctx); err != nil {
+		return contactAnswer{}, err
+	}
+	if answer.modelReason != "" {
+		answer.reason = answer.modelReason
+	}
+	return answer, t.store.InTx(ctx, func(tx store.Tx) error {
+		_, err := store.EndTask(ctx, tx, done)
+		if errors.Is(err, store.ErrTaskLost) {
+			return nil
+		}
+		return err
+	})
+}
