@@ -73,6 +73,7 @@ func TestTheBaselineMakesTheTablesOfTheOldMigrations(t *testing.T) {
 var changedSince = []string{
 	"make_vectors",                         // its tables are made by vectors.sql, its functions by functions/vectors.sql
 	"drop_kept_file", "drop_with_messages", // they delete the scores of the message as well
+	"similar_words", "search_terms", "archive_terms", // they compare all mistyped words at once, and with fewer words
 }
 
 // renamedSince gives functions, parameters and columns of the old migrations the names that they have now.
@@ -95,7 +96,7 @@ func TestTheFunctionsAreThoseOfTheOldMigrations(t *testing.T) {
 		require.Contains(t, now, renamedSince.Replace(line))
 		compared++
 	}
-	require.Greater(t, compared, 45)
+	require.Greater(t, compared, 40)
 }
 
 func TestADatabaseThatIsTakenOverHasTheSchemaOfANewOne(t *testing.T) {

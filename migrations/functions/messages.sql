@@ -8,9 +8,10 @@ begin
     if to_regclass('message_terms_similar') is null then
         return;
     end if;
+    perform set_config('pg_trgm.similarity_threshold', '0.4', true); -- as in similar_words
     return query select c.word, s.ndoc from (
             select t.word from message_terms t where t.role = '*' and t.word % p_word
-                and abs(length(t.word) - length(p_word)) <= 2 and similarity(t.word, p_word) >= 0.4
+                and abs(length(t.word) - length(p_word)) <= 2
             order by similarity(t.word, p_word) desc, t.word limit 200
         ) c, lateral (select sum(t.ndoc)::bigint as ndoc from message_terms t where t.role = any (p_roles) and t.word = c.word) s
         where s.ndoc > 0 order by similarity(c.word, p_word) desc, c.word limit 2;
@@ -51,7 +52,7 @@ begin
                     having max(c.n) = 0 and length(c.word) >= 5 order by min(c.o) limit 8) c,
                 lateral (
                     with same as materialized (select * from similar_message_words(roles, c.word))
-                    select * from same union all select s.* from similar_message_words(roles, c.lexeme) s where not exists (select from same)) g
+                    select * from same union all select s.* from similar_message_words(roles, c.lexeme) s where c.lexeme <> c.word and not exists (select from same)) g
         )
         select u.word, u.lexeme, u.n, u.correction, planned, chunks, words
         from (select *, false as correction from counted union all select *, true from corrected) u order by u.o, u.correction, u.lexeme;

@@ -43,20 +43,28 @@ begin
         select k.w, case when k.n > 0 then k.n else (select count(*) from waiting i where i.tsv @@ k.q) end from known k;
 end $$;
 
--- Up to two words of the caller's index that are similar to p_word. Of the similar words of all chats the 200 most similar are read to
--- find the caller's own, so that other chats' words do not take their place. Lexemes that say how often a word occurs are left out. The
--- words have the collation "C"; without "default" here, all that word_counts compares would get it.
-create or replace function similar_words(p_roles text[], p_scope text[], p_word text) returns table (lexeme text, ndoc bigint)
+-- For each of p_words up to two words of the caller's index that are similar to it. Of the similar words of all chats the 200 most
+-- similar to each are counted to find the caller's own, so that other chats' words do not take their place; all of them at once, because
+-- counting reads what waits to be counted. Lexemes that say how often a word occurs are left out. The words have the collation "C";
+-- without "default" here, all that word_counts compares would get it.
+create or replace function similar_words(p_roles text[], p_scope text[], p_words text[]) returns table (word text, lexeme text, ndoc bigint)
 language plpgsql stable set search_path = public, pg_temp as $$
 begin
     if to_regclass('term_stats_similar') is null then
         return;
     end if;
-    return query select c.word, c.ndoc from word_counts(p_roles, p_scope, array(
-            select t.word collate "default" from term_stats t where t.role = '*' and t.word % p_word and right(t.word, 1) not in ('²', '⁴', '⁶')
-                and abs(length(t.word) - length(p_word)) <= 2 and similarity(t.word, p_word) >= 0.4
-            order by similarity(t.word, p_word) desc, t.word limit 200
-        )) c where c.ndoc > 0 order by similarity(c.word, p_word) desc, c.word limit 2;
+    -- The index itself leaves out what is less similar than this. With its default of 0.3 it had six times as many words read.
+    perform set_config('pg_trgm.similarity_threshold', '0.4', true);
+    return query with alike as materialized (
+            select w.w as asked, t.word, t.shared from unnest(p_words) w(w), lateral (
+                select s.word collate "default" as word, similarity(s.word, w.w) as shared from term_stats s
+                where s.role = '*' and s.word % w.w and right(s.word, 1) not in ('²', '⁴', '⁶') and abs(length(s.word) - length(w.w)) <= 2
+                order by shared desc, s.word limit 200) t
+        ), known as materialized (
+            select c.word, c.ndoc from word_counts(p_roles, p_scope, array(select distinct a.word from alike a)) c where c.ndoc > 0
+        )
+        select w.w, best.word, best.ndoc from unnest(p_words) w(w), lateral (
+            select k.word, k.ndoc from alike a join known k using (word) where a.asked = w.w order by a.shared desc, k.word limit 2) best;
 end $$;
 
 -- The lexemes of the given words in the languages of what the caller may read, the four most used of them; none for a stop word, of
@@ -96,12 +104,17 @@ begin
             where p_config = '' or to_tsvector(p_config::regconfig, w.w) <> ''
         ), counted as materialized (
             select a.word, a.o, a.lexeme, c.ndoc as n from word_counts(roles, scope, array(select distinct s.lexeme from asked s)) c join asked a on a.lexeme = c.word
+        ), mistyped as materialized (
+            select c.word, min(c.lexeme) as lexeme, min(c.o) as o from counted c group by c.word
+                having max(c.n) = 0 and length(c.word) >= 5 order by min(c.o) limit 8
+        ), near_words as materialized (
+            select s.* from similar_words(roles, scope, array(select m.word from mistyped m)) s
+        ), near_stems as materialized (
+            select m.word, s.lexeme, s.ndoc from mistyped m join similar_words(roles, scope,
+                array(select distinct u.lexeme from mistyped u where u.lexeme <> u.word and u.word not in (select f.word from near_words f))) s on s.word = m.lexeme
+            where m.word not in (select f.word from near_words f)
         ), corrected as (
-            select c.word, c.o, g.lexeme, g.ndoc from (select c.word, min(c.lexeme) as lexeme, min(c.o) as o from counted c group by c.word
-                    having max(c.n) = 0 and length(c.word) >= 5 order by min(c.o) limit 8) c,
-                lateral (
-                    with same as materialized (select * from similar_words(roles, scope, c.word))
-                    select * from same union all select s.* from similar_words(roles, scope, c.lexeme) s where not exists (select from same)) g
+            select m.word, m.o, s.lexeme, s.ndoc from mistyped m join (select * from near_words union all select * from near_stems) s using (word)
         )
         select u.word, u.lexeme, u.n, u.correction, planned, chunks, words, case when planned >= 1500 then array(
             select coalesce((select sum(s.ndoc) from term_stats s where s.role = any (roles) and s.word = u.lexeme || m.mark), 0)::bigint
@@ -109,5 +122,5 @@ begin
         from (select *, false as correction from counted union all select *, true from corrected) u order by u.o, u.correction, u.lexeme;
 end $$;
 
-revoke all on function word_counts(text[], text[], text[]), similar_words(text[], text[], text), search_terms(text[], text) from public;
+revoke all on function word_counts(text[], text[], text[]), similar_words(text[], text[], text[]), search_terms(text[], text) from public;
 grant execute on function search_terms(text[], text) to multis_contact;
