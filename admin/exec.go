@@ -15,6 +15,7 @@ import (
 	"multis/audit"
 	"multis/jobs"
 	"multis/outbox"
+	"multis/policy"
 	"multis/store"
 	"multis/text"
 )
@@ -122,7 +123,7 @@ func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store
 				return
 			}
 			mu.Lock()
-			shown := string(output)
+			shown := policy.HideBeforeCut(string(output)) // the rest of a secret may be on its way
 			mu.Unlock()
 			shown = fmt.Sprintf("⏳ %s\n%s\n_task %d · ❌ ends it_", code(c.Shown), codeBlock(bothEnds(shown, maxShownOutput)), task.ID)
 			if live.IsDue() && live.Show(running, shown) {
@@ -134,7 +135,7 @@ func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store
 		mu.Lock()
 		defer mu.Unlock()
 		if output = append(output, p...); len(output) > 8*maxShownOutput {
-			output = output[len(output)-4*maxShownOutput:]
+			output = []byte(policy.HideAfterCut(string(output[len(output)-4*maxShownOutput:])))
 		}
 	})
 	if errors.Is(context.Cause(running), errStopped) {
@@ -174,9 +175,10 @@ func (hc *HostCommands) audit(ctx context.Context, tx store.Tx, task store.Task,
 	return hc.settings.Audit.Append(ctx, tx, e)
 }
 
-// bothEnds returns the beginning and the end of an output, n characters together, without what does not belong into a message.
+// bothEnds returns the beginning and the end of an output, n characters together, without what does not belong into a message. It masks secrets
+// first, because a cut could hide one from the mask.
 func bothEnds(output string, n int) string {
-	runes := []rune(text.Clean(strings.ToValidUTF8(output, "�")))
+	runes := []rune(policy.Hide(text.Clean(strings.ToValidUTF8(output, "�"))))
 	if len(runes) <= n {
 		return string(runes)
 	}

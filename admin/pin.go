@@ -197,6 +197,8 @@ func (pc *pinCommands) newsText(ctx context.Context, args jobs.PINArgs) (string,
 		return "I asked for no PIN just now. That message looked like one, so I deleted it and kept nothing of it. If it was not: write it with a word beside it.", nil
 	case pin.NewsCommand:
 		return "Digits never stand beside `/pin`. I deleted that message. `/pin set` alone: then I ask for them.", nil
+	case pin.NewsVoice:
+		return "I wait for the PIN, and nobody writes down what is said meanwhile: I deleted that voice note unheard. Type the PIN, or `cancel` and say it again.", nil
 	case pin.NewsNext:
 		return newPINText, nil
 	case pin.NewsTrivial:

@@ -10,6 +10,7 @@ import (
 	"multis/jobs"
 	"multis/pin"
 	"multis/policy"
+	"multis/store"
 )
 
 // interceptPIN looks for a PIN in a message of the owner in the admin room. Every event passes it in plain text before anything of it is
@@ -30,6 +31,7 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 	isForgeable := b.isForgeable(e)
 	found, err := b.in.settings.PIN.Intercept(ctx, b.tx, pin.Message{
 		Chat: e.chat.ID, Text: typed, At: e.at,
+		IsVoice:  msg.Kind == bridgebridge.Voice && msg.Replaces == "" && !b.history,
 		CanEnter: e.Type.Type == event.EventMessage.Type && msg.Kind == bridgebridge.Text && msg.File == nil && msg.Replaces == "" && !isForgeable && !b.history,
 	})
 	if err != nil || !found.Withhold {
@@ -39,8 +41,30 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 	if isForgeable {
 		return true, b.storeUntrusted(ctx, e) // without its text; it explains how to verify the device
 	}
-	if found.News != pin.NewsQuiet && !b.history {
-		b.jobs = append(b.jobs, jobs.PINArgs{News: string(found.News), DialogID: found.Dialog, Left: found.Left})
+	if !b.history {
+		b.enqueuePINNews(found)
 	}
 	return true, nil
+}
+
+// interceptSpokenPIN looks for a PIN in the transcript of a voice note of the owner in the admin room, before the transcript is stored. If withheld
+// is true, the voice note is deleted, here and from the room.
+func (b *batch) interceptSpokenPIN(ctx context.Context, chat store.Chat, m store.Message, transcript string) (withheld bool, err error) {
+	if chat.Kind != policy.KindAdmin || m.Sender != b.in.settings.Owner || chat.RoomID == nil {
+		return false, nil
+	}
+	found, err := b.in.settings.PIN.Intercept(ctx, b.tx, pin.Message{Chat: chat.ID, Text: transcript, At: m.At, IsVoice: true})
+	if err != nil || !found.Withhold {
+		return false, err
+	}
+	b.jobs = append(b.jobs, jobs.RedactArgs{RoomID: *chat.RoomID, EventID: m.EventID})
+	b.enqueuePINNews(found)
+	return true, b.redact(ctx, chat, m.EventID, b.in.now())
+}
+
+// enqueuePINNews asks for the job that goes on after a PIN, or tells how it was taken.
+func (b *batch) enqueuePINNews(found pin.Interception) {
+	if found.News != pin.NewsQuiet {
+		b.jobs = append(b.jobs, jobs.PINArgs{News: string(found.News), DialogID: found.Dialog, Left: found.Left})
+	}
 }

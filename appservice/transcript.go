@@ -17,6 +17,11 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 	if err != nil || b == nil {
 		return err
 	}
+	if withheld, err := b.interceptSpokenPIN(ctx, chat, m, text); err != nil {
+		return err
+	} else if withheld {
+		return b.enqueue(ctx)
+	}
 	note := bridgebridge.Message{Kind: bridgebridge.Voice}.WithTranscript(text)
 	decision, err := b.admit(ctx, chat, admitInput{author: m.Author, sender: m.Sender, msg: note, at: m.At, wasFresh: true, isCounted: true})
 	if err != nil {

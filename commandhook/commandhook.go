@@ -202,7 +202,7 @@ func (hs *Hooks) run(ctx context.Context, h Hook, stdin []byte) (string, error) 
 	if hs.Runner == nil {
 		return "", errors.New(strings.TrimSuffix(hs.Problem, "."))
 	}
-	res, err := hs.Runner.Run(ctx, sandbox.Command{Argv: h.Command, Workspace: filepath.Join(hs.Folder, h.Name), Stdin: stdin, Timeout: timeout, MaxOutput: maxOutput})
+	res, err := hs.Runner.Run(ctx, sandbox.Command{Argv: h.Command, Workspace: filepath.Join(hs.Folder, h.Name), OwnFolder: true, Stdin: stdin, Timeout: timeout, MaxOutput: maxOutput})
 	switch {
 	case err != nil:
 		return "", err

@@ -426,6 +426,10 @@ func (c *Config) parse(r *reader, data []byte, settings map[string]string, env f
 		return nil, err
 	}
 	c.complete(filepath.Dir(r.file))
+	c.checkFolders(r) // they are complete only now
+	if err := r.err(); err != nil {
+		return nil, err
+	}
 	return c, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
+	"multis/text"
 )
 
 func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
@@ -17,13 +18,13 @@ func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:parallel
 	const secret = "canary-4f1c9d27b6e05a38"
 	policy.HideSecrets([]string{secret})
 	t.Cleanup(func() { policy.HideSecrets(nil) })
-	for name, text := range map[string]string{
+	for name, said := range map[string]string{
 		"plain": secret, "split": strings.Join(strings.Split(secret, ""), " "), "invisible": strings.Join(strings.Split(secret, ""), "\u200b"),
 		"base64": base64.StdEncoding.EncodeToString([]byte("the key is " + secret)),
 	} {
 		for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeGreeting, policy.PurposeEscalation, policy.PurposeOperator, policy.PurposeDraft} {
 			m := b.reply("Here it is.")
-			m.Purpose, m.Text = purpose, "Here it is: "+text
+			m.Purpose, m.Text = purpose, "Here it is: "+said
 			out, d := b.queue(m)
 			require.Equal(t, policy.CodeSecret, d.Code, name+" as "+string(purpose))
 			row := b.row(out)
@@ -32,10 +33,10 @@ func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:parallel
 			require.True(t, d.Code.AboutText(), "so a turn tells the owner")
 			require.NoError(t, b.send(out))
 		}
-		out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: &File{Name: "key.txt", MIME: "application/octet-stream", Data: []byte(text)}})
+		out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: &File{Name: "key.txt", MIME: "application/octet-stream", Data: []byte(said)}})
 		require.Equal(t, policy.CodeSecret, d.Code, name+" in a file")
 		require.NoError(t, b.send(out))
-		require.Empty(t, storetest.Anywhere(t, b.store, text), "no row has it")
+		require.Empty(t, storetest.Anywhere(t, b.store, said), "no row has it")
 	}
 	require.Empty(t, b.wire.sent)
 	_, d := b.queue(b.reply("We deliver on Mondays."))
@@ -56,4 +57,32 @@ func TestASecretThatIsConfiguredLaterStopsWhatWaits(t *testing.T) { //nolint:par
 	require.Equal(t, policy.CodeSecret, b.row(out).Code)
 	notices := storetest.Count(t, b.store, "select count(*) from outbox where chat_id = $1 and content->>'body' like '%Not sent to Ana%'", b.admin.ID)
 	require.Equal(t, 1, notices, "the owner is told once")
+}
+
+func TestANoticeHasNoSecretHoweverItIsWritten(t *testing.T) { //nolint:paralleltest // as above
+	b := setup(t)
+	const secret, short = `canary_K9&x<7>"Qm2*v`, "Xq7-vR"
+	policy.HideSecrets([]string{secret, short})
+	t.Cleanup(func() { policy.HideSecrets(nil) })
+	long := strings.Repeat("word ", MaxNotice/5-2)
+	for name, m := range map[string]Message{
+		"Markdown":       Notice(b.admin, "The key is "+text.Escape(secret)+" and "+short+".", Quiet),
+		"code":           Notice(b.admin, "`"+secret+"`", Quiet),
+		"a block":        Notice(b.admin, "```\n"+secret+"\n```", Quiet),
+		"cut":            Notice(b.admin, text.Clip(secret, 12), Quiet),
+		"cut at the end": Notice(b.admin, long+secret, Quiet),
+		"a file's name":  {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{Name: short + " " + secret + ".txt", MIME: "text/plain", Data: []byte("x")}},
+		"a file":         {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{Name: "a.csv", MIME: "text/csv", Data: []byte("key," + secret + "\n")}},
+	} {
+		out, d := b.queue(m)
+		require.True(t, d.Allow, name)
+		require.NoError(t, b.send(out), name)
+	}
+	out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: &File{Name: short + ".txt", MIME: "text/plain", Data: []byte("x")}})
+	require.True(t, d.Allow, "too short to be stopped")
+	require.NoError(t, b.send(out))
+	require.Len(t, b.wire.sent, 8, "the rows hold what is sent")
+	for _, hidden := range []string{secret, secret[:10], text.Escape(secret)[:10], "K9&amp;x", short} {
+		require.Empty(t, storetest.Anywhere(t, b.store, hidden), hidden)
+	}
 }

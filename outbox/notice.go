@@ -3,6 +3,7 @@ package outbox
 import (
 	"cmp"
 	"strings"
+	"unicode/utf8"
 
 	"maunium.net/go/mautrix/format"
 	"maunium.net/go/mautrix/id"
@@ -64,9 +65,12 @@ func (m Message) cleaned() Message {
 	m.Text, m.HTML = policy.Hide(text.Clean(m.Text)), policy.Hide(text.Clean(m.HTML))
 	if m.File != nil {
 		file := *m.File
-		file.Name = text.OneLine(file.Name)
-		if file.MIME == plainText {
+		file.Name = policy.Hide(text.OneLine(file.Name))
+		switch {
+		case file.MIME == plainText:
 			file.Data = []byte(policy.Hide(text.Clean(string(file.Data))))
+		case utf8.Valid(file.Data):
+			file.Data = []byte(policy.Hide(string(file.Data)))
 		}
 		m.File = &file
 	}

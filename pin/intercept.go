@@ -46,6 +46,7 @@ const (
 	NewsNoDigits News = "digits"   // it was no PIN by its form, and did not count
 	NewsStray    News = "stray"    // it looked like a PIN, and none was asked for
 	NewsCommand  News = "command"  // digits beside /pin
+	NewsVoice    News = "voice"    // it was a voice note, in which a PIN may be said
 	NewsNext     News = "next"     // the present PIN was right: now the new one
 	NewsTrivial  News = "trivial"  // the new PIN is too easy to guess
 	NewsRepeat   News = "repeat"   // the new PIN is asked for once more
@@ -61,6 +62,8 @@ type Message struct {
 	At   time.Time
 	// CanEnter says that it certainly is the owner's, is new, and is nothing but text: no edit, caption or reaction.
 	CanEnter bool
+	// IsVoice says that it is a new voice note. Text is its transcript, or its caption before there is one.
+	IsVoice bool
 }
 
 // Interception says what is to be done with a message. The zero value: it is an ordinary one.
@@ -89,7 +92,7 @@ func (k *Keeper) Intercept(ctx context.Context, tx store.Tx, m Message) (Interce
 	if form == formCommand {
 		return Interception{Withhold: true, News: NewsCommand}, nil
 	}
-	if form == formNone {
+	if form == formNone && !m.IsVoice {
 		return Interception{}, nil
 	}
 	d, err := store.LockPINDialog(ctx, tx, m.Chat, k.now())
@@ -103,6 +106,10 @@ func (k *Keeper) Intercept(ctx context.Context, tx store.Tx, m Message) (Interce
 	switch readErr := json.Unmarshal(d.Payload, &p); {
 	case readErr != nil: // no message of the room may wait for what cannot be read
 		return Interception{Withhold: true, News: NewsStray}, store.ClosePINDialogs(ctx, tx, m.Chat)
+	case m.IsVoice && m.At.Before(p.AskedAt.Add(-clockSkew)):
+		return k.interceptStray(ctx, tx, m, form)
+	case m.IsVoice: // what is said in it is unknown, or written down by a model
+		return Interception{Withhold: true, News: NewsVoice, Dialog: d.ID}, nil
 	case form != formPIN || !m.CanEnter || m.At.Before(p.AskedAt.Add(-clockSkew)):
 		return Interception{Withhold: true, News: NewsNoDigits, Dialog: d.ID}, nil
 	}

@@ -3,11 +3,14 @@ package policy
 import (
 	"cmp"
 	"encoding/json"
+	"html"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"multis/text"
 )
 
 // Mask is written in place of a secret.
@@ -54,8 +57,17 @@ var secretPatterns = []secretPattern{
 	},
 }
 
-// configured replaces the secrets of the configuration. Nil means that there are none.
-var configured atomic.Pointer[strings.Replacer] //nolint:gochecknoglobals // set once at the start, and read wherever something is written
+// configured are the secrets of the configuration. Nil means that there are none.
+var configured atomic.Pointer[knownSecrets] //nolint:gochecknoglobals // set once at the start, and read wherever something is written
+
+// knownSecrets masks secrets.
+type knownSecrets struct {
+	forms    []string // how the secrets may be written, the longest first
+	replacer *strings.Replacer
+}
+
+// minFragment is the length in bytes of the shortest part of a secret that HideBeforeCut and HideAfterCut mask.
+const minFragment = 4
 
 // minSecret is the length in bytes of the shortest configured secret that is masked. A shorter one occurs in too many ordinary words.
 const minSecret = 6
@@ -67,31 +79,94 @@ func HideSecrets(values []string) {
 		if len(v) < minSecret {
 			continue
 		}
-		written = append(written, v, url.QueryEscape(v), url.PathEscape(v))
+		written = append(written, v, url.QueryEscape(v), url.PathEscape(v), html.EscapeString(v), htmlText.Replace(v), text.Escape(v))
 		if raw, err := json.Marshal(v); err == nil {
 			written = append(written, string(raw[1:len(raw)-1]))
 		}
 	}
 	leaks.Store(leakForms(values))
 	slices.SortFunc(written, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // the longest first: one may be part of another
-	var pairs []string
-	for _, v := range slices.Compact(written) {
-		pairs = append(pairs, v, Mask)
-	}
-	if len(pairs) == 0 {
+	written = slices.Compact(written)
+	if len(written) == 0 {
 		configured.Store(nil)
 		return
 	}
-	configured.Store(strings.NewReplacer(pairs...))
+	var pairs []string
+	for _, v := range written {
+		pairs = append(pairs, v, Mask)
+	}
+	configured.Store(&knownSecrets{written, strings.NewReplacer(pairs...)})
 }
 
-// Hide masks the secrets of the configuration in a text, and changes nothing else. It is applied to the results of tools, before the model reads
-// them, and to everything that the outbox sends.
+// htmlText escapes text as the renderer of Markdown does.
+var htmlText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;") //nolint:gochecknoglobals // a constant, were there constant replacers
+
+// Hide masks the secrets of the configuration in a text, also the beginning of one before an ellipsis, which text.Clip puts where it cuts. It
+// changes nothing else. It is applied to the results of tools, before the model reads them, and to everything that the outbox sends.
 func Hide(text string) string {
+	known := configured.Load()
+	if known == nil {
+		return text
+	}
+	text = known.replacer.Replace(text)
+	if !strings.Contains(text, ellipsis) {
+		return text
+	}
+	parts := strings.Split(text, ellipsis)
+	for i := range len(parts) - 1 {
+		parts[i] = known.maskEnd(parts[i])
+	}
+	return strings.Join(parts, ellipsis)
+}
+
+const ellipsis = "…"
+
+// HideBeforeCut is Hide for a text whose end was cut off: it also masks the beginning of a secret that the cut went through.
+func HideBeforeCut(text string) string {
+	text = Hide(text)
 	if known := configured.Load(); known != nil {
-		return known.Replace(text)
+		return known.maskEnd(text)
 	}
 	return text
+}
+
+// HideAfterCut is Hide for a text whose beginning was cut off: it also masks the end of a secret that the cut went through.
+func HideAfterCut(text string) string {
+	text = Hide(text)
+	if known := configured.Load(); known != nil {
+		return known.maskStart(text)
+	}
+	return text
+}
+
+// maskEnd masks the beginning of a secret with which a text ends.
+func (k *knownSecrets) maskEnd(text string) string {
+	n := k.longestFragment(text, func(form string, n int) bool { return strings.HasSuffix(text, form[:n]) })
+	if n == 0 {
+		return text
+	}
+	return text[:len(text)-n] + Mask
+}
+
+// maskStart masks the end of a secret with which a text begins.
+func (k *knownSecrets) maskStart(text string) string {
+	n := k.longestFragment(text, func(form string, n int) bool { return strings.HasPrefix(text, form[len(form)-n:]) })
+	if n == 0 {
+		return text
+	}
+	return Mask + text[n:]
+}
+
+// longestFragment returns the length of the longest part of a secret that is in a text; zero for none. is reports whether n bytes of a form are there.
+func (k *knownSecrets) longestFragment(text string, is func(form string, n int) bool) (longest int) {
+	for _, form := range k.forms {
+		for n := min(len(form)-1, len(text)); n >= minFragment && n > longest; n-- {
+			if is(form, n) {
+				longest = n
+			}
+		}
+	}
+	return longest
 }
 
 // Redact masks the secrets of the configuration, and everything else that looks like a key or a password. It is applied to what is stored or logged

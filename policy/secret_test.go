@@ -2,10 +2,13 @@ package policy
 
 import (
 	"encoding/json"
+	"html"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"multis/text"
 )
 
 func TestSecretsAreTakenOutAndTheRestStays(t *testing.T) {
@@ -50,6 +53,25 @@ func TestWhatIsConfiguredIsHiddenByItsLetters(t *testing.T) { //nolint:parallelt
 	for _, text := range []string{`correct horse/battery"staple`, `correct horse/battery\"staple`, "correct+horse%2Fbattery%22staple", "correct%20horse%2Fbattery%22staple", "correct horse", "a%2Bb%3Dc%26d"} {
 		require.Equal(t, "x"+Mask+"y", Hide("x"+text+"y"))
 		require.Equal(t, "x "+Mask+" y", Redact("x "+text+" y"))
+	}
+}
+
+// Not parallel: what the configuration holds is the same for all.
+func TestASecretIsHiddenWhereverACutGoesThroughIt(t *testing.T) { //nolint:paralleltest // see above
+	t.Cleanup(func() { HideSecrets(nil) })
+	const secret = `K9x_7*&Qm<2v>"z'5`
+	HideSecrets([]string{secret, "another secret of the configuration"})
+	for n := minFragment; n < len(secret); n++ {
+		begin, end := secret[:n], secret[len(secret)-n:]
+		require.Equal(t, "x "+Mask, HideBeforeCut("x "+begin), "%d bytes", n)
+		require.Equal(t, Mask+" y", HideAfterCut(end+" y"), "%d bytes", n)
+		require.Equal(t, "x "+Mask+"… and "+Mask+"…", Hide("x "+begin+"… and "+text.Clip(secret+secret, n+1)), "%d characters", n)
+	}
+	require.Equal(t, "K9x… is too short", Hide("K9x… is too short"))
+	require.Equal(t, "x "+Mask+" y", HideBeforeCut("x "+secret+" y"))
+	require.Equal(t, "x "+Mask+" y", HideAfterCut("x "+secret+" y"))
+	for _, written := range []string{text.Escape(secret), html.EscapeString(secret), `K9x_7*&amp;Qm&lt;2v&gt;&quot;z'5`} {
+		require.Equal(t, "x "+Mask+" y", Hide("x "+written+" y"), "as it is written in Markdown and HTML")
 	}
 }
 

@@ -8,6 +8,13 @@ import (
 	"syscall"
 )
 
+// KeptOutput returns what is kept of an output: at most limit bytes and a line that says what is missing.
+func KeptOutput(limit int, output string) string {
+	b := headTailBuffer{limit: limit}
+	_, _ = b.Write([]byte(output))
+	return b.String()
+}
+
 // ProbeOutside runs the attempts of Probe without a sandbox, as the same user.
 func (s *Sandbox) ProbeOutside(ctx context.Context) ([]Attempt, error) {
 	base, err := os.MkdirTemp(s.options.Temp, "multis-probe-")

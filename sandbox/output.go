@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"multis/policy"
 )
 
 // headTailBuffer is a writer that keeps the beginning and the end of its input, at most limit bytes together. It is safe for concurrent use.
@@ -37,13 +39,14 @@ func (c *headTailBuffer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String returns what was kept, with a line in place of what was not.
+// String returns what was kept, with a line in place of what was not. A secret that is cut there is masked: nobody who reads the result would
+// recognize its parts.
 func (c *headTailBuffer) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	middle := ""
+	head, tail := string(c.head), string(c.tail)
 	if c.dropped > 0 {
-		middle = fmt.Sprintf("\n[%d bytes left out]\n", c.dropped)
+		head, tail = policy.HideBeforeCut(head)+fmt.Sprintf("\n[%d bytes left out]\n", c.dropped), policy.HideAfterCut(tail)
 	}
-	return strings.ToValidUTF8(string(c.head)+middle+string(c.tail), "�")
+	return strings.ToValidUTF8(head+tail, "�")
 }

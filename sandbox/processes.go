@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"multis/policy"
 )
 
 // The limits of commands in the background.
@@ -164,7 +166,9 @@ func (p *Processes) find(owner, id string) (*process, error) {
 
 func (o *process) state(bytes int) State {
 	s := State{ID: o.id, Running: o.isRunning(), Output: o.output.String()}
-	s.Output = s.Output[max(0, len(s.Output)-bytes):]
+	if cut := len(s.Output) - bytes; cut > 0 {
+		s.Output = policy.HideAfterCut(s.Output[cut:])
+	}
 	if !s.Running {
 		s.Result, s.Err = o.result, o.err
 	}

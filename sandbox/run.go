@@ -23,6 +23,8 @@ type Command struct {
 	Workspace string
 	Dir       string
 	ReadPaths []string // further folders to read from
+	// OwnFolder lets the workspace lie in one of Options.ForbiddenPaths: it is a folder of multis itself, for a command of the configuration.
+	OwnFolder bool
 	Stdin     []byte
 	Timeout   time.Duration // zero means DefaultTimeout; at most MaxTimeout
 	MaxOutput int           // bytes of output to keep; zero means DefaultOutput
@@ -136,12 +138,13 @@ func (s *Sandbox) prepare(c *Command) (spec, error) {
 	for _, path := range c.ReadPaths {
 		sp.Read = append(sp.Read, realPath(path))
 	}
-	for _, folder := range append([]string{workspace}, sp.Read...) {
-		if err := s.checkFloor(folder); err != nil {
-			return spec{}, err
-		}
+	err := errors.Join(s.checkNames(), s.checkFloor(workspace, c.OwnFolder))
+	for _, folder := range sp.Read {
+		err = errors.Join(err, s.checkFloor(folder, false))
 	}
-	var err error
+	if err != nil {
+		return spec{}, err
+	}
 	if sp.Program, err = lookPath(c.Argv[0], dir); err != nil {
 		return spec{}, err
 	}

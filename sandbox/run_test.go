@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/policy"
 	"multis/sandbox"
 )
 
@@ -86,6 +87,23 @@ func TestOutputIsBoundedToItsBeginningAndItsEnd(t *testing.T) {
 	require.Greater(t, result.Dropped, int64(2_900_000))
 }
 
+func TestASecretThatTheBoundOfTheOutputCutsIsMasked(t *testing.T) {
+	const secret = "canary-K9x7Qm2vz5"
+	policy.HideSecrets([]string{secret})
+	t.Cleanup(func() { policy.HideSecrets(nil) })
+	const limit = 200
+	for at := limit/2 - len(secret) - 1; at <= limit/2+1; at++ {
+		head := strings.Repeat("x", at) + secret + strings.Repeat("y", 10*limit)
+		tail := strings.Repeat("x", 10*limit) + secret + strings.Repeat("y", at)
+		for _, output := range []string{head, tail} {
+			shown := policy.Hide(sandbox.KeptOutput(limit, output))
+			for n := 0; n+4 <= len(secret); n++ {
+				require.NotContains(t, shown, secret[n:n+4], "the secret begins or ends %d bytes from the end", at)
+			}
+		}
+	}
+}
+
 func TestAForkBombEndsAtItsLimit(t *testing.T) {
 	g := newGround(t)
 	result, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "b() { b | b & }; b; sleep 1"}, Workspace: g.workspace, Timeout: 500 * time.Millisecond})
@@ -153,6 +171,41 @@ func TestAWorkspaceWithFilesOfMultisIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "choose another workspace", "links are resolved")
 	_, err = g.Run(context.Background(), sandbox.Command{Argv: []string{"ls"}, Workspace: g.workspace, Dir: ".."})
 	require.ErrorContains(t, err, "in its workspace")
+}
+
+func TestASecondNameOfAFileOfMultisStopsAllCommands(t *testing.T) {
+	g := newGround(t)
+	hard := filepath.Join(g.workspace, "hard")
+	require.NoError(t, os.Link(g.secret, hard))
+	_, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"cat", "hard"}, Workspace: g.workspace})
+	require.ErrorContains(t, err, g.secret+" has another name")
+	info, err := os.Stat(hard)
+	require.NoError(t, err)
+	require.True(t, g.IsFloor(hard, info))
+	require.NoError(t, os.Remove(hard))
+	require.Zero(t, g.do(t, "true").ExitCode)
+}
+
+func TestOnlyACommandOfTheConfigurationWorksInAFolderOfMultis(t *testing.T) {
+	hooks := folder(t)
+	own := filepath.Join(hooks, "guard")
+	require.NoError(t, os.Mkdir(own, 0o755))
+	give(t, own)
+	o := options(t)
+	o.ForbiddenPaths = []string{hooks}
+	s, err := sandbox.New(o)
+	require.NoError(t, err)
+	require.NoError(t, s.Probe(context.Background()).Err())
+	for _, folder := range []string{own, hooks, filepath.Dir(hooks)} {
+		_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: folder})
+		require.ErrorContains(t, err, "choose another workspace", folder)
+	}
+	_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: workspace(t), ReadPaths: []string{own}, OwnFolder: true})
+	require.ErrorContains(t, err, "choose another workspace", "to read from")
+	_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: hooks, OwnFolder: true})
+	require.ErrorContains(t, err, "choose another workspace", "those of all hooks")
+	_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: own, OwnFolder: true})
+	require.NoError(t, err)
 }
 
 func TestACommandThatChangedSinceItsApprovalIsNotRun(t *testing.T) {

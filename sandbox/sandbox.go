@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -46,7 +47,7 @@ type Options struct {
 	// Program is the argument vector that reaches Main with further arguments: this program and Argument.
 	Program []string
 	// ForbiddenPaths are files and folders that no command can reach, whatever is configured: the configuration, keys, the data folder, sockets.
-	// The folder of a command may not contain one of them.
+	// The folder of a command may not contain one of them, nor lie in one; see also Command.OwnFolder.
 	ForbiddenPaths []string
 	// Temp is where the temporary folders of commands are made; empty means the system's.
 	Temp string
@@ -118,10 +119,10 @@ func (s *Sandbox) abi() int {
 	return abi
 }
 
-// checkFloor returns an error if a folder contains, or lies in, a place that no command may reach.
-func (s *Sandbox) checkFloor(folder string) error {
+// checkFloor returns an error if a folder contains, or lies in, a place that no command may reach. If own is true, it may lie in one.
+func (s *Sandbox) checkFloor(folder string, own bool) error {
 	for _, path := range s.floor {
-		if within(folder, path) || within(path, folder) {
+		if within(folder, path) || (within(path, folder) && !own) {
 			return fmt.Errorf("the folder %s cannot be given to commands: it holds files of multis itself (%s); choose another workspace", folder, path)
 		}
 	}
@@ -152,16 +153,30 @@ func realPath(path string) string {
 	return path
 }
 
-// IsFloor reports whether a file, its path with all links resolved, is one that nothing may reach: a part of the floor, another name of one of
-// its files, or a file of the kernel. info may be nil.
+// checkNames returns an error if a file that no command may reach has a second name, by which a command could reach it.
+func (s *Sandbox) checkNames() error {
+	for _, path := range s.floor {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && hasOtherName(info) {
+			return fmt.Errorf("%s has another name (a hard link), by which a command could read or change it; find it (find / -xdev -samefile %s) and remove it", path, path)
+		}
+	}
+	return nil
+}
+
+// hasOtherName reports whether a file has hard links.
+func hasOtherName(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || stat.Nlink > 1
+}
+
+// IsFloor reports whether a file, its path with all links resolved, is one that nothing may reach: a part of the floor, a file of the kernel, or a
+// file with several names, which may be one of the floor. info may be nil.
 func (s *Sandbox) IsFloor(path string, info fs.FileInfo) bool {
-	for _, floor := range s.floor {
-		if within(floor, path) {
-			return true
-		}
-		if own, err := os.Stat(floor); err == nil && info != nil && os.SameFile(own, info) {
-			return true
-		}
+	if info != nil && info.Mode().IsRegular() && hasOtherName(info) {
+		return true
+	}
+	if slices.ContainsFunc(s.floor, func(floor string) bool { return within(floor, path) }) {
+		return true
 	}
 	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev", "/run", "/var/run", "/boot"}, func(system string) bool { return within(system, path) })
 }

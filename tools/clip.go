@@ -11,8 +11,9 @@ import (
 // program ended.
 const maxOutputForLLM = maxForLLM - 1000
 
-// Clip cuts a text for a model to maxBytes, and adds a line that says so.
+// Clip cuts a text for a model to maxBytes, and adds a line that says so. It masks secrets first, because a cut could hide one from the mask.
 func Clip(s string, maxBytes int) string {
+	s = policy.Hide(s)
 	if len(s) <= maxBytes {
 		return s
 	}
@@ -20,7 +21,7 @@ func Clip(s string, maxBytes int) string {
 	return fmt.Sprintf("%s\n[cut here: %d of %d bytes]", kept, len(kept), len(s))
 }
 
-// clipOutput shortens the output of a program to its first and last bytes. It masks secrets first, because a cut could hide one from the mask.
+// clipOutput shortens the output of a program to its first and last bytes. Like Clip it masks secrets first.
 func clipOutput(s string) string {
 	s = policy.Hide(s)
 	if len(s) <= maxOutputForLLM {
@@ -30,7 +31,7 @@ func clipOutput(s string) string {
 	return fmt.Sprintf("%s\n[%d bytes left out]\n%s", first, len(s)-len(first)-len(last), last)
 }
 
-// clipTail shortens a text to its last bytes. Like clipOutput it masks secrets first.
+// clipTail shortens a text to its last bytes. Like Clip it masks secrets first.
 func clipTail(s string) string {
 	s = policy.Hide(s)
 	if len(s) <= maxOutputForLLM {

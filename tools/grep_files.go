@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"multis/policy"
 	"multis/policy/rules"
 	"multis/text"
 )
@@ -69,7 +70,7 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 		if err != nil || !isText(data) {
 			return nil //nolint:nilerr // a file that is no text is not searched
 		}
-		for n, line := range strings.Split(string(data), "\n") {
+		for n, line := range strings.Split(policy.Hide(string(data)), "\n") { // masked before it is cut into lines
 			if !pattern.MatchString(line) {
 				continue
 			}

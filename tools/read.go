@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"multis/plainfile"
+	"multis/policy"
 	"multis/policy/rules"
 	"multis/sandbox"
 )
@@ -73,14 +74,14 @@ func (t ReadPath) Run(_ context.Context, c Call) (Result, error) {
 	if err != nil {
 		return Failed("It cannot be read.", false), nil
 	}
-	cut := ""
-	if len(data) > maxReadPath {
-		data, cut = data[:maxReadPath], "\n[cut here: only the first 64 KB are shown]"
-	}
 	if !isText(data) {
 		return Failed("It is no text file.", false), nil
 	}
-	return Result{ForLLM: string(data) + cut, ForUser: "read " + args.Path, Ref: args.Path}, nil
+	shown := string(data)
+	if len(data) > maxReadPath {
+		shown = policy.HideBeforeCut(shown[:maxReadPath]) + "\n[cut here: only the first 64 KB are shown]"
+	}
+	return Result{ForLLM: shown, ForUser: "read " + args.Path, Ref: args.Path}, nil
 }
 
 var errNeverRead = errors.New("it is never shown: it belongs to the system or to multis itself (configuration, keys, database, backups)")

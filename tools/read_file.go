@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"multis/policy"
 	"multis/policy/rules"
 )
 
@@ -72,7 +73,7 @@ func (t ReadFile) Run(ctx context.Context, c Call) (Result, error) {
 			return Failed(err.Error(), false), nil
 		}
 	}
-	return Result{ForLLM: lineRange(text, args.From, args.Lines), ForUser: "read " + args.Path, Ref: args.Path}, nil
+	return Result{ForLLM: lineRange(policy.Hide(text), args.From, args.Lines), ForUser: "read " + args.Path, Ref: args.Path}, nil
 }
 
 // lineRange returns count lines of a text, beginning with line from, and says above them if that is not the whole text. The first line is 1. Zero

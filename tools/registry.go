@@ -260,8 +260,8 @@ func (r *Registry) Do(ctx context.Context, c Call, approved bool) (Result, error
 	if err != nil {
 		return Result{}, fmt.Errorf("tool %s: %w", c.Name, err)
 	}
-	result.ForLLM = Clip(policy.Hide(result.ForLLM), maxForLLM)
-	result.ForUser = Clip(policy.Hide(result.ForUser), maxForUser)
+	result.ForLLM = Clip(result.ForLLM, maxForLLM)
+	result.ForUser = Clip(result.ForUser, maxForUser)
 	result.Ref = policy.Hide(result.Ref)
 	return result, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"multis/policy"
 	"multis/policy/rules"
 	"multis/sandbox"
 )
@@ -51,7 +52,7 @@ func (t TailOutput) Run(_ context.Context, c Call) (Result, error) {
 		if err != nil {
 			return notFound(err), nil
 		}
-		state.Output = clipTail(lastLines(state.Output, lines))
+		state.Output = clipTail(lastLines(policy.Hide(state.Output), lines))
 		result := stateResult(state)
 		result.IsError, result.Code = false, "" // reading it worked
 		return result, nil
@@ -68,7 +69,7 @@ func (t TailOutput) Run(_ context.Context, c Call) (Result, error) {
 	case !isText(data):
 		return Failed(args.Path+" is no text", false), nil
 	}
-	return Result{ForLLM: clipTail(lastLines(string(data), lines)), ForUser: "read the end of " + args.Path, Ref: args.Path}, nil
+	return Result{ForLLM: clipTail(lastLines(policy.Hide(string(data)), lines)), ForUser: "read the end of " + args.Path, Ref: args.Path}, nil
 }
 
 // lastLines returns the last n lines of a text.

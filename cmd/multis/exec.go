@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/rs/zerolog"
 
@@ -20,12 +19,7 @@ func openSandbox(cfg *config.Config, file string) (*sandbox.Sandbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	data := cfg.Database.DataDir
-	floor := []string{filepath.Join(data, "postgres"), filepath.Join(data, "cache"), cfg.Backup.Folder}
-	if file != "" {
-		floor = append(floor, file, filepath.Join(filepath.Dir(file), "registration.yaml"))
-	}
-	return sandbox.New(sandbox.Options{Program: []string{program, sandbox.Argument}, ForbiddenPaths: floor})
+	return sandbox.New(sandbox.Options{Program: []string{program, sandbox.Argument}, ForbiddenPaths: cfg.OwnPaths(file)})
 }
 
 // addHostTools registers the tools that change files, and those that run commands if the sandbox holds on this machine.

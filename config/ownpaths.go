@@ -1,0 +1,82 @@
+package config
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// OwnPaths returns the files and folders of multis itself that no agent and no command may read or change, whatever is configured: the
+// configuration and its secrets, the rules, the database, the backups, the command hooks. file is the configuration; empty for none.
+func (c *Config) OwnPaths(file string) []string {
+	in := func(name string) string { return filepath.Join(c.Database.DataDir, name) }
+	paths := []string{in("postgres"), in("cache"), in("hooks"), in("starts.json"), in("starts.json.lock"), in("starts.json.new"), c.Backup.Folder}
+	if file != "" {
+		paths = append(paths, file, filepath.Join(filepath.Dir(file), "registration.yaml"))
+	}
+	if c.Policy.File != "" {
+		paths = append(paths, c.Policy.File)
+	}
+	return append(paths, c.SecretFiles...)
+}
+
+// trustedFolders returns the folders whose files multis believes as it believes the configuration: agents may read them and never write there.
+func (c *Config) trustedFolders() []string {
+	folders := []string{c.Skills.Folder, c.Tasks.Folder}
+	for _, m := range c.MCP {
+		if len(m.Command) > 0 && m.Folder != c.Database.DataDir {
+			folders = append(folders, m.Folder)
+		}
+	}
+	return folders
+}
+
+// checkFolders rejects folders of agents that hold files of multis itself: their tools could read or change them.
+func (c *Config) checkFolders(r *reader) {
+	own, trusted := c.OwnPaths(r.file), c.trustedFolders()
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		a, key := c.Agents[name], "agents."+name
+		if path := overlapping(a.Workspace, own); path != "" {
+			r.reportKey(key+".workspace", "would let the agent change a file of multis itself ("+path+"); choose another folder")
+		} else if path := overlapping(a.Workspace, trusted); path != "" && (c.Exec.Enabled || c.Exec.WriteFiles) {
+			r.reportKey(key+".workspace", "would let the agent write what multis takes from you ("+path+"); choose another folder")
+		}
+		for _, folder := range a.ReadPaths {
+			if path := overlapping(folder, own); path != "" {
+				r.reportKey(key+".read_paths", "would let the agent read a file of multis itself ("+path+"); name narrower folders")
+			}
+		}
+	}
+}
+
+// overlapping returns the first path that is in a folder, or that the folder is in, with the links of both resolved; empty for none.
+func overlapping(folder string, paths []string) string {
+	folder = withoutLinks(folder)
+	for _, path := range paths {
+		if real := withoutLinks(path); isWithin(folder, real) || isWithin(real, folder) {
+			return path
+		}
+	}
+	return ""
+}
+
+// isWithin reports whether path is folder or lies in it.
+func isWithin(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+// withoutLinks returns an absolute path with its links resolved, as far as the file exists.
+func withoutLinks(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(withoutLinks(parent), filepath.Base(path))
+	}
+	return path
+}
