@@ -273,6 +273,11 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 		if ans.text, err = ans.apply(ctx, tx); err != nil {
 			return err
 		}
+		if ans.reaction == reactionStarted {
+			if ans.text, err = withSafeModeNote(ctx, tx, ans.text); err != nil {
+				return err
+			}
+		}
 		if ans.reaction != "" {
 			if err := a.room.react(ctx, tx, r.room, r.message, ans.reaction); err != nil {
 				return err

@@ -58,7 +58,11 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 	case task.Forgotten, hc.host == nil:
 		return hc.end(ctx, task, room, "", execEnd{store.TaskFailed, "refused", hostOff})
 	}
-	c, err := hc.host.Prepare(ctx, room, task.Input)
+	typed := HostRequest{Room: room, Text: task.Input}
+	if task.MessageID != nil {
+		typed.Message = *task.MessageID
+	}
+	c, err := hc.host.Prepare(ctx, typed)
 	if err == nil && c.Binding != args.Binding {
 		err = errors.New("the program, or a file that it runs, has changed since you sent it; send it again")
 	}

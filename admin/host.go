@@ -8,19 +8,27 @@ import (
 
 	"multis/jobs"
 	"multis/pin"
+	"multis/policy"
 	"multis/store"
 )
 
 // Host runs commands and reads files of this machine for the owner, as far as the rules allow. Its errors are for the owner.
 type Host interface {
 	// Prepare reads a command line and asks the rules about it. It runs nothing.
-	Prepare(ctx context.Context, room store.Chat, line string) (HostCommand, error)
+	Prepare(ctx context.Context, typed HostRequest) (HostCommand, error)
 	// Run runs a prepared command in the sandbox. live receives the output as it comes.
 	Run(ctx context.Context, c HostCommand, live func([]byte)) (HostResult, error)
 	// Resolve asks the rules about a file and returns its path with all links resolved. It reads nothing.
-	Resolve(ctx context.Context, room store.Chat, path string) (string, error)
-	// Read returns the beginning of a text file. path is what Resolve returned; if it leads to another file now, nothing is read.
-	Read(ctx context.Context, room store.Chat, path string) (string, error)
+	Resolve(ctx context.Context, typed HostRequest) (string, error)
+	// Read returns the beginning of a text file. Its path is what Resolve returned; if it leads to another file now, nothing is read.
+	Read(ctx context.Context, typed HostRequest) (string, error)
+}
+
+// HostRequest is what the owner typed.
+type HostRequest struct {
+	Room    store.Chat
+	Message store.MessageID // rules with a limit count it once, however often it is judged
+	Text    string          // a command line or a path
 }
 
 // HostCommand is a command that the rules allow.
@@ -67,17 +75,35 @@ func (hc *HostCommands) commands() []command {
 	}
 }
 
-const hostOff = "That is off: I run no commands on this machine and read no files outside the documents folder. `exec.enabled: true` in config.yaml turns it on; `/index prices.pdf` reads a document."
+const (
+	hostOff  = "That is off: I run no commands on this machine and read no files outside the documents folder. `exec.enabled: true` in config.yaml turns it on; `/index prices.pdf` reads a document."
+	hostSafe = "I am in safe mode, so I run no commands and read no files of this machine. `/safe` says why, and how to end it."
+)
+
+// refusal returns the answer to every command about this machine while there are none; nothing is refused if its text is empty.
+func (hc *HostCommands) refusal(ctx context.Context) (answer, error) {
+	_, safe, err := store.SafeModeOf(ctx, hc.store.DB())
+	switch {
+	case err != nil:
+		return answer{}, err
+	case safe:
+		return answer{text: hostSafe, reason: policy.CodeSafeMode.Sentence(), outcome: "refused"}, nil
+	case hc.host == nil:
+		return answer{text: hostOff, outcome: "refused"}, nil
+	default:
+		return answer{}, nil
+	}
+}
 
 // exec begins a command.
 func (hc *HostCommands) exec(ctx context.Context, r request, args string) (answer, error) {
-	switch {
-	case hc.host == nil:
-		return answer{text: hostOff, outcome: "refused"}, nil
-	case args == "":
+	if refused, err := hc.refusal(ctx); err != nil || refused.text != "" {
+		return refused, err
+	}
+	if args == "" {
 		return answer{text: "Which program? One with its arguments, as in `/exec ls -l`. `/help exec` says what may run."}, nil
 	}
-	c, err := hc.host.Prepare(ctx, r.room, args)
+	c, err := hc.host.Prepare(ctx, HostRequest{r.room, r.message.ID, args})
 	if err != nil {
 		return answer{text: "⚠️ Not run: " + esc(err.Error()), reason: "The command is refused.", outcome: "refused"}, nil
 	}
@@ -101,20 +127,20 @@ const hashMark = "\nsha256 "
 
 // read shows a file.
 func (hc *HostCommands) read(ctx context.Context, r request, args string) (answer, error) {
-	switch {
-	case hc.host == nil:
-		return answer{text: hostOff, outcome: "refused"}, nil
-	case args == "":
+	if refused, err := hc.refusal(ctx); err != nil || refused.text != "" {
+		return refused, err
+	}
+	if args == "" {
 		return answer{text: "Which file? `/read /srv/notes/todo.md`."}, nil
 	}
-	path, err := hc.host.Resolve(ctx, r.room, args)
+	path, err := hc.host.Resolve(ctx, HostRequest{r.room, r.message.ID, args})
 	if err != nil {
 		return answer{text: "⚠️ " + esc(err.Error()), reason: "The file is refused.", outcome: "refused"}, nil
 	}
 	return answer{
 		pin: &pinNeed{pin.Read, "read " + path},
 		changeAndSay: func(ctx context.Context, _ store.Tx) (string, error) {
-			content, err := hc.host.Read(ctx, r.room, path)
+			content, err := hc.host.Read(ctx, HostRequest{r.room, r.message.ID, path})
 			if err != nil {
 				return "⚠️ " + esc(err.Error()), nil
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,9 @@ import (
 
 	"multis/admin"
 	"multis/jobs"
+	"multis/policy"
 	"multis/store"
+	"multis/store/storetest"
 )
 
 // fakeHost records what it runs. Commands that begin with rm need the PIN, and those that begin with sudo never run.
@@ -23,7 +26,8 @@ type fakeHost struct {
 	run     func(ctx context.Context, live func([]byte)) (admin.HostResult, error)
 }
 
-func (h *fakeHost) Prepare(_ context.Context, _ store.Chat, line string) (admin.HostCommand, error) {
+func (h *fakeHost) Prepare(_ context.Context, typed admin.HostRequest) (admin.HostCommand, error) {
+	line := typed.Text
 	if strings.HasPrefix(line, "sudo") {
 		return admin.HostCommand{}, errors.New("this command never runs")
 	}
@@ -38,15 +42,15 @@ func (h *fakeHost) Run(ctx context.Context, c admin.HostCommand, live func([]byt
 	return admin.HostResult{Output: "total 0", Took: time.Second}, nil
 }
 
-func (h *fakeHost) Resolve(_ context.Context, _ store.Chat, path string) (string, error) {
-	if path == "/etc/shadow" {
+func (h *fakeHost) Resolve(_ context.Context, typed admin.HostRequest) (string, error) {
+	if typed.Text == "/etc/shadow" {
 		return "", errors.New("not read: this path is not for the assistant")
 	}
-	return path, nil
+	return typed.Text, nil
 }
 
-func (h *fakeHost) Read(_ context.Context, _ store.Chat, path string) (string, error) {
-	return "the content of " + path, nil
+func (h *fakeHost) Read(_ context.Context, typed admin.HostRequest) (string, error) {
+	return "the content of " + typed.Text, nil
 }
 
 func newHostRig(t *testing.T) (*pinRig, *fakeHost) {
@@ -194,4 +198,45 @@ func TestAFileIsReadAfterThePIN(t *testing.T) {
 	require.Contains(t, r.types("/read /srv/a.md"), "**Your PIN, please**, for: read /srv/a.md")
 	require.Contains(t, r.types(canary), "the content of /srv/a.md")
 	require.Contains(t, r.types("/read /srv/b.md"), "the content of /srv/b.md", "for a day")
+}
+
+func TestInSafeModeNoCommandRunsAndOtherWorkSaysThatItWaits(t *testing.T) {
+	t.Parallel()
+	r, h := newHostRig(t)
+	r.exec(`insert into settings (key, value) values ('safe_mode', '{"since": "2026-05-01T00:00:00Z", "why": "a test"}')`)
+	require.Contains(t, r.types("/exec ls"), "safe mode, so I run no commands")
+	require.Contains(t, r.types("/read /srv/notes"), "safe mode, so I run no commands")
+	require.Zero(t, r.count("select count(*) from tasks"))
+	require.Contains(t, r.types("/plan sell the piano"), "it waits until that is over")
+	r.exec("delete from settings where key = 'safe_mode'")
+	require.NotContains(t, r.types("/plan sell the boat"), "safe mode")
+	r.types("/exec ls")
+	said, err := r.runCommands()
+	require.NoError(t, err)
+	require.Contains(t, said, "total 0")
+	require.Equal(t, []string{"ls"}, h.ran)
+}
+
+func TestALongOutputShowsNoPartOfASecret(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
+	const secret = "canary-K9x7Qm2vz5"
+	policy.HideSecrets([]string{secret})
+	t.Cleanup(func() { policy.HideSecrets(nil) })
+	r, h := newHostRig(t)
+	for _, at := range []int{1490, 1495, 1499} { // where the middle is left out
+		h.run = func(_ context.Context, live func([]byte)) (admin.HostResult, error) {
+			output := strings.Repeat("x", at) + secret + strings.Repeat("y", 40_000) + secret + strings.Repeat("z", at)
+			for chunk := range slices.Chunk([]byte(output), 1000) {
+				live(chunk)
+			}
+			return admin.HostResult{Output: output}, nil
+		}
+		r.types("/exec ls")
+		said, err := r.runCommands()
+		require.NoError(t, err)
+		require.Contains(t, said, "done")
+		for n := 0; n+4 <= len(secret); n++ {
+			require.NotContains(t, said, secret[n:n+4], "the secret begins after %d characters", at)
+		}
+	}
+	require.Empty(t, storetest.Anywhere(t, r.st, secret[:8]))
 }

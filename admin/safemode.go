@@ -65,6 +65,15 @@ func (sm *safeModeCommands) onText(safe store.SafeMode) string {
 	return "🛟 **Safe mode** since " + sm.room.shortTime(safe.Since) + ". " + esc(safe.Why) + "\n" + safeModeText
 }
 
+// withSafeModeNote adds to the answer to a command that starts work that the work waits, if multis is in safe mode.
+func withSafeModeNote(ctx context.Context, tx store.Tx, said string) (string, error) {
+	_, safe, err := store.SafeModeOf(ctx, tx)
+	if err != nil || !safe {
+		return said, err
+	}
+	return strings.TrimSpace(said + "\n" + "🛟 I am in safe mode: it waits until that is over. `/safe` says why, and how to end it."), nil
+}
+
 // statusLine is the line of /status; empty outside of safe mode.
 func (sm *safeModeCommands) statusLine(ctx context.Context, _ request) (string, error) {
 	safe, on, err := store.SafeModeOf(ctx, sm.store.DB())

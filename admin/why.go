@@ -34,7 +34,8 @@ func (ex *whyCommands) commands() []command {
 			},
 			chatHint: func(chatPick) string { return " to see why I answered or kept silent there" },
 			summary:  "why I answered, or kept silent",
-			help:     "`/why` explains the newest message, `/why Ana` the last five of that chat; a link to a message explains that one.",
+			help: "`/why` explains the newest message, `/why Ana` the last five of that chat; a link to a message explains that one. " +
+				"A link to a question of yours in this room says which calls of tools were refused for it, and why.",
 		},
 	}
 }
@@ -43,19 +44,19 @@ func (ex *whyCommands) commands() []command {
 const maxExplained = 5
 
 // run explains the newest message of a contact, the last ones of a chat, or one event.
-func (ex *whyCommands) run(ctx context.Context, _ request, args string) (answer, error) {
+func (ex *whyCommands) run(ctx context.Context, r request, args string) (answer, error) {
 	switch {
 	case args == "":
 		return ex.explain(ctx, 0, "", 1, "Nobody wrote to you since I started.")
 	case strings.Contains(args, "$"):
-		return ex.explainEvent(ctx, parseEventLink(args))
+		return ex.explainEvent(ctx, r, parseEventLink(args))
 	default:
 		return ex.chats.withChat(ctx, args, "why", chatPick{})
 	}
 }
 
 // explainEvent explains the message of an event. For an event of multis, it explains the message that the event answered.
-func (ex *whyCommands) explainEvent(ctx context.Context, event id.EventID) (answer, error) {
+func (ex *whyCommands) explainEvent(ctx context.Context, r request, event id.EventID) (answer, error) {
 	out, err := store.OutboxMessageByEvent(ctx, ex.store.DB(), event)
 	if err == nil {
 		var m store.Message
@@ -66,7 +67,37 @@ func (ex *whyCommands) explainEvent(ctx context.Context, event id.EventID) (answ
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return answer{}, err
 	}
+	if m, err := store.MessageByEvent(ctx, ex.store.DB(), r.room.ID, event); err == nil && r.isOwner() {
+		return ex.explainQuestion(ctx, m)
+	} else if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return answer{}, err
+	}
 	return ex.explain(ctx, 0, event, 1, "I know no message of a contact under that link. Nothing is stored of chats that are off.")
+}
+
+// explainQuestion says which calls of tools were refused for a message of the admin room.
+func (ex *whyCommands) explainQuestion(ctx context.Context, m store.Message) (answer, error) {
+	lines, err := ex.refusedLines(ctx, m)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(lines) == 0 {
+		lines = []string{"No call of a tool was refused for it."}
+	}
+	return answer{text: strings.Join(append([]string{quote(m.Body, 200), esc(m.Reason)}, lines...), "\n"), quotes: []store.MessageID{m.ID}}, nil
+}
+
+// maxRefused is how many refused calls are shown of one message.
+const maxRefused = 5
+
+// refusedLines say which calls of tools were refused for a message, and why.
+func (ex *whyCommands) refusedLines(ctx context.Context, m store.Message) ([]string, error) {
+	refused, err := store.RefusedSteps(ctx, ex.store.DB(), m.ID, maxRefused)
+	var lines []string
+	for _, s := range refused {
+		lines = append(lines, fmt.Sprintf("🚫 %s was refused: %s", code(s.Name), quote(text.OneLine(s.Text), 300)))
+	}
+	return lines, err
 }
 
 // explainChat explains the last messages of a chat.
@@ -132,7 +163,11 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 	if err != nil {
 		return "", err
 	}
-	lines = append(lines, suspicion...)
+	refused, err := ex.refusedLines(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	lines = append(append(lines, suspicion...), refused...)
 	if out == nil {
 		if m.AnsweredAt != nil || (m.Action != policy.ActionAnswer && m.Action != policy.ActionEscalate) {
 			lines = append(lines, "Nothing was sent.")

@@ -172,6 +172,29 @@ func TestWhyExplainsAnEscalationAndWhatDidNotArrive(t *testing.T) {
 	require.Contains(t, r.asOwner("/status"), "⚠️ 1 message did not arrive in the last 24 h: `/why` and the chat's name says why.")
 }
 
+func TestWhySaysWhichCallsWereRefusedAndWhy(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, _, _ := r.addChats()
+	m := r.addMessage(ana, "what does tuning cost?", time.Minute, policy.ActionAnswer, policy.CodeAnswer, "It is a question.")
+	asked := r.write(store.Message{Body: "fetch example.com", EventID: "$asked"})
+	refuse := func(message store.MessageID, chat store.ChatID, tool, code, why string) {
+		task, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: tool, Kind: store.TaskTurn, ChatID: chat, MessageID: &message, About: []store.MessageID{message}})
+		require.NoError(t, err)
+		r.exec("insert into task_steps (task_id, seq, kind, name, call_id, text, is_error, code) values ($1, 1, 'tool', $2, 'a', $3, true, $4), ($1, 2, 'tool', 'search', 'b', 'no such page', true, 'not_found')", task.ID, tool, why, code)
+	}
+	refuse(m.ID, ana.ID, "remember", "not_allowed", "You have no such tool here.")
+	refuse(asked, r.room.ID, "fetch_url", "refused", "Sales only answers. *Really*")
+	got := r.asOwner("/why")
+	require.Contains(t, got, "🚫 `remember` was refused: “You have no such tool here.”")
+	require.NotContains(t, got, "no such page")
+	require.Contains(t, r.asOwner("/why $asked"), "🚫 `fetch_url` was refused: “Sales only answers. *Really*”", "what the rule says")
+	require.NotContains(t, r.asOperator("/why $asked"), "Sales only")
+	quiet := r.write(store.Message{Body: "hello", EventID: "$quiet"})
+	require.NotZero(t, quiet)
+	require.Contains(t, r.asOwner("/why $quiet"), "No call of a tool was refused for it.")
+}
+
 func TestWhyListsTheNewestFiveOfAChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -118,12 +118,15 @@ type Send struct {
 // AskTool asks the hooks about a call of a tool.
 func (hs *Hooks) AskTool(ctx context.Context, t Tool) (policy.HookVerdict, error) {
 	entry := audit.Entry{Kind: audit.Tool, Actor: audit.System, AgentID: t.Agent, Chat: t.Chat, Task: t.Task, Action: t.Name}
-	return hs.ask(ctx, entry, t, func(h Hook) bool {
-		return slices.Contains(h.Before, BeforeTool) && (len(h.Tools) == 0 || slices.ContainsFunc(h.Tools, func(pattern string) bool {
-			ok, err := path.Match(pattern, t.Name)
-			return ok && err == nil
-		}))
-	})
+	return hs.ask(ctx, entry, t, func(h Hook) bool { return h.IsAskedAbout(t.Name) })
+}
+
+// IsAskedAbout reports whether a hook is asked before a tool is called.
+func (h Hook) IsAskedAbout(tool string) bool {
+	return slices.Contains(h.Before, BeforeTool) && (len(h.Tools) == 0 || slices.ContainsFunc(h.Tools, func(pattern string) bool {
+		ok, err := path.Match(pattern, tool)
+		return ok && err == nil
+	}))
 }
 
 // AskSend asks the hooks about a message to a contact.

@@ -351,6 +351,15 @@ func Steps(ctx context.Context, db DB, task TaskID) ([]Step, error) {
 	return row.All[Step](ctx, db, "steps of a task", stepsSQL, task)
 }
 
+const refusedStepsSQL = "select " + stepColumns + ` from task_steps s join tasks t on t.id = s.task_id
+	where t.about @> array[$1::bigint] and s.kind = 'tool' and s.is_error and s.code in ('refused', 'not_allowed', 'needs_approval', 'denied', 'expired')
+	order by s.task_id desc, s.seq limit $2`
+
+// RefusedSteps returns calls of tools that were not allowed in the tasks about a message, those of the newest task first.
+func RefusedSteps(ctx context.Context, db DB, message MessageID, limit int) ([]Step, error) {
+	return row.All[Step](ctx, db, "refused calls", refusedStepsSQL, message, limit)
+}
+
 // Effect is a tool call that changes something.
 type Effect struct {
 	Name    string

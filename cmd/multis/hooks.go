@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"multis/commandhook"
@@ -42,10 +44,18 @@ func (a *assistant) openCommandHooks(s *sandbox.Sandbox, problem error) (*comman
 	} else {
 		o.Runner = s
 	}
-	for name, h := range a.cfg.CommandHooks {
-		o.Hooks = append(o.Hooks, commandhook.Hook{Name: name, Command: h.Command, Before: h.Before, Tools: h.Tools})
-	}
+	o.Hooks = commandHooksOf(a.cfg)
 	return commandhook.New(o)
+}
+
+// commandHooksOf returns the configured command hooks, by name.
+func commandHooksOf(cfg *config.Config) []commandhook.Hook {
+	var all []commandhook.Hook
+	for _, name := range slices.Sorted(maps.Keys(cfg.CommandHooks)) {
+		h := cfg.CommandHooks[name]
+		all = append(all, commandhook.Hook{Name: name, Command: h.Command, Before: h.Before, Tools: h.Tools})
+	}
+	return all
 }
 
 // beforeTool asks the command hooks before a tool is called.

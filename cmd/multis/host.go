@@ -15,7 +15,6 @@ import (
 	"multis/policy"
 	"multis/policy/rules"
 	"multis/sandbox"
-	"multis/store"
 	"multis/tools"
 )
 
@@ -40,8 +39,8 @@ func newHost(cfg *config.Config, s *sandbox.Sandbox, registry *tools.Registry) (
 }
 
 // typedCall converts a command of the owner to the call of a tool.
-func (h *host) typedCall(room store.Chat, agent, tool string, args map[string]string) (tools.Call, error) {
-	caller := tools.Caller{Owner: true, Typed: true, Surface: rules.SurfaceOwner, Chat: room, Workspace: assistantWorkspace(h.cfg)}
+func (h *host) typedCall(typed admin.HostRequest, agent, tool string, args map[string]string) (tools.Call, error) {
+	caller := tools.Caller{Owner: true, Typed: true, Surface: rules.SurfaceOwner, Chat: typed.Room, Workspace: assistantWorkspace(h.cfg)}
 	if agent != "" {
 		if err := callerOf(h.cfg, agent, &caller); err != nil {
 			return tools.Call{}, err
@@ -51,7 +50,7 @@ func (h *host) typedCall(room store.Chat, agent, tool string, args map[string]st
 	if err != nil {
 		return tools.Call{}, fmt.Errorf("write the call: %w", err)
 	}
-	return tools.Call{Name: tool, Args: raw, Caller: caller}, nil
+	return tools.Call{ID: fmt.Sprintf("typed in message %d", typed.Message), Name: tool, Args: raw, Caller: caller}, nil
 }
 
 // splitAgent splits "@shop ls" into the agent and the command.
@@ -63,9 +62,9 @@ func splitAgent(line string) (agent, command string) {
 }
 
 // Prepare reads a command line and asks the rules about it.
-func (h *host) Prepare(ctx context.Context, room store.Chat, line string) (admin.HostCommand, error) {
-	agent, typed := splitAgent(line)
-	call, err := h.typedCall(room, agent, "exec", map[string]string{"command": typed})
+func (h *host) Prepare(ctx context.Context, typed admin.HostRequest) (admin.HostCommand, error) {
+	agent, command := splitAgent(typed.Text)
+	call, err := h.typedCall(typed, agent, "exec", map[string]string{"command": command})
 	if err != nil {
 		return admin.HostCommand{}, err
 	}
@@ -76,7 +75,7 @@ func (h *host) Prepare(ctx context.Context, room store.Chat, line string) (admin
 	if !verdict.Allow && !verdict.Ask && !verdict.Pin {
 		return admin.HostCommand{}, errors.New(verdict.Why)
 	}
-	argv, err := sandbox.Parse(typed)
+	argv, err := sandbox.Parse(command)
 	if err != nil {
 		return admin.HostCommand{}, err
 	}
@@ -84,13 +83,13 @@ func (h *host) Prepare(ctx context.Context, room store.Chat, line string) (admin
 	if err != nil {
 		return admin.HostCommand{}, err
 	}
-	return admin.HostCommand{Line: line, Shown: sandbox.Quote(argv), Agent: agent, Binding: binding, NeedsPIN: verdict.Pin}, nil
+	return admin.HostCommand{Line: typed.Text, Shown: sandbox.Quote(argv), Agent: agent, Binding: binding, NeedsPIN: verdict.Pin}, nil
 }
 
 // Run runs a prepared command.
 func (h *host) Run(ctx context.Context, c admin.HostCommand, live func([]byte)) (admin.HostResult, error) {
 	_, typed := splitAgent(c.Line)
-	call, err := h.typedCall(store.Chat{}, c.Agent, "exec", nil)
+	call, err := h.typedCall(admin.HostRequest{}, c.Agent, "exec", nil)
 	if err != nil {
 		return admin.HostResult{}, err
 	}
@@ -105,8 +104,8 @@ func (h *host) Run(ctx context.Context, c admin.HostCommand, live func([]byte)) 
 }
 
 // Resolve asks the rules about a file and returns its path with all links resolved.
-func (h *host) Resolve(ctx context.Context, room store.Chat, path string) (string, error) {
-	call, err := h.typedCall(room, "", "read", map[string]string{"path": path})
+func (h *host) Resolve(ctx context.Context, typed admin.HostRequest) (string, error) {
+	call, err := h.typedCall(typed, "", "read", map[string]string{"path": typed.Text})
 	if err != nil {
 		return "", err
 	}
@@ -124,8 +123,8 @@ func (h *host) Resolve(ctx context.Context, room store.Chat, path string) (strin
 }
 
 // Read returns the beginning of a text file.
-func (h *host) Read(ctx context.Context, room store.Chat, path string) (string, error) {
-	call, err := h.typedCall(room, "", "read", map[string]string{"path": path})
+func (h *host) Read(ctx context.Context, typed admin.HostRequest) (string, error) {
+	call, err := h.typedCall(typed, "", "read", map[string]string{"path": typed.Text})
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/admin"
 	"multis/config"
 	"multis/policy/rules"
 	"multis/sandbox"
@@ -57,7 +58,7 @@ func TestTheOwnersCommandsAreJudgedByTheRulesAndRunInTheSandbox(t *testing.T) {
 		"@nobody ls":       {refused: "there is no agent nobody"},
 		"no-such-program9": {refused: "there is no program"},
 	} {
-		c, err := h.Prepare(t.Context(), room, line)
+		c, err := h.Prepare(t.Context(), admin.HostRequest{Room: room, Text: line})
 		if want.refused != "" {
 			require.ErrorContains(t, err, want.refused, line)
 		} else {
@@ -73,7 +74,7 @@ func TestTheOwnersCommandsAreJudgedByTheRulesAndRunInTheSandbox(t *testing.T) {
 		}
 	}
 	run := func(line string) (string, int) {
-		c, err := h.Prepare(t.Context(), room, line)
+		c, err := h.Prepare(t.Context(), admin.HostRequest{Room: room, Text: line})
 		require.NoError(t, err)
 		var live []byte
 		r, err := h.Run(t.Context(), c, func(p []byte) { live = append(live, p...) })
@@ -89,16 +90,51 @@ func TestTheOwnersCommandsAreJudgedByTheRulesAndRunInTheSandbox(t *testing.T) {
 
 	notes := filepath.Join(data, "todo.md")
 	require.NoError(t, os.WriteFile(notes, []byte("call Ana"), 0o644))
-	path, err := h.Resolve(t.Context(), room, notes)
+	path, err := h.Resolve(t.Context(), admin.HostRequest{Room: room, Text: notes})
 	require.NoError(t, err)
-	content, err := h.Read(t.Context(), room, path)
+	content, err := h.Read(t.Context(), admin.HostRequest{Room: room, Text: path})
 	require.NoError(t, err)
 	require.Equal(t, "call Ana", content)
 	for _, denied := range []string{"/etc/passwd", "/proc/self/environ", "/var/log/messages", "relative"} {
-		_, err := h.Resolve(t.Context(), room, denied)
+		_, err := h.Resolve(t.Context(), admin.HostRequest{Room: room, Text: denied})
 		require.Error(t, err, denied)
 	}
 	explained, err := view.Explain(room, rules.Assistant, "read", `{"path": "/etc/passwd"}`)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(explained, "deny"), explained)
+}
+
+func TestALimitOfTheRulesCountsTypedCommandsOnceEach(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	proved, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Argument}})
+	require.NoError(t, err)
+	require.NoError(t, proved.Probe(t.Context()).Err())
+	cfg := &config.Config{TimeZone: time.UTC, CommandHooks: map[string]config.CommandHook{"guard": {Before: []string{config.BeforeTool}, Tools: []string{"exec*"}}}}
+	cfg.Database.DataDir = t.TempDir()
+	cfg.Policy.Rules, err = rules.Parse("rules.yaml", []byte("rules:\n  - {tool: exec, decision: confirm, limit: 2/h}\n"))
+	require.NoError(t, err)
+	set, err := newRules(cfg)
+	require.NoError(t, err)
+	registry := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), tools.Exec{Sandbox: proved})
+	h, err := newHost(cfg, proved, registry)
+	require.NoError(t, err)
+	prepare := func(message store.MessageID) error {
+		_, err := h.Prepare(t.Context(), admin.HostRequest{Room: store.Chat{ID: 1}, Message: message, Text: "ls"})
+		return err
+	}
+	said, err := policyView{cfg, registry}.Explain(store.Chat{ID: 1}, rules.Assistant, "exec", "")
+	require.NoError(t, err)
+	require.Contains(t, said, "then the command hook guard is asked")
+	said, err = policyView{cfg, registry}.Explain(store.Chat{ID: 1}, rules.Assistant, "exec", `{"command": "sudo ls"}`)
+	require.NoError(t, err)
+	require.NotContains(t, said, "guard", "what is denied needs no hook")
+
+	for range 5 { // before the PIN, after it, and before it is run
+		require.NoError(t, prepare(1))
+	}
+	require.NoError(t, prepare(2))
+	require.ErrorContains(t, prepare(3), "called too often")
+	require.NoError(t, prepare(1), "what was counted goes on")
 }

@@ -96,7 +96,7 @@ func (p policyExplainCmd) Run(c *cli) error {
 	if err := callerOf(cfg, p.Agent, &caller); err != nil {
 		return err
 	}
-	said, err := explain(registry, p.Tool, p.Args, caller)
+	said, err := policyView{cfg, registry}.explain(p.Tool, p.Args, caller)
 	if err != nil {
 		return err
 	}
@@ -118,13 +118,13 @@ func callerOf(cfg *config.Config, agent string, c *tools.Caller) error {
 }
 
 // explain returns what happens with a call, in lines.
-func explain(registry *tools.Registry, tool, args string, caller tools.Caller) (string, error) {
+func (v policyView) explain(tool, args string, caller tools.Caller) (string, error) {
 	caller.Typed = caller.Surface == rules.SurfaceOwner && tool == tools.ReadPath{}.Spec().Name
 	call := tools.Call{Name: tool, Args: json.RawMessage(args), AnyCall: args == "", Caller: caller}
 	if args != "" && !json.Valid(call.Args) {
 		return "", errors.New("the arguments are not a JSON object; write them like '{\"url\": \"https://example.com\"}'")
 	}
-	e, err := registry.Explain(call)
+	e, err := v.registry.Explain(call)
 	if err != nil {
 		return "", err
 	}
@@ -138,6 +138,13 @@ func explain(registry *tools.Registry, tool, args string, caller tools.Caller) (
 			why = "no: " + t.Mismatch
 		}
 		lines = append(lines, fmt.Sprintf("  %s %s", t.Rule.Place(), why))
+	}
+	if e.Verdict.Decision != rules.Deny {
+		for _, h := range commandHooksOf(v.cfg) {
+			if h.IsAskedAbout(tool) {
+				lines = append(lines, "then the command hook "+h.Name+" is asked, which may deny it or have you asked")
+			}
+		}
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -163,5 +170,5 @@ func (v policyView) Explain(room store.Chat, agent, tool, args string) (string, 
 	if err := callerOf(v.cfg, agent, &caller); err != nil {
 		return "", err
 	}
-	return explain(v.registry, tool, args, caller)
+	return v.explain(tool, args, caller)
 }
