@@ -101,8 +101,10 @@ func commandResource(c Call) rules.Resource {
 
 // refusalOf returns why a command is never run, whoever allows it; empty for a command that may be.
 func refusalOf(s *sandbox.Sandbox, c Call) string {
-	if err := s.Ready(); err != nil {
-		return err.Error()
+	if s != nil { // else the tool is only described
+		if err := s.Ready(); err != nil {
+			return err.Error()
+		}
 	}
 	if c.AnyCall || len(c.Args) == 0 {
 		return "" // no certain call

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -161,7 +162,7 @@ func (r *Registry) Explain(c Call) (Explanation, error) {
 		return Explanation{Spec: Spec{Name: c.Name}, Verdict: rules.Verdict{Decision: rules.Deny}, Floor: r.missing(c)}, nil
 	}
 	e := Explanation{Spec: specOf(t, c)}
-	if floor := hardRefusal(e.Spec, c); floor != "" {
+	if floor := cmp.Or(refusalFor(t, c), hardRefusal(e.Spec, c)); floor != "" {
 		e.Verdict, e.Floor = rules.Verdict{Decision: rules.Deny}, floor
 		return e, nil
 	}
