@@ -15,6 +15,17 @@ func KeptOutput(limit int, output string) string {
 	return b.String()
 }
 
+// SetBubblewrap makes a sandbox use a program as bubblewrap.
+func (s *Sandbox) SetBubblewrap(path string) { s.bwrap = path }
+
+// Bubblewrap returns the program that a sandbox uses as bubblewrap.
+func (s *Sandbox) Bubblewrap() string { return s.bwrap }
+
+// ChildArgv returns the argument vector that starts a command, which may connect to a port.
+func (s *Sandbox) ChildArgv(workspace string, port int) ([]string, error) {
+	return s.childArgv(spec{Write: []string{workspace}, Port: port})
+}
+
 // ProbeOutside runs the attempts of Probe without a sandbox, as the same user.
 func (s *Sandbox) ProbeOutside(ctx context.Context) ([]Attempt, error) {
 	base, err := os.MkdirTemp(s.options.Temp, "multis-probe-")
