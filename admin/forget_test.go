@@ -457,6 +457,10 @@ func TestAPersonIsErasedFromAllChatsAndKeptOutOfThem(t *testing.T) {
 		require.Empty(t, storetest.Anywhere(t, r.st, text), text)
 	}
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'Ben says oslo'"))
+	verified, err := r.settings.Audit.Verify(r.ctx, r.st)
+	require.NoError(t, err, "the audit log needs no rewriting")
+	require.Positive(t, verified.Entries)
+	require.Positive(t, r.count("select count(*) from audit_entries where kind = 'deletion' and outcome = 'done'"))
 }
 
 func TestAForgettingGoesOnWhereItWasInterrupted(t *testing.T) {

@@ -54,7 +54,7 @@ func (c *Config) checkFolders(r *reader) {
 func overlapping(folder string, paths []string) string {
 	folder = withoutLinks(folder)
 	for _, path := range paths {
-		if real := withoutLinks(path); isWithin(folder, real) || isWithin(real, folder) {
+		if target := withoutLinks(path); isWithin(folder, target) || isWithin(target, folder) {
 			return path
 		}
 	}

@@ -64,6 +64,59 @@ func TestAnEncryptedAdminRoom(t *testing.T) {
 	}
 }
 
+func TestThePINIsEnteredInAnEncryptedAdminRoom(t *testing.T) {
+	leaveAdminRooms(t.Context(), t, encryptedWorlds.claim(t))
+	a := start(t, setup{Locked: true})
+	t.Cleanup(func() { leaveAdminRooms(context.WithoutCancel(t.Context()), t, a.scene) })
+	verified := a.element(t)
+	_, err := verified.SetUpEncryption(t.Context())
+	require.NoError(t, err)
+	room := a.adminRoom()
+	sent, err := verified.SendStateEvent(t.Context(), room, event.StateEncryption, "", event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
+	require.NoError(t, err)
+	a.awaitBothPaths(sent.EventID)
+
+	const digits, wrong = "804639", "804638"
+	var entered []id.EventID
+	told := func(want string) {
+		t.Helper()
+		a.await(want, func(ctx context.Context) (bool, error) {
+			var there bool
+			err := a.db.DB().QueryRow(ctx, "select exists (select from outbox where state = 'sent' and content->>'body' like '%' || $1 || '%')", want).Scan(&there)
+			return there, err
+		})
+	}
+	enter := func(said, want string) {
+		t.Helper()
+		one, err := verified.Say(t.Context(), room, said)
+		require.NoError(t, err)
+		entered = append(entered, one)
+		told(want)
+	}
+	require.Contains(t, a.commandEncrypted(t, verified, room, "/pin set"), "The new PIN")
+	enter(digits, "Once more")
+	enter(digits, "The PIN is set")
+	require.Contains(t, a.commandEncrypted(t, verified, room, "/pin set"), "First the present PIN")
+	plain, err := a.Owner.SendText(t.Context(), room, digits)
+	require.NoError(t, err)
+	entered = append(entered, plain.EventID)
+	told("did not come encrypted from a verified session")
+	enter(wrong, "That is not the PIN. 2 tries left")
+	for _, one := range entered {
+		a.await("the message with the PIN to be deleted", func(ctx context.Context) (bool, error) {
+			evt, err := a.Owner.GetEvent(ctx, room, one)
+			if err != nil {
+				return false, err
+			}
+			return evt.Unsigned.RedactedBecause != nil && len(evt.Content.Raw) == 0, nil
+		})
+	}
+	var rows int
+	require.NoError(t, a.db.DB().QueryRow(t.Context(), "select count(*) from messages where body like '%8046%' or parked is not null").Scan(&rows))
+	require.Zero(t, rows, "neither the digits nor the ciphertext stays")
+	require.NotContains(t, a.log(), digits)
+}
+
 func TestTheOwnerOpensAnEncryptedConversation(t *testing.T) {
 	a := start(t, setup{Locked: true})
 	verified := a.element(t)

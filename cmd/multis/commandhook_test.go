@@ -35,16 +35,17 @@ func hookFolders(t *testing.T, dir string, names ...string) {
 
 // Runs the real program with command hooks: one that denies a message to a contact, and one that is told of an event.
 func TestTheProgramAsksACommandHookBeforeItSendsAndTellsOneOfEvents(t *testing.T) {
+	t.Parallel()
 	model := llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: `{"sentences": [{"text": "Tuning costs 90 euro.", "source": 1, "quote": "Tuning costs 90 euro."}]}`}
 	})
 	dir, err := os.MkdirTemp("", "multis-hooks-") //nolint:usetesting // t.TempDir is in a folder that no other user can enter
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // as said
+	require.NoError(t, os.Chmod(dir, 0o755))
 	hookFolders(t, dir, "guard", "log")
 	guard := "cat > asked.json\nif grep -q '90 euro' asked.json; then echo '{\"decision\": \"deny\", \"reason\": \"No prices by chat.\"}'; else echo '{\"decision\": \"allow\"}'; fi\n"
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "hooks", "guard", "guard.sh"), []byte(guard), 0o644)) //nolint:gosec // another user runs it
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "hooks", "guard", "guard.sh"), []byte(guard), 0o644))
 	h := &herd{t: t, door: openDoor(t), dir: dir, dsn: storetest.DSN(t), procs: make([]*exec.Cmd, 1)}
 	h.st, err = store.Open(t.Context(), h.dsn)
 	require.NoError(t, err)
@@ -79,7 +80,8 @@ func TestTheProgramAsksACommandHookBeforeItSendsAndTellsOneOfEvents(t *testing.T
 	require.Contains(t, string(asked), `"network":"demo"`)
 	require.Positive(t, storetest.Count(t, h.st, "select count(*) from audit_entries where rule = 'hook:guard' and outcome = 'deny'"))
 
-	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error { return jobs.Emit(t.Context(), tx, policy.HookMessage, fmt.Sprint(storetest.Count(t, h.st, "select max(id)::int from messages where event_id = '$slow1'"))) }))
+	question := fmt.Sprint(storetest.Count(t, h.st, "select max(id)::int from messages where event_id = '$slow1'"))
+	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error { return jobs.Emit(t.Context(), tx, policy.HookMessage, question) }))
 	wait("the event", func() bool {
 		told, err := os.ReadFile(filepath.Join(dir, "data", "hooks", "log", "events.jsonl"))
 		return err == nil && strings.Contains(string(told), "message:business")

@@ -99,11 +99,13 @@ func TestTheTableOfSurfacesAndToolsHasNoCellUndecided(t *testing.T) {
 type probeTool struct {
 	spec  tools.Spec
 	about rules.Resource
+	never string // why no call is ever made; empty for none
 	runs  *int
 }
 
 func (p probeTool) Spec() tools.Spec                     { return p.spec }
 func (p probeTool) ResourceOf(tools.Call) rules.Resource { return p.about }
+func (p probeTool) Refusal(tools.Call) string            { return p.never }
 func (p probeTool) Run(context.Context, tools.Call) (tools.Result, error) {
 	*p.runs++
 	return tools.Result{ForLLM: "done"}, nil
@@ -140,6 +142,9 @@ func TestExplainEqualsWhatHappenedInAThousandRandomCases(t *testing.T) {
 			probe.about.Domains = []string{"www.example.com:443"}
 		default:
 			probe.about.Argv = [][]string{{"git", "status"}, {"git", "push"}, {"rm", "x"}, {"sudo", "id"}, {"claude", "-p"}}[r.IntN(5)]
+		}
+		if r.IntN(10) == 0 {
+			probe.never = "This is never done."
 		}
 		registry := tools.NewRegistry(policy, probe)
 		surface := rules.Surfaces()[r.IntN(len(rules.Surfaces()))]
