@@ -158,6 +158,7 @@ func New(o Options) *Admin {
 		func() question { return &approveCard{} },
 		func() question { return &approvePlan{} },
 		func() question { return &decideDraft{drafts: drafts} },
+		func() question { return &resendDraft{drafts: drafts} },
 		func() question { return &markShadow{shadows: shadows} },
 		func() question { return &offerAuto{shadows: shadows} },
 		func() question { return &confirmDraft{drafts: drafts} },

@@ -76,18 +76,22 @@ func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat,
 		return "", err
 	}
 	head, ref := "⚠️ **Not sent to "+esc(chat.Label())+"**: ", esc(logRef(o.ID))
+	length, offline, rejected := 200, "I don't send it again: write there yourself then.", "I don't try again: write there yourself, or mend the bridge first."
+	if o.Purpose == policy.PurposeDraft { // the owner may have written it
+		length, offline, rejected = maxResent, "👍 sends it again then.", "👍 sends it again."
+	}
 	for _, s := range states {
 		if s.Bot == chat.BridgeBot && (s.Login == chat.Receiver || s.Login == "") {
-			return head + fmt.Sprintf("%s says %s (since %s). %s I don't send it again: write there yourself then. It was %s. (%s)",
-				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), br.room.shortTime(*s.DownSince), repairHint(s), quote(bodyOf(o), 200), ref), nil
+			return head + fmt.Sprintf("%s says %s (since %s). %s %s It was %s. (%s)",
+				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), br.room.shortTime(*s.DownSince), repairHint(s), offline, quote(bodyOf(o), length), ref), nil
 		}
 	}
 	cause := o.Error
 	if cause == "" {
 		cause = "the bridge gave no reason"
 	}
-	return head + fmt.Sprintf("%s. It was %s. I don't try again: write there yourself, or mend the bridge first. (%s)",
-		esc(strings.TrimSuffix(text.Clip(cause, 200), ".")), quote(bodyOf(o), 200), ref), nil
+	return head + fmt.Sprintf("%s. It was %s. %s (%s)",
+		esc(strings.TrimSuffix(text.Clip(cause, 200), ".")), quote(bodyOf(o), length), rejected, ref), nil
 }
 
 // lostNoticeText tells the owner that the homeserver did not accept a notice.

@@ -27,6 +27,7 @@ type dialogs struct {
 // Kinds of questions that get special treatment.
 const (
 	kindDraft    = "draft"
+	kindResend   = "resend"
 	kindDocument = "role"
 	kindShadow   = "shadow"
 )
@@ -110,7 +111,7 @@ func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialo
 	// Drafts and approvals are shown without a request of the owner. A word that does not refer to one may be meant for another question, and must not
 	// decide it; see also TaskCommands.answerApproval. A question for the PIN is answered by the PIN, which never comes here; only "cancel" is meant for it.
 	recent = slices.DeleteFunc(recent, func(d store.Dialog) bool {
-		return slices.Contains([]string{kindDraft, kindCard, store.DialogPIN}, d.Kind)
+		return slices.Contains([]string{kindDraft, kindResend, kindCard, store.DialogPIN}, d.Kind)
 	})
 	if len(recent) == 0 {
 		return store.Dialog{}, false, store.ErrNotFound

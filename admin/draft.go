@@ -72,9 +72,12 @@ func (decideDraft) lifetime() time.Duration { return draftLifetime }
 
 func (decideDraft) accepts(word string) bool { return word == wordYes || word == wordNo }
 
-func (q decideDraft) answer(_ context.Context, _ request, c choice) (_ answer, done bool, err error) {
+func (q decideDraft) answer(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	switch c.word {
 	case wordYes:
+		if early, err := q.drafts.isTooEarly(ctx, r, q.OutboxID); err != nil || early {
+			return answer{text: "The draft changed just before that. Look at it again, and reply `yes` to it if you want it sent.", reason: "It was about an earlier draft."}, false, err
+		}
 		return decideDraftAnswer(q.OutboxID, q.drafts.send), false, nil
 	case wordNo:
 		return decideDraftAnswer(q.OutboxID, q.drafts.drop), false, nil
@@ -145,6 +148,8 @@ func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (
 		return "", err
 	case decision.Code == policy.CodeQuoteDeleted:
 		return "Nothing goes to **" + to + "**: a message that it answered or quoted was deleted.", df.room.box.DropDraft(ctx, tx, out, policy.CodeQuoteDeleted)
+	case decision.Code.IsWithdrawn():
+		return "Nothing goes to **" + to + "**: " + esc(decision.Why) + " If it still needs an answer, I draft another.", nil
 	case !decision.Allow:
 		return "⚠️ It cannot go to **" + to + "** now: " + esc(decision.Why) + " The draft stays open.", nil
 	default:
@@ -188,9 +193,16 @@ func (df *DraftCommands) answeredReply(ctx context.Context, r request, text stri
 
 // rewrite replaces a draft by one with another text, which is shown and needs approval.
 func (df *DraftCommands) rewrite(ctx context.Context, tx store.Tx, out uuid.UUID, text string) (string, error) {
-	decision, err := df.room.box.ReplaceDraft(ctx, tx, out, text)
-	if err != nil || decision.Allow {
+	changed, decision, err := df.room.box.ReplaceDraft(ctx, tx, out, text)
+	if err != nil {
 		return "", err
+	}
+	if decision.Allow {
+		rows, chat, err := df.room.box.LockDraft(ctx, tx, changed)
+		if err != nil {
+			return "", err
+		}
+		return "", df.show(ctx, tx, chat, rows)
 	}
 	to, err := df.recipient(ctx, tx, out)
 	return "⚠️ That cannot go to **" + to + "**: " + esc(decision.Why) + " The draft stays as it was.", err
@@ -209,19 +221,22 @@ func (df *DraftCommands) recipient(ctx context.Context, db store.DB, out uuid.UU
 // PresentDraft shows a draft to the owner, once, and drops it after draftLifetime. It shows a shadow answer as well, and leaves it.
 func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error {
 	return df.store.InTx(ctx, func(tx store.Tx) error {
-		rows, err := store.LockDraft(ctx, tx, out)
+		rows, chat, err := df.room.box.LockDraft(ctx, tx, out)
+		if errors.Is(err, outbox.ErrDraftDecided) {
+			if closed, err := df.closeCard(ctx, tx, out); closed || err != nil {
+				return err
+			}
+			return df.shadows.present(ctx, tx, out)
+		}
 		if err != nil {
 			return err
-		}
-		if len(rows) == 0 {
-			return df.shadows.present(ctx, tx, out)
 		}
 		if rows[0].IsErased() {
 			return df.dropForgotten(ctx, tx, out)
 		}
 		asked, err := store.DraftDialog(ctx, tx, decideDraft{}.kind(), out)
 		if errors.Is(err, store.ErrNotFound) {
-			if err := df.show(ctx, tx, rows); err != nil {
+			if err := df.show(ctx, tx, chat, rows); err != nil {
 				return err
 			}
 			return jobs.Enqueue(ctx, tx, jobs.DraftArgs{OutboxID: out, At: df.room.now().Add(draftLifetime)})
@@ -232,10 +247,7 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 		if wait := asked.ExpiresAt.Sub(df.room.now()); wait > 0 {
 			return jobs.Later(wait)
 		}
-		to, err := df.recipient(ctx, tx, out)
-		if err != nil {
-			return err
-		}
+		to := esc(chat.Label())
 		return errors.Join(store.MarkDropped(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
 			store.SetRunOutcome(ctx, tx, out, store.RunSkipped, "nobody said yes to the draft"),
 			df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+text.Duration(draftLifetime)+"."))
@@ -261,13 +273,9 @@ func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uui
 	return df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
 }
 
-// show shows the messages of a draft, the question it answers and its sources.
-func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.OutboxMessage) error {
+// show shows the messages of a draft, the question it answers and its sources. It takes the place of an earlier draft that nobody decided.
+func (df *DraftCommands) show(ctx context.Context, tx store.Tx, chat store.Chat, rows []store.OutboxMessage) error {
 	room, err := outbox.AdminRoom(ctx, tx)
-	if err != nil {
-		return err
-	}
-	chat, err := store.ChatByID(ctx, tx, rows[0].ChatID)
 	if err != nil {
 		return err
 	}
@@ -284,8 +292,9 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, rows []store.Out
 	}
 	lines := []string{head}
 	lines = append(lines, quotedRows(rows)...)
-	_, err = df.room.notify(ctx, tx, room, outbox.Alert, strings.Join(lines, "\n")+"\n\n👍 send · reply to change it · 👎 drop ·", &decideDraft{drafts: df, OutboxID: rows[0].ID}, about...)
-	return err
+	return df.showCard(ctx, tx, room, chat, answer{
+		text: strings.Join(lines, "\n") + "\n\n👍 send · reply to change it · 👎 drop ·", kind: outbox.Alert, quotes: about, question: &decideDraft{drafts: df, OutboxID: rows[0].ID},
+	})
 }
 
 // quotedRows shows the texts of outbox rows, with their sources.
@@ -374,5 +383,7 @@ func (df *DraftCommands) setDelivery(chat store.Chat, how policy.Delivery) answe
 		how = chat.DeliveryIn(df.settings.Defaults)
 		return answer{text: fmt.Sprintf("%s is on `%s`: %s `/delivery auto`, `draft` or `shadow` and its name changes that.", name, how, now[how])}
 	}
-	return answer{text: name + ": " + now[how], change: func(ctx context.Context, tx store.Tx) error { return store.SetDelivery(ctx, tx, chat.ID, how) }}
+	return answer{text: name + ": " + now[how], change: func(ctx context.Context, tx store.Tx) error {
+		return errors.Join(store.SetDelivery(ctx, tx, chat.ID, how), jobs.EnqueueMovedOn(ctx, tx, chat.ID))
+	}}
 }

@@ -24,9 +24,10 @@ func (r *rig) presentDrafts() []sentEvent {
 		require.NoError(r.t, r.st.DB().QueryRow(r.ctx, `select id, (args->>'out')::uuid from river.river_job
 			where kind = 'draft' and (args->>'at' is null or (args->>'at')::timestamptz <= $1) limit 1`, r.now).Scan(&job, &out))
 		r.restart()
-		require.NoError(r.t, r.admin.Drafts.PresentDraft(r.ctx, out))
-		if err := r.admin.Drafts.PresentDraft(r.ctx, out); !jobs.IsLater(err) {
-			require.NoError(r.t, err, "again, after a crash")
+		for range 2 { // again, after a crash
+			if err := r.admin.Drafts.PresentDraft(r.ctx, out); !jobs.IsLater(err) {
+				require.NoError(r.t, err)
+			}
 		}
 		r.exec("delete from river.river_job where id = $1", job)
 	}
@@ -100,9 +101,9 @@ func TestAReplyChangesADraftAndADroppedOneIsGone(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, shown := r.addDraft()
-	require.Empty(t, bodies(r.handle(store.Message{Body: "see you at eight", RelatesTo: shown.Event})))
+	again := r.handle(store.Message{Body: "see you at eight", RelatesTo: shown.Event})
 	require.Empty(t, r.sentTo(ana), "it is shown again first")
-	again := r.presentDrafts()
+	require.Empty(t, r.presentDrafts(), "once")
 	require.Len(t, again, 1)
 	require.Contains(t, again[0].Body, "> see you at eight")
 	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"), "the one before")

@@ -2,9 +2,11 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"multis/jobs"
 	"multis/pin"
 	"multis/policy"
 	"multis/store"
@@ -134,7 +136,9 @@ func (md *modeCommands) set(ctx context.Context, chat store.Chat, mode policy.Mo
 		return answer{text: text}, err
 	}
 	text, err := md.effectText(ctx, chat, mode, "is now "+string(mode))
-	ans := answer{text: text, change: func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, chat.ID, mode) }}
+	ans := answer{text: text, change: func(ctx context.Context, tx store.Tx) error {
+		return errors.Join(store.SetMode(ctx, tx, chat.ID, mode), jobs.EnqueueMovedOn(ctx, tx, chat.ID))
+	}}
 	if mode == policy.ModeOff {
 		ans.pin = &pinNeed{pin.ModeOff, fmt.Sprintf("mode off for %s (%d)", chat.Label(), chat.ID)}
 	}

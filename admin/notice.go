@@ -144,6 +144,9 @@ func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 		if o.Purpose == policy.PurposeNotice {
 			ans.unsent = o.ID
 		}
+		if o.Purpose == policy.PurposeDraft {
+			ans.question = &resendDraft{OutboxID: o.ID}
+		}
 		_, err := nt.room.writeAnswer(ctx, tx, room, ans, o.RestsOn)
 		return err
 	})

@@ -27,6 +27,8 @@ const (
 type turnResult struct {
 	// message is the answer to the contact; nil if nothing is sent.
 	message *outbox.Message
+	// seen is what the turn has seen of the chat.
+	seen store.Seen
 	// outboxID is the outbox message of the answer, or of the notice to the contact about an escalation.
 	outboxID *uuid.UUID
 	code     policy.Code

@@ -32,6 +32,11 @@ func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 		} else if !ours {
 			return jobs.Later(busyWait)
 		}
+		if chat.DeliveryIn(t.defaults) == policy.DeliveryDraft { // a draft that nobody should see is not made
+			if movedOn, err := store.HasMovedOn(ctx, tx, chat.ID, r.seen); err != nil || movedOn {
+				return cmp.Or(err, jobs.Later(pollSlack))
+			}
+		}
 		now, err := store.LockUnchanged(ctx, tx, idsOf(waiting), waiting)
 		if err != nil && !errors.Is(err, store.ErrChanged) {
 			return err
@@ -76,7 +81,7 @@ func isOpen(read []store.Message, now store.Message) bool {
 // escalated, because otherwise neither the contact nor the owner would learn of it.
 func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r turnResult) error {
 	if r.message != nil {
-		r.message.RestsOn, r.message.TaskID = r.restsOn, r.taskID()
+		r.message.RestsOn, r.message.TaskID, r.message.SeenID = r.restsOn, r.taskID(), r.seen.Newest
 		key, decision, err := t.box.Queue(ctx, tx, *r.message)
 		if err != nil {
 			return err
@@ -131,7 +136,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	if err != nil {
 		return err
 	}
-	out, decision, err := t.box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeEscalation, Text: said, Addressed: addressed(name, waiting), TaskID: r.taskID()})
+	out, decision, err := t.box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeEscalation, Text: said, Addressed: addressed(name, waiting), TaskID: r.taskID(), SeenID: r.seen.Newest})
 	if err != nil {
 		return err
 	}
@@ -157,7 +162,7 @@ func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Ch
 	if err != nil {
 		return err
 	}
-	out, _, err := t.box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeEscalation, Text: said, Addressed: addressed(name, waiting), TaskID: r.taskID()})
+	out, _, err := t.box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeEscalation, Text: said, Addressed: addressed(name, waiting), TaskID: r.taskID(), SeenID: r.seen.Newest})
 	r.outboxID = &out
 	return err
 }

@@ -50,6 +50,10 @@ func (t *Turns) Turn(ctx context.Context, chat store.ChatID, job string, last bo
 
 // turnLocked is Turn while the job holds the chat's lease.
 func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, last bool) error {
+	seen, err := store.SeenOf(ctx, t.store.DB(), chat.ID) // before the messages are read, so that none of them is newer and unseen
+	if err != nil {
+		return err
+	}
 	waiting, err := store.WaitingMessages(ctx, t.store.DB(), chat.ID)
 	if err != nil {
 		return err
@@ -74,6 +78,7 @@ func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, las
 	if err != nil {
 		return err
 	}
+	result.seen = seen
 	if err := t.commit(ctx, chat, waiting, job, result); err != nil {
 		return err
 	}

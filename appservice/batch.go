@@ -36,6 +36,8 @@ type batch struct {
 	name    string
 	paused  bool
 	restore policy.Restore
+	// movedOn are the chats in which something was said, changed or deleted.
+	movedOn []store.ChatID
 	// jobs and hooks are what the events ask for. enqueue writes them at the end of the transaction.
 	jobs  []jobs.Args
 	hooks []hookCall
@@ -280,6 +282,13 @@ func (b *batch) enqueue(ctx context.Context) error {
 		if err := jobs.Emit(ctx, b.tx, hook.event, hook.about); err != nil {
 			return err
 		}
+	}
+	if len(b.movedOn) > 0 {
+		needed, err := jobs.MovedOn(ctx, b.tx, b.movedOn...)
+		if err != nil {
+			return err
+		}
+		b.jobs = append(b.jobs, needed...)
 	}
 	var once []jobs.Args
 	for _, args := range b.jobs {

@@ -39,7 +39,9 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 		return nil
 	case !edited:
 		return b.storeEarlyEdit(ctx, e, msg)
-	case !isWaiting:
+	}
+	b.noteMovedOn(*e.chat)
+	if !isWaiting {
 		return b.explainEditedCommand(ctx, e, msg.Replaces)
 	}
 	if decision.Action == policy.ActionIgnore {

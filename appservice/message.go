@@ -2,6 +2,7 @@ package appservice
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -69,6 +70,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		return err
 	}
 	b.stored++
+	b.noteMovedOn(*e.chat)
 	if keepFile {
 		b.jobs = append(b.jobs, jobs.KeepFileArgs{MessageID: message})
 	}
@@ -78,6 +80,13 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	}
 	b.enqueueFollowUp(*e.chat, message, decision)
 	return nil
+}
+
+// noteMovedOn notes that something was said, changed or deleted in a chat with contacts, which may have withdrawn a draft.
+func (b *batch) noteMovedOn(chat store.Chat) {
+	if !b.history && chat.Kind != policy.KindAdmin && !slices.Contains(b.movedOn, chat.ID) {
+		b.movedOn = append(b.movedOn, chat.ID)
+	}
 }
 
 // markSent marks an outbox message as sent when its event arrives. The event may come before the response to the send request.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/riverqueue/river"
+
+	"multis/store"
 )
 
 // DraftArgs asks to show a draft to the owner, and later to drop it when nobody approved it in time.
@@ -25,4 +27,26 @@ func (a DraftArgs) InsertOpts() river.InsertOpts {
 // DraftPresenter shows a draft to the owner, or drops it when its time is over.
 type DraftPresenter interface {
 	PresentDraft(ctx context.Context, draft uuid.UUID) error
+}
+
+// MovedOn returns the jobs that chats need which may have gone on: a turn where messages wait, and one for each card of a withdrawn draft.
+func MovedOn(ctx context.Context, tx store.Tx, chats ...store.ChatID) ([]Args, error) {
+	left, err := store.ChatsMovedOn(ctx, tx, chats)
+	needed := make([]Args, len(left))
+	for i, l := range left {
+		needed[i] = TurnArgs{ChatID: l.ChatID}
+		if l.DraftID != nil {
+			needed[i] = DraftArgs{OutboxID: *l.DraftID}
+		}
+	}
+	return needed, err
+}
+
+// EnqueueMovedOn enqueues the jobs of MovedOn.
+func EnqueueMovedOn(ctx context.Context, tx store.Tx, chats ...store.ChatID) error {
+	needed, err := MovedOn(ctx, tx, chats...)
+	if err != nil {
+		return err
+	}
+	return Enqueue(ctx, tx, needed...)
 }

@@ -16,12 +16,15 @@ import (
 // ErrDraftDecided is returned for a draft that is no longer open: it was approved, replaced, dropped or deleted.
 var ErrDraftDecided = errors.New("the draft is no longer open")
 
-// ApproveDraft enqueues a draft for sending if the gate allows it; otherwise it changes nothing. It returns the gate's decision, and ErrDraftDecided if
-// the draft is no longer open.
+// ApproveDraft enqueues a draft for sending if the gate allows it; otherwise it changes nothing. A draft whose moment is over is withdrawn: then the
+// decision has the reason. It returns the gate's decision, and ErrDraftDecided if the draft is no longer open.
 func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (policy.Decision, error) {
-	rows, chat, err := b.lockDraft(ctx, tx, first)
+	rows, chat, err := b.LockDraft(ctx, tx, first)
 	if err != nil {
 		return policy.Decision{}, err
+	}
+	if code, err := b.withdrawIfStale(ctx, tx, rows[0]); err != nil || code != "" {
+		return policy.Decision{Code: code, Why: code.Sentence()}, err
 	}
 	var decision policy.Decision
 	for _, o := range rows {
@@ -48,33 +51,63 @@ func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (p
 	return decision, nil
 }
 
-// ReplaceDraft replaces a draft by a new one with another text, if the gate allows that text. It returns ErrDraftDecided if the draft is no longer
-// open.
-func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, text string) (policy.Decision, error) {
-	rows, chat, err := b.lockDraft(ctx, tx, first)
+// ReplaceDraft replaces a draft by a new one with another text, if the gate allows that text, and returns the id of its first row. It returns
+// ErrDraftDecided if the draft is no longer open.
+func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, text string) (out uuid.UUID, decision policy.Decision, err error) {
+	rows, chat, err := b.LockDraft(ctx, tx, first)
 	if err != nil {
-		return policy.Decision{}, err
+		return uuid.Nil, policy.Decision{}, err
 	}
-	out, decision, err := b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: text, Draft: true, About: rows[0].About, RestsOn: rows[0].RestsOn})
+	out, decision, err = b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: text, Draft: true, About: rows[0].About, RestsOn: rows[0].RestsOn, SeenID: rows[0].SeenID})
 	if err != nil || !decision.Allow {
-		return decision, err
+		return uuid.Nil, decision, err
 	}
 	if err := store.ReplaceDraft(ctx, tx, first, out); err != nil {
-		return policy.Decision{}, err
+		return uuid.Nil, policy.Decision{}, err
 	}
-	return decision, store.MarkDropped(ctx, tx, first, policy.CodeDraftChanged, policy.CodeDraftChanged.Sentence())
+	return out, decision, store.MarkDropped(ctx, tx, first, policy.CodeDraftChanged, policy.CodeDraftChanged.Sentence())
 }
 
 // DropDraft drops a draft and stores the reason. It returns ErrDraftDecided if the draft is no longer open.
 func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code policy.Code) error {
-	if _, _, err := b.lockDraft(ctx, tx, first); err != nil {
+	if _, _, err := b.LockDraft(ctx, tx, first); err != nil {
 		return err
 	}
 	return store.MarkDropped(ctx, tx, first, code, code.Sentence())
 }
 
-// lockDraft locks a chat and its draft. All code that locks both takes the chat first, so that it cannot deadlock.
-func (b *Box) lockDraft(ctx context.Context, tx store.Tx, first uuid.UUID) ([]store.OutboxMessage, store.Chat, error) {
+// withdrawIfStale withdraws the draft of an answer, by its first row, if its moment is over, and returns why; empty if it still fits. The database
+// withdraws most drafts when their chat goes on. This finds what it cannot see: a draft that was stored after a message that it has not seen, and one
+// that cites a document which has changed.
+func (b *Box) withdrawIfStale(ctx context.Context, tx store.Tx, o store.OutboxMessage) (code policy.Code, err error) {
+	if o.SeenID == 0 {
+		return "", nil
+	}
+	newer, err := store.HasNewer(ctx, tx, o.ChatID, o.SeenID)
+	if err != nil {
+		return "", err
+	}
+	current, err := store.AreCitationsCurrent(ctx, tx, o.Citations)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case newer:
+		code = policy.CodeDraftStale
+	case !current:
+		code = policy.CodeDraftSource
+	default:
+		return "", nil
+	}
+	if err := store.WithdrawDraft(ctx, tx, o.ChatID, o.ID, code); err != nil {
+		return "", err
+	}
+	return code, jobs.EnqueueMovedOn(ctx, tx, o.ChatID)
+}
+
+// LockDraft locks a chat and its draft, and returns the rows of the draft. All code that locks both takes the chat first, so that it cannot deadlock. It
+// returns ErrDraftDecided if the draft is no longer open.
+func (b *Box) LockDraft(ctx context.Context, tx store.Tx, first uuid.UUID) ([]store.OutboxMessage, store.Chat, error) {
 	o, err := store.OutboxMessageByID(ctx, tx, first)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, store.Chat{}, ErrDraftDecided // it was deleted
@@ -91,4 +124,32 @@ func (b *Box) lockDraft(ctx context.Context, tx store.Tx, first uuid.UUID) ([]st
 		err = ErrDraftDecided
 	}
 	return rows, chat, err
+}
+
+// Resend queues a failed draft again, with the text that was approved. It returns false if the message did not fail, if its text was deleted, or if
+// the chat went on.
+func (b *Box) Resend(ctx context.Context, tx store.Tx, out uuid.UUID) (bool, error) {
+	o, err := store.OutboxMessageByID(ctx, tx, out)
+	if err != nil {
+		return false, err
+	}
+	chat, err := store.LockChatShared(ctx, tx, o.ChatID)
+	if err != nil {
+		return false, err
+	}
+	if o, err = store.LockOutboxMessage(ctx, tx, out); err != nil || o.State != store.OutboxFailed || o.IsErased() || o.Code.IsWithdrawn() {
+		return false, err
+	}
+	again, err := store.Requeue(ctx, tx, out)
+	if err != nil {
+		return false, err
+	}
+	if again { // the same event, so that it cannot arrive twice if the homeserver has it after all
+		return true, jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: out})
+	}
+	copied, decision, err := b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: Body(o), Citations: o.Citations, About: o.About, RestsOn: o.RestsOn, SeenID: o.SeenID})
+	if err != nil || !decision.Allow {
+		return false, err
+	}
+	return true, store.ReplaceDraft(ctx, tx, out, copied)
 }

@@ -73,6 +73,9 @@ type Message struct {
 	About []store.MessageID
 	// RestsOn are the messages that the text was made from, quoted or not. When one of them is deleted, the text is deleted from the outbox.
 	RestsOn []store.MessageID
+	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. Its draft is withdrawn when the chat
+	// goes on.
+	SeenID store.MessageID
 	// TaskID is the task that made the message; 0 for none.
 	TaskID store.TaskID
 	// File is sent with the text as its caption.
@@ -187,7 +190,7 @@ func (b *Box) build(m Message, name string) (store.OutboxMessage, content, error
 		return store.OutboxMessage{}, content{}, fmt.Errorf("make outbox id: %w", err)
 	}
 	c := content{Key: key.String()}
-	o := store.OutboxMessage{ID: key, ChatID: m.Chat.ID, SendAs: policy.AsOwner, Purpose: m.Purpose, EventType: "m.room.message", Citations: m.Citations, Addressed: m.Addressed, About: m.About, RestsOn: m.RestsOn, Replaces: m.Replaces}
+	o := store.OutboxMessage{ID: key, ChatID: m.Chat.ID, SendAs: policy.AsOwner, Purpose: m.Purpose, EventType: "m.room.message", Citations: m.Citations, Addressed: m.Addressed, About: m.About, RestsOn: m.RestsOn, Replaces: m.Replaces, SeenID: m.SeenID}
 	if m.TaskID != 0 {
 		o.TaskID = &m.TaskID
 	}
@@ -418,6 +421,11 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 		decision, err := b.check(ctx, tx, chat, o, c)
 		if err != nil {
 			return err
+		}
+		if decision.Allow && o.Purpose == policy.PurposeDraft && o.IsFirst() {
+			if code, err := b.withdrawIfStale(ctx, tx, o); err != nil || code != "" {
+				return errors.Join(err, b.enqueueNext(ctx, tx, o))
+			}
 		}
 		delivery := chat.DeliveryIn(b.settings.Defaults) // which may have been changed since the row was queued
 		switch {

@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // Code identifies the reason of a decision. Codes are stored and shown, so their values never change.
 type Code string
 
@@ -80,7 +82,27 @@ const (
 	CodeShadow       Code = "shadow"
 	CodeDraftChanged Code = "draft_changed"
 	CodeDraftExpired Code = "draft_expired"
+
+	// A draft was withdrawn, because its moment is over. The database sets them: see withdraw_drafts() in migrations/functions/outbox.sql.
+	CodeDraftStale    Code = "draft_stale"
+	CodeDraftAnswered Code = "draft_answered"
+	CodeDraftMode     Code = "draft_mode"
+	CodeDraftSource   Code = "draft_source"
+	CodeDraftLate     Code = "draft_late"
 )
+
+// WithdrawnCodes returns the reasons for which a draft is withdrawn.
+func WithdrawnCodes() []Code {
+	return []Code{CodeDraftStale, CodeDraftAnswered, CodeDraftMode, CodeDraftSource, CodeDraftLate}
+}
+
+// IsWithdrawn reports whether a draft was withdrawn because its moment is over.
+func (c Code) IsWithdrawn() bool { return slices.Contains(WithdrawnCodes(), c) }
+
+// IsRedrafted reports whether another draft may take the place of one that was dropped for this reason.
+func (c Code) IsRedrafted() bool {
+	return c == CodeDraftStale || c == CodeDraftSource || c == CodeDraftChanged
+}
 
 // AboutText reports whether a text was refused because of the text itself, so that it would also be refused later.
 func (c Code) AboutText() bool {
@@ -235,6 +257,16 @@ func (c Code) networkSentence() string {
 		return "You changed the draft; another one took its place."
 	case CodeDraftExpired:
 		return "It was a draft, and nobody approved it in time."
+	case CodeDraftStale:
+		return "Something was written, changed or deleted in the chat after it was drafted."
+	case CodeDraftAnswered:
+		return "A person answered in the chat."
+	case CodeDraftMode:
+		return "The mode or the delivery of the chat was changed."
+	case CodeDraftSource:
+		return "A document that it cites was changed or removed."
+	case CodeDraftLate:
+		return "The chat went on before it went out."
 	default:
 		return c.stopSentence()
 	}

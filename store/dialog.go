@@ -45,9 +45,10 @@ func RecentDialogs(ctx context.Context, db DB, chat ChatID, since time.Time, lim
 	return row.All[Dialog](ctx, db, "dialogs", recentDialogsSQL, chat, since, limit)
 }
 
-const dialogByEventSQL = "select " + dialogColumns + " from dialogs d join outbox o on o.id = d.outbox_id where d.chat_id = $1 and o.event_id = $2"
+const dialogByEventSQL = "select " + dialogColumns + ` from dialogs d where d.chat_id = $1
+	and d.outbox_id in (select id from outbox where event_id = $2 union all select id from outbox where replaces = $2 and replaces <> '') order by d.id desc limit 1`
 
-// DialogByEvent returns the question that an event asked, answered or not, or ErrNotFound.
+// DialogByEvent returns the question that an event asks, answered or not, or ErrNotFound. An event that was edited asks what it asks now.
 func DialogByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Dialog, error) {
 	return row.One[Dialog](ctx, db, "dialog", dialogByEventSQL, chat, event)
 }

@@ -3,10 +3,14 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
+	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
+	"multis/store/index"
 	"multis/store/row"
 )
 
@@ -58,6 +62,120 @@ const (
 // ReplaceDraft makes another outbox message the answer to the messages, and the result of the run, that a draft was for.
 func ReplaceDraft(ctx context.Context, tx Tx, from, to uuid.UUID) error {
 	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, from, to), row.Exec(ctx, tx, "move the run of an event", moveRunSQL, from, to))
+}
+
+// Seen is what an answer has seen of its chat.
+type Seen struct {
+	Newest  MessageID // 0 for none
+	Changes int       // how often messages of the last days were edited or deleted
+}
+
+const seenSQL = `select coalesce((select id from messages where chat_id = $1 order by id desc limit 1), 0) as newest,
+	(select coalesce(sum(edits + (redacted_at is not null)::int), 0)::int from messages where chat_id = $1 and ts > now() - interval '2 days') as changes`
+
+// SeenOf returns what an answer in a chat that is begun now has seen.
+func SeenOf(ctx context.Context, db DB, chat ChatID) (Seen, error) {
+	return row.One[Seen](ctx, db, "state of a chat", seenSQL, chat)
+}
+
+// HasMovedOn reports whether something was said, edited or deleted in a chat since it was seen.
+func HasMovedOn(ctx context.Context, db DB, chat ChatID, seen Seen) (bool, error) {
+	newer, err := HasNewer(ctx, db, chat, seen.Newest)
+	if err != nil || newer {
+		return newer, err
+	}
+	now, err := SeenOf(ctx, db, chat)
+	return now.Changes != seen.Changes, err
+}
+
+const hasNewerSQL = `select exists (select from messages where chat_id = $1 and id > $2
+	and author not in ('multis_owner', 'multis_bot', 'bridge_bot') and kind <> 'reaction' and code <> 'backfill')`
+
+// HasNewer reports whether a person wrote in a chat after a message.
+func HasNewer(ctx context.Context, db DB, chat ChatID, seen MessageID) (bool, error) {
+	return row.Value[bool](ctx, db, "newer messages", hasNewerSQL, chat, seen)
+}
+
+const withdrawSQL = "select withdraw_drafts($1, $2, $3, $4, true)"
+
+// WithdrawDraft withdraws the draft of an answer by its first row. What it answers waits for a turn again.
+func WithdrawDraft(ctx context.Context, tx Tx, chat ChatID, first uuid.UUID, code policy.Code) error {
+	return row.Exec(ctx, tx, "withdraw draft", withdrawSQL, chat, first, code, code.Sentence())
+}
+
+// MovedOn is what is left to do in a chat that went on: to answer what waits there, or to close the card of a draft.
+type MovedOn struct {
+	ChatID  ChatID
+	DraftID *uuid.UUID // a withdrawn draft whose card is open; nil if messages wait for an answer
+}
+
+// A turn that has not begun answers all that waits.
+const movedOnSQL = `select distinct chat_id, null::uuid as draft_id from messages m where chat_id = any ($1) and answered_at is null and action in ('answer', 'handoff')
+		and not exists (select from river.river_job where kind = 'turn' and args->>'chat' = m.chat_id::text and state in ('available', 'retryable', 'scheduled'))
+	union all select o.chat_id, o.id from outbox o where o.chat_id = any ($1) and ` + withdrawnCardSQL
+
+// withdrawnCardSQL finds the withdrawn drafts whose card says that they are open.
+const withdrawnCardSQL = `o.seen_id > 0 and o.state = 'dropped' and o.code in ('draft_stale', 'draft_answered', 'draft_mode', 'draft_source', 'draft_late')
+	and exists (select from dialogs d where d.draft_id = o.id and d.kind = 'draft' and d.done_at is null)`
+
+// ChatsMovedOn returns what is left to do in chats that may have gone on.
+func ChatsMovedOn(ctx context.Context, db DB, chats []ChatID) ([]MovedOn, error) {
+	return row.All[MovedOn](ctx, db, "chats that went on", movedOnSQL, chats)
+}
+
+// DraftCard is the message in the admin room that shows the drafts of a chat, with the draft that it showed last.
+type DraftCard struct {
+	Dialog    int64
+	DraftID   uuid.UUID
+	State     OutboxState // of that draft
+	Code      policy.Code
+	ExpiresAt time.Time
+	Root      id.EventID  // the event of the card; empty while it is not sent
+	CardState OutboxState // of the message that showed the draft: the card's, or that of its last edit
+}
+
+// The newest answers are enough: a card is never older than the drafts that it shows.
+const draftCardSQL = `select d.id as dialog, o.id as draft_id, o.state, o.code, d.expires_at,
+		coalesce(nullif(c.replaces, ''), c.event_id, '') as root, c.state as card_state
+	from (select * from outbox where chat_id = $1 and seen_id > 0 order by seq desc limit 50) o
+	join dialogs d on d.draft_id = o.id and d.kind = 'draft' join outbox c on c.id = d.outbox_id order by d.id desc limit 1`
+
+// DraftCardOf returns the newest card of a chat, or ErrNotFound.
+func DraftCardOf(ctx context.Context, db DB, chat ChatID) (DraftCard, error) {
+	return row.One[DraftCard](ctx, db, "card of a draft", draftCardSQL, chat)
+}
+
+// AreCitationsCurrent reports whether the passages of all citations are still there and public. A passage never changes: a document that is
+// changed gets new ones.
+func AreCitationsCurrent(ctx context.Context, tx Tx, citations []Citation) (bool, error) {
+	var ids []ChunkID
+	for _, c := range citations {
+		if chunk, ok := c.Ref.Chunk(); ok {
+			ids = append(ids, chunk)
+		}
+	}
+	if len(ids) == 0 {
+		return true, nil
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	before, err := row.Value[string](ctx, tx, "scope", "select coalesce(current_setting('multis.scope', true), '')")
+	if err != nil {
+		return false, err
+	}
+	found, err := index.PublicChunks(ctx, tx, ids)
+	if err != nil {
+		return false, err
+	}
+	return len(found) == len(ids), row.SetScopeTo(ctx, tx, before)
+}
+
+const requeueSQL = "update outbox set state = 'queued', error = '', created_at = now() where id = $1 and state = 'failed' and event_id is null and content <> '{}'"
+
+// Requeue queues a failed message again, as the same event. It returns false if the homeserver had accepted it, or if it did not fail.
+func Requeue(ctx context.Context, tx Tx, out uuid.UUID) (bool, error) {
+	n, err := row.Changed(ctx, tx, "queue again", requeueSQL, out)
+	return n == 1, err
 }
 
 const setRunOutcomeSQL = "update schedule_runs set state = $2, note = $3 where outbox_id = $1"

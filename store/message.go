@@ -132,9 +132,10 @@ func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, send
 }
 
 const waitingMessageOfEventSQL = "select " + messageColumns + ` from messages m
-	where m.chat_id = $1 and m.event_id = $2 and m.answered_at is null and m.action in ('answer', 'handoff')`
+	where m.chat_id = $1 and m.event_id = $2 and m.action in ('answer', 'handoff')
+	and (m.answered_at is null or exists (select from outbox o where o.id = m.outbox_id and o.seen_id > 0 and o.state = 'draft'))`
 
-// WaitingMessageOfEvent returns the message of an event if a turn has to answer it, or ErrNotFound.
+// WaitingMessageOfEvent returns the message of an event if a turn has to answer it, or if its answer is a draft, or ErrNotFound.
 func WaitingMessageOfEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Message, error) {
 	return oneMessage(ctx, db, waitingMessageOfEventSQL, chat, event)
 }

@@ -68,13 +68,16 @@ type OutboxMessage struct {
 	Replaces id.EventID
 	// TaskID is the task whose answer it is; nil for none.
 	TaskID *TaskID
+	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. A draft with it is withdrawn
+	// when the chat goes on.
+	SeenID MessageID
 }
 
 const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.about, o.state, o.room_id,
-	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.rests_on, o.replaces, o.task_id`
+	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.rests_on, o.replaces, o.task_id, o.seen_id`
 
-const insertOutboxMessageSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, replaces, state, part_of, task_id)
-	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @rests, @replaces, @state, @part, @task)`
+const insertOutboxMessageSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, replaces, state, part_of, task_id, seen_id)
+	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @rests, @replaces, @state, @part, @task, @seen)`
 
 // InsertOutboxMessage stores an outbox message with the gate's decision.
 func InsertOutboxMessage(ctx context.Context, tx Tx, o OutboxMessage) error {
@@ -84,7 +87,7 @@ func InsertOutboxMessage(ctx context.Context, tx Tx, o OutboxMessage) error {
 	}
 	return row.Exec(ctx, tx, "write outbox", insertOutboxMessageSQL, pgx.NamedArgs{
 		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
-		"reason": o.Reason, "spans": citations, "addressed": o.Addressed, "about": row.EmptyIfNil(o.About), "rests": row.EmptyIfNil(o.RestsOn), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID,
+		"reason": o.Reason, "spans": citations, "addressed": o.Addressed, "about": row.EmptyIfNil(o.About), "rests": row.EmptyIfNil(o.RestsOn), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID, "seen": o.SeenID,
 	})
 }
 

@@ -71,6 +71,8 @@ const workWithoutJobSQL = `with live as (select kind, args from river.river_job 
 	select 'draft', 0, o.id from outbox o where o.state = 'draft' and coalesce(o.part_of = o.id, true) and o.created_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'draft' and l.args->>'out' = o.id::text)
 	union all
+	select 'draft', 0, o.id from outbox o where ` + withdrawnCardSQL + ` and not exists (select from live l where l.kind = 'draft' and l.args->>'out' = o.id::text)
+	union all
 	select distinct 'turn', m.chat_id, null::uuid from messages m
 		where m.answered_at is null and m.action in ('answer', 'handoff') and m.received_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'turn' and l.args->>'chat' = m.chat_id::text)

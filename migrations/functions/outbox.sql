@@ -5,3 +5,66 @@ begin
 end $$;
 create or replace trigger keep_shadow before update of state on outbox for each row
     when (old.state is distinct from new.state and 'shadow' in (old.state, new.state)) execute function keep_shadow();
+
+-- The draft of an answer is of one moment. What ends the moment withdraws the draft in the same transaction: a message, an edit or a deletion in the
+-- chat, a person's answer by any way, another mode or delivery. So is one withdrawn that was approved and of which nothing is sent yet. This is the only
+-- function that withdraws drafts: those of a chat, or one by its first row. With p_again, what they answer waits for a turn again; a draft that only says
+-- that a person will answer stays then. One whose send failed keeps its state, and is not sent again.
+create or replace function withdraw_drafts(p_chat bigint, p_first uuid, p_code text, p_reason text, p_again boolean) returns void
+language plpgsql set search_path = public, pg_temp as $$
+declare
+    gone uuid[];
+begin
+    with open as (
+        select o.id, coalesce(o.part_of, o.id) as first from outbox o
+        where o.chat_id = p_chat and o.seen_id > 0 and (o.state = 'draft' or (o.state = 'queued' and o.purpose = 'draft'))
+            and (p_first is null or coalesce(o.part_of, o.id) = p_first) and (o.purpose <> 'handover' or not p_again)
+            and not exists (select from outbox p where p.part_of = o.part_of and p.state not in ('draft', 'queued'))
+        order by o.seq for update
+    ), dropped as (
+        update outbox o set state = 'dropped', code = case o.state when 'queued' then 'draft_late' else p_code end, reason = p_reason
+            from open where o.id = open.id returning o.id, open.first
+    ), files as (
+        delete from outbox_files where outbox_id in (select id from dropped)
+    )
+    select array_agg(distinct first) into gone from dropped;
+    update outbox set code = p_code, reason = p_reason where chat_id = p_chat and seen_id > 0 and state = 'failed' and purpose = 'draft' and code <> p_code;
+    if p_again and gone is not null then
+        update messages set answered_at = null, outbox_id = null
+            where chat_id = p_chat and outbox_id = any (gone) and redacted_at is null and action in ('answer', 'handoff');
+    end if;
+end $$;
+
+create or replace function withdraw_by_message() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+    if new.author in ('owner_client', 'owner_phone', 'operator') and new.redacted_at is null then
+        perform withdraw_drafts(new.chat_id, null, 'draft_answered', 'A person answered in the chat.', false);
+    else
+        perform withdraw_drafts(new.chat_id, null, 'draft_stale', 'Something was written, changed or deleted in the chat after it was drafted.', true);
+    end if;
+    return null;
+end $$;
+create or replace trigger withdraw_new after insert on messages for each row
+    when (new.author not in ('multis_owner', 'multis_bot', 'bridge_bot') and new.kind <> 'reaction' and new.code <> 'backfill') execute function withdraw_by_message();
+create or replace trigger withdraw_changed after update of body, redacted_at on messages for each row
+    when (new.author not in ('multis_owner', 'multis_bot', 'bridge_bot') and new.kind <> 'reaction'
+        and (new.body is distinct from old.body or new.redacted_at is distinct from old.redacted_at)) execute function withdraw_by_message();
+
+create or replace function withdraw_by_mode() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+    perform withdraw_drafts(new.id, null, 'draft_mode', 'The mode or the delivery of the chat was changed.', false);
+    return null;
+end $$;
+create or replace trigger withdraw_mode after update of mode, delivery on chats for each row
+    when (new.mode is distinct from old.mode or new.delivery is distinct from old.delivery) execute function withdraw_by_mode();
+
+-- What a person has multis send, such as a reply in the thread of an escalation, is an answer like those that are written in the chat.
+create or replace function withdraw_by_operator() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+    perform withdraw_drafts(new.chat_id, null, 'draft_stale', 'Something was written, changed or deleted in the chat after it was drafted.', true);
+    return null;
+end $$;
+create or replace trigger withdraw_operator after insert on outbox for each row
+    when (new.purpose = 'operator' and new.state = 'queued') execute function withdraw_by_operator();
+
+revoke all on function withdraw_drafts(bigint, uuid, text, text, boolean), withdraw_by_message(), withdraw_by_mode(), withdraw_by_operator() from public;

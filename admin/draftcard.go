@@ -1,0 +1,163 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"multis/jobs"
+	"multis/memory"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+)
+
+// A card is the message in the admin room that shows the drafts of a chat. A draft that takes the place of a withdrawn or changed one is shown by an edit
+// of the card, so that a chat has one card until the owner decides.
+
+const (
+	// cardWait is how long a job waits for the card to be sent, before it edits it.
+	cardWait = time.Second
+	// cardAge is the age from which an edited card may be out of sight. Clients do not notify about edits, so a notice says that it has changed.
+	cardAge = 15 * time.Minute
+	// sightTime is how long after an edit a yes may still be about what the card showed before.
+	sightTime = 2 * time.Second
+)
+
+// showCard shows a draft with its question: by an edit of the chat's card if that shows a draft whose place this one takes, else by a card of its own.
+func (df *DraftCommands) showCard(ctx context.Context, tx store.Tx, room, chat store.Chat, card answer) error {
+	last, err := store.DraftCardOf(ctx, tx, chat.ID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	isReplaced := err == nil && last.State == store.OutboxDropped && last.Code.IsRedrafted()
+	if isReplaced && last.Root == "" && last.CardState == store.OutboxQueued {
+		return jobs.Later(cardWait)
+	}
+	if !isReplaced || last.Root == "" {
+		_, err := df.room.writeAnswer(ctx, tx, room, card, nil)
+		return err
+	}
+	if _, err := store.FinishDialog(ctx, tx, last.Dialog); err != nil {
+		return err
+	}
+	card.replaces = last.Root
+	if _, err := df.room.writeAnswer(ctx, tx, room, card, nil); err != nil {
+		return err
+	}
+	if df.room.now().Sub(last.ExpiresAt.Add(-draftLifetime)) < cardAge {
+		return nil
+	}
+	_, err = df.room.notify(ctx, tx, room, outbox.Alert, fmt.Sprintf("✏️ The draft for **%s** has [changed](%s).", esc(chat.Label()), memory.MessageLink(room, last.Root)), nil)
+	return err
+}
+
+// closeCard says on the card of a withdrawn draft that it is withdrawn, and why, unless another draft took its place. It returns false if the draft was
+// not withdrawn.
+func (df *DraftCommands) closeCard(ctx context.Context, tx store.Tx, out uuid.UUID) (bool, error) {
+	o, err := store.OutboxMessageByID(ctx, tx, out)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && !o.Code.IsWithdrawn()) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	asked, err := store.DraftDialog(ctx, tx, kindDraft, out)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && asked.Done) {
+		return true, nil // it was not shown, or that was said
+	}
+	if err != nil {
+		return true, err
+	}
+	if _, err := store.FinishDialog(ctx, tx, asked.ID); err != nil {
+		return true, err
+	}
+	last, err := store.DraftCardOf(ctx, tx, o.ChatID)
+	if err != nil || last.Dialog != asked.ID {
+		return true, err
+	}
+	if last.Root == "" && last.CardState == store.OutboxQueued {
+		return true, jobs.Later(cardWait)
+	}
+	return true, df.writeWithdrawn(ctx, tx, o, last)
+}
+
+// writeWithdrawn says that a draft is withdrawn. After a yes that came too late it is a notice of its own, because the owner takes it for sent.
+func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o store.OutboxMessage, card store.DraftCard) error {
+	room, err := outbox.AdminRoom(ctx, tx)
+	if err != nil {
+		return err
+	}
+	to, err := df.recipient(ctx, tx, o.ID)
+	if err != nil {
+		return err
+	}
+	said := answer{text: "⏳ **The draft for " + to + " is withdrawn.** " + esc(o.Code.Sentence()), kind: outbox.Quiet, replaces: card.Root, quotes: o.About}
+	if o.Code == policy.CodeDraftLate {
+		said.text, said.kind, said.replaces = "⚠️ **Not sent to "+to+"**: "+esc(o.Code.Sentence()), outbox.Alert, ""
+	}
+	switch o.Code {
+	case policy.CodeDraftStale, policy.CodeDraftSource, policy.CodeDraftLate:
+		said.text += " What I write instead waits for your yes again."
+	default: // a person has answered, or has changed what is answered
+		said.text += " `/why` and the name says what was asked."
+	}
+	if words := strings.TrimSpace(bodyOf(o)); words != "" && o.Purpose == policy.PurposeDraft { // the owner's own words are not lost
+		said.text += "\n\nIt was:\n\n> " + strings.ReplaceAll(esc(words), "\n", "\n> ")
+	}
+	_, err = df.room.writeAnswer(ctx, tx, room, said, o.RestsOn)
+	return err
+}
+
+// isTooEarly reports whether a yes may be about what the card of a draft showed before its last edit.
+func (df *DraftCommands) isTooEarly(ctx context.Context, r request, out uuid.UUID) (bool, error) {
+	asked, err := store.DraftDialog(ctx, df.store.DB(), kindDraft, out)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	shown, err := store.OutboxMessageByID(ctx, df.store.DB(), asked.OutboxID)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && shown.Replaces == "") {
+		return false, nil
+	}
+	edited := asked.ExpiresAt.Add(-draftLifetime)
+	return shown.EventID == nil || r.message.At.Before(edited.Add(sightTime)), err
+}
+
+// maxResent is how much of a text that was not sent is shown: all of it in most cases, because the owner may have written it.
+const maxResent = 1500
+
+// resendDraft asks whether a draft that was approved and not delivered is sent again.
+type resendDraft struct {
+	drafts *DraftCommands
+
+	OutboxID uuid.UUID `json:"out"`
+}
+
+func (resendDraft) kind() string             { return kindResend }
+func (resendDraft) command() string          { return "drafts" }
+func (resendDraft) lifetime() time.Duration  { return draftLifetime }
+func (resendDraft) accepts(word string) bool { return word == wordYes }
+
+func (q resendDraft) answer(_ context.Context, _ request, c choice) (_ answer, done bool, err error) {
+	if c.word != wordYes {
+		return answer{}, false, nil
+	}
+	return answer{reason: "It had a draft sent again.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+		sent, err := q.drafts.room.box.Resend(ctx, tx, q.OutboxID)
+		if err != nil {
+			return "", err
+		}
+		to, err := q.drafts.recipient(ctx, tx, q.OutboxID)
+		if !sent {
+			return "Nothing goes to **" + to + "**: it arrived after all, the chat went on, or it may not go there now. `/why` and the name says more.", err
+		}
+		return "I try again to send it to **" + to + "**.", err
+	}}, true, nil
+}
