@@ -186,7 +186,7 @@ const olderCommandWait = 50 * time.Millisecond
 func (a *Admin) Command(ctx context.Context, message store.MessageID, last bool) error {
 	r, err := a.loadRequest(ctx, message)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Final(err)
+		return jobs.Permanent(err)
 	}
 	if err != nil || r.message.AnsweredAt != nil {
 		return err
@@ -197,7 +197,7 @@ func (a *Admin) Command(ctx context.Context, message store.MessageID, last bool)
 	if waits, err := a.mustWait(ctx, r); err != nil {
 		return err
 	} else if waits {
-		return jobs.Later(olderCommandWait)
+		return jobs.Snooze(olderCommandWait)
 	}
 	return a.execute(ctx, r, last)
 }
@@ -206,7 +206,7 @@ func (a *Admin) Command(ctx context.Context, message store.MessageID, last bool)
 func (a *Admin) Answer(ctx context.Context, message store.MessageID, last bool) error {
 	r, err := a.loadRequest(ctx, message)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Final(err)
+		return jobs.Permanent(err)
 	}
 	if err != nil || r.message.AnsweredAt != nil {
 		return err

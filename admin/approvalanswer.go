@@ -274,7 +274,7 @@ func (ts *TaskCommands) decideCard(r request, dialog store.Dialog, calls []store
 			return "", err
 		}
 		if len(said) == 0 || said[0].RedactedAt != nil || (said[0].EditedAt != nil && r.message.EditedAt == nil) {
-			return "", jobs.Later(0) // it is read again
+			return "", jobs.Snooze(0) // it is read again
 		}
 		if first, err := store.FinishDialog(ctx, tx, dialog.ID); err != nil || !first {
 			return "That question is closed.", err

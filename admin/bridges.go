@@ -99,7 +99,7 @@ func (br *bridgeCommands) decide(changes []store.BridgeChange, unconfirmed []sto
 func (br *bridgeCommands) notifyClaim(ctx context.Context, change int64) error {
 	c, err := store.BridgeChangeByID(ctx, br.store.DB(), change)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Final(err)
+		return jobs.Permanent(err)
 	}
 	if err != nil || c.DecidedAt != nil {
 		return err
@@ -174,7 +174,7 @@ func decideClaim(c store.BridgeChange, accepted bool) answer {
 func (br *bridgeCommands) notifyNew(ctx context.Context, bot int64) error {
 	b, err := store.BridgeBotByID(ctx, br.store.DB(), bot)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Final(err)
+		return jobs.Permanent(err)
 	}
 	if err != nil || b.ConfirmedAt != nil || b.RefusedAt != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 func (br *bridgeCommands) notifyState(ctx context.Context, state int64, down bool) error {
 	s, err := store.BridgeStateByID(ctx, br.store.DB(), state)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Final(err)
+		return jobs.Permanent(err)
 	}
 	if err != nil || (s.DownSince != nil) != down {
 		return err

@@ -96,11 +96,11 @@ func (bs *briefCommands) grantedLine(ctx context.Context, q memory.BriefQuery) (
 	return fmt.Sprintf("\n\n⏱️ %s without asking, as you allowed for some hours. `/approvals` lists them.", text.Count(use.Calls, "tool call")), nil
 }
 
-// checkNotDeleted returns jobs.Later if one of the messages of a brief was deleted while a model read them, so that the brief is made again.
+// checkNotDeleted returns jobs.Snooze if one of the messages of a brief was deleted while a model read them, so that the brief is made again.
 func checkNotDeleted(ctx context.Context, tx store.Tx, messages []store.MessageID) error {
 	_, err := store.LockUnchanged(ctx, tx, messages, nil)
 	if errors.Is(err, store.ErrChanged) {
-		return jobs.Later(0)
+		return jobs.Snooze(0)
 	}
 	return err
 }
@@ -167,7 +167,7 @@ func (bs *briefCommands) dueCommitments(ctx context.Context, q memory.BriefQuery
 	named := map[store.MessageID]bool{}
 	for _, l := range b.Bullets {
 		for _, m := range l.Sources {
-			named[m.ID] = named[m.ID] || l.Kind == memory.BriefPromise
+			named[m.ID] = named[m.ID] || l.Kind == memory.BriefCommitment
 		}
 	}
 	return slices.DeleteFunc(open, func(c store.Commitment) bool {
@@ -206,16 +206,16 @@ func (bs *briefCommands) text(title string, q memory.BriefQuery, b memory.Brief,
 	if b.NoModelReason != "" && b.Messages > 0 {
 		parts[0] += "\n" + b.NoModelReason
 	}
-	lines := map[memory.BriefKind][]string{memory.BriefPromise: commitments}
+	lines := map[memory.BriefKind][]string{memory.BriefCommitment: commitments}
 	for i := range slices.Backward(b.Bullets) {
 		l := b.Bullets[i]
 		lines[l.Kind] = append([]string{bs.bulletLine(l, b)}, lines[l.Kind]...)
 	}
-	titles := map[memory.BriefKind]string{memory.BriefHappened: "What happened", memory.BriefQuestion: "Waits for an answer", memory.BriefPromise: "Promised"}
+	titles := map[memory.BriefKind]string{memory.BriefHappened: "What happened", memory.BriefQuestion: "Waits for an answer", memory.BriefCommitment: "Promised"}
 	if b.NoModelReason != "" {
 		titles[memory.BriefHappened] = "Wrote last"
 	}
-	for _, kind := range []memory.BriefKind{memory.BriefHappened, memory.BriefQuestion, memory.BriefPromise} {
+	for _, kind := range []memory.BriefKind{memory.BriefHappened, memory.BriefQuestion, memory.BriefCommitment} {
 		if len(lines[kind]) > 0 {
 			parts = append(parts, "**"+titles[kind]+"**\n- "+strings.Join(lines[kind], "\n- "))
 		}

@@ -265,7 +265,7 @@ func TestAnAnswerIsAMessageAndOnlyWhatNeedsTheOwnerRings(t *testing.T) {
 	require.Empty(t, r.lastSent().Mentions)
 	require.Equal(t, *r.room.RoomID, r.lastSent().Room)
 
-	for topic, rings := range map[jobs.Topic]bool{jobs.TopicSessionReplaced: true, jobs.TopicKeysUnavailable: true, jobs.TopicKeysAvailable: false} {
+	for topic, rings := range map[jobs.NoticeTopic]bool{jobs.TopicSessionReplaced: true, jobs.TopicKeysUnavailable: true, jobs.TopicKeysAvailable: false} {
 		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topic}))
 		r.flush()
 		if rings {

@@ -158,7 +158,7 @@ func (ds *dialogs) findText(ctx context.Context, r request, kind string) (d stor
 	return d, err == nil && d.Kind == kind && open, err
 }
 
-// closeDialog returns a change that also closes a question. If the question was closed meanwhile, the change returns jobs.Later: the message is then
+// closeDialog returns a change that also closes a question. If the question was closed meanwhile, the change returns jobs.Snooze: the message is then
 // handled again as one that answers a closed question.
 func closeDialog(d store.Dialog, change func(context.Context, store.Tx) error) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
@@ -167,7 +167,7 @@ func closeDialog(d store.Dialog, change func(context.Context, store.Tx) error) f
 			return err
 		}
 		if !first {
-			return jobs.Later(0)
+			return jobs.Snooze(0)
 		}
 		if change == nil {
 			return nil

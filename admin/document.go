@@ -103,7 +103,7 @@ func (dc *DocumentCommands) attachmentSource(ctx context.Context, message store.
 	file.Name = "The file"
 	m, err := store.MessageByID(ctx, dc.store.DB(), message)
 	if err == nil && m.Attachment == nil || errors.Is(err, store.ErrNotFound) {
-		err = jobs.Final(errDeleted)
+		err = jobs.Permanent(errDeleted)
 	}
 	if err != nil {
 		return knowledge.Source{File: file, Err: err}, nil

@@ -245,7 +245,7 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 			return err
 		}
 		if wait := asked.ExpiresAt.Sub(df.room.now()); wait > 0 {
-			return jobs.Later(wait)
+			return jobs.Snooze(wait)
 		}
 		to := esc(chat.Label())
 		return errors.Join(store.MarkDropped(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),

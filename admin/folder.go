@@ -163,7 +163,7 @@ func changesText(c knowledge.FolderChanges) string {
 		case o.Err != nil:
 			problems = append(problems, outcomeErrorText(o))
 			continue
-		case o.IsLeftPrivate(f.Role), o.Report.Unchanged:
+		case o.StayedPrivate(f.Role), o.Report.Unchanged:
 			continue
 		case c.IsNew(o.Origin):
 			added++

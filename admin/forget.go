@@ -336,7 +336,7 @@ func (fg *ForgetCommands) Forget(ctx context.Context, forgetting store.Forgettin
 			return err
 		})
 		if errors.Is(err, store.ErrNotFound) {
-			return jobs.Final(err)
+			return jobs.Permanent(err)
 		}
 		if err != nil || over {
 			return err

@@ -261,7 +261,7 @@ func TestPostgresKeepsNoSampleOfWhatWasSaid(t *testing.T) {
 	for i := range 40 { // a sample is of several values
 		r.addGroupMessage(ana, ana.Contact, fmt.Sprintf("line %d of zanzibar", i))
 	}
-	r.addDocument("prices.md", "# Prices\nDelivery is free.", policy.Public) // a table that is empty keeps its samples
+	r.addDocument("prices.md", "# Prices\nDelivery is free.", policy.RolePublic) // a table that is empty keeps its samples
 	r.archive()
 	r.exec("analyze")
 	require.Subset(t, storetest.Sampled(t, r.st, "zanzibar"), []string{"message_index.tsv", "message_terms.word"}, "words are sampled")
@@ -418,7 +418,7 @@ func TestAllThatWasSaidInAChatIsForgottenAndTheChatStays(t *testing.T) {
 func TestEverythingIsForgottenButDocumentsRemindersAndModes(t *testing.T) {
 	t.Parallel()
 	r, ana := everywhere(t)
-	r.addDocument("prices.md", "# Prices\nDelivery is free.", policy.Public)
+	r.addDocument("prices.md", "# Prices\nDelivery is free.", policy.RolePublic)
 	r.asOwner("/forget all")
 	r.asOwner("yes")
 	require.Contains(t, r.runForgettings(), "Forgotten:")

@@ -42,7 +42,7 @@ func TestAHeartbeatThatFailsThreeTimesStopsAndSaysSo(t *testing.T) {
 	r.restart()
 	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
-	r.agent.err = jobs.Final(errors.New("the model is away"))
+	r.agent.err = jobs.Permanent(errors.New("the model is away"))
 	require.Empty(t, r.advance(2*time.Hour), "two failures are no news")
 	require.Equal(t, "⚠️ **I stopped looking around by myself**: it failed 3 times in a row, the last time because the model is away. `/jobs 1 resume` starts it again.", bodies(r.advance(24*time.Hour)))
 	require.Equal(t, 3, r.agent.heartbeats, "and costs nothing from then on")

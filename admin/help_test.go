@@ -20,7 +20,7 @@ func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 	r.settings.Agents = []admin.Agent{{ID: "shop", Name: "Shop", Mentions: []string{"desk"}}}
 	r.restart()
 	r.chat("Alice", "whatsapp")
-	r.addDocument("prices.md", "# Delivery\n\nDeliveries run Monday to Saturday.", policy.Public)
+	r.addDocument("prices.md", "# Delivery\n\nDeliveries run Monday to Saturday.", policy.RolePublic)
 	require.NoError(t, os.WriteFile(filepath.Join(r.documents, "handbook.md"), []byte("# Handbook\n\nBe kind."), 0o600))
 	for _, c := range []struct{ typed, want string }{
 		// Times.

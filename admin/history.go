@@ -93,7 +93,7 @@ func (im *ImportCommands) start(chat store.Chat, since int64) answer {
 func (im *ImportCommands) NotifyImported(ctx context.Context, chat store.ChatID, stored int) error {
 	c, err := store.ChatByID(ctx, im.store.DB(), chat)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Final(err)
+		return jobs.Permanent(err)
 	}
 	if err != nil {
 		return err

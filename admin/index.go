@@ -168,9 +168,9 @@ func (p pickRole) answer(_ context.Context, r request, c choice) (_ answer, done
 	case isRole:
 		return p.start(r, role), true, nil
 	case c.number == 1:
-		return p.start(r, policy.Public), true, nil
+		return p.start(r, policy.RolePublic), true, nil
 	case c.number == 2:
-		return p.start(r, policy.Admin), true, nil
+		return p.start(r, policy.RoleAdmin), true, nil
 	case c.number == 3, c.word != "":
 		if p.Watch {
 			return answer{text: code(p.Name) + " is not watched."}, true, nil
@@ -204,7 +204,7 @@ func unreadableKindText(kind string) string {
 // startWatching starts to watch a folder.
 func (p pickRole) startWatching(r request, role policy.Role) answer {
 	seen, stays := "for you alone", ""
-	if role == policy.Public {
+	if role == policy.RolePublic {
 		seen, stays = "public", " What you made private stays private."
 	}
 	return answer{

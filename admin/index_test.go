@@ -63,9 +63,9 @@ func TestAFileAloneAsksWhoMaySeeIt(t *testing.T) {
 		name, answer, says, outcome string
 		role                        policy.Role
 	}{
-		{"public by number", "1", "[👀]", "[✅]\n📄 **prices.md** — done: 2 passages, public." + repliedBack, policy.Public},
-		{"public by word", "kb", "[👀]", "[✅]\n📄 **prices.md** — done: 2 passages, public." + repliedBack, policy.Public},
-		{"only the owner", "2", "[👀]", "[✅]\n📄 **prices.md** — done: 2 passages, only you.", policy.Admin},
+		{"public by number", "1", "[👀]", "[✅]\n📄 **prices.md** — done: 2 passages, public." + repliedBack, policy.RolePublic},
+		{"public by word", "kb", "[👀]", "[✅]\n📄 **prices.md** — done: 2 passages, public." + repliedBack, policy.RolePublic},
+		{"only the owner", "2", "[👀]", "[✅]\n📄 **prices.md** — done: 2 passages, only you.", policy.RoleAdmin},
 		{"skipped", "3", "**prices.md** is not indexed.", "", ""},
 		{"skipped by word", "skip", "**prices.md** is not indexed.", "", ""},
 		{"neither", "4", "1 to 3, please: public, only you, or skip.", "", ""},
@@ -149,7 +149,7 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	}
 	require.Zero(t, r.count("select count(*) from river.river_job where kind = 'index'"))
 
-	require.NoError(t, r.admin.Documents.Index(r.ctx, jobs.IndexArgs{Path: "link.txt", Role: policy.Public, ChatID: r.room.ID}, false))
+	require.NoError(t, r.admin.Documents.Index(r.ctx, jobs.IndexArgs{Path: "link.txt", Role: policy.RolePublic, ChatID: r.room.ID}, false))
 	require.Equal(t, "⚠️ **link.txt** is not indexed: it lies outside the documents folder.", bodies(r.flush()), "the job looks for itself")
 	require.Zero(t, r.count("select count(*) from chunk_index where tsv @@ 'hunter2'"))
 
@@ -286,7 +286,7 @@ func TestAFileThatCannotBeFetchedIsTriedAgainAndThenTold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	file := r.write(store.Message{Kind: "file", Body: "[file a.md]", Attachment: &store.Attachment{URL: "mxc://example.com/gone", Name: "a.md"}})
-	args := jobs.IndexArgs{MessageID: file, Role: policy.Public, ChatID: r.room.ID}
+	args := jobs.IndexArgs{MessageID: file, Role: policy.RolePublic, ChatID: r.room.ID}
 	require.ErrorContains(t, r.admin.Documents.Index(r.ctx, args, false), "M_NOT_FOUND")
 	require.Empty(t, r.flush())
 	require.NoError(t, r.admin.Documents.Index(r.ctx, args, true))
@@ -303,9 +303,9 @@ func TestAFileThatCannotBeFetchedIsTriedAgainAndThenTold(t *testing.T) {
 func TestDocsNamesTheBiggestWhenNotAllAreListed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.addDocument("big.txt", strings.Repeat("A sentence about nothing much. ", 400), policy.Public)
+	r.addDocument("big.txt", strings.Repeat("A sentence about nothing much. ", 400), policy.RolePublic)
 	for i := range 11 {
-		r.addDocument(fmt.Sprintf("%d.md", i), "# Small\n\nSomething.\n", policy.Admin)
+		r.addDocument(fmt.Sprintf("%d.md", i), "# Small\n\nSomething.\n", policy.RoleAdmin)
 	}
 	r.exec("update documents set indexed_at = $1 where name = 'big.txt'", r.now.AddDate(0, -1, 0))
 	listed := r.asOwner("/docs")

@@ -73,7 +73,7 @@ func (sc *scheduleCommands) jobs(ctx context.Context, r request, args string) (a
 	if err != nil {
 		return answer{}, err
 	}
-	if s.Does == store.DoesUpkeep && verb != "" && verb != "history" {
+	if s.Action == store.ActionUpkeep && verb != "" && verb != "history" {
 		return answer{text: fmt.Sprintf("Job %d is upkeep of mine, not one of yours. `/jobs upkeep` lists it, %s does it now.", s.ID, code("/jobs upkeep run "+s.Body))}, nil
 	}
 	if verb != "" && verb != "history" && !sc.mayChange(r, s) {

@@ -137,8 +137,8 @@ func TestModeIsSetByName(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			r.addChats()
-			r.addDocument("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.Public)
-			r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
+			r.addDocument("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.RolePublic)
+			r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.RoleAdmin)
 			require.Equal(t, test.says, r.asOwner(test.line))
 			require.Equal(t, 1, r.count("select count(*) from chats where lower(name || case when protocol = 'signal' and name = 'Ana' then ' signal' else '' end) = lower($1) and mode = $2",
 				test.chat, test.mode))

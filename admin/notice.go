@@ -29,14 +29,14 @@ type Notices struct {
 	settings Settings
 }
 
-// Digest notifies the owner of the messages that came too late to be answered. It returns jobs.Later while such messages still arrive.
+// Digest notifies the owner of the messages that came too late to be answered. It returns jobs.Snooze while such messages still arrive.
 func (nt *Notices) Digest(ctx context.Context) error {
 	newest, err := store.NewestStale(ctx, nt.store.DB())
 	if err != nil || newest == nil {
 		return err
 	}
 	if wait := newest.Add(jobs.DigestDelay).Sub(nt.room.now()); wait > 0 {
-		return jobs.Later(wait)
+		return jobs.Snooze(wait)
 	}
 	return nt.store.InTx(ctx, func(tx store.Tx) error {
 		room, err := outbox.AdminRoom(ctx, tx)
@@ -98,7 +98,7 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 		return nt.stalls.notify(ctx, args.Topic)
 	default: // the others have a fixed text
 	}
-	notices := map[jobs.Topic]struct {
+	notices := map[jobs.NoticeTopic]struct {
 		kind outbox.NoticeKind
 		text string
 	}{
@@ -113,7 +113,7 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 	}
 	notice, known := notices[args.Topic]
 	if !known {
-		return jobs.Final(fmt.Errorf("the topic %q of a notice is unknown", args.Topic))
+		return jobs.Permanent(fmt.Errorf("the topic %q of a notice is unknown", args.Topic))
 	}
 	return nt.room.completeWithNotice(ctx, notice.kind, notice.text)
 }
@@ -122,7 +122,7 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 	o, err := store.OutboxMessageByID(ctx, nt.store.DB(), out)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Final(err)
+		return jobs.Permanent(err)
 	}
 	if err != nil || o.State != store.OutboxFailed {
 		return err // it was delivered after all

@@ -98,7 +98,7 @@ func TestANoticeThatTheHomeserverRefusesForGoodIsToldOnceByAShortOne(t *testing.
 		return err
 	})
 	alarms := func() int { return r.count("select count(*) from river.river_job where kind = 'undelivered'") }
-	r.homeserver.sendErr = jobs.Final(errors.New("send: M_TOO_LARGE (HTTP 413): event too large"))
+	r.homeserver.sendErr = jobs.Permanent(errors.New("send: M_TOO_LARGE (HTTP 413): event too large"))
 	require.Empty(t, r.flush())
 	require.Equal(t, 2, alarms(), "nobody misses a reaction")
 	for i, gone := range []uuid.UUID{out, edit} {
@@ -110,7 +110,7 @@ func TestANoticeThatTheHomeserverRefusesForGoodIsToldOnceByAShortOne(t *testing.
 		require.NotEmpty(t, got[0].Mentions)
 	}
 
-	r.homeserver.sendErr = jobs.Final(errors.New("send: M_FORBIDDEN (HTTP 403)"))
+	r.homeserver.sendErr = jobs.Permanent(errors.New("send: M_FORBIDDEN (HTTP 403)"))
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	require.Empty(t, r.flush())
 	require.Equal(t, 2, alarms(), "what tells of a notice is not told of itself")

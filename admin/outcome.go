@@ -20,10 +20,10 @@ func indexReport(args jobs.IndexArgs, outcomes []knowledge.Outcome) string {
 	text := outcomeText(outcomes[0])
 	if len(outcomes) > 1 {
 		text = batchReport(args.Path, args.Role, outcomes)
-	} else if outcomes[0].Origin != args.Path && outcomes[0].IsLeftPrivate(args.Role) {
+	} else if outcomes[0].Origin != args.Path && outcomes[0].StayedPrivate(args.Role) {
 		text += "\n" + leftPrivateText(args.Role, outcomes)
 	}
-	if slices.ContainsFunc(outcomes, func(o knowledge.Outcome) bool { return o.Err == nil && o.Report.Role == policy.Public }) {
+	if slices.ContainsFunc(outcomes, func(o knowledge.Outcome) bool { return o.Err == nil && o.Report.Role == policy.RolePublic }) {
 		text += makePrivateHint(args)
 	}
 	return text
@@ -62,7 +62,7 @@ func outcomeErrorText(o knowledge.Outcome) string {
 func leftPrivateText(asked policy.Role, outcomes []knowledge.Outcome) string {
 	var names []string
 	for _, o := range outcomes {
-		if o.IsLeftPrivate(asked) {
+		if o.StayedPrivate(asked) {
 			names = append(names, code(cmp.Or(o.Origin, o.Name)))
 		}
 	}
@@ -106,7 +106,7 @@ func batchReport(where string, asked policy.Role, outcomes []knowledge.Outcome) 
 		case o.Err != nil:
 			lines = append(lines, outcomeErrorText(o))
 			continue
-		case o.IsLeftPrivate(asked):
+		case o.StayedPrivate(asked):
 			continue
 		case o.Report.Unchanged:
 			unchanged++

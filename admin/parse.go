@@ -136,9 +136,9 @@ func isAnswerWord(word string) bool {
 func parseRole(word string) (policy.Role, bool) {
 	switch strings.ToLower(word) {
 	case "public", "kb", "everybody":
-		return policy.Public, true
+		return policy.RolePublic, true
 	case "admin", "me", "private":
-		return policy.Admin, true
+		return policy.RoleAdmin, true
 	default:
 		return "", false
 	}

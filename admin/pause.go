@@ -124,6 +124,6 @@ func (ps *pauseCommands) resumeChat(ctx context.Context, chat store.Chat) (answe
 		if err != nil || !closed {
 			return err
 		}
-		return jobs.Emit(ctx, tx, policy.HookResolved, strconv.FormatInt(int64(chat.ID), 10))
+		return jobs.EmitHookEvent(ctx, tx, policy.HookResolved, strconv.FormatInt(int64(chat.ID), 10))
 	}}, nil
 }

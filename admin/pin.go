@@ -235,7 +235,7 @@ func (a *Admin) resume(ctx context.Context, dialog int64, last bool) error {
 	}
 	var p pin.Prompt
 	if err := json.Unmarshal(d.Payload, &p); err != nil || p.Stage != pin.StageGranted {
-		return jobs.Final(fmt.Errorf("the PIN for question %d was not entered", dialog))
+		return jobs.Permanent(fmt.Errorf("the PIN for question %d was not entered", dialog))
 	}
 	r, err := a.loadRequest(ctx, p.For)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && r.message.RedactedAt != nil) {

@@ -114,11 +114,11 @@ func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (a
 
 // set completes a schedule with its options. The returned answer inserts it and confirms it.
 func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOptions, s store.Schedule) (answer, error) {
-	s.Does, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.DoesSay, sc.settings.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
+	s.Action, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.ActionSay, sc.settings.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
 	s.CreatedAt = r.now
 	s.Session, s.Tell, s.BestEffort = cmp.Or(w.session, store.SessionIsolated), w.tell, w.bestEffort
 	if w.agent {
-		s.Does = store.DoesAsk
+		s.Action = store.ActionAsk
 	}
 	ans, err := sc.setTarget(ctx, r, w, &s)
 	if err != nil || ans.text != "" {
@@ -189,7 +189,7 @@ func (sc *scheduleCommands) confirmation(ctx context.Context, s store.Schedule) 
 	}
 	upcoming, err := sc.upcoming(s)
 	reply := fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", recurrenceText(s), what, upcoming, s.ID)
-	if s.Does == store.DoesSay && s.ChatID == nil && workPattern.MatchString(s.Body) {
+	if s.Action == store.ActionSay && s.ChatID == nil && workPattern.MatchString(s.Body) {
 		reply += "\nI repeat these words each time. With `--agent` I work on them instead."
 	}
 	return reply, err
@@ -201,7 +201,7 @@ var workPattern = regexp.MustCompile(`(?i)\b(summari[sz]e|summary|digest|brief|b
 // target says who works on a schedule, or to which chat it sends; empty for a plain reminder.
 func (sc *scheduleCommands) target(ctx context.Context, s store.Schedule) (string, error) {
 	switch {
-	case s.Does == store.DoesAsk:
+	case s.Action == store.ActionAsk:
 		return "I'll work on it and tell you here. ", nil
 	case s.ChatID == nil:
 		return "", nil

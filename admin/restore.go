@@ -55,7 +55,7 @@ func (rs *restoreCommands) ask(ctx context.Context) error {
 		return err
 	}
 	if !synced || (!complete && rs.room.now().Sub(rs.began) < maxCatchUp) {
-		return jobs.Later(catchUpWait)
+		return jobs.Snooze(catchUpWait)
 	}
 	text, quotes, err := rs.list(ctx, restore)
 	if err != nil {
@@ -88,7 +88,7 @@ const maxHeldShown = 20
 
 // list says what would go out, and what is not done again.
 func (rs *restoreCommands) list(ctx context.Context, restore policy.Restore) (string, []store.MessageID, error) {
-	held, err := store.HeldBack(ctx, rs.store.DB(), restore)
+	held, err := store.WorkOnHold(ctx, rs.store.DB(), restore)
 	if err != nil {
 		return "", nil, err
 	}
@@ -116,7 +116,7 @@ func (rs *restoreCommands) list(ctx context.Context, restore policy.Restore) (st
 }
 
 // outgoing lists what is sent with a yes.
-func (rs *restoreCommands) outgoing(ctx context.Context, held store.Held) (lines []string, quotes []store.MessageID, err error) {
+func (rs *restoreCommands) outgoing(ctx context.Context, held store.OnHold) (lines []string, quotes []store.MessageID, err error) {
 	for _, o := range held.Outbox[:min(len(held.Outbox), maxHeldShown)] {
 		to, err := rs.drafts.recipient(ctx, rs.store.DB(), o.ID)
 		if err != nil {
@@ -141,7 +141,7 @@ func (rs *restoreCommands) outgoing(ctx context.Context, held store.Held) (lines
 }
 
 // skipped says what was due or waiting and is not done again.
-func (rs *restoreCommands) skipped(held store.Held, overdue []store.Schedule) string {
+func (rs *restoreCommands) skipped(held store.OnHold, overdue []store.Schedule) string {
 	var parts []string
 	if held.Messages > 0 {
 		parts = append(parts, text.Count(held.Messages, "message")+" that waited for an answer")
@@ -185,7 +185,7 @@ func (rs *restoreCommands) backupLine(ctx context.Context, r request) (string, e
 }
 
 // warn tells the owner that no backup was made, unless one was made meanwhile.
-func (rs *restoreCommands) warn(ctx context.Context, topic jobs.Topic) error {
+func (rs *restoreCommands) warn(ctx context.Context, topic jobs.NoticeTopic) error {
 	last, err := store.LastBackup(ctx, rs.store.DB())
 	if err != nil {
 		return err
@@ -241,7 +241,7 @@ func (rs *restoreCommands) release(send bool) answer {
 			return "", err
 		}
 		if !send {
-			return "Dropped. I go on: what is written from now on is answered as before.", store.DropHeld(ctx, tx)
+			return "Dropped. I go on: what is written from now on is answered as before.", store.DropOnHold(ctx, tx)
 		}
 		released, err := store.ReleaseOutbox(ctx, tx, restore)
 		if err != nil {

@@ -135,7 +135,7 @@ func (rm *room) completeWithNotice(ctx context.Context, kind outbox.NoticeKind, 
 }
 
 // completeInRoom calls write with the admin room and completes the job in the same transaction, so that a crash causes no second notice. While there is
-// no admin room, it returns jobs.Later.
+// no admin room, it returns jobs.Snooze.
 func (rm *room) completeInRoom(ctx context.Context, write func(tx store.Tx, room store.Chat) error) error {
 	return rm.store.InTx(ctx, func(tx store.Tx) error {
 		room, err := outbox.AdminRoom(ctx, tx)
@@ -238,7 +238,7 @@ func countDocuments(ctx context.Context, db store.DB, scope policy.Scope) (publi
 	for _, g := range groups {
 		switch {
 		case g.Kind != index.KindKnowledge:
-		case g.Role == policy.Public:
+		case g.Role == policy.RolePublic:
 			public += g.Documents
 		default:
 			private += g.Documents

@@ -42,7 +42,7 @@ func (sc *scheduleCommands) whichJob(ctx context.Context, how string) (answer, e
 // line describes a schedule in one line.
 func (sc *scheduleCommands) line(ctx context.Context, s store.Schedule) (string, error) {
 	reply := fmt.Sprintf("%d · %s — %s", s.ID, sc.state(s), esc(text.Clip(s.Body, 100)))
-	if s.Does == store.DoesAsk {
+	if s.Action == store.ActionAsk {
 		reply += " · I work on it"
 	}
 	if s.ChatID != nil {
@@ -133,7 +133,7 @@ func scheduleTitle(s store.Schedule) string {
 
 // systemScheduleName returns the name of one of multis' own schedules.
 func systemScheduleName(s store.Schedule) string {
-	if s.Does == store.DoesHeartbeat {
+	if s.Action == store.ActionHeartbeat {
 		return strings.TrimSpace("heartbeat " + s.Body)
 	}
 	return s.Body

@@ -50,7 +50,7 @@ func (sl *stallNotices) text(ctx context.Context, source store.Setting) (string,
 }
 
 // notify tells the owner that push or sync is stalled, unless that is over, or that it works again.
-func (sl *stallNotices) notify(ctx context.Context, topic jobs.Topic) error {
+func (sl *stallNotices) notify(ctx context.Context, topic jobs.NoticeTopic) error {
 	kind := outbox.Alert
 	var text string
 	var err error

@@ -13,7 +13,7 @@ import (
 func TestThatNothingComesInIsToldAndShownUntilItIsOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for door, topics := range map[store.Setting][2]jobs.Topic{
+	for door, topics := range map[store.Setting][2]jobs.NoticeTopic{
 		store.SettingPushStalled: {jobs.TopicPushStalled, jobs.TopicPushResumed},
 		store.SettingSyncStalled: {jobs.TopicSyncStalled, jobs.TopicSyncResumed},
 	} {

@@ -24,8 +24,8 @@ func TestStatus(t *testing.T) {
 	), r.asOwner("/status"))
 	r.addChats()
 	r.addUnreadable("Dr. Weber")
-	r.addDocument("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.Public)
-	r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
+	r.addDocument("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.RolePublic)
+	r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.RoleAdmin)
 	for _, amount := range []int64{90_000, 30_001} {
 		r.addSpending(policy.Spend{Day: "2026-11-20", Purpose: "ask", Amount: 500_000}, amount)
 	}
@@ -102,7 +102,7 @@ func TestWhatNeedsNoDocumentIsNotLookedUp(t *testing.T) {
 	r.settings.Model = "none"
 	r.restart()
 	require.Equal(t, "I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.", r.asOwner("when do we deliver?"))
-	r.addDocument("prices.md", prices, policy.Public)
+	r.addDocument("prices.md", prices, policy.RolePublic)
 	require.Contains(t, r.asOwner("when do we deliver?"), "You asked **when do we deliver?**")
 }
 
@@ -122,8 +122,8 @@ func TestSearchShowsPassagesToThoseWhoMaySeeThem(t *testing.T) {
 	r := newRig(t)
 	require.Equal(t, "What shall I look for? `/search delivery sunday`", r.asOwner("/search"))
 	require.Equal(t, "I found nothing about that in the documents. `/docs` says which I know.", r.asOwner("/search fence"))
-	r.addDocument("prices.md", prices, policy.Public)
-	r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.Admin)
+	r.addDocument("prices.md", prices, policy.RolePublic)
+	r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.RoleAdmin)
 	require.Equal(t, text(
 		"**1 passage** for “deliveries”",
 		"1 [prices.md › Delivery, line 5]: “Deliveries run Monday to Saturday, 9:00 to 18:00.”",
@@ -144,8 +144,8 @@ func TestDocs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.", r.asOwner("/docs"))
-	r.addDocument("prices.md", prices, policy.Public)
-	r.addDocument("secret.txt", "The fence costs us 200 EUR.\n", policy.Admin)
+	r.addDocument("prices.md", prices, policy.RolePublic)
+	r.addDocument("secret.txt", "The fence costs us 200 EUR.\n", policy.RoleAdmin)
 	r.exec("update documents set indexed_at = $1::timestamptz - case when role = 'admin' then interval '1 minute' else interval '0' end", noon)
 	require.Equal(t, text(
 		"**Documents** — public: 1 document (1 Markdown), 2 passages · only you: 1 document (1 text), 1 passage",

@@ -54,7 +54,7 @@ func chatLabels(chats []store.Chat) []string {
 
 // privateMark returns the mark of passages that contacts never see; empty for public ones.
 func privateMark(role policy.Role) string {
-	if role == policy.Public {
+	if role == policy.RolePublic {
 		return ""
 	}
 	return " (only you)"
@@ -63,9 +63,9 @@ func privateMark(role policy.Role) string {
 // visibility says who may see data of a role.
 func visibility(role policy.Role) string {
 	switch role {
-	case policy.Public:
+	case policy.RolePublic:
 		return "public"
-	case policy.Admin:
+	case policy.RoleAdmin:
 		return "only you"
 	default:
 		return "of one chat"

@@ -35,7 +35,7 @@ func (sc *scheduleCommands) showUpkeep(ctx context.Context, args string) (answer
 
 func (sc *scheduleCommands) upkeepLine(ctx context.Context, s store.Schedule) string {
 	text := "**" + esc(systemScheduleName(s)) + "**"
-	if s.Does == store.DoesHeartbeat {
+	if s.Action == store.ActionHeartbeat {
 		text += " — looks whether something needs you"
 	} else if summary := sc.clock.UpkeepSummary(s.Body); summary != "" {
 		text += " — " + summary

@@ -77,7 +77,7 @@ func (ws *watchCommands) list(all []store.Watch) string {
 	for _, w := range all {
 		what := "for programs that call in"
 		if w.Kind == store.WatchPage {
-			what = esc(w.Address) + ", every " + text.Duration(time.Duration(w.Every)*time.Second)
+			what = esc(w.Address) + ", every " + text.Duration(time.Duration(w.Interval)*time.Second)
 		}
 		news := "nothing new so far"
 		switch {
@@ -123,7 +123,7 @@ func (ws *watchCommands) addPage(all []store.Watch, address, rest string) answer
 		}
 		name = fmt.Sprintf("%s-%d", slug(knowledge.AddressName(address)), n)
 	}
-	row := store.Watch{Name: name, Kind: store.WatchPage, Address: address, Every: int64(every.Seconds())}
+	row := store.Watch{Name: name, Kind: store.WatchPage, Address: address, Interval: int64(every.Seconds())}
 	return answer{
 		text: fmt.Sprintf("👁 I look at **%s** every %s and tell you what is new. `/watch remove %s` ends it.", esc(name), text.Duration(every), name),
 		change: func(ctx context.Context, tx store.Tx) error {

@@ -27,7 +27,7 @@ func TestPagesAreWatched(t *testing.T) {
 
 	watched, err := store.WatchByName(r.ctx, r.st.DB(), "example.com-jobs")
 	require.NoError(t, err)
-	require.Equal(t, int64((6 * time.Hour).Seconds()), watched.Every)
+	require.Equal(t, int64((6 * time.Hour).Seconds()), watched.Interval)
 	r.exec("update watches set failures = 1, error = 'the server says 500' where id = $1", watched.ID)
 	list := r.asOwner("/watch")
 	require.Contains(t, list, "every 6 h · ⚠️ cannot be read (the server says 500)")

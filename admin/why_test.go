@@ -33,7 +33,7 @@ func (r *rig) addMessage(c store.Chat, body string, ago time.Duration, action po
 // citations returns a quote from a public document called faq.md that names prices.md.
 func (r *rig) citations(source, quote string) []store.Citation {
 	r.t.Helper()
-	citation := storetest.Cite(r.t, r.st, policy.Public, index.KindKnowledge, "See prices.md.")
+	citation := storetest.Cite(r.t, r.st, policy.RolePublic, index.KindKnowledge, "See prices.md.")
 	citation.Source, citation.Quote = source, quote
 	return []store.Citation{citation}
 }

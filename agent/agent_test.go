@@ -79,7 +79,7 @@ func setupIn(t testing.TB, st *store.Store, model llm.Model) *fixture {
 		}
 		return store.SetMode(ctx, tx, b.chat.ID, mode)
 	}))
-	_, err := knowledge.New(st).Index(ctx, knowledge.File{Name: "prices.md", Data: []byte(priceList), Role: policy.Public})
+	_, err := knowledge.New(st).Index(ctx, knowledge.File{Name: "prices.md", Data: []byte(priceList), Role: policy.RolePublic})
 	require.NoError(t, err)
 	return b
 }

@@ -105,14 +105,14 @@ func (q *Questions) answerOwner(ctx context.Context, task store.Task, room store
 }
 
 // replyToOwner replies with the result of an attempt. It returns an error that a retry may solve.
-func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Chat, live *outbox.LiveMessage, end run.End) error {
+func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Chat, live *outbox.LiveMessage, end run.AttemptResult) error {
 	reply := &ownerReply{room: room, message: r.run.Caller.Message, live: live, profile: r.persona.Profile(), scope: r.area.scope, summarise: r.summarise}
-	switch end.Ending {
+	switch end.End {
 	case run.Failed:
 		return end.Err
-	case run.Lost:
+	case run.LeaseLost:
 		return nil
-	case run.Parked:
+	case run.Suspended:
 		return q.markParked(ctx, reply.message, r.run.Task.ID)
 	case run.Stopped:
 		ended := r.run.EndedTask(end.State, "", end.Why)
@@ -129,7 +129,7 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 	switch {
 	case end.Summary != "":
 		done.Answer = policy.Redact(end.Summary)
-		reply.markdown = r.handoffText(end.Outcome)
+		reply.markdown = r.handoffText(end.LoopResult)
 		reply.inSameTx = func(ctx context.Context, tx store.Tx) (string, error) {
 			return "", q.openHandoffTask(ctx, tx, r.run.Task, room, end.To)
 		}

@@ -66,7 +66,7 @@ func TestAMessageThatChangesWhileTheModelThinksIsAnsweredAsItIsNow(t *testing.T)
 
 func TestASentenceSaysNoNumberAndNoAddressThatItsSourceDoesNot(t *testing.T) {
 	t.Parallel()
-	hit := search.Hit{Role: policy.Public, Kind: index.KindKnowledge, Title: "prices.md", Section: "Delivery", Text: "Delivery costs 5 euro within the city, 15 outside. Write to hello@piano.example, 9:00-18:00."}
+	hit := search.Hit{Role: policy.RolePublic, Kind: index.KindKnowledge, Title: "prices.md", Section: "Delivery", Text: "Delivery costs 5 euro within the city, 15 outside. Write to hello@piano.example, 9:00-18:00."}
 	quote := "Delivery costs 5 euro within the city"
 	for text, want := range map[string]bool{
 		"Delivery is 5 euro.":                                                     true,
@@ -172,7 +172,7 @@ func TestWithoutAnAdminRoomAnEscalationWaits(t *testing.T) {
 func TestAQuoteWithUnseenCharactersStillGoesOut(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "page.txt", Data: []byte("Opening hours\f\n\nThe \u202eworkshop\u202c opens at 9 in the morning on weekdays.\f\n"), Role: policy.Public})
+	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "page.txt", Data: []byte("Opening hours\f\n\nThe \u202eworkshop\u202c opens at 9 in the morning on weekdays.\f\n"), Role: policy.RolePublic})
 	require.NoError(t, err)
 	b.storeContactMessage("When does the workshop open on weekdays?", policy.ActionAnswer)
 	b.runTurn()

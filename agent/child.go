@@ -38,15 +38,15 @@ func (d *subtasks) work(ctx context.Context, task store.Task, room store.Chat, l
 	}
 	end := r.run.Run(ctx, task, func(ctx context.Context) (run.FirstRequest, error) { return r.buildSubtaskRequest(ctx, parent) })
 	state, why := store.TaskFailed, ""
-	switch end.Ending {
-	case run.Lost, run.Parked:
+	switch end.End {
+	case run.LeaseLost, run.Suspended:
 		return nil
 	case run.Stopped:
 		state, why = end.State, end.Why
 	case run.OverBudget:
 		why = end.BudgetError.Error()
 	case run.Failed, run.ModelFailed:
-		if end.Ending == run.Failed && (!last || ctx.Err() != nil) {
+		if end.End == run.Failed && (!last || ctx.Err() != nil) {
 			return end.Err
 		}
 		zerolog.Ctx(ctx).Err(end.Err).Int64("task_id", int64(task.ID)).Msg("A task that another one waits for failed")

@@ -92,10 +92,10 @@ func (t *Turns) askModel(ctx context.Context, chat store.Chat, waiting []store.M
 	end := r.run.Run(ctx, task, func(ctx context.Context) (run.FirstRequest, error) {
 		return r.buildContactRequest(ctx, chat, waiting, question, found.Hits)
 	})
-	if end.Err != nil && (end.Ending != run.Stopped || errors.Is(end.Err, run.ErrSourceDeleted)) {
+	if end.Err != nil && (end.End != run.Stopped || errors.Is(end.Err, run.ErrSourceDeleted)) {
 		return contactAnswer{}, end.Err
 	}
-	result := r.checkAnswer(end.Outcome)
+	result := r.checkAnswer(end.LoopResult)
 	r.run.CountInvented(ctx)
 	done := r.run.EndedTask(store.TaskCompleted, result.text, "")
 	if end.Why != "" {
@@ -167,7 +167,7 @@ func (r *attempt) buildContactRequest(ctx context.Context, chat store.Chat, wait
 }
 
 // checkAnswer returns the part of a model's answer that may be sent to a contact.
-func (r *attempt) checkAnswer(out run.Outcome) contactAnswer {
+func (r *attempt) checkAnswer(out run.LoopResult) contactAnswer {
 	switch {
 	case out.Summary != "":
 		return contactAnswer{reason: "The model asked for a person.", modelReason: r.run.BreakLinks(out.Summary)}

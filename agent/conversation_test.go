@@ -208,7 +208,7 @@ func TestTheOwnersRoomsShareTheirNotesAndKeepTheirConversationsApart(t *testing.
 	b := setup(t, model)
 	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model})
 	b.ask("the fence is green, isn't it?")
-	b.note(policy.Admin, b.admin.ID, "The gardener is called Otto.")
+	b.note(policy.RoleAdmin, b.admin.ID, "The gardener is called Otto.")
 
 	ctx := context.Background()
 	room := id.RoomID("!direct:x")

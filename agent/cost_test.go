@@ -141,7 +141,7 @@ func fill(tb testing.TB, st *store.Store, passages int) func(*rand.Rand) string 
 			}
 			text.WriteString("ende. ")
 		}
-		_, err := library.Index(context.Background(), knowledge.File{Name: fmt.Sprintf("file%d.txt", file), Data: []byte(text.String()), Role: policy.Public})
+		_, err := library.Index(context.Background(), knowledge.File{Name: fmt.Sprintf("file%d.txt", file), Data: []byte(text.String()), Role: policy.RolePublic})
 		require.NoError(tb, err)
 	}
 	return func(r *rand.Rand) string { return "what about " + word(r) + " and " + word(r) + " " + word(r) + "?" }

@@ -118,7 +118,7 @@ const roomPoll = time.Second
 // awaitRoom retries while a chat that moves to another room has none, and escalates the chat after RoomReplacementTimeout.
 func (t *Turns) awaitRoom(waiting []store.Message, d policy.Decision) (turnResult, error) {
 	if newest := waiting[len(waiting)-1].ReceivedAt; t.now().Sub(newest) < policy.RoomReplacementTimeout {
-		return turnResult{}, jobs.Later(roomPoll)
+		return turnResult{}, jobs.Snooze(roomPoll)
 	}
 	return turnResult{escalation: d.Why}, nil
 }
@@ -146,7 +146,7 @@ func (t *Turns) greet(ctx context.Context, chat store.Chat, byName bool) (turnRe
 // addressed reports whether a message calls the assistant by its name.
 func addressed(name string, waiting []store.Message) bool {
 	for _, m := range waiting {
-		if policy.Addressed(name, m.Body) {
+		if policy.MentionsName(name, m.Body) {
 			return true
 		}
 	}

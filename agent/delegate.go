@@ -108,7 +108,7 @@ func (r *attempt) delegate(ctx context.Context, c tools.Call) (tools.Result, err
 		}
 		return tools.Result{ForLLM: child.Agent + " did not answer within an hour.", IsError: true, Code: tools.CodeTimeout}, nil
 	}
-	return tools.Result{}, run.ErrParked
+	return tools.Result{}, run.ErrSuspended
 }
 
 func childKey(parent store.TaskID, call string) string {
@@ -163,5 +163,5 @@ func (r *attempt) openChild(ctx context.Context, c tools.Call, as assignment) (t
 		return tools.Result{}, err
 	}
 	r.run.Progress(ctx, "⏳ "+as.to.ID+" works on a part of it …")
-	return tools.Result{}, run.ErrParked
+	return tools.Result{}, run.ErrSuspended
 }

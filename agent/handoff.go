@@ -89,7 +89,7 @@ func (q *Questions) openHandoffTask(ctx context.Context, tx store.Tx, from store
 }
 
 // handoffText tells the owner which agent continues.
-func (r *attempt) handoffText(out run.Outcome) string {
+func (r *attempt) handoffText(out run.LoopResult) string {
 	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.To), text.Escape(text.CollapseSpaces(r.run.BreakLinks(out.Summary))))
 }
 

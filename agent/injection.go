@@ -153,7 +153,7 @@ func (in Injection) withoutBlocked(messages []store.Message) []store.Message {
 		return messages
 	}
 	return slices.DeleteFunc(messages, func(m store.Message) bool {
-		return m.Author.Capped() && policy.ScoreInjection(m.Body, policy.InjectionRate{}).Verdict() == policy.InjectionBlock
+		return m.Author.IsCapped() && policy.ScoreInjection(m.Body, policy.InjectionRate{}).Verdict() == policy.InjectionBlock
 	})
 }
 

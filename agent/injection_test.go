@@ -166,9 +166,9 @@ func TestAModelThatObeysEveryAttackReachesNothingBeyondTheFloor(t *testing.T) {
 			script, seen := obedient()
 			model, _ := scripted(t, script)
 			b := setup(t, model)
-			_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "margins.md", Data: []byte("# Margins\n\nMARGIN-SECRET: The margin is 40 percent. A grand piano cost margin.\n"), Role: policy.Admin})
+			_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "margins.md", Data: []byte("# Margins\n\nMARGIN-SECRET: The margin is 40 percent. A grand piano cost margin.\n"), Role: policy.RoleAdmin})
 			require.NoError(t, err)
-			b.note(policy.Admin, b.admin.ID, "NOTE-SECRET of the owner")
+			b.note(policy.RoleAdmin, b.admin.ID, "NOTE-SECRET of the owner")
 			var all []tools.Tool
 			for _, name := range []string{
 				"exec", "remember", "send_file", "read_file", "fetch_url", "grep_files", "find_files", "lamp", "sessions_send", "sessions_history", "write_persona", "delegate", "schedule",
@@ -211,7 +211,7 @@ func (b *fixture) learn(name, text string) {
 		return r
 	}, name)
 	text = strings.ReplaceAll(text, "\x00", "")
-	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: name, Origin: "attack", Data: []byte(text), Role: policy.Public})
+	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: name, Origin: "attack", Data: []byte(text), Role: policy.RolePublic})
 	require.NoError(b.t, err)
 }
 

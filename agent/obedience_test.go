@@ -124,7 +124,7 @@ func (b *fixture) index(name, origin string, data []byte) {
 	if b.documents == nil { // compiling the PDF engine takes seconds, so it is kept
 		b.documents = knowledge.Open(b.store, knowledge.Options{CacheDir: b.t.TempDir()})
 	}
-	_, err := b.documents.Index(context.Background(), knowledge.File{Name: name, Origin: origin, Data: data, Role: policy.Admin})
+	_, err := b.documents.Index(context.Background(), knowledge.File{Name: name, Origin: origin, Data: data, Role: policy.RoleAdmin})
 	require.NoError(b.t, err)
 }
 

@@ -28,7 +28,7 @@ func withoutModel(t *testing.T) *fixture {
 func (b *fixture) notes(text string) {
 	b.t.Helper()
 	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.OwnerScope(), func(tx store.Tx) error {
-		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note:" + text, Name: "Notes", Role: policy.Admin, Kind: index.KindConversation, Element: "chat", Hash: text},
+		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note:" + text, Name: "Notes", Role: policy.RoleAdmin, Kind: index.KindConversation, Element: "chat", Hash: text},
 			[]index.Chunk{{Key: text, Content: text, Words: search.IndexText("", "", text)}})
 		return err
 	}))
@@ -37,7 +37,7 @@ func (b *fixture) notes(text string) {
 func TestAQuestionThatNothingHasToDoWithFindsNothing(t *testing.T) {
 	t.Parallel()
 	b := withoutModel(t)
-	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "discounts.md", Data: []byte("In 2026 groups get a discount of 10 %. Discounts can be combined.\n"), Role: policy.Public})
+	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "discounts.md", Data: []byte("In 2026 groups get a discount of 10 %. Discounts can be combined.\n"), Role: policy.RolePublic})
 	require.NoError(t, err)
 	require.Equal(t, "I found nothing about that in your documents or chats. `/search who wins the world cup 2026` shows the nearest passages.", b.ask("who wins the world cup 2026"))
 	require.Contains(t, b.ask("Combien coûte la chambre ?"), "I found nothing about that")
@@ -48,7 +48,7 @@ func TestANoteOfTheOwnerThatAnswersComesBeforeDocuments(t *testing.T) {
 	t.Parallel()
 	b := withoutModel(t)
 	for _, name := range []string{"a.md", "b.md", "c.md", "d.md"} {
-		_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: name, Data: []byte("The alarm is tested. The code of the till is on paper, " + name + ".\n"), Role: policy.Admin})
+		_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: name, Data: []byte("The alarm is tested. The code of the till is on paper, " + name + ".\n"), Role: policy.RoleAdmin})
 		require.NoError(t, err)
 	}
 	b.notes("The alarm code is 4711")

@@ -46,9 +46,9 @@ func (c *core) searchAreaOf(ctx context.Context, question string) (searchArea, e
 		ids[i] = c.ID
 	}
 	_, question = c.personas.CutMention(question)
-	when := memory.AskedTime(question, c.now().In(c.zone))
+	when := memory.QuestionPeriod(question, c.now().In(c.zone))
 	if when.IsZero() && c.memory != nil && !c.memory.NotesOnly {
-		when = memory.AskedNewest(question, c.now())
+		when = memory.LatestPeriod(question, c.now())
 	}
 	if !when.IsZero() && len(p.named)+len(p.unclear) == 0 && c.memory != nil {
 		if p.conversations, err = c.memory.ReadConversations(ctx, memory.BriefQuery{Period: when}); err != nil {

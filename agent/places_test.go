@@ -93,7 +93,7 @@ func TestChatsOfOnePersonShareWhatIsRememberedUntilTheyAreApart(t *testing.T) {
 	var other store.ChatID
 	require.NoError(t, b.store.DB().QueryRow(ctx, "select id from chats where channel_id = 'other'").Scan(&other))
 	b.note(policy.UserRole(other), other, "Ana plays a harpsichord.")
-	b.note(policy.Admin, b.admin.ID, "Ana owes me money.")
+	b.note(policy.RoleAdmin, b.admin.ID, "Ana owes me money.")
 	asked := func() string {
 		b.storeContactMessage("What does tuning a grand piano cost?", policy.ActionAnswer)
 		b.runTurn()

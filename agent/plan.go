@@ -126,7 +126,7 @@ func (r *attempt) buildPlanRequest(ctx context.Context, room store.Chat) (run.Fi
 // propose asks the model for a plan, stores the steps, and asks the owner to approve them.
 func (ps *Plans) propose(ctx context.Context, r *attempt, room store.Chat) error {
 	end := r.run.RunClaimed(ctx, r.run.AskModel)
-	if end.Ending == run.Stopped {
+	if end.End == run.Stopped {
 		return ps.end(ctx, r, room, nil, end.State, end.Why)
 	}
 	if end.Err != nil {

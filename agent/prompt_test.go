@@ -61,7 +61,7 @@ func TestThePromptsAreAsTheirGoldenFilesSay(t *testing.T) {
 	b := setup(t, model)
 	b.setTools(&lamp{tier: tools.Confirm})
 	b.agent.fence = func() string { return "=== FENCE" }
-	b.note(policy.Admin, b.admin.ID, "The grand piano tuner is called Ben.")
+	b.note(policy.RoleAdmin, b.admin.ID, "The grand piano tuner is called Ben.")
 	b.note(policy.UserRole(b.chat.ID), b.chat.ID, "Ana plays a grand piano.")
 	b.storeQuestion("/mode business Ana") // a command is no conversation
 	b.ask("good morning, is the tuner in?")
@@ -92,7 +92,7 @@ func (b *fixture) note(role policy.Role, chat store.ChatID, text string) {
 	b.t.Helper()
 	ctx := context.Background()
 	scope := policy.OwnerScope()
-	if role != policy.Admin {
+	if role != policy.RoleAdmin {
 		scope = policy.OwnerScope(chat)
 	}
 	require.NoError(b.t, b.store.AsOwner(ctx, scope, func(tx store.Tx) error {
@@ -107,7 +107,7 @@ func TestASecretIsNotStoredWithATask(t *testing.T) {
 	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano " + canary}), llmtest.Reply{Text: answerJSON("The key is "+canary+".", 0, "")}))
 	b := setup(t, model)
 	b.setTools()
-	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "keys.md", Data: []byte("# Piano keys\n\nThe piano key is " + canary + " today.\n"), Role: policy.Admin})
+	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "keys.md", Data: []byte("# Piano keys\n\nThe piano key is " + canary + " today.\n"), Role: policy.RoleAdmin})
 	require.NoError(t, err)
 	b.ask("what is the piano key?")
 	var stored string

@@ -38,15 +38,15 @@ func (c *core) lookUp(ctx context.Context, where searchArea, question string) (s
 	if c.memory == nil {
 		return found, nil
 	}
-	recalled, err := c.memory.Recall(ctx, memory.Question{Text: question, Owner: true, Scope: scope, Limit: maxRecalled})
+	recalled, err := c.memory.Recall(ctx, memory.Question{Text: question, AsOwner: true, Scope: scope, Limit: maxRecalled})
 	if err != nil {
 		return search.Result{}, err
 	}
 	named := len(scope.Chats()) > 0
-	if !named && !recalled.Newest && len(recalled.Terms) == 0 {
+	if !named && !recalled.AsksNewest && len(recalled.Terms) == 0 {
 		recalled.Hits = nil
 	}
-	if recalled.Newest {
+	if recalled.AsksNewest {
 		found.Hits = nil // these only contain the person's name
 	}
 	var heard []search.Hit
@@ -66,7 +66,7 @@ func (c *core) lookUp(ctx context.Context, where searchArea, question string) (s
 // rank orders what was found for the owner, the lowest first.
 func rank(h search.Hit, named bool) int {
 	answers := h.Coverage >= search.MinSupport
-	isNote := h.Kind == index.KindConversation && h.Role == policy.Admin
+	isNote := h.Kind == index.KindConversation && h.Role == policy.RoleAdmin
 	switch {
 	case isNote && answers:
 		return 0

@@ -42,11 +42,11 @@ func (rs *Replays) replay(ctx context.Context, id store.TaskID, second *run.Othe
 		return run.Replay{}, err
 	}
 	r := rs.newAttempt(rs.personas.ByID(task.Agent), run.MaxRounds)
-	return r.run.Replay(ctx, task, second, func(out run.Outcome) (string, bool) {
+	return r.run.Replay(ctx, task, second, func(out run.LoopResult) (string, bool) {
 		said := out.Text + out.Summary // one of them is empty
 		switch task.Kind {
 		case store.TaskTurn:
-			return r.checkAnswer(run.Outcome{Text: out.Text}).text, true // the contact does not get the reason of an escalation
+			return r.checkAnswer(run.LoopResult{Text: out.Text}).text, true // the contact does not get the reason of an escalation
 		case store.TaskChild, store.TaskStep:
 			return r.withSources(said), true
 		case store.TaskPlan:
@@ -80,13 +80,13 @@ func (rs *Replays) replayTask(ctx context.Context, opened store.Task, room store
 	}
 	r := rs.newAttempt(rs.personas.ByID(""), run.MaxRounds)
 	r.run.Task = task
-	end := r.run.RunClaimed(ctx, func(ctx context.Context) (run.Outcome, error) {
+	end := r.run.RunClaimed(ctx, func(ctx context.Context) (run.LoopResult, error) {
 		markdown, err := rs.replayWithModel(ctx, r)
-		return run.Outcome{Text: markdown}, err
+		return run.LoopResult{Text: markdown}, err
 	})
 	done := r.run.EndedTask(store.TaskCompleted, end.Text, "")
 	switch {
-	case end.Ending == run.Stopped:
+	case end.End == run.Stopped:
 		end.Text, done = end.Why, r.run.EndedTask(end.State, "", end.Why)
 	case end.Err != nil:
 		return end.Err

@@ -24,7 +24,7 @@ func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {
 	b := setup(t, model)
 	l := &lamp{tier: tools.Read}
 	b.setTools(l)
-	b.note(policy.Admin, b.admin.ID, "The tuner is called Ben, his key is "+secret)
+	b.note(policy.RoleAdmin, b.admin.ID, "The tuner is called Ben, his key is "+secret)
 	b.ask("what does a grand piano cost? and light, please")
 	task, _ := b.task()
 	asked := len(server.Requests())

@@ -28,7 +28,7 @@ func (b *fixture) runLateSchedule(s store.Schedule, late time.Duration) store.Ru
 		if s.ID, err = store.NextScheduleID(b.t.Context(), tx); err != nil {
 			return err
 		}
-		s.Kind, s.Zone, s.Does, s.CatchUp, s.CreatedBy = "at", "UTC", store.DoesAsk, store.CatchOnce, "@you:x"
+		s.Kind, s.Zone, s.Action, s.CatchUp, s.CreatedBy = "at", "UTC", store.ActionAsk, store.CatchOnce, "@you:x"
 		if err := store.InsertSchedule(b.t.Context(), tx, s); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 		if ours, err := store.EndLease(ctx, tx, chat.ID, job); err != nil {
 			return err
 		} else if !ours {
-			return jobs.Later(busyWait)
+			return jobs.Snooze(busyWait)
 		}
 		if chat.DeliveryIn(t.defaults) == policy.DeliveryDraft { // a draft that nobody should see is not made
 			if movedOn, err := store.HasMovedOn(ctx, tx, chat.ID, r.seen); err != nil || movedOn {
@@ -42,7 +42,7 @@ func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 			return err
 		}
 		if err != nil || slices.ContainsFunc(now, func(m store.Message) bool { return !isOpen(waiting, m) }) {
-			return jobs.Later(pollSlack)
+			return jobs.Snooze(pollSlack)
 		}
 		if r.task != nil {
 			ended, err := store.EndTask(ctx, tx, *r.task)
@@ -50,7 +50,7 @@ func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 				return err
 			}
 			if ended.Forgotten {
-				return jobs.Later(pollSlack)
+				return jobs.Snooze(pollSlack)
 			}
 			r.restsOn = ended.RestsOn
 		}
@@ -87,13 +87,13 @@ func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, w
 			return err
 		}
 		if decision.Code.LacksRoom() || decision.Code == policy.CodeSafeMode {
-			return jobs.Later(roomPoll) // the room was replaced, or safe mode entered, while the answer was made
+			return jobs.Snooze(roomPoll) // the room was replaced, or safe mode entered, while the answer was made
 		}
 		r.outboxID = &key
 		if !decision.Allow {
 			r.code, r.reason = decision.Code, decision.Why
 		}
-		if decision.Code.AboutText() {
+		if decision.Code.IsAboutText() {
 			r.escalation = decision.Why
 		}
 	}
@@ -122,7 +122,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		if err := t.notify(ctx, tx, outbox.Alert, escalationNotice(chat, waiting, why), idsOf(waiting), r.restsOn); err != nil {
 			return err
 		}
-		if err := jobs.Emit(ctx, tx, policy.HookEscalation, strconv.FormatInt(int64(waiting[len(waiting)-1].ID), 10)); err != nil {
+		if err := jobs.EmitHookEvent(ctx, tx, policy.HookEscalation, strconv.FormatInt(int64(waiting[len(waiting)-1].ID), 10)); err != nil {
 			return err
 		}
 	} else if err := t.notifyAgain(ctx, tx, chat, waiting, r); err != nil {

@@ -47,7 +47,7 @@ func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 	require.NotContains(t, last().System, "## shell", "there is no such tool")
 	require.Equal(t, []string{"lamp", "search_docs"}, offered(last()))
 
-	b.note(policy.Admin, b.admin.ID, "The tuner is called Ben.")
+	b.note(policy.RoleAdmin, b.admin.ID, "The tuner is called Ben.")
 	putSkill(t, work, "quiet", "---\nroles: admin\nactions: [search_*]\nmemory_rules: {visible: none}\n---\nTouch nothing.")
 	b.ask("what does tuning an upright piano cost?")
 	require.Contains(t, last().System, "## quiet\nTouch nothing.", "from the next answer on")

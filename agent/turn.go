@@ -33,7 +33,7 @@ type Turns struct {
 func (t *Turns) Turn(ctx context.Context, chat store.ChatID, job string, last bool) error {
 	locked, err := store.LeaseChat(ctx, t.store.AsyncCommit(), chat, job)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Later(busyWait)
+		return jobs.Snooze(busyWait)
 	}
 	if err != nil {
 		return err
@@ -63,10 +63,10 @@ func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, las
 		return err
 	}
 	if wait := t.delay(chat, waiting); wait > 0 {
-		return jobs.Later(wait)
+		return jobs.Snooze(wait)
 	}
 	if wait, err := t.awaitsTranscript(ctx, chat.ID, waiting); err != nil || wait {
-		return cmp.Or(err, jobs.Later(maxPoll))
+		return cmp.Or(err, jobs.Snooze(maxPoll))
 	}
 	working, stop := t.renewLease(ctx, chat.ID, job)
 	result, err := t.decide(working, chat, waiting, last)

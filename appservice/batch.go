@@ -279,7 +279,7 @@ func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
 // enqueue writes the jobs and hook deliveries that the batch asks for, each job once.
 func (b *batch) enqueue(ctx context.Context) error {
 	for _, hook := range b.hooks {
-		if err := jobs.Emit(ctx, b.tx, hook.event, hook.about); err != nil {
+		if err := jobs.EmitHookEvent(ctx, b.tx, hook.event, hook.about); err != nil {
 			return err
 		}
 	}

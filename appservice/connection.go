@@ -119,7 +119,7 @@ func (in *Inbox) CheckBridges(ctx context.Context) error {
 		var args []jobs.Args
 		for _, state := range silent {
 			args = append(args, jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: state})
-			if err := jobs.Emit(ctx, tx, policy.HookBridgeDown, strconv.FormatInt(state, 10)); err != nil {
+			if err := jobs.EmitHookEvent(ctx, tx, policy.HookBridgeDown, strconv.FormatInt(state, 10)); err != nil {
 				return err
 			}
 		}

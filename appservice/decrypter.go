@@ -61,7 +61,7 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 	plain, err := d.vault.decrypt(ctx, who, evt)
 	switch {
 	case errors.Is(err, errKeysElsewhere):
-		return jobs.Later(otherProcessDelay)
+		return jobs.Snooze(otherProcessDelay)
 	case what.KeyRequests > 0 && (errors.Is(err, crypto.ErrNoSessionFound) || errors.Is(err, crypto.ErrGroupSessionWithheld)):
 		return d.requestKeyAgain(ctx, chat, what, who, evt)
 	case errors.Is(err, crypto.ErrNoSessionFound):
@@ -101,12 +101,12 @@ func (d *Decrypter) awaitKey(ctx context.Context, chat store.Chat, msg store.Mes
 		}
 		return d.giveUp(ctx, chat, msg, "It is from before I was here, and I have no key for it.")
 	case waited < keyRequestDelay:
-		return jobs.Later(keyPollInterval)
+		return jobs.Snooze(keyPollInterval)
 	case waited < keyTimeout:
 		if err := d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.settings.Owner); err != nil {
 			return err
 		}
-		return jobs.Later(keyTimeout - waited)
+		return jobs.Snooze(keyTimeout - waited)
 	default:
 		return d.giveUp(ctx, chat, msg, "It is encrypted, and its key has not come.")
 	}

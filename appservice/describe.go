@@ -40,7 +40,7 @@ func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
 		return err
 	}
 	if !ok {
-		return jobs.Later(describeRetryDelay)
+		return jobs.Snooze(describeRetryDelay)
 	}
 	defer lock.Release(ctx)
 	d.inbox.ignored.startWatching(room)
@@ -187,7 +187,7 @@ func encryptionOf(state []*event.Event) policy.Encryption {
 // chat, if it has one; stored messages stay.
 func (d *Describer) closeRoom(ctx context.Context, room id.RoomID, waiting []id.EventID, why string) error {
 	if d.inbox.ignored.hasChanged(room) {
-		return jobs.Later(describeRetryDelay) // the room changed after its state was read
+		return jobs.Snooze(describeRetryDelay) // the room changed after its state was read
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		chats, err := store.ChatsByRoom(ctx, tx, []id.RoomID{room})

@@ -152,7 +152,7 @@ func (h *Homeserver) Send(ctx context.Context, o store.OutboxMessage, room id.Ro
 	case errors.Is(err, mautrix.MForbidden) && time.Since(o.CreatedAt) < policy.RoomReplacementTimeout:
 		return "", explain("send", err) // the room may be about to be replaced
 	case isFinal(err):
-		return "", jobs.Final(explain("send", err))
+		return "", jobs.Permanent(explain("send", err))
 	default:
 		return "", explain("send", err)
 	}
@@ -196,7 +196,7 @@ func (h *Homeserver) prepareContent(ctx context.Context, o store.OutboxMessage, 
 	}
 	sealed, err := h.vault.encrypt(ctx, o.SendAs, room, event.Type{Type: o.EventType, Class: event.MessageEventType}, content)
 	if errors.Is(err, errKeysElsewhere) {
-		return "", nil, jobs.Later(otherProcessDelay)
+		return "", nil, jobs.Snooze(otherProcessDelay)
 	}
 	if err != nil {
 		return "", nil, err
@@ -238,7 +238,7 @@ func (h *Homeserver) isEncrypted(ctx context.Context, c *session, room id.RoomID
 	case !errors.Is(err, mautrix.MNotFound):
 		return false, explain("ask whether the room is encrypted", err)
 	case known:
-		return false, jobs.Final(errors.New("the room was encrypted, and now the homeserver says it is not"))
+		return false, jobs.Permanent(errors.New("the room was encrypted, and now the homeserver says it is not"))
 	default:
 		return false, nil
 	}
@@ -258,7 +258,7 @@ func (h *Homeserver) Retract(ctx context.Context, o store.OutboxMessage) error {
 func (h *Homeserver) redact(ctx context.Context, o store.OutboxMessage, event id.EventID, txn string) error {
 	_, err := h.account(o.SendAs).session().RedactEvent(ctx, o.RoomID, event, mautrix.ReqRedact{TxnID: txn + o.ID.String()})
 	if isFinal(err) {
-		return jobs.Final(explain("delete a message of ours", err))
+		return jobs.Permanent(explain("delete a message of ours", err))
 	}
 	if err != nil {
 		return explain("delete a message of ours", err)
@@ -277,7 +277,7 @@ func (h *Homeserver) RedactEvent(ctx context.Context, room id.RoomID, event id.E
 	}
 	switch {
 	case isFinal(err):
-		return jobs.Final(explain("delete a message with a PIN", err))
+		return jobs.Permanent(explain("delete a message with a PIN", err))
 	case err != nil:
 		return explain("delete a message with a PIN", err)
 	default:

@@ -55,7 +55,7 @@ func (h *Homeserver) Fetch(ctx context.Context, who policy.SendAs, file store.At
 	}
 	uri, err := file.URL.Parse()
 	if err != nil || uri.IsEmpty() {
-		return jobs.Final(errors.New("the file has no address"))
+		return jobs.Permanent(errors.New("the file has no address"))
 	}
 	sealed, err := fileEncryption(file)
 	if err != nil {
@@ -64,7 +64,7 @@ func (h *Homeserver) Fetch(ctx context.Context, who policy.SendAs, file store.At
 	resp, err := h.account(who).session().Download(ctx, uri)
 	switch {
 	case errors.Is(err, mautrix.MNotFound):
-		return jobs.Final(ErrFileGone)
+		return jobs.Permanent(ErrFileGone)
 	case err != nil:
 		return explain("download the file", err)
 	}
@@ -95,9 +95,9 @@ func copyFile(body io.Reader, sealed *attachment.EncryptedFile, file store.Attac
 	case err == nil:
 		return nil
 	case n < int64(file.Size): // encrypted and plain size are equal
-		return jobs.Final(ErrTruncated)
+		return jobs.Permanent(ErrTruncated)
 	default:
-		return jobs.Final(ErrAltered)
+		return jobs.Permanent(ErrAltered)
 	}
 }
 
@@ -111,14 +111,14 @@ func fileEncryption(file store.Attachment) (*attachment.EncryptedFile, error) {
 		InitVector: file.Key.IV, Hashes: attachment.EncryptedFileHashes{SHA256: file.Key.SHA256}, Version: file.Key.Version,
 	}
 	if err := sealed.PrepareForDecryption(); err != nil {
-		return nil, jobs.Final(ErrUnknownEncryption)
+		return nil, jobs.Permanent(ErrUnknownEncryption)
 	}
 	return sealed, nil
 }
 
 // tooLarge returns the final error for a file over limit bytes.
 func tooLarge(limit int64) error {
-	return jobs.Final(fmt.Errorf("%w: %d MB at most", ErrTooLarge, limit>>20))
+	return jobs.Permanent(fmt.Errorf("%w: %d MB at most", ErrTooLarge, limit>>20))
 }
 
 // attachedFile reports whether an outbox message carries a file, and returns its MIME type.
@@ -142,7 +142,7 @@ func (h *Homeserver) uploadFile(ctx context.Context, o store.OutboxMessage, c *s
 	}
 	data, err := store.OutboxFile(ctx, h.store.DB(), o.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, jobs.Final(errors.New("the file to send is gone"))
+		return nil, jobs.Permanent(errors.New("the file to send is gone"))
 	}
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (h *Homeserver) uploadFile(ctx context.Context, o store.OutboxMessage, c *s
 	switch {
 	case err == nil:
 	case isFinal(err):
-		return nil, jobs.Final(explain("upload the file", err))
+		return nil, jobs.Permanent(explain("upload the file", err))
 	default:
 		return nil, explain("upload the file", err)
 	}

@@ -125,7 +125,7 @@ func (w *StallWatch) check(ctx context.Context) error {
 	_, synced := w.inbox.sources.lastReceived()
 	for _, source := range []struct {
 		setting                  store.Setting
-		begins, ends             jobs.Topic
+		begins, ends             jobs.NoticeTopic
 		moved                    time.Time
 		stalledText, resumedText string
 	}{
@@ -172,7 +172,7 @@ func (w *StallWatch) isHomeserverUp(ctx context.Context) bool {
 
 // enqueueNotice enqueues the notice begins once when a source is stalled since a time (zero means it is not), and the notice ends once
 // when the source received something after that, at moved. It returns the topic of the notice; empty if there is none.
-func (w *StallWatch) enqueueNotice(ctx context.Context, source store.Setting, since, moved time.Time, begins, ends jobs.Topic) (topic jobs.Topic, err error) {
+func (w *StallWatch) enqueueNotice(ctx context.Context, source store.Setting, since, moved time.Time, begins, ends jobs.NoticeTopic) (topic jobs.NoticeTopic, err error) {
 	err = w.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		topic = ""
 		var known store.Stall

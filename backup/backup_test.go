@@ -392,7 +392,7 @@ func TestWhatABackupWouldSendIsOnHold(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, r.OnHold())
 	require.WithinDuration(t, a.Manifest.CreatedAt, r.BackupAt, 0)
-	held, err := store.HeldBack(ctx, restored.DB(), r)
+	held, err := store.WorkOnHold(ctx, restored.DB(), r)
 	require.NoError(t, err)
 	require.Len(t, held.Outbox, 1)
 	require.Equal(t, queued, held.Outbox[0].ID)
@@ -420,7 +420,7 @@ func TestWhatABackupWouldSendIsOnHold(t *testing.T) {
 }
 
 // again makes a backup of a database, restores it into another and returns that one with what is on hold in it.
-func again(t *testing.T, st *store.Store) (*store.Store, store.Held) {
+func again(t *testing.T, st *store.Store) (*store.Store, store.OnHold) {
 	t.Helper()
 	dsn := empty(t)
 	_, err := backup.Restore(t.Context(), open(t, create(t, st, t.TempDir()).Path), dsn)
@@ -430,7 +430,7 @@ func again(t *testing.T, st *store.Store) (*store.Store, store.Held) {
 	t.Cleanup(restored.Close)
 	r, err := restored.Restored(t.Context(), restored.DB())
 	require.NoError(t, err)
-	held, err := store.HeldBack(t.Context(), restored.DB(), r)
+	held, err := store.WorkOnHold(t.Context(), restored.DB(), r)
 	require.NoError(t, err)
 	return restored, held
 }
@@ -451,9 +451,9 @@ func TestWhatWasDroppedIsNotOfferedByTheNextRestore(t *testing.T) {
 		if _, err := store.EndHold(t.Context(), tx); err != nil {
 			return err
 		}
-		return store.DropHeld(t.Context(), tx)
+		return store.DropOnHold(t.Context(), tx)
 	}))
 	_, held = again(t, waiting)
 	require.Empty(t, held.Outbox)
-	require.Equal(t, store.Held{Outbox: held.Outbox}, held)
+	require.Equal(t, store.OnHold{Outbox: held.Outbox}, held)
 }

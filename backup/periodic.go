@@ -88,7 +88,7 @@ func (p *Periodic) warn(ctx context.Context, last store.Backup) error {
 }
 
 // note stores the state of backups and enqueues the job that notifies the owner, if there is one.
-func (p *Periodic) note(ctx context.Context, b store.Backup, tell bool, topic jobs.Topic) error {
+func (p *Periodic) note(ctx context.Context, b store.Backup, tell bool, topic jobs.NoticeTopic) error {
 	return p.Create.Store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.PutSetting(ctx, tx, store.SettingBackup, b); err != nil || !tell {
 			return err

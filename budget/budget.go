@@ -86,5 +86,5 @@ func notify(ctx context.Context, tx store.Tx, args jobs.BudgetArgs) error {
 		ref += "/" + args.Agent
 	case policy.CapDay, policy.CapRun: // these caps are for no chat or agent
 	}
-	return jobs.Emit(ctx, tx, policy.HookBudget, ref)
+	return jobs.EmitHookEvent(ctx, tx, policy.HookBudget, ref)
 }

@@ -18,17 +18,17 @@ func Add(ctx context.Context, tx store.Tx, s store.Schedule) error {
 }
 
 // Change updates a schedule from before to after and enqueues the job for its next time. If the stored schedule is no longer equal to before, Change
-// writes nothing and returns jobs.Later, so that the caller's job reads it again.
+// writes nothing and returns jobs.Snooze, so that the caller's job reads it again.
 func Change(ctx context.Context, tx store.Tx, before, after store.Schedule) error {
 	stored, err := store.LockSchedule(ctx, tx, before.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Later(0)
+		return jobs.Snooze(0)
 	}
 	if err != nil {
 		return err
 	}
 	if !sameTime(stored.NextAt, before.NextAt) || !sameTime(stored.PausedAt, before.PausedAt) || stored.Body != before.Body || stored.Kind != before.Kind || stored.Spec != before.Spec {
-		return jobs.Later(0)
+		return jobs.Snooze(0)
 	}
 	if err := store.UpdateSchedule(ctx, tx, after); err != nil || !after.Waits() {
 		return err

@@ -109,7 +109,7 @@ func Plan(s store.Schedule) (schedule.Plan, error) {
 // another next time by now, so that each time is carried out once.
 func (c *Clock) Tick(ctx context.Context, scheduleID store.ScheduleID, at time.Time) error {
 	if wait := at.Sub(c.Now()); wait > 0 {
-		return jobs.Later(min(wait, maxSnooze))
+		return jobs.Snooze(min(wait, maxSnooze))
 	}
 	return c.Store.InTx(ctx, func(tx store.Tx) error {
 		s, err := store.LockSchedule(ctx, tx, scheduleID)

@@ -43,7 +43,7 @@ func (c *Clock) start(ctx context.Context, tx store.Tx, s store.Schedule, at tim
 	if reason := tooLate(s, delay); reason != "" {
 		return c.skip(ctx, tx, s, run, at, reason)
 	}
-	if s.Does == store.DoesSay {
+	if s.Action == store.ActionSay {
 		return c.send(ctx, tx, s, run, schedule.LateNotice(at, at.Add(delay), missed, c.Zone))
 	}
 	return jobs.Enqueue(ctx, tx, jobs.ExecutionArgs{ExecutionID: run})
@@ -94,7 +94,7 @@ func (c *Clock) send(ctx context.Context, tx store.Tx, s store.Schedule, run sto
 func (c *Clock) Execute(ctx context.Context, runID store.RunID, last bool) error {
 	run, err := store.RunByID(ctx, c.Store.DB(), runID)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Final(err)
+		return jobs.Permanent(err)
 	}
 	if err != nil || run.State != store.RunRunning {
 		return err
@@ -122,7 +122,7 @@ func (c *Clock) Execute(ctx context.Context, runID store.RunID, last bool) error
 // retried.
 func (c *Clock) workWithTimeout(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
 	timeout := jobs.ExecutionTimeout
-	if s.Does == store.DoesUpkeep {
+	if s.Action == store.ActionUpkeep {
 		timeout = jobs.UpkeepTimeout
 	}
 	startedAt := time.Now()
@@ -133,26 +133,26 @@ func (c *Clock) workWithTimeout(ctx context.Context, s store.Schedule, run store
 		return note, err
 	}
 	if workCtx.Err() != nil {
-		return "", jobs.Final(fmt.Errorf("it took longer than %s", text.Duration(timeout)))
+		return "", jobs.Permanent(fmt.Errorf("it took longer than %s", text.Duration(timeout)))
 	}
 	return "", errors.Join(err, store.AddRunTime(ctx, c.Store.Writer(), run.ID, time.Since(startedAt)))
 }
 
 // work carries out the action of a schedule and returns a note for its history.
 func (c *Clock) work(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
-	switch s.Does {
-	case store.DoesAsk:
+	switch s.Action {
+	case store.ActionAsk:
 		return "", c.withWorker(ctx, func(room store.Chat) error { return c.Worker.AnswerScheduled(ctx, room, run.ID, s.Body) })
-	case store.DoesHeartbeat:
+	case store.ActionHeartbeat:
 		err = c.withWorker(ctx, func(room store.Chat) error {
 			note, err = c.Checker.Heartbeat(ctx, room, run.ID, s.Body)
 			return err
 		})
 		return note, err
-	case store.DoesUpkeep:
+	case store.ActionUpkeep:
 		return c.doUpkeep(ctx, s.Body)
 	default:
-		return "", jobs.Final(fmt.Errorf("nothing is known of %q", s.Does))
+		return "", jobs.Permanent(fmt.Errorf("nothing is known of %q", s.Action))
 	}
 }
 
@@ -163,7 +163,7 @@ func (c *Clock) withWorker(ctx context.Context, work func(room store.Chat) error
 		return err
 	}
 	if !ok {
-		return jobs.Later(workerWait)
+		return jobs.Snooze(workerWait)
 	}
 	defer lock.Release(ctx)
 	room, err := outbox.AdminRoom(ctx, c.Store.DB())
@@ -189,7 +189,7 @@ func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID
 	switch {
 	case err != nil:
 		return err
-	case s.Does == store.DoesHeartbeat:
+	case s.Action == store.ActionHeartbeat:
 		return c.pauseHeartbeat(ctx, tx, s, note)
 	case isFirst:
 		return c.Messenger.NotifyFailed(ctx, tx, s, note)
@@ -200,7 +200,7 @@ func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID
 
 // markFailed counts a failure of a schedule and emits the event to the webhooks. isFirst says that the previous execution succeeded.
 func markFailed(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, runID store.RunID) (isFirst bool, err error) {
-	if err := jobs.Emit(ctx, tx, policy.HookCronFail, strconv.FormatInt(int64(runID), 10)); err != nil {
+	if err := jobs.EmitHookEvent(ctx, tx, policy.HookCronFail, strconv.FormatInt(int64(runID), 10)); err != nil {
 		return false, err
 	}
 	return store.CountFailure(ctx, tx, scheduleID)

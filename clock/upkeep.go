@@ -11,8 +11,8 @@ import (
 	"multis/store"
 )
 
-// maxOwnSchedules is the maximum number of schedules that multis itself creates.
-const maxOwnSchedules = 200
+// maxSystemSchedules is the maximum number of schedules that multis itself creates.
+const maxSystemSchedules = 200
 
 // Upkeep is maintenance that multis does by a schedule of its own. The owner can also start it.
 type Upkeep struct {
@@ -47,22 +47,22 @@ func (c *Clock) Prepare(ctx context.Context) error {
 func (c *Clock) updateUpkeep(ctx context.Context, tx store.Tx) error {
 	var own []store.Schedule
 	for _, u := range c.Upkeep {
-		own = append(own, store.Schedule{Spec: u.Cron, Does: store.DoesUpkeep, Body: u.Name, CatchUp: store.CatchOnce})
+		own = append(own, store.Schedule{Spec: u.Cron, Action: store.ActionUpkeep, Body: u.Name, CatchUp: store.CatchOnce})
 	}
-	return c.updateOwn(ctx, tx, store.DoesUpkeep, own)
+	return c.updateSystemSchedules(ctx, tx, store.ActionUpkeep, own)
 }
 
 // updateHeartbeats updates the schedules of heartbeats.
 func (c *Clock) updateHeartbeats(ctx context.Context, tx store.Tx) error {
 	var own []store.Schedule
 	for _, h := range c.Heartbeats { // a missed one is skipped, because the next one finds the same
-		own = append(own, store.Schedule{Spec: h.Cron, Does: store.DoesHeartbeat, Body: h.Agent, CatchUp: store.CatchSkip})
+		own = append(own, store.Schedule{Spec: h.Cron, Action: store.ActionHeartbeat, Body: h.Agent, CatchUp: store.CatchSkip})
 	}
-	return c.updateOwn(ctx, tx, store.DoesHeartbeat, own)
+	return c.updateSystemSchedules(ctx, tx, store.ActionHeartbeat, own)
 }
 
-// updateOwn writes multis' own schedules of one action and deletes all others of that action. The jobs for them are enqueued when the jobs start.
-func (c *Clock) updateOwn(ctx context.Context, tx store.Tx, action store.Does, own []store.Schedule) error {
+// updateSystemSchedules writes multis' own schedules of one action and deletes all others of that action. The jobs for them are enqueued when the jobs start.
+func (c *Clock) updateSystemSchedules(ctx context.Context, tx store.Tx, action store.ScheduleAction, own []store.Schedule) error {
 	names := make([]string, len(own))
 	for i, s := range own {
 		names[i] = s.Body
@@ -102,7 +102,7 @@ func (c *Clock) takeOver(ctx context.Context, tx store.Tx) error {
 
 // startUpkeep starts the upkeep with AtStart.
 func (c *Clock) startUpkeep(ctx context.Context, tx store.Tx) error {
-	own, err := store.ListSchedules(ctx, tx, true, maxOwnSchedules)
+	own, err := store.ListSchedules(ctx, tx, true, maxSystemSchedules)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (c *Clock) upkeepNamed(name string) (u Upkeep, found bool) {
 func (c *Clock) doUpkeep(ctx context.Context, name string) (note string, err error) {
 	u, found := c.upkeepNamed(name)
 	if !found {
-		return "", jobs.Final(fmt.Errorf("there is no upkeep called %q any more", name))
+		return "", jobs.Permanent(fmt.Errorf("there is no upkeep called %q any more", name))
 	}
 	return u.Run(ctx)
 }

@@ -201,7 +201,7 @@ func (a *app) adminRoom() id.RoomID {
 // learn indexes the price list as a public document.
 func (a *app) learn() {
 	a.t.Helper()
-	_, err := knowledge.New(a.db).Index(a.t.Context(), knowledge.File{Name: "prices.md", Data: prices, Role: policy.Public})
+	_, err := knowledge.New(a.db).Index(a.t.Context(), knowledge.File{Name: "prices.md", Data: prices, Role: policy.RolePublic})
 	require.NoError(a.t, err)
 }
 

@@ -34,7 +34,7 @@ func TestEachReminderComesOnceThroughAKill(t *testing.T) {
 			}
 			at := begin.Add(remindFor * time.Duration(i) / reminders).Truncate(time.Microsecond)
 			s := store.Schedule{
-				ID: number, Kind: "at", Zone: "UTC", NextAt: &at, Does: store.DoesSay, Body: fmt.Sprintf("storm %d.", i), CatchUp: store.CatchOnce,
+				ID: number, Kind: "at", Zone: "UTC", NextAt: &at, Action: store.ActionSay, Body: fmt.Sprintf("storm %d.", i), CatchUp: store.CatchOnce,
 				CreatedBy: a.Owner.UserID, CreatedAt: time.Now(),
 			}
 			if err := store.InsertSchedule(t.Context(), tx, s); err != nil {

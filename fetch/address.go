@@ -30,7 +30,7 @@ func Control(kinds ...Kind) func(network, address string, _ syscall.RawConn) err
 			return ErrPrivate
 		}
 		own, err := net.InterfaceAddrs()
-		if err != nil || !slices.Contains(kinds, kindOf(to.Addr(), own)) {
+		if err != nil || !slices.Contains(kinds, addressKind(to.Addr(), own)) {
 			return ErrPrivate
 		}
 		return nil
@@ -41,11 +41,11 @@ func Control(kinds ...Kind) func(network, address string, _ syscall.RawConn) err
 func IsLoopback(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	at, err := netip.ParseAddr(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && kindOf(at, nil) == Loopback
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && addressKind(at, nil) == Loopback
 }
 
-// kindOf returns the kind of an IP address on a machine whose interfaces have the addresses own.
-func kindOf(a netip.Addr, own []net.Addr) Kind {
+// addressKind returns the kind of an IP address on a machine whose interfaces have the addresses own.
+func addressKind(a netip.Addr, own []net.Addr) Kind {
 	a = a.Unmap()
 	switch {
 	case a.IsLoopback(), a.IsUnspecified():
@@ -66,7 +66,7 @@ func kindOf(a netip.Addr, own []net.Addr) Kind {
 	}
 }
 
-// specialRanges returns the reserved ranges that the other checks of kindOf do not cover.
+// specialRanges returns the reserved ranges that the other checks of addressKind do not cover.
 func specialRanges() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("0.0.0.0/8"),        // this network

@@ -36,11 +36,11 @@ type StatusError struct {
 	RetryAfter time.Duration
 }
 
-// NotAllowedError is returned by GetWithin for an address that isAllowed refuses, such as the target of a redirect.
-type NotAllowedError struct{ To string }
+// NotAllowedError is returned by GetAllowed for an address that isAllowed refuses, such as the target of a redirect.
+type NotAllowedError struct{ Address string }
 
 // Error names the refused address.
-func (e NotAllowedError) Error() string { return "it leads to " + e.To + ", which is not allowed" }
+func (e NotAllowedError) Error() string { return "it leads to " + e.Address + ", which is not allowed" }
 
 // Error names the HTTP status.
 func (e StatusError) Error() string {
@@ -113,12 +113,12 @@ func New(o Options) *Client {
 
 // Get fetches a page. It returns ErrUnchanged if the page is still the version of known; an empty known always fetches.
 func (c *Client) Get(ctx context.Context, address string, known Validator) (Page, error) {
-	return c.GetWithin(ctx, address, known, func(string) bool { return true })
+	return c.GetAllowed(ctx, address, known, func(string) bool { return true })
 }
 
-// GetWithin is Get for allowed addresses only: it calls isAllowed with the first address and with the target of each redirect, and
+// GetAllowed is Get for allowed addresses only: it calls isAllowed with the first address and with the target of each redirect, and
 // returns a NotAllowedError if one is refused.
-func (c *Client) GetWithin(ctx context.Context, address string, known Validator, isAllowed func(address string) bool) (Page, error) {
+func (c *Client) GetAllowed(ctx context.Context, address string, known Validator, isAllowed func(address string) bool) (Page, error) {
 	target, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
 		return Page{}, ErrAddress
@@ -127,7 +127,7 @@ func (c *Client) GetWithin(ctx context.Context, address string, known Validator,
 		if err := checkURL(to); err != nil || isAllowed(to.String()) {
 			return err
 		}
-		return NotAllowedError{To: to.Redacted()}
+		return NotAllowedError{Address: to.Redacted()}
 	}
 	if err := check(target); err != nil {
 		return Page{}, err

@@ -151,10 +151,10 @@ func TestAnAddressIsOfTheKindThatItLeadsTo(t *testing.T) {
 		},
 	} {
 		for _, a := range addresses {
-			require.Equal(t, want, kindOf(netip.MustParseAddr(a), own), a)
+			require.Equal(t, want, addressKind(netip.MustParseAddr(a), own), a)
 		}
 	}
-	require.Equal(t, Blocked, kindOf(netip.Addr{}, own))
+	require.Equal(t, Blocked, addressKind(netip.Addr{}, own))
 }
 
 func TestThisMachineIsNotReachedUnderAnyOfItsOwnAddresses(t *testing.T) {
@@ -196,11 +196,11 @@ func TestEveryHopIsJudgedAsTheFirstAddressIs(t *testing.T) {
 	t.Cleanup(server.Close)
 	c := New(Options{AllowPrivate: true})
 	may := func(address string) bool { return strings.HasPrefix(address, server.URL) }
-	_, err := c.GetWithin(t.Context(), server.URL+"/on", "", may)
-	require.Equal(t, NotAllowedError{To: other.URL + "/end?x=1"}, err)
+	_, err := c.GetAllowed(t.Context(), server.URL+"/on", "", may)
+	require.Equal(t, NotAllowedError{Address: other.URL + "/end?x=1"}, err)
 	require.False(t, reached)
-	_, err = c.GetWithin(t.Context(), other.URL, "", may)
-	require.Equal(t, NotAllowedError{To: other.URL}, err)
+	_, err = c.GetAllowed(t.Context(), other.URL, "", may)
+	require.Equal(t, NotAllowedError{Address: other.URL}, err)
 	require.False(t, reached)
 	_, err = c.Get(t.Context(), server.URL+"/on", "")
 	require.NoError(t, err)

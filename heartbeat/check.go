@@ -56,8 +56,8 @@ type Checker struct {
 // New returns a Checker.
 func New(o Options) *Checker { return &Checker{Options: o, now: time.Now, fence: run.NewFence} }
 
-// kind is the kind of a heartbeat's task, and the prefix of the name of its budget.
-const kind = store.TaskHeartbeat
+// taskKind is the kind of a heartbeat's task, and the prefix of the name of its budget.
+const taskKind = store.TaskHeartbeat
 
 // check is one execution of a heartbeat.
 type check struct {
@@ -68,7 +68,7 @@ type check struct {
 	limits        run.Limits
 	room          store.Chat
 	at            time.Time
-	matters       []finding
+	findings      []finding
 	items         []string
 	conversations memory.Conversations // the messages since the last check of the items
 }

@@ -30,8 +30,8 @@ type finding struct {
 	chat store.Chat
 }
 
-// restsOn returns the messages whose words the finding may contain.
-func (m finding) restsOn() []store.MessageID {
+// sourceMessages returns the messages whose words the finding may contain.
+func (m finding) sourceMessages() []store.MessageID {
 	if m.Message == 0 {
 		return m.RestsOn
 	}
@@ -72,7 +72,7 @@ func (c *check) find(ctx context.Context) error {
 			return err
 		}
 		if relevant {
-			c.matters = append(c.matters, finding{f, chat})
+			c.findings = append(c.findings, finding{f, chat})
 		}
 	}
 	return c.findItems(ctx)
@@ -93,7 +93,7 @@ func (c *check) isRelevant(ctx context.Context, m *store.Finding, chat store.Cha
 		if err != nil {
 			return false, err
 		}
-		last, ok := memory.LastMeaningful(unanswered, true)
+		last, ok := memory.LastMessageToAnswer(unanswered, true)
 		m.Message, m.EventID, m.At, m.Text = last.ID, last.EventID, last.At, last.Body
 		return ok, nil
 	default:

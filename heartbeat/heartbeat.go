@@ -16,9 +16,9 @@ import (
 func (h *Checker) Heartbeat(ctx context.Context, room store.Chat, run store.RunID, agent string) (note string, err error) {
 	i := slices.IndexFunc(h.Configs, func(c Config) bool { return c.Agent == agent })
 	if i < 0 {
-		return "", jobs.Final(errors.New("it is not configured any more"))
+		return "", jobs.Permanent(errors.New("it is not configured any more"))
 	}
-	if err := store.SupersedeTasks(ctx, h.Store.Writer(), room.ID, kind, store.RunKey(run)); err != nil {
+	if err := store.SupersedeTasks(ctx, h.Store.Writer(), room.ID, taskKind, store.RunKey(run)); err != nil {
 		return "", err
 	}
 	c := h.newCheck(h.Configs[i], room)
@@ -26,7 +26,7 @@ func (h *Checker) Heartbeat(ctx context.Context, room store.Chat, run store.RunI
 		return "", err
 	}
 	switch {
-	case len(c.matters)+len(c.items) == 0:
+	case len(c.findings)+len(c.items) == 0:
 		return "nothing new", nil
 	case c.model.Name() == (llm.None{}).Name():
 		return c.report(ctx, nil, verdict{reportAll: true})

@@ -190,7 +190,7 @@ func TestAHeartbeatPaysFromItsOwnBudgetAndGoesOnWithoutMoney(t *testing.T) {
 	require.Len(t, r.sent(r.admin), 1)
 	require.Empty(t, server.Requests())
 	require.Equal(t, "heartbeat", p.spends[0].Agent)
-	require.Equal(t, string(kind), p.spends[0].Purpose)
+	require.Equal(t, string(taskKind), p.spends[0].Purpose)
 }
 
 func TestAHeartbeatWhoseModelFailsTellsPlainlyAndFails(t *testing.T) {

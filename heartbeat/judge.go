@@ -20,7 +20,7 @@ const maxRounds = 6
 func (c *check) judge(ctx context.Context, execution store.RunID) (note string, err error) {
 	h := c.checker
 	task, err := store.InsertTask(ctx, h.Store.Writer(), store.Task{
-		Key: store.RunKey(execution), RunID: &execution, Kind: kind, ChatID: c.room.ID, Agent: c.config.Agent, Model: c.model.Name(), Input: "Does something need the owner?",
+		Key: store.RunKey(execution), RunID: &execution, Kind: taskKind, ChatID: c.room.ID, Agent: c.config.Agent, Model: c.model.Name(), Input: "Does something need the owner?",
 	})
 	if err != nil || task.State.IsOver() {
 		return "looked", err
@@ -31,7 +31,7 @@ func (c *check) judge(ctx context.Context, execution store.RunID) (note string, 
 		}
 	}
 	a := run.Engine{Store: h.Store, Tools: h.Tools, Now: h.now, Fence: h.fence}.NewAttempt(c.model, c.limits)
-	a.MaxRounds, a.Payer = maxRounds, payer(c.config.Agent)
+	a.MaxRounds, a.Payer = maxRounds, budgetName(c.config.Agent)
 	a.Caller = tools.Caller{
 		Owner: true, Surface: rules.SurfaceHeartbeat, Tainted: true, ReadOnly: true, Chat: c.room, Scope: policy.OwnerScope(c.conversations.ChatIDs()...), Agent: c.persona.ID, OwnerText: strings.Join(c.items, "\n"),
 		Allow: c.persona.Allow, Deny: append(tools.AgentTools(), c.persona.Deny...), Workspace: c.persona.Workspace, ReadPaths: c.persona.ReadPaths,
@@ -40,21 +40,21 @@ func (c *check) judge(ctx context.Context, execution store.RunID) (note string, 
 	return c.reportEnd(ctx, a, end)
 }
 
-// payer returns the name of the budget that pays for a heartbeat.
-func payer(agent string) string {
+// budgetName returns the name of the budget that pays for a heartbeat.
+func budgetName(agent string) string {
 	if agent == "" {
-		return string(kind)
+		return string(taskKind)
 	}
-	return string(kind) + " " + agent
+	return string(taskKind) + " " + agent
 }
 
 // reportEnd reports the findings that the model selected. If the model gave no verdict, it reports all of them.
-func (c *check) reportEnd(ctx context.Context, a *run.Attempt, end run.End) (note string, err error) {
+func (c *check) reportEnd(ctx context.Context, a *run.Attempt, end run.AttemptResult) (note string, err error) {
 	failure := end.Err
-	switch end.Ending {
-	case run.Lost:
+	switch end.End {
+	case run.LeaseLost:
 		return "looked", nil
-	case run.Failed, run.Parked:
+	case run.Failed, run.Suspended:
 		return "", end.Err
 	case run.Stopped:
 		task := a.EndedTask(end.State, "", end.Why)
@@ -76,5 +76,5 @@ func (c *check) reportEnd(ctx context.Context, a *run.Attempt, end run.End) (not
 	if _, err := c.report(ctx, &task, verdict{reportAll: true}); err != nil {
 		return "", err
 	}
-	return "", jobs.Final(fmt.Errorf("the model did not say whether something matters: %w", failure))
+	return "", jobs.Permanent(fmt.Errorf("the model did not say whether something matters: %w", failure))
 }

@@ -64,7 +64,7 @@ func (c *check) opening(ctx context.Context, a *run.Attempt) (run.FirstRequest, 
 	}
 	request := llm.Request{
 		System: strings.Join(append(parts, run.FenceRule, form), "\n\n"), Messages: []llm.Message{{Role: llm.RoleUser, Text: question}},
-		Purpose: string(kind), Chat: c.room.ID, JSON: len(offered) == 0,
+		Purpose: string(taskKind), Chat: c.room.ID, JSON: len(offered) == 0,
 	}
 	for _, s := range offered {
 		request.Tools = append(request.Tools, run.FencedTool(s, fence))
@@ -82,9 +82,9 @@ func (c *check) question(ctx context.Context, fence string) (string, []store.Mes
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s now\n%s\n", fence, schedule.FormatTime(c.at, c.at, h.Zone))
 	about := []store.MessageID{}
-	for _, m := range c.matters {
+	for _, m := range c.findings {
 		fmt.Fprintf(&b, "%s matter %s: %s\n%s\n", fence, m.Key, text.CollapseSpaces(c.describe(m)), text.Clip(m.Text, 1000))
-		about = append(about, m.restsOn()...)
+		about = append(about, m.sourceMessages()...)
 	}
 	for i, item := range c.items {
 		fmt.Fprintf(&b, "%s matter %s: the owner wants you to look at this\n%s\n", fence, itemKey(i), item)

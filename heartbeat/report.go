@@ -50,7 +50,7 @@ func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note s
 
 // record stores all findings as judged. It returns a line about each finding to report, and the messages that the lines quote.
 func (c *check) record(ctx context.Context, tx store.Tx, v verdict, restsOn []store.MessageID) (lines []string, about []store.MessageID, err error) {
-	for _, m := range c.matters {
+	for _, m := range c.findings {
 		sentence, report := v.textFor(m.Key)
 		first, err := store.RecordJudgement(ctx, tx, store.Judgement{Agent: c.config.Agent, Matter: m.Key, ChatID: m.ChatID, Told: report, At: c.at})
 		if err != nil {
@@ -60,7 +60,7 @@ func (c *check) record(ctx context.Context, tx store.Tx, v verdict, restsOn []st
 			continue
 		}
 		lines = append(lines, c.line(m, sentence))
-		about = append(about, m.restsOn()...)
+		about = append(about, m.sourceMessages()...)
 		if err := c.draft(ctx, tx, m, v.draft(m.Key), restsOn); err != nil {
 			return nil, nil, err
 		}

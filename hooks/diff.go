@@ -9,8 +9,8 @@ import (
 // diff has the lines that were added to a page and removed from it, in the page's order.
 type diff struct{ added, removed []string }
 
-// difference compares two versions of a page. Lines that only moved are ignored.
-func difference(before, after []string) diff {
+// diffLines compares two versions of a page. Lines that only moved are ignored.
+func diffLines(before, after []string) diff {
 	return diff{added: linesOnlyIn(after, before), removed: linesOnlyIn(before, after)}
 }
 

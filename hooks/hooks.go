@@ -110,7 +110,7 @@ const (
 func (h *Hooks) Deliver(ctx context.Context, delivery uuid.UUID, last bool) error {
 	d, err := store.DeliveryByID(ctx, h.Store.DB(), delivery)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Final(err)
+		return jobs.Permanent(err)
 	}
 	if err != nil || d.State != store.DeliveryQueued {
 		return err
@@ -120,7 +120,7 @@ func (h *Hooks) Deliver(ctx context.Context, delivery uuid.UUID, last bool) erro
 		return h.drop(ctx, d, "the configuration has no such hook any more")
 	}
 	if !h.acquire(d.Hook) {
-		return jobs.Later(busyWait)
+		return jobs.Snooze(busyWait)
 	}
 	defer h.release(d.Hook)
 	body, err := h.payload(ctx, d)
@@ -226,7 +226,7 @@ func (h *Hooks) record(ctx context.Context, d store.Delivery, status int, failur
 	case err != nil:
 		return err
 	case d.State == store.DeliveryFailed:
-		return jobs.Final(failure)
+		return jobs.Permanent(failure)
 	default:
 		return failure
 	}

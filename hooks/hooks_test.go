@@ -150,7 +150,7 @@ func (r *rig) says(body string) store.MessageID {
 // happens notes an event and returns the deliveries that it asks for.
 func (r *rig) happens(event policy.HookEvent, ref string) []uuid.UUID {
 	r.t.Helper()
-	r.tx(func(tx store.Tx) error { return jobs.Emit(r.t.Context(), tx, event, ref) })
+	r.tx(func(tx store.Tx) error { return jobs.EmitHookEvent(r.t.Context(), tx, event, ref) })
 	var ids []uuid.UUID
 	all, err := store.Deliveries(r.t.Context(), r.st.DB(), "desk", 100)
 	require.NoError(r.t, err)

@@ -47,17 +47,17 @@ const (
 	maxPageSize = 256 << 10
 )
 
-// CheckPage checks a page if that is due, and returns jobs.Later with the time to the next check.
+// CheckPage checks a page if that is due, and returns jobs.Snooze with the time to the next check.
 func (w *PageWatcher) CheckPage(ctx context.Context, watch store.WatchID) error {
 	row, err := store.WatchByID(ctx, w.Store.DB(), watch)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Final(err)
+		return jobs.Permanent(err)
 	}
 	if err != nil {
 		return err
 	}
 	if wait := row.NextAt.Sub(w.now()); wait > 0 {
-		return jobs.Later(wait)
+		return jobs.Snooze(wait)
 	}
 	n, err := w.check(ctx, &row)
 	if err != nil {
@@ -72,7 +72,7 @@ func (w *PageWatcher) CheckPage(ctx context.Context, watch store.WatchID) error 
 	if err != nil {
 		return err
 	}
-	return jobs.Later(row.NextAt.Sub(w.now()))
+	return jobs.Snooze(row.NextAt.Sub(w.now()))
 }
 
 // notice is a notice to the owner about a page. An empty text means that there is none.
@@ -84,7 +84,7 @@ type notice struct {
 // check fetches a page, updates row and returns the notice about it. If the page cannot be read, row says so; the error is for failures of multis
 // itself.
 func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, error) {
-	every := time.Duration(row.Every) * time.Second
+	every := time.Duration(row.Interval) * time.Second
 	page, err := w.Fetch.Get(ctx, row.Address, fetch.Validator(row.Validator))
 	var lines []string
 	if err == nil {
@@ -111,23 +111,23 @@ func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, erro
 	}
 	row.NextAt = w.now().Add(every)
 	if errors.Is(err, fetch.ErrUnchanged) {
-		return readableNotice(failed, row.Name), nil
+		return recoveryNotice(failed, row.Name), nil
 	}
 	before := row.Seen
 	text := clipLines(lines, maxPageSize)
 	row.Seen, row.Validator, row.Failures, row.Error = &text, string(page.Validator), 0, ""
 	if before == nil {
-		return readableNotice(failed, row.Name), nil
+		return recoveryNotice(failed, row.Name), nil
 	}
-	d := difference(strings.Split(*before, "\n"), strings.Split(text, "\n"))
+	d := diffLines(strings.Split(*before, "\n"), strings.Split(text, "\n"))
 	if len(d.added)+len(d.removed) == 0 {
-		return readableNotice(failed, row.Name), nil
+		return recoveryNotice(failed, row.Name), nil
 	}
 	return notice{outbox.Alert, changeText(*row, d)}, nil
 }
 
-// readableNotice returns the notice that a page can be read again. It is empty unless the owner was notified that the page failed.
-func readableNotice(failed bool, name string) notice {
+// recoveryNotice returns the notice that a page can be read again. It is empty unless the owner was notified that the page failed.
+func recoveryNotice(failed bool, name string) notice {
 	if !failed {
 		return notice{}
 	}

@@ -43,7 +43,7 @@ func newWatching(t *testing.T) *watching {
 	w.watch = NewPageWatcher(PageWatcherOptions{Store: r.st, Box: r.hooks.Box, Fetch: fetch.New(fetch.Options{AllowPrivate: true}), Reader: plain{}})
 	w.watch.now = func() time.Time { return w.now }
 	r.tx(func(tx store.Tx) (err error) {
-		w.id, err = store.InsertWatch(t.Context(), tx, store.Watch{Name: "jobs", Kind: store.WatchPage, Address: r.to.URL + "/jobs", Every: 3600})
+		w.id, err = store.InsertWatch(t.Context(), tx, store.Watch{Name: "jobs", Kind: store.WatchPage, Address: r.to.URL + "/jobs", Interval: 3600})
 		return err
 	})
 	return w
@@ -225,7 +225,7 @@ func TestOnlyWhoKnowsTheTokenIsHeard(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/ci/guess", "text/plain", "x"))
 	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/other/"+token, "text/plain", "x"))
 	r.tx(func(tx store.Tx) error {
-		_, err := store.InsertWatch(t.Context(), tx, store.Watch{Name: "page", Kind: store.WatchPage, Address: "https://example.org", Every: 900})
+		_, err := store.InsertWatch(t.Context(), tx, store.Watch{Name: "page", Kind: store.WatchPage, Address: "https://example.org", Interval: 900})
 		return err
 	})
 	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/page/x", "text/plain", "x"), "a page is no inbox")

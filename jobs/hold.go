@@ -27,7 +27,7 @@ func holdMiddleware(st *store.Store) rivertype.WorkerMiddleware {
 			return err
 		}
 		if (restore.OnHold() || safe) && !slices.Contains(runsOnHold(), job.Kind) {
-			return Later(holdWait)
+			return Snooze(holdWait)
 		}
 		return work(ctx)
 	})

@@ -11,9 +11,9 @@ import (
 	"multis/store"
 )
 
-// Emit enqueues a delivery for each hook that is configured for an event, in the transaction in which the event happened. ref names what
+// EmitHookEvent enqueues a delivery for each hook that is configured for an event, in the transaction in which the event happened. ref names what
 // the event is about; its form depends on the event (see policy.HookEvent).
-func Emit(ctx context.Context, tx store.Tx, event policy.HookEvent, ref string) error {
+func EmitHookEvent(ctx context.Context, tx store.Tx, event policy.HookEvent, ref string) error {
 	deliveries, err := store.AddDeliveries(ctx, tx, event, ref)
 	if err != nil {
 		return err

@@ -44,8 +44,8 @@ func Enqueue(ctx context.Context, tx store.Tx, args ...Args) error {
 	return nil
 }
 
-// Later returns an error that makes River run the job again after d. The attempt does not count.
-func Later(d time.Duration) error { return river.JobSnooze(d) }
+// Snooze returns an error that makes River run the job again after d. The attempt does not count.
+func Snooze(d time.Duration) error { return river.JobSnooze(d) }
 
 // IsLater reports whether err comes from Later.
 func IsLater(err error) bool {
@@ -53,8 +53,8 @@ func IsLater(err error) bool {
 	return errors.As(err, &snooze)
 }
 
-// Final wraps err so that the job is not retried, because no further attempt would succeed.
-func Final(err error) error { return river.JobCancel(err) }
+// Permanent wraps err so that the job is not retried, because no further attempt would succeed.
+func Permanent(err error) error { return river.JobCancel(err) }
 
 // IsFinal reports whether err comes from Final.
 func IsFinal(err error) bool {

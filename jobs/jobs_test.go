@@ -136,7 +136,7 @@ func TestAFailureIsTriedAgainAndLaterIsNoFailure(t *testing.T) {
 		require.False(t, last)
 		switch calls {
 		case 1:
-			return Later(10 * time.Millisecond)
+			return Snooze(10 * time.Millisecond)
 		case 2:
 			return errors.New("broken")
 		default:

@@ -64,11 +64,11 @@ func TestWhyAnAttemptFailedIsLoggedWithItsJob(t *testing.T) {
 		level   string
 	}{
 		"done":                  {t.Context(), 1, nil, ""},
-		"comes back later":      {t.Context(), 1, fmt.Errorf("busy: %w", Later(time.Second)), ""},
+		"comes back later":      {t.Context(), 1, fmt.Errorf("busy: %w", Snooze(time.Second)), ""},
 		"stopped":               {stopped, 1, context.Canceled, ""},
 		"tried again":           {t.Context(), 1, errors.New("away"), "warn"},
 		"the last attempt":      {t.Context(), 5, errors.New("away"), "error"},
-		"no attempt would help": {t.Context(), 1, Final(errors.New("away")), "info"},
+		"no attempt would help": {t.Context(), 1, Permanent(errors.New("away")), "info"},
 	} {
 		var text bytes.Buffer
 		ctx := zerolog.New(&text).WithContext(c.ctx)

@@ -6,52 +6,52 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// Topic is what a notice to the owner is about.
-type Topic string
+// NoticeTopic is what a notice to the owner is about.
+type NoticeTopic string
 
 // The topics.
 const (
 	// TopicSessionReplaced: multis' own Matrix session was ended in a client, and multis made another.
-	TopicSessionReplaced Topic = "device"
+	TopicSessionReplaced NoticeTopic = "device"
 	// TopicRestored: a backup was restored, and the owner decides about what it holds back.
-	TopicRestored Topic = "restored"
+	TopicRestored NoticeTopic = "restored"
 	// TopicBackupOld: there is no backup of the last days.
-	TopicBackupOld Topic = "backup_old"
+	TopicBackupOld NoticeTopic = "backup_old"
 	// TopicBackupFailed: a backup could not be made.
-	TopicBackupFailed Topic = "backup_failed"
+	TopicBackupFailed NoticeTopic = "backup_failed"
 	// TopicSafeModeOn: multis started in safe mode.
-	TopicSafeModeOn Topic = "safe_mode_on"
+	TopicSafeModeOn NoticeTopic = "safe_mode_on"
 	// TopicSafeModeOff: multis started normally again.
-	TopicSafeModeOff Topic = "safe_mode_off"
+	TopicSafeModeOff NoticeTopic = "safe_mode_off"
 	// TopicEditIgnored: the owner edited a command that was carried out before.
-	TopicEditIgnored Topic = "edit"
+	TopicEditIgnored NoticeTopic = "edit"
 	// TopicKeysUnavailable: the keys of encrypted rooms cannot be opened.
-	TopicKeysUnavailable Topic = "keys_gone"
+	TopicKeysUnavailable NoticeTopic = "keys_gone"
 	// TopicKeysAvailable: the keys can be opened again.
-	TopicKeysAvailable Topic = "keys_back"
+	TopicKeysAvailable NoticeTopic = "keys_back"
 	// TopicPushStalled: transactions of the homeserver do not come through.
-	TopicPushStalled Topic = "push_stalled"
+	TopicPushStalled NoticeTopic = "push_stalled"
 	// TopicPushResumed: transactions come through again.
-	TopicPushResumed Topic = "push_moves"
+	TopicPushResumed NoticeTopic = "push_moves"
 	// TopicSyncStalled: the sync makes no progress.
-	TopicSyncStalled Topic = "sync_stalled"
+	TopicSyncStalled NoticeTopic = "sync_stalled"
 	// TopicSyncResumed: the sync makes progress again.
-	TopicSyncResumed Topic = "sync_moves"
+	TopicSyncResumed NoticeTopic = "sync_moves"
 	// TopicUndecryptable: the key of a message in the admin room did not come.
-	TopicUndecryptable Topic = "unread"
+	TopicUndecryptable NoticeTopic = "unread"
 	// TopicBridgeDown: a bridge lost its network. SubjectID is the row of bridge_states.
-	TopicBridgeDown Topic = "bridge_down"
+	TopicBridgeDown NoticeTopic = "bridge_down"
 	// TopicBridgeUp: a bridge reaches its network again. SubjectID is the row of bridge_states.
-	TopicBridgeUp Topic = "bridge_up"
+	TopicBridgeUp NoticeTopic = "bridge_up"
 	// TopicNewBridge: a bot claims rooms and was not confirmed as a bridge. SubjectID is the row of the bot.
-	TopicNewBridge Topic = "new_bridge"
+	TopicNewBridge NoticeTopic = "new_bridge"
 	// TopicBridgeReplaced: another bot claims the chats of a bridge. SubjectID is the row of the change.
-	TopicBridgeReplaced Topic = "bridge"
+	TopicBridgeReplaced NoticeTopic = "bridge"
 )
 
 // NoticeArgs asks to notify the owner.
 type NoticeArgs struct {
-	Topic Topic `json:"topic"`
+	Topic NoticeTopic `json:"topic"`
 	// SubjectID is the row that the notice is about; see the topics. Zero where the topic says all.
 	SubjectID int64 `json:"about,omitempty"`
 }

@@ -81,8 +81,8 @@ func (l *Library) Lines(ctx context.Context, p fetch.Page) ([]string, error) {
 	return lines, nil
 }
 
-// versioned returns the form in which a validator is stored: with ReaderVersion, so that a new version of the reader fetches the page again.
-func versioned(v fetch.Validator) string {
+// withReaderVersion returns the form in which a validator is stored: with ReaderVersion, so that a new version of the reader fetches the page again.
+func withReaderVersion(v fetch.Validator) string {
 	if v == "" {
 		return ""
 	}

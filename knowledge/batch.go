@@ -34,9 +34,9 @@ func (o Outcome) IsFinal() bool {
 	return IsFinal(o.Err) || errors.As(o.Err, &onDisk) || jobs.IsFinal(o.Err)
 }
 
-// IsLeftPrivate reports whether a document was to be indexed as public, and stayed private because the owner had made it private before.
-func (o Outcome) IsLeftPrivate(asked policy.Role) bool {
-	return o.Err == nil && asked == policy.Public && o.Report.Role == policy.Admin
+// StayedPrivate reports whether a document was to be indexed as public, and stayed private because the owner had made it private before.
+func (o Outcome) StayedPrivate(asked policy.Role) bool {
+	return o.Err == nil && asked == policy.RolePublic && o.Report.Role == policy.RoleAdmin
 }
 
 // Batch says how IndexAll works.

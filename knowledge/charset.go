@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// guessSample is how much of a text is used to guess its encoding, in bytes.
-	guessSample = 64 << 10
+	// charsetSample is how much of a text is used to guess its encoding, in bytes.
+	charsetSample = 64 << 10
 	// Nearly all bytes are valid in the two-byte encodings of Chinese, Japanese and Korean. Such an encoding is chosen only if its confidence is at
-	// least surePairs percent, and if no single-byte encoding reaches sureLetters percent.
-	surePairs, sureLetters = 80, 50
+	// least minTwoByteConfidence percent, and if no single-byte encoding reaches minAlphabetConfidence percent.
+	minTwoByteConfidence, minAlphabetConfidence = 80, 50
 )
 
 // guessEncoding returns the probable encoding of a text that does not declare one. It is Windows-1252 unless there is evidence for another.
 func guessEncoding(data []byte) encoding.Encoding {
 	from := max(bytes.IndexFunc(data, func(r rune) bool { return r >= 0x80 }), 0)
-	all, err := chardet.NewTextDetector().DetectAll(data[from:min(from+guessSample, len(data))])
+	all, err := chardet.NewTextDetector().DetectAll(data[from:min(from+charsetSample, len(data))])
 	if err != nil {
 		return charmap.Windows1252 // no encoding was detected
 	}
-	spelled := slices.ContainsFunc(all, func(r chardet.Result) bool { return !isPairs(r) && r.Confidence >= sureLetters })
+	spelled := slices.ContainsFunc(all, func(r chardet.Result) bool { return !isTwoByte(r) && r.Confidence >= minAlphabetConfidence })
 	all = slices.DeleteFunc(all, func(r chardet.Result) bool {
 		e, _ := charset.Lookup(r.Charset)
-		return e == nil || isPairs(r) && (spelled || r.Confidence < surePairs)
+		return e == nil || isTwoByte(r) && (spelled || r.Confidence < minTwoByteConfidence)
 	})
 	if len(all) == 0 {
 		return charmap.Windows1252
@@ -57,8 +57,8 @@ func mostlyUTF8(data []byte) bool {
 	return whole > broken
 }
 
-// isPairs reports whether an encoding uses two bytes for a character.
-func isPairs(r chardet.Result) bool {
+// isTwoByte reports whether an encoding uses two bytes for a character.
+func isTwoByte(r chardet.Result) bool {
 	return slices.Contains([]string{"GB18030", "Big5", "EUC-JP", "EUC-KR", "Shift_JIS"}, r.Charset)
 }
 

@@ -13,7 +13,7 @@ import (
 // those of the file.
 func csvRows(data []byte) []section {
 	table, comma := data, delimiter(data)
-	if said := saidDelimiter.FindSubmatch(data); said != nil {
+	if said := declaredDelimiter.FindSubmatch(data); said != nil {
 		table, comma = data[len(said[0])-1:], rune(said[1][0]) // the line end is kept, so that line numbers stay right
 	}
 	r := csv.NewReader(bytes.NewReader(table))
@@ -50,8 +50,8 @@ func csvRows(data []byte) []section {
 	return []section{{Text: text.String() + "\n", Line: 1}}
 }
 
-// saidDelimiter matches the line above a table in which Excel declares the delimiter.
-var saidDelimiter = regexp.MustCompile(`^(?i:sep=)([,;\t|])\n`)
+// declaredDelimiter matches the line above a table in which Excel declares the delimiter.
+var declaredDelimiter = regexp.MustCompile(`^(?i:sep=)([,;\t|])\n`)
 
 // quotedCell matches a quoted cell, which may contain delimiters.
 var quotedCell = regexp.MustCompile(`"[^"]*"`)

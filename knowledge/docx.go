@@ -21,12 +21,12 @@ func readDOCX(data []byte) (document, error) {
 		return document{}, ErrBroken
 	}
 	levels := map[string]int{}
-	if styles := part(archive, stylesPart); styles != nil {
+	if styles := findPart(archive, stylesPart); styles != nil {
 		if err := unpack(styles, func(d *xml.Decoder) error { return headingStyles(d, levels) }); err != nil {
 			return document{}, err
 		}
 	}
-	main := part(archive, mainPart)
+	main := findPart(archive, mainPart)
 	if main == nil {
 		return document{}, ErrBroken
 	}
@@ -47,7 +47,7 @@ var (
 	endPart    = regexp.MustCompile(`^word/endnotes\d*\.xml$`)
 )
 
-func part(archive *zip.Reader, name *regexp.Regexp) *zip.File {
+func findPart(archive *zip.Reader, name *regexp.Regexp) *zip.File {
 	for _, f := range archive.File {
 		if name.MatchString(f.Name) {
 			return f
@@ -171,17 +171,17 @@ type docxReader struct {
 	size     int             // bytes of text so far, in all sections
 	title    string          // title of the open section, while the section has no text
 
-	paragraph strings.Builder
-	level     int // heading level of the open paragraph; 0 if it is no heading
-	item      bool
-	inText    bool
-	skip      int      // number of open elements inside a skipped one, itself included; 0 outside
-	rows      int      // how many table rows are open: more than 1 in a nested table
-	row, last []string // cells of the open row, and of the one above it
-	cell      strings.Builder
-	span      int  // columns that the open cell spans
-	merged    bool // the open cell continues the one above
-	named     bool // the open row is the header
+	paragraph   strings.Builder
+	level       int // heading level of the open paragraph; 0 if it is no heading
+	isListItem  bool
+	inText      bool
+	skip        int      // number of open elements inside a skipped one, itself included; 0 outside
+	rows        int      // how many table rows are open: more than 1 in a nested table
+	row, last   []string // cells of the open row, and of the one above it
+	cell        strings.Builder
+	span        int  // columns that the open cell spans
+	merged      bool // the open cell continues the one above
+	isHeaderRow bool // the open row is the header
 }
 
 func (r *docxReader) read(d *xml.Decoder) error { return tokens(d, r.begin, r.end, r.characters) }
@@ -194,13 +194,13 @@ func (r *docxReader) begin(e xml.StartElement) error {
 	}
 	switch name {
 	case "p":
-		r.level, r.item = 0, false
+		r.level, r.isListItem = 0, false
 	case "pStyle":
 		r.level = r.levels[attribute(e, "val")]
 	case "outlineLvl":
 		r.level = outlineLevel(attribute(e, "val"))
 	case "numPr":
-		r.item = true
+		r.isListItem = true
 	case "t":
 		r.inText = true
 	case "tab":
@@ -210,7 +210,7 @@ func (r *docxReader) begin(e xml.StartElement) error {
 	case "noBreakHyphen":
 		r.paragraph.WriteByte('-')
 	case "tbl":
-		r.apart()
+		r.addBlankLine()
 		if r.rows == 0 {
 			r.last = nil
 		}
@@ -224,7 +224,7 @@ func (r *docxReader) beginInTable(e xml.StartElement) {
 	switch e.Name.Local {
 	case "tr":
 		if r.rows++; r.rows == 1 {
-			r.row, r.named = nil, false
+			r.row, r.isHeaderRow = nil, false
 		}
 	case "tc":
 		if r.rows == 1 {
@@ -237,7 +237,7 @@ func (r *docxReader) beginInTable(e xml.StartElement) {
 	case "vMerge":
 		r.merged = r.merged || r.rows == 1 && attribute(e, "val") != "restart"
 	case "tblHeader":
-		r.named = r.named || r.rows == 1 && attribute(e, "val") != "0" && attribute(e, "val") != "false"
+		r.isHeaderRow = r.isHeaderRow || r.rows == 1 && attribute(e, "val") != "0" && attribute(e, "val") != "false"
 	}
 }
 
@@ -299,7 +299,7 @@ func (r *docxReader) endRow() {
 	if r.size += len(line); r.size > maxText {
 		return
 	}
-	if r.text.WriteString(line); r.named && r.last == nil {
+	if r.text.WriteString(line); r.isHeaderRow && r.last == nil {
 		r.text.WriteString("|" + strings.Repeat(" --- |", len(r.row)) + "\n")
 	}
 	r.last = r.row
@@ -314,17 +314,17 @@ func (r *docxReader) endParagraph() {
 		r.cell.WriteString(" " + strings.ReplaceAll(strings.Join(strings.Fields(said), " "), "|", "/"))
 	case r.level > 0:
 		r.heading(said)
-	case r.item:
+	case r.isListItem:
 		r.text.WriteString("- " + said + "\n")
 	default:
-		r.apart()
+		r.addBlankLine()
 		r.text.WriteString(said + "\n\n")
 	}
 	r.level = 0
 }
 
-// apart ends the text so far with an empty line, so that the next text begins a new paragraph.
-func (r *docxReader) apart() {
+// addBlankLine ends the text so far with an empty line, so that the next text begins a new paragraph.
+func (r *docxReader) addBlankLine() {
 	if r.rows == 0 && r.text.Len() > 0 && !strings.HasSuffix(r.text.String(), "\n\n") {
 		r.text.WriteByte('\n')
 	}
@@ -357,7 +357,7 @@ func (r *docxReader) notes(archive *zip.Reader) error {
 		part  *regexp.Regexp
 		title string
 	}{{footPart, "Footnotes"}, {endPart, "Endnotes"}} {
-		f := part(archive, notes.part)
+		f := findPart(archive, notes.part)
 		if f == nil {
 			continue
 		}

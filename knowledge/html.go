@@ -63,7 +63,7 @@ func readHTML(data []byte) (document, error) {
 func strip(n *html.Node) {
 	for child := n.FirstChild; child != nil; {
 		next := child.NextSibling
-		if child.Type == html.CommentNode || child.Type == html.ElementNode && unread(child) {
+		if child.Type == html.CommentNode || child.Type == html.ElementNode && isBoilerplate(child) {
 			n.RemoveChild(child)
 		} else {
 			strip(child)
@@ -72,7 +72,7 @@ func strip(n *html.Node) {
 	}
 }
 
-func unread(n *html.Node) bool {
+func isBoilerplate(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Head, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Nav, atom.Svg, atom.Iframe, atom.Form, atom.Button, atom.Object:
 		return true
@@ -118,12 +118,12 @@ func removeLinks(n *html.Node) {
 func limitSpans(content *html.Node) {
 	for n := range content.Descendants() {
 		if n.DataAtom == atom.Table {
-			narrowTable(n)
+			limitTableSpans(n)
 		}
 	}
 }
 
-func narrowTable(table *html.Node) {
+func limitTableSpans(table *html.Node) {
 	var rows [][]*html.Node
 	columns := 1
 	for n := range table.Descendants() {

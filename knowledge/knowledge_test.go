@@ -58,7 +58,7 @@ func (d desk) found(t *testing.T, scope policy.Scope, text string) []search.Hit 
 func TestAMarkdownFileIsFoundWithItsHeadingAndLines(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.Public, Chunks: 3}, d.index(t, "prices.md", policy.Public, priceList))
+	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.RolePublic, Chunks: 3}, d.index(t, "prices.md", policy.RolePublic, priceList))
 
 	hits := d.found(t, policy.OwnerScope(), "delivery")
 	require.Len(t, hits, 1, "the sections around it do not say so")
@@ -70,17 +70,17 @@ func TestAMarkdownFileIsFoundWithItsHeadingAndLines(t *testing.T) {
 func TestIndexingTheSameFileAgainIsNoWork(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.index(t, "prices.md", policy.Public, priceList)
+	d.index(t, "prices.md", policy.RolePublic, priceList)
 	before := d.found(t, policy.OwnerScope(), "delivery baguette valid")
-	require.True(t, d.index(t, "prices.md", policy.Public, priceList).Unchanged)
+	require.True(t, d.index(t, "prices.md", policy.RolePublic, priceList).Unchanged)
 	require.Equal(t, before, d.found(t, policy.OwnerScope(), "delivery baguette valid"))
 }
 
 func TestIndexingAChangedFileReplacesIt(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.index(t, "prices.md", policy.Public, priceList)
-	report := d.index(t, "prices.md", policy.Public, strings.Replace(priceList, "Baguette", "Focaccia", 1))
+	d.index(t, "prices.md", policy.RolePublic, priceList)
+	report := d.index(t, "prices.md", policy.RolePublic, strings.Replace(priceList, "Baguette", "Focaccia", 1))
 	require.False(t, report.Unchanged)
 	require.Empty(t, d.found(t, policy.OwnerScope(), "baguette"))
 	require.NotEmpty(t, d.found(t, policy.OwnerScope(), "focaccia"))
@@ -95,7 +95,7 @@ func TestIndexingAChangedFileReplacesIt(t *testing.T) {
 func TestAFileIndexedInAnotherRoleMovesThere(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.index(t, "prices.md", policy.Public, priceList)
+	d.index(t, "prices.md", policy.RolePublic, priceList)
 	d.index(t, "prices.md", policy.UserRole(3), priceList)
 	require.Empty(t, d.found(t, policy.OwnerScope(), "baguette"))
 	require.NotEmpty(t, d.found(t, policy.ContactScope(3), "baguette"))
@@ -110,21 +110,21 @@ func TestAFileStaysInTheRoleThatWasSaidLast(t *testing.T) {
 		require.NoError(t, err)
 		return report
 	}
-	say(policy.Public, priceList, noon)
-	require.Equal(t, policy.Admin, say(policy.Admin, priceList, noon.Add(time.Minute)).Role)
-	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.Admin, Chunks: 3, Unchanged: true}, say(policy.Public, priceList, noon))
-	require.True(t, say(policy.Admin, priceList, noon.Add(time.Hour)).Unchanged)
-	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.Admin, Chunks: 1}, say(policy.Public, "Delivery costs 5 €.\n", noon.Add(2*time.Minute)))
+	say(policy.RolePublic, priceList, noon)
+	require.Equal(t, policy.RoleAdmin, say(policy.RoleAdmin, priceList, noon.Add(time.Minute)).Role)
+	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.RoleAdmin, Chunks: 3, Unchanged: true}, say(policy.RolePublic, priceList, noon))
+	require.True(t, say(policy.RoleAdmin, priceList, noon.Add(time.Hour)).Unchanged)
+	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.RoleAdmin, Chunks: 1}, say(policy.RolePublic, "Delivery costs 5 €.\n", noon.Add(2*time.Minute)))
 	require.Empty(t, d.found(t, policy.ContactScope(1), "delivery"))
 	require.Equal(t, "Delivery costs 5 €.", d.found(t, policy.OwnerScope(), "delivery")[0].Text)
-	require.Equal(t, policy.Public, say(policy.Public, priceList, noon.Add(2*time.Hour)).Role)
+	require.Equal(t, policy.RolePublic, say(policy.RolePublic, priceList, noon.Add(2*time.Hour)).Role)
 	require.NotEmpty(t, d.found(t, policy.ContactScope(1), "delivery"))
 }
 
 func TestARemovedFileIsGone(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.index(t, "prices.md", policy.Public, priceList)
+	d.index(t, "prices.md", policy.RolePublic, priceList)
 	require.NoError(t, d.lib.Remove(t.Context(), "prices.md"))
 	require.Empty(t, d.found(t, policy.OwnerScope(), "baguette"))
 	require.ErrorIs(t, d.lib.Remove(t.Context(), "prices.md"), store.ErrNotFound)
@@ -133,18 +133,18 @@ func TestARemovedFileIsGone(t *testing.T) {
 func TestAFileThatCannotBeIndexedLeavesTheOldOne(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.index(t, "prices.md", policy.Public, priceList)
+	d.index(t, "prices.md", policy.RolePublic, priceList)
 	for _, c := range []struct {
 		name string
 		file knowledge.File
 		want error
 	}{
-		{"zero bytes", knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte("a\x00b")}, knowledge.ErrUnknownType},
-		{"another kind of file", knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")}, knowledge.ErrUnknownType},
-		{"too big", knowledge.File{Name: "prices.md", Role: policy.Public, Data: bytes.Repeat([]byte("a"), knowledge.MaxSize+1)}, knowledge.ErrTooBig},
-		{"nothing but headings", knowledge.File{Name: "prices.md", Role: policy.Public, Data: bytes.Repeat([]byte("# a\n"), 30_000)}, knowledge.ErrTooBig},
-		{"empty", knowledge.File{Name: "prices.md", Role: policy.Public}, knowledge.ErrEmpty},
-		{"blank behind a byte order mark", knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte("\uFEFF \n")}, knowledge.ErrEmpty},
+		{"zero bytes", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte("a\x00b")}, knowledge.ErrUnknownType},
+		{"another kind of file", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")}, knowledge.ErrUnknownType},
+		{"too big", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: bytes.Repeat([]byte("a"), knowledge.MaxSize+1)}, knowledge.ErrTooBig},
+		{"nothing but headings", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: bytes.Repeat([]byte("# a\n"), 30_000)}, knowledge.ErrTooBig},
+		{"empty", knowledge.File{Name: "prices.md", Role: policy.RolePublic}, knowledge.ErrEmpty},
+		{"blank behind a byte order mark", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte("\uFEFF \n")}, knowledge.ErrEmpty},
 		{"no role", knowledge.File{Name: "prices.md", Data: []byte("text")}, knowledge.ErrRole},
 		{"a role of nobody", knowledge.File{Name: "prices.md", Role: "user:x", Data: []byte("text")}, knowledge.ErrRole},
 	} {
@@ -157,7 +157,7 @@ func TestAFileThatCannotBeIndexedLeavesTheOldOne(t *testing.T) {
 func TestANameThatIsTooLongIsRefused(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.md", Origin: "https://example.com/" + strings.Repeat("x", 2000), Role: policy.Public, Data: []byte("text")})
+	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.md", Origin: "https://example.com/" + strings.Repeat("x", 2000), Role: policy.RolePublic, Data: []byte("text")})
 	require.ErrorIs(t, err, knowledge.ErrLongName)
 	require.True(t, knowledge.IsFinal(err))
 }
@@ -166,7 +166,7 @@ func TestOneOriginIsOneDocumentWhateverItsName(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for _, name := range []string{"old.md", "new.md"} {
-		_, err := d.lib.Index(t.Context(), knowledge.File{Name: name, Origin: "/data/list.md", Role: policy.Public, Data: []byte(priceList)})
+		_, err := d.lib.Index(t.Context(), knowledge.File{Name: name, Origin: "/data/list.md", Role: policy.RolePublic, Data: []byte(priceList)})
 		require.NoError(t, err)
 	}
 	hits := d.found(t, policy.OwnerScope(), "baguette")
@@ -214,14 +214,14 @@ func TestACitationNamesFileHeadingAndPlace(t *testing.T) {
 func TestAFileThatCannotBeReadAnyMoreSaysThatItsOldTextStays(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.index(t, "prices.md", policy.Public, priceList)
-	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: policy.Admin, Data: []byte("PK\x03\x04"), RoleSetAt: time.Now()})
+	d.index(t, "prices.md", policy.RolePublic, priceList)
+	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: policy.RoleAdmin, Data: []byte("PK\x03\x04"), RoleSetAt: time.Now()})
 	require.ErrorIs(t, err, knowledge.ErrUnknownType)
 	require.ErrorContains(t, err, "; what was indexed of it before stays as it was")
 	require.True(t, knowledge.IsFinal(err))
 	require.NotEmpty(t, d.found(t, policy.OwnerScope(), "baguette"))
 
-	_, err = d.lib.Index(t.Context(), knowledge.File{Name: "new.md", Role: policy.Admin, Data: []byte("PK\x03\x04")})
+	_, err = d.lib.Index(t.Context(), knowledge.File{Name: "new.md", Role: policy.RoleAdmin, Data: []byte("PK\x03\x04")})
 	require.ErrorIs(t, err, knowledge.ErrUnknownType)
 	require.NotContains(t, err.Error(), "before")
 }

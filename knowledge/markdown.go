@@ -58,14 +58,14 @@ func frontMatter(source []byte) int {
 
 // sectionCutter cuts a file into sections, heading by heading.
 type sectionCutter struct {
-	source   []byte
-	inline   parser.Parser // for the text of headings
-	sections []section
-	above    headings
-	heads    int // offset of the last heading
-	from     int // offset of the text below the last heading
-	counted  int // offset up to which line ends are counted
-	lines    int // line ends before counted
+	source       []byte
+	inline       parser.Parser // for the text of headings
+	sections     []section
+	above        headings
+	headingStart int // offset of the last heading
+	from         int // offset of the text below the last heading
+	countedTo    int // offset up to which line ends are counted
+	lines        int // line ends before counted
 }
 
 // heading ends the section before h and begins the one below it.
@@ -82,7 +82,7 @@ func (c *sectionCutter) heading(h *ast.Heading) {
 		c.close(start)
 	}
 	c.above.open(h.Level, headingText(c.inline, h, c.source))
-	c.heads, c.from = start, end
+	c.headingStart, c.from = start, end
 }
 
 // close ends the open section. A heading without text below it becomes a section with its own text.
@@ -93,16 +93,16 @@ func (c *sectionCutter) close(end int) {
 			c.from = end
 			return
 		}
-		from = c.heads
+		from = c.headingStart
 	}
 	c.sections = append(c.sections, section{Path: path, Text: string(c.source[from:end]), Line: c.lineOf(from)})
-	c.heads, c.from = end, end
+	c.headingStart, c.from = end, end
 }
 
 // lineOf returns the line, from 1, that begins at an offset. Offsets of successive calls must not decrease.
 func (c *sectionCutter) lineOf(at int) int {
-	c.lines += bytes.Count(c.source[c.counted:at], []byte("\n"))
-	c.counted = at
+	c.lines += bytes.Count(c.source[c.countedTo:at], []byte("\n"))
+	c.countedTo = at
 	return 1 + c.lines
 }
 

@@ -129,7 +129,7 @@ func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int, b
 		}
 		return pdfiumBox(engine, text.TextPage, at)
 	}
-	return newPlaced(strings.TrimRight(got.Text, "\x00"), measure).tables(), nil
+	return newPositionedText(strings.TrimRight(got.Text, "\x00"), measure).tables(), nil
 }
 
 // pdfiumBox returns the position of a character of a page's text. pdfium's index also counts characters that are not in the text.

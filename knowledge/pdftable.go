@@ -19,8 +19,8 @@ type cell struct {
 const (
 	// maxBoxes is the number of characters of a PDF whose positions are read. Tables after that stay plain lines.
 	maxBoxes = 200_000
-	// maxLoose is how many successive lines with a single cell, such as the rest of a wrapped cell, may be between two rows of a table.
-	maxLoose = 2
+	// maxLooseLines is how many successive lines with a single cell, such as the rest of a wrapped cell, may be between two rows of a table.
+	maxLooseLines = 2
 )
 
 // positionedText is the text of a page with the positions of its characters.
@@ -32,8 +32,8 @@ type positionedText struct {
 	measure func(at int) (b box, ok bool) // returns the position of the character at an index
 }
 
-// newPlaced returns the text of a page, cut into lines.
-func newPlaced(text string, measure func(int) (box, bool)) *positionedText {
+// newPositionedText returns the text of a page, cut into lines.
+func newPositionedText(text string, measure func(int) (box, bool)) *positionedText {
 	p := &positionedText{lines: strings.Split(text, "\n"), joined: map[int]bool{}, cut: map[int][]cell{}, measure: measure}
 	at := 0
 	for _, line := range p.lines {
@@ -66,7 +66,7 @@ type tableRow struct {
 
 // rewrite rewrites the table whose header is on a line, and returns how many lines it has; 0 if there is none.
 func (p *positionedText) rewrite(header int) int {
-	if header+2 >= len(p.lines) || !slices.ContainsFunc(p.lines[header+1:min(header+2+maxLoose, len(p.lines))], hasDigit) {
+	if header+2 >= len(p.lines) || !slices.ContainsFunc(p.lines[header+1:min(header+2+maxLooseLines, len(p.lines))], hasDigit) {
 		return 0
 	}
 	named, size := p.row(header)
@@ -95,7 +95,7 @@ func (p *positionedText) rowsBelow(line int, names []cell, bottom float64) (rows
 	for i, name := range names {
 		columns[i] = name.box
 	}
-	for loose := 0; line < len(p.lines) && loose <= maxLoose; loose++ {
+	for loose := 0; line < len(p.lines) && loose <= maxLooseLines; loose++ {
 		cells, size := p.row(line)
 		row := rowBelow(columns, bottom, cells)
 		if row == nil {

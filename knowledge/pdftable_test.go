@@ -38,7 +38,7 @@ func FuzzPlacedTables(f *testing.F) {
 	f.Add(" \n\n1", []byte{})
 	f.Fuzz(func(t *testing.T, text string, places []byte) {
 		text = strings.ToValidUTF8(text, "?")
-		page := newPlaced(text, func(at int) (box, bool) {
+		page := newPositionedText(text, func(at int) (box, bool) {
 			if at >= len(places) {
 				return box{}, false
 			}

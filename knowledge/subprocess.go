@@ -96,9 +96,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	answer := &replyWriter{out: gob.NewEncoder(out)}
 	doc, err := read(ctx, src, answer)
 	if err != nil {
-		answer.say(reply{Failure: newFailure(err)})
+		answer.write(reply{Failure: newFailure(err)})
 	} else {
-		answer.say(reply{Document: &doc})
+		answer.write(reply{Document: &doc})
 	}
 	return answer.err
 }
@@ -123,19 +123,19 @@ type replyWriter struct {
 	last time.Time
 }
 
-func (a *replyWriter) say(r reply) {
+func (a *replyWriter) write(r reply) {
 	if a.err == nil {
 		a.err = a.out.Encode(r)
 	}
 }
 
-func (a *replyWriter) ready() { a.say(reply{Ready: true}) }
+func (a *replyWriter) ready() { a.write(reply{Ready: true}) }
 
 // page writes the progress, at most five times a second.
 func (a *replyWriter) page(done, all int) {
 	if now := time.Now(); done == all || now.Sub(a.last) > 200*time.Millisecond {
 		a.last = now
-		a.say(reply{Page: done, Pages: all})
+		a.write(reply{Page: done, Pages: all})
 	}
 }
 

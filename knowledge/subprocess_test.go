@@ -29,17 +29,17 @@ func apart(t *testing.T, reader ...string) desk {
 func TestAFileIsReadInAProcessOfItsOwn(t *testing.T) {
 	t.Parallel()
 	d := apart(t)
-	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.Public, Chunks: 3}, d.index(t, "prices.md", policy.Public, priceList))
+	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.RolePublic, Chunks: 3}, d.index(t, "prices.md", policy.RolePublic, priceList))
 	hits := d.found(t, policy.OwnerScope(), "delivery")
 	require.Len(t, hits, 1)
 	require.Equal(t, "[prices.md › Delivery, line 13]", knowledge.Cite(hits[0]))
-	require.True(t, d.index(t, "prices.md", policy.Public, priceList).Unchanged)
+	require.True(t, d.index(t, "prices.md", policy.RolePublic, priceList).Unchanged)
 }
 
 func TestWhyAFileCannotBeReadCrossesProcesses(t *testing.T) {
 	t.Parallel()
 	d := apart(t)
-	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.png", Role: policy.Public, Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")})
+	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.png", Role: policy.RolePublic, Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")})
 	require.ErrorIs(t, err, knowledge.ErrUnknownType)
 	require.ErrorContains(t, err, "; this is a .png file")
 	require.True(t, knowledge.IsFinal(err))
@@ -58,7 +58,7 @@ func TestAReaderThatBreaksDownTakesNothingWithIt(t *testing.T) {
 		{"it is not there", []string{"/nonexistent/reader"}, os.ErrNotExist},
 	} {
 		d := apart(t, test.reader...)
-		_, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte(priceList)})
+		_, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte(priceList)})
 		require.ErrorIs(t, err, test.want, test.name)
 		require.Empty(t, d.found(t, policy.OwnerScope(), "delivery"), test.name)
 	}
@@ -69,7 +69,7 @@ func TestAReaderThatHangsIsEndedWithTheJob(t *testing.T) {
 	d := apart(t, "/bin/sh", "-c", "exec sleep 600")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	_, err := d.lib.Index(ctx, knowledge.File{Name: "prices.md", Role: policy.Public, Data: []byte(priceList)})
+	_, err := d.lib.Index(ctx, knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte(priceList)})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.False(t, knowledge.IsFinal(err), "another attempt may go better")
 }

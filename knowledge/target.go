@@ -27,7 +27,7 @@ type target struct {
 func (l *Library) targetOf(ctx context.Context, f File) (target, error) {
 	row := index.Document{
 		Origin: cmp.Or(f.Origin, f.Name), Name: f.Name, Role: f.Role, Kind: index.KindKnowledge, Size: int64(len(f.Data)),
-		Validator: versioned(f.validator), Hash: l.hash(f), RoleSetAt: f.RoleSetAt, FoundInBulk: f.FoundInBulk,
+		Validator: withReaderVersion(f.validator), Hash: l.hash(f), RoleSetAt: f.RoleSetAt, FoundInBulk: f.FoundInBulk,
 	}
 	if len(row.Origin) > maxOrigin {
 		return target{}, ErrLongName
@@ -45,7 +45,7 @@ func (l *Library) targetOf(ctx context.Context, f File) (target, error) {
 			return target{}, err
 		}
 		if copied {
-			row.Role = policy.Admin
+			row.Role = policy.RoleAdmin
 		}
 	}
 	scope, err := scopeOf(row.Role)
@@ -55,7 +55,7 @@ func (l *Library) targetOf(ctx context.Context, f File) (target, error) {
 // isPrivateCopy reports whether a file that was found in a folder or by a pattern has the content of a private document: a private file
 // does not become public when it is renamed or moved into a public folder.
 func (l *Library) isPrivateCopy(ctx context.Context, f File) (bool, error) {
-	if !f.FoundInBulk || f.Role == policy.Admin {
+	if !f.FoundInBulk || f.Role == policy.RoleAdmin {
 		return false, nil
 	}
 	private, err := index.PrivateDocumentsOfSize(ctx, l.st.DB(), int64(len(f.Data)))
@@ -85,7 +85,7 @@ func scopeOf(role policy.Role) (policy.Scope, error) {
 	if !role.Valid() {
 		return policy.Scope{}, fmt.Errorf("%w: %q", ErrRole, role)
 	}
-	if role == policy.Public || role == policy.Admin {
+	if role == policy.RolePublic || role == policy.RoleAdmin {
 		return policy.OwnerScope(), nil
 	}
 	chat, err := strconv.ParseInt(strings.TrimPrefix(string(role), "user:"), 10, 64)

@@ -35,7 +35,7 @@ func NewVectors(st *store.Store, embedder llm.Embedder) *Vectors {
 }
 
 // Embed computes vectors until every passage has one of the current model. again also tries passages whose text the provider refused before.
-// If the provider is not available or the budget is used up, Embed returns jobs.Later.
+// If the provider is not available or the budget is used up, Embed returns jobs.Snooze.
 func (v *Vectors) Embed(ctx context.Context, again bool) error {
 	if v.embedder == nil {
 		return nil
@@ -120,5 +120,5 @@ func (v *Vectors) retryLater(ctx context.Context, err error) error {
 		return err
 	}
 	zerolog.Ctx(ctx).Warn().Err(err).Stringer("again_in", wait).Msg("Making vectors rests")
-	return jobs.Later(wait)
+	return jobs.Snooze(wait)
 }

@@ -29,7 +29,7 @@ func (l *Library) write(ctx context.Context, scope policy.Scope, row index.Docum
 				return err
 			}
 		}
-		return jobs.Emit(ctx, tx, policy.HookIndex, row.Origin)
+		return jobs.EmitHookEvent(ctx, tx, policy.HookIndex, row.Origin)
 	})
 	return report, err
 }

@@ -38,7 +38,7 @@ func (a *adapter) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 		call, stop := withSilenceTimeout(ctx, a.Timeout)
 		defer stop()
 		ended := false
-		for d, err := range a.stream(call, r.withoutSecrets()) {
+		for d, err := range a.stream(call, r.masked()) {
 			if err != nil {
 				yield(Delta{}, classifyError(ctx, call, a.Name(), err))
 				return

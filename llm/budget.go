@@ -72,16 +72,16 @@ func Budgeted(m Model, b Budget) (Model, error) {
 	if least := min(b.Price.In, b.Price.Out); least < 0 || (least == 0 && !b.Local) {
 		return nil, fmt.Errorf("%s: %w", m.Name(), ErrNoPrice)
 	}
-	return budgeted{Model: m, Budget: b}, nil
+	return budgetedModel{Model: m, Budget: b}, nil
 }
 
-type budgeted struct {
+type budgetedModel struct {
 	Model
 	Budget
 }
 
 // Stream calls the model, or yields an *OverBudgetError without a call.
-func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
+func (m budgetedModel) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		if r.MaxTokens <= 0 {
 			r.MaxTokens = DefaultMaxTokens
@@ -110,7 +110,7 @@ func (m budgeted) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 const listedMarginDivisor = 4
 
 // worstCase returns the maximum cost of a call. Built-in prices get a margin, because they may have risen.
-func (m budgeted) worstCase(r Request) int64 {
+func (m budgetedModel) worstCase(r Request) int64 {
 	most := m.Price.worstCase().Cost(maxUsage(r))
 	if m.FromPriceList {
 		most += (most + listedMarginDivisor - 1) / listedMarginDivisor
@@ -120,7 +120,7 @@ func (m budgeted) worstCase(r Request) int64 {
 
 // call forwards the model's answer and returns its cost. It returns the worst case unless the provider reported a
 // plausible usage or certainly did not charge.
-func (m budgeted) call(ctx context.Context, r Request, worst policy.Settlement, yield func(Delta, error) bool) policy.Settlement {
+func (m budgetedModel) call(ctx context.Context, r Request, worst policy.Settlement, yield func(Delta, error) bool) policy.Settlement {
 	var used Usage
 	begun := false
 	for d, err := range m.Model.Stream(ctx, r) {
@@ -156,7 +156,7 @@ func isPlausible(u Usage, spoke bool) bool {
 
 // settle books the actual cost of a call. If that fails, the reservation counts in full, which only reduces what is left of
 // today's budget.
-func (m budgeted) settle(ctx context.Context, id int64, s policy.Settlement) {
+func (m budgetedModel) settle(ctx context.Context, id int64, s policy.Settlement) {
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := m.Ledger.Settle(done, id, s); err != nil {

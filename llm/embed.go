@@ -117,7 +117,7 @@ func (m *openAIEmbedder) call(ctx context.Context, texts []string) ([][]float32,
 	call, cancel := context.WithTimeoutCause(ctx, m.timeout, errTimeout)
 	defer cancel()
 	params := openai.EmbeddingNewParams{
-		Model: m.model, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: hideAll(texts)},
+		Model: m.model, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: maskAll(texts)},
 		EncodingFormat: openai.EmbeddingNewParamsEncodingFormatFloat,
 	}
 	if m.dimensions > 0 {
@@ -245,7 +245,7 @@ func (m *paidEmbedder) paidCall(ctx context.Context, texts []string) ([][]float3
 	}
 	// If the call ends early, it is charged in full.
 	bill := policy.Settlement{Amount: worst}
-	defer func() { budgeted{Budget: m.Budget}.settle(ctx, res.ID, bill) }()
+	defer func() { budgetedModel{Budget: m.Budget}.settle(ctx, res.ID, bill) }()
 	vectors, used, err := m.call(ctx, texts)
 	var e *Error
 	switch {

@@ -154,9 +154,9 @@ type None struct{}
 func (None) Name() string { return "none" }
 
 // Stream yields ErrNoModel.
-func (None) Stream(context.Context, Request) iter.Seq2[Delta, error] { return failing(ErrNoModel) }
+func (None) Stream(context.Context, Request) iter.Seq2[Delta, error] { return errorStream(ErrNoModel) }
 
-// failing returns a stream that only yields err.
-func failing(err error) iter.Seq2[Delta, error] {
+// errorStream returns a stream that only yields err.
+func errorStream(err error) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) { yield(Delta{}, err) }
 }

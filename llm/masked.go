@@ -7,8 +7,8 @@ import (
 	"multis/policy"
 )
 
-// withoutSecrets returns the request with the secrets of the configuration masked in all of its texts, so that no provider reads them.
-func (r Request) withoutSecrets() Request {
+// masked returns the request with the secrets of the configuration masked in all of its texts, so that no provider reads them.
+func (r Request) masked() Request {
 	r.System = policy.Hide(r.System)
 	r.Messages = slices.Clone(r.Messages)
 	for i, m := range r.Messages {
@@ -25,8 +25,8 @@ func (r Request) withoutSecrets() Request {
 	return r
 }
 
-// hideAll returns texts with the secrets of the configuration masked.
-func hideAll(texts []string) []string {
+// maskAll returns texts with the secrets of the configuration masked.
+func maskAll(texts []string) []string {
 	masked := make([]string, len(texts))
 	for i, t := range texts {
 		masked[i] = policy.Hide(t)

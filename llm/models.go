@@ -97,7 +97,7 @@ func (ms *Models) open(name, key string) (Model, error) {
 	if ms.breakers[rest] == nil {
 		ms.breakers[rest] = &breaker{now: time.Now}
 	}
-	ms.made[id] = retrying{Model: paid, breaker: ms.breakers[rest], pause: sleep}
+	ms.made[id] = retryModel{Model: paid, breaker: ms.breakers[rest], pause: sleep}
 	return ms.made[id], nil
 }
 

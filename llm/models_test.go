@@ -50,11 +50,11 @@ func TestAStrategyAsksOneProviderAfterTheOther(t *testing.T) {
 func TestModelsOfOneAccountRestTogether(t *testing.T) {
 	t.Parallel()
 	ms := stock(t, &book{}, map[string]Provider{"good": {BaseURL: "http://127.0.0.1:1", APIKey: "k", Local: true}})
-	open := func(name, key string) retrying {
+	open := func(name, key string) retryModel {
 		m, err := ms.Open([]string{name}, key)
 		require.NoError(t, err)
-		require.IsType(t, retrying{}, m)
-		return m.(retrying) //nolint:forcetypeassert // just looked
+		require.IsType(t, retryModel{}, m)
+		return m.(retryModel) //nolint:forcetypeassert // just looked
 	}
 	one := open("good/own", "")
 	require.Same(t, bare(t, one), bare(t, open("good/own", "")), "a model is made once")
@@ -63,9 +63,9 @@ func TestModelsOfOneAccountRestTogether(t *testing.T) {
 }
 
 // bare is the model inside all that is around it.
-func bare(t *testing.T, m retrying) *adapter {
+func bare(t *testing.T, m retryModel) *adapter {
 	t.Helper()
-	paid, ok := m.Model.(budgeted)
+	paid, ok := m.Model.(budgetedModel)
 	require.True(t, ok, "each call is paid for")
 	a, ok := paid.Model.(*adapter)
 	require.True(t, ok)

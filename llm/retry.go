@@ -16,16 +16,16 @@ const (
 	maxPause = 30 * time.Second
 )
 
-// retrying retries calls that failed before their answer began, unless the circuit breaker is open. It wraps the budgeted
+// retryModel retries calls that failed before their answer began, unless the circuit breaker is open. It wraps the budgeted
 // model, so that each attempt is paid separately.
-type retrying struct {
+type retryModel struct {
 	Model
 	breaker *breaker
 	pause   func(ctx context.Context, d time.Duration) error
 }
 
 // Stream yields the first answer that begins, or the last error.
-func (m retrying) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
+func (m retryModel) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		for attempt := 1; ; attempt++ {
 			begun, err := m.attempt(ctx, r, yield)
@@ -42,7 +42,7 @@ func (m retrying) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 }
 
 // attempt makes one attempt, if the circuit breaker allows it, and records the result there.
-func (m retrying) attempt(ctx context.Context, r Request, yield func(Delta, error) bool) (begun bool, _ error) {
+func (m retryModel) attempt(ctx context.Context, r Request, yield func(Delta, error) bool) (begun bool, _ error) {
 	if wait, ok := m.breaker.allow(); !ok {
 		return false, &Error{Model: m.Name(), Reason: ReasonCircuitOpen, RetryAfter: wait}
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 // patient retries without waiting and keeps how long it would have waited.
-func patient(m Model) (retrying, *[]time.Duration) {
+func patient(m Model) (retryModel, *[]time.Duration) {
 	waits := &[]time.Duration{}
-	return retrying{Model: m, breaker: &breaker{now: time.Now}, pause: func(_ context.Context, d time.Duration) error {
+	return retryModel{Model: m, breaker: &breaker{now: time.Now}, pause: func(_ context.Context, d time.Duration) error {
 		*waits = append(*waits, d)
 		return nil
 	}}, waits
@@ -93,7 +93,7 @@ func TestRetryEndsWithItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := calls(one(because(ReasonServer)))
-	_, err := Complete(ctx, retrying{Model: s, breaker: &breaker{now: time.Now}, pause: sleep}, asks("hi"))
+	_, err := Complete(ctx, retryModel{Model: s, breaker: &breaker{now: time.Now}, pause: sleep}, asks("hi"))
 	require.Equal(t, ReasonServer, reasonOf(err))
 	require.Equal(t, 1, s.made)
 }

@@ -81,7 +81,7 @@ func OpenSpeech(c SpeechConfig, b Budget) (Transcriber, error) {
 	if c.PerMinute < 0 || (c.PerMinute == 0 && !b.Local) {
 		return nil, fmt.Errorf("%s: %w", c.Model, ErrNoPrice)
 	}
-	return paidSpeech{newOpenAITranscriber(c), b, c.PerMinute}, nil
+	return paidTranscriber{newOpenAITranscriber(c), b, c.PerMinute}, nil
 }
 
 // transcription is the answer of a server.
@@ -176,8 +176,8 @@ func maxLength(a Audio) time.Duration {
 	return max(a.Length, time.Duration(len(a.Data)/minBytesPerSecond+1)*time.Second)
 }
 
-// paidSpeech reserves the worst-case cost of each call before it and settles it afterwards.
-type paidSpeech struct {
+// paidTranscriber reserves the worst-case cost of each call before it and settles it afterwards.
+type paidTranscriber struct {
 	*openAITranscriber
 	Budget
 
@@ -185,15 +185,15 @@ type paidSpeech struct {
 }
 
 // Name is "provider/model".
-func (p paidSpeech) Name() string { return p.name }
+func (p paidTranscriber) Name() string { return p.name }
 
 // cost returns the price of audio of this length, rounded up.
-func (p paidSpeech) cost(length time.Duration) int64 {
+func (p paidTranscriber) cost(length time.Duration) int64 {
 	return int64(math.Ceil(length.Minutes() * float64(p.perMinute)))
 }
 
 // Transcribe calls the server, or returns an *OverBudgetError without a call.
-func (p paidSpeech) Transcribe(ctx context.Context, a Audio) (string, error) {
+func (p paidTranscriber) Transcribe(ctx context.Context, a Audio) (string, error) {
 	worst := p.cost(maxLength(a))
 	res, err := p.Ledger.Reserve(ctx, policy.Spend{
 		Day: p.Today(), Chat: a.Chat, Purpose: a.Purpose, Model: p.name, Amount: worst, DayCap: p.DayCap, ChatCap: p.ChatCap,
@@ -217,7 +217,7 @@ func (p paidSpeech) Transcribe(ctx context.Context, a Audio) (string, error) {
 	return got.text, err
 }
 
-func (p paidSpeech) settle(ctx context.Context, id int64, s policy.Settlement) {
+func (p paidTranscriber) settle(ctx context.Context, id int64, s policy.Settlement) {
 	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := p.Ledger.Settle(done, id, s); err != nil {

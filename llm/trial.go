@@ -10,9 +10,9 @@ import (
 
 // TrialResult is the result of a test call.
 type TrialResult struct {
-	Answer string
-	Took   time.Duration
-	Cost   int64 // booked cost, in millionths of the currency
+	Answer   string
+	Duration time.Duration
+	Cost     int64 // booked cost, in millionths of the currency
 }
 
 // trialTokens limits the answer of a test call. Reasoning models need some tokens before the answer.
@@ -34,7 +34,7 @@ func (ms *Models) Try(ctx context.Context, name, key string) (TrialResult, error
 	res, err := Complete(ctx, m, Request{
 		Messages: []Message{{Role: RoleUser, Text: "Answer with one word: ready"}}, MaxTokens: trialTokens, Purpose: "test",
 	})
-	return TrialResult{Answer: res.Text, Took: time.Since(start), Cost: recorder.amount}, err
+	return TrialResult{Answer: res.Text, Duration: time.Since(start), Cost: recorder.amount}, err
 }
 
 // costRecorder is a Ledger that also records the settled cost.

@@ -321,7 +321,7 @@ func TestAServerElsewhereLeadsToNothingOnThisMachine(t *testing.T) {
 		client.CloseIdleConnections()
 	}
 	// A name shows only when it is resolved where it leads.
-	_, err := newBearer("https://tools.example.com/mcp", "").next.DialContext(t.Context(), "tcp", here.Listener.Addr().String())
+	_, err := newBearerTransport("https://tools.example.com/mcp", "").next.DialContext(t.Context(), "tcp", here.Listener.Addr().String())
 	require.ErrorIs(t, err, errLocalAddress)
 }
 

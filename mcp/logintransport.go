@@ -14,7 +14,7 @@ import (
 // loginTransport is an HTTP transport to a server that needs an OAuth login. It adds the access token, and refreshes a token that has expired or
 // that the server refused. If that fails, the error says how to log in.
 type loginTransport struct {
-	bearer // to the server and to its authorization server
+	bearerTransport // to the server and to its authorization server
 
 	server Server
 	mu     sync.Mutex // held while a token is refreshed: some servers revoke the older ones
@@ -38,7 +38,7 @@ func (d *loginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 				return nil, err
 			}
 		}
-		resp, err := d.bearer.RoundTrip(authorized)
+		resp, err := d.bearerTransport.RoundTrip(authorized)
 		if err != nil || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 			return resp, err
 		}
@@ -68,7 +68,7 @@ func (d *loginTransport) token(ctx context.Context, refused string) (string, err
 		if current.Token.AccessToken == refused {
 			current.Token.Expiry = time.Unix(0, 1) // so that it is refreshed
 		}
-		client := &http.Client{Transport: d.bearer, CheckRedirect: refuseRedirect}
+		client := &http.Client{Transport: d.bearerTransport, CheckRedirect: refuseRedirect}
 		token, err := current.Client.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, client), current.Token).Token()
 		switch {
 		case err != nil && d.isReplaced(ctx, sealed):

@@ -270,7 +270,7 @@ func TestTheHeadersOfAServerAreSentToItAlone(t *testing.T) {
 	require.Positive(t, got.Load())
 	require.Zero(t, other.Load())
 	client := plainClient(web.URL, "")
-	client.Transport = withHeaders{client.Transport, web.URL, map[string]string{"X-Key": "its-key"}}
+	client.Transport = headerTransport{client.Transport, web.URL, map[string]string{"X-Key": "its-key"}}
 	resp, err := client.Get(web.URL + "/.well-known/oauth-authorization-server")
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
@@ -317,7 +317,7 @@ func TestOnlyWhoKnowsTheTokenIsServedAndOnlyWithLooking(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)
-	_, err := knowledge.New(st).Index(ctx, knowledge.File{Name: "margins.md", Data: []byte("# Margins\n\nThe piano margin is 40 percent.\n"), Role: policy.Admin})
+	_, err := knowledge.New(st).Index(ctx, knowledge.File{Name: "margins.md", Data: []byte("# Margins\n\nThe piano margin is 40 percent.\n"), Role: policy.RoleAdmin})
 	require.NoError(t, err)
 	registry := tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: search.New(st)}, tools.Escalate{}, tools.AuditSummary{Store: st})
 	web := httptest.NewServer(Serve(ctx, registry, "open-sesame", "1"))
@@ -334,7 +334,7 @@ func TestOnlyWhoKnowsTheTokenIsServedAndOnlyWithLooking(t *testing.T) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	plain := &http.Transport{}
 	t.Cleanup(plain.CloseIdleConnections)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{Transport: bearer{token: "open-sesame", local: true, next: plain}}, DisableStandaloneSSE: true}, nil)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{Transport: bearerTransport{token: "open-sesame", local: true, next: plain}}, DisableStandaloneSSE: true}, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = session.Close() })
 	list, err := session.ListTools(ctx, nil)

@@ -34,10 +34,10 @@ func (c *connection) transport() (_ mcp.Transport, end func() (last string)) {
 	if c.URL != "" {
 		client := plainClient(c.URL, c.Token)
 		if c.Logins != nil {
-			client.Transport = &loginTransport{bearer: newBearer(c.URL, ""), server: c.Server}
+			client.Transport = &loginTransport{bearerTransport: newBearerTransport(c.URL, ""), server: c.Server}
 		}
 		if len(c.Headers) > 0 {
-			client.Transport = withHeaders{client.Transport, c.URL, c.Headers}
+			client.Transport = headerTransport{client.Transport, c.URL, c.Headers}
 		}
 		return &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: client, MaxRetries: -1, MaxEventSize: maxBody}, func() string {
 			client.CloseIdleConnections()
@@ -54,7 +54,7 @@ func (c *connection) transport() (_ mcp.Transport, end func() (last string)) {
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		cmd.Env = append(cmd.Env, name+"="+c.Env[name])
 	}
-	stderr := &tail{}
+	stderr := &tailBuffer{}
 	cmd.Stderr = stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that what it starts can be killed with it
 	cmd.WaitDelay = exitTimeout
@@ -71,21 +71,21 @@ func (c *connection) transport() (_ mcp.Transport, end func() (last string)) {
 
 // plainClient returns an HTTP client for the server at an address. It sends the token unless that is empty, and follows no redirects.
 func plainClient(address, token string) *http.Client {
-	return &http.Client{Transport: newBearer(address, token), CheckRedirect: refuseRedirect}
+	return &http.Client{Transport: newBearerTransport(address, token), CheckRedirect: refuseRedirect}
 }
 
 // refuseRedirect makes a client return redirects instead of following them.
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// withHeaders is an HTTP transport that adds headers to requests to the server. Requests to its authorization server do not get them.
-type withHeaders struct {
+// headerTransport is an HTTP transport that adds headers to requests to the server. Requests to its authorization server do not get them.
+type headerTransport struct {
 	next    http.RoundTripper
 	address string
 	headers map[string]string
 }
 
 // RoundTrip sends a request with the headers.
-func (w withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.TrimRight(r.URL.String(), "/") != strings.TrimRight(w.address, "/") {
 		return w.next.RoundTrip(r)
 	}
@@ -97,28 +97,28 @@ func (w withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections is called by http.Client.
-func (w withHeaders) CloseIdleConnections() {
+func (w headerTransport) CloseIdleConnections() {
 	if next, ok := w.next.(interface{ CloseIdleConnections() }); ok {
 		next.CloseIdleConnections()
 	}
 }
 
-// bearer is an HTTP transport that adds a token and limits the size of responses.
-type bearer struct {
+// bearerTransport is an HTTP transport that adds a token and limits the size of responses.
+type bearerTransport struct {
 	token string
 	local bool // the server is on this machine
 	next  *http.Transport
 }
 
-// newBearer returns the transport to the server at an address. It refuses connections to reserved addresses, and to this machine unless
+// newBearerTransport returns the transport to the server at an address. It refuses connections to reserved addresses, and to this machine unless
 // the server runs here.
-func newBearer(address, token string) bearer {
+func newBearerTransport(address, token string) bearerTransport {
 	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	at, err := url.Parse(address)
 	if err != nil {
 		at = &url.URL{} // not possible: the configuration was checked
 	}
-	b := bearer{token: token, local: fetch.IsLoopback(at.Hostname()), next: next}
+	b := bearerTransport{token: token, local: fetch.IsLoopback(at.Hostname()), next: next}
 	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: at}); err == nil && proxy != nil {
 		return b // all connections go to the proxy, wherever it is
 	}
@@ -144,10 +144,10 @@ func newBearer(address, token string) bearer {
 var errLocalAddress = errors.New("it names an address of the machine that multis runs on")
 
 // CloseIdleConnections is called by http.Client.
-func (b bearer) CloseIdleConnections() { b.next.CloseIdleConnections() }
+func (b bearerTransport) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
 // RoundTrip sends a request with the token.
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !b.local && fetch.IsLoopback(r.URL.Hostname()) {
 		return nil, errLocalAddress
 	}
@@ -162,8 +162,8 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// tail is a writer that keeps the last bytes that were written to it.
-type tail struct {
+// tailBuffer is a writer that keeps the last bytes that were written to it.
+type tailBuffer struct {
 	mu   sync.Mutex
 	last []byte
 }
@@ -172,7 +172,7 @@ type tail struct {
 const tailSize = 2000
 
 // Write appends p and drops what is older than tailSize bytes.
-func (t *tail) Write(p []byte) (int, error) {
+func (t *tailBuffer) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.last = append(t.last, p...)
@@ -183,7 +183,7 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // lastLine returns the last line that is not blank.
-func (t *tail) lastLine() string {
+func (t *tailBuffer) lastLine() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(string(t.last)), "\n")

@@ -33,9 +33,9 @@ type BriefKind string
 
 // The kinds of bullets, in the order in which they are shown.
 const (
-	BriefHappened BriefKind = "happened"
-	BriefQuestion BriefKind = "question"
-	BriefPromise  BriefKind = "promise"
+	BriefHappened   BriefKind = "happened"
+	BriefQuestion   BriefKind = "question"
+	BriefCommitment BriefKind = "promise"
 )
 
 // BriefQuery says what a brief is about: the messages of a period, in all chats, in those of one network, or in one chat.
@@ -93,7 +93,7 @@ func (m *Memory) Brief(ctx context.Context, q BriefQuery) (Brief, error) {
 		return Brief{}, err
 	}
 	for part := range slices.Chunk(lively, maxBriefChats) {
-		if err := m.briefPart(ctx, model, q, part, waits, &b); err != nil {
+		if err := m.addBullets(ctx, model, q, part, waits, &b); err != nil {
 			return Brief{}, err
 		}
 	}
@@ -101,8 +101,8 @@ func (m *Memory) Brief(ctx context.Context, q BriefQuery) (Brief, error) {
 	return b, nil
 }
 
-// briefPart adds the bullets of up to maxBriefChats chats, with at most one request to a model.
-func (m *Memory) briefPart(ctx context.Context, model llm.Model, q BriefQuery, part []store.ActiveChat, waits map[store.ChatID]bool, b *Brief) error {
+// addBullets adds the bullets of up to maxBriefChats chats, with at most one request to a model.
+func (m *Memory) addBullets(ctx context.Context, model llm.Model, q BriefQuery, part []store.ActiveChat, waits map[store.ChatID]bool, b *Brief) error {
 	said, err := m.newestMessages(ctx, q, part)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func parseBullets(reply string, said []store.Message) ([]Bullet, error) {
 			}
 		}
 		bullet.Text = breakUnknownLinks(bullet.Text, bullet.Sources)
-		if bullet.Kind != BriefQuestion && bullet.Kind != BriefPromise {
+		if bullet.Kind != BriefQuestion && bullet.Kind != BriefCommitment {
 			bullet.Kind = BriefHappened
 		}
 		if bullet.Text != "" && len(bullet.Sources) > 0 {
@@ -237,9 +237,9 @@ func (m *Memory) waitingChats(ctx context.Context) (map[store.ChatID]bool, error
 	return waits, err
 }
 
-// LastMeaningful returns the last message that is not just a contact's thanks or greeting. The messages are of one chat, the oldest first.
+// LastMessageToAnswer returns the last message that is not just a contact's thanks or greeting. The messages are of one chat, the oldest first.
 // byContact skips the messages of others. It returns false if there is no such message.
-func LastMeaningful(messages []store.Message, byContact bool) (store.Message, bool) {
+func LastMessageToAnswer(messages []store.Message, byContact bool) (store.Message, bool) {
 	for _, s := range slices.Backward(messages) {
 		switch {
 		case s.Author != policy.AuthorContact:
@@ -262,7 +262,7 @@ func bulletsWithoutModel(said []store.Message, waits map[store.ChatID]bool) []Bu
 		for to < len(said) && said[to].ChatID == said[from].ChatID {
 			to++
 		}
-		last, ok := LastMeaningful(said[from:to], waits[said[from].ChatID])
+		last, ok := LastMessageToAnswer(said[from:to], waits[said[from].ChatID])
 		if !ok {
 			last = said[to-1]
 		}

@@ -80,10 +80,10 @@ func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
 		return err
 	}
 	lastMessage := slices.Max(idsOf(messages))
-	messages = m.readable(messages)
+	messages = m.readableMessages(messages)
 	current := slices.Clone(notes[:min(len(notes), maxShownNotes)])
 	if len(messages) == 0 {
-		return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error { return m.write(ctx, tx, chat, known, captureInput{lastMessage: lastMessage}) })
+		return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error { return m.write(ctx, tx, chat, known, captureResult{lastMessage: lastMessage}) })
 	}
 	resp, err := llm.Complete(ctx, m.modelOf(chat), captureRequest(cmp.Or(strings.TrimSpace(m.Settings.Skill()), captureSkill), chat, messages, current, m.Now().In(m.Zone)))
 	if err != nil {
@@ -95,31 +95,31 @@ func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
 	}
 	breakNoteLinks(taken, messages, current)
 	return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error {
-		return m.write(ctx, tx, chat, known, captureInput{messages: messages, lastMessage: lastMessage, taken: taken, offered: current})
+		return m.write(ctx, tx, chat, known, captureResult{messages: messages, lastMessage: lastMessage, extracted: taken, shownNotes: current})
 	})
 }
 
-// captureInput is what a model has read for a capture, and the notes that it returned.
-type captureInput struct {
+// captureResult is what a model has read for a capture, and the notes that it returned.
+type captureResult struct {
 	messages    []store.Message
 	lastMessage store.MessageID // the newest message of the capture; it may be missing from messages, because a model may not read it
-	taken       []extractedNote
-	offered     []store.Note
+	extracted   []extractedNote
+	shownNotes  []store.Note
 }
 
-// readable returns the messages that a model may read.
-func (m *Memory) readable(messages []store.Message) []store.Message {
+// readableMessages returns the messages that a model may read.
+func (m *Memory) readableMessages(messages []store.Message) []store.Message {
 	if !m.Settings.SkipInjections {
 		return messages
 	}
 	return slices.DeleteFunc(messages, func(msg store.Message) bool {
-		return msg.Author.Capped() && policy.ScoreInjection(msg.Body, policy.InjectionRate{}).Verdict() == policy.InjectionBlock
+		return msg.Author.IsCapped() && policy.ScoreInjection(msg.Body, policy.InjectionRate{}).Verdict() == policy.InjectionBlock
 	})
 }
 
 // write stores a capture, all or nothing. The scope of the transaction is that of the chat: whatever a contact wrote and a model made of it
 // goes into the memory of that chat only.
-func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before store.Memory, b captureInput) error {
+func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before store.Memory, b captureResult) error {
 	// Lock the chat before its memory and its messages, in the order of the inbox.
 	if _, err := store.LockChatShared(ctx, tx, chat.ID); err != nil {
 		return err
@@ -132,11 +132,11 @@ func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before
 		return errAlreadyCaptured
 	}
 	if _, err := store.LockUnchanged(ctx, tx, idsOf(b.messages), b.messages); errors.Is(err, store.ErrChanged) {
-		return jobs.Later(0) // what was deleted or edited meanwhile must not be remembered as it was
+		return jobs.Snooze(0) // what was deleted or edited meanwhile must not be remembered as it was
 	} else if err != nil {
 		return err
 	}
-	if len(b.taken) > 0 {
+	if len(b.extracted) > 0 {
 		if err := m.writeSection(ctx, tx, chat, b.lastMessage, b); err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before
 }
 
 // writeSection stores the notes of a capture, marks the notes that they replace, and indexes them.
-func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat, lastMessage store.MessageID, b captureInput) error {
+func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat, lastMessage store.MessageID, b captureResult) error {
 	role := NotesRole(chat)
 	section, err := store.InsertSection(ctx, tx, chat.ID, role, lastMessage)
 	if err != nil {
@@ -156,10 +156,10 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 		return err
 	}
 	offered := map[store.NoteID]bool{}
-	for _, n := range b.offered {
+	for _, n := range b.shownNotes {
 		offered[n.ID] = true
 	}
-	for _, f := range b.taken {
+	for _, f := range b.extracted {
 		n := store.Note{
 			Role: role, ChatID: chat.ID, Section: &section, Kind: f.Kind, Subject: f.Subject, Body: f.Text, ValidFrom: newestTime(b.messages, f.From),
 		}
@@ -185,7 +185,7 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	if err := m.indexSection(ctx, tx, chat, section); err != nil {
 		return err
 	}
-	if err := jobs.Emit(ctx, tx, policy.HookCapture, strconv.FormatInt(int64(section), 10)); err != nil {
+	if err := jobs.EmitHookEvent(ctx, tx, policy.HookCapture, strconv.FormatInt(int64(section), 10)); err != nil {
 		return err
 	}
 	return store.PruneNotes(ctx, tx, role, m.Settings.Sections)

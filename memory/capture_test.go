@@ -344,7 +344,7 @@ func TestTheOwnersRoomsShareOneMemory(t *testing.T) {
 		r.notes(note{Kind: "preference", Text: "Said in " + room.Name + ".", From: []int{1}})
 		require.NoError(t, r.mem.Capture(r.ctx, room.ID, false))
 	}
-	require.Len(t, r.held(policy.OwnerScope(), policy.Admin), 2)
+	require.Len(t, r.held(policy.OwnerScope(), policy.RoleAdmin), 2)
 	require.Equal(t, 2, r.count("select count(distinct chat_id) from chat_memory where window_from is not null"), "their windows stay apart")
 }
 

@@ -11,8 +11,8 @@ import (
 
 func ExampleAskedTime() {
 	now := time.Date(2026, 11, 5, 9, 30, 0, 0, time.UTC)
-	fmt.Println(memory.AskedTime("What came in yesterday?", now).From.Format(time.DateTime))
-	fmt.Println(memory.AskedTime("Who is Ana?", now).IsZero())
+	fmt.Println(memory.QuestionPeriod("What came in yesterday?", now).From.Format(time.DateTime))
+	fmt.Println(memory.QuestionPeriod("Who is Ana?", now).IsZero())
 	// Output:
 	// 2026-11-04 00:00:00
 	// true
@@ -20,8 +20,8 @@ func ExampleAskedTime() {
 
 func ExampleAskedNewest() {
 	now := time.Date(2026, 11, 8, 12, 0, 0, 0, time.UTC)
-	fmt.Println(memory.AskedNewest("What was said last?", now).From.Format(time.DateTime))
-	fmt.Println(memory.AskedNewest("What was said last about the invoice?", now).IsZero())
+	fmt.Println(memory.LatestPeriod("What was said last?", now).From.Format(time.DateTime))
+	fmt.Println(memory.LatestPeriod("What was said last about the invoice?", now).IsZero())
 	// Output:
 	// 2026-11-01 12:00:00
 	// true
@@ -32,7 +32,7 @@ func ExampleLastMeaningful() {
 		{Author: policy.AuthorContact, Body: "When do you open?"},
 		{Author: policy.AuthorContact, Body: "Thanks!"},
 	}
-	last, found := memory.LastMeaningful(messages, true)
+	last, found := memory.LastMessageToAnswer(messages, true)
 	fmt.Println(last.Body, found)
 	// Output: When do you open? true
 }

@@ -132,7 +132,7 @@ func (e *exporter) log(ctx context.Context) error {
 					return err
 				}
 			}
-			if _, err := io.WriteString(w, transcript.LogEntry(transcript.Line{At: at, Who: logName(said.Author), Text: said.Body})); err != nil {
+			if _, err := io.WriteString(w, transcript.LogEntry(transcript.Line{At: at, Sender: logName(said.Author), Text: said.Body})); err != nil {
 				return err
 			}
 			e.messages++

@@ -103,5 +103,5 @@ func TestAContactCannotWriteLinesOfTheOwnerIntoAnExport(t *testing.T) {
 	require.NoError(t, err)
 	chats, err := transcript.Folder(z, time.UTC)
 	require.NoError(t, err)
-	require.Equal(t, []transcript.Line{{At: r.now.Add(-time.Hour), Who: transcript.User, Text: text}}, chats[0].Lines)
+	require.Equal(t, []transcript.Line{{At: r.now.Add(-time.Hour), Sender: transcript.User, Text: text}}, chats[0].Lines)
 }

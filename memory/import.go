@@ -50,11 +50,11 @@ func (m *Memory) Import(ctx context.Context, chat store.Chat, from transcript.Ch
 					done.Old++
 					continue
 				}
-				key := fmt.Sprintf("%d\n%d\n%s\n%s", chat.ID, l.At.Unix(), l.Who, l.Text)
+				key := fmt.Sprintf("%d\n%d\n%s\n%s", chat.ID, l.At.Unix(), l.Sender, l.Text)
 				at[key]++
 				sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", key, at[key]))
 				stored, err := store.ImportMessage(ctx, tx, store.Message{
-					ChatID: chat.ID, EventID: id.EventID(fmt.Sprintf("$import:%x", sum[:16])), Author: author(l.Who), Sender: id.UserID(l.Who), Body: l.Text, At: l.At,
+					ChatID: chat.ID, EventID: id.EventID(fmt.Sprintf("$import:%x", sum[:16])), Author: author(l.Sender), Sender: id.UserID(l.Sender), Body: l.Text, At: l.At,
 				})
 				switch {
 				case err != nil:
@@ -120,7 +120,7 @@ func (m *Memory) retentionStart(chat store.Chat) time.Time {
 func authors(chat store.Chat, lines []transcript.Line, me string) (func(who string) policy.Author, error) {
 	senders := map[string]bool{}
 	for _, l := range lines {
-		senders[l.Who] = true
+		senders[l.Sender] = true
 	}
 	if me == "" && !senders[transcript.User] && !senders[transcript.Owner] && len(senders) > 0 {
 		for who := range senders {

@@ -113,7 +113,7 @@ func (m *Memory) IndexMessages(ctx context.Context) error {
 // NotesRole returns the role that the notes of a chat have: the owner's for rooms in which he talks to multis, else the chat's own.
 func NotesRole(chat store.Chat) policy.Role {
 	if chat.Kind == policy.KindAdmin {
-		return policy.Admin
+		return policy.RoleAdmin
 	}
 	return policy.UserRole(chat.ID)
 }

@@ -30,11 +30,11 @@ func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, mes
 	if err := store.SetScope(ctx, tx, policy.OwnerScope()); err != nil {
 		return 0, err
 	}
-	n := store.Note{Role: policy.Admin, ChatID: room.ID, Kind: store.NoteByHand, Body: text.Clip(strings.TrimSpace(body), MaxNote), ValidFrom: m.Now()}
+	n := store.Note{Role: policy.RoleAdmin, ChatID: room.ID, Kind: store.NoteByHand, Body: text.Clip(strings.TrimSpace(body), MaxNote), ValidFrom: m.Now()}
 	if message != 0 {
 		n.Sources = []store.MessageID{message}
 	}
-	known, err := store.NotesOfRole(ctx, tx, policy.Admin, maxKnownNotes)
+	known, err := store.NotesOfRole(ctx, tx, policy.RoleAdmin, maxKnownNotes)
 	if err != nil {
 		return 0, err
 	}

@@ -14,9 +14,9 @@ import (
 // newsWords matches words of questions about what happened.
 var newsWords = regexp.MustCompile(`(?i)\b(came in|come in|happen(?:ed)?|new|news|miss(?:ed)?|went on|asked|complain(?:ed)?|passiert|neu|neues|verpasst|reingekommen|eingegangen|gefragt)\b`)
 
-// AskedTime returns the past period that a question about messages names, such as "what came in overnight?" or "who wrote since Monday?". It
+// QuestionPeriod returns the past period that a question about messages names, such as "what came in overnight?" or "who wrote since Monday?". It
 // returns the zero Period for any other question, and for a question about a day that may be in the future.
-func AskedTime(question string, now time.Time) schedule.Period {
+func QuestionPeriod(question string, now time.Time) schedule.Period {
 	t, found := schedule.FindPast(question, now)
 	if !found || !t.From.Before(now) || !t.Certain && !isAboutSaying(question) && !newsWords.MatchString(question) {
 		return schedule.Period{}
@@ -27,9 +27,9 @@ func AskedTime(question string, now time.Time) schedule.Period {
 // newestAge is the length of the period that a question about the latest messages means.
 const newestAge = 7 * 24 * time.Hour
 
-// AskedNewest returns the period to read for a question that asks for the latest messages and names no topic. It returns the zero Period for
+// LatestPeriod returns the period to read for a question that asks for the latest messages and names no topic. It returns the zero Period for
 // any other question.
-func AskedNewest(question string, now time.Time) schedule.Period {
+func LatestPeriod(question string, now time.Time) schedule.Period {
 	if !isAboutSaying(question) || !newestWords.MatchString(question) {
 		return schedule.Period{}
 	}

@@ -15,20 +15,20 @@ func TestAQuestionIsAboutWhatWasSaidThenUnlessItsDayMayBeToCome(t *testing.T) {
 	for _, question := range []string{
 		"what came in overnight?", "which customers complained since Monday?", "yesterday?", "what did people want last week?", "what happened on Monday?", "who wrote on 12 November?", "sum up the last 24 hours",
 	} {
-		require.False(t, AskedTime(question, thursday).IsZero(), question)
+		require.False(t, QuestionPeriod(question, thursday).IsZero(), question)
 	}
 	for _, question := range []string{"are we open on Sunday?", "what does delivery cost?", "which invoices are due in May?", "what is on 2026-12-24?", "who wrote about 2026-12-24?", ""} {
-		require.True(t, AskedTime(question, thursday).IsZero(), question)
+		require.True(t, QuestionPeriod(question, thursday).IsZero(), question)
 	}
 }
 
 func TestAQuestionForWhatWasSaidLastNamesNothingElse(t *testing.T) {
 	t.Parallel()
 	for _, question := range []string{"what did we talk about last", "What did we talk about last?", "what was said lately?", "was haben wir zuletzt besprochen?", "what did I write last?"} {
-		require.Equal(t, thursday.Add(-newestAge), AskedNewest(question, thursday).From, question)
+		require.Equal(t, thursday.Add(-newestAge), LatestPeriod(question, thursday).From, question)
 	}
 	for _, question := range []string{"what did we talk about", "what did Ana say last?", "what did we say last about the fence?", "last invoice", "write Ana a message about the latest prices", ""} {
-		require.True(t, AskedNewest(question, thursday).IsZero(), question)
+		require.True(t, LatestPeriod(question, thursday).IsZero(), question)
 	}
 }
 
@@ -37,6 +37,6 @@ func FuzzAskedTime(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(_ *testing.T, question string) {
-		AskedTime(question, thursday)
+		QuestionPeriod(question, thursday)
 	})
 }

@@ -17,8 +17,8 @@ type Question struct {
 	Text string
 	// Scope is what may be read: a contact's own chat, or the owner's notes and the chats that he names.
 	Scope policy.Scope
-	// Owner selects the owner's rights for reading; otherwise a contact's.
-	Owner bool
+	// AsOwner selects the owner's rights for reading; otherwise a contact's.
+	AsOwner bool
 	// Limit is the number of hits. Defaults to 6.
 	Limit int
 }
@@ -29,10 +29,10 @@ type RecallResult struct {
 	Hits []search.Hit
 	// Terms are the words that were searched. A question of only stop words has none and finds the newest messages.
 	Terms []search.Term
-	// When is the period that the question is about; zero if it names none.
-	When schedule.Period
-	// Newest says that the question only asks for the latest messages.
-	Newest bool
+	// Period is the period that the question is about; zero if it names none.
+	Period schedule.Period
+	// AsksNewest says that the question only asks for the latest messages.
+	AsksNewest bool
 }
 
 const (
@@ -49,16 +49,16 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	scope := q.Scope
 	text := q.Text
 	if t, found := schedule.FindPast(q.Text, m.Now().In(m.Zone)); found {
-		r.When, text = t.Period, t.Rest
+		r.Period, text = t.Period, t.Rest
 	}
-	about := timeFilter{Period: r.When, exclusive: isAboutSaying(q.Text)}
-	about.contactOnly = q.Owner && about.exclusive && !bothSides.MatchString(q.Text)
+	about := timeFilter{Period: r.Period, exclusive: isAboutSaying(q.Text)}
+	about.contactOnly = q.AsOwner && about.exclusive && !bothSides.MatchString(q.Text)
 	find, as := m.Search.AsContact, m.Store.AsContact
-	if q.Owner {
+	if q.AsOwner {
 		find, as = m.Search.AsOwner, m.Store.AsOwner
 	}
 	limit := q.Limit
-	if !r.When.IsZero() {
+	if !r.Period.IsZero() {
 		limit = maxFetched
 	}
 	notes, err := find(ctx, scope, search.Query{Text: text, Limit: limit, Kinds: []index.Kind{index.KindConversation}})
@@ -66,10 +66,10 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 		return RecallResult{}, err
 	}
 	r.Terms = notes.Terms
-	if r.Newest, err = m.asksForNewest(ctx, scope, q.Text, notes.Terms); err != nil {
+	if r.AsksNewest, err = m.asksForNewest(ctx, scope, q.Text, notes.Terms); err != nil {
 		return RecallResult{}, err
 	}
-	if r.Newest {
+	if r.AsksNewest {
 		text = ""
 		if notes, err = find(ctx, scope, search.Query{Limit: limit, Kinds: []index.Kind{index.KindConversation}}); err != nil {
 			return RecallResult{}, err
@@ -137,8 +137,8 @@ func (m *Memory) AddNoteSources(ctx context.Context, scope policy.Scope, hits []
 
 // access are the functions by which Recall searches and reads, with the rights of the owner or of a contact.
 type access struct {
-	find func(ctx context.Context, scope policy.Scope, q search.Query) (search.Result, error)
-	as   func(ctx context.Context, scope policy.Scope, fn func(tx store.Tx) error) error
+	search func(ctx context.Context, scope policy.Scope, q search.Query) (search.Result, error)
+	inTx   func(ctx context.Context, scope policy.Scope, fn func(tx store.Tx) error) error
 }
 
 // recallMessages searches messages. When a period was asked for and no message in it matches, it returns the newest of the period.
@@ -149,14 +149,14 @@ func (m *Memory) recallMessages(ctx context.Context, by access, scope policy.Sco
 	var found search.Result
 	if text != "" { // otherwise the newest are read, because the index may not have them yet
 		var err error
-		if found, err = by.find(ctx, scope, search.Query{Text: text, Limit: limit, Source: index.Messages}); err != nil {
+		if found, err = by.search(ctx, scope, search.Query{Text: text, Limit: limit, Source: index.Messages}); err != nil {
 			return search.Result{}, err
 		}
 	}
 	found.Hits = when.apply(found.Hits)
 	if len(found.Hits) == 0 && (!when.IsZero() || len(found.Terms) == 0) {
 		var newest []store.Message
-		err := by.as(ctx, scope, func(tx store.Tx) (err error) {
+		err := by.inTx(ctx, scope, func(tx store.Tx) (err error) {
 			newest, err = store.MessagesBetween(ctx, tx, scope, when.From, when.Until, defaultHits)
 			return err
 		})
@@ -182,7 +182,7 @@ func (m *Memory) setSources(ctx context.Context, by access, scope policy.Scope, 
 		}
 	}
 	var messages map[store.MessageID]store.Message
-	err := by.as(ctx, scope, func(tx store.Tx) (err error) {
+	err := by.inTx(ctx, scope, func(tx store.Tx) (err error) {
 		messages, err = store.MessagesByID(ctx, tx, ids)
 		return err
 	})

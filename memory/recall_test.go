@@ -26,7 +26,7 @@ func (r *rig) recall(q memory.Question) memory.RecallResult {
 // asks is a question of the owner's that names Ana.
 func (r *rig) asks(question string) memory.RecallResult {
 	r.t.Helper()
-	return r.recall(memory.Question{Text: question, Owner: true, Scope: policy.OwnerScope(r.ana.ID)})
+	return r.recall(memory.Question{Text: question, AsOwner: true, Scope: policy.OwnerScope(r.ana.ID)})
 }
 
 func texts(found memory.RecallResult) []string {
@@ -52,7 +52,7 @@ func TestAChatThatTheOwnerNamesIsLookedIntoAndNoOther(t *testing.T) {
 	require.Contains(t, hit.Link, said.EventID.String())
 	require.Equal(t, store.MessageRef(said.ID), hit.Ref)
 
-	require.Empty(t, texts(r.recall(memory.Question{Text: "What about the fence?", Owner: true, Scope: policy.OwnerScope()})), "no chat was named")
+	require.Empty(t, texts(r.recall(memory.Question{Text: "What about the fence?", AsOwner: true, Scope: policy.OwnerScope()})), "no chat was named")
 }
 
 func TestNotesComeBeforeWhatWasSaid(t *testing.T) {

@@ -20,11 +20,11 @@ func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
 		kind index.Kind
 		want policy.Code
 	}{
-		"a public document":           {policy.Public, index.KindKnowledge, policy.CodeAllowed},
-		"a document of the owner's":   {policy.Admin, index.KindKnowledge, policy.CodeNoSource},
+		"a public document":           {policy.RolePublic, index.KindKnowledge, policy.CodeAllowed},
+		"a document of the owner's":   {policy.RoleAdmin, index.KindKnowledge, policy.CodeNoSource},
 		"what is noted of the chat":   {"", index.KindConversation, policy.CodeNoSource},
 		"a document of the chat":      {"", index.KindKnowledge, policy.CodeNoSource},
-		"a public note, if one comes": {policy.Public, index.KindConversation, policy.CodeNoSource},
+		"a public note, if one comes": {policy.RolePublic, index.KindConversation, policy.CodeNoSource},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -36,7 +36,7 @@ func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
 			l := Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Citations: []store.Citation{storetest.Cite(t, b.store, role, c.kind, text)}}
 			_, d := b.queue(l)
 			require.Equal(t, c.want, d.Code, d.Why)
-			l.Citations = append(l.Citations, storetest.Cite(t, b.store, policy.Public, index.KindKnowledge, text))
+			l.Citations = append(l.Citations, storetest.Cite(t, b.store, policy.RolePublic, index.KindKnowledge, text))
 			_, d = b.queue(l)
 			require.Equal(t, c.want, d.Code, "one span that counts does not make up for one that does not")
 		})
@@ -49,7 +49,7 @@ func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
 func TestTheBytesThatAreSentAreHeldAgainstTheirSources(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	source := storetest.Cite(t, b.store, policy.Public, index.KindKnowledge, "Delivery costs 5 euro. See shop.de.")
+	source := storetest.Cite(t, b.store, policy.RolePublic, index.KindKnowledge, "Delivery costs 5 euro. See shop.de.")
 	for text, want := range map[string]policy.Code{
 		"It is 5 euro, see shop.de.": policy.CodeAllowed,
 		"It is five\u2069 euro.":     policy.CodeAllowed,

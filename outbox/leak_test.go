@@ -16,8 +16,8 @@ import (
 func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
 	b := setup(t)
 	const secret = "canary-4f1c9d27b6e05a38"
-	policy.HideSecrets([]string{secret})
-	t.Cleanup(func() { policy.HideSecrets(nil) })
+	policy.SetSecrets([]string{secret})
+	t.Cleanup(func() { policy.SetSecrets(nil) })
 	for name, said := range map[string]string{
 		"plain": secret, "split": strings.Join(strings.Split(secret, ""), " "), "invisible": strings.Join(strings.Split(secret, ""), "\u200b"),
 		"base64": base64.StdEncoding.EncodeToString([]byte("the key is " + secret)),
@@ -30,7 +30,7 @@ func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:parallel
 			row := b.row(out)
 			require.Equal(t, store.OutboxDropped, row.State)
 			require.Equal(t, policy.CodeSecret, row.Code, "/why tells it")
-			require.True(t, d.Code.AboutText(), "so a turn tells the owner")
+			require.True(t, d.Code.IsAboutText(), "so a turn tells the owner")
 			require.NoError(t, b.send(out))
 		}
 		out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: &File{Name: "key.txt", MIME: "application/octet-stream", Data: []byte(said)}})
@@ -48,10 +48,10 @@ func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:parallel
 
 func TestASecretThatIsConfiguredLaterStopsWhatWaits(t *testing.T) { //nolint:paralleltest // as above
 	b := setup(t)
-	t.Cleanup(func() { policy.HideSecrets(nil) })
+	t.Cleanup(func() { policy.SetSecrets(nil) })
 	out, d := b.queue(b.reply("The house is at Mondaystreet."))
 	require.True(t, d.Allow, d.Why)
-	policy.HideSecrets([]string{"Mondaystreet"})
+	policy.SetSecrets([]string{"Mondaystreet"})
 	require.NoError(t, b.send(out))
 	require.Empty(t, b.wire.sent)
 	require.Equal(t, policy.CodeSecret, b.row(out).Code)
@@ -62,8 +62,8 @@ func TestASecretThatIsConfiguredLaterStopsWhatWaits(t *testing.T) { //nolint:par
 func TestANoticeHasNoSecretHoweverItIsWritten(t *testing.T) { //nolint:paralleltest // as above
 	b := setup(t)
 	const secret, short = `canary_K9&x<7>"Qm2*v`, "Xq7-vR"
-	policy.HideSecrets([]string{secret, short})
-	t.Cleanup(func() { policy.HideSecrets(nil) })
+	policy.SetSecrets([]string{secret, short})
+	t.Cleanup(func() { policy.SetSecrets(nil) })
 	long := strings.Repeat("word ", MaxNotice/5-2)
 	for name, m := range map[string]Message{
 		"Markdown":       Notice(b.admin, "The key is "+text.Escape(secret)+" and "+short+".", Quiet),

@@ -412,7 +412,7 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 		if earlier, err := store.EarlierQueued(ctx, tx, o); err != nil {
 			return err
 		} else if earlier {
-			return jobs.Later(b.orderWait(o))
+			return jobs.Snooze(b.orderWait(o))
 		}
 		var c content
 		if err := json.Unmarshal(o.Content, &c); err != nil {
@@ -441,7 +441,7 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 		case decision.Code.LacksRoom():
 			return b.waitForRoom(o, decision)
 		case decision.Code == policy.CodeRestored, decision.Code == policy.CodeSafeMode:
-			return jobs.Later(pausedWait)
+			return jobs.Snooze(pausedWait)
 		case decision.Code == policy.CodeSecret: // the configuration has changed since the row was queued
 			return b.dropLeak(ctx, tx, o, chat, decision)
 		default:
@@ -459,12 +459,12 @@ func (b *Box) drop(ctx context.Context, tx store.Tx, o store.OutboxMessage, code
 	return b.enqueueNext(ctx, tx, o)
 }
 
-// waitForRoom returns jobs.Later while the room of a chat is being replaced, and a final error when that takes too long.
+// waitForRoom returns jobs.Snooze while the room of a chat is being replaced, and a final error when that takes too long.
 func (b *Box) waitForRoom(o store.OutboxMessage, d policy.Decision) error {
 	if b.now().Sub(o.CreatedAt) < policy.RoomReplacementTimeout {
-		return jobs.Later(b.roomWait(o))
+		return jobs.Snooze(b.roomWait(o))
 	}
-	return jobs.Final(errors.New(d.Why))
+	return jobs.Permanent(errors.New(d.Why))
 }
 
 // giveUpTimeout limits the transaction of giveUp, which also runs when the job's timeout is over.

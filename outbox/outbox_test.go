@@ -94,7 +94,7 @@ func (b *bundle) queue(l Message) (out uuid.UUID, d policy.Decision) {
 
 func (b *bundle) reply(text string) Message {
 	b.t.Helper()
-	return Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Citations: []store.Citation{storetest.Cite(b.t, b.store, policy.Public, index.KindKnowledge, text)}}
+	return Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Citations: []store.Citation{storetest.Cite(b.t, b.store, policy.RolePublic, index.KindKnowledge, text)}}
 }
 
 func (b *bundle) row(out uuid.UUID) store.OutboxMessage {
@@ -224,7 +224,7 @@ func TestWhatIsSettledLetsTheNextOneGo(t *testing.T) {
 		"dropped": func(b *bundle, _ uuid.UUID) {
 			b.tx(func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, b.chat.ID, policy.ModeOff) })
 		},
-		"given up": func(b *bundle, _ uuid.UUID) { b.wire.fail = jobs.Final(errors.New("not in the room")) },
+		"given up": func(b *bundle, _ uuid.UUID) { b.wire.fail = jobs.Permanent(errors.New("not in the room")) },
 		"seen in the room before its send came back": func(b *bundle, out uuid.UUID) {
 			b.wire.before = func() {
 				b.tx(func(ctx context.Context, tx store.Tx) error {
@@ -265,7 +265,7 @@ func TestASendThatCanNeverWorkIsToldAndOneThatMayIsTriedAgain(t *testing.T) {
 	b.wire.fail = errors.New("connection refused")
 	require.ErrorContains(t, b.send(out), "connection refused")
 	require.Equal(t, store.OutboxQueued, b.row(out).State)
-	b.wire.fail = jobs.Final(errors.New("not in the room"))
+	b.wire.fail = jobs.Permanent(errors.New("not in the room"))
 	require.NoError(t, b.send(out))
 	require.Equal(t, store.OutboxFailed, b.row(out).State)
 	require.Contains(t, b.row(out).Error, "not in the room")

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-// ErrNoAdminRoom is returned while there is no admin room, for example in the first seconds after a start. The returned error wraps jobs.Later as
+// ErrNoAdminRoom is returned while there is no admin room, for example in the first seconds after a start. The returned error wraps jobs.Snooze as
 // well, so that a job that returns it is tried again.
 var ErrNoAdminRoom = errors.New("there is no admin room yet")
 
@@ -23,7 +23,7 @@ const adminRoomWait = 10 * time.Second
 func AdminRoom(ctx context.Context, db store.DB) (store.Chat, error) {
 	room, err := store.AdminChat(ctx, db)
 	if errors.Is(err, store.ErrNotFound) {
-		return store.Chat{}, fmt.Errorf("%w: %w", ErrNoAdminRoom, jobs.Later(adminRoomWait))
+		return store.Chat{}, fmt.Errorf("%w: %w", ErrNoAdminRoom, jobs.Snooze(adminRoomWait))
 	}
 	return room, err
 }
@@ -41,10 +41,10 @@ func (b *Box) NotifyOwner(ctx context.Context, tx store.Tx, kind NoticeKind, mar
 // ErrRefusedNotice is returned for a notice that the gate refuses and that a retry would not help.
 var ErrRefusedNotice = errors.New("the owner cannot be told")
 
-// refusedNotice returns the error for a notice that the gate refused: jobs.Later if its room may be writable later, else ErrRefusedNotice.
+// refusedNotice returns the error for a notice that the gate refused: jobs.Snooze if its room may be writable later, else ErrRefusedNotice.
 func refusedNotice(d policy.Decision) error {
 	if d.Code.LacksRoom() || d.Code == policy.CodeEncryptionUnknown {
-		return jobs.Later(adminRoomWait)
+		return jobs.Snooze(adminRoomWait)
 	}
 	return fmt.Errorf("%w: %s", ErrRefusedNotice, d.Why)
 }

@@ -99,7 +99,7 @@ func TestAPartIsNotSentWithoutTheOneBefore(t *testing.T) {
 	b := setup(t)
 	first, _ := b.queue(b.reply(paragraphs(6, 700)))
 	rows, _ := b.parts(first)
-	b.wire.fail = jobs.Final(fmt.Errorf("the network is gone"))
+	b.wire.fail = jobs.Permanent(fmt.Errorf("the network is gone"))
 	require.NoError(t, b.send(rows[0].ID))
 	b.wire.fail = nil
 	require.Equal(t, store.OutboxFailed, b.row(rows[0].ID).State)
@@ -120,7 +120,7 @@ func TestAFileThatDoesNotGoOutIsNotKept(t *testing.T) {
 		return b.mustQueue(l)
 	}
 	failed, dropped := file(), file()
-	b.wire.fail = jobs.Final(fmt.Errorf("it is too large"))
+	b.wire.fail = jobs.Permanent(fmt.Errorf("it is too large"))
 	require.NoError(t, b.send(failed))
 	require.Equal(t, store.OutboxFailed, b.row(failed).State)
 	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from outbox_files"), "of the other")
@@ -203,7 +203,7 @@ func TestWhatTheNetworkTakesDecidesTheForm(t *testing.T) {
 		b.takes(policy.Features{Known: true, MaxText: 1000})
 		out, d := b.queue(b.reply(paragraphs(9, 1000)))
 		require.Equal(t, policy.CodeNetworkLimit, d.Code)
-		require.True(t, d.Code.AboutText(), "so a person is asked")
+		require.True(t, d.Code.IsAboutText(), "so a person is asked")
 		require.Equal(t, store.OutboxDropped, b.row(out).State)
 		require.Contains(t, b.row(out).Reason, "the network takes 1000 in one message")
 	})

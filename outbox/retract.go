@@ -28,7 +28,7 @@ type EventRedacter interface {
 	RedactEvent(ctx context.Context, room id.RoomID, event id.EventID) error
 }
 
-// Retract redacts a sent message because a message that it quoted or answered was deleted. It returns jobs.Later while the message is being sent and,
+// Retract redacts a sent message because a message that it quoted or answered was deleted. It returns jobs.Snooze while the message is being sent and,
 // in a contact's chat, while everything is paused: contacts see redactions.
 func (b *Box) Retract(ctx context.Context, outboxID uuid.UUID) error {
 	o, err := store.OutboxMessageByID(ctx, b.store.DB(), outboxID)
@@ -41,7 +41,7 @@ func (b *Box) Retract(ctx context.Context, outboxID uuid.UUID) error {
 	case o.State == store.OutboxDropped, o.State == store.OutboxFailed, o.State == store.OutboxDraft, o.State == store.OutboxShadow:
 		return nil // it was not sent, and an erased row never is
 	default:
-		return jobs.Later(retractWait)
+		return jobs.Snooze(retractWait)
 	}
 }
 
@@ -62,7 +62,7 @@ func (b *Box) redact(ctx context.Context, o store.OutboxMessage) error {
 	case decision.Allow:
 		return b.sender.Retract(ctx, o)
 	case decision.Code == policy.CodePausedAll, decision.Code == policy.CodeRestored, decision.Code == policy.CodeSafeMode:
-		return jobs.Later(pausedWait)
+		return jobs.Snooze(pausedWait)
 	default:
 		zerolog.Ctx(ctx).Info().Stringer("outbox_id", o.ID).Str("code", string(decision.Code)).Msg("The gate refused a redaction")
 		return nil
@@ -87,7 +87,7 @@ func (b *Box) RedactPIN(ctx context.Context, room id.RoomID, event id.EventID, l
 	if decision.Allow {
 		err = sender.RedactEvent(ctx, room, event)
 	} else {
-		err = jobs.Final(errors.New(decision.Why))
+		err = jobs.Permanent(errors.New(decision.Why))
 	}
 	if err == nil || (!last && !jobs.IsFinal(err)) {
 		return err

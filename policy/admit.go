@@ -98,7 +98,7 @@ func Admit(in AdmitInput) Admission {
 		return in.admission(ActionIgnore, CodeNoChat)
 	case in.Mode == ModeOff || !in.Mode.Valid():
 		return in.admission(ActionIgnore, CodeOff)
-	case in.Author.Capped() && !in.Backfill && !in.stale() && in.Stored.reachedPeriod(in.StoreCap) != "":
+	case in.Author.IsCapped() && !in.Backfill && !in.isStale() && in.Stored.reachedPeriod(in.StoreCap) != "":
 		return in.admission(ActionIgnore, CodeFlood)
 	case in.Author != AuthorContact:
 		return admitOther(in)
@@ -111,9 +111,9 @@ func Admit(in AdmitInput) Admission {
 	return admitQuestion(in)
 }
 
-// stale reports whether the message is too old to be answered. Stale messages are stored without a cap, because a bridge delivers many at
+// isStale reports whether the message is too old to be answered. Stale messages are stored without a cap, because a bridge delivers many at
 // once after an outage or at its first start, and they start no work.
-func (in AdmitInput) stale() bool {
+func (in AdmitInput) isStale() bool {
 	return !in.WasFresh && (in.MaxAge <= 0 || in.Now.Sub(in.SentAt) > in.MaxAge)
 }
 
@@ -132,13 +132,13 @@ func (in AdmitInput) silenceCode() Code {
 		return CodeBackfill
 	case in.forbidsAnswer(in.SentAt):
 		return CodeRestored
-	case in.stale():
+	case in.isStale():
 		return CodeStale
 	case in.Edited:
 		return CodeEdited
 	case !hasWords(in.Text) && !in.needsTranscript():
 		return CodeNoText
-	case mustBeAddressed(in.Mode, in.Kind) && !Addressed(in.Name, in.Text):
+	case mustBeAddressed(in.Mode, in.Kind) && !MentionsName(in.Name, in.Text):
 		return CodeNotAddressed
 	case in.PausedAll:
 		return CodePausedAll

@@ -104,8 +104,8 @@ const (
 // IsOwner reports whether the owner wrote the event himself, in any client.
 func (a Author) IsOwner() bool { return a == AuthorOwnerClient || a == AuthorOwnerPhone }
 
-// Capped reports whether a cap limits how many messages of this author are stored: those of contacts and other bots.
-func (a Author) Capped() bool { return a == AuthorContact || a == AuthorOtherBot }
+// IsCapped reports whether a cap limits how many messages of this author are stored: those of contacts and other bots.
+func (a Author) IsCapped() bool { return a == AuthorContact || a == AuthorOtherBot }
 
 // Encryption is what is known about a room's encryption. The zero value counts as EncryptionUnknown.
 type Encryption string

@@ -54,7 +54,7 @@ var emojiNumbers = strings.NewReplacer("🔟", " 10 ", "💯", " 100 ")
 // left out.
 func readings(folded string) []string {
 	read := []string{folded}
-	for _, other := range []func(string) string{marks.Replace, latinLike, joinLetters, digitLetters} {
+	for _, other := range []func(string) string{marks.Replace, replaceLookAlikes, joinLetters, digitLetters} {
 		if form := other(read[len(read)-1]); form != read[len(read)-1] {
 			read = append(read, form)
 		}
@@ -67,8 +67,8 @@ var lookAlikes = strings.NewReplacer(strings.Split(`а a е e ѕ s і i ј j о 
 	`α a ε e η n ι i κ k ν v ο o ρ p τ t υ u ω w Α A Β B Ε E Ζ Z Η H Ι I Κ K Μ M Ν N Ο O Ρ P Τ T Υ Y Χ X օ o ո n ս u հ h ı i ɑ a ɡ g `+
 	`ᴀ a ʙ b ᴄ c ᴅ d ᴇ e ꜰ f ɢ g ʜ h ɪ i ᴊ j ᴋ k ʟ l ᴍ m ɴ n ᴏ o ᴘ p ʀ r ꜱ s ᴛ t ᴜ u ᴠ v ᴡ w ʏ y ᴢ z`, " ")...)
 
-// latinLike replaces letters that look like Latin ones with those.
-func latinLike(s string) string {
+// replaceLookAlikes replaces letters that look like Latin ones with those.
+func replaceLookAlikes(s string) string {
 	return strings.Map(func(r rune) rune {
 		for _, first := range []rune{'\U0001F150', '\U0001F170', '\U0001F1E6'} { // letters in circles, in squares, of flags
 			if first <= r && r < first+26 {

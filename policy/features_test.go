@@ -50,7 +50,7 @@ func TestTheGateKeepsToWhatTheNetworkTakes(t *testing.T) {
 			d := Gate(in)
 			require.Equal(t, test.code, d.Code, d.Why)
 			require.Equal(t, test.code == CodeAllowed, d.Allow)
-			require.Equal(t, !d.Allow, d.Code.AboutText())
+			require.Equal(t, !d.Allow, d.Code.IsAboutText())
 			in.Features = Features{}
 			if test.code != CodeFileTooBig && test.code != CodeBridgeCommand && test.code != CodeNoSource {
 				require.True(t, Gate(in).Allow, "where the bridge says nothing, it may be tried")

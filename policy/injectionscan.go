@@ -100,8 +100,8 @@ func injectionWords(folded string) []string {
 	return words
 }
 
-// injectionFinds is the result of scanning a text: the positions of the words of each class, and other signs of a prompt injection.
-type injectionFinds struct {
+// injectionSigns is the result of scanning a text: the positions of the words of each class, and other signs of a prompt injection.
+type injectionSigns struct {
 	at      map[injectionClass][]int
 	markup  int // number of different entries of injectionMarkup that the text has
 	speaker bool
@@ -109,8 +109,8 @@ type injectionFinds struct {
 }
 
 // scanInjection finds the entries of the lexicon in a text, in one pass over its words.
-func scanInjection(s string) injectionFinds {
-	found := injectionFinds{at: map[injectionClass][]int{}, hidden: hasHiddenText(s)}
+func scanInjection(s string) injectionSigns {
+	found := injectionSigns{at: map[injectionClass][]int{}, hidden: hasHiddenText(s)}
 	compact := strings.ToLower(strings.Join(strings.Fields(s), ""))
 	for _, marker := range injectionMarkup {
 		if strings.Contains(compact, marker) {
@@ -164,7 +164,7 @@ func (e injectionEntry) matches(word string, next []string) bool {
 }
 
 // near reports whether words of two classes are near each other, in any order.
-func (f injectionFinds) near(a, b injectionClass) bool {
+func (f injectionSigns) near(a, b injectionClass) bool {
 	first, second := f.at[a], f.at[b] // both ascend
 	for len(first) > 0 && len(second) > 0 {
 		distance := first[0] - second[0]
@@ -181,10 +181,10 @@ func (f injectionFinds) near(a, b injectionClass) bool {
 }
 
 // has reports whether the text has a word of a class.
-func (f injectionFinds) has(c injectionClass) bool { return len(f.at[c]) > 0 }
+func (f injectionSigns) has(c injectionClass) bool { return len(f.at[c]) > 0 }
 
 // patterns returns the score of the layer Patterns.
-func (f injectionFinds) patterns() int {
+func (f injectionSigns) patterns() int {
 	score := 0
 	if f.near(classOverride, classRule) {
 		score += 40
@@ -206,7 +206,7 @@ func (f injectionFinds) patterns() int {
 }
 
 // scope returns the score of the layer Scope.
-func (f injectionFinds) scope() int {
+func (f injectionSigns) scope() int {
 	score := 0
 	for _, c := range []struct {
 		found bool

@@ -12,22 +12,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// minLeak is the length of the shortest secret that LeaksSecret looks for, in letters and digits. A shorter secret occurs in too many ordinary words.
-const minLeak = 8
+// minLeakLen is the length of the shortest secret that LeaksSecret looks for, in letters and digits. A shorter secret occurs in too many ordinary words.
+const minLeakLen = 8
 
-// leaks are the forms in which LeaksSecret finds the secrets of the configuration.
-var leaks atomic.Pointer[[]string] //nolint:gochecknoglobals // set with the secrets that Hide masks, and read by the gate
+// secretForms are the forms in which LeaksSecret finds the secrets of the configuration.
+var secretForms atomic.Pointer[[]string] //nolint:gochecknoglobals // set with the secrets that Hide masks, and read by the gate
 
 // leakForms returns the forms of secrets that LeaksSecret looks for: plain, URL-encoded, in JSON, in hexadecimal and in base64.
 func leakForms(secrets []string) *[]string {
 	var forms []string
 	add := func(s string) {
-		if s = foldSecret(s); len(s) >= minLeak {
+		if s = foldSecret(s); len(s) >= minLeakLen {
 			forms = append(forms, s)
 		}
 	}
 	for _, s := range secrets {
-		if len(foldSecret(s)) < minLeak {
+		if len(foldSecret(s)) < minLeakLen {
 			continue
 		}
 		add(s)
@@ -62,8 +62,8 @@ func foldSecret(s string) string {
 // LeaksSecret reports whether a text holds a secret of the configuration, also if it is split by spaces or other characters, or encoded in
 // base64, hexadecimal or for a URL.
 func LeaksSecret(text string) bool {
-	forms := leaks.Load()
-	if forms == nil || len(*forms) == 0 || len(text) < minLeak {
+	forms := secretForms.Load()
+	if forms == nil || len(*forms) == 0 || len(text) < minLeakLen {
 		return false
 	}
 	folded := foldSecret(text)

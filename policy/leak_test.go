@@ -10,9 +10,9 @@ import (
 )
 
 func TestASecretIsFoundHoweverItIsWritten(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
-	t.Cleanup(func() { HideSecrets(nil) })
+	t.Cleanup(func() { SetSecrets(nil) })
 	const secret = "tK9-pq.Z7_xw/42mN"
-	HideSecrets([]string{"short", "no", secret, "https://tools.example.com/s/0123456789abcdef"})
+	SetSecrets([]string{"short", "no", secret, "https://tools.example.com/s/0123456789abcdef"})
 	for _, text := range []string{
 		secret, "it is " + secret + ".", strings.ToUpper(secret), strings.Join(strings.Split(secret, ""), " "), strings.Join(strings.Split(secret, ""), "\u200b"),
 		strings.Join(strings.Split(secret, ""), "*"), secret[:8] + "\n\n" + secret[8:],
@@ -25,7 +25,7 @@ func TestASecretIsFoundHoweverItIsWritten(t *testing.T) { //nolint:paralleltest 
 	for _, text := range []string{"", "short", "We deliver on Mondays.", secret[:9], "https://tools.example.com/s", base64.StdEncoding.EncodeToString([]byte("something else entirely"))} {
 		require.False(t, LeaksSecret(text), text)
 	}
-	HideSecrets(nil)
+	SetSecrets(nil)
 	require.False(t, LeaksSecret(secret))
 }
 

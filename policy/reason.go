@@ -104,8 +104,8 @@ func (c Code) IsRedrafted() bool {
 	return c == CodeDraftStale || c == CodeDraftSource || c == CodeDraftChanged
 }
 
-// AboutText reports whether a text was refused because of the text itself, so that it would also be refused later.
-func (c Code) AboutText() bool {
+// IsAboutText reports whether a text was refused because of the text itself, so that it would also be refused later.
+func (c Code) IsAboutText() bool {
 	switch c {
 	case CodeNoSource, CodeUnsupported, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand, CodeSecret,
 		CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions:

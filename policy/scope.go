@@ -19,8 +19,8 @@ type Role string
 
 // The roles that do not belong to one chat.
 const (
-	Public Role = "public" // everybody, customers too
-	Admin  Role = "admin"  // the owner
+	RolePublic Role = "public" // everybody, customers too
+	RoleAdmin  Role = "admin"  // the owner
 )
 
 // UserRole is the role of the people in one chat, "user:<chat id>".
@@ -28,7 +28,7 @@ func UserRole(chatID ChatID) Role { return Role("user:" + strconv.FormatInt(int6
 
 // Valid reports whether r is Public, Admin, or the role of a chat with a positive id, written as UserRole writes it.
 func (r Role) Valid() bool {
-	if r == Public || r == Admin {
+	if r == RolePublic || r == RoleAdmin {
 		return true
 	}
 	_, of := r.Chat()
@@ -57,16 +57,16 @@ func ContactScope(chatIDs ...ChatID) Scope {
 	if len(chatIDs) == 0 {
 		return Scope{}
 	}
-	return newScope([]Role{Public}, chatIDs)
+	return newScope([]Role{RolePublic}, chatIDs)
 }
 
 // PublicScope returns the scope of public data. An answer to a contact may cite nothing else.
-func PublicScope() Scope { return newScope([]Role{Public}, nil) }
+func PublicScope() Scope { return newScope([]Role{RolePublic}, nil) }
 
 // OwnerScope returns the scope of the owner: public data, his own, and the given chats. It is the zero scope if a chat id is not
 // positive.
 func OwnerScope(alsoChats ...ChatID) Scope {
-	return newScope([]Role{Public, Admin}, alsoChats)
+	return newScope([]Role{RolePublic, RoleAdmin}, alsoChats)
 }
 
 func newScope(roles []Role, chatIDs []ChatID) Scope {

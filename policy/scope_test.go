@@ -46,7 +46,7 @@ func TestScopeThatNamesNobodyIsRefused(t *testing.T) {
 			require.Empty(t, setting)
 			require.Empty(t, scope.String())
 			require.Empty(t, scope.Roles())
-			require.False(t, scope.Allows(Public))
+			require.False(t, scope.Allows(RolePublic))
 		})
 	}
 }
@@ -54,14 +54,14 @@ func TestScopeThatNamesNobodyIsRefused(t *testing.T) {
 func TestScopeAllows(t *testing.T) {
 	t.Parallel()
 	contact := ContactScope(42)
-	require.True(t, contact.Allows(Public) && contact.Allows(UserRole(42)))
-	require.False(t, contact.Allows(Admin) || contact.Allows(UserRole(4)) || contact.Allows(UserRole(421)))
+	require.True(t, contact.Allows(RolePublic) && contact.Allows(UserRole(42)))
+	require.False(t, contact.Allows(RoleAdmin) || contact.Allows(UserRole(4)) || contact.Allows(UserRole(421)))
 	require.Equal(t, []string{"public", "user:42"}, contact.Roles())
 }
 
 func TestRoleValid(t *testing.T) {
 	t.Parallel()
-	for _, role := range []Role{Public, Admin, UserRole(1), "user:9223372036854775807"} {
+	for _, role := range []Role{RolePublic, RoleAdmin, UserRole(1), "user:9223372036854775807"} {
 		require.True(t, role.Valid(), role)
 	}
 	for _, role := range []Role{"", "Public", "user:", "user:0", "user:-1", "user:+1", "user:01", "user:1,admin", "user:99999999999999999999", "kb"} {

@@ -72,8 +72,8 @@ const minFragment = 4
 // minSecret is the length in bytes of the shortest configured secret that is masked. A shorter one occurs in too many ordinary words.
 const minSecret = 6
 
-// HideSecrets sets the secrets that Hide and Redact mask. It is called once, with all secrets of the configuration.
-func HideSecrets(values []string) {
+// SetSecrets sets the secrets that Hide and Redact mask. It is called once, with all secrets of the configuration.
+func SetSecrets(values []string) {
 	var written []string
 	for _, v := range values {
 		if len(v) < minSecret {
@@ -84,7 +84,7 @@ func HideSecrets(values []string) {
 			written = append(written, string(raw[1:len(raw)-1]))
 		}
 	}
-	leaks.Store(leakForms(values))
+	secretForms.Store(leakForms(values))
 	slices.SortFunc(written, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // the longest first: one may be part of another
 	written = slices.Compact(written)
 	if len(written) == 0 {

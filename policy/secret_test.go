@@ -47,8 +47,8 @@ func TestSecretsAreTakenOutAndTheRestStays(t *testing.T) {
 
 // Not parallel: what the configuration holds is the same for all.
 func TestWhatIsConfiguredIsHiddenByItsLetters(t *testing.T) { //nolint:paralleltest // see above
-	t.Cleanup(func() { HideSecrets(nil) })
-	HideSecrets([]string{"", "abc", "correct horse/battery\"staple", "correct horse", "a+b=c&d"})
+	t.Cleanup(func() { SetSecrets(nil) })
+	SetSecrets([]string{"", "abc", "correct horse/battery\"staple", "correct horse", "a+b=c&d"})
 	require.Equal(t, "abc is too short to be looked for", Hide("abc is too short to be looked for"))
 	for _, text := range []string{`correct horse/battery"staple`, `correct horse/battery\"staple`, "correct+horse%2Fbattery%22staple", "correct%20horse%2Fbattery%22staple", "correct horse", "a%2Bb%3Dc%26d"} {
 		require.Equal(t, "x"+Mask+"y", Hide("x"+text+"y"))

@@ -9,9 +9,9 @@ import (
 	"multis/text"
 )
 
-// Addressed reports whether the text has the assistant's name as a whole word, in any case. A name inside a longer name ("Nora-Lena"), a
+// MentionsName reports whether the text has the assistant's name as a whole word, in any case. A name inside a longer name ("Nora-Lena"), a
 // mail address or a host name does not count, because a wrong answer is worse than a missed one. An empty name is never addressed.
-func Addressed(name, text string) bool {
+func MentionsName(name, text string) bool {
 	needle, haystack := fold(name), fold(text)
 	for start := range wordMatches(haystack, needle) {
 		if !isJoinedBefore(haystack, start) && !isJoinedAfter(haystack, start+len(needle)) {

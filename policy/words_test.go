@@ -62,7 +62,7 @@ func TestAddressed(t *testing.T) {
 		{"?", "is it?", true},
 	}
 	for _, test := range tests {
-		require.Equal(t, test.want, Addressed(test.name, test.text), "%q in %q", test.name, test.text)
+		require.Equal(t, test.want, MentionsName(test.name, test.text), "%q in %q", test.name, test.text)
 	}
 }
 
@@ -121,12 +121,12 @@ func FuzzWords(f *testing.F) {
 	f.Add("\xff", "a\xff\x00b")
 	f.Add("ς", "Σ σ")
 	f.Fuzz(func(t *testing.T, name, text string) {
-		if Addressed(name, text) {
+		if MentionsName(name, text) {
 			_, found := FindKeyword([]string{name}, text)
 			require.True(t, found, "who is addressed is also named")
 			require.NotEmpty(t, fold(name))
 		}
-		require.False(t, Addressed("", text))
+		require.False(t, MentionsName("", text))
 		if strings.HasPrefix(text, "!w") {
 			require.True(t, IsBridgeCommand(text))
 		}

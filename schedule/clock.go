@@ -19,7 +19,7 @@ func (c clockTime) onDay(wall time.Time) time.Time {
 }
 
 // timeOn reads the time of day after a day. Without one it uses the hour of the part of the day, or defaultHour.
-func (p *reader) timeOn(d day) (reading, error) {
+func (p *timeParser) timeOn(d day) (reading, error) {
 	at := p.accept(roleAt)
 	start := p.pos
 	c, ok, err := p.timeOfDay()
@@ -51,13 +51,13 @@ func (p *reader) timeOn(d day) (reading, error) {
 }
 
 // reading returns the reading of a day and a time of day, which ends at the current position.
-func (p *reader) reading(d day, c clockTime) (reading, error) {
+func (p *timeParser) reading(d day, c clockTime) (reading, error) {
 	at, err := p.instantOn(d, c)
 	return reading{at: at, day: d, clock: c, weekOnly: d.weekOnly, rest: p.pos, end: len(p.words)}, err
 }
 
 // withPartOfDay combines a time and a part of the day, as in "tomorrow evening at 8". part is the hour of the part; 0 for none.
-func (p *reader) withPartOfDay(part int, c clockTime) (clockTime, error) {
+func (p *timeParser) withPartOfDay(part int, c clockTime) (clockTime, error) {
 	low, high := 0, 24
 	switch {
 	case part >= 18:
@@ -82,7 +82,7 @@ func (p *reader) withPartOfDay(part int, c clockTime) (clockTime, error) {
 
 // instantOn returns the instant of a time on a day. If that has passed, a day of the week is taken from the next week, and a date without a year from
 // the next year.
-func (p *reader) instantOn(d day, c clockTime) (time.Time, error) {
+func (p *timeParser) instantOn(d day, c clockTime) (time.Time, error) {
 	if c.hourOnly && c.hour < 7 && d.part == 0 {
 		var err error
 		if c, err = p.withPartOfDay(0, c); err != nil {
@@ -106,7 +106,7 @@ func (p *reader) instantOn(d day, c clockTime) (time.Time, error) {
 }
 
 // timeOfDay reads a time of day: 9, 9am, 9 pm, 9:30, noon. It returns false if the next word is no time of day.
-func (p *reader) timeOfDay() (clockTime, bool, error) {
+func (p *timeParser) timeOfDay() (clockTime, bool, error) {
 	w := p.peek(0)
 	if w.word.role == roleMidnight {
 		return clockTime{}, false, p.refuse("Is midnight where the day begins or where it ends? Write `00:00` with its date, or `23:59`.")
@@ -153,7 +153,7 @@ func (p *reader) timeOfDay() (clockTime, bool, error) {
 }
 
 // partAfterHour reads the part of the day after an hour, as in "at 8 in the evening".
-func (p *reader) partAfterHour(c clockTime) (clockTime, bool, error) {
+func (p *timeParser) partAfterHour(c clockTime) (clockTime, bool, error) {
 	if !p.nextIs(roleIn) || p.peek(1).word.role != roleThe || p.peek(2).word.role != rolePart {
 		return c, true, nil
 	}
@@ -165,7 +165,7 @@ func (p *reader) partAfterHour(c clockTime) (clockTime, bool, error) {
 }
 
 // twelveHour converts an hour with am or pm to the 24-hour clock.
-func (p *reader) twelveHour(c clockTime, half role) (clockTime, bool, error) {
+func (p *timeParser) twelveHour(c clockTime, half role) (clockTime, bool, error) {
 	if c.hour < 1 || c.hour > 12 {
 		return clockTime{}, false, p.refuse(fmt.Sprintf("There is no %d am or pm.", c.hour))
 	}

@@ -11,7 +11,7 @@ type mention struct {
 
 // complete searches the rest of the text for the part that a time lacks: the time of day, or the day. It uses a mention at the end of the text and
 // removes it from the text. It refuses any other mention, because the reminder would come at another time than its text says.
-func (p *reader) complete(r reading) (reading, error) {
+func (p *timeParser) complete(r reading) (reading, error) {
 	if !r.noTime && !r.noDay && !r.weekOnly {
 		return r, nil
 	}
@@ -53,12 +53,12 @@ func (p *reader) complete(r reading) (reading, error) {
 }
 
 // phrase returns a part of the text as a refusal quotes it.
-func (p *reader) phrase(start, end int) string {
+func (p *timeParser) phrase(start, end int) string {
 	return text.Escape(text.Clip(p.text[p.words[start].start:p.words[end-1].end], 40))
 }
 
 // mention returns the time that begins at the next word, without moving the position. Its end is 0 if there is none.
-func (p *reader) mention(r reading) (mention, error) {
+func (p *timeParser) mention(r reading) (mention, error) {
 	saved := *p
 	defer func() { *p = saved }()
 	m := mention{start: p.pos}
@@ -81,7 +81,7 @@ func (p *reader) mention(r reading) (mention, error) {
 }
 
 // clockMention reads an unmistakable time of day, such as 14:30, 5pm, at noon, or "at 9" at the end of the text. It returns nil if there is none.
-func (p *reader) clockMention() *clockTime {
+func (p *timeParser) clockMention() *clockTime {
 	start := p.pos
 	if p.nextIs(roleIn) && p.peek(1).word.role == roleThe && p.peek(2).word.role == rolePart {
 		hour := p.peek(2).word.n
@@ -101,7 +101,7 @@ func (p *reader) clockMention() *clockTime {
 }
 
 // dayMention reads an unmistakable day. It returns nil if there is none, also for "sat", "sun" and "may" alone, which may be other words.
-func (p *reader) dayMention() (*day, error) {
+func (p *timeParser) dayMention() (*day, error) {
 	start := p.pos
 	next := p.nextIs(roleNext) && p.isWeekday(p.peek(1))
 	if p.nextIs(roleShortDay) || (p.nextIs(roleNext) && !next) {
@@ -119,7 +119,7 @@ func (p *reader) dayMention() (*day, error) {
 }
 
 // trailingTime reads the time of a text whose only time is at its end: "call Bob tomorrow at 5pm". It returns false for other texts.
-func (p *reader) trailingTime() (reading, bool) {
+func (p *timeParser) trailingTime() (reading, bool) {
 	start, first := p.pos, p.peek(0)
 	if first.word.role != roleNone && first.word.role != roleTo || first.raw == "" || startsWithDigit(first.text) {
 		return reading{}, false

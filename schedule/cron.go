@@ -19,8 +19,8 @@ type cronPlan struct {
 // maxCronYears is how many years are searched for the next time. Two leap days can be eight years apart, as 1896 and 1904.
 const maxCronYears = 9
 
-// parser parses the five classic fields. A day of the month and a day of the week are alternatives, as in every crontab.
-var parser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom).WithMaxSearchYears(maxCronYears)
+// cronParser parses the five classic fields. A day of the month and a day of the week are alternatives, as in every crontab.
+var cronParser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom).WithMaxSearchYears(maxCronYears)
 
 // parseCron parses a cron expression. It returns ErrNever for one that matches no time.
 func parseCron(expr string, zone *time.Location) (cronPlan, error) {
@@ -28,7 +28,7 @@ func parseCron(expr string, zone *time.Location) (cronPlan, error) {
 	if len(fields) == 0 || strings.Contains(expr, "=") || strings.HasPrefix(fields[0], "@every") {
 		return cronPlan{}, fmt.Errorf("%q is no cron expression", expr)
 	}
-	parsed, err := parser.Parse(strings.Join(fields, " "))
+	parsed, err := cronParser.Parse(strings.Join(fields, " "))
 	if err != nil {
 		return cronPlan{}, fmt.Errorf("%q is no cron expression: %w", expr, err)
 	}

@@ -21,7 +21,7 @@ type day struct {
 }
 
 // day reads a day. It returns false if the next words name no day.
-func (p *reader) day() (day, bool, error) {
+func (p *timeParser) day() (day, bool, error) {
 	today := midnight(wallClock(p.now))
 	start := p.pos
 	on := p.accept(roleOn)
@@ -52,12 +52,12 @@ func (p *reader) day() (day, bool, error) {
 }
 
 // isWeekday reports whether a word is the name of a weekday, in full or short.
-func (p *reader) isWeekday(t token) bool {
+func (p *timeParser) isWeekday(t token) bool {
 	return t.word.role == roleWeekday || t.word.role == roleShortDay
 }
 
 // part reads a part of the day after the day, as in "tomorrow evening", and returns its hour; 0 if there is none.
-func (p *reader) part() int {
+func (p *timeParser) part() int {
 	if p.nextIs(roleIn) && p.peek(1).word.role == roleThe && p.peek(2).word.role == rolePart {
 		p.pos += 2
 	}
@@ -69,7 +69,7 @@ func (p *reader) part() int {
 }
 
 // afterTomorrow skips "the day after tomorrow", and reports whether these are the next words.
-func (p *reader) afterTomorrow(w token) bool {
+func (p *timeParser) afterTomorrow(w token) bool {
 	n := 0
 	if w.word.role == roleThe {
 		n = 1
@@ -83,7 +83,7 @@ func (p *reader) afterTomorrow(w token) bool {
 }
 
 // nextDay reads "next week" and "next monday".
-func (p *reader) nextDay(today time.Time) (day, bool, error) {
+func (p *timeParser) nextDay(today time.Time) (day, bool, error) {
 	monday := nextMonday(today)
 	switch w := p.peek(1); {
 	case w.word.role == roleUnit && w.word.n == unitWeek:
@@ -116,7 +116,7 @@ func (p *reader) nextDay(today time.Time) (day, bool, error) {
 func nextMonday(today time.Time) time.Time { return today.AddDate(0, 0, 7-(int(today.Weekday())+6)%7) }
 
 // weekday reads the name of a weekday, which a date may follow: "fri", "this friday", "Sat 21 Nov".
-func (p *reader) weekday(today time.Time, on bool) (day, bool, error) {
+func (p *timeParser) weekday(today time.Time, on bool) (day, bool, error) {
 	sure := p.accept(roleThis) || on
 	w := p.peek(0)
 	p.pos++
@@ -149,7 +149,7 @@ func (p *reader) weekday(today time.Time, on bool) (day, bool, error) {
 }
 
 // date reads 2026-12-24, 24.12., 24.12.2026, Dec 24, 24 December 2026 and 24th of December.
-func (p *reader) date(today time.Time) (day, bool, error) {
+func (p *timeParser) date(today time.Time) (day, bool, error) {
 	first := p.peek(0)
 	switch {
 	case isDate(first.text):
@@ -187,7 +187,7 @@ func (p *reader) date(today time.Time) (day, bool, error) {
 }
 
 // inMonth completes a date whose day and month were read with the year that may follow.
-func (p *reader) inMonth(n, month int, today time.Time) (day, bool, error) {
+func (p *timeParser) inMonth(n, month int, today time.Time) (day, bool, error) {
 	year := 0
 	if y, suffix, ok := parseNumber(p.peek(0).text); ok && suffix == "" && y >= 2000 && y < 2200 && len(p.peek(0).text) == 4 {
 		year = y
@@ -197,7 +197,7 @@ func (p *reader) inMonth(n, month int, today time.Time) (day, bool, error) {
 }
 
 // dotted reads 24.12. and 24.12.2026.
-func (p *reader) dotted(t token, today time.Time) (day, bool, error) {
+func (p *timeParser) dotted(t token, today time.Time) (day, bool, error) {
 	parts := strings.Split(t.text, ".")
 	n, b1, ok1 := parseNumber(parts[0])
 	month, b2, ok2 := parseNumber(parts[1])
@@ -210,7 +210,7 @@ func (p *reader) dotted(t token, today time.Time) (day, bool, error) {
 }
 
 // inYear returns the date of a day and month in a year. For the year 0 it returns the next such day.
-func (p *reader) inYear(n, month, year int, today time.Time) (day, bool, error) {
+func (p *timeParser) inYear(n, month, year int, today time.Time) (day, bool, error) {
 	exists := func(y int) bool { return month >= 1 && month <= 12 && n >= 1 && n <= daysIn(y, time.Month(month)) }
 	d := day{noYear: year == 0}
 	if year == 0 {
@@ -231,7 +231,7 @@ func (p *reader) inYear(n, month, year int, today time.Time) (day, bool, error) 
 }
 
 // ordinal reads 24 or 24th; it returns 0 for anything else.
-func (p *reader) ordinal(s string) int {
+func (p *timeParser) ordinal(s string) int {
 	n, suffix, ok := parseNumber(s)
 	if !ok || n < 1 || n > 31 || (suffix != "" && p.lang.words[suffix].role != roleOrdinal) {
 		return 0

@@ -29,7 +29,7 @@ func (s *calendarDuration) add(n, unit int) {
 }
 
 // relativeTime reads a time relative to now: "2h", "in 45 min", "half an hour". It returns false if the next words are none.
-func (p *reader) relativeTime() (reading, bool, error) {
+func (p *timeParser) relativeTime() (reading, bool, error) {
 	in := p.accept(roleIn)
 	s, ok, err := p.duration(in)
 	switch {
@@ -63,7 +63,7 @@ func (p *reader) relativeTime() (reading, bool, error) {
 }
 
 // duration reads a length of time with one or several units, such as "1 hour 5 minutes". in is true if the word before is "in".
-func (p *reader) duration(in bool) (s calendarDuration, ok bool, err error) {
+func (p *timeParser) duration(in bool) (s calendarDuration, ok bool, err error) {
 	if half, ok := p.half(in); ok {
 		return half, true, nil
 	}
@@ -96,7 +96,7 @@ func (p *reader) duration(in bool) (s calendarDuration, ok bool, err error) {
 }
 
 // half reads "half an hour" and "half hour".
-func (p *reader) half(in bool) (calendarDuration, bool) {
+func (p *timeParser) half(in bool) (calendarDuration, bool) {
 	n := 1
 	switch {
 	case !p.nextIs(roleHalf):
@@ -117,7 +117,7 @@ func (p *reader) half(in bool) (calendarDuration, bool) {
 type quantity struct{ n, unit int }
 
 // quantities reads "2h", "1h30m", or a number and its unit as two words. It returns false if the next word is none of these.
-func (p *reader) quantities() ([]quantity, bool) {
+func (p *timeParser) quantities() ([]quantity, bool) {
 	text := p.peek(0).text
 	if !startsWithDigit(text) {
 		return nil, false

@@ -14,7 +14,7 @@ import (
 // Repeat reads a recurring plan from the beginning of a text: five cron fields, a descriptor such as @daily, or "every ...". It returns the plan as Open
 // accepts it, and the rest of the text. If it does not fully understand the text, it returns a *RefusedError.
 func Repeat(s string, zone *time.Location, lang Language) (kind Kind, spec, rest string, err error) {
-	p := &reader{text: s, words: tokenize(s, lang), lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.RepeatExamples}
+	p := &timeParser{text: s, words: tokenize(s, lang), lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.RepeatExamples}
 	first := p.peek(0)
 	switch {
 	case first.end == 0:
@@ -52,7 +52,7 @@ func Repeat(s string, zone *time.Location, lang Language) (kind Kind, spec, rest
 }
 
 // refuseTimeOfDay refuses a time of day after a descriptor such as @daily, which has a time of its own.
-func (p *reader) refuseTimeOfDay(first token) error {
+func (p *timeParser) refuseTimeOfDay(first token) error {
 	for at := p.pos; at < len(p.words); at++ {
 		q := *p
 		q.pos = at
@@ -64,7 +64,7 @@ func (p *reader) refuseTimeOfDay(first token) error {
 }
 
 // fields reads the five cron fields.
-func (p *reader) fields() (Kind, string, error) {
+func (p *timeParser) fields() (Kind, string, error) {
 	var fields []string
 	for ; len(fields) < 5; p.pos++ {
 		w := p.peek(0)
@@ -93,7 +93,7 @@ func isCronName(s string) bool {
 }
 
 // every reads the words after "every": a length of time, or days with a time of day.
-func (p *reader) every() (Kind, string, error) {
+func (p *timeParser) every() (Kind, string, error) {
 	if s, ok, err := p.duration(false); err != nil || ok {
 		switch {
 		case err != nil:
@@ -132,7 +132,7 @@ func (p *reader) every() (Kind, string, error) {
 }
 
 // everyDay reads the required time of day after the days. days is the cron field of the days.
-func (p *reader) everyDay(days string) (Kind, string, error) {
+func (p *timeParser) everyDay(days string) (Kind, string, error) {
 	p.pos++
 	p.accept(roleAt)
 	c, ok, err := p.timeOfDay()

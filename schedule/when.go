@@ -27,7 +27,7 @@ const defaultHour = 9
 // When reads the time at the beginning or end of a text, and returns the rest of the text. now is in the time zone of the text's author. If it does not
 // fully understand the text, it returns a *RefusedError, because a reminder at a wrong time is worse than none.
 func When(text string, now time.Time, lang Language) (at time.Time, rest string, err error) {
-	p := &reader{text: text, words: tokenize(text, lang), lang: lang, now: now.Truncate(time.Second), examples: lang.Examples}
+	p := &timeParser{text: text, words: tokenize(text, lang), lang: lang, now: now.Truncate(time.Second), examples: lang.Examples}
 	if len(p.words) == 0 {
 		return time.Time{}, "", p.refuse("There is no time in it.")
 	}
@@ -63,7 +63,7 @@ type reading struct {
 }
 
 // read reads the time, including parts of it in the rest of the text.
-func (p *reader) read() (reading, error) {
+func (p *timeParser) read() (reading, error) {
 	p.accept(roleMe)
 	start := p.pos
 	r, err := p.when()
@@ -149,8 +149,8 @@ func (t *token) replaceNumberWord(words []token, i int, lang Language) {
 
 func lower(s string) string { return strings.ToLower(s) }
 
-// reader is a parser that reads a time from the words of a text, from left to right.
-type reader struct {
+// timeParser is a parser that reads a time from the words of a text, from left to right.
+type timeParser struct {
 	text  string
 	words []token
 	pos   int
@@ -165,17 +165,17 @@ type reader struct {
 }
 
 // peek returns the word n places ahead; the zero token after the end.
-func (p *reader) peek(n int) token {
+func (p *timeParser) peek(n int) token {
 	if p.pos+n < len(p.words) {
 		return p.words[p.pos+n]
 	}
 	return token{}
 }
 
-func (p *reader) nextIs(r role) bool { return p.peek(0).word.role == r }
+func (p *timeParser) nextIs(r role) bool { return p.peek(0).word.role == r }
 
 // accept skips the next word if it has the role, and reports whether it has.
-func (p *reader) accept(r role) bool {
+func (p *timeParser) accept(r role) bool {
 	if p.nextIs(r) {
 		p.pos++
 		return true
@@ -184,12 +184,12 @@ func (p *reader) accept(r role) bool {
 }
 
 // refuse returns a refusal that ends with examples.
-func (p *reader) refuse(why string) error {
+func (p *timeParser) refuse(why string) error {
 	return &RefusedError{Why: why + " Say it like: `" + strings.Join(p.examples, "`, `") + "`."}
 }
 
 // unknown returns the refusal of a next word without a known meaning, or of the end of the text where a word is missing.
-func (p *reader) unknown() error {
+func (p *timeParser) unknown() error {
 	if p.pos >= len(p.words) {
 		return p.refuse("I miss something after *" + p.words[len(p.words)-1].quoted() + "*.")
 	}
@@ -197,7 +197,7 @@ func (p *reader) unknown() error {
 }
 
 // when reads the time at the current position.
-func (p *reader) when() (reading, error) {
+func (p *timeParser) when() (reading, error) {
 	first := p.peek(0)
 	switch {
 	case first.word.role == roleEvery:
@@ -219,7 +219,7 @@ func (p *reader) when() (reading, error) {
 }
 
 // timestamp reads 2026-12-24T18:00, which may be followed by a time zone.
-func (p *reader) timestamp(t token) (reading, error) {
+func (p *timeParser) timestamp(t token) (reading, error) {
 	p.pos++
 	p.dayKnown = true
 	if at, err := time.Parse(time.RFC3339, t.raw); err == nil {
@@ -235,7 +235,7 @@ func (p *reader) timestamp(t token) (reading, error) {
 }
 
 // timeFirst reads a time of day and the day after it, if there is one: "9am", "14:30 on friday".
-func (p *reader) timeFirst() (reading, error) {
+func (p *timeParser) timeFirst() (reading, error) {
 	at := p.accept(roleAt)
 	start := p.pos
 	c, ok, err := p.timeOfDay()
@@ -267,7 +267,7 @@ func (p *reader) timeFirst() (reading, error) {
 }
 
 // dayFollows reports whether the next words name a day, without moving the position.
-func (p *reader) dayFollows() bool {
+func (p *timeParser) dayFollows() bool {
 	saved := *p
 	defer func() { *p = saved }()
 	named := p.accept(roleOn)
@@ -279,7 +279,7 @@ func (p *reader) dayFollows() bool {
 }
 
 // rest returns the text from the current position up to the word at end. It refuses a text that may still belong to the time.
-func (p *reader) rest(end int) (string, error) {
+func (p *timeParser) rest(end int) (string, error) {
 	next := p.peek(0)
 	if next.end == 0 || p.pos >= end {
 		return "", nil
@@ -311,7 +311,7 @@ func (p *reader) rest(end int) (string, error) {
 }
 
 // isAmbiguous reports whether the word after a time may still belong to it.
-func (p *reader) isAmbiguous(next, then token) bool {
+func (p *timeParser) isAmbiguous(next, then token) bool {
 	digit := startsWithDigit(then.text)
 	switch next.word.role {
 	case roleEvery: // "weekly review" is a review, "every day" is a rhythm
@@ -345,7 +345,7 @@ func (p *reader) isAmbiguous(next, then token) bool {
 }
 
 // isAmbiguousNumber reports whether a number after a time may belong to it.
-func (p *reader) isAmbiguousNumber(s string) bool {
+func (p *timeParser) isAmbiguousNumber(s string) bool {
 	if after := strings.TrimLeft(s, "-–"); after != s {
 		return startsWithDigit(after)
 	}
@@ -355,7 +355,7 @@ func (p *reader) isAmbiguousNumber(s string) bool {
 func isDash(s string) bool { return s == "-" || s == "–" || s == "—" }
 
 // isTimeWord reports whether a word is used in times.
-func (p *reader) isTimeWord(t token) bool {
+func (p *timeParser) isTimeWord(t token) bool {
 	switch t.word.role {
 	case roleAn, roleHalf, roleDay, roleTonight, rolePart, roleUnit, roleWeekday, roleShortDay, roleMonth, roleVague, roleMidnight, roleAt, roleIn, roleNext, roleEvery:
 		return true
@@ -365,7 +365,7 @@ func (p *reader) isTimeWord(t token) bool {
 }
 
 // isNumberWithUnit reports whether a text is a number with a unit: 2h, 9am.
-func (p *reader) isNumberWithUnit(s string) bool {
+func (p *timeParser) isNumberWithUnit(s string) bool {
 	_, unit, ok := parseNumber(s)
 	switch w := p.lang.words[unit]; {
 	case !ok || unit == "":

@@ -24,7 +24,7 @@ func indexFolder(t testing.TB, st *store.Store, folder string) {
 	for _, f := range files {
 		data, err := os.ReadFile(f)
 		require.NoError(t, err)
-		_, err = knowledge.New(st).Index(t.Context(), knowledge.File{Name: filepath.Base(f), Data: data, Role: policy.Public})
+		_, err = knowledge.New(st).Index(t.Context(), knowledge.File{Name: filepath.Base(f), Data: data, Role: policy.RolePublic})
 		require.NoError(t, err)
 	}
 }

@@ -40,7 +40,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 	lib := knowledge.New(st)
 	for i := range 40 {
-		role := policy.Public
+		role := policy.RolePublic
 		if i%2 == 1 {
 			role = policy.UserRole(policy.ChatID(i%8 + 1))
 		}

@@ -26,14 +26,14 @@ const (
 // scopeCache holds the index entries of small scopes that are searched repeatedly. The entries of a role all belong to one
 // version of it. Texts are not cached: they are always read in the caller's scope.
 type scopeCache struct {
-	mu     sync.Mutex
-	roles  map[roleKey]*cachedRole
-	scopes map[scopeKey][]index.RoleSize // the roles of each scope at its last search
-	stems  map[stemKey][]string
-	large  map[scopeKey]bool                    // scopes that were too large at their last search
-	recent map[index.Source][]language.Language // the languages of the last search; the next search reads their stems in advance
-	clock  int64                                // counts searches, for eviction
-	cached int                                  // passages in roles
+	mu       sync.Mutex
+	roles    map[roleKey]*cachedRole
+	scopes   map[scopeKey][]index.RoleSize // the roles of each scope at its last search
+	stems    map[stemKey][]string
+	tooLarge map[scopeKey]bool                    // scopes that were too large at their last search
+	recent   map[index.Source][]language.Language // the languages of the last search; the next search reads their stems in advance
+	clock    int64                                // counts searches, for eviction
+	cached   int                                  // passages in roles
 }
 
 type roleKey struct {
@@ -70,7 +70,7 @@ type posting struct {
 }
 
 func newScopeCache() *scopeCache {
-	return &scopeCache{roles: map[roleKey]*cachedRole{}, scopes: map[scopeKey][]index.RoleSize{}, large: map[scopeKey]bool{}, stems: map[stemKey][]string{}, recent: map[index.Source][]language.Language{}}
+	return &scopeCache{roles: map[roleKey]*cachedRole{}, scopes: map[scopeKey][]index.RoleSize{}, tooLarge: map[scopeKey]bool{}, stems: map[stemKey][]string{}, recent: map[index.Source][]language.Language{}}
 }
 
 // speculation is the candidate set of a query from the cache alone. It is valid only if the roles still have these versions
@@ -152,7 +152,7 @@ func (s *scopeCache) match(ctx context.Context, db store.Reader, scope policy.Sc
 func (s *scopeCache) isTooLarge(scope policy.Scope, q Query) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.large[scopeKey{q.Source, scope.String()}]
+	return s.tooLarge[scopeKey{q.Source, scope.String()}]
 }
 
 // recordSize records the number of passages in a scope; 0 means unknown.
@@ -164,17 +164,17 @@ func (s *scopeCache) recordSize(scope policy.Scope, q Query, passages int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case passages > maxScopePassages && len(s.large) < maxCachedPassages:
-		s.large[key] = true
+	case passages > maxScopePassages && len(s.tooLarge) < maxCachedPassages:
+		s.tooLarge[key] = true
 	case passages > 0 && passages <= maxScopePassages:
-		delete(s.large, key)
+		delete(s.tooLarge, key)
 	}
 }
 
 // scopeSize returns the number of passages in a scope. The statistics of a contact's search are those of the scope. The statistics
 // of the owner's search are those of the whole corpus, so PlannedChunks is used instead.
 func scopeSize(scope policy.Scope, c index.Corpus) int64 {
-	if scope.Allows(policy.Admin) {
+	if scope.Allows(policy.RoleAdmin) {
 		return c.PlannedChunks
 	}
 	return c.StatsChunks

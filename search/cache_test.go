@@ -30,7 +30,7 @@ func TestAScopeThatIsHeldIsRankedAsInTheDatabase(t *testing.T) {
 	st := storetest.New(t)
 	lib := knowledge.New(st)
 	r := rand.New(rand.NewPCG(8, 9))
-	for i, role := range []policy.Role{policy.Public, policy.UserRole(1), policy.UserRole(2), policy.Public} {
+	for i, role := range []policy.Role{policy.RolePublic, policy.UserRole(1), policy.UserRole(2), policy.RolePublic} {
 		var text strings.Builder
 		for j := range 8 { // fewer than the database looks at more closely
 			fmt.Fprintf(&text, "# Part %d\n\n%s\n\n", j, randomText(r, 12))
@@ -130,15 +130,15 @@ func findAs(t *testing.T, s *search.Searcher, chat store.ChatID, text string) []
 func TestAContactCannotReadTheEntriesOfOthersWholesale(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	indexRoles(t, st, policy.Public, policy.Admin, policy.UserRole(1), policy.UserRole(2))
+	indexRoles(t, st, policy.RolePublic, policy.RoleAdmin, policy.UserRole(1), policy.UserRole(2))
 	db, err := st.ContactReader(policy.ContactScope(1))
 	require.NoError(t, err)
-	all := []policy.Role{policy.Public, policy.Admin, policy.UserRole(1), policy.UserRole(2)}
+	all := []policy.Role{policy.RolePublic, policy.RoleAdmin, policy.UserRole(1), policy.UserRole(2)}
 	passages, err := index.RolePassages(t.Context(), db, index.Documents, all)
 	require.NoError(t, err)
 	require.NotEmpty(t, passages)
 	for _, p := range passages {
-		require.Contains(t, []policy.Role{policy.Public, policy.UserRole(1)}, p.Role)
+		require.Contains(t, []policy.Role{policy.RolePublic, policy.UserRole(1)}, p.Role)
 	}
 	sizes, _, err := index.RoleSizes(t.Context(), db, index.Documents, index.LanguageTexts{})
 	require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestAContactCannotReadTheEntriesOfOthersWholesale(t *testing.T) {
 func TestAReadersConnectionIsNotLeftInItsScope(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	indexRoles(t, st, policy.Public, policy.UserRole(1))
+	indexRoles(t, st, policy.RolePublic, policy.UserRole(1))
 	db, err := st.ContactReader(policy.ContactScope(1))
 	require.NoError(t, err)
 	count := func(db store.DB, sql string) (n int, err error) {

@@ -93,7 +93,7 @@ func byWeight(words []string) []string {
 			list = append(list, w)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(weightIn(words, a), weightIn(words, b)) })
+	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(classifyInQuestion(words, a), classifyInQuestion(words, b)) })
 	return list
 }
 
@@ -151,9 +151,9 @@ func isPlausible(correction index.Term, found []index.Term) bool {
 	})
 }
 
-// sureCorrection returns the correction in found that is certain, or nil: the only correction of the only mistyped word of a
+// certainCorrection returns the correction in found that is certain, or nil: the only correction of the only mistyped word of a
 // short question, one edit away.
-func sureCorrection(found []index.Term) *index.Term {
+func certainCorrection(found []index.Term) *index.Term {
 	var correction *index.Term
 	words := map[string]bool{}
 	for i, t := range found {

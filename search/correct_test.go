@@ -76,7 +76,7 @@ func BenchmarkUnknownWords(b *testing.B) {
 			}
 			text.WriteString("\n\n")
 		}
-		_, err := knowledge.New(st).Index(b.Context(), knowledge.File{Name: fmt.Sprintf("doc%d.md", i), Role: policy.Public, Data: []byte(text.String())})
+		_, err := knowledge.New(st).Index(b.Context(), knowledge.File{Name: fmt.Sprintf("doc%d.md", i), Role: policy.RolePublic, Data: []byte(text.String())})
 		require.NoError(b, err)
 	}
 	_, err := st.Pool().Exec(b.Context(), "analyze")

@@ -105,7 +105,7 @@ func TestWordsOfOtherChatsDoNotTakeThePlaceOfAGuess(t *testing.T) {
 	for _, f := range []knowledge.File{
 		{Name: "ana.txt", Role: policy.UserRole(ana.ID), Data: []byte("Breakfast is in the conservatory.")},
 		{Name: "ben.txt", Role: policy.UserRole(ben.ID), Data: []byte(others.String())},
-		{Name: "public.txt", Role: policy.Public, Data: []byte("The sauna is heated at noon.")},
+		{Name: "public.txt", Role: policy.RolePublic, Data: []byte("The sauna is heated at noon.")},
 	} {
 		_, err := lib.Index(t.Context(), f)
 		require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestAnExplanationAddsUpToTheScore(t *testing.T) {
 func TestWithoutPlanningTheSameIsFoundInASmallScope(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	indexRoles(t, st, policy.Public, policy.UserRole(1))
+	indexRoles(t, st, policy.RolePublic, policy.UserRole(1))
 	s := search.New(st)
 	for _, text := range []string{"apple bridge", "zebra", "garden harbour island jacket kitchen ladder mirror needle orange pencil"} {
 		fast, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: text})

@@ -73,18 +73,18 @@ type weightedCell struct {
 	gain            float64 // the value of finding these passages; it falls with the number of passages that score higher
 }
 
-// set is a conjunction of tsqueries, and the work to evaluate it in index entries.
-type set struct {
+// termSet is a conjunction of tsqueries, and the work to evaluate it in index entries.
+type termSet struct {
 	queries []string
 	work    int64
 }
 
-// plan returns sets that match most of the passages that can rank high, and few others: about budget in all. Terms are in
+// planSets returns sets that match most of the passages that can rank high, and few others: about budget in all. Terms are in
 // order of rarity; scope is the number of searched passages, chunks the number that the terms' statistics refer to. Cells are
 // taken in order of score until the budget is spent; the sets are then chosen to match these cells.
-func plan(terms []Term, scope, chunks int64, budget float64) []set {
+func planSets(terms []Term, scope, chunks int64, budget float64) []termSet {
 	if scope < smallScope {
-		return []set{{queries: []string{anyOf(terms)}}}
+		return []termSet{{queries: []string{anyOf(terms)}}}
 	}
 	limit := shortPlan
 	if len(terms) > shortQuery {
@@ -107,25 +107,25 @@ func plan(terms []Term, scope, chunks int64, budget float64) []set {
 		}
 	}
 	taken = append(taken, chooseSets(terms, wanted, maxSets-len(taken), maxWork*chunks/scope)...)
-	sets := make([]set, len(taken))
+	sets := make([]termSet, len(taken))
 	for i, c := range taken {
-		sets[i] = set{c.queries(terms), work(terms, c)}
+		sets[i] = termSet{c.queries(terms), setWork(terms, c)}
 	}
 	return sets
 }
 
 // splitSets splits sets into two parts of about the same work, the larger one first. Below minSplitWork it returns one part.
-func splitSets(sets []set) [][]set {
+func splitSets(sets []termSet) [][]termSet {
 	var whole int64
 	for _, s := range sets {
 		whole += s.work
 	}
 	if whole < minSplitWork || len(sets) < 2 {
-		return [][]set{sets}
+		return [][]termSet{sets}
 	}
-	var parts [2][]set
+	var parts [2][]termSet
 	var sum [2]int64
-	for _, s := range slices.SortedStableFunc(slices.Values(sets), func(a, b set) int { return cmp.Compare(b.work, a.work) }) {
+	for _, s := range slices.SortedStableFunc(slices.Values(sets), func(a, b termSet) int { return cmp.Compare(b.work, a.work) }) {
 		lighter := 0
 		if sum[1] < sum[0] {
 			lighter = 1
@@ -200,9 +200,9 @@ func listCells(terms []Term, scope, chunks int64) []weightedCell {
 	return list
 }
 
-// work estimates the cost of evaluating a set, in index entries. Postgres reads the entries of all terms, and looks up each entry
+// setWork estimates the cost of evaluating a set, in index entries. Postgres reads the entries of all terms, and looks up each entry
 // of the rarest term among those of the others.
-func work(terms []Term, set cell) (sum int64) {
+func setWork(terms []Term, set cell) (sum int64) {
 	rarest, words := int64(math.MaxInt64), int64(0)
 	for i, level := range set {
 		if level > 0 {
@@ -239,7 +239,7 @@ func chooseSets(terms []Term, wanted []weightedCell, limit int, allowed int64) (
 					gain += w.gain
 				}
 			}
-			cost := work(terms, s.cell)
+			cost := setWork(terms, s.cell)
 			if (cost <= allowed || len(chosen) == 0) && gain/float64(cost) > bestGain/float64(max(bestWork, 1)) {
 				best, bestWork, bestGain = s.cell, cost, gain
 			}

@@ -54,7 +54,7 @@ func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 	if len(found) == 0 {
 		return Quote{}, false, nil
 	}
-	return best(found).quote(), true, nil
+	return bestCandidate(found).quote(), true, nil
 }
 
 // BestSentences returns the best quote of one hit, however low its coverage is.
@@ -66,7 +66,7 @@ func (s *Searcher) BestSentences(ctx context.Context, r Result, h Hit) (Quote, e
 	if len(found) == 0 {
 		return Quote{Hit: h, Text: h.Text, LineFrom: h.LineFrom, LineTo: h.LineTo}, nil
 	}
-	return best(found).quote(), nil
+	return bestCandidate(found).quote(), nil
 }
 
 // candidate is a possible quote.
@@ -85,7 +85,7 @@ type candidate struct {
 	leadWords       int // the number of words before the first specific word of the question
 }
 
-func best(found []candidate) candidate {
+func bestCandidate(found []candidate) candidate {
 	return slices.MinFunc(found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.coverage, a.coverage), cmp.Compare(b.answerMatch, a.answerMatch), cmp.Compare(b.pairs, a.pairs),
 			cmp.Compare(b.textCoverage, a.textCoverage), cmp.Compare(b.headingCoverage, a.headingCoverage), cmp.Compare(a.units, b.units),
@@ -210,7 +210,7 @@ func (p splitHit) isTable(i, of int) bool {
 // hasTermMissingIn reports whether row contains a term of the question that other does not contain.
 func (p splitHit) hasTermMissingIn(row, other int) bool {
 	return slices.ContainsFunc(p.result.Terms, func(t Term) bool {
-		return t.weight != filler && slices.Contains(p.unitLexemes[row], t.Lexeme) && !slices.Contains(p.unitLexemes[other], t.Lexeme)
+		return t.class != filler && slices.Contains(p.unitLexemes[row], t.Lexeme) && !slices.Contains(p.unitLexemes[other], t.Lexeme)
 	})
 }
 
@@ -233,9 +233,9 @@ func (p splitHit) evaluate(first, last int, own []string) candidate {
 	c.hasKeyTerm = p.result.hasKeyTerm(in(all))
 	if len(own) > 0 {
 		quoted := p.hit.Text[p.units[first].from:p.units[last].to]
-		c.pairs, c.leadWords = p.result.pairs(quoted), p.result.leadWords(quoted)
+		c.pairs, c.leadWords = p.result.countPairs(quoted), p.result.leadWords(quoted)
 	}
-	c.pairs = max(c.pairs, p.result.pairs(c.lead), p.result.pairs(innermost(p.hit.Section)))
+	c.pairs = max(c.pairs, p.result.countPairs(c.lead), p.result.countPairs(innermost(p.hit.Section)))
 	return c
 }
 
@@ -248,7 +248,7 @@ func (r Result) hasKeyTerm(has func(term int) bool) bool {
 		if isNumber(t.Lexeme) && !has(i) {
 			return false
 		}
-		if s := t.support(r.chunks); t.weight == specific && !isNumber(t.Lexeme) && s >= most {
+		if s := t.support(r.chunks); t.class == specific && !isNumber(t.Lexeme) && s >= most {
 			found = has(i) || found && s == most
 			most = s
 		}
@@ -258,8 +258,8 @@ func (r Result) hasKeyTerm(has func(term int) bool) bool {
 
 func isNumber(word string) bool { return word[0] >= '0' && word[0] <= '9' }
 
-// pairs counts the adjacent words of the question, at least one of them specific, that are adjacent in text.
-func (r Result) pairs(text string) int {
+// countPairs counts the adjacent words of the question, at least one of them specific, that are adjacent in text.
+func (r Result) countPairs(text string) int {
 	asked := slices.DeleteFunc(slices.Clone(r.words), isDeterminer)
 	words := slices.DeleteFunc(Words(text), isDeterminer)
 	n := 0
@@ -289,7 +289,7 @@ func isDeterminer(word string) bool {
 func (r Result) leadWords(text string) int {
 	words := Words(text)
 	i := slices.IndexFunc(words, func(w string) bool {
-		return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.weight == specific && strings.HasPrefix(w, t.Lexeme) })
+		return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.class == specific && strings.HasPrefix(w, t.Lexeme) })
 	})
 	if i < 0 {
 		return len(words)
@@ -298,7 +298,7 @@ func (r Result) leadWords(text string) int {
 }
 
 func (r Result) isSpecific(word string) bool {
-	return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.weight == specific && slices.Contains(t.words, word) })
+	return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.class == specific && slices.Contains(t.words, word) })
 }
 
 // section returns a candidate that quotes the beginning of the text below the headings. It is used if the question matches the headings.

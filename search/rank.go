@@ -66,7 +66,7 @@ func rank(passages []index.Passage, terms []Term, words []string, corpus index.C
 	ranked := make([]*scored, 0, len(passages))
 	for i := range passages {
 		p := &passages[i]
-		near := around(passages, i)
+		near := neighboursOf(passages, i)
 		score := 0.0
 		norm := lengthNorm(p, average)
 		for t := range p.Frequencies {
@@ -89,8 +89,8 @@ func rank(passages []index.Passage, terms []Term, words []string, corpus index.C
 	return ranked
 }
 
-// around returns the neighbourhood of passage i. Passages are sorted by document and position.
-func around(passages []index.Passage, i int) (near neighbourhood) {
+// neighboursOf returns the neighbourhood of passage i. Passages are sorted by document and position.
+func neighboursOf(passages []index.Passage, i int) (near neighbourhood) {
 	p := &passages[i]
 	near[neighbourReach] = p
 	for _, step := range []int{-1, 1} {
@@ -165,7 +165,7 @@ func averageWords(c index.Corpus) float64 {
 // rankWeight returns what the term adds to a score at the highest term frequency.
 func (t Term) rankWeight() float64 {
 	weight := float64(t.Count) * t.IDF * (k1 + 1)
-	if t.weight == filler && !t.Correction { // a correction is already discounted
+	if t.class == filler && !t.Correction { // a correction is already discounted
 		weight *= fillerShare
 	}
 	return weight

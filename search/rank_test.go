@@ -76,7 +76,7 @@ func TestWhatANamedPersonSaidRanksHigher(t *testing.T) {
 
 func TestAWordThatOnlyAsksCountsLess(t *testing.T) {
 	t.Parallel()
-	terms := []Term{{Lexeme: "show", Count: 1, Chunks: 2, IDF: idf(2, 100), weight: filler}, {Lexeme: "bicycl", Count: 1, Chunks: 2, IDF: idf(2, 100)}}
+	terms := []Term{{Lexeme: "show", Count: 1, Chunks: 2, IDF: idf(2, 100), class: filler}, {Lexeme: "bicycl", Count: 1, Chunks: 2, IDF: idf(2, 100)}}
 	require.Equal(t, []int64{9, 1}, order(rank([]index.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
 	terms[0].Correction = true // which says all about how much it counts
 	require.Equal(t, []int64{1, 9}, order(rank([]index.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
@@ -95,7 +95,7 @@ func TestCoverageWeighsWhatTheQuestionIsAbout(t *testing.T) {
 		terms := []string{"sell", "bicycl", "today"}
 		return func(i int) bool { return strings.Contains(lexemes, terms[i]) }
 	}
-	terms := []Term{{Lexeme: "sell", Chunks: 3, weight: filler}, {Lexeme: "bicycl", weight: specific}, {Lexeme: "today", Chunks: 1, weight: light}}
+	terms := []Term{{Lexeme: "sell", Chunks: 3, class: filler}, {Lexeme: "bicycl", class: specific}, {Lexeme: "today", Chunks: 1, class: light}}
 	require.Zero(t, coverage(terms, 100, has("sell")), "how it is asked counts nothing")
 	require.Less(t, coverage(terms, 100, has("sell today")), 0.3, "an unknown word is the heaviest")
 	require.InDelta(t, 1, coverage(terms, 100, has("bicycl today")), 0)
@@ -119,7 +119,7 @@ func often(terms []Term, counts ...int64) []Term {
 	return terms
 }
 
-func queries(sets []set) [][]string {
+func queries(sets []termSet) [][]string {
 	list := make([][]string, len(sets))
 	for i, s := range sets {
 		list[i] = s.queries
@@ -145,7 +145,7 @@ func TestTheCandidatesAreThoseThatCanRankHigh(t *testing.T) {
 		{"a word that never stands often", often(counted(600_000), 300, 0, 0), million, [][]string{{"'w0²'"}}},
 		{"few rare ones are all taken", counted(3, 5, 7), million, [][]string{{"'w0'"}, {"'w1'"}, {"'w2'"}}},
 	} {
-		require.Equal(t, c.want, queries(plan(c.terms, c.scope, million, candidateBudget)), c.name)
+		require.Equal(t, c.want, queries(planSets(c.terms, c.scope, million, candidateBudget)), c.name)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestAPlanIsBounded(t *testing.T) {
 		counted(million, million),
 		counted(300, million, million, million, million, million),
 	} {
-		sets := plan(terms, million, million, candidateBudget)
+		sets := planSets(terms, million, million, candidateBudget)
 		require.NotEmpty(t, sets)
 		require.LessOrEqual(t, len(sets), maxSets)
 	}
@@ -169,7 +169,7 @@ func TestTwoShareMuchWorkInHalves(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
 	terms := often(counted(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50)
-	much := plan(terms, million, million, candidateBudget)
+	much := planSets(terms, million, million, candidateBudget)
 	parts := splitSets(much)
 	require.Len(t, parts, 2)
 	require.ElementsMatch(t, much, slices.Concat(parts...))
@@ -184,23 +184,23 @@ func TestTwoShareMuchWorkInHalves(t *testing.T) {
 	require.GreaterOrEqual(t, work[0], work[1])
 	require.LessOrEqual(t, work[0]-work[1], biggest)
 
-	for _, sets := range [][]set{{{work: 10 * minSplitWork}}, {{work: minSplitWork / 3}, {work: minSplitWork / 3}}} {
-		require.Equal(t, [][]set{sets}, splitSets(sets), "one set, and little work, are left to one")
+	for _, sets := range [][]termSet{{{work: 10 * minSplitWork}}, {{work: minSplitWork / 3}, {work: minSplitWork / 3}}} {
+		require.Equal(t, [][]termSet{sets}, splitSets(sets), "one set, and little work, are left to one")
 	}
 
 	corpus := index.Corpus{PlannedChunks: million, StatsChunks: million, StatsWords: 50 * million}
 	require.Len(t, planQueries(terms, corpus, Query{}, candidateBudget, false), 1, "who does not search alone has one connection")
 	halves := planQueries(terms, corpus, Query{}, candidateBudget, true)
 	require.Len(t, halves, 2)
-	require.Empty(t, halves[0].Any, "the caller's own passages are looked through once")
-	require.NotEmpty(t, halves[1].Any)
+	require.Empty(t, halves[0].ContactTerms, "the caller's own passages are looked through once")
+	require.NotEmpty(t, halves[1].ContactTerms)
 }
 
 func TestALongQuestionIsPlannedWithMoreOfItsWords(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
-	require.NotContains(t, queries(plan(counted(1, 2, 3, 4, 5, 6, 7), million, million, candidateBudget)), []string{"'w6'"})
-	require.Contains(t, queries(plan(counted(1, 2, 3, 4, 5, 6, 7, 8, 9), million, million, candidateBudget)), []string{"'w8'"})
+	require.NotContains(t, queries(planSets(counted(1, 2, 3, 4, 5, 6, 7), million, million, candidateBudget)), []string{"'w6'"})
+	require.Contains(t, queries(planSets(counted(1, 2, 3, 4, 5, 6, 7, 8, 9), million, million, candidateBudget)), []string{"'w8'"})
 }
 
 func TestALexemeIsQuotedInsideATextQuery(t *testing.T) {

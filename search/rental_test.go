@@ -46,7 +46,7 @@ func rental(t *testing.T) (*search.Searcher, *store.Store) {
 	t.Helper()
 	st := storetest.New(t)
 	for name, text := range map[string]string{"guide.md": rentalGuide, "accessories.csv": accessories} {
-		_, err := knowledge.New(st).Index(t.Context(), knowledge.File{Name: name, Data: []byte(text), Role: policy.Public})
+		_, err := knowledge.New(st).Index(t.Context(), knowledge.File{Name: name, Data: []byte(text), Role: policy.RolePublic})
 		require.NoError(t, err)
 	}
 	return search.New(st), st

@@ -314,18 +314,18 @@ func readNewest(ctx context.Context, db store.DB, scope policy.Scope, q Query) (
 
 // planQueries returns the requests to run concurrently: two if the work is worth splitting and no other search runs.
 func planQueries(terms []Term, corpus index.Corpus, q Query, budget float64, alone bool) []index.PassageQuery {
-	whole := index.PassageQuery{Source: q.Source, Average: averageWords(corpus), Kinds: q.Kinds, MaxCandidates: maxCandidates}
+	whole := index.PassageQuery{Source: q.Source, AverageWords: averageWords(corpus), Kinds: q.Kinds, MaxCandidates: maxCandidates}
 	for _, t := range terms {
 		whole.Terms = append(whole.Terms, t.query(1))
 		whole.Weights = append(whole.Weights, t.rankWeight())
 	}
-	sets := []set{{queries: []string{anyOf(terms)}}}
+	sets := []termSet{{queries: []string{anyOf(terms)}}}
 	if q.Exhaustive {
 		whole.MaxCandidates = math.MaxInt32
 	} else {
-		sets = plan(terms, corpus.PlannedChunks, corpus.StatsChunks, budget)
+		sets = planSets(terms, corpus.PlannedChunks, corpus.StatsChunks, budget)
 	}
-	parts := [][]set{sets}
+	parts := [][]termSet{sets}
 	if alone {
 		parts = splitSets(sets)
 	}
@@ -333,9 +333,9 @@ func planQueries(terms []Term, corpus index.Corpus, q Query, budget float64, alo
 	for i, part := range parts {
 		requests[i] = whole
 		for _, s := range part {
-			requests[i].Planned = append(requests[i].Planned, s.queries)
+			requests[i].PlannedSets = append(requests[i].PlannedSets, s.queries)
 		}
 	}
-	requests[len(requests)-1].Any = anyOf(terms) // the last one has the least work
+	requests[len(requests)-1].ContactTerms = anyOf(terms) // the last one has the least work
 	return requests
 }

@@ -24,7 +24,7 @@ func titles(r search.Result) []string {
 func indexAll(t *testing.T, st *store.Store, files ...[2]string) *search.Searcher {
 	t.Helper()
 	for _, f := range files {
-		_, err := knowledge.New(st).Index(t.Context(), knowledge.File{Name: f[0], Role: policy.Public, Data: []byte(f[1])})
+		_, err := knowledge.New(st).Index(t.Context(), knowledge.File{Name: f[0], Role: policy.RolePublic, Data: []byte(f[1])})
 		require.NoError(t, err)
 	}
 	return search.New(st)

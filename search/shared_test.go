@@ -18,7 +18,7 @@ func TestTwoConnectionsFindWhatOneDoes(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	texts := []string{"ladder harbour", "ladder garden", "harbour garden", "ladder harbour garden", "needle"}
-	for _, role := range []policy.Role{policy.Public, policy.UserRole(1), policy.UserRole(2)} {
+	for _, role := range []policy.Role{policy.RolePublic, policy.UserRole(1), policy.UserRole(2)} {
 		chunks := make([]index.Chunk, len(texts))
 		for i, text := range texts {
 			chunks[i] = index.Chunk{Key: fmt.Sprint(role, i), Ord: 10 * i, Content: text, Words: IndexText("", "", text), Language: "english"}
@@ -32,13 +32,13 @@ func TestTwoConnectionsFindWhatOneDoes(t *testing.T) {
 	require.NoError(t, err)
 
 	whole := index.PassageQuery{
-		Any: "'ladder'|'harbour'|'garden'", Terms: []string{"'ladder'", "'harbour'", "'garden'"}, Weights: []float64{1, 1, 1}, Average: 32,
+		ContactTerms: "'ladder'|'harbour'|'garden'", Terms: []string{"'ladder'", "'harbour'", "'garden'"}, Weights: []float64{1, 1, 1}, AverageWords: 32,
 		Kinds: []index.Kind{index.KindKnowledge}, MaxCandidates: 100,
 	}
-	whole.Planned = [][]string{{"'ladder'", "'harbour'"}, {"'garden'"}}
+	whole.PlannedSets = [][]string{{"'ladder'", "'harbour'"}, {"'garden'"}}
 	halves := []index.PassageQuery{whole, whole}
-	halves[0].Planned, halves[0].Any = whole.Planned[:1], ""
-	halves[1].Planned = whole.Planned[1:]
+	halves[0].PlannedSets, halves[0].ContactTerms = whole.PlannedSets[:1], ""
+	halves[1].PlannedSets = whole.PlannedSets[1:]
 	one, err := fetchPassages(t.Context(), db, []index.PassageQuery{whole})
 	require.NoError(t, err)
 	two, err := fetchPassages(t.Context(), db, halves)

@@ -62,7 +62,7 @@ func TestAGuessThatWasAskedForTooCountsInFull(t *testing.T) {
 		term := mergeTerms(found, []string{"conservatroy", "conservatory"}, corpus)[0]
 		require.False(t, term.Correction)
 		require.InDelta(t, alone.IDF, term.IDF, 0)
-		require.Equal(t, alone.weight, term.weight)
+		require.Equal(t, alone.class, term.class)
 		require.Equal(t, 2, term.Count)
 	}
 }

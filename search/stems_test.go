@@ -86,7 +86,7 @@ func TestAScopeOfSeveralRolesIsSearchedInOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	s := New(st)
-	for i, role := range []policy.Role{policy.Public, policy.UserRole(1), policy.Public, policy.UserRole(1)} { // now the one is newer, now the other
+	for i, role := range []policy.Role{policy.RolePublic, policy.UserRole(1), policy.RolePublic, policy.UserRole(1)} { // now the one is newer, now the other
 		putTextsOf(t, st, role, fmt.Sprintf("The %d parrots are of %s.", i, role))
 		_, err := st.Pool().Exec(t.Context(), "vacuum corpus_stats") // the next row goes to where one is gone, before older ones
 		require.NoError(t, err)
@@ -105,7 +105,7 @@ func TestAScopeOfSeveralRolesIsSearchedInOneRoundTrip(t *testing.T) {
 // putTexts replaces all that is for everybody by texts.
 func putTexts(t *testing.T, st *store.Store, texts ...string) {
 	t.Helper()
-	putTextsOf(t, st, policy.Public, texts...)
+	putTextsOf(t, st, policy.RolePublic, texts...)
 }
 
 func putTextsOf(t *testing.T, st *store.Store, role policy.Role, texts ...string) {

@@ -16,12 +16,12 @@ type Term struct {
 	IDF           float64 // inverse document frequency
 	Correction    bool    // the query's word occurs in no passage; this term is spelled similarly
 	words         []string
-	weight        weight
+	class         wordClass
 }
 
 // IsTopical reports whether the term says what the question is about and is none of the given words.
 func (t Term) IsTopical(except []string) bool {
-	return t.weight <= general && slices.ContainsFunc(t.words, func(w string) bool { return !slices.Contains(except, w) })
+	return t.class <= general && slices.ContainsFunc(t.words, func(w string) bool { return !slices.Contains(except, w) })
 }
 
 // correctionShare is the weight of a correction relative to the word itself.
@@ -29,7 +29,7 @@ const correctionShare = 0.7
 
 // mergeTerms merges the words that share a lexeme. The terms that occur in a passage come first, in order of rarity and at
 // most maxTerms of them; those that occur in none follow. A correction that equals another word of the query is not counted
-// as a correction. A correction supports no answer, unless it is certain (see sureCorrection).
+// as a correction. A correction supports no answer, unless it is certain (see certainCorrection).
 func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term {
 	slices.SortStableFunc(found, func(a, b index.Term) int {
 		switch {
@@ -43,9 +43,9 @@ func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term 
 	})
 	all := found
 	found = slices.DeleteFunc(slices.Clone(found), func(t index.Term) bool {
-		return t.Correction && (weightIn(words, t.Word) > general || !isPlausible(t, all)) // a filler word, or another word
+		return t.Correction && (classifyInQuestion(words, t.Word) > general || !isPlausible(t, all)) // a filler word, or another word
 	})
-	sure := sureCorrection(found)
+	sure := certainCorrection(found)
 	var terms []Term
 	for _, f := range found {
 		if f.Chunks == 0 && slices.ContainsFunc(found, func(o index.Term) bool { return o.Word == f.Word && o.Chunks > 0 && !o.Correction }) {
@@ -54,15 +54,15 @@ func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term 
 		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })
 		if i < 0 {
 			i = len(terms)
-			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, ChunksAtLeast: f.ChunksAtLeast, IDF: idf(f.Chunks, corpus.StatsChunks), Correction: f.Correction, weight: weightIn(words, f.Word)}
+			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, ChunksAtLeast: f.ChunksAtLeast, IDF: idf(f.Chunks, corpus.StatsChunks), Correction: f.Correction, class: classifyInQuestion(words, f.Word)}
 			switch {
 			case f.Correction:
 				t.IDF *= correctionShare
 				if sure == nil {
-					t.weight = filler
+					t.class = filler
 				}
 			case sure != nil && f.Word == sure.Word:
-				t.weight = filler // the correction replaces it
+				t.class = filler // the correction replaces it
 			}
 			terms = append(terms, t)
 		}

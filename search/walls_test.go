@@ -67,7 +67,7 @@ func unfilteredRoles(ctx context.Context, tx store.Tx, word string) (map[policy.
 func TestNoSearchOfAContactSeesAnotherContactsPassages(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	indexRoles(t, st, policy.Public, policy.Admin, policy.UserRole(1), policy.UserRole(2))
+	indexRoles(t, st, policy.RolePublic, policy.RoleAdmin, policy.UserRole(1), policy.UserRole(2))
 	s := search.New(st)
 	const queries = 2000
 
@@ -109,7 +109,7 @@ func TestNoSearchOfAContactSeesAnotherContactsPassages(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					if len(seen) != 2 || !seen[policy.Public] || !seen[policy.UserRole(chat)] {
+					if len(seen) != 2 || !seen[policy.RolePublic] || !seen[policy.UserRole(chat)] {
 						return fmt.Errorf("without a WHERE chat %d sees %v", chat, seen)
 					}
 					return nil
@@ -130,7 +130,7 @@ func TestAContactLearnsNothingFromWordCountsOfOtherChats(t *testing.T) {
 	st := storetest.New(t)
 	lib := knowledge.New(st)
 	for role, text := range map[policy.Role]string{
-		policy.Public: "Opening hours.", policy.UserRole(1): "The first has a canary.", policy.UserRole(2): "The second has a parrot.", policy.Admin: "The owner has a parrot.",
+		policy.RolePublic: "Opening hours.", policy.UserRole(1): "The first has a canary.", policy.UserRole(2): "The second has a parrot.", policy.RoleAdmin: "The owner has a parrot.",
 	} {
 		_, err := lib.Index(t.Context(), knowledge.File{Name: string(role) + ".md", Role: role, Data: []byte(text)})
 		require.NoError(t, err)
@@ -146,13 +146,13 @@ func TestAContactLearnsNothingFromWordCountsOfOtherChats(t *testing.T) {
 	found, err = s.AsOwner(t.Context(), policy.OwnerScope(), search.Query{Text: "parrot canary"})
 	require.NoError(t, err)
 	require.Len(t, found.Hits, 1, "the owner does not see chats that were not named")
-	require.Equal(t, policy.Admin, found.Hits[0].Role)
+	require.Equal(t, policy.RoleAdmin, found.Hits[0].Role)
 }
 
 func TestASearchWithoutAScopeFails(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	indexRoles(t, st, policy.Public)
+	indexRoles(t, st, policy.RolePublic)
 	s := search.New(st)
 	for name, search := range map[string]func() (search.Result, error){
 		"contact": func() (search.Result, error) {

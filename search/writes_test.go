@@ -22,7 +22,7 @@ import (
 
 // rewrite indexes documents anew, in other words and other roles, and removes some.
 func rewrite(ctx context.Context, lib *knowledge.Library, r *rand.Rand, times int) error {
-	roles := []policy.Role{policy.Public, policy.Admin, policy.UserRole(1), policy.UserRole(2)}
+	roles := []policy.Role{policy.RolePublic, policy.RoleAdmin, policy.UserRole(1), policy.UserRole(2)}
 	for range times {
 		name := fmt.Sprintf("d%d.md", r.IntN(8))
 		if r.IntN(4) == 0 {
@@ -47,7 +47,7 @@ func TestADocumentThatIsWrittenAnewWhileItIsFoundIsFound(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	write := func(tx store.Tx, text string) error {
-		doc := index.Document{Origin: "a", Name: "a", Role: policy.Public, Kind: index.KindKnowledge, Element: "txt", Hash: text}
+		doc := index.Document{Origin: "a", Name: "a", Role: policy.RolePublic, Kind: index.KindKnowledge, Element: "txt", Hash: text}
 		_, err := index.ReplaceDocument(t.Context(), tx, doc, []index.Chunk{{Key: text, Content: text, Words: search.IndexText("", "", text), Language: "english"}})
 		return err
 	}

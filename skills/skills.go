@@ -30,9 +30,9 @@ const (
 
 // The values of Skill.From.
 const (
-	FromAgent  = "agent"
-	FromShared = "shared"
-	FromMultis = "built in"
+	FromAgent   = "agent"
+	FromShared  = "shared"
+	FromBuiltIn = "built in"
 )
 
 // Skill is one file of instructions.
@@ -80,9 +80,9 @@ func Open(shared string, builtin map[string]string) *Set {
 func (s *Set) All(workspace string) []Skill {
 	found := map[string]Skill{}
 	for name, text := range s.builtin {
-		found[name] = parse(name, text, FromMultis)
+		found[name] = parse(name, text, FromBuiltIn)
 	}
-	readSkills(found, fileSystem{FS: builtIn, open: openBuiltIn}, "builtin", FromMultis)
+	readSkills(found, fileSystem{FS: builtIn, open: openBuiltIn}, "builtin", FromBuiltIn)
 	readFolder(found, s.shared, ".", FromShared)
 	readFolder(found, workspace, folder, FromAgent)
 	all := make([]Skill, 0, len(found))

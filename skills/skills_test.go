@@ -31,7 +31,7 @@ func TestTheDefaultsAreThoseOfTheSource(t *testing.T) {
 	require.Equal(t, []string{"admin", "capture", "customer-support", "files", "shell"}, names(all))
 	for _, skill := range all {
 		require.Empty(t, skill.Problem, skill.Name)
-		require.Equal(t, FromMultis, skill.From)
+		require.Equal(t, FromBuiltIn, skill.From)
 	}
 	require.Equal(t, []string{"customer-support"}, names(s.ForAnswer("", nil, false, every)))
 	support := s.ForAnswer("", nil, false, every)[0]
@@ -45,7 +45,7 @@ func TestTheAgentsOwnComesBeforeTheSharedOneAndThatBeforeTheBuiltIn(t *testing.T
 	shared, work := t.TempDir(), t.TempDir()
 	s := Open(shared, nil)
 	of := func() Skill { return s.Get(work, "customer-support") }
-	require.Equal(t, FromMultis, of().From)
+	require.Equal(t, FromBuiltIn, of().From)
 	write(t, filepath.Join(shared, "customer-support.md"), "---\nroles: public\n---\nShared.\n")
 	require.Equal(t, "Shared.", of().Text, "from the next answer on")
 	write(t, filepath.Join(work, "skills", "customer-support.md"), "---\nroles: [public]\n---\nIts own.\n")
@@ -149,7 +149,7 @@ func TestAnUnknownKeyIsAWarningAndABrokenFileLeavesTheOneBeforeItInForce(t *test
 
 	write(t, filepath.Join(shared, "customer-support.md"), "---\nroles: public\n")
 	support := of()
-	require.Equal(t, FromMultis, support.From, "the built-in one")
+	require.Equal(t, FromBuiltIn, support.From, "the built-in one")
 	require.Empty(t, support.Problem)
 	require.Len(t, support.Warnings, 2)
 	require.True(t, support.Contact && support.Limited)

@@ -62,7 +62,7 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 	if err != nil {
 		return err
 	}
-	text, err := t.text(ctx, chat, m)
+	text, err := t.transcript(ctx, chat, m)
 	var overBudget *llm.OverBudgetError
 	refused := errors.As(err, &overBudget)
 	if err != nil && !last && !refused && !jobs.IsFinal(err) {
@@ -88,13 +88,13 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 // errSilence is returned for a recording in which nobody speaks.
 var errSilence = errors.New("nobody speaks in it")
 
-// text downloads a recording and returns its transcript, unless its chat is off.
-func (t *Transcriber) text(ctx context.Context, chat store.Chat, m store.Message) (string, error) {
+// transcript downloads a recording and returns its transcript, unless its chat is off.
+func (t *Transcriber) transcript(ctx context.Context, chat store.Chat, m store.Message) (string, error) {
 	as := policy.AsOwner
 	if chat.Kind == policy.KindAdmin {
 		as = policy.AsBot
 	} else if chat.IsOff(t.o.Defaults) {
-		return "", jobs.Final(errors.New("the chat is off"))
+		return "", jobs.Permanent(errors.New("the chat is off"))
 	}
 	var data bytes.Buffer
 	data.Grow(min(m.Attachment.Size, llm.MaxAudioBytes))
@@ -105,7 +105,7 @@ func (t *Transcriber) text(ctx context.Context, chat store.Chat, m store.Message
 		Data: data.Bytes(), MIME: m.Attachment.MIME, Length: m.Attachment.Duration(), Purpose: "speech", Chat: m.ChatID,
 	})
 	if err == nil && strings.TrimSpace(text) == "" {
-		return "", jobs.Final(errSilence)
+		return "", jobs.Permanent(errSilence)
 	}
 	return text, err
 }

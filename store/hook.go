@@ -124,11 +124,11 @@ func RecordDelivery(ctx context.Context, tx Tx, d Delivery, attempts int) error 
 
 const hookFailsSQL = "update hooks set failing_since = now() where name = $1 and failing_since is null"
 
-const hookWorksSQL = "update hooks set failing_since = null where name = $1 and failing_since is not null"
+const hookRecoveredSQL = "update hooks set failing_since = null where name = $1 and failing_since is not null"
 
 // SetHookFailing stores whether a hook works, and reports whether that has changed.
 func SetHookFailing(ctx context.Context, tx Tx, hook string, failing bool) (news bool, err error) {
-	sql := hookWorksSQL
+	sql := hookRecoveredSQL
 	if failing {
 		sql = hookFailsSQL
 	}

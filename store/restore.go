@@ -70,29 +70,29 @@ func HoldRestored(ctx context.Context, tx Tx, backupAt time.Time) error {
 	return PutSetting(ctx, tx, SettingRestore, policy.Restore{BackupAt: backupAt, RestoredAt: now})
 }
 
-const heldOutboxSQL = "select " + outColumns + " from outbox o where o.state = 'dropped' and o.code = $1 and o.created_at < $2 and o.content <> '{}' order by o.seq"
+const outboxOnHoldSQL = "select " + outColumns + " from outbox o where o.state = 'dropped' and o.code = $1 and o.created_at < $2 and o.content <> '{}' order by o.seq"
 
-const heldCountsSQL = `select (select count(*) from messages where code = $1 and received_at < $2 and answered_at >= $2 and redacted_at is null and author = 'contact') as messages,
+const countsOnHoldSQL = `select (select count(*) from messages where code = $1 and received_at < $2 and answered_at >= $2 and redacted_at is null and author = 'contact') as messages,
 	(select count(*) from hook_deliveries where state = 'queued') as deliveries,
 	(select count(*) from outbox where state = 'draft' and coalesce(part_of = id, true) and content <> '{}') as drafts`
 
-// Held is what waits for the owner's word after a backup was restored.
-type Held struct {
+// OnHold is what waits for the owner's word after a backup was restored.
+type OnHold struct {
 	Outbox     []OutboxMessage // would be sent, the oldest first
 	Messages   int             // of contacts, which waited for an answer and get none
 	Deliveries int             // to webhooks
 	Drafts     int
 }
 
-// HeldBack returns what a restored backup holds back.
-func HeldBack(ctx context.Context, db DB, r policy.Restore) (h Held, err error) {
+// WorkOnHold returns what a restored backup holds back.
+func WorkOnHold(ctx context.Context, db DB, r policy.Restore) (h OnHold, err error) {
 	type counts struct{ Messages, Deliveries, Drafts int }
-	n, err := row.One[counts](ctx, db, "what is on hold", heldCountsSQL, policy.CodeRestored, r.RestoredAt)
+	n, err := row.One[counts](ctx, db, "what is on hold", countsOnHoldSQL, policy.CodeRestored, r.RestoredAt)
 	if err != nil {
-		return Held{}, err
+		return OnHold{}, err
 	}
-	out, err := row.All[OutboxMessage](ctx, db, "what is on hold", heldOutboxSQL, policy.CodeRestored, r.RestoredAt)
-	return Held{Outbox: out, Messages: n.Messages, Deliveries: n.Deliveries, Drafts: n.Drafts}, err
+	out, err := row.All[OutboxMessage](ctx, db, "what is on hold", outboxOnHoldSQL, policy.CodeRestored, r.RestoredAt)
+	return OnHold{Outbox: out, Messages: n.Messages, Deliveries: n.Deliveries, Drafts: n.Drafts}, err
 }
 
 const (
@@ -115,9 +115,9 @@ func ReleaseOutbox(ctx context.Context, tx Tx, r policy.Restore) ([]uuid.UUID, e
 	return row.Values[uuid.UUID](ctx, tx, "release what is on hold", releaseOutboxSQL, policy.CodeRestored, r.RestoredAt)
 }
 
-// DropHeld drops what a restored backup holds back, with its drafts and deliveries. The messages get another code, so that a later restore does
+// DropOnHold drops what a restored backup holds back, with its drafts and deliveries. The messages get another code, so that a later restore does
 // not offer them again.
-func DropHeld(ctx context.Context, tx Tx) error {
+func DropOnHold(ctx context.Context, tx Tx) error {
 	if err := row.Exec(ctx, tx, "drop drafts", dropDraftsSQL, policy.CodeDraftDropped, policy.CodeDraftDropped.Sentence()); err != nil {
 		return err
 	}

@@ -14,15 +14,15 @@ import (
 	"multis/text"
 )
 
-// Does is the action of a schedule.
-type Does string
+// ScheduleAction is the action of a schedule.
+type ScheduleAction string
 
 // The actions.
 const (
-	DoesSay       Does = "say"       // sends its body
-	DoesAsk       Does = "ask"       // gives its body to the assistant
-	DoesUpkeep    Does = "upkeep"    // does the upkeep that its body names
-	DoesHeartbeat Does = "heartbeat" // does the heartbeat of the agent that its body names
+	ActionSay       ScheduleAction = "say"       // sends its body
+	ActionAsk       ScheduleAction = "ask"       // gives its body to the assistant
+	ActionUpkeep    ScheduleAction = "upkeep"    // does the upkeep that its body names
+	ActionHeartbeat ScheduleAction = "heartbeat" // does the heartbeat of the agent that its body names
 )
 
 // CatchUp is what happens with times that were missed.
@@ -44,8 +44,8 @@ type Schedule struct {
 	Kind         string
 	Spec         string
 	Zone         string
-	NextAt       *time.Time // nil if there is none
-	Does         Does
+	NextAt       *time.Time     // nil if there is none
+	Action       ScheduleAction `db:"does" json:"Does"`
 	Body         string
 	ChatID       *ChatID // nil for the admin room
 	CatchUp      CatchUp
@@ -96,7 +96,7 @@ const insertScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at,
 // InsertSchedule stores a new schedule under its id.
 func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return row.Exec(ctx, tx, "write schedule", insertScheduleSQL, pgx.NamedArgs{
-		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Does, "body": text.Storable(s.Body), "chat": s.ChatID,
+		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Action, "body": text.Storable(s.Body), "chat": s.ChatID,
 		"catch": s.CatchUp, "keep": s.Keep, "by": s.CreatedBy, "at": s.CreatedAt, "session": cmp.Or(s.Session, SessionIsolated), "tools": s.Tools, "tell": s.Tell,
 		"effort": s.BestEffort,
 	})
@@ -111,14 +111,14 @@ const ensureScheduleSQL = `insert into schedules (kind, spec, zone, next_at, doe
 // EnsureSchedule stores or updates one of multis' own schedules.
 func EnsureSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return row.Exec(ctx, tx, "write own schedule", ensureScheduleSQL, pgx.NamedArgs{
-		"kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Does, "body": s.Body, "catch": s.CatchUp,
+		"kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Action, "body": s.Body, "catch": s.CatchUp,
 	})
 }
 
 const dropOwnSchedulesSQL = "delete from schedules where created_by = '' and does = $1 and not body = any ($2)"
 
 // DropOwnSchedules deletes multis' own schedules of an action, except the named ones.
-func DropOwnSchedules(ctx context.Context, tx Tx, does Does, but []string) error {
+func DropOwnSchedules(ctx context.Context, tx Tx, does ScheduleAction, but []string) error {
 	return row.Exec(ctx, tx, "drop own schedules", dropOwnSchedulesSQL, does, but)
 }
 

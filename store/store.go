@@ -91,7 +91,7 @@ func (s *Store) ScopedAsyncCommit(scope policy.Scope) (Writer, error) {
 
 // ContactReader returns a Reader with a contact's rights. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
 func (s *Store) ContactReader(scope policy.Scope) (Reader, error) {
-	if scope.Allows(policy.Admin) {
+	if scope.Allows(policy.RoleAdmin) {
 		return Reader{}, ErrOwnerScope
 	}
 	return row.NewReader(s.pool, scope, s.contactRole)
@@ -135,7 +135,7 @@ func hasState(err error, states ...string) bool {
 // AsContact runs fn in a transaction that can read what scope names and nothing else: it has a contact's rights, and row-level security
 // applies. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
 func (s *Store) AsContact(ctx context.Context, scope policy.Scope, fn func(tx Tx) error) error {
-	if scope.Allows(policy.Admin) {
+	if scope.Allows(policy.RoleAdmin) {
 		return ErrOwnerScope
 	}
 	return s.scoped(ctx, scope, "set local role "+s.contactRole, fn)

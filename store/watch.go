@@ -23,12 +23,12 @@ const (
 
 // Watch is a web page, or an inbox for other programs, whose news the owner is told.
 type Watch struct {
-	ID      WatchID
-	Name    string
-	Kind    WatchKind
-	Address string // of a page
-	Every   int64  // seconds between two checks of a page
-	Token   []byte // the SHA-256 of an inbox's token
+	ID       WatchID
+	Name     string
+	Kind     WatchKind
+	Address  string // of a page
+	Interval int64  `db:"every"` // seconds between two checks of a page
+	Token    []byte // the SHA-256 of an inbox's token
 	// Validator and Seen are the last version of the page. Seen is nil before the first check.
 	Validator string
 	Seen      *string
@@ -46,7 +46,7 @@ const insertWatchSQL = "insert into watches (name, kind, address, every, token) 
 
 // InsertWatch stores a watch and returns its id, or 0 if the name is taken.
 func InsertWatch(ctx context.Context, tx Tx, w Watch) (WatchID, error) {
-	rows, err := tx.Query(ctx, insertWatchSQL, w.Name, w.Kind, w.Address, w.Every, w.Token)
+	rows, err := tx.Query(ctx, insertWatchSQL, w.Name, w.Kind, w.Address, w.Interval, w.Token)
 	if err != nil {
 		return 0, fmt.Errorf("write watch: %w", err)
 	}

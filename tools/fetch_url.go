@@ -74,7 +74,7 @@ func (t FetchURL) Run(ctx context.Context, c Call) (Result, error) {
 		return BadArguments(err), nil
 	}
 	// Redirects within one site need no approval, because the site was allowed.
-	page, err := t.Client.GetWithin(ctx, args.URL, "", func(hop string) bool { return siteOf(hop) == siteOf(args.URL) || t.allows(c, hop) })
+	page, err := t.Client.GetAllowed(ctx, args.URL, "", func(hop string) bool { return siteOf(hop) == siteOf(args.URL) || t.allows(c, hop) })
 	if err != nil {
 		if ctx.Err() != nil {
 			return Result{}, err

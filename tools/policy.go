@@ -104,7 +104,7 @@ func (p *RulePolicy) request(s Spec, c Call, call string) rules.Request {
 	}
 	return rules.Request{
 		Surface: surface, Agent: c.Agent, Tool: s.Name, Class: s.Class, Tier: rules.Tier(s.Tier), Chat: int64(c.Chat.ID), Resource: s.Resource,
-		Hour: now.In(p.zone).Hour(), Tainted: c.Tainted || !c.Owner, Any: c.AnyCall,
+		Hour: now.In(p.zone).Hour(), Tainted: c.Tainted || !c.Owner, AnyCall: c.AnyCall,
 		Exceeds: func(r *rules.Rule) bool { return p.counter.Take(r, c.Agent, s.Name, call, now) },
 	}
 }

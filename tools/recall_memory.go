@@ -38,7 +38,7 @@ func (t RecallMemory) Run(ctx context.Context, c Call) (Result, error) {
 	if strings.TrimSpace(args.Query) == "" {
 		return Refused(CodeArguments, "query is empty"), nil
 	}
-	found, err := t.Memory.Recall(ctx, memory.Question{Text: args.Query, Owner: c.Owner, Scope: c.Scope, Limit: maxRecalled})
+	found, err := t.Memory.Recall(ctx, memory.Question{Text: args.Query, AsOwner: c.Owner, Scope: c.Scope, Limit: maxRecalled})
 	if err != nil {
 		return Result{}, err
 	}

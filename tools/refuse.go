@@ -7,8 +7,8 @@ type Refuser interface {
 	Refusal(c Call) string
 }
 
-// Bound is a Tool whose approvals are bound to more than the arguments of a call: to the files that it runs.
-type Bound interface {
+// ApprovalBinder is a Tool whose approvals are bound to more than the arguments of a call: to the files that it runs.
+type ApprovalBinder interface {
 	Tool
 	// Binding returns a hash of everything that the call depends on. A call is only made while it is the same as when the owner was asked.
 	Binding(c Call) (string, error)
@@ -28,7 +28,7 @@ func (r *Registry) Binding(c Call) (string, error) {
 	if !ok {
 		return "", nil
 	}
-	if t, ok := t.(Bound); ok {
+	if t, ok := t.(ApprovalBinder); ok {
 		return t.Binding(c)
 	}
 	return "", nil

@@ -90,7 +90,7 @@ func (t Schedule) now() time.Time {
 // parse returns the schedule to set. Its error is for the model.
 func (t Schedule) parse(args scheduleArgs, now time.Time) (store.Schedule, error) {
 	s := store.Schedule{
-		Zone: t.Zone.String(), Does: store.DoesSay, Body: strings.TrimSpace(args.What), CatchUp: store.CatchOnce, CreatedBy: t.Owner, CreatedAt: now,
+		Zone: t.Zone.String(), Action: store.ActionSay, Body: strings.TrimSpace(args.What), CatchUp: store.CatchOnce, CreatedBy: t.Owner, CreatedAt: now,
 		Session: store.SessionIsolated,
 	}
 	switch {
@@ -130,7 +130,7 @@ func (t Schedule) set(ctx context.Context, c Call, args scheduleArgs) (Result, e
 		return BadArguments(err), nil //nolint:nilerr // the model reads it
 	}
 	if args.Work {
-		s.Does = store.DoesAsk
+		s.Action = store.ActionAsk
 		if c.Agent != "" {
 			s.Body = "@" + c.Agent + " " + s.Body // the agent that sets it works on it
 		}

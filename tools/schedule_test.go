@@ -55,7 +55,7 @@ func TestAModelSetsListsAndCancelsJobsOnceTheOwnerAgrees(t *testing.T) {
 	s, err := store.ScheduleByID(t.Context(), st.DB(), 1)
 	require.NoError(t, err)
 	require.Equal(t, "call the plumber", s.Body)
-	require.Equal(t, store.DoesSay, s.Does)
+	require.Equal(t, store.ActionSay, s.Action)
 	require.EqualValues(t, "@you:example.com", s.CreatedBy)
 	require.Equal(t, 1, count(t, st, "select count(*) from river.river_job where kind = 'tick' and (args->>'schedule')::int = 1"), "with its job, in one transaction")
 
@@ -64,7 +64,7 @@ func TestAModelSetsListsAndCancelsJobsOnceTheOwnerAgrees(t *testing.T) {
 	require.Equal(t, "Set as job 2; next on Mon 23 Nov, 09:00.", work.ForLLM)
 	s, err = store.ScheduleByID(t.Context(), st.DB(), 2)
 	require.NoError(t, err)
-	require.Equal(t, store.DoesAsk, s.Does)
+	require.Equal(t, store.ActionAsk, s.Action)
 	require.Equal(t, []string{"grep_files", "schedule"}, s.Tools, "the tools that are there now, and no others")
 
 	mine := owner("schedule", `{"do": "set", "at": "2026-11-21T09:00:00Z", "what": "look at the till", "work": true}`)

@@ -30,8 +30,8 @@ func TestASearchOfTheDocumentsSeesWhatItsCallerMay(t *testing.T) {
 	st := storetest.New(t)
 	library := knowledge.New(st)
 	for _, f := range []knowledge.File{
-		{Name: "prices.md", Data: []byte("# Prices\n\nTuning a piano costs 90 euro.\n"), Role: policy.Public},
-		{Name: "margins.md", Data: []byte("# Margins\n\nThe piano margin is 40 percent.\n"), Role: policy.Admin},
+		{Name: "prices.md", Data: []byte("# Prices\n\nTuning a piano costs 90 euro.\n"), Role: policy.RolePublic},
+		{Name: "margins.md", Data: []byte("# Margins\n\nThe piano margin is 40 percent.\n"), Role: policy.RoleAdmin},
 	} {
 		_, err := library.Index(ctx, f)
 		require.NoError(t, err)

@@ -25,8 +25,8 @@ var ErrNoDatabase = errors.New("it is not the documents.db of the first multis")
 const (
 	// maxDatabase is the largest database that is read, in bytes.
 	maxDatabase = 1 << 30
-	// newestUses is how many times of use are kept of a passage.
-	newestUses = 8
+	// maxRecentUses is how many times of use are kept of a passage.
+	maxRecentUses = 8
 )
 
 // Document is a file that the first multis had indexed.
@@ -47,9 +47,9 @@ type Passage struct {
 
 // Uses says how often and when a passage was used in an answer.
 type Uses struct {
-	Times  int
+	Count  int
 	First  time.Time
-	Newest []time.Time // the newest first, at most newestUses
+	Newest []time.Time // the newest first, at most maxRecentUses
 }
 
 // Database is a documents.db of the first multis. It reads a copy, so that the file is neither written nor locked.
@@ -87,7 +87,7 @@ func (d *Database) open(ctx context.Context, path string) error {
 		return fmt.Errorf("open it: %w", err)
 	}
 	d.db.SetMaxOpenConns(1)
-	d.columns, err = texts(ctx, d.db, "select i.name from sqlite_schema s, pragma_table_info(s.name) i where s.type = 'table' and s.name = 'chunks'")
+	d.columns, err = queryStrings(ctx, d.db, "select i.name from sqlite_schema s, pragma_table_info(s.name) i where s.type = 'table' and s.name = 'chunks'")
 	if err != nil {
 		return fmt.Errorf("%w, or broken: %w", ErrNoDatabase, err)
 	}
@@ -146,17 +146,17 @@ func (d *Database) text(columns ...string) string {
 	return strings.Join(append(all, "'', '')"), "")
 }
 
-// remembered returns an SQL condition for the rows that are notes of a conversation: all rows of contacts, and the owner's rows that are marked as
+// notesCondition returns an SQL condition for the rows that are notes of a conversation: all rows of contacts, and the owner's rows that are marked as
 // such.
-func (d *Database) remembered() string {
+func (d *Database) notesCondition() string {
 	return d.text("role", "scope") + " like 'user:%' or " + d.text("type", "document_type") + " in ('conv', 'conversation') or " +
 		d.text("element", "element_type") + " in ('chat', 'memory_summary')"
 }
 
-// Remembered returns the notes of each chat in the database. Many of them are also in the chat's memory.md, with the same time and text.
-func (d *Database) Remembered(ctx context.Context) ([]Chat, error) {
+// Notes returns the notes of each chat in the database. Many of them are also in the chat's memory.md, with the same time and text.
+func (d *Database) Notes(ctx context.Context) ([]Chat, error) {
 	rows, err := d.db.QueryContext(ctx, "select chunk_id, "+d.text("role", "scope")+", "+d.text("content")+", "+d.text("created_at")+ //nolint:gosec // the names of columns are ours
-		" from chunks where "+d.remembered()+" order by 2, created_at, rowid")
+		" from chunks where "+d.notesCondition()+" order by 2, created_at, rowid")
 	if err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)
 	}
@@ -201,7 +201,7 @@ func (d *Database) Documents(ctx context.Context) iter.Seq2[Document, error] {
 		}
 		public := d.text("role", "scope") + " in ('kb', 'public')"
 		rows, err := d.db.QueryContext(ctx, "select chunk_id, file_path, "+public+", "+d.text("element", "document_type")+", "+d.text("section_path")+", "+ //nolint:gosec // the names of columns are ours
-			d.text("page_start")+", "+d.text("page_end")+", "+d.text("content")+" from chunks where not ("+d.remembered()+") order by file_path, 3, rowid")
+			d.text("page_start")+", "+d.text("page_end")+", "+d.text("content")+" from chunks where not ("+d.notesCondition()+") order by file_path, 3, rowid")
 		if err != nil {
 			yield(Document{}, fmt.Errorf("read documents: %w", err))
 			return
@@ -248,7 +248,7 @@ func headingsOf(text string) []string {
 
 // uses returns when passages were used, by passage id. It is empty for a database without that table. Times that cannot be parsed are skipped.
 func (d *Database) uses(ctx context.Context) (map[string]Uses, error) {
-	there, err := texts(ctx, d.db, "select name from sqlite_schema where type = 'table' and name = 'access_history'")
+	there, err := queryStrings(ctx, d.db, "select name from sqlite_schema where type = 'table' and name = 'access_history'")
 	if err != nil || len(there) == 0 {
 		return nil, err
 	}
@@ -265,8 +265,8 @@ func (d *Database) uses(ctx context.Context) (map[string]Uses, error) {
 		}
 		if at, ok := readTime(accessed); ok {
 			u := all[id]
-			u.Times, u.First = u.Times+1, at
-			if len(u.Newest) < newestUses {
+			u.Count, u.First = u.Count+1, at
+			if len(u.Newest) < maxRecentUses {
 				u.Newest = append(u.Newest, at)
 			}
 			all[id] = u
@@ -288,7 +288,7 @@ func readTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func texts(ctx context.Context, db *sql.DB, query string) ([]string, error) {
+func queryStrings(ctx context.Context, db *sql.DB, query string) ([]string, error) {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err

@@ -73,11 +73,11 @@ func TestTheFirstDocumentsComeInTheirPiecesWithWhoMaySeeThem(t *testing.T) {
 			{Text: "Bread is 3 euros.", Headings: []string{"Prices", "Bread"}, PageFrom: 2, PageTo: 3},
 			{
 				Text: "Rolls are 1 euro.", Headings: []string{"Prices", "Bread"}, PageFrom: 3, PageTo: 3,
-				Used: transcript.Uses{Times: 2, First: at(11), Newest: []time.Time{at(12), at(11)}},
+				Used: transcript.Uses{Count: 2, First: at(11), Newest: []time.Time{at(12), at(11)}},
 			},
 		}},
 	}, documentsOf(t, db))
-	chats, err := db.Remembered(t.Context())
+	chats, err := db.Notes(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, chats)
 }
@@ -96,7 +96,7 @@ func TestWhatWasRememberedOfChatsIsNoDocument(t *testing.T) {
 			t.Parallel()
 			db := openFirst(t, first(t, statements...))
 			require.Empty(t, documentsOf(t, db))
-			chats, err := db.Remembered(t.Context())
+			chats, err := db.Notes(t.Context())
 			require.NoError(t, err)
 			at := time.Date(2026, 2, 11, 14, 30, 0, 0, time.UTC)
 			require.Equal(t, []transcript.Chat{
@@ -115,7 +115,7 @@ func TestARowFromBeforeTheRolesKeepsItsScope(t *testing.T) {
 	docs := documentsOf(t, db)
 	require.Len(t, docs, 2)
 	require.True(t, docs[0].Public && docs[1].Public)
-	chats, err := db.Remembered(t.Context())
+	chats, err := db.Notes(t.Context())
 	require.NoError(t, err)
 	require.Len(t, chats, 1)
 }
@@ -183,6 +183,6 @@ func TestWhatIsNotTheFirstDocumentsIsRefusedInOneSentence(t *testing.T) {
 	_, err = transcript.OpenDatabase(t.Context(), first(t, "create table other (a text)"))
 	require.ErrorIs(t, err, transcript.ErrNoDatabase)
 	db := openFirst(t, first(t, roleSchema, "insert into chunks (chunk_id, file_path, role, content, created_at) values ('mem-7', '', 'user:7', '- tea', 'long ago')"))
-	_, err = db.Remembered(t.Context())
+	_, err = db.Notes(t.Context())
 	require.ErrorContains(t, err, `mem-7: there is no such time: "long ago"`)
 }

@@ -12,7 +12,7 @@ func ExampleWhatsApp() {
 	file := strings.NewReader("21.11.26, 18:05 - Ana: When do you open?\n21.11.26, 18:07 - Ben: At nine.\n")
 	lines, err := transcript.WhatsApp("chat.txt", file, time.UTC)
 	for _, l := range lines {
-		fmt.Println(l.At.Format(time.DateTime), l.Who, l.Text)
+		fmt.Println(l.At.Format(time.DateTime), l.Sender, l.Text)
 	}
 	fmt.Println(err)
 	// Output:

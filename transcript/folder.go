@@ -104,7 +104,7 @@ func readChat(folder fs.FS, dir string, zone *time.Location) (Chat, error) {
 	if err != nil {
 		return Chat{}, err
 	}
-	chat.Lines = merged(chat.Lines, recent)
+	chat.Lines = mergeLines(chat.Lines, recent)
 	return chat, nil
 }
 
@@ -209,15 +209,15 @@ func Notes(name, text string) ([]Section, error) {
 func LogEntry(l Line) string {
 	lines := strings.Split(l.Text, "\n")
 	for i, line := range lines {
-		if likeHead(line) {
+		if looksLikeHead(line) {
 			lines[i] = `\` + line
 		}
 	}
-	return fmt.Sprintf("### %s [%s]\n%s\n\n", l.At.Format(time.TimeOnly), l.Who, strings.Join(lines, "\n"))
+	return fmt.Sprintf("### %s [%s]\n%s\n\n", l.At.Format(time.TimeOnly), l.Sender, strings.Join(lines, "\n"))
 }
 
-// likeHead reports whether a line looks like the head of an entry, apart from backslashes before it.
-func likeHead(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, `\`), "###") }
+// looksLikeHead reports whether a line looks like the head of an entry, apart from backslashes before it.
+func looksLikeHead(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, `\`), "###") }
 
 // Log parses the log of one day. name is the file's name, which is the day.
 func Log(name, text string, zone *time.Location) ([]Line, error) {
@@ -229,11 +229,11 @@ func Log(name, text string, zone *time.Location) ([]Line, error) {
 			if err != nil {
 				return &LineError{name, n, "there is no such time: " + day + " " + head[1]}
 			}
-			lines = append(lines, Line{At: at, Who: head[2]})
+			lines = append(lines, Line{At: at, Sender: head[2]})
 			return nil
 		}
 		if len(lines) > 0 {
-			if likeHead(line) {
+			if looksLikeHead(line) {
 				line = strings.TrimPrefix(line, `\`)
 			}
 			lines[len(lines)-1].Text += line + "\n"
@@ -256,9 +256,9 @@ func Recent(name string, data []byte) ([]Line, error) {
 		return nil, nil
 	}
 	var list []struct {
-		Role      string    `json:"role"`
-		Content   string    `json:"content"`
-		Timestamp stampJSON `json:"timestamp"`
+		Role      string   `json:"role"`
+		Content   string   `json:"content"`
+		Timestamp jsonTime `json:"timestamp"`
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
 		return nil, &LineError{name, lineOf(data, err), err.Error()}
@@ -266,32 +266,32 @@ func Recent(name string, data []byte) ([]Line, error) {
 	var lines []Line
 	for _, m := range list {
 		if text := strings.TrimSpace(m.Content); text != "" && !time.Time(m.Timestamp).IsZero() {
-			lines = append(lines, Line{At: time.Time(m.Timestamp), Who: m.Role, Text: text})
+			lines = append(lines, Line{At: time.Time(m.Timestamp), Sender: m.Role, Text: text})
 		}
 	}
 	return lines, nil
 }
 
-// stampJSON is a time that JSON has as RFC 3339 or as milliseconds since 1970.
-type stampJSON time.Time
+// jsonTime is a time that JSON has as RFC 3339 or as milliseconds since 1970.
+type jsonTime time.Time
 
 // UnmarshalJSON parses either form.
-func (s *stampJSON) UnmarshalJSON(data []byte) error {
+func (s *jsonTime) UnmarshalJSON(data []byte) error {
 	var ms int64
 	if json.Unmarshal(data, &ms) == nil {
-		*s = stampJSON(time.UnixMilli(ms))
+		*s = jsonTime(time.UnixMilli(ms))
 		return nil
 	}
 	var t time.Time
 	if err := json.Unmarshal(data, &t); err != nil {
 		return err
 	}
-	*s = stampJSON(t)
+	*s = jsonTime(t)
 	return nil
 }
 
-// merged adds the recent messages that are not in a log. The same message may have slightly different times in both.
-func merged(logged, recent []Line) []Line {
+// mergeLines adds the recent messages that are not in a log. The same message may have slightly different times in both.
+func mergeLines(logged, recent []Line) []Line {
 	for _, r := range recent {
 		there := slices.ContainsFunc(logged, func(l Line) bool { return l.Text == r.Text && l.At.Sub(r.At).Abs() < 26*time.Hour })
 		if !there {

@@ -20,7 +20,7 @@ func FuzzALogIsReadAsItWasWritten(f *testing.F) {
 		var file string
 		var want []transcript.Line
 		for i, text := range []string{one, two, "end"} {
-			l := transcript.Line{At: at.Add(time.Duration(i) * time.Minute), Who: transcript.User, Text: text}
+			l := transcript.Line{At: at.Add(time.Duration(i) * time.Minute), Sender: transcript.User, Text: text}
 			file += transcript.LogEntry(l)
 			lines := strings.Split(text, "\n")
 			for i := range lines {

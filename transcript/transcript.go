@@ -9,9 +9,9 @@ import (
 
 // Line is one message.
 type Line struct {
-	At   time.Time
-	Who  string // the sender's name in the file
-	Text string
+	At     time.Time
+	Sender string // the sender's name in the file
+	Text   string
 }
 
 // Section is a group of notes that were taken at the same time.
@@ -42,9 +42,9 @@ const (
 
 // LineError is returned for a file that cannot be parsed, with the line, from 1.
 type LineError struct {
-	File string
-	Line int
-	Why  string
+	File   string
+	Line   int
+	Reason string
 }
 
-func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %s", e.File, e.Line, e.Why) }
+func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %s", e.File, e.Line, e.Reason) }

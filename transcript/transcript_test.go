@@ -40,7 +40,7 @@ func TestAChatOfWhatsAppIsReadAsEachPhoneWritesIt(t *testing.T) {
 	} {
 		lines := whatsApp(t, text)
 		require.Len(t, lines, 1, name)
-		require.Equal(t, "Ana", lines[0].Who, name)
+		require.Equal(t, "Ana", lines[0].Sender, name)
 		require.Equal(t, "the fence is done", lines[0].Text, name)
 		require.Equal(t, "2026-11-21T18:05:00+01:00", lines[0].At.Format(time.RFC3339), name)
 	}
@@ -101,7 +101,7 @@ func TestTheFolderOfTheFirstMultisIsReadWithAllItsFiles(t *testing.T) {
 	require.Equal(t, "Ana", chats[1].Name)
 	require.Len(t, chats[1].Lines, 3, "what stands in the log and in recent.json is one message")
 	require.Equal(t, "how much\nis it?", chats[1].Lines[2].Text)
-	require.Equal(t, transcript.Assistant, chats[1].Lines[1].Who)
+	require.Equal(t, transcript.Assistant, chats[1].Lines[1].Sender)
 }
 
 func FuzzWhatsApp(f *testing.F) {
@@ -117,7 +117,7 @@ func FuzzWhatsApp(f *testing.F) {
 			return
 		}
 		for _, l := range lines {
-			require.NotEmpty(t, l.Who)
+			require.NotEmpty(t, l.Sender)
 			require.NotEmpty(t, strings.TrimSpace(l.Text))
 			require.False(t, l.At.IsZero())
 		}

@@ -13,37 +13,37 @@ import (
 // maxLine is the longest line of a file, in bytes.
 const maxLine = 1 << 20
 
-// begins matches the first line of a message, which begins with the time: in brackets on an iPhone, before a dash on Android. The lines up to the
+// messageStart matches the first line of a message, which begins with the time: in brackets on an iPhone, before a dash on Android. The lines up to the
 // next match belong to the message. The order of day and month depends on the phone.
-var begins = regexp.MustCompile(`^\[?(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?\s+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s*([AaPp])\.?\s*[Mm]\.?)?\]?(?:\s+[-–])?\s+(.*)$`)
+var messageStart = regexp.MustCompile(`^\[?(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?\s+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s*([AaPp])\.?\s*[Mm]\.?)?\]?(?:\s+[-–])?\s+(.*)$`)
 
-// stamp is a message with the three numbers of its date. Which of them is the day is decided later, for the whole file.
-type stamp struct {
+// undatedMessage is a message with the three numbers of its date. Which of them is the day is decided later, for the whole file.
+type undatedMessage struct {
 	first, second, third  int
 	yearFirst             bool
 	hour, minute, seconds int
 	line                  int
-	who, text             string
+	sender, text          string
 	more                  []string
 }
 
 // WhatsApp parses a chat that WhatsApp exported as text. The file does not tell the order of day and month: it is found from dates that are
 // possible in one order only, else from the order of the messages, else the day comes first.
 func WhatsApp(name string, r io.Reader, zone *time.Location) ([]Line, error) {
-	var stamps []stamp
+	var stamps []undatedMessage
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLine)
 	n := 0
 	for in.Scan() {
 		n++
-		text := unmarked(in.Text())
+		text := stripDirectionMarks(in.Text())
 		if n == 1 {
 			text = strings.TrimPrefix(text, "\ufeff")
 		}
-		m := begins.FindStringSubmatch(text)
+		m := messageStart.FindStringSubmatch(text)
 		switch {
 		case m != nil:
-			s, err := readStamp(m, n)
+			s, err := parseMessageStart(m, n)
 			if err != nil {
 				return nil, &LineError{name, n, err.Error()}
 			}
@@ -61,8 +61,8 @@ func WhatsApp(name string, r io.Reader, zone *time.Location) ([]Line, error) {
 	return datedLines(name, stamps, zone)
 }
 
-// unmarked removes the direction marks that WhatsApp inserts, and replaces special spaces by plain ones.
-func unmarked(s string) string {
+// stripDirectionMarks removes the direction marks that WhatsApp inserts, and replaces special spaces by plain ones.
+func stripDirectionMarks(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
 		case '\u200e', '\u200f', '\u202a', '\u202c', '\r':
@@ -75,18 +75,18 @@ func unmarked(s string) string {
 	}, s)
 }
 
-func readStamp(m []string, line int) (stamp, error) {
+func parseMessageStart(m []string, line int) (undatedMessage, error) {
 	numbers := make([]int, 7)
 	for i, part := range m[1:7] {
 		if part != "" {
 			numbers[i], _ = strconv.Atoi(part) // four digits at most
 		}
 	}
-	s := stamp{first: numbers[0], second: numbers[1], third: numbers[2], hour: numbers[3], minute: numbers[4], seconds: numbers[5], line: line, yearFirst: len(m[1]) == 4}
+	s := undatedMessage{first: numbers[0], second: numbers[1], third: numbers[2], hour: numbers[3], minute: numbers[4], seconds: numbers[5], line: line, yearFirst: len(m[1]) == 4}
 	switch half := strings.ToLower(m[7]); {
 	case half == "":
 	case s.hour < 1 || s.hour > 12:
-		return stamp{}, fmt.Errorf("%d is no hour of a half day", s.hour)
+		return undatedMessage{}, fmt.Errorf("%d is no hour of a half day", s.hour)
 	default:
 		s.hour %= 12
 		if half == "p" {
@@ -94,20 +94,20 @@ func readStamp(m []string, line int) (stamp, error) {
 		}
 	}
 	if s.hour > 23 || s.minute > 59 || s.seconds > 59 {
-		return stamp{}, fmt.Errorf("%d:%02d is no time", s.hour, s.minute)
+		return undatedMessage{}, fmt.Errorf("%d:%02d is no time", s.hour, s.minute)
 	}
 	who, text, said := strings.Cut(m[8], ": ")
 	if !said && strings.HasSuffix(m[8], ":") {
 		who, said = strings.TrimSuffix(m[8], ":"), true
 	}
 	if said {
-		s.who, s.text = strings.TrimSpace(who), text
+		s.sender, s.text = strings.TrimSpace(who), text
 	}
 	return s, nil // a line without a sender is a notice of WhatsApp's
 }
 
 // datedLines finds the order of day and month and converts the stamps to lines.
-func datedLines(name string, stamps []stamp, zone *time.Location) ([]Line, error) {
+func datedLines(name string, stamps []undatedMessage, zone *time.Location) ([]Line, error) {
 	monthFirst := isMonthFirst(stamps, zone)
 	var lines []Line
 	for _, s := range stamps {
@@ -115,8 +115,8 @@ func datedLines(name string, stamps []stamp, zone *time.Location) ([]Line, error
 		if !ok {
 			return nil, &LineError{name, s.line, "there is no such day"}
 		}
-		if text := strings.TrimSpace(strings.Join(append([]string{s.text}, s.more...), "\n")); s.who != "" && text != "" {
-			lines = append(lines, Line{At: at, Who: s.who, Text: text})
+		if text := strings.TrimSpace(strings.Join(append([]string{s.text}, s.more...), "\n")); s.sender != "" && text != "" {
+			lines = append(lines, Line{At: at, Sender: s.sender, Text: text})
 		}
 	}
 	return lines, nil
@@ -124,7 +124,7 @@ func datedLines(name string, stamps []stamp, zone *time.Location) ([]Line, error
 
 // isMonthFirst reports whether the month comes before the day: if dates in that order are impossible less often, or else if they jump back in time
 // less often.
-func isMonthFirst(stamps []stamp, zone *time.Location) bool {
+func isMonthFirst(stamps []undatedMessage, zone *time.Location) bool {
 	back := map[bool]int{}
 	for _, monthFirst := range []bool{false, true} {
 		var last time.Time
@@ -143,7 +143,7 @@ func isMonthFirst(stamps []stamp, zone *time.Location) bool {
 }
 
 // at returns the time of a stamp. It returns false if there is no such day.
-func (s stamp) at(monthFirst bool, zone *time.Location) (time.Time, bool) {
+func (s undatedMessage) at(monthFirst bool, zone *time.Location) (time.Time, bool) {
 	day, month, year := s.first, s.second, s.third
 	switch {
 	case s.yearFirst:

@@ -46,7 +46,7 @@ func (a *Attempt) approve(ctx context.Context, p *pendingCall, rest []pendingCal
 		if err := store.SetTaskState(ctx, a.engine.Store.Writer(), a.Task, store.TaskWaiting); err != nil {
 			return err
 		}
-		return ErrParked
+		return ErrSuspended
 	case decision.Allowed == nil:
 		if err := store.ExpireApproval(ctx, a.engine.Store.Writer(), decision.ID, a.engine.Now()); err != nil {
 			return err
@@ -157,7 +157,7 @@ func (a *Attempt) request(ctx context.Context, p *pendingCall, wanted store.Appr
 	case wanted.Unattended:
 		return a.setResult(ctx, p, askedLater())
 	default:
-		return ErrParked
+		return ErrSuspended
 	}
 }
 
@@ -234,7 +234,7 @@ func (a *Attempt) askAgain(ctx context.Context, p *pendingCall, wanted store.App
 	if wanted.Unattended {
 		return a.setResult(ctx, p, askedLater())
 	}
-	return ErrParked
+	return ErrSuspended
 }
 
 // AskOwner asks the owner for approvals, in one message. Unless nobody waits for them, the task is parked: it is resumed when he answers, or after
@@ -259,7 +259,7 @@ func (a *Attempt) AskOwner(ctx context.Context, tx store.Tx, first store.Approva
 
 // park has the owner asked, and parks the task until he answers or the time for it is over.
 func (a *Attempt) park(ctx context.Context, tx store.Tx, asked store.Approval) error {
-	if err := jobs.Emit(ctx, tx, policy.HookApproval, strconv.FormatInt(asked.ID, 10)); err != nil {
+	if err := jobs.EmitHookEvent(ctx, tx, policy.HookApproval, strconv.FormatInt(asked.ID, 10)); err != nil {
 		return err
 	}
 	if err := jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{ApprovalID: asked.ID}); err != nil || asked.Unattended {

@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	// ErrParked ends an attempt whose task waits for a person or another agent. A job resumes the task later.
-	ErrParked = errors.New("the task waits for a person or another agent")
+	// ErrSuspended ends an attempt whose task waits for a person or another agent. A job resumes the task later.
+	ErrSuspended = errors.New("the task waits for a person or another agent")
 	// ErrSourceDeleted ends a task because one of its messages was deleted.
 	ErrSourceDeleted = errors.New("a message it worked from was deleted")
 
@@ -33,7 +33,7 @@ type Engine struct {
 	Fence func() string
 }
 
-// Handler carries out a call of one tool in place of the registry. It returns ErrParked if the task must wait for the result.
+// Handler carries out a call of one tool in place of the registry. It returns ErrSuspended if the task must wait for the result.
 type Handler func(ctx context.Context, c tools.Call) (tools.Result, error)
 
 // Attempt is one attempt at a task: its settings and its progress.
@@ -73,34 +73,34 @@ func (e Engine) NewAttempt(m llm.Model, l Limits) *Attempt {
 	return &Attempt{Model: m, Limits: l.WithDefaults(), Progress: func(context.Context, string) {}, engine: e}
 }
 
-// Outcome is the result of the loop: Text if the model answered, Summary if it handed the task off or escalated it, else Why, the reason why it
+// LoopResult is the result of the loop: Text if the model answered, Summary if it handed the task off or escalated it, else Why, the reason why it
 // stopped.
-type Outcome struct {
+type LoopResult struct {
 	Text    string
 	Summary string
 	To      string // the agent that continues with Summary; empty for a person
 	Why     string
 }
 
-// Ending says how an attempt ended.
-type Ending int
+// AttemptEnd says how an attempt ended.
+type AttemptEnd int
 
 // The endings of an attempt.
 const (
-	Failed      Ending = iota // a retry may succeed; see Err
-	Finished                  // see Outcome
-	Lost                      // another attempt has the task, or it is over: nothing may be written
-	Parked                    // the task waits, and is resumed by a job
-	Stopped                   // cancelled, out of time, forgotten or too large: State and Why are those of the task
-	OverBudget                // see BudgetError
-	ModelFailed               // the provider's error is in Err
+	Failed      AttemptEnd = iota // a retry may succeed; see Err
+	Finished                      // see LoopResult
+	LeaseLost                     // another attempt has the task, or it is over: nothing may be written
+	Suspended                     // the task waits, and is resumed by a job
+	Stopped                       // cancelled, out of time, forgotten or too large: State and Why are those of the task
+	OverBudget                    // see BudgetError
+	ModelFailed                   // the provider's error is in Err
 )
 
-// End is how an attempt ended. Outcome is set if it is Finished or Stopped, State if Stopped, BudgetError if OverBudget, and Err for all but
-// Finished.
-type End struct {
-	Outcome
-	Ending      Ending
+// AttemptResult is how an attempt ended. LoopResult is set if End is Finished or Stopped, State if it is Stopped, BudgetError if it is OverBudget, and
+// Err unless it is Finished.
+type AttemptResult struct {
+	LoopResult
+	End         AttemptEnd
 	State       store.TaskState
 	BudgetError *llm.OverBudgetError
 	Err         error

@@ -26,7 +26,7 @@ type pendingCall struct {
 	spec      tools.Spec
 	approval  int64  // the approval of the call; zero for none
 	needsPIN  bool   // the owner must enter the PIN as well
-	binding   string // hash of what the call runs; see tools.Bound
+	binding   string // hash of what the call runs; see tools.ApprovalBinder
 	result    tools.Result
 	prepared  bool
 	hasResult bool // it has its result
@@ -63,7 +63,7 @@ func (a *Attempt) callAll(ctx context.Context, calls []llm.ToolCall) ([]pendingC
 		from = to
 	}
 	if slices.ContainsFunc(all, func(p pendingCall) bool { return p.parked }) {
-		return nil, ErrParked
+		return nil, ErrSuspended
 	}
 	if err := a.taint(ctx, all); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCal
 	call := a.toolCall(p.call)
 	call.Binding = p.binding
 	result, err := handle(ctx, call)
-	if errors.Is(err, ErrParked) {
+	if errors.Is(err, ErrSuspended) {
 		p.parked = true
 		return nil
 	}

@@ -41,7 +41,7 @@ func (a *Attempt) FindCitation(s Sentence) (store.Citation, bool) {
 // isCitable reports whether an answer may cite a passage: to the owner any passage that he may read, to a contact only public documents, because
 // the contact's messages and the notes about him prove nothing.
 func (a *Attempt) isCitable(hit search.Hit) bool {
-	return a.Caller.Owner || (hit.Role == policy.Public && hit.Kind == index.KindKnowledge)
+	return a.Caller.Owner || (hit.Role == policy.RolePublic && hit.Kind == index.KindKnowledge)
 }
 
 // maxSentence is the longest sentence that is cited, in bytes.

@@ -20,9 +20,9 @@ const (
 )
 
 // loop lets the model call tools until it answers.
-func (a *Attempt) loop(ctx context.Context) (Outcome, error) {
+func (a *Attempt) loop(ctx context.Context) (LoopResult, error) {
 	if err := a.loadSteps(ctx); err != nil {
-		return Outcome{}, err
+		return LoopResult{}, err
 	}
 	request := a.firstRequest
 	request.Messages = slices.Clone(request.Messages)
@@ -31,39 +31,39 @@ func (a *Attempt) loop(ctx context.Context) (Outcome, error) {
 	for range rounds {
 		said, err := a.askModel(ctx, request)
 		if err != nil {
-			return Outcome{}, err
+			return LoopResult{}, err
 		}
 		if len(said.Calls) == 0 {
-			return Outcome{Text: said.Text}, nil
+			return LoopResult{Text: said.Text}, nil
 		}
 		for _, c := range said.Calls {
 			key := c.Name + " " + compactJSON(c.Args)
 			if calls[key]++; calls[key] >= maxSameCalls {
-				return Outcome{Why: fmt.Sprintf("I called %s with the same arguments %d times and got no further, so I stopped.", c.Name, maxSameCalls)}, nil
+				return LoopResult{Why: fmt.Sprintf("I called %s with the same arguments %d times and got no further, so I stopped.", c.Name, maxSameCalls)}, nil
 			}
 		}
 		results, err := a.callAll(ctx, said.Calls)
 		if err != nil {
-			return Outcome{}, err
+			return LoopResult{}, err
 		}
 		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: said.Text, Calls: said.Calls})
 		for _, p := range results {
 			if p.result.EndReason != "" {
-				return Outcome{Summary: p.result.EndReason, To: p.result.Ref}, nil
+				return LoopResult{Summary: p.result.EndReason, To: p.result.Ref}, nil
 			}
 			request.Messages = append(request.Messages, a.resultMessage(p.call, p.result, p.fence))
 		}
 	}
-	return Outcome{Why: fmt.Sprintf("I stopped after %d rounds without an answer.", rounds)}, nil
+	return LoopResult{Why: fmt.Sprintf("I stopped after %d rounds without an answer.", rounds)}, nil
 }
 
 // AskModel sends the first request to the model, and calls no tools.
-func (a *Attempt) AskModel(ctx context.Context) (Outcome, error) {
+func (a *Attempt) AskModel(ctx context.Context) (LoopResult, error) {
 	if err := a.loadSteps(ctx); err != nil {
-		return Outcome{}, err
+		return LoopResult{}, err
 	}
 	said, err := a.askModel(ctx, a.firstRequest)
-	return Outcome{Text: said.Text}, err
+	return LoopResult{Text: said.Text}, err
 }
 
 // loadSteps reads the steps of earlier attempts at the task.

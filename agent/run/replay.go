@@ -43,7 +43,7 @@ type OtherModel struct {
 
 // Replay replays a task from its stored steps. If second is not nil, it is asked the same in each round; its tool calls are not made. answer
 // returns the answer that follows from an outcome, or false if the task's answer does not follow from its outcome alone.
-func (a *Attempt) Replay(ctx context.Context, task store.Task, second *OtherModel, answer func(Outcome) (string, bool)) (Replay, error) {
+func (a *Attempt) Replay(ctx context.Context, task store.Task, second *OtherModel, answer func(LoopResult) (string, bool)) (Replay, error) {
 	out := Replay{Task: task}
 	if second != nil {
 		out.OtherModel = second.Name
@@ -93,22 +93,22 @@ func roundsOf(steps []store.Step) []Round {
 }
 
 // replayRounds is the loop over stored steps. It sets Incomplete if a step is missing.
-func (a *Attempt) replayRounds(ctx context.Context, out *Replay, second *OtherModel) (Outcome, error) {
+func (a *Attempt) replayRounds(ctx context.Context, out *Replay, second *OtherModel) (LoopResult, error) {
 	request := a.firstRequest
 	request.Messages = slices.Clone(request.Messages)
 	for {
 		seq, known := a.nextStep()
 		if known == nil || known.EndedAt == nil {
 			out.Incomplete = fmt.Sprintf("round %d has no end: %s", len(out.Rounds)+1, stateText(a.Task))
-			return Outcome{}, nil
+			return LoopResult{}, nil
 		}
 		err := a.Limits.fit(&request)
 		if err != nil && !errors.Is(err, errTooLarge) {
-			return Outcome{}, err
+			return LoopResult{}, err
 		}
 		round := Round{Bytes: textBytes(request)}
 		if round.Response, err = responseOf(*known); err != nil {
-			return Outcome{}, fmt.Errorf("task %d: %w", a.Task.ID, err)
+			return LoopResult{}, fmt.Errorf("task %d: %w", a.Task.ID, err)
 		}
 		a.assignCallIDs(seq, round.Response.Calls)
 		if known.Asked != "" && known.Asked != digest(request) && out.Difference == "" {
@@ -116,12 +116,12 @@ func (a *Attempt) replayRounds(ctx context.Context, out *Replay, second *OtherMo
 		}
 		if second != nil {
 			if round.OtherResponse, round.OtherFailure, err = second.Ask(ctx, request); err != nil {
-				return Outcome{}, err
+				return LoopResult{}, err
 			}
 		}
 		if len(round.Response.Calls) == 0 {
 			out.Rounds = append(out.Rounds, round)
-			return Outcome{Text: known.Text}, nil
+			return LoopResult{Text: known.Text}, nil
 		}
 		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: round.Response.Text, Calls: round.Response.Calls})
 		end, err := a.replayCalls(&request, &round, out)
@@ -133,24 +133,24 @@ func (a *Attempt) replayRounds(ctx context.Context, out *Replay, second *OtherMo
 }
 
 // replayCalls adds the stored results of a round's calls to the request. It returns the outcome of a handoff or an escalation.
-func (a *Attempt) replayCalls(request *llm.Request, round *Round, out *Replay) (Outcome, error) {
+func (a *Attempt) replayCalls(request *llm.Request, round *Round, out *Replay) (LoopResult, error) {
 	for _, c := range round.Response.Calls {
 		_, step := a.nextStep()
 		if step == nil || step.EndedAt == nil {
 			out.Incomplete = fmt.Sprintf("%s has no result: %s", c.Name, stateText(a.Task))
-			return Outcome{}, nil
+			return LoopResult{}, nil
 		}
 		round.Tools = append(round.Tools, *step)
 		res, err := resultOf(*step)
 		if err != nil {
-			return Outcome{}, err
+			return LoopResult{}, err
 		}
 		if res.EndReason != "" {
-			return Outcome{Summary: res.EndReason, To: res.Ref}, nil
+			return LoopResult{Summary: res.EndReason, To: res.Ref}, nil
 		}
 		request.Messages = append(request.Messages, a.resultMessage(c, res, step.Fence))
 	}
-	return Outcome{}, nil
+	return LoopResult{}, nil
 }
 
 // stateText says how a task without an answer ended.

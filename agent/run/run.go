@@ -24,44 +24,44 @@ type stopError struct{ why string }
 func (e *stopError) Error() string { return e.why }
 
 // Run makes the attempt: it claims the task, calls build for the first request unless an earlier attempt stored one, and runs the loop.
-func (a *Attempt) Run(ctx context.Context, opened store.Task, build func(ctx context.Context) (FirstRequest, error)) End {
+func (a *Attempt) Run(ctx context.Context, opened store.Task, build func(ctx context.Context) (FirstRequest, error)) AttemptResult {
 	err := a.Claim(ctx, opened, build)
 	switch {
 	case errors.Is(err, store.ErrTaskLost):
-		return End{Ending: Lost, Err: err}
+		return AttemptResult{End: LeaseLost, Err: err}
 	case err != nil && !errors.Is(err, ErrSourceDeleted):
-		return End{Err: err}
+		return AttemptResult{Err: err}
 	}
-	return a.RunClaimed(ctx, func(ctx context.Context) (Outcome, error) {
+	return a.RunClaimed(ctx, func(ctx context.Context) (LoopResult, error) {
 		if err != nil {
-			return Outcome{}, err
+			return LoopResult{}, err
 		}
 		return a.loop(ctx)
 	})
 }
 
 // RunClaimed runs work on a claimed task until it ends, times out or is cancelled, and returns how it ended.
-func (a *Attempt) RunClaimed(ctx context.Context, work func(ctx context.Context) (Outcome, error)) End {
+func (a *Attempt) RunClaimed(ctx context.Context, work func(ctx context.Context) (LoopResult, error)) AttemptResult {
 	working, release := a.withStop(ctx)
 	defer release()
 	out, err := work(working)
-	end := End{Outcome: out, Err: err}
+	end := AttemptResult{LoopResult: out, Err: err}
 	var failed *llm.Error
 	state, why := stopReason(working, err)
 	switch {
 	case errors.Is(err, store.ErrTaskLost):
-		end.Ending = Lost
-	case errors.Is(err, ErrParked):
-		end.Ending = Parked
+		end.End = LeaseLost
+	case errors.Is(err, ErrSuspended):
+		end.End = Suspended
 	case state != "":
-		end.Ending, end.State, end.Outcome = Stopped, state, Outcome{Why: why}
+		end.End, end.State, end.LoopResult = Stopped, state, LoopResult{Why: why}
 	case err == nil:
-		end.Ending = Finished
+		end.End = Finished
 	case ctx.Err() != nil:
 	case errors.As(err, &end.BudgetError):
-		end.Ending = OverBudget
+		end.End = OverBudget
 	case errors.As(err, &failed):
-		end.Ending = ModelFailed
+		end.End = ModelFailed
 	}
 	return end
 }

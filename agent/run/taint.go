@@ -26,7 +26,7 @@ func (a *Attempt) hasForeign(ctx context.Context, passages []search.Hit) (bool, 
 	if len(documents) == 0 {
 		return false, nil
 	}
-	return index.HaveAddress(ctx, a.engine.Store.DB(), documents)
+	return index.AnyFromWeb(ctx, a.engine.Store.DB(), documents)
 }
 
 // HasForeignNotes reports whether notes were learned from a chat with a contact.
@@ -37,7 +37,7 @@ func HasForeignNotes(notes []store.Note) bool {
 // isForeignPrompt reports whether a prompt has text that is not the owner's, or that looks like an order to the assistant although it counts as
 // his. What he asks does not count. What other agents wrote may quote others.
 func (a *Attempt) isForeignPrompt(ctx context.Context, p Prompt) (bool, error) {
-	ofOthers := func(m store.Message) bool { return m.Author.Capped() }
+	ofOthers := func(m store.Message) bool { return m.Author.IsCapped() }
 	if a.Caller.Tainted || p.Foreign || p.Work != "" || slices.ContainsFunc(p.Window, ofOthers) || policy.IsInjection(p.Notes) {
 		return true, nil
 	}

@@ -128,7 +128,7 @@ func (c importCmd) readChats(ctx context.Context, zone *time.Location, info fs.F
 		if db == nil {
 			return chats, nil
 		}
-		noted, err := db.Remembered(ctx)
+		noted, err := db.Notes(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", documentsFile, err)
 		}
@@ -173,9 +173,9 @@ func (im importer) importDocuments(ctx context.Context, db *transcript.Database)
 		if err != nil {
 			return err
 		}
-		document := knowledge.ImportedDocument{Name: filepath.Base(doc.Path), Origin: originOf(doc.Path, im.folder), Element: cmp.Or(doc.Format, "txt"), Role: policy.Admin}
+		document := knowledge.ImportedDocument{Name: filepath.Base(doc.Path), Origin: originOf(doc.Path, im.folder), Element: cmp.Or(doc.Format, "txt"), Role: policy.RoleAdmin}
 		if doc.Public {
-			document.Role = policy.Public
+			document.Role = policy.RolePublic
 		}
 		for _, p := range doc.Passages {
 			document.List = append(document.List, knowledge.ImportedPassage{Headings: p.Headings, PageFrom: p.PageFrom, PageTo: p.PageTo, Text: p.Text, Used: index.Usage(p.Used)})

@@ -132,7 +132,7 @@ func TestTheFirstMultisIsImportedWithItsDocuments(t *testing.T) {
 		where d.origin = '/h/prices.pdf' and d.role = 'public' and element = 'pdf' and page_from = 2 and page_to = 2 and access_count = 1 and activation > 0`))
 	require.Equal(t, 1, count("select count(*) from documents where origin = 'mine.md' and role = 'admin' and chunks = 1"), "it is known by its place in the documents folder")
 
-	_, err = to.docs.Index(t.Context(), knowledge.File{Name: "prices.pdf", Origin: "/h/prices.pdf", Data: []byte("Bread is 4 euros."), Role: policy.Public})
+	_, err = to.docs.Index(t.Context(), knowledge.File{Name: "prices.pdf", Origin: "/h/prices.pdf", Data: []byte("Bread is 4 euros."), Role: policy.RolePublic})
 	require.NoError(t, err)
 	run(path)
 	require.Equal(t, 1, count("select count(*) from chunks where content = 'Bread is 4 euros.'"), "the file itself is better than its pieces")

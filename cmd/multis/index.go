@@ -69,7 +69,7 @@ func (c indexCmd) Run(ctx context.Context, global *cli) error {
 // role returns who may see the documents. The first multis called public kb.
 func (c indexCmd) role() policy.Role {
 	if c.Role == "kb" {
-		return policy.Public
+		return policy.RolePublic
 	}
 	return policy.Role(c.Role)
 }
@@ -115,7 +115,7 @@ func summarize(sources []knowledge.Source, outcomes []knowledge.Outcome, role po
 		switch {
 		case o.Err != nil:
 			failed++
-		case o.IsLeftPrivate(role):
+		case o.StayedPrivate(role):
 			leftPrivate = append(leftPrivate, sourceName(sources[i]))
 		default:
 			passages += o.Report.Chunks

@@ -31,7 +31,7 @@ func TestDocumentsAreIndexedFromTheCommandLine(t *testing.T) {
 
 	run := func(what ...string) (lines, bar string, err error) {
 		var out, errs bytes.Buffer
-		err = indexAll(t.Context(), knowledge.Open(st, knowledge.Options{Folder: documents}), policy.Admin, what, &progress{lines: &out, bar: &errs})
+		err = indexAll(t.Context(), knowledge.Open(st, knowledge.Options{Folder: documents}), policy.RoleAdmin, what, &progress{lines: &out, bar: &errs})
 		return out.String(), errs.String(), err
 	}
 	lines, bar, err := run(documents, elsewhere)
@@ -71,7 +71,7 @@ func TestOfSeveralNamesOnTheCommandLineTheOthersAreIndexedOnce(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a\nb.txt"), []byte("Terms apply."), 0o600))
 	missing, file := filepath.Join(dir, "nothing.md"), filepath.Join(dir, "a\nb.txt")
 	var out bytes.Buffer
-	err := indexAll(t.Context(), knowledge.Open(st, knowledge.Options{Folder: dir}), policy.Admin, []string{missing, dir, file, filepath.Join(dir, "*.pdf"), ""}, &progress{lines: &out})
+	err := indexAll(t.Context(), knowledge.Open(st, knowledge.Options{Folder: dir}), policy.RoleAdmin, []string{missing, dir, file, filepath.Join(dir, "*.pdf"), ""}, &progress{lines: &out})
 	require.EqualError(t, err, "not indexed: 3 of 4 documents")
 	require.Equal(t, missing+": not indexed: no such file or directory\na b.txt: 1 passage\n"+
 		filepath.Join(dir, "*.pdf")+": not indexed: there is nothing there that I read\n"+
@@ -94,13 +94,13 @@ func TestAFolderOnTheCommandLineMakesNothingPublicThatIsPrivate(t *testing.T) {
 		require.NoError(t, st.DB().QueryRow(t.Context(), "select role from documents where origin = 'salaries.csv'").Scan(&role))
 		return role
 	}
-	run(policy.Admin, file)
-	lines := run(policy.Public, dir)
+	run(policy.RoleAdmin, file)
+	lines := run(policy.RolePublic, dir)
 	require.Contains(t, lines, "1 of 2 documents, 1 passage, public.")
 	require.Contains(t, lines, "Left private (admin): salaries.csv. To make one public, name the file itself.")
-	require.Equal(t, policy.Admin, role())
-	run(policy.Public, dir, file)
-	require.Equal(t, policy.Public, role())
+	require.Equal(t, policy.RoleAdmin, role())
+	run(policy.RolePublic, dir, file)
+	require.Equal(t, policy.RolePublic, role())
 }
 
 func TestTheBarGrowsWithThePagesOfADocument(t *testing.T) {
@@ -122,7 +122,7 @@ func TestIndexingOnTheCommandLineCanBeStopped(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	lines := writerFunc(func([]byte) { cancel() }) // at the first document that is told of
-	err := indexAll(ctx, knowledge.Open(st, knowledge.Options{Folder: dir}), policy.Admin, []string{dir}, &progress{lines: lines})
+	err := indexAll(ctx, knowledge.Open(st, knowledge.Options{Folder: dir}), policy.RoleAdmin, []string{dir}, &progress{lines: lines})
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "stopped after 1 of 3")
 }
@@ -145,9 +145,9 @@ func TestAPageOnTheCommandLineIsNoFile(t *testing.T) {
 
 func TestTheCommandLineTakesTheFirstMultisWordForPublic(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, policy.Public, indexCmd{Role: "kb"}.role())
-	require.Equal(t, policy.Public, indexCmd{Role: "public"}.role())
-	require.Equal(t, policy.Admin, indexCmd{Role: "admin"}.role())
+	require.Equal(t, policy.RolePublic, indexCmd{Role: "kb"}.role())
+	require.Equal(t, policy.RolePublic, indexCmd{Role: "public"}.role())
+	require.Equal(t, policy.RoleAdmin, indexCmd{Role: "admin"}.role())
 	_, said, err := program(t, t.TempDir(), "", "index", "--role=kb", "none.md")
 	require.Error(t, err)
 	require.Contains(t, said, "config.yaml", "it is a role: what is missing comes after it")

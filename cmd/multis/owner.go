@@ -35,7 +35,7 @@ func hideSecrets(cfg *config.Config) {
 			}
 		}
 	}
-	policy.HideSecrets(secrets)
+	policy.SetSecrets(secrets)
 }
 
 // dropPrivileges changes the user of a process that runs as root to the owner of a folder, or of the nearest existing folder above it: that user

@@ -84,7 +84,7 @@ func probeModels(ctx context.Context, c *config.Config) doctor.Result {
 			result.Findings = append(result.Findings, failedProbe(doctor.ModelUnreachable, err.Error()+".", llm.HowToFix(err)).Findings...)
 			continue
 		}
-		fact := fmt.Sprintf("%s says %s in %s", name, quoted(trial.Answer), trial.Took.Round(time.Millisecond))
+		fact := fmt.Sprintf("%s says %s in %s", name, quoted(trial.Answer), trial.Duration.Round(time.Millisecond))
 		if trial.Cost > 0 {
 			fact += " for " + text.ExactMoney(trial.Cost, c.Budget.Currency)
 		}

@@ -81,7 +81,7 @@ func TestThreeCrashesStartSafeModeAndACleanRestartEndsIt(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(h.st.Close)
 	h.config = fmt.Sprintf("llm: {model: openai/test, base_url: %q, local: true}\nmcp: {gone: {command: [touch, %q]}}\nchats: {burst_quiet: 1ms}\n", model.URL, filepath.Join(h.dir, "mcp-was-started"))
-	_, err = knowledge.New(h.st).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nTuning costs 90 euro.\n"), Role: policy.Public})
+	_, err = knowledge.New(h.st).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nTuning costs 90 euro.\n"), Role: policy.RolePublic})
 	require.NoError(t, err)
 	chat := h.chats(1)[0]
 	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, chat, policy.ModeBusiness) }))

@@ -182,7 +182,7 @@ func TestServeNeverSendsWhereItMustNot(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	r := startServe(t, seed)
-	_, err := knowledge.New(r.db).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nA consultation costs 80 EUR.\n"), Role: policy.Public})
+	_, err := knowledge.New(r.db).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nA consultation costs 80 EUR.\n"), Role: policy.RolePublic})
 	require.NoError(t, err)
 	r.makeRooms()
 	for range rounds {

@@ -80,7 +80,7 @@ func (t *terminal) Send(ctx context.Context, o store.OutboxMessage, _ id.RoomID)
 		} `json:"m.relates_to"`
 	}
 	if err := json.Unmarshal(o.Content, &content); err != nil {
-		return "", jobs.Final(fmt.Errorf("read message: %w", err))
+		return "", jobs.Permanent(fmt.Errorf("read message: %w", err))
 	}
 	t.shown[o.ID] = true
 	if content.RelatesTo.Key != "" {

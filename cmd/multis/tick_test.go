@@ -223,7 +223,7 @@ func (h *herd) plant(n int, chats []store.ChatID, d time.Duration) []string {
 				}
 				at := begin.Add(d * time.Duration(i) / time.Duration(n)).Truncate(time.Microsecond)
 				s := store.Schedule{
-					ID: number, Kind: "at", Zone: "UTC", NextAt: &at, Does: store.DoesSay, Body: fmt.Sprintf("storm %d", i), ChatID: &chats[i%len(chats)],
+					ID: number, Kind: "at", Zone: "UTC", NextAt: &at, Action: store.ActionSay, Body: fmt.Sprintf("storm %d", i), ChatID: &chats[i%len(chats)],
 					CatchUp: store.CatchOnce, CreatedBy: testOwner, CreatedAt: time.Now(),
 				}
 				if err := store.InsertSchedule(ctx, tx, s); err != nil {
@@ -253,7 +253,7 @@ func (h *herd) plantDaily(n, missed int, chats []store.ChatID) []string {
 			}
 			first := time.Now().Add(-time.Duration(missed)*24*time.Hour + 12*time.Hour).Truncate(time.Second)
 			s := store.Schedule{
-				ID: number, Kind: "every", Spec: "24h0m0s", Zone: "UTC", NextAt: &first, Does: store.DoesSay, Body: fmt.Sprintf("storm of day after day %d", i),
+				ID: number, Kind: "every", Spec: "24h0m0s", Zone: "UTC", NextAt: &first, Action: store.ActionSay, Body: fmt.Sprintf("storm of day after day %d", i),
 				ChatID: &chats[i%len(chats)], CatchUp: store.CatchAll, CreatedBy: testOwner, CreatedAt: time.Now(),
 			}
 			if err := store.InsertSchedule(ctx, tx, s); err != nil {

@@ -174,7 +174,7 @@ func tryModel(ctx context.Context, models *llm.Models, m configuredModel, curren
 	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 	defer cancel()
 	trial, err := models.Try(ctx, m.name, m.key)
-	spent := fmt.Sprintf("%s, %s %s", trial.Took.Round(10*time.Millisecond), config.Money(trial.Cost), currency)
+	spent := fmt.Sprintf("%s, %s %s", trial.Duration.Round(10*time.Millisecond), config.Money(trial.Cost), currency)
 	if err == nil {
 		return fmt.Sprintf("✓ %s  %s in %s", m.name, quoted(trial.Answer), spent), true
 	}

@@ -48,8 +48,8 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 			return err
 		}))
 	}
-	fillRole(policy.Public, public)
-	fillRole(policy.Admin, admin)
+	fillRole(policy.RolePublic, public)
+	fillRole(policy.RoleAdmin, admin)
 	for chat := range int64(chats) {
 		fillRole(policy.UserRole(store.ChatID(chat+1)), perChat)
 	}
@@ -88,7 +88,7 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 		for range queries {
 			scope, q := scopeOf(), around(r, centres[r.IntN(len(centres))], dimensions)
 			as := st.AsContact
-			if scope.Allows(policy.Admin) {
+			if scope.Allows(policy.RoleAdmin) {
 				as = st.AsOwner
 			}
 			var near []index.NearestChunk

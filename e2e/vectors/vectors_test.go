@@ -51,9 +51,9 @@ func titles(r search.Result) []string {
 func TestAPassageIsFoundByWhatItMeans(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
-	indexAll(t, st, policy.Public, "leaving.md", "Terminate the agreement by letter.")
-	indexAll(t, st, policy.Public, "garage.md", "We wash every vehicle.")
-	indexAll(t, st, policy.Public, "hours.md", "Open from nine to five.")
+	indexAll(t, st, policy.RolePublic, "leaving.md", "Terminate the agreement by letter.")
+	indexAll(t, st, policy.RolePublic, "garage.md", "We wash every vehicle.")
+	indexAll(t, st, policy.RolePublic, "hours.md", "Open from nine to five.")
 	e, _ := embedder(t, st, "openai/meanings", llmtest.Meanings(64, sameMeaning))
 	ask := search.Query{Text: "How do I cancel my subscription?"}
 
@@ -88,13 +88,13 @@ func TestNewChangedAndRemovedPassagesHaveTheirVectors(t *testing.T) {
 		require.NoError(t, err)
 		return titles(found)
 	}
-	indexAll(t, st, policy.Public, "leaving.md", "Terminate the agreement by letter.")
+	indexAll(t, st, policy.RolePublic, "leaving.md", "Terminate the agreement by letter.")
 	fill(t, st, e)
 	require.Equal(t, []string{"leaving.md"}, find())
 
-	indexAll(t, st, policy.Public, "leaving.md", "Bicycles are repaired here.")
+	indexAll(t, st, policy.RolePublic, "leaving.md", "Bicycles are repaired here.")
 	require.Empty(t, find(), "the old passage is gone at once, with its vector")
-	indexAll(t, st, policy.Admin, "mine.md", "Quit the contract in May.")
+	indexAll(t, st, policy.RoleAdmin, "mine.md", "Quit the contract in May.")
 	fill(t, st, e)
 	require.Equal(t, []string{"mine.md"}, find())
 
@@ -112,9 +112,9 @@ func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	for i := range 70 { // more than one batch
-		indexAll(t, st, policy.Public, fmt.Sprintf("%d.md", i), fmt.Sprintf("Letter %d says nothing.", i))
+		indexAll(t, st, policy.RolePublic, fmt.Sprintf("%d.md", i), fmt.Sprintf("Letter %d says nothing.", i))
 	}
-	indexAll(t, st, policy.Public, "leaving.md", "Terminate the agreement by letter.")
+	indexAll(t, st, policy.RolePublic, "leaving.md", "Terminate the agreement by letter.")
 	old, _ := embedder(t, st, "openai/old", llmtest.Meanings(32, sameMeaning))
 	fill(t, st, old)
 
@@ -153,7 +153,7 @@ func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
 	found, err := search.Open(st, search.Options{Embedder: wide}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "cancel subscription"})
 	require.NoError(t, err)
 	require.Empty(t, found.Hits, "vectors of other dimensions are never compared")
-	indexAll(t, st, policy.Public, "new.md", "Something new.")
+	indexAll(t, st, policy.RolePublic, "new.md", "Something new.")
 	fill(t, st, wide)
 	found, err = search.Open(st, search.Options{Embedder: wide}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "cancel subscription", Limit: 1})
 	require.NoError(t, err)
@@ -164,7 +164,7 @@ func TestFillingTheIndexStopsAtTheBudgetAndGoesOnLater(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	for i := range 150 {
-		indexAll(t, st, policy.Public, fmt.Sprintf("%d.md", i), fmt.Sprintf("Letter %d says nothing.", i))
+		indexAll(t, st, policy.RolePublic, fmt.Sprintf("%d.md", i), fmt.Sprintf("Letter %d says nothing.", i))
 	}
 	silent := func(r llmtest.EmbedRequest) llmtest.EmbedReply { // about its cost, so that the worst case counts
 		reply := llmtest.Meanings(16, nil)(r)
@@ -192,9 +192,9 @@ func TestOneTextThatIsRefusedLeavesTheOthersTheirVectors(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	for i := range 20 {
-		indexAll(t, st, policy.Public, fmt.Sprintf("%d.md", i), fmt.Sprintf("Letter %d.", i))
+		indexAll(t, st, policy.RolePublic, fmt.Sprintf("%d.md", i), fmt.Sprintf("Letter %d.", i))
 	}
-	indexAll(t, st, policy.Public, "bad.md", "Unspeakable.")
+	indexAll(t, st, policy.RolePublic, "bad.md", "Unspeakable.")
 	e, _ := embedder(t, st, "openai/prim", func(r llmtest.EmbedRequest) llmtest.EmbedReply {
 		if strings.Contains(strings.Join(r.Texts, ""), "Unspeakable") {
 			return llmtest.EmbedReply{Status: 400}
@@ -210,7 +210,7 @@ func TestOneTextThatIsRefusedLeavesTheOthersTheirVectors(t *testing.T) {
 func TestASearchGoesByWordsWhenTheModelFails(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
-	indexAll(t, st, policy.Public, "leaving.md", "Terminate the agreement by letter.")
+	indexAll(t, st, policy.RolePublic, "leaving.md", "Terminate the agreement by letter.")
 	for name, reply := range map[string]llmtest.EmbedReply{
 		"it is down": {Status: 500}, "the key is wrong": {Status: 401}, "it hangs": {Hang: true}, "it talks nonsense": {Raw: "{}"},
 	} {
@@ -257,7 +257,7 @@ func TestFusionNeverLosesWhatWordsFindForSure(t *testing.T) {
 		for part := range 10 {
 			fmt.Fprintf(&text, "# Part %d\n\n%s number%dx%d.\n\n", part, randomText(r, 30), doc, part)
 		}
-		indexAll(t, st, policy.Public, fmt.Sprintf("%d.md", doc), text.String())
+		indexAll(t, st, policy.RolePublic, fmt.Sprintf("%d.md", doc), text.String())
 	}
 	// The worst model there can be: what it finds near has nothing to do with the question.
 	e, _ := embedder(t, st, "openai/noise", func(q llmtest.EmbedRequest) llmtest.EmbedReply {
@@ -296,7 +296,7 @@ func TestNoSearchByMeaningSeesAnotherContactsPassages(t *testing.T) {
 	st := newStore(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	const chats = 12
-	roles := []policy.Role{policy.Public, policy.Admin}
+	roles := []policy.Role{policy.RolePublic, policy.RoleAdmin}
 	for chat := range int64(chats) {
 		roles = append(roles, policy.UserRole(store.ChatID(chat+1)))
 	}
@@ -333,7 +333,7 @@ func TestNoSearchByMeaningSeesAnotherContactsPassages(t *testing.T) {
 		owned, err := s.AsOwner(t.Context(), policy.OwnerScope(), search.Query{Text: text, Limit: 50})
 		require.NoError(t, err)
 		for _, h := range owned.Hits {
-			require.True(t, h.Role == policy.Public || h.Role == policy.Admin, "the owner's default has no chats in it")
+			require.True(t, h.Role == policy.RolePublic || h.Role == policy.RoleAdmin, "the owner's default has no chats in it")
 		}
 	}
 	require.Greater(t, near, 1000, "meaning had its part in it")
@@ -342,7 +342,7 @@ func TestNoSearchByMeaningSeesAnotherContactsPassages(t *testing.T) {
 func TestTheDatabaseItselfKeepsVectorsFromContacts(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
-	for _, role := range []policy.Role{policy.Public, policy.Admin, policy.UserRole(1), policy.UserRole(2)} {
+	for _, role := range []policy.Role{policy.RolePublic, policy.RoleAdmin, policy.UserRole(1), policy.UserRole(2)} {
 		indexAll(t, st, role, strings.ReplaceAll(string(role), ":", "-")+".md", "The same words for everybody.")
 	}
 	e, _ := embedder(t, st, "openai/meanings", llmtest.Meanings(32, nil))

@@ -71,7 +71,7 @@ func (s *Set) first(v variant, record func(Trial)) Verdict {
 		if mildest.Rule == nil || got.Decision.strictness() < mildest.Decision.strictness() {
 			mildest = got
 		}
-		if !v.Any || !r.hasResource() {
+		if !v.AnyCall || !r.hasResource() {
 			return mildest
 		}
 	}

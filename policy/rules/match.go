@@ -67,7 +67,7 @@ func (r *Rule) mismatch(v variant) string {
 	case r.Tainted != nil && *r.Tainted != v.Tainted:
 		return fmt.Sprintf("tainted is %t", v.Tainted)
 	}
-	if v.Any {
+	if v.AnyCall {
 		return "" // some resource may match
 	}
 	return r.resourceMismatch(v)

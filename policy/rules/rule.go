@@ -141,8 +141,8 @@ type Request struct {
 	Resource Resource
 	Hour     int  // in the owner's time zone, 0 to 23
 	Tainted  bool // the turn has read text that is not the owner's
-	// Any is true if the request stands for all calls of the tool: its verdict is the mildest that any Resource can have.
-	Any bool
+	// AnyCall is true if the request stands for all calls of the tool: its verdict is the mildest that any Resource can have.
+	AnyCall bool
 	// Exceeds reports whether a rule's limit is used up. Nil means that none is.
 	Exceeds func(*Rule) bool
 }

@@ -124,7 +124,7 @@ func TestAToolIsReachableIfSomeOfItsCallsAre(t *testing.T) {
 	s := set(t, `{tool: fetch_url, domain: evil.example, decision: deny}`, `{tool: read_file, path: /srv/**, decision: allow}`, `{tool: read_file, decision: deny}`, `{tool: gone, decision: deny}`)
 	for tool, want := range map[string]rules.Decision{"fetch_url": rules.Confirm, "read_file": rules.Allow, "gone": rules.Deny} {
 		q := owner(tool, rules.ClassOutward, rules.TierConfirm)
-		q.Any = true
+		q.AnyCall = true
 		require.Equal(t, want, s.Decide(q).Decision, tool)
 	}
 }
@@ -289,7 +289,7 @@ func TestEveryCellIsDecidedByARule(t *testing.T) {
 			for _, class := range rules.Classes() {
 				for _, tier := range rules.Tiers() {
 					for _, anyArgs := range []bool{false, true} {
-						v := s.Decide(rules.Request{Surface: surface, Tool: "remember", Class: class, Tier: tier, Any: anyArgs})
+						v := s.Decide(rules.Request{Surface: surface, Tool: "remember", Class: class, Tier: tier, AnyCall: anyArgs})
 						require.NotNil(t, v.Rule, "%s %s %s", surface, class, tier)
 					}
 				}

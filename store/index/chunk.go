@@ -35,7 +35,7 @@ type Chunk struct {
 
 // Usage is the number of accesses to a chunk, with their times.
 type Usage struct {
-	Times  int
+	Count  int
 	First  time.Time
 	Newest []time.Time // the newest first, 8 at most
 }
@@ -65,7 +65,7 @@ const upsertChunksSQL = `with n as (
 	on conflict (id) do update set config = excluded.config, part = excluded.part, n_tok = excluded.n_tok, author = excluded.author,
 		is_question = excluded.is_question, tsv = excluded.tsv`
 
-const useChunkSQL = `update chunks set access_count = $2, first_accessed = $3, last_accessed = ($4::timestamptz[])[1], recent_accesses = $4,
+const setUsageSQL = `update chunks set access_count = $2, first_accessed = $3, last_accessed = ($4::timestamptz[])[1], recent_accesses = $4,
 	activation = activation($2, $3, $4) where chunk_key = $1`
 
 // replaceChunks writes the chunks of a document and deletes all others that it has.
@@ -73,54 +73,54 @@ func replaceChunks(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk)
 	if err := row.Exec(ctx, tx, "delete old chunks", deleteOtherChunksSQL, doc.ID, row.Column(chunks, func(c Chunk) string { return c.Key })); err != nil {
 		return err
 	}
-	placed := placedChunks(chunks)
+	placed := numberSections(chunks)
 	for batch := range slices.Chunk(placed, chunkBatch) {
 		err := row.Exec(ctx, tx, "write chunks", upsertChunksSQL, pgx.NamedArgs{
 			"doc": doc.ID, "role": doc.Role, "kind": doc.Kind, "title": doc.Name,
-			"keys":       row.Column(batch, func(c placedChunk) string { return c.Key }),
-			"ords":       row.Column(batch, func(c placedChunk) int { return c.Ord }),
-			"sections":   row.Column(batch, func(c placedChunk) string { return c.Section }),
-			"line_froms": row.Column(batch, func(c placedChunk) int { return c.LineFrom }),
-			"line_tos":   row.Column(batch, func(c placedChunk) int { return c.LineTo }),
-			"page_froms": row.Column(batch, func(c placedChunk) int { return c.PageFrom }),
-			"page_tos":   row.Column(batch, func(c placedChunk) int { return c.PageTo }),
-			"contents":   row.Column(batch, func(c placedChunk) string { return c.Content }),
-			"words":      row.Column(batch, func(c placedChunk) string { return c.Words }),
-			"configs":    row.Column(batch, func(c placedChunk) language.Language { return c.Language }),
-			"parts":      row.Column(batch, func(c placedChunk) int { return c.part }),
-			"authors":    row.Column(batch, func(c placedChunk) string { return c.Author }),
-			"questions":  row.Column(batch, func(c placedChunk) bool { return c.IsQuestion }),
+			"keys":       row.Column(batch, func(c numberedChunk) string { return c.Key }),
+			"ords":       row.Column(batch, func(c numberedChunk) int { return c.Ord }),
+			"sections":   row.Column(batch, func(c numberedChunk) string { return c.Section }),
+			"line_froms": row.Column(batch, func(c numberedChunk) int { return c.LineFrom }),
+			"line_tos":   row.Column(batch, func(c numberedChunk) int { return c.LineTo }),
+			"page_froms": row.Column(batch, func(c numberedChunk) int { return c.PageFrom }),
+			"page_tos":   row.Column(batch, func(c numberedChunk) int { return c.PageTo }),
+			"contents":   row.Column(batch, func(c numberedChunk) string { return c.Content }),
+			"words":      row.Column(batch, func(c numberedChunk) string { return c.Words }),
+			"configs":    row.Column(batch, func(c numberedChunk) language.Language { return c.Language }),
+			"parts":      row.Column(batch, func(c numberedChunk) int { return c.part }),
+			"authors":    row.Column(batch, func(c numberedChunk) string { return c.Author }),
+			"questions":  row.Column(batch, func(c numberedChunk) bool { return c.IsQuestion }),
 		})
 		if err != nil {
 			return err
 		}
 	}
 	for _, c := range chunks {
-		if c.Usage.Times == 0 {
+		if c.Usage.Count == 0 {
 			continue
 		}
-		if err := row.Exec(ctx, tx, "store the usage of a chunk", useChunkSQL, c.Key, c.Usage.Times, c.Usage.First, c.Usage.Newest); err != nil {
+		if err := row.Exec(ctx, tx, "store the usage of a chunk", setUsageSQL, c.Key, c.Usage.Count, c.Usage.First, c.Usage.Newest); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// placedChunk is a chunk with its section number.
-type placedChunk struct {
+// numberedChunk is a chunk with its section number.
+type numberedChunk struct {
 	Chunk
 
 	part int // chunks of one section have the same number
 }
 
-// placedChunks numbers the sections of a document and detects the unknown languages of its chunks.
-func placedChunks(chunks []Chunk) []placedChunk {
+// numberSections numbers the sections of a document and detects the unknown languages of its chunks.
+func numberSections(chunks []Chunk) []numberedChunk {
 	var whole strings.Builder
 	for _, c := range chunks[:min(len(chunks), languageSample)] {
 		whole.WriteString(c.Content + "\n")
 	}
 	documentLanguage := language.Detect(whole.String())
-	list := make([]placedChunk, len(chunks))
+	list := make([]numberedChunk, len(chunks))
 	part := 0
 	for i, c := range chunks {
 		if i > 0 && c.Section != chunks[i-1].Section {
@@ -129,7 +129,7 @@ func placedChunks(chunks []Chunk) []placedChunk {
 		if c.Language == language.Unknown {
 			c.Language = language.DetectPart(c.Content, documentLanguage)
 		}
-		list[i] = placedChunk{Chunk: c, part: part}
+		list[i] = numberedChunk{Chunk: c, part: part}
 	}
 	return list
 }
@@ -188,7 +188,7 @@ const ownersRecentChunksSQL = chunkTextSQL + `(
 
 // RecentChunks returns the chunks of some kinds that were indexed last, the newest first.
 func RecentChunks(ctx context.Context, db row.DB, scope policy.Scope, kinds []Kind, limit int) ([]ChunkText, error) {
-	if scope.Allows(policy.Admin) {
+	if scope.Allows(policy.RoleAdmin) {
 		return row.All[ChunkText](ctx, db, "chunks", ownersRecentChunksSQL, scope.Roles(), kinds, limit)
 	}
 	return row.All[ChunkText](ctx, db, "chunks", recentChunksSQL, scope.Roles(), kinds, limit)

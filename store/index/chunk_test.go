@@ -67,8 +67,8 @@ func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
-	require.NoError(t, putDocument(ctx, st, policy.Public, "p", "apple public", "apple pie"))
-	require.NoError(t, putDocument(ctx, st, policy.Admin, "a", "apple admin"))
+	require.NoError(t, putDocument(ctx, st, policy.RolePublic, "p", "apple public", "apple pie"))
+	require.NoError(t, putDocument(ctx, st, policy.RoleAdmin, "a", "apple admin"))
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "u1", "apple one"))
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(2), "u2", "apple two"))
 	var contact string
@@ -165,9 +165,9 @@ func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
 		texts = append(texts, strings.Repeat("apple ", n)+strings.Repeat("pear ", 256-n))
 	}
 	for i, text := range texts {
-		require.NoError(t, putDocument(ctx, st, policy.Public, fmt.Sprint("d", i), text))
+		require.NoError(t, putDocument(ctx, st, policy.RolePublic, fmt.Sprint("d", i), text))
 	}
-	require.NoError(t, putDocument(ctx, st, policy.Public, "without", "plum cherry"))
+	require.NoError(t, putDocument(ctx, st, policy.RolePublic, "without", "plum cherry"))
 	require.NoError(t, st.AsOwner(ctx, policy.OwnerScope(), func(tx store.Tx) error {
 		rows, err := tx.Query(ctx, "select id, (length(content) - length(replace(content, 'apple', ''))) / 5 from chunks")
 		if err != nil {
@@ -187,7 +187,7 @@ func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
 	require.Len(t, want, 14)
 	require.NoError(t, st.AsContact(ctx, policy.ContactScope(1), func(tx store.Tx) error {
 		passages, err := index.SearchPassages(ctx, tx, index.PassageQuery{
-			Planned: [][]string{{"appl|plum"}}, Any: "appl", Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: []index.Kind{index.KindKnowledge}, MaxCandidates: 100,
+			PlannedSets: [][]string{{"appl|plum"}}, ContactTerms: "appl", Terms: []string{"appl"}, Weights: []float64{1}, AverageWords: 100, Kinds: []index.Kind{index.KindKnowledge}, MaxCandidates: 100,
 		})
 		got := map[int64]int16{}
 		for _, p := range passages {
@@ -205,7 +205,7 @@ func TestTheCallersOwnChunksCanBeLeftOut(t *testing.T) {
 	for _, d := range []struct {
 		role   policy.Role
 		origin string
-	}{{policy.Public, "everybody's"}, {policy.UserRole(1), "own"}, {policy.UserRole(2), "another's"}} {
+	}{{policy.RolePublic, "everybody's"}, {policy.UserRole(1), "own"}, {policy.UserRole(2), "another's"}} {
 		require.NoError(t, putDocument(ctx, st, d.role, d.origin, "apple"))
 	}
 	reader, err := st.ContactReader(policy.ContactScope(1))
@@ -213,7 +213,7 @@ func TestTheCallersOwnChunksCanBeLeftOut(t *testing.T) {
 	kinds := []index.Kind{index.KindKnowledge, index.KindConversation}
 	for words, want := range map[string]int{"appl": 2, "": 1} {
 		passages, err := index.SearchPassages(ctx, reader, index.PassageQuery{
-			Planned: [][]string{{"appl"}}, Any: words, Terms: []string{"appl"}, Weights: []float64{1}, Average: 100, Kinds: kinds, MaxCandidates: 100,
+			PlannedSets: [][]string{{"appl"}}, ContactTerms: words, Terms: []string{"appl"}, Weights: []float64{1}, AverageWords: 100, Kinds: kinds, MaxCandidates: 100,
 		})
 		require.NoError(t, err)
 		require.Len(t, passages, want, "any %q", words)
@@ -228,7 +228,7 @@ func TestAnAddedDocumentThatIsThereIsReplaced(t *testing.T) {
 		text    string
 		changed bool
 	}{{"apple pie", true}, {"apple pie", false}, {"plum tart", true}} {
-		doc, chunks := documentOf(policy.Public, "a", c.text)
+		doc, chunks := documentOf(policy.RolePublic, "a", c.text)
 		var changed bool
 		require.NoError(t, st.AsOwner(ctx, policy.OwnerScope(), func(tx store.Tx) (err error) {
 			changed, err = index.AddDocument(ctx, tx, doc, chunks)
@@ -246,7 +246,7 @@ func TestTheNewestChunksAreThoseOfAllKindsThatAreAskedFor(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
-	for i, role := range []policy.Role{policy.Public, policy.UserRole(1), policy.UserRole(2), policy.Public, policy.UserRole(1)} {
+	for i, role := range []policy.Role{policy.RolePublic, policy.UserRole(1), policy.UserRole(2), policy.RolePublic, policy.UserRole(1)} {
 		doc, chunks := documentOf(role, fmt.Sprint(i), fmt.Sprint(i, "a"), fmt.Sprint(i, "b"))
 		if i%2 == 1 {
 			doc.Kind = index.KindConversation
@@ -288,14 +288,14 @@ func TestTheRoleThatWasSaidLaterHoldsWhicheverComesFirst(t *testing.T) {
 		said time.Time
 		err  error
 	}{
-		{policy.Public, "apple pie", noon, nil},
-		{policy.Admin, "apple pie", noon.Add(time.Minute), nil},
-		{policy.Public, "plum tart", noon, index.ErrRoleKept},
-		{policy.Admin, "apple pie", noon.Add(time.Hour), nil}, // the same, said again
-		{policy.Public, "plum tart", noon.Add(time.Minute), index.ErrRoleKept},
-		{policy.Admin, "plum tart", noon, nil}, // new words, nothing said
-		{policy.Public, "plum tart", noon.Add(time.Minute), index.ErrRoleKept},
-		{policy.Public, "plum tart", noon.Add(2 * time.Hour), nil},
+		{policy.RolePublic, "apple pie", noon, nil},
+		{policy.RoleAdmin, "apple pie", noon.Add(time.Minute), nil},
+		{policy.RolePublic, "plum tart", noon, index.ErrRoleKept},
+		{policy.RoleAdmin, "apple pie", noon.Add(time.Hour), nil}, // the same, said again
+		{policy.RolePublic, "plum tart", noon.Add(time.Minute), index.ErrRoleKept},
+		{policy.RoleAdmin, "plum tart", noon, nil}, // new words, nothing said
+		{policy.RolePublic, "plum tart", noon.Add(time.Minute), index.ErrRoleKept},
+		{policy.RolePublic, "plum tart", noon.Add(2 * time.Hour), nil},
 	} {
 		doc, chunks := documentOf(c.role, "a", c.text)
 		doc.RoleSetAt = c.said
@@ -377,16 +377,16 @@ func TestDocumentsAreListedInTheScopeOnly(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
-	require.NoError(t, putDocument(ctx, st, policy.Public, "small", "one"))
-	require.NoError(t, putDocument(ctx, st, policy.Public, "big", "one", "two"))
-	require.NoError(t, putDocument(ctx, st, policy.Admin, "own", "one"))
+	require.NoError(t, putDocument(ctx, st, policy.RolePublic, "small", "one"))
+	require.NoError(t, putDocument(ctx, st, policy.RolePublic, "big", "one", "two"))
+	require.NoError(t, putDocument(ctx, st, policy.RoleAdmin, "own", "one"))
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(2), "theirs", "one", "two", "three"))
 
 	groups, err := index.DocumentGroups(ctx, st.DB(), policy.OwnerScope())
 	require.NoError(t, err)
 	require.Len(t, groups, 2)
-	require.Equal(t, []any{policy.Public, 2, 3}, []any{groups[0].Role, groups[0].Documents, groups[0].Chunks})
-	require.Equal(t, []any{policy.Admin, 1, 1}, []any{groups[1].Role, groups[1].Documents, groups[1].Chunks})
+	require.Equal(t, []any{policy.RolePublic, 2, 3}, []any{groups[0].Role, groups[0].Documents, groups[0].Chunks})
+	require.Equal(t, []any{policy.RoleAdmin, 1, 1}, []any{groups[1].Role, groups[1].Documents, groups[1].Chunks})
 
 	docs, err := index.BiggestDocuments(ctx, st.DB(), policy.OwnerScope(), 1)
 	require.NoError(t, err)

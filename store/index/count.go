@@ -17,7 +17,7 @@ const uncountTermsSQL = `with gone as (
 	)
 	update term_stats t set ndoc = t.ndoc - g.n from gone g where t.role = g.role and t.word = g.word and t.ndoc > g.n`
 
-const sizeCorpusSQL = `insert into corpus_stats (role, chunks, words)
+const addCorpusSizeSQL = `insert into corpus_stats (role, chunks, words)
 	select r.role, $2 * count(*), $2 * sum(i.n_tok) from chunk_index i, lateral (values (i.role), ('*')) r(role) where i.doc_id = any ($1) group by 1
 	on conflict (role) do update set chunks = corpus_stats.chunks + excluded.chunks, words = corpus_stats.words + excluded.words`
 
@@ -31,9 +31,9 @@ const dropEmptyCorpusSQL = "delete from corpus_stats where chunks = 0 and role <
 
 const addUncountedSQL = "insert into uncounted (doc_id) values ($1)"
 
-// count adds a document to the corpus sizes and to the table uncounted. If that table has become long, count first adds the words of all its
+// countDocument adds a document to the corpus sizes and to the table uncounted. If that table has become long, count first adds the words of all its
 // documents to the word counts, while other transactions go on writing.
-func count(ctx context.Context, tx row.Tx, docID row.DocumentID) error {
+func countDocument(ctx context.Context, tx row.Tx, docID row.DocumentID) error {
 	if err := row.Exec(ctx, tx, "add to the uncounted documents", addUncountedSQL, docID); err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func count(ctx context.Context, tx row.Tx, docID row.DocumentID) error {
 
 const dropUncountedSQL = "delete from uncounted where doc_id = any ($1)"
 
-// uncount removes documents from the word counts and the corpus sizes.
-func uncount(ctx context.Context, tx row.Tx, docs ...row.DocumentID) error {
+// uncountDocuments removes documents from the word counts and the corpus sizes.
+func uncountDocuments(ctx context.Context, tx row.Tx, docs ...row.DocumentID) error {
 	if err := row.Exec(ctx, tx, "uncount words", uncountTermsSQL, docs); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func uncount(ctx context.Context, tx row.Tx, docs ...row.DocumentID) error {
 
 // addSizes adds documents to the corpus sizes. With sign -1 it subtracts them.
 func addSizes(ctx context.Context, tx row.Tx, docs []row.DocumentID, sign int) error {
-	if err := row.Exec(ctx, tx, "count chunks", sizeCorpusSQL, docs, sign); err != nil {
+	if err := row.Exec(ctx, tx, "count chunks", addCorpusSizeSQL, docs, sign); err != nil {
 		return err
 	}
 	return row.Exec(ctx, tx, "count languages", countConfigsSQL, docs, sign)
@@ -102,11 +102,11 @@ const countAllSQL = `with counted as (
 
 // Selects the roles whose words are counted from now on. The words of a role with up to 1,000 chunks are counted at each query, which takes
 // a few milliseconds at most. The document that is being written ($1) is added, because it is not in the corpus sizes yet.
-const biggerSQL = `select role from (select role, chunks from corpus_stats union all select role, chunks from documents where id = $1) s
+const newlyLargeRolesSQL = `select role from (select role, chunks from corpus_stats union all select role, chunks from documents where id = $1) s
 	where role not in (select role from corpus_stats where counted) group by role having sum(chunks) > 1000`
 
 // Documents that were written meanwhile wait to be counted.
-const countBiggerSQL = `insert into term_stats (role, word, ndoc)
+const countRolesSQL = `insert into term_stats (role, word, ndoc)
 	select i.role, w, count(*) from chunk_index i, unnest(tsvector_to_array(i.tsv)) w
 	where i.role = any ($1) and not exists (select from uncounted u where u.doc_id = i.doc_id) group by 1, 2`
 
@@ -122,9 +122,9 @@ func countAll(ctx context.Context, tx row.Tx, docID row.DocumentID) (bigger []st
 	if err := row.Exec(ctx, tx, "count words", countAllSQL, docs); err != nil {
 		return nil, err
 	}
-	bigger, err = row.Values[string](ctx, tx, "bigger roles", biggerSQL, docID)
+	bigger, err = row.Values[string](ctx, tx, "bigger roles", newlyLargeRolesSQL, docID)
 	if err != nil || len(bigger) == 0 {
 		return nil, err
 	}
-	return bigger, row.Exec(ctx, tx, "count bigger roles", countBiggerSQL, bigger)
+	return bigger, row.Exec(ctx, tx, "count bigger roles", countRolesSQL, bigger)
 }

@@ -44,7 +44,7 @@ type Document struct {
 // KeepsRole reports whether d keeps its role although its replacement has another one. It does so if its role was set later, or if it is
 // private and the replacement was found in bulk.
 func (d *Document) KeepsRole(replacement Document) bool {
-	return d.Role != replacement.Role && (d.RoleSetAt.After(replacement.RoleSetAt) || replacement.FoundInBulk && d.Role == policy.Admin)
+	return d.Role != replacement.Role && (d.RoleSetAt.After(replacement.RoleSetAt) || replacement.FoundInBulk && d.Role == policy.RoleAdmin)
 }
 
 const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at, validator, role_set_at"
@@ -172,7 +172,7 @@ func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chun
 	case old.Role == doc.Role && old.Hash == doc.Hash:
 		return false, ConfirmRole(ctx, tx, doc)
 	default:
-		if err := uncount(ctx, tx, old.ID); err != nil {
+		if err := uncountDocuments(ctx, tx, old.ID); err != nil {
 			return false, err
 		}
 		if old.Role != doc.Role {
@@ -184,7 +184,7 @@ func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chun
 	if err := doc.write(ctx, tx, upsertDocumentSQL, chunks); err != nil {
 		return false, err
 	}
-	return true, count(ctx, tx, doc.ID)
+	return true, countDocument(ctx, tx, doc.ID)
 }
 
 // Locks an origin, so that two writers of one document wait for each other before they take further locks.
@@ -203,7 +203,7 @@ func AddDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) (
 	if err != nil {
 		return false, err
 	}
-	return true, count(ctx, tx, doc.ID)
+	return true, countDocument(ctx, tx, doc.ID)
 }
 
 // write writes a document by a statement, and its chunks. It returns pgx.ErrNoRows if the statement wrote no row.
@@ -256,7 +256,7 @@ func RemoveDocuments(ctx context.Context, tx row.Tx, origins []string) (chunks, 
 	for i, d := range docs {
 		ids[i], chunks = d.ID, chunks+d.Chunks
 	}
-	if err := uncount(ctx, tx, ids...); err != nil {
+	if err := uncountDocuments(ctx, tx, ids...); err != nil {
 		return 0, 0, err
 	}
 	return chunks, len(docs), row.Exec(ctx, tx, "delete documents", deleteDocumentsSQL, ids)
@@ -264,7 +264,7 @@ func RemoveDocuments(ctx context.Context, tx row.Tx, origins []string) (chunks, 
 
 const haveAddressSQL = "select exists (select from documents where id = any ($1) and origin ~* '^https?://')"
 
-// HaveAddress reports whether one of the documents was fetched from a web address, so that its text is not the owner's.
-func HaveAddress(ctx context.Context, db row.DB, documents []row.DocumentID) (bool, error) {
+// AnyFromWeb reports whether one of the documents was fetched from a web address, so that its text is not the owner's.
+func AnyFromWeb(ctx context.Context, db row.DB, documents []row.DocumentID) (bool, error) {
 	return row.Value[bool](ctx, db, "look where documents are from", haveAddressSQL, documents)
 }

@@ -31,7 +31,7 @@ type Term struct {
 
 // Corpus is the size of the passages that the transaction's scope may search.
 type Corpus struct {
-	PlannedChunks int64 // searched by PassageQuery.Planned
+	PlannedChunks int64 // searched by PassageQuery.PlannedSets
 	StatsChunks   int64 // that Term.Chunks refers to
 	StatsWords    int64
 }
@@ -75,11 +75,11 @@ func SearchTerms(ctx context.Context, db row.DB, in Source, words []string, quer
 // PassageQuery asks for the passages around the best matches.
 type PassageQuery struct {
 	Source        Source
-	Planned       [][]string // sets of tsqueries; a public chunk (for the owner: any chunk) is a candidate if it matches all tsqueries of one set
-	Any           string     // tsquery that finds candidates among a contact's own chunks; empty finds none, as for the owner
+	PlannedSets   [][]string // sets of tsqueries; a public chunk (for the owner: any chunk) is a candidate if it matches all tsqueries of one set
+	ContactTerms  string     // tsquery that finds candidates among a contact's own chunks; empty finds none, as for the owner
 	Terms         []string   // 1 to 32 tsqueries of one lexeme each
 	Weights       []float64  // the score of a saturated match of each term
-	Average       float64    // words in an average chunk
+	AverageWords  float64    // words in an average chunk
 	Kinds         []Kind
 	MaxCandidates int // further matches are left out
 }
@@ -113,11 +113,11 @@ func SearchPassages(ctx context.Context, db row.DB, q PassageQuery) ([]Passage, 
 	}
 	var planned []string
 	var sets []int
-	for i, set := range q.Planned {
+	for i, set := range q.PlannedSets {
 		planned = append(planned, set...)
 		sets = append(sets, slices.Repeat([]int{i}, len(set))...)
 	}
-	return row.All[Passage](ctx, db, "passages", sql, planned, sets, q.Any, q.Terms, q.Weights, q.Average, q.Kinds, q.MaxCandidates)
+	return row.All[Passage](ctx, db, "passages", sql, planned, sets, q.ContactTerms, q.Terms, q.Weights, q.AverageWords, q.Kinds, q.MaxCandidates)
 }
 
 const lexemesSQL = `select tsvector_to_array(to_tsvector(c::regconfig, t)) from unnest($1::text[], $2::text[]) with ordinality u(c, t, o) order by o`

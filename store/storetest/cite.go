@@ -17,7 +17,7 @@ func Cite(t testing.TB, st *store.Store, role policy.Role, kind index.Kind, text
 	t.Helper()
 	ctx := context.Background()
 	scope := policy.PublicScope()
-	if role == policy.Admin {
+	if role == policy.RoleAdmin {
 		scope = policy.OwnerScope()
 	} else if chat, of := role.Chat(); of {
 		scope = policy.ContactScope(chat)

@@ -184,7 +184,7 @@ func (dc *DocumentCommands) remove(ctx context.Context, name string) (answer, er
 // documentCounts counts the documents by who may see them, the public ones first.
 func documentCounts(groups []index.DocumentGroup) string {
 	var parts []string
-	for _, role := range []policy.Role{policy.Public, policy.Admin} {
+	for _, role := range []policy.Role{policy.RolePublic, policy.RoleAdmin} {
 		documents, passages := 0, 0
 		var types []string
 		for _, g := range groups {

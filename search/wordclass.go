@@ -8,15 +8,15 @@ import (
 	"multis/language"
 )
 
-// weight is a class of words in a question, by how much a word says about the topic. Whether a passage answers the question
+// wordClass is a class of words in a question, by how much a word says about the topic. Whether a passage answers the question
 // depends on the topical words only. The ranking uses all words, with a lower weight for fillers.
-type weight int
+type wordClass int
 
 const (
-	specific weight = iota // what the question is about
-	general                // supports an answer like a specific word, but is not enough alone: "house", "town", "name"
-	light                  // supports an answer a little: "today", "small", "come"
-	filler                 // part of the phrasing: "please", "could", "sell", "price"
+	specific wordClass = iota // what the question is about
+	general                   // supports an answer like a specific word, but is not enough alone: "house", "town", "name"
+	light                     // supports an answer a little: "today", "small", "come"
+	filler                    // part of the phrasing: "please", "could", "sell", "price"
 )
 
 const (
@@ -36,9 +36,9 @@ const smallCorpus = 50
 func (t Term) support(chunks int64) float64 {
 	rarity := idf(t.Chunks, max(chunks, smallCorpus))
 	switch {
-	case t.weight == filler:
+	case t.class == filler:
 		return 0
-	case t.weight == light:
+	case t.class == light:
 		return lightShare * rarity
 	case t.Chunks == 0:
 		return unknownFactor * rarity
@@ -54,29 +54,29 @@ func idf(df, n int64) float64 {
 	return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5))
 }
 
-// weightIn classifies a word of a question. "buy" is a filler in "can I buy", but specific in "do you buy".
-func weightIn(question []string, word string) weight {
+// classifyInQuestion classifies a word of a question. "buy" is a filler in "can I buy", but specific in "do you buy".
+func classifyInQuestion(question []string, word string) wordClass {
 	if i := slices.Index(question, word); word == "buy" && i > 0 && question[i-1] == "you" {
 		return specific
 	}
-	return weightOf(word)
+	return classifyWord(word)
 }
 
 // IsCommonWord reports whether a word says little about the topic of a question, in any language.
-func IsCommonWord(word string) bool { return weightOf(word) != specific || language.IsCommon(word) }
+func IsCommonWord(word string) bool { return classifyWord(word) != specific || language.IsCommon(word) }
 
-// weightOf classifies a word as returned by Words, in singular or plural.
-func weightOf(word string) weight {
-	if w := listedWeight(word); w != specific {
+// classifyWord classifies a word as returned by Words, in singular or plural.
+func classifyWord(word string) wordClass {
+	if w := listedClass(word); w != specific {
 		return w
 	}
 	if isTransposed(word) {
 		return filler
 	}
 	if singular, ok := strings.CutSuffix(word, "ies"); ok {
-		return listedWeight(singular + "y")
+		return listedClass(singular + "y")
 	}
-	return listedWeight(strings.TrimSuffix(word, "s"))
+	return listedClass(strings.TrimSuffix(word, "s"))
 }
 
 // isTransposed reports whether a word is a question word with two letters transposed, as in "hwo far".
@@ -96,8 +96,8 @@ func sameLetters(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// listedWeight returns the weight of a word by the list of words that are not specific.
-func listedWeight(word string) weight {
+// listedClass returns the weight of a word by the list of words that are not specific.
+func listedClass(word string) wordClass {
 	switch word {
 	case "would", "could", "should", "may", "might", "must", "shall", "cannot", "gonna", "wanna", "let", // modal
 		"isn", "aren", "wasn", "weren", "doesn", "didn", "won", "wouldn", "couldn", "shouldn", "hasn", "haven", "hadn", "ain",

@@ -37,7 +37,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 		return policy.Admit(input), nil
 	}
 	input.Presence = chat.Presence(b.paused, input.Mode, b.in.settings.OwnerPause, now)
-	if j.author.Capped() {
+	if j.author.IsCapped() {
 		rates, err := b.rates(ctx, contactKey{chat.ID, j.sender}, now)
 		if err != nil {
 			return policy.Admission{}, err
