@@ -219,8 +219,8 @@ func TestInSafeModeNoCommandRunsAndOtherWorkSaysThatItWaits(t *testing.T) {
 
 func TestALongOutputShowsNoPartOfASecret(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
 	const secret = "canary-K9x7Qm2vz5"
-	policy.HideSecrets([]string{secret})
-	t.Cleanup(func() { policy.HideSecrets(nil) })
+	policy.SetSecrets([]string{secret})
+	t.Cleanup(func() { policy.SetSecrets(nil) })
 	r, h := newHostRig(t)
 	for _, at := range []int{1490, 1495, 1499} { // where the middle is left out
 		h.run = func(_ context.Context, live func([]byte)) (admin.HostResult, error) {

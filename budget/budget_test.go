@@ -28,7 +28,7 @@ func told(t *testing.T, st *store.Store) map[string]int {
 	return count
 }
 
-func TestEachMarkOfABudgetIsToldOnceHoweverManySpendAtOnce(t *testing.T) {
+func TestEachThresholdIsReportedOnceUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
@@ -67,7 +67,7 @@ func TestEachMarkOfABudgetIsToldOnceHoweverManySpendAtOnce(t *testing.T) {
 	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1, "day 100": 1}, told(t, st), "what fits after all is no news")
 }
 
-func TestAJumpPastSeveralMarksIsOnePieceOfNews(t *testing.T) {
+func TestPassingSeveralThresholdsGivesOneNotice(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	l := New(st, 1000)
@@ -77,7 +77,7 @@ func TestAJumpPastSeveralMarksIsOnePieceOfNews(t *testing.T) {
 	require.Equal(t, map[string]int{"day 80": 1}, told(t, st))
 }
 
-func TestEachCapThatRefusesIsToldOnce(t *testing.T) {
+func TestEachRefusingCapIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	l := New(st, 1000)

@@ -67,7 +67,7 @@ func site(t *testing.T) string {
 	return server.URL
 }
 
-func TestAPageIsFetchedAndRecognisedTheNextTime(t *testing.T) {
+func TestGetReturnsUnchangedForKnownValidator(t *testing.T) {
 	t.Parallel()
 	c, address := New(Options{UserAgent: "multis/1", AllowPrivate: true}), site(t)
 	page, err := c.Get(t.Context(), address+"/moved#part", "")
@@ -82,7 +82,7 @@ func TestAPageIsFetchedAndRecognisedTheNextTime(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnchanged)
 }
 
-func TestAVersionIsOnlyRecognisedByWhatCanBeKept(t *testing.T) {
+func TestInvalidValidatorsAreIgnored(t *testing.T) {
 	t.Parallel()
 	for tag, want := range map[string]Validator{
 		`"one"`: `"one"`, `W/"a b"`: `W/"a b"`, "\"\xff\"": "", "\"é\"": "", `"` + strings.Repeat("x", 1000) + `"`: "",
@@ -95,7 +95,7 @@ func TestAVersionIsOnlyRecognisedByWhatCanBeKept(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeFetchedSaysWhy(t *testing.T) {
+func TestGetErrors(t *testing.T) {
 	t.Parallel()
 	address := site(t)
 	for _, test := range []struct {
@@ -125,7 +125,7 @@ func TestWhatCannotBeFetchedSaysWhy(t *testing.T) {
 	require.EqualError(t, StatusError{Code: http.StatusNotFound}, "the server says 404 Not Found")
 }
 
-func TestASlowServerIsLeftWithTheCaller(t *testing.T) {
+func TestGetEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -133,7 +133,7 @@ func TestASlowServerIsLeftWithTheCaller(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-func TestAnAddressIsOfTheKindThatItLeadsTo(t *testing.T) {
+func TestAddressKind(t *testing.T) {
 	t.Parallel()
 	_, mine, err := net.ParseCIDR("93.184.216.35/24")
 	require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestAnAddressIsOfTheKindThatItLeadsTo(t *testing.T) {
 	require.Equal(t, Blocked, addressKind(netip.Addr{}, own))
 }
 
-func TestThisMachineIsNotReachedUnderAnyOfItsOwnAddresses(t *testing.T) {
+func TestOwnInterfacesAreNotReached(t *testing.T) {
 	t.Parallel()
 	own, err := net.InterfaceAddrs()
 	require.NoError(t, err)
@@ -172,7 +172,7 @@ func TestThisMachineIsNotReachedUnderAnyOfItsOwnAddresses(t *testing.T) {
 	require.ErrorIs(t, Control(Public)("tcp", "localhost:80", nil), ErrPrivate)
 }
 
-func TestThisMachineIsKnownByItsNames(t *testing.T) {
+func TestIsLoopback(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"localhost", "LOCALHOST", "localhost.", "app.LocalHost", "127.0.0.1", "127.3.2.1", "0.0.0.0", "::", "::1", "::ffff:0.0.0.0", "::ffff:127.0.0.1"} {
 		require.True(t, IsLoopback(host), host)
@@ -182,7 +182,7 @@ func TestThisMachineIsKnownByItsNames(t *testing.T) {
 	}
 }
 
-func TestEveryHopIsJudgedAsTheFirstAddressIs(t *testing.T) {
+func TestRedirectsAreCheckedLikeTheFirstAddress(t *testing.T) {
 	t.Parallel()
 	reached := false
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
@@ -207,7 +207,7 @@ func TestEveryHopIsJudgedAsTheFirstAddressIs(t *testing.T) {
 	require.True(t, reached)
 }
 
-func TestAServerSaysHowLongItWantsToBeLeftAlone(t *testing.T) {
+func TestRetryAfterHeader(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]time.Duration{
 		"": 0, "120": 2 * time.Minute, "0": 0, "-5": 0, "soon": 0, "1e9": 0, "99999999999999999999": 0, "Fri, 20 Nov 2020 17:00:00 GMT": 0,
@@ -226,7 +226,7 @@ func TestAServerSaysHowLongItWantsToBeLeftAlone(t *testing.T) {
 	}
 }
 
-func TestASlowReceiverIsLeftByItself(t *testing.T) {
+func TestPostTimeout(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // only then it is noticed that the caller went away

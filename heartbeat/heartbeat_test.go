@@ -33,7 +33,7 @@ func TestAnIdleWeekOfHeartbeatsCallsNoModel(t *testing.T) {
 	require.Empty(t, r.sent(r.admin))
 }
 
-func TestAFreeTextItemSeesWhatWasSaidSinceTheLastLook(t *testing.T) {
+func TestItemCheckReadsMessagesSinceLastCheck(t *testing.T) {
 	t.Parallel()
 	angry := func(_ context.Context, q llmtest.Request) llmtest.Reply {
 		if !strings.Contains(q.Messages[0].Text, "this is outrageous") {
@@ -69,7 +69,7 @@ func TestAFreeTextItemSeesWhatWasSaidSinceTheLastLook(t *testing.T) {
 	require.Len(t, server.Requests(), before, "nothing new was said")
 }
 
-func TestWhatAHeartbeatReadsStaysWithinTheModelsRoom(t *testing.T) {
+func TestHeartbeatPromptFitsContextWindow(t *testing.T) {
 	t.Parallel()
 	var heard memory.Conversations
 	for i := range 300 {
@@ -82,7 +82,7 @@ func TestWhatAHeartbeatReadsStaysWithinTheModelsRoom(t *testing.T) {
 	require.Len(t, (&check{conversations: heard, limits: run.Limits{Context: 200_000}.WithDefaults()}).trimmedConversations().Messages, 300)
 }
 
-func TestAHeartbeatTellsEachMatterOnce(t *testing.T) {
+func TestEachFindingIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, reportAll, Config{Items: []string{"tell me when a customer sounds angry"}, ItemChecks: 4})
 	r.wrote("where is my parcel?", policy.AuthorContact, 30*time.Minute)
@@ -110,7 +110,7 @@ func TestAHeartbeatTellsEachMatterOnce(t *testing.T) {
 	require.Len(t, r.sent(r.admin), len(said), "a week of a model that always wants to speak")
 }
 
-func TestWhatSeveralAgentsFindIsToldByOne(t *testing.T) {
+func TestFindingOfSeveralAgentsIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	r, _ := newScripted(t, reportAll, Config{})
 	r.checker.Configs = append(r.checker.Configs, Config{Agent: "sales", Active: 16 * time.Hour})
@@ -121,7 +121,7 @@ func TestWhatSeveralAgentsFindIsToldByOne(t *testing.T) {
 	require.Len(t, r.sent(r.admin), 1)
 }
 
-func TestAModelCanFindThatNothingMatters(t *testing.T) {
+func TestModelCanReportNothing(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, llmtest.Say(`{"notify": false, "tell": []}`), Config{})
 	r.wrote("SALE! Everything must go!", policy.AuthorContact, 2*time.Hour)
@@ -135,7 +135,7 @@ func TestAModelCanFindThatNothingMatters(t *testing.T) {
 	}
 }
 
-func TestAHeartbeatWithoutAModelTellsWhatTheDatabaseFinds(t *testing.T) {
+func TestHeartbeatWithoutModelReportsAllFindings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, llm.None{})
 	r.checker.Configs = []Config{{Items: []string{"anything"}, ItemChecks: 4, Active: 16 * time.Hour}}
@@ -152,7 +152,7 @@ func TestAHeartbeatWithoutAModelTellsWhatTheDatabaseFinds(t *testing.T) {
 	require.Contains(t, said[0], "where is my parcel?")
 }
 
-func TestAnOpenQuestionBeforeThanksIsAMatterAndAnAnsweredOneIsNot(t *testing.T) {
+func TestOpenQuestionBeforeThanksIsAFinding(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, llm.None{})
 	r.checker.Configs = []Config{{}}
@@ -167,7 +167,7 @@ func TestAnOpenQuestionBeforeThanksIsAMatterAndAnAnsweredOneIsNot(t *testing.T) 
 	require.Equal(t, "nothing new", r.heartbeat(""))
 }
 
-func TestChatsThatAreSilentAndPolitenessAreNoMatter(t *testing.T) {
+func TestSilentChatsAndThanksAreNoFindings(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, reportAll, Config{})
 	r.wrote("thank you!", policy.AuthorContact, 2*time.Hour)
@@ -178,7 +178,7 @@ func TestChatsThatAreSilentAndPolitenessAreNoMatter(t *testing.T) {
 	require.Empty(t, server.Requests())
 }
 
-func TestAHeartbeatPaysFromItsOwnBudgetAndGoesOnWithoutMoney(t *testing.T) {
+func TestHeartbeatHasItsOwnBudget(t *testing.T) {
 	t.Parallel()
 	p := &fakeLedger{refuse: policy.CapAgent}
 	model, server := openModel(t, p, reportAll)
@@ -193,7 +193,7 @@ func TestAHeartbeatPaysFromItsOwnBudgetAndGoesOnWithoutMoney(t *testing.T) {
 	require.Equal(t, string(taskKind), p.spends[0].Purpose)
 }
 
-func TestAHeartbeatWhoseModelFailsTellsPlainlyAndFails(t *testing.T) {
+func TestHeartbeatWithFailingModelReportsAndFails(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]llmtest.Reply{"broken": {Status: 400}, "no verdict": {Text: "all is well"}, "half a verdict": {Text: `{"tell": []}`}} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestAHeartbeatWhoseModelFailsTellsPlainlyAndFails(t *testing.T) {
 	}
 }
 
-func TestAnAgentLooksAtItsOwnListAndOnlyReads(t *testing.T) {
+func TestAgentHeartbeatUsesItsChecklistAndOnlyReads(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, inTurn(llmtest.Reply{Calls: []llmtest.Call{{Name: "lamp", Args: `{"on": true}`}}}, llmtest.Reply{Text: `{"notify": true, "tell": [{"matter": "item:2", "text": "The lamp is off."}, {"matter": "made up", "text": "x"}]}`}),
 		Config{Agent: "shop", Items: []string{"look after the till"}, ItemChecks: 2})
@@ -228,7 +228,7 @@ func TestAnAgentLooksAtItsOwnListAndOnlyReads(t *testing.T) {
 	require.True(t, jobs.IsFinal(err))
 }
 
-func TestTasksThatStandStillOrFailedAreLookedAtWhenThatIsWanted(t *testing.T) {
+func TestStalledAndFailedTasksAreFindingsIfEnabled(t *testing.T) {
 	t.Parallel()
 	for _, wanted := range []bool{true, false} {
 		r, server := newScripted(t, reportAll, Config{Tasks: wanted})
@@ -254,7 +254,7 @@ func TestTasksThatStandStillOrFailedAreLookedAtWhenThatIsWanted(t *testing.T) {
 	}
 }
 
-func TestWhatAHeartbeatWouldWriteToSomebodyIsADraft(t *testing.T) {
+func TestHeartbeatMessagesAreDrafts(t *testing.T) {
 	t.Parallel()
 	drafts := func(_ context.Context, q llmtest.Request) llmtest.Reply {
 		_, rest, _ := strings.Cut(q.Messages[0].Text, " matter ")

@@ -191,7 +191,7 @@ func (r *rig) notices() []string {
 	return all
 }
 
-func TestAnEventIsToldOnceAndSigned(t *testing.T) {
+func TestEventIsDeliveredOnceAndSigned(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	message := r.says("do you deliver?")
@@ -215,7 +215,7 @@ func TestAnEventIsToldOnceAndSigned(t *testing.T) {
 	require.Empty(t, r.notices())
 }
 
-func TestOnlyWhatWasAskedForIsTold(t *testing.T) {
+func TestOnlySubscribedEventsAreDelivered(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(to *Target) { to.Events = []policy.HookEvent{policy.HookIndex} })
 	require.Empty(t, r.happens(policy.HookResolved, "1"))
@@ -226,7 +226,7 @@ func TestOnlyWhatWasAskedForIsTold(t *testing.T) {
 	require.Empty(t, r.to.requests(), "the hook is gone from the configuration")
 }
 
-func TestWhatIsGoneOrOffIsNotTold(t *testing.T) {
+func TestNothingIsDeliveredForDeletedOrOffChats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	message := r.says("secret")
@@ -248,7 +248,7 @@ func TestWhatIsGoneOrOffIsNotTold(t *testing.T) {
 	require.Equal(t, store.DeliveryDropped, r.delivery(gone).State)
 }
 
-func TestAHookThatFailsIsTriedAgainAndToldOnce(t *testing.T) {
+func TestFailingHookIsRetriedAndReportedOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.to.answers(status(http.StatusInternalServerError))
@@ -272,7 +272,7 @@ func TestAHookThatFailsIsTriedAgainAndToldOnce(t *testing.T) {
 	require.Contains(t, r.notices()[1], "works again")
 }
 
-func TestAReceiverThatWantsNoMoreIsLeftAtOnce(t *testing.T) {
+func TestGoneReceiverIsDisabled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.to.answers(status(http.StatusGone))
@@ -281,7 +281,7 @@ func TestAReceiverThatWantsNoMoreIsLeftAtOnce(t *testing.T) {
 	require.Equal(t, store.DeliveryFailed, r.delivery(d).State)
 }
 
-func TestWhatAReceiverDoesIsBounded(t *testing.T) {
+func TestReceiverResponseIsLimited(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	elsewhere := newReceiver(t)
@@ -326,7 +326,7 @@ func TestWhatAReceiverDoesIsBounded(t *testing.T) {
 	require.Error(t, err, "it does not wait for ever")
 }
 
-func TestAPrivateAddressMustBeMeant(t *testing.T) {
+func TestPrivateAddressMustBeAllowed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(to *Target) { to.Private = false })
 	d := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
@@ -335,7 +335,7 @@ func TestAPrivateAddressMustBeMeant(t *testing.T) {
 	require.NotContains(t, r.delivery(d).Error, "secret/path")
 }
 
-func TestASlowHookHoldsUpNoOther(t *testing.T) {
+func TestSlowHookDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	arrived, leave := make(chan struct{}, maxConcurrent), make(chan struct{})

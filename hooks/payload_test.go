@@ -33,7 +33,7 @@ func (r *rig) row(sql string, args ...any) string {
 	return strconv.FormatInt(n, 10)
 }
 
-func TestEachEventTellsWhatItIsAbout(t *testing.T) {
+func TestPayloadOfEachEvent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	due := time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC)
@@ -78,7 +78,7 @@ func (r *rig) note(text string) string {
 	return strconv.FormatInt(int64(section), 10)
 }
 
-func TestWhatIsOverOrForgottenIsNotTold(t *testing.T) {
+func TestDeletedSubjectsAreNotDelivered(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	section := r.note("a secret")

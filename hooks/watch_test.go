@@ -72,7 +72,7 @@ func (w *watching) look() []string {
 	return w.notices()[before:]
 }
 
-func TestWhatIsNewOnAPageIsTold(t *testing.T) {
+func TestChangedPageIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
 	w.shows("Jobs\nCarpenter\nPlumber")
@@ -112,7 +112,7 @@ func TestALongChangeIsCut(t *testing.T) {
 	require.Contains(t, told[0], "and 42 more")
 }
 
-func TestAPageThatCannotBeReadIsToldOnceAndTriedEverMoreRarely(t *testing.T) {
+func TestFailingPageIsReportedOnceWithBackoff(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
 	w.shows("one")
@@ -137,7 +137,7 @@ func TestAPageThatCannotBeReadIsToldOnceAndTriedEverMoreRarely(t *testing.T) {
 	require.Len(t, w.look(), 1, "what changed meanwhile is not lost")
 }
 
-func TestAPageThatAsksToBeLeftAloneIs(t *testing.T) {
+func TestRetryAfterOfAPageIsRespected(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
 	asks := func(after string) time.Duration {
@@ -154,7 +154,7 @@ func TestAPageThatAsksToBeLeftAloneIs(t *testing.T) {
 	require.Equal(t, 24*time.Hour, asks("99999999"), "once a day at least")
 }
 
-func TestAWatchThatEndedIsNotLookedAt(t *testing.T) {
+func TestRemovedWatchIsNotChecked(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
 	w.tx(func(tx store.Tx) error { return store.DeleteWatch(t.Context(), tx, w.id) })
@@ -193,7 +193,7 @@ func post(t *testing.T, address, contentType, body string, header ...string) int
 	return resp.StatusCode
 }
 
-func TestWhatOtherProgramsSayIsShownAsTheirWords(t *testing.T) {
+func TestWebhookContentIsShownAsPlainText(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, contentType, body, want string }{
 		{"text", "text/plain", "build 12 failed", "📬 **ci**: build 12 failed"},
@@ -219,7 +219,7 @@ func TestWhatOtherProgramsSayIsShownAsTheirWords(t *testing.T) {
 	}
 }
 
-func TestOnlyWhoKnowsTheTokenIsHeard(t *testing.T) {
+func TestWebhookRequiresToken(t *testing.T) {
 	t.Parallel()
 	r, address := inbox(t)
 	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/ci/guess", "text/plain", "x"))
@@ -236,7 +236,7 @@ func TestOnlyWhoKnowsTheTokenIsHeard(t *testing.T) {
 	require.Empty(t, r.notices())
 }
 
-func TestACallMadeTwiceIsToldOnceAndAFloodIsBounded(t *testing.T) {
+func TestWebhookIsIdempotentAndRateLimited(t *testing.T) {
 	t.Parallel()
 	r, address := inbox(t)
 	for range 3 {
@@ -254,7 +254,7 @@ func TestACallMadeTwiceIsToldOnceAndAFloodIsBounded(t *testing.T) {
 	require.Less(t, len(r.notices()), 2*requestBurst)
 }
 
-func FuzzSaid(f *testing.F) {
+func FuzzWebhookSummary(f *testing.F) {
 	f.Add("application/json", `{"title": "a", "text": ["b"]}`)
 	f.Add("application/x-www-form-urlencoded", "a=%zz&title=x")
 	f.Add("text/plain; charset=\xff", "\x00")

@@ -35,7 +35,7 @@ func checkPieces(t *testing.T, text string) {
 	require.Empty(t, strings.TrimSpace(text[covered:]), "nothing is left out at the end")
 }
 
-func TestPiecesHoldEverythingAndAreNeverTooLong(t *testing.T) {
+func TestCutTextIsCompleteAndLimited(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	words := func(n int) string {
@@ -58,7 +58,7 @@ func TestPiecesHoldEverythingAndAreNeverTooLong(t *testing.T) {
 	}
 }
 
-func TestPiecesEndAtSentences(t *testing.T) {
+func TestCutTextEndsAtSentences(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for i := range 300 {

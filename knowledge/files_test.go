@@ -43,7 +43,7 @@ func TestFilesAreFoundByNameFolderOrPattern(t *testing.T) {
 	}
 }
 
-func TestAFileNameThatCannotBeKeptIsTold(t *testing.T) {
+func TestInvalidFileNameIsReported(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"shop/caf\xe9.md", "shop/caf\xe9/a.md"} {
 		folder := t.TempDir()
@@ -67,7 +67,7 @@ func TestTheNameOfAFileThatIsNotReadDoesNotMatter(t *testing.T) {
 	require.Equal(t, []string{"prices.md"}, files)
 }
 
-func TestAFolderIsNoBiggerThanSomebodyMeans(t *testing.T) {
+func TestFolderSizeIsLimited(t *testing.T) {
 	t.Parallel()
 	folder := fstest.MapFS{}
 	for i := range 501 {

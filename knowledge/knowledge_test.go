@@ -67,7 +67,7 @@ func TestAMarkdownFileIsFoundWithItsHeadingAndLines(t *testing.T) {
 	require.Equal(t, "[prices.md › Delivery, line 13]", knowledge.Cite(hits[0]))
 }
 
-func TestIndexingTheSameFileAgainIsNoWork(t *testing.T) {
+func TestIndexOfUnchangedFileDoesNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
@@ -101,7 +101,7 @@ func TestAFileIndexedInAnotherRoleMovesThere(t *testing.T) {
 	require.NotEmpty(t, d.found(t, policy.ContactScope(3), "baguette"))
 }
 
-func TestAFileStaysInTheRoleThatWasSaidLast(t *testing.T) {
+func TestFileKeepsTheRoleThatWasSetLast(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

@@ -158,7 +158,7 @@ func TestAPDFWithoutAnOutlineIsCutByItsPagesAndBlankOnesAreNamed(t *testing.T) {
 	}}, doc)
 }
 
-func TestAnOutlineThatGoesInCirclesIsNotUsed(t *testing.T) {
+func TestCyclicOutlineIsIgnored(t *testing.T) {
 	t.Parallel()
 	file := newPDF([]string{"One.", "Two."}, entry{title: "A", page: 0}, entry{title: "B", page: 1})
 	for i, object := range file.objects {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-func TestATextIsReadInTheCharactersItWasWrittenIn(t *testing.T) {
+func TestDeclaredEncodings(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, file, mediaType, data, want string }{
 		{"UTF-8", "a.txt", "", "Brötchen", "Brötchen"},
@@ -37,7 +37,7 @@ func TestATextIsReadInTheCharactersItWasWrittenIn(t *testing.T) {
 	}
 }
 
-func TestWhatATextWasWrittenInIsGuessed(t *testing.T) {
+func TestGuessEncoding(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		in   encoding.Encoding
@@ -76,7 +76,7 @@ func TestWhatATextWasWrittenInIsGuessed(t *testing.T) {
 	}
 }
 
-func TestWhatAFileIsShowsInItsContentThenInWhatIsSaidThenInItsName(t *testing.T) {
+func TestFormatDetection(t *testing.T) {
 	t.Parallel()
 	const page = "<!DOCTYPE html><html><body><h1>Prices</h1><p>Bread costs 3 euro.</p></body></html>"
 	for _, test := range []struct{ name, file, mediaType, data, want string }{
@@ -95,7 +95,7 @@ func TestWhatAFileIsShowsInItsContentThenInWhatIsSaidThenInItsName(t *testing.T)
 	}
 }
 
-func TestWhatIsNoDocumentIsRefused(t *testing.T) {
+func TestUnreadableFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, file, data string
@@ -176,7 +176,7 @@ func TestATableOfAPageHasTheColumnsAndRowsThatItSays(t *testing.T) {
 	}
 }
 
-func TestAPageThatIsNoArticleIsReadWhole(t *testing.T) {
+func TestPageWithoutArticleIsReadCompletely(t *testing.T) {
 	t.Parallel()
 	doc, err := readFile(t, "prices.html", []byte(`<html><body><h1>Prices</h1><ul><li>Bread 3 €</li><li>Rolls 1 €</li></ul><h2>Cakes in C# <a href="#c">#</a></h2><ul><li>Apple 20 €</li></ul></body></html>`))
 	require.NoError(t, err)

@@ -36,7 +36,7 @@ func TestAFileIsReadInAProcessOfItsOwn(t *testing.T) {
 	require.True(t, d.index(t, "prices.md", policy.RolePublic, priceList).Unchanged)
 }
 
-func TestWhyAFileCannotBeReadCrossesProcesses(t *testing.T) {
+func TestReaderErrorsCrossProcesses(t *testing.T) {
 	t.Parallel()
 	d := apart(t)
 	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.png", Role: policy.RolePublic, Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")})
@@ -45,7 +45,7 @@ func TestWhyAFileCannotBeReadCrossesProcesses(t *testing.T) {
 	require.True(t, knowledge.IsFinal(err))
 }
 
-func TestAReaderThatBreaksDownTakesNothingWithIt(t *testing.T) {
+func TestReaderCrashIsContained(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name   string

@@ -42,7 +42,7 @@ func TestTheLanguageOfASentence(t *testing.T) {
 	}
 }
 
-func TestAShortTextIsInTheLanguageOfItsDocument(t *testing.T) {
+func TestDetectPartUsesDocumentLanguage(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, language.German, language.DetectPart("Brötchen 0,90", language.German))
 	require.Equal(t, language.English, language.DetectPart("Rolls 0.90", language.Unknown))

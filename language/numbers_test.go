@@ -36,7 +36,7 @@ func TestNumbersAreReadInEachLanguage(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoNumberHereIsNotTakenForOne(t *testing.T) {
+func TestWordsThatAreNoNumbers(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
 		"Payment is due on delivery.", "One of our team will help.", "Ask an elf.", "Only once a year.", "This one is open.", "first of all", "onze winkel is open",

@@ -24,7 +24,7 @@ func (b *breaker) fail(n int, r Reason) {
 	}
 }
 
-func TestAProviderThatFailsFiveTimesIsLeftAloneForHalfAMinute(t *testing.T) {
+func TestBreakerOpensAfterFiveFailures(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	b := &breaker{now: c.now}
@@ -59,7 +59,7 @@ func TestAProviderThatFailsFiveTimesIsLeftAloneForHalfAMinute(t *testing.T) {
 	require.True(t, ok, "an answer wipes the slate clean")
 }
 
-func TestOnlyTheProvidersOwnFailuresCount(t *testing.T) {
+func TestBreakerCountsProviderFailuresOnly(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"a request that nobody would take": failure(ReasonRequest),
@@ -80,7 +80,7 @@ func TestOnlyTheProvidersOwnFailuresCount(t *testing.T) {
 	}
 }
 
-func TestAProviderThatNamesALongerTimeGetsIt(t *testing.T) {
+func TestBreakerRespectsRetryAfter(t *testing.T) {
 	t.Parallel()
 	b := &breaker{now: newClock().now}
 	b.fail(4, ReasonRateLimit)
@@ -90,7 +90,7 @@ func TestAProviderThatNamesALongerTimeGetsIt(t *testing.T) {
 	require.Equal(t, 5*time.Minute, wait)
 }
 
-func TestNoCallIsMadeWhileAProviderRests(t *testing.T) {
+func TestNoCallWhileBreakerIsOpen(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	s := calls(one(because(ReasonKey)))

@@ -167,7 +167,7 @@ func TestEachAttemptIsPaidFor(t *testing.T) {
 	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worst}, 2: {}, 3: {Amount: 16, In: 10, Out: 3}}, b.settled)
 }
 
-func TestMostTokensIsAtLeastAByteEach(t *testing.T) {
+func TestMaxUsageIsAnUpperBound(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		request Request

@@ -154,7 +154,7 @@ func TestEmbeddingFailuresSayWhatToDoAndAreSettled(t *testing.T) {
 	}
 }
 
-func TestNoEmbeddingIsMadeThatNobodyMayPayFor(t *testing.T) {
+func TestEmbedOverBudgetSendsNothing(t *testing.T) {
 	t.Parallel()
 	b := &book{refuse: policy.Reservation{Refused: "day", First: true}}
 	e, s := embedder(t, b, EmbedConfig{}, llmtest.Meanings(4, nil))

@@ -18,7 +18,7 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
-func TestTheNextModelAnswersWhenAnotherMayDoBetter(t *testing.T) {
+func TestFallbackTriesTheNextModel(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err  error
@@ -58,7 +58,7 @@ func TestTheNextModelAnswersWhenAnotherMayDoBetter(t *testing.T) {
 	}
 }
 
-func TestNoOtherModelGoesOnWithAnAnswerThatBegan(t *testing.T) {
+func TestFallbackStopsOnceAnAnswerHasBegun(t *testing.T) {
 	t.Parallel()
 	for name, begun := range map[string]step{"words": says("ye"), "a call": {delta: Delta{Call: &ToolCall{ID: "1", Name: "search"}}}} {
 		t.Run(name, func(t *testing.T) {
@@ -71,14 +71,14 @@ func TestNoOtherModelGoesOnWithAnAnswerThatBegan(t *testing.T) {
 	}
 }
 
-func TestCountedTokensAloneAreNoBeginning(t *testing.T) {
+func TestUsageAloneDoesNotBeginAnAnswer(t *testing.T) {
 	t.Parallel()
 	res, err := Complete(t.Context(), fallback{calls(one(usage(10, 0), because(ReasonOverloaded))), calls(one(says("yes"), stop()))}, asks("hi"))
 	require.NoError(t, err)
 	require.Equal(t, "yes", res.Text)
 }
 
-func TestWhenNobodyAnswersTheErrorSaysWhatEachSaid(t *testing.T) {
+func TestFallbackErrorHasAllErrors(t *testing.T) {
 	t.Parallel()
 	over := &OverBudgetError{Model: "b/two", Cap: policy.CapChat}
 	_, err := Complete(t.Context(), fallback{calls(one(because(ReasonQuota))), calls(one(fails(over)))}, asks("hi"))
@@ -87,7 +87,7 @@ func TestWhenNobodyAnswersTheErrorSaysWhatEachSaid(t *testing.T) {
 	require.ErrorIs(t, err, ErrOverBudget)
 }
 
-func TestACallerThatLeftIsNotAnsweredByTheNext(t *testing.T) {
+func TestFallbackEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -97,7 +97,7 @@ func TestACallerThatLeftIsNotAnsweredByTheNext(t *testing.T) {
 	require.Zero(t, second.made)
 }
 
-func TestAReaderMayLeaveInTheMiddle(t *testing.T) {
+func TestReaderMayStopEarly(t *testing.T) {
 	t.Parallel()
 	second := calls(one(says("yes"), stop()))
 	for d, err := range (fallback{calls(one(says("a"), says("b"), because(ReasonServer))), second}).Stream(t.Context(), asks("hi")) {

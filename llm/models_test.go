@@ -23,7 +23,7 @@ func stock(t *testing.T, b *book, providers map[string]Provider) *Models {
 	return ms
 }
 
-func TestAStrategyAsksOneProviderAfterTheOther(t *testing.T) {
+func TestOpenSeveralModelsIsAFallback(t *testing.T) {
 	t.Parallel()
 	broke := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Status: 401, Message: "no such key"}))
 	good := llmtest.Start(t, llmtest.Say("On Sunday."))
@@ -47,7 +47,7 @@ func TestAStrategyAsksOneProviderAfterTheOther(t *testing.T) {
 	require.Positive(t, b.settled[2].Amount)
 }
 
-func TestModelsOfOneAccountRestTogether(t *testing.T) {
+func TestModelsOfOneAccountShareABreaker(t *testing.T) {
 	t.Parallel()
 	ms := stock(t, &book{}, map[string]Provider{"good": {BaseURL: "http://127.0.0.1:1", APIKey: "k", Local: true}})
 	open := func(name, key string) retryModel {
@@ -72,7 +72,7 @@ func bare(t *testing.T, m retryModel) *adapter {
 	return a
 }
 
-func TestNoModelIsNone(t *testing.T) {
+func TestOpenWithoutNamesIsNone(t *testing.T) {
 	t.Parallel()
 	for _, names := range [][]string{nil, {""}, {"none"}} {
 		m, err := stock(t, &book{}, nil).Open(names, "")
@@ -109,7 +109,7 @@ func TestOfAKnownProviderOnlyTheKeyIsNeeded(t *testing.T) {
 	}
 }
 
-func TestWhatNoModelCanBeMadeOfNamesItsFix(t *testing.T) {
+func TestOpenErrorsNameTheFix(t *testing.T) {
 	t.Parallel()
 	ms := stock(t, &book{}, map[string]Provider{
 		"openai": {BaseURL: "http://192.0.2.7/v1"}, "anthropic": {APIKey: "k"}, "odd": {BaseURL: "ftp://x"}, "groq": {APIKey: "k"},
@@ -141,7 +141,7 @@ func TestWhatNoModelCanBeMadeOfNamesItsFix(t *testing.T) {
 	require.ErrorContains(t, err, "budget.per_dollar")
 }
 
-func TestTheListOfPricesIsWhole(t *testing.T) {
+func TestPriceListIsComplete(t *testing.T) {
 	t.Parallel()
 	list, err := knownPrices()
 	require.NoError(t, err)
@@ -159,7 +159,7 @@ func TestTheListOfPricesIsWhole(t *testing.T) {
 	}
 }
 
-func TestWhatAModelHoldsIsKnownForTheListedOnesAtTheirOwnAddress(t *testing.T) {
+func TestContextWindow(t *testing.T) {
 	t.Parallel()
 	ms, err := New(Options{Providers: map[string]Provider{"openai": {APIKey: "k"}, "anthropic": {APIKey: "k", BaseURL: "http://localhost:1"}, "desk": {BaseURL: "http://localhost:2", Local: true}}})
 	require.NoError(t, err)
@@ -170,7 +170,7 @@ func TestWhatAModelHoldsIsKnownForTheListedOnesAtTheirOwnAddress(t *testing.T) {
 	}
 }
 
-func TestADatedNameCostsAsThePlainOne(t *testing.T) {
+func TestSnapshotHasThePriceOfItsModel(t *testing.T) {
 	t.Parallel()
 	ms := stock(t, &book{}, map[string]Provider{"anthropic": {APIKey: "k"}, "openai": {APIKey: "k"}})
 	for name, in := range map[string]int64{
@@ -220,13 +220,13 @@ func TestTheWorstCaseOfAListedPriceTakesAQuarterOnTop(t *testing.T) {
 	require.EqualValues(t, more, b.settled[2].Amount, "what was not, the worst")
 }
 
-func TestTheDearestKindOfInputIsTheWorstCase(t *testing.T) {
+func TestWorstCaseUsesTheHighestInputPrice(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, Price{In: 5, Out: 9}, Price{In: 4, Out: 9, CacheRead: 1, CacheWrite: 5}.worstCase())
 	require.EqualValues(t, 4_000_000+100_000+1_250_000, Price{In: 1_000_000, CacheRead: 100_000, CacheWrite: 1_250_000}.Cost(Usage{In: 6_000_000, CacheRead: 1_000_000, CacheWrite: 1_000_000}))
 }
 
-func TestATrialSaysWhatCameBackAndWhatItCost(t *testing.T) {
+func TestTryReturnsAnswerAndCost(t *testing.T) {
 	t.Parallel()
 	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Text: "ready", In: 10, Out: 2}, llmtest.Reply{Status: 500}, llmtest.Reply{Status: 429}))
 	b := &book{}

@@ -140,7 +140,7 @@ func TestOpenAISendsImages(t *testing.T) {
 	require.Equal(t, []llmtest.Message{{Role: "user", Text: "What is it?", Images: []string{"image/png"}}}, s.Requests()[0].Messages)
 }
 
-func TestOpenAIKnowsARefusal(t *testing.T) {
+func TestOpenAIRefusal(t *testing.T) {
 	t.Parallel()
 	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Refusal: "I will not."}))
 	res, err := Complete(t.Context(), m, asks("hi"))
@@ -296,7 +296,7 @@ func TestOpenAIEndsTheCallWhenTheReaderLeaves(t *testing.T) {
 	<-left
 }
 
-func TestOpenAINobodyThere(t *testing.T) {
+func TestOpenAIUnreachable(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -113,7 +113,7 @@ func TestEachProtocolMapsHowAnAnswerEnds(t *testing.T) {
 	})
 }
 
-func TestEachProtocolNamesWhatWentWrong(t *testing.T) {
+func TestErrorReasonsOfEachProtocol(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		inStream := map[Protocol]string{
@@ -212,7 +212,7 @@ func TestEachProtocolTrustsNoUnknownCertificate(t *testing.T) {
 	})
 }
 
-func TestGeminiIsToldThatACallWasSomebodyElses(t *testing.T) {
+func TestGeminiGetsAPlaceholderSignature(t *testing.T) {
 	t.Parallel()
 	s := llmtest.Start(t, llmtest.Say("yes"))
 	call := ToolCall{ID: "a", Name: "now", Args: json.RawMessage(`{}`)}

@@ -17,7 +17,7 @@ func patient(m Model) (retryModel, *[]time.Duration) {
 	}}, waits
 }
 
-func TestRetryOnlyWhatMayPass(t *testing.T) {
+func TestRetryOnlyTransientErrors(t *testing.T) {
 	t.Parallel()
 	for reason, made := range map[Reason]int{
 		ReasonRateLimit: 3, ReasonUnreachable: 3, ReasonTimeout: 3, ReasonServer: 3, ReasonDisconnected: 3,
@@ -56,7 +56,7 @@ func TestRetryYieldsTheAnswerThatComes(t *testing.T) {
 	require.Equal(t, 2, s.made)
 }
 
-func TestRetryNeverRepeatsWords(t *testing.T) {
+func TestRetryStopsOnceAnAnswerHasBegun(t *testing.T) {
 	t.Parallel()
 	s := calls(one(says("ye"), because(ReasonDisconnected)), one(says("yes"), stop()))
 	m, _ := patient(s)
@@ -66,7 +66,7 @@ func TestRetryNeverRepeatsWords(t *testing.T) {
 	require.Equal(t, 1, s.made)
 }
 
-func TestRetryDoesAsTheProviderAsks(t *testing.T) {
+func TestRetryRespectsRetryAfter(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		asked time.Duration

@@ -47,7 +47,7 @@ func openSpeech(t *testing.T, server *llmtest.SpeechServer, p *purse) llm.Transc
 	return s
 }
 
-func TestARecordingIsWrittenDownAndPaidByTheMinute(t *testing.T) {
+func TestTranscribeIsPaidByTheMinute(t *testing.T) {
 	t.Parallel()
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript {
 		return llmtest.Transcript{Text: " What does delivery cost?\n", Seconds: 10}
@@ -77,7 +77,7 @@ func TestTheWorstCaseOfARecordingIsWhatItsSizeOrItsSenderSays(t *testing.T) {
 	require.Equal(t, []int64{60_000}, p.settled, "a server that does not say how long it was is paid for the worst case")
 }
 
-func TestWhatIsNotPaidForIsNotSent(t *testing.T) {
+func TestTranscribeOverBudgetSendsNothing(t *testing.T) {
 	t.Parallel()
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return llmtest.Transcript{Text: "hm"} })
 	p := &purse{left: 4099}
@@ -88,7 +88,7 @@ func TestWhatIsNotPaidForIsNotSent(t *testing.T) {
 	require.Empty(t, server.Requests())
 }
 
-func TestWhatBecomesOfATranscriptThatFails(t *testing.T) {
+func TestTranscribeErrors(t *testing.T) {
 	t.Parallel()
 	const worst = int64(4100)
 	for name, test := range map[string]struct {
@@ -121,7 +121,7 @@ func TestWhatBecomesOfATranscriptThatFails(t *testing.T) {
 	}
 }
 
-func TestATranscriptThatNobodyWaitsFor(t *testing.T) {
+func TestTranscribeEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript {
@@ -145,7 +145,7 @@ func TestAnEndlessTranscriptIsCut(t *testing.T) {
 	require.Equal(t, strings.Repeat("€", 20_000)+"…", text)
 }
 
-func TestWhichTranscribersThereAre(t *testing.T) {
+func TestOpenSpeech(t *testing.T) {
 	t.Parallel()
 	for _, none := range []string{"", "none"} {
 		s, err := llm.OpenSpeech(llm.SpeechConfig{Model: none}, llm.Budget{})

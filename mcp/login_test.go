@@ -175,7 +175,7 @@ func problemOf(t *testing.T, s Server) string {
 	return state.Problem
 }
 
-func TestALoginOpensAServer(t *testing.T) {
+func TestLoginConnectsToServer(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 3600)
 	shelf := &memoryStore{texts: map[string]string{}}
@@ -216,7 +216,7 @@ func TestALoginOpensAServer(t *testing.T) {
 	require.Contains(t, problemOf(t, server), "its login is over: run multis mcp login guarded")
 }
 
-func TestALoginThatNobodyMakesNewIsOver(t *testing.T) {
+func TestLoginThatCannotBeRefreshedExpires(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 3600)
 	shelf := &memoryStore{texts: map[string]string{}}
@@ -229,7 +229,7 @@ func TestALoginThatNobodyMakesNewIsOver(t *testing.T) {
 	require.Equal(t, "its login is over: run multis mcp login guarded where multis runs", problemOf(t, server))
 }
 
-func TestALoginThatChangesWhileItIsMadeNewStaysAsItIs(t *testing.T) {
+func TestRefreshDoesNotOverwriteANewLogin(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 1)
 	shelf := &memoryStore{texts: map[string]string{}}
@@ -267,7 +267,7 @@ func TestALoginThatChangesWhileItIsMadeNewStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestWhoMakesTokensNewMayBeDownOrSlow(t *testing.T) {
+func TestRefreshWithAuthorizationServerDownOrSlow(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 1)
 	shelf := &memoryStore{texts: map[string]string{}}
@@ -303,7 +303,7 @@ func TestWhoMakesTokensNewMayBeDownOrSlow(t *testing.T) {
 	}
 }
 
-func TestAServerElsewhereLeadsToNothingOnThisMachine(t *testing.T) {
+func TestRemoteServerCannotReachThisMachine(t *testing.T) {
 	t.Parallel()
 	here := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(here.Close)
@@ -325,7 +325,7 @@ func TestAServerElsewhereLeadsToNothingOnThisMachine(t *testing.T) {
 	require.ErrorIs(t, err, errLocalAddress)
 }
 
-func TestWhatAServerSaysOfALoginIsShownInPlainSigns(t *testing.T) {
+func TestLoginTextsOfAServerAreEscaped(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 3600)
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -367,7 +367,7 @@ func stateOf(t *testing.T, address string) string {
 	return at.Query().Get("state")
 }
 
-func TestALoginIsMadeNewWhenItsTimeIsOver(t *testing.T) {
+func TestExpiredTokenIsRefreshed(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 1) // a token is over ten seconds before its time
 	shelf := &memoryStore{texts: map[string]string{}}
@@ -384,7 +384,7 @@ func TestALoginIsMadeNewWhenItsTimeIsOver(t *testing.T) {
 	require.Contains(t, problemOf(t, server), "its login is over: run multis mcp login guarded")
 }
 
-func TestALoginThatCannotBe(t *testing.T) {
+func TestLoginErrors(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t, 3600)
 	shelf := &memoryStore{texts: map[string]string{}}

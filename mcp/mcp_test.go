@@ -167,7 +167,7 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	require.False(t, narrow.MayCall("desk__echo"), "and not for an agent that has it not")
 }
 
-func TestACallThatNobodyAnsweredIsToldAndNotRepeated(t *testing.T) {
+func TestUnansweredCallIsReportedAndNotRepeated(t *testing.T) {
 	t.Parallel()
 	var wiped atomic.Int32
 	release := make(chan struct{})
@@ -209,7 +209,7 @@ func TestACallThatNobodyAnsweredIsToldAndNotRepeated(t *testing.T) {
 	require.True(t, res.Retriable, "what only reads can be asked again")
 }
 
-func TestACallIsUndoneOnlyWhenThatIsCertain(t *testing.T) {
+func TestIsNotExecuted(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF}, &loginError{why: errNoLogin}} {
 		require.True(t, isNotExecuted(fmt.Errorf("calling: %w", err)), err)
@@ -219,7 +219,7 @@ func TestACallIsUndoneOnlyWhenThatIsCertain(t *testing.T) {
 	}
 }
 
-func TestAServerThatSaysTooMuchIsCutShort(t *testing.T) {
+func TestServerOutputIsLimited(t *testing.T) {
 	t.Parallel()
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	schema := json.RawMessage(fmt.Sprintf(`{"type": "object", "description": %q}`, strings.Repeat("x", 15_000)))
@@ -234,7 +234,7 @@ func TestAServerThatSaysTooMuchIsCutShort(t *testing.T) {
 	require.Contains(t, wordy.States()[0].Skipped[0], "tool6: more than 100000 bytes said of all tools")
 }
 
-func TestAServerThatDiesComesBackAndIsNotOfferedMeanwhile(t *testing.T) {
+func TestToolsOfADeadServerAreNotOffered(t *testing.T) {
 	t.Setenv(asServer, "1")
 	t.Setenv("MULTIS_TEST_PASSED", "passed")
 	t.Setenv("MULTIS_TEST_SECRET", "hunter2")
@@ -277,7 +277,7 @@ func TestTheHeadersOfAServerAreSentToItAlone(t *testing.T) {
 	require.EqualValues(t, 1, other.Load())
 }
 
-func TestAServerThatChangesAllTheTimeIsNotAskedAllTheTime(t *testing.T) {
+func TestListChangesAreRateLimited(t *testing.T) {
 	t.Parallel()
 	s := testServer(nil, nil)
 	var asked atomic.Int32
@@ -299,7 +299,7 @@ func TestAServerThatChangesAllTheTimeIsNotAskedAllTheTime(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(begin), 2*source.servers[0].delays.change)
 }
 
-func TestAServerThatIsNotThereSaysWhy(t *testing.T) {
+func TestUnreachableServerStatesTheReason(t *testing.T) {
 	t.Parallel()
 	registry := tools.NewRegistry(tools.TierPolicy{})
 	s := startSource(t, registry, Server{Name: "gone", Command: []string{"/nonexistent/server"}}, Server{Name: "false", Command: []string{"false"}},
@@ -313,7 +313,7 @@ func TestAServerThatIsNotThereSaysWhy(t *testing.T) {
 	require.Empty(t, registry.All())
 }
 
-func TestOnlyWhoKnowsTheTokenIsServedAndOnlyWithLooking(t *testing.T) {
+func TestServeRequiresTokenAndOnlyReads(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)
@@ -358,7 +358,7 @@ func TestOnlyWhoKnowsTheTokenIsServedAndOnlyWithLooking(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, resp.StatusCode, "without a token nobody is served")
 }
 
-func TestOfAServersAddressTheHostAloneIsShown(t *testing.T) {
+func TestProblemTextShowsOnlyTheHost(t *testing.T) {
 	t.Parallel()
 	s := startSource(t, tools.NewRegistry(tools.TierPolicy{}), Server{Name: "dead", URL: "http://anna:hunter2@127.0.0.1:1/s/secret-path/mcp?key=secret-query"})
 	require.Eventually(t, func() bool { return strings.Contains(s.States()[0].Problem, "http://127.0.0.1:1") }, time.Minute, 10*time.Millisecond)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestASchemaIsOneThatEveryProviderTakes(t *testing.T) {
+func TestPortableSchema(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
 		`{"type": "object"}`: `{"type": "object", "properties": {}}`,

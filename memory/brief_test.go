@@ -29,7 +29,7 @@ func (r *rig) lastDay() memory.BriefQuery {
 	return memory.BriefQuery{Period: schedule.Period{From: r.now.Add(-24 * time.Hour)}, Room: r.room.ID}
 }
 
-func TestABriefRestsOnMessagesAndWhatRestsOnNoneIsLeftOut(t *testing.T) {
+func TestBriefDropsBulletsWithoutMessages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.says(r.ana, policy.AuthorContact, "long ago", r.now.Add(-48*time.Hour))
@@ -60,7 +60,7 @@ func TestABriefRestsOnMessagesAndWhatRestsOnNoneIsLeftOut(t *testing.T) {
 	require.Equal(t, "Done: https://fence.example/a and evil[.]example", r.brief(r.lastDay()).Bullets[0].Text)
 }
 
-func TestABriefAsksAModelOnceForFiftyChats(t *testing.T) {
+func TestBriefCallsTheModelOncePerFiftyChats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	number := regexp.MustCompile(`(?m)^(\d+) \[`)
@@ -87,7 +87,7 @@ func TestABriefAsksAModelOnceForFiftyChats(t *testing.T) {
 	require.Equal(t, 11, b.SkippedChats)
 }
 
-func TestABriefIsOfOneNetworkOrOneChatAndNeverOfAChatThatIsOff(t *testing.T) {
+func TestBriefOfOneNetworkOrChatWithoutChatsThatAreOff(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	none := r.with(llm.None{})
@@ -110,7 +110,7 @@ func TestABriefIsOfOneNetworkOrOneChatAndNeverOfAChatThatIsOff(t *testing.T) {
 	require.Equal(t, r.ana.ID, b.Bullets[0].Sources[0].ChatID)
 }
 
-func TestWithoutAModelOrWithABrokenOneABriefListsWhoWroteLastAndWhoWaits(t *testing.T) {
+func TestBriefWithoutAWorkingModelListsLastMessages(t *testing.T) {
 	t.Parallel()
 	replies := map[string]llmtest.Reply{
 		"none": {}, "down": {Status: 400, Message: "no"}, "no JSON": {Text: "Nothing much."}, "other form": {Text: `{"lines": []}`},
@@ -142,7 +142,7 @@ func TestWithoutAModelOrWithABrokenOneABriefListsWhoWroteLastAndWhoWaits(t *test
 	}
 }
 
-func TestNeitherThanksNorAGreetingHidesInABriefWhoWaits(t *testing.T) {
+func TestBriefIgnoresThanksAndGreetings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	none := r.with(llm.None{})

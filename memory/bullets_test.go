@@ -9,7 +9,7 @@ import (
 	"multis/store"
 )
 
-func FuzzABriefNeverNamesAMessageThatIsNotThere(f *testing.F) {
+func FuzzParseBulletsKeepsKnownSourcesOnly(f *testing.F) {
 	f.Add(`{"bullets": [{"kind": "happened", "text": "x", "from": [1, -1, 3, 99999999999999999999]}]}`)
 	f.Add(`{"bullets": [{"kind": 7, "text": null, "from": "1"}]}`)
 	f.Add(strings.Repeat("{", 1000))

@@ -9,7 +9,7 @@ import (
 	"multis/store"
 )
 
-func ExampleAskedTime() {
+func ExampleQuestionPeriod() {
 	now := time.Date(2026, 11, 5, 9, 30, 0, 0, time.UTC)
 	fmt.Println(memory.QuestionPeriod("What came in yesterday?", now).From.Format(time.DateTime))
 	fmt.Println(memory.QuestionPeriod("Who is Ana?", now).IsZero())

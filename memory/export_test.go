@@ -34,7 +34,7 @@ func unzip(t *testing.T, data []byte) map[string]string {
 	return files
 }
 
-func TestAnExportHasTheFamiliarFilesAndNothingOfAnotherChat(t *testing.T) {
+func TestExportHasTheFilesOfOneChatOnly(t *testing.T) {
 	t.Parallel()
 	r, _ := taught(t)
 	zone, err := time.LoadLocation("Europe/Berlin")
@@ -70,7 +70,7 @@ func TestAnExportHasTheFamiliarFilesAndNothingOfAnotherChat(t *testing.T) {
 	require.Contains(t, unzip(t, out.Bytes())[fmt.Sprintf("ben-whatsapp-%d/log/2026-11-20.md", r.ben.ID)], "Ben's secret")
 }
 
-func TestALongLogIsWholeInAnExport(t *testing.T) {
+func TestLongLogIsExportedCompletely(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	_, err := r.st.Pool().Exec(r.ctx, `insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason)

@@ -128,7 +128,7 @@ func captureKilled(t *testing.T, at int) string {
 	return moment
 }
 
-func TestKilledAtEveryStepOfACaptureNothingIsLostOrNotedTwice(t *testing.T) {
+func TestCaptureKilledAtEveryStepWritesNotesOnce(t *testing.T) {
 	t.Parallel()
 	const most = 200
 	var moments []string

@@ -31,7 +31,7 @@ func (g gated) Capture(ctx context.Context, chat store.ChatID, last bool) error 
 // mostCaptures is how many captures wait at the most.
 const mostCaptures = 100
 
-func TestHoweverManyChatsAreDueAHundredCapturesWaitAndEachIsTakenOnce(t *testing.T) {
+func TestDueCapturesAreLimitedAndRunOnce(t *testing.T) {
 	t.Parallel()
 	const chats = 250
 	var mu sync.Mutex

@@ -37,7 +37,7 @@ func texts(found memory.RecallResult) []string {
 	return list
 }
 
-func TestAChatThatTheOwnerNamesIsLookedIntoAndNoOther(t *testing.T) {
+func TestRecallSearchesNamedChatsOnly(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	weeksAgo := r.now.Add(-21 * 24 * time.Hour)
@@ -55,7 +55,7 @@ func TestAChatThatTheOwnerNamesIsLookedIntoAndNoOther(t *testing.T) {
 	require.Empty(t, texts(r.recall(memory.Question{Text: "What about the fence?", AsOwner: true, Scope: policy.OwnerScope()})), "no chat was named")
 }
 
-func TestNotesComeBeforeWhatWasSaid(t *testing.T) {
+func TestNotesRankBeforeMessages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	said := r.talk(r.ana, 6)
@@ -68,7 +68,7 @@ func TestNotesComeBeforeWhatWasSaid(t *testing.T) {
 	require.Equal(t, []store.MessageID{said[0].ID}, r.asks("what colour is ana's fence").Hits[0].Messages, "what it was learned from")
 }
 
-func TestATimeInTheQuestionLimitsWhatIsFound(t *testing.T) {
+func TestTimeInTheQuestionLimitsTheHits(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -80,7 +80,7 @@ func TestATimeInTheQuestionLimitsWhatIsFound(t *testing.T) {
 	require.Equal(t, []string{"something else yesterday"}, texts(r.asks("Was hat Ana gestern gesagt?")), "without its words, the newest of that time")
 }
 
-func TestWhatHappenedAtATimeIsLookedForThereFirst(t *testing.T) {
+func TestMessagesOfTheNamedTimeRankFirst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -141,7 +141,7 @@ func TestAQuestionOfStopWordsFindsTheNewest(t *testing.T) {
 }
 
 // Two contacts, thousands (make chaos: ten thousand) of questions, with notes and messages that share their words: nobody ever gets a row of the other's.
-func TestThousandsOfRecallsOfTwoContactsFindNoForeignRow(t *testing.T) {
+func TestRecallsOfTwoContactsFindNoForeignRow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	words := strings.Fields("fence garden paint ladder money friday meeting train berlin dog cake invoice window chair yes no maybe green blue")

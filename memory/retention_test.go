@@ -17,7 +17,7 @@ func (r *rig) retaining(zone *time.Location) *memory.Memory {
 	return memory.New(memory.Options{Store: r.st, Search: r.mem.Search, Model: r.mem.Model, Zone: zone, Now: func() time.Time { return r.now }})
 }
 
-func TestWhatIsOlderThanItsTimeIsInNoTableAndTheRestStays(t *testing.T) {
+func TestRetentionDeletesFromAllTables(t *testing.T) {
 	t.Parallel()
 	r, _ := taught(t) // the door code, captured and indexed now
 	old := r.now
@@ -57,7 +57,7 @@ func TestWhatIsOlderThanItsTimeIsInNoTableAndTheRestStays(t *testing.T) {
 	require.True(t, gone.IsZero())
 }
 
-func TestADayIsOverAtMidnightInTheOwnersZone(t *testing.T) {
+func TestRetentionDaysEndAtTheOwnersMidnight(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	zone, err := time.LoadLocation("Pacific/Auckland")
@@ -72,7 +72,7 @@ func TestADayIsOverAtMidnightInTheOwnersZone(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'the first of it'"))
 }
 
-func TestANoteThatSomebodyVouchedForLaterIsAsOldAsThat(t *testing.T) {
+func TestNoteIsAsOldAsItsNewestSource(t *testing.T) {
 	t.Parallel()
 	r, _ := taught(t)
 	r.now = r.now.Add(60 * 24 * time.Hour)
@@ -92,7 +92,7 @@ func TestANoteThatSomebodyVouchedForLaterIsAsOldAsThat(t *testing.T) {
 	require.Empty(t, storetest.Anywhere(t, r.st, "likes tea"))
 }
 
-func TestWhatAPromiseToComeRestsOnStaysUntilThen(t *testing.T) {
+func TestRetentionKeepsSourcesOfOpenCommitments(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	m := r.says(r.ana, policy.AuthorContact, "I pay next summer", r.now)

@@ -40,7 +40,7 @@ func taught(t *testing.T) (*rig, store.Message) {
 	return r, secret
 }
 
-func TestWhatWasLearnedFromADeletedMessageIsInNoTable(t *testing.T) {
+func TestDeletedMessageLeavesNoDerivedText(t *testing.T) {
 	t.Parallel()
 	r, secret := taught(t)
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
@@ -57,7 +57,7 @@ func TestWhatWasLearnedFromADeletedMessageIsInNoTable(t *testing.T) {
 	require.Len(t, r.ofAna(), 1)
 }
 
-func TestWhatJobsFailedWithGoesWithADeletedMessage(t *testing.T) {
+func TestDeletedMessageRemovesErrorsOfJobs(t *testing.T) {
 	t.Parallel()
 	r, secret := taught(t)
 	fails := func(kind, args, why string) {
@@ -79,7 +79,7 @@ func TestWhatJobsFailedWithGoesWithADeletedMessage(t *testing.T) {
 	require.Equal(t, []string{"river.river_job.errors"}, r.anywhere("what Ben said"))
 }
 
-func TestWhatWasLearnedFromAMessageThatWasChangedGoesAndTheChatIsCapturedAnew(t *testing.T) {
+func TestEditedMessageRemovesNotesAndRepeatsCapture(t *testing.T) {
 	t.Parallel()
 	r, secret := taught(t)
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
@@ -92,7 +92,7 @@ func TestWhatWasLearnedFromAMessageThatWasChangedGoesAndTheChatIsCapturedAnew(t 
 	require.Equal(t, 2, r.count("select fresh from chat_memory where chat_id = $1", r.ana.ID))
 }
 
-func TestANoteThatQuotesADeletedMessageGoesAndWhatItEndedHoldsAgain(t *testing.T) {
+func TestDeletedNoteRestoresTheNoteThatItReplaced(t *testing.T) {
 	t.Parallel()
 	r, secret := taught(t)
 	r.now = r.now.Add(time.Hour)
@@ -112,7 +112,7 @@ func TestANoteThatQuotesADeletedMessageGoesAndWhatItEndedHoldsAgain(t *testing.T
 	require.Empty(t, r.ofAna()[0].Was)
 }
 
-func TestWhatTheLostNoteEndedHoldsAgain(t *testing.T) {
+func TestDeletedNoteRestoresTheNotesThatItEnded(t *testing.T) {
 	t.Parallel()
 	r, _ := taught(t)
 	r.now = r.now.Add(time.Hour)

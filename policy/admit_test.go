@@ -153,12 +153,12 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-func TestAdmitOfNothingIsIgnored(t *testing.T) {
+func TestAdmitIgnoresZeroInput(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, ActionIgnore, Admit(AdmitInput{}).Action)
 }
 
-func TestAdmitSaysTheNumbers(t *testing.T) {
+func TestAdmitReasonsHaveNumbers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		change func(*AdmitInput)

@@ -79,7 +79,7 @@ func TestEveryCodeHasASentence(t *testing.T) {
 	require.Empty(t, Code("weather").Sentence())
 }
 
-func TestAChatThatTheProfileMadeBusinessStartsInDraftsAndOneByHandDoesNot(t *testing.T) {
+func TestFirstDeliveryAppliesToDefaultModesOnly(t *testing.T) {
 	t.Parallel()
 	business, silent, auto, draft := ModeBusiness, ModeSilent, DeliveryAuto, DeliveryDraft
 	byProfile := Defaults{Profile: ProfileBusiness}

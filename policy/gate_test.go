@@ -169,14 +169,14 @@ func TestGateDenies(t *testing.T) {
 	}
 }
 
-func TestGateDeniesEveryTurnOfDirection(t *testing.T) {
+func TestGateDeniesDirectionMarks(t *testing.T) {
 	t.Parallel()
 	for _, r := range "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
 		require.Equal(t, CodeControl, Gate(aReply(func(in *GateInput) { in.Body = "a" + string(r) + "b" })).Code, "%U", r)
 	}
 }
 
-func TestGateSaysTheNumbers(t *testing.T) {
+func TestGateReasonsHaveNumbers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		in  GateInput
@@ -260,7 +260,7 @@ func randomGateInput(rng *rand.Rand) GateInput {
 	}
 }
 
-func TestSafeModeLetsOnlyNoticesOut(t *testing.T) {
+func TestSafeModeAllowsOnlyNotices(t *testing.T) {
 	t.Parallel()
 	for _, p := range []Purpose{PurposeReply, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator, PurposeRedaction} {
 		in := GateInput{Purpose: p, As: AsOwner, Mode: ModeBusiness, Kind: KindDM, Encryption: EncryptionNo, HasRoom: true, Verified: true, Addressed: true, HasCitation: true, SendCap: Rate{Minute: 1, Day: 1}, MsgType: "m.text", Body: "x"}

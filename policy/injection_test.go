@@ -62,7 +62,7 @@ func TestWhatCustomersWriteIsHardlyEverFlaggedAndNeverBlocked(t *testing.T) {
 	require.LessOrEqual(t, flagged*20, len(harmless), "at least 95 %% are allowed")
 }
 
-func TestLayersScoreAlone(t *testing.T) {
+func TestLayersScoreIndependently(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		said            string

@@ -109,7 +109,7 @@ func TestIsStop(t *testing.T) {
 	}
 }
 
-func TestIntentsLookAtABoundedPart(t *testing.T) {
+func TestIntentsReadALimitedPart(t *testing.T) {
 	t.Parallel()
 	require.False(t, WantsHuman(strings.Repeat("word ", maxIntentRunes)+"talk to a human"))
 	require.True(t, WantsHuman("talk to a human "+strings.Repeat("word ", maxIntentRunes)))

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestASecretIsFoundHoweverItIsWritten(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
+func TestLeaksSecretInAnyEncoding(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
 	t.Cleanup(func() { SetSecrets(nil) })
 	const secret = "tK9-pq.Z7_xw/42mN"
 	SetSecrets([]string{"short", "no", secret, "https://tools.example.com/s/0123456789abcdef"})
@@ -29,7 +29,7 @@ func TestASecretIsFoundHoweverItIsWritten(t *testing.T) { //nolint:paralleltest 
 	require.False(t, LeaksSecret(secret))
 }
 
-func FuzzASecretInBase64IsFoundWhereverItBegins(f *testing.F) {
+func FuzzLeaksSecretInBase64(f *testing.F) {
 	f.Add("", "")
 	f.Add("a", "bc")
 	f.Fuzz(func(t *testing.T, before, after string) {

@@ -11,7 +11,7 @@ import (
 	"multis/text"
 )
 
-func TestSecretsAreTakenOutAndTheRestStays(t *testing.T) {
+func TestRedact(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{
 		"sk-proj-abcdefghijklmnopqrstuvwxyz0123", "sk-ant-api03-abcdefghijklmnop0123456789", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "AKIAABCDEFGHIJKLMNOP",
@@ -46,7 +46,7 @@ func TestSecretsAreTakenOutAndTheRestStays(t *testing.T) {
 }
 
 // Not parallel: what the configuration holds is the same for all.
-func TestWhatIsConfiguredIsHiddenByItsLetters(t *testing.T) { //nolint:paralleltest // see above
+func TestHideMasksConfiguredSecrets(t *testing.T) { //nolint:paralleltest // see above
 	t.Cleanup(func() { SetSecrets(nil) })
 	SetSecrets([]string{"", "abc", "correct horse/battery\"staple", "correct horse", "a+b=c&d"})
 	require.Equal(t, "abc is too short to be looked for", Hide("abc is too short to be looked for"))

@@ -18,7 +18,7 @@ func shortcuts(tb testing.TB, pairs ...string) (all []Shortcut) {
 	return all
 }
 
-func TestTheFirstShortcutThatFitsAWholeMessageSaysWhatIsMeant(t *testing.T) {
+func TestExpandShortcutUsesTheFirstMatch(t *testing.T) {
 	t.Parallel()
 	all := shortcuts(t, `stop everything[.!]*|alarm`, "/pause all", `erinner mich (.+)`, "/remind $1", `(\w+) gets answers`, "/mode business ${1}", `.*piano.*`, "/ask $0")
 	for text, want := range map[string]string{
@@ -40,7 +40,7 @@ func TestTheFirstShortcutThatFitsAWholeMessageSaysWhatIsMeant(t *testing.T) {
 	require.Error(t, err)
 }
 
-func BenchmarkMeant(b *testing.B) {
+func BenchmarkExpandShortcut(b *testing.B) {
 	var pairs []string
 	for i := range 20 {
 		pairs = append(pairs, fmt.Sprintf(`(?:please )?remind me of (.+) number %d`, i), "/remind $1", fmt.Sprintf(`.*word%d.*`, i), "/ask $0")

@@ -89,8 +89,8 @@ func TestOutputIsBoundedToItsBeginningAndItsEnd(t *testing.T) {
 
 func TestASecretThatTheBoundOfTheOutputCutsIsMasked(t *testing.T) {
 	const secret = "canary-K9x7Qm2vz5"
-	policy.HideSecrets([]string{secret})
-	t.Cleanup(func() { policy.HideSecrets(nil) })
+	policy.SetSecrets([]string{secret})
+	t.Cleanup(func() { policy.SetSecrets(nil) })
 	const limit = 200
 	for at := limit/2 - len(secret) - 1; at <= limit/2+1; at++ {
 		head := strings.Repeat("x", at) + secret + strings.Repeat("y", 10*limit)

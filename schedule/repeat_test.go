@@ -8,7 +8,7 @@ import (
 	"multis/schedule"
 )
 
-func TestWhatComesAgainIsReadRightOrRefused(t *testing.T) {
+func TestRepeat(t *testing.T) {
 	t.Parallel()
 	berlin := zone(t, "Europe/Berlin")
 	for _, c := range []struct {

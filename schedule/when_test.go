@@ -323,7 +323,7 @@ var corpus = []struct{ text, want, rest string }{
 	{"24th x", "", ""},
 }
 
-func TestEveryPhraseIsReadRightOrRefused(t *testing.T) {
+func TestWhen(t *testing.T) {
 	t.Parallel()
 	require.GreaterOrEqual(t, len(corpus), 150)
 	berlin := zone(t, "Europe/Berlin")
@@ -349,7 +349,7 @@ func TestEveryPhraseIsReadRightOrRefused(t *testing.T) {
 	}
 }
 
-func TestARefusalNamesTheWord(t *testing.T) {
+func TestRefusalQuotesTheWord(t *testing.T) {
 	t.Parallel()
 	now := wallTime(t, saturday, zone(t, "Europe/Berlin"))
 	for text, want := range map[string]string{
@@ -373,7 +373,7 @@ func TestARefusalNamesTheWord(t *testing.T) {
 }
 
 // What multis echoes can be written back to it.
-func TestEveryEchoReadsBackAsTheSameTime(t *testing.T) {
+func TestFormattedTimesParseToTheSameTime(t *testing.T) {
 	t.Parallel()
 	for _, name := range named {
 		loc := zone(t, name)

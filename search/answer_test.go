@@ -37,7 +37,7 @@ func readLines(t testing.TB, path ...string) []string {
 }
 
 // For each business: 50 questions that its documents answer, with what the quote must hold, and 50 that they do not.
-func TestAContactIsAnsweredFromTheDocumentsOrNotAtAll(t *testing.T) {
+func TestContactsAreAnsweredFromDocumentsOnly(t *testing.T) {
 	t.Parallel()
 	for _, business := range []string{"bakery", "guesthouse", "repair"} {
 		t.Run(business, func(t *testing.T) {

@@ -99,7 +99,7 @@ func (a *archive) count(sql string) (n int) {
 	return n
 }
 
-func TestWhatWasSaidIsFoundAndNeverAmongDocuments(t *testing.T) {
+func TestMessagesAreFoundOnlyInTheMessageIndex(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana, admin := a.chat("Ana", policy.KindDM), a.chat("admin", policy.KindAdmin)
@@ -125,7 +125,7 @@ func TestWhatWasSaidIsFoundAndNeverAmongDocuments(t *testing.T) {
 	require.Equal(t, a.start.Add(10*time.Minute), found.Hits[0].IndexedAt.UTC())
 }
 
-func TestWhatSomebodyNamedSaidComesFirst(t *testing.T) {
+func TestMessagesOfANamedAuthorRankFirst(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana Berg", policy.KindDM)
@@ -136,7 +136,7 @@ func TestWhatSomebodyNamedSaidComesFirst(t *testing.T) {
 	require.Equal(t, "the trip to Rome is long", a.find("what did Hannes say about the long trip", ana)[0], "the owner's own lines have his name")
 }
 
-func TestTheOwnersLinesAreFoundByANameThatIsKnownLater(t *testing.T) {
+func TestOwnersMessagesAreFoundByANameThatIsSetLater(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana Berg", policy.KindDM)
@@ -155,7 +155,7 @@ func TestTheOwnersLinesAreFoundByANameThatIsKnownLater(t *testing.T) {
 	require.Zero(t, a.count("select count(*) from messages where unindexed"), "who has a name keeps it")
 }
 
-func TestADayOfAChatIsAConversationOfItsOwn(t *testing.T) {
+func TestEachDayOfAChatIsOneConversation(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana", policy.KindDM)
@@ -169,7 +169,7 @@ func TestADayOfAChatIsAConversationOfItsOwn(t *testing.T) {
 	require.ElementsMatch(t, []string{"Where is the saw?", "In the barn"}, a.find("saw", ana), "the night belongs to the day before")
 }
 
-func TestAHistoryThatIsReadBackwardsKeepsItsOrder(t *testing.T) {
+func TestBackfilledHistoryKeepsItsOrder(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana", policy.KindDM)
@@ -189,7 +189,7 @@ func TestAHistoryThatIsReadBackwardsKeepsItsOrder(t *testing.T) {
 const traces = `select (select count(*) from message_index) + (select count(*) from message_terms)
 	+ (select count(*) from message_configs) + (select count(*) from message_sizes where role <> '*') + (select sum(chunks) + sum(words) from message_sizes)`
 
-func TestWhatIsChangedOrDeletedIsNotFoundAnyMore(t *testing.T) {
+func TestEditedAndDeletedMessagesAreNotFound(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana", policy.KindDM)
@@ -236,7 +236,7 @@ func TestWhatIsChangedOrDeletedIsNotFoundAnyMore(t *testing.T) {
 	require.Zero(t, a.count(traces), "with its chat, everything goes")
 }
 
-func TestNobodyFindsWhatWasSaidInAnotherChat(t *testing.T) {
+func TestNoScopeFindsMessagesOfAnotherChat(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	r := rand.New(rand.NewPCG(3, 4))

@@ -25,7 +25,7 @@ func hits(r search.Result) []string {
 	return list
 }
 
-func TestAScopeThatIsHeldIsRankedAsInTheDatabase(t *testing.T) {
+func TestCachedScopeRanksLikePostgres(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	lib := knowledge.New(st)
@@ -62,7 +62,7 @@ func TestAScopeThatIsHeldIsRankedAsInTheDatabase(t *testing.T) {
 	}
 }
 
-func TestWhatIsHeldIsNeverOlderThanTheDatabase(t *testing.T) {
+func TestScopeCacheIsNeverStale(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	lib := knowledge.New(st)
@@ -97,7 +97,7 @@ func TestWhatIsHeldIsNeverOlderThanTheDatabase(t *testing.T) {
 	require.Empty(t, findAs(t, s, 2, "canary"))
 }
 
-func TestWhatIsAddedToAHeldScopeIsFoundAtOnce(t *testing.T) {
+func TestAdditionsToACachedScopeAreFoundAtOnce(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana, lib := a.chat("Ana", policy.KindDM), knowledge.New(a.st)
@@ -127,7 +127,7 @@ func findAs(t *testing.T, s *search.Searcher, chat store.ChatID, text string) []
 	return found.Hits
 }
 
-func TestAContactCannotReadTheEntriesOfOthersWholesale(t *testing.T) {
+func TestContactCannotReadIndexEntriesOfOthers(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	indexRoles(t, st, policy.RolePublic, policy.RoleAdmin, policy.UserRole(1), policy.UserRole(2))
@@ -154,7 +154,7 @@ func TestAContactCannotReadTheEntriesOfOthersWholesale(t *testing.T) {
 	}
 }
 
-func TestAReadersConnectionIsNotLeftInItsScope(t *testing.T) {
+func TestConnectionIsReturnedWithoutScope(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	indexRoles(t, st, policy.RolePublic, policy.UserRole(1))

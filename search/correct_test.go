@@ -18,7 +18,7 @@ import (
 // mistyped is a word with one letter twice.
 func mistyped(word string) string { return word[:3] + word[2:] }
 
-func TestAMessageOfUnknownWordsIsCorrectedOnlySoFar(t *testing.T) {
+func TestNumberOfCorrectedWordsIsLimited(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana", policy.KindDM)
@@ -47,7 +47,7 @@ func TestAMessageOfUnknownWordsIsCorrectedOnlySoFar(t *testing.T) {
 	}
 }
 
-func TestOneSlipInAShortQuestionIsForgivenWhenOnlyOneWordIsLikeIt(t *testing.T) {
+func TestShortQuestionIsCorrectedIfTheCorrectionIsUnique(t *testing.T) {
 	t.Parallel()
 	s := indexAll(t, storetest.New(t), [2]string{"a.txt", "The deposit is 50 euro. Messages are read in the evening. Breakfast is at eight, breakfasts to go are packed at six."})
 	for question, want := range map[string]string{

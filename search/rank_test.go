@@ -45,7 +45,7 @@ func TestTheAnswerToAMatchingQuestionRanksAboveOtherNeighbours(t *testing.T) {
 	require.Equal(t, []int64{10, 11, 8, 12, 9}, order(ranked), "itself, the answer, the same speaker's, the one before; three away is nothing")
 }
 
-func TestAQuestionBorrowsLess(t *testing.T) {
+func TestQuestionsGetLessFromNeighbours(t *testing.T) {
 	t.Parallel()
 	question := turn(12, 0)
 	question.IsQuestion = true
@@ -53,28 +53,28 @@ func TestAQuestionBorrowsLess(t *testing.T) {
 	require.Equal(t, []int64{10, 8, 12}, order(ranked))
 }
 
-func TestSectionsOfADocumentBorrowNothing(t *testing.T) {
+func TestNeighboursDoNotCountAcrossSections(t *testing.T) {
 	t.Parallel()
 	a, b := turn(1, 1), turn(2, 0)
 	b.Part = 1
 	require.Equal(t, []int64{1}, order(rank([]index.Passage{a, b}, oneTerm(), nil, corpusOfTurns)))
 }
 
-func TestOneConversationDoesNotReachIntoAnother(t *testing.T) {
+func TestNeighboursDoNotCountAcrossConversations(t *testing.T) {
 	t.Parallel()
 	other := turn(2, 0)
 	other.DocID = 2
 	require.Equal(t, []int64{1}, order(rank([]index.Passage{turn(1, 1), other}, oneTerm(), nil, corpusOfTurns)))
 }
 
-func TestWhatANamedPersonSaidRanksHigher(t *testing.T) {
+func TestAuthorBoost(t *testing.T) {
 	t.Parallel()
 	a, b := turn(1, 1), turn(9, 1)
 	a.Author, b.Author = "bob", "anna smith"
 	require.Equal(t, []int64{9, 1}, order(rank([]index.Passage{a, b}, oneTerm(), Words("When did Anna go to Paris?"), corpusOfTurns)))
 }
 
-func TestAWordThatOnlyAsksCountsLess(t *testing.T) {
+func TestFillerWordsCountLess(t *testing.T) {
 	t.Parallel()
 	terms := []Term{{Lexeme: "show", Count: 1, Chunks: 2, IDF: idf(2, 100), class: filler}, {Lexeme: "bicycl", Count: 1, Chunks: 2, IDF: idf(2, 100)}}
 	require.Equal(t, []int64{9, 1}, order(rank([]index.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
@@ -89,7 +89,7 @@ func TestActivationBreaksTiesAndNeverOutranksRelevance(t *testing.T) {
 	require.InDelta(t, 1, withActivation(1, 0), 0)
 }
 
-func TestCoverageWeighsWhatTheQuestionIsAbout(t *testing.T) {
+func TestCoverageCountsTopicalWords(t *testing.T) {
 	t.Parallel()
 	has := func(lexemes string) func(int) bool {
 		terms := []string{"sell", "bicycl", "today"}
@@ -127,7 +127,7 @@ func queries(sets []termSet) [][]string {
 	return list
 }
 
-func TestTheCandidatesAreThoseThatCanRankHigh(t *testing.T) {
+func TestPlanWantsTheCellsThatRankHigh(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
 	for _, c := range []struct {
@@ -165,7 +165,7 @@ func TestAPlanIsBounded(t *testing.T) {
 	}
 }
 
-func TestTwoShareMuchWorkInHalves(t *testing.T) {
+func TestSplitSetsDividesWorkEvenly(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
 	terms := often(counted(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50)
@@ -196,7 +196,7 @@ func TestTwoShareMuchWorkInHalves(t *testing.T) {
 	require.NotEmpty(t, halves[1].ContactTerms)
 }
 
-func TestALongQuestionIsPlannedWithMoreOfItsWords(t *testing.T) {
+func TestLongQuestionsArePlannedWithMoreTerms(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
 	require.NotContains(t, queries(planSets(counted(1, 2, 3, 4, 5, 6, 7), million, million, candidateBudget)), []string{"'w6'"})

@@ -52,7 +52,7 @@ func rental(t *testing.T) (*search.Searcher, *store.Store) {
 	return search.New(st), st
 }
 
-func TestWhatACustomerTypesIsAnsweredByTheRowOrTheSentence(t *testing.T) {
+func TestCustomerQuestionsAreAnsweredByARowOrSentence(t *testing.T) {
 	t.Parallel()
 	s, _ := rental(t)
 	for question, want := range map[string]string{

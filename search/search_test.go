@@ -74,7 +74,7 @@ func TestAQueryOfStopWordsFindsTheNewest(t *testing.T) {
 	}
 }
 
-func TestAPassageThatWasUsedWinsATie(t *testing.T) {
+func TestActivationDecidesTies(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	s := indexAll(t, st, [2]string{"a.txt", "The blue door."}, [2]string{"b.txt", "The blue gate."}, [2]string{"c.txt", "Blue, blue, very blue."})
@@ -89,7 +89,7 @@ func TestAPassageThatWasUsedWinsATie(t *testing.T) {
 	require.Equal(t, []string{"c.txt", "b.txt", "a.txt"}, titles(ask()))
 }
 
-func TestHostileQueriesAreOnlyWords(t *testing.T) {
+func TestQueriesAreNotParsedAsTsquery(t *testing.T) {
 	t.Parallel()
 	s := indexAll(t, storetest.New(t), [2]string{"a.txt", "It's a door & a gate | fence."})
 	for _, text := range []string{"' | ''", `\'door\'`, "door:*", "!(door)", "door <-> gate", "'; drop table chunks; --", "door\x00gate", "\xff\xfe door", string(make([]byte, 100_000))} {

@@ -14,7 +14,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestTwoConnectionsFindWhatOneDoes(t *testing.T) {
+func TestSplitSearchFindsTheSameAsOneConnection(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	texts := []string{"ladder harbour", "ladder garden", "harbour garden", "ladder harbour garden", "needle"}

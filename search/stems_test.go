@@ -16,7 +16,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestStemsAreLikelyThoseOfTheDatabase(t *testing.T) {
+func TestPredictedStemsEqualPostgres(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	for of, text := range map[language.Language]string{
@@ -39,7 +39,7 @@ func TestStemsAreLikelyThoseOfTheDatabase(t *testing.T) {
 	}
 }
 
-func FuzzLikelyStems(f *testing.F) {
+func FuzzPredictStems(f *testing.F) {
 	for _, seed := range []string{"deliveries", "Бегущие", "المكتبات", "naïveté", "y", "ss", strings.Repeat("ab", maxCachedWordBytes), "日本語"} {
 		f.Add(seed)
 	}
@@ -55,7 +55,7 @@ func FuzzLikelyStems(f *testing.F) {
 	})
 }
 
-func TestAScopeThatIsHeldIsSearchedInOneRoundTrip(t *testing.T) {
+func TestCachedScopeIsSearchedInOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	putTexts(t, st, "The parrot sleeps in the bakery.")
@@ -121,7 +121,7 @@ func putTextsOf(t *testing.T, st *store.Store, role policy.Role, texts ...string
 	}))
 }
 
-func TestAQuestionKeepsItsStemsWhenTheShelfIsCleared(t *testing.T) {
+func TestSearchKeepsItsStemsWhenTheCacheIsEvicted(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	metals := []string{"gold", "silver", "bronze", "iron", "copper"}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWordsAreFoldedSoThatSpellingsMeet(t *testing.T) {
+func TestWordsFoldSpellings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"case and marks of punctuation", "Hello, WORLD!", "hello world"},
@@ -27,18 +27,18 @@ func TestWordsAreFoldedSoThatSpellingsMeet(t *testing.T) {
 	}
 }
 
-func TestALetterWithAHyphenIsAlsoOneWordWithTheNext(t *testing.T) {
+func TestLetterAndHyphenAlsoMakeOneWord(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{"an", "e", "bike", "ebike", "or", "a", "b", "shirts"}, Words("An E-Bike, or a B: shirts"))
 	require.Equal(t, []string{"x", "2", "y", "no"}, Words("x-2 y — no"))
 }
 
-func TestTheEndingOfAFileNameIsNoWordOfIt(t *testing.T) {
+func TestFileExtensionIsNotIndexed(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "price list bread rye", IndexText("price-list.md", "Bread", "Rye"))
 }
 
-func TestAQuestionEndsWithItsMark(t *testing.T) {
+func TestIsQuestion(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"Really? ": true, "本当？": true, "حقا؟": true, "What? No.": false, "": false} {
 		require.Equal(t, want, IsQuestion(text), text)
@@ -57,7 +57,7 @@ func pieces(text string) []string {
 	return list
 }
 
-func TestTextBreaksBetweenSentencesItemsAndRows(t *testing.T) {
+func TestBreaks(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 13)
 	for _, c := range []struct {
@@ -108,7 +108,7 @@ func FuzzBreaks(f *testing.F) {
 	})
 }
 
-func TestUnitsKnowWhatIntroducesThem(t *testing.T) {
+func TestUnitsHaveTheirLead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, unit, lead string }{
 		{"a row, by the head of its table", "| Item | Price |\n|---|---|\n| Rolls | 2 € |\n| Bread | 4 € |", "Bread | 4 €", "Item | Price"},

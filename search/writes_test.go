@@ -43,7 +43,7 @@ func rewrite(ctx context.Context, lib *knowledge.Library, r *rand.Rand, times in
 	return nil
 }
 
-func TestADocumentThatIsWrittenAnewWhileItIsFoundIsFound(t *testing.T) {
+func TestSearchFindsDocumentThatIsRewrittenMeanwhile(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	write := func(tx store.Tx, text string) error {
@@ -73,7 +73,7 @@ func TestADocumentThatIsWrittenAnewWhileItIsFoundIsFound(t *testing.T) {
 	require.Equal(t, "The parrot flies.", r.Hits[0].Text)
 }
 
-func TestWhatIsWrittenBetweenTheStepsOfASearchShowsNothingForeign(t *testing.T) {
+func TestWritesBetweenRoundTripsLeakNoForeignPassage(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var writing errgroup.Group

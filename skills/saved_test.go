@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestASavedTaskIsReadOrSaysWhatIsWrongWithIt(t *testing.T) {
+func TestParseSavedTask(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, SavedTask{Name: "a", Prompt: "Look around.\nTell me.", Agent: "shop", Tools: []string{"search_*", "fetch_url"}, Target: "Ana · WhatsApp"},
 		parseSaved("a", "agent: shop\nprompt: |\n  Look around.\n  Tell me.\ntools: [search_*, fetch_url]\ntarget: Ana · WhatsApp\n"))

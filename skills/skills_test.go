@@ -40,7 +40,7 @@ func TestTheDefaultsAreThoseOfTheSource(t *testing.T) {
 	require.Equal(t, []string{"admin", "files"}, names(s.ForAnswer("", nil, true, func(tool string) bool { return tool != "exec" })), "without exec there is nothing to say about a shell")
 }
 
-func TestTheAgentsOwnComesBeforeTheSharedOneAndThatBeforeTheBuiltIn(t *testing.T) {
+func TestAgentSkillsReplaceSharedAndBuiltIn(t *testing.T) {
 	t.Parallel()
 	shared, work := t.TempDir(), t.TempDir()
 	s := Open(shared, nil)
@@ -54,7 +54,7 @@ func TestTheAgentsOwnComesBeforeTheSharedOneAndThatBeforeTheBuiltIn(t *testing.T
 	require.Equal(t, "Shared.", of().Text)
 }
 
-func TestWhatIsLongIsCutAndWhatIsMissingOrWrongIsMarked(t *testing.T) {
+func TestLongSkillsAreCutAndProblemsReported(t *testing.T) {
 	t.Parallel()
 	work := t.TempDir()
 	write(t, filepath.Join(work, "skills", "long.md"), "---\nroles: admin\n---\n"+strings.Repeat("word ", 4000))
@@ -74,7 +74,7 @@ func TestWhatIsLongIsCutAndWhatIsMissingOrWrongIsMarked(t *testing.T) {
 	require.LessOrEqual(t, len(text), maxPromptText+1000)
 }
 
-func TestAHeadIsReadHoweverItIsWritten(t *testing.T) {
+func TestHeaderForms(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Skill{
 		"Just text.": {Owner: true, Text: "Just text."},
@@ -96,7 +96,7 @@ func TestAHeadIsReadHoweverItIsWritten(t *testing.T) {
 	}
 }
 
-func TestSkillsOfTheFirstMultisLoadAsTheyArePrinted(t *testing.T) {
+func TestSkillsOfTheFirstMultisLoad(t *testing.T) {
 	t.Parallel()
 	shared := t.TempDir()
 	write(t, filepath.Join(shared, "customer-support.md"), `---
@@ -132,7 +132,7 @@ Answer from the knowledge base only. Cite sources.
 	require.True(t, desk.NoEscalation)
 }
 
-func TestAnUnknownKeyIsAWarningAndABrokenFileLeavesTheOneBeforeItInForce(t *testing.T) {
+func TestUnknownKeysWarnAndBrokenFilesDoNotReplace(t *testing.T) {
 	t.Parallel()
 	shared, work := t.TempDir(), t.TempDir()
 	s := Open(shared, nil)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatNobodySeesIsCleanedAndTheRestStays(t *testing.T) {
+func TestClean(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"hello":                            "hello",
@@ -33,7 +33,7 @@ func TestWhatNobodySeesIsCleanedAndTheRestStays(t *testing.T) {
 	require.Equal(t, "abc…", Clip("abcde", 4))
 }
 
-func TestWhatOnlyLooksDifferentIsFoldedToTheSame(t *testing.T) {
+func TestFold(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"４９":                     "49",

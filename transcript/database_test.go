@@ -56,7 +56,7 @@ func documentsOf(t *testing.T, db *transcript.Database) []transcript.Document {
 	return all
 }
 
-func TestTheFirstDocumentsComeInTheirPiecesWithWhoMaySeeThem(t *testing.T) {
+func TestDocumentsKeepPassagesAndRoles(t *testing.T) {
 	t.Parallel()
 	db := openFirst(t, first(t, scopeSchema,
 		`insert into chunks (chunk_id, file_path, page_start, page_end, element_type, document_type, section_path, scope, content, created_at) values
@@ -82,7 +82,7 @@ func TestTheFirstDocumentsComeInTheirPiecesWithWhoMaySeeThem(t *testing.T) {
 	require.Empty(t, chats)
 }
 
-func TestWhatWasRememberedOfChatsIsNoDocument(t *testing.T) {
+func TestNotesOfChatsAreNoDocuments(t *testing.T) {
 	t.Parallel()
 	for name, statements := range map[string][]string{
 		"scopes": {scopeSchema, `insert into chunks (chunk_id, file_path, element_type, document_type, scope, content, created_at) values
@@ -129,7 +129,7 @@ func TestOneDocumentInTwoRolesComesTheOwnersFirst(t *testing.T) {
 	require.Len(t, docs[1].Passages, 2)
 }
 
-func TestADatabaseThatIsOpenElsewhereIsReadWithItsLastWordAndLeftAlone(t *testing.T) {
+func TestOpenDatabaseReadsWriteAheadLogAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	path := first(t, "pragma journal_mode = wal", roleSchema)
 	writing, err := sql.Open("sqlite", path)
@@ -154,7 +154,7 @@ func TestADatabaseThatIsOpenElsewhereIsReadWithItsLastWordAndLeftAlone(t *testin
 	require.Equal(t, log, now)
 }
 
-func TestWhatIsNotTheFirstDocumentsIsRefusedInOneSentence(t *testing.T) {
+func TestOpenDatabaseRefusesOtherFiles(t *testing.T) {
 	t.Parallel()
 	text := filepath.Join(t.TempDir(), "documents.db")
 	require.NoError(t, os.WriteFile(text, []byte("this is a text, and long enough to be taken for one"), 0o600))

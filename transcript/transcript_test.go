@@ -23,7 +23,7 @@ func whatsApp(t *testing.T, text string) []transcript.Line {
 	return lines
 }
 
-func TestAChatOfWhatsAppIsReadAsEachPhoneWritesIt(t *testing.T) {
+func TestWhatsAppFormatsOfPhones(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"German Android":      "21.11.26, 18:05 - Ana: the fence is done",
@@ -55,7 +55,7 @@ func TestTheOrderOfDayAndMonthIsFoundOutFromTheWholeFile(t *testing.T) {
 	require.Equal(t, time.January, whatsApp(t, "2/1/26, 09:00 - Ana: a")[0].At.Month(), "the day is first where nothing tells")
 }
 
-func TestAMessageGoesOnUntilTheNextAndWhatWhatsAppSaysIsNone(t *testing.T) {
+func TestWhatsAppMessagesMayHaveSeveralLines(t *testing.T) {
 	t.Parallel()
 	lines := whatsApp(t, "21.11.26, 18:04 - Messages and calls are end-to-end encrypted.\n21.11.26, 18:05 - Ana: first\nsecond: with a colon\n\n21.11.26, 18:06 - Ben: https://a.example/b: yes")
 	require.Len(t, lines, 2)
@@ -63,7 +63,7 @@ func TestAMessageGoesOnUntilTheNextAndWhatWhatsAppSaysIsNone(t *testing.T) {
 	require.Equal(t, "https://a.example/b: yes", lines[1].Text)
 }
 
-func TestWhatCannotBeReadIsNamedWithItsLine(t *testing.T) {
+func TestParseErrorsNameTheLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Dear diary": "chat.txt, line 1: a chat that WhatsApp exported begins with a date",
@@ -140,7 +140,7 @@ func FuzzFolder(f *testing.F) {
 	})
 }
 
-func TestAPipeInAnExportIsRefusedAndNotWaitedFor(t *testing.T) {
+func TestNamedPipeInFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	require.NoError(t, syscall.Mkfifo(filepath.Join(folder, "memory.md"), 0o600))

@@ -52,7 +52,7 @@ func TestTheProgramAsksACommandHookBeforeItSendsAndTellsOneOfEvents(t *testing.T
 	t.Cleanup(h.st.Close)
 	h.config = fmt.Sprintf("llm: {model: openai/test, base_url: %q, local: true}\nchats: {burst_quiet: 1ms}\n", model.URL) +
 		"command_hooks:\n  guard: {command: [sh, guard.sh], before: [send]}\n  log: {command: [sh, -c, \"cat >> events.jsonl\"], events: [escalation, \"message:business\"]}\n"
-	_, err = knowledge.New(h.st).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nTuning costs 90 euro.\n"), Role: policy.Public})
+	_, err = knowledge.New(h.st).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nTuning costs 90 euro.\n"), Role: policy.RolePublic})
 	require.NoError(t, err)
 	chat := h.chats(1)[0]
 	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, chat, policy.ModeBusiness) }))
@@ -81,7 +81,7 @@ func TestTheProgramAsksACommandHookBeforeItSendsAndTellsOneOfEvents(t *testing.T
 	require.Positive(t, storetest.Count(t, h.st, "select count(*) from audit_entries where rule = 'hook:guard' and outcome = 'deny'"))
 
 	question := fmt.Sprint(storetest.Count(t, h.st, "select max(id)::int from messages where event_id = '$slow1'"))
-	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error { return jobs.Emit(t.Context(), tx, policy.HookMessage, question) }))
+	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error { return jobs.EmitHookEvent(t.Context(), tx, policy.HookMessage, question) }))
 	wait("the event", func() bool {
 		told, err := os.ReadFile(filepath.Join(dir, "data", "hooks", "log", "events.jsonl"))
 		return err == nil && strings.Contains(string(told), "message:business")

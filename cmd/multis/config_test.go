@@ -90,7 +90,7 @@ func TestAChangedConfigurationIsTakenOverAndAnInvalidOneIsNot(t *testing.T) {
 	require.NotContains(t, log.String(), "another-key")
 }
 
-func TestSettingsStandBetweenTheFileAndTheEnvironment(t *testing.T) {
+func TestSettingsOverrideTheFileNotTheEnvironment(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(serveConfig, "http://127.0.0.1:1", 29399, "")+"budget: {per_day: 3}\n"), 0o600))
 	settings := map[string]string{"budget.per_day": "4", "budget.per_run": "1"}

@@ -10,7 +10,7 @@ import (
 	"multis/schedule"
 )
 
-func TestAHeartbeatsTimesAreWhatItsHoursSay(t *testing.T) {
+func TestHeartbeatCron(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)

@@ -103,7 +103,7 @@ func TestAFolderOnTheCommandLineMakesNothingPublicThatIsPrivate(t *testing.T) {
 	require.Equal(t, policy.RolePublic, role())
 }
 
-func TestTheBarGrowsWithThePagesOfADocument(t *testing.T) {
+func TestProgressBarFollowsPages(t *testing.T) {
 	t.Parallel()
 	var bar bytes.Buffer
 	p := &progress{bar: &bar}

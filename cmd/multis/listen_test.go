@@ -121,7 +121,7 @@ func (l *listening) jobs(kind string) (n int) {
 	return n
 }
 
-func TestAVoiceNoteIsAnsweredAsWhatItSays(t *testing.T) {
+func TestVoiceNoteIsAnsweredLikeItsTranscript(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	note := l.hears(l.chat, listenAna, "note")
@@ -145,7 +145,7 @@ func TestAVoiceNoteIsAnsweredAsWhatItSays(t *testing.T) {
 	require.Equal(t, 1, l.jobs("turn"))
 }
 
-func TestAVoiceNoteIsJudgedByWhatItSays(t *testing.T) {
+func TestVoiceNoteIsAdmittedByItsTranscript(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	l.answer.Text = "I want a refund"
@@ -155,7 +155,7 @@ func TestAVoiceNoteIsJudgedByWhatItSays(t *testing.T) {
 	require.Equal(t, 1, l.jobs("turn"))
 }
 
-func TestWhatBecomesOfAVoiceNoteMeanwhile(t *testing.T) {
+func TestVoiceNoteChangesDuringTranscription(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		happens func(*listening)
@@ -200,7 +200,7 @@ func TestAVoiceNoteDeletedWhileItIsWrittenDownLeavesNoTranscript(t *testing.T) {
 	require.Zero(t, l.jobs("turn"))
 }
 
-func TestAVoiceNoteThatCannotBeHeardKeepsItsPlaceAndSaysWhy(t *testing.T) {
+func TestFailedTranscriptionIsReported(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		file   string

@@ -71,7 +71,7 @@ func TestTheDefaultRulesDecideLikeTheTiers(t *testing.T) {
 	}
 }
 
-func TestTheTableOfSurfacesAndToolsHasNoCellUndecided(t *testing.T) {
+func TestEverySurfaceAndToolIsDecided(t *testing.T) {
 	t.Parallel()
 	set := defaultPolicy(t).Rules()
 	var b strings.Builder

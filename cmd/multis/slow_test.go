@@ -57,7 +57,7 @@ func (h *herd) memory(n int) int {
 
 // Two hundred chats wait for a model that does not answer. Another chat and the owner's commands are answered meanwhile, and when
 // the model speaks at last, so is everybody.
-func TestTwoHundredTurnsWithASlowModelHoldUpNobody(t *testing.T) { //nolint:paralleltest // it takes the whole machine
+func TestManySlowTurnsDelayNobody(t *testing.T) { //nolint:paralleltest // it takes the whole machine
 	release := make(chan struct{})
 	model := llmtest.Start(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "sloooow") {

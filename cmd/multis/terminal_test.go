@@ -31,7 +31,7 @@ func offlineConfig(t *testing.T) *config.Config {
 	return cfg
 }
 
-func TestEachMessageIsShownOnceInATerminalHoweverManyJobsSendIt(t *testing.T) {
+func TestTerminalShowsEachMessageOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var said bytes.Buffer
@@ -67,7 +67,7 @@ func TestEachMessageIsShownOnceInATerminalHoweverManyJobsSendIt(t *testing.T) {
 	require.Equal(t, messages, files)
 }
 
-func TestWhatIsTypedAtATerminalReactsAndReplies(t *testing.T) {
+func TestTypedReactionsAndReplies(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer
 	out := newTerminal(&said, false, nil)
@@ -116,7 +116,7 @@ func TestChatKeepsOutOfTheServicesFolder(t *testing.T) {
 	require.Equal(t, "chat", filepath.Base(dir))
 }
 
-func TestChatGoesByTheConfigurationButForMatrix(t *testing.T) {
+func TestChatUsesConfigurationWithoutMatrix(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // started by root, its database runs as another user

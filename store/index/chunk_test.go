@@ -143,7 +143,7 @@ func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
 	}
 }
 
-func TestNobodyWritesOutsideTheScope(t *testing.T) {
+func TestWritesOutsideTheScopeFail(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -198,7 +198,7 @@ func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
 	}))
 }
 
-func TestTheCallersOwnChunksCanBeLeftOut(t *testing.T) {
+func TestSearchPassagesWithoutContactTerms(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -220,7 +220,7 @@ func TestTheCallersOwnChunksCanBeLeftOut(t *testing.T) {
 	}
 }
 
-func TestAnAddedDocumentThatIsThereIsReplaced(t *testing.T) {
+func TestAddDocumentReplacesExistingDocument(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -242,7 +242,7 @@ func TestAnAddedDocumentThatIsThereIsReplaced(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
-func TestTheNewestChunksAreThoseOfAllKindsThatAreAskedFor(t *testing.T) {
+func TestRecentChunksOfSeveralKinds(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -277,7 +277,7 @@ func TestTheNewestChunksAreThoseOfAllKindsThatAreAskedFor(t *testing.T) {
 	}
 }
 
-func TestTheRoleThatWasSaidLaterHoldsWhicheverComesFirst(t *testing.T) {
+func TestTheRoleThatWasSetLaterIsKept(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)

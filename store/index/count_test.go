@@ -65,7 +65,7 @@ func TestWordCountsFollowEveryChange(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
-func TestARoleIsCountedFromAThousandChunksOn(t *testing.T) {
+func TestRolesOverAThousandChunksAreCounted(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -112,7 +112,7 @@ func atOnce(t *testing.T, writers, times int, write func(writer, i int) error) {
 	require.NoError(t, group.Wait())
 }
 
-func TestWritersAtOnceKeepTheCountsRight(t *testing.T) {
+func TestConcurrentWritersKeepCountsRight(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	atOnce(t, 6, 12, func(writer, i int) error {
@@ -138,7 +138,7 @@ func TestWritersAtOnceKeepTheCountsRight(t *testing.T) {
 	statsMatch(t, st)
 }
 
-func TestOneDocumentIsAddedReplacedAndRemovedAtOnceWithoutADeadlock(t *testing.T) {
+func TestConcurrentWritesOfOneDocumentDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	const writers, times = 6, 100
 	st := storetest.New(t)
@@ -162,7 +162,7 @@ func TestOneDocumentIsAddedReplacedAndRemovedAtOnceWithoutADeadlock(t *testing.T
 	statsMatch(t, st)
 }
 
-func TestARoleThatGrowsBigWhileSeveralWriteIsCountedOnce(t *testing.T) {
+func TestRoleThatGrowsDuringConcurrentWritesIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	atOnce(t, 4, 20, func(writer, i int) error {
@@ -188,7 +188,7 @@ func TestARoleThatGrowsBigWhileSeveralWriteIsCountedOnce(t *testing.T) {
 	statsMatch(t, st)
 }
 
-func TestDocumentsAreAddedWhileSomebodyCountsWords(t *testing.T) {
+func TestAddDocumentDoesNotWaitForCounting(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
