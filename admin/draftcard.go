@@ -36,7 +36,7 @@ func (df *DraftCommands) showCard(ctx context.Context, tx store.Tx, room, chat s
 	}
 	isReplaced := err == nil && last.State == store.OutboxDropped && last.Code.IsRedrafted()
 	if isReplaced && last.Root == "" && last.CardState == store.OutboxQueued {
-		return jobs.Later(cardWait)
+		return jobs.Snooze(cardWait)
 	}
 	if !isReplaced || last.Root == "" {
 		_, err := df.room.writeAnswer(ctx, tx, room, card, nil)
@@ -81,7 +81,7 @@ func (df *DraftCommands) closeCard(ctx context.Context, tx store.Tx, out uuid.UU
 		return true, err
 	}
 	if last.Root == "" && last.CardState == store.OutboxQueued {
-		return true, jobs.Later(cardWait)
+		return true, jobs.Snooze(cardWait)
 	}
 	return true, df.writeWithdrawn(ctx, tx, o, last)
 }

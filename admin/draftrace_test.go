@@ -141,7 +141,7 @@ func (d *draftRace) begin() {
 
 // index indexes the price list with the present price.
 func (d *draftRace) index() {
-	_, err := knowledge.New(d.st).Index(d.ctx, knowledge.File{Name: "prices.md", Data: fmt.Appendf(nil, "# Delivery\n\nDelivery costs %d euro within the city.\n", d.price), Role: policy.Public})
+	_, err := knowledge.New(d.st).Index(d.ctx, knowledge.File{Name: "prices.md", Data: fmt.Appendf(nil, "# Delivery\n\nDelivery costs %d euro within the city.\n", d.price), Role: policy.RolePublic})
 	require.NoError(d.t, err)
 }
 

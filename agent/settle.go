@@ -34,7 +34,7 @@ func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 		}
 		if chat.DeliveryIn(t.defaults) == policy.DeliveryDraft { // a draft that nobody should see is not made
 			if movedOn, err := store.HasMovedOn(ctx, tx, chat.ID, r.seen); err != nil || movedOn {
-				return cmp.Or(err, jobs.Later(pollSlack))
+				return cmp.Or(err, jobs.Snooze(pollSlack))
 			}
 		}
 		now, err := store.LockUnchanged(ctx, tx, idsOf(waiting), waiting)
