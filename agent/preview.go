@@ -109,10 +109,10 @@ func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store
 	end := r.run.Run(ctx, task, func(ctx context.Context) (run.FirstRequest, error) {
 		return r.buildContactRequest(ctx, room, []store.Message{message}, question, found.Hits)
 	})
-	if end.Err != nil && end.Ending != run.Stopped {
+	if end.Err != nil && end.End != run.Stopped {
 		return contactAnswer{}, end.Err
 	}
-	answer := r.checkAnswer(end.Outcome)
+	answer := r.checkAnswer(end.LoopResult)
 	done := r.run.EndedTask(store.TaskCompleted, answer.text, "")
 	if done.Cost, err = r.run.Cost(ctx); err != nil {
 		return contactAnswer{}, err

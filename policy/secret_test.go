@@ -58,9 +58,9 @@ func TestHideMasksConfiguredSecrets(t *testing.T) { //nolint:paralleltest // see
 
 // Not parallel: what the configuration holds is the same for all.
 func TestASecretIsHiddenWhereverACutGoesThroughIt(t *testing.T) { //nolint:paralleltest // see above
-	t.Cleanup(func() { HideSecrets(nil) })
+	t.Cleanup(func() { SetSecrets(nil) })
 	const secret = `K9x_7*&Qm<2v>"z'5`
-	HideSecrets([]string{secret, "another secret of the configuration"})
+	SetSecrets([]string{secret, "another secret of the configuration"})
 	for n := minFragment; n < len(secret); n++ {
 		begin, end := secret[:n], secret[len(secret)-n:]
 		require.Equal(t, "x "+Mask, HideBeforeCut("x "+begin), "%d bytes", n)
