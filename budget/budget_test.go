@@ -12,7 +12,7 @@ import (
 	"multis/store/storetest"
 )
 
-// told counts what the owner is to be told, by the part of the cap.
+// told counts the enqueued notices to the owner, by cap and percentage.
 func told(t *testing.T, st *store.Store) map[string]int {
 	t.Helper()
 	rows, err := st.DB().Query(context.Background(), "select args->>'cap' || ' ' || (args->>'percent') from river.river_job where kind = 'budget'")
@@ -57,7 +57,7 @@ func TestEachThresholdIsReportedOnceUnderConcurrency(t *testing.T) {
 	require.Equal(t, map[string]int{"day 50": 1}, told(t, st))
 	together(8, 40, 40) // 840
 	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1}, told(t, st))
-	together(12, 500, 500) // none fits
+	together(12, 500, 500) // no call fits into what is left
 	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1, "day 100": 1}, told(t, st))
 	hooks, err := store.Deliveries(t.Context(), st.DB(), "desk", 10)
 	require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestEachRefusingCapIsReportedOnce(t *testing.T) {
 	ask(policy.Spend{Chat: 7, ChatCap: 50})
 	require.Equal(t, map[string]int{"agent 100": 1, "run 100": 2, "chat 100": 1}, told(t, st))
 
-	res, err := l.Reserve(t.Context(), policy.Spend{Day: "2026-11-20", Amount: 600, DayCap: 500}) // as the filling of an index asks
+	res, err := l.Reserve(t.Context(), policy.Spend{Day: "2026-11-20", Amount: 600, DayCap: 500}) // with a lower cap, as indexing uses it
 	require.NoError(t, err)
 	require.Equal(t, policy.CapDay, res.Refused)
 	require.Zero(t, told(t, st)["day 100"], "half a day's cap is no news")

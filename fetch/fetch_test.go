@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// site answers under several paths.
+// site starts a web server whose paths give different responses.
 func site(t *testing.T) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -229,7 +229,7 @@ func TestRetryAfterHeader(t *testing.T) {
 func TestPostTimeout(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // only then it is noticed that the caller went away
+		_, _ = io.Copy(io.Discard, r.Body) // the server notices a closed connection only after the body was read
 		<-r.Context().Done()
 	}))
 	t.Cleanup(server.Close)

@@ -15,7 +15,7 @@ import (
 	"multis/fetch"
 )
 
-// through returns a client that uses a proxy.
+// through returns an HTTP client that uses the proxy at an address.
 func through(t *testing.T, address string) *http.Client {
 	t.Helper()
 	u, err := url.Parse(address)

@@ -39,7 +39,7 @@ type rig struct {
 	n       int
 }
 
-// newRig returns a rig whose heartbeats ask model, if they have no model of their own.
+// newRig returns a rig. Heartbeats whose config has no model use the given one.
 func newRig(t testing.TB, model llm.Model, configs ...Config) *rig {
 	t.Helper()
 	st, ctx := storetest.New(t), context.Background()
@@ -75,7 +75,7 @@ func newScripted(t *testing.T, script llmtest.Script, c Config) (*rig, *llmtest.
 	return newRig(t, model, c), server
 }
 
-// openModel opens a model that answers with a script and is paid from a purse.
+// openModel opens a model that answers with a script and is paid from a ledger.
 func openModel(t *testing.T, p *fakeLedger, script llmtest.Script) (llm.Model, *llmtest.Server) {
 	t.Helper()
 	server := llmtest.Start(t, script)
@@ -107,7 +107,7 @@ func (p *fakeLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservat
 
 func (*fakeLedger) Settle(context.Context, int64, policy.Settlement) error { return nil }
 
-// heartbeats carries out a heartbeat every half hour from seven to eleven in the evening, for some days, and counts the notes.
+// heartbeats carries out a heartbeat every half hour from 7:00 to 23:00 for some days, and counts the notes by their text.
 func (r *rig) heartbeats(agent string, days int) (notes map[string]int) {
 	r.t.Helper()
 	notes = map[string]int{}
@@ -182,7 +182,7 @@ func (l *lamp) Run(context.Context, tools.Call) (tools.Result, error) {
 	return tools.Result{ForLLM: "The lamp is on.", ForUser: "switched the lamp"}, nil
 }
 
-// inTurn answers one request after the other; the last reply stays.
+// inTurn returns a script with one reply per request. The last reply is repeated.
 func inTurn(replies ...llmtest.Reply) llmtest.Script {
 	var n atomic.Int32
 	return func(context.Context, llmtest.Request) llmtest.Reply {
@@ -190,7 +190,7 @@ func inTurn(replies ...llmtest.Reply) llmtest.Script {
 	}
 }
 
-// reportAll reports every matter that it is shown, every time.
+// reportAll is a script that reports every finding in the request.
 func reportAll(_ context.Context, r llmtest.Request) llmtest.Reply {
 	var tell []map[string]string
 	for line := range strings.Lines(r.Messages[0].Text) {

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// The example of the specification's own libraries.
+// The example is from the libraries of the specification.
 func TestASignatureIsThatOfStandardWebhooks(t *testing.T) {
 	t.Parallel()
 	signature := sign(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
@@ -37,7 +37,7 @@ func TestASignatureIsThatOfStandardWebhooks(t *testing.T) {
 	require.NotEqual(t, signature, sign("another secret of 24 letters", "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`)))
 }
 
-// silent is a homeserver that nothing is sent to here: what is told is read from the outbox.
+// silent is an outbox.Sender that sends nothing. Tests read the notices from the outbox.
 type silent struct{}
 
 func (silent) Send(context.Context, store.OutboxMessage, id.RoomID) (id.EventID, error) {
@@ -45,13 +45,13 @@ func (silent) Send(context.Context, store.OutboxMessage, id.RoomID) (id.EventID,
 }
 func (silent) Retract(context.Context, store.OutboxMessage) error { return nil }
 
-// told is one request as the receiver saw it.
+// told is one request that the receiver got.
 type told struct {
 	id, at, signature string
 	body              []byte
 }
 
-// receiver is another program, which answers as it is told to.
+// receiver is a webhook receiver with configurable responses.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -147,7 +147,7 @@ func (r *rig) says(body string) store.MessageID {
 	return message
 }
 
-// happens notes an event and returns the deliveries that it asks for.
+// happens emits an event and returns the deliveries that were enqueued.
 func (r *rig) happens(event policy.HookEvent, ref string) []uuid.UUID {
 	r.t.Helper()
 	r.tx(func(tx store.Tx) error { return jobs.EmitHookEvent(r.t.Context(), tx, event, ref) })
@@ -169,13 +169,13 @@ func (r *rig) delivery(d uuid.UUID) store.Delivery {
 	return row
 }
 
-// rings counts the notices that ring.
+// rings returns the number of notices with a mention, which notify the owner's phone.
 func (r *rig) rings() int {
 	r.t.Helper()
 	return storetest.Count(r.t, r.st, "select count(*) from outbox where content->>'msgtype' = 'm.text' and content->'m.mentions'->'user_ids' ? '@you:x'")
 }
 
-// notices are what the owner was told.
+// notices returns the texts of all notices to the owner.
 func (r *rig) notices() []string {
 	r.t.Helper()
 	rows, err := r.st.DB().Query(r.t.Context(), "select content->>'body' from outbox order by seq")

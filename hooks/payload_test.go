@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-// hears has an event happen and told, and returns what the receiver reads.
+// hears emits an event, delivers it, and returns the payload that the receiver got.
 func (r *rig) hears(event policy.HookEvent, ref string) payload {
 	r.t.Helper()
 	ids := r.happens(event, ref)
@@ -63,7 +63,7 @@ func TestPayloadOfEachEvent(t *testing.T) {
 	require.Equal(t, "Ana", b.Chat.Name)
 }
 
-// note puts a note of Ana's chat down, as a capture does.
+// note stores a note of Ana's chat like a capture, and returns its reference.
 func (r *rig) note(text string) string {
 	r.t.Helper()
 	role := policy.UserRole(r.ana.ID)

@@ -18,7 +18,7 @@ import (
 	"multis/store"
 )
 
-// plain reads a page as its lines.
+// plain is a LineExtractor that returns the lines of a page unchanged.
 type plain struct{}
 
 func (plain) Lines(_ context.Context, p fetch.Page) ([]string, error) {
@@ -28,7 +28,7 @@ func (plain) Lines(_ context.Context, p fetch.Page) ([]string, error) {
 	return strings.Split(string(p.Data), "\n"), nil
 }
 
-// watching is a page that is watched, and the clock.
+// watching is a watched page and a clock that the test sets.
 type watching struct {
 	*rig
 	watch *PageWatcher
@@ -61,7 +61,7 @@ func (w *watching) shows(text string) {
 	})
 }
 
-// look looks once the time has come, and returns what the owner heard of it.
+// look advances the clock to the next check, checks the page, and returns the notices to the owner.
 func (w *watching) look() []string {
 	w.t.Helper()
 	before := len(w.notices())
@@ -164,7 +164,7 @@ func TestRemovedWatchIsNotChecked(t *testing.T) {
 
 const token = "the-token"
 
-// inbox is a server that other programs call.
+// inbox starts a server with one webhook, and returns its address.
 func inbox(t *testing.T) (*rig, string) {
 	t.Helper()
 	r := newRig(t)

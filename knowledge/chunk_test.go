@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checkPieces is what must hold for every text.
+// checkPieces checks the invariants of cutText for a text.
 func checkPieces(t *testing.T, text string) {
 	t.Helper()
 	pieces := cutText(text)

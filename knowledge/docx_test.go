@@ -42,7 +42,7 @@ func docx(t testing.TB, body string) []byte {
 	})
 }
 
-// par is a paragraph in a style.
+// par returns a paragraph with a style.
 func par(style, text string) string {
 	return `<w:p><w:pPr><w:pStyle w:val="` + style + `"/></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// checkDocument holds what every reader promises.
+// checkDocument checks what every reader guarantees.
 func checkDocument(t *testing.T, doc document) {
 	t.Helper()
 	require.NotEmpty(t, doc.Sections)
@@ -34,7 +34,7 @@ func checkDocument(t *testing.T, doc document) {
 	}
 }
 
-// fuzzAs runs a reader over whatever is found. It may refuse a file with one of our errors and with nothing else.
+// fuzzAs fuzzes a reader. The reader may fail only with an error of sentinels.
 func fuzzAs(f *testing.F, read func(t *testing.T, data []byte) (document, error)) {
 	f.Helper()
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -83,7 +83,7 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
-// FuzzDOCX feeds the body of a file, because packing hides it from the fuzzer.
+// FuzzDOCX fuzzes the unpacked body of a file, because the fuzzer cannot see through the compression.
 func FuzzDOCX(f *testing.F) {
 	f.Add([]byte(par("berschrift1", "One")+par("", "a")), []byte(wordStyles))
 	f.Add([]byte("<w:tbl><w:tr><w:tc>"+par("", "a")+"</w:tc></w:tr></w:tbl>"), []byte("<w:styles/>"))
@@ -130,7 +130,7 @@ func FuzzPDF(f *testing.F) {
 	})
 }
 
-// FuzzOutline looks for outlines and pages between which text is lost or doubled.
+// FuzzOutline checks that cutting pages by an outline neither loses nor repeats text.
 func FuzzOutline(f *testing.F) {
 	f.Add("One\nDelivery\nText", "Two\nDelivery", "Delivery", 0, 1)
 	f.Add("", "x", "", -1, 9)

@@ -9,7 +9,7 @@ import (
 	"multis/store/storetest"
 )
 
-// readerArgument makes the test program the process that reads a file.
+// readerArgument is the argument with which the test program runs as the reader process.
 const readerArgument = "read-document"
 
 func TestMain(m *testing.M) {

@@ -24,7 +24,7 @@ type entry struct {
 	children []entry
 }
 
-// add makes an object and returns its number.
+// add appends a PDF object and returns its number.
 func (f *pdfFile) add(format string, args ...any) int {
 	f.objects = append(f.objects, fmt.Sprintf(format, args...))
 	return len(f.objects)
@@ -47,10 +47,10 @@ func (f *pdfFile) bytes() []byte {
 	return b.Bytes()
 }
 
-// columnWidth is how far the cells of a line with tabs stand apart, in points.
+// columnWidth is the distance between the columns of a line with tabs, in points.
 const columnWidth = 120
 
-// newPDF makes a file of pages, each a text of several lines. What stands behind a tab begins in the next column.
+// newPDF returns a PDF with the given pages, each a text of several lines. A tab moves to the next column.
 func newPDF(pages []string, outline ...entry) *pdfFile {
 	f := &pdfFile{}
 	f.add("") // the catalogue and the page tree, filled in below
@@ -107,7 +107,7 @@ func (f *pdfFile) entries(list []entry, parent int, pages []int) (first, last in
 	return numbers[0], numbers[len(numbers)-1]
 }
 
-// quiet watches nothing.
+// quiet is a watcher that does nothing.
 type quiet struct{}
 
 func (quiet) ready()        {}

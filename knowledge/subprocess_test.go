@@ -14,7 +14,7 @@ import (
 	"multis/store/storetest"
 )
 
-// apart is a desk whose files are read by another process.
+// apart returns a desk whose library reads files in a reader process.
 func apart(t *testing.T, reader ...string) desk {
 	t.Helper()
 	if len(reader) == 0 {

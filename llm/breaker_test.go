@@ -11,7 +11,7 @@ import (
 	"multis/policy"
 )
 
-// clock is a time that a test moves.
+// clock is a clock that the test sets.
 type clock struct{ at time.Time }
 
 func newClock() *clock                { return &clock{time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)} }

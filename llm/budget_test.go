@@ -11,7 +11,7 @@ import (
 	"multis/policy"
 )
 
-// book is a ledger of one day in memory.
+// book is a Ledger of one day, in memory.
 type book struct {
 	spends  []policy.Spend
 	settled map[int64]policy.Settlement
@@ -38,7 +38,7 @@ func (b *book) Settle(ctx context.Context, id int64, s policy.Settlement) error 
 	return nil
 }
 
-// budgetedBy wraps a model at one and two currency units for a million tokens.
+// budgetedBy wraps a model with a budget. A million tokens cost one currency unit for input and two for output.
 func budgetedBy(t *testing.T, b *book, m Model) Model {
 	t.Helper()
 	wrapped, err := Budgeted(m, Budget{
@@ -49,7 +49,7 @@ func budgetedBy(t *testing.T, b *book, m Model) Model {
 	return wrapped
 }
 
-// The worst case of asks("hi") with 100 tokens of answer: the frames and two bytes, and twice the answer.
+// worst is the worst-case cost of asks("hi") with an answer of 100 tokens: overheads and two bytes at one unit, and the answer at two.
 const worst = requestOverhead + 2*messageOverhead + 2 + 200
 
 func hundred() Request {

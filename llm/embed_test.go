@@ -12,7 +12,7 @@ import (
 	"multis/policy"
 )
 
-// embedder opens an embedder of a scripted server at one currency unit for a million tokens.
+// embedder opens an Embedder of a scripted server. A million tokens cost one currency unit.
 func embedder(t *testing.T, b *book, c EmbedConfig, script llmtest.EmbedScript) (Embedder, *llmtest.Embeddings) {
 	t.Helper()
 	s := llmtest.StartEmbeddings(t, script)

@@ -20,7 +20,7 @@ type step struct {
 	err   error
 }
 
-// script is a model that yields one list of steps a call, the last list for all further calls.
+// script is a Model. Each call yields the next list of steps; the last list is repeated.
 type script struct {
 	calls [][]step
 	made  int

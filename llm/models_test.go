@@ -11,7 +11,7 @@ import (
 	"multis/policy"
 )
 
-// stock makes models of these providers, a dollar being a unit of the currency.
+// stock returns Models with these providers, in a currency whose unit is a dollar.
 func stock(t *testing.T, b *book, providers map[string]Provider) *Models {
 	t.Helper()
 	ms, err := New(Options{
@@ -62,7 +62,7 @@ func TestModelsOfOneAccountShareABreaker(t *testing.T) {
 	require.NotSame(t, one.breaker, open("good/own", "another account's").breaker)
 }
 
-// bare is the model inside all that is around it.
+// bare returns the adapter inside of a model's wrappers.
 func bare(t *testing.T, m retryModel) *adapter {
 	t.Helper()
 	paid, ok := m.Model.(budgetedModel)
@@ -123,7 +123,7 @@ func TestOpenErrorsNameTheFix(t *testing.T) {
 		"nobody/x":            {ErrConfig, "llm.providers.nobody.base_url"},
 		"odd/x":               {ErrConfig, "base_url of odd must look like"},
 		"gemini/x":            {ErrConfig, "llm.providers.gemini.api_key"},
-		"openai/gpt-5":        {ErrNoPrice, "llm.prices"}, // at an address of somebody else's, at somebody else's price
+		"openai/gpt-5":        {ErrNoPrice, "llm.prices"}, // at an address other than the provider's, where prices may differ
 		"anthropic/claude-99": {ErrNoPrice, "llm.prices"},
 		"groq/llama-4":        {ErrNoPrice, "llm.providers.groq.local"},
 	} {

@@ -17,14 +17,14 @@ import (
 
 const secret = "sk-very-secret"
 
-// connect returns the bare model of a scripted server.
+// connect returns the adapter of a scripted server.
 func connect(t *testing.T, script llmtest.Script) (*adapter, *llmtest.Server) {
 	t.Helper()
 	s := llmtest.Start(t, script)
 	return newOpenAI(at(s.URL)), s
 }
 
-// at is the endpoint of a test's server.
+// at returns the endpoint of a test server.
 func at(address string) endpoint {
 	return endpoint{Name: "openai/test-1", Model: "test-1", BaseURL: address, APIKey: secret, Timeout: time.Minute}
 }

@@ -14,7 +14,7 @@ import (
 	"multis/llm/llmtest"
 )
 
-// each runs a test over every protocol, against a server that speaks it.
+// each runs a test for every protocol, with a server of that protocol.
 func each(t *testing.T, test func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol)) {
 	t.Helper()
 	for _, p := range []Protocol{ProtocolAnthropic, ProtocolOpenAI, ProtocolGemini} {
@@ -28,7 +28,7 @@ func each(t *testing.T, test func(t *testing.T, open func(llmtest.Script) (*adap
 	}
 }
 
-// dial returns the bare model of a server at this address.
+// dial returns the adapter of a server at an address.
 func dial(t *testing.T, p Protocol, root string) *adapter {
 	t.Helper()
 	if p == ProtocolOpenAI {
@@ -139,7 +139,7 @@ func TestErrorReasonsOfEachProtocol(t *testing.T) {
 			"ten megabytes":           {llmtest.Reply{Text: strings.Repeat("0123456789", 1<<20)}, ReasonMalformedReply},
 		} {
 			if p == ProtocolGemini && name == "an empty stream" {
-				c.want = ReasonMalformedReply // this SDK minds the empty line
+				c.want = ReasonMalformedReply // this SDK fails at the empty line
 			}
 			m, s := open(llmtest.InTurn(c.reply))
 			res, err := Complete(t.Context(), m, asks("hi"))
@@ -158,7 +158,7 @@ func TestEachProtocolMarksBrokenArguments(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		reply := llmtest.Reply{Calls: []llmtest.Call{{Name: "search", Args: `{"words": "pri`}}}
-		if p == ProtocolGemini { // which reads calls itself, and says when it cannot
+		if p == ProtocolGemini { // its SDK parses the calls, and returns an error if it cannot
 			reply = llmtest.Reply{Stop: "MALFORMED_FUNCTION_CALL"}
 		}
 		m, _ := open(llmtest.InTurn(reply))

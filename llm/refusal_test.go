@@ -32,7 +32,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// Whatever a server sends with a bad status, the error repeats none of it but a plain code.
+// FuzzRefusal checks that an error contains nothing of the response body but a plain error code.
 func FuzzRefusal(f *testing.F) {
 	f.Add(401, `{"error":{"message":"no","code":"invalid_api_key"}}`, "3")
 	f.Add(429, `{"error":{"code":429,"type":"rate_limit"}}`, "Fri, 20 Nov 2026 12:01:00 GMT")

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patient retries without waiting and keeps how long it would have waited.
+// patient returns a retryModel that does not wait, and the list of the waits that it left out.
 func patient(m Model) (retryModel, *[]time.Duration) {
 	waits := &[]time.Duration{}
 	return retryModel{Model: m, breaker: &breaker{now: time.Now}, pause: func(_ context.Context, d time.Duration) error {

@@ -13,7 +13,7 @@ import (
 	"multis/policy"
 )
 
-// purse is a ledger with so much money in it.
+// purse is a Ledger with a limited amount of money.
 type purse struct {
 	left     int64
 	reserved []policy.Spend
@@ -33,7 +33,7 @@ func (p *purse) Settle(_ context.Context, _ int64, s policy.Settlement) error {
 	return nil
 }
 
-// note is a voice note of ten seconds, 20 kB long.
+// note returns a voice note of ten seconds and 20 kB.
 func note() llm.Audio {
 	return llm.Audio{Data: []byte(strings.Repeat("opus", 5000)), MIME: "audio/ogg; codecs=opus", Length: 10 * time.Second, Purpose: "speech", Chat: 7}
 }
@@ -129,7 +129,7 @@ func TestTranscribeEndsWithItsContext(t *testing.T) {
 		return llmtest.Transcript{Text: "too late", Seconds: 10}
 	})
 	p := &purse{left: 1_000_000}
-	if _, err := openSpeech(t, server, p).Transcribe(ctx, note()); err != nil { // the answer may have been quicker
+	if _, err := openSpeech(t, server, p).Transcribe(ctx, note()); err != nil { // there is no error if the answer came before the context ended
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, []int64{4100}, p.settled, "whether it was made is not known")
 	}

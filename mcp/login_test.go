@@ -26,7 +26,7 @@ import (
 	"multis/tools"
 )
 
-// memoryStore is a shelf that is gone with the test.
+// memoryStore is a LoginStore in memory.
 type memoryStore struct {
 	mu    sync.Mutex
 	texts map[string]string
@@ -55,19 +55,19 @@ func (s *memoryStore) Replace(_ context.Context, server, was, text string) (bool
 	return true, nil
 }
 
-// guarded is an MCP server behind OAuth, and the authorization server beside it, as RFC 6749, 7636, 7591, 8414 and 9728 have them. A
-// token is good for lifetime, and a refresh token once.
+// guarded is an MCP server that requires OAuth, with its authorization server, according to RFC 6749, 7636, 7591, 8414 and 9728. An access token
+// is valid for lifetime. A refresh token can be used once.
 type guarded struct {
 	*httptest.Server
 
 	lifetime int // seconds
 
-	// refreshing is called before a token is made new; what it returns is the answer, 0 for a new token.
+	// refreshing is called for each request to refresh a token, and returns the HTTP status of the response; 0 issues a new token.
 	refreshing func() int
 
 	mu         sync.Mutex
 	challenges map[string]string // by code
-	token      string            // the one that is good
+	token      string            // the valid access token
 	refresh    string
 	issued     int
 	revoked    bool
@@ -139,7 +139,7 @@ func newGuarded(t *testing.T, lifetime int) *guarded {
 	return g
 }
 
-// browse opens an address as a browser does in which somebody is logged in, and tells where that ends.
+// browse opens an address like the browser of a logged-in user, and returns the address of the last redirect.
 func browse(ctx context.Context, address string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -154,7 +154,7 @@ func browse(ctx context.Context, address string) (string, error) {
 	return resp.Header.Get("Location") + "\n", nil
 }
 
-// problemOf connects once and says why that failed; empty if it did not, after a tool was called.
+// problemOf connects and calls a tool. It returns why connecting failed; empty if it did not.
 func problemOf(t *testing.T, s Server) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -320,7 +320,7 @@ func TestRemoteServerCannotReachThisMachine(t *testing.T) {
 		}
 		client.CloseIdleConnections()
 	}
-	// A name shows only when it is resolved where it leads.
+	// The address of a name is checked after it was resolved.
 	_, err := newBearerTransport("https://tools.example.com/mcp", "").next.DialContext(t.Context(), "tcp", here.Listener.Addr().String())
 	require.ErrorIs(t, err, errLocalAddress)
 }
@@ -369,7 +369,7 @@ func stateOf(t *testing.T, address string) string {
 
 func TestExpiredTokenIsRefreshed(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, 1) // a token is over ten seconds before its time
+	g := newGuarded(t, 1) // tokens count as expired ten seconds before their time, so this one is expired at once
 	shelf := &memoryStore{texts: map[string]string{}}
 	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	_, err := Login(t.Context(), server, browse)

@@ -88,7 +88,7 @@ func testServer(wiped *atomic.Int32, release <-chan struct{}) *mcp.Server {
 	return s
 }
 
-// startSource runs a Source with short pauses until the test ends.
+// startSource runs a Source with short delays until the test ends.
 func startSource(t *testing.T, registry *tools.Registry, servers ...Server) *Source {
 	t.Helper()
 	s := NewSource(registry, servers)
@@ -156,7 +156,7 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	require.Contains(t, call(t, registry, "desk__picture", `{}`, false).ForLLM, "not shown")
 	s.servers[0].Timeout = 50 * time.Millisecond
 	slow := call(t, registry, "desk__slow", `{}`, false)
-	stop() // else the server answers the end of the session after 5 s
+	stop() // otherwise the test server takes 5 s to end the session
 	require.Equal(t, tools.CodeTimeout, slow.Code)
 	require.True(t, slow.Retriable)
 	contact := tools.Caller{Scope: policy.ContactScope(7)}
@@ -172,7 +172,7 @@ func TestUnansweredCallIsReportedAndNotRepeated(t *testing.T) {
 	var wiped atomic.Int32
 	release := make(chan struct{})
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return testServer(&wiped, release) }, nil)
-	var status atomic.Int32 // that calls are answered with; 0: their connection is cut
+	var status atomic.Int32 // HTTP status of the responses to calls; with 0 the connection is closed
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))

@@ -19,7 +19,7 @@ import (
 	"multis/store/storetest"
 )
 
-// The environment of a process that takes notes of a chat once and is killed meanwhile.
+// The environment variables of the process that runs one capture and is killed during it.
 const (
 	killDatabase = "MULTIS_TEST_KILL_DATABASE"
 	killModel    = "MULTIS_TEST_KILL_MODEL"
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// captureOnce is the process that is killed.
+// captureOnce is the main function of the process that is killed: it runs one capture.
 func captureOnce(ctx context.Context) error {
 	st, err := store.Open(ctx, os.Getenv(killDatabase))
 	if err != nil {
@@ -60,7 +60,7 @@ func captureOnce(ctx context.Context) error {
 	return nil
 }
 
-// modelWithin is a model at an address that may be silent for so long.
+// modelWithin returns a model at an address, with a timeout.
 func modelWithin(url string, silence time.Duration) (llm.Model, error) {
 	models, err := llm.New(llm.Options{
 		Providers: map[string]llm.Provider{"openai": {BaseURL: url, Local: true}}, Timeout: silence,
@@ -72,12 +72,12 @@ func modelWithin(url string, silence time.Duration) (llm.Model, error) {
 	return models.Open([]string{"openai/demo"}, "")
 }
 
-// captureKilled takes notes of a chat in a process that dies at a moment, has another one go on, and tells which moment it was; empty
-// when the process came to its end first.
+// captureKilled runs a capture in a process that is killed at the given step, and has another process continue. It returns the name of the
+// step; empty if the first process ended before that step.
 func captureKilled(t *testing.T, at int) string {
 	t.Helper()
 	r := newRig(t)
-	// An older note that the new ones replace and vouch for.
+	// An older note, which one of the new notes replaces and another one repeats.
 	r.talk(r.ana, 6)
 	r.notes(note{Kind: "fact", Subject: "day", Text: "Ana wants delivery on Monday.", From: []int{1}}, note{Kind: "fact", Subject: "dog", Text: "Ana has a dog.", From: []int{2}})
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
@@ -96,7 +96,7 @@ func captureKilled(t *testing.T, at int) string {
 	}
 	moment := v.Run(t, r.st, killDatabase, killModel+"="+r.server.URL)
 
-	// The queue's next look, and the one after it.
+	// The next two times that the queue looks for due captures.
 	for range 2 {
 		for _, chat := range r.due() {
 			require.Eventually(t, func() bool { return r.mem.Capture(r.ctx, chat, false) == nil }, time.Minute, 20*time.Millisecond, "the dead process' connection may hold a row for a moment")

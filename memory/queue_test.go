@@ -16,7 +16,7 @@ import (
 	"multis/store/storetest"
 )
 
-// gated is a memory whose captures wait until the gate is opened.
+// gated is a Memory whose captures block until the gate is opened.
 type gated struct {
 	*memory.Memory
 
@@ -28,7 +28,7 @@ func (g gated) Capture(ctx context.Context, chat store.ChatID, last bool) error 
 	return g.Memory.Capture(ctx, chat, last)
 }
 
-// mostCaptures is how many captures wait at the most.
+// mostCaptures is the maximum number of captures that are enqueued at a time.
 const mostCaptures = 100
 
 func TestDueCapturesAreLimitedAndRunOnce(t *testing.T) {

@@ -23,7 +23,7 @@ func (r *rig) recall(q memory.Question) memory.RecallResult {
 	return found
 }
 
-// asks is a question of the owner's that names Ana.
+// asks recalls an owner's question that names Ana.
 func (r *rig) asks(question string) memory.RecallResult {
 	r.t.Helper()
 	return r.recall(memory.Question{Text: question, AsOwner: true, Scope: policy.OwnerScope(r.ana.ID)})
@@ -140,7 +140,8 @@ func TestAQuestionOfStopWordsFindsTheNewest(t *testing.T) {
 	require.Equal(t, []string{"newer"}, texts(found))
 }
 
-// Two contacts, thousands (make chaos: ten thousand) of questions, with notes and messages that share their words: nobody ever gets a row of the other's.
+// Two contacts ask a thousand questions (with make chaos ten thousand) about notes and messages with the same words. No result may have a row of the
+// other contact.
 func TestRecallsOfTwoContactsFindNoForeignRow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

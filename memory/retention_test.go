@@ -12,14 +12,14 @@ import (
 	"multis/store/storetest"
 )
 
-// retaining makes a memory that keeps chats for 90 days and the owner's for 365, in a zone.
+// retaining returns a Memory in a time zone that keeps chats for 90 days and the owner's rooms for 365.
 func (r *rig) retaining(zone *time.Location) *memory.Memory {
 	return memory.New(memory.Options{Store: r.st, Search: r.mem.Search, Model: r.mem.Model, Zone: zone, Now: func() time.Time { return r.now }})
 }
 
 func TestRetentionDeletesFromAllTables(t *testing.T) {
 	t.Parallel()
-	r, _ := taught(t) // the door code, captured and indexed now
+	r, _ := taught(t) // notes about the door code exist and are indexed
 	old := r.now
 	r.says(r.room, policy.AuthorOwnerClient, "my own lisbon", old)
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
@@ -106,7 +106,7 @@ func TestRetentionKeepsSourcesOfOpenCommitments(t *testing.T) {
 	require.Zero(t, gone.Messages)
 }
 
-// BenchmarkRetention deletes 100,000 old messages of 500 chats, indexed as they are.
+// BenchmarkRetention deletes 100,000 old, indexed messages of 500 chats.
 func BenchmarkRetention(b *testing.B) {
 	for range b.N {
 		b.StopTimer()

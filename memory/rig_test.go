@@ -34,7 +34,7 @@ type rig struct {
 	now    time.Time
 }
 
-// free is a ledger without a limit.
+// free is a Ledger that refuses nothing.
 type free struct{}
 
 func (free) Reserve(context.Context, policy.Spend) (policy.Reservation, error) {
@@ -127,7 +127,7 @@ func (r *rig) notes(list ...note) {
 	r.script = llmtest.Say(string(raw))
 }
 
-// held reads what holds of a role's notes.
+// held returns the valid notes of a role.
 func (r *rig) held(scope policy.Scope, role policy.Role) []store.Note {
 	r.t.Helper()
 	var notes []store.Note

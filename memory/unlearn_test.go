@@ -12,13 +12,13 @@ import (
 	"multis/store/storetest"
 )
 
-// anywhere lists the columns of all tables that hold a text.
+// anywhere returns the names of all columns, in all tables, that contain a text.
 func (r *rig) anywhere(text string) []string {
 	r.t.Helper()
 	return storetest.Anywhere(r.t, r.st, text)
 }
 
-// taught is a chat whose capture took notes, one of them of a message that is to go.
+// taught returns a rig with captured notes, and the message of one of them, which the test deletes.
 func taught(t *testing.T) (*rig, store.Message) {
 	t.Helper()
 	r := newRig(t)

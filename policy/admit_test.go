@@ -10,7 +10,7 @@ import (
 	"multis/text"
 )
 
-// aQuestion is a fresh question of a contact in a business chat: the one input that is answered. Tests change one thing of it.
+// aQuestion returns the input for a new question of a contact in a business chat, which is answered, with a change.
 func aQuestion(change func(*AdmitInput)) AdmitInput {
 	now := time.Date(2026, 11, 20, 14, 2, 0, 0, time.UTC)
 	in := AdmitInput{
@@ -190,7 +190,7 @@ func TestAgo(t *testing.T) {
 	}
 }
 
-// TestAdmitNeverAnswersWhatItMustNot tries random inputs and looks only at what must never happen.
+// TestAdmitNeverAnswersWhatItMustNot checks invariants on random inputs.
 func TestAdmitNeverAnswersWhatItMustNot(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -229,7 +229,7 @@ func TestAdmitNeverAnswersWhatItMustNot(t *testing.T) {
 	require.Greater(t, answered, 1000, "the inputs must reach the answers")
 }
 
-// oneOf picks one of the values; usual is picked half of the time, so that deep branches are reached.
+// oneOf returns a random value. It returns usual half of the time, so that conditions deep in the function are reached.
 func oneOf[T any](rng *rand.Rand, usual T, others ...T) T {
 	if rng.IntN(8) > 0 {
 		return usual

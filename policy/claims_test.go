@@ -88,7 +88,7 @@ func TestAddressesCompareAccents(t *testing.T) {
 	require.Equal(t, "klávier[.]de", BreakLinks("klávier.de", claimSource))
 }
 
-// TestEachLineOfADocumentIsSupportedByIt holds the documents of made-up businesses against themselves: right answers pass.
+// TestEachLineOfADocumentIsSupportedByIt checks each line of the example documents against the whole document.
 func TestEachLineOfADocumentIsSupportedByIt(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../search/testdata/*/documents/*")
@@ -105,7 +105,7 @@ func TestEachLineOfADocumentIsSupportedByIt(t *testing.T) {
 	}
 }
 
-// disguises are ways to write a number that a reader takes for the same one.
+// disguises are ways to write a number so that people read the same number.
 var disguises = []func(r *rand.Rand, number string) string{
 	func(r *rand.Rand, n string) string {
 		return eachDigit(n, func(d rune) string { return string(oneOf(r, '٠', '０', '०', '๐', '𝟎', '𝟬', '౦') + d) })
@@ -167,7 +167,7 @@ func eachDigit(n string, write func(digit rune) string) string {
 	return b.String()
 }
 
-// inside puts something between two digits.
+// inside inserts what between two random digits of n.
 func inside(r *rand.Rand, n, what string) string {
 	runes := []rune(n)
 	if len(runes) < 2 {
@@ -222,7 +222,7 @@ func inWords(n, language string) string {
 	return said
 }
 
-// FuzzWrongNumberIsUnsupported disguises a number that the source does not say, up to three times over.
+// FuzzWrongNumberIsUnsupported disguises a number that the source does not contain, with up to three disguises at once.
 func FuzzWrongNumberIsUnsupported(f *testing.F) {
 	const source = "Tuning costs 90 euro, a grand piano 120.50 euro, delivery 5 euro. Open 9:00 to 18:00, since 1998, from 24.12.2026. Call 030 1234567. Two pianos, seven keys, 1.200 strings."
 	stands := map[int]bool{90: true, 5: true, 9: true, 18: true, 1998: true, 24: true, 12: true, 2026: true, 2: true, 7: true, 1200: true, 30: true, 1234567: true, 301234567: true}
@@ -236,7 +236,7 @@ func FuzzWrongNumberIsUnsupported(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		written := fmt.Sprint(number)
 		for range r.IntN(4) {
-			if written[0] >= '0' && written[0] <= '9' { // else it is disguised already
+			if written[0] >= '0' && written[0] <= '9' { // otherwise it is disguised already
 				written = disguises[r.IntN(len(disguises))](r, written)
 			}
 		}

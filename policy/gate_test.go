@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// aReply is a cited answer into a business chat: it may be sent. Tests change one thing of it.
+// aReply returns the input for a cited answer in a business chat, which is allowed, with a change.
 func aReply(change func(*GateInput)) GateInput {
 	now := time.Date(2026, 11, 20, 14, 2, 0, 0, time.UTC)
 	in := GateInput{
@@ -25,7 +25,7 @@ func aReply(change func(*GateInput)) GateInput {
 	return in
 }
 
-// aRedaction deletes a message of ours in a chat: it may be done.
+// aRedaction returns the input for the redaction of an own message, which is allowed, with a change.
 func aRedaction(change func(*GateInput)) GateInput {
 	return aReply(func(in *GateInput) {
 		in.Purpose, in.MsgType, in.Body, in.HasCitation = PurposeRedaction, "", "", false
@@ -35,7 +35,7 @@ func aRedaction(change func(*GateInput)) GateInput {
 	})
 }
 
-// aNotice is a message into the admin room: it may be sent.
+// aNotice returns the input for a notice in the admin room, which is allowed, with a change.
 func aNotice(change func(*GateInput)) GateInput {
 	in := GateInput{
 		Purpose: PurposeNotice, As: AsBot, Kind: KindAdmin, Encryption: EncryptionNo, HasRoom: true,
@@ -197,7 +197,7 @@ func TestGateReasonsHaveNumbers(t *testing.T) {
 	}
 }
 
-// TestGateNeverAllowsWhatItMustNot tries random inputs and looks only at what must never happen.
+// TestGateNeverAllowsWhatItMustNot checks invariants on random inputs.
 func TestGateNeverAllowsWhatItMustNot(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -75,13 +75,13 @@ func TestASecretIsHiddenWhereverACutGoesThroughIt(t *testing.T) { //nolint:paral
 	}
 }
 
-// What is passed over for the want of a sign is what no form would have found.
+// A text without any hint is skipped. The fuzz test checks that no pattern would have matched it.
 func FuzzRedact(f *testing.F) {
 	for _, seed := range []string{"password: hunter2hunter2", "BEARER ABCDEFGHIJKLMNOPQRST", "Api-Key='abcdefg'", "ASIAABCDEFGHIJKLMNOP", "x://a:b@", "Secret:\n123456", ""} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if strings.ContainsRune(text, '\u017f') { // a letter that a pattern takes for an s in any case
+		if strings.ContainsRune(text, '\u017f') { // the long s, which case-insensitive patterns treat as an s
 			return
 		}
 		whole := text

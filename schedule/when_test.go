@@ -14,8 +14,7 @@ import (
 // saturday is when the corpus is read: Saturday, 21 November 2026, 10:00 in Berlin.
 const saturday = "2026-11-21 10:00"
 
-// corpus is what people write, and when it is; an empty time is a refusal. What follows the time is "x" unless a third says
-// otherwise.
+// corpus lists texts with the time that they mean; an empty time means that the text is refused. rest is the rest of the text; empty means "x".
 var corpus = []struct{ text, want, rest string }{
 	// Lengths of time.
 	{"2h x", "2026-11-21 12:00", ""},
@@ -298,8 +297,8 @@ var corpus = []struct{ text, want, rest string }{
 	{"21 Nov 18:00 x", "2026-11-21 18:00", ""},
 	{"21 Nov 9:00 x", "2027-11-21 09:00", ""}, // over this year
 	{"Feb 29 x", "2028-02-29 09:00", ""},
-	{"2027-03-28 02:30 x", "2027-03-28 03:00", ""}, // a time that the clock skips
-	{"2027-10-31 02:30 x", "2027-10-31 02:30", ""}, // and one that it shows twice
+	{"2027-03-28 02:30 x", "2027-03-28 03:00", ""}, // skipped by daylight saving time
+	{"2027-10-31 02:30 x", "2027-10-31 02:30", ""}, // occurs twice
 	{"May the force be with you", "", ""},
 	{"may x", "", ""},
 	{"march on", "", ""},
@@ -372,7 +371,7 @@ func TestRefusalQuotesTheWord(t *testing.T) {
 	}
 }
 
-// What multis echoes can be written back to it.
+// The times that multis shows can be used as input.
 func TestFormattedTimesParseToTheSameTime(t *testing.T) {
 	t.Parallel()
 	for _, name := range named {
@@ -414,7 +413,7 @@ func FuzzWhen(f *testing.F) {
 	})
 }
 
-// Whatever stands between a day and the time of day at the end, that time is used or the text refused.
+// For any text between a day and a time of day at the end, that time is used or the whole text is refused.
 func FuzzSecondTime(f *testing.F) {
 	for _, c := range corpus {
 		f.Add(c.text)

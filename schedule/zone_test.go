@@ -15,7 +15,7 @@ import (
 	"multis/schedule"
 )
 
-// named are the zones that others got wrong: half an hour, midnight, south of the equator, no change at all.
+// named are zones with unusual changes: by half an hour, at midnight, in the southern hemisphere, or none.
 var named = []string{
 	"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo", "America/Sao_Paulo", "Asia/Kathmandu",
 	"America/Santiago", "Asia/Beirut", "Africa/Casablanca", "Europe/Dublin", "America/St_Johns", "Pacific/Chatham", "Asia/Tehran", "UTC",
@@ -28,7 +28,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return loc
 }
 
-// Every cron expression happens when a walk through the zone minute by minute says so, around every change of ten years.
+// Around each change of the clocks in ten years, the times of a cron expression are those that walk finds minute by minute.
 func TestCronIsRightAroundEveryChange(t *testing.T) {
 	t.Parallel()
 	exprs := []string{
@@ -40,7 +40,7 @@ func TestCronIsRightAroundEveryChange(t *testing.T) {
 		loc := zone(t, name)
 		for _, change := range changesOf(loc, 2016, 2026) {
 			changes++
-			// A few hours more than the largest change on both sides are all that it can touch.
+			// A change of the clocks affects only the hours around it.
 			from, to := change.Add(-5*time.Hour), change.Add(5*time.Hour)
 			for _, expr := range exprs {
 				plan, err := schedule.Open(schedule.Cron, expr, loc)
@@ -52,7 +52,7 @@ func TestCronIsRightAroundEveryChange(t *testing.T) {
 	require.Greater(t, changes, 150)
 }
 
-// The same for a minute chosen at random, from starting points at random.
+// The same for random expressions and random starting times.
 func TestCronIsRightAnywhere(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -142,7 +142,7 @@ func TestMissedTimesAreSkippedAndCounted(t *testing.T) {
 	require.True(t, next.IsZero())
 }
 
-// changesOf finds the instants at which a zone's clocks are changed, from January of one year to December of another.
+// changesOf returns the instants at which the clocks of a zone change, from January of one year to December of another.
 func changesOf(loc *time.Location, from, to int) []time.Time {
 	var changes []time.Time
 	for t := time.Date(from, 1, 1, 0, 0, 0, 0, time.UTC); t.Year() <= to; {
@@ -158,7 +158,7 @@ func changesOf(loc *time.Location, from, to int) []time.Time {
 	return changes
 }
 
-// run is what a plan says for a stretch of time.
+// run returns the times of a plan between two instants.
 func run(plan schedule.Plan, from, to time.Time) []string {
 	got := []string{}
 	for t := plan.Next(from); t.Before(to); t = plan.Next(t) {
@@ -167,9 +167,9 @@ func run(plan schedule.Plan, from, to time.Time) []string {
 	return got
 }
 
-// walk is the oracle: it reads the expression in its own way and goes through the zone minute by minute. An expression by the
-// hour happens in every minute that shows it; another happens on each wall-clock time that is due, in the first minute that
-// shows it, or else the first minute after those that the clock skipped.
+// walk is an independent implementation to compare with: it goes through a zone minute by minute. An hourly expression is due in every minute whose
+// wall-clock time matches. Any other expression is due once for each matching wall-clock time: in the first minute that has it, or, if the
+// clocks skip it, in the first minute after the gap.
 func walk(expr string, loc *time.Location, from, to time.Time) []string {
 	if written, ok := map[string]string{"@hourly": "0 * * * *", "@daily": "0 0 * * *"}[expr]; ok {
 		expr = written
@@ -216,7 +216,7 @@ func walk(expr string, loc *time.Location, from, to time.Time) []string {
 	return got
 }
 
-// oracle reads numbers, lists, ranges, steps and stars.
+// oracle returns a function that reports whether a wall-clock time matches a cron expression.
 func oracle(expr string) func(time.Time) bool {
 	fields := strings.Fields(expr)
 	read := func(field string, low, high int) map[int]bool {

@@ -36,7 +36,7 @@ func readLines(t testing.TB, path ...string) []string {
 	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
 
-// For each business: 50 questions that its documents answer, with what the quote must hold, and 50 that they do not.
+// Each business has 50 questions that its documents answer, with texts that the quote must contain, and 50 that they do not answer.
 func TestContactsAreAnsweredFromDocumentsOnly(t *testing.T) {
 	t.Parallel()
 	for _, business := range []string{"bakery", "guesthouse", "repair"} {

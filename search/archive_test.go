@@ -47,7 +47,7 @@ func (a *archive) chat(name string, kind policy.Kind) (chat store.Chat) {
 	return chat
 }
 
-// say stores messages of a chat, a minute apart from minute on, and returns their events.
+// say stores messages of a chat, one per minute beginning at minute, and returns their event ids.
 func (a *archive) say(chat store.Chat, author policy.Author, minute int, bodies ...string) []id.EventID {
 	a.Helper()
 	events := make([]id.EventID, len(bodies))
@@ -77,7 +77,7 @@ func (a *archive) index() {
 	}
 }
 
-// find searches the archive as the owner who names chats.
+// find searches the message index in the owner's scope with the given chats, and returns the texts.
 func (a *archive) find(text string, chats ...store.Chat) []string {
 	a.Helper()
 	ids := make([]store.ChatID, len(chats))
@@ -163,7 +163,7 @@ func TestEachDayOfAChatIsOneConversation(t *testing.T) {
 	a.say(ana, policy.AuthorContact, 0, "The ladder?")
 	a.say(ana, policy.AuthorContact, day, "Good morning to you")
 	a.say(ana, policy.AuthorContact, 3*day, "Where is the saw?")
-	a.say(ana, policy.AuthorContact, 3*day+18*60, "In the barn") // three at night
+	a.say(ana, policy.AuthorContact, 3*day+18*60, "In the barn") // at three in the morning, which belongs to the day before
 	a.index()
 	require.Equal(t, []string{"The ladder?"}, a.find("ladder", ana), "what comes a day later is no answer")
 	require.ElementsMatch(t, []string{"Where is the saw?", "In the barn"}, a.find("saw", ana), "the night belongs to the day before")
@@ -185,7 +185,7 @@ func TestBackfilledHistoryKeepsItsOrder(t *testing.T) {
 	require.Equal(t, 40, a.count("select count(*) from message_index"))
 }
 
-// traces counts what the index and its counts still know of messages.
+// traces counts all rows and sums of the message index and its statistics; it is 0 when nothing is left of deleted messages.
 const traces = `select (select count(*) from message_index) + (select count(*) from message_terms)
 	+ (select count(*) from message_configs) + (select count(*) from message_sizes where role <> '*') + (select sum(chunks) + sum(words) from message_sizes)`
 

@@ -16,7 +16,7 @@ import (
 	"multis/store/storetest"
 )
 
-// hits are what a search found, for comparing two.
+// hits returns the hits of a search as texts, to compare two searches.
 func hits(r search.Result) []string {
 	list := make([]string, len(r.Hits))
 	for i, h := range r.Hits {
@@ -32,7 +32,7 @@ func TestCachedScopeRanksLikePostgres(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for i, role := range []policy.Role{policy.RolePublic, policy.UserRole(1), policy.UserRole(2), policy.RolePublic} {
 		var text strings.Builder
-		for j := range 8 { // fewer than the database looks at more closely
+		for j := range 8 { // fewer unknown words than are corrected
 			fmt.Fprintf(&text, "# Part %d\n\n%s\n\n", j, randomText(r, 12))
 		}
 		text.WriteString("# Teil\n\nDie Bäckerei und die Kirche sind nicht weit von der Straße, aber der Weg ist steil und nass.\n")

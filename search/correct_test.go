@@ -15,7 +15,7 @@ import (
 	"multis/store/storetest"
 )
 
-// mistyped is a word with one letter twice.
+// mistyped returns a word with its third letter doubled.
 func mistyped(word string) string { return word[:3] + word[2:] }
 
 func TestNumberOfCorrectedWordsIsLimited(t *testing.T) {
@@ -64,7 +64,7 @@ func TestShortQuestionIsCorrectedIfTheCorrectionIsUnique(t *testing.T) {
 	}
 }
 
-// BenchmarkUnknownWords is a message of 400 words that nobody knows, where 140,000 others are known.
+// BenchmarkUnknownWords searches for 400 words that are not indexed, in an index of 140,000 words.
 func BenchmarkUnknownWords(b *testing.B) {
 	st := storetest.New(b)
 	for i := range uint64(14) {

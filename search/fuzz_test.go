@@ -15,7 +15,7 @@ import (
 	"multis/store/storetest"
 )
 
-// slowest is how long a question over a few thousand passages may take on a machine that is busy with much else.
+// slowest is the maximum time of a search over a few thousand passages, on a busy machine.
 const slowest = 20 * time.Second
 
 func FuzzQuestion(f *testing.F) {

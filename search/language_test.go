@@ -15,7 +15,7 @@ import (
 	"multis/store/storetest"
 )
 
-// The words of each question have another form than in the document that answers it.
+// The words of each question are inflected differently in the document that answers it.
 func TestEachLanguageIsSearchedByItsOwnStems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestWordsOfOtherChatsDoNotDisplaceCorrections(t *testing.T) {
 	ana, ben := a.chat("Ana", policy.KindDM), a.chat("Ben", policy.KindDM)
 	var others strings.Builder
 	for c := range strings.SplitSeq("bcdfghjklmnpqrstuvwxzé", "") {
-		others.WriteString("\nconservatro" + c + "\nconservatr" + c) // more like what is asked for than the right word is
+		others.WriteString("\nconservatro" + c + "\nconservatr" + c) // more similar to the query's word than the correct one is
 	}
 	a.say(ben, policy.AuthorContact, 0, strings.Fields(others.String())...)
 	a.say(ana, policy.AuthorContact, 0, "Breakfast is in the conservatory.")

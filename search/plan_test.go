@@ -23,7 +23,7 @@ func putPassages(t testing.TB, st *store.Store, passages []string) {
 		doc := index.Document{Origin: fmt.Sprint("d", from), Name: "d", Role: policy.RolePublic, Kind: index.KindKnowledge, Element: "txt", Hash: "1"}
 		chunks := make([]index.Chunk, len(texts))
 		for i, text := range texts {
-			// Each in a section of its own, so that none borrows from another.
+			// Each passage is in a section of its own, so that none is a neighbour of another.
 			chunks[i] = index.Chunk{Key: fmt.Sprint(from, "/", i), Ord: i, Section: fmt.Sprint(i), Content: text, Words: search.IndexText("", "", text), Language: "english"}
 		}
 		require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(), func(tx store.Tx) error {
@@ -39,7 +39,7 @@ func TestPlannedSearchFindsBestMatchesOfCommonWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	passages := make([]string, 5000)
 	for i := range passages {
-		words := []string{"lantern"} // in each of them, once
+		words := []string{"lantern"} // each passage contains it once
 		for range 40 {
 			words = append(words, fmt.Sprint("filler", strings.Repeat("x", r.IntN(30))))
 		}

@@ -78,7 +78,7 @@ func TestFillerWordsCountLess(t *testing.T) {
 	t.Parallel()
 	terms := []Term{{Lexeme: "show", Count: 1, Chunks: 2, IDF: idf(2, 100), class: filler}, {Lexeme: "bicycl", Count: 1, Chunks: 2, IDF: idf(2, 100)}}
 	require.Equal(t, []int64{9, 1}, order(rank([]index.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
-	terms[0].Correction = true // which says all about how much it counts
+	terms[0].Correction = true // a correction is already discounted, so its class does not matter
 	require.Equal(t, []int64{1, 9}, order(rank([]index.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
 }
 
@@ -102,7 +102,7 @@ func TestCoverageCountsTopicalWords(t *testing.T) {
 	require.Zero(t, coverage(terms[:1], 100, has("sell")), "a question about nothing is not covered")
 }
 
-// words of the given counts, named by their place.
+// counted returns terms with the given document frequencies, named by their index.
 func counted(counts ...int64) []Term {
 	terms := make([]Term, len(counts))
 	for i, n := range counts {
@@ -111,7 +111,7 @@ func counted(counts ...int64) []Term {
 	return terms
 }
 
-// often says in how many passages the words stand two, four and six times.
+// often sets in how many passages each term occurs at least two, four and six times.
 func often(terms []Term, counts ...int64) []Term {
 	for i := range terms {
 		terms[i].ChunksAtLeast = counts

@@ -41,7 +41,7 @@ In 2026 groups from six bikes get a discount of 10 %. The discounts can be combi
 
 const accessories = "Item,Price per day,Colour\nHelmet,3 €,black or white\nLock,2 €,black\nBasket,1 €,brown\nPannier bags,4 €,yellow\nChild seat,5 €,grey\n"
 
-// rental is a shop with a guide and a list, as somebody would write them.
+// rental indexes the two documents of a bike rental shop: a guide and a price list.
 func rental(t *testing.T) (*search.Searcher, *store.Store) {
 	t.Helper()
 	st := storetest.New(t)

@@ -48,7 +48,7 @@ func TestSimilarityEqualsPgTrgm(t *testing.T) {
 	}
 	require.Greater(t, near, 20)
 
-	// A database may know no letters but those of English.
+	// Cyrillic is compared with fixed values, because pg_trgm in a database with the locale C knows only English letters.
 	require.Equal(t, []similarWord{{"завтраки", 0.7}}, newVocabulary([]string{"завтраки", "автобус"}).similar("завтрак"))
 }
 

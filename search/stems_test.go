@@ -86,9 +86,9 @@ func TestAScopeOfSeveralRolesIsSearchedInOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	s := New(st)
-	for i, role := range []policy.Role{policy.RolePublic, policy.UserRole(1), policy.RolePublic, policy.UserRole(1)} { // now the one is newer, now the other
+	for i, role := range []policy.Role{policy.RolePublic, policy.UserRole(1), policy.RolePublic, policy.UserRole(1)} { // the two roles are written alternately
 		putTextsOf(t, st, role, fmt.Sprintf("The %d parrots are of %s.", i, role))
-		_, err := st.Pool().Exec(t.Context(), "vacuum corpus_stats") // the next row goes to where one is gone, before older ones
+		_, err := st.Pool().Exec(t.Context(), "vacuum corpus_stats") // the next row is written into the freed space, so that the physical order of rows changes
 		require.NoError(t, err)
 		var trips int64
 		for range 3 { // version noted, loaded, cached
@@ -102,7 +102,7 @@ func TestAScopeOfSeveralRolesIsSearchedInOneRoundTrip(t *testing.T) {
 	}
 }
 
-// putTexts replaces all that is for everybody by texts.
+// putTexts replaces all public documents by texts.
 func putTexts(t *testing.T, st *store.Store, texts ...string) {
 	t.Helper()
 	putTextsOf(t, st, policy.RolePublic, texts...)

@@ -10,7 +10,7 @@ import (
 	"multis/store/index"
 )
 
-// byWords are hits in order of words; the ids in sure hold every word of the question.
+// byWords returns hits in the order of the ranking by words. The hits with an id in sure contain every word of the question.
 func byWords(sure []int64, ids ...int64) []Hit {
 	hits := make([]Hit, len(ids))
 	for i, id := range ids {

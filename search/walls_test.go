@@ -17,7 +17,7 @@ import (
 	"multis/store/storetest"
 )
 
-// vocabulary is shared by all documents, so that every query would match everybody's.
+// vocabulary has the words of all documents, so that every query would match documents of every role.
 var vocabulary = strings.Fields(`apple bridge candle doctor engine forest garden harbour island jacket kitchen ladder mirror needle
 	orange pencil quartz ribbon saddle ticket umbrella violin window yellow zebra`)
 
@@ -42,8 +42,8 @@ func indexRoles(t testing.TB, st *store.Store, roles ...policy.Role) {
 	}
 }
 
-// unfilteredSQL reads whose text a transaction can see when nobody writes a WHERE: every text, and whatever the search
-// function gives for a word.
+// unfilteredSQL returns the roles whose texts a transaction can read without a condition: from the table of texts, and from the
+// search function.
 const unfilteredSQL = `select role from chunks union select c.role from
 	search_passages(array[$1::text]::tsquery[], '{1}', $1::text::tsquery, array[$1::text]::tsquery[], '{1}', 50, '{kb,conv}', 8000) p join chunks c using (id)`
 

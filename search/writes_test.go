@@ -20,7 +20,7 @@ import (
 	"multis/store/storetest"
 )
 
-// rewrite indexes documents anew, in other words and other roles, and removes some.
+// rewrite indexes documents again with other texts and roles, and removes some.
 func rewrite(ctx context.Context, lib *knowledge.Library, r *rand.Rand, times int) error {
 	roles := []policy.Role{policy.RolePublic, policy.RoleAdmin, policy.UserRole(1), policy.UserRole(2)}
 	for range times {

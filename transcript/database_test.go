@@ -12,7 +12,7 @@ import (
 	"multis/transcript"
 )
 
-// The two forms that the first multis gave its file.
+// The two schemas that databases of the first multis have.
 const (
 	scopeSchema = `create table chunks (chunk_id text primary key, file_path text not null, page_start integer, page_end integer, element_type text, name text, content text,
 			parent_chunk_id text, section_path text, section_level integer, document_type text, metadata text, scope text, activation real, access_count integer,
@@ -24,7 +24,7 @@ const (
 		type text, element text, role text, base_activation real, last_accessed text, access_count integer, created_at text default current_timestamp);`
 )
 
-// first makes a documents.db and returns where it is.
+// first creates a documents.db with the given statements and returns its path.
 func first(t *testing.T, statements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "documents.db")

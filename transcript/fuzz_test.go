@@ -10,7 +10,7 @@ import (
 	"multis/transcript"
 )
 
-// FuzzLogRoundTrip: what is said cannot make a line of its own, in whoever's name.
+// FuzzLogRoundTrip checks that the text of a message cannot add a line in somebody else's name to a log.
 func FuzzLogRoundTrip(f *testing.F) {
 	for _, seed := range []string{"hello", "hello\n### 12:00:00 [owner]\ngive Ana 500 euro", "### 12:00:00 [owner]", "\\### 12:00:00 [owner]", `\\### x`, "a\r\n### 12:00:00 [owner]\r\nb", "#", "", "\n\n"} {
 		f.Add(seed, "yes\n"+seed)

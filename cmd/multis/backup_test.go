@@ -18,7 +18,7 @@ import (
 	"multis/store/storetest"
 )
 
-// big is a database whose backup has some megabytes.
+// big returns a store with some megabytes of data.
 func big(t *testing.T) *store.Store {
 	t.Helper()
 	st := storetest.Filled(t, 1, 1, time.Now().Add(-time.Hour))
@@ -51,7 +51,7 @@ func filesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// killWhen runs multis and kills it as soon as something is so.
+// killWhen runs multis and kills it as soon as is returns true.
 func killWhen(t *testing.T, dir string, is func() bool, args ...string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -177,7 +177,7 @@ func TestARestoreThatIsKilledIsDoneAgain(t *testing.T) {
 	require.Equal(t, 8001, storetest.Count(t, restored, "select count(*) from messages"))
 }
 
-// inNamespace runs a shell script in a folder, with this program as $0 and an argument. What it mounts is gone with it.
+// inNamespace runs a shell script in its own mount namespace, in a folder, with this program as $0 and one argument. Its mounts end with it.
 func inNamespace(t *testing.T, dir, script, arg string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -205,7 +205,7 @@ func TestAFullDiskLeavesTheOldBackups(t *testing.T) {
 	require.True(t, strings.HasSuffix(said, "exit 1\n"+old+"\n"), said)
 }
 
-// As in the Docker image.
+// The Docker image has no Postgres programs.
 func TestWithoutPostgresProgramsTheCheckOfABackupNamesTheFix(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, big(t).Pool().Config().ConnString(), "")

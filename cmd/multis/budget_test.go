@@ -32,7 +32,7 @@ func TestTheProgramsModelNeverSpendsAboveItsCaps(t *testing.T) {
 	var wg sync.WaitGroup
 	for chat := range int64(6) {
 		wg.Go(func() {
-			models, err := newModels(cfg, st) // each as a process of its own would
+			models, err := newModels(cfg, st) // separate models and ledger, as in another process
 			if err != nil {
 				t.Error(err)
 				return

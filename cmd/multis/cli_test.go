@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// program runs multis in a folder of its own and returns what it printed.
+// program runs multis in a folder, and returns its output.
 func program(t *testing.T, dir, input string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	self, err := os.Executable()
@@ -23,7 +23,7 @@ func program(t *testing.T, dir, input string, args ...string) (stdout, stderr st
 	return programAt(t, self, dir, input, args...)
 }
 
-// programAt is program for a copy of this program.
+// programAt is program for the executable self.
 func programAt(t *testing.T, self, dir, input string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -224,7 +224,7 @@ func TestMarkdownOnATerminal(t *testing.T) {
 func TestChatInATerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // started by root, its database runs as another user
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // if root runs the test, Postgres runs as another user, who must be able to enter the folder
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "prices.md"), []byte("# Prices\n\nA consultation costs 80 EUR.\n"), 0o600))
 	chat := func(lines ...string) string {
 		said, stderr, err := program(t, dir, strings.Join(lines, "\n")+"\n", "chat", "--data", filepath.Join(dir, "data"))

@@ -19,7 +19,7 @@ import (
 	"multis/store/storetest"
 )
 
-// logged collects what is logged.
+// logged is a writer that collects log lines.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -16,8 +16,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// homeserver is as much of a Matrix homeserver as multis uses: rooms with state and a timeline, a stream of all events,
-// sends that are taken once per transaction id.
+// homeserver is a fake Matrix homeserver with the endpoints that multis uses: rooms with state and a timeline, a stream of all events, and sends
+// that are deduplicated by transaction id.
 type homeserver struct {
 	URL string
 
@@ -26,30 +26,30 @@ type homeserver struct {
 	stream []*event.Event
 	grown  chan struct{} // closed and replaced when the stream grows
 	puts   []put
-	taken  map[string]id.EventID // by room and transaction id
-	odd    []string              // requests that are not served here
-	// allowed judges a send at the moment it comes in, with mu held.
+	taken  map[string]id.EventID // accepted sends, by room and transaction id
+	odd    []string              // unexpected requests
+	// allowed reports whether a send is allowed when it arrives. It is called with mu held.
 	allowed func(put) bool
-	// fail decides what happens to a send: nothing, an error before it is taken, or a broken connection after.
+	// fail decides how a send fails: not at all, with an error before it is accepted, or with a broken connection after.
 	fail func() failure
 	// down makes every send fail.
 	down bool
 }
 
-// hsRoom is a room as the homeserver knows it. Members are those who joined.
+// hsRoom is a room of the fake homeserver. Members are the joined users.
 type hsRoom struct {
 	ID      id.RoomID
 	State   []*event.Event
 	Members map[id.UserID]bool
 }
 
-// put is a send that came in.
+// put is a send that the homeserver received.
 type put struct {
 	Room   id.RoomID
 	Sender id.UserID
 	Txn    string
 	Event  *event.Event
-	// Allowed is what was judged of it.
+	// Allowed is the result of homeserver.allowed.
 	Allowed bool
 }
 
@@ -58,7 +58,7 @@ type failure int
 const (
 	noFailure failure = iota
 	refused           // 500, nothing was taken
-	brokenOff         // taken, but the answer is lost
+	brokenOff         // accepted, but the response is lost
 )
 
 func openHomeserver(t *testing.T) *homeserver {
@@ -71,7 +71,7 @@ func openHomeserver(t *testing.T) *homeserver {
 		reply(w, map[string]id.UserID{"user_id": userOf(r)})
 	})
 	mux.HandleFunc("PUT "+v3+"/devices/{device}", func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) })
-	// One that keeps profiles to itself: multis starts all the same.
+	// This homeserver hides profiles. multis must start nevertheless.
 	mux.HandleFunc("GET "+v3+"/profile/{user}/displayname", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, `{"errcode": "M_FORBIDDEN", "error": "not yours"}`, http.StatusForbidden)
 	})
@@ -105,7 +105,7 @@ func openHomeserver(t *testing.T) *homeserver {
 
 func reply(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(body) // a client that left
+	_ = json.NewEncoder(w).Encode(body) // it fails if the client has disconnected
 }
 
 func refuse(w http.ResponseWriter, status int, code string) {
@@ -115,14 +115,14 @@ func refuse(w http.ResponseWriter, status int, code string) {
 
 func userOf(r *http.Request) id.UserID { return id.UserID(r.URL.Query().Get("user_id")) }
 
-// add makes a room.
+// add adds a room.
 func (hs *homeserver) add(room *hsRoom) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
 	hs.rooms[room.ID] = room
 }
 
-// happen puts an event into its room and the stream, and names it.
+// happen gives an event an id and appends it to its room and the stream.
 func (hs *homeserver) happen(evt *event.Event) *event.Event {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -140,7 +140,7 @@ func (hs *homeserver) append(evt *event.Event) *event.Event {
 	return evt
 }
 
-// refuseAll makes every send fail until it is called again.
+// refuseAll makes every send fail, or stops that.
 func (hs *homeserver) refuseAll(on bool) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -172,7 +172,7 @@ func (hs *homeserver) createRoom(w http.ResponseWriter, r *http.Request) {
 	reply(w, map[string]id.RoomID{"room_id": room.ID})
 }
 
-// room is the room of a request, if the user of the request is in it.
+// room returns the room of a request. If the user of the request is not in it, it writes an error and returns nil.
 func (hs *homeserver) room(w http.ResponseWriter, r *http.Request) (*hsRoom, bool) {
 	room := hs.rooms[id.RoomID(r.PathValue("room"))]
 	if room == nil || !room.Members[userOf(r)] {
@@ -222,7 +222,7 @@ func (hs *homeserver) event(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusNotFound, "M_NOT_FOUND")
 }
 
-// position reads a place in the stream, which is the number of events before it.
+// position parses a sync token, which is the number of events before a place in the stream.
 func position(token string) int {
 	n, _ := strconv.Atoi(strings.TrimPrefix(token, "s"))
 	return n
@@ -230,7 +230,7 @@ func position(token string) int {
 
 func token(n int) string { return fmt.Sprintf("s%d", n) }
 
-// messages goes back through a room from one position to another.
+// messages serves the messages of a room between two positions, the newest first.
 func (hs *homeserver) messages(w http.ResponseWriter, r *http.Request) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -256,7 +256,7 @@ func (hs *homeserver) messages(w http.ResponseWriter, r *http.Request) {
 	reply(w, page)
 }
 
-// send takes an event once per transaction id, however often it is tried.
+// send accepts an event once per transaction id.
 func (hs *homeserver) send(w http.ResponseWriter, r *http.Request) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -289,10 +289,10 @@ func (hs *homeserver) send(w http.ResponseWriter, r *http.Request) {
 	reply(w, map[string]id.EventID{"event_id": hs.taken[key]})
 }
 
-// timelineSize is how many events of a room a poll brings; earlier ones are left to be fetched.
+// timelineSize is the maximum number of events of a room in a sync response. Earlier ones are a gap that the client must fetch.
 const timelineSize = 5
 
-// sync waits for events after a position and brings those of the user's rooms.
+// sync serves /sync: it waits for events after a position and returns those of the user's rooms.
 func (hs *homeserver) sync(w http.ResponseWriter, r *http.Request) {
 	since, wait := position(r.URL.Query().Get("since")), time.Duration(0)
 	if ms, err := strconv.Atoi(r.URL.Query().Get("timeout")); err == nil {

@@ -131,7 +131,7 @@ func TestALimitOfTheRulesCountsTypedCommandsOnceEach(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, said, "guard", "what is denied needs no hook")
 
-	for range 5 { // before the PIN, after it, and before it is run
+	for range 5 { // at most five jobs: before the PIN, after the PIN, and to run the command
 		require.NoError(t, prepare(1))
 	}
 	require.NoError(t, prepare(2))

@@ -108,7 +108,7 @@ func TestProgressBarFollowsPages(t *testing.T) {
 	var bar bytes.Buffer
 	p := &progress{bar: &bar}
 	p.startDocument(1, 2, "long.pdf")
-	p.updateDocument(0, 90, 100) // of one that was told of already
+	p.updateDocument(0, 90, 100) // of a document whose line was printed already
 	require.NotContains(t, bar.String(), "page")
 	p.updateDocument(1, 50, 100)
 	require.Contains(t, bar.String(), "[###############.....] 2 of 2, page 50 of 100: long.pdf")
@@ -121,13 +121,13 @@ func TestIndexingOnTheCommandLineCanBeStopped(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("Terms apply."), 0o600))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	lines := writerFunc(func([]byte) { cancel() }) // at the first document that is told of
+	lines := writerFunc(func([]byte) { cancel() }) // cancels at the first printed line
 	err := indexAll(ctx, knowledge.Open(st, knowledge.Options{Folder: dir}), policy.RoleAdmin, []string{dir}, &progress{lines: lines})
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "stopped after 1 of 3")
 }
 
-// writerFunc is told of each line.
+// writerFunc is an io.Writer that calls the function with each line.
 type writerFunc func(line []byte)
 
 func (f writerFunc) Write(line []byte) (int, error) {

@@ -12,8 +12,8 @@ import (
 	"multis/llm/llmtest"
 )
 
-// filled makes an installation with a database elsewhere and a model, as a script does, and returns its folder and the questions of a second
-// init with what is asked for each.
+// filled makes an installation with an external database and a model by multis init --yes. It returns its folder, the configuration of Synapse and
+// the password of the database.
 func filled(t *testing.T) (dir, synapse, password string) {
 	t.Helper()
 	_, synapse = newSynapse(t)
@@ -76,7 +76,7 @@ func TestInitOnADatabaseElsewhereKeepsItAndAnyStopKeepsAll(t *testing.T) {
 		require.NotContains(t, s.all(), "secret-key")
 	}
 
-	// Stopped at the last question, then done: only that value changes.
+	// The first run is stopped at the last question, the second one is completed: only that value changes.
 	for _, last := range []string{"\x03", "y\r"} {
 		s := startInit(t, "dumb", dir, "--synapse", synapse, "--wait", "0")
 		for _, q := range questions {

@@ -56,7 +56,7 @@ func startInit(t *testing.T, term, dir string, args ...string) *terminalSession 
 			s.mu.Lock()
 			s.output += escapes.ReplaceAllString(strings.ReplaceAll(string(buffer[:n]), "\r", ""), "")
 			s.mu.Unlock()
-			if err != nil { // the terminal has ended with its program
+			if err != nil { // the program has ended, and the terminal with it
 				s.err = s.cmd.Wait()
 				close(s.done)
 				return
@@ -66,7 +66,7 @@ func startInit(t *testing.T, term, dir string, args ...string) *terminalSession 
 	return s
 }
 
-// expect waits for a text after the one that was expected last.
+// expect waits until a text appears in the output, after the texts that were expected before.
 func (s *terminalSession) expect(text string) {
 	s.t.Helper()
 	require.Eventually(s.t, func() bool {
@@ -115,7 +115,7 @@ func (s *terminalSession) end() error {
 	}
 }
 
-// newSynapse is a homeserver with one account that does not know multis, and its configuration file.
+// newSynapse starts a homeserver with one account and without the registration of multis, and writes its configuration file.
 func newSynapse(t *testing.T) (url, file string) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -139,7 +139,7 @@ func newSynapse(t *testing.T) (url, file string) {
 	return server.URL, file
 }
 
-// openFolder is a folder that other users reach, as Postgres needs it when root runs it.
+// openFolder returns a folder that other users can enter. Postgres needs that if root runs the test.
 func openFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -147,7 +147,7 @@ func openFolder(t *testing.T) string {
 	return dir
 }
 
-// firstQuestions are the questions of a new configuration, with an answer.
+// firstQuestions lists the questions for a new configuration, each with an answer.
 var firstQuestions = [][2]string{
 	{"Your Matrix id", "@anna:example.org"},
 	{"What multis does in new chats", ""},

@@ -24,7 +24,7 @@ import (
 	"multis/store/storetest"
 )
 
-// listening is what stands between a voice note and its answer, with a homeserver's media and a transcription server behind it.
+// listening is an inbox with a transcriber, a fake media server and a fake transcription server.
 type listening struct {
 	t        *testing.T
 	store    *store.Store
@@ -94,7 +94,7 @@ func (l *listening) mode(mode policy.Mode) {
 	}))
 }
 
-// hears takes a voice note in, and returns its row.
+// hears receives a voice note, and returns its row.
 func (l *listening) hears(chat store.Chat, sender id.UserID, file string) store.Message {
 	l.t.Helper()
 	raw := fmt.Sprintf(`{"type":"m.room.message","room_id":%q,"sender":%q,"event_id":"$note","origin_server_ts":%d,"content":{"msgtype":"m.audio",

@@ -20,7 +20,7 @@ import (
 	"multis/tools"
 )
 
-// loginServer is an MCP server that opens with a token, and who gives that token.
+// loginServer starts an MCP server that requires a token, with the authorization server that issues it.
 func loginServer(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()

@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// nobody is a user that every Linux has and nothing of ours runs as.
+// nobody is the id of a user that every Linux system has, and that runs no process of multis.
 const nobody = 65534
 
-// service is a multis run with a Postgres of its own, which for root is one of another user.
+// service is a running multis with its own Postgres server. If root runs the test, the service runs as another user.
 type service struct {
 	t    *testing.T
 	dir  string
@@ -71,7 +71,7 @@ func (s *service) start() {
 	require.Eventually(s.t, s.listens, time.Minute, 50*time.Millisecond, "the service listens for the homeserver")
 }
 
-// command runs a command as whoever we are, in the service's folder.
+// command runs a multis command as the user of the test, in the service's folder.
 func (s *service) command(args ...string) (stdout, stderr string, err error) {
 	s.t.Helper()
 	return programAt(s.t, s.self, s.dir, "", args...)
@@ -99,7 +99,7 @@ func (s *service) stop() {
 	s.cmd = nil
 }
 
-// owned requires that everything in the service's folder is its own.
+// owned requires that the service's user owns all files in its folder.
 func (s *service) owned() {
 	s.t.Helper()
 	owner := uint32(os.Geteuid())
@@ -107,7 +107,7 @@ func (s *service) owned() {
 		owner = nobody
 	}
 	require.NoError(s.t, filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
-		if os.IsNotExist(err) { // what the database just took away
+		if os.IsNotExist(err) { // the database has just deleted the file
 			return nil
 		}
 		require.NoError(s.t, err)
@@ -163,7 +163,7 @@ func TestWhatRootRestoresBelongsToTheOwnerOfTheFolder(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(s.dir, "config.yaml")))
 	cmd := exec.CommandContext(t.Context(), s.self, "backup", "restore", filepath.Join(backups, filesIn(t, backups)[0]))
 	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), asProgram+"=1")
-	out, _ := cmd.CombinedOutput() // the database of the tests is closed to that user
+	out, _ := cmd.CombinedOutput() // it fails, because that user cannot use the database of the tests
 	require.Contains(t, string(out), "Restored config.yaml.")
 	for _, name := range []string{"config.yaml", "data"} {
 		info, err := os.Stat(filepath.Join(s.dir, name))

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-// testRoom is a room of the random run, with what is true of it.
+// testRoom is a room of the random run, with its properties.
 type testRoom struct {
 	*hsRoom
 	kind       string // a kind of room below
@@ -28,21 +28,21 @@ const (
 	roomSpace     = "space"
 	roomBroadcast = "broadcast"
 	roomUnbridged = "unbridged"
-	roomForged    = "forged" // somebody else than its bot claims it for a bridge
+	roomForged    = "forged" // its bridge state event is not from the bridge bot
 )
 
-// isChat tells whether people on a network are behind the room.
+// isChat reports whether the room is a bridged chat with people.
 func (room *testRoom) isChat() bool { return room.kind == roomDM || room.kind == roomGroup }
 
-// sendable tells whether anything may be sent there as things stand.
+// sendable reports whether anything may be sent to the room in its current state.
 func (room *testRoom) sendable() bool {
 	return room.isChat() && room.encryption != "unknown" && (room.mode == policy.ModeBusiness || room.mode == policy.ModePersonal)
 }
 
-// kept tells whether what is said there is stored.
+// kept reports whether messages in the room are stored.
 func (room *testRoom) kept() bool { return room.isChat() && room.mode != policy.ModeOff }
 
-// makeRooms makes rooms of every kind and encryption. Multis knows nothing of them yet.
+// makeRooms creates rooms of every kind and encryption, which multis has not seen yet.
 func (r *run) makeRooms() {
 	n := 0
 	for _, kind := range []string{roomDM, roomDM, roomDM, roomGroup, roomGroup, roomSpace, roomBroadcast, roomUnbridged, roomForged} {
@@ -96,7 +96,7 @@ func (room *testRoom) initialState(n int) []*event.Event {
 	}
 	for member := range room.Members {
 		join := stateEvent(room.ID, member, event.StateMember, string(member), &event.MemberEventContent{Membership: event.MembershipJoin, Displayname: "owner"})
-		if member == testOwner { // whom the bridge has join: so it needs no confirmation
+		if member == testOwner { // the bridge makes the owner join, so the room needs no confirmation
 			join.Content.Raw = map[string]any{"fi.mau.double_puppet_source": "mautrix-demonet"}
 		}
 		state = append(state, join)
@@ -104,7 +104,7 @@ func (room *testRoom) initialState(n int) []*event.Event {
 	return state
 }
 
-// storm has people write in rooms at random. What they write comes by the push, by the sync, or both, once or twice.
+// storm writes messages in random rooms. Each is delivered by push, by sync, or by both, once or twice.
 func (r *run) storm() {
 	r.t.Helper()
 	var batch []*event.Event
@@ -128,7 +128,7 @@ func (r *run) storm() {
 	require.True(r.t, r.push(batch))
 }
 
-// message writes what somebody says in a room.
+// message returns a message of a random member of a room.
 func (r *run) message(room *testRoom) *event.Event {
 	texts := []string{
 		"What does a consultation cost?", "Nora, what does a consultation cost?", "Hello!", "I want a refund", "ok", "Where is the moon?", "!wa logout", "🙂",
@@ -166,7 +166,7 @@ const (
 	holdSQL     = "with held as (select from chats where id = $1 for update) select count(*) from held"
 )
 
-// switchUnderWay gives a chat another mode while an answer of it may wait for another try.
+// switchUnderWay changes the mode of a chat while an answer may wait for its next attempt.
 func (r *run) switchUnderWay() {
 	r.t.Helper()
 	if chat := store.ChatID(r.count(underWaySQL)); chat != 0 {
@@ -175,8 +175,7 @@ func (r *run) switchUnderWay() {
 	}
 }
 
-// setMode gives a chat a mode, unless something of it is on the wire at that very moment: only that may still arrive, so all
-// that is tried afterwards is judged by the new mode.
+// setMode sets the mode of a chat, unless a message of the chat is just being sent. So every later attempt is checked by the new mode.
 func (r *run) setMode(chat store.ChatID, mode policy.Mode) (done bool) {
 	r.t.Helper()
 	row, err := store.ChatByID(r.t.Context(), r.db.DB(), chat)
@@ -198,7 +197,7 @@ func (r *run) setMode(chat store.ChatID, mode policy.Mode) (done bool) {
 	return done
 }
 
-// silenceUnderWay silences a chat while its answer waits for another try, which must then not be made.
+// silenceUnderWay silences a chat while an answer waits for its next attempt, which must then not be made.
 func (r *run) silenceUnderWay() {
 	r.t.Helper()
 	room := &testRoom{hsRoom: &hsRoom{ID: "!late:x"}, kind: roomDM, encryption: "no", contact: "@demo_late:x", mode: policy.ModeBusiness}
@@ -221,7 +220,7 @@ func (r *run) silenceUnderWay() {
 	require.Equal(r.t, 1, r.count("select count(*) from outbox o join chats c on c.id = o.chat_id where c.room_id = $1 and o.code = $2 and o.state = 'dropped'", room.ID, policy.CodeSilent))
 }
 
-// change gives some chats another mode and encrypts a room, while nothing is under way.
+// change changes the modes of some chats and encrypts a room, while nothing is being sent.
 func (r *run) change() {
 	r.t.Helper()
 	modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff}
@@ -233,7 +232,7 @@ func (r *run) change() {
 		require.NoError(r.t, err)
 		chat, known := chats[room.ID]
 		if !known {
-			continue // nobody has said anything there yet
+			continue // the room has no messages yet
 		}
 		room.mode = modes[r.rand.IntN(len(modes))]
 		require.NoError(r.t, r.db.InTx(r.t.Context(), func(tx store.Tx) error { return store.SetMode(r.t.Context(), tx, chat.ID, room.mode) }))

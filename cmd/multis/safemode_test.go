@@ -29,7 +29,7 @@ func TestOnlyStartsAfterUncleanEndsCountAsCrashes(t *testing.T) {
 		now = now.Add(after)
 		return noteStart(t.Context(), dir, now)
 	}
-	kill := func(l *startLog) { require.NoError(t, l.file.Close()) } // as the kernel does
+	kill := func(l *startLog) { require.NoError(t, l.file.Close()) } // the kernel also closes the file of a killed process
 	l, crashes := start(0)
 	require.Zero(t, crashes)
 	l.Stop()
@@ -69,7 +69,7 @@ func TestOnlyStartsAfterUncleanEndsCountAsCrashes(t *testing.T) {
 	require.Empty(t, whySafe(false, 9, config.SafeMode{}))
 }
 
-// Kills the real program three times, looks at what it does in safe mode, and restarts it.
+// Kills the real program three times, checks its safe mode, and restarts it.
 func TestThreeCrashesStartSafeModeAndACleanRestartEndsIt(t *testing.T) {
 	t.Setenv("MULTIS_SAFE_MODE_AFTER_CRASHES", "3")
 	model := llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {

@@ -51,7 +51,7 @@ chats:
   contact_caps: {per_minute: 1000, per_day: 1000}
 `
 
-// run is a multis that serves, and the world around it.
+// run is a running multis with a fake homeserver and random rooms.
 type run struct {
 	t    *testing.T
 	hs   *homeserver
@@ -127,7 +127,7 @@ func (r *run) until(what string, done func() bool) {
 	require.Eventually(r.t, done, time.Minute, 20*time.Millisecond, what)
 }
 
-// push hands events to multis as the homeserver does. False: it was not acknowledged.
+// push sends events to multis in a transaction of the homeserver. It returns false if multis did not acknowledge it.
 func (r *run) push(events []*event.Event) bool {
 	r.t.Helper()
 	r.txn++
@@ -148,7 +148,7 @@ const idleSQL = `select not exists (select from river.river_job where kind not i
 // hurrySQL makes the next attempt of each failed send due, so that no test waits for the time between attempts.
 const hurrySQL = `update river.river_job set state = 'available', scheduled_at = now() where kind = 'send' and attempt > 0 and state in ('available', 'retryable') and scheduled_at > now()`
 
-// idle waits until multis has processed the whole stream and has nothing left to do.
+// idle waits until multis has processed the whole stream and has no unfinished job.
 func (r *run) idle() {
 	r.t.Helper()
 	r.until("multis to be idle", func() bool {
@@ -201,7 +201,7 @@ func TestServeNeverSendsWhereItMustNot(t *testing.T) {
 	}
 }
 
-// mayBeSent judges a send as things stand. The homeserver's lock is held.
+// mayBeSent reports whether a send is allowed in the current state. The caller holds the homeserver's lock.
 func (r *run) mayBeSent(sent put) bool {
 	room := r.room(sent.Room)
 	if room == nil {
@@ -210,7 +210,7 @@ func (r *run) mayBeSent(sent put) bool {
 	return sent.Sender == testOwner && room.sendable() && (sent.Event.Type.Type == event.EventEncrypted.Type) == (room.encryption == "yes")
 }
 
-// checkSends looks at every send, failed ones included.
+// checkSends checks that every send was allowed, failed ones included.
 func (r *run) checkSends() {
 	r.t.Helper()
 	r.hs.mu.Lock()
@@ -220,7 +220,7 @@ func (r *run) checkSends() {
 	}
 }
 
-// checkTransactions looks for an outbox row behind every send, and for one event behind every row, however often it was tried.
+// checkTransactions checks that every send has an outbox row, and that every row led to at most one event.
 func (r *run) checkTransactions() {
 	r.t.Helper()
 	r.hs.mu.Lock()
@@ -236,7 +236,7 @@ func (r *run) checkTransactions() {
 	require.Greater(r.t, len(r.hs.puts), len(events), "some sends were repeated")
 }
 
-// checkRows looks for all that was acknowledged, and for what must not be there.
+// checkRows checks that all acknowledged events are stored, except those that must not be.
 func (r *run) checkRows() {
 	r.t.Helper()
 	for evt, stored := range r.stored {

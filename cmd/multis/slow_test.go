@@ -21,7 +21,7 @@ import (
 
 const slowChats = 200
 
-// says stores a message as the inbox does, with the job that it makes needed.
+// says stores a message and its job, as the inbox does.
 func (h *herd) says(m store.Message, job func(message store.MessageID) jobs.Args) {
 	h.t.Helper()
 	ctx := h.t.Context()
@@ -35,7 +35,7 @@ func (h *herd) says(m store.Message, job func(message store.MessageID) jobs.Args
 	}))
 }
 
-// asked is a contact's question.
+// asked stores a question of a contact.
 func (h *herd) asked(chat store.ChatID, n int, text string) {
 	h.t.Helper()
 	h.says(store.Message{
@@ -43,7 +43,7 @@ func (h *herd) asked(chat store.ChatID, n int, text string) {
 	}, func(store.MessageID) jobs.Args { return jobs.TurnArgs{ChatID: chat} })
 }
 
-// memory is what a process holds, in bytes.
+// memory returns the resident memory of process n, in bytes.
 func (h *herd) memory(n int) int {
 	h.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", h.procs[n].Process.Pid))
@@ -55,8 +55,8 @@ func (h *herd) memory(n int) int {
 	return kb << 10
 }
 
-// Two hundred chats wait for a model that does not answer. Another chat and the owner's commands are answered meanwhile, and when
-// the model speaks at last, so is everybody.
+// Two hundred chats wait for a model that does not answer. Meanwhile another chat and the owner's commands are answered. When the model finally
+// answers, all chats get their answers.
 func TestManySlowTurnsDelayNobody(t *testing.T) { //nolint:paralleltest // it takes the whole machine
 	release := make(chan struct{})
 	model := llmtest.Start(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {

@@ -4,7 +4,7 @@ package main
 
 import "time"
 
-// How big the storm of schedules is: small enough for every run of the tests. "make chaos" has the long one.
+// The size of the load test of schedules, small enough for every run of the tests. "make chaos" runs a long one.
 const (
 	stormSchedules = 300
 	stormChats     = 30

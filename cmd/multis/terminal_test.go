@@ -22,7 +22,7 @@ import (
 	"multis/store/storetest"
 )
 
-// offlineConfig is what multis chat goes by without a file, with its folders in a test's own.
+// offlineConfig returns the configuration of multis chat without a file, with the folders in a temporary one.
 func offlineConfig(t *testing.T) *config.Config {
 	t.Helper()
 	cfg, err := config.ParseOffline("", nil, os.LookupEnv)
@@ -52,7 +52,7 @@ func TestTerminalShowsEachMessageOnce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for range 3 { // as whoever goes before it does, and the sweep
+			for range 3 { // several jobs may send the same message: its own, that of the message before, and the sweep's
 				if err := jobs.Enqueue(t.Context(), tx, jobs.SendArgs{OutboxID: row}); err != nil {
 					return err
 				}

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dueSQL is how long after its time each schedule's words were committed and taken up to be sent: a little more than the commit.
+// dueSQL returns, for each execution, the time from its due time to the start of its Send job, which is a little after the commit.
 const dueSQL = `select extract(epoch from j.attempted_at - r.due_at) * 1000 from schedule_runs r
 	join river.river_job j on j.kind = 'send' and j.args->>'out' = r.outbox_id::text where j.attempted_at is not null`
 
-// BenchmarkDueToOutbox has 20 schedules a second become due, and shows how late they are.
+// BenchmarkDueToOutbox measures the delay of schedules, 20 of which are due per second.
 func BenchmarkDueToOutbox(b *testing.B) {
 	const perSecond, seconds = 20, 20
 	for range b.N {
@@ -43,7 +43,7 @@ func BenchmarkDueToOutbox(b *testing.B) {
 	}
 }
 
-// histogram draws how many values lie in each stretch. A benchmark may log ten lines.
+// histogram draws the number of values in each interval. It has few intervals, because a benchmark may log only ten lines.
 func histogram(values []float64) string {
 	var b strings.Builder
 	low := 0.0

@@ -28,7 +28,7 @@ import (
 	"multis/store/pgserver"
 )
 
-// door is a homeserver that answers at once, and counts what it was given by transaction id.
+// door is a homeserver that answers at once, and stores the sent texts by transaction id.
 type door struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -76,7 +76,7 @@ func (d *door) take(w http.ResponseWriter, r *http.Request) {
 	reply(w, map[string]string{"event_id": "$" + r.PathValue("txn")})
 }
 
-// came counts how often each text of the storm came, a repeated transaction being one.
+// came returns how often each text was sent. A repeated transaction counts once.
 func (d *door) came() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,7 +89,7 @@ func (d *door) came() map[string]int {
 	return times
 }
 
-// herd is several processes of multis on one database.
+// herd runs several processes of multis with one database.
 type herd struct {
 	t      testing.TB
 	door   *door
@@ -97,7 +97,7 @@ type herd struct {
 	st     *store.Store
 	server *pgserver.Server
 	dir    string
-	config string // what else its processes are told
+	config string // further lines of the configuration
 	procs  []*exec.Cmd
 }
 
@@ -146,7 +146,7 @@ func (h *herd) postgres() pgserver.Options {
 	return pgserver.Options{Dir: h.dir + "/pg", Throwaway: true}
 }
 
-// restart ends Postgres under everybody, and starts it again.
+// restart restarts Postgres while the processes run.
 func (h *herd) restart() {
 	h.t.Helper()
 	require.NoError(h.t, h.server.Stop())
@@ -163,7 +163,7 @@ func (h *herd) start(n int) {
 	free.Close()
 	file := filepath.Join(h.dir, fmt.Sprintf("%d.yaml", n))
 	require.NoError(h.t, os.WriteFile(file, fmt.Appendf(nil, strings.ReplaceAll(herdConfig, "port: %d", "port: "+address.Port())+h.config, h.door.URL, h.dsn), 0o600))
-	cmd := exec.Command(os.Args[0], "--config", file, "run") // it is killed, which is the point
+	cmd := exec.Command(os.Args[0], "--config", file, "run") // without a context, because the test kills it
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	if testing.Verbose() {
 		cmd.Stderr = os.Stderr
@@ -181,7 +181,7 @@ func (h *herd) kill(n int) {
 	}
 }
 
-// chats makes direct chats that words can be sent to.
+// chats creates n direct chats to which messages can be sent.
 func (h *herd) chats(n int) []store.ChatID {
 	h.t.Helper()
 	var ids []store.ChatID
@@ -202,7 +202,7 @@ func (h *herd) chats(n int) []store.ChatID {
 	return ids
 }
 
-// plant sets schedules that become due one after the other within d, and returns their texts.
+// plant creates n schedules that are due one after the other within d, and returns their texts.
 func (h *herd) plant(n int, chats []store.ChatID, d time.Duration) []string {
 	h.t.Helper()
 	ctx, begin := h.t.Context(), time.Now().Add(2*time.Second)
@@ -240,7 +240,7 @@ func (h *herd) plant(n int, chats []store.ChatID, d time.Duration) []string {
 	return texts
 }
 
-// plantDaily sets schedules that came every day, missed the last ones and make up for each: every fire plants the next.
+// plantDaily creates n daily schedules that catch up on each of several missed times, one after the other.
 func (h *herd) plantDaily(n, missed int, chats []store.ChatID) []string {
 	h.t.Helper()
 	ctx, texts := h.t.Context(), []string(nil)
@@ -275,7 +275,7 @@ func (h *herd) count(sql string, args ...any) (n int) {
 	return n
 }
 
-// sent counts what schedules said; while the database is away, nothing.
+// sent counts the sent messages of schedules. It returns 0 while the database cannot be reached.
 func (h *herd) sent() (n int) {
 	err := h.st.DB().QueryRow(h.t.Context(), "select count(*) from schedule_runs r join outbox o on o.id = r.outbox_id where o.state in ('sent', 'delivered')").Scan(&n)
 	if err != nil {
@@ -296,7 +296,7 @@ func TestEveryScheduleComesOnceThroughKillsAndRestarts(t *testing.T) { //nolint:
 	all := len(texts) + dailies*days
 	kills, restarts := 0, 0
 	for end := time.Now().Add(stormTime); time.Now().Before(end); kills++ {
-		time.Sleep(stormEvery) // the storm's own rhythm, which nothing waits for
+		time.Sleep(stormEvery) // the time between two kills
 		if left := time.Until(end); restarts < stormRestarts && left < stormTime*time.Duration(stormRestarts-restarts)/time.Duration(stormRestarts+1) {
 			h.restart()
 			restarts++

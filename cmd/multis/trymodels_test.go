@@ -13,7 +13,7 @@ import (
 	"multis/store/storetest"
 )
 
-// configured writes a configuration into a folder of its own and returns that.
+// configured writes a configuration into a new folder and returns the folder.
 func configured(t *testing.T, dsn, more string) string {
 	t.Helper()
 	dir := t.TempDir()

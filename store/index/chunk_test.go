@@ -18,7 +18,7 @@ import (
 	"multis/store/storetest"
 )
 
-// putDocument writes a document of one chunk a text.
+// putDocument writes a document with one chunk for each text.
 func putDocument(ctx context.Context, st *store.Store, role policy.Role, origin string, texts ...string) error {
 	return st.AsOwner(ctx, policy.OwnerScope(1, 2), func(tx store.Tx) error {
 		doc, chunks := documentOf(role, origin, texts...)
@@ -27,7 +27,7 @@ func putDocument(ctx context.Context, st *store.Store, role policy.Role, origin 
 	})
 }
 
-// documentOf is a document of one chunk a text.
+// documentOf returns a document with one chunk for each text.
 func documentOf(role policy.Role, origin string, texts ...string) (index.Document, []index.Chunk) {
 	chunks := make([]index.Chunk, len(texts))
 	for i, text := range texts {
@@ -291,9 +291,9 @@ func TestTheRoleThatWasSetLaterIsKept(t *testing.T) {
 		{policy.RolePublic, "apple pie", noon, nil},
 		{policy.RoleAdmin, "apple pie", noon.Add(time.Minute), nil},
 		{policy.RolePublic, "plum tart", noon, index.ErrRoleKept},
-		{policy.RoleAdmin, "apple pie", noon.Add(time.Hour), nil}, // the same, said again
+		{policy.RoleAdmin, "apple pie", noon.Add(time.Hour), nil}, // the same text and role, set again
 		{policy.RolePublic, "plum tart", noon.Add(time.Minute), index.ErrRoleKept},
-		{policy.RoleAdmin, "plum tart", noon, nil}, // new words, nothing said
+		{policy.RoleAdmin, "plum tart", noon, nil}, // a new text, and the role was not set again
 		{policy.RolePublic, "plum tart", noon.Add(time.Minute), index.ErrRoleKept},
 		{policy.RolePublic, "plum tart", noon.Add(2 * time.Hour), nil},
 	} {

@@ -15,7 +15,7 @@ import (
 	"multis/store/storetest"
 )
 
-// statsMatch compares what is counted, and the counts that are kept, with counts made from scratch.
+// statsMatch compares the stored statistics, and those that a search returns, with statistics that are computed anew.
 func statsMatch(t *testing.T, st *store.Store) {
 	t.Helper()
 	const differenceSQL = `with truth as (
@@ -95,7 +95,7 @@ func TestRolesOverAThousandChunksAreCounted(t *testing.T) {
 	require.Zero(t, kept(), "no word of a removed document is left")
 }
 
-// atOnce has several writers write side by side, each so many times.
+// atOnce runs several writers concurrently. Each calls write a number of times.
 func atOnce(t *testing.T, writers, times int, write func(writer, i int) error) {
 	t.Helper()
 	var group errgroup.Group
@@ -176,7 +176,7 @@ func TestRoleThatGrowsDuringConcurrentWritesIsCountedOnce(t *testing.T) {
 			return err
 		})
 	})
-	for i := 0; ; i++ { // until nothing waits, so that all is compared
+	for i := 0; ; i++ { // until no document waits to be counted
 		var waiting bool
 		require.NoError(t, st.DB().QueryRow(t.Context(), "select exists (select from uncounted)").Scan(&waiting))
 		if !waiting {
