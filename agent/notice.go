@@ -9,11 +9,14 @@ import (
 	"multis/text"
 )
 
-// quoteMessages formats messages as Markdown quotes.
-func quoteMessages(waiting []store.Message) string {
+// quoteMessages formats messages of a chat as Markdown quotes, with links to their files.
+func quoteMessages(chat store.Chat, waiting []store.Message) string {
 	quoted := make([]string, len(waiting))
 	for i, m := range waiting {
 		quoted[i] = "> " + text.Escape(text.Clip(m.Body, 300))
+		if m.Attachment != nil && chat.RoomID != nil {
+			quoted[i] += " ([see it](" + chat.RoomID.EventURI(m.EventID).MatrixToURL() + "))"
+		}
 	}
 	return strings.Join(quoted, "\n>\n")
 }

@@ -185,7 +185,7 @@ func (t *Turns) notifyAgain(ctx context.Context, tx store.Tx, chat store.Chat, w
 // escalationNotice returns the notice that a chat was escalated, with the reason.
 func escalationNotice(chat store.Chat, waiting []store.Message, why string) string {
 	return fmt.Sprintf("🙋 **%s needs a person**\n\n%s\n\n%s Write to them in [that chat](%s); I stay quiet there while you do. `/resume %s` when it is settled.",
-		text.Escape(chat.Label()), quoteMessages(waiting), text.Escape(why), roomLink(chat), strings.ReplaceAll(chat.TypedName(), "`", "'"))
+		text.Escape(chat.Label()), quoteMessages(chat, waiting), text.Escape(why), roomLink(chat), strings.ReplaceAll(chat.TypedName(), "`", "'"))
 }
 
 // moreMessagesText returns the notice that an escalated chat got more messages. n is their number.
@@ -194,5 +194,5 @@ func moreMessagesText(chat store.Chat, waiting []store.Message, n int) string {
 	if n > 1 {
 		more = fmt.Sprintf("%d more messages", n)
 	}
-	return fmt.Sprintf("🙋 **%s** is still waiting and sent [%s](%s)\n\n%s", text.Escape(chat.Label()), more, roomLink(chat), quoteMessages(waiting))
+	return fmt.Sprintf("🙋 **%s** is still waiting and sent [%s](%s)\n\n%s", text.Escape(chat.Label()), more, roomLink(chat), quoteMessages(chat, waiting))
 }

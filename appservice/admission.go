@@ -29,7 +29,8 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 	now := b.in.now()
 	input := policy.AdmitInput{
 		Mode: b.in.mode(chat), Kind: chat.Kind, Author: j.author, Name: b.name, Text: j.msg.Words(), Notice: j.msg.Notice,
-		Voice: b.in.settings.Transcribes && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.wasFresh,
+		Attached: j.msg.IsUnread(b.in.settings.Transcribes),
+		Voice:    b.in.settings.Transcribes && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.wasFresh,
 		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.isEdit, MaxAge: b.in.settings.MaxAge, Keywords: b.in.settings.Keywords,
 		StoreCap: b.in.settings.StoreCap, SendCap: b.in.settings.SendCap, Restore: b.restore,
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/crypto/attachment"
+	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
@@ -256,4 +257,29 @@ func TestWhatTheNetworkTakesIsKeptOnItsChat(t *testing.T) {
 	changed.StateKey = new(string)
 	b.receive(changed)
 	require.Equal(t, 1, b.jobs("describe"), "a change is looked at")
+}
+
+func TestAPictureInABusinessChatIsEscalatedWithItsCaption(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!ana:x", policy.ModeBusiness)
+	for caption, content := range map[string]string{
+		"[photo]":                          `{"msgtype":"m.image","body":"IMG_1.jpg","url":"mxc://x/1"}`,
+		"[photo] What does this one cost?": `{"msgtype":"m.image","body":"What does this one cost?","filename":"IMG_2.jpg","url":"mxc://x/2"}`,
+		"[voice note]":                     `{"msgtype":"m.audio","body":"note.ogg","url":"mxc://x/3","org.matrix.msc3245.voice":{}}`,
+	} {
+		m := b.message(b.received("m.room.message", content))
+		require.Equal(t, caption, m.Body)
+		require.Equal(t, policy.ActionEscalate, m.Action, caption)
+		require.Equal(t, policy.CodeAttached, m.Code, caption)
+	}
+	require.NotZero(t, b.jobs("turn"))
+}
+
+// received is an event of Ana's that the inbox has stored.
+func (b *bundle) received(kind, content string) *event.Event {
+	b.t.Helper()
+	evt := b.event(kind, "!ana:x", ana, content)
+	b.receive(evt)
+	return evt
 }

@@ -41,15 +41,18 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 }
 
 // FailTranscription stores why a voice note could not be transcribed. A failed voice note of the owner in the admin room still counts as a
-// command, so that he gets an answer with the reason.
+// command, so that he gets an answer with the reason. One of a contact in a business chat is escalated.
 func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message store.MessageID, why string) error {
 	b, chat, m, err := in.lockVoiceNote(ctx, tx, message)
 	if err != nil || b == nil {
 		return err
 	}
 	decision := policy.Admission{Action: policy.ActionArchive, Code: policy.CodeTranscriptionFailed, Why: "It is a voice note, and I could not listen to it: " + why + "."}
-	if chat.Kind == policy.KindAdmin {
+	switch {
+	case chat.Kind == policy.KindAdmin:
 		decision.Action = policy.ActionCommand
+	case b.in.mode(chat) == policy.ModeBusiness:
+		decision.Action = policy.ActionEscalate // the contact has asked something, and nobody has heard it
 	}
 	if err := store.SetTranscriptionFailed(ctx, tx, m.ID, decision); err != nil {
 		return err

@@ -168,3 +168,16 @@ func (c messageContent) words() string {
 func placeholder(what, words string) string {
 	return strings.TrimSpace("[" + strings.TrimSpace(what) + "] " + strings.TrimSpace(words))
 }
+
+// IsUnread reports whether the message has a picture, a video, a recording or a file, whose content nobody reads here. transcribes says that voice notes
+// are transcribed.
+func (m Message) IsUnread(transcribes bool) bool {
+	switch m.Kind {
+	case Image, Video, Audio, Document, Gallery:
+		return true
+	case Voice:
+		return !transcribes && m.words == ""
+	default:
+		return false
+	}
+}

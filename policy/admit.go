@@ -57,6 +57,8 @@ type AdmitInput struct {
 	Text   string // the author's words; empty for a sticker, a voice note or a picture without a caption
 	Notice bool   // an m.notice, the message type of bots
 	Voice  bool   // a voice note that can be transcribed
+	// Attached is true for a picture, a video, a recording or a file, which the assistant does not look at.
+	Attached bool
 
 	SentAt   time.Time     // the event's own timestamp
 	Now      time.Time     // the time of the decision
@@ -123,6 +125,12 @@ func (in AdmitInput) needsTranscript() bool {
 	return in.Voice && !hasWords(in.Text) && !mustBeAddressed(in.Mode, in.Kind)
 }
 
+// needsEyes reports whether the message has a picture or a file in a chat where the assistant need not be addressed by name. It is never answered as if
+// the file were not there.
+func (in AdmitInput) needsEyes() bool {
+	return in.Attached && in.Mode == ModeBusiness && !mustBeAddressed(in.Mode, in.Kind)
+}
+
 // silenceCode returns why a contact's message gets no answer; empty if it may get one.
 func (in AdmitInput) silenceCode() Code {
 	switch {
@@ -136,7 +144,7 @@ func (in AdmitInput) silenceCode() Code {
 		return CodeStale
 	case in.Edited:
 		return CodeEdited
-	case !hasWords(in.Text) && !in.needsTranscript():
+	case !hasWords(in.Text) && !in.needsTranscript() && !in.needsEyes():
 		return CodeNoText
 	case mustBeAddressed(in.Mode, in.Kind) && !MentionsName(in.Name, in.Text):
 		return CodeNotAddressed
@@ -148,7 +156,7 @@ func (in AdmitInput) silenceCode() Code {
 		return CodeOwnerActive
 	case IsStop(in.Text):
 		return CodeAskedToStop
-	case IsAcknowledgement(in.Text, in.Name):
+	case IsAcknowledgement(in.Text, in.Name) && !in.needsEyes():
 		return CodeAcknowledged
 	default:
 		return ""
@@ -167,6 +175,8 @@ func admitQuestion(in AdmitInput) Admission {
 		return in.admission(ActionEscalate, CodeWantsHuman)
 	case in.Mode == ModeBusiness && WantsAction(in.Text):
 		return in.admission(ActionEscalate, CodeWantsAction)
+	case in.needsEyes():
+		return in.admission(ActionEscalate, CodeAttached)
 	case WantsReminder(in.Text):
 		return in.admission(ActionEscalate, CodeReminder)
 	case in.Sent.reachedPeriod(in.SendCap) == "minute":

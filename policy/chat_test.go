@@ -64,7 +64,7 @@ func TestValid(t *testing.T) {
 func TestEveryCodeHasASentence(t *testing.T) {
 	t.Parallel()
 	codes := []Code{
-		CodeAnswer, CodeCommand, CodeKeyword, CodeWantsHuman, CodeWantsAction, CodeShadow, CodeReminder, CodeTranscribing, CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions, CodePartMissing, CodeRestoreDropped, CodeTranscribed, CodeTranscriptionFailed, CodeStale, CodeBackfill, CodeEdited, CodeNoText, CodeAskedToStop,
+		CodeAnswer, CodeCommand, CodeKeyword, CodeWantsHuman, CodeWantsAction, CodeShadow, CodeReminder, CodeAttached, CodeTranscribing, CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions, CodePartMissing, CodeRestoreDropped, CodeTranscribed, CodeTranscriptionFailed, CodeStale, CodeBackfill, CodeEdited, CodeNoText, CodeAskedToStop,
 		CodeAcknowledged, CodeFlood, CodeOwnerWrote, CodeOperatorWrote, CodeEcho, CodeBot, CodeBridgeBot, CodeUnknownAuthor,
 		CodeNotAllowed, CodeNoChat, CodeOff, CodeSilent, CodeNotAddressed, CodePausedAll, CodePausedChat, CodeOwnerActive,
 		CodeCapMinute, CodeCapDay, CodeAllowed, CodeUnknownPurpose, CodeWrongSender, CodeNoRoom, CodeTombstoned, CodeUnverified,

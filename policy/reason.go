@@ -14,6 +14,7 @@ const (
 	CodeWantsHuman   Code = "wants_human"
 	CodeWantsAction  Code = "wants_action"
 	CodeReminder     Code = "wants_reminder"
+	CodeAttached     Code = "attached"
 	CodeTranscribing Code = "listening"
 	CodeTranscribed  Code = "heard"
 
@@ -130,6 +131,8 @@ func (c Code) Sentence() string {
 		return "It asks for a person."
 	case CodeReminder:
 		return "It asks to be reminded. I promise and schedule nothing for others; `/remind` sets a reminder for you."
+	case CodeAttached:
+		return "It has a picture or a file, which I do not look at."
 	case CodeTranscribing:
 		return "It is a voice note; I am transcribing it."
 	case CodeTranscribed:
