@@ -46,6 +46,8 @@ type Manifest struct {
 	Tables         []TableEntry       `json:"tables"`
 	Sequences      []store.Sequence   `json:"sequences"`
 	Files          []FileEntry        `json:"files"`
+	// Omitted is what belongs to the installation and is not in the backup, each with the reason.
+	Omitted []string `json:"omitted,omitempty"`
 }
 
 // format is the version of the backup format.

@@ -17,6 +17,7 @@ import (
 
 	"multis/plainfile"
 	"multis/store"
+	"multis/text"
 )
 
 // ErrRunning is returned by Create while another process makes a backup.
@@ -26,6 +27,8 @@ var ErrRunning = errors.New("another backup is being made")
 type File struct {
 	Name string // name in the backup, with slashes
 	Path string // path on this machine; it is left out if it does not exist
+	// Max is the size in bytes above which a folder is left out; zero means no limit.
+	Max int64
 	// Without returns the content for a backup without secrets. Only files have it.
 	Without func(content []byte) []byte
 }
@@ -36,6 +39,7 @@ type CreateOptions struct {
 	Folder  string // where the backup is written
 	Program string // the version of multis
 	Files   []File
+	Omitted []string // what the caller leaves out; see Manifest
 	// WithoutSecrets leaves out encryption keys, tokens and passwords. Encrypted rooms cannot be read after such a backup is restored until their
 	// keys come again.
 	WithoutSecrets bool
@@ -55,8 +59,6 @@ type Info struct {
 	Path     string
 	Size     int64
 	Manifest Manifest
-	// Skipped are the files that could not be read, each with the reason.
-	Skipped []string
 }
 
 // Names of backups sort by time.
@@ -101,9 +103,9 @@ func Create(ctx context.Context, o CreateOptions) (info Info, err error) {
 			err = errors.Join(explain(err), removeFile(f))
 		}
 	}()
-	info = Info{Path: filepath.Join(o.Folder, name), Manifest: Manifest{Format: format, CreatedAt: now, Program: o.Program, WithoutSecrets: o.WithoutSecrets}}
+	info = Info{Path: filepath.Join(o.Folder, name), Manifest: Manifest{Format: format, CreatedAt: now, Program: o.Program, WithoutSecrets: o.WithoutSecrets, Omitted: slices.Clone(o.Omitted)}}
 	w := newWriter(f, now)
-	if err := w.files(ctx, o, &info); err != nil {
+	if err := w.files(ctx, o, &info.Manifest); err != nil {
 		return Info{}, err
 	}
 	if err := w.database(ctx, o, &info.Manifest); err != nil {
@@ -199,14 +201,18 @@ func (w *writer) database(ctx context.Context, o CreateOptions, m *Manifest) err
 }
 
 // files writes the files and lists them in the manifest.
-func (w *writer) files(ctx context.Context, o CreateOptions, info *Info) error {
+func (w *writer) files(ctx context.Context, o CreateOptions, m *Manifest) error {
 	for _, f := range o.Files {
+		if f.Max > 0 && isLarger(f.Path, f.Max) {
+			m.Omitted = append(m.Omitted, fmt.Sprintf("%s: it has more than %s", f.Path, text.Bytes(f.Max)))
+			continue
+		}
 		err := filepath.WalkDir(f.Path, func(source string, d fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				return nil
 			case errors.Is(err, fs.ErrPermission):
-				info.Skipped = append(info.Skipped, source+": "+err.Error())
+				m.Omitted = append(m.Omitted, source+": "+err.Error())
 				return nil
 			case err != nil:
 				return err
@@ -223,12 +229,12 @@ func (w *writer) files(ctx context.Context, o CreateOptions, info *Info) error {
 			entry, err := w.oneFile(name, source, f, o.WithoutSecrets)
 			switch {
 			case errors.Is(err, plainfile.ErrNotRegular), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-				info.Skipped = append(info.Skipped, source+": "+err.Error())
+				m.Omitted = append(m.Omitted, source+": "+err.Error())
 				return nil
 			case err != nil:
 				return err
 			}
-			info.Manifest.Files = append(info.Manifest.Files, entry)
+			m.Files = append(m.Files, entry)
 			return nil
 		})
 		if err != nil {
@@ -236,6 +242,24 @@ func (w *writer) files(ctx context.Context, o CreateOptions, info *Info) error {
 		}
 	}
 	return nil
+}
+
+// isLarger reports whether the files of a folder have more than a number of bytes together.
+func isLarger(folder string, limit int64) bool {
+	var size int64
+	_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what cannot be read is not backed up either
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		if size > limit {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return size > limit
 }
 
 // oneFile writes a file, without its secrets if those are left out.

@@ -60,7 +60,7 @@ func (p *Periodic) recordSuccess(ctx context.Context, info Info) error {
 		return err
 	}
 	removed, err := p.Series.Prune()
-	zerolog.Ctx(ctx).Info().Str("file", info.Path).Int64("bytes", info.Size).Int64("rows", info.Manifest.Rows()).Int("removed", len(removed)).Int("unreadable_files", len(info.Skipped)).Msg("Backup made")
+	zerolog.Ctx(ctx).Info().Str("file", info.Path).Int64("bytes", info.Size).Int64("rows", info.Manifest.Rows()).Int("removed", len(removed)).Int("omitted", len(info.Manifest.Omitted)).Msg("Backup made")
 	return err
 }
 

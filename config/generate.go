@@ -2,13 +2,13 @@ package config
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"multis/plainfile"
 )
 
 // placeholder is the value in the file that Generate replaces with a random one.
@@ -18,8 +18,7 @@ const placeholder = "generate"
 // file only if the result is valid, keeps comments and order, and sets mode 0600. Without a "generate" the file is not
 // changed.
 func Generate(path string) (*Config, error) {
-	// Replace the target of a symbolic link, not the link.
-	path, err := filepath.EvalSymlinks(path)
+	path, err := plainfile.Resolve(path) // replace the target of a symbolic link, not the link
 	if err != nil {
 		return nil, readError(err)
 	}
@@ -38,7 +37,7 @@ func Generate(path string) (*Config, error) {
 	if string(filled) == string(old) {
 		return c, nil
 	}
-	if err := replaceFile(path, filled); err != nil {
+	if err := plainfile.Replace(path, filled, 0o600); err != nil {
 		return nil, fmt.Errorf("write the tokens into the configuration: %w", err)
 	}
 	return c, nil
@@ -101,21 +100,4 @@ func replacePlaceholder(lines []string, node *yaml.Node, value string) bool {
 		}
 	}
 	return false
-}
-
-// replaceFile replaces the file at path atomically: after a crash it is either the old or the new one.
-func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".config-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
+	"multis/plainfile"
 	"multis/policy"
 )
 
@@ -17,7 +16,7 @@ import (
 // valid: a backup of the old one stays beside it, and the change is atomic. It returns the path of the backup; empty if the file has that
 // value already.
 func Set(path, key, value string) (backup string, err error) {
-	path, err = filepath.EvalSymlinks(path) // replace the target of a symbolic link, not the link
+	path, err = plainfile.Resolve(path) // replace the target of a symbolic link, not the link
 	if err != nil {
 		return "", readError(err)
 	}
@@ -48,24 +47,19 @@ func Set(path, key, value string) (backup string, err error) {
 
 // Replace writes a file atomically, with the mode and owner of the old one, and returns the path of the backup of the old one.
 func Replace(path string, data []byte) (backup string, err error) {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	if err != nil {
 		return "", fmt.Errorf("back up the configuration: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("back up %s: %w", path, plainfile.ErrNotRegular)
 	}
 	backup = fmt.Sprintf("%s.%s.bak", path, time.Now().Format("20060102-150405"))
 	if err := os.Link(path, backup); err != nil && !errors.Is(err, fs.ErrExist) { // one of the same second is older, and stays
 		return "", fmt.Errorf("back up the configuration: %w", err)
 	}
-	if err := replaceFile(path, data); err != nil {
+	if err := plainfile.Replace(path, data, info.Mode().Perm()); err != nil {
 		return "", fmt.Errorf("write the configuration: %w", err)
-	}
-	if err := os.Chmod(path, info.Mode().Perm()); err != nil {
-		return "", fmt.Errorf("write the configuration: %w", err)
-	}
-	if owner, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
-		if err := os.Chown(path, int(owner.Uid), int(owner.Gid)); err != nil {
-			return "", fmt.Errorf("write the configuration: %w", err)
-		}
 	}
 	return backup, nil
 }

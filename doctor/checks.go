@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"multis/config"
 )
@@ -15,7 +16,7 @@ import (
 const (
 	skippedNoConfig   = "the configuration cannot be read"
 	skippedNoDatabase = "the database cannot be read"
-	skippedNoSchema   = "the database is empty; multis run fills it"
+	skippedNoSchema   = "the database is empty; the first start of multis fills it"
 )
 
 // Checks returns all checks, in the order of a report.
@@ -45,6 +46,9 @@ func checkDatabase(ctx context.Context, in *Input) (Result, string) {
 	switch {
 	case in.Config == nil:
 		return Result{}, skippedNoConfig
+	case in.ProgramsErr != nil:
+		message, fix, _ := strings.Cut(in.ProgramsErr.Error(), "; ")
+		return bad(DatabasePrograms, strings.ToUpper(message[:1])+message[1:]+".", fix), ""
 	case in.DatabaseErr != nil:
 		return databaseUnreachable(in.DatabaseErr), ""
 	case in.Database == nil:

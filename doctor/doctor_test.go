@@ -76,6 +76,9 @@ func brokenFiles() []breakage {
 			require.NoError(w.t, err)
 			w.write(filepath.Join(w.dir, "synapse-registration.yaml"), string(text))
 		}},
+		{"upgraded distribution", DatabasePrograms, func(w *world) {
+			w.programs = errors.New("the database in data was made by Postgres 15, and this machine has 17; apt-get install postgresql-15")
+		}, func(w *world) { w.programs = nil }},
 		{"disk full", DiskLow, func(w *world) { w.free = 100 << 20 }, func(w *world) { w.free = 50 << 30 }},
 		{"files of root", DataUnwritable, func(w *world) {
 			w.write(filepath.Join(w.dir, "log"), "")
@@ -167,6 +170,22 @@ func brokenModels(t *testing.T) []breakage {
 			w.exec(`insert into usage (day, chat_id, purpose, model, reserved, cost) values ((now() at time zone 'Europe/Berlin')::date, 0, 'ask', 'mine/small', 0, 2000000)`)
 		}, sql("delete from usage")},
 	}
+}
+
+func TestRootClosesNoFileOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Log("Only root can change a file of another user.")
+		return
+	}
+	w := newWorld(t)
+	require.NoError(t, os.Chmod(w.paths.Registration, 0o644))
+	require.NoError(t, os.Chown(w.paths.Registration, 65534, 65534))
+	_, err := Fix(t.Context(), w.input(), RegistrationPermissions)
+	require.ErrorContains(t, err, w.paths.Registration+" belongs to nobody, and "+w.paths.Config+" to root")
+	info, err := os.Stat(w.paths.Registration)
+	require.NoError(t, err)
+	require.EqualValues(t, 0o644, info.Mode().Perm())
 }
 
 func TestOneHundredRunsChangeNoByte(t *testing.T) {

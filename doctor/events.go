@@ -72,11 +72,11 @@ func checkAdminRoom(ctx context.Context, in *Input) (Result, string) {
 	chat, err := store.AdminChat(ctx, in.Database.DB())
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return bad(AdminRoom, "There is no admin room yet.", "multis run   (it makes the room and invites you)"), ""
+		return bad(AdminRoom, "There is no admin room yet.", in.start()+"   (it makes the room and invites you)"), ""
 	case err != nil:
 		return failedCheck(err), ""
 	case chat.RoomID == nil:
-		return bad(AdminRoom, "The admin room was closed.", "restart multis   (it makes a new room and invites you)"), ""
+		return bad(AdminRoom, "The admin room was closed.", in.start()+"   (it makes a new room and invites you)"), ""
 	}
 	joined, err := in.Homeserver.JoinedRooms(ctx, in.Config.Owner)
 	if err != nil {
@@ -147,11 +147,11 @@ func checkDevice(ctx context.Context, in *Input, user id.UserID, d id.DeviceID, 
 	info, err := in.Homeserver.Device(ctx, user, d)
 	switch {
 	case errors.Is(err, appservice.ErrUnknownDevice):
-		return []Finding{newFinding(DeviceMissing, user.String(), fmt.Sprintf("The session of multis for %s was deleted, so nothing encrypted can be read and nothing sent.", user), "sudo systemctl restart multis   (it makes a new session; then multis verify)")}
+		return []Finding{newFinding(DeviceMissing, user.String(), fmt.Sprintf("The session of multis for %s was deleted, so nothing encrypted can be read and nothing sent.", user), in.start()+"   (it makes a new session; then multis verify)")}
 	case err != nil:
 		return nil // the check of the homeserver reports it
 	case !info.HasKeys:
-		return []Finding{newFinding(DeviceKeys, user.String(), fmt.Sprintf("The session of multis for %s has published no encryption keys.", user), "sudo systemctl restart multis   (it publishes them; if this stays: journalctl -u multis)")}
+		return []Finding{newFinding(DeviceKeys, user.String(), fmt.Sprintf("The session of multis for %s has published no encryption keys.", user), in.start()+"   (it publishes them; if this stays, look into its log)")}
 	case needsTrust && info.CanSign && !info.Verified:
 		return []Finding{newFinding(DeviceUnverified, user.String(), "You have encrypted chats, and the session of multis is not verified; some clients refuse it their keys.", "multis verify")}
 	}
@@ -164,7 +164,7 @@ func checkMAS(ctx context.Context, in *Input, user id.UserID) []Finding {
 		return nil
 	}
 	return []Finding{newFinding(HomeserverMAS, user.String(), fmt.Sprintf("This homeserver leaves logins to the Matrix Authentication Service, where multis gets a session by MSC4190 only, and %s has none.", user),
-		in.installFix()+"   (the registration needs io.element.msc4190: true; then sudo systemctl restart multis)")}
+		in.installFix()+"   (the registration needs io.element.msc4190: true; then "+in.start()+")")}
 }
 
 // maxNamedChats is how many chats a report names one by one.
@@ -234,7 +234,7 @@ func checkChats(ctx context.Context, in *Input) (Result, string) {
 		}
 	}
 	for protocol, n := range missing {
-		f := newFinding(ChatsMissing, networkName(protocol), fmt.Sprintf("multis does not know %s on %s.", text.Count(n, "chat"), networkName(protocol)), "sudo systemctl restart multis   (it looks through all your rooms)")
+		f := newFinding(ChatsMissing, networkName(protocol), fmt.Sprintf("multis does not know %s on %s.", text.Count(n, "chat"), networkName(protocol)), in.start()+"   (it looks through all your rooms)")
 		f.Network = protocol
 		r.Findings = append(r.Findings, f)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"multis/config"
+	"multis/plainfile"
 )
 
 // Fix repairs the finding with an id, if it is there and safe to repair, and returns what was done. A configuration that it changes is backed
@@ -27,21 +28,41 @@ func Fix(ctx context.Context, in *Input, id ID) (done string, err error) {
 	case ConfigPermissions:
 		open := OpenToAll(in.Paths.Config, in.Config)
 		for _, path := range open {
-			if err := os.Chmod(path, 0o600); err != nil {
+			if err := closeToOthers(in.Paths.Config, path); err != nil {
 				return "", err
 			}
 		}
 		return "chmod 600 " + strings.Join(open, " "), nil
 	case RegistrationPermissions:
-		return "chmod 600 " + in.Paths.Registration, os.Chmod(in.Paths.Registration, 0o600)
+		return "chmod 600 " + in.Paths.Registration, closeToOthers(in.Paths.Config, in.Paths.Registration)
 	case RegistrationFile:
 		return fixRegistration(in)
 	case PingLoopback:
 		backup, err := config.Set(in.Paths.Config, "appservice.hostname", "0.0.0.0")
-		return fmt.Sprintf("Set appservice.hostname to 0.0.0.0 in %s (the old file is %s). Restart multis.", in.Paths.Config, backup), err
+		return fmt.Sprintf("Set appservice.hostname to 0.0.0.0 in %s (the old file is %s). Next: %s", in.Paths.Config, backup, in.start()), err
 	default:
 		return "", fmt.Errorf("%s has no repair", id)
 	}
+}
+
+// closeToOthers sets mode 0600 on a file with secrets. Root changes only files of the user who owns the configuration: with this mode, the service could not read
+// another user's, and the configuration may name any file of the machine.
+func closeToOthers(configuration, path string) error {
+	f, info, err := plainfile.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	whose, err := os.Stat(configuration)
+	if err != nil {
+		return err
+	}
+	theirs, _, _ := plainfile.Owner(info)
+	ours, _, _ := plainfile.Owner(whose)
+	if os.Geteuid() == 0 && theirs != ours {
+		return fmt.Errorf("%s belongs to %s, and %s to %s: decide yourself who may read it, such as chgrp %[4]s %[1]s && chmod 640 %[1]s", path, userName(theirs), configuration, userName(ours))
+	}
+	return f.Chmod(0o600)
 }
 
 func find(r Report, id ID) (Finding, bool) {

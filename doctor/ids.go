@@ -59,6 +59,7 @@ const (
 	BridgeClaim        ID = "bridge.claim"
 
 	DatabaseUnreachable ID = "database.unreachable"
+	DatabasePrograms    ID = "database.programs"
 	DatabaseVersion     ID = "database.version"
 	DatabaseEncoding    ID = "database.encoding"
 	DatabaseSuperuser   ID = "database.superuser"
@@ -112,7 +113,7 @@ var kinds = map[ID]kind{
 
 	BridgeDown: {Error, false}, BridgeDoublePuppet: {Warning, false}, BridgeStatus: {Warning, false}, BridgeUnconfirmed: {Warning, false}, BridgeClaim: {Warning, false},
 
-	DatabaseUnreachable: {Error, false}, DatabaseVersion: {Error, false}, DatabaseEncoding: {Error, false}, DatabaseSuperuser: {Error, false}, DatabaseRights: {Error, false},
+	DatabaseUnreachable: {Error, false}, DatabasePrograms: {Error, false}, DatabaseVersion: {Error, false}, DatabaseEncoding: {Error, false}, DatabaseSuperuser: {Error, false}, DatabaseRights: {Error, false},
 	DatabaseWall: {Error, false}, DatabaseSchema: {Error, false}, DatabaseVector: {Warning, false}, DatabasePooling: {Error, false}, DatabaseConnections: {Warning, false},
 	DatabaseShared: {Warning, false},
 

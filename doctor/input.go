@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"time"
@@ -27,6 +28,10 @@ type Input struct {
 	Database    *store.Inspector
 	DatabaseErr error
 	HasSchema   bool // whether the database was migrated
+	// ProgramsErr says why multis cannot start a Postgres of its own; nil if it can, or if the database is elsewhere.
+	ProgramsErr error
+	// Start is the line that starts multis, or starts it again, as it is installed here; empty means as a service.
+	Start string
 	// Models opens the configured models; nil without a configuration. No check makes a paid call.
 	Models Models
 	// TestSandbox tests the sandbox of commands and returns what it is made of, or why no command is run. nil skips the check.
@@ -57,6 +62,9 @@ func (in *Input) installFix() string {
 	}
 	return "multis -g && " + in.Synapse.Install
 }
+
+// start returns the line that starts multis, or starts it again.
+func (in *Input) start() string { return cmp.Or(in.Start, "sudo systemctl restart multis") }
 
 // restartSynapse returns the line that restarts Synapse.
 func (in *Input) restartSynapse() string {

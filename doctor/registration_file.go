@@ -186,7 +186,7 @@ func checkRunning(ctx context.Context, in *Input) (Result, string) {
 		return bad(PingOther, fmt.Sprintf("Another program than multis answers at %s.", in.Config.Appservice.LocalAddr()),
 			fmt.Sprintf("appservice.port: a port that no other program uses   (then multis -g; ss -ltnp | grep %d shows which program it is)", in.Config.Appservice.Port)), ""
 	case !answers:
-		return bad(MultisStopped, "multis does not run.", "sudo systemctl start multis   (or: multis run)"), ""
+		return bad(MultisStopped, "multis does not run.", in.start()), ""
 	}
 	return probePing(ctx, in.Homeserver, in.Config, in.installFix()), ""
 }

@@ -30,7 +30,7 @@ func checkSafeMode(ctx context.Context, in *Input) (Result, string) {
 	}
 	if on {
 		return bad(SafeMode, fmt.Sprintf("multis is in safe mode since %s. %s No model is called, and contacts get nothing.", in.clockTime(safe.Since), safe.Why),
-			"sudo systemctl restart multis   (without --safe; or /safe off in the admin room)"), ""
+			in.start()+"   (without --safe; or /safe off in the admin room)"), ""
 	}
 	return Result{Fact: "off"}, ""
 }
@@ -54,7 +54,7 @@ func checkJobs(ctx context.Context, in *Input) (Result, string) {
 		return failedCheck(err), ""
 	}
 	if n, kinds := countJobs(late); n > 0 {
-		r.Findings = append(r.Findings, newFinding(JobsLate, "", fmt.Sprintf("%s %s since %s (%s).", text.Count(n, "job"), text.Plural(n, "waits", "wait"), in.clockTime(late[0].Oldest), kinds), "sudo systemctl restart multis"))
+		r.Findings = append(r.Findings, newFinding(JobsLate, "", fmt.Sprintf("%s %s since %s (%s).", text.Count(n, "job"), text.Plural(n, "waits", "wait"), in.clockTime(late[0].Oldest), kinds), in.start()))
 	}
 	lost, err := store.CountFailed(ctx, db, now.Add(-failuresSince))
 	if err != nil {

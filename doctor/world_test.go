@@ -35,6 +35,7 @@ type world struct {
 	paths      Paths
 	synapse    []string // the registrations that Synapse is told of
 	homeserver *homeserver
+	programs   error // why multis cannot start its own Postgres
 }
 
 const minimalYAML = `homeserver:
@@ -152,6 +153,7 @@ func (w *world) input() *Input {
 	w.t.Helper()
 	in := &Input{
 		Synapse: &Synapse{Config: "/etc/matrix-synapse/homeserver.yaml", Registrations: w.synapse, Install: "install", Restart: "restart"}, Paths: w.paths, Now: time.Now, FreeBytes: func(string) (uint64, error) { return w.free, nil }, Database: w.st.Inspector(), HasSchema: true,
+		ProgramsErr: w.programs,
 	}
 	if in.Config, in.ConfigErr = config.Load(w.paths.Config); in.ConfigErr != nil {
 		in.Config = nil

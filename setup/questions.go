@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -181,7 +182,7 @@ func (w *Wizard) askName(ctx context.Context) error {
 // askDatabase chooses a Postgres server that multis starts itself, if the machine has the programs, else asks for an address.
 func (w *Wizard) askDatabase(ctx context.Context) error {
 	const key = "database.url"
-	programs, err := pgserver.Find()
+	programs, err := w.postgresPrograms()
 	if w.value(key) == "" && err == nil && (w.old == nil || w.isSettled(key)) {
 		w.good("postgres", "multis runs its own from "+programs+w.Machine.vectors(programs))
 		return nil
@@ -197,12 +198,22 @@ func (w *Wizard) askDatabase(ctx context.Context) error {
 		if dsn != "" {
 			return w.Probes.Database(ctx, dsn)
 		}
-		programs, err := pgserver.Find()
+		programs, err := w.postgresPrograms()
 		if err != nil {
-			return failed(doctor.DatabaseUnreachable, "There are no Postgres programs on this machine.", "apt-get install postgresql")
+			message, fix, _ := strings.Cut(err.Error(), "; ")
+			return failed(doctor.DatabasePrograms, strings.ToUpper(message[:1])+message[1:]+".", fix)
 		}
 		return doctor.Result{Fact: "multis runs its own from " + programs + w.Machine.vectors(programs)}
 	})
+}
+
+// postgresPrograms returns the folder of the programs with which multis can run a Postgres of its own, on the data that there may be already.
+func (w *Wizard) postgresPrograms() (string, error) {
+	folder := orElse(w.value("database.data_dir"), "data")
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(filepath.Dir(w.Config), folder)
+	}
+	return pgserver.Find(filepath.Join(folder, "postgres"))
 }
 
 func failed(id doctor.ID, message, fix string) doctor.Result {

@@ -31,6 +31,26 @@ const (
 //go:embed multis.service
 var unitFile string
 
+// StartCommand returns the line that starts the multis with a configuration as it is installed: as a service of systemd, in a container, or by hand. again is
+// for one that may run already.
+func (m Machine) StartCommand(config string, again bool) string {
+	switch {
+	case m.InContainer() && again:
+		return "docker compose restart multis"
+	case m.InContainer():
+		return "docker compose up -d --wait"
+	case filepath.Dir(config) == ServiceDir && slices.ContainsFunc(append(slices.Clone(packagedUnits), unitPath), m.exists):
+		return "systemctl restart " + serviceName
+	case filepath.Base(config) == "config.yaml":
+		return "multis run"
+	default:
+		return "multis run -c " + quote(config)
+	}
+}
+
+// packagedUnits are where a package installs the unit.
+var packagedUnits = []string{"/usr/lib/systemd/system/multis.service", "/lib/systemd/system/multis.service"}
+
 // EnsureUser returns the service's user. It creates the user if it is missing.
 func EnsureUser(ctx context.Context) (uid, gid int, err error) {
 	u, err := user.Lookup(serviceUser)
@@ -82,6 +102,35 @@ func EnsureFolder(dir string, uid, gid int) error {
 	return nil
 }
 
+// hiddenFolders are those that the unit hides from the service (ProtectHome, PrivateTmp).
+var hiddenFolders = []string{"/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"}
+
+// CheckReadable returns an error if the user who runs multis cannot read one of the files with secrets that the configuration names. Only root can ask.
+// folder is that of the configuration, and isService is for the service of systemd.
+func CheckReadable(ctx context.Context, files []string, folder string, uid, gid int, isService bool) error {
+	name, groups := strconv.Itoa(uid), []uint32{}
+	if u, err := user.LookupId(name); err == nil {
+		name = u.Username
+		ids, _ := u.GroupIds() // without them it is stricter
+		for _, id := range ids {
+			if n, err := strconv.ParseUint(id, 10, 32); err == nil {
+				groups = append(groups, uint32(n))
+			}
+		}
+	}
+	as := &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), Groups: groups} //nolint:gosec // ids are not negative
+	for _, path := range files {
+		isHidden := func(dir string) bool { return isService && strings.HasPrefix(path, dir) }
+		test := exec.CommandContext(ctx, "test", "-r", path)
+		test.Dir, test.SysProcAttr = "/", &syscall.SysProcAttr{Credential: as}
+		if !slices.ContainsFunc(hiddenFolders, isHidden) && test.Run() == nil {
+			continue
+		}
+		return fmt.Errorf("%s, who runs multis, cannot read %s, which the configuration names: install -m 600 -o %[1]s %[2]s %[3]s/, and name the file there instead", name, path, folder)
+	}
+	return nil
+}
+
 // runningPostgres returns the process of the Postgres that runs on a data folder; zero if there is none.
 func runningPostgres(data string) int {
 	first, _, _ := strings.Cut(readText(filepath.Join(data, "postmaster.pid")), "\n")
@@ -103,7 +152,7 @@ func (m Machine) ServiceFiles(program string) ([]Output, error) {
 		}
 		files, program = append(files, Output{Path: m.path(programPath), Data: data, Mode: 0o755, UID: -1}), programPath
 	}
-	if slices.ContainsFunc([]string{"/usr/lib/systemd/system/multis.service", "/lib/systemd/system/multis.service"}, m.exists) {
+	if slices.ContainsFunc(packagedUnits, m.exists) {
 		return files, nil
 	}
 	unit := strings.ReplaceAll(unitFile, programPath, program)

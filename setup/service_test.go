@@ -58,6 +58,33 @@ func TestAUserThatCannotBeMadeSaysWhy(t *testing.T) {
 }
 
 // The unit of a package is left alone; without one, the program is copied to where the service can run it.
+func TestASecretThatTheServiceCannotReadIsNamed(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Log("Only root can ask for another user.")
+		return
+	}
+	const nobody = 65534
+	dir, err := os.MkdirTemp("/var", "multis-secret") //nolint:usetesting // t.TempDir is closed to others
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	key := filepath.Join(dir, "key")
+	require.NoError(t, os.WriteFile(key, []byte("secret"), 0o600))
+	check := func(isService bool, path string) error {
+		return setup.CheckReadable(t.Context(), []string{path}, "/var/lib/multis", nobody, nobody, isService)
+	}
+	require.ErrorContains(t, check(true, key), "nobody, who runs multis, cannot read "+key+", which the configuration names: install -m 600 -o nobody "+key+" /var/lib/multis/, and")
+	require.NoError(t, os.Chown(key, nobody, nobody))
+	require.NoError(t, check(true, key))
+	for _, hidden := range []string{"/root/key", "/home/you/key", "/tmp/key"} {
+		require.ErrorContains(t, check(true, hidden), "cannot read "+hidden)
+	}
+	inTemporary := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(inTemporary, nil, 0o644))
+	require.Error(t, check(true, inTemporary), "the service has temporary files of its own")
+}
+
 func TestTheFilesOfTheServiceFitWhereTheProgramIs(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "multis")

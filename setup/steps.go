@@ -23,7 +23,7 @@ const registrationName = "multis-registration.yaml"
 // known means that the running Synapse already accepts the token. s is nil if Synapse is not on this machine.
 func (m Machine) Steps(s *Synapse, path string, known bool) []Step {
 	if s == nil && m.InContainer() {
-		return containerSteps(path)
+		return containerSteps()
 	}
 	if s == nil {
 		return unknownSteps(path)
@@ -105,16 +105,14 @@ func unknownSteps(path string) []Step {
 	}
 }
 
-// containerSteps are the commands for a Synapse in a container, when multis is in one as well and does not see the machine. multis' folder is
-// data in the folder of docker-compose.yml, and 991 is the user of Synapse's image.
-func containerSteps(path string) []Step {
-	const inside = "/data/" + registrationName
+// containerSteps are the commands for a Synapse in a container, when multis is in one as well and does not see the machine. They are typed in the folder of
+// docker-compose.yml.
+func containerSteps() []Step {
 	return []Step{
 		{
-			"gives Synapse the registration; /srv/synapse stands for the folder that its container has as /data",
-			"install -m 640 -o 991 -g 991 data/" + filepath.Base(path) + " /srv/synapse/" + registrationName,
+			"gives Synapse the registration and names it in homeserver.yaml, beside those of bridges; /srv/synapse stands for the folder that Synapse's container has as /data",
+			"deploy/register.sh /srv/synapse",
 		},
-		{"tells Synapse of it; if app_service_config_files is there already, add the path to it instead", "echo 'app_service_config_files: [" + inside + "]' >> /srv/synapse/homeserver.yaml"},
 		{"makes Synapse read it; it does so only when it starts", "docker restart synapse"},
 	}
 }

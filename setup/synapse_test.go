@@ -219,7 +219,7 @@ func TestInAContainerTheStepsAreThoseOfTheReadme(t *testing.T) {
 	require.NoError(t, err)
 	m := machine(t, nil)
 	steps := m.Steps(nil, "/data/registration.yaml", false)
-	require.Len(t, steps, 3)
+	require.Len(t, steps, 2)
 	for _, step := range steps {
 		require.Contains(t, string(readme), "\n"+step.Command+"\n")
 	}

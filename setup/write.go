@@ -1,13 +1,14 @@
 package setup
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"syscall"
+
+	"multis/plainfile"
 )
 
 // Output is a file that is to be written.
@@ -15,8 +16,21 @@ type Output struct {
 	Path string
 	Data []byte
 	Mode fs.FileMode
-	// UID and GID own the file; negative leaves it to the writer, or to the owner of an existing file.
+	// UID and GID own the file if root writes it; negative stands for the owner of the old file, or that of its folder if there is none.
 	UID, GID int
+}
+
+// IsWritten reports whether the file is there as it is to be, also in its mode and owner.
+func (f Output) IsWritten() bool {
+	info, err := os.Lstat(f.Path)
+	if err != nil || info.Mode() != f.Mode {
+		return false
+	}
+	if uid, gid, ok := plainfile.Owner(info); f.UID >= 0 && os.Geteuid() == 0 && (!ok || uid != f.UID || gid != f.GID) {
+		return false
+	}
+	old, err := os.ReadFile(f.Path)
+	return err == nil && bytes.Equal(old, f.Data)
 }
 
 // Write writes files atomically: each is first written completely under another name in its folder, and all are renamed at the end. So after an
@@ -29,7 +43,7 @@ func Write(ctx context.Context, files []Output) (err error) {
 		}
 	}()
 	for _, f := range files {
-		temporary, err := stage(f)
+		temporary, err := plainfile.Stage(f.Path, f.Data, plainfile.Attributes{Mode: f.Mode, UID: f.UID, GID: f.GID})
 		if temporary != "" {
 			staged = append(staged, temporary)
 		}
@@ -46,34 +60,6 @@ func Write(ctx context.Context, files []Output) (err error) {
 		}
 	}
 	return nil
-}
-
-// stage writes a file completely under another name in its folder.
-func stage(f Output) (path string, err error) {
-	if f.UID < 0 {
-		if info, err := os.Stat(f.Path); err == nil {
-			if owner, ok := info.Sys().(*syscall.Stat_t); ok {
-				f.UID, f.GID = int(owner.Uid), int(owner.Gid)
-			}
-		}
-	}
-	file, err := os.CreateTemp(filepath.Dir(f.Path), ".init-*") // mode 0600
-	if err != nil {
-		return "", err
-	}
-	if f.UID >= 0 && os.Geteuid() == 0 {
-		err = file.Chown(f.UID, f.GID)
-	}
-	if err == nil {
-		err = file.Chmod(f.Mode)
-	}
-	if err == nil {
-		_, err = file.Write(f.Data)
-	}
-	if err == nil {
-		err = file.Sync()
-	}
-	return file.Name(), errors.Join(err, file.Close())
 }
 
 func ignoreMissing(err error) error {

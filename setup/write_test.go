@@ -49,6 +49,26 @@ func TestFilesAreWrittenTogetherOrNotAtAll(t *testing.T) {
 }
 
 // A folder that root made, for example by trying multis there, is handed over with all that is in it; nobody else's is.
+func TestAFileIsWrittenWhenContentModeAndOwnerAreAsTheyAreToBe(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	file := setup.Output{Path: path, Data: []byte("a: 1\n"), Mode: 0o600, UID: -1}
+	require.False(t, file.IsWritten())
+	require.NoError(t, setup.Write(t.Context(), []setup.Output{file}))
+	require.True(t, file.IsWritten())
+	require.NoError(t, os.Chmod(path, 0o640))
+	require.False(t, file.IsWritten(), "another mode")
+	require.NoError(t, os.Chmod(path, 0o600))
+	if os.Geteuid() == 0 {
+		file.UID, file.GID = 65534, 65534
+		require.False(t, file.IsWritten(), "root's, as a former command left it")
+		require.NoError(t, setup.Write(t.Context(), []setup.Output{file}))
+		require.True(t, file.IsWritten())
+	}
+	file.Data = nil
+	require.False(t, file.IsWritten(), "another content")
+}
+
 func TestTheFolderOfTheServiceBecomesItsOwn(t *testing.T) {
 	t.Parallel()
 	uid := os.Getuid()
@@ -84,6 +104,20 @@ func TestADiffShowsWhatChangesAndNoSecret(t *testing.T) {
 `, setup.Diff([]byte(old), []byte(now), []string{"sk-new-secret"}))
 	require.Empty(t, setup.Diff([]byte(old), []byte(old), nil))
 	require.Empty(t, setup.Diff(nil, []byte(old), nil))
+}
+
+func TestTheLineThatStartsMultisFitsHowItIsInstalled(t *testing.T) {
+	none := machine(t, nil)
+	packaged, ours := machine(t, map[string]string{"usr/lib/systemd/system/multis.service": "x"}), machine(t, map[string]string{"etc/systemd/system/multis.service": "x"})
+	require.Equal(t, "multis run", none.StartCommand("/var/lib/multis/config.yaml", true))
+	for _, m := range []setup.Machine{packaged, ours} {
+		require.Equal(t, "systemctl restart multis", m.StartCommand("/var/lib/multis/config.yaml", true))
+		require.Equal(t, "multis run", m.StartCommand("/home/you/config.yaml", true), "another one than that of the service")
+	}
+	require.Equal(t, "multis run -c '/home/you/my config'", none.StartCommand("/home/you/my config", false))
+	t.Setenv("container", "docker")
+	require.Equal(t, "docker compose up -d --wait", none.StartCommand("/data/config.yaml", false))
+	require.Equal(t, "docker compose restart multis", none.StartCommand("/data/config.yaml", true))
 }
 
 func TestTheServiceRunsTheProgramFromWhereItCan(t *testing.T) {

@@ -10,11 +10,13 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 
 	"multis/backup"
 	"multis/config"
 	"multis/jobs"
 	"multis/migrations"
+	"multis/plainfile"
 	"multis/store"
 	"multis/store/pgserver"
 	"multis/text"
@@ -61,9 +63,7 @@ func (b backupCreateCmd) Run(ctx context.Context, global *cli) error {
 	}
 	fmt.Printf("Wrote %s (%s): %s in %s, %s.\n", info.Path, text.Bytes(info.Size), text.Count(int(info.Manifest.Rows()), "row"),
 		text.Count(len(info.Manifest.Tables), "table"), text.Count(len(info.Manifest.Files), "file"))
-	for _, skipped := range info.Skipped {
-		fmt.Printf("Not in it: %s\n", skipped)
-	}
+	printOmitted(info.Manifest)
 	if inSeries {
 		removed, err := backupSeries(cfg).Prune()
 		for _, name := range removed {
@@ -107,7 +107,15 @@ func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
 	fmt.Printf("Restored into a scratch database and compared: %s in %s and %s are as they were.\n",
 		text.Count(int(report.Rows), "row"), text.Count(report.Tables, "table"), text.Count(report.Files, "file"))
 	printSkipped(report)
+	printOmitted(a.Manifest)
 	return nil
+}
+
+// printOmitted prints what belongs to the installation and is not in a backup.
+func printOmitted(m backup.Manifest) {
+	for _, omitted := range m.Omitted {
+		fmt.Printf("Not in it: %s\n", text.Clean(omitted))
+	}
 }
 
 func printSkipped(r backup.Report) {
@@ -128,15 +136,8 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	defer a.Close()
-	if _, err := os.Stat(global.Config); errors.Is(err, fs.ErrNotExist) {
-		// Files that root writes into the service's folder would not be readable for the service.
-		if err := dropPrivileges(filepath.Dir(global.Config)); err != nil {
-			return err
-		}
-		if _, err := a.RestoreFiles([]backup.File{configurationFile(global.Config)}); err != nil {
-			return err
-		}
-		fmt.Printf("Restored %s. The database that it names must be empty.\n", global.Config)
+	if err := restoreConfiguration(a, global.Config); err != nil {
+		return err
 	}
 	cfg, err := load(global.Config)
 	if err != nil {
@@ -159,10 +160,40 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) error {
 	fmt.Printf("Restored the backup of %s: %s in %s, %s that %s missing.\n", a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04"),
 		text.Count(int(report.Rows), "row"), text.Count(report.Tables, "table"), text.Count(report.Files, "file"), text.Plural(report.Files, "was", "were"))
 	printSkipped(report)
-	fmt.Println(`Nothing goes out yet: the admin room lists what would be sent, and asks you.
+	fmt.Printf(`Nothing goes out yet: the admin room lists what would be sent, and asks you.
 multis makes new sessions in Matrix, because the keys of the old ones were used since the backup.
-Next: make sure that no other multis runs with this registration, then start multis run, and answer in the admin room.`)
+Next: make sure that no other multis runs with this registration, start this one, and answer in the admin room:
+%s
+`, startCommand(global.Config, false))
 	return nil
+}
+
+// restoreConfiguration restores the configuration, and the files that it names and cannot be loaded without, where they are missing.
+func restoreConfiguration(a *backup.Archive, file string) error {
+	// Files that root writes into the folder of the service would not be readable for the service.
+	if err := dropPrivileges(filepath.Dir(file)); err != nil {
+		return err
+	}
+	written, err := a.RestoreFiles([]backup.File{configurationFile(file)})
+	if err != nil {
+		return err
+	}
+	if len(written) > 0 {
+		fmt.Printf("Restored %s. The database that it names must be empty.\n", file)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	value := func(key string) string {
+		path, ok := config.Lookup(data, key)
+		if !ok || path == "" || filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(filepath.Dir(file), path)
+	}
+	_, err = a.RestoreFiles(requiredFiles(value("policy.file"), value("business.holiday_calendar")))
+	return err
 }
 
 // openUnchanged opens the database without migrating it, so that a backup can be made before an upgrade changes it.
@@ -186,7 +217,7 @@ var errNoScratch = errors.New("it cannot be restored for a closer look, because 
 // scratchDatabase creates a database to restore a backup into, on a temporary Postgres server. Its folder is below database.data_dir, where there is
 // room for a database, or else in the system's temporary folder.
 func scratchDatabase(ctx context.Context, configFile string) (dsn string, remove func(), err error) {
-	if _, err := pgserver.Find(); err != nil {
+	if _, err := pgserver.Find(""); err != nil {
 		return "", nil, errNoScratch
 	}
 	var reasons []error
@@ -205,13 +236,63 @@ func scratchDatabase(ctx context.Context, configFile string) (dsn string, remove
 	return dsn, remove, nil
 }
 
-// scratchIn is scratchDatabase for one parent folder.
-func scratchIn(ctx context.Context, parent string) (dsn string, remove func(), err error) {
-	dir, err := os.MkdirTemp(parent, "verify-")
+// scratchPrefix begins the names of the folders of scratch databases.
+const scratchPrefix = "multis-verify-"
+
+// newScratchFolder makes a folder that is locked until remove is called or this process ends, and removes those that killed ones left in the same folder.
+func newScratchFolder(parent string) (dir string, remove func(), err error) {
+	left, err := filepath.Glob(filepath.Join(parent, scratchPrefix+"*"))
 	if err != nil {
 		return "", nil, err
 	}
-	remove = func() { _ = os.RemoveAll(dir) }    // if it fails, only a temporary folder is left
+	for _, old := range left {
+		if unlock, err := lockFolder(old); err == nil {
+			_ = os.RemoveAll(old) // what stays is tried again by the next
+			unlock()
+		}
+	}
+	if dir, err = os.MkdirTemp(parent, scratchPrefix); err != nil {
+		return "", nil, err
+	}
+	unlock, err := lockFolder(dir)
+	if err != nil {
+		return "", nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, func() {
+		_ = os.RemoveAll(dir) // as above
+		unlock()
+	}, nil
+}
+
+// lockFolder locks a folder of this user, and fails if it is another's or locked.
+func lockFolder(dir string) (unlock func(), err error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	unlock = func() { _ = f.Close() } // which ends the lock; nothing was written
+	info, err := f.Stat()
+	if err == nil {
+		if uid, _, ok := plainfile.Owner(info); !ok || uid != os.Geteuid() {
+			err = fs.ErrPermission
+		}
+	}
+	if err == nil {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err != nil {
+		unlock()
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	return unlock, nil
+}
+
+// scratchIn is scratchDatabase for one parent folder.
+func scratchIn(ctx context.Context, parent string) (dsn string, remove func(), err error) {
+	dir, remove, err := newScratchFolder(parent)
+	if err != nil {
+		return "", nil, err
+	}
 	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // as above
 		remove()
 		return "", nil, err
@@ -238,6 +319,38 @@ func configurationFile(path string) backup.File {
 	return backup.File{Name: "config/config.yaml", Path: path}
 }
 
+// requiredFiles are the files without which the configuration that names them cannot be loaded. A path may be empty.
+func requiredFiles(rules, calendar string) []backup.File {
+	files := []backup.File{{Name: "config/policy-rules", Path: rules}, {Name: "config/holiday-calendar", Path: calendar}}
+	return slices.DeleteFunc(files, func(f backup.File) bool { return f.Path == "" })
+}
+
+// maxProgramFolder is the size in bytes above which a folder that other programs write to is not backed up.
+const maxProgramFolder = 100_000_000
+
+// programFolders are the folders of command hooks and of MCP servers, in which they keep scripts and what they remember. Servers that work in the data folder itself have
+// none.
+func programFolders(cfg *config.Config) []backup.File {
+	files := []backup.File{{Name: "hooks", Path: filepath.Join(cfg.Database.DataDir, "hooks"), Max: maxProgramFolder}}
+	for name, m := range cfg.MCP {
+		if inside, err := filepath.Rel(m.Folder, cfg.Database.DataDir); len(m.Command) > 0 && (err != nil || !filepath.IsLocal(inside)) {
+			files = append(files, backup.File{Name: "mcp/" + name, Path: m.Folder, Max: maxProgramFolder})
+		}
+	}
+	return files
+}
+
+// omittedSecrets names the files with secrets, which are in no backup.
+func omittedSecrets(cfg *config.Config) []string {
+	files := slices.Clone(cfg.SecretFiles)
+	slices.Sort(files)
+	files = slices.Compact(files)
+	for i, path := range files {
+		files[i] = path + ": a secret in a file of its own; keep it apart"
+	}
+	return files
+}
+
 // backupFiles returns the files that a backup contains beside the database. file is the configuration.
 func backupFiles(cfg *config.Config, file string) []backup.File {
 	removeSecrets := func(content []byte) []byte {
@@ -261,6 +374,8 @@ func backupFiles(cfg *config.Config, file string) []backup.File {
 		{Name: "skills", Path: cfg.Skills.Folder},
 		{Name: "tasks", Path: cfg.Tasks.Folder},
 	}
+	files = append(files, requiredFiles(cfg.Policy.File, cfg.Business.HolidayCalendar)...)
+	files = append(files, programFolders(cfg)...)
 	for name, a := range cfg.Agents {
 		files = append(files, backup.File{Name: "agents/" + name, Path: a.Workspace})
 	}
@@ -269,7 +384,7 @@ func backupFiles(cfg *config.Config, file string) []backup.File {
 }
 
 func backupOptions(cfg *config.Config, file string, st *store.Store) backup.CreateOptions {
-	return backup.CreateOptions{Store: st, Folder: cfg.Backup.Folder, Program: versionOf(debug.ReadBuildInfo), Files: backupFiles(cfg, file)}
+	return backup.CreateOptions{Store: st, Folder: cfg.Backup.Folder, Program: versionOf(debug.ReadBuildInfo), Files: backupFiles(cfg, file), Omitted: omittedSecrets(cfg)}
 }
 
 func backupSeries(cfg *config.Config) backup.Series {

@@ -107,6 +107,71 @@ func TestABackupIsMadeCheckedAndRestoredByCommand(t *testing.T) {
 	}
 }
 
+func TestABackupHasWhatTheConfigurationNamesAndSaysWhatItLacks(t *testing.T) {
+	t.Parallel()
+	const more = "policy: {file: rules.yaml}\nbusiness: {hours: [mon-fri 9-18], holiday_calendar: days.ics}\n" +
+		"mcp: {notes: {command: [notes-server], folder: mcp/notes}, big: {command: [big-server], folder: mcp/big}}\n" +
+		"llm: {model: mine/small, prices: [mine/small 1 2], providers: {mine: {base_url: \"http://127.0.0.1:1/v1\", api_key_file: model.key}}}\n"
+	own := map[string]string{
+		"rules.yaml": "rules: []\n", "days.ics": "BEGIN:VCALENDAR\nEND:VCALENDAR\n", "data/hooks/guard/guard.py": "print()\n", "data/mcp/notes/notes.json": "{}\n",
+	}
+	write := func(dir, name, content string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+	}
+	dsn := big(t).Pool().Config().ConnString()
+	dir := configured(t, dsn, more)
+	for name, content := range own {
+		write(dir, name, content)
+	}
+	write(dir, "model.key", "the-key-of-the-model")
+	write(dir, "data/mcp/big/cache", "")
+	require.NoError(t, os.Truncate(filepath.Join(dir, "data/mcp/big/cache"), maxProgramFolder+1))
+	created, complaint, err := program(t, dir, "", "backup", "create")
+	require.NoError(t, err, complaint)
+	folder := filepath.Join(dir, "data", "backups")
+	file := filepath.Join(folder, filesIn(t, folder)[0])
+	verified, complaint, err := program(t, dir, "", "backup", "verify", file)
+	require.NoError(t, err, complaint)
+	for _, said := range []string{created, verified} {
+		require.Contains(t, said, "Not in it: model.key: a secret in a file of its own; keep it apart\n")
+		require.Contains(t, said, "Not in it: data/mcp/big: it has more than ")
+	}
+
+	other := configured(t, newDatabase(t, "restored_with_rules"), more)
+	write(other, "model.key", "the-key-of-the-model")
+	_, complaint, err = program(t, other, "", "backup", "restore", file)
+	require.NoError(t, err, complaint)
+	for name, content := range own {
+		text, err := os.ReadFile(filepath.Join(other, name))
+		require.NoError(t, err)
+		require.Equal(t, content, string(text), name)
+	}
+	require.NoFileExists(t, filepath.Join(other, "data/mcp/big/cache"))
+}
+
+func TestWhatAKilledVerificationLeftIsRemoved(t *testing.T) {
+	t.Parallel()
+	parent := t.TempDir()
+	left := filepath.Join(parent, scratchPrefix+"left")
+	require.NoError(t, os.MkdirAll(filepath.Join(left, "pg", "data"), 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(parent, "backups"), 0o700))
+	elsewhere := t.TempDir()
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(parent, scratchPrefix+"link")))
+	first, removeFirst, err := newScratchFolder(parent)
+	require.NoError(t, err)
+	require.NoDirExists(t, left)
+	second, removeSecond, err := newScratchFolder(parent)
+	require.NoError(t, err)
+	require.DirExists(t, first, "another verification works there")
+	require.DirExists(t, filepath.Join(parent, "backups"))
+	require.DirExists(t, elsewhere)
+	removeFirst()
+	removeSecond()
+	require.NoDirExists(t, first)
+	require.NoDirExists(t, second)
+}
+
 func TestABackupThatIsKilledLeavesTheOldOnes(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, big(t).Pool().Config().ConnString(), "")

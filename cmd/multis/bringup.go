@@ -169,7 +169,7 @@ func (i installation) start(ctx context.Context, running, changed bool) (stop fu
 		return func() {}, nil
 	case running:
 		if changed {
-			fmt.Println("! multis       runs with the old configuration: restart it")
+			fmt.Printf("! multis       runs with the old configuration; start it again: %s\n", startCommand(i.config, true))
 		}
 		return func() {}, nil
 	}
@@ -218,19 +218,11 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// runCommand returns the command by which the user starts multis permanently.
-func (i installation) runCommand() string {
-	if i.machine.InContainer() {
-		return "docker compose up -d --wait"
-	}
-	return "multis run"
-}
-
 // showNext says what to do next.
 func (i installation) showNext(running bool) error {
 	next := "Open your Matrix client, accept the invitation of multis and write /help."
 	if !i.systemd && !running {
-		next += "\nStart multis for good: " + i.runCommand()
+		next += "\nStart multis for good: " + startCommand(i.config, false)
 	}
 	_, err := fmt.Println("\n" + next)
 	return err

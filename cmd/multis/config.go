@@ -89,7 +89,7 @@ func (s setConfigCmd) Run(c *cli) error {
 	case backup == "":
 		fmt.Printf("%s has that value already.\n", s.Key)
 	case config.NeedsRestart(s.Key):
-		fmt.Printf("Set %s in %s; the old file is %s.\nNext: restart multis, this key is read at the start only.\n", s.Key, c.Config, backup)
+		fmt.Printf("Set %s in %s; the old file is %s.\nThis key is read at the start only. Next: %s\n", s.Key, c.Config, backup, startCommand(c.Config, true))
 	default:
 		fmt.Printf("Set %s in %s; the old file is %s.\nA running multis takes it over within seconds.\n", s.Key, c.Config, backup)
 	}

@@ -63,7 +63,7 @@ func (d doctorCmd) Run(ctx context.Context, c *cli) error {
 
 // doctorInput opens what the checks look at. It starts no Postgres and migrates nothing.
 func doctorInput(ctx context.Context, c *cli, synapse string) (in *doctor.Input, closeDB func()) {
-	in = &doctor.Input{Now: time.Now, FreeBytes: doctor.FreeBytes, Paths: doctorPaths(c.Config, c.Registration)}
+	in = &doctor.Input{Now: time.Now, FreeBytes: doctor.FreeBytes, Paths: doctorPaths(c.Config, c.Registration), Start: startCommand(c.Config, true)}
 	closeDB = func() {}
 	if in.Config, in.ConfigErr = config.Load(c.Config); in.ConfigErr != nil {
 		return in, closeDB
@@ -77,9 +77,11 @@ func doctorInput(ctx context.Context, c *cli, synapse string) (in *doctor.Input,
 	}
 	dsn := in.Config.Database.URL.Value()
 	if dsn == "" {
-		server, running := pgserver.Running(ctx, filepath.Join(in.Config.Database.DataDir, "postgres"))
-		if !running {
-			return in, closeDB // multis does not run, which another check reports
+		folder := filepath.Join(in.Config.Database.DataDir, "postgres")
+		server, running := pgserver.Running(ctx, folder)
+		if !running { // multis does not run, as another check finds
+			_, in.ProgramsErr = pgserver.Find(folder)
+			return in, closeDB
 		}
 		dsn = server.DSN("multis", "multis")
 	}

@@ -36,7 +36,7 @@ func (e examiner) Examine(ctx context.Context) doctor.Report {
 	in := &doctor.Input{
 		Paths: e.paths, Config: e.cfg, Homeserver: appservice.NewInspector(doctor.AccessOf(e.cfg)), Database: e.store.Inspector(), HasSchema: true,
 		Synapse: setup.Machine{}.ForDoctor("", e.cfg.Homeserver.Domain, e.paths.Registration),
-		Models:  e.models, Now: time.Now, FreeBytes: doctor.FreeBytes,
+		Models:  e.models, Now: time.Now, FreeBytes: doctor.FreeBytes, Start: startCommand(e.paths.Config, true),
 	}
 	if e.paths.Config != "" {
 		_, in.ConfigErr = config.Load(e.paths.Config)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"multis/plainfile"
 	"multis/setup"
 )
 
@@ -171,10 +173,22 @@ func (i installation) write(ctx context.Context, a setup.Answers) error {
 	if err := os.MkdirAll(filepath.Dir(i.config), 0o750); err != nil {
 		return fmt.Errorf("make the folder of config.yaml: %w", err)
 	}
+	if uid > 0 {
+		if err := setup.CheckReadable(ctx, a.Config.SecretFiles, filepath.Dir(i.config), uid, gid, i.systemd); err != nil {
+			return err
+		}
+	}
+	path, err := plainfile.Resolve(i.config) // replace the target of a symbolic link, not the link
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		path = i.config
+	case err != nil:
+		return err
+	}
 	files = append(files,
 		setup.Output{Path: i.registration, Data: a.Registration, Mode: 0o600, UID: uid, GID: gid},
-		setup.Output{Path: i.config, Data: a.Data, Mode: 0o600, UID: uid, GID: gid})
-	files = slices.DeleteFunc(files, isWritten)
+		setup.Output{Path: path, Data: a.Data, Mode: 0o600, UID: uid, GID: gid})
+	files = slices.DeleteFunc(files, setup.Output.IsWritten)
 	if err := setup.Write(ctx, files); err != nil {
 		return err
 	}
@@ -182,14 +196,4 @@ func (i installation) write(ctx context.Context, a setup.Answers) error {
 		fmt.Printf("✓ wrote        %s\n", f.Path)
 	}
 	return nil
-}
-
-// isWritten reports whether a file already exists with the intended content and mode.
-func isWritten(f setup.Output) bool {
-	info, err := os.Stat(f.Path)
-	if err != nil || info.Mode().Perm() != f.Mode {
-		return false
-	}
-	old, err := os.ReadFile(f.Path)
-	return err == nil && string(old) == string(f.Data)
 }

@@ -17,6 +17,7 @@ import (
 
 	"multis/config"
 	"multis/doctor"
+	"multis/plainfile"
 	"multis/policy"
 	"multis/sandbox"
 	"multis/setup"
@@ -150,19 +151,19 @@ func generate(path, registration string) error {
 	if registration, err = filepath.Abs(registration); err != nil {
 		return fmt.Errorf("write the registration: %w", err)
 	}
-	if err := writeSecret(registration, text); err != nil {
+	if err := plainfile.Replace(registration, text, 0o600); err != nil {
 		return fmt.Errorf("write the registration: %w", err)
 	}
 	for _, open := range doctor.OpenToAll(path, cfg) {
 		fmt.Fprintf(os.Stderr, "Every user of this machine can read %s and the secrets in it: run chmod 600 %[1]s\n", open)
 	}
-	fmt.Print(afterGenerate(registration, setup.Machine{}.InContainer()))
+	fmt.Print(afterGenerate(registration, startCommand(path, false), setup.Machine{}.InContainer()))
 	return nil
 }
 
 // afterGenerate returns what to do with the registration. In a container its path is that of the mounted folder, and Synapse most likely
 // runs in a container as well, under its image's user 991.
-func afterGenerate(registration string, inContainer bool) string {
+func afterGenerate(registration, start string, inContainer bool) string {
 	const text = `Wrote %s. It opens your Matrix account to multis: treat it like a root password.
 Next: give it to Synapse, as a file that Synapse may read and others may not, name it in homeserver.yaml and restart Synapse. %s:
 
@@ -176,26 +177,18 @@ Then: %s
 	if inContainer {
 		file := filepath.Base(registration)
 		return fmt.Sprintf(text, "data/"+file, "With Synapse in Docker",
-			"-o 991 -g 991 data/"+file+" THE_FOLDER_MOUNTED_AT_DATA/multis-registration.yaml", "/data/multis-registration.yaml", "docker compose up -d --wait")
+			"-o 991 -g 991 data/"+file+" THE_FOLDER_MOUNTED_AT_DATA/multis-registration.yaml", "/data/multis-registration.yaml", start)
 	}
 	return fmt.Sprintf(text, registration, "On Debian",
-		"-o matrix-synapse "+registration+" /etc/matrix-synapse/multis-registration.yaml", "/etc/matrix-synapse/multis-registration.yaml", "multis run")
+		"-o matrix-synapse "+registration+" /etc/matrix-synapse/multis-registration.yaml", "/etc/matrix-synapse/multis-registration.yaml", start)
 }
 
-// writeSecret writes a file that only its owner can read. It changes the mode of an existing file accordingly.
-func writeSecret(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
+// startCommand returns the line that starts the multis with a configuration as it is installed here. again is for one that may run already.
+func startCommand(config string, again bool) string {
+	if path, err := filepath.Abs(config); err == nil {
+		config = path
 	}
-	err = f.Chmod(0o600) // before anything is written
-	if err == nil {
-		err = f.Truncate(0)
-	}
-	if err == nil {
-		_, err = f.Write(text)
-	}
-	return errors.Join(err, f.Close())
+	return setup.Machine{}.StartCommand(config, again)
 }
 
 // versionCmd prints the version.

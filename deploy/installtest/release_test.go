@@ -77,6 +77,14 @@ func TestThePackageMakesTheUserAndItsFolderWhoeverWasThereBefore(t *testing.T) {
 	require.Equal(t, "disabled\n", runOn(t, m, "systemctl is-enabled multis || true"), "nothing starts before it is configured")
 	runOn(t, m, "systemd-analyze verify multis.service")
 
+	// A multis that was installed by hand is named, because it hides the one of the package.
+	require.NotContains(t, runOn(t, m, "/var/lib/dpkg/info/multis.postinst configure 2>&1"), "warning")
+	runOn(t, m, "cp /usr/lib/systemd/system/multis.service /etc/systemd/system/ && ln -s /usr/bin/multis /usr/local/bin/multis")
+	warned := runOn(t, m, "/var/lib/dpkg/info/multis.postinst configure 2>&1")
+	require.Contains(t, warned, "/etc/systemd/system/multis.service hides /usr/lib/systemd/system/multis.service")
+	require.Contains(t, warned, "rm /usr/local/bin/multis && systemctl daemon-reload")
+	runOn(t, m, "rm /etc/systemd/system/multis.service /usr/local/bin/multis && systemctl daemon-reload")
+
 	// Removed, and installed again: nothing is lost.
 	require.Contains(t, runOn(t, m, "apt-get purge -y multis"), "/var/lib/multis and the user multis stay")
 	runOn(t, m, "test -e /var/lib/multis/config.yaml && getent passwd multis")

@@ -14,7 +14,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,9 +21,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 )
-
-// ErrNoBinaries is returned by Start when no Postgres is installed. Its text names the package to install.
-var ErrNoBinaries = errors.New("no Postgres found on PATH or in /usr/lib/postgresql; install it (Debian: apt-get install postgresql) or set database.url")
 
 // Options configure a server. Dir is required.
 type Options struct {
@@ -55,10 +51,6 @@ const (
 // Start runs a server on the data in o.Dir and waits until it answers. An empty folder is initialized. If the program of an earlier server
 // was just killed, Start waits for that server to stop. It changes nothing on disk while another server runs on the data.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	bin, err := binaries()
-	if err != nil {
-		return nil, err
-	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("database folder %s: %w", o.Dir, err)
@@ -71,11 +63,15 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if other, err := s.awaitOther(ctx, o.Share); err != nil || other {
 		return s, err
 	}
+	bin, err := Find(dir)
+	if err != nil {
+		return nil, err
+	}
 	if err := prepare(ctx, dir, as); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(s.data(), "PG_VERSION")); errors.Is(err, fs.ErrNotExist) {
-		if err := initdb(ctx, bin, s.data(), as, o.Throwaway); err != nil {
+	if _, err := os.Stat(filepath.Join(s.data(), versionFile)); errors.Is(err, fs.ErrNotExist) {
+		if err := s.initdb(ctx, bin, as, o.Throwaway); err != nil {
 			return nil, err
 		}
 	}
@@ -220,27 +216,6 @@ func (s *Server) wait(ctx context.Context) error {
 	}
 }
 
-// binaries returns the folder with the programs of the newest server on the machine.
-func binaries() (string, error) {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
-	version := func(p string) int {
-		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(p))))
-		return n
-	}
-	slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
-	if p, err := exec.LookPath("postgres"); err == nil {
-		if resolved, err := filepath.EvalSymlinks(p); err == nil {
-			found = append(found, resolved)
-		}
-	}
-	for _, p := range found {
-		if _, err := os.Stat(filepath.Join(filepath.Dir(p), "initdb")); err == nil {
-			return filepath.Dir(p), nil
-		}
-	}
-	return "", ErrNoBinaries
-}
-
 // serverUser returns the user that runs the server: the owner of its folder, or the user of this program for a new folder. nil means the
 // user of this program. Postgres refuses to run as root, so root's new server gets an unprivileged user.
 func serverUser(dir string) (*syscall.Credential, error) {
@@ -345,8 +320,13 @@ func chownFromRoot(dir string, as *syscall.Credential) error {
 	return nil
 }
 
-func initdb(ctx context.Context, bin, data string, as *syscall.Credential, throwaway bool) error {
-	args := []string{"-D", data, "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C"}
+// initdb makes an empty database. It does so beside its final place, so that after a kill there is a whole one or none.
+func (s *Server) initdb(ctx context.Context, bin string, as *syscall.Credential, throwaway bool) error {
+	unfinished := s.data() + ".new"
+	if err := os.RemoveAll(unfinished); err != nil {
+		return fmt.Errorf("initialise the database: %w", err)
+	}
+	args := []string{"-D", unfinished, "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C"}
 	if throwaway {
 		args = append(args, "--no-sync")
 	}
@@ -354,7 +334,14 @@ func initdb(ctx context.Context, bin, data string, as *syscall.Credential, throw
 	cmd.Dir, cmd.Env = "/", []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("initialise the database in %s: %w: %s", data, err, bytes.TrimSpace(out))
+		return fmt.Errorf("initialise the database in %s: %w: %s", s.data(), err, bytes.TrimSpace(out))
+	}
+	err := os.Remove(s.data()) // it is empty
+	if err == nil {
+		err = os.Rename(unfinished, s.data())
+	}
+	if err != nil {
+		return fmt.Errorf("initialise the database: %w", err)
 	}
 	return nil
 }

@@ -95,3 +95,75 @@ func TestWhoSharesRunsAServerWhereNoneRuns(t *testing.T) {
 		require.Error(t, ask(t, s), "and stops it")
 	}
 }
+
+// fakePrograms makes programs of a Postgres that only say their version, and returns the PATH with them. Starting the server leaves a file.
+func fakePrograms(t *testing.T, version string) (path, started string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "multis-postgres") //nolint:usetesting // as above
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o777))
+	started = filepath.Join(dir, "started")
+	script := "#!/bin/sh\n[ \"$1\" != --version ] || { echo 'postgres (PostgreSQL) " + version + " (Debian)'; exit; }\n: > " + started + "\nexit 1\n"
+	for _, name := range []string{"postgres", "initdb"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755))
+	}
+	return dir + ":" + os.Getenv("PATH"), started
+}
+
+// oldData makes data of a version of Postgres.
+func oldData(t *testing.T, version string) (dir string) {
+	t.Helper()
+	dir = home(t)
+	file := filepath.Join(dir, "data", "PG_VERSION")
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	require.NoError(t, os.WriteFile(file, []byte(version+"\n"), 0o600))
+	if os.Geteuid() == 0 {
+		require.NoError(t, os.Chown(filepath.Dir(file), nobody, nobody))
+	}
+	return dir
+}
+
+func TestDataIsRunByTheProgramsOfItsVersion(t *testing.T) {
+	path, started := fakePrograms(t, "9.6.24")
+	t.Setenv("PATH", path)
+	dir := oldData(t, "9")
+	folder, err := pgserver.Find(dir)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Dir(started), folder)
+	_, err = pgserver.Start(t.Context(), pgserver.Options{Dir: dir})
+	require.ErrorContains(t, err, "Postgres ended at once")
+	require.FileExists(t, started, "not the newest ones of the machine")
+}
+
+func TestDataOfAVersionThatIsNotInstalledNamesItsPackage(t *testing.T) {
+	path, _ := fakePrograms(t, "9.6.24")
+	t.Setenv("PATH", path)
+	dir := oldData(t, "8")
+	_, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir})
+	require.ErrorIs(t, err, pgserver.ErrNoBinaries)
+	require.ErrorContains(t, err, "the database in "+dir+" was made by Postgres 8 and needs its programs, and this machine has ")
+	require.ErrorContains(t, err, "apt-get install postgresql-8")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "nothing was made")
+
+	newest, err := pgserver.Find("")
+	require.NoError(t, err)
+	again, err := pgserver.Find(home(t))
+	require.NoError(t, err)
+	require.Equal(t, newest, again, "new data is made by the newest")
+}
+
+func TestADatabaseWhoseMakingWasKilledIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	dir := home(t)
+	unfinished := filepath.Join(dir, "data.new")
+	require.NoError(t, os.MkdirAll(unfinished, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(unfinished, "PG_VERSION"), []byte("15\n"), 0o600))
+	s, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true})
+	require.NoError(t, err)
+	require.NoError(t, ask(t, s))
+	require.NoError(t, s.Stop())
+	require.NoDirExists(t, unfinished)
+}
