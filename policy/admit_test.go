@@ -27,14 +27,31 @@ func aQuestion(change func(*AdmitInput)) AdmitInput {
 	return in
 }
 
-func TestAdmit(t *testing.T) {
+// admissionCase is a change of aQuestion with the expected decision.
+type admissionCase struct {
+	name   string
+	change func(*AdmitInput)
+	action Action
+	code   Code
+}
+
+// checkAdmissions checks the decision in each case.
+func checkAdmissions(t *testing.T, cases []admissionCase) {
+	t.Helper()
+	for _, test := range cases {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := Admit(aQuestion(test.change))
+			require.Equal(t, test.action, got.Action)
+			require.Equal(t, test.code, got.Code)
+			require.NotEmpty(t, got.Why)
+		})
+	}
+}
+
+func TestAdmitAnswersAndTranscribes(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name   string
-		change func(*AdmitInput)
-		action Action
-		code   Code
-	}{
+	checkAdmissions(t, []admissionCase{
 		{"a fresh question in a business chat is answered", nil, ActionAnswer, CodeAnswer},
 		{"a clock that runs ahead does not make a message stale", func(in *AdmitInput) { in.SentAt = in.Now.Add(time.Minute) }, ActionAnswer, CodeAnswer},
 		{"a picture is for a person, and its caption is not answered without it", func(in *AdmitInput) { in.Attached, in.Text = true, "How much is this one?" }, ActionEscalate, CodeAttached},
@@ -66,7 +83,12 @@ func TestAdmit(t *testing.T) {
 		{"what a voice note says is as fresh as the note was", func(in *AdmitInput) { in.WasFresh, in.SentAt = true, in.Now.Add(-time.Hour) }, ActionAnswer, CodeAnswer},
 		{"and escalates on a keyword", func(in *AdmitInput) { in.WasFresh, in.Text = true, "I want a refund" }, ActionEscalate, CodeKeyword},
 		{"and waits for the owner who came meanwhile", func(in *AdmitInput) { in.WasFresh, in.OwnerWroteAt = true, in.Now }, ActionArchive, CodeOwnerActive},
+	})
+}
 
+func TestAdmitArchivesAndIgnores(t *testing.T) {
+	t.Parallel()
+	checkAdmissions(t, []admissionCase{
 		{"nothing of an off chat is kept", func(in *AdmitInput) { in.Mode = ModeOff }, ActionIgnore, CodeOff},
 		{"a mode that is not known counts as off", func(in *AdmitInput) { in.Mode = "loud" }, ActionIgnore, CodeOff},
 		{"a chat without a mode counts as off", func(in *AdmitInput) { in.Mode = "" }, ActionIgnore, CodeOff},
@@ -108,7 +130,12 @@ func TestAdmit(t *testing.T) {
 		{"somebody wants to be left alone", func(in *AdmitInput) { in.Text = "STOP!" }, ActionArchive, CodeAskedToStop},
 		{"somebody says thanks", func(in *AdmitInput) { in.Text = "Danke schön!" }, ActionArchive, CodeAcknowledged},
 		{"somebody says ok", func(in *AdmitInput) { in.Text = "Ok 👍" }, ActionArchive, CodeAcknowledged},
+	})
+}
 
+func TestAdmitAfterRestoreAndEscalates(t *testing.T) {
+	t.Parallel()
+	checkAdmissions(t, []admissionCase{
 		{"a question while a restored backup is on hold", func(in *AdmitInput) { in.RestoredAt = in.SentAt.Add(-time.Hour) }, ActionArchive, CodeRestored},
 		{"a question from before the owner's word", func(in *AdmitInput) {
 			in.RestoredAt, in.ReleasedAt = in.SentAt.Add(-time.Hour), in.SentAt.Add(time.Second)
@@ -134,7 +161,12 @@ func TestAdmit(t *testing.T) {
 		{"somebody wants to be reminded: that is a note to the owner", func(in *AdmitInput) { in.Text = "Please remind me tomorrow at 9" }, ActionEscalate, CodeReminder},
 		{"ten answers within a minute escalate", func(in *AdmitInput) { in.Sent.Minute = 10 }, ActionEscalate, CodeCapMinute},
 		{"a hundred answers within a day escalate", func(in *AdmitInput) { in.Sent.Day = 100 }, ActionEscalate, CodeCapDay},
+	})
+}
 
+func TestAdmitCommands(t *testing.T) {
+	t.Parallel()
+	checkAdmissions(t, []admissionCase{
 		{"the owner commands in the admin room", func(in *AdmitInput) { in.Kind, in.Author = KindAdmin, AuthorOwnerClient }, ActionCommand, CodeCommand},
 		{"an operator commands in the admin room", func(in *AdmitInput) { in.Kind, in.Author = KindAdmin, AuthorOperator }, ActionCommand, CodeCommand},
 		{"a command written while multis was down is carried out", func(in *AdmitInput) {
@@ -147,16 +179,7 @@ func TestAdmit(t *testing.T) {
 		{"a notice commands nothing", func(in *AdmitInput) { in.Kind, in.Author, in.Notice = KindAdmin, AuthorOwnerClient, true }, ActionIgnore, CodeBot},
 		{"old commands are not run again from history", func(in *AdmitInput) { in.Kind, in.Author, in.Backfill = KindAdmin, AuthorOwnerClient, true }, ActionIgnore, CodeBackfill},
 		{"an edited command is not run again", func(in *AdmitInput) { in.Kind, in.Author, in.Edited = KindAdmin, AuthorOwnerClient, true }, ActionIgnore, CodeEdited},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			got := Admit(aQuestion(test.change))
-			require.Equal(t, test.action, got.Action)
-			require.Equal(t, test.code, got.Code)
-			require.NotEmpty(t, got.Why)
-		})
-	}
+	})
 }
 
 func TestAdmitIgnoresZeroInput(t *testing.T) {

@@ -69,106 +69,145 @@ func TestOnlyStartsAfterUncleanEndsCountAsCrashes(t *testing.T) {
 	require.Empty(t, whySafe(false, 9, config.SafeMode{}))
 }
 
+// safeModeRun is a multis with a model, an MCP server, a document and a business chat.
+type safeModeRun struct {
+	*herd
+	model     *llmtest.Server
+	mcpMarker string // a file that the MCP server creates when it starts
+	chat      store.ChatID
+	room      store.Chat // the admin room
+}
+
+func newSafeModeRun(t *testing.T) *safeModeRun {
+	t.Helper()
+	r := &safeModeRun{herd: &herd{t: t, door: openDoor(t), dir: t.TempDir(), dsn: storetest.DSN(t)}}
+	r.model = llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: `{"sentences": [{"text": "Tuning costs 90 euro.", "source": 1, "quote": "Tuning costs 90 euro."}]}`}
+	})
+	var err error
+	r.st, err = store.Open(t.Context(), r.dsn)
+	require.NoError(t, err)
+	t.Cleanup(r.st.Close)
+	r.mcpMarker = filepath.Join(r.dir, "mcp-was-started")
+	r.config = fmt.Sprintf("llm: {model: openai/test, base_url: %q, local: true}\nmcp: {gone: {command: [touch, %q]}}\nchats: {burst_quiet: 1ms}\n", r.model.URL, r.mcpMarker)
+	_, err = knowledge.New(r.st).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nTuning costs 90 euro.\n"), Role: policy.RolePublic})
+	require.NoError(t, err)
+	r.chat = r.chats(1)[0]
+	require.NoError(t, r.st.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, r.chat, policy.ModeBusiness) }))
+	r.procs = append(r.procs, nil)
+	t.Cleanup(func() { r.kill(0) })
+	return r
+}
+
+func (r *safeModeRun) wait(what string, done func() bool) {
+	r.t.Helper()
+	require.Eventually(r.t, done, 2*time.Minute, 50*time.Millisecond, what)
+}
+
+// crash starts and kills the program a number of times.
+func (r *safeModeRun) crash(times int) {
+	r.t.Helper()
+	for crashes := range times {
+		r.start(0)
+		r.wait("the start to be recorded", func() bool {
+			var notes startNotes
+			raw, err := os.ReadFile(filepath.Join(r.dir, "data", "starts.json"))
+			return err == nil && json.Unmarshal(raw, &notes) == nil && notes.Running && len(notes.Crashes) == crashes
+		})
+		r.kill(0)
+	}
+}
+
+func (r *safeModeRun) isSafe() bool {
+	_, on, err := store.SafeModeOf(r.t.Context(), r.st.DB())
+	return err == nil && on
+}
+
+// command writes a command of the owner in the admin room, and returns its event id.
+func (r *safeModeRun) command(n int, text string) id.EventID {
+	event := id.EventID(fmt.Sprintf("$safe%d", n))
+	r.says(store.Message{
+		ChatID: r.room.ID, EventID: event, Author: policy.AuthorOwnerClient, Sender: testOwner, Body: text, Action: policy.ActionCommand, Code: policy.CodeCommand,
+	}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
+	return event
+}
+
+// hasSent reports whether a message with a text was sent to the admin room.
+func (r *safeModeRun) hasSent(text string) bool {
+	return storetest.Count(r.t, r.st, "select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%'||$2||'%'", r.room.ID, text) > 0
+}
+
+// waitForHeldTurn waits until the turn of a question is snoozed, as in safe mode.
+func (r *safeModeRun) waitForHeldTurn() {
+	r.t.Helper()
+	r.wait("the turn to be held", func() bool {
+		return storetest.Count(r.t, r.st, "select count(*) from river.river_job where kind = 'turn' and state in ('scheduled', 'available') and metadata ? 'snoozes'") == 1
+	})
+}
+
+// waitForAnswers waits until a number of answers were sent to the contact.
+func (r *safeModeRun) waitForAnswers(n int) {
+	r.t.Helper()
+	r.wait("the answer", func() bool {
+		return storetest.Count(r.t, r.st, "select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%90 euro%'", r.chat) == n
+	})
+}
+
 // Kills the real program three times, checks its safe mode, and restarts it.
 func TestThreeCrashesStartSafeModeAndACleanRestartEndsIt(t *testing.T) {
 	t.Setenv("MULTIS_SAFE_MODE_AFTER_CRASHES", "3")
-	model := llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {
-		return llmtest.Reply{Text: `{"sentences": [{"text": "Tuning costs 90 euro.", "source": 1, "quote": "Tuning costs 90 euro."}]}`}
-	})
-	h := &herd{t: t, door: openDoor(t), dir: t.TempDir(), dsn: storetest.DSN(t)}
-	var err error
-	h.st, err = store.Open(t.Context(), h.dsn)
-	require.NoError(t, err)
-	t.Cleanup(h.st.Close)
-	h.config = fmt.Sprintf("llm: {model: openai/test, base_url: %q, local: true}\nmcp: {gone: {command: [touch, %q]}}\nchats: {burst_quiet: 1ms}\n", model.URL, filepath.Join(h.dir, "mcp-was-started"))
-	_, err = knowledge.New(h.st).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nTuning costs 90 euro.\n"), Role: policy.RolePublic})
-	require.NoError(t, err)
-	chat := h.chats(1)[0]
-	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, chat, policy.ModeBusiness) }))
-	wait := func(what string, done func() bool) {
-		t.Helper()
-		require.Eventually(t, done, 2*time.Minute, 50*time.Millisecond, what)
-	}
-	h.procs = append(h.procs, nil)
-	t.Cleanup(func() { h.kill(0) })
-	for crashes := range 3 {
-		h.start(0)
-		wait("the start to be noted", func() bool {
-			var notes startNotes
-			raw, err := os.ReadFile(filepath.Join(h.dir, "data", "starts.json"))
-			return err == nil && json.Unmarshal(raw, &notes) == nil && notes.Running && len(notes.Crashes) == crashes
-		})
-		h.kill(0)
-	}
-	require.NoError(t, os.RemoveAll(filepath.Join(h.dir, "mcp-was-started")))
-	require.Empty(t, model.Requests())
-	h.start(0)
-	isSafe := func() bool {
-		_, on, err := store.SafeModeOf(t.Context(), h.st.DB())
-		return err == nil && on
-	}
-	wait("safe mode", isSafe)
-	var room store.Chat
-	wait("an admin room", func() bool {
-		room, err = store.AdminChat(t.Context(), h.st.DB())
+	r := newSafeModeRun(t)
+	r.crash(3)
+	require.NoError(t, os.RemoveAll(r.mcpMarker))
+	require.Empty(t, r.model.Requests())
+	r.start(0)
+	r.wait("safe mode", r.isSafe)
+	r.wait("an admin room", func() bool {
+		var err error
+		r.room, err = store.AdminChat(t.Context(), r.st.DB())
 		return err == nil
 	})
-	said := func(text string) bool {
-		return storetest.Count(t, h.st, "select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%'||$2||'%'", room.ID, text) > 0
-	}
-	wait("a notice", func() bool { return said("It crashed 3 times within five minutes") })
-	h.asked(chat, 1, "what does tuning cost?")
+	r.wait("a notice", func() bool { return r.hasSent("It crashed 3 times within five minutes") })
+	r.asked(r.chat, 1, "what does tuning cost?")
 	for n, text := range []string{"/status", "what does tuning cost?", "/why", "/pause all", "/resume", "/audit", "/config get budget"} {
-		event := id.EventID(fmt.Sprintf("$safe%d", n))
-		h.says(store.Message{
-			ChatID: room.ID, EventID: event, Author: policy.AuthorOwnerClient, Sender: testOwner, Body: text, Action: policy.ActionCommand, Code: policy.CodeCommand,
-		}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
-		wait(text, func() bool {
-			return storetest.Count(t, h.st, "select count(*) from messages m join outbox o on o.id = m.outbox_id where m.event_id = $1 and o.state = 'sent'", event) == 1
+		event := r.command(n, text)
+		r.wait(text, func() bool {
+			return storetest.Count(t, r.st, "select count(*) from messages m join outbox o on o.id = m.outbox_id where m.event_id = $1 and o.state = 'sent'", event) == 1
 		})
 	}
-	require.True(t, said("/safe off"), "/status says how to end it")
-	require.True(t, said("so I answer no questions"))
-	wait("the turn to be held", func() bool {
-		return storetest.Count(t, h.st, "select count(*) from river.river_job where kind = 'turn' and state in ('scheduled', 'available') and metadata ? 'snoozes'") == 1
-	})
-	file := h.procs[0].Args[2]
-	require.Contains(t, printed(t, file, "status"), "safe mode")
-	require.Empty(t, model.Requests(), "no model")
-	require.NoFileExists(t, filepath.Join(h.dir, "mcp-was-started"), "no MCP server")
-	require.Zero(t, storetest.Count(t, h.st, "select count(*) from outbox where chat_id = $1", chat), "nothing to contacts")
-	require.Zero(t, storetest.Count(t, h.st, "select count(*) from messages where event_id = '$slow1' and answered_at is not null"))
+	require.True(t, r.hasSent("/safe off"), "/status says how to end it")
+	require.True(t, r.hasSent("so I answer no questions"))
+	r.waitForHeldTurn()
+	require.Contains(t, printed(t, r.procs[0].Args[2], "status"), "safe mode")
+	require.Empty(t, r.model.Requests(), "no model")
+	require.NoFileExists(t, r.mcpMarker, "no MCP server")
+	require.Zero(t, storetest.Count(t, r.st, "select count(*) from outbox where chat_id = $1", r.chat), "nothing to contacts")
+	require.Zero(t, storetest.Count(t, r.st, "select count(*) from messages where event_id = '$slow1' and answered_at is not null"))
 
-	require.NoError(t, h.procs[0].Process.Signal(syscall.SIGTERM))
-	require.NoError(t, h.procs[0].Wait())
-	h.start(0)
-	wait("the end of safe mode", func() bool { return !isSafe() })
-	wait("the answer", func() bool {
-		return storetest.Count(t, h.st, "select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%90 euro%'", chat) == 1
-	})
-	require.NotEmpty(t, model.Requests())
-	wait("the MCP server", func() bool {
-		_, err := os.Stat(filepath.Join(h.dir, "mcp-was-started"))
+	require.NoError(t, r.procs[0].Process.Signal(syscall.SIGTERM))
+	require.NoError(t, r.procs[0].Wait())
+	r.start(0)
+	r.wait("the end of safe mode", func() bool { return !r.isSafe() })
+	r.waitForAnswers(1)
+	require.NotEmpty(t, r.model.Requests())
+	r.wait("the MCP server", func() bool {
+		_, err := os.Stat(r.mcpMarker)
 		return err == nil
 	})
-	wait("a notice of the end", func() bool { return said("Safe mode is over") })
+	r.wait("a notice of the end", func() bool { return r.hasSent("Safe mode is over") })
+	r.checkToggle()
+	require.Contains(t, printed(t, r.procs[0].Args[2], "audit", "show"), "safe")
+}
 
-	command := func(n int, text string) {
-		h.says(store.Message{
-			ChatID: room.ID, EventID: id.EventID(fmt.Sprintf("$toggle%d", n)), Author: policy.AuthorOwnerClient, Sender: testOwner, Body: text, Action: policy.ActionCommand, Code: policy.CodeCommand,
-		}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
-	}
-	asked := len(model.Requests())
-	command(1, "/safe on")
-	wait("safe mode by command", isSafe)
-	h.asked(chat, 2, "what does tuning cost?")
-	wait("the turn to be held", func() bool {
-		return storetest.Count(t, h.st, "select count(*) from river.river_job where kind = 'turn' and state in ('scheduled', 'available') and metadata ? 'snoozes'") == 1
-	})
-	require.Len(t, model.Requests(), asked)
-	command(2, "/safe off")
-	wait("the answer", func() bool {
-		return storetest.Count(t, h.st, "select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%90 euro%'", chat) == 2
-	})
-	require.Contains(t, printed(t, file, "audit", "show"), "safe")
+// checkToggle turns safe mode on and off by command.
+func (r *safeModeRun) checkToggle() {
+	r.t.Helper()
+	requests := len(r.model.Requests())
+	r.command(101, "/safe on")
+	r.wait("safe mode by command", r.isSafe)
+	r.asked(r.chat, 2, "what does tuning cost?")
+	r.waitForHeldTurn()
+	require.Len(r.t, r.model.Requests(), requests)
+	r.command(102, "/safe off")
+	r.waitForAnswers(2)
 }

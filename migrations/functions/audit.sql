@@ -1,11 +1,11 @@
 -- The chain of the audit log.
 
--- A part of the bytes that a link's hash covers: its length, then itself.
+-- Encodes a value for the hash of an entry: its length, then its bytes.
 create or replace function audit_part(p bytea) returns bytea language sql immutable as $$
     select int4send(octet_length(coalesce(p, ''))) || coalesce(p, '')
 $$;
 
--- The bytes of an entry that its hash covers. Times count in microseconds.
+-- Returns the bytes of an entry from which its hash is computed. Times are in microseconds.
 create or replace function audit_bytes(e audit_entries) returns bytea language sql stable as $$
     select int8send(e.id) || int8send((extract(epoch from e.at) * 1000000)::bigint) || audit_part(convert_to(e.kind, 'UTF8')) || audit_part(convert_to(e.actor, 'UTF8'))
         || audit_part(e.person) || audit_part(convert_to(e.agent, 'UTF8')) || int8send(e.chat_id) || int8send(e.message_id) || int8send(e.task_id)
@@ -13,8 +13,8 @@ create or replace function audit_bytes(e audit_entries) returns bytea language s
         || audit_part(convert_to(e.rule, 'UTF8')) || audit_part(e.content)
 $$;
 
--- Each entry gets its link when its transaction commits: the row of audit_head is locked only then, so that no transaction waits for
--- another one while it works, and the order of the links is the order of the commits.
+-- Adds an entry to the hash chain, at the commit of its transaction. audit_head is locked only then, so that no transaction waits for
+-- another one before its commit, and the chain is in the order of the commits.
 create or replace function audit_link() returns trigger language plpgsql as $$
 declare
     last audit_head;
@@ -29,12 +29,13 @@ end $$;
 drop trigger if exists audit_link on audit_entries;
 create constraint trigger audit_link after insert on audit_entries deferrable initially deferred for each row execute function audit_link();
 
--- What changes a row below writes the entry, whichever part of the program changed it. The actor is the transaction's: see store.SetActor.
+-- Returns the actor for new entries, which store.SetActor sets for a transaction. The triggers below write an entry for each change of their
+-- tables, whichever part of the program makes it.
 create or replace function audit_actor() returns text language sql stable as $$
     select coalesce(nullif(current_setting('multis.actor', true), ''), 'system')
 $$;
 
--- Every message that is queued, refused, shown as a draft, sent, delivered, dropped, or has failed.
+-- Records each message that is queued, refused, shown as a draft, sent, delivered or dropped, or that failed.
 create or replace function audit_outbox() returns trigger language plpgsql as $$
 begin
     insert into audit_entries (kind, actor, chat_id, task_id, ref, action, outcome, rule)
@@ -44,7 +45,7 @@ end $$;
 create or replace trigger audit_outbox_insert after insert on outbox for each row execute function audit_outbox();
 create or replace trigger audit_outbox_state after update of state on outbox for each row when (old.state <> new.state) execute function audit_outbox();
 
--- Every call of a tool, when it begins and when it ends. That of a model costs money and changes nothing: see usage.
+-- Records each tool call when it begins and when it ends. Model calls are not recorded here but in the table usage.
 create or replace function audit_step() returns trigger language plpgsql as $$
 begin
     insert into audit_entries (kind, actor, agent, chat_id, message_id, task_id, action, outcome, rule)
@@ -57,7 +58,7 @@ create or replace trigger audit_step_begin after insert on task_steps for each r
 create or replace trigger audit_step_end after update of ended_at on task_steps for each row
     when (new.kind = 'tool' and old.ended_at is null and new.ended_at is not null) execute function audit_step();
 
--- Every approval that is asked for or decided, and how. A call that a grant allows has the grant in place of a person's decision.
+-- Records each approval when it is requested and when it is decided. For a call that a grant allows, the grant is recorded as the decision.
 create or replace function audit_approval() returns trigger language plpgsql as $$
 begin
     insert into audit_entries (kind, actor, agent, chat_id, message_id, task_id, ref, action, outcome, rule)
@@ -70,7 +71,7 @@ create or replace trigger audit_approval_insert after insert on approvals for ea
 create or replace trigger audit_approval_decide after update of allowed on approvals for each row
     when (old.allowed is distinct from new.allowed) execute function audit_approval();
 
--- Every grant that is given or ended by the owner.
+-- Records each grant when the owner gives or ends it.
 create or replace function audit_grant() returns trigger language plpgsql as $$
 begin
     insert into audit_entries (kind, actor, agent, chat_id, ref, action, outcome)
@@ -81,7 +82,7 @@ create or replace trigger audit_grant_insert after insert on approval_grants for
 create or replace trigger audit_grant_revoke after update of revoked_at on approval_grants for each row
     when (old.revoked_at is null and new.revoked_at is not null) execute function audit_grant();
 
--- Every change of what multis does in a chat.
+-- Records each change of a chat's settings.
 create or replace function audit_chat() returns trigger language plpgsql as $$
 begin
     insert into audit_entries (kind, actor, chat_id, action, outcome)
@@ -93,7 +94,7 @@ end $$;
 create or replace trigger audit_chat after update of mode, delivery on chats for each row
     when (old.mode is distinct from new.mode or old.delivery is distinct from new.delivery) execute function audit_chat();
 
--- Every escalation that is opened or closed.
+-- Records each escalation when it is opened and when it is closed.
 create or replace function audit_escalation() returns trigger language plpgsql as $$
 begin
     insert into audit_entries (kind, actor, chat_id, message_id, ref, outcome)
@@ -104,7 +105,8 @@ create or replace trigger audit_escalation_insert after insert on escalations fo
 create or replace trigger audit_escalation_close after update of closed_at on escalations for each row
     when (old.closed_at is null and new.closed_at is not null) execute function audit_escalation();
 
--- Every change of a setting that people or devices make. The positions of a sync and what the owner was told change all the time.
+-- Records each change of a setting that a person or a device makes. It leaves out settings that multis itself changes often, such as sync
+-- positions.
 create or replace function audit_setting() returns trigger language plpgsql as $$
 declare
     changed settings := coalesce(new, old);
@@ -119,7 +121,7 @@ create or replace trigger audit_setting_set after insert or update of value on s
 create or replace trigger audit_setting_remove after delete on settings for each row
     when (old.key ~ '^(pause|name|owner_device|bot_device|login:|config[.:])') execute function audit_setting();
 
--- Everything that is forgotten or erased.
+-- Records each forgetting and erasure.
 create or replace function audit_forgetting() returns trigger language plpgsql as $$
 begin
     insert into audit_entries (kind, actor, message_id, ref, action, outcome)
@@ -130,7 +132,7 @@ create or replace trigger audit_forgetting_insert after insert on forgettings fo
 create or replace trigger audit_forgetting_done after update of done_at on forgettings for each row
     when (old.done_at is null and new.done_at is not null) execute function audit_forgetting();
 
--- Every contact who is answered by no model for a time, and every one for whom the owner has lifted that.
+-- Records each hold by which a contact gets no answers of a model for a time, and each one that the owner lifts.
 create or replace function audit_model_hold() returns trigger language plpgsql as $$
 begin
     insert into audit_entries (kind, actor, chat_id, action, outcome)

@@ -17,7 +17,8 @@ begin
         where s.ndoc > 0 order by similarity(c.word, p_word) desc, c.word limit 2;
 end $$;
 
--- As search_terms, but all words are counted (see count_messages), and a word that is not counted under '*' yet counts in the owner's own scope.
+-- search_terms for the message index. Here the words of all roles are counted (see count_messages). For the owner, a word that has no count under
+-- '*' is counted in the owner's own scope.
 create or replace function search_message_terms(p_words text[], p_config text)
 returns table (word text, lexeme text, ndoc bigint, correction boolean, planned_chunks bigint, stat_chunks bigint, stat_words bigint)
 language plpgsql stable security definer set search_path = public, pg_temp set plan_cache_mode = force_generic_plan as $$
@@ -61,8 +62,8 @@ end $$;
 revoke all on function similar_message_words(text[], text), search_message_terms(text[], text) from public;
 grant execute on function search_message_terms(text[], text) to multis_contact;
 
--- However a message leaves the index, its words leave the counts: they must not remember what was deleted. Nothing is counted where
--- nothing changed: of messages that are deleted one by one, most have left the index before.
+-- Updates the word counts and sizes when rows are added to the index or deleted from it. A trigger does this, so that no way of deleting a message
+-- can leave its words in the counts. It returns at once if no row has changed, which is frequent: most deleted messages have left the index before.
 create or replace function count_messages() returns trigger language plpgsql set search_path = public, pg_temp as $$
 declare
     sign int := case tg_op when 'INSERT' then 1 else -1 end;
@@ -97,7 +98,7 @@ end $$;
 create or replace trigger count_new after insert on message_index referencing new table as changed for each statement execute function count_messages();
 create or replace trigger count_old after delete on message_index referencing old table as changed for each statement execute function count_messages();
 
--- What a message said before it was changed or deleted is not found any more, from that moment.
+-- Removes a changed or deleted message from the index at once, so that its old text is not found.
 create or replace function unindex_message() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
     delete from message_index where id = new.id;
@@ -109,7 +110,7 @@ create or replace trigger unindex_changed before update of body, redacted_at on 
 
 revoke all on function count_messages(), unindex_message() from public;
 
--- A message that is redacted takes its file and its scores along, whatever redacts it.
+-- Deletes the kept file and the injection scores of a message when it is redacted.
 create or replace function drop_kept_file() returns trigger language plpgsql as $$
 begin
     delete from kept_files where message_id = new.id;
@@ -119,7 +120,7 @@ end $$;
 create or replace trigger messages_redacted after update of redacted_at on messages
     for each row when (new.redacted_at is not null) execute function drop_kept_file();
 
--- What hangs on messages is deleted with them a statement at a time, which takes a third of the time that foreign keys took row by row.
+-- Deletes the rows that belong to deleted messages, once per statement. This takes a third of the time of foreign keys, which delete row by row.
 create or replace function drop_with_messages() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
     delete from message_index where id in (select id from gone);
@@ -131,7 +132,7 @@ begin
 end $$;
 create or replace trigger messages_gone after delete on messages referencing old table as gone for each statement execute function drop_with_messages();
 
--- A summary is deleted with each message in it that is changed or deleted, however that happens. What is left is read word for word again.
+-- Deletes the summaries that contain a changed or deleted message. The remaining messages are then read word for word again.
 create or replace function drop_summaries() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
     delete from chat_summaries where about @> array[old.id];

@@ -1,6 +1,6 @@
 -- Numbers that the index and the ranking keep.
 
--- Each change of a role's index gets a new version, so that a copy in memory can be checked.
+-- Sets a new version at each change of a role's index, by which a cached copy is checked.
 create or replace function next_version() returns trigger language plpgsql as $$
 begin
     new.version := nextval('public.index_version');
@@ -9,8 +9,8 @@ end $$;
 create or replace trigger next_version before insert or update on corpus_stats for each row execute function next_version();
 create or replace trigger next_version before insert or update on message_sizes for each row execute function next_version();
 
--- How present a passage is in memory: ln(1 + the sum of age^-d over its accesses), ages in days and at least an hour. The 8 newest
--- accesses count exactly, those before them as if spread evenly since the first.
+-- Returns the activation of a passage: ln(1 + the sum of age^-d over its accesses). Ages are in days, at least an hour. The 8 newest accesses
+-- count with their exact times, older ones as if they were spread evenly since the first.
 create or replace function activation(p_count int, p_first timestamptz, p_recent timestamptz[], p_decay float8 default 0.5) returns float8
 language sql stable as $$
     select case when p_count = 0 then 0 else ln(1 + recent.s + case when p_count > cardinality(p_recent) and span.first > span.kept

@@ -1,4 +1,4 @@
--- A shadow answer is never sent: no row of the outbox leaves that state, and none enters it later.
+-- Refuses to change the state of an outbox row from or to 'shadow', so that a shadow answer is never sent.
 create or replace function keep_shadow() returns trigger language plpgsql as $$
 begin
     raise exception 'a shadow answer stays one: outbox row % cannot go from % to %', old.id, old.state, new.state using errcode = 'check_violation';

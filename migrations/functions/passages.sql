@@ -6,8 +6,8 @@
 --
 -- The list is messageNames in ../functions.go.
 
--- The query of search_passages for p_count terms. p_sets says to which set each lexeme of $1 belongs: Postgres looks for the sets one
--- by one, each from its rarest lexeme, which takes half as long as one condition that holds them all.
+-- Returns the SQL of search_passages for p_count terms. p_sets has the set number of each lexeme of $1. Postgres evaluates the sets one by one, each
+-- from its rarest lexeme, which takes half the time of a single tsquery for all sets.
 create or replace function passages_sql(p_count int, p_sets int[], p_owner boolean) returns text language plpgsql stable set search_path = public, pg_temp as $$
 declare
     frequency text := 'coalesce(round(1 / (1.6449341 - 1.6449341 * ts_rank(''{1,1,1,1}'', tsv, $3[%1$s])) - 0.5), 0)';
@@ -21,16 +21,16 @@ begin
     select string_agg(whole, ' or ') into planned
         from (select string_agg(format('tsv @@ $1[%s]', o), ' and ' order by o) as whole from unnest(p_sets) with ordinality s(number, o) group by number) s;
     if p_owner then
-        -- The owner may name thousands of chats: a hash of them is asked, and the planner does not weigh them one by one.
+        -- The owner's scope may have thousands of roles. The subquery makes Postgres hash them, and keeps the planner from estimating each of them.
         candidates := 'select * from chunk_index where (' || planned || ') and coalesce(role in (select unnest($7)), false) and kind = any ($6) limit $8';
     else
-        -- 'public' as a literal is what the partial index needs; "offset 0", and one role at a time, keep the caller's few rows
-        -- out of the big one.
+        -- The partial index on public passages requires the literal 'public'. "offset 0", and one role at a time, make Postgres read a contact's few
+        -- rows directly instead of through the large text index.
         candidates := '(select * from chunk_index where role = ''public'' and ''public'' = any ($7) and (' || planned || ') and kind = any ($6) limit $8)
             union all
             (select own.* from unnest($9) r, lateral (select * from chunk_index where role = r offset 0) own where tsv @@ $2 and kind = any ($6) limit $8)';
     end if;
-    -- The neighbours of a passage are read for its own role, which was allowed. "limit 1" makes the planner look them up one by one.
+    -- The neighbours of a passage must have its role, which the scope allows. "limit 1" makes the planner look them up one by one.
     return '
         with candidates as (select c.id, c.doc_id, c.ord, c.role, c.tsv, 1.2::float8 * (0.25::float8 + 0.75::float8 * greatest(c.n_tok, 32) / greatest($5, 32)) as k from (' || candidates || ') c),
         seeds as materialized (select c.doc_id, c.ord, c.role from candidates c order by (' || score || ')::float8 desc, c.id limit 40),
@@ -40,11 +40,11 @@ begin
 end $$;
 
 -- The constants of BM25 here and in passages_sql are also in search/rank.go (k1, b, minPassageWords): change both.
--- The best 40 passages by BM25 (k1 1.2, b .75, passages shorter than 32 words count as 32), in no particular order, with the two
--- before and the two after each: how often each term occurs in them, for the ranking proper.
--- p_planned finds candidates in public passages (all passages, for the owner): those that hold all lexemes of one of its sets, which
--- p_sets numbers. p_any finds them in the caller's own, which are few; not more than p_limit of each. Without p_any the caller's own
--- are left out: two connections share a search, and one of them reads those.
+-- Returns the best 40 passages by BM25 (k1 1.2, b .75, passages shorter than 32 words count as 32), in no particular order, with the two passages before
+-- and after each. The caller ranks them by the frequencies of the terms.
+-- p_planned finds candidates among public passages (for the owner: all passages): those that have all lexemes of one set. p_sets has the set number
+-- of each lexeme. p_any finds candidates among a contact's own passages, which are few. Each finds at most p_limit. If p_any is null, the contact's
+-- own passages are left out, because a second connection reads them.
 -- For one term, ts_rank is (sum of 1/i^2 for i up to the frequency) / 1.6449341, which gives the frequency back exactly.
 create or replace function search_passages(p_planned tsquery[], p_sets int[], p_any tsquery, p_terms tsquery[], p_weights float8[], p_average float8, p_kinds text[], p_limit int)
 returns table (id bigint, doc_id bigint, ord int, kind text, config text, part int, n_tok int, author text, is_question boolean, frequencies smallint[])

@@ -1,13 +1,13 @@
 -- Whose words a transaction may read: the scope in the setting multis.scope, a comma-separated list of roles.
 
--- Whether the caller is the owner of the tables and has not changed to another role. Meant for functions that run with the owner's
--- rights, where current_user is the owner for everybody. It has no search path of its own, so that Postgres can inline it.
+-- Reports whether the caller is the owner of the tables and has not changed to another role. It is for functions with "security definer", where
+-- current_user is the owner for every caller. It sets no search path, so that Postgres can inline it.
 create or replace function caller_is_owner() returns boolean language sql stable as $$
     select session_user = current_user and current_setting('role') in ('none', current_user)
 $$;
 
--- The roles that the caller may read. Every role but '*' is the owner's. It is an error to have no scope, or as a contact a scope
--- with other roles than a contact's.
+-- Returns the roles that the caller may read, from multis.scope. It raises an error if there is no scope, or if a contact's scope has other roles than
+-- public and those of chats.
 create or replace function scope_roles() returns text[] language plpgsql stable set search_path = public, pg_temp as $$
 declare
     roles text[] := string_to_array(nullif(current_setting('multis.scope', true), ''), ',');

@@ -3,7 +3,7 @@
 -- Loads the extension, whose settings are named below.
 select '[1]'::halfvec;
 
--- Makes a model the one in use, and returns whether it was another. Vectors of another stay until they are replaced, and are not read.
+-- Selects the model that is in use, and returns whether another one was before. Vectors of other models are ignored until they are replaced.
 create or replace function use_vector_model(p_model text, p_dimensions int) returns boolean language plpgsql set search_path = public, pg_temp as $$
 declare
     whose text;
@@ -27,8 +27,8 @@ begin
     return true;
 end $$;
 
--- The chunks whose meaning is nearest to p_vector in what the caller may read, and how near, up to 1. A model that is not in use
--- finds nothing.
+-- Returns the chunks in the caller's scope whose vectors are nearest to p_vector, with the similarity, up to 1. It returns none if p_model is not in
+-- use.
 create or replace function search_vectors(p_model text, p_vector text, p_kinds text[], p_limit int)
 returns table (id bigint, similarity float8) language plpgsql stable security definer rows 50 set search_path = public, pg_temp
 set jit = off set max_parallel_workers_per_gather = 0 set hnsw.ef_search = 100 set hnsw.iterative_scan = 'strict_order' as $$

@@ -1,9 +1,8 @@
 -- The words of documents: how a chunk is indexed, and what is known of a query's words.
 
--- What the index holds of a passage, and how many words that is. A word that occurs twice or more, or four, or six times, has a
--- lexeme for that beside its own, without positions, so that the passages that can rank high for a common word are found without
--- reading all that hold it. One pass over the words gives it all, and without a "set" clause Postgres inlines the function into the
--- statement that calls it, which takes half the time.
+-- Returns the index entry of a passage and its number of words. A word that occurs at least two, four or six times gets further lexemes with the
+-- suffixes ², ⁴ and ⁶, without positions. They find the passages that can rank high for a common word without reading all passages with the
+-- word. The function has no "set" clause, so that Postgres inlines it, which takes half the time.
 create or replace function index_entry(p_config regconfig, p_words text) returns table (tsv tsvector, n_tok int) language sql stable as $$
     select v.tsv operator(pg_catalog.||) pg_catalog.array_to_tsvector(pg_catalog.array_cat(pg_catalog.array_cat(w.two, w.four), w.six)), w.n
     from (select pg_catalog.to_tsvector(p_config, p_words) as tsv offset 0) v, lateral (
@@ -15,16 +14,16 @@ create or replace function index_entry(p_config regconfig, p_words text) returns
     ) w
 $$;
 
--- In how many chunks of p_roles each word occurs. Of roles without counts the index is asked. A word that is in no count yet is
--- looked for in the chunks of p_scope that wait to be counted, so that what was written is searchable at once. Those chunks are few,
--- and are read once for all such words: looking for each of them among all chunks of p_scope took a hundred milliseconds at a million.
+-- Returns the number of chunks of p_roles in which each word occurs. For roles whose words are not counted, it reads the index. A word without a count
+-- is searched in the uncounted chunks of p_scope, so that new documents are found at once. These chunks are few, and are read once for
+-- all such words.
 create or replace function word_counts(p_roles text[], p_scope text[], p_words text[]) returns table (word text, ndoc bigint)
 language plpgsql stable set search_path = public, pg_temp as $$
 declare
     small text[];
 begin
     select array_agg(c.role) into small from unnest(p_roles) r join corpus_stats c on c.role = r where not c.counted;
-    -- "offset 0" has each chunk read once, for all the words.
+    -- "offset 0" makes Postgres read each chunk only once, for all words.
     return query with asked as materialized (
             select w, ('''' || replace(replace(w, '\', '\\'), '''', '''''') || '''')::tsquery as q from unnest(p_words) w
         ), counted as materialized (
@@ -43,17 +42,17 @@ begin
         select k.w, case when k.n > 0 then k.n else (select count(*) from waiting i where i.tsv @@ k.q) end from known k;
 end $$;
 
--- For each of p_words up to two words of the caller's index that are similar to it. Of the similar words of all chats the 200 most
--- similar to each are counted to find the caller's own, so that other chats' words do not take their place; all of them at once, because
--- counting reads what waits to be counted. Lexemes that say how often a word occurs are left out. The words have the collation "C";
--- without "default" here, all that word_counts compares would get it.
+-- Returns, for each of p_words, up to two similar words of the caller's index. It reads the 200 words of all chats that are most similar, and keeps
+-- those that occur in the caller's scope, so that words of other chats do not displace them. All words are counted in one call, because each
+-- call reads the uncounted chunks. Lexemes with a frequency suffix are left out. The stored words have the collation "C"; the explicit "default"
+-- keeps it out of the comparisons in word_counts.
 create or replace function similar_words(p_roles text[], p_scope text[], p_words text[]) returns table (word text, lexeme text, ndoc bigint)
 language plpgsql stable set search_path = public, pg_temp as $$
 begin
     if to_regclass('term_stats_similar') is null then
         return;
     end if;
-    -- The index itself leaves out what is less similar than this. With its default of 0.3 it had six times as many words read.
+    -- The trigram index leaves out words below this similarity. Its default of 0.3 would read six times as many words.
     perform set_config('pg_trgm.similarity_threshold', '0.4', true);
     return query with alike as materialized (
             select w.w as asked, t.word, t.shared from unnest(p_words) w(w), lateral (
@@ -67,15 +66,14 @@ begin
             select k.word, k.ndoc from alike a join known k using (word) where a.asked = w.w order by a.shared desc, k.word limit 2) best;
 end $$;
 
--- The lexemes of the given words in the languages of what the caller may read, the four most used of them; none for a stop word, of
--- p_config ('' if the language of the words is not known) or of the language itself. Each comes with the number of chunks it
--- occurs in (ndoc). For a long word that occurs nowhere there are similar ones, as corrections; if none is similar to the word itself, those
--- similar to its stem: "batery" is the battery. Only the first 8 such words are compared with all others: a message of 400 unknown words
--- took the server five seconds.
--- In every row: the number of chunks that p_planned of search_passages runs over, and the numbers that word statistics refer to. The
--- owner's statistics are those of all chunks, a contact's those of its own scope, so that they tell nothing of other chats.
--- often: in how many chunks the lexeme occurs two, four and six times or more; null where so few chunks are searched that all are
--- read. Roles without counts are left out of it: all their chunks are read, too.
+-- Returns the lexemes of words in the four most used languages of the caller's scope, each with its document frequency (ndoc). Stop words, of p_config
+-- ('' if the language of the words is unknown) or of the respective language, have none. A long word that occurs nowhere gets similar words as
+-- corrections; if no word is similar to it, those that are similar to its stem, as "battery" for "batery". Only the first 8 such words are
+-- corrected, because comparing hundreds takes seconds.
+-- planned_chunks is the number of chunks that p_planned of search_passages searches. stat_chunks and stat_words are the sizes that the statistics refer
+-- to: for the owner those of all chunks, for a contact those of its scope, so that they reveal nothing about other chats.
+-- often has the number of chunks in which the lexeme occurs at least two, four and six times; it is null if all matches are read anyway, because the
+-- scope is small. Roles without counts do not count in often, because all of their chunks are read.
 create or replace function search_terms(p_words text[], p_config text)
 returns table (word text, lexeme text, ndoc bigint, correction boolean, planned_chunks bigint, stat_chunks bigint, stat_words bigint, often bigint[])
 language plpgsql stable security definer set search_path = public, pg_temp set plan_cache_mode = force_generic_plan as $$
