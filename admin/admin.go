@@ -17,6 +17,7 @@ import (
 	"multis/audit"
 	"multis/bridgebridge"
 	"multis/clock"
+	"multis/desk"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/memory"
@@ -59,6 +60,8 @@ type Options struct {
 	MaxTools int
 	// Clock carries out schedules.
 	Clock *clock.Clock
+	// Desk passes conversations to people. Defaults to one in which nobody may answer.
+	Desk *desk.Desk
 	// Now returns the current time. Defaults to time.Now.
 	Now func() time.Time
 }
@@ -81,19 +84,23 @@ type Admin struct {
 	Host        *HostCommands
 	Notices     *Notices
 
-	questions *questionCommands
-	business  *businessCommands
-	pins      *pinCommands
-	schedules *scheduleCommands
-	help      *helpCommands
-	dialogs   *dialogs
-	table     *commandTable
+	questions   *questionCommands
+	business    *businessCommands
+	pins        *pinCommands
+	schedules   *scheduleCommands
+	escalations *escalationCommands
+	help        *helpCommands
+	dialogs     *dialogs
+	table       *commandTable
 }
 
 // New returns an Admin.
 func New(o Options) *Admin {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Desk == nil {
+		o.Desk = desk.New(desk.Options{Store: o.Store, Box: o.Box, OwnerPause: o.Settings.OwnerPause, Name: o.Settings.Name, Zone: o.Settings.Zone, Now: o.Now})
 	}
 	if o.Library != nil {
 		o.Settings.folder = o.Library.Folder()
@@ -121,7 +128,8 @@ func New(o Options) *Admin {
 	explanations := &whyCommands{store: o.Store, room: room, chats: chats, asker: o.Asker, settings: o.Settings}
 	imports := &ImportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
 	schedules := &scheduleCommands{store: o.Store, clock: o.Clock, asker: o.Asker, agents: agents, chats: chats, room: room, settings: o.Settings}
-	pauses := &pauseCommands{room: room, chats: chats, states: states, settings: o.Settings}
+	escalations := &escalationCommands{store: o.Store, room: room, chats: chats, desk: o.Desk}
+	pauses := &pauseCommands{desk: o.Desk, room: room, chats: chats, states: states, settings: o.Settings}
 	stalls := &stallNotices{store: o.Store, room: room}
 	bridges := &bridgeCommands{store: o.Store, room: room}
 	restores := &restoreCommands{store: o.Store, room: room, clock: o.Clock, drafts: drafts, began: o.Now()}
@@ -140,12 +148,12 @@ func New(o Options) *Admin {
 	a := &Admin{
 		store: o.Store, room: room, settings: o.Settings, Documents: documents, Tasks: tasks, Commitments: commitments, Exports: exports, Forgetting: forgetting, Drafts: drafts, Shadows: shadows, Imports: imports, Budget: budget, Host: hosts,
 		Notices:   &Notices{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, restores: restores, safeMode: safeMode, settings: o.Settings},
-		questions: questions, business: business, pins: pins, schedules: schedules, help: help, dialogs: dialogs, table: table,
+		questions: questions, business: business, pins: pins, schedules: schedules, escalations: escalations, help: help, dialogs: dialogs, table: table,
 	}
 	table.commands = slices.Concat(
 		questions.commands(), documents.commands(), tasks.commands(), agents.commands(),
 		notes.commands(), briefs.commands(), commitments.commands(), exports.commands(), forgetting.commands(), merges.commands(),
-		modes.commands(), drafts.commands(), shadows.commands(), explanations.commands(), imports.commands(),
+		modes.commands(), drafts.commands(), shadows.commands(), escalations.commands(), explanations.commands(), imports.commands(),
 		business.commands(), schedules.commands(),
 		pauses.commands(), safeMode.commands(), (&accountCommands{states: states, store: o.Store, accounts: o.Accounts}).commands(), status.commands(), doctors.commands(), configs.commands(), watches.commands(), hooks.commands(), bridges.commands(), restores.commands(), budget.commands(), policies.commands(), approvals.commands(), pins.commands(), hosts.commands(), audits.commands(), help.commands(),
 	)
@@ -191,7 +199,11 @@ func (a *Admin) Command(ctx context.Context, message store.MessageID, last bool)
 	if err != nil || r.message.AnsweredAt != nil {
 		return err
 	}
-	if isQuestion(r.message) {
+	isReply, err := a.escalations.isReply(ctx, r)
+	if err != nil {
+		return err
+	}
+	if isQuestion(r.message) && !isReply {
 		return a.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, jobs.AskArgs{MessageID: message}) })
 	}
 	if waits, err := a.mustWait(ctx, r); err != nil {
@@ -236,17 +248,17 @@ func (a *Admin) loadRequest(ctx context.Context, message store.MessageID) (reque
 		return request{}, err
 	}
 	room, err := store.ChatByID(ctx, a.store.DB(), m.ChatID)
-	if command, ok := policy.ExpandShortcut(a.settings.Shortcuts, m.Body); ok && m.Author.IsOwner() && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
+	if command, ok := policy.ExpandShortcut(a.settings.Shortcuts, m.Body); ok && m.Author.IsOwner() && m.Thread == "" && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
 		m.Body = command
 	}
-	return request{message: m, room: room, now: a.room.now()}, err
+	return request{message: m, room: room, now: a.room.now(), mayAnswer: a.escalations.desk.MayAnswer(m.Sender)}, err
 }
 
 // maxOlderCommandTime is how long an unfinished command delays later ones. It is limited so that a command that hangs does not block the room.
 const maxOlderCommandTime = time.Minute
 
 // mustWait reports whether an older command must finish first. A command does not wait for questions, which take long and change nothing, and /pause
-// never waits.
+// never waits. Replies in a thread keep their order.
 func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 	if name, _ := parseCommand(r.message.Body); name == "pause" {
 		return false, nil
@@ -256,7 +268,7 @@ func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 		return false, err
 	}
 	for _, m := range earlier {
-		if !isQuestion(m) {
+		if !isQuestion(m) || (m.Thread != "" && m.Thread == r.message.Thread) {
 			return true, nil
 		}
 	}
@@ -265,7 +277,7 @@ func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 
 // commit makes the changes of an answer and queues its text, in one transaction. If the message was answered meanwhile, it writes nothing.
 func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
-	ans.kind = outbox.Answer
+	ans.kind, ans.thread = outbox.Answer, cmp.Or(ans.thread, r.message.Thread)
 	err := a.store.InTx(ctx, func(tx store.Tx) error {
 		if err := a.audit(ctx, tx, r, ans); err != nil {
 			return err

@@ -18,6 +18,8 @@ type command struct {
 	group   string
 	// operators says that operators may use it, because it only shows things.
 	operators bool
+	// answerers says that operators who may answer contacts may use it.
+	answerers bool
 	run       func(ctx context.Context, r request, args string) (answer, error)
 	// onChat continues with the chat that was picked; nil for a command that needs no chat. chatHint follows "Reply with a number" and
 	// says what that does.
@@ -42,7 +44,9 @@ type commandTable struct {
 }
 
 // allows reports whether the sender of a request may use the command.
-func (c command) allows(r request) bool { return c.operators || r.isOwner() }
+func (c command) allows(r request) bool {
+	return c.operators || r.isOwner() || (c.answerers && r.mayAnswer)
+}
 
 // notAllowedAnswer tells an operator that only the owner may use a command.
 func notAllowedAnswer(name string) answer {

@@ -50,6 +50,8 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/delivery [auto, draft or shadow] [name]` — whether I ask you before something goes to a chat",
 		"`/drafts` — what waits for your yes",
 		"`/shadow [name]` — how close my shadow answers are to yours",
+		"`/escalations` — who waits for a person, and who answers",
+		"`/handoff [name]` — pass a chat to a person, who is you",
 		"`/why [name or event]` — why I answered, or kept silent",
 		"`/import name [since day]` — read what was said before I was here",
 		"",
@@ -160,7 +162,7 @@ func TestAReplyToWhatWasToldOfAChatIsNoQuestion(t *testing.T) {
 	})
 	told := r.flush()[0].Event
 	for _, line := range []string{"Yes, we deliver.", "1", "yes"} {
-		require.Equal(t, "I don't pass answers on yet: write in that chat.", bodies(r.handle(store.Message{Body: line, RelatesTo: told})), line)
+		require.Equal(t, "That goes to nobody: write in that chat, or in the thread of an escalation.", bodies(r.handle(store.Message{Body: line, RelatesTo: told})), line)
 	}
 	require.Nil(t, r.reload(ana).Mode)
 	require.Contains(t, bodies(r.handle(store.Message{Body: "/name", RelatesTo: told})), "I am called", "a command is one anywhere")

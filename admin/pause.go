@@ -2,11 +2,10 @@ package admin
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
-	"multis/jobs"
+	"multis/desk"
 	"multis/policy"
 	"multis/store"
 	"multis/text"
@@ -17,6 +16,7 @@ type pauseCommands struct {
 	room     *room
 	chats    *chatPicker
 	states   *chatStates
+	desk     *desk.Desk
 	settings Settings
 }
 
@@ -120,10 +120,6 @@ func (ps *pauseCommands) resumeChat(ctx context.Context, chat store.Chat) (answe
 		if err := store.ResumeChat(ctx, tx, chat.ID); err != nil {
 			return err
 		}
-		closed, err := store.CloseEscalation(ctx, tx, chat.ID, pausedForever)
-		if err != nil || !closed {
-			return err
-		}
-		return jobs.EmitHookEvent(ctx, tx, policy.HookResolved, strconv.FormatInt(int64(chat.ID), 10))
+		return ps.desk.ResolveChat(ctx, tx, chat.ID)
 	}}, nil
 }

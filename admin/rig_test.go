@@ -18,6 +18,7 @@ import (
 	"multis/admin"
 	"multis/bridgebridge"
 	"multis/clock"
+	"multis/desk"
 	"multis/fetch"
 	"multis/knowledge"
 	"multis/llm"
@@ -208,6 +209,7 @@ type rig struct {
 	documents  string // the documents folder
 	// operators may set schedules, too.
 	operators  []id.UserID
+	answerers  []id.UserID // operators who may answer contacts
 	tools      []admin.Tool
 	sources    []admin.ToolSource
 	saved      []admin.SavedTask
@@ -258,6 +260,9 @@ func (r *rig) restart() {
 	r.admin = admin.New(admin.Options{
 		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents}), Asker: r.agent, Planner: r.agent, Files: r.homeserver, Settings: r.settings,
 		Clock: r.clock, Tools: configured{r}, MaxTools: 128, Saved: configured{r}, Replayer: r.agent,
+		Desk: desk.New(desk.Options{
+			Store: r.st, Box: r.box, Owner: owner, Operators: r.answerers, ClaimWithin: 10 * time.Minute, OwnerPause: 30 * time.Minute, Name: "Nora", Zone: r.settings.Zone, Now: now,
+		}),
 		Memory: r.memory, Now: now, Examiner: r.examiner, Accounts: r.accounts, Config: r.config, Previewer: r.previewer, PIN: r.pin, Host: r.host,
 	})
 }

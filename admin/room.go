@@ -25,6 +25,8 @@ type request struct {
 	message store.Message
 	room    store.Chat
 	now     time.Time
+	// mayAnswer says that the sender may write to contacts from the threads of escalations.
+	mayAnswer bool
 	// grant is the PIN that was entered for it, after which it is handled a second time; nil for none. dialog is the question that it then
 	// answers; zero to look for it.
 	grant  *pinGrant
@@ -56,6 +58,8 @@ type answer struct {
 	kind         outbox.NoticeKind
 	reason       string // for /why; empty means that the message is a command
 	outcome      string // for the audit log; empty means that it was answered
+	// thread is the event that the thread of the text began with; empty for that of the request, if any.
+	thread id.EventID
 	// replaces is the message that the text replaces by an edit; empty for none.
 	replaces id.EventID
 	// pin is what the PIN is needed for before the answer takes effect; nil for nothing. dialog is the question that the request answered.
@@ -103,7 +107,7 @@ func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, a
 		markdown += " Open until " + rm.shortTime(expires) + "."
 	}
 	message := noticeMessage(room, markdown, ans.kind, q != nil)
-	message.About, message.RestsOn, message.FailedID, message.Replaces = ans.quotes, restsOn, ans.unsent, ans.replaces
+	message.About, message.RestsOn, message.FailedID, message.Replaces, message.Thread = ans.quotes, restsOn, ans.unsent, ans.replaces, ans.thread
 	out, _, err := rm.box.Queue(ctx, tx, message)
 	if err != nil || q == nil {
 		return out, err

@@ -16,6 +16,9 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		return a.handleReaction(ctx, r)
 	}
+	if ans, done, err := a.escalations.inThread(ctx, r); err != nil || done {
+		return ans, err
+	}
 	switch r.message.Code {
 	case policy.CodeTranscribed: // a voice note is always a question, even if it sounds like a command
 		if !r.isOwner() {
@@ -38,7 +41,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 		return ans, err
 	}
 	if about, err := store.IsUnaskedQuote(ctx, a.store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.isOwner()) {
-		return answer{text: "I don't pass answers on yet: write in that chat.", reason: "It replies to what I told of a chat."}, err
+		return answer{text: "That goes to nobody: write in that chat, or in the thread of an escalation.", reason: "It replies to what I told of a chat."}, err
 	}
 	if ans, done, err := a.Tasks.revisePlan(ctx, r, text); err != nil || done {
 		return ans, err
@@ -69,6 +72,9 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 // handleReaction returns the answer to a reaction.
 func (a *Admin) handleReaction(ctx context.Context, r request) (answer, error) {
 	silent := answer{reason: "A reaction that answers no question."}
+	if ans, done, err := a.escalations.reacted(ctx, r); err != nil || done {
+		return ans, err
+	}
 	if ans, done, err := a.schedules.reacted(ctx, r); err != nil || done {
 		return ans, err
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"maunium.net/go/mautrix/id"
+
 	"multis/clock"
 	"multis/outbox"
 	"multis/policy"
@@ -55,7 +57,9 @@ func (m ScheduleMessenger) remind(ctx context.Context, tx store.Tx, s store.Sche
 		return clock.Sent{}, err
 	}
 	message := outbox.Notice(room, m.reminder(s, late), outbox.Alert)
-	message.Mention = s.CreatedBy
+	if s.CreatedBy != "" {
+		message.Mention = []id.UserID{s.CreatedBy}
+	}
 	out, decision, err := m.Box.Queue(ctx, tx, message)
 	return clock.Sent{OutboxID: out, Decision: decision}, err
 }

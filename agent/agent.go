@@ -11,6 +11,7 @@ import (
 	"multis/agent/persona"
 	"multis/agent/run"
 	"multis/catalog"
+	"multis/desk"
 	"multis/hours"
 	"multis/llm"
 	"multis/memory"
@@ -59,6 +60,8 @@ type Options struct {
 	Business Business
 	// Keywords are the words that escalate, for Preview; the inbox has judged messages by them.
 	Keywords []string
+	// Desk passes conversations to people. Defaults to one without operators.
+	Desk *desk.Desk
 	// EscalateAtCap escalates contacts' questions when the budget is used up. Defaults to answers that quote the documents.
 	EscalateAtCap bool
 	// BurstQuiet is the silence that ends a burst of messages, BurstMax the longest wait for that silence.
@@ -83,6 +86,9 @@ func New(o Options) *Agent {
 	if o.Tools == nil {
 		o.Tools = tools.NewRegistry(tools.TierPolicy{})
 	}
+	if o.Desk == nil {
+		o.Desk = desk.New(desk.Options{Store: o.Store, Box: o.Box, Name: o.Name, Zone: o.Zone})
+	}
 	c := &core{
 		store: o.Store, box: o.Box, search: o.Search, memory: o.Memory, personas: o.Personas, tools: o.Tools, surface: o.Surface, skills: o.Skills, injection: o.Injection,
 		business: o.Business, defaults: o.Defaults, currency: o.Currency, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
@@ -90,7 +96,7 @@ func New(o Options) *Agent {
 	a := &Agent{
 		core: c, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
 		Turns: &Turns{
-			core: c, standard: standardTexts{texts: o.Texts, language: o.Language, hours: o.Hours}, awayOutsideHours: o.AwayOutsideHours,
+			core: c, desk: o.Desk, standard: standardTexts{texts: o.Texts, language: o.Language, hours: o.Hours}, awayOutsideHours: o.AwayOutsideHours,
 			keywords: o.Keywords, escalateAtCap: o.EscalateAtCap, burstQuiet: o.BurstQuiet, burstMax: o.BurstMax,
 		},
 	}

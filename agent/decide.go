@@ -36,6 +36,9 @@ type turnResult struct {
 	// escalation is why a person has to answer; empty if the chat is not escalated. modelReason is the model's sentence about it.
 	escalation  string
 	modelReason string
+	// found is what the public documents say about the question of an escalation, proposal an answer that a person may send.
+	found    []store.Citation
+	proposal string
 	// task is the task that ends with the result; nil for none.
 	task      *store.Task
 	summarise bool // the conversation is long enough to be summarised

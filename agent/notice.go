@@ -2,32 +2,10 @@ package agent
 
 import (
 	"context"
-	"strings"
 
 	"multis/outbox"
 	"multis/store"
-	"multis/text"
 )
-
-// quoteMessages formats messages of a chat as Markdown quotes, with links to their files.
-func quoteMessages(chat store.Chat, waiting []store.Message) string {
-	quoted := make([]string, len(waiting))
-	for i, m := range waiting {
-		quoted[i] = "> " + text.Escape(text.Clip(m.Body, 300))
-		if m.Attachment != nil && chat.RoomID != nil {
-			quoted[i] += " ([see it](" + chat.RoomID.EventURI(m.EventID).MatrixToURL() + "))"
-		}
-	}
-	return strings.Join(quoted, "\n>\n")
-}
-
-// roomLink is the address of a chat's room for people.
-func roomLink(chat store.Chat) string {
-	if chat.RoomID == nil {
-		return "https://matrix.to/"
-	}
-	return chat.RoomID.URI().MatrixToURL()
-}
 
 // notify queues a notice for the admin room. The notice is deleted with any message that it quotes or rests on. Without an admin room the
 // transaction fails, and its job is retried.

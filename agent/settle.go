@@ -5,17 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
+	"multis/desk"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 const (
@@ -106,27 +103,21 @@ func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, w
 	return err
 }
 
-// escalate escalates the chat. The owner gets one notice that rings; later messages only raise its count. The contact is told once, as soon as
+// escalate escalates the chat. The card of its thread rings once; the thread shows later messages. The contact is told once, as soon as
 // the gate allows it, and again in each period in which the business is closed.
 func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
 	why := cmp.Or(r.modelReason, r.escalation)
 	if chat.DeliveryIn(t.defaults).IsShadow(policy.PurposeEscalation) {
 		return t.shadowEscalation(ctx, tx, chat, waiting, r)
 	}
-	first, contactKnows, err := store.OpenEscalation(ctx, tx, chat.ID, waiting[len(waiting)-1].ID, why, r.restsOn)
+	first, contactKnows, err := t.desk.Open(ctx, tx, desk.Case{Chat: chat, Messages: waiting, Why: why, RestsOn: r.restsOn, Found: r.found, Proposal: r.proposal})
 	if err != nil {
 		return err
 	}
-	if first {
-		r.code, r.reason = codeEscalated, r.escalation+" I handed over to you."
-		if err := t.notify(ctx, tx, outbox.Alert, escalationNotice(chat, waiting, why), idsOf(waiting), r.restsOn); err != nil {
+	if r.code, r.reason = codeEscalated, r.escalation+" I handed over to you."; !first {
+		if err := t.countWaiting(ctx, tx, chat, waiting, r); err != nil {
 			return err
 		}
-		if err := jobs.EmitHookEvent(ctx, tx, policy.HookEscalation, strconv.FormatInt(int64(waiting[len(waiting)-1].ID), 10)); err != nil {
-			return err
-		}
-	} else if err := t.notifyAgain(ctx, tx, chat, waiting, r); err != nil {
-		return err
 	}
 	said, err := t.standard.escalation(ctx, tx, chat.ID, contactKnows, t.now())
 	if err != nil || said == "" {
@@ -167,32 +158,9 @@ func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Ch
 	return err
 }
 
-// notifyAgain notifies the owner, without a ring, that an escalated chat got more messages: after the first, and each time that their number
-// has doubled, so that no contact can flood the admin room.
-func (t *Turns) notifyAgain(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
+// countWaiting says in the reason how many messages an escalated chat got since then. Its thread shows them.
+func (t *Turns) countWaiting(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
 	before, err := store.CountSinceEscalation(ctx, tx, chat.ID, codeWaiting)
-	if err != nil {
-		return err
-	}
-	now := before + len(waiting)
-	r.code, r.reason = codeWaiting, fmt.Sprintf("%s The chat was already waiting for you; this is message %d since then.", r.escalation, now)
-	if bits.Len(uint(before)) == bits.Len(uint(now)) {
-		return nil
-	}
-	return t.notify(ctx, tx, outbox.Quiet, moreMessagesText(chat, waiting, now), idsOf(waiting), r.restsOn)
-}
-
-// escalationNotice returns the notice that a chat was escalated, with the reason.
-func escalationNotice(chat store.Chat, waiting []store.Message, why string) string {
-	return fmt.Sprintf("🙋 **%s needs a person**\n\n%s\n\n%s Write to them in [that chat](%s); I stay quiet there while you do. `/resume %s` when it is settled.",
-		text.Escape(chat.Label()), quoteMessages(chat, waiting), text.Escape(why), roomLink(chat), strings.ReplaceAll(chat.TypedName(), "`", "'"))
-}
-
-// moreMessagesText returns the notice that an escalated chat got more messages. n is their number.
-func moreMessagesText(chat store.Chat, waiting []store.Message, n int) string {
-	more := "another message"
-	if n > 1 {
-		more = fmt.Sprintf("%d more messages", n)
-	}
-	return fmt.Sprintf("🙋 **%s** is still waiting and sent [%s](%s)\n\n%s", text.Escape(chat.Label()), more, roomLink(chat), quoteMessages(chat, waiting))
+	r.code, r.reason = codeWaiting, fmt.Sprintf("%s The chat was already waiting for you; this is message %d since then.", r.escalation, before+len(waiting))
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/agent/run"
+	"multis/desk"
 	"multis/jobs"
 	"multis/store"
 )
@@ -21,6 +22,7 @@ const (
 // Turns answers contacts.
 type Turns struct {
 	*core
+	desk             *desk.Desk
 	standard         standardTexts
 	awayOutsideHours bool // outside of the opening hours, contacts are told no more than when the business opens
 	escalateAtCap    bool
@@ -79,6 +81,9 @@ func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, las
 		return err
 	}
 	result.seen = seen
+	if result.escalation != "" {
+		t.addFound(ctx, waiting, &result)
+	}
 	if err := t.commit(ctx, chat, waiting, job, result); err != nil {
 		return err
 	}

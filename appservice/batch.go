@@ -132,7 +132,11 @@ func (b *batch) loadChats(ctx context.Context, events []*event.Event) error {
 	for _, evt := range events {
 		rooms = append(rooms, evt.RoomID)
 	}
-	chats, err := store.LockChatsByRoom(ctx, b.tx, rooms)
+	contacts, err := b.threadRooms(ctx, events)
+	if err != nil {
+		return err
+	}
+	chats, err := store.LockChatsByRoom(ctx, b.tx, append(rooms, contacts...))
 	if err != nil {
 		return err
 	}

@@ -41,8 +41,11 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 		return b.storeEarlyEdit(ctx, e, msg)
 	}
 	b.noteMovedOn(*e.chat)
-	if !isWaiting {
-		return b.explainEditedCommand(ctx, e, msg.Replaces)
+	if !isWaiting && e.chat.Kind == policy.KindAdmin {
+		return b.editCommand(ctx, e, msg.Replaces)
+	}
+	if err := b.updateThread(ctx, *e.chat); err != nil || !isWaiting {
+		return err
 	}
 	if decision.Action == policy.ActionIgnore {
 		decision.Action = policy.ActionArchive
@@ -64,14 +67,14 @@ func (b *batch) storeEarlyEdit(ctx context.Context, e incoming, msg bridgebridge
 	return err
 }
 
-// explainEditedCommand tells the owner that a command which was carried out is not carried out again because he edited it.
-func (b *batch) explainEditedCommand(ctx context.Context, e incoming, command id.EventID) error {
-	if e.chat.Kind != policy.KindAdmin || !e.author.IsOwner() {
-		return nil
-	}
+// editCommand changes what a reply in a thread sent, and tells the owner that another command which was carried out is not carried out again.
+func (b *batch) editCommand(ctx context.Context, e incoming, command id.EventID) error {
 	m, err := store.MessageByEvent(ctx, b.tx, e.chat.ID, command)
-	if err == nil && m.AnsweredAt != nil {
+	if err != nil || b.changeReply(m) {
+		return err
+	}
+	if e.author.IsOwner() && m.AnsweredAt != nil {
 		b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicEditIgnored})
 	}
-	return err
+	return nil
 }

@@ -20,6 +20,8 @@ type Settings struct {
 	Owner     id.UserID
 	Bot       id.UserID
 	Operators []id.UserID
+	// OperatorsAnswer lets operators write to contacts from the threads of escalations.
+	OperatorsAnswer bool
 	// Name is the assistant's name unless the owner renamed it.
 	Name     string
 	Defaults policy.Defaults

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 	"maunium.net/go/mautrix/event"
@@ -26,6 +27,9 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 			return err
 		}
 	}
+	if err := b.storeThreadPresence(ctx, e, msg); err != nil {
+		return err
+	}
 	if msg.Replaces != "" && msg.Kind != bridgebridge.Encrypted {
 		return b.storeEdit(ctx, e, msg)
 	}
@@ -46,7 +50,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		return nil
 	}
 	row := store.Message{
-		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(msg.Kind), Body: msg.Text, RelatesTo: msg.ReplyTo,
+		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(msg.Kind), Body: msg.Text, RelatesTo: msg.ReplyTo, Thread: msg.Thread,
 		At: e.at, Action: decision.Action, Code: decision.Code, Reason: decision.Why,
 	}
 	isEncrypted := e.Type.Type == event.EventEncrypted.Type
@@ -79,7 +83,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		return nil
 	}
 	b.enqueueFollowUp(*e.chat, message, decision)
-	return nil
+	return b.updateThread(ctx, *e.chat)
 }
 
 // noteMovedOn notes that something was said, changed or deleted in a chat with contacts, which may have withdrawn a draft.
@@ -102,7 +106,8 @@ func (b *batch) markSent(ctx context.Context, e incoming) error {
 	return store.MarkSent(ctx, b.tx, out, e.ID, e.RoomID)
 }
 
-// storeOwnerPresence stores when the owner wrote in a chat, which keeps the assistant quiet there, and closes the chat's escalation.
+// storeOwnerPresence stores when the owner wrote in a chat, which keeps the assistant quiet there, and that the contact no longer waits for a
+// person.
 func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	if e.chat.Kind == policy.KindAdmin {
 		return nil
@@ -113,12 +118,12 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	if e.chat.OwnerLastAt == nil || e.chat.OwnerLastAt.Before(e.at) {
 		e.chat.OwnerLastAt = &e.at // the batch's later messages are judged by it
 	}
-	closed, err := store.CloseEscalation(ctx, b.tx, e.chat.ID, e.at)
-	if err != nil || !closed {
-		return err
+	answered, err := store.AnswerEscalation(ctx, b.tx, e.chat.ID, b.in.settings.Owner, e.at)
+	for _, escalation := range answered {
+		b.hooks = append(b.hooks, hookCall{policy.HookResolved, strconv.FormatInt(int64(e.chat.ID), 10)})
+		b.jobs = append(b.jobs, jobs.EscalationArgs{EscalationID: escalation, At: b.in.now().Add(b.in.settings.OwnerPause).Truncate(time.Second)})
 	}
-	b.hooks = append(b.hooks, hookCall{policy.HookResolved, strconv.FormatInt(int64(e.chat.ID), 10)})
-	return nil
+	return err
 }
 
 // enqueueFollowUp asks for the job that a decision needs. A question in business mode is also an event for the owner's hooks.

@@ -37,6 +37,9 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 		return err
 	}
 	b.enqueueFollowUp(chat, m.ID, decision)
+	if err := b.updateThread(ctx, chat); err != nil {
+		return err
+	}
 	return b.enqueue(ctx)
 }
 

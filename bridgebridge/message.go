@@ -1,6 +1,7 @@
 package bridgebridge
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -35,6 +36,7 @@ type Message struct {
 	Text     string     // the stored line: the words, with a placeholder for a file or the like, as in "[photo] my cat"
 	Notice   bool       // an m.notice, the message type of bots
 	ReplyTo  id.EventID // the message that it replies or reacts to; empty for none
+	Thread   id.EventID // the message that its thread began with; empty if it is in no thread
 	Replaces id.EventID // the message it is an edit of; the caller checks that both have the same sender; empty for none
 	File     *File      // the file it carries; nil for none
 
@@ -95,7 +97,7 @@ func readContent(content messageContent) Message {
 		content.Body = strings.TrimPrefix(content.Body, "* ")
 	}
 	msg := Message{
-		Kind: content.kind(), Notice: content.MsgType == event.MsgNotice, ReplyTo: content.RelatesTo.GetReplyTo(), Replaces: replaces,
+		Kind: content.kind(), Notice: content.MsgType == event.MsgNotice, ReplyTo: content.RelatesTo.GetReplyTo(), Thread: content.RelatesTo.GetThreadParent(), Replaces: replaces,
 		words: strings.TrimSpace(content.words()), File: content.file(),
 	}
 	switch msg.Kind {
@@ -180,4 +182,12 @@ func (m Message) IsUnread(transcribes bool) bool {
 	default:
 		return false
 	}
+}
+
+// ThreadOf returns the event that the thread of an event began with; empty if it is in no thread. An encrypted event says it in plain text.
+func ThreadOf(evt *event.Event) id.EventID {
+	if raw := evt.Content.VeryRaw; len(raw) > 0 && !bytes.Contains(raw, []byte(event.RelThread)) {
+		return "" // most events: they need not be read for this
+	}
+	return decode[messageContent](evt).RelatesTo.GetThreadParent()
 }

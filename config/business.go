@@ -37,6 +37,8 @@ type Business struct {
 type Escalation struct {
 	Keywords []string // whole words or phrases, any case; empty means none
 	Text     string   // sent once when a conversation is escalated, in all languages without one in Texts; empty means catalog's
+	// ClaimWithin is how long nobody may claim an escalation until people are called; zero calls nobody.
+	ClaimWithin time.Duration
 }
 
 // Texts are the texts for contacts in one language. Empty ones are catalog's.
@@ -83,6 +85,7 @@ func (c *Config) businessFields() []field {
 		value("business.greeting", &b.Greeting, optional(textUpTo(500))),
 		list("business.escalation.keywords", &b.Escalation.Keywords, lineOf(1, 100)),
 		value("business.escalation.text", &b.Escalation.Text, optional(textUpTo(500))),
+		value("business.escalation.claim_within", &b.Escalation.ClaimWithin, offOr(positive)),
 		value("business.language", &b.Language, oneOf(catalog.Langs()...)),
 		list("business.hours", &b.Hours, parseHours),
 		list("business.holidays", &b.Holidays, hours.ParseDays),

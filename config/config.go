@@ -36,40 +36,42 @@ const (
 
 // Config is a validated configuration. It is safe to print: secrets show as "…".
 type Config struct {
-	Homeserver   Homeserver
-	Appservice   Appservice
-	Owner        id.UserID      // the user this instance works for; always a user of Homeserver.Domain
-	Operators    []id.UserID    // users with read access to the admin room's commands (chats, documents, searches); empty means none
-	TimeZone     *time.Location // for times in messages and for the start of a day
-	Name         string         // the assistant's name, which also marks its replies
-	Database     Database
-	Backup       Backup
-	LLM          LLM
-	Embeddings   Embeddings
-	Speech       Speech
-	Media        Media
-	Budget       Budget
-	Chats        Chats
-	Business     Business
-	Documents    Documents
-	Hooks        map[string]Hook        // by name
-	CommandHooks map[string]CommandHook // by name
-	Agents       map[string]Agent       // by name; empty means that only multis itself answers
-	Skills       Skills
-	Tasks        Tasks
-	Shortcuts    []Shortcut
-	Heartbeat    Heartbeat
-	MCP          map[string]MCP // MCP servers with tools for the agents, by name
-	MCPServer    MCPServer
-	Memory       Memory
-	Audit        Audit
-	Exec         Exec
-	Injection    Injection
-	SafeMode     SafeMode
-	Watches      WebhookListener
-	Tools        Tools
-	Policy       Policy
-	Logging      Logging
+	Homeserver Homeserver
+	Appservice Appservice
+	Owner      id.UserID // the user this instance works for; always a user of Homeserver.Domain
+	// OperatorsAnswer lets operators write to contacts from the threads of escalations.
+	OperatorsAnswer bool
+	Operators       []id.UserID    // users with read access to the admin room's commands (chats, documents, searches); empty means none
+	TimeZone        *time.Location // for times in messages and for the start of a day
+	Name            string         // the assistant's name, which also marks its replies
+	Database        Database
+	Backup          Backup
+	LLM             LLM
+	Embeddings      Embeddings
+	Speech          Speech
+	Media           Media
+	Budget          Budget
+	Chats           Chats
+	Business        Business
+	Documents       Documents
+	Hooks           map[string]Hook        // by name
+	CommandHooks    map[string]CommandHook // by name
+	Agents          map[string]Agent       // by name; empty means that only multis itself answers
+	Skills          Skills
+	Tasks           Tasks
+	Shortcuts       []Shortcut
+	Heartbeat       Heartbeat
+	MCP             map[string]MCP // MCP servers with tools for the agents, by name
+	MCPServer       MCPServer
+	Memory          Memory
+	Audit           Audit
+	Exec            Exec
+	Injection       Injection
+	SafeMode        SafeMode
+	Watches         WebhookListener
+	Tools           Tools
+	Policy          Policy
+	Logging         Logging
 
 	// SecretFiles are the files that secrets were read from.
 	SecretFiles []string
@@ -354,7 +356,7 @@ func defaults() *Config {
 		},
 		Business: Business{
 			Topics: []string{}, Rules: []string{}, Pages: []string{},
-			Escalation: Escalation{Keywords: []string{"refund", "complaint", "urgent", "human", "manager"}},
+			Escalation: Escalation{Keywords: []string{"refund", "complaint", "urgent", "human", "manager"}, ClaimWithin: 10 * time.Minute},
 			Language:   catalog.English, Texts: map[catalog.Lang]Texts{}, Hours: []string{}, Holidays: []hours.Days{}, OutsideHours: OutsideHoursAnswer,
 		},
 		Documents:    Documents{Folder: "documents"},

@@ -79,6 +79,7 @@ appservice:
   hs_token: hs-other
 owner: "@me:other.org"
 operators: ["@ann:other.org", "@bob:elsewhere.org"]
+operators_answer: true
 time_zone: America/Lima
 name: Ada Lovelace
 database: {url: "postgres://multis:pw@localhost/multis", data_dir: /var/lib/multis}
@@ -124,7 +125,7 @@ business:
   greeting: |
     Hi,
     what can I do?
-  escalation: {keywords: [], text: One moment.}
+  escalation: {keywords: [], text: One moment., claim_within: off}
   language: de
   texts: {fr: {greeting: Salut, away: "Revenez {opening}."}}
   hours: [mon-fri 9-18]
@@ -171,12 +172,13 @@ func TestEveryKeyIsRead(t *testing.T) {
 			Bot:             Bot{Username: "nora", DisplayName: "Nora (assistant)"},
 			SenderLocalpart: "as_other", ASToken: "as-other", HSToken: "hs-other",
 		},
-		Owner:     "@me:other.org",
-		Operators: []id.UserID{"@ann:other.org", "@bob:elsewhere.org"},
-		TimeZone:  lima,
-		Name:      "Ada Lovelace",
-		Database:  Database{URL: "postgres://multis:pw@localhost/multis", DataDir: "/var/lib/multis"},
-		Backup:    Backup{Folder: "/backups", Keep: 3, MaxMB: 10},
+		Owner:           "@me:other.org",
+		OperatorsAnswer: true,
+		Operators:       []id.UserID{"@ann:other.org", "@bob:elsewhere.org"},
+		TimeZone:        lima,
+		Name:            "Ada Lovelace",
+		Database:        Database{URL: "postgres://multis:pw@localhost/multis", DataDir: "/var/lib/multis"},
+		Backup:          Backup{Folder: "/backups", Keep: 3, MaxMB: 10},
 		Embeddings: Embeddings{
 			Model: "ollama/nomic-embed-text", BaseURL: "http://localhost:11434/v1", APIKey: "embed-key", Dimensions: 256, PricePerMTok: 20_000, Local: true,
 		},

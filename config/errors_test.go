@@ -264,7 +264,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a hook for something that does not happen": {
 			add:  "hooks: {desk: {url: \"https://example.org\", events: [lunch], secret: \"twenty-four characters at least\"}}\n",
-			want: `config.yaml:10: hooks.desk.events[0]: "lunch" is not known here; write one of: message:business, escalation, handoff, index, capture, approval, budget, bridge:down, cron:fail`,
+			want: `config.yaml:10: hooks.desk.events[0]: "lunch" is not known here; write one of: message:business, escalation, handoff, unclaimed, index, capture, approval, budget, bridge:down, cron:fail`,
 		},
 		"a hook without a secret": {
 			add:  "hooks:\n  desk: {url: \"https://example.org\", events: [index]}\n",
@@ -429,7 +429,7 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 		},
 		"a key of many letters and lines": {
 			add:  "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
-			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, time_zone, name, database, backup, llm, embeddings, speech, media, budget, heartbeat, chats, business, documents, skills, tasks, shortcuts, memory, audit, mcp_server, injection, exec, safe_mode, watches, logging, tools, policy, hooks, command_hooks, mcp, agents`,
+			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, operators_answer, time_zone, name, database, backup, llm, embeddings, speech, media, budget, heartbeat, chats, business, documents, skills, tasks, shortcuts, memory, audit, mcp_server, injection, exec, safe_mode, watches, logging, tools, policy, hooks, command_hooks, mcp, agents`,
 		},
 		"a database that is not Postgres": {
 			add:  "database: {url: mysql://h/d}\n",

@@ -135,6 +135,7 @@ func (c *Config) serverFields() []field {
 
 		value("owner", &c.Owner, userID).required(`"` + exampleOwner + `"`),
 		list("operators", &c.Operators, userID),
+		value("operators_answer", &c.OperatorsAnswer, boolean),
 		value("time_zone", &c.TimeZone, timeZone).required("Europe/Berlin"),
 		value("name", &c.Name, assistantName),
 

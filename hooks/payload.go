@@ -88,7 +88,7 @@ func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
 	b := payload{Event: d.Event, At: d.At.UTC(), Ref: d.Ref}
 	var err error
 	switch d.Event {
-	case policy.HookMessage, policy.HookEscalation:
+	case policy.HookMessage, policy.HookEscalation, policy.HookUnclaimed:
 		err = h.addMessage(ctx, &b, d.Ref)
 	case policy.HookResolved:
 		err = h.addChat(ctx, &b, store.ChatID(parseID(d.Ref)))

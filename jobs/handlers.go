@@ -38,6 +38,8 @@ type Handlers struct {
 	Undelivered UndeliveredNotifier
 	Digest      Digester
 	Remind      CommitmentReminder
+	Escalation  EscalationUpdater
+	Reply       ReplyChanger
 	Export      Exporter
 	// Backup makes backups; nil makes none.
 	Backup BackupMaker
@@ -132,6 +134,10 @@ func (h Handlers) addAdminRoom(w *river.Workers) {
 		return h.Backup.MakeBackup(ctx)
 	})
 	handle(w, time.Minute, func(ctx context.Context, _ RemindArgs, _ Attempt) error { return h.Remind.RemindCommitments(ctx) })
+	handle(w, time.Minute, func(ctx context.Context, a EscalationArgs, _ Attempt) error {
+		return h.Escalation.UpdateEscalation(ctx, a.EscalationID, !a.At.IsZero())
+	})
+	handle(w, time.Minute, func(ctx context.Context, a ReplyArgs, _ Attempt) error { return h.Reply.ChangeReply(ctx, a.MessageID) })
 	handle(w, 5*time.Minute, func(ctx context.Context, a ExportArgs, try Attempt) error { return h.Export.Export(ctx, a, try.Last) })
 }
 

@@ -52,6 +52,11 @@ func (w *work) Digest(context.Context) error                         { return w.
 func (w *work) Index(context.Context, IndexArgs, bool) error         { return w.note("index") }
 func (w *work) NotifyUndelivered(context.Context, uuid.UUID) error   { return w.note("undelivered") }
 
+func (w *work) UpdateEscalation(context.Context, store.EscalationID, bool) error {
+	return w.note("escalation")
+}
+func (w *work) ChangeReply(context.Context, store.MessageID) error { return w.note("reply") }
+
 func (w *work) Answer(context.Context, store.MessageID, bool) error     { return w.note("ask") }
 func (w *work) MakeAdminRoom(context.Context) error                     { return w.note("room") }
 func (w *work) Retract(context.Context, uuid.UUID) error                { return w.note("retract") }
@@ -67,7 +72,7 @@ func (w *work) Transcribe(context.Context, store.MessageID, bool) error {
 func (w *work) KeepFile(context.Context, store.MessageID) error { return w.note("keep") }
 
 func (w *work) handlers() Handlers {
-	return Handlers{Turn: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, Imported: w, Retract: w, AdminRoom: w, KeepFile: w, Transcribe: w}
+	return Handlers{Turn: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, Imported: w, Retract: w, AdminRoom: w, KeepFile: w, Transcribe: w, Escalation: w, Reply: w}
 }
 
 // await waits until n jobs are done.
@@ -107,10 +112,10 @@ func TestEveryKindOfJobReachesItsPart(t *testing.T) {
 	st, w := storetest.New(t), newWork()
 	enqueue(t, st, TurnArgs{ChatID: 1}, CommandArgs{MessageID: 1}, SendArgs{OutboxID: uuid.New()}, DescribeArgs{RoomID: "!a:x"}, DigestArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{OutboxID: uuid.New()},
 		DecryptArgs{MessageID: 1}, AskArgs{MessageID: 1}, AdminRoomArgs{}, RetractArgs{OutboxID: uuid.New()}, NoticeArgs{Topic: TopicSessionReplaced}, HistoryArgs{ChatID: 1}, HistoryArgs{ChatID: 1, Done: true},
-		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1})
+		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1}, EscalationArgs{EscalationID: 1}, ReplyArgs{MessageID: 1})
 	start(t, st, w)
-	w.await(t, 16)
-	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told", "transcribe", "keep"}, w.seen)
+	w.await(t, 18)
+	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told", "transcribe", "keep", "escalation", "reply"}, w.seen)
 }
 
 func TestAJobOfATransactionThatFailedDoesNotExist(t *testing.T) {

@@ -30,4 +30,23 @@ type relation struct {
 	Type  string     `json:"rel_type"`
 	Event id.EventID `json:"event_id"`
 	Emoji string     `json:"key,omitempty"`
+	// Clients without threads show a message in a thread as a reply to ReplyTo.
+	ReplyTo   *replyTo `json:"m.in_reply_to,omitempty"`
+	IsReplyTo bool     `json:"is_falling_back,omitempty"` // ReplyTo is for those clients only
+}
+
+type replyTo struct {
+	Event id.EventID `json:"event_id"`
+}
+
+// The types of relations that are made here.
+const (
+	relationReaction = "m.annotation"
+	relationReplaces = "m.replace"
+	relationThread   = "m.thread"
+)
+
+// threadRelation returns the relation of a message in the thread that began with an event.
+func threadRelation(root id.EventID) *relation {
+	return &relation{Type: relationThread, Event: root, ReplyTo: &replyTo{Event: root}, IsReplyTo: true}
 }

@@ -104,12 +104,12 @@ func (l *LiveMessage) send(ctx context.Context, markdown string) (id.EventID, er
 // replacementContent returns the content of an event that edits another event.
 func replacementContent(c content, event id.EventID) (json.RawMessage, error) {
 	inner := c
-	inner.Key = ""
+	inner.Key, inner.RelatesTo = "", nil
 	outer := struct {
 		content
 		New content `json:"m.new_content"`
 	}{content: c, New: inner}
-	outer.Body, outer.RelatesTo = "* "+c.Body, &relation{Type: "m.replace", Event: event}
+	outer.Body, outer.RelatesTo = "* "+c.Body, &relation{Type: relationReplaces, Event: event}
 	if c.HTML != "" {
 		outer.HTML = "* " + c.HTML
 	}

@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -28,11 +27,16 @@ const (
 // setMentions sets the message type and the mention by the notice's kind.
 func (c *content) setMentions(m Message, owner id.UserID) {
 	c.MsgType, c.Mentions = "m.text", &mentions{}
-	switch mentioned := cmp.Or(m.Mention, owner); {
-	case m.Kind == Quiet:
+	mentioned := m.Mention
+	if len(mentioned) == 0 && owner != "" {
+		mentioned = []id.UserID{owner}
+	}
+	switch m.Kind {
+	case Quiet:
 		c.MsgType = "m.notice"
-	case m.Kind == Alert && mentioned != "":
-		c.Mentions.Users = []id.UserID{mentioned}
+	case Alert:
+		c.Mentions.Users = mentioned
+	case Answer:
 	}
 }
 

@@ -63,8 +63,10 @@ type Message struct {
 	HTML    string // for the admin room; empty: the text alone
 	// Kind says whether a notice alerts the owner. It is not used for messages to contacts.
 	Kind NoticeKind
-	// Mention is the user that a notice of kind Alert mentions. Empty means the owner.
-	Mention   id.UserID
+	// Mention are the users that a notice of kind Alert mentions. None means the owner.
+	Mention []id.UserID
+	// Thread is the event that the thread of the notice began with; empty for a notice outside of threads.
+	Thread    id.EventID
 	Citations []store.Citation
 	Addressed bool
 	// Draft makes the message wait for the owner's approval, even if the chat's messages are sent at once.
@@ -84,7 +86,7 @@ type Message struct {
 	ReactTo id.EventID
 	// Profile is the agent in whose name the message is; nil for the assistant itself.
 	Profile *Profile
-	// Replaces is the event of a LiveMessage that this notice replaces; empty for none.
+	// Replaces is the event that this message replaces, by an edit; empty for none.
 	Replaces id.EventID
 	// FailedID is the outbox row whose failure this notice reports. If the notice fails, too, nobody is notified.
 	FailedID uuid.UUID
@@ -200,7 +202,7 @@ func (b *Box) build(m Message, name string) (store.OutboxMessage, content, error
 		if m.Purpose == policy.PurposeNotice {
 			o.SendAs = policy.AsBot
 		}
-		c.RelatesTo = &relation{Type: "m.annotation", Event: m.ReactTo, Emoji: m.Text}
+		c.RelatesTo = &relation{Type: relationReaction, Event: m.ReactTo, Emoji: m.Text}
 	case m.Purpose == policy.PurposeNotice:
 		o.SendAs = policy.AsBot
 		c.setMentions(m, b.settings.Owner)
@@ -211,12 +213,17 @@ func (b *Box) build(m Message, name string) (store.OutboxMessage, content, error
 		if m.HTML != "" {
 			c.Format, c.HTML = "org.matrix.custom.html", m.HTML
 		}
+		if m.Thread != "" {
+			c.RelatesTo = threadRelation(m.Thread)
+		}
 	default:
 		c.MsgType, c.Body, c.Mentions = "m.text", b.withDisclosure(m, name), &mentions{}
 	}
-	if m.Replaces != "" {
+	switch {
+	case m.Replaces != "":
 		o.Content, err = replacementContent(c, m.Replaces)
-	} else {
+		c.RelatesTo = &relation{Type: relationReplaces, Event: m.Replaces} // for the gate
+	default:
 		o.Content, err = json.Marshal(c)
 	}
 	if err != nil {
@@ -289,7 +296,7 @@ func (b *Box) gateInput(chat store.Chat, o store.OutboxMessage, c content, s sto
 		Features: chat.Features, File: c.fileSpec(),
 	}
 	if to := c.RelatesTo; to != nil {
-		in.Edits = to.Type == "m.replace"
+		in.Edits = to.Type == relationReplaces
 		if to.Emoji != "" {
 			in.Body, in.Reacts = to.Emoji, true
 		}

@@ -335,14 +335,14 @@ func TestANoticeRingsWhenItNeedsTheOwner(t *testing.T) {
 	b := setup(t)
 	for name, tt := range map[string]struct {
 		kind     NoticeKind
-		mention  id.UserID
+		mention  []id.UserID
 		msgType  string
 		mentions string
 	}{
-		"what multis says by itself is not pushed":         {Quiet, "", "m.notice", `{}`},
-		"an answer is shown like a message":                {Answer, "", "m.text", `{}`},
-		"what needs the owner mentions the owner":          {Alert, "", "m.text", `{"user_ids": ["@you:x"]}`},
-		"what needs somebody else mentions that one alone": {Alert, "@eva:x", "m.text", `{"user_ids": ["@eva:x"]}`},
+		"what multis says by itself is not pushed":         {Quiet, nil, "m.notice", `{}`},
+		"an answer is shown like a message":                {Answer, nil, "m.text", `{}`},
+		"what needs the owner mentions the owner":          {Alert, nil, "m.text", `{"user_ids": ["@you:x"]}`},
+		"what needs somebody else mentions that one alone": {Alert, []id.UserID{"@eva:x"}, "m.text", `{"user_ids": ["@eva:x"]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

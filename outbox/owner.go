@@ -82,6 +82,8 @@ func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.OutboxMessage
 	case c.New != nil: // the message that it edits is in the former room
 		c.content = *c.New
 		c.Key = o.ID.String()
+	case c.RelatesTo != nil && c.RelatesTo.Type == relationThread: // which is in the former room, too
+		c.RelatesTo = nil
 	case c.RelatesTo != nil: // a reaction
 		return b.drop(ctx, tx, o, d.Code, d.Why)
 	}

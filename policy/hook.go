@@ -8,6 +8,7 @@ const (
 	HookMessage    HookEvent = "message:business" // a contact asks something in a business chat; reference: the message's id
 	HookEscalation HookEvent = "escalation"       // a chat needs a person; the id of the message that asked for one
 	HookResolved   HookEvent = "handoff"          // the escalation of a chat ended, because a person answered there or the owner resumed it; the chat's id
+	HookUnclaimed  HookEvent = "unclaimed"        // nobody claimed an escalation, and everybody was called; the id of the message that asked for a person
 	HookIndex      HookEvent = "index"            // a document was indexed; its origin
 	HookCapture    HookEvent = "capture"          // memory notes were written about a chat; the id of their section
 	HookApproval   HookEvent = "approval"         // a tool call waits for the owner's approval; the approval's id
@@ -19,5 +20,5 @@ const (
 
 // HookEvents are the events that a webhook can subscribe to: all but HookTest.
 func HookEvents() []HookEvent {
-	return []HookEvent{HookMessage, HookEscalation, HookResolved, HookIndex, HookCapture, HookApproval, HookBudget, HookBridgeDown, HookCronFail}
+	return []HookEvent{HookMessage, HookEscalation, HookResolved, HookUnclaimed, HookIndex, HookCapture, HookApproval, HookBudget, HookBridgeDown, HookCronFail}
 }

@@ -7,8 +7,6 @@ import (
 
 	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
-
-	"multis/store/row"
 )
 
 const chatsByIDSQL = "select " + chatColumns + " from chats c where c.id = any($1)"
@@ -93,21 +91,6 @@ func ClaimNotification(ctx context.Context, tx Tx, key Setting) (bool, error) {
 		return false, fmt.Errorf("claim setting %s: %w", key, err)
 	}
 	return tag.RowsAffected() == 1, nil
-}
-
-// Escalation is a chat that waits for a person.
-type Escalation struct {
-	ChatID   ChatID
-	Why      string
-	OpenedAt time.Time
-	RestsOn  []MessageID // the messages whose words may be in Why
-}
-
-const openEscalationsSQL = "select chat_id, why, opened_at, rests_on from escalations where closed_at is null order by opened_at, id"
-
-// OpenEscalations returns the chats that wait for a person, the longest waiting first.
-func OpenEscalations(ctx context.Context, db DB) ([]Escalation, error) {
-	return row.All[Escalation](ctx, db, "escalations", openEscalationsSQL)
 }
 
 const countFailedSQL = "select count(*) from outbox where state = 'failed' and purpose <> 'notice' and created_at > $1"

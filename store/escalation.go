@@ -2,24 +2,72 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
 	"multis/store/row"
 	"multis/text"
 )
 
-// The message is locked, so that it cannot be deleted without what is written here.
-const openEscalationSQL = `insert into escalations (chat_id, message_id, why, rests_on)
+// Escalation is a conversation that was passed to a person. It is open until a person resolves it, or until it ends by itself some time after
+// a person answered. The contact waits while it is open and nobody answered.
+type Escalation struct {
+	ID        EscalationID
+	ChatID    ChatID
+	MessageID MessageID // the newest message when it was opened
+	Why       string
+	RestsOn   []MessageID // the messages whose words may be in Why
+	Found     []Citation  // what the public documents say about the question
+	Proposal  string      // an answer that a person may send as it stands; empty for none
+	OpenedAt  time.Time
+	ClosedAt  *time.Time
+	ClosedBy  id.UserID // who resolved it; empty if it ended by itself, or is open
+	// CardID is the outbox message that the thread begins with; nil if there is no thread yet. CardEvent is nil until it was sent.
+	CardID     *uuid.UUID
+	CardEvent  *id.EventID
+	CardRoom   ChatID    // the room of the card; 0 without a card
+	ClaimedBy  id.UserID // who answers; empty for nobody
+	ClaimedAt  *time.Time
+	AnsweredAt *time.Time // when a person first wrote to the contact; nil while the contact waits
+	Paged      int        // how often people were called because nobody claimed it
+	Shown      string     // the line about its state that the card shows
+}
+
+// IsOpen reports whether it was not resolved.
+func (e Escalation) IsOpen() bool { return e.ClosedAt == nil }
+
+// IsWaiting reports whether the contact waits for a person.
+func (e Escalation) IsWaiting() bool { return e.IsOpen() && e.AnsweredAt == nil }
+
+const escalationColumns = `e.id, e.chat_id, e.message_id, e.why, e.rests_on, e.found, e.proposal, e.opened_at, e.closed_at, e.closed_by, e.card_id, o.event_id as card_event,
+	coalesce(o.chat_id, 0) as card_room, e.claimed_by, e.claimed_at, e.answered_at, e.paged, e.shown`
+
+const fromEscalationsSQL = " from escalations e left join outbox o on o.id = e.card_id"
+
+// An escalation that a person answered ends when the assistant escalates again. The message is locked, so that it cannot be deleted without
+// what is written here.
+const openEscalationSQL = `with ended as (update escalations set closed_at = now() where chat_id = $1 and closed_at is null and answered_at is not null returning id)
+	select count(*) from ended`
+
+const insertEscalationSQL = `insert into escalations (chat_id, message_id, why, rests_on)
 	select $1, m.id, $3, $4 from messages m where m.id = $2 for key share on conflict do nothing`
 
 const toldSQL = "select told from escalations where chat_id = $1 and closed_at is null for update"
 
-// OpenEscalation stores that a chat needs a person. restsOn are the messages whose words may be in why. first is true if the chat was not
-// escalated before, told if the contact knows already.
+// OpenEscalation stores that a chat needs a person. restsOn are the messages whose words may be in why. first is true if nobody was waited for
+// before, told if the contact knows already.
 func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string, restsOn []MessageID) (first, told bool, err error) {
-	tag, err := tx.Exec(ctx, openEscalationSQL, chat, message, text.Storable(why), row.EmptyIfNil(restsOn))
+	var ended int
+	if err = tx.QueryRow(ctx, openEscalationSQL, chat).Scan(&ended); err != nil {
+		return false, false, fmt.Errorf("end answered escalation: %w", err)
+	}
+	tag, err := tx.Exec(ctx, insertEscalationSQL, chat, message, text.Storable(why), row.EmptyIfNil(restsOn))
 	if err == nil {
 		err = tx.QueryRow(ctx, toldSQL, chat).Scan(&told)
 	}
@@ -44,13 +92,142 @@ func CountSinceEscalation(ctx context.Context, db DB, chat ChatID, code policy.C
 	return row.Value[int](ctx, db, "count messages that wait", countSinceEscalationSQL, chat, code)
 }
 
+const waitingEscalationsSQL = "select " + escalationColumns + fromEscalationsSQL + " where e.closed_at is null and e.answered_at is null order by e.opened_at, e.id"
+
+// OpenEscalations returns the escalations in which a contact waits, the longest waiting first.
+func OpenEscalations(ctx context.Context, db DB) ([]Escalation, error) {
+	return row.All[Escalation](ctx, db, "escalations", waitingEscalationsSQL)
+}
+
+const allEscalationsSQL = "select " + escalationColumns + fromEscalationsSQL + " where e.closed_at is null order by e.answered_at is not null, e.opened_at, e.id"
+
+// UnresolvedEscalations returns the escalations that are open: those in which a contact waits, then those that a person answered.
+func UnresolvedEscalations(ctx context.Context, db DB) ([]Escalation, error) {
+	return row.All[Escalation](ctx, db, "escalations", allEscalationsSQL)
+}
+
+const escalationByIDSQL = "select " + escalationColumns + fromEscalationsSQL + " where e.id = $1"
+
+// EscalationByID returns an escalation, or ErrNotFound.
+func EscalationByID(ctx context.Context, db DB, escalation EscalationID) (Escalation, error) {
+	return row.One[Escalation](ctx, db, "escalation", escalationByIDSQL, escalation)
+}
+
+// LockEscalation is EscalationByID for a transaction that changes it. Whoever locks the chat too locks the chat first.
+func LockEscalation(ctx context.Context, tx Tx, escalation EscalationID) (Escalation, error) {
+	return row.One[Escalation](ctx, tx, "escalation", escalationByIDSQL+" for update of e", escalation)
+}
+
+const escalationOfChatSQL = "select " + escalationColumns + fromEscalationsSQL + " where e.chat_id = $1 and e.closed_at is null"
+
+// EscalationOfChat returns the open escalation of a chat, or ErrNotFound.
+func EscalationOfChat(ctx context.Context, db DB, chat ChatID) (Escalation, error) {
+	return row.One[Escalation](ctx, db, "escalation", escalationOfChatSQL, chat)
+}
+
+const openEscalationIDsSQL = "select id from escalations where chat_id = $1 and closed_at is null"
+
+// OpenEscalationIDs returns the id of the open escalation of a chat; none without one.
+func OpenEscalationIDs(ctx context.Context, db DB, chat ChatID) ([]EscalationID, error) {
+	return row.Values[EscalationID](ctx, db, "open escalation", openEscalationIDsSQL, chat)
+}
+
+const escalationByEventSQL = "select " + escalationColumns + fromEscalationsSQL + ` where o.chat_id = $1 and o.event_id = $2
+	union all select ` + escalationColumns + fromEscalationsSQL + ` join escalation_lines l on l.escalation_id = e.id join outbox x on x.id = l.outbox_id
+		where x.chat_id = $1 and x.event_id = $2 and l.outbox_id <> e.card_id
+	limit 1`
+
+// EscalationByEvent returns the escalation of a card, or of a line in its thread, in a room; or ErrNotFound.
+func EscalationByEvent(ctx context.Context, db DB, room ChatID, event id.EventID) (Escalation, error) {
+	return row.One[Escalation](ctx, db, "escalation", escalationByEventSQL, room, event)
+}
+
+const threadRoomsSQL = `select distinct c.room_id from outbox o join escalations e on e.card_id = o.id join chats c on c.id = e.chat_id
+	where o.event_id = any ($1) and c.room_id is not null`
+
+// ThreadRooms returns the rooms of the contacts to whose escalations threads belong. threads are the events that they began with.
+func ThreadRooms(ctx context.Context, db DB, threads []id.EventID) ([]id.RoomID, error) {
+	return row.Values[id.RoomID](ctx, db, "rooms of threads", threadRoomsSQL, threads)
+}
+
+const setEscalationCardSQL = "update escalations set card_id = $2, found = $3, proposal = $4, shown = $5 where id = $1"
+
+// SetEscalationCard stores the outbox message that the thread of an escalation begins with, and what it shows.
+func SetEscalationCard(ctx context.Context, tx Tx, e Escalation) error {
+	found, err := json.Marshal(e.Found)
+	if err != nil || e.Found == nil {
+		found = []byte("[]")
+	}
+	return row.Exec(ctx, tx, "note the card of an escalation", setEscalationCardSQL, e.ID, e.CardID, found, text.Storable(e.Proposal), e.Shown)
+}
+
+const setEscalationShownSQL = "update escalations set shown = $2 where id = $1"
+
+// SetEscalationShown stores the line about its state that the card shows.
+func SetEscalationShown(ctx context.Context, tx Tx, escalation EscalationID, line string) error {
+	return row.Exec(ctx, tx, "note what a card shows", setEscalationShownSQL, escalation, line)
+}
+
+const claimEscalationSQL = "update escalations set claimed_by = $2, claimed_at = $3 where id = $1 and closed_at is null"
+
+// ClaimEscalation stores who answers there. It reports whether the escalation is open.
+func ClaimEscalation(ctx context.Context, tx Tx, escalation EscalationID, by id.UserID, at time.Time) (bool, error) {
+	return changedOne(ctx, tx, "claim escalation", claimEscalationSQL, escalation, by, at)
+}
+
+const answerEscalationSQL = `update escalations set answered_at = now(), claimed_by = case when claimed_by = '' then @by else claimed_by end, claimed_at = coalesce(claimed_at, now())
+	where chat_id = @chat and closed_at is null and answered_at is null and (@any or opened_at < @at) returning id`
+
+// AnswerEscalation stores that a person wrote to a contact at a time; zero means now. It returns the escalation in which the contact waited; none if the contact did not.
+func AnswerEscalation(ctx context.Context, tx Tx, chat ChatID, by id.UserID, at time.Time) ([]EscalationID, error) {
+	return row.Values[EscalationID](ctx, tx, "answer escalation", answerEscalationSQL, pgx.NamedArgs{"chat": chat, "by": by, "at": at, "any": at.IsZero()})
+}
+
+const waitAgainSQL = "update escalations set answered_at = null, claimed_by = '', claimed_at = null, paged = 0, opened_at = now() where id = $1 and closed_at is null"
+
+// WaitAgain stores that a contact waits again, because the person who answered left the last message without an answer.
+func WaitAgain(ctx context.Context, tx Tx, escalation EscalationID) error {
+	return row.Exec(ctx, tx, "wait again", waitAgainSQL, escalation)
+}
+
+const dropProposalSQL = "update escalations set proposal = '' where id = $1 and proposal <> ''"
+
+// DropProposal removes the proposal of an escalation, which is then not sent again. It reports whether there was one.
+func DropProposal(ctx context.Context, tx Tx, escalation EscalationID) (bool, error) {
+	return changedOne(ctx, tx, "drop proposal", dropProposalSQL, escalation)
+}
+
+const setPagedSQL = "update escalations set paged = $2 where id = $1"
+
+// SetPaged stores how often people were called.
+func SetPaged(ctx context.Context, tx Tx, escalation EscalationID, paged int) error {
+	return row.Exec(ctx, tx, "note who was called", setPagedSQL, escalation, paged)
+}
+
 const closeEscalationSQL = "update escalations set closed_at = now() where chat_id = $1 and closed_at is null and opened_at < $2"
 
-// CloseEscalation resolves the escalations of a chat that were opened before a time. It reports whether there were any.
+// CloseEscalation resolves the escalation of a chat that was opened before a time. It reports whether there was one.
 func CloseEscalation(ctx context.Context, tx Tx, chat ChatID, at time.Time) (bool, error) {
-	tag, err := tx.Exec(ctx, closeEscalationSQL, chat, at)
-	if err != nil {
-		return false, fmt.Errorf("close escalation: %w", err)
-	}
-	return tag.RowsAffected() == 1, nil
+	return changedOne(ctx, tx, "close escalation", closeEscalationSQL, chat, at)
+}
+
+const resolveEscalationSQL = "update escalations set closed_at = now(), closed_by = $2 where id = $1 and closed_at is null"
+
+// ResolveEscalation closes an escalation. by is empty if it ends by itself. It reports whether it was open.
+func ResolveEscalation(ctx context.Context, tx Tx, escalation EscalationID, by id.UserID) (bool, error) {
+	return changedOne(ctx, tx, "resolve escalation", resolveEscalationSQL, escalation, by)
+}
+
+const reopenEscalationSQL = `update escalations e set closed_at = null, answered_at = coalesce(answered_at, now()) where id = $1 and closed_by = ''
+	and not exists (select from escalations n where n.chat_id = e.chat_id and n.id > e.id)`
+
+// ReopenEscalation opens an escalation again that ended by itself, if the chat has no newer one. It reports whether it did.
+func ReopenEscalation(ctx context.Context, tx Tx, escalation EscalationID) (bool, error) {
+	return changedOne(ctx, tx, "reopen escalation", reopenEscalationSQL, escalation)
+}
+
+// changedOne executes a statement and reports whether it changed a row.
+func changedOne(ctx context.Context, tx Tx, what, sql string, args ...any) (bool, error) {
+	n, err := row.Changed(ctx, tx, what, sql, args...)
+	return n == 1, err
 }

@@ -90,7 +90,7 @@ const goneMessagesSQL = `with deleted as (select id, chat_id, event_id from mess
 	edits as (delete from messages e using deleted d where e.chat_id = d.chat_id and e.relates_to = d.event_id and e.code = 'edited'),
 	files as (select count(*) as n from kept_files where message_id = any (@messages)),
 	gone as (%s),
-	waits as (update escalations set why = @why, rests_on = '{}' where (message_id = any (@messages) or rests_on && @messages::bigint[]) and why <> @why returning 1),
+	waits as (update escalations set why = @why, rests_on = '{}', found = '[]', proposal = '' where (message_id = any (@messages) or rests_on && @messages::bigint[]) and why <> @why returning 1),
 	asked as (delete from dialogs where message_id = any (@messages)),
 	` + forgetTasksSQL + `
 	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from waits)::int, (select count(*) from tasks_gone)::int`

@@ -30,4 +30,6 @@ type (
 	WatchID = row.WatchID
 	// ForgettingID identifies a row of forgettings.
 	ForgettingID = row.ForgettingID
+	// EscalationID identifies a row of escalations.
+	EscalationID = row.EscalationID
 )

@@ -43,6 +43,8 @@ type Message struct {
 	OutboxID   *uuid.UUID
 	// ParkedIn is the room of a parked message, which its key belongs to.
 	ParkedIn id.RoomID
+	// Thread is the event that the thread of the message began with; empty if it is in no thread.
+	Thread id.EventID
 }
 
 // Attachment is a file on the homeserver.
@@ -62,7 +64,7 @@ func (a *Attachment) clean() *Attachment {
 }
 
 const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind, m.body, m.relates_to, m.attachment, m.parked, m.ts, m.received_at, m.edited_at,
-	m.redacted_at, m.action, m.code, m.reason, m.answered_at, m.outbox_id, m.parked_in`
+	m.redacted_at, m.action, m.code, m.reason, m.answered_at, m.outbox_id, m.parked_in, m.thread`
 
 const markProcessedSQL = "insert into seen_events (event_id) select e from unnest($1::text[]) e order by e on conflict do nothing returning event_id"
 
@@ -85,8 +87,8 @@ func MarkProcessed(ctx context.Context, tx Tx, events []id.EventID) (map[id.Even
 }
 
 const insertMessageSQL = `with one as (
-		insert into messages (chat_id, event_id, author, sender, kind, body, relates_to, attachment, parked, parked_in, ts, edited_at, action, code, reason)
-		values (@chat, @event, @author, @sender, @kind, @body, @relates, @attachment, @parked, @parked_in, @at, @edited, @action, @code, @reason) returning id),
+		insert into messages (chat_id, event_id, author, sender, kind, body, relates_to, attachment, parked, parked_in, thread, ts, edited_at, action, code, reason)
+		values (@chat, @event, @author, @sender, @kind, @body, @relates, @attachment, @parked, @parked_in, @thread, @at, @edited, @action, @code, @reason) returning id),
 	touch as (update chats set last_message_at = greatest(last_message_at, @at) where id = @chat and @kind <> 'reaction'),
 	remember as (insert into chat_memory as m (chat_id, fresh) select @chat, 1 where @fresh and @at > now() - interval '1 day'
 		on conflict (chat_id) do update set fresh = m.fresh + 1, fresh_at = now())
@@ -97,7 +99,7 @@ func InsertMessage(ctx context.Context, tx Tx, m Message) (MessageID, error) {
 	var row MessageID
 	err := tx.QueryRow(ctx, insertMessageSQL, pgx.NamedArgs{
 		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": text.Storable(m.Body), "relates": text.Storable(m.RelatesTo.String()),
-		"attachment": m.Attachment.clean(), "parked": m.Parked, "parked_in": m.ParkedIn, "at": m.At, "edited": m.EditedAt, "action": m.Action, "code": m.Code, "reason": m.Reason,
+		"attachment": m.Attachment.clean(), "parked": m.Parked, "parked_in": m.ParkedIn, "thread": text.Storable(m.Thread.String()), "at": m.At, "edited": m.EditedAt, "action": m.Action, "code": m.Code, "reason": m.Reason,
 		"fresh": fresh(m),
 	}).Scan(&row)
 	if err != nil {

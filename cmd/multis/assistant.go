@@ -13,6 +13,7 @@ import (
 	"multis/clock"
 	"multis/commandhook"
 	"multis/config"
+	"multis/desk"
 	"multis/fetch"
 	"multis/heartbeat"
 	"multis/hooks"
@@ -67,6 +68,7 @@ type assistant struct {
 	front    frontend
 	defaults policy.Defaults
 	box      *outbox.Box
+	desk     *desk.Desk
 
 	models       models
 	search       *search.Searcher
@@ -95,6 +97,9 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 		settings.Before = a.beforeSend
 	}
 	a.box = outbox.New(st, settings, front.sender)
+	deskWith := deskOptions(cfg)
+	deskWith.Store, deskWith.Box = st, a.box
+	a.desk = desk.New(deskWith)
 	for _, step := range []func(context.Context) error{
 		a.openAudit, a.openModels, a.openMemory, a.addTools, a.addAgent, a.addClock, a.addAdmin, a.addHooks, a.addRunner,
 	} {
@@ -197,6 +202,7 @@ func (a *assistant) addAgent(context.Context) error {
 		Name: cfg.Name, Texts: cfg.Business.Catalog(), Language: cfg.Business.Language,
 		Business: agent.Business{Name: cfg.Business.Name, Topics: cfg.Business.Topics, Rules: cfg.Business.Rules, Tone: cfg.Business.Tone}, Keywords: cfg.Business.Escalation.Keywords,
 		Hours: cfg.Business.OpeningHours(cfg.TimeZone), AwayOutsideHours: cfg.Business.OutsideHours == config.OutsideHoursAway,
+		Desk:       a.desk,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 		OpenModel: a.models.open, Surface: a.surface(),
 		Injection: agent.Injection{Enabled: cfg.Injection.Enabled, Judge: cfg.Injection.Judge, MaxFlags: cfg.Injection.MaxFlags, HoldTime: cfg.Injection.HoldTime},
@@ -227,7 +233,7 @@ func (a *assistant) addAdmin(context.Context) error {
 	a.admin = admin.New(admin.Options{
 		Store: a.store, Box: a.box, Asker: a.agent.Questions, Planner: planner{a.agent.Plans, a.agent.Replays}, Clock: a.clock, Search: a.search, Library: a.documents, Files: a.front.files, Memory: a.memory,
 		Tools: toolbox{a.agent.Questions, a.mcp}, Policy: policyView{a.cfg, a.tools}, MaxTools: tools.MaxOffered, Skills: skillList{a.cfg, a.skills}, Saved: savedTasks{a.cfg, a.agent.Questions}, Replayer: replayer{a.agent.Replays},
-		PIN: a.front.pin, Host: a.host, Previewer: previewer{a.agent.Turns}, Examiner: a.front.examiner, Accounts: a.front.accounts, Config: a.front.config, Settings: settings,
+		Desk: a.desk, PIN: a.front.pin, Host: a.host, Previewer: previewer{a.agent.Turns}, Examiner: a.front.examiner, Accounts: a.front.accounts, Config: a.front.config, Settings: settings,
 	})
 	return nil
 }
@@ -247,7 +253,7 @@ func (a *assistant) addRunner(ctx context.Context) (err error) {
 			Store: a.store, Files: front.files, Model: a.models.speech, Inbox: front.inbox, Defaults: a.defaults, Notify: a.agent.Notify,
 		}),
 		Command: adm, PIN: adm, Redact: a.box, Exec: adm.Host, Ask: adm, AdminRoom: front.rooms, Draft: adm.Drafts, Approval: adm.Tasks, Notice: adm.Notices, Budget: adm.Budget,
-		Undelivered: adm.Notices, Digest: adm.Notices, Remind: adm.Commitments, Export: adm.Exports, Backup: front.backup,
+		Undelivered: adm.Notices, Digest: adm.Notices, Remind: adm.Commitments, Escalation: a.desk, Reply: a.desk, Export: adm.Exports, Backup: front.backup,
 		Task:  a.agent.Tasks,
 		Index: adm.Documents, Folders: adm.Documents, Embed: knowledge.NewVectors(a.store, a.models.embedders.passages),
 		Capture: a.memory, Summarise: a.agent.Summaries, Forget: adm.Forgetting,

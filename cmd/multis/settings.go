@@ -6,6 +6,7 @@ import (
 	"multis/admin"
 	"multis/appservice"
 	"multis/config"
+	"multis/desk"
 	"multis/outbox"
 	"multis/policy"
 )
@@ -19,10 +20,19 @@ func outboxSettings(cfg *config.Config) outbox.Settings {
 
 func inboxSettings(cfg *config.Config) appservice.Settings {
 	return appservice.Settings{
-		Owner: cfg.Owner, Bot: cfg.BotID(), Operators: cfg.Operators, Name: cfg.Name, Defaults: chatDefaults(cfg), MaxAge: cfg.Chats.ReplyMaxAge,
+		Owner: cfg.Owner, Bot: cfg.BotID(), Operators: cfg.Operators, OperatorsAnswer: cfg.OperatorsAnswer, Name: cfg.Name, Defaults: chatDefaults(cfg), MaxAge: cfg.Chats.ReplyMaxAge,
 		OwnerPause: cfg.Chats.AdminPause, DeleteAnswers: cfg.Chats.DeleteAnswers, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap(cfg),
 		Transcribes: cfg.Speech.Model != config.NoModel, Keep: cfg.Media.Keep, Spaces: routedSpaces(cfg),
 	}
+}
+
+// deskOptions returns the options of the desk, without the store and the outbox.
+func deskOptions(cfg *config.Config) desk.Options {
+	o := desk.Options{Owner: cfg.Owner, ClaimWithin: cfg.Business.Escalation.ClaimWithin, OwnerPause: cfg.Chats.AdminPause, Name: cfg.Name, Zone: cfg.TimeZone}
+	if cfg.OperatorsAnswer {
+		o.Operators = cfg.Operators
+	}
+	return o
 }
 
 func adminSettings(cfg *config.Config, model string, inTerminal bool) (admin.Settings, error) {

@@ -28,4 +28,6 @@ type (
 	WatchID int64
 	// ForgettingID identifies a row of forgettings.
 	ForgettingID int64
+	// EscalationID identifies a row of escalations.
+	EscalationID int64
 )

@@ -1,0 +1,181 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"multis/bridgebridge"
+	"multis/desk"
+	"multis/memory"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+// escalationCommands lists the conversations that need a person, and passes messages and reactions in their threads to the desk.
+type escalationCommands struct {
+	store *store.Store
+	room  *room
+	chats *chatPicker
+	desk  *desk.Desk
+}
+
+// commands returns the commands about escalations.
+func (ec *escalationCommands) commands() []command {
+	return []command{
+		{
+			name: "escalations", group: groupChats, run: ec.list, answerers: true,
+			summary: "who waits for a person, and who answers",
+			help: "Each has a thread here. What you write in it goes to the contact; what begins with `note` or 📝 stays. On the card ✋ takes it, ✅ ends it and lets me answer again, " +
+				"⏸ keeps me off, 👍 sends the proposal.",
+		},
+		{
+			name: "handoff", args: "[name]", group: groupChats, run: ec.handOff, answerers: true,
+			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
+				return ec.handOffChat(pick, chat), nil
+			},
+			chatHint: func(chatPick) string { return " to answer there yourself" },
+			summary:  "pass a chat to a person, who is you",
+			help:     "`/handoff Ana` opens a thread for Ana, and I stay quiet there. ✅ on its card gives the chat back to me.",
+		},
+	}
+}
+
+// list lists the open escalations.
+func (ec *escalationCommands) list(ctx context.Context, _ request, _ string) (answer, error) {
+	open, err := store.UnresolvedEscalations(ctx, ec.store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	if len(open) == 0 {
+		return answer{text: "Nobody waits for a person."}, nil
+	}
+	lines := []string{"**" + text.Count(len(open), "conversation") + "** with a person, the longest waiting first:"}
+	var about []store.MessageID
+	for i, e := range open[:min(len(open), pageSize)] {
+		line, err := ec.line(ctx, e)
+		if err != nil {
+			return answer{}, err
+		}
+		lines = append(lines, fmt.Sprintf("%d %s", i+1, line))
+		about = append(about, e.RestsOn...)
+	}
+	if more := len(open) - pageSize; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return answer{text: strings.Join(lines, "\n"), quotes: about}, nil
+}
+
+// line describes an open escalation: whose, how old, who answers, why, and where.
+func (ec *escalationCommands) line(ctx context.Context, e store.Escalation) (string, error) {
+	chat, err := store.ChatByID(ctx, ec.store.DB(), e.ChatID)
+	if err != nil {
+		return "", err
+	}
+	state := "**waits** since " + ec.room.ago(e.OpenedAt)
+	if e.AnsweredAt != nil {
+		state = "answered " + ec.room.ago(*e.AnsweredAt)
+	}
+	who := "nobody has taken it"
+	if e.ClaimedBy != "" {
+		who = "✋ " + esc(ec.desk.PersonName(e.ClaimedBy))
+	}
+	line := fmt.Sprintf("%s — %s · %s · %s", esc(chat.Label()), state, who, esc(text.Clip(e.Why, 100)))
+	if e.CardEvent == nil {
+		return line, nil
+	}
+	room, err := store.ChatByID(ctx, ec.store.DB(), e.CardRoom)
+	return line + " · [thread](" + memory.MessageLink(room, *e.CardEvent) + ")", err
+}
+
+// handOff passes a chat to the person who asks.
+func (ec *escalationCommands) handOff(ctx context.Context, r request, args string) (answer, error) {
+	pick := chatPick{Asked: r.message.ID}
+	if args == "" {
+		return ec.chats.list(ctx, "", "handoff", pick)
+	}
+	return ec.chats.withChat(ctx, args, "handoff", pick)
+}
+
+// handOffChat opens a thread for a chat, claimed by whoever asked.
+func (ec *escalationCommands) handOffChat(pick chatPick, chat store.Chat) answer {
+	return answer{changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+		asked, err := store.MessageByID(ctx, tx, pick.Asked)
+		if err != nil {
+			return "", err
+		}
+		err = ec.desk.HandOff(ctx, tx, chat, asked.Sender)
+		if errors.Is(err, desk.ErrNobodyWrote) {
+			return "Nobody has written in **" + esc(chat.Label()) + "** yet, so there is nothing to answer.", nil
+		}
+		return "✋ **" + esc(chat.Label()) + "** is yours: answer in its thread. I stay quiet there.", err
+	}}
+}
+
+// thread returns the escalation in whose thread a message is. found is false for a message elsewhere, and for a command.
+func (ec *escalationCommands) thread(ctx context.Context, r request) (e store.Escalation, found bool, err error) {
+	if r.message.Thread == "" || r.message.Kind == string(bridgebridge.Reaction) {
+		return e, false, nil
+	}
+	if name, _ := parseCommand(typedText(r.message)); name != "" {
+		return e, false, nil
+	}
+	e, err = store.EscalationByEvent(ctx, ec.store.DB(), r.room.ID, r.message.Thread)
+	if errors.Is(err, store.ErrNotFound) {
+		return e, false, nil
+	}
+	return e, err == nil, err
+}
+
+// isReply reports whether a message is in the thread of an escalation, and no command.
+func (ec *escalationCommands) isReply(ctx context.Context, r request) (bool, error) {
+	_, found, err := ec.thread(ctx, r)
+	return found, err
+}
+
+// inThread handles a message in the thread of an escalation. done is false for a message elsewhere.
+func (ec *escalationCommands) inThread(ctx context.Context, r request) (_ answer, done bool, err error) {
+	e, found, err := ec.thread(ctx, r)
+	if err != nil || !found {
+		return answer{}, false, err
+	}
+	return answer{reason: "It is a message in the thread of an escalation.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+		return ec.desk.Reply(ctx, tx, e.ID, r.message)
+	}}, true, nil
+}
+
+// reacted handles a reaction to a card, a line or a reply in a thread. done is false for other reactions.
+func (ec *escalationCommands) reacted(ctx context.Context, r request) (_ answer, done bool, err error) {
+	if policy.ThreadSignOf(r.message.Body) == policy.SignNote {
+		return ec.markedAsNote(ctx, r)
+	}
+	e, err := store.EscalationByEvent(ctx, ec.store.DB(), r.room.ID, r.message.RelatesTo)
+	if errors.Is(err, store.ErrNotFound) {
+		return answer{}, false, nil
+	}
+	if err != nil || e.CardEvent == nil {
+		return answer{}, false, err
+	}
+	return answer{
+		reason: "It is a reaction to an escalation.", thread: *e.CardEvent,
+		changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+			return ec.desk.Sign(ctx, tx, e.ID, r.message)
+		},
+	}, true, nil
+}
+
+// markedAsNote takes back what a message in a thread sent, because its author marked it as a note.
+func (ec *escalationCommands) markedAsNote(ctx context.Context, r request) (_ answer, done bool, err error) {
+	m, err := store.MessageByEvent(ctx, ec.store.DB(), r.room.ID, r.message.RelatesTo)
+	if errors.Is(err, store.ErrNotFound) {
+		return answer{}, false, nil
+	}
+	if err != nil || m.Thread == "" || m.Sender != r.message.Sender {
+		return answer{}, false, err
+	}
+	return answer{reason: "It marks a message in a thread as a note.", change: func(ctx context.Context, tx store.Tx) error {
+		return ec.desk.MarkedAsNote(ctx, tx, m)
+	}}, true, nil
+}

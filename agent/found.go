@@ -1,0 +1,53 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/index"
+)
+
+const (
+	// maxFound is how many quotes a person who answers gets to see.
+	maxFound = 2
+	// minFound is the share of a question that a passage must cover to be shown.
+	minFound = 0.3
+)
+
+// addFound adds to an escalation what the public documents say about the question, and an answer from them that a person may send. A search that
+// fails does not keep a person from being called.
+func (t *Turns) addFound(ctx context.Context, waiting []store.Message, r *turnResult) {
+	var questions []string
+	for _, m := range waiting {
+		questions = append(questions, m.Body)
+	}
+	if err := t.find(ctx, strings.Join(questions, "\n"), r); err != nil && ctx.Err() == nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot search for what a person needs to answer")
+	}
+}
+
+func (t *Turns) find(ctx context.Context, question string, r *turnResult) error {
+	found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
+	if err != nil || len(found.Terms) == 0 {
+		return err
+	}
+	for _, hit := range found.Hits {
+		if len(r.found) == maxFound || hit.Coverage < minFound {
+			break
+		}
+		quote, err := t.search.BestSentences(ctx, found, hit)
+		if err != nil {
+			return err
+		}
+		r.found = append(r.found, store.Citation{Ref: hit.Ref, Source: knowledge.CiteQuote(quote), Quote: quote.Text})
+	}
+	answer, err := t.quoteAnswer(ctx, found)
+	r.proposal = answer.text
+	return err
+}

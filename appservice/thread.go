@@ -1,0 +1,82 @@
+package appservice
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// threadRooms returns the rooms of the contacts to whose escalations the threads of events belong. Their chats are locked with those of the
+// events, because a reply in a thread keeps the assistant quiet there.
+func (b *batch) threadRooms(ctx context.Context, events []*event.Event) ([]id.RoomID, error) {
+	var threads []id.EventID
+	for _, evt := range events {
+		if thread := bridgebridge.ThreadOf(evt); thread != "" && !slices.Contains(threads, thread) {
+			threads = append(threads, thread)
+		}
+	}
+	if len(threads) == 0 {
+		return nil, nil
+	}
+	return store.ThreadRooms(ctx, b.tx, threads)
+}
+
+// storeThreadPresence keeps the assistant quiet in the chat of a contact from the moment in which a person replies in the thread of its
+// escalation. A note there is no reply, and neither is a command.
+func (b *batch) storeThreadPresence(ctx context.Context, e incoming, msg bridgebridge.Message) error {
+	isReply := e.chat.Kind == policy.KindAdmin && msg.Thread != "" && msg.Replaces == "" && msg.Kind != bridgebridge.Encrypted &&
+		b.in.settings.mayAnswer(e.author, e.Sender) && !policy.IsNote(msg.Text) && !policy.IsThreadCommand(msg.Text)
+	if !isReply {
+		return nil
+	}
+	escalation, err := store.EscalationByEvent(ctx, b.tx, e.chat.ID, msg.Thread)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && escalation.ClosedBy != "") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := store.SetOwnerWrote(ctx, b.tx, escalation.ChatID, e.at); err != nil {
+		return err
+	}
+	for _, chat := range b.chats {
+		if chat.ID == escalation.ChatID && (chat.OwnerLastAt == nil || chat.OwnerLastAt.Before(e.at)) {
+			chat.OwnerLastAt = &e.at // the batch's later messages are judged by it
+		}
+	}
+	return nil
+}
+
+// mayAnswer reports whether a person may write to contacts from a thread.
+func (s Settings) mayAnswer(author policy.Author, sender id.UserID) bool {
+	return author == policy.AuthorOwnerClient || (author == policy.AuthorOperator && s.OperatorsAnswer && slices.Contains(s.Operators, sender))
+}
+
+// updateThread asks to bring the thread of a chat's escalation up to date. Most chats have none.
+func (b *batch) updateThread(ctx context.Context, chat store.Chat) error {
+	if chat.Kind == policy.KindAdmin || b.history {
+		return nil
+	}
+	open, err := store.OpenEscalationIDs(ctx, b.tx, chat.ID)
+	for _, escalation := range open {
+		b.jobs = append(b.jobs, jobs.EscalationArgs{EscalationID: escalation})
+	}
+	return err
+}
+
+// changeReply asks to change at the contact what a message in a thread sent. It returns false for a message outside of threads.
+func (b *batch) changeReply(m store.Message) bool {
+	if m.Thread == "" {
+		return false
+	}
+	b.jobs = append(b.jobs, jobs.ReplyArgs{MessageID: m.ID})
+	return true
+}

@@ -1,0 +1,152 @@
+package desk
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"multis/bridgebridge"
+	"multis/outbox"
+	"multis/store"
+	"multis/text"
+)
+
+const (
+	maxQuestion = 300 // characters of one message on a card
+	maxQuote    = 200 // of a quote from a document
+	maxLine     = 2000
+)
+
+// postCard queues the card of an escalation, with which its thread begins. It mentions the owner, unless operators may answer: they are in the room.
+func (d *Desk) postCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, messages []store.Message) error {
+	kind := outbox.Alert
+	if len(d.Operators) > 0 && d.ClaimWithin > 0 {
+		kind = outbox.Answer // an m.text, of which the room's members are told; they are mentioned when nobody claims it
+	}
+	e.Shown = d.stateLine(e, chat)
+	out, err := d.queueCard(ctx, tx, e, chat, messages, kind)
+	if err != nil {
+		return err
+	}
+	e.CardID = &out
+	if err := store.SetEscalationCard(ctx, tx, e); err != nil {
+		return err
+	}
+	return store.ShowLines(ctx, tx, e.ID, idsOf(messages), out)
+}
+
+// queueCard queues the card, or its replacement if it was sent.
+func (d *Desk) queueCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, messages []store.Message, kind outbox.NoticeKind) (uuid.UUID, error) {
+	room, err := d.room(ctx, tx, e)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	notice := outbox.Notice(room, d.cardText(e, chat, messages), kind)
+	notice.About, notice.RestsOn = idsOf(messages), e.RestsOn
+	if e.CardEvent != nil {
+		notice.Replaces = *e.CardEvent
+	}
+	out, _, err := d.Box.Queue(ctx, tx, notice)
+	return out, err
+}
+
+// room returns the room of an escalation's thread: that of its card, or the admin room before it has one.
+func (d *Desk) room(ctx context.Context, tx store.Tx, e store.Escalation) (store.Chat, error) {
+	if e.CardRoom != 0 {
+		return store.ChatByID(ctx, tx, e.CardRoom)
+	}
+	return outbox.AdminRoom(ctx, tx)
+}
+
+// cardText returns the card of an escalation as Markdown.
+func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Message) string {
+	parts := []string{"🙋 **" + text.Escape(chat.Label()) + " needs a person**"}
+	var quoted []string
+	for _, m := range messages {
+		line := "> " + text.Escape(text.Clip(m.Body, maxQuestion))
+		if m.Attachment != nil && chat.RoomID != nil {
+			line += " ([see it](" + chat.RoomID.EventURI(m.EventID).MatrixToURL() + "))"
+		}
+		quoted = append(quoted, line)
+	}
+	parts = append(parts, strings.Join(quoted, "\n>\n"))
+	if e.Why != "" {
+		parts = append(parts, "Why: "+text.Escape(e.Why))
+	}
+	for _, c := range e.Found {
+		parts = append(parts, "Found in "+text.Escape(c.Source)+": “"+text.Escape(text.Clip(text.OneLine(c.Quote), maxQuote))+"”")
+	}
+	if len(e.Found) == 0 {
+		parts = append(parts, "Found: nothing in the public documents.")
+	}
+	if e.Proposal != "" {
+		parts = append(parts, "Proposal, which 👍 sends as it stands:", quoteLines(e.Proposal))
+	}
+	as := "as you"
+	if len(d.Operators) > 0 {
+		as = "in the owner's name"
+	}
+	parts = append(parts, "Reply **in this thread** and it goes to "+text.Escape(bridgebridge.DisplayName(chat.Name))+" "+as+"; what begins with `note` stays here. "+
+		"✋ take it · ✅ done, I take over again · ⏸ I stay off · [that chat]("+roomLink(chat)+")")
+	if e.Shown != "" {
+		parts = append(parts, e.Shown)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// stateLine says who has claimed, answered or resolved an escalation, as Markdown; empty while nobody did.
+func (d *Desk) stateLine(e store.Escalation, chat store.Chat) string {
+	var parts []string
+	if e.ClaimedAt != nil {
+		parts = append(parts, "✋ **"+text.Escape(d.personName(e.ClaimedBy))+"**, "+d.clock(*e.ClaimedAt))
+	}
+	if e.AnsweredAt != nil {
+		parts = append(parts, "answered "+d.clock(*e.AnsweredAt))
+	}
+	switch {
+	case e.ClosedAt != nil && e.ClosedBy != "":
+		parts = append(parts, "✅ **resolved** by "+text.Escape(d.personName(e.ClosedBy))+", "+d.clock(*e.ClosedAt))
+	case e.ClosedAt != nil:
+		parts = append(parts, "over since "+d.clock(*e.ClosedAt)+": I answer there again")
+	case chat.PausedUntil != nil && chat.PausedUntil.After(d.Now()):
+		parts = append(parts, "⏸ **I stay off** until ✅")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// clock formats a time as people in the room read it: the time of day, with the day if it is not today.
+func (d *Desk) clock(at time.Time) string {
+	local, now := at.In(d.Zone), d.Now().In(d.Zone)
+	if local.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return local.Format("15:04")
+	}
+	return local.Format("Mon 2 Jan, 15:04")
+}
+
+// quoteLines returns a text as a Markdown quote that keeps its lines.
+func quoteLines(s string) string {
+	var lines []string
+	for line := range strings.SplitSeq(s, "\n") {
+		lines = append(lines, "> "+text.Escape(line)+"  ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// roomLink is the address of a chat's room for people.
+func roomLink(chat store.Chat) string {
+	if chat.RoomID == nil {
+		return "https://matrix.to/"
+	}
+	return chat.RoomID.URI().MatrixToURL()
+}
+
+// idsOf returns the ids of messages.
+func idsOf(messages []store.Message) []store.MessageID {
+	ids := make([]store.MessageID, len(messages))
+	for i, m := range messages {
+		ids[i] = m.ID
+	}
+	return ids
+}

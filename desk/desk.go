@@ -1,0 +1,145 @@
+// Package desk passes conversations to people. Each escalation has a thread in the admin room: a card with the question, what the documents say
+// and a proposal; what the contact and the owner write after it; and the replies of the people there, which go to the contact in the owner's name.
+package desk
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+// Options are what a Desk works with. Store, Box and Owner must be set.
+type Options struct {
+	Store *store.Store
+	Box   *outbox.Box
+	Owner id.UserID
+	// Operators are the people who may answer contacts besides the owner.
+	Operators []id.UserID
+	// ClaimWithin is how long an escalation waits for somebody to claim it before people are called. Zero calls nobody.
+	ClaimWithin time.Duration
+	// OwnerPause is how long the assistant stays quiet after a person wrote. Then an answered escalation ends by itself.
+	OwnerPause time.Duration
+	// Name is the assistant's name, unless the owner renamed it.
+	Name string
+	Zone *time.Location
+	// Now returns the current time. Defaults to time.Now.
+	Now func() time.Time
+}
+
+// Desk passes conversations to people. It keeps no state in memory.
+type Desk struct {
+	Options
+}
+
+// New returns a Desk.
+func New(o Options) *Desk {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	return &Desk{o}
+}
+
+// MayAnswer reports whether a person may write to contacts.
+func (d *Desk) MayAnswer(who id.UserID) bool {
+	return who == d.Owner || slices.Contains(d.Operators, who)
+}
+
+// Case is a conversation that needs a person.
+type Case struct {
+	Chat     store.Chat
+	Messages []store.Message // that are not answered, the oldest first
+	Why      string
+	RestsOn  []store.MessageID // the messages whose words may be in Why and Proposal
+	Found    []store.Citation
+	Proposal string // an answer that a person may send as it stands; empty for none
+}
+
+// newest returns the newest message of a case.
+func (c Case) newest() store.Message { return c.Messages[len(c.Messages)-1] }
+
+// Open opens an escalation with its card, unless the chat waits for a person already: then its thread shows the messages. first reports whether
+// it was opened, told whether the contact knows that a person will answer.
+func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool, err error) {
+	first, told, err = store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Why, c.RestsOn)
+	if err != nil {
+		return false, false, err
+	}
+	e, err := store.EscalationOfChat(ctx, tx, c.Chat.ID)
+	if err != nil {
+		return first, told, err
+	}
+	if first {
+		e.Found, e.Proposal = c.Found, c.Proposal
+		if err := d.postCard(ctx, tx, e, c.Chat, c.Messages); err != nil {
+			return first, told, err
+		}
+		if err := jobs.EmitHookEvent(ctx, tx, policy.HookEscalation, refOf(c.newest().ID)); err != nil {
+			return first, told, err
+		}
+		if d.ClaimWithin > 0 {
+			if err := jobs.Enqueue(ctx, tx, jobs.EscalationArgs{EscalationID: e.ID, At: d.Now().Add(d.ClaimWithin)}); err != nil {
+				return first, told, err
+			}
+		}
+	}
+	return first, told, d.update(ctx, tx, e.ID)
+}
+
+// forever is the end of a pause that lasts until somebody ends it.
+var forever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// answeredNow is the time of an answer that is written at this moment.
+var answeredNow time.Time
+
+// ErrNobodyWrote is returned by HandOff for a chat in which no contact has written.
+var ErrNobodyWrote = errors.New("no contact has written in the chat")
+
+// escapeCode returns a text for use between backticks.
+func escapeCode(s string) string { return strings.ReplaceAll(text.OneLine(s), "`", "'") }
+
+// refOf returns the reference of a message for hooks.
+func refOf(message store.MessageID) string { return strconv.FormatInt(int64(message), 10) }
+
+// update asks to bring a thread up to date.
+func (d *Desk) update(ctx context.Context, tx store.Tx, escalation store.EscalationID) error {
+	return jobs.Enqueue(ctx, tx, jobs.EscalationArgs{EscalationID: escalation})
+}
+
+// personName names a person for the people in the room.
+func (d *Desk) personName(who id.UserID) string {
+	switch {
+	case who == "":
+		return "nobody"
+	case who == d.Owner && len(d.Operators) == 0:
+		return "you"
+	case who == d.Owner:
+		return "the owner"
+	default:
+		return who.Localpart()
+	}
+}
+
+// PersonName names a person: the owner as such, others by the name in their Matrix id.
+func (d *Desk) PersonName(who id.UserID) string { return d.personName(who) }
+
+// isGone reports whether a row does not exist, and returns any other error.
+func isGone(err error) (bool, error) {
+	if errors.Is(err, store.ErrNotFound) {
+		return true, nil
+	}
+	return false, err
+}

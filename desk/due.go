@@ -1,0 +1,113 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+// errCardUnsent is returned for an escalation whose card was dropped or could not be sent. The owner was told that when it happened.
+var errCardUnsent = errors.New("the card of the escalation was not sent")
+
+// Who is called because nobody claimed an escalation.
+const (
+	calledOperators = 1
+	calledOwner     = 2
+	calledHook      = 3
+)
+
+// doDue does what is due by the clock: it calls people while nobody has claimed an escalation, and ends one that was answered. It returns how long
+// to wait until the next time; zero for none.
+func (d *Desk) doDue(ctx context.Context, tx store.Tx, e *store.Escalation, chat store.Chat) (time.Duration, error) {
+	switch {
+	case !e.IsOpen():
+		return 0, nil
+	case e.AnsweredAt != nil:
+		return d.endAnswered(ctx, tx, e, chat)
+	case e.ClaimedBy != "" || d.ClaimWithin <= 0:
+		return 0, nil
+	}
+	called := e.Paged
+	if called == 0 && len(d.Operators) == 0 {
+		called = calledOperators
+	}
+	due := e.OpenedAt.Add(time.Duration(e.Paged+1) * d.ClaimWithin)
+	if wait := due.Sub(d.Now()); wait > 0 {
+		return wait, nil
+	}
+	called++
+	if err := d.call(ctx, tx, *e, chat, called); err != nil {
+		return 0, err
+	}
+	e.Paged = called
+	if err := store.SetPaged(ctx, tx, e.ID, called); err != nil || called >= calledHook {
+		return 0, err
+	}
+	return d.ClaimWithin, nil
+}
+
+// call calls those of a stage.
+func (d *Desk) call(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, stage int) error {
+	if stage == calledHook {
+		return jobs.EmitHookEvent(ctx, tx, policy.HookUnclaimed, refOf(e.MessageID))
+	}
+	who := d.Operators
+	if stage == calledOwner {
+		who = []id.UserID{d.Owner}
+	}
+	return d.ring(ctx, tx, e, who, "🔔 **Nobody has taken "+text.Escape(chat.Label())+"**, who waits since "+d.clock(e.OpenedAt)+". ✋ on the card takes it.")
+}
+
+// ring writes into a thread and mentions people.
+func (d *Desk) ring(ctx context.Context, tx store.Tx, e store.Escalation, who []id.UserID, markdown string) error {
+	room, err := d.room(ctx, tx, e)
+	if err != nil {
+		return err
+	}
+	notice := outbox.Notice(room, markdown, outbox.Alert)
+	notice.Thread, notice.Mention = *e.CardEvent, who
+	_, _, err = d.Box.Queue(ctx, tx, notice)
+	return err
+}
+
+// endAnswered ends an escalation when no person has written for OwnerPause. If the contact has the last word, it waits for a person again.
+func (d *Desk) endAnswered(ctx context.Context, tx store.Tx, e *store.Escalation, chat store.Chat) (time.Duration, error) {
+	if chat.PausedUntil != nil && chat.PausedUntil.After(d.Now()) {
+		return 0, nil // until somebody resolves it
+	}
+	quiet := e.AnsweredAt.Add(d.OwnerPause)
+	if chat.OwnerLastAt != nil && chat.OwnerLastAt.Add(d.OwnerPause).After(quiet) {
+		quiet = chat.OwnerLastAt.Add(d.OwnerPause)
+	}
+	if wait := quiet.Sub(d.Now()); wait > 0 {
+		return wait, nil
+	}
+	last, err := store.LastWord(ctx, tx, e.ChatID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return 0, err
+	}
+	now := d.Now()
+	if err == nil && last.Author == policy.AuthorContact && last.At.After(*e.AnsweredAt) && !policy.IsAcknowledgement(last.Body, d.Name) {
+		who := e.ClaimedBy
+		if who == "" {
+			who = d.Owner
+		}
+		err := d.ring(ctx, tx, *e, []id.UserID{who}, "🔔 **"+text.Escape(chat.Label())+" waits again**: wrote "+d.clock(last.At)+", and nobody answered. ✋ on the card takes it.")
+		if err != nil {
+			return 0, err
+		}
+		e.AnsweredAt, e.ClaimedBy, e.ClaimedAt, e.Paged = nil, "", nil, 0
+		return d.ClaimWithin, store.WaitAgain(ctx, tx, e.ID)
+	}
+	_, err = store.ResolveEscalation(ctx, tx, e.ID, "")
+	e.ClosedAt = &now
+	return 0, err
+}

@@ -1,0 +1,350 @@
+package desk
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+// Reply handles a message of a person in the thread of an escalation: it goes to the contact, unless it is a note or a sign. It returns what to
+// answer in the thread, as Markdown; empty for nothing. The message's chat is the room of the thread.
+func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.EscalationID, m store.Message) (string, error) {
+	e, chat, err := d.lock(ctx, tx, escalation)
+	if err != nil {
+		return "", err
+	}
+	isNote := policy.IsNote(m.Body)
+	if !isNote {
+		if isNote, err = store.HasReaction(ctx, tx, m.ChatID, m.EventID, m.Sender, policy.NoteSign); err != nil {
+			return "", err
+		}
+	}
+	there := "[that chat](" + roomLink(chat) + ")"
+	switch sign := policy.ThreadSignOf(m.Body); {
+	case isNote:
+		return "", d.react(ctx, tx, m, policy.NoteSign)
+	case !d.MayAnswer(m.Sender):
+		return "⚠️ Not sent: operators may not answer here (config: `operators_answer`).", nil
+	case m.Attachment != nil || m.Kind != string(bridgebridge.Text):
+		return "⚠️ Not sent: only text goes out from a thread. The owner can send it in " + there + ".", nil
+	case sign != "":
+		return d.sign(ctx, tx, e, chat, m, sign)
+	}
+	return d.send(ctx, tx, e, chat, m, m.Body)
+}
+
+// Sign handles a reaction of a person to the card or a line of an escalation. It returns what to answer in the thread; empty for nothing.
+func (d *Desk) Sign(ctx context.Context, tx store.Tx, escalation store.EscalationID, reaction store.Message) (string, error) {
+	sign := policy.ThreadSignOf(reaction.Body)
+	if sign == "" || sign == policy.SignNote {
+		return "", nil
+	}
+	if !d.MayAnswer(reaction.Sender) {
+		return "⚠️ Operators may not answer here (config: `operators_answer`).", nil
+	}
+	e, chat, err := d.lock(ctx, tx, escalation)
+	if err != nil {
+		return "", err
+	}
+	return d.sign(ctx, tx, e, chat, reaction, sign)
+}
+
+// lock locks the chat of an escalation and then the escalation, as all code does that locks both.
+func (d *Desk) lock(ctx context.Context, tx store.Tx, escalation store.EscalationID) (store.Escalation, store.Chat, error) {
+	e, err := store.EscalationByID(ctx, tx, escalation)
+	if err != nil {
+		return e, store.Chat{}, err
+	}
+	chat, err := store.LockChat(ctx, tx, e.ChatID)
+	if err != nil {
+		return e, chat, err
+	}
+	e, err = store.LockEscalation(ctx, tx, escalation)
+	return e, chat, err
+}
+
+// sign does what a sign stands for.
+func (d *Desk) sign(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message, sign policy.ThreadSign) (string, error) {
+	if sign == policy.SignResolve {
+		return d.resolve(ctx, tx, e, m.Sender, m.At)
+	}
+	if !e.IsOpen() {
+		return "It is over: `/handoff " + escapeCode(chat.TypedName()) + "` passes the chat to a person again.", nil
+	}
+	switch sign {
+	case policy.SignClaim:
+		return d.claim(ctx, tx, e, m.Sender, m.At)
+	case policy.SignPause:
+		if err := store.PauseChat(ctx, tx, e.ChatID, &forever); err != nil {
+			return "", err
+		}
+		return "", d.update(ctx, tx, e.ID)
+	case policy.SignSend:
+		return d.sendProposal(ctx, tx, e, chat, m)
+	default:
+		return "", nil
+	}
+}
+
+// claim stores that a person answers there. The assistant stays quiet for a while, as if the person had written.
+func (d *Desk) claim(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID, at time.Time) (string, error) {
+	if e.ClaimedBy != "" && e.ClaimedBy != who {
+		return "✋ " + text.Escape(d.personName(e.ClaimedBy)) + " has it already.", nil
+	}
+	if _, err := store.ClaimEscalation(ctx, tx, e.ID, who, at); err != nil {
+		return "", err
+	}
+	if err := store.SetOwnerWrote(ctx, tx, e.ChatID, at); err != nil {
+		return "", err
+	}
+	return "", d.update(ctx, tx, e.ID)
+}
+
+// resolve closes an escalation on the word that a person gave at a time, and gives the chat back to the assistant.
+func (d *Desk) resolve(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID, at time.Time) (string, error) {
+	resolved, err := store.ResolveEscalation(ctx, tx, e.ID, who)
+	if err != nil || !resolved {
+		return "", err
+	}
+	if err := store.GiveBack(ctx, tx, e.ChatID, at); err != nil {
+		return "", err
+	}
+	if e.AnsweredAt == nil {
+		if err := d.emitResolved(ctx, tx, e.ChatID); err != nil {
+			return "", err
+		}
+	}
+	return "", d.update(ctx, tx, e.ID)
+}
+
+// ResolveChat closes the escalation of a chat on the owner's word, if there is one, and gives the chat back to the assistant.
+func (d *Desk) ResolveChat(ctx context.Context, tx store.Tx, chat store.ChatID) error {
+	e, err := store.EscalationOfChat(ctx, tx, chat)
+	if gone, err := isGone(err); gone || err != nil {
+		return err
+	}
+	_, err = d.resolve(ctx, tx, e, d.Owner, forever)
+	return err
+}
+
+func (d *Desk) emitResolved(ctx context.Context, tx store.Tx, chat store.ChatID) error {
+	return jobs.EmitHookEvent(ctx, tx, policy.HookResolved, strconv.FormatInt(int64(chat), 10))
+}
+
+// sendProposal sends the proposal of a card, once.
+func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message) (string, error) {
+	if e.Proposal == "" {
+		return "", nil // it was sent, or there is none
+	}
+	if _, err := store.DropProposal(ctx, tx, e.ID); err != nil {
+		return "", err
+	}
+	return d.send(ctx, tx, e, chat, m, e.Proposal)
+}
+
+// send queues a person's text to the contact in the owner's name. It is deleted there when the person deletes the message m.
+func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message, body string) (string, error) {
+	if !e.IsOpen() {
+		reopened, err := store.ReopenEscalation(ctx, tx, e.ID)
+		if err != nil {
+			return "", err
+		}
+		if !reopened {
+			return "⚠️ Not sent: this is resolved. `/handoff " + escapeCode(chat.TypedName()) + "` opens a new thread.", nil
+		}
+		if err := d.endLater(ctx, tx, e.ID); err != nil {
+			return "", err
+		}
+	}
+	_, decision, err := d.Box.Queue(ctx, tx, outbox.Message{
+		Chat: chat, Purpose: policy.PurposeDraft, Text: body, About: []store.MessageID{m.ID}, RestsOn: []store.MessageID{m.ID},
+	})
+	if err != nil {
+		return "", err
+	}
+	if !decision.Allow {
+		return "⚠️ Not sent to **" + text.Escape(chat.Label()) + "**: " + text.Escape(decision.Why), nil
+	}
+	if err := store.SetOwnerWrote(ctx, tx, e.ChatID, m.At); err != nil {
+		return "", err
+	}
+	answered, err := store.AnswerEscalation(ctx, tx, e.ChatID, m.Sender, answeredNow)
+	if err != nil {
+		return "", err
+	}
+	if len(answered) > 0 {
+		if err := d.emitResolved(ctx, tx, e.ChatID); err != nil {
+			return "", err
+		}
+		if err := d.endLater(ctx, tx, e.ID); err != nil {
+			return "", err
+		}
+	}
+	if err := d.react(ctx, tx, m, "✅"); err != nil {
+		return "", err
+	}
+	return "", d.update(ctx, tx, e.ID)
+}
+
+// endLater asks to end an escalation when no person has written for a while.
+func (d *Desk) endLater(ctx context.Context, tx store.Tx, escalation store.EscalationID) error {
+	return jobs.Enqueue(ctx, tx, jobs.EscalationArgs{EscalationID: escalation, At: d.Now().Add(d.OwnerPause)})
+}
+
+// react puts the bot's reaction on a message in a thread. A reaction gets none.
+func (d *Desk) react(ctx context.Context, tx store.Tx, m store.Message, emoji string) error {
+	if m.Kind == string(bridgebridge.Reaction) {
+		return nil
+	}
+	room, err := store.ChatByID(ctx, tx, m.ChatID)
+	if err != nil {
+		return err
+	}
+	_, _, err = d.Box.Queue(ctx, tx, outbox.Message{Chat: room, Purpose: policy.PurposeNotice, Text: emoji, ReactTo: m.EventID})
+	return err
+}
+
+// ChangeReply changes at the contact what a message in a thread sent, because the message was edited, and deletes it there if the message is a
+// note by now. It returns jobs.Snooze while the reply is being sent. A note that is edited stays one.
+func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
+	var later error
+	err := d.Store.InTx(ctx, func(tx store.Tx) error {
+		locked, err := store.LockMessages(ctx, tx, []store.MessageID{message})
+		if err != nil || len(locked) == 0 || locked[0].RedactedAt != nil {
+			return err // what it sent is deleted with it
+		}
+		m := locked[0]
+		replies, err := store.RepliesOf(ctx, tx, m.ID)
+		if err != nil || len(replies) == 0 {
+			return err
+		}
+		isNote := policy.IsNote(m.Body)
+		if !isNote {
+			if isNote, err = store.HasReaction(ctx, tx, m.ChatID, m.EventID, m.Sender, policy.NoteSign); err != nil {
+				return err
+			}
+		}
+		if isNote {
+			return d.takeBack(ctx, tx, m)
+		}
+		later, err = d.editReply(ctx, tx, m, replies)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return later
+}
+
+// MarkedAsNote takes back what a message in a thread sent, because its author marked it as a note.
+func (d *Desk) MarkedAsNote(ctx context.Context, tx store.Tx, m store.Message) error {
+	return jobs.Enqueue(ctx, tx, jobs.ReplyArgs{MessageID: m.ID})
+}
+
+// takeBack deletes at the contact what a message sent.
+func (d *Desk) takeBack(ctx context.Context, tx store.Tx, m store.Message) error {
+	erased, err := store.EraseReplies(ctx, tx, m.ID)
+	if err != nil || len(erased) == 0 {
+		return err
+	}
+	for _, out := range erased {
+		if err := jobs.Enqueue(ctx, tx, jobs.RetractArgs{OutboxID: out}); err != nil {
+			return err
+		}
+	}
+	return d.react(ctx, tx, m, policy.NoteSign)
+}
+
+// editReply queues an edit of what a message sent. later is jobs.Snooze while that is being sent.
+func (d *Desk) editReply(ctx context.Context, tx store.Tx, m store.Message, replies []store.OutboxMessage) (later, err error) {
+	first, last := replies[0], replies[len(replies)-1]
+	body := text.Clean(m.Body)
+	switch {
+	case last.IsErased(), first.State == store.OutboxDropped, first.State == store.OutboxFailed, bodyOf(last) == body:
+		return nil, nil
+	case policy.IsThreadCommand(body), slices.ContainsFunc(replies, func(o store.OutboxMessage) bool { return o.PartOf != nil }), first.EventType != "m.room.message":
+		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there: delete it and write again.")
+	case first.EventID == nil:
+		return jobs.Snooze(cardWait), nil
+	}
+	chat, err := store.ChatByID(ctx, tx, first.ChatID)
+	if err != nil {
+		return nil, err
+	}
+	if len([]rune(body)) > maxEdit {
+		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there, because the new text is too long for an edit: delete it and write again.")
+	}
+	_, decision, err := d.Box.Queue(ctx, tx, outbox.Message{
+		Chat: chat, Purpose: policy.PurposeDraft, Text: body, Replaces: *first.EventID, About: []store.MessageID{m.ID}, RestsOn: []store.MessageID{m.ID},
+	})
+	if err != nil || decision.Allow {
+		return nil, err
+	}
+	return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there: "+text.Escape(decision.Why))
+}
+
+// warn answers a message in its thread.
+func (d *Desk) warn(ctx context.Context, tx store.Tx, m store.Message, markdown string) error {
+	room, err := store.ChatByID(ctx, tx, m.ChatID)
+	if err != nil {
+		return err
+	}
+	notice := outbox.Notice(room, markdown, outbox.Answer)
+	notice.Thread, notice.RestsOn = m.Thread, []store.MessageID{m.ID}
+	_, _, err = d.Box.Queue(ctx, tx, notice)
+	return err
+}
+
+// maxEdit is the length of the longest edit, in characters: one that every network takes in one message.
+const maxEdit = 1000
+
+// bodyOf returns the text of an outbox message, or the new text of an edit.
+func bodyOf(o store.OutboxMessage) string {
+	var c struct {
+		Body string `json:"body"`
+		New  *struct {
+			Body string `json:"body"`
+		} `json:"m.new_content"`
+	}
+	if err := json.Unmarshal(o.Content, &c); err != nil {
+		return ""
+	}
+	if c.New != nil {
+		return c.New.Body
+	}
+	return c.Body
+}
+
+// HandOff passes a chat to a person who asked for it. It returns ErrNobodyWrote if no contact has written there.
+func (d *Desk) HandOff(ctx context.Context, tx store.Tx, chat store.Chat, by id.UserID) error {
+	m, err := store.NewestOfContact(ctx, tx, chat.ID)
+	if gone, err := isGone(err); gone {
+		return ErrNobodyWrote
+	} else if err != nil {
+		return err
+	}
+	locked, err := store.LockChat(ctx, tx, chat.ID)
+	if err != nil {
+		return err
+	}
+	if _, _, err := d.Open(ctx, tx, Case{Chat: locked, Messages: []store.Message{m}, Why: d.personName(by) + " asked for it (/handoff)."}); err != nil {
+		return err
+	}
+	e, err := store.EscalationOfChat(ctx, tx, chat.ID)
+	if err != nil {
+		return err
+	}
+	_, err = d.claim(ctx, tx, e, by, d.Now())
+	return err
+}

@@ -1,0 +1,202 @@
+package desk
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+const (
+	// cardWait is the delay of an update while the card is being sent.
+	cardWait = time.Second
+	// maxLines is how many lines one update adds to a thread.
+	maxLines = 50
+)
+
+// UpdateEscalation brings the thread of an escalation up to date: new and edited messages of the chat, and the state on the card. With timed it
+// also calls people, and ends an escalation that was answered. It may be repeated, and returns jobs.Snooze while something is still to come.
+func (d *Desk) UpdateEscalation(ctx context.Context, escalation store.EscalationID, timed bool) error {
+	var wait time.Duration
+	err := d.Store.InTx(ctx, func(tx store.Tx) (err error) {
+		wait, err = d.updateThread(ctx, tx, escalation, timed)
+		return err
+	})
+	if err == nil && wait > 0 {
+		return jobs.Snooze(wait)
+	}
+	return err
+}
+
+// updateThread is UpdateEscalation in a transaction. It returns how long to wait for the next update; zero for none.
+func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.EscalationID, timed bool) (time.Duration, error) {
+	e, err := store.LockEscalation(ctx, tx, escalation)
+	if gone, err := isGone(err); gone || err != nil {
+		return 0, err
+	}
+	chat, err := store.ChatByID(ctx, tx, e.ChatID)
+	if err != nil {
+		return 0, err
+	}
+	if e.CardID == nil {
+		return cardWait, d.postMissingCard(ctx, tx, e, chat)
+	}
+	if e.CardEvent == nil {
+		return cardWait, d.giveUpCard(ctx, tx, e)
+	}
+	var wait time.Duration
+	if timed {
+		if wait, err = d.doDue(ctx, tx, &e, chat); err != nil {
+			return 0, err
+		}
+	}
+	more, err := d.addLines(ctx, tx, e, chat)
+	if err != nil {
+		return 0, err
+	}
+	cardChanged, pending, err := d.changeLines(ctx, tx, e, chat)
+	if err != nil {
+		return 0, err
+	}
+	if more || pending {
+		wait = cardWait
+	}
+	return wait, d.refreshCard(ctx, tx, e, chat, cardChanged)
+}
+
+// postMissingCard posts the card of an escalation that an earlier version opened without one.
+func (d *Desk) postMissingCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) error {
+	m, err := store.MessageByID(ctx, tx, e.MessageID)
+	if gone, err := isGone(err); gone || err != nil {
+		return err
+	}
+	return d.postCard(ctx, tx, e, chat, []store.Message{m})
+}
+
+// giveUpCard returns a final error if the card of an escalation will never be sent.
+func (d *Desk) giveUpCard(ctx context.Context, tx store.Tx, e store.Escalation) error {
+	card, err := store.OutboxMessageByID(ctx, tx, *e.CardID)
+	if err != nil {
+		return err
+	}
+	if card.State != store.OutboxQueued {
+		return jobs.Permanent(errCardUnsent)
+	}
+	return nil
+}
+
+// addLines adds the messages of the chat to the thread that it does not show yet. more reports whether there are others.
+func (d *Desk) addLines(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) (more bool, err error) {
+	lines, err := store.NewThreadLines(ctx, tx, e.ID, maxLines)
+	if err != nil {
+		return false, err
+	}
+	room, err := d.room(ctx, tx, e)
+	if err != nil {
+		return false, err
+	}
+	for _, line := range lines {
+		notice := d.lineNotice(e, chat, room, line)
+		notice.Thread = *e.CardEvent
+		out, _, err := d.Box.Queue(ctx, tx, notice)
+		if err != nil {
+			return false, err
+		}
+		if err := store.ShowLines(ctx, tx, e.ID, []store.MessageID{line.ID}, out); err != nil {
+			return false, err
+		}
+	}
+	return len(lines) == maxLines, nil
+}
+
+// lineNotice returns the notice that shows a message. A line of the contact rings for the operator who has claimed the escalation; the owner's
+// own clients ring anyway.
+func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.ThreadLine) outbox.Message {
+	kind := outbox.Quiet
+	var mention []id.UserID
+	if line.Author == policy.AuthorContact && e.ClaimedBy != "" && e.ClaimedBy != d.Owner {
+		kind, mention = outbox.Alert, []id.UserID{e.ClaimedBy}
+	}
+	body := strings.ReplaceAll(text.Escape(text.Clip(line.Body, maxLine)), "\n", "  \n")
+	notice := outbox.Notice(room, "💬 **"+text.Escape(d.speaker(chat, line))+"**: "+body, kind)
+	notice.Mention, notice.About = mention, []store.MessageID{line.ID}
+	return notice
+}
+
+// speaker names who wrote a message of a chat.
+func (d *Desk) speaker(chat store.Chat, line store.ThreadLine) string {
+	owner := d.personName(d.Owner)
+	switch line.Author {
+	case policy.AuthorContact:
+		return bridgebridge.DisplayName(chat.Name)
+	case policy.AuthorOwnerPhone:
+		return owner + " (phone)"
+	case policy.AuthorMultisOwner:
+		if line.Approved {
+			return owner
+		}
+		return d.Name + " (assistant)"
+	case policy.AuthorOperator:
+		return d.personName(line.Sender)
+	default:
+		return owner
+	}
+}
+
+// changeLines replaces the lines whose message was edited or transcribed. card reports whether the card quotes one of them, pending whether
+// one is still being sent.
+func (d *Desk) changeLines(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) (card, pending bool, err error) {
+	changed, err := store.ChangedThreadLines(ctx, tx, e.ID)
+	if err != nil || len(changed) == 0 {
+		return false, false, err
+	}
+	room, err := d.room(ctx, tx, e)
+	if err != nil {
+		return false, false, err
+	}
+	for _, line := range changed {
+		switch {
+		case *line.ShownBy == *e.CardID:
+			card = true
+		case line.ShownEvent == nil:
+			pending = true
+			continue
+		default:
+			notice := d.lineNotice(e, chat, room, line)
+			notice.Kind, notice.Replaces = outbox.Quiet, *line.ShownEvent
+			if _, _, err := d.Box.Queue(ctx, tx, notice); err != nil {
+				return false, false, err
+			}
+		}
+		if err := store.ShowLines(ctx, tx, e.ID, []store.MessageID{line.ID}, *line.ShownBy); err != nil {
+			return false, false, err
+		}
+	}
+	return card, pending, nil
+}
+
+// refreshCard replaces the card if its state has changed, or with changed one of the messages that it quotes. A card whose messages were all
+// deleted is gone.
+func (d *Desk) refreshCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, changed bool) error {
+	line := d.stateLine(e, chat)
+	if line == e.Shown && !changed {
+		return nil
+	}
+	messages, err := store.CardMessages(ctx, tx, e.ID)
+	if err != nil || len(messages) == 0 {
+		return err
+	}
+	e.Shown = line
+	if _, err := d.queueCard(ctx, tx, e, chat, messages, outbox.Answer); err != nil {
+		return err
+	}
+	return store.SetEscalationShown(ctx, tx, e.ID, line)
+}

@@ -1,0 +1,48 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"multis/store"
+)
+
+// EscalationArgs asks to bring the thread of an escalation up to date: its card, the lines of the contact, and who is called.
+type EscalationArgs struct {
+	EscalationID store.EscalationID `json:"escalation"`
+	// At is when somebody is called, or the escalation ends by itself. Zero means that something was said or decided, and nothing more is done.
+	At time.Time `json:"at,omitzero"`
+}
+
+// Kind names the job.
+func (EscalationArgs) Kind() string { return "escalation" }
+
+// InsertOpts sets the queue, the attempts and the time.
+func (a EscalationArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 60, ScheduledAt: a.At}
+}
+
+// EscalationUpdater brings the thread of an escalation up to date. With timed it also does what is due by the clock.
+type EscalationUpdater interface {
+	UpdateEscalation(ctx context.Context, escalation store.EscalationID, timed bool) error
+}
+
+// ReplyArgs asks to change or delete at the contact what a message in a thread sent, because the message was edited or marked as a note.
+type ReplyArgs struct {
+	MessageID store.MessageID `json:"message"`
+}
+
+// Kind names the job.
+func (ReplyArgs) Kind() string { return "thread_reply" }
+
+// InsertOpts sets the queue and the attempts.
+func (ReplyArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 60}
+}
+
+// ReplyChanger changes at the contact what a message in a thread sent.
+type ReplyChanger interface {
+	ChangeReply(ctx context.Context, message store.MessageID) error
+}

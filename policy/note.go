@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"strings"
+	"unicode"
+
+	"multis/text"
+)
+
+// NoteSign marks a message in the thread of an escalation as a note.
+const NoteSign = "📝"
+
+// IsNote reports whether a message in the thread of an escalation is for the people there and not for the contact: it begins with "note", with
+// 📝, or with an @, by which people address each other. Marks, invisible characters and letters that only look like those of "note" do not hide it.
+func IsNote(s string) bool {
+	s = strings.TrimLeftFunc(text.Fold(text.Clean(s)), func(r rune) bool {
+		return unicode.IsSpace(r) || (unicode.IsPunct(r) && r != '@') || unicode.In(r, unicode.Cf, unicode.Variation_Selector) || strings.ContainsRune("<>|`~^*_", r)
+	})
+	if strings.HasPrefix(s, NoteSign) || strings.HasPrefix(s, "🗒") || strings.HasPrefix(s, "@") {
+		return true
+	}
+	word := s
+	if end := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
+		word = s[:end]
+	}
+	switch strings.Map(likeLatin, strings.ToLower(word)) {
+	case "note", "notes":
+		return true
+	default:
+		return false
+	}
+}
+
+// likeLatin returns the letter of "notes" that a Greek, Cyrillic or Armenian letter looks like; other letters unchanged.
+func likeLatin(r rune) rune {
+	switch r {
+	case 'о', 'ο', 'օ', 'ᴏ':
+		return 'o'
+	case 'е', 'ε', 'є', 'ҽ', 'ᴇ':
+		return 'e'
+	case 'т', 'τ', 'ᴛ':
+		return 't'
+	case 'п', 'ո', 'ռ', 'η', 'ν', 'ɴ', 'и':
+		return 'n'
+	case 'ѕ':
+		return 's'
+	default:
+		return r
+	}
+}
+
+// IsThreadCommand reports whether a message in the thread of an escalation is a command, or one of the signs that claim or resolve it, and so
+// does not go to the contact.
+func IsThreadCommand(s string) bool {
+	s = strings.TrimSpace(text.Clean(s))
+	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "!") || ThreadSignOf(s) != ""
+}
+
+// ThreadSign is what a reaction to the card of an escalation does.
+type ThreadSign string
+
+// The signs.
+const (
+	SignClaim   ThreadSign = "✋" // whoever sets it answers there
+	SignResolve ThreadSign = "✅" // it is done, and the assistant answers again
+	SignPause   ThreadSign = "⏸" // the assistant stays quiet there until it is resolved
+	SignSend    ThreadSign = "👍" // the proposal is sent
+	SignNote    ThreadSign = NoteSign
+)
+
+// ThreadSignOf reads a reaction, or a text that is nothing else; empty for any other.
+func ThreadSignOf(s string) ThreadSign {
+	s = strings.Map(func(r rune) rune {
+		if r == '\ufe0f' || r == '\ufe0e' || (r >= '\U0001f3fb' && r <= '\U0001f3ff') { // how an emoji is drawn, and the colours of skin
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(s))
+	switch s {
+	case "✋", "🤚", "🖐", "🙋", "🙋‍♀", "🙋‍♂":
+		return SignClaim
+	case "✅", "✔", "☑":
+		return SignResolve
+	case "⏸":
+		return SignPause
+	case "👍":
+		return SignSend
+	case NoteSign, "🗒":
+		return SignNote
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+	"maunium.net/go/mautrix/id"
+
+	"multis/store/row"
+)
+
+// ThreadLine is a message of a chat, and where the thread of an escalation shows it.
+type ThreadLine struct {
+	Message
+	Edits   int
+	Length  int        // of the text, in characters
+	ShownBy *uuid.UUID `db:"shown_by"` // the outbox message that shows it; nil for none
+	// ShownEvent is the event of ShownBy; nil until it was sent. Approved says that a person wrote or approved a text that multis sent.
+	ShownEvent *id.EventID `db:"shown_event"`
+	Approved   bool
+}
+
+// Replies that were written in a thread are in it already.
+const threadLinesSQL = "select " + messageColumns + `, m.edits, length(m.body) as length, null::uuid as shown_by, null::text as shown_event,
+		coalesce((select s.purpose = 'draft' from outbox s where s.event_id = m.event_id), false) as approved
+	from escalations e join messages m on m.chat_id = e.chat_id and m.id > e.message_id
+	where e.id = $1 and m.received_at <= coalesce(e.closed_at, 'infinity') and m.redacted_at is null and m.parked is null and m.kind <> 'reaction' and m.code not in ('edited', 'flood', 'backfill')
+		and m.author in ('contact', 'operator', 'owner_phone', 'owner_client', 'multis_owner')
+		and not exists (select from escalation_lines l where l.escalation_id = e.id and l.message_id = m.id)
+		and not exists (select from outbox s join messages w on w.id = any (s.about) where s.event_id = m.event_id and w.chat_id <> m.chat_id)
+	order by m.id limit $2`
+
+// NewThreadLines returns the messages since a chat was escalated that its thread does not show yet, the oldest first.
+func NewThreadLines(ctx context.Context, db DB, escalation EscalationID, limit int) ([]ThreadLine, error) {
+	return row.All[ThreadLine](ctx, db, "lines of a thread", threadLinesSQL, escalation, limit)
+}
+
+const changedLinesSQL = "select " + messageColumns + `, m.edits, length(m.body) as length, l.outbox_id as shown_by, o.event_id as shown_event, false as approved
+	from escalation_lines l join messages m on m.id = l.message_id join outbox o on o.id = l.outbox_id
+	where l.escalation_id = $1 and m.redacted_at is null and (m.edits, length(m.body)) <> (l.edits, l.length) order by m.id`
+
+// ChangedThreadLines returns the messages that a thread shows as they were before they were edited or transcribed.
+func ChangedThreadLines(ctx context.Context, db DB, escalation EscalationID) ([]ThreadLine, error) {
+	return row.All[ThreadLine](ctx, db, "changed lines of a thread", changedLinesSQL, escalation)
+}
+
+const showLineSQL = `insert into escalation_lines (escalation_id, message_id, outbox_id, edits, length)
+	select $1, m.id, $3, m.edits, length(m.body) from messages m where m.id = any ($2)
+	on conflict (escalation_id, message_id) do update set edits = excluded.edits, length = excluded.length`
+
+// ShowLines stores that an outbox message shows messages as they are now. For messages that are shown already it keeps the first one.
+func ShowLines(ctx context.Context, tx Tx, escalation EscalationID, messages []MessageID, out uuid.UUID) error {
+	return row.Exec(ctx, tx, "note lines of a thread", showLineSQL, escalation, messages, out)
+}
+
+const cardMessagesSQL = "select " + messageColumns + ` from escalations e join escalation_lines l on l.escalation_id = e.id and l.outbox_id = e.card_id
+	join messages m on m.id = l.message_id where e.id = $1 and m.redacted_at is null order by m.ts, m.id`
+
+// CardMessages returns the messages that the card of an escalation quotes, without deleted ones.
+func CardMessages(ctx context.Context, db DB, escalation EscalationID) ([]Message, error) {
+	return collectMessages(ctx, db, cardMessagesSQL, escalation)
+}
+
+const lastWordSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.redacted_at is null and m.kind <> 'reaction'
+	and m.author in ('contact', 'operator', 'owner_phone', 'owner_client', 'multis_owner') order by m.ts desc, m.id desc limit 1`
+
+// LastWord returns the newest message of a chat, whoever wrote it, or ErrNotFound.
+func LastWord(ctx context.Context, db DB, chat ChatID) (Message, error) {
+	return oneMessage(ctx, db, lastWordSQL, chat)
+}
+
+const newestOfContactSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.redacted_at is null and m.kind <> 'reaction'
+	and m.author = 'contact' order by m.ts desc, m.id desc limit 1`
+
+// NewestOfContact returns the newest message of a contact in a chat, or ErrNotFound.
+func NewestOfContact(ctx context.Context, db DB, chat ChatID) (Message, error) {
+	return oneMessage(ctx, db, newestOfContactSQL, chat)
+}
+
+const hasReactionSQL = "select exists (select from messages where chat_id = $1 and relates_to = $2 and sender = $3 and kind = 'reaction' and body like $4 || '%' and redacted_at is null)"
+
+// HasReaction reports whether a person put a reaction on an event.
+func HasReaction(ctx context.Context, db DB, room ChatID, event id.EventID, by id.UserID, key string) (bool, error) {
+	return row.Value[bool](ctx, db, "look for a reaction", hasReactionSQL, room, event, by, key)
+}
+
+const repliesOfSQL = "select " + outColumns + ` from outbox o where o.about @> array[$1::bigint] and o.about <> '{}' and o.send_as = 'owner' order by o.seq`
+
+// RepliesOf returns what was queued to a contact for a message in a thread, the oldest first: the reply, and its edits.
+func RepliesOf(ctx context.Context, db DB, message MessageID) ([]OutboxMessage, error) {
+	return row.All[OutboxMessage](ctx, db, "replies", repliesOfSQL, message)
+}
+
+const eraseRepliesSQL = `with said as (update outbox o set content = '{}', spans = '[]' where o.about @> array[$1::bigint] and o.about <> '{}' and o.send_as = 'owner' and o.content <> '{}' returning o.id),
+	files as (delete from outbox_files where outbox_id in (select id from said))
+	select id from said`
+
+// EraseReplies empties what was queued to a contact for a message in a thread, and returns it, to be deleted from the contact's room. What is
+// still queued is dropped when it is to be sent.
+func EraseReplies(ctx context.Context, tx Tx, message MessageID) ([]uuid.UUID, error) {
+	return row.Values[uuid.UUID](ctx, tx, "erase replies", eraseRepliesSQL, message)
+}
+
+// ThreadReply is a text that a person sent to a contact from a thread.
+type ThreadReply struct {
+	By      id.UserID
+	At      time.Time
+	Content json.RawMessage
+	State   OutboxState
+}
+
+const threadRepliesSQL = `select w.sender as by, o.created_at as at, o.content, o.state from outbox o join messages w on w.id = any (o.about) and w.chat_id <> o.chat_id
+	where o.chat_id = $1 and o.send_as = 'owner' and o.replaces = '' and o.event_type = 'm.room.message' and o.created_at >= $2 and o.created_at <= $3 order by o.seq limit 20`
+
+// ThreadReplies returns what people sent to a contact from threads between two times.
+func ThreadReplies(ctx context.Context, db DB, chat ChatID, from, until time.Time) ([]ThreadReply, error) {
+	return row.All[ThreadReply](ctx, db, "replies from threads", threadRepliesSQL, chat, from, until)
+}
+
+const escalationOfMessageSQL = "select " + escalationColumns + fromEscalationsSQL + ` join escalation_lines l on l.escalation_id = e.id where l.message_id = $1 order by e.id desc limit 1`
+
+// EscalationOfMessage returns the newest escalation whose thread shows a message, or ErrNotFound.
+func EscalationOfMessage(ctx context.Context, db DB, message MessageID) (Escalation, error) {
+	return row.One[Escalation](ctx, db, "escalation", escalationOfMessageSQL, message)
+}
