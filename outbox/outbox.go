@@ -18,6 +18,7 @@ import (
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // Settings is the part of the configuration that the outbox needs.
@@ -458,8 +459,18 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 	return o, room, err
 }
 
-// drop drops a row and enqueues the next one of its chat.
+// drop drops a row and enqueues the next one of its chat. The owner is notified if it is one that he released after a restore.
 func (b *Box) drop(ctx context.Context, tx store.Tx, o store.OutboxMessage, code policy.Code, why string) error {
+	isTold := o.IsErased() || code == policy.CodeSecret || code == policy.CodePartMissing
+	if o.Code == policy.CodeRestored && !isTold {
+		chat, err := store.ChatByID(ctx, tx, o.ChatID)
+		if err != nil {
+			return err
+		}
+		if err := b.NotifyOwner(ctx, tx, Alert, fmt.Sprintf("⚠️ **Not sent to %s**, although you released it after the restore: %s `/why` shows when.", text.Escape(chat.Label()), why)); err != nil {
+			return err
+		}
+	}
 	if err := store.MarkDropped(ctx, tx, o.ID, code, why); err != nil {
 		return err
 	}

@@ -400,3 +400,28 @@ func (b *bundle) mustQueue(l Message) uuid.UUID {
 	require.True(b.t, d.Allow)
 	return out
 }
+
+func TestAReleasedMessageThatTheGateRefusesIsToldToTheOwner(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	out := b.mustQueue(b.reply("We deliver on Mondays."))
+	b.tx(func(ctx context.Context, tx store.Tx) error { return store.HoldRestored(ctx, tx, time.Now()) })
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		restore, err := b.store.Restored(ctx, tx)
+		require.NoError(t, err)
+		_, err = store.EndHold(ctx, tx)
+		require.NoError(t, err)
+		released, err := store.ReleaseOutbox(ctx, tx, restore)
+		require.Equal(t, []uuid.UUID{out}, released)
+		return err
+	})
+	_, err := b.store.Pool().Exec(t.Context(), "update chats set mode = 'off' where id = $1", b.chat.ID)
+	require.NoError(t, err)
+	require.NoError(t, b.send(out))
+	require.Empty(t, b.wire.sent)
+	require.Equal(t, policy.CodeOff, b.row(out).Code)
+	const told = "select count(*) from outbox where chat_id = $1 and content->>'body' like '%Not sent to Ana%after the restore%'"
+	require.Equal(t, 1, storetest.Count(t, b.store, told, b.admin.ID))
+	require.NoError(t, b.send(out), "again")
+	require.Equal(t, 1, storetest.Count(t, b.store, told, b.admin.ID))
+}
