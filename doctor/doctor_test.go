@@ -144,11 +144,19 @@ func brokenData() []breakage {
 }
 
 func brokenCommands() []breakage {
-	return []breakage{{"a test escaped", SandboxOff, func(w *world) {
-		setYAML("exec: {enabled: true}\n")(w)
-		require.Empty(w.t, w.found())
-		w.sandbox = errors.New("the test could read config.yaml")
-	}, func(w *world) { w.write(w.paths.Config, w.yaml+"exec: {enabled: false}\n") }}}
+	escaped := func(yaml string) func(w *world) {
+		return func(w *world) {
+			w.sandbox = nil
+			setYAML(yaml)(w)
+			require.Empty(w.t, w.found())
+			w.sandbox = errors.New("the test could read config.yaml")
+		}
+	}
+	off := func(w *world) { w.write(w.paths.Config, w.yaml+"exec: {enabled: false}\n") }
+	return []breakage{
+		{"agents may run commands", SandboxOff, escaped("exec: {enabled: true}\n"), off},
+		{"command hooks", SandboxOff, escaped("command_hooks: {guard: {command: [sh, guard.sh], before: [tool]}}\n"), off},
+	}
 }
 
 func brokenModels(t *testing.T) []breakage {
