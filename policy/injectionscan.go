@@ -120,25 +120,28 @@ func scanInjection(s string) injectionSigns {
 	found.speaker = hasSpeakerLine(s)
 	index, words := lexiconIndex(), injectionWords(foldInjection(s))
 	for i := range words {
-		for _, word := range withoutArticles(words[i]) {
+		find := func(word string) {
 			for _, e := range index[keyOf(word)] {
 				if e.matches(word, words[i+1:]) {
 					found.at[e.class] = append(found.at[e.class], i)
 				}
 			}
 		}
+		find(words[i])
+		for _, form := range withoutArticles(words[i]) {
+			find(form)
+		}
 	}
 	return found
 }
 
-// withoutArticles returns a word. For an Arabic word it also returns the forms without the prefixes for "and" and "the", which are written together
-// with the word.
-func withoutArticles(word string) []string {
+// withoutArticles returns the forms of an Arabic word without the prefixes for "and" and "the", which are written together with the word; none for
+// other words.
+func withoutArticles(word string) (forms []string) {
 	first, _ := utf8.DecodeRuneInString(word)
 	if !unicode.Is(unicode.Arabic, first) {
-		return []string{word}
+		return nil
 	}
-	forms := []string{word}
 	for _, prefix := range []string{"ال", "وال", "بال", "فال", "لل", "و", "ف"} {
 		if rest, cut := strings.CutPrefix(word, prefix); cut && utf8.RuneCountInString(rest) >= keyLength {
 			forms = append(forms, rest)
@@ -224,9 +227,9 @@ func (f injectionSigns) scope() int {
 // hasSpeakerLine reports whether a line begins like a turn in the transcript of a conversation with a model, such as "system:".
 func hasSpeakerLine(s string) bool {
 	for line := range strings.Lines(s) {
-		line = strings.ToLower(strings.TrimLeft(line, " \t>#*-"))
+		line = strings.TrimLeft(line, " \t>#*-")
 		for _, speaker := range []string{"system:", "assistant:", "developer:", "system prompt:", "tool_result:"} {
-			if strings.HasPrefix(line, speaker) {
+			if len(line) >= len(speaker) && strings.EqualFold(line[:len(speaker)], speaker) {
 				return true
 			}
 		}
