@@ -206,8 +206,13 @@ func hasCapability() error {
 	return errors.New("none")
 }
 
-// forkBomb starts processes until the kernel refuses. It succeeds if that does not happen soon after the limit.
+// forkBomb starts processes until the kernel refuses. It succeeds if that does not happen at the limit.
 func forkBomb() error {
+	tries, most := uint64(3*maxProcesses), uint64(5000)
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &limit); err == nil && limit.Cur < most {
+		tries = max(tries, limit.Cur+1) // it counts the other processes of the user, which may end meanwhile
+	}
 	var children []int
 	defer func() {
 		for _, pid := range children {
@@ -216,7 +221,7 @@ func forkBomb() error {
 			}
 		}
 	}()
-	for range 3 * maxProcesses {
+	for range tries {
 		pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
 		if errno != 0 {
 			return fmt.Errorf("refused after %d: %w", len(children), errno)
