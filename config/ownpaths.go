@@ -32,9 +32,12 @@ func (c *Config) trustedFolders() []string {
 	return folders
 }
 
-// checkFolders rejects folders of agents that hold files of multis itself: their tools could read or change them.
+// checkFolders rejects folders of agents and documents that hold files of multis itself: tools could read or change them, and answers quote them.
 func (c *Config) checkFolders(r *reader) {
 	own, trusted := c.OwnPaths(r.file), c.trustedFolders()
+	if path := overlapping(c.Documents.Folder, own); path != "" {
+		r.reportKey("documents.folder", "would let a file of multis itself be indexed ("+path+"); choose another folder")
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		a, key := c.Agents[name], "agents."+name
 		if path := overlapping(a.Workspace, own); path != "" {

@@ -46,6 +46,8 @@ func TestAFolderOfAnAgentWithFilesOfMultisIsRefusedWithItsLine(t *testing.T) {
 		require.ErrorContains(t, err, want, agent)
 		require.Regexp(t, `config\.yaml:\d+: agents\.sales\.(workspace|read_paths): `, err.Error())
 	}
+	_, err := Parse(file, []byte(common+"documents: {folder: ..}\n"), noEnv)
+	require.ErrorContains(t, err, "documents.folder: would let a file of multis itself be indexed")
 	c, err := Parse(file, []byte(common), noEnv)
 	require.NoError(t, err)
 	data := filepath.Join(dir, "data")
