@@ -25,7 +25,7 @@ var rebindingAnswers = [][]string{
 // serveRebinding serves DNS on a port of this machine. Each name gets the next of rebindingAnswers; asked counts the questions.
 func serveRebinding(t *testing.T) (address string, asked *atomic.Int64) {
 	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0") //nolint:noctx // it ends with the test
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	done := make(chan struct{})
 	t.Cleanup(func() { conn.Close(); <-done })
