@@ -1,0 +1,82 @@
+package llm
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+)
+
+// api sends requests to a provider's HTTP API. Its client has turned bad statuses into errors (see transport).
+type api struct {
+	base   string // URL without the path of the request
+	key    string // bearer token; may be empty where the server asks for none
+	client *http.Client
+}
+
+// post sends a request. The caller closes the body of the response.
+func (a api) post(ctx context.Context, path, contentType string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(a.base, "/")+path, body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBadRequest, err)
+	}
+	req.Header.Set("Content-Type", contentType)
+	req.Header.Set("User-Agent", "multis")
+	if a.key != "" {
+		req.Header.Set("Authorization", "Bearer "+a.key)
+	}
+	return a.client.Do(req)
+}
+
+// postJSON sends body as JSON.
+func (a api) postJSON(ctx context.Context, path string, body any) (*http.Response, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBadRequest, err)
+	}
+	return a.post(ctx, path, "application/json", bytes.NewReader(data))
+}
+
+// readJSON decodes a response and closes it. It returns io.ErrUnexpectedEOF if the response ends too early.
+func readJSON(res *http.Response, into any) error {
+	return errors.Join(withoutTypeError(json.NewDecoder(res.Body).Decode(into)), res.Body.Close())
+}
+
+// withoutTypeError returns nil for a field of another type than expected, which stays empty: servers differ in what they add.
+func withoutTypeError(err error) error {
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return nil
+	}
+	return err
+}
+
+// events yields the data of each server-sent event.
+func events(from io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		lines := bufio.NewScanner(from)
+		lines.Buffer(nil, maxReplyBytes)
+		var data []byte
+		for lines.Scan() {
+			line := lines.Bytes()
+			if part, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+				data = append(append(data, bytes.TrimPrefix(part, []byte(" "))...), '\n')
+			}
+			if len(line) > 0 || len(data) == 0 {
+				continue
+			}
+			if !yield(data, nil) {
+				return
+			}
+			data = nil
+		}
+		if err := lines.Err(); err != nil {
+			yield(nil, err)
+		}
+	}
+}
