@@ -3,117 +3,121 @@ package llm
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"io"
 	"iter"
+	"net/http"
 	"sync/atomic"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 )
+
+// anthropicVersion is the version of the protocol.
+const anthropicVersion = "2023-06-01"
 
 // anthropicMessages speaks Anthropic's Messages protocol.
 type anthropicMessages struct {
 	model   string
-	service anthropic.MessageService
+	api     api
 	dialect atomic.Pointer[dialect]
 }
 
 func newAnthropic(e endpoint) *adapter {
-	m := &anthropicMessages{
-		model: e.Model,
-		// The service alone, as the whole client would take keys and addresses from the environment too.
-		service: anthropic.NewMessageService(option.WithoutEnvironmentDefaults(), option.WithBaseURL(e.BaseURL), option.WithAPIKey(e.APIKey),
-			option.WithHTTPClient(newClient(e.Name)), option.WithMaxRetries(0)),
-	}
+	header := http.Header{"X-Api-Key": {e.APIKey}, "Anthropic-Version": {anthropicVersion}}
+	m := &anthropicMessages{model: e.Model, api: api{e.BaseURL, header, newClient(e.Name)}}
 	return &adapter{endpoint: e, stream: m.stream}
 }
 
 func (m *anthropicMessages) stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		stream, err := m.open(ctx, r)
+		body, err := m.open(ctx, r)
 		if err != nil {
 			yield(Delta{}, err)
 			return
 		}
-		defer stream.Close()
+		defer body.Close()
 		var answer anthropicAnswer
-		for stream.Next() {
-			for _, d := range answer.read(stream.Current()) {
+		for data, err := range events(body) {
+			var event anthropicEvent
+			if err == nil {
+				err = withoutTypeError(json.Unmarshal(data, &event))
+			}
+			if err == nil && event.Type == "error" {
+				err = anthropicError(data)
+			}
+			if err != nil {
+				yield(Delta{}, err)
+				return
+			}
+			for _, d := range answer.read(event) {
 				if !yield(d, nil) {
 					return
 				}
 			}
 		}
-		var inStream *anthropic.Error
-		if err := stream.Err(); errors.As(err, &inStream) {
-			code := errorCode([]byte(inStream.RawJSON()))
-			e := &Error{Reason: ReasonServer, Code: code}
-			if code == "overloaded_error" {
-				e.Reason = ReasonOverloaded
-			}
-			yield(Delta{}, e)
-		} else if err != nil {
-			yield(Delta{}, err)
-		}
 	}
+}
+
+// anthropicError converts an error within the stream.
+func anthropicError(data []byte) *Error {
+	e := &Error{Reason: ReasonServer, Code: errorCode(data)}
+	if e.Code == "overloaded_error" {
+		e.Reason = ReasonOverloaded
+	}
+	return e
 }
 
 // open sends the request and returns when the server begins to answer. It retries without the temperature, which newer
 // models reject.
-func (m *anthropicMessages) open(ctx context.Context, r Request) (*ssestream.Stream[anthropic.MessageStreamEventUnion], error) {
+func (m *anthropicMessages) open(ctx context.Context, r Request) (io.ReadCloser, error) {
 	var d dialect
 	if known := m.dialect.Load(); known != nil {
 		d = *known
 	}
 	for {
-		params, err := m.params(r, d)
+		body, err := m.request(r, d)
 		if err != nil {
 			return nil, err
 		}
-		stream := m.service.NewStreaming(ctx, params)
-		if stream.Err() == nil {
+		res, err := m.api.postJSON(ctx, "/v1/messages", body)
+		if err == nil {
 			m.dialect.Store(&d)
-			return stream, nil
+			return res.Body, nil
 		}
 		var refused *statusError
-		if errors.As(stream.Err(), &refused) && r.Temperature != 0 {
+		if errors.As(err, &refused) && r.Temperature != 0 {
 			if next, ok := d.learn(refused); ok {
 				d = next
 				continue
 			}
 		}
-		return nil, stream.Err()
+		return nil, err
 	}
 }
 
-// params converts a request to the protocol. Tools and instructions are the same in every call, so they are marked for
+// request converts a request to the protocol. Tools and instructions are the same in every call, so they are marked for
 // the provider's cache. Tools come first in a prompt, so one mark after the instructions covers both.
-func (m *anthropicMessages) params(r Request, d dialect) (anthropic.MessageNewParams, error) {
-	p := anthropic.MessageNewParams{Model: m.model, MaxTokens: int64(r.MaxTokens)}
+func (m *anthropicMessages) request(r Request, d dialect) (anthropicRequest, error) {
+	p := anthropicRequest{Model: m.model, MaxTokens: r.MaxTokens, Stream: true}
 	if p.MaxTokens <= 0 {
 		p.MaxTokens = DefaultMaxTokens
 	}
-	if r.Temperature != 0 && !d.noTemperature {
-		p.Temperature = anthropic.Float(r.Temperature)
+	if !d.noTemperature {
+		p.Temperature = r.Temperature
 	}
 	for i, tool := range r.Tools {
 		schema, err := tool.parameters()
 		if err != nil {
 			return p, err
 		}
-		delete(schema, "type") // the SDK sets it to "object"
-		t := anthropic.ToolParam{
-			Name: tool.Name, Description: anthropic.String(tool.Description),
-			InputSchema: anthropic.ToolInputSchemaParam{ExtraFields: schema},
-		}
+		schema["type"] = "object"
+		t := anthropicTool{Name: tool.Name, Description: tool.Description, InputSchema: schema}
 		if i == len(r.Tools)-1 && r.System == "" {
-			t.CacheControl = anthropic.NewCacheControlEphemeralParam()
+			t.CacheControl = cacheMark
 		}
-		p.Tools = append(p.Tools, anthropic.ToolUnionParam{OfTool: &t})
+		p.Tools = append(p.Tools, t)
 	}
 	if r.System != "" {
-		p.System = []anthropic.TextBlockParam{{Text: r.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
+		p.System = []anthropicBlock{{Type: "text", Text: r.System, CacheControl: cacheMark}}
 	}
 	for _, msg := range r.Messages {
 		p.Messages = appendAnthropic(p.Messages, msg)
@@ -123,24 +127,24 @@ func (m *anthropicMessages) params(r Request, d dialect) (anthropic.MessageNewPa
 
 // appendAnthropic appends a message to list. A message with the same role as the last one is merged into it, because the
 // protocol requires the results of parallel calls in one message.
-func appendAnthropic(list []anthropic.MessageParam, m Message) []anthropic.MessageParam {
-	role := anthropic.MessageParamRoleUser
-	var blocks []anthropic.ContentBlockParamUnion
+func appendAnthropic(list []anthropicMessage, m Message) []anthropicMessage {
+	role := "user"
+	var blocks []anthropicBlock
 	switch m.Role {
 	case RoleTool:
-		blocks = append(blocks, anthropic.NewToolResultBlock(m.CallID, m.Text, m.IsError))
+		blocks = append(blocks, anthropicBlock{Type: "tool_result", ToolUseID: m.CallID, Content: m.Text, IsError: m.IsError})
 	default:
 		if m.Role == RoleAssistant {
-			role = anthropic.MessageParamRoleAssistant
+			role = "assistant"
 		}
 		for _, image := range m.Images {
-			blocks = append(blocks, anthropic.NewImageBlockBase64(image.MIME, base64.StdEncoding.EncodeToString(image.Data)))
+			blocks = append(blocks, anthropicBlock{Type: "image", Source: &anthropicSource{"base64", image.MIME, base64.StdEncoding.EncodeToString(image.Data)}})
 		}
 		if m.Text != "" { // an empty block is refused
-			blocks = append(blocks, anthropic.NewTextBlock(m.Text))
+			blocks = append(blocks, anthropicBlock{Type: "text", Text: m.Text})
 		}
 		for _, c := range m.Calls {
-			blocks = append(blocks, anthropic.NewToolUseBlock(c.ID, c.arguments(), c.Name))
+			blocks = append(blocks, anthropicBlock{Type: "tool_use", ID: c.ID, Name: c.Name, Input: c.arguments()})
 		}
 	}
 	switch last := len(list) - 1; {
@@ -150,7 +154,7 @@ func appendAnthropic(list []anthropic.MessageParam, m Message) []anthropic.Messa
 		list[last].Content = append(list[last].Content, blocks...)
 		return list
 	default:
-		return append(list, anthropic.MessageParam{Role: role, Content: blocks})
+		return append(list, anthropicMessage{role, blocks})
 	}
 }
 
@@ -162,7 +166,7 @@ type anthropicAnswer struct {
 }
 
 // read converts one event to deltas.
-func (a *anthropicAnswer) read(e anthropic.MessageStreamEventUnion) []Delta {
+func (a *anthropicAnswer) read(e anthropicEvent) []Delta {
 	switch e.Type {
 	case "message_start":
 		u := e.Message.Usage
@@ -196,7 +200,7 @@ func (a *anthropicAnswer) read(e anthropic.MessageStreamEventUnion) []Delta {
 
 // end returns the stop reason and the usage from the last event. The event always has the number of output tokens. If it also has that of
 // input tokens, it replaces the earlier one.
-func (a *anthropicAnswer) end(e anthropic.MessageStreamEventUnion) []Delta {
+func (a *anthropicAnswer) end(e anthropicEvent) []Delta {
 	a.usage.Out = max(a.usage.Out, e.Usage.OutputTokens)
 	if e.Usage.InputTokens > 0 {
 		out := a.usage.Out
@@ -205,9 +209,9 @@ func (a *anthropicAnswer) end(e anthropic.MessageStreamEventUnion) []Delta {
 	d := Delta{Usage: a.usage}
 	switch e.Delta.StopReason {
 	case "":
-	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
+	case "max_tokens", "model_context_window_exceeded":
 		d.Stop = StopLength
-	case anthropic.StopReasonRefusal:
+	case "refusal":
 		d.Stop = StopRefusal
 	default:
 		d.Stop = StopEnd

@@ -15,9 +15,18 @@ import (
 
 // api sends requests to a provider's HTTP API. Its client has turned bad statuses into errors (see transport).
 type api struct {
-	base   string // URL without the path of the request
-	key    string // bearer token; may be empty where the server asks for none
+	base   string      // URL without the path of the request
+	header http.Header // of each request; says who asks
 	client *http.Client
+}
+
+// bearer returns the header with a key, or an empty one where the server asks for none.
+func bearer(key string) http.Header {
+	header := http.Header{}
+	if key != "" {
+		header.Set("Authorization", "Bearer "+key)
+	}
+	return header
 }
 
 // post sends a request. The caller closes the body of the response.
@@ -26,11 +35,9 @@ func (a api) post(ctx context.Context, path, contentType string, body io.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBadRequest, err)
 	}
+	req.Header = a.header.Clone()
 	req.Header.Set("Content-Type", contentType)
 	req.Header.Set("User-Agent", "multis")
-	if a.key != "" {
-		req.Header.Set("Authorization", "Bearer "+a.key)
-	}
 	return a.client.Do(req)
 }
 

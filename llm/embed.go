@@ -122,7 +122,7 @@ func newOpenAIEmbedder(c EmbedConfig, model string) *openAIEmbedder {
 	}
 	return &openAIEmbedder{
 		name: name, model: model, dimensions: c.Dimensions, timeout: c.Timeout,
-		api: api{c.BaseURL, c.APIKey, newJSONClient(name)},
+		api: api{c.BaseURL, bearer(c.APIKey), newJSONClient(name)},
 	}
 }
 

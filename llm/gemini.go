@@ -3,48 +3,38 @@ package llm
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"iter"
-	"math"
-	"strings"
-
-	"google.golang.org/genai"
+	"net/http"
+	"net/url"
 )
 
 // gemini speaks Google's generateContent protocol.
 type gemini struct {
-	model  string
-	models *genai.Models
+	model string
+	api   api
 }
 
-func newGemini(e endpoint) (*adapter, error) {
-	// Set everything, because the client takes missing settings from the environment.
-	client, err := genai.NewClient(context.Background(), &genai.ClientConfig{ //nolint:forbidigo // it connects to nobody
-		Backend: genai.BackendGeminiAPI, APIKey: e.APIKey, HTTPClient: newClient(e.Name),
-		HTTPOptions: genai.HTTPOptions{BaseURL: e.BaseURL, APIVersion: "v1beta"},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: its settings make no client", ErrConfig, e.Name) // the reason may hold the key
-	}
-	m := &gemini{model: e.Model, models: client.Models}
-	return &adapter{endpoint: e, stream: m.stream}, nil
+func newGemini(e endpoint) *adapter {
+	m := &gemini{model: e.Model, api: api{e.BaseURL, http.Header{"X-Goog-Api-Key": {e.APIKey}}, newClient(e.Name)}}
+	return &adapter{endpoint: e, stream: m.stream}
 }
 
 func (m *gemini) stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		config, err := geminiConfig(r)
+		request, err := newGeminiRequest(r)
 		if err != nil {
 			yield(Delta{}, err)
 			return
 		}
+		res, err := m.api.postJSON(ctx, "/v1beta/models/"+url.PathEscape(m.model)+":streamGenerateContent?alt=sse", request)
+		if err != nil {
+			yield(Delta{}, err)
+			return
+		}
+		defer res.Body.Close()
 		var answer geminiAnswer
-		for res, err := range m.models.GenerateContentStream(ctx, m.model, geminiContents(r.Messages), config) {
-			if err != nil {
-				yield(Delta{}, geminiError(err))
-				return
-			}
-			list, err := answer.read(res)
+		for data, err := range events(res.Body) {
+			list, err := answer.readEvent(data, err)
 			for _, d := range list {
 				if !yield(d, nil) {
 					return
@@ -58,81 +48,63 @@ func (m *gemini) stream(ctx context.Context, r Request) iter.Seq2[Delta, error] 
 	}
 }
 
-// geminiError converts the errors that are specific to this SDK: errors within the stream, and lines that are not events.
-func geminiError(err error) error {
-	var inStream genai.APIError
-	switch {
-	case errors.As(err, &inStream):
-		return &Error{Reason: ReasonServer}
-	case strings.Contains(err.Error(), "invalid stream chunk"):
-		return errNoStream
-	default:
-		return err
-	}
-}
-
-// geminiConfig converts all of a request except its messages.
-func geminiConfig(r Request) (*genai.GenerateContentConfig, error) {
-	once := false                                                                                                            // no automatic continuation, which would make further calls that nobody reserved money for
-	c := &genai.GenerateContentConfig{MaxOutputTokens: int32(min(r.MaxTokens, math.MaxInt32)), AutomaticContinuation: &once} //nolint:gosec // bounded
-	if c.MaxOutputTokens <= 0 {
-		c.MaxOutputTokens = DefaultMaxTokens
+// newGeminiRequest converts a request to the protocol.
+func newGeminiRequest(r Request) (geminiRequest, error) {
+	p := geminiRequest{Contents: geminiContents(r.Messages), Config: geminiConfig{MaxOutputTokens: r.MaxTokens, Temperature: r.Temperature}}
+	if r.MaxTokens <= 0 {
+		p.Config.MaxOutputTokens = DefaultMaxTokens
 	}
 	if r.System != "" {
-		c.SystemInstruction = &genai.Content{Parts: []*genai.Part{{Text: r.System}}}
-	}
-	if r.Temperature != 0 {
-		t := float32(r.Temperature)
-		c.Temperature = &t
+		p.System = &geminiContent{Parts: []geminiPart{{Text: r.System}}}
 	}
 	if r.JSON && len(r.Tools) == 0 { // the API rejects JSON mode together with tools
-		c.ResponseMIMEType = "application/json"
+		p.Config.ResponseMIMEType = "application/json"
 	}
-	var list []*genai.FunctionDeclaration
+	var tools geminiTools
 	for _, tool := range r.Tools {
 		schema, err := tool.parameters()
 		if err != nil {
-			return nil, err
+			return p, err
 		}
-		list = append(list, &genai.FunctionDeclaration{Name: tool.Name, Description: tool.Description, ParametersJsonSchema: schema})
+		tools.Functions = append(tools.Functions, geminiFunction{tool.Name, tool.Description, schema})
 	}
-	if len(list) > 0 {
-		c.Tools = []*genai.Tool{{FunctionDeclarations: list}}
+	if len(tools.Functions) > 0 {
+		p.Tools = []geminiTools{tools}
 	}
-	return c, nil
+	return p, nil
 }
 
 // missingSignature replaces the signature of a call that another provider's model made. Google defines the value.
 const missingSignature = "skip_thought_signature_validator"
 
 // geminiContents converts messages. A tool result must name its tool, so the names of earlier calls are collected.
-func geminiContents(messages []Message) []*genai.Content {
-	var list []*genai.Content
+func geminiContents(messages []Message) []geminiContent {
+	var list []geminiContent
 	names := map[string]string{}
 	for _, m := range messages {
-		role := genai.RoleUser
-		var parts []*genai.Part
+		role := "user"
+		var parts []geminiPart
 		if m.Role == RoleTool {
 			key := "output"
 			if m.IsError {
 				key = "error"
 			}
-			parts = append(parts, &genai.Part{FunctionResponse: &genai.FunctionResponse{
-				ID: m.CallID, Name: names[m.CallID], Response: map[string]any{key: m.Text},
+			parts = append(parts, geminiPart{FunctionResponse: &geminiResponse{
+				ID: m.CallID, Name: names[m.CallID], Response: map[string]string{key: m.Text},
 			}})
 		} else {
 			if m.Role == RoleAssistant {
-				role = genai.RoleModel
+				role = "model"
 			}
 			for _, image := range m.Images {
-				parts = append(parts, &genai.Part{InlineData: &genai.Blob{MIMEType: image.MIME, Data: image.Data}})
+				parts = append(parts, geminiPart{InlineData: &geminiData{image.MIME, image.Data}})
 			}
 			if m.Text != "" {
-				parts = append(parts, &genai.Part{Text: m.Text})
+				parts = append(parts, geminiPart{Text: m.Text})
 			}
 			for i, c := range m.Calls {
 				names[c.ID] = c.Name
-				parts = append(parts, geminiCall(c, i == 0))
+				parts = append(parts, newGeminiCall(c, i == 0))
 			}
 		}
 		switch last := len(list) - 1; {
@@ -140,17 +112,15 @@ func geminiContents(messages []Message) []*genai.Content {
 		case last >= 0 && list[last].Role == role:
 			list[last].Parts = append(list[last].Parts, parts...)
 		default:
-			list = append(list, &genai.Content{Role: role, Parts: parts})
+			list = append(list, geminiContent{role, parts})
 		}
 	}
 	return list
 }
 
-// geminiCall converts a call of an earlier answer. Of parallel calls only the first has a signature.
-func geminiCall(c ToolCall, first bool) *genai.Part {
-	args := map[string]any{}
-	_ = json.Unmarshal(c.arguments(), &args) // an object, in any case
-	part := &genai.Part{FunctionCall: &genai.FunctionCall{ID: c.ID, Name: c.Name, Args: args}, ThoughtSignature: c.Signature}
+// newGeminiCall converts a call of an earlier answer. Of parallel calls only the first has a signature.
+func newGeminiCall(c ToolCall, first bool) geminiPart {
+	part := geminiPart{FunctionCall: &geminiCall{c.ID, c.Name, c.arguments()}, ThoughtSignature: c.Signature}
 	if first && len(c.Signature) == 0 {
 		part.ThoughtSignature = []byte(missingSignature)
 	}
@@ -160,66 +130,66 @@ func geminiCall(c ToolCall, first bool) *genai.Part {
 // geminiAnswer records whether the answer has tool calls, which decides its stop reason.
 type geminiAnswer struct{ called bool }
 
-// read converts one event to deltas.
-func (a *geminiAnswer) read(res *genai.GenerateContentResponse) ([]Delta, error) {
-	var list []Delta
-	if u := res.UsageMetadata; u != nil {
-		list = append(list, nonEmpty(Delta{Usage: Usage{
-			In: int64(u.PromptTokenCount) + int64(u.ToolUsePromptTokenCount), Out: int64(u.CandidatesTokenCount) + int64(u.ThoughtsTokenCount),
-			CacheRead: int64(u.CachedContentTokenCount),
-		}})...)
+// readEvent converts the data of one event, or the error in its place.
+func (a *geminiAnswer) readEvent(data []byte, err error) ([]Delta, error) {
+	var event geminiEvent
+	if err == nil {
+		err = withoutTypeError(json.Unmarshal(data, &event))
 	}
-	if f := res.PromptFeedback; f != nil && f.BlockReason != "" {
+	if err == nil && len(event.Error) > 0 && string(event.Error) != "null" {
+		err = &Error{Reason: ReasonServer}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.read(event)
+}
+
+// read converts one event to deltas.
+func (a *geminiAnswer) read(res geminiEvent) ([]Delta, error) {
+	var list []Delta
+	u := res.UsageMetadata
+	list = append(list, nonEmpty(Delta{Usage: Usage{
+		In: u.PromptTokenCount + u.ToolUsePromptTokenCount, Out: u.CandidatesTokenCount + u.ThoughtsTokenCount, CacheRead: u.CachedContentTokenCount,
+	}})...)
+	if res.PromptFeedback.BlockReason != "" {
 		return append(list, Delta{Stop: StopFilter}), nil
 	}
 	if len(res.Candidates) == 0 {
 		return list, nil
 	}
 	candidate := res.Candidates[0]
-	if candidate.Content != nil {
-		for _, part := range candidate.Content.Parts {
-			more, err := a.part(part)
-			if err != nil {
-				return list, err
-			}
-			list = append(list, more...)
-		}
+	for _, part := range candidate.Content.Parts {
+		list = append(list, a.part(part)...)
 	}
 	stop, err := a.stop(candidate.FinishReason)
 	return append(list, nonEmpty(Delta{Stop: stop})...), err
 }
 
-func (a *geminiAnswer) part(p *genai.Part) ([]Delta, error) {
+func (a *geminiAnswer) part(p geminiPart) []Delta {
 	switch {
-	case p == nil || p.Thought:
-		return nil, nil
+	case p.Thought:
+		return nil
 	case p.FunctionCall != nil:
-		args, err := json.Marshal(p.FunctionCall.Args)
-		if err != nil {
-			return nil, &Error{Reason: ReasonMalformedCall}
-		}
-		if p.FunctionCall.Args == nil {
-			args = nil
-		}
-		c := newCall(p.FunctionCall.ID, p.FunctionCall.Name, string(args))
+		c := newCall(p.FunctionCall.ID, p.FunctionCall.Name, string(p.FunctionCall.Args))
 		c.Signature = p.ThoughtSignature
 		a.called = true
-		return nonEmpty(Delta{Call: c}), nil
+		return nonEmpty(Delta{Call: c})
 	default:
-		return nonEmpty(Delta{Text: p.Text}), nil
+		return nonEmpty(Delta{Text: p.Text})
 	}
 }
 
-func (a *geminiAnswer) stop(reason genai.FinishReason) (StopReason, error) {
+func (a *geminiAnswer) stop(reason string) (StopReason, error) {
 	switch reason {
-	case "", genai.FinishReasonUnspecified:
+	case "", "FINISH_REASON_UNSPECIFIED":
 		return "", nil
-	case genai.FinishReasonMaxTokens:
+	case "MAX_TOKENS":
 		return StopLength, nil
-	case genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonLanguage, genai.FinishReasonBlocklist,
-		genai.FinishReasonProhibitedContent, genai.FinishReasonSPII:
+	case "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST",
+		"PROHIBITED_CONTENT", "SPII":
 		return StopFilter, nil
-	case genai.FinishReasonMalformedFunctionCall, genai.FinishReasonUnexpectedToolCall, genai.FinishReasonTooManyToolCalls:
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
 		return "", &Error{Reason: ReasonMalformedCall}
 	default:
 		if a.called {

@@ -85,7 +85,7 @@ func (p Provider) connect(e endpoint) (*adapter, error) {
 	case ProtocolAnthropic:
 		return newAnthropic(e), nil
 	case ProtocolGemini:
-		return newGemini(e)
+		return newGemini(e), nil
 	case ProtocolOpenAI:
 		return newOpenAI(e), nil
 	default:

@@ -101,7 +101,7 @@ type openAITranscriber struct {
 func newOpenAITranscriber(c SpeechConfig) *openAITranscriber {
 	return &openAITranscriber{
 		name: c.Model, model: strings.TrimPrefix(c.Model, openAIPrefix), timeout: c.Timeout,
-		api: api{c.BaseURL, c.APIKey, newJSONClient(c.Model)},
+		api: api{c.BaseURL, bearer(c.APIKey), newJSONClient(c.Model)},
 	}
 }
 
