@@ -9,6 +9,9 @@ export CGO_ENABLED := 0
 # Without the folder's path in what is built, all clones on a machine share the build cache.
 export GOFLAGS += -trimpath
 
+# A dependency that makes the program larger than this is looked at: go tool nm -size -sort size.
+MAX_BYTES := 61000000
+
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -47,7 +50,8 @@ check: lint ## Check form, lint, vet, module files and build
 	go vet -tags '$(TAGS) e2e' ./...
 	go mod tidy -diff
 	cd bench && CGO_ENABLED=1 go vet -tags '$(TAGS) sqlite_fts5' . && go mod tidy -diff
-	go build -tags $(TAGS) -o /dev/null ./cmd/multis
+	@go build -tags $(TAGS) -ldflags '-s -w' -o bin/check ./cmd/multis; \
+		size=$$(stat -c %s bin/check); rm bin/check; echo "the program has $$size bytes"; [ "$$size" -lt $(MAX_BYTES) ]
 
 .PHONY: lint
 lint: ## Lint: form, house rules, who may import whom (the first time builds the linter: minutes)

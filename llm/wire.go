@@ -42,7 +42,7 @@ func newJSONClient(model string) *http.Client {
 }
 
 // transport is an HTTP transport that returns only successful responses, with a size limit and activity reports. It turns other responses into
-// errors of this package, so that SDK errors need not be parsed.
+// errors of this package, so that no caller reads a status.
 type transport struct {
 	model     string
 	next      http.RoundTripper
