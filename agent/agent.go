@@ -31,6 +31,8 @@ type Options struct {
 	Search *search.Searcher
 	// Memory searches messages and notes. Nil searches documents alone.
 	Memory *memory.Memory
+	// Pages are the web pages that contacts are answered from where no document helps. Nil for none.
+	Pages Pages
 	// Personas are the configured agents and their models. Without any, the assistant itself answers.
 	Personas persona.Set
 	// OpenModel opens the model with a name that the owner gives. If it is nil, he cannot choose a model.
@@ -91,7 +93,7 @@ func New(o Options) *Agent {
 	}
 	c := &core{
 		store: o.Store, box: o.Box, search: o.Search, memory: o.Memory, personas: o.Personas, tools: o.Tools, surface: o.Surface, skills: o.Skills, injection: o.Injection,
-		business: o.Business, defaults: o.Defaults, currency: o.Currency, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
+		business: o.Business, pages: o.Pages, defaults: o.Defaults, currency: o.Currency, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
 	}
 	a := &Agent{
 		core: c, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
@@ -102,6 +104,14 @@ func New(o Options) *Agent {
 	}
 	a.Tasks = &Tasks{core: c, questions: a.Questions, plans: a.Plans, replays: a.Replays, subtasks: &subtasks{c}}
 	return a
+}
+
+// Pages are the web pages that contacts may be answered from, kept as public documents.
+type Pages interface {
+	// Refresh fetches the pages again that are kept and old.
+	Refresh(ctx context.Context) error
+	// Find fetches pages that may answer a question, and reports whether a search may find more now.
+	Find(ctx context.Context, question string) (changed bool)
 }
 
 // core holds what all parts of an Agent use.
@@ -118,6 +128,7 @@ type core struct {
 	injection Injection
 	business  Business
 
+	pages    Pages
 	defaults policy.Defaults
 	currency string
 	name     string

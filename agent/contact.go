@@ -41,7 +41,7 @@ var contactKinds = []index.Kind{index.KindKnowledge} //nolint:gochecknoglobals /
 
 // answerContact answers a question from the public documents, with a model or with a quoted passage. Before heldUntil no model is asked.
 func (t *Turns) answerContact(ctx context.Context, chat store.Chat, waiting []store.Message, question string, last bool, heldUntil time.Time) (contactAnswer, error) {
-	found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: contactKinds})
+	found, err := t.searchForContact(ctx, question)
 	if err != nil {
 		return contactAnswer{}, err
 	}
@@ -68,6 +68,30 @@ func (t *Turns) answerContact(ctx context.Context, chat store.Chat, waiting []st
 	}
 	result.scope = policy.PublicScope()
 	return result, err
+}
+
+// searchForContact searches the public documents. Where none of them answers the question, it searches again with the web pages that may.
+func (t *Turns) searchForContact(ctx context.Context, question string) (search.Result, error) {
+	query := search.Query{Text: question, Limit: maxPassages, Kinds: contactKinds}
+	if t.pages == nil {
+		return t.search.AsContact(ctx, policy.PublicScope(), query)
+	}
+	if err := t.pages.Refresh(ctx); err != nil {
+		return search.Result{}, err
+	}
+	found, err := t.search.AsContact(ctx, policy.PublicScope(), query)
+	if err != nil {
+		return search.Result{}, err
+	}
+	if len(found.Hits) > 0 && len(found.Terms) > 0 {
+		if _, answered, err := t.search.Answer(ctx, found); err != nil || answered {
+			return found, err
+		}
+	}
+	if !t.pages.Find(ctx, question) {
+		return found, nil
+	}
+	return t.search.AsContact(ctx, policy.PublicScope(), query)
 }
 
 // askModel asks the model to answer a contact from passages. It leaves out sentences whose quote is not in their passage.

@@ -53,7 +53,11 @@ func (l *Library) indexAddress(ctx context.Context, f File) (Report, error) {
 	if version, validator, found := strings.Cut(old.Validator, " "); found && version == ReaderVersion && stays {
 		known = fetch.Validator(validator)
 	}
-	page, err := l.options.Fetch.Get(ctx, f.Origin, known)
+	isAllowed := f.isAllowed
+	if isAllowed == nil {
+		isAllowed = func(string) bool { return true }
+	}
+	page, err := l.options.Fetch.GetAllowed(ctx, f.Origin, known, isAllowed)
 	if errors.Is(err, fetch.ErrUnchanged) {
 		old.RoleSetAt = f.RoleSetAt
 		return Report{Name: old.Name, Role: old.Role, Chunks: old.Chunks, Unchanged: true}, index.ConfirmRole(ctx, l.st.Writer(), old)

@@ -79,6 +79,8 @@ type File struct {
 	Progress func(done, all int)
 
 	validator fetch.Validator // of a web page
+	// isAllowed, unless nil, says where a web page and its redirects may be.
+	isAllowed func(address string) bool
 }
 
 // Report is the result of Index.

@@ -196,7 +196,12 @@ func (a *assistant) surface() rules.Surface {
 
 func (a *assistant) addAgent(context.Context) error {
 	cfg := a.cfg
+	var pages agent.Pages // nil without addresses
+	if len(cfg.Business.Pages) > 0 {
+		pages = knowledge.NewPages(a.documents, cfg.Business.Pages)
+	}
 	a.agent = agent.New(agent.Options{
+		Pages: pages,
 		Store: a.store, Box: a.box, Search: a.search, Memory: a.memory, Tools: a.tools, Skills: a.skills, Personas: a.models.personas, Defaults: a.defaults,
 		Currency: cfg.Budget.Currency, EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate,
 		Name: cfg.Name, Texts: cfg.Business.Catalog(), Language: cfg.Business.Language,

@@ -1,0 +1,90 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/catalog"
+	"multis/llm"
+	"multis/policy"
+	"multis/store/storetest"
+)
+
+// brokenModel says one thing or fails.
+type brokenModel struct {
+	says string
+	err  error
+}
+
+func (brokenModel) Name() string { return "test/broken" }
+
+func (m brokenModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		if m.err != nil {
+			yield(llm.Delta{}, m.err)
+			return
+		}
+		yield(llm.Delta{Text: m.says, Stop: llm.StopEnd}, nil)
+	}
+}
+
+// brokenPages are web pages that cannot be read.
+type brokenPages struct{ err error }
+
+func (p brokenPages) Refresh(context.Context) error { return p.err }
+
+func (brokenPages) Find(context.Context, string) bool { return false }
+
+// Whatever fails on the way to an answer, the customer gets the agreed sentence and nothing else, and the owner a notice.
+func TestEachFailureOnTheWayToAnAnswerIsEscalatedAndNeverShown(t *testing.T) {
+	t.Parallel()
+	const answered, unknown = "What does tuning an upright piano cost?", "Do you sell bicycles?"
+	agreed := "[Nora] " + catalog.Texts{}.Text(catalog.Escalated, catalog.English)
+	for name, c := range map[string]struct {
+		model    llm.Model
+		pages    Pages
+		atCap    bool
+		question string
+	}{
+		"nothing is found":                          {llm.None{}, nil, false, unknown},
+		"no page is found either":                   {llm.None{}, brokenPages{}, false, unknown},
+		"the pages cannot be read":                  {llm.None{}, brokenPages{errors.New("connection refused")}, false, answered},
+		"the model is down and nothing is found":    {brokenModel{err: errors.New("503 overloaded")}, nil, false, unknown},
+		"the model's answer is no JSON":             {brokenModel{says: "It costs 3 euro, trust me."}, nil, false, answered},
+		"the model's citation is made up":           {brokenModel{says: `{"sentences":[{"text":"It costs 3 euro.","source":1,"quote":"Tuning costs 3 euro."}]}`}, nil, false, answered},
+		"the model's number is in no source":        {brokenModel{says: `{"sentences":[{"text":"It costs 3 euro.","source":1,"quote":"Tuning an upright piano costs 90 euro."}]}`}, nil, false, answered},
+		"the model found nothing":                   {brokenModel{says: `{"sentences":[]}`}, nil, false, answered},
+		"the budget is spent, and a person answers": {brokenModel{err: &llm.OverBudgetError{}}, nil, true, answered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, c.model)
+			b.agent.Turns.pages, b.agent.Turns.escalateAtCap = c.pages, c.atCap
+			b.storeContactMessage(c.question, policy.ActionAnswer)
+			require.NoError(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job", true))
+			require.Equal(t, []string{agreed}, b.queuedTexts(b.chat))
+			require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from escalations where closed_at is null"))
+			require.NotEmpty(t, b.queuedTexts(b.admin), "the owner gets a notice")
+			require.Zero(t, storetest.Count(t, b.store, "select count(*) from messages where chat_id = $1 and answered_at is null", b.chat.ID))
+		})
+	}
+}
+
+func TestAModelThatIsDownOrUnpaidLeavesTheQuoteOfTheDocument(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{"down": errors.New("503 overloaded"), "unpaid": &llm.OverBudgetError{}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, brokenModel{err: err})
+			b.storeContactMessage("What does tuning an upright piano cost?", policy.ActionAnswer)
+			require.NoError(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job", true))
+			require.Len(t, b.queuedTexts(b.chat), 1)
+			require.Contains(t, b.queuedTexts(b.chat)[0], "Tuning an upright piano costs 90 euro.")
+			require.Zero(t, storetest.Count(t, b.store, "select count(*) from escalations"))
+		})
+	}
+}

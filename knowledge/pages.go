@@ -1,0 +1,183 @@
+package knowledge
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"multis/fetch"
+	"multis/policy"
+	"multis/store"
+	"multis/store/index"
+)
+
+const (
+	pageAge     = 6 * time.Hour    // from which a page is fetched again before it is quoted
+	pageRetry   = 10 * time.Minute // between attempts for a page that could not be fetched
+	maxLinked   = 3                // pages that are fetched for one question, apart from those that the owner named
+	maxStale    = 5                // pages that are fetched again before one question
+	pagesWait   = 15 * time.Second // for all pages of one question
+	minLinkWord = 4                // characters of a question's word that a link may have
+)
+
+// Pages are the web pages that customers are answered from where no document helps: those whose addresses begin with one of the owner's prefixes. They are
+// fetched when a question needs them, and kept as public documents with the time of their fetch.
+type Pages struct {
+	documents *Library
+	prefixes  []string
+	now       func() time.Time
+
+	mu      sync.Mutex
+	fetched map[string]time.Time // by address, in this process
+}
+
+// NewPages returns the pages below prefixes, each of which ends in a slash. Without any there are none.
+func NewPages(l *Library, prefixes []string) *Pages {
+	return &Pages{documents: l, prefixes: prefixes, now: time.Now, fetched: map[string]time.Time{}}
+}
+
+// Find fetches the pages that may answer a question and are not there or are old: those that the prefixes name, and pages below them to which they link,
+// those whose links have most of the question's words first. It reports whether anything changed, so that a search may find more. A page that cannot be
+// fetched is left out.
+func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
+	ctx, cancel := context.WithTimeout(ctx, pagesWait)
+	defer cancel()
+	for _, root := range p.prefixes {
+		if !p.isDue("links of "+root, pageRetry) {
+			continue
+		}
+		page, err := p.documents.options.Fetch.GetAllowed(ctx, root, "", p.allows)
+		if err != nil {
+			p.failed(ctx, root, err)
+			continue
+		}
+		changed = p.update(ctx, root) || changed
+		links := p.links(page)
+		slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(b.matches(question), a.matches(question)) })
+		for _, l := range links[:min(len(links), maxLinked)] {
+			changed = p.update(ctx, l.address) || changed
+		}
+	}
+	return changed
+}
+
+// Refresh fetches the pages again that are kept and old, so that no answer quotes what the page no longer says. A page that is gone is removed.
+func (p *Pages) Refresh(ctx context.Context) error {
+	stale, err := index.StaleOrigins(ctx, p.documents.st.DB(), p.prefixes, p.now().Add(-pageAge), maxStale)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, pagesWait)
+	defer cancel()
+	for _, address := range stale {
+		p.update(ctx, address)
+	}
+	return nil
+}
+
+// allows reports whether an address is below one of the prefixes.
+func (p *Pages) allows(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || slices.Contains(strings.Split(u.Path, "/"), "..") {
+		return false
+	}
+	return slices.ContainsFunc(p.prefixes, func(prefix string) bool { return strings.HasPrefix(u.String(), prefix) })
+}
+
+// isDue reports whether something was not begun within wait in this process, and notes that it begins now.
+func (p *Pages) isDue(what string, wait time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if last, known := p.fetched[what]; known && now.Sub(last) < wait {
+		return false
+	}
+	p.fetched[what] = now
+	return true
+}
+
+// update fetches and indexes one page unless that was just done. It reports whether its text changed.
+func (p *Pages) update(ctx context.Context, address string) bool {
+	if !p.allows(address) || !p.isDue(address, pageRetry) {
+		return false
+	}
+	report, err := p.documents.IndexAddress(ctx, File{Origin: address, Role: policy.RolePublic, isAllowed: p.allows})
+	if err != nil {
+		return p.failed(ctx, address, err)
+	}
+	if report.Unchanged {
+		if err := index.ConfirmFetched(ctx, p.documents.st.Writer(), address); err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot note that a page is unchanged")
+		}
+	}
+	return !report.Unchanged
+}
+
+// failed logs that a page cannot be fetched. One that is gone, too big or no longer allowed is removed, because nobody can check it; it reports that.
+func (p *Pages) failed(ctx context.Context, address string, cause error) bool {
+	zerolog.Ctx(ctx).Info().Err(cause).Str("page", AddressName(address)).Msg("Cannot read a page for customers")
+	if _, moved := errors.AsType[fetch.NotAllowedError](cause); !moved && !IsFinal(cause) {
+		return false
+	}
+	err := p.documents.Remove(ctx, address)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot remove a page that is gone")
+	}
+	return err == nil
+}
+
+// link is a link of a page, with the words that it shows.
+type link struct{ address, text string }
+
+// matches counts the words of a question that a link has, by their beginnings.
+func (l link) matches(question string) (n int) {
+	has := strings.ToLower(l.text + " " + l.address)
+	for word := range strings.FieldsSeq(strings.ToLower(question)) {
+		word = strings.Trim(word, "?!.,;:¿¡\"'()")
+		if letters := []rune(word); len(letters) >= minLinkWord && strings.Contains(has, string(letters[:minLinkWord])) {
+			n++
+		}
+	}
+	return n
+}
+
+// links returns the links of a page to allowed pages, each once.
+func (p *Pages) links(page fetch.Page) (links []link) {
+	base, err := url.Parse(page.Address)
+	if err != nil {
+		return nil
+	}
+	root, err := html.Parse(bytes.NewReader(page.Data))
+	if err != nil {
+		return nil
+	}
+	for n := range root.Descendants() {
+		if n.DataAtom != atom.A {
+			continue
+		}
+		at := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "href" })
+		if at < 0 {
+			continue
+		}
+		to, err := base.Parse(n.Attr[at].Val)
+		if err != nil {
+			continue
+		}
+		to.Fragment, to.RawFragment = "", ""
+		l := link{address: to.String(), text: plain(n)}
+		if l.address != page.Address && p.allows(l.address) && !slices.ContainsFunc(links, func(o link) bool { return o.address == l.address }) {
+			links = append(links, l)
+		}
+	}
+	return links
+}

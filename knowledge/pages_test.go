@@ -1,0 +1,92 @@
+package knowledge
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/fetch"
+	"multis/policy"
+	"multis/store/index"
+	"multis/store/storetest"
+)
+
+// site is a server with pages below /help/, which counts requests.
+func site(t *testing.T, requests *atomic.Int32, gone *atomic.Bool) *httptest.Server {
+	t.Helper()
+	page := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			requests.Add(1)
+			if gone.Load() {
+				http.NotFound(w, nil)
+				return
+			}
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = w.Write([]byte("<html><body>" + body + "</body></html>"))
+		}
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/help/", page(`<h1>Help</h1><p>Ask us about everything that you need for your bicycle.</p>
+		<a href="terms">Terms</a> <a href="delivery">Delivery</a> <a href="../secret">Secret</a> <a href="https://evil.example/help/">Elsewhere</a> <a href="moved">Moved</a>`))
+	mux.Handle("/help/delivery", page(`<h1>Delivery</h1><p>Delivery of a bicycle costs 19 euro and takes two days.</p>`))
+	mux.Handle("/help/terms", page(`<h1>Terms</h1><p>Goods can be returned within two weeks.</p>`))
+	mux.Handle("/secret", page(`<h1>Secret</h1><p>The delivery code of the staff is 4711.</p>`))
+	mux.Handle("/help/moved", http.RedirectHandler("/secret", http.StatusFound))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestPagesBelowTheAllowedAddressesAreFetchedWhenTheyAreNeeded(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	var requests atomic.Int32
+	var gone atomic.Bool
+	server := site(t, &requests, &gone)
+	library := Open(st, Options{Fetch: fetch.New(fetch.Options{AllowPrivate: true})})
+	p := NewPages(library, []string{server.URL + "/help/"})
+	clock := time.Now()
+	p.now = func() time.Time { return clock }
+	origins := func() int {
+		return storetest.Count(t, st, "select count(*) from documents where role = 'public' and starts_with(origin, $1)", server.URL)
+	}
+
+	require.True(t, p.Find(t.Context(), "What does delivery cost?"))
+	_, err := index.DocumentByOrigin(t.Context(), st.DB(), server.URL+"/help/delivery")
+	require.NoError(t, err)
+	require.Zero(t, storetest.Count(t, st, "select count(*) from chunks where content like '%4711%'"), "neither a link nor a redirect leads out")
+	require.Equal(t, 3, origins(), "the named page, and two that it links to")
+	before := requests.Load()
+	require.False(t, p.Find(t.Context(), "What does delivery cost?"), "just fetched")
+	require.NoError(t, p.Refresh(t.Context()))
+	require.Equal(t, before, requests.Load())
+
+	clock = clock.Add(pageAge + time.Hour)
+	require.NoError(t, p.Refresh(t.Context()))
+	require.Greater(t, requests.Load(), before, "old pages are fetched again before they are quoted")
+	gone.Store(true)
+	clock = clock.Add(pageAge + time.Hour)
+	_, err = st.Pool().Exec(t.Context(), "update documents set indexed_at = now() - interval '1 day'")
+	require.NoError(t, err)
+	p.now = func() time.Time { return clock }
+	require.NoError(t, p.Refresh(t.Context()))
+	require.Zero(t, origins(), "what is gone is not quoted")
+	require.False(t, p.Find(t.Context(), "What does delivery cost?"))
+	require.Zero(t, storetest.Count(t, st, "select count(*) from documents where role <> $1", policy.RolePublic))
+}
+
+func TestOnlyAddressesBelowAPrefixAreAllowed(t *testing.T) {
+	t.Parallel()
+	p := NewPages(New(nil), []string{"https://shop.example/help/"})
+	for address, allowed := range map[string]bool{
+		"https://shop.example/help/": true, "https://shop.example/help/a/b?c=d": true, "https://shop.example/helpless": false, "http://shop.example/help/": false,
+		"https://shop.example.evil.example/help/": false, "https://shop.example/help/../secret": false, "https://shop.example/help/%2e%2e/secret": false,
+		"https://user@shop.example/help/": false, "": false,
+	} {
+		require.Equal(t, allowed, p.allows(address), address)
+	}
+}

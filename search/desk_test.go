@@ -1,0 +1,90 @@
+package search_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store/storetest"
+)
+
+// question is one of a contact, with what the quote must hold; want is empty if the documents do not answer it.
+type question struct{ text, want string }
+
+func readQuestions(t testing.TB, path ...string) (list []question) {
+	for _, line := range readLines(t, path...) {
+		text, want, _ := strings.Cut(line, "\t")
+		list = append(list, question{text, want})
+	}
+	return list
+}
+
+// Fifty questions in each of four languages, to three made-up businesses, without a model: no quote may be wrong. The log says how many were answered.
+func TestTwoHundredQuestionsInFourLanguagesGetNoWrongQuote(t *testing.T) {
+	t.Parallel()
+	english := append(readQuestions(t, "testdata", "bakery", "answered.tsv")[:40], readQuestions(t, "testdata", "bakery", "unanswered.txt")[:10]...)
+	for _, business := range []struct {
+		name      string
+		documents string
+		questions []question
+		answered  int // at least
+	}{
+		{"bakery, English", filepath.Join("testdata", "bakery", "documents", "*"), english, 36},
+		{"bakery, German", filepath.Join("testdata", "desk", "bakery.de.md"), readQuestions(t, "testdata", "desk", "bakery.de.tsv"), 9},
+		{"guesthouse, French", filepath.Join("testdata", "desk", "guesthouse.fr.md"), readQuestions(t, "testdata", "desk", "guesthouse.fr.tsv"), 22},
+		{"repair shop, Spanish", filepath.Join("testdata", "desk", "repair.es.md"), readQuestions(t, "testdata", "desk", "repair.es.tsv"), 19},
+	} {
+		t.Run(business.name, func(t *testing.T) {
+			t.Parallel()
+			require.Len(t, business.questions, 50)
+			st := storetest.New(t)
+			files, err := filepath.Glob(business.documents)
+			require.NoError(t, err)
+			require.NotEmpty(t, files)
+			for _, f := range files {
+				data, err := os.ReadFile(f)
+				require.NoError(t, err)
+				_, err = knowledge.New(st).Index(t.Context(), knowledge.File{Name: filepath.Base(f), Data: data, Role: policy.RolePublic})
+				require.NoError(t, err)
+			}
+			s := search.New(st)
+			answered, answerable := 0, 0
+			var wrong []string
+			for _, q := range business.questions {
+				if q.want != "" {
+					answerable++
+				}
+				found, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: q.text})
+				require.NoError(t, err)
+				quote, ok, err := s.Answer(t.Context(), found)
+				require.NoError(t, err)
+				if !ok {
+					continue
+				}
+				answered++
+				if q.want == "" || !containsAll(quote.Text, strings.Split(q.want, " | ")) {
+					wrong = append(wrong, q.text+" -> "+quote.Text)
+				}
+				require.True(t, knowledge.ContainsQuote(quote.Hit.Text, quote.Text), quote.Text)
+			}
+			t.Logf("%d of %d questions that the documents answer were answered, none asked back, %d escalated", answered, answerable, len(business.questions)-answered)
+			require.Empty(t, wrong, strings.Join(wrong, "\n"))
+			require.GreaterOrEqual(t, answered, business.answered)
+		})
+	}
+}
+
+func containsAll(text string, parts []string) bool {
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			return false
+		}
+	}
+	return true
+}
