@@ -18,6 +18,7 @@ import (
 // storeMessage stores a message with what is decided about it, and asks for the job that the decision needs.
 func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	msg := bridgebridge.ReadMessage(e.Event)
+	isNote := e.chat.Kind == policy.KindAdmin && msg.Thread != "" && policy.IsNote(msg.Text) // whatever it is edited into
 	if err := b.markSent(ctx, e); err != nil {
 		return err
 	}
@@ -48,6 +49,9 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		return b.storeFlood(ctx, e, decision)
 	case decision.Action == policy.ActionIgnore:
 		return nil
+	}
+	if isNote && decision.Code == policy.CodeCommand {
+		decision.Code, decision.Why = policy.CodeNote, policy.CodeNote.Sentence()
 	}
 	row := store.Message{
 		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(msg.Kind), Body: msg.Text, RelatesTo: msg.ReplyTo, Thread: msg.Thread,

@@ -24,7 +24,7 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 	if err != nil {
 		return "", err
 	}
-	isNote := policy.IsNote(m.Body)
+	isNote := m.Code == policy.CodeNote || policy.IsNote(m.Body)
 	if !isNote {
 		if isNote, err = store.HasReaction(ctx, tx, m.ChatID, m.EventID, m.Sender, policy.NoteSign); err != nil {
 			return "", err

@@ -17,6 +17,7 @@ const (
 	CodeAttached     Code = "attached"
 	CodeTranscribing Code = "listening"
 	CodeTranscribed  Code = "heard"
+	CodeNote         Code = "note"
 
 	// Admit: stored or ignored without an answer.
 	CodeStale               Code = "stale"
@@ -182,6 +183,8 @@ func (c Code) gateSentence() string {
 		return "The chat is silent."
 	case CodeNotAddressed:
 		return "Nobody called me by my name."
+	case CodeNote:
+		return "It is a note among the people in the thread."
 	case CodeOwnerActive:
 		return "You were writing here yourself."
 	case CodeCapMinute:
