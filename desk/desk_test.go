@@ -337,9 +337,13 @@ var errKilled = errors.New("killed")
 // pump does all jobs until none can go on.
 func (r *rig) pump() {
 	r.t.Helper()
+	var newest int64
 	for range 100 {
 		progress := false
 		for _, q := range r.waiting() {
+			if q.id > newest { // what the others of its round have asked for
+				newest, progress = q.id, true
+			}
 			err := r.run(q)
 			if err == nil {
 				r.done(q)

@@ -105,7 +105,7 @@ func (d *Desk) endAnswered(ctx context.Context, tx store.Tx, e *store.Escalation
 			return 0, err
 		}
 		e.AnsweredAt, e.ClaimedBy, e.ClaimedAt, e.Paged = nil, "", nil, 0
-		return d.ClaimWithin, store.WaitAgain(ctx, tx, e.ID)
+		return d.ClaimWithin, store.WaitAgain(ctx, tx, e.ID, now)
 	}
 	_, err = store.ResolveEscalation(ctx, tx, e.ID, "")
 	e.ClosedAt = &now

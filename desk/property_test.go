@@ -52,7 +52,7 @@ func sequences(t *testing.T) int {
 		require.NoError(t, err)
 		return n
 	}
-	return 60
+	return 100
 }
 
 func TestNoNoteReachesAContactAndNothingIsLostOrDoubledInRandomConversations(t *testing.T) {
@@ -194,7 +194,7 @@ func (c *conversation) addLine(w *written) {
 func (c *conversation) editOne() {
 	if c.rng.IntN(2) == 0 {
 		if w := c.anyOf(c.lines); w != nil {
-			w.text = c.token("edited")
+			w.text, w.refused = c.token("edited"), w.refused || c.resolved
 			c.edit(c.room, w.sender, w.event, w.text)
 		}
 		return

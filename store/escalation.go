@@ -183,11 +183,11 @@ func AnswerEscalation(ctx context.Context, tx Tx, chat ChatID, by id.UserID, at 
 	return row.Values[EscalationID](ctx, tx, "answer escalation", answerEscalationSQL, pgx.NamedArgs{"chat": chat, "by": by, "at": at, "any": at.IsZero()})
 }
 
-const waitAgainSQL = "update escalations set answered_at = null, claimed_by = '', claimed_at = null, paged = 0, opened_at = now() where id = $1 and closed_at is null"
+const waitAgainSQL = "update escalations set answered_at = null, claimed_by = '', claimed_at = null, paged = 0, opened_at = $2 where id = $1 and closed_at is null"
 
-// WaitAgain stores that a contact waits again, because the person who answered left the last message without an answer.
-func WaitAgain(ctx context.Context, tx Tx, escalation EscalationID) error {
-	return row.Exec(ctx, tx, "wait again", waitAgainSQL, escalation)
+// WaitAgain stores that a contact waits again from a time on, because the person who answered left the last message without an answer.
+func WaitAgain(ctx context.Context, tx Tx, escalation EscalationID, at time.Time) error {
+	return row.Exec(ctx, tx, "wait again", waitAgainSQL, escalation, at)
 }
 
 const dropProposalSQL = "update escalations set proposal = '' where id = $1 and proposal <> ''"

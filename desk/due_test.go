@@ -1,0 +1,147 @@
+package desk_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/desk"
+	"multis/policy"
+)
+
+// mentioned returns who was mentioned in a thread since the last call.
+func (r *rig) mentioned(card id.EventID, from *int) (who []id.UserID) {
+	for _, e := range r.wire.sent[*from:] {
+		if e.thread == card {
+			who = append(who, e.mentions...)
+		}
+	}
+	*from = len(r.wire.sent)
+	return who
+}
+
+// hookCalls counts the deliveries to webhooks that wait for an event.
+func (r *rig) hookCalls(event policy.HookEvent) (n int) {
+	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select count(*) from hook_deliveries where event = $1", event).Scan(&n))
+	return n
+}
+
+func TestWhoeverMayAnswerIsCalledWhileNobodyClaims(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.now = time.Now() // the database has the machine's clock
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card, seen := r.escalate(anasRoom, "Is anybody there?"), len(r.wire.sent)
+	r.pump()
+	require.Empty(t, r.mentioned(card, &seen), "not before the time")
+	r.now = r.now.Add(10*time.Minute + time.Second)
+	r.pump()
+	require.Equal(t, []id.UserID{eva, bob}, r.mentioned(card, &seen))
+	r.pump()
+	require.Empty(t, r.mentioned(card, &seen), "once")
+	r.now = r.now.Add(10 * time.Minute)
+	r.pump()
+	require.Equal(t, []id.UserID{owner}, r.mentioned(card, &seen))
+	r.now = r.now.Add(10 * time.Minute)
+	r.pump()
+	require.Empty(t, r.mentioned(card, &seen))
+	r.now = r.now.Add(24 * time.Hour)
+	r.pump()
+	require.Empty(t, r.mentioned(card, &seen))
+
+	other := r.chat("Ben", "!ben:example.com", policy.KindDM)
+	card = r.escalate("!ben:example.com", "And here?")
+	seen = len(r.wire.sent)
+	r.react(eva, card, "✋")
+	r.pump()
+	require.NotNil(t, r.reload(other).OwnerLastAt, "who has it keeps the assistant quiet")
+	r.react(bob, card, "✋")
+	r.pump()
+	require.Contains(t, r.inThread(card), "eva has it already")
+	r.now = r.now.Add(time.Hour)
+	r.pump()
+	require.Empty(t, r.mentioned(card, &seen), "nobody is called for what somebody has")
+}
+
+func TestAnAnsweredEscalationEndsByItselfUnlessTheContactHasTheLastWord(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.now = time.Now()
+	ana := r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "Is anybody there?")
+	r.reply(card, eva, "Yes, what is it?")
+	r.pump()
+	r.say(anasRoom, contactOf(anasRoom), "My parcel is late")
+	r.pump()
+	seen := len(r.wire.sent)
+	r.now = r.now.Add(25 * time.Hour)
+	r.pump()
+	require.Equal(t, []id.UserID{eva}, r.mentioned(card, &seen), "the one who had it hears that the contact waits again")
+	require.True(t, r.escalation(ana.ID).IsWaiting())
+	r.reply(card, bob, "It comes today.")
+	r.pump()
+	r.now = r.now.Add(25 * time.Hour)
+	r.pump()
+	require.False(t, r.escalation(ana.ID).IsOpen())
+	require.Contains(t, r.card(card), "I answer there again")
+	r.reply(card, bob, "Did it come?")
+	r.pump()
+	require.Equal(t, []string{"Yes, what is it?", "It comes today.", "Did it come?"}, r.wire.view(anasRoom, everything), "a thread that ended by itself goes on")
+	require.True(t, r.escalation(ana.ID).IsOpen())
+}
+
+func TestAProposalIsSentOnceAndAPauseLastsUntilItIsResolved(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "Do you ship to Rome?", func(c *desk.Case) { c.Proposal = "We ship to Italy." })
+	r.react(eva, card, "👍")
+	r.react(bob, card, "👍")
+	r.pump()
+	require.Equal(t, []string{"We ship to Italy."}, r.wire.view(anasRoom, everything))
+	r.react(eva, card, "⏸")
+	r.pump()
+	require.NotNil(t, r.reload(ana).PausedUntil)
+	require.Contains(t, r.card(card), "I stay off")
+	r.react(eva, card, "✅")
+	r.pump()
+	require.Nil(t, r.reload(ana).PausedUntil)
+	require.Nil(t, r.reload(ana).OwnerLastAt)
+}
+
+func TestWhoMayNotAnswerIsRefusedAndNothingGoesOut(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "Is anybody there?")
+	r.desk.Operators = []id.UserID{eva}
+	r.reply(card, bob, "Me")
+	r.react(bob, card, "✅")
+	r.pump()
+	require.Empty(t, r.wire.view(anasRoom, everything))
+	require.Contains(t, r.inThread(card), "operators may not answer here")
+	r.reply(card, eva, "/handoff")
+	r.reply(card, eva, "!wa logout")
+	r.pump()
+	require.Empty(t, r.wire.view(anasRoom, everything), "a command is no answer")
+}
+
+func TestOperatorsListAndTakeConversations(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", anasRoom, policy.KindDM)
+	r.escalate(anasRoom, "Is anybody there?")
+	ben := r.chat("Ben", "!ben:example.com", policy.KindDM)
+	r.say("!ben:example.com", contactOf("!ben:example.com"), "Hello?")
+	r.say(deskRoom, eva, "/handoff Ben")
+	r.pump()
+	require.Equal(t, eva, r.escalation(ben.ID).ClaimedBy)
+	r.say(deskRoom, bob, "/escalations")
+	r.pump()
+	last := r.wire.sent[len(r.wire.sent)-1].body
+	require.Contains(t, last, "Ana · Demo — **waits**")
+	require.Contains(t, last, "✋ eva")
+	require.Contains(t, last, "matrix.to")
+}
