@@ -129,7 +129,13 @@ func (p *Pages) failed(ctx context.Context, address string, cause error) bool {
 	if _, moved := errors.AsType[fetch.NotAllowedError](cause); !moved && !IsFinal(cause) {
 		return false
 	}
-	err := p.documents.Remove(ctx, address)
+	stored, err := index.DocumentByOrigin(ctx, p.documents.st.DB(), address)
+	if err == nil && stored.Role != policy.RolePublic {
+		return false // the owner indexed it for himself
+	}
+	if err == nil {
+		err = p.documents.Remove(ctx, address)
+	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot remove a page that is gone")
 	}

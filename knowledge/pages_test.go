@@ -68,6 +68,8 @@ func TestPagesBelowTheAllowedAddressesAreFetchedWhenTheyAreNeeded(t *testing.T) 
 	clock = clock.Add(pageAge + time.Hour)
 	require.NoError(t, p.Refresh(t.Context()))
 	require.Greater(t, requests.Load(), before, "old pages are fetched again before they are quoted")
+	_, err = library.Index(t.Context(), File{Name: "terms", Origin: server.URL + "/help/terms", Data: []byte("My own copy of the terms, which I keep."), Role: policy.RoleAdmin, RoleSetAt: time.Now()})
+	require.NoError(t, err)
 	gone.Store(true)
 	clock = clock.Add(pageAge + time.Hour)
 	_, err = st.Pool().Exec(t.Context(), "update documents set indexed_at = now() - interval '1 day'")
@@ -76,7 +78,7 @@ func TestPagesBelowTheAllowedAddressesAreFetchedWhenTheyAreNeeded(t *testing.T) 
 	require.NoError(t, p.Refresh(t.Context()))
 	require.Zero(t, origins(), "what is gone is not quoted")
 	require.False(t, p.Find(t.Context(), "What does delivery cost?"))
-	require.Zero(t, storetest.Count(t, st, "select count(*) from documents where role <> $1", policy.RolePublic))
+	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from documents where role = $1", policy.RoleAdmin), "what the owner indexed for himself stays")
 }
 
 func TestOnlyAddressesBelowAPrefixAreAllowed(t *testing.T) {

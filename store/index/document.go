@@ -269,10 +269,10 @@ func AnyFromWeb(ctx context.Context, db row.DB, documents []row.DocumentID) (boo
 	return row.Value[bool](ctx, db, "look where documents are from", haveAddressSQL, documents)
 }
 
-const staleOriginsSQL = `select origin from documents where kind = 'kb' and indexed_at < $2
+const staleOriginsSQL = `select origin from documents where kind = 'kb' and role = 'public' and indexed_at < $2
 	and exists (select from unnest($1::text[]) p where starts_with(origin, p)) order by indexed_at limit $3`
 
-// StaleOrigins returns the origins of documents that begin with one of the prefixes and were indexed before a time, the oldest first.
+// StaleOrigins returns the origins of public documents that begin with one of the prefixes and were indexed before a time, the oldest first.
 func StaleOrigins(ctx context.Context, db row.DB, prefixes []string, before time.Time, limit int) ([]string, error) {
 	return row.Values[string](ctx, db, "old pages", staleOriginsSQL, row.EmptyIfNil(prefixes), before, limit)
 }
