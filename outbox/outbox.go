@@ -18,7 +18,6 @@ import (
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // Settings is the part of the configuration that the outbox needs.
@@ -444,45 +443,11 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 		case decision.Allow:
 			room = *chat.RoomID
 			return nil
-		case o.Purpose == policy.PurposeNotice:
-			return b.moveNotice(ctx, tx, o, decision)
-		case decision.Code.LacksRoom():
-			return b.waitForRoom(o, decision)
-		case decision.Code == policy.CodeRestored, decision.Code == policy.CodeSafeMode:
-			return jobs.Snooze(pausedWait)
-		case decision.Code == policy.CodeSecret: // the configuration has changed since the row was queued
-			return b.dropLeak(ctx, tx, o, chat, decision)
 		default:
-			return b.drop(ctx, tx, o, decision.Code, decision.Why)
+			return b.refuse(ctx, tx, o, chat, decision)
 		}
 	})
 	return o, room, err
-}
-
-// drop drops a row and enqueues the next one of its chat. The owner is notified if it is one that he released after a restore.
-func (b *Box) drop(ctx context.Context, tx store.Tx, o store.OutboxMessage, code policy.Code, why string) error {
-	isTold := o.IsErased() || code == policy.CodeSecret || code == policy.CodePartMissing
-	if o.Code == policy.CodeRestored && !isTold {
-		chat, err := store.ChatByID(ctx, tx, o.ChatID)
-		if err != nil {
-			return err
-		}
-		if err := b.NotifyOwner(ctx, tx, Alert, fmt.Sprintf("⚠️ **Not sent to %s**, although you released it after the restore: %s `/why` shows when.", text.Escape(chat.Label()), why)); err != nil {
-			return err
-		}
-	}
-	if err := store.MarkDropped(ctx, tx, o.ID, code, why); err != nil {
-		return err
-	}
-	return b.enqueueNext(ctx, tx, o)
-}
-
-// waitForRoom returns jobs.Snooze while the room of a chat is being replaced, and a final error when that takes too long.
-func (b *Box) waitForRoom(o store.OutboxMessage, d policy.Decision) error {
-	if b.now().Sub(o.CreatedAt) < policy.RoomReplacementTimeout {
-		return jobs.Snooze(b.roomWait(o))
-	}
-	return jobs.Permanent(errors.New(d.Why))
 }
 
 // giveUpTimeout limits the transaction of giveUp, which also runs when the job's timeout is over.
