@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
+	"multis/answers"
 	"multis/audit"
 	"multis/bridgebridge"
 	"multis/clock"
@@ -52,6 +53,8 @@ type Options struct {
 	Config Configuration
 	// Previewer shows what a contact would get; nil where nobody is answered.
 	Previewer Previewer
+	// Answers are the owner's answers; nil where nobody is answered.
+	Answers *answers.Book
 	// PIN judges the owner's PIN; nil where there is none, as in a terminal.
 	PIN *pin.Keeper
 	// Host runs commands on this machine; nil while that is off.
@@ -81,6 +84,8 @@ type Admin struct {
 	Shadows     *ShadowCommands
 	Imports     *ImportCommands
 	Budget      *BudgetCommands
+	Answers     *AnswerCommands
+	Desk        *DeskCommands
 	Host        *HostCommands
 	Notices     *Notices
 
@@ -125,6 +130,7 @@ func New(o Options) *Admin {
 	shadows := &ShadowCommands{store: o.Store, room: room, chats: chats, settings: o.Settings}
 	drafts := &DraftCommands{store: o.Store, room: room, chats: chats, dialogs: dialogs, shadows: shadows, settings: o.Settings}
 	business := &businessCommands{store: o.Store, room: room, dialogs: dialogs, config: o.Config, previewer: o.Previewer}
+	answering, desk := &AnswerCommands{store: o.Store, room: room, dialogs: dialogs, book: o.Answers}, &DeskCommands{store: o.Store, room: room, settings: o.Settings}
 	explanations := &whyCommands{store: o.Store, room: room, chats: chats, asker: o.Asker, settings: o.Settings}
 	imports := &ImportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
 	schedules := &scheduleCommands{store: o.Store, clock: o.Clock, asker: o.Asker, agents: agents, chats: chats, room: room, settings: o.Settings}
@@ -146,7 +152,7 @@ func New(o Options) *Admin {
 	budget := &BudgetCommands{store: o.Store, room: room, settings: o.Settings}
 	help := &helpCommands{table: table, asker: o.Asker, room: room, settings: o.Settings}
 	a := &Admin{
-		store: o.Store, room: room, settings: o.Settings, Documents: documents, Tasks: tasks, Commitments: commitments, Exports: exports, Forgetting: forgetting, Drafts: drafts, Shadows: shadows, Imports: imports, Budget: budget, Host: hosts,
+		store: o.Store, room: room, settings: o.Settings, Documents: documents, Tasks: tasks, Commitments: commitments, Exports: exports, Forgetting: forgetting, Drafts: drafts, Shadows: shadows, Imports: imports, Budget: budget, Host: hosts, Answers: answering, Desk: desk,
 		Notices:   &Notices{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, restores: restores, safeMode: safeMode, settings: o.Settings},
 		questions: questions, business: business, pins: pins, schedules: schedules, escalations: escalations, help: help, dialogs: dialogs, table: table,
 	}
@@ -154,7 +160,7 @@ func New(o Options) *Admin {
 		questions.commands(), documents.commands(), tasks.commands(), agents.commands(),
 		notes.commands(), briefs.commands(), commitments.commands(), exports.commands(), forgetting.commands(), merges.commands(),
 		modes.commands(), drafts.commands(), shadows.commands(), escalations.commands(), explanations.commands(), imports.commands(),
-		business.commands(), schedules.commands(),
+		business.commands(), answering.commands(), desk.commands(), schedules.commands(),
 		pauses.commands(), safeMode.commands(), (&accountCommands{states: states, store: o.Store, accounts: o.Accounts}).commands(), status.commands(), doctors.commands(), configs.commands(), watches.commands(), hooks.commands(), bridges.commands(), restores.commands(), budget.commands(), policies.commands(), approvals.commands(), pins.commands(), hosts.commands(), audits.commands(), help.commands(),
 	)
 	for _, empty := range []func() question{
@@ -172,9 +178,8 @@ func New(o Options) *Admin {
 		func() question { return &confirmDraft{drafts: drafts} },
 		func() question { return &confirmMerge{} },
 		func() question { return &confirmForget{commands: forgetting} },
-		func() question { return &businessStep{business: business} },
-		func() question { return &confirmBusinessClear{} },
-		func() question { return &pinQuestion{} },
+		func() question { return &businessStep{business: business} }, func() question { return &offerAnswer{answers: answering} },
+		func() question { return &confirmBusinessClear{} }, func() question { return &pinQuestion{} },
 		func() question { return &decideRestored{restores: restores} },
 	} {
 		dialogs.kinds[empty().kind()] = empty

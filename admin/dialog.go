@@ -111,7 +111,7 @@ func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialo
 	// Drafts and approvals are shown without a request of the owner. A word that does not refer to one may be meant for another question, and must not
 	// decide it; see also TaskCommands.answerApproval. A question for the PIN is answered by the PIN, which never comes here; only "cancel" is meant for it.
 	recent = slices.DeleteFunc(recent, func(d store.Dialog) bool {
-		return slices.Contains([]string{kindDraft, kindResend, kindCard, store.DialogPIN}, d.Kind)
+		return slices.Contains([]string{kindDraft, kindResend, kindCard, kindOfferAnswer, store.DialogPIN}, d.Kind)
 	})
 	if len(recent) == 0 {
 		return store.Dialog{}, false, store.ErrNotFound
@@ -145,7 +145,7 @@ func (ds *dialogs) findText(ctx context.Context, r request, kind string) (d stor
 		var recent []store.Dialog
 		recent, err = store.RecentDialogs(ctx, ds.store.DB(), r.room.ID, r.now, maxRecentDialogs)
 		i := slices.IndexFunc(recent, func(d store.Dialog) bool {
-			return !d.Done && !slices.Contains([]string{kindDraft, kindCard, kindShadow}, d.Kind)
+			return !d.Done && !slices.Contains([]string{kindDraft, kindResend, kindCard, kindShadow, kindOfferAnswer}, d.Kind)
 		})
 		if i >= 0 {
 			d = recent[i]

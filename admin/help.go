@@ -164,8 +164,6 @@ func alternativeText(name string) string {
 		return "`/status` says how things are."
 	case "business", "customers":
 		return "What I tell customers stands in config.yaml under `business:`; `/mode business Ana` has me answer Ana."
-	case "desk":
-		return "`/escalations` names the chats that wait for a person; `/resume Ana` lets me answer there again."
 	case "approvals", "tasks", "task":
 		return "`/cancel-task` lists what I work on and what waits for your word, `/run` the saved tasks."
 	default:

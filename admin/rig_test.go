@@ -16,6 +16,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/admin"
+	"multis/answers"
 	"multis/bridgebridge"
 	"multis/clock"
 	"multis/desk"
@@ -219,6 +220,7 @@ type rig struct {
 	accounts   admin.Accounts
 	config     admin.Configuration
 	previewer  admin.Previewer
+	book       *answers.Book
 	pin        *pin.Keeper
 	host       admin.Host
 	time       func() time.Time // the clock; returns now unless a test says otherwise
@@ -257,8 +259,10 @@ func (r *rig) restart() {
 		Upkeep: r.upkeep, Heartbeats: r.heartbeats, Owner: owner, Operators: r.operators, Zone: r.settings.Zone, Now: now,
 	})
 	r.memory = memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.settings.Zone, Defaults: r.settings.Defaults, Now: now})
+	library := knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents})
+	r.book = &answers.Book{Store: r.st, Search: search.New(r.st), Library: library, Values: answers.Values{Business: "Piano House", Hours: "mon-fri 9-17"}}
 	r.admin = admin.New(admin.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Library: knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents}), Asker: r.agent, Planner: r.agent, Files: r.homeserver, Settings: r.settings,
+		Store: r.st, Box: r.box, Search: search.New(r.st), Library: library, Answers: r.book, Asker: r.agent, Planner: r.agent, Files: r.homeserver, Settings: r.settings,
 		Clock: r.clock, Tools: configured{r}, MaxTools: 128, Saved: configured{r}, Replayer: r.agent,
 		Desk: desk.New(desk.Options{
 			Store: r.st, Box: r.box, Owner: owner, Operators: r.answerers, ClaimWithin: 10 * time.Minute, OwnerPause: 30 * time.Minute, Name: "Nora", Zone: r.settings.Zone, Now: now,

@@ -46,6 +46,9 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if ans, done, err := a.Tasks.revisePlan(ctx, r, text); err != nil || done {
 		return ans, err
 	}
+	if ans, done, err := a.Answers.rewritten(ctx, r, text); err != nil || done {
+		return ans, err
+	}
 	if ans, done, err := a.business.answered(ctx, r, text); err != nil || done {
 		return ans, err
 	}

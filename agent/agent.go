@@ -10,6 +10,7 @@ import (
 
 	"multis/agent/persona"
 	"multis/agent/run"
+	"multis/answers"
 	"multis/catalog"
 	"multis/desk"
 	"multis/hours"
@@ -58,6 +59,8 @@ type Options struct {
 	Hours hours.Hours
 	// AwayOutsideHours answers contacts outside of the opening hours with the away text only.
 	AwayOutsideHours bool
+	// Answers has the owner's canned answers. Nil has none.
+	Answers *answers.Book
 	// Business is what models are told about the business.
 	Business Business
 	// Keywords are the words that escalate, for Preview; the inbox has judged messages by them.
@@ -99,7 +102,7 @@ func New(o Options) *Agent {
 		core: c, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
 		Turns: &Turns{
 			core: c, desk: o.Desk, standard: standardTexts{texts: o.Texts, language: o.Language, hours: o.Hours}, awayOutsideHours: o.AwayOutsideHours,
-			keywords: o.Keywords, escalateAtCap: o.EscalateAtCap, burstQuiet: o.BurstQuiet, burstMax: o.BurstMax,
+			keywords: o.Keywords, answers: o.Answers, escalateAtCap: o.EscalateAtCap, burstQuiet: o.BurstQuiet, burstMax: o.BurstMax,
 		},
 	}
 	a.Tasks = &Tasks{core: c, questions: a.Questions, plans: a.Plans, replays: a.Replays, subtasks: &subtasks{c}}

@@ -41,6 +41,9 @@ var contactKinds = []index.Kind{index.KindKnowledge} //nolint:gochecknoglobals /
 
 // answerContact answers a question from the public documents, with a model or with a quoted passage. Before heldUntil no model is asked.
 func (t *Turns) answerContact(ctx context.Context, chat store.Chat, waiting []store.Message, question string, last bool, heldUntil time.Time) (contactAnswer, error) {
+	if canned, ok, err := t.cannedAnswer(ctx, chat.Name, question); err != nil || ok {
+		return canned, err
+	}
 	found, err := t.searchForContact(ctx, question)
 	if err != nil {
 		return contactAnswer{}, err
@@ -59,7 +62,7 @@ func (t *Turns) answerContact(ctx context.Context, chat store.Chat, waiting []st
 	case errors.Is(err, llm.ErrNoModel):
 		result, err = t.quoteAnswer(ctx, found)
 	case errors.As(err, &over) && t.escalateAtCap:
-		return contactAnswer{reason: budgetReason}, nil
+		return contactAnswer{reason: budgetReason, cause: policy.CauseBudget}, nil
 	case errors.As(err, &over):
 		result, err = t.quoteAnswer(ctx, found)
 	case err != nil && last && ctx.Err() == nil:
@@ -92,6 +95,18 @@ func (t *Turns) searchForContact(ctx context.Context, question string) (search.R
 		return found, nil
 	}
 	return t.search.AsContact(ctx, policy.PublicScope(), query)
+}
+
+// cannedAnswer returns the owner's own answer to a question, before any model or document is asked. name is the contact's.
+func (t *Turns) cannedAnswer(ctx context.Context, name, question string) (contactAnswer, bool, error) {
+	if t.answers == nil {
+		return contactAnswer{}, false, nil
+	}
+	canned, ok, err := t.answers.Find(ctx, question, name)
+	return contactAnswer{
+		text: canned.Text, citations: []store.Citation{canned.Citation}, reason: fmt.Sprintf("It is your answer %d (`/answers`).", canned.Number),
+		used: []search.Hit{canned.Hit}, scope: policy.PublicScope(),
+	}, ok, err
 }
 
 // askModel asks the model to answer a contact from passages. It leaves out sentences whose quote is not in their passage.
@@ -194,7 +209,7 @@ func (r *attempt) buildContactRequest(ctx context.Context, chat store.Chat, wait
 func (r *attempt) checkAnswer(out run.LoopResult) contactAnswer {
 	switch {
 	case out.Summary != "":
-		return contactAnswer{reason: "The model asked for a person.", modelReason: r.run.BreakLinks(out.Summary)}
+		return contactAnswer{reason: "The model asked for a person.", cause: policy.CauseModel, modelReason: r.run.BreakLinks(out.Summary)}
 	case out.Why != "":
 		return contactAnswer{reason: out.Why}
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -39,6 +40,7 @@ type turnResult struct {
 	// found is what the public documents say about the question of an escalation, proposal an answer that a person may send.
 	found    []store.Citation
 	proposal string
+	cause    policy.Cause // of the escalation
 	// task is the task that ends with the result; nil for none.
 	task      *store.Task
 	summarise bool // the conversation is long enough to be summarised
@@ -57,10 +59,10 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	if err != nil {
 		return turnResult{}, err
 	}
-	name, purpose, escalation := gate.Name, policy.PurposeReply, ""
+	name, purpose, escalation, cause := gate.Name, policy.PurposeReply, "", policy.Cause("")
 	for _, m := range waiting {
 		if m.Action == policy.ActionEscalate {
-			purpose, escalation = policy.PurposeEscalation, m.Reason
+			purpose, escalation, cause = policy.PurposeEscalation, m.Reason, policy.CauseOf(m.Code)
 		}
 	}
 	decision := gate.Decide(purpose, addressed(name, waiting))
@@ -72,7 +74,7 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 		return turnResult{code: decision.Code, reason: decision.Why}, nil
 	}
 	if escalation != "" {
-		return turnResult{escalation: escalation}, nil
+		return turnResult{escalation: escalation, cause: cause}, nil
 	}
 	var questions []string
 	greeting := false
@@ -91,7 +93,7 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 		return t.greet(ctx, chat, addressed(name, waiting))
 	}
 	if t.awayOutsideHours && !t.standard.hours.At(t.now()).Open {
-		return turnResult{escalation: "It came outside of the opening hours (config: business.outside_hours)."}, nil
+		return turnResult{escalation: "It came outside of the opening hours (config: business.outside_hours).", cause: policy.CauseHours}, nil
 	}
 	question := strings.Join(questions, "\n")
 	screened, err := t.screen(ctx, chat, waiting, question)
@@ -99,14 +101,14 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 		return turnResult{}, err
 	}
 	if screened.verdict == policy.InjectionBlock {
-		return turnResult{escalation: blockedWhy, screened: screened}, nil
+		return turnResult{escalation: blockedWhy, cause: policy.CauseInjection, screened: screened}, nil
 	}
 	answer, err := t.answerContact(ctx, chat, waiting, question, last, screened.heldUntil)
 	if err != nil {
 		return turnResult{}, err
 	}
 	if answer.text == "" {
-		return turnResult{escalation: answer.reason, modelReason: answer.modelReason, task: answer.task, summarise: answer.summarise, screened: screened}, nil
+		return turnResult{escalation: answer.reason, cause: cmp.Or(answer.cause, policy.CauseNoAnswer), modelReason: answer.modelReason, task: answer.task, summarise: answer.summarise, screened: screened}, nil
 	}
 	return turnResult{
 		screened: screened,
@@ -123,7 +125,7 @@ func (t *Turns) awaitRoom(waiting []store.Message, d policy.Decision) (turnResul
 	if newest := waiting[len(waiting)-1].ReceivedAt; t.now().Sub(newest) < policy.RoomReplacementTimeout {
 		return turnResult{}, jobs.Snooze(roomPoll)
 	}
-	return turnResult{escalation: d.Why}, nil
+	return turnResult{escalation: d.Why, cause: policy.CauseFailure}, nil
 }
 
 // greet answers a greeting, once a day.

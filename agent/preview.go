@@ -64,7 +64,10 @@ func (t *Turns) escalationPreview(lang catalog.Lang, why string) Preview {
 
 // previewAnswer answers a question as answerContact does, from public documents only and without a conversation.
 func (t *Turns) previewAnswer(ctx context.Context, room store.Chat, message store.Message, question string) (contactAnswer, error) {
-	found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: contactKinds})
+	if canned, ok, err := t.cannedAnswer(ctx, "", question); err != nil || ok {
+		return canned, err
+	}
+	found, err := t.searchForContact(ctx, question)
 	if err != nil {
 		return contactAnswer{}, err
 	}

@@ -91,11 +91,14 @@ func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, w
 			r.code, r.reason = decision.Code, decision.Why
 		}
 		if decision.Code.IsAboutText() {
-			r.escalation = decision.Why
+			r.escalation, r.cause = decision.Why, policy.CauseUnsupported
 		}
 	}
 	if r.escalation != "" {
 		if err := t.escalate(ctx, tx, chat, waiting, &r); err != nil {
+			return err
+		}
+		if err := store.SetEscalationCause(ctx, tx, chat.ID, r.cause); err != nil {
 			return err
 		}
 	}

@@ -9,8 +9,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/agent/run"
+	"multis/answers"
 	"multis/desk"
 	"multis/jobs"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -27,6 +29,7 @@ type Turns struct {
 	awayOutsideHours bool // outside of the opening hours, contacts are told no more than when the business opens
 	escalateAtCap    bool
 	keywords         []string // for Preview
+	answers          *answers.Book
 	burstQuiet       time.Duration
 	burstMax         time.Duration
 }
@@ -75,7 +78,7 @@ func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, las
 	stop()
 	if err != nil && last && ctx.Err() == nil && !jobs.IsLater(err) {
 		zerolog.Ctx(ctx).Err(err).Int64("chat_id", int64(chat.ID)).Msg("A turn failed for good; escalating")
-		result, err = turnResult{escalation: "Something is broken on my side; the log says what."}, nil
+		result, err = turnResult{escalation: "Something is broken on my side; the log says what.", cause: policy.CauseFailure}, nil
 	}
 	if err != nil {
 		return err

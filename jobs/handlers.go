@@ -54,7 +54,9 @@ type Handlers struct {
 	IndexMessages MessageIndexer
 	Capture       Capturer
 	Summarise     Summariser
-	Forget        Forgetter
+	// Answers keeps the owner's answers; nil where there are none, as in a terminal.
+	Answers AnswerKeeper
+	Forget  Forgetter
 
 	// The clock, hooks and watched pages.
 	Tick      Ticker
@@ -151,6 +153,18 @@ func (h Handlers) addTasks(w *river.Workers) {
 // addMemory adds the jobs of documents and memory. An attempt continues where the last one stopped.
 func (h Handlers) addMemory(w *river.Workers, st *store.Store) {
 	handle(w, time.Hour, func(ctx context.Context, a IndexArgs, try Attempt) error { return h.Index.Index(ctx, a, try.Last) }) // a folder; each file has its own limit
+	handle(w, 5*time.Minute, func(ctx context.Context, _ PublishAnswersArgs, _ Attempt) error {
+		if h.Answers == nil {
+			return nil
+		}
+		return h.Answers.PublishAnswers(ctx)
+	})
+	handle(w, time.Minute, func(ctx context.Context, _ FindAnswersArgs, _ Attempt) error {
+		if h.Answers == nil {
+			return nil
+		}
+		return h.Answers.FindAnswers(ctx)
+	})
 	handle(w, time.Hour, func(ctx context.Context, _ FoldersArgs, _ Attempt) error {
 		if h.Folders == nil {
 			return nil

@@ -20,7 +20,9 @@ func periodicJobs() []*river.PeriodicJob {
 			func() (river.JobArgs, *river.InsertOpts) { return args, nil }, &river.PeriodicJobOpts{RunOnStart: atStart})
 	}
 	return []*river.PeriodicJob{
-		every(30*time.Second, FoldersArgs{}, true), // listing some hundred files takes milliseconds
+		every(30*time.Second, FoldersArgs{}, true),      // listing some hundred files takes milliseconds
+		every(15*time.Second, FindAnswersArgs{}, false), // so that the next contact is answered from what a person just said; an index scan
+		every(10*time.Minute, PublishAnswersArgs{}, true),
 		every(time.Minute, BridgesArgs{}, true),
 		every(time.Minute, RemindArgs{}, false),
 		every(time.Minute, FindCapturesArgs{}, false), // also the longest time that a capture waits

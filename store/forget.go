@@ -92,6 +92,7 @@ const goneMessagesSQL = `with deleted as (select id, chat_id, event_id from mess
 	gone as (%s),
 	waits as (update escalations set why = @why, rests_on = '{}', found = '[]', proposal = '' where (message_id = any (@messages) or rests_on && @messages::bigint[]) and why <> @why returning 1),
 	asked as (delete from dialogs where message_id = any (@messages)),
+	unanswered as (delete from unanswered_questions where message_ids && @messages::bigint[]),
 	` + forgetTasksSQL + `
 	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from waits)::int, (select count(*) from tasks_gone)::int`
 

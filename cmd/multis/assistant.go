@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"github.com/rs/zerolog"
 
 	"multis/admin"
 	"multis/agent"
+	"multis/answers"
 	"multis/appservice"
 	"multis/audit"
 	"multis/clock"
@@ -73,6 +75,7 @@ type assistant struct {
 	models       models
 	search       *search.Searcher
 	documents    *knowledge.Library
+	answers      *answers.Book
 	memory       *memory.Memory
 	skills       *skills.Set
 	tools        *tools.Registry
@@ -126,6 +129,7 @@ func (a *assistant) openMemory(context.Context) (err error) {
 	if a.documents, err = openLibrary(a.cfg, a.store); err != nil {
 		return err
 	}
+	a.answers = &answers.Book{Store: a.store, Search: a.search, Library: a.documents, Values: answers.Values{Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; ")}}
 	a.skills = openSkills(a.cfg)
 	settings, err := memorySettings(a.cfg, a.skills)
 	if err != nil {
@@ -202,7 +206,7 @@ func (a *assistant) addAgent(context.Context) error {
 	}
 	a.agent = agent.New(agent.Options{
 		Pages: pages,
-		Store: a.store, Box: a.box, Search: a.search, Memory: a.memory, Tools: a.tools, Skills: a.skills, Personas: a.models.personas, Defaults: a.defaults,
+		Store: a.store, Box: a.box, Search: a.search, Memory: a.memory, Tools: a.tools, Skills: a.skills, Answers: a.answers, Personas: a.models.personas, Defaults: a.defaults,
 		Currency: cfg.Budget.Currency, EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate,
 		Name: cfg.Name, Texts: cfg.Business.Catalog(), Language: cfg.Business.Language,
 		Business: agent.Business{Name: cfg.Business.Name, Topics: cfg.Business.Topics, Rules: cfg.Business.Rules, Tone: cfg.Business.Tone}, Keywords: cfg.Business.Escalation.Keywords,
@@ -238,7 +242,7 @@ func (a *assistant) addAdmin(context.Context) error {
 	a.admin = admin.New(admin.Options{
 		Store: a.store, Box: a.box, Asker: a.agent.Questions, Planner: planner{a.agent.Plans, a.agent.Replays}, Clock: a.clock, Search: a.search, Library: a.documents, Files: a.front.files, Memory: a.memory,
 		Tools: toolbox{a.agent.Questions, a.mcp}, Policy: policyView{a.cfg, a.tools}, MaxTools: tools.MaxOffered, Skills: skillList{a.cfg, a.skills}, Saved: savedTasks{a.cfg, a.agent.Questions}, Replayer: replayer{a.agent.Replays},
-		Desk: a.desk, PIN: a.front.pin, Host: a.host, Previewer: previewer{a.agent.Turns}, Examiner: a.front.examiner, Accounts: a.front.accounts, Config: a.front.config, Settings: settings,
+		Desk: a.desk, PIN: a.front.pin, Host: a.host, Previewer: previewer{a.agent.Turns}, Answers: a.answers, Examiner: a.front.examiner, Accounts: a.front.accounts, Config: a.front.config, Settings: settings,
 	})
 	return nil
 }
@@ -261,7 +265,7 @@ func (a *assistant) addRunner(ctx context.Context) (err error) {
 		Undelivered: adm.Notices, Digest: adm.Notices, Remind: adm.Commitments, Escalation: a.desk, Reply: a.desk, Export: adm.Exports, Backup: front.backup,
 		Task:  a.agent.Tasks,
 		Index: adm.Documents, Folders: adm.Documents, Embed: knowledge.NewVectors(a.store, a.models.embedders.passages),
-		Capture: a.memory, Summarise: a.agent.Summaries, Forget: adm.Forgetting,
+		Capture: a.memory, Summarise: a.agent.Summaries, Forget: adm.Forgetting, Answers: adm.Answers,
 		Tick: a.clock, Execution: a.clock, Hook: a.hooks,
 		Watch: hooks.NewPageWatcher(hooks.PageWatcherOptions{Store: a.store, Box: a.box, Fetch: fetch.New(fetch.Options{UserAgent: userAgent()}), Reader: a.documents}),
 	}

@@ -61,6 +61,10 @@ func upkeep(a *assistant) []clock.Upkeep {
 			n, err := a.admin.Shadows.Report(ctx)
 			return fmt.Sprintf("%d chats with shadow answers", n), err
 		}},
+		{Name: "desk", Summary: "posts the numbers of the business of the last 24 hours", Cron: "0 8 * * *", Run: func(ctx context.Context) (string, error) {
+			n, err := a.admin.Desk.Report(ctx)
+			return fmt.Sprintf("%d things counted", n), err
+		}},
 		{Name: "statistics", Summary: "has the database look at what it holds", Cron: "40 4 * * *", Run: func(ctx context.Context) (string, error) {
 			return "looked", store.Analyze(ctx, st.Writer())
 		}},

@@ -1,0 +1,312 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"multis/answers"
+	"multis/bridgebridge"
+	"multis/jobs"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+// AnswerCommands keeps the owner's answers: canned ones, and those that people gave to questions without an answer.
+type AnswerCommands struct {
+	store   *store.Store
+	room    *room
+	dialogs *dialogs
+	book    *answers.Book // nil where nobody is answered
+}
+
+// commands returns the command about answers.
+func (ac *AnswerCommands) commands() []command {
+	if ac.book == nil {
+		return nil
+	}
+	return []command{{
+		name: "answers", args: "[add or remove] [question = answer]", group: groupBusiness, run: ac.run, operators: true,
+		summary: "your own answers to common questions",
+		help: "`/answers add Is there parking? = Hello {name}, there are two places behind the house.` keeps an answer; customers get it before any document or model is asked. " +
+			"`{name}` is the customer's name, `{hours}` are the opening hours, `{business}` is the name of the business. `/answers` lists them with their numbers, `/answers remove 2` deletes one. " +
+			"When nobody but a person could answer, I ask here whether the answer goes into your documents.",
+	}}
+}
+
+// run carries out /answers.
+func (ac *AnswerCommands) run(ctx context.Context, r request, args string) (answer, error) {
+	verb, rest, _ := strings.Cut(strings.TrimSpace(args), " ")
+	switch verb = strings.ToLower(verb); {
+	case verb == "" || verb == "list":
+		return ac.list(ctx)
+	case !r.isOwner():
+		return notAllowedAnswer("answers"), nil
+	case verb == "add":
+		return ac.add(ctx, rest)
+	case verb == "remove":
+		return ac.remove(rest), nil
+	default:
+		return answer{text: "Say it like: `/answers`, `/answers add Is there parking? = Behind the house.`, `/answers remove 2`."}, nil
+	}
+}
+
+// list lists the canned answers, and counts the learned ones.
+func (ac *AnswerCommands) list(ctx context.Context) (answer, error) {
+	canned, err := store.CannedAnswers(ctx, ac.store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	learned, err := store.LearnedAnswers(ctx, ac.store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	if len(canned)+len(learned) == 0 {
+		return answer{text: "There are none yet. `/answers add Is there parking? = Behind the house.` keeps one."}, nil
+	}
+	lines := []string{"**Your answers**"}
+	for _, a := range canned {
+		lines = append(lines, fmt.Sprintf("`%d` %s — %s", a.ID, esc(a.Question), quote(text.OneLine(a.Answer), 150)))
+	}
+	if len(learned) > 0 {
+		lines = append(lines, text.Count(len(learned), "answer")+" of people in your document \"Answers\": `/docs` names it.")
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// add keeps a canned answer.
+func (ac *AnswerCommands) add(ctx context.Context, args string) (answer, error) {
+	asked, said, found := strings.Cut(args, "=")
+	asked, said = answers.CleanQuestion(asked), answers.CleanAnswer(said)
+	switch {
+	case !found || asked == "" || said == "":
+		return answer{text: "Write the question, `=` and the answer: `/answers add Is there parking? = Behind the house.`"}, nil
+	case len([]rune(said)) > answers.MaxAnswer:
+		return answer{text: fmt.Sprintf("The answer is too long: %d characters at most.", answers.MaxAnswer)}, nil
+	}
+	list, err := store.CannedAnswers(ctx, ac.store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	if len(list) >= answers.MaxCanned {
+		return answer{text: fmt.Sprintf("There are %d already, which is the most: `/answers remove` makes room, or send me a document.", len(list))}, nil
+	}
+	for _, a := range list {
+		if strings.EqualFold(a.Question, asked) {
+			return answer{text: fmt.Sprintf("That question has an answer: %s. %s first.", quote(a.Answer, 150), code(fmt.Sprintf("/answers remove %d", a.ID)))}, nil
+		}
+	}
+	return answer{changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+		number, err := store.AddCannedAnswer(ctx, tx, asked, said)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("Kept as number `%d`. A customer reads: %s", number, quote(ac.book.Values.Fill(said, "Ana"), 300)), jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
+	}}, nil
+}
+
+// remove deletes a canned answer.
+func (ac *AnswerCommands) remove(args string) answer {
+	number := parseNumber(strings.TrimSpace(args))
+	return answer{changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+		removed, err := store.RemoveCannedAnswer(ctx, tx, number)
+		if err != nil || !removed {
+			return "Which one? `/answers` lists them with their numbers.", err
+		}
+		return "Deleted.", jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
+	}}
+}
+
+// PublishAnswers writes the answers into their documents.
+func (ac *AnswerCommands) PublishAnswers(ctx context.Context) error {
+	if ac.book == nil {
+		return nil
+	}
+	return ac.book.Publish(ctx)
+}
+
+// FindAnswers asks the owner about each answer of a person to a question that no document answers, once.
+func (ac *AnswerCommands) FindAnswers(ctx context.Context) error {
+	if ac.book == nil {
+		return nil
+	}
+	found, err := ac.book.NewAnswers(ctx, ac.room.now())
+	if err != nil {
+		return err
+	}
+	for _, g := range found {
+		if err := ac.store.InTx(ctx, func(tx store.Tx) error { return ac.propose(ctx, tx, g) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// propose stores an unanswered question, and asks the owner about it if it is open.
+func (ac *AnswerCommands) propose(ctx context.Context, tx store.Tx, g store.UnansweredQuestion) error {
+	added, ok, err := store.AddUnanswered(ctx, tx, g)
+	if err != nil || !ok || g.State != store.UnansweredOpen {
+		return err
+	}
+	g.ID = added
+	return ac.show(ctx, tx, g)
+}
+
+// offerLifetime is how long the owner can decide about an unanswered question.
+const offerLifetime = 30 * 24 * time.Hour
+
+// show shows an unanswered question to the owner, personal data struck out.
+func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.UnansweredQuestion) error {
+	room, err := outbox.AdminRoom(ctx, tx)
+	if err != nil {
+		return err
+	}
+	chat, err := store.ChatByID(ctx, tx, g.ChatID)
+	if err != nil {
+		return err
+	}
+	names := []string{bridgebridge.DisplayName(chat.Name)}
+	lines := []string{"📚 **Shall I learn this?** " + esc(chat.Label()) + " asked what no document of yours says, and was answered.", "Question: " + answers.Mark(g.Question, names)}
+	if g.Changes != nil {
+		learned, err := store.LearnedAnswers(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, a := range learned {
+			if a.ID == *g.Changes {
+				lines[0] = "📚 **Has this changed?** " + esc(chat.Label()) + " was answered otherwise than your documents say."
+				lines = append(lines, "So far: "+quote(a.Answer, 500))
+			}
+		}
+	}
+	for line := range strings.SplitSeq(g.Answer, "\n") {
+		lines = append(lines, "> "+answers.Mark(line, names))
+	}
+	if len(answers.Personal(g.Question+"\n"+g.Answer, names)) > 0 {
+		lines = append(lines, "\nWhat is struck out looks personal and is left out.")
+	}
+	question := "\n👍 into your document \"Answers\", for you alone · reply `public` for customers as well · reply with other words to change the answer · 👎 no."
+	_, err = ac.room.notify(ctx, tx, room, outbox.Quiet, strings.Join(lines, "\n")+"\n"+question, &offerAnswer{answers: ac, Question: g.ID}, g.MessageIDs...)
+	return err
+}
+
+// offerAnswer asks whether an answer goes into the owner's documents.
+type offerAnswer struct {
+	answers *AnswerCommands
+
+	Question int64
+}
+
+// kindOfferAnswer is the kind of questions about answers of people.
+const kindOfferAnswer = "offer-answer"
+
+func (offerAnswer) kind() string            { return kindOfferAnswer }
+func (offerAnswer) command() string         { return "answers" }
+func (offerAnswer) lifetime() time.Duration { return offerLifetime }
+
+func (offerAnswer) accepts(word string) bool {
+	_, isRole := parseRole(word)
+	return word == wordYes || word == wordNo || isRole
+}
+
+func (q offerAnswer) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
+	if !r.isOwner() {
+		return notAllowedAnswer("answers"), false, nil
+	}
+	role, isRole := parseRole(c.word)
+	switch {
+	case c.word == wordNo:
+		return answer{reason: "It declined an answer.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+			if _, err := store.LockUnanswered(ctx, tx, q.Question); err != nil {
+				return decidedAnswer(err)
+			}
+			return "Left out.", store.DecideUnanswered(ctx, tx, q.Question, store.UnansweredDeclined)
+		}}, true, nil
+	case c.word == wordYes:
+		role = policy.RoleAdmin
+	case !isRole:
+		return answer{}, false, nil
+	}
+	return answer{reason: "It took an answer into the documents.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+		return q.answers.accept(ctx, tx, q.Question, role)
+	}}, true, nil
+}
+
+// decidedAnswer says that an unanswered question is decided or deleted; any other error is returned.
+func decidedAnswer(err error) (string, error) {
+	if errors.Is(err, store.ErrNotFound) {
+		return "That is decided already, or what it rests on was deleted.", nil
+	}
+	return "", err
+}
+
+// accept takes the answer of an unanswered question into the owner's document, without personal data. An answer that was public stays public.
+func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int64, role policy.Role) (string, error) {
+	g, err := store.LockUnanswered(ctx, tx, question)
+	if err != nil {
+		return decidedAnswer(err)
+	}
+	chat, err := store.ChatByID(ctx, tx, g.ChatID)
+	if err != nil {
+		return "", err
+	}
+	names := []string{bridgebridge.DisplayName(chat.Name)}
+	learned := store.LearnedAnswer{Question: answers.Mask(g.Question, names), Answer: answers.Mask(g.Answer, names), Role: role, Person: g.Person, AnsweredAt: g.AnsweredAt}
+	if g.Changes != nil {
+		learned.ID = *g.Changes
+		all, err := store.LearnedAnswers(ctx, tx)
+		if err != nil {
+			return "", err
+		}
+		for _, a := range all {
+			if a.ID == learned.ID && a.Role == policy.RolePublic {
+				learned.Role = policy.RolePublic
+			}
+		}
+	}
+	if err := errors.Join(store.PutLearnedAnswer(ctx, tx, learned), store.DecideUnanswered(ctx, tx, question, store.UnansweredAccepted)); err != nil {
+		return "", err
+	}
+	said := "In your document \"Answers\", for you alone."
+	if learned.Role == policy.RolePublic {
+		said = "In your document \"Answers\": customers are answered from it as well."
+	}
+	return said, jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
+}
+
+// rewritten handles a reply to an unanswered question that changes its answer. done is false if the message replies to none.
+func (ac *AnswerCommands) rewritten(ctx context.Context, r request, typed string) (_ answer, done bool, err error) {
+	if r.message.RelatesTo == "" || !r.isOwner() || r.message.Attachment != nil {
+		return answer{}, false, nil
+	}
+	if c, ok := parseChoice(typed); ok && (offerAnswer{}).accepts(c.word) {
+		return answer{}, false, nil
+	}
+	d, asked, err := ac.dialogs.findText(ctx, r, kindOfferAnswer)
+	said := answers.CleanAnswer(typed)
+	if err != nil || !asked || said == "" {
+		return answer{}, false, err
+	}
+	q, err := ac.dialogs.read(d)
+	if err != nil {
+		return answer{}, false, err
+	}
+	question := q.(*offerAnswer).Question //nolint:forcetypeassert // by its kind
+	ans := answer{reason: "It changed an answer.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+		g, err := store.LockUnanswered(ctx, tx, question)
+		if err != nil {
+			return decidedAnswer(err)
+		}
+		if len([]rune(said)) > answers.MaxAnswer {
+			return fmt.Sprintf("That is too long: %d characters at most. Nothing was changed.", answers.MaxAnswer), ac.show(ctx, tx, g)
+		}
+		g.Answer = said
+		return "", errors.Join(store.RewriteUnanswered(ctx, tx, question, said), ac.show(ctx, tx, g))
+	}}
+	ans.change, ans.dialog = closeDialog(d, nil), d.ID
+	return ans, true, nil
+}

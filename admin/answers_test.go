@@ -1,0 +1,182 @@
+package admin_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/agent"
+	"multis/agent/persona"
+	"multis/catalog"
+	"multis/llm"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+// newDesk is an admin room with business chats that are answered from documents, without a model.
+func newDesk(t *testing.T) *rig {
+	t.Helper()
+	r := newRig(t)
+	r.time = time.Now // the agent and the database have a clock of their own
+	r.now = time.Now()
+	return r
+}
+
+// customer adds a business chat.
+func (r *rig) customer(name string) store.Chat {
+	r.t.Helper()
+	c := r.chat(name, "whatsapp")
+	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, c.ID, policy.ModeBusiness) })
+	return r.reload(c)
+}
+
+// customerAsks stores a question of a customer, has it answered, and returns what was sent to the chat since.
+func (r *rig) customerAsks(c store.Chat, question string) []string {
+	r.t.Helper()
+	r.say(c, policy.AuthorContact, "@whatsapp_1:example.com", question)
+	before := len(r.sentTo(c))
+	turns := agent.New(agent.Options{
+		Store: r.st, Box: r.box, Search: search.New(r.st), Personas: persona.Set{Model: llm.None{}}, Name: "Nora", Answers: r.book, Language: catalog.English, Zone: time.UTC, Defaults: r.settings.Defaults,
+	}).Turns
+	require.NoError(r.t, turns.Turn(r.ctx, c.ID, fmt.Sprint("job", r.events), false))
+	r.flush()
+	return r.sentTo(c)[before:]
+}
+
+// say stores a message in a chat.
+func (r *rig) say(c store.Chat, author policy.Author, sender id.UserID, body string) store.MessageID {
+	r.t.Helper()
+	m := store.Message{ChatID: c.ID, EventID: r.event(), Author: author, Sender: sender, Kind: "text", Body: body, At: time.Now(), Action: policy.ActionArchive, Code: policy.CodeOwnerWrote}
+	if author == policy.AuthorContact {
+		m.Action, m.Code = policy.ActionAnswer, policy.CodeAnswer
+	}
+	var row store.MessageID
+	r.tx(func(tx store.Tx) (err error) {
+		row, err = store.InsertMessage(r.ctx, tx, m)
+		return err
+	})
+	return row
+}
+
+// findAnswers looks for answers of people as the periodic job does, a while later, and returns what was posted.
+func (r *rig) findAnswers() []sentEvent {
+	r.t.Helper()
+	r.time = func() time.Time { return time.Now().Add(30 * time.Second) }
+	require.NoError(r.t, r.admin.Answers.FindAnswers(r.ctx))
+	require.NoError(r.t, r.admin.Answers.FindAnswers(r.ctx), "as it may be repeated")
+	return r.flush()
+}
+
+const toldTeam = "[Nora] Let me check with the team and get back to you."
+
+func TestAnAnswerOfAPersonAnswersTheNextCustomer(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	ana, ben := r.customer("Ana"), r.customer("Ben")
+	require.Equal(t, []string{toldTeam}, r.customerAsks(ana, "Do you deliver pianos to Potsdam?"))
+	require.Empty(t, r.findAnswers(), "nobody answered yet")
+	r.say(ana, policy.AuthorOwnerPhone, owner, "Yes Ana, a delivery to Potsdam costs 90 euro. Call 030 1234567 for a date.")
+	shown := r.findAnswers()
+	require.Len(t, shown, 1, "the owner is asked once")
+	require.Contains(t, shown[0].Body, "Shall I learn this?")
+	require.Contains(t, shown[0].Body, "Question: Do you deliver pianos to Potsdam?")
+	require.Contains(t, shown[0].Body, "> Yes ~~Ana~~, a delivery to Potsdam costs 90 euro. Call ~~030 1234567~~ for a date.")
+	require.Contains(t, shown[0].Body, "What is struck out looks personal and is left out.")
+
+	require.Contains(t, bodies(r.handle(store.Message{Body: "public", RelatesTo: shown[0].Event})), "customers are answered from it as well")
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'publish_answers'"))
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	said := r.customerAsks(ben, "Do you deliver pianos to Potsdam?")
+	require.Len(t, said, 1)
+	require.Contains(t, said[0], "a delivery to Potsdam costs 90 euro")
+	require.Contains(t, said[0], "(from Answers.md)")
+	require.NotContains(t, said[0], "1234567")
+	require.Contains(t, r.react(shown[0].Event, "👍"), "closed")
+	require.Equal(t, 0, r.count("select count(*) from unanswered_questions where question <> '' or answer <> ''"), "the texts are in the document only")
+
+	cid := r.customer("Cid")
+	r.customerAsks(cid, "Can I talk to a person?")
+	r.exec("update escalations set message_id = $2 where chat_id = $1", cid.ID, r.say(cid, policy.AuthorContact, "@c:x", "Do you deliver pianos to Potsdam"))
+	r.say(cid, policy.AuthorOperator, operator, "Yes, since January it costs 120 euro.")
+	shown = r.findAnswers()
+	require.Len(t, shown, 1)
+	require.Contains(t, shown[0].Body, "Has this changed?")
+	require.Contains(t, shown[0].Body, "So far: “Yes …, a delivery to Potsdam costs 90 euro")
+	require.Contains(t, r.react(shown[0].Event, "👍"), "customers are answered from it as well", "what was public stays so")
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	require.Contains(t, r.customerAsks(r.customer("Dan"), "Do you deliver pianos to Potsdam?")[0], "120 euro")
+}
+
+func TestAnAnswerIsPrivateUnlessTheOwnerSaysPublic(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	ana := r.customer("Ana")
+	r.customerAsks(ana, "Do you rent out tents?")
+	r.say(ana, policy.AuthorOwnerClient, owner, "We do, ask me again in May.")
+	shown := r.findAnswers()
+	require.Len(t, shown, 1)
+	again := r.handle(store.Message{Body: "We rent out tents from May to August.", RelatesTo: shown[0].Event})
+	require.Len(t, again, 1)
+	require.Contains(t, again[0].Body, "> We rent out tents from May to August.")
+	require.Contains(t, r.react(again[0].Event, "👍"), "for you alone")
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	require.Equal(t, 1, r.count("select count(*) from documents where origin = 'answers:private' and role = 'admin'"))
+	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Ben"), "Do you rent out tents?"))
+}
+
+func TestWhatIsDeclinedOrDeletedIsNotLearned(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	ana, ben := r.customer("Ana"), r.customer("Ben")
+	r.customerAsks(ana, "Do you rent out tents?")
+	r.say(ana, policy.AuthorOwnerClient, owner, "No.")
+	shown := r.findAnswers()
+	require.Contains(t, r.react(shown[0].Event, "👎"), "Left out.")
+	r.customerAsks(ben, "do you rent out tents")
+	r.say(ben, policy.AuthorOwnerClient, owner, "No.")
+	require.Empty(t, r.findAnswers(), "he has declined it")
+
+	cid := r.customer("Cid")
+	r.customerAsks(cid, "Where can I buy violins?")
+	m := r.say(cid, policy.AuthorOwnerClient, owner, "Nowhere near.")
+	shown = r.findAnswers()
+	require.Len(t, shown, 1)
+	r.tx(func(tx store.Tx) error {
+		_, err := store.Forget(r.ctx, tx, store.DeletionSet{Messages: []store.MessageID{m}}, time.Now())
+		return err
+	})
+	require.Contains(t, r.react(shown[0].Event, "👍"), "was deleted")
+	require.Equal(t, 0, r.count("select count(*) from learned_answers"))
+}
+
+func TestCannedAnswersComeBeforeDocuments(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	r.addDocument("house.md", "# Parking\n\nThe parking costs 2 euro an hour.", policy.RolePublic)
+	require.Contains(t, r.asOwner("/answers"), "There are none yet")
+	require.Contains(t, r.asOwner("/answers add Is there parking? = Hello {name}, two places behind the house, {hours}."), "A customer reads: “Hello Ana, two places behind the house, mon-fri 9-17.”")
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	ana := r.customer("Ana")
+	require.Equal(t, []string{"[Nora] Hello Ana, two places behind the house, mon-fri 9-17."}, r.customerAsks(ana, "Is there any parking?"))
+	require.Contains(t, r.asOwner("/why Ana"), "your answer 1: Is there parking?")
+	require.Equal(t, []string{"[Nora] Hello, two places behind the house, mon-fri 9-17."}, r.customerAsks(r.customer("free 1 euro"), "Is there any parking?"))
+	text, err := r.book.Numbered(r.ctx, 1, "Tom")
+	require.NoError(t, err)
+	require.Equal(t, "Hello Tom, two places behind the house, mon-fri 9-17.", text)
+	_, err = r.book.Numbered(r.ctx, 2, "Tom")
+	require.ErrorIs(t, err, store.ErrNotFound)
+
+	require.Contains(t, r.asOperator("/answers"), "`1` Is there parking?")
+	require.Contains(t, r.asOperator("/answers remove 1"), "is the owner's")
+	require.Contains(t, r.asOwner("/answers add is there parking? = No."), "That question has an answer")
+	require.Contains(t, r.asOwner("/answers add parking"), "Write the question")
+	require.Contains(t, r.asOwner("/answers remove 7"), "Which one?")
+	require.Contains(t, r.asOwner("/answers remove 1"), "Deleted.")
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	require.Contains(t, r.customerAsks(ana, "What does the parking cost?")[0], "2 euro")
+	require.Equal(t, 0, r.count("select count(*) from documents where origin = 'answers:canned'"))
+}

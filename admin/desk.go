@@ -1,0 +1,191 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"multis/numbers"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+// DeskCommands shows the numbers of the business.
+type DeskCommands struct {
+	store    *store.Store
+	room     *room
+	settings Settings
+}
+
+const (
+	// openTooLong is how long an escalation may be open before it counts.
+	openTooLong = 24 * time.Hour
+	// maxDeskLines is how many entries a list of the desk has at most.
+	maxDeskLines = 30
+)
+
+// commands returns the command about the numbers.
+func (dc *DeskCommands) commands() []command {
+	return []command{{
+		name: "desk", args: "[week] [number]", group: groupBusiness, run: dc.run, operators: true,
+		summary: "how the business is doing: answers, drafts, escalations, waits",
+		help: "The last 24 hours, `/desk week` the last seven days with a chart. The name of a number lists what is behind it: `/desk escalated`, `/desk week unanswered`. These are: " + factNames() + ". " +
+			"Waits are medians; `open` are escalations that nobody has resolved in a day. I post the numbers each morning at 8:00 if anything happened.",
+	}}
+}
+
+// deskFacts are the kinds of facts with a list, in the order in which they are shown.
+func deskFacts() []store.FactKind {
+	return []store.FactKind{
+		store.FactAlone, store.FactDraft, store.FactChanged, store.FactDropped, store.FactEscalated, store.FactReopened, store.FactUnanswered, store.FactOpen, store.FactAnswered, store.FactPerson,
+	}
+}
+
+// factNames lists the names of the numbers as they are typed.
+func factNames() string {
+	var names []string
+	for _, k := range deskFacts() {
+		names = append(names, code(string(k)))
+	}
+	return strings.Join(names, ", ")
+}
+
+// run carries out /desk.
+func (dc *DeskCommands) run(ctx context.Context, r request, args string) (answer, error) {
+	days, kind := 1, store.FactKind("")
+	for word := range strings.FieldsSeq(strings.ToLower(args)) {
+		switch {
+		case word == "week":
+			days = 7
+		case word == "day", word == "today":
+		case slices.Contains(deskFacts(), store.FactKind(word)):
+			kind = store.FactKind(word)
+		default:
+			return answer{text: "Say it like: `/desk`, `/desk week`, `/desk escalated`. The numbers are: " + factNames() + "."}, nil
+		}
+	}
+	facts, err := store.Facts(ctx, dc.store.DB(), r.now.AddDate(0, 0, -days), r.now, openTooLong)
+	if err != nil {
+		return answer{}, err
+	}
+	if kind != "" {
+		return dc.list(ctx, facts, kind)
+	}
+	title := "the last 24 hours"
+	if days > 1 {
+		title = "the last seven days"
+	}
+	shown := answer{text: dc.text(title, numbers.Of(facts))}
+	if days > 1 {
+		shown.change = dc.sendChart(r, facts, days)
+	}
+	return shown, nil
+}
+
+// text formats the numbers.
+func (dc *DeskCommands) text(title string, n numbers.Numbers) string {
+	if n.IsZero() {
+		return "**Desk, " + title + "**: nothing happened."
+	}
+	count := func(k store.FactKind) int { return n.Counts[k] }
+	lines := []string{
+		"**Desk, " + title + "**",
+		fmt.Sprintf("- answered alone: **%d**", count(store.FactAlone)),
+		fmt.Sprintf("- by draft: **%d** as it stood, %d changed, %d dropped", count(store.FactDraft), count(store.FactChanged), count(store.FactDropped)),
+		fmt.Sprintf("- escalated: **%d**%s, %d of them again within a week", count(store.FactEscalated), causesText(n.ByCause), count(store.FactReopened)),
+		fmt.Sprintf("- questions without an answer: **%d**", count(store.FactUnanswered)),
+		fmt.Sprintf("- open for more than %s: **%d**", text.Duration(openTooLong), count(store.FactOpen)),
+	}
+	if n.FirstAnswer > 0 {
+		lines = append(lines, "- wait for the first answer: **"+text.Duration(n.FirstAnswer)+"**")
+	}
+	if n.Person > 0 {
+		lines = append(lines, "- wait for a person: **"+text.Duration(n.Person)+"**")
+	}
+	if n.Cost > 0 {
+		lines = append(lines, fmt.Sprintf("- cost of a conversation: **%s** (%d of them)", text.ExactMoney(n.CostPerTalk(), dc.settings.Currency), count(store.FactTalk)))
+	}
+	return strings.Join(lines, "\n") + "\n\n`/desk escalated` lists what is behind a number."
+}
+
+// causesText says in parentheses why conversations were escalated.
+func causesText(causes map[policy.Cause]int) string {
+	var parts []string
+	for _, c := range slices.Sorted(maps.Keys(causes)) {
+		name := strings.ReplaceAll(string(c), "_", " ")
+		if c == "" {
+			name = "unknown"
+		}
+		parts = append(parts, fmt.Sprintf("%s %d", name, causes[c]))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// list lists the facts of a kind, the newest first. It has no texts of contacts.
+func (dc *DeskCommands) list(ctx context.Context, facts []store.Fact, kind store.FactKind) (answer, error) {
+	facts = slices.DeleteFunc(slices.Clone(facts), func(f store.Fact) bool { return f.Kind != kind })
+	if len(facts) == 0 {
+		return answer{text: "**" + string(kind) + "**: none."}, nil
+	}
+	ids := make([]store.ChatID, len(facts))
+	for i, f := range facts {
+		ids[i] = f.ChatID
+	}
+	chats, err := store.ChatsByID(ctx, dc.store.DB(), ids)
+	if err != nil {
+		return answer{}, err
+	}
+	lines := []string{fmt.Sprintf("**%s: %d**", kind, len(facts))}
+	for _, f := range slices.Backward(facts) {
+		if len(lines) > maxDeskLines {
+			lines = append(lines, fmt.Sprintf("and %d earlier ones", len(facts)-maxDeskLines))
+			break
+		}
+		line := "- " + esc(chats[f.ChatID].Label()) + ", " + dc.room.shortTime(f.At)
+		if f.Cause != "" {
+			line += ": " + strings.ReplaceAll(string(f.Cause), "_", " ")
+		}
+		if f.Seconds > 0 {
+			line += " · " + text.Duration(time.Duration(f.Seconds)*time.Second)
+		}
+		lines = append(lines, line)
+	}
+	return answer{text: strings.Join(lines, "\n") + "\n\n`/why` and a name says more."}, nil
+}
+
+// sendChart sends a chart of whole days as a picture.
+func (dc *DeskCommands) sendChart(r request, facts []store.Fact, days int) func(context.Context, store.Tx) error {
+	return func(ctx context.Context, tx store.Tx) error {
+		now := r.now.In(dc.settings.Zone)
+		first := time.Date(now.Year(), now.Month(), now.Day()-days+1, 0, 0, 0, 0, dc.settings.Zone)
+		data, err := numbers.Chart(facts, first, days)
+		if err != nil {
+			return fmt.Errorf("draw the chart: %w", err)
+		}
+		picture := outbox.Notice(r.room, "", outbox.Answer)
+		picture.Text, picture.HTML, picture.File = "", "", &outbox.File{Name: "desk.png", MIME: "image/png", Data: data}
+		_, _, err = dc.room.box.Queue(ctx, tx, picture)
+		return err
+	}
+}
+
+// Report posts the numbers of the last 24 hours, if anything happened. It returns how many facts there are.
+func (dc *DeskCommands) Report(ctx context.Context) (facts int, err error) {
+	err = dc.store.InTx(ctx, func(tx store.Tx) error {
+		now := dc.room.now()
+		list, err := store.Facts(ctx, tx, now.AddDate(0, 0, -1), now, openTooLong)
+		if facts = len(list); err != nil || facts == 0 {
+			return err
+		}
+		return dc.room.box.NotifyOwner(ctx, tx, outbox.Quiet, dc.text("the last 24 hours", numbers.Of(list)))
+	})
+	return facts, err
+}

@@ -1,0 +1,46 @@
+package admin_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+)
+
+func TestTheDeskShowsNumbersAndWhatIsBehindThem(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	require.Contains(t, r.asOwner("/desk"), "nothing happened")
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
+	ana, ben := r.customer("Ana"), r.customer("Ben")
+	r.customerAsks(ana, "What does delivery cost?")
+	r.customerAsks(ben, "Do you rent out tents?")
+	r.say(ben, policy.AuthorOwnerPhone, owner, "No.")
+	r.time = func() time.Time { return time.Now().Add(time.Minute) }
+	said := r.asOperator("/desk")
+	require.Contains(t, said, "* answered alone: **1**\n")
+	require.Contains(t, said, "* escalated: **1** (no answer 1), 0 of them again within a week")
+	require.Contains(t, said, "* questions without an answer: **1**\n")
+	require.Contains(t, r.asOwner("/desk unanswered"), "* Ben · WhatsApp, ")
+	require.NotContains(t, r.asOwner("/desk unanswered"), "tents", "no words of contacts")
+	require.Contains(t, r.asOwner("/desk week alone"), "* Ana · WhatsApp, ")
+	require.Contains(t, r.asOwner("/desk reopened"), "none")
+	require.Contains(t, r.asOwner("/desk nonsense"), "Say it like")
+
+	before := len(r.homeserver.sent)
+	require.Contains(t, r.asOwner("/desk week"), "the last seven days")
+	var picture sentEvent
+	for _, e := range r.homeserver.sent[before:] {
+		if e.Type == "m.image" {
+			picture = e
+		}
+	}
+	require.Equal(t, "desk.png", picture.Body)
+
+	n, err := r.admin.Desk.Report(r.ctx)
+	require.NoError(t, err)
+	require.Positive(t, n)
+	require.Contains(t, bodies(r.flush()), "Desk, the last 24 hours")
+}

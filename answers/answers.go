@@ -1,0 +1,221 @@
+// Package answers keeps the owner's own answers: canned ones, and those that people gave to questions which no document answered. Both are
+// documents as well, so that contacts are answered from them as from any other.
+package answers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/index"
+	"multis/text"
+)
+
+// The origins of the documents that are made here.
+const (
+	cannedOrigin  = "answers:canned"
+	publicOrigin  = "answers:public"
+	privateOrigin = "answers:private"
+)
+
+// Values replace the variables of canned answers. The contact's name is known only when one is used.
+type Values struct {
+	Business string // {business}
+	Hours    string // {hours}
+}
+
+// Book is the owner's answers.
+type Book struct {
+	Store   *store.Store
+	Search  *search.Searcher
+	Library *knowledge.Library
+	Values  Values
+}
+
+// Limits of the texts, in characters, and of their number.
+const (
+	MaxQuestion = 200
+	MaxAnswer   = 1500
+	MaxCanned   = 200
+)
+
+// CleanQuestion returns a question as it is kept: on one line, and without markup, because it becomes a heading.
+func CleanQuestion(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if strings.ContainsRune("#*_`~[]<>|\\", r) {
+			return ' '
+		}
+		return r
+	}, s)
+	return text.Clip(text.OneLine(s), MaxQuestion)
+}
+
+// CleanAnswer returns an answer as it is kept: without invisible characters, and without lines that would be headings of a document.
+func CleanAnswer(s string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text.Clean(s), "\n") {
+		line = strings.TrimLeft(strings.TrimSpace(line), "#> ")
+		if strings.Trim(line, "=-") != "" || line == "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// Fill returns a canned answer for a contact with its variables replaced. An empty name leaves the name out.
+func (v Values) Fill(answer, name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsSpace(r) && !strings.ContainsRune("-'.", r)
+	}) {
+		name = "" // a contact chooses his name: it must not say anything
+	}
+	filled := strings.NewReplacer("{name}", text.Clip(text.OneLine(name), 60), "{hours}", v.Hours, "{business}", v.Business).Replace(answer)
+	if name != "" {
+		return filled
+	}
+	var lines []string
+	for line := range strings.SplitSeq(filled, "\n") {
+		line = strings.NewReplacer(" ,", ",", " !", "!", " .", ".").Replace(text.CollapseSpaces(line))
+		lines = append(lines, strings.TrimLeft(line, ",!. "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Publish writes the documents of the answers anew. It may be repeated, also at the same time: whoever writes last has read last.
+func (b *Book) Publish(ctx context.Context) error {
+	for {
+		before, err := b.documents(ctx)
+		if err != nil {
+			return err
+		}
+		for _, d := range before {
+			if err := b.write(ctx, d); err != nil {
+				return err
+			}
+		}
+		if after, err := b.documents(ctx); err != nil || slices.Equal(before, after) {
+			return err
+		}
+	}
+}
+
+// document is a document of answers. Without text it is removed.
+type document struct {
+	origin, name string
+	role         policy.Role
+	markdown     string
+}
+
+// documents returns the documents as they should be.
+func (b *Book) documents(ctx context.Context) ([]document, error) {
+	canned, err := store.CannedAnswers(ctx, b.Store.DB())
+	if err != nil {
+		return nil, err
+	}
+	learned, err := store.LearnedAnswers(ctx, b.Store.DB())
+	return []document{
+		{cannedOrigin, "Your answers.md", policy.RolePublic, b.cannedDocument(canned)},
+		{publicOrigin, "Answers.md", policy.RolePublic, learnedDocument(learned, policy.RolePublic)},
+		{privateOrigin, "Answers (private).md", policy.RoleAdmin, learnedDocument(learned, policy.RoleAdmin)},
+	}, err
+}
+
+// write indexes a document, or removes it if it is empty.
+func (b *Book) write(ctx context.Context, d document) error {
+	if d.markdown == "" {
+		if err := b.Library.Remove(ctx, d.origin); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		return nil
+	}
+	_, err := b.Library.Index(ctx, knowledge.File{Name: d.name, Origin: d.origin, Type: "text/markdown", Data: []byte(d.markdown), Role: d.role})
+	return err
+}
+
+// cannedDocument returns the canned answers as Markdown, a section each, without names of contacts.
+func (b *Book) cannedDocument(list []store.CannedAnswer) string {
+	var sections []string
+	for _, a := range list {
+		sections = append(sections, fmt.Sprintf("## %s\n\n%s\n", a.Question, b.Values.Fill(a.Answer, "")))
+	}
+	return strings.Join(sections, "\n")
+}
+
+// learnedDocument returns the learned answers of a role as Markdown: below each heading with person and date, the question and its answer.
+func learnedDocument(list []store.LearnedAnswer, role policy.Role) string {
+	var sections []string
+	for _, a := range list {
+		if a.Role != role {
+			continue
+		}
+		person := "you"
+		if a.Person != "" {
+			person = a.Person.String()
+		}
+		sections = append(sections, fmt.Sprintf("# From %s, %s\n\n## %s\n\n%s\n", person, a.AnsweredAt.UTC().Format("2 January 2006"), a.Question, a.Answer))
+	}
+	return strings.Join(sections, "\n")
+}
+
+// Canned is a canned answer for a question of a contact.
+type Canned struct {
+	Number   int64
+	Text     string // with its variables replaced
+	Citation store.Citation
+	Hit      search.Hit
+}
+
+// maxHits is how many passages are searched for a canned answer: the others are of documents.
+const maxHits = 50
+
+// Find returns the canned answer to a question of a contact. It reports false if there is none. name is the contact's; empty for none.
+func (b *Book) Find(ctx context.Context, question, name string) (Canned, bool, error) {
+	doc, err := index.DocumentByOrigin(ctx, b.Store.DB(), cannedOrigin)
+	if errors.Is(err, store.ErrNotFound) {
+		return Canned{}, false, nil
+	}
+	if err != nil {
+		return Canned{}, false, err
+	}
+	found, err := b.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxHits, Kinds: []index.Kind{index.KindKnowledge}})
+	if err != nil {
+		return Canned{}, false, err
+	}
+	found.Hits = slices.DeleteFunc(slices.Clone(found.Hits), func(h search.Hit) bool { return h.DocumentID != doc.ID })
+	if len(found.Hits) == 0 || len(found.Terms) == 0 {
+		return Canned{}, false, nil
+	}
+	q, ok, err := b.Search.Answer(ctx, found)
+	if err != nil || !ok {
+		return Canned{}, false, err
+	}
+	list, err := store.CannedAnswers(ctx, b.Store.DB())
+	if err != nil {
+		return Canned{}, false, err
+	}
+	i := slices.IndexFunc(list, func(a store.CannedAnswer) bool { return a.Question == q.Hit.Heading() })
+	if i < 0 || !strings.Contains(text.CollapseSpaces(q.Hit.Text), text.CollapseSpaces(b.Values.Fill(list[i].Answer, ""))) {
+		return Canned{}, false, nil // the document is not as new as the table, or the answer is longer than a passage
+	}
+	return Canned{
+		Number: list[i].ID, Text: b.Values.Fill(list[i].Answer, name), Hit: q.Hit,
+		Citation: store.Citation{Ref: q.Hit.Ref, Source: fmt.Sprintf("[your answer %d: %s]", list[i].ID, list[i].Question), Quote: q.Text},
+	}, true, nil
+}
+
+// Numbered returns a canned answer by its number for a contact, as a person sends it from a thread; or store.ErrNotFound. An empty name
+// leaves the name out.
+func (b *Book) Numbered(ctx context.Context, number int64, name string) (string, error) {
+	a, err := store.CannedAnswerByID(ctx, b.Store.DB(), number)
+	if err != nil {
+		return "", err
+	}
+	return b.Values.Fill(a.Answer, name), nil
+}

@@ -1,0 +1,86 @@
+package answers
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/store"
+)
+
+func TestPersonalDataIsFound(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Call Ana at +49 151 234 56789, or ana.smith@example.com": "Call … at …, or …",
+		"Hi, my name is Tom Jones and I live at Hauptstr. 12":     "Hi, my name is … and I live at …",
+		"Ich heiße Jürgen, IBAN DE89 3704 0044 0532 0130 00":      "Ich heiße …, IBAN …",
+		"Bring it to 12 Baker Street today":                       "Bring it to … today",
+		"Delivery costs 5 EUR, 120 EUR abroad, from 9:00 to 18":   "Delivery costs 5 EUR, 120 EUR abroad, from 9:00 to 18",
+		"Anaconda and ANA and Banana":                             "Anaconda and … and Banana",
+		"":                                                        "",
+	} {
+		require.Equal(t, want, Mask(text, []string{"Ana de Smith"}), text)
+	}
+	require.Equal(t, "~~Ana~~ \\*said\\*", Mark("Ana *said*", []string{"Ana"}))
+}
+
+func TestVariablesAreReplacedAndAContactsNameSaysNothing(t *testing.T) {
+	t.Parallel()
+	v := Values{Business: "Piano House", Hours: "mon-fri 9-17"}
+	require.Equal(t, "Hello Ana, Piano House is open mon-fri 9-17.", v.Fill("Hello {name}, {business} is open {hours}.", "Ana"))
+	require.Equal(t, "Hello, welcome!", v.Fill("Hello {name}, welcome!", ""))
+	require.Equal(t, "Welcome", v.Fill("{name}, Welcome", ""))
+	require.Equal(t, "Hello!", v.Fill("Hello {name}!", "everything costs 1 euro"))
+	require.Equal(t, "Hello !", v.Fill("Hello {name}!", " "), "a name of spaces")
+}
+
+func TestTextsOfAnswersCannotChangeTheDocument(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "Is there parking?", CleanQuestion("## Is *there*\n\u202eparking?"))
+	require.Equal(t, "Title\nBehind the house.\n\nAnd", CleanAnswer("# Title\n===\nBehind the house.\n---\n\n> And"))
+	require.Len(t, []rune(CleanQuestion(strings.Repeat("ä", 300))), MaxQuestion)
+}
+
+func TestTheAnswerOfAPersonEndsWithTheContactsNextWordsOrAfterAWhile(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	q := store.EscalatedQuestion{EscalationID: 1, ChatID: 2, MessageID: 3, Question: "Do you deliver to Potsdam?", AskedAt: at}
+	line := func(id int64, person bool, body string, after time.Duration) store.ChatLine {
+		return store.ChatLine{MessageID: store.MessageID(id), Person: person, Sender: "@eva:x", Body: body, At: at.Add(after)}
+	}
+	lines := []store.ChatLine{
+		line(4, false, "Hello?", time.Minute), line(5, true, "Yes.", 2*time.Minute), line(6, true, "It costs 9 euro.", 3*time.Minute), line(7, false, "Thanks", 4*time.Minute), line(8, true, "Bye", 5*time.Minute),
+	}
+	g, ok := answerIn(q, lines, at.Add(time.Hour))
+	require.True(t, ok)
+	require.Equal(t, "Yes.\nIt costs 9 euro.", g.Answer)
+	require.Equal(t, []store.MessageID{3, 5, 6}, g.MessageIDs)
+	require.Equal(t, at.Add(2*time.Minute), g.AnsweredAt)
+	_, ok = answerIn(q, lines[:3], at.Add(3*time.Minute+19*time.Second))
+	require.False(t, ok, "it may go on")
+	_, ok = answerIn(q, lines[:1], at.Add(time.Hour))
+	require.False(t, ok, "nobody answered")
+	g, _ = answerIn(q, []store.ChatLine{lines[1], line(9, true, "Something else", 40*time.Minute)}, at.Add(time.Hour))
+	require.Equal(t, "Yes.", g.Answer)
+}
+
+func TestTheOwnerIsAskedOnceAndAboutContradictions(t *testing.T) {
+	t.Parallel()
+	g := store.UnansweredQuestion{Question: "Do you deliver to Potsdam?", Answer: "Yes, it costs 9 euro."}
+	learned := []store.LearnedAnswer{{ID: 7, Question: "do you deliver to potsdam", Answer: "Yes, it costs 9 euro."}}
+	state, changes := judge(g, true, nil, nil)
+	require.Equal(t, store.UnansweredOpen, state)
+	require.Nil(t, changes)
+	state, _ = judge(g, false, nil, nil)
+	require.Equal(t, store.UnansweredKnown, state, "a person was asked for, and no document was missing")
+	state, _ = judge(g, true, nil, []store.UnansweredQuestion{{Question: "Do you deliver to Potsdam"}})
+	require.Equal(t, store.UnansweredKnown, state, "he was asked, or has declined")
+	state, _ = judge(g, true, learned, nil)
+	require.Equal(t, store.UnansweredKnown, state, "it is in the documents")
+	g.Answer = "Yes, it costs 12 euro."
+	state, changes = judge(g, false, learned, nil)
+	require.Equal(t, store.UnansweredOpen, state)
+	require.EqualValues(t, 7, *changes)
+}

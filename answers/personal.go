@@ -1,0 +1,100 @@
+package answers
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"multis/text"
+)
+
+// Patterns of personal data: addresses of e-mail, long numbers such as those of telephones and accounts, streets with a number, and names
+// that somebody says are his.
+var personalPatterns = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled once
+	regexp.MustCompile(`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+\.\p{L}{2,}`),
+	regexp.MustCompile(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b`),
+	regexp.MustCompile(`\+?\(?\d(?:[ ()/.-]?\d){6,}`),
+	regexp.MustCompile(`(?i)\b[\p{L}.-]*(?:straße|strasse|str\.|gasse|weg|allee|platz)\s+\d+\s?[a-z]?\b`),
+	regexp.MustCompile(`(?i)\b\d+\s+(?:\p{L}+\s){1,3}(?:street|road|avenue|lane|drive|square)\b`),
+	regexp.MustCompile(`(?i)\b(?:rue|calle|via|rua|avenue|plaza)\s+(?:\p{L}+\s){1,4}?\d+\b`),
+}
+
+// ownName matches how people say what they are called. The name is the last group.
+var ownName = regexp.MustCompile(`(?:(?i:my name is|this is|i am|i'm|ich bin|ich heiße|mein name ist|je m'appelle|me llamo|mi chiamo|meu nome é|mijn naam is|меня зовут|adım))\s+((?:\p{Lu}[\p{L}'-]+\s?){1,3})`)
+
+// Span is a part of a text, between two byte offsets.
+type Span struct{ From, To int }
+
+// Personal returns the parts of a text that look like personal data, in order and apart. names are names of people, of which each word counts.
+func Personal(s string, names []string) []Span {
+	var spans []Span
+	for _, p := range personalPatterns {
+		for _, m := range p.FindAllStringIndex(s, -1) {
+			spans = append(spans, Span{m[0], m[1]})
+		}
+	}
+	for _, m := range ownName.FindAllStringSubmatchIndex(s, -1) {
+		spans = append(spans, Span{m[2], m[2] + len(strings.TrimRight(s[m[2]:m[3]], " "))})
+	}
+	for _, name := range names {
+		for word := range strings.FieldsSeq(name) {
+			spans = append(spans, wordSpans(s, word)...)
+		}
+	}
+	return merged(spans)
+}
+
+// wordSpans returns where a word of a name stands in a text, in any case. Words of one or two letters are left out.
+func wordSpans(s, word string) (spans []Span) {
+	word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
+	if utf8.RuneCountInString(word) < 3 {
+		return nil
+	}
+	for _, m := range regexp.MustCompile(`(?i)`+regexp.QuoteMeta(word)).FindAllStringIndex(s, -1) {
+		before, _ := utf8.DecodeLastRuneInString(s[:m[0]])
+		after, _ := utf8.DecodeRuneInString(s[m[1]:])
+		if !unicode.IsLetter(before) && !unicode.IsLetter(after) {
+			spans = append(spans, Span{m[0], m[1]})
+		}
+	}
+	return spans
+}
+
+// merged sorts spans and joins those that overlap.
+func merged(spans []Span) []Span {
+	slices.SortFunc(spans, func(a, b Span) int { return a.From - b.From })
+	var list []Span
+	for _, s := range spans {
+		if n := len(list); n > 0 && s.From <= list[n-1].To {
+			list[n-1].To = max(list[n-1].To, s.To)
+			continue
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// Mask returns a text in which personal data is replaced by an ellipsis.
+func Mask(s string, names []string) string {
+	return replace(s, Personal(s, names), func(string) string { return "…" }, func(s string) string { return s })
+}
+
+// Mark returns a text as Markdown in which personal data is struck out.
+func Mark(s string, names []string) string {
+	return replace(s, Personal(s, names), func(s string) string { return "~~" + text.Escape(s) + "~~" }, text.Escape)
+}
+
+// replace changes the spans of a text in one way and the rest in another.
+func replace(s string, spans []Span, inside, outside func(string) string) string {
+	var b strings.Builder
+	at := 0
+	for _, p := range spans {
+		b.WriteString(outside(s[at:p.From]))
+		b.WriteString(inside(s[p.From:p.To]))
+		at = p.To
+	}
+	b.WriteString(outside(s[at:]))
+	return b.String()
+}

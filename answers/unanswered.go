@@ -1,0 +1,107 @@
+package answers
+
+import (
+	"context"
+	"time"
+
+	"multis/shadow"
+	"multis/store"
+)
+
+const (
+	// settleTime is how long a person must have been quiet before what he wrote counts as the whole answer.
+	settleTime = 20 * time.Second
+	// answerTime is how long after the first line further lines of a person belong to the answer.
+	answerTime = 30 * time.Minute
+	// maxAge is the age up to which escalations are looked at.
+	maxAge = 7 * 24 * time.Hour
+)
+
+// NewAnswers returns what people answered to questions that were escalated: those that the owner should be asked about as open, and all
+// others as known ones. Answers that may still go on are left for the next time.
+func (b *Book) NewAnswers(ctx context.Context, now time.Time) ([]store.UnansweredQuestion, error) {
+	questions, err := store.EscalatedQuestions(ctx, b.Store.DB(), now.Add(-maxAge))
+	if err != nil || len(questions) == 0 {
+		return nil, err
+	}
+	learned, err := store.LearnedAnswers(ctx, b.Store.DB())
+	if err != nil {
+		return nil, err
+	}
+	asked, err := store.AskedUnanswered(ctx, b.Store.DB())
+	if err != nil {
+		return nil, err
+	}
+	var found []store.UnansweredQuestion
+	for _, q := range questions {
+		lines, err := store.LinesAfter(ctx, b.Store.DB(), q.ChatID, q.AskedAt, q.MessageID)
+		if err != nil {
+			return nil, err
+		}
+		g, ok := answerIn(q, lines, now)
+		if !ok {
+			continue
+		}
+		g.State, g.Changes = judge(g, q.Cause.LacksDocument(), learned, asked)
+		if g.State == store.UnansweredOpen {
+			asked = append(asked, g)
+		}
+		found = append(found, g)
+	}
+	return found, nil
+}
+
+// answerIn returns the first answer of a person in lines, without its state. ok is false if there is none, or if it may still go on.
+func answerIn(q store.EscalatedQuestion, lines []store.ChatLine, now time.Time) (g store.UnansweredQuestion, ok bool) {
+	g = store.UnansweredQuestion{EscalationID: q.EscalationID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Question: CleanQuestion(q.Question)}
+	var last time.Time
+	for _, l := range lines {
+		if !l.Person {
+			if g.Answer != "" {
+				break
+			}
+			continue
+		}
+		if g.Answer != "" && l.At.Sub(g.AnsweredAt) > answerTime {
+			break
+		}
+		if g.Answer == "" {
+			g.AnsweredAt, g.Person = l.At, l.Sender
+		} else {
+			g.Answer += "\n"
+		}
+		g.Answer += l.Body
+		last = l.At
+		if l.MessageID != 0 {
+			g.MessageIDs = append(g.MessageIDs, l.MessageID)
+		}
+	}
+	g.Answer = CleanAnswer(g.Answer)
+	return g, g.Answer != "" && g.Question != "" && len([]rune(g.Answer)) <= MaxAnswer && now.Sub(last) >= settleTime
+}
+
+// judge returns whether the owner should be asked about an answer, and which learned answer it contradicts. lacksDocument says that no document had the
+// answer.
+func judge(g store.UnansweredQuestion, lacksDocument bool, learned []store.LearnedAnswer, asked []store.UnansweredQuestion) (store.UnansweredState, *int64) {
+	for _, a := range learned {
+		if !sameQuestion(g.Question, a.Question) {
+			continue
+		}
+		if shadow.Match(a.Answer, Mask(g.Answer, nil)) != shadow.Different {
+			return store.UnansweredKnown, nil
+		}
+		return store.UnansweredOpen, &a.ID
+	}
+	if !lacksDocument {
+		return store.UnansweredKnown, nil
+	}
+	for _, a := range asked {
+		if sameQuestion(g.Question, a.Question) {
+			return store.UnansweredKnown, nil
+		}
+	}
+	return store.UnansweredOpen, nil
+}
+
+// sameQuestion reports whether two questions have nearly the same words.
+func sameQuestion(a, b string) bool { return shadow.Match(a, b) == shadow.Same }

@@ -1,0 +1,60 @@
+// Package numbers sums up what happened at the business desk.
+package numbers
+
+import (
+	"slices"
+	"time"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// Numbers say what happened in a period.
+type Numbers struct {
+	Counts      map[store.FactKind]int
+	ByCause     map[policy.Cause]int // of escalations
+	FirstAnswer time.Duration        // median wait for the first answer; zero without any
+	Person      time.Duration        // median wait for a person; zero without any
+	Cost        int64                // of all answers, in millionths of the currency
+}
+
+// Of sums up facts.
+func Of(facts []store.Fact) Numbers {
+	n := Numbers{Counts: map[store.FactKind]int{}, ByCause: map[policy.Cause]int{}}
+	waits := map[store.FactKind][]float64{}
+	for _, f := range facts {
+		n.Counts[f.Kind]++
+		n.Cost += f.Cost
+		waits[f.Kind] = append(waits[f.Kind], f.Seconds)
+		if f.Kind == store.FactEscalated {
+			n.ByCause[f.Cause]++
+		}
+	}
+	n.FirstAnswer, n.Person = median(waits[store.FactAnswered]), median(waits[store.FactPerson])
+	return n
+}
+
+// IsZero reports whether nothing happened.
+func (n Numbers) IsZero() bool { return len(n.Counts) == 0 }
+
+// CostPerTalk returns what a conversation cost on average; zero without any.
+func (n Numbers) CostPerTalk() int64 {
+	if n.Counts[store.FactTalk] == 0 {
+		return 0
+	}
+	return n.Cost / int64(n.Counts[store.FactTalk])
+}
+
+// median returns the middle of seconds, the mean of both middle ones for an even number.
+func median(seconds []float64) time.Duration {
+	if len(seconds) == 0 {
+		return 0
+	}
+	slices.Sort(seconds)
+	half := len(seconds) / 2
+	middle := seconds[half]
+	if len(seconds)%2 == 0 {
+		middle = (middle + seconds[half-1]) / 2
+	}
+	return time.Duration(middle * float64(time.Second)).Round(time.Second)
+}

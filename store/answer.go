@@ -1,0 +1,198 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store/row"
+)
+
+// CannedAnswer is an answer that the owner wrote for a question of contacts.
+type CannedAnswer struct {
+	ID       int64
+	Question string
+	Answer   string // with variables such as {name}
+}
+
+const cannedAnswersSQL = "select id, question, answer from canned_answers order by id"
+
+// CannedAnswers returns all canned answers, in their order.
+func CannedAnswers(ctx context.Context, db DB) ([]CannedAnswer, error) {
+	return row.All[CannedAnswer](ctx, db, "canned answers", cannedAnswersSQL)
+}
+
+const cannedAnswerSQL = "select id, question, answer from canned_answers where id = $1"
+
+// CannedAnswerByID returns a canned answer, or ErrNotFound.
+func CannedAnswerByID(ctx context.Context, db DB, answer int64) (CannedAnswer, error) {
+	return row.One[CannedAnswer](ctx, db, "canned answer", cannedAnswerSQL, answer)
+}
+
+const addCannedAnswerSQL = "insert into canned_answers (question, answer) values ($1, $2) returning id"
+
+// AddCannedAnswer stores a canned answer and returns its number.
+func AddCannedAnswer(ctx context.Context, tx Tx, question, answer string) (int64, error) {
+	return row.Value[int64](ctx, tx, "add canned answer", addCannedAnswerSQL, question, answer)
+}
+
+const removeCannedAnswerSQL = "delete from canned_answers where id = $1"
+
+// RemoveCannedAnswer deletes a canned answer. It returns false if there is none.
+func RemoveCannedAnswer(ctx context.Context, tx Tx, answer int64) (bool, error) {
+	n, err := row.Changed(ctx, tx, "remove canned answer", removeCannedAnswerSQL, answer)
+	return n > 0, err
+}
+
+// LearnedAnswer is an answer of a person that the owner took into his documents.
+type LearnedAnswer struct {
+	ID         int64
+	Question   string
+	Answer     string
+	Role       policy.Role // policy.RolePublic or policy.RoleAdmin
+	Person     id.UserID   // empty if it is not known
+	AnsweredAt time.Time
+}
+
+const learnedAnswersSQL = "select id, question, answer, role, person, answered_at from learned_answers order by id"
+
+// LearnedAnswers returns all learned answers, in their order.
+func LearnedAnswers(ctx context.Context, db DB) ([]LearnedAnswer, error) {
+	return row.All[LearnedAnswer](ctx, db, "learned answers", learnedAnswersSQL)
+}
+
+const addLearnedAnswerSQL = "insert into learned_answers (question, answer, role, person, answered_at) values ($1, $2, $3, $4, $5)"
+
+const changeLearnedAnswerSQL = "update learned_answers set answer = $2, role = $3, person = $4, answered_at = $5 where id = $1"
+
+// PutLearnedAnswer stores a learned answer: a new one if its id is zero, else in place of the one with that id.
+func PutLearnedAnswer(ctx context.Context, tx Tx, a LearnedAnswer) error {
+	if a.ID == 0 {
+		return row.Exec(ctx, tx, "add learned answer", addLearnedAnswerSQL, a.Question, a.Answer, a.Role, a.Person, a.AnsweredAt)
+	}
+	return row.Exec(ctx, tx, "change learned answer", changeLearnedAnswerSQL, a.ID, a.Answer, a.Role, a.Person, a.AnsweredAt)
+}
+
+// UnansweredState is what became of an unanswered question.
+type UnansweredState string
+
+// The states of unanswered_questions.
+const (
+	UnansweredOpen     UnansweredState = "open"     // the owner is asked
+	UnansweredAccepted UnansweredState = "accepted" // the answer is a LearnedAnswer
+	UnansweredDeclined UnansweredState = "declined" // the owner does not want it in his documents
+	UnansweredKnown    UnansweredState = "known"    // the owner is not asked
+)
+
+// UnansweredQuestion is a question that multis could not answer, with what a person answered.
+type UnansweredQuestion struct {
+	ID           int64
+	EscalationID int64
+	ChatID       ChatID
+	MessageIDs   []MessageID // the messages whose words are in it
+	Question     string
+	Answer       string
+	Person       id.UserID // who answered; empty if it is not known
+	AnsweredAt   time.Time
+	State        UnansweredState
+	Changes      *int64 // the learned answer that it contradicts; nil for none
+}
+
+const unansweredColumns = "g.id, g.escalation_id, g.chat_id, g.message_ids, g.question, g.answer, g.person, g.answered_at, g.state, g.changes"
+
+const decidedAnswersSQL = "select " + unansweredColumns + " from unanswered_questions g where g.state in ('open', 'declined') and g.question <> '' order by g.id desc limit 500"
+
+// AskedUnanswered returns the unanswered_questions that the owner was asked about and did not accept, the newest first.
+func AskedUnanswered(ctx context.Context, db DB) ([]UnansweredQuestion, error) {
+	return row.All[UnansweredQuestion](ctx, db, "unanswered_questions", decidedAnswersSQL)
+}
+
+const addUnansweredSQL = `insert into unanswered_questions (escalation_id, chat_id, message_ids, question, answer, person, answered_at, state, changes)
+	select $1, $2, $3, $4, $5, $6, $7, $8, $9 where not exists (select from unnest($3::bigint[]) m(id) where not exists (select from messages x where x.id = m.id and x.redacted_at is null))
+	on conflict (escalation_id) do nothing returning id`
+
+// AddUnanswered stores an unanswered question and returns its id. It returns false if there is one of the escalation already, or if one of its messages was deleted.
+func AddUnanswered(ctx context.Context, tx Tx, g UnansweredQuestion) (int64, bool, error) {
+	added, err := row.Value[int64](ctx, tx, "add unanswered question", addUnansweredSQL, g.EscalationID, g.ChatID, row.EmptyIfNil(g.MessageIDs), g.Question, g.Answer, g.Person, g.AnsweredAt, g.State, g.Changes)
+	if errors.Is(err, ErrNotFound) {
+		return 0, false, nil
+	}
+	return added, err == nil, err
+}
+
+const lockUnansweredSQL = "select " + unansweredColumns + " from unanswered_questions g where g.id = $1 and g.state = 'open' for update"
+
+// LockUnanswered returns an unanswered question that the owner has not decided about, locked until the end of the transaction; or ErrNotFound.
+func LockUnanswered(ctx context.Context, tx Tx, question int64) (UnansweredQuestion, error) {
+	return row.One[UnansweredQuestion](ctx, tx, "unanswered question", lockUnansweredSQL, question)
+}
+
+const rewriteUnansweredSQL = "update unanswered_questions set answer = $2 where id = $1 and state = 'open'"
+
+// RewriteUnanswered changes the answer of an open one.
+func RewriteUnanswered(ctx context.Context, tx Tx, question int64, answer string) error {
+	return row.Exec(ctx, tx, "rewrite an answer", rewriteUnansweredSQL, question, answer)
+}
+
+const decideUnansweredSQL = `update unanswered_questions set state = $2, answer = '', question = case $2 when 'declined' then question else '' end where id = $1`
+
+// DecideUnanswered stores what the owner decided. Of a declined one the question is kept, so that he is not asked again.
+func DecideUnanswered(ctx context.Context, tx Tx, question int64, state UnansweredState) error {
+	return row.Exec(ctx, tx, "decide about an unanswered question", decideUnansweredSQL, question, state)
+}
+
+const setCauseSQL = "update escalations set cause = $2 where chat_id = $1 and closed_at is null and cause = ''"
+
+// SetEscalationCause stores why the open escalation of a chat was opened, unless that is stored.
+func SetEscalationCause(ctx context.Context, tx Tx, chat ChatID, cause policy.Cause) error {
+	return row.Exec(ctx, tx, "store the cause of an escalation", setCauseSQL, chat, cause)
+}
+
+// EscalatedQuestion is an escalation with the question of the contact.
+type EscalatedQuestion struct {
+	EscalationID int64
+	ChatID       ChatID
+	ChatName     string
+	MessageID    MessageID
+	Question     string
+	AskedAt      time.Time
+	Cause        policy.Cause
+}
+
+const escalatedQuestionsSQL = `select e.id as escalation_id, e.chat_id, c.name as chat_name, q.id as message_id, q.body as question, q.ts as asked_at, e.cause
+	from escalations e join messages q on q.id = e.message_id and q.redacted_at is null and q.body <> '' and q.kind = 'text' join chats c on c.id = e.chat_id and c.kind = 'dm'
+	where e.opened_at > $1 and e.cause <> '' and not exists (select from unanswered_questions g where g.escalation_id = e.id)
+		and (exists (select from messages m where m.chat_id = e.chat_id and m.ts >= q.ts and m.author in ('owner_client', 'owner_phone', 'operator') and m.kind = 'text')
+			or exists (select from outbox o where o.chat_id = e.chat_id and o.sent_at >= q.ts and o.purpose in ('draft', 'operator')))
+	order by e.id limit 100`
+
+// EscalatedQuestions returns the escalated questions since a time to which a person wrote something and which are no unanswered_questions yet.
+func EscalatedQuestions(ctx context.Context, db DB, since time.Time) ([]EscalatedQuestion, error) {
+	return row.All[EscalatedQuestion](ctx, db, "escalated questions", escalatedQuestionsSQL, since)
+}
+
+// ChatLine is what somebody said in a chat.
+type ChatLine struct {
+	MessageID MessageID // 0 for what was sent from a thread
+	Person    bool      // whether the owner or an operator wrote it
+	Sender    id.UserID // empty if it is not known
+	Body      string
+	At        time.Time
+}
+
+// What a person wrote in a thread is an outbox message without citations that answers no message of the chat.
+const linesAfterSQL = `select message_id, person, sender, body, at from (
+		select m.id as message_id, m.author <> 'contact' as person, m.sender, m.body, m.ts as at, m.id as seq from messages m
+			where m.chat_id = $1 and m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> '' and m.id <> $3
+		union all
+		select 0, true, '', o.content->>'body', o.sent_at, o.seq from outbox o where o.chat_id = $1 and o.purpose in ('draft', 'operator') and o.spans = '[]' and o.replaces = ''
+			and o.state in ('sent', 'delivered') and o.content->>'body' <> '' and not exists (select from messages m where m.outbox_id = o.id)
+	) l where at >= $2 order by at, seq limit 50`
+
+// LinesAfter returns what was said in a chat from a time on, without a message and without what the assistant said.
+func LinesAfter(ctx context.Context, db DB, chat ChatID, from time.Time, without MessageID) ([]ChatLine, error) {
+	return row.All[ChatLine](ctx, db, "what was said", linesAfterSQL, chat, from, without)
+}
