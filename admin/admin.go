@@ -131,7 +131,7 @@ func New(o Options) *Admin {
 	drafts := &DraftCommands{store: o.Store, room: room, chats: chats, dialogs: dialogs, shadows: shadows, settings: o.Settings}
 	business := &businessCommands{store: o.Store, room: room, dialogs: dialogs, config: o.Config, previewer: o.Previewer}
 	answering, desk := &AnswerCommands{store: o.Store, room: room, dialogs: dialogs, book: o.Answers}, &DeskCommands{store: o.Store, room: room, settings: o.Settings}
-	explanations := &whyCommands{store: o.Store, room: room, chats: chats, asker: o.Asker, settings: o.Settings}
+	explanations := &whyCommands{desk: o.Desk, store: o.Store, room: room, chats: chats, asker: o.Asker, settings: o.Settings}
 	imports := &ImportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
 	schedules := &scheduleCommands{store: o.Store, clock: o.Clock, asker: o.Asker, agents: agents, chats: chats, room: room, settings: o.Settings}
 	escalations := &escalationCommands{store: o.Store, room: room, chats: chats, desk: o.Desk}

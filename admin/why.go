@@ -10,6 +10,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
+	"multis/desk"
 	"multis/policy"
 	"multis/store"
 	"multis/text"
@@ -21,6 +22,7 @@ type whyCommands struct {
 	room     *room
 	chats    *chatPicker
 	asker    Asker
+	desk     *desk.Desk
 	settings Settings
 }
 
@@ -180,6 +182,11 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 		}
 		lines = append(lines, parts...)
 	}
+	people, err := ex.threadLines(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	lines = append(lines, people...)
 	// The stored reason has the mode at the time of the message, which may have changed.
 	now := "The chat is **" + string(chat.ModeIn(ex.settings.Defaults)) + "** now, " + ex.modeOrigin(chat) + "."
 	if agent, by := ex.asker.Answers(chat); agent != "" {
@@ -283,4 +290,35 @@ func (ex *whyCommands) partLines(ctx context.Context, first store.OutboxMessage)
 		}
 	}
 	return lines, nil
+}
+
+// threadLines say what became of the escalation whose thread shows a message: who claimed it, what people answered from the thread, and who
+// resolved it. Answers from a phone are messages of the chat.
+func (ex *whyCommands) threadLines(ctx context.Context, m store.Message) ([]string, error) {
+	e, err := store.EscalationOfMessage(ctx, ex.store.DB(), m.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	state := "Escalated " + ex.room.shortTime(e.OpenedAt)
+	if e.ClaimedAt != nil {
+		state += " · taken by " + esc(ex.desk.PersonName(e.ClaimedBy)) + " " + ex.room.shortTime(*e.ClaimedAt)
+	}
+	until := pausedForever
+	if e.ClosedAt != nil {
+		until = *e.ClosedAt
+		state += " · over since " + ex.room.shortTime(until)
+	}
+	lines := []string{state + "."}
+	replies, err := store.ThreadReplies(ctx, ex.store.DB(), e.ChatID, e.OpenedAt, until)
+	for _, r := range replies {
+		line := esc(ex.desk.PersonName(r.By)) + ", " + ex.room.shortTime(r.At) + ": " + quote(bodyOf(store.OutboxMessage{Content: r.Content}), 200)
+		if r.State == store.OutboxDropped || r.State == store.OutboxFailed {
+			line += " (not sent)"
+		}
+		lines = append(lines, line)
+	}
+	return lines, err
 }
