@@ -11,7 +11,7 @@ postgres=999
 
 random() { head -c 24 /dev/urandom | od -An -v -tx1 | tr -d ' \n'; }
 
-# create FILE writes its standard input there, unless the file has content. A power cut leaves no half file.
+# create FILE writes its standard input to FILE, unless FILE has content. It is written completely or not at all, even at a power failure.
 create() {
 	[ ! -s "$1" ] || return 0
 	cat >"$1.new"
@@ -21,7 +21,7 @@ create() {
 random | create "$secrets/postgres_password"
 printf 'postgres://multis:%s@multis-postgres/multis\n' "$(random)" | create "$secrets/database_url"
 
-# The folder can be entered but not listed, and each file is for the users that need it.
+# The folder can be entered but not listed. Each file is readable only for the users that need it.
 chown "$multis:$multis" "$secrets"
 chmod 711 "$secrets"
 chown "$postgres:$postgres" "$secrets/postgres_password"
@@ -29,6 +29,6 @@ chmod 400 "$secrets/postgres_password"
 chown "$multis:$postgres" "$secrets/database_url"
 chmod 440 "$secrets/database_url"
 
-# An editor that root ran leaves files that multis could not read.
+# Files that root has edited belong to root, so that multis could not read them.
 find "$data" -maxdepth 1 -user 0 -exec chown "$multis:$multis" {} +
 chmod 700 "$data"

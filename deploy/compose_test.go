@@ -1,5 +1,5 @@
-// Package deploy_test checks what nothing here can run without Docker: that docker-compose.yml is what the compose
-// project's own library accepts, and that it, the Dockerfile and the database's set-up agree with the program.
+// Package deploy_test checks the files for Docker without running Docker: the library of Compose must accept
+// docker-compose.yml, and it, the Dockerfile and the set-up of the database must agree with the program.
 package deploy_test
 
 import (
@@ -143,7 +143,7 @@ func TestMountedFilesExistAndDataOutlivesTheContainers(t *testing.T) {
 	}
 }
 
-// The configuration decides what the environment of the container means.
+// The environment variables in docker-compose.yml must be keys of the configuration.
 func TestTheConfigurationUnderstandsTheEnvironmentOfTheContainer(t *testing.T) {
 	t.Parallel()
 	service := load(t).Services["multis"]

@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// program is where the image has multis.
+// program is the path of multis in the image.
 const program = "/usr/local/bin/multis"
 
-// commands are those that multis has: the fields of its command line that are marked as such.
+// commands returns the commands of multis: the fields of its command line with the tag cmd.
 func commands(t *testing.T) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../cmd/multis/main.go", nil, 0)
@@ -34,7 +34,7 @@ func commands(t *testing.T) []string {
 	return names
 }
 
-// finalStage are the instructions of the image that is built unless another is asked for.
+// finalStage returns the instructions of the last stage, which is built by default.
 func finalStage(t *testing.T) map[string][]string {
 	t.Helper()
 	data, err := os.ReadFile("Dockerfile")
@@ -51,7 +51,7 @@ func instructions(t *testing.T) map[string][]string {
 	return parse(string(data))
 }
 
-// The package setup asks for this variable.
+// The package setup recognizes a container by this variable.
 func TestTheImageSaysThatItIsAContainer(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{"container=docker"}, finalStage(t)["ENV"])
@@ -103,7 +103,7 @@ func TestTheImageAndComposeAgree(t *testing.T) {
 	require.Equal(t, []string{`["` + program + `"]`}, lines["ENTRYPOINT"])
 	require.Equal(t, []string{`["run"]`}, lines["CMD"])
 	require.Contains(t, commands(t), "run")
-	// Both find config.yaml in the folder they start in.
+	// multis looks for config.yaml in its working directory.
 	require.Equal(t, lines["VOLUME"], lines["WORKDIR"])
 	require.Equal(t, types.HealthCheckTest{"CMD", program, "health"}, service.HealthCheck.Test)
 	require.Contains(t, commands(t), "health")

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Runs before multis, each time that Compose starts it: creates what is missing of multis' role, its database and the
-# extension for vectors, and sets the role's password to the one in the address that multis is given. So a set-up that failed
-# in the middle is finished by the next one, and a corrected or changed password counts.
+# Runs before multis at each start by Compose. It creates multis' role, its database and the extension for vectors if they are missing, and sets the
+# role's password to the one in multis' database address. So a start after a failed one completes the set-up, and a changed password is applied.
 #
 # The role is no superuser, because row-level security would not bind one. CREATEROLE lets multis create the role under which
 # it reads for contacts.

@@ -16,7 +16,7 @@ import (
 	"multis/store/pgserver"
 )
 
-// initDatabase runs the set-up of multis' database against a server, as its container would.
+// initDatabase runs postgres-init.sh against a server, as its container does.
 func initDatabase(t *testing.T, server *pgserver.Server, databaseURL string) (string, error) {
 	t.Helper()
 	dsn, err := url.Parse(server.SuperDSN("postgres"))

@@ -4,8 +4,8 @@
 #
 #   deploy/release.sh DIR [ARCH...]     a relative DIR starts at the root of the repository
 #
-# The version is that of git, or $VERSION. The same commit built anywhere with the same Go gives the same bytes: no path of
-# the machine and no time but that of the commit gets in. The tools and their versions are pinned in deploy/release/go.mod.
+# The version is that of git, or $VERSION. The build is reproducible: the same commit and the same Go give the same bytes on any machine, because the
+# output contains no path of the machine and only the time of the commit. The tools and their versions are pinned in deploy/release/go.mod.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

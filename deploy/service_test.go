@@ -10,7 +10,7 @@ import (
 	"multis/setup"
 )
 
-// multis init installs the unit, and the package brings it: both make its user and its folder.
+// multis init and the Debian package both install the unit, and create its user and its folder.
 func TestTheServiceHasTheFolderAndTheUserThatAreMade(t *testing.T) {
 	t.Parallel()
 	unit, err := os.ReadFile("multis.service")

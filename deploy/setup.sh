@@ -9,7 +9,7 @@
 # needed only when something is missing.
 set -euo pipefail
 
-# Same rule as the program: the newest in the distributions' place, else PATH.
+# The program uses the same rule: the newest version in the distributions' folder, else the one in PATH.
 have_postgres() {
 	local initdb
 	for initdb in /usr/lib/postgresql/*/bin/initdb; do
@@ -67,7 +67,7 @@ if ! command -v apt-get >/dev/null; then
 	exit 1
 fi
 
-# Debian's package would start a server of its own on port 5432; the tests want only the programs.
+# Debian's package would start a server on port 5432, but the tests need only the programs.
 no_cluster=/etc/postgresql-common/createcluster.d/multis-setup.conf
 log=$(mktemp)
 trap 'rm -f "$log"; [ ! -e "$no_cluster" ] || as_root rm -f "$no_cluster"' EXIT

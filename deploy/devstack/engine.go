@@ -23,7 +23,7 @@ func PrepareEngine(ctx context.Context, out io.Writer) (Root, error) {
 		"ca-certificates", "mount", "busybox-static", "git", "openssl")
 }
 
-// Engine is a running Docker Engine. Containers have no way to any other network.
+// Engine is a running Docker Engine. Its containers cannot reach other networks.
 type Engine struct {
 	box
 	// Dir is the folder that commands see as /mnt.
@@ -33,8 +33,8 @@ type Engine struct {
 	data *os.File // the folder of images and volumes, locked
 }
 
-// NewEngine starts an engine. Images and volumes are kept beside its root for the next one; a second engine waits until the first ends. The
-// caller must Stop it.
+// NewEngine starts an engine. Its images and volumes are stored beside the root and are used again by the next engine. Only one engine can run at a
+// time; NewEngine waits until another one has ended. The caller must Stop the engine.
 func NewEngine(ctx context.Context, root Root, dir string) (*Engine, error) {
 	path := root.Dir + "-data"
 	argv := asRoot("mkdir", "-p", path)

@@ -10,7 +10,7 @@ set -euo pipefail
 
 root=$1 data=$2 work=$3
 
-# The number of this process outside, by which others enter: this /proc is still the one outside.
+# The pid of this process outside, by which other processes enter: /proc is still that of the outside.
 read -r pid _ </proc/self/stat
 echo "$pid" >"$work/engine.pid"
 
@@ -24,7 +24,7 @@ mkdir -p "$root/var/lib/docker"
 mount --bind "$data" "$root/var/lib/docker"
 mount --bind "$work" "$root/mnt"
 
-# One hierarchy for each controller of version 1 that the kernel has, else version 2.
+# cgroups: one hierarchy for each version 1 controller of the kernel; without any, version 2.
 mount -t tmpfs -o mode=755 tmpfs "$root/sys/fs/cgroup"
 controllers=$(awk '$2 > 0 && $4 == 1 { print $1 }' /proc/cgroups)
 for controller in $controllers; do
@@ -40,6 +40,6 @@ cd /
 ip link set lo up
 hostname engine
 
-# Not exec: the first process has to reap the others, which dockerd does not.
+# Without exec, because the first process must reap orphaned ones, which dockerd does not.
 env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 dockerd --data-root /var/lib/docker </dev/null &
 wait $!

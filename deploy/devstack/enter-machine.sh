@@ -5,12 +5,12 @@
 #   unshare --mount --pid --net --cgroup --ipc --uts --fork --kill-child \
 #       --propagation private bash enter-machine.sh ROOT WORK
 #
-# What the machine writes goes to WORK/changes. WORK appears as /mnt.
+# Changes of the root file system are written to WORK/changes. WORK appears as /mnt.
 set -euo pipefail
 
 base=$1 work=$2
 
-# The number of this process outside, by which others enter: this /proc is still the one outside.
+# The pid of this process outside, by which other processes enter: /proc is still that of the outside.
 read -r pid _ </proc/self/stat
 echo "$pid" >"$work/machine.pid"
 

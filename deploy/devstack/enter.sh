@@ -5,9 +5,9 @@
 #   unshare --mount --pid --fork --kill-child --propagation private \
 #       bash enter.sh ROOT WORK USER:GROUP PROGRAM [ARGUMENT...]
 #
-# WORK appears as /mnt. Standard input is the way to steer the program and its
-# lifeline: each line is the name of a signal to send, its end kills. Whoever
-# started this may die in any way, and nothing stays behind.
+# WORK appears as /mnt. Each line on standard input is the name of a signal that
+# is sent to the program. When standard input ends, the program is killed, so
+# that nothing is left running if the caller dies.
 set -euo pipefail
 
 root=$1 work=$2 user=$3
@@ -18,7 +18,7 @@ mount -t proc proc "$root/proc"
 mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
 mount --bind "$work" "$root/mnt"
 
-# A caller's own number has no name in the root, and Postgres insists on one.
+# The caller's user id has no name in the root, but Postgres requires one.
 if ! chroot "$root" getent passwd "${user%%:*}" >/dev/null; then
 	{
 		cat "$root/etc/passwd"
@@ -38,7 +38,7 @@ child=$!
 } <&3 3<&- >/dev/null 2>&1 &
 exec 3<&-
 
-# The shell would report the kill that everybody expects.
+# Otherwise the shell would report the expected kill.
 exec 2>/dev/null
 status=0
 wait "$child" || status=$?

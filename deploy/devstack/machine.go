@@ -17,7 +17,7 @@ func PrepareMachine(ctx context.Context, out io.Writer) (Root, error) {
 	return prepareLayer(ctx, out, "machine", "systemd", "systemd-sysv", "dbus", "mount", "procps", "curl", "openssl", "ca-certificates", "busybox-static")
 }
 
-// Machine is a fresh Debian that systemd booted, with Synapse and Postgres installed, and without a way to any other network.
+// Machine is a fresh Debian, booted by systemd, with Synapse and Postgres installed. It cannot reach other networks.
 type Machine struct {
 	box
 	// Dir is the folder that commands see as /mnt.

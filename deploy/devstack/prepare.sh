@@ -4,9 +4,9 @@
 #
 #   prepare.sh CACHE_DIR
 #
-# Needs root. A finished root is kept and only checked again, so the second run
-# takes no time. It is built beside its final place and renamed when it is good:
-# a run that dies in the middle leaves nothing that looks finished.
+# Needs root. An existing root is kept and only checked, so the second run takes
+# no time. A new one is built in another folder and renamed when it is complete,
+# so that an interrupted run leaves no incomplete root.
 set -euo pipefail
 
 cache=$1

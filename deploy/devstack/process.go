@@ -41,7 +41,7 @@ func (r Root) run(dir, name string, argv ...string) (*process, error) {
 	return start(name, filepath.Join(dir, name+".log"), append(full, argv...))
 }
 
-// start starts argv with a pipe as standard input, whose end ends it. Its output is appended to the file log.
+// start starts argv with a pipe as standard input; the process ends when the pipe is closed. Its output is appended to the file log.
 func start(name, log string, argv []string) (*process, error) {
 	p := &process{name: name, log: log, done: make(chan struct{})}
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)

@@ -57,7 +57,7 @@ func (w *world) install(t *testing.T) {
 	for _, block := range blocks {
 		commands += len(block.Commands())
 	}
-	// The first command builds the image if it is not there. That takes as long as the machine is busy, so it is built before and told apart.
+	// The first command builds the image if it is missing. The image is built before the time is measured, because building depends on the load of the machine.
 	building := time.Now()
 	w.run(t, clone, "docker compose build --quiet multis")
 	built := time.Since(building)
@@ -83,7 +83,7 @@ func (w *world) install(t *testing.T) {
 	require.Less(t, took, 10*time.Minute)
 }
 
-// awaitFile waits for a file, or for the end of what was to write it.
+// awaitFile waits until a file exists. It returns an error if the process that should write it ends before.
 func awaitFile(path string, ended <-chan error) error {
 	for {
 		if _, err := os.Stat(path); err == nil {
@@ -97,7 +97,7 @@ func awaitFile(path string, ended <-chan error) error {
 	}
 }
 
-// isClosed checks who may do and see what.
+// isClosed checks the access rights of containers and files.
 func (w *world) isClosed(t *testing.T) {
 	t.Helper()
 	secrets := w.run(t, clone, `cat secrets/postgres_password; echo; sed 's|.*:\(.*\)@.*|\1|' secrets/database_url; sed -n 's|^ *[ah]s_token: ||p' data/config.yaml`)
@@ -119,7 +119,7 @@ func (w *world) isClosed(t *testing.T) {
 	require.Error(t, err, "Synapse must not reach the database of multis")
 }
 
-// survives restarts and kills every container, takes everything down and up, and cuts the power.
+// survives checks that multis works after restarts and kills of every container, after down and up, and after a power failure.
 func (w *world) survives(t *testing.T) {
 	t.Helper()
 	asks := func(after string) {
@@ -141,7 +141,7 @@ func (w *world) survives(t *testing.T) {
 	w.engine.Kill()
 	require.NoError(t, w.engine.Start(t.Context()))
 	w.mountSynapse(t)
-	w.run(t, "/", "docker restart synapse") // its folder was mounted late
+	w.run(t, "/", "docker restart synapse") // its folder was mounted after it had started
 	asks("a power cut")
 }
 
@@ -159,7 +159,7 @@ func (w *world) isRestored(t *testing.T) {
 	require.NoError(t, w.owner.ask(t.Context(), question, answer), "after a restore")
 }
 
-// isMended makes the first set-up of a database fail, and then corrects what the error names.
+// isMended makes the first set-up of a database fail, and then corrects the cause that the error names.
 func (w *world) isMended(t *testing.T) {
 	t.Helper()
 	w.run(t, clone, `docker compose down --volumes
@@ -172,7 +172,7 @@ func (w *world) isMended(t *testing.T) {
 	require.NoError(t, w.owner.ask(t.Context(), "/status", "multis"), "with a new database")
 }
 
-// isUpgraded sets everything up anew with the previous build, and upgrades it as the guide says.
+// isUpgraded installs the previous build, and upgrades it as the guide says.
 func (w *world) isUpgraded(t *testing.T) {
 	t.Helper()
 	guideText, err := os.ReadFile("../../docs/backup.md")
@@ -194,7 +194,7 @@ func (w *world) isUpgraded(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// configurePrevious leaves in the configuration what the previous build knows of it.
+// configurePrevious removes the keys from the configuration that the previous build does not know.
 func (w *world) configurePrevious(t *testing.T) {
 	t.Helper()
 	var all, known map[string]any

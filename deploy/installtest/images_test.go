@@ -22,7 +22,7 @@ import (
 	"multis/e2e/rig"
 )
 
-// inputsLabel marks an image with what it was made of, so that the next run keeps it.
+// inputsLabel is the label of an image with a hash of its inputs, by which the next run recognizes that it is current.
 const inputsLabel = "multis.inputs"
 
 // baseImages makes the images that docker-compose.yml and the Dockerfile name, from what is on this machine: the engine reaches no registry.
@@ -92,11 +92,10 @@ func goImage(ctx context.Context, engine *devstack.Engine, root devstack.Root) e
 
 var capital = regexp.MustCompile("[A-Z]")
 
-// escape writes a capital letter as the module cache does.
+// escape escapes a capital letter as in paths of the module cache.
 func escape(letter string) string { return "!" + strings.ToLower(letter) }
 
-// moduleFiles returns the downloaded files of all modules in the go.sum of a folder. Of those whose code is not needed there is only the
-// go.mod.
+// moduleFiles returns the downloaded files of all modules in the go.sum of a folder. A module whose code is not needed has only its go.mod.
 func moduleFiles(ctx context.Context, dir string) (files []string, err error) {
 	if _, err = output(ctx, "go", "-C", dir, "mod", "download"); err != nil {
 		return nil, err
@@ -126,7 +125,7 @@ func moduleFiles(ctx context.Context, dir string) (files []string, err error) {
 	return files, nil
 }
 
-// allModuleFiles are those of this build and of the previous one.
+// allModuleFiles returns the module files of this build and of the previous one.
 func allModuleFiles(ctx context.Context) ([]string, error) {
 	files, err := moduleFiles(ctx, "../..")
 	if err != nil {
@@ -166,7 +165,7 @@ type image struct {
 	changes      []string
 }
 
-// importTar imports the files that fill writes, unless the image was made of the same.
+// importTar imports the files that fill writes, unless the image exists with the same inputs.
 func (i image) importTar(ctx context.Context, engine *devstack.Engine, fill func(*tar.Writer) error) error {
 	inputs := fmt.Sprintf("%x", sha256.Sum256([]byte(i.inputs+strings.Join(i.changes, "\n"))))
 	made, err := engine.Command(ctx, "/", "docker", "image", "inspect", "--format", `{{index .Config.Labels "`+inputsLabel+`"}}`, i.name).Output()

@@ -25,7 +25,7 @@ func build(t *testing.T, source, dir string, env ...string) {
 	require.NoError(t, err, string(out))
 }
 
-// The second build has another folder and an empty build cache: everything is compiled anew.
+// The second build uses another folder and an empty build cache, so everything is compiled again.
 func TestTwoBuildsOfACommitAreTheSameBytes(t *testing.T) {
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
@@ -67,7 +67,7 @@ func runOn(t *testing.T, m *devstack.Machine, script string) string {
 
 func TestThePackageMakesTheUserAndItsFolderWhoeverWasThereBefore(t *testing.T) {
 	m := newMachine(t)
-	// As somebody leaves it who tried multis as root first.
+	// root has run multis in this folder before.
 	runOn(t, m, "mkdir /var/lib/multis && touch /var/lib/multis/config.yaml")
 	runOn(t, m, "apt-get install --no-install-recommends -y /mnt/dist/multis_*.deb")
 	require.Equal(t, "multis:multis 750\nmultis:multis 644\n", runOn(t, m, "stat -c '%U:%G %a' /var/lib/multis /var/lib/multis/config.yaml"))
@@ -85,7 +85,7 @@ func TestThePackageMakesTheUserAndItsFolderWhoeverWasThereBefore(t *testing.T) {
 	require.Contains(t, warned, "rm /usr/local/bin/multis && systemctl daemon-reload")
 	runOn(t, m, "rm /etc/systemd/system/multis.service /usr/local/bin/multis && systemctl daemon-reload")
 
-	// Removed, and installed again: nothing is lost.
+	// The package is removed and installed again, which must lose no data.
 	require.Contains(t, runOn(t, m, "apt-get purge -y multis"), "/var/lib/multis and the user multis stay")
 	runOn(t, m, "test -e /var/lib/multis/config.yaml && getent passwd multis")
 	runOn(t, m, "apt-get install --no-install-recommends -y /mnt/dist/multis_*.deb")

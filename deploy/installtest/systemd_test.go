@@ -15,7 +15,7 @@ import (
 	"multis/deploy/guide"
 )
 
-// synapseSettings make Debian's Synapse one that somebody runs already.
+// synapseSettings configure Debian's Synapse as an existing homeserver.
 const synapseSettings = `server_name: example.org
 registration_shared_secret: secret
 trusted_key_servers: []
@@ -55,7 +55,7 @@ func TestSystemdRunsWhatTheReadmeInstalls(t *testing.T) {
 	require.LessOrEqual(t, commands, 6)
 	require.Less(t, took, 10*time.Minute)
 
-	// Root's commands in the folder of the service leave the service as it is.
+	// Commands that root runs in the folder of the service must not break the service.
 	runOn(t, m, "cd /var/lib/multis && multis search deposit && multis doctor || true")
 	require.Equal(t, "active\n", runOn(t, m, "systemctl is-active multis"))
 	require.Empty(t, runOn(t, m, "find /var/lib/multis -user root"))
@@ -93,7 +93,7 @@ func TestSystemdRunsAProgramThatNoPackageBrought(t *testing.T) {
 	require.Equal(t, "755 root\n", runOn(t, m, "stat -c '%a %U' /usr/local/bin/multis"))
 	require.Equal(t, "600 multis\n600 multis\n", runOn(t, m, "stat -c '%a %U' /var/lib/multis/config.yaml /var/lib/multis/registration.yaml"))
 
-	// Again, with another name: the running service takes it over.
+	// A second run with another name: the running service applies it.
 	require.Contains(t, runOn(t, m, "multis init --yes --name Ada"), "name: Ada")
 	require.Equal(t, "active\n", runOn(t, m, "systemctl is-active multis"))
 	require.NoError(t, o.ask(t.Context(), question, answer))
