@@ -18,7 +18,7 @@ func ExampleQuestionPeriod() {
 	// true
 }
 
-func ExampleAskedNewest() {
+func ExampleLatestPeriod() {
 	now := time.Date(2026, 11, 8, 12, 0, 0, 0, time.UTC)
 	fmt.Println(memory.LatestPeriod("What was said last?", now).From.Format(time.DateTime))
 	fmt.Println(memory.LatestPeriod("What was said last about the invoice?", now).IsZero())
@@ -27,7 +27,7 @@ func ExampleAskedNewest() {
 	// true
 }
 
-func ExampleLastMeaningful() {
+func ExampleLastMessageToAnswer() {
 	messages := []store.Message{
 		{Author: policy.AuthorContact, Body: "When do you open?"},
 		{Author: policy.AuthorContact, Body: "Thanks!"},
