@@ -33,8 +33,8 @@ const (
 	recallGhost = id.UserID("@ghost:bench")
 )
 
-// talk is a group of the collection as a chat. The author of the first row is the contact, all others are the owner.
-type talk struct {
+// conversation is a group of the collection as a chat. The author of the first row is the contact, all others are the owner.
+type conversation struct {
 	chat    store.Chat
 	contact string
 	last    time.Time
@@ -52,11 +52,11 @@ func (c recallCmd) Run(ctx context.Context) error {
 	}
 	defer db.close()
 	start := time.Now()
-	talks, names, err := ingestMessages(ctx, db, rows)
+	conversations, names, err := ingestMessages(ctx, db, rows)
 	if err != nil {
 		return err
 	}
-	progress("%d messages in %d chats received in %s", len(rows), len(talks), time.Since(start).Round(time.Millisecond))
+	progress("%d messages in %d chats received in %s", len(rows), len(conversations), time.Since(start).Round(time.Millisecond))
 	var at time.Time
 	mem := memory.New(memory.Options{Store: db.Store, Search: search.New(db.Store), Model: llm.None{}, Zone: time.UTC, Now: func() time.Time { return at }})
 	if err := mem.IndexMessages(ctx); err != nil {
@@ -66,7 +66,7 @@ func (c recallCmd) Run(ctx context.Context) error {
 	out := bufio.NewWriter(os.Stdout)
 	var took []time.Duration
 	for _, q := range queries {
-		t := talks[q.Group]
+		t := conversations[q.Group]
 		at = t.last.AddDate(0, 0, 1)
 		args, err := json.Marshal(map[string]string{"query": q.Text})
 		if err != nil {
@@ -89,15 +89,15 @@ func (c recallCmd) Run(ctx context.Context) error {
 }
 
 // ingestMessages sends the rows through the inbox, in order, and returns the row of each message.
-func ingestMessages(ctx context.Context, db *database, rows []row) (map[string]*talk, map[int64]string, error) {
+func ingestMessages(ctx context.Context, db *database, rows []row) (map[string]*conversation, map[int64]string, error) {
 	inbox := appservice.NewInbox(db.Store, appservice.Settings{
 		Owner: recallOwner, Bot: "@multis:bench", Name: "Nora", Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, MaxAge: 10 * time.Minute,
 		StoreCap: policy.Rate{Minute: len(rows) + 1, Day: len(rows) + 1}, SendCap: policy.Rate{Minute: 10, Day: 100},
 	})
-	talks, events := map[string]*talk{}, map[string]string{}
+	conversations, events := map[string]*conversation{}, map[string]string{}
 	col := collection{rows: rows}
 	for _, session := range col.documents() {
-		t, err := chatOf(ctx, db, talks, session)
+		t, err := chatOf(ctx, db, conversations, session)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -117,17 +117,17 @@ func ingestMessages(ctx context.Context, db *database, rows []row) (map[string]*
 		}
 	}
 	names, err := messageRows(ctx, db, events)
-	return talks, names, err
+	return conversations, names, err
 }
 
-func chatOf(ctx context.Context, db *database, talks map[string]*talk, session []row) (*talk, error) {
+func chatOf(ctx context.Context, db *database, conversations map[string]*conversation, session []row) (*conversation, error) {
 	first := session[0]
-	if t, known := talks[first.Group]; known {
+	if t, known := conversations[first.Group]; known {
 		return t, nil
 	}
-	room := id.RoomID("!" + strconv.Itoa(len(talks)) + ":bench")
-	t := &talk{contact: first.Author}
-	talks[first.Group] = t
+	room := id.RoomID("!" + strconv.Itoa(len(conversations)) + ":bench")
+	t := &conversation{contact: first.Author}
+	conversations[first.Group] = t
 	owner := session[slices.IndexFunc(session, func(r row) bool { return r.Author != first.Author })].Author
 	return t, db.InTx(ctx, func(tx store.Tx) (err error) {
 		t.chat, err = store.UpsertChat(ctx, tx, store.Chat{
@@ -138,7 +138,7 @@ func chatOf(ctx context.Context, db *database, talks map[string]*talk, session [
 	})
 }
 
-func message(t *talk, r row, key string) *event.Event {
+func message(t *conversation, r row, key string) *event.Event {
 	sender := recallOwner
 	if r.Author == t.contact {
 		sender = recallGhost

@@ -108,7 +108,7 @@ func (m *Memory) importNotes(ctx context.Context, chat store.Chat, sections []tr
 	})
 }
 
-// retentionStart returns the time before which messages of a chat are deleted by the next Retain.
+// retentionStart returns the time before which messages of a chat are deleted by the next ApplyRetention.
 func (m *Memory) retentionStart(chat store.Chat) time.Time {
 	if chat.Kind == policy.KindAdmin {
 		return m.midnightDaysAgo(m.Settings.OwnerDays)

@@ -99,8 +99,8 @@ func (s *service) stop() {
 	s.cmd = nil
 }
 
-// owned requires that the service's user owns all files in its folder.
-func (s *service) owned() {
+// requireOwnFiles requires that the service's user owns all files in its folder.
+func (s *service) requireOwnFiles() {
 	s.t.Helper()
 	owner := uint32(os.Geteuid())
 	if owner == 0 {
@@ -131,7 +131,7 @@ func TestCommandsOfRootWorkBesideTheServiceAndTakeNothingFromIt(t *testing.T) {
 		said, stderr, err := s.command("search", "nothing")
 		require.NoError(t, err, stderr)
 		require.Equal(t, "Nothing found.\n", said)
-		s.owned()
+		s.requireOwnFiles()
 	}
 	search() // before the service ran for the first time
 	s.start()
@@ -149,7 +149,7 @@ func TestCommandsOfRootWorkBesideTheServiceAndTakeNothingFromIt(t *testing.T) {
 	s.stop()
 	search()
 	s.start() // on the data as the commands left it
-	s.owned()
+	s.requireOwnFiles()
 }
 
 // On a new machine the folder belongs to the user of the service and is empty, and root restores into it.

@@ -105,7 +105,7 @@ const countAllSQL = `with counted as (
 const newlyLargeRolesSQL = `select role from (select role, chunks from corpus_stats union all select role, chunks from documents where id = $1) s
 	where role not in (select role from corpus_stats where counted) group by role having sum(chunks) > 1000`
 
-// Documents that were written meanwhile wait to be counted.
+// Counts the words of roles. Uncounted documents are left out, because they are counted later with the others.
 const countRolesSQL = `insert into term_stats (role, word, ndoc)
 	select i.role, w, count(*) from chunk_index i, unnest(tsvector_to_array(i.tsv)) w
 	where i.role = any ($1) and not exists (select from uncounted u where u.doc_id = i.doc_id) group by 1, 2`
