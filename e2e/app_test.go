@@ -45,6 +45,8 @@ type setup struct {
 	Speech   string // the URL of a transcription server; may be empty
 	ExecIn   string // the data folder of a multis that runs commands; empty for one that does not
 	Agents   string // the agents as YAML on one line; may be empty
+	// Operators are the operators, who may answer, as YAML on one line; may be empty.
+	Operators string
 }
 
 // app is a running multis of one test, with the proxies on both sides.
@@ -305,7 +307,8 @@ func bodyOf(t *testing.T, evt *event.Event) string {
 	return content.Body
 }
 
-const busySQL = `select exists (select from river.river_job where kind not in ('digest', 'tick') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))`
+// An escalation has a job for the time when somebody is called.
+const busySQL = `select exists (select from river.river_job where kind not in ('digest', 'tick') and not (kind = 'escalation' and scheduled_at > now() + interval '1 minute') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))`
 
 const elapseSQL = `with chat as (update chats set typing_until = typing_until - $1::interval, owner_active_until = owner_active_until - $1::interval),
 	message as (update messages set received_at = received_at - $1::interval where answered_at is null)

@@ -142,7 +142,7 @@ func (r *run) push(events []*event.Event) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-const idleSQL = `select not exists (select from river.river_job where kind not in ('digest', 'tick') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))
+const idleSQL = `select not exists (select from river.river_job where kind not in ('digest', 'tick') and not (kind = 'escalation' and scheduled_at > now() + interval '1 minute') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))
 	and not exists (select from outbox where state = 'queued') and not exists (select from pending_events)`
 
 // hurrySQL makes the next attempt of each failed send due, so that no test waits for the time between attempts.
