@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"regexp"
@@ -154,9 +155,7 @@ func (d *draftRace) index() {
 // receive has the inbox take an event in.
 func (d *draftRace) receive(kind event.Type, sender id.UserID, content any, more map[string]any) *event.Event {
 	raw := map[string]any{"type": kind.Type, "room_id": *d.chat.RoomID, "sender": sender, "event_id": d.event(), "origin_server_ts": time.Now().UnixMilli(), "content": content}
-	for k, v := range more {
-		raw[k] = v
-	}
+	maps.Copy(raw, more)
 	data, err := json.Marshal(raw)
 	require.NoError(d.t, err)
 	var evt event.Event

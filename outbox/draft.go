@@ -105,6 +105,18 @@ func (b *Box) withdrawIfStale(ctx context.Context, tx store.Tx, o store.OutboxMe
 	return code, jobs.EnqueueMovedOn(ctx, tx, o.ChatID)
 }
 
+// withdrawApproved withdraws an approved draft whose moment is over, by its first row, and lets the next row of its chat go. It reports whether it did.
+func (b *Box) withdrawApproved(ctx context.Context, tx store.Tx, o store.OutboxMessage) (bool, error) {
+	if o.Purpose != policy.PurposeDraft || !o.IsFirst() {
+		return false, nil
+	}
+	code, err := b.withdrawIfStale(ctx, tx, o)
+	if err != nil || code == "" {
+		return false, err
+	}
+	return true, b.enqueueNext(ctx, tx, o)
+}
+
 // LockDraft locks a chat and its draft, and returns the rows of the draft. All code that locks both takes the chat first, so that it cannot deadlock. It
 // returns ErrDraftDecided if the draft is no longer open.
 func (b *Box) LockDraft(ctx context.Context, tx store.Tx, first uuid.UUID) ([]store.OutboxMessage, store.Chat, error) {

@@ -429,9 +429,9 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 		if err != nil {
 			return err
 		}
-		if decision.Allow && o.Purpose == policy.PurposeDraft && o.IsFirst() {
-			if code, err := b.withdrawIfStale(ctx, tx, o); err != nil || code != "" {
-				return errors.Join(err, b.enqueueNext(ctx, tx, o))
+		if decision.Allow {
+			if withdrawn, err := b.withdrawApproved(ctx, tx, o); err != nil || withdrawn {
+				return err
 			}
 		}
 		delivery := chat.DeliveryIn(b.settings.Defaults) // which may have been changed since the row was queued
