@@ -99,8 +99,8 @@ type Admin struct {
 	table       *commandTable
 }
 
-// New returns an Admin.
-func New(o Options) *Admin {
+// withDefaults returns the options with what New derives from the others.
+func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -110,6 +110,12 @@ func New(o Options) *Admin {
 	if o.Library != nil {
 		o.Settings.folder = o.Library.Folder()
 	}
+	return o
+}
+
+// New returns an Admin.
+func New(o Options) *Admin {
+	o = o.withDefaults()
 	room := &room{store: o.Store, box: o.Box, settings: o.Settings, now: o.Now}
 	table := &commandTable{}
 	states := &chatStates{store: o.Store, room: room, settings: o.Settings}

@@ -22,12 +22,6 @@ func (r *rig) mentioned(card id.EventID, from *int) (who []id.UserID) {
 	return who
 }
 
-// hookCalls counts the deliveries to webhooks that wait for an event.
-func (r *rig) hookCalls(event policy.HookEvent) (n int) {
-	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select count(*) from hook_deliveries where event = $1", event).Scan(&n))
-	return n
-}
-
 func TestWhoeverMayAnswerIsCalledWhileNobodyClaims(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

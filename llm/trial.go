@@ -26,7 +26,7 @@ func (ms *Models) Try(ctx context.Context, name, key string) (TrialResult, error
 		return TrialResult{}, err
 	}
 	recorder := &costRecorder{Ledger: ms.Budget.Ledger}
-	m, err := ms.paid(info, p, recorder) //nolint:contextcheck // it connects to nobody
+	m, err := ms.paid(info, p, recorder)
 	if err != nil {
 		return TrialResult{}, err
 	}

@@ -2,11 +2,11 @@ package numbers
 
 import (
 	"bytes"
-	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
 	"image/png"
+	"strconv"
 	"time"
 
 	"golang.org/x/image/font"
@@ -50,7 +50,7 @@ func Chart(facts []store.Fact, from time.Time, days int) ([]byte, error) {
 	for _, mark := range []int{0, highest / 2, highest} {
 		y := floor - plot*mark/max(highest, 1)
 		fill(canvas, image.Rect(chartLeft, y, chartWidth-10, y+1), color.RGBA{R: 220, G: 220, B: 220, A: 255})
-		write(canvas, 6, y+4, fmt.Sprint(mark))
+		write(canvas, 6, y+4, strconv.Itoa(mark))
 	}
 	width := (chartWidth - chartLeft - 10) / days
 	for day := range days {

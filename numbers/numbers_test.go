@@ -16,9 +16,18 @@ import (
 func TestFactsAreSummedUp(t *testing.T) {
 	t.Parallel()
 	n := Of([]store.Fact{
-		{Kind: store.FactAlone}, {Kind: store.FactEscalated, Cause: policy.CausePerson}, {Kind: store.FactEscalated, Cause: policy.CausePerson}, {Kind: store.FactTalk}, {Kind: store.FactTalk},
-		{Kind: store.FactCost, Cost: 30}, {Kind: store.FactCost, Cost: 11}, {Kind: store.FactAnswered, Seconds: 100}, {Kind: store.FactAnswered, Seconds: 10}, {Kind: store.FactAnswered, Seconds: 20},
-		{Kind: store.FactPerson, Seconds: 30}, {Kind: store.FactPerson, Seconds: 60},
+		{Kind: store.FactAlone},
+		{Kind: store.FactEscalated, Cause: policy.CausePerson},
+		{Kind: store.FactEscalated, Cause: policy.CausePerson},
+		{Kind: store.FactTalk},
+		{Kind: store.FactTalk},
+		{Kind: store.FactCost, Cost: 30},
+		{Kind: store.FactCost, Cost: 11},
+		{Kind: store.FactAnswered, Seconds: 100},
+		{Kind: store.FactAnswered, Seconds: 10},
+		{Kind: store.FactAnswered, Seconds: 20},
+		{Kind: store.FactPerson, Seconds: 30},
+		{Kind: store.FactPerson, Seconds: 60},
 	})
 	require.Equal(t, 1, n.Counts[store.FactAlone])
 	require.Equal(t, map[policy.Cause]int{policy.CausePerson: 2}, n.ByCause)

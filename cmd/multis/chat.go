@@ -41,7 +41,7 @@ func (c chatCmd) Run(ctx context.Context, global *cli) error {
 	if err != nil {
 		return err
 	}
-	if err := checkModel(cfg); err != nil { //nolint:contextcheck // it connects to nobody
+	if err := checkModel(cfg); err != nil {
 		return err
 	}
 	closeLog, err := openLog(config.Logging{Level: zerolog.ErrorLevel, Format: config.FormatPretty})

@@ -160,7 +160,7 @@ func (s configSource) load(ctx context.Context) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cfg, errors.Join(checkModel(cfg), checkRules(cfg)) //nolint:contextcheck // it connects to nobody
+	return cfg, errors.Join(checkModel(cfg), checkRules(cfg))
 }
 
 // configPoll is the time between two checks whether the configuration has changed.
