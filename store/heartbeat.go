@@ -56,7 +56,7 @@ const newFindingsSQL = `with found as (
 				and h.seen_at > greatest(@again, (select max(o.ts) from messages o where o.chat_id = c.id and o.author <> 'contact')))
 	union all
 	select 'escalation', e.id, e.chat_id, case when m.redacted_at is null then m.id else 0 end, m.event_id, e.opened_at, e.why, e.rests_on from escalations e join messages m on m.id = e.message_id
-		where e.closed_at is null and e.opened_at <= @waits and e.opened_at > @oldest
+		where e.closed_at is null and e.answered_at is null and e.opened_at <= @waits and e.opened_at > @oldest
 	union all
 	select 'due', d.id, d.chat_id, m.id, m.event_id, d.due_at, d.who || ': ' || d.what, '{}' from commitments d join messages m on m.id = d.message_id
 		where d.state = 'open' and d.snoozed_to is null and d.due_at <= @waits and d.due_at > @oldest
