@@ -32,13 +32,13 @@ func openModels(ctx context.Context, cfg *config.Config, st *store.Store) (model
 	if m.all, err = newModels(cfg, st); err != nil {
 		return models{}, err
 	}
-	if m.main, err = m.open(cfg.LLM.Model); err != nil { //nolint:contextcheck // it connects to nobody
+	if m.main, err = m.open(cfg.LLM.Model); err != nil {
 		return models{}, err
 	}
-	if m.personas, err = newPersonas(cfg, m.all, m.main); err != nil { //nolint:contextcheck // it connects to nobody
+	if m.personas, err = newPersonas(cfg, m.all, m.main); err != nil {
 		return models{}, err
 	}
-	if m.heartbeats, err = heartbeatConfigs(cfg, st); err != nil { //nolint:contextcheck // it connects to nobody
+	if m.heartbeats, err = heartbeatConfigs(cfg, st); err != nil {
 		return models{}, err
 	}
 	if m.speech, err = openSpeech(cfg, st); err != nil {

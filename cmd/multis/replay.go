@@ -27,14 +27,14 @@ func (c replayCmd) Run(ctx context.Context, global *cli) error {
 	if err != nil {
 		return err
 	}
-	set, err := newPersonas(cfg, models, llm.None{}) //nolint:contextcheck // it connects to nobody
+	set, err := newPersonas(cfg, models, llm.None{})
 	if err != nil {
 		return err
 	}
 	ag := agent.New(agent.Options{Store: st, Personas: set})
 	var other llm.Model
 	if c.Model != "" {
-		if other, err = models.Open(cfg.LLM.ResolveModels(c.Model), ""); err != nil { //nolint:contextcheck // it connects to nobody
+		if other, err = models.Open(cfg.LLM.ResolveModels(c.Model), ""); err != nil {
 			return fmt.Errorf("--model: %w", err)
 		}
 	}
