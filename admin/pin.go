@@ -189,6 +189,8 @@ func (a *Admin) ProceedPIN(ctx context.Context, args jobs.PINArgs, last bool) er
 // newsText says how a message with digits was taken.
 func (pc *pinCommands) newsText(ctx context.Context, args jobs.PINArgs) (string, error) {
 	switch pin.News(args.News) {
+	case pin.NewsUntrusted:
+		return untrustedText, nil
 	case pin.NewsWrong:
 		return fmt.Sprintf("❌ That is not the PIN. %d %s left, then it is locked for an hour.", args.Left, text.Plural(args.Left, "try", "tries")), nil
 	case pin.NewsNoDigits:

@@ -40,19 +40,20 @@ type News string
 
 // The news. They are in the arguments of jobs: one is never renamed.
 const (
-	NewsGranted  News = "granted"  // what waited is to be done
-	NewsWrong    News = "wrong"    // Left says how many tries are left
-	NewsLocked   News = "locked"   // it was locked just now
-	NewsNoDigits News = "digits"   // it was no PIN by its form, and did not count
-	NewsStray    News = "stray"    // it looked like a PIN, and none was asked for
-	NewsCommand  News = "command"  // digits beside /pin
-	NewsVoice    News = "voice"    // it was a voice note, in which a PIN may be said
-	NewsNext     News = "next"     // the present PIN was right: now the new one
-	NewsTrivial  News = "trivial"  // the new PIN is too easy to guess
-	NewsRepeat   News = "repeat"   // the new PIN is asked for once more
-	NewsMismatch News = "mismatch" // the second one was another one: both are asked for again
-	NewsSet      News = "set"      // the PIN is set
-	NewsQuiet    News = ""         // nothing: it is told already
+	NewsGranted   News = "granted"   // what waited is to be done
+	NewsWrong     News = "wrong"     // Left says how many tries are left
+	NewsLocked    News = "locked"    // it was locked just now
+	NewsNoDigits  News = "digits"    // it was no PIN by its form, and did not count
+	NewsStray     News = "stray"     // it looked like a PIN, and none was asked for
+	NewsCommand   News = "command"   // digits beside /pin
+	NewsVoice     News = "voice"     // it was a voice note, in which a PIN may be said
+	NewsNext      News = "next"      // the present PIN was right: now the new one
+	NewsTrivial   News = "trivial"   // the new PIN is too easy to guess
+	NewsRepeat    News = "repeat"    // the new PIN is asked for once more
+	NewsMismatch  News = "mismatch"  // the second one was another one: both are asked for again
+	NewsSet       News = "set"       // the PIN is set
+	NewsUntrusted News = "untrusted" // it did not come from a verified device, and did not count
+	NewsQuiet     News = ""          // nothing: it is told already
 )
 
 // Message is a message of the owner in the admin room, before it is stored.
