@@ -223,10 +223,10 @@ func TestFailedTranscriptionIsReported(t *testing.T) {
 			require.NoError(t, l.listener.Transcribe(t.Context(), note.ID, true))
 			m := l.message()
 			require.Equal(t, policy.CodeTranscriptionFailed, m.Code)
-			require.Equal(t, policy.ActionArchive, m.Action)
+			require.Equal(t, policy.ActionEscalate, m.Action, "a person has to listen")
 			require.Contains(t, m.Reason, test.why)
 			require.Equal(t, "[voice note]", m.Body)
-			require.Zero(t, l.jobs("turn"))
+			require.Equal(t, 1, l.jobs("turn"), "which escalates")
 			require.Len(t, l.told, test.told)
 		})
 	}
