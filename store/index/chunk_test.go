@@ -80,7 +80,7 @@ func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
 		corpus    = "select max(stat_chunks) from search_terms('{apple}', '')"
 		count     = "select max(ndoc) from search_terms('{apple}', '')"
 		inner     = "select count(*) from passages_sql(1, '{1}', true)"
-		similar   = "select count(*) from similar_words('{admin}', '{admin}', 'apple')"
+		similar   = "select count(*) from similar_words('{admin}', '{admin}', '{apple}')"
 		counts    = "select count(*) from word_counts('{admin}', '{admin}', '{apple}')"
 		rawIndex  = "select count(*) from chunk_index"
 		rawTerms  = "select count(*) from term_stats"
