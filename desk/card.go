@@ -100,14 +100,14 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 func (d *Desk) stateLine(e store.Escalation, chat store.Chat) string {
 	var parts []string
 	if e.ClaimedAt != nil {
-		parts = append(parts, "✋ **"+text.Escape(d.personName(e.ClaimedBy))+"**, "+d.clock(*e.ClaimedAt))
+		parts = append(parts, "✋ **"+text.Escape(d.PersonName(e.ClaimedBy))+"**, "+d.clock(*e.ClaimedAt))
 	}
 	if e.AnsweredAt != nil {
 		parts = append(parts, "answered "+d.clock(*e.AnsweredAt))
 	}
 	switch {
 	case e.ClosedAt != nil && e.ClosedBy != "":
-		parts = append(parts, "✅ **resolved** by "+text.Escape(d.personName(e.ClosedBy))+", "+d.clock(*e.ClosedAt))
+		parts = append(parts, "✅ **resolved** by "+text.Escape(d.PersonName(e.ClosedBy))+", "+d.clock(*e.ClosedAt))
 	case e.ClosedAt != nil:
 		parts = append(parts, "over since "+d.clock(*e.ClosedAt)+": I answer there again")
 	case chat.PausedUntil != nil && chat.PausedUntil.After(d.Now()):

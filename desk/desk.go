@@ -96,7 +96,7 @@ func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool,
 			}
 		}
 	}
-	return first, told, d.update(ctx, tx, e.ID)
+	return first, told, enqueueUpdate(ctx, tx, e.ID)
 }
 
 // forever is the end of a pause that lasts until somebody ends it.
@@ -114,13 +114,13 @@ func escapeCode(s string) string { return strings.ReplaceAll(text.OneLine(s), "`
 // refOf returns the reference of a message for hooks.
 func refOf(message store.MessageID) string { return strconv.FormatInt(int64(message), 10) }
 
-// update asks to bring a thread up to date.
-func (d *Desk) update(ctx context.Context, tx store.Tx, escalation store.EscalationID) error {
+// enqueueUpdate asks to bring a thread up to date.
+func enqueueUpdate(ctx context.Context, tx store.Tx, escalation store.EscalationID) error {
 	return jobs.Enqueue(ctx, tx, jobs.EscalationArgs{EscalationID: escalation})
 }
 
-// personName names a person for the people in the room.
-func (d *Desk) personName(who id.UserID) string {
+// PersonName names a person for the people in the room: the owner as such, others by the name in their Matrix id.
+func (d *Desk) PersonName(who id.UserID) string {
 	switch {
 	case who == "":
 		return "nobody"
@@ -132,9 +132,6 @@ func (d *Desk) personName(who id.UserID) string {
 		return who.Localpart()
 	}
 }
-
-// PersonName names a person: the owner as such, others by the name in their Matrix id.
-func (d *Desk) PersonName(who id.UserID) string { return d.personName(who) }
 
 // isGone reports whether a row does not exist, and returns any other error.
 func isGone(err error) (bool, error) {

@@ -89,7 +89,7 @@ func (d *Desk) sign(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 		if err := store.PauseChat(ctx, tx, e.ChatID, &forever); err != nil {
 			return "", err
 		}
-		return "", d.update(ctx, tx, e.ID)
+		return "", enqueueUpdate(ctx, tx, e.ID)
 	case policy.SignSend:
 		return d.sendProposal(ctx, tx, e, chat, m)
 	default:
@@ -100,7 +100,7 @@ func (d *Desk) sign(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 // claim stores that a person answers there. The assistant stays quiet for a while, as if the person had written.
 func (d *Desk) claim(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID, at time.Time) (string, error) {
 	if e.ClaimedBy != "" && e.ClaimedBy != who {
-		return "✋ " + text.Escape(d.personName(e.ClaimedBy)) + " has it already.", nil
+		return "✋ " + text.Escape(d.PersonName(e.ClaimedBy)) + " has it already.", nil
 	}
 	if _, err := store.ClaimEscalation(ctx, tx, e.ID, who, at); err != nil {
 		return "", err
@@ -108,7 +108,7 @@ func (d *Desk) claim(ctx context.Context, tx store.Tx, e store.Escalation, who i
 	if err := store.SetOwnerWrote(ctx, tx, e.ChatID, at); err != nil {
 		return "", err
 	}
-	return "", d.update(ctx, tx, e.ID)
+	return "", enqueueUpdate(ctx, tx, e.ID)
 }
 
 // resolve closes an escalation on the word that a person gave at a time, and gives the chat back to the assistant.
@@ -121,11 +121,11 @@ func (d *Desk) resolve(ctx context.Context, tx store.Tx, e store.Escalation, who
 		return "", err
 	}
 	if e.AnsweredAt == nil {
-		if err := d.emitResolved(ctx, tx, e.ChatID); err != nil {
+		if err := emitResolved(ctx, tx, e.ChatID); err != nil {
 			return "", err
 		}
 	}
-	return "", d.update(ctx, tx, e.ID)
+	return "", enqueueUpdate(ctx, tx, e.ID)
 }
 
 // ResolveChat closes the escalation of a chat on the owner's word, if there is one, and gives the chat back to the assistant.
@@ -138,7 +138,7 @@ func (d *Desk) ResolveChat(ctx context.Context, tx store.Tx, chat store.ChatID) 
 	return err
 }
 
-func (d *Desk) emitResolved(ctx context.Context, tx store.Tx, chat store.ChatID) error {
+func emitResolved(ctx context.Context, tx store.Tx, chat store.ChatID) error {
 	return jobs.EmitHookEvent(ctx, tx, policy.HookResolved, strconv.FormatInt(int64(chat), 10))
 }
 
@@ -184,7 +184,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 		return "", err
 	}
 	if len(answered) > 0 {
-		if err := d.emitResolved(ctx, tx, e.ChatID); err != nil {
+		if err := emitResolved(ctx, tx, e.ChatID); err != nil {
 			return "", err
 		}
 		if err := d.endLater(ctx, tx, e.ID); err != nil {
@@ -194,7 +194,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 	if err := d.react(ctx, tx, m, "✅"); err != nil {
 		return "", err
 	}
-	return "", d.update(ctx, tx, e.ID)
+	return "", enqueueUpdate(ctx, tx, e.ID)
 }
 
 // endLater asks to end an escalation when no person has written for a while.
@@ -338,7 +338,7 @@ func (d *Desk) HandOff(ctx context.Context, tx store.Tx, chat store.Chat, by id.
 	if err != nil {
 		return err
 	}
-	if _, _, err := d.Open(ctx, tx, Case{Chat: locked, Messages: []store.Message{m}, Why: d.personName(by) + " asked for it (/handoff)."}); err != nil {
+	if _, _, err := d.Open(ctx, tx, Case{Chat: locked, Messages: []store.Message{m}, Why: d.PersonName(by) + " asked for it (/handoff)."}); err != nil {
 		return err
 	}
 	e, err := store.EscalationOfChat(ctx, tx, chat.ID)

@@ -133,7 +133,7 @@ func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.
 
 // speaker names who wrote a message of a chat.
 func (d *Desk) speaker(chat store.Chat, line store.ThreadLine) string {
-	owner := d.personName(d.Owner)
+	owner := d.PersonName(d.Owner)
 	switch line.Author {
 	case policy.AuthorContact:
 		return bridgebridge.DisplayName(chat.Name)
@@ -145,7 +145,7 @@ func (d *Desk) speaker(chat store.Chat, line store.ThreadLine) string {
 		}
 		return d.Name + " (assistant)"
 	case policy.AuthorOperator:
-		return d.personName(line.Sender)
+		return d.PersonName(line.Sender)
 	default:
 		return owner
 	}
