@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,4 +61,25 @@ func TestSearchEndsWithItsFiguresAsJSON(t *testing.T) {
 	}
 	require.InDelta(t, 2000, figures["chunks"], 0)
 	require.InDelta(t, 1, figures["overlap_at_10"], 0.05)
+}
+
+func TestGrowthPrintsEachSizeAndDrawsAChart(t *testing.T) {
+	chart := filepath.Join(t.TempDir(), "growth.png")
+	table := printed(t, func() error { return growthCmd{Sizes: []int{1000, 2000}, Chart: chart}.Run(t.Context()) })
+	require.Regexp(t, `(?m)^ms +1000 +2000 +exponent$`, table)
+	for _, line := range growthLines {
+		require.Regexp(t, `(?m)^`+line.name+` +\d+\.\d\d +\d+\.\d\d +-?\d+\.\d\d$`, table)
+	}
+	file, err := os.Open(chart)
+	require.NoError(t, err)
+	defer file.Close()
+	_, err = png.Decode(file)
+	require.NoError(t, err)
+}
+
+func TestTheSizesOfGrowthAscend(t *testing.T) {
+	for _, sizes := range [][]int{nil, {1000}, {0, 1000}, {1000, 1000}, {2000, 1000}, {-5, 3}} {
+		require.Error(t, growthCmd{Sizes: sizes, Chart: "never.png"}.Run(t.Context()), sizes)
+	}
+	require.InDelta(t, 0.5, growthExponent(10, 100, 10_000, 1_000_000), 1e-9)
 }

@@ -17,6 +17,7 @@ type cli struct {
 	Retrieval retrievalCmd `cmd:"" help:"Answer the queries of a collection; prints the ranked passages of each."`
 	Recall    recallCmd    `cmd:"" help:"Answer them through the assistant: messages in, recall_memory out."`
 	Search    searchCmd    `cmd:"" help:"Measure latency, sizes and ingestion on invented passages."`
+	Growth    growthCmd    `cmd:"" help:"Measure how latency grows with the number of passages; draws a chart."`
 }
 
 func main() {

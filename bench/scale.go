@@ -46,34 +46,41 @@ type corpus struct {
 
 // Run loads the corpus and measures.
 func (c searchCmd) Run(ctx context.Context) error {
-	sentences, err := readSentences()
+	r, err := measureSearch(ctx, c.Chunks, c.Keep)
 	if err != nil {
 		return err
 	}
-	progress("%d sentences", len(sentences))
-	db, err := openDatabase(ctx, options{dir: c.Keep, settings: map[string]string{"shared_buffers": "2GB", "maintenance_work_mem": "512MB", "max_wal_size": "4GB"}})
+	return r.print(c.JSON)
+}
+
+// measureSearch loads a corpus of a number of passages, unless the folder dir has one, and measures. An empty dir means a folder that is
+// removed at the end.
+func measureSearch(ctx context.Context, chunks int, dir string) (r report, err error) {
+	sentences, err := readSentences()
 	if err != nil {
-		return err
+		return r, err
+	}
+	progress("%d sentences", len(sentences))
+	db, err := openDatabase(ctx, options{dir: dir, settings: map[string]string{"shared_buffers": "2GB", "maintenance_work_mem": "512MB", "max_wal_size": "4GB"}})
+	if err != nil {
+		return r, err
 	}
 	defer db.close()
 	lite, err := openFTS(filepath.Join(db.dir, "fts.db"))
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer lite.close()
-	co := &corpus{db: db, lite: lite, writer: newWriter(1, sentences), chats: max(min(contacts, c.Chunks/minPerChat), 1)}
+	co := &corpus{db: db, lite: lite, writer: newWriter(1, sentences), chats: max(min(contacts, chunks/minPerChat), 1)}
 	if err := co.resume(ctx); err != nil {
-		return err
+		return r, err
 	}
-	var r report
-	if err := co.fill(ctx, c.Chunks, &r); err != nil {
-		return err
+	if err := co.fill(ctx, chunks, &r); err != nil {
+		return r, err
 	}
 	co.writer = newWriter(2, sentences) // a new writer, so that a kept corpus gets the same questions as a fresh one
-	if err := co.measure(ctx, &r); err != nil {
-		return err
-	}
-	return r.print(c.JSON)
+	err = co.measure(ctx, &r)
+	return r, err
 }
 
 const resumeSQL = "select count(*), coalesce(max(doc_id), 0), coalesce(max(substr(role, 6)::int) filter (where role like 'user:%'), $1) from chunk_index"
