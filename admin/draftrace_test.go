@@ -47,10 +47,10 @@ type draftRace struct {
 	price int // in the document
 	// moment counts what ends the moment of a draft. moments has the moment of which each draft is.
 	moment  int
-	indexed int // counts changes of the document, which the owner's own words do not cite
-	own     map[uuid.UUID]bool
-	talk    int // counts what is said, changed and deleted in the chat
-	asked   int // counts questions, so that none is like another
+	indexed int                // counts changes of the document, which the owner's own words, and the text that a person will answer, do not cite
+	own     map[uuid.UUID]bool // drafts that cite no document
+	talk    int                // counts what is said, changed and deleted in the chat
+	asked   int                // counts questions, so that none is like another
 	moments map[uuid.UUID]int
 	said    []*event.Event // what the contact said
 	written []string       // the texts that the owner gave to drafts
@@ -250,10 +250,27 @@ func (d *draftRace) decide() {
 			}
 		}
 	default:
+		waiting := d.openTexts()
 		for range 1 + d.rand.IntN(2) {
 			say(store.Message{Body: "👍", Kind: "reaction", RelatesTo: card})
 		}
+		for out := range waiting {
+			if d.count("select count(*) from outbox where id = $1 and state <> 'draft'", out) > 0 { // it is of the moment of the yes
+				d.moments[out], d.own[out] = d.moment-d.indexed, true
+			}
+		}
 	}
+}
+
+// openTexts are the drafts that only say that a person will answer. They stay when the contact writes more.
+func (d *draftRace) openTexts() map[uuid.UUID]bool {
+	texts := map[uuid.UUID]bool{}
+	for out := range d.openDrafts() {
+		if d.count("select count(*) from outbox where id = $1 and state = 'draft' and purpose = 'handover'", out) > 0 {
+			texts[out] = true
+		}
+	}
+	return texts
 }
 
 // openDrafts are the drafts and approved drafts of the chat that are not sent.
@@ -311,14 +328,18 @@ func (d *draftRace) run(kind, args string) error {
 	require.NoError(d.t, json.Unmarshal([]byte(args), &of))
 	switch kind {
 	case "turn":
-		before, at, talk := d.openDrafts(), d.moment, d.talk
+		before, at, indexed, talk := d.openDrafts(), d.moment, d.indexed, d.talk
 		err := d.turns.Turn(d.ctx, of.Chat, strconv.FormatUint(d.rand.Uint64(), 36), false)
 		if talk == d.talk { // another mode or document is read again at the end of a turn
-			at = d.moment
+			at, indexed = d.moment, d.indexed
 		}
 		for out := range d.openDrafts() {
-			if !before[out] {
-				d.moments[out] = at
+			if before[out] {
+				continue
+			}
+			d.moments[out] = at
+			if d.count("select count(*) from outbox where id = $1 and jsonb_array_length(coalesce(spans, '[]')) = 0", out) > 0 {
+				d.moments[out], d.own[out] = at-indexed, true
 			}
 		}
 		return err
@@ -390,7 +411,7 @@ func (d *draftRace) check() {
 	}
 }
 
-// TestDraftsAreOfOneMoment has MULTIS_TEST_INTERLEAVINGS random interleavings of messages, edits, deletions, own replies, changes of the delivery and of the
+// TestDraftsAreOfOneMoment has MULTIS_TEST_INTERLEAVINGS random interleavings, from MULTIS_TEST_SEED on, of messages, edits, deletions, own replies, changes of the delivery and of the
 // document, answers of the owner, failing sends and killed jobs, also in the middle of a model call and of a send.
 func TestDraftsAreOfOneMoment(t *testing.T) {
 	t.Parallel()
@@ -399,6 +420,9 @@ func TestDraftsAreOfOneMoment(t *testing.T) {
 		count = n
 	}
 	seed := uint64(time.Now().UnixNano())
+	if n, err := strconv.ParseUint(os.Getenv("MULTIS_TEST_SEED"), 10, 64); err == nil {
+		seed = n
+	}
 	t.Logf("seed %d", seed)
 	d := newDraftRace(t, seed)
 	d.ctx = zerolog.Nop().WithContext(d.ctx)

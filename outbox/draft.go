@@ -58,7 +58,15 @@ func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, te
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
-	out, decision, err = b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: text, Draft: true, About: rows[0].About, RestsOn: rows[0].RestsOn, SeenID: rows[0].SeenID})
+	seen := rows[0].SeenID
+	if rows[0].Purpose == policy.PurposeEscalation { // it stays when the contact writes more, which the owner has read by now
+		now, err := store.SeenOf(ctx, tx, chat.ID)
+		if err != nil {
+			return uuid.Nil, policy.Decision{}, err
+		}
+		seen = now.Newest
+	}
+	out, decision, err = b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: text, Draft: true, About: rows[0].About, RestsOn: rows[0].RestsOn, SeenID: seen})
 	if err != nil || !decision.Allow {
 		return uuid.Nil, decision, err
 	}
@@ -80,7 +88,7 @@ func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code 
 // withdraws most drafts when their chat goes on. This finds what it cannot see: a draft that was stored after a message that it has not seen, and one
 // that cites a document which has changed.
 func (b *Box) withdrawIfStale(ctx context.Context, tx store.Tx, o store.OutboxMessage) (code policy.Code, err error) {
-	if o.SeenID == 0 {
+	if o.SeenID == 0 || o.Purpose == policy.PurposeEscalation { // that a person will answer fits whatever was written since
 		return "", nil
 	}
 	newer, err := store.HasNewer(ctx, tx, o.ChatID, o.SeenID)

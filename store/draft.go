@@ -22,12 +22,14 @@ func LockDraft(ctx context.Context, tx Tx, first uuid.UUID) ([]OutboxMessage, er
 	return row.All[OutboxMessage](ctx, tx, "draft", lockDraftSQL, first)
 }
 
-const queueDraftSQL = `update outbox set state = 'queued', purpose = $2, code = $3, reason = $4, created_at = now()
+const queueDraftSQL = `update outbox o set state = 'queued', purpose = $2, code = $3, reason = $4, created_at = now(),
+		seen_id = case when seen_id > 0 and purpose = $5 then (select max(m.id) from messages m where m.chat_id = o.chat_id) else seen_id end
 	where (id = $1 or part_of = $1) and state = 'draft'`
 
-// QueueDraft queues a draft for sending, as if it had been written now, with the gate's decision.
+// QueueDraft queues a draft for sending, as if it had been written now, with the gate's decision. One that only says that a person will answer is of
+// the moment in which it is approved, because it stays a draft when the contact writes more.
 func QueueDraft(ctx context.Context, tx Tx, first uuid.UUID, purpose policy.Purpose, code policy.Code, why string) error {
-	return row.Exec(ctx, tx, "release draft", queueDraftSQL, first, purpose, code, why)
+	return row.Exec(ctx, tx, "release draft", queueDraftSQL, first, purpose, code, why, policy.PurposeEscalation)
 }
 
 const makeDraftSQL = `update outbox set state = 'draft', created_at = now()
