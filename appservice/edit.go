@@ -70,6 +70,9 @@ func (b *batch) storeEarlyEdit(ctx context.Context, e incoming, msg bridgebridge
 // editCommand changes what a reply in a thread sent, and tells the owner that another command which was carried out is not carried out again.
 func (b *batch) editCommand(ctx context.Context, e incoming, command id.EventID) error {
 	m, err := store.MessageByEvent(ctx, b.tx, e.chat.ID, command)
+	if err == nil && m.Thread != "" && policy.IsNote(m.Body) {
+		err = store.MarkNote(ctx, b.tx, m.ID) // before the job reads it, the text may be another one
+	}
 	if err != nil || b.changeReply(m) {
 		return err
 	}

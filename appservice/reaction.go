@@ -24,6 +24,11 @@ func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 	if !ok || c.RelatesTo.EventID == "" || c.RelatesTo.Key == "" {
 		return nil
 	}
+	if policy.ThreadSignOf(c.RelatesTo.Key).IsPresence() {
+		if err := b.keepQuiet(ctx, e, c.RelatesTo.EventID, true); err != nil {
+			return err
+		}
+	}
 	message, err := store.InsertMessage(ctx, b.tx, store.Message{
 		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(bridgebridge.Reaction), Body: c.RelatesTo.Key,
 		RelatesTo: c.RelatesTo.EventID, At: e.at, Action: policy.ActionCommand, Code: policy.CodeCommand, Reason: policy.CodeCommand.Sentence(),

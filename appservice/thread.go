@@ -14,12 +14,18 @@ import (
 	"multis/store"
 )
 
-// threadRooms returns the rooms of the contacts to whose escalations the threads of events belong. Their chats are locked with those of the
-// events, because a reply in a thread keeps the assistant quiet there.
+// threadRooms returns the rooms of the contacts to whose escalations events belong: as messages in their threads, or as signs on their cards.
+// Their chats are locked with those of the events, because both keep the assistant quiet there.
 func (b *batch) threadRooms(ctx context.Context, events []*event.Event) ([]id.RoomID, error) {
 	var threads []id.EventID
 	for _, evt := range events {
-		if thread := bridgebridge.ThreadOf(evt); thread != "" && !slices.Contains(threads, thread) {
+		thread := bridgebridge.ThreadOf(evt)
+		if evt.Type == event.EventReaction {
+			if c, ok := parsed[event.ReactionEventContent](ctx, evt); ok && policy.ThreadSignOf(c.RelatesTo.Key).IsPresence() {
+				thread = c.RelatesTo.EventID
+			}
+		}
+		if thread != "" && !slices.Contains(threads, thread) {
 			threads = append(threads, thread)
 		}
 	}
@@ -30,19 +36,30 @@ func (b *batch) threadRooms(ctx context.Context, events []*event.Event) ([]id.Ro
 }
 
 // storeThreadPresence keeps the assistant quiet in the chat of a contact from the moment in which a person replies in the thread of its
-// escalation. A note there is no reply, and neither is a command.
+// escalation.
 func (b *batch) storeThreadPresence(ctx context.Context, e incoming, msg bridgebridge.Message) error {
-	isReply := e.chat.Kind == policy.KindAdmin && msg.Thread != "" && msg.Replaces == "" && msg.Kind != bridgebridge.Encrypted &&
-		b.in.settings.mayAnswer(e.author, e.Sender) && !policy.IsNote(msg.Text) && !policy.IsThreadCommand(msg.Text)
-	if !isReply {
+	if msg.Thread == "" || msg.Replaces != "" || msg.Kind == bridgebridge.Encrypted || !policy.IsPresence(msg.Text) {
 		return nil
 	}
-	escalation, err := store.EscalationByEvent(ctx, b.tx, e.chat.ID, msg.Thread)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && escalation.ClosedBy != "") {
+	return b.keepQuiet(ctx, e, msg.Thread, policy.ThreadSignOf(msg.Text) != "")
+}
+
+// keepQuiet keeps the assistant quiet in the chat of a contact, because a person who may answer wrote in its thread or set a sign on its card.
+// card is the event with which the thread begins; any other event is ignored. A sign, unlike a reply, does not open a thread again that is over.
+func (b *batch) keepQuiet(ctx context.Context, e incoming, card id.EventID, isSign bool) error {
+	if e.chat.Kind != policy.KindAdmin || !b.in.settings.mayAnswer(e.author, e.Sender) {
+		return nil
+	}
+	escalation, err := store.EscalationByEvent(ctx, b.tx, e.chat.ID, card)
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
+	}
+	isCard := escalation.CardEvent != nil && *escalation.CardEvent == card
+	if !isCard || escalation.ClosedBy != "" || (isSign && !escalation.IsOpen()) {
+		return nil
 	}
 	if err := store.SetOwnerWrote(ctx, b.tx, escalation.ChatID, e.at); err != nil {
 		return err

@@ -67,10 +67,13 @@ func TestAPersonWhoWritesAtAnyPointOfAModelCallHasTheConversation(t *testing.T) 
 		require.NoError(t, err)
 		r.say(room, contactOf(room), "What does delivery cost within the city?")
 		model.at, model.run = at, func() {
-			if at%2 == 0 {
+			switch at % 3 {
+			case 0:
 				r.phone(room, "I am here")
-			} else {
+			case 1:
 				r.reply(card, eva, "I am here")
+			default:
+				r.react(bob, card, "✋")
 			}
 		}
 		require.NoError(t, a.Turns.Turn(r.ctx, chat.ID, fmt.Sprint(at), false))

@@ -24,11 +24,9 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 	if err != nil {
 		return "", err
 	}
-	isNote := m.Code == policy.CodeNote || policy.IsNote(m.Body)
-	if !isNote {
-		if isNote, err = store.HasReaction(ctx, tx, m.ChatID, m.EventID, m.Sender, policy.NoteSign); err != nil {
-			return "", err
-		}
+	isNote, err := isNote(ctx, tx, m)
+	if err != nil {
+		return "", err
 	}
 	there := "[that chat](" + roomLink(chat) + ")"
 	switch sign := policy.ThreadSignOf(m.Body); {
@@ -40,8 +38,18 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 		return "⚠️ Not sent: only text goes out from a thread. The owner can send it in " + there + ".", nil
 	case sign != "":
 		return d.sign(ctx, tx, e, chat, m, sign)
+	case policy.IsThreadCommand(m.Body): // one that an invisible character hides, or that is none
+		return "⚠️ Not sent: what begins with `/` or `!` is a command here.", nil
 	}
 	return d.send(ctx, tx, e, chat, m, m.Body)
+}
+
+// isNote reports whether a message in a thread is a note: by its text now or before an edit, or by its author's 📝.
+func isNote(ctx context.Context, db store.DB, m store.Message) (bool, error) {
+	if m.Code == policy.CodeNote || policy.IsNote(m.Body) {
+		return true, nil
+	}
+	return store.HasReaction(ctx, db, m.ChatID, m.EventID, m.Sender, policy.NoteSign)
 }
 
 // Sign handles a reaction of a person to the card or a line of an escalation. It returns what to answer in the thread; empty for nothing.
@@ -229,11 +237,9 @@ func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 		if err != nil || len(replies) == 0 {
 			return err
 		}
-		isNote := policy.IsNote(m.Body)
-		if !isNote {
-			if isNote, err = store.HasReaction(ctx, tx, m.ChatID, m.EventID, m.Sender, policy.NoteSign); err != nil {
-				return err
-			}
+		isNote, err := isNote(ctx, tx, m)
+		if err != nil {
+			return err
 		}
 		if isNote {
 			return d.takeBack(ctx, tx, m)

@@ -56,6 +56,11 @@ func IsThreadCommand(s string) bool {
 	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "!") || ThreadSignOf(s) != ""
 }
 
+// IsPresence reports whether a message in the thread of an escalation says that a person has the conversation: a reply, or a sign that says so.
+func IsPresence(s string) bool {
+	return ThreadSignOf(s).IsPresence() || (!IsNote(s) && !IsThreadCommand(s))
+}
+
 // ThreadSign is what a reaction to the card of an escalation does.
 type ThreadSign string
 
@@ -68,6 +73,9 @@ const (
 	SignNote    ThreadSign = NoteSign
 )
 
+// IsPresence reports whether a sign says that a person has the conversation, so that the assistant is quiet at the contact.
+func (s ThreadSign) IsPresence() bool { return s == SignClaim || s == SignPause || s == SignSend }
+
 // ThreadSignOf reads a reaction, or a text that is nothing else; empty for any other.
 func ThreadSignOf(s string) ThreadSign {
 	s = strings.Map(func(r rune) rune {
@@ -75,7 +83,7 @@ func ThreadSignOf(s string) ThreadSign {
 			return -1
 		}
 		return r
-	}, strings.TrimSpace(s))
+	}, strings.TrimSpace(text.Clean(s)))
 	switch s {
 	case "✋", "🤚", "🖐", "🙋", "🙋‍♀", "🙋‍♂":
 		return SignClaim

@@ -21,3 +21,22 @@ func TestIsNote(t *testing.T) {
 		require.False(t, IsNote(s), "%q", s)
 	}
 }
+
+func TestASignIsReadInAnyColourAndWithInvisibleCharacters(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]ThreadSign{
+		"✋": SignClaim, " ✋🏽\ufe0f ": SignClaim, "\u200b✋": SignClaim, "✋\u2060\ufeff": SignClaim, "🙋\u200d♀\ufe0f": SignClaim, "✔️": SignResolve, "\u202e✅": SignResolve, "⏸️": SignPause,
+		"👍🏿": SignSend, "🗒️": SignNote, "✋ mine": "", "": "", "\u200b": "", "+1": "",
+	} {
+		require.Equal(t, want, ThreadSignOf(s), "%q", s)
+	}
+}
+
+func TestRepliesAndSignsKeepTheAssistantQuiet(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]bool{
+		"Which lamp is it?": true, "✋": true, "⏸": true, "👍": true, "✅": false, "📝": false, "note x": false, "@eva x": false, "/why": false, "\u200b/why": false, " !why": false,
+	} {
+		require.Equal(t, want, IsPresence(s), "%q", s)
+	}
+}

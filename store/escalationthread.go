@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
 
+	"multis/policy"
 	"multis/store/row"
 )
 
@@ -86,6 +87,13 @@ func HasReaction(ctx context.Context, db DB, room ChatID, event id.EventID, by i
 	return row.Value[bool](ctx, db, "look for a reaction", hasReactionSQL, room, event, by, key)
 }
 
+const markNoteSQL = "update messages set code = $2, reason = $3 where id = $1"
+
+// MarkNote stores that a message in the thread of an escalation is a note, whatever it is edited into later.
+func MarkNote(ctx context.Context, tx Tx, message MessageID) error {
+	return row.Exec(ctx, tx, "mark note", markNoteSQL, message, policy.CodeNote, policy.CodeNote.Sentence())
+}
+
 const repliesOfSQL = "select " + outColumns + ` from outbox o where o.about @> array[$1::bigint] and o.about <> '{}' and o.send_as = 'owner' order by o.seq`
 
 // RepliesOf returns what was queued to a contact for a message in a thread, the oldest first: the reply, and its edits.
@@ -112,7 +120,7 @@ type ThreadReply struct {
 }
 
 const threadRepliesSQL = `select w.sender as by, o.created_at as at, o.content, o.state from outbox o join messages w on w.id = any (o.about) and w.chat_id <> o.chat_id
-	where o.chat_id = $1 and o.send_as = 'owner' and o.replaces = '' and o.event_type = 'm.room.message' and o.created_at >= $2 and o.created_at <= $3 order by o.seq limit 20`
+	where o.chat_id = $1 and o.send_as = 'owner' and o.replaces = '' and o.event_type = 'm.room.message' and o.content <> '{}' and o.created_at >= $2 and o.created_at <= $3 order by o.seq limit 20`
 
 // ThreadReplies returns what people sent to a contact from threads between two times.
 func ThreadReplies(ctx context.Context, db DB, chat ChatID, from, until time.Time) ([]ThreadReply, error) {

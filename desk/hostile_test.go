@@ -1,0 +1,97 @@
+package desk_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store/storetest"
+	"multis/text"
+)
+
+// What a person types in a thread reaches the contact as it is, clean, or not at all: commands, signs and notes stay in the room, however they are hidden.
+func TestHostileTextsInAThread(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "A person, please")
+	staying := []string{
+		"", " ", "\u200b", "\u200b\u2060\ufeff", "\u202e", "\u200bnote SECRET", "\u202enote SECRET", "n\u200bote SECRET", "nоte SECRET", "ｎｏｔｅ SECRET", "NOTE\u00a0SECRET", "> note SECRET",
+		"\ufeff📝 SECRET", "@eva\u200b SECRET", "\u200b/handoff SECRET", "\u202e!why SECRET", "/answers add SECRET = x", "!!! SECRET", "✋\u200b", "\u200b⏸\ufe0f", "🖐🏽",
+	}
+	for _, s := range staying {
+		r.reply(card, eva, s)
+		r.pump()
+	}
+	require.Empty(t, r.wire.view(anasRoom, everything))
+
+	going := []string{
+		strings.Repeat("a", 3000), "It is \u202eevil\u2066 text", "pаypal with a Cyrillic letter", "[a](javascript:x) **b** <b>c</b>", "'; drop table outbox; --", "%s%d", "a\x01\x1b[31mb", "line\u2028next", "0", "$e1",
+	}
+	var want []string
+	for _, s := range going {
+		r.reply(card, bob, s)
+		r.pump()
+		want = append(want, strings.TrimSpace(text.Clean(s)))
+	}
+	got := r.wire.view(anasRoom, everything)
+	require.Equal(t, strings.Join(want, ""), strings.Join(got, ""), "as it is, in parts if it is long")
+	require.False(t, slices.ContainsFunc(got, func(s string) bool { return strings.ContainsAny(s, "\u202e\u2066\u200b\x01\x1b") }))
+	require.NotContains(t, strings.Join(got, ""), "SECRET")
+	r.reply(card, bob, strings.Repeat("b", 10_000))
+	r.pump()
+	require.Equal(t, 1, storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner' and content->>'msgtype' = 'm.file'"), "a text of many parts goes as a file, whole")
+}
+
+// Events that are repeated, turned around, of strangers, or that name what is not there, send nothing and change nothing.
+func TestForgedAndRepeatedEventsInAThread(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", anasRoom, policy.KindDM)
+	ben := r.chat("Ben", "!ben:example.com", policy.KindDM)
+	card := r.escalate(anasRoom, "A person, please")
+	const mallory = id.UserID("@mallory:example.com")
+	reply := func(sender id.UserID, room id.RoomID, thread id.EventID, body string) func() id.EventID {
+		evt := r.event("m.room.message", room, sender, map[string]any{
+			"msgtype": "m.text", "body": body, "m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": thread},
+		})
+		return func() id.EventID { return r.receive(evt) }
+	}
+	reply(mallory, deskRoom, card, "a stranger")()
+	reply(contactOf(anasRoom), deskRoom, card, "the contact in the room of operators")()
+	reply(eva, "!ben:example.com", card, "in the room of another chat")()
+	reply(eva, deskRoom, "$forged", "in a thread that is none")()
+	reply(eva, deskRoom, id.EventID(strings.Repeat("$x", 5000)), "a long id")()
+	for _, sign := range []string{"✋", "⏸", "👍", "✅", "📝"} {
+		r.react(mallory, card, sign)
+		r.react(contactOf(anasRoom), card, sign)
+		r.react(eva, "$forged", sign)
+	}
+	r.pump()
+	for _, room := range []id.RoomID{anasRoom, "!ben:example.com"} {
+		require.Empty(t, r.wire.view(room, func(e sentEvent) bool { return e.purpose == policy.PurposeDraft }))
+	}
+	e := r.escalation(ana.ID)
+	require.True(t, e.IsWaiting())
+	require.Empty(t, e.ClaimedBy)
+	require.Nil(t, r.reload(ana).OwnerLastAt)
+	require.Nil(t, r.reload(ben).OwnerLastAt)
+
+	once := reply(eva, deskRoom, card, "Once")
+	for range 3 {
+		once()
+		r.pump()
+		once()
+	}
+	first := reply(eva, deskRoom, card, "First")
+	second := reply(eva, deskRoom, card, "Second")
+	second()
+	first()
+	r.edit(deskRoom, bob, first(), "an edit by another")
+	r.pump()
+	require.Equal(t, []string{"Once", "Second", "First"}, r.wire.view(anasRoom, everything))
+}
