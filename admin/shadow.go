@@ -72,7 +72,7 @@ func (sh *ShadowCommands) present(ctx context.Context, tx store.Tx, out uuid.UUI
 		about = append(about, asked.ID)
 	}
 	lines := append([]string{head}, quotedRows(rows)...)
-	_, err = sh.room.notify(ctx, tx, room, outbox.Quiet, strings.Join(lines, "\n")+"\n\nThis was not sent and cannot be. 👍 I'd say so · 👎 I would not", q, about...)
+	_, err = sh.room.notify(ctx, tx, room, outbox.Quiet, strings.Join(lines, "\n")+"\n\nThis was not sent and cannot be. 👍 I'd say so · 👎 I would not.", q, about...)
 	return err
 }
 

@@ -30,13 +30,16 @@ const (
 	ReplyTime = 24 * time.Hour
 )
 
-// disclosure is the mark before a text that multis writes in the owner's name.
-var disclosure = regexp.MustCompile(`^\[[^\]\n]{1,60}\] `)
+// disclosure is the mark before a text that multis writes in the owner's name, and sources the names of documents after it. A person writes neither.
+var (
+	disclosure = regexp.MustCompile(`^\[[^\]\n]{1,60}\] `)
+	sources    = regexp.MustCompile(` \(from [^\n]{1,300}\)$`)
+)
 
 // Match compares what multis would have said with what the owner wrote. It compares words and numbers, so that the same fact in other words can be
 // Different; it never calls two answers with different numbers Near.
 func Match(said, wrote string) Verdict {
-	ours, numbers := words(disclosure.ReplaceAllString(said, ""))
+	ours, numbers := words(bare(said))
 	theirs, otherNumbers := words(wrote)
 	if len(theirs)+len(otherNumbers) == 0 {
 		return None
@@ -60,6 +63,11 @@ func Match(said, wrote string) Verdict {
 	default:
 		return Different
 	}
+}
+
+// bare returns what multis says without the marks that a person does not write.
+func bare(said string) string {
+	return sources.ReplaceAllString(disclosure.ReplaceAllString(said, ""), "")
 }
 
 // words returns the different words and numbers of a text, in lower case. Words of one or two letters are left out, because every text has them.
