@@ -73,7 +73,7 @@ func (ac *AnswerCommands) list(ctx context.Context) (answer, error) {
 		lines = append(lines, fmt.Sprintf("`%d` %s — %s", a.ID, esc(a.Question), quote(text.OneLine(a.Answer), 150)))
 	}
 	if len(learned) > 0 {
-		lines = append(lines, text.Count(len(learned), "answer")+" of people in your document \"Answers\": `/docs` names it.")
+		lines = append(lines, text.Count(len(learned), "answer")+" learned from people, in your document \"Answers\": `/docs` lists it.")
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
 }

@@ -140,7 +140,7 @@ func (bc *businessCommands) ask(ctx context.Context, step business.Step, head st
 	}
 	question := fmt.Sprintf("%s**%d of %d · %s** — %s%s", head, step.Number(), len(business.Steps()), step, step.Question(), present)
 	if step != business.StepPreview {
-		question += "\n`skip`, `back` or `cancel` as you like."
+		question += "\n`skip` leaves it as it is, `none` empties it, `back`, `cancel`."
 	}
 	return answer{
 		text: question, question: &businessStep{business: bc, Step: step}, reason: "It is about the setup of the business.",
@@ -160,12 +160,17 @@ func (bc *businessCommands) present(ctx context.Context, step business.Step) (st
 	if err != nil {
 		return "", nil //nolint:nilerr // the next answer reports it
 	}
+	var now []string
 	for _, v := range values {
-		if strings.TrimPrefix(v.Key, "business.") == string(step) && v.Value != "" {
-			return " Now: " + quote(text.OneLine(v.Value), 300), nil
+		switch {
+		case v.Value == "":
+		case strings.TrimPrefix(v.Key, "business.") == string(step):
+			now = append(now, " Now: "+quote(text.OneLine(v.Value), 300))
+		case step == business.StepTopics && v.Key == "business.escalation.keywords":
+			now = append(now, " A person answers now: "+quote(text.OneLine(v.Value), 300))
 		}
 	}
-	return "", nil
+	return strings.Join(now, ""), nil
 }
 
 // businessStep asks a question of the setup. Any text answers it: see answered.
@@ -243,7 +248,7 @@ func (bc *businessCommands) take(ctx context.Context, r request, step business.S
 		err = bc.check(ctx, settings)
 	}
 	if err != nil {
-		return bc.ask(ctx, step, "⚠️ Not taken: "+esc(text.Clip(text.OneLine(err.Error()), 300))+". Try again.\n")
+		return bc.ask(ctx, step, "⚠️ Not taken: "+esc(firstMistake(err, settings))+". Try again.\n")
 	}
 	ans, err := bc.ask(ctx, step.Next(), "✅ Noted.\n")
 	ans.pin = &pinNeed{pin.Config, fmt.Sprint("set up ", settings)}
@@ -257,6 +262,16 @@ func (bc *businessCommands) take(ctx context.Context, r request, step business.S
 		return advance(ctx, tx)
 	}
 	return ans, err
+}
+
+// firstMistake returns the first mistake that the configuration found in settings, without their keys.
+func firstMistake(err error, settings []business.Setting) string {
+	mistake, _, _ := strings.Cut(err.Error(), "\n")
+	mistake = strings.TrimPrefix(mistake, "setting: ")
+	for _, s := range settings {
+		mistake = strings.TrimPrefix(mistake, s.Key+": ")
+	}
+	return text.Clip(text.OneLine(mistake), 300)
 }
 
 // check returns an error if the configuration does not accept the settings.

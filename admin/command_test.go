@@ -51,7 +51,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/drafts` — what waits for your yes",
 		"`/shadow [name]` — how close my shadow answers are to yours",
 		"`/escalations` — who waits for a person, and who answers",
-		"`/handoff [name]` — pass a chat to a person, who is you",
+		"`/handoff [name]` — answer a chat yourself, in a thread",
 		"`/why [name or event]` — why I answered, or kept silent",
 		"`/import name [since day]` — read what was said before I was here",
 		"",

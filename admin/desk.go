@@ -119,7 +119,7 @@ func causesText(causes map[policy.Cause]int) string {
 	for _, c := range slices.Sorted(maps.Keys(causes)) {
 		name := strings.ReplaceAll(string(c), "_", " ")
 		if c == "" {
-			name = "unknown"
+			name = "by `/handoff`"
 		}
 		parts = append(parts, fmt.Sprintf("%s %d", name, causes[c]))
 	}

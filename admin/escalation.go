@@ -37,7 +37,7 @@ func (ec *escalationCommands) commands() []command {
 				return ec.handOffChat(pick, chat), nil
 			},
 			chatHint: func(chatPick) string { return " to answer there yourself" },
-			summary:  "pass a chat to a person, who is you",
+			summary:  "answer a chat yourself, in a thread",
 			help:     "`/handoff Ana` opens a thread for Ana, and I stay quiet there. ✅ on its card gives the chat back to me.",
 		},
 	}

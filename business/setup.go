@@ -54,19 +54,19 @@ func (s Step) Question() string {
 	case StepGreeting:
 		return "How shall I answer a customer who only says hello? `none`: a standard greeting in the customer's language."
 	case StepTopics:
-		return "What do customers ask about? One a line, or separated by commas. Put `!` before what a person must always answer: `prices, delivery, !refund, !complaint`."
+		return "What do customers ask about? One a line, or separated by commas. Put `!` before what a person must always answer: `prices, delivery, !refund, !complaint`. Words with `!` take the place of those that are set now."
 	case StepRules:
 		return "What must I keep to? One rule a line, or separated by semicolons: `Never promise a delivery date; Prices include tax`."
 	case StepPages:
-		return "Which web pages may I read for answers? The beginnings of their addresses: `https://example.com/help/`."
+		return "Which web pages may I read for answers? The beginnings of their addresses: `https://example.com/help/`. `none`: no pages."
 	case StepHours:
 		return "When are you open? One line for each group of days, or separated by semicolons: `mon-fri 9-12:30, 13:30-18; sat 10-14`. `none`: always."
 	case StepTone:
 		return "How shall I write to customers? Such as `friendly and brief, first names`."
 	case StepOperators:
-		return "Who else answers customers? Their Matrix ids: `@eva:example.com @tom:example.com`. They may look here, and change nothing. `none`: only you."
+		return "Who else answers customers? Their Matrix ids: `@eva:example.com @tom:example.com`. They read along in this room; `/config set operators_answer true` lets them answer. `none`: only you."
 	case StepPreview:
-		return "**Try it**: write a question as a customer would. You see what I would answer, and nobody else does. Send me documents here first, if I have none. `done` ends the setup."
+		return "**Try it**: write a question as a customer would. You see what I would answer, and nobody else does. My answers come from your documents: if you have sent none yet, send them here first. `done` ends the setup."
 	}
 	return ""
 }

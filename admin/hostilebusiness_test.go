@@ -1,0 +1,57 @@
+package admin_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/answers"
+)
+
+// Each command of the business desk answers whatever stands after it, keeps nothing invisible or too long, and shows nothing invisible.
+func TestHostileArgumentsOfBusinessCommandsAreAnsweredAndKeepNothingBad(t *testing.T) {
+	t.Parallel()
+	r := newShop(t)
+	ana := r.chat("Ana", "whatsapp")
+	hostile := append(hostileArguments(), "= x", "x =", "=", "\u202eIs there parking? = \u2066Behind\u2069 the house.", "# Title = # Title\n===\n> quote", "9999999999999999999999 = 1", "{name}{hours}{business} = {name}{hours}{business}{unknown}")
+	for _, command := range []string{
+		"/business", "/business setup", "/business show", "/business preview", "/business clear", "/answers", "/answers add", "/answers add Is there parking", "/answers add Question =", "/answers remove",
+		"/desk", "/desk week", "/shadow", "/escalations", "/handoff", "/delivery", "/drafts", "/mode business",
+	} {
+		for _, args := range hostile {
+			line := command + " " + args
+			if args == "yes" {
+				continue // a dialog of an earlier command may wait for it
+			}
+			said := r.asOwner(line)
+			require.NotContains(t, said, "\u202e", "%.60q", line)
+			require.NotContains(t, said, "\x1b", "%.60q", line)
+			require.Less(t, len(said), 10_000, "%.60q", line)
+			require.Empty(t, r.sentTo(ana), "%.60q", line)
+		}
+	}
+	require.Zero(t, r.count("select count(*) from canned_answers where question ~ '[\u202e\u2066\u200b]' or answer ~ '[\u202e\u2066\u200b]' or question = '' or answer = ''"))
+	require.Zero(t, r.count("select count(*) from canned_answers where length(question) > $1 or length(answer) > $2", answers.MaxQuestion, answers.MaxAnswer))
+	require.Positive(t, r.count("select count(*) from canned_answers"))
+}
+
+// No answer to a question of the setup is kept with invisible characters, or longer than it may be.
+func TestHostileAnswersToTheSetup(t *testing.T) {
+	t.Parallel()
+	r := newShop(t)
+	for _, step := range []string{"name", "greeting", "topics", "rules", "pages", "hours", "tone", "operators"} {
+		for _, said := range hostileArguments() {
+			if strings.TrimSpace(said) == "" {
+				continue
+			}
+			r.asOwner("/business setup " + step)
+			answered := r.asOwner(said)
+			require.NotContains(t, answered, "\u202e", "%s: %.60q", step, said)
+			require.NotContains(t, answered, "\x1b", "%s: %.60q", step, said)
+			require.Less(t, len(answered), 5000, "%s: %.60q", step, said)
+		}
+	}
+	require.Zero(t, r.count("select count(*) from settings where key like 'config%' and (length(value::text) > 9000 or value::text ~ '[\u202e\u2066\u200b\u2060\ufeff]')"))
+	require.NotContains(t, r.asOwner("/business show"), "\u202e")
+}
