@@ -21,7 +21,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## See the whole of it: a real homeserver, a real bridge, four contacts and you (first time: a few minutes)
+demo: ## See the whole of it: a real homeserver, a real bridge, six contacts and you (first time: a few minutes)
 	@deploy/setup.sh cc
 	go build -tags $(TAGS) -o bin/demo ./e2e/demo
 	@exec bin/demo
@@ -71,6 +71,7 @@ chaos: ## Run the long storms: processes killed over and over, an hour of downti
 	@deploy/setup.sh postgres cc
 	go test -tags '$(TAGS) chaos' -count=1 -timeout 30m -run 'ComesOnceThroughKills' -v ./cmd/multis
 	go test -tags '$(TAGS) chaos' -count=1 -timeout 30m -run Thousands ./memory
+	MULTIS_SEQUENCES=1000 go test -tags $(TAGS) -count=1 -timeout 60m -run NoNote ./desk
 	go test -tags '$(TAGS) e2e chaos' -count=1 -timeout 90m -p 1 -v ./e2e/...
 	@$(MAKE) --no-print-directory test-compose test-release
 

@@ -33,7 +33,7 @@ func run() int {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		return 1
 	}
-	out.line("multis at its main job. Ana, Ben, Cleo and Dora are contacts on a made-up network, you are the owner.")
+	out.line("multis at its main job. Ana, Ben, Cleo, Dora, Emil and Finn are contacts on a made-up network, you are the owner.")
 	out.line("Answers come from %s.", d.origin())
 	results := d.play(ctx)
 	interrupted := ctx.Err() != nil

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+)
+
+// What no document answers, and what the owner answers to it.
+const (
+	unanswered     = "Do you sell gift vouchers?"
+	vouchers       = "Yes, we sell gift vouchers for any amount, valid for three years."
+	answersName    = "Answers.md"
+	learnQuestion  = "Shall I learn this?"
+	shadowQuestion = "How much is a new tyre, fitted?"
+	ownersTyre     = "A new tyre is 29 €, fitted."
+	tyre           = "29 €"
+)
+
+// thread has a contact ask what no document answers, answers in the contact's thread as the owner, and gives the chat back to multis.
+func (d *demo) thread(ctx context.Context) error {
+	if _, err := d.contactSays(ctx, ana, unanswered); err != nil {
+		return err
+	}
+	if _, err := d.arrives(ctx, ana, 2); err != nil {
+		return err
+	}
+	card, err := d.hearNew(ctx, "the card of Ana's thread", "needs a person")
+	if err != nil {
+		return err
+	}
+	d.out.says("you (in that thread)", cyan, vouchers)
+	reply := &event.MessageEventContent{MsgType: event.MsgText, Body: vouchers, RelatesTo: (&event.RelatesTo{}).SetThread(card, card)}
+	if _, err := d.rig.Owner.SendMessageEvent(ctx, d.admin, event.EventMessage, reply); err != nil {
+		return fmt.Errorf("write in the thread: %w", err)
+	}
+	got, err := d.arrives(ctx, ana, 3)
+	if err != nil {
+		return err
+	}
+	if got.Text != vouchers {
+		return errors.New("Ana did not get your words as you wrote them")
+	}
+	d.out.says("you (on the card)", cyan, "✅")
+	if _, err := d.rig.Owner.SendReaction(ctx, d.admin, card, "✅"); err != nil {
+		return fmt.Errorf("react to the card: %w", err)
+	}
+	resolved := func(ctx context.Context) (over bool, err error) {
+		return over, d.ask(ctx, "select exists (select from escalations where closed_by = $1)", []any{d.settings.Owner}, &over)
+	}
+	if err := d.await(ctx, "the escalation to be resolved", resolved); err != nil {
+		return err
+	}
+	d.out.check("Ana got your words in your name; while you answered multis was quiet, and with ✅ it answers her again")
+	return d.idle(ctx)
+}
+
+// shadow shows an answer that cannot be sent, and how close it is to the one that the owner writes on the phone.
+func (d *demo) shadow(ctx context.Context) error {
+	if err := d.newCustomer(ctx, emil, "Hello, this is Emil."); err != nil {
+		return err
+	}
+	if _, err := d.command(ctx, "/delivery shadow Emil", "shadow"); err != nil {
+		return err
+	}
+	if _, err := d.contactSays(ctx, emil, shadowQuestion); err != nil {
+		return err
+	}
+	if _, err := d.hearNew(ctx, "the shadow answer", "Shadow answer for Emil", tyre); err != nil {
+		return err
+	}
+	d.out.says("you (on your phone, to Emil)", cyan, ownersTyre)
+	if _, err := d.rig.OwnerOnPhone(ctx, emil, ownersTyre); err != nil {
+		return fmt.Errorf("write on the phone: %w", err)
+	}
+	if err := d.stored(ctx, ownersTyre); err != nil {
+		return err
+	}
+	if _, err := d.command(ctx, "/shadow Emil", "100 % close to yours"); err != nil {
+		return err
+	}
+	delivered, err := d.rig.Delivered(ctx, emil)
+	if err != nil {
+		return err
+	}
+	if len(delivered) > 0 {
+		return errors.New("a shadow answer was sent")
+	}
+	d.out.check("nothing of multis reached Emil: the database lets no shadow answer become a message")
+	return d.idle(ctx)
+}
+
+// learn lets what the owner answered in the thread become a document, and another contact ask the same.
+func (d *demo) learn(ctx context.Context) error {
+	proposal, err := d.hearNew(ctx, "the question whether to learn your answer to Ana", learnQuestion)
+	if err != nil {
+		return err
+	}
+	d.out.says("you (as a reply to that)", cyan, "public")
+	said := &event.MessageEventContent{MsgType: event.MsgText, Body: "public", RelatesTo: (&event.RelatesTo{}).SetReplyTo(proposal)}
+	sent, err := d.rig.Owner.SendMessageEvent(ctx, d.admin, event.EventMessage, said)
+	if err != nil {
+		return fmt.Errorf("answer in the admin room: %w", err)
+	}
+	if _, err := d.hear(ctx, sent.EventID, "customers are answered from it"); err != nil {
+		return err
+	}
+	written := func(ctx context.Context) (ok bool, err error) {
+		return ok, d.ask(ctx, "select exists (select from documents where name = $1 and role = 'public')", []any{answersName}, &ok)
+	}
+	if err := d.await(ctx, "the document "+answersName, written); err != nil {
+		return err
+	}
+	if err := d.newCustomer(ctx, finn, "Hello, this is Finn."); err != nil {
+		return err
+	}
+	if _, err := d.contactSays(ctx, finn, unanswered); err != nil {
+		return err
+	}
+	got, err := d.arrives(ctx, finn, 1)
+	if err != nil {
+		return err
+	}
+	sources, err := d.sources(ctx, got.EventID)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(got.Text, vouchers) || len(sources) != 1 || !strings.Contains(vouchers, sources[0].Quote) {
+		return fmt.Errorf("the answer does not quote %q", vouchers)
+	}
+	d.out.check("Finn was answered alone, from what you told Ana: %s", sources[0].Name)
+	return d.idle(ctx)
+}
+
+// newCustomer lets a contact write for the first time, and switches the chat to business.
+func (d *demo) newCustomer(ctx context.Context, contact, hello string) error {
+	if _, err := d.contactSays(ctx, contact, hello); err != nil {
+		return err
+	}
+	if err := d.stored(ctx, hello); err != nil {
+		return err
+	}
+	_, err := d.command(ctx, "/mode business "+capitalized(contact), "is now business")
+	return err
+}
+
+// stored waits until a message is stored.
+func (d *demo) stored(ctx context.Context, text string) error {
+	return d.await(ctx, "the message to be stored", func(ctx context.Context) (ok bool, err error) {
+		return ok, d.ask(ctx, "select exists (select from messages where body = $1)", []any{text}, &ok)
+	})
+}
+
+// hearNew waits for the newest message of multis in the admin room that contains all wanted words, and shows it.
+func (d *demo) hearNew(ctx context.Context, what string, wanted ...string) (found id.EventID, err error) {
+	body := ""
+	err = d.await(ctx, what, func(ctx context.Context) (bool, error) {
+		timeline, err := d.rig.Timeline(ctx, d.admin)
+		for _, evt := range slices.Backward(timeline) {
+			if evt.Type != event.EventMessage || evt.Sender != botID {
+				continue
+			}
+			body = evt.Content.AsMessage().Body
+			if !slices.ContainsFunc(wanted, func(w string) bool { return !strings.Contains(body, w) }) {
+				found = evt.ID
+				return true, nil
+			}
+		}
+		return false, err
+	})
+	if err == nil {
+		d.out.says("multis (admin room)", cyan, body)
+	}
+	return found, err
+}
