@@ -98,7 +98,9 @@ func Running(ctx context.Context, dir string) (*Server, bool) {
 
 // DSN returns the address of database db for user.
 func (s *Server) DSN(user, db string) string {
-	return fmt.Sprintf("postgres://%s@/%s?host=%s&port=%s", url.PathEscape(user), url.PathEscape(db), url.QueryEscape(s.socketDir()), port)
+	// In the address of a database a + is no space.
+	folder := strings.ReplaceAll(url.QueryEscape(s.socketDir()), "+", "%20")
+	return fmt.Sprintf("postgres://%s@/%s?host=%s&port=%s", url.PathEscape(user), url.PathEscape(db), folder, port)
 }
 
 // SuperDSN returns the address of database db for the server's administrator.

@@ -55,6 +55,15 @@ func ask(t *testing.T, s *pgserver.Server) error {
 	return conn.Close(t.Context())
 }
 
+func TestTheFolderOfAServerMayHaveAnyName(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(filepath.Dir(home(t)), "my data & 100%+1")
+	s, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Stop()) }()
+	require.NoError(t, ask(t, s))
+}
+
 func TestAServerThatRunsIsSharedAndStaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	dir := home(t)
