@@ -23,6 +23,13 @@ func TestAHealthyInstallationHasNoFinding(t *testing.T) {
 	require.Empty(t, newWorld(t).found())
 }
 
+func TestANewInstallationWithoutAMessageHasNoFinding(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.exec("delete from messages; delete from settings where key = 'pushed_at'")
+	require.Empty(t, w.found(), "nothing was written yet, so nothing was pushed")
+}
+
 // breakage is a broken set-up, the finding that shows it, and the repair that the finding names.
 type breakage struct {
 	name   string

@@ -50,7 +50,7 @@ func checkEvents(ctx context.Context, in *Input) (Result, string) {
 	if err != nil {
 		return failedCheck(err), ""
 	}
-	if fresh.Sub(pushed) > maxPushLag && r.OK() {
+	if fresh.Unix() > 0 && fresh.Sub(pushed) > maxPushLag && r.OK() { // without a message there is nothing that a push could have brought
 		last := "no push ever came"
 		if !pushed.IsZero() {
 			last = "the last push at " + in.clockTime(pushed)
