@@ -23,13 +23,19 @@ func (i *Inspector) HasAccount(ctx context.Context, user id.UserID) (exists, kno
 	switch {
 	case err == nil:
 		return true, true, nil
-	case errors.Is(err, mautrix.MNotFound):
+	case errors.Is(err, mautrix.MNotFound), isUnknownProfile(err):
 		return false, true, nil
 	case errors.Is(err, mautrix.MForbidden), errors.Is(err, mautrix.MMissingToken), errors.Is(err, mautrix.MUnknownToken):
 		return false, false, nil
 	default:
 		return false, false, classify(err)
 	}
+}
+
+// isUnknownProfile reports whether err is how Synapse refuses the profile of a user that does not exist: with M_UNKNOWN, not M_NOT_FOUND.
+func isUnknownProfile(err error) bool {
+	failed, ok := errors.AsType[mautrix.HTTPError](err)
+	return ok && failed.IsStatus(http.StatusNotFound) && failed.RespError != nil && failed.RespError.ErrCode == mautrix.MUnknown.ErrCode
 }
 
 // Greeting returns the admin room that the bot made for the owner, and whether the bot has written there. The room is empty if there is none.

@@ -125,7 +125,7 @@ func newSynapse(t *testing.T) (url, file string) {
 	})
 	mux.HandleFunc("GET /_matrix/client/v3/profile/{user}", func(w http.ResponseWriter, r *http.Request) {
 		if r.PathValue("user") != "@anna:example.org" {
-			refuse(w, http.StatusNotFound, "M_NOT_FOUND")
+			refuse(w, http.StatusNotFound, "M_UNKNOWN") // as Synapse 1.160 does
 			return
 		}
 		reply(w, struct{}{})
