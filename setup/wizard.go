@@ -210,6 +210,7 @@ func (w *Wizard) ask(ctx context.Context, key string, q Question, probe func(con
 		if w.Asker == nil || w.isFixed(key) {
 			return fmt.Errorf("%s: %w", key, err)
 		}
+		w.complain(key, err)
 	}
 	for insisted := ""; ; {
 		q.Default = cmp.Or(w.value(key), q.Default)
@@ -225,9 +226,17 @@ func (w *Wizard) ask(ctx context.Context, key string, q Question, probe func(con
 			w.problems = append(w.problems, refused.Finding)
 			return nil
 		default:
+			w.complain(key, err)
 			w.printf("Correct it, or enter it again to keep it as it is.\n")
 			insisted = answer
 		}
+	}
+}
+
+// complain prints why a value is not accepted, unless its probe said so.
+func (w *Wizard) complain(key string, err error) {
+	if _, shown := errors.AsType[refusal](err); !shown {
+		w.printf("✗ %s: %s\n", key, text.OneLine(err.Error()))
 	}
 }
 

@@ -48,9 +48,6 @@ func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
 // pair has the bot registered at Synapse, waits for the one-time code, and writes its sender to the configuration as the owner. Synapse then needs
 // the new registration.
 func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers, error) {
-	if i.wait == 0 {
-		return a, errors.New("--pair waits for you: leave --yes out, or add --wait 10m")
-	}
 	if err := i.migrate(ctx, a.Config); err != nil {
 		return a, err
 	}

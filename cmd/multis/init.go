@@ -128,6 +128,9 @@ func (c initCmd) plan(g *cli) (installation, error) {
 			i.wait = 0
 		}
 	}
+	if c.Pair && i.wait == 0 {
+		return i, errors.New("--pair waits for you: leave --yes out, or add --wait 10m")
+	}
 	return i, nil
 }
 
@@ -170,7 +173,7 @@ func (i installation) write(ctx context.Context, a setup.Answers) error {
 			return err
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(i.config), 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Dir(i.config), 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must be able to enter it
 		return fmt.Errorf("make the folder of config.yaml: %w", err)
 	}
 	if uid > 0 {

@@ -246,3 +246,33 @@ func TestInitAsksTriesAndWrites(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after), "nothing is written without a yes")
 }
+
+func TestInitRefusesToPairWithoutWaitingBeforeItWritesAnything(t *testing.T) {
+	t.Parallel()
+	_, synapse := newSynapse(t)
+	dir := t.TempDir()
+	s := startInit(t, "dumb", dir, "--synapse", synapse, "--yes", "--pair")
+	require.Error(t, s.end())
+	require.Contains(t, s.all(), "--pair waits for you")
+	require.Empty(t, filesIn(t, dir))
+}
+
+func TestInitMakesAFolderThatItsPostgresCanEnter(t *testing.T) {
+	t.Parallel()
+	_, synapse := newSynapse(t)
+	config := filepath.Join(openFolder(t), "sub folder", "config.yaml")
+	s := startInit(t, "dumb", t.TempDir(), "-c", config, "--synapse", synapse, "--yes", "--owner", "@anna:example.org", "--wait", "0")
+	require.NoError(t, s.end(), s.all())
+	require.Contains(t, s.all(), "its tables are made")
+	require.Contains(t, s.all(), "install -m 640 -o matrix-synapse '"+filepath.Dir(config)+"/registration.yaml'")
+}
+
+func TestInitSaysWhyAValueOfTheCommandLineIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	_, synapse := newSynapse(t)
+	s := startInit(t, "dumb", t.TempDir(), "--synapse", synapse, "--owner", "anna")
+	s.expect("✗ owner: a Matrix id looks like @anna:example.org")
+	s.expect("Your Matrix id")
+	s.typeIn("\x03")
+	require.Error(t, s.end())
+}
