@@ -94,7 +94,7 @@ func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	defer a.Close()
-	fmt.Printf("The file is whole: %s, made %s by multis %s.\n", text.Bytes(a.Size), a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04"), a.Manifest.Program)
+	fmt.Printf("The file is whole: %s, made %s by multis %s.\n", text.Bytes(a.Size), a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04"), text.OneLine(a.Manifest.Program))
 	scratch, remove, err := scratchDatabase(ctx, global.Config)
 	if err != nil {
 		return err
@@ -114,13 +114,13 @@ func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
 // printOmitted prints what belongs to the installation and is not in a backup.
 func printOmitted(m backup.Manifest) {
 	for _, omitted := range m.Omitted {
-		fmt.Printf("Not in it: %s\n", text.Clean(omitted))
+		fmt.Printf("Not in it: %s\n", text.OneLine(omitted))
 	}
 }
 
 func printSkipped(r backup.Report) {
 	if len(r.Skipped) > 0 {
-		fmt.Printf("Not restored, because this database has no place for it: %s.\n", text.List(r.Skipped))
+		fmt.Printf("Not restored, because this database has no place for it: %s.\n", text.OneLine(text.List(r.Skipped)))
 	}
 }
 

@@ -107,6 +107,17 @@ func TestABackupIsMadeCheckedAndRestoredByCommand(t *testing.T) {
 	}
 }
 
+func TestTheTextsOfABackupDoNotSteerTheTerminal(t *testing.T) {
+	t.Parallel()
+	const evil = "1.0\n\x1b]0;title\a\u202efake"
+	info, err := backup.Create(t.Context(), backup.CreateOptions{Store: storetest.New(t), Folder: t.TempDir(), Program: evil, Omitted: []string{evil}})
+	require.NoError(t, err)
+	said, complaint, err := program(t, t.TempDir(), "", "backup", "verify", info.Path)
+	require.NoError(t, err, complaint)
+	require.Contains(t, said, " by multis 1.0 ]0;titlefake.\n")
+	require.Contains(t, said, "Not in it: 1.0 ]0;titlefake\n")
+}
+
 func TestABackupHasWhatTheConfigurationNamesAndSaysWhatItLacks(t *testing.T) {
 	t.Parallel()
 	const more = "policy: {file: rules.yaml}\nbusiness: {hours: [mon-fri 9-18], holiday_calendar: days.ics}\n" +
