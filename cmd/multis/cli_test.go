@@ -133,6 +133,9 @@ func TestHelpAndVersionAreCommandsToo(t *testing.T) {
 	_, said, err := program(t, dir, "", "help", "serve")
 	require.Error(t, err)
 	require.Equal(t, "multis: unexpected argument serve; multis --help shows what there is\n", said)
+	var failed *exec.ExitError
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, 2, failed.ExitCode(), "as for any command that does not exist")
 	said, _, err = program(t, dir, "", "version")
 	require.NoError(t, err)
 	require.Equal(t, "multis dev", strings.TrimSpace(said)[:10])
@@ -156,6 +159,13 @@ func TestAWrongConfigurationIsOneLineAndNothingStarts(t *testing.T) {
 		require.Contains(t, said, "config.yaml:1: homeserver.adress", command)
 		require.NotContains(t, said, "goroutine", command)
 	}
+}
+
+func TestARepairNeedsAnID(t *testing.T) {
+	t.Parallel()
+	_, said, err := program(t, configured(t, "postgres://nobody@127.0.0.1:1/none", ""), "", "doctor", "--fix", "")
+	require.Error(t, err, "an empty variable of a script does not turn a repair into a look")
+	require.Contains(t, said, "is no id of a finding")
 }
 
 func TestAWrongCommandIsOneLine(t *testing.T) {

@@ -25,9 +25,9 @@ import (
 
 // doctorCmd checks the installation.
 type doctorCmd struct {
-	JSON    bool   `help:"Print the report as JSON."`
-	Fix     string `placeholder:"ID" help:"Repair the finding with this id, if that is safe. A changed file is backed up."`
-	Synapse string `placeholder:"FILE" help:"Synapse's homeserver.yaml, where it is not found by itself."`
+	JSON    bool    `help:"Print the report as JSON."`
+	Fix     *string `placeholder:"ID" help:"Repair the finding with this id, if that is safe. A changed file is backed up."`
+	Synapse string  `placeholder:"FILE" help:"Synapse's homeserver.yaml, where it is not found by itself."`
 }
 
 // statusError ends the program with a status and without a message.
@@ -40,8 +40,8 @@ func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e
 func (d doctorCmd) Run(ctx context.Context, c *cli) error {
 	in, closeDB := doctorInput(ctx, c, d.Synapse)
 	defer closeDB()
-	if d.Fix != "" {
-		done, err := doctor.Fix(ctx, in, doctor.ID(d.Fix))
+	if d.Fix != nil {
+		done, err := doctor.Fix(ctx, in, doctor.ID(*d.Fix))
 		if err != nil {
 			return err
 		}

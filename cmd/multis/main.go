@@ -237,7 +237,8 @@ func (c helpCmd) Run(parser *kong.Kong) error {
 		return err
 	}
 	if k.Error != nil {
-		return fmt.Errorf("%w; multis --help shows what there is", k.Error)
+		fmt.Fprintf(os.Stderr, "multis: %v; multis --help shows what there is\n", k.Error)
+		return statusError(2)
 	}
 	return k.PrintUsage(false)
 }
