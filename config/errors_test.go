@@ -323,6 +323,10 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "name: \"No\\nra\"\n",
 			want: `config.yaml:10: name: has line breaks, control characters or spaces around it; write one plain line`,
 		},
+		"a name that is shown as another": {
+			add:  "name: \"N\\u202eora\"\n",
+			want: `config.yaml:10: name: has invisible characters or marks of the writing direction; write it without them`,
+		},
 		"a greeting that is a speech": {
 			add:  "business: {greeting: " + strings.Repeat("ha", 300) + "}\n",
 			want: `config.yaml:10: business.greeting: is 600 characters long; write at most 500`,

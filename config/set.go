@@ -14,8 +14,8 @@ import (
 
 // Set sets a key of the configuration at path to a single value and keeps comments and order. The file is written only if the result is
 // valid: a backup of the old one stays beside it, and the change is atomic. It returns the path of the backup; empty if the file has that
-// value already.
-func Set(path, key, value string) (backup string, err error) {
+// value already. checks are what else has to accept the result.
+func Set(path, key, value string, checks ...func(*Config) error) (backup string, err error) {
 	path, err = plainfile.Resolve(path) // replace the target of a symbolic link, not the link
 	if err != nil {
 		return "", readError(err)
@@ -36,8 +36,14 @@ func Set(path, key, value string) (backup string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := Parse(path, changed, os.LookupEnv); err != nil {
+	c, err := Parse(path, changed, os.LookupEnv)
+	if err != nil {
 		return "", err
+	}
+	for _, check := range checks {
+		if err := check(c); err != nil {
+			return "", err
+		}
 	}
 	if string(changed) == string(old) {
 		return "", nil

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,12 @@ func TestSetBacksUpTheFileAndWritesOnlyAValidOne(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, least, string(text), "the old one stays")
+
+	_, err = Set(path, "chats.profile", "business", func(c *Config) error { return errors.New("no " + string(c.Chats.Profile)) })
+	require.EqualError(t, err, "no business")
+	text, err = os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, least, string(text), "a further check may refuse it")
 
 	backup, err := Set(path, "chats.profile", "business")
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -83,6 +84,20 @@ func Values(path string, settings map[string]string) ([]Entry, error) {
 	return list, nil
 }
 
+// Differences returns the entries of Values that are set to something else than the default.
+func Differences(path string, settings map[string]string) ([]Entry, error) {
+	values, err := Values(path, settings)
+	if err != nil {
+		return nil, err
+	}
+	c := defaults()
+	c.complete(filepath.Dir(path))
+	usual := newReader(path, c).fields
+	return slices.DeleteFunc(values, func(v Entry) bool {
+		return v.Source == FromDefault || v.Value == display(usual[v.Key].value())
+	}), nil
+}
+
 // sourceOf returns where the value of a key comes from.
 func (r *reader) sourceOf(key string) string {
 	at, ok := r.source[key]
@@ -104,6 +119,10 @@ func (r *reader) sourceOf(key string) string {
 // display writes a value as in the file.
 func display(v any) string {
 	switch v := v.(type) {
+	case Secret:
+		if v == "" {
+			return ""
+		}
 	case time.Duration:
 		text := v.String()
 		for _, zero := range []string{"m0s", "h0m"} {

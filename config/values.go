@@ -22,6 +22,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/plainfile"
+	"multis/text"
 )
 
 // The parsers below convert a text to a value. Their errors say what is wrong and what to write. They quote at most 60
@@ -46,6 +47,9 @@ func lineOf(least, most int) func(string) (string, error) {
 		}
 		if strings.ContainsFunc(s, unicode.IsControl) || strings.TrimSpace(s) != s {
 			return "", errors.New("has line breaks, control characters or spaces around it; write one plain line")
+		}
+		if text.Clean(s) != s {
+			return "", errors.New("has invisible characters or marks of the writing direction; write it without them")
 		}
 		return s, nil
 	}

@@ -82,7 +82,7 @@ type setConfigCmd struct {
 
 // Run changes the file.
 func (s setConfigCmd) Run(c *cli) error {
-	backup, err := config.Set(c.Config, s.Key, s.Value)
+	backup, err := config.Set(c.Config, s.Key, s.Value, checkModel, checkRules)
 	switch {
 	case err != nil:
 		return err
@@ -131,15 +131,9 @@ func (d diffConfigCmd) Run(ctx context.Context, c *cli) error {
 			return err
 		}
 	}
-	values, err := config.Values(c.Config, settings)
+	changed, err := config.Differences(c.Config, settings)
 	if err != nil {
 		return err
-	}
-	var changed []config.Entry
-	for _, v := range values {
-		if v.Source != config.FromDefault {
-			changed = append(changed, v)
-		}
 	}
 	return printValues(changed, d.JSON, false)
 }

@@ -110,3 +110,34 @@ func TestSettingsOverrideTheFileNotTheEnvironment(t *testing.T) {
 	require.ErrorContains(t, config.CheckSetting(file, nil, "owner", "@eve:x"), "only be changed in config.yaml")
 	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_day", "much"), "budget.per_day")
 }
+
+func TestADiffListsOnlyWhatIsNotTheDefault(t *testing.T) {
+	t.Parallel()
+	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "name: Nora\nbudget: {per_day: 2.00, per_run: 0.75}\nspeech: {api_key: \"\"}\n")
+	said, complaint, err := program(t, dir, "", "config", "diff")
+	require.NoError(t, err, complaint)
+	require.Contains(t, said, "budget.per_run: 0.75  # config.yaml\n")
+	require.Contains(t, said, "database.url: …  # config.yaml\n", "a secret that is set")
+	for _, usual := range []string{"name:", "budget.per_day:", "speech.api_key:", "database.data_dir:"} {
+		require.NotContains(t, said, usual)
+	}
+	said, _, err = program(t, dir, "", "config", "get", "speech.api_key")
+	require.NoError(t, err)
+	require.Equal(t, "\n", said, "no secret is set")
+}
+
+func TestSettingAKeyIsRefusedWhereTheResultIsInvalid(t *testing.T) {
+	t.Parallel()
+	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "")
+	file := filepath.Join(dir, "config.yaml")
+	before, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for value, want := range map[string]string{"foo/bar": "foo is no provider", "anthropic/claude-haiku-4-5": "needs a key"} {
+		_, said, err := program(t, dir, "", "config", "set", "llm.model", value)
+		require.Error(t, err)
+		require.Contains(t, said, want)
+	}
+	after, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after))
+}
