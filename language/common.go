@@ -28,7 +28,7 @@ func commonLanguages(word string) int { //nolint:funlen // a table
 		"oder", "sein", "sich", "sie", "sind", "und", "uns", "unser", "unsere", "von", "vor", "wann", "war", "wer", "werden", "wir", "wird", "wo",
 		"wurde", "zu", "zum", "zur", "über":
 		return de
-	case "au", "aux", "avec", "c", "ce", "cette", "comme", "comment", "d", "dans", "elle", "est", "et", "ils", "l", "les", "leur", "mes", "mon",
+	case "au", "aux", "avec", "c", "ce", "cette", "combien", "comme", "comment", "d", "dans", "elle", "est", "et", "ils", "l", "les", "leur", "mes", "mon",
 		"ne", "notre", "nous", "où", "par", "pas", "plus", "pour", "quand", "quel", "quelle", "qui", "sa", "ses", "sont", "sur", "tout", "tu",
 		"une", "votre", "vous", "était", "été", "être":
 		return fr

@@ -2,8 +2,9 @@ package search
 
 import (
 	"regexp"
-	"slices"
 	"strings"
+
+	"multis/language"
 )
 
 // answerMatch says whether a text contains a value of the type that a question asks for, such as a price or a time.
@@ -17,45 +18,133 @@ const (
 
 // landmark matches places that a text names only to locate something else. Such a text says nothing about the landmark.
 var landmark = regexp.MustCompile(`(?i)\b(?:beside|near|opposite|behind|next to|close to|across from|in front of)(?:\s+(?:the|a|an|our|your))?\s+\pL+(?:\s+\pL+)?` +
-	`|\pL+\s+(?:street|road|lane|avenue|square)\b`)
+	`|\pL+\s+(?:street|road|lane|avenue|square)\b` +
+	`|\b(?:neben|hinter|gegenüber(?: von)?|nahe|unweit)\s+(?:de[rmn]|einem|einer|unserem|unserer)\s+\pL+` +
+	`|(?:\ben face|\bprès|\bà côté|\bderrière|\bdevant|\bau-dessus)(?:\s+(?:de la|de|du|des|la|le|les)\s+|\s+(?:de\s+)?l['’])\pL+` +
+	`|\b(?:junto|frente|cerca|al lado|detrás|delante|enfrente)\s+(?:al|a la|del|de la|de los|de las)\s+\pL+`)
 
-// The values that answer "how much", "when", "how many" and "where".
-var (
-	money        = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|cents?|percent|per cent)\b|\d[.,]\d\d\b`)
-	freeOfCharge = regexp.MustCompile(`(?i)\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`)
-	clockTime    = regexp.MustCompile(`(?i)\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
-		`january|february|march|april|may|june|july|august|september|october|november|december|weekdays?|weekends?|noon|midnight|mornings?|afternoons?|evenings?)\b`)
-	duration  = regexp.MustCompile(`(?i)\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?)\b`)
-	anyNumber = regexp.MustCompile(`(?i)\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow|` +
-		`one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|no|none)\b`)
-	anyPlace = regexp.MustCompile(`(?i)\b(?:at|in|on|to|from|near|beside|behind|opposite|between|next|street|road|lane|avenue|square|floor|online)\b`)
-	quantity = regexp.MustCompile(`\bhow (?:many|old|far|big|large|small|heavy|tall|deep|wide|warm|cold|hot|high|late|early|often|soon|fast)\b`)
+// asked is the type of value that a question asks for.
+type asked int
+
+const (
+	asksNothing asked = iota // no value of a type
+	asksPrice
+	asksDuration
+	asksTime
+	asksQuantity
+	asksAge
+	asksPlace
 )
 
-// matchAnswerType says whether text contains a value of the type that the question asks for.
-func matchAnswerType(question []string, text string) answerMatch {
+// The phrases of questions, in lower case and without accents. In each, all languages are looked for: a question is often too short to tell its own.
+var (
+	priceAsked = regexp.MustCompile(`\bhow much |\b(?:prices?|costs?|charge|fees?|expensive|kostet|kosten|preise?|teuer|coute|coutent|prix|tarifs?|cuestan?|precios?|valen?|tarifas?|` +
+		`custam?|precos?|costano?|prezz[oi]|kost|prij[sz]en|prijs) `)
+	durationAsked = regexp.MustCompile(`\b(?:how long|wie lange|combien de temps|cuanto (?:tiempo|duran?|tardan?)|quanto (?:tempo|dura)|hoe lang) `)
+	timeAsked     = regexp.MustCompile(`\b(?:when|what time|wann|uhr|quand|quelle heure|cuando|que horas?|quando|che ora|wanneer|hoe laat) `)
+	quantityAsked = regexp.MustCompile(`\b(?:how (?:many|far|big|large|small|heavy|tall|deep|wide|warm|cold|hot|high|late|early|often|soon|fast)|` +
+		`wie ?viele?|wie (?:weit|gross|schwer|hoch|tief|breit|warm|spat|fruh|oft|schnell|lang)|combien|quelle distance|que distancia|cuant[oa]s?|quant[oiea]s?|hoeveel) `)
+	ageAsked   = regexp.MustCompile(`\b(?:how old|wie alt|welchem alter|quel age|cuantos anos|que edad|quantos anos|quanti anni|hoe oud) `)
+	placeAsked = regexp.MustCompile(`\b(?:where|wo|donde|onde|dove|waar) |^(?:d )?ou `)
+)
+
+// askedFor returns the type of value that a question asks for.
+func askedFor(question []string) asked {
 	joined := strings.Join(question, " ") + " "
-	price := slices.ContainsFunc(question, func(w string) bool {
-		switch w {
-		case "price", "prices", "cost", "costs", "charge", "fee", "fees", "expensive":
-			return true
-		}
-		return false
-	})
 	switch {
-	case price || strings.Contains(joined, "how much "):
-		return bestMatch(text, money, freeOfCharge)
-	case strings.Contains(joined, "how long "):
-		return bestMatch(text, duration, anyNumber)
-	case slices.Contains(question, "when") || strings.Contains(joined, "what time "):
-		return bestMatch(text, clockTime, anyNumber)
-	case quantity.MatchString(joined):
-		return bestMatch(text, anyNumber, anyNumber)
-	case slices.Contains(question, "where"):
-		return bestMatch(text, anyPlace, anyPlace)
+	case durationAsked.MatchString(joined) && !strings.Contains(joined, "how much "):
+		return asksDuration
+	case priceAsked.MatchString(joined):
+		return asksPrice
+	case timeAsked.MatchString(joined):
+		return asksTime
+	case ageAsked.MatchString(joined):
+		return asksAge
+	case quantityAsked.MatchString(joined):
+		return asksQuantity
+	case placeAsked.MatchString(joined):
+		return asksPlace
 	default:
-		return fullMatch
+		return asksNothing
 	}
+}
+
+// age matches an age, or the year since when something exists, in all languages.
+var age = regexp.MustCompile(`\b(?:years?|aged?|months?|alter|jahren?|jahre|monaten?|ans|age|mois|anos?|meses|edad|anni|jaar)\b|\b(?:1[5-9]|20)\d\d\b`)
+
+// values are the patterns of values in texts of one language, in lower case and without accents.
+type values struct{ free, clock, duration, number, place *regexp.Regexp }
+
+// money matches prices in all languages.
+var money = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|cents?|percent|per cent|prozent)\b|\d[.,]\d\d\b`)
+
+// englishValues are those of English texts, and of those in a language without values of its own.
+var englishValues = values{
+	free: regexp.MustCompile(`\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`),
+	clock: regexp.MustCompile(`\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
+		`january|february|march|april|may|june|july|august|september|october|november|december|weekdays?|weekends?|noon|midnight|mornings?|afternoons?|evenings?)\b`),
+	duration: regexp.MustCompile(`\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?)\b`),
+	number: regexp.MustCompile(`\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow|` +
+		`one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|no|none)\b`),
+	place: regexp.MustCompile(`\b(?:(?:at|in|on|to|from|near|beside|behind|opposite|between|next)\s+\pL|(?:street|road|lane|avenue|square|floor|online)\b)`),
+}
+
+// valuesByLanguage are those of the other languages.
+var valuesByLanguage = map[language.Language]values{
+	language.German: {
+		free: regexp.MustCompile(`\b(?:nichts|kostenlos|kostenfrei|gratis|umsonst|inklusive|inbegriffen|enthalten|frei)\b`),
+		clock: regexp.MustCompile(`\b\d{1,2}:\d\d\b|\d ?uhr\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|werktag|feiertag)s?\b|` +
+			`\b(?:januar|februar|marz|april|mai|juni|juli|august|september|oktober|november|dezember|taglich|morgens|mittags|abends|wochenende)\b`),
+		duration: regexp.MustCompile(`\b(?:minuten?|stunden?|tagen?|tage|tag|nacht|nachten?|wochen?|monaten?|monate|monat|jahren?|jahre|jahr)\b`),
+		number:   regexp.MustCompile(`\d|\b(?:eins|zwei|drei|vier|funf|sechs|sieben|acht|neun|zehn|elf|zwolf|zweiten|dritten|vierten|dutzend|hundert|kein|keine|keinen|sofort|immer|heute|morgen|minuten|stunden|tage|wochen|monate|jahre)\b`),
+		place:    regexp.MustCompile(`\b(?:(?:in|im|an|am|auf|bei|beim|neben|hinter|vor|gegenuber|zwischen|unter)\s+\pL|(?:stock|online|\pL*(?:strasse|gasse|platz|weg|allee))\b)`),
+	},
+	language.French: {
+		free: regexp.MustCompile(`\b(?:rien|gratuit|gratuite|gratuits|gratuites|gratuitement|offerte?s?|comprise?s?|inclus(?:es?)?)\b`),
+		clock: regexp.MustCompile(`\b\d{1,2}:\d\d\b|\b\d{1,2} ?h(?:\d\d)?\b|\b(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)s?\b|` +
+			`\b(?:janvier|fevrier|mars|avril|mai|juin|juillet|aout|septembre|octobre|novembre|decembre|midi|minuit|matin|soir|tous les jours|week-end)\b`), //nolint:misspell // French
+		duration: regexp.MustCompile(`\b(?:minutes?|heures?|jours?|nuits?|semaines?|mois|ans?|annees?)\b`),
+		number:   regexp.MustCompile(`\d|\b(?:deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|douzaine|cent|aucune?|toujours|demain|minutes?|heures?|jours?|semaines?|mois)\b`),
+		place:    regexp.MustCompile(`\b(?:(?:dans|sur|sous|chez|pres|derriere|devant|face|a cote|au|aux|en)\s+\pL|(?:rue|avenue|place|boulevard|etage|ligne)\b)`),
+	},
+	language.Spanish: {
+		free: regexp.MustCompile(`\b(?:nada|gratis|gratuit[oa]s?|incluid[oa]s?)\b`),
+		clock: regexp.MustCompile(`\b\d{1,2}:\d\d\b|\b\d{1,2} ?h\b|\b(?:lunes|martes|miercoles|jueves|viernes|sabados?|domingos?)\b|` +
+			`\b(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|mediodia|medianoche|tardes|noches|todos los dias|fin de semana)\b`),
+		duration: regexp.MustCompile(`\b(?:minutos?|horas?|dias?|noches?|semanas?|mes|meses|anos?)\b`),
+		number:   regexp.MustCompile(`\d|\b(?:dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|docena|cien|ningun|ninguna|siempre|manana|minutos?|horas?|dias?|semanas?|mes|meses)\b`),
+		place:    regexp.MustCompile(`\b(?:(?:en|junto|detras|delante|frente|cerca|sobre)\s+\pL|(?:calle|avenida|plaza|paseo|planta|linea)\b)`),
+	},
+}
+
+// matchAnswerType says whether text, in a language, contains a value of the type that the question asks for.
+func matchAnswerType(question []string, text string, in language.Language) answerMatch {
+	v, known := valuesByLanguage[in]
+	if !known {
+		v = englishValues
+	}
+	text = strings.ToLower(fold(text))
+	switch askedFor(question) {
+	case asksPrice:
+		return bestMatch(text, money, v.free)
+	case asksDuration:
+		return bestMatch(text, v.duration, v.number)
+	case asksTime:
+		return bestMatch(text, v.clock, v.number)
+	case asksQuantity:
+		return bestMatch(text, v.number, v.number)
+	case asksAge:
+		return bestMatch(text, age, age)
+	case asksPlace:
+		return bestMatch(v.withoutTimes(text), v.place, v.place)
+	case asksNothing:
+	}
+	return fullMatch
+}
+
+// withoutTimes replaces the times in a text, so that "on Monday" is no place.
+func (v values) withoutTimes(text string) string {
+	return v.duration.ReplaceAllString(v.clock.ReplaceAllString(text, "·"), "·")
 }
 
 // bestMatch returns fullMatch if text matches full, possibleMatch if it matches only possible, and noMatch otherwise.

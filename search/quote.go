@@ -32,9 +32,22 @@ type Quote struct {
 }
 
 // Answer returns the quote that answers the question, without a language model. It reports false if there is none: the quote
-// and its headings must have a coverage of at least MinSupport and contain the question's most specific term, and the answer
-// to a question for a price, a time, a number or a place must contain one.
+// and its headings must have a coverage of at least MinSupport and contain the question's most specific term, the answer
+// to a question for a price, a time, a number or a place must contain one, and no other quote may answer it as well with other values (see Options).
 func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
+	found, err := s.answerCandidates(ctx, r)
+	if err != nil || len(found) == 0 {
+		return Quote{}, false, err
+	}
+	best := bestCandidate(found)
+	if len(rivals(best, found)) > 0 {
+		return Quote{}, false, nil
+	}
+	return best.quote(), true, nil
+}
+
+// answerCandidates lists the quotes that may answer a question.
+func (s *Searcher) answerCandidates(ctx context.Context, r Result) ([]candidate, error) {
 	var likely []Hit
 	for _, h := range r.Hits[:min(len(r.Hits), quotedHits)] {
 		if h.Coverage >= MinSupport {
@@ -42,19 +55,16 @@ func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 		}
 	}
 	if len(likely) == 0 {
-		return Quote{}, false, nil
+		return nil, nil
 	}
 	found, err := s.quoteCandidates(ctx, r, likely)
 	if err != nil {
-		return Quote{}, false, err
+		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(c candidate) bool {
-		return c.coverage < MinSupport || !c.hasKeyTerm || c.answerMatch == noMatch
-	})
-	if len(found) == 0 {
-		return Quote{}, false, nil
-	}
-	return bestCandidate(found).quote(), true, nil
+	return slices.DeleteFunc(found, func(c candidate) bool {
+		onlyDocument := c.textCoverage == 0 && c.headingCoverage == 0 // as are all passages of the document then
+		return c.coverage < MinSupport || !c.hasKeyTerm || c.answerMatch == noMatch || onlyDocument
+	}), nil
 }
 
 // BestSentences returns the best quote of one hit, however low its coverage is.
@@ -75,9 +85,11 @@ type candidate struct {
 	rank            int // of the hit
 	from, to        int // in the hit's text
 	text, lead      string
+	core            string  // the units that match the question, without what is quoted around them
 	coverage        float64 // of the text with headings and lead
 	textCoverage    float64 // of the text alone
 	headingCoverage float64 // of the innermost heading
+	matched         []int   // the question's terms that the text with headings and lead contains
 	hasKeyTerm      bool    // contains the question's most specific term
 	answerMatch     answerMatch
 	pairs           int // the number of adjacent words of the question that are also adjacent in the quote or its heading
@@ -231,9 +243,14 @@ func (p splitHit) evaluate(first, last int, own []string) candidate {
 	c.headingCoverage = coverage(p.result.Terms, p.result.chunks, in(p.titleLexemes))
 	c.coverage = coverage(p.result.Terms, p.result.chunks, in(all))
 	c.hasKeyTerm = p.result.hasKeyTerm(in(all))
+	for t := range p.result.Terms {
+		if p.result.Terms[t].class != filler && in(all)(t) {
+			c.matched = append(c.matched, t)
+		}
+	}
 	if len(own) > 0 {
-		quoted := p.hit.Text[p.units[first].from:p.units[last].to]
-		c.pairs, c.leadWords = p.result.countPairs(quoted), p.result.leadWords(quoted)
+		c.core = p.hit.Text[p.units[first].from:p.units[last].to]
+		c.pairs, c.leadWords = p.result.countPairs(c.core), p.result.leadWords(c.core)
 	}
 	c.pairs = max(c.pairs, p.result.countPairs(c.lead), p.result.countPairs(innermost(p.hit.Section)))
 	return c
@@ -345,7 +362,8 @@ func (p splitHit) length(first, last int) int {
 func (p splitHit) withText(c candidate, first, last int) candidate {
 	c.from, c.to = p.units[first].from, p.units[last].to
 	c.text = p.hit.Text[c.from:c.to]
-	c.answerMatch = matchAnswerType(p.result.words, c.lead+" "+c.text)
+	c.core = cmp.Or(c.core, c.text)
+	c.answerMatch = matchAnswerType(p.result.words, c.lead+" "+c.text, p.hit.Language)
 	return c
 }
 

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"multis/store/index"
 )
@@ -41,6 +42,9 @@ func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term 
 			return 1
 		}
 	})
+	for i := range found {
+		found[i].Correction = found[i].Correction && !isInflection(found[i], found)
+	}
 	all := found
 	found = slices.DeleteFunc(slices.Clone(found), func(t index.Term) bool {
 		return t.Correction && (classifyInQuestion(words, t.Word) > general || !isPlausible(t, all)) // a filler word, or another word
@@ -79,6 +83,18 @@ func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term 
 	})
 	searched := len(indexedTerms(terms))
 	return slices.Delete(terms, min(searched, maxTerms), searched)
+}
+
+// isInflection reports whether a correction is another form of its word, which the French stemmer does not unify: "livrez" (livr) and "livrons"
+// (livron), "fermés" (ferm) and "fermée", which is indexed without its accent (ferme).
+func isInflection(correction index.Term, found []index.Term) bool {
+	return slices.ContainsFunc(found, func(t index.Term) bool {
+		if t.Correction || t.Word != correction.Word {
+			return false
+		}
+		verb := strings.HasSuffix(t.Word, "ez") || strings.HasSuffix(t.Word, "er") || strings.HasSuffix(t.Word, "ent")
+		return verb && correction.Lexeme == t.Lexeme+"on" || correction.Lexeme == t.Lexeme+"e" || t.Lexeme == correction.Lexeme+"e"
+	})
 }
 
 func occurrences(words []string, word string) int {

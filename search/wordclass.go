@@ -73,6 +73,9 @@ func classifyWord(word string) wordClass {
 	if isTransposed(word) {
 		return filler
 	}
+	if w := askingClass(word); w != specific {
+		return w
+	}
 	if singular, ok := strings.CutSuffix(word, "ies"); ok {
 		return listedClass(singular + "y")
 	}

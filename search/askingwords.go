@@ -1,0 +1,36 @@
+package search
+
+// askingClass returns the class of a word in languages other than English, as listedClass does for English. Words are without accents. A word
+// stands here only if it means nothing specific in any of the languages: "fin" and "art" would.
+func askingClass(word string) wordClass {
+	switch word {
+	case "wann", "warum", "welche", "welcher", "welches", "welchen", "welchem", "wieviel", "viel", "viele", "vielen", "gibt", "gern", "gerne", // German
+		"kann", "konnen", "konnte", "konnten", "mochte", "mochten", "muss", "mussen", "darf", "durfen", "soll", "sollte", "wurde", "wurden",
+		"kostet", "kosten", "preis", "preise", "preisen", "teuer", "hoch", "verkaufen", "verkauft", "anbieten", "bieten", "bietet",
+		"bitte", "danke", "hallo", "guten", "sagen", "wissen", "frage", "fragen", "brauche", "brauchen", "bekomme", "bekommen", "finde", "finden", "findet",
+		"erlaubt", "gestattet", "eigentlich", "genau", "ungefahr", "etwa", "noch", "auch", "schon", "ab",
+		"combien", "quel", "quelle", "quels", "quelles", "quand", "pourquoi", "comment", "heure", "est", "sont", "til", "telle", "ils", "elles", "les", "a", // French
+		"peut", "peux", "puis", "pouvez", "pourrais", "pourriez", "pouvons", "dois", "doit", "devez", "faut", "voudrais", "voulez", "souhaite",
+		"coute", "coutent", "couter", "prix", "tarif", "tarifs", "avez", "avoir", "vendez", "proposez", "offrez", "trouve", "trouver",
+		"permis", "autorise", "autorises", "bonjour", "merci", "salut", "dire", "savoir", "besoin", "environ", "exactement", "aussi", "ou":
+		return filler
+	case "cuando", "cuanto", "cuanta", "cuantos", "cuantas", "cual", "cuales", "donde", "como", "porque", "que", "hay", "estan", "esta", // Spanish
+		"puede", "puedo", "pueden", "podria", "podrian", "debo", "debe", "quiero", "quisiera", "necesito", "llevar",
+		"cuesta", "cuestan", "costar", "precio", "precios", "vale", "valen", "tarifa", "tiene", "tienen", "tener", "venden", "vende", "ofrecen", "encuentro",
+		"permitido", "permiten", "hola", "gracias", "favor", "saber", "decir", "exactamente", "tambien",
+		"quanto", "quanta", "quantos", "quantas", "quais", "onde", "custa", "custam", "preco", "precos", "posso", "podem", "voces", "vendem", "oferecem", // Portuguese
+		"quanti", "quante", "quando", "quale", "quali", "dove", "costa", "costano", "prezzo", "prezzi", "avete", "possono", "vendete", "offrite", // Italian
+		"wanneer", "welke", "waarom", "hoeveel", "prijs", "prijzen", "hebben", "heeft", "kunnen", "verkoopt", "verkopen", "graag", "dank": // Dutch
+		return filler
+	case "uhr", "tag", "tage", "tagen", "woche", "wochen", "monat", "monate", "jahr", "jahre", "stunde", "stunden", "zeit", "heute", "morgen", "gestern", // German
+		"alter", "dauer", "dauert", "dauern", "kostenlos", "gratis", "inklusive", "enthalten", "mitbringen",
+		"lang", "lange", "weit", "alt", "neu", "gross", "klein", "schwer", "schnell", "spat", "fruh", "kommen", "kommt",
+		"jour", "jours", "semaine", "mois", "annee", "temps", "demain", "hier", "loin", "grand", "grande", "distance", "partir", "chaque", "avance", // French
+		"age", "pese", "pesent", "gratuit", "gratuite", "gratuits", "gratuites", "compris", "comprise", "inclus", "apporter",
+		"hora", "horas", "dia", "dias", "semana", "mes", "ano", "anos", "tiempo", "hoy", "manana", "ayer", "lejos", "dura", "duran", "tarda", "tardan", // Spanish
+		"edad", "pesa", "gratuito", "gratuita", "incluido", "incluida", "incluidos", "incluidas", "traer", "distancia", "tempo", "hoje", "amanha", "giorno", "giorni", "oggi", "domani", "tijd", "vandaag":
+		return light
+	default:
+		return specific
+	}
+}

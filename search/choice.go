@@ -1,0 +1,192 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"multis/text"
+)
+
+const (
+	// minSameWording is the share of the shorter text's words that two answers must have in common to be answers of the same kind.
+	minSameWording = 0.5
+	// maxSubject is the maximum length in characters of what an option is called.
+	maxSubject = 60
+	// minStem is the shortest beginning of a word that tells it apart when a contact picks an option.
+	minStem = 4
+)
+
+// Option is one of two answers to a question that does not say which of two things it is about.
+type Option struct {
+	Quote   Quote
+	Subject string // what the answer is about: a table's row, a heading or a document's name
+}
+
+// Options returns the two answers between which a question does not decide: they match it equally well and say the same of two things, with
+// different values. It returns none if there is one answer, if there are more than two, or if nothing names the two things.
+func (s *Searcher) Options(ctx context.Context, r Result) ([]Option, error) {
+	found, err := s.answerCandidates(ctx, r)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	best := bestCandidate(found)
+	var options []Option
+	for _, rival := range rivals(best, found) {
+		subject, other := best.subjectBeside(rival), rival.subjectBeside(best)
+		if subject == "" || other == "" {
+			return nil, nil
+		}
+		switch {
+		case len(options) == 0:
+			options = []Option{{best.quote(), subject}, {rival.quote(), other}}
+		case subject != options[0].Subject || other != options[1].Subject:
+			return nil, nil
+		}
+	}
+	return options, nil
+}
+
+// PickOption returns the index of the option that a reply names, or -1 if it names none or both. A reply names an option by a word that the
+// other's subject does not have.
+func PickOption(options []Option, reply string) int {
+	said, picked := Words(reply), -1
+	for i, o := range options {
+		for j, other := range options {
+			if i == j || !names(said, Words(o.Subject), Words(other.Subject)) {
+				continue
+			}
+			if picked >= 0 {
+				return -1
+			}
+			picked = i
+		}
+	}
+	return picked
+}
+
+// names reports whether one of the words said is a word of subject, in any form, and none of other.
+func names(said, subject, other []string) bool {
+	return slices.ContainsFunc(subject, func(word string) bool {
+		return !hasForm(other, word) && !IsCommonWord(word) && hasForm(said, word)
+	})
+}
+
+// hasForm reports whether list has a word or, for a long one, another form of it: one with another ending of up to two letters.
+func hasForm(list []string, word string) bool {
+	return slices.ContainsFunc(list, func(w string) bool {
+		if w == word {
+			return true
+		}
+		n := max(minStem, min(len(w), len(word))-1)
+		return len(w) >= n && len(word) >= n && max(len(w), len(word))-n <= 2 && w[:n] == word[:n]
+	})
+}
+
+// rivals returns the answers that match the question as well as best and say something else of another thing.
+func rivals(best candidate, found []candidate) []candidate {
+	return slices.DeleteFunc(slices.Clone(found), func(c candidate) bool {
+		overlaps := c.rank == best.rank && c.from < best.to && best.from < c.to
+		return overlaps || c.coverage != best.coverage || c.answerMatch != best.answerMatch || c.pairs != best.pairs || c.textCoverage != best.textCoverage || c.units != best.units ||
+			!slices.Equal(c.matched, best.matched) || !haveSameWording(c.core, best.core) || !haveOtherValues(c.core, best.core)
+	})
+}
+
+var (
+	value = regexp.MustCompile(`\d+(?:[.,:]\d+)*`)
+	// weekday are the beginnings of the weekdays' names in the languages of the standard texts, without accents.
+	weekday = regexp.MustCompile(`^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*day$|^(?:mon|diens|donners|frei|sams|sonn)tag$|^mittwoch$|^(?:lun|mar|mercre|jeu|vendre|same)di$|^dimanche$|` +
+		`^(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo)$|^(?:segunda|terca|quarta|quinta|sexta)$|^(?:lune|marte|mercole|giove|vener)di$|^(?:sabato|domenica)$|` +
+		`^(?:maan|dins|woens|donder|vrij|zater|zon)dag$|^(?:понедельник|вторник|сред|четверг|пятниц|суббот|воскресень)|^(?:pazar|sali|carsamba|persembe|cuma|pazartesi|cumartesi)$`)
+)
+
+// splitValues returns the words of a text without its values, and its values: numbers and weekdays.
+func splitValues(body string) (words, values []string) {
+	for _, w := range Words(value.ReplaceAllString(body, " ")) {
+		if weekday.MatchString(w) {
+			values = append(values, w)
+		} else {
+			words = append(words, w)
+		}
+	}
+	return words, append(values, value.FindAllString(body, -1)...)
+}
+
+// haveSameWording reports whether two texts have most words in common, beside their values.
+func haveSameWording(a, b string) bool {
+	first, _ := splitValues(a)
+	second, _ := splitValues(b)
+	if len(first) > len(second) {
+		first, second = second, first
+	}
+	same := 0
+	for _, w := range first {
+		if slices.Contains(second, w) {
+			same++
+		}
+	}
+	return same > 0 && float64(same) >= minSameWording*float64(len(first))
+}
+
+// haveOtherValues reports whether each of two texts has a value that the other one lacks.
+func haveOtherValues(a, b string) bool {
+	_, first := splitValues(a)
+	_, second := splitValues(b)
+	lacks := func(in, of []string) bool {
+		return slices.ContainsFunc(of, func(v string) bool { return !slices.Contains(in, v) })
+	}
+	return lacks(first, second) && lacks(second, first)
+}
+
+// subjectBeside returns what a candidate is about in contrast to another one: the innermost of its labels, headings and its document's name that the
+// other one does not have. It is empty if there is none.
+func (c candidate) subjectBeside(other candidate) string {
+	others := other.labels()
+	for _, label := range c.labels() {
+		if !slices.ContainsFunc(others, func(o string) bool { return strings.EqualFold(o, label) }) {
+			return text.Clip(label, maxSubject)
+		}
+	}
+	return ""
+}
+
+var (
+	itemLabel   = regexp.MustCompile(`^([^:.!?\n]{2,60}):\s`)
+	recordLabel = regexp.MustCompile(`^[^:;\n]{1,60}:\s*([^;\n]{2,60});`)
+)
+
+// labels returns what a candidate may be called, the innermost first.
+func (c candidate) labels() []string {
+	var list []string
+	add := func(label string) {
+		if label = strings.Trim(text.OneLine(label), " *_`#|:.?"); utf8.RuneCountInString(label) > 1 && strings.ContainsFunc(label, isWordRune) {
+			list = append(list, label)
+		}
+	}
+	cell, _, isTable := strings.Cut(c.core, "|")
+	record, item := recordLabel.FindStringSubmatch(c.core), itemLabel.FindStringSubmatch(c.core)
+	switch {
+	case isTable:
+		add(cell)
+	case record != nil:
+		add(record[1])
+	case item != nil:
+		add(item[1])
+	}
+	add(c.lead)
+	sections := strings.Split(c.hit.Section, SectionSeparator)
+	for _, section := range slices.Backward(sections) {
+		add(section)
+	}
+	add(documentName(c.hit.Title))
+	return list
+}
+
+// documentName returns a document's name without its ending.
+func documentName(title string) string {
+	name, _, _ := strings.Cut(title, ".")
+	return cmp.Or(name, title)
+}
