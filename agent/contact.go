@@ -39,24 +39,62 @@ const (
 // contactKinds are the kinds of documents that contacts are answered from.
 var contactKinds = []index.Kind{index.KindKnowledge} //nolint:gochecknoglobals // a constant, were there constant lists
 
-// answerContact answers a question from the public documents, with a model or with a quoted passage. Before heldUntil no model is asked.
-func (t *Turns) answerContact(ctx context.Context, chat store.Chat, waiting []store.Message, question string, last bool, heldUntil time.Time) (contactAnswer, error) {
-	if canned, ok, err := t.cannedAnswer(ctx, chat.Name, question); err != nil || ok {
+// contactQuestion is a question of a contact.
+type contactQuestion struct {
+	chat       store.Chat
+	waiting    []store.Message // that are answered
+	text       string
+	last       bool      // no other attempt follows
+	heldUntil  time.Time // before it no model is asked; the zero value for no limit
+	mayClarify bool      // no clarifying question was asked in the conversation
+}
+
+// answerContact answers a question from the public documents, with a model or with a quoted passage, or asks which of two things it is about.
+func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAnswer, error) {
+	if canned, ok, err := t.cannedAnswer(ctx, q.chat.Name, q.text); err != nil || ok {
 		return canned, err
 	}
-	found, err := t.searchForContact(ctx, question)
+	found, err := t.searchForContact(ctx, q.text)
 	if err != nil {
 		return contactAnswer{}, err
 	}
 	if len(found.Hits) == 0 || len(found.Terms) == 0 {
 		return contactAnswer{reason: noDocumentReason}, nil
 	}
-	if !heldUntil.IsZero() {
-		result, err := t.quoteAnswer(ctx, found)
-		result.reason, result.scope = t.heldText(heldUntil)+" "+result.reason, policy.PublicScope()
+	options, err := t.search.Options(ctx, found)
+	if err != nil {
+		return contactAnswer{}, err
+	}
+	if len(options) > 0 && q.mayClarify {
+		first, err := t.mayClarifyFirst(ctx, q)
+		if err != nil {
+			return contactAnswer{}, err
+		}
+		if first {
+			return t.clarify(ctx, t.store.DB(), q.chat.ID, options)
+		}
+	}
+	result, err := t.answerFrom(ctx, q, found)
+	if err != nil || result.text != "" || len(options) == 0 || result.cause != "" {
 		return result, err
 	}
-	result, err := t.askModel(ctx, chat, waiting, question, found)
+	if !q.mayClarify {
+		result.reason = fmt.Sprintf("The documents answer it for “%s” and for “%s”, and I had asked back once already.", subjectText(options[0]), subjectText(options[1]))
+		return result, nil
+	}
+	asked, err := t.clarify(ctx, t.store.DB(), q.chat.ID, options)
+	asked.task, asked.summarise = result.task, result.summarise
+	return asked, err
+}
+
+// answerFrom answers a question from what was found, with a model or with a quoted passage.
+func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
+	if !q.heldUntil.IsZero() {
+		result, err := t.quoteAnswer(ctx, found)
+		result.reason, result.scope = t.heldText(q.heldUntil)+" "+result.reason, policy.PublicScope()
+		return result, err
+	}
+	result, err := t.askModel(ctx, q, found)
 	var over *llm.OverBudgetError
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
@@ -65,8 +103,8 @@ func (t *Turns) answerContact(ctx context.Context, chat store.Chat, waiting []st
 		return contactAnswer{reason: budgetReason, cause: policy.CauseBudget}, nil
 	case errors.As(err, &over):
 		result, err = t.quoteAnswer(ctx, found)
-	case err != nil && last && ctx.Err() == nil:
-		zerolog.Ctx(ctx).Err(err).Int64("chat_id", int64(chat.ID)).Msg("The model failed; answering from passages")
+	case err != nil && q.last && ctx.Err() == nil:
+		zerolog.Ctx(ctx).Err(err).Int64("chat_id", int64(q.chat.ID)).Msg("The model failed; answering from passages")
 		result, err = t.quoteAnswer(ctx, found)
 	}
 	result.scope = policy.PublicScope()
@@ -110,7 +148,8 @@ func (t *Turns) cannedAnswer(ctx context.Context, name, question string) (contac
 }
 
 // askModel asks the model to answer a contact from passages. It leaves out sentences whose quote is not in their passage.
-func (t *Turns) askModel(ctx context.Context, chat store.Chat, waiting []store.Message, question string, found search.Result) (contactAnswer, error) {
+func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
+	chat, waiting, question := q.chat, q.waiting, q.text
 	answering := t.personaOf(chat)
 	if !t.personas.HasModel(answering) {
 		return contactAnswer{}, llm.ErrNoModel

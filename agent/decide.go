@@ -3,7 +3,8 @@ package agent
 import (
 	"cmp"
 	"context"
-	"strings"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,6 +25,9 @@ const (
 	codeQuoted    policy.Code = "quoted"      // answered with a quoted source
 )
 
+// maxUnanswered is how many questions of a conversation may stay without an answer, as when their drafts are dropped, before the next is escalated.
+const maxUnanswered = 2
+
 // turnResult is what a turn decided.
 type turnResult struct {
 	// message is the answer to the contact; nil if nothing is sent.
@@ -41,6 +45,8 @@ type turnResult struct {
 	found    []store.Citation
 	proposal string
 	cause    policy.Cause // of the escalation
+	// asked are the messages of the question that the waiting ones reply to; none if they ask themselves.
+	asked []store.Message
 	// task is the task that ends with the result; nil for none.
 	task      *store.Task
 	summarise bool // the conversation is long enough to be summarised
@@ -76,26 +82,16 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	if escalation != "" {
 		return turnResult{escalation: escalation, cause: cause}, nil
 	}
-	var questions []string
-	greeting := false
-	for _, m := range waiting {
-		switch {
-		case policy.IsGreeting(m.Body, name):
-			greeting = true
-		case !policy.IsAcknowledgement(m.Body, name): // an edit can turn a waiting message into one
-			questions = append(questions, policy.WithoutName(name, m.Body)) // the documents do not contain the name, so it would lower the coverage
+	question := questionOf(waiting, name)
+	if question == "" {
+		if slices.ContainsFunc(waiting, func(m store.Message) bool { return policy.IsGreeting(m.Body, name) }) {
+			return t.greet(ctx, chat, addressed(name, waiting))
 		}
-	}
-	if len(questions) == 0 && !greeting {
-		return turnResult{code: policy.CodeAcknowledged, reason: policy.CodeAcknowledged.Sentence()}, nil
-	}
-	if len(questions) == 0 {
-		return t.greet(ctx, chat, addressed(name, waiting))
+		return turnResult{code: policy.CodeAcknowledged, reason: policy.CodeAcknowledged.Sentence()}, nil // an edit can turn a waiting message into one
 	}
 	if t.awayOutsideHours && !t.standard.hours.At(t.now()).Open {
 		return turnResult{escalation: "It came outside of the opening hours (config: business.outside_hours).", cause: policy.CauseHours}, nil
 	}
-	question := strings.Join(questions, "\n")
 	screened, err := t.screen(ctx, chat, waiting, question)
 	if err != nil {
 		return turnResult{}, err
@@ -103,17 +99,33 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	if screened.verdict == policy.InjectionBlock {
 		return turnResult{escalation: blockedWhy, cause: policy.CauseInjection, screened: screened}, nil
 	}
-	answer, err := t.answerContact(ctx, chat, waiting, question, last, screened.heldUntil)
+	if missed, err := store.UnansweredTurns(ctx, t.store.DB(), chat.ID, t.now().Add(-conversationGap), policy.CodeAcknowledged, codeGreeted, codeEscalated, codeWaiting); err != nil || missed >= maxUnanswered {
+		return turnResult{escalation: fmt.Sprintf("The %d questions before it got no answer.", missed), cause: policy.CauseUnanswered, screened: screened}, err
+	}
+	clarified, err := t.clarificationIn(ctx, chat.ID)
+	if err != nil {
+		return turnResult{}, err
+	}
+	var answer contactAnswer
+	if len(clarified.question) > 0 {
+		answer, err = t.answerReply(ctx, clarified.question, name, question)
+	} else {
+		answer, err = t.answerContact(ctx, contactQuestion{chat: chat, waiting: waiting, text: question, last: last, heldUntil: screened.heldUntil, mayClarify: !clarified.asked})
+	}
 	if err != nil {
 		return turnResult{}, err
 	}
 	if answer.text == "" {
-		return turnResult{escalation: answer.reason, cause: cmp.Or(answer.cause, policy.CauseNoAnswer), modelReason: answer.modelReason, task: answer.task, summarise: answer.summarise, screened: screened}, nil
+		return turnResult{asked: clarified.question, escalation: answer.reason, cause: cmp.Or(answer.cause, policy.CauseNoAnswer), modelReason: answer.modelReason, task: answer.task, summarise: answer.summarise, screened: screened}, nil
+	}
+	purpose, code := policy.PurposeReply, codeQuoted
+	if answer.clarifies {
+		purpose, code = policy.PurposeClarify, codeClarified
 	}
 	return turnResult{
 		screened: screened,
-		message:  &outbox.Message{Chat: chat, Purpose: policy.PurposeReply, Text: answer.text, Citations: answer.citations, Addressed: addressed(name, waiting), Profile: t.personaOf(chat).Profile()},
-		code:     codeQuoted, reason: answer.reason, task: answer.task, summarise: answer.summarise, restsOn: run.SourceMessages(answer.used), used: answer.used, scope: answer.scope,
+		message:  &outbox.Message{Chat: chat, Purpose: purpose, Text: answer.text, Citations: answer.citations, Addressed: addressed(name, waiting), Profile: t.personaOf(chat).Profile()},
+		code:     code, reason: answer.reason, task: answer.task, summarise: answer.summarise, restsOn: run.SourceMessages(answer.used), used: answer.used, scope: answer.scope,
 	}, nil
 }
 

@@ -24,6 +24,7 @@ type contactAnswer struct {
 	scope       policy.Scope // in which used was found
 	task        *store.Task  // the task that the answer ends; nil if no model was asked
 	summarise   bool         // the conversation is long enough to be summarised
+	clarifies   bool         // it asks the contact which of two things is meant
 }
 
 // quoteAnswer answers with a quoted passage that covers enough of the question.
@@ -32,13 +33,20 @@ func (t *Turns) quoteAnswer(ctx context.Context, found search.Result) (contactAn
 	if err != nil || !ok {
 		return contactAnswer{reason: "Your public documents don't answer this question."}, err
 	}
-	source := knowledge.CiteQuote(q)
+	return quotedAnswer(q), nil
+}
+
+// quotedAnswer returns the answer that is a quote.
+func quotedAnswer(q search.Quote) contactAnswer {
 	return contactAnswer{
-		text:      plainQuote(q.Text) + titlesText([]search.Hit{q.Hit}),
-		used:      []search.Hit{q.Hit},
-		citations: []store.Citation{{Ref: q.Hit.Ref, Source: source, Quote: q.Text}},
-		reason:    coverageText(q.Coverage),
-	}, nil
+		text: plainQuote(q.Text) + titlesText([]search.Hit{q.Hit}), used: []search.Hit{q.Hit}, citations: []store.Citation{quoteCitation(q)}, reason: coverageText(q.Coverage),
+		scope: policy.PublicScope(),
+	}
+}
+
+// quoteCitation returns the citation of a quote.
+func quoteCitation(q search.Quote) store.Citation {
+	return store.Citation{Ref: q.Hit.Ref, Source: knowledge.CiteQuote(q), Quote: q.Text}
 }
 
 // coverageText says how much of a question a passage covers.

@@ -113,7 +113,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	if chat.DeliveryIn(t.defaults).IsShadow(policy.PurposeEscalation) {
 		return t.shadowEscalation(ctx, tx, chat, waiting, r)
 	}
-	first, contactKnows, err := t.desk.Open(ctx, tx, desk.Case{Chat: chat, Messages: waiting, Why: why, RestsOn: r.restsOn, Found: r.found, Proposal: r.proposal})
+	first, contactKnows, err := t.desk.Open(ctx, tx, desk.Case{Chat: chat, Messages: slices.Concat(r.asked, waiting), Why: why, RestsOn: r.restsOn, Found: r.found, Proposal: r.proposal})
 	if err != nil {
 		return err
 	}

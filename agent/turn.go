@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -85,7 +86,7 @@ func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, las
 	}
 	result.seen = seen
 	if result.escalation != "" {
-		t.addFound(ctx, waiting, &result)
+		t.addFound(ctx, slices.Concat(result.asked, waiting), &result)
 	}
 	if err := t.commit(ctx, chat, waiting, job, result); err != nil {
 		return err

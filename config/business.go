@@ -42,7 +42,7 @@ type Escalation struct {
 }
 
 // Texts are the texts for contacts in one language. Empty ones are catalog's.
-type Texts struct{ Greeting, Escalated, Away string }
+type Texts struct{ Greeting, Escalated, Away, Clarify string }
 
 // OutsideHours says what contacts get while the business is closed.
 type OutsideHours string
@@ -57,7 +57,7 @@ const (
 func (b Business) Catalog() catalog.Texts {
 	texts := catalog.Texts{ForAll: map[catalog.Name]string{catalog.Greeting: b.Greeting, catalog.Escalated: b.Escalation.Text}, ByLang: map[catalog.Lang]map[catalog.Name]string{}}
 	for lang, t := range b.Texts {
-		texts.ByLang[lang] = map[catalog.Name]string{catalog.Greeting: t.Greeting, catalog.Escalated: t.Escalated, catalog.Away: t.Away}
+		texts.ByLang[lang] = map[catalog.Name]string{catalog.Greeting: t.Greeting, catalog.Escalated: t.Escalated, catalog.Away: t.Away, catalog.Clarify: t.Clarify}
 	}
 	return texts
 }
@@ -103,6 +103,13 @@ func (t *Texts) fields(section string) []field {
 			text, err := textUpTo(500)(s)
 			if err == nil && catalog.Check(catalog.Away, text) != nil {
 				err = fmt.Errorf("does not say when you open again; write %s where that goes", catalog.Away.Variables()[0])
+			}
+			return text, err
+		}),
+		value(section+".clarify", &t.Clarify, func(s string) (string, error) {
+			text, err := textUpTo(300)(s)
+			if err == nil && catalog.Check(catalog.Clarify, text) != nil {
+				err = fmt.Errorf("does not name the two things; write %s where they go", strings.Join(catalog.Clarify.Variables(), " and "))
 			}
 			return text, err
 		}),

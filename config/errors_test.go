@@ -335,6 +335,10 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "business: {greeting: \" \"}\n",
 			want: `config.yaml:10: business.greeting: is empty; write a text, or leave the key out`,
 		},
+		"a question back without the two things": {
+			add:  "business: {greeting: ~, escalation: {text: \"\"}, texts: {de: {clarify: \"{first}?\"}}}\n",
+			want: `config.yaml:10: business.texts.de.clarify: does not name the two things; write {first} and {second} where they go`,
+		},
 		"an away text without the opening": {
 			add:  "business: {greeting: ~, escalation: {text: \"\"}, texts: {de: {away: Wir haben zu.}}}\n",
 			want: `config.yaml:10: business.texts.de.away: does not say when you open again; write {opening} where that goes`,

@@ -18,7 +18,7 @@ type citation struct {
 
 // citationOf reads the passages that a reply cites, with a contact's rights: only those of public documents are found.
 func (b *Box) citationOf(ctx context.Context, tx store.Tx, m Message, name string) (citation, error) {
-	if m.Purpose != policy.PurposeReply || len(m.Citations) == 0 {
+	if !m.Purpose.NeedsSource() || len(m.Citations) == 0 {
 		return citation{}, nil
 	}
 	cited := citation{reply: true, public: true, sources: []string{b.disclosure(m, name), textFileName}}

@@ -25,7 +25,7 @@ func drafting(t *testing.T) *bundle {
 func TestInAChatOfDraftsNothingGoesToTheContactByItself(t *testing.T) {
 	t.Parallel()
 	b := drafting(t)
-	for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeGreeting, policy.PurposeEscalation, policy.PurposeOperator} {
+	for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation, policy.PurposeOperator} {
 		l := b.reply("hello")
 		l.Purpose = purpose
 		out := b.mustQueue(l)

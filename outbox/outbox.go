@@ -244,7 +244,7 @@ func (b *Box) withDisclosure(m Message, name string) string {
 // disclosure returns the mark before a text that the assistant writes in the owner's name. It is empty for a text that a person wrote or approved.
 func (b *Box) disclosure(m Message, name string) string {
 	switch m.Purpose {
-	case policy.PurposeReply, policy.PurposeGreeting, policy.PurposeEscalation:
+	case policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation:
 		if !b.settings.Disclose(m.Chat.Protocol) {
 			return ""
 		}

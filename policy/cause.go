@@ -14,6 +14,7 @@ const (
 	CauseInjection   Cause = "injection"   // it looked like an attempt to give orders
 	CauseBudget      Cause = "budget"      // the budget was used up
 	CauseNoAnswer    Cause = "no_answer"   // no document has the answer
+	CauseUnanswered  Cause = "unanswered"  // the questions before it got no answer either
 	CauseModel       Cause = "model"       // the model asked for a person
 	CauseUnsupported Cause = "unsupported" // the gate refused the text of the answer
 	CauseFailure     Cause = "failure"     // something was broken

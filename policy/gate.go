@@ -21,6 +21,7 @@ type Purpose string
 // The purposes. Their values are stored and are not renamed.
 const (
 	PurposeReply      Purpose = "reply"    // an answer of the assistant to a contact
+	PurposeClarify    Purpose = "clarify"  // asks a contact which of two things a question is about
 	PurposeGreeting   Purpose = "greeting" // the configured greeting, without facts
 	PurposeEscalation Purpose = "handover" // tells a contact that a person takes over, such as "let me check with the team"
 	PurposeDraft      Purpose = "draft"    // a draft that the owner approved, unchanged
@@ -40,8 +41,11 @@ func (p Purpose) isForAdmin() bool { return p == PurposeNotice || p == PurposePI
 
 // isAutomatic reports whether no person wrote or approved the text.
 func (p Purpose) isAutomatic() bool {
-	return p == PurposeReply || p == PurposeGreeting || p == PurposeEscalation
+	return p == PurposeReply || p == PurposeClarify || p == PurposeGreeting || p == PurposeEscalation
 }
+
+// NeedsSource reports whether a text of this purpose must cite public documents that have its claims.
+func (p Purpose) NeedsSource() bool { return p == PurposeReply || p == PurposeClarify }
 
 // isForContact reports whether texts of this purpose go to a contact.
 func (p Purpose) isForContact() bool {
@@ -236,9 +240,9 @@ func checkBody(in GateInput) Code {
 		return CodeNotice
 	case IsBridgeCommand(in.Body):
 		return CodeBridgeCommand
-	case in.Purpose == PurposeReply && !in.HasCitation:
+	case in.Purpose.NeedsSource() && !in.HasCitation:
 		return CodeNoSource
-	case in.Purpose == PurposeReply && in.Unsupported != "":
+	case in.Purpose.NeedsSource() && in.Unsupported != "":
 		return CodeUnsupported
 	default:
 		return ""
@@ -285,8 +289,12 @@ func (in GateInput) allowedSentence() string {
 	if !in.OwnerWroteAt.IsZero() {
 		said += fmt.Sprintf(" (last wrote %s ago)", text.Duration(in.Now.Sub(in.OwnerWroteAt)))
 	}
-	if in.Purpose == PurposeReply {
+	switch in.Purpose {
+	case PurposeReply:
 		said += ", it quotes a source"
+	case PurposeClarify:
+		said += ", it names what two sources are about"
+	default:
 	}
 	return said + "."
 }

@@ -139,6 +139,8 @@ func TestGateDenies(t *testing.T) {
 		{"a second escalation past the minute's cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeEscalation, 11 }), CodeCapMinute},
 		{"a reply when none are allowed", aReply(func(in *GateInput) { in.SendCap = Rate{} }), CodeCapMinute},
 		{"a reply without a source", aReply(func(in *GateInput) { in.HasCitation = false }), CodeNoSource},
+		{"a question back without a source", aReply(func(in *GateInput) { in.Purpose, in.HasCitation = PurposeClarify, false }), CodeNoSource},
+		{"a question back with what no source has", aReply(func(in *GateInput) { in.Purpose, in.Unsupported = PurposeClarify, "7" }), CodeUnsupported},
 		{"a notice into a contact's chat", aReply(func(in *GateInput) { in.MsgType = "m.notice" }), CodeNotice},
 		{"an empty text", aReply(func(in *GateInput) { in.Body = " \n\u200b" }), CodeEmpty},
 		{"an empty text into the admin room", aNotice(func(in *GateInput) { in.Body = "" }), CodeEmpty},
@@ -229,13 +231,13 @@ func TestGateNeverAllowsWhatItMustNot(t *testing.T) {
 		require.True(t, in.Mode.Valid() && in.Mode != ModeOff, "%+v", in)
 		require.Equal(t, "m.text", in.MsgType, "%+v", in)
 		require.NotContains(t, in.Body, "!wa", "%+v", in)
-		if in.Purpose != PurposeReply && in.Purpose != PurposeGreeting && in.Purpose != PurposeEscalation {
+		if in.Purpose != PurposeReply && in.Purpose != PurposeClarify && in.Purpose != PurposeGreeting && in.Purpose != PurposeEscalation {
 			continue
 		}
 		require.NotEqual(t, ModeSilent, in.Mode, "%+v", in)
 		require.False(t, in.PausedChat, "%+v", in)
 		require.True(t, in.Addressed || (in.Mode == ModeBusiness && in.Kind == KindDM), "%+v", in)
-		require.True(t, in.HasCitation || in.Purpose != PurposeReply, "%+v", in)
+		require.True(t, in.HasCitation || in.Purpose != PurposeReply && in.Purpose != PurposeClarify, "%+v", in)
 		if in.OwnerPause > 0 && !in.OwnerWroteAt.IsZero() {
 			require.GreaterOrEqual(t, in.Now.Sub(in.OwnerWroteAt), in.OwnerPause, "%+v", in)
 		}
@@ -246,7 +248,7 @@ func TestGateNeverAllowsWhatItMustNot(t *testing.T) {
 func randomGateInput(rng *rand.Rand) GateInput {
 	now := time.Unix(1_795_000_000+rng.Int64N(1e6), 0)
 	return GateInput{
-		Purpose:    oneOf(rng, PurposeRedaction, PurposeReply, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator, PurposeNotice, "", "spam"),
+		Purpose:    oneOf(rng, PurposeRedaction, PurposeReply, PurposeClarify, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator, PurposeNotice, "", "spam"),
 		As:         oneOf(rng, AsOwner, AsBot, ""),
 		Mode:       oneOf(rng, ModeBusiness, ModePersonal, ModeSilent, ModeOff, "", "loud"),
 		Kind:       oneOf(rng, KindDM, KindGroup, KindSpace, KindSelf, KindAdmin, ""),
@@ -262,7 +264,7 @@ func randomGateInput(rng *rand.Rand) GateInput {
 
 func TestSafeModeAllowsOnlyNotices(t *testing.T) {
 	t.Parallel()
-	for _, p := range []Purpose{PurposeReply, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator, PurposeRedaction} {
+	for _, p := range []Purpose{PurposeReply, PurposeClarify, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator, PurposeRedaction} {
 		in := GateInput{Purpose: p, As: AsOwner, Mode: ModeBusiness, Kind: KindDM, Encryption: EncryptionNo, HasRoom: true, Verified: true, Addressed: true, HasCitation: true, SendCap: Rate{Minute: 1, Day: 1}, MsgType: "m.text", Body: "x"}
 		require.True(t, Gate(in).Allow, "%s: %s", p, Gate(in).Why)
 		in.SafeMode = true

@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"multis/agent/run"
+	"multis/catalog"
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+// codeClarified is the code of a question that a clarifying question answers.
+const codeClarified policy.Code = "clarified"
+
+// conversationGap is the silence after which what a contact writes begins another conversation. In one conversation, one clarifying question is asked.
+const conversationGap = 12 * time.Hour
+
+// clarification is the clarifying question of a conversation. The zero value is none.
+type clarification struct {
+	asked bool
+	// question has the messages that it asked about, if the waiting ones are the reply; otherwise none.
+	question []store.Message
+}
+
+// clarificationIn returns the clarifying question of the conversation in a chat.
+func (t *Turns) clarificationIn(ctx context.Context, chat store.ChatID) (clarification, error) {
+	last, err := store.LastClarification(ctx, t.store.DB(), chat, t.now().Add(-conversationGap), codeClarified)
+	if errors.Is(err, store.ErrNotFound) {
+		return clarification{}, nil
+	}
+	found := clarification{asked: err == nil}
+	if err != nil || !last.Open {
+		return found, err
+	}
+	for _, id := range last.Asked {
+		m, err := store.MessageByID(ctx, t.store.DB(), id)
+		if err != nil {
+			return clarification{}, err
+		}
+		found.question = append(found.question, m)
+	}
+	return found, nil
+}
+
+// clarify asks a contact which of two things a question is about.
+func (t *Turns) clarify(ctx context.Context, db store.DB, chat store.ChatID, options []search.Option) (contactAnswer, error) {
+	lang, err := t.standard.languageOf(ctx, db, chat)
+	return t.clarifyIn(lang, options), err
+}
+
+// clarifyIn is clarify in a language.
+func (t *Turns) clarifyIn(lang catalog.Lang, options []search.Option) contactAnswer {
+	first, second := subjectText(options[0]), subjectText(options[1])
+	result := contactAnswer{
+		text: t.standard.texts.Text(catalog.Clarify, lang, "{first}", first, "{second}", second), scope: policy.PublicScope(), clarifies: true,
+		reason: fmt.Sprintf("The documents answer it for “%s” (%s) and for “%s” (%s); I asked which one is meant.",
+			first, knowledge.CiteQuote(options[0].Quote), second, knowledge.CiteQuote(options[1].Quote)),
+	}
+	for _, o := range options {
+		result.used = append(result.used, o.Quote.Hit)
+		result.citations = append(result.citations, quoteCitation(o.Quote))
+	}
+	return result
+}
+
+// subjectText returns what an option is about, as a contact reads it.
+func subjectText(o search.Option) string { return run.WithoutMarkup(o.Subject) }
+
+// answerReply answers the question that a clarifying question was about, with the answer that the contact's reply picks. Any other reply needs a
+// person.
+func (t *Turns) answerReply(ctx context.Context, asked []store.Message, name, reply string) (contactAnswer, error) {
+	found, err := t.searchForContact(ctx, questionOf(asked, name))
+	if err != nil {
+		return contactAnswer{}, err
+	}
+	options, err := t.search.Options(ctx, found)
+	if err != nil || len(options) == 0 {
+		return contactAnswer{reason: "I asked which of two things is meant, and the documents were changed since."}, err
+	}
+	picked := search.PickOption(options, reply)
+	if picked < 0 {
+		return contactAnswer{reason: fmt.Sprintf("I asked whether “%s” or “%s” is meant, and the reply does not say.", subjectText(options[0]), subjectText(options[1]))}, nil
+	}
+	result := quotedAnswer(options[picked].Quote)
+	result.reason = fmt.Sprintf("I had asked which one is meant, and the reply is “%s”. ", subjectText(options[picked])) + result.reason
+	return result, nil
+}
+
+// questionOf returns what messages ask, without the assistant's name, which no document has.
+func questionOf(messages []store.Message, name string) string {
+	var lines []string
+	for _, m := range messages {
+		if !policy.IsGreeting(m.Body, name) && !policy.IsAcknowledgement(m.Body, name) {
+			lines = append(lines, policy.WithoutName(name, m.Body))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// mayClarifyFirst reports whether a clarifying question is asked before a model is: nothing was said in the conversation yet that would tell a model
+// what a question is about.
+func (t *Turns) mayClarifyFirst(ctx context.Context, q contactQuestion) (bool, error) {
+	if !t.personas.HasModel(t.personaOf(q.chat)) || !q.heldUntil.IsZero() {
+		return true, nil
+	}
+	before, err := store.RecentMessages(ctx, t.store.DB(), q.chat.ID, t.now().Add(-conversationGap), idsOf(q.waiting), 1)
+	return len(before) == 0, err
+}
