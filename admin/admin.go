@@ -134,6 +134,7 @@ func New(o Options) *Admin {
 	merges := &mergeCommands{store: o.Store, chats: chats}
 	modes := &modeCommands{store: o.Store, room: room, chats: chats, states: states, settings: o.Settings}
 	shadows := &ShadowCommands{store: o.Store, room: room, chats: chats, settings: o.Settings}
+	labels := &labelCommands{store: o.Store, chats: chats, settings: o.Settings}
 	drafts := &DraftCommands{store: o.Store, room: room, chats: chats, dialogs: dialogs, shadows: shadows, settings: o.Settings}
 	business := &businessCommands{store: o.Store, room: room, dialogs: dialogs, config: o.Config, previewer: o.Previewer}
 	answering, desk := &AnswerCommands{store: o.Store, room: room, dialogs: dialogs, book: o.Answers}, &DeskCommands{store: o.Store, room: room, settings: o.Settings}
@@ -165,7 +166,7 @@ func New(o Options) *Admin {
 	table.commands = slices.Concat(
 		questions.commands(), documents.commands(), tasks.commands(), agents.commands(),
 		notes.commands(), briefs.commands(), commitments.commands(), exports.commands(), forgetting.commands(), merges.commands(),
-		modes.commands(), drafts.commands(), shadows.commands(), escalations.commands(), explanations.commands(), imports.commands(),
+		modes.commands(), labels.commands(), drafts.commands(), shadows.commands(), escalations.commands(), explanations.commands(), imports.commands(),
 		business.commands(), answering.commands(), desk.commands(), schedules.commands(),
 		pauses.commands(), safeMode.commands(), (&accountCommands{states: states, store: o.Store, accounts: o.Accounts}).commands(), status.commands(), doctors.commands(), configs.commands(), watches.commands(), hooks.commands(), bridges.commands(), restores.commands(), budget.commands(), policies.commands(), approvals.commands(), pins.commands(), hosts.commands(), audits.commands(), help.commands(),
 	)

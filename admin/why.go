@@ -236,8 +236,7 @@ func outcomeTitle(m store.Message, out *store.OutboxMessage) string {
 // modeOrigin says who or what set the mode of a chat.
 func (ex *whyCommands) modeOrigin(chat store.Chat) string {
 	if chat.Mode == nil {
-		_, why := ex.settings.Defaults.Mode(nil, chat.Kind, chat.Protocol)
-		return "by default (" + esc(strings.TrimSuffix(why, ".")) + ")"
+		return "by default (" + esc(strings.TrimSuffix(chat.ModeOrigin(ex.settings.Defaults), ".")) + ")"
 	}
 	if chat.ModeSetAt == nil {
 		return "set by you"

@@ -21,7 +21,7 @@ func closedFixture(t *testing.T) (*fixture, *time.Time) {
 	b := setup(t, llm.None{})
 	shop := hours.Hours{Zone: time.UTC}
 	require.NoError(t, shop.Set("mon-fri 9-17"))
-	b.agent.Turns.standard.hours, b.agent.Turns.standard.texts = shop, catalog.Texts{}
+	b.agent.defaults.Hours, b.agent.Turns.standard.defaults.Hours, b.agent.Turns.standard.texts = shop, shop, catalog.Texts{}
 	now := time.Now()
 	b.agent.now = func() time.Time { return now }
 	return b, &now
@@ -106,4 +106,23 @@ func TestOutsideOfTheHoursOnlyTheOpeningIsTold(t *testing.T) {
 	require.NoError(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job-2", false))
 	require.Len(t, b.queuedTexts(b.chat), 2)
 	require.NotContains(t, b.queuedTexts(b.chat)[1], "closed")
+}
+
+func TestALabelHasOpeningHoursOfItsOwn(t *testing.T) {
+	t.Parallel()
+	b, now := closedFixture(t)
+	night := hours.Hours{Zone: time.UTC}
+	require.NoError(t, night.Set("sat 8-20"))
+	labels := []policy.Label{{Name: "night", Hours: night}}
+	b.agent.defaults.Labels, b.agent.Turns.standard.defaults.Labels = labels, labels
+	_, err := b.store.Pool().Exec(t.Context(), "update chats set labels = '{night}' where id = $1", b.chat.ID)
+	require.NoError(t, err)
+	*now = nextAt(time.Saturday, 12)
+	b.escalate("I want to talk to a person, my parcel is broken and I want my money back.")
+	require.Len(t, b.queuedTexts(b.chat), 1)
+	require.NotContains(t, b.queuedTexts(b.chat)[0], "closed")
+	*now = nextAt(time.Monday, 12)
+	b.escalate("Hello? Is anybody there? I have been waiting for an answer.")
+	require.Len(t, b.queuedTexts(b.chat), 2)
+	require.Contains(t, b.queuedTexts(b.chat)[1], "(Saturday, 08:00)")
 }

@@ -122,7 +122,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 			return err
 		}
 	}
-	said, err := t.standard.escalation(ctx, tx, chat.ID, contactKnows, t.now())
+	said, err := t.standard.escalation(ctx, tx, chat, contactKnows, t.now())
 	if err != nil || said == "" {
 		return err
 	}
@@ -144,7 +144,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 
 // shadowEscalation stores what the contact would have been told, as a shadow answer. The chat is not escalated, because the owner answers there.
 func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
-	said, err := t.standard.escalation(ctx, tx, chat.ID, false, t.now())
+	said, err := t.standard.escalation(ctx, tx, chat, false, t.now())
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ const languageMessages = 20
 type standardTexts struct {
 	texts    catalog.Texts
 	language catalog.Lang // of contacts whose language is not known
-	hours    hours.Hours
+	defaults policy.Defaults
 }
 
 // languageOf returns the language in which a contact writes in a chat. It is that of the conversation, because one message is often too short to
@@ -36,27 +36,28 @@ func (s standardTexts) greeting(ctx context.Context, db store.DB, chat store.Cha
 // escalation returns what a contact is told when the chat is escalated: that a person will answer, and while the business is closed when it
 // opens again. It is empty if the contact knows: that a person will answer is told once in each escalation, and when the business opens
 // again once in each closed period.
-func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.ChatID, contactKnows bool, now time.Time) (string, error) {
-	state := s.hours.At(now)
+func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.Chat, contactKnows bool, now time.Time) (string, error) {
+	open := chat.HoursIn(s.defaults)
+	state := open.At(now)
 	if state.Open && contactKnows {
 		return "", nil
 	}
 	if !state.Open {
-		told, err := store.SentSince(ctx, db, chat, policy.PurposeEscalation, state.Since)
+		told, err := store.SentSince(ctx, db, chat.ID, policy.PurposeEscalation, state.Since)
 		if err != nil || told {
 			return "", err
 		}
 	}
-	lang, err := s.languageOf(ctx, db, chat)
-	return s.escalationText(lang, now), err
+	lang, err := s.languageOf(ctx, db, chat.ID)
+	return s.escalationText(lang, open, now), err
 }
 
 // escalationText returns that a person will answer, and while the business is closed when it opens again.
-func (s standardTexts) escalationText(lang catalog.Lang, now time.Time) string {
-	state := s.hours.At(now)
+func (s standardTexts) escalationText(lang catalog.Lang, open hours.Hours, now time.Time) string {
+	state := open.At(now)
 	if state.Open || state.Until.IsZero() {
 		return s.texts.Text(catalog.Escalated, lang)
 	}
-	zone := s.hours.Zone
+	zone := open.Zone
 	return s.texts.Text(catalog.Away, lang, "{opening}", catalog.Opening(lang, state.Until.In(zone), now.In(zone)))
 }

@@ -2,6 +2,7 @@ package appservice
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,6 +28,9 @@ type admitInput struct {
 // admit asks the policy what is done with a message of a chat.
 func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (policy.Admission, error) {
 	now := b.in.now()
+	if err := b.labelByWords(ctx, &chat, j); err != nil {
+		return policy.Admission{}, err
+	}
 	input := policy.AdmitInput{
 		Mode: b.in.mode(chat), Kind: chat.Kind, Author: j.author, Name: b.name, Text: j.msg.Words(), Notice: j.msg.Notice,
 		Attached: j.msg.IsUnread(b.in.settings.Transcribes),
@@ -51,6 +55,24 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 		}
 	}
 	return policy.Admit(input), nil
+}
+
+// labelByWords gives a chat the labels that the words of a contact's message stand for, before it is decided what is done with the message.
+func (b *batch) labelByWords(ctx context.Context, chat *store.Chat, j admitInput) error {
+	if j.author != policy.AuthorContact || b.history {
+		return nil
+	}
+	labels := chat.LabelsByWords(b.in.settings.Defaults, j.msg.Words())
+	if len(labels) == 0 {
+		return nil
+	}
+	chat.Labels = append(slices.Clone(chat.Labels), labels...)
+	for _, c := range b.chats {
+		if c.ID == chat.ID {
+			c.Labels = chat.Labels // by which the batch's later messages are judged
+		}
+	}
+	return store.AddLabels(ctx, b.tx, chat.ID, labels...)
 }
 
 // storeFlood stores one empty message for a flood, with the reason. The rest of the flood leaves nothing.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,8 +65,13 @@ func (b Business) Catalog() catalog.Texts {
 
 // OpeningHours returns the opening hours in a zone.
 func (b Business) OpeningHours(zone *time.Location) hours.Hours {
+	return b.HoursAt(zone, b.Hours)
+}
+
+// HoursAt returns opening hours in a zone, by lines such as "mon-fri 9-18", with the holidays of the business.
+func (b Business) HoursAt(zone *time.Location, lines []string) hours.Hours {
 	h := hours.Hours{Zone: zone, Holidays: append(append([]hours.Days{}, b.Holidays...), b.CalendarHolidays...)}
-	for _, line := range b.Hours {
+	for _, line := range lines {
 		if err := h.Set(line); err != nil {
 			panic(err) // the line was accepted by parseHours
 		}
@@ -163,7 +169,7 @@ func (c *Config) checkBusiness(r *reader) {
 		}
 		b.CalendarHolidays = days
 	}
-	if b.OpeningHours(time.UTC).IsZero() {
+	if b.OpeningHours(time.UTC).IsZero() && !slices.ContainsFunc(c.Chats.Labels, func(l Label) bool { return len(l.Hours) > 0 }) {
 		for key, set := range map[string]bool{
 			"business.holidays": len(b.Holidays) > 0, "business.holiday_calendar": b.HolidayCalendar != "", "business.outside_hours": b.OutsideHours != OutsideHoursAnswer,
 		} {

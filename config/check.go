@@ -26,6 +26,7 @@ func (c *Config) check(r *reader) {
 	c.checkPolicy(r)
 	c.checkPrograms(r)
 	c.checkBusiness(r)
+	c.checkLabels(r)
 	if c.Chats.BurstMax < c.Chats.BurstQuiet {
 		r.reportKey("chats.burst_max", "is shorter than burst_quiet; write at least "+c.Chats.BurstQuiet.String())
 	}

@@ -162,6 +162,7 @@ type Chats struct {
 	BurstMax      time.Duration      // longest time to wait for BurstQuiet
 	ContactCaps   ContactCaps        // limits on replies to one contact
 	Networks      map[string]Network // by the name in the file ("whatsapp"); a bridge may use another name, see policy.Network
+	Labels        []Label            // in the order of the file
 }
 
 // ContactCaps limits the number of replies to one contact.

@@ -113,6 +113,7 @@ chats:
   burst_quiet: 500ms
   burst_max: 20s
   contact_caps: {per_minute: 1, per_day: 2}
+  labels: {vip: {networks: [whatsapp], names: [ACME*], words: [lawyer], mode: silent, delivery: draft, hours: [sat 9-12]}}
   networks:
     whatsapp: {mode: silent}
     signal: {disclosure: false}
@@ -206,7 +207,11 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Chats: Chats{
 			Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto, ReplyMaxAge: time.Hour, AdminPause: 0, DeleteAnswers: true, BurstQuiet: 500 * time.Millisecond, BurstMax: 20 * time.Second,
 			ContactCaps: ContactCaps{PerMinute: 1, PerDay: 2},
-			Networks:    map[string]Network{"whatsapp": {Mode: policy.ModeSilent, Disclosure: true}, "signal": {}},
+			Labels: []Label{{
+				Name: "vip", Networks: []string{"whatsapp"}, Names: []string{"ACME*"}, Words: []string{"lawyer"}, Mode: policy.ModeSilent, Delivery: policy.DeliveryDraft,
+				Hours: []string{"sat 9-12"},
+			}},
+			Networks: map[string]Network{"whatsapp": {Mode: policy.ModeSilent, Disclosure: true}, "signal": {}},
 		},
 		Business: Business{
 			Name: "Piano House", Topics: []string{"prices"}, Rules: []string{"Prices include tax, always"}, Tone: "brief", Pages: []string{"https://piano.org/help/"},

@@ -34,6 +34,30 @@ func TestEachMistakeIsOneLineThatSaysWhatToDo(t *testing.T) {
 			add:  "chats:\n  network:\n    whatsapp: {mode: off}\n",
 			want: `config.yaml:11: chats.network: unknown key; did you mean "networks"?`,
 		},
+		"a label by which a contact could have himself answered": {
+			add:  "chats:\n  labels:\n    vip:\n      words: [please]\n      mode: business\n",
+			want: `config.yaml:14: chats.labels.vip.mode: cannot be "business", because contacts choose their names and words; leave out names and words, and give the label with /label`,
+		},
+		"a label by which a contact could skip the drafts": {
+			add:  "chats:\n  labels:\n    vip:\n      names: [VIP*]\n      delivery: auto\n",
+			want: `config.yaml:14: chats.labels.vip.delivery: cannot be "auto", because contacts choose their names and words; leave out names and words, and give the label with /label`,
+		},
+		"a label with a capital letter": {
+			add:  "chats:\n  labels:\n    Big.Shops:\n      mode: silent\n",
+			want: `config.yaml:12: chats.labels.Big.Shops: is not the name of a label; write a word of small letters, digits and hyphens, such as wholesale`,
+		},
+		"a label for every name": {
+			add:  "chats: {labels: {vip: {names: ['*']}}}\n",
+			want: `config.yaml:10: chats.labels.vip.names[0]: fits every chat; write a part of the name, such as "ACME*"`,
+		},
+		"a label with too many words": {
+			add:  "chats: {labels: {vip: {words: [" + strings.Repeat("money, ", 101) + "]}}}\n",
+			want: `config.yaml:10: chats.labels.vip.words: has 101 items; write at most 100`,
+		},
+		"hours of a label that cannot be read": {
+			add:  "chats: {labels: {vip: {hours: [always]}}}\n",
+			want: `config.yaml:10: chats.labels.vip.hours[0]: cannot be read: "always" has no times; write it like mon-fri 9-12:30, 13:30-18`,
+		},
 		"an agent that has nobody work for it": {
 			add:  "agents: {sales: {delegates: [sales]}}\n",
 			want: `config.yaml:10: agents.sales.delegates: names sales, which is no other agent; write names of agents, or "*" for all`,

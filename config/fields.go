@@ -263,6 +263,10 @@ func (c *Config) groups() []group {
 			n := c.Chats.Network(protocol)
 			return n.fields("chats.networks." + protocol), func() { c.Chats.Networks[protocol] = n }
 		}},
+		{"chats.labels", "label", "the name of a label; write a word of small letters, digits and hyphens, such as wholesale", func(name string) ([]field, func()) {
+			l := c.Chats.Label(name)
+			return l.fields("chats.labels." + name), func() { c.Chats.setLabel(l) }
+		}},
 		{"llm.providers", "name", "the name of a provider; write a plain word without dots, such as groq", func(name string) ([]field, func()) {
 			p := c.LLM.Providers[name]
 			return p.fields("llm.providers." + name), func() { c.LLM.Providers[name] = p }

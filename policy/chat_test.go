@@ -100,6 +100,6 @@ func TestFirstDeliveryAppliesToDefaultModesOnly(t *testing.T) {
 		"a group in the business profile":  {byProfile, nil, nil, KindGroup, DeliveryAuto},
 		"silent by hand, drafts from then": {byProfile, &draft, &silent, KindDM, DeliveryDraft},
 	} {
-		require.Equal(t, c.want, c.defaults.Delivery(c.set, c.mode, c.kind, "whatsapp"), name)
+		require.Equal(t, c.want, c.defaults.Delivery(ChatFacts{Mode: c.mode, Delivery: c.set, Kind: c.kind, Protocol: "whatsapp"}), name)
 	}
 }

@@ -1,35 +1,58 @@
 package policy
 
-// Defaults are the settings of chats for which the owner set none.
+import (
+	"cmp"
+	"fmt"
+
+	"multis/hours"
+)
+
+// Defaults are the settings of chats for which the owner set none. What the owner set for a chat counts before its labels, these before the
+// network and the profile.
 type Defaults struct {
 	Profile  Profile
 	Networks map[string]Mode // by the name that Network returns; the profile decides for other networks
+	Labels   []Label         // in the order in which they count
 	// FirstDelivery is the delivery of chats that are answered because of a default and not because the owner set their mode. Empty means
 	// DeliveryDraft.
 	FirstDelivery Delivery
+	Hours         hours.Hours // without any period, always open
 }
 
-// Delivery returns the delivery of a chat. set and setMode are the delivery and the mode that the owner set, or nil. Without set, the delivery is
-// DeliveryAuto if the owner set the mode or if nothing is answered in the mode, and FirstDelivery otherwise.
-func (d Defaults) Delivery(set *Delivery, setMode *Mode, kind Kind, protocol string) Delivery {
-	mode, _ := d.Mode(setMode, kind, protocol)
-	switch {
-	case set != nil:
-		return *set
-	case setMode != nil, !mode.Answers(), d.FirstDelivery == DeliveryAuto:
+// ChatFacts are what the settings of a chat depend on.
+type ChatFacts struct {
+	Mode       *Mode     // as the owner set it, or nil
+	Delivery   *Delivery // as the owner set it, or nil
+	Kind       Kind
+	Protocol   string
+	Name       string
+	Labels     []string // that the owner or a contact's words gave
+	Unlabelled []string // that the owner took, so that no rule gives them
+}
+
+// Delivery returns the delivery of a chat. If neither the owner nor a label set one, it is DeliveryAuto if the owner set the mode or if nothing is
+// answered in the mode, and FirstDelivery otherwise.
+func (d Defaults) Delivery(c ChatFacts) Delivery {
+	if set, _, found := resolve(c.Delivery, d.LabelsOf(c), func(l Label) Delivery { return l.Delivery }); found {
+		return set
+	}
+	if mode, _ := d.Mode(c); c.Mode != nil || !mode.Answers() {
 		return DeliveryAuto
-	case d.FirstDelivery == DeliveryShadow:
-		return DeliveryShadow
-	default:
-		return DeliveryDraft
 	}
+	return cmp.Or(d.FirstDelivery, DeliveryDraft)
 }
 
-// Mode returns the mode of a chat and a sentence that says where it comes from: set, else the mode of the network, else that of the
-// profile. set is nil if the owner set none.
-func (d Defaults) Mode(set *Mode, kind Kind, protocol string) (mode Mode, why string) {
-	if set != nil {
-		return *set, "You set it."
+// Mode returns the mode of a chat and a sentence that says where it comes from. A label does not make a group answer: only the owner does.
+func (d Defaults) Mode(c ChatFacts) (mode Mode, why string) {
+	mode, label, found := resolve(c.Mode, d.LabelsOf(c), func(l Label) Mode { return l.Mode })
+	switch {
+	case !found:
+		return DefaultMode(d.Profile, c.Kind, d.Networks[Network(c.Protocol)])
+	case label == "":
+		return mode, "You set it."
+	case c.Kind == KindGroup && mode.Answers():
+		return ModeSilent, fmt.Sprintf("Its label %s is %s, but groups start silent.", label, mode)
+	default:
+		return mode, fmt.Sprintf("Its label %s is %s.", label, mode)
 	}
-	return DefaultMode(d.Profile, kind, d.Networks[Network(protocol)])
 }

@@ -15,6 +15,6 @@ func TestNetworkIsCanonical(t *testing.T) {
 		require.Equal(t, want, Network(name), name)
 	}
 	defaults := Defaults{Profile: ProfileBusiness, Networks: map[string]Mode{Network("Discord"): ModeOff}}
-	mode, _ := defaults.Mode(nil, KindDM, "discordgo")
+	mode, _ := defaults.Mode(ChatFacts{Kind: KindDM, Protocol: "discordgo"})
 	require.Equal(t, ModeOff, mode)
 }

@@ -56,6 +56,9 @@ type Chat struct {
 	Delivery *policy.Delivery
 	// Spaces are the Matrix spaces of its room that the routing of agents names.
 	Spaces []id.RoomID
+	// Labels are those that the owner or a contact's words gave, Unlabelled those that the owner took: see LabelsIn.
+	Labels     []string
+	Unlabelled []string
 	// Person is the same number for all chats that the owner merged; nil if the chat is not merged.
 	Person *int64
 	// Namesake is true if another chat of its network has the same name.
@@ -66,7 +69,7 @@ type Chat struct {
 
 // ModeIn returns the mode in force. While the bridge is not confirmed, the chat is not answered.
 func (c Chat) ModeIn(d policy.Defaults) policy.Mode {
-	mode, _ := d.Mode(c.Mode, c.Kind, c.Protocol)
+	mode, _ := d.Mode(c.facts())
 	if c.Unconfirmed && mode.Answers() {
 		return policy.ModeSilent
 	}
@@ -80,7 +83,7 @@ func (c Chat) IsOff(d policy.Defaults) bool {
 
 // DeliveryIn returns how messages of the assistant are delivered in the chat: at once or as drafts.
 func (c Chat) DeliveryIn(d policy.Defaults) policy.Delivery {
-	return d.Delivery(c.Delivery, c.Mode, c.Kind, c.Protocol)
+	return d.Delivery(c.facts())
 }
 
 // IsIn reports whether room is the chat's present room.
@@ -90,7 +93,7 @@ func (c Chat) IsIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID ==
 func (c Chat) HasRoom() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.owner_active_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null) as unreadable, c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces, c.person,
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.owner_active_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null) as unreadable, c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces, c.labels, c.unlabelled, c.person,
 	exists(select from chats o where o.protocol = c.protocol and o.name_key = c.name_key and o.kind = c.kind and o.id <> c.id) as namesake,
 	exists (select from bridge_bots b where b.bot = c.bridge_bot and b.confirmed_at is null) as unconfirmed`
 

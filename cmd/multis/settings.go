@@ -44,9 +44,24 @@ func adminSettings(cfg *config.Config, model string, inTerminal bool) (admin.Set
 	}, err
 }
 
-// chatDefaults returns the defaults for chats of which the owner has not set the mode or the delivery.
+// chatDefaults returns the defaults for chats of which the owner has not set the mode, the delivery or the hours.
 func chatDefaults(cfg *config.Config) policy.Defaults {
-	return policy.Defaults{Profile: cfg.Chats.Profile, Networks: modesByNetwork(cfg), FirstDelivery: cfg.Chats.FirstDelivery}
+	return policy.Defaults{
+		Profile: cfg.Chats.Profile, Networks: modesByNetwork(cfg), Labels: labels(cfg), FirstDelivery: cfg.Chats.FirstDelivery, Hours: cfg.Business.OpeningHours(cfg.TimeZone),
+	}
+}
+
+// labels returns the configured labels, in their order.
+func labels(cfg *config.Config) []policy.Label {
+	var labels []policy.Label
+	for _, l := range cfg.Chats.Labels {
+		label := policy.Label{Name: l.Name, Names: l.Names, Words: l.Words, Mode: l.Mode, Delivery: l.Delivery, Hours: cfg.Business.HoursAt(cfg.TimeZone, l.Hours)}
+		for _, network := range l.Networks {
+			label.Networks = append(label.Networks, policy.Network(network))
+		}
+		labels = append(labels, label)
+	}
+	return labels
 }
 
 // modesByNetwork returns the configured mode of each network that has one.

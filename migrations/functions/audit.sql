@@ -87,12 +87,13 @@ create or replace function audit_chat() returns trigger language plpgsql as $$
 begin
     insert into audit_entries (kind, actor, chat_id, action, outcome)
     select 'mode', audit_actor(), new.id, c.action, c.outcome from (values
-        ('mode', old.mode, coalesce(new.mode, 'default')), ('delivery', old.delivery, coalesce(new.delivery, 'default'))) c (action, before, outcome)
+        ('mode', old.mode, coalesce(new.mode, 'default')), ('delivery', old.delivery, coalesce(new.delivery, 'default')),
+        ('labels', nullif(array_to_string(old.labels, ' '), ''), coalesce(nullif(array_to_string(new.labels, ' '), ''), 'default'))) c (action, before, outcome)
     where coalesce(c.before, 'default') <> c.outcome;
     return null;
 end $$;
-create or replace trigger audit_chat after update of mode, delivery on chats for each row
-    when (old.mode is distinct from new.mode or old.delivery is distinct from new.delivery) execute function audit_chat();
+create or replace trigger audit_chat after update of mode, delivery, labels on chats for each row
+    when (old.mode is distinct from new.mode or old.delivery is distinct from new.delivery or old.labels <> new.labels) execute function audit_chat();
 
 -- Records each escalation when it is opened and when it is closed.
 create or replace function audit_escalation() returns trigger language plpgsql as $$

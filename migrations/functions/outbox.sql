@@ -55,6 +55,14 @@ begin
     perform withdraw_drafts(new.id, null, 'draft_mode', 'The mode or the delivery of the chat was changed.', false);
     return null;
 end $$;
+-- With other labels other settings may count, so that the answer is drafted anew.
+create or replace function withdraw_by_labels() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+    perform withdraw_drafts(new.id, null, 'draft_mode', 'The labels of the chat were changed.', true);
+    return null;
+end $$;
+create or replace trigger withdraw_labels after update of labels, unlabelled on chats for each row
+    when (new.labels <> old.labels or new.unlabelled <> old.unlabelled) execute function withdraw_by_labels();
 create or replace trigger withdraw_mode after update of mode, delivery on chats for each row
     when (new.mode is distinct from old.mode or new.delivery is distinct from old.delivery) execute function withdraw_by_mode();
 
@@ -67,4 +75,4 @@ end $$;
 create or replace trigger withdraw_operator after insert on outbox for each row
     when (new.purpose = 'operator' and new.state = 'queued') execute function withdraw_by_operator();
 
-revoke all on function withdraw_drafts(bigint, uuid, text, text, boolean), withdraw_by_message(), withdraw_by_mode(), withdraw_by_operator() from public;
+revoke all on function withdraw_drafts(bigint, uuid, text, text, boolean), withdraw_by_message(), withdraw_by_mode(), withdraw_by_labels(), withdraw_by_operator() from public;

@@ -1,0 +1,195 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"multis/jobs"
+	"multis/pin"
+	"multis/policy"
+	"multis/store"
+	"multis/text"
+)
+
+// labelCommands gives chats labels, by which they share settings.
+type labelCommands struct {
+	store    *store.Store
+	chats    *chatPicker
+	settings Settings
+}
+
+// commands returns the commands about labels.
+func (lb *labelCommands) commands() []command {
+	return []command{{
+		name: "label", args: "[remove] [chat] [label]", group: groupChats, run: lb.run,
+		onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
+			return lb.set(pick.Label, chat)
+		},
+		chatHint: func(pick chatPick) string {
+			if word, isRemoval := strings.CutPrefix(pick.Label, removal); isRemoval {
+				return " to take **" + esc(word) + "** from it"
+			}
+			return " to give it **" + esc(pick.Label) + "**"
+		},
+		summary: "put chats into groups with settings of their own",
+		help: "`/label Ana wholesale` gives a label, `/label remove Ana wholesale` takes it, `/label Ana` shows what Ana has, and `/label` lists all of them. " +
+			"The configuration says which settings a label stands for (chats.labels): mode, delivery, opening hours. What you set for one chat counts before its labels. " +
+			"Rules there give labels by themselves; what you take from a chat, they do not give again.",
+	}}
+}
+
+// removal begins the Label of a chatPick that takes a label. No label's name begins with it.
+const removal = "-"
+
+// run lists the labels, shows those of a chat, or gives or takes one.
+func (lb *labelCommands) run(ctx context.Context, _ request, args string) (answer, error) {
+	words := strings.Fields(args)
+	prefix := ""
+	if len(words) > 1 && slices.Contains([]string{"remove", "delete"}, strings.ToLower(words[0])) {
+		prefix, words = removal, words[1:]
+	}
+	if len(words) == 0 {
+		return lb.list(ctx)
+	}
+	name := strings.Join(words, " ")
+	if prefix == "" {
+		chats, err := store.ListChats(ctx, lb.store.DB(), "", maxChats, 0)
+		if err != nil {
+			return answer{}, err
+		}
+		if found, sure := matchChats(chats, name); len(words) == 1 || (sure && len(found) == 1) {
+			return lb.chats.withChat(ctx, name, "label", chatPick{})
+		}
+	}
+	label := strings.ToLower(words[len(words)-1])
+	switch {
+	case len(words) == 1:
+		return answer{text: "Which label? Write " + code("/label remove "+name+" wholesale") + "."}, nil
+	case !policy.IsLabelName(label):
+		return answer{text: quote(label, 60) + " is no name of a label. It is one word of up to 40 letters, digits, hyphens and underscores."}, nil
+	}
+	return lb.chats.withChat(ctx, strings.Join(words[:len(words)-1], " "), "label", chatPick{Label: prefix + label})
+}
+
+// list shows all labels, with their settings and how many chats have them.
+func (lb *labelCommands) list(ctx context.Context) (answer, error) {
+	chats, err := store.ListChats(ctx, lb.store.DB(), "", maxChats, 0)
+	if err != nil {
+		return answer{}, err
+	}
+	var names []string
+	for _, l := range lb.settings.Defaults.Labels {
+		names = append(names, l.Name)
+	}
+	count := map[string]int{}
+	for _, c := range chats {
+		for _, name := range c.LabelNames(lb.settings.Defaults) {
+			if count[name]++; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return answer{text: "There are no labels yet. `/label Ana wholesale` gives one; `chats.labels` in the configuration says what it stands for."}, nil
+	}
+	lines := []string{"**" + text.Count(len(names), "label") + "**, the first counts where several of a chat differ."}
+	for _, name := range names[:min(len(names), maxListedLabels)] {
+		lines = append(lines, fmt.Sprintf("%s: %s · %s", code(name), text.Count(count[name], "chat"), lb.meaning(name)))
+	}
+	if more := len(names) - maxListedLabels; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// maxListedLabels is how many labels are listed.
+const maxListedLabels = 2 * policy.MaxLabels
+
+// meaning says which settings a label stands for.
+func (lb *labelCommands) meaning(name string) string {
+	i := slices.IndexFunc(lb.settings.Defaults.Labels, func(l policy.Label) bool { return l.Name == name })
+	if i < 0 {
+		return "no settings"
+	}
+	l := lb.settings.Defaults.Labels[i]
+	var parts []string
+	if l.Mode != "" {
+		parts = append(parts, "mode "+string(l.Mode))
+	}
+	if l.Delivery != "" {
+		parts = append(parts, "delivery "+string(l.Delivery))
+	}
+	if !l.Hours.IsZero() {
+		parts = append(parts, "opening hours of its own")
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "no settings")
+	}
+	if l.HasRule() {
+		parts = append(parts, "also given by a rule")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// set gives a label to a chat, or takes it. The empty label shows what the chat has.
+func (lb *labelCommands) set(label string, chat store.Chat) (answer, error) {
+	name := "**" + esc(chat.Label()) + "**"
+	has := chat.LabelNames(lb.settings.Defaults)
+	word, isRemoval := strings.CutPrefix(label, removal)
+	switch {
+	case label == "" && len(has) == 0:
+		return answer{text: name + " has no label. " + code("/label "+chat.TypedName()+" wholesale") + " gives one."}, nil
+	case label == "":
+		return answer{text: name + " has " + text.List(codes(has)) + lb.effect(chat)}, nil
+	case isRemoval && !slices.Contains(has, word):
+		return answer{text: name + " does not have " + code(word) + "."}, nil
+	case !isRemoval && slices.Contains(has, word):
+		return answer{text: name + " has " + code(word) + " already" + lb.effect(chat)}, nil
+	case !isRemoval && len(chat.Labels) >= policy.MaxLabels, isRemoval && len(chat.Unlabelled) >= policy.MaxLabels:
+		return answer{text: fmt.Sprintf("%s has %d labels, which is the most.", name, policy.MaxLabels)}, nil
+	}
+	after, change := chat, func(ctx context.Context, tx store.Tx) error { return store.AddLabels(ctx, tx, chat.ID, word) }
+	reply := name + " has " + code(word) + " now"
+	if isRemoval {
+		forGood := lb.isRule(word)
+		after.Labels = slices.DeleteFunc(slices.Clone(chat.Labels), func(l string) bool { return l == word })
+		after.Unlabelled = append(slices.Clone(chat.Unlabelled), word)
+		change = func(ctx context.Context, tx store.Tx) error {
+			return store.RemoveLabel(ctx, tx, chat.ID, word, forGood)
+		}
+		reply = name + " has " + code(word) + " no longer"
+	} else {
+		after.Labels = append(slices.Clone(chat.Labels), word)
+		after.Unlabelled = slices.DeleteFunc(slices.Clone(chat.Unlabelled), func(l string) bool { return l == word })
+	}
+	ans := answer{text: reply + lb.effect(after), change: func(ctx context.Context, tx store.Tx) error {
+		return errors.Join(change(ctx, tx), jobs.EnqueueMovedOn(ctx, tx, chat.ID))
+	}}
+	if after.IsOff(lb.settings.Defaults) && !chat.IsOff(lb.settings.Defaults) {
+		ans.pin = &pinNeed{pin.ModeOff, fmt.Sprintf("mode off for %s (%d)", chat.Label(), chat.ID)}
+	}
+	return ans, nil
+}
+
+// isRule reports whether a label is given by rules.
+func (lb *labelCommands) isRule(name string) bool {
+	return slices.ContainsFunc(lb.settings.Defaults.Labels, func(l policy.Label) bool { return l.Name == name && l.HasRule() })
+}
+
+// effect says which mode and delivery are in force in a chat, as the end of a sentence.
+func (lb *labelCommands) effect(chat store.Chat) string {
+	d := lb.settings.Defaults
+	return fmt.Sprintf(". It is `%s`, on `%s`.", chat.ModeIn(d), chat.DeliveryIn(d))
+}
+
+// codes formats texts as code.
+func codes(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = code(s)
+	}
+	return out
+}

@@ -1,0 +1,82 @@
+package policy
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/hours"
+)
+
+func names(labels []Label) (names []string) {
+	for _, l := range labels {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+func TestLabelsAreGivenByHandByNetworkByNameAndByWords(t *testing.T) {
+	t.Parallel()
+	d := Defaults{Labels: []Label{
+		{Name: "wholesale", Names: []string{"ACME*", "* Ltd", "a*b*c"}}, {Name: "chat", Networks: []string{"discord"}}, {Name: "vip"}, {Name: "refund", Words: []string{"money back"}},
+	}}
+	for name, c := range map[string]struct {
+		facts ChatFacts
+		want  []string
+	}{
+		"nothing fits":                 {ChatFacts{Kind: KindDM, Name: "Ana", Protocol: "whatsapp"}, nil},
+		"the name begins so":           {ChatFacts{Kind: KindDM, Name: "Acme Tools"}, []string{"wholesale"}},
+		"the name ends so":             {ChatFacts{Kind: KindDM, Name: "Miller LTD"}, []string{"wholesale"}},
+		"the name has all parts":       {ChatFacts{Kind: KindDM, Name: "a-b-c"}, []string{"wholesale"}},
+		"the parts do not overlap":     {ChatFacts{Kind: KindDM, Name: "abb"}, nil},
+		"the name has it inside":       {ChatFacts{Kind: KindDM, Name: "The ACME"}, nil},
+		"a network, as its bridge":     {ChatFacts{Kind: KindGroup, Protocol: "discordgo"}, []string{"chat"}},
+		"by hand, in the file's order": {ChatFacts{Kind: KindDM, Protocol: "discord", Labels: []string{"vip", "refund"}}, []string{"chat", "vip", "refund"}},
+		"taken by hand":                {ChatFacts{Kind: KindDM, Protocol: "discord", Name: "ACME", Unlabelled: []string{"chat", "vip"}}, []string{"wholesale"}},
+		"not configured":               {ChatFacts{Kind: KindDM, Labels: []string{"friend"}}, nil},
+		"no rule is for other rooms":   {ChatFacts{Kind: KindSelf, Protocol: "discord", Name: "ACME"}, nil},
+	} {
+		require.Equal(t, c.want, names(d.LabelsOf(c.facts)), name)
+	}
+	dm := ChatFacts{Kind: KindDM}
+	require.Equal(t, []string{"refund"}, d.LabelsByWords(dm, "I want my MONEY  back!"))
+	require.Empty(t, d.LabelsByWords(dm, "money, backwards"))
+	require.Empty(t, d.LabelsByWords(ChatFacts{Kind: KindDM, Labels: []string{"refund"}}, "money back"), "it has it")
+	require.Empty(t, d.LabelsByWords(ChatFacts{Kind: KindDM, Unlabelled: []string{"refund"}}, "money back"), "the owner took it")
+	require.Empty(t, d.LabelsByWords(ChatFacts{Kind: KindDM, Labels: make([]string, MaxLabels)}, "money back"), "it has as many as a chat may have")
+}
+
+func TestASettingOfTheChatCountsBeforeItsLabelsAndTheseBeforeTheDefaults(t *testing.T) {
+	t.Parallel()
+	auto, silent := DeliveryAuto, ModeSilent
+	shop, early := hours.Hours{Zone: time.UTC}, hours.Hours{Zone: time.UTC}
+	require.NoError(t, shop.Set("mon-fri 9-17"))
+	require.NoError(t, early.Set("mon-fri 5-8"))
+	d := Defaults{
+		Profile: ProfilePersonal, Networks: map[string]Mode{"whatsapp": ModeOff}, FirstDelivery: DeliveryShadow, Hours: shop,
+		Labels: []Label{{Name: "plain"}, {Name: "first", Mode: ModeBusiness, Delivery: DeliveryDraft}, {Name: "second", Mode: ModeSilent, Delivery: DeliveryAuto, Hours: early}},
+	}
+	labels := []string{"plain", "first", "second"}
+	for name, c := range map[string]struct {
+		facts    ChatFacts
+		mode     Mode
+		why      string
+		delivery Delivery
+		hours    hours.Hours
+	}{
+		"the chat's own":                {ChatFacts{Kind: KindDM, Mode: &silent, Delivery: &auto, Labels: labels}, ModeSilent, "You set it.", DeliveryAuto, early},
+		"its first label with one":      {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: labels}, ModeBusiness, "Its label first is business.", DeliveryDraft, early},
+		"only the mode is its own":      {ChatFacts{Kind: KindDM, Mode: &silent, Labels: labels}, ModeSilent, "You set it.", DeliveryDraft, early},
+		"the network, then the profile": {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: []string{"plain"}}, ModeOff, "Its network is off.", DeliveryAuto, shop},
+		"a label makes no group answer": {ChatFacts{Kind: KindGroup, Labels: labels}, ModeSilent, "Its label first is business, but groups start silent.", DeliveryDraft, early},
+	} {
+		mode, why := d.Mode(c.facts)
+		require.Equal(t, c.mode, mode, name)
+		require.Equal(t, c.why, why, name)
+		require.Equal(t, c.delivery, d.Delivery(c.facts), name)
+		require.Equal(t, c.hours, d.HoursOf(c.facts), name)
+	}
+	answered := Defaults{Profile: ProfilePersonal, Labels: []Label{{Name: "shop", Mode: ModeBusiness}}}
+	require.Equal(t, DeliveryDraft, answered.Delivery(ChatFacts{Kind: KindDM, Labels: []string{"shop"}}), "a chat that answers because of a label begins as one that answers by default")
+}
