@@ -13,6 +13,9 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if r.message.Code == policy.CodeUntrusted {
 		return answer{text: untrustedText, reason: policy.CodeUntrusted.Sentence(), outcome: "refused"}, nil
 	}
+	if r.room.ForOperators {
+		return a.handleForOperators(ctx, r)
+	}
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		return a.handleReaction(ctx, r)
 	}
@@ -69,6 +72,32 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 			return ans, nil
 		}
 		return a.questions.ask(ctx, r, rest)
+	}
+}
+
+// handleForOperators returns the answer to a request in the room for operators: only the threads and the commands about them have an effect there.
+func (a *Admin) handleForOperators(ctx context.Context, r request) (answer, error) {
+	inThread, parse := a.escalations.inThread, parseChoice
+	if r.message.Kind == string(bridgebridge.Reaction) {
+		inThread, parse = a.escalations.reacted, parseReaction
+	}
+	if ans, done, err := inThread(ctx, r); err != nil || done {
+		return ans, err
+	}
+	if c, ok := parse(typedText(r.message)); ok && c.word == "" && r.message.Attachment == nil { // which chat is meant by /handoff
+		if ans, done, err := a.dialogs.handleChoice(ctx, r, c); err != nil || done {
+			return ans, err
+		}
+	}
+	name, rest := parseCommand(typedText(r.message))
+	cmd, known := a.table.lookup(name)
+	switch {
+	case name == "" || r.message.Code != policy.CodeCommand:
+		return answer{reason: "People talk in this room; only threads are for me."}, nil
+	case !known || !cmd.answerers:
+		return answer{text: "Here I do `/escalations` and `/handoff`, and what is written in the threads. All other commands belong into the admin room."}, nil
+	default:
+		return a.runCommand(ctx, r, name, rest)
 	}
 }
 

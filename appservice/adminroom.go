@@ -11,27 +11,43 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/policy"
 	"multis/store"
 )
 
-// MakeAdminRoom creates the room from which multis is administered, unless it exists, and invites the owner and the operators. Several
-// processes may call it at once, and again after a crash.
+// MakeAdminRoom creates the room from which multis is administered and, if there is to be one, the room for operators, unless they exist, and
+// invites the owner and the operators. Several processes may call it at once, and again after a crash.
 func (h *Homeserver) MakeAdminRoom(ctx context.Context) error {
 	lock, err := h.lockSetup(ctx)
 	if err != nil {
 		return err
 	}
 	defer lock.Release(ctx)
-	_, err = store.AdminChat(ctx, h.store.DB())
+	if err := h.makeRoom(ctx, adminMarker{Owner: h.access.Owner}); err != nil || !h.access.OperatorsRoom {
+		return err
+	}
+	if err := h.makeRoom(ctx, adminMarker{Owner: h.access.Owner, ForOperators: true}); err != nil {
+		return err
+	}
+	return h.inviteOperators(ctx)
+}
+
+// makeRoom creates the room of a marker and stores it, unless it exists.
+func (h *Homeserver) makeRoom(ctx context.Context, marker adminMarker) error {
+	stored := store.AdminChat
+	if marker.ForOperators {
+		stored = store.OperatorsChat
+	}
+	_, err := stored(ctx, h.store.DB())
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	room, err := h.findAdminRoom(ctx)
+	room, err := h.findAdminRoom(ctx, marker)
 	if err != nil {
 		return err
 	}
 	if room == "" {
-		if room, err = h.createAdminRoom(ctx); err != nil {
+		if room, err = h.createAdminRoom(ctx, marker); err != nil {
 			return err
 		}
 	}
@@ -40,9 +56,39 @@ func (h *Homeserver) MakeAdminRoom(ctx context.Context) error {
 		return explain("read the state of the admin room", err)
 	}
 	return h.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.UpsertChat(ctx, tx, adminChat(room, encryptionOf(state)))
-		return err
+		chat, err := store.UpsertChat(ctx, tx, adminChat(room, encryptionOf(state)))
+		if err != nil || !marker.ForOperators {
+			return err
+		}
+		return store.SetForOperators(ctx, tx, chat.ID)
 	})
+}
+
+// inviteOperators invites the operators who were never in the room for operators, because the configuration named them later.
+func (h *Homeserver) inviteOperators(ctx context.Context) error {
+	room, err := store.OperatorsChat(ctx, h.store.DB())
+	if err != nil || room.RoomID == nil {
+		return err
+	}
+	state, err := h.bot.session().state(ctx, *room.RoomID)
+	if err != nil {
+		return explain("read who is in the room for operators", err)
+	}
+	known := map[id.UserID]bool{}
+	for _, evt := range state {
+		if evt.Type == event.StateMember && evt.StateKey != nil {
+			known[id.UserID(*evt.StateKey)] = true
+		}
+	}
+	for _, operator := range h.access.Operators {
+		if known[operator] {
+			continue
+		}
+		if _, err := h.bot.session().InviteUser(ctx, *room.RoomID, &mautrix.ReqInviteUser{UserID: operator}); err != nil {
+			return explain("invite "+operator.String(), err)
+		}
+	}
+	return nil
 }
 
 // lockSetup waits for the lock that lets only one process at a time create rooms and devices.
@@ -64,19 +110,20 @@ var adminMarkerType = event.Type{Type: "ai.multis.admin", Class: event.StateEven
 
 // adminMarker is the content of an adminMarkerType event. Owner is the user whose multis the room administers.
 type adminMarker struct {
-	Owner id.UserID `json:"owner"`
+	Owner        id.UserID `json:"owner"`
+	ForOperators bool      `json:"for_operators,omitempty"` // it has the threads of escalations and nothing else
 }
 
-// findAdminRoom returns a marked admin room of the bot that the owner is in or invited to, for example one created before a crash. It
+// findAdminRoom returns a room of the bot with a marker that the owner is in or invited to, for example one created before a crash. It
 // skips replaced rooms and rooms with strangers. Empty means that there is none.
-func (h *Homeserver) findAdminRoom(ctx context.Context) (id.RoomID, error) {
+func (h *Homeserver) findAdminRoom(ctx context.Context, marker adminMarker) (id.RoomID, error) {
 	joined, err := h.bot.session().JoinedRooms(ctx)
 	if err != nil {
 		return "", explain("list the bot's rooms", err)
 	}
 	for _, room := range joined.JoinedRooms {
 		var m adminMarker
-		if err := h.bot.session().StateEvent(ctx, room, adminMarkerType, "", &m); err != nil || m.Owner != h.access.Owner {
+		if err := h.bot.session().StateEvent(ctx, room, adminMarkerType, "", &m); err != nil || m != marker {
 			continue
 		}
 		var tombstone event.TombstoneEventContent
@@ -106,16 +153,32 @@ func (h *Homeserver) isStranger(who id.UserID) bool {
 	return who != h.access.Owner && who != h.access.Bot && !slices.Contains(h.access.Operators, who)
 }
 
-// createAdminRoom creates the admin room with its marker and sends the invitations.
-func (h *Homeserver) createAdminRoom(ctx context.Context) (id.RoomID, error) {
+// createAdminRoom creates a room with its marker and sends the invitations. Operators are invited to the admin room only while there is no room for
+// them, which is encrypted if the admin room is.
+func (h *Homeserver) createAdminRoom(ctx context.Context, marker adminMarker) (id.RoomID, error) {
+	name, topic := h.access.BotName, "multis: ask, decide, look after your chats. /help"
+	state := []*event.Event{{Type: adminMarkerType, Content: event.Content{Parsed: marker}}}
+	if marker.ForOperators {
+		name, topic = name+": customers", "Each customer who needs a person has a thread here. What you write in it goes to the customer."
+		admin, err := store.AdminChat(ctx, h.store.DB())
+		if err != nil {
+			return "", err
+		}
+		if admin.Encrypted == policy.EncryptionYes {
+			encryption := &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}
+			state = append(state, &event.Event{Type: event.StateEncryption, Content: event.Content{Parsed: encryption}})
+		}
+	}
 	resp, err := h.bot.session().CreateRoom(ctx, &mautrix.ReqCreateRoom{
 		// The preset gives the owner the bot's power level, so that the owner can turn encryption on.
-		Preset: "trusted_private_chat", Name: h.access.BotName, Topic: "multis: ask, decide, look after your chats. /help",
-		Invite: []id.UserID{h.access.Owner}, IsDirect: len(h.access.Operators) == 0,
-		InitialState: []*event.Event{{Type: adminMarkerType, Content: event.Content{Parsed: adminMarker{Owner: h.access.Owner}}}},
+		Preset: "trusted_private_chat", Name: name, Topic: topic,
+		Invite: []id.UserID{h.access.Owner}, IsDirect: len(h.access.Operators) == 0 && !marker.ForOperators, InitialState: state,
 	})
 	if err != nil {
 		return "", explain("make the admin room", err)
+	}
+	if marker.ForOperators || h.access.OperatorsRoom {
+		return resp.RoomID, nil // inviteOperators
 	}
 	for _, operator := range h.access.Operators {
 		if _, err := h.bot.session().InviteUser(ctx, resp.RoomID, &mautrix.ReqInviteUser{UserID: operator}); err != nil {

@@ -28,6 +28,8 @@ type Access struct {
 	Owner, Bot   id.UserID
 	BotName      string      // display name
 	Operators    []id.UserID // invited to the admin room beside the owner
+	// OperatorsRoom asks for a room for operators beside the admin room. Then operators are invited there only.
+	OperatorsRoom bool
 }
 
 // Homeserver is the Matrix client of multis. It acts as the owner, on a device of its own, and as the bot.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -283,6 +285,19 @@ func (i *Inspector) Device(ctx context.Context, user id.UserID, device id.Device
 		info.Verified = false // not signed, or badly
 	}
 	return info, nil
+}
+
+// Members returns the users who are in a room, as one of them sees it.
+func (i *Inspector) Members(ctx context.Context, as id.UserID, room id.RoomID) ([]id.UserID, error) {
+	client, err := i.client(as)
+	if err != nil {
+		return nil, err
+	}
+	members, err := client.JoinedMembers(ctx, room)
+	if err != nil {
+		return nil, explain("read who is in "+room.String(), err)
+	}
+	return slices.Collect(maps.Keys(members.Joined)), nil
 }
 
 // JoinedRooms returns the rooms that a user is in.

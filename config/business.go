@@ -38,6 +38,7 @@ type Business struct {
 type Escalation struct {
 	Keywords []string // whole words or phrases, any case; empty means none
 	Text     string   // sent once when a conversation is escalated, in all languages without one in Texts; empty means catalog's
+	Room     bool     // whether the threads are in a room for operators; else they are in the admin room
 	// ClaimWithin is how long nobody may claim an escalation until people are called; zero calls nobody.
 	ClaimWithin time.Duration
 }
@@ -91,6 +92,7 @@ func (c *Config) businessFields() []field {
 		value("business.greeting", &b.Greeting, optional(textUpTo(500))),
 		list("business.escalation.keywords", &b.Escalation.Keywords, lineOf(1, 100)),
 		value("business.escalation.text", &b.Escalation.Text, optional(textUpTo(500))),
+		value("business.escalation.room", &b.Escalation.Room, boolean),
 		value("business.escalation.claim_within", &b.Escalation.ClaimWithin, offOr(positive)),
 		value("business.language", &b.Language, oneOf(catalog.Langs()...)),
 		list("business.hours", &b.Hours, parseHours),

@@ -52,10 +52,16 @@ func (d *Desk) queueCard(ctx context.Context, tx store.Tx, e store.Escalation, c
 	return out, err
 }
 
-// room returns the room of an escalation's thread: that of its card, or the admin room before it has one.
+// room returns the room of an escalation's thread: that of its card, or before it has one the room for operators or the admin room.
 func (d *Desk) room(ctx context.Context, tx store.Tx, e store.Escalation) (store.Chat, error) {
 	if e.CardRoom != 0 {
 		return store.ChatByID(ctx, tx, e.CardRoom)
+	}
+	if d.OwnRoom {
+		room, err := store.OperatorsChat(ctx, tx)
+		if gone, err := isGone(err); !gone {
+			return room, err
+		}
 	}
 	return outbox.AdminRoom(ctx, tx)
 }

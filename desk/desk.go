@@ -26,6 +26,8 @@ type Options struct {
 	Owner id.UserID
 	// Operators are the people who may answer contacts besides the owner.
 	Operators []id.UserID
+	// OwnRoom puts the threads into the room for operators; while there is none, into the admin room.
+	OwnRoom bool
 	// ClaimWithin is how long an escalation waits for somebody to claim it before people are called. Zero calls nobody.
 	ClaimWithin time.Duration
 	// OwnerPause is how long the assistant stays quiet after a person wrote. Then an answered escalation ends by itself.

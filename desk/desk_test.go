@@ -223,7 +223,13 @@ func (r *rig) phone(room id.RoomID, body string) id.EventID {
 // reply writes in the thread of a card.
 func (r *rig) reply(card id.EventID, sender id.UserID, body string) id.EventID {
 	r.t.Helper()
-	return r.receive(r.event("m.room.message", deskRoom, sender, map[string]any{
+	return r.replyIn(deskRoom, card, sender, body)
+}
+
+// replyIn writes in the thread of a card of a room.
+func (r *rig) replyIn(room id.RoomID, card id.EventID, sender id.UserID, body string) id.EventID {
+	r.t.Helper()
+	return r.receive(r.event("m.room.message", room, sender, map[string]any{
 		"msgtype": "m.text", "body": body, "m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": card, "is_falling_back": true, "m.in_reply_to": map[string]any{"event_id": card}},
 	}))
 }

@@ -85,7 +85,41 @@ func checkAdminRoom(ctx context.Context, in *Input) (Result, string) {
 	if !slices.Contains(joined, *chat.RoomID) {
 		return bad(AdminRoomNotIn, fmt.Sprintf("%s has not joined the admin room %s.", in.Config.Owner, *chat.RoomID), "accept the invitation of "+in.Config.BotID().String()+" in your Matrix client"), ""
 	}
-	return Result{Fact: "the admin room is " + chat.RoomID.String()}, ""
+	r := Result{Fact: "the admin room is " + chat.RoomID.String()}
+	if in.Config.Business.Escalation.Room {
+		if r.Findings, err = findInOperatorsRoom(ctx, in, chat); err != nil {
+			return failedCheck(err), ""
+		}
+	}
+	return r, ""
+}
+
+// findInOperatorsRoom checks the room for operators: that it exists, that those who answer are in it, and that it is encrypted if the admin room is.
+func findInOperatorsRoom(ctx context.Context, in *Input, adminRoom store.Chat) ([]Finding, error) {
+	chat, err := store.OperatorsChat(ctx, in.Database.DB())
+	if errors.Is(err, store.ErrNotFound) || (err == nil && chat.RoomID == nil) {
+		return []Finding{newFinding(OperatorsRoom, "", "There is no room for operators: the threads of customers are in the admin room.", in.start()+"   (it makes the room and invites you and the operators)")}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found []Finding
+	if adminRoom.Encrypted == policy.EncryptionYes && chat.Encrypted != policy.EncryptionYes {
+		found = append(found, newFinding(OperatorsPlain, "", "The room for operators is not encrypted, but the admin room is.",
+			"turn encryption on in the settings of "+chat.RoomID.String()+" in your Matrix client"))
+	}
+	members, err := in.Homeserver.Members(ctx, in.Config.BotID(), *chat.RoomID)
+	if err != nil {
+		return append(found, newFinding(OperatorsRoom, "", fmt.Sprintf("The room for operators %s cannot be read: %v.", *chat.RoomID, err),
+			"leave that room, then "+in.start()+"   (it makes a new one)")), nil
+	}
+	for _, who := range append([]id.UserID{in.Config.Owner}, in.Config.Operators...) {
+		if !slices.Contains(members, who) {
+			found = append(found, newFinding(OperatorsNotIn, who.String(), fmt.Sprintf("%s has not joined the room for operators %s.", who, *chat.RoomID),
+				"they accept the invitation of "+in.Config.BotID().String()+" in their Matrix client"))
+		}
+	}
+	return found, nil
 }
 
 // device is the part of a stored device that is checked.

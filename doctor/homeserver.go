@@ -15,7 +15,7 @@ import (
 func AccessOf(c *config.Config) appservice.Access {
 	return appservice.Access{
 		URL: c.Homeserver.Address, AppserviceID: c.Appservice.ID, Token: c.Appservice.ASToken.Value(), Owner: c.Owner, Bot: c.BotID(),
-		BotName: c.Appservice.Bot.DisplayName, Operators: c.Operators,
+		BotName: c.Appservice.Bot.DisplayName, Operators: c.Operators, OperatorsRoom: c.Business.Escalation.Room,
 	}
 }
 

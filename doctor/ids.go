@@ -46,6 +46,9 @@ const (
 
 	AdminRoom        ID = "admin-room.missing"
 	AdminRoomNotIn   ID = "admin-room.not-joined"
+	OperatorsRoom    ID = "operators-room.missing"
+	OperatorsNotIn   ID = "operators-room.not-joined"
+	OperatorsPlain   ID = "operators-room.unencrypted"
 	DeviceMissing    ID = "device.missing"
 	DeviceKeys       ID = "device.keys"
 	DeviceUnverified ID = "device.unverified"
@@ -108,7 +111,7 @@ var kinds = map[ID]kind{
 
 	PushLag: {Warning, false}, PushStalled: {Error, false}, SyncStalled: {Error, false},
 
-	AdminRoom: {Error, false}, AdminRoomNotIn: {Warning, false}, DeviceMissing: {Error, false}, DeviceKeys: {Error, false}, DeviceUnverified: {Warning, false},
+	AdminRoom: {Error, false}, AdminRoomNotIn: {Warning, false}, OperatorsRoom: {Error, false}, OperatorsNotIn: {Warning, false}, OperatorsPlain: {Error, false}, DeviceMissing: {Error, false}, DeviceKeys: {Error, false}, DeviceUnverified: {Warning, false},
 	ChatsUnreadable: {Warning, false}, ChatsMissing: {Warning, false},
 
 	BridgeDown: {Error, false}, BridgeDoublePuppet: {Warning, false}, BridgeStatus: {Warning, false}, BridgeUnconfirmed: {Warning, false}, BridgeClaim: {Warning, false},

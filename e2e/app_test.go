@@ -47,6 +47,8 @@ type setup struct {
 	Agents   string // the agents as YAML on one line; may be empty
 	// Operators are the operators, who may answer, as YAML on one line; may be empty.
 	Operators string
+	// OperatorsRoom asks for a room for operators.
+	OperatorsRoom bool
 }
 
 // app is a running multis of one test, with the proxies on both sides.

@@ -52,7 +52,7 @@ func LockMemory(ctx context.Context, tx Tx, chat ChatID) (Memory, error) {
 }
 
 const dueCapturesSQL = `select m.chat_id from chat_memory m join chats c on c.id = m.chat_id
-	where m.fresh >= $2 and (m.fresh >= $1 or m.fresh_at < $3) and m.retry_at <= now() order by m.fresh_at limit $4`
+	where not c.for_operators and m.fresh >= $2 and (m.fresh >= $1 or m.fresh_at < $3) and m.retry_at <= now() order by m.fresh_at limit $4`
 
 // DueCaptures returns the chats with at least threshold new messages, or with at least minimum and none since quiet.
 func DueCaptures(ctx context.Context, db DB, threshold, minimum int, quiet time.Time, limit int) ([]ChatID, error) {

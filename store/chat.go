@@ -59,6 +59,8 @@ type Chat struct {
 	// Labels are those that the owner or a contact's words gave, Unlabelled those that the owner took: see LabelsIn.
 	Labels     []string
 	Unlabelled []string
+	// ForOperators is true for the room for operators: of kind admin, but with the threads of escalations and nothing else.
+	ForOperators bool
 	// Person is the same number for all chats that the owner merged; nil if the chat is not merged.
 	Person *int64
 	// Namesake is true if another chat of its network has the same name.
@@ -93,7 +95,7 @@ func (c Chat) IsIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID ==
 func (c Chat) HasRoom() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.owner_active_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null) as unreadable, c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces, c.labels, c.unlabelled, c.person,
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.owner_active_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null) as unreadable, c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces, c.labels, c.unlabelled, c.for_operators, c.person,
 	exists(select from chats o where o.protocol = c.protocol and o.name_key = c.name_key and o.kind = c.kind and o.id <> c.id) as namesake,
 	exists (select from bridge_bots b where b.bot = c.bridge_bot and b.confirmed_at is null) as unconfirmed`
 
@@ -165,10 +167,24 @@ func LockChatShared(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
 	return oneChat(ctx, tx, chatByIDSQL+" for share", chat)
 }
 
-const adminChatSQL = "select " + chatColumns + " from chats c where c.kind = 'admin' and c.closed_why = '' order by c.id limit 1"
+const adminChatSQL = "select " + chatColumns + " from chats c where c.kind = 'admin' and c.closed_why = '' and c.for_operators = $1 order by c.id limit 1"
 
 // AdminChat returns the admin room, or ErrNotFound if there is none yet.
-func AdminChat(ctx context.Context, db DB) (Chat, error) { return oneChat(ctx, db, adminChatSQL) }
+func AdminChat(ctx context.Context, db DB) (Chat, error) {
+	return oneChat(ctx, db, adminChatSQL, false)
+}
+
+// OperatorsChat returns the room for operators, or ErrNotFound if there is none.
+func OperatorsChat(ctx context.Context, db DB) (Chat, error) {
+	return oneChat(ctx, db, adminChatSQL, true)
+}
+
+const setForOperatorsSQL = "update chats set for_operators = true where id = $1 and kind = 'admin'"
+
+// SetForOperators makes a room the one for operators. There is no way back: what is said there was never meant for the admin room.
+func SetForOperators(ctx context.Context, tx Tx, chat ChatID) error {
+	return row.Exec(ctx, tx, "make the room for operators", setForOperatorsSQL, chat)
+}
 
 const listChatsSQL = "select " + chatColumns + ` from chats c
 	where c.kind in ('dm', 'group') and ($1 = '' or strpos(lower(c.name), lower($1)) > 0)

@@ -28,7 +28,7 @@ func inboxSettings(cfg *config.Config) appservice.Settings {
 
 // deskOptions returns the options of the desk, without the store and the outbox.
 func deskOptions(cfg *config.Config) desk.Options {
-	o := desk.Options{Owner: cfg.Owner, ClaimWithin: cfg.Business.Escalation.ClaimWithin, OwnerPause: cfg.Chats.AdminPause, Name: cfg.Name, Zone: cfg.TimeZone}
+	o := desk.Options{Owner: cfg.Owner, OwnRoom: cfg.Business.Escalation.Room, ClaimWithin: cfg.Business.Escalation.ClaimWithin, OwnerPause: cfg.Chats.AdminPause, Name: cfg.Name, Zone: cfg.TimeZone}
 	if cfg.OperatorsAnswer {
 		o.Operators = cfg.Operators
 	}
