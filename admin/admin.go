@@ -141,7 +141,7 @@ func New(o Options) *Admin {
 	explanations := &whyCommands{desk: o.Desk, store: o.Store, room: room, chats: chats, asker: o.Asker, settings: o.Settings}
 	imports := &ImportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
 	schedules := &scheduleCommands{store: o.Store, clock: o.Clock, asker: o.Asker, agents: agents, chats: chats, room: room, settings: o.Settings}
-	escalations := &escalationCommands{store: o.Store, room: room, chats: chats, desk: o.Desk}
+	escalations := &escalationCommands{store: o.Store, room: room, chats: chats, desk: o.Desk, files: o.Files}
 	pauses := &pauseCommands{desk: o.Desk, room: room, chats: chats, states: states, settings: o.Settings}
 	stalls := &stallNotices{store: o.Store, room: room}
 	bridges := &bridgeCommands{store: o.Store, room: room}

@@ -8,7 +8,9 @@ import (
 
 	"multis/bridgebridge"
 	"multis/desk"
+	"multis/jobs"
 	"multis/memory"
+	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 	"multis/text"
@@ -20,6 +22,7 @@ type escalationCommands struct {
 	room  *room
 	chats *chatPicker
 	desk  *desk.Desk
+	files Files
 }
 
 // commands returns the commands about escalations.
@@ -141,9 +144,23 @@ func (ec *escalationCommands) inThread(ctx context.Context, r request) (_ answer
 	if err != nil || !found {
 		return answer{}, false, err
 	}
-	return answer{reason: "It is a message in the thread of an escalation.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
-		return ec.desk.Reply(ctx, tx, e.ID, r.message)
-	}}, true, nil
+	ans := answer{reason: "It is a message in the thread of an escalation."}
+	var file *outbox.File
+	if ec.desk.TakesFile(r.message) {
+		data, err := ec.files.Download(ctx, *r.message.Attachment, policy.MaxFile)
+		if jobs.IsFinal(err) {
+			ans.text = "⚠️ Not sent: " + esc(jobs.Cause(err).Error()) + "."
+			return ans, true, nil
+		}
+		if err != nil {
+			return answer{}, false, err
+		}
+		file = desk.FileOf(r.message, data)
+	}
+	ans.changeAndSay = func(ctx context.Context, tx store.Tx) (string, error) {
+		return ec.desk.Reply(ctx, tx, e.ID, r.message, file)
+	}
+	return ans, true, nil
 }
 
 // reacted handles a reaction to a card, a line or a reply in a thread. done is false for other reactions.

@@ -18,7 +18,7 @@ import (
 // storeMessage stores a message with what is decided about it, and asks for the job that the decision needs.
 func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	msg := bridgebridge.ReadMessage(e.Event)
-	isNote := e.chat.Kind == policy.KindAdmin && msg.Thread != "" && policy.IsNote(msg.Text) // whatever it is edited into
+	isNote := e.chat.Kind == policy.KindAdmin && msg.Thread != "" && policy.IsNote(msg.Words()) // whatever it is edited into
 	if err := b.markSent(ctx, e); err != nil {
 		return err
 	}

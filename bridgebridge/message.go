@@ -191,3 +191,19 @@ func ThreadOf(evt *event.Event) id.EventID {
 	}
 	return decode[messageContent](evt).RelatesTo.GetThreadParent()
 }
+
+// CaptionOf returns what the author of a stored message wrote: its line without the placeholder for a file. A line without one is returned as it is.
+func CaptionOf(kind MessageKind, line, fileName string) string {
+	what := string(kind)
+	switch kind {
+	case Image:
+		what = "photo"
+	case Voice:
+		what = "voice note"
+	case Document:
+		what = "file " + fileName
+	default:
+	}
+	caption, _ := strings.CutPrefix(line, placeholder(what, ""))
+	return strings.TrimSpace(caption)
+}

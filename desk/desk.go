@@ -24,6 +24,8 @@ type Options struct {
 	Store *store.Store
 	Box   *outbox.Box
 	Owner id.UserID
+	// Answers are the owner's answers. Nil has none: then "#2" is a text like any other.
+	Answers Answers
 	// Operators are the people who may answer contacts besides the owner.
 	Operators []id.UserID
 	// OwnRoom puts the threads into the room for operators; while there is none, into the admin room.

@@ -163,7 +163,7 @@ func newRig(t *testing.T) *rig {
 	r.desk = desk.New(desk.Options{
 		Store: r.st, Box: r.box, Owner: owner, Operators: []id.UserID{eva, bob}, ClaimWithin: 10 * time.Minute, OwnerPause: pause, Name: "Nora", Now: now,
 	})
-	r.admin = admin.New(admin.Options{Store: r.st, Box: r.box, Desk: r.desk, Now: now, Settings: admin.Settings{Name: "Nora", Zone: time.UTC, Defaults: defaults}})
+	r.admin = admin.New(admin.Options{Store: r.st, Box: r.box, Desk: r.desk, Files: fileServer{"mxc://x/lamp": "a lamp", "mxc://x/list": "a list", "mxc://x/voice": "hello", "mxc://x/spam": "spam"}, Now: now, Settings: admin.Settings{Name: "Nora", Zone: time.UTC, Defaults: defaults}})
 	r.chat("Desk", deskRoom, policy.KindAdmin)
 	return r
 }

@@ -17,9 +17,9 @@ import (
 	"multis/text"
 )
 
-// Reply handles a message of a person in the thread of an escalation: it goes to the contact, unless it is a note or a sign. It returns what to
-// answer in the thread, as Markdown; empty for nothing. The message's chat is the room of the thread.
-func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.EscalationID, m store.Message) (string, error) {
+// Reply handles a message of a person in the thread of an escalation: it goes to the contact, unless it is a note or a sign. file is the message's
+// if TakesFile says so, or else nil. It returns what to answer in the thread, as Markdown; empty for nothing. The message's chat is the room of the thread.
+func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.EscalationID, m store.Message, file *outbox.File) (string, error) {
 	e, chat, err := d.lock(ctx, tx, escalation)
 	if err != nil {
 		return "", err
@@ -28,25 +28,28 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 	if err != nil {
 		return "", err
 	}
-	there := "[that chat](" + roomLink(chat) + ")"
 	switch sign := policy.ThreadSignOf(m.Body); {
 	case isNote:
 		return "", d.react(ctx, tx, m, policy.NoteSign)
 	case !d.MayAnswer(m.Sender):
 		return "⚠️ Not sent: operators may not answer here (config: `operators_answer`).", nil
-	case m.Attachment != nil || m.Kind != string(bridgebridge.Text):
-		return "⚠️ Not sent: only text goes out from a thread. The owner can send it in " + there + ".", nil
+	case file == nil && m.Kind != string(bridgebridge.Text):
+		return "⚠️ Not sent: text, pictures, recordings and files go out from a thread. The owner can send it in [that chat](" + roomLink(chat) + ").", nil
 	case sign != "":
 		return d.sign(ctx, tx, e, chat, m, sign)
-	case policy.IsThreadCommand(m.Body): // one that an invisible character hides, or that is none
+	case policy.IsThreadCommand(typed(m)): // one that an invisible character hides, or that is none
 		return "⚠️ Not sent: what begins with `/` or `!` is a command here.", nil
 	}
-	return d.send(ctx, tx, e, chat, m, m.Body)
+	words, problem, err := d.wordsFor(ctx, chat, m)
+	if err != nil || problem != "" {
+		return "⚠️ Not sent: " + problem + ".", err
+	}
+	return d.send(ctx, tx, e, chat, m, outbox.Message{Text: words, File: file})
 }
 
 // isNote reports whether a message in a thread is a note: by its text now or before an edit, or by its author's 📝.
 func isNote(ctx context.Context, db store.DB, m store.Message) (bool, error) {
-	if m.Code == policy.CodeNote || policy.IsNote(m.Body) {
+	if m.Code == policy.CodeNote || policy.IsNote(typed(m)) {
 		return true, nil
 	}
 	return store.HasReaction(ctx, db, m.ChatID, m.EventID, m.Sender, policy.NoteSign)
@@ -158,11 +161,11 @@ func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation
 	if _, err := store.DropProposal(ctx, tx, e.ID); err != nil {
 		return "", err
 	}
-	return d.send(ctx, tx, e, chat, m, e.Proposal)
+	return d.send(ctx, tx, e, chat, m, outbox.Message{Text: e.Proposal})
 }
 
-// send queues a person's text to the contact in the owner's name. It is deleted there when the person deletes the message m.
-func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message, body string) (string, error) {
+// send queues a person's text or file to the contact in the owner's name. It is deleted there when the person deletes the message m.
+func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message, said outbox.Message) (string, error) {
 	if !e.IsOpen() {
 		reopened, err := store.ReopenEscalation(ctx, tx, e.ID)
 		if err != nil {
@@ -175,9 +178,8 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 			return "", err
 		}
 	}
-	_, decision, err := d.Box.Queue(ctx, tx, outbox.Message{
-		Chat: chat, Purpose: policy.PurposeDraft, Text: body, About: []store.MessageID{m.ID}, RestsOn: []store.MessageID{m.ID},
-	})
+	said.Chat, said.Purpose, said.About, said.RestsOn = chat, policy.PurposeDraft, []store.MessageID{m.ID}, []store.MessageID{m.ID}
+	_, decision, err := d.Box.Queue(ctx, tx, said)
 	if err != nil {
 		return "", err
 	}
@@ -275,18 +277,23 @@ func (d *Desk) takeBack(ctx context.Context, tx store.Tx, m store.Message) error
 // editReply queues an edit of what a message sent. later is jobs.Snooze while that is being sent.
 func (d *Desk) editReply(ctx context.Context, tx store.Tx, m store.Message, replies []store.OutboxMessage) (later, err error) {
 	first, last := replies[0], replies[len(replies)-1]
-	body := text.Clean(m.Body)
-	switch {
-	case last.IsErased(), first.State == store.OutboxDropped, first.State == store.OutboxFailed, bodyOf(last) == body:
-		return nil, nil
-	case policy.IsThreadCommand(body), slices.ContainsFunc(replies, func(o store.OutboxMessage) bool { return o.PartOf != nil }), first.EventType != "m.room.message":
-		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there: delete it and write again.")
-	case first.EventID == nil:
-		return jobs.Snooze(cardWait), nil
-	}
 	chat, err := store.ChatByID(ctx, tx, first.ChatID)
 	if err != nil {
 		return nil, err
+	}
+	body, problem, err := d.wordsFor(ctx, chat, m)
+	body = text.Clean(body)
+	switch {
+	case err != nil:
+		return nil, err
+	case last.IsErased(), first.State == store.OutboxDropped, first.State == store.OutboxFailed, bodyOf(last) == body:
+		return nil, nil
+	case problem != "":
+		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there: "+problem+".")
+	case m.Attachment != nil, policy.IsThreadCommand(body), slices.ContainsFunc(replies, func(o store.OutboxMessage) bool { return o.PartOf != nil }), first.EventType != "m.room.message":
+		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there: delete it and write again.")
+	case first.EventID == nil:
+		return jobs.Snooze(cardWait), nil
 	}
 	if len([]rune(body)) > maxEdit {
 		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there, because the new text is too long for an edit: delete it and write again.")

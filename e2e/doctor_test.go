@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -18,10 +19,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"multis/appservice"
 	"multis/config"
+	"multis/deploy/devstack"
 	"multis/doctor"
 	"multis/llm"
 	"multis/store"
@@ -227,4 +230,46 @@ func portOf(t *testing.T, address string) int {
 	port, err := strconv.Atoi(u.Port())
 	require.NoError(t, err)
 	return port
+}
+
+func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
+	e := examine(t, setup{New: true, Operators: fmt.Sprintf("[\"@eva:%[1]s\"]", devstack.Domain), OperatorsRoom: true})
+	e.switchToBusiness("room-ida")
+	room, err := store.OperatorsChat(t.Context(), e.db.DB())
+	require.NoError(t, err)
+	require.NotEqual(t, e.adminRoom(), *room.RoomID)
+	require.Subset(t, e.diagnose(nil), []doctor.ID{doctor.OperatorsNotIn})
+
+	eva := e.person(t, "eva")
+	_, err = eva.JoinRoomByID(t.Context(), e.adminRoom())
+	require.Error(t, err, "she is not invited to the admin room")
+	_, err = eva.JoinRoomByID(t.Context(), *room.RoomID)
+	require.NoError(t, err)
+	_, err = e.Owner.JoinRoomByID(t.Context(), *room.RoomID)
+	require.NoError(t, err)
+	require.NotContains(t, e.diagnose(nil), doctor.OperatorsNotIn)
+
+	_, err = e.Say(t.Context(), "room-ida", "I want to speak to a person, my lamp is broken")
+	require.NoError(t, err)
+	var card id.EventID
+	e.await("the card", func(ctx context.Context) (bool, error) {
+		err := e.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from escalations e join outbox o on o.id = e.card_id where o.chat_id = $1", room.ID).Scan(&card)
+		return card != "", err
+	})
+	e.awaitDeliveries("room-ida", 1) // that a person will answer
+	_, err = eva.SendText(t.Context(), *room.RoomID, "/pause all")
+	require.NoError(t, err)
+	content := &event.MessageEventContent{MsgType: event.MsgText, Body: "Which lamp is it?", RelatesTo: (&event.RelatesTo{}).SetThread(card, card)}
+	_, err = eva.SendMessageEvent(t.Context(), *room.RoomID, event.EventMessage, content)
+	require.NoError(t, err)
+	require.Equal(t, "Which lamp is it?", e.awaitDeliveries("room-ida", 2)[1].Text)
+
+	_, err = e.db.Pool().Exec(t.Context(), "update chats set closed_why = 'gone' where id = $1", room.ID)
+	require.NoError(t, err)
+	require.Subset(t, e.diagnose(nil), []doctor.ID{doctor.OperatorsRoom})
+	_, err = e.db.Pool().Exec(t.Context(), "update chats set closed_why = '' where id = $1", room.ID)
+	require.NoError(t, err)
+	_, err = e.db.Pool().Exec(t.Context(), "update chats set encrypted = 'yes' where kind = 'admin' and not for_operators")
+	require.NoError(t, err)
+	require.Subset(t, e.diagnose(nil), []doctor.ID{doctor.OperatorsPlain})
 }

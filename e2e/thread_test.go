@@ -14,8 +14,6 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/deploy/devstack"
-	"multis/doctor"
-	"multis/store"
 )
 
 // operator is the client of an operator in the admin room. The operator leaves at the end, because the next test has none.
@@ -94,46 +92,4 @@ func TestOperatorsAndTheOwnerOnThePhoneAnswerAContactInOneThread(t *testing.T) {
 	for _, d := range got {
 		require.False(t, strings.Contains(d.Text, "she buys") || strings.Contains(d.Text, "on it"), d.Text)
 	}
-}
-
-func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
-	e := examine(t, setup{New: true, Operators: fmt.Sprintf("[\"@eva:%[1]s\"]", devstack.Domain), OperatorsRoom: true})
-	e.switchToBusiness("room-ida")
-	room, err := store.OperatorsChat(t.Context(), e.db.DB())
-	require.NoError(t, err)
-	require.NotEqual(t, e.adminRoom(), *room.RoomID)
-	require.Subset(t, e.diagnose(nil), []doctor.ID{doctor.OperatorsNotIn})
-
-	eva := e.person(t, "eva")
-	_, err = eva.JoinRoomByID(t.Context(), e.adminRoom())
-	require.Error(t, err, "she is not invited to the admin room")
-	_, err = eva.JoinRoomByID(t.Context(), *room.RoomID)
-	require.NoError(t, err)
-	_, err = e.Owner.JoinRoomByID(t.Context(), *room.RoomID)
-	require.NoError(t, err)
-	require.NotContains(t, e.diagnose(nil), doctor.OperatorsNotIn)
-
-	_, err = e.Say(t.Context(), "room-ida", "I want to speak to a person, my lamp is broken")
-	require.NoError(t, err)
-	var card id.EventID
-	e.await("the card", func(ctx context.Context) (bool, error) {
-		err := e.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from escalations e join outbox o on o.id = e.card_id where o.chat_id = $1", room.ID).Scan(&card)
-		return card != "", err
-	})
-	e.awaitDeliveries("room-ida", 1) // that a person will answer
-	_, err = eva.SendText(t.Context(), *room.RoomID, "/pause all")
-	require.NoError(t, err)
-	content := &event.MessageEventContent{MsgType: event.MsgText, Body: "Which lamp is it?", RelatesTo: (&event.RelatesTo{}).SetThread(card, card)}
-	_, err = eva.SendMessageEvent(t.Context(), *room.RoomID, event.EventMessage, content)
-	require.NoError(t, err)
-	require.Equal(t, "Which lamp is it?", e.awaitDeliveries("room-ida", 2)[1].Text)
-
-	_, err = e.db.Pool().Exec(t.Context(), "update chats set closed_why = 'gone' where id = $1", room.ID)
-	require.NoError(t, err)
-	require.Subset(t, e.diagnose(nil), []doctor.ID{doctor.OperatorsRoom})
-	_, err = e.db.Pool().Exec(t.Context(), "update chats set closed_why = '' where id = $1", room.ID)
-	require.NoError(t, err)
-	_, err = e.db.Pool().Exec(t.Context(), "update chats set encrypted = 'yes' where kind = 'admin' and not for_operators")
-	require.NoError(t, err)
-	require.Subset(t, e.diagnose(nil), []doctor.ID{doctor.OperatorsPlain})
 }

@@ -4,17 +4,19 @@ import "maunium.net/go/mautrix/id"
 
 // content is the content of an event. m.mentions is always set, so that a name in the text is no mention.
 type content struct {
-	MsgType   string    `json:"msgtype,omitempty"`
-	Body      string    `json:"body,omitempty"`
-	Format    string    `json:"format,omitempty"`
-	HTML      string    `json:"formatted_body,omitempty"`
-	FileName  string    `json:"filename,omitempty"`
-	Info      *fileInfo `json:"info,omitempty"`
-	Mentions  *mentions `json:"m.mentions,omitempty"`
-	RelatesTo *relation `json:"m.relates_to,omitempty"`
-	Profile   *Profile  `json:"com.beeper.per_message_profile,omitempty"`
-	Key       string    `json:"ai.multis.out,omitempty"`
-	FailedID  string    `json:"ai.multis.unsent,omitempty"`
+	MsgType   string     `json:"msgtype,omitempty"`
+	Body      string     `json:"body,omitempty"`
+	Format    string     `json:"format,omitempty"`
+	HTML      string     `json:"formatted_body,omitempty"`
+	FileName  string     `json:"filename,omitempty"`
+	Info      *fileInfo  `json:"info,omitempty"`
+	Voice     *struct{}  `json:"org.matrix.msc3245.voice,omitempty"`
+	Audio     *audioInfo `json:"org.matrix.msc1767.audio,omitempty"`
+	Mentions  *mentions  `json:"m.mentions,omitempty"`
+	RelatesTo *relation  `json:"m.relates_to,omitempty"`
+	Profile   *Profile   `json:"com.beeper.per_message_profile,omitempty"`
+	Key       string     `json:"ai.multis.out,omitempty"`
+	FailedID  string     `json:"ai.multis.unsent,omitempty"`
 }
 
 type mentions struct {
@@ -22,8 +24,14 @@ type mentions struct {
 }
 
 type fileInfo struct {
-	MIME string `json:"mimetype"`
-	Size int    `json:"size"`
+	MIME   string `json:"mimetype"`
+	Size   int    `json:"size"`
+	Millis int    `json:"duration,omitempty"`
+}
+
+// audioInfo is what clients show of a voice note.
+type audioInfo struct {
+	Millis int `json:"duration,omitempty"`
 }
 
 type relation struct {

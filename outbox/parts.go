@@ -17,6 +17,9 @@ type File struct {
 	Name string
 	MIME string
 	Data []byte
+	// Voice marks a recording as a voice note, and Millis is how long it is; 0 if unknown.
+	Voice  bool
+	Millis int
 }
 
 // msgType returns the Matrix message type of the file.
@@ -108,7 +111,10 @@ func (b *Box) fileEvents(chat store.Chat, m Message, name string) ([]row, error)
 	if caption == "" {
 		c.Body = m.File.Name
 	}
-	c.Info = &fileInfo{MIME: m.File.MIME, Size: len(m.File.Data)}
+	c.Info = &fileInfo{MIME: m.File.MIME, Size: len(m.File.Data), Millis: m.File.Millis}
+	if m.File.Voice && c.MsgType == "m.audio" {
+		c.Voice, c.Audio = &struct{}{}, &audioInfo{Millis: m.File.Millis}
+	}
 	if o.Content, err = json.Marshal(c); err != nil {
 		return nil, fmt.Errorf("write event: %w", err)
 	}

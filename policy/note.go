@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -59,6 +60,17 @@ func IsThreadCommand(s string) bool {
 // IsPresence reports whether a message in the thread of an escalation says that a person has the conversation: a reply, or a sign that says so.
 func IsPresence(s string) bool {
 	return ThreadSignOf(s).IsPresence() || (!IsNote(s) && !IsThreadCommand(s))
+}
+
+// CannedNumber reads a message in the thread of an escalation that is the number of one of the owner's answers, as in "#2". found is false for any
+// other message.
+func CannedNumber(s string) (number int64, found bool) {
+	digits, found := strings.CutPrefix(strings.TrimSpace(text.Clean(s)), "#")
+	if !found || len(digits) == 0 || len(digits) > 9 || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	number, err := strconv.ParseInt(digits, 10, 64)
+	return number, err == nil
 }
 
 // ThreadSign is what a reaction to the card of an escalation does.

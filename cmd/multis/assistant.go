@@ -100,9 +100,6 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 		settings.Before = a.beforeSend
 	}
 	a.box = outbox.New(st, settings, front.sender)
-	deskWith := deskOptions(cfg)
-	deskWith.Store, deskWith.Box = st, a.box
-	a.desk = desk.New(deskWith)
 	for _, step := range []func(context.Context) error{
 		a.openAudit, a.openModels, a.openMemory, a.addTools, a.addAgent, a.addClock, a.addAdmin, a.addHooks, a.addRunner,
 	} {
@@ -130,6 +127,9 @@ func (a *assistant) openMemory(context.Context) (err error) {
 		return err
 	}
 	a.answers = &answers.Book{Store: a.store, Search: a.search, Library: a.documents, Values: answers.Values{Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; ")}}
+	deskWith := deskOptions(a.cfg)
+	deskWith.Store, deskWith.Box, deskWith.Answers = a.store, a.box, a.answers
+	a.desk = desk.New(deskWith)
 	a.skills = openSkills(a.cfg)
 	settings, err := memorySettings(a.cfg, a.skills)
 	if err != nil {

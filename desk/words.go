@@ -1,0 +1,62 @@
+package desk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"multis/bridgebridge"
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+)
+
+// Answers are the owner's answers, which people send by their numbers.
+type Answers interface {
+	// Numbered returns an answer for a contact with its variables replaced, or store.ErrNotFound. An empty name leaves the name out.
+	Numbered(ctx context.Context, number int64, name string) (string, error)
+}
+
+// typed returns what the author of a message wrote: its text, or the caption of its file. For a voice note with a transcript it is the transcript.
+func typed(m store.Message) string {
+	if m.Attachment == nil {
+		return m.Body
+	}
+	return bridgebridge.CaptionOf(bridgebridge.MessageKind(m.Kind), m.Body, m.Attachment.Name)
+}
+
+// TakesFile reports whether the file of a message in a thread goes to the contact: the message is no note, and its author may answer.
+func (d *Desk) TakesFile(m store.Message) bool {
+	return m.Attachment != nil && m.Code != policy.CodeNote && !policy.IsNote(typed(m)) && d.MayAnswer(m.Sender)
+}
+
+// FileOf returns the file of a message as it is sent to a contact.
+func FileOf(m store.Message, data []byte) *outbox.File {
+	return &outbox.File{
+		Name: cmp.Or(m.Attachment.Name, "file"), MIME: cmp.Or(m.Attachment.MIME, "application/octet-stream"), Data: data,
+		Voice: m.Kind == string(bridgebridge.Voice), Millis: m.Attachment.Millis,
+	}
+}
+
+// wordsFor returns what a message in a thread says to the contact: its text, its caption, or the answer with its number. problem says why it
+// cannot be sent, as Markdown; empty if it can. A voice note has no words beside it.
+func (d *Desk) wordsFor(ctx context.Context, chat store.Chat, m store.Message) (words, problem string, err error) {
+	if m.Kind == string(bridgebridge.Voice) {
+		return "", "", nil
+	}
+	words = typed(m)
+	number, isNumber := policy.CannedNumber(words)
+	if !isNumber || d.Answers == nil {
+		return words, "", nil
+	}
+	name := ""
+	if chat.Kind == policy.KindDM {
+		name = bridgebridge.DisplayName(chat.Name)
+	}
+	words, err = d.Answers.Numbered(ctx, number, name)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", fmt.Sprintf("there is no answer %d (`/answers` in the admin room lists them)", number), nil
+	}
+	return words, "", err
+}

@@ -1,0 +1,135 @@
+package desk_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/answers"
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// fileServer has the files of the room, by their addresses.
+type fileServer map[id.ContentURIString]string
+
+func (f fileServer) Download(_ context.Context, file store.Attachment, limit int64) ([]byte, error) {
+	data, found := f[file.URL]
+	switch {
+	case !found:
+		return nil, jobs.Permanent(errors.New("the homeserver does not have the file any more"))
+	case int64(len(data)) > limit:
+		return nil, jobs.Permanent(errors.New("the file is too large"))
+	}
+	return []byte(data), nil
+}
+
+func TestAnAnswerIsSentByItsNumber(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.desk.Answers = &answers.Book{Store: r.st, Values: answers.Values{Business: "Piano House", Hours: "mon-fri 9-17"}}
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "My parcel arrived broken")
+	var first, second int64
+	r.tx(func(tx store.Tx) (err error) {
+		if first, err = store.AddCannedAnswer(r.ctx, tx, "When are you open?", "Hello {name}, we are open {hours}."); err != nil {
+			return err
+		}
+		second, err = store.AddCannedAnswer(r.ctx, tx, "Who are you?", "{business}.")
+		return err
+	})
+	sent := r.reply(card, eva, fmt.Sprintf(" #%d ", first))
+	r.reply(card, eva, "#999")
+	r.reply(card, eva, "Parcel #7 is yours")
+	r.reply(card, eva, "# 1")
+	r.pump()
+	require.Equal(t, []string{"Hello Ana, we are open mon-fri 9-17.", "Parcel #7 is yours", "# 1"}, r.wire.view(anasRoom, everything))
+	require.Contains(t, r.inThread(card), "Not sent: there is no answer 999")
+
+	r.edit(deskRoom, eva, sent, fmt.Sprintf("#%d", second))
+	r.pump()
+	require.Equal(t, "Piano House.", r.wire.view(anasRoom, everything)[0], "the edit is filled in, too")
+	r.edit(deskRoom, eva, sent, "#998")
+	r.pump()
+	require.Equal(t, "Piano House.", r.wire.view(anasRoom, everything)[0])
+	require.Contains(t, r.inThread(card), "unchanged there: there is no answer 998")
+}
+
+// attach sends a file in the thread of a card.
+func (r *rig) attach(card id.EventID, sender id.UserID, content map[string]any) id.EventID {
+	r.t.Helper()
+	content["m.relates_to"] = map[string]any{"rel_type": "m.thread", "event_id": card}
+	return r.receive(r.event("m.room.message", deskRoom, sender, content))
+}
+
+// watchFiles notes the files that are sent, with their captions and data.
+func (r *rig) watchFiles() *[]string {
+	var list []string
+	r.wire.check = func(o store.OutboxMessage) {
+		var c struct {
+			MsgType  string          `json:"msgtype"`
+			Body     string          `json:"body"`
+			FileName string          `json:"filename"`
+			Voice    json.RawMessage `json:"org.matrix.msc3245.voice"`
+			Info     struct {
+				MIME   string `json:"mimetype"`
+				Millis int    `json:"duration"`
+			} `json:"info"`
+		}
+		require.NoError(r.t, json.Unmarshal(o.Content, &c))
+		if c.FileName == "" {
+			return
+		}
+		data, err := store.OutboxFile(r.ctx, r.st.DB(), o.ID)
+		require.NoError(r.t, err)
+		list = append(list, fmt.Sprintf("%s %s/%s %s %d voice=%t: %s", c.MsgType, c.Body, c.FileName, c.Info.MIME, c.Info.Millis, len(c.Voice) > 0, data))
+	}
+	return &list
+}
+
+func TestFilesAndVoiceNotesOfAThreadGoToTheContactAndNotesAndStrangersFilesDoNot(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", anasRoom, policy.KindDM)
+	files := r.watchFiles()
+	card := r.escalate(anasRoom, "My parcel arrived broken")
+	image := func(name, caption, url string) map[string]any {
+		return map[string]any{"msgtype": "m.image", "body": caption, "filename": name, "url": url, "info": map[string]any{"mimetype": "image/png", "size": 5}}
+	}
+	photo := r.attach(card, eva, image("lamp.png", "This lamp?", "mxc://x/lamp"))
+	note := r.attach(card, eva, image("list.png", "note: for us only", "mxc://x/list"))
+	r.attach(card, bob, map[string]any{
+		"msgtype": "m.audio", "body": "voice.ogg", "url": "mxc://x/voice", "info": map[string]any{"mimetype": "audio/ogg", "duration": 3000}, "org.matrix.msc3245.voice": map[string]any{},
+	})
+	r.attach(card, "@stranger:example.com", image("spam.png", "", "mxc://x/spam"))
+	r.attach(card, bob, image("gone.png", "", "mxc://x/gone"))
+	r.attach(card, bob, map[string]any{"msgtype": "m.location", "body": "Berlin", "geo_uri": "geo:52,13"})
+	require.WithinDuration(t, r.now, *r.reload(ana).OwnerLastAt, 0)
+	r.pump()
+	require.Equal(t, []string{
+		"m.image This lamp?/lamp.png image/png 0 voice=false: a lamp",
+		"m.audio voice.ogg/voice.ogg audio/ogg 3000 voice=true: hello",
+	}, *files)
+	require.Equal(t, []string{"This lamp?", "voice.ogg"}, r.wire.view(anasRoom, everything))
+	require.Contains(t, r.inThread(card), "Not sent: the homeserver does not have the file any more.")
+	require.Contains(t, r.inThread(card), "Not sent: text, pictures, recordings and files go out from a thread.")
+
+	r.receive(r.event("m.room.message", deskRoom, eva, map[string]any{
+		"msgtype": "m.image", "body": "* That lamp?", "m.new_content": image("lamp.png", "That lamp?", "mxc://x/lamp"), "m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": photo},
+	}))
+	r.receive(r.event("m.room.message", deskRoom, eva, map[string]any{
+		"msgtype": "m.image", "body": "* list", "m.new_content": image("list.png", "a list", "mxc://x/list"), "m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": note},
+	}))
+	r.pump()
+	require.Contains(t, r.inThread(card), "unchanged there: delete it and write again")
+	require.Len(t, *files, 2, "a note that is edited stays one")
+	r.redact(deskRoom, eva, photo)
+	r.pump()
+	require.Equal(t, []string{"voice.ogg"}, r.wire.view(anasRoom, everything), "a photo that is deleted here is deleted there")
+}
