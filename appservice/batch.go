@@ -151,6 +151,15 @@ func (b *batch) loadChats(ctx context.Context, events []*event.Event) error {
 	return nil
 }
 
+// lockChats locks the chat of an event, which may have moved to another room since, and those of loadChats, in one order.
+func (b *batch) lockChats(ctx context.Context, evt *event.Event, chat store.ChatID) error {
+	contacts, err := b.threadRooms(ctx, []*event.Event{evt})
+	if err != nil {
+		return err
+	}
+	return store.LockChats(ctx, b.tx, append(contacts, evt.RoomID), chat)
+}
+
 // loadSettings reads the settings that every judgement needs.
 func (b *batch) loadSettings(ctx context.Context) (err error) {
 	if b.name, err = store.AssistantName(ctx, b.tx, b.in.settings.Name); err != nil {

@@ -151,7 +151,11 @@ func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Messa
 // storeDecrypted replaces a stored encrypted message by its decrypted event and decides what to do with it.
 func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain *event.Event) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		chat, err := store.LockChat(ctx, tx, msg.ChatID)
+		b := d.inbox.newBatch(tx)
+		if err := b.lockChats(ctx, plain, msg.ChatID); err != nil {
+			return err
+		}
+		chat, err := store.ChatByID(ctx, tx, msg.ChatID)
 		if err != nil {
 			return err
 		}
@@ -162,7 +166,6 @@ func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain
 		if chat.RoomID != nil {
 			plain.RoomID = *chat.RoomID // the chat may have moved since
 		}
-		b := d.inbox.newBatch(tx)
 		b.history = msg.Code == policy.CodeBackfill
 		if err := b.load(ctx, []*event.Event{plain}); err != nil {
 			return err

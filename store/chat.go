@@ -129,6 +129,14 @@ func LockChatsByRoom(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.Room
 	return byRoom, nil
 }
 
+const lockChatsSQL = "select c.id from chats c where c.room_id = any($1) or c.former_room = any($1) or c.id = $2 order by c.id for no key update"
+
+// LockChats locks a chat and those of rooms, in the order of LockChatsByRoom.
+func LockChats(ctx context.Context, tx Tx, rooms []id.RoomID, chat ChatID) error {
+	_, err := row.Values[ChatID](ctx, tx, "lock chats", lockChatsSQL, rooms, chat)
+	return err
+}
+
 const holdChatSQL = "select " + chatColumns + " from chats c where c.id = $1 for no key update"
 
 // LockChat is ChatByID for a transaction that changes the chat.
