@@ -44,6 +44,13 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 	if !isWaiting && e.chat.Kind == policy.KindAdmin {
 		return b.editCommand(ctx, e, msg.Replaces)
 	}
+	shown, err := store.EscalationsShowing(ctx, b.tx, e.chat.ID, msg.Replaces)
+	if err != nil {
+		return err
+	}
+	for _, escalation := range shown {
+		b.jobs = append(b.jobs, jobs.EscalationArgs{EscalationID: escalation})
+	}
 	if err := b.updateThread(ctx, *e.chat); err != nil || !isWaiting {
 		return err
 	}

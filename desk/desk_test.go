@@ -398,7 +398,7 @@ func TestAReplyInTheThreadGoesToTheContactAndANoteNever(t *testing.T) {
 	require.Equal(t, []string{"Sorry! Which parcel?"}, r.wire.view(anasRoom, everything))
 	require.Contains(t, r.card(card), "✋ **eva**")
 
-	r.say(anasRoom, contactOf(anasRoom), "The blue one")
+	blue := r.say(anasRoom, contactOf(anasRoom), "The blue one")
 	r.phone(anasRoom, "I'll call you")
 	r.edit(deskRoom, eva, reply, "Sorry! Which parcel is it?")
 	r.pump()
@@ -414,6 +414,9 @@ func TestAReplyInTheThreadGoesToTheContactAndANoteNever(t *testing.T) {
 	r.pump()
 	require.Contains(t, r.card(card), "**resolved** by bob")
 	require.Nil(t, r.reload(ana).OwnerLastAt, "the assistant answers again")
+	r.edit(anasRoom, contactOf(anasRoom), blue, "The green one")
+	r.pump()
+	require.Contains(t, r.inThread(card), "**Ana**: The green one", "an edit after the end is shown, too")
 	r.reply(card, eva, "too late")
 	r.pump()
 	require.Empty(t, r.wire.view(anasRoom, everything))

@@ -1,6 +1,7 @@
 package desk_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 
 	"multis/desk"
 	"multis/policy"
+	"multis/store"
+	"multis/store/storetest"
 )
 
 // mentioned returns who was mentioned in a thread since the last call.
@@ -138,4 +141,30 @@ func TestOperatorsListAndTakeConversations(t *testing.T) {
 	require.Contains(t, last, "Ana · Demo — **waits**")
 	require.Contains(t, last, "✋ eva")
 	require.Contains(t, last, "matrix.to")
+}
+
+func TestAHookIsCalledWhenNobodyTakesTheCard(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.now = time.Now()
+	r.tx(func(tx store.Tx) error {
+		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "pager", Events: []string{string(policy.HookUnclaimed)}}})
+	})
+	ana := r.chat("Ana", anasRoom, policy.KindDM)
+	r.escalate(anasRoom, "Is anybody there?")
+	calls := func() int {
+		return storetest.Count(t, r.st, "select count(*) from hook_deliveries where event = 'unclaimed' and ref = $1", strconv.FormatInt(int64(r.escalation(ana.ID).MessageID), 10))
+	}
+	wait := func(d time.Duration) {
+		r.now = r.now.Add(d)
+		for range 3 { // a job that is to be repeated is run once by each
+			r.pump()
+		}
+	}
+	wait(21 * time.Minute)
+	require.Zero(t, calls(), "the operators and the owner are called first")
+	wait(10 * time.Minute)
+	require.Equal(t, 1, calls())
+	wait(24 * time.Hour)
+	require.Equal(t, 1, calls(), "once")
 }

@@ -204,6 +204,9 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 	if err := d.react(ctx, tx, m, "✅"); err != nil {
 		return "", err
 	}
+	if err := jobs.EnqueueMovedOn(ctx, tx, e.ChatID); err != nil { // a draft for the chat is withdrawn, and its card says so
+		return "", err
+	}
 	return "", enqueueUpdate(ctx, tx, e.ID)
 }
 

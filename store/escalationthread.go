@@ -56,6 +56,13 @@ func ShowLines(ctx context.Context, tx Tx, escalation EscalationID, messages []M
 	return row.Exec(ctx, tx, "note lines of a thread", showLineSQL, escalation, messages, out)
 }
 
+const escalationsShowingSQL = `select distinct l.escalation_id from escalation_lines l join messages m on m.id = l.message_id where m.chat_id = $1 and m.event_id = $2`
+
+// EscalationsShowing returns the escalations whose threads show the message of an event, also those that are over.
+func EscalationsShowing(ctx context.Context, db DB, chat ChatID, event id.EventID) ([]EscalationID, error) {
+	return row.Values[EscalationID](ctx, db, "threads of a message", escalationsShowingSQL, chat, event)
+}
+
 const cardMessagesSQL = "select " + messageColumns + ` from escalations e join escalation_lines l on l.escalation_id = e.id and l.outbox_id = e.card_id
 	join messages m on m.id = l.message_id where e.id = $1 and m.redacted_at is null order by m.ts, m.id`
 

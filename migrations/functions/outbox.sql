@@ -66,13 +66,14 @@ create or replace trigger withdraw_labels after update of labels, unlabelled on 
 create or replace trigger withdraw_mode after update of mode, delivery on chats for each row
     when (new.mode is distinct from old.mode or new.delivery is distinct from old.delivery) execute function withdraw_by_mode();
 
--- What a person has multis send, such as a reply in the thread of an escalation, is an answer like those that are written in the chat.
+-- What a person has multis send, such as a reply in the thread of an escalation, is an answer like those that are written in the chat. Only such a text
+-- has the purpose of approved drafts, is queued at once and has seen no message (seen_id).
 create or replace function withdraw_by_operator() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
-    perform withdraw_drafts(new.chat_id, null, 'draft_stale', 'Something was written, changed or deleted in the chat after it was drafted.', true);
+    perform withdraw_drafts(new.chat_id, null, 'draft_answered', 'A person answered in the chat.', false);
     return null;
 end $$;
 create or replace trigger withdraw_operator after insert on outbox for each row
-    when (new.purpose = 'operator' and new.state = 'queued') execute function withdraw_by_operator();
+    when (new.state = 'queued' and (new.purpose = 'operator' or (new.purpose = 'draft' and new.seen_id = 0))) execute function withdraw_by_operator();
 
 revoke all on function withdraw_drafts(bigint, uuid, text, text, boolean), withdraw_by_message(), withdraw_by_mode(), withdraw_by_labels(), withdraw_by_operator() from public;
