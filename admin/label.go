@@ -122,7 +122,7 @@ func (lb *labelCommands) meaning(name string) string {
 	if l.Delivery != "" {
 		parts = append(parts, "delivery "+string(l.Delivery))
 	}
-	if !l.Hours.IsZero() {
+	if lb.settings.LabelHours[name] {
 		parts = append(parts, "opening hours of its own")
 	}
 	if len(parts) == 0 {

@@ -17,6 +17,7 @@ type Settings struct {
 	Model      string // the language model's name; "none" without one
 	Zone       *time.Location
 	Defaults   policy.Defaults
+	LabelHours map[string]bool // the labels with opening hours of their own
 	OwnerPause time.Duration
 	Audit      audit.Log
 	// Disclose reports whether answers on a network, given by its protocol, are marked with the assistant's name.

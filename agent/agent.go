@@ -13,6 +13,7 @@ import (
 	"multis/answers"
 	"multis/catalog"
 	"multis/desk"
+	"multis/hours"
 	"multis/llm"
 	"multis/memory"
 	"multis/outbox"
@@ -45,7 +46,7 @@ type Options struct {
 	Skills *skills.Set
 	// Injection configures how contacts' messages are checked before a model reads them.
 	Injection Injection
-	// Defaults decide the mode and the opening hours of a chat that has none of its own.
+	// Defaults decide the mode of a chat that has none of its own.
 	Defaults policy.Defaults
 	// Currency is the currency of the budget.
 	Currency string
@@ -54,6 +55,9 @@ type Options struct {
 	// Texts are the standard texts to contacts, and Language the one of contacts whose language is not known.
 	Texts    catalog.Texts
 	Language catalog.Lang
+	// Hours are the opening hours. Defaults to always open. LabelHours are those of chats with a label, by its name.
+	Hours      hours.Hours
+	LabelHours map[string]hours.Hours
 	// AwayOutsideHours answers contacts outside of the opening hours with the away text only.
 	AwayOutsideHours bool
 	// Answers has the owner's canned answers. Nil has none.
@@ -98,7 +102,7 @@ func New(o Options) *Agent {
 	a := &Agent{
 		core: c, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
 		Turns: &Turns{
-			core: c, desk: o.Desk, standard: standardTexts{texts: o.Texts, language: o.Language, defaults: o.Defaults}, awayOutsideHours: o.AwayOutsideHours,
+			core: c, desk: o.Desk, standard: standardTexts{texts: o.Texts, language: o.Language, hours: o.Hours, labelHours: o.LabelHours, defaults: o.Defaults}, awayOutsideHours: o.AwayOutsideHours,
 			keywords: o.Keywords, answers: o.Answers, escalateAtCap: o.EscalateAtCap, burstQuiet: o.BurstQuiet, burstMax: o.BurstMax,
 		},
 	}

@@ -89,7 +89,7 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 		}
 		return turnResult{code: policy.CodeAcknowledged, reason: policy.CodeAcknowledged.Sentence()}, nil // an edit can turn a waiting message into one
 	}
-	if t.awayOutsideHours && !chat.HoursIn(t.defaults).At(t.now()).Open {
+	if t.awayOutsideHours && !t.standard.hoursOf(chat).At(t.now()).Open {
 		return turnResult{escalation: "It came outside of the opening hours (config: business.outside_hours).", cause: policy.CauseHours}, nil
 	}
 	screened, err := t.screen(ctx, chat, waiting, question)

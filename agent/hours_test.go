@@ -21,7 +21,7 @@ func closedFixture(t *testing.T) (*fixture, *time.Time) {
 	b := setup(t, llm.None{})
 	shop := hours.Hours{Zone: time.UTC}
 	require.NoError(t, shop.Set("mon-fri 9-17"))
-	b.agent.defaults.Hours, b.agent.Turns.standard.defaults.Hours, b.agent.Turns.standard.texts = shop, shop, catalog.Texts{}
+	b.agent.Turns.standard.hours, b.agent.Turns.standard.texts = shop, catalog.Texts{}
 	now := time.Now()
 	b.agent.now = func() time.Time { return now }
 	return b, &now
@@ -113,9 +113,9 @@ func TestALabelHasOpeningHoursOfItsOwn(t *testing.T) {
 	b, now := closedFixture(t)
 	night := hours.Hours{Zone: time.UTC}
 	require.NoError(t, night.Set("sat 8-20"))
-	labels := []policy.Label{{Name: "night", Hours: night}}
-	b.agent.defaults.Labels, b.agent.Turns.standard.defaults.Labels = labels, labels
-	_, err := b.store.Pool().Exec(t.Context(), "update chats set labels = '{night}' where id = $1", b.chat.ID)
+	b.agent.Turns.standard.defaults.Labels = []policy.Label{{Name: "plain"}, {Name: "night"}}
+	b.agent.Turns.standard.labelHours = map[string]hours.Hours{"night": night}
+	_, err := b.store.Pool().Exec(t.Context(), "update chats set labels = '{night,plain}' where id = $1", b.chat.ID)
 	require.NoError(t, err)
 	*now = nextAt(time.Saturday, 12)
 	b.escalate("I want to talk to a person, my parcel is broken and I want my money back.")

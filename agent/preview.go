@@ -44,7 +44,7 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 		return Preview{Why: admission.Why}, nil
 	case policy.IsGreeting(question, name):
 		return Preview{Text: t.standard.texts.Text(catalog.Greeting, lang), Why: "It is a greeting."}, nil
-	case t.awayOutsideHours && !t.defaults.Hours.At(now).Open:
+	case t.awayOutsideHours && !t.standard.hours.At(now).Open:
 		return t.escalationPreview(lang, "It is outside of the opening hours (config: business.outside_hours)."), nil
 	}
 	answer, err := t.previewAnswer(ctx, room, message, policy.WithoutName(name, question))
@@ -59,7 +59,7 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 
 // escalationPreview returns what a contact is told when a person has to answer.
 func (t *Turns) escalationPreview(lang catalog.Lang, why string) Preview {
-	return Preview{Text: t.standard.escalationText(lang, t.defaults.Hours, t.now()), Why: why, Escalates: true}
+	return Preview{Text: t.standard.escalationText(lang, t.standard.hours, t.now()), Why: why, Escalates: true}
 }
 
 // previewAnswer answers a question as answerContact does, from public documents only and without a conversation.

@@ -17,7 +17,22 @@ const languageMessages = 20
 type standardTexts struct {
 	texts    catalog.Texts
 	language catalog.Lang // of contacts whose language is not known
-	defaults policy.Defaults
+	hours    hours.Hours
+	// labelHours are the opening hours of chats with a label, by its name.
+	labelHours map[string]hours.Hours
+	defaults   policy.Defaults
+}
+
+// hoursOf returns the opening hours for a chat: those of its labels, or else of the business.
+func (s standardTexts) hoursOf(chat store.Chat) hours.Hours {
+	h, _, found := policy.Resolve(nil, chat.LabelsIn(s.defaults), func(l policy.Label) (hours.Hours, bool) {
+		h, found := s.labelHours[l.Name]
+		return h, found
+	})
+	if !found {
+		return s.hours
+	}
+	return h
 }
 
 // languageOf returns the language in which a contact writes in a chat. It is that of the conversation, because one message is often too short to
@@ -37,7 +52,7 @@ func (s standardTexts) greeting(ctx context.Context, db store.DB, chat store.Cha
 // opens again. It is empty if the contact knows: that a person will answer is told once in each escalation, and when the business opens
 // again once in each closed period.
 func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.Chat, contactKnows bool, now time.Time) (string, error) {
-	open := chat.HoursIn(s.defaults)
+	open := s.hoursOf(chat)
 	state := open.At(now)
 	if state.Open && contactKnows {
 		return "", nil

@@ -44,7 +44,7 @@ func TestADecryptedReplyInAThreadLocksChatsInTheOrderOfAllOthers(t *testing.T) {
 
 	other, err := b.store.Pool().Begin(ctx)
 	require.NoError(t, err)
-	defer other.Rollback(context.WithoutCancel(ctx))
+	defer func() { _ = other.Rollback(context.WithoutCancel(ctx)) }()
 	_, err = other.Exec(ctx, "select from chats where id = $1 for no key update", contact.ID)
 	require.NoError(t, err)
 	stored := make(chan error, 1)

@@ -265,7 +265,7 @@ func (c *Config) groups() []group {
 		}},
 		{"chats.labels", "label", "the name of a label; write a word of small letters, digits and hyphens, such as wholesale", func(name string) ([]field, func()) {
 			l := c.Chats.Label(name)
-			return l.fields("chats.labels." + name), func() { c.Chats.setLabel(l) }
+			return l.fields("chats.labels." + name), func() { c.Chats.Labels = withLabel(c.Chats.Labels, l) }
 		}},
 		{"llm.providers", "name", "the name of a provider; write a plain word without dots, such as groq", func(name string) ([]field, func()) {
 			p := c.LLM.Providers[name]

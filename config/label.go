@@ -21,20 +21,20 @@ type Label struct {
 }
 
 // Label returns the label with a name, or one without any setting.
-func (c *Chats) Label(name string) Label {
+func (c Chats) Label(name string) Label {
 	if i := slices.IndexFunc(c.Labels, func(l Label) bool { return l.Name == name }); i >= 0 {
 		return c.Labels[i]
 	}
 	return Label{Name: name}
 }
 
-// setLabel adds a label, or replaces the one with its name.
-func (c *Chats) setLabel(l Label) {
-	if i := slices.IndexFunc(c.Labels, func(other Label) bool { return other.Name == l.Name }); i >= 0 {
-		c.Labels[i] = l
-		return
+// withLabel returns labels with one added, or put in the place of the one with its name.
+func withLabel(labels []Label, l Label) []Label {
+	if i := slices.IndexFunc(labels, func(other Label) bool { return other.Name == l.Name }); i >= 0 {
+		labels[i] = l
+		return labels
 	}
-	c.Labels = append(c.Labels, l)
+	return append(labels, l)
 }
 
 // fields lists the keys of one label.

@@ -3,8 +3,6 @@ package policy
 import (
 	"cmp"
 	"fmt"
-
-	"multis/hours"
 )
 
 // Defaults are the settings of chats for which the owner set none. What the owner set for a chat counts before its labels, these before the
@@ -16,7 +14,6 @@ type Defaults struct {
 	// FirstDelivery is the delivery of chats that are answered because of a default and not because the owner set their mode. Empty means
 	// DeliveryDraft.
 	FirstDelivery Delivery
-	Hours         hours.Hours // without any period, always open
 }
 
 // ChatFacts are what the settings of a chat depend on.
@@ -33,7 +30,7 @@ type ChatFacts struct {
 // Delivery returns the delivery of a chat. If neither the owner nor a label set one, it is DeliveryAuto if the owner set the mode or if nothing is
 // answered in the mode, and FirstDelivery otherwise.
 func (d Defaults) Delivery(c ChatFacts) Delivery {
-	if set, _, found := resolve(c.Delivery, d.LabelsOf(c), func(l Label) Delivery { return l.Delivery }); found {
+	if set, _, found := Resolve(c.Delivery, d.LabelsOf(c), func(l Label) (Delivery, bool) { return l.Delivery, l.Delivery != "" }); found {
 		return set
 	}
 	if mode, _ := d.Mode(c); c.Mode != nil || !mode.Answers() {
@@ -44,7 +41,7 @@ func (d Defaults) Delivery(c ChatFacts) Delivery {
 
 // Mode returns the mode of a chat and a sentence that says where it comes from. A label does not make a group answer: only the owner does.
 func (d Defaults) Mode(c ChatFacts) (mode Mode, why string) {
-	mode, label, found := resolve(c.Mode, d.LabelsOf(c), func(l Label) Mode { return l.Mode })
+	mode, label, found := Resolve(c.Mode, d.LabelsOf(c), func(l Label) (Mode, bool) { return l.Mode, l.Mode != "" })
 	switch {
 	case !found:
 		return DefaultMode(d.Profile, c.Kind, d.Networks[Network(c.Protocol)])

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"multis/hours"
 )
 
 // MaxLabels is how many labels there may be, and how many a chat may have.
@@ -25,9 +23,8 @@ type Label struct {
 	Names    []string // chats with such a name, in any case; "*" stands for any text
 	Words    []string // chats in which a contact writes one of these words or phrases, from that message on
 
-	Mode     Mode        // empty sets none
-	Delivery Delivery    // empty sets none
-	Hours    hours.Hours // without any period it sets none
+	Mode     Mode     // empty sets none
+	Delivery Delivery // empty sets none
 }
 
 // HasRule reports whether a label is given by a rule as well, and not by the owner only.
@@ -93,31 +90,16 @@ func (d Defaults) LabelsByWords(c ChatFacts, message string) []string {
 	return names[:min(len(names), max(0, MaxLabels-len(c.Labels)))]
 }
 
-// resolve returns the setting that a chat has of its own, or else that of the first of its labels with one. of returns the zero value for a label
-// that sets none. found is false if neither does, and label empty if the chat's own counts.
-func resolve[T comparable](own *T, labels []Label, of func(Label) T) (setting T, label string, found bool) {
-	var none T
+// Resolve returns the setting that a chat has of its own, or else that of the first of its labels with one. of reports false for a label that sets
+// none. found is false if neither does, and label empty if the chat's own counts.
+func Resolve[T any](own *T, labels []Label, of func(Label) (T, bool)) (setting T, label string, found bool) {
 	if own != nil {
 		return *own, "", true
 	}
 	for _, l := range labels {
-		if v := of(l); v != none {
+		if v, ok := of(l); ok {
 			return v, l.Name, true
 		}
 	}
-	return none, "", false
-}
-
-// HoursOf returns the opening hours for a chat: those of its labels, or else Hours.
-func (d Defaults) HoursOf(c ChatFacts) hours.Hours {
-	h, _, found := resolve(nil, d.LabelsOf(c), func(l Label) *hours.Hours {
-		if l.Hours.IsZero() {
-			return nil
-		}
-		return &l.Hours
-	})
-	if !found {
-		return d.Hours
-	}
-	return *h
+	return setting, "", false
 }

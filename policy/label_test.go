@@ -2,11 +2,8 @@ package policy
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"multis/hours"
 )
 
 func names(labels []Label) (names []string) {
@@ -50,12 +47,9 @@ func TestLabelsAreGivenByHandByNetworkByNameAndByWords(t *testing.T) {
 func TestASettingOfTheChatCountsBeforeItsLabelsAndTheseBeforeTheDefaults(t *testing.T) {
 	t.Parallel()
 	auto, silent := DeliveryAuto, ModeSilent
-	shop, early := hours.Hours{Zone: time.UTC}, hours.Hours{Zone: time.UTC}
-	require.NoError(t, shop.Set("mon-fri 9-17"))
-	require.NoError(t, early.Set("mon-fri 5-8"))
 	d := Defaults{
-		Profile: ProfilePersonal, Networks: map[string]Mode{"whatsapp": ModeOff}, FirstDelivery: DeliveryShadow, Hours: shop,
-		Labels: []Label{{Name: "plain"}, {Name: "first", Mode: ModeBusiness, Delivery: DeliveryDraft}, {Name: "second", Mode: ModeSilent, Delivery: DeliveryAuto, Hours: early}},
+		Profile: ProfilePersonal, Networks: map[string]Mode{"whatsapp": ModeOff}, FirstDelivery: DeliveryShadow,
+		Labels: []Label{{Name: "plain"}, {Name: "first", Mode: ModeBusiness, Delivery: DeliveryDraft}, {Name: "second", Mode: ModeSilent, Delivery: DeliveryAuto}},
 	}
 	labels := []string{"plain", "first", "second"}
 	for name, c := range map[string]struct {
@@ -63,19 +57,17 @@ func TestASettingOfTheChatCountsBeforeItsLabelsAndTheseBeforeTheDefaults(t *test
 		mode     Mode
 		why      string
 		delivery Delivery
-		hours    hours.Hours
 	}{
-		"the chat's own":                {ChatFacts{Kind: KindDM, Mode: &silent, Delivery: &auto, Labels: labels}, ModeSilent, "You set it.", DeliveryAuto, early},
-		"its first label with one":      {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: labels}, ModeBusiness, "Its label first is business.", DeliveryDraft, early},
-		"only the mode is its own":      {ChatFacts{Kind: KindDM, Mode: &silent, Labels: labels}, ModeSilent, "You set it.", DeliveryDraft, early},
-		"the network, then the profile": {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: []string{"plain"}}, ModeOff, "Its network is off.", DeliveryAuto, shop},
-		"a label makes no group answer": {ChatFacts{Kind: KindGroup, Labels: labels}, ModeSilent, "Its label first is business, but groups start silent.", DeliveryDraft, early},
+		"the chat's own":                {ChatFacts{Kind: KindDM, Mode: &silent, Delivery: &auto, Labels: labels}, ModeSilent, "You set it.", DeliveryAuto},
+		"its first label with one":      {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: labels}, ModeBusiness, "Its label first is business.", DeliveryDraft},
+		"only the mode is its own":      {ChatFacts{Kind: KindDM, Mode: &silent, Labels: labels}, ModeSilent, "You set it.", DeliveryDraft},
+		"the network, then the profile": {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: []string{"plain"}}, ModeOff, "Its network is off.", DeliveryAuto},
+		"a label makes no group answer": {ChatFacts{Kind: KindGroup, Labels: labels}, ModeSilent, "Its label first is business, but groups start silent.", DeliveryDraft},
 	} {
 		mode, why := d.Mode(c.facts)
 		require.Equal(t, c.mode, mode, name)
 		require.Equal(t, c.why, why, name)
 		require.Equal(t, c.delivery, d.Delivery(c.facts), name)
-		require.Equal(t, c.hours, d.HoursOf(c.facts), name)
 	}
 	answered := Defaults{Profile: ProfilePersonal, Labels: []Label{{Name: "shop", Mode: ModeBusiness}}}
 	require.Equal(t, DeliveryDraft, answered.Delivery(ChatFacts{Kind: KindDM, Labels: []string{"shop"}}), "a chat that answers because of a label begins as one that answers by default")

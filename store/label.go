@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"multis/bridgebridge"
-	"multis/hours"
 	"multis/policy"
 	"multis/store/row"
 )
@@ -60,9 +59,6 @@ func (c Chat) LabelNames(d policy.Defaults) []string {
 func (c Chat) LabelsByWords(d policy.Defaults, message string) []string {
 	return d.LabelsByWords(c.facts(), message)
 }
-
-// HoursIn returns the opening hours for the chat.
-func (c Chat) HoursIn(d policy.Defaults) hours.Hours { return d.HoursOf(c.facts()) }
 
 // ModeOrigin says what set the mode in force, as a sentence.
 func (c Chat) ModeOrigin(d policy.Defaults) string {

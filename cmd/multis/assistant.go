@@ -210,9 +210,9 @@ func (a *assistant) addAgent(context.Context) error {
 		Currency: cfg.Budget.Currency, EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate,
 		Name: cfg.Name, Texts: cfg.Business.Catalog(), Language: cfg.Business.Language,
 		Business: agent.Business{Name: cfg.Business.Name, Topics: cfg.Business.Topics, Rules: cfg.Business.Rules, Tone: cfg.Business.Tone}, Keywords: cfg.Business.Escalation.Keywords,
-		AwayOutsideHours: cfg.Business.OutsideHours == config.OutsideHoursAway,
-		Desk:             a.desk,
-		BurstQuiet:       cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
+		Hours: cfg.Business.OpeningHours(cfg.TimeZone), LabelHours: labelHours(cfg), AwayOutsideHours: cfg.Business.OutsideHours == config.OutsideHoursAway,
+		Desk:       a.desk,
+		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 		OpenModel: a.models.open, Surface: a.surface(),
 		Injection: agent.Injection{Enabled: cfg.Injection.Enabled, Judge: cfg.Injection.Judge, MaxFlags: cfg.Injection.MaxFlags, HoldTime: cfg.Injection.HoldTime},
 	})

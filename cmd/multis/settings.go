@@ -7,6 +7,7 @@ import (
 	"multis/appservice"
 	"multis/config"
 	"multis/desk"
+	"multis/hours"
 	"multis/outbox"
 	"multis/policy"
 )
@@ -38,16 +39,16 @@ func deskOptions(cfg *config.Config) desk.Options {
 func adminSettings(cfg *config.Config, model string, inTerminal bool) (admin.Settings, error) {
 	shortcuts, err := newShortcuts(cfg)
 	return admin.Settings{
-		Version: version, Name: cfg.Name, Terminal: inTerminal, Model: model, Zone: cfg.TimeZone, Defaults: chatDefaults(cfg), OwnerPause: cfg.Chats.AdminPause,
+		Version: version, Name: cfg.Name, Terminal: inTerminal, Model: model, Zone: cfg.TimeZone, Defaults: chatDefaults(cfg), LabelHours: labelsWithHours(cfg), OwnerPause: cfg.Chats.AdminPause,
 		Inbox: webhookAddress(cfg.Watches), Disclose: disclosureByNetwork(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency,
 		EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg), Shortcuts: shortcuts,
 	}, err
 }
 
-// chatDefaults returns the defaults for chats of which the owner has not set the mode, the delivery or the hours.
+// chatDefaults returns the defaults for chats of which the owner has not set the mode or the delivery.
 func chatDefaults(cfg *config.Config) policy.Defaults {
 	return policy.Defaults{
-		Profile: cfg.Chats.Profile, Networks: modesByNetwork(cfg), Labels: labels(cfg), FirstDelivery: cfg.Chats.FirstDelivery, Hours: cfg.Business.OpeningHours(cfg.TimeZone),
+		Profile: cfg.Chats.Profile, Networks: modesByNetwork(cfg), Labels: labels(cfg), FirstDelivery: cfg.Chats.FirstDelivery,
 	}
 }
 
@@ -55,13 +56,33 @@ func chatDefaults(cfg *config.Config) policy.Defaults {
 func labels(cfg *config.Config) []policy.Label {
 	var labels []policy.Label
 	for _, l := range cfg.Chats.Labels {
-		label := policy.Label{Name: l.Name, Names: l.Names, Words: l.Words, Mode: l.Mode, Delivery: l.Delivery, Hours: cfg.Business.HoursAt(cfg.TimeZone, l.Hours)}
+		label := policy.Label{Name: l.Name, Names: l.Names, Words: l.Words, Mode: l.Mode, Delivery: l.Delivery}
 		for _, network := range l.Networks {
 			label.Networks = append(label.Networks, policy.Network(network))
 		}
 		labels = append(labels, label)
 	}
 	return labels
+}
+
+// labelHours returns the opening hours of the labels that have some, by their names.
+func labelHours(cfg *config.Config) map[string]hours.Hours {
+	byLabel := map[string]hours.Hours{}
+	for _, l := range cfg.Chats.Labels {
+		if len(l.Hours) > 0 {
+			byLabel[l.Name] = cfg.Business.HoursAt(cfg.TimeZone, l.Hours)
+		}
+	}
+	return byLabel
+}
+
+// labelsWithHours returns the labels that have opening hours of their own.
+func labelsWithHours(cfg *config.Config) map[string]bool {
+	has := map[string]bool{}
+	for name := range labelHours(cfg) {
+		has[name] = true
+	}
+	return has
 }
 
 // modesByNetwork returns the configured mode of each network that has one.
