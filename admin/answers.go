@@ -129,6 +129,14 @@ func (ac *AnswerCommands) PublishAnswers(ctx context.Context) error {
 	return ac.book.Publish(ctx)
 }
 
+// HasAnswers reports whether a person answered since an escalation of which FindAnswers has not decided.
+func (ac *AnswerCommands) HasAnswers(ctx context.Context) (bool, error) {
+	if ac.book == nil {
+		return false, nil
+	}
+	return ac.book.HasNewAnswers(ctx, ac.room.now())
+}
+
 // FindAnswers asks the owner about each answer of a person to a question that no document answers, once.
 func (ac *AnswerCommands) FindAnswers(ctx context.Context) error {
 	if ac.book == nil {

@@ -201,6 +201,11 @@ func (cs *CommitmentCommands) reacted(ctx context.Context, r request) (_ answer,
 	}
 }
 
+// HasCommitments reports whether a commitment is due soon of which RemindCommitments has not reminded.
+func (cs *CommitmentCommands) HasCommitments(ctx context.Context) (bool, error) {
+	return cs.memory.HasDueCommitments(ctx)
+}
+
 // RemindCommitments reminds the owner of each commitment that is due soon, once, and again of those that were snoozed.
 func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 	return cs.store.InTx(ctx, func(tx store.Tx) error {

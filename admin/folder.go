@@ -111,6 +111,11 @@ func (dc *DocumentCommands) watchedLines(ctx context.Context) ([]string, error) 
 	return lines, nil
 }
 
+// HasFolders reports whether folders are watched.
+func (dc *DocumentCommands) HasFolders(ctx context.Context) (bool, error) {
+	return store.HasWatchedFolders(ctx, dc.store.DB())
+}
+
 // IndexFolders updates the documents of all watched folders, and notifies the owner of the changes in each.
 func (dc *DocumentCommands) IndexFolders(ctx context.Context) error {
 	folders, err := store.WatchedFolders(ctx, dc.store.DB())

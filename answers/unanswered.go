@@ -17,6 +17,11 @@ const (
 	maxAge = 7 * 24 * time.Hour
 )
 
+// HasNewAnswers reports whether NewAnswers may return any.
+func (b *Book) HasNewAnswers(ctx context.Context, now time.Time) (bool, error) {
+	return store.HasEscalatedQuestions(ctx, b.Store.DB(), now.Add(-maxAge))
+}
+
 // NewAnswers returns what people answered to questions that were escalated: those that the owner should be asked about as open, and all
 // others as known ones. Answers that may still go on are left for the next time.
 func (b *Book) NewAnswers(ctx context.Context, now time.Time) ([]store.UnansweredQuestion, error) {

@@ -108,6 +108,11 @@ func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bo
 	return nil
 }
 
+// HaveBridgesChanged reports whether CheckBridges would mark any.
+func (in *Inbox) HaveBridgesChanged(ctx context.Context) (bool, error) {
+	return store.HasChangedBridges(ctx, in.store.DB())
+}
+
 // CheckBridges marks bridges as down that used to confirm messages and have confirmed none for minutes, and logins as up whose contacts
 // write again. It enqueues a notice for each.
 func (in *Inbox) CheckBridges(ctx context.Context) error {

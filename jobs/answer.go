@@ -32,5 +32,7 @@ func (FindAnswersArgs) InsertOpts() river.InsertOpts {
 // AnswerKeeper keeps the owner's answers.
 type AnswerKeeper interface {
 	PublishAnswers(ctx context.Context) error
+	// HasAnswers reports whether FindAnswers may find anything.
+	HasAnswers(ctx context.Context) (bool, error)
 	FindAnswers(ctx context.Context) error
 }

@@ -19,5 +19,7 @@ func (BridgesArgs) InsertOpts() river.InsertOpts {
 
 // BridgeChecker looks for bridges that stopped confirming messages, and for logins that work again, and notifies the owner.
 type BridgeChecker interface {
+	// HaveBridgesChanged reports whether CheckBridges would notify the owner.
+	HaveBridgesChanged(ctx context.Context) (bool, error)
 	CheckBridges(ctx context.Context) error
 }

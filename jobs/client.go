@@ -23,22 +23,33 @@ type client struct {
 
 const (
 	maxClients    = 64
-	watchInterval = 3 * time.Second // interval of watch
+	watchInterval = 3 * time.Second // longest time between two looks of watch at the queue
 	sweepInterval = time.Minute
 )
 
 // newClient locks the first free client id.
 func newClient(ctx context.Context, st *store.Store) (*client, error) {
 	for n := 1; n <= maxClients; n++ {
-		lock, ok, err := st.TryLock(ctx, store.LockClient, n)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			return &client{store: st, lock: lock, number: n, id: fmt.Sprintf("multis-%d", n)}, nil
+		c := &client{store: st, number: n, id: fmt.Sprintf("multis-%d", n)}
+		if ok, err := c.takeLock(ctx); ok || err != nil {
+			return c, err
 		}
 	}
 	return nil, fmt.Errorf("%d processes already share this database", maxClients)
+}
+
+// takeLock takes the lock of the client id and listens for jobs on its connection. It returns false while another process has it.
+func (c *client) takeLock(ctx context.Context) (bool, error) {
+	lock, ok, err := c.store.TryLock(ctx, store.LockClient, c.number)
+	if err != nil || !ok {
+		return false, err
+	}
+	if err := lock.ListenForJobs(ctx); err != nil {
+		lock.Release(ctx)
+		return false, err
+	}
+	c.lock = lock
+	return true, nil
 }
 
 // takeOver makes the jobs of dead processes available again. own includes jobs that an earlier process left under this client's id; it may only
@@ -53,47 +64,64 @@ func (c *client) takeOver(ctx context.Context, own bool) error {
 	})
 }
 
-// watch repeats until ctx ends: it takes over the jobs of dead processes, enqueues the indexing of messages, and sweeps.
+// watch repeats until ctx ends: it looks at the queue when the next job is due, when a job for later was stored, and every few seconds; and it
+// sweeps. Without work it asks the database once in watchInterval.
 func (c *client) watch(ctx context.Context) {
 	log := zerolog.Ctx(ctx)
-	watch := time.NewTicker(watchInterval)
-	defer watch.Stop()
-	sweep := time.NewTicker(sweepInterval)
-	defer sweep.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-watch.C:
-			if err := c.check(ctx); err != nil && ctx.Err() == nil {
-				log.Warn().Err(err).Msg("Cannot look for jobs of dead processes")
-			}
-			if !c.indexMessages {
-				continue
-			}
-			if err := enqueueIndexMessages(ctx, c.store); err != nil && ctx.Err() == nil {
-				log.Warn().Err(err).Msg("Cannot look for messages to index")
-			}
-		case <-sweep.C:
-			if err := Sweep(ctx, c.store); err != nil && ctx.Err() == nil {
-				log.Warn().Err(err).Msg("Cannot look for work without a job")
-			}
+	for sweep := time.Now().Add(sweepInterval); ctx.Err() == nil; {
+		wait, err := c.look(ctx)
+		if err == nil {
+			err = c.lock.Await(ctx, wait)
+		}
+		if err != nil && ctx.Err() == nil {
+			log.Warn().Err(err).Msg("Cannot look at the job queue")
+			pause(ctx, watchInterval)
+		}
+		if time.Now().Before(sweep) {
+			continue
+		}
+		sweep = time.Now().Add(sweepInterval)
+		if err := Sweep(ctx, c.store); err != nil && ctx.Err() == nil {
+			log.Warn().Err(err).Msg("Cannot look for work without a job")
 		}
 	}
 }
 
-// check takes over the jobs of dead processes. If the connection that held this process' lock is gone, it takes the lock again first.
-func (c *client) check(ctx context.Context) error {
-	if !c.lock.Alive(ctx) {
-		c.lock.Release(ctx)
-		lock, ok, err := c.store.TryLock(ctx, store.LockClient, c.number)
-		if err != nil {
-			return err
+// look starts the jobs that are due, takes over those of dead processes, and enqueues the indexing of messages. It returns how long to wait before
+// the next look. If the connection that held this process' lock is gone, it takes the lock again first.
+func (c *client) look(ctx context.Context) (time.Duration, error) {
+	if !c.lock.IsOpen() {
+		switch ok, err := c.takeLock(ctx); {
+		case err != nil:
+			return 0, err
+		case !ok:
+			return 0, fmt.Errorf("another process took the client id %s", c.id)
 		}
-		if !ok {
-			return fmt.Errorf("another process took the client id %s", c.id)
-		}
-		c.lock = lock
 	}
-	return c.takeOver(ctx, false)
+	state, err := store.LookAtQueue(ctx, c.lock, c.id)
+	if err != nil {
+		return 0, err
+	}
+	if state.Abandoned {
+		if err := c.takeOver(ctx, false); err != nil {
+			return 0, err
+		}
+	}
+	if state.Unindexed && c.indexMessages {
+		if err := c.store.InTx(ctx, func(tx store.Tx) error { return Enqueue(ctx, tx, IndexMessagesArgs{}) }); err != nil {
+			return 0, err
+		}
+	}
+	if state.NextDue == nil {
+		return watchInterval, nil
+	}
+	return min(max(*state.NextDue, 0), watchInterval), nil
+}
+
+// pause waits for d, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }

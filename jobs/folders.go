@@ -19,5 +19,7 @@ func (FoldersArgs) InsertOpts() river.InsertOpts {
 
 // FolderIndexer indexes what changed in the watched folders.
 type FolderIndexer interface {
+	// HasFolders reports whether folders are watched.
+	HasFolders(ctx context.Context) (bool, error)
 	IndexFolders(ctx context.Context) error
 }

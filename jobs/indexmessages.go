@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/riverqueue/river"
-
-	"multis/store"
 )
 
 // IndexMessagesArgs asks to add the messages that are not in the message index yet. Each process looks for such messages every few seconds
@@ -23,13 +21,4 @@ func (IndexMessagesArgs) InsertOpts() river.InsertOpts {
 // MessageIndexer adds messages to the message index.
 type MessageIndexer interface {
 	IndexMessages(ctx context.Context) error
-}
-
-// enqueueIndexMessages enqueues an IndexMessagesArgs when there are messages to index.
-func enqueueIndexMessages(ctx context.Context, st *store.Store) error {
-	found, err := store.HasUnindexed(ctx, st.DB())
-	if err != nil || !found {
-		return err
-	}
-	return st.InTx(ctx, func(tx store.Tx) error { return Enqueue(ctx, tx, IndexMessagesArgs{}) })
 }

@@ -20,9 +20,10 @@ import (
 // Args are the arguments of a job: ids and names, never what anybody wrote.
 type Args interface{ river.JobArgs }
 
-// insertClient inserts jobs. It has no state but the name of the schema.
+// insertClient inserts jobs. It has no state but the name of the schema. A trigger tells of each job, so River need not: it tells of a queue at most
+// once in FetchCooldown.
 var insertClient = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
-	return river.NewClient(riverpgxv5.New(nil), &river.Config{Schema: migrations.RiverSchema})
+	return river.NewClient(riverpgxv5.New(nil), &river.Config{Schema: migrations.RiverSchema, FetchCooldown: time.Hour, FetchPollInterval: time.Hour})
 })
 
 // Enqueue inserts jobs in the transaction that makes them necessary.

@@ -165,6 +165,12 @@ func TestOneDigestWaitsAtATime(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
+func mustLook(t *testing.T, c *client) {
+	t.Helper()
+	_, err := c.look(t.Context())
+	require.NoError(t, err)
+}
+
 // orphan leaves a job as a killed process leaves it: running, under a client id.
 func orphan(t *testing.T, st *store.Store, client string) {
 	t.Helper()
@@ -229,7 +235,7 @@ func TestTheJobOfALivingNeighbourIsLeftAlone(t *testing.T) {
 	defer func() { own.lock.Release(ctx) }()
 	require.NotEqual(t, neighbour.id, own.id)
 	require.NoError(t, own.takeOver(ctx, true))
-	require.NoError(t, own.check(ctx))
+	mustLook(t, own)
 	var state string
 	require.NoError(t, st.DB().QueryRow(ctx, "select state from river.river_job").Scan(&state))
 	require.Equal(t, "running", state)
@@ -242,7 +248,7 @@ func TestALockThatWasLostIsTakenAgain(t *testing.T) {
 	s, err := newClient(ctx, st)
 	require.NoError(t, err)
 	s.lock.Release(ctx) // as when the database restarts; the server notices a moment later
-	require.Eventually(t, func() bool { return s.check(ctx) == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := s.look(ctx); return err == nil }, 10*time.Second, 10*time.Millisecond)
 	defer func() { s.lock.Release(ctx) }()
 	_, ok, err := st.TryLock(ctx, store.LockClient, s.number)
 	require.NoError(t, err)
@@ -324,17 +330,17 @@ func TestASurvivorRemovesTheLeaderThatDied(t *testing.T) {
 	_, err = ear.Exec(ctx, `listen "river.river_leadership"`)
 	require.NoError(t, err)
 	lead(other.id)
-	require.NoError(t, mine.check(ctx))
+	mustLook(t, mine)
 	require.Equal(t, other.id, leader(), "it lives")
 	other.lock.Release(ctx) // as the death of its process does
-	require.Eventually(t, func() bool { return mine.check(ctx) == nil && leader() == "" }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := mine.look(ctx); return err == nil && leader() == "" }, time.Minute, 10*time.Millisecond)
 	wait, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	told, err := ear.Conn().WaitForNotification(wait)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"leader_id": "`+other.id+`", "action": "resigned"}`, told.Payload, "those who wait to lead need not wait for their next look")
 	lead(mine.id)
-	require.NoError(t, mine.check(ctx))
+	mustLook(t, mine)
 	require.Equal(t, mine.id, leader())
 	require.LessOrEqual(t, watchInterval, 3*time.Second)
 }

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"context"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -11,23 +12,49 @@ import (
 //   - A row of schedules, carried out by package clock: whatever people set, heartbeats, and upkeep. It keeps to the wall clock and a
 //     zone, has a history, is caught up on, and is listed by /jobs.
 //   - A periodic job, listed here: a short search for new work that needs none of that. The next one finds what one missed. One process
-//     inserts them for all.
+//     inserts them for all. Those that come often are inserted only when a query says that they may find something, because a job is
+//     written to the disk several times.
 //
 // What each process checks by itself, more often, is in client.watch.
-func periodicJobs() []*river.PeriodicJob {
-	every := func(interval time.Duration, args Args, atStart bool) *river.PeriodicJob {
-		return river.NewPeriodicJob(river.PeriodicInterval(interval),
-			func() (river.JobArgs, *river.InsertOpts) { return args, nil }, &river.PeriodicJobOpts{RunOnStart: atStart})
+func periodicJobs(h Handlers) []*river.PeriodicJob {
+	list := []*river.PeriodicJob{
+		every(10*time.Minute, PublishAnswersArgs{}, nil, true),
+		every(time.Minute, RemindArgs{}, func(ctx context.Context) (bool, error) { return h.Remind.HasCommitments(ctx) }, false),
+		every(time.Minute, FindCapturesArgs{}, func(ctx context.Context) (bool, error) { // also the longest time that a capture waits
+			chats, err := h.Capture.DueCaptures(ctx)
+			return len(chats) > 0, err
+		}, false),
+		every(10*time.Minute, BackupArgs{}, nil, true), // looks whether one is due
+		every(10*time.Minute, EmbedArgs{}, nil, false),
+		every(24*time.Hour, EmbedArgs{Again: true}, nil, true),
 	}
-	return []*river.PeriodicJob{
-		every(30*time.Second, FoldersArgs{}, true),      // listing some hundred files takes milliseconds
-		every(15*time.Second, FindAnswersArgs{}, false), // so that the next contact is answered from what a person just said; an index scan
-		every(10*time.Minute, PublishAnswersArgs{}, true),
-		every(time.Minute, BridgesArgs{}, true),
-		every(time.Minute, RemindArgs{}, false),
-		every(time.Minute, FindCapturesArgs{}, false), // also the longest time that a capture waits
-		every(10*time.Minute, BackupArgs{}, true),     // looks whether one is due
-		every(10*time.Minute, EmbedArgs{}, false),
-		every(24*time.Hour, EmbedArgs{Again: true}, true),
+	if h.Folders != nil {
+		list = append(list, every(30*time.Second, FoldersArgs{}, h.Folders.HasFolders, true)) // listing some hundred files takes milliseconds
 	}
+	if h.Answers != nil {
+		// Often, so that the next contact is answered from what a person just said.
+		list = append(list, every(15*time.Second, FindAnswersArgs{}, h.Answers.HasAnswers, false))
+	}
+	if h.Bridges != nil {
+		list = append(list, every(time.Minute, BridgesArgs{}, h.Bridges.HaveBridgesChanged, true))
+	}
+	return list
+}
+
+// searchTimeout bounds the query that says whether a periodic job may find something.
+const searchTimeout = 10 * time.Second
+
+// every returns a periodic job that is inserted unless search says that there is nothing to do. Without search, or if that fails, it always is.
+func every(interval time.Duration, args Args, search func(context.Context) (bool, error), atStart bool) *river.PeriodicJob {
+	return river.NewPeriodicJob(river.PeriodicInterval(interval), func() (river.JobArgs, *river.InsertOpts) {
+		if search == nil {
+			return args, nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), searchTimeout)
+		defer cancel()
+		if found, err := search(ctx); err == nil && !found {
+			return nil, nil // inserts nothing
+		}
+		return args, nil
+	}, &river.PeriodicJobOpts{RunOnStart: atStart})
 }

@@ -19,5 +19,7 @@ func (RemindArgs) InsertOpts() river.InsertOpts {
 
 // CommitmentReminder reminds the owner of commitments that are due soon.
 type CommitmentReminder interface {
+	// HasCommitments reports whether a commitment is due today or tomorrow, of which RemindCommitments may remind.
+	HasCommitments(ctx context.Context) (bool, error)
 	RemindCommitments(ctx context.Context) error
 }

@@ -39,18 +39,27 @@ const (
 	// maxTurns is how many chats are answered at the same time. A turn waits for its model nearly all the time and has no connection to
 	// the database meanwhile, so chats with a slow model do not hold up the others.
 	maxTurns = 256
-	// duePoll is the time between checks for scheduled jobs that are due, in the queues where a delay is noticed: reminders, and answers once
-	// the contact has been quiet for long enough.
-	duePoll = 100 * time.Millisecond
+	// poll is the time between fetches of a queue of which nobody has told. Notifications start the jobs, and client.watch tells again of those
+	// that nobody takes, so that hardly anything is left to it.
+	poll = time.Minute
+	// pooledPoll is poll behind a pooler without notifications.
+	pooledPoll = time.Second
+	// pooledDuePoll is pooledPoll of the queues where a delay is noticed: reminders, and answers once the contact has been quiet for long enough.
+	pooledDuePoll = 100 * time.Millisecond
 	// fetchCooldown is the minimum time between two fetches of a queue. It keeps the delay of a new job near 6 ms, and limits the throughput to
 	// the number of workers per cooldown.
 	fetchCooldown = 10 * time.Millisecond
 )
 
-func queues() map[string]river.QueueConfig {
-	workers := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n} }
+// queues returns the queues. pooled says that the connections of the database get no notifications.
+func queues(pooled bool) map[string]river.QueueConfig {
+	interval, dueInterval := poll, poll
+	if pooled {
+		interval, dueInterval = pooledPoll, pooledDuePoll
+	}
+	workers := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n, FetchPollInterval: interval} }
 	return map[string]river.QueueConfig{
-		queueChat:     {MaxWorkers: maxTurns, FetchPollInterval: duePoll},
+		queueChat:     {MaxWorkers: maxTurns, FetchPollInterval: dueInterval},
 		queueAdmin:    workers(4),
 		queueAsk:      workers(4),
 		queueChild:    workers(4),
@@ -63,7 +72,7 @@ func queues() map[string]river.QueueConfig {
 		queueUpkeep:   workers(1),
 		queueHooks:    workers(8),
 		queueEmbed:    workers(1),
-		queueTick:     {MaxWorkers: 8, FetchPollInterval: duePoll},
+		queueTick:     {MaxWorkers: 8, FetchPollInterval: dueInterval},
 		queueRun:      workers(2),
 		queueBackup:   workers(1),
 	}
@@ -82,12 +91,17 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 		return nil, err
 	}
 	client.indexMessages = h.IndexMessages != nil
+	pooled, err := st.Inspector().IsPooled(ctx)
+	if err != nil {
+		client.lock.Release(ctx)
+		return nil, err
+	}
 	queue, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
 		ID: client.id, Schema: migrations.RiverSchema, Logger: slog.New(withoutCancelled{newWithoutRepeats(log.Handler())}),
 		Workers: h.workers(st), Middleware: []rivertype.Middleware{logAttempts(), holdMiddleware(st), withJob()},
-		Queues: queues(), PeriodicJobs: periodicJobs(),
-		FetchCooldown: fetchCooldown, FetchPollInterval: time.Second,
-		JobTimeout: modelTimeout, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
+		Queues: queues(pooled), PeriodicJobs: periodicJobs(h),
+		FetchCooldown: fetchCooldown,
+		JobTimeout:    modelTimeout, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
 	})
 	if err != nil {
 		client.lock.Release(ctx)

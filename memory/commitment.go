@@ -20,6 +20,12 @@ const (
 	maxReminderDelay = 24 * time.Hour
 )
 
+// HasDueCommitments reports whether DueCommitments may return any within a day.
+func (m *Memory) HasDueCommitments(ctx context.Context) (bool, error) {
+	now := m.Now()
+	return store.HasDueReminders(ctx, m.Store.DB(), now.Add(-maxReminderDelay), now.Add(maxReminderDelay), now)
+}
+
 // DueCommitments returns the commitments of which the owner is to be reminded now: those whose reminder is due, and those whose snooze is over.
 func (m *Memory) DueCommitments(ctx context.Context, tx store.Tx) ([]store.Commitment, error) {
 	now := m.Now()

@@ -72,7 +72,7 @@ func locked(ctx context.Context, dsn string, fn func(*pgxpool.Pool) error) error
 
 // runAll brings all schemas up to date. The caller holds the lock.
 func runAll(ctx context.Context, pool *pgxpool.Pool) error {
-	for _, step := range []func(context.Context, *pgxpool.Pool) error{runOurs, runRiver, runMatrix} {
+	for _, step := range []func(context.Context, *pgxpool.Pool) error{runOurs, runRiver, runFunctions, runMatrix} {
 		if err := untilUnlocked(ctx, func() error { return step(ctx, pool) }); err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ const (
 	lastOldCommit = "730f6b2" // the last one that has them as files
 )
 
-// runOurs brings our own tables and functions up to date.
+// runOurs brings our own tables up to date.
 func runOurs(ctx context.Context, pool *pgxpool.Pool) error {
 	functions, err := embeddedFunctions()
 	if err != nil {
@@ -56,7 +56,17 @@ func runOurs(ctx context.Context, pool *pgxpool.Pool) error {
 			return err
 		}
 	}
-	if err := runTables(ctx, pool, role, newest()); err != nil {
+	return runTables(ctx, pool, role, newest())
+}
+
+// runFunctions brings our functions and triggers up to date. They are about our tables and River's.
+func runFunctions(ctx context.Context, pool *pgxpool.Pool) error {
+	functions, err := embeddedFunctions()
+	if err != nil {
+		return err
+	}
+	role, err := prepareRoles(ctx, pool)
+	if err != nil {
 		return err
 	}
 	return functions.apply(ctx, pool, role)

@@ -174,6 +174,13 @@ func EscalatedQuestions(ctx context.Context, db DB, since time.Time) ([]Escalate
 	return row.All[EscalatedQuestion](ctx, db, "escalated questions", escalatedQuestionsSQL, since)
 }
 
+const hasEscalatedQuestionsSQL = "select exists (" + escalatedQuestionsSQL + ")"
+
+// HasEscalatedQuestions reports whether EscalatedQuestions would return any.
+func HasEscalatedQuestions(ctx context.Context, db DB, since time.Time) (bool, error) {
+	return row.Value[bool](ctx, db, "escalated questions", hasEscalatedQuestionsSQL, since)
+}
+
 // ChatLine is what somebody said in a chat.
 type ChatLine struct {
 	MessageID MessageID // 0 for what was sent from a thread

@@ -61,9 +61,12 @@ func MarkBridgeUp(ctx context.Context, tx Tx, bot id.UserID, login string, at ti
 	return row.Values[int64](ctx, tx, "bridge states", markBridgeUpSQL, bot, text.Storable(login), at)
 }
 
+// isRecoveredSQL is the condition on a row s of bridge_states.
+const isRecoveredSQL = `s.down_since is not null and s.login <> '' and exists (select from messages m join chats c on c.id = m.chat_id
+		where c.bridge_bot = s.bot and c.receiver = s.login and m.author = 'contact' and m.ts > s.changed_at + interval '1 minute')`
+
 const markRecoveredBridgesSQL = `update bridge_states s set was_down = down_since, down_since = null, why = '', changed_at = now()
-	where s.down_since is not null and s.login <> '' and exists (select from messages m join chats c on c.id = m.chat_id
-		where c.bridge_bot = s.bot and c.receiver = s.login and m.author = 'contact' and m.ts > s.changed_at + interval '1 minute') returning id`
+	where ` + isRecoveredSQL + ` returning id`
 
 // MarkRecoveredBridges marks the logins as up whose contacts have written again, and returns their states. A bridge that was restarted
 // does not announce it. The minute is for clocks that differ.
@@ -85,15 +88,25 @@ func BridgesDown(ctx context.Context, db DB) ([]BridgeState, error) {
 	return row.All[BridgeState](ctx, db, "bridge states", bridgesDownSQL)
 }
 
-const markSilentBridgesSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since)
-	select distinct on (c.bridge_bot) c.bridge_bot, '', c.protocol, $1, now(), o.sent_at from outbox o join chats c on c.id = o.chat_id
+// silentSQL is what messages o of chats c prove that a bridge is silent.
+const silentSQL = ` from outbox o join chats c on c.id = o.chat_id
 	where o.state = 'sent' and o.send_as = 'owner' and o.sent_at between now() - interval '1 hour' and now() - interval '3 minutes' and c.bridge_bot <> ''
 		and exists (select from outbox d join chats e on e.id = d.chat_id where e.bridge_bot = c.bridge_bot and d.delivered_at is not null)
 		and not exists (select from outbox d join chats e on e.id = d.chat_id where e.bridge_bot = c.bridge_bot and d.delivered_at > o.sent_at)
-		and not exists (select from bridge_states x where x.bot = c.bridge_bot and x.down_since is not null)
+		and not exists (select from bridge_states x where x.bot = c.bridge_bot and x.down_since is not null)`
+
+const markSilentBridgesSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since)
+	select distinct on (c.bridge_bot) c.bridge_bot, '', c.protocol, $1, now(), o.sent_at` + silentSQL + `
 	order by c.bridge_bot, o.sent_at
 	on conflict (bot, login) do update set why = excluded.why, changed_at = excluded.changed_at, down_since = excluded.down_since where s.down_since is null
 	returning id`
+
+const hasChangedBridgesSQL = "select exists (select" + silentSQL + ") or exists (select from bridge_states s where " + isRecoveredSQL + ")"
+
+// HasChangedBridges reports whether MarkSilentBridges or MarkRecoveredBridges would mark any.
+func HasChangedBridges(ctx context.Context, db DB) (bool, error) {
+	return row.Value[bool](ctx, db, "bridges", hasChangedBridgesSQL)
+}
 
 // SilentBridge is the reason of a bridge that confirmed messages before and does not any more.
 const SilentBridge = "no answer"

@@ -86,13 +86,22 @@ func SetCommitment(ctx context.Context, tx Tx, commitment CommitmentID, state Co
 	return row.Exec(ctx, tx, "change commitment", setCommitmentSQL, commitment, state, snoozed)
 }
 
-const dueRemindersSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open' and c.nudged_at is null
-	and case when c.snoozed_to is null then c.due_at <= $1 and c.due_at > $2 else c.snoozed_to <= $3 end
+const toRemindSQL = ` from commitments c where c.state = 'open' and c.nudged_at is null
+	and case when c.snoozed_to is null then c.due_at <= $1 and c.due_at > $2 else c.snoozed_to <= $3 end`
+
+const dueRemindersSQL = "select " + commitmentColumns + toRemindSQL + `
 	order by coalesce(c.snoozed_to, c.due_at), c.id limit 20 for update skip locked`
 
 // DueReminders returns the commitments to remind the owner of: those due between two times, and those postponed until now.
 func DueReminders(ctx context.Context, tx Tx, notBefore, until, now time.Time) ([]Commitment, error) {
 	return row.All[Commitment](ctx, tx, "commitments", dueRemindersSQL, until, notBefore, now)
+}
+
+const hasDueRemindersSQL = "select exists (select" + toRemindSQL + ")"
+
+// HasDueReminders reports whether DueReminders would return any.
+func HasDueReminders(ctx context.Context, db DB, notBefore, until, now time.Time) (bool, error) {
+	return row.Value[bool](ctx, db, "commitments", hasDueRemindersSQL, until, notBefore, now)
 }
 
 const markRemindedSQL = "update commitments set nudged_at = $2, shown_in = $3 where id = $1"

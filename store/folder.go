@@ -60,6 +60,13 @@ func WatchedFolders(ctx context.Context, db DB) ([]WatchedFolder, error) {
 	return row.All[WatchedFolder](ctx, db, "watched folders", watchedFoldersSQL)
 }
 
+const hasWatchedFoldersSQL = "select exists (select from watched_folders)"
+
+// HasWatchedFolders reports whether there are watched folders.
+func HasWatchedFolders(ctx context.Context, db DB) (bool, error) {
+	return row.Value[bool](ctx, db, "watched folders", hasWatchedFoldersSQL)
+}
+
 const watchedFilesSQL = "select path, size, modified, reader from watched_files where folder = $1"
 
 // WatchedFiles returns the files of a folder as they were last read, by path.

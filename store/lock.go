@@ -56,6 +56,39 @@ func (s *Store) TryLock(ctx context.Context, class LockClass, n int) (lock *Lock
 	return lock, true, nil
 }
 
+// listenSQL subscribes to the jobs that will be due later: see the function tell_of_job in migrations.
+const listenSQL = `listen "multis.due"`
+
+// ListenForJobs makes Await return when a job is stored that will be due later.
+func (l *Lock) ListenForJobs(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, err := l.conn.Exec(ctx, listenSQL); err != nil {
+		return fmt.Errorf("listen for jobs: %w", err)
+	}
+	return nil
+}
+
+// Await waits for a notification, but no longer than limit. It returns an error if ctx ends, or if the connection and with it the lock is lost.
+func (l *Lock) Await(ctx context.Context, limit time.Duration) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	waiting, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	_, err := l.conn.WaitForNotification(waiting)
+	if waiting.Err() != nil && !l.conn.IsClosed() {
+		return ctx.Err()
+	}
+	return err
+}
+
+// IsOpen reports whether the connection of the lock was not found broken so far. Unlike Alive it asks nobody.
+func (l *Lock) IsOpen() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.conn.IsClosed()
+}
+
 // Alive reports whether the lock is still held. It is lost with the connection.
 func (l *Lock) Alive(ctx context.Context) bool {
 	l.mu.Lock()

@@ -360,8 +360,3 @@ func UnindexedMessages(ctx context.Context, tx Tx, limit int) ([]Message, error)
 }
 
 const hasUnindexedSQL = "select exists (select from messages where unindexed)"
-
-// HasUnindexed reports whether UnindexedMessages would return any.
-func HasUnindexed(ctx context.Context, db DB) (bool, error) {
-	return row.Value[bool](ctx, db, "waiting messages", hasUnindexedSQL)
-}

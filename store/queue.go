@@ -12,16 +12,20 @@ import (
 // The queries over the job queue's own tables, which are in the schema river. The kinds and arguments of jobs that they name are
 // those of package jobs.
 
-// takeOverJobsSQL also tells the other processes that a dead leader resigned, because River itself looks for a dead leader every five seconds only.
-// A process that is alive after all finds its lease gone and writes nothing.
-const takeOverJobsSQL = `with dead as (
+// goneSQL begins a query with the client ids of dead processes that have left something, as the table gone. $1 is the client that asks, $2 whether
+// what itself left counts, and $3 is LockClient.
+const goneSQL = `with dead as (
 		select distinct split_part(client, '-', 2)::int as num, client
 		from (select attempted_by[array_upper(attempted_by, 1)] as client from river.river_job where state = 'running'
 			union select leader_id from river.river_leader) c
 		where client ~ '^multis-[0-9]+$' and (client <> $1 or $2)),
 	gone as materialized (select num, client from dead where client = $1 or not exists (
 		select from pg_locks l where l.locktype = 'advisory' and l.classid = $3 and l.objid = dead.num and l.granted
-			and l.database = (select oid from pg_database where datname = current_database()))),
+			and l.database = (select oid from pg_database where datname = current_database())))`
+
+// takeOverJobsSQL also tells the other processes that a dead leader resigned, because River itself looks for a dead leader every five seconds only.
+// A process that is alive after all finds its lease gone and writes nothing.
+const takeOverJobsSQL = goneSQL + `,
 	led as (delete from river.river_leader where leader_id in (select client from gone) returning leader_id),
 	told as (select led.leader_id from led cross join lateral
 		pg_notify('river.river_leadership', json_build_object('leader_id', led.leader_id, 'action', 'resigned')::text)),
@@ -35,6 +39,31 @@ const takeOverJobsSQL = `with dead as (
 // a process.
 func TakeOverJobs(ctx context.Context, tx Tx, client string, own bool) (int, error) {
 	return row.Value[int](ctx, tx, "take over jobs of dead processes", takeOverJobsSQL, client, own, int32(LockClient))
+}
+
+// QueueState is what a process has to know of the job queue.
+type QueueState struct {
+	Abandoned bool           // whether TakeOverJobs would take something over
+	Unindexed bool           // whether there are messages that are not in the message index
+	NextDue   *time.Duration // until the next job is due; nil without one
+}
+
+// lookAtQueueSQL makes the jobs available that are due, of which their trigger tells, and tells again of those that nobody has taken: a
+// notification is lost to a process that is just connecting again.
+const lookAtQueueSQL = goneSQL + `,
+	due as (update river.river_job set state = 'available' where state in ('retryable', 'scheduled') and scheduled_at <= now()),
+	told as (select pg_notify('river.river_insert', '{"queue": "' || queue || '"}')
+		from (select distinct queue from river.river_job where state = 'available' and scheduled_at <= now()) q)
+	select exists (select from gone) as abandoned, (` + hasUnindexedSQL + `) as unindexed,
+		(select min(scheduled_at) - clock_timestamp() from river.river_job where state in ('available', 'retryable', 'scheduled') and scheduled_at > now()) as next_due
+	where (select count(*) from told) >= 0`
+
+// LookAtQueue starts the jobs that are due, and returns what the process with the given client id and lock has to know. It asks over the
+// connection of the lock, so an error may mean that the lock is lost.
+func LookAtQueue(ctx context.Context, lock *Lock, client string) (QueueState, error) {
+	lock.mu.Lock()
+	defer lock.mu.Unlock()
+	return row.One[QueueState](ctx, lock.conn, "state of the job queue", lookAtQueueSQL, client, false, int32(LockClient))
 }
 
 // WorkKind is a kind of work that needs a job.
