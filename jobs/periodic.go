@@ -44,17 +44,23 @@ func periodicJobs(h Handlers) []*river.PeriodicJob {
 // searchTimeout bounds the query that says whether a periodic job may find something.
 const searchTimeout = 10 * time.Second
 
-// every returns a periodic job that is inserted unless search says that there is nothing to do. Without search, or if that fails, it always is.
+// every returns a periodic job. atStart inserts it also when a process begins to lead.
 func every(interval time.Duration, args Args, search func(context.Context) (bool, error), atStart bool) *river.PeriodicJob {
-	return river.NewPeriodicJob(river.PeriodicInterval(interval), func() (river.JobArgs, *river.InsertOpts) {
+	return river.NewPeriodicJob(river.PeriodicInterval(interval), unlessIdle(args, search), &river.PeriodicJobOpts{RunOnStart: atStart})
+}
+
+// unlessIdle returns args to insert, and nil for nothing if search says that there is nothing to do. nil always finds something, and so does a
+// search that fails: the job will say why.
+func unlessIdle(args Args, search func(context.Context) (bool, error)) river.PeriodicJobConstructor {
+	return func() (river.JobArgs, *river.InsertOpts) {
 		if search == nil {
 			return args, nil
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), searchTimeout)
 		defer cancel()
 		if found, err := search(ctx); err == nil && !found {
-			return nil, nil // inserts nothing
+			return nil, nil
 		}
 		return args, nil
-	}, &river.PeriodicJobOpts{RunOnStart: atStart})
+	}
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // offlineConfig returns the configuration of multis chat without a file, with the folders in a temporary one.
-func offlineConfig(t *testing.T) *config.Config {
+func offlineConfig(t testing.TB) *config.Config {
 	t.Helper()
 	cfg, err := config.ParseOffline("", nil, os.LookupEnv)
 	require.NoError(t, err)
