@@ -15,28 +15,28 @@ import (
 //     inserts them for all. Those that come often are inserted only when a query says that they may find something, because a job is
 //     written to the disk several times.
 //
-// What each process checks by itself, more often, is in client.watch.
-func periodicJobs(h Handlers) []*river.PeriodicJob {
+// The queries end with ctx. What each process checks by itself, more often, is in client.watch.
+func periodicJobs(ctx context.Context, h Handlers) []*river.PeriodicJob {
 	list := []*river.PeriodicJob{
-		every(10*time.Minute, PublishAnswersArgs{}, nil, true),
-		every(time.Minute, RemindArgs{}, func(ctx context.Context) (bool, error) { return h.Remind.HasCommitments(ctx) }, false),
-		every(time.Minute, FindCapturesArgs{}, func(ctx context.Context) (bool, error) { // also the longest time that a capture waits
+		every(ctx, 10*time.Minute, PublishAnswersArgs{}, nil, true),
+		every(ctx, time.Minute, RemindArgs{}, func(ctx context.Context) (bool, error) { return h.Remind.HasCommitments(ctx) }, false),
+		every(ctx, time.Minute, FindCapturesArgs{}, func(ctx context.Context) (bool, error) { // also the longest time that a capture waits
 			chats, err := h.Capture.DueCaptures(ctx)
 			return len(chats) > 0, err
 		}, false),
-		every(10*time.Minute, BackupArgs{}, nil, true), // looks whether one is due
-		every(10*time.Minute, EmbedArgs{}, nil, false),
-		every(24*time.Hour, EmbedArgs{Again: true}, nil, true),
+		every(ctx, 10*time.Minute, BackupArgs{}, nil, true), // looks whether one is due
+		every(ctx, 10*time.Minute, EmbedArgs{}, nil, false),
+		every(ctx, 24*time.Hour, EmbedArgs{Again: true}, nil, true),
 	}
 	if h.Folders != nil {
-		list = append(list, every(30*time.Second, FoldersArgs{}, h.Folders.HasFolders, true)) // listing some hundred files takes milliseconds
+		list = append(list, every(ctx, 30*time.Second, FoldersArgs{}, h.Folders.HasFolders, true)) // listing some hundred files takes milliseconds
 	}
 	if h.Answers != nil {
 		// Often, so that the next contact is answered from what a person just said.
-		list = append(list, every(15*time.Second, FindAnswersArgs{}, h.Answers.HasAnswers, false))
+		list = append(list, every(ctx, 15*time.Second, FindAnswersArgs{}, h.Answers.HasAnswers, false))
 	}
 	if h.Bridges != nil {
-		list = append(list, every(time.Minute, BridgesArgs{}, h.Bridges.HaveBridgesChanged, true))
+		list = append(list, every(ctx, time.Minute, BridgesArgs{}, h.Bridges.HaveBridgesChanged, true))
 	}
 	return list
 }
@@ -45,18 +45,18 @@ func periodicJobs(h Handlers) []*river.PeriodicJob {
 const searchTimeout = 10 * time.Second
 
 // every returns a periodic job. atStart inserts it also when a process begins to lead.
-func every(interval time.Duration, args Args, search func(context.Context) (bool, error), atStart bool) *river.PeriodicJob {
-	return river.NewPeriodicJob(river.PeriodicInterval(interval), unlessIdle(args, search), &river.PeriodicJobOpts{RunOnStart: atStart})
+func every(ctx context.Context, interval time.Duration, args Args, search func(context.Context) (bool, error), atStart bool) *river.PeriodicJob {
+	return river.NewPeriodicJob(river.PeriodicInterval(interval), unlessIdle(ctx, args, search), &river.PeriodicJobOpts{RunOnStart: atStart})
 }
 
 // unlessIdle returns args to insert, and nil for nothing if search says that there is nothing to do. nil always finds something, and so does a
 // search that fails: the job will say why.
-func unlessIdle(args Args, search func(context.Context) (bool, error)) river.PeriodicJobConstructor {
+func unlessIdle(ctx context.Context, args Args, search func(context.Context) (bool, error)) river.PeriodicJobConstructor {
 	return func() (river.JobArgs, *river.InsertOpts) {
 		if search == nil {
 			return args, nil
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), searchTimeout)
+		ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 		defer cancel()
 		if found, err := search(ctx); err == nil && !found {
 			return nil, nil

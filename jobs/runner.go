@@ -99,7 +99,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	queue, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
 		ID: client.id, Schema: migrations.RiverSchema, Logger: slog.New(withoutCancelled{newWithoutRepeats(log.Handler())}),
 		Workers: h.workers(st), Middleware: []rivertype.Middleware{logAttempts(), holdMiddleware(st), withJob()},
-		Queues: queues(pooled), PeriodicJobs: periodicJobs(h),
+		Queues: queues(pooled), PeriodicJobs: periodicJobs(ctx, h),
 		FetchCooldown: fetchCooldown,
 		JobTimeout:    modelTimeout, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
 	})

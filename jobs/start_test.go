@@ -94,7 +94,7 @@ func TestASearchThatFindsNothingStoresNoJob(t *testing.T) {
 		"nothing found": {func(context.Context) (bool, error) { return false, nil }, nil},
 		"failed":        {func(context.Context) (bool, error) { return false, context.DeadlineExceeded }, BackupArgs{}},
 	} {
-		args, _ := unlessIdle(BackupArgs{}, c.search)()
+		args, _ := unlessIdle(t.Context(), BackupArgs{}, c.search)()
 		require.Equal(t, c.want, args, name)
 	}
 }

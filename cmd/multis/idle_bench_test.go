@@ -58,9 +58,9 @@ func BenchmarkIdle(b *testing.B) {
 		st := storetest.NewDurable(b)
 		ctx, cancel := context.WithCancel(b.Context())
 		silence, end := io.Pipe()
-		ended := make(chan error, 1)
+		ended, cfg := make(chan error, 1), offlineConfig(b)
 		go func() {
-			ended <- converse(ctx, offlineConfig(b), st, silence, newTerminal(io.Discard, false, nil))
+			ended <- converse(ctx, cfg, st, silence, newTerminal(io.Discard, false, nil))
 		}()
 		time.Sleep(started)
 		before := activityOf(b, st)
