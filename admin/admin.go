@@ -54,7 +54,7 @@ type Options struct {
 	// Previewer shows what a contact would get; nil where nobody is answered.
 	Previewer Previewer
 	// Answers are the owner's answers; nil where nobody is answered.
-	Answers *answers.Book
+	Answers *answers.Keeper
 	// PIN judges the owner's PIN; nil where there is none, as in a terminal.
 	PIN *pin.Keeper
 	// Host runs commands on this machine; nil while that is off.
@@ -247,7 +247,7 @@ func (a *Admin) execute(ctx context.Context, r request, last bool) error {
 	if err == nil && !ans.handled {
 		err = a.commit(ctx, r, ans)
 	}
-	if err == nil || !last || jobs.IsLater(err) {
+	if err == nil || !last || jobs.IsSnooze(err) {
 		return err
 	}
 	return a.reportFailure(context.WithoutCancel(ctx), r, err)

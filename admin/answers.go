@@ -21,7 +21,7 @@ type AnswerCommands struct {
 	store   *store.Store
 	room    *room
 	dialogs *dialogs
-	book    *answers.Book // nil where nobody is answered
+	book    *answers.Keeper // nil where nobody is answered
 }
 
 // commands returns the command about answers.
@@ -105,7 +105,7 @@ func (ac *AnswerCommands) add(ctx context.Context, args string) (answer, error) 
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("Kept as number `%d`. A customer reads: %s", number, quote(ac.book.Values.Fill(said, "Ana"), 300)), jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
+		return fmt.Sprintf("Kept as number `%d`. A customer reads: %s", number, quote(ac.book.Variables.Fill(said, "Ana"), 300)), jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
 	}}, nil
 }
 
@@ -178,7 +178,7 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 		return err
 	}
 	names := []string{bridgebridge.DisplayName(chat.Name)}
-	lines := []string{"📚 **Shall I learn this?** " + esc(chat.Label()) + " asked what no document of yours says, and was answered.", "Question: " + answers.Mark(g.Question, names)}
+	lines := []string{"📚 **Shall I learn this?** " + esc(chat.Label()) + " asked what no document of yours says, and was answered.", "Question: " + answers.StrikePersonalData(g.Question, names)}
 	if g.Changes != nil {
 		learned, err := store.LearnedAnswers(ctx, tx)
 		if err != nil {
@@ -192,9 +192,9 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 		}
 	}
 	for line := range strings.SplitSeq(g.Answer, "\n") {
-		lines = append(lines, "> "+answers.Mark(line, names))
+		lines = append(lines, "> "+answers.StrikePersonalData(line, names))
 	}
-	if len(answers.Personal(g.Question+"\n"+g.Answer, names)) > 0 {
+	if len(answers.FindPersonalData(g.Question+"\n"+g.Answer, names)) > 0 {
 		lines = append(lines, "\nWhat is struck out looks personal and is left out.")
 	}
 	question := "\n👍 into your document \"Answers\", for you alone · reply `public` for customers as well · reply with other words to change the answer · 👎 no."
@@ -263,7 +263,7 @@ func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int6
 		return "", err
 	}
 	names := []string{bridgebridge.DisplayName(chat.Name)}
-	learned := store.LearnedAnswer{Question: answers.Mask(g.Question, names), Answer: answers.Mask(g.Answer, names), Role: role, Person: g.Person, AnsweredAt: g.AnsweredAt}
+	learned := store.LearnedAnswer{Question: answers.MaskPersonalData(g.Question, names), Answer: answers.MaskPersonalData(g.Answer, names), Role: role, Person: g.Person, AnsweredAt: g.AnsweredAt}
 	if g.Changes != nil {
 		learned.ID = *g.Changes
 		all, err := store.LearnedAnswers(ctx, tx)

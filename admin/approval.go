@@ -101,7 +101,7 @@ func (ts *TaskCommands) RequestApproval(ctx context.Context, card int64) error {
 // denyUnasked denies the calls on a card that cannot be shown, and lets their task continue.
 func (ts *TaskCommands) denyUnasked(ctx context.Context, first store.Approval) error {
 	return ts.store.InTx(ctx, func(tx store.Tx) error {
-		task, err := store.DenyOpen(ctx, tx, first.ID, store.HowUnreachable, "the question could not be shown to you")
+		task, err := store.DenyUndecided(ctx, tx, first.ID, store.HowUnreachable, "the question could not be shown to you")
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}

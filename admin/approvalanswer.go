@@ -115,8 +115,8 @@ func cardReaction(key string) (_ cardAnswer, ok bool) {
 	}
 }
 
-// answerApproval handles what the owner says about a card with tool calls. Only his own event counts that relates to the card, or a yes or no in words
-// while no other question is open. done is false if the message is about no card.
+// answerApproval handles what the owner says about a card with tool calls. It counts only if the owner wrote it in a Matrix client and it is a reply or
+// a reaction to the card; a plain yes or no counts while no other question is open. done is false if the message is about no card.
 func (ts *TaskCommands) answerApproval(ctx context.Context, r request, said string) (_ answer, done bool, err error) {
 	isReaction := r.message.Kind == string(bridgebridge.Reaction)
 	parsed, ok := parseCardAnswer(said)
@@ -215,7 +215,7 @@ func (ts *TaskCommands) judgeCard(r request, dialog store.Dialog, calls []store.
 	isOver := func(n int) bool { return n > len(calls) }
 	switch {
 	case r.message.Kind == string(bridgebridge.Reaction) && calls[0].Tier != store.ApprovalConfirm:
-		return ts.textOnly(calls[0].ID)
+		return ts.hintTextOnly(calls[0].ID)
 	case a.allowed && r.message.EditedAt != nil:
 		return answer{text: "An edited message allows nothing. Write it again."}
 	case slices.ContainsFunc(a.numbers, isOver):
@@ -231,7 +231,7 @@ func (ts *TaskCommands) judgeCard(r request, dialog store.Dialog, calls []store.
 		ApprovalDecision: store.ApprovalDecision{Allowed: a.allowed, How: howOf(r), Message: r.message.ID}, Numbers: a.numbers, Grant: a.grant,
 	})
 	if a.allowed && calls[0].Tier == store.ApprovalPIN {
-		ans.dialog, ans.pin = dialog.ID, &pinNeed{pin.Approve, cardBinding(calls, a.numbers)}
+		ans.dialog, ans.pin = dialog.ID, &pinNeed{pin.ActionApprove, cardBinding(calls, a.numbers)}
 	}
 	return ans
 }
@@ -255,8 +255,8 @@ func howOf(r request) store.ApprovalHow {
 	return store.HowText
 }
 
-// textOnly tells the owner, once, that a reaction does not decide a card.
-func (ts *TaskCommands) textOnly(card int64) answer {
+// hintTextOnly tells the owner, once, that a reaction does not decide a card.
+func (ts *TaskCommands) hintTextOnly(card int64) answer {
 	return answer{reason: "A reaction does not decide about a command.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
 		first, err := store.ClaimHint(ctx, tx, card)
 		if err != nil || !first {

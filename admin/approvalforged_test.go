@@ -43,8 +43,8 @@ func newEventRig(t *testing.T) *eventRig {
 	return r
 }
 
-// made returns an event of a room, as it comes from the homeserver.
-func (r *eventRig) made(kind string, room store.Chat, sender id.UserID, content map[string]any) *event.Event {
+// newEvent returns an event of a room, as it comes from the homeserver.
+func (r *eventRig) newEvent(kind string, room store.Chat, sender id.UserID, content map[string]any) *event.Event {
 	r.t.Helper()
 	raw, err := json.Marshal(map[string]any{
 		"type": kind, "room_id": *room.RoomID, "sender": sender, "event_id": r.event(), "origin_server_ts": time.Now().UnixMilli(), "content": content,
@@ -57,7 +57,7 @@ func (r *eventRig) made(kind string, room store.Chat, sender id.UserID, content 
 
 func (r *eventRig) reaction(room store.Chat, sender id.UserID, to id.EventID, key string) *event.Event {
 	r.t.Helper()
-	return r.made("m.reaction", room, sender, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": to, "key": key}})
+	return r.newEvent("m.reaction", room, sender, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": to, "key": key}})
 }
 
 func (r *eventRig) reply(room store.Chat, sender id.UserID, to id.EventID, body string) *event.Event {
@@ -66,12 +66,12 @@ func (r *eventRig) reply(room store.Chat, sender id.UserID, to id.EventID, body 
 	if to != "" {
 		content["m.relates_to"] = map[string]any{"m.in_reply_to": map[string]any{"event_id": to}}
 	}
-	return r.made("m.room.message", room, sender, content)
+	return r.newEvent("m.room.message", room, sender, content)
 }
 
 func (r *eventRig) edit(sender id.UserID, of id.EventID, body string) *event.Event {
 	r.t.Helper()
-	return r.made("m.room.message", r.room, sender, map[string]any{
+	return r.newEvent("m.room.message", r.room, sender, map[string]any{
 		"msgtype": "m.text", "body": "* " + body, "m.new_content": map[string]any{"msgtype": "m.text", "body": body},
 		"m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": of},
 	})
@@ -79,7 +79,7 @@ func (r *eventRig) edit(sender id.UserID, of id.EventID, body string) *event.Eve
 
 func (r *eventRig) redaction(sender id.UserID, of id.EventID) *event.Event {
 	r.t.Helper()
-	evt := r.made("m.room.redaction", r.room, sender, map[string]any{"redacts": of})
+	evt := r.newEvent("m.room.redaction", r.room, sender, map[string]any{"redacts": of})
 	evt.Redacts = of
 	return evt
 }
@@ -165,7 +165,7 @@ func TestForgedAnswersToAnApprovalHaveNoEffect(t *testing.T) {
 		"a notice": func(r *eventRig, card id.EventID) {
 			evt := r.reply(r.room, owner, card, "yes")
 			evt.Content.Raw["msgtype"] = "m.notice"
-			r.take(r.made("m.room.message", r.room, owner, evt.Content.Raw))
+			r.take(r.newEvent("m.room.message", r.room, owner, evt.Content.Raw))
 		},
 		"an old message that is edited into a yes": func(r *eventRig, card id.EventID) {
 			old := r.reply(r.room, owner, card, "1")
@@ -222,7 +222,7 @@ func TestForgedAnswersToAnApprovalHaveNoEffect(t *testing.T) {
 func doublePuppet(r *eventRig, card id.EventID) {
 	for _, evt := range []*event.Event{r.reaction(r.room, owner, card, "👍"), r.reply(r.room, owner, card, "yes")} {
 		evt.Content.Raw["fi.mau.double_puppet_source"] = "mautrix-demo"
-		r.take(r.made(evt.Type.Type, r.room, owner, evt.Content.Raw))
+		r.take(r.newEvent(evt.Type.Type, r.room, owner, evt.Content.Raw))
 	}
 }
 

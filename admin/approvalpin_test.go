@@ -41,7 +41,7 @@ func (r *pinRig) allowed(a store.Approval) *bool {
 	return now.Allowed
 }
 
-func TestACallThatNeedsThePINNeedsAYesAndThenThePIN(t *testing.T) {
+func TestACallWithPINNeedsAYesAndThenThePIN(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	a := r.pinCard("rm notes.md")

@@ -110,7 +110,7 @@ func (au *auditCommands) list(ctx context.Context, f store.AuditFilter, title st
 		if chat, ok := chats[l.ChatID]; ok {
 			name = chat.Label()
 		}
-		lines = append(lines, "- "+esc(audit.Line(l, name, au.settings.Zone)))
+		lines = append(lines, "- "+esc(audit.FormatEntry(l, name, au.settings.Zone)))
 	}
 	if len(links) == maxAuditLines {
 		lines = append(lines, "These are the newest "+strconv.Itoa(maxAuditLines)+". `multis audit show --limit 500` on the server shows more.")

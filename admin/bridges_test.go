@@ -22,7 +22,7 @@ func (r *rig) addClaim(bot id.UserID) int64 {
 	return change
 }
 
-func TestABotThatClaimsTheChatsOfAnotherIsOfferedToTheOwner(t *testing.T) {
+func TestTheOwnerDecidesOnABotThatClaimsAnothersChats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-func TestABridgeThatIsDownIsToldInTheAdminRoomAndClearedWhenItIsOver(t *testing.T) {
+func TestTheNoticeOfABridgeThatIsDownIsSentAndCleared(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _, _ := r.addChats()

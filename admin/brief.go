@@ -110,11 +110,11 @@ var sincePattern = regexp.MustCompile(`(?i)^(?:(.*?)\s+)?(?:since|seit)\s+(.+)$`
 // parseBriefArgs reads the period of a brief and the name of its chat or network. refused is the reply if the arguments cannot be read.
 func parseBriefArgs(args string, now time.Time) (span schedule.Period, where, refused string) {
 	args = strings.Join(strings.Fields(args), " ")
-	if found, ok := schedule.FindPast(args, now); ok {
+	if found, ok := schedule.ParsePast(args, now); ok {
 		return found.Period, found.Rest, ""
 	}
 	last := lastWord(args)
-	if found, ok := schedule.FindPast("since "+last, now); ok && found.Rest == "" && unicode.IsDigit([]rune(last)[0]) { // "24h"
+	if found, ok := schedule.ParsePast("since "+last, now); ok && found.Rest == "" && unicode.IsDigit([]rune(last)[0]) { // "24h"
 		return found.Period, strings.TrimSpace(strings.TrimSuffix(args, last)), ""
 	}
 	m := sincePattern.FindStringSubmatch(args)

@@ -23,7 +23,7 @@ func (r *rig) addMessageIn(chat store.Chat, body string, ago time.Duration) stor
 	return m
 }
 
-func TestABriefSaysWhatHappenedWhoWaitsAndWhatWasPromisedWithLinks(t *testing.T) {
+func TestABriefLinksWhatHappenedWhoWaitsAndWhatWasPromised(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/brief"), "nobody wrote anything")

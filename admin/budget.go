@@ -67,7 +67,7 @@ func (bg *BudgetCommands) show(ctx context.Context, r request, args string) (ans
 
 // purposeSpend lists the day's spending by purpose.
 func (bg *BudgetCommands) purposeSpend(ctx context.Context, day string) (string, error) {
-	used, err := store.UsageOn(ctx, bg.store.DB(), day)
+	used, err := store.UsageByPurpose(ctx, bg.store.DB(), day)
 	if err != nil || len(used) == 0 {
 		return "", err
 	}
@@ -84,7 +84,7 @@ func (bg *BudgetCommands) purposeSpend(ctx context.Context, day string) (string,
 
 // chatSpend lists the day's spending in the most expensive chats.
 func (bg *BudgetCommands) chatSpend(ctx context.Context, day string) (string, error) {
-	used, err := store.ChatUsageOn(ctx, bg.store.DB(), day, shownBudgetChats)
+	used, err := store.UsageByChat(ctx, bg.store.DB(), day, shownBudgetChats)
 	if err != nil || len(used) == 0 {
 		return "", err
 	}
@@ -101,7 +101,7 @@ func (bg *BudgetCommands) chatSpend(ctx context.Context, day string) (string, er
 
 // daySpend draws the spending of the last days.
 func (bg *BudgetCommands) daySpend(ctx context.Context, day string) (string, error) {
-	days, err := store.DaysUsage(ctx, bg.store.DB(), day, shownBudgetDays)
+	days, err := store.UsageByDay(ctx, bg.store.DB(), day, shownBudgetDays)
 	if err != nil {
 		return "", err
 	}
@@ -172,7 +172,7 @@ func (bg *BudgetCommands) text(ctx context.Context, tx store.Tx, news jobs.Budge
 		if err != nil {
 			return "", err
 		}
-		used, err := store.UsageOn(ctx, tx, news.Day)
+		used, err := store.UsageByPurpose(ctx, tx, news.Day)
 		reply := fmt.Sprintf("💶 **Today's budget (%s) is used up**: %s", text.Money(bg.settings.DayBudget, bg.settings.Currency), text.Money(spent, bg.settings.Currency))
 		if len(used) > 0 {
 			reply += ", most of it for " + esc(used[0].Purpose)

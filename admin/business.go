@@ -72,7 +72,7 @@ func (bc *businessCommands) run(ctx context.Context, r request, args string) (an
 	}
 }
 
-// show lists what is set.
+// show lists the settings of the business, with a dash for those that are not set.
 func (bc *businessCommands) show(ctx context.Context) (answer, error) {
 	settings, err := store.ConfigSettings(ctx, bc.store.DB())
 	if err != nil {
@@ -251,7 +251,7 @@ func (bc *businessCommands) take(ctx context.Context, r request, step business.S
 		return bc.ask(ctx, step, "⚠️ Not taken: "+esc(firstMistake(err, settings))+". Try again.\n")
 	}
 	ans, err := bc.ask(ctx, step.Next(), "✅ Noted.\n")
-	ans.pin = &pinNeed{pin.Config, fmt.Sprint("set up ", settings)}
+	ans.pin = &pinNeed{pin.ActionConfig, fmt.Sprint("set up ", settings)}
 	advance := ans.change
 	ans.change = func(ctx context.Context, tx store.Tx) error {
 		for _, s := range settings {
@@ -357,7 +357,7 @@ func (confirmBusinessClear) answer(_ context.Context, _ request, c choice) (_ an
 		return answer{}, false, nil
 	}
 	return answer{
-		text: "Taken back: what stands in config.yaml applies again.", reason: "The owner took back the setup of the business.", pin: &pinNeed{pin.Config, "clear the business"},
+		text: "Taken back: what stands in config.yaml applies again.", reason: "The owner took back the setup of the business.", pin: &pinNeed{pin.ActionConfig, "clear the business"},
 		change: func(ctx context.Context, tx store.Tx) error {
 			for _, key := range business.Keys() {
 				if err := store.DropSetting(ctx, tx, store.SettingConfig+store.Setting(key)); err != nil {

@@ -164,7 +164,7 @@ func TestAReplyToWhatWasToldOfAChatIsNoQuestion(t *testing.T) {
 	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionEscalate, policy.CodeWantsHuman, "It asks for a person.")
 	r.asOwner("/mode business")
 	r.tx(func(tx store.Tx) error {
-		letter := outbox.Notice(r.room, "🙋 Ana needs a person", outbox.Alert)
+		letter := outbox.NewNotice(r.room, "🙋 Ana needs a person", outbox.Alert)
 		letter.About = []store.MessageID{m.ID}
 		_, _, err := r.box.Queue(r.ctx, tx, letter)
 		return err
@@ -216,7 +216,7 @@ func TestCommandsKeepTheirOrderAndQuestionsHoldNothingUp(t *testing.T) {
 	pause := r.write(store.Message{Body: "/pause all"})
 	resume := r.write(store.Message{Body: "/resume"})
 
-	require.True(t, jobs.IsLater(r.runJobs(resume, false)), "the pause comes first")
+	require.True(t, jobs.IsSnooze(r.runJobs(resume, false)), "the pause comes first")
 	require.NoError(t, r.runJobs(pause, false), "it does not wait for the question")
 	require.NoError(t, r.runJobs(resume, false))
 	require.NoError(t, r.runJobs(question, false))
@@ -292,7 +292,7 @@ func TestAnAnswerIsAMessageAndOnlyWhatNeedsTheOwnerRings(t *testing.T) {
 func TestAnUnknownMessageIsGivenUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.True(t, jobs.IsFinal(r.runJobs(4711, false)))
+	require.True(t, jobs.IsPermanent(r.runJobs(4711, false)))
 }
 
 func TestAPauseWaitsForNoQuestion(t *testing.T) {

@@ -156,7 +156,7 @@ func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args 
 	if strings.TrimSpace(when) == "" {
 		return answer{text: fmt.Sprintf("Until when? `/commitments snooze %d fri 9am`", number)}, nil
 	}
-	at, rest, err := schedule.When(when, cs.room.writtenAt(r), schedule.English())
+	at, rest, err := schedule.ParseTime(when, cs.room.writtenAt(r), schedule.English())
 	if err == nil && rest != "" {
 		return answer{text: "I don't know what to do with " + quote(rest, 60) + fmt.Sprintf(". `/commitments snooze %d fri 9am`", number)}, nil
 	}
@@ -222,7 +222,7 @@ func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 			return err
 		}
 		for _, c := range due {
-			message := outbox.Notice(room, "🤝 "+cs.line(c, places)+commitmentReactions, outbox.Alert)
+			message := outbox.NewNotice(room, "🤝 "+cs.line(c, places)+commitmentReactions, outbox.Alert)
 			message.About = []store.MessageID{c.MessageID}
 			out, _, err := cs.room.box.Queue(ctx, tx, message)
 			if err != nil {

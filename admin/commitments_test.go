@@ -127,7 +127,7 @@ func TestTheOwnerIsRemindedOfAPromiseOnceBeforeItIsDue(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from commitments where what = 'You pay for the fence' and state = 'open'"))
 }
 
-func TestWhatShowsAPromiseOrANoteGoesWithTheMessageItWasSaidIn(t *testing.T) {
+func TestACommitmentOrNoteIsDeletedWithItsMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

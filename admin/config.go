@@ -99,7 +99,7 @@ func (cs *configCommands) set(settings map[string]string, key, value string) ans
 	return answer{
 		text:   fmt.Sprintf("%s is **%s** from now on. %s takes it back.", code(key), esc(text.Clip(value, 100)), code("/config reset "+key)),
 		reason: "The owner changed a setting.",
-		pin:    &pinNeed{pin.Config, "set " + key + " to " + value},
+		pin:    &pinNeed{pin.ActionConfig, "set " + key + " to " + value},
 		change: func(ctx context.Context, tx store.Tx) error {
 			return store.PutSetting(ctx, tx, store.SettingConfig+store.Setting(key), value)
 		},
@@ -113,7 +113,7 @@ func (cs *configCommands) reset(settings map[string]string, key string) answer {
 	}
 	return answer{
 		text: code(key) + " is as in config.yaml again.", reason: "The owner changed a setting.",
-		pin: &pinNeed{pin.Config, "reset " + key},
+		pin: &pinNeed{pin.ActionConfig, "reset " + key},
 		change: func(ctx context.Context, tx store.Tx) error {
 			return store.DropSetting(ctx, tx, store.SettingConfig+store.Setting(key))
 		},

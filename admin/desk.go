@@ -40,8 +40,8 @@ func (dc *DeskCommands) commands() []command {
 }
 
 // deskFacts are the kinds of facts with a list, in the order in which they are shown.
-func deskFacts() []store.FactKind {
-	return []store.FactKind{
+func deskFacts() []store.DeskFactKind {
+	return []store.DeskFactKind{
 		store.FactAlone, store.FactDraft, store.FactChanged, store.FactDropped, store.FactEscalated, store.FactReopened, store.FactUnanswered, store.FactOpen, store.FactAnswered, store.FactPerson,
 	}
 }
@@ -57,19 +57,19 @@ func factNames() string {
 
 // run carries out /desk.
 func (dc *DeskCommands) run(ctx context.Context, r request, args string) (answer, error) {
-	days, kind := 1, store.FactKind("")
+	days, kind := 1, store.DeskFactKind("")
 	for word := range strings.FieldsSeq(strings.ToLower(args)) {
 		switch {
 		case word == "week":
 			days = 7
 		case word == "day", word == "today":
-		case slices.Contains(deskFacts(), store.FactKind(word)):
-			kind = store.FactKind(word)
+		case slices.Contains(deskFacts(), store.DeskFactKind(word)):
+			kind = store.DeskFactKind(word)
 		default:
 			return answer{text: "Say it like: `/desk`, `/desk week`, `/desk escalated`. The numbers are: " + factNames() + "."}, nil
 		}
 	}
-	facts, err := store.Facts(ctx, dc.store.DB(), r.now.AddDate(0, 0, -days), r.now, openTooLong)
+	facts, err := store.DeskFacts(ctx, dc.store.DB(), r.now.AddDate(0, 0, -days), r.now, openTooLong)
 	if err != nil {
 		return answer{}, err
 	}
@@ -80,7 +80,7 @@ func (dc *DeskCommands) run(ctx context.Context, r request, args string) (answer
 	if days > 1 {
 		title = "the last seven days"
 	}
-	shown := answer{text: dc.text(title, numbers.Of(facts))}
+	shown := answer{text: dc.text(title, numbers.Summarize(facts))}
 	if days > 1 {
 		shown.change = dc.sendChart(r, facts, days)
 	}
@@ -88,11 +88,11 @@ func (dc *DeskCommands) run(ctx context.Context, r request, args string) (answer
 }
 
 // text formats the numbers.
-func (dc *DeskCommands) text(title string, n numbers.Numbers) string {
+func (dc *DeskCommands) text(title string, n numbers.Stats) string {
 	if n.IsZero() {
 		return "**Desk, " + title + "**: nothing happened."
 	}
-	count := func(k store.FactKind) int { return n.Counts[k] }
+	count := func(k store.DeskFactKind) int { return n.Counts[k] }
 	lines := []string{
 		"**Desk, " + title + "**",
 		fmt.Sprintf("- answered alone: **%d**", count(store.FactAlone)),
@@ -101,14 +101,14 @@ func (dc *DeskCommands) text(title string, n numbers.Numbers) string {
 		fmt.Sprintf("- questions without an answer: **%d**", count(store.FactUnanswered)),
 		fmt.Sprintf("- open for more than %s: **%d**", text.Duration(openTooLong), count(store.FactOpen)),
 	}
-	if n.FirstAnswer > 0 {
-		lines = append(lines, "- wait for the first answer: **"+text.Duration(n.FirstAnswer)+"**")
+	if n.FirstAnswerWait > 0 {
+		lines = append(lines, "- wait for the first answer: **"+text.Duration(n.FirstAnswerWait)+"**")
 	}
-	if n.Person > 0 {
-		lines = append(lines, "- wait for a person: **"+text.Duration(n.Person)+"**")
+	if n.PersonWait > 0 {
+		lines = append(lines, "- wait for a person: **"+text.Duration(n.PersonWait)+"**")
 	}
 	if n.Cost > 0 {
-		lines = append(lines, fmt.Sprintf("- cost of a conversation: **%s** (%d of them)", text.ExactMoney(n.CostPerTalk(), dc.settings.Currency), count(store.FactTalk)))
+		lines = append(lines, fmt.Sprintf("- cost of a conversation: **%s** (%d of them)", text.ExactMoney(n.CostPerConversation(), dc.settings.Currency), count(store.FactConversation)))
 	}
 	return strings.Join(lines, "\n") + "\n\n`/desk escalated` lists what is behind a number."
 }
@@ -130,8 +130,8 @@ func causesText(causes map[policy.Cause]int) string {
 }
 
 // list lists the facts of a kind, the newest first. It has no texts of contacts.
-func (dc *DeskCommands) list(ctx context.Context, facts []store.Fact, kind store.FactKind) (answer, error) {
-	facts = slices.DeleteFunc(slices.Clone(facts), func(f store.Fact) bool { return f.Kind != kind })
+func (dc *DeskCommands) list(ctx context.Context, facts []store.DeskFact, kind store.DeskFactKind) (answer, error) {
+	facts = slices.DeleteFunc(slices.Clone(facts), func(f store.DeskFact) bool { return f.Kind != kind })
 	if len(facts) == 0 {
 		return answer{text: "**" + string(kind) + "**: none."}, nil
 	}
@@ -162,7 +162,7 @@ func (dc *DeskCommands) list(ctx context.Context, facts []store.Fact, kind store
 }
 
 // sendChart sends a chart of whole days as a picture.
-func (dc *DeskCommands) sendChart(r request, facts []store.Fact, days int) func(context.Context, store.Tx) error {
+func (dc *DeskCommands) sendChart(r request, facts []store.DeskFact, days int) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
 		now := r.now.In(dc.settings.Zone)
 		first := time.Date(now.Year(), now.Month(), now.Day()-days+1, 0, 0, 0, 0, dc.settings.Zone)
@@ -170,7 +170,7 @@ func (dc *DeskCommands) sendChart(r request, facts []store.Fact, days int) func(
 		if err != nil {
 			return fmt.Errorf("draw the chart: %w", err)
 		}
-		picture := outbox.Notice(r.room, "", outbox.Answer)
+		picture := outbox.NewNotice(r.room, "", outbox.Answer)
 		picture.Text, picture.HTML, picture.File = "", "", &outbox.File{Name: "desk.png", MIME: "image/png", Data: data}
 		_, _, err = dc.room.box.Queue(ctx, tx, picture)
 		return err
@@ -181,11 +181,11 @@ func (dc *DeskCommands) sendChart(r request, facts []store.Fact, days int) func(
 func (dc *DeskCommands) Report(ctx context.Context) (facts int, err error) {
 	err = dc.store.InTx(ctx, func(tx store.Tx) error {
 		now := dc.room.now()
-		list, err := store.Facts(ctx, tx, now.AddDate(0, 0, -1), now, openTooLong)
+		list, err := store.DeskFacts(ctx, tx, now.AddDate(0, 0, -1), now, openTooLong)
 		if facts = len(list); err != nil || facts == 0 {
 			return err
 		}
-		return dc.room.box.NotifyOwner(ctx, tx, outbox.Quiet, dc.text("the last 24 hours", numbers.Of(list)))
+		return dc.room.box.NotifyOwner(ctx, tx, outbox.Quiet, dc.text("the last 24 hours", numbers.Summarize(list)))
 	})
 	return facts, err
 }

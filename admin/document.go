@@ -38,7 +38,7 @@ func (dc *DocumentCommands) Index(ctx context.Context, args jobs.IndexArgs, last
 	outcomes := dc.library.IndexAll(ctx, sources, progress.batch(args.Path, sources))
 	shown := progress.end()
 	for _, o := range outcomes {
-		if !last && o.Err != nil && (ctx.Err() != nil || !o.IsFinal()) {
+		if !last && o.Err != nil && (ctx.Err() != nil || !o.IsPermanent()) {
 			return o.Err
 		}
 	}
@@ -56,7 +56,7 @@ func (dc *DocumentCommands) Index(ctx context.Context, args jobs.IndexArgs, last
 		if err := store.DropSetting(ctx, tx, progress.key); err != nil {
 			return err
 		}
-		message := outbox.Notice(room, indexReport(args, outcomes), outbox.Answer)
+		message := outbox.NewNotice(room, indexReport(args, outcomes), outbox.Answer)
 		message.Replaces = shown
 		if _, _, err = dc.room.box.Queue(ctx, tx, message); err != nil {
 			return err

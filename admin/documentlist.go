@@ -73,7 +73,6 @@ func isDocsVerb(word string) bool {
 	return slices.ContainsFunc([]string{"remove", "watch", "unwatch"}, func(verb string) bool { return strings.EqualFold(verb, word) })
 }
 
-// list lists the documents.
 func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error) {
 	found, err := dc.library.Documents(ctx, r.scope(), maxCheckedDocs)
 	if err != nil {

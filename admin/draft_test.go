@@ -25,7 +25,7 @@ func (r *rig) presentDrafts() []sentEvent {
 			where kind = 'draft' and (args->>'at' is null or (args->>'at')::timestamptz <= $1) limit 1`, r.now).Scan(&job, &out))
 		r.restart()
 		for range 2 { // again, after a crash
-			if err := r.admin.Drafts.PresentDraft(r.ctx, out); !jobs.IsLater(err) {
+			if err := r.admin.Drafts.PresentDraft(r.ctx, out); !jobs.IsSnooze(err) {
 				require.NoError(r.t, err)
 			}
 		}
@@ -57,7 +57,7 @@ func (r *rig) addDraft() (store.Chat, sentEvent) {
 	return ana, shown[0]
 }
 
-func TestAScheduledMessageToAChatOfDraftsIsSentAfterAYes(t *testing.T) {
+func TestAScheduledMessageToADraftChatIsSentAfterAYes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, shown := r.addDraft()
@@ -203,7 +203,7 @@ func TestADraftThatIsForgottenWaitsNoLonger(t *testing.T) {
 	require.Empty(t, r.sentTo(ana))
 }
 
-func TestWhoseDraftIsForgottenAndWhoseQuestionStandsHasNoAnswerWhichIsTold(t *testing.T) {
+func TestTheOwnerIsToldOfAQuestionWhoseDraftWasForgotten(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -222,7 +222,7 @@ func TestWhoseDraftIsForgottenAndWhoseQuestionStandsHasNoAnswerWhichIsTold(t *te
 		_, err := store.RedactMessage(r.ctx, tx, ana.ID, before.EventID, r.now)
 		return err
 	})
-	require.Empty(t, storetest.Anywhere(t, r.st, "rumpel"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "rumpel"))
 	r.now = r.now.Add(5 * time.Hour)
 	require.Contains(t, bodies(r.presentDrafts()), "What was asked there has no answer.")
 }

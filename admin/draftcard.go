@@ -101,7 +101,7 @@ func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o stor
 		said.text, said.kind, said.replaces = "⚠️ **Not sent to "+to+"**: "+esc(o.Code.Sentence()), outbox.Alert, ""
 	}
 	switch o.Code {
-	case policy.CodeDraftStale, policy.CodeDraftSource, policy.CodeDraftLate:
+	case policy.CodeDraftOutdated, policy.CodeDraftSource, policy.CodeDraftLate:
 		said.text += " What I write instead waits for your yes again."
 	default: // a person has answered, or has changed what is answered
 		said.text += " `/why` and the name says what was asked."

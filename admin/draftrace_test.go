@@ -90,7 +90,7 @@ func (d *draftRace) Send(ctx context.Context, o store.OutboxMessage, room id.Roo
 		if d.own[o.ID] {
 			now -= d.indexed
 		}
-		require.Equal(d.t, now, made, "%s: a stale draft is sent: %s", strings.Join(d.trace, "\n"), outbox.Body(o))
+		require.Equal(d.t, now, made, "%s: a stale draft is sent: %s", strings.Join(d.trace, "\n"), outbox.TextOf(o))
 	}
 	if toContact && d.fault == "refuses" {
 		return "", fmt.Errorf("the homeserver refuses")
@@ -303,10 +303,10 @@ func (d *draftRace) work() bool {
 	j := open[d.rand.IntN(len(open))]
 	err = d.run(j.Kind, j.Args)
 	d.trace = append(d.trace, fmt.Sprintf("%s %s: %v", j.Kind, j.Args, err))
-	if j.Kind == "draft" && jobs.IsLater(err) && d.isShown(j.Args) {
+	if j.Kind == "draft" && jobs.IsSnooze(err) && d.isShown(j.Args) {
 		err = nil // it waits for hours until the draft expires
 	}
-	if jobs.IsLater(err) || (err != nil && strings.Contains(err.Error(), "homeserver")) || d.rand.IntN(20) == 0 {
+	if jobs.IsSnooze(err) || (err != nil && strings.Contains(err.Error(), "homeserver")) || d.rand.IntN(20) == 0 {
 		return true
 	}
 	require.NoError(d.t, err, "%s %s", j.Kind, j.Args)
@@ -369,12 +369,12 @@ func (d *draftRace) settle() {
 func (d *draftRace) sweep() int {
 	var found int
 	d.tx(func(tx store.Tx) error {
-		left, err := store.ChatsMovedOn(d.ctx, tx, []store.ChatID{d.chat.ID})
+		left, err := store.FollowUps(d.ctx, tx, []store.ChatID{d.chat.ID})
 		found = len(left)
 		if err != nil {
 			return err
 		}
-		return jobs.EnqueueMovedOn(d.ctx, tx, d.chat.ID)
+		return jobs.EnqueueFollowUps(d.ctx, tx, d.chat.ID)
 	})
 	return found
 }

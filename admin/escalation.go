@@ -148,7 +148,7 @@ func (ec *escalationCommands) inThread(ctx context.Context, r request) (_ answer
 	var file *outbox.File
 	if ec.desk.TakesFile(r.message) {
 		data, err := ec.files.Download(ctx, *r.message.Attachment, policy.MaxFile)
-		if jobs.IsFinal(err) {
+		if jobs.IsPermanent(err) {
 			ans.text = "⚠️ Not sent: " + esc(jobs.Cause(err).Error()) + "."
 			return ans, true, nil
 		}
@@ -178,7 +178,7 @@ func (ec *escalationCommands) reacted(ctx context.Context, r request) (_ answer,
 	return answer{
 		reason: "It is a reaction to an escalation.", thread: *e.CardEvent,
 		changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
-			return ec.desk.Sign(ctx, tx, e.ID, r.message)
+			return ec.desk.HandleReaction(ctx, tx, e.ID, r.message)
 		},
 	}, true, nil
 }

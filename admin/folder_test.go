@@ -70,7 +70,7 @@ func TestAWatchedFolderIsKeptUpWith(t *testing.T) {
 	require.Equal(t, 2, r.count("select count(*) from documents"))
 }
 
-func TestAFolderThatIsNoLongerPublicIsNotIndexedAsPublicToItsEnd(t *testing.T) {
+func TestAFolderThatBecomesPrivateIsNotIndexedAsPublicAnyLonger(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, name := range []string{"shop/1.md", "shop/2.md", "shop/3.md"} {
@@ -106,7 +106,7 @@ func TestAWatchedFolderThatIsAwayTakesNothingWithIt(t *testing.T) {
 	require.NotContains(t, r.asOwner("/docs"), "⚠️")
 }
 
-func TestAFileThatIsMadeTheOwnersAloneStaysSoInAPublicFolder(t *testing.T) {
+func TestAFileMadePrivateStaysPrivateInAPublicFolder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("shop/margins.md", "# Margins\n\nForty percent.\n")
@@ -141,7 +141,7 @@ func TestWhatWasMadePrivateStaysSoWhenItsFolderBecomesPublic(t *testing.T) {
 	private := "select count(*) from documents where role = 'admin'"
 
 	r.asOwner("/index . public")
-	require.Equal(t, text("📄 `.` — done: 1 document, 2 passages, public.", left)+back("."), bodies(r.runIndexing()))
+	require.Equal(t, text("📄 `.` — done: 1 document, 2 passages, public.", left)+makePrivateText("."), bodies(r.runIndexing()))
 	r.asOwner("/index *.csv public")
 	require.Contains(t, bodies(r.runIndexing()), "🔒 Left private (only you): `salaries.csv`.")
 	require.Equal(t, 2, r.count(private))

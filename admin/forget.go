@@ -278,9 +278,9 @@ func (q confirmForget) answer(ctx context.Context, r request, c choice) (_ answe
 	if err != nil {
 		return answer{}, false, err
 	}
-	ans.pin = &pinNeed{pin.ForgetIt, "forget all of " + named}
+	ans.pin = &pinNeed{pin.ActionForgetAll, "forget all of " + named}
 	if q.Kind == store.ForgetErase {
-		ans.text, ans.pin = "🧹 Erasing. I tell you when it is done.", &pinNeed{pin.Erase, "erase what was said in " + named}
+		ans.text, ans.pin = "🧹 Erasing. I tell you when it is done.", &pinNeed{pin.ActionErase, "erase what was said in " + named}
 	}
 	return ans, true, nil
 }

@@ -112,7 +112,7 @@ func (r *rig) addSecret(ana store.Chat) store.Message {
 	})
 	r.notes(ana, "The door opens with zanzibar", secret)
 	r.addWork(ana, "what about zanzibar", secret.ID)
-	quotes := outbox.Notice(r.room, "Ana wrote: zanzibar", outbox.Quiet)
+	quotes := outbox.NewNotice(r.room, "Ana wrote: zanzibar", outbox.Quiet)
 	quotes.About = []store.MessageID{secret.ID}
 	r.addNotice(quotes)
 	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'she told of zanzibar', array[$2::bigint], now())", ana.ID, secret.ID)
@@ -135,17 +135,17 @@ func TestWhatIsDeletedInMatrixIsInNoTable(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
 	secret := r.addSecret(ana)
-	require.Greater(t, len(storetest.Anywhere(t, r.st, "zanzibar")), 25)
+	require.Greater(t, len(storetest.ColumnsContaining(t, r.st, "zanzibar")), 25)
 	r.tx(func(tx store.Tx) error {
 		quotes, err := store.RedactMessage(r.ctx, tx, ana.ID, secret.EventID, r.now)
 		require.Len(t, quotes, 1, "what quotes it is to be deleted in its room, too")
 		return err
 	})
-	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 	require.Equal(t, 1, r.count("select count(*) from escalations where closed_at is null"), "she still waits for a person")
 }
 
-func TestWhatTheRoomWasShownOfAMessageIsNotKeptWhenItIsDeleted(t *testing.T) {
+func TestWhatTheRoomShowedOfAMessageIsDeletedWithIt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
@@ -181,7 +181,7 @@ func TestWhatTheRoomWasShownOfAMessageIsNotKeptWhenItIsDeleted(t *testing.T) {
 		_, err := store.RedactMessage(r.ctx, tx, ana.ID, earlier.EventID, r.now)
 		return err
 	})
-	require.Equal(t, []string{"messages.body"}, storetest.Anywhere(t, r.st, "zanzibar"), "but for the owner's own command")
+	require.Equal(t, []string{"messages.body"}, storetest.ColumnsContaining(t, r.st, "zanzibar"), "but for the owner's own command")
 	require.Empty(t, r.task(running.ID).Input)
 }
 
@@ -216,21 +216,21 @@ func everywhere(t *testing.T) (r *rig, ana store.Chat) {
 		"chunks.content", "chunks.chunk_key", "chunk_index.tsv", "term_stats.word", "documents.hash", "schedules.body", "tasks.input", "tasks.request", "tasks.answer", "tasks.error",
 		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref", "task_steps.handover", "approvals.arguments",
 		"outbox.content", "outbox.spans", "outbox.error", "dialogs.payload", "river.river_job.args",
-	}, storetest.Anywhere(t, r.st, "zanzibar"))
+	}, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 	return r, ana
 }
 
-func TestWhatIsForgottenIsInNoTableAndTheReportSaysWhatWent(t *testing.T) {
+func TestForgottenTextIsInNoTableAndTheReportCountsIt(t *testing.T) {
 	t.Parallel()
 	r, ana := everywhere(t)
 	asked := r.asOwner("/forget zanzibar")
 	require.Contains(t, asked, "Forget what I hold about “zanzibar”?")
 	require.Contains(t, asked, "3 messages, 2 notes, 1 reminder")
 	require.Contains(t, asked, "Ana · WhatsApp, Fri 20 Nov")
-	require.NotEmpty(t, storetest.Anywhere(t, r.st, "zanzibar"), "nothing goes before it is wanted")
+	require.NotEmpty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"), "nothing goes before it is wanted")
 	r.asOwner("yes")
 	report := r.runForgettings()
-	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 	// Her message, /remember and /remind; of what was said: the answer to her, the notice that quotes her, the answers to /remind, and the question.
 	require.Contains(t, report, "3 messages, 1 file I kept, 2 notes, 2 passages of notes, 1 promise, 2 summaries, 1 reminder,")
 	require.Contains(t, report, "2 tasks of mine, 1 call for a person and 2 entries in my books")
@@ -240,10 +240,10 @@ func TestWhatIsForgottenIsInNoTableAndTheReportSaysWhatWent(t *testing.T) {
 
 	require.Contains(t, r.asOwner("/forget zanzibar"), "I hold nothing about that.")
 	require.Empty(t, r.runForgettings(), "there is nothing to tell of")
-	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"), "the question itself is forgotten, too")
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"), "the question itself is forgotten, too")
 }
 
-func TestAJobThatFailedAndIsStillToBeDoneForgetsWhyAndIsDone(t *testing.T) {
+func TestAFailedJobForgetsItsErrorAndIsStillDone(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, attempt, errors)
@@ -251,7 +251,7 @@ func TestAJobThatFailedAndIsStillToBeDoneForgetsWhyAndIsDone(t *testing.T) {
 	require.Contains(t, r.asOwner("/forget zanzibar"), "1 entry in my books")
 	r.asOwner("yes")
 	require.Contains(t, r.runForgettings(), "1 entry in my books")
-	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'capture' and state = 'retryable'"))
 }
 
@@ -264,11 +264,11 @@ func TestPostgresKeepsNoSampleOfWhatWasSaid(t *testing.T) {
 	r.addDocument("prices.md", "# Prices\nDelivery is free.", policy.RolePublic) // a table that is empty keeps its samples
 	r.archive()
 	r.exec("analyze")
-	require.Subset(t, storetest.Sampled(t, r.st, "zanzibar"), []string{"message_index.tsv", "message_terms.word"}, "words are sampled")
+	require.Subset(t, storetest.ColumnStatisticsWith(t, r.st, "zanzibar"), []string{"message_index.tsv", "message_terms.word"}, "words are sampled")
 	r.asOwner("/forget zanzibar")
 	r.asOwner("yes")
 	r.runForgettings()
-	require.Empty(t, storetest.Sampled(t, r.st, "zanzibar"))
+	require.Empty(t, storetest.ColumnStatisticsWith(t, r.st, "zanzibar"))
 }
 
 func TestTheReportEqualsWhatWasDone(t *testing.T) {
@@ -335,7 +335,7 @@ func TestSoMuchIsForgottenByATypedWordOnly(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from forgettings"))
 }
 
-func TestATopicIsFoundInAnyCaseAndItsSignsMeanNothingElse(t *testing.T) {
+func TestATopicIsFoundInAnyCaseAndMatchedLiterally(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -369,10 +369,10 @@ func TestAPhotoIsForgottenByItsName(t *testing.T) {
 	require.Contains(t, r.asOwner("/forget zanzibar"), "1 message")
 	r.asOwner("yes")
 	require.Contains(t, r.runForgettings(), "1 message")
-	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 }
 
-func TestANoteIsForgottenByItsNumberWithTheMessageItComesFrom(t *testing.T) {
+func TestForgettingANoteByNumberForgetsItsMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -382,7 +382,7 @@ func TestANoteIsForgottenByItsNumberWithTheMessageItComesFrom(t *testing.T) {
 	require.Contains(t, r.asOwner(fmt.Sprintf("/forget #%d", note)), "1 message and 1 note")
 	r.asOwner("yes")
 	require.Contains(t, r.runForgettings(), "1 message, 1 note, 1 passage of notes and 1 promise")
-	require.Empty(t, storetest.Anywhere(t, r.st, "istanbul"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "istanbul"))
 }
 
 func TestAMessageIsForgottenByItsLink(t *testing.T) {
@@ -394,10 +394,10 @@ func TestAMessageIsForgottenByItsLink(t *testing.T) {
 	require.Contains(t, r.asOwner("/forget "+ana.RoomID.EventURI(m.EventID).MatrixToURL()), "Forget this message?")
 	r.asOwner("yes")
 	require.Contains(t, r.runForgettings(), "1 message")
-	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 }
 
-func TestAllThatWasSaidInAChatIsForgottenAndTheChatStays(t *testing.T) {
+func TestForgettingAChatEmptiesItAndKeepsTheChat(t *testing.T) {
 	t.Parallel()
 	r, ana := everywhere(t)
 	ben := r.chat("Ben", "whatsapp")
@@ -412,7 +412,7 @@ func TestAllThatWasSaidInAChatIsForgottenAndTheChatStays(t *testing.T) {
 		"messages.body", "notes.body", "chunks.content", "chunk_index.tsv", "term_stats.word", "schedules.body", "tasks.input", "tasks.request", "tasks.answer", "tasks.error", "outbox.content",
 		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref", "task_steps.handover", "approvals.arguments", "river.river_job.args",
 		"chat_summaries.body", "dialogs.payload",
-	}, storetest.Anywhere(t, r.st, "zanzibar"))
+	}, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 }
 
 func TestEverythingIsForgottenButDocumentsRemindersAndModes(t *testing.T) {
@@ -422,8 +422,8 @@ func TestEverythingIsForgottenButDocumentsRemindersAndModes(t *testing.T) {
 	r.asOwner("/forget all")
 	r.asOwner("yes")
 	require.Contains(t, r.runForgettings(), "Forgotten:")
-	require.ElementsMatch(t, []string{"schedules.body", "river.river_job.args"}, storetest.Anywhere(t, r.st, "zanzibar"))
-	require.Empty(t, storetest.Anywhere(t, r.st, "I like tea"))
+	require.ElementsMatch(t, []string{"schedules.body", "river.river_job.args"}, storetest.ColumnsContaining(t, r.st, "zanzibar"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "I like tea"))
 	require.Equal(t, 1, r.count("select count(*) from documents where name <> 'faq.md'"))
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
 	require.Contains(t, r.asOwner("/remember a new beginning"), "Noted: “a new beginning”. ")
@@ -454,7 +454,7 @@ func TestAPersonIsErasedFromAllChatsAndKeptOutOfThem(t *testing.T) {
 		require.Zero(t, r.count("select count(*) from messages where chat_id = $1", c.ID))
 	}
 	for _, text := range []string{"quito", "lima", "bogota", "I like tea", "door code"} {
-		require.Empty(t, storetest.Anywhere(t, r.st, text), text)
+		require.Empty(t, storetest.ColumnsContaining(t, r.st, text), text)
 	}
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'Ben says oslo'"))
 	verified, err := r.settings.Audit.Verify(r.ctx, r.st)
@@ -480,5 +480,5 @@ func TestAForgettingGoesOnWhereItWasInterrupted(t *testing.T) {
 	r.restart()
 	require.Contains(t, r.runForgettings(), "3 messages")
 	require.Empty(t, r.runForgettings(), "it is told once")
-	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 }

@@ -58,7 +58,7 @@ func TestAHeartbeatThatFailsThreeTimesStopsAndSaysSo(t *testing.T) {
 	require.Equal(t, 4, r.count("select count(*) from schedule_runs where state = 'failed'"))
 }
 
-func TestAnErrandKeepsTheToolsOfTheDayItWasSetAndItsSession(t *testing.T) {
+func TestAScheduledTaskKeepsItsSessionAndTheToolsOfItsDay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.tools = []admin.Tool{{Name: "search_docs"}, {Name: "fetch_url"}}
@@ -89,7 +89,7 @@ func TestWordsThatDoNotArriveFailTheirRunUnlessBestEffort(t *testing.T) {
 	r.advance(time.Hour)
 	require.Equal(t, 2, r.count("select count(*) from schedule_runs where state = 'done'"))
 	for n := range 2 {
-		run, err := store.RunsOf(r.ctx, r.st.DB(), store.ScheduleID(n+1), 1)
+		run, err := store.ExecutionsOf(r.ctx, r.st.DB(), store.ScheduleID(n+1), 1)
 		require.NoError(t, err)
 		r.exec("update outbox set state = 'failed', error = 'logged out' where id = $1", *run[0].OutboxID)
 		require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, *run[0].OutboxID))
@@ -103,7 +103,7 @@ func TestWordsThatDoNotArriveFailTheirRunUnlessBestEffort(t *testing.T) {
 // state returns how the last execution of a schedule ended.
 func (r *rig) state(job store.ScheduleID) string {
 	r.t.Helper()
-	runs, err := store.RunsOf(r.ctx, r.st.DB(), job, 1)
+	runs, err := store.ExecutionsOf(r.ctx, r.st.DB(), job, 1)
 	require.NoError(r.t, err)
 	return string(runs[0].State)
 }
@@ -117,7 +117,7 @@ func TestARunThatTakesTooLongFailsAndItsTaskIsOver(t *testing.T) {
 	require.NoError(t, r.clock.Tick(r.ctx, 1, r.now))
 	r.agent.err = errors.New("the model is away")
 	require.Error(t, r.clock.Execute(r.ctx, 1, false))
-	run, err := store.RunByID(r.ctx, r.st.DB(), 1)
+	run, err := store.ExecutionByID(r.ctx, r.st.DB(), 1)
 	require.NoError(t, err)
 	require.Positive(t, run.Worked)
 	r.exec("update schedule_runs set worked = '59.9 s'") // by the attempts before

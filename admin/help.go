@@ -114,7 +114,7 @@ func isCommandLike(words []string) bool {
 
 // reminderHint shows the command for "remind me in 2 hours to call Ana".
 func (h *helpCommands) reminderHint(r request, text string) answer {
-	at, what, err := schedule.When(text, h.room.writtenAt(r), schedule.English())
+	at, what, err := schedule.ParseTime(text, h.room.writtenAt(r), schedule.English())
 	if err != nil || what == "" {
 		return answer{text: "A reminder is a command: `/remind 2h call Ana`, `/remind tomorrow 9am call Ana`."}
 	}

@@ -84,7 +84,7 @@ func (im *ImportCommands) start(chat store.Chat, since int64) answer {
 	return answer{
 		text: "📥 I read **" + esc(chat.Label()) + "** back to " + from + ", a few hundred messages a minute. Nothing of it is answered." + keeps + " I tell you when it is done.",
 		change: func(ctx context.Context, tx store.Tx) error {
-			return jobs.Enqueue(ctx, tx, jobs.HistoryArgs{ChatID: chat.ID, Since: since})
+			return jobs.Enqueue(ctx, tx, jobs.HistoryArgs{ChatID: chat.ID, SinceUnix: since})
 		},
 	}
 }

@@ -26,7 +26,7 @@ func TestImportAsksForAChatsHistory(t *testing.T) {
 	require.NoError(t, r.st.DB().QueryRow(r.ctx, "select args from river.river_job where kind = 'history'").Scan(&raw))
 	require.NoError(t, json.Unmarshal(raw, &args))
 	require.Equal(t, ana.ID, args.ChatID)
-	require.Equal(t, "2026-05-01", time.Unix(args.Since, 0).In(r.settings.Zone).Format(time.DateOnly))
+	require.Equal(t, "2026-05-01", time.Unix(args.SinceUnix, 0).In(r.settings.Zone).Format(time.DateOnly))
 
 	require.NoError(t, r.admin.Imports.NotifyImported(r.ctx, ana.ID, 1234))
 	require.Equal(t, "📥 **Ana · WhatsApp**: 1234 older messages read and remembered.", bodies(r.flush()))

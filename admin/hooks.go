@@ -139,7 +139,7 @@ func (hk *hookCommands) test(all []store.Hook, name string) answer {
 			if err != nil {
 				return err
 			}
-			return jobs.Enqueue(ctx, tx, jobs.HookArgs{DeliveryID: delivery})
+			return jobs.Enqueue(ctx, tx, jobs.DeliverHookArgs{DeliveryID: delivery})
 		},
 	}
 }

@@ -117,7 +117,7 @@ func (hc *HostCommands) exec(ctx context.Context, r request, args string) (answe
 		return jobs.Enqueue(ctx, tx, jobs.ExecArgs{TaskID: task.ID, Binding: c.Binding, PINEntered: c.NeedsPIN}) // guard lets a command that needs the PIN come here only after it
 	}}
 	if c.NeedsPIN {
-		ans.pin = &pinNeed{pin.Exec, c.Shown + hashMark + c.Binding}
+		ans.pin = &pinNeed{pin.ActionExec, c.Shown + hashMark + c.Binding}
 	}
 	return ans, nil
 }
@@ -138,7 +138,7 @@ func (hc *HostCommands) read(ctx context.Context, r request, args string) (answe
 		return answer{text: "⚠️ " + esc(err.Error()), reason: "The file is refused.", outcome: "refused"}, nil
 	}
 	return answer{
-		pin: &pinNeed{pin.Read, "read " + path},
+		pin: &pinNeed{pin.ActionRead, "read " + path},
 		changeAndSay: func(ctx context.Context, _ store.Tx) (string, error) {
 			content, err := hc.host.Read(ctx, HostRequest{r.room, r.message.ID, path})
 			if err != nil {

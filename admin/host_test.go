@@ -79,7 +79,7 @@ func (r *pinRig) runCommands() (string, error) {
 	return bodies(r.flush()), err
 }
 
-func TestACommandThatReadsRunsAtOnceAndOneThatChangesSomethingAsksForThePINEachTime(t *testing.T) {
+func TestExecReadsAtOnceAndAsksForThePINToChange(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.types("/exec ls")
@@ -137,7 +137,7 @@ func TestACommandRunsOnceOrIsToldToBeUnknown(t *testing.T) {
 	require.Len(t, h.ran, 1)
 }
 
-func TestTheOutputOfACommandIsShownAsItComesAndTheCommandIsStopped(t *testing.T) {
+func TestTheOutputOfACommandIsStreamedAndItCanBeStopped(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.types("/exec ls")
@@ -178,7 +178,7 @@ func TestACommandThatIsStoppedBeforeItBeginsIsNotRun(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from audit_entries where action = 'exec' and outcome = 'stopped'"))
 }
 
-func TestACommandForWhichTheRulesNeedThePINByNowIsNotRunWithoutIt(t *testing.T) {
+func TestExecAsksTheRulesAgainBeforeItRuns(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.types("/exec ls")
@@ -200,7 +200,7 @@ func TestAFileIsReadAfterThePIN(t *testing.T) {
 	require.Contains(t, r.types("/read /srv/b.md"), "the content of /srv/b.md", "for a day")
 }
 
-func TestInSafeModeNoCommandRunsAndOtherWorkSaysThatItWaits(t *testing.T) {
+func TestSafeModeRunsNoCommandAndSaysThatWorkWaits(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.exec(`insert into settings (key, value) values ('safe_mode', '{"since": "2026-05-01T00:00:00Z", "why": "a test"}')`)
@@ -238,5 +238,5 @@ func TestALongOutputShowsNoPartOfASecret(t *testing.T) { //nolint:paralleltest /
 			require.NotContains(t, said, secret[n:n+4], "the secret begins after %d characters", at)
 		}
 	}
-	require.Empty(t, storetest.Anywhere(t, r.st, secret[:8]))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, secret[:8]))
 }

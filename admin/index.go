@@ -213,7 +213,7 @@ func (p pickRole) startWatching(r request, role policy.Role) answer {
 			if err := store.WatchFolder(ctx, tx, store.WatchedFolder{Path: p.Path, Role: role, RoleSetAt: r.now, ChatID: r.room.ID}); err != nil {
 				return err
 			}
-			return jobs.Enqueue(ctx, tx, jobs.FoldersArgs{})
+			return jobs.Enqueue(ctx, tx, jobs.IndexFoldersArgs{})
 		},
 	}
 }

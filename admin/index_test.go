@@ -42,7 +42,7 @@ func (r *rig) runIndexing() []sentEvent {
 // What is said to a public document.
 const repliedBack = "\nShared by mistake? Reply `/index admin` to the file to make it private."
 
-func back(where string) string {
+func makePrivateText(where string) string {
 	return "\nShared by mistake? `/index " + where + " admin` makes it private."
 }
 
@@ -131,7 +131,7 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	require.NoError(t, os.Symlink(outside, filepath.Join(r.documents, "link.txt")))
 
 	require.Equal(t, "[👀]", r.asOwner("/index my prices.md public"))
-	require.Equal(t, "📄 **my prices.md** — done: 2 passages, public."+back("my prices.md"), bodies(r.runIndexing()))
+	require.Equal(t, "📄 **my prices.md** — done: 2 passages, public."+makePrivateText("my prices.md"), bodies(r.runIndexing()))
 	require.Contains(t, r.asOwner("/index sub/terms.txt"), "📄 **terms.txt** — who may see it?")
 	require.Equal(t, "[👀]", r.asOwner("admin"))
 	require.Equal(t, "📄 **terms.txt** — done: 1 passage, only you.", bodies(r.runIndexing()))
@@ -178,12 +178,12 @@ func TestAFolderOrAPatternIsIndexedAsAWhole(t *testing.T) {
 
 	require.Equal(t, "📄 `shop` (2 files) — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.asOwner("/index shop"))
 	require.Equal(t, "[👀]", r.asOwner("1"))
-	require.Equal(t, "📄 `shop` — done: 2 documents, 3 passages, public."+back("shop"), bodies(r.runIndexing()))
+	require.Equal(t, "📄 `shop` — done: 2 documents, 3 passages, public."+makePrivateText("shop"), bodies(r.runIndexing()))
 
 	r.putFile("shop/broken.docx", "PK\x03\x04")
 	require.Equal(t, "[👀]", r.asOwner("/index shop/** public"))
 	require.Equal(t, text("📄 `shop/**` — done: 2 documents, 3 passages, public. 2 were unchanged.",
-		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that.")+back("shop/**"), bodies(r.runIndexing()))
+		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that.")+makePrivateText("shop/**"), bodies(r.runIndexing()))
 	require.Equal(t, "[👀]", r.asOwner("/index *.md admin"))
 	require.Equal(t, "📄 **other.md** — done: 1 passage, only you.", bodies(r.runIndexing()), "a pattern that means one file")
 }
@@ -211,9 +211,9 @@ func TestAPageIsFetchedAndIndexed(t *testing.T) {
 	r.restart()
 	require.Contains(t, r.asOwner("/index "+server.URL+"/prices"), "📄 **127.0.0.1/prices** — who may see it?")
 	require.Equal(t, "[👀]", r.asOwner("1"))
-	require.Equal(t, "📄 **127.0.0.1/prices** — done: 2 passages, public."+back(server.URL+"/prices"), bodies(r.runIndexing()))
+	require.Equal(t, "📄 **127.0.0.1/prices** — done: 2 passages, public."+makePrivateText(server.URL+"/prices"), bodies(r.runIndexing()))
 	require.Equal(t, "[👀]", r.asOwner("/index "+server.URL+"/prices public"))
-	require.Equal(t, "📄 **127.0.0.1/prices** — unchanged: 2 passages, public."+back(server.URL+"/prices"), bodies(r.runIndexing()))
+	require.Equal(t, "📄 **127.0.0.1/prices** — unchanged: 2 passages, public."+makePrivateText(server.URL+"/prices"), bodies(r.runIndexing()))
 	require.Equal(t, 2, asked)
 	require.Equal(t, "[👀]", r.asOwner("/index "+server.URL+"/prices admin"))
 	require.Equal(t, "📄 **127.0.0.1/prices** — done: 2 passages, only you.", bodies(r.runIndexing()), "another role needs the whole page")

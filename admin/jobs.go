@@ -156,7 +156,7 @@ func (sc *scheduleCommands) show(ctx context.Context, s store.Schedule) (answer,
 		by = "Set by " + esc(s.CreatedBy.String())
 	}
 	lines = append(lines, fmt.Sprintf("%s, %s. %s Times are %s.", by, sc.room.fullTime(s.CreatedAt), catchUpText(s.CatchUp), esc(s.Zone)))
-	runs, err := store.RunsOf(ctx, sc.store.DB(), s.ID, 1)
+	runs, err := store.ExecutionsOf(ctx, sc.store.DB(), s.ID, 1)
 	if err != nil {
 		return answer{}, err
 	}
@@ -181,7 +181,7 @@ func catchUpText(c store.CatchUp) string {
 
 // history lists the last executions of a schedule.
 func (sc *scheduleCommands) history(ctx context.Context, s store.Schedule) (answer, error) {
-	runs, err := store.RunsOf(ctx, sc.store.DB(), s.ID, 2*pageSize)
+	runs, err := store.ExecutionsOf(ctx, sc.store.DB(), s.ID, 2*pageSize)
 	if err != nil {
 		return answer{}, err
 	}
@@ -223,12 +223,12 @@ func (sc *scheduleCommands) edit(r request, s store.Schedule, verb, rest string)
 
 // reschedule reads a new time or recurrence for a schedule. It returns the text after it.
 func (sc *scheduleCommands) reschedule(r request, s *store.Schedule, text string) (what string, ans answer, err error) {
-	at, what, onceErr := schedule.When(text, sc.room.writtenAt(r), schedule.English())
+	at, what, onceErr := schedule.ParseTime(text, sc.room.writtenAt(r), schedule.English())
 	if onceErr == nil && schedule.Kind(s.Kind) == schedule.At {
 		s.NextAt, s.PausedAt = &at, nil
 		return what, answer{}, nil
 	}
-	kind, spec, what, err := schedule.Repeat(text, sc.settings.Zone, schedule.English())
+	kind, spec, what, err := schedule.ParseRecurrence(text, sc.settings.Zone, schedule.English())
 	if err != nil {
 		if schedule.Kind(s.Kind) == schedule.At {
 			err = onceErr
@@ -237,7 +237,7 @@ func (sc *scheduleCommands) reschedule(r request, s *store.Schedule, text string
 		return "", ans, err
 	}
 	s.Kind, s.Spec, s.Zone = string(kind), spec, sc.settings.Zone.String()
-	plan, err := clock.Plan(*s)
+	plan, err := clock.TimesOf(*s)
 	if err != nil {
 		return "", answer{}, err
 	}
@@ -246,7 +246,6 @@ func (sc *scheduleCommands) reschedule(r request, s *store.Schedule, text string
 	return what, answer{}, nil
 }
 
-// pause pauses a schedule.
 func (sc *scheduleCommands) pause(s store.Schedule) answer {
 	if !s.Waits() {
 		return answer{text: fmt.Sprintf("Job %d does not wait for anything.", s.ID)}
@@ -264,7 +263,7 @@ func (sc *scheduleCommands) resume(r request, s store.Schedule) (answer, error) 
 	changed := s
 	changed.PausedAt = nil
 	if s.NextAt != nil && !s.NextAt.After(r.now) {
-		plan, err := clock.Plan(s)
+		plan, err := clock.TimesOf(s)
 		if err != nil {
 			return answer{}, err
 		}
@@ -286,7 +285,6 @@ func (sc *scheduleCommands) cancel(ctx context.Context, r request, args string) 
 	return sc.jobs(ctx, r, fmt.Sprintf("%d cancel", n))
 }
 
-// delete deletes a schedule.
 func (sc *scheduleCommands) delete(s store.Schedule) answer {
 	if s.CreatedBy == "" {
 		return answer{text: "Upkeep cannot be cancelled."}

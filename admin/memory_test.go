@@ -9,7 +9,7 @@ import (
 	"multis/store"
 )
 
-func TestWhatIsRememberedByHandIsShownWithItsNumberAndWhereItWasSaid(t *testing.T) {
+func TestANoteByHandIsShownWithItsNumberAndSource(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/memory"), "no notes yet")

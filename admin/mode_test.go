@@ -418,7 +418,7 @@ func TestTwoAnswersToOneQuestionCountOnce(t *testing.T) {
 	}
 	for range 2 {
 		if err := <-errs; err != nil {
-			require.True(t, jobs.IsLater(err), "the slower one is told to look again")
+			require.True(t, jobs.IsSnooze(err), "the slower one is told to look again")
 		}
 	}
 	changed := 0

@@ -137,7 +137,7 @@ func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 	}
 	zerolog.Ctx(ctx).Warn().Str("ref", logRef(o.ID)).Stringer("outbox_id", o.ID).Int64("chat_id", int64(chat.ID)).Msg("A message was not delivered")
 	return nt.room.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
-		if err := clock.NotDelivered(ctx, tx, o); err != nil {
+		if err := clock.FailExecutionOf(ctx, tx, o); err != nil {
 			return err
 		}
 		ans := answer{text: text, kind: outbox.Alert, quotes: o.About}

@@ -26,7 +26,7 @@ func TestDigestTellsOnceWhatCameTooLate(t *testing.T) {
 	r.addMessage(signal, "late", 26*time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
 	r.exec("update messages set received_at = $1 where code = 'stale'", noon.Add(-4*time.Second))
 	err := r.admin.Notices.Digest(r.ctx)
-	require.True(t, jobs.IsLater(err), "more may be coming in")
+	require.True(t, jobs.IsSnooze(err), "more may be coming in")
 	require.Empty(t, r.flush())
 
 	r.now = r.now.Add(jobs.DigestDelay)
@@ -79,17 +79,17 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 	require.Contains(t, bodies(r.flush()), "**Not sent to Ana · WhatsApp**: the bridge gave no reason.")
 }
 
-func TestANoticeThatTheHomeserverRefusesForGoodIsToldOnceByAShortOne(t *testing.T) {
+func TestARefusedNoticeIsReplacedOnceByAShortOne(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.addChats()
 	room := r.room
 	var out, edit uuid.UUID
 	r.tx(func(tx store.Tx) (err error) {
-		if out, _, err = r.box.Queue(r.ctx, tx, outbox.Notice(room, "Ana needs a person\n\nand much more", outbox.Quiet)); err != nil {
+		if out, _, err = r.box.Queue(r.ctx, tx, outbox.NewNotice(room, "Ana needs a person\n\nand much more", outbox.Quiet)); err != nil {
 			return err
 		}
-		l := outbox.Notice(room, "Prices: 5 euro", outbox.Answer)
+		l := outbox.NewNotice(room, "Prices: 5 euro", outbox.Answer)
 		l.Replaces = "$shown"
 		if edit, _, err = r.box.Queue(r.ctx, tx, l); err != nil {
 			return err
@@ -159,7 +159,7 @@ func TestTheOwnerIsToldWhatConcernsNoChat(t *testing.T) {
 	require.Contains(t, bodies(r.flush()), "**My session was ended**")
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicUndecryptable}))
 	require.Contains(t, bodies(r.flush()), "I cannot read what you wrote")
-	require.True(t, jobs.IsFinal(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: "weather"})))
+	require.True(t, jobs.IsPermanent(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: "weather"})))
 }
 
 func TestWithoutAnAdminRoomNothingIsLost(t *testing.T) {
@@ -170,6 +170,6 @@ func TestWithoutAnAdminRoomNothingIsLost(t *testing.T) {
 	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
 	require.Zero(t, r.count("select count(*) from settings"), "it is said when there is a room")
 	r.addMessage(ana, "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
-	require.True(t, jobs.IsLater(r.admin.Notices.Digest(r.ctx)))
+	require.True(t, jobs.IsSnooze(r.admin.Notices.Digest(r.ctx)))
 	require.Equal(t, 1, r.count("select count(*) from messages where digested_at is null"))
 }

@@ -28,7 +28,7 @@ func (d crashingAdmin) Notify(ctx context.Context, what jobs.NoticeArgs) error {
 	return errors.Join(d.Admin.Notices.Notify(ctx, what), errDied)
 }
 
-func TestWhatAsksTheOwnerIsNotAskedAgainWhenItsProcessDiesRightAfter(t *testing.T) {
+func TestAQuestionToTheOwnerIsNotRepeatedAfterACrash(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	task := r.addTask("what is going on?")

@@ -15,7 +15,7 @@ import (
 	"multis/text"
 )
 
-// indexReport returns the report of an indexing.
+// indexReport says what was indexed, and why the rest was not.
 func indexReport(args jobs.IndexArgs, outcomes []knowledge.Outcome) string {
 	text := outcomeText(outcomes[0])
 	if len(outcomes) > 1 {

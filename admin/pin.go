@@ -130,11 +130,11 @@ func (pc *pinCommands) guard(ctx context.Context, r request, ans answer) (answer
 	switch {
 	case err != nil:
 		return answer{}, err
-	case needs == pin.Nothing:
+	case needs == pin.NoPIN:
 		return ans, nil
-	case needs == pin.MustSet:
+	case needs == pin.SetPIN:
 		return answer{text: "🔑 That needs a PIN, and none is set. `/pin set`, then send it again.", reason: "It needs a PIN, and none is set.", outcome: "refused"}, nil
-	case needs == pin.MustWait:
+	case needs == pin.WaitForUnlock:
 		return answer{text: pc.lockedText(s.LockedUntil), reason: "The PIN is locked.", outcome: "refused"}, nil
 	}
 	q := pinQuestion{pin.Prompt{Stage: pin.StageEnter, For: r.message.ID, Dialog: ans.dialog, Action: ans.pin.action, Binding: ans.pin.binding, AskedAt: r.now}}
@@ -170,13 +170,13 @@ func (q pinQuestion) refer(d *store.Dialog) {
 	}
 }
 
-// ProceedPIN goes on after a message with digits in the admin room.
+// ProceedPIN does what waited for a PIN, or tells the owner the result.
 func (a *Admin) ProceedPIN(ctx context.Context, args jobs.PINArgs, last bool) error {
-	if pin.News(args.News) == pin.NewsGranted {
+	if pin.EntryResult(args.Result) == pin.EntryGranted {
 		return a.resume(ctx, args.DialogID, last)
 	}
 	kind := outbox.Answer
-	if pin.News(args.News) == pin.NewsLocked {
+	if pin.EntryResult(args.Result) == pin.EntryLocked {
 		kind = outbox.Alert
 	}
 	said, err := a.pins.newsText(ctx, args)
@@ -188,30 +188,30 @@ func (a *Admin) ProceedPIN(ctx context.Context, args jobs.PINArgs, last bool) er
 
 // newsText says how a message with digits was taken.
 func (pc *pinCommands) newsText(ctx context.Context, args jobs.PINArgs) (string, error) {
-	switch pin.News(args.News) {
-	case pin.NewsUntrusted:
+	switch pin.EntryResult(args.Result) {
+	case pin.EntryUntrusted:
 		return untrustedText, nil
-	case pin.NewsWrong:
+	case pin.EntryWrong:
 		return fmt.Sprintf("❌ That is not the PIN. %d %s left, then it is locked for an hour.", args.Left, text.Plural(args.Left, "try", "tries")), nil
-	case pin.NewsNoDigits:
+	case pin.EntryNoDigits:
 		return "That is no PIN by its form, so it did not count, and I deleted it. Send 4 to 6 of the digits 0-9 as a new message, and nothing else in it; `cancel` leaves it.", nil
-	case pin.NewsStray:
+	case pin.EntryStray:
 		return "I asked for no PIN just now. That message looked like one, so I deleted it and kept nothing of it. If it was not: write it with a word beside it.", nil
-	case pin.NewsCommand:
+	case pin.EntryCommand:
 		return "Digits never stand beside `/pin`. I deleted that message. `/pin set` alone: then I ask for them.", nil
-	case pin.NewsVoice:
+	case pin.EntryVoice:
 		return "I wait for the PIN, and nobody writes down what is said meanwhile: I deleted that voice note unheard. Type the PIN, or `cancel` and say it again.", nil
-	case pin.NewsNext:
+	case pin.EntryNext:
 		return newPINText, nil
-	case pin.NewsTrivial:
+	case pin.EntryTrivial:
 		return "That one is tried first by everybody: no runs, no repeated digits, no years. Another one, please.", nil
-	case pin.NewsRepeat:
+	case pin.EntryRepeat:
 		return "Once more the same, please.", nil
-	case pin.NewsMismatch:
+	case pin.EntryMismatch:
 		return "That was another one. Begin again: the new PIN, please.", nil
-	case pin.NewsSet:
+	case pin.EntrySet:
 		return "✅ **The PIN is set.** `/help pin` says what asks for it. Your messages with it are deleted here; a phone may still show a notification.", nil
-	case pin.NewsLocked:
+	case pin.EntryLocked:
 		s, err := pc.keeper.State(ctx, pc.store.DB())
 		if err != nil || s.LockedUntil.IsZero() {
 			return "", err

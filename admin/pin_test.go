@@ -147,7 +147,7 @@ func TestACommandWaitsForThePINAndRunsAfterIt(t *testing.T) {
 	require.Contains(t, r.types("/mode"), "Ana", "lists never ask")
 }
 
-func TestAnAnswerWaitsForThePINEvenIfAnotherQuestionIsAskedMeanwhile(t *testing.T) {
+func TestAnAnswerWaitsForThePINDespiteAnotherQuestion(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	ana, bob := r.chat("Ana", "whatsapp"), r.chat("Bob", "whatsapp")
@@ -249,9 +249,9 @@ func TestAPINThatComesAgainHasNoEffect(t *testing.T) {
 	r.types("/mode silent Ana")
 	r.types("/mode off Ana")
 	require.NoError(t, r.inbox.Receive(r.ctx, []*event.Event{entered}, "s3"))
-	require.NoError(t, r.admin.ProceedPIN(r.ctx, jobs.PINArgs{News: string(pin.NewsGranted), DialogID: int64(granted)}, true), "a job that runs again")
+	require.NoError(t, r.admin.ProceedPIN(r.ctx, jobs.PINArgs{Result: string(pin.EntryGranted), DialogID: int64(granted)}, true), "a job that runs again")
 	waiting := r.count("select max(id)::int from dialogs where kind = 'pin'")
-	require.Error(t, r.admin.ProceedPIN(r.ctx, jobs.PINArgs{News: string(pin.NewsGranted), DialogID: int64(waiting)}, true), "for which nobody entered a PIN")
+	require.Error(t, r.admin.ProceedPIN(r.ctx, jobs.PINArgs{Result: string(pin.EntryGranted), DialogID: int64(waiting)}, true), "for which nobody entered a PIN")
 	require.Empty(t, r.work())
 	require.Equal(t, policy.ModeSilent, *r.reload(ana).Mode)
 }
@@ -271,7 +271,7 @@ func TestWhatChangedSinceThePINWasAskedForAsksAgain(t *testing.T) {
 	require.Nil(t, r.reload(ana).Mode)
 }
 
-func TestThePINIsNowhereInTheDatabaseTheLogOrWhatIsSent(t *testing.T) {
+func TestThePINIsInNoTableLogOrSentMessage(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	var log bytes.Buffer
@@ -288,7 +288,7 @@ func TestThePINIsNowhereInTheDatabaseTheLogOrWhatIsSent(t *testing.T) {
 	r.exec("update chats set encrypted = 'yes' where id = $1", r.room.ID)
 	require.Contains(t, r.receive(encryption), "did not come encrypted", "a plain text in an encrypted room could be anybody's")
 	for _, hidden := range []string{canary, "804 639", "804.639"} {
-		require.Empty(t, storetest.Anywhere(t, r.st, hidden))
+		require.Empty(t, storetest.ColumnsContaining(t, r.st, hidden))
 	}
 	links, err := store.ListAudit(r.ctx, r.st.DB(), store.AuditFilter{Limit: 1000})
 	require.NoError(t, err)

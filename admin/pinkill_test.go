@@ -81,7 +81,7 @@ func enterOnce(ctx context.Context) error {
 }
 
 // A process is killed before and after each write between the PIN and its effect. The homeserver then sends the event again, and the job runs again.
-func TestAKilledProcessLeavesTheEffectOfAPINOnceAndNeverUnlocksByAReplay(t *testing.T) {
+func TestAPINTakesEffectOnceDespiteAKillOrReplay(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")

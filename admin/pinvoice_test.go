@@ -61,7 +61,7 @@ func TestASpokenPINIsNeitherHeardNorStored(t *testing.T) {
 	require.Contains(t, r.types("/pin set"), "First the present PIN")
 	require.Contains(t, r.transcribe(late, "eight zero four six three nine"), "deleted that voice note", "it was still to be written down when I asked")
 	for _, hidden := range []string{canary, "804 639", "eight zero four"} {
-		require.Empty(t, storetest.Anywhere(t, r.st, hidden))
+		require.Empty(t, storetest.ColumnsContaining(t, r.st, hidden))
 	}
 	require.Zero(t, waiting())
 	require.Zero(t, r.count("select failures from pin"), "none of them was judged")

@@ -65,7 +65,7 @@ func parseOptions(text string) (scheduleOptions, string) {
 // remind sets a schedule with one time.
 func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) (answer, error) {
 	w, args := parseOptions(args)
-	at, what, err := schedule.When(args, sc.room.writtenAt(r), schedule.English())
+	at, what, err := schedule.ParseTime(args, sc.room.writtenAt(r), schedule.English())
 	if ans, err := timeErrorAnswer(err); err != nil || ans.text != "" {
 		return ans, err
 	}
@@ -100,7 +100,7 @@ func (sc *scheduleCommands) addressedChat(ctx context.Context, r request, w sche
 // cron sets a schedule that recurs.
 func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (answer, error) {
 	w, args := parseOptions(args)
-	kind, spec, what, err := schedule.Repeat(args, sc.settings.Zone, schedule.English())
+	kind, spec, what, err := schedule.ParseRecurrence(args, sc.settings.Zone, schedule.English())
 	if ans, err := timeErrorAnswer(err); err != nil || ans.text != "" {
 		return ans, err
 	}

@@ -59,13 +59,13 @@ func (r *rig) execute() {
 	r.t.Helper()
 	for r.count("select count(*) from river.river_job where kind = 'run'") > 0 {
 		var job int64
-		var run store.RunID
+		var run store.ExecutionID
 		require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select id, (args->>'run')::bigint from river.river_job where kind = 'run' order by id limit 1").Scan(&job, &run))
 		err := r.clock.Execute(r.ctx, run, false)
-		if err != nil && !jobs.IsLater(err) {
+		if err != nil && !jobs.IsSnooze(err) {
 			err = r.clock.Execute(r.ctx, run, true)
 		}
-		if jobs.IsLater(err) {
+		if jobs.IsSnooze(err) {
 			continue // the one before is only just done
 		}
 		require.NoError(r.t, err)
@@ -199,7 +199,7 @@ func TestWhatIsMissedComesOnceAndSaysSo(t *testing.T) {
 	require.Contains(t, bodies(r.advance(0)), "⏰ **Missed**: too late. It was due Fri 20 Nov, 23:00, and it was 25 h late. `/jobs 5 run` does it now, `/jobs 5 edit tomorrow 9am` later.")
 }
 
-func TestAfterALongAbsenceTheFirstTimeSinceADayIsMadeUpFor(t *testing.T) {
+func TestAfterALongAbsenceOneMissedExecutionIsMadeUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/cron every day 19:00 water")
@@ -293,7 +293,7 @@ func TestAnOldTickDoesNothing(t *testing.T) {
 	r := newRig(t)
 	r.asOwner("/remind 1h call")
 	at := noon.Add(time.Hour)
-	require.True(t, jobs.IsLater(r.clock.Tick(r.ctx, 1, at)), "its time has not come")
+	require.True(t, jobs.IsSnooze(r.clock.Tick(r.ctx, 1, at)), "its time has not come")
 	r.now = at
 	for range 3 { // a process that died after its commit
 		require.NoError(t, r.clock.Tick(r.ctx, 1, at))
@@ -379,7 +379,7 @@ func TestHistoryIsPrunedWithWhatIsOver(t *testing.T) {
 	r.asOwner("/cron every day 9am water")
 	r.advance(40 * 24 * time.Hour)
 	r.tx(func(tx store.Tx) error {
-		runs, schedules, err := store.PruneRuns(r.ctx, tx, r.now.Add(-30*24*time.Hour))
+		runs, schedules, err := store.PruneExecutions(r.ctx, tx, r.now.Add(-30*24*time.Hour))
 		require.Equal(t, 12, runs)
 		require.Equal(t, 1, schedules)
 		return err

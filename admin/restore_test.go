@@ -13,8 +13,8 @@ import (
 	"multis/store"
 )
 
-// restored makes the room's database one that was restored an hour ago from a backup of three days before, with a message in it that would be
-// sent, one that waited for an answer, a draft, and a schedule that was due.
+// restored makes the room's database one that was restored an hour ago from a backup of three days before. It has a queued message, a message that
+// waited for an answer, a draft and an overdue schedule.
 func restored(t *testing.T) (r *rig, ana store.Chat, out uuid.UUID) {
 	t.Helper()
 	r = newRig(t)
@@ -93,10 +93,10 @@ func TestTheOwnerIsAskedOnceWhatWasSaidMeanwhileIsRead(t *testing.T) {
 	t.Parallel()
 	r, _, _ := restored(t)
 	r.exec("update settings set updated_at = '2026-11-23T16:00:00Z' where key = 'since'")
-	require.True(t, jobs.IsLater(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored})))
+	require.True(t, jobs.IsSnooze(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored})))
 	r.exec("update settings set updated_at = '2026-11-23T17:30:00Z' where key = 'since'")
 	r.exec("insert into pending_gaps (room_id, from_pos, to_pos) values ('!a:x', '1', '2')")
-	require.True(t, jobs.IsLater(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored})))
+	require.True(t, jobs.IsSnooze(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored})))
 	r.now = r.now.Add(10 * time.Minute)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}), "a room that cannot be read does not keep the owner waiting")
 	require.Contains(t, bodies(r.flush()), "was restored")
@@ -110,7 +110,7 @@ func TestWithoutARestoreThereIsNothingToDecide(t *testing.T) {
 	require.Empty(t, r.flush())
 }
 
-func TestTheOwnerIsToldOfAnOldBackupAndOfOneThatFailed(t *testing.T) {
+func TestTheOwnerIsToldOfOldAndOfFailedBackups(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBackupOld}))

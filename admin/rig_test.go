@@ -123,7 +123,7 @@ func (a *fakeAgent) Ask(ctx context.Context, room store.Chat, message store.Mess
 		return a.err
 	}
 	return a.st.InTx(ctx, func(tx store.Tx) error {
-		out, _, err := a.box.Queue(ctx, tx, outbox.Notice(room, fmt.Sprintf("You asked **%s** in chat %d.", question, room.ID), outbox.Answer))
+		out, _, err := a.box.Queue(ctx, tx, outbox.NewNotice(room, fmt.Sprintf("You asked **%s** in chat %d.", question, room.ID), outbox.Answer))
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (a *fakeAgent) Replay(context.Context, store.TaskID) (string, error) {
 	return "it said zanzibar", nil
 }
 
-func (a *fakeAgent) AnswerScheduled(ctx context.Context, room store.Chat, _ store.RunID, text string) error {
+func (a *fakeAgent) AnswerScheduled(ctx context.Context, room store.Chat, _ store.ExecutionID, text string) error {
 	if a.blocks {
 		<-ctx.Done()
 		return fmt.Errorf("ask the model: %w", ctx.Err())
@@ -157,7 +157,7 @@ func (a *fakeAgent) AnswerScheduled(ctx context.Context, room store.Chat, _ stor
 		return a.err
 	}
 	return a.st.InTx(ctx, func(tx store.Tx) error {
-		_, _, err := a.box.Queue(ctx, tx, outbox.Notice(room, fmt.Sprintf("I worked on **%s**.", text), outbox.Answer))
+		_, _, err := a.box.Queue(ctx, tx, outbox.NewNotice(room, fmt.Sprintf("I worked on **%s**.", text), outbox.Answer))
 		return err
 	})
 }
@@ -172,7 +172,7 @@ func (a *fakeAgent) ReplayWith(_ context.Context, _ store.Tx, _ store.Chat, _ st
 	return a.err
 }
 
-func (a *fakeAgent) Heartbeat(_ context.Context, _ store.Chat, _ store.RunID, persona string) (string, error) {
+func (a *fakeAgent) Heartbeat(_ context.Context, _ store.Chat, _ store.ExecutionID, persona string) (string, error) {
 	a.heartbeats++
 	return "looked as " + cmp.Or(persona, "nobody in particular"), a.err
 }
@@ -220,7 +220,7 @@ type rig struct {
 	accounts   admin.Accounts
 	config     admin.Configuration
 	previewer  admin.Previewer
-	book       *answers.Book
+	book       *answers.Keeper
 	pin        *pin.Keeper
 	host       admin.Host
 	time       func() time.Time // the clock; returns now unless a test says otherwise
@@ -260,7 +260,7 @@ func (r *rig) restart() {
 	})
 	r.memory = memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.settings.Zone, Defaults: r.settings.Defaults, Now: now})
 	library := knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents})
-	r.book = &answers.Book{Store: r.st, Search: search.New(r.st), Library: library, Values: answers.Values{Business: "Piano House", Hours: "mon-fri 9-17"}}
+	r.book = &answers.Keeper{Store: r.st, Search: search.New(r.st), Library: library, Variables: answers.Variables{Business: "Piano House", Hours: "mon-fri 9-17"}}
 	r.admin = admin.New(admin.Options{
 		Store: r.st, Box: r.box, Search: search.New(r.st), Library: library, Answers: r.book, Asker: r.agent, Planner: r.agent, Files: r.homeserver, Settings: r.settings,
 		Clock: r.clock, Tools: configured{r}, MaxTools: 128, Saved: configured{r}, Replayer: r.agent,

@@ -222,7 +222,7 @@ func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
 	case "🕐", "🕑", "⏰", "⏱", "⏲", "🕒":
 		at = r.now.Add(time.Hour)
 	case "🌅", "🌄", "🌞":
-		at = schedule.Instant(time.Date(local.Year(), local.Month(), local.Day()+1, tomorrowHour, 0, 0, 0, time.UTC), rm.settings.Zone)
+		at = schedule.InZone(time.Date(local.Year(), local.Month(), local.Day()+1, tomorrowHour, 0, 0, 0, time.UTC), rm.settings.Zone)
 	default:
 		return time.Time{}, false
 	}

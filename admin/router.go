@@ -43,7 +43,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if ans, done, err := a.Tasks.answerApproval(ctx, r, text); err != nil || done {
 		return ans, err
 	}
-	if about, err := store.IsUnaskedQuote(ctx, a.store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.isOwner()) {
+	if about, err := store.IsQuotingNotice(ctx, a.store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.isOwner()) {
 		return answer{text: "That goes to nobody: write in that chat, or in the thread of an escalation.", reason: "It replies to what I told of a chat."}, err
 	}
 	if ans, done, err := a.Tasks.revisePlan(ctx, r, text); err != nil || done {

@@ -58,7 +58,7 @@ func (sc *scheduleCommands) line(ctx context.Context, s store.Schedule) (string,
 	return reply, nil
 }
 
-// state says when a schedule comes next.
+// state returns the recurrence of a schedule and its next time, or that it is paused or over.
 func (sc *scheduleCommands) state(s store.Schedule) string {
 	text := ""
 	if schedule.Kind(s.Kind) != schedule.At {
@@ -75,9 +75,9 @@ func (sc *scheduleCommands) state(s store.Schedule) string {
 }
 
 // executionLine describes an execution in one line.
-func (sc *scheduleCommands) executionLine(run store.Run) string {
+func (sc *scheduleCommands) executionLine(run store.Execution) string {
 	reply := sc.room.fullTime(run.DueAt) + ": " + string(run.State)
-	if late := run.StartedAt.Sub(run.DueAt); late >= schedule.MinLate && run.State != store.RunSkipped {
+	if late := run.StartedAt.Sub(run.DueAt); late >= schedule.MinLate && run.State != store.ExecutionSkipped {
 		reply += ", " + text.Duration(late) + " late"
 	}
 	if run.Note != "" {
@@ -88,7 +88,7 @@ func (sc *scheduleCommands) executionLine(run store.Run) string {
 
 // changeSchedule returns a change that updates a schedule.
 func changeSchedule(before, after store.Schedule) func(context.Context, store.Tx) error {
-	return func(ctx context.Context, tx store.Tx) error { return clock.Change(ctx, tx, before, after) }
+	return func(ctx context.Context, tx store.Tx) error { return clock.Update(ctx, tx, before, after) }
 }
 
 // runNow carries out a schedule now, in addition to its times.
@@ -103,7 +103,7 @@ func (sc *scheduleCommands) upcoming(s store.Schedule) (string, error) {
 	if s.NextAt == nil {
 		return "never", nil
 	}
-	plan, err := clock.Plan(s)
+	plan, err := clock.TimesOf(s)
 	if err != nil {
 		return "", err
 	}

@@ -56,7 +56,7 @@ func (m ScheduleMessenger) remind(ctx context.Context, tx store.Tx, s store.Sche
 	if err != nil {
 		return clock.Sent{}, err
 	}
-	message := outbox.Notice(room, m.reminder(s, late), outbox.Alert)
+	message := outbox.NewNotice(room, m.reminder(s, late), outbox.Alert)
 	if s.CreatedBy != "" {
 		message.Mention = []id.UserID{s.CreatedBy}
 	}

@@ -246,7 +246,7 @@ func (sh *ShadowCommands) offer(ctx context.Context, tx store.Tx) error {
 		if !t.Ready() {
 			continue
 		}
-		first, err := store.OfferAuto(ctx, tx, id)
+		first, err := store.ClaimAutoOffer(ctx, tx, id)
 		if err != nil {
 			return err
 		}

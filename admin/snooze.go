@@ -20,7 +20,7 @@ const snoozeWindow = 24 * time.Hour
 func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) (answer, error) {
 	number, when := store.ScheduleID(0), strings.TrimSpace(args)
 	if first, rest, _ := strings.Cut(when, " "); parseNumber(first) > 0 && parseNumber(strings.TrimSpace(rest)) == 0 {
-		if _, _, err := schedule.When(when, sc.room.writtenAt(r), schedule.English()); err != nil { // "/snooze 10 min" is a time
+		if _, _, err := schedule.ParseTime(when, sc.room.writtenAt(r), schedule.English()); err != nil { // "/snooze 10 min" is a time
 			number, when = store.ScheduleID(parseNumber(first)), strings.TrimSpace(rest)
 		}
 	}
@@ -40,7 +40,7 @@ func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) 
 	if when == "" {
 		when = "10m"
 	}
-	at, rest, err := schedule.When(when, sc.room.writtenAt(r), schedule.English())
+	at, rest, err := schedule.ParseTime(when, sc.room.writtenAt(r), schedule.English())
 	if err == nil && rest != "" {
 		return answer{text: "I don't know what to do with " + quote(rest, 60) + ". `/snooze 1h`, `/snooze tomorrow 9am`."}, nil
 	}
@@ -56,9 +56,9 @@ func (sc *scheduleCommands) findReminder(ctx context.Context, r request, number 
 	if number > 0 {
 		return store.ScheduleByID(ctx, db, number)
 	}
-	run, err := store.RunByEvent(ctx, db, r.room.ID, r.message.RelatesTo)
+	run, err := store.ExecutionByEvent(ctx, db, r.room.ID, r.message.RelatesTo)
 	if r.message.RelatesTo == "" {
-		run, err = store.LastRunIn(ctx, db, r.room.ID, r.now.Add(-snoozeWindow))
+		run, err = store.LastExecutionIn(ctx, db, r.room.ID, r.now.Add(-snoozeWindow))
 	}
 	if err != nil {
 		return store.Schedule{}, err
@@ -105,7 +105,7 @@ func (sc *scheduleCommands) reacted(ctx context.Context, r request) (_ answer, d
 
 // remindedBy returns the schedule whose reminder was reacted to.
 func (sc *scheduleCommands) remindedBy(ctx context.Context, r request) (store.Schedule, error) {
-	run, err := store.RunByEvent(ctx, sc.store.DB(), r.room.ID, r.message.RelatesTo)
+	run, err := store.ExecutionByEvent(ctx, sc.store.DB(), r.room.ID, r.message.RelatesTo)
 	if err != nil {
 		return store.Schedule{}, err
 	}

@@ -150,7 +150,7 @@ func (st *statusCommands) inventedLine(ctx context.Context, _ request) (string, 
 }
 
 func (st *statusCommands) modelLine(ctx context.Context, _ request) (string, error) {
-	usage, err := store.UsageOn(ctx, st.store.DB(), st.room.now().In(st.settings.Zone).Format(time.DateOnly))
+	usage, err := store.UsageByPurpose(ctx, st.store.DB(), st.room.now().In(st.settings.Zone).Format(time.DateOnly))
 	if err != nil {
 		return "", err
 	}

@@ -60,7 +60,6 @@ func (ts *TaskCommands) cancel(ctx context.Context, _ request, args string) (ans
 	}, text: fmt.Sprintf("Stopping task %d. What it did so far stays done.", number)}, nil
 }
 
-// replay replays a task.
 func (ts *TaskCommands) replay(ctx context.Context, r request, args string) (answer, error) {
 	task, model, _ := strings.Cut(strings.TrimSpace(args), " ")
 	number := store.TaskID(parseNumber(task))

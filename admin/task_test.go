@@ -84,7 +84,7 @@ func (r *rig) requestApproval(arguments string) store.Approval {
 	return a
 }
 
-func TestACallThatIsTooLongForAMessageIsShownWholeInAFile(t *testing.T) {
+func TestACallTooLongForAMessageIsShownInAFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	var args []string

@@ -23,13 +23,13 @@ const pageSize = 10
 // be able to read what a question is about.
 func noticeMessage(room store.Chat, markdown string, kind outbox.NoticeKind, whole bool) outbox.Message {
 	if !whole || len([]rune(text.Clean(markdown))) < outbox.MaxNotice {
-		return outbox.Notice(room, markdown, kind)
+		return outbox.NewNotice(room, markdown, kind)
 	}
 	hint := ""
 	if at := strings.LastIndex(markdown, "\n\n"); at >= 0 {
 		hint = text.Clip(markdown[at:], outbox.MaxNotice/4)
 	}
-	message := outbox.Notice(room, text.Clip(markdown, outbox.MaxNotice/2)+"\n\n✂️ **This is only its beginning.** The file has all of it."+hint, kind)
+	message := outbox.NewNotice(room, text.Clip(markdown, outbox.MaxNotice/2)+"\n\n✂️ **This is only its beginning.** The file has all of it."+hint, kind)
 	message.File = &outbox.File{Name: "question.txt", MIME: "text/plain", Data: []byte(outbox.PlainText(markdown) + "\n")}
 	return message
 }

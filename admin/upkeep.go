@@ -40,7 +40,7 @@ func (sc *scheduleCommands) upkeepLine(ctx context.Context, s store.Schedule) st
 	} else if summary := sc.clock.UpkeepSummary(s.Body); summary != "" {
 		text += " — " + summary
 	}
-	if runs, err := store.RunsOf(ctx, sc.store.DB(), s.ID, 1); err == nil && len(runs) > 0 {
+	if runs, err := store.ExecutionsOf(ctx, sc.store.DB(), s.ID, 1); err == nil && len(runs) > 0 {
 		text += " · last " + sc.executionLine(runs[0])
 	}
 	if s.PausedAt != nil {

@@ -68,7 +68,6 @@ func (ws *watchCommands) run(ctx context.Context, _ request, args string) (answe
 	}
 }
 
-// list lists the watches.
 func (ws *watchCommands) list(all []store.Watch) string {
 	if len(all) == 0 {
 		return "I watch nothing. `/watch https://example.com/jobs` tells you when a page changes, `/watch inbox ci` lets another program call in."
@@ -131,7 +130,7 @@ func (ws *watchCommands) addPage(all []store.Watch, address, rest string) answer
 			if err != nil || watch == 0 {
 				return err
 			}
-			return jobs.Enqueue(ctx, tx, jobs.WatchArgs{WatchID: watch})
+			return jobs.Enqueue(ctx, tx, jobs.CheckPageArgs{WatchID: watch})
 		},
 	}
 }

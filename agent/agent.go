@@ -61,7 +61,7 @@ type Options struct {
 	// AwayOutsideHours answers contacts outside of the opening hours with the away text only.
 	AwayOutsideHours bool
 	// Answers has the owner's canned answers. Nil has none.
-	Answers *answers.Book
+	Answers *answers.Keeper
 	// Business is what models are told about the business.
 	Business Business
 	// Keywords are the words that escalate, for Preview; the inbox has judged messages by them.

@@ -206,7 +206,7 @@ func TestABurstIsWaitedForButNotForEver(t *testing.T) {
 	b.agent.Turns.burstQuiet, b.agent.Turns.burstMax = time.Hour, 2*time.Hour
 	b.storeContactMessage("what does delivery cost?", policy.ActionAnswer)
 	err := b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", false)
-	require.True(t, jobs.IsLater(err), "%v", err)
+	require.True(t, jobs.IsSnooze(err), "%v", err)
 	b.agent.now = func() time.Time { return time.Now().Add(90 * time.Minute) }
 	b.runTurn()
 	require.Len(t, b.queuedTexts(b.chat), 1)
@@ -228,7 +228,7 @@ func TestWithoutASourceTheContactIsToldOnceAndTheOwnerKnows(t *testing.T) {
 	require.Equal(t, codeWaiting, b.messageByID(second).Code)
 }
 
-func TestAChatThatWaitsRingsOnceHoweverOftenAPersonIsAskedFor(t *testing.T) {
+func TestAnEscalatedChatNotifiesOnceHoweverOftenAPersonIsAskedFor(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	var last store.MessageID
@@ -323,7 +323,7 @@ func TestATurnThatLostItsLeaseWritesNothing(t *testing.T) {
 	b = setup(t, model)
 	row := b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
 	err := b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", false)
-	require.True(t, jobs.IsLater(err), "%v", err)
+	require.True(t, jobs.IsSnooze(err), "%v", err)
 	require.Empty(t, b.queuedTexts(b.chat))
 	require.Nil(t, b.messageByID(row).AnsweredAt)
 }
@@ -335,7 +335,7 @@ func TestTwoTurnsOfOneChatAtOnceGiveOneReply(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			if err := b.agent.Turns.Turn(context.Background(), b.chat.ID, fmt.Sprint(i), false); err != nil && !jobs.IsLater(err) {
+			if err := b.agent.Turns.Turn(context.Background(), b.chat.ID, fmt.Sprint(i), false); err != nil && !jobs.IsSnooze(err) {
 				t.Error(err)
 			}
 		})
@@ -433,7 +433,7 @@ func (b *fixture) ownerQuotes() (quotes []string) {
 	return quotes
 }
 
-func TestWithoutAModelTheOwnerSeesPassagesAndWithoutASourceASentence(t *testing.T) {
+func TestWithoutAModelTheOwnerSeesPassagesOrASentence(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	text := b.ask("what does tuning an upright piano cost?")
@@ -459,7 +459,7 @@ func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 		b.agent.now = func() time.Time { return begin.Add(after) }
 		err := b.agent.Turns.Turn(ctx, b.chat.ID, "1.1", false)
 		if err != nil {
-			require.True(t, jobs.IsLater(err), "%v", err)
+			require.True(t, jobs.IsSnooze(err), "%v", err)
 		}
 		return err != nil
 	}

@@ -138,7 +138,7 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 		reply.markdown = text.Escape(end.Why) + q.effectsText(ctx, done.ID)
 	default:
 		reply.sourcedText = r.citedText(end.Text)
-		r.run.CountInvented(ctx)
+		r.run.StoreInventedCount(ctx)
 		reply.inSameTx = r.draftMessage(end.Text)
 	}
 	for _, line := range r.run.Used {

@@ -20,7 +20,7 @@ import (
 	"multis/store/index"
 )
 
-func TestAMessageThatChangesWhileTheModelThinksIsAnsweredAsItIsNow(t *testing.T) {
+func TestAMessageEditedDuringTheModelCallIsAnsweredAsEdited(t *testing.T) {
 	t.Parallel()
 	change := map[string]func(ctx context.Context, tx store.Tx, b *fixture) error{
 		"edited": func(ctx context.Context, tx store.Tx, b *fixture) error {
@@ -51,7 +51,7 @@ func TestAMessageThatChangesWhileTheModelThinksIsAnsweredAsItIsNow(t *testing.T)
 			})
 			b = setup(t, model)
 			b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
-			require.True(t, jobs.IsLater(b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", false)))
+			require.True(t, jobs.IsSnooze(b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", false)))
 			require.Empty(t, b.queuedTexts(b.chat))
 			b.runTurn()
 			if name == "deleted" {
@@ -64,7 +64,7 @@ func TestAMessageThatChangesWhileTheModelThinksIsAnsweredAsItIsNow(t *testing.T)
 	}
 }
 
-func TestASentenceSaysNoNumberAndNoAddressThatItsSourceDoesNot(t *testing.T) {
+func TestASentenceHasOnlyNumbersAndAddressesOfItsSource(t *testing.T) {
 	t.Parallel()
 	hit := search.Hit{Role: policy.RolePublic, Kind: index.KindKnowledge, Title: "prices.md", Section: "Delivery", Text: "Delivery costs 5 euro within the city, 15 outside. Write to hello@piano.example, 9:00-18:00."}
 	quote := "Delivery costs 5 euro within the city"
@@ -139,8 +139,8 @@ func TestAQuestionWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 				move()
 			}
 			turn := func() error { return b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", true) }
-			require.True(t, jobs.IsLater(turn()))
-			require.True(t, jobs.IsLater(turn()), "the last attempt as well")
+			require.True(t, jobs.IsSnooze(turn()))
+			require.True(t, jobs.IsSnooze(turn()), "the last attempt as well")
 			require.Nil(t, b.messageByID(question).AnsweredAt)
 
 			require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error { return store.CloseChat(context.Background(), tx, b.chat.ID, "") }))
@@ -165,7 +165,7 @@ func TestWithoutAnAdminRoomAnEscalationWaits(t *testing.T) {
 	ctx := context.Background()
 	b.storeContactMessage("Can you fix my bicycle's gears?", policy.ActionAnswer)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.CloseChat(ctx, tx, b.admin.ID, store.ClosedLeft) }))
-	require.True(t, jobs.IsLater(b.agent.Turns.Turn(ctx, b.chat.ID, "1.1", false)))
+	require.True(t, jobs.IsSnooze(b.agent.Turns.Turn(ctx, b.chat.ID, "1.1", false)))
 	require.Empty(t, b.queuedTexts(b.chat), "nobody is promised a person who does not know")
 }
 

@@ -110,7 +110,7 @@ func TestWhoeverCannotBeToldOfIsNotSaidToBeHandedOver(t *testing.T) {
 	require.Len(t, b.queuedTexts(b.admin), 1)
 }
 
-func TestAnAddressThatAModelMadeUpIsNoLinkForTheOwner(t *testing.T) {
+func TestAnAddressMadeUpByAModelIsNoLink(t *testing.T) {
 	t.Parallel()
 	replies := []string{
 		`{"sentences":[{"text":"See https://evil.example/?d=secret and https://shop.example/prices.","source":1,"quote":"Prices are at https://shop.example/prices today."}]}`,

@@ -174,7 +174,7 @@ func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Re
 		return contactAnswer{}, end.Err
 	}
 	result := r.checkAnswer(end.LoopResult)
-	r.run.CountInvented(ctx)
+	r.run.StoreInventedCount(ctx)
 	done := r.run.EndedTask(store.TaskCompleted, result.text, "")
 	if end.Why != "" {
 		done.State, done.Error = store.TaskFailed, end.Why

@@ -27,7 +27,7 @@ func (c conversation) messageIDs() []store.MessageID {
 
 // windowStart returns the time up to which notes cover a chat's conversation. The zero time means that there are none.
 func (co *core) windowStart(ctx context.Context, chat store.Chat) (time.Time, error) {
-	kept, err := store.MemoryOf(ctx, co.store.DB(), chat.ID)
+	kept, err := store.CaptureStateOf(ctx, co.store.DB(), chat.ID)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && kept.WindowFrom == nil) {
 		return time.Time{}, nil
 	}

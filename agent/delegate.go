@@ -92,7 +92,7 @@ func (r *attempt) delegate(ctx context.Context, c tools.Call) (tools.Result, err
 	case err != nil:
 		return tools.Result{}, err
 	case child.State == store.TaskCompleted:
-		if err := store.AddSources(ctx, r.core.store.Writer(), r.run.Task, child.About); err != nil {
+		if err := store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, child.About); err != nil {
 			return tools.Result{}, err
 		}
 		return tools.Result{ForLLM: text.Clip(cmp.Or(child.Answer, child.Agent+" has nothing to say to that."), maxChildAnswer), ForUser: "asked " + child.Agent}, nil

@@ -139,7 +139,7 @@ func TestWorkForOthersHasItsLimits(t *testing.T) {
 	require.NotContains(t, strings.Join(offered(all[len(all)-1]), " "), "delegate", "nobody delegates who was not told that he may")
 }
 
-func TestWhoNeverAnswersIsNotWaitedForAndACancelledTaskTakesItsChildrenAlong(t *testing.T) {
+func TestASilentAgentIsNotWaitedForAndCancellingEndsChildren(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	script := func(_ context.Context, r llmtest.Request) llmtest.Reply {
@@ -176,7 +176,7 @@ func TestWhoNeverAnswersIsNotWaitedForAndACancelledTaskTakesItsChildrenAlong(t *
 	require.Empty(t, shop.Requests(), "neither asked its model any more")
 }
 
-func TestWhatAnErrandMayNotUseWhomItAsksMayNotUseEither(t *testing.T) {
+func TestADelegateMayUseNoToolThatItsCallerMayNot(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, server, shop := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
@@ -185,7 +185,7 @@ func TestWhatAnErrandMayNotUseWhomItAsksMayNotUseEither(t *testing.T) {
 		}
 		return llmtest.Reply{Text: answerJSON("It cannot.", 0, "")}
 	}, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("I have none.", 0, "")}))
-	l := &lamp{tier: tools.Read}
+	l := &countingTool{tier: tools.Read}
 	b.setTools(tools.Delegate{}, l)
 	key := b.runSchedule(store.Schedule{Body: "light, please", Session: store.SessionIsolated, Tools: []string{"delegate"}})
 	require.NoError(t, b.agent.Questions.AnswerScheduled(ctx, b.admin, key, "light, please"))

@@ -27,12 +27,12 @@ func (t *Turns) addFound(ctx context.Context, waiting []store.Message, r *turnRe
 	for _, m := range waiting {
 		questions = append(questions, m.Body)
 	}
-	if err := t.find(ctx, strings.Join(questions, "\n"), r); err != nil && ctx.Err() == nil {
+	if err := t.findForEscalation(ctx, strings.Join(questions, "\n"), r); err != nil && ctx.Err() == nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot search for what a person needs to answer")
 	}
 }
 
-func (t *Turns) find(ctx context.Context, question string, r *turnResult) error {
+func (t *Turns) findForEscalation(ctx context.Context, question string, r *turnResult) error {
 	found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
 	if err != nil || len(found.Terms) == 0 {
 		return err

@@ -24,7 +24,7 @@ import (
 	"multis/tools"
 )
 
-// recalling gives the bundle's agent a memory, in which Ana said something.
+// recalling gives the fixture's agent a memory, in which Ana said something.
 func (b *fixture) recalling(said string) store.MessageID {
 	b.t.Helper()
 	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
@@ -51,7 +51,7 @@ func (b *fixture) sends() {
 	require.NoError(b.t, err)
 }
 
-func TestWhatWasSaidOfADeletedMessageIsNotKeptHoweverItWasAskedFor(t *testing.T) {
+func TestTextsAboutADeletedMessageAreDeletedHoweverTheyWereAskedFor(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	oolong := llmtest.Reply{Text: answerJSON("It is oolong.", 0, "")}
@@ -85,14 +85,14 @@ func TestWhatWasSaidOfADeletedMessageIsNotKeptHoweverItWasAskedFor(t *testing.T)
 			b := setup(t, model)
 			from := b.recalling("oolong for me, as always")
 			b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop"}}
-			b.setTools(&lamp{tier: tools.Confirm}, tools.Handoff{})
+			b.setTools(&countingTool{tier: tools.Confirm}, tools.Handoff{})
 			c.ask(b)
 			require.Contains(t, strings.Join(b.queuedTexts(b.admin), "\n"), "It is oolong.")
 			b.sends()
 			_, err := b.store.Pool().Exec(ctx, "delete from tasks") // as a month later
 			require.NoError(t, err)
 			b.deleted(from)
-			require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+			require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 		})
 	}
 }
@@ -109,7 +109,7 @@ func TestWhatIsDeletedWhileTheModelThinksIsNotSaid(t *testing.T) {
 		}},
 		"to the contact": {answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), func(b *fixture) {
 			b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
-			require.True(b.t, jobs.IsLater(b.agent.Turns.Turn(ctx, b.chat.ID, "1.1", false)))
+			require.True(b.t, jobs.IsSnooze(b.agent.Turns.Turn(ctx, b.chat.ID, "1.1", false)))
 			require.Empty(b.t, b.queuedTexts(b.chat))
 			b.runTurn()
 			require.Contains(b.t, b.queuedTexts(b.chat)[0], "Delivery is 5 euro.", "it is answered without")
@@ -134,7 +134,7 @@ func TestWhatIsDeletedWhileTheModelThinksIsNotSaid(t *testing.T) {
 			c.ask(b)
 			require.Contains(t, server.Requests()[0].Last(), "oolong")
 			b.sends()
-			require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+			require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 		})
 	}
 }
@@ -145,10 +145,10 @@ func TestAPlansStepsGoWithWhatThePlanRestsOn(t *testing.T) {
 	from := b.recalling("oolong for me, as always")
 	b.plan("buy what Ana takes as always")
 	b.deleted(from)
-	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
-func TestWhyAPersonIsNeededGoesWithEachMessageThatItRestsOn(t *testing.T) {
+func TestTheReasonOfAnEscalationIsDeletedWithItsMessages(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, inTurn(calls("escalate", map[string]string{"reason": "She wants oolong, and a piano."})))
 	b := setup(t, model)
@@ -161,10 +161,10 @@ func TestWhyAPersonIsNeededGoesWithEachMessageThatItRestsOn(t *testing.T) {
 	require.Contains(t, b.messageByID(newest).Reason, "The model asked for a person. I handed over to you.")
 	b.sends()
 	b.deleted(before)
-	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
-func TestANoteThatOnlyASearchFindsGoesFromTheTaskWithItsMessage(t *testing.T) {
+func TestANoteFoundBySearchLeavesTheTaskWithItsMessage(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "delivery"}), llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
@@ -194,10 +194,10 @@ func TestANoteThatOnlyASearchFindsGoesFromTheTaskWithItsMessage(t *testing.T) {
 	b.runTurn()
 	require.Contains(t, server.Requests()[1].Last(), "which is oolong")
 	b.deleted(from)
-	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
-func TestASummaryOfTheOwnersRoomHoldsNothingThatIsForgottenWhileItIsMade(t *testing.T) {
+func TestASummaryHoldsNothingThatIsForgottenWhileItIsMade(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	var b *fixture
@@ -235,11 +235,11 @@ func TestAnAnswerThatIsDeletedIsGoneFromWhatMadeIt(t *testing.T) {
 			_, err := store.RedactMessage(ctx, tx, chat.ID, id.EventID(fmt.Sprintf("$said%d", out)), time.Now())
 			return err
 		}))
-		require.Empty(t, storetest.Anywhere(t, b.store, "only 5 euro"))
+		require.Empty(t, storetest.ColumnsContaining(t, b.store, "only 5 euro"))
 	}
 	question := b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
 	b.runTurn()
-	require.Contains(t, storetest.Anywhere(t, b.store, "only 5 euro"), "tasks.answer")
+	require.Contains(t, storetest.ColumnsContaining(t, b.store, "only 5 euro"), "tasks.answer")
 	takeBack(b.chat)
 	require.Equal(t, "What does delivery cost?", b.messageByID(question).Body)
 

@@ -80,7 +80,7 @@ func (q *Questions) openHandoffTask(ctx context.Context, tx store.Tx, from store
 	}
 	next, err := store.InsertTask(ctx, tx, store.Task{
 		Key: handoffKey(n+1, payingTaskOf(from)), Kind: from.Kind, ChatID: room.ID, MessageID: from.MessageID, About: from.About, Agent: to.ID, Model: model.Name(),
-		Input: from.Input, Tools: from.Tools, Target: from.Target, RunID: from.RunID,
+		Input: from.Input, Tools: from.Tools, Target: from.Target, ExecutionID: from.ExecutionID,
 	})
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func TestAnAgentPassesAConversationOnWithASummary(t *testing.T) {
 	require.Nil(t, b.taskByID(second.ID).Request)
 }
 
-func TestAQuestionIsNotPassedOnForEverNorByWhoMayNot(t *testing.T) {
+func TestHandoffsAreLimitedInNumberAndByPermission(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	pass := func(to string) llmtest.Script {

@@ -15,7 +15,7 @@ import (
 	"multis/tools"
 )
 
-func TestAModelThatWritesWhatADatabaseCannotHoldIsReadAllTheSame(t *testing.T) {
+func TestAModelsTextThatPostgresCannotStoreIsCleaned(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for name, reply := range map[string]llmtest.Reply{
@@ -49,7 +49,7 @@ func TestWhomASavedTaskAsksMayUseNoOtherToolsEither(t *testing.T) {
 	ctx := context.Background()
 	b, server, shop := team(t, inTurn(calls("delegate", map[string]string{"agent": "shop", "task": "switch the lamp on"}), llmtest.Reply{Text: answerJSON("It cannot.", 0, "")}),
 		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("I have none.", 0, "")}))
-	l := &lamp{tier: tools.Read}
+	l := &countingTool{tier: tools.Read}
 	b.setTools(tools.Delegate{}, l)
 	m := b.storeQuestion("/run light")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {

@@ -119,17 +119,17 @@ func obedient() (llmtest.Script, *sync.Map) {
 	}, seen
 }
 
-// forbidden is a tool that no contact may reach, under many names. It counts.
-type forbidden struct {
+// forbiddenTool is a tool that no contact may reach, under many names. It counts.
+type forbiddenTool struct {
 	name string
 	ran  *atomic.Int32
 }
 
-func (f forbidden) Spec() tools.Spec {
+func (f forbiddenTool) Spec() tools.Spec {
 	return tools.Spec{Name: f.name, Schema: tools.Schema[struct{}](), Tier: tools.Read}
 }
 
-func (f forbidden) Run(context.Context, tools.Call) (tools.Result, error) {
+func (f forbiddenTool) Run(context.Context, tools.Call) (tools.Result, error) {
 	f.ran.Add(1)
 	return tools.Result{ForLLM: "done"}, nil
 }
@@ -174,7 +174,7 @@ func TestAModelThatObeysEveryAttackReachesNothingBeyondTheFloor(t *testing.T) {
 				"exec", "remember", "send_file", "read_file", "fetch_url", "grep_files", "find_files", "lamp", "sessions_send", "sessions_history", "write_persona", "delegate", "schedule",
 				"audit_summary", "kill", "stream_command", "tail_output", "mcp__shell__run",
 			} {
-				all = append(all, forbidden{name, ran})
+				all = append(all, forbiddenTool{name, ran})
 			}
 			b.setTools(all...)
 			notes := b.count("select count(*) from notes")
@@ -231,7 +231,7 @@ func TestTheOwnersModelThatObeysADocumentCarriesNothingAway(t *testing.T) {
 	model, _ := scripted(t, script)
 	b := setup(t, model)
 	ran := &atomic.Int32{}
-	b.setTools(asking{forbidden{"fetch_url", ran}}, asking{forbidden{"send_file", ran}}, asking{forbidden{"remember", ran}})
+	b.setTools(asking{forbiddenTool{"fetch_url", ran}}, asking{forbiddenTool{"send_file", ran}}, asking{forbiddenTool{"remember", ran}})
 	for i, attack := range attacks {
 		b.learn("notes.md", "# Grand piano notes\n\nGrand piano cost notes. "+attack+"\n")
 		m := b.storeQuestion(fmt.Sprintf("what does a grand piano cost? (%d)", i))
@@ -242,10 +242,10 @@ func TestTheOwnersModelThatObeysADocumentCarriesNothingAway(t *testing.T) {
 }
 
 // asking is a tool that the owner is asked about.
-type asking struct{ forbidden }
+type asking struct{ forbiddenTool }
 
 func (a asking) Spec() tools.Spec {
-	s := a.forbidden.Spec()
+	s := a.forbiddenTool.Spec()
 	s.Tier = tools.Confirm
 	return s
 }

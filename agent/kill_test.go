@@ -120,8 +120,8 @@ func lampAgent(st *store.Store, model, switchURL string) (*Agent, error) {
 }
 
 // farLamp is a lamp that is lit by a request.
-func farLamp(tier tools.Tier, switchURL string) *lamp {
-	return &lamp{tier: tier, do: func(ctx context.Context) error {
+func farLamp(tier tools.Tier, switchURL string) *countingTool {
+	return &countingTool{tier: tier, do: func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, switchURL, nil)
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ func killed(t *testing.T, at int) (moment string) {
 	return moment
 }
 
-func TestKilledAtEveryStepATurnDoesWhatItDoesAtMostOnceAndTells(t *testing.T) {
+func TestATurnKilledAtAnyStepActsAtMostOnceAndReports(t *testing.T) {
 	t.Parallel()
 	const most = 200
 	var moments []string
@@ -287,7 +287,7 @@ func killedInAPlan(t *testing.T, at int) (moment string) {
 	return moment
 }
 
-func TestKilledBetweenTheStepsOfAPlanItGoesOnWhereItWas(t *testing.T) {
+func TestAPlanKilledBetweenStepsContinuesWhereItWas(t *testing.T) {
 	t.Parallel()
 	const most, stride = 200, 4 // the moments of a step are those of a question, which are all tried above
 	var moments []string

@@ -40,7 +40,7 @@ func (p brokenPages) Refresh(context.Context) error { return p.err }
 func (brokenPages) Find(context.Context, string) bool { return false }
 
 // Whatever fails on the way to an answer, the customer gets the agreed sentence and nothing else, and the owner a notice.
-func TestEachFailureOnTheWayToAnAnswerIsEscalatedAndNeverShown(t *testing.T) {
+func TestEachFailureOfAnAnswerIsEscalatedAndNeverShown(t *testing.T) {
 	t.Parallel()
 	const answered, unknown = "What does tuning an upright piano cost?", "Do you sell bicycles?"
 	agreed := "[Nora] " + catalog.Texts{}.Text(catalog.Escalated, catalog.English)
@@ -74,7 +74,7 @@ func TestEachFailureOnTheWayToAnAnswerIsEscalatedAndNeverShown(t *testing.T) {
 	}
 }
 
-func TestAModelThatIsDownOrUnpaidLeavesTheQuoteOfTheDocument(t *testing.T) {
+func TestWithoutAModelTheContactGetsTheQuoteOfTheDocument(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{"down": errors.New("503 overloaded"), "unpaid": &llm.OverBudgetError{}} {
 		t.Run(name, func(t *testing.T) {

@@ -34,7 +34,7 @@ func TestATurnWaitsForTheDiskWhereOthersRelyOnIt(t *testing.T) {
 	require.NoError(t, err)
 	first, second := calls("search_docs", map[string]string{"query": "grand piano"}), calls("lamp", map[string]bool{"on": true})
 	b.agent.personas.Model = b.openPaidModel(t, inTurn(first, second, llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
-	b.setTools(&lamp{tier: tools.Read})
+	b.setTools(&countingTool{tier: tools.Read})
 	b.ask("what does a grand piano cost? And light, please.")
 	b.agent.personas.Model = b.openPaidModel(t, inTurn(llmtest.Reply{Text: answerJSON("It costs 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
 	b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)

@@ -15,8 +15,8 @@ import (
 	"multis/tools"
 )
 
-// switches has the lamp switched, and then does what a test wants.
-func switches(then llmtest.Script) llmtest.Script {
+// callLampThen has the lamp switched, and then does what a test wants.
+func callLampThen(then llmtest.Script) llmtest.Script {
 	return func(ctx context.Context, r llmtest.Request) llmtest.Reply {
 		if !strings.Contains(r.Last(), "The lamp is on.") {
 			return calls("lamp", map[string]bool{"on": true})
@@ -50,7 +50,7 @@ func TestWhatATaskChangedIsToldHoweverItBrokeOff(t *testing.T) {
 				return c.then(ctx, r)
 			})
 			b := setup(t, model)
-			b.setTools(&lamp{tier: tools.Read})
+			b.setTools(&countingTool{tier: tools.Read})
 			said := b.ask("light, please")
 			require.Contains(t, said, c.says)
 			task, _ := b.task()
@@ -66,17 +66,17 @@ func TestAtACapTheOwnerReadsWhichAndWhatWasDone(t *testing.T) {
 		policy.CapRun: "**💶 openai/test: the budget of this task is used up.** I found nothing about that in your documents or chats.\n\nDone before that: switched the lamp.",
 	} {
 		p := &fakeLedger{}
-		model, _ := paidBy(t, p, switches(llmtest.Say("never")))
+		model, _ := paidBy(t, p, callLampThen(llmtest.Say("never")))
 		b := setup(t, model)
-		b.setTools(&lamp{tier: tools.Read, do: func(context.Context) error { p.refuse = limit; return nil }})
+		b.setTools(&countingTool{tier: tools.Read, do: func(context.Context) error { p.refuse = limit; return nil }})
 		require.Equal(t, want, b.ask("light, please"))
 	}
 }
 
 // lampThatBreaks can be switched once; then it fails with the error.
-func lampThatBreaks() (*lamp, error) {
+func lampThatBreaks() (*countingTool, error) {
 	gone := errors.New("the disk is gone")
-	l := &lamp{tier: tools.Read}
+	l := &countingTool{tier: tools.Read}
 	l.do = func(context.Context) error {
 		if l.lit.Load() == 1 {
 			return nil
@@ -86,10 +86,10 @@ func lampThatBreaks() (*lamp, error) {
 	return l, gone
 }
 
-func TestATaskThatFailedForGoodTellsWhatItDidAndMayHaveDone(t *testing.T) {
+func TestAFailedTaskReportsWhatItDidAndMayHaveDone(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	model, _ := scripted(t, switches(func(context.Context, llmtest.Request) llmtest.Reply {
+	model, _ := scripted(t, callLampThen(func(context.Context, llmtest.Request) llmtest.Reply {
 		return calls("lamp", map[string]bool{"on": false})
 	}))
 	b := setup(t, model)
@@ -114,7 +114,7 @@ func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
 			return calls("delegate", map[string]string{"agent": "shop", "task": "Switch the light on."})
 		}
 		return llmtest.Reply{Text: answerJSON("It did not work out.", 0, "")}
-	}, switches(func(context.Context, llmtest.Request) llmtest.Reply {
+	}, callLampThen(func(context.Context, llmtest.Request) llmtest.Reply {
 		return calls("lamp", map[string]bool{"on": false})
 	}))
 	b.setTools(tools.Delegate{}, l)
@@ -147,8 +147,8 @@ func TestWhatAnAgentDidForAnotherIsToldWhenItBrokeOff(t *testing.T) {
 			return calls("delegate", map[string]string{"agent": "shop", "task": "Switch the light on."})
 		}
 		return llmtest.Reply{Text: answerJSON("It did not work out.", 0, "")}
-	}, switches(func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 400} }))
-	b.setTools(tools.Delegate{}, &lamp{tier: tools.Read})
+	}, callLampThen(func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 400} }))
+	b.setTools(tools.Delegate{}, &countingTool{tier: tools.Read})
 	m := b.storeQuestion("have the light switched on")
 	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	child := b.children()[0]
@@ -168,10 +168,10 @@ func TestWhatAnAgentDidForAnotherIsToldWhenItBrokeOff(t *testing.T) {
 func TestAPlanThatBrokeOffTellsWhatItsStepsDid(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, _ := planner(t, twoSteps, switches(func(context.Context, llmtest.Request) llmtest.Reply {
+	b, _ := planner(t, twoSteps, callLampThen(func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Status: 400}
 	}))
-	b.setTools(&lamp{tier: tools.Read})
+	b.setTools(&countingTool{tier: tools.Read})
 	plan := b.plan("light the shop")
 	b.agrees(plan, true)
 	require.NoError(t, b.agent.Tasks.Resume(ctx, b.children()[0].ID, false))

@@ -21,20 +21,20 @@ import (
 	"multis/tools"
 )
 
-// lamp is a tool with a side effect that is counted.
-type lamp struct {
+// countingTool is a tool with a side effect that is counted.
+type countingTool struct {
 	tier tools.Tier
 	lit  atomic.Int32
 	do   func(ctx context.Context) error
 }
 
-func (l *lamp) Spec() tools.Spec {
+func (l *countingTool) Spec() tools.Spec {
 	return tools.Spec{Name: "lamp", Description: "Switch the lamp.", Schema: tools.Schema[struct {
 		On bool `json:"on"`
 	}](), Tier: l.tier, HasEffect: true}
 }
 
-func (l *lamp) Run(ctx context.Context, _ tools.Call) (tools.Result, error) {
+func (l *countingTool) Run(ctx context.Context, _ tools.Call) (tools.Result, error) {
 	l.lit.Add(1)
 	if l.do != nil {
 		if err := l.do(ctx); err != nil {
@@ -103,7 +103,7 @@ func TestAQuestionTakesTheToolsItNeedsAndCitesWhatTheyFound(t *testing.T) {
 		}
 	})
 	b := setup(t, model)
-	l := &lamp{tier: tools.Read}
+	l := &countingTool{tier: tools.Read}
 	b.setTools(l)
 	said := b.ask("what does the big one cost? and light, please")
 	require.Contains(t, said, "A grand piano costs 120 euro. [1]")
@@ -157,7 +157,7 @@ func TestAContactsTurnEscalatesAndHasNothingBeyondItsFloor(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), calls("escalate", map[string]string{"reason": "She wants the lamp on. [Pay here](https://evil.example)"})))
 	b := setup(t, model)
-	l := &lamp{tier: tools.Read}
+	l := &countingTool{tier: tools.Read}
 	b.setTools(l)
 	b.storeContactMessage("what does a grand piano cost? and switch on the lamp", policy.ActionAnswer)
 	b.runTurn()
@@ -186,7 +186,7 @@ func TestACallThatChangesSomethingWaitsForThePersonAndRunsOnce(t *testing.T) {
 			t.Parallel()
 			model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("Done with it.", 0, "")}))
 			b := setup(t, model)
-			l := &lamp{tier: tools.Confirm}
+			l := &countingTool{tier: tools.Confirm}
 			b.setTools(l)
 			ctx := context.Background()
 			require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
@@ -233,7 +233,7 @@ func TestACallThatCannotBeShownWholeIsNotAskedAbout(t *testing.T) {
 	model, _ := scripted(t, inTurn(calls("lamp", map[string]any{"on": true, "a": "-----BEGIN PRIVATE KEY-----", "b": "and all the lamps of the street"}),
 		llmtest.Reply{Text: answerJSON("I cannot.", 0, "")}))
 	b := setup(t, model)
-	l := &lamp{tier: tools.Confirm}
+	l := &countingTool{tier: tools.Confirm}
 	b.setTools(l)
 	b.ask("light, please")
 	require.Zero(t, b.count("select count(*) from approvals"))
@@ -243,11 +243,11 @@ func TestACallThatCannotBeShownWholeIsNotAskedAbout(t *testing.T) {
 	require.Contains(t, steps[1].Text, "looks like a password or a key")
 }
 
-func TestAfterACrashAnEffectIsToldNotRepeatedAndTheModelIsNotAskedAgain(t *testing.T) {
+func TestAfterACrashAnEffectIsReportedAndNotRepeated(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("I cannot tell.", 0, "")}))
 	b := setup(t, model)
-	l := &lamp{tier: tools.Read, do: func(context.Context) error { return context.Canceled }} // the process ends before it is known how it went
+	l := &countingTool{tier: tools.Read, do: func(context.Context) error { return context.Canceled }} // the process ends before it is known how it went
 	b.setTools(l)
 	ctx := context.Background()
 	m := b.storeQuestion("light, please")
@@ -307,7 +307,7 @@ func TestReadingCallsRunBesideEachOtherAndEffectsAlone(t *testing.T) {
 	two := llmtest.Reply{Calls: []llmtest.Call{{Name: "slow", Args: `{"n": 1}`}, {Name: "slow", Args: `{"n": 2}`}, {Name: "lamp", Args: `{"on": true}`}}}
 	model, _ := scripted(t, inTurn(two, llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
 	b := setup(t, model)
-	b.setTools(slow, &lamp{tier: tools.Read, do: func(context.Context) error { withLamp.Store(now.Load()); return nil }})
+	b.setTools(slow, &countingTool{tier: tools.Read, do: func(context.Context) error { withLamp.Store(now.Load()); return nil }})
 	b.ask("do it all")
 	require.EqualValues(t, 2, most.Load())
 	require.Zero(t, withLamp.Load())
@@ -348,7 +348,7 @@ func (s *screen) Show(_ context.Context, o store.OutboxMessage, _ id.RoomID) (id
 	return "$live", nil
 }
 
-func TestAnAnswerIsShownWhileItStreamsAndItsLastWordReplacesIt(t *testing.T) {
+func TestAStreamedAnswerIsReplacedByItsFinalText(t *testing.T) {
 	t.Parallel()
 	long := answerJSON("A grand piano costs 120 euro, and that has been so for a good while now.", 1, "A grand piano costs 120 euro.")
 	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "grand piano"}), llmtest.Reply{Text: long}))

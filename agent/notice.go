@@ -14,7 +14,7 @@ func (c *core) notify(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, 
 	if err != nil {
 		return err
 	}
-	letter := outbox.Notice(room, markdown, kind)
+	letter := outbox.NewNotice(room, markdown, kind)
 	letter.About, letter.RestsOn = quoted, restsOn
 	_, _, err = c.box.Queue(ctx, tx, letter)
 	return err

@@ -93,10 +93,10 @@ func (r *attempt) limitTools(ctx context.Context, task store.Task) error {
 		return nil
 	}
 	r.run.Caller.GrantedTools, r.noHistory = []string{}, true
-	if task.RunID == nil {
+	if task.ExecutionID == nil {
 		return nil
 	}
-	s, err := store.ScheduleOfRun(ctx, r.core.store.DB(), *task.RunID)
+	s, err := store.ScheduleOfExecution(ctx, r.core.store.DB(), *task.ExecutionID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // the schedule was cancelled meanwhile
 	}
@@ -115,8 +115,8 @@ func (r *attempt) history(ctx context.Context, room store.Chat) (conversation, e
 	return r.readConversation(ctx, r.core.store.DB(), room, []store.MessageID{r.run.Caller.Message})
 }
 
-// material is what the first request of a task of the owner's is built from.
-type material struct {
+// promptInput is what the first request of a task of the owner's is built from.
+type promptInput struct {
 	assistant string // the name under which the persona answers
 	question  string // without the mention of an agent
 	found     search.Result
@@ -124,13 +124,13 @@ type material struct {
 }
 
 // readMaterial reads the material for a question of the owner's, or for a plan's goal.
-func (r *attempt) readMaterial(ctx context.Context, room store.Chat, input string) (m material, err error) {
+func (r *attempt) readMaterial(ctx context.Context, room store.Chat, input string) (m promptInput, err error) {
 	_, m.question = r.core.personas.CutMention(input)
 	if m.found, err = r.core.lookUp(ctx, r.area, m.question); err != nil {
-		return material{}, err
+		return promptInput{}, err
 	}
 	if m.before, err = r.history(ctx, room); err != nil {
-		return material{}, err
+		return promptInput{}, err
 	}
 	m.assistant, err = r.assistantName(ctx)
 	return m, err

@@ -31,7 +31,7 @@ func (b *fixture) anotherAna(protocol string) {
 	}))
 }
 
-func TestWhatWasSaidInAChatIsOnlyLookedAtWhenItIsNamed(t *testing.T) {
+func TestMessagesOfAChatAreSearchedOnlyWhenItIsNamed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.remembers("The zeppelin lands on Friday.")

@@ -227,7 +227,7 @@ func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []s
 	}
 	list, result := planText(r.run.Task, steps, ""), opening+said.String()+r.footer(ctx, &done)
 	return ps.store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.AddSources(ctx, tx, r.run.Task, about); err != nil {
+		if err := store.AddTaskSources(ctx, tx, r.run.Task, about); err != nil {
 			return err
 		}
 		ended, err := store.EndTask(ctx, tx, done)
@@ -242,13 +242,13 @@ func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []s
 			return err
 		}
 		if r.run.Task.LiveEvent != "" {
-			letter := outbox.Notice(room, list, outbox.Answer)
+			letter := outbox.NewNotice(room, list, outbox.Answer)
 			letter.Replaces, letter.About, letter.RestsOn, letter.TaskID = r.run.Task.LiveEvent, r.run.Task.About, ended.RestsOn, done.ID
 			if _, _, err := ps.box.Queue(ctx, tx, letter); err != nil {
 				return err
 			}
 		}
-		letter := outbox.Notice(room, result, outbox.Answer)
+		letter := outbox.NewNotice(room, result, outbox.Answer)
 		letter.Profile, letter.About, letter.RestsOn, letter.TaskID = r.persona.Profile(), slices.Concat(about, r.run.Task.About), ended.RestsOn, done.ID
 		_, _, err = ps.box.Queue(ctx, tx, letter)
 		return err

@@ -241,13 +241,13 @@ func TestAMessageThatIsDeletedTakesItsPlanAlong(t *testing.T) {
 	require.NotContains(t, all, "grand piano")
 }
 
-func TestAStepThatNeedsAPersonWaitsForHimAndIsDoneByWhoeverWasNamed(t *testing.T) {
+func TestAPlanStepWaitsForApprovalAndRunsAsItsAgent(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, server := planner(t, `{"steps": [{"text": "Switch it on", "agent": "shop"}, {"text": "Say so", "agent": "nobody"}]}`,
 		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("It is on.", 0, "")}))
 	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"shop"}}, {ID: "shop", Capabilities: []string{"lamps"}}, {ID: "zebra"}}
-	l := &lamp{tier: tools.Confirm}
+	l := &countingTool{tier: tools.Confirm}
 	b.setTools(l)
 	plan := b.plan("light")
 	require.Contains(t, server.Requests()[0].System, "There are: shop (lamps).")

@@ -36,7 +36,7 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 		Mode: policy.ModeBusiness, Kind: policy.KindDM, Author: policy.AuthorContact, Name: name, Text: question, SentAt: now, Now: now, MaxAge: time.Hour,
 		Keywords: t.keywords, StoreCap: policy.Rate{Minute: 1, Day: 1}, SendCap: policy.Rate{Minute: 1, Day: 1},
 	})
-	lang := catalog.Of([]string{question}, t.standard.language)
+	lang := catalog.DetectLanguage([]string{question}, t.standard.language)
 	switch {
 	case admission.Action == policy.ActionEscalate:
 		return t.escalationPreview(lang, admission.Why), nil
@@ -78,7 +78,7 @@ func (t *Turns) previewAnswer(ctx context.Context, room store.Chat, message stor
 		if err != nil {
 			return contactAnswer{}, err
 		}
-		return t.clarifyIn(catalog.Of([]string{question}, t.standard.language), options), nil
+		return t.clarifyIn(catalog.DetectLanguage([]string{question}, t.standard.language), options), nil
 	}
 	answer, err := t.previewModel(ctx, room, message, question, found)
 	var over *llm.OverBudgetError

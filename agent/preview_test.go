@@ -50,7 +50,7 @@ func TestAPreviewIsWhatAContactWouldGetAndSendsNothing(t *testing.T) {
 	require.Zero(t, b.count("select count(*) from escalations"))
 }
 
-func TestThePreviewAsksTheModelWithTheRulesOfTheBusinessAndWithoutTheRoom(t *testing.T) {
+func TestThePreviewHasTheRulesOfTheBusinessButNotTheRoom(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}

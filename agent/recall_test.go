@@ -18,7 +18,7 @@ import (
 	"multis/tools"
 )
 
-func TestWhatANamedContactSaidIsShownWithALinkAndTheAnswerSaysWhereItLooked(t *testing.T) {
+func TestRecallLinksWhatAContactSaidAndNamesItsSources(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
@@ -62,17 +62,17 @@ func TestWhatAToolRecalledGoesWithTheMessageItCameFrom(t *testing.T) {
 	}))
 	require.Contains(t, b.ask("what does Ana take?"), "oolong")
 	require.Len(t, server.Requests(), 2)
-	require.Contains(t, storetest.Anywhere(t, b.store, "oolong"), "task_steps.passages")
+	require.Contains(t, storetest.ColumnsContaining(t, b.store, "oolong"), "task_steps.passages")
 	task, _ := b.task()
 	require.Contains(t, task.About, from)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.RedactMessage(ctx, tx, b.chat.ID, b.messageByID(from).EventID, time.Now())
 		return err
 	}))
-	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
-func TestAnAnswerThatRestsOnADeletedMessageWithoutQuotingItIsNotKeptEither(t *testing.T) {
+func TestAnAnswerFromADeletedMessageIsDeletedEvenUnquoted(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: `{"sentences":[{"text":"As I know, it is oolong.","source":0,"quote":""}]}`}
@@ -81,7 +81,7 @@ func TestAnAnswerThatRestsOnADeletedMessageWithoutQuotingItIsNotKeptEither(t *te
 	ctx := context.Background()
 	asked := b.storeQuestion("she said oolong; what was it?")
 	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, asked, asked.Body))
-	require.Contains(t, storetest.Anywhere(t, b.store, "oolong"), "outbox.content")
+	require.Contains(t, storetest.ColumnsContaining(t, b.store, "oolong"), "outbox.content")
 	b.queuedTexts(b.admin)
 	_, err := b.store.Pool().Exec(ctx, "update outbox set state = 'sent'")
 	require.NoError(t, err)
@@ -89,5 +89,5 @@ func TestAnAnswerThatRestsOnADeletedMessageWithoutQuotingItIsNotKeptEither(t *te
 		_, err := store.RedactMessage(ctx, tx, b.admin.ID, asked.EventID, time.Now())
 		return err
 	}))
-	require.Empty(t, storetest.Anywhere(t, b.store, "oolong"))
+	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }

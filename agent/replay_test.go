@@ -22,7 +22,7 @@ func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {
 		llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")},
 	))
 	b := setup(t, model)
-	l := &lamp{tier: tools.Read}
+	l := &countingTool{tier: tools.Read}
 	b.setTools(l)
 	b.note(policy.RoleAdmin, b.admin.ID, "The tuner is called Ben, his key is "+secret)
 	b.ask("what does a grand piano cost? and light, please")

@@ -33,11 +33,11 @@ func (b *fixture) begin(s skills.SavedTask, problem string) store.Task {
 	return b.taskByID(task.ID)
 }
 
-func TestASavedTaskIsDoneByItsAgentWithItsToolsAboutItsChat(t *testing.T) {
+func TestASavedTaskRunsWithItsAgentToolsAndChat(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("Nothing new.", 0, "")}))
 	b := setup(t, model)
-	l := &lamp{tier: tools.Read}
+	l := &countingTool{tier: tools.Read}
 	b.setTools(l)
 	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true}, {ID: "shop", Instructions: "Sell."}}
 	begin := func(s skills.SavedTask) store.Task { return b.begin(s, "") }
@@ -58,7 +58,7 @@ func TestASavedTaskIsDoneByItsAgentWithItsToolsAboutItsChat(t *testing.T) {
 	require.Equal(t, []string{"lamp", "search_docs"}, offered(all[3]))
 }
 
-func TestASavedTaskDraftsAMessageForItsChatWhichWaitsForTheOwner(t *testing.T) {
+func TestASavedTaskLeavesADraftForItsChat(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, server := scripted(t, llmtest.Say(`{"sentences": [{"text": "One promise is open.", "source": 0, "quote": ""}], "message": " The piano comes on Monday. "}`))

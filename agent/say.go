@@ -68,7 +68,7 @@ func (c *core) queueReply(ctx context.Context, r *ownerReply) error {
 		if err != nil {
 			return err
 		}
-		letter := outbox.Notice(r.room, body, outbox.Answer)
+		letter := outbox.NewNotice(r.room, body, outbox.Answer)
 		letter.Replaces, letter.Profile, letter.About, letter.RestsOn = r.live.Event(), r.profile, run.SourceMessages(r.used), restsOn
 		letter.Citations = r.citations
 		if r.task != nil {
@@ -125,10 +125,10 @@ func (c *core) withHeading(ctx context.Context, db store.DB, task *store.Task, m
 		return markdown, nil
 	}
 	head := "⏰ **" + text.Escape(text.Clip(text.CollapseSpaces(task.Input), maxTitle)) + "**"
-	var run store.Run
-	if task.RunID != nil {
+	var run store.Execution
+	if task.ExecutionID != nil {
 		var err error
-		if run, err = store.RunByID(ctx, db, *task.RunID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if run, err = store.ExecutionByID(ctx, db, *task.ExecutionID); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return "", err
 		}
 	}

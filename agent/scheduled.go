@@ -8,11 +8,11 @@ import (
 
 // AnswerScheduled makes the assistant work on the text of a due schedule, and posts the answer in room. run identifies the execution: each is
 // answered once. If a tool needs an approval, nothing waits for it: the owner is asked, and after a yes a task that continues this one makes the call.
-func (q *Questions) AnswerScheduled(ctx context.Context, room store.Chat, run store.RunID, text string) error {
+func (q *Questions) AnswerScheduled(ctx context.Context, room store.Chat, run store.ExecutionID, text string) error {
 	answering := q.personas.ForQuestion(room, text)
 	model, _ := q.personas.ModelOf(answering)
 	task, err := store.InsertTask(ctx, q.store.Writer(), store.Task{
-		Key: store.RunKey(run), RunID: &run, Kind: store.TaskClock, ChatID: room.ID, Agent: answering.ID, Model: model.Name(), Input: text,
+		Key: store.ExecutionKey(run), ExecutionID: &run, Kind: store.TaskClock, ChatID: room.ID, Agent: answering.ID, Model: model.Name(), Input: text,
 	})
 	if err != nil || task.State.IsOver() {
 		return err

@@ -18,12 +18,12 @@ import (
 )
 
 // runSchedule inserts a schedule and starts a run of it. It returns the run.
-func (b *fixture) runSchedule(s store.Schedule) store.RunID { return b.runLateSchedule(s, 0) }
+func (b *fixture) runSchedule(s store.Schedule) store.ExecutionID { return b.runLateSchedule(s, 0) }
 
 // runLateSchedule is runSchedule with a run that was due some time ago.
-func (b *fixture) runLateSchedule(s store.Schedule, late time.Duration) store.RunID {
+func (b *fixture) runLateSchedule(s store.Schedule, late time.Duration) store.ExecutionID {
 	b.t.Helper()
-	var run store.RunID
+	var run store.ExecutionID
 	require.NoError(b.t, b.store.InTx(b.t.Context(), func(tx store.Tx) (err error) {
 		if s.ID, err = store.NextScheduleID(b.t.Context(), tx); err != nil {
 			return err
@@ -32,7 +32,7 @@ func (b *fixture) runLateSchedule(s store.Schedule, late time.Duration) store.Ru
 		if err := store.InsertSchedule(b.t.Context(), tx, s); err != nil {
 			return err
 		}
-		run, _, err = store.StartRun(b.t.Context(), tx, s.ID, time.Now().Add(-late), time.Now())
+		run, _, err = store.StartExecution(b.t.Context(), tx, s.ID, time.Now().Add(-late), time.Now())
 		return err
 	}))
 	return run
@@ -42,7 +42,7 @@ func TestAScheduleHasItsOwnToolsAndConversation(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
 	b := setup(t, model)
-	b.setTools(&lamp{tier: tools.Confirm})
+	b.setTools(&countingTool{tier: tools.Confirm})
 	b.ask("the secret word is plinth")
 	for _, c := range []struct {
 		session store.Session
@@ -164,7 +164,7 @@ func TestATaskOfAScheduleThatIsGoneGetsNoTools(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
 	b := setup(t, model)
-	b.setTools(&lamp{tier: tools.Confirm})
+	b.setTools(&countingTool{tier: tools.Confirm})
 	b.ask("the secret word is plinth")
 	run := b.runSchedule(store.Schedule{Body: "sum up", Session: store.SessionMain, Tools: []string{"search_docs", "lamp"}})
 	task, err := store.InsertTask(t.Context(), b.store.Writer(), store.Task{
@@ -182,11 +182,11 @@ func TestATaskOfAScheduleThatIsGoneGetsNoTools(t *testing.T) {
 func TestAHandoffOfAScheduledTaskKeepsTheLimitsOfItsSchedule(t *testing.T) {
 	t.Parallel()
 	b, _, shop := team(t, llmtest.Say(answerJSON("Mine.", 0, "")), llmtest.Say(answerJSON("Theirs.", 0, "")))
-	b.setTools(&lamp{tier: tools.Confirm})
+	b.setTools(&countingTool{tier: tools.Confirm})
 	run := b.runSchedule(store.Schedule{Body: "sum up", Session: store.SessionIsolated, Tools: []string{"search_docs"}})
 	require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, run, "@main sum up"))
 	first, _ := b.task()
-	require.Equal(t, run, *first.RunID)
+	require.Equal(t, run, *first.ExecutionID)
 	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error {
 		return b.agent.Questions.openHandoffTask(t.Context(), tx, first, b.admin, "shop")
 	}))

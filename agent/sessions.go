@@ -42,7 +42,7 @@ func (r *attempt) sessionsList(ctx context.Context, _ tools.Call) (tools.Result,
 		about = append(about, t.About...)
 		lines = append(lines, fmt.Sprintf("%d %s (%s, %s): %s", t.ID, t.Agent, t.State, t.CreatedAt.In(r.core.zone).Format("15:04"), text.Clip(text.CollapseSpaces(t.Input), maxSessionText)))
 	}
-	return tools.Result{ForLLM: strings.Join(lines, "\n"), ForUser: "looked at what was worked on"}, store.AddSources(ctx, r.core.store.Writer(), r.run.Task, about)
+	return tools.Result{ForLLM: strings.Join(lines, "\n"), ForUser: "looked at what was worked on"}, store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, about)
 }
 
 // sessionsHistory carries out the tool sessions_history.
@@ -58,7 +58,7 @@ func (r *attempt) sessionsHistory(ctx context.Context, c tools.Call) (tools.Resu
 	if !known {
 		return refuseUnknownSession(), nil
 	}
-	if err := store.AddSources(ctx, r.core.store.Writer(), r.run.Task, t.About); err != nil {
+	if err := store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, t.About); err != nil {
 		return tools.Result{}, err
 	}
 	steps, err := store.Steps(ctx, r.core.store.DB(), t.ID)
@@ -88,7 +88,7 @@ func (r *attempt) visibleSessions(ctx context.Context) ([]store.Task, error) {
 	for _, other := range r.delegates() {
 		whose = append(whose, other.ID)
 	}
-	return store.Sessions(ctx, r.core.store.DB(), whose, r.run.Task.ID, r.core.now().Add(-sessionAge), maxSessions)
+	return store.RecentTasksOf(ctx, r.core.store.DB(), whose, r.run.Task.ID, r.core.now().Add(-sessionAge), maxSessions)
 }
 
 // session returns one of the visible sessions by its number.
@@ -107,7 +107,7 @@ func refuseUnknownSession() tools.Result {
 // continuedWork returns the questions and answers of the tasks that this one continues, oldest first, and the messages whose words may be in
 // them.
 func (r *attempt) continuedWork(ctx context.Context) (work string, about []store.MessageID, err error) {
-	before, err := store.Thread(ctx, r.core.store.DB(), *r.run.Task.Continues, maxThread)
+	before, err := store.ContinuedTasks(ctx, r.core.store.DB(), *r.run.Task.Continues, maxThread)
 	var parts []string
 	for _, t := range slices.Backward(before) {
 		if t.Forgotten {

@@ -15,7 +15,7 @@ import (
 	"multis/tools"
 )
 
-func TestAnAgentSeesWhatThoseWorkedOnThatItMayAskAndNobodyElse(t *testing.T) {
+func TestAnAgentSeesOnlySessionsOfAgentsItMayAsk(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	var seen store.TaskID

@@ -29,8 +29,8 @@ func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 		} else if !ours {
 			return jobs.Snooze(busyWait)
 		}
-		if chat.DeliveryIn(t.defaults) == policy.DeliveryDraft { // a draft that nobody should see is not made
-			if movedOn, err := store.HasMovedOn(ctx, tx, chat.ID, r.seen); err != nil || movedOn {
+		if chat.DeliveryIn(t.defaults) == policy.DeliveryDraft { // a draft that is outdated already is not made
+			if outdated, err := store.IsOutdated(ctx, tx, chat.ID, r.seen); err != nil || outdated {
 				return cmp.Or(err, jobs.Snooze(pollSlack))
 			}
 		}
@@ -106,7 +106,7 @@ func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, w
 	return err
 }
 
-// escalate escalates the chat. The card of its thread rings once; the thread shows later messages. The contact is told once, as soon as
+// escalate escalates the chat. The card of its thread notifies once; the thread shows later messages. The contact is told once, as soon as
 // the gate allows it, and again in each period in which the business is closed.
 func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
 	why := cmp.Or(r.modelReason, r.escalation)

@@ -35,7 +35,7 @@ func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Done.", 1, "Tuning an upright piano costs 90 euro.")))
 	b := setup(t, model)
-	b.setTools(&lamp{tier: tools.Read})
+	b.setTools(&countingTool{tier: tools.Read})
 	work := t.TempDir()
 	b.agent.skills = skills.Open("", nil)
 	b.agent.personas.All = []persona.Persona{{ID: "shop", Default: true, Workspace: work}}
@@ -83,7 +83,7 @@ func TestAPersonaAnswersWithItsOwnModel(t *testing.T) {
 	require.Len(t, ownServer.Requests(), 1)
 }
 
-func TestWhatIsWrongWithASkillIsToldOnceInTheAdminRoom(t *testing.T) {
+func TestAnInvalidSkillIsReportedOnceInTheAdminRoom(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, llmtest.Say(answerJSON("Done.", 0, "")))
 	b := setup(t, model)

@@ -39,7 +39,7 @@ func (s standardTexts) hoursOf(chat store.Chat) hours.Hours {
 // tell.
 func (s standardTexts) languageOf(ctx context.Context, db store.DB, chat store.ChatID) (catalog.Lang, error) {
 	texts, err := store.ContactTexts(ctx, db, chat, languageMessages)
-	return catalog.Of(texts, s.language), err
+	return catalog.DetectLanguage(texts, s.language), err
 }
 
 // greeting returns the greeting in the language of a chat.
@@ -74,5 +74,5 @@ func (s standardTexts) escalationText(lang catalog.Lang, open hours.Hours, now t
 		return s.texts.Text(catalog.Escalated, lang)
 	}
 	zone := open.Zone
-	return s.texts.Text(catalog.Away, lang, "{opening}", catalog.Opening(lang, state.Until.In(zone), now.In(zone)))
+	return s.texts.Text(catalog.Away, lang, "{opening}", catalog.FormatOpening(lang, state.Until.In(zone), now.In(zone)))
 }

@@ -30,7 +30,7 @@ type Turns struct {
 	awayOutsideHours bool // outside of the opening hours, contacts are told no more than when the business opens
 	escalateAtCap    bool
 	keywords         []string // for Preview
-	answers          *answers.Book
+	answers          *answers.Keeper
 	burstQuiet       time.Duration
 	burstMax         time.Duration
 }
@@ -77,7 +77,7 @@ func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, las
 	working, stop := t.renewLease(ctx, chat.ID, job)
 	result, err := t.decide(working, chat, waiting, last)
 	stop()
-	if err != nil && last && ctx.Err() == nil && !jobs.IsLater(err) {
+	if err != nil && last && ctx.Err() == nil && !jobs.IsSnooze(err) {
 		zerolog.Ctx(ctx).Err(err).Int64("chat_id", int64(chat.ID)).Msg("A turn failed for good; escalating")
 		result, err = turnResult{escalation: "Something is broken on my side; the log says what.", cause: policy.CauseFailure}, nil
 	}
@@ -98,8 +98,8 @@ func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, las
 // maxReadDelay is how long an answer waits for an owner who reads the chat but does not write.
 const maxReadDelay = time.Minute
 
-// delay returns how long a turn waits before it begins: until nobody has written for burstQuiet or is typing, but at most burstMax, and while
-// the owner seems to be about to answer.
+// delay returns how long a turn waits before it begins: until nobody has written for burstQuiet or is typing, but at most burstMax; or,
+// up to maxReadDelay, while the owner reads or types there.
 func (t *Turns) delay(chat store.Chat, waiting []store.Message) time.Duration {
 	first, newest := waiting[0].ReceivedAt, waiting[0].ReceivedAt
 	for _, m := range waiting {

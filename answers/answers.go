@@ -25,18 +25,18 @@ const (
 	privateOrigin = "answers:private"
 )
 
-// Values replace the variables of canned answers. The contact's name is known only when one is used.
-type Values struct {
+// Variables are the values of the variables in canned answers. The contact's name is known only when one is used.
+type Variables struct {
 	Business string // {business}
 	Hours    string // {hours}
 }
 
-// Book is the owner's answers.
-type Book struct {
-	Store   *store.Store
-	Search  *search.Searcher
-	Library *knowledge.Library
-	Values  Values
+// Keeper keeps the owner's answers.
+type Keeper struct {
+	Store     *store.Store
+	Search    *search.Searcher
+	Library   *knowledge.Library
+	Variables Variables
 }
 
 // Limits of the texts, in characters, and of their number.
@@ -70,7 +70,7 @@ func CleanAnswer(s string) string {
 }
 
 // Fill returns a canned answer for a contact with its variables replaced. An empty name leaves the name out.
-func (v Values) Fill(answer, name string) string {
+func (v Variables) Fill(answer, name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsSpace(r) && !strings.ContainsRune("-'.", r)
 	}) {
@@ -89,7 +89,7 @@ func (v Values) Fill(answer, name string) string {
 }
 
 // Publish writes the documents of the answers anew. It may be repeated, also at the same time: whoever writes last has read last.
-func (b *Book) Publish(ctx context.Context) error {
+func (b *Keeper) Publish(ctx context.Context) error {
 	for {
 		before, err := b.documents(ctx)
 		if err != nil {
@@ -114,7 +114,7 @@ type document struct {
 }
 
 // documents returns the documents as they should be.
-func (b *Book) documents(ctx context.Context) ([]document, error) {
+func (b *Keeper) documents(ctx context.Context) ([]document, error) {
 	canned, err := store.CannedAnswers(ctx, b.Store.DB())
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (b *Book) documents(ctx context.Context) ([]document, error) {
 }
 
 // write indexes a document, or removes it if it is empty.
-func (b *Book) write(ctx context.Context, d document) error {
+func (b *Keeper) write(ctx context.Context, d document) error {
 	if d.markdown == "" {
 		if err := b.Library.Remove(ctx, d.origin); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
@@ -140,10 +140,10 @@ func (b *Book) write(ctx context.Context, d document) error {
 }
 
 // cannedDocument returns the canned answers as Markdown, a section each, without names of contacts.
-func (b *Book) cannedDocument(list []store.CannedAnswer) string {
+func (b *Keeper) cannedDocument(list []store.CannedAnswer) string {
 	var sections []string
 	for _, a := range list {
-		sections = append(sections, fmt.Sprintf("## %s\n\n%s\n", a.Question, b.Values.Fill(a.Answer, "")))
+		sections = append(sections, fmt.Sprintf("## %s\n\n%s\n", a.Question, b.Variables.Fill(a.Answer, "")))
 	}
 	return strings.Join(sections, "\n")
 }
@@ -176,7 +176,7 @@ type Canned struct {
 const maxHits = 50
 
 // Find returns the canned answer to a question of a contact. It reports false if there is none. name is the contact's; empty for none.
-func (b *Book) Find(ctx context.Context, question, name string) (Canned, bool, error) {
+func (b *Keeper) Find(ctx context.Context, question, name string) (Canned, bool, error) {
 	doc, err := index.DocumentByOrigin(ctx, b.Store.DB(), cannedOrigin)
 	if errors.Is(err, store.ErrNotFound) {
 		return Canned{}, false, nil
@@ -201,21 +201,21 @@ func (b *Book) Find(ctx context.Context, question, name string) (Canned, bool, e
 		return Canned{}, false, err
 	}
 	i := slices.IndexFunc(list, func(a store.CannedAnswer) bool { return a.Question == q.Hit.Heading() })
-	if i < 0 || !strings.Contains(text.CollapseSpaces(q.Hit.Text), text.CollapseSpaces(b.Values.Fill(list[i].Answer, ""))) {
+	if i < 0 || !strings.Contains(text.CollapseSpaces(q.Hit.Text), text.CollapseSpaces(b.Variables.Fill(list[i].Answer, ""))) {
 		return Canned{}, false, nil // the document is not as new as the table, or the answer is longer than a passage
 	}
 	return Canned{
-		Number: list[i].ID, Text: b.Values.Fill(list[i].Answer, name), Hit: q.Hit,
+		Number: list[i].ID, Text: b.Variables.Fill(list[i].Answer, name), Hit: q.Hit,
 		Citation: store.Citation{Ref: q.Hit.Ref, Source: fmt.Sprintf("[your answer %d: %s]", list[i].ID, list[i].Question), Quote: q.Text},
 	}, true, nil
 }
 
 // Numbered returns a canned answer by its number for a contact, as a person sends it from a thread; or store.ErrNotFound. An empty name
 // leaves the name out.
-func (b *Book) Numbered(ctx context.Context, number int64, name string) (string, error) {
+func (b *Keeper) Numbered(ctx context.Context, number int64, name string) (string, error) {
 	a, err := store.CannedAnswerByID(ctx, b.Store.DB(), number)
 	if err != nil {
 		return "", err
 	}
-	return b.Values.Fill(a.Answer, name), nil
+	return b.Variables.Fill(a.Answer, name), nil
 }

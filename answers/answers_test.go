@@ -21,14 +21,14 @@ func TestPersonalDataIsFound(t *testing.T) {
 		"Anaconda and ANA and Banana":                             "Anaconda and … and Banana",
 		"":                                                        "",
 	} {
-		require.Equal(t, want, Mask(text, []string{"Ana de Smith"}), text)
+		require.Equal(t, want, MaskPersonalData(text, []string{"Ana de Smith"}), text)
 	}
-	require.Equal(t, "~~Ana~~ \\*said\\*", Mark("Ana *said*", []string{"Ana"}))
+	require.Equal(t, "~~Ana~~ \\*said\\*", StrikePersonalData("Ana *said*", []string{"Ana"}))
 }
 
 func TestVariablesAreReplacedAndAContactsNameSaysNothing(t *testing.T) {
 	t.Parallel()
-	v := Values{Business: "Piano House", Hours: "mon-fri 9-17"}
+	v := Variables{Business: "Piano House", Hours: "mon-fri 9-17"}
 	require.Equal(t, "Hello Ana, Piano House is open mon-fri 9-17.", v.Fill("Hello {name}, {business} is open {hours}.", "Ana"))
 	require.Equal(t, "Hello, welcome!", v.Fill("Hello {name}, welcome!", ""))
 	require.Equal(t, "Welcome", v.Fill("{name}, Welcome", ""))
@@ -43,7 +43,7 @@ func TestTextsOfAnswersCannotChangeTheDocument(t *testing.T) {
 	require.Len(t, []rune(CleanQuestion(strings.Repeat("ä", 300))), MaxQuestion)
 }
 
-func TestTheAnswerOfAPersonEndsWithTheContactsNextWordsOrAfterAWhile(t *testing.T) {
+func TestAPersonsAnswerEndsAtTheContactsNextMessageOrATimeout(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	q := store.EscalatedQuestion{EscalationID: 1, ChatID: 2, MessageID: 3, Question: "Do you deliver to Potsdam?", AskedAt: at}

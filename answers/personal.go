@@ -10,7 +10,7 @@ import (
 	"multis/text"
 )
 
-// Patterns of personal data: addresses of e-mail, long numbers such as those of telephones and accounts, streets with a number, and names
+// personalPatterns match personal data: addresses of e-mail, long numbers such as those of telephones and accounts, streets with a number, and names
 // that somebody says are his.
 var personalPatterns = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled once
 	regexp.MustCompile(`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+\.\p{L}{2,}`),
@@ -27,8 +27,8 @@ var ownName = regexp.MustCompile(`(?:(?i:my name is|this is|i am|i'm|ich bin|ich
 // Span is a part of a text, between two byte offsets.
 type Span struct{ From, To int }
 
-// Personal returns the parts of a text that look like personal data, in order and apart. names are names of people, of which each word counts.
-func Personal(s string, names []string) []Span {
+// FindPersonalData returns the parts of a text that look like personal data, in order and apart. names are names of people, of which each word counts.
+func FindPersonalData(s string, names []string) []Span {
 	var spans []Span
 	for _, p := range personalPatterns {
 		for _, m := range p.FindAllStringIndex(s, -1) {
@@ -76,14 +76,14 @@ func merged(spans []Span) []Span {
 	return list
 }
 
-// Mask returns a text in which personal data is replaced by an ellipsis.
-func Mask(s string, names []string) string {
-	return replace(s, Personal(s, names), func(string) string { return "…" }, func(s string) string { return s })
+// MaskPersonalData returns a text in which personal data is replaced by an ellipsis.
+func MaskPersonalData(s string, names []string) string {
+	return replace(s, FindPersonalData(s, names), func(string) string { return "…" }, func(s string) string { return s })
 }
 
-// Mark returns a text as Markdown in which personal data is struck out.
-func Mark(s string, names []string) string {
-	return replace(s, Personal(s, names), func(s string) string { return "~~" + text.Escape(s) + "~~" }, text.Escape)
+// StrikePersonalData returns a text as Markdown in which personal data is struck out.
+func StrikePersonalData(s string, names []string) string {
+	return replace(s, FindPersonalData(s, names), func(s string) string { return "~~" + text.Escape(s) + "~~" }, text.Escape)
 }
 
 // replace changes the spans of a text in one way and the rest in another.

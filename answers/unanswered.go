@@ -18,13 +18,13 @@ const (
 )
 
 // HasNewAnswers reports whether NewAnswers may return any.
-func (b *Book) HasNewAnswers(ctx context.Context, now time.Time) (bool, error) {
+func (b *Keeper) HasNewAnswers(ctx context.Context, now time.Time) (bool, error) {
 	return store.HasEscalatedQuestions(ctx, b.Store.DB(), now.Add(-maxAge))
 }
 
 // NewAnswers returns what people answered to questions that were escalated: those that the owner should be asked about as open, and all
 // others as known ones. Answers that may still go on are left for the next time.
-func (b *Book) NewAnswers(ctx context.Context, now time.Time) ([]store.UnansweredQuestion, error) {
+func (b *Keeper) NewAnswers(ctx context.Context, now time.Time) ([]store.UnansweredQuestion, error) {
 	questions, err := store.EscalatedQuestions(ctx, b.Store.DB(), now.Add(-maxAge))
 	if err != nil || len(questions) == 0 {
 		return nil, err
@@ -39,7 +39,7 @@ func (b *Book) NewAnswers(ctx context.Context, now time.Time) ([]store.Unanswere
 	}
 	var found []store.UnansweredQuestion
 	for _, q := range questions {
-		lines, err := store.LinesAfter(ctx, b.Store.DB(), q.ChatID, q.AskedAt, q.MessageID)
+		lines, err := store.LinesByPeople(ctx, b.Store.DB(), q.ChatID, q.AskedAt, q.MessageID)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func judge(g store.UnansweredQuestion, lacksDocument bool, learned []store.Learn
 		if !sameQuestion(g.Question, a.Question) {
 			continue
 		}
-		if shadow.Match(a.Answer, Mask(g.Answer, nil)) != shadow.Different {
+		if shadow.Match(a.Answer, MaskPersonalData(g.Answer, nil)) != shadow.Different {
 			return store.UnansweredKnown, nil
 		}
 		return store.UnansweredOpen, &a.ID

@@ -36,8 +36,8 @@ type batch struct {
 	name    string
 	paused  bool
 	restore policy.Restore
-	// movedOn are the chats in which something was said, changed or deleted.
-	movedOn []store.ChatID
+	// changedChats are the chats in which something was said, changed or deleted.
+	changedChats []store.ChatID
 	// jobs and hooks are what the events ask for. enqueue writes them at the end of the transaction.
 	jobs  []jobs.Args
 	hooks []hookCall
@@ -296,8 +296,8 @@ func (b *batch) enqueue(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(b.movedOn) > 0 {
-		needed, err := jobs.MovedOn(ctx, b.tx, b.movedOn...)
+	if len(b.changedChats) > 0 {
+		needed, err := jobs.FollowUps(ctx, b.tx, b.changedChats...)
 		if err != nil {
 			return err
 		}

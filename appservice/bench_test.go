@@ -35,7 +35,7 @@ func benchIngest(b *testing.B, size int) {
 // BenchmarkIngestBesideManyMessages is BenchmarkIngest, one event each, where there are 100,000 messages in 500 chats.
 func BenchmarkIngestBesideManyMessages(b *testing.B) {
 	bundle := setup(b)
-	bundle.store = storetest.Filled(b, 500, 200, time.Now().AddDate(0, 0, -1))
+	bundle.store = storetest.NewWithMessages(b, 500, 200, time.Now().AddDate(0, 0, -1))
 	bundle.inbox = NewInbox(bundle.store, bundle.inbox.settings)
 	bundle.inbox.settings.StoreCap = policy.Rate{Minute: 1 << 30, Day: 1 << 30}
 	chats, err := store.ListChats(b.Context(), bundle.store.DB(), "", 500, 0)
@@ -45,7 +45,7 @@ func BenchmarkIngestBesideManyMessages(b *testing.B) {
 	benchReceive(b, bundle, chats, 1)
 }
 
-func benchReceive(b *testing.B, bundle *bundle, chats []store.Chat, size int) {
+func benchReceive(b *testing.B, bundle *fixture, chats []store.Chat, size int) {
 	h := NewServer(bundle.inbox, "right").Handler()
 	before := bundle.count("messages")
 	var took []time.Duration

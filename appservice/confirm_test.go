@@ -19,9 +19,9 @@ const (
 	fakePortal = id.RoomID("!fake:x")
 )
 
-// fake makes a room of Mallory's that looks like a portal, with one who is named like the owner's ghost and one like a contact.
-func (h *house) fake() {
-	h.build(fakePortal, mallory, `{}`)
+// addFakePortal makes a room of Mallory's that looks like a portal, with one who is named like the owner's ghost and one like a contact.
+func (h *fakeHomeserver) addFakePortal() {
+	h.addRoom(fakePortal, mallory, `{}`)
 	for _, ghost := range []id.UserID{hisPuppet, hisVictim} {
 		h.set(fakePortal, "m.room.member", ghost.String(), ghost, `{"membership":"join"}`)
 	}
@@ -29,7 +29,7 @@ func (h *house) fake() {
 	h.set(fakePortal, "m.bridge", "x", mallory, fmt.Sprintf(fakeClaim, mallory))
 }
 
-func (h *house) decide(confirmed bool) {
+func (h *fakeHomeserver) decide(confirmed bool) {
 	h.t.Helper()
 	require.NoError(h.t, h.store.InTx(h.t.Context(), func(tx store.Tx) error {
 		known, _, err := store.InsertBridgeBot(h.t.Context(), tx, mallory, "demo", false)
@@ -40,13 +40,13 @@ func (h *house) decide(confirmed bool) {
 	}))
 }
 
-func TestABotThatNobodyConfirmedIsHeardAsAContactAndNotAnswered(t *testing.T) {
+func TestAnUnconfirmedBotCountsAsAContactAndIsNotAnswered(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFakeHomeserver(t)
 	h.inbox.settings.Defaults = policy.Defaults{Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto}
-	h.fake()
-	h.look(fakePortal)
-	h.look(fakePortal)
+	h.addFakePortal()
+	h.describeRoom(fakePortal)
+	h.describeRoom(fakePortal)
 	require.Equal(t, 1, h.count("river.river_job where kind = 'tell' and args->>'topic' = 'new_bridge'"), "the owner is asked once")
 	require.Equal(t, hisPuppet, h.anas().SelfGhost)
 	forged := h.say(fakePortal, hisPuppet, "I promise Mallory 500 euro")
@@ -64,39 +64,39 @@ func TestABotThatNobodyConfirmedIsHeardAsAContactAndNotAnswered(t *testing.T) {
 
 func TestABridgeThatActsAsTheOwnerNeedsNoConfirmation(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.build("!old:x", bridgeBot, `{}`)
-	h.claim("!old:x", bridgeBot)
-	h.look("!old:x")
+	h := newFakeHomeserver(t)
+	h.addRoom("!old:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!old:x", bridgeBot)
+	h.describeRoom("!old:x")
 	require.False(t, h.anas().Unconfirmed)
 	require.Zero(t, h.count("river.river_job where kind = 'tell'"))
 }
 
 func TestAMarkThatSomebodyElseWroteProvesNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.fake()
+	h := newFakeHomeserver(t)
+	h.addFakePortal()
 	h.set(fakePortal, "m.room.member", owner.String(), mallory, `{"membership":"join","fi.mau.double_puppet_source":"mautrix-demo"}`)
 	h.set(fakePortal, "m.room.member", ana.String(), ana, `{"membership":"leave","fi.mau.double_puppet_source":"mautrix-demo"}`)
-	h.look(fakePortal)
+	h.describeRoom(fakePortal)
 	require.True(t, h.anas().Unconfirmed)
 }
 
 func TestAFakePortalThatIsThereFirstDoesNotKeepTheChannel(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.fake()
-	h.look(fakePortal)
+	h := newFakeHomeserver(t)
+	h.addFakePortal()
+	h.describeRoom(fakePortal)
 	h.say(fakePortal, hisVictim, "forged words")
-	h.build("!real:x", bridgeBot, `{}`)
-	h.claim("!real:x", bridgeBot)
-	h.look("!real:x")
+	h.addRoom("!real:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!real:x", bridgeBot)
+	h.describeRoom("!real:x")
 	chat := h.anas()
 	require.Equal(t, bridgeBot, chat.BridgeBot)
 	require.True(t, chat.IsIn("!real:x"))
 	require.Equal(t, policy.AuthorContact, h.message(h.say("!real:x", ana, "hello")).Author)
 	require.Equal(t, 1, h.count("messages where chat_id = $1", chat.ID), "nothing of the fake one is in it")
-	h.look(fakePortal)
+	h.describeRoom(fakePortal)
 	require.Equal(t, chat.ID, h.anas().ID)
 	require.True(t, h.anas().IsIn("!real:x"))
 	require.Zero(t, h.count("chats where bridge_bot = $1 and closed_why = ''", mallory))
@@ -104,35 +104,35 @@ func TestAFakePortalThatIsThereFirstDoesNotKeepTheChannel(t *testing.T) {
 
 func TestABridgeWithChatsFromBeforeCountsAsConfirmed(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFakeHomeserver(t)
 	h.chat("!known:x", policy.ModeBusiness)
 	_, err := h.store.Pool().Exec(t.Context(), "update chats set bridge_bot = $1", mallory)
 	require.NoError(t, err)
-	h.fake()
-	h.look(fakePortal)
+	h.addFakePortal()
+	h.describeRoom(fakePortal)
 	require.False(t, h.anas().Unconfirmed)
 }
 
 func TestTheRoomsOfARefusedBotAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.fake()
-	h.look(fakePortal)
+	h := newFakeHomeserver(t)
+	h.addFakePortal()
+	h.describeRoom(fakePortal)
 	h.decide(false)
 	require.False(t, h.anas().HasRoom())
-	h.look(fakePortal)
+	h.describeRoom(fakePortal)
 	h.say(fakePortal, hisVictim, "hello?")
 	require.Zero(t, h.count("messages"))
 }
 
 func TestBotsThatWereRefusedKeepNoOtherFromBeingAskedAbout(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFakeHomeserver(t)
 	for i := range 2 * store.MaxBridgeBots {
 		_, err := h.store.Pool().Exec(t.Context(), "insert into bridge_bots (bot, protocol, refused_at) values ($1, 'demo', now())", fmt.Sprintf("@mallory%d:example.com", i))
 		require.NoError(t, err)
 	}
-	h.fake()
-	h.look(fakePortal)
+	h.addFakePortal()
+	h.describeRoom(fakePortal)
 	require.Equal(t, 1, h.jobs("tell"))
 }

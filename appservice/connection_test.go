@@ -14,18 +14,18 @@ import (
 )
 
 // says is a bridge's notice about a login, a second after the one before.
-func (b *bundle) says(room id.RoomID, sender id.UserID, state string) *event.Event {
+func (b *fixture) says(room id.RoomID, sender id.UserID, state string) *event.Event {
 	b.t.Helper()
 	evt := b.event("m.room.message", room, sender, fmt.Sprintf(`{"msgtype":"m.notice","body":"State update","fi.mau.bridge_state":{"state_event":%q,"remote_id":"me"}}`, state))
 	evt.Timestamp += int64(b.events)*1000 - 3_600_000
 	return evt
 }
 
-func (b *bundle) told(topic string) int {
+func (b *fixture) told(topic string) int {
 	return b.count("river.river_job where kind = 'tell' and args->>'topic' = $1", topic)
 }
 
-func TestALoginThatBreaksIsToldOnceAndThatItIsOverToo(t *testing.T) {
+func TestABrokenLoginAndItsEndAreEachToldOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)

@@ -14,7 +14,7 @@ import (
 )
 
 // closedHomeserver lets the owner into no room.
-func closedHomeserver(b *bundle) *Describer {
+func closedHomeserver(b *fixture) *Describer {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)

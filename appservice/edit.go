@@ -40,7 +40,7 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 	case !edited:
 		return b.storeEarlyEdit(ctx, e, msg)
 	}
-	b.noteMovedOn(*e.chat)
+	b.noteChanged(*e.chat)
 	if !isWaiting && e.chat.Kind == policy.KindAdmin {
 		return b.editCommand(ctx, e, msg.Replaces)
 	}
@@ -49,7 +49,7 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 		return err
 	}
 	for _, escalation := range shown {
-		b.jobs = append(b.jobs, jobs.EscalationArgs{EscalationID: escalation})
+		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation})
 	}
 	if err := b.updateThread(ctx, *e.chat); err != nil || !isWaiting {
 		return err

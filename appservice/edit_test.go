@@ -18,7 +18,7 @@ import (
 )
 
 // edit makes an event that changes another one.
-func (b *bundle) edit(of *event.Event, sender id.UserID, body string) *event.Event {
+func (b *fixture) edit(of *event.Event, sender id.UserID, body string) *event.Event {
 	b.t.Helper()
 	return b.event("m.room.message", of.RoomID, sender, fmt.Sprintf(
 		`{"msgtype":"m.text","body":%[1]q,"m.new_content":{"msgtype":"m.text","body":%[1]q},"m.relates_to":{"rel_type":"m.replace","event_id":%[2]q}}`, body, of.ID))
@@ -63,7 +63,7 @@ func TestTheNewestOfSeveralEditsStands(t *testing.T) {
 	require.Equal(t, 1, b.count("messages"))
 }
 
-func TestAnEditOfWhatWaitsLongForItsAnswerDoesNotMakeItTooOld(t *testing.T) {
+func TestEditingAWaitingMessageDoesNotMakeItTooOld(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -139,7 +139,7 @@ func TestWhatTheOwnerWroteHoldsBackBeforeItCanBeRead(t *testing.T) {
 	require.Equal(t, policy.CodeOwnerActive, b.message(asked).Code)
 }
 
-func TestWhatWasEditedBeforeItCouldBeReadIsReadAsItIsNow(t *testing.T) {
+func TestAMessageEditedBeforeDecryptionIsReadAsEdited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeSilent)
@@ -174,7 +174,7 @@ func TestHistoryIsReadWithTheEditsThatStandOnNewerPages(t *testing.T) {
 		all = append(all, evt(i, "Monday"))
 	}
 	last := b.readOn(b.archiveOf(all), jobs.HistoryArgs{ChatID: chat.ID})
-	require.Equal(t, 250, last.Stored)
+	require.Equal(t, 250, last.StoredCount)
 	require.Equal(t, 250, b.count("messages"))
 	require.Equal(t, 1, b.count("messages where event_id = '$old0' and body = 'Tuesday'"))
 	require.Zero(t, b.jobs("turn"))
@@ -185,7 +185,7 @@ func TestTenThousandBackfilledEventsAreTenThousandRowsAndNoReply(t *testing.T) {
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	last := b.readOn(b.archive(10_000), jobs.HistoryArgs{ChatID: chat.ID})
-	require.Equal(t, 10_000, last.Stored)
+	require.Equal(t, 10_000, last.StoredCount)
 	require.Equal(t, 10_000, b.count("messages"))
 	require.Equal(t, 100, b.count("river.river_job"), "a job a page but the first, and the one that tells")
 	require.Zero(t, b.count("outbox")+b.jobs("turn")+b.jobs("digest"))
@@ -214,7 +214,7 @@ func TestABridgeThatBringsTenThousandOldMessagesStartsNothing(t *testing.T) {
 	require.Equal(t, 1, b.count("river.river_job"), "one digest tells of them all")
 }
 
-func TestAnAnswerToADeletedQuestionIsDeletedWhereTheOwnerWantsIt(t *testing.T) {
+func TestAnAnswerToADeletedQuestionIsDeletedIfConfigured(t *testing.T) {
 	t.Parallel()
 	for wanted, jobs := range map[bool]int{false: 0, true: 1} {
 		b := setup(t)

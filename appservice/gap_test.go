@@ -55,7 +55,7 @@ func portalState(channel string) string {
 		{"type":"m.room.member","state_key":%[4]q,"sender":%[2]q,"content":{"membership":"join"}}]`, channel, bridgeBot, owner, ana)
 }
 
-func (b *bundle) gapRig(g *gapServer) (*OwnerSync, *Describer) {
+func (b *fixture) gapRig(g *gapServer) (*OwnerSync, *Describer) {
 	b.t.Helper()
 	server := httptest.NewServer(g)
 	b.t.Cleanup(server.Close)
@@ -81,7 +81,7 @@ func limited(t *testing.T, rooms ...string) *syncResponse {
 	return &resp
 }
 
-func TestWhatASyncLeftOutOfARoomNobodyKnowsIsFetchedWhenItIsDescribed(t *testing.T) {
+func TestTheGapOfAnUnknownRoomIsFetchedAfterItsDescription(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s, d := b.gapRig(&gapServer{})

@@ -45,14 +45,14 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 		return explain("read the history of a room", err)
 	}
 	events := page.Chunk
-	old := slices.IndexFunc(events, func(e *event.Event) bool { return time.UnixMilli(e.Timestamp).Before(time.Unix(args.Since, 0)) })
+	old := slices.IndexFunc(events, func(e *event.Event) bool { return time.UnixMilli(e.Timestamp).Before(time.Unix(args.SinceUnix, 0)) })
 	if old >= 0 {
 		events = events[:old]
 	}
 	slices.Reverse(events)
 	events = h.inbox.filterEvents(ctx, events)
 	next := args
-	next.FromToken, next.Done = page.End, old >= 0 || page.End == ""
+	next.FromToken, next.NotifyOnly = page.End, old >= 0 || page.End == ""
 	err = h.store(ctx, events, next)
 	if store.IsBadData(err) {
 		// One of the events can never be stored: store each in its own transaction and skip that one.
@@ -69,13 +69,13 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	return err
 }
 
-// from returns the position from which a page is read backwards. The first page starts at the stored sync position: newer events still
-// arrive by push or sync, and as history they would never be answered.
+// from returns the position from which a page is read backwards. The first page starts at the stored sync position: events after
+// it arrive by push or sync; read as history they would get no answer.
 func (h *Historian) from(ctx context.Context, args jobs.HistoryArgs) (from string, err error) {
-	if args.FromToken != "" || args.Quiet {
+	if args.FromToken != "" || args.NoNotice {
 		return args.FromToken, nil
 	}
-	_, err = store.GetSetting(ctx, h.inbox.store.DB(), store.SettingSince, &from)
+	_, err = store.GetSetting(ctx, h.inbox.store.DB(), store.SettingSyncToken, &from)
 	return from, err
 }
 
@@ -87,7 +87,7 @@ func (h *Historian) store(ctx context.Context, events []*event.Event, next ...jo
 			return err
 		}
 		for _, args := range next {
-			args.Stored += stored
+			args.StoredCount += stored
 			if err := jobs.Enqueue(ctx, tx, args); err != nil {
 				return err
 			}
@@ -98,6 +98,6 @@ func (h *Historian) store(ctx context.Context, events []*event.Event, next ...jo
 
 // end enqueues the job that ends the import of a chat.
 func (h *Historian) end(ctx context.Context, args jobs.HistoryArgs) error {
-	args.Done = true
+	args.NotifyOnly = true
 	return h.inbox.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, args) })
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // archive is a homeserver with n messages in a room, one an hour, the newest an hour old, some of the owner's.
-func (b *bundle) archive(n int) *Historian {
+func (b *fixture) archive(n int) *Historian {
 	b.t.Helper()
 	var all []map[string]any
 	for i := range n {
@@ -35,7 +35,7 @@ func (b *bundle) archive(n int) *Historian {
 }
 
 // archiveOf is a homeserver with events in a room, the newest first.
-func (b *bundle) archiveOf(all []map[string]any) *Historian {
+func (b *fixture) archiveOf(all []map[string]any) *Historian {
 	b.t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.URL.Query().Get("from"))
@@ -58,9 +58,9 @@ func (b *bundle) archiveOf(all []map[string]any) *Historian {
 }
 
 // readOn works the pages off, as the queue does, and returns the last one's arguments.
-func (b *bundle) readOn(h *Historian, args jobs.HistoryArgs) jobs.HistoryArgs {
+func (b *fixture) readOn(h *Historian, args jobs.HistoryArgs) jobs.HistoryArgs {
 	b.t.Helper()
-	for !args.Done {
+	for !args.NotifyOnly {
 		require.NoError(b.t, h.History(context.Background(), args))
 		var raw []byte
 		require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select args from river.river_job where kind = 'history' order by id desc limit 1").Scan(&raw))
@@ -75,14 +75,14 @@ func TestHistoryIsStoredAndNothingOfItIsAnswered(t *testing.T) {
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	h := b.archive(350)
 	last := b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID})
-	require.Equal(t, 350, last.Stored)
+	require.Equal(t, 350, last.StoredCount)
 	require.Equal(t, 350, b.count("messages"))
 	require.Equal(t, 280, b.count("messages where code = 'backfill'"))
 	require.Zero(t, b.jobs("turn")+b.jobs("digest"))
 	require.Zero(t, b.count("chats where owner_last_at is not null"), "what the owner wrote then is no pause now")
 
 	again := b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID})
-	require.Zero(t, again.Stored, "read twice, stored once")
+	require.Zero(t, again.StoredCount, "read twice, stored once")
 	require.Equal(t, 350, b.count("messages"))
 }
 
@@ -91,25 +91,25 @@ func TestWhatIsOnItsWayThroughTheDoorsIsNoHistory(t *testing.T) {
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	h := b.archive(20)
-	require.NoError(t, store.PutSetting(context.Background(), b.store.Writer(), store.SettingSince, "3")) // three are newer than the sync
-	require.Equal(t, 17, b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID}).Stored)
+	require.NoError(t, store.PutSetting(context.Background(), b.store.Writer(), store.SettingSyncToken, "3")) // three are newer than the sync
+	require.Equal(t, 17, b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID}).StoredCount)
 	require.Zero(t, b.count("messages where event_id in ('$old0', '$old1', '$old2')"))
-	require.Equal(t, 20, b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID, Quiet: true}).Stored+17, "what no door took in is read up to now")
+	require.Equal(t, 20, b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID, NoNotice: true}).StoredCount+17, "what no door took in is read up to now")
 }
 
 func TestHistoryStopsAtItsDay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeSilent)
-	last := b.readOn(b.archive(350), jobs.HistoryArgs{ChatID: chat.ID, Since: time.Now().Add(-120*time.Hour - time.Minute).Unix()})
-	require.Equal(t, 120, last.Stored)
+	last := b.readOn(b.archive(350), jobs.HistoryArgs{ChatID: chat.ID, SinceUnix: time.Now().Add(-120*time.Hour - time.Minute).Unix()})
+	require.Equal(t, 120, last.StoredCount)
 }
 
-func TestALongGapIsReadBackToWhereTheSyncWasAndNotToATime(t *testing.T) {
+func TestALongGapIsReadBackToTheSyncToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeSilent)
-	require.Equal(t, 230, b.readOn(b.archive(350), jobs.HistoryArgs{ChatID: chat.ID, FromToken: "20", ToToken: "250"}).Stored)
+	require.Equal(t, 230, b.readOn(b.archive(350), jobs.HistoryArgs{ChatID: chat.ID, FromToken: "20", ToToken: "250"}).StoredCount)
 	require.Zero(t, b.count("messages where event_id in ('$old19', '$old250')"))
 }
 
@@ -117,6 +117,6 @@ func TestOfAChatThatIsOffNoHistoryIsRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeOff)
-	require.Zero(t, b.readOn(b.archive(10), jobs.HistoryArgs{ChatID: chat.ID}).Stored)
+	require.Zero(t, b.readOn(b.archive(10), jobs.HistoryArgs{ChatID: chat.ID}).StoredCount)
 	require.Zero(t, b.count("messages"))
 }

@@ -121,7 +121,7 @@ func (h *Homeserver) registerBot(ctx context.Context) error {
 // before it is sent.
 const txnLifetime = 12 * time.Hour
 
-// Send sends an outbox message to a room and returns its event. Repeated calls return the same event. If jobs.IsFinal(err), the homeserver
+// Send sends an outbox message to a room and returns its event. Repeated calls return the same event. If jobs.IsPermanent(err), the homeserver
 // will never accept the message.
 func (h *Homeserver) Send(ctx context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
 	patience := requestTimeout

@@ -22,7 +22,7 @@ func TestAnEncryptedSendIsFoundAgainWithoutItsKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
-	o := b.letter(chat, `{"msgtype":"m.text","body":"5 euro"}`, []byte("-"))
+	o := b.queueFile(chat, `{"msgtype":"m.text","body":"5 euro"}`, []byte("-"))
 	content, err := addOutboxKey(&event.EncryptedEventContent{Algorithm: id.AlgorithmMegolmV1, SessionID: "s", MegolmCiphertext: []byte("abc")}, o.ID.String())
 	require.NoError(t, err)
 	var sealed event.EncryptedEventContent
@@ -101,12 +101,12 @@ func TestNothingGoesInPlainTextIntoARoomThatMayBeEncrypted(t *testing.T) {
 			_, err = b.store.Pool().Exec(t.Context(), "update chats set encrypted = $1", tt.stored)
 			require.NoError(t, err)
 
-			o := b.letter(chat, `{"msgtype":"m.text","body":"plain"}`, []byte("-"))
+			o := b.queueFile(chat, `{"msgtype":"m.text","body":"plain"}`, []byte("-"))
 			o.CreatedAt = time.Now()
 			_, err = hs.Send(t.Context(), o, "!a:x")
 			require.Equal(t, tt.sent, sent)
 			require.Equal(t, tt.sent == 0, err != nil, "%v", err)
-			require.Equal(t, tt.isFinal, jobs.IsFinal(err), "%v", err)
+			require.Equal(t, tt.isFinal, jobs.IsPermanent(err), "%v", err)
 		})
 	}
 }
@@ -115,7 +115,7 @@ func TestWhatWasShownBeforeIsTakenBackWithWhatReplacedIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
-	o := b.letter(chat, `{}`, []byte("-"))
+	o := b.queueFile(chat, `{}`, []byte("-"))
 	event := id.EventID("$last")
 	o.EventID, o.RoomID, o.Replaces = &event, "!a:x", "$shown"
 	var deleted []string

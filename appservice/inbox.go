@@ -85,7 +85,7 @@ func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since strin
 func (in *Inbox) commit(ctx context.Context, events []*event.Event, since string) error {
 	return in.store.InTx(ctx, func(tx store.Tx) error {
 		if since != "" {
-			if err := store.PutSetting(ctx, tx, store.SettingSince, since); err != nil {
+			if err := store.PutSetting(ctx, tx, store.SettingSyncToken, since); err != nil {
 				return err
 			}
 		}

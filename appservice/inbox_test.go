@@ -28,17 +28,17 @@ const (
 	bridgeBot = id.UserID("@demobot:example.com")
 )
 
-type bundle struct {
+type fixture struct {
 	t      testing.TB
 	store  *store.Store
 	inbox  *Inbox
 	events int
 }
 
-func setup(t testing.TB) *bundle {
+func setup(t testing.TB) *fixture {
 	t.Helper()
 	st := storetest.New(t)
-	return &bundle{t: t, store: st, inbox: NewInbox(st, Settings{
+	return &fixture{t: t, store: st, inbox: NewInbox(st, Settings{
 		Owner: owner, Bot: bot, Name: "Nora", Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
 		MaxAge: 10 * time.Minute, OwnerPause: 30 * time.Minute,
 		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},
@@ -46,7 +46,7 @@ func setup(t testing.TB) *bundle {
 }
 
 // chat makes a direct chat with Ana in mode.
-func (b *bundle) chat(room id.RoomID, mode policy.Mode) store.Chat {
+func (b *fixture) chat(room id.RoomID, mode policy.Mode) store.Chat {
 	b.t.Helper()
 	ctx := context.Background()
 	var chat store.Chat
@@ -63,7 +63,7 @@ func (b *bundle) chat(room id.RoomID, mode policy.Mode) store.Chat {
 	return chat
 }
 
-func (b *bundle) event(kind string, room id.RoomID, sender id.UserID, content string) *event.Event {
+func (b *fixture) event(kind string, room id.RoomID, sender id.UserID, content string) *event.Event {
 	b.t.Helper()
 	b.events++
 	raw := fmt.Sprintf(`{"type":%q,"room_id":%q,"sender":%q,"event_id":"$e%d","origin_server_ts":%d,"content":%s}`,
@@ -73,28 +73,28 @@ func (b *bundle) event(kind string, room id.RoomID, sender id.UserID, content st
 	return &evt
 }
 
-func (b *bundle) text(room id.RoomID, sender id.UserID, body string) *event.Event {
+func (b *fixture) text(room id.RoomID, sender id.UserID, body string) *event.Event {
 	content, err := json.Marshal(map[string]string{"msgtype": "m.text", "body": body})
 	require.NoError(b.t, err)
 	return b.event("m.room.message", room, sender, string(content))
 }
 
-func (b *bundle) receive(events ...*event.Event) {
+func (b *fixture) receive(events ...*event.Event) {
 	b.t.Helper()
 	require.NoError(b.t, b.inbox.Receive(context.Background(), events, ""))
 }
 
 // count counts the rows of a query.
-func (b *bundle) count(sql string, args ...any) int {
+func (b *fixture) count(sql string, args ...any) int {
 	b.t.Helper()
 	var n int
 	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select count(*) from "+sql, args...).Scan(&n))
 	return n
 }
 
-func (b *bundle) jobs(kind string) int { return b.count("river.river_job where kind = $1", kind) }
+func (b *fixture) jobs(kind string) int { return b.count("river.river_job where kind = $1", kind) }
 
-func (b *bundle) message(evt *event.Event) store.Message {
+func (b *fixture) message(evt *event.Event) store.Message {
 	b.t.Helper()
 	var row store.MessageID
 	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select id from messages where event_id = $1", evt.ID).Scan(&row))
@@ -115,7 +115,7 @@ func TestAFreshQuestionInABusinessChatIsStoredWithItsTurn(t *testing.T) {
 	require.Equal(t, 1, b.jobs("turn"))
 }
 
-func TestTheSameEventThroughBothDoorsOrTwiceInOneTransactionIsOneRow(t *testing.T) {
+func TestAnEventThatArrivesTwiceIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -126,7 +126,7 @@ func TestTheSameEventThroughBothDoorsOrTwiceInOneTransactionIsOneRow(t *testing.
 	require.Equal(t, 1, b.count("messages"))
 	require.Equal(t, 1, b.jobs("turn"))
 	var since string
-	_, err := store.GetSetting(context.Background(), b.store.DB(), store.SettingSince, &since)
+	_, err := store.GetSetting(context.Background(), b.store.DB(), store.SettingSyncToken, &since)
 	require.NoError(t, err)
 	require.Equal(t, "s1", since)
 }
@@ -155,7 +155,7 @@ func TestOfAnUnknownRoomOnlyIdsAreWritten(t *testing.T) {
 	require.Zero(t, b.count("river.river_job where args::text like '%secret%'"))
 }
 
-func TestARoomThatIsNoneOfOursIsIgnoredUntilABridgeClaimsIt(t *testing.T) {
+func TestAForeignRoomIsIgnoredUntilABridgeClaimsIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.inbox.ignored.add("!priv:x")
@@ -168,7 +168,7 @@ func TestARoomThatIsNoneOfOursIsIgnoredUntilABridgeClaimsIt(t *testing.T) {
 	require.Equal(t, 1, b.jobs("describe"))
 }
 
-func TestAnEditChangesTheRowAndASecondReplyIsNotAskedFor(t *testing.T) {
+func TestAnEditChangesTheRowAndNeedsNoSecondReply(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -216,7 +216,7 @@ func TestAnEncryptedMessageIsParkedWithAReason(t *testing.T) {
 }
 
 // out writes an outbox row of a chat, as a send that is under way.
-func (b *bundle) out(chat store.Chat) uuid.UUID {
+func (b *fixture) out(chat store.Chat) uuid.UUID {
 	b.t.Helper()
 	key := uuid.New()
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
@@ -231,7 +231,7 @@ func keyed(body string, key uuid.UUID) string {
 	return fmt.Sprintf(`{"msgtype":"m.text","body":%q,"ai.multis.out":%q}`, body, key)
 }
 
-func TestOurOwnSendIsRecognisedBeforeItsAnswerCameAndAsksForNoTurnAndNoPause(t *testing.T) {
+func TestOurOwnEventIsRecognisedBeforeTheResponseToItsSend(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -398,7 +398,7 @@ func TestPlainTextIsNoCommandInAnEncryptedAdminRoom(t *testing.T) {
 	require.Equal(t, 1, b.jobs("command"), "the owner is told")
 }
 
-func TestPlainTextIsNoCommandFromTheEventOnThatEncryptsTheAdminRoom(t *testing.T) {
+func TestPlainTextIsNoCommandOnceTheAdminRoomIsEncrypted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()

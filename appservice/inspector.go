@@ -195,7 +195,7 @@ func classifyPing(err error) error {
 	}
 }
 
-// rateLimitBurst is more requests than Synapse lets a limited user make at once in isRateLimited.
+// rateLimitBurst is how many requests IsRateLimited sends at once: more than Synapse allows a limited user.
 const rateLimitBurst = 30
 
 // IsRateLimited reports whether the homeserver limits the requests of multis, that is, whether the registration that it has loaded lacks

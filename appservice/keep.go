@@ -32,7 +32,7 @@ func NewAttachmentStore(inbox *Inbox, hs *Homeserver, limits AttachmentLimits) *
 const maxKeptBytes = 16 << 20
 
 // KeepFile downloads the file of a message and stores it, then deletes the files over the total limit. It stores nothing if the message
-// was deleted or its chat was switched off. A file that is gone or too large is an error that jobs.IsFinal reports.
+// was deleted or its chat was switched off. A file that is gone or too large is an error that jobs.IsPermanent reports.
 func (k *AttachmentStore) KeepFile(ctx context.Context, message store.MessageID) error {
 	m, err := store.MessageByID(ctx, k.inbox.store.DB(), message)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && m.Attachment == nil) {

@@ -14,7 +14,7 @@ import (
 )
 
 // sendsFile takes in a file of somebody's and returns its row.
-func (b *bundle) sendsFile(sender id.UserID, kind, more string) store.Message {
+func (b *fixture) sendsFile(sender id.UserID, kind, more string) store.Message {
 	b.t.Helper()
 	evt := b.event("m.room.message", "!a:x", sender, fmt.Sprintf(`{"msgtype":%q,"body":"f","url":"mxc://example.com/file"%s}`, kind, more))
 	b.receive(evt)
@@ -86,7 +86,7 @@ func TestAKeptFileGoesWithItsMessageItsTimeAndItsTurn(t *testing.T) {
 	require.False(t, has(late), "nothing of a chat that is off")
 }
 
-func (b *bundle) setMode(chat store.Chat, mode policy.Mode) {
+func (b *fixture) setMode(chat store.Chat, mode policy.Mode) {
 	b.t.Helper()
 	require.NoError(b.t, b.store.InTx(b.t.Context(), func(tx store.Tx) error { return store.SetMode(b.t.Context(), tx, chat.ID, mode) }))
 }

@@ -45,9 +45,9 @@ func nextKeylessDelay(last time.Duration) time.Duration {
 func (s *OwnerSync) pollWithoutKeys(ctx context.Context) error {
 	db := s.inbox.store.Writer()
 	var since string
-	known, err := store.GetSetting(ctx, db, store.SettingKeylessSince, &since)
+	known, err := store.GetSetting(ctx, db, store.SettingKeylessSyncToken, &since)
 	if err == nil && !known {
-		known, err = store.GetSetting(ctx, db, store.SettingSince, &since)
+		known, err = store.GetSetting(ctx, db, store.SettingSyncToken, &since)
 	}
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (s *OwnerSync) pollWithoutKeys(ctx context.Context) error {
 		return explain("sync without keys", err)
 	}
 	if !known {
-		if err := store.PutSetting(ctx, db, store.SettingKeylessSince, resp.NextBatch); err != nil {
+		if err := store.PutSetting(ctx, db, store.SettingKeylessSyncToken, resp.NextBatch); err != nil {
 			return err
 		}
 		return s.describer.DescribeNewRooms(ctx)
@@ -69,7 +69,7 @@ func (s *OwnerSync) pollWithoutKeys(ctx context.Context) error {
 	if err := s.storeResponse(ctx, resp, since); err != nil {
 		return err
 	}
-	return s.noteSynced(store.PutSetting(ctx, db, store.SettingKeylessSince, resp.NextBatch))
+	return s.noteSynced(store.PutSetting(ctx, db, store.SettingKeylessSyncToken, resp.NextBatch))
 }
 
 // notifyKeysGone enqueues one notice to the owner that the keys cannot be opened.
@@ -87,7 +87,7 @@ func (s *OwnerSync) notifyKeysGone(ctx context.Context) error {
 // continues from its own position, which repeats the events of the meantime with their keys.
 func (s *OwnerSync) notifyKeysBack(ctx context.Context) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.DropSetting(ctx, tx, store.SettingKeylessSince); err != nil {
+		if err := store.DropSetting(ctx, tx, store.SettingKeylessSyncToken); err != nil {
 			return err
 		}
 		var gone bool

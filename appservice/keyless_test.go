@@ -42,7 +42,7 @@ func TestWhileTheKeysDoNotOpenTheSecondDoorStaysOpen(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	ctx, cancel := context.WithCancel(context.Background())
-	require.NoError(t, store.PutSetting(ctx, b.store.Writer(), store.SettingSince, "s1"))
+	require.NoError(t, store.PutSetting(ctx, b.store.Writer(), store.SettingSyncToken, "s1"))
 	require.NoError(t, store.PutSetting(ctx, b.store.Writer(), store.SettingPickle, map[string]int{"damaged": 1}))
 	hs, err := NewHomeserver(b.store, Access{URL: server.URL, Owner: owner, Bot: bot})
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestTheKeysAreSoonTriedAgain(t *testing.T) {
 	require.Equal(t, maxKeylessDelay, nextKeylessDelay(maxKeylessDelay))
 }
 
-func TestEveryKeyThatDidNotComeIsAskedForAgainAfterVerifyOnceForAllItsMessages(t *testing.T) {
+func TestVerifyRequestsEachMissingKeyOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)

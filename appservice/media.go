@@ -46,7 +46,7 @@ func (h *Homeserver) Download(ctx context.Context, file store.Attachment, limit 
 }
 
 // Fetch streams a decrypted file to w. limit is its maximum size in bytes. What was written is valid only if Fetch returns nil, because
-// the hash of an encrypted file is checked at its end. If jobs.IsFinal(err), a retry does not help.
+// the hash of an encrypted file is checked at its end. If jobs.IsPermanent(err), a retry does not help.
 func (h *Homeserver) Fetch(ctx context.Context, who policy.SendAs, file store.Attachment, limit int64, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, mediaTimeout)
 	defer cancel()

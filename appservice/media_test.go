@@ -136,7 +136,7 @@ func TestWhyAFileCannotBeHad(t *testing.T) {
 			if test.want != nil {
 				require.ErrorIs(t, err, test.want)
 			}
-			require.Equal(t, name != "truncated on the way", jobs.IsFinal(err), "a connection that broke is worth another try")
+			require.Equal(t, name != "truncated on the way", jobs.IsPermanent(err), "a connection that broke is worth another try")
 			require.Equal(t, test.requests, test.media.requests)
 		})
 	}
@@ -193,7 +193,7 @@ func TestAFileIsUploadedAsItsRoomIs(t *testing.T) {
 			t.Cleanup(server.Close)
 			hs, err := NewHomeserver(b.store, Access{URL: server.URL, Token: "as-token", Owner: owner, Bot: bot})
 			require.NoError(t, err)
-			o := b.letter(chat, `{"msgtype":"m.file","body":"as agreed","filename":"prices.txt","info":{"mimetype":"text/plain","size":9},"ai.multis.out":"x"}`, []byte("5 euro..."))
+			o := b.queueFile(chat, `{"msgtype":"m.file","body":"as agreed","filename":"prices.txt","info":{"mimetype":"text/plain","size":9},"ai.multis.out":"x"}`, []byte("5 euro..."))
 
 			content, err := hs.uploadFile(t.Context(), o, hs.owner.session(), encrypted)
 			require.NoError(t, err)
@@ -217,17 +217,17 @@ func TestAFileIsUploadedAsItsRoomIs(t *testing.T) {
 
 			media.fail = http.StatusRequestEntityTooLarge
 			_, err = hs.uploadFile(t.Context(), o, hs.owner.session(), encrypted)
-			require.True(t, jobs.IsFinal(err), "it stays too large")
+			require.True(t, jobs.IsPermanent(err), "it stays too large")
 			media.fail = http.StatusBadGateway
 			_, err = hs.uploadFile(t.Context(), o, hs.owner.session(), encrypted)
 			require.Error(t, err)
-			require.False(t, jobs.IsFinal(err))
+			require.False(t, jobs.IsPermanent(err))
 		})
 	}
 }
 
-// letter puts an event with a file into the outbox.
-func (b *bundle) letter(chat store.Chat, content string, data []byte) store.OutboxMessage {
+// queueFile puts an event with a file into the outbox.
+func (b *fixture) queueFile(chat store.Chat, content string, data []byte) store.OutboxMessage {
 	b.t.Helper()
 	o := store.OutboxMessage{
 		ID: uuid.New(), ChatID: chat.ID, SendAs: policy.AsOwner, Purpose: policy.PurposeReply, EventType: "m.room.message", Content: []byte(content), State: store.OutboxQueued,
@@ -277,7 +277,7 @@ func TestAPictureInABusinessChatIsEscalatedWithItsCaption(t *testing.T) {
 }
 
 // received is an event of Ana's that the inbox has stored.
-func (b *bundle) received(kind, content string) *event.Event {
+func (b *fixture) received(kind, content string) *event.Event {
 	b.t.Helper()
 	evt := b.event(kind, "!ana:x", ana, content)
 	b.receive(evt)

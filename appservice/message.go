@@ -78,7 +78,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		return err
 	}
 	b.stored++
-	b.noteMovedOn(*e.chat)
+	b.noteChanged(*e.chat)
 	if keepFile {
 		b.jobs = append(b.jobs, jobs.KeepFileArgs{MessageID: message})
 	}
@@ -90,10 +90,10 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	return b.updateThread(ctx, *e.chat)
 }
 
-// noteMovedOn notes that something was said, changed or deleted in a chat with contacts, which may have withdrawn a draft.
-func (b *batch) noteMovedOn(chat store.Chat) {
-	if !b.history && chat.Kind != policy.KindAdmin && !slices.Contains(b.movedOn, chat.ID) {
-		b.movedOn = append(b.movedOn, chat.ID)
+// noteChanged notes that something was said, changed or deleted in a chat with contacts, which may have withdrawn a draft.
+func (b *batch) noteChanged(chat store.Chat) {
+	if !b.history && chat.Kind != policy.KindAdmin && !slices.Contains(b.changedChats, chat.ID) {
+		b.changedChats = append(b.changedChats, chat.ID)
 	}
 }
 
@@ -125,7 +125,7 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	answered, err := store.AnswerEscalation(ctx, b.tx, e.chat.ID, b.in.settings.Owner, e.at)
 	for _, escalation := range answered {
 		b.hooks = append(b.hooks, hookCall{policy.HookResolved, strconv.FormatInt(int64(e.chat.ID), 10)})
-		b.jobs = append(b.jobs, jobs.EscalationArgs{EscalationID: escalation, At: b.in.now().Add(b.in.settings.OwnerPause).Truncate(time.Second)})
+		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation, At: b.in.now().Add(b.in.settings.OwnerPause).Truncate(time.Second)})
 	}
 	return err
 }

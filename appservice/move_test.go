@@ -17,7 +17,7 @@ import (
 	"multis/store"
 )
 
-func TestASendWhoseAnswerWasLostIsNotRepeatedInTheRoomThatCameAfter(t *testing.T) {
+func TestASendWithoutResponseIsNotRepeatedInTheNewRoom(t *testing.T) {
 	t.Parallel()
 	for name, arrived := range map[string]bool{"it had arrived": true, "it had not": false} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestASendWhoseAnswerWasLostIsNotRepeatedInTheRoomThatCameAfter(t *testing.T
 	}
 }
 
-func TestASendThatIsForbiddenIsTriedAgainForAWhileBecauseTheRoomMayBeReplaced(t *testing.T) {
+func TestAForbiddenSendIsRetriedBecauseTheRoomMayBeReplaced(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	out := b.out(b.chat("!a:x", policy.ModeBusiness))
@@ -93,8 +93,8 @@ func TestASendThatIsForbiddenIsTriedAgainForAWhileBecauseTheRoomMayBeReplaced(t 
 	require.NoError(t, err)
 	_, err = hs.Send(context.Background(), o, "!a:x")
 	require.Error(t, err)
-	require.False(t, jobs.IsFinal(err))
+	require.False(t, jobs.IsPermanent(err))
 	o.CreatedAt = time.Now().Add(-policy.RoomReplacementTimeout)
 	_, err = hs.Send(context.Background(), o, "!a:x")
-	require.True(t, jobs.IsFinal(err))
+	require.True(t, jobs.IsPermanent(err))
 }

@@ -128,7 +128,7 @@ func isAlive(ctx context.Context, lock *store.Lock) bool {
 func (s *OwnerSync) awaitFirstSync(ctx context.Context, lock *store.Lock) bool {
 	for ctx.Err() == nil && isAlive(ctx, lock) {
 		var since string
-		known, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingSince, &since)
+		known, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingSyncToken, &since)
 		if err == nil && known {
 			return true
 		}
@@ -199,7 +199,7 @@ func (s *OwnerSync) crossSignBot(ctx context.Context) {
 // pollBot makes one poll as the bot's device, which brings the keys of the admin room.
 func (s *OwnerSync) pollBot(ctx context.Context) error {
 	var since string
-	if _, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingBotSince, &since); err != nil {
+	if _, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingBotSyncToken, &since); err != nil {
 		return err
 	}
 	resp, err := s.hs.bot.session().sync(ctx, mautrix.ReqSync{Timeout: int(pollTimeout.Milliseconds()), Since: since, FilterID: botFilter, SetPresence: event.PresenceOffline})
@@ -212,13 +212,13 @@ func (s *OwnerSync) pollBot(ctx context.Context) error {
 	if err := s.vault.processSync(ctx, policy.AsBot, resp.keys(), since); err != nil {
 		return err
 	}
-	return store.PutSetting(ctx, s.inbox.store.Writer(), store.SettingBotSince, resp.NextBatch)
+	return store.PutSetting(ctx, s.inbox.store.Writer(), store.SettingBotSyncToken, resp.NextBatch)
 }
 
 // pollOwner makes one poll as the owner's device and stores its keys and events.
 func (s *OwnerSync) pollOwner(ctx context.Context) error {
 	var since string
-	known, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingSince, &since)
+	known, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingSyncToken, &since)
 	if err != nil {
 		return err
 	}

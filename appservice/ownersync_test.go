@@ -15,8 +15,8 @@ import (
 	"multis/store"
 )
 
-// TestTheKeysAreLetGoAsSoonAsTheDatabaseLetsTheLockGo: another process opens them then, and a poll may go on for half a minute.
-func TestTheKeysAreLetGoAsSoonAsTheDatabaseLetsTheLockGo(t *testing.T) {
+// TestTheCryptoStoreIsClosedWhenItsLockIsLost: another process opens them then, and a poll may go on for half a minute.
+func TestTheCryptoStoreIsClosedWhenItsLockIsLost(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	lock, ok, err := b.store.TryLock(t.Context(), store.LockSync, 0)
@@ -52,16 +52,16 @@ func TestADeviceThatWasEndedIsReplacedInEveryProcess(t *testing.T) {
 	hs, err := NewHomeserver(b.store, Access{URL: server.URL, Owner: owner, Bot: bot})
 	require.NoError(t, err)
 	require.NoError(t, hs.setDevice(hs.owner, device{ID: "OLD"}))
-	o := b.letter(b.chat("!a:x", policy.ModeBusiness), `{"msgtype":"m.file","filename":"a.txt","body":"a.txt","info":{"mimetype":"text/plain"}}`, []byte("-"))
+	o := b.queueFile(b.chat("!a:x", policy.ModeBusiness), `{"msgtype":"m.file","filename":"a.txt","body":"a.txt","info":{"mimetype":"text/plain"}}`, []byte("-"))
 	sent := b.event("m.room.message", "!a:x", owner, "{}").ID
 	o.RoomID, o.EventID = "!a:x", &sent
 
 	err = hs.Retract(t.Context(), o)
 	require.Error(t, err)
-	require.False(t, jobs.IsFinal(err), "the deletion is tried again with the new device")
+	require.False(t, jobs.IsPermanent(err), "the deletion is tried again with the new device")
 	_, err = hs.uploadFile(t.Context(), o, hs.owner.session(), false)
 	require.Error(t, err)
-	require.False(t, jobs.IsFinal(err), "and so is the file")
+	require.False(t, jobs.IsPermanent(err), "and so is the file")
 
 	lock, ok, err := b.store.TryLock(t.Context(), store.LockSync, 0) // the other process
 	require.NoError(t, err)

@@ -39,7 +39,7 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 	}
 	b.jobs = append(b.jobs, jobs.RedactArgs{RoomID: e.RoomID, EventID: e.ID})
 	if isForgeable {
-		found.News = pin.NewsUntrusted
+		found.Result = pin.EntryUntrusted
 	}
 	if !b.history {
 		b.enqueuePINNews(found)
@@ -64,7 +64,7 @@ func (b *batch) interceptSpokenPIN(ctx context.Context, chat store.Chat, m store
 
 // enqueuePINNews asks for the job that goes on after a PIN, or tells how it was taken.
 func (b *batch) enqueuePINNews(found pin.Interception) {
-	if found.News != pin.NewsQuiet {
-		b.jobs = append(b.jobs, jobs.PINArgs{News: string(found.News), DialogID: found.Dialog, Left: found.Left})
+	if found.Result != pin.EntryNone {
+		b.jobs = append(b.jobs, jobs.PINArgs{Result: string(found.Result), DialogID: found.Dialog, Left: found.Left})
 	}
 }

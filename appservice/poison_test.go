@@ -48,7 +48,7 @@ func TestAnEventThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
 			b.message(before)
 			require.False(t, b.message(after).At.Before(time.Unix(0, 0)))
 			var since string
-			known, err := store.GetSetting(context.Background(), b.store.DB(), store.SettingSince, &since)
+			known, err := store.GetSetting(context.Background(), b.store.DB(), store.SettingSyncToken, &since)
 			require.NoError(t, err)
 			require.True(t, known)
 		})
@@ -72,7 +72,7 @@ func TestAnEditOfAWaitingQuestionIsJudgedAnew(t *testing.T) {
 	require.Empty(t, waiting)
 }
 
-func TestTheOwnerIsToldThatAnEditedCommandIsNotCarriedOutAgain(t *testing.T) {
+func TestTheOwnerIsToldThatAnEditedCommandIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, room := context.Background(), id.RoomID("!admin:x")
@@ -170,7 +170,7 @@ func TestALookThatWasOvertakenIsRepeated(t *testing.T) {
 	key := owner.String()
 	join.StateKey = &key
 	b.receive(join)
-	require.True(t, jobs.IsLater(d.closeRoom(context.Background(), "!a:x", nil, store.ClosedLeft)))
+	require.True(t, jobs.IsSnooze(d.closeRoom(context.Background(), "!a:x", nil, store.ClosedLeft)))
 	require.False(t, b.inbox.ignored.has("!a:x"), "what comes after the join is not dropped")
 }
 
@@ -182,7 +182,7 @@ func TestOneLookAtARoomAtATime(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	defer lock.Release(ctx)
-	require.True(t, jobs.IsLater(closedHomeserver(b).Describe(ctx, "!a:x")))
+	require.True(t, jobs.IsSnooze(closedHomeserver(b).Describe(ctx, "!a:x")))
 }
 
 func TestAStatusAboutAnotherChatsMessageChangesNothing(t *testing.T) {

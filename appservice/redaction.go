@@ -47,7 +47,7 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 			return err
 		}
 	}
-	b.noteMovedOn(chat)
+	b.noteChanged(chat)
 	quotes, err := store.RedactMessage(ctx, b.tx, chat.ID, target, at)
 	if err != nil {
 		return err

@@ -126,8 +126,8 @@ func (r *relayed) event() json.RawMessage {
 
 func pick[T any](r *relayed, of ...T) T { return of[r.IntN(len(of))] }
 
-// good is a message that must be stored wherever it stands.
-func (r *relayed) good() (json.RawMessage, string) {
+// validEvent returns a new text message and its event id. It must be stored at any place in a batch.
+func (r *relayed) validEvent() (json.RawMessage, string) {
 	r.n++
 	name := fmt.Sprintf("$good%d", r.n)
 	return json.RawMessage(fmt.Sprintf(`{"type":"m.room.message","event_id":%q,"room_id":"!a:x","sender":"@demo_ana:example.com","origin_server_ts":%d,"content":{"msgtype":"m.text","body":"hi"}}`,
@@ -165,7 +165,7 @@ func TestNoEventThatAHomeserverMayRelayKeepsOthersOut(t *testing.T) {
 		for range 1 + r.IntN(6) {
 			events = append(events, r.event())
 			if r.IntN(2) == 0 {
-				evt, name := r.good()
+				evt, name := r.validEvent()
 				events, want = append(events, evt), append(want, name)
 			}
 		}
@@ -193,24 +193,24 @@ func raws(events []json.RawMessage) [][]byte {
 	return all
 }
 
-func TestAnEventThatNamesAnEndlessIdIsLeftOutAndTheOthersStored(t *testing.T) {
+func TestAnEventThatNamesAnOverlongIDIsSkippedAlone(t *testing.T) {
 	t.Parallel()
 	long := make([]byte, 4000)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range long {
 		long[i] = byte('a' + r.IntN(26))
 	}
-	for name, poison := range map[string]func(b *bundle) *event.Event{
-		"a session": func(b *bundle) *event.Event {
+	for name, malformed := range map[string]func(b *fixture) *event.Event{
+		"a session": func(b *fixture) *event.Event {
 			return b.event("m.room.encrypted", "!a:x", ana, fmt.Sprintf(`{"algorithm":"m.megolm.v1.aes-sha2","session_id":%q,"ciphertext":"abc"}`, long))
 		},
-		"an edited message": func(b *bundle) *event.Event {
+		"an edited message": func(b *fixture) *event.Event {
 			return b.event("m.room.message", "!a:x", ana, fmt.Sprintf(`{"body":"* a","m.new_content":{"body":"a"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, long))
 		},
-		"a deleted message": func(b *bundle) *event.Event {
+		"a deleted message": func(b *fixture) *event.Event {
 			return b.event("m.room.redaction", "!a:x", ana, fmt.Sprintf(`{"redacts":%q}`, long))
 		},
-		"its own": func(b *bundle) *event.Event {
+		"its own": func(b *fixture) *event.Event {
 			evt := b.text("!a:x", ana, "hi")
 			evt.ID = id.EventID(long)
 			return evt
@@ -221,7 +221,7 @@ func TestAnEventThatNamesAnEndlessIdIsLeftOutAndTheOthersStored(t *testing.T) {
 			b := setup(t)
 			b.chat("!a:x", policy.ModeBusiness)
 			before, after := b.text("!a:x", ana, "before"), b.text("!a:x", ana, "after")
-			require.NoError(t, b.inbox.Receive(context.Background(), []*event.Event{before, poison(b), after}, "s1"))
+			require.NoError(t, b.inbox.Receive(context.Background(), []*event.Event{before, malformed(b), after}, "s1"))
 			require.Equal(t, 2, b.count("messages"))
 			b.message(before)
 			b.message(after)

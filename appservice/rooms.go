@@ -48,7 +48,6 @@ func (s *roomSet) hasChanged(room id.RoomID) bool {
 	return s.changedRooms[room]
 }
 
-// add adds a room.
 func (s *roomSet) add(room id.RoomID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +67,6 @@ func (s *roomSet) addFor(room id.RoomID, d time.Duration) {
 	s.temporary[room] = time.Now().Add(d)
 }
 
-// has reports whether a room is in the set.
 func (s *roomSet) has(room id.RoomID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +75,6 @@ func (s *roomSet) has(room id.RoomID) bool {
 	return now || old || time.Now().Before(s.temporary[room])
 }
 
-// remove removes a room.
 func (s *roomSet) remove(room id.RoomID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,15 +17,15 @@ import (
 
 // stallRig is a watch beside a homeserver that answers as long as answers is true, on a clock that stands still.
 type stallRig struct {
-	*bundle
+	*fixture
 	watch   *StallWatch
 	answers atomic.Bool
 	clock   time.Time
 }
 
-func (b *bundle) stallRig() *stallRig {
+func (b *fixture) stallRig() *stallRig {
 	b.t.Helper()
-	r := &stallRig{bundle: b, clock: time.Now()}
+	r := &stallRig{fixture: b, clock: time.Now()}
 	r.answers.Store(true)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

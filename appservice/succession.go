@@ -60,7 +60,7 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 		}
 		missed := catchUpArgs(before) // what was sent in the room before it became the chat's
 		if missed.ChatID != chat.ID {
-			missed.ChatID, missed.Since = chat.ID, before.ClaimedAt.Unix()
+			missed.ChatID, missed.SinceUnix = chat.ID, before.ClaimedAt.Unix()
 		}
 		return jobs.Enqueue(ctx, tx, missed)
 	})
@@ -77,7 +77,7 @@ func freeChannel(ctx context.Context, tx store.Tx, before store.Chat, bot store.
 		return store.CloseUnconfirmed(ctx, tx, before.ID)
 	}
 	if handed {
-		return store.ChangeChatBot(ctx, tx, before.ID, before.BridgeBot, bot.Bot)
+		return store.SetBridgeBot(ctx, tx, before.ID, before.BridgeBot, bot.Bot)
 	}
 	return nil
 }
@@ -101,9 +101,9 @@ func (d *Describer) storeBridgeBot(ctx context.Context, tx store.Tx, found store
 
 // catchUpArgs returns the job that reads a chat's messages since its last stored one. It sends no notice.
 func catchUpArgs(chat store.Chat) jobs.HistoryArgs {
-	args := jobs.HistoryArgs{ChatID: chat.ID, Quiet: true}
+	args := jobs.HistoryArgs{ChatID: chat.ID, NoNotice: true}
 	if chat.LastMessageAt != nil {
-		args.Since = chat.LastMessageAt.Add(-time.Minute).Unix()
+		args.SinceUnix = chat.LastMessageAt.Add(-time.Minute).Unix()
 	}
 	return args
 }

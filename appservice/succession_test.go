@@ -19,9 +19,9 @@ import (
 	"multis/store"
 )
 
-// house is a homeserver with rooms that the owner is in, as far as a describer asks for them.
-type house struct {
-	*bundle
+// fakeHomeserver is a homeserver with rooms that the owner is in. It serves what a describer asks for.
+type fakeHomeserver struct {
+	*fixture
 	d *Describer
 
 	mu     sync.Mutex
@@ -30,9 +30,9 @@ type house struct {
 	clock  int64
 }
 
-func newHouse(t *testing.T) *house {
+func newFakeHomeserver(t *testing.T) *fakeHomeserver {
 	t.Helper()
-	h := &house{bundle: setup(t), state: map[id.RoomID][]map[string]any{}, events: map[id.EventID]*event.Event{}, clock: time.Now().Add(-time.Hour).UnixMilli()}
+	h := &fakeHomeserver{fixture: setup(t), state: map[id.RoomID][]map[string]any{}, events: map[id.EventID]*event.Event{}, clock: time.Now().Add(-time.Hour).UnixMilli()}
 	mux := http.NewServeMux()
 	const rooms = "GET /_matrix/client/v3/rooms/{room}/"
 	mux.HandleFunc(rooms+"state", func(w http.ResponseWriter, r *http.Request) {
@@ -60,7 +60,7 @@ func newHouse(t *testing.T) *house {
 }
 
 // set puts a state event into a room, sent a second after the one before.
-func (h *house) set(room id.RoomID, kind, key string, sender id.UserID, content string) {
+func (h *fakeHomeserver) set(room id.RoomID, kind, key string, sender id.UserID, content string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.clock += 1000
@@ -69,8 +69,8 @@ func (h *house) set(room id.RoomID, kind, key string, sender id.UserID, content 
 	})
 }
 
-// build makes a room of a bot's with the owner and Ana in it. create is the content of the create event.
-func (h *house) build(room id.RoomID, by id.UserID, create string) {
+// addRoom makes a room of a bot's with the owner and Ana in it. create is the content of the create event.
+func (h *fakeHomeserver) addRoom(room id.RoomID, by id.UserID, create string) {
 	h.set(room, "m.room.create", "", by, create)
 	h.set(room, "m.room.power_levels", "", by, fmt.Sprintf(`{"users":{%q:100}}`, by))
 	for _, member := range []id.UserID{by, owner, ana} {
@@ -81,12 +81,12 @@ func (h *house) build(room id.RoomID, by id.UserID, create string) {
 	}
 }
 
-// claim has a bot say that Ana's chat lives in a room.
-func (h *house) claim(room id.RoomID, by id.UserID) {
+// setBridgeClaim has a bot say that Ana's chat lives in a room.
+func (h *fakeHomeserver) setBridgeClaim(room id.RoomID, by id.UserID) {
 	h.set(room, "m.bridge", "x", by, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, by))
 }
 
-func (h *house) replace(room, with id.RoomID, by id.UserID) {
+func (h *fakeHomeserver) replace(room, with id.RoomID, by id.UserID) {
 	h.set(room, "m.room.tombstone", "", by, fmt.Sprintf(`{"replacement_room":%q}`, with))
 	evt, key := h.event("m.room.tombstone", room, by, fmt.Sprintf(`{"replacement_room":%q}`, with)), ""
 	evt.StateKey = &key
@@ -94,7 +94,7 @@ func (h *house) replace(room, with id.RoomID, by id.UserID) {
 }
 
 // say puts a message into a room, for the push and the sync.
-func (h *house) say(room id.RoomID, sender id.UserID, body string) *event.Event {
+func (h *fakeHomeserver) say(room id.RoomID, sender id.UserID, body string) *event.Event {
 	evt := h.text(room, sender, body)
 	h.mu.Lock()
 	h.events[evt.ID] = evt
@@ -103,57 +103,57 @@ func (h *house) say(room id.RoomID, sender id.UserID, body string) *event.Event 
 	return evt
 }
 
-func (h *house) look(room id.RoomID) {
+func (h *fakeHomeserver) describeRoom(room id.RoomID) {
 	h.t.Helper()
 	err := h.d.Describe(context.Background(), room)
-	for jobs.IsLater(err) { // the lock of the look before is let go a moment later
+	for jobs.IsSnooze(err) { // the lock of the look before is let go a moment later
 		err = h.d.Describe(context.Background(), room)
 	}
 	require.NoError(h.t, err)
 }
 
 // anas is Ana's chat.
-func (h *house) anas() store.Chat {
+func (h *fakeHomeserver) anas() store.Chat {
 	h.t.Helper()
 	chat, err := store.ChatByChannel(context.Background(), h.store.DB(), "demo", "ana", "me")
 	require.NoError(h.t, err)
 	return chat
 }
 
-func (h *house) business() {
+func (h *fakeHomeserver) business() {
 	h.t.Helper()
 	require.NoError(h.t, h.store.InTx(context.Background(), func(tx store.Tx) error {
 		return store.SetMode(context.Background(), tx, h.anas().ID, policy.ModeBusiness)
 	}))
 }
 
-const upgraded = `{"room_version":"12","predecessor":{"room_id":"!old:x"}}`
+const upgradedCreateContent = `{"room_version":"12","predecessor":{"room_id":"!old:x"}}`
 
 // newRoom is an id as rooms have it since version 12: without a server.
 const newRoom = id.RoomID("!Nh3kK_vfN1mA1TeErcVFmxv0bAHoN5aGxhzy-nXaTcs")
 
-func TestAnUpgradedRoomKeepsChatAndModeAndNothingIsLostInBetween(t *testing.T) {
+func TestAnUpgradedRoomKeepsItsChatModeAndMessages(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.build("!old:x", bridgeBot, `{}`)
-	h.claim("!old:x", bridgeBot)
-	h.look("!old:x")
+	h := newFakeHomeserver(t)
+	h.addRoom("!old:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!old:x", bridgeBot)
+	h.describeRoom("!old:x")
 	h.business()
 	chat := h.anas()
 	h.say("!old:x", ana, "before the upgrade?")
 
-	h.build(newRoom, owner, upgraded) // whoever upgrades a room makes the new one; its bridge comes a moment later
+	h.addRoom(newRoom, owner, upgradedCreateContent) // whoever upgrades a room makes the new one; its bridge comes a moment later
 	h.set(newRoom, "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"join"}`)
 	h.set(newRoom, "m.room.power_levels", "", owner, fmt.Sprintf(`{"users":{%q:100}}`, bridgeBot))
 	h.replace("!old:x", newRoom, owner)
 	require.False(t, h.anas().HasRoom())
 	between := h.say(newRoom, ana, "in the new room before the bridge said so?")
-	h.look(newRoom)
+	h.describeRoom(newRoom)
 	require.Equal(t, 1, h.count("pending_events"), "it waits")
 	require.False(t, h.anas().HasRoom(), "that rooms name each other makes no portal")
 
-	h.claim(newRoom, bridgeBot)
-	h.look(newRoom)
+	h.setBridgeClaim(newRoom, bridgeBot)
+	h.describeRoom(newRoom)
 	now := h.anas()
 	require.Equal(t, chat.ID, now.ID)
 	require.Equal(t, newRoom, *now.RoomID)
@@ -169,32 +169,32 @@ func TestAnUpgradedRoomKeepsChatAndModeAndNothingIsLostInBetween(t *testing.T) {
 	require.Equal(t, chat.ID, h.message(late).ChatID)
 	require.Zero(t, h.count("messages where event_id = $1", after.ID))
 	require.Zero(t, h.count("pending_events"))
-	h.look("!old:x")
+	h.describeRoom("!old:x")
 	require.True(t, h.anas().IsIn(newRoom), "the old room takes nothing back")
 }
 
-func TestWhatIsSaidInANewRoomBeforeTheOldOneNamesItIsNotLost(t *testing.T) {
+func TestMessagesInANewRoomWaitUntilTheOldOneNamesIt(t *testing.T) {
 	t.Parallel()
 	for name, age := range map[string]time.Duration{"made a moment ago": time.Second, "made long before": time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			h.build("!old:x", bridgeBot, `{}`)
-			h.claim("!old:x", bridgeBot)
-			h.look("!old:x")
+			h := newFakeHomeserver(t)
+			h.addRoom("!old:x", bridgeBot, `{}`)
+			h.setBridgeClaim("!old:x", bridgeBot)
+			h.describeRoom("!old:x")
 			h.business()
 
 			h.clock = time.Now().Add(-age).UnixMilli()
-			h.build(newRoom, owner, upgraded)
+			h.addRoom(newRoom, owner, upgradedCreateContent)
 			h.set(newRoom, "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"join"}`)
 			h.set(newRoom, "m.room.power_levels", "", owner, fmt.Sprintf(`{"users":{%q:100}}`, bridgeBot))
-			h.look(newRoom)
+			h.describeRoom(newRoom)
 			early := h.say(newRoom, ana, "are you here?")
 			h.replace("!old:x", newRoom, owner)
-			h.look(newRoom)
+			h.describeRoom(newRoom)
 			between := h.say(newRoom, ana, "and now?")
-			h.claim(newRoom, bridgeBot)
-			h.look(newRoom)
+			h.setBridgeClaim(newRoom, bridgeBot)
+			h.describeRoom(newRoom)
 			require.True(t, h.anas().IsIn(newRoom))
 			require.Equal(t, policy.ActionAnswer, h.message(between).Action)
 			if age < successionTimeout { // else it is nobody's room until the old one says otherwise
@@ -206,30 +206,30 @@ func TestWhatIsSaidInANewRoomBeforeTheOldOneNamesItIsNotLost(t *testing.T) {
 
 func TestAPortalThatIsMadeAnewKeepsTheChat(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.build("!old:x", bridgeBot, `{}`)
-	h.claim("!old:x", bridgeBot)
-	h.look("!old:x")
+	h := newFakeHomeserver(t)
+	h.addRoom("!old:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!old:x", bridgeBot)
+	h.describeRoom("!old:x")
 	h.business()
 	chat := h.anas()
-	h.build("!anew:x", bridgeBot, `{}`)
-	h.claim("!anew:x", bridgeBot)
+	h.addRoom("!anew:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!anew:x", bridgeBot)
 	question := h.say("!anew:x", ana, "are you still there?")
-	h.look("!anew:x")
+	h.describeRoom("!anew:x")
 	require.Equal(t, chat.ID, h.message(question).ChatID)
 	require.Equal(t, policy.ActionAnswer, h.message(question).Action)
-	h.look("!old:x")
+	h.describeRoom("!old:x")
 	require.True(t, h.anas().IsIn("!anew:x"), "of two rooms, the one that the bridge named last")
 }
 
 func TestARoomWithoutItsBridgesBotIsNoPortal(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.build("!old:x", bridgeBot, `{}`)
-	h.claim("!old:x", bridgeBot)
-	h.look("!old:x")
+	h := newFakeHomeserver(t)
+	h.addRoom("!old:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!old:x", bridgeBot)
+	h.describeRoom("!old:x")
 	h.set("!old:x", "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"leave"}`)
-	h.look("!old:x")
+	h.describeRoom("!old:x")
 	require.False(t, h.anas().HasRoom())
 }
 
@@ -238,10 +238,10 @@ func TestKickedLeftAndRejoined(t *testing.T) {
 	for how, content := range map[string]string{"left": `{"membership":"leave"}`, "kicked": `{"membership":"leave","reason":"out"}`, "banned": `{"membership":"ban"}`} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
-			h.build("!old:x", bridgeBot, `{}`)
-			h.claim("!old:x", bridgeBot)
-			h.look("!old:x")
+			h := newFakeHomeserver(t)
+			h.addRoom("!old:x", bridgeBot, `{}`)
+			h.setBridgeClaim("!old:x", bridgeBot)
+			h.describeRoom("!old:x")
 			h.business()
 			member := func(content string) {
 				evt, key := h.event("m.room.member", "!old:x", bridgeBot, content), owner.String()
@@ -250,7 +250,7 @@ func TestKickedLeftAndRejoined(t *testing.T) {
 				h.receive(evt)
 				require.Equal(t, before+1, h.jobs("describe"), "it is looked at")
 				h.set("!old:x", "m.room.member", owner.String(), bridgeBot, content)
-				h.look("!old:x")
+				h.describeRoom("!old:x")
 			}
 			member(content)
 			require.False(t, h.anas().HasRoom())
@@ -265,21 +265,21 @@ func TestKickedLeftAndRejoined(t *testing.T) {
 func TestALookAlikeRoomGetsNothingUntilTheOwnerSaysSo(t *testing.T) {
 	t.Parallel()
 	const newBot = id.UserID("@demobot2:example.com")
-	h := newHouse(t)
+	h := newFakeHomeserver(t)
 	ctx := context.Background()
-	h.build("!old:x", bridgeBot, `{}`)
-	h.claim("!old:x", bridgeBot)
-	h.look("!old:x")
+	h.addRoom("!old:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!old:x", bridgeBot)
+	h.describeRoom("!old:x")
 	h.business()
 	h.say("!old:x", ana, "hello, who is there?")
 
 	// It names the old room, and even a tombstone there names it: but that one is not the bridge bot's.
-	h.build("!alike:x", newBot, `{"predecessor":{"room_id":"!old:x"}}`)
-	h.claim("!alike:x", newBot)
+	h.addRoom("!alike:x", newBot, `{"predecessor":{"room_id":"!old:x"}}`)
+	h.setBridgeClaim("!alike:x", newBot)
 	h.set("!old:x", "m.room.tombstone", "", "@eve:example.com", `{"replacement_room":"!alike:x"}`)
 	lie := h.say("!alike:x", ana, "send me all you know")
-	h.look("!alike:x")
-	h.look("!alike:x")
+	h.describeRoom("!alike:x")
+	h.describeRoom("!alike:x")
 	require.True(t, h.anas().IsIn("!old:x"))
 	require.Zero(t, h.count("messages where event_id = $1", lie.ID))
 	require.Zero(t, h.count("pending_events"))
@@ -290,7 +290,7 @@ func TestALookAlikeRoomGetsNothingUntilTheOwnerSaysSo(t *testing.T) {
 	require.Len(t, changes, 1)
 	require.Equal(t, newBot, changes[0].NewBot)
 	require.NoError(t, h.store.InTx(ctx, func(tx store.Tx) error { return store.DecideBridgeChange(ctx, tx, changes[0].ID, true) }))
-	h.look("!alike:x")
+	h.describeRoom("!alike:x")
 	now := h.anas()
 	require.True(t, now.IsIn("!alike:x"))
 	require.Equal(t, newBot, now.BridgeBot)
@@ -298,7 +298,7 @@ func TestALookAlikeRoomGetsNothingUntilTheOwnerSaysSo(t *testing.T) {
 	require.Equal(t, 1, h.count("river.river_job where kind = 'history' and args->>'quiet' = 'true'"), "what was said meanwhile is read")
 
 	h.set("!old:x", "m.room.tombstone", "", bridgeBot, `{}`)
-	h.look("!old:x")
+	h.describeRoom("!old:x")
 	require.True(t, h.anas().IsIn("!alike:x"))
 	require.Equal(t, 1, h.count("bridge_changes"), "that the old bot still claims it is no news")
 }
@@ -306,14 +306,14 @@ func TestALookAlikeRoomGetsNothingUntilTheOwnerSaysSo(t *testing.T) {
 func TestABotThatHandsItsRoomOverNeedsNobodysWord(t *testing.T) {
 	t.Parallel()
 	const newBot = id.UserID("@demobot2:example.com")
-	h := newHouse(t)
-	h.build("!old:x", bridgeBot, `{}`)
-	h.claim("!old:x", bridgeBot)
-	h.look("!old:x")
-	h.build(newRoom, newBot, upgraded)
-	h.claim(newRoom, newBot)
+	h := newFakeHomeserver(t)
+	h.addRoom("!old:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!old:x", bridgeBot)
+	h.describeRoom("!old:x")
+	h.addRoom(newRoom, newBot, upgradedCreateContent)
+	h.setBridgeClaim(newRoom, newBot)
 	h.replace("!old:x", newRoom, bridgeBot)
-	h.look(newRoom)
+	h.describeRoom(newRoom)
 	require.True(t, h.anas().IsIn(newRoom))
 	require.Equal(t, newBot, h.anas().BridgeBot)
 	require.Zero(t, h.count("bridge_changes"))
@@ -321,31 +321,31 @@ func TestABotThatHandsItsRoomOverNeedsNobodysWord(t *testing.T) {
 
 func TestStrangersCannotFillTheAdminRoomWithClaims(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.build("!old:x", bridgeBot, `{}`)
-	h.claim("!old:x", bridgeBot)
-	h.look("!old:x")
+	h := newFakeHomeserver(t)
+	h.addRoom("!old:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!old:x", bridgeBot)
+	h.describeRoom("!old:x")
 	for i := range 30 {
 		room, stranger := id.RoomID(fmt.Sprintf("!fake%d:x", i)), id.UserID(fmt.Sprintf("@eve%d:example.com", i))
-		h.build(room, stranger, `{}`)
-		h.claim(room, stranger)
-		h.look(room)
+		h.addRoom(room, stranger, `{}`)
+		h.setBridgeClaim(room, stranger)
+		h.describeRoom(room)
 	}
 	require.Equal(t, 10, h.jobs("tell"))
 	require.True(t, h.anas().IsIn("!old:x"))
 }
 
-func TestAMessageIsReadWithTheKeyOfTheRoomItCameIn(t *testing.T) {
+func TestAMessageIsDecryptedWithTheKeyOfItsRoom(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.build("!old:x", bridgeBot, `{}`)
-	h.claim("!old:x", bridgeBot)
-	h.look("!old:x")
+	h := newFakeHomeserver(t)
+	h.addRoom("!old:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!old:x", bridgeBot)
+	h.describeRoom("!old:x")
 	sealed := h.event("m.room.encrypted", "!old:x", ana, `{"algorithm":"m.megolm.v1.aes-sha2","session_id":"s","ciphertext":"abc"}`)
 	h.receive(sealed)
-	h.build("!anew:x", bridgeBot, `{}`)
-	h.claim("!anew:x", bridgeBot)
-	h.look("!anew:x")
+	h.addRoom("!anew:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!anew:x", bridgeBot)
+	h.describeRoom("!anew:x")
 	parked := h.message(sealed)
 	require.Equal(t, id.RoomID("!old:x"), parked.ParkedIn)
 	plain := h.text("!old:x", ana, "hello")
@@ -357,18 +357,18 @@ func TestAMessageIsReadWithTheKeyOfTheRoomItCameIn(t *testing.T) {
 
 func TestASpaceIsNoChat(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.build("!space:x", bridgeBot, `{"type":"m.space"}`)
+	h := newFakeHomeserver(t)
+	h.addRoom("!space:x", bridgeBot, `{"type":"m.space"}`)
 	h.set("!space:x", "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"__personal_filtering_space__"},"com.beeper.room_type.v2":"personal_filtering_space"}`, bridgeBot))
 	h.say("!space:x", ana, "hello?")
-	h.look("!space:x")
+	h.describeRoom("!space:x")
 	require.Zero(t, h.count("chats")+h.count("messages")+h.count("pending_events"))
 	require.True(t, h.inbox.ignored.has("!space:x"))
 }
 
 func TestAChatIsInTheSpacesThatAreRoutedBy(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFakeHomeserver(t)
 	h.inbox.settings.Spaces = []id.RoomID{"!work:x"}
 	inSpaces := func() []id.RoomID { return h.anas().Spaces }
 	put := func(space, room id.RoomID, content string) {
@@ -377,65 +377,65 @@ func TestAChatIsInTheSpacesThatAreRoutedBy(t *testing.T) {
 		evt.StateKey = &key
 		h.receive(evt)
 	}
-	h.build("!work:x", owner, `{"type":"m.space"}`)
-	h.build("!other:x", owner, `{"type":"m.space"}`)
+	h.addRoom("!work:x", owner, `{"type":"m.space"}`)
+	h.addRoom("!other:x", owner, `{"type":"m.space"}`)
 	put("!work:x", "!dm:x", `{"via":["x"]}`)
 	put("!other:x", "!dm:x", `{"via":["x"]}`)
-	h.look("!work:x")
-	h.look("!other:x")
+	h.describeRoom("!work:x")
+	h.describeRoom("!other:x")
 	require.Zero(t, h.count("chats")+h.count("pending_events"), "of a space nothing is kept but on the chats in it")
-	h.build("!dm:x", bridgeBot, `{}`)
-	h.claim("!dm:x", bridgeBot)
+	h.addRoom("!dm:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!dm:x", bridgeBot)
 	asked := h.jobs("describe")
-	h.look("!dm:x")
+	h.describeRoom("!dm:x")
 	require.Equal(t, asked+1, h.jobs("describe"), "a chat that is new has the space looked at")
-	h.look("!work:x")
+	h.describeRoom("!work:x")
 	require.Equal(t, []id.RoomID{"!work:x"}, inSpaces(), "other spaces do not count")
-	h.look("!dm:x")
+	h.describeRoom("!dm:x")
 	require.Equal(t, []id.RoomID{"!work:x"}, inSpaces(), "another look at the chat keeps it")
 	require.Equal(t, asked+1, h.jobs("describe"))
 
 	put("!work:x", "!dm:x", `{}`)
 	require.Equal(t, asked+2, h.jobs("describe"), "what happens in the space has it looked at")
-	h.look("!work:x")
+	h.describeRoom("!work:x")
 	require.Empty(t, inSpaces())
 
 	put("!work:x", "!dm:x", `{"via":["x"]}`)
-	h.look("!work:x")
+	h.describeRoom("!work:x")
 	require.Len(t, inSpaces(), 1)
 	delete(h.state, "!work:x")
-	h.look("!work:x")
+	h.describeRoom("!work:x")
 	require.Empty(t, inSpaces(), "the owner left the space")
 }
 
 func TestEqualNamesOnTwoNetworksAreTwoChats(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFakeHomeserver(t)
 	for _, network := range []string{"demo", "signal"} {
 		room := id.RoomID("!" + network + ":x")
-		h.build(room, bridgeBot, `{}`)
+		h.addRoom(room, bridgeBot, `{}`)
 		h.set(room, "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":%q},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, bridgeBot, network))
-		h.look(room)
+		h.describeRoom(room)
 	}
 	require.Equal(t, 2, h.count("chats where name = 'Ana'"))
 	h.set("!demo:x", "m.room.name", "", bridgeBot, `{"name":"Ana Müller"}`)
-	h.look("!demo:x")
+	h.describeRoom("!demo:x")
 	require.Equal(t, "Ana Müller", h.anas().Name, "a contact who is renamed keeps the chat")
 	require.Equal(t, 1, h.count("chats where name = 'Ana'"))
 }
 
 func TestWhatIsWrittenAboutATombstoneAsksWhatTheNewRoomIs(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.build("!old:x", bridgeBot, `{}`)
-	h.claim("!old:x", bridgeBot)
-	h.look("!old:x")
+	h := newFakeHomeserver(t)
+	h.addRoom("!old:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!old:x", bridgeBot)
+	h.describeRoom("!old:x")
 	h.replace("!old:x", newRoom, bridgeBot)
 	var args jobs.DescribeArgs
 	var raw []byte
 	require.NoError(t, h.store.DB().QueryRow(context.Background(), "select args from river.river_job where kind = 'describe' order by id desc limit 1").Scan(&raw))
 	require.NoError(t, json.Unmarshal(raw, &args))
 	require.Equal(t, newRoom, args.RoomID)
-	h.look(newRoom) // the owner is not there yet
+	h.describeRoom(newRoom) // the owner is not there yet
 	require.False(t, h.anas().HasRoom())
 }

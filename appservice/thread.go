@@ -84,7 +84,7 @@ func (b *batch) updateThread(ctx context.Context, chat store.Chat) error {
 	}
 	open, err := store.OpenEscalationIDs(ctx, b.tx, chat.ID)
 	for _, escalation := range open {
-		b.jobs = append(b.jobs, jobs.EscalationArgs{EscalationID: escalation})
+		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation})
 	}
 	return err
 }
@@ -94,6 +94,6 @@ func (b *batch) changeReply(m store.Message) bool {
 	if m.Thread == "" {
 		return false
 	}
-	b.jobs = append(b.jobs, jobs.ReplyArgs{MessageID: m.ID})
+	b.jobs = append(b.jobs, jobs.ChangeReplyArgs{MessageID: m.ID})
 	return true
 }

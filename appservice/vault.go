@@ -154,10 +154,10 @@ func (v *Vault) retryWithKey(ctx context.Context, session id.SessionID) {
 }
 
 // enqueueDecrypt enqueues the decryption of messages. keyRequests is how often a key that is still missing is requested again.
-func enqueueDecrypt(ctx context.Context, tx store.Tx, messages []store.MessageID, times int) error {
+func enqueueDecrypt(ctx context.Context, tx store.Tx, messages []store.MessageID, keyRequests int) error {
 	ask := make([]jobs.Args, len(messages))
 	for i, m := range messages {
-		ask[i] = jobs.DecryptArgs{MessageID: m, KeyRequests: times}
+		ask[i] = jobs.DecryptArgs{MessageID: m, KeyRequests: keyRequests}
 	}
 	return jobs.Enqueue(ctx, tx, ask...)
 }

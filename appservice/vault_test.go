@@ -14,7 +14,7 @@ import (
 )
 
 // openVault opens the keys of new devices, which nobody is told of.
-func (b *bundle) openVault() *Vault {
+func (b *fixture) openVault() *Vault {
 	b.t.Helper()
 	hs, err := NewHomeserver(b.store, Access{URL: "http://127.0.0.1:1", Owner: owner, Bot: bot})
 	require.NoError(b.t, err)

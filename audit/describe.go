@@ -13,8 +13,8 @@ import (
 	"multis/text"
 )
 
-// Line describes an entry in one line of plain text, with its time in zone. chat is the name of its chat; empty for none.
-func Line(l store.AuditLink, chat string, zone *time.Location) string {
+// FormatEntry describes an entry in one line of plain text, with its time in zone. chat is the name of its chat; empty for none.
+func FormatEntry(l store.AuditLink, chat string, zone *time.Location) string {
 	parts := []string{strconv.FormatInt(l.Seq, 10), l.At.In(zone).Format("Mon 2 Jan 15:04:05"), l.Kind}
 	who := l.Actor
 	if l.Agent != "" {
@@ -83,5 +83,5 @@ func VerifiedText(r Report, zone *time.Location) string {
 	return s + fmt.Sprintf(". Its last link is %d %x; compare it with the one in your admin room.", r.Head.Seq, ShortHash(r.Head))
 }
 
-// ShortHash returns the part of a link's hash that people compare.
+// ShortHash returns the first 8 bytes of a link's hash, for people to compare.
 func ShortHash(p store.AuditPoint) []byte { return p.Hash[:min(len(p.Hash), 8)] }

@@ -91,7 +91,7 @@ func names(t testing.TB, folder string) (all []string) {
 
 func TestABackupThatIsMadeUnderLoadIsRestoredAsItWas(t *testing.T) {
 	t.Parallel()
-	st := storetest.Filled(t, 20, 50, time.Now().Add(-24*time.Hour))
+	st := storetest.NewWithMessages(t, 20, 50, time.Now().Add(-24*time.Hour))
 	ctx, stop := context.WithCancel(t.Context())
 	written := make(chan int)
 	go func() { // a chat and the message in it, in one transaction
@@ -163,7 +163,7 @@ func TestEveryRowOfEveryTableIsInABackup(t *testing.T) {
 // texts is a database with a text of each role under row-level security.
 func texts(t testing.TB) *store.Store {
 	t.Helper()
-	st := storetest.Filled(t, 3, 2, time.Now().Add(-time.Hour))
+	st := storetest.NewWithMessages(t, 3, 2, time.Now().Add(-time.Hour))
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, storetest.Server().SuperDSN(st.Pool().Config().ConnConfig.Database))
 	require.NoError(t, err)
@@ -176,7 +176,7 @@ func texts(t testing.TB) *store.Store {
 
 func TestADamagedBackupIsFound(t *testing.T) {
 	t.Parallel()
-	st := storetest.Filled(t, 2, 2, time.Now())
+	st := storetest.NewWithMessages(t, 2, 2, time.Now())
 	whole, err := os.ReadFile(create(t, st, t.TempDir()).Path)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "damaged.tar.gz")
@@ -202,7 +202,7 @@ func TestADamagedBackupIsFound(t *testing.T) {
 
 func TestAnInterruptedBackupLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	st := storetest.Filled(t, 2, 2, time.Now())
+	st := storetest.NewWithMessages(t, 2, 2, time.Now())
 	folder := t.TempDir()
 	first := create(t, st, folder)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, ".multis-unfinished-x"), []byte("what a killed process left"), 0o600))
@@ -228,7 +228,7 @@ func TestOneBackupIsMadeAtATime(t *testing.T) {
 
 func TestOnlyAnEmptyDatabaseIsRestored(t *testing.T) {
 	t.Parallel()
-	st := storetest.Filled(t, 2, 2, time.Now())
+	st := storetest.NewWithMessages(t, 2, 2, time.Now())
 	a := open(t, create(t, st, t.TempDir()).Path)
 	before := storetest.Count(t, st, "select count(*) from messages")
 	_, err := backup.Restore(t.Context(), a, st.Pool().Config().ConnString())
@@ -238,7 +238,7 @@ func TestOnlyAnEmptyDatabaseIsRestored(t *testing.T) {
 
 func TestAnInterruptedRestoreIsRefusedUntilItIsDoneAgain(t *testing.T) {
 	t.Parallel()
-	st := storetest.Filled(t, 2, 2, time.Now())
+	st := storetest.NewWithMessages(t, 2, 2, time.Now())
 	a := open(t, create(t, st, t.TempDir()).Path)
 	dsn := empty(t)
 	broken := errors.New("killed")
@@ -264,7 +264,7 @@ func (interrupted) Finish(context.Context, store.Tx) error { return nil }
 
 func TestARestoreWhoseFilesCannotBeWrittenIsDoneAgain(t *testing.T) {
 	t.Parallel()
-	st := storetest.Filled(t, 2, 2, time.Now())
+	st := storetest.NewWithMessages(t, 2, 2, time.Now())
 	from, to := t.TempDir(), t.TempDir()
 	for _, name := range []string{"a.md", "b.md"} {
 		require.NoError(t, os.WriteFile(filepath.Join(from, name), []byte("80 EUR"), 0o600))
@@ -346,7 +346,7 @@ func TestABackupWithoutSecretsHasNone(t *testing.T) {
 	restored, err := store.Open(t.Context(), dsn)
 	require.NoError(t, err)
 	defer restored.Close()
-	require.Empty(t, storetest.Anywhere(t, restored, secret))
+	require.Empty(t, storetest.ColumnsContaining(t, restored, secret))
 	require.Zero(t, storetest.Count(t, restored, "select count(*) from matrix.crypto_account"))
 	require.Equal(t, 1, storetest.Count(t, restored, "select count(*) from settings where key = 'name'"))
 }
@@ -372,7 +372,7 @@ func TestOldBackupsAreRemovedWithinTheLimits(t *testing.T) {
 
 func TestWhatABackupWouldSendIsOnHold(t *testing.T) {
 	t.Parallel()
-	st := storetest.Filled(t, 2, 2, time.Now().Add(-time.Hour))
+	st := storetest.NewWithMessages(t, 2, 2, time.Now().Add(-time.Hour))
 	ctx := t.Context()
 	queued, draft := uuid.New(), uuid.New()
 	for state, id := range map[string]uuid.UUID{"queued": queued, "draft": draft} {
@@ -437,7 +437,7 @@ func again(t *testing.T, st *store.Store) (*store.Store, store.OnHold) {
 
 func TestWhatWasDroppedIsNotOfferedByTheNextRestore(t *testing.T) {
 	t.Parallel()
-	st := storetest.Filled(t, 2, 2, time.Now().Add(-time.Hour))
+	st := storetest.NewWithMessages(t, 2, 2, time.Now().Add(-time.Hour))
 	for _, state := range []string{"queued", "draft"} {
 		exec(t, st, `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state) values ($1, 1, 'owner', 'reply', 'm.room.message', '{"body": "x"}', '', '', $2)`, uuid.New(), state)
 	}

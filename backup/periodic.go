@@ -18,21 +18,21 @@ const (
 	retryAfter = time.Hour
 )
 
-// PeriodicOptions are what NewPeriodic needs.
-type PeriodicOptions struct {
+// SchedulerOptions are what NewScheduler needs.
+type SchedulerOptions struct {
 	Create CreateOptions
 	Every  time.Duration // interval between two backups; zero means that none are made
 	Series Series
 }
 
-// Periodic makes backups at an interval, and notifies the owner once when the last one is too old.
-type Periodic struct{ PeriodicOptions }
+// Scheduler makes backups at an interval, and notifies the owner once when the last one is too old.
+type Scheduler struct{ SchedulerOptions }
 
-// NewPeriodic returns a Periodic.
-func NewPeriodic(o PeriodicOptions) *Periodic { return &Periodic{o} }
+// NewScheduler returns a Scheduler, which does nothing until MakeBackup is called.
+func NewScheduler(o SchedulerOptions) *Scheduler { return &Scheduler{o} }
 
 // MakeBackup makes a backup if one is due, and removes old ones after that.
-func (p *Periodic) MakeBackup(ctx context.Context) error {
+func (p *Scheduler) MakeBackup(ctx context.Context) error {
 	last, err := store.LastBackup(ctx, p.Create.Store.DB())
 	if err != nil {
 		return err
@@ -55,8 +55,8 @@ func (p *Periodic) MakeBackup(ctx context.Context) error {
 }
 
 // recordSuccess records a backup and removes old ones.
-func (p *Periodic) recordSuccess(ctx context.Context, info Info) error {
-	if err := Note(ctx, p.Create.Store, info); err != nil {
+func (p *Scheduler) recordSuccess(ctx context.Context, info Info) error {
+	if err := RecordBackup(ctx, p.Create.Store, info); err != nil {
 		return err
 	}
 	removed, err := p.Series.Prune()
@@ -65,14 +65,14 @@ func (p *Periodic) recordSuccess(ctx context.Context, info Info) error {
 }
 
 // recordFailure records why a backup was not made. The owner is notified of the first failure after a successful backup.
-func (p *Periodic) recordFailure(ctx context.Context, last store.Backup, cause error) error {
+func (p *Scheduler) recordFailure(ctx context.Context, last store.Backup, cause error) error {
 	isNews := last.Problem == ""
 	last.Problem, last.TriedAt = cause.Error(), p.Create.now()
-	return p.note(ctx, last, isNews, jobs.TopicBackupFailed)
+	return p.storeState(ctx, last, isNews, jobs.TopicBackupFailed)
 }
 
 // warn enqueues the notice that the last backup is too old, once.
-func (p *Periodic) warn(ctx context.Context, last store.Backup) error {
+func (p *Scheduler) warn(ctx context.Context, last store.Backup) error {
 	since := last.At
 	if since.IsZero() {
 		var err error
@@ -84,11 +84,11 @@ func (p *Periodic) warn(ctx context.Context, last store.Backup) error {
 		return nil
 	}
 	last.WarnedAt = p.Create.now()
-	return p.note(ctx, last, true, jobs.TopicBackupOld)
+	return p.storeState(ctx, last, true, jobs.TopicBackupOld)
 }
 
-// note stores the state of backups and enqueues the job that notifies the owner, if there is one.
-func (p *Periodic) note(ctx context.Context, b store.Backup, tell bool, topic jobs.NoticeTopic) error {
+// storeState stores the state of backups and enqueues the job that notifies the owner, if there is one.
+func (p *Scheduler) storeState(ctx context.Context, b store.Backup, tell bool, topic jobs.NoticeTopic) error {
 	return p.Create.Store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.PutSetting(ctx, tx, store.SettingBackup, b); err != nil || !tell {
 			return err
@@ -97,7 +97,7 @@ func (p *Periodic) note(ctx context.Context, b store.Backup, tell bool, topic jo
 	})
 }
 
-// Note records that a backup was made.
-func Note(ctx context.Context, st *store.Store, info Info) error {
+// RecordBackup records that a backup was made.
+func RecordBackup(ctx context.Context, st *store.Store, info Info) error {
 	return store.PutSetting(ctx, st.Writer(), store.SettingBackup, store.Backup{At: info.Manifest.CreatedAt, File: info.Path, Bytes: info.Size})
 }

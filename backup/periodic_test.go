@@ -13,10 +13,10 @@ import (
 	"multis/store/storetest"
 )
 
-// periodic returns a Periodic that keeps two backups of a database in a folder, and the time that it believes in.
-func periodic(st *store.Store, folder string, every time.Duration) (*backup.Periodic, *time.Time) {
+// periodic returns a Scheduler that keeps two backups of a database in a folder, and the time that it believes in.
+func periodic(st *store.Store, folder string, every time.Duration) (*backup.Scheduler, *time.Time) {
 	now := time.Now()
-	return backup.NewPeriodic(backup.PeriodicOptions{
+	return backup.NewScheduler(backup.SchedulerOptions{
 		Create: backup.CreateOptions{Store: st, Folder: folder, Now: func() time.Time { return now }}, Every: every, Series: backup.Series{Folder: folder, Keep: 2},
 	}), &now
 }

@@ -10,7 +10,7 @@ import (
 	"maunium.net/go/mautrix/event"
 )
 
-func TestAnEventThatHasOrNamesAnIdLongerThanMatrixKnowsIsRefused(t *testing.T) {
+func TestAnEventWithAnOverlongIDIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, place := range []string{
 		`"event_id":%q`, `"room_id":%q`, `"sender":%q`, `"type":%q`, `"state_key":%q`, `"redacts":%q`, `"content":{"redacts":%q}`, `"content":{"session_id":%q}`, `"content":{"sender_key":%q}`,

@@ -90,9 +90,9 @@ func Check(name Name, text string) error {
 	return nil
 }
 
-// Of returns the language of a conversation, from the texts that a contact wrote, the newest first; otherwise when they are too short to
+// DetectLanguage returns the language of a conversation, from the texts that a contact wrote, the newest first; otherwise when they are too short to
 // tell.
-func Of(texts []string, otherwise Lang) Lang {
+func DetectLanguage(texts []string, otherwise Lang) Lang {
 	known := map[language.Language]Lang{
 		language.English: English, language.German: German, language.French: French, language.Spanish: Spanish, language.Portuguese: Portuguese,
 		language.Italian: Italian, language.Dutch: Dutch, language.Russian: Russian, language.Arabic: Arabic,
@@ -153,9 +153,9 @@ func isTurkish(text string) bool {
 	return letters > 0 && letters+words >= 2
 }
 
-// Opening returns a time as a contact reads it: the weekday and the time, with the date if it is more than six days away. Both times are in
+// FormatOpening returns a time as a contact reads it: the weekday and the time, with the date if it is more than six days away. Both times are in
 // the zone of the business.
-func Opening(lang Lang, opening, now time.Time) string {
+func FormatOpening(lang Lang, opening, now time.Time) string {
 	words, known := weekdays()[lang]
 	if !known {
 		lang, words = English, weekdays()[English]
@@ -189,5 +189,5 @@ func standard(lang Lang) map[Name]string {
 	return standards()[English]
 }
 
-// Has reports whether there are standard texts in a language.
-func Has(lang Lang) bool { return slices.Contains(slices.Collect(maps.Keys(standards())), lang) }
+// HasTexts reports whether there are standard texts in a language.
+func HasTexts(lang Lang) bool { return slices.Contains(slices.Collect(maps.Keys(standards())), lang) }

@@ -13,7 +13,7 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 	require.Len(t, standards(), len(Langs()))
 	seen := map[string]Lang{}
 	for _, lang := range Langs() {
-		require.True(t, Has(lang))
+		require.True(t, HasTexts(lang))
 		for _, name := range Names() {
 			text := Texts{}.Text(name, lang)
 			require.NotEmpty(t, text, "%s %s", lang, name)
@@ -26,7 +26,7 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 			require.NotEmpty(t, day)
 		}
 	}
-	require.False(t, Has("xx"))
+	require.False(t, HasTexts("xx"))
 	require.Equal(t, "Hello! How can I help you?", Texts{}.Text(Greeting, "xx"))
 }
 
@@ -34,13 +34,13 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 func TestTheLanguageOfAConversationIsFound(t *testing.T) {
 	t.Parallel()
 	for _, lang := range Langs() {
-		require.Equal(t, lang, Of([]string{Texts{}.Text(Escalated, lang), Texts{}.Text(Away, lang)}, "none"))
+		require.Equal(t, lang, DetectLanguage([]string{Texts{}.Text(Escalated, lang), Texts{}.Text(Away, lang)}, "none"))
 	}
 	for text, want := range map[string]Lang{
 		"Bu ürün var mı? Fiyatı ne kadar?": Turkish, "Açık mısınız?": Turkish, "ok": "none", "": "none", "👍": "none", "Was kostet das und wann liefern Sie es?": German,
 		"Do you deliver to Kırıkkale?": English, "Hola": Spanish, "Bonjour !": French, "Hallo": "none", "Merhaba, ben Ali": Turkish,
 	} {
-		require.Equal(t, want, Of([]string{text}, "none"), text)
+		require.Equal(t, want, DetectLanguage([]string{text}, "none"), text)
 	}
 }
 
@@ -60,8 +60,8 @@ func TestAnOpeningHasItsDateWhenItIsFarAway(t *testing.T) {
 	for lang, want := range map[Lang][2]string{
 		English: {"Wednesday, 09:00", "Monday, 4 January 2027, 09:00"}, German: {"Mittwoch, 09:00", "Montag, 04.01.2027, 09:00"}, "xx": {"Wednesday, 09:00", "Monday, 4 January 2027, 09:00"},
 	} {
-		require.Equal(t, want[0], Opening(lang, time.Date(2026, 12, 23, 9, 0, 0, 0, time.UTC), now))
-		require.Equal(t, want[1], Opening(lang, time.Date(2027, 1, 4, 9, 0, 0, 0, time.UTC), now))
+		require.Equal(t, want[0], FormatOpening(lang, time.Date(2026, 12, 23, 9, 0, 0, 0, time.UTC), now))
+		require.Equal(t, want[1], FormatOpening(lang, time.Date(2027, 1, 4, 9, 0, 0, 0, time.UTC), now))
 	}
 }
 

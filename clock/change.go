@@ -17,9 +17,9 @@ func Add(ctx context.Context, tx store.Tx, s store.Schedule) error {
 	return jobs.Enqueue(ctx, tx, jobs.NextTick(s.ID, *s.NextAt))
 }
 
-// Change updates a schedule from before to after and enqueues the job for its next time. If the stored schedule is no longer equal to before, Change
+// Update updates a schedule from before to after and enqueues the job for its next time. If the stored schedule is no longer equal to before, Update
 // writes nothing and returns jobs.Snooze, so that the caller's job reads it again.
-func Change(ctx context.Context, tx store.Tx, before, after store.Schedule) error {
+func Update(ctx context.Context, tx store.Tx, before, after store.Schedule) error {
 	stored, err := store.LockSchedule(ctx, tx, before.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Snooze(0)

@@ -45,13 +45,13 @@ type Sent struct {
 // Worker has the assistant work on the text of a schedule.
 type Worker interface {
 	// AnswerScheduled works on a text and writes the result to a room, once for each execution.
-	AnswerScheduled(ctx context.Context, room store.Chat, run store.RunID, text string) error
+	AnswerScheduled(ctx context.Context, room store.Chat, run store.ExecutionID, text string) error
 }
 
 // Checker carries out heartbeats. It notifies the owner once for each execution.
 type Checker interface {
 	// Heartbeat makes an agent check whether anything needs the owner, and returns a note for the history of the schedule.
-	Heartbeat(ctx context.Context, room store.Chat, run store.RunID, agent string) (note string, err error)
+	Heartbeat(ctx context.Context, room store.Chat, run store.ExecutionID, agent string) (note string, err error)
 }
 
 // Options are what a Clock works with.
@@ -92,8 +92,8 @@ const (
 	maxSnooze = time.Minute
 )
 
-// Plan returns the times of a schedule, in the time zone in which it was set, which may differ from that of the configuration.
-func Plan(s store.Schedule) (schedule.Plan, error) {
+// TimesOf returns the times of a schedule, in the time zone in which it was set, which may differ from that of the configuration.
+func TimesOf(s store.Schedule) (schedule.Plan, error) {
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {
 		return schedule.Plan{}, fmt.Errorf("read schedule %d: %w", s.ID, err)
@@ -119,7 +119,7 @@ func (c *Clock) Tick(ctx context.Context, scheduleID store.ScheduleID, at time.T
 		if err != nil {
 			return err
 		}
-		plan, err := Plan(s)
+		plan, err := TimesOf(s)
 		if err != nil {
 			return c.stop(ctx, tx, s, err)
 		}

@@ -36,7 +36,7 @@ func (c *Clock) RunNow(ctx context.Context, tx store.Tx, s store.Schedule) error
 // start begins the execution of a schedule for a time, once: it sends the schedule's message, or enqueues a job for an action that takes longer. delay
 // is how late it is, and missed how many later times were missed.
 func (c *Clock) start(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, delay time.Duration, missed int) error {
-	run, first, err := store.StartRun(ctx, tx, s.ID, at, c.Now())
+	run, first, err := store.StartExecution(ctx, tx, s.ID, at, c.Now())
 	if err != nil || !first {
 		return err
 	}
@@ -62,8 +62,8 @@ func tooLate(s store.Schedule, delay time.Duration) string {
 }
 
 // skip ends an execution that is too late. The owner is notified only if the schedule has no other time.
-func (c *Clock) skip(ctx context.Context, tx store.Tx, s store.Schedule, run store.RunID, at time.Time, reason string) error {
-	if _, err := store.EndRun(ctx, tx, run, store.RunSkipped, reason, nil); err != nil {
+func (c *Clock) skip(ctx context.Context, tx store.Tx, s store.Schedule, run store.ExecutionID, at time.Time, reason string) error {
+	if _, err := store.EndExecution(ctx, tx, run, store.ExecutionSkipped, reason, nil); err != nil {
 		return err
 	}
 	if schedule.Kind(s.Kind) != schedule.At {
@@ -73,17 +73,17 @@ func (c *Clock) skip(ctx context.Context, tx store.Tx, s store.Schedule, run sto
 }
 
 // send sends the message of a schedule.
-func (c *Clock) send(ctx context.Context, tx store.Tx, s store.Schedule, run store.RunID, late string) error {
+func (c *Clock) send(ctx context.Context, tx store.Tx, s store.Schedule, run store.ExecutionID, late string) error {
 	sent, err := c.Messenger.Send(ctx, tx, s, late)
 	if err != nil {
 		return err
 	}
-	state, note := store.RunDone, ""
+	state, note := store.ExecutionDone, ""
 	switch {
 	case !sent.Decision.Allow && s.BestEffort:
 		note = "not sent: " + sent.Decision.Why
 	case !sent.Decision.Allow:
-		state, note = store.RunFailed, sent.Decision.Why
+		state, note = store.ExecutionFailed, sent.Decision.Why
 	case sent.IsDraft:
 		note = "a draft of it waits for you"
 	}
@@ -91,12 +91,12 @@ func (c *Clock) send(ctx context.Context, tx store.Tx, s store.Schedule, run sto
 }
 
 // Execute carries out an execution whose action takes longer than a transaction. last says that no other attempt follows.
-func (c *Clock) Execute(ctx context.Context, runID store.RunID, last bool) error {
-	run, err := store.RunByID(ctx, c.Store.DB(), runID)
+func (c *Clock) Execute(ctx context.Context, runID store.ExecutionID, last bool) error {
+	run, err := store.ExecutionByID(ctx, c.Store.DB(), runID)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Permanent(err)
 	}
-	if err != nil || run.State != store.RunRunning {
+	if err != nil || run.State != store.ExecutionRunning {
 		return err
 	}
 	s, err := store.ScheduleByID(ctx, c.Store.DB(), run.ScheduleID)
@@ -104,7 +104,7 @@ func (c *Clock) Execute(ctx context.Context, runID store.RunID, last bool) error
 		return err
 	}
 	note, err := c.workWithTimeout(ctx, s, run)
-	if err != nil && !jobs.IsFinal(err) && (!last || jobs.IsLater(err)) {
+	if err != nil && !jobs.IsPermanent(err) && (!last || jobs.IsSnooze(err)) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
@@ -112,15 +112,15 @@ func (c *Clock) Execute(ctx context.Context, runID store.RunID, last bool) error
 	return c.Store.InTx(ctx, func(tx store.Tx) error {
 		if err != nil {
 			zerolog.Ctx(ctx).Warn().Err(err).Int64("schedule_id", int64(s.ID)).Msg("A schedule failed")
-			return c.finish(ctx, tx, s, runID, store.RunFailed, jobs.Cause(err).Error(), nil)
+			return c.finish(ctx, tx, s, runID, store.ExecutionFailed, jobs.Cause(err).Error(), nil)
 		}
-		return c.finish(ctx, tx, s, runID, store.RunDone, note, nil)
+		return c.finish(ctx, tx, s, runID, store.ExecutionDone, note, nil)
 	})
 }
 
 // workWithTimeout calls work with a timeout that all attempts of an execution share. When the time is over, it returns an error that is not
 // retried.
-func (c *Clock) workWithTimeout(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
+func (c *Clock) workWithTimeout(ctx context.Context, s store.Schedule, run store.Execution) (note string, err error) {
 	timeout := jobs.ExecutionTimeout
 	if s.Action == store.ActionUpkeep {
 		timeout = jobs.UpkeepTimeout
@@ -135,11 +135,11 @@ func (c *Clock) workWithTimeout(ctx context.Context, s store.Schedule, run store
 	if workCtx.Err() != nil {
 		return "", jobs.Permanent(fmt.Errorf("it took longer than %s", text.Duration(timeout)))
 	}
-	return "", errors.Join(err, store.AddRunTime(ctx, c.Store.Writer(), run.ID, time.Since(startedAt)))
+	return "", errors.Join(err, store.AddExecutionTime(ctx, c.Store.Writer(), run.ID, time.Since(startedAt)))
 }
 
 // work carries out the action of a schedule and returns a note for its history.
-func (c *Clock) work(ctx context.Context, s store.Schedule, run store.Run) (note string, err error) {
+func (c *Clock) work(ctx context.Context, s store.Schedule, run store.Execution) (note string, err error) {
 	switch s.Action {
 	case store.ActionAsk:
 		return "", c.withWorker(ctx, func(room store.Chat) error { return c.Worker.AnswerScheduled(ctx, room, run.ID, s.Body) })
@@ -174,15 +174,15 @@ func (c *Clock) withWorker(ctx context.Context, work func(room store.Chat) error
 }
 
 // finish stores the result of an execution. If several executions fail in a row, the owner is notified of the first failure only.
-func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID store.RunID, state store.RunState, note string, out *uuid.UUID) error {
-	first, err := store.EndRun(ctx, tx, runID, state, note, out)
+func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID store.ExecutionID, state store.ExecutionState, note string, out *uuid.UUID) error {
+	first, err := store.EndExecution(ctx, tx, runID, state, note, out)
 	if err != nil || !first {
 		return err
 	}
-	if state != store.RunFailed {
+	if state != store.ExecutionFailed {
 		return store.ResetFailures(ctx, tx, s.ID)
 	}
-	if err := store.FailTaskOfRun(ctx, tx, runID, note); err != nil {
+	if err := store.FailTaskOfExecution(ctx, tx, runID, note); err != nil {
 		return err
 	}
 	isFirst, err := markFailed(ctx, tx, s.ID, runID)
@@ -199,7 +199,7 @@ func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID
 }
 
 // markFailed counts a failure of a schedule and emits the event to the webhooks. isFirst says that the previous execution succeeded.
-func markFailed(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, runID store.RunID) (isFirst bool, err error) {
+func markFailed(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, runID store.ExecutionID) (isFirst bool, err error) {
 	if err := jobs.EmitHookEvent(ctx, tx, policy.HookCronFail, strconv.FormatInt(int64(runID), 10)); err != nil {
 		return false, err
 	}
@@ -218,10 +218,10 @@ func (c *Clock) pauseHeartbeat(ctx context.Context, tx store.Tx, s store.Schedul
 	return c.Messenger.NotifyHeartbeatStopped(ctx, tx, s, maxHeartbeatFailures, reason)
 }
 
-// NotDelivered marks the execution that sent a message as failed, because the message did not arrive. It does nothing if no schedule sent the message.
+// FailExecutionOf marks the execution that sent a message as failed, because the message did not arrive. It does nothing if no schedule sent the message.
 // It leaves the notice to the owner to the caller.
-func NotDelivered(ctx context.Context, tx store.Tx, o store.OutboxMessage) error {
-	run, err := store.FailUndeliveredRun(ctx, tx, o.ID, cmp.Or(o.Error, "it did not arrive"))
+func FailExecutionOf(ctx context.Context, tx store.Tx, o store.OutboxMessage) error {
+	run, err := store.FailUndeliveredExecution(ctx, tx, o.ID, cmp.Or(o.Error, "it did not arrive"))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}

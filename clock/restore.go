@@ -14,19 +14,19 @@ func (c *Clock) SkipOverdue(ctx context.Context, tx store.Tx, note string) error
 		return err
 	}
 	for _, s := range overdue {
-		plan, err := Plan(s)
+		plan, err := TimesOf(s)
 		if err != nil {
 			if err := c.stop(ctx, tx, s, err); err != nil {
 				return err
 			}
 			continue
 		}
-		run, first, err := store.StartRun(ctx, tx, s.ID, *s.NextAt, c.Now())
+		run, first, err := store.StartExecution(ctx, tx, s.ID, *s.NextAt, c.Now())
 		if err != nil {
 			return err
 		}
 		if first {
-			if _, err := store.EndRun(ctx, tx, run, store.RunSkipped, note, nil); err != nil {
+			if _, err := store.EndExecution(ctx, tx, run, store.ExecutionSkipped, note, nil); err != nil {
 				return err
 			}
 		}

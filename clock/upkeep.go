@@ -72,7 +72,7 @@ func (c *Clock) updateSystemSchedules(ctx context.Context, tx store.Tx, action s
 	}
 	for _, s := range own {
 		s.Kind, s.Zone = string(schedule.Cron), c.Zone.String()
-		plan, err := Plan(s)
+		plan, err := TimesOf(s)
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,6 @@ func (c *Clock) UpkeepSummary(name string) string {
 	return u.Summary
 }
 
-// upkeepNamed returns the upkeep with a name.
 func (c *Clock) upkeepNamed(name string) (u Upkeep, found bool) {
 	i := slices.IndexFunc(c.Upkeep, func(u Upkeep) bool { return u.Name == name })
 	if i < 0 {

@@ -158,7 +158,7 @@ func (c *Config) checkBusiness(r *reader) {
 		}
 	}
 	for lang := range b.Texts {
-		if !catalog.Has(lang) {
+		if !catalog.HasTexts(lang) {
 			_, err := oneOf(catalog.Langs()...)(string(lang))
 			r.reportKey("business.texts."+string(lang), err.Error())
 		}

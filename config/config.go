@@ -161,7 +161,7 @@ type Chats struct {
 	BurstQuiet    time.Duration      // silence after which consecutive messages get one answer
 	BurstMax      time.Duration      // longest time to wait for BurstQuiet
 	ContactCaps   ContactCaps        // limits on replies to one contact
-	Networks      map[string]Network // by the name in the file ("whatsapp"); a bridge may use another name, see policy.Network
+	Networks      map[string]Network // by the name in the file ("whatsapp"); a bridge may use another name, see policy.CanonicalNetwork
 	Labels        []Label            // in the order of the file
 }
 

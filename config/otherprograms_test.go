@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestKeysThatPeopleBringAlongGetTheirNameHereOrTheReasonWhyThereIsNone(t *testing.T) {
+func TestKeysOfOtherProgramsAreTranslatedOrExplained(t *testing.T) {
 	t.Parallel()
 	r := newReader("config.yaml", defaults())
 	for key, it := range otherProgramKeys {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAFolderOfAnAgentWithFilesOfMultisIsRefusedWithItsLine(t *testing.T) {
+func TestAnAgentsFolderWithFilesOfMultisIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config.yaml")

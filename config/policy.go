@@ -69,7 +69,7 @@ func (c *Config) checkPolicy(r *reader) {
 		}
 	}
 	agents := append([]string{}, slices.Sorted(maps.Keys(c.Agents))...)
-	if _, err := rules.New(c.OwnRules(), rules.Known{Agents: agents}); err != nil {
+	if _, err := rules.New(c.OwnRules(), rules.Vocabulary{Agents: agents}); err != nil {
 		r.reportRules(err)
 	}
 }

@@ -63,7 +63,7 @@ agents: {sales: {api_key: "file:`+filepath.Join(dir, "key")+`"}}
 	require.Subset(t, c.SecretFiles, []string{filepath.Join(dir, "key"), filepath.Join(dir, "credential"), filepath.Join(dir, "key-of-database")})
 }
 
-func TestASecretThatIsNotThereIsAnErrorThatNamesTheLineAndTheFix(t *testing.T) {
+func TestAMissingSecretIsAnErrorWithLineAndFix(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		"env:MISSING":           `config.yaml:10: llm.api_key: names the environment variable MISSING, which is not set; set it where multis is started`,

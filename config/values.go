@@ -28,10 +28,10 @@ import (
 // The parsers below convert a text to a value. Their errors say what is wrong and what to write. They quote at most 60
 // characters of the text, and nothing where it may be a secret.
 
-func textUpTo(most int) func(string) (string, error) {
+func textUpTo(limit int) func(string) (string, error) {
 	return func(s string) (string, error) {
-		if n := utf8.RuneCountInString(s); n > most {
-			return "", fmt.Errorf("is %d characters long; write at most %d", n, most)
+		if n := utf8.RuneCountInString(s); n > limit {
+			return "", fmt.Errorf("is %d characters long; write at most %d", n, limit)
 		}
 		if strings.TrimSpace(s) == "" {
 			return "", errors.New("is empty; write a text, or leave the key out")
@@ -40,10 +40,10 @@ func textUpTo(most int) func(string) (string, error) {
 	}
 }
 
-func lineOf(least, most int) func(string) (string, error) {
+func lineOf(minLen, maxLen int) func(string) (string, error) {
 	return func(s string) (string, error) {
-		if n := utf8.RuneCountInString(s); n < least || n > most {
-			return "", fmt.Errorf("has a length of %d; write %d to %d characters", n, least, most)
+		if n := utf8.RuneCountInString(s); n < minLen || n > maxLen {
+			return "", fmt.Errorf("has a length of %d; write %d to %d characters", n, minLen, maxLen)
 		}
 		if strings.ContainsFunc(s, unicode.IsControl) || strings.TrimSpace(s) != s {
 			return "", errors.New("has line breaks, control characters or spaces around it; write one plain line")
@@ -114,11 +114,11 @@ func boolean(s string) (bool, error) {
 	return false, fmt.Errorf("%.60q is neither true nor false; write one of these", s)
 }
 
-func between(least, most int) func(string) (int, error) {
+func between(minValue, maxValue int) func(string) (int, error) {
 	return func(s string) (int, error) {
 		n, err := strconv.Atoi(s)
-		if err != nil || n < least || n > most {
-			return 0, fmt.Errorf("%.60q is not possible here; write a whole number from %d to %d", s, least, most)
+		if err != nil || n < minValue || n > maxValue {
+			return 0, fmt.Errorf("%.60q is not possible here; write a whole number from %d to %d", s, minValue, maxValue)
 		}
 		return n, nil
 	}

@@ -43,7 +43,7 @@ func (d *Desk) queueCard(ctx context.Context, tx store.Tx, e store.Escalation, c
 	if err != nil {
 		return uuid.Nil, err
 	}
-	notice := outbox.Notice(room, d.cardText(e, chat, messages), kind)
+	notice := outbox.NewNotice(room, d.cardText(e, chat, messages), kind)
 	notice.About, notice.RestsOn = idsOf(messages), e.RestsOn
 	if e.CardEvent != nil {
 		notice.Replaces = *e.CardEvent

@@ -95,7 +95,7 @@ func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool,
 			return first, told, err
 		}
 		if d.ClaimWithin > 0 {
-			if err := jobs.Enqueue(ctx, tx, jobs.EscalationArgs{EscalationID: e.ID, At: d.Now().Add(d.ClaimWithin)}); err != nil {
+			if err := jobs.Enqueue(ctx, tx, jobs.UpdateEscalationArgs{EscalationID: e.ID, At: d.Now().Add(d.ClaimWithin)}); err != nil {
 				return first, told, err
 			}
 		}
@@ -106,7 +106,7 @@ func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool,
 // forever is the end of a pause that lasts until somebody ends it.
 var forever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// answeredNow is the time of an answer that is written at this moment.
+// answeredNow is the zero time: AnswerEscalation takes it for now.
 var answeredNow time.Time
 
 // ErrNobodyWrote is returned by HandOff for a chat in which no contact has written.
@@ -120,7 +120,7 @@ func refOf(message store.MessageID) string { return strconv.FormatInt(int64(mess
 
 // enqueueUpdate asks to bring a thread up to date.
 func enqueueUpdate(ctx context.Context, tx store.Tx, escalation store.EscalationID) error {
-	return jobs.Enqueue(ctx, tx, jobs.EscalationArgs{EscalationID: escalation})
+	return jobs.Enqueue(ctx, tx, jobs.UpdateEscalationArgs{EscalationID: escalation})
 }
 
 // PersonName names a person for the people in the room: the owner as such, others by the name in their Matrix id.

@@ -356,7 +356,7 @@ func (r *rig) pump() {
 				progress = true
 				continue
 			}
-			require.True(r.t, jobs.IsLater(err) || errors.Is(err, errKilled), "%s %s: %v", q.kind, q.args, err)
+			require.True(r.t, jobs.IsSnooze(err) || errors.Is(err, errKilled), "%s %s: %v", q.kind, q.args, err)
 			progress = progress || errors.Is(err, errKilled)
 		}
 		if !progress {
@@ -378,7 +378,7 @@ func (r *rig) card(card id.EventID) string {
 
 const anasRoom = id.RoomID("!ana:example.com")
 
-func TestAReplyInTheThreadGoesToTheContactAndANoteNever(t *testing.T) {
+func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)

@@ -44,7 +44,7 @@ func (d *Desk) doDue(ctx context.Context, tx store.Tx, e *store.Escalation, chat
 		return wait, nil
 	}
 	called++
-	if err := d.call(ctx, tx, *e, chat, called); err != nil {
+	if err := d.notifyStage(ctx, tx, *e, chat, called); err != nil {
 		return 0, err
 	}
 	e.Paged = called
@@ -54,8 +54,8 @@ func (d *Desk) doDue(ctx context.Context, tx store.Tx, e *store.Escalation, chat
 	return d.ClaimWithin, nil
 }
 
-// call calls those of a stage.
-func (d *Desk) call(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, stage int) error {
+// notifyStage notifies the people of an escalation stage: the operators, then the owner, then the webhook.
+func (d *Desk) notifyStage(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, stage int) error {
 	if stage == calledHook {
 		return jobs.EmitHookEvent(ctx, tx, policy.HookUnclaimed, refOf(e.MessageID))
 	}
@@ -63,16 +63,16 @@ func (d *Desk) call(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 	if stage == calledOwner {
 		who = []id.UserID{d.Owner}
 	}
-	return d.ring(ctx, tx, e, who, "🔔 **Nobody has taken "+text.Escape(chat.Label())+"**, who waits since "+d.clock(e.OpenedAt)+". ✋ on the card takes it.")
+	return d.notifyInThread(ctx, tx, e, who, "🔔 **Nobody has taken "+text.Escape(chat.Label())+"**, who waits since "+d.clock(e.OpenedAt)+". ✋ on the card takes it.")
 }
 
-// ring writes into a thread and mentions people.
-func (d *Desk) ring(ctx context.Context, tx store.Tx, e store.Escalation, who []id.UserID, markdown string) error {
+// notifyInThread writes an alert into the thread and mentions people.
+func (d *Desk) notifyInThread(ctx context.Context, tx store.Tx, e store.Escalation, who []id.UserID, markdown string) error {
 	room, err := d.room(ctx, tx, e)
 	if err != nil {
 		return err
 	}
-	notice := outbox.Notice(room, markdown, outbox.Alert)
+	notice := outbox.NewNotice(room, markdown, outbox.Alert)
 	notice.Thread, notice.Mention = *e.CardEvent, who
 	_, _, err = d.Box.Queue(ctx, tx, notice)
 	return err
@@ -100,7 +100,7 @@ func (d *Desk) endAnswered(ctx context.Context, tx store.Tx, e *store.Escalation
 		if who == "" {
 			who = d.Owner
 		}
-		err := d.ring(ctx, tx, *e, []id.UserID{who}, "🔔 **"+text.Escape(chat.Label())+" waits again**: wrote "+d.clock(last.At)+", and nobody answered. ✋ on the card takes it.")
+		err := d.notifyInThread(ctx, tx, *e, []id.UserID{who}, "🔔 **"+text.Escape(chat.Label())+" waits again**: wrote "+d.clock(last.At)+", and nobody answered. ✋ on the card takes it.")
 		if err != nil {
 			return 0, err
 		}

@@ -62,7 +62,7 @@ func TestWhoeverMayAnswerIsCalledWhileNobodyClaims(t *testing.T) {
 	require.Empty(t, r.mentioned(card, &seen), "nobody is called for what somebody has")
 }
 
-func TestAnAnsweredEscalationEndsByItselfUnlessTheContactHasTheLastWord(t *testing.T) {
+func TestAnAnsweredEscalationEndsUnlessTheContactHasTheLastWord(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.now = time.Now()
@@ -89,7 +89,7 @@ func TestAnAnsweredEscalationEndsByItselfUnlessTheContactHasTheLastWord(t *testi
 	require.True(t, r.escalation(ana.ID).IsOpen())
 }
 
-func TestAProposalIsSentOnceAndAPauseLastsUntilItIsResolved(t *testing.T) {
+func TestAProposalIsSentOnceAndAPauseLastsUntilResolved(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)

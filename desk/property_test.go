@@ -55,7 +55,7 @@ func sequences(t *testing.T) int {
 	return 100
 }
 
-func TestNoNoteReachesAContactAndNothingIsLostOrDoubledInRandomConversations(t *testing.T) {
+func TestRandomConversationsLeakNoNoteAndLoseNoReply(t *testing.T) {
 	t.Parallel()
 	const rigs = 2
 	n := sequences(t)

@@ -36,7 +36,7 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 	case file == nil && m.Kind != string(bridgebridge.Text):
 		return "⚠️ Not sent: text, pictures, recordings and files go out from a thread. The owner can send it in [that chat](" + roomLink(chat) + ").", nil
 	case sign != "":
-		return d.sign(ctx, tx, e, chat, m, sign)
+		return d.applySign(ctx, tx, e, chat, m, sign)
 	case policy.IsThreadCommand(typed(m)): // one that an invisible character hides, or that is none
 		return "⚠️ Not sent: what begins with `/` or `!` is a command here.", nil
 	}
@@ -55,8 +55,8 @@ func isNote(ctx context.Context, db store.DB, m store.Message) (bool, error) {
 	return store.HasReaction(ctx, db, m.ChatID, m.EventID, m.Sender, policy.NoteSign)
 }
 
-// Sign handles a reaction of a person to the card or a line of an escalation. It returns what to answer in the thread; empty for nothing.
-func (d *Desk) Sign(ctx context.Context, tx store.Tx, escalation store.EscalationID, reaction store.Message) (string, error) {
+// HandleReaction handles a reaction of a person to the card or a line of an escalation. It returns what to answer in the thread; empty for nothing.
+func (d *Desk) HandleReaction(ctx context.Context, tx store.Tx, escalation store.EscalationID, reaction store.Message) (string, error) {
 	sign := policy.ThreadSignOf(reaction.Body)
 	if sign == "" || sign == policy.SignNote {
 		return "", nil
@@ -68,7 +68,7 @@ func (d *Desk) Sign(ctx context.Context, tx store.Tx, escalation store.Escalatio
 	if err != nil {
 		return "", err
 	}
-	return d.sign(ctx, tx, e, chat, reaction, sign)
+	return d.applySign(ctx, tx, e, chat, reaction, sign)
 }
 
 // lock locks the chat of an escalation and then the escalation, as all code does that locks both.
@@ -85,15 +85,15 @@ func (d *Desk) lock(ctx context.Context, tx store.Tx, escalation store.Escalatio
 	return e, chat, err
 }
 
-// sign does what a sign stands for.
-func (d *Desk) sign(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message, sign policy.ThreadSign) (string, error) {
-	if sign == policy.SignResolve {
+// applySign claims, pauses, resolves or hands back the escalation, as the reaction says.
+func (d *Desk) applySign(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message, applySign policy.ThreadSign) (string, error) {
+	if applySign == policy.SignResolve {
 		return d.resolve(ctx, tx, e, m.Sender, m.At)
 	}
 	if !e.IsOpen() {
 		return "It is over: `/handoff " + escapeCode(chat.TypedName()) + "` passes the chat to a person again.", nil
 	}
-	switch sign {
+	switch applySign {
 	case policy.SignClaim:
 		return d.claim(ctx, tx, e, m.Sender, m.At)
 	case policy.SignPause:
@@ -128,7 +128,7 @@ func (d *Desk) resolve(ctx context.Context, tx store.Tx, e store.Escalation, who
 	if err != nil || !resolved {
 		return "", err
 	}
-	if err := store.GiveBack(ctx, tx, e.ChatID, at); err != nil {
+	if err := store.ResumeChatAt(ctx, tx, e.ChatID, at); err != nil {
 		return "", err
 	}
 	if e.AnsweredAt == nil {
@@ -204,7 +204,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 	if err := d.react(ctx, tx, m, "✅"); err != nil {
 		return "", err
 	}
-	if err := jobs.EnqueueMovedOn(ctx, tx, e.ChatID); err != nil { // a draft for the chat is withdrawn, and its card says so
+	if err := jobs.EnqueueFollowUps(ctx, tx, e.ChatID); err != nil { // a draft for the chat is withdrawn, and its card says so
 		return "", err
 	}
 	return "", enqueueUpdate(ctx, tx, e.ID)
@@ -212,7 +212,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 
 // endLater asks to end an escalation when no person has written for a while.
 func (d *Desk) endLater(ctx context.Context, tx store.Tx, escalation store.EscalationID) error {
-	return jobs.Enqueue(ctx, tx, jobs.EscalationArgs{EscalationID: escalation, At: d.Now().Add(d.OwnerPause)})
+	return jobs.Enqueue(ctx, tx, jobs.UpdateEscalationArgs{EscalationID: escalation, At: d.Now().Add(d.OwnerPause)})
 }
 
 // react puts the bot's reaction on a message in a thread. A reaction gets none.
@@ -260,7 +260,7 @@ func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 
 // MarkedAsNote takes back what a message in a thread sent, because its author marked it as a note.
 func (d *Desk) MarkedAsNote(ctx context.Context, tx store.Tx, m store.Message) error {
-	return jobs.Enqueue(ctx, tx, jobs.ReplyArgs{MessageID: m.ID})
+	return jobs.Enqueue(ctx, tx, jobs.ChangeReplyArgs{MessageID: m.ID})
 }
 
 // takeBack deletes at the contact what a message sent.
@@ -316,7 +316,7 @@ func (d *Desk) warn(ctx context.Context, tx store.Tx, m store.Message, markdown 
 	if err != nil {
 		return err
 	}
-	notice := outbox.Notice(room, markdown, outbox.Answer)
+	notice := outbox.NewNotice(room, markdown, outbox.Answer)
 	notice.Thread, notice.RestsOn = m.Thread, []store.MessageID{m.ID}
 	_, _, err = d.Box.Queue(ctx, tx, notice)
 	return err

@@ -126,7 +126,7 @@ func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.
 		kind, mention = outbox.Alert, []id.UserID{e.ClaimedBy}
 	}
 	body := strings.ReplaceAll(text.Escape(text.Clip(line.Body, maxLine)), "\n", "  \n")
-	notice := outbox.Notice(room, "💬 **"+text.Escape(d.speaker(chat, line))+"**: "+body, kind)
+	notice := outbox.NewNotice(room, "💬 **"+text.Escape(d.speaker(chat, line))+"**: "+body, kind)
 	notice.Mention, notice.About = mention, []store.MessageID{line.ID}
 	return notice
 }

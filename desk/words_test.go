@@ -33,7 +33,7 @@ func (f fileServer) Download(_ context.Context, file store.Attachment, limit int
 func TestAnAnswerIsSentByItsNumber(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.desk.Answers = &answers.Book{Store: r.st, Values: answers.Values{Business: "Piano House", Hours: "mon-fri 9-17"}}
+	r.desk.Answers = &answers.Keeper{Store: r.st, Variables: answers.Variables{Business: "Piano House", Hours: "mon-fri 9-17"}}
 	r.chat("Ana", anasRoom, policy.KindDM)
 	card := r.escalate(anasRoom, "My parcel arrived broken")
 	var first, second int64

@@ -47,7 +47,7 @@ func checkBridges(ctx context.Context, in *Input) (Result, string) {
 			add(BridgeDoublePuppet, b.Protocol, name, fmt.Sprintf("Double puppeting is off on %s: what you type on the phone comes from a ghost instead of you.", name),
 				fmt.Sprintf("in the bridge's config.yaml:  double_puppet: {secrets: {%s: \"as_token:...\"}}   (docs.mau.fi/bridges/general/double-puppeting.html makes the token; then restart the bridge)", in.Config.Homeserver.Domain))
 		}
-		if b.Unconfirmed >= minUnconfirmed && b.Confirmed == 0 {
+		if b.Unconfirmed >= minUnconfirmedMessages && b.Confirmed == 0 {
 			add(BridgeStatus, b.Protocol, name, fmt.Sprintf("The %s bridge does not say whether messages arrive (%d sent, none confirmed).", name, b.Unconfirmed),
 				"in the bridge's config.yaml:  matrix: {message_status_events: true}   (then restart the bridge)")
 		}
@@ -60,8 +60,8 @@ func checkBridges(ctx context.Context, in *Input) (Result, string) {
 	return r, ""
 }
 
-// minUnconfirmed is how many unconfirmed messages show that a bridge confirms none.
-const minUnconfirmed = 2
+// minUnconfirmedMessages is how many unconfirmed messages show that a bridge confirms none.
+const minUnconfirmedMessages = 2
 
 // checkBots lists the bots that wait for the owner's decision.
 func checkBots(ctx context.Context, in *Input) ([]Finding, error) {

@@ -94,7 +94,7 @@ func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFac
 		return nil // the next start migrates it
 	}
 	found := checkShared(facts)
-	wrong, err := db.TestWalls(ctx)
+	wrong, err := db.CheckRowSecurity(ctx)
 	if err != nil {
 		wrong = []string{err.Error()}
 	}

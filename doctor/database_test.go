@@ -77,9 +77,9 @@ func TestEachBrokenDatabaseIsFoundUntilItIsRepaired(t *testing.T) {
 	}
 }
 
-// These need another server, so the facts about the tests' server are changed.
 func TestAServerThatDoesNotFitIsFound(t *testing.T) {
 	t.Parallel()
+	// The cases need another server, so the facts about the tests' server are changed.
 	facts := serverFacts(t, healthyDSN(t))
 	require.Empty(t, checkServer(facts, false))
 	old := facts
@@ -122,7 +122,7 @@ func TestAnAddressWithoutADatabaseIsFound(t *testing.T) {
 // find that they share the server.
 //
 //nolint:paralleltest // see above
-func TestAnEmptyDatabaseThatMultisCannotUseIsFoundUntilItIsRepaired(t *testing.T) {
+func TestAnUnusableEmptyDatabaseIsReportedUntilItIsRepaired(t *testing.T) {
 	server := storetest.Server()
 	empty := func(t *testing.T, name, options string) string {
 		t.Helper()

@@ -167,7 +167,7 @@ func checkBudget(ctx context.Context, in *Input) (Result, string) {
 	if limit == 0 {
 		return bad(BudgetZero, "A paid model is configured and budget.per_day is 0, so it is never called.", "multis config set budget.per_day 2"), ""
 	}
-	usage, err := store.UsageOn(ctx, in.Database.DB(), in.Now().In(in.Config.TimeZone).Format(time.DateOnly))
+	usage, err := store.UsageByPurpose(ctx, in.Database.DB(), in.Now().In(in.Config.TimeZone).Format(time.DateOnly))
 	if err != nil {
 		return failedCheck(err), ""
 	}

@@ -86,7 +86,7 @@ func TestAPlanGoesOnPastAKillInEachOfItsSteps(t *testing.T) {
 	require.Equal(t, 4, a.count("select count(*) from tasks where state = 'completed'"))
 }
 
-func TestAnotherAgentGoesOnWithAQuestionAndASpaceDecidesWhoAnswers(t *testing.T) {
+func TestAHandoffContinuesAQuestionAndASpaceChoosesTheAgent(t *testing.T) {
 	model := llmtest.Start(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		switch {
 		case strings.Contains(r.System, "You are Sam,"):

@@ -94,14 +94,14 @@ func begin(t *testing.T, s setup) *app {
 	require.NoError(t, err)
 	t.Cleanup(a.db.Close)
 	t.Cleanup(func() {
-		a.front.lead()
+		a.front.setTargets()
 		if a.process == nil {
 			return // it could not be started
 		}
 		require.NoError(t, a.process.Kill())
 		logOfFailed(t, a.process)
 	})
-	a.front.lead(a.port)
+	a.front.setTargets(a.port)
 	a.run()
 	return a
 }

@@ -231,5 +231,5 @@ func (w *scene) dsn(database string) (string, error) {
 	return address.String(), nil
 }
 
-// timeless returns a client for requests that a test delays.
-func timeless() *http.Client { return &http.Client{Timeout: 5 * time.Minute} }
+// slowClient returns a client for requests that a test delays.
+func slowClient() *http.Client { return &http.Client{Timeout: 5 * time.Minute} }

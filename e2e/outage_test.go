@@ -181,6 +181,6 @@ func (a *app) startSecond(t *testing.T, key string) *rig.Multis {
 		require.NoError(t, process.Kill())
 		logOfFailed(t, process)
 	})
-	a.front.lead(a.port, ports[0])
+	a.front.setTargets(a.port, ports[0])
 	return process
 }

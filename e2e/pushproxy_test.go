@@ -51,8 +51,8 @@ func openPushProxy(port int) (*pushProxy, error) {
 
 func (f *pushProxy) close() { f.server.Close() }
 
-// lead sets the ports of the processes to forward to; without ports, requests are discarded.
-func (f *pushProxy) lead(ports ...int) {
+// setTargets sets the ports of the processes to forward to; without ports, requests are discarded.
+func (f *pushProxy) setTargets(ports ...int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.refuse, f.targets, f.pushed = false, nil, nil
@@ -144,5 +144,5 @@ func (f *pushProxy) pass(r *http.Request, target string, txn transaction) (*http
 		return nil, err
 	}
 	req.Header = txn.Header
-	return timeless().Do(req)
+	return slowClient().Do(req)
 }

@@ -56,13 +56,13 @@ func (a *app) deliveries(contact string) int {
 	return len(got)
 }
 
-// gatekeeper loses the events to some rooms.
-type gatekeeper struct {
+// eventDropper loses the events to some rooms.
+type eventDropper struct {
 	mu     sync.Mutex
 	closed map[id.RoomID]bool
 }
 
-func (g *gatekeeper) decide(s sending) verdict {
+func (g *eventDropper) decide(s sending) verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed[s.Room] {
@@ -71,7 +71,7 @@ func (g *gatekeeper) decide(s sending) verdict {
 	return passed
 }
 
-func (g *gatekeeper) set(closed bool, rooms ...id.RoomID) {
+func (g *eventDropper) set(closed bool, rooms ...id.RoomID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, room := range rooms {
@@ -87,13 +87,13 @@ const ageSQL = `with message as (update messages set ts = ts - interval '7 days'
 
 const queuedSQL = "select exists (select from outbox o join chats c on c.id = o.chat_id where c.room_id = $1 and o.state = 'queued')"
 
-func TestABackupOfLastWeekSendsNothingBeforeTheOwnersWordAndNothingTwice(t *testing.T) {
+func TestAnOldBackupSendsNothingUnaskedAndNothingTwice(t *testing.T) {
 	a := start(t, setup{Locked: true})
 	a.learn()
 	const sentLater, neverSent = "sealed-sent", "sealed-unsent"
 	a.switchToBusiness(sentLater, neverSent)
 	later, never := *a.chat(sentLater).RoomID, *a.chat(neverSent).RoomID
-	doors := &gatekeeper{closed: map[id.RoomID]bool{}}
+	doors := &eventDropper{closed: map[id.RoomID]bool{}}
 	a.back.onSend(doors.decide)
 	doors.set(true, later, never)
 	for contact, room := range map[string]id.RoomID{sentLater: later, neverSent: never} {

@@ -47,7 +47,7 @@ func (a *app) awaitLine(text string) {
 	})
 }
 
-func TestOperatorsAndTheOwnerOnThePhoneAnswerAContactInOneThread(t *testing.T) {
+func TestOperatorsAndTheOwnersPhoneAnswerInOneThread(t *testing.T) {
 	a := start(t, setup{New: true, Operators: fmt.Sprintf("[\"@eva:%[1]s\", \"@bob:%[1]s\"]", devstack.Domain)})
 	a.learn()
 	a.switchToBusiness("thread-ida")

@@ -34,10 +34,10 @@ func TestAnUpgradeUnderLoadLosesNothingAndAnswersNothingTwice(t *testing.T) {
 	a := &app{
 		scene: around, t: t, setup: setup{Profile: "business", Database: dsn}, back: openClientProxy(t, around.Stack.HomeserverURL), port: ports[1],
 	}
-	t.Cleanup(func() { around.front.lead() })
+	t.Cleanup(func() { around.front.setTargets() })
 	oldConfig := bytes.ReplaceAll(a.config(ports[0]), []byte("backup: {every: off}\n"), nil)
 
-	around.front.lead(ports[0])
+	around.front.setTargets(ports[0])
 	old, err := around.StartProgram(t.Context(), previous, oldConfig)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, old.Kill()) })
@@ -57,9 +57,9 @@ func TestAnUpgradeUnderLoadLosesNothingAndAnswersNothingTwice(t *testing.T) {
 	a.db, err = store.Open(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(a.db.Close)
-	around.front.lead(ports[0], a.port)
+	around.front.setTargets(ports[0], a.port)
 	load.awaitMore(30)
-	around.front.lead(a.port, ports[0])
+	around.front.setTargets(a.port, ports[0])
 	load.awaitMore(30)
 
 	printed, err = around.RunProgram(t.Context(), previous, oldConfig, "", "migrate")
@@ -68,7 +68,7 @@ func TestAnUpgradeUnderLoadLosesNothingAndAnswersNothingTwice(t *testing.T) {
 	require.Contains(t, printed, "newer")
 	t.Log("the previous build says:", strings.TrimSpace(printed))
 
-	around.front.lead(a.port)
+	around.front.setTargets(a.port)
 	require.NoError(t, old.Term())
 	load.awaitMore(30)
 	load.finish()

@@ -63,8 +63,7 @@ func serveRebinding(t *testing.T) (address string, asked *atomic.Int64) {
 	return conn.LocalAddr().String(), asked
 }
 
-// Not parallel: it replaces the resolver of the program.
-func TestANameThatResolvesToAnotherAddressEachTimeReachesNothing(t *testing.T) { //nolint:paralleltest // see above
+func TestANameThatResolvesToAnotherAddressEachTimeReachesNothing(t *testing.T) { //nolint:paralleltest // it replaces the resolver of the program
 	reached := 0
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
 	defer server.Close()

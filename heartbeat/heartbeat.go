@@ -13,12 +13,12 @@ import (
 )
 
 // Heartbeat carries out an agent's heartbeat, and returns a note for the history of its schedule. A repeated execution reports nothing twice.
-func (h *Checker) Heartbeat(ctx context.Context, room store.Chat, run store.RunID, agent string) (note string, err error) {
+func (h *Checker) Heartbeat(ctx context.Context, room store.Chat, run store.ExecutionID, agent string) (note string, err error) {
 	i := slices.IndexFunc(h.Configs, func(c Config) bool { return c.Agent == agent })
 	if i < 0 {
 		return "", jobs.Permanent(errors.New("it is not configured any more"))
 	}
-	if err := store.SupersedeTasks(ctx, h.Store.Writer(), room.ID, taskKind, store.RunKey(run)); err != nil {
+	if err := store.SupersedeTasks(ctx, h.Store.Writer(), room.ID, taskKind, store.ExecutionKey(run)); err != nil {
 		return "", err
 	}
 	c := h.newCheck(h.Configs[i], room)

@@ -201,7 +201,7 @@ func TestHeartbeatWithFailingModelReportsAndFails(t *testing.T) {
 			r, _ := newScripted(t, inTurn(reply), Config{})
 			r.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
 			_, err := r.checker.Heartbeat(t.Context(), r.admin, 1, "")
-			require.True(t, jobs.IsFinal(err), "%v", err)
+			require.True(t, jobs.IsPermanent(err), "%v", err)
 			require.Len(t, r.sent(r.admin), 1)
 			require.Contains(t, r.sent(r.admin)[0], "where is my parcel?")
 			require.Equal(t, "nothing new", r.heartbeat(""))
@@ -213,7 +213,7 @@ func TestAgentHeartbeatUsesItsChecklistAndOnlyReads(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, inTurn(llmtest.Reply{Calls: []llmtest.Call{{Name: "lamp", Args: `{"on": true}`}}}, llmtest.Reply{Text: `{"notify": true, "tell": [{"matter": "item:2", "text": "The lamp is off."}, {"matter": "made up", "text": "x"}]}`}),
 		Config{Agent: "shop", Items: []string{"look after the till"}, ItemChecks: 2})
-	l := &lamp{}
+	l := &countingTool{}
 	r.checker.Tools.Add(l)
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "HEARTBEAT.md"), []byte("# Look at\n- is the lamp on?\n\n"), 0o600))
@@ -225,7 +225,7 @@ func TestAgentHeartbeatUsesItsChecklistAndOnlyReads(t *testing.T) {
 	require.Contains(t, r.sent(r.admin)[0], "The lamp is off. (you want me to look at: is the lamp on?)")
 	require.NotContains(t, r.sent(r.admin)[0], "till")
 	_, err := r.checker.Heartbeat(t.Context(), r.admin, 9, "nobody")
-	require.True(t, jobs.IsFinal(err))
+	require.True(t, jobs.IsPermanent(err))
 }
 
 func TestStalledAndFailedTasksAreFindingsIfEnabled(t *testing.T) {

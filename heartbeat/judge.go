@@ -17,10 +17,10 @@ import (
 const maxRounds = 6
 
 // judge asks a model which findings the owner needs to know, and reports those.
-func (c *check) judge(ctx context.Context, execution store.RunID) (note string, err error) {
+func (c *check) judge(ctx context.Context, execution store.ExecutionID) (note string, err error) {
 	h := c.checker
 	task, err := store.InsertTask(ctx, h.Store.Writer(), store.Task{
-		Key: store.RunKey(execution), RunID: &execution, Kind: taskKind, ChatID: c.room.ID, Agent: c.config.Agent, Model: c.model.Name(), Input: "Does something need the owner?",
+		Key: store.ExecutionKey(execution), ExecutionID: &execution, Kind: taskKind, ChatID: c.room.ID, Agent: c.config.Agent, Model: c.model.Name(), Input: "Does something need the owner?",
 	})
 	if err != nil || task.State.IsOver() {
 		return "looked", err

@@ -123,7 +123,7 @@ func (r *rig) heartbeats(agent string, days int) (notes map[string]int) {
 
 func (r *rig) heartbeat(agent string) string {
 	r.t.Helper()
-	note, err := r.checker.Heartbeat(context.Background(), r.admin, store.RunID(r.checker.now().Unix()), agent)
+	note, err := r.checker.Heartbeat(context.Background(), r.admin, store.ExecutionID(r.checker.now().Unix()), agent)
 	require.NoError(r.t, err)
 	return note
 }
@@ -168,16 +168,16 @@ func (r *rig) sent(chat store.Chat) []string {
 	return bodies
 }
 
-// lamp is a tool that changes something.
-type lamp struct{ calls atomic.Int32 }
+// countingTool is a tool that changes something.
+type countingTool struct{ calls atomic.Int32 }
 
-func (*lamp) Spec() tools.Spec {
+func (*countingTool) Spec() tools.Spec {
 	return tools.Spec{Name: "lamp", Description: "Switch the lamp.", Schema: tools.Schema[struct {
 		On bool `json:"on"`
 	}](), Tier: tools.Read, HasEffect: true}
 }
 
-func (l *lamp) Run(context.Context, tools.Call) (tools.Result, error) {
+func (l *countingTool) Run(context.Context, tools.Call) (tools.Result, error) {
 	l.calls.Add(1)
 	return tools.Result{ForLLM: "The lamp is on.", ForUser: "switched the lamp"}, nil
 }

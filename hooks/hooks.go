@@ -75,8 +75,8 @@ func New(o Options) *Hooks {
 // deliveryRetention is how long deliveries are kept for /hooks.
 const deliveryRetention = 30 * 24 * time.Hour
 
-// Save stores the configured hooks in the database, so that events find the hooks that want them, and deletes old deliveries.
-func (h *Hooks) Save(ctx context.Context) error {
+// StoreTargets stores the configured hooks in the database, so that events find the hooks that want them, and deletes old deliveries.
+func (h *Hooks) StoreTargets(ctx context.Context) error {
 	var rows []store.Hook
 	for name, t := range h.Targets {
 		u, err := url.Parse(t.URL)

@@ -37,16 +37,16 @@ func TestASignatureIsThatOfStandardWebhooks(t *testing.T) {
 	require.NotEqual(t, signature, sign("another secret of 24 letters", "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`)))
 }
 
-// silent is an outbox.Sender that sends nothing. Tests read the notices from the outbox.
-type silent struct{}
+// failingSender is an outbox.Sender that sends nothing. Tests read the notices from the outbox.
+type failingSender struct{}
 
-func (silent) Send(context.Context, store.OutboxMessage, id.RoomID) (id.EventID, error) {
+func (failingSender) Send(context.Context, store.OutboxMessage, id.RoomID) (id.EventID, error) {
 	return "", errors.New("nothing is sent")
 }
-func (silent) Retract(context.Context, store.OutboxMessage) error { return nil }
+func (failingSender) Retract(context.Context, store.OutboxMessage) error { return nil }
 
-// told is one request that the receiver got.
-type told struct {
+// receivedRequest is one request that the receiver got.
+type receivedRequest struct {
 	id, at, signature string
 	body              []byte
 }
@@ -56,7 +56,7 @@ type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
 	answer http.HandlerFunc
-	got    []told
+	got    []receivedRequest
 }
 
 func newReceiver(t *testing.T) *receiver {
@@ -65,7 +65,7 @@ func newReceiver(t *testing.T) *receiver {
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		data, _ := io.ReadAll(req.Body)
 		r.mu.Lock()
-		r.got = append(r.got, told{req.Header.Get("Webhook-Id"), req.Header.Get("Webhook-Timestamp"), req.Header.Get("Webhook-Signature"), data})
+		r.got = append(r.got, receivedRequest{req.Header.Get("Webhook-Id"), req.Header.Get("Webhook-Timestamp"), req.Header.Get("Webhook-Signature"), data})
 		answer := r.answer
 		r.mu.Unlock()
 		if answer != nil {
@@ -82,10 +82,10 @@ func (r *receiver) answers(f http.HandlerFunc) {
 	r.answer = f
 }
 
-func (r *receiver) requests() []told {
+func (r *receiver) requests() []receivedRequest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]told(nil), r.got...)
+	return append([]receivedRequest(nil), r.got...)
 }
 
 func status(code int) http.HandlerFunc {
@@ -105,13 +105,13 @@ func newRig(t *testing.T, change ...func(*Target)) *rig {
 	t.Helper()
 	r := &rig{t: t, st: storetest.New(t), to: newReceiver(t)}
 	defaults := policy.Defaults{Profile: policy.ProfileBusiness}
-	box := outbox.New(r.st, outbox.Settings{Defaults: defaults, Owner: "@you:x", Name: "Nora", Disclose: func(string) bool { return true }}, silent{})
+	box := outbox.New(r.st, outbox.Settings{Defaults: defaults, Owner: "@you:x", Name: "Nora", Disclose: func(string) bool { return true }}, failingSender{})
 	target := Target{URL: r.to.URL + "/a/secret/path", Events: policy.HookEvents(), Secret: secret, Private: true}
 	for _, f := range change {
 		f(&target)
 	}
 	r.hooks = New(Options{Store: r.st, Box: box, Defaults: defaults, UserAgent: "multis/test", Targets: map[string]Target{"desk": target}})
-	require.NoError(t, r.hooks.Save(t.Context()))
+	require.NoError(t, r.hooks.StoreTargets(t.Context()))
 	r.ana = r.chat("Ana", "whatsapp", policy.KindDM)
 	r.chat("multis", "", policy.KindAdmin)
 	return r
@@ -147,8 +147,8 @@ func (r *rig) says(body string) store.MessageID {
 	return message
 }
 
-// happens emits an event and returns the deliveries that were enqueued.
-func (r *rig) happens(event policy.HookEvent, ref string) []uuid.UUID {
+// emit emits an event and returns the deliveries that were enqueued.
+func (r *rig) emit(event policy.HookEvent, ref string) []uuid.UUID {
 	r.t.Helper()
 	r.tx(func(tx store.Tx) error { return jobs.EmitHookEvent(r.t.Context(), tx, event, ref) })
 	var ids []uuid.UUID
@@ -169,8 +169,8 @@ func (r *rig) delivery(d uuid.UUID) store.Delivery {
 	return row
 }
 
-// rings returns the number of notices with a mention, which notify the owner's phone.
-func (r *rig) rings() int {
+// countAlerts returns the number of notices with a mention, which notify the owner's phone.
+func (r *rig) countAlerts() int {
 	r.t.Helper()
 	return storetest.Count(r.t, r.st, "select count(*) from outbox where content->>'msgtype' = 'm.text' and content->'m.mentions'->'user_ids' ? '@you:x'")
 }
@@ -195,7 +195,7 @@ func TestEventIsDeliveredOnceAndSigned(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	message := r.says("do you deliver?")
-	ids := r.happens(policy.HookMessage, strconv.FormatInt(int64(message), 10))
+	ids := r.emit(policy.HookMessage, strconv.FormatInt(int64(message), 10))
 	require.Len(t, ids, 1)
 	require.NoError(t, r.hooks.Deliver(t.Context(), ids[0], false))
 	require.NoError(t, r.hooks.Deliver(t.Context(), ids[0], false), "done is done")
@@ -218,11 +218,11 @@ func TestEventIsDeliveredOnceAndSigned(t *testing.T) {
 func TestOnlySubscribedEventsAreDelivered(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(to *Target) { to.Events = []policy.HookEvent{policy.HookIndex} })
-	require.Empty(t, r.happens(policy.HookResolved, "1"))
-	require.Len(t, r.happens(policy.HookIndex, "prices.md"), 1)
+	require.Empty(t, r.emit(policy.HookResolved, "1"))
+	require.Len(t, r.emit(policy.HookIndex, "prices.md"), 1)
 	r.hooks.Targets = map[string]Target{}
-	require.NoError(t, r.hooks.Save(t.Context()))
-	require.NoError(t, r.hooks.Deliver(t.Context(), r.happens(policy.HookIndex, "x")[0], false))
+	require.NoError(t, r.hooks.StoreTargets(t.Context()))
+	require.NoError(t, r.hooks.Deliver(t.Context(), r.emit(policy.HookIndex, "x")[0], false))
 	require.Empty(t, r.to.requests(), "the hook is gone from the configuration")
 }
 
@@ -230,7 +230,7 @@ func TestNothingIsDeliveredForDeletedOrOffChats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	message := r.says("secret")
-	deleted := r.happens(policy.HookEscalation, strconv.FormatInt(int64(message), 10))[0]
+	deleted := r.emit(policy.HookEscalation, strconv.FormatInt(int64(message), 10))[0]
 	r.tx(func(tx store.Tx) error {
 		_, err := store.RedactMessage(t.Context(), tx, r.ana.ID, "$6", time.Now())
 		return err
@@ -238,10 +238,10 @@ func TestNothingIsDeliveredForDeletedOrOffChats(t *testing.T) {
 	require.NoError(t, r.hooks.Deliver(t.Context(), deleted, false))
 	require.NotContains(t, string(r.to.requests()[0].body), "secret")
 
-	off := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
+	off := r.emit(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
 	r.tx(func(tx store.Tx) error { return store.SetMode(t.Context(), tx, r.ana.ID, policy.ModeOff) })
 	require.NoError(t, r.hooks.Deliver(t.Context(), off, false))
-	gone := r.happens(policy.HookIndex, "never.md")[0]
+	gone := r.emit(policy.HookIndex, "never.md")[0]
 	require.NoError(t, r.hooks.Deliver(t.Context(), gone, false))
 	require.Len(t, r.to.requests(), 1)
 	require.Equal(t, store.DeliveryDropped, r.delivery(off).State)
@@ -252,22 +252,22 @@ func TestFailingHookIsRetriedAndReportedOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.to.answers(status(http.StatusInternalServerError))
-	ids := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))
+	ids := r.emit(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))
 	require.ErrorContains(t, r.hooks.Deliver(t.Context(), ids[0], false), "500")
 	d := r.delivery(ids[0])
 	require.Equal(t, store.DeliveryQueued, d.State)
 	require.Equal(t, 1, d.Attempts)
 	require.Empty(t, r.notices(), "it may work the next time")
 
-	require.True(t, jobs.IsFinal(r.hooks.Deliver(t.Context(), ids[0], true)))
-	second := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
-	require.True(t, jobs.IsFinal(r.hooks.Deliver(t.Context(), second, true)))
+	require.True(t, jobs.IsPermanent(r.hooks.Deliver(t.Context(), ids[0], true)))
+	second := r.emit(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
+	require.True(t, jobs.IsPermanent(r.hooks.Deliver(t.Context(), second, true)))
 	require.Equal(t, store.DeliveryFailed, r.delivery(second).State)
 	require.Len(t, r.notices(), 1, "told once, however often it fails")
 	require.Contains(t, r.notices()[0], "500 Internal Server Error")
 
 	r.to.answers(nil)
-	require.NoError(t, r.hooks.Deliver(t.Context(), r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0], false))
+	require.NoError(t, r.hooks.Deliver(t.Context(), r.emit(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0], false))
 	require.Len(t, r.notices(), 2)
 	require.Contains(t, r.notices()[1], "works again")
 }
@@ -276,8 +276,8 @@ func TestGoneReceiverIsDisabled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.to.answers(status(http.StatusGone))
-	d := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
-	require.True(t, jobs.IsFinal(r.hooks.Deliver(t.Context(), d, false)))
+	d := r.emit(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
+	require.True(t, jobs.IsPermanent(r.hooks.Deliver(t.Context(), d, false)))
 	require.Equal(t, store.DeliveryFailed, r.delivery(d).State)
 }
 
@@ -286,7 +286,7 @@ func TestReceiverResponseIsLimited(t *testing.T) {
 	r := newRig(t)
 	elsewhere := newReceiver(t)
 	deliver := func(ctx context.Context) (store.Delivery, error) {
-		d := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
+		d := r.emit(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
 		err := r.hooks.Deliver(ctx, d, false)
 		return r.delivery(d), err
 	}
@@ -329,7 +329,7 @@ func TestReceiverResponseIsLimited(t *testing.T) {
 func TestPrivateAddressMustBeAllowed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(to *Target) { to.Private = false })
-	d := r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
+	d := r.emit(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
 	require.ErrorContains(t, r.hooks.Deliver(t.Context(), d, false), "private: true")
 	require.Empty(t, r.to.requests())
 	require.NotContains(t, r.delivery(d).Error, "secret/path")
@@ -345,7 +345,7 @@ func TestSlowHookDelaysNoOther(t *testing.T) {
 	})
 	var ids []uuid.UUID
 	for range maxConcurrent + 1 {
-		ids = r.happens(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))
+		ids = r.emit(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))
 	}
 	var wg sync.WaitGroup
 	for _, d := range ids[:maxConcurrent] {
@@ -354,7 +354,7 @@ func TestSlowHookDelaysNoOther(t *testing.T) {
 	for range maxConcurrent {
 		<-arrived
 	}
-	require.True(t, jobs.IsLater(r.hooks.Deliver(t.Context(), ids[maxConcurrent], false)), "the third waits without a worker")
+	require.True(t, jobs.IsSnooze(r.hooks.Deliver(t.Context(), ids[maxConcurrent], false)), "the third waits without a worker")
 	close(leave)
 	wg.Wait()
 	r.to.answers(nil)

@@ -103,7 +103,7 @@ func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
 	case policy.HookBridgeDown:
 		err = h.addBridge(ctx, &b, parseID(d.Ref))
 	case policy.HookCronFail:
-		err = h.addRun(ctx, &b, store.RunID(parseID(d.Ref)))
+		err = h.addRun(ctx, &b, store.ExecutionID(parseID(d.Ref)))
 	default: // the other events have no data
 	}
 	if errors.Is(err, store.ErrNotFound) {
@@ -218,8 +218,8 @@ func (h *Hooks) addBridge(ctx context.Context, b *payload, state int64) error {
 	return nil
 }
 
-func (h *Hooks) addRun(ctx context.Context, b *payload, row store.RunID) error {
-	run, err := store.RunByID(ctx, h.Store.DB(), row)
+func (h *Hooks) addRun(ctx context.Context, b *payload, row store.ExecutionID) error {
+	run, err := store.ExecutionByID(ctx, h.Store.DB(), row)
 	if err != nil {
 		return err
 	}

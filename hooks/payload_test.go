@@ -15,7 +15,7 @@ import (
 // hears emits an event, delivers it, and returns the payload that the receiver got.
 func (r *rig) hears(event policy.HookEvent, ref string) payload {
 	r.t.Helper()
-	ids := r.happens(event, ref)
+	ids := r.emit(event, ref)
 	require.Len(r.t, ids, 1)
 	require.NoError(r.t, r.hooks.Deliver(r.t.Context(), ids[0], false))
 	require.Equal(r.t, store.DeliveryDelivered, r.delivery(ids[0]).State, r.delivery(ids[0]).Error)
@@ -82,8 +82,8 @@ func TestDeletedSubjectsAreNotDelivered(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	section := r.note("a secret")
-	told := r.happens(policy.HookCapture, section)[0]
-	down := r.happens(policy.HookBridgeDown, r.row("insert into bridge_states (bot, login, protocol, why, changed_at) values ('@wa:x', 'me', 'whatsapp', '', now()) returning id"))[0]
+	told := r.emit(policy.HookCapture, section)[0]
+	down := r.emit(policy.HookBridgeDown, r.row("insert into bridge_states (bot, login, protocol, why, changed_at) values ('@wa:x', 'me', 'whatsapp', '', now()) returning id"))[0]
 	require.NoError(t, r.st.AsOwner(t.Context(), policy.OwnerScope(r.ana.ID), func(tx store.Tx) error {
 		_, err := tx.Exec(t.Context(), "delete from notes")
 		return err

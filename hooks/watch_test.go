@@ -18,10 +18,10 @@ import (
 	"multis/store"
 )
 
-// plain is a LineExtractor that returns the lines of a page unchanged.
-type plain struct{}
+// plainExtractor is a LineExtractor that returns the lines of a page unchanged.
+type plainExtractor struct{}
 
-func (plain) Lines(_ context.Context, p fetch.Page) ([]string, error) {
+func (plainExtractor) Lines(_ context.Context, p fetch.Page) ([]string, error) {
 	if strings.HasPrefix(string(p.Data), "%PDF") {
 		return nil, errors.New("it is broken or cut off")
 	}
@@ -40,7 +40,7 @@ func newWatching(t *testing.T) *watching {
 	t.Helper()
 	r := newRig(t)
 	w := &watching{rig: r, now: time.Now().Add(time.Minute)}
-	w.watch = NewPageWatcher(PageWatcherOptions{Store: r.st, Box: r.hooks.Box, Fetch: fetch.New(fetch.Options{AllowPrivate: true}), Reader: plain{}})
+	w.watch = NewPageWatcher(PageWatcherOptions{Store: r.st, Box: r.hooks.Box, Fetch: fetch.New(fetch.Options{AllowPrivate: true}), Reader: plainExtractor{}})
 	w.watch.now = func() time.Time { return w.now }
 	r.tx(func(tx store.Tx) (err error) {
 		w.id, err = store.InsertWatch(t.Context(), tx, store.Watch{Name: "jobs", Kind: store.WatchPage, Address: r.to.URL + "/jobs", Interval: 3600})
@@ -65,7 +65,7 @@ func (w *watching) shows(text string) {
 func (w *watching) look() []string {
 	w.t.Helper()
 	before := len(w.notices())
-	require.True(w.t, jobs.IsLater(w.watch.CheckPage(w.t.Context(), w.id)))
+	require.True(w.t, jobs.IsSnooze(w.watch.CheckPage(w.t.Context(), w.id)))
 	row, err := store.WatchByID(w.t.Context(), w.st.DB(), w.id)
 	require.NoError(w.t, err)
 	w.now = row.NextAt.Add(time.Second)
@@ -79,7 +79,7 @@ func TestChangedPageIsReported(t *testing.T) {
 	require.Empty(t, w.look(), "the first look is the one to compare with")
 	requests := len(w.to.requests())
 	w.now = w.now.Add(-time.Minute)
-	require.True(t, jobs.IsLater(w.watch.CheckPage(t.Context(), w.id)))
+	require.True(t, jobs.IsSnooze(w.watch.CheckPage(t.Context(), w.id)))
 	require.Len(t, w.to.requests(), requests, "not before its time")
 	w.now = w.now.Add(time.Minute)
 
@@ -158,7 +158,7 @@ func TestRemovedWatchIsNotChecked(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
 	w.tx(func(tx store.Tx) error { return store.DeleteWatch(t.Context(), tx, w.id) })
-	require.True(t, jobs.IsFinal(w.watch.CheckPage(t.Context(), w.id)))
+	require.True(t, jobs.IsPermanent(w.watch.CheckPage(t.Context(), w.id)))
 	require.Empty(t, w.to.requests())
 }
 
@@ -215,7 +215,7 @@ func TestWebhookContentIsShownAsPlainText(t *testing.T) {
 		r, address := inbox(t)
 		require.Equal(t, http.StatusAccepted, post(t, address+"/watch/ci/"+token, test.contentType, test.body), test.name)
 		require.Equal(t, []string{test.want}, r.notices(), test.name)
-		require.Equal(t, 1, r.rings(), test.name)
+		require.Equal(t, 1, r.countAlerts(), test.name)
 	}
 }
 

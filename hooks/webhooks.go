@@ -37,7 +37,7 @@ type Webhooks struct {
 	limits map[store.WatchID]*rate.Limiter // by watch
 }
 
-// NewWebhooks returns Webhooks.
+// NewWebhooks returns Webhooks without any rate limits used up.
 func NewWebhooks(st *store.Store, box *outbox.Box) *Webhooks {
 	return &Webhooks{store: st, box: box, limits: map[store.WatchID]*rate.Limiter{}}
 }
@@ -92,7 +92,7 @@ func (in *Webhooks) receive(w http.ResponseWriter, req *http.Request) {
 }
 
 func (in *Webhooks) fail(ctx context.Context, w http.ResponseWriter, err error) {
-	if !jobs.IsLater(err) {
+	if !jobs.IsSnooze(err) {
 		zerolog.Ctx(ctx).Err(err).Msg("Cannot store a webhook request")
 	}
 	w.Header().Set("Retry-After", "60")

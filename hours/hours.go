@@ -106,7 +106,7 @@ func (h Hours) openings(first, last time.Time, zone *time.Location) []schedule.P
 			continue
 		}
 		for _, p := range h.Week[day.Weekday()] {
-			span := schedule.Period{From: schedule.Instant(day.Add(p.From), zone), Until: schedule.Instant(day.Add(p.Until), zone)}
+			span := schedule.Period{From: schedule.InZone(day.Add(p.From), zone), Until: schedule.InZone(day.Add(p.Until), zone)}
 			if span.From.Before(span.Until) { // the clocks may skip the whole of it
 				all = append(all, span)
 			}

@@ -6,14 +6,14 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// BridgesArgs asks to look for bridges that stopped confirming messages, and for logins that work again. It is a periodic job.
-type BridgesArgs struct{}
+// CheckBridgesArgs asks to look for bridges that stopped confirming messages, and for logins that work again. It is a periodic job.
+type CheckBridgesArgs struct{}
 
 // Kind names the job.
-func (BridgesArgs) Kind() string { return "bridges" }
+func (CheckBridgesArgs) Kind() string { return "bridges" }
 
 // InsertOpts allows one such job at a time. It is tried once: the next one finds what it missed.
-func (BridgesArgs) InsertOpts() river.InsertOpts {
+func (CheckBridgesArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: uniqueByArgs()}
 }
 

@@ -10,41 +10,42 @@ import (
 	"multis/store"
 )
 
-// DraftArgs asks to show a draft to the owner, and later to drop it when nobody approved it in time.
-type DraftArgs struct {
+// PresentDraftArgs asks to show a draft to the owner, and later to drop it when nobody approved it in time.
+type PresentDraftArgs struct {
 	OutboxID uuid.UUID `json:"out"`
 	At       time.Time `json:"at,omitzero"` // not before this time; zero means now
 }
 
 // Kind names the job.
-func (DraftArgs) Kind() string { return "draft" }
+func (PresentDraftArgs) Kind() string { return "draft" }
 
 // InsertOpts sets the queue, the attempts and the time.
-func (a DraftArgs) InsertOpts() river.InsertOpts {
+func (a PresentDraftArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, ScheduledAt: a.At}
 }
 
-// DraftPresenter shows a draft to the owner, or drops it when its time is over.
+// DraftPresenter shows a draft to the owner, or drops it when it has expired.
 type DraftPresenter interface {
 	PresentDraft(ctx context.Context, draft uuid.UUID) error
 }
 
-// MovedOn returns the jobs that chats need which may have gone on: a turn where messages wait, and one for each card of a withdrawn draft.
-func MovedOn(ctx context.Context, tx store.Tx, chats ...store.ChatID) ([]Args, error) {
-	left, err := store.ChatsMovedOn(ctx, tx, chats)
+// FollowUps returns the jobs for chats in which something was said, changed or deleted: a turn where messages wait for an answer, and a job for each
+// open card of a withdrawn draft.
+func FollowUps(ctx context.Context, tx store.Tx, chats ...store.ChatID) ([]Args, error) {
+	left, err := store.FollowUps(ctx, tx, chats)
 	needed := make([]Args, len(left))
 	for i, l := range left {
 		needed[i] = TurnArgs{ChatID: l.ChatID}
 		if l.DraftID != nil {
-			needed[i] = DraftArgs{OutboxID: *l.DraftID}
+			needed[i] = PresentDraftArgs{OutboxID: *l.DraftID}
 		}
 	}
 	return needed, err
 }
 
-// EnqueueMovedOn enqueues the jobs of MovedOn.
-func EnqueueMovedOn(ctx context.Context, tx store.Tx, chats ...store.ChatID) error {
-	needed, err := MovedOn(ctx, tx, chats...)
+// EnqueueFollowUps enqueues the jobs of FollowUps.
+func EnqueueFollowUps(ctx context.Context, tx store.Tx, chats ...store.ChatID) error {
+	needed, err := FollowUps(ctx, tx, chats...)
 	if err != nil {
 		return err
 	}

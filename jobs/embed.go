@@ -9,8 +9,8 @@ import (
 // EmbedArgs asks to embed the chunks that have no embedding. It is enqueued by whatever writes chunks, and is also a periodic job. Without an
 // embedding model it does nothing.
 type EmbedArgs struct {
-	// Again includes chunks whose embedding failed before.
-	Again bool `json:"again,omitempty"`
+	// RetryFailed includes chunks whose embedding failed before.
+	RetryFailed bool `json:"again,omitempty"`
 }
 
 // Kind names the job.

@@ -9,18 +9,18 @@ import (
 	"multis/store"
 )
 
-// EscalationArgs asks to bring the thread of an escalation up to date: its card, the lines of the contact, and who is called.
-type EscalationArgs struct {
+// UpdateEscalationArgs asks to bring the thread of an escalation up to date: its card, the lines of the contact, and who is notified.
+type UpdateEscalationArgs struct {
 	EscalationID store.EscalationID `json:"escalation"`
-	// At is when somebody is called, or the escalation ends by itself. Zero means that something was said or decided, and nothing more is done.
+	// At is when somebody is to be notified, or the escalation ends by itself. Zero: only the thread is brought up to date.
 	At time.Time `json:"at,omitzero"`
 }
 
 // Kind names the job.
-func (EscalationArgs) Kind() string { return "escalation" }
+func (UpdateEscalationArgs) Kind() string { return "escalation" }
 
 // InsertOpts sets the queue, the attempts and the time.
-func (a EscalationArgs) InsertOpts() river.InsertOpts {
+func (a UpdateEscalationArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 60, ScheduledAt: a.At}
 }
 
@@ -29,16 +29,16 @@ type EscalationUpdater interface {
 	UpdateEscalation(ctx context.Context, escalation store.EscalationID, timed bool) error
 }
 
-// ReplyArgs asks to change or delete at the contact what a message in a thread sent, because the message was edited or marked as a note.
-type ReplyArgs struct {
+// ChangeReplyArgs asks to change or delete at the contact what a message in a thread sent, because the message was edited or marked as a note.
+type ChangeReplyArgs struct {
 	MessageID store.MessageID `json:"message"`
 }
 
 // Kind names the job.
-func (ReplyArgs) Kind() string { return "thread_reply" }
+func (ChangeReplyArgs) Kind() string { return "thread_reply" }
 
 // InsertOpts sets the queue and the attempts.
-func (ReplyArgs) InsertOpts() river.InsertOpts {
+func (ChangeReplyArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 60}
 }
 

@@ -12,7 +12,7 @@ import (
 // ExecutionArgs asks to carry out one execution of a schedule that takes longer than a transaction may: a question to the assistant, a
 // heartbeat, or upkeep.
 type ExecutionArgs struct {
-	ExecutionID store.RunID `json:"run"`
+	ExecutionID store.ExecutionID `json:"run"`
 }
 
 // Kind names the job.
@@ -31,5 +31,5 @@ const (
 
 // Executor carries out an execution. last says that no other attempt follows.
 type Executor interface {
-	Execute(ctx context.Context, execution store.RunID, last bool) error
+	Execute(ctx context.Context, execution store.ExecutionID, last bool) error
 }

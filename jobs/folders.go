@@ -6,14 +6,14 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// FoldersArgs asks to index what changed in the watched folders. It is a periodic job.
-type FoldersArgs struct{}
+// IndexFoldersArgs asks to index what changed in the watched folders. It is a periodic job.
+type IndexFoldersArgs struct{}
 
 // Kind names the job.
-func (FoldersArgs) Kind() string { return "folders" }
+func (IndexFoldersArgs) Kind() string { return "folders" }
 
 // InsertOpts allows one such job at a time. It is tried once: the next one finds what it missed.
-func (FoldersArgs) InsertOpts() river.InsertOpts {
+func (IndexFoldersArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueIndex, MaxAttempts: 1, UniqueOpts: uniqueByArgs()}
 }
 

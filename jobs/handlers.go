@@ -25,22 +25,22 @@ type Handlers struct {
 	KeepFile   AttachmentStore
 
 	// The admin room.
-	Command     Commander
-	PIN         PINProceeder
-	Redact      Redacter
-	Exec        CommandRunner
-	Ask         Answerer
-	AdminRoom   AdminRoomMaker
-	Draft       DraftPresenter
-	Approval    ApprovalRequester
-	Notice      Notifier
-	Budget      BudgetNotifier
-	Undelivered UndeliveredNotifier
-	Digest      Digester
-	Remind      CommitmentReminder
-	Escalation  EscalationUpdater
-	Reply       ReplyChanger
-	Export      Exporter
+	Command             Commander
+	PIN                 PINProceeder
+	Redact              Redacter
+	Exec                CommandRunner
+	Ask                 Answerer
+	AdminRoom           AdminRoomMaker
+	Draft               DraftPresenter
+	Approval            ApprovalRequester
+	Notice              Notifier
+	Budget              BudgetNotifier
+	Undelivered         UndeliveredNotifier
+	Digest              Digester
+	CommitmentReminders CommitmentReminder
+	Escalation          EscalationUpdater
+	Reply               ReplyChanger
+	Export              Exporter
 	// Backup makes backups; nil makes none.
 	Backup BackupMaker
 
@@ -91,7 +91,7 @@ func (h Handlers) addChats(w *river.Workers) {
 	handle(w, 2*time.Minute, func(ctx context.Context, a HistoryArgs, _ Attempt) error {
 		return readHistory(ctx, h.History, h.Imported, a)
 	})
-	handle(w, time.Minute, func(ctx context.Context, _ BridgesArgs, _ Attempt) error {
+	handle(w, time.Minute, func(ctx context.Context, _ CheckBridgesArgs, _ Attempt) error {
 		if h.Bridges == nil {
 			return nil
 		}
@@ -119,7 +119,9 @@ func (h Handlers) addAdminRoom(w *river.Workers) {
 		return h.Ask.Answer(ctx, a.MessageID, try.Last)
 	})
 	handle(w, time.Minute, func(ctx context.Context, _ AdminRoomArgs, _ Attempt) error { return h.AdminRoom.MakeAdminRoom(ctx) })
-	handle(w, modelTimeout, func(ctx context.Context, a DraftArgs, _ Attempt) error { return h.Draft.PresentDraft(ctx, a.OutboxID) })
+	handle(w, modelTimeout, func(ctx context.Context, a PresentDraftArgs, _ Attempt) error {
+		return h.Draft.PresentDraft(ctx, a.OutboxID)
+	})
 	handle(w, modelTimeout, func(ctx context.Context, a ApprovalArgs, _ Attempt) error {
 		return h.Approval.RequestApproval(ctx, a.ApprovalID)
 	})
@@ -135,11 +137,15 @@ func (h Handlers) addAdminRoom(w *river.Workers) {
 		}
 		return h.Backup.MakeBackup(ctx)
 	})
-	handle(w, time.Minute, func(ctx context.Context, _ RemindArgs, _ Attempt) error { return h.Remind.RemindCommitments(ctx) })
-	handle(w, time.Minute, func(ctx context.Context, a EscalationArgs, _ Attempt) error {
+	handle(w, time.Minute, func(ctx context.Context, _ RemindCommitmentsArgs, _ Attempt) error {
+		return h.CommitmentReminders.RemindCommitments(ctx)
+	})
+	handle(w, time.Minute, func(ctx context.Context, a UpdateEscalationArgs, _ Attempt) error {
 		return h.Escalation.UpdateEscalation(ctx, a.EscalationID, !a.At.IsZero())
 	})
-	handle(w, time.Minute, func(ctx context.Context, a ReplyArgs, _ Attempt) error { return h.Reply.ChangeReply(ctx, a.MessageID) })
+	handle(w, time.Minute, func(ctx context.Context, a ChangeReplyArgs, _ Attempt) error {
+		return h.Reply.ChangeReply(ctx, a.MessageID)
+	})
 	handle(w, 5*time.Minute, func(ctx context.Context, a ExportArgs, try Attempt) error { return h.Export.Export(ctx, a, try.Last) })
 }
 
@@ -165,7 +171,7 @@ func (h Handlers) addMemory(w *river.Workers, st *store.Store) {
 		}
 		return h.Answers.FindAnswers(ctx)
 	})
-	handle(w, time.Hour, func(ctx context.Context, _ FoldersArgs, _ Attempt) error {
+	handle(w, time.Hour, func(ctx context.Context, _ IndexFoldersArgs, _ Attempt) error {
 		if h.Folders == nil {
 			return nil
 		}
@@ -175,7 +181,7 @@ func (h Handlers) addMemory(w *river.Workers, st *store.Store) {
 		if h.Embed == nil {
 			return nil
 		}
-		return h.Embed.Embed(ctx, a.Again)
+		return h.Embed.Embed(ctx, a.RetryFailed)
 	})
 	handle(w, 5*time.Minute, func(ctx context.Context, _ IndexMessagesArgs, _ Attempt) error {
 		return h.IndexMessages.IndexMessages(ctx)
@@ -197,8 +203,8 @@ func (h Handlers) addClock(w *river.Workers) {
 	handle(w, UpkeepTimeout+time.Minute, func(ctx context.Context, a ExecutionArgs, try Attempt) error {
 		return h.Execution.Execute(ctx, a.ExecutionID, try.Last)
 	}) // a minute to write how it ended
-	handle(w, time.Minute, func(ctx context.Context, a HookArgs, try Attempt) error {
+	handle(w, time.Minute, func(ctx context.Context, a DeliverHookArgs, try Attempt) error {
 		return h.Hook.Deliver(ctx, a.DeliveryID, try.Last)
 	})
-	handle(w, 2*time.Minute, func(ctx context.Context, a WatchArgs, _ Attempt) error { return h.Watch.CheckPage(ctx, a.WatchID) })
+	handle(w, 2*time.Minute, func(ctx context.Context, a CheckPageArgs, _ Attempt) error { return h.Watch.CheckPage(ctx, a.WatchID) })
 }

@@ -17,14 +17,14 @@ type HistoryArgs struct {
 	FromToken string `json:"from,omitempty"`
 	// ToToken is the pagination token at which reading stops. Empty means the beginning of the room.
 	ToToken string `json:"to,omitempty"`
-	// Since is the time at which reading stops, in Unix seconds. Zero means the beginning of the room.
-	Since int64 `json:"since,omitempty"`
-	// Stored is how many messages the pages before have stored.
-	Stored int `json:"stored"`
-	// Done says that all pages are read, and only the owner is to be notified.
-	Done bool `json:"done,omitempty"`
-	// Quiet says that the owner did not ask for it and is not notified.
-	Quiet bool `json:"quiet,omitempty"`
+	// SinceUnix is the time at which reading stops, in Unix seconds. Zero means the beginning of the room.
+	SinceUnix int64 `json:"since,omitempty"`
+	// StoredCount is how many messages the pages before have stored.
+	StoredCount int `json:"stored"`
+	// NotifyOnly says that all pages are read, and only the notice to the owner is left.
+	NotifyOnly bool `json:"done,omitempty"`
+	// NoNotice says that the owner did not ask for it and gets no notice.
+	NoNotice bool `json:"quiet,omitempty"`
 }
 
 // historyPause is the pause before each page, so that a long history leaves the homeserver time for other requests.
@@ -36,7 +36,7 @@ func (HistoryArgs) Kind() string { return "history" }
 // InsertOpts sets the attempts, a low priority, and the queue: pages wait behind rooms to describe, the notice behind commands.
 func (a HistoryArgs) InsertOpts() river.InsertOpts {
 	opts := river.InsertOpts{Queue: queueDescribe, MaxAttempts: 60, Priority: 4}
-	if a.Done {
+	if a.NotifyOnly {
 		opts.Queue = queueAdmin
 	}
 	return opts
@@ -55,10 +55,10 @@ type ImportNotifier interface {
 // readHistory reads a page, or, when all are read, notifies the owner.
 func readHistory(ctx context.Context, historian Historian, notifier ImportNotifier, args HistoryArgs) error {
 	switch {
-	case args.Done && args.Quiet:
+	case args.NotifyOnly && args.NoNotice:
 		return nil
-	case args.Done:
-		return notifier.NotifyImported(ctx, args.ChatID, args.Stored)
+	case args.NotifyOnly:
+		return notifier.NotifyImported(ctx, args.ChatID, args.StoredCount)
 	}
 	select {
 	case <-ctx.Done():

@@ -20,21 +20,21 @@ func EmitHookEvent(ctx context.Context, tx store.Tx, event policy.HookEvent, ref
 	}
 	args := make([]Args, len(deliveries))
 	for i, id := range deliveries {
-		args[i] = HookArgs{DeliveryID: id}
+		args[i] = DeliverHookArgs{DeliveryID: id}
 	}
 	return Enqueue(ctx, tx, args...)
 }
 
-// HookArgs asks to deliver an event to a hook.
-type HookArgs struct {
+// DeliverHookArgs asks to deliver an event to a hook.
+type DeliverHookArgs struct {
 	DeliveryID uuid.UUID `json:"delivery"`
 }
 
 // Kind names the job.
-func (HookArgs) Kind() string { return "hook" }
+func (DeliverHookArgs) Kind() string { return "hook" }
 
 // InsertOpts sets the queue, and attempts for about eight hours.
-func (HookArgs) InsertOpts() river.InsertOpts {
+func (DeliverHookArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueHooks, MaxAttempts: len(deliveryWaits()) + 1}
 }
 
@@ -46,7 +46,7 @@ func deliveryWaits() []time.Duration {
 	}
 }
 
-func (HookArgs) retryAfter(attempt int) time.Duration {
+func (DeliverHookArgs) retryAfter(attempt int) time.Duration {
 	waits := deliveryWaits()
 	return waits[min(max(attempt, 1), len(waits))-1]
 }

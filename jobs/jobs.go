@@ -48,8 +48,8 @@ func Enqueue(ctx context.Context, tx store.Tx, args ...Args) error {
 // Snooze returns an error that makes River run the job again after d. The attempt does not count.
 func Snooze(d time.Duration) error { return river.JobSnooze(d) }
 
-// IsLater reports whether err comes from Later.
-func IsLater(err error) bool {
+// IsSnooze reports whether err comes from Snooze.
+func IsSnooze(err error) bool {
 	var snooze *river.JobSnoozeError
 	return errors.As(err, &snooze)
 }
@@ -57,13 +57,13 @@ func IsLater(err error) bool {
 // Permanent wraps err so that the job is not retried, because no further attempt would succeed.
 func Permanent(err error) error { return river.JobCancel(err) }
 
-// IsFinal reports whether err comes from Final.
-func IsFinal(err error) bool {
+// IsPermanent reports whether err comes from Permanent.
+func IsPermanent(err error) bool {
 	var cancel *river.JobCancelError
 	return errors.As(err, &cancel)
 }
 
-// Cause returns the error that was given to Final. Any other error is returned as it is.
+// Cause returns the error that Permanent wrapped, and any other error as it is.
 func Cause(err error) error {
 	if cancel, ok := errors.AsType[*river.JobCancelError](err); ok {
 		if cause := cancel.Unwrap(); cause != nil {

@@ -111,8 +111,8 @@ func TestEveryKindOfJobReachesItsPart(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	enqueue(t, st, TurnArgs{ChatID: 1}, CommandArgs{MessageID: 1}, SendArgs{OutboxID: uuid.New()}, DescribeArgs{RoomID: "!a:x"}, DigestArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{OutboxID: uuid.New()},
-		DecryptArgs{MessageID: 1}, AskArgs{MessageID: 1}, AdminRoomArgs{}, RetractArgs{OutboxID: uuid.New()}, NoticeArgs{Topic: TopicSessionReplaced}, HistoryArgs{ChatID: 1}, HistoryArgs{ChatID: 1, Done: true},
-		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1}, EscalationArgs{EscalationID: 1}, ReplyArgs{MessageID: 1})
+		DecryptArgs{MessageID: 1}, AskArgs{MessageID: 1}, AdminRoomArgs{}, RetractArgs{OutboxID: uuid.New()}, NoticeArgs{Topic: TopicSessionReplaced}, HistoryArgs{ChatID: 1}, HistoryArgs{ChatID: 1, NotifyOnly: true},
+		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1}, UpdateEscalationArgs{EscalationID: 1}, ChangeReplyArgs{MessageID: 1})
 	start(t, st, w)
 	w.await(t, 18)
 	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told", "transcribe", "keep", "escalation", "reply"}, w.seen)
@@ -179,7 +179,7 @@ func orphan(t *testing.T, st *store.Store, client string) {
 	require.NoError(t, err)
 }
 
-func TestTheJobOfAKilledProcessIsDoneByTheNextAtOnce(t *testing.T) {
+func TestAKilledProcessJobIsTakenOverAtOnce(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	orphan(t, st, "multis-1")
@@ -370,7 +370,7 @@ func TestSchedulesWithoutAJobGetOne(t *testing.T) {
 // limited notes how long a run may take.
 type limited struct{ left chan time.Duration }
 
-func (l limited) Execute(ctx context.Context, _ store.RunID, _ bool) error {
+func (l limited) Execute(ctx context.Context, _ store.ExecutionID, _ bool) error {
 	deadline, _ := ctx.Deadline()
 	l.left <- time.Until(deadline)
 	return nil

@@ -20,8 +20,8 @@ func logAttempts() rivertype.WorkerMiddleware {
 		log := zerolog.Ctx(ctx).With().Str("job", job.Kind).Int64("job_id", job.ID).Int("attempt", job.Attempt).Logger()
 		err := work(log.WithContext(ctx))
 		switch {
-		case err == nil, IsLater(err), errors.Is(ctx.Err(), context.Canceled):
-		case IsFinal(err):
+		case err == nil, IsSnooze(err), errors.Is(ctx.Err(), context.Canceled):
+		case IsPermanent(err):
 			log.Info().Err(Cause(err)).Msg("Job cancelled")
 		case isLast(job):
 			log.Err(err).Msg("Job failed")

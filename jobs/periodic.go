@@ -19,24 +19,24 @@ import (
 func periodicJobs(ctx context.Context, h Handlers) []*river.PeriodicJob {
 	list := []*river.PeriodicJob{
 		every(ctx, 10*time.Minute, PublishAnswersArgs{}, nil, true),
-		every(ctx, time.Minute, RemindArgs{}, func(ctx context.Context) (bool, error) { return h.Remind.HasCommitments(ctx) }, false),
+		every(ctx, time.Minute, RemindCommitmentsArgs{}, func(ctx context.Context) (bool, error) { return h.CommitmentReminders.HasCommitments(ctx) }, false),
 		every(ctx, time.Minute, FindCapturesArgs{}, func(ctx context.Context) (bool, error) { // also the longest time that a capture waits
 			chats, err := h.Capture.DueCaptures(ctx)
 			return len(chats) > 0, err
 		}, false),
 		every(ctx, 10*time.Minute, BackupArgs{}, nil, true), // looks whether one is due
 		every(ctx, 10*time.Minute, EmbedArgs{}, nil, false),
-		every(ctx, 24*time.Hour, EmbedArgs{Again: true}, nil, true),
+		every(ctx, 24*time.Hour, EmbedArgs{RetryFailed: true}, nil, true),
 	}
 	if h.Folders != nil {
-		list = append(list, every(ctx, 30*time.Second, FoldersArgs{}, h.Folders.HasFolders, true)) // listing some hundred files takes milliseconds
+		list = append(list, every(ctx, 30*time.Second, IndexFoldersArgs{}, h.Folders.HasFolders, true)) // listing some hundred files takes milliseconds
 	}
 	if h.Answers != nil {
 		// Often, so that the next contact is answered from what a person just said.
 		list = append(list, every(ctx, 15*time.Second, FindAnswersArgs{}, h.Answers.HasAnswers, false))
 	}
 	if h.Bridges != nil {
-		list = append(list, every(ctx, time.Minute, BridgesArgs{}, h.Bridges.HaveBridgesChanged, true))
+		list = append(list, every(ctx, time.Minute, CheckBridgesArgs{}, h.Bridges.HaveBridgesChanged, true))
 	}
 	return list
 }

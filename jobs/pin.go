@@ -7,10 +7,10 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// PINArgs asks to go on after a message with digits in the admin room: to do what waited for the PIN, or to tell the owner how it went. It
-// never holds the digits.
+// PINArgs follows a possible PIN in the admin room: the job does what waited for the PIN, or tells the owner the result. The digits are not in
+// it.
 type PINArgs struct {
-	News     string `json:"news"`             // see pin.News
+	Result   string `json:"news"`             // see pin.EntryResult
 	DialogID int64  `json:"dialog,omitempty"` // the question that was answered; zero for none
 	Left     int    `json:"left,omitempty"`   // the tries that are left
 }
@@ -23,7 +23,7 @@ func (PINArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 5}
 }
 
-// PINProceeder goes on after a message with digits. last says that no other attempt follows.
+// PINProceeder does what waited for a PIN, or tells the owner the result. last says that no other attempt follows.
 type PINProceeder interface {
 	ProceedPIN(ctx context.Context, a PINArgs, last bool) error
 }

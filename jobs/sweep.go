@@ -35,23 +35,23 @@ func argsFor(w store.Work) (Args, error) {
 	case store.WorkSend:
 		return SendArgs{OutboxID: w.Out}, nil
 	case store.WorkDraft:
-		return DraftArgs{OutboxID: w.Out}, nil
+		return PresentDraftArgs{OutboxID: w.Out}, nil
 	case store.WorkTurn:
 		return TurnArgs{ChatID: store.ChatID(w.ID)}, nil
 	case store.WorkCommand:
 		return CommandArgs{MessageID: store.MessageID(w.ID)}, nil
 	case store.WorkWatch:
-		return WatchArgs{WatchID: store.WatchID(w.ID)}, nil
+		return CheckPageArgs{WatchID: store.WatchID(w.ID)}, nil
 	case store.WorkTranscribe:
 		return TranscribeArgs{MessageID: store.MessageID(w.ID)}, nil
 	case store.WorkForget:
 		return ForgetArgs{ForgettingID: store.ForgettingID(w.ID)}, nil
 	case store.WorkRun:
-		return ExecutionArgs{ExecutionID: store.RunID(w.ID)}, nil
+		return ExecutionArgs{ExecutionID: store.ExecutionID(w.ID)}, nil
 	case store.WorkTask:
 		return TaskArgs{TaskID: store.TaskID(w.ID)}, nil
 	case store.WorkLostTask:
-		return TaskArgs{TaskID: store.TaskID(w.ID), Lost: true}, nil
+		return TaskArgs{TaskID: store.TaskID(w.ID), GiveUp: true}, nil
 	case store.WorkChild:
 		return SubtaskArgs{TaskID: store.TaskID(w.ID)}, nil
 	default:

@@ -14,8 +14,8 @@ import (
 type TaskArgs struct {
 	TaskID store.TaskID `json:"task"`
 	At     time.Time    `json:"at,omitzero"` // not before this time; zero means now
-	// Lost says that the task was begun too often or too long ago, and is to be given up.
-	Lost bool `json:"lost,omitempty"`
+	// GiveUp says that the task has had too many attempts or is too old, and is failed.
+	GiveUp bool `json:"lost,omitempty"`
 }
 
 // Kind names the job.
@@ -49,7 +49,7 @@ type Resumer interface {
 }
 
 func resume(ctx context.Context, tasks Resumer, args TaskArgs, last bool) error {
-	if args.Lost {
+	if args.GiveUp {
 		return tasks.GiveUp(ctx, args.TaskID)
 	}
 	return tasks.Resume(ctx, args.TaskID, last)

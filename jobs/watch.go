@@ -8,20 +8,20 @@ import (
 	"multis/store"
 )
 
-// WatchArgs asks to check a watched web page. The job stays and snoozes until the page's next time, as long as the page is watched.
-type WatchArgs struct {
+// CheckPageArgs asks to check a watched web page. The job stays and snoozes until the page's next time, as long as the page is watched.
+type CheckPageArgs struct {
 	WatchID store.WatchID `json:"watch"`
 }
 
 // Kind names the job.
-func (WatchArgs) Kind() string { return "watch" }
+func (CheckPageArgs) Kind() string { return "watch" }
 
 // InsertOpts allows one such job for a page at a time.
-func (WatchArgs) InsertOpts() river.InsertOpts {
+func (CheckPageArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueHooks, MaxAttempts: 25, UniqueOpts: uniqueByArgs()}
 }
 
-// PageChecker checks a watched page. Until the page is no longer watched it returns Later with the time to the next check.
+// PageChecker checks a watched page. While the page is watched, it returns Snooze with the time to the next check.
 type PageChecker interface {
 	CheckPage(ctx context.Context, watch store.WatchID) error
 }

@@ -28,10 +28,10 @@ type Outcome struct {
 	Err    error // does not name the document
 }
 
-// IsFinal reports whether another attempt at the same document would fail the same way.
-func (o Outcome) IsFinal() bool {
+// IsPermanent reports whether another attempt at the same document would fail the same way.
+func (o Outcome) IsPermanent() bool {
 	var onDisk *fs.PathError
-	return IsFinal(o.Err) || errors.As(o.Err, &onDisk) || jobs.IsFinal(o.Err)
+	return IsPermanent(o.Err) || errors.As(o.Err, &onDisk) || jobs.IsPermanent(o.Err)
 }
 
 // StayedPrivate reports whether a document was to be indexed as public, and stayed private because the owner had made it private before.

@@ -46,7 +46,7 @@ type byteRange struct{ from, to int }
 // cutText divides a text into parts of at most chunkSize characters: at the ends of sentences if possible, else between words, else
 // anywhere. Each part repeats a little of the one before and has new text.
 func cutText(text string) []byteRange {
-	breaks := search.Breaks(text)
+	breaks := search.BreakOffsets(text)
 	var pieces []byteRange
 	start, fresh := 0, 0 // where the part begins, and where its new text begins
 	for fresh < len(text) {

@@ -52,7 +52,7 @@ func TestInvalidFileNameIsReported(t *testing.T) {
 		_, err := knowledge.Files(os.DirFS(folder), "shop")
 		require.ErrorIs(t, err, knowledge.ErrFileName)
 		require.ErrorContains(t, err, `"shop/caf\xe9`)
-		require.True(t, knowledge.IsFinal(err))
+		require.True(t, knowledge.IsPermanent(err))
 	}
 }
 
@@ -75,7 +75,7 @@ func TestFolderSizeIsLimited(t *testing.T) {
 	}
 	_, err := knowledge.Files(folder, ".")
 	require.ErrorIs(t, err, knowledge.ErrTooManyFiles)
-	require.True(t, knowledge.IsFinal(err))
+	require.True(t, knowledge.IsPermanent(err))
 	delete(folder, "000.md")
 	files, err := knowledge.Files(folder, ".")
 	require.NoError(t, err)

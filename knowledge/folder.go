@@ -192,7 +192,7 @@ func (l *Library) indexChanged(ctx context.Context, c *FolderChanges, files []st
 			File:   File{Name: path.Base(file.Path), Origin: file.Path, Role: c.Folder.Role, RoleSetAt: c.Folder.RoleSetAt, FoundInBulk: true},
 			Folder: l.options.Folder, Path: file.Path,
 		})
-		if ctx.Err() != nil || o.Err != nil && !o.IsFinal() {
+		if ctx.Err() != nil || o.Err != nil && !o.IsPermanent() {
 			return o.Err
 		}
 		c.Outcomes, c.indexed = append(c.Outcomes, o), append(c.indexed, file)

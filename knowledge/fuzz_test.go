@@ -40,7 +40,7 @@ func fuzzAs(f *testing.F, read func(t *testing.T, data []byte) (document, error)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		doc, err := read(t, data)
 		if err != nil {
-			require.True(t, IsFinal(err), err)
+			require.True(t, IsPermanent(err), err)
 			return
 		}
 		if doc, err = sanitize(doc); err == nil {
@@ -91,7 +91,7 @@ func FuzzDOCX(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body, styles []byte) {
 		doc, err := readDOCX(zipOf(t, map[string]string{"word/document.xml": "<w:document>" + string(body) + "</w:document>", "word/styles.xml": string(styles)}))
 		if err != nil {
-			require.True(t, IsFinal(err), err)
+			require.True(t, IsPermanent(err), err)
 			return
 		}
 		if doc, err = sanitize(doc); err == nil {
@@ -119,7 +119,7 @@ func FuzzPDF(f *testing.F) {
 	fuzzAs(f, func(t *testing.T, data []byte) (document, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		text, err := pdfiumText(ctx, engine, data, quiet{})
+		text, err := pdfiumText(ctx, engine, data, noopWatcher{})
 		if errors.Is(err, context.DeadlineExceeded) {
 			return document{}, ErrTooSlow
 		}

@@ -40,7 +40,7 @@ func (l *Library) indexOnce(ctx context.Context, f File) (Report, error) {
 		return Report{Name: old.Name, Role: row.Role, Chunks: old.Chunks, Unchanged: true}, index.ConfirmRole(ctx, l.st.Writer(), row)
 	}
 	content, err := l.read(ctx, f)
-	if err != nil && old.ID != 0 && IsFinal(err) {
+	if err != nil && old.ID != 0 && IsPermanent(err) {
 		err = fmt.Errorf("%w; what was indexed of it before stays as it was", err)
 	}
 	if err != nil {

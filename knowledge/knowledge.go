@@ -40,8 +40,8 @@ func sentinels() []error {
 	}
 }
 
-// IsFinal reports whether another attempt at the same file would fail the same way.
-func IsFinal(err error) bool {
+// IsPermanent reports whether another attempt at the same file would fail the same way.
+func IsPermanent(err error) bool {
 	if errors.Is(err, ErrLicence) {
 		return false // the server that checks it may be back later
 	}

@@ -30,25 +30,25 @@ Valid from March.
 We deliver within the town. Delivery costs 4 €.
 `
 
-type desk struct {
+type fixture struct {
 	lib    *knowledge.Library
 	search *search.Searcher
 	st     *store.Store
 }
 
-func newDesk(t *testing.T) desk {
+func newFixture(t *testing.T) fixture {
 	st := storetest.New(t)
-	return desk{lib: knowledge.New(st), search: search.New(st), st: st}
+	return fixture{lib: knowledge.New(st), search: search.New(st), st: st}
 }
 
-func (d desk) index(t *testing.T, name string, role policy.Role, text string) knowledge.Report {
+func (d fixture) index(t *testing.T, name string, role policy.Role, text string) knowledge.Report {
 	t.Helper()
 	report, err := d.lib.Index(t.Context(), knowledge.File{Name: name, Role: role, Data: []byte(text)})
 	require.NoError(t, err)
 	return report
 }
 
-func (d desk) found(t *testing.T, scope policy.Scope, text string) []search.Hit {
+func (d fixture) found(t *testing.T, scope policy.Scope, text string) []search.Hit {
 	t.Helper()
 	r, err := d.search.AsOwner(t.Context(), scope, search.Query{Text: text})
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func (d desk) found(t *testing.T, scope policy.Scope, text string) []search.Hit 
 
 func TestAMarkdownFileIsFoundWithItsHeadingAndLines(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.RolePublic, Chunks: 3}, d.index(t, "prices.md", policy.RolePublic, priceList))
 
 	hits := d.found(t, policy.OwnerScope(), "delivery")
@@ -69,7 +69,7 @@ func TestAMarkdownFileIsFoundWithItsHeadingAndLines(t *testing.T) {
 
 func TestIndexOfUnchangedFileDoesNothing(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
 	before := d.found(t, policy.OwnerScope(), "delivery baguette valid")
 	require.True(t, d.index(t, "prices.md", policy.RolePublic, priceList).Unchanged)
@@ -78,7 +78,7 @@ func TestIndexOfUnchangedFileDoesNothing(t *testing.T) {
 
 func TestIndexingAChangedFileReplacesIt(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
 	report := d.index(t, "prices.md", policy.RolePublic, strings.Replace(priceList, "Baguette", "Focaccia", 1))
 	require.False(t, report.Unchanged)
@@ -94,7 +94,7 @@ func TestIndexingAChangedFileReplacesIt(t *testing.T) {
 
 func TestAFileIndexedInAnotherRoleMovesThere(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
 	d.index(t, "prices.md", policy.UserRole(3), priceList)
 	require.Empty(t, d.found(t, policy.OwnerScope(), "baguette"))
@@ -103,7 +103,7 @@ func TestAFileIndexedInAnotherRoleMovesThere(t *testing.T) {
 
 func TestFileKeepsTheRoleThatWasSetLast(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	say := func(role policy.Role, text string, said time.Time) knowledge.Report {
 		report, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: role, Data: []byte(text), RoleSetAt: said})
@@ -123,7 +123,7 @@ func TestFileKeepsTheRoleThatWasSetLast(t *testing.T) {
 
 func TestARemovedFileIsGone(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
 	require.NoError(t, d.lib.Remove(t.Context(), "prices.md"))
 	require.Empty(t, d.found(t, policy.OwnerScope(), "baguette"))
@@ -132,7 +132,7 @@ func TestARemovedFileIsGone(t *testing.T) {
 
 func TestAFileThatCannotBeIndexedLeavesTheOldOne(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
 	for _, c := range []struct {
 		name string
@@ -156,15 +156,15 @@ func TestAFileThatCannotBeIndexedLeavesTheOldOne(t *testing.T) {
 
 func TestANameThatIsTooLongIsRefused(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.md", Origin: "https://example.com/" + strings.Repeat("x", 2000), Role: policy.RolePublic, Data: []byte("text")})
 	require.ErrorIs(t, err, knowledge.ErrLongName)
-	require.True(t, knowledge.IsFinal(err))
+	require.True(t, knowledge.IsPermanent(err))
 }
 
 func TestOneOriginIsOneDocumentWhateverItsName(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	for _, name := range []string{"old.md", "new.md"} {
 		_, err := d.lib.Index(t.Context(), knowledge.File{Name: name, Origin: "/data/list.md", Role: policy.RolePublic, Data: []byte(priceList)})
 		require.NoError(t, err)
@@ -211,14 +211,14 @@ func TestACitationNamesFileHeadingAndPlace(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeReadAnyMoreSaysThatItsOldTextStays(t *testing.T) {
+func TestAFileThatBecomesUnreadableKeepsItsOldText(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
 	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: policy.RoleAdmin, Data: []byte("PK\x03\x04"), RoleSetAt: time.Now()})
 	require.ErrorIs(t, err, knowledge.ErrUnknownType)
 	require.ErrorContains(t, err, "; what was indexed of it before stays as it was")
-	require.True(t, knowledge.IsFinal(err))
+	require.True(t, knowledge.IsPermanent(err))
 	require.NotEmpty(t, d.found(t, policy.OwnerScope(), "baguette"))
 
 	_, err = d.lib.Index(t.Context(), knowledge.File{Name: "new.md", Role: policy.RoleAdmin, Data: []byte("PK\x03\x04")})

@@ -126,7 +126,7 @@ func (p *Pages) update(ctx context.Context, address string) bool {
 // failed logs that a page cannot be fetched. One that is gone, too big or no longer allowed is removed, because nobody can check it; it reports that.
 func (p *Pages) failed(ctx context.Context, address string, cause error) bool {
 	zerolog.Ctx(ctx).Info().Err(cause).Str("page", AddressName(address)).Msg("Cannot read a page for customers")
-	if _, moved := errors.AsType[fetch.NotAllowedError](cause); !moved && !IsFinal(cause) {
+	if _, moved := errors.AsType[fetch.NotAllowedError](cause); !moved && !IsPermanent(cause) {
 		return false
 	}
 	stored, err := index.DocumentByOrigin(ctx, p.documents.st.DB(), address)

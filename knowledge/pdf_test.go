@@ -107,11 +107,11 @@ func (f *pdfFile) entries(list []entry, parent int, pages []int) (first, last in
 	return numbers[0], numbers[len(numbers)-1]
 }
 
-// quiet is a watcher that does nothing.
-type quiet struct{}
+// noopWatcher is a watcher that does nothing.
+type noopWatcher struct{}
 
-func (quiet) ready()        {}
-func (quiet) page(int, int) {}
+func (noopWatcher) ready()        {}
+func (noopWatcher) page(int, int) {}
 
 // engineCache keeps the compiled PDF engine from one run of the tests to the next.
 func engineCache(t testing.TB) string {
@@ -123,7 +123,7 @@ func engineCache(t testing.TB) string {
 
 func readFile(t *testing.T, name string, data []byte) (document, error) {
 	t.Helper()
-	return read(t.Context(), source{Name: name, Data: data, CacheDir: engineCache(t)}, quiet{})
+	return read(t.Context(), source{Name: name, Data: data, CacheDir: engineCache(t)}, noopWatcher{})
 }
 
 func TestAPDFIsCutByItsOutline(t *testing.T) {
@@ -149,7 +149,7 @@ func TestAPDFIsCutByItsOutline(t *testing.T) {
 	}, doc.Sections)
 }
 
-func TestAPDFWithoutAnOutlineIsCutByItsPagesAndBlankOnesAreNamed(t *testing.T) {
+func TestAPDFWithoutOutlineIsSplitByPageAndBlanksAreNamed(t *testing.T) {
 	t.Parallel()
 	doc, err := readFile(t, "pages.txt", newPDF([]string{"First.", "", "Third (and last)."}).bytes())
 	require.NoError(t, err)

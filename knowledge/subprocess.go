@@ -84,7 +84,7 @@ func (f *failure) err() error {
 }
 
 // Serve is the main function of the reader process: it reads one file from in and writes its content to out. It lowers the limits of the
-// process permanently.
+// process for memory, CPU time and file size permanently.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := limitResources(); err != nil {
 		return err

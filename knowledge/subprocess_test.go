@@ -14,8 +14,8 @@ import (
 	"multis/store/storetest"
 )
 
-// apart returns a desk whose library reads files in a reader process.
-func apart(t *testing.T, reader ...string) desk {
+// newSubprocessFixture returns a desk whose library reads files in a reader process.
+func newSubprocessFixture(t *testing.T, reader ...string) fixture {
 	t.Helper()
 	if len(reader) == 0 {
 		program, err := os.Executable()
@@ -23,12 +23,12 @@ func apart(t *testing.T, reader ...string) desk {
 		reader = []string{program, readerArgument}
 	}
 	st := storetest.New(t)
-	return desk{lib: knowledge.Open(st, knowledge.Options{Reader: reader}), search: search.New(st), st: st}
+	return fixture{lib: knowledge.Open(st, knowledge.Options{Reader: reader}), search: search.New(st), st: st}
 }
 
 func TestAFileIsReadInAProcessOfItsOwn(t *testing.T) {
 	t.Parallel()
-	d := apart(t)
+	d := newSubprocessFixture(t)
 	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.RolePublic, Chunks: 3}, d.index(t, "prices.md", policy.RolePublic, priceList))
 	hits := d.found(t, policy.OwnerScope(), "delivery")
 	require.Len(t, hits, 1)
@@ -38,11 +38,11 @@ func TestAFileIsReadInAProcessOfItsOwn(t *testing.T) {
 
 func TestReaderErrorsCrossProcesses(t *testing.T) {
 	t.Parallel()
-	d := apart(t)
+	d := newSubprocessFixture(t)
 	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.png", Role: policy.RolePublic, Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")})
 	require.ErrorIs(t, err, knowledge.ErrUnknownType)
 	require.ErrorContains(t, err, "; this is a .png file")
-	require.True(t, knowledge.IsFinal(err))
+	require.True(t, knowledge.IsPermanent(err))
 }
 
 func TestReaderCrashIsContained(t *testing.T) {
@@ -57,7 +57,7 @@ func TestReaderCrashIsContained(t *testing.T) {
 		{"it talks nonsense", []string{"/bin/sh", "-c", "cat >/dev/null; echo nonsense"}, knowledge.ErrUnreadable},
 		{"it is not there", []string{"/nonexistent/reader"}, os.ErrNotExist},
 	} {
-		d := apart(t, test.reader...)
+		d := newSubprocessFixture(t, test.reader...)
 		_, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte(priceList)})
 		require.ErrorIs(t, err, test.want, test.name)
 		require.Empty(t, d.found(t, policy.OwnerScope(), "delivery"), test.name)
@@ -66,10 +66,10 @@ func TestReaderCrashIsContained(t *testing.T) {
 
 func TestAReaderThatHangsIsEndedWithTheJob(t *testing.T) {
 	t.Parallel()
-	d := apart(t, "/bin/sh", "-c", "exec sleep 600")
+	d := newSubprocessFixture(t, "/bin/sh", "-c", "exec sleep 600")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	_, err := d.lib.Index(ctx, knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte(priceList)})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.False(t, knowledge.IsFinal(err), "another attempt may go better")
+	require.False(t, knowledge.IsPermanent(err), "another attempt may go better")
 }

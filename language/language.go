@@ -109,13 +109,13 @@ func byScript(words []string) Language {
 			}
 		}
 	}
-	most := max(latin, cyrillic, arabic, others)
+	mostLetters := max(latin, cyrillic, arabic, others)
 	switch {
-	case most == latin:
+	case mostLetters == latin:
 		return Unknown
-	case most == cyrillic && russian:
+	case mostLetters == cyrillic && russian:
 		return Russian
-	case most == arabic && arab:
+	case mostLetters == arabic && arab:
 		return Arabic
 	default:
 		return Simple

@@ -94,7 +94,7 @@ func TestNoCallWhileBreakerIsOpen(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	s := calls(one(because(ReasonKey)))
-	m, waits := patient(s)
+	m, waits := newRecordingRetry(s)
 	m.breaker.now = c.now
 	for range maxFailures + 3 {
 		_, err := Complete(t.Context(), m, asks("hi"))

@@ -111,11 +111,11 @@ const listedMarginDivisor = 4
 
 // worstCase returns the maximum cost of a call. Built-in prices get a margin, because they may have risen.
 func (m budgetedModel) worstCase(r Request) int64 {
-	most := m.Price.worstCase().Cost(maxUsage(r))
+	cost := m.Price.worstCase().Cost(maxUsage(r))
 	if m.FromPriceList {
-		most += (most + listedMarginDivisor - 1) / listedMarginDivisor
+		cost += (cost + listedMarginDivisor - 1) / listedMarginDivisor
 	}
-	return most
+	return cost
 }
 
 // call forwards the model's answer and returns its cost. It returns the worst case unless the provider reported a

@@ -11,15 +11,15 @@ import (
 	"multis/policy"
 )
 
-// book is a Ledger of one day, in memory.
-type book struct {
+// dayLedger is a Ledger of one day, in memory.
+type dayLedger struct {
 	spends  []policy.Spend
 	settled map[int64]policy.Settlement
 	refuse  policy.Reservation
 	err     error
 }
 
-func (b *book) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
+func (b *dayLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
 	if b.err != nil || b.refuse.Refused != "" {
 		return b.refuse, b.err
 	}
@@ -27,7 +27,7 @@ func (b *book) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, e
 	return policy.Reservation{ID: int64(len(b.spends))}, nil
 }
 
-func (b *book) Settle(ctx context.Context, id int64, s policy.Settlement) error {
+func (b *dayLedger) Settle(ctx context.Context, id int64, s policy.Settlement) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -39,7 +39,7 @@ func (b *book) Settle(ctx context.Context, id int64, s policy.Settlement) error 
 }
 
 // budgetedBy wraps a model with a budget. A million tokens cost one currency unit for input and two for output.
-func budgetedBy(t *testing.T, b *book, m Model) Model {
+func budgetedBy(t *testing.T, b *dayLedger, m Model) Model {
 	t.Helper()
 	wrapped, err := Budgeted(m, Budget{
 		Ledger: b, Price: Price{In: 1_000_000, Out: 2_000_000}, DayCap: 900, ChatCap: 90,
@@ -49,10 +49,10 @@ func budgetedBy(t *testing.T, b *book, m Model) Model {
 	return wrapped
 }
 
-// worst is the worst-case cost of asks("hi") with an answer of 100 tokens: overheads and two bytes at one unit, and the answer at two.
-const worst = requestOverhead + 2*messageOverhead + 2 + 200
+// worstCost is the worst-case cost of asks("hi") with an answer of 100 tokens: overheads and two bytes at one unit, and the answer at two.
+const worstCost = requestOverhead + 2*messageOverhead + 2 + 200
 
-func hundred() Request {
+func request100() Request {
 	r := asks("hi")
 	r.MaxTokens, r.Chat = 100, 7
 	return r
@@ -60,17 +60,17 @@ func hundred() Request {
 
 func TestBudgetReservesTheWorstCase(t *testing.T) {
 	t.Parallel()
-	b := &book{}
-	_, err := Complete(t.Context(), budgetedBy(t, b, calls(one(says("yes"), stop(), usage(10, 3)))), hundred())
+	b := &dayLedger{}
+	_, err := Complete(t.Context(), budgetedBy(t, b, calls(one(says("yes"), stop(), usage(10, 3)))), request100())
 	require.NoError(t, err)
 	require.Equal(t, []policy.Spend{{
-		Day: "2026-11-20", Chat: 7, Purpose: "ask", Model: "test/model", Amount: worst, DayCap: 900, ChatCap: 90,
+		Day: "2026-11-20", Chat: 7, Purpose: "ask", Model: "test/model", Amount: worstCost, DayCap: 900, ChatCap: 90,
 	}}, b.spends)
 }
 
 func TestBudgetSettlesWhatIsCertain(t *testing.T) {
 	t.Parallel()
-	full := policy.Settlement{Amount: worst}
+	full := policy.Settlement{Amount: worstCost}
 	for name, c := range map[string]struct {
 		steps []step
 		want  policy.Settlement
@@ -92,8 +92,8 @@ func TestBudgetSettlesWhatIsCertain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := &book{}
-			_, err := Complete(t.Context(), budgetedBy(t, b, calls(c.steps)), hundred())
+			b := &dayLedger{}
+			_, err := Complete(t.Context(), budgetedBy(t, b, calls(c.steps)), request100())
 			require.Equal(t, c.steps[len(c.steps)-1].err, err)
 			require.Equal(t, map[int64]policy.Settlement{1: c.want}, b.settled)
 		})
@@ -102,26 +102,26 @@ func TestBudgetSettlesWhatIsCertain(t *testing.T) {
 
 func TestBudgetSettlesInFullWhenTheReaderLeaves(t *testing.T) {
 	t.Parallel()
-	b := &book{}
-	for _, err := range budgetedBy(t, b, calls(one(says("yes"), usage(10, 3), stop()))).Stream(t.Context(), hundred()) {
+	b := &dayLedger{}
+	for _, err := range budgetedBy(t, b, calls(one(says("yes"), usage(10, 3), stop()))).Stream(t.Context(), request100()) {
 		require.NoError(t, err)
 		break
 	}
-	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worst}}, b.settled)
+	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worstCost}}, b.settled)
 }
 
 func TestBudgetSettlesAfterItsCallerIsGone(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	b := &book{}
-	for _, err := range budgetedBy(t, b, calls(one(says("yes"), fails(context.Canceled)))).Stream(ctx, hundred()) {
+	b := &dayLedger{}
+	for _, err := range budgetedBy(t, b, calls(one(says("yes"), fails(context.Canceled)))).Stream(ctx, request100()) {
 		cancel()
 		if err != nil {
 			require.ErrorIs(t, err, context.Canceled)
 		}
 	}
-	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worst}}, b.settled)
+	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worstCost}}, b.settled)
 }
 
 func TestBudgetRefusesWithoutACall(t *testing.T) {
@@ -136,8 +136,8 @@ func TestBudgetRefusesWithoutACall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := calls(one(says("yes"), stop()))
-			m, _ := patient(budgetedBy(t, &book{refuse: c.refuse}, s))
-			_, err := Complete(t.Context(), m, hundred())
+			m, _ := newRecordingRetry(budgetedBy(t, &dayLedger{refuse: c.refuse}, s))
+			_, err := Complete(t.Context(), m, request100())
 			require.ErrorIs(t, err, ErrOverBudget)
 			require.EqualError(t, err, c.says)
 			var over *OverBudgetError
@@ -153,18 +153,18 @@ func TestBudgetMakesNoCallWithoutItsLedger(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("database is gone")
 	s := calls(one(says("yes"), stop()))
-	_, err := Complete(t.Context(), budgetedBy(t, &book{err: gone}, s), hundred())
+	_, err := Complete(t.Context(), budgetedBy(t, &dayLedger{err: gone}, s), request100())
 	require.ErrorIs(t, err, gone)
 	require.Zero(t, s.made)
 }
 
 func TestEachAttemptIsPaidFor(t *testing.T) {
 	t.Parallel()
-	b := &book{}
-	m, _ := patient(budgetedBy(t, b, calls(one(because(ReasonServer)), one(because(ReasonRateLimit)), one(says("yes"), stop(), usage(10, 3)))))
-	_, err := Complete(t.Context(), m, hundred())
+	b := &dayLedger{}
+	m, _ := newRecordingRetry(budgetedBy(t, b, calls(one(because(ReasonServer)), one(because(ReasonRateLimit)), one(says("yes"), stop(), usage(10, 3)))))
+	_, err := Complete(t.Context(), m, request100())
 	require.NoError(t, err)
-	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worst}, 2: {}, 3: {Amount: 16, In: 10, Out: 3}}, b.settled)
+	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worstCost}, 2: {}, 3: {Amount: 16, In: 10, Out: 3}}, b.settled)
 }
 
 func TestMaxUsageIsAnUpperBound(t *testing.T) {
@@ -188,10 +188,10 @@ func TestMaxUsageIsAnUpperBound(t *testing.T) {
 
 func TestARequestWithoutALimitGetsOne(t *testing.T) {
 	t.Parallel()
-	b := &book{}
+	b := &dayLedger{}
 	_, err := Complete(t.Context(), budgetedBy(t, b, calls(one(stop()))), asks(strings.Repeat("x", 2)))
 	require.NoError(t, err)
-	require.EqualValues(t, worst-200+2*DefaultMaxTokens, b.spends[0].Amount)
+	require.EqualValues(t, worstCost-200+2*DefaultMaxTokens, b.spends[0].Amount)
 }
 
 func TestCostIsRoundedUp(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 )
 
 // embedder opens an Embedder of a scripted server. A million tokens cost one currency unit.
-func embedder(t *testing.T, b *book, c EmbedConfig, script llmtest.EmbedScript) (Embedder, *llmtest.Embeddings) {
+func embedder(t *testing.T, b *dayLedger, c EmbedConfig, script llmtest.EmbedScript) (Embedder, *llmtest.Embeddings) {
 	t.Helper()
 	s := llmtest.StartEmbeddings(t, script)
 	c.Model, c.BaseURL, c.APIKey = "openai/test-embed", s.URL, secret
@@ -28,7 +28,7 @@ func replying(r llmtest.EmbedReply) llmtest.EmbedScript {
 
 func TestEmbeddingsSpeakTheProtocol(t *testing.T) {
 	t.Parallel()
-	b := &book{}
+	b := &dayLedger{}
 	e, s := embedder(t, b, EmbedConfig{Dimensions: 2, Purpose: "search"}, replying(llmtest.EmbedReply{Vectors: [][]float64{{3, 4}, {0, -2}}, Backward: true, In: 7}))
 	got, err := e.Embed(t.Context(), []string{"one", "two"})
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestEmbeddingsSpeakTheProtocol(t *testing.T) {
 
 func TestEmbeddingsOfManyTextsTakeSeveralCalls(t *testing.T) {
 	t.Parallel()
-	b := &book{}
+	b := &dayLedger{}
 	e, s := embedder(t, b, EmbedConfig{}, llmtest.Meanings(8, nil))
 	texts := make([]string, 2*embedBatchSize+1)
 	for i := range texts {
@@ -88,7 +88,7 @@ func TestAnAnswerThatIsNotOneVectorForEachTextIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := &book{}
+			b := &dayLedger{}
 			e, _ := embedder(t, b, EmbedConfig{Dimensions: c.dimensions}, replying(c.reply))
 			got, err := e.Embed(t.Context(), []string{"one", "two"})
 			var known *Error
@@ -105,7 +105,7 @@ func TestAModelThatChangesItsDimensionsIsRefused(t *testing.T) {
 	dims := make(chan int, 2)
 	dims <- 4
 	dims <- 5
-	e, _ := embedder(t, &book{}, EmbedConfig{}, func(r llmtest.EmbedRequest) llmtest.EmbedReply {
+	e, _ := embedder(t, &dayLedger{}, EmbedConfig{}, func(r llmtest.EmbedRequest) llmtest.EmbedReply {
 		return llmtest.Meanings(<-dims, nil)(r)
 	})
 	_, err := e.Embed(t.Context(), []string{"one"})
@@ -132,7 +132,7 @@ func TestEmbeddingFailuresSayWhatToDoAndAreSettled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := &book{}
+			b := &dayLedger{}
 			timeout := time.Minute
 			if c.reply.Hang {
 				timeout = 100 * time.Millisecond
@@ -156,13 +156,13 @@ func TestEmbeddingFailuresSayWhatToDoAndAreSettled(t *testing.T) {
 
 func TestEmbedOverBudgetSendsNothing(t *testing.T) {
 	t.Parallel()
-	b := &book{refuse: policy.Reservation{Refused: "day", First: true}}
+	b := &dayLedger{refuse: policy.Reservation{Refused: "day", First: true}}
 	e, s := embedder(t, b, EmbedConfig{}, llmtest.Meanings(4, nil))
 	_, err := e.Embed(t.Context(), []string{"one"})
 	require.ErrorIs(t, err, ErrOverBudget)
 	require.Empty(t, s.Requests())
 
-	b = &book{err: context.DeadlineExceeded}
+	b = &dayLedger{err: context.DeadlineExceeded}
 	e, s = embedder(t, b, EmbedConfig{}, llmtest.Meanings(4, nil))
 	_, err = e.Embed(t.Context(), []string{"one"})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -171,7 +171,7 @@ func TestEmbedOverBudgetSendsNothing(t *testing.T) {
 
 func TestEmbeddingsEndWithTheirCaller(t *testing.T) {
 	t.Parallel()
-	b := &book{}
+	b := &dayLedger{}
 	e, _ := embedder(t, b, EmbedConfig{}, replying(llmtest.EmbedReply{Hang: true}))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 	"multis/policy"
 )
 
-// stock returns Models with these providers, in a currency whose unit is a dollar.
-func stock(t *testing.T, b *book, providers map[string]Provider) *Models {
+// newTestModels returns Models with these providers, in a currency whose unit is a dollar.
+func newTestModels(t *testing.T, b *dayLedger, providers map[string]Provider) *Models {
 	t.Helper()
 	ms, err := New(Options{
 		Providers: providers, PerDollar: 1_000_000, Timeout: time.Minute,
@@ -27,8 +27,8 @@ func TestOpenSeveralModelsIsAFallback(t *testing.T) {
 	t.Parallel()
 	broke := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Status: 401, Message: "no such key"}))
 	good := llmtest.Start(t, llmtest.Say("On Sunday."))
-	b := &book{}
-	ms := stock(t, b, map[string]Provider{
+	b := &dayLedger{}
+	ms := newTestModels(t, b, map[string]Provider{
 		"bad":  {BaseURL: broke.URL, APIKey: "first key"},
 		"good": {Protocol: ProtocolAnthropic, BaseURL: good.Root, APIKey: "second key"},
 	})
@@ -49,7 +49,7 @@ func TestOpenSeveralModelsIsAFallback(t *testing.T) {
 
 func TestModelsOfOneAccountShareABreaker(t *testing.T) {
 	t.Parallel()
-	ms := stock(t, &book{}, map[string]Provider{"good": {BaseURL: "http://127.0.0.1:1", APIKey: "k", Local: true}})
+	ms := newTestModels(t, &dayLedger{}, map[string]Provider{"good": {BaseURL: "http://127.0.0.1:1", APIKey: "k", Local: true}})
 	open := func(name, key string) retryModel {
 		m, err := ms.Open([]string{name}, key)
 		require.NoError(t, err)
@@ -57,13 +57,13 @@ func TestModelsOfOneAccountShareABreaker(t *testing.T) {
 		return m.(retryModel) //nolint:forcetypeassert // just looked
 	}
 	one := open("good/own", "")
-	require.Same(t, bare(t, one), bare(t, open("good/own", "")), "a model is made once")
+	require.Same(t, unwrapAdapter(t, one), unwrapAdapter(t, open("good/own", "")), "a model is made once")
 	require.Same(t, one.breaker, open("good/other", "").breaker)
 	require.NotSame(t, one.breaker, open("good/own", "another account's").breaker)
 }
 
-// bare returns the adapter inside of a model's wrappers.
-func bare(t *testing.T, m retryModel) *adapter {
+// unwrapAdapter returns the adapter inside of a model's wrappers.
+func unwrapAdapter(t *testing.T, m retryModel) *adapter {
 	t.Helper()
 	paid, ok := m.Model.(budgetedModel)
 	require.True(t, ok, "each call is paid for")
@@ -75,7 +75,7 @@ func bare(t *testing.T, m retryModel) *adapter {
 func TestOpenWithoutNamesIsNone(t *testing.T) {
 	t.Parallel()
 	for _, names := range [][]string{nil, {""}, {"none"}} {
-		m, err := stock(t, &book{}, nil).Open(names, "")
+		m, err := newTestModels(t, &dayLedger{}, nil).Open(names, "")
 		require.NoError(t, err)
 		require.Equal(t, None{}, m)
 	}
@@ -83,7 +83,7 @@ func TestOpenWithoutNamesIsNone(t *testing.T) {
 
 func TestOfAKnownProviderOnlyTheKeyIsNeeded(t *testing.T) {
 	t.Parallel()
-	ms := stock(t, &book{}, map[string]Provider{
+	ms := newTestModels(t, &dayLedger{}, map[string]Provider{
 		"anthropic": {APIKey: "k"}, "gemini": {APIKey: "k"}, "openai": {APIKey: "k"}, "groq": {APIKey: "k"}, "lan": {BaseURL: "http://192.0.2.7:8000/v1", Local: true},
 	})
 	for name, want := range map[string]ModelInfo{
@@ -111,7 +111,7 @@ func TestOfAKnownProviderOnlyTheKeyIsNeeded(t *testing.T) {
 
 func TestOpenErrorsNameTheFix(t *testing.T) {
 	t.Parallel()
-	ms := stock(t, &book{}, map[string]Provider{
+	ms := newTestModels(t, &dayLedger{}, map[string]Provider{
 		"openai": {BaseURL: "http://192.0.2.7/v1"}, "anthropic": {APIKey: "k"}, "odd": {BaseURL: "ftp://x"}, "groq": {APIKey: "k"},
 	})
 	for name, c := range map[string]struct {
@@ -134,7 +134,7 @@ func TestOpenErrorsNameTheFix(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
-	poor := stock(t, &book{}, map[string]Provider{"anthropic": {APIKey: "k"}})
+	poor := newTestModels(t, &dayLedger{}, map[string]Provider{"anthropic": {APIKey: "k"}})
 	poor.PerDollar = 0
 	_, err := poor.Describe("anthropic/claude-haiku-4-5", "")
 	require.ErrorIs(t, err, ErrNoPrice)
@@ -172,7 +172,7 @@ func TestContextWindow(t *testing.T) {
 
 func TestSnapshotHasThePriceOfItsModel(t *testing.T) {
 	t.Parallel()
-	ms := stock(t, &book{}, map[string]Provider{"anthropic": {APIKey: "k"}, "openai": {APIKey: "k"}})
+	ms := newTestModels(t, &dayLedger{}, map[string]Provider{"anthropic": {APIKey: "k"}, "openai": {APIKey: "k"}})
 	for name, in := range map[string]int64{
 		"anthropic/claude-haiku-4-5-20251001": 1_000_000, "openai/gpt-5-mini-2025-08-07": 250_000,
 		"openai/gpt-4o-2024-08-06": 2_500_000, "openai/gpt-4o-2024-05-13": 5_000_000, // the first one was dearer
@@ -189,7 +189,7 @@ func TestSnapshotHasThePriceOfItsModel(t *testing.T) {
 
 func TestTheOwnersPriceComesFirst(t *testing.T) {
 	t.Parallel()
-	ms := stock(t, &book{}, map[string]Provider{"openai": {APIKey: "k"}})
+	ms := newTestModels(t, &dayLedger{}, map[string]Provider{"openai": {APIKey: "k"}})
 	own := Price{In: 7, Out: 8}
 	ms.Prices["openai/gpt-5"] = own
 	o, err := ms.Describe("openai/gpt-5", "")
@@ -205,16 +205,16 @@ func TestAListedPriceIsTurnedIntoTheCurrencyRoundedUp(t *testing.T) {
 
 func TestTheWorstCaseOfAListedPriceTakesAQuarterOnTop(t *testing.T) {
 	t.Parallel()
-	b := &book{}
+	b := &dayLedger{}
 	m, err := Budgeted(calls(one(says("yes"), stop(), usage(10, 3)), one(says("yes"), stop())), Budget{
 		Ledger: b, Price: Price{In: 1_000_000, Out: 2_000_000}, FromPriceList: true, Today: func() string { return "2026-11-20" },
 	})
 	require.NoError(t, err)
 	for range 2 {
-		_, err = Complete(t.Context(), m, hundred())
+		_, err = Complete(t.Context(), m, request100())
 		require.NoError(t, err)
 	}
-	const more = worst + (worst+3)/4
+	const more = worstCost + (worstCost+3)/4
 	require.EqualValues(t, more, b.spends[0].Amount)
 	require.EqualValues(t, 16, b.settled[1].Amount, "what was counted costs what the list says")
 	require.EqualValues(t, more, b.settled[2].Amount, "what was not, the worst")
@@ -229,8 +229,8 @@ func TestWorstCaseUsesTheHighestInputPrice(t *testing.T) {
 func TestTryReturnsAnswerAndCost(t *testing.T) {
 	t.Parallel()
 	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Text: "ready", In: 10, Out: 2}, llmtest.Reply{Status: 500}, llmtest.Reply{Status: 429}))
-	b := &book{}
-	ms := stock(t, b, map[string]Provider{"good": {BaseURL: s.URL}})
+	b := &dayLedger{}
+	ms := newTestModels(t, b, map[string]Provider{"good": {BaseURL: s.URL}})
 	trial, err := ms.Try(t.Context(), "good/own", "")
 	require.NoError(t, err)
 	require.Equal(t, "ready", trial.Answer)

@@ -99,7 +99,7 @@ func TestOpenAIAsksForTools(t *testing.T) {
 	}, sent.Messages)
 }
 
-func TestOpenAIReadsCallsOfServersThatCountThemAllAsTheFirst(t *testing.T) {
+func TestOpenAIReadsCallsThatAllHaveTheFirstIndex(t *testing.T) {
 	t.Parallel()
 	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Raw: `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]}}]}
 

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patient returns a retryModel that does not wait, and the list of the waits that it left out.
-func patient(m Model) (retryModel, *[]time.Duration) {
+// newRecordingRetry returns a retryModel that does not wait, and the list of the waits that it left out.
+func newRecordingRetry(m Model) (retryModel, *[]time.Duration) {
 	waits := &[]time.Duration{}
 	return retryModel{Model: m, breaker: &breaker{now: time.Now}, pause: func(_ context.Context, d time.Duration) error {
 		*waits = append(*waits, d)
@@ -27,7 +27,7 @@ func TestRetryOnlyTransientErrors(t *testing.T) {
 		t.Run(string(reason), func(t *testing.T) {
 			t.Parallel()
 			s := calls(one(because(reason)))
-			m, waits := patient(s)
+			m, waits := newRecordingRetry(s)
 			_, err := Complete(t.Context(), m, asks("hi"))
 			require.Equal(t, reason, reasonOf(err))
 			require.Equal(t, made, s.made)
@@ -38,7 +38,7 @@ func TestRetryOnlyTransientErrors(t *testing.T) {
 
 func TestRetryWaitsLongerEachTime(t *testing.T) {
 	t.Parallel()
-	m, waits := patient(calls(one(because(ReasonServer))))
+	m, waits := newRecordingRetry(calls(one(because(ReasonServer))))
 	_, err := Complete(t.Context(), m, asks("hi"))
 	require.Error(t, err)
 	require.GreaterOrEqual(t, (*waits)[0], firstBackoff)
@@ -49,7 +49,7 @@ func TestRetryWaitsLongerEachTime(t *testing.T) {
 func TestRetryYieldsTheAnswerThatComes(t *testing.T) {
 	t.Parallel()
 	s := calls(one(because(ReasonServer)), one(says("yes"), stop()))
-	m, _ := patient(s)
+	m, _ := newRecordingRetry(s)
 	res, err := Complete(t.Context(), m, asks("hi"))
 	require.NoError(t, err)
 	require.Equal(t, "yes", res.Text)
@@ -59,7 +59,7 @@ func TestRetryYieldsTheAnswerThatComes(t *testing.T) {
 func TestRetryStopsOnceAnAnswerHasBegun(t *testing.T) {
 	t.Parallel()
 	s := calls(one(says("ye"), because(ReasonDisconnected)), one(says("yes"), stop()))
-	m, _ := patient(s)
+	m, _ := newRecordingRetry(s)
 	res, err := Complete(t.Context(), m, asks("hi"))
 	require.Equal(t, ReasonDisconnected, reasonOf(err))
 	require.Equal(t, "ye", res.Text)
@@ -78,7 +78,7 @@ func TestRetryRespectsRetryAfter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, waits := patient(calls(one(fails(&Error{Reason: ReasonRateLimit, RetryAfter: c.asked}))))
+			m, waits := newRecordingRetry(calls(one(fails(&Error{Reason: ReasonRateLimit, RetryAfter: c.asked}))))
 			_, err := Complete(t.Context(), m, asks("hi"))
 			var e *Error
 			require.ErrorAs(t, err, &e)
@@ -101,7 +101,7 @@ func TestRetryEndsWithItsCaller(t *testing.T) {
 func TestRetryLetsTheReaderLeave(t *testing.T) {
 	t.Parallel()
 	s := calls(one(says("a"), says("b"), because(ReasonServer)))
-	m, _ := patient(s)
+	m, _ := newRecordingRetry(s)
 	for d, err := range m.Stream(t.Context(), asks("hi")) {
 		require.NoError(t, err)
 		require.Equal(t, "a", d.Text)

@@ -13,14 +13,14 @@ import (
 	"multis/policy"
 )
 
-// purse is a Ledger with a limited amount of money.
-type purse struct {
+// limitedLedger is a Ledger with a limited amount of money.
+type limitedLedger struct {
 	left     int64
 	reserved []policy.Spend
 	settled  []int64
 }
 
-func (p *purse) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
+func (p *limitedLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
 	if s.Amount > p.left {
 		return policy.Reservation{Refused: "day", First: len(p.reserved) == 0}, nil
 	}
@@ -28,7 +28,7 @@ func (p *purse) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, 
 	return policy.Reservation{ID: int64(len(p.reserved))}, nil
 }
 
-func (p *purse) Settle(_ context.Context, _ int64, s policy.Settlement) error {
+func (p *limitedLedger) Settle(_ context.Context, _ int64, s policy.Settlement) error {
 	p.settled = append(p.settled, s.Amount)
 	return nil
 }
@@ -38,7 +38,7 @@ func note() llm.Audio {
 	return llm.Audio{Data: []byte(strings.Repeat("opus", 5000)), MIME: "audio/ogg; codecs=opus", Length: 10 * time.Second, Purpose: "speech", Chat: 7}
 }
 
-func openSpeech(t *testing.T, server *llmtest.SpeechServer, p *purse) llm.Transcriber {
+func openSpeech(t *testing.T, server *llmtest.SpeechServer, p *limitedLedger) llm.Transcriber {
 	t.Helper()
 	// 0.006 a minute, as whisper-1 costs.
 	s, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1", BaseURL: server.URL, APIKey: "sk-secret", PerMinute: 6000, Timeout: 30 * time.Second},
@@ -52,7 +52,7 @@ func TestTranscribeIsPaidByTheMinute(t *testing.T) {
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript {
 		return llmtest.Transcript{Text: " What does delivery cost?\n", Seconds: 10}
 	})
-	p := &purse{left: 1_000_000}
+	p := &limitedLedger{left: 1_000_000}
 	text, err := openSpeech(t, server, p).Transcribe(t.Context(), note())
 	require.NoError(t, err)
 	require.Equal(t, "What does delivery cost?", text)
@@ -65,10 +65,10 @@ func TestTranscribeIsPaidByTheMinute(t *testing.T) {
 	require.Equal(t, []int64{1000}, p.settled, "ten seconds")
 }
 
-func TestTheWorstCaseOfARecordingIsWhatItsSizeOrItsSenderSays(t *testing.T) {
+func TestTheWorstCaseOfARecordingFollowsItsSizeOrDuration(t *testing.T) {
 	t.Parallel()
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return llmtest.Transcript{Text: "hm"} })
-	p := &purse{left: 1_000_000}
+	p := &limitedLedger{left: 1_000_000}
 	long := note()
 	long.Length = 10 * time.Minute
 	_, err := openSpeech(t, server, p).Transcribe(t.Context(), long)
@@ -80,7 +80,7 @@ func TestTheWorstCaseOfARecordingIsWhatItsSizeOrItsSenderSays(t *testing.T) {
 func TestTranscribeOverBudgetSendsNothing(t *testing.T) {
 	t.Parallel()
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return llmtest.Transcript{Text: "hm"} })
-	p := &purse{left: 4099}
+	p := &limitedLedger{left: 4099}
 	_, err := openSpeech(t, server, p).Transcribe(t.Context(), note())
 	var over *llm.OverBudgetError
 	require.ErrorAs(t, err, &over)
@@ -108,7 +108,7 @@ func TestTranscribeErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return test.answer })
-			p := &purse{left: 1_000_000}
+			p := &limitedLedger{left: 1_000_000}
 			text, err := openSpeech(t, server, p).Transcribe(t.Context(), note())
 			var failed *llm.Error
 			require.ErrorAs(t, err, &failed)
@@ -128,7 +128,7 @@ func TestTranscribeEndsWithItsContext(t *testing.T) {
 		cancel()
 		return llmtest.Transcript{Text: "too late", Seconds: 10}
 	})
-	p := &purse{left: 1_000_000}
+	p := &limitedLedger{left: 1_000_000}
 	if _, err := openSpeech(t, server, p).Transcribe(ctx, note()); err != nil { // there is no error if the answer came before the context ended
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, []int64{4100}, p.settled, "whether it was made is not known")
@@ -140,7 +140,7 @@ func TestAnEndlessTranscriptIsCut(t *testing.T) {
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript {
 		return llmtest.Transcript{Text: strings.Repeat("€", 100_000), Seconds: 1}
 	})
-	text, err := openSpeech(t, server, &purse{left: 1_000_000}).Transcribe(t.Context(), note())
+	text, err := openSpeech(t, server, &limitedLedger{left: 1_000_000}).Transcribe(t.Context(), note())
 	require.NoError(t, err)
 	require.Equal(t, strings.Repeat("€", 20_000)+"…", text)
 }

@@ -55,9 +55,9 @@ func (s *memoryStore) Replace(_ context.Context, server, was, text string) (bool
 	return true, nil
 }
 
-// guarded is an MCP server that requires OAuth, with its authorization server, according to RFC 6749, 7636, 7591, 8414 and 9728. An access token
+// oauthServer is an MCP server that requires OAuth, with its authorization server, according to RFC 6749, 7636, 7591, 8414 and 9728. An access token
 // is valid for lifetime. A refresh token can be used once.
-type guarded struct {
+type oauthServer struct {
 	*httptest.Server
 
 	lifetime int // seconds
@@ -73,9 +73,9 @@ type guarded struct {
 	revoked    bool
 }
 
-func newGuarded(t *testing.T, lifetime int) *guarded {
+func newOAuthServer(t *testing.T, lifetime int) *oauthServer {
 	t.Helper()
-	g := &guarded{lifetime: lifetime, challenges: map[string]string{}}
+	g := &oauthServer{lifetime: lifetime, challenges: map[string]string{}}
 	mux := http.NewServeMux()
 	g.Server = httptest.NewServer(mux)
 	t.Cleanup(g.Close)
@@ -177,7 +177,7 @@ func problemOf(t *testing.T, s Server) string {
 
 func TestLoginConnectsToServer(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, 3600)
+	g := newOAuthServer(t, 3600)
 	shelf := &memoryStore{texts: map[string]string{}}
 	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Store: shelf, Secret: "as-token"}}
 
@@ -218,7 +218,7 @@ func TestLoginConnectsToServer(t *testing.T) {
 
 func TestLoginThatCannotBeRefreshedExpires(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, 3600)
+	g := newOAuthServer(t, 3600)
 	shelf := &memoryStore{texts: map[string]string{}}
 	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	kept := login{URL: server.URL, Token: &oauth2.Token{AccessToken: "old"}}
@@ -231,7 +231,7 @@ func TestLoginThatCannotBeRefreshedExpires(t *testing.T) {
 
 func TestRefreshDoesNotOverwriteANewLogin(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, 1)
+	g := newOAuthServer(t, 1)
 	shelf := &memoryStore{texts: map[string]string{}}
 	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	_, err := Login(t.Context(), server, browse)
@@ -269,7 +269,7 @@ func TestRefreshDoesNotOverwriteANewLogin(t *testing.T) {
 
 func TestRefreshWithAuthorizationServerDownOrSlow(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, 1)
+	g := newOAuthServer(t, 1)
 	shelf := &memoryStore{texts: map[string]string{}}
 	server := Server{Name: "guarded", URL: g.URL + "/mcp", Read: []string{"*"}, Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	_, err := Login(t.Context(), server, browse)
@@ -327,7 +327,7 @@ func TestRemoteServerCannotReachThisMachine(t *testing.T) {
 
 func TestLoginTextsOfAServerAreEscaped(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, 3600)
+	g := newOAuthServer(t, 3600)
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/.well-known/oauth-authorization-server"):
@@ -369,7 +369,7 @@ func stateOf(t *testing.T, address string) string {
 
 func TestExpiredTokenIsRefreshed(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, 1) // tokens count as expired ten seconds before their time, so this one is expired at once
+	g := newOAuthServer(t, 1) // tokens count as expired ten seconds before their time, so this one is expired at once
 	shelf := &memoryStore{texts: map[string]string{}}
 	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	_, err := Login(t.Context(), server, browse)
@@ -386,7 +386,7 @@ func TestExpiredTokenIsRefreshed(t *testing.T) {
 
 func TestLoginErrors(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, 3600)
+	g := newOAuthServer(t, 3600)
 	shelf := &memoryStore{texts: map[string]string{}}
 	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	for ended, want := range map[string]string{

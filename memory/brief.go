@@ -278,13 +278,13 @@ func bulletsWithoutModel(said []store.Message, waits map[store.ChatID]bool) []Bu
 
 // trim keeps the first maxBulletsPerKind bullets of each kind. In a brief without a model these are of the chats with the newest messages.
 func (b *Brief) trim() {
-	most := maxBulletsPerKind
+	limit := maxBulletsPerKind
 	if b.NoModelReason != "" {
-		most *= 2
+		limit *= 2
 	}
 	n := map[BriefKind]int{}
 	b.Bullets = slices.DeleteFunc(b.Bullets, func(l Bullet) bool {
 		n[l.Kind]++
-		return n[l.Kind] > most
+		return n[l.Kind] > limit
 	})
 }

@@ -44,7 +44,7 @@ func (m *Memory) Capture(ctx context.Context, chatID store.ChatID, last bool) er
 	case errors.Is(err, errAlreadyCaptured):
 		return nil
 	case errors.Is(err, llm.ErrNoModel), errors.As(err, &over):
-	case err == nil || jobs.IsLater(err) || !last || ctx.Err() != nil:
+	case err == nil || jobs.IsSnooze(err) || !last || ctx.Err() != nil:
 		return err
 	default:
 		zerolog.Ctx(ctx).Warn().Err(err).Int64("chat_id", int64(chatID)).Msg("Cannot take notes of a chat")
@@ -57,7 +57,7 @@ func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
 	if err != nil {
 		return err
 	}
-	known, err := store.MemoryOf(ctx, m.Store.DB(), chatID)
+	known, err := store.CaptureStateOf(ctx, m.Store.DB(), chatID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // it has no messages
 	}
@@ -118,13 +118,13 @@ func (m *Memory) readableMessages(messages []store.Message) []store.Message {
 }
 
 // write stores a capture, all or nothing. The scope of the transaction is that of the chat: whatever a contact wrote and a model made of it
-// goes into the memory of that chat only.
-func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before store.Memory, b captureResult) error {
+// is stored with the role of that chat only.
+func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before store.CaptureState, b captureResult) error {
 	// Lock the chat before its memory and its messages, in the order of the inbox.
 	if _, err := store.LockChatShared(ctx, tx, chat.ID); err != nil {
 		return err
 	}
-	now, err := store.LockMemory(ctx, tx, chat.ID)
+	now, err := store.LockCaptureState(ctx, tx, chat.ID)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 }
 
 // writeNote stores a note by its placement and returns the note as it is stored.
-func writeNote(ctx context.Context, tx store.Tx, s placement) (store.Note, error) {
+func writeNote(ctx context.Context, tx store.Tx, s mergeResult) (store.Note, error) {
 	if s.duplicate != nil {
 		return *s.duplicate, store.MergeNote(ctx, tx, s.duplicate.ID, s.note.Sources)
 	}

@@ -18,7 +18,7 @@ import (
 	"multis/store"
 )
 
-func TestAChatIsDueAtTwentyMessagesOrAfterSixQuietHoursWithSix(t *testing.T) {
+func TestAChatIsDueAtTwentyMessagesOrSixAfterQuietHours(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.talk(r.ana, 19)
@@ -109,7 +109,7 @@ func TestCaptureWritesNotesSourcesAndPassage(t *testing.T) {
 
 	require.Equal(t, 1, r.count("select count(*) from chunks where kind = 'conv' and role = $1", policy.UserRole(r.ana.ID)))
 	require.Equal(t, 1, r.count("select count(*) from commitments where chat_id = $1 and message_id = $2 and due_at = '2026-12-01 18:00Z'", r.ana.ID, said[4].ID))
-	memory, err := store.MemoryOf(r.ctx, r.st.DB(), r.ana.ID)
+	memory, err := store.CaptureStateOf(r.ctx, r.st.DB(), r.ana.ID)
 	require.NoError(t, err)
 	require.Equal(t, said[19].ID, memory.CapturedTo)
 	require.Zero(t, memory.Fresh)
@@ -207,11 +207,11 @@ func TestModelCanReplaceOnlyNotesThatItSaw(t *testing.T) {
 	r.talk(r.ben, 6)
 	r.notes(note{Kind: "fact", Text: "Ben lives in Bonn.", From: []int{1}})
 	require.NoError(t, r.mem.Capture(r.ctx, r.ben.ID, false))
-	bens := r.held(policy.ContactScope(r.ben.ID), policy.UserRole(r.ben.ID))[0]
+	bens := r.validNotes(policy.ContactScope(r.ben.ID), policy.UserRole(r.ben.ID))[0]
 	r.talk(r.ana, 6)
 	r.notes(note{Kind: "fact", Text: "Ben lives nowhere.", From: []int{1}, Replaces: bens.ID})
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
-	require.Nil(t, r.held(policy.ContactScope(r.ben.ID), policy.UserRole(r.ben.ID))[0].ValidTo)
+	require.Nil(t, r.validNotes(policy.ContactScope(r.ben.ID), policy.UserRole(r.ben.ID))[0].ValidTo)
 }
 
 func TestOnlyTheNewestSectionsAreInThePrompt(t *testing.T) {
@@ -310,7 +310,7 @@ func TestMessageDeletedDuringCaptureIsNotNoted(t *testing.T) {
 		})
 		return llmtest.Reply{Text: `{"notes": [{"kind": "fact", "text": "line 1 of Ana", "from": [1]}]}`}
 	}
-	require.True(t, jobs.IsLater(r.mem.Capture(r.ctx, r.ana.ID, false)))
+	require.True(t, jobs.IsSnooze(r.mem.Capture(r.ctx, r.ana.ID, false)))
 	require.Empty(t, r.ofAna())
 }
 
@@ -344,7 +344,7 @@ func TestTheOwnersRoomsShareOneMemory(t *testing.T) {
 		r.notes(note{Kind: "preference", Text: "Said in " + room.Name + ".", From: []int{1}})
 		require.NoError(t, r.mem.Capture(r.ctx, room.ID, false))
 	}
-	require.Len(t, r.held(policy.OwnerScope(), policy.RoleAdmin), 2)
+	require.Len(t, r.validNotes(policy.OwnerScope(), policy.RoleAdmin), 2)
 	require.Equal(t, 2, r.count("select count(distinct chat_id) from chat_memory where window_from is not null"), "their windows stay apart")
 }
 

@@ -38,7 +38,7 @@ func (m *Memory) DueCommitments(ctx context.Context, tx store.Tx) ([]store.Commi
 // reminderTime returns when to remind of a commitment: on the morning of its due date, or reminderLead before the due time if that is earlier.
 func reminderTime(due time.Time, zone *time.Location) time.Time {
 	y, m, d := due.In(zone).Date()
-	morning := schedule.Instant(time.Date(y, m, d, reminderHour, 0, 0, 0, time.UTC), zone)
+	morning := schedule.InZone(time.Date(y, m, d, reminderHour, 0, 0, 0, time.UTC), zone)
 	if latest := due.Add(-reminderLead); latest.Before(morning) {
 		return latest
 	}

@@ -36,7 +36,7 @@ func unzip(t *testing.T, data []byte) map[string]string {
 
 func TestExportHasTheFilesOfOneChatOnly(t *testing.T) {
 	t.Parallel()
-	r, _ := taught(t)
+	r, _ := newRigWithNotes(t)
 	zone, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)
 	r.now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

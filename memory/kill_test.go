@@ -64,7 +64,7 @@ func captureOnce(ctx context.Context) error {
 func modelWithin(url string, silence time.Duration) (llm.Model, error) {
 	models, err := llm.New(llm.Options{
 		Providers: map[string]llm.Provider{"openai": {BaseURL: url, Local: true}}, Timeout: silence,
-		Budget: llm.Budget{Ledger: free{}, DayCap: 1, ChatCap: 1, Today: func() string { return "2026-11-20" }},
+		Budget: llm.Budget{Ledger: unlimitedLedger{}, DayCap: 1, ChatCap: 1, Today: func() string { return "2026-11-20" }},
 	})
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func captureKilled(t *testing.T, at int) string {
 	require.Equal(t, 2, r.count("select count(*) from documents where kind = 'conv'"), moment)
 	require.Equal(t, 1, r.count("select count(*) from commitments"), moment)
 	require.Zero(t, r.count("select count(*) from term_stats s where s.role <> '*' and s.ndoc <> (select count(*) from chunk_index i where i.role = s.role and s.word = any (tsvector_to_array(i.tsv)))"), moment)
-	kept, err := store.MemoryOf(r.ctx, r.st.DB(), r.ana.ID)
+	kept, err := store.CaptureStateOf(r.ctx, r.st.DB(), r.ana.ID)
 	require.NoError(t, err)
 	require.Equal(t, said[19].ID, kept.CapturedTo, moment)
 	require.Zero(t, kept.Fresh, moment)

@@ -17,7 +17,7 @@ var newsWords = regexp.MustCompile(`(?i)\b(came in|come in|happen(?:ed)?|new|new
 // QuestionPeriod returns the past period that a question about messages names, such as "what came in overnight?" or "who wrote since Monday?". It
 // returns the zero Period for any other question, and for a question about a day that may be in the future.
 func QuestionPeriod(question string, now time.Time) schedule.Period {
-	t, found := schedule.FindPast(question, now)
+	t, found := schedule.ParsePast(question, now)
 	if !found || !t.From.Before(now) || !t.Certain && !isAboutSaying(question) && !newsWords.MatchString(question) {
 		return schedule.Period{}
 	}

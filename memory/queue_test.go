@@ -16,14 +16,14 @@ import (
 	"multis/store/storetest"
 )
 
-// gated is a Memory whose captures block until the gate is opened.
-type gated struct {
+// blockingMemory is a Memory whose captures block until the gate is opened.
+type blockingMemory struct {
 	*memory.Memory
 
 	gate chan struct{}
 }
 
-func (g gated) Capture(ctx context.Context, chat store.ChatID, last bool) error {
+func (g blockingMemory) Capture(ctx context.Context, chat store.ChatID, last bool) error {
 	<-g.gate
 	return g.Memory.Capture(ctx, chat, last)
 }
@@ -44,8 +44,8 @@ func TestDueCapturesAreLimitedAndRunOnce(t *testing.T) {
 	})
 	model, err := modelWithin(server.URL, time.Minute)
 	require.NoError(t, err)
-	st := storetest.Filled(t, chats, 20, time.Now().Add(-time.Hour))
-	g := gated{memory.New(memory.Options{Store: st, Model: model}), make(chan struct{})}
+	st := storetest.NewWithMessages(t, chats, 20, time.Now().Add(-time.Hour))
+	g := blockingMemory{memory.New(memory.Options{Store: st, Model: model}), make(chan struct{})}
 	runner, err := jobs.NewRunner(t.Context(), st, jobs.Handlers{Capture: g}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -48,7 +48,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	var r RecallResult
 	scope := q.Scope
 	text := q.Text
-	if t, found := schedule.FindPast(q.Text, m.Now().In(m.Zone)); found {
+	if t, found := schedule.ParsePast(q.Text, m.Now().In(m.Zone)); found {
 		r.Period, text = t.Period, t.Rest
 	}
 	about := timeFilter{Period: r.Period, exclusive: isAboutSaying(q.Text)}
@@ -79,7 +79,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	if len(notes.Terms) == 0 && len(scope.Chats()) > 0 && !m.NotesOnly {
 		notes.Hits = nil // the newest notes say less about "what did we talk about" than the newest messages
 	}
-	said, err := m.recallMessages(ctx, access{find, as}, scope, text, about, limit)
+	said, err := m.recallMessages(ctx, recallBackend{find, as}, scope, text, about, limit)
 	if err != nil {
 		return RecallResult{}, err
 	}
@@ -135,14 +135,14 @@ func (m *Memory) AddNoteSources(ctx context.Context, scope policy.Scope, hits []
 	return err
 }
 
-// access are the functions by which Recall searches and reads, with the rights of the owner or of a contact.
-type access struct {
+// recallBackend are the functions by which Recall searches and reads, with the rights of the owner or of a contact.
+type recallBackend struct {
 	search func(ctx context.Context, scope policy.Scope, q search.Query) (search.Result, error)
 	inTx   func(ctx context.Context, scope policy.Scope, fn func(tx store.Tx) error) error
 }
 
 // recallMessages searches messages. When a period was asked for and no message in it matches, it returns the newest of the period.
-func (m *Memory) recallMessages(ctx context.Context, by access, scope policy.Scope, text string, when timeFilter, limit int) (search.Result, error) {
+func (m *Memory) recallMessages(ctx context.Context, by recallBackend, scope policy.Scope, text string, when timeFilter, limit int) (search.Result, error) {
 	if len(scope.Chats()) == 0 || m.NotesOnly {
 		return search.Result{}, nil
 	}
@@ -174,7 +174,7 @@ func (m *Memory) recallMessages(ctx context.Context, by access, scope policy.Sco
 }
 
 // setSources sets the titles, citations and links of hits that are messages.
-func (m *Memory) setSources(ctx context.Context, by access, scope policy.Scope, hits []search.Hit) error {
+func (m *Memory) setSources(ctx context.Context, by recallBackend, scope policy.Scope, hits []search.Hit) error {
 	var ids []store.MessageID
 	for _, h := range hits {
 		if message, ok := h.Ref.Message(); ok {

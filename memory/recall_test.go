@@ -123,11 +123,11 @@ func TestTimesInQuestions(t *testing.T) {
 		"may I ask about the fence":     {"0001-01-01", "0001-01-01"},
 		"the 2 days were long":          {"0001-01-01", "0001-01-01"},
 	} {
-		found, _ := schedule.FindPast(question, now)
+		found, _ := schedule.ParsePast(question, now)
 		span := found.Period
 		require.Equal(t, want, [2]string{span.From.Format(time.DateOnly), span.Until.Format(time.DateOnly)}, question)
 	}
-	found, _ := schedule.FindPast("what about the fence last week?", now)
+	found, _ := schedule.ParsePast("what about the fence last week?", now)
 	require.Equal(t, "what about the fence ?", found.Rest)
 }
 

@@ -19,7 +19,7 @@ func (r *rig) retaining(zone *time.Location) *memory.Memory {
 
 func TestRetentionDeletesFromAllTables(t *testing.T) {
 	t.Parallel()
-	r, _ := taught(t) // notes about the door code exist and are indexed
+	r, _ := newRigWithNotes(t) // notes about the door code exist and are indexed
 	old := r.now
 	r.says(r.room, policy.AuthorOwnerClient, "my own lisbon", old)
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
@@ -43,15 +43,15 @@ func TestRetentionDeletesFromAllTables(t *testing.T) {
 	require.Equal(t, 20, kept.Add(gone).Messages)
 	require.Equal(t, 3, kept.Add(gone).Notes)
 	require.Equal(t, 1, kept.Add(gone).Passages)
-	require.Empty(t, storetest.Anywhere(t, r.st, "zanzibar"))
-	require.Empty(t, storetest.Anywhere(t, r.st, "I like tea"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "I like tea"))
 	require.Equal(t, 1, r.count("select count(*) from messages where chat_id = $1", r.ana.ID))
-	require.NotEmpty(t, storetest.Anywhere(t, r.st, "lisbon"), "what is the owner's is kept longer")
+	require.NotEmpty(t, storetest.ColumnsContaining(t, r.st, "lisbon"), "what is the owner's is kept longer")
 
 	r.now = r.now.Add(275 * 24 * time.Hour)
 	_, err = r.retaining(time.UTC).ApplyRetention(r.ctx)
 	require.NoError(t, err)
-	require.Empty(t, storetest.Anywhere(t, r.st, "lisbon"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "lisbon"))
 	gone, err = r.retaining(time.UTC).ApplyRetention(r.ctx)
 	require.NoError(t, err)
 	require.True(t, gone.IsZero())
@@ -74,7 +74,7 @@ func TestRetentionDaysEndAtTheOwnersMidnight(t *testing.T) {
 
 func TestNoteIsAsOldAsItsNewestSource(t *testing.T) {
 	t.Parallel()
-	r, _ := taught(t)
+	r, _ := newRigWithNotes(t)
 	r.now = r.now.Add(60 * 24 * time.Hour)
 	r.talk(r.ana, 20)
 	r.notes(note{Kind: "preference", Subject: "drink", Text: "Ana likes tea", From: []int{20}})
@@ -89,7 +89,7 @@ func TestNoteIsAsOldAsItsNewestSource(t *testing.T) {
 	_, err = r.retaining(time.UTC).ApplyRetention(r.ctx)
 	require.NoError(t, err)
 	require.Empty(t, r.ofAna())
-	require.Empty(t, storetest.Anywhere(t, r.st, "likes tea"))
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, "likes tea"))
 }
 
 func TestRetentionKeepsSourcesOfOpenCommitments(t *testing.T) {
@@ -110,7 +110,7 @@ func TestRetentionKeepsSourcesOfOpenCommitments(t *testing.T) {
 func BenchmarkRetention(b *testing.B) {
 	for range b.N {
 		b.StopTimer()
-		st := storetest.Filled(b, 500, 200, time.Now().AddDate(0, 0, -200))
+		st := storetest.NewWithMessages(b, 500, 200, time.Now().AddDate(0, 0, -200))
 		mem := memory.New(memory.Options{Store: st})
 		b.StartTimer()
 		gone, err := mem.ApplyRetention(b.Context())

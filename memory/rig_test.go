@@ -34,13 +34,13 @@ type rig struct {
 	now    time.Time
 }
 
-// free is a Ledger that refuses nothing.
-type free struct{}
+// unlimitedLedger is a Ledger that refuses nothing.
+type unlimitedLedger struct{}
 
-func (free) Reserve(context.Context, policy.Spend) (policy.Reservation, error) {
+func (unlimitedLedger) Reserve(context.Context, policy.Spend) (policy.Reservation, error) {
 	return policy.Reservation{}, nil
 }
-func (free) Settle(context.Context, int64, policy.Settlement) error { return nil }
+func (unlimitedLedger) Settle(context.Context, int64, policy.Settlement) error { return nil }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
@@ -127,8 +127,8 @@ func (r *rig) notes(list ...note) {
 	r.script = llmtest.Say(string(raw))
 }
 
-// held returns the valid notes of a role.
-func (r *rig) held(scope policy.Scope, role policy.Role) []store.Note {
+// validNotes returns the valid notes of a role.
+func (r *rig) validNotes(scope policy.Scope, role policy.Role) []store.Note {
 	r.t.Helper()
 	var notes []store.Note
 	require.NoError(r.t, r.st.AsOwner(r.ctx, scope, func(tx store.Tx) (err error) {
@@ -139,7 +139,7 @@ func (r *rig) held(scope policy.Scope, role policy.Role) []store.Note {
 }
 
 func (r *rig) ofAna() []store.Note {
-	return r.held(policy.ContactScope(r.ana.ID), policy.UserRole(r.ana.ID))
+	return r.validNotes(policy.ContactScope(r.ana.ID), policy.UserRole(r.ana.ID))
 }
 
 func (r *rig) count(sql string, args ...any) int {

@@ -15,11 +15,11 @@ import (
 // anywhere returns the names of all columns, in all tables, that contain a text.
 func (r *rig) anywhere(text string) []string {
 	r.t.Helper()
-	return storetest.Anywhere(r.t, r.st, text)
+	return storetest.ColumnsContaining(r.t, r.st, text)
 }
 
-// taught returns a rig with captured notes, and the message of one of them, which the test deletes.
-func taught(t *testing.T) (*rig, store.Message) {
+// newRigWithNotes returns a rig with captured notes, and the message of one of them, which the test deletes.
+func newRigWithNotes(t *testing.T) (*rig, store.Message) {
 	t.Helper()
 	r := newRig(t)
 	r.talk(r.ana, 18)
@@ -42,7 +42,7 @@ func taught(t *testing.T) (*rig, store.Message) {
 
 func TestDeletedMessageLeavesNoDerivedText(t *testing.T) {
 	t.Parallel()
-	r, secret := taught(t)
+	r, secret := newRigWithNotes(t)
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
 		_, err := store.RedactMessage(r.ctx, tx, r.ana.ID, secret.EventID, r.now)
 		return err
@@ -59,7 +59,7 @@ func TestDeletedMessageLeavesNoDerivedText(t *testing.T) {
 
 func TestDeletedMessageRemovesErrorsOfJobs(t *testing.T) {
 	t.Parallel()
-	r, secret := taught(t)
+	r, secret := newRigWithNotes(t)
 	fails := func(kind, args, why string) {
 		_, err := r.st.Pool().Exec(r.ctx, `insert into river.river_job (kind, args, max_attempts, queue, state, attempt, errors)
 			values ($1, $2, 9, 'default', 'retryable', 1, array[jsonb_build_object('error', $3::text)])`, kind, args, why)
@@ -81,7 +81,7 @@ func TestDeletedMessageRemovesErrorsOfJobs(t *testing.T) {
 
 func TestEditedMessageRemovesNotesAndRepeatsCapture(t *testing.T) {
 	t.Parallel()
-	r, secret := taught(t)
+	r, secret := newRigWithNotes(t)
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
 		there, err := store.EditMessage(r.ctx, tx, r.ana.ID, secret.EventID, "@someone:x", "the door code is secret", r.now.Add(time.Minute))
 		require.True(t, there)
@@ -94,7 +94,7 @@ func TestEditedMessageRemovesNotesAndRepeatsCapture(t *testing.T) {
 
 func TestDeletedNoteRestoresTheNoteThatItReplaced(t *testing.T) {
 	t.Parallel()
-	r, secret := taught(t)
+	r, secret := newRigWithNotes(t)
 	r.now = r.now.Add(time.Hour)
 	r.talk(r.ana, 20)
 	r.notes(note{Kind: "fact", Subject: "door code", Text: "The door code is istanbul", From: []int{20}})
@@ -114,7 +114,7 @@ func TestDeletedNoteRestoresTheNoteThatItReplaced(t *testing.T) {
 
 func TestDeletedNoteRestoresTheNotesThatItEnded(t *testing.T) {
 	t.Parallel()
-	r, _ := taught(t)
+	r, _ := newRigWithNotes(t)
 	r.now = r.now.Add(time.Hour)
 	said := r.talk(r.ana, 20)
 	r.notes(note{Kind: "fact", Subject: "door code", Text: "The door code is istanbul", From: []int{20}})

@@ -25,19 +25,19 @@ type Step struct {
 	Estimate  time.Duration
 }
 
-// The work of a statement.
+// work is how much a statement does for each row of its table.
 type work int
 
 const (
-	brief    work = iota // only the catalogue
-	scans                // reads every row
-	indexes              // reads every row and sorts
-	rewrites             // writes every row
+	catalogOnly work = iota // changes only the catalogue
+	scan                    // reads every row
+	sort                    // reads every row and sorts
+	rewrite                 // writes every row
 )
 
 // perRow is about how long a row takes, on a small server.
 func (w work) perRow() time.Duration {
-	return [...]time.Duration{brief: 0, scans: time.Microsecond, indexes: 5 * time.Microsecond, rewrites: 30 * time.Microsecond}[w]
+	return [...]time.Duration{catalogOnly: 0, scan: time.Microsecond, sort: 5 * time.Microsecond, rewrite: 30 * time.Microsecond}[w]
 }
 
 // rule estimates the lock and the work of the statements that match a pattern. The first group of the pattern is the table.
@@ -51,20 +51,20 @@ const tablePattern = `(?:if exists )?(?:only )?"?(?:public\.)?(\w+)"?`
 
 // rules are tried in order. What matches none is assumed to do the most.
 var rules = []rule{
-	{regexp.MustCompile(`^create (?:table|sequence|type|extension|schema|or replace|function|view)`), "", brief},
-	{regexp.MustCompile(`^(?:comment|grant|revoke|select|insert into)\b`), "", brief},
-	{regexp.MustCompile(`^create (?:unique )?index concurrently .*? on ` + tablePattern), "SHARE UPDATE EXCLUSIVE", indexes},
-	{regexp.MustCompile(`^create (?:unique )?index .*? on ` + tablePattern), "SHARE", indexes},
-	{regexp.MustCompile(`^(?:update|delete from) ` + tablePattern), "ROW EXCLUSIVE", rewrites},
-	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\bvalidate constraint\b`), "SHARE UPDATE EXCLUSIVE", scans},
-	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\b(?:type|generated always as \(|set unlogged|set logged)`), "ACCESS EXCLUSIVE", rewrites},
-	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\badd .*\bnot valid\b`), "ACCESS EXCLUSIVE", brief},
-	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\badd .*\b(?:unique|primary key)\b`), "ACCESS EXCLUSIVE", indexes},
-	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\b(?:add (?:constraint|check|foreign)|add .*\b(?:check|references)\b|set not null)`), "ACCESS EXCLUSIVE", scans},
-	{regexp.MustCompile(`^alter table ` + tablePattern), "ACCESS EXCLUSIVE", brief},
-	{regexp.MustCompile(`^drop (?:table|trigger .*? on|policy .*? on) ` + tablePattern), "ACCESS EXCLUSIVE", brief},
-	{regexp.MustCompile(`^create policy .*? on ` + tablePattern), "ACCESS EXCLUSIVE", brief},
-	{regexp.MustCompile(`^(?:drop|alter) `), "ACCESS EXCLUSIVE", brief},
+	{regexp.MustCompile(`^create (?:table|sequence|type|extension|schema|or replace|function|view)`), "", catalogOnly},
+	{regexp.MustCompile(`^(?:comment|grant|revoke|select|insert into)\b`), "", catalogOnly},
+	{regexp.MustCompile(`^create (?:unique )?index concurrently .*? on ` + tablePattern), "SHARE UPDATE EXCLUSIVE", sort},
+	{regexp.MustCompile(`^create (?:unique )?index .*? on ` + tablePattern), "SHARE", sort},
+	{regexp.MustCompile(`^(?:update|delete from) ` + tablePattern), "ROW EXCLUSIVE", rewrite},
+	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\bvalidate constraint\b`), "SHARE UPDATE EXCLUSIVE", scan},
+	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\b(?:type|generated always as \(|set unlogged|set logged)`), "ACCESS EXCLUSIVE", rewrite},
+	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\badd .*\bnot valid\b`), "ACCESS EXCLUSIVE", catalogOnly},
+	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\badd .*\b(?:unique|primary key)\b`), "ACCESS EXCLUSIVE", sort},
+	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\b(?:add (?:constraint|check|foreign)|add .*\b(?:check|references)\b|set not null)`), "ACCESS EXCLUSIVE", scan},
+	{regexp.MustCompile(`^alter table ` + tablePattern), "ACCESS EXCLUSIVE", catalogOnly},
+	{regexp.MustCompile(`^drop (?:table|trigger .*? on|policy .*? on) ` + tablePattern), "ACCESS EXCLUSIVE", catalogOnly},
+	{regexp.MustCompile(`^create policy .*? on ` + tablePattern), "ACCESS EXCLUSIVE", catalogOnly},
+	{regexp.MustCompile(`^(?:drop|alter) `), "ACCESS EXCLUSIVE", catalogOnly},
 }
 
 // unknownLock is the lock of a statement that no rule describes.

@@ -63,7 +63,7 @@ func TestEveryStatementOfEveryMigrationIsUnderstood(t *testing.T) {
 	}
 }
 
-func TestAMigrationWaitsForATableThatOthersUseAndGoesOnWhenItIsFree(t *testing.T) {
+func TestAMigrationWaitsForATableThatOthersUse(t *testing.T) {
 	t.Parallel()
 	dsn := storetest.DSN(t)
 	ctx := context.Background()

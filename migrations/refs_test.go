@@ -103,10 +103,10 @@ func TestReferencesAreColumnsAfterTheBaseline(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, out.TaskID)
 	}
-	for key, want := range map[string]*store.RunID{"ask:1": nil, "run:5": new(store.RunID(5)), "run:6": new(store.RunID(6)), "run:x": nil} {
+	for key, want := range map[string]*store.ExecutionID{"ask:1": nil, "run:5": new(store.ExecutionID(5)), "run:6": new(store.ExecutionID(6)), "run:x": nil} {
 		task, err := store.TaskByKey(ctx, st.DB(), key)
 		require.NoError(t, err)
-		require.Equal(t, want, task.RunID)
+		require.Equal(t, want, task.ExecutionID)
 	}
 	dialogs, err := store.RecentDialogs(ctx, st.DB(), 1, time.Time{}, 10)
 	require.NoError(t, err)

@@ -30,9 +30,9 @@ func (o oldRows) Load(ctx context.Context) error {
 // Finish changes nothing.
 func (oldRows) Finish(context.Context, pgx.Tx) error { return nil }
 
-// 00113 renamed what is filled here, so the rows are there before it runs.
 func TestABackupOfAnOlderSchemaIsBroughtUpToDate(t *testing.T) {
 	t.Parallel()
+	// 00113 renamed what is filled here, so the rows are there before it runs.
 	ctx := t.Context()
 	dsn := empty(t, "restored_older", "createrole")
 	require.NoError(t, migrations.Restore(ctx, dsn, migrations.Version{Tables: 112, River: 6}, oldRows{dsn}))

@@ -29,16 +29,16 @@ var plainName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
 // ContactRole names the role that contacts' reads run under in a database. It needs no quotation marks.
 func ContactRole(database string) string {
-	const longest = 63 // of a name in Postgres, in bytes
+	const maxNameLen = 63 // of a name in Postgres, in bytes
 	role := roleInFiles + "_" + database
-	if plainName.MatchString(database) && len(role) <= longest {
+	if plainName.MatchString(database) && len(role) <= maxNameLen {
 		return role
 	}
-	return fmt.Sprintf("%s_%x", roleInFiles, sha256.Sum256([]byte(database)))[:longest]
+	return fmt.Sprintf("%s_%x", roleInFiles, sha256.Sum256([]byte(database)))[:maxNameLen]
 }
 
-// prepareRoles makes the role of contacts' reads, lets the login role switch to it, gives it what another one had here before (that of an
-// older version, or of the database that this one is a copy of), and lets nobody else into the database.
+// prepareRoles creates the role of contacts' reads and lets the login role switch to it. It moves the grants of an older role (of an older version,
+// or of the database that this one is a copy of) to it, and revokes everybody else's right to connect.
 func prepareRoles(ctx context.Context, pool *pgxpool.Pool) (role string, err error) {
 	var user, database string
 	if err := pool.QueryRow(ctx, "select current_user, current_database()").Scan(&user, &database); err != nil {
@@ -126,7 +126,7 @@ type filesFor struct {
 	role  string
 }
 
-// Open opens a file.
+// Open opens a file. In a *.sql file it replaces the role's name in the files by that of this database.
 func (f filesFor) Open(name string) (fs.File, error) {
 	file, err := f.files.Open(name)
 	if err != nil || path.Ext(name) != ".sql" {

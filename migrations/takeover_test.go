@@ -99,7 +99,7 @@ func TestTheFunctionsAreThoseOfTheOldMigrations(t *testing.T) {
 	require.Greater(t, compared, 40)
 }
 
-func TestADatabaseThatIsTakenOverHasTheSchemaOfANewOne(t *testing.T) {
+func TestATakenOverDatabaseHasTheSchemaOfANewOne(t *testing.T) {
 	t.Parallel()
 	old := oldDatabase(t, "schema_old")
 	require.NoError(t, migrations.Run(t.Context(), old))
@@ -163,7 +163,7 @@ func TestTakingADatabaseOverLosesNothing(t *testing.T) {
 	require.Greater(t, version, int64(migrations.LastOld), "the versions of the old migrations are gone, so that an older program finds them missing")
 }
 
-func TestADatabaseBelowTheLastOldMigrationIsRefusedAndLeftAsItIs(t *testing.T) {
+func TestADatabaseBelowTheLastOldMigrationIsRefusedUnchanged(t *testing.T) {
 	t.Parallel()
 	for name, missing := range map[string]string{"below_last": "version_id = (select max(version_id) from goose_db_version)", "below_other": "version_id = 2"} {
 		dsn := oldDatabase(t, name)
@@ -176,7 +176,7 @@ func TestADatabaseBelowTheLastOldMigrationIsRefusedAndLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatANewerProgramChangedIsRefusedAndLeftAsItIs(t *testing.T) {
+func TestADatabaseOfANewerProgramIsRefusedUnchanged(t *testing.T) {
 	t.Parallel()
 	for name, sql := range map[string]string{
 		"newer_tables":    "insert into goose_db_version (version_id, is_applied) values (99999, true)",

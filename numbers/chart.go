@@ -26,16 +26,16 @@ const (
 // series are the bars of a day, from the bottom up.
 var series = []struct { //nolint:gochecknoglobals // a constant, were there constant lists
 	name  string
-	kinds []store.FactKind
+	kinds []store.DeskFactKind
 	color color.RGBA
 }{
-	{"answered alone", []store.FactKind{store.FactAlone}, color.RGBA{R: 44, G: 123, B: 182, A: 255}},
-	{"by draft", []store.FactKind{store.FactDraft, store.FactChanged}, color.RGBA{R: 171, G: 217, B: 233, A: 255}},
-	{"escalated", []store.FactKind{store.FactEscalated}, color.RGBA{R: 215, G: 88, B: 28, A: 255}},
+	{"answered alone", []store.DeskFactKind{store.FactAlone}, color.RGBA{R: 44, G: 123, B: 182, A: 255}},
+	{"by draft", []store.DeskFactKind{store.FactDraft, store.FactChanged}, color.RGBA{R: 171, G: 217, B: 233, A: 255}},
+	{"escalated", []store.DeskFactKind{store.FactEscalated}, color.RGBA{R: 215, G: 88, B: 28, A: 255}},
 }
 
 // Chart draws a bar for each day as a PNG: what was answered alone, by draft, and escalated. from is the beginning of the first day.
-func Chart(facts []store.Fact, from time.Time, days int) ([]byte, error) {
+func Chart(facts []store.DeskFact, from time.Time, days int) ([]byte, error) {
 	counts, highest := countDays(facts, from, days)
 	canvas := image.NewRGBA(image.Rect(0, 0, chartWidth, chartHeight))
 	draw.Draw(canvas, canvas.Bounds(), image.White, image.Point{}, draw.Src)
@@ -68,7 +68,7 @@ func Chart(facts []store.Fact, from time.Time, days int) ([]byte, error) {
 }
 
 // countDays counts the facts of each series by day, and returns the highest sum of a day.
-func countDays(facts []store.Fact, from time.Time, days int) (counts [][]int, highest int) {
+func countDays(facts []store.DeskFact, from time.Time, days int) (counts [][]int, highest int) {
 	counts = make([][]int, days)
 	for day := range counts {
 		counts[day] = make([]int, len(series))

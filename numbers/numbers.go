@@ -9,19 +9,19 @@ import (
 	"multis/store"
 )
 
-// Numbers say what happened in a period.
-type Numbers struct {
-	Counts      map[store.FactKind]int
-	ByCause     map[policy.Cause]int // of escalations
-	FirstAnswer time.Duration        // median wait for the first answer; zero without any
-	Person      time.Duration        // median wait for a person; zero without any
-	Cost        int64                // of all answers, in millionths of the currency
+// Stats say what happened in a period.
+type Stats struct {
+	Counts          map[store.DeskFactKind]int
+	ByCause         map[policy.Cause]int // of escalations
+	FirstAnswerWait time.Duration        // median wait for the first answer; zero without any
+	PersonWait      time.Duration        // median wait for a person; zero without any
+	Cost            int64                // of all answers, in millionths of the currency
 }
 
-// Of sums up facts.
-func Of(facts []store.Fact) Numbers {
-	n := Numbers{Counts: map[store.FactKind]int{}, ByCause: map[policy.Cause]int{}}
-	waits := map[store.FactKind][]float64{}
+// Summarize sums up facts.
+func Summarize(facts []store.DeskFact) Stats {
+	n := Stats{Counts: map[store.DeskFactKind]int{}, ByCause: map[policy.Cause]int{}}
+	waits := map[store.DeskFactKind][]float64{}
 	for _, f := range facts {
 		n.Counts[f.Kind]++
 		n.Cost += f.Cost
@@ -30,19 +30,19 @@ func Of(facts []store.Fact) Numbers {
 			n.ByCause[f.Cause]++
 		}
 	}
-	n.FirstAnswer, n.Person = median(waits[store.FactAnswered]), median(waits[store.FactPerson])
+	n.FirstAnswerWait, n.PersonWait = median(waits[store.FactAnswered]), median(waits[store.FactPerson])
 	return n
 }
 
 // IsZero reports whether nothing happened.
-func (n Numbers) IsZero() bool { return len(n.Counts) == 0 }
+func (n Stats) IsZero() bool { return len(n.Counts) == 0 }
 
-// CostPerTalk returns what a conversation cost on average; zero without any.
-func (n Numbers) CostPerTalk() int64 {
-	if n.Counts[store.FactTalk] == 0 {
+// CostPerConversation returns what a conversation cost on average; zero without any.
+func (n Stats) CostPerConversation() int64 {
+	if n.Counts[store.FactConversation] == 0 {
 		return 0
 	}
-	return n.Cost / int64(n.Counts[store.FactTalk])
+	return n.Cost / int64(n.Counts[store.FactConversation])
 }
 
 // median returns the middle of seconds, the mean of both middle ones for an even number.

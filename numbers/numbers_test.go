@@ -15,12 +15,12 @@ import (
 
 func TestFactsAreSummedUp(t *testing.T) {
 	t.Parallel()
-	n := Of([]store.Fact{
+	n := Summarize([]store.DeskFact{
 		{Kind: store.FactAlone},
 		{Kind: store.FactEscalated, Cause: policy.CausePerson},
 		{Kind: store.FactEscalated, Cause: policy.CausePerson},
-		{Kind: store.FactTalk},
-		{Kind: store.FactTalk},
+		{Kind: store.FactConversation},
+		{Kind: store.FactConversation},
 		{Kind: store.FactCost, Cost: 30},
 		{Kind: store.FactCost, Cost: 11},
 		{Kind: store.FactAnswered, Seconds: 100},
@@ -31,17 +31,17 @@ func TestFactsAreSummedUp(t *testing.T) {
 	})
 	require.Equal(t, 1, n.Counts[store.FactAlone])
 	require.Equal(t, map[policy.Cause]int{policy.CausePerson: 2}, n.ByCause)
-	require.Equal(t, 20*time.Second, n.FirstAnswer)
-	require.Equal(t, 45*time.Second, n.Person)
-	require.EqualValues(t, 20, n.CostPerTalk())
-	require.True(t, Of(nil).IsZero())
-	require.Zero(t, Of(nil).CostPerTalk())
+	require.Equal(t, 20*time.Second, n.FirstAnswerWait)
+	require.Equal(t, 45*time.Second, n.PersonWait)
+	require.EqualValues(t, 20, n.CostPerConversation())
+	require.True(t, Summarize(nil).IsZero())
+	require.Zero(t, Summarize(nil).CostPerConversation())
 }
 
 func TestAChartHasABarForEachDay(t *testing.T) {
 	t.Parallel()
 	from := time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)
-	facts := []store.Fact{{Kind: store.FactAlone, At: from}, {Kind: store.FactEscalated, At: from}, {Kind: store.FactAlone, At: from.AddDate(0, 0, 6)}, {Kind: store.FactAlone, At: from.AddDate(0, 0, 7)}}
+	facts := []store.DeskFact{{Kind: store.FactAlone, At: from}, {Kind: store.FactEscalated, At: from}, {Kind: store.FactAlone, At: from.AddDate(0, 0, 6)}, {Kind: store.FactAlone, At: from.AddDate(0, 0, 7)}}
 	counts, highest := countDays(facts, from, 7)
 	require.Equal(t, 2, highest)
 	require.Equal(t, []int{1, 0, 1}, counts[0])

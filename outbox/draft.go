@@ -16,14 +16,14 @@ import (
 // ErrDraftDecided is returned for a draft that is no longer open: it was approved, replaced, dropped or deleted.
 var ErrDraftDecided = errors.New("the draft is no longer open")
 
-// ApproveDraft enqueues a draft for sending if the gate allows it; otherwise it changes nothing. A draft whose moment is over is withdrawn: then the
-// decision has the reason. It returns the gate's decision, and ErrDraftDecided if the draft is no longer open.
+// ApproveDraft enqueues a draft for sending if the gate allows it; otherwise it changes nothing. An outdated draft is withdrawn: then the decision
+// has the reason. It returns the gate's decision, and ErrDraftDecided if the draft is no longer open.
 func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (policy.Decision, error) {
 	rows, chat, err := b.LockDraft(ctx, tx, first)
 	if err != nil {
 		return policy.Decision{}, err
 	}
-	if code, err := b.withdrawIfStale(ctx, tx, rows[0]); err != nil || code != "" {
+	if code, err := b.withdrawIfOutdated(ctx, tx, rows[0]); err != nil || code != "" {
 		return policy.Decision{Code: code, Why: code.Sentence()}, err
 	}
 	var decision policy.Decision
@@ -84,10 +84,10 @@ func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code 
 	return store.MarkDropped(ctx, tx, first, code, code.Sentence())
 }
 
-// withdrawIfStale withdraws the draft of an answer, by its first row, if its moment is over, and returns why; empty if it still fits. The database
-// withdraws most drafts when their chat goes on. This finds what it cannot see: a draft that was stored after a message that it has not seen, and one
-// that cites a document which has changed.
-func (b *Box) withdrawIfStale(ctx context.Context, tx store.Tx, o store.OutboxMessage) (code policy.Code, err error) {
+// withdrawIfOutdated withdraws the draft of an answer, by its first row, if it is outdated or cites a document that has changed. It returns the reason,
+// or "" if the draft is current. The database withdraws most drafts in the transaction that makes them outdated. It cannot see a draft that is stored
+// after a message that it has not seen, nor a changed document.
+func (b *Box) withdrawIfOutdated(ctx context.Context, tx store.Tx, o store.OutboxMessage) (code policy.Code, err error) {
 	if o.SeenID == 0 || o.Purpose == policy.PurposeEscalation { // that a person will answer fits whatever was written since
 		return "", nil
 	}
@@ -101,7 +101,7 @@ func (b *Box) withdrawIfStale(ctx context.Context, tx store.Tx, o store.OutboxMe
 	}
 	switch {
 	case newer:
-		code = policy.CodeDraftStale
+		code = policy.CodeDraftOutdated
 	case !current:
 		code = policy.CodeDraftSource
 	default:
@@ -110,15 +110,15 @@ func (b *Box) withdrawIfStale(ctx context.Context, tx store.Tx, o store.OutboxMe
 	if err := store.WithdrawDraft(ctx, tx, o.ChatID, o.ID, code); err != nil {
 		return "", err
 	}
-	return code, jobs.EnqueueMovedOn(ctx, tx, o.ChatID)
+	return code, jobs.EnqueueFollowUps(ctx, tx, o.ChatID)
 }
 
-// withdrawApproved withdraws an approved draft whose moment is over, by its first row, and lets the next row of its chat go. It reports whether it did.
+// withdrawApproved withdraws an outdated draft that was approved, by its first row, and enqueues the next row of its chat. It reports whether it did.
 func (b *Box) withdrawApproved(ctx context.Context, tx store.Tx, o store.OutboxMessage) (bool, error) {
 	if o.Purpose != policy.PurposeDraft || !o.IsFirst() {
 		return false, nil
 	}
-	code, err := b.withdrawIfStale(ctx, tx, o)
+	code, err := b.withdrawIfOutdated(ctx, tx, o)
 	if err != nil || code == "" {
 		return false, err
 	}
@@ -147,7 +147,7 @@ func (b *Box) LockDraft(ctx context.Context, tx store.Tx, first uuid.UUID) ([]st
 }
 
 // Resend queues a failed draft again, with the text that was approved. It returns false if the message did not fail, if its text was deleted, or if
-// the chat went on.
+// the draft was withdrawn.
 func (b *Box) Resend(ctx context.Context, tx store.Tx, out uuid.UUID) (bool, error) {
 	o, err := store.OutboxMessageByID(ctx, tx, out)
 	if err != nil {
@@ -167,7 +167,7 @@ func (b *Box) Resend(ctx context.Context, tx store.Tx, out uuid.UUID) (bool, err
 	if again { // the same event, so that it cannot arrive twice if the homeserver has it after all
 		return true, jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: out})
 	}
-	copied, decision, err := b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: Body(o), Citations: o.Citations, About: o.About, RestsOn: o.RestsOn, SeenID: o.SeenID})
+	copied, decision, err := b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: TextOf(o), Citations: o.Citations, About: o.About, RestsOn: o.RestsOn, SeenID: o.SeenID})
 	if err != nil || !decision.Allow {
 		return false, err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // drafting is a chat where nothing goes out by itself.
-func drafting(t *testing.T) *bundle {
+func drafting(t *testing.T) *fixture {
 	t.Helper()
 	b := setup(t)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
@@ -33,11 +33,11 @@ func TestInAChatOfDraftsNothingGoesToTheContactByItself(t *testing.T) {
 		require.Zero(t, b.sends(out), purpose)
 		require.NoError(t, b.send(out))
 	}
-	require.Empty(t, b.wire.sent)
+	require.Empty(t, b.sender.sent)
 	approved := b.reply("hello")
 	approved.Purpose = policy.PurposeDraft
 	require.Equal(t, store.OutboxQueued, b.row(b.mustQueue(approved)).State)
-	require.Equal(t, store.OutboxQueued, b.row(b.mustQueue(Notice(b.admin, "to the owner", Quiet))).State)
+	require.Equal(t, store.OutboxQueued, b.row(b.mustQueue(NewNotice(b.admin, "to the owner", Quiet))).State)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
 		return store.SetDelivery(ctx, tx, b.chat.ID, policy.DeliveryAuto)
 	})

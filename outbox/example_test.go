@@ -8,9 +8,9 @@ import (
 	"multis/store"
 )
 
-func ExampleNotice() {
+func ExampleNewNotice() {
 	admin := store.Chat{Kind: policy.KindAdmin}
-	notice := outbox.Notice(admin, "**Ana · WhatsApp** waits for you: `/resume Ana`", outbox.Alert)
+	notice := outbox.NewNotice(admin, "**Ana · WhatsApp** waits for you: `/resume Ana`", outbox.Alert)
 	fmt.Println(notice.Purpose)
 	fmt.Println(notice.HTML)
 	// Output:

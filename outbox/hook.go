@@ -51,14 +51,14 @@ func (b *Box) makeDraft(ctx context.Context, tx store.Tx, o store.OutboxMessage)
 	if err != nil || !changed {
 		return err
 	}
-	if err := jobs.Enqueue(ctx, tx, jobs.DraftArgs{OutboxID: o.ID}); err != nil {
+	if err := jobs.Enqueue(ctx, tx, jobs.PresentDraftArgs{OutboxID: o.ID}); err != nil {
 		return err
 	}
 	return b.enqueueNext(ctx, tx, o)
 }
 
-// Body returns the text of an outbox message.
-func Body(o store.OutboxMessage) string {
+// TextOf returns the text of an outbox message.
+func TextOf(o store.OutboxMessage) string {
 	var c content
 	if err := json.Unmarshal(o.Content, &c); err != nil {
 		return ""

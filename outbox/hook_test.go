@@ -13,7 +13,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestAHookStopsAMessageToAContactOrMakesItADraft(t *testing.T) {
+func TestAHookStopsAContactsMessageOrMakesItADraft(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	verdict := policy.HookVerdict{Decision: policy.HookDeny, Why: "The hook guard says deny."}
@@ -21,13 +21,13 @@ func TestAHookStopsAMessageToAContactOrMakesItADraft(t *testing.T) {
 	b.box.settings.Before = func(_ context.Context, chat store.Chat, o store.OutboxMessage) (policy.HookVerdict, error) {
 		asked++
 		require.Equal(t, b.chat.ID, chat.ID)
-		require.Contains(t, Body(o), "We deliver")
+		require.Contains(t, TextOf(o), "We deliver")
 		return verdict, nil
 	}
 	denied, d := b.queue(b.reply("We deliver on Mondays."))
 	require.True(t, d.Allow, d.Why)
 	require.NoError(t, b.send(denied))
-	require.Empty(t, b.wire.sent)
+	require.Empty(t, b.sender.sent)
 	require.Equal(t, store.OutboxDropped, b.row(denied).State)
 	require.Equal(t, policy.CodeHook, b.row(denied).Code)
 	require.Equal(t, verdict.Why, b.row(denied).Reason, "/why tells it")
@@ -36,7 +36,7 @@ func TestAHookStopsAMessageToAContactOrMakesItADraft(t *testing.T) {
 	verdict = policy.HookVerdict{Decision: policy.HookAsk, Why: "The hook guard says ask."}
 	draft, _ := b.queue(b.reply("We deliver on Tuesdays."))
 	require.NoError(t, b.send(draft))
-	require.Empty(t, b.wire.sent)
+	require.Empty(t, b.sender.sent)
 	require.Equal(t, store.OutboxDraft, b.row(draft).State)
 	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from river.river_job where kind = 'draft'"))
 	b.tx(func(ctx context.Context, tx store.Tx) error {
@@ -45,7 +45,7 @@ func TestAHookStopsAMessageToAContactOrMakesItADraft(t *testing.T) {
 		return err
 	})
 	require.NoError(t, b.send(draft))
-	require.Equal(t, []id.RoomID{"!ana:x"}, b.wire.sent, "the owner's yes answers the question")
+	require.Equal(t, []id.RoomID{"!ana:x"}, b.sender.sent, "the owner's yes answers the question")
 
 	verdict = policy.HookVerdict{}
 	nothing, _ := b.queue(b.reply("We deliver on Fridays."))
@@ -56,7 +56,7 @@ func TestAHookStopsAMessageToAContactOrMakesItADraft(t *testing.T) {
 	require.NoError(t, b.store.Pool().QueryRow(t.Context(), "select id from outbox where chat_id = $1 order by seq limit 1", b.admin.ID).Scan(&notice))
 	require.NoError(t, b.send(notice))
 	require.Equal(t, before, asked, "notices to the owner are not asked about")
-	require.Len(t, b.wire.sent, 2)
+	require.Len(t, b.sender.sent, 2)
 }
 
 // What changes while a hook is asked holds for the message, too.
@@ -71,7 +71,7 @@ func TestTheGateIsAskedAgainAfterTheHooks(t *testing.T) {
 	out, d := b.queue(b.reply("We deliver on Mondays."))
 	require.True(t, d.Allow, d.Why)
 	require.NoError(t, b.send(out))
-	require.Empty(t, b.wire.sent)
+	require.Empty(t, b.sender.sent)
 	require.Equal(t, store.OutboxDropped, b.row(out).State)
 }
 
@@ -91,7 +91,7 @@ func TestAQueuedReplyFollowsTheDeliveryOfItsChat(t *testing.T) {
 	deliver(policy.DeliveryDraft)
 	require.NoError(t, b.send(draft))
 	require.Equal(t, store.OutboxDraft, b.row(draft).State)
-	require.Empty(t, b.wire.sent)
+	require.Empty(t, b.sender.sent)
 }
 
 func TestRetractingAShadowAnswerEnds(t *testing.T) {

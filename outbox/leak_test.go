@@ -36,14 +36,14 @@ func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:parallel
 		out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: &File{Name: "key.txt", MIME: "application/octet-stream", Data: []byte(said)}})
 		require.Equal(t, policy.CodeSecret, d.Code, name+" in a file")
 		require.NoError(t, b.send(out))
-		require.Empty(t, storetest.Anywhere(t, b.store, said), "no row has it")
+		require.Empty(t, storetest.ColumnsContaining(t, b.store, said), "no row has it")
 	}
-	require.Empty(t, b.wire.sent)
+	require.Empty(t, b.sender.sent)
 	_, d := b.queue(b.reply("We deliver on Mondays."))
 	require.True(t, d.Allow, d.Why)
-	_, d = b.queue(Notice(b.admin, "The key is "+secret, Quiet))
+	_, d = b.queue(NewNotice(b.admin, "The key is "+secret, Quiet))
 	require.True(t, d.Allow, "in the admin room it is masked")
-	require.Empty(t, storetest.Anywhere(t, b.store, secret))
+	require.Empty(t, storetest.ColumnsContaining(t, b.store, secret))
 }
 
 func TestASecretThatIsConfiguredLaterStopsWhatWaits(t *testing.T) { //nolint:paralleltest // as above
@@ -53,7 +53,7 @@ func TestASecretThatIsConfiguredLaterStopsWhatWaits(t *testing.T) { //nolint:par
 	require.True(t, d.Allow, d.Why)
 	policy.SetSecrets([]string{"Mondaystreet"})
 	require.NoError(t, b.send(out))
-	require.Empty(t, b.wire.sent)
+	require.Empty(t, b.sender.sent)
 	require.Equal(t, policy.CodeSecret, b.row(out).Code)
 	notices := storetest.Count(t, b.store, "select count(*) from outbox where chat_id = $1 and content->>'body' like '%Not sent to Ana%'", b.admin.ID)
 	require.Equal(t, 1, notices, "the owner is told once")
@@ -66,11 +66,11 @@ func TestANoticeHasNoSecretHoweverItIsWritten(t *testing.T) { //nolint:parallelt
 	t.Cleanup(func() { policy.SetSecrets(nil) })
 	long := strings.Repeat("word ", MaxNotice/5-2)
 	for name, m := range map[string]Message{
-		"Markdown":       Notice(b.admin, "The key is "+text.Escape(secret)+" and "+short+".", Quiet),
-		"code":           Notice(b.admin, "`"+secret+"`", Quiet),
-		"a block":        Notice(b.admin, "```\n"+secret+"\n```", Quiet),
-		"cut":            Notice(b.admin, text.Clip(secret, 12), Quiet),
-		"cut at the end": Notice(b.admin, long+secret, Quiet),
+		"Markdown":       NewNotice(b.admin, "The key is "+text.Escape(secret)+" and "+short+".", Quiet),
+		"code":           NewNotice(b.admin, "`"+secret+"`", Quiet),
+		"a block":        NewNotice(b.admin, "```\n"+secret+"\n```", Quiet),
+		"cut":            NewNotice(b.admin, text.Clip(secret, 12), Quiet),
+		"cut at the end": NewNotice(b.admin, long+secret, Quiet),
 		"a file's name":  {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{Name: short + " " + secret + ".txt", MIME: "text/plain", Data: []byte("x")}},
 		"a file":         {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{Name: "a.csv", MIME: "text/csv", Data: []byte("key," + secret + "\n")}},
 	} {
@@ -81,8 +81,8 @@ func TestANoticeHasNoSecretHoweverItIsWritten(t *testing.T) { //nolint:parallelt
 	out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: &File{Name: short + ".txt", MIME: "text/plain", Data: []byte("x")}})
 	require.True(t, d.Allow, "too short to be stopped")
 	require.NoError(t, b.send(out))
-	require.Len(t, b.wire.sent, 8, "the rows hold what is sent")
+	require.Len(t, b.sender.sent, 8, "the rows hold what is sent")
 	for _, hidden := range []string{secret, secret[:10], text.Escape(secret)[:10], "K9&amp;x", short} {
-		require.Empty(t, storetest.Anywhere(t, b.store, hidden), hidden)
+		require.Empty(t, storetest.ColumnsContaining(t, b.store, hidden), hidden)
 	}
 }

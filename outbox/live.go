@@ -80,7 +80,7 @@ func (l *LiveMessage) Show(ctx context.Context, markdown string) bool {
 
 // send sends the text if the gate allows it.
 func (l *LiveMessage) send(ctx context.Context, markdown string) (id.EventID, error) {
-	notice := Notice(l.room, markdown, Answer).cleaned()
+	notice := NewNotice(l.room, markdown, Answer).cleaned()
 	notice.Replaces = l.event
 	room, err := store.ChatByID(ctx, l.box.store.DB(), l.room.ID)
 	if err != nil {

@@ -46,9 +46,9 @@ const MaxNotice = 8000
 // maxRendered is the maximum size of a notice with its HTML, in bytes. Matrix allows 65,536 for the whole event.
 const maxRendered = 50_000
 
-// Notice returns a message to an admin room from Markdown, of which it uses the first MaxNotice characters. If the rendered text is empty or too long,
+// NewNotice returns a message to an admin room from Markdown, of which it uses the first MaxNotice characters. If the rendered text is empty or too long,
 // the message has the Markdown as plain text.
-func Notice(admin store.Chat, markdown string, kind NoticeKind) Message {
+func NewNotice(admin store.Chat, markdown string, kind NoticeKind) Message {
 	written := text.Clip(text.Clean(markdown), MaxNotice)
 	rendered := format.RenderMarkdown(written, true, false) // raw HTML is escaped
 	m := Message{Chat: admin, Purpose: policy.PurposeNotice, Text: rendered.Body, HTML: rendered.FormattedBody, Kind: kind}

@@ -19,7 +19,7 @@ func TestANoticeWithCharactersThatNobodySeesIsToldWithoutThem(t *testing.T) {
 	b := setup(t)
 	hidden := "\u2068@Nora\u2069 is my\u202e parcel there?\x07"
 	for name, l := range map[string]Message{
-		"Markdown":      Notice(b.admin, "Ana: "+hidden+" &#x202e;", Alert),
+		"Markdown":      NewNotice(b.admin, "Ana: "+hidden+" &#x202e;", Alert),
 		"made by hand":  {Chat: b.admin, Purpose: policy.PurposeNotice, Text: hidden, HTML: "<b>" + hidden + "</b>"},
 		"with a file":   {Chat: b.admin, Purpose: policy.PurposeNotice, Text: hidden, File: &File{Name: "a\u2067b\n.zip", MIME: "application/zip", Data: []byte("zip")}},
 		"file, no text": {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{Name: "a\u2067b.zip", MIME: "application/zip", Data: []byte("zip")}},
@@ -37,7 +37,7 @@ func TestANoticeWithCharactersThatNobodySeesIsToldWithoutThem(t *testing.T) {
 func TestANoticeIsNeverTooLong(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, d := b.queue(Notice(b.admin, strings.Repeat("many words ", 20_000), Alert))
+	_, d := b.queue(NewNotice(b.admin, strings.Repeat("many words ", 20_000), Alert))
 	require.True(t, d.Allow, d.Why)
 }
 
@@ -51,18 +51,18 @@ func TestANoticeThatIsRefusedIsAnErrorAndTriedAgain(t *testing.T) {
 			return err
 		})
 	}
-	require.ErrorIs(t, queue(Notice(b.admin, " \u2069 ", Quiet)), ErrRefusedNotice)
+	require.ErrorIs(t, queue(NewNotice(b.admin, " \u2069 ", Quiet)), ErrRefusedNotice)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
 		_, err := tx.Exec(ctx, "update chats set room_id = null where id = $1", b.admin.ID)
 		return err
 	})
-	require.True(t, jobs.IsLater(queue(Notice(b.admin, "important", Alert))), "its room is gone for the moment")
+	require.True(t, jobs.IsSnooze(queue(NewNotice(b.admin, "important", Alert))), "its room is gone for the moment")
 }
 
-func TestWhatWasMeantForAnAdminRoomThatIsGoneIsToldInTheNext(t *testing.T) {
+func TestNoticesOfAnAdminRoomThatIsGoneReachTheNext(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	waits, replaces, reacts := b.mustQueue(Notice(b.admin, "important", Alert)), Notice(b.admin, "the answer", Quiet), b.mustQueue(Message{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", ReactTo: "$x"})
+	waits, replaces, reacts := b.mustQueue(NewNotice(b.admin, "important", Alert)), NewNotice(b.admin, "the answer", Quiet), b.mustQueue(Message{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", ReactTo: "$x"})
 	replaces.Replaces = "$shown"
 	answer := b.mustQueue(replaces)
 	next := id.RoomID("!next:x")
@@ -73,14 +73,14 @@ func TestWhatWasMeantForAnAdminRoomThatIsGoneIsToldInTheNext(t *testing.T) {
 		_, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "next", RoomID: &next, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
 		return err
 	})
-	late := b.mustQueue(Notice(b.admin, "later", Alert))
+	late := b.mustQueue(NewNotice(b.admin, "later", Alert))
 	require.NoError(t, b.send(waits))
 	require.NoError(t, b.send(reacts))
 	require.NoError(t, b.send(answer))
 	require.NoError(t, b.send(late))
 	require.NoError(t, b.send(waits))
 	require.NoError(t, b.send(answer))
-	require.Equal(t, []id.RoomID{next, next, next}, b.wire.sent)
+	require.Equal(t, []id.RoomID{next, next, next}, b.sender.sent)
 	require.Equal(t, store.OutboxDropped, b.row(reacts).State)
 	var c map[string]any
 	require.NoError(t, json.Unmarshal(b.row(answer).Content, &c))
@@ -89,11 +89,11 @@ func TestWhatWasMeantForAnAdminRoomThatIsGoneIsToldInTheNext(t *testing.T) {
 	require.Equal(t, answer.String(), c["ai.multis.out"])
 }
 
-func TestADeletionInAChatWaitsWhileEverythingIsPausedAndInTheAdminRoomDoesNot(t *testing.T) {
+func TestAPauseDelaysRedactionsInChatsButNotTheAdminRoom(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()
-	toAna, toOwner := b.mustQueue(b.reply("hello")), b.mustQueue(Notice(b.admin, "hello", Quiet))
+	toAna, toOwner := b.mustQueue(b.reply("hello")), b.mustQueue(NewNotice(b.admin, "hello", Quiet))
 	require.NoError(t, b.send(toAna))
 	require.NoError(t, b.send(toOwner))
 	pause := func(p any) {
@@ -105,22 +105,22 @@ func TestADeletionInAChatWaitsWhileEverythingIsPausedAndInTheAdminRoomDoesNot(t 
 		})
 	}
 	pause(store.Pause{Since: b.box.now()})
-	require.True(t, jobs.IsLater(b.box.Retract(ctx, toAna)))
+	require.True(t, jobs.IsSnooze(b.box.Retract(ctx, toAna)))
 	require.NoError(t, b.box.Retract(ctx, toOwner))
-	require.Equal(t, []id.EventID{id.EventID("$" + toOwner.String())}, b.wire.retracted)
+	require.Equal(t, []id.EventID{id.EventID("$" + toOwner.String())}, b.sender.retracted)
 	pause(nil)
 	require.NoError(t, b.box.Retract(ctx, toAna))
-	require.Len(t, b.wire.retracted, 2)
+	require.Len(t, b.sender.retracted, 2)
 	b.tx(func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, b.chat.ID, policy.ModeOff) })
 	require.NoError(t, b.box.Retract(ctx, toAna))
-	require.Len(t, b.wire.retracted, 2, "nothing goes into a chat that is off")
+	require.Len(t, b.sender.retracted, 2, "nothing goes into a chat that is off")
 }
 
 func TestANoticeIsToldWhateverItsMarkupBecomes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, written := range []string{"---", "> ", strings.Repeat("> ", 4000), strings.Repeat(`"`, 8000), strings.Repeat("😀\n", 4000)} {
-		out, d := b.queue(Notice(b.admin, written, Answer))
+		out, d := b.queue(NewNotice(b.admin, written, Answer))
 		require.True(t, d.Allow, "%.10q: %s", written, d.Why)
 		require.NoError(t, b.send(out))
 		require.Less(t, len(b.row(out).Content), 60_000, "%.10q", written)

@@ -75,8 +75,8 @@ type Message struct {
 	About []store.MessageID
 	// RestsOn are the messages that the text was made from, quoted or not. When one of them is deleted, the text is deleted from the outbox.
 	RestsOn []store.MessageID
-	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. Its draft is withdrawn when the chat
-	// goes on.
+	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. Its draft is withdrawn when it is
+	// outdated: see store.Seen.
 	SeenID store.MessageID
 	// TaskID is the task that made the message; 0 for none.
 	TaskID store.TaskID
@@ -171,7 +171,7 @@ func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision poli
 		}
 	}
 	if state == store.OutboxDraft || state == store.OutboxShadow {
-		return jobs.Enqueue(ctx, tx, jobs.DraftArgs{OutboxID: rows[0].out.ID})
+		return jobs.Enqueue(ctx, tx, jobs.PresentDraftArgs{OutboxID: rows[0].out.ID})
 	}
 	return nil
 }
@@ -357,7 +357,7 @@ func (b *Box) roomWait(o store.OutboxMessage) time.Duration {
 // failed, because a queued row blocks all later rows of its chat.
 func (b *Box) Send(ctx context.Context, outboxID uuid.UUID, last bool) error {
 	err := b.send(ctx, outboxID)
-	if err == nil || jobs.IsLater(err) || (!last && !jobs.IsFinal(err)) {
+	if err == nil || jobs.IsSnooze(err) || (!last && !jobs.IsPermanent(err)) {
 		return err
 	}
 	return b.giveUp(ctx, outboxID, err)

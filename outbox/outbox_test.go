@@ -22,15 +22,15 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// wire is the network: it records what was put into rooms, and fails as told.
-type wire struct {
+// fakeSender is the network: it records what was put into rooms, and fails as told.
+type fakeSender struct {
 	sent      []id.RoomID
 	fail      error
 	before    func() // what happens while a send is under way
 	retracted []id.EventID
 }
 
-func (w *wire) Send(_ context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
+func (w *fakeSender) Send(_ context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
 	if w.fail != nil {
 		return "", w.fail
 	}
@@ -41,27 +41,27 @@ func (w *wire) Send(_ context.Context, o store.OutboxMessage, room id.RoomID) (i
 	return id.EventID("$" + o.ID.String()), nil
 }
 
-func (w *wire) Retract(_ context.Context, o store.OutboxMessage) error {
+func (w *fakeSender) Retract(_ context.Context, o store.OutboxMessage) error {
 	w.retracted = append(w.retracted, *o.EventID)
 	return nil
 }
 
-type bundle struct {
-	t     *testing.T
-	store *store.Store
-	wire  *wire
-	box   *Box
-	chat  store.Chat
-	admin store.Chat
+type fixture struct {
+	t      *testing.T
+	store  *store.Store
+	sender *fakeSender
+	box    *Box
+	chat   store.Chat
+	admin  store.Chat
 }
 
-func setup(t *testing.T) *bundle {
+func setup(t *testing.T) *fixture {
 	t.Helper()
-	b := &bundle{t: t, store: storetest.New(t), wire: &wire{}}
+	b := &fixture{t: t, store: storetest.New(t), sender: &fakeSender{}}
 	b.box = New(b.store, Settings{
 		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Owner: "@you:x", Name: "Nora",
 		Disclose: func(protocol string) bool { return protocol != "plain" },
-	}, b.wire)
+	}, b.sender)
 	room, adminRoom := id.RoomID("!ana:x"), id.RoomID("!admin:x")
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
 		b.chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", BridgeBot: "@demobot:x", Encrypted: policy.EncryptionNo})
@@ -77,13 +77,13 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-func (b *bundle) tx(fn func(ctx context.Context, tx store.Tx) error) {
+func (b *fixture) tx(fn func(ctx context.Context, tx store.Tx) error) {
 	b.t.Helper()
 	ctx := context.Background()
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error { return fn(ctx, tx) }))
 }
 
-func (b *bundle) queue(l Message) (out uuid.UUID, d policy.Decision) {
+func (b *fixture) queue(l Message) (out uuid.UUID, d policy.Decision) {
 	b.t.Helper()
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
 		out, d, err = b.box.Queue(ctx, tx, l)
@@ -92,19 +92,19 @@ func (b *bundle) queue(l Message) (out uuid.UUID, d policy.Decision) {
 	return out, d
 }
 
-func (b *bundle) reply(text string) Message {
+func (b *fixture) reply(text string) Message {
 	b.t.Helper()
 	return Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Citations: []store.Citation{storetest.Cite(b.t, b.store, policy.RolePublic, index.KindKnowledge, text)}}
 }
 
-func (b *bundle) row(out uuid.UUID) store.OutboxMessage {
+func (b *fixture) row(out uuid.UUID) store.OutboxMessage {
 	b.t.Helper()
 	o, err := store.OutboxMessageByID(context.Background(), b.store.DB(), out)
 	require.NoError(b.t, err)
 	return o
 }
 
-func (b *bundle) send(out uuid.UUID) error { return b.box.Send(context.Background(), out, false) }
+func (b *fixture) send(out uuid.UUID) error { return b.box.Send(context.Background(), out, false) }
 
 func TestAReplyIsMarkedKeyedAndSentOnce(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,7 @@ func TestAReplyIsMarkedKeyedAndSentOnce(t *testing.T) {
 	require.True(t, d.Allow)
 	require.NoError(t, b.send(out))
 	require.NoError(t, b.send(out))
-	require.Equal(t, []id.RoomID{"!ana:x"}, b.wire.sent)
+	require.Equal(t, []id.RoomID{"!ana:x"}, b.sender.sent)
 	o := b.row(out)
 	require.Equal(t, store.OutboxSent, o.State)
 	require.NotNil(t, o.EventID)
@@ -130,7 +130,7 @@ func TestWhatTheGateRefusesIsKeptWithItsReasonAndNeverSent(t *testing.T) {
 	out, d := b.queue(unsourced)
 	require.False(t, d.Allow)
 	require.NoError(t, b.send(out))
-	require.Empty(t, b.wire.sent)
+	require.Empty(t, b.sender.sent)
 	require.Equal(t, store.OutboxDropped, b.row(out).State)
 	require.Equal(t, policy.CodeNoSource, b.row(out).Code)
 }
@@ -166,14 +166,14 @@ func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
 			require.True(t, d.Allow)
 			b.tx(func(ctx context.Context, tx store.Tx) error { return c.between(ctx, tx, b.chat.ID) })
 			require.NoError(t, b.send(out))
-			require.Empty(t, b.wire.sent)
+			require.Empty(t, b.sender.sent)
 			require.Equal(t, store.OutboxDropped, b.row(out).State)
 			require.Equal(t, c.code, b.row(out).Code)
 		})
 	}
 }
 
-func TestWhatIsToBeSaidWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
+func TestAnOutboxMessageWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 	t.Parallel()
 	for _, why := range []string{store.ClosedTombstone, store.ClosedLeft} {
 		t.Run(why, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestWhatIsToBeSaidWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 			moved, d := b.queue(b.reply("We deliver on Mondays."))
 			require.True(t, d.Allow)
 			b.tx(func(ctx context.Context, tx store.Tx) error { return store.CloseChat(ctx, tx, b.chat.ID, why) })
-			require.True(t, jobs.IsLater(b.send(moved)), "another room may come")
+			require.True(t, jobs.IsSnooze(b.send(moved)), "another room may come")
 			require.Equal(t, store.OutboxQueued, b.row(moved).State)
 			b.tx(func(ctx context.Context, tx store.Tx) error {
 				room, chat := id.RoomID("!new:x"), b.chat
@@ -191,13 +191,13 @@ func TestWhatIsToBeSaidWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 				return err
 			})
 			require.NoError(t, b.send(moved))
-			require.Equal(t, []id.RoomID{"!new:x"}, b.wire.sent)
+			require.Equal(t, []id.RoomID{"!new:x"}, b.sender.sent)
 
 			stays, _ := b.queue(b.reply("And on Tuesdays."))
 			b.tx(func(ctx context.Context, tx store.Tx) error { return store.CloseChat(ctx, tx, b.chat.ID, why) })
 			b.box.now = func() time.Time { return time.Now().Add(policy.RoomReplacementTimeout) }
 			require.NoError(t, b.send(stays))
-			require.Len(t, b.wire.sent, 1)
+			require.Len(t, b.sender.sent, 1)
 			require.Equal(t, store.OutboxFailed, b.row(stays).State)
 			var told int
 			require.NoError(t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'undelivered'").Scan(&told))
@@ -211,22 +211,22 @@ func TestEventsOfOneChatLeaveInTheirOrder(t *testing.T) {
 	b := setup(t)
 	first, _ := b.queue(b.reply("one"))
 	second, _ := b.queue(b.reply("two"))
-	require.True(t, jobs.IsLater(b.send(second)))
+	require.True(t, jobs.IsSnooze(b.send(second)))
 	require.NoError(t, b.send(first))
 	require.NoError(t, b.send(second))
-	require.Len(t, b.wire.sent, 2)
+	require.Len(t, b.sender.sent, 2)
 }
 
 func TestWhatIsSettledLetsTheNextOneGo(t *testing.T) {
 	t.Parallel()
-	for name, settle := range map[string]func(b *bundle, out uuid.UUID){
-		"sent": func(*bundle, uuid.UUID) {},
-		"dropped": func(b *bundle, _ uuid.UUID) {
+	for name, settle := range map[string]func(b *fixture, out uuid.UUID){
+		"sent": func(*fixture, uuid.UUID) {},
+		"dropped": func(b *fixture, _ uuid.UUID) {
 			b.tx(func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, b.chat.ID, policy.ModeOff) })
 		},
-		"given up": func(b *bundle, _ uuid.UUID) { b.wire.fail = jobs.Permanent(errors.New("not in the room")) },
-		"seen in the room before its send came back": func(b *bundle, out uuid.UUID) {
-			b.wire.before = func() {
+		"given up": func(b *fixture, _ uuid.UUID) { b.sender.fail = jobs.Permanent(errors.New("not in the room")) },
+		"seen in the room before its send came back": func(b *fixture, out uuid.UUID) {
+			b.sender.before = func() {
 				b.tx(func(ctx context.Context, tx store.Tx) error {
 					return store.MarkSent(ctx, tx, out, id.EventID("$"+out.String()), "!ana:x")
 				})
@@ -237,8 +237,8 @@ func TestWhatIsSettledLetsTheNextOneGo(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			first, second, third := b.mustQueue(b.reply("one")), b.mustQueue(b.reply("two")), b.mustQueue(b.reply("three"))
-			elsewhere := b.mustQueue(Notice(b.admin, "not of this chat", Quiet))
-			require.True(t, jobs.IsLater(b.send(second)))
+			elsewhere := b.mustQueue(NewNotice(b.admin, "not of this chat", Quiet))
+			require.True(t, jobs.IsSnooze(b.send(second)))
 			require.Equal(t, 1, b.sends(second), "an older one waits still")
 			settle(b, first)
 			require.NoError(t, b.send(first))
@@ -252,20 +252,20 @@ func TestWhatIsSettledLetsTheNextOneGo(t *testing.T) {
 }
 
 // sends counts the jobs that send a row.
-func (b *bundle) sends(out uuid.UUID) (n int) {
+func (b *fixture) sends(out uuid.UUID) (n int) {
 	b.t.Helper()
 	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'send' and args->>'out' = $1", out.String()).Scan(&n))
 	return n
 }
 
-func TestASendThatCanNeverWorkIsToldAndOneThatMayIsTriedAgain(t *testing.T) {
+func TestAPermanentSendErrorIsToldAndATemporaryOneRetried(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	out, _ := b.queue(b.reply("hello"))
-	b.wire.fail = errors.New("connection refused")
+	b.sender.fail = errors.New("connection refused")
 	require.ErrorContains(t, b.send(out), "connection refused")
 	require.Equal(t, store.OutboxQueued, b.row(out).State)
-	b.wire.fail = jobs.Permanent(errors.New("not in the room"))
+	b.sender.fail = jobs.Permanent(errors.New("not in the room"))
 	require.NoError(t, b.send(out))
 	require.Equal(t, store.OutboxFailed, b.row(out).State)
 	require.Contains(t, b.row(out).Error, "not in the room")
@@ -278,7 +278,7 @@ func TestTheLastTryOfAnyErrorGivesUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	out, _ := b.queue(b.reply("hello"))
-	b.wire.fail = errors.New("connection refused")
+	b.sender.fail = errors.New("connection refused")
 	require.NoError(t, b.box.Send(context.Background(), out, true))
 	require.Equal(t, store.OutboxFailed, b.row(out).State)
 }
@@ -312,7 +312,7 @@ func TestTheMarkFollowsTheNameAndTheNetwork(t *testing.T) {
 func TestNoticesAreRenderedAndNeverPing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	out, d := b.queue(Notice(b.admin, "**Ana** said "+text.Escape("<b>@room</b> **x** [y](https://z) `code`\n# head"), Quiet))
+	out, d := b.queue(NewNotice(b.admin, "**Ana** said "+text.Escape("<b>@room</b> **x** [y](https://z) `code`\n# head"), Quiet))
 	require.True(t, d.Allow)
 	o := b.row(out)
 	require.Equal(t, policy.AsBot, o.SendAs)
@@ -346,7 +346,7 @@ func TestANoticeRingsWhenItNeedsTheOwner(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := Notice(b.admin, "something", tt.kind)
+			l := NewNotice(b.admin, "something", tt.kind)
 			l.Mention = tt.mention
 			var c struct {
 				MsgType  string          `json:"msgtype"`
@@ -368,12 +368,12 @@ func TestWhatQuotesADeletedMessageIsEmptiedAndDeleted(t *testing.T) {
 		return err
 	})
 	quoting := func() uuid.UUID {
-		l := Notice(b.admin, "Ana said: my secret", Alert)
+		l := NewNotice(b.admin, "Ana said: my secret", Alert)
 		l.About = []store.MessageID{message + 1000, message}
 		out, _ := b.queue(l)
 		return out
 	}
-	sent, other := quoting(), b.mustQueue(Notice(b.admin, "something else", Quiet))
+	sent, other := quoting(), b.mustQueue(NewNotice(b.admin, "something else", Quiet))
 	require.NoError(t, b.send(sent))
 	require.NoError(t, b.send(other))
 	waiting := quoting()
@@ -383,18 +383,18 @@ func TestWhatQuotesADeletedMessageIsEmptiedAndDeleted(t *testing.T) {
 		return err
 	})
 	require.ElementsMatch(t, []uuid.UUID{sent, waiting}, emptied)
-	require.True(t, jobs.IsLater(b.box.Retract(context.Background(), waiting)), "its send may be under way")
+	require.True(t, jobs.IsSnooze(b.box.Retract(context.Background(), waiting)), "its send may be under way")
 	require.NoError(t, b.send(waiting))
 	for _, out := range emptied {
 		require.NoError(t, b.box.Retract(context.Background(), out))
 		require.NotContains(t, string(b.row(out).Content), "secret")
 	}
-	require.Len(t, b.wire.sent, 2, "what waited is not sent any more")
-	require.Equal(t, []id.EventID{id.EventID("$" + sent.String())}, b.wire.retracted)
+	require.Len(t, b.sender.sent, 2, "what waited is not sent any more")
+	require.Equal(t, []id.EventID{id.EventID("$" + sent.String())}, b.sender.retracted)
 	require.Contains(t, string(b.row(other).Content), "something else")
 }
 
-func (b *bundle) mustQueue(l Message) uuid.UUID {
+func (b *fixture) mustQueue(l Message) uuid.UUID {
 	b.t.Helper()
 	out, d := b.queue(l)
 	require.True(b.t, d.Allow)
@@ -418,7 +418,7 @@ func TestAReleasedMessageThatTheGateRefusesIsToldToTheOwner(t *testing.T) {
 	_, err := b.store.Pool().Exec(t.Context(), "update chats set mode = 'off' where id = $1", b.chat.ID)
 	require.NoError(t, err)
 	require.NoError(t, b.send(out))
-	require.Empty(t, b.wire.sent)
+	require.Empty(t, b.sender.sent)
 	require.Equal(t, policy.CodeOff, b.row(out).Code)
 	const told = "select count(*) from outbox where chat_id = $1 and content->>'body' like '%Not sent to Ana%after the restore%'"
 	require.Equal(t, 1, storetest.Count(t, b.store, told, b.admin.ID))

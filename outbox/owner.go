@@ -34,7 +34,7 @@ func (b *Box) NotifyOwner(ctx context.Context, tx store.Tx, kind NoticeKind, mar
 	if err != nil {
 		return err
 	}
-	_, _, err = b.Queue(ctx, tx, Notice(room, markdown, kind))
+	_, _, err = b.Queue(ctx, tx, NewNotice(room, markdown, kind))
 	return err
 }
 

@@ -27,7 +27,7 @@ func paragraphs(n, length int) string {
 	return strings.Join(parts, "\n\n")
 }
 
-func (b *bundle) takes(f policy.Features) {
+func (b *fixture) takes(f policy.Features) {
 	b.t.Helper()
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
 		b.chat.Features = f
@@ -37,7 +37,7 @@ func (b *bundle) takes(f policy.Features) {
 }
 
 // parts are the rows of a letter.
-func (b *bundle) parts(first uuid.UUID) (rows []store.OutboxMessage, contents []content) {
+func (b *fixture) parts(first uuid.UUID) (rows []store.OutboxMessage, contents []content) {
 	b.t.Helper()
 	rows, err := store.Parts(context.Background(), b.store.DB(), first)
 	require.NoError(b.t, err)
@@ -72,7 +72,7 @@ func TestALongReplyIsSplitAtParagraphsAndSentInItsOrder(t *testing.T) {
 		require.Equal(t, rows[i].ID.String(), c.Key)
 		require.Len(t, rows[i].Citations, 1)
 	}
-	require.True(t, jobs.IsLater(b.send(rows[2].ID)), "it waits for what is before it")
+	require.True(t, jobs.IsSnooze(b.send(rows[2].ID)), "it waits for what is before it")
 }
 
 func TestPartsOfAReplyCountAsOneAnswer(t *testing.T) {
@@ -89,7 +89,7 @@ func TestPartsOfAReplyCountAsOneAnswer(t *testing.T) {
 			require.Equal(t, store.OutboxSent, b.row(o.ID).State, b.row(o.ID).Reason)
 		}
 	}
-	require.Len(t, b.wire.sent, 6)
+	require.Len(t, b.sender.sent, 6)
 	_, d := b.queue(b.reply("A third."))
 	require.Equal(t, policy.CodeCapMinute, d.Code)
 }
@@ -99,28 +99,28 @@ func TestAPartIsNotSentWithoutTheOneBefore(t *testing.T) {
 	b := setup(t)
 	first, _ := b.queue(b.reply(paragraphs(6, 700)))
 	rows, _ := b.parts(first)
-	b.wire.fail = jobs.Permanent(fmt.Errorf("the network is gone"))
+	b.sender.fail = jobs.Permanent(fmt.Errorf("the network is gone"))
 	require.NoError(t, b.send(rows[0].ID))
-	b.wire.fail = nil
+	b.sender.fail = nil
 	require.Equal(t, store.OutboxFailed, b.row(rows[0].ID).State)
 	for _, o := range rows[1:] {
 		require.NoError(t, b.send(o.ID))
 		require.Equal(t, store.OutboxDropped, b.row(o.ID).State)
 		require.Equal(t, policy.CodePartMissing, b.row(o.ID).Code)
 	}
-	require.Empty(t, b.wire.sent)
+	require.Empty(t, b.sender.sent)
 }
 
 func TestAFileThatDoesNotGoOutIsNotKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	file := func() uuid.UUID {
-		l := Notice(b.admin, "as files", Answer)
+		l := NewNotice(b.admin, "as files", Answer)
 		l.File = &File{Name: "all.zip", MIME: "application/zip", Data: []byte("zip")}
 		return b.mustQueue(l)
 	}
 	failed, dropped := file(), file()
-	b.wire.fail = jobs.Permanent(fmt.Errorf("it is too large"))
+	b.sender.fail = jobs.Permanent(fmt.Errorf("it is too large"))
 	require.NoError(t, b.send(failed))
 	require.Equal(t, store.OutboxFailed, b.row(failed).State)
 	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from outbox_files"), "of the other")
@@ -143,7 +143,7 @@ func TestTheRestOfAReplyStaysWhenTheOwnerComes(t *testing.T) {
 	require.NoError(t, b.send(rows[2].ID))
 	require.Equal(t, policy.CodeOwnerActive, b.row(rows[1].ID).Code)
 	require.Equal(t, policy.CodePartMissing, b.row(rows[2].ID).Code)
-	require.Len(t, b.wire.sent, 1)
+	require.Len(t, b.sender.sent, 1)
 }
 
 func TestTooLongAReplyGoesAsAFileWithItsBeginning(t *testing.T) {
@@ -215,7 +215,7 @@ func TestWhatTheNetworkTakesDecidesTheForm(t *testing.T) {
 		b.takes(policy.Features{Known: true, MaxText: 5})
 		require.NoError(t, b.send(out))
 		require.Equal(t, policy.CodeNetworkLimit, b.row(out).Code)
-		require.Empty(t, b.wire.sent)
+		require.Empty(t, b.sender.sent)
 	})
 }
 
@@ -229,7 +229,7 @@ func TestAFileGoesWithItsCaption(t *testing.T) {
 	_, contents := b.parts(out)
 	require.Equal(t, "[Nora] The price list.", contents[0].Body)
 	require.Equal(t, "prices.pdf", contents[0].FileName)
-	notice := Notice(b.admin, "Here.", Answer)
+	notice := NewNotice(b.admin, "Here.", Answer)
 	notice.File = l.File
 	_, d = b.queue(notice)
 	require.True(t, d.Allow)
@@ -253,7 +253,7 @@ func TestAFileThatQuotesADeletedMessageIsForgotten(t *testing.T) {
 	_, err := store.OutboxFile(t.Context(), b.store.DB(), out)
 	require.ErrorIs(t, err, store.ErrNotFound)
 	require.NoError(t, b.send(out))
-	require.Empty(t, b.wire.sent)
+	require.Empty(t, b.sender.sent)
 }
 
 func TestOfAnAnswerInPartsEachIsDeletedWithItsQuestion(t *testing.T) {
@@ -287,11 +287,11 @@ func TestOfAnAnswerInPartsEachIsDeletedWithItsQuestion(t *testing.T) {
 		require.Contains(t, gone, o.ID)
 	}
 	require.NoError(t, b.send(rows[2].ID), "the last part is not said any more")
-	require.Len(t, b.wire.sent, 2)
+	require.Len(t, b.sender.sent, 2)
 	for _, o := range gone {
 		require.NoError(t, b.box.Retract(context.Background(), o))
 	}
-	require.ElementsMatch(t, []id.EventID{*b.row(rows[0].ID).EventID, *b.row(rows[1].ID).EventID}, b.wire.retracted)
+	require.ElementsMatch(t, []id.EventID{*b.row(rows[0].ID).EventID, *b.row(rows[1].ID).EventID}, b.sender.retracted)
 }
 
 func FuzzSplit(f *testing.F) {

@@ -89,7 +89,7 @@ func (b *Box) RedactPIN(ctx context.Context, room id.RoomID, event id.EventID, l
 	} else {
 		err = jobs.Permanent(errors.New(decision.Why))
 	}
-	if err == nil || (!last && !jobs.IsFinal(err)) {
+	if err == nil || (!last && !jobs.IsPermanent(err)) {
 		return err
 	}
 	zerolog.Ctx(ctx).Warn().Err(jobs.Cause(err)).Stringer("event_id", event).Msg("Cannot delete a PIN from the admin room")

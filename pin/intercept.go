@@ -35,25 +35,25 @@ type Prompt struct {
 	AskedAt   time.Time `json:"AskedAt"` // a message from before does not count
 }
 
-// News is what is to be told, or done, after a message with digits.
-type News string
+// EntryResult is what a possible PIN led to, of which the owner is told or which is done.
+type EntryResult string
 
-// The news. They are in the arguments of jobs: one is never renamed.
+// The results. They are stored in jobs, so they are never renamed.
 const (
-	NewsGranted   News = "granted"   // what waited is to be done
-	NewsWrong     News = "wrong"     // Left says how many tries are left
-	NewsLocked    News = "locked"    // it was locked just now
-	NewsNoDigits  News = "digits"    // it was no PIN by its form, and did not count
-	NewsStray     News = "stray"     // it looked like a PIN, and none was asked for
-	NewsCommand   News = "command"   // digits beside /pin
-	NewsVoice     News = "voice"     // it was a voice note, in which a PIN may be said
-	NewsNext      News = "next"      // the present PIN was right: now the new one
-	NewsTrivial   News = "trivial"   // the new PIN is too easy to guess
-	NewsRepeat    News = "repeat"    // the new PIN is asked for once more
-	NewsMismatch  News = "mismatch"  // the second one was another one: both are asked for again
-	NewsSet       News = "set"       // the PIN is set
-	NewsUntrusted News = "untrusted" // it did not come from a verified device, and did not count
-	NewsQuiet     News = ""          // nothing: it is told already
+	EntryGranted   EntryResult = "granted"   // what waited is to be done
+	EntryWrong     EntryResult = "wrong"     // Left says how many tries are left
+	EntryLocked    EntryResult = "locked"    // it was locked just now
+	EntryNoDigits  EntryResult = "digits"    // it was no PIN by its form, and did not count
+	EntryStray     EntryResult = "stray"     // it looked like a PIN, and none was asked for
+	EntryCommand   EntryResult = "command"   // digits beside /pin
+	EntryVoice     EntryResult = "voice"     // it was a voice note, in which a PIN may be said
+	EntryNext      EntryResult = "next"      // the present PIN was right: now the new one
+	EntryTrivial   EntryResult = "trivial"   // the new PIN is too easy to guess
+	EntryRepeat    EntryResult = "repeat"    // the new PIN is asked for once more
+	EntryMismatch  EntryResult = "mismatch"  // the second one was another one: both are asked for again
+	EntrySet       EntryResult = "set"       // the PIN is set
+	EntryUntrusted EntryResult = "untrusted" // it did not come from a verified device, and did not count
+	EntryNone      EntryResult = ""          // nothing: it is told already
 )
 
 // Message is a message of the owner in the admin room, before it is stored.
@@ -67,13 +67,13 @@ type Message struct {
 	IsVoice bool
 }
 
-// Interception says what is to be done with a message. The zero value: it is an ordinary one.
+// Interception is the decision about a message. The zero value is for an ordinary message.
 type Interception struct {
 	// Withhold says that the message is or may be a PIN: it is stored nowhere, and deleted from the room.
 	Withhold bool
-	News     News
+	Result   EntryResult
 	Dialog   int64 // the question that it answered; zero for none
-	Left     int   // the tries that are left, with NewsWrong
+	Left     int   // the tries that are left, with EntryWrong
 }
 
 // promptLifetime is how long the next step of a new PIN may take. lateTime is how long after a question digits are still taken for its answer.
@@ -91,7 +91,7 @@ func (k *Keeper) Intercept(ctx context.Context, tx store.Tx, m Message) (Interce
 	}
 	form := formOf(m.Text)
 	if form == formCommand {
-		return Interception{Withhold: true, News: NewsCommand}, nil
+		return Interception{Withhold: true, Result: EntryCommand}, nil
 	}
 	if form == formNone && !m.IsVoice {
 		return Interception{}, nil
@@ -106,16 +106,16 @@ func (k *Keeper) Intercept(ctx context.Context, tx store.Tx, m Message) (Interce
 	var p Prompt
 	switch readErr := json.Unmarshal(d.Payload, &p); {
 	case readErr != nil: // no message of the room may wait for what cannot be read
-		return Interception{Withhold: true, News: NewsStray}, store.ClosePINDialogs(ctx, tx, m.Chat)
+		return Interception{Withhold: true, Result: EntryStray}, store.ClosePINDialogs(ctx, tx, m.Chat)
 	case m.IsVoice && m.At.Before(p.AskedAt.Add(-clockSkew)):
 		return k.interceptStray(ctx, tx, m, form)
 	case m.IsVoice: // what is said in it is unknown, or written down by a model
-		return Interception{Withhold: true, News: NewsVoice, Dialog: d.ID}, nil
+		return Interception{Withhold: true, Result: EntryVoice, Dialog: d.ID}, nil
 	case form != formPIN || !m.CanEnter || m.At.Before(p.AskedAt.Add(-clockSkew)):
-		return Interception{Withhold: true, News: NewsNoDigits, Dialog: d.ID}, nil
+		return Interception{Withhold: true, Result: EntryNoDigits, Dialog: d.ID}, nil
 	}
 	news, left, err := k.enter(ctx, tx, d, p, normalize(m.Text))
-	return Interception{Withhold: true, News: news, Dialog: d.ID, Left: left}, err
+	return Interception{Withhold: true, Result: news, Dialog: d.ID, Left: left}, err
 }
 
 // interceptStray withholds what looks like a PIN though none is asked for: an answer that comes too late, or twice.
@@ -139,13 +139,13 @@ func (k *Keeper) interceptStray(ctx context.Context, tx store.Tx, m Message, for
 	case !s.LockedUntil.IsZero():
 		return Interception{Withhold: true}, nil
 	default:
-		return Interception{Withhold: true, News: NewsStray}, nil
+		return Interception{Withhold: true, Result: EntryStray}, nil
 	}
 }
 
 // enter carries out one step of a question for the PIN.
-func (k *Keeper) enter(ctx context.Context, tx store.Tx, d store.Dialog, p Prompt, digits string) (News, int, error) {
-	advance := func(to Stage, news News) (News, int, error) {
+func (k *Keeper) enter(ctx context.Context, tx store.Tx, d store.Dialog, p Prompt, digits string) (EntryResult, int, error) {
+	advance := func(to Stage, news EntryResult) (EntryResult, int, error) {
 		p.Stage = to
 		return news, 0, store.SetDialogPayload(ctx, tx, d.ID, p, k.now().Add(promptLifetime))
 	}
@@ -156,33 +156,33 @@ func (k *Keeper) enter(ctx context.Context, tx store.Tx, d store.Dialog, p Promp
 		case err != nil:
 			return "", 0, err
 		case r.Outcome == Right && p.Stage == StageCurrent:
-			return advance(StageNew, NewsNext)
+			return advance(StageNew, EntryNext)
 		case r.Outcome == Right:
-			return advance(StageGranted, NewsGranted)
+			return advance(StageGranted, EntryGranted)
 		case r.Outcome == Wrong:
-			return NewsWrong, r.Left, nil
+			return EntryWrong, r.Left, nil
 		}
-		news := map[Outcome]News{LockedNow: NewsLocked, Unset: NewsStray}[r.Outcome]
+		news := map[Outcome]EntryResult{JustLocked: EntryLocked, Unset: EntryStray}[r.Outcome]
 		return news, 0, store.ClosePINDialogs(ctx, tx, d.ChatID)
 	case StageNew:
 		if isTrivial(digits) {
-			return NewsTrivial, 0, nil
+			return EntryTrivial, 0, nil
 		}
 		var err error
 		if p.Candidate, err = k.hash(digits); err != nil {
 			return "", 0, err
 		}
-		return advance(StageRepeat, NewsRepeat)
+		return advance(StageRepeat, EntryRepeat)
 	case StageRepeat:
 		if !k.matches(digits, p.Candidate) {
 			p.Candidate = ""
-			return advance(StageNew, NewsMismatch)
+			return advance(StageNew, EntryMismatch)
 		}
 		if err := k.setHash(ctx, tx, p.Candidate); err != nil {
 			return "", 0, err
 		}
-		return NewsSet, 0, store.ClosePINDialogs(ctx, tx, d.ChatID)
+		return EntrySet, 0, store.ClosePINDialogs(ctx, tx, d.ChatID)
 	default:
-		return NewsStray, 0, store.ClosePINDialogs(ctx, tx, d.ChatID)
+		return EntryStray, 0, store.ClosePINDialogs(ctx, tx, d.ChatID)
 	}
 }

@@ -33,35 +33,35 @@ type Action string
 
 // The actions.
 const (
-	Exec     Action = "exec"    // a command that changes something; asks each time
-	Approve  Action = "approve" // the yes to a tool call that needs the PIN; asks each time
-	Read     Action = "read"    // reading a file of the machine
-	Erase    Action = "erase"
-	ForgetIt Action = "forget all"
-	ModeOff  Action = "mode off"
-	Config   Action = "config" // a change of the configuration, the rules or a budget in chat
+	ActionExec      Action = "exec"    // a command that changes something; asks each time
+	ActionApprove   Action = "approve" // the yes to a tool call that needs the PIN; asks each time
+	ActionRead      Action = "read"    // reading a file of the machine
+	ActionErase     Action = "erase"
+	ActionForgetAll Action = "forget all"
+	ActionModeOff   Action = "mode off"
+	ActionConfig    Action = "config" // a change of the configuration, the rules or a budget in chat
 )
 
 // asksEachTime reports whether an action needs a PIN of its own: one that was entered for something else does not count.
-func (a Action) asksEachTime() bool { return a == Exec || a == Approve }
+func (a Action) asksEachTime() bool { return a == ActionExec || a == ActionApprove }
 
 // Outcome is what became of an entered PIN.
 type Outcome string
 
 // The outcomes.
 const (
-	Right     Outcome = "right"
-	Wrong     Outcome = "wrong"
-	LockedNow Outcome = "locked"     // it was wrong, and the last one that was judged
-	Locked    Outcome = "not judged" // it was not looked at, because the PIN is locked
-	Unset     Outcome = "unset"      // there is no PIN
+	Right      Outcome = "right"
+	Wrong      Outcome = "wrong"
+	JustLocked Outcome = "locked"     // it was wrong, and the last one that was judged
+	Locked     Outcome = "not judged" // it was not looked at, because the PIN is locked
+	Unset      Outcome = "unset"      // there is no PIN
 )
 
 // Result is an outcome and what follows from it.
 type Result struct {
 	Outcome Outcome
 	Left    int       // how many wrong ones are left, after Wrong
-	Until   time.Time // the end of the lock, after Locked and LockedNow
+	Until   time.Time // the end of the lock, after Locked and JustLocked
 }
 
 // State is what can be told about the PIN. Times in the past are zero.
@@ -79,7 +79,7 @@ type Keeper struct {
 	now      func() time.Time
 }
 
-// NewKeeper returns a keeper. Its hashes are keyed with the key of log, so that who has only the database cannot try out PINs. required says
+// NewKeeper returns a keeper. Its hashes are keyed with the key of log, so that PINs cannot be tried out with a copy of the database alone. required says
 // that actions need a PIN even if none is set, because agents may change something on this machine. now defaults to time.Now.
 func NewKeeper(log audit.Log, required bool, now func() time.Time) *Keeper {
 	if now == nil {
@@ -112,31 +112,31 @@ type Requirement int
 
 // The requirements.
 const (
-	Nothing   Requirement = iota // it may be done
-	MustEnter                    // the PIN must be entered
-	MustSet                      // there is no PIN yet: one must be set
-	MustWait                     // the PIN is locked
+	NoPIN         Requirement = iota // it may be done
+	EnterPIN                         // the PIN must be entered
+	SetPIN                           // there is no PIN yet: one must be set
+	WaitForUnlock                    // the PIN is locked
 )
 
 // Required returns what an action needs now. A nil keeper requires nothing.
 func (k *Keeper) Required(ctx context.Context, db store.DB, a Action) (Requirement, State, error) {
 	if k == nil {
-		return Nothing, State{}, nil
+		return NoPIN, State{}, nil
 	}
 	s, err := k.State(ctx, db)
 	switch {
 	case err != nil:
-		return MustWait, s, err
+		return WaitForUnlock, s, err
 	case !s.IsSet && (k.required || a.asksEachTime()):
-		return MustSet, s, nil
+		return SetPIN, s, nil
 	case !s.IsSet:
-		return Nothing, s, nil
+		return NoPIN, s, nil
 	case !s.LockedUntil.IsZero():
-		return MustWait, s, nil
+		return WaitForUnlock, s, nil
 	case !a.asksEachTime() && !s.UnlockedUntil.IsZero():
-		return Nothing, s, nil
+		return NoPIN, s, nil
 	default:
-		return MustEnter, s, nil
+		return EnterPIN, s, nil
 	}
 }
 
@@ -164,7 +164,7 @@ func (k *Keeper) Check(ctx context.Context, tx store.Tx, digits string) (Result,
 	default:
 		until := now.Add(LockTime)
 		p.Failures, p.LockedUntil, p.UnlockedUntil = 0, &until, nil
-		r = Result{Outcome: LockedNow, Until: until}
+		r = Result{Outcome: JustLocked, Until: until}
 	}
 	if err := store.SavePIN(ctx, tx, p); err != nil {
 		return Result{}, err

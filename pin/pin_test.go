@@ -76,8 +76,8 @@ func set(t testing.TB, st *store.Store, k *pin.Keeper, chat store.ChatID, digits
 	t.Helper()
 	now := time.Now()
 	ask(t, st, chat, pin.Prompt{Stage: pin.StageNew}, now)
-	require.Equal(t, pin.NewsRepeat, enter(t, st, k, pin.Message{Chat: chat, Text: digits, At: now, CanEnter: true}).News)
-	require.Equal(t, pin.NewsSet, enter(t, st, k, pin.Message{Chat: chat, Text: digits, At: now, CanEnter: true}).News)
+	require.Equal(t, pin.EntryRepeat, enter(t, st, k, pin.Message{Chat: chat, Text: digits, At: now, CanEnter: true}).Result)
+	require.Equal(t, pin.EntrySet, enter(t, st, k, pin.Message{Chat: chat, Text: digits, At: now, CanEnter: true}).Result)
 }
 
 func check(t testing.TB, st *store.Store, k *pin.Keeper, digits string) (r pin.Result) {
@@ -89,35 +89,35 @@ func check(t testing.TB, st *store.Store, k *pin.Keeper, digits string) (r pin.R
 	return r
 }
 
-func TestAPINIsSetByEnteringItTwiceAndChangedAfterThePresentOne(t *testing.T) {
+func TestAPINIsEnteredTwiceAndChangedWithThePresentOne(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
-	enterNow := func(text string) pin.News {
+	enterNow := func(text string) pin.EntryResult {
 		i := enter(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true})
 		require.True(t, i.Withhold, text)
-		return i.News
+		return i.Result
 	}
 	ask(t, st, chat, pin.Prompt{Stage: pin.StageNew}, now)
 	for _, trivial := range []string{"0000", "1234", "4321", "1212", "111111", "123123", "2024", "987654"} {
-		require.Equal(t, pin.NewsTrivial, enterNow(trivial), trivial)
+		require.Equal(t, pin.EntryTrivial, enterNow(trivial), trivial)
 	}
-	require.Equal(t, pin.NewsRepeat, enterNow("4829"))
-	require.Equal(t, pin.NewsMismatch, enterNow("4828"))
-	require.Equal(t, pin.NewsRepeat, enterNow("482917"))
-	require.Equal(t, pin.NewsSet, enterNow("482917"))
-	require.Equal(t, pin.NewsStray, enterNow("482917"), "nothing is asked for any more")
+	require.Equal(t, pin.EntryRepeat, enterNow("4829"))
+	require.Equal(t, pin.EntryMismatch, enterNow("4828"))
+	require.Equal(t, pin.EntryRepeat, enterNow("482917"))
+	require.Equal(t, pin.EntrySet, enterNow("482917"))
+	require.Equal(t, pin.EntryStray, enterNow("482917"), "nothing is asked for any more")
 
 	ask(t, st, chat, pin.Prompt{Stage: pin.StageCurrent}, now)
-	require.Equal(t, pin.NewsWrong, enterNow("4829"))
-	require.Equal(t, pin.NewsNext, enterNow("482917"))
-	require.Equal(t, pin.NewsRepeat, enterNow("7351"))
-	require.Equal(t, pin.NewsSet, enterNow("7351"))
+	require.Equal(t, pin.EntryWrong, enterNow("4829"))
+	require.Equal(t, pin.EntryNext, enterNow("482917"))
+	require.Equal(t, pin.EntryRepeat, enterNow("7351"))
+	require.Equal(t, pin.EntrySet, enterNow("7351"))
 	require.Equal(t, pin.Wrong, check(t, st, k, "482917").Outcome)
 	require.Equal(t, pin.Right, check(t, st, k, "7351").Outcome)
 }
 
-func TestARightPINCountsForADayButNotForWhatAsksEachTime(t *testing.T) {
+func TestAPINUnlocksForADayExceptActionsThatAskEachTime(t *testing.T) {
 	t.Parallel()
 	st, now := storetest.New(t), time.Now()
 	k := newKeeper(t, func() time.Time { return now })
@@ -126,35 +126,35 @@ func TestARightPINCountsForADayButNotForWhatAsksEachTime(t *testing.T) {
 		require.NoError(t, err)
 		return need
 	}
-	require.Equal(t, pin.Nothing, needs(pin.Erase), "there is no PIN, and nothing that needs one")
-	require.Equal(t, pin.MustSet, needs(pin.Exec))
+	require.Equal(t, pin.NoPIN, needs(pin.ActionErase), "there is no PIN, and nothing that needs one")
+	require.Equal(t, pin.SetPIN, needs(pin.ActionExec))
 	log, err := audit.New("a token of the homeserver")
 	require.NoError(t, err)
-	need, _, err := pin.NewKeeper(log, true, nil).Required(t.Context(), st.DB(), pin.Erase)
+	need, _, err := pin.NewKeeper(log, true, nil).Required(t.Context(), st.DB(), pin.ActionErase)
 	require.NoError(t, err)
-	require.Equal(t, pin.MustSet, need, "agents may change this machine")
+	require.Equal(t, pin.SetPIN, need, "agents may change this machine")
 
 	set(t, st, k, room(t, st), "4829")
-	require.Equal(t, pin.MustEnter, needs(pin.Erase))
+	require.Equal(t, pin.EnterPIN, needs(pin.ActionErase))
 	require.Equal(t, pin.Right, check(t, st, k, "4829").Outcome)
-	require.Equal(t, pin.Nothing, needs(pin.Erase))
-	require.Equal(t, pin.MustEnter, needs(pin.Exec))
-	require.Equal(t, pin.MustEnter, needs(pin.Approve))
+	require.Equal(t, pin.NoPIN, needs(pin.ActionErase))
+	require.Equal(t, pin.EnterPIN, needs(pin.ActionExec))
+	require.Equal(t, pin.EnterPIN, needs(pin.ActionApprove))
 	now = now.Add(pin.UnlockTime)
-	require.Equal(t, pin.MustEnter, needs(pin.Erase))
+	require.Equal(t, pin.EnterPIN, needs(pin.ActionErase))
 
 	require.Equal(t, pin.Right, check(t, st, k, "4829").Outcome)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return k.Lock(t.Context(), tx) }))
-	require.Equal(t, pin.MustEnter, needs(pin.Erase))
+	require.Equal(t, pin.EnterPIN, needs(pin.ActionErase))
 	for range pin.MaxFailures {
 		check(t, st, k, "9999")
 	}
-	require.Equal(t, pin.MustWait, needs(pin.Erase))
+	require.Equal(t, pin.WaitForUnlock, needs(pin.ActionErase))
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return k.Reset(t.Context(), tx) }))
-	require.Equal(t, pin.Nothing, needs(pin.Erase))
+	require.Equal(t, pin.NoPIN, needs(pin.ActionErase))
 }
 
-func TestThreeWrongPINsLockForAnHourAndTheLockOutlivesTheProcess(t *testing.T) {
+func TestThreeWrongPINsLockForAnHourAcrossRestarts(t *testing.T) {
 	t.Parallel()
 	st, now := storetest.New(t), time.Now()
 	clock := func() time.Time { return now }
@@ -163,7 +163,7 @@ func TestThreeWrongPINsLockForAnHourAndTheLockOutlivesTheProcess(t *testing.T) {
 	require.Equal(t, pin.Result{Outcome: pin.Wrong, Left: 2}, check(t, st, k, "1111"))
 	k = newKeeper(t, clock) // as another process has
 	require.Equal(t, pin.Result{Outcome: pin.Wrong, Left: 1}, check(t, st, k, "1111"))
-	require.Equal(t, pin.LockedNow, check(t, st, k, "1111").Outcome)
+	require.Equal(t, pin.JustLocked, check(t, st, k, "1111").Outcome)
 	k = newKeeper(t, clock)
 	require.Equal(t, pin.Locked, check(t, st, k, "4829").Outcome, "the right one is not looked at either")
 	s, err := k.State(t.Context(), st.DB())
@@ -185,7 +185,7 @@ func race(dsn string) int {
 	for i := range 100 {
 		err := st.InTx(ctx, func(tx store.Tx) error {
 			r, err := k.Check(ctx, tx, strconv.Itoa(100000+i))
-			if r.Outcome == pin.Wrong || r.Outcome == pin.LockedNow {
+			if r.Outcome == pin.Wrong || r.Outcome == pin.JustLocked {
 				judged++
 			}
 			return err
@@ -241,9 +241,9 @@ func TestWhatIsTakenForAPIN(t *testing.T) {
 	set(t, st, k, chat, "482917")
 	type expected struct{ asked, notAsked pin.Interception }
 	ordinary := pin.Interception{}
-	stray := pin.Interception{Withhold: true, News: pin.NewsStray}
-	noDigits := pin.Interception{Withhold: true, News: pin.NewsNoDigits}
-	command := pin.Interception{Withhold: true, News: pin.NewsCommand}
+	stray := pin.Interception{Withhold: true, Result: pin.EntryStray}
+	noDigits := pin.Interception{Withhold: true, Result: pin.EntryNoDigits}
+	command := pin.Interception{Withhold: true, Result: pin.EntryCommand}
 	for text, want := range map[string]expected{
 		"48 29 17":                       {noDigits, stray},
 		"\u202e482917\u202c":             {noDigits, stray}, // written from right to left
@@ -283,7 +283,7 @@ func TestWhatIsTakenForAPIN(t *testing.T) {
 		require.Equal(t, want.notAsked, enter(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true}), "%.40q, not asked", text)
 		dialog := ask(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
 		got := enter(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true})
-		if want.asked.News == pin.NewsNoDigits {
+		if want.asked.Result == pin.EntryNoDigits {
 			want.asked.Dialog = dialog
 		}
 		require.Equal(t, want.asked, got, "%.40q, asked", text)
@@ -292,7 +292,7 @@ func TestWhatIsTakenForAPIN(t *testing.T) {
 	require.Zero(t, storetest.Count(t, st, "select failures from pin"), "none of them was judged")
 
 	ask(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
-	require.Equal(t, pin.NewsNoDigits, enter(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now}).News, "an edit is not an entry")
-	require.Equal(t, pin.NewsNoDigits, enter(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now.Add(-time.Hour), CanEnter: true}).News, "nor what was written before it was asked for")
-	require.Equal(t, pin.NewsGranted, enter(t, st, k, pin.Message{Chat: chat, Text: " 482917\n", At: now, CanEnter: true}).News)
+	require.Equal(t, pin.EntryNoDigits, enter(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now}).Result, "an edit is not an entry")
+	require.Equal(t, pin.EntryNoDigits, enter(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now.Add(-time.Hour), CanEnter: true}).Result, "nor what was written before it was asked for")
+	require.Equal(t, pin.EntryGranted, enter(t, st, k, pin.Message{Chat: chat, Text: " 482917\n", At: now, CanEnter: true}).Result)
 }

@@ -154,7 +154,7 @@ func (in AdmitInput) silenceCode() Code {
 		return CodePausedChat
 	case in.isOwnerActive(in.Now):
 		return CodeOwnerActive
-	case IsStop(in.Text):
+	case AsksToStop(in.Text):
 		return CodeAskedToStop
 	case IsAcknowledgement(in.Text, in.Name) && !in.needsEyes():
 		return CodeAcknowledged

@@ -9,7 +9,7 @@ import (
 // network and the profile.
 type Defaults struct {
 	Profile  Profile
-	Networks map[string]Mode // by the name that Network returns; the profile decides for other networks
+	Networks map[string]Mode // by the name that CanonicalNetwork returns; the profile decides for other networks
 	Labels   []Label         // in the order in which they count
 	// FirstDelivery is the delivery of chats that are answered because of a default and not because the owner set their mode. Empty means
 	// DeliveryDraft.
@@ -44,7 +44,7 @@ func (d Defaults) Mode(c ChatFacts) (mode Mode, why string) {
 	mode, label, found := Resolve(c.Mode, d.LabelsOf(c), func(l Label) (Mode, bool) { return l.Mode, l.Mode != "" })
 	switch {
 	case !found:
-		return DefaultMode(d.Profile, c.Kind, d.Networks[Network(c.Protocol)])
+		return DefaultMode(d.Profile, c.Kind, d.Networks[CanonicalNetwork(c.Protocol)])
 	case label == "":
 		return mode, "You set it."
 	case c.Kind == KindGroup && mode.Answers():

@@ -116,8 +116,8 @@ func hasPhrase(words, table string) bool {
 	return slices.ContainsFunc(phrases(table), func(phrase string) bool { return strings.Contains(padded, " "+phrase+" ") })
 }
 
-// IsStop reports whether the whole message asks to be left alone.
-func IsStop(text string) bool {
+// AsksToStop reports whether the whole message asks to be left alone.
+func AsksToStop(text string) bool {
 	return len(text) <= maxIntentBytes && slices.Contains(phrases(stopPhrases), strings.Join(intentWords(text), " "))
 }
 

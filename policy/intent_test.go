@@ -102,10 +102,10 @@ func TestWantsHuman(t *testing.T) {
 func TestIsStop(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"stop", "STOP!!!", "Please stop.", "stop messaging me", "unsubscribe", "Hör auf!", "Arrêtez", "¡Basta!", "non scrivermi più", "Стоп", "توقف", "don’t write me"} {
-		require.True(t, IsStop(text), text)
+		require.True(t, AsksToStop(text), text)
 	}
 	for _, text := range []string{"", "Where is the bus stop?", "stop by tomorrow", "non-stop", "Do you stop at Rome?", "don't stop", "nicht aufhören"} {
-		require.False(t, IsStop(text), text)
+		require.False(t, AsksToStop(text), text)
 	}
 }
 
@@ -120,7 +120,7 @@ func FuzzIntent(f *testing.F) {
 	f.Add("ok 👍", "")
 	f.Add("\xff\x00 stop", "\xff")
 	f.Fuzz(func(t *testing.T, text, name string) {
-		if IsStop(text) || WantsHuman(text) {
+		if AsksToStop(text) || WantsHuman(text) {
 			require.NotEmpty(t, intentWords(text))
 		}
 		if IsGreeting(text, name) {
@@ -135,7 +135,7 @@ func BenchmarkIntents(b *testing.B) {
 	for b.Loop() {
 		IsGreeting(text, "Nora")
 		IsAcknowledgement(text, "Nora")
-		IsStop(text)
+		AsksToStop(text)
 		WantsHuman(text)
 	}
 }

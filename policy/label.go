@@ -35,7 +35,7 @@ func (l Label) fits(c ChatFacts) bool {
 	if !c.Kind.isPortal() {
 		return false
 	}
-	if slices.Contains(l.Networks, Network(c.Protocol)) {
+	if slices.Contains(l.Networks, CanonicalNetwork(c.Protocol)) {
 		return true
 	}
 	name := string(fold(c.Name))

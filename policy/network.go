@@ -2,9 +2,9 @@ package policy
 
 import "strings"
 
-// Network returns the canonical name of a network, for a protocol name of a bridge or a name that people use: "discord" for "discordgo"
+// CanonicalNetwork returns the canonical name of a network, for a protocol name of a bridge or a name that people use: "discord" for "discordgo"
 // and "Discord". Settings and chats are compared by it.
-func Network(name string) string {
+func CanonicalNetwork(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	switch name {
 	case "messenger", "facebookgo":

@@ -12,9 +12,9 @@ func TestNetworkIsCanonical(t *testing.T) {
 		"whatsapp": "whatsapp", "WhatsApp": "whatsapp", "discordgo": "discord", "Discord": "discord", "slackgo": "slack", "facebookgo": "facebook", "Messenger": "facebook",
 		"instagramgo": "instagram", "imessagego": "imessage", "X": "twitter", "twitter": "twitter", "mango": "mango", "": "",
 	} {
-		require.Equal(t, want, Network(name), name)
+		require.Equal(t, want, CanonicalNetwork(name), name)
 	}
-	defaults := Defaults{Profile: ProfileBusiness, Networks: map[string]Mode{Network("Discord"): ModeOff}}
+	defaults := Defaults{Profile: ProfileBusiness, Networks: map[string]Mode{CanonicalNetwork("Discord"): ModeOff}}
 	mode, _ := defaults.Mode(ChatFacts{Kind: KindDM, Protocol: "discordgo"})
 	require.Equal(t, ModeOff, mode)
 }

@@ -85,8 +85,9 @@ const (
 	CodeDraftChanged Code = "draft_changed"
 	CodeDraftExpired Code = "draft_expired"
 
-	// A draft was withdrawn, because its moment is over. The database sets them: see withdraw_drafts() in migrations/functions/outbox.sql.
-	CodeDraftStale    Code = "draft_stale"
+	// A draft was withdrawn, because it is outdated (see store.Seen), or the chat's mode or a cited document changed. Most are set by the database: see
+	// withdraw_drafts() in migrations/functions/outbox.sql.
+	CodeDraftOutdated Code = "draft_stale"
 	CodeDraftAnswered Code = "draft_answered"
 	CodeDraftMode     Code = "draft_mode"
 	CodeDraftSource   Code = "draft_source"
@@ -95,7 +96,7 @@ const (
 
 // WithdrawnCodes returns the reasons for which a draft is withdrawn.
 func WithdrawnCodes() []Code {
-	return []Code{CodeDraftStale, CodeDraftAnswered, CodeDraftMode, CodeDraftSource, CodeDraftLate}
+	return []Code{CodeDraftOutdated, CodeDraftAnswered, CodeDraftMode, CodeDraftSource, CodeDraftLate}
 }
 
 // IsWithdrawn reports whether a draft was withdrawn because its moment is over.
@@ -103,7 +104,7 @@ func (c Code) IsWithdrawn() bool { return slices.Contains(WithdrawnCodes(), c) }
 
 // IsRedrafted reports whether another draft may take the place of one that was dropped for this reason.
 func (c Code) IsRedrafted() bool {
-	return c == CodeDraftStale || c == CodeDraftSource || c == CodeDraftChanged
+	return c == CodeDraftOutdated || c == CodeDraftSource || c == CodeDraftChanged
 }
 
 // IsAboutText reports whether a text was refused because of the text itself, so that it would also be refused later.
@@ -263,7 +264,7 @@ func (c Code) networkSentence() string {
 		return "You changed the draft; another one took its place."
 	case CodeDraftExpired:
 		return "It was a draft, and nobody approved it in time."
-	case CodeDraftStale:
+	case CodeDraftOutdated:
 		return "Something was written, changed or deleted in the chat after it was drafted."
 	case CodeDraftAnswered:
 		return "A person answered in the chat."

@@ -73,6 +73,7 @@ const minFragment = 4
 const minSecret = 6
 
 // SetSecrets sets the secrets that Hide and Redact mask. It is called once, with all secrets of the configuration.
+// They are in a package variable, so tests that set them cannot run in parallel.
 func SetSecrets(values []string) {
 	var written []string
 	for _, v := range values {

@@ -45,8 +45,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// Not parallel: what the configuration holds is the same for all.
-func TestHideMasksConfiguredSecrets(t *testing.T) { //nolint:paralleltest // see above
+func TestHideMasksConfiguredSecrets(t *testing.T) { //nolint:paralleltest // the secrets are in a package variable
 	t.Cleanup(func() { SetSecrets(nil) })
 	SetSecrets([]string{"", "abc", "correct horse/battery\"staple", "correct horse", "a+b=c&d"})
 	require.Equal(t, "abc is too short to be looked for", Hide("abc is too short to be looked for"))
@@ -56,8 +55,7 @@ func TestHideMasksConfiguredSecrets(t *testing.T) { //nolint:paralleltest // see
 	}
 }
 
-// Not parallel: what the configuration holds is the same for all.
-func TestASecretIsHiddenWhereverACutGoesThroughIt(t *testing.T) { //nolint:paralleltest // see above
+func TestASecretIsHiddenWhereverACutGoesThroughIt(t *testing.T) { //nolint:paralleltest // the secrets are in a package variable
 	t.Cleanup(func() { SetSecrets(nil) })
 	const secret = `K9x_7*&Qm<2v>"z'5`
 	SetSecrets([]string{secret, "another secret of the configuration"})

@@ -27,7 +27,7 @@ func TestBubblewrapTakesEverythingAwayThatTheCommandDoesNotNeed(t *testing.T) {
 	s, err := sandbox.New(options(t))
 	require.NoError(t, err)
 	s.SetBubblewrap("/usr/bin/bwrap")
-	require.Contains(t, s.Level(), "bubblewrap")
+	require.Contains(t, s.Features(), "bubblewrap")
 	for _, port := range []int{0, 4711} {
 		argv, err := s.ChildArgv("/srv/shop", port)
 		require.NoError(t, err)

@@ -107,8 +107,8 @@ func classifyWord(word string) Verdict {
 		}
 	}
 	lower := strings.ToLower(word)
-	for _, floor := range []string{"docker.sock", "containerd.sock", "podman.sock", ".s.pgsql.", "169.254.169.254", "169.254.170.2", "fd00:ec2::254", "metadata.google", "a9fe:a9fe", "0xa9fea9fe", "2852039166"} {
-		if strings.Contains(lower, floor) {
+	for _, name := range []string{"docker.sock", "containerd.sock", "podman.sock", ".s.pgsql.", "169.254.169.254", "169.254.170.2", "fd00:ec2::254", "metadata.google", "a9fe:a9fe", "0xa9fea9fe", "2852039166"} {
+		if strings.Contains(lower, name) {
 			return Verdict{Catastrophic, "It reaches for a service of this machine that gives rights."}
 		}
 	}

@@ -85,7 +85,7 @@ func readAttempts(to target) []try {
 		{"read its own environment by /proc", open("/proc/self/environ", unix.O_RDONLY)},
 		{"read /etc/shadow", open("/etc/shadow", unix.O_RDONLY)},
 	}
-	for _, path := range to.Floor {
+	for _, path := range to.Forbidden {
 		tries = append(tries, try{"read " + path, open(path, unix.O_RDONLY)}, try{"read " + path + " by /proc", open("/proc/self/root"+path, unix.O_RDONLY)})
 	}
 	return tries

@@ -50,7 +50,7 @@ func (s *Sandbox) ProbeOutside(ctx context.Context) ([]Attempt, error) {
 	cmd := exec.CommandContext(ctx, "/proc/self/fd/3", Argument, probeArgument, string(about))
 	cmd.ExtraFiles, cmd.SysProcAttr = []*os.File{program}, &syscall.SysProcAttr{}
 	if os.Geteuid() == 0 {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobodyUID, Gid: nobodyUID}
 	}
 	out, err := cmd.Output()
 	if err != nil {

@@ -53,7 +53,7 @@ func reach(allowed, denied string) {
 }
 
 func TestACommandWithANetworkReachesOnePortOnly(t *testing.T) {
-	g := newGround(t)
+	g := newTestSandbox(t)
 	self, err := os.ReadFile("/proc/self/exe")
 	require.NoError(t, err)
 	program := filepath.Join(g.workspace, "agent")

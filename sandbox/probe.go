@@ -43,13 +43,13 @@ const probeArgument = "probe"
 
 // target is what an escape would reach: the probe succeeds if it reaches none of it.
 type target struct {
-	Floor   []string
-	Secret  string // a file outside the workspace, which multis can read
-	Inside  string // the workspace
-	TCP     string // an address that listens
-	Unix    string // a socket that listens
-	Parent  int    // multis' process id
-	Control string // a file in the workspace, which must be readable
+	Forbidden []string
+	Secret    string // a file outside the workspace, which multis can read
+	Inside    string // the workspace
+	TCP       string // an address that listens
+	Unix      string // a socket that listens
+	Parent    int    // multis' process id
+	Control   string // a file in the workspace, which must be readable
 }
 
 // Probe tries to escape from the sandbox. Only if every attempt fails does the sandbox run commands from then on.
@@ -66,7 +66,7 @@ func (s *Sandbox) Probe(ctx context.Context) Report {
 }
 
 func (s *Sandbox) probe(ctx context.Context) Report {
-	report := Report{Level: s.Level()}
+	report := Report{Level: s.Features()}
 	attempts, err := s.attempt(ctx)
 	report.Attempts = attempts
 	var escaped []string
@@ -89,7 +89,7 @@ func (s *Sandbox) attempt(ctx context.Context) ([]Attempt, error) {
 	if s.abi() == 0 {
 		return nil, errNoLandlock
 	}
-	for _, path := range s.floor {
+	for _, path := range s.forbidden {
 		if slices.ContainsFunc(systemFolders, func(folder string) bool { return within(realPath(folder), path) }) {
 			return nil, fmt.Errorf("%s lies where every command may read; move it out of %s", path, strings.Join(systemFolders, ", "))
 		}
@@ -129,12 +129,12 @@ const secretText = "This text is outside of the sandbox.\n"
 
 // layOut makes a workspace and, outside of it, the targets: a file, listening sockets and a process.
 func (s *Sandbox) layOut(ctx context.Context, base string) (to target, closeAll func(), err error) {
-	to = target{Floor: s.floor, Inside: filepath.Join(base, "workspace"), Secret: filepath.Join(base, "secret"), Unix: filepath.Join(base, "socket"), Parent: os.Getpid()}
+	to = target{Forbidden: s.forbidden, Inside: filepath.Join(base, "workspace"), Secret: filepath.Join(base, "secret"), Unix: filepath.Join(base, "socket"), Parent: os.Getpid()}
 	to.Control = filepath.Join(to.Inside, "control")
 	err = errors.Join(os.Chmod(base, 0o755), os.Mkdir(to.Inside, 0o700), os.WriteFile(to.Secret, []byte(secretText), 0o600), //nolint:gosec // others may enter the folder of the test
 		os.WriteFile(to.Control, []byte(secretText), 0o600))
 	if err == nil && os.Geteuid() == 0 {
-		err = errors.Join(os.Chown(base, nobody, nobody), os.Chown(to.Inside, nobody, nobody), os.Chown(to.Control, nobody, nobody), os.Chown(to.Secret, nobody, nobody))
+		err = errors.Join(os.Chown(base, nobodyUID, nobodyUID), os.Chown(to.Inside, nobodyUID, nobodyUID), os.Chown(to.Control, nobodyUID, nobodyUID), os.Chown(to.Secret, nobodyUID, nobodyUID))
 	}
 	if err != nil {
 		return target{}, nil, err
@@ -154,5 +154,5 @@ func (s *Sandbox) layOut(ctx context.Context, base string) (to target, closeAll 
 	return to, func() { tcp.Close(); local.Close() }, os.Chmod(to.Unix, 0o777) //nolint:gosec // only the sandbox may stop the test
 }
 
-// nobody is the user of the test if multis runs as root.
-const nobody = 65534
+// nobodyUID is the user id under which the probe runs if multis runs as root.
+const nobodyUID = 65534

@@ -138,9 +138,9 @@ func (s *Sandbox) prepare(c *Command) (spec, error) {
 	for _, path := range c.ReadPaths {
 		sp.Read = append(sp.Read, realPath(path))
 	}
-	err := errors.Join(s.checkNames(), s.checkFloor(workspace, c.OwnFolder))
+	err := errors.Join(s.checkNames(), s.checkForbidden(workspace, c.OwnFolder))
 	for _, folder := range sp.Read {
-		err = errors.Join(err, s.checkFloor(folder, false))
+		err = errors.Join(err, s.checkForbidden(folder, false))
 	}
 	if err != nil {
 		return spec{}, err

@@ -14,7 +14,7 @@ import (
 	"multis/sandbox"
 )
 
-func (g ground) do(t *testing.T, line string) sandbox.Result {
+func (g testSandbox) do(t *testing.T, line string) sandbox.Result {
 	t.Helper()
 	argv, err := sandbox.Parse(line)
 	require.NoError(t, err)
@@ -24,7 +24,7 @@ func (g ground) do(t *testing.T, line string) sandbox.Result {
 }
 
 func TestACommandWorksInItsWorkspaceOnly(t *testing.T) {
-	g := newGround(t)
+	g := newTestSandbox(t)
 	require.NoError(t, os.WriteFile(filepath.Join(g.workspace, "notes.md"), []byte("480 euro\n"), 0o644))
 	require.Equal(t, "480 euro\n", g.do(t, "cat notes.md").Output)
 	moved := g.do(t, "sh -c 'mkdir sub && echo new > sub/file && mv sub/file moved'")
@@ -52,7 +52,7 @@ func TestACommandWorksInItsWorkspaceOnly(t *testing.T) {
 
 func TestACommandSeesNothingOfOurEnvironment(t *testing.T) {
 	t.Setenv("MULTIS_CANARY", "canary")
-	output := newGround(t).do(t, "env").Output
+	output := newTestSandbox(t).do(t, "env").Output
 	require.NotContains(t, output, "canary")
 	for line := range strings.Lines(output) {
 		name, _, _ := strings.Cut(line, "=")
@@ -61,7 +61,7 @@ func TestACommandSeesNothingOfOurEnvironment(t *testing.T) {
 }
 
 func TestACommandEndsWithAllThatItStarted(t *testing.T) {
-	g := newGround(t)
+	g := newTestSandbox(t)
 	began := time.Now()
 	result := g.do(t, "sh -c 'sleep 100 & (sleep 100 &) ; setsid sleep 100; echo started'")
 	require.Contains(t, result.Output, "started")
@@ -78,7 +78,7 @@ func TestACommandEndsWithAllThatItStarted(t *testing.T) {
 }
 
 func TestOutputIsBoundedToItsBeginningAndItsEnd(t *testing.T) {
-	g := newGround(t)
+	g := newTestSandbox(t)
 	result, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last"}, Workspace: g.workspace, MaxOutput: 1000})
 	require.NoError(t, err)
 	require.Less(t, len(result.Output), 1100)
@@ -105,7 +105,7 @@ func TestASecretThatTheBoundOfTheOutputCutsIsMasked(t *testing.T) {
 }
 
 func TestAForkBombEndsAtItsLimit(t *testing.T) {
-	g := newGround(t)
+	g := newTestSandbox(t)
 	result, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "b() { b | b & }; b; sleep 1"}, Workspace: g.workspace, Timeout: 500 * time.Millisecond})
 	require.NoError(t, err)
 	require.Regexp(t, "(?i)fork|resource", result.Output)
@@ -158,7 +158,7 @@ func TestTheProbeEscapesWhereThereIsNoSandbox(t *testing.T) {
 }
 
 func TestAWorkspaceWithFilesOfMultisIsRefused(t *testing.T) {
-	g := newGround(t)
+	g := newTestSandbox(t)
 	for _, folder := range []string{filepath.Dir(g.secret), "/", "/etc", "/proc/self", "/dev"} {
 		_, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"ls"}, Workspace: folder})
 		require.ErrorContains(t, err, "choose another workspace", folder)
@@ -174,14 +174,14 @@ func TestAWorkspaceWithFilesOfMultisIsRefused(t *testing.T) {
 }
 
 func TestASecondNameOfAFileOfMultisStopsAllCommands(t *testing.T) {
-	g := newGround(t)
+	g := newTestSandbox(t)
 	hard := filepath.Join(g.workspace, "hard")
 	require.NoError(t, os.Link(g.secret, hard))
 	_, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"cat", "hard"}, Workspace: g.workspace})
 	require.ErrorContains(t, err, g.secret+" has another name")
 	info, err := os.Stat(hard)
 	require.NoError(t, err)
-	require.True(t, g.IsFloor(hard, info))
+	require.True(t, g.IsForbidden(hard, info))
 	require.NoError(t, os.Remove(hard))
 	require.Zero(t, g.do(t, "true").ExitCode)
 }
@@ -209,7 +209,7 @@ func TestOnlyACommandOfTheConfigurationWorksInAFolderOfMultis(t *testing.T) {
 }
 
 func TestACommandThatChangedSinceItsApprovalIsNotRun(t *testing.T) {
-	g := newGround(t)
+	g := newTestSandbox(t)
 	script := filepath.Join(g.workspace, "build.sh")
 	write := func(path, text string) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o755))
@@ -239,7 +239,7 @@ func TestACommandThatChangedSinceItsApprovalIsNotRun(t *testing.T) {
 }
 
 func TestPATHDoesNotDecideWhatRuns(t *testing.T) {
-	g := newGround(t)
+	g := newTestSandbox(t)
 	fake := filepath.Join(g.workspace, "cat")
 	require.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\necho fake\n"), 0o755))
 	before, err := g.Fingerprint(sandbox.Command{Argv: []string{"cat", "/dev/null"}, Workspace: g.workspace})

@@ -60,9 +60,9 @@ const NoLandlock = -1
 
 // Sandbox runs commands. It is safe for concurrent use.
 type Sandbox struct {
-	options Options
-	floor   []string // Options.ForbiddenPaths, with links resolved
-	bwrap   string   // bubblewrap; empty if it is missing or does not work here
+	options   Options
+	forbidden []string // Options.ForbiddenPaths, with links resolved
+	bwrap     string   // bubblewrap; empty if it is missing or does not work here
 
 	mu     sync.RWMutex
 	closed error // why nothing is run; nil after a successful Probe
@@ -82,7 +82,7 @@ func New(o Options) (*Sandbox, error) {
 	s := &Sandbox{options: o, closed: ErrUnproved}
 	for _, path := range o.ForbiddenPaths {
 		if path != "" {
-			s.floor = append(s.floor, realPath(path))
+			s.forbidden = append(s.forbidden, realPath(path))
 		}
 	}
 	if os.Geteuid() != 0 { // root inside bubblewrap could not become another user
@@ -98,8 +98,8 @@ func (s *Sandbox) Ready() error {
 	return s.closed
 }
 
-// Level names the parts of the sandbox that this machine has: "Landlock ABI 7, seccomp".
-func (s *Sandbox) Level() string {
+// Features names the parts of the sandbox that this machine has: "Landlock ABI 7, seccomp".
+func (s *Sandbox) Features() string {
 	level := fmt.Sprintf("Landlock ABI %d, seccomp", s.abi())
 	if s.bwrap != "" {
 		level += ", bubblewrap"
@@ -119,9 +119,9 @@ func (s *Sandbox) abi() int {
 	return abi
 }
 
-// checkFloor returns an error if a folder contains, or lies in, a place that no command may reach. If own is true, it may lie in one.
-func (s *Sandbox) checkFloor(folder string, own bool) error {
-	for _, path := range s.floor {
+// checkForbidden returns an error if a folder contains, or lies in, a place that no command may reach. If own is true, it may lie in one.
+func (s *Sandbox) checkForbidden(folder string, own bool) error {
+	for _, path := range s.forbidden {
 		if within(folder, path) || (within(path, folder) && !own) {
 			return fmt.Errorf("the folder %s cannot be given to commands: it holds files of multis itself (%s); choose another workspace", folder, path)
 		}
@@ -155,7 +155,7 @@ func realPath(path string) string {
 
 // checkNames returns an error if a file that no command may reach has a second name, by which a command could reach it.
 func (s *Sandbox) checkNames() error {
-	for _, path := range s.floor {
+	for _, path := range s.forbidden {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && hasOtherName(info) {
 			return fmt.Errorf("%s has another name (a hard link), by which a command could read or change it; find it (find / -xdev -samefile %s) and remove it", path, path)
 		}
@@ -169,13 +169,13 @@ func hasOtherName(info fs.FileInfo) bool {
 	return !ok || stat.Nlink > 1
 }
 
-// IsFloor reports whether a file, its path with all links resolved, is one that nothing may reach: a part of the floor, a file of the kernel, or a
-// file with several names, which may be one of the floor. info may be nil.
-func (s *Sandbox) IsFloor(path string, info fs.FileInfo) bool {
+// IsForbidden reports whether nothing may read a file: it is in a forbidden path, is a file of the kernel, or has several hard links, of which one may
+// be forbidden. path has all links resolved. info may be nil.
+func (s *Sandbox) IsForbidden(path string, info fs.FileInfo) bool {
 	if info != nil && info.Mode().IsRegular() && hasOtherName(info) {
 		return true
 	}
-	if slices.ContainsFunc(s.floor, func(floor string) bool { return within(floor, path) }) {
+	if slices.ContainsFunc(s.forbidden, func(forbidden string) bool { return within(forbidden, path) }) {
 		return true
 	}
 	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev", "/run", "/var/run", "/boot"}, func(system string) bool { return within(system, path) })

@@ -11,8 +11,8 @@ import (
 	"multis/sandbox"
 )
 
-// ground is a sandbox that works, with a workspace and a file outside.
-type ground struct {
+// testSandbox is a sandbox that works, with a workspace and a file outside.
+type testSandbox struct {
 	*sandbox.Sandbox
 	workspace string
 	secret    string
@@ -28,9 +28,9 @@ func options(t *testing.T) sandbox.Options {
 	return sandbox.Options{Program: []string{program, sandbox.Argument}, Temp: folder(t)}
 }
 
-func newGround(t *testing.T) ground {
+func newTestSandbox(t *testing.T) testSandbox {
 	t.Helper()
-	g := ground{secret: filepath.Join(folder(t), "config.yaml"), workspace: workspace(t)}
+	g := testSandbox{secret: filepath.Join(folder(t), "config.yaml"), workspace: workspace(t)}
 	require.NoError(t, os.WriteFile(g.secret, []byte("token: canary\n"), 0o644))
 	o := options(t)
 	o.ForbiddenPaths = []string{g.secret}

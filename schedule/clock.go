@@ -89,17 +89,17 @@ func (p *timeParser) instantOn(d day, c clockTime) (time.Time, error) {
 			return time.Time{}, err
 		}
 	}
-	at := Instant(c.onDay(d.date), p.now.Location())
+	at := InZone(c.onDay(d.date), p.now.Location())
 	if at.After(p.now) {
 		return at, nil
 	}
 	switch {
 	case d.byWeekday:
-		return Instant(c.onDay(d.date.AddDate(0, 0, 7)), p.now.Location()), nil
+		return InZone(c.onDay(d.date.AddDate(0, 0, 7)), p.now.Location()), nil
 	case d.noYear:
 		next := d.date.AddDate(1, 0, 0)
 		if next.Day() == d.date.Day() {
-			return Instant(c.onDay(next), p.now.Location()), nil
+			return InZone(c.onDay(next), p.now.Location()), nil
 		}
 	}
 	return at, nil // the time has passed; the caller refuses it

@@ -55,7 +55,7 @@ func (c cronPlan) next(after time.Time) time.Time {
 		if wall.IsZero() {
 			return time.Time{}
 		}
-		if t := Instant(wall, c.zone); t.After(after) {
+		if t := InZone(wall, c.zone); t.After(after) {
 			return t.UTC()
 		}
 	}

@@ -10,20 +10,20 @@ import (
 // now is a Friday at noon.
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func ExampleWhen() {
-	at, rest, err := schedule.When("tomorrow 9am call Ana", now, schedule.English())
+func ExampleParseTime() {
+	at, rest, err := schedule.ParseTime("tomorrow 9am call Ana", now, schedule.English())
 	fmt.Println(at.Format(time.DateTime), rest, err)
 	// Output: 2026-11-21 09:00:00 call Ana <nil>
 }
 
-func ExampleRepeat() {
-	kind, spec, rest, err := schedule.Repeat("every monday 9am plan the week", time.UTC, schedule.English())
+func ExampleParseRecurrence() {
+	kind, spec, rest, err := schedule.ParseRecurrence("every monday 9am plan the week", time.UTC, schedule.English())
 	fmt.Println(kind, spec, rest, err)
 	// Output: cron 0 9 * * 1 plan the week <nil>
 }
 
-func ExampleFindPast() {
-	found, ok := schedule.FindPast("what did Ana say since yesterday", now)
+func ExampleParsePast() {
+	found, ok := schedule.ParsePast("what did Ana say since yesterday", now)
 	fmt.Println(found.From.Format(time.DateTime), found.Until.IsZero(), found.Rest, ok)
 	// Output: 2026-11-19 00:00:00 true what did Ana say true
 }

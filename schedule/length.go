@@ -54,7 +54,7 @@ func (p *timeParser) relativeTime() (reading, bool, error) {
 		return reading{at: p.now.Add(s.clock), rest: p.pos, end: len(p.words)}, true, nil
 	}
 	wall = wall.AddDate(0, 0, s.days)
-	r := reading{at: Instant(wall, p.now.Location()).Add(s.clock), rest: p.pos, end: len(p.words), noTime: s.clock == 0}
+	r := reading{at: InZone(wall, p.now.Location()).Add(s.clock), rest: p.pos, end: len(p.words), noTime: s.clock == 0}
 	r.day = day{date: midnight(wall)}
 	if s.clock == 0 && p.nextIs(roleAt) {
 		r, err = p.timeOn(r.day)

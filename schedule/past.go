@@ -80,9 +80,9 @@ type PastTime struct {
 	Certain bool   // false if the words may also mean a future time, such as "on Sunday"
 }
 
-// FindPast finds the time that a text is about, such as "last week", "in May", "since Monday", "3 days ago" or "2026-05-01". now is in the time zone of
-// the text's author. FindPast returns false if the text names no such time.
-func FindPast(text string, now time.Time) (PastTime, bool) {
+// ParsePast finds the time that a text is about, such as "last week", "in May", "since Monday", "3 days ago" or "2026-05-01". now is in the time zone of
+// the text's author. ParsePast returns false if the text names no such time.
+func ParsePast(text string, now time.Time) (PastTime, bool) {
 	m, found := matchSince(text, now)
 	if !found {
 		m, found = matchPast(text, now)

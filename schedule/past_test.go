@@ -14,7 +14,7 @@ var thursday = time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC)
 
 func on(day, hour int) time.Time { return time.Date(2026, 11, day, hour, 0, 0, 0, time.UTC) }
 
-func TestFindPast(t *testing.T) {
+func TestParsePast(t *testing.T) {
 	t.Parallel()
 	for question, want := range map[string]struct {
 		period schedule.Period
@@ -34,19 +34,19 @@ func TestFindPast(t *testing.T) {
 		"since nobody asked":               {},
 		"":                                 {},
 	} {
-		found, ok := schedule.FindPast(question, thursday)
+		found, ok := schedule.ParsePast(question, thursday)
 		require.Equal(t, !want.period.IsZero(), ok, question)
 		require.Equal(t, want.period, found.Period, question)
 		require.Equal(t, want.rest, found.Rest, question)
 	}
 }
 
-func FuzzFindPast(f *testing.F) {
+func FuzzParsePast(f *testing.F) {
 	for _, seed := range []string{"since since since monday", "since 0 days", "overnight", "in the last 999 weeks", "since über nacht", "last 3 days ago in May 2026"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, question string) {
-		found, ok := schedule.FindPast(question, thursday)
+		found, ok := schedule.ParsePast(question, thursday)
 		require.LessOrEqual(t, len(found.Rest), len(question)+1)
 		require.Equal(t, ok, !found.IsZero())
 	})

@@ -11,9 +11,9 @@ import (
 	"multis/text"
 )
 
-// Repeat reads a recurring plan from the beginning of a text: five cron fields, a descriptor such as @daily, or "every ...". It returns the plan as Open
+// ParseRecurrence reads a recurring plan from the beginning of a text: five cron fields, a descriptor such as @daily, or "every ...". It returns the plan as Open
 // accepts it, and the rest of the text. If it does not fully understand the text, it returns a *RefusedError.
-func Repeat(s string, zone *time.Location, lang Language) (kind Kind, spec, rest string, err error) {
+func ParseRecurrence(s string, zone *time.Location, lang Language) (kind Kind, spec, rest string, err error) {
 	p := &timeParser{text: s, words: tokenize(s, lang), lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.RepeatExamples}
 	first := p.peek(0)
 	switch {

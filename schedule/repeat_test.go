@@ -8,7 +8,7 @@ import (
 	"multis/schedule"
 )
 
-func TestRepeat(t *testing.T) {
+func TestParseRecurrence(t *testing.T) {
 	t.Parallel()
 	berlin := zone(t, "Europe/Berlin")
 	for _, c := range []struct {
@@ -72,7 +72,7 @@ func TestRepeat(t *testing.T) {
 		{"mon 9am x", "", ""},
 		{"x", "", ""},
 	} {
-		kind, spec, rest, err := schedule.Repeat(c.text, berlin, schedule.English())
+		kind, spec, rest, err := schedule.ParseRecurrence(c.text, berlin, schedule.English())
 		if c.kind == "" {
 			var refused *schedule.RefusedError
 			require.ErrorAs(t, err, &refused, "%q was read as %s %s", c.text, kind, spec)
@@ -86,13 +86,13 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-func FuzzRepeat(f *testing.F) {
+func FuzzParseRecurrence(f *testing.F) {
 	for _, text := range []string{"0 9 * * 1-5 x", "daily 9am x", "weekly monday 9am x", "every two hours x", "@daily report at 5pm", "every mon and thu at 9pm x"} {
 		f.Add(text)
 	}
 	berlin := zone(f, "Europe/Berlin")
 	f.Fuzz(func(t *testing.T, text string) {
-		kind, spec, rest, err := schedule.Repeat(text, berlin, schedule.English())
+		kind, spec, rest, err := schedule.ParseRecurrence(text, berlin, schedule.English())
 		if err != nil {
 			var refused *schedule.RefusedError
 			require.ErrorAs(t, err, &refused)

@@ -95,9 +95,9 @@ func (p Plan) Upcoming(after time.Time, n int) []time.Time {
 	return times
 }
 
-// Instant returns the instant at which the clocks of a zone show the date and time of wall. The zone of wall is ignored. If the clocks show that time
-// twice, Instant returns the first instant; if they skip it, the first instant after the gap.
-func Instant(wall time.Time, zone *time.Location) time.Time {
+// InZone returns the instant at which the clocks of a zone show the date and time of wall. The zone of wall is ignored. If the clocks show that time
+// twice, InZone returns the first instant; if they skip it, the first instant after the gap.
+func InZone(wall time.Time, zone *time.Location) time.Time {
 	wall = wallClock(wall)
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
 	// For a time that is skipped or shown twice, Date returns an instant next to the change of the clocks. The change is then one of

@@ -18,15 +18,15 @@ type RefusedError struct {
 // Error returns Why.
 func (r *RefusedError) Error() string { return r.Why }
 
-// MaxAhead is how far in the future a time of When may be.
+// MaxAhead is how far in the future a time that ParseTime returns may be.
 const MaxAhead = 10 * 366 * 24 * time.Hour
 
 // defaultHour is the hour for a day without a time.
 const defaultHour = 9
 
-// When reads the time at the beginning or end of a text, and returns the rest of the text. now is in the time zone of the text's author. If it does not
+// ParseTime reads the time at the beginning or end of a text, and returns the rest of the text. now is in the time zone of the text's author. If it does not
 // fully understand the text, it returns a *RefusedError, because a reminder at a wrong time is worse than none.
-func When(text string, now time.Time, lang Language) (at time.Time, rest string, err error) {
+func ParseTime(text string, now time.Time, lang Language) (at time.Time, rest string, err error) {
 	p := &timeParser{text: text, words: tokenize(text, lang), lang: lang, now: now.Truncate(time.Second), examples: lang.Examples}
 	if len(p.words) == 0 {
 		return time.Time{}, "", p.refuse("There is no time in it.")
@@ -123,7 +123,7 @@ func tokenize(text string, lang Language) []token {
 	return words
 }
 
-// lookUp looks the word up, without the full stop of an abbreviation or a sentence, as in "10 min." and "5pm.".
+// lookUp sets the token's word. It first removes the full stop of an abbreviation or a sentence, as in "10 min." and "5pm.".
 func (t *token) lookUp(lang Language) {
 	short := strings.TrimSuffix(t.text, ".")
 	_, known := lang.words[t.text]
@@ -227,7 +227,7 @@ func (p *timeParser) timestamp(t token) (reading, error) {
 	}
 	for _, layout := range []string{"2006-01-02t15:04", "2006-01-02t15:04:05"} {
 		if wall, err := time.Parse(layout, t.text); err == nil {
-			return reading{at: Instant(wall, p.now.Location()), rest: p.pos, end: len(p.words)}, nil
+			return reading{at: InZone(wall, p.now.Location()), rest: p.pos, end: len(p.words)}, nil
 		}
 	}
 	p.pos--
@@ -258,7 +258,7 @@ func (p *timeParser) timeFirst() (reading, error) {
 		return reading{}, p.refuse(fmt.Sprintf("At %d in the morning or in the evening?", c.hour))
 	}
 	d := day{date: midnight(wallClock(p.now))}
-	if !Instant(c.onDay(d.date), p.now.Location()).After(p.now) {
+	if !InZone(c.onDay(d.date), p.now.Location()).After(p.now) {
 		d.date = d.date.AddDate(0, 0, 1)
 	}
 	r, err := p.reading(d, c)

@@ -322,13 +322,13 @@ var corpus = []struct{ text, want, rest string }{
 	{"24th x", "", ""},
 }
 
-func TestWhen(t *testing.T) {
+func TestParseTime(t *testing.T) {
 	t.Parallel()
 	require.GreaterOrEqual(t, len(corpus), 150)
 	berlin := zone(t, "Europe/Berlin")
 	now := wallTime(t, saturday, berlin)
 	for _, c := range corpus {
-		at, rest, err := schedule.When(c.text, now, schedule.English())
+		at, rest, err := schedule.ParseTime(c.text, now, schedule.English())
 		if c.want == "" {
 			var refusal *schedule.RefusedError
 			require.ErrorAs(t, err, &refusal, "%q was read as %s", c.text, at)
@@ -364,7 +364,7 @@ func TestRefusalQuotesTheWord(t *testing.T) {
 		"tomorrow 9am or 10am": "I'm not sure what *or* after the time means.",
 		"*_`[<b>":              "I don't know *\\*\\_\\`\\[\\<b\\>*.",
 	} {
-		_, _, err := schedule.When(text, now, schedule.English())
+		_, _, err := schedule.ParseTime(text, now, schedule.English())
 		require.Error(t, err, text)
 		why, _, _ := strings.Cut(err.Error(), " Say it like")
 		require.Equal(t, want, why, text)
@@ -379,24 +379,24 @@ func TestFormattedTimesParseToTheSameTime(t *testing.T) {
 		now := wallTime(t, saturday, loc)
 		for i := range 300 {
 			at := now.Add(time.Duration(i*i) * 53 * time.Minute).Truncate(time.Minute).Add(time.Minute)
-			if at = schedule.Instant(at, loc); !at.After(now) {
+			if at = schedule.InZone(at, loc); !at.After(now) {
 				continue
 			}
-			got, _, err := schedule.When(schedule.FormatTime(at, now, loc), now, schedule.English())
+			got, _, err := schedule.ParseTime(schedule.FormatTime(at, now, loc), now, schedule.English())
 			require.NoError(t, err, "%s in %s", schedule.FormatTime(at, now, loc), name)
 			require.Equal(t, at.UTC(), got.UTC(), "%s in %s", schedule.FormatTime(at, now, loc), name)
 		}
 	}
 }
 
-func FuzzWhen(f *testing.F) {
+func FuzzParseTime(f *testing.F) {
 	for _, c := range corpus {
 		f.Add(c.text, int64(0))
 	}
 	berlin := zone(f, "Europe/Berlin")
 	f.Fuzz(func(t *testing.T, text string, shift int64) {
 		now := wallTime(t, saturday, berlin).Add(time.Duration(shift % int64(20*365*24*time.Hour)))
-		at, rest, err := schedule.When(text, now, schedule.English())
+		at, rest, err := schedule.ParseTime(text, now, schedule.English())
 		if err != nil {
 			var refusal *schedule.RefusedError
 			require.ErrorAs(t, err, &refusal)
@@ -406,7 +406,7 @@ func FuzzWhen(f *testing.F) {
 		require.True(t, at.After(now.Truncate(time.Second)), "%q is at %s", text, at)
 		require.LessOrEqual(t, at.Sub(now), schedule.MaxAhead+time.Second)
 		require.Contains(t, text, rest)
-		again, rest2, err := schedule.When(text, now, schedule.English())
+		again, rest2, err := schedule.ParseTime(text, now, schedule.English())
 		require.NoError(t, err)
 		require.Equal(t, at, again)
 		require.Equal(t, rest, rest2)
@@ -426,7 +426,7 @@ func FuzzSecondTime(f *testing.F) {
 			{"in 3 days dentist " + text + " at 17:05", "2026-11-24 17:05"},
 			{"17:05 dentist " + text + " on thursday", "2026-11-26 17:05"},
 		} {
-			at, _, err := schedule.When(c.text, now, schedule.English())
+			at, _, err := schedule.ParseTime(c.text, now, schedule.English())
 			if err == nil {
 				require.Equal(t, wallTime(t, c.want, berlin).UTC(), at.UTC(), "%q", c.text)
 			}
@@ -460,7 +460,7 @@ func wallTime(t testing.TB, s string, loc *time.Location) time.Time {
 	t.Helper()
 	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05"} {
 		if wall, err := time.Parse(layout, s); err == nil {
-			return schedule.Instant(wall, loc).In(loc)
+			return schedule.InZone(wall, loc).In(loc)
 		}
 	}
 	require.NoError(t, errors.New("no time: "+s))

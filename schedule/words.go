@@ -64,7 +64,7 @@ type Language struct {
 	words map[string]word
 	// numbers are the digits of number words.
 	numbers map[string]string
-	// Examples are in the refusals of When, RepeatExamples in those of Repeat.
+	// Examples are in the refusals of ParseTime, RepeatExamples in those of ParseRecurrence.
 	Examples, RepeatExamples []string
 }
 

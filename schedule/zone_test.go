@@ -28,9 +28,9 @@ func zone(t testing.TB, name string) *time.Location {
 	return loc
 }
 
-// Around each change of the clocks in ten years, the times of a cron expression are those that walk finds minute by minute.
 func TestCronIsRightAroundEveryChange(t *testing.T) {
 	t.Parallel()
+	// Around each change of the clocks in ten years, the times of a cron expression are those that walk finds minute by minute.
 	exprs := []string{
 		"30 2 * * *", "0 0 * * *", "15 0 * * *", "30 1 * * *", "45 1 * * *", "0 3 * * *", "15,45 1-3 * * *", "*/20 * * * *", "7 * * * *", "0 */2 * * *",
 		"30 0,1,2,3 * * 0", "59 23 * * *", "0 9 * * 1-5", "@hourly", "@daily", "5 2 * * 7", "0 1-23/2 * * *", "30 23 * * *",

@@ -23,10 +23,10 @@ func ExampleIndexText() {
 	// price list bread rye we buy a new oven
 }
 
-func ExampleBreaks() {
+func ExampleBreakOffsets() {
 	text := "Dr. Who pays 2.50 now. Then he leaves."
 	from := 0
-	for _, to := range search.Breaks(text) {
+	for _, to := range search.BreakOffsets(text) {
 		fmt.Printf("%q\n", text[from:to])
 		from = to
 	}

@@ -31,9 +31,9 @@ type Quote struct {
 	Coverage float64 // the share of the question's topical terms that occur in the quote, its lead and its headings
 }
 
-// Answer returns the quote that answers the question, without a language model. It reports false if there is none: the quote
-// and its headings must have a coverage of at least MinSupport and contain the question's most specific term, the answer
-// to a question for a price, a time, a number or a place must contain one, and no other quote may answer it as well with other values (see Options).
+// Answer returns the quote that answers the question, without a language model. It reports false if there is none.
+// A quote answers if it and its headings have a coverage of at least MinSupport and contain the question's most specific term. To a question
+// for a price, a time, a number or a place it must also contain one. No other quote may answer it as well with other values (see Options).
 func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 	found, err := s.answerCandidates(ctx, r)
 	if err != nil || len(found) == 0 {

@@ -111,8 +111,8 @@ func counted(counts ...int64) []Term {
 	return terms
 }
 
-// often sets in how many passages each term occurs at least two, four and six times.
-func often(terms []Term, counts ...int64) []Term {
+// setChunksAtLeast sets in how many passages each term occurs at least two, four and six times.
+func setChunksAtLeast(terms []Term, counts ...int64) []Term {
 	for i := range terms {
 		terms[i].ChunksAtLeast = counts
 	}
@@ -139,10 +139,10 @@ func TestPlanWantsTheCellsThatRankHigh(t *testing.T) {
 		{"in a small scope every match", counted(5, 900), 1000, [][]string{{"'w0'|'w1'"}}},
 		{"a rare word is enough", counted(50, 400_000), million, [][]string{{"'w0'"}}},
 		{"two middling words must stand together", counted(20_000, 20_000), million, [][]string{{"'w0'", "'w1'"}}},
-		{"or one of them twice, if that is enough", often(counted(30_000, 30_000), 3000, 150, 8), million, [][]string{{"'w0'", "'w1²'"}, {"'w0²'", "'w1'"}}},
+		{"or one of them twice, if that is enough", setChunksAtLeast(counted(30_000, 30_000), 3000, 150, 8), million, [][]string{{"'w0'", "'w1²'"}, {"'w0²'", "'w1'"}}},
 		{"one common word is all there is", counted(20_000), million, [][]string{{"'w0'"}}},
-		{"where it stands often, if that is known", often(counted(600_000), 90_000, 9_000, 300), million, [][]string{{"'w0⁶'"}}},
-		{"a word that never stands often", often(counted(600_000), 300, 0, 0), million, [][]string{{"'w0²'"}}},
+		{"where it stands often, if that is known", setChunksAtLeast(counted(600_000), 90_000, 9_000, 300), million, [][]string{{"'w0⁶'"}}},
+		{"a word that never stands often", setChunksAtLeast(counted(600_000), 300, 0, 0), million, [][]string{{"'w0²'"}}},
 		{"few rare ones are all taken", counted(3, 5, 7), million, [][]string{{"'w0'"}, {"'w1'"}, {"'w2'"}}},
 	} {
 		require.Equal(t, c.want, queries(planSets(c.terms, c.scope, million, candidateBudget)), c.name)
@@ -153,8 +153,8 @@ func TestAPlanIsBounded(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
 	for _, terms := range [][]Term{
-		often(counted(600_000, 600_000, 600_000, 600_000, 600_000, 600_000), 500_000, 400_000, 300_000),
-		often(counted(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50),
+		setChunksAtLeast(counted(600_000, 600_000, 600_000, 600_000, 600_000, 600_000), 500_000, 400_000, 300_000),
+		setChunksAtLeast(counted(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50),
 		counted(1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000),
 		counted(million, million),
 		counted(300, million, million, million, million, million),
@@ -168,7 +168,7 @@ func TestAPlanIsBounded(t *testing.T) {
 func TestSplitSetsDividesWorkEvenly(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
-	terms := often(counted(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50)
+	terms := setChunksAtLeast(counted(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50)
 	much := planSets(terms, million, million, candidateBudget)
 	parts := splitSets(much)
 	require.Len(t, parts, 2)

@@ -232,7 +232,7 @@ func (s *Searcher) searchCached(ctx context.Context, db store.Reader, scope poli
 		}
 		var stems [][]string
 		r, err := rankMatches(m.matches, parsed, q, func(ids []int64) (texts []index.ChunkText, err error) {
-			texts, stems, err = index.UnchangedTexts(ctx, db, q.Source, scope, ids, m.versions, m.predicted)
+			texts, stems, err = index.TextsIfUnchanged(ctx, db, q.Source, scope, ids, m.versions, m.predicted)
 			return texts, err
 		})
 		if err != nil {

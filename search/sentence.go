@@ -18,9 +18,9 @@ var (
 	heading   = regexp.MustCompile(`^ {0,3}#{1,6}\s`)
 )
 
-// Breaks lists the byte offsets at which text may be cut, in order: after sentences, list items, table rows, lines of
+// BreakOffsets lists the byte offsets at which text may be cut, in order: after sentences, list items, table rows, lines of
 // code, lines that are not wrapped, and blank lines. The last one is the length of text; an empty text has none.
-func Breaks(body string) []int {
+func BreakOffsets(body string) []int {
 	var breaks []int
 	fenced := false
 	for from := 0; from < len(body); {
@@ -131,7 +131,7 @@ func units(body string) []unit {
 	var list []unit
 	from, block, lead := 0, 0, -1
 	table, blank := false, true
-	for _, to := range Breaks(body) {
+	for _, to := range BreakOffsets(body) {
 		raw := body[from:to]
 		u := trimUnit(body, from, to)
 		from = to

@@ -111,7 +111,7 @@ func kindOf(r rune) charKind {
 		}
 	}
 	switch {
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == longVowel:
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == prolongedSoundMark:
 		return unspaced
 	case unicode.IsLetter(r) || unicode.IsMark(r):
 		return letter
@@ -122,8 +122,8 @@ func kindOf(r rune) charKind {
 	}
 }
 
-// longVowel is the Katakana prolonged sound mark, which Unicode assigns to no script.
-const longVowel = 'ー'
+// prolongedSoundMark is the Katakana prolonged sound mark, which Unicode assigns to no script.
+const prolongedSoundMark = 'ー'
 
 // fold normalizes the forms of a letter (NFKC) and removes accents. It keeps combining marks that are part of a script's spelling.
 // In Cyrillic it removes only the dots of ё, which people often do not write.

@@ -48,7 +48,7 @@ func TestIsQuestion(t *testing.T) {
 func pieces(text string) []string {
 	var list []string
 	from := 0
-	for _, to := range Breaks(text) {
+	for _, to := range BreakOffsets(text) {
 		if piece := strings.TrimSpace(text[from:to]); piece != "" {
 			list = append(list, piece)
 		}
@@ -91,7 +91,7 @@ func FuzzBreaks(f *testing.F) {
 			return
 		}
 		last := 0
-		for _, at := range Breaks(text) {
+		for _, at := range BreakOffsets(text) {
 			require.Greater(t, at, last)
 			require.True(t, at == len(text) || utf8.RuneStart(text[at]))
 			last = at

@@ -213,7 +213,7 @@ func (p *prompts) Ask(ctx context.Context, q Question) (string, error) {
 				return answer, nil
 			}
 		}
-		answer, err = q.accept(answer)
+		answer, err = q.parse(answer)
 		if err == nil {
 			return answer, nil
 		}
@@ -243,8 +243,8 @@ func (p *prompts) print(q Question) {
 	fmt.Fprint(p.out, "> ")
 }
 
-// accept returns the value of an input: of an option by its number or value, else the input itself if its form is right.
-func (q Question) accept(answer string) (string, error) {
+// parse checks an input. For a question with options it returns the option with that number or value; for any other, the input if Check accepts it.
+func (q Question) parse(answer string) (string, error) {
 	if len(q.Options) == 0 {
 		if q.Check == nil {
 			return answer, nil

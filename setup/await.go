@@ -43,8 +43,8 @@ func AwaitSynapse(ctx context.Context, c *config.Config) doctor.Result {
 	}
 }
 
-// Knows reports whether Synapse has loaded the registration.
-func Knows(ctx context.Context, c *config.Config) bool {
+// HasRegistration reports whether Synapse has loaded the registration.
+func HasRegistration(ctx context.Context, c *config.Config) bool {
 	result := probeRegistration(ctx, c)
 	return result.OK() && result.Fact != ""
 }

@@ -94,7 +94,7 @@ func (w *Wizard) choose(ctx context.Context, section, title, help string, offers
 		if ctx.Err() != nil {
 			return ErrAborted
 		}
-		Show(w.Out, section, result)
+		PrintResult(w.Out, section, result)
 		wrong := firstError(result)
 		if wrong == nil {
 			return nil

@@ -87,7 +87,7 @@ func (w *Wizard) askAddress(ctx context.Context) error {
 			return ErrAborted
 		}
 		if result.OK() {
-			Show(w.Out, "homeserver", result)
+			PrintResult(w.Out, "homeserver", result)
 			return w.set(key, address)
 		}
 	}
@@ -143,7 +143,7 @@ func (w *Wizard) askTimeZone(ctx context.Context) error {
 	const key = "time_zone"
 	zone := w.Machine.TimeZone()
 	if w.old == nil && w.value(key) == "" && zone != "" {
-		w.good("time zone", zone)
+		w.printOK("time zone", zone)
 		return w.set(key, zone)
 	}
 	return w.ask(ctx, key, Question{
@@ -184,7 +184,7 @@ func (w *Wizard) askDatabase(ctx context.Context) error {
 	const key = "database.url"
 	programs, err := w.postgresPrograms()
 	if w.value(key) == "" && err == nil && (w.old == nil || w.isSettled(key)) {
-		w.good("postgres", "multis runs its own from "+programs+w.Machine.vectors(programs))
+		w.printOK("postgres", "multis runs its own from "+programs+w.Machine.vectors(programs))
 		return nil
 	}
 	help := "As postgres://user:password@host/name. Empty: multis runs a Postgres of its own."

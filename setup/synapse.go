@@ -97,7 +97,7 @@ func (m Machine) namedSynapse(config string) (*Synapse, error) {
 			return s, m.read(s)
 		}
 	}
-	s := &Synapse{Files: m.withFolder([]string{path})}
+	s := &Synapse{Files: m.expandFolders([]string{path})}
 	return s, m.read(s)
 }
 
@@ -105,7 +105,7 @@ func (m Machine) namedSynapse(config string) (*Synapse, error) {
 func (m Machine) usualSynapse() (*Synapse, error) {
 	for _, paths := range usualConfigs {
 		if m.exists(paths[0]) {
-			s := &Synapse{Files: m.withFolder(paths), Unit: "matrix-synapse"}
+			s := &Synapse{Files: m.expandFolders(paths), Unit: "matrix-synapse"}
 			if paths[0] != usualConfigs[0][0] {
 				s.Unit = ""
 			}
@@ -190,8 +190,8 @@ func mergeSynapse(a, b *Synapse) *Synapse {
 	return a
 }
 
-// expandFolders returns files; each folder among them is replaced by the *.yaml files in it.
-func (m Machine) withFolder(paths []string) []File {
+// expandFolders returns the files of paths. Each folder among them is replaced by the *.yaml files in it.
+func (m Machine) expandFolders(paths []string) []File {
 	var files []File
 	for _, path := range paths {
 		for _, f := range expand(m.path(), path) {

@@ -26,7 +26,7 @@ func machine(t *testing.T, files map[string]string) setup.Machine {
 	return setup.Machine{Root: root}
 }
 
-const whatsapp = `id: whatsapp
+const whatsappRegistration = `id: whatsapp
 url: http://127.0.0.1:29318
 as_token: a
 hs_token: b
@@ -52,7 +52,7 @@ func debian(list string) map[string]string {
 	return map[string]string{
 		"etc/matrix-synapse/homeserver.yaml":         "listeners:\n  - port: 8008\n    tls: false\n    type: http\n    resources:\n      - names: [client, federation]\n" + list,
 		"etc/matrix-synapse/conf.d/server_name.yaml": "server_name: example.org\n",
-		"etc/matrix-synapse/whatsapp.yaml":           whatsapp,
+		"etc/matrix-synapse/whatsapp.yaml":           whatsappRegistration,
 		"etc/matrix-synapse/doublepuppet.yaml":       doublePuppet,
 	}
 }
@@ -147,7 +147,7 @@ func TestASynapseInAContainerIsFoundThroughItsProcess(t *testing.T) {
 	id := strings.Repeat("ab", 32)
 	m := machine(t, map[string]string{
 		"srv/synapse/homeserver.yaml":       "server_name: example.org\napp_service_config_files: [/data/whatsapp.yaml]\n",
-		"srv/synapse/whatsapp.yaml":         whatsapp,
+		"srv/synapse/whatsapp.yaml":         whatsappRegistration,
 		"proc/42/cmdline":                   "python3\x00-m\x00synapse.app.homeserver\x00-c\x00/data/homeserver.yaml\x00",
 		"proc/42/status":                    "Name:\tpython3\nUid:\t991\t991\t991\t991\n",
 		"proc/42/cgroup":                    "0::/system.slice/docker-" + id + ".scope\n",

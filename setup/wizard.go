@@ -117,9 +117,9 @@ func (w *Wizard) searchMachine() error {
 		w.printf("! %-12s no configuration found; for one in a container run this as root, or name its homeserver.yaml with --synapse\n", "synapse")
 	}
 	if s := w.synapse; s != nil {
-		w.good("synapse", fmt.Sprintf("%s, configured in %s", s.Domain, s.Files[0].Host))
+		w.printOK("synapse", fmt.Sprintf("%s, configured in %s", s.Domain, s.Files[0].Host))
 		for _, b := range s.Bridges() {
-			w.good("bridge", text.OneLine(fmt.Sprintf("%s at %s", b.ID, b.URL)))
+			w.printOK("bridge", text.OneLine(fmt.Sprintf("%s at %s", b.ID, b.URL)))
 		}
 		if len(s.Bridges()) > 0 && !s.HasDoublePuppet() {
 			w.printf("! %-12s none has a registration for double puppeting: what you type on the phone will look like a contact's message (docs/install.md, Bridges)\n", "bridges")
@@ -257,7 +257,7 @@ func (w *Wizard) accept(ctx context.Context, key, answer string, check func(stri
 	if ctx.Err() != nil {
 		return ErrAborted
 	}
-	Show(w.Out, key, result)
+	PrintResult(w.Out, key, result)
 	if failed := firstError(result); failed != nil {
 		return refusal{*failed}
 	}
@@ -322,10 +322,10 @@ func (w *Wizard) finish(ctx context.Context) (Answers, error) {
 
 func (w *Wizard) printf(format string, args ...any) { fmt.Fprintf(w.Out, format, args...) }
 
-func (w *Wizard) good(what, fact string) { w.printf("✓ %-12s %s\n", what, fact) }
+func (w *Wizard) printOK(what, fact string) { w.printf("✓ %-12s %s\n", what, fact) }
 
-// Show prints the result of a probe on the part what.
-func Show(out io.Writer, what string, r doctor.Result) {
+// PrintResult prints the result of a probe on the part what.
+func PrintResult(out io.Writer, what string, r doctor.Result) {
 	what, _, _ = strings.Cut(what, ".")
 	if r.Fact != "" && firstError(r) == nil {
 		fmt.Fprintf(out, "✓ %-12s %s\n", what, r.Fact)

@@ -49,7 +49,7 @@ func TestFilesAreWrittenTogetherOrNotAtAll(t *testing.T) {
 }
 
 // A folder that root made, for example by trying multis there, is handed over with all that is in it; nobody else's is.
-func TestAFileIsWrittenWhenContentModeAndOwnerAreAsTheyAreToBe(t *testing.T) {
+func TestAWrittenFileHasItsContentModeAndOwner(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	file := setup.Output{Path: path, Data: []byte("a: 1\n"), Mode: 0o600, UID: -1}

@@ -65,7 +65,7 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 	text, err := t.transcript(ctx, chat, m)
 	var overBudget *llm.OverBudgetError
 	refused := errors.As(err, &overBudget)
-	if err != nil && !last && !refused && !jobs.IsFinal(err) {
+	if err != nil && !last && !refused && !jobs.IsPermanent(err) {
 		return err
 	}
 	if ctx.Err() != nil {

@@ -9,7 +9,7 @@ import (
 
 // Activity counts the events of one kind.
 type Activity struct {
-	What   string // "message", "sent", "tool", "approval" or "task"
+	What   string // "message", "written" (an outbox message), "tool", "approval" or "task"
 	Name   string // the reason, the purpose, the tool or the outcome
 	Times  int
 	Failed int

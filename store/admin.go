@@ -69,14 +69,14 @@ func MessagesAnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, err
 	return oneMessage(ctx, db, messagesAnsweredBySQL, out)
 }
 
-const isUnaskedQuoteSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.about <> '{}'
+const isQuotingNoticeSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.about <> '{}'
 	and not exists (select from messages m where m.chat_id = $1 and m.outbox_id = o.id) and not exists (select from dialogs d where d.outbox_id = o.id))`
 
-// IsUnaskedQuote reports whether an event is a notice of multis in this chat that quotes messages, answers no command and asks no
+// IsQuotingNotice reports whether an event is a notice of multis in this chat that quotes messages, answers no command and asks no
 // question. An empty event is none.
-func IsUnaskedQuote(ctx context.Context, db DB, chat ChatID, event id.EventID) (bool, error) {
+func IsQuotingNotice(ctx context.Context, db DB, chat ChatID, event id.EventID) (bool, error) {
 	var yes bool
-	if err := db.QueryRow(ctx, isUnaskedQuoteSQL, chat, event).Scan(&yes); err != nil {
+	if err := db.QueryRow(ctx, isQuotingNoticeSQL, chat, event).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for what an event quotes: %w", err)
 	}
 	return yes, nil

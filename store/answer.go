@@ -190,8 +190,9 @@ type ChatLine struct {
 	At        time.Time
 }
 
-// What a person wrote in a thread is an outbox message without citations that answers no message of the chat.
-const linesAfterSQL = `select message_id, person, sender, body, at from (
+// linesByPeopleSQL takes what a person wrote in a thread from the outbox: there it is a message without citations that answers no message of the
+// chat.
+const linesByPeopleSQL = `select message_id, person, sender, body, at from (
 		select m.id as message_id, m.author <> 'contact' as person, m.sender, m.body, m.ts as at, m.id as seq from messages m
 			where m.chat_id = $1 and m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> '' and m.id <> $3
 		union all
@@ -199,7 +200,7 @@ const linesAfterSQL = `select message_id, person, sender, body, at from (
 			and o.state in ('sent', 'delivered') and o.content->>'body' <> '' and not exists (select from messages m where m.outbox_id = o.id)
 	) l where at >= $2 order by at, seq limit 50`
 
-// LinesAfter returns what was said in a chat from a time on, without a message and without what the assistant said.
-func LinesAfter(ctx context.Context, db DB, chat ChatID, from time.Time, without MessageID) ([]ChatLine, error) {
-	return row.All[ChatLine](ctx, db, "what was said", linesAfterSQL, chat, from, without)
+// LinesByPeople returns what the contacts, the owner and operators wrote in a chat from a time on, the first 50 at most, without one message.
+func LinesByPeople(ctx context.Context, db DB, chat ChatID, from time.Time, without MessageID) ([]ChatLine, error) {
+	return row.All[ChatLine](ctx, db, "what was said", linesByPeopleSQL, chat, from, without)
 }

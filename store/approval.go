@@ -138,11 +138,12 @@ func DecideApproval(ctx context.Context, tx Tx, approval int64, d ApprovalDecisi
 	})
 }
 
-const denyOpenSQL = `update approvals set allowed = false, decided_at = now(), how = $2, reason = $3 where (id = $1 or card = $1) and allowed is null returning task_id`
+const denyUndecidedSQL = `update approvals set allowed = false, decided_at = now(), how = $2, reason = $3 where (id = $1 or card = $1) and allowed is null returning task_id`
 
-// DenyOpen denies what is undecided on a card, because nobody can or did decide. It returns the task, or ErrNotFound if all of it was decided.
-func DenyOpen(ctx context.Context, tx Tx, card int64, how ApprovalHow, reason string) (TaskID, error) {
-	tasks, err := row.Values[TaskID](ctx, tx, "deny calls", denyOpenSQL, card, how, reason)
+// DenyUndecided denies all undecided calls on a card, because they expired or nobody can be asked. It returns their task, or ErrNotFound if none was
+// undecided.
+func DenyUndecided(ctx context.Context, tx Tx, card int64, how ApprovalHow, reason string) (TaskID, error) {
+	tasks, err := row.Values[TaskID](ctx, tx, "deny calls", denyUndecidedSQL, card, how, reason)
 	if err == nil && len(tasks) == 0 {
 		err = ErrNotFound
 	}
@@ -202,8 +203,8 @@ const listApprovalsSQL = "select " + approvalColumns + `, t.agent, t.kind, t.abo
 	where a.created_at > $1 and a.how <> 'continued' order by a.id desc limit $2`
 
 // ListApprovals returns the approvals since a time, the newest first.
-func ListApprovals(ctx context.Context, db DB, since time.Time, most int) ([]ListedApproval, error) {
-	return row.All[ListedApproval](ctx, db, "approvals", listApprovalsSQL, since, most)
+func ListApprovals(ctx context.Context, db DB, since time.Time, limit int) ([]ListedApproval, error) {
+	return row.All[ListedApproval](ctx, db, "approvals", listApprovalsSQL, since, limit)
 }
 
 const continueSQL = `with old as (select t.*, (select a.id from approvals a where a.task_id = t.id and a.call_id = any (@calls) order by a.id limit 1) as card from tasks t where t.id = @task),

@@ -64,11 +64,11 @@ func DecideBridgeChange(ctx context.Context, tx Tx, change int64, accepted bool)
 	return row.Exec(ctx, tx, "decide a bridge's change", decideBridgeChangeSQL, change, accepted)
 }
 
-const changeChatBotSQL = "update chats set bridge_bot = $3 where id = $1 and bridge_bot = $2"
+const setBridgeBotSQL = "update chats set bridge_bot = $3 where id = $1 and bridge_bot = $2"
 
-// ChangeChatBot assigns a chat to another bot, because the old bot announced it.
-func ChangeChatBot(ctx context.Context, tx Tx, chat ChatID, oldBot, newBot id.UserID) error {
-	return row.Exec(ctx, tx, "move a chat to another bridge", changeChatBotSQL, chat, oldBot, newBot)
+// SetBridgeBot assigns a chat to another bot, because the old bot announced it.
+func SetBridgeBot(ctx context.Context, tx Tx, chat ChatID, oldBot, newBot id.UserID) error {
+	return row.Exec(ctx, tx, "move a chat to another bridge", setBridgeBotSQL, chat, oldBot, newBot)
 }
 
 // Bridge is a bridge with the number of its chats.

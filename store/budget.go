@@ -186,8 +186,8 @@ const usageOnSQL = `select purpose, sum(coalesce(cost, reserved))::bigint as amo
 	count(*) filter (where settled_at is null) as open, sum(tokens_in)::bigint as "in", sum(tokens_out)::bigint as out
 	from usage where day = $1::date group by purpose order by amount desc, purpose`
 
-// UsageOn returns the usage of a day by purpose, the most expensive first.
-func UsageOn(ctx context.Context, db DB, day string) ([]Usage, error) {
+// UsageByPurpose returns the usage of a day by purpose, the most expensive first.
+func UsageByPurpose(ctx context.Context, db DB, day string) ([]Usage, error) {
 	return row.All[Usage](ctx, db, "the day's usage", usageOnSQL, day)
 }
 
@@ -199,13 +199,13 @@ type ChatUsage struct {
 	Calls  int
 }
 
-const chatUsageOnSQL = `select u.chat_id as chat, coalesce(c.name, '') as name, sum(coalesce(u.cost, u.reserved))::bigint as amount, count(*) as calls
+const usageByChatSQL = `select u.chat_id as chat, coalesce(c.name, '') as name, sum(coalesce(u.cost, u.reserved))::bigint as amount, count(*) as calls
 	from usage u left join chats c on c.id = u.chat_id where u.day = $1::date and u.chat_id <> 0
 	group by u.chat_id, c.name order by amount desc, calls desc, u.chat_id limit $2`
 
-// ChatUsageOn returns the cost of a day's calls by chat, the most expensive first, at most limit.
-func ChatUsageOn(ctx context.Context, db DB, day string, limit int) ([]ChatUsage, error) {
-	return row.All[ChatUsage](ctx, db, "the chats' usage", chatUsageOnSQL, day, limit)
+// UsageByChat returns the cost of a day's calls by chat, the most expensive first, at most limit.
+func UsageByChat(ctx context.Context, db DB, day string, limit int) ([]ChatUsage, error) {
+	return row.All[ChatUsage](ctx, db, "the chats' usage", usageByChatSQL, day, limit)
 }
 
 // DayUsage is the cost of the calls of one day.
@@ -214,11 +214,11 @@ type DayUsage struct {
 	Amount int64
 }
 
-const daysUsageSQL = `select d::date::text as day, coalesce(sum(b.committed), 0)::bigint as amount
+const usageByDaySQL = `select d::date::text as day, coalesce(sum(b.committed), 0)::bigint as amount
 	from generate_series($1::date - ($2::int - 1), $1::date, interval '1 day') d
 	left join budgets b on b.day = d::date and b.cap = 'day' group by d order by d`
 
-// DaysUsage returns the cost of each of the last days, oldest first. day is the last one.
-func DaysUsage(ctx context.Context, db DB, day string, days int) ([]DayUsage, error) {
-	return row.All[DayUsage](ctx, db, "the days' usage", daysUsageSQL, day, days)
+// UsageByDay returns the cost of each of the last days, oldest first. day is the last one.
+func UsageByDay(ctx context.Context, db DB, day string, days int) ([]DayUsage, error) {
+	return row.All[DayUsage](ctx, db, "the days' usage", usageByDaySQL, day, days)
 }

@@ -190,7 +190,7 @@ func TestUsageIsSummedUpByPurpose(t *testing.T) {
 	other.Day = "2026-11-19"
 	reserve(t, s, other)
 
-	list, err := store.UsageOn(t.Context(), s.DB(), day)
+	list, err := store.UsageByPurpose(t.Context(), s.DB(), day)
 	require.NoError(t, err)
 	require.Equal(t, []store.Usage{
 		{Purpose: "ask", Amount: 30, Calls: 1, Open: 1},

@@ -9,8 +9,8 @@ import (
 	"multis/store/row"
 )
 
-// Memory is the state of note taking in a chat.
-type Memory struct {
+// CaptureState is the state of note taking in a chat.
+type CaptureState struct {
 	ChatID     ChatID
 	Fresh      int // messages since the last capture
 	CapturedTo MessageID
@@ -18,8 +18,8 @@ type Memory struct {
 	WindowFrom *time.Time
 }
 
-// fresh reports whether a message counts towards the next capture: a person wrote it, not long ago.
-func fresh(m Message) bool {
+// countsForCapture reports whether a message counts towards the next capture: a person wrote it, not long ago.
+func countsForCapture(m Message) bool {
 	switch m.Author {
 	case policy.AuthorContact, policy.AuthorOwnerClient, policy.AuthorOwnerPhone:
 	default:
@@ -41,14 +41,14 @@ func IsCommand(body string) bool {
 
 const memorySQL = "select chat_id, fresh, captured_to, window_from from chat_memory where chat_id = $1"
 
-// MemoryOf returns a chat's state, or ErrNotFound if there were no messages yet.
-func MemoryOf(ctx context.Context, db DB, chat ChatID) (Memory, error) {
-	return row.One[Memory](ctx, db, "memory", memorySQL, chat)
+// CaptureStateOf returns a chat's state, or ErrNotFound if there were no messages yet.
+func CaptureStateOf(ctx context.Context, db DB, chat ChatID) (CaptureState, error) {
+	return row.One[CaptureState](ctx, db, "memory", memorySQL, chat)
 }
 
-// LockMemory is MemoryOf with a lock until the end of the transaction, which keeps other captures of the chat waiting.
-func LockMemory(ctx context.Context, tx Tx, chat ChatID) (Memory, error) {
-	return row.One[Memory](ctx, tx, "memory", memorySQL+" for update", chat)
+// LockCaptureState is CaptureStateOf with a lock until the end of the transaction, which keeps other captures of the chat waiting.
+func LockCaptureState(ctx context.Context, tx Tx, chat ChatID) (CaptureState, error) {
+	return row.One[CaptureState](ctx, tx, "memory", memorySQL+" for update", chat)
 }
 
 const dueCapturesSQL = `select m.chat_id from chat_memory m join chats c on c.id = m.chat_id

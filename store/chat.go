@@ -335,11 +335,11 @@ func ResumeChat(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "resume chat", resumeChatSQL, chat)
 }
 
-const giveBackSQL = "update chats set paused_until = null, owner_last_at = case when owner_last_at > $2 then owner_last_at end where id = $1"
+const resumeChatAtSQL = "update chats set paused_until = null, owner_last_at = case when owner_last_at > $2 then owner_last_at end where id = $1"
 
-// GiveBack is ResumeChat at a time: a person who wrote after it still keeps the assistant quiet.
-func GiveBack(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
-	return row.Exec(ctx, tx, "give chat back", giveBackSQL, chat, at)
+// ResumeChatAt resumes a chat as of a time: the pause by a person who wrote after that time stays.
+func ResumeChatAt(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
+	return row.Exec(ctx, tx, "give chat back", resumeChatAtSQL, chat, at)
 }
 
 // LeaseTime is how long a lease lasts without renewal. After a crash another process takes the chat then.

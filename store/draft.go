@@ -61,12 +61,12 @@ const (
 	moveRunSQL     = "update schedule_runs set outbox_id = $2 where outbox_id = $1"
 )
 
-// ReplaceDraft makes another outbox message the answer to the messages, and the result of the run, that a draft was for.
+// ReplaceDraft moves the messages that the draft from answers, and the execution that made it, to the outbox message to.
 func ReplaceDraft(ctx context.Context, tx Tx, from, to uuid.UUID) error {
 	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, from, to), row.Exec(ctx, tx, "move the run of an event", moveRunSQL, from, to))
 }
 
-// Seen is what an answer has seen of its chat.
+// Seen is what an answer has seen of its chat. The answer is outdated if a newer message, an edit, a deletion or a person's own reply came after that.
 type Seen struct {
 	Newest  MessageID // 0 for none
 	Changes int       // how often messages of the last days were edited or deleted
@@ -80,8 +80,8 @@ func SeenOf(ctx context.Context, db DB, chat ChatID) (Seen, error) {
 	return row.One[Seen](ctx, db, "state of a chat", seenSQL, chat)
 }
 
-// HasMovedOn reports whether something was said, edited or deleted in a chat since it was seen.
-func HasMovedOn(ctx context.Context, db DB, chat ChatID, seen Seen) (bool, error) {
+// IsOutdated reports whether an answer in a chat that has seen this much is outdated.
+func IsOutdated(ctx context.Context, db DB, chat ChatID, seen Seen) (bool, error) {
 	newer, err := HasNewer(ctx, db, chat, seen.Newest)
 	if err != nil || newer {
 		return newer, err
@@ -105,14 +105,15 @@ func WithdrawDraft(ctx context.Context, tx Tx, chat ChatID, first uuid.UUID, cod
 	return row.Exec(ctx, tx, "withdraw draft", withdrawSQL, chat, first, code, code.Sentence())
 }
 
-// MovedOn is what is left to do in a chat that went on: to answer what waits there, or to close the card of a draft.
-type MovedOn struct {
+// FollowUp is what is left to do in a chat after something was said, changed or deleted there: to answer the messages that wait, or to close the card
+// of a withdrawn draft.
+type FollowUp struct {
 	ChatID  ChatID
 	DraftID *uuid.UUID // a withdrawn draft whose card is open; nil if messages wait for an answer
 }
 
 // A turn that has not begun answers all that waits.
-const movedOnSQL = `select distinct chat_id, null::uuid as draft_id from messages m where chat_id = any ($1) and answered_at is null and action in ('answer', 'handoff')
+const followUpsSQL = `select distinct chat_id, null::uuid as draft_id from messages m where chat_id = any ($1) and answered_at is null and action in ('answer', 'handoff')
 		and not exists (select from river.river_job where kind = 'turn' and args->>'chat' = m.chat_id::text and state in ('available', 'retryable', 'scheduled'))
 	union all select o.chat_id, o.id from outbox o where o.chat_id = any ($1) and ` + withdrawnCardSQL
 
@@ -120,9 +121,9 @@ const movedOnSQL = `select distinct chat_id, null::uuid as draft_id from message
 const withdrawnCardSQL = `o.seen_id > 0 and o.state = 'dropped' and o.code in ('draft_stale', 'draft_answered', 'draft_mode', 'draft_source', 'draft_late')
 	and exists (select from dialogs d where d.draft_id = o.id and d.kind = 'draft' and d.done_at is null)`
 
-// ChatsMovedOn returns what is left to do in chats that may have gone on.
-func ChatsMovedOn(ctx context.Context, db DB, chats []ChatID) ([]MovedOn, error) {
-	return row.All[MovedOn](ctx, db, "chats that went on", movedOnSQL, chats)
+// FollowUps returns what is left to do in chats in which something was said, changed or deleted.
+func FollowUps(ctx context.Context, db DB, chats []ChatID) ([]FollowUp, error) {
+	return row.All[FollowUp](ctx, db, "what is left to do in chats", followUpsSQL, chats)
 }
 
 // DraftCard is the message in the admin room that shows the drafts of a chat, with the draft that it showed last.
@@ -183,6 +184,6 @@ func Requeue(ctx context.Context, tx Tx, out uuid.UUID) (bool, error) {
 const setRunOutcomeSQL = "update schedule_runs set state = $2, note = $3 where outbox_id = $1"
 
 // SetRunOutcome sets the state of the run whose message an outbox message is.
-func SetRunOutcome(ctx context.Context, tx Tx, out uuid.UUID, state RunState, note string) error {
+func SetRunOutcome(ctx context.Context, tx Tx, out uuid.UUID, state ExecutionState, note string) error {
 	return row.Exec(ctx, tx, "note what became of a run", setRunOutcomeSQL, out, state, note)
 }

@@ -23,7 +23,7 @@ type ThreadLine struct {
 	Approved   bool
 }
 
-// Replies that were written in a thread are in it already.
+// threadLinesSQL leaves out replies that were written in the thread, which shows them already.
 const threadLinesSQL = "select " + messageColumns + `, m.edits, length(m.body) as length, null::uuid as shown_by, null::text as shown_event,
 		coalesce((select s.purpose = 'draft' from outbox s where s.event_id = m.event_id), false) as approved
 	from escalations e join messages m on m.chat_id = e.chat_id and m.id > e.message_id

@@ -93,7 +93,7 @@ func SetFolderError(ctx context.Context, tx Tx, folder, reason string) error {
 	return row.Exec(ctx, tx, "store the error of a folder", setFolderErrorSQL, folder, reason)
 }
 
-// Writes nothing for a folder that is not watched any more, or whose role has changed, which is read again.
+// putWatchedSQL writes nothing for a folder that is no longer watched, or whose role has changed, because that one is read again.
 const putWatchedSQL = `insert into watched_files (folder, path, size, modified, reader)
 	select $1, * from unnest($3::text[], $4::bigint[], $5::timestamptz[], $6::text[]) where exists (select from watched_folders where path = $1 and role = $2)
 	on conflict (folder, path) do update set size = excluded.size, modified = excluded.modified, reader = excluded.reader`

@@ -80,7 +80,7 @@ const (
 	forgottenWhy = "it was forgotten on your word"
 )
 
-// How messages are removed.
+// emptySQL empties messages; deleteSQL deletes them.
 const emptySQL = `update messages set body = '', attachment = null, parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
 		action = 'archive', code = 'redacted', reason = @why where id = any (@messages) and redacted_at is null returning id`
 
@@ -133,8 +133,8 @@ const dropErrorsSQL = `update river.river_job j set errors = null where j.errors
 
 const chatsOfMessagesSQL = `select c.id, c.kind from chats c where c.id in (select chat_id from messages where id = any ($1)) or c.id = any ($2) order by c.id`
 
-// Forget empties messages and deletes what else the set names, with everything that was learned from it and everything that quotes it. The
-// rows of messages stay, empty, so that the same events cannot come back.
+// Forget empties the messages of d and deletes its other rows, the notes and commitments that came from them, and the outbox texts that quote
+// them. The rows of messages stay, empty, so that the same events cannot come back.
 func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCounts, error) {
 	letters, err := row.All[struct {
 		ID    uuid.UUID
@@ -143,7 +143,7 @@ func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCo
 	if err != nil {
 		return DeletionCounts{}, err
 	}
-	f, err := forget(ctx, tx, d, end{emptySQL, forgottenWhy, at})
+	f, err := forget(ctx, tx, d, removal{emptySQL, forgottenWhy, at})
 	if err != nil {
 		return f, err
 	}
@@ -167,15 +167,15 @@ func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCo
 	return f, nil
 }
 
-// end says how messages are removed, when, and the reason that is stored.
-type end struct {
+// removal is how messages are removed, when, and the reason that is stored.
+type removal struct {
 	sql string
 	why string
 	at  time.Time
 }
 
 // forget is Forget without the outbox messages that are named, the schedules, jobs and dialogs.
-func forget(ctx context.Context, tx Tx, d DeletionSet, e end) (DeletionCounts, error) {
+func forget(ctx context.Context, tx Tx, d DeletionSet, e removal) (DeletionCounts, error) {
 	var f DeletionCounts
 	messages := row.EmptyIfNil(d.Messages)
 	answering, err := row.Values[TaskID](ctx, tx, "tasks that came to what is deleted", answeringSQL, messages, d.event)
@@ -196,7 +196,7 @@ func forget(ctx context.Context, tx Tx, d DeletionSet, e end) (DeletionCounts, e
 	if err := index.RemoveMessages(ctx, tx, messages); err != nil {
 		return f, err
 	}
-	var learned unlearned
+	var learned derivedDeletions
 	steps := []func() error{
 		func() error {
 			args := pgx.NamedArgs{"messages": messages, "tasks": row.EmptyIfNil(d.Tasks), "at": e.at, "why": e.why}
@@ -219,7 +219,7 @@ func forget(ctx context.Context, tx Tx, d DeletionSet, e end) (DeletionCounts, e
 			return f, err
 		}
 	}
-	f.Notes, f.Commitments, f.Passages = learned.Notes, learned.Promises, learned.passages
+	f.Notes, f.Commitments, f.Passages = learned.Notes, learned.Commitments, learned.passages
 	f.Retract, err = row.Values[uuid.UUID](ctx, tx, "quotes", emptyQuotingOutboxSQL, pgx.NamedArgs{"messages": messages})
 	if err != nil {
 		return f, err
@@ -283,6 +283,6 @@ func RedactMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, at
 	case !errors.Is(err, ErrNotFound):
 		return nil, err
 	}
-	f, err := forget(ctx, tx, d, end{emptySQL, deletedWhy, at})
+	f, err := forget(ctx, tx, d, removal{emptySQL, deletedWhy, at})
 	return f.Retract, err
 }

@@ -220,7 +220,7 @@ func ForgetChatStep(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit i
 		return gone, false, err
 	}
 	if len(messages) > 0 {
-		gone, err = forget(ctx, tx, DeletionSet{Messages: messages}, end{deleteSQL, forgottenWhy, f.CreatedAt})
+		gone, err = forget(ctx, tx, DeletionSet{Messages: messages}, removal{deleteSQL, forgottenWhy, f.CreatedAt})
 		return gone, true, err
 	}
 	scope := policy.ContactScope(chat.ID)
@@ -238,7 +238,7 @@ func ForgetChatStep(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit i
 	if err != nil {
 		return gone, false, err
 	}
-	gone.Notes, gone.Commitments, gone.Passages, gone.Chats = learned.Notes, learned.Promises, learned.passages, 1
+	gone.Notes, gone.Commitments, gone.Passages, gone.Chats = learned.Notes, learned.Commitments, learned.passages, 1
 	origins, err := row.Values[string](ctx, tx, "captures to forget", sectionsOfChatSQL, chat.ID, at)
 	if err != nil {
 		return gone, false, err

@@ -70,7 +70,7 @@ const newFindingsSQL = `with found as (
 
 // NewFindings returns the findings that were not judged yet, the newest first.
 func NewFindings(ctx context.Context, db DB, l FindingFilter) ([]Finding, error) {
-	return row.All[Finding](ctx, db, "matters", newFindingsSQL, pgx.NamedArgs{
+	return row.All[Finding](ctx, db, "findings", newFindingsSQL, pgx.NamedArgs{
 		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.Again, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
 	})
 }
@@ -89,18 +89,18 @@ const recordJudgementSQL = `insert into heartbeat_matters (agent, matter, chat_i
 
 // Judgement is the decision whether the owner is told of a finding.
 type Judgement struct {
-	Agent, Matter string
-	ChatID        ChatID // zero for none
-	Told          bool
-	At            time.Time
+	Agent, Finding string
+	ChatID         ChatID // zero for none
+	Told           bool
+	At             time.Time
 }
 
 // RecordJudgement stores a judgement. It returns false if the agent judged the finding before, or if the owner is to be told and another agent
 // told him.
 func RecordJudgement(ctx context.Context, tx Tx, j Judgement) (first bool, err error) {
-	tag, err := tx.Exec(ctx, recordJudgementSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Matter, "chat": j.ChatID, "told": j.Told, "at": j.At})
+	tag, err := tx.Exec(ctx, recordJudgementSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Finding, "chat": j.ChatID, "told": j.Told, "at": j.At})
 	if err != nil {
-		return false, fmt.Errorf("note matter: %w", err)
+		return false, fmt.Errorf("record judgement: %w", err)
 	}
 	return tag.RowsAffected() == 1, nil
 }
@@ -147,5 +147,5 @@ const pruneFindingsSQL = "with gone as (delete from heartbeat_matters where seen
 
 // PruneFindings deletes the judgements from before a time.
 func PruneFindings(ctx context.Context, w Writer, before time.Time) (int, error) {
-	return row.Value[int](ctx, w, "forget matters", pruneFindingsSQL, before)
+	return row.Value[int](ctx, w, "forget findings", pruneFindingsSQL, before)
 }

@@ -18,8 +18,8 @@ type (
 	TaskID = row.TaskID
 	// ScheduleID identifies a row of schedules.
 	ScheduleID = row.ScheduleID
-	// RunID identifies a row of schedule_runs.
-	RunID = row.RunID
+	// ExecutionID identifies a row of schedule_runs.
+	ExecutionID = row.ExecutionID
 	// CommitmentID identifies a row of commitments.
 	CommitmentID = row.CommitmentID
 	// NoteID identifies a row of notes.

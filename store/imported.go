@@ -28,7 +28,7 @@ func ImportMessage(ctx context.Context, tx Tx, m Message) (bool, error) {
 	return true, row.Exec(ctx, tx, "note when a chat was used", touchChatSQL, m.ChatID, m.At)
 }
 
-// One note may be in two files, with different precision of its time.
+// hasNoteSQL allows a day of difference, because one note may be in two files with different precision of its time.
 const hasNoteSQL = `select exists (select from notes n where n.role = $1 and n.body = $2
 	and n.valid_from between $3::timestamptz - interval '1 day' and $3::timestamptz + interval '1 day')`
 

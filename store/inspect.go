@@ -133,18 +133,18 @@ func (i *Inspector) IsPooled(ctx context.Context) (bool, error) {
 	return pooled, err
 }
 
-// wallSQL lists the tables whose row-level security is off or does not bind their owner, and policies that are missing.
-const wallSQL = `select t.name || ': ' || case when not c.relrowsecurity then 'row-level security is off' when t.force and not c.relforcerowsecurity then 'its owner is not bound'
+// rowSecuritySQL lists the tables whose row-level security is off or does not bind their owner, and policies that are missing.
+const rowSecuritySQL = `select t.name || ': ' || case when not c.relrowsecurity then 'row-level security is off' when t.force and not c.relforcerowsecurity then 'its owner is not bound'
 		else 'the policy for contacts is missing' end
 	from (values ('messages', false), ('chat_summaries', false), ('chunks', true), ('notes', true)) t (name, force) join pg_class c on c.oid = to_regclass('public.' || t.name)
 	where not c.relrowsecurity or t.force and not c.relforcerowsecurity
 		or not exists (select from pg_policy p where p.polrelid = c.oid and p.polname = t.name || '_contact')
 	order by 1`
 
-// TestWalls tests whether a contact is kept from the texts of others: it looks at the policies, then reads as a contact without a scope and
+// CheckRowSecurity checks that a contact cannot read the texts of others: it looks at the policies, then reads as a contact without a scope and
 // with the scope of no chat. It returns what is wrong; empty means nothing.
-func (i *Inspector) TestWalls(ctx context.Context) ([]string, error) {
-	wrong, err := row.Values[string](ctx, i.pool, "policies", wallSQL)
+func (i *Inspector) CheckRowSecurity(ctx context.Context) ([]string, error) {
+	wrong, err := row.Values[string](ctx, i.pool, "policies", rowSecuritySQL)
 	if err != nil || len(wrong) > 0 {
 		return wrong, err
 	}

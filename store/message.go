@@ -100,7 +100,7 @@ func InsertMessage(ctx context.Context, tx Tx, m Message) (MessageID, error) {
 	err := tx.QueryRow(ctx, insertMessageSQL, pgx.NamedArgs{
 		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": text.Storable(m.Body), "relates": text.Storable(m.RelatesTo.String()),
 		"attachment": m.Attachment.clean(), "parked": m.Parked, "parked_in": m.ParkedIn, "thread": text.Storable(m.Thread.String()), "at": m.At, "edited": m.EditedAt, "action": m.Action, "code": m.Code, "reason": m.Reason,
-		"fresh": fresh(m),
+		"fresh": countsForCapture(m),
 	}).Scan(&row)
 	if err != nil {
 		return 0, fmt.Errorf("store message: %w", err)

@@ -8,28 +8,28 @@ import (
 	"multis/store/row"
 )
 
-// FactKind is what a Fact counts for.
-type FactKind string
+// DeskFactKind is what a DeskFact counts for.
+type DeskFactKind string
 
 // The kinds of facts.
 const (
-	FactAlone      FactKind = "alone"      // an answer that went out without a person
-	FactDraft      FactKind = "draft"      // a draft that went out as it stood
-	FactChanged    FactKind = "changed"    // a draft that went out with other words
-	FactDropped    FactKind = "dropped"    // a draft that did not go out
-	FactEscalated  FactKind = "escalated"  // an escalation was opened
-	FactReopened   FactKind = "reopened"   // an escalation was opened within a week after the one before was resolved
-	FactAnswered   FactKind = "answered"   // a contact got the first answer after a silence; Seconds is how long it took
-	FactPerson     FactKind = "person"     // a person wrote to an escalated contact first; Seconds is how long it took
-	FactOpen       FactKind = "open"       // an escalation is open for too long
-	FactUnanswered FactKind = "unanswered" // a question that no document answered was escalated
-	FactCost       FactKind = "cost"       // an attempt to answer cost money; Cost is how much
-	FactTalk       FactKind = "talk"       // a contact wrote something that needs an answer: one for each chat
+	FactAlone        DeskFactKind = "alone"      // an answer that went out without a person
+	FactDraft        DeskFactKind = "draft"      // a draft that went out as it stood
+	FactChanged      DeskFactKind = "changed"    // a draft that went out with other words
+	FactDropped      DeskFactKind = "dropped"    // a draft that did not go out
+	FactEscalated    DeskFactKind = "escalated"  // an escalation was opened
+	FactReopened     DeskFactKind = "reopened"   // an escalation was opened within a week after the one before was resolved
+	FactAnswered     DeskFactKind = "answered"   // a contact got the first answer after a silence; Seconds is how long it took
+	FactPerson       DeskFactKind = "person"     // a person wrote to an escalated contact first; Seconds is how long it took
+	FactOpen         DeskFactKind = "open"       // an escalation is open for too long
+	FactUnanswered   DeskFactKind = "unanswered" // a question that no document answered was escalated
+	FactCost         DeskFactKind = "cost"       // an attempt to answer cost money; Cost is how much
+	FactConversation DeskFactKind = "talk"       // a contact wrote something that needs an answer: one for each chat
 )
 
-// Fact is one thing that the numbers of the desk count.
-type Fact struct {
-	Kind    FactKind
+// DeskFact is one thing that the numbers of the desk count.
+type DeskFact struct {
+	Kind    DeskFactKind
 	ChatID  ChatID
 	At      time.Time
 	Cause   policy.Cause // of an escalation
@@ -37,9 +37,9 @@ type Fact struct {
 	Cost    int64 // in millionths of the currency
 }
 
-// factsSQL has all numbers of the desk: from $1 until $2, and what is open at $2 for longer than $3. A reply is what answers a contact: an answer or an
+// deskFactsSQL has all numbers of the desk: from $1 until $2, and what is open at $2 for longer than $3. A reply is what answers a contact: an answer or an
 // approved draft that was sent, and what a person wrote there or in a thread. Greetings, and that a person will answer, are none.
-const factsSQL = `with portals as (select id from chats where kind in ('dm', 'group')),
+const deskFactsSQL = `with portals as (select id from chats where kind in ('dm', 'group')),
 	answers as (
 		select o.chat_id, o.purpose, o.state, o.code, o.sent_at, o.created_at, o.about, o.rests_on, o.seq, exists (select from messages m where m.outbox_id = o.id and m.chat_id = o.chat_id) as answers
 		from outbox o where o.chat_id in (select id from portals) and coalesce(o.part_of = o.id, true) and o.purpose in ('reply', 'draft', 'operator') and o.replaces = ''
@@ -78,7 +78,7 @@ const factsSQL = `with portals as (select id from chats where kind in ('dm', 'gr
 	union all select 'cost', t.chat_id, t.created_at, '', 0, t.cost from tasks t where t.kind = 'turn' and t.cost > 0 and t.created_at >= $1 and t.created_at < $2 and t.chat_id in (select id from portals)
 	order by at, chat_id, kind`
 
-// Facts returns what the numbers of the desk count in a period, the oldest first. openFor is how long an escalation may be open before it counts.
-func Facts(ctx context.Context, db DB, from, until time.Time, openFor time.Duration) ([]Fact, error) {
-	return row.All[Fact](ctx, db, "numbers of the desk", factsSQL, from, until, openFor)
+// DeskFacts returns what the numbers of the desk count in a period, the oldest first. openFor is how long an escalation may be open before it counts.
+func DeskFacts(ctx context.Context, db DB, from, until time.Time, openFor time.Duration) ([]DeskFact, error) {
+	return row.All[DeskFact](ctx, db, "numbers of the desk", deskFactsSQL, from, until, openFor)
 }

@@ -26,7 +26,7 @@ type history struct {
 	outbox      [][]any
 	escalations [][]any
 	tasks       [][]any
-	facts       []store.Fact
+	facts       []store.DeskFact
 	spoken      []spoken
 }
 
@@ -42,7 +42,7 @@ const openFor = 24 * time.Hour
 // in reports whether a time is in the period that is counted.
 func (h *history) in(at time.Time) bool { return !at.Before(h.from) && at.Before(h.until) }
 
-func (h *history) add(kind store.FactKind, at time.Time, f store.Fact) {
+func (h *history) add(kind store.DeskFactKind, at time.Time, f store.DeskFact) {
 	f.Kind, f.ChatID, f.At = kind, h.chat, at
 	h.facts = append(h.facts, f)
 }
@@ -68,7 +68,7 @@ func (h *history) turn(r *rand.Rand, at time.Time, open *bool, closed *time.Time
 		h.send(out, policy.PurposeReply, "delivered", "ok", at, &later, about)
 		h.spoken = append(h.spoken, spoken{at: later, reply: true})
 		if h.in(later) {
-			h.add(store.FactAlone, later, store.Fact{})
+			h.add(store.FactAlone, later, store.DeskFact{})
 		}
 	case 1, 2:
 		h.message(policy.AuthorContact, at, policy.ActionAnswer, &out)
@@ -80,13 +80,13 @@ func (h *history) turn(r *rand.Rand, at time.Time, open *bool, closed *time.Time
 		h.send(out, policy.PurposeDraft, "sent", "ok", at, &later, about)
 		h.spoken = append(h.spoken, spoken{at: later, reply: true})
 		if h.in(later) {
-			h.add(kind, later, store.Fact{})
+			h.add(kind, later, store.DeskFact{})
 		}
 	case 3:
 		h.message(policy.AuthorContact, at, policy.ActionAnswer, &out)
 		h.send(out, policy.PurposeReply, "dropped", string(policy.CodeDraftDropped), at, nil, about)
 		if h.in(at) {
-			h.add(store.FactDropped, at, store.Fact{})
+			h.add(store.FactDropped, at, store.DeskFact{})
 		}
 	case 4:
 		h.message(policy.AuthorContact, at, policy.ActionAnswer, nil)
@@ -101,7 +101,7 @@ func (h *history) turn(r *rand.Rand, at time.Time, open *bool, closed *time.Time
 		cost := int64(1 + r.IntN(1000))
 		h.tasks = append(h.tasks, []any{fmt.Sprintf("t%d-%d", h.chat, len(h.tasks)), "turn", h.chat, "completed", cost, at})
 		if h.in(at) {
-			h.add(store.FactCost, at, store.Fact{Cost: cost})
+			h.add(store.FactCost, at, store.DeskFact{Cost: cost})
 		}
 	}
 }
@@ -120,19 +120,19 @@ func (h *history) escalate(r *rand.Rand, at time.Time, open *bool, closed *time.
 	h.escalations = append(h.escalations, []any{h.chat, int64(1), "why", opened, closedAt, cause})
 	if !h.in(opened) {
 		if *open && opened.Before(h.until.Add(-openFor)) && opened.Before(h.until) {
-			h.add(store.FactOpen, opened, store.Fact{Cause: cause, Seconds: h.until.Sub(opened).Seconds()})
+			h.add(store.FactOpen, opened, store.DeskFact{Cause: cause, Seconds: h.until.Sub(opened).Seconds()})
 		}
 		return
 	}
-	h.add(store.FactEscalated, opened, store.Fact{Cause: cause})
+	h.add(store.FactEscalated, opened, store.DeskFact{Cause: cause})
 	if reopened {
-		h.add(store.FactReopened, opened, store.Fact{Cause: cause})
+		h.add(store.FactReopened, opened, store.DeskFact{Cause: cause})
 	}
 	if cause.LacksDocument() {
-		h.add(store.FactUnanswered, opened, store.Fact{Cause: cause})
+		h.add(store.FactUnanswered, opened, store.DeskFact{Cause: cause})
 	}
 	if *open && opened.Before(h.until.Add(-openFor)) {
-		h.add(store.FactOpen, opened, store.Fact{Cause: cause, Seconds: h.until.Sub(opened).Seconds()})
+		h.add(store.FactOpen, opened, store.DeskFact{Cause: cause, Seconds: h.until.Sub(opened).Seconds()})
 	}
 }
 
@@ -144,14 +144,14 @@ func (h *history) waits() {
 	for i, s := range h.spoken {
 		if s.asks && h.in(s.at) && !talked {
 			talked = true
-			h.add(store.FactTalk, s.at, store.Fact{})
+			h.add(store.FactConversation, s.at, store.DeskFact{})
 		}
 		if s.reply || !h.in(s.at) || i > 0 && !h.spoken[i-1].reply {
 			continue
 		}
 		for _, next := range h.spoken[i+1:] {
 			if next.reply {
-				h.add(store.FactAnswered, s.at, store.Fact{Seconds: next.at.Sub(s.at).Seconds()})
+				h.add(store.FactAnswered, s.at, store.DeskFact{Seconds: next.at.Sub(s.at).Seconds()})
 				break
 			}
 		}
@@ -160,7 +160,7 @@ func (h *history) waits() {
 		opened, cause := e[3].(time.Time), e[5].(policy.Cause) //nolint:forcetypeassert // as they were put there
 		i := slices.IndexFunc(h.spoken, func(s spoken) bool { return s.person && !s.at.Before(opened) })
 		if h.in(opened) && i >= 0 {
-			h.add(store.FactPerson, opened, store.Fact{Cause: cause, Seconds: h.spoken[i].at.Sub(opened).Seconds()})
+			h.add(store.FactPerson, opened, store.DeskFact{Cause: cause, Seconds: h.spoken[i].at.Sub(opened).Seconds()})
 		}
 	}
 }
@@ -173,7 +173,7 @@ func TestTheNumbersAreThoseOfAPlainLoop(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
 	until := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	var messages, outbox, escalations, tasks, chats [][]any
-	var want []store.Fact
+	var want []store.DeskFact
 	for id := range store.ChatID(histories) {
 		h := &history{chat: id + 1, from: until.AddDate(0, 0, -5), until: until}
 		open, closed, at := false, time.Time{}, until.AddDate(0, 0, -11).Add(time.Duration(r.IntN(1e6))*time.Second)
@@ -188,7 +188,7 @@ func TestTheNumbersAreThoseOfAPlainLoop(t *testing.T) {
 		h.waits()
 		chats = append(chats, []any{"demo", fmt.Sprint(h.chat), "dm"})
 		messages, outbox, escalations, tasks = append(messages, h.messages...), append(outbox, h.outbox...), append(escalations, h.escalations...), append(tasks, h.tasks...)
-		want = append(want, slices.DeleteFunc(h.facts, func(f store.Fact) bool { return f.At.Before(until.AddDate(0, 0, -12)) })...)
+		want = append(want, slices.DeleteFunc(h.facts, func(f store.DeskFact) bool { return f.At.Before(until.AddDate(0, 0, -12)) })...)
 	}
 	load(t, st, map[string]table{
 		"chats":       {[]string{"protocol", "channel_id", "kind"}, chats},
@@ -199,7 +199,7 @@ func TestTheNumbersAreThoseOfAPlainLoop(t *testing.T) {
 	})
 	_, err := st.Pool().Exec(t.Context(), "analyze")
 	require.NoError(t, err)
-	got, err := store.Facts(t.Context(), st.DB(), until.AddDate(0, 0, -5), until, openFor)
+	got, err := store.DeskFacts(t.Context(), st.DB(), until.AddDate(0, 0, -5), until, openFor)
 	require.NoError(t, err)
 	require.Greater(t, len(want), histories)
 	require.Equal(t, sorted(want), sorted(got))
@@ -223,7 +223,7 @@ func load(t *testing.T, st *store.Store, tables map[string]table) {
 }
 
 // sorted returns facts in one order, with times in one zone.
-func sorted(facts []store.Fact) []string {
+func sorted(facts []store.DeskFact) []string {
 	lines := make([]string, len(facts))
 	for i, f := range facts {
 		lines[i] = fmt.Sprintf("%d %s %s %q %.3f %d", f.ChatID, f.Kind, f.At.UTC().Format(time.RFC3339Nano), f.Cause, f.Seconds, f.Cost)

@@ -11,7 +11,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestAPairingCodeIsGoodOnceForAQuarterOfAnHourAndTenTries(t *testing.T) {
+func TestAPairingCodeWorksOnceForFifteenMinutesAndTenTries(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	now := time.Now()

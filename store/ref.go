@@ -18,10 +18,10 @@ type Ref struct {
 	ID   int64   `json:"id"`
 }
 
-// ChunkRef refers to a chunk.
+// ChunkRef returns a Ref to a chunk.
 func ChunkRef(chunk ChunkID) Ref { return Ref{RefChunk, int64(chunk)} }
 
-// MessageRef refers to a message.
+// MessageRef returns a Ref to a message.
 func MessageRef(message MessageID) Ref { return Ref{RefMessage, int64(message)} }
 
 // Chunk returns the chunk that r refers to; false if it refers to something else.

@@ -33,7 +33,7 @@ var holdSQL = []string{
 	// The devices are replaced, because their one-time keys were used after the backup was made, and using a key twice weakens the encryption.
 	`insert into settings (key, value) select '` + string(SettingFormer) + `' || key, value from settings where key in ('` + string(SettingOwnerDevice) + `', '` + string(SettingBotDevice) + `')
 		on conflict (key) do update set value = excluded.value`,
-	`delete from settings where key in ('` + string(SettingOwnerDevice) + `', '` + string(SettingBotDevice) + `', '` + string(SettingBotSince) + `', '` + string(SettingKeylessSince) + `',
+	`delete from settings where key in ('` + string(SettingOwnerDevice) + `', '` + string(SettingBotDevice) + `', '` + string(SettingBotSyncToken) + `', '` + string(SettingKeylessSyncToken) + `',
 		'` + string(SettingKeysGone) + `', '` + string(SettingPushedAt) + `', '` + string(SettingPushStalled) + `', '` + string(SettingSyncStalled) + `')`,
 	`update approvals set allowed = false, decided_at = now() where decided_at is null`,
 	`update pin set unlocked_until = null`,
@@ -144,7 +144,7 @@ const gapReadSQL = `select exists (select from settings where key = $1 and updat
 // left to fetch.
 func GapRead(ctx context.Context, db DB, r policy.Restore) (synced, complete bool, err error) {
 	type progress struct{ Synced, Complete bool }
-	p, err := row.One[progress](ctx, db, "what was read", gapReadSQL, SettingSince, r.RestoredAt)
+	p, err := row.One[progress](ctx, db, "what was read", gapReadSQL, SettingSyncToken, r.RestoredAt)
 	return p.Synced, p.Complete, err
 }
 

@@ -210,23 +210,23 @@ func TakeOverSchedules(ctx context.Context, tx Tx, owner id.UserID, operators []
 	return row.All[Schedule](ctx, tx, "schedules of others", takeOverSchedulesSQL, pgx.NamedArgs{"owner": owner, "operators": operators, "at": at})
 }
 
-// RunState is the state of a run.
-type RunState string
+// ExecutionState is the state of a run.
+type ExecutionState string
 
 // The states of a run.
 const (
-	RunRunning RunState = "running"
-	RunDone    RunState = "done"
-	RunFailed  RunState = "failed"
-	RunSkipped RunState = "skipped"
+	ExecutionRunning ExecutionState = "running"
+	ExecutionDone    ExecutionState = "done"
+	ExecutionFailed  ExecutionState = "failed"
+	ExecutionSkipped ExecutionState = "skipped"
 )
 
-// Run is one execution of a schedule.
-type Run struct {
-	ID         RunID
+// Execution is one execution of a schedule.
+type Execution struct {
+	ID         ExecutionID
 	ScheduleID ScheduleID
 	DueAt      time.Time
-	State      RunState
+	State      ExecutionState
 	Note       string
 	OutboxID   *uuid.UUID
 	StartedAt  time.Time
@@ -234,18 +234,18 @@ type Run struct {
 	Worked     time.Duration // the time that the attempts took so far
 }
 
-const runColumns = "r.id, r.schedule_id, r.due_at, r.state, r.note, r.outbox_id, r.started_at, r.ended_at, r.worked"
+const executionColumns = "r.id, r.schedule_id, r.due_at, r.state, r.note, r.outbox_id, r.started_at, r.ended_at, r.worked"
 
-const startRunSQL = `insert into schedule_runs (schedule_id, due_at, state, started_at) values ($1, $2, 'running', $3)
+const startExecutionSQL = `insert into schedule_runs (schedule_id, due_at, state, started_at) values ($1, $2, 'running', $3)
 	on conflict (schedule_id, due_at) do nothing returning id`
 
-// StartRun stores the run for a time. first is false if that time had a run before.
-func StartRun(ctx context.Context, tx Tx, schedule ScheduleID, due, now time.Time) (run RunID, first bool, err error) {
-	rows, err := tx.Query(ctx, startRunSQL, schedule, due, now)
+// StartExecution stores the run for a time. first is false if that time had a run before.
+func StartExecution(ctx context.Context, tx Tx, schedule ScheduleID, due, now time.Time) (run ExecutionID, first bool, err error) {
+	rows, err := tx.Query(ctx, startExecutionSQL, schedule, due, now)
 	if err != nil {
 		return 0, false, fmt.Errorf("start run: %w", err)
 	}
-	runs, err := pgx.CollectRows(rows, pgx.RowTo[RunID])
+	runs, err := pgx.CollectRows(rows, pgx.RowTo[ExecutionID])
 	if err != nil {
 		return 0, false, fmt.Errorf("start run: %w", err)
 	}
@@ -255,77 +255,77 @@ func StartRun(ctx context.Context, tx Tx, schedule ScheduleID, due, now time.Tim
 	return runs[0], true, nil
 }
 
-const endRunSQL = "update schedule_runs set state = $2, note = $3, outbox_id = $4, ended_at = now() where id = $1 and state = 'running'"
+const endExecutionSQL = "update schedule_runs set state = $2, note = $3, outbox_id = $4, ended_at = now() where id = $1 and state = 'running'"
 
-// EndRun stores how a run ended. It returns false if it had ended before.
-func EndRun(ctx context.Context, tx Tx, run RunID, state RunState, note string, out *uuid.UUID) (bool, error) {
-	tag, err := tx.Exec(ctx, endRunSQL, run, state, text.Storable(note), out)
+// EndExecution stores how a run ended. It returns false if it had ended before.
+func EndExecution(ctx context.Context, tx Tx, run ExecutionID, state ExecutionState, note string, out *uuid.UUID) (bool, error) {
+	tag, err := tx.Exec(ctx, endExecutionSQL, run, state, text.Storable(note), out)
 	if err != nil {
 		return false, fmt.Errorf("end run: %w", err)
 	}
 	return tag.RowsAffected() == 1, nil
 }
 
-const addRunTimeSQL = "update schedule_runs set worked = worked + $2 where id = $1 and state = 'running'"
+const addExecutionTimeSQL = "update schedule_runs set worked = worked + $2 where id = $1 and state = 'running'"
 
-// AddRunTime adds the time that an attempt at a run took.
-func AddRunTime(ctx context.Context, w Writer, run RunID, took time.Duration) error {
-	return row.Exec(ctx, w, "note time of a run", addRunTimeSQL, run, took)
+// AddExecutionTime adds the time that an attempt at a run took.
+func AddExecutionTime(ctx context.Context, w Writer, run ExecutionID, took time.Duration) error {
+	return row.Exec(ctx, w, "note time of a run", addExecutionTimeSQL, run, took)
 }
 
-const runByIDSQL = "select " + runColumns + " from schedule_runs r where r.id = $1"
+const executionByIDSQL = "select " + executionColumns + " from schedule_runs r where r.id = $1"
 
-// RunByID returns one run, or ErrNotFound.
-func RunByID(ctx context.Context, db DB, run RunID) (Run, error) {
-	return row.One[Run](ctx, db, "run", runByIDSQL, run)
+// ExecutionByID returns one run, or ErrNotFound.
+func ExecutionByID(ctx context.Context, db DB, run ExecutionID) (Execution, error) {
+	return row.One[Execution](ctx, db, "run", executionByIDSQL, run)
 }
 
-const scheduleOfRunSQL = "select " + scheduleColumns + " from schedules s join schedule_runs r on r.schedule_id = s.id where r.id = $1"
+const scheduleOfExecutionSQL = "select " + scheduleColumns + " from schedules s join schedule_runs r on r.schedule_id = s.id where r.id = $1"
 
-// ScheduleOfRun returns the schedule of a run, or ErrNotFound.
-func ScheduleOfRun(ctx context.Context, db DB, run RunID) (Schedule, error) {
-	return row.One[Schedule](ctx, db, "schedule of a run", scheduleOfRunSQL, run)
+// ScheduleOfExecution returns the schedule of a run, or ErrNotFound.
+func ScheduleOfExecution(ctx context.Context, db DB, run ExecutionID) (Schedule, error) {
+	return row.One[Schedule](ctx, db, "schedule of a run", scheduleOfExecutionSQL, run)
 }
 
-const failUndeliveredRunSQL = `update schedule_runs r set state = 'failed', note = $2 from schedules s
-	where r.outbox_id = $1 and s.id = r.schedule_id and s.chat_id is not null and not s.best_effort and r.state = 'done' returning ` + runColumns
+const failUndeliveredExecutionSQL = `update schedule_runs r set state = 'failed', note = $2 from schedules s
+	where r.outbox_id = $1 and s.id = r.schedule_id and s.chat_id is not null and not s.best_effort and r.state = 'done' returning ` + executionColumns
 
-// FailUndeliveredRun fails the run whose message was not delivered, unless its schedule is best effort. It returns the run, or ErrNotFound
+// FailUndeliveredExecution fails the run whose message was not delivered, unless its schedule is best effort. It returns the run, or ErrNotFound
 // if there is none to fail.
-func FailUndeliveredRun(ctx context.Context, tx Tx, out uuid.UUID, why string) (Run, error) {
-	return row.One[Run](ctx, tx, "run whose words did not arrive", failUndeliveredRunSQL, out, text.Storable(why))
+func FailUndeliveredExecution(ctx context.Context, tx Tx, out uuid.UUID, why string) (Execution, error) {
+	return row.One[Execution](ctx, tx, "run whose words did not arrive", failUndeliveredExecutionSQL, out, text.Storable(why))
 }
 
-const runByEventSQL = "select " + runColumns + " from schedule_runs r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"
+const executionByEventSQL = "select " + executionColumns + " from schedule_runs r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"
 
-// RunByEvent returns the run whose message is an event in a chat, or ErrNotFound.
-func RunByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Run, error) {
-	return row.One[Run](ctx, db, "run", runByEventSQL, chat, event)
+// ExecutionByEvent returns the run whose message is an event in a chat, or ErrNotFound.
+func ExecutionByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Execution, error) {
+	return row.One[Execution](ctx, db, "run", executionByEventSQL, chat, event)
 }
 
-const lastRunInSQL = "select " + runColumns + ` from schedule_runs r join outbox o on o.id = r.outbox_id
+const lastExecutionInSQL = "select " + executionColumns + ` from schedule_runs r join outbox o on o.id = r.outbox_id
 	where o.chat_id = $1 and r.started_at > $2 order by r.id desc limit 1`
 
-// LastRunIn returns the last run since a time that sent a message to a chat, or ErrNotFound.
-func LastRunIn(ctx context.Context, db DB, chat ChatID, since time.Time) (Run, error) {
-	return row.One[Run](ctx, db, "run", lastRunInSQL, chat, since)
+// LastExecutionIn returns the last run since a time that sent a message to a chat, or ErrNotFound.
+func LastExecutionIn(ctx context.Context, db DB, chat ChatID, since time.Time) (Execution, error) {
+	return row.One[Execution](ctx, db, "run", lastExecutionInSQL, chat, since)
 }
 
-const runsOfSQL = "select " + runColumns + " from schedule_runs r where r.schedule_id = $1 order by r.id desc limit $2"
+const executionsOfSQL = "select " + executionColumns + " from schedule_runs r where r.schedule_id = $1 order by r.id desc limit $2"
 
-// RunsOf returns the last runs of a schedule, the newest first.
-func RunsOf(ctx context.Context, db DB, schedule ScheduleID, limit int) ([]Run, error) {
-	return row.All[Run](ctx, db, "runs", runsOfSQL, schedule, limit)
+// ExecutionsOf returns the last runs of a schedule, the newest first.
+func ExecutionsOf(ctx context.Context, db DB, schedule ScheduleID, limit int) ([]Execution, error) {
+	return row.All[Execution](ctx, db, "runs", executionsOfSQL, schedule, limit)
 }
 
-const pruneRunsSQL = `with old as (delete from schedule_runs where started_at < $1 and state <> 'running' returning 1),
+const pruneExecutionsSQL = `with old as (delete from schedule_runs where started_at < $1 and state <> 'running' returning 1),
 	gone as (delete from schedules s where s.next_at is null and not s.keep and s.created_at < $1 and not exists (
 		select from schedule_runs r where r.schedule_id = s.id and r.started_at >= $1) returning 1)
 	select (select count(*) from old), (select count(*) from gone)`
 
-// PruneRuns deletes the runs from before a time, and the schedules that ended before it.
-func PruneRuns(ctx context.Context, tx Tx, before time.Time) (runs, schedules int, err error) {
-	if err := tx.QueryRow(ctx, pruneRunsSQL, before).Scan(&runs, &schedules); err != nil {
+// PruneExecutions deletes the runs from before a time, and the schedules that ended before it.
+func PruneExecutions(ctx context.Context, tx Tx, before time.Time) (runs, schedules int, err error) {
+	if err := tx.QueryRow(ctx, pruneExecutionsSQL, before).Scan(&runs, &schedules); err != nil {
 		return 0, 0, fmt.Errorf("prune runs: %w", err)
 	}
 	return runs, schedules, nil

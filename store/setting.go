@@ -17,28 +17,28 @@ type Setting string
 
 // The settings and what they hold.
 const (
-	SettingOwnerDevice   Setting = "owner_device"   // the owner's masqueraded device
-	SettingBotDevice     Setting = "bot_device"     // the bot's device
-	SettingBotSince      Setting = "bot_since"      // string: the position of the bot's sync
-	SettingBotRecovery   Setting = "bot_recovery"   // string: the recovery key of the bot's cross-signing keys
-	SettingPickle        Setting = "pickle"         // string: the key that encrypts the keys in the schema matrix
-	SettingSince         Setting = "since"          // string: the position of the owner's sync
-	SettingKeylessSince  Setting = "keyless_since"  // string: the position of the sync without keys, while they cannot be decrypted
-	SettingKeysGone      Setting = "keys_gone"      // bool: the owner was told that the keys cannot be decrypted
-	SettingPushedAt      Setting = "pushed_at"      // time: when the last transaction of the homeserver was processed
-	SettingPushStalled   Setting = "push_stalled"   // Stall: the owner was told that no transaction arrives
-	SettingSyncStalled   Setting = "sync_stalled"   // Stall: the owner was told that the sync does not advance
-	SettingPause         Setting = "pause"          // Pause: everything is paused
-	SettingSafeMode      Setting = "safe_mode"      // SafeMode: multis is in safe mode
-	SettingWelcomed      Setting = "welcomed"       // bool: the first message was shown
-	SettingName          Setting = "name"           // string: the name of the assistant, instead of that in config.yaml
-	SettingLogin         Setting = "login:"         // string, followed by the name of an MCP server: its encrypted tokens
-	SettingRestore       Setting = "restore"        // policy.Restore: a backup was restored
-	SettingBackup        Setting = "backup.last"    // Backup: the last backup
-	SettingFormer        Setting = "former_"        // followed by SettingOwnerDevice or SettingBotDevice: the device before a backup was restored
-	SettingBusinessSetup Setting = "business_setup" // where the setup of the business stands, until it is done
-	SettingConfig        Setting = "config:"        // string, followed by a key of the configuration: its value, set in chat
-	SettingToldSkill     Setting = "told_skill:"    // bool, followed by the hash of a problem with a skill: the owner was told
+	SettingOwnerDevice      Setting = "owner_device"   // the owner's masqueraded device
+	SettingBotDevice        Setting = "bot_device"     // the bot's device
+	SettingBotSyncToken     Setting = "bot_since"      // string: the position of the bot's sync
+	SettingBotRecovery      Setting = "bot_recovery"   // string: the recovery key of the bot's cross-signing keys
+	SettingPickle           Setting = "pickle"         // string: the key that encrypts the keys in the schema matrix
+	SettingSyncToken        Setting = "since"          // string: the position of the owner's sync
+	SettingKeylessSyncToken Setting = "keyless_since"  // string: the position of the sync without keys, while they cannot be decrypted
+	SettingKeysGone         Setting = "keys_gone"      // bool: the owner was told that the keys cannot be decrypted
+	SettingPushedAt         Setting = "pushed_at"      // time: when the last transaction of the homeserver was processed
+	SettingPushStalled      Setting = "push_stalled"   // Stall: the owner was told that no transaction arrives
+	SettingSyncStalled      Setting = "sync_stalled"   // Stall: the owner was told that the sync does not advance
+	SettingPause            Setting = "pause"          // Pause: everything is paused
+	SettingSafeMode         Setting = "safe_mode"      // SafeMode: multis is in safe mode
+	SettingWelcomed         Setting = "welcomed"       // bool: the first message was shown
+	SettingName             Setting = "name"           // string: the name of the assistant, instead of that in config.yaml
+	SettingLogin            Setting = "login:"         // string, followed by the name of an MCP server: its encrypted tokens
+	SettingRestore          Setting = "restore"        // policy.Restore: a backup was restored
+	SettingBackup           Setting = "backup.last"    // Backup: the last backup
+	SettingFormer           Setting = "former_"        // followed by SettingOwnerDevice or SettingBotDevice: the device before a backup was restored
+	SettingBusinessSetup    Setting = "business_setup" // where the setup of the business stands, until it is done
+	SettingConfig           Setting = "config:"        // string, followed by a key of the configuration: its value, set in chat
+	SettingToldSkill        Setting = "told_skill:"    // bool, followed by the hash of a problem with a skill: the owner was told
 )
 
 // Stall is since when nothing arrives through the push or the sync.

@@ -68,11 +68,11 @@ func ShadowPairs(ctx context.Context, db DB, chat ChatID, since time.Time, reply
 	return row.All[ShadowPair](ctx, db, "shadow answers", shadowPairsSQL, chat, since, replyTime, maxShadowPairs)
 }
 
-const offerAutoSQL = "update chats set auto_offered_at = now() where id = $1 and auto_offered_at is null and delivery = 'shadow'"
+const claimAutoOfferSQL = "update chats set auto_offered_at = now() where id = $1 and auto_offered_at is null and delivery = 'shadow'"
 
-// OfferAuto notes that the owner is asked whether the answers in a chat may be sent. It returns false if that was asked before, or if the owner
+// ClaimAutoOffer notes that the owner is asked whether the answers in a chat may be sent. It returns false if that was asked before, or if the owner
 // did not set the chat to shadow answers.
-func OfferAuto(ctx context.Context, tx Tx, chat ChatID) (bool, error) {
-	n, err := row.Changed(ctx, tx, "offer to send", offerAutoSQL, chat)
+func ClaimAutoOffer(ctx context.Context, tx Tx, chat ChatID) (bool, error) {
+	n, err := row.Changed(ctx, tx, "offer to send", claimAutoOfferSQL, chat)
 	return n == 1, err
 }

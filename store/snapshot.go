@@ -73,7 +73,7 @@ func backupSchemas() []string {
 	return []string{"public", migrations.RiverSchema, migrations.MatrixSchema}
 }
 
-// Tables that a restart empties are left out, and those that say which migrations were made.
+// backupTablesSQL leaves out the tables that a restart empties, and those that say which migrations were made.
 const backupTablesSQL = `select n.nspname as schema, c.relname as name,
 		array(select a.attname::text from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum) as columns
 	from pg_class c join pg_namespace n on n.oid = c.relnamespace

@@ -21,13 +21,13 @@ import (
 // Tx is a transaction. A function takes one if what it writes belongs together, or must be committed with something else.
 type Tx = row.Tx
 
-// DB returns what reads outside a transaction.
+// DB runs queries: see row.DB.
 type DB = row.DB
 
-// Writer returns what writes outside a transaction: each statement in one of its own.
+// Writer runs single statements: see row.Writer.
 type Writer = row.Writer
 
-// Reader reads the texts of a scope, each read in one round trip.
+// Reader reads within a scope, one round trip a query: see row.Reader.
 type Reader = row.Reader
 
 // ErrNotFound is returned by functions that look for one row when there is none.

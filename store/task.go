@@ -38,8 +38,8 @@ const (
 // taskKinds is a set of kinds, as an argument of a query.
 func taskKinds(kinds ...TaskKind) []TaskKind { return kinds }
 
-// RunKey is the key of the task that works for a run of a schedule.
-func RunKey(run RunID) string { return fmt.Sprintf("run:%d", run) }
+// ExecutionKey is the key of the task that works for a run of a schedule.
+func ExecutionKey(run ExecutionID) string { return fmt.Sprintf("run:%d", run) }
 
 // TaskState is the state of a task.
 type TaskState string
@@ -63,33 +63,33 @@ func (s TaskState) IsOver() bool {
 
 // Task is one piece of work of a model.
 type Task struct {
-	ID        TaskID
-	ParentID  *TaskID
-	Key       string
-	Kind      TaskKind
-	ChatID    ChatID
-	MessageID *MessageID
-	About     []MessageID
-	Agent     string
-	Model     string
-	State     TaskState
-	Attempt   int
-	Input     string
-	Request   json.RawMessage
-	Answer    string
-	Error     string
-	LiveEvent id.EventID
-	StopWhy   string
-	Forgotten bool
-	Cost      int64
-	CreatedAt time.Time
-	StartedAt *time.Time
-	EndedAt   *time.Time `db:"finished_at"`
-	Tools     []string   // patterns of the tools that it may use; nil for all that the agent has
-	Continues *TaskID    // the task that it continues; nil for none
-	Target    *ChatID    // the chat that it may draft a message for; nil for none
-	RunID     *RunID     // the run of a schedule that it works for; nil for none
-	Tainted   bool       // the answer may repeat text of others; set when it ends
+	ID          TaskID
+	ParentID    *TaskID
+	Key         string
+	Kind        TaskKind
+	ChatID      ChatID
+	MessageID   *MessageID
+	About       []MessageID
+	Agent       string
+	Model       string
+	State       TaskState
+	Attempt     int
+	Input       string
+	Request     json.RawMessage
+	Answer      string
+	Error       string
+	LiveEvent   id.EventID
+	StopWhy     string
+	Forgotten   bool
+	Cost        int64
+	CreatedAt   time.Time
+	StartedAt   *time.Time
+	EndedAt     *time.Time   `db:"finished_at"`
+	Tools       []string     // patterns of the tools that it may use; nil for all that the agent has
+	Continues   *TaskID      // the task that it continues; nil for none
+	Target      *ChatID      // the chat that it may draft a message for; nil for none
+	ExecutionID *ExecutionID `db:"run_id"` // the execution of a schedule that it works for; nil for none
+	Tainted     bool         // the answer may repeat text of others; set when it ends
 }
 
 const taskColumns = `t.id, t.parent_id, t.key, t.kind, t.chat_id, t.message_id, t.about, t.agent, t.model, t.state, t.attempt, t.input, t.request, t.answer, t.error,
@@ -106,7 +106,7 @@ func InsertTask(ctx context.Context, w Writer, t Task) (Task, error) {
 	}
 	return row.One[Task](ctx, w, "task", openTaskSQL, pgx.NamedArgs{
 		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.About, "agent": t.Agent, "model": t.Model,
-		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskQueued), "tools": t.Tools, "continues": t.Continues, "target": t.Target, "run": t.RunID,
+		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskQueued), "tools": t.Tools, "continues": t.Continues, "target": t.Target, "run": t.ExecutionID,
 	})
 }
 
@@ -129,13 +129,13 @@ func TaskByKey(ctx context.Context, db DB, key string) (Task, error) {
 	return row.One[Task](ctx, db, "task", taskByKeySQL, key)
 }
 
-const threadSQL = `with recursive thread as (select id, continues from tasks where id = $1
+const continuedTasksSQL = `with recursive thread as (select id, continues from tasks where id = $1
 		union all select t.id, t.continues from thread th join tasks t on t.id = th.continues)
 	select ` + taskColumns + " from thread join tasks t using (id) order by t.id desc limit $2"
 
-// Thread returns a task and the tasks that it continues, the newest first.
-func Thread(ctx context.Context, db DB, task TaskID, most int) ([]Task, error) {
-	return row.All[Task](ctx, db, "what a task goes on with", threadSQL, task, most)
+// ContinuedTasks returns a task and the tasks that it continues, the newest first.
+func ContinuedTasks(ctx context.Context, db DB, task TaskID, limit int) ([]Task, error) {
+	return row.All[Task](ctx, db, "what a task goes on with", continuedTasksSQL, task, limit)
 }
 
 const childrenSQL = "select " + taskColumns + " from tasks t where t.parent_id = $1 order by t.id"
@@ -145,13 +145,13 @@ func Children(ctx context.Context, db DB, task TaskID) ([]Task, error) {
 	return row.All[Task](ctx, db, "tasks of a task", childrenSQL, task)
 }
 
-const sessionsSQL = "select " + taskColumns + ` from tasks t where t.kind <> all (@kinds) and not t.forgotten and t.agent = any (@agents) and t.id <> @without
+const recentTasksOfSQL = "select " + taskColumns + ` from tasks t where t.kind <> all (@kinds) and not t.forgotten and t.agent = any (@agents) and t.id <> @without
 	and coalesce(t.finished_at, now()) > @since order by t.id desc limit @limit`
 
-// Sessions returns the newest tasks of agents for the owner that run or ended after a time, without one of them.
-func Sessions(ctx context.Context, db DB, agents []string, without TaskID, since time.Time, most int) ([]Task, error) {
-	return row.All[Task](ctx, db, "sessions", sessionsSQL, pgx.NamedArgs{
-		"kinds": taskKinds(TaskTurn, TaskHeartbeat, TaskExec), "agents": agents, "without": without, "since": since, "limit": most,
+// RecentTasksOf returns the newest tasks of agents for the owner that run or ended after a time, without one of them.
+func RecentTasksOf(ctx context.Context, db DB, agents []string, without TaskID, since time.Time, limit int) ([]Task, error) {
+	return row.All[Task](ctx, db, "sessions", recentTasksOfSQL, pgx.NamedArgs{
+		"kinds": taskKinds(TaskTurn, TaskHeartbeat, TaskExec), "agents": agents, "without": without, "since": since, "limit": limit,
 	})
 }
 
@@ -236,14 +236,14 @@ const showTaskSQL = "update tasks set live_event = @event where id = @id and att
 
 // SetTaskProgressEvent stores the event that shows the progress.
 func SetTaskProgressEvent(ctx context.Context, w Writer, t Task, event id.EventID) error {
-	return ours(ctx, w, "note a task's message", showTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "event": event})
+	return execOwned(ctx, w, "note a task's message", showTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "event": event})
 }
 
 const stateTaskSQL = "update tasks set state = @state where id = @id and attempt = @attempt and finished_at is null"
 
 // SetTaskState stores that a task continues or waits.
 func SetTaskState(ctx context.Context, w Writer, t Task, state TaskState) error {
-	return ours(ctx, w, "note a task's state", stateTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "state": state})
+	return execOwned(ctx, w, "note a task's state", stateTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "state": state})
 }
 
 const endTaskSQL = `update tasks set state = @state, answer = case when forgotten then '' else @answer end, error = @error, cost = @cost, tainted = @tainted, finished_at = now()
@@ -268,8 +268,8 @@ func EndTask(ctx context.Context, tx Tx, t Task) (EndedTask, error) {
 
 const giveUpTaskSQL = "update tasks set state = 'failed', error = $2, finished_at = now(), attempt = attempt + 1 where run_id = $1 and finished_at is null"
 
-// FailTaskOfRun fails the task of a run, unless it has ended.
-func FailTaskOfRun(ctx context.Context, tx Tx, run RunID, why string) error {
+// FailTaskOfExecution fails the task of a run, unless it has ended.
+func FailTaskOfExecution(ctx context.Context, tx Tx, run ExecutionID, why string) error {
 	return row.Exec(ctx, tx, "give up a task", giveUpTaskSQL, run, text.Storable(why))
 }
 
@@ -383,19 +383,19 @@ const beginStepSQL = `insert into task_steps (task_id, seq, kind, name, call_id,
 
 // BeginStep stores a step before its call is made. A step that an earlier attempt began is begun again.
 func BeginStep(ctx context.Context, w Writer, t Task, s Step) error {
-	return ours(ctx, w, "begin a step", beginStepSQL, pgx.NamedArgs{
+	return execOwned(ctx, w, "begin a step", beginStepSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "kind": s.Kind, "name": s.Name, "call": s.CallID, "arguments": text.Storable(s.Arguments), "effect": s.Effect,
 	})
 }
 
-const restOnSQL = `update tasks set about = array(select distinct unnest(about || @messages::bigint[]) order by 1),
+const addTaskSourcesSQL = `update tasks set about = array(select distinct unnest(about || @messages::bigint[]) order by 1),
 		forgotten = forgotten or exists (select from messages m where m.id = any (@messages) and m.redacted_at is not null)
 	where id = @id and attempt = @attempt and finished_at is null`
 
-// AddSources stores further messages that a task has read, before it stores anything of them. If one of them is deleted, so is the task's
+// AddTaskSources stores further messages that a task has read, before it stores anything of them. If one of them is deleted, so is the task's
 // text.
-func AddSources(ctx context.Context, w Writer, t Task, messages []MessageID) error {
-	return ours(ctx, w, "note what a task rests on", restOnSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "messages": messages})
+func AddTaskSources(ctx context.Context, w Writer, t Task, messages []MessageID) error {
+	return execOwned(ctx, w, "note what a task rests on", addTaskSourcesSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "messages": messages})
 }
 
 const endStepSQL = `update task_steps s set text = case when t.forgotten then '' else @text end, for_user = case when t.forgotten then '' else @user end,
@@ -405,14 +405,14 @@ const endStepSQL = `update task_steps s set text = case when t.forgotten then ''
 
 // EndStep stores the result of a step.
 func EndStep(ctx context.Context, w Writer, t Task, s Step) error {
-	return ours(ctx, w, "end a step", endStepSQL, pgx.NamedArgs{
+	return execOwned(ctx, w, "end a step", endStepSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "text": text.Storable(s.Text), "user": text.Storable(s.ForUser), "calls": s.Calls, "passages": s.Passages, "error": s.IsError,
 		"code": s.Code, "retriable": s.Retriable, "ref": text.Storable(s.Ref), "handover": text.Storable(s.EndReason), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "asked": s.Asked,
 	})
 }
 
-// ours runs a statement that changes a task, and returns ErrTaskLost if it changes none.
-func ours(ctx context.Context, w Writer, what, sql string, args pgx.NamedArgs) error {
+// execOwned runs a statement that changes a task, and returns ErrTaskLost if it changes none.
+func execOwned(ctx context.Context, w Writer, what, sql string, args pgx.NamedArgs) error {
 	tag, err := w.Exec(ctx, sql, args)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)

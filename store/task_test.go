@@ -34,7 +34,7 @@ func endTask(t *testing.T, st *store.Store, task store.Task) (ended store.EndedT
 	return ended, err
 }
 
-func TestTheSameWorkIsTheSameTaskAndAnOlderAttemptWritesNothing(t *testing.T) {
+func TestTheSameKeyIsOneTaskAndOldAttemptsWriteNothing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)

@@ -55,18 +55,18 @@ const dropSectionsSQL = "delete from note_sections s where 'memory:section:' || 
 
 const dropNotesSQL = "delete from notes where section_id is null and 'memory:note:' || id = any (@origins)"
 
-// unlearned counts what was deleted with messages: notes, the passages with them, and commitments.
-type unlearned struct {
-	Notes    int
-	Promises int
-	Origins  []string
-	passages int
+// derivedDeletions counts what was deleted because it was derived from messages: notes, the passages with them, and commitments.
+type derivedDeletions struct {
+	Notes       int
+	Commitments int
+	Origins     []string
+	passages    int
 }
 
 // unlearn deletes the notes and commitments that were learned from messages, and the notes that are named, with the notes of the same
-// captures. What else those captures found is learned again from the messages that are left.
-func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageID, notes []NoteID) (unlearned, error) {
-	var u unlearned
+// captures. The chats are captured again, so that what those captures took from other messages is not lost.
+func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageID, notes []NoteID) (derivedDeletions, error) {
+	var u derivedDeletions
 	var before string
 	if err := tx.QueryRow(ctx, "select coalesce(current_setting('multis.scope', true), '')").Scan(&before); err != nil {
 		return u, fmt.Errorf("read scope: %w", err)
@@ -75,7 +75,7 @@ func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageI
 		return u, err
 	}
 	args := pgx.NamedArgs{"messages": messages, "notes": notes, "limit": relearned}
-	if err := tx.QueryRow(ctx, unlearnSQL, args).Scan(&u.Notes, &u.Promises, &u.Origins); err != nil {
+	if err := tx.QueryRow(ctx, unlearnSQL, args).Scan(&u.Notes, &u.Commitments, &u.Origins); err != nil {
 		return u, fmt.Errorf("forget notes: %w", err)
 	}
 	if len(u.Origins) > 0 {

@@ -40,7 +40,7 @@ var (
 		return err
 	}
 	pruneRuns = inTx(func(ctx context.Context, tx store.Tx) error {
-		_, _, err := store.PruneRuns(ctx, tx, daysAgo(30))
+		_, _, err := store.PruneExecutions(ctx, tx, daysAgo(30))
 		return err
 	})
 	dropOldEvents = func(ctx context.Context, st *store.Store) error {

@@ -118,7 +118,7 @@ func RecordWebhookCall(ctx context.Context, tx Tx, watch WatchID, key string) (f
 
 const deleteWatchSQL = "delete from watches where id = $1"
 
-// DeleteWatch deletes a watch.
+// DeleteWatch deletes a watch. It does nothing if there is none.
 func DeleteWatch(ctx context.Context, tx Tx, watch WatchID) error {
 	return row.Exec(ctx, tx, "end watch", deleteWatchSQL, watch)
 }

@@ -26,7 +26,7 @@ func Clean(s string) string {
 	runes := []rune(s)
 	for i, r := range runes {
 		if isJoiner(r) {
-			if i+1 < len(runes) && joins(before, runes[i+1]) {
+			if i+1 < len(runes) && joinerHasEffect(before, runes[i+1]) {
 				b.WriteRune(r)
 			}
 			continue
@@ -70,8 +70,8 @@ func IsInvisible(r rune) bool {
 
 func isJoiner(r rune) bool { return r == zeroWidthJoiner || r == zeroWidthNonJoiner }
 
-// joins reports whether a joiner between two runes changes how they are drawn. Between Latin letters or digits it draws nothing.
-func joins(before, after rune) bool {
+// joinerHasEffect reports whether a joiner between two runes changes how they are drawn. Between Latin letters or digits it draws nothing.
+func joinerHasEffect(before, after rune) bool {
 	emoji := func(r rune) bool { return unicode.In(r, unicode.So, unicode.Sk, unicode.Variation_Selector) }
 	if emoji(before) && emoji(after) {
 		return true

@@ -10,7 +10,7 @@ import (
 	"multis/tools"
 )
 
-func TestAPartOfAFileIsReplacedIfItIsClearWhichOne(t *testing.T) {
+func TestAPartOfAFileIsReplacedIfItIsUnique(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	file := filepath.Join(h.caller.Workspace, "prices.md")

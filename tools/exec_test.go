@@ -20,7 +20,7 @@ import (
 
 // host has the tools that change files and run commands, in a workspace that commands may use.
 type host struct {
-	*desk
+	*testWorkspace
 	sandbox   *sandbox.Sandbox
 	processes *sandbox.Processes
 }
@@ -53,7 +53,7 @@ func newHost(t *testing.T) *host {
 	}
 	processes := sandbox.NewProcesses(context.Background(), proved)
 	t.Cleanup(processes.Close)
-	h := &host{desk: &desk{t: t, caller: tools.Caller{Owner: true, Agent: "worker", Chat: store.Chat{ID: 7}, Workspace: workspace}}, sandbox: proved, processes: processes}
+	h := &host{testWorkspace: &testWorkspace{t: t, caller: tools.Caller{Owner: true, Agent: "worker", Chat: store.Chat{ID: 7}, Workspace: workspace}}, sandbox: proved, processes: processes}
 	h.registry = tools.NewRegistry(tools.TierPolicy{}, tools.Exec{Sandbox: proved}, tools.StreamCommand{Sandbox: proved, Processes: processes},
 		tools.TailOutput{Processes: processes}, tools.Kill{Processes: processes}, tools.WriteFile{}, tools.EditFile{}, tools.ReadFile{})
 	return h

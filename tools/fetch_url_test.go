@@ -15,7 +15,7 @@ import (
 	"multis/tools"
 )
 
-func TestAPageIsReadAtOnceOnlyWhenTheOwnerNamedOrAllowedIt(t *testing.T) {
+func TestAPageIsReadAtOnceOnlyIfNamedOrAllowed(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

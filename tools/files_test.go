@@ -17,18 +17,18 @@ import (
 	"multis/tools"
 )
 
-// desk is an agent's workspace with a folder to read from beside it, and something outside of both.
-type desk struct {
+// testWorkspace is an agent's workspace with a folder to read from beside it, and something outside of both.
+type testWorkspace struct {
 	t        *testing.T
 	registry *tools.Registry
 	caller   tools.Caller
 	outside  string
 }
 
-func newDesk(t *testing.T) *desk {
+func newWorkspace(t *testing.T) *testWorkspace {
 	t.Helper()
 	top := t.TempDir()
-	d := &desk{t: t, outside: filepath.Join(top, "outside")}
+	d := &testWorkspace{t: t, outside: filepath.Join(top, "outside")}
 	d.caller = tools.Caller{Owner: true, Workspace: filepath.Join(top, "work"), ReadPaths: []string{filepath.Join(top, "shared")}}
 	for file, text := range map[string]string{
 		"work/notes.md": "first line\nthe fence costs 480 euro\nlast line\n", "work/sub/offer.txt": "an offer: 480", "work/.secret": "token",
@@ -45,7 +45,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) call(name string, args map[string]any) tools.Result {
+func (d *testWorkspace) call(name string, args map[string]any) tools.Result {
 	d.t.Helper()
 	raw, err := json.Marshal(args)
 	require.NoError(d.t, err)
@@ -56,7 +56,7 @@ func (d *desk) call(name string, args map[string]any) tools.Result {
 
 func TestNothingOutsideOfTheFoldersIsReachedOrToldApart(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newWorkspace(t)
 	key := filepath.Join(d.outside, "key.txt")
 	for _, path := range []string{
 		key, "../outside/key.txt", "sub/../../outside/key.txt", "link.txt", "linked/key.txt", "/etc/passwd", "/", "nothing.txt", "../outside/nothing.txt",
@@ -77,7 +77,7 @@ func TestNothingOutsideOfTheFoldersIsReachedOrToldApart(t *testing.T) {
 
 func TestWithoutFoldersThereAreNoFileTools(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newWorkspace(t)
 	d.caller.Workspace, d.caller.ReadPaths = "", nil
 	offered, err := d.registry.Offered(context.Background(), d.caller)
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 
 func TestFilesAreFoundByNameInAnyCase(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newWorkspace(t)
 	require.Contains(t, d.call("find_files", map[string]any{"name": "*.TXT"}).ForLLM, "sub/offer.txt")
 	shared := d.caller.ReadPaths[0]
 	require.Equal(t, filepath.Join(shared, "price.csv"), d.call("find_files", map[string]any{"name": "price*", "path": shared}).ForLLM, "by a path that can be read again")

@@ -28,7 +28,7 @@ func (Handoff) Spec() Spec {
 	return Spec{Name: HandoffName, Description: handoffText, Schema: Schema[HandoffArgs](), Tier: Read, Class: rules.ClassAgents}
 }
 
-// Run refuses: an agent's turn carries the call out itself.
+// Run always refuses: where a handoff is possible, the agent's turn handles the call before the registry does (see agent/handoff.go).
 func (Handoff) Run(context.Context, Call) (Result, error) {
 	return Refused(CodeRefused, "There is nobody here to pass it on to."), nil
 }

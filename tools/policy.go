@@ -72,7 +72,7 @@ func NewRulePolicy(set *rules.Set, zone *time.Location, now func() time.Time) *R
 // Replace changes the rules in one step. What was counted for limits remains.
 func (p *RulePolicy) Replace(set *rules.Set) { p.set.Store(set) }
 
-// Rules returns the rules.
+// Rules returns the rules that apply now.
 func (p *RulePolicy) Rules() *rules.Set { return p.set.Load() }
 
 // Judge decides by the first rule that matches, and counts the call if that rule has a limit.
@@ -81,7 +81,7 @@ func (p *RulePolicy) Judge(_ context.Context, s Spec, c Call) (Verdict, error) {
 }
 
 // Explain returns the decision that Judge would make now, and the rules in the order in which they are tried. It counts nothing.
-func (p *RulePolicy) Explain(s Spec, c Call) (rules.Verdict, []rules.Trial) {
+func (p *RulePolicy) Explain(s Spec, c Call) (rules.Verdict, []rules.Check) {
 	return p.set.Load().Explain(p.request(s, c, ""))
 }
 
@@ -105,7 +105,7 @@ func (p *RulePolicy) request(s Spec, c Call, call string) rules.Request {
 	return rules.Request{
 		Surface: surface, Agent: c.Agent, Tool: s.Name, Class: s.Class, Tier: rules.Tier(s.Tier), Chat: int64(c.Chat.ID), Resource: s.Resource,
 		Hour: now.In(p.zone).Hour(), Tainted: c.Tainted || !c.Owner, AnyCall: c.AnyCall,
-		Exceeds: func(r *rules.Rule) bool { return p.counter.Take(r, c.Agent, s.Name, call, now) },
+		Exceeds: func(r *rules.Rule) bool { return p.counter.Count(r, c.Agent, s.Name, call, now) },
 	}
 }
 
@@ -146,9 +146,9 @@ func (r *Registry) KnownTools() []rules.Tool {
 type Explanation struct {
 	Spec    Spec
 	Verdict rules.Verdict
-	Tried   []rules.Trial
-	// Floor is why no rule was asked: the call is refused whatever rules say. It is empty if rules decide.
-	Floor string
+	Checks  []rules.Check
+	// Forbidden is why no rule was asked: the call is refused whatever rules say. It is empty if rules decide.
+	Forbidden string
 }
 
 // Explain explains what Do would do with a call now, if the policy is a RulePolicy. It does and counts nothing.
@@ -159,14 +159,14 @@ func (r *Registry) Explain(c Call) (Explanation, error) {
 	}
 	t, ok := r.get(c)
 	if !ok {
-		return Explanation{Spec: Spec{Name: c.Name}, Verdict: rules.Verdict{Decision: rules.Deny}, Floor: r.missing(c)}, nil
+		return Explanation{Spec: Spec{Name: c.Name}, Verdict: rules.Verdict{Decision: rules.Deny}, Forbidden: r.missing(c)}, nil
 	}
 	e := Explanation{Spec: specOf(t, c)}
-	if floor := cmp.Or(refusalFor(t, c), hardRefusal(e.Spec, c)); floor != "" {
-		e.Verdict, e.Floor = rules.Verdict{Decision: rules.Deny}, floor
+	if why := cmp.Or(refusalFor(t, c), hardRefusal(e.Spec, c)); why != "" {
+		e.Verdict, e.Forbidden = rules.Verdict{Decision: rules.Deny}, why
 		return e, nil
 	}
-	e.Verdict, e.Tried = p.Explain(e.Spec, c)
+	e.Verdict, e.Checks = p.Explain(e.Spec, c)
 	return e, nil
 }
 

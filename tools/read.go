@@ -91,7 +91,7 @@ func (t ReadPath) open(path string) (*os.File, error) {
 	if !filepath.IsAbs(path) {
 		return nil, errors.New("write the whole path, from / on")
 	}
-	if t.Sandbox == nil || t.Sandbox.IsFloor(path, nil) {
+	if t.Sandbox == nil || t.Sandbox.IsForbidden(path, nil) {
 		return nil, errNeverRead
 	}
 	f, info, err := plainfile.Open(path)
@@ -107,7 +107,7 @@ func (t ReadPath) open(path string) (*os.File, error) {
 	switch {
 	case err != nil || opened != path:
 		err = errors.New("that path has links in it that changed just now; try again")
-	case t.Sandbox.IsFloor(opened, info):
+	case t.Sandbox.IsForbidden(opened, info):
 		err = errNeverRead
 	default:
 		return f, nil

@@ -9,7 +9,7 @@ import (
 
 func TestFilesOfTheWorkspaceAndTheSharedFoldersAreRead(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newWorkspace(t)
 	require.Contains(t, d.call("read_file", map[string]any{"path": "notes.md"}).ForLLM, "480 euro")
 	require.Equal(t, "[lines 2 to 2 of 4]\nthe fence costs 480 euro\n", d.call("read_file", map[string]any{"path": "notes.md", "from": 2, "lines": 1}).ForLLM)
 	require.Contains(t, d.call("read_file", map[string]any{"path": filepath.Join(d.caller.ReadPaths[0], "price.csv")}).ForLLM, "bolt")
@@ -20,6 +20,6 @@ func TestFilesOfTheWorkspaceAndTheSharedFoldersAreRead(t *testing.T) {
 
 func TestAFileThatIsNoTextAndNoDocumentIsRefused(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newWorkspace(t)
 	require.True(t, d.call("read_file", map[string]any{"path": "data.bin"}).IsError)
 }

@@ -12,7 +12,7 @@ import (
 	"multis/tools"
 )
 
-func TestAFileIsReadForTheOwnersCommandOnlyAndNeverTheFloor(t *testing.T) {
+func TestReadServesOnlyTheOwnersCommandAndNoForbiddenPath(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	folder := h.caller.Workspace

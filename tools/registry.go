@@ -153,8 +153,8 @@ func (r *Registry) IsForeign(name string) bool {
 
 // judge asks the policy about a call, unless no policy can allow it.
 func (r *Registry) judge(ctx context.Context, s Spec, c Call) (Verdict, error) {
-	if floor := hardRefusal(s, c); floor != "" {
-		return Verdict{Why: floor}, nil
+	if why := hardRefusal(s, c); why != "" {
+		return Verdict{Why: why}, nil
 	}
 	v, err := r.policy.Judge(ctx, s, c)
 	if err != nil {

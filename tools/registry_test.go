@@ -95,7 +95,7 @@ func contains(all []string, s string) bool {
 	return strings.Contains(" "+strings.Join(all, " ")+" ", " "+s+" ")
 }
 
-func TestWhatChangesSomethingWaitsForTheOwnerAndAPinIsNeverGiven(t *testing.T) {
+func TestChangesWaitForTheOwnerAndPINsAreNeverGranted(t *testing.T) {
 	t.Parallel()
 	ran := 0
 	count := func(context.Context, tools.Call) (tools.Result, error) {

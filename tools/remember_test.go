@@ -25,7 +25,7 @@ func ownersRoom(t *testing.T, st *store.Store) (room store.Chat) {
 	return room
 }
 
-func TestWhatTheOwnerSaidIsNotedAtOnceAndWhatOthersWroteIsAskedAbout(t *testing.T) {
+func TestRememberNotesTheOwnersWordsAndAsksAboutOthers(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	mem := memory.New(memory.Options{Store: st, Search: search.New(st)})

@@ -25,10 +25,10 @@ func clockwork(t *testing.T) (*tools.Registry, *store.Store) {
 	return r, st
 }
 
-// allowing is a policy that allows everything.
-type allowing struct{}
+// allowAll is a policy that allows everything.
+type allowAll struct{}
 
-func (allowing) Judge(context.Context, tools.Spec, tools.Call) (tools.Verdict, error) {
+func (allowAll) Judge(context.Context, tools.Spec, tools.Call) (tools.Verdict, error) {
 	return tools.Verdict{Allow: true}, nil
 }
 
@@ -127,9 +127,9 @@ func TestNobodyButTheOwnerSchedules(t *testing.T) {
 	require.Zero(t, count(t, st, "select count(*) from schedules"))
 }
 
-func TestAnUnattendedRunHasTheToolsOfItsDayAndNoneThatNeedAPin(t *testing.T) {
+func TestAnUnattendedTaskHasTheToolsOfItsDayWithoutPIN(t *testing.T) {
 	t.Parallel()
-	r := tools.NewRegistry(allowing{}, named("safe", tools.Read), named("new", tools.Read), named("vault", tools.Pin))
+	r := tools.NewRegistry(allowAll{}, named("safe", tools.Read), named("new", tools.Read), named("vault", tools.Pin))
 	caller := tools.Caller{Owner: true, GrantedTools: []string{"safe", "vault"}}
 	offered, err := r.Offered(t.Context(), caller)
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 
 func TestAFileGoesToTheOwnersRoomAndNowhereElse(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newWorkspace(t)
 	var sent []tools.OutgoingFile
 	d.registry.Add(tools.SendFile{Send: func(_ context.Context, _ store.Chat, f tools.OutgoingFile) error { sent = append(sent, f); return nil }})
 	require.Equal(t, tools.CodeRefused, d.call("send_file", map[string]any{"path": "notes.md"}).Code, "it was not asked in the owner's room")

@@ -105,7 +105,7 @@ type Call struct {
 	AnyCall bool
 	// PINEntered is true if the owner approved this call and entered the PIN for it.
 	PINEntered bool
-	// Binding is what the approval of this call is bound to; see Bound. Empty if nobody was asked.
+	// Binding is what the approval of this call is bound to; see ApprovalBinder. Empty if nobody was asked.
 	Binding string
 	Caller
 }

@@ -67,7 +67,7 @@ func TestOwnPathRulesHoldForWritingAndEditing(t *testing.T) {
 	require.NoError(t, os.Symlink("accounts", filepath.Join(work, "other")))
 	own, err := rules.Parse("own.yaml", []byte("rules:\n  - {path: "+work+"/accounts/**, decision: deny, reason: Not there.}\n  - {role: owner, decision: allow}"))
 	require.NoError(t, err)
-	set, err := rules.New(own, rules.Known{})
+	set, err := rules.New(own, rules.Vocabulary{})
 	require.NoError(t, err)
 	r := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), tools.WriteFile{}, tools.EditFile{})
 	caller := h.caller

@@ -46,7 +46,7 @@ func TestWhatsAppFormatsOfPhones(t *testing.T) {
 	}
 }
 
-func TestTheOrderOfDayAndMonthIsFoundOutFromTheWholeFile(t *testing.T) {
+func TestTheWholeFileDecidesTheOrderOfDayAndMonth(t *testing.T) {
 	t.Parallel()
 	months := whatsApp(t, "3/4/26, 9:00 AM - Ana: a\n3/14/26, 9:00 AM - Ana: b")
 	require.Equal(t, time.March, months[0].At.Month(), "the second day exists with the month first alone")

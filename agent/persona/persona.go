@@ -111,7 +111,7 @@ func (s Set) Route(w RouteInput) (p Persona, by string) {
 		{"the account", func(p Persona) bool { return has(p.Accounts, w.Chat.Receiver) }},
 		{"the network", func(p Persona) bool {
 			return slices.ContainsFunc(p.Networks, func(n string) bool {
-				return w.Chat.Protocol != "" && policy.Network(n) == policy.Network(w.Chat.Protocol)
+				return w.Chat.Protocol != "" && policy.CanonicalNetwork(n) == policy.CanonicalNetwork(w.Chat.Protocol)
 			})
 		}},
 		{"the chat's mode", func(p Persona) bool { return slices.Contains(p.Modes, w.Mode) }},

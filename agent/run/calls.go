@@ -206,7 +206,7 @@ func (a *Attempt) storeResult(ctx context.Context, p pendingCall) error {
 		return err
 	}
 	if about := SourceMessages(p.result.Passages); len(about) > 0 {
-		if err := store.AddSources(context.WithoutCancel(ctx), a.stepWriter(p), a.Task, about); err != nil {
+		if err := store.AddTaskSources(context.WithoutCancel(ctx), a.stepWriter(p), a.Task, about); err != nil {
 			return err
 		}
 	}

@@ -72,8 +72,8 @@ func quotesInstructions(sentence, instructions string) bool {
 // BreakLinks makes addresses in a model's text unusable if they are in no text that it was given.
 func (a *Attempt) BreakLinks(text string) string { return policy.BreakLinks(text, a.modelInput...) }
 
-// CountInvented stores the number of invalid citations.
-func (a *Attempt) CountInvented(ctx context.Context) {
+// StoreInventedCount stores the number of invalid citations.
+func (a *Attempt) StoreInventedCount(ctx context.Context) {
 	if a.invented == 0 {
 		return
 	}

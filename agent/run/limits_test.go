@@ -38,7 +38,7 @@ func TestWhatDoesNotFitIsCutByWholeTurnsAndPassages(t *testing.T) {
 	require.Empty(t, turns)
 }
 
-func TestOldResultsMakeRoomForNewOnesAndARequestThatIsTooBigIsNotMade(t *testing.T) {
+func TestOldResultsAreTrimmedAndOversizedRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 2000)
 	r := llm.Request{System: "s", Messages: []llm.Message{

@@ -75,7 +75,7 @@ type assistant struct {
 	models       models
 	search       *search.Searcher
 	documents    *knowledge.Library
-	answers      *answers.Book
+	answers      *answers.Keeper
 	memory       *memory.Memory
 	skills       *skills.Set
 	tools        *tools.Registry
@@ -126,7 +126,7 @@ func (a *assistant) openMemory(context.Context) (err error) {
 	if a.documents, err = openLibrary(a.cfg, a.store); err != nil {
 		return err
 	}
-	a.answers = &answers.Book{Store: a.store, Search: a.search, Library: a.documents, Values: answers.Values{Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; ")}}
+	a.answers = &answers.Keeper{Store: a.store, Search: a.search, Library: a.documents, Variables: answers.Variables{Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; ")}}
 	deskWith := deskOptions(a.cfg)
 	deskWith.Store, deskWith.Box, deskWith.Answers = a.store, a.box, a.answers
 	a.desk = desk.New(deskWith)
@@ -183,7 +183,7 @@ func (a *assistant) ownTools() []tools.Tool {
 // sendFile sends a file to the admin room.
 func (a *assistant) sendFile(ctx context.Context, room store.Chat, f tools.OutgoingFile) error {
 	return a.store.InTx(ctx, func(tx store.Tx) error {
-		notice := outbox.Notice(room, text.Escape(f.Caption), outbox.Answer)
+		notice := outbox.NewNotice(room, text.Escape(f.Caption), outbox.Answer)
 		notice.File = &outbox.File{Name: f.Name, MIME: f.MIME, Data: f.Data}
 		_, _, err := a.box.Queue(ctx, tx, notice)
 		return err
@@ -249,7 +249,7 @@ func (a *assistant) addAdmin(context.Context) error {
 
 func (a *assistant) addHooks(ctx context.Context) error {
 	a.hooks, a.webhooks = openHooks(a.cfg, a.store, a.box, a.defaults, a.commandHooks), hooks.NewWebhooks(a.store, a.box)
-	return a.hooks.Save(ctx)
+	return a.hooks.StoreTargets(ctx)
 }
 
 // addRunner adds the job runner, with a handler for each kind of job.
@@ -262,7 +262,7 @@ func (a *assistant) addRunner(ctx context.Context) (err error) {
 			Store: a.store, Files: front.files, Model: a.models.speech, Inbox: front.inbox, Defaults: a.defaults, Notify: a.agent.Notify,
 		}),
 		Command: adm, PIN: adm, Redact: a.box, Exec: adm.Host, Ask: adm, AdminRoom: front.rooms, Draft: adm.Drafts, Approval: adm.Tasks, Notice: adm.Notices, Budget: adm.Budget,
-		Undelivered: adm.Notices, Digest: adm.Notices, Remind: adm.Commitments, Escalation: a.desk, Reply: a.desk, Export: adm.Exports, Backup: front.backup,
+		Undelivered: adm.Notices, Digest: adm.Notices, CommitmentReminders: adm.Commitments, Escalation: a.desk, Reply: a.desk, Export: adm.Exports, Backup: front.backup,
 		Task:  a.agent.Tasks,
 		Index: adm.Documents, Folders: adm.Documents, Embed: knowledge.NewVectors(a.store, a.models.embedders.passages),
 		Capture: a.memory, Summarise: a.agent.Summaries, Forget: adm.Forgetting, Answers: adm.Answers,

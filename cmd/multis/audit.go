@@ -47,7 +47,7 @@ func (c auditShowCmd) Run(ctx context.Context, all *cli) error {
 	}
 	for _, l := range slices.Backward(links) {
 		if !c.JSON {
-			fmt.Println(audit.Line(l, "", cfg.TimeZone))
+			fmt.Println(audit.FormatEntry(l, "", cfg.TimeZone))
 		} else if err := audit.WriteJSON(os.Stdout, l); err != nil {
 			return err
 		}

@@ -29,13 +29,12 @@ type backupCmd struct {
 	Restore backupRestoreCmd `cmd:"" help:"Restore a backup into an empty database. Nothing goes out until you say so in the admin room."`
 }
 
-// backupCreateCmd makes a backup.
 type backupCreateCmd struct {
 	To             string `placeholder:"FOLDER" help:"Where to write it. Defaults to backup.folder, where the oldest are removed as backup.keep says."`
 	WithoutSecrets bool   `help:"Leave out encryption keys, tokens and passwords."`
 }
 
-// Run makes a backup.
+// Run makes a backup of the configured database, also while multis runs.
 func (b backupCreateCmd) Run(ctx context.Context, global *cli) error {
 	cfg, err := load(global.Config)
 	if err != nil {
@@ -57,7 +56,7 @@ func (b backupCreateCmd) Run(ctx context.Context, global *cli) error {
 	}
 	inSeries := b.To == "" && !b.WithoutSecrets // only complete backups in the configured folder count as scheduled ones
 	if inSeries {
-		if err := backup.Note(ctx, st, info); err != nil {
+		if err := backup.RecordBackup(ctx, st, info); err != nil {
 			return err
 		}
 	}
@@ -393,7 +392,7 @@ func backupSeries(cfg *config.Config) backup.Series {
 
 // periodicBackup returns the maker of the scheduled backups of multis run.
 func periodicBackup(cfg *config.Config, file string, st *store.Store) jobs.BackupMaker {
-	return backup.NewPeriodic(backup.PeriodicOptions{
+	return backup.NewScheduler(backup.SchedulerOptions{
 		Create: backupOptions(cfg, file, st), Every: cfg.Backup.Every, Series: backupSeries(cfg),
 	})
 }

@@ -21,7 +21,7 @@ import (
 // big returns a store with some megabytes of data.
 func big(t *testing.T) *store.Store {
 	t.Helper()
-	st := storetest.Filled(t, 1, 1, time.Now().Add(-time.Hour))
+	st := storetest.NewWithMessages(t, 1, 1, time.Now().Add(-time.Hour))
 	_, err := st.Pool().Exec(t.Context(), `insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason, unindexed)
 		select 1, '$big-' || n, 'contact', '@contact:x', 'text', (select string_agg(md5(i::text || n), '') from generate_series(1, 30) i), now(), 'archive', '', '', false from generate_series(1, 8000) n`)
 	require.NoError(t, err)
@@ -201,7 +201,7 @@ func TestABackupThatIsKilledLeavesTheOldOnes(t *testing.T) {
 
 func TestOnlyFullBackupsInTheirFolderCountAsTheLastOne(t *testing.T) {
 	t.Parallel()
-	st := storetest.Filled(t, 1, 1, time.Now())
+	st := storetest.NewWithMessages(t, 1, 1, time.Now())
 	dir := configured(t, st.Pool().Config().ConnString(), "backup: {keep: 1}\n")
 	folder, elsewhere := filepath.Join(dir, "data", "backups"), filepath.Join(dir, "elsewhere")
 	_, complaint, err := program(t, dir, "", "backup", "create")
@@ -310,11 +310,11 @@ func TestADryRunOfAMigrationSaysWhatItWouldDo(t *testing.T) {
 
 func TestMultisStartsOnARestoredBackupAndAsks(t *testing.T) {
 	t.Parallel()
-	st := storetest.Filled(t, 3, 5, time.Now().Add(-time.Hour))
+	st := storetest.NewWithMessages(t, 3, 5, time.Now().Add(-time.Hour))
 	for _, device := range []store.Setting{store.SettingOwnerDevice, store.SettingBotDevice} {
 		require.NoError(t, store.PutSetting(t.Context(), st.Writer(), device, map[string]string{"id": "FORMER"}))
 	}
-	require.NoError(t, store.PutSetting(t.Context(), st.Writer(), store.SettingSince, "s1"))
+	require.NoError(t, store.PutSetting(t.Context(), st.Writer(), store.SettingSyncToken, "s1"))
 	info, err := backup.Create(t.Context(), backup.CreateOptions{Store: st, Folder: t.TempDir()})
 	require.NoError(t, err)
 	a, err := backup.Open(info.Path)

@@ -107,7 +107,7 @@ func (i installation) migrate(ctx context.Context, c *config.Config) error {
 		return nil
 	}
 	result := doctor.ProbeDatabase(ctx, c.Database.URL.Value())
-	setup.Show(os.Stdout, "database", result)
+	setup.PrintResult(os.Stdout, "database", result)
 	for _, f := range result.Findings {
 		if f.Severity == doctor.Error {
 			return errUnfinished
@@ -118,7 +118,7 @@ func (i installation) migrate(ctx context.Context, c *config.Config) error {
 
 // introduce prints what root has to do to register multis at Synapse, and waits until Synapse has the registration and can reach multis.
 func (i installation) introduce(ctx context.Context, a setup.Answers) (known bool, err error) {
-	known = setup.Knows(ctx, a.Config)
+	known = setup.HasRegistration(ctx, a.Config)
 	// Synapse's configuration may have been changed since it was read.
 	synapse, err := i.machine.FindSynapse(i.synapse)
 	if err != nil {
@@ -147,10 +147,10 @@ func (i installation) introduce(ctx context.Context, a setup.Answers) (known boo
 	result := setup.AwaitSynapse(waiting, a.Config)
 	if !result.OK() || result.Fact == "" {
 		fmt.Println()
-		setup.Show(os.Stdout, "synapse", result)
+		setup.PrintResult(os.Stdout, "synapse", result)
 		return false, errUnfinished
 	}
-	setup.Show(os.Stdout, "synapse", result)
+	setup.PrintResult(os.Stdout, "synapse", result)
 	return true, nil
 }
 
@@ -199,7 +199,7 @@ func (i installation) greet(ctx context.Context, c *config.Config) error {
 		return room.String(), written, err
 	})
 	if !result.OK() {
-		setup.Show(os.Stdout, "admin room", result)
+		setup.PrintResult(os.Stdout, "admin room", result)
 		if text, err := os.ReadFile(i.log()); err == nil {
 			fmt.Printf("The end of what multis said:\n%s\n", lastLines(string(text), 5))
 		}

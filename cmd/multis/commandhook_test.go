@@ -34,7 +34,7 @@ func hookFolders(t *testing.T, dir string, names ...string) {
 }
 
 // Runs the real program with command hooks: one that denies a message to a contact, and one that is told of an event.
-func TestTheProgramAsksACommandHookBeforeItSendsAndTellsOneOfEvents(t *testing.T) {
+func TestCommandHooksAreAskedBeforeASendAndToldOfEvents(t *testing.T) {
 	t.Parallel()
 	model := llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: `{"sentences": [{"text": "Tuning costs 90 euro.", "source": 1, "quote": "Tuning costs 90 euro."}]}`}
@@ -46,7 +46,7 @@ func TestTheProgramAsksACommandHookBeforeItSendsAndTellsOneOfEvents(t *testing.T
 	hookFolders(t, dir, "guard", "log")
 	guard := "cat > asked.json\nif grep -q '90 euro' asked.json; then echo '{\"decision\": \"deny\", \"reason\": \"No prices by chat.\"}'; else echo '{\"decision\": \"allow\"}'; fi\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "hooks", "guard", "guard.sh"), []byte(guard), 0o644))
-	h := &herd{t: t, door: openDoor(t), dir: dir, dsn: storetest.DSN(t), procs: make([]*exec.Cmd, 1)}
+	h := &processGroup{t: t, homeserver: openDoor(t), dir: dir, dsn: storetest.DSN(t), procs: make([]*exec.Cmd, 1)}
 	h.st, err = store.Open(t.Context(), h.dsn)
 	require.NoError(t, err)
 	t.Cleanup(h.st.Close)

@@ -68,7 +68,7 @@ func (a *assistant) beforeTool(ctx context.Context, s tools.Spec, c tools.Call) 
 // beforeSend asks the command hooks before a message is sent to a contact.
 func (a *assistant) beforeSend(ctx context.Context, chat store.Chat, o store.OutboxMessage) (policy.HookVerdict, error) {
 	return a.commandHooks.AskSend(ctx, commandhook.Send{
-		Chat: chat.ID, Name: chat.Label(), Network: chat.Protocol, Purpose: o.Purpose, Text: outbox.Body(o), Ref: o.ID.String(),
+		Chat: chat.ID, Name: chat.Label(), Network: chat.Protocol, Purpose: o.Purpose, Text: outbox.TextOf(o), Ref: o.ID.String(),
 	})
 }
 

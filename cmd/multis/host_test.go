@@ -18,7 +18,7 @@ import (
 	"multis/tools"
 )
 
-func TestTheOwnersCommandsAreJudgedByTheRulesAndRunInTheSandbox(t *testing.T) {
+func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
 	require.NoError(t, err)

@@ -101,7 +101,7 @@ func TestALoginFromTheCommandLineAndItsEnd(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, there)
 	require.NotContains(t, kept, "secret")
-	require.Empty(t, storetest.Anywhere(t, st, "secret-token"))
+	require.Empty(t, storetest.ColumnsContaining(t, st, "secret-token"))
 
 	changed, err := loginStore{st}.Replace(t.Context(), "desk", "another", "worse")
 	require.NoError(t, err)

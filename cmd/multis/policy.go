@@ -22,7 +22,7 @@ func newRules(cfg *config.Config) (*rules.Set, error) {
 	if err != nil {
 		home = "" // ~ in a rule then means the home of root
 	}
-	known := rules.Known{Home: home, Agents: append([]string{}, slices.Sorted(maps.Keys(cfg.Agents))...)}
+	known := rules.Vocabulary{Home: home, Agents: append([]string{}, slices.Sorted(maps.Keys(cfg.Agents))...)}
 	known.Tools = tools.NewRegistry(nil, possibleTools()...).KnownTools()
 	for name := range cfg.MCP {
 		known.Prefixes = append(known.Prefixes, name+"__")
@@ -128,16 +128,16 @@ func (v policyView) explain(tool, args string, caller tools.Caller) (string, err
 	if err != nil {
 		return "", err
 	}
-	if e.Floor != "" {
-		return "deny: " + strings.TrimSuffix(e.Floor, ".") + "; no rule can change that", nil
+	if e.Forbidden != "" {
+		return "deny: " + strings.TrimSuffix(e.Forbidden, ".") + "; no rule can change that", nil
 	}
 	lines := []string{e.Verdict.Sentence(), fmt.Sprintf("tool %s, class %s, tier %s; tried in this order:", tool, e.Spec.Class, e.Spec.Tier)}
-	for _, t := range e.Tried {
+	for _, t := range e.Checks {
 		why := "matches, " + string(t.Rule.Decision)
 		if t.Mismatch != "" {
 			why = "no: " + t.Mismatch
 		}
-		lines = append(lines, fmt.Sprintf("  %s %s", t.Rule.Place(), why))
+		lines = append(lines, fmt.Sprintf("  %s %s", t.Rule.Position(), why))
 	}
 	if e.Verdict.Decision != rules.Deny {
 		for _, h := range commandHooksOf(v.cfg) {

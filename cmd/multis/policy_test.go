@@ -34,7 +34,7 @@ func allTools() []tools.Spec {
 
 func defaultPolicy(t *testing.T, own ...rules.Rule) *tools.RulePolicy {
 	t.Helper()
-	set, err := rules.New(own, rules.Known{})
+	set, err := rules.New(own, rules.Vocabulary{})
 	require.NoError(t, err)
 	return tools.NewRulePolicy(set, time.UTC, nil)
 }
@@ -123,7 +123,7 @@ func TestExplainEqualsWhatHappenedInAThousandRandomCases(t *testing.T) {
   - {tool: probe_free, decision: allow}`))
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(7, 9))
-	set, err := rules.New(own, rules.Known{})
+	set, err := rules.New(own, rules.Vocabulary{})
 	require.NoError(t, err)
 	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	policy := tools.NewRulePolicy(set, time.UTC, func() time.Time { return now })
@@ -156,7 +156,7 @@ func TestExplainEqualsWhatHappenedInAThousandRandomCases(t *testing.T) {
 		got, err := registry.Do(t.Context(), call, false)
 		require.NoError(t, err)
 		want := map[rules.Decision]tools.Code{rules.Allow: "", rules.Confirm: tools.CodeApproval, rules.Pin: tools.CodeApproval, rules.Deny: tools.CodeRefused}[said.Verdict.Decision]
-		if said.Floor != "" && !call.Owner {
+		if said.Forbidden != "" && !call.Owner {
 			want = tools.CodeNotAllowed
 		}
 		require.Equal(t, want, got.Code, "%+v", said)

@@ -71,7 +71,7 @@ func TestOnlyStartsAfterUncleanEndsCountAsCrashes(t *testing.T) {
 
 // safeModeRun is a multis with a model, an MCP server, a document and a business chat.
 type safeModeRun struct {
-	*herd
+	*processGroup
 	model     *llmtest.Server
 	mcpMarker string // a file that the MCP server creates when it starts
 	chat      store.ChatID
@@ -80,7 +80,7 @@ type safeModeRun struct {
 
 func newSafeModeRun(t *testing.T) *safeModeRun {
 	t.Helper()
-	r := &safeModeRun{herd: &herd{t: t, door: openDoor(t), dir: t.TempDir(), dsn: storetest.DSN(t)}}
+	r := &safeModeRun{processGroup: &processGroup{t: t, homeserver: openDoor(t), dir: t.TempDir(), dsn: storetest.DSN(t)}}
 	r.model = llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: `{"sentences": [{"text": "Tuning costs 90 euro.", "source": 1, "quote": "Tuning costs 90 euro."}]}`}
 	})

@@ -72,7 +72,7 @@ func TestSecretsOfTheConfigurationAreWrittenNowhere(t *testing.T) {
 	desk := httptest.NewServer(mcp.Serve(t.Context(), tools.NewRegistry(tools.TierPolicy{}, leak{everything}), secret["token"], "1"))
 	t.Cleanup(desk.Close)
 
-	h := &herd{t: t, door: openDoor(t), dir: t.TempDir(), dsn: storetest.DSN(t)}
+	h := &processGroup{t: t, homeserver: openDoor(t), dir: t.TempDir(), dsn: storetest.DSN(t)}
 	var err error
 	h.st, err = store.Open(t.Context(), h.dsn)
 	require.NoError(t, err)
@@ -137,7 +137,7 @@ chats: {burst_quiet: 1ms}
 	require.Contains(t, shown, "model-key  # config.yaml", "where a secret is may be shown")
 	require.Equal(t, 1, storetest.Count(t, h.st, "select count(*) from task_steps where name = 'desk__search_docs' and text like '%[secret]%'"), "it was there to be hidden")
 	for name, value := range secret {
-		require.Empty(t, storetest.Anywhere(t, h.st, value), name)
+		require.Empty(t, storetest.ColumnsContaining(t, h.st, value), name)
 		require.NotContains(t, logged(), value, name)
 		require.NotContains(t, prompts.String(), value, name)
 		require.NotContains(t, shown, value, name)
@@ -173,7 +173,7 @@ func exported(t *testing.T, file, name string) string {
 	return all.String()
 }
 
-// TestALogLineStaysJSON also without its secrets.
+// TestALogLineStaysJSONWithoutItsSecrets: a log line stays valid JSON when secrets in it are masked.
 func TestALogLineStaysJSONWithoutItsSecrets(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

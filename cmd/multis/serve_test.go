@@ -158,7 +158,7 @@ func (r *run) idle() {
 		end := token(len(r.hs.stream))
 		r.hs.mu.Unlock()
 		var since string
-		_, err = store.GetSetting(r.t.Context(), r.db.DB(), store.SettingSince, &since)
+		_, err = store.GetSetting(r.t.Context(), r.db.DB(), store.SettingSyncToken, &since)
 		require.NoError(r.t, err)
 		var idle bool
 		require.NoError(r.t, r.db.DB().QueryRow(r.t.Context(), idleSQL).Scan(&idle))

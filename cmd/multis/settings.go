@@ -58,7 +58,7 @@ func labels(cfg *config.Config) []policy.Label {
 	for _, l := range cfg.Chats.Labels {
 		label := policy.Label{Name: l.Name, Names: l.Names, Words: l.Words, Mode: l.Mode, Delivery: l.Delivery}
 		for _, network := range l.Networks {
-			label.Networks = append(label.Networks, policy.Network(network))
+			label.Networks = append(label.Networks, policy.CanonicalNetwork(network))
 		}
 		labels = append(labels, label)
 	}
@@ -90,7 +90,7 @@ func modesByNetwork(cfg *config.Config) map[string]policy.Mode {
 	modes := map[string]policy.Mode{}
 	for protocol, n := range cfg.Chats.Networks {
 		if n.Mode != "" {
-			modes[policy.Network(protocol)] = n.Mode
+			modes[policy.CanonicalNetwork(protocol)] = n.Mode
 		}
 	}
 	return modes
@@ -108,10 +108,10 @@ func keepLimits(m config.Media) appservice.AttachmentLimits {
 func disclosureByNetwork(cfg *config.Config) func(protocol string) bool {
 	disclosure := map[string]bool{}
 	for name, n := range cfg.Chats.Networks {
-		disclosure[policy.Network(name)] = n.Disclosure
+		disclosure[policy.CanonicalNetwork(name)] = n.Disclosure
 	}
 	return func(protocol string) bool {
-		isOn, isSet := disclosure[policy.Network(protocol)]
+		isOn, isSet := disclosure[policy.CanonicalNetwork(protocol)]
 		return isOn || !isSet
 	}
 }

@@ -22,7 +22,7 @@ import (
 const slowChats = 200
 
 // says stores a message and its job, as the inbox does.
-func (h *herd) says(m store.Message, job func(message store.MessageID) jobs.Args) {
+func (h *processGroup) says(m store.Message, job func(message store.MessageID) jobs.Args) {
 	h.t.Helper()
 	ctx := h.t.Context()
 	m.Kind, m.At = "text", time.Now()
@@ -36,7 +36,7 @@ func (h *herd) says(m store.Message, job func(message store.MessageID) jobs.Args
 }
 
 // asked stores a question of a contact.
-func (h *herd) asked(chat store.ChatID, n int, text string) {
+func (h *processGroup) asked(chat store.ChatID, n int, text string) {
 	h.t.Helper()
 	h.says(store.Message{
 		ChatID: chat, EventID: id.EventID(fmt.Sprintf("$slow%d", n)), Author: policy.AuthorContact, Sender: "@demo_1:x", Body: text, Action: policy.ActionAnswer, Code: policy.CodeAnswer,
@@ -44,7 +44,7 @@ func (h *herd) asked(chat store.ChatID, n int, text string) {
 }
 
 // memory returns the resident memory of process n, in bytes.
-func (h *herd) memory(n int) int {
+func (h *processGroup) memory(n int) int {
 	h.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", h.procs[n].Process.Pid))
 	require.NoError(h.t, err)

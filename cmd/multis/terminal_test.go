@@ -46,7 +46,7 @@ func TestTerminalShowsEachMessageOnce(t *testing.T) {
 	const messages = 30
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
 		for n := range messages {
-			letter := outbox.Notice(chat, fmt.Sprintf("message %d.", n), outbox.Answer)
+			letter := outbox.NewNotice(chat, fmt.Sprintf("message %d.", n), outbox.Answer)
 			letter.File = &outbox.File{Name: "a.txt", MIME: "text/plain", Data: []byte("a")}
 			row, _, err := box.Queue(t.Context(), tx, letter)
 			if err != nil {
@@ -82,7 +82,7 @@ func TestTypedReactionsAndReplies(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "\nBegin? Ana\n\n", said.String(), "what leads into a Matrix client leads nowhere here")
 	said.Reset()
-	note := outbox.Notice(store.Chat{}, "**#1** blue door — note · said in [1](https://matrix.to/#/!a:b/$c) [2](https://matrix.to/#/!a:b/$d)", outbox.Answer)
+	note := outbox.NewNotice(store.Chat{}, "**#1** blue door — note · said in [1](https://matrix.to/#/!a:b/$c) [2](https://matrix.to/#/!a:b/$d)", outbox.Answer)
 	content, err := json.Marshal(map[string]string{"body": note.Text})
 	require.NoError(t, err)
 	shown, err := out.Send(t.Context(), store.OutboxMessage{ID: uuid.New(), Content: content}, terminalRoom)

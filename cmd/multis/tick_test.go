@@ -28,16 +28,16 @@ import (
 	"multis/store/pgserver"
 )
 
-// door is a homeserver that answers at once, and stores the sent texts by transaction id.
-type door struct {
+// fakeHomeserver is a homeserver that answers at once, and stores the sent texts by transaction id.
+type fakeHomeserver struct {
 	*httptest.Server
 	mu    sync.Mutex
 	texts map[string]string // by transaction id
 }
 
-func openDoor(t testing.TB) *door {
+func openDoor(t testing.TB) *fakeHomeserver {
 	t.Helper()
-	d := &door{texts: map[string]string{}}
+	d := &fakeHomeserver{texts: map[string]string{}}
 	mux := http.NewServeMux()
 	const v3 = "/_matrix/client/v3"
 	mux.HandleFunc("GET "+v3+"/account/whoami", func(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +61,7 @@ func openDoor(t testing.TB) *door {
 	return d
 }
 
-func (d *door) take(w http.ResponseWriter, r *http.Request) {
+func (d *fakeHomeserver) take(w http.ResponseWriter, r *http.Request) {
 	var content struct {
 		Body string `json:"body"`
 	}
@@ -76,8 +76,8 @@ func (d *door) take(w http.ResponseWriter, r *http.Request) {
 	reply(w, map[string]string{"event_id": "$" + r.PathValue("txn")})
 }
 
-// came returns how often each text was sent. A repeated transaction counts once.
-func (d *door) came() map[string]int {
+// sentCounts returns how often each text was sent. A repeated transaction counts once.
+func (d *fakeHomeserver) sentCounts() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	times := map[string]int{}
@@ -89,16 +89,16 @@ func (d *door) came() map[string]int {
 	return times
 }
 
-// herd runs several processes of multis with one database.
-type herd struct {
-	t      testing.TB
-	door   *door
-	dsn    string
-	st     *store.Store
-	server *pgserver.Server
-	dir    string
-	config string // further lines of the configuration
-	procs  []*exec.Cmd
+// processGroup runs several processes of multis with one database.
+type processGroup struct {
+	t          testing.TB
+	homeserver *fakeHomeserver
+	dsn        string
+	st         *store.Store
+	server     *pgserver.Server
+	dir        string
+	config     string // further lines of the configuration
+	procs      []*exec.Cmd
 }
 
 const herdConfig = `
@@ -111,14 +111,14 @@ logging: {level: error}
 safe_mode: {after_crashes: 0}
 `
 
-func openHerd(t testing.TB, processes int) *herd {
+func openHerd(t testing.TB, processes int) *processGroup {
 	t.Helper()
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "multis-herd") //nolint:usetesting // t.TempDir is closed to the user that Postgres runs as
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o755))
-	h := &herd{t: t, door: openDoor(t), dir: dir}
+	h := &processGroup{t: t, homeserver: openDoor(t), dir: dir}
 	h.server, err = pgserver.Start(ctx, h.postgres())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.server.Stop()) })
@@ -142,12 +142,12 @@ func openHerd(t testing.TB, processes int) *herd {
 	return h
 }
 
-func (h *herd) postgres() pgserver.Options {
+func (h *processGroup) postgres() pgserver.Options {
 	return pgserver.Options{Dir: h.dir + "/pg", Throwaway: true}
 }
 
 // restart restarts Postgres while the processes run.
-func (h *herd) restart() {
+func (h *processGroup) restart() {
 	h.t.Helper()
 	require.NoError(h.t, h.server.Stop())
 	var err error
@@ -155,14 +155,14 @@ func (h *herd) restart() {
 	require.NoError(h.t, err)
 }
 
-func (h *herd) start(n int) {
+func (h *processGroup) start(n int) {
 	h.t.Helper()
 	free := httptest.NewServer(nil) // finds a port
 	address, err := url.Parse(free.URL)
 	require.NoError(h.t, err)
 	free.Close()
 	file := filepath.Join(h.dir, fmt.Sprintf("%d.yaml", n))
-	require.NoError(h.t, os.WriteFile(file, fmt.Appendf(nil, strings.ReplaceAll(herdConfig, "port: %d", "port: "+address.Port())+h.config, h.door.URL, h.dsn), 0o600))
+	require.NoError(h.t, os.WriteFile(file, fmt.Appendf(nil, strings.ReplaceAll(herdConfig, "port: %d", "port: "+address.Port())+h.config, h.homeserver.URL, h.dsn), 0o600))
 	cmd := exec.Command(os.Args[0], "--config", file, "run") // without a context, because the test kills it
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	if testing.Verbose() {
@@ -172,7 +172,7 @@ func (h *herd) start(n int) {
 	h.procs[n] = cmd
 }
 
-func (h *herd) kill(n int) {
+func (h *processGroup) kill(n int) {
 	h.t.Helper()
 	if cmd := h.procs[n]; cmd != nil {
 		_ = cmd.Process.Kill() // it may have ended with the database
@@ -182,7 +182,7 @@ func (h *herd) kill(n int) {
 }
 
 // chats creates n direct chats to which messages can be sent.
-func (h *herd) chats(n int) []store.ChatID {
+func (h *processGroup) chats(n int) []store.ChatID {
 	h.t.Helper()
 	var ids []store.ChatID
 	require.NoError(h.t, h.st.InTx(h.t.Context(), func(tx store.Tx) error {
@@ -202,8 +202,8 @@ func (h *herd) chats(n int) []store.ChatID {
 	return ids
 }
 
-// plant creates n schedules that are due one after the other within d, and returns their texts.
-func (h *herd) plant(n int, chats []store.ChatID, d time.Duration) []string {
+// addSchedules creates n schedules that are due one after the other within d, and returns their texts.
+func (h *processGroup) addSchedules(n int, chats []store.ChatID, d time.Duration) []string {
 	h.t.Helper()
 	ctx, begin := h.t.Context(), time.Now().Add(2*time.Second)
 	var texts []string
@@ -241,7 +241,7 @@ func (h *herd) plant(n int, chats []store.ChatID, d time.Duration) []string {
 }
 
 // plantDaily creates n daily schedules that catch up on each of several missed times, one after the other.
-func (h *herd) plantDaily(n, missed int, chats []store.ChatID) []string {
+func (h *processGroup) plantDaily(n, missed int, chats []store.ChatID) []string {
 	h.t.Helper()
 	ctx, texts := h.t.Context(), []string(nil)
 	require.NoError(h.t, h.st.InTx(ctx, func(tx store.Tx) error {
@@ -269,14 +269,14 @@ func (h *herd) plantDaily(n, missed int, chats []store.ChatID) []string {
 	return texts
 }
 
-func (h *herd) count(sql string, args ...any) (n int) {
+func (h *processGroup) count(sql string, args ...any) (n int) {
 	h.t.Helper()
 	require.NoError(h.t, h.st.DB().QueryRow(h.t.Context(), sql, args...).Scan(&n))
 	return n
 }
 
 // sent counts the sent messages of schedules. It returns 0 while the database cannot be reached.
-func (h *herd) sent() (n int) {
+func (h *processGroup) sent() (n int) {
 	err := h.st.DB().QueryRow(h.t.Context(), "select count(*) from schedule_runs r join outbox o on o.id = r.outbox_id where o.state in ('sent', 'delivered')").Scan(&n)
 	if err != nil {
 		return 0
@@ -292,7 +292,7 @@ func TestEveryScheduleComesOnceThroughKillsAndRestarts(t *testing.T) { //nolint:
 	rng := rand.New(rand.NewPCG(seed, 0))
 	const dailies, days = 5, 8
 	chats := h.chats(stormChats)
-	texts, daily := h.plant(stormSchedules, chats, stormTime), h.plantDaily(dailies, days, chats)
+	texts, daily := h.addSchedules(stormSchedules, chats, stormTime), h.plantDaily(dailies, days, chats)
 	all := len(texts) + dailies*days
 	kills, restarts := 0, 0
 	for end := time.Now().Add(stormTime); time.Now().Before(end); kills++ {
@@ -310,7 +310,7 @@ func TestEveryScheduleComesOnceThroughKillsAndRestarts(t *testing.T) { //nolint:
 		h.start(n)
 	}
 	require.Eventually(t, func() bool { return h.sent() >= all }, 5*time.Minute, 200*time.Millisecond, "every schedule to come")
-	came := h.door.came()
+	came := h.homeserver.sentCounts()
 	for _, text := range texts {
 		require.Equal(t, 1, came[text], "%s at the receiving end", text)
 	}

@@ -27,7 +27,6 @@ type modelsCmd struct {
 // noModels is printed when no model is configured.
 const noModels = "No model is configured, so multis answers with the passages it finds.\nTo configure one: write llm.model and llm.api_key into the configuration, then multis models test\n"
 
-// listModelsCmd lists models.
 type listModelsCmd struct{}
 
 // Run lists the models of the configuration. It needs no database.

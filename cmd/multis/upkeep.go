@@ -18,7 +18,8 @@ const (
 	usageRetention   = 400 * 24 * time.Hour
 )
 
-// upkeep returns the maintenance tasks and when they run: most at night, some every six hours, and some also at each start.
+// upkeep returns the maintenance tasks and when they run: maintenance at night, two every six hours, and reports at 8:00;
+// some also at each start.
 func upkeep(a *assistant) []clock.Upkeep {
 	st, mem := a.store, a.memory
 	return []clock.Upkeep{
@@ -28,7 +29,7 @@ func upkeep(a *assistant) []clock.Upkeep {
 		}},
 		{Name: "history", Summary: "forgets runs older than 30 days", Cron: "10 4 * * *", Run: func(ctx context.Context) (text string, err error) {
 			err = st.InTx(ctx, func(tx store.Tx) error {
-				runs, schedules, err := store.PruneRuns(ctx, tx, time.Now().Add(-historyRetention))
+				runs, schedules, err := store.PruneExecutions(ctx, tx, time.Now().Add(-historyRetention))
 				text = fmt.Sprintf("%d runs and %d finished jobs forgotten", runs, schedules)
 				return err
 			})
@@ -47,7 +48,7 @@ func upkeep(a *assistant) []clock.Upkeep {
 		}},
 		{Name: "matters", Summary: "forgets what the heartbeat judged long ago", Cron: "35 4 * * *", Run: func(ctx context.Context) (string, error) {
 			n, err := store.PruneFindings(ctx, st.Writer(), time.Now().Add(-historyRetention))
-			return fmt.Sprintf("%d matters forgotten", n), err
+			return fmt.Sprintf("%d findings forgotten", n), err
 		}},
 		{Name: "holds", Summary: "forgets which contacts no model answered, two days after that was over", Cron: "37 4 * * *", Run: func(ctx context.Context) (string, error) {
 			n, err := store.PruneModelHolds(ctx, st.Writer(), time.Now().AddDate(0, 0, -2))

@@ -209,7 +209,7 @@ func (w *world) configurePrevious(t *testing.T) {
 	w.run(t, clone, "cat /mnt/config.yaml > data/config.yaml")
 }
 
-func TestTheProfileFullIsASystemToLookAtFromABareClone(t *testing.T) {
+func TestTheProfileFullRunsFromABareClone(t *testing.T) {
 	w := newWorld(t)
 	w.write(t, "documents/prices.md", prices, 0o644)
 	started := time.Now()

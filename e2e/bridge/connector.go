@@ -106,7 +106,7 @@ func (c *connector) Bring(ctx context.Context, message demonet.Message) (demonet
 
 // Edit implements demonet.Bridge.
 func (c *connector) Edit(ctx context.Context, chat, message, text string) error {
-	sender, err := c.senderOf(ctx, chat, message)
+	sender, err := c.newEventBySenderOf(ctx, chat, message)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (c *connector) Edit(ctx context.Context, chat, message, text string) error 
 
 // Delete implements demonet.Bridge.
 func (c *connector) Delete(ctx context.Context, chat, message string) error {
-	sender, err := c.senderOf(ctx, chat, message)
+	sender, err := c.newEventBySenderOf(ctx, chat, message)
 	if err != nil {
 		return err
 	}
@@ -224,8 +224,8 @@ func (c *connector) meta(kind bridgev2.RemoteEventType, key networkid.PortalKey,
 	}
 }
 
-// senderOf returns an event with the current time and the sender of an older message.
-func (c *connector) senderOf(ctx context.Context, chat, message string) (demonet.Message, error) {
+// newEventBySenderOf returns an empty event of now by the sender of a stored message, for an edit of it or a reaction.
+func (c *connector) newEventBySenderOf(ctx context.Context, chat, message string) (demonet.Message, error) {
 	stored, err := c.bridge.DB.Message.GetFirstPartByID(ctx, c.key(chat).Receiver, networkid.MessageID(message))
 	if err != nil {
 		return demonet.Message{}, err

@@ -18,7 +18,7 @@ func read(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-func TestTheSetUpIsMadeOnceAndCompletedWhenItWasCutOff(t *testing.T) {
+func TestTheSetupRunsOnceAndIsCompletedAfterACrash(t *testing.T) {
 	dir, data := t.TempDir(), t.TempDir()
 	t.Setenv("MULTIS_APPSERVICE_ADDRESS", "http://multis:29399")
 	require.NoError(t, setUp(dir, data))

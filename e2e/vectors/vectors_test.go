@@ -136,7 +136,7 @@ func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
 	require.Equal(t, []string{"leaving.md"}, ask("terminate agreement"), "words work meanwhile")   // call 2
 
 	job := knowledge.NewVectors(st, other)
-	require.True(t, jobs.IsLater(job.Embed(t.Context(), false)), "it comes back after a failure") // call 3
+	require.True(t, jobs.IsSnooze(job.Embed(t.Context(), false)), "it comes back after a failure") // call 3
 	require.NoError(t, job.Embed(t.Context(), false))
 	require.Equal(t, []string{"leaving.md"}, ask("cancel subscription"))
 	count, err := index.CountVectors(t.Context(), st.DB())
@@ -172,7 +172,7 @@ func TestFillingTheIndexStopsAtTheBudgetAndGoesOnLater(t *testing.T) {
 		return reply
 	}
 	poor, server := paidEmbedder(t, st, "openai/paid", silent, 7000)
-	require.True(t, jobs.IsLater(knowledge.NewVectors(st, poor).Embed(t.Context(), false)))
+	require.True(t, jobs.IsSnooze(knowledge.NewVectors(st, poor).Embed(t.Context(), false)))
 	count, err := index.CountVectors(t.Context(), st.DB())
 	require.NoError(t, err)
 	require.Positive(t, count.Embedded)

@@ -19,8 +19,8 @@ func DefaultText() []byte { return slices.Clone(defaultFile) }
 
 var defaults = sync.OnceValues(func() ([]Rule, error) { return Parse(DefaultFile, defaultFile) })
 
-// Known is what rules may name. Rules that name something else can never match.
-type Known struct {
+// Vocabulary is what rules may name. Rules that name something else can never match.
+type Vocabulary struct {
 	Home   string   // the folder of ~; empty means /root
 	Agents []string // their names, without Assistant; nil means that they are not checked
 	// Tools are multis' own tools; nil means that they are not checked.
@@ -41,7 +41,7 @@ type Kinds struct{ Paths, Domains, Argv bool }
 
 // New returns a set of own rules, followed by the default rules. It returns an error with every rule that can never match, and no set, if there
 // is one.
-func New(own []Rule, known Known) (*Set, error) {
+func New(own []Rule, known Vocabulary) (*Set, error) {
 	ends, err := defaults()
 	if err != nil {
 		return nil, fmt.Errorf("read the default rules: %w", err)

@@ -24,15 +24,15 @@ type counting struct {
 	at   time.Time
 }
 
-// Take counts a call and reports whether the rule's limit is exceeded by it. A call that was counted before is not counted again. An empty call
-// is compared and not counted.
-func (c *Counter) Take(r *Rule, agent, tool, call string, now time.Time) (exceeded bool) {
+// Count counts a call and reports whether the rule's limit is exceeded by it. A call that was counted before is not counted again. With an empty
+// call id it only checks the limit.
+func (c *Counter) Count(r *Rule, agent, tool, call string, now time.Time) (exceeded bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.calls == nil {
 		c.calls = map[counted][]counting{}
 	}
-	key := counted{r.Place(), agent, tool}
+	key := counted{r.Position(), agent, tool}
 	kept := c.calls[key][:0]
 	for _, one := range c.calls[key] {
 		if now.Sub(one.at) < r.Limit.Per {

@@ -17,11 +17,11 @@ type Verdict struct {
 	Rule     *Rule  // the rule that decided; nil if none matched
 	About    string // the path or domain that decided; may be empty
 	Exceeded bool   // the rule matched, and its limit is used up
-	Raised   bool   // the rule allowed it, and it needs a yes because the turn has read untrusted text
+	Raised   bool   // the rule allowed it, but it needs confirmation because the turn is tainted
 }
 
-// Trial is one rule that was tried for one path or domain of a request.
-type Trial struct {
+// Check is one rule that was tried for one path or domain of a request.
+type Check struct {
 	Rule  *Rule
 	About string
 	// Mismatch is the first condition that is not met; empty for a rule that matched.
@@ -29,17 +29,17 @@ type Trial struct {
 }
 
 // Decide returns the decision about a request.
-func (s *Set) Decide(q Request) Verdict { return s.decide(&q, func(Trial) {}) }
+func (s *Set) Decide(q Request) Verdict { return s.decide(&q, func(Check) {}) }
 
 // Explain returns the decision about a request, and the rules in the order in which they were tried.
-func (s *Set) Explain(q Request) (Verdict, []Trial) {
-	var tried []Trial
-	v := s.decide(&q, func(t Trial) { tried = append(tried, t) })
+func (s *Set) Explain(q Request) (Verdict, []Check) {
+	var tried []Check
+	v := s.decide(&q, func(t Check) { tried = append(tried, t) })
 	return v, tried
 }
 
 // decide judges each path and domain of a request by itself, and returns the strictest verdict.
-func (s *Set) decide(q *Request, record func(Trial)) Verdict {
+func (s *Set) decide(q *Request, record func(Check)) Verdict {
 	if q.Hour < 0 || q.Hour > 23 || indexOf(Surfaces(), q.Surface) < 0 || !q.Class.Valid() || indexOf(Tiers(), q.Tier) < 0 {
 		return Verdict{Decision: Deny}
 	}
@@ -55,12 +55,12 @@ func (s *Set) decide(q *Request, record func(Trial)) Verdict {
 
 // first returns the verdict of the first rule that matches. For a request that stands for all calls of a tool it is the mildest of the rules
 // that some call could reach.
-func (s *Set) first(v variant, record func(Trial)) Verdict {
+func (s *Set) first(v variant, record func(Check)) Verdict {
 	mildest := Verdict{Decision: Deny}
 	for i := range s.rules {
 		r := &s.rules[i]
 		why := r.mismatch(v)
-		record(Trial{Rule: r, About: v.about(), Mismatch: why})
+		record(Check{Rule: r, About: v.about(), Mismatch: why})
 		if why != "" {
 			continue
 		}
@@ -92,7 +92,7 @@ func (v Verdict) Sentence() string {
 	if v.Rule == nil {
 		return fmt.Sprintf("%s: no rule matches", v.Decision)
 	}
-	said := fmt.Sprintf("%s: %s", v.Decision, v.Rule.Place())
+	said := fmt.Sprintf("%s: %s", v.Decision, v.Rule.Position())
 	if v.About != "" {
 		said += " for " + v.About
 	}

@@ -182,11 +182,11 @@ type Rule struct {
 	Reason   string // for people and the model; may be empty
 }
 
-// Place returns where the rule is written: "rules.yaml:12".
-func (r *Rule) Place() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
+// Position returns where the rule is written: "rules.yaml:12".
+func (r *Rule) Position() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
 
 // String returns the place and the decision.
-func (r *Rule) String() string { return r.Place() + " " + string(r.Decision) }
+func (r *Rule) String() string { return r.Position() + " " + string(r.Decision) }
 
 // Hours is a part of the day in the owner's time zone, from the beginning of hour From to the beginning of hour To. It may go over midnight.
 type Hours struct{ From, To int }

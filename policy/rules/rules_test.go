@@ -16,7 +16,7 @@ import (
 // set returns the default rules after own ones, which are written as the items of a list.
 func set(t testing.TB, own ...string) *rules.Set {
 	t.Helper()
-	s, err := rules.New(parse(t, own...), rules.Known{Home: "/home/anna"})
+	s, err := rules.New(parse(t, own...), rules.Vocabulary{Home: "/home/anna"})
 	require.NoError(t, err)
 	return s
 }
@@ -135,7 +135,7 @@ func TestALimitDeniesTheCallsAboveIt(t *testing.T) {
 	r := parse(t, `{tool: fetch_url, limit: 2/h, decision: allow}`)
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	take := func(agent, call string, after time.Duration) bool {
-		return counter.Take(&r[0], agent, "fetch_url", call, now.Add(after))
+		return counter.Count(&r[0], agent, "fetch_url", call, now.Add(after))
 	}
 	require.False(t, take("", "a", 0))
 	require.False(t, take("", "a", time.Minute), "the same call counts once")
@@ -196,7 +196,7 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 
 func TestARuleThatCanNeverMatchIsRefused(t *testing.T) {
 	t.Parallel()
-	known := rules.Known{Agents: []string{"sales"}, Prefixes: []string{"github_"}, Tools: []rules.Tool{
+	known := rules.Vocabulary{Agents: []string{"sales"}, Prefixes: []string{"github_"}, Tools: []rules.Tool{
 		{Name: "fetch_url", Class: rules.ClassOutward, Kinds: rules.Kinds{Domains: true}}, {Name: "read_file", Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}}, {Name: "remember", Class: rules.ClassMemory},
 	}}
 	for _, c := range []struct{ own, want string }{
@@ -235,7 +235,7 @@ func TestNoDefaultRuleIsUnreachable(t *testing.T) {
 	all, err := rules.Parse(rules.DefaultFile, rules.DefaultText())
 	require.NoError(t, err)
 	last := all[len(all)-1]
-	_, err = rules.New(all[:len(all)-1], rules.Known{})
+	_, err = rules.New(all[:len(all)-1], rules.Vocabulary{})
 	require.NoError(t, err)
 	require.Equal(t, rules.Deny, last.Decision)
 	last.File, last.Line, last.Reason, last.Decision = "", 0, "", ""
@@ -272,7 +272,7 @@ func TestExplainSaysWhatDecideDoes(t *testing.T) {
 		q.Exceeds = func(*rules.Rule) bool { return exceeded }
 		got, tried := s.Explain(q)
 		require.Equal(t, s.Decide(q), got)
-		last := map[string]rules.Trial{}
+		last := map[string]rules.Check{}
 		for _, one := range tried {
 			require.Empty(t, one.Mismatch == "" && last[one.About].Rule != nil && last[one.About].Mismatch == "", "no rule is tried after one that matched")
 			last[one.About] = one
@@ -315,7 +315,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		require.LessOrEqual(t, len(all), bytes.Count(data, []byte("decision")), "every rule says what it decides")
-		s, err := rules.New(all, rules.Known{})
+		s, err := rules.New(all, rules.Vocabulary{})
 		if err != nil {
 			require.Nil(t, s)
 			return
@@ -333,7 +333,7 @@ func FuzzParse(f *testing.F) {
 
 func ExampleSet_Decide() {
 	own, _ := rules.Parse("rules.yaml", []byte("rules:\n  - {tool: fetch_url, domain: example.com, decision: allow}"))
-	set, _ := rules.New(own, rules.Known{})
+	set, _ := rules.New(own, rules.Vocabulary{})
 	q := rules.Request{Surface: rules.SurfaceOwner, Tool: "fetch_url", Class: rules.ClassOutward, Tier: rules.TierConfirm, Resource: rules.Resource{Domains: []string{"example.com:443"}}}
 	fmt.Println(set.Decide(q).Sentence())
 	// Output: allow: rules.yaml:2 for example.com:443

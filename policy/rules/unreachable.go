@@ -68,7 +68,7 @@ func (g grid) isWithin(other grid) bool {
 
 // unreachable returns a problem for every rule that can never match: its conditions contradict each other, it names what does not exist, or the
 // rules before it match every call that it would match.
-func unreachable(all []Rule, known Known) []ParseError {
+func unreachable(all []Rule, known Vocabulary) []ParseError {
 	var problems []ParseError
 	grids := make([]grid, len(all))
 	for i := range all {
@@ -96,14 +96,14 @@ func unreachable(all []Rule, known Known) []ParseError {
 			}
 		}
 		if grids[i].isWithin(covered) {
-			never(all[last].Place() + " and the rules before it decide all of its calls; move it up or remove it")
+			never(all[last].Position() + " and the rules before it decide all of its calls; move it up or remove it")
 		}
 	}
 	return problems
 }
 
 // unknownName returns why the names in a rule match nothing; empty if they do match something.
-func (r *Rule) unknownName(known Known) string {
+func (r *Rule) unknownName(known Vocabulary) string {
 	if known.Agents != nil {
 		agents := append([]string{Assistant}, known.Agents...)
 		for _, p := range r.Agents {

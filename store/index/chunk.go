@@ -194,7 +194,7 @@ func RecentChunks(ctx context.Context, db row.DB, scope policy.Scope, kinds []Ki
 	return row.All[ChunkText](ctx, db, "chunks", recentChunksSQL, scope.Roles(), kinds, limit)
 }
 
-// Locks the chunks in the order of their ids, so that two answers that used the same chunks cannot deadlock.
+// recordAccessSQL locks the chunks in the order of their ids, so that two answers that used the same chunks cannot deadlock.
 const recordAccessSQL = `with locked as (select id from chunks where id = any ($2) and role = any ($1) order by id for update)
 	update chunks c set access_count = access_count + 1, first_accessed = coalesce(first_accessed, now()), last_accessed = now(),
 		recent_accesses = (now() || recent_accesses)[1:8],

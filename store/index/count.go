@@ -6,7 +6,7 @@ import (
 	"multis/store/row"
 )
 
-// Subtracts documents from the word counts. A word whose count becomes 0 loses its row, because the counts must not preserve words of
+// uncountTermsSQL subtracts documents from the word counts. A word whose count becomes 0 loses its row, because the counts must not preserve words of
 // deleted texts. Documents in uncounted are skipped, because they were never added; so are roles whose words are not counted.
 const uncountTermsSQL = `with gone as (
 		select r.role, w.word, count(*)::int as n
@@ -83,14 +83,14 @@ func addSizes(ctx context.Context, tx row.Tx, docs []row.DocumentID, sign int) e
 	return row.Exec(ctx, tx, "count languages", countConfigsSQL, docs, sign)
 }
 
-// Up to 5 % of the corpus, and at most 2,000 chunks, may wait. Only one transaction counts at a time.
+// isBacklogBigSQL lets up to 5 % of the corpus, and at most 2,000 chunks, wait. Only one transaction counts at a time.
 const isBacklogBigSQL = `select case when coalesce(sum(d.chunks), 0) > least(2000, (select chunks from corpus_stats where role = '*') / 20)
 		then pg_try_advisory_xact_lock('term_stats'::regclass::int) else false end
 	from uncounted join documents d on d.id = doc_id`
 
 const takeUncountedSQL = "delete from uncounted returning doc_id"
 
-// ts_stat counts three times as fast as a statement over the words.
+// countAllSQL uses ts_stat, which counts three times as fast as a statement over the words.
 const countAllSQL = `with counted as (
 		select '*' as role union select i.role from chunk_index i join corpus_stats c using (role) where i.doc_id = any ($1::bigint[]) and c.counted
 	)
@@ -100,12 +100,12 @@ const countAllSQL = `with counted as (
 		order by c.role collate "C", s.word collate "C"
 		on conflict (role, word) do update set ndoc = term_stats.ndoc + excluded.ndoc`
 
-// Selects the roles whose words are counted from now on. The words of a role with up to 1,000 chunks are counted at each query, which takes
+// newlyLargeRolesSQL selects the roles whose words are counted from now on. The words of a role with up to 1,000 chunks are counted at each query, which takes
 // a few milliseconds at most. The document that is being written ($1) is added, because it is not in the corpus sizes yet.
 const newlyLargeRolesSQL = `select role from (select role, chunks from corpus_stats union all select role, chunks from documents where id = $1) s
 	where role not in (select role from corpus_stats where counted) group by role having sum(chunks) > 1000`
 
-// Counts the words of roles. Uncounted documents are left out, because they are counted later with the others.
+// countRolesSQL counts the words of roles. Uncounted documents are left out, because they are counted later with the others.
 const countRolesSQL = `insert into term_stats (role, word, ndoc)
 	select i.role, w, count(*) from chunk_index i, unnest(tsvector_to_array(i.tsv)) w
 	where i.role = any ($1) and not exists (select from uncounted u where u.doc_id = i.doc_id) group by 1, 2`

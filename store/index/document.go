@@ -125,11 +125,11 @@ func lockCounts(ctx context.Context, tx row.Tx) error {
 	return lockCorpus(ctx, tx)
 }
 
-// Each writer of a document holds this lock, so that mergeEntriesSQL can tell whether others are writing.
+// lockWritingSQL takes the lock that each writer of a document holds, so that mergeEntriesSQL can tell whether others are writing.
 const lockWritingSQL = "select pg_advisory_xact_lock_shared('documents'::regclass::int)"
 
-// New entries of the text index go to a pending list. Postgres merges it into the index when it reaches 1 MB, and the last of several
-// concurrent writers merges it here. This takes a third of the time of single entries, and few searches have to read the list.
+// mergeEntriesSQL merges the pending list of the text index, to which new entries go. Postgres does it when the list reaches 1 MB, and the last of
+// several concurrent writers does it here. This takes a third of the time of single entries, and few searches have to read the list.
 const mergeEntriesSQL = `select gin_clean_pending_list('chunk_index_tsv'), gin_clean_pending_list('chunk_index_tsv_public')
 	where not exists (select from pg_locks where locktype = 'advisory' and objid = 'documents'::regclass and pid <> pg_backend_pid()
 		and database = (select oid from pg_database where datname = current_database()))`
@@ -187,7 +187,7 @@ func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chun
 	return true, countDocument(ctx, tx, doc.ID)
 }
 
-// Locks an origin, so that two writers of one document wait for each other before they take further locks.
+// lockOriginSQL locks an origin, so that two writers of one document wait for each other before they take further locks.
 const lockOriginSQL = "select pg_advisory_xact_lock(hashtextextended($1, 0))"
 
 // AddDocument is ReplaceDocument for a document that is probably new. Several transactions can write such documents concurrently, and wait for

@@ -45,10 +45,10 @@ func RoleSizes(ctx context.Context, r row.Reader, in Source, list LanguageTexts)
 	return sizes, lexemes, nil
 }
 
-// UnchangedTexts is ChunkTexts or MessageTexts for a caller that has cached the index entries of its roles. versions are the sorted versions
-// of the cached roles. If the roles of the reader's scope now have other versions, the cache is outdated and no texts are returned. In the same
-// round trip it returns the lexemes of list, as Lexemes does.
-func UnchangedTexts(ctx context.Context, r row.Reader, in Source, scope policy.Scope, ids, versions []int64, list LanguageTexts) (texts []ChunkText, lexemes [][]string, err error) {
+// TextsIfUnchanged reads the texts of ids, as ChunkTexts or MessageTexts do, for a caller that has cached the index entries of its roles. If the roles
+// in the reader's scope no longer have the given versions (sorted), it returns no texts, because the cache is outdated. The same round trip returns
+// the lexemes of list, as Lexemes does.
+func TextsIfUnchanged(ctx context.Context, r row.Reader, in Source, scope policy.Scope, ids, versions []int64, list LanguageTexts) (texts []ChunkText, lexemes [][]string, err error) {
 	sql := unchangedTextsSQL
 	if in == Messages {
 		sql = unchangedMessageTextsSQL

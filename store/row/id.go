@@ -16,8 +16,8 @@ type (
 	TaskID int64
 	// ScheduleID identifies a row of schedules.
 	ScheduleID int64
-	// RunID identifies a row of schedule_runs.
-	RunID int64
+	// ExecutionID identifies a row of schedule_runs.
+	ExecutionID int64
 	// CommitmentID identifies a row of commitments.
 	CommitmentID int64
 	// NoteID identifies a row of notes.

@@ -10,9 +10,9 @@ import (
 	"multis/store"
 )
 
-// Filled is New with chats that have indexed messages, a minute apart, the first one a minute after from. Chat n has the room "!n:x" and the
+// NewWithMessages is New with chats that have indexed messages, a minute apart, the first one a minute after from. Chat n has the room "!n:x" and the
 // contact @contact:x.
-func Filled(t testing.TB, chats, messages int, from time.Time) *store.Store {
+func NewWithMessages(t testing.TB, chats, messages int, from time.Time) *store.Store {
 	t.Helper()
 	st := New(t)
 	exec := func(sql string, args ...any) {

@@ -206,29 +206,29 @@ const columnsSQL = `select c.table_schema as schema, c.table_name as "table", c.
 	join information_schema.tables t using (table_schema, table_name)
 	where t.table_type = 'BASE TABLE' and c.table_schema not in ('pg_catalog', 'information_schema') order by 1, 2, 3`
 
-// sampledSQL lists the columns of which Postgres' own statistics hold a text: it keeps samples, to plan with.
-const sampledSQL = `select c.relname || '.' || a.attname from pg_statistic s join pg_class c on c.oid = s.starelid
+// columnStatisticsSQL lists the columns of which Postgres' own statistics hold a text: it keeps samples, to plan with.
+const columnStatisticsSQL = `select c.relname || '.' || a.attname from pg_statistic s join pg_class c on c.oid = s.starelid
 	join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid and a.attnum = s.staattnum
 	where n.nspname not in ('pg_catalog', 'information_schema')
 		and position(lower($1) in lower(concat_ws(' ', stavalues1::text, stavalues2::text, stavalues3::text, stavalues4::text, stavalues5::text))) > 0`
 
-// Sampled lists the columns of which Postgres keeps a text as a sample: "notes.body".
-func Sampled(t testing.TB, st *store.Store, text string) []string {
+// ColumnStatisticsWith lists the columns of which Postgres keeps a text as a sample: "notes.body".
+func ColumnStatisticsWith(t testing.TB, st *store.Store, text string) []string {
 	t.Helper()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, server.SuperDSN(st.Pool().Config().ConnConfig.Database))
 	require.NoError(t, err)
 	defer conn.Close(ctx)
-	rows, err := conn.Query(ctx, sampledSQL, text)
+	rows, err := conn.Query(ctx, columnStatisticsSQL, text)
 	require.NoError(t, err)
 	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
 	return columns
 }
 
-// Anywhere lists the columns of all tables, of every schema, that hold a text in whatever form: "notes.body", "river.river_job.args".
+// ColumnsContaining lists the columns of all tables, of every schema, that hold a text in whatever form: "notes.body", "river.river_job.args".
 // It reads as the server's administrator, so that no policy hides a row.
-func Anywhere(t testing.TB, st *store.Store, text string) []string {
+func ColumnsContaining(t testing.TB, st *store.Store, text string) []string {
 	t.Helper()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, server.SuperDSN(st.Pool().Config().ConnConfig.Database))

@@ -6,14 +6,14 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// RemindArgs asks to remind the owner of commitments that are due soon. It is a periodic job.
-type RemindArgs struct{}
+// RemindCommitmentsArgs asks to remind the owner of commitments that are due soon. It is a periodic job.
+type RemindCommitmentsArgs struct{}
 
 // Kind names the job.
-func (RemindArgs) Kind() string { return "nudge" }
+func (RemindCommitmentsArgs) Kind() string { return "nudge" }
 
 // InsertOpts allows one such job at a time.
-func (RemindArgs) InsertOpts() river.InsertOpts {
+func (RemindCommitmentsArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: uniqueByArgs()}
 }
 
