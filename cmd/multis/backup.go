@@ -129,16 +129,18 @@ type backupRestoreCmd struct {
 }
 
 // Run restores a backup: first the configuration, if there is none, then the database and the files that are missing.
-func (b backupRestoreCmd) Run(ctx context.Context, global *cli) error {
+func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 	a, err := backup.Open(b.File)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	if err := restoreConfiguration(a, global.Config); err != nil {
+	loadFrom, err := restoreConfiguration(a, global.Config)
+	if err != nil {
 		return err
 	}
-	cfg, err := load(global.Config)
+	defer func() { err = errors.Join(err, endCopy(loadFrom, global.Config, err != nil)) }()
+	cfg, err := load(loadFrom)
 	if err != nil {
 		return err
 	}
@@ -167,22 +169,28 @@ Next: make sure that no other multis runs with this registration, start this one
 	return nil
 }
 
-// restoreConfiguration restores the configuration, and the files that it names and cannot be loaded without, where they are missing.
-func restoreConfiguration(a *backup.Archive, file string) error {
+// restoreConfiguration returns the file to load the configuration from, and restores the files that it names and cannot be loaded without, where
+// they are missing. Without a configuration it is a copy of the backup's: backup.Restore writes the real one only when everything is on hold, so that
+// multis does not start with what a killed restore left.
+func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err error) {
 	// Files that root writes into the folder of the service would not be readable for the service.
 	if err := dropPrivileges(filepath.Dir(file)); err != nil {
-		return err
+		return "", err
 	}
-	written, err := a.RestoreFiles([]backup.File{configurationFile(file)})
-	if err != nil {
-		return err
-	}
-	if len(written) > 0 {
+	loadFrom = file
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		loadFrom = file + ".from-backup"
+		if err := os.Remove(loadFrom); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a restore that was killed
+			return "", fmt.Errorf("restore the configuration: %w", err)
+		}
+		if _, err := a.RestoreFiles([]backup.File{configurationFile(loadFrom)}); err != nil {
+			return "", err
+		}
 		fmt.Printf("Restored %s. The database that it names must be empty.\n", file)
 	}
-	data, err := os.ReadFile(file)
+	data, err := os.ReadFile(loadFrom)
 	if err != nil {
-		return fmt.Errorf("read the configuration: %w", err)
+		return "", fmt.Errorf("read the configuration: %w", err)
 	}
 	value := func(key string) string {
 		path, ok := config.Lookup(data, key)
@@ -192,7 +200,19 @@ func restoreConfiguration(a *backup.Archive, file string) error {
 		return filepath.Join(filepath.Dir(file), path)
 	}
 	_, err = a.RestoreFiles(requiredFiles(value("policy.file"), value("business.holiday_calendar")))
-	return err
+	return loadFrom, err
+}
+
+// endCopy removes the copy that restoreConfiguration made, if it made one. failed makes it the configuration, for the owner to mend what the
+// restore refused.
+func endCopy(copied, file string, failed bool) error {
+	if copied == file {
+		return nil
+	}
+	if failed {
+		return os.Rename(copied, file)
+	}
+	return os.Remove(copied)
 }
 
 // openUnchanged opens the database without migrating it, so that a backup can be made before an upgrade changes it.

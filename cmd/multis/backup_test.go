@@ -253,6 +253,26 @@ func TestARestoreThatIsKilledIsDoneAgain(t *testing.T) {
 	require.Equal(t, 8001, storetest.Count(t, restored, "select count(*) from messages"))
 }
 
+// The configuration comes from the backup, too. It names the database by a file, which each folder has one of.
+func TestAKilledRestoreLeavesNoConfigurationToStartWith(t *testing.T) {
+	t.Parallel()
+	dsn := newDatabase(t, "restored_whole")
+	dir, other := configured(t, "file:dsn", ""), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "dsn"), []byte(big(t).Pool().Config().ConnString()), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(other, "dsn"), []byte(dsn), 0o600))
+	_, said, err := program(t, dir, "", "backup", "create")
+	require.NoError(t, err, said)
+	folder := filepath.Join(dir, "data", "backups")
+	file := filepath.Join(folder, filesIn(t, folder)[0])
+	copied := filepath.Join(other, "config.yaml.from-backup")
+	killWhen(t, other, func() bool { _, err := os.Stat(copied); return err == nil }, "backup", "restore", file)
+	require.NoFileExists(t, filepath.Join(other, "config.yaml"), "multis would start with it")
+	_, said, err = program(t, other, "", "backup", "restore", file)
+	require.NoError(t, err, said)
+	require.FileExists(t, filepath.Join(other, "config.yaml"))
+	require.NoFileExists(t, copied)
+}
+
 // inNamespace runs a shell script in its own mount namespace, in a folder, with this program as $0 and one argument. Its mounts end with it.
 func inNamespace(t *testing.T, dir, script, arg string) string {
 	t.Helper()
