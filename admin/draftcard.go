@@ -156,7 +156,7 @@ func (q resendDraft) answer(_ context.Context, _ request, c choice) (_ answer, d
 		}
 		to, err := q.drafts.recipient(ctx, tx, q.OutboxID)
 		if !sent {
-			return "Nothing goes to **" + to + "**: it arrived after all, the chat went on, or it may not go there now. `/why` and the name says more.", err
+			return "Nothing goes to **" + to + "**: it arrived after all, the draft is outdated, or it may not go there now. `/why` and the name says more.", err
 		}
 		return "I try again to send it to **" + to + "**.", err
 	}}, true, nil

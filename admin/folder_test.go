@@ -202,14 +202,14 @@ func TestAFolderThatMayNotBeLookedIntoTakesNothingWithIt(t *testing.T) {
 	for _, name := range []string{"shop/deep", "shop"} {
 		folder := filepath.Join(r.documents, name)
 		require.NoError(t, os.Chmod(folder, 0))
-		nobody(t, func() { require.Empty(t, r.watches(), name) })
+		withoutRoot(t, func() { require.Empty(t, r.watches(), name) })
 		require.NoError(t, os.Chmod(folder, 0o700))
 		require.Equal(t, 2, r.count("select count(*) from documents"), name)
 	}
 }
 
-// nobody runs fn on the thread of the test without root's right to read every file.
-func nobody(t *testing.T, fn func()) {
+// withoutRoot runs fn on the thread of the test without root's right to read every file.
+func withoutRoot(t *testing.T, fn func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		fn()

@@ -19,7 +19,7 @@ import (
 
 // askingRegistry has a lamp that needs the owner's approval.
 func askingRegistry(switchURL string) *tools.Registry {
-	return tools.NewRegistry(tools.TierPolicy{}, farLamp(tools.Confirm, switchURL))
+	return tools.NewRegistry(tools.TierPolicy{}, newRemoteTool(tools.Confirm, switchURL))
 }
 
 // killedAfterApproval approves a call, resumes its task in a process that dies at a moment, has another one go on, and tells which moment it was; empty
@@ -61,7 +61,7 @@ func killedAfterApproval(t *testing.T, at int, unattended bool) (moment string) 
 
 	moment = v.Run(t, b.store, killDatabase, killModel+"="+server.URL, killLamp+"="+far.URL, fmt.Sprintf("%s=%d", killTask, task))
 
-	next, err := lampAgent(b.store, server.URL, far.URL)
+	next, err := newKillAgent(b.store, server.URL, far.URL)
 	require.NoError(t, err)
 	next.tools = askingRegistry(far.URL)
 	for again := true; again; { // as the queue would

@@ -56,7 +56,7 @@ func (b *fixture) says(text string) store.Message {
 	return b.messageByID(row)
 }
 
-func TestAQuestionWithTwoAnswersIsAskedBackOnceAndTheReplyPicksOne(t *testing.T) {
+func TestAnAmbiguousQuestionIsAskedBackOnceAndTheReplyDecides(t *testing.T) {
 	t.Parallel()
 	b := withBoats(t, llm.None{})
 	m := b.says("How much is the deposit?")
@@ -111,7 +111,7 @@ func TestAReplyThatPicksNeitherIsEscalatedWithTheQuestion(t *testing.T) {
 	}
 }
 
-func TestAReplyIsNoneWhenAPersonWroteOrTheQuestionBackDidNotGoOut(t *testing.T) {
+func TestAReplyCountsOnlyToASentQuestionBack(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]func(b *fixture){
 		"the owner wrote": func(b *fixture) { b.storeMessage(b.chat, policy.AuthorOwnerPhone, "Moment!", time.Now()) },
@@ -135,7 +135,7 @@ func TestAReplyIsNoneWhenAPersonWroteOrTheQuestionBackDidNotGoOut(t *testing.T) 
 	}
 }
 
-func TestAQuestionBackIsADraftWhereAnswersAreDraftsAndShadowWhereTheyAreShadow(t *testing.T) {
+func TestAQuestionBackHasTheDeliveryOfItsChat(t *testing.T) {
 	t.Parallel()
 	for delivery, state := range map[policy.Delivery]store.OutboxState{policy.DeliveryDraft: store.OutboxDraft, policy.DeliveryShadow: store.OutboxShadow} {
 		b := withBoats(t, llm.None{})

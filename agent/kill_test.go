@@ -59,7 +59,7 @@ func answerOnce(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a, err := lampAgent(st, os.Getenv(killModel), os.Getenv(killLamp))
+		a, err := newKillAgent(st, os.Getenv(killModel), os.Getenv(killLamp))
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func answerOnce(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a, err := lampAgent(st, os.Getenv(killModel), os.Getenv(killLamp))
+		a, err := newKillAgent(st, os.Getenv(killModel), os.Getenv(killLamp))
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func answerOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := lampAgent(st, os.Getenv(killModel), os.Getenv(killLamp))
+	a, err := newKillAgent(st, os.Getenv(killModel), os.Getenv(killLamp))
 	if paid := os.Getenv(killPaid); paid != "" {
 		a, err = payingAgent(st, paid)
 	}
@@ -99,8 +99,8 @@ func answerOnce(ctx context.Context) error {
 	return a.Questions.Ask(ctx, room, m, m.Body)
 }
 
-// lampAgent is an agent whose lamp is somewhere else, as what a tool changes usually is.
-func lampAgent(st *store.Store, model, switchURL string) (*Agent, error) {
+// newKillAgent returns an agent whose lamp is somewhere else, as what a tool changes usually is.
+func newKillAgent(st *store.Store, model, switchURL string) (*Agent, error) {
 	models, err := llm.New(llm.Options{
 		Providers: map[string]llm.Provider{"openai": {BaseURL: model, Local: true}}, Timeout: time.Minute,
 		Budget: llm.Budget{Ledger: &unlimitedLedger{}, DayCap: 1, Today: func() string { return "2026-11-20" }},
@@ -112,15 +112,15 @@ func lampAgent(st *store.Store, model, switchURL string) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	far := farLamp(tools.Read, switchURL)
+	far := newRemoteTool(tools.Read, switchURL)
 	return New(Options{
 		Store: st, Search: search.New(st), Personas: persona.Set{Model: m}, Name: "Nora", Zone: time.UTC, Tools: tools.NewRegistry(tools.TierPolicy{}, far),
 		Box: outbox.New(st, outbox.Settings{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, nil),
 	}), nil
 }
 
-// farLamp is a lamp that is lit by a request.
-func farLamp(tier tools.Tier, switchURL string) *countingTool {
+// newRemoteTool returns a lamp that is lit by a request.
+func newRemoteTool(tier tools.Tier, switchURL string) *countingTool {
 	return &countingTool{tier: tier, do: func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, switchURL, nil)
 		if err != nil {
@@ -162,7 +162,7 @@ func killed(t *testing.T, at int) (moment string) {
 
 	moment = v.Run(t, b.store, killDatabase, killModel+"="+server.URL, killLamp+"="+far.URL, fmt.Sprintf("%s=%d", killMessage, m.ID))
 
-	next, err := lampAgent(b.store, server.URL, far.URL)
+	next, err := newKillAgent(b.store, server.URL, far.URL)
 	require.NoError(t, err)
 	for again := true; again; { // as the queue would
 		err := next.Questions.Ask(ctx, b.admin, m, m.Body)
@@ -264,7 +264,7 @@ func killedInAPlan(t *testing.T, at int) (moment string) {
 
 	moment = v.Run(t, b.store, killDatabase, killModel+"="+server.URL, killLamp+"="+far.URL, fmt.Sprintf("%s=%d", killPlan, plan.ID))
 
-	next, err := lampAgent(b.store, server.URL, far.URL)
+	next, err := newKillAgent(b.store, server.URL, far.URL)
 	require.NoError(t, err)
 	for again := true; again; { // as the queue would
 		err := carryOut(ctx, next, plan.ID)

@@ -73,8 +73,8 @@ func TestAtACapTheOwnerReadsWhichAndWhatWasDone(t *testing.T) {
 	}
 }
 
-// lampThatBreaks can be switched once; then it fails with the error.
-func lampThatBreaks() (*countingTool, error) {
+// newFailingTool returns a tool that can be called once; then it fails with the error.
+func newFailingTool() (*countingTool, error) {
 	gone := errors.New("the disk is gone")
 	l := &countingTool{tier: tools.Read}
 	l.do = func(context.Context) error {
@@ -93,7 +93,7 @@ func TestAFailedTaskReportsWhatItDidAndMayHaveDone(t *testing.T) {
 		return calls("lamp", map[string]bool{"on": false})
 	}))
 	b := setup(t, model)
-	l, gone := lampThatBreaks()
+	l, gone := newFailingTool()
 	b.setTools(l)
 	m := b.storeQuestion("light, please")
 	require.ErrorIs(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body), gone)
@@ -108,7 +108,7 @@ func TestAFailedTaskReportsWhatItDidAndMayHaveDone(t *testing.T) {
 func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	l, gone := lampThatBreaks()
+	l, gone := newFailingTool()
 	b, _, _ := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "question to answer") {
 			return calls("delegate", map[string]string{"agent": "shop", "task": "Switch the light on."})

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-func TestADecryptedReplyInAThreadLocksChatsInTheOrderOfAllOthers(t *testing.T) {
+func TestADecryptedThreadReplyLocksChatsInTheCommonOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := t.Context()

@@ -42,7 +42,7 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 		found.Result = pin.EntryUntrusted
 	}
 	if !b.history {
-		b.enqueuePINNews(found)
+		b.enqueuePIN(found)
 	}
 	return true, nil
 }
@@ -58,12 +58,12 @@ func (b *batch) interceptSpokenPIN(ctx context.Context, chat store.Chat, m store
 		return false, err
 	}
 	b.jobs = append(b.jobs, jobs.RedactArgs{RoomID: *chat.RoomID, EventID: m.EventID})
-	b.enqueuePINNews(found)
+	b.enqueuePIN(found)
 	return true, b.redact(ctx, chat, m.EventID, b.in.now())
 }
 
-// enqueuePINNews asks for the job that goes on after a PIN, or tells how it was taken.
-func (b *batch) enqueuePINNews(found pin.Interception) {
+// enqueuePIN enqueues the job that does what waited for a PIN, or tells the owner the result.
+func (b *batch) enqueuePIN(found pin.Interception) {
 	if found.Result != pin.EntryNone {
 		b.jobs = append(b.jobs, jobs.PINArgs{Result: string(found.Result), DialogID: found.Dialog, Left: found.Left})
 	}

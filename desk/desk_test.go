@@ -36,8 +36,8 @@ const (
 	deskRoom = id.RoomID("!desk:example.com")
 )
 
-// wire is a homeserver that takes each outbox message once, however often it is sent.
-type wire struct {
+// fakeSender is a homeserver that takes each outbox message once, however often it is sent.
+type fakeSender struct {
 	sent  []sentEvent
 	fail  func() error // before an event is taken; nil for never
 	after func() error // after it was taken
@@ -57,7 +57,7 @@ type sentEvent struct {
 	redacted bool
 }
 
-func (w *wire) Send(_ context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
+func (w *fakeSender) Send(_ context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
 	if w.fail != nil {
 		if err := w.fail(); err != nil {
 			return "", err
@@ -104,7 +104,7 @@ func readSent(o store.OutboxMessage, event id.EventID, room id.RoomID) sentEvent
 	return e
 }
 
-func (w *wire) Retract(_ context.Context, o store.OutboxMessage) error {
+func (w *fakeSender) Retract(_ context.Context, o store.OutboxMessage) error {
 	for i := range w.sent {
 		if w.sent[i].outbox == o.ID {
 			w.sent[i].redacted = true
@@ -114,7 +114,7 @@ func (w *wire) Retract(_ context.Context, o store.OutboxMessage) error {
 }
 
 // view returns the texts that stand in a room, with edits applied and deleted ones left out, in order.
-func (w *wire) view(room id.RoomID, keep func(sentEvent) bool) []string {
+func (w *fakeSender) view(room id.RoomID, keep func(sentEvent) bool) []string {
 	var texts []string
 	for _, e := range w.sent {
 		if e.room != room || e.replaces != "" || e.redacted || e.reaction != "" || !keep(e) {
@@ -138,7 +138,7 @@ type rig struct {
 	t      *testing.T
 	ctx    context.Context
 	st     *store.Store
-	wire   *wire
+	sender *fakeSender
 	box    *outbox.Box
 	inbox  *appservice.Inbox
 	desk   *desk.Desk
@@ -149,13 +149,13 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, ctx: t.Context(), st: storetest.New(t), wire: &wire{}, now: time.Now().Add(-time.Hour).Truncate(time.Second)}
+	r := &rig{t: t, ctx: t.Context(), st: storetest.New(t), sender: &fakeSender{}, now: time.Now().Add(-time.Hour).Truncate(time.Second)}
 	now := func() time.Time { return r.now }
 	defaults := policy.Defaults{Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto}
 	const pause = 24 * time.Hour // the inbox and the gate have the machine's clock
 	r.box = outbox.New(r.st, outbox.Settings{
 		Defaults: defaults, OwnerPause: pause, SendCap: policy.Rate{Minute: 1000, Day: 10_000}, Owner: owner, Name: "Nora", Disclose: func(string) bool { return true },
-	}, r.wire)
+	}, r.sender)
 	r.inbox = appservice.NewInbox(r.st, appservice.Settings{
 		Owner: owner, Bot: bot, Operators: []id.UserID{eva, bob}, OperatorsAnswer: true, Name: "Nora", Defaults: defaults, MaxAge: 48 * time.Hour, OwnerPause: pause,
 		StoreCap: policy.Rate{Minute: 1000, Day: 10_000}, SendCap: policy.Rate{Minute: 1000, Day: 10_000},
@@ -368,12 +368,12 @@ func (r *rig) pump() {
 
 // inThread returns what stands in the thread of a card.
 func (r *rig) inThread(card id.EventID) string {
-	return strings.Join(r.wire.view(deskRoom, func(e sentEvent) bool { return e.thread == card }), "\n")
+	return strings.Join(r.sender.view(deskRoom, func(e sentEvent) bool { return e.thread == card }), "\n")
 }
 
 // card returns the card of a thread as it stands.
 func (r *rig) card(card id.EventID) string {
-	return strings.Join(r.wire.view(deskRoom, func(e sentEvent) bool { return e.event == card }), "\n")
+	return strings.Join(r.sender.view(deskRoom, func(e sentEvent) bool { return e.event == card }), "\n")
 }
 
 const anasRoom = id.RoomID("!ana:example.com")
@@ -395,7 +395,7 @@ func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
 	reply := r.reply(card, eva, "Sorry! Which parcel?")
 	require.WithinDuration(t, r.now, *r.reload(ana).OwnerLastAt, 0, "the assistant is quiet from the transaction that stores the reply")
 	r.pump()
-	require.Equal(t, []string{"Sorry! Which parcel?"}, r.wire.view(anasRoom, everything))
+	require.Equal(t, []string{"Sorry! Which parcel?"}, r.sender.view(anasRoom, everything))
 	require.Contains(t, r.card(card), "✋ **eva**")
 
 	blue := r.say(anasRoom, contactOf(anasRoom), "The blue one")
@@ -404,11 +404,11 @@ func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
 	r.pump()
 	require.Contains(t, r.inThread(card), "**Ana**: The blue one")
 	require.Contains(t, r.inThread(card), "**the owner (phone)**: I'll call you")
-	require.Equal(t, []string{"Sorry! Which parcel is it?"}, r.wire.view(anasRoom, everything))
+	require.Equal(t, []string{"Sorry! Which parcel is it?"}, r.sender.view(anasRoom, everything))
 
 	r.redact(deskRoom, eva, reply)
 	r.pump()
-	require.Empty(t, r.wire.view(anasRoom, everything), "what is deleted here is deleted there")
+	require.Empty(t, r.sender.view(anasRoom, everything), "what is deleted here is deleted there")
 
 	r.react(bob, card, "✅")
 	r.pump()
@@ -419,7 +419,7 @@ func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
 	require.Contains(t, r.inThread(card), "**Ana**: The green one", "an edit after the end is shown, too")
 	r.reply(card, eva, "too late")
 	r.pump()
-	require.Empty(t, r.wire.view(anasRoom, everything))
+	require.Empty(t, r.sender.view(anasRoom, everything))
 	require.Contains(t, r.inThread(card), "Not sent: this is resolved")
 }
 

@@ -13,8 +13,8 @@ import (
 	"multis/store/storetest"
 )
 
-// TestAReplyInAThreadThatAlsoRelatesToADraftDoesOneThing has a client send a message in the thread as a reply to the card of a draft.
-func TestAReplyInAThreadThatAlsoRelatesToADraftDoesOneThing(t *testing.T) {
+// TestAThreadReplyThatRelatesToADraftDoesOneThing has a client send a message in the thread as a reply to the card of a draft.
+func TestAThreadReplyThatRelatesToADraftDoesOneThing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
@@ -39,7 +39,7 @@ func TestAReplyInAThreadThatAlsoRelatesToADraftDoesOneThing(t *testing.T) {
 	require.NoError(t, r.admin.Drafts.PresentDraft(r.ctx, draft.ID))
 	r.pump()
 	var shown id.EventID
-	for _, e := range r.wire.sent {
+	for _, e := range r.sender.sent {
 		if e.room == deskRoom && e.thread == "" && e.event != card && e.reaction == "" {
 			shown = e.event
 		}
@@ -50,7 +50,7 @@ func TestAReplyInAThreadThatAlsoRelatesToADraftDoesOneThing(t *testing.T) {
 		"msgtype": "m.text", "body": "It is on its way.", "m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": card, "m.in_reply_to": map[string]any{"event_id": shown}},
 	}))
 	r.pump()
-	require.Equal(t, []string{"It is on its way."}, r.wire.view(anasRoom, everything), "it goes out once, and the draft keeps its words")
+	require.Equal(t, []string{"It is on its way."}, r.sender.view(anasRoom, everything), "it goes out once, and the draft keeps its words")
 	draft, err = store.OutboxMessageByID(r.ctx, r.st.DB(), draft.ID)
 	require.NoError(t, err)
 	require.Equal(t, store.OutboxDropped, draft.State, "a person answered")

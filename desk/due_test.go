@@ -16,12 +16,12 @@ import (
 
 // mentioned returns who was mentioned in a thread since the last call.
 func (r *rig) mentioned(card id.EventID, from *int) (who []id.UserID) {
-	for _, e := range r.wire.sent[*from:] {
+	for _, e := range r.sender.sent[*from:] {
 		if e.thread == card {
 			who = append(who, e.mentions...)
 		}
 	}
-	*from = len(r.wire.sent)
+	*from = len(r.sender.sent)
 	return who
 }
 
@@ -30,7 +30,7 @@ func TestWhoeverMayAnswerIsCalledWhileNobodyClaims(t *testing.T) {
 	r := newRig(t)
 	r.now = time.Now() // the database has the machine's clock
 	r.chat("Ana", anasRoom, policy.KindDM)
-	card, seen := r.escalate(anasRoom, "Is anybody there?"), len(r.wire.sent)
+	card, seen := r.escalate(anasRoom, "Is anybody there?"), len(r.sender.sent)
 	r.pump()
 	require.Empty(t, r.mentioned(card, &seen), "not before the time")
 	r.now = r.now.Add(10*time.Minute + time.Second)
@@ -50,7 +50,7 @@ func TestWhoeverMayAnswerIsCalledWhileNobodyClaims(t *testing.T) {
 
 	other := r.chat("Ben", "!ben:example.com", policy.KindDM)
 	card = r.escalate("!ben:example.com", "And here?")
-	seen = len(r.wire.sent)
+	seen = len(r.sender.sent)
 	r.react(eva, card, "✋")
 	r.pump()
 	require.NotNil(t, r.reload(other).OwnerLastAt, "who has it keeps the assistant quiet")
@@ -72,7 +72,7 @@ func TestAnAnsweredEscalationEndsUnlessTheContactHasTheLastWord(t *testing.T) {
 	r.pump()
 	r.say(anasRoom, contactOf(anasRoom), "My parcel is late")
 	r.pump()
-	seen := len(r.wire.sent)
+	seen := len(r.sender.sent)
 	r.now = r.now.Add(25 * time.Hour)
 	r.pump()
 	require.Equal(t, []id.UserID{eva}, r.mentioned(card, &seen), "the one who had it hears that the contact waits again")
@@ -85,7 +85,7 @@ func TestAnAnsweredEscalationEndsUnlessTheContactHasTheLastWord(t *testing.T) {
 	require.Contains(t, r.card(card), "I answer there again")
 	r.reply(card, bob, "Did it come?")
 	r.pump()
-	require.Equal(t, []string{"Yes, what is it?", "It comes today.", "Did it come?"}, r.wire.view(anasRoom, everything), "a thread that ended by itself goes on")
+	require.Equal(t, []string{"Yes, what is it?", "It comes today.", "Did it come?"}, r.sender.view(anasRoom, everything), "a thread that ended by itself goes on")
 	require.True(t, r.escalation(ana.ID).IsOpen())
 }
 
@@ -97,7 +97,7 @@ func TestAProposalIsSentOnceAndAPauseLastsUntilResolved(t *testing.T) {
 	r.react(eva, card, "👍")
 	r.react(bob, card, "👍")
 	r.pump()
-	require.Equal(t, []string{"We ship to Italy."}, r.wire.view(anasRoom, everything))
+	require.Equal(t, []string{"We ship to Italy."}, r.sender.view(anasRoom, everything))
 	r.react(eva, card, "⏸")
 	r.pump()
 	require.NotNil(t, r.reload(ana).PausedUntil)
@@ -117,12 +117,12 @@ func TestWhoMayNotAnswerIsRefusedAndNothingGoesOut(t *testing.T) {
 	r.reply(card, bob, "Me")
 	r.react(bob, card, "✅")
 	r.pump()
-	require.Empty(t, r.wire.view(anasRoom, everything))
+	require.Empty(t, r.sender.view(anasRoom, everything))
 	require.Contains(t, r.inThread(card), "operators may not answer here")
 	r.reply(card, eva, "/handoff")
 	r.reply(card, eva, "!wa logout")
 	r.pump()
-	require.Empty(t, r.wire.view(anasRoom, everything), "a command is no answer")
+	require.Empty(t, r.sender.view(anasRoom, everything), "a command is no answer")
 }
 
 func TestOperatorsListAndTakeConversations(t *testing.T) {
@@ -137,7 +137,7 @@ func TestOperatorsListAndTakeConversations(t *testing.T) {
 	require.Equal(t, eva, r.escalation(ben.ID).ClaimedBy)
 	r.say(deskRoom, bob, "/escalations")
 	r.pump()
-	last := r.wire.sent[len(r.wire.sent)-1].body
+	last := r.sender.sent[len(r.sender.sent)-1].body
 	require.Contains(t, last, "Ana · Demo — **waits**")
 	require.Contains(t, last, "✋ eva")
 	require.Contains(t, last, "matrix.to")

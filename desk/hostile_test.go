@@ -27,7 +27,7 @@ func TestHostileTextsInAThread(t *testing.T) {
 		r.reply(card, eva, s)
 		r.pump()
 	}
-	require.Empty(t, r.wire.view(anasRoom, everything))
+	require.Empty(t, r.sender.view(anasRoom, everything))
 
 	going := []string{
 		strings.Repeat("a", 3000), "It is \u202eevil\u2066 text", "pаypal with a Cyrillic letter", "[a](javascript:x) **b** <b>c</b>", "'; drop table outbox; --", "%s%d", "a\x01\x1b[31mb", "line\u2028next", "0", "$e1",
@@ -38,7 +38,7 @@ func TestHostileTextsInAThread(t *testing.T) {
 		r.pump()
 		want = append(want, strings.TrimSpace(text.Clean(s)))
 	}
-	got := r.wire.view(anasRoom, everything)
+	got := r.sender.view(anasRoom, everything)
 	require.Equal(t, strings.Join(want, ""), strings.Join(got, ""), "as it is, in parts if it is long")
 	require.False(t, slices.ContainsFunc(got, func(s string) bool { return strings.ContainsAny(s, "\u202e\u2066\u200b\x01\x1b") }))
 	require.NotContains(t, strings.Join(got, ""), "SECRET")
@@ -73,7 +73,7 @@ func TestForgedAndRepeatedEventsInAThread(t *testing.T) {
 	}
 	r.pump()
 	for _, room := range []id.RoomID{anasRoom, "!ben:example.com"} {
-		require.Empty(t, r.wire.view(room, func(e sentEvent) bool { return e.purpose == policy.PurposeDraft }))
+		require.Empty(t, r.sender.view(room, func(e sentEvent) bool { return e.purpose == policy.PurposeDraft }))
 	}
 	e := r.escalation(ana.ID)
 	require.True(t, e.IsWaiting())
@@ -93,5 +93,5 @@ func TestForgedAndRepeatedEventsInAThread(t *testing.T) {
 	first()
 	r.edit(deskRoom, bob, first(), "an edit by another")
 	r.pump()
-	require.Equal(t, []string{"Once", "Second", "First"}, r.wire.view(anasRoom, everything))
+	require.Equal(t, []string{"Once", "Second", "First"}, r.sender.view(anasRoom, everything))
 }

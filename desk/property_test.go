@@ -73,23 +73,23 @@ func TestRandomConversationsLeakNoNoteAndLoseNoReply(t *testing.T) {
 
 func (c *conversation) play() {
 	c.t.Helper()
-	c.wire.fail, c.wire.after = nil, nil
+	c.sender.fail, c.sender.after = nil, nil
 	c.chat = c.rig.chat("Ana", c.room, policy.KindDM)
 	c.card = c.escalate(c.room, c.token("question"), func(k *desk.Case) { k.Proposal = "" })
-	c.wire.check = func(o store.OutboxMessage) {
+	c.sender.check = func(o store.OutboxMessage) {
 		if o.ChatID == c.chat.ID && o.Purpose == policy.PurposeGreeting {
 			require.False(c.t, c.silent, "the assistant wrote over a person in %s", c.room)
 		}
 	}
-	c.wire.fail = func() error { return c.sometimes(20) }
-	c.wire.after = func() error { return c.sometimes(20) }
+	c.sender.fail = func() error { return c.sometimes(20) }
+	c.sender.after = func() error { return c.sometimes(20) }
 	for range 10 {
 		c.step()
 		for range c.rng.IntN(4) {
 			c.work()
 		}
 	}
-	c.wire.fail, c.wire.after = nil, nil
+	c.sender.fail, c.sender.after = nil, nil
 	c.pump()
 	c.verify()
 }
@@ -228,7 +228,7 @@ func (c *conversation) deleteOne() {
 // verify compares what stands in the rooms at the end with what was written.
 func (c *conversation) verify() {
 	c.t.Helper()
-	for _, e := range c.wire.sent {
+	for _, e := range c.sender.sent {
 		if e.room == c.room {
 			require.NotContains(c.t, e.body, "SECRET", "a note went out in %s", c.room)
 		}
@@ -239,9 +239,9 @@ func (c *conversation) verify() {
 			expected = append(expected, w.text)
 		}
 	}
-	seen := c.wire.view(c.room, func(e sentEvent) bool { return e.purpose == policy.PurposeDraft })
+	seen := c.sender.view(c.room, func(e sentEvent) bool { return e.purpose == policy.PurposeDraft })
 	require.Equal(c.t, expected, slices.Clip(seen), c.room)
-	thread := c.wire.view(deskRoom, func(e sentEvent) bool { return e.thread == c.card && strings.Contains(e.body, "💬") })
+	thread := c.sender.view(deskRoom, func(e sentEvent) bool { return e.thread == c.card && strings.Contains(e.body, "💬") })
 	shown := strings.Join(thread, "\n")
 	for _, w := range c.lines {
 		token := strings.TrimSuffix(w.text[strings.Index(w.text, "<")+1:], ">")

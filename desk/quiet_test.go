@@ -22,15 +22,15 @@ import (
 // points is at how many points of a model call a person writes.
 const points = 20
 
-// interrupted is a model whose answer comes in pieces. At one point of the call it runs a function.
-type interrupted struct {
+// pausingModel is a model whose answer comes in pieces. At one point of the call it runs a function.
+type pausingModel struct {
 	at  int
 	run func()
 }
 
-func (*interrupted) Name() string { return "test/interrupted" }
+func (*pausingModel) Name() string { return "test/interrupted" }
 
-func (m *interrupted) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error] {
+func (m *pausingModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error] {
 	answer := `{"sentences":[{"text":"Delivery is 5 euro.","source":1,"quote":"Delivery costs 5 euro within the city."}]}`
 	return func(yield func(llm.Delta, error) bool) {
 		for i := range points {
@@ -53,7 +53,7 @@ func TestAPersonWhoWritesDuringAModelCallTakesOver(t *testing.T) {
 	r := newRig(t)
 	_, err := knowledge.New(r.st).Index(r.ctx, knowledge.File{Name: "prices.md", Data: []byte("# Delivery\n\nDelivery costs 5 euro within the city.\n"), Role: policy.RolePublic})
 	require.NoError(t, err)
-	model := &interrupted{at: -1}
+	model := &pausingModel{at: -1}
 	a := agent.New(agent.Options{
 		Store: r.st, Box: r.box, Desk: r.desk, Search: search.New(r.st), Personas: persona.Set{Model: model}, Name: "Nora", Language: catalog.English, Zone: time.UTC,
 		Defaults: policy.Defaults{Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto},
@@ -79,9 +79,9 @@ func TestAPersonWhoWritesDuringAModelCallTakesOver(t *testing.T) {
 		require.NoError(t, a.Turns.Turn(r.ctx, chat.ID, fmt.Sprint(at), false))
 		r.pump()
 		if at < 0 {
-			require.Len(t, r.wire.view(room, replies), 1, "nobody wrote")
+			require.Len(t, r.sender.view(room, replies), 1, "nobody wrote")
 			continue
 		}
-		require.Empty(t, r.wire.view(room, replies), "a person wrote at point %d", at)
+		require.Empty(t, r.sender.view(room, replies), "a person wrote at point %d", at)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 const operatorsRoom = id.RoomID("!operators:example.com")
 
-func TestThreadsAreInTheRoomForOperatorsWhereNothingElseHasAnEffect(t *testing.T) {
+func TestTheRoomForOperatorsHasThreadsAndNothingElse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.desk.OwnRoom = true
@@ -29,9 +29,9 @@ func TestThreadsAreInTheRoomForOperatorsWhereNothingElseHasAnEffect(t *testing.T
 	card := r.escalate(anasRoom, "My parcel arrived broken")
 	require.Empty(t, r.card(card), "it is not in the admin room")
 	in := func(thread id.EventID) []string {
-		return r.wire.view(operatorsRoom, func(e sentEvent) bool { return e.thread == thread && e.event != card })
+		return r.sender.view(operatorsRoom, func(e sentEvent) bool { return e.thread == thread && e.event != card })
 	}
-	require.Len(t, r.wire.view(operatorsRoom, func(e sentEvent) bool { return e.event == card }), 1)
+	require.Len(t, r.sender.view(operatorsRoom, func(e sentEvent) bool { return e.event == card }), 1)
 
 	for _, line := range []string{"/pause all", "/mode off Ana", "/label Ana vip", "/config set name X", "/status", "/nothing"} {
 		r.say(operatorsRoom, owner, line)
@@ -60,6 +60,6 @@ func TestThreadsAreInTheRoomForOperatorsWhereNothingElseHasAnEffect(t *testing.T
 	r.replyIn(operatorsRoom, card, "@stranger:example.com", "I am the boss here")
 	r.pump()
 	require.Contains(t, in("")[6], "Ana · Demo")
-	require.Equal(t, []string{"Sorry! Which parcel?"}, r.wire.view(anasRoom, everything))
+	require.Equal(t, []string{"Sorry! Which parcel?"}, r.sender.view(anasRoom, everything))
 	require.Equal(t, "eva", r.escalation(ana.ID).ClaimedBy.Localpart())
 }

@@ -49,15 +49,15 @@ func TestAnAnswerIsSentByItsNumber(t *testing.T) {
 	r.reply(card, eva, "Parcel #7 is yours")
 	r.reply(card, eva, "# 1")
 	r.pump()
-	require.Equal(t, []string{"Hello Ana, we are open mon-fri 9-17.", "Parcel #7 is yours", "# 1"}, r.wire.view(anasRoom, everything))
+	require.Equal(t, []string{"Hello Ana, we are open mon-fri 9-17.", "Parcel #7 is yours", "# 1"}, r.sender.view(anasRoom, everything))
 	require.Contains(t, r.inThread(card), "Not sent: there is no answer 999")
 
 	r.edit(deskRoom, eva, sent, fmt.Sprintf("#%d", second))
 	r.pump()
-	require.Equal(t, "Piano House.", r.wire.view(anasRoom, everything)[0], "the edit is filled in, too")
+	require.Equal(t, "Piano House.", r.sender.view(anasRoom, everything)[0], "the edit is filled in, too")
 	r.edit(deskRoom, eva, sent, "#998")
 	r.pump()
-	require.Equal(t, "Piano House.", r.wire.view(anasRoom, everything)[0])
+	require.Equal(t, "Piano House.", r.sender.view(anasRoom, everything)[0])
 	require.Contains(t, r.inThread(card), "unchanged there: there is no answer 998")
 }
 
@@ -71,7 +71,7 @@ func (r *rig) attach(card id.EventID, sender id.UserID, content map[string]any) 
 // watchFiles notes the files that are sent, with their captions and data.
 func (r *rig) watchFiles() *[]string {
 	var list []string
-	r.wire.check = func(o store.OutboxMessage) {
+	r.sender.check = func(o store.OutboxMessage) {
 		var c struct {
 			MsgType  string          `json:"msgtype"`
 			Body     string          `json:"body"`
@@ -93,7 +93,7 @@ func (r *rig) watchFiles() *[]string {
 	return &list
 }
 
-func TestFilesAndVoiceNotesOfAThreadGoToTheContactAndNotesAndStrangersFilesDoNot(t *testing.T) {
+func TestOperatorsFilesButNoNotesGoToTheContact(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
@@ -116,7 +116,7 @@ func TestFilesAndVoiceNotesOfAThreadGoToTheContactAndNotesAndStrangersFilesDoNot
 		"m.image This lamp?/lamp.png image/png 0 voice=false: a lamp",
 		"m.audio voice.ogg/voice.ogg audio/ogg 3000 voice=true: hello",
 	}, *files)
-	require.Equal(t, []string{"This lamp?", "voice.ogg"}, r.wire.view(anasRoom, everything))
+	require.Equal(t, []string{"This lamp?", "voice.ogg"}, r.sender.view(anasRoom, everything))
 	require.Contains(t, r.inThread(card), "Not sent: the homeserver does not have the file any more.")
 	require.Contains(t, r.inThread(card), "Not sent: text, pictures, recordings and files go out from a thread.")
 
@@ -131,5 +131,5 @@ func TestFilesAndVoiceNotesOfAThreadGoToTheContactAndNotesAndStrangersFilesDoNot
 	require.Len(t, *files, 2, "a note that is edited stays one")
 	r.redact(deskRoom, eva, photo)
 	r.pump()
-	require.Equal(t, []string{"voice.ogg"}, r.wire.view(anasRoom, everything), "a photo that is deleted here is deleted there")
+	require.Equal(t, []string{"voice.ogg"}, r.sender.view(anasRoom, everything), "a photo that is deleted here is deleted there")
 }

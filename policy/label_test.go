@@ -44,7 +44,7 @@ func TestLabelsAreGivenByHandByNetworkByNameAndByWords(t *testing.T) {
 	require.Empty(t, d.LabelsByWords(ChatFacts{Kind: KindDM, Labels: make([]string, MaxLabels)}, "money back"), "it has as many as a chat may have")
 }
 
-func TestASettingOfTheChatCountsBeforeItsLabelsAndTheseBeforeTheDefaults(t *testing.T) {
+func TestSettingsOfChatsPrecedeLabelsAndLabelsPrecedeDefaults(t *testing.T) {
 	t.Parallel()
 	auto, silent := DeliveryAuto, ModeSilent
 	d := Defaults{

@@ -99,7 +99,7 @@ func WithdrawnCodes() []Code {
 	return []Code{CodeDraftOutdated, CodeDraftAnswered, CodeDraftMode, CodeDraftSource, CodeDraftLate}
 }
 
-// IsWithdrawn reports whether a draft was withdrawn because its moment is over.
+// IsWithdrawn reports whether a draft was withdrawn.
 func (c Code) IsWithdrawn() bool { return slices.Contains(WithdrawnCodes(), c) }
 
 // IsRedrafted reports whether another draft may take the place of one that was dropped for this reason.
@@ -273,7 +273,7 @@ func (c Code) networkSentence() string {
 	case CodeDraftSource:
 		return "A document that it cites was changed or removed."
 	case CodeDraftLate:
-		return "The chat went on before it went out."
+		return "Something changed in the chat before it was sent."
 	default:
 		return c.stopSentence()
 	}

@@ -13,7 +13,7 @@ import (
 	"multis/tools"
 )
 
-func clockwork(t *testing.T) (*tools.Registry, *store.Store) {
+func newScheduleTools(t *testing.T) (*tools.Registry, *store.Store) {
 	t.Helper()
 	st := storetest.New(t)
 	zone, err := time.LoadLocation("Europe/Berlin")
@@ -44,7 +44,7 @@ func owner(name, args string) tools.Call {
 
 func TestAModelSetsListsAndCancelsJobsOnceTheOwnerAgrees(t *testing.T) {
 	t.Parallel()
-	r, st := clockwork(t)
+	r, st := newScheduleTools(t)
 	set := owner("schedule", `{"do": "set", "at": "2026-11-21T09:00:00+01:00", "what": "call the plumber"}`)
 	asked, err := r.Do(t.Context(), set, false)
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestAModelSetsListsAndCancelsJobsOnceTheOwnerAgrees(t *testing.T) {
 
 func TestWhatAModelCannotScheduleIsToldToIt(t *testing.T) {
 	t.Parallel()
-	r, st := clockwork(t)
+	r, st := newScheduleTools(t)
 	for args, want := range map[string]string{
 		`{"do": "set", "at": "tomorrow 9am", "what": "x"}`:                              "RFC 3339",
 		`{"do": "set", "at": "2026-11-21T09:00:00", "what": "x"}`:                       "RFC 3339", // without an offset nobody knows when that is
@@ -118,7 +118,7 @@ func TestWhatAModelCannotScheduleIsToldToIt(t *testing.T) {
 
 func TestNobodyButTheOwnerSchedules(t *testing.T) {
 	t.Parallel()
-	r, st := clockwork(t)
+	r, st := newScheduleTools(t)
 	call := owner("schedule", `{"do": "set", "at": "2026-11-21T09:00:00Z", "what": "x"}`)
 	call.Owner = false
 	result, err := r.Do(t.Context(), call, true)

@@ -46,7 +46,7 @@ func TestCommandHooksAreAskedBeforeASendAndToldOfEvents(t *testing.T) {
 	hookFolders(t, dir, "guard", "log")
 	guard := "cat > asked.json\nif grep -q '90 euro' asked.json; then echo '{\"decision\": \"deny\", \"reason\": \"No prices by chat.\"}'; else echo '{\"decision\": \"allow\"}'; fi\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "hooks", "guard", "guard.sh"), []byte(guard), 0o644))
-	h := &processGroup{t: t, homeserver: openDoor(t), dir: dir, dsn: storetest.DSN(t), procs: make([]*exec.Cmd, 1)}
+	h := &processGroup{t: t, homeserver: newFakeHomeserver(t), dir: dir, dsn: storetest.DSN(t), procs: make([]*exec.Cmd, 1)}
 	h.st, err = store.Open(t.Context(), h.dsn)
 	require.NoError(t, err)
 	t.Cleanup(h.st.Close)

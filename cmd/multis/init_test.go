@@ -267,7 +267,7 @@ func TestInitMakesAFolderThatItsPostgresCanEnter(t *testing.T) {
 	require.Contains(t, s.all(), "install -m 640 -o matrix-synapse '"+filepath.Dir(config)+"/registration.yaml'")
 }
 
-func TestInitSaysWhyAValueOfTheCommandLineIsAskedForAgain(t *testing.T) {
+func TestInitSaysWhyItAsksForAGivenValueAgain(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	s := startInit(t, "dumb", t.TempDir(), "--synapse", synapse, "--owner", "anna")

@@ -104,8 +104,8 @@ func (room *testRoom) initialState(n int) []*event.Event {
 	return state
 }
 
-// storm writes messages in random rooms. Each is delivered by push, by sync, or by both, once or twice.
-func (r *run) storm() {
+// deliverRandomMessages writes messages in random rooms. Each is delivered by push, by sync, or by both, once or twice.
+func (r *run) deliverRandomMessages() {
 	r.t.Helper()
 	var batch []*event.Event
 	for range eventsPerRound {

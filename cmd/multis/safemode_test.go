@@ -80,7 +80,7 @@ type safeModeRun struct {
 
 func newSafeModeRun(t *testing.T) *safeModeRun {
 	t.Helper()
-	r := &safeModeRun{processGroup: &processGroup{t: t, homeserver: openDoor(t), dir: t.TempDir(), dsn: storetest.DSN(t)}}
+	r := &safeModeRun{processGroup: &processGroup{t: t, homeserver: newFakeHomeserver(t), dir: t.TempDir(), dsn: storetest.DSN(t)}}
 	r.model = llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: `{"sentences": [{"text": "Tuning costs 90 euro.", "source": 1, "quote": "Tuning costs 90 euro."}]}`}
 	})

@@ -72,7 +72,7 @@ func TestSecretsOfTheConfigurationAreWrittenNowhere(t *testing.T) {
 	desk := httptest.NewServer(mcp.Serve(t.Context(), tools.NewRegistry(tools.TierPolicy{}, leak{everything}), secret["token"], "1"))
 	t.Cleanup(desk.Close)
 
-	h := &processGroup{t: t, homeserver: openDoor(t), dir: t.TempDir(), dsn: storetest.DSN(t)}
+	h := &processGroup{t: t, homeserver: newFakeHomeserver(t), dir: t.TempDir(), dsn: storetest.DSN(t)}
 	var err error
 	h.st, err = store.Open(t.Context(), h.dsn)
 	require.NoError(t, err)

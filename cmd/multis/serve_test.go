@@ -186,7 +186,7 @@ func TestServeNeverSendsWhereItMustNot(t *testing.T) {
 	require.NoError(t, err)
 	r.makeRooms()
 	for range rounds {
-		r.storm()
+		r.deliverRandomMessages()
 		r.idle()
 		r.change()
 	}

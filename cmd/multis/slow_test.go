@@ -68,7 +68,7 @@ func TestManySlowTurnsDelayNobody(t *testing.T) { //nolint:paralleltest // it ta
 		}
 		return llmtest.Reply{Text: `{"sentences": [{"text": "Tuning costs 90 euro.", "source": 1, "quote": "Tuning costs 90 euro."}]}`}
 	})
-	h := openHerd(t, 0)
+	h := newProcessGroup(t, 0)
 	h.config = fmt.Sprintf("llm: {model: openai/test, base_url: %q, local: true, timeout: 120s}\nchats: {burst_quiet: 1ms, contact_caps: {per_minute: 1000, per_day: 1000}}\n", model.URL)
 	_, err := knowledge.New(h.st).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nTuning costs 90 euro.\n"), Role: policy.RolePublic})
 	require.NoError(t, err)

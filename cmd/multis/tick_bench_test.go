@@ -19,7 +19,7 @@ const dueSQL = `select extract(epoch from j.attempted_at - r.due_at) * 1000 from
 func BenchmarkDueToOutbox(b *testing.B) {
 	const perSecond, seconds = 20, 20
 	for range b.N {
-		h := openHerd(b, 1)
+		h := newProcessGroup(b, 1)
 		chats := h.chats(100)
 		warm := h.addSchedules(perSecond, chats, time.Second)
 		require.Eventually(b, func() bool { return len(h.homeserver.sentCounts()) == len(warm) }, time.Minute, 100*time.Millisecond, "multis to be up")

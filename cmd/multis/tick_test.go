@@ -35,7 +35,7 @@ type fakeHomeserver struct {
 	texts map[string]string // by transaction id
 }
 
-func openDoor(t testing.TB) *fakeHomeserver {
+func newFakeHomeserver(t testing.TB) *fakeHomeserver {
 	t.Helper()
 	d := &fakeHomeserver{texts: map[string]string{}}
 	mux := http.NewServeMux()
@@ -111,14 +111,14 @@ logging: {level: error}
 safe_mode: {after_crashes: 0}
 `
 
-func openHerd(t testing.TB, processes int) *processGroup {
+func newProcessGroup(t testing.TB, processes int) *processGroup {
 	t.Helper()
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "multis-herd") //nolint:usetesting // t.TempDir is closed to the user that Postgres runs as
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o755))
-	h := &processGroup{t: t, homeserver: openDoor(t), dir: dir}
+	h := &processGroup{t: t, homeserver: newFakeHomeserver(t), dir: dir}
 	h.server, err = pgserver.Start(ctx, h.postgres())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.server.Stop()) })
@@ -240,8 +240,8 @@ func (h *processGroup) addSchedules(n int, chats []store.ChatID, d time.Duration
 	return texts
 }
 
-// plantDaily creates n daily schedules that catch up on each of several missed times, one after the other.
-func (h *processGroup) plantDaily(n, missed int, chats []store.ChatID) []string {
+// addDailySchedules creates n daily schedules that catch up on each of several missed times, one after the other.
+func (h *processGroup) addDailySchedules(n, missed int, chats []store.ChatID) []string {
 	h.t.Helper()
 	ctx, texts := h.t.Context(), []string(nil)
 	require.NoError(h.t, h.st.InTx(ctx, func(tx store.Tx) error {
@@ -286,13 +286,13 @@ func (h *processGroup) sent() (n int) {
 
 // Three processes are killed over and over while schedules become due, and Postgres is restarted under them.
 func TestEveryScheduleComesOnceThroughKillsAndRestarts(t *testing.T) { //nolint:paralleltest // it takes the whole machine
-	h := openHerd(t, 3)
+	h := newProcessGroup(t, 3)
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	const dailies, days = 5, 8
 	chats := h.chats(stormChats)
-	texts, daily := h.addSchedules(stormSchedules, chats, stormTime), h.plantDaily(dailies, days, chats)
+	texts, daily := h.addSchedules(stormSchedules, chats, stormTime), h.addDailySchedules(dailies, days, chats)
 	all := len(texts) + dailies*days
 	kills, restarts := 0, 0
 	for end := time.Now().Add(stormTime); time.Now().Before(end); kills++ {

@@ -6,10 +6,10 @@ end $$;
 create or replace trigger keep_shadow before update of state on outbox for each row
     when (old.state is distinct from new.state and 'shadow' in (old.state, new.state)) execute function keep_shadow();
 
--- The draft of an answer is of one moment. What ends the moment withdraws the draft in the same transaction: a message, an edit or a deletion in the
--- chat, a person's answer by any way, another mode or delivery. So is one withdrawn that was approved and of which nothing is sent yet. This is the only
--- function that withdraws drafts: those of a chat, or one by its first row. With p_again, what they answer waits for a turn again; a draft that only says
--- that a person will answer stays then. One whose send failed keeps its state, and is not sent again.
+-- Withdraws drafts of answers: those of a chat, or one by its first row. No other function does. A draft is outdated when a newer message, an edit, a
+-- deletion or a person's own answer comes after it was made; the triggers below withdraw it in the same transaction, and also when the mode or the
+-- delivery changes. An approved draft of which nothing is sent yet is withdrawn as well. With p_again, the messages that it answers wait for a turn again;
+-- a draft that only says that a person will answer stays then. A draft whose send failed keeps its state, and is not sent again.
 create or replace function withdraw_drafts(p_chat bigint, p_first uuid, p_code text, p_reason text, p_again boolean) returns void
 language plpgsql set search_path = public, pg_temp as $$
 declare
