@@ -52,6 +52,9 @@ type draftRace struct {
 	talk    int                // counts what is said, changed and deleted in the chat
 	asked   int                // counts questions, so that none is like another
 	moments map[uuid.UUID]int
+	// ended counts what ends even a draft that only says that a person will answer. ends has what it was when such a draft was made.
+	ended   int
+	ends    map[uuid.UUID]int
 	said    []*event.Event // what the contact said
 	written []string       // the texts that the owner gave to drafts
 	sent    map[uuid.UUID]bool
@@ -121,7 +124,7 @@ func (d *draftRace) meanwhile() {
 
 func newDraftRace(t *testing.T, seed uint64) *draftRace {
 	r := newRig(t)
-	d := &draftRace{rig: r, rand: rand.New(rand.NewPCG(seed, 1)), moments: map[uuid.UUID]int{}, own: map[uuid.UUID]bool{}, sent: map[uuid.UUID]bool{}, price: 5}
+	d := &draftRace{rig: r, rand: rand.New(rand.NewPCG(seed, 1)), moments: map[uuid.UUID]int{}, own: map[uuid.UUID]bool{}, ends: map[uuid.UUID]int{}, sent: map[uuid.UUID]bool{}, price: 5}
 	r.time = time.Now
 	lots := policy.Rate{Minute: 1_000_000, Day: 1_000_000}
 	r.box = outbox.New(r.st, outbox.Settings{Defaults: r.settings.Defaults, OwnerPause: time.Hour, SendCap: lots, Owner: owner, Name: "Nora", Disclose: func(string) bool { return true }}, d)
@@ -191,10 +194,10 @@ func (d *draftRace) happen() {
 			d.receive(event.EventRedaction, raceContact, map[string]any{"redacts": evt.ID}, map[string]any{"redacts": evt.ID})
 		}
 	case 5:
-		d.moment, d.talk = d.moment+1, d.talk+1
+		d.moment, d.talk, d.ended = d.moment+1, d.talk+1, d.ended+1
 		d.receive(event.EventMessage, owner, text("I am here, Ana."), nil)
 	case 6:
-		d.moment++
+		d.moment, d.ended = d.moment+1, d.ended+1
 		for _, how := range []policy.Delivery{policy.DeliveryShadow, policy.DeliveryDraft} {
 			d.tx(func(tx store.Tx) error { return store.SetDelivery(d.ctx, tx, d.chat.ID, how) })
 		}
@@ -235,7 +238,10 @@ func (d *draftRace) decide() {
 	}
 	card := cards[len(cards)-1-d.rand.IntN(min(len(cards), 1+d.rand.IntN(3)))]
 	d.now = time.Now().Add(time.Duration(d.rand.IntN(8)+1) * time.Second) // a yes after less than two seconds is too early
-	say := func(m store.Message) { require.NoError(d.t, d.runJobs(d.write(m), false)) }
+	say := func(m store.Message) {
+		d.trace = append(d.trace, fmt.Sprintf("the owner says %q to %s", m.Body, card))
+		d.command(d.write(m))
+	}
 	switch d.rand.IntN(4) {
 	case 0:
 		say(store.Message{Body: "👎", Kind: "reaction", RelatesTo: card})
@@ -255,11 +261,33 @@ func (d *draftRace) decide() {
 			say(store.Message{Body: "👍", Kind: "reaction", RelatesTo: card})
 		}
 		for out := range waiting {
-			if d.count("select count(*) from outbox where id = $1 and state <> 'draft'", out) > 0 { // it is of the moment of the yes
+			if d.count("select count(*) from outbox where id = $1 and state in ('queued', 'sent')", out) > 0 { // it is of the moment of the yes
+				require.Equal(d.t, d.ended, d.ends[out], "%s: that a person will answer is approved after one did", strings.Join(d.trace, "\n"))
 				d.moments[out], d.own[out] = d.moment-d.indexed, true
 			}
 		}
 	}
+}
+
+// command runs the jobs of a message in the admin room, again after the cards for which they wait are sent.
+func (d *draftRace) command(message store.MessageID) {
+	for range 10 {
+		err := d.runJobs(message, false)
+		if !jobs.IsSnooze(err) {
+			require.NoError(d.t, err)
+			return
+		}
+		for _, out := range d.queued() {
+			o, err := store.OutboxMessageByID(d.ctx, d.st.DB(), out)
+			require.NoError(d.t, err)
+			if o.ChatID == d.room.ID {
+				d.depth++
+				_ = d.box.Send(d.ctx, out, false) // it may wait for another
+				d.depth--
+			}
+		}
+	}
+	d.t.Fatal("a card is never sent")
 }
 
 // openTexts are the drafts that only say that a person will answer. They stay when the contact writes more.
@@ -328,16 +356,16 @@ func (d *draftRace) run(kind, args string) error {
 	require.NoError(d.t, json.Unmarshal([]byte(args), &of))
 	switch kind {
 	case "turn":
-		before, at, indexed, talk := d.openDrafts(), d.moment, d.indexed, d.talk
+		before, at, indexed, ended, talk := d.openDrafts(), d.moment, d.indexed, d.ended, d.talk
 		err := d.turns.Turn(d.ctx, of.Chat, strconv.FormatUint(d.rand.Uint64(), 36), false)
 		if talk == d.talk { // another mode or document is read again at the end of a turn
-			at, indexed = d.moment, d.indexed
+			at, indexed, ended = d.moment, d.indexed, d.ended
 		}
 		for out := range d.openDrafts() {
 			if before[out] {
 				continue
 			}
-			d.moments[out] = at
+			d.moments[out], d.ends[out] = at, ended
 			if d.count("select count(*) from outbox where id = $1 and jsonb_array_length(coalesce(spans, '[]')) = 0", out) > 0 {
 				d.moments[out], d.own[out] = at-indexed, true
 			}

@@ -51,29 +51,42 @@ func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (p
 	return decision, nil
 }
 
-// ReplaceDraft replaces a draft by a new one with another text, if the gate allows that text, and returns the id of its first row. It returns
+// ReplaceDraft replaces a draft by a new one with another text, if the gate allows that text, and returns the id of its first row. If the draft only said
+// that a person will answer, the new one answers all messages that wait in the chat, and also replaces the open drafts of answers. It returns
 // ErrDraftDecided if the draft is no longer open.
 func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, text string) (out uuid.UUID, decision policy.Decision, err error) {
 	rows, chat, err := b.LockDraft(ctx, tx, first)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
-	seen := rows[0].SeenID
-	if rows[0].Purpose == policy.PurposeEscalation { // it stays when the contact writes more, which the owner has read by now
+	isEscalation, seen, replaced := rows[0].Purpose == policy.PurposeEscalation, rows[0].SeenID, []uuid.UUID{first}
+	if isEscalation {
 		now, err := store.SeenOf(ctx, tx, chat.ID)
 		if err != nil {
 			return uuid.Nil, policy.Decision{}, err
 		}
-		seen = now.Newest
+		answers, err := store.LockAnswerDrafts(ctx, tx, chat.ID)
+		if err != nil {
+			return uuid.Nil, policy.Decision{}, err
+		}
+		seen, replaced = max(seen, now.Newest), append(replaced, answers...)
 	}
 	out, decision, err = b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: text, Draft: true, About: rows[0].About, RestsOn: rows[0].RestsOn, SeenID: seen})
 	if err != nil || !decision.Allow {
 		return uuid.Nil, decision, err
 	}
-	if err := store.ReplaceDraft(ctx, tx, first, out); err != nil {
-		return uuid.Nil, policy.Decision{}, err
+	for _, old := range replaced {
+		if err := store.ReplaceDraft(ctx, tx, old, out); err != nil {
+			return uuid.Nil, policy.Decision{}, err
+		}
+		if err := store.MarkDropped(ctx, tx, old, policy.CodeDraftChanged, policy.CodeDraftChanged.Sentence()); err != nil {
+			return uuid.Nil, policy.Decision{}, err
+		}
 	}
-	return out, decision, store.MarkDropped(ctx, tx, first, policy.CodeDraftChanged, policy.CodeDraftChanged.Sentence())
+	if !isEscalation {
+		return out, decision, nil
+	}
+	return out, decision, store.AnswerWaiting(ctx, tx, chat.ID, out)
 }
 
 // DropDraft drops a draft and stores the reason. It returns ErrDraftDecided if the draft is no longer open.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
 	"multis/store"
@@ -100,4 +102,142 @@ func TestAChatThatAnswersByTheProfileStartsInDrafts(t *testing.T) {
 		return store.SetMode(ctx, tx, b.chat.ID, policy.ModeBusiness)
 	})
 	require.Equal(t, store.OutboxQueued, b.row(b.mustQueue(b.reply("hello"))).State, "by hand")
+}
+
+// contactAsks stores a message of the contact that waits for an answer.
+func (b *fixture) contactAsks(body string) (asked store.MessageID) {
+	b.t.Helper()
+	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
+		asked, err = store.InsertMessage(ctx, tx, store.Message{
+			ChatID: b.chat.ID, EventID: id.EventID("$" + uuid.NewString()), Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: body, At: time.Now(), Action: policy.ActionAnswer,
+		})
+		return err
+	})
+	return asked
+}
+
+// drafted queues a draft that answers a message.
+func (b *fixture) drafted(m Message, asked store.MessageID) uuid.UUID {
+	b.t.Helper()
+	m.SeenID = asked
+	out := b.mustQueue(m)
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		_, err := store.MarkAnswered(ctx, tx, []store.MessageID{asked}, &out, policy.CodeAnswer, "")
+		return err
+	})
+	return out
+}
+
+// draftedEscalation queues a draft that tells the contact that a person will answer.
+func (b *fixture) draftedEscalation(asked store.MessageID) uuid.UUID {
+	b.t.Helper()
+	return b.drafted(Message{Chat: b.chat, Purpose: policy.PurposeEscalation, Text: "A person will answer you."}, asked)
+}
+
+// answeredBy returns the outbox message that answers a message; nil if it waits.
+func (b *fixture) answeredBy(asked store.MessageID) *uuid.UUID {
+	b.t.Helper()
+	m, err := store.MessageByID(context.Background(), b.store.DB(), asked)
+	require.NoError(b.t, err)
+	require.Equal(b.t, m.OutboxID == nil, m.AnsweredAt == nil)
+	return m.OutboxID
+}
+
+func (b *fixture) approve(out uuid.UUID) (d policy.Decision, err error) {
+	b.t.Helper()
+	err = b.store.InTx(context.Background(), func(tx store.Tx) error {
+		d, err = b.box.ApproveDraft(context.Background(), tx, out)
+		return err
+	})
+	return d, err
+}
+
+func (b *fixture) rewrite(out uuid.UUID, text string) (changed uuid.UUID) {
+	b.t.Helper()
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		var d policy.Decision
+		var err error
+		changed, d, err = b.box.ReplaceDraft(ctx, tx, out, text)
+		require.True(b.t, d.Allow)
+		return err
+	})
+	return changed
+}
+
+func TestAYesToThatAPersonWillAnswerIsOfItsMoment(t *testing.T) {
+	t.Parallel()
+	b := drafting(t)
+	asked := b.contactAsks("Can I pay by invoice?")
+	out := b.draftedEscalation(asked)
+	more := b.contactAsks("Hello?")
+	require.Equal(t, store.OutboxDraft, b.row(out).State, "it stays when the contact writes more")
+	d, err := b.approve(out)
+	require.NoError(t, err)
+	require.True(t, d.Allow)
+	require.Equal(t, more, b.row(out).SeenID)
+	require.NoError(t, b.send(out))
+	require.Equal(t, store.OutboxSent, b.row(out).State)
+
+	late := b.draftedEscalation(more)
+	d, err = b.approve(late)
+	require.NoError(t, err)
+	require.True(t, d.Allow)
+	b.contactAsks("Never mind.")
+	require.Equal(t, policy.CodeDraftLate, b.row(late).Code, "what is written after the yes ends it")
+	require.NoError(t, b.send(late))
+	require.Nil(t, b.answeredBy(more), "and what it answers waits again")
+
+	mine := b.draftedEscalation(more)
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		_, err := store.InsertMessage(ctx, tx, store.Message{ChatID: b.chat.ID, EventID: "$mine", Author: policy.AuthorOwnerPhone, Sender: "@you:x", Kind: "text", Body: "Yes, you can.", At: time.Now(), Action: policy.ActionArchive})
+		return err
+	})
+	require.Equal(t, policy.CodeDraftAnswered, b.row(mine).Code, "a person has answered")
+	_, err = b.approve(mine)
+	require.ErrorIs(t, err, ErrDraftDecided)
+	require.Len(t, b.sender.sent, 1)
+}
+
+func TestOtherWordsForThatAPersonWillAnswerAnswerAllThatWaits(t *testing.T) {
+	t.Parallel()
+	b := drafting(t)
+	first := b.contactAsks("Can I pay by invoice?")
+	out := b.draftedEscalation(first)
+	second := b.contactAsks("What does delivery cost?")
+	answer := b.drafted(b.reply("Delivery costs 5 euro."), second)
+	words := b.rewrite(out, "Yes, and delivery costs 5 euro.")
+	require.Equal(t, policy.CodeDraftChanged, b.row(out).Code)
+	require.Equal(t, policy.CodeDraftChanged, b.row(answer).Code, "one answer is open in a chat")
+	require.Equal(t, words, *b.answeredBy(first))
+	require.Equal(t, words, *b.answeredBy(second))
+
+	third := b.contactAsks("And on Sundays?")
+	require.Equal(t, policy.CodeDraftOutdated, b.row(words).Code)
+	for _, asked := range []store.MessageID{first, second, third} {
+		require.Nil(t, b.answeredBy(asked), "each waits again")
+	}
+	words = b.rewrite(b.draftedEscalation(first), "Yes, and we deliver on Sundays.")
+	for _, asked := range []store.MessageID{first, second, third} {
+		require.Equal(t, words, *b.answeredBy(asked), "so that no turn answers it besides")
+	}
+	d, err := b.approve(words)
+	require.NoError(t, err)
+	require.True(t, d.Allow)
+	require.NoError(t, b.send(words))
+	require.Len(t, b.sender.sent, 1)
+}
+
+func TestAnApprovedAnswerStaysWhenAnotherTextIsChanged(t *testing.T) {
+	t.Parallel()
+	b := drafting(t)
+	out := b.draftedEscalation(b.contactAsks("Can I pay by invoice?"))
+	second := b.contactAsks("What does delivery cost?")
+	answer := b.drafted(b.reply("Delivery costs 5 euro."), second)
+	d, err := b.approve(answer)
+	require.NoError(t, err)
+	require.True(t, d.Allow)
+	b.rewrite(out, "Yes, you can.")
+	require.NoError(t, b.send(answer))
+	require.Equal(t, store.OutboxSent, b.row(answer).State)
+	require.Equal(t, answer, *b.answeredBy(second))
 }

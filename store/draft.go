@@ -23,7 +23,7 @@ func LockDraft(ctx context.Context, tx Tx, first uuid.UUID) ([]OutboxMessage, er
 }
 
 const queueDraftSQL = `update outbox o set state = 'queued', purpose = $2, code = $3, reason = $4, created_at = now(),
-		seen_id = case when seen_id > 0 and purpose = $5 then (select max(m.id) from messages m where m.chat_id = o.chat_id) else seen_id end
+		seen_id = case when seen_id > 0 and purpose = $5 then greatest(seen_id, (select max(m.id) from messages m where m.chat_id = o.chat_id)) else seen_id end
 	where (id = $1 or part_of = $1) and state = 'draft'`
 
 // QueueDraft queues a draft for sending, as if it had been written now, with the gate's decision. One that only says that a person will answer is of
@@ -64,6 +64,22 @@ const (
 // ReplaceDraft moves the messages that the draft from answers, and the execution that made it, to the outbox message to.
 func ReplaceDraft(ctx context.Context, tx Tx, from, to uuid.UUID) error {
 	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, from, to), row.Exec(ctx, tx, "move the run of an event", moveRunSQL, from, to))
+}
+
+const lockAnswerDraftsSQL = `select o.id from outbox o where o.chat_id = $1 and o.state = 'draft' and o.seen_id > 0 and o.purpose <> $2
+	and coalesce(o.part_of = o.id, true) order by o.seq for update`
+
+// LockAnswerDrafts returns the first row of each open draft of an answer in a chat, locked until the end of the transaction. A draft that only says that
+// a person will answer is none.
+func LockAnswerDrafts(ctx context.Context, tx Tx, chat ChatID) ([]uuid.UUID, error) {
+	return row.Values[uuid.UUID](ctx, tx, "drafts of answers", lockAnswerDraftsSQL, chat, policy.PurposeEscalation)
+}
+
+const answerWaitingSQL = `update messages set answered_at = now(), outbox_id = $2 where chat_id = $1 and answered_at is null and action in ('answer', 'handoff')`
+
+// AnswerWaiting marks all messages of a chat that wait for a turn as answered by an outbox message.
+func AnswerWaiting(ctx context.Context, tx Tx, chat ChatID, out uuid.UUID) error {
+	return row.Exec(ctx, tx, "answer what waits", answerWaitingSQL, chat, out)
 }
 
 // Seen is what an answer has seen of its chat. The answer is outdated if a newer message, an edit, a deletion or a person's own reply came after that.
