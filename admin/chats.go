@@ -78,10 +78,25 @@ func (k *chatPicker) picked(ctx context.Context, p pickChat, chat store.Chat) (a
 	return cmd.onChat(ctx, p.chatPick, chat)
 }
 
+// candidates returns the chats that a command may be about.
+func (k *chatPicker) candidates(ctx context.Context, pick chatPick) ([]store.Chat, error) {
+	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
+	if err != nil || !pick.Customers {
+		return chats, err
+	}
+	open, err := store.UnresolvedEscalations(ctx, k.store.DB())
+	return slices.DeleteFunc(chats, func(c store.Chat) bool { return !k.isCustomer(c, open) }), err
+}
+
+// isCustomer reports whether operators may see a chat and answer there. open are all open escalations.
+func (k *chatPicker) isCustomer(c store.Chat, open []store.Escalation) bool {
+	return c.ModeIn(k.settings.Defaults) == policy.ModeBusiness || slices.ContainsFunc(open, func(e store.Escalation) bool { return e.ChatID == c.ID })
+}
+
 // withChat continues a command with the chat that a name means, or asks when the name is not clear.
 func (k *chatPicker) withChat(ctx context.Context, name, command string, pick chatPick) (answer, error) {
 	p := pickChat{Command: command, chatPick: pick}
-	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
+	chats, err := k.candidates(ctx, pick)
 	if err != nil {
 		return answer{}, err
 	}
@@ -173,7 +188,7 @@ func unknownChatText(chats []store.Chat, name string) string {
 // list shows the chats whose name contains a text, the newest first. The empty text matches all.
 func (k *chatPicker) list(ctx context.Context, part, command string, pick chatPick) (answer, error) {
 	p := pickChat{Command: command, chatPick: pick}
-	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
+	chats, err := k.candidates(ctx, pick)
 	if err != nil {
 		return answer{}, err
 	}

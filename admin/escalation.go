@@ -93,9 +93,9 @@ func (ec *escalationCommands) line(ctx context.Context, e store.Escalation) (str
 	return line + " · [thread](" + memory.MessageLink(room, *e.CardEvent) + ")", err
 }
 
-// handOff passes a chat to the person who asks.
+// handOff passes a chat to the person who asks. Operators get those of customers only, and so does the owner where operators read.
 func (ec *escalationCommands) handOff(ctx context.Context, r request, args string) (answer, error) {
-	pick := chatPick{Asked: r.message.ID}
+	pick := chatPick{Asked: r.message.ID, Customers: !r.isOwner() || r.room.ForOperators}
 	if args == "" {
 		return ec.chats.list(ctx, "", "handoff", pick)
 	}
@@ -108,6 +108,15 @@ func (ec *escalationCommands) handOffChat(pick chatPick, chat store.Chat) answer
 		asked, err := store.MessageByID(ctx, tx, pick.Asked)
 		if err != nil {
 			return "", err
+		}
+		if pick.Customers { // the chat may have changed since the list was shown
+			open, err := store.UnresolvedEscalations(ctx, tx)
+			if err != nil {
+				return "", err
+			}
+			if !ec.chats.isCustomer(chat, open) {
+				return "That chat is no customer's.", nil
+			}
 		}
 		err = ec.desk.HandOff(ctx, tx, chat, asked.Sender)
 		if errors.Is(err, desk.ErrNobodyWrote) {

@@ -229,7 +229,8 @@ func (d *Desk) react(ctx context.Context, tx store.Tx, m store.Message, emoji st
 }
 
 // ChangeReply changes at the contact what a message in a thread sent, because the message was edited, and deletes it there if the message is a
-// note by now. It returns jobs.Snooze while the reply is being sent. A note that is edited stays one.
+// note by now. It returns jobs.Snooze while the reply is being sent. A note that is edited stays one. An edit by somebody who may no longer answer
+// changes nothing.
 func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 	var later error
 	err := d.Store.InTx(ctx, func(tx store.Tx) error {
@@ -241,6 +242,9 @@ func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 		replies, err := store.RepliesOf(ctx, tx, m.ID)
 		if err != nil || len(replies) == 0 {
 			return err
+		}
+		if !d.MayAnswer(m.Sender) {
+			return d.warn(ctx, tx, m, "⚠️ What was sent before is unchanged there: "+text.Escape(d.PersonName(m.Sender))+" may not answer here (config: `operators`, `operators_answer`).")
 		}
 		isNote, err := isNote(ctx, tx, m)
 		if err != nil {

@@ -233,17 +233,17 @@ func portOf(t *testing.T, address string) int {
 }
 
 func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
-	e := examine(t, setup{New: true, Operators: fmt.Sprintf("[\"@eva:%[1]s\"]", devstack.Domain), OperatorsRoom: true})
+	e := examine(t, setup{New: true, Operators: fmt.Sprintf("[\"@mia:%[1]s\"]", devstack.Domain), OperatorsRoom: true})
 	e.switchToBusiness("room-ida")
 	room, err := store.OperatorsChat(t.Context(), e.db.DB())
 	require.NoError(t, err)
 	require.NotEqual(t, e.adminRoom(), *room.RoomID)
 	require.Subset(t, e.diagnose(nil), []doctor.ID{doctor.OperatorsNotIn})
 
-	eva := e.person(t, "eva")
-	_, err = eva.JoinRoomByID(t.Context(), e.adminRoom())
+	mia := e.person(t, "mia")
+	_, err = mia.JoinRoomByID(t.Context(), e.adminRoom())
 	require.Error(t, err, "she is not invited to the admin room")
-	_, err = eva.JoinRoomByID(t.Context(), *room.RoomID)
+	_, err = mia.JoinRoomByID(t.Context(), *room.RoomID)
 	require.NoError(t, err)
 	_, err = e.Owner.JoinRoomByID(t.Context(), *room.RoomID)
 	require.NoError(t, err)
@@ -257,10 +257,10 @@ func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
 		return card != "", err
 	})
 	e.awaitDeliveries("room-ida", 1) // that a person will answer
-	_, err = eva.SendText(t.Context(), *room.RoomID, "/pause all")
+	_, err = mia.SendText(t.Context(), *room.RoomID, "/pause all")
 	require.NoError(t, err)
 	content := &event.MessageEventContent{MsgType: event.MsgText, Body: "Which lamp is it?", RelatesTo: (&event.RelatesTo{}).SetThread(card, card)}
-	_, err = eva.SendMessageEvent(t.Context(), *room.RoomID, event.EventMessage, content)
+	_, err = mia.SendMessageEvent(t.Context(), *room.RoomID, event.EventMessage, content)
 	require.NoError(t, err)
 	require.Equal(t, "Which lamp is it?", e.awaitDeliveries("room-ida", 2)[1].Text)
 

@@ -17,10 +17,10 @@ import (
 
 // An operator answers in a thread what no document says, and the owner agrees to learn it: the next customer is answered from it, with its source.
 func TestAnAnswerOfAnOperatorAnswersTheNextCustomerInAnotherChat(t *testing.T) {
-	a := start(t, setup{New: true, Operators: fmt.Sprintf("[\"@eva:%s\"]", devstack.Domain)})
+	a := start(t, setup{New: true, Operators: fmt.Sprintf("[\"@lea:%s\"]", devstack.Domain)})
 	a.learn()
 	a.switchToBusiness("learn-ida", "learn-jon")
-	eva := a.operator(t, "eva")
+	lea := a.operator(t, "lea")
 	const asked, answered = "Do you sell gift vouchers?", "Yes, we sell gift vouchers for any amount, valid for three years."
 	_, err := a.Say(t.Context(), "learn-ida", asked)
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func TestAnAnswerOfAnOperatorAnswersTheNextCustomerInAnotherChat(t *testing.T) {
 		return card != "", err
 	})
 	began := time.Now()
-	a.inThread(t, eva, card, answered)
+	a.inThread(t, lea, card, answered)
 	require.Equal(t, answered, a.awaitDeliveries("learn-ida", 2)[1].Text)
 
 	var proposal id.EventID

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,8 +21,13 @@ import (
 func (a *app) operator(t *testing.T, name string) *mautrix.Client {
 	t.Helper()
 	client, room := a.person(t, name), a.adminRoom()
-	_, err := client.JoinRoomByID(t.Context(), room)
-	require.NoError(t, err)
+	a.await("the invitation of "+name, func(ctx context.Context) (bool, error) {
+		_, err := client.JoinRoomByID(ctx, room)
+		if errors.Is(err, mautrix.MForbidden) { // not yet invited
+			return false, nil
+		}
+		return err == nil, err
+	})
 	t.Cleanup(func() {
 		_, err := client.LeaveRoom(context.WithoutCancel(t.Context()), room)
 		require.NoError(t, err)

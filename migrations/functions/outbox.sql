@@ -67,13 +67,13 @@ create or replace trigger withdraw_mode after update of mode, delivery on chats 
     when (new.mode is distinct from old.mode or new.delivery is distinct from old.delivery) execute function withdraw_by_mode();
 
 -- What a person has multis send, such as a reply in the thread of an escalation, is an answer like those that are written in the chat. Only such a text
--- has the purpose of approved drafts, is queued at once and has seen no message (seen_id).
+-- has the purpose of approved drafts, is queued at once and has seen no message (seen_id). An edit of it (replaces) answers nothing new.
 create or replace function withdraw_by_operator() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
     perform withdraw_drafts(new.chat_id, null, 'draft_answered', 'A person answered in the chat.', false);
     return null;
 end $$;
 create or replace trigger withdraw_operator after insert on outbox for each row
-    when (new.state = 'queued' and (new.purpose = 'operator' or (new.purpose = 'draft' and new.seen_id = 0))) execute function withdraw_by_operator();
+    when (new.state = 'queued' and (new.purpose = 'operator' or (new.purpose = 'draft' and new.seen_id = 0 and new.replaces = ''))) execute function withdraw_by_operator();
 
 revoke all on function withdraw_drafts(bigint, uuid, text, text, boolean), withdraw_by_message(), withdraw_by_mode(), withdraw_by_labels(), withdraw_by_operator() from public;
