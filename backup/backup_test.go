@@ -293,7 +293,9 @@ func TestABackupOfANewerMultisIsRefused(t *testing.T) {
 	a.Manifest.Schema.Tables += 100
 	dsn := empty(t)
 	_, err := backup.Restore(t.Context(), a, dsn)
-	require.ErrorIs(t, err, migrations.ErrNewer)
+	require.ErrorIs(t, err, migrations.ErrBackupNewer)
+	require.ErrorContains(t, err, "this backup")
+	require.NotContains(t, err.Error(), "this database")
 }
 
 func TestFilesAreBackedUpAndRestoredWhereTheyAreMissing(t *testing.T) {

@@ -60,8 +60,14 @@ func Replace(path string, data []byte) (backup string, err error) {
 	if !info.Mode().IsRegular() {
 		return "", fmt.Errorf("back up %s: %w", path, plainfile.ErrNotRegular)
 	}
-	backup = fmt.Sprintf("%s.%s.bak", path, time.Now().Format("20060102-150405"))
-	if err := os.Link(path, backup); err != nil && !errors.Is(err, fs.ErrExist) { // one of the same second is older, and stays
+	stamp := time.Now().Format("20060102-150405")
+	backup = fmt.Sprintf("%s.%s.bak", path, stamp)
+	err = os.Link(path, backup)
+	for n := 2; errors.Is(err, fs.ErrExist); n++ { // there are some of the same second
+		backup = fmt.Sprintf("%s.%s-%d.bak", path, stamp, n)
+		err = os.Link(path, backup)
+	}
+	if err != nil {
 		return "", fmt.Errorf("back up the configuration: %w", err)
 	}
 	if err := plainfile.Replace(path, data, info.Mode().Perm()); err != nil {

@@ -20,6 +20,21 @@ func TestSetRefusesKeysWithoutASingleValue(t *testing.T) {
 	}
 }
 
+func TestEachChangeHasABackupOfItsOwn(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(least), 0o600))
+	for _, name := range []string{"Ann", "Bea", "Cleo", "Dora"} { // faster than the seconds in the names of backups
+		before, err := os.ReadFile(path)
+		require.NoError(t, err)
+		backup, err := Set(path, "name", name)
+		require.NoError(t, err)
+		kept, err := os.ReadFile(backup)
+		require.NoError(t, err)
+		require.Equal(t, string(before), string(kept), backup)
+	}
+}
+
 func TestSetBacksUpTheFileAndWritesOnlyAValidOne(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")

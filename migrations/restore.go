@@ -41,18 +41,24 @@ func ReadVersion(ctx context.Context, tx pgx.Tx) (Version, error) {
 	return v, nil
 }
 
-// Check returns ErrNewer or ErrOlder for a version that this program cannot make.
+// ErrBackupNewer and ErrBackupOlder are returned by Restore for the version of a backup that this program cannot make. Nothing is changed then.
+var (
+	ErrBackupNewer = errors.New("this backup was made by a newer multis: restore it with that version")
+	ErrBackupOlder = errors.New("this backup is too old to be brought up to date: restore it with the multis that made it")
+)
+
+// Check returns ErrBackupNewer or ErrBackupOlder for a version that this program cannot make.
 func (v Version) Check() error {
 	functions, err := embeddedFunctions()
 	switch {
 	case err != nil:
 		return err
 	case v.Tables > newest():
-		return fmt.Errorf("%w (its tables have version %d, this multis knows up to %d)", ErrNewer, v.Tables, newest())
+		return fmt.Errorf("%w (its tables have version %d, this multis knows up to %d)", ErrBackupNewer, v.Tables, newest())
 	case v.Functions > len(functions.revisions):
-		return fmt.Errorf("%w (its functions have revision %d, this multis knows up to %d)", ErrNewer, v.Functions, len(functions.revisions))
+		return fmt.Errorf("%w (its functions have revision %d, this multis knows up to %d)", ErrBackupNewer, v.Functions, len(functions.revisions))
 	case v.Tables < lastBaseline:
-		return fmt.Errorf("%w (its tables have version %d)", ErrOlder, v.Tables)
+		return fmt.Errorf("%w (its tables have version %d)", ErrBackupOlder, v.Tables)
 	default:
 		return nil
 	}

@@ -119,7 +119,7 @@ func printOmitted(m backup.Manifest) {
 
 func printSkipped(r backup.Report) {
 	if len(r.Skipped) > 0 {
-		fmt.Printf("Not restored, because this database has no place for it: %s.\n", text.OneLine(text.List(r.Skipped)))
+		fmt.Printf("Not restored, because this multis has no place for it: %s.\n", text.OneLine(text.List(r.Skipped)))
 	}
 }
 
