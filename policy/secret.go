@@ -25,6 +25,9 @@ type secretPattern struct {
 	pattern *regexp.Regexp
 }
 
+// placeholder ends an address that shows where its password belongs.
+const placeholder = ":PASSWORD@"
+
 // maskWithContext is the replacement of a match: Mask between the groups that stay.
 const maskWithContext = "${1}" + Mask + "${2}"
 
@@ -177,7 +180,12 @@ func Redact(text string) string {
 	small := strings.ToLower(text)
 	for _, f := range secretPatterns {
 		if slices.ContainsFunc(f.hints, func(sign string) bool { return strings.Contains(small, sign) }) {
-			text = f.pattern.ReplaceAllString(text, maskWithContext)
+			text = f.pattern.ReplaceAllStringFunc(text, func(match string) string {
+				if strings.HasSuffix(match, placeholder) {
+					return match
+				}
+				return f.pattern.ReplaceAllString(match, maskWithContext)
+			})
 		}
 	}
 	return text

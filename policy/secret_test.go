@@ -39,7 +39,7 @@ func TestRedact(t *testing.T) {
 	}
 	for _, plain := range []string{
 		"Delivery costs 5 euro.", "the secret of a good soup", "https://example.com/path?x=1", "call me at 9:30", "task-force meeting on friday",
-		"token: the word of the day", "the key: it is under the mat", "https://example.com/path?page=2&sort=newest", "at 10:15:00 we met", "12345678:90", "secrets are fine, keys too",
+		"token: the word of the day", "the key: it is under the mat", "https://example.com/path?page=2&sort=newest", "at 10:15:00 we met", "12345678:90", "secrets are fine, keys too", "postgres://multis:PASSWORD@HOST/multis",
 	} {
 		require.Equal(t, plain, Redact(plain))
 	}
