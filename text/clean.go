@@ -13,7 +13,8 @@ const (
 )
 
 // Clean returns s in the form in which messages are sent. It replaces invalid UTF-8 by U+FFFD and every kind of line end by \n. It removes other
-// control characters except tabs, direction marks, and invisible characters. It keeps the joiners of emoji and of scripts whose letters join.
+// control characters except tabs, direction marks, and invisible characters. It keeps the joiners of emoji and of scripts whose letters join, and the flags of the regions
+// that have one, such as Scotland.
 // Clean is idempotent.
 func Clean(s string) string {
 	if isClean(s) {
@@ -24,7 +25,14 @@ func Clean(s string) string {
 	b.Grow(len(s))
 	var before rune // the last rune that was kept
 	runes := []rune(s)
-	for i, r := range runes {
+	for i := 0; i < len(runes); i++ {
+		r := runes[i]
+		if n := regionFlag(runes[i:]); n > 0 {
+			b.WriteString(string(runes[i : i+n]))
+			i += n - 1
+			before = r
+			continue
+		}
 		if isJoiner(r) {
 			if i+1 < len(runes) && joinerHasEffect(before, runes[i+1]) {
 				b.WriteRune(r)
@@ -66,6 +74,29 @@ func isHidden(r rune) bool {
 func IsInvisible(r rune) bool {
 	return (unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)) ||
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// regionFlag returns the length of the flag of England, Scotland or Wales that runes begin with, or 0. Such a flag is a black flag, the code of the region in tag characters, and the
+// tag that ends it. Unicode recommends no others. They are named because tag characters are invisible and could carry any text.
+func regionFlag(runes []rune) int {
+	const (
+		blackFlag = '\U0001f3f4'
+		tags      = 0xe0000 // a tag character is this and its ASCII character
+		length    = 7
+	)
+	if len(runes) < length || runes[0] != blackFlag || runes[length-1] != tags+0x7f {
+		return 0
+	}
+	var code strings.Builder
+	for _, r := range runes[1 : length-1] {
+		code.WriteRune(r - tags)
+	}
+	switch code.String() {
+	case "gbeng", "gbsct", "gbwls":
+		return length
+	default:
+		return 0
+	}
 }
 
 func isJoiner(r rune) bool { return r == zeroWidthJoiner || r == zeroWidthNonJoiner }
