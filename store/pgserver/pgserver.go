@@ -55,6 +55,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database folder %s: %w", o.Dir, err)
 	}
+	if strings.Contains(dir, ",") {
+		return nil, fmt.Errorf("the path of the database folder has a comma, at which Postgres splits addresses: %s; choose a database.data_dir without one", dir)
+	}
 	as, err := serverUser(dir)
 	if err != nil {
 		return nil, err

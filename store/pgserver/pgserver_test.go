@@ -64,6 +64,15 @@ func TestTheFolderOfAServerMayHaveAnyName(t *testing.T) {
 	require.NoError(t, ask(t, s))
 }
 
+func TestAFolderWithACommaIsRefusedAndNotMade(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(home(t), "notes, old", "data")
+	_, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true})
+	require.ErrorContains(t, err, "has a comma")
+	require.ErrorContains(t, err, "choose a database.data_dir without one")
+	require.NoDirExists(t, dir)
+}
+
 func TestAServerThatRunsIsSharedAndStaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	dir := home(t)
