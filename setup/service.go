@@ -31,9 +31,9 @@ const (
 //go:embed multis.service
 var unitFile string
 
-// StartCommand returns the line that starts the multis with a configuration as it is installed: as a service of systemd, in a container, or by hand. again is
-// for one that may run already.
-func (m Machine) StartCommand(config string, again bool) string {
+// StartCommand returns the line that starts the multis with a configuration as it is installed: as a service of systemd, in a container, or by hand, with
+// program. again is for one that may run already.
+func (m Machine) StartCommand(program, config string, again bool) string {
 	switch {
 	case m.InContainer() && again:
 		return "docker compose restart multis"
@@ -42,9 +42,9 @@ func (m Machine) StartCommand(config string, again bool) string {
 	case filepath.Dir(config) == ServiceDir && slices.ContainsFunc(append(slices.Clone(packagedUnits), unitPath), m.exists):
 		return "systemctl restart " + serviceName
 	case filepath.Base(config) == "config.yaml":
-		return "multis run"
+		return quote(program) + " run"
 	default:
-		return "multis run -c " + quote(config)
+		return quote(program) + " run -c " + quote(config)
 	}
 }
 

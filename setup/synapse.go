@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -215,6 +216,9 @@ func expand(root, path string) []string {
 	return files
 }
 
+// yamlLine is where an error of YAML says that it is. The rest of such an error can repeat what the file holds.
+var yamlLine = regexp.MustCompile(`line \d+`)
+
 // read reads the configuration files of s.
 func (m Machine) read(s *Synapse) error {
 	var c synapseConfig
@@ -224,7 +228,7 @@ func (m Machine) read(s *Synapse) error {
 			return fmt.Errorf("read Synapse's configuration: %w", err)
 		}
 		if err := yaml.Unmarshal(text, &c); err != nil { // a later file overrides the keys that it has
-			return fmt.Errorf("read Synapse's %s: %w", f.Host, err)
+			return fmt.Errorf("%s is no configuration of Synapse (see its %s): name its homeserver.yaml", f.Host, cmp.Or(yamlLine.FindString(err.Error()), "first line"))
 		}
 		if list, ok := findList(text); ok {
 			list.file = f

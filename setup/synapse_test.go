@@ -192,6 +192,14 @@ func TestTheUnitIsTheOneThatPackagesInstall(t *testing.T) {
 	require.Equal(t, string(theirs), string(ours), "deploy/multis.service is copied into setup/multis.service")
 }
 
+func TestAFileThatIsNoConfigurationOfSynapseIsNamedAndNotRepeated(t *testing.T) {
+	t.Parallel()
+	for text, line := range map[string]string{"root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1\n": "line 1", "a: b\nkey: value: two\n": "line 2", "- one\n": "line 1"} {
+		_, err := machine(t, map[string]string{"etc/other": text}).FindSynapse("/etc/other")
+		require.EqualError(t, err, "/etc/other is no configuration of Synapse (see its "+line+"): name its homeserver.yaml")
+	}
+}
+
 func FuzzSynapseConfig(f *testing.F) {
 	for _, list := range []string{"app_service_config_files: [/a]\n", "app_service_config_files:\n- /a\n", "x: &a\n  - b\napp_service_config_files: *a\n", "\xff"} {
 		f.Add(list)

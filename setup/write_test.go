@@ -109,15 +109,16 @@ func TestADiffShowsWhatChangesAndNoSecret(t *testing.T) {
 func TestTheLineThatStartsMultisFitsHowItIsInstalled(t *testing.T) {
 	none := machine(t, nil)
 	packaged, ours := machine(t, map[string]string{"usr/lib/systemd/system/multis.service": "x"}), machine(t, map[string]string{"etc/systemd/system/multis.service": "x"})
-	require.Equal(t, "multis run", none.StartCommand("/var/lib/multis/config.yaml", true))
+	require.Equal(t, "multis run", none.StartCommand("multis", "/var/lib/multis/config.yaml", true))
 	for _, m := range []setup.Machine{packaged, ours} {
-		require.Equal(t, "systemctl restart multis", m.StartCommand("/var/lib/multis/config.yaml", true))
-		require.Equal(t, "multis run", m.StartCommand("/home/you/config.yaml", true), "another one than that of the service")
+		require.Equal(t, "systemctl restart multis", m.StartCommand("multis", "/var/lib/multis/config.yaml", true))
+		require.Equal(t, "multis run", m.StartCommand("multis", "/home/you/config.yaml", true), "another one than that of the service")
 	}
-	require.Equal(t, "multis run -c '/home/you/my config'", none.StartCommand("/home/you/my config", false))
+	require.Equal(t, "multis run -c '/home/you/my config'", none.StartCommand("multis", "/home/you/my config", false))
+	require.Equal(t, "bin/multis run", none.StartCommand("bin/multis", "/home/you/config.yaml", false), "where it is in no PATH")
 	t.Setenv("container", "docker")
-	require.Equal(t, "docker compose up -d --wait", none.StartCommand("/data/config.yaml", false))
-	require.Equal(t, "docker compose restart multis", none.StartCommand("/data/config.yaml", true))
+	require.Equal(t, "docker compose up -d --wait", none.StartCommand("multis", "/data/config.yaml", false))
+	require.Equal(t, "docker compose restart multis", none.StartCommand("multis", "/data/config.yaml", true))
 }
 
 func TestTheServiceRunsTheProgramFromWhereItCan(t *testing.T) {

@@ -188,6 +188,26 @@ func TestAWrongCommandIsOneLine(t *testing.T) {
 	}
 }
 
+func TestAWrongValueIsAnsweredInAFewWords(t *testing.T) {
+	t.Parallel()
+	dir, long := configured(t, "postgres://nobody@127.0.0.1:1/none", ""), strings.Repeat("ab", 5000)
+	_, said, err := program(t, dir, "", "doctor", "--fix")
+	require.Error(t, err)
+	require.Equal(t, "multis: --fix: expected string value but nothing follows; multis doctor --help shows what there is\n", said)
+	_, said, err = program(t, dir, "", "config", "set", "budget.per_day", "-1")
+	require.Error(t, err)
+	require.Equal(t, "multis: -1 is no flag: write -- before a value that begins with a dash; multis config set --help shows what there is\n", said)
+	_, said, err = program(t, dir, "", "config", "set", "budget.per_day", "--", "-1")
+	require.Error(t, err)
+	require.Contains(t, said, "budget.per_day: ")
+	for _, args := range [][]string{{"config", "get", long}, {"backup", "create", "--to", "/dev/null/" + long}, {"--" + long}, {"init", "--yes", "--homeserver", "http://" + long, "--database", "postgres://" + long}} {
+		_, said, err = program(t, dir, "", args...)
+		require.Error(t, err)
+		require.Less(t, len(said), 2000, "%.60q", args)
+		require.NotEmpty(t, said)
+	}
+}
+
 func TestChatNamesTheVariableThatIsMissing(t *testing.T) {
 	t.Setenv("MULTIS_LLM_MODEL", "openai/some")
 	_, said, err := program(t, t.TempDir(), "", "chat")

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -76,7 +78,7 @@ func main() {
 		kong.BindTo(ctx, (*context.Context)(nil)))
 	k, err := parser.Parse(os.Args[1:])
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "multis:", usageError(err))
+		printError(os.Stderr, usageError(err))
 		stop()
 		os.Exit(2)
 	}
@@ -86,11 +88,22 @@ func main() {
 			stop()
 			os.Exit(int(code))
 		}
-		for line := range strings.Lines(err.Error()) {
-			fmt.Fprintln(os.Stderr, "multis:", text.Clean(policy.Redact(strings.TrimRight(line, "\n"))))
-		}
+		printError(os.Stderr, err.Error())
 		stop()
 		os.Exit(1)
+	}
+}
+
+// longWord matches a word of an error message that is longer than any path or address to copy should be.
+var longWord = regexp.MustCompile(`(\S{300})\S{2,}`)
+
+// printError prints an error message, without secrets. Of a word that is longer than 300 characters, such as an argument that the message repeats, it prints the beginning,
+// and of a line the first 4000 characters.
+func printError(w io.Writer, message string) {
+	const maxLine = 4000
+	for line := range strings.Lines(message) {
+		line = text.Clean(policy.Redact(strings.TrimRight(line, "\n")))
+		fmt.Fprintln(w, "multis:", text.Clip(longWord.ReplaceAllString(line, "${1}…"), maxLine))
 	}
 }
 
@@ -120,7 +133,12 @@ func usageError(err error) string {
 	if failed, ok := errors.AsType[*kong.ParseError](err); ok && failed.Context.Selected() != nil {
 		command += " " + failed.Context.Selected().Path()
 	}
-	return fmt.Sprintf("%s; %s --help shows what there is", err, command)
+	what := strings.Replace(err.Error(), `but got "EOL" (<EOL>)`, "but nothing follows", 1)
+	if flag, ok := strings.CutPrefix(what, "unknown flag -"); ok && strings.IndexAny(flag, "0123456789") == 0 {
+		flag, _, _ = strings.Cut(flag, ",") // what follows are flags that it might have been
+		what = fmt.Sprintf("-%s is no flag: write -- before a value that begins with a dash", flag)
+	}
+	return fmt.Sprintf("%s; %s --help shows what there is", what, command)
 }
 
 // dispatch handles -v, -e and -g, and otherwise runs the command.
@@ -183,12 +201,13 @@ Then: %s
 		"-o matrix-synapse "+registration+" /etc/matrix-synapse/multis-registration.yaml", "/etc/matrix-synapse/multis-registration.yaml", start)
 }
 
-// startCommand returns the line that starts the multis with a configuration as it is installed here. again is for one that may run already.
+// startCommand returns the line that starts the multis with a configuration as it is installed here, by the path by which this program was called. again is for one that may
+// run already.
 func startCommand(config string, again bool) string {
 	if path, err := filepath.Abs(config); err == nil {
 		config = path
 	}
-	return setup.Machine{}.StartCommand(config, again)
+	return setup.Machine{}.StartCommand(os.Args[0], config, again)
 }
 
 // versionCmd prints the version.
