@@ -75,6 +75,7 @@ type Config struct {
 
 	// SecretFiles are the files that secrets were read from.
 	SecretFiles []string
+	places      places // for Problem
 }
 
 // Homeserver is the Matrix server the bridges are on.
@@ -430,6 +431,7 @@ func (c *Config) parse(r *reader, data []byte, settings map[string]string, env f
 	}
 	c.complete(filepath.Dir(r.file))
 	c.checkFolders(r) // they are complete only now
+	c.places = r.places
 	if err := r.err(); err != nil {
 		return nil, err
 	}

@@ -47,6 +47,7 @@ func parse(t *testing.T, data string) *Config {
 	t.Helper()
 	c, err := Parse("config.yaml", []byte(data), noEnv)
 	require.NoError(t, err)
+	c.places = places{} // which a Config that a test writes down has not
 	return c
 }
 
@@ -262,6 +263,20 @@ func TestEveryKeyIsRead(t *testing.T) {
 	require.Equal(t, Network{Disclosure: true}, c.Chats.Network("telegram"), "a network nobody configured")
 }
 
+func TestTheFlagOfScotlandIsAnEmoji(t *testing.T) {
+	t.Parallel()
+	const flag = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
+	require.Equal(t, flag, parse(t, least+"agents: {sales: {default: true, emoji: "+flag+"}}\n").Agents["sales"].Emoji)
+}
+
+func TestAProblemOfAValueNamesItsPlace(t *testing.T) {
+	t.Parallel()
+	c, err := Parse("config.yaml", []byte("# mine\nname: Nora\n"+least), noEnv)
+	require.NoError(t, err)
+	require.EqualError(t, c.Problem("name", "is\ntaken"), "config.yaml:2: name: is taken")
+	require.EqualError(t, c.Problem("llm.model", "is odd"), "config.yaml:1: llm.model: is odd", "not in the file")
+}
+
 // A field that no key sets could not be changed by anybody.
 func TestEveryFieldHasAKey(t *testing.T) {
 	t.Parallel()
@@ -276,6 +291,9 @@ func leaves(v reflect.Value) map[string]any {
 	found := map[string]any{}
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
 		if v.Field(i).Kind() != reflect.Struct {
 			found[name] = v.Field(i).Interface()
 			continue
@@ -324,6 +342,7 @@ func TestTheEnvironmentAloneIsEnough(t *testing.T) {
 		"MULTIS_APPSERVICE_HS_TOKEN": "hs-secret", "MULTIS_OWNER": "@you:example.org", "MULTIS_TIME_ZONE": "Europe/Berlin",
 	}))
 	require.NoError(t, err)
+	c.places = places{}
 	require.Equal(t, parse(t, least), c)
 }
 

@@ -19,9 +19,29 @@ type problem struct {
 	text string
 }
 
-// report adds a problem at a place. The text is cleaned to a single line.
-func (r *reader) report(at place, key, what string) {
-	where := fmt.Sprintf("%s:%d", r.file, at.line)
+// places knows where the values of a configuration come from.
+type places struct {
+	file     string
+	sections map[string]int   // line of each section; zero if it is not in the file
+	source   map[string]place // where a key was set, even to an invalid value
+}
+
+// of returns the place where a key was set. For a key that is not set, it is the line of the section that could have it, or without a file, the variable.
+func (p places) of(key string) place {
+	for _, name := range []string{key, key + fileSuffix} {
+		if at, ok := p.source[name]; ok {
+			return at
+		}
+	}
+	if p.file == "" {
+		return place{variable: EnvName(key)}
+	}
+	return place{line: max(p.sections[parentSection(key)], 1)}
+}
+
+// describe returns a problem as one clean line that begins with its place. key is empty if the file is wrong as a whole.
+func (p places) describe(at place, key, what string) string {
+	where := fmt.Sprintf("%s:%d", p.file, at.line)
 	switch {
 	case at.variable != "":
 		where = "environment " + at.variable
@@ -31,7 +51,17 @@ func (r *reader) report(at place, key, what string) {
 	if key != "" {
 		where += ": " + text.Clip(key, 121)
 	}
-	r.problems = append(r.problems, problem{at.line, key, text.OneLine(where + ": " + what)})
+	return text.OneLine(where + ": " + what)
+}
+
+// report adds a problem at a place.
+func (r *reader) report(at place, key, what string) {
+	r.problems = append(r.problems, problem{at.line, key, r.describe(at, key, what)})
+}
+
+// Problem returns an error about the value of a key that another package found. Like the errors of Parse it is one line, and begins with the place of the value.
+func (c *Config) Problem(key, what string) error {
+	return errors.New(c.places.describe(c.places.of(key), key, what))
 }
 
 // reportKey reports a key that contradicts other keys, at the place where it was set. It does nothing if the key already
@@ -40,18 +70,7 @@ func (r *reader) reportKey(key, what string) {
 	if slices.ContainsFunc(r.problems, func(p problem) bool { return p.key == key || p.key == key+fileSuffix }) {
 		return
 	}
-	at, ok := r.source[key]
-	if !ok {
-		at, ok = r.source[key+fileSuffix]
-	}
-	switch {
-	case ok:
-	case r.file == "":
-		at.variable = EnvName(key)
-	default:
-		at.line = max(r.sections[parentSection(key)], 1)
-	}
-	r.report(at, key, what)
+	r.report(r.of(key), key, what)
 }
 
 // err joins the problems in the order of the file. Problems of environment variables come first.

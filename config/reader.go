@@ -14,14 +14,12 @@ import (
 
 // reader fills a Config from a file and the environment, and collects the problems.
 type reader struct {
+	places
 	config     *Config
-	file       string
 	env        func(string) (string, bool) // looks up an environment variable
 	fields     map[string]field
 	fieldOrder []string // the keys of fields, in the order of the table
 	groups     []group
-	sections   map[string]int    // line of each section; zero if it is not in the file
-	source     map[string]place  // where a key was set, even to an invalid value
 	preset     map[string]bool   // keys whose values in the file and the environment are ignored
 	references map[string]string // references to secrets, by key
 	problems   []problem
@@ -36,13 +34,11 @@ type place struct {
 
 func newReader(file string, c *Config) *reader {
 	r := &reader{
-		config:   c,
-		file:     file,
-		fields:   map[string]field{},
-		groups:   c.groups(),
-		sections: map[string]int{"": 1},
-		source:   map[string]place{},
-		preset:   map[string]bool{},
+		places: places{file: file, sections: map[string]int{"": 1}, source: map[string]place{}},
+		config: c,
+		fields: map[string]field{},
+		groups: c.groups(),
+		preset: map[string]bool{},
 
 		references: map[string]string{},
 	}

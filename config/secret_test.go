@@ -17,8 +17,10 @@ func TestEverySecretIsFoundWithThePartsOfItsAddress(t *testing.T) {
 		switch v.Kind() { //nolint:exhaustive // nothing else holds one
 		case reflect.Struct:
 			if v.Type().PkgPath() == reflect.TypeFor[Config]().PkgPath() {
-				for _, field := range v.Fields() {
-					fill(field)
+				for f, field := range v.Fields() {
+					if f.IsExported() {
+						fill(field)
+					}
 				}
 			}
 		case reflect.Map:

@@ -37,7 +37,7 @@ func newPersonaList(cfg *config.Config, models *llm.Models) ([]persona.Persona, 
 			names := cfg.LLM.ResolveModels(cmp.Or(a.Model, cfg.LLM.Model))
 			m, err := models.Open(names, a.APIKey.Value())
 			if err != nil {
-				return nil, fmt.Errorf("agents.%s.model: %w", name, err)
+				return nil, modelProblem(cfg, "agents."+name+".model", err)
 			}
 			p.Model, p.Limits = m, limits(cfg, models, names)
 		}

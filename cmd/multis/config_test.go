@@ -126,6 +126,31 @@ func TestADiffListsOnlyWhatIsNotTheDefault(t *testing.T) {
 	require.Equal(t, "\n", said, "no secret is set")
 }
 
+func TestAModelThatCannotBeUsedIsNamedWithItsLine(t *testing.T) {
+	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "llm:\n  model: foo/bar\n")
+	path := filepath.Join(dir, "config.yaml")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	at := func(line string) string {
+		before, _, found := strings.Cut(string(text), line)
+		require.True(t, found)
+		return fmt.Sprintf("multis: config.yaml:%d: ", strings.Count(before, "\n")+1)
+	}
+	_, said, err := program(t, dir, "", "config", "check")
+	require.Error(t, err)
+	require.True(t, strings.HasPrefix(said, at("  model: foo")+"llm.model: foo is no provider"), said)
+
+	text = []byte(strings.Replace(string(text), "foo/bar", "none", 1) + "agents:\n  sales:\n    default: true\n    model: foo/bar\n")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	_, said, err = program(t, dir, "", "config", "check")
+	require.Error(t, err)
+	require.True(t, strings.HasPrefix(said, at("    model: foo")+"agents.sales.model: foo is no provider"), said)
+	t.Setenv("MULTIS_LLM_MODEL", "bar/foo")
+	_, said, err = program(t, dir, "", "config", "check")
+	require.Error(t, err)
+	require.True(t, strings.HasPrefix(said, "multis: environment MULTIS_LLM_MODEL: llm.model: bar is no provider"), said)
+}
+
 func TestSettingAKeyIsRefusedWhereTheResultIsInvalid(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "")

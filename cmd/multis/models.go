@@ -71,10 +71,15 @@ func checkModel(cfg *config.Config) error {
 		return err
 	}
 	if _, err := models.Open(cfg.LLM.ResolveModels(cfg.LLM.Model), ""); err != nil {
-		return err
+		return modelProblem(cfg, "llm.model", err)
 	}
 	_, err = newPersonaList(cfg, models)
 	return err
+}
+
+// modelProblem returns the error for a key whose model cannot be used, with the place where the key is set.
+func modelProblem(cfg *config.Config, key string, err error) error {
+	return cfg.Problem(key, strings.TrimPrefix(err.Error(), llm.ErrConfig.Error()+": "))
 }
 
 // newBudget returns the budget that all calls are paid from, without a price, which the caller sets.
