@@ -77,6 +77,13 @@ func printStatus(ctx context.Context, w io.Writer, in *doctor.Input, r doctor.Re
 		}
 		line("chats", strings.Join(parts, ", "))
 		line("backup", factOf(r, "backup", "old or missing"))
+		var restored policy.Restore
+		if _, err := store.GetSetting(ctx, in.Database.DB(), store.SettingRestore, &restored); err != nil {
+			return err
+		}
+		if restored.OnHold() {
+			line("on hold", "everything, because a backup was restored: answer yes or no in the admin room; /restored lists what would go out")
+		}
 	}
 	switch {
 	case len(found) == 0:
