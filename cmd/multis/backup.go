@@ -139,7 +139,8 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, endCopy(loadFrom, global.Config, err != nil)) }()
+	// An interrupted restore leaves nothing, like one that was killed.
+	defer func() { err = errors.Join(err, endCopy(loadFrom, global.Config, err != nil && ctx.Err() == nil)) }()
 	cfg, err := load(loadFrom)
 	if err != nil {
 		return err
