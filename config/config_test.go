@@ -114,7 +114,9 @@ chats:
   burst_quiet: 500ms
   burst_max: 20s
   contact_caps: {per_minute: 1, per_day: 2}
-  labels: {vip: {networks: [whatsapp], names: [ACME*], words: [lawyer], mode: silent, delivery: draft, hours: [sat 9-12]}}
+  labels:
+    vip: {networks: [whatsapp], names: [ACME*], words: [lawyer], mode: silent, delivery: draft}
+    weekend: {hours: [sat 9-12]}
   networks:
     whatsapp: {mode: silent}
     signal: {disclosure: false}
@@ -210,8 +212,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			ContactCaps: ContactCaps{PerMinute: 1, PerDay: 2},
 			Labels: []Label{{
 				Name: "vip", Networks: []string{"whatsapp"}, Names: []string{"ACME*"}, Words: []string{"lawyer"}, Mode: policy.ModeSilent, Delivery: policy.DeliveryDraft,
-				Hours: []string{"sat 9-12"},
-			}},
+			}, {Name: "weekend", Hours: []string{"sat 9-12"}}},
 			Networks: map[string]Network{"whatsapp": {Mode: policy.ModeSilent, Disclosure: true}, "signal": {}},
 		},
 		Business: Business{

@@ -61,7 +61,7 @@ func namePattern(s string) (string, error) {
 // maxLabelRules is how many networks, names or words a label may have.
 const maxLabelRules = 100
 
-// checkLabels rejects labels that contacts could give themselves in order to be answered: they choose their names and their words.
+// checkLabels rejects labels that contacts could give themselves to loosen what you set: they choose their names and their words.
 func (c *Config) checkLabels(r *reader) {
 	if n := len(c.Chats.Labels); n > policy.MaxLabels {
 		r.report(place{line: r.sections["chats.labels"]}, "chats.labels", fmt.Sprintf("has %d labels; write at most %d", n, policy.MaxLabels))
@@ -80,11 +80,14 @@ func (c *Config) checkLabels(r *reader) {
 			continue
 		}
 		const why = ", because contacts choose their names and words; leave out names and words, and give the label with /label"
-		if l.Mode.Answers() {
+		if l.Mode.Answers() || l.Mode == policy.ModeOff {
 			r.reportKey(section+".mode", fmt.Sprintf("cannot be %q", l.Mode)+why)
 		}
 		if l.Delivery == policy.DeliveryAuto {
 			r.reportKey(section+".delivery", fmt.Sprintf("cannot be %q", l.Delivery)+why)
+		}
+		if len(l.Hours) > 0 {
+			r.reportKey(section+".hours", "cannot be set"+why)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // Defaults are the settings of chats for which the owner set none. What the owner set for a chat counts before its labels, these before the
@@ -39,9 +40,21 @@ func (d Defaults) Delivery(c ChatFacts) Delivery {
 	return cmp.Or(d.FirstDelivery, DeliveryDraft)
 }
 
-// Mode returns the mode of a chat and a sentence that says where it comes from. A label does not make a group answer: only the owner does.
-func (d Defaults) Mode(c ChatFacts) (mode Mode, why string) {
-	mode, label, found := Resolve(c.Mode, d.LabelsOf(c), func(l Label) (Mode, bool) { return l.Mode, l.Mode != "" })
+// Mode returns the mode of a chat and a sentence that says where it comes from. A label does not make a group answer: only the owner does. A label
+// that contacts can give themselves does not switch on a chat that is off without it.
+func (d Defaults) Mode(c ChatFacts) (mode Mode, why string) { return d.modeWith(c, d.LabelsOf(c)) }
+
+// modeWith returns the mode of a chat that has the labels.
+func (d Defaults) modeWith(c ChatFacts, labels []Label) (mode Mode, why string) {
+	mode, label, found := Resolve(c.Mode, labels, func(l Label) (Mode, bool) { return l.Mode, l.Mode != "" })
+	if label != "" {
+		i := slices.IndexFunc(labels, func(l Label) bool { return l.Name == label })
+		if labels[i].isChosenByContacts() {
+			if without, why := d.modeWith(c, labels[i+1:]); without == ModeOff {
+				return without, why
+			}
+		}
+	}
 	switch {
 	case !found:
 		return DefaultMode(d.Profile, c.Kind, d.Networks[CanonicalNetwork(c.Protocol)])

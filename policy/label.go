@@ -30,6 +30,9 @@ type Label struct {
 // HasRule reports whether a label is given by a rule as well, and not by the owner only.
 func (l Label) HasRule() bool { return len(l.Networks)+len(l.Names)+len(l.Words) > 0 }
 
+// isChosenByContacts reports whether contacts can give the label to their chats: they choose their names and their words.
+func (l Label) isChosenByContacts() bool { return len(l.Names)+len(l.Words) > 0 }
+
 // fits reports whether the rules give a label to a chat. The words in messages are not among them: see LabelsByWords.
 func (l Label) fits(c ChatFacts) bool {
 	if !c.Kind.isPortal() {

@@ -72,3 +72,32 @@ func TestSettingsOfChatsPrecedeLabelsAndLabelsPrecedeDefaults(t *testing.T) {
 	answered := Defaults{Profile: ProfilePersonal, Labels: []Label{{Name: "shop", Mode: ModeBusiness}}}
 	require.Equal(t, DeliveryDraft, answered.Delivery(ChatFacts{Kind: KindDM, Labels: []string{"shop"}}), "a chat that answers because of a label begins as one that answers by default")
 }
+
+func TestALabelThatContactsCanGiveThemselvesSwitchesNoChatOn(t *testing.T) {
+	t.Parallel()
+	d := Defaults{
+		Profile: ProfileBusiness, Networks: map[string]Mode{"signal": ModeOff},
+		Labels: []Label{
+			{Name: "named", Names: []string{"*acme*"}, Mode: ModeSilent}, {Name: "said", Words: []string{"invoice"}, Mode: ModeSilent},
+			{Name: "blocked", Mode: ModeOff}, {Name: "shop", Mode: ModeBusiness}, {Name: "mute", Networks: []string{"telegram"}, Mode: ModeSilent},
+		},
+	}
+	business := ModeBusiness
+	for name, c := range map[string]struct {
+		facts ChatFacts
+		mode  Mode
+		why   string
+	}{
+		"it silences a chat that answers": {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Name: "ACME"}, ModeSilent, "Its label named is silent."},
+		"it precedes a later label":       {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: []string{"said", "shop"}}, ModeSilent, "Its label said is silent."},
+		"the network stays off":           {ChatFacts{Kind: KindDM, Protocol: "signal", Name: "ACME"}, ModeOff, "Its network is off."},
+		"with two of them as well":        {ChatFacts{Kind: KindDM, Protocol: "signal", Name: "ACME", Labels: []string{"said"}}, ModeOff, "Its network is off."},
+		"a chat that is off by a label":   {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Name: "ACME", Labels: []string{"blocked"}}, ModeOff, "Its label blocked is off."},
+		"an owner's label changes off":    {ChatFacts{Kind: KindDM, Protocol: "signal", Labels: []string{"shop"}}, ModeBusiness, "Its label shop is business."},
+		"the chat's own counts first":     {ChatFacts{Kind: KindDM, Protocol: "signal", Name: "ACME", Mode: &business}, ModeBusiness, "You set it."},
+	} {
+		mode, why := d.Mode(c.facts)
+		require.Equal(t, c.mode, mode, name)
+		require.Equal(t, c.why, why, name)
+	}
+}
