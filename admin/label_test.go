@@ -32,6 +32,7 @@ func TestLabelsAreGivenTakenAndListed(t *testing.T) {
 	require.Equal(t, "**Ana · Signal** has `wholesale` now. It is `business`, on `shadow`.", r.asOwner("/label Ana signal wholesale"))
 	require.Empty(t, r.reload(signal).Unlabelled)
 	require.Equal(t, 3, r.count("select count(*) from audit_entries where kind = 'mode' and action = 'labels'"))
+	require.Equal(t, 2, r.count("select count(*) from audit_entries where kind = 'mode' and action = 'unlabelled'"), "taken, and given again")
 	require.Contains(t, r.asOperator("/label Ana signal wholesale"), "is the owner's")
 }
 

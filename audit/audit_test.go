@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
 
 	"multis/audit"
+	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
 )
@@ -68,6 +70,45 @@ func TestNoTextAndNoIDOfAPersonIsInTheLog(t *testing.T) {
 	other, err := audit.New("another token")
 	require.NoError(t, err)
 	require.NotEqual(t, other.Hash([]byte("@ana:example.org")), links[1].Person, "who has the table alone cannot try out names")
+}
+
+func TestOfLabelsTheLogHasTheirNumberOnly(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	room := id.RoomID("!ana:example.org")
+	change := func(labels func(tx store.Tx, chat store.ChatID) error) {
+		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
+			chat, err := store.UpsertChat(t.Context(), tx, store.Chat{RoomID: &room, Kind: policy.KindDM, Name: "Ana", Encrypted: policy.EncryptionNo})
+			if err != nil {
+				return err
+			}
+			return labels(tx, chat.ID)
+		}))
+	}
+	change(func(tx store.Tx, chat store.ChatID) error {
+		return store.AddLabels(t.Context(), tx, chat, "owes-money", "maria-schmidt")
+	})
+	change(func(tx store.Tx, chat store.ChatID) error {
+		return store.RemoveLabel(t.Context(), tx, chat, "owes-money", true)
+	})
+	change(func(tx store.Tx, chat store.ChatID) error {
+		return store.RemoveLabel(t.Context(), tx, chat, "of-a-rule", true)
+	})
+	change(func(tx store.Tx, chat store.ChatID) error {
+		return store.RemoveLabel(t.Context(), tx, chat, "of-a-rule", true)
+	})
+	links, err := store.ListAudit(t.Context(), st.DB(), store.AuditFilter{})
+	require.NoError(t, err)
+	var entries []string
+	for _, l := range links {
+		entries = append(entries, l.Action+" "+l.Outcome)
+	}
+	require.ElementsMatch(t, []string{"labels 2", "labels 1", "unlabelled 1", "unlabelled 2"}, entries, "the last change changes nothing")
+	for _, name := range []string{"owes-money", "maria-schmidt", "of-a-rule"} {
+		for _, place := range storetest.ColumnsContaining(t, st, name) {
+			require.NotContains(t, place, "audit")
+		}
+	}
 }
 
 func TestAnEntryNeedsAKindAnActorAndAnOutcome(t *testing.T) {

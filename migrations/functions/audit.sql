@@ -82,18 +82,21 @@ create or replace trigger audit_grant_insert after insert on approval_grants for
 create or replace trigger audit_grant_revoke after update of revoked_at on approval_grants for each row
     when (old.revoked_at is null and new.revoked_at is not null) execute function audit_grant();
 
--- Records each change of a chat's settings.
+-- Records each change of a chat's settings. Of labels it records how many there are: their names are words of the owner.
 create or replace function audit_chat() returns trigger language plpgsql as $$
 begin
     insert into audit_entries (kind, actor, chat_id, action, outcome)
     select 'mode', audit_actor(), new.id, c.action, c.outcome from (values
-        ('mode', old.mode, coalesce(new.mode, 'default')), ('delivery', old.delivery, coalesce(new.delivery, 'default')),
-        ('labels', nullif(array_to_string(old.labels, ' '), ''), coalesce(nullif(array_to_string(new.labels, ' '), ''), 'default'))) c (action, before, outcome)
-    where coalesce(c.before, 'default') <> c.outcome;
+        ('mode', old.mode is distinct from new.mode, coalesce(new.mode, 'default')),
+        ('delivery', old.delivery is distinct from new.delivery, coalesce(new.delivery, 'default')),
+        ('labels', old.labels <> new.labels, cardinality(new.labels)::text),
+        ('unlabelled', old.unlabelled <> new.unlabelled, cardinality(new.unlabelled)::text)) c (action, changed, outcome)
+    where c.changed;
     return null;
 end $$;
-create or replace trigger audit_chat after update of mode, delivery, labels on chats for each row
-    when (old.mode is distinct from new.mode or old.delivery is distinct from new.delivery or old.labels <> new.labels) execute function audit_chat();
+create or replace trigger audit_chat after update of mode, delivery, labels, unlabelled on chats for each row
+    when (old.mode is distinct from new.mode or old.delivery is distinct from new.delivery or old.labels <> new.labels or old.unlabelled <> new.unlabelled)
+    execute function audit_chat();
 
 -- Records each escalation when it is opened and when it is closed.
 create or replace function audit_escalation() returns trigger language plpgsql as $$
