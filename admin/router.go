@@ -95,7 +95,10 @@ func (a *Admin) handleForOperators(ctx context.Context, r request) (answer, erro
 	case name == "" || r.message.Code != policy.CodeCommand:
 		return answer{reason: "People talk in this room; only threads are for me."}, nil
 	case !known || !cmd.answerers:
-		return answer{text: "Here I do `/escalations` and `/handoff`, and what is written in the threads. All other commands belong into the admin room."}, nil
+		return answer{
+			text:   "Here I do `/escalations` and `/handoff`, and what is written in the threads. All other commands belong into the admin room.",
+			reason: "This command is not for the room for operators.", outcome: "refused",
+		}, nil
 	default:
 		return a.runCommand(ctx, r, name, rest)
 	}

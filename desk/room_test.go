@@ -46,6 +46,9 @@ func TestTheRoomForOperatorsHasThreadsAndNothingElse(t *testing.T) {
 		said++
 	}
 	require.Equal(t, 6, said)
+	var refused int
+	require.NoError(t, r.st.DB().QueryRow(r.ctx, "select count(*) from audit_entries where kind = 'command' and outcome = 'refused'").Scan(&refused))
+	require.Equal(t, 6, refused)
 	paused, err := store.PausedAll(r.ctx, r.st.DB())
 	require.NoError(t, err)
 	require.False(t, paused)
