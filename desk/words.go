@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
+	"strings"
 
 	"multis/bridgebridge"
 	"multis/outbox"
@@ -31,10 +33,21 @@ func (d *Desk) TakesFile(m store.Message) bool {
 	return m.Attachment != nil && m.Code != policy.CodeNote && !policy.IsNote(typed(m)) && d.MayAnswer(m.Sender)
 }
 
+// unknownType is the type of a file of which nothing else is known.
+const unknownType = "application/octet-stream"
+
+// typeOf returns the type of a file as its sender named it, or unknownType if that is not of the form type/subtype.
+func typeOf(named string) string {
+	if kind, _, err := mime.ParseMediaType(named); err != nil || !strings.Contains(kind, "/") {
+		return unknownType
+	}
+	return named
+}
+
 // FileOf returns the file of a message as it is sent to a contact.
 func FileOf(m store.Message, data []byte) *outbox.File {
 	return &outbox.File{
-		Name: cmp.Or(m.Attachment.Name, "file"), MIME: cmp.Or(m.Attachment.MIME, "application/octet-stream"), Data: data,
+		Name: cmp.Or(m.Attachment.Name, "file"), MIME: typeOf(m.Attachment.MIME), Data: data,
 		Voice: m.Kind == string(bridgebridge.Voice), Millis: m.Attachment.Millis,
 	}
 }

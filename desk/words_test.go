@@ -11,6 +11,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/answers"
+	"multis/desk"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -59,6 +60,17 @@ func TestAnAnswerIsSentByItsNumber(t *testing.T) {
 	r.pump()
 	require.Equal(t, "Piano House.", r.sender.view(anasRoom, everything)[0])
 	require.Contains(t, r.inThread(card), "unchanged there: there is no answer 998")
+}
+
+func TestTheTypeOfAFileIsWellFormed(t *testing.T) {
+	t.Parallel()
+	for named, want := range map[string]string{
+		"image/png": "image/png", "audio/ogg; codecs=opus": "audio/ogg; codecs=opus", "": "application/octet-stream", "text": "application/octet-stream",
+		"text/html\nX: y": "application/octet-stream", "text/": "application/octet-stream", "my key is 12/34": "application/octet-stream",
+	} {
+		f := desk.FileOf(store.Message{Attachment: &store.Attachment{Name: "a", MIME: named}}, nil)
+		require.Equal(t, want, f.MIME, named)
+	}
 }
 
 // attach sends a file in the thread of a card.

@@ -14,7 +14,11 @@ func (m Message) leaksSecret() bool {
 	if m.Purpose == policy.PurposeNotice {
 		return false // secrets are masked there
 	}
-	return policy.LeaksSecret(m.Text) || policy.LeaksSecret(m.HTML) || m.File != nil && (policy.LeaksSecret(m.File.Name) || policy.LeaksSecret(string(m.File.Data)))
+	return policy.LeaksSecret(m.Text) || policy.LeaksSecret(m.HTML) || m.File != nil && m.File.leaksSecret()
+}
+
+func (f File) leaksSecret() bool {
+	return policy.LeaksSecret(f.Name) || policy.LeaksSecret(f.MIME) || policy.LeaksSecret(string(f.Data))
 }
 
 // withoutText returns the message with a mark in place of its text and of its file. It is stored in place of one that leaks a secret.

@@ -22,7 +22,7 @@ func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:parallel
 		"plain": secret, "split": strings.Join(strings.Split(secret, ""), " "), "invisible": strings.Join(strings.Split(secret, ""), "\u200b"),
 		"base64": base64.StdEncoding.EncodeToString([]byte("the key is " + secret)),
 	} {
-		for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeGreeting, policy.PurposeEscalation, policy.PurposeOperator, policy.PurposeDraft} {
+		for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation, policy.PurposeOperator, policy.PurposeDraft} {
 			m := b.reply("Here it is.")
 			m.Purpose, m.Text = purpose, "Here it is: "+said
 			out, d := b.queue(m)
@@ -33,9 +33,13 @@ func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:parallel
 			require.True(t, d.Code.IsAboutText(), "so a turn tells the owner")
 			require.NoError(t, b.send(out))
 		}
-		out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: &File{Name: "key.txt", MIME: "application/octet-stream", Data: []byte(said)}})
-		require.Equal(t, policy.CodeSecret, d.Code, name+" in a file")
-		require.NoError(t, b.send(out))
+		for part, file := range map[string]File{
+			"data": {Name: "key.txt", MIME: "text/plain", Data: []byte(said)}, "name": {Name: said, MIME: "text/plain", Data: []byte("x")}, "type": {Name: "key.txt", MIME: "text/" + said, Data: []byte("x")},
+		} {
+			out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: &file})
+			require.Equal(t, policy.CodeSecret, d.Code, name+" in the "+part+" of a file")
+			require.NoError(t, b.send(out))
+		}
 		require.Empty(t, storetest.ColumnsContaining(t, b.store, said), "no row has it")
 	}
 	require.Empty(t, b.sender.sent)
