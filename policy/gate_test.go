@@ -262,7 +262,7 @@ func randomGateInput(rng *rand.Rand) GateInput {
 	}
 }
 
-func TestSafeModeAllowsOnlyNotices(t *testing.T) {
+func TestSafeModeAllowsOnlyWhatIsForTheAdminRoom(t *testing.T) {
 	t.Parallel()
 	for _, p := range []Purpose{PurposeReply, PurposeClarify, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator, PurposeRedaction} {
 		in := GateInput{Purpose: p, As: AsOwner, Mode: ModeBusiness, Kind: KindDM, Encryption: EncryptionNo, HasRoom: true, Verified: true, Addressed: true, HasCitation: true, SendCap: Rate{Minute: 1, Day: 1}, MsgType: "m.text", Body: "x"}
@@ -270,6 +270,10 @@ func TestSafeModeAllowsOnlyNotices(t *testing.T) {
 		in.SafeMode = true
 		require.Equal(t, CodeSafeMode, Gate(in).Code, p)
 	}
-	notice := GateInput{Purpose: PurposeNotice, As: AsBot, Kind: KindAdmin, Encryption: EncryptionYes, HasRoom: true, MsgType: "m.notice", Body: "x", SafeMode: true}
-	require.True(t, Gate(notice).Allow)
+	for _, p := range []Purpose{PurposeNotice, PurposePIN} {
+		in := GateInput{Purpose: p, As: AsBot, Kind: KindAdmin, Encryption: EncryptionYes, HasRoom: true, MsgType: "m.notice", Body: "x", SafeMode: true}
+		require.True(t, Gate(in).Allow, "%s: %s", p, Gate(in).Why)
+		in.Kind, in.As, in.Verified = KindDM, AsOwner, true
+		require.False(t, Gate(in).Allow, "%s to a contact", p)
+	}
 }
