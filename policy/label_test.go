@@ -78,8 +78,11 @@ func TestALabelThatContactsCanGiveThemselvesSwitchesNoChatOn(t *testing.T) {
 	d := Defaults{
 		Profile: ProfileBusiness, Networks: map[string]Mode{"signal": ModeOff},
 		Labels: []Label{
-			{Name: "named", Names: []string{"*acme*"}, Mode: ModeSilent}, {Name: "said", Words: []string{"invoice"}, Mode: ModeSilent},
-			{Name: "blocked", Mode: ModeOff}, {Name: "shop", Mode: ModeBusiness}, {Name: "mute", Networks: []string{"telegram"}, Mode: ModeSilent},
+			{Name: "named", Names: []string{"*acme*"}, Mode: ModeSilent},
+			{Name: "said", Words: []string{"invoice"}, Mode: ModeSilent},
+			{Name: "blocked", Mode: ModeOff},
+			{Name: "shop", Mode: ModeBusiness},
+			{Name: "mute", Networks: []string{"telegram"}, Mode: ModeSilent},
 		},
 	}
 	business := ModeBusiness
