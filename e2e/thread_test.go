@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -21,13 +20,10 @@ import (
 func (a *app) operator(t *testing.T, name string) *mautrix.Client {
 	t.Helper()
 	client, room := a.person(t, name), a.adminRoom()
-	a.await("the invitation of "+name, func(ctx context.Context) (bool, error) {
-		_, err := client.JoinRoomByID(ctx, room)
-		if errors.Is(err, mautrix.MForbidden) { // not yet invited
-			return false, nil
-		}
-		return err == nil, err
-	})
+	_, err := a.Owner.InviteUser(t.Context(), room, &mautrix.ReqInviteUser{UserID: client.UserID}) // the room may be older than the configuration
+	require.NoError(t, err)
+	_, err = client.JoinRoomByID(t.Context(), room)
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		_, err := client.LeaveRoom(context.WithoutCancel(t.Context()), room)
 		require.NoError(t, err)
