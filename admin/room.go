@@ -186,7 +186,7 @@ func (rm *room) ago(t time.Time) string { return text.Ago(t, rm.now(), rm.settin
 // question is a question to the admin room. It is stored with the message that asks it, so that it can be answered after a restart.
 type question interface {
 	kind() string
-	// command names the command that asks it. Who may use the command may answer.
+	// command returns the name of the command to which the question belongs. Everyone who may use that command may answer.
 	command() string
 	// answer returns the reply to a choice. done is false if the choice does not fit; then the question stays open.
 	answer(ctx context.Context, r request, c choice) (ans answer, done bool, err error)

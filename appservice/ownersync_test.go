@@ -15,7 +15,7 @@ import (
 	"multis/store"
 )
 
-// TestTheCryptoStoreIsClosedWhenItsLockIsLost: another process opens them then, and a poll may go on for half a minute.
+// Another process may open the crypto store from then on, while a /sync request of this one may still wait for half a minute.
 func TestTheCryptoStoreIsClosedWhenItsLockIsLost(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -149,8 +149,8 @@ func begin(ctx context.Context, pool *pgxpool.Pool) error {
 	})
 }
 
-// prepare makes the tables of a version, without our functions and triggers. The tables of encryption are those of this program, because
-// the library makes no others.
+// prepare makes the tables of the version into which a backup is restored, without our functions and triggers. The tables of encryption get their
+// newest form, because the library cannot make an older one.
 func prepare(ctx context.Context, pool *pgxpool.Pool, v Version) error {
 	role, err := prepareRoles(ctx, pool)
 	if err != nil {

@@ -327,8 +327,8 @@ func (p splitHit) section(c candidate) candidate {
 	return p.withText(c, 0, last)
 }
 
-// widen extends a quote to the whole of a short paragraph, and from a question to the answer after it. It reports false for a
-// question without an answer.
+// widen extends a quote to the whole of a short paragraph, and from a line that introduces the next one (a question, a title, a line that ends with
+// a colon) to what it introduces. It reports false if nothing follows.
 func (p splitHit) widen(c candidate, first, last int) (candidate, bool) {
 	start, end := first, last
 	for start > 0 && p.units[start-1].block == p.units[first].block {

@@ -324,7 +324,7 @@ func (w *Wizard) printf(format string, args ...any) { fmt.Fprintf(w.Out, format,
 
 func (w *Wizard) printOK(what, fact string) { w.printf("✓ %-12s %s\n", what, fact) }
 
-// PrintResult prints the result of a probe on the part what.
+// PrintResult prints the result of a probe. what is the part that was probed.
 func PrintResult(out io.Writer, what string, r doctor.Result) {
 	what, _, _ = strings.Cut(what, ".")
 	if r.Fact != "" && firstError(r) == nil {

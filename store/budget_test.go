@@ -264,7 +264,7 @@ func report(t *testing.T, err error) {
 	}
 }
 
-// checkCaps looks at one moment of the storm.
+// checkCaps checks that neither a chat nor the day has spent more than its cap, while calls are running.
 func checkCaps(t *testing.T, s *store.Store, dayCap, chatCap, chats int64) {
 	for chat := range chats {
 		limit := chatCap

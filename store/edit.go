@@ -23,7 +23,7 @@ const takeEarlyEditSQL = `with held as (
 
 // TakeEarlyEdit removes the edits that arrived before their message, and returns the newest. It returns false if there were none.
 func TakeEarlyEdit(ctx context.Context, tx Tx, chat ChatID, event id.EventID, sender id.UserID) (EarlyEdit, bool, error) {
-	edit, err := row.One[EarlyEdit](ctx, tx, "held edit", takeEarlyEditSQL, chat, event, sender)
+	edit, err := row.One[EarlyEdit](ctx, tx, "early edit", takeEarlyEditSQL, chat, event, sender)
 	if errors.Is(err, ErrNotFound) {
 		return EarlyEdit{}, false, nil
 	}

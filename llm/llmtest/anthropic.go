@@ -67,7 +67,7 @@ func readAnthropic(r *http.Request) (Request, error) {
 	return req, checkCalls(req.Messages)
 }
 
-// anthropicMessages converts a message. Tool results become separate messages.
+// anthropicMessages converts a message of an Anthropic request to Messages: one for each tool result, and one for the rest.
 func anthropicMessages(role string, blocks []anthropicBlock) []Message {
 	var list []Message
 	said := Message{Role: role}
