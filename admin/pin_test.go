@@ -232,6 +232,26 @@ func TestOnlyTheOwnersOwnNewTextInTheAdminRoomIsAPIN(t *testing.T) {
 	require.Contains(t, r.types(canary), "is now off")
 }
 
+// The room for operators is of the admin room's kind.
+func TestAFirstPINTypedInTheOperatorsRoomIsNotStored(t *testing.T) {
+	t.Parallel()
+	r := newPINRig(t, false)
+	room := id.RoomID("!operators:example.com")
+	r.tx(func(tx store.Tx) error {
+		chat, err := store.UpsertChat(r.ctx, tx, store.Chat{Protocol: "matrix", ChannelID: string(room), RoomID: &room, Kind: policy.KindAdmin, Name: "multis", Encrypted: policy.EncryptionNo})
+		if err != nil {
+			return err
+		}
+		return store.SetForOperators(r.ctx, tx, chat.ID)
+	})
+	r.types("/pin set")
+	typed := r.typed(owner, textContent(canary))
+	typed.RoomID = room
+	r.receive(typed)
+	require.Empty(t, storetest.ColumnsContaining(t, r.st, canary))
+	require.Len(t, r.redacted, 1)
+}
+
 func TestAPINThatComesAgainHasNoEffect(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)

@@ -129,7 +129,7 @@ func (k *Keeper) interceptStray(ctx context.Context, tx store.Tx, m Message, for
 	}
 	withhold := s.IsSet
 	if !withhold {
-		if withhold, err = store.HadPINDialog(ctx, tx, m.Chat, k.now().Add(-lateTime)); err != nil {
+		if withhold, err = store.HadPINDialog(ctx, tx, k.now().Add(-lateTime)); err != nil {
 			return Interception{}, err
 		}
 	}

@@ -54,12 +54,12 @@ func LockPINDialog(ctx context.Context, tx Tx, chat ChatID, now time.Time) (Dial
 	return row.One[Dialog](ctx, tx, "dialog", lockPINDialogSQL, chat, now)
 }
 
-const hadPINDialogSQL = "select exists (select from dialogs d where d.chat_id = $1 and d.kind = '" + DialogPIN + "' and d.expires_at > $2)"
+const hadPINDialogSQL = "select exists (select from dialogs d where d.kind = '" + DialogPIN + "' and d.expires_at > $1)"
 
-// HadPINDialog reports whether a question for a PIN was open at a time or later.
-func HadPINDialog(ctx context.Context, db DB, chat ChatID, since time.Time) (bool, error) {
+// HadPINDialog reports whether a question for a PIN was open at a time or later, in whatever room: its answer may be typed in another.
+func HadPINDialog(ctx context.Context, db DB, since time.Time) (bool, error) {
 	var yes bool
-	if err := db.QueryRow(ctx, hadPINDialogSQL, chat, since).Scan(&yes); err != nil {
+	if err := db.QueryRow(ctx, hadPINDialogSQL, since).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for a question for the PIN: %w", err)
 	}
 	return yes, nil
