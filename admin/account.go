@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
+	"multis/policy"
 	"multis/store"
 )
 
@@ -30,9 +32,9 @@ type Accounts interface {
 
 // accountCommands shows what multis can do as the owner.
 type accountCommands struct {
-	states   *chatStates
 	store    *store.Store
 	accounts Accounts // nil without a homeserver
+	defaults policy.Defaults
 }
 
 // commands returns the command about the owner's account.
@@ -46,19 +48,26 @@ func (ac *accountCommands) commands() []command {
 	}}
 }
 
-// show lists what multis can do as the owner, each with the way to revoke it.
+// show answers with AccountText.
 func (ac *accountCommands) show(ctx context.Context, _ request, _ string) (answer, error) {
-	acc, err := ac.accounts.Account(ctx)
+	text, err := AccountText(ctx, ac.store, ac.accounts, ac.defaults)
+	return answer{text: text}, err
+}
+
+// AccountText lists what multis can do as the owner, each with the way to revoke it, as Markdown.
+func AccountText(ctx context.Context, st *store.Store, accounts Accounts, defaults policy.Defaults) (string, error) {
+	acc, err := accounts.Account(ctx)
 	if err != nil {
-		return answer{}, err
+		return "", err
 	}
-	_, modes, _, err := ac.states.countChats(ctx)
+	states := chatStates{store: st, settings: Settings{Defaults: defaults}}
+	_, modes, _, err := states.countChats(ctx)
 	if err != nil {
-		return answer{}, err
+		return "", err
 	}
-	bridges, err := store.BridgeSettingsEvidence(ctx, ac.store.DB(), ac.states.room.now())
+	bridges, err := store.BridgeSettingsEvidence(ctx, st.DB(), time.Now())
 	if err != nil {
-		return answer{}, err
+		return "", err
 	}
 	lines := []string{
 		"**What I can do as you**",
@@ -89,5 +98,5 @@ func (ac *accountCommands) show(ctx context.Context, _ request, _ string) (answe
 	if len(acc.Logins)+len(acc.Clients) == 0 {
 		lines = append(lines, "No other program has access through me, and I am logged in nowhere else.")
 	}
-	return answer{text: strings.Join(lines, "\n\n")}, nil
+	return strings.Join(lines, "\n\n"), nil
 }

@@ -137,7 +137,7 @@ func New(o Options) *Admin {
 	labels := &labelCommands{store: o.Store, chats: chats, settings: o.Settings}
 	drafts := &DraftCommands{store: o.Store, room: room, chats: chats, dialogs: dialogs, shadows: shadows, settings: o.Settings}
 	business := &businessCommands{store: o.Store, room: room, dialogs: dialogs, config: o.Config, previewer: o.Previewer}
-	answering, desk := &AnswerCommands{store: o.Store, room: room, dialogs: dialogs, book: o.Answers}, &DeskCommands{store: o.Store, room: room, settings: o.Settings}
+	answering, desk := &AnswerCommands{store: o.Store, room: room, dialogs: dialogs, keeper: o.Answers}, &DeskCommands{store: o.Store, room: room, settings: o.Settings}
 	explanations := &whyCommands{desk: o.Desk, store: o.Store, room: room, chats: chats, asker: o.Asker, settings: o.Settings}
 	imports := &ImportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
 	schedules := &scheduleCommands{store: o.Store, clock: o.Clock, asker: o.Asker, agents: agents, chats: chats, room: room, settings: o.Settings}
@@ -167,8 +167,8 @@ func New(o Options) *Admin {
 		questions.commands(), documents.commands(), tasks.commands(), agents.commands(),
 		notes.commands(), briefs.commands(), commitments.commands(), exports.commands(), forgetting.commands(), merges.commands(),
 		modes.commands(), labels.commands(), drafts.commands(), shadows.commands(), escalations.commands(), explanations.commands(), imports.commands(),
-		business.commands(), answering.commands(), desk.commands(), schedules.commands(),
-		pauses.commands(), safeMode.commands(), (&accountCommands{states: states, store: o.Store, accounts: o.Accounts}).commands(), status.commands(), doctors.commands(), configs.commands(), watches.commands(), hooks.commands(), bridges.commands(), restores.commands(), budget.commands(), policies.commands(), approvals.commands(), pins.commands(), hosts.commands(), audits.commands(), help.commands(),
+		business.commands(), answering.commands(), desk.commands(), (&followUpCommands{chats: chats, settings: o.Settings}).commands(), schedules.commands(),
+		pauses.commands(), safeMode.commands(), (&accountCommands{store: o.Store, accounts: o.Accounts, defaults: o.Settings.Defaults}).commands(), status.commands(), doctors.commands(), configs.commands(), watches.commands(), hooks.commands(), bridges.commands(), restores.commands(), budget.commands(), policies.commands(), approvals.commands(), pins.commands(), hosts.commands(), audits.commands(), help.commands(),
 	)
 	for _, empty := range []func() question{
 		func() question { return &pickChat{picker: chats} },
@@ -260,10 +260,10 @@ func (a *Admin) loadRequest(ctx context.Context, message store.MessageID) (reque
 		return request{}, err
 	}
 	room, err := store.ChatByID(ctx, a.store.DB(), m.ChatID)
-	if command, ok := policy.ExpandShortcut(a.settings.Shortcuts, m.Body); ok && m.Author.IsOwner() && m.Thread == "" && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
+	if command, ok := policy.ExpandShortcut(a.settings.Shortcuts, m.Body); ok && m.Author.CommandsAsOwner() && m.Thread == "" && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
 		m.Body = command
 	}
-	return request{message: m, room: room, now: a.room.now(), mayAnswer: a.escalations.desk.MayAnswer(m.Sender)}, err
+	return request{message: m, room: room, now: a.room.now(), mayAnswer: a.escalations.desk.MayAnswer(m)}, err
 }
 
 // maxOlderCommandTime is how long an unfinished command delays later ones. It is limited so that a command that hangs does not block the room.

@@ -21,12 +21,12 @@ type AnswerCommands struct {
 	store   *store.Store
 	room    *room
 	dialogs *dialogs
-	book    *answers.Keeper // nil where nobody is answered
+	keeper  *answers.Keeper // nil where nobody is answered
 }
 
 // commands returns the command about answers.
 func (ac *AnswerCommands) commands() []command {
-	if ac.book == nil {
+	if ac.keeper == nil {
 		return nil
 	}
 	return []command{{
@@ -105,7 +105,7 @@ func (ac *AnswerCommands) add(ctx context.Context, args string) (answer, error) 
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("Kept as number `%d`. A customer reads: %s", number, quote(ac.book.Variables.Fill(said, "Ana"), 300)), jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
+		return fmt.Sprintf("Kept as number `%d`. A customer reads: %s", number, quote(ac.keeper.Variables.Fill(said, "Ana"), 300)), jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
 	}}, nil
 }
 
@@ -123,26 +123,26 @@ func (ac *AnswerCommands) remove(args string) answer {
 
 // PublishAnswers writes the answers into their documents.
 func (ac *AnswerCommands) PublishAnswers(ctx context.Context) error {
-	if ac.book == nil {
+	if ac.keeper == nil {
 		return nil
 	}
-	return ac.book.Publish(ctx)
+	return ac.keeper.Publish(ctx)
 }
 
 // HasAnswers reports whether a person answered since an escalation of which FindAnswers has not decided.
 func (ac *AnswerCommands) HasAnswers(ctx context.Context) (bool, error) {
-	if ac.book == nil {
+	if ac.keeper == nil {
 		return false, nil
 	}
-	return ac.book.HasNewAnswers(ctx, ac.room.now())
+	return ac.keeper.HasNewAnswers(ctx, ac.room.now())
 }
 
 // FindAnswers asks the owner about each answer of a person to a question that no document answers, once.
 func (ac *AnswerCommands) FindAnswers(ctx context.Context) error {
-	if ac.book == nil {
+	if ac.keeper == nil {
 		return nil
 	}
-	found, err := ac.book.NewAnswers(ctx, ac.room.now())
+	found, err := ac.keeper.NewAnswers(ctx, ac.room.now())
 	if err != nil {
 		return err
 	}
@@ -286,8 +286,9 @@ func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int6
 	return said, jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
 }
 
-// rewritten handles a reply to an unanswered question that changes its answer. done is false if the message replies to none.
-func (ac *AnswerCommands) rewritten(ctx context.Context, r request, typed string) (_ answer, done bool, err error) {
+// handleRewrite takes a reply to the card of an unanswered question as the new wording of its proposed answer. done is false if the message replies to no
+// such card.
+func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || !r.isOwner() || r.message.Attachment != nil {
 		return answer{}, false, nil
 	}

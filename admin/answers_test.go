@@ -17,7 +17,7 @@ import (
 	"multis/store"
 )
 
-// newDesk is an admin room with business chats that are answered from documents, without a model.
+// newDesk returns an admin room with business chats that are answered from documents, without a model.
 func newDesk(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t)
@@ -43,7 +43,7 @@ func (r *rig) customerAsks(c store.Chat, question string) []string {
 		Store: r.st, Box: r.box, Search: search.New(r.st), Personas: persona.Set{Model: llm.None{}}, Name: "Nora", Answers: r.book, Language: catalog.English, Zone: time.UTC, Defaults: r.settings.Defaults,
 	}).Turns
 	require.NoError(r.t, turns.Turn(r.ctx, c.ID, fmt.Sprint("job", r.events), false))
-	r.flush()
+	r.sendQueued()
 	return r.sentTo(c)[before:]
 }
 
@@ -68,7 +68,7 @@ func (r *rig) findAnswers() []sentEvent {
 	r.time = func() time.Time { return time.Now().Add(30 * time.Second) }
 	require.NoError(r.t, r.admin.Answers.FindAnswers(r.ctx))
 	require.NoError(r.t, r.admin.Answers.FindAnswers(r.ctx), "as it may be repeated")
-	return r.flush()
+	return r.sendQueued()
 }
 
 const toldTeam = "[Nora] Let me check with the team and get back to you."

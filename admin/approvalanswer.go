@@ -12,7 +12,6 @@ import (
 	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/pin"
-	"multis/policy"
 	"multis/store"
 	"multis/text"
 )
@@ -129,7 +128,7 @@ func (ts *TaskCommands) answerApproval(ctx context.Context, r request, said stri
 		return answer{}, false, nil
 	case err != nil:
 		return answer{}, false, err
-	case r.message.Author != policy.AuthorOwnerClient:
+	case !r.isOwner():
 		return answer{reason: "Only the owner approves, in a Matrix client."}, true, nil
 	case unclear:
 		return answer{text: "Which question? Reply to the one you mean.", reason: "It could be about several questions."}, true, nil

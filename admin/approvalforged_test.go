@@ -90,8 +90,8 @@ func (r *eventRig) receive(events ...*event.Event) {
 	require.NoError(r.t, r.inbox.Receive(r.ctx, events, ""))
 }
 
-// work carries out what the events ask for, as the queue does.
-func (r *eventRig) work() {
+// runRoomJobs carries out what the events ask for, as the queue does.
+func (r *eventRig) runRoomJobs() {
 	r.t.Helper()
 	rows, err := r.st.DB().Query(r.ctx, "select id from messages where action = 'command' and answered_at is null order by id")
 	require.NoError(r.t, err)
@@ -106,13 +106,13 @@ func (r *eventRig) work() {
 	for _, message := range open {
 		require.NoError(r.t, r.runJobs(message, false))
 	}
-	r.flush()
+	r.sendQueued()
 }
 
-func (r *eventRig) take(events ...*event.Event) {
+func (r *eventRig) commitEvents(events ...*event.Event) {
 	r.t.Helper()
 	r.receive(events...)
-	r.work()
+	r.runRoomJobs()
 }
 
 // cardOf shows the owner the question about calls, and returns the first call and the event.
@@ -130,11 +130,11 @@ func (r *eventRig) cardOf(change func(*store.Approval), arguments ...string) (st
 		}
 	}
 	require.NoError(r.t, r.admin.Tasks.RequestApproval(r.ctx, first.ID))
-	r.flush()
+	r.sendQueued()
 	return first, r.lastSent().Event
 }
 
-func (r *eventRig) decided(a store.Approval) *bool {
+func (r *eventRig) decisionOf(a store.Approval) *bool {
 	r.t.Helper()
 	now, err := store.ApprovalByID(r.ctx, r.st.DB(), a.ID)
 	require.NoError(r.t, err)
@@ -146,63 +146,63 @@ func TestForgedAnswersToAnApprovalHaveNoEffect(t *testing.T) {
 	const yes = "👍"
 	for name, forge := range map[string]func(r *eventRig, card id.EventID){
 		"an operator": func(r *eventRig, card id.EventID) {
-			r.take(r.reaction(r.room, operator, card, yes), r.reply(r.room, operator, card, "yes"))
+			r.commitEvents(r.reaction(r.room, operator, card, yes), r.reply(r.room, operator, card, "yes"))
 		},
 		"a ghost": func(r *eventRig, card id.EventID) {
-			r.take(r.reaction(r.room, ghost, card, yes), r.reply(r.room, ghost, card, "yes"))
+			r.commitEvents(r.reaction(r.room, ghost, card, yes), r.reply(r.room, ghost, card, "yes"))
 		},
 		"the bot itself": func(r *eventRig, card id.EventID) {
-			r.take(r.reaction(r.room, adminBot, card, yes), r.reply(r.room, adminBot, card, "yes"))
+			r.commitEvents(r.reaction(r.room, adminBot, card, yes), r.reply(r.room, adminBot, card, "yes"))
 		},
 		"a stranger": func(r *eventRig, card id.EventID) {
-			r.take(r.reaction(r.room, "@you:evil.example", card, yes), r.reply(r.room, "@you:evil.example", card, "yes"))
+			r.commitEvents(r.reaction(r.room, "@you:evil.example", card, yes), r.reply(r.room, "@you:evil.example", card, "yes"))
 		},
 		"another room": func(r *eventRig, card id.EventID) {
-			r.take(r.reaction(r.chat, owner, card, yes), r.reply(r.chat, owner, card, "yes"))
+			r.commitEvents(r.reaction(r.chat, owner, card, yes), r.reply(r.chat, owner, card, "yes"))
 		},
-		"another event":                 func(r *eventRig, card id.EventID) { r.take(r.reaction(r.room, owner, card+"x", yes)) },
+		"another event":                 func(r *eventRig, card id.EventID) { r.commitEvents(r.reaction(r.room, owner, card+"x", yes)) },
 		"a double puppet of the bridge": doublePuppet,
 		"a notice": func(r *eventRig, card id.EventID) {
 			evt := r.reply(r.room, owner, card, "yes")
 			evt.Content.Raw["msgtype"] = "m.notice"
-			r.take(r.newEvent("m.room.message", r.room, owner, evt.Content.Raw))
+			r.commitEvents(r.newEvent("m.room.message", r.room, owner, evt.Content.Raw))
 		},
 		"an old message that is edited into a yes": func(r *eventRig, card id.EventID) {
 			old := r.reply(r.room, owner, card, "1")
-			r.take(old)
-			r.take(r.edit(owner, old.ID, "yes"))
+			r.commitEvents(old)
+			r.commitEvents(r.edit(owner, old.ID, "yes"))
 		},
 		"a waiting message that is edited into a yes": func(r *eventRig, card id.EventID) {
 			old := r.reply(r.room, owner, card, "1")
 			r.receive(old)
-			r.take(r.edit(owner, old.ID, "yes"))
+			r.commitEvents(r.edit(owner, old.ID, "yes"))
 		},
 		"an edit that comes before its message": func(r *eventRig, card id.EventID) {
 			old := r.reply(r.room, owner, card, "1")
-			r.take(r.edit(owner, old.ID, "yes"), old)
+			r.commitEvents(r.edit(owner, old.ID, "yes"), old)
 		},
 		"a reaction that is deleted before it is read": func(r *eventRig, card id.EventID) {
 			evt := r.reaction(r.room, owner, card, yes)
 			r.receive(evt)
-			r.take(r.redaction(owner, evt.ID))
+			r.commitEvents(r.redaction(owner, evt.ID))
 		},
 		"a reaction that is deleted before it comes": func(r *eventRig, card id.EventID) {
 			evt := r.reaction(r.room, owner, card, yes)
-			r.take(r.redaction(owner, evt.ID))
-			r.take(evt)
+			r.commitEvents(r.redaction(owner, evt.ID))
+			r.commitEvents(evt)
 		},
 		"a reaction from before the question": func(r *eventRig, card id.EventID) {
 			evt := r.reaction(r.room, owner, card, yes)
 			evt.Timestamp = time.Now().Add(-5 * time.Minute).UnixMilli()
-			r.take(evt)
+			r.commitEvents(evt)
 		},
 		"a skin tone, a text form and look-alikes": func(r *eventRig, card id.EventID) {
 			for _, key := range []string{"👍🏽", "👍\ufe0e", "👍\ufe0f\ufe0f", "👍👍", "\u200b👍", "🖒", "✓", "☑", "☑️", "1️⃣", "уes", "ｙｅｓ", "yes?", "+1", ":+1:", "yes\u200b", ""} {
-				r.take(r.reaction(r.room, owner, card, key))
+				r.commitEvents(r.reaction(r.room, owner, card, key))
 			}
 		},
 		"a quote of the question": func(r *eventRig, _ id.EventID) {
-			r.take(r.reply(r.room, owner, "", "> 👍 do it · 👎 don't\n\nyes"))
+			r.commitEvents(r.reply(r.room, owner, "", "> 👍 do it · 👎 don't\n\nyes"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,10 +210,10 @@ func TestForgedAnswersToAnApprovalHaveNoEffect(t *testing.T) {
 			r := newEventRig(t)
 			a, card := r.cardOf(nil, `{"to": "ana"}`)
 			forge(r, card)
-			require.Nil(t, r.decided(a), "it is still open")
+			require.Nil(t, r.decisionOf(a), "it is still open")
 			require.Zero(t, r.count("select count(*) from river.river_job where kind = 'task'"))
-			r.take(r.reaction(r.room, owner, card, yes))
-			require.True(t, *r.decided(a), "the real yes counts")
+			r.commitEvents(r.reaction(r.room, owner, card, yes))
+			require.True(t, *r.decisionOf(a), "the real yes counts")
 		})
 	}
 }
@@ -222,7 +222,7 @@ func TestForgedAnswersToAnApprovalHaveNoEffect(t *testing.T) {
 func doublePuppet(r *eventRig, card id.EventID) {
 	for _, evt := range []*event.Event{r.reaction(r.room, owner, card, "👍"), r.reply(r.room, owner, card, "yes")} {
 		evt.Content.Raw["fi.mau.double_puppet_source"] = "mautrix-demo"
-		r.take(r.newEvent(evt.Type.Type, r.room, owner, evt.Content.Raw))
+		r.commitEvents(r.newEvent(evt.Type.Type, r.room, owner, evt.Content.Raw))
 	}
 }
 
@@ -231,25 +231,25 @@ func TestAnAnswerCountsOnceForTheQuestionItIsAbout(t *testing.T) {
 	r := newEventRig(t)
 	first, shown := r.cardOf(nil, `{"n": 1}`)
 	second, alsoShown := r.cardOf(nil, `{"n": 2}`)
-	r.take(r.reply(r.room, owner, "", "yes"))
+	r.commitEvents(r.reply(r.room, owner, "", "yes"))
 	require.Contains(t, r.lastSent().Body, "Which question?")
-	require.Nil(t, r.decided(first))
-	require.Nil(t, r.decided(second), "without a relation, while two are open")
+	require.Nil(t, r.decisionOf(first))
+	require.Nil(t, r.decisionOf(second), "without a relation, while two are open")
 
 	yes := r.reaction(r.room, owner, alsoShown, "👍")
-	r.take(yes)
-	require.True(t, *r.decided(second))
-	require.Nil(t, r.decided(first))
+	r.commitEvents(yes)
+	require.True(t, *r.decisionOf(second))
+	require.Nil(t, r.decisionOf(first))
 	jobs := r.count("select count(*) from river.river_job where kind = 'task'")
 	for range 3 {
-		r.take(yes, yes) // the transaction is pushed again
+		r.commitEvents(yes, yes) // the transaction is pushed again
 	}
-	r.take(r.reaction(r.room, owner, alsoShown, "👎"), r.reply(r.room, owner, alsoShown, "no"))
-	require.True(t, *r.decided(second), "the first answer counts")
+	r.commitEvents(r.reaction(r.room, owner, alsoShown, "👎"), r.reply(r.room, owner, alsoShown, "no"))
+	require.True(t, *r.decisionOf(second), "the first answer counts")
 	require.Equal(t, jobs, r.count("select count(*) from river.river_job where kind = 'task'"))
 
-	r.take(r.reply(r.room, owner, "", "yes"))
-	require.True(t, *r.decided(first), "one is open")
+	r.commitEvents(r.reply(r.room, owner, "", "yes"))
+	require.True(t, *r.decisionOf(first), "one is open")
 	require.NotEmpty(t, shown)
 }
 
@@ -257,16 +257,16 @@ func TestAQuestionThatWasReplacedIsAnsweredNoMore(t *testing.T) {
 	t.Parallel()
 	r := newEventRig(t)
 	a, old := r.cardOf(nil, `{"n": 1}`)
-	r.take(r.reaction(r.room, owner, old, "👍"))
+	r.commitEvents(r.reaction(r.room, owner, old, "👍"))
 	r.tx(func(tx store.Tx) error { return store.ReopenApproval(r.ctx, tx, a) })
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
-	r.flush()
+	r.sendQueued()
 	now := r.lastSent().Event
 	require.NotEqual(t, old, now)
-	r.take(r.reaction(r.room, owner, old, "✅"), r.reply(r.room, owner, old, "yes"))
-	require.Nil(t, r.decided(a))
-	r.take(r.reply(r.room, owner, now, "Yes."))
-	require.True(t, *r.decided(a))
+	r.commitEvents(r.reaction(r.room, owner, old, "✅"), r.reply(r.room, owner, old, "yes"))
+	require.Nil(t, r.decisionOf(a))
+	r.commitEvents(r.reply(r.room, owner, now, "Yes."))
+	require.True(t, *r.decisionOf(a))
 }
 
 // randomEvent returns an event around an open question that is no answer of the owner's to it.
@@ -309,13 +309,13 @@ func TestTenThousandEventsAroundAnOpenQuestionOnlyTheRealYesCounts(t *testing.T)
 			events = append(events, r.randomEvent(rng, card, events))
 		}
 		half := rng.IntN(each)
-		r.take(events[:half]...)
-		require.Nil(t, r.decided(a), "round %d", round)
+		r.commitEvents(events[:half]...)
+		require.Nil(t, r.decisionOf(a), "round %d", round)
 		yes := r.reaction(r.room, owner, card, "👍")
-		r.take(yes)
-		require.True(t, *r.decided(a), "round %d", round)
-		r.take(append(events[half:], yes)...)
-		require.True(t, *r.decided(a), "round %d", round)
+		r.commitEvents(yes)
+		require.True(t, *r.decisionOf(a), "round %d", round)
+		r.commitEvents(append(events[half:], yes)...)
+		require.True(t, *r.decisionOf(a), "round %d", round)
 	}
 	require.Equal(t, rounds, r.count("select count(*) from river.river_job where kind = 'task'"))
 	require.Equal(t, rounds, r.count("select count(*) from audit_entries where kind = 'approval' and outcome = 'allowed' and actor = 'owner'"))
@@ -328,15 +328,15 @@ func TestAReplyThatIsNoYesDeniesAndIsTheReason(t *testing.T) {
 	for _, said := range []string{"no, send it to Ben first", "yes but to Ben", "wait", "ok", "yes please do not", "do it tomorrow"} {
 		r := newEventRig(t)
 		a, card := r.cardOf(nil, `{"to": "ana"}`)
-		r.take(r.reply(r.room, owner, card, said))
+		r.commitEvents(r.reply(r.room, owner, card, said))
 		now, err := store.ApprovalByID(r.ctx, r.st.DB(), a.ID)
 		require.NoError(t, err)
 		require.False(t, *now.Allowed, said)
 		require.Equal(t, store.HowReply, now.How)
 		require.Equal(t, said, now.Reason)
 		require.Contains(t, r.lastSent().Body, "Not done: `mail__send`. I told the agent why.")
-		r.take(r.reply(r.room, owner, card, "yes"))
-		require.False(t, *r.decided(a), "the first answer counts")
+		r.commitEvents(r.reply(r.room, owner, card, "yes"))
+		require.False(t, *r.decisionOf(a), "the first answer counts")
 	}
 }
 
@@ -348,9 +348,9 @@ func TestSimilarCallsAreAnsweredTogetherOrByNumber(t *testing.T) {
 		a, card := r.cardOf(nil, `{"n": 1}`, `{"n": 2, "text": "`+long+`"}`, `{"n": 3}`)
 		require.Contains(t, string(r.lastSent().Content), "question.txt", "all of it is shown, if need be in a file")
 		if parsed := r.reply(r.room, owner, card, said); said == "👍" {
-			r.take(r.reaction(r.room, owner, card, said))
+			r.commitEvents(r.reaction(r.room, owner, card, said))
 		} else {
-			r.take(parsed)
+			r.commitEvents(parsed)
 		}
 		calls, err := store.ApprovalsOnCard(r.ctx, r.st.DB(), a.ID)
 		require.NoError(t, err)
@@ -377,16 +377,16 @@ func TestACommandIsAllowedByTextOnlyAndTheHintComesOnce(t *testing.T) {
 	require.Contains(t, r.lastSent().Body, "Write `yes` to do it")
 	sent := len(r.homeserver.sent)
 	for _, key := range []string{"👍", "✅", "👎"} {
-		r.take(r.reaction(r.room, owner, card, key))
+		r.commitEvents(r.reaction(r.room, owner, card, key))
 	}
-	require.Nil(t, r.decided(a))
+	require.Nil(t, r.decisionOf(a))
 	require.Len(t, r.homeserver.sent, sent+1)
 	require.Contains(t, r.lastSent().Body, "reactions are not encrypted")
-	r.take(r.reply(r.room, owner, card, "yes 1h"))
-	require.Nil(t, r.decided(a))
+	r.commitEvents(r.reply(r.room, owner, card, "yes 1h"))
+	require.Nil(t, r.decisionOf(a))
 	require.Contains(t, r.lastSent().Body, "can only be allowed once")
-	r.take(r.reply(r.room, owner, card, "yes"))
-	require.True(t, *r.decided(a))
+	r.commitEvents(r.reply(r.room, owner, card, "yes"))
+	require.True(t, *r.decisionOf(a))
 	require.Zero(t, r.count("select count(*) from approval_grants"))
 }
 
@@ -395,7 +395,7 @@ func TestApprovalsAreListedAndGrantsRevoked(t *testing.T) {
 	r := newEventRig(t)
 	require.Contains(t, r.asOwner("/approvals"), "Nothing was asked in the last 1 day")
 	_, first := r.cardOf(func(a *store.Approval) { a.Target = "example.com:443" }, `{"url": "https://example.com"}`)
-	r.take(r.reply(r.room, owner, first, "for an hour"))
+	r.commitEvents(r.reply(r.room, owner, first, "for an hour"))
 	require.Contains(t, r.lastSent().Body, "I don't ask about `mail__send` for example.com:443; `/approvals revoke 1` ends that.")
 	task := r.addTask("more of it")
 	r.tx(func(tx store.Tx) error {
@@ -405,7 +405,7 @@ func TestApprovalsAreListedAndGrantsRevoked(t *testing.T) {
 	require.Contains(t, r.asOwner("/brief"), "1 tool call without asking, as you allowed for some hours.")
 	require.NotContains(t, r.asOwner("/brief demo"), "without asking")
 	_, second := r.cardOf(nil, `{"n": 2}`)
-	r.take(r.reply(r.room, owner, second, "not *now*"))
+	r.commitEvents(r.reply(r.room, owner, second, "not *now*"))
 	r.cardOf(nil, `{"n": 3}`)
 	said := r.asOwner("/approvals")
 	require.Contains(t, said, "**Allowed without asking**\n1 `mail__send` for example.com:443 until ")

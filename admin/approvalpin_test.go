@@ -18,7 +18,7 @@ func (r *pinRig) pinCard(command string) store.Approval {
 		TaskID: task.ID, CallID: "c1", Tool: "exec", Arguments: `{"command": "` + command + `"}`, Tier: store.ApprovalPIN, ExpiresAt: r.now.Add(15 * time.Minute),
 	})
 	require.NoError(r.t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
-	r.flush()
+	r.sendQueued()
 	return a
 }
 
@@ -31,10 +31,10 @@ func (r *pinRig) answerCard(said string, isReaction bool) string {
 	if isReaction {
 		content = map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": shown, "key": said}}
 	}
-	return r.receive(r.typed(owner, content))
+	return r.receive(r.newMessage(owner, content))
 }
 
-func (r *pinRig) allowed(a store.Approval) *bool {
+func (r *pinRig) decisionOf(a store.Approval) *bool {
 	r.t.Helper()
 	now, err := store.ApprovalByID(r.ctx, r.st.DB(), a.ID)
 	require.NoError(r.t, err)
@@ -47,42 +47,42 @@ func TestACallWithPINNeedsAYesAndThenThePIN(t *testing.T) {
 	a := r.pinCard("rm notes.md")
 	require.Contains(t, r.lastSent().Body, "Write `yes` to do it; then I ask for your PIN")
 	require.Contains(t, r.answerCard("yes", false), "That needs a PIN, and none is set.")
-	require.Nil(t, r.allowed(a))
+	require.Nil(t, r.decisionOf(a))
 	r.setPIN(canary)
 	r.now = r.now.Add(16 * time.Minute) // that question expires
 
 	a = r.pinCard("rm other.md")
 	require.Contains(t, r.answerCard("yes", false), "**Your PIN, please**, for: task 2: exec {\"command\": \"rm other.md\"}")
-	require.Nil(t, r.allowed(a))
-	require.Contains(t, r.types("804638"), "That is not the PIN")
-	require.Nil(t, r.allowed(a))
-	require.Contains(t, r.types(canary), "Allowed: `exec`.")
-	require.True(t, *r.allowed(a))
+	require.Nil(t, r.decisionOf(a))
+	require.Contains(t, r.ownerTypes("804638"), "That is not the PIN")
+	require.Nil(t, r.decisionOf(a))
+	require.Contains(t, r.ownerTypes(canary), "Allowed: `exec`.")
+	require.True(t, *r.decisionOf(a))
 
 	a = r.pinCard("rm third.md")
-	require.Contains(t, r.types("yes"), "Your PIN, please", "each call asks for it, and a word is enough while one question is open")
-	require.Contains(t, r.types(canary), "Allowed: `exec`.")
-	require.True(t, *r.allowed(a))
+	require.Contains(t, r.ownerTypes("yes"), "Your PIN, please", "each call asks for it, and a word is enough while one question is open")
+	require.Contains(t, r.ownerTypes(canary), "Allowed: `exec`.")
+	require.True(t, *r.decisionOf(a))
 
 	a = r.pinCard("rm fourth.md")
 	require.Contains(t, r.answerCard("no", false), "Not done: `exec`.")
-	require.False(t, *r.allowed(a), "a no needs no PIN")
+	require.False(t, *r.decisionOf(a), "a no needs no PIN")
 
 	a = r.pinCard("rm fifth.md")
 	require.Contains(t, r.answerCard("👍", true), "reactions are not encrypted")
-	require.Nil(t, r.allowed(a))
+	require.Nil(t, r.decisionOf(a))
 
 	a = r.pinCard("rm sixth.md")
 	require.Contains(t, r.answerCard("yes", false), "Your PIN, please")
 	r.now = r.now.Add(16 * time.Minute)
-	r.types(canary)
-	require.Nil(t, r.allowed(a), "the question has expired")
+	r.ownerTypes(canary)
+	require.Nil(t, r.decisionOf(a), "the question has expired")
 }
 
 func TestInATerminalACallThatNeedsThePINIsDenied(t *testing.T) {
 	t.Parallel()
 	r := &pinRig{rig: newRig(t)}
 	a := r.pinCard("rm notes.md")
-	require.False(t, *r.allowed(a))
+	require.False(t, *r.decisionOf(a))
 	require.Empty(t, r.homeserver.sent)
 }

@@ -29,7 +29,7 @@ func TestTheOwnerDecidesOnABotThatClaimsAnothersChats(t *testing.T) {
 	require.Equal(t, text("**Bridges**", "WhatsApp — 1 chat, by @bot:example.com"), r.asOwner("/bridges"))
 	change := r.addClaim("@bot2:example.com")
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBridgeReplaced, SubjectID: change}))
-	told := bodies(r.flush())
+	told := bodies(r.sendQueued())
 	require.Contains(t, told, "@bot2:example.com says that chats of @bot:example.com (1 chat) are its own now")
 	require.Contains(t, told, "/bridges accept @bot2:example.com")
 	require.NotContains(t, r.asOwner("1"), "is your", "a number answers no question that nobody asked for")
@@ -38,7 +38,7 @@ func TestTheOwnerDecidesOnABotThatClaimsAnothersChats(t *testing.T) {
 
 	require.Contains(t, r.asOwner("/bridges refuse @bot2:example.com"), "gets nothing: its rooms stay unread")
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBridgeReplaced, SubjectID: change}))
-	require.Empty(t, bodies(r.flush()), "what was decided is not asked again")
+	require.Empty(t, bodies(r.sendQueued()), "what was decided is not asked again")
 	require.Contains(t, r.asOwner("/bridges accept @bot3:example.com"), "No bot of that name waits")
 	require.Contains(t, r.asOwner("/bridges accept @bot2:example.com"), "is your WhatsApp bridge from now on")
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'describe' and args->>'room' = ''"), "all rooms are looked at")
@@ -90,12 +90,12 @@ func TestABridgeThatNobodyConfirmedIsAskedAboutOnce(t *testing.T) {
 			r.exec("update bridge_bots set refused_at = null")
 			r.exec("update chats set closed_why = '', room_id = $2 where id = $1", ana.ID, ana.RoomID)
 			require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot.ID}))
-			require.Contains(t, bodies(r.flush()), "Is @wabot:example.com your WhatsApp bridge?")
+			require.Contains(t, bodies(r.sendQueued()), "Is @wabot:example.com your WhatsApp bridge?")
 			require.Contains(t, c.answers(r), c.says)
 			require.Equal(t, c.confirmed, r.count("select count(*) from bridge_bots where confirmed_at is not null"))
 			require.Equal(t, c.confirmed == 1, r.reload(ana).HasRoom() && !r.reload(ana).Unconfirmed)
 			require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot.ID}))
-			require.Empty(t, bodies(r.flush()), "once decided it is not asked again")
+			require.Empty(t, bodies(r.sendQueued()), "once decided it is not asked again")
 		})
 	}
 }

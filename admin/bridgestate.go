@@ -81,7 +81,7 @@ func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat,
 		length, offline, rejected = maxResent, "👍 sends it again then.", "👍 sends it again."
 	}
 	for _, s := range states {
-		if s.Bot == chat.BridgeBot && (s.Login == chat.Receiver || s.Login == "") {
+		if s.Bot == chat.BridgeBot && (s.Login == chat.Login || s.Login == "") {
 			return head + fmt.Sprintf("%s says %s (since %s). %s %s It was %s. (%s)",
 				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), br.room.shortTime(*s.DownSince), repairHint(s), offline, quote(bodyOf(o), length), ref), nil
 		}

@@ -69,6 +69,6 @@ func TestTheOwnerIsToldWhatBecameOfABudget(t *testing.T) {
 	} {
 		c.news.Day = "2026-11-20"
 		require.NoError(t, r.admin.Budget.NotifyBudget(r.ctx, c.news))
-		require.Contains(t, bodies(r.flush()), c.says)
+		require.Contains(t, bodies(r.sendQueued()), c.says)
 	}
 }

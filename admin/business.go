@@ -194,7 +194,7 @@ func (q businessStep) answer(_ context.Context, r request, c choice) (_ answer, 
 	case r.message.Kind != string(bridgebridge.Reaction):
 		return answer{}, false, nil
 	case c.word == wordNo:
-		return stoppedSetup(), true, nil
+		return pauseSetup(), true, nil
 	case c.word == wordYes && q.Step == business.StepPreview:
 		return q.business.finish(), true, nil
 	default:
@@ -202,13 +202,13 @@ func (q businessStep) answer(_ context.Context, r request, c choice) (_ answer, 
 	}
 }
 
-// stoppedSetup ends the setup for now. Where it stands is stored.
-func stoppedSetup() answer {
+// pauseSetup answers that the setup is paused. Its step is stored, so that it can be continued.
+func pauseSetup() answer {
 	return answer{text: "Stopped; what you said so far is kept. `/business setup` goes on."}
 }
 
-// answered handles a text that answers the open question of the setup. done is false if none is open, or if the text replies to another message.
-func (bc *businessCommands) answered(ctx context.Context, r request, typed string) (_ answer, done bool, err error) {
+// handleAnswer handles a text that answers the open question of the setup. done is false if none is open, or if the text replies to another message.
+func (bc *businessCommands) handleAnswer(ctx context.Context, r request, typed string) (_ answer, done bool, err error) {
 	if !r.isOwner() || strings.TrimSpace(typed) == "" || r.message.Attachment != nil {
 		return answer{}, false, nil
 	}
@@ -220,7 +220,7 @@ func (bc *businessCommands) answered(ctx context.Context, r request, typed strin
 	if err != nil {
 		return answer{}, false, err
 	}
-	ans := stoppedSetup()
+	ans := pauseSetup()
 	if word := strings.ToLower(strings.TrimSpace(typed)); word != "cancel" && word != "stop" {
 		if ans, err = bc.take(ctx, r, q.(*businessStep).Step, typed); err != nil { //nolint:forcetypeassert // by its kind
 			return answer{}, false, err

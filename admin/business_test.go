@@ -43,7 +43,7 @@ func (previewer) Preview(_ context.Context, _ store.Chat, _ store.Message, quest
 	return admin.Preview{Text: "You asked: " + question, Citations: []store.Citation{{Source: "[prices.md › Delivery]", Quote: "Delivery costs 5 euro."}}, Why: "It is quoted."}, nil
 }
 
-// newShop is an admin room with a configuration file.
+// newShop returns an admin room with a configuration file.
 func newShop(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t)
@@ -64,8 +64,8 @@ var setupAnswers = []string{
 	"friendly, brief", "@eva:piano.org",
 }
 
-// configured loads the configuration with what was set in the room.
-func (r *rig) configured() *config.Config {
+// loadConfig loads the configuration with what was set in the room.
+func (r *rig) loadConfig() *config.Config {
 	r.t.Helper()
 	settings, err := store.ConfigSettings(r.ctx, r.st.DB())
 	require.NoError(r.t, err)
@@ -95,7 +95,7 @@ func TestAnEmptyInstanceBecomesAWorkingDeskInUnderFifteenMessages(t *testing.T) 
 	require.Contains(t, say("/mode business Ana"), "business")
 	require.Less(t, messages, 15)
 
-	b := r.configured().Business
+	b := r.loadConfig().Business
 	require.Equal(t, "Piano House", b.Name)
 	require.Equal(t, []string{"prices", "delivery"}, b.Topics)
 	require.Equal(t, []string{"refund"}, b.Escalation.Keywords)
@@ -103,7 +103,7 @@ func TestAnEmptyInstanceBecomesAWorkingDeskInUnderFifteenMessages(t *testing.T) 
 	require.Equal(t, []string{"https://piano.example/help/"}, b.Pages)
 	require.Equal(t, []string{"mon-fri 9-12:30, 13:30-18", "sat 10-14"}, b.Hours)
 	require.Equal(t, "friendly, brief", b.Tone)
-	require.Equal(t, "@eva:piano.org", r.configured().Operators[0].String())
+	require.Equal(t, "@eva:piano.org", r.loadConfig().Operators[0].String())
 	require.Contains(t, r.asOwner("/business show"), "* rules: Never promise a date, Prices include tax, always")
 	require.Contains(t, r.asOwner("/business setup"), "1 of 9", "it begins anew, with what is set")
 }
@@ -128,7 +128,7 @@ func TestTheSetupGoesOnAfterAnAbortAtEachStep(t *testing.T) {
 			require.Contains(t, r.asOwner(answer), "Noted")
 		}
 	}
-	require.Equal(t, []string{"prices", "delivery"}, r.configured().Business.Topics)
+	require.Equal(t, []string{"prices", "delivery"}, r.loadConfig().Business.Topics)
 }
 
 func TestStepsAreSkippedRedoneAndRefused(t *testing.T) {
@@ -152,7 +152,7 @@ func TestStepsAreSkippedRedoneAndRefused(t *testing.T) {
 
 	require.Contains(t, r.asOwner("/business clear"), "Take back everything")
 	require.Contains(t, r.asOwner("yes"), "Taken back")
-	require.Empty(t, r.configured().Business.Name)
-	require.Empty(t, r.configured().Business.Hours)
+	require.Empty(t, r.loadConfig().Business.Name)
+	require.Empty(t, r.loadConfig().Business.Hours)
 	require.Contains(t, r.asOwner("/business setup"), "1 of 9")
 }

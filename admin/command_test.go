@@ -59,6 +59,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"**Business**",
 		"`/answers [add or remove] [question = answer]` — your own answers to common questions",
 		"`/desk [week] [number]` — how the business is doing: answers, drafts, escalations, waits",
+		"`/followup [days, off or default] [chat]` — a draft when a customer does not answer for days",
 		"",
 		"**Time**",
 		"`/remind when what` — say something at a time",
@@ -169,7 +170,7 @@ func TestAReplyToWhatWasToldOfAChatIsNoQuestion(t *testing.T) {
 		_, _, err := r.box.Queue(r.ctx, tx, letter)
 		return err
 	})
-	told := r.flush()[0].Event
+	told := r.sendQueued()[0].Event
 	for _, line := range []string{"Yes, we deliver.", "1", "yes"} {
 		require.Equal(t, "That goes to nobody: write in that chat, or in the thread of an escalation.", bodies(r.handle(store.Message{Body: line, RelatesTo: told})), line)
 	}
@@ -182,15 +183,15 @@ func TestTheSameMessageIsCarriedOutOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	message := r.write(store.Message{Body: "/mode silent Ana"})
+	message := r.storeCommand(store.Message{Body: "/mode silent Ana"})
 	require.NoError(t, r.runJobs(message, false))
-	require.Len(t, r.flush(), 1)
+	require.Len(t, r.sendQueued(), 1)
 	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, policy.ModeBusiness) })
 
 	require.NoError(t, r.runJobs(message, false))
 	r.restart()
 	require.NoError(t, r.runJobs(message, true))
-	require.Empty(t, r.flush())
+	require.Empty(t, r.sendQueued())
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
 }
 
@@ -198,7 +199,7 @@ func TestTwoWorkersCarryOutAMessageOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
-	message := r.write(store.Message{Body: "/mode business Ana"})
+	message := r.storeCommand(store.Message{Body: "/mode business Ana"})
 	errs := make(chan error)
 	for range 4 {
 		go func() { errs <- r.runJobs(message, false) }()
@@ -206,24 +207,24 @@ func TestTwoWorkersCarryOutAMessageOnce(t *testing.T) {
 	for range 4 {
 		require.NoError(t, <-errs)
 	}
-	require.Len(t, r.flush(), 1)
+	require.Len(t, r.sendQueued(), 1)
 }
 
 func TestCommandsKeepTheirOrderAndQuestionsHoldNothingUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	question := r.write(store.Message{Body: "a long question to a slow model"})
-	pause := r.write(store.Message{Body: "/pause all"})
-	resume := r.write(store.Message{Body: "/resume"})
+	question := r.storeCommand(store.Message{Body: "a long question to a slow model"})
+	pause := r.storeCommand(store.Message{Body: "/pause all"})
+	resume := r.storeCommand(store.Message{Body: "/resume"})
 
 	require.True(t, jobs.IsSnooze(r.runJobs(resume, false)), "the pause comes first")
 	require.NoError(t, r.runJobs(pause, false), "it does not wait for the question")
 	require.NoError(t, r.runJobs(resume, false))
 	require.NoError(t, r.runJobs(question, false))
 	require.Zero(t, r.count("select count(*) from settings where key = 'pause'"))
-	require.Len(t, r.flush(), 3)
+	require.Len(t, r.sendQueued(), 3)
 
-	stuck := r.write(store.Message{Body: "/status"})
+	stuck := r.storeCommand(store.Message{Body: "/status"})
 	r.exec("update messages set received_at = $2 where id = $1", stuck, noon.Add(-2*time.Minute))
 	require.Contains(t, r.asOwner("/name"), "Nora", "a command that hangs does not block the room for good")
 }
@@ -232,24 +233,24 @@ func TestACommandThatFailsSaysSoOnceAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.agent.err = errors.New("model on fire")
-	message := r.write(store.Message{Body: "when?"})
+	message := r.storeCommand(store.Message{Body: "when?"})
 	require.ErrorContains(t, r.runJobs(message, false), "model on fire")
-	require.Empty(t, r.flush(), "it may still work")
+	require.Empty(t, r.sendQueued(), "it may still work")
 	require.NoError(t, r.runJobs(message, true))
-	ref := "#" + itoa(int64(message))
-	require.Equal(t, "⚠️ **That did not work**, and nothing was changed. The log says why under "+ref+"; then try again.", bodies(r.flush()))
+	ref := "#" + formatInt(int64(message))
+	require.Equal(t, "⚠️ **That did not work**, and nothing was changed. The log says why under "+ref+"; then try again.", bodies(r.sendQueued()))
 	require.NoError(t, r.runJobs(message, true))
-	require.Empty(t, r.flush())
+	require.Empty(t, r.sendQueued())
 }
 
 func TestWhatTheOwnerSaysAloudIsAQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, words := range []string{"when do we deliver", "/pause all", "1"} {
-		message := r.write(store.Message{Kind: "voice", Body: words, Code: policy.CodeTranscribed})
+		message := r.storeCommand(store.Message{Kind: "voice", Body: words, Code: policy.CodeTranscribed})
 		require.NoError(t, r.admin.Command(r.ctx, message, false))
 		require.NoError(t, r.admin.Answer(r.ctx, message, false))
-		require.Equal(t, "You asked **"+words+"** in chat "+itoa(int64(r.room.ID))+".", bodies(r.flush()), "whatever it sounds like")
+		require.Equal(t, "You asked **"+words+"** in chat "+formatInt(int64(r.room.ID))+".", bodies(r.sendQueued()), "whatever it sounds like")
 	}
 	paused, err := store.PausedAll(r.ctx, r.st.DB())
 	require.NoError(t, err)
@@ -263,8 +264,13 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	r := newRig(t)
 	photo := &store.Attachment{URL: "mxc://example.com/1", Name: "p.jpg"}
 	require.Equal(t, "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it.", bodies(r.handle(store.Message{Kind: "voice", Body: "[voice note]", Attachment: photo})))
-	require.Equal(t, "I can read text and documents so far.", bodies(r.handle(store.Message{Kind: "image", Body: "[photo]", Attachment: photo})))
+	require.Equal(t, "I cannot look at pictures: no model that sees them is set up (`vision.model` in config.yaml). I read text and documents.", bodies(r.handle(store.Message{Kind: "image", Body: "[photo]", Attachment: photo})))
 	require.Equal(t, "I can read text and documents so far.", bodies(r.handle(store.Message{Kind: "sticker", Body: "[sticker] :)"})))
+	r.settings.Sees = true
+	r.restart()
+	for body, asked := range map[string]string{"[photo] What is this?": "What is this?", "[photo]": "What does this picture show?"} {
+		require.Contains(t, bodies(r.handle(store.Message{Kind: "image", Body: body, Attachment: photo})), "You asked **"+asked+"**")
+	}
 	require.Empty(t, r.react("$whatever", "👍"), "a reaction that answers nothing is just a reaction")
 }
 
@@ -278,7 +284,7 @@ func TestAnAnswerIsAMessageAndOnlyWhatNeedsTheOwnerRings(t *testing.T) {
 
 	for topic, rings := range map[jobs.NoticeTopic]bool{jobs.TopicSessionReplaced: true, jobs.TopicKeysUnavailable: true, jobs.TopicKeysAvailable: false} {
 		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topic}))
-		r.flush()
+		r.sendQueued()
 		if rings {
 			require.Equal(t, "m.text", r.lastSent().Type, topic)
 			require.Contains(t, r.lastSent().Mentions, owner, topic)
@@ -299,7 +305,7 @@ func TestAPauseWaitsForNoQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for range 5 {
-		question := r.write(store.Message{ChatID: r.room.ID, Author: policy.AuthorOwnerClient, Kind: "text", Body: "what did we agree?", Action: policy.ActionCommand})
+		question := r.storeCommand(store.Message{ChatID: r.room.ID, Author: policy.AuthorOwnerClient, Kind: "text", Body: "what did we agree?", Action: policy.ActionCommand})
 		require.NoError(t, r.admin.Command(r.ctx, question, false))
 	}
 	require.Equal(t, 5, r.count("select count(*) from river.river_job where kind = 'ask' and queue = 'ask'"), "questions wait in a queue of their own")

@@ -180,8 +180,8 @@ func (cs *CommitmentCommands) snooze(c store.Commitment, at time.Time) answer {
 	}}
 }
 
-// reacted handles a reaction to a commitment. done is false when it is a reaction to something else, or has no meaning.
-func (cs *CommitmentCommands) reacted(ctx context.Context, r request) (_ answer, done bool, err error) {
+// handleReaction handles a reaction to a commitment. done is false when it is a reaction to something else, or has no meaning.
+func (cs *CommitmentCommands) handleReaction(ctx context.Context, r request) (_ answer, done bool, err error) {
 	at, ok := cs.room.reactionTime(r)
 	if !ok {
 		return answer{}, false, nil

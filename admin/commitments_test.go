@@ -39,12 +39,12 @@ func (r *rig) addCommitment(chat store.Chat, who, what string, due *time.Time) s
 	return c
 }
 
-// remind returns what the owner is reminded of at a time.
-func (r *rig) remind(at time.Time) string {
+// remindersAt returns what the owner is reminded of at a time.
+func (r *rig) remindersAt(at time.Time) string {
 	r.t.Helper()
 	r.now = at
 	require.NoError(r.t, r.admin.Commitments.RemindCommitments(r.ctx))
-	return bodies(r.flush())
+	return bodies(r.sendQueued())
 }
 
 func TestPromisesAreListedAcrossChatsEachWithItsMessage(t *testing.T) {
@@ -78,9 +78,9 @@ func TestAPromiseIsSettledPutOffAndOpenedAgain(t *testing.T) {
 
 	require.Contains(t, r.asOwner("/commitments snooze "+number+" noonish"), "noonish")
 	require.Contains(t, r.asOwner("/commitments snooze "+number+" tomorrow 9am"), "Again")
-	require.Empty(t, r.remind(r.now.Add(time.Hour)))
-	require.Contains(t, r.remind(noon.Add(24*time.Hour)), "Ana brings the papers")
-	require.Empty(t, r.remind(r.now.Add(time.Minute)), "once")
+	require.Empty(t, r.remindersAt(r.now.Add(time.Hour)))
+	require.Contains(t, r.remindersAt(noon.Add(24*time.Hour)), "Ana brings the papers")
+	require.Empty(t, r.remindersAt(r.now.Add(time.Minute)), "once")
 
 	r.asOwner("/commitments " + number)
 	require.Equal(t, "[✅]", r.react(r.lastSent().Event, "✅"))
@@ -101,7 +101,7 @@ func TestTheOwnerIsRemindedOfAPromiseOnceBeforeItIsDue(t *testing.T) {
 	r.addCommitment(ana, "owner", "You pay for the fence", &evening)
 	r.addCommitment(ana, "Ana", "Ana calls", &early)
 	r.addCommitment(ana, "Ana", "Ana called", &past)
-	require.Empty(t, r.remind(time.Date(2026, 11, 27, 8, 59, 0, 0, r.settings.Zone)), "nor of what is long over")
+	require.Empty(t, r.remindersAt(time.Date(2026, 11, 27, 8, 59, 0, 0, r.settings.Zone)), "nor of what is long over")
 
 	r.now = time.Date(2026, 11, 27, 9, 0, 0, 0, r.settings.Zone)
 	var both sync.WaitGroup
@@ -113,15 +113,15 @@ func TestTheOwnerIsRemindedOfAPromiseOnceBeforeItIsDue(t *testing.T) {
 		})
 	}
 	both.Wait()
-	reminder := r.flush()
+	reminder := r.sendQueued()
 	require.Len(t, reminder, 1)
 	require.Contains(t, bodies(reminder), "🤝 You pay for the fence. **due Fri 27 Nov, 18:00** · Ana · WhatsApp, Fri 20 Nov")
 	require.Equal(t, "m.text", reminder[0].Type)
 	require.Contains(t, reminder[0].Mentions, owner, "it rings")
-	require.Contains(t, r.remind(time.Date(2026, 11, 28, 6, 30, 0, 0, r.settings.Zone)), "Ana calls")
+	require.Contains(t, r.remindersAt(time.Date(2026, 11, 28, 6, 30, 0, 0, r.settings.Zone)), "Ana calls")
 
 	require.Contains(t, r.react(reminder[0].Event, "🌅"), "Again **Sun 29 Nov, 09:00**")
-	require.Contains(t, r.remind(time.Date(2026, 11, 29, 9, 0, 0, 0, r.settings.Zone)), "was due Fri 27 Nov")
+	require.Contains(t, r.remindersAt(time.Date(2026, 11, 29, 9, 0, 0, 0, r.settings.Zone)), "was due Fri 27 Nov")
 	require.Empty(t, bodies(r.handle(store.Message{Body: "✅", Kind: string(bridgebridge.Reaction), RelatesTo: r.lastSent().Event, Author: policy.AuthorOperator, Sender: operator})), "an operator settles nothing")
 	require.Equal(t, "[✅]", r.react(r.lastSent().Event, "✅"))
 	require.Zero(t, r.count("select count(*) from commitments where what = 'You pay for the fence' and state = 'open'"))

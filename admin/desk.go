@@ -42,7 +42,7 @@ func (dc *DeskCommands) commands() []command {
 // deskFacts are the kinds of facts with a list, in the order in which they are shown.
 func deskFacts() []store.DeskFactKind {
 	return []store.DeskFactKind{
-		store.FactAlone, store.FactDraft, store.FactChanged, store.FactDropped, store.FactEscalated, store.FactReopened, store.FactUnanswered, store.FactOpen, store.FactAnswered, store.FactPerson,
+		store.FactAlone, store.FactDraft, store.FactChanged, store.FactDropped, store.FactEscalated, store.FactReopened, store.FactUnanswered, store.FactGood, store.FactBad, store.FactOpen, store.FactAnswered, store.FactPerson,
 	}
 }
 
@@ -100,6 +100,9 @@ func (dc *DeskCommands) text(title string, n numbers.Stats) string {
 		fmt.Sprintf("- escalated: **%d**%s, %d of them again within a week", count(store.FactEscalated), causesText(n.ByCause), count(store.FactReopened)),
 		fmt.Sprintf("- questions without an answer: **%d**", count(store.FactUnanswered)),
 		fmt.Sprintf("- open for more than %s: **%d**", text.Duration(openTooLong), count(store.FactOpen)),
+	}
+	if good, bad := count(store.FactGood), count(store.FactBad); good+bad > 0 {
+		lines = append(lines, fmt.Sprintf("- said by contacts: **%d** 👍 (`good`), **%d** 👎 (`bad`)", good, bad))
 	}
 	if n.FirstAnswerWait > 0 {
 		lines = append(lines, "- wait for the first answer: **"+text.Duration(n.FirstAnswerWait)+"**")

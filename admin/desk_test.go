@@ -29,6 +29,11 @@ func TestTheDeskShowsNumbersAndWhatIsBehindThem(t *testing.T) {
 	require.Contains(t, r.asOwner("/desk reopened"), "none")
 	require.Contains(t, r.asOwner("/desk nonsense"), "Say it like")
 
+	require.NotContains(t, r.asOwner("/desk"), "👍")
+	r.exec("insert into ratings (outbox_id, chat_id, contact, asked_at, value, given_at) select id, chat_id, '@x:x', created_at, 'good', now() from outbox where chat_id = $1 limit 1", ana.ID)
+	require.Contains(t, r.asOwner("/desk"), "* said by contacts: **1** 👍 (`good`), **0** 👎 (`bad`)\n")
+	require.Contains(t, r.asOwner("/desk good"), "* Ana · WhatsApp, ")
+
 	before := len(r.homeserver.sent)
 	require.Contains(t, r.asOwner("/desk week"), "the last seven days")
 	var picture sentEvent
@@ -42,5 +47,5 @@ func TestTheDeskShowsNumbersAndWhatIsBehindThem(t *testing.T) {
 	n, err := r.admin.Desk.Report(r.ctx)
 	require.NoError(t, err)
 	require.Positive(t, n)
-	require.Contains(t, bodies(r.flush()), "Desk, the last 24 hours")
+	require.Contains(t, bodies(r.sendQueued()), "Desk, the last 24 hours")
 }

@@ -32,7 +32,7 @@ func (dc *DocumentCommands) commands() []command {
 			summary: "learn a document",
 			help: dc.settings.indexHint() + " a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
 				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +
-				knowledge.FormatList() + ", up to " + knowledge.MaxSizeText + " and 2,000 pages.",
+				knowledge.FormatList() + ", up to " + knowledge.MaxSizeText + " and " + knowledge.MaxPagesText + " pages.",
 		},
 	}
 }

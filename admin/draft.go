@@ -280,6 +280,13 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, chat store.Chat,
 	}
 	about := slices.Concat(rows[0].About, rows[0].RestsOn)
 	head := "✏️ **Draft for " + esc(chat.Label()) + "**"
+	switch rows[0].Purpose {
+	case policy.PurposeFollowUp:
+		head += " (a follow-up: the contact has not answered for " + text.Count(chat.FollowUpAfter(df.settings.Defaults), "day") + ")"
+	case policy.PurposeRating:
+		head += " (asks whether the conversation helped)"
+	default:
+	}
 	asked, err := store.MessagesAnsweredBy(ctx, tx, rows[0].ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):

@@ -31,7 +31,7 @@ func (r *rig) presentDrafts() []sentEvent {
 		}
 		r.exec("delete from river.river_job where id = $1", job)
 	}
-	return r.flush()
+	return r.sendQueued()
 }
 
 // sentTo returns what was sent to a chat.
@@ -50,7 +50,7 @@ func (r *rig) addDraft() (store.Chat, sentEvent) {
 	ana := r.chat("Ana", "whatsapp")
 	require.Equal(r.t, "**Ana · WhatsApp**: I show you here what I want to say there, and send it once you say yes.", r.asOwner("/delivery draft ana"))
 	r.asOwner("/remind 1h --to Ana see you at seven. *Bring* cake")
-	r.advance(2 * time.Hour)
+	r.runUntil(2 * time.Hour)
 	require.Empty(r.t, r.sentTo(ana), "it waits for a yes")
 	shown := r.presentDrafts()
 	require.Len(r.t, shown, 1, "shown once")
@@ -114,7 +114,7 @@ func TestAReplyChangesADraftAndADroppedOneIsGone(t *testing.T) {
 	require.Contains(t, r.asOwner("/jobs 1 history"), "done, you said yes to the draft")
 
 	r.asOwner("/remind 1h --to Ana never mind")
-	r.advance(2 * time.Hour)
+	r.runUntil(2 * time.Hour)
 	shown = r.presentDrafts()[0]
 	require.Equal(t, "Dropped: nothing goes to **Ana · WhatsApp**.", r.react(shown.Event, "👎"))
 	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"))
@@ -233,7 +233,7 @@ func TestADraftWhoseJobIsLostIsShownAllTheSame(t *testing.T) {
 	r.chat("Ana", "whatsapp")
 	r.asOwner("/delivery draft ana")
 	r.asOwner("/remind 1h --to Ana see you at seven")
-	r.advance(2 * time.Hour)
+	r.runUntil(2 * time.Hour)
 	r.exec("delete from river.river_job where kind = 'draft'")
 	r.exec("update outbox set created_at = now() - interval '2 minutes' where state = 'draft'")
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))

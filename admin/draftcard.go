@@ -100,8 +100,9 @@ func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o stor
 	if o.Code == policy.CodeDraftLate {
 		said.text, said.kind, said.replaces = "⚠️ **Not sent to "+to+"**: "+esc(o.Code.Sentence()), outbox.Alert, ""
 	}
-	switch o.Code {
-	case policy.CodeDraftOutdated, policy.CodeDraftSource, policy.CodeDraftLate:
+	switch asks := o.AsksContact(); {
+	case asks: // nothing takes its place
+	case o.Code == policy.CodeDraftOutdated, o.Code == policy.CodeDraftSource, o.Code == policy.CodeDraftLate:
 		said.text += " What I write instead waits for your yes again."
 	default: // a person has answered, or has changed what is answered
 		said.text += " `/why` and the name says what was asked."

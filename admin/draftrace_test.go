@@ -70,7 +70,7 @@ func (d *draftRace) Name() string { return "test/model" }
 
 func (d *draftRace) Stream(_ context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
-		d.meanwhile()
+		d.sometimesChange()
 		prompt, _ := json.Marshal(r.Messages)
 		price := priceInPrompt.FindStringSubmatch(r.System + string(prompt))
 		if price == nil {
@@ -104,7 +104,7 @@ func (d *draftRace) Send(ctx context.Context, o store.OutboxMessage, room id.Roo
 			return "", err
 		}
 	}
-	d.meanwhile()
+	d.sometimesChange()
 	if toContact && d.fault == "silent" {
 		return "", fmt.Errorf("the answer of the homeserver is lost")
 	}
@@ -113,11 +113,11 @@ func (d *draftRace) Send(ctx context.Context, o store.OutboxMessage, room id.Roo
 
 func (d *draftRace) Retract(context.Context, store.OutboxMessage) error { return nil }
 
-// meanwhile has something happen in the middle of a call, sometimes.
-func (d *draftRace) meanwhile() {
+// sometimesChange makes a random change during a call, in some of the calls.
+func (d *draftRace) sometimesChange() {
 	if d.depth == 0 && d.rand.IntN(4) == 0 {
 		d.depth++
-		d.happen()
+		d.changeSomething()
 		d.depth--
 	}
 }
@@ -169,8 +169,8 @@ func (d *draftRace) receive(kind event.Type, sender id.UserID, content any, more
 
 const raceContact = id.UserID("@whatsapp_ana:example.com")
 
-// happen has one thing happen from outside.
-func (d *draftRace) happen() {
+// changeSomething makes one random change from outside: a message, an edit, a deletion or a setting.
+func (d *draftRace) changeSomething() {
 	text := func(body string) map[string]any { return map[string]any{"msgtype": "m.text", "body": body} }
 	d.asked++
 	question := fmt.Sprintf("What does delivery within the city cost, number %d?", d.asked)
@@ -181,14 +181,14 @@ func (d *draftRace) happen() {
 		d.moment, d.talk = d.moment+1, d.talk+1
 		d.said = append(d.said, d.receive(event.EventMessage, raceContact, text(question), nil))
 	case 3:
-		if evt := d.anySaid(); evt != nil {
+		if evt := d.randomMessage(); evt != nil {
 			d.moment, d.talk = d.moment+1, d.talk+1
 			edit := text("* " + question)
 			edit["m.new_content"], edit["m.relates_to"] = text(question), map[string]any{"rel_type": "m.replace", "event_id": evt.ID}
 			d.receive(event.EventMessage, raceContact, edit, nil)
 		}
 	case 4:
-		if evt := d.anySaid(); evt != nil {
+		if evt := d.randomMessage(); evt != nil {
 			d.moment, d.talk = d.moment+1, d.talk+1
 			d.said = slices.DeleteFunc(d.said, func(s *event.Event) bool { return s == evt })
 			d.receive(event.EventRedaction, raceContact, map[string]any{"redacts": evt.ID}, map[string]any{"redacts": evt.ID})
@@ -209,19 +209,19 @@ func (d *draftRace) happen() {
 	case 9:
 		d.fault = []string{"", "refuses", "silent"}[d.rand.IntN(3)]
 	default:
-		d.decide()
+		d.answerCard()
 	}
 }
 
-func (d *draftRace) anySaid() *event.Event {
+func (d *draftRace) randomMessage() *event.Event {
 	if len(d.said) == 0 {
 		return nil
 	}
 	return d.said[d.rand.IntN(len(d.said))]
 }
 
-// decide has the owner answer a card that he sees, old ones included: yes once or twice, no, or other words.
-func (d *draftRace) decide() {
+// answerCard has the owner answer a card that he sees, old ones included: yes once or twice, no, or other words.
+func (d *draftRace) answerCard() {
 	var cards []id.EventID
 	for _, s := range d.homeserver.sent {
 		var c struct {
@@ -240,7 +240,7 @@ func (d *draftRace) decide() {
 	d.now = time.Now().Add(time.Duration(d.rand.IntN(8)+1) * time.Second) // a yes after less than two seconds is too early
 	say := func(m store.Message) {
 		d.trace = append(d.trace, fmt.Sprintf("the owner says %q to %s", m.Body, card))
-		d.command(d.write(m))
+		d.command(d.storeCommand(m))
 	}
 	switch d.rand.IntN(4) {
 	case 0:
@@ -314,8 +314,8 @@ func (d *draftRace) openDrafts() map[uuid.UUID]bool {
 	return open
 }
 
-// work runs one job, picked at random; sometimes it is killed when its work is done, and runs again. It returns false if there is none.
-func (d *draftRace) work() bool {
+// runRandomJob runs one job, picked at random; sometimes it is killed when its work is done, and runs again. It returns false if there is none.
+func (d *draftRace) runRandomJob() bool {
 	rows, err := d.st.DB().Query(d.ctx, `select id, kind, args::text from river.river_job where kind in ('turn', 'draft', 'send', 'undelivered') and (args->>'at' is null) order by id`)
 	require.NoError(d.t, err)
 	type job struct {
@@ -329,7 +329,7 @@ func (d *draftRace) work() bool {
 		return false
 	}
 	j := open[d.rand.IntN(len(open))]
-	err = d.run(j.Kind, j.Args)
+	err = d.runJob(j.Kind, j.Args)
 	d.trace = append(d.trace, fmt.Sprintf("%s %s: %v", j.Kind, j.Args, err))
 	if j.Kind == "draft" && jobs.IsSnooze(err) && d.isShown(j.Args) {
 		err = nil // it waits for hours until the draft expires
@@ -348,7 +348,7 @@ func (d *draftRace) isShown(args string) bool {
 		and exists (select from dialogs where draft_id = o.id and kind = 'draft')`, args) == 1
 }
 
-func (d *draftRace) run(kind, args string) error {
+func (d *draftRace) runJob(kind, args string) error {
 	var of struct {
 		Out  uuid.UUID    `json:"out"`
 		Chat store.ChatID `json:"chat"`
@@ -380,11 +380,11 @@ func (d *draftRace) run(kind, args string) error {
 	}
 }
 
-// settle runs what is left to do until nothing is.
-func (d *draftRace) settle() {
+// runAllJobs runs jobs until none is left.
+func (d *draftRace) runAllJobs() {
 	d.fault, d.depth = "", 1
 	for range 500 {
-		if !d.work() {
+		if !d.runRandomJob() {
 			if d.sweep() == 0 {
 				return
 			}
@@ -458,12 +458,12 @@ func TestDraftsAreOfOneMoment(t *testing.T) {
 		d.begin()
 		d.depth = 0
 		for range 4 + d.rand.IntN(8) {
-			d.happen()
+			d.changeSomething()
 			for range d.rand.IntN(10) {
-				d.work()
+				d.runRandomJob()
 			}
 		}
-		d.settle()
+		d.runAllJobs()
 		d.check()
 		d.homeserver.sent = nil
 		d.exec("delete from river.river_job")

@@ -118,9 +118,12 @@ func (ec *escalationCommands) handOffChat(pick chatPick, chat store.Chat) answer
 				return "That chat is no customer's.", nil
 			}
 		}
-		err = ec.desk.HandOff(ctx, tx, chat, asked.Sender)
-		if errors.Is(err, desk.ErrNobodyWrote) {
+		taken, err := ec.desk.HandOff(ctx, tx, chat, asked.Sender)
+		switch {
+		case errors.Is(err, desk.ErrNobodyWrote):
 			return "Nobody has written in **" + esc(chat.Label()) + "** yet, so there is nothing to answer.", nil
+		case taken != "":
+			return "**" + esc(chat.Label()) + "**: " + taken + " You can answer in its thread as well.", err
 		}
 		return "✋ **" + esc(chat.Label()) + "** is yours: answer in its thread. I stay quiet there.", err
 	}}
@@ -172,8 +175,8 @@ func (ec *escalationCommands) inThread(ctx context.Context, r request) (_ answer
 	return ans, true, nil
 }
 
-// reacted handles a reaction to a card, a line or a reply in a thread. done is false for other reactions.
-func (ec *escalationCommands) reacted(ctx context.Context, r request) (_ answer, done bool, err error) {
+// handleReaction handles a reaction to a card, a line or a reply in a thread. done is false for other reactions.
+func (ec *escalationCommands) handleReaction(ctx context.Context, r request) (_ answer, done bool, err error) {
 	if policy.ThreadSignOf(r.message.Body) == policy.SignNote {
 		return ec.markedAsNote(ctx, r)
 	}
@@ -202,6 +205,6 @@ func (ec *escalationCommands) markedAsNote(ctx context.Context, r request) (_ an
 		return answer{}, false, err
 	}
 	return answer{reason: "It marks a message in a thread as a note.", change: func(ctx context.Context, tx store.Tx) error {
-		return ec.desk.MarkedAsNote(ctx, tx, m)
+		return desk.WithdrawNote(ctx, tx, m)
 	}}, true, nil
 }

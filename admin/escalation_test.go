@@ -34,7 +34,7 @@ func TestWhyNamesWhoAnsweredInAThread(t *testing.T) {
 		_, _, err := people.Open(r.ctx, tx, desk.Case{Chat: ana, Messages: []store.Message{asked}, Why: "It asks for a person."})
 		return err
 	})
-	card := r.flush()[0].Event
+	card := r.sendQueued()[0].Event
 	require.Contains(t, r.asOperator("/escalations"), "Ana · WhatsApp — **waits**")
 	sent := r.handle(store.Message{Body: "Sorry, send a photo", Thread: card, Author: policy.AuthorOperator, Sender: operator})
 	require.Contains(t, bodies(sent), "Sorry, send a photo")

@@ -22,7 +22,7 @@ func (r *rig) runExports(chat store.ChatID) []string {
 	require.NoError(r.t, r.admin.Exports.Export(r.ctx, jobs.ExportArgs{MessageID: store.MessageID(r.count("select max(id) from messages where chat_id = $1", r.room.ID)), ChatID: chat}, true))
 	var data []byte
 	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select data from outbox_files order by outbox_id desc limit 1").Scan(&data))
-	r.flush()
+	r.sendQueued()
 	require.Zero(r.t, r.count("select count(*) from outbox_files"), "once it is sent, the homeserver has it")
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	require.NoError(r.t, err)
@@ -37,7 +37,7 @@ func TestWhatIsRememberedComesAsFilesIntoTheRoom(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	r.notes(ana, "She likes tea", r.addGroupMessage(ana, "@ana:x", "tea, please"))
+	r.addNote(ana, "She likes tea", r.addGroupMessage(ana, "@ana:x", "tea, please"))
 	require.Equal(t, "📦 I put **Ana · WhatsApp** together.", r.asOwner("/export ana"))
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'export' and (args->>'chat')::bigint = $1", ana.ID))
 	require.Equal(t, []string{"ana-whatsapp-2/memory.md", "ana-whatsapp-2/profile.json", "ana-whatsapp-2/log/2026-11-20.md"}, r.runExports(ana.ID))

@@ -23,11 +23,11 @@ func (r *rig) setFileAge(ago time.Duration, names ...string) {
 	}
 }
 
-// watches indexes the watched folders and returns what was sent.
-func (r *rig) watches() string {
+// syncFolders indexes the watched folders and returns what was sent.
+func (r *rig) syncFolders() string {
 	r.t.Helper()
 	require.NoError(r.t, r.admin.Documents.IndexFolders(r.ctx))
-	return bodies(r.flush())
+	return bodies(r.sendQueued())
 }
 
 func TestAWatchedFolderIsKeptUpWith(t *testing.T) {
@@ -40,11 +40,11 @@ func TestAWatchedFolderIsKeptUpWith(t *testing.T) {
 
 	require.Equal(t, "📄 `shop` and what comes into it — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.asOwner("/docs watch shop"))
 	require.Equal(t, "`shop` is not watched.", r.asOwner("3"))
-	require.Empty(t, r.watches())
+	require.Empty(t, r.syncFolders())
 	require.Equal(t, "📂 `shop` is watched: its files are public, now and whenever they change. What you made private stays private. `/docs unwatch shop` ends it.", r.asOwner("/docs watch shop public"))
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'folders'"), "it is looked at now")
-	require.Equal(t, "📂 `shop` — 2 new: 3 passages, public.", r.watches())
-	require.Empty(t, r.watches(), "nothing happened, nothing is told")
+	require.Equal(t, "📂 `shop` — 2 new: 3 passages, public.", r.syncFolders())
+	require.Empty(t, r.syncFolders(), "nothing happened, nothing is told")
 	require.Contains(t, r.asOwner("/docs"), text("**Watched folders**", "`shop` — public"))
 	require.NotContains(t, r.asOperator("/docs"), "Watched")
 
@@ -53,20 +53,20 @@ func TestAWatchedFolderIsKeptUpWith(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(r.documents, "shop/deep/terms.txt")))
 	r.setFileAge(30*time.Second, "shop/prices.md")
 	r.setFileAge(time.Second, "shop/new.md")
-	require.Equal(t, "📂 `shop` — 1 changed, 1 removed: 3 passages, public.", r.watches(), "who writes is not disturbed")
+	require.Equal(t, "📂 `shop` — 1 changed, 1 removed: 3 passages, public.", r.syncFolders(), "who writes is not disturbed")
 	r.now = r.now.Add(10 * time.Second)
-	require.Equal(t, "📂 `shop` — 1 new: 1 passage, public.", r.watches())
+	require.Equal(t, "📂 `shop` — 1 new: 1 passage, public.", r.syncFolders())
 	require.Equal(t, 2, r.count("select count(*) from documents"))
 
 	r.setFileAge(20*time.Second, "shop/new.md")
-	require.Empty(t, r.watches(), "a file that only looks newer is the same")
+	require.Empty(t, r.syncFolders(), "a file that only looks newer is the same")
 	require.Contains(t, r.asOperator("/docs unwatch shop"), "is the owner's")
 	require.Equal(t, "📂 `shop` is watched: its files are for you alone, now and whenever they change. `/docs unwatch shop` ends it.", r.asOwner("/docs watch shop admin"))
-	require.Equal(t, "📂 `shop` — 2 new: 4 passages, only you.", r.watches())
+	require.Equal(t, "📂 `shop` — 2 new: 4 passages, only you.", r.syncFolders())
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
 	require.Equal(t, "📂 `shop` is not watched any more. What I know of it stays; `/docs remove` takes a document out.", r.asOwner("/docs unwatch shop"))
 	require.NoError(t, os.RemoveAll(filepath.Join(r.documents, "shop")))
-	require.Empty(t, r.watches())
+	require.Empty(t, r.syncFolders())
 	require.Equal(t, 2, r.count("select count(*) from documents"))
 }
 
@@ -82,10 +82,10 @@ func TestAFolderThatBecomesPrivateIsNotIndexedAsPublicAnyLonger(t *testing.T) {
 	r.exec(`create function changes_his_mind() returns trigger language plpgsql as $$ begin
 		update watched_folders set role = 'admin'; delete from watched_files; return null; end $$`)
 	r.exec("create trigger says_so after insert on documents execute function changes_his_mind()")
-	require.Equal(t, "📂 `shop` — 1 new: 1 passage, public.", r.watches())
+	require.Equal(t, "📂 `shop` — 1 new: 1 passage, public.", r.syncFolders())
 	require.Equal(t, 1, r.count("select count(*) from documents"))
 	r.exec("drop trigger says_so on documents")
-	require.Equal(t, "📂 `shop` — 3 new: 3 passages, only you.", r.watches())
+	require.Equal(t, "📂 `shop` — 3 new: 3 passages, only you.", r.syncFolders())
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
 }
 
@@ -95,14 +95,14 @@ func TestAWatchedFolderThatIsAwayTakesNothingWithIt(t *testing.T) {
 	r.putFile("shop/prices.md", prices)
 	r.setFileAge(time.Minute, "shop/prices.md")
 	r.asOwner("/docs watch shop public")
-	r.watches()
+	r.syncFolders()
 	shop := filepath.Join(r.documents, "shop")
 	require.NoError(t, os.Rename(shop, shop+"-away"))
-	require.Equal(t, "⚠️ I cannot look at the watched folder `shop`: there is no such file in the documents folder. What I know of it stays; `/docs unwatch shop` ends the watching.", r.watches())
-	require.Empty(t, r.watches(), "it is told once")
+	require.Equal(t, "⚠️ I cannot look at the watched folder `shop`: there is no such file in the documents folder. What I know of it stays; `/docs unwatch shop` ends the watching.", r.syncFolders())
+	require.Empty(t, r.syncFolders(), "it is told once")
 	require.Equal(t, 1, r.count("select count(*) from documents"))
 	require.NoError(t, os.Rename(shop+"-away", shop))
-	require.Empty(t, r.watches())
+	require.Empty(t, r.syncFolders())
 	require.NotContains(t, r.asOwner("/docs"), "⚠️")
 }
 
@@ -113,13 +113,13 @@ func TestAFileMadePrivateStaysPrivateInAPublicFolder(t *testing.T) {
 	r.putFile("shop/prices.md", prices)
 	r.setFileAge(time.Minute, "shop/margins.md", "shop/prices.md")
 	r.asOwner("/docs watch shop public")
-	r.watches()
+	r.syncFolders()
 	r.now = r.now.Add(time.Minute)
 	r.asOwner("/index shop/margins.md admin")
 	r.runIndexing()
 	r.putFile("shop/margins.md", "# Margins\n\nFifty percent.\n")
 	r.setFileAge(10*time.Second, "shop/margins.md")
-	require.Equal(t, "🔒 Left private (only you): `shop/margins.md`. To make one public, name it: `/index NAME public`.", r.watches())
+	require.Equal(t, "🔒 Left private (only you): `shop/margins.md`. To make one public, name it: `/index NAME public`.", r.syncFolders())
 	require.Equal(t, 1, r.count("select count(*) from documents where role = 'admin'"))
 	require.Contains(t, r.asOwner("/search margins"), "Fifty")
 	require.NotContains(t, r.asOperator("/search margins"), "Fifty")
@@ -147,11 +147,11 @@ func TestWhatWasMadePrivateStaysSoWhenItsFolderBecomesPublic(t *testing.T) {
 	require.Equal(t, 2, r.count(private))
 
 	r.asOwner("/docs watch . public")
-	require.Contains(t, r.watches(), left)
+	require.Contains(t, r.syncFolders(), left)
 	r.putFile("salaries.csv", "Name,Salary\nEva,5000\n")
 	require.NoError(t, os.Rename(filepath.Join(r.documents, "shop/margins.md"), filepath.Join(r.documents, "shop/gains.md")))
 	r.setFileAge(10*time.Second, "salaries.csv", "shop/gains.md")
-	require.Contains(t, r.watches(), "Left private (only you): `salaries.csv` and `shop/gains.md`.", "neither a change nor another name makes it public")
+	require.Contains(t, r.syncFolders(), "Left private (only you): `salaries.csv` and `shop/gains.md`.", "neither a change nor another name makes it public")
 	require.Equal(t, 2, r.count(private))
 
 	r.asOwner("/index salaries.csv public")
@@ -165,11 +165,11 @@ func TestAWatchedFileIsReadAgainByANewerReader(t *testing.T) {
 	r.putFile("shop/prices.md", prices)
 	r.setFileAge(time.Minute, "shop/prices.md")
 	r.asOwner("/docs watch shop public")
-	r.watches()
+	r.syncFolders()
 	r.exec("update watched_files set reader = '4'")
 	r.exec("update documents set hash = 'of the older one'")
-	require.Equal(t, "📂 `shop` — 1 changed: 2 passages, public.", r.watches())
-	require.Empty(t, r.watches())
+	require.Equal(t, "📂 `shop` — 1 changed: 2 passages, public.", r.syncFolders())
+	require.Empty(t, r.syncFolders())
 }
 
 func TestAnEarlierIndexThatIsDoneLaterDoesNotMakePublic(t *testing.T) {
@@ -181,7 +181,7 @@ func TestAnEarlierIndexThatIsDoneLaterDoesNotMakePublic(t *testing.T) {
 	r.asOwner("/index margins.md admin")
 	require.Equal(t, "📄 **margins.md** — done: 1 passage, only you.", bodies(r.runIndexing()))
 	require.NoError(t, r.admin.Documents.Index(r.ctx, early, false))
-	require.Equal(t, "📄 **margins.md** — unchanged: 1 passage, only you.", bodies(r.flush()))
+	require.Equal(t, "📄 **margins.md** — unchanged: 1 passage, only you.", bodies(r.sendQueued()))
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
 }
 
@@ -193,7 +193,7 @@ func TestAFolderThatMayNotBeLookedIntoTakesNothingWithIt(t *testing.T) {
 		r.setFileAge(time.Minute, name)
 	}
 	r.asOwner("/docs watch shop public")
-	r.watches()
+	r.syncFolders()
 	require.Equal(t, 2, r.count("select count(*) from documents"))
 
 	// The files of this thread are no longer root's, whose tests these may be.
@@ -202,7 +202,7 @@ func TestAFolderThatMayNotBeLookedIntoTakesNothingWithIt(t *testing.T) {
 	for _, name := range []string{"shop/deep", "shop"} {
 		folder := filepath.Join(r.documents, name)
 		require.NoError(t, os.Chmod(folder, 0))
-		withoutRoot(t, func() { require.Empty(t, r.watches(), name) })
+		withoutRoot(t, func() { require.Empty(t, r.syncFolders(), name) })
 		require.NoError(t, os.Chmod(folder, 0o700))
 		require.Equal(t, 2, r.count("select count(*) from documents"), name)
 	}
@@ -234,8 +234,8 @@ func TestWhatCannotBeReadInAWatchedFolderIsToldOnce(t *testing.T) {
 	r.setFileAge(time.Minute, "shop/broken.docx", "shop/prices.md")
 	r.asOwner("/docs watch shop public")
 	require.Equal(t, text("📂 `shop` — 1 new: 2 passages, public.",
-		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that."), r.watches())
-	require.Empty(t, r.watches())
+		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that."), r.syncFolders())
+	require.Empty(t, r.syncFolders())
 }
 
 func TestNoFileBelongsToTwoWatchedFolders(t *testing.T) {

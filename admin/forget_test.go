@@ -34,8 +34,8 @@ func (r *rig) addGroupMessage(chat store.Chat, sender id.UserID, body string) st
 	return m
 }
 
-// notes stores a captured note with its passage.
-func (r *rig) notes(chat store.Chat, body string, from store.Message) store.NoteID {
+// addNote stores a captured note with its passage.
+func (r *rig) addNote(chat store.Chat, body string, from store.Message) store.NoteID {
 	r.t.Helper()
 	var note store.NoteID
 	role := policy.UserRole(chat.ID)
@@ -88,14 +88,14 @@ func (r *rig) addNotice(l outbox.Message) {
 		require.True(r.t, decision.Allow, decision.Why)
 		return err
 	})
-	r.flush()
+	r.sendQueued()
 }
 
 // runForgettings runs the jobs that delete, and returns the report.
 func (r *rig) runForgettings() string {
 	r.t.Helper()
 	require.NoError(r.t, r.admin.Forgetting.Forget(r.ctx, store.ForgettingID(r.count("select coalesce(max(id), 0) from forgettings"))))
-	return bodies(r.flush())
+	return bodies(r.sendQueued())
 }
 
 // addSecret stores a message with everything that can refer to one.
@@ -110,18 +110,18 @@ func (r *rig) addSecret(ana store.Chat) store.Message {
 		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, secret.ID, "she asks about zanzibar", nil)
 		return err
 	})
-	r.notes(ana, "The door opens with zanzibar", secret)
+	r.addNote(ana, "The door opens with zanzibar", secret)
 	r.addWork(ana, "what about zanzibar", secret.ID)
 	quotes := outbox.NewNotice(r.room, "Ana wrote: zanzibar", outbox.Quiet)
 	quotes.About = []store.MessageID{secret.ID}
 	r.addNotice(quotes)
 	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'she told of zanzibar', array[$2::bigint], now())", ana.ID, secret.ID)
-	r.archive()
+	r.indexMessages()
 	return secret
 }
 
-// archive indexes the messages for search.
-func (r *rig) archive() {
+// indexMessages indexes the messages for search.
+func (r *rig) indexMessages() {
 	r.t.Helper()
 	for more := true; more; {
 		var err error
@@ -157,7 +157,7 @@ func TestWhatTheRoomShowedOfAMessageIsDeletedWithIt(t *testing.T) {
 		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, newer.ID, "she says zanzibar", rests)
 		return err
 	})
-	r.notes(ana, "The code is zanzibar", earlier)
+	r.addNote(ana, "The code is zanzibar", earlier)
 	r.addWork(ana, "zanzibar", rests...)
 	task := r.count("select max(id) from tasks")
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, int64(r.count("select max(id) from approvals"))))
@@ -176,7 +176,7 @@ func TestWhatTheRoomShowedOfAMessageIsDeletedWithIt(t *testing.T) {
 		require.Contains(t, strings.ToLower(r.asOwner(command)), "zanzibar", command)
 	}
 	r.asOwner("no")
-	r.flush()
+	r.sendQueued()
 	r.tx(func(tx store.Tx) error {
 		_, err := store.RedactMessage(r.ctx, tx, ana.ID, earlier.EventID, r.now)
 		return err
@@ -193,8 +193,8 @@ func (r *rig) lastOutboxTo(c store.Chat) uuid.UUID {
 	return out
 }
 
-// everywhere adds a chat with a word in every table that can contain it.
-func everywhere(t *testing.T) (r *rig, ana store.Chat) {
+// addWordEverywhere adds a chat, with a word in each table that can contain text.
+func addWordEverywhere(t *testing.T) (r *rig, ana store.Chat) {
 	t.Helper()
 	r = newRig(t)
 	business := policy.ModeBusiness
@@ -210,7 +210,7 @@ func everywhere(t *testing.T) (r *rig, ana store.Chat) {
 	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'he asked about zanzibar', '{}', now())", r.room.ID)
 	r.exec("insert into dialogs (chat_id, kind, payload, outbox_id, expires_at, done_at) values ($1, 'role', '{\"Path\": \"zanzibar.pdf\"}', gen_random_uuid(), now(), now())", r.room.ID)
 	r.exec("update outbox set error = 'zanzibar is out of reach' where chat_id = $1", ana.ID)
-	r.archive()
+	r.indexMessages()
 	require.ElementsMatch(t, []string{
 		"messages.body", "messages.attachment", "message_index.tsv", "message_terms.word", "kept_files.data", "escalations.why", "notes.body", "commitments.what", "chat_summaries.body",
 		"chunks.content", "chunks.chunk_key", "chunk_index.tsv", "term_stats.word", "documents.hash", "schedules.body", "tasks.input", "tasks.request", "tasks.answer", "tasks.error",
@@ -222,7 +222,7 @@ func everywhere(t *testing.T) (r *rig, ana store.Chat) {
 
 func TestForgottenTextIsInNoTableAndTheReportCountsIt(t *testing.T) {
 	t.Parallel()
-	r, ana := everywhere(t)
+	r, ana := addWordEverywhere(t)
 	asked := r.asOwner("/forget zanzibar")
 	require.Contains(t, asked, "Forget what I hold about “zanzibar”?")
 	require.Contains(t, asked, "3 messages, 2 notes, 1 reminder")
@@ -257,12 +257,12 @@ func TestAFailedJobForgetsItsErrorAndIsStillDone(t *testing.T) {
 
 func TestPostgresKeepsNoSampleOfWhatWasSaid(t *testing.T) {
 	t.Parallel()
-	r, ana := everywhere(t)
+	r, ana := addWordEverywhere(t)
 	for i := range 40 { // a sample is of several values
 		r.addGroupMessage(ana, ana.Contact, fmt.Sprintf("line %d of zanzibar", i))
 	}
 	r.addDocument("prices.md", "# Prices\nDelivery is free.", policy.RolePublic) // a table that is empty keeps its samples
-	r.archive()
+	r.indexMessages()
 	r.exec("analyze")
 	require.Subset(t, storetest.ColumnStatisticsWith(t, r.st, "zanzibar"), []string{"message_index.tsv", "message_terms.word"}, "words are sampled")
 	r.asOwner("/forget zanzibar")
@@ -273,7 +273,7 @@ func TestPostgresKeepsNoSampleOfWhatWasSaid(t *testing.T) {
 
 func TestTheReportEqualsWhatWasDone(t *testing.T) {
 	t.Parallel()
-	r, _ := everywhere(t)
+	r, _ := addWordEverywhere(t)
 	r.asOwner("/forget zanzibar")
 	r.asOwner("yes")
 	emptied := func() int { return r.count("select count(*) from outbox where content = '{}'") }
@@ -341,7 +341,7 @@ func TestATopicIsFoundInAnyCaseAndMatchedLiterally(t *testing.T) {
 	ana := r.chat("Ana", "whatsapp")
 	r.addGroupMessage(ana, "@ana:x", "die Überweisung war 100% (net.)")
 	r.addGroupMessage(ana, "@ana:x", "100 net")
-	r.notes(ana, "ÜBERWEISUNG erledigt", r.addGroupMessage(ana, "@ana:x", "ja"))
+	r.addNote(ana, "ÜBERWEISUNG erledigt", r.addGroupMessage(ana, "@ana:x", "ja"))
 	require.Contains(t, r.asOwner("/forget überweisung"), "2 messages and 1 note", "and what the note comes from")
 	r.asOwner("no")
 	require.Contains(t, r.asOwner(`/forget 100% (NET.)`), "1 message")
@@ -377,7 +377,7 @@ func TestForgettingANoteByNumberForgetsItsMessage(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	from := r.addGroupMessage(ana, "@ana:x", "it is istanbul")
-	note := r.notes(ana, "The city is meant", from)
+	note := r.addNote(ana, "The city is meant", from)
 	require.Contains(t, r.asOwner(fmt.Sprintf("/forget %d", note+100)), "There is no note")
 	require.Contains(t, r.asOwner(fmt.Sprintf("/forget #%d", note)), "1 message and 1 note")
 	r.asOwner("yes")
@@ -399,7 +399,7 @@ func TestAMessageIsForgottenByItsLink(t *testing.T) {
 
 func TestForgettingAChatEmptiesItAndKeepsTheChat(t *testing.T) {
 	t.Parallel()
-	r, ana := everywhere(t)
+	r, ana := addWordEverywhere(t)
 	ben := r.chat("Ben", "whatsapp")
 	r.addGroupMessage(ben, "@ben:x", "Ben says oslo")
 	require.Contains(t, r.asOwner("/forget all ana"), "Forget all that was said in Ana · WhatsApp")
@@ -417,7 +417,7 @@ func TestForgettingAChatEmptiesItAndKeepsTheChat(t *testing.T) {
 
 func TestEverythingIsForgottenButDocumentsRemindersAndModes(t *testing.T) {
 	t.Parallel()
-	r, ana := everywhere(t)
+	r, ana := addWordEverywhere(t)
 	r.addDocument("prices.md", "# Prices\nDelivery is free.", policy.RolePublic)
 	r.asOwner("/forget all")
 	r.asOwner("yes")
@@ -431,11 +431,11 @@ func TestEverythingIsForgottenButDocumentsRemindersAndModes(t *testing.T) {
 
 func TestAPersonIsErasedFromAllChatsAndKeptOutOfThem(t *testing.T) {
 	t.Parallel()
-	r, ana := everywhere(t)
+	r, ana := addWordEverywhere(t)
 	family := r.chat("Family", "whatsapp", func(c *store.Chat) { c.Kind = policy.KindGroup })
 	r.addGroupMessage(family, ana.Contact, "quito is nice")
 	r.addGroupMessage(family, "@ben:x", "Ben says oslo")
-	other := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact, c.Receiver = ana.Contact, "second" })
+	other := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact, c.Login = ana.Contact, "second" })
 	r.addGroupMessage(other, ana.Contact, "bogota too")
 	require.Contains(t, r.asOwner("/erase Family"), "is no person")
 	r.asOwner("/erase Ana")

@@ -20,13 +20,13 @@ func TestAHeartbeatKeepsToItsHours(t *testing.T) {
 	r.restart()
 	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
-	require.Empty(t, r.advance(7*24*time.Hour), "it says nothing by itself")
+	require.Empty(t, r.runUntil(7*24*time.Hour), "it says nothing by itself")
 	require.Equal(t, 7*6+7, r.agent.heartbeats)
 	require.Equal(t, 49, r.count("select count(*) from schedule_runs where state = 'done'"))
 	require.Zero(t, r.count("select count(*) from schedule_runs where extract(hour from due_at at time zone 'Europe/Berlin') not in (7, 8, 9, 22)"))
 	require.Contains(t, r.asOwner("/jobs upkeep"), "**heartbeat** — looks whether something needs you · last Fri 27 Nov, 09:30: done, looked as nobody in particular · next Sat 28 Nov, 07:00")
 	require.Contains(t, r.asOwner("/jobs upkeep run heartbeat shop"), "Done now: Upkeep heartbeat shop.")
-	r.execute()
+	r.runExecutions()
 	require.Equal(t, 50, r.agent.heartbeats)
 
 	r.heartbeats = r.heartbeats[:1] // no longer configured
@@ -43,17 +43,17 @@ func TestAHeartbeatThatFailsThreeTimesStopsAndSaysSo(t *testing.T) {
 	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	r.agent.err = jobs.Permanent(errors.New("the model is away"))
-	require.Empty(t, r.advance(2*time.Hour), "two failures are no news")
-	require.Equal(t, "⚠️ **I stopped looking around by myself**: it failed 3 times in a row, the last time because the model is away. `/jobs 1 resume` starts it again.", bodies(r.advance(24*time.Hour)))
+	require.Empty(t, r.runUntil(2*time.Hour), "two failures are no news")
+	require.Equal(t, "⚠️ **I stopped looking around by myself**: it failed 3 times in a row, the last time because the model is away. `/jobs 1 resume` starts it again.", bodies(r.runUntil(24*time.Hour)))
 	require.Equal(t, 3, r.agent.heartbeats, "and costs nothing from then on")
 	require.NoError(t, r.clock.Prepare(r.ctx), "a restart does not start it again")
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
-	require.Empty(t, r.advance(24*time.Hour))
+	require.Empty(t, r.runUntil(24*time.Hour))
 	require.Contains(t, r.asOwner("/jobs upkeep"), "⚠️ stopped: `/jobs 1 resume`")
 	require.Contains(t, r.asOwner("/jobs 1 resume"), "Job 1 goes on")
-	require.Empty(t, r.advance(time.Hour), "one failure after that is one, not the fourth")
+	require.Empty(t, r.runUntil(time.Hour), "one failure after that is one, not the fourth")
 	r.agent.err = nil
-	require.Empty(t, r.advance(3*time.Hour))
+	require.Empty(t, r.runUntil(3*time.Hour))
 	require.Equal(t, 7, r.agent.heartbeats)
 	require.Equal(t, 4, r.count("select count(*) from schedule_runs where state = 'failed'"))
 }
@@ -83,25 +83,25 @@ func TestWordsThatDoNotArriveFailTheirRunUnlessBestEffort(t *testing.T) {
 	r.chat("Ana", "whatsapp")
 	require.Contains(t, r.asOwner("/remind 1h --to Ana --tell are you there?"), "Set.")
 	require.Contains(t, r.asOwner("/remind 2h --to Ana --best-effort are you sure?"), "Set.")
-	came := r.advance(time.Hour)
+	came := r.runUntil(time.Hour)
 	require.Len(t, came, 2)
 	require.Contains(t, bodies(came), "✉️ To **Ana · WhatsApp** goes: “are you there?”")
-	r.advance(time.Hour)
+	r.runUntil(time.Hour)
 	require.Equal(t, 2, r.count("select count(*) from schedule_runs where state = 'done'"))
 	for n := range 2 {
 		run, err := store.ExecutionsOf(r.ctx, r.st.DB(), store.ScheduleID(n+1), 1)
 		require.NoError(t, err)
 		r.exec("update outbox set state = 'failed', error = 'logged out' where id = $1", *run[0].OutboxID)
 		require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, *run[0].OutboxID))
-		require.Len(t, r.flush(), 1, "told once")
+		require.Len(t, r.sendQueued(), 1, "told once")
 	}
-	require.Equal(t, "failed", r.state(1))
-	require.Equal(t, "done", r.state(2))
+	require.Equal(t, "failed", r.lastExecutionState(1))
+	require.Equal(t, "done", r.lastExecutionState(2))
 	require.Contains(t, r.asOwner("/jobs 1 history"), "failed, logged out")
 }
 
-// state returns how the last execution of a schedule ended.
-func (r *rig) state(job store.ScheduleID) string {
+// lastExecutionState returns how the last execution of a schedule ended.
+func (r *rig) lastExecutionState(job store.ScheduleID) string {
 	r.t.Helper()
 	runs, err := store.ExecutionsOf(r.ctx, r.st.DB(), job, 1)
 	require.NoError(r.t, err)
@@ -123,7 +123,7 @@ func TestARunThatTakesTooLongFailsAndItsTaskIsOver(t *testing.T) {
 	r.exec("update schedule_runs set worked = '59.9 s'") // by the attempts before
 	r.agent.blocks = true
 	require.NoError(t, r.clock.Execute(r.ctx, 1, false), "no attempt follows: its time is over")
-	require.Contains(t, bodies(r.flush()), "did not work**: it took longer than 60 s.")
-	require.Equal(t, "failed", r.state(1))
+	require.Contains(t, bodies(r.sendQueued()), "did not work**: it took longer than 60 s.")
+	require.Equal(t, "failed", r.lastExecutionState(1))
 	require.Equal(t, 1, r.count("select count(*) from tasks where state = 'failed' and finished_at is not null"))
 }

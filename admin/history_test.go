@@ -29,7 +29,7 @@ func TestImportAsksForAChatsHistory(t *testing.T) {
 	require.Equal(t, "2026-05-01", time.Unix(args.SinceUnix, 0).In(r.settings.Zone).Format(time.DateOnly))
 
 	require.NoError(t, r.admin.Imports.NotifyImported(r.ctx, ana.ID, 1234))
-	require.Equal(t, "📥 **Ana · WhatsApp**: 1234 older messages read and remembered.", bodies(r.flush()))
+	require.Equal(t, "📥 **Ana · WhatsApp**: 1234 older messages read and remembered.", bodies(r.sendQueued()))
 }
 
 func TestImportReadsNothingWhereNothingIsStored(t *testing.T) {

@@ -76,24 +76,24 @@ func (r *pinRig) runCommands() (string, error) {
 	for _, a := range all {
 		err = errors.Join(err, r.admin.Host.RunCommand(r.ctx, a))
 	}
-	return bodies(r.flush()), err
+	return bodies(r.sendQueued()), err
 }
 
 func TestExecReadsAtOnceAndAsksForThePINToChange(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
-	r.types("/exec ls")
+	r.ownerTypes("/exec ls")
 	said, err := r.runCommands()
 	require.NoError(t, err)
 	require.Contains(t, said, "✅ `ls` · done, 1.0 s\n\n```\ntotal 0\n```")
-	require.Contains(t, r.types("/exec sudo ls"), "Not run: this command never runs")
-	require.Contains(t, r.types("/exec rm a"), "none is set. `/pin set`")
+	require.Contains(t, r.ownerTypes("/exec sudo ls"), "Not run: this command never runs")
+	require.Contains(t, r.ownerTypes("/exec rm a"), "none is set. `/pin set`")
 	r.setPIN(canary)
 	for range 2 {
-		asked := r.types("/exec rm a")
+		asked := r.ownerTypes("/exec rm a")
 		require.Contains(t, asked, "**Your PIN, please**, for: rm a\n", "each time")
 		require.NotContains(t, asked, "sha256")
-		require.Contains(t, r.types(canary), "[👀]")
+		require.Contains(t, r.ownerTypes(canary), "[👀]")
 		said, err = r.runCommands()
 		require.NoError(t, err)
 		require.Contains(t, said, "✅ `rm a` · done")
@@ -102,10 +102,10 @@ func TestExecReadsAtOnceAndAsksForThePINToChange(t *testing.T) {
 	require.Equal(t, []string{"ls", "rm a", "rm a"}, h.ran)
 	require.Equal(t, 3, r.count("select count(*) from audit_entries where kind = 'tool' and actor = 'owner' and action = 'exec' and outcome = 'done'"))
 
-	r.types("/exec rm a")
+	r.ownerTypes("/exec rm a")
 	h.version++
-	require.Contains(t, r.types(canary), "**Your PIN, please**, for: rm a", "the program was changed since the PIN was asked for")
-	require.Contains(t, r.types(canary), "[👀]")
+	require.Contains(t, r.ownerTypes(canary), "**Your PIN, please**, for: rm a", "the program was changed since the PIN was asked for")
+	require.Contains(t, r.ownerTypes(canary), "[👀]")
 	h.version++
 	said, err = r.runCommands()
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestExecReadsAtOnceAndAsksForThePINToChange(t *testing.T) {
 func TestACommandRunsOnceOrIsToldToBeUnknown(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
-	r.types("/exec ls")
+	r.ownerTypes("/exec ls")
 	died, die := context.WithCancel(r.ctx)
 	h.run = func(ctx context.Context, _ func([]byte)) (admin.HostResult, error) {
 		die()
@@ -140,7 +140,7 @@ func TestACommandRunsOnceOrIsToldToBeUnknown(t *testing.T) {
 func TestTheOutputOfACommandIsStreamedAndItCanBeStopped(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
-	r.types("/exec ls")
+	r.ownerTypes("/exec ls")
 	h.run = func(ctx context.Context, live func([]byte)) (admin.HostResult, error) {
 		live([]byte("first line\n"))
 		select {
@@ -168,8 +168,8 @@ func TestTheOutputOfACommandIsStreamedAndItCanBeStopped(t *testing.T) {
 func TestACommandThatIsStoppedBeforeItBeginsIsNotRun(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
-	r.types("/exec ls")
-	require.Contains(t, r.types(fmt.Sprintf("/cancel-task %d", r.count("select id::int from tasks where kind = 'exec'"))), "task")
+	r.ownerTypes("/exec ls")
+	require.Contains(t, r.ownerTypes(fmt.Sprintf("/cancel-task %d", r.count("select id::int from tasks where kind = 'exec'"))), "task")
 	said, err := r.runCommands()
 	require.NoError(t, err)
 	require.Contains(t, said, "**Not run**: `ls`. You stopped it before it began.")
@@ -181,7 +181,7 @@ func TestACommandThatIsStoppedBeforeItBeginsIsNotRun(t *testing.T) {
 func TestExecAsksTheRulesAgainBeforeItRuns(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
-	r.types("/exec ls")
+	r.ownerTypes("/exec ls")
 	h.strict = true
 	said, err := r.runCommands()
 	require.NoError(t, err)
@@ -192,25 +192,25 @@ func TestExecAsksTheRulesAgainBeforeItRuns(t *testing.T) {
 func TestAFileIsReadAfterThePIN(t *testing.T) {
 	t.Parallel()
 	r, _ := newHostRig(t)
-	require.Contains(t, r.types("/read /etc/shadow"), "this path is not for the assistant")
-	require.Contains(t, r.types("/read /srv/a.md"), "none is set")
+	require.Contains(t, r.ownerTypes("/read /etc/shadow"), "this path is not for the assistant")
+	require.Contains(t, r.ownerTypes("/read /srv/a.md"), "none is set")
 	r.setPIN(canary)
-	require.Contains(t, r.types("/read /srv/a.md"), "**Your PIN, please**, for: read /srv/a.md")
-	require.Contains(t, r.types(canary), "the content of /srv/a.md")
-	require.Contains(t, r.types("/read /srv/b.md"), "the content of /srv/b.md", "for a day")
+	require.Contains(t, r.ownerTypes("/read /srv/a.md"), "**Your PIN, please**, for: read /srv/a.md")
+	require.Contains(t, r.ownerTypes(canary), "the content of /srv/a.md")
+	require.Contains(t, r.ownerTypes("/read /srv/b.md"), "the content of /srv/b.md", "for a day")
 }
 
 func TestSafeModeRunsNoCommandAndSaysThatWorkWaits(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.exec(`insert into settings (key, value) values ('safe_mode', '{"since": "2026-05-01T00:00:00Z", "why": "a test"}')`)
-	require.Contains(t, r.types("/exec ls"), "safe mode, so I run no commands")
-	require.Contains(t, r.types("/read /srv/notes"), "safe mode, so I run no commands")
+	require.Contains(t, r.ownerTypes("/exec ls"), "safe mode, so I run no commands")
+	require.Contains(t, r.ownerTypes("/read /srv/notes"), "safe mode, so I run no commands")
 	require.Zero(t, r.count("select count(*) from tasks"))
-	require.Contains(t, r.types("/plan sell the piano"), "it waits until that is over")
+	require.Contains(t, r.ownerTypes("/plan sell the piano"), "it waits until that is over")
 	r.exec("delete from settings where key = 'safe_mode'")
-	require.NotContains(t, r.types("/plan sell the boat"), "safe mode")
-	r.types("/exec ls")
+	require.NotContains(t, r.ownerTypes("/plan sell the boat"), "safe mode")
+	r.ownerTypes("/exec ls")
 	said, err := r.runCommands()
 	require.NoError(t, err)
 	require.Contains(t, said, "total 0")
@@ -230,7 +230,7 @@ func TestALongOutputShowsNoPartOfASecret(t *testing.T) { //nolint:paralleltest /
 			}
 			return admin.HostResult{Output: output}, nil
 		}
-		r.types("/exec ls")
+		r.ownerTypes("/exec ls")
 		said, err := r.runCommands()
 		require.NoError(t, err)
 		require.Contains(t, said, "done")

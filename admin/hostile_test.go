@@ -32,7 +32,7 @@ func TestHostileArgumentsOfSafetyCommandsAreAnsweredAndChangeNothing(t *testing.
 			if strings.TrimSpace(line) == "/exec" || args == "yes" {
 				continue // a dialog of an earlier command may wait for it
 			}
-			r.types(line)
+			r.ownerTypes(line)
 			for _, said := range r.homeserver.sent {
 				require.NotContains(t, said.Body+said.HTML, "\u202e", "%.60q", line)
 				require.NotContains(t, said.Body+said.HTML, "\x1b", "%.60q", line)

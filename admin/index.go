@@ -196,6 +196,8 @@ func unreadableKindText(kind string) string {
 	switch bridgebridge.MessageKind(kind) {
 	case bridgebridge.Voice, bridgebridge.Audio:
 		return "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it."
+	case bridgebridge.Image:
+		return "I cannot look at pictures: no model that sees them is set up (`vision.model` in config.yaml). I read text and documents."
 	default:
 		return "I can read text and documents so far."
 	}

@@ -36,7 +36,7 @@ func (r *rig) runIndexing() []sentEvent {
 	for _, args := range all {
 		require.NoError(r.t, r.admin.Documents.Index(r.ctx, args, false))
 	}
-	return r.flush()
+	return r.sendQueued()
 }
 
 // What is said to a public document.
@@ -92,7 +92,7 @@ func TestAReactionAnswersWhoMaySeeAFile(t *testing.T) {
 	require.Equal(t, "[👀]", r.react(asked[0].Event, "2️⃣"))
 	done := r.runIndexing()
 	require.Equal(t, "[✅]\n📄 **prices.md** — done: 2 passages, only you.", bodies(done))
-	require.EqualValues(t, "$in"+itoa(int64(file)), done[0].ReactedTo, "the mark is on the file")
+	require.EqualValues(t, "$in"+formatInt(int64(file)), done[0].ReactedTo, "the mark is on the file")
 }
 
 func TestIndexNamesTheFileItMeans(t *testing.T) {
@@ -150,7 +150,7 @@ func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from river.river_job where kind = 'index'"))
 
 	require.NoError(t, r.admin.Documents.Index(r.ctx, jobs.IndexArgs{Path: "link.txt", Role: policy.RolePublic, ChatID: r.room.ID}, false))
-	require.Equal(t, "⚠️ **link.txt** is not indexed: it lies outside the documents folder.", bodies(r.flush()), "the job looks for itself")
+	require.Equal(t, "⚠️ **link.txt** is not indexed: it lies outside the documents folder.", bodies(r.sendQueued()), "the job looks for itself")
 	require.Zero(t, r.count("select count(*) from chunk_index where tsv @@ 'hunter2'"))
 
 	r.documents = ""
@@ -285,19 +285,19 @@ func TestIndexSaysWhatIsWrongWithAFile(t *testing.T) {
 func TestAFileThatCannotBeFetchedIsTriedAgainAndThenTold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	file := r.write(store.Message{Kind: "file", Body: "[file a.md]", Attachment: &store.Attachment{URL: "mxc://example.com/gone", Name: "a.md"}})
+	file := r.storeCommand(store.Message{Kind: "file", Body: "[file a.md]", Attachment: &store.Attachment{URL: "mxc://example.com/gone", Name: "a.md"}})
 	args := jobs.IndexArgs{MessageID: file, Role: policy.RolePublic, ChatID: r.room.ID}
 	require.ErrorContains(t, r.admin.Documents.Index(r.ctx, args, false), "M_NOT_FOUND")
-	require.Empty(t, r.flush())
+	require.Empty(t, r.sendQueued())
 	require.NoError(t, r.admin.Documents.Index(r.ctx, args, true))
-	require.Equal(t, "⚠️ **a.md** is not indexed: download the file: M_NOT_FOUND.", bodies(r.flush()))
+	require.Equal(t, "⚠️ **a.md** is not indexed: download the file: M_NOT_FOUND.", bodies(r.sendQueued()))
 
 	r.tx(func(tx store.Tx) error {
 		_, err := store.RedactMessage(r.ctx, tx, r.room.ID, "$in2", r.now)
 		return err
 	})
 	require.NoError(t, r.admin.Documents.Index(r.ctx, args, false))
-	require.Equal(t, "⚠️ **The file** is not indexed: the message with it was deleted.", bodies(r.flush()))
+	require.Equal(t, "⚠️ **The file** is not indexed: the message with it was deleted.", bodies(r.sendQueued()))
 }
 
 func TestDocsNamesTheBiggestWhenNotAllAreListed(t *testing.T) {

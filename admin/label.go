@@ -55,23 +55,33 @@ func (lb *labelCommands) run(ctx context.Context, _ request, args string) (answe
 		return lb.list(ctx)
 	}
 	name := strings.Join(words, " ")
-	if prefix == "" {
-		chats, err := store.ListChats(ctx, lb.store.DB(), "", maxChats, 0)
-		if err != nil {
-			return answer{}, err
-		}
-		if found, sure := matchChats(chats, name); len(words) == 1 || (sure && len(found) == 1) {
-			return lb.chats.withChat(ctx, name, "label", chatPick{})
-		}
+	chats, err := store.ListChats(ctx, lb.store.DB(), "", maxChats, 0)
+	if err != nil {
+		return answer{}, err
 	}
-	label := strings.ToLower(words[len(words)-1])
+	if found, sure := matchChats(chats, name); prefix == "" && (len(words) == 1 || (sure && len(found) == 1)) {
+		return lb.chats.withChat(ctx, name, "label", chatPick{})
+	}
+	label, rest := strings.ToLower(words[len(words)-1]), words[:len(words)-1]
 	switch {
+	case hasMoreThanName(chats, rest):
+		return answer{text: "I know no chat called " + quote(strings.Join(rest, " "), 60) + ". A label is one word, such as " + code("two-words") + "."}, nil
 	case len(words) == 1:
 		return answer{text: "Which label? Write " + code("/label remove "+name+" wholesale") + "."}, nil
 	case !policy.IsLabelName(label):
 		return answer{text: quote(label, 60) + " is no name of a label. It is one word of up to 40 letters, digits, hyphens and underscores."}, nil
 	}
-	return lb.chats.withChat(ctx, strings.Join(words[:len(words)-1], " "), "label", chatPick{Label: prefix + label})
+	return lb.chats.withChat(ctx, strings.Join(rest, " "), "label", chatPick{Label: prefix + label})
+}
+
+// hasMoreThanName reports whether words name no chat, but would without the last ones: then the label after them was meant to have several words.
+func hasMoreThanName(chats []store.Chat, words []string) bool {
+	for n := len(words); n > 0; n-- {
+		if found, _ := matchChats(chats, strings.Join(words[:n], " ")); len(found) > 0 {
+			return n < len(words)
+		}
+	}
+	return false
 }
 
 // list shows all labels, with their settings and how many chats have them.
@@ -121,6 +131,18 @@ func (lb *labelCommands) meaning(name string) string {
 	}
 	if l.Delivery != "" {
 		parts = append(parts, "delivery "+string(l.Delivery))
+	}
+	switch days := l.FollowUpDays; {
+	case days != nil && *days > 0:
+		parts = append(parts, "follow-up after "+text.Count(*days, "day"))
+	case days != nil:
+		parts = append(parts, "no follow-ups")
+	}
+	switch ask := l.AskRating; {
+	case ask != nil && *ask:
+		parts = append(parts, "asks for a rating")
+	case ask != nil:
+		parts = append(parts, "asks for no rating")
 	}
 	if lb.settings.LabelHours[name] {
 		parts = append(parts, "opening hours of its own")

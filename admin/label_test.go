@@ -29,6 +29,8 @@ func TestLabelsAreGivenTakenAndListed(t *testing.T) {
 	require.Equal(t, []string{"new-word"}, r.reload(ana).Labels)
 	require.Contains(t, r.asOwner("/label"), "`new-word`: 1 chat · no settings")
 	require.Contains(t, r.asOwner("/label Ana whatsapp what?!"), "is no name of a label")
+	require.Equal(t, "I know no chat called “Ana whatsapp two”. A label is one word, such as `two-words`.", r.asOwner("/label Ana whatsapp two words"))
+	require.Contains(t, r.asOwner("/label Nobody at all"), "I know no chat called “Nobody at”. `/chats`")
 	require.Equal(t, "**Ana · Signal** has `wholesale` now. It is `business`, on `shadow`.", r.asOwner("/label Ana signal wholesale"))
 	require.Empty(t, r.reload(signal).Unlabelled)
 	require.Equal(t, 3, r.count("select count(*) from audit_entries where kind = 'mode' and action = 'labels'"))
@@ -48,5 +50,5 @@ func TestALabelThatChangesSettingsWithdrawsTheDraft(t *testing.T) {
 	require.True(t, strings.HasSuffix(r.asOwner("/label Ana careful"), "on `shadow`."))
 	require.Equal(t, 1, r.count("select count(*) from outbox where state = 'dropped' and code = 'draft_mode'"))
 	require.Equal(t, 1, r.count("select count(*) from messages where id = $1 and answered_at is null", question), "it waits for another answer")
-	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'turn' and args->>'chat' = $1::text", itoa(int64(ana.ID))))
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'turn' and args->>'chat' = $1::text", formatInt(int64(ana.ID))))
 }

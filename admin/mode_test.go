@@ -15,7 +15,7 @@ import (
 	"multis/store"
 )
 
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+func formatInt(n int64) string { return strconv.FormatInt(n, 10) }
 
 // addChats adds a chat of each kind.
 func (r *rig) addChats() (ana, signal, family store.Chat) {
@@ -298,9 +298,9 @@ func TestANumberAnswersNothingButTheNewestQuestion(t *testing.T) {
 			r.asOwner("/mode")
 			list := r.lastSent().Event
 			test.between(r)
-			modes := r.modes()
+			modes := r.modesSetByHand()
 			require.Contains(t, r.asOwner("1"), test.says)
-			require.Equal(t, modes, r.modes(), "nothing changed")
+			require.Equal(t, modes, r.modesSetByHand(), "nothing changed")
 			if test.name != "it is answered itself" && test.says == whichQuestion {
 				require.Contains(t, bodies(r.handle(store.Message{Body: "2", RelatesTo: list})), "Family · WhatsApp group — silent", "a reply may answer the older one")
 			}
@@ -308,8 +308,8 @@ func TestANumberAnswersNothingButTheNewestQuestion(t *testing.T) {
 	}
 }
 
-// modes lists the modes of all chats that were set by hand.
-func (r *rig) modes() string {
+// modesSetByHand lists the modes of all chats that were set by hand.
+func (r *rig) modesSetByHand() string {
 	r.t.Helper()
 	var all string
 	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select coalesce(string_agg(id || ' ' || mode, ',' order by id), '') from chats where mode is not null").Scan(&all))
@@ -409,7 +409,7 @@ func TestTwoAnswersToOneQuestionCountOnce(t *testing.T) {
 	ana, signal, _ := r.addChats()
 	r.asOwner("/mode off ana")
 	which := r.lastSent().Event
-	first, second := r.write(store.Message{Body: "1", RelatesTo: which}), r.write(store.Message{Body: "2", RelatesTo: which})
+	first, second := r.storeCommand(store.Message{Body: "1", RelatesTo: which}), r.storeCommand(store.Message{Body: "2", RelatesTo: which})
 	// So old that the order of commands no longer keeps them apart: only the question itself does.
 	r.exec("update messages set received_at = $1", noon.Add(-time.Hour))
 	errs := make(chan error)
@@ -431,5 +431,5 @@ func TestTwoAnswersToOneQuestionCountOnce(t *testing.T) {
 	require.NoError(t, r.runJobs(first, false))
 	require.NoError(t, r.runJobs(second, false))
 	require.Zero(t, r.count("select count(*) from messages where answered_at is null"))
-	require.Contains(t, bodies(r.flush()), "That question is closed.", "the second one is told")
+	require.Contains(t, bodies(r.sendQueued()), "That question is closed.", "the second one is told")
 }

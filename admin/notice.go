@@ -88,6 +88,8 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 		return nt.bridges.notifyClaim(ctx, args.SubjectID)
 	case jobs.TopicBridgeDown, jobs.TopicBridgeUp:
 		return nt.bridges.notifyState(ctx, args.SubjectID, args.Topic == jobs.TopicBridgeDown)
+	case jobs.TopicAdminRoomClosed:
+		return nt.notifyRoomClosed(ctx, store.ChatID(args.SubjectID))
 	case jobs.TopicBackupOld, jobs.TopicBackupFailed:
 		return nt.restores.warn(ctx, args.Topic)
 	case jobs.TopicRestored:
@@ -116,6 +118,23 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 		return jobs.Permanent(fmt.Errorf("the topic %q of a notice is unknown", args.Topic))
 	}
 	return nt.room.completeWithNotice(ctx, notice.kind, notice.text)
+}
+
+// notifyRoomClosed tells the owner, in the new admin room, that an admin room is no longer used.
+func (nt *Notices) notifyRoomClosed(ctx context.Context, chat store.ChatID) error {
+	closed, err := store.ChatByID(ctx, nt.store.DB(), chat)
+	if err != nil || closed.ClosedWhy == "" {
+		return err
+	}
+	name, why := "admin room", closed.ClosedWhy
+	if closed.ForOperators {
+		name = "room for operators"
+	}
+	if why == store.ClosedStranger {
+		why = "somebody else was invited or came in"
+	}
+	return nt.room.completeWithNotice(ctx, outbox.Alert, fmt.Sprintf("⚠️ **I no longer use the %s** %s: %s. What is written there has no effect, and replies in its threads go to nobody. "+
+		"Its open conversations get new threads.", name, code(closed.ChannelID), why))
 }
 
 // NotifyUndelivered tells the owner that an outbox message was not delivered.

@@ -18,7 +18,7 @@ func TestDigestTellsOnceWhatCameTooLate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Digest(r.ctx))
-	require.Empty(t, r.flush(), "nothing came late")
+	require.Empty(t, r.sendQueued(), "nothing came late")
 	ana, signal, _ := r.addChats()
 	for i := range 3 {
 		r.addMessage(ana, "late", 5*time.Hour-time.Duration(i)*time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
@@ -27,7 +27,7 @@ func TestDigestTellsOnceWhatCameTooLate(t *testing.T) {
 	r.exec("update messages set received_at = $1 where code = 'stale'", noon.Add(-4*time.Second))
 	err := r.admin.Notices.Digest(r.ctx)
 	require.True(t, jobs.IsSnooze(err), "more may be coming in")
-	require.Empty(t, r.flush())
+	require.Empty(t, r.sendQueued())
 
 	r.now = r.now.Add(jobs.DigestDelay)
 	require.NoError(t, r.admin.Notices.Digest(r.ctx))
@@ -35,9 +35,9 @@ func TestDigestTellsOnceWhatCameTooLate(t *testing.T) {
 		"**While I was away** (Thu 19 Nov, 16:00 to 15:00): 4 messages in 2 chats came too late for an answer. I stored them and wrote to nobody.",
 		"Ana · WhatsApp — 3",
 		"Ana · Signal — 1",
-	), bodies(r.flush()))
+	), bodies(r.sendQueued()))
 	require.NoError(t, r.admin.Notices.Digest(r.ctx))
-	require.Empty(t, r.flush())
+	require.Empty(t, r.sendQueued())
 }
 
 func TestDigestOfManyChatsIsShort(t *testing.T) {
@@ -47,7 +47,7 @@ func TestDigestOfManyChatsIsShort(t *testing.T) {
 		r.addMessage(r.chat("Guest", "whatsapp"), "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
 	}
 	require.NoError(t, r.admin.Notices.Digest(r.ctx))
-	got := bodies(r.flush())
+	got := bodies(r.sendQueued())
 	require.Contains(t, got, "**While I was away** (17:00): 12 messages in 12 chats")
 	require.Contains(t, got, "\nand 2 chats more")
 }
@@ -59,9 +59,9 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionEscalate, policy.CodeWantsHuman, "It asks for a person.")
 	out := r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check.", "escalated")
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
-	r.flush()
+	r.sendQueued()
 	r.homeserver.sent = nil
-	require.Empty(t, r.flush(), "it did arrive")
+	require.Empty(t, r.sendQueued(), "it did arrive")
 	fail := func(why string) {
 		r.exec("update outbox set state = 'sent' where id = $1", out)
 		r.tx(func(tx store.Tx) error {
@@ -73,10 +73,10 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	ref := out.String()[32:]
 	require.Equal(t, "⚠️ **Not sent to Ana · WhatsApp**: WhatsApp says **logged out**. It was “[Nora] Let me check.”. "+
-		"I don't try again: write there yourself, or mend the bridge first. (#"+ref+")", bodies(r.flush()))
+		"I don't try again: write there yourself, or mend the bridge first. (#"+ref+")", bodies(r.sendQueued()))
 	fail("")
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
-	require.Contains(t, bodies(r.flush()), "**Not sent to Ana · WhatsApp**: the bridge gave no reason.")
+	require.Contains(t, bodies(r.sendQueued()), "**Not sent to Ana · WhatsApp**: the bridge gave no reason.")
 }
 
 func TestARefusedNoticeIsReplacedOnceByAShortOne(t *testing.T) {
@@ -99,12 +99,12 @@ func TestARefusedNoticeIsReplacedOnceByAShortOne(t *testing.T) {
 	})
 	alarms := func() int { return r.count("select count(*) from river.river_job where kind = 'undelivered'") }
 	r.homeserver.sendErr = jobs.Permanent(errors.New("send: M_TOO_LARGE (HTTP 413): event too large"))
-	require.Empty(t, r.flush())
+	require.Empty(t, r.sendQueued())
 	require.Equal(t, 2, alarms(), "nobody misses a reaction")
 	for i, gone := range []uuid.UUID{out, edit} {
 		r.homeserver.sendErr = nil
 		require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, gone))
-		got := r.flush()
+		got := r.sendQueued()
 		require.Equal(t, "⚠️ **Not sent to you**: send: M_TOO_LARGE (HTTP 413): event too large. It began “"+[]string{"Ana needs a person", "Prices: 5 euro"}[i]+"”. "+
 			"I don't try again. (#"+gone.String()[32:]+" in the log)", bodies(got))
 		require.NotEmpty(t, got[0].Mentions)
@@ -112,7 +112,7 @@ func TestARefusedNoticeIsReplacedOnceByAShortOne(t *testing.T) {
 
 	r.homeserver.sendErr = jobs.Permanent(errors.New("send: M_FORBIDDEN (HTTP 403)"))
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
-	require.Empty(t, r.flush())
+	require.Empty(t, r.sendQueued())
 	require.Equal(t, 2, alarms(), "what tells of a notice is not told of itself")
 }
 
@@ -128,10 +128,10 @@ func TestWelcomeIsSaidOnce(t *testing.T) {
 		"**multis is ready.** 3 chats on WhatsApp and 1 on Signal, all **silent**: I remember, I never write.",
 		"Nothing goes to anyone unless you switch a chat to business or personal.",
 		"Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`",
-	), bodies(r.flush()))
+	), bodies(r.sendQueued()))
 	r.restart()
 	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
-	require.Empty(t, r.flush())
+	require.Empty(t, r.sendQueued())
 }
 
 func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
@@ -147,18 +147,18 @@ func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 		"New direct chats are **business**: I answer what the public documents say, and I show you each answer here before it goes out (`/delivery auto` and a name sends them at once); the rest is yours. `/pause all` stops everything at once.",
 		"Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`",
 		"🔒 2 chats cannot be read yet: `/mode` says why.",
-	), bodies(r.flush()))
+	), bodies(r.sendQueued()))
 }
 
 func TestTheOwnerIsToldWhatConcernsNoChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicEditIgnored}))
-	require.Equal(t, "I don't act on edits: write it again.", bodies(r.flush()))
+	require.Equal(t, "I don't act on edits: write it again.", bodies(r.sendQueued()))
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicSessionReplaced}))
-	require.Contains(t, bodies(r.flush()), "**My session was ended**")
+	require.Contains(t, bodies(r.sendQueued()), "**My session was ended**")
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicUndecryptable}))
-	require.Contains(t, bodies(r.flush()), "I cannot read what you wrote")
+	require.Contains(t, bodies(r.sendQueued()), "I cannot read what you wrote")
 	require.True(t, jobs.IsPermanent(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: "weather"})))
 }
 

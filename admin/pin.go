@@ -191,6 +191,8 @@ func (pc *pinCommands) newsText(ctx context.Context, args jobs.PINArgs) (string,
 	switch pin.EntryResult(args.Result) {
 	case pin.EntryUntrusted:
 		return untrustedText, nil
+	case pin.EntryBridged:
+		return bridgedText, nil
 	case pin.EntryWrong:
 		return fmt.Sprintf("❌ That is not the PIN. %d %s left, then it is locked for an hour.", args.Left, text.Plural(args.Left, "try", "tries")), nil
 	case pin.EntryNoDigits:

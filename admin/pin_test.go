@@ -35,7 +35,7 @@ func newPINRig(t *testing.T, required bool) *pinRig {
 	log, err := audit.New("a token of the homeserver")
 	require.NoError(t, err)
 	r.settings.Audit = log
-	r.pin = pin.NewKeeper(log, required, func() time.Time { return r.now })
+	r.pin = pin.NewKeeper(pin.Options{Log: log, Required: required, Now: func() time.Time { return r.now }, Cost: pin.HashCost{KiB: 64, Passes: 1}})
 	r.restart()
 	r.inbox = appservice.NewInbox(r.st, appservice.Settings{
 		Owner: owner, Bot: "@multis:example.com", Operators: []id.UserID{operator}, Name: "Nora", Defaults: r.settings.Defaults, PIN: r.pin, MaxAge: time.Hour,
@@ -43,8 +43,8 @@ func newPINRig(t *testing.T, required bool) *pinRig {
 	return r
 }
 
-// typed makes an event of the admin room.
-func (r *pinRig) typed(sender id.UserID, content map[string]any) *event.Event {
+// newMessage makes an event of the admin room.
+func (r *pinRig) newMessage(sender id.UserID, content map[string]any) *event.Event {
 	r.t.Helper()
 	kind := "m.room.message"
 	if relates, ok := content["m.relates_to"].(map[string]any); ok && relates["key"] != nil {
@@ -67,11 +67,11 @@ func textContent(body string) map[string]any {
 func (r *pinRig) receive(events ...*event.Event) string {
 	r.t.Helper()
 	require.NoError(r.t, r.inbox.Receive(r.ctx, events, ""))
-	return r.work()
+	return r.runRoomJobs()
 }
 
-// work runs the open jobs of the admin room.
-func (r *pinRig) work() string {
+// runRoomJobs runs the open jobs of the admin room.
+func (r *pinRig) runRoomJobs() string {
 	r.t.Helper()
 	rows, err := r.st.DB().Query(r.ctx, "select id, kind, args from river.river_job where kind in ('command', 'pin', 'redact') and state = 'available' order by id")
 	require.NoError(r.t, err)
@@ -104,18 +104,20 @@ func (r *pinRig) work() string {
 		}
 		r.exec("update river.river_job set state = 'completed', finalized_at = now() where id = $1", j.id)
 	}
-	return bodies(r.flush())
+	return bodies(r.sendQueued())
 }
 
-// types writes a text as the owner.
-func (r *pinRig) types(text string) string { return r.receive(r.typed(owner, textContent(text))) }
+// ownerTypes writes a text as the owner.
+func (r *pinRig) ownerTypes(text string) string {
+	return r.receive(r.newMessage(owner, textContent(text)))
+}
 
 // setPIN sets a PIN.
 func (r *pinRig) setPIN(digits string) {
 	r.t.Helper()
-	require.Contains(r.t, r.types("/pin set"), "The new PIN")
-	require.Contains(r.t, r.types(digits), "Once more")
-	require.Contains(r.t, r.types(digits), "The PIN is set")
+	require.Contains(r.t, r.ownerTypes("/pin set"), "The new PIN")
+	require.Contains(r.t, r.ownerTypes(digits), "Once more")
+	require.Contains(r.t, r.ownerTypes(digits), "The PIN is set")
 }
 
 const canary = "804639"
@@ -125,26 +127,26 @@ func TestACommandWaitsForThePINAndRunsAfterIt(t *testing.T) {
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")
 	r.setPIN(canary)
-	said := r.types("/mode off Ana")
+	said := r.ownerTypes("/mode off Ana")
 	require.Contains(t, said, "**Your PIN, please**, for: mode off for Ana")
 	require.Nil(t, r.reload(ana).Mode)
-	require.Contains(t, r.types("804638"), "That is not the PIN. 2 tries left")
-	require.Contains(t, r.types("80463"), "That is not the PIN. 1 try left")
-	require.Contains(t, r.types("８０４６３９"), "That is no PIN by its form")
+	require.Contains(t, r.ownerTypes("804638"), "That is not the PIN. 2 tries left")
+	require.Contains(t, r.ownerTypes("80463"), "That is not the PIN. 1 try left")
+	require.Contains(t, r.ownerTypes("８０４６３９"), "That is no PIN by its form")
 	require.Nil(t, r.reload(ana).Mode)
-	require.Contains(t, r.types(canary), "**Ana · WhatsApp is now off.**")
+	require.Contains(t, r.ownerTypes(canary), "**Ana · WhatsApp is now off.**")
 	require.Equal(t, policy.ModeOff, *r.reload(ana).Mode)
 	require.Len(t, r.redacted, 6, "each message with digits")
 
-	require.Contains(t, r.types("/mode silent Ana"), "is now silent", "it needs no PIN")
-	require.Contains(t, r.types("/mode off Ana"), "is now off", "the PIN was entered less than a day ago")
-	r.types("/mode silent Ana")
+	require.Contains(t, r.ownerTypes("/mode silent Ana"), "is now silent", "it needs no PIN")
+	require.Contains(t, r.ownerTypes("/mode off Ana"), "is now off", "the PIN was entered less than a day ago")
+	r.ownerTypes("/mode silent Ana")
 	r.now = r.now.Add(25 * time.Hour)
-	require.Contains(t, r.types("/mode off Ana"), "Your PIN, please")
-	require.Contains(t, r.types("cancel"), "Left as it was.")
-	require.Contains(t, r.types(canary), "I asked for no PIN just now")
+	require.Contains(t, r.ownerTypes("/mode off Ana"), "Your PIN, please")
+	require.Contains(t, r.ownerTypes("cancel"), "Left as it was.")
+	require.Contains(t, r.ownerTypes(canary), "I asked for no PIN just now")
 	require.Equal(t, policy.ModeSilent, *r.reload(ana).Mode)
-	require.Contains(t, r.types("/mode"), "Ana", "lists never ask")
+	require.Contains(t, r.ownerTypes("/mode"), "Ana", "lists never ask")
 }
 
 func TestAnAnswerWaitsForThePINDespiteAnotherQuestion(t *testing.T) {
@@ -153,14 +155,14 @@ func TestAnAnswerWaitsForThePINDespiteAnotherQuestion(t *testing.T) {
 	ana, bob := r.chat("Ana", "whatsapp"), r.chat("Bob", "whatsapp")
 	r.addGroupMessage(ana, "@ana:example.com", "the door code")
 	r.setPIN(canary)
-	require.Contains(t, r.types("/erase Ana"), "Erase Ana?")
-	require.Contains(t, r.types("yes"), "**Your PIN, please**, for: erase what was said in 1 chat: Ana · WhatsApp\n")
+	require.Contains(t, r.ownerTypes("/erase Ana"), "Erase Ana?")
+	require.Contains(t, r.ownerTypes("yes"), "**Your PIN, please**, for: erase what was said in 1 chat: Ana · WhatsApp\n")
 	require.Zero(t, r.count("select count(*) from forgettings"))
-	require.Contains(t, r.types("/mode Bob"), "Reply with a number", "another question")
-	require.Contains(t, r.types(canary), "Erasing")
+	require.Contains(t, r.ownerTypes("/mode Bob"), "Reply with a number", "another question")
+	require.Contains(t, r.ownerTypes(canary), "Erasing")
 	require.Equal(t, 1, r.count("select count(*) from forgettings where kind = 'erase'"))
 	require.Nil(t, r.reload(bob).Mode)
-	require.Contains(t, r.types("2"), "Bob · WhatsApp is now personal", "it is still open")
+	require.Contains(t, r.ownerTypes("2"), "Bob · WhatsApp is now personal", "it is still open")
 }
 
 func TestThreeWrongPINsAreToldOnceAndInStatus(t *testing.T) {
@@ -168,31 +170,31 @@ func TestThreeWrongPINsAreToldOnceAndInStatus(t *testing.T) {
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")
 	r.setPIN(canary)
-	r.types("/mode off Ana")
-	r.types("111111")
-	r.types("111112")
-	require.Contains(t, r.types("111113"), "**The PIN is locked until 19:00**")
-	require.Empty(t, r.types(canary), "it is told already, and nothing is judged")
-	require.Empty(t, r.types("111114"))
-	require.Contains(t, r.types("/status"), "**The PIN is locked until 19:00**")
-	require.Contains(t, r.types("/mode off Ana"), "**The PIN is locked until 19:00**")
-	require.Contains(t, r.types("/pin set"), "**The PIN is locked until 19:00**")
+	r.ownerTypes("/mode off Ana")
+	r.ownerTypes("111111")
+	r.ownerTypes("111112")
+	require.Contains(t, r.ownerTypes("111113"), "**The PIN is locked until 19:00**")
+	require.Empty(t, r.ownerTypes(canary), "it is told already, and nothing is judged")
+	require.Empty(t, r.ownerTypes("111114"))
+	require.Contains(t, r.ownerTypes("/status"), "**The PIN is locked until 19:00**")
+	require.Contains(t, r.ownerTypes("/mode off Ana"), "**The PIN is locked until 19:00**")
+	require.Contains(t, r.ownerTypes("/pin set"), "**The PIN is locked until 19:00**")
 	require.Nil(t, r.reload(ana).Mode)
 	require.Equal(t, 1, r.count("select count(*) from outbox where content::text like '%locked until%' and content::text like '%m.mentions%user_ids%'"), "once as an alert")
 	r.now = r.now.Add(time.Hour)
-	r.types("/mode off Ana")
-	require.Contains(t, r.types(canary), "is now off")
+	r.ownerTypes("/mode off Ana")
+	require.Contains(t, r.ownerTypes(canary), "is now off")
 }
 
 func TestWhereAgentsMayChangeTheMachineAPINMustBeSetFirst(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, true)
 	ana := r.chat("Ana", "whatsapp")
-	require.Contains(t, r.types("/mode off Ana"), "That needs a PIN, and none is set. `/pin set`")
+	require.Contains(t, r.ownerTypes("/mode off Ana"), "That needs a PIN, and none is set. `/pin set`")
 	require.Nil(t, r.reload(ana).Mode)
 	r.setPIN(canary)
-	r.types("/mode off Ana")
-	require.Contains(t, r.types(canary), "is now off")
+	r.ownerTypes("/mode off Ana")
+	require.Contains(t, r.ownerTypes(canary), "is now off")
 }
 
 func TestOnlyTheOwnersOwnNewTextInTheAdminRoomIsAPIN(t *testing.T) {
@@ -202,10 +204,10 @@ func TestOnlyTheOwnersOwnNewTextInTheAdminRoomIsAPIN(t *testing.T) {
 	mode := policy.ModeSilent
 	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, mode) })
 	r.setPIN(canary)
-	command := r.typed(owner, textContent("/mode off Ana"))
+	command := r.newMessage(owner, textContent("/mode off Ana"))
 	r.receive(command)
 	elsewhere := func(sender id.UserID) *event.Event {
-		evt := r.typed(sender, textContent(canary))
+		evt := r.newMessage(sender, textContent(canary))
 		evt.RoomID = *ana.RoomID
 		return evt
 	}
@@ -213,23 +215,26 @@ func TestOnlyTheOwnersOwnNewTextInTheAdminRoomIsAPIN(t *testing.T) {
 		"msgtype": "m.text", "body": "* " + canary, "m.new_content": textContent(canary), "m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": command.ID},
 	}
 	for name, evt := range map[string]*event.Event{
-		"an operator":          r.typed(operator, textContent(canary)),
-		"a stranger":           r.typed("@eve:example.com", textContent(canary)),
-		"somebody named alike": r.typed("@you:example.com.evil.org", textContent(canary)),
+		"an operator":          r.newMessage(operator, textContent(canary)),
+		"a stranger":           r.newMessage("@eve:example.com", textContent(canary)),
+		"somebody named alike": r.newMessage("@you:example.com.evil.org", textContent(canary)),
 		"a contact":            elsewhere("@whatsapp_ana:example.com"),
 		"the owner elsewhere":  elsewhere(owner),
-		"an edit":              r.typed(owner, edited),
-		"a notice":             r.typed(owner, map[string]any{"msgtype": "m.notice", "body": canary}),
-		"a caption":            r.typed(owner, map[string]any{"msgtype": "m.file", "body": canary, "filename": "a.pdf", "url": "mxc://example.com/a"}),
-		"a reaction":           r.typed(owner, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": command.ID, "key": canary}}),
-		"a command":            r.typed(owner, textContent("/pin "+canary)),
+		"an edit":              r.newMessage(owner, edited),
+		"a bridge":             r.newMessage(owner, map[string]any{"msgtype": "m.text", "body": canary, "fi.mau.double_puppet_source": "mautrix-whatsapp"}),
+		"a notice":             r.newMessage(owner, map[string]any{"msgtype": "m.notice", "body": canary}),
+		"a caption":            r.newMessage(owner, map[string]any{"msgtype": "m.file", "body": canary, "filename": "a.pdf", "url": "mxc://example.com/a"}),
+		"a reaction":           r.newMessage(owner, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": command.ID, "key": canary}}),
+		"a command":            r.newMessage(owner, textContent("/pin "+canary)),
 	} {
-		r.receive(evt)
+		said := r.receive(evt)
+		require.Equal(t, name == "a bridge", strings.Contains(said, "a bridge sent it in your name"), name)
 		require.Equal(t, mode, *r.reload(ana).Mode, name)
 		require.Zero(t, r.count("select failures from pin"), name)
 	}
-	require.Len(t, r.redacted, 2+5, "what the owner wrote here")
-	require.Contains(t, r.types(canary), "is now off")
+	require.Len(t, r.redacted, 2+6, "what the owner wrote here")
+	require.Zero(t, r.count("select count(*) from messages where code = 'bridged'"), "multis keeps its id only")
+	require.Contains(t, r.ownerTypes(canary), "is now off")
 }
 
 // The room for operators is of the admin room's kind.
@@ -244,8 +249,8 @@ func TestAFirstPINTypedInTheOperatorsRoomIsNotStored(t *testing.T) {
 		}
 		return store.SetForOperators(r.ctx, tx, chat.ID)
 	})
-	r.types("/pin set")
-	typed := r.typed(owner, textContent(canary))
+	r.ownerTypes("/pin set")
+	typed := r.newMessage(owner, textContent(canary))
 	typed.RoomID = room
 	r.receive(typed)
 	require.Empty(t, storetest.ColumnsContaining(t, r.st, canary))
@@ -257,22 +262,22 @@ func TestAPINThatComesAgainHasNoEffect(t *testing.T) {
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")
 	r.setPIN(canary)
-	r.types("/mode off Ana")
-	entered := r.typed(owner, textContent(canary))
+	r.ownerTypes("/mode off Ana")
+	entered := r.newMessage(owner, textContent(canary))
 	require.NoError(t, r.inbox.Receive(r.ctx, []*event.Event{entered, entered}, "s1")) // by push and by sync
 	require.NoError(t, r.inbox.Receive(r.ctx, []*event.Event{entered}, "s2"))
 	granted := r.count("select max((args->>'dialog')::bigint)::int from river.river_job where kind = 'pin'")
-	require.Contains(t, r.work(), "is now off")
+	require.Contains(t, r.runRoomJobs(), "is now off")
 	require.Equal(t, 1, r.count("select count(*) from audit_entries where kind = 'mode' and outcome = 'off'"))
 
-	r.types("/pin lock")
-	r.types("/mode silent Ana")
-	r.types("/mode off Ana")
+	r.ownerTypes("/pin lock")
+	r.ownerTypes("/mode silent Ana")
+	r.ownerTypes("/mode off Ana")
 	require.NoError(t, r.inbox.Receive(r.ctx, []*event.Event{entered}, "s3"))
 	require.NoError(t, r.admin.ProceedPIN(r.ctx, jobs.PINArgs{Result: string(pin.EntryGranted), DialogID: int64(granted)}, true), "a job that runs again")
 	waiting := r.count("select max(id)::int from dialogs where kind = 'pin'")
 	require.Error(t, r.admin.ProceedPIN(r.ctx, jobs.PINArgs{Result: string(pin.EntryGranted), DialogID: int64(waiting)}, true), "for which nobody entered a PIN")
-	require.Empty(t, r.work())
+	require.Empty(t, r.runRoomJobs())
 	require.Equal(t, policy.ModeSilent, *r.reload(ana).Mode)
 }
 
@@ -281,12 +286,12 @@ func TestWhatChangedSinceThePINWasAskedForAsksAgain(t *testing.T) {
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")
 	r.setPIN(canary)
-	r.types("/mode off Ana")
+	r.ownerTypes("/mode off Ana")
 	r.exec("update chats set name = 'Former Ana' where id = $1", ana.ID)
 	other := r.chat("Ana", "whatsapp")
-	require.NoError(t, r.inbox.Receive(r.ctx, []*event.Event{r.typed(owner, textContent(canary))}, ""))
+	require.NoError(t, r.inbox.Receive(r.ctx, []*event.Event{r.newMessage(owner, textContent(canary))}, ""))
 	r.exec("update pin set unlocked_until = null")
-	require.Contains(t, r.work(), "**Your PIN, please**, for: mode off for Ana")
+	require.Contains(t, r.runRoomJobs(), "**Your PIN, please**, for: mode off for Ana")
 	require.Nil(t, r.reload(other).Mode)
 	require.Nil(t, r.reload(ana).Mode)
 }
@@ -302,9 +307,9 @@ func TestThePINIsInNoTableLogOrSentMessage(t *testing.T) {
 		"/mode off Ana", "my pin: " + canary, "804 639", canary[:3] + "." + canary[3:], "/pin " + canary, "/pin set " + canary, canary + " ", canary, "/mode off Ana", canary,
 		"my PIN is " + canary, canary + ".", "PIN: " + canary, "／pin " + canary, "/p " + canary,
 	} {
-		r.types(text)
+		r.ownerTypes(text)
 	}
-	encryption := r.typed(owner, textContent(canary))
+	encryption := r.newMessage(owner, textContent(canary))
 	r.exec("update chats set encrypted = 'yes' where id = $1", r.room.ID)
 	require.Contains(t, r.receive(encryption), "did not come encrypted", "a plain text in an encrypted room could be anybody's")
 	for _, hidden := range []string{canary, "804 639", "804.639"} {

@@ -34,14 +34,14 @@ func TestMain(m *testing.M) {
 		storetest.Main(m)
 		return
 	}
-	if err := enterOnce(context.Background()); err != nil {
+	if err := enterPINOnce(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// enterOnce is the process that is killed: it takes an event in, and does what waited for the PIN.
-func enterOnce(ctx context.Context) error {
+// enterPINOnce is the main function of the process that is killed: it takes an event in, and does what waited for the PIN.
+func enterPINOnce(ctx context.Context) error {
 	st, err := store.Open(ctx, os.Getenv(killDatabase))
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func enterOnce(ctx context.Context) error {
 		return err
 	}
 	clock := func() time.Time { return now }
-	keeper, defaults := pin.NewKeeper(log, false, clock), policy.Defaults{Profile: policy.ProfilePersonal}
+	keeper, defaults := pin.NewKeeper(pin.Options{Log: log, Now: clock}), policy.Defaults{Profile: policy.ProfilePersonal}
 	inbox := appservice.NewInbox(st, appservice.Settings{Owner: owner, Bot: "@multis:example.com", Name: "Nora", Defaults: defaults, PIN: keeper, MaxAge: time.Hour})
 	if err := inbox.Receive(ctx, []*event.Event{&evt}, ""); err != nil {
 		return err
@@ -91,11 +91,11 @@ func TestAPINTakesEffectOnceDespiteAKillOrReplay(t *testing.T) {
 	}
 	died := map[string]int{}
 	for kill := 1; ; kill++ {
-		r.types("/pin lock")
-		r.types("/mode silent Ana")
-		require.Contains(t, r.types("/mode off Ana"), "Your PIN, please")
+		r.ownerTypes("/pin lock")
+		r.ownerTypes("/mode silent Ana")
+		require.Contains(t, r.ownerTypes("/mode off Ana"), "Your PIN, please")
 		before := offs()
-		evt := r.typed(owner, textContent(canary))
+		evt := r.newMessage(owner, textContent(canary))
 		raw, err := json.Marshal(evt)
 		require.NoError(t, err)
 		name := storetest.NewFaultInjector(kill).Run(t, r.st, killDatabase, killEvent+"="+string(raw), killNow+"="+r.now.Format(time.RFC3339Nano))
@@ -107,7 +107,7 @@ func TestAPINTakesEffectOnceDespiteAKillOrReplay(t *testing.T) {
 		require.Equal(t, policy.ModeOff, *r.reload(ana).Mode, name)
 		require.Zero(t, r.count("select count(*) from dialogs where kind = 'pin' and done_at is null"), name)
 		require.Zero(t, r.count("select failures from pin"), name)
-		r.types("/pin lock")
+		r.ownerTypes("/pin lock")
 		r.receive(evt)
 		require.Zero(t, r.count("select count(*) from pin where unlocked_until is not null"), "the same event unlocks nothing")
 		if name == "" {

@@ -14,7 +14,7 @@ import (
 // showPlan stores a plan with one step and asks the owner about it.
 func (r *rig) showPlan(goal string) store.Task {
 	r.t.Helper()
-	asked := r.write(store.Message{Body: "/plan " + goal})
+	asked := r.storeCommand(store.Message{Body: "/plan " + goal})
 	r.exec("update messages set answered_at = now() where id = $1", asked)
 	plan, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: "plan:" + goal, Kind: "plan", ChatID: r.room.ID, MessageID: &asked, About: []store.MessageID{asked}, Input: goal})
 	require.NoError(r.t, err)
@@ -22,7 +22,7 @@ func (r *rig) showPlan(goal string) store.Task {
 		TaskID: plan.ID, CallID: store.PlanCall, Tool: store.PlanCall, Arguments: "🗺️ **" + goal + "**\n\n1. Do it", ExpiresAt: r.now.Add(15 * time.Minute),
 	})
 	require.NoError(r.t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
-	r.flush()
+	r.sendQueued()
 	return plan
 }
 

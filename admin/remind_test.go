@@ -16,8 +16,8 @@ import (
 	"multis/store"
 )
 
-// advance lets time pass, and runs all that becomes due meanwhile, as the queue does.
-func (r *rig) advance(d time.Duration) []sentEvent {
+// runUntil lets time pass, and runs all that becomes due meanwhile, as the queue does.
+func (r *rig) runUntil(d time.Duration) []sentEvent {
 	r.t.Helper()
 	before, end := len(r.homeserver.sent), r.now.Add(d)
 	for {
@@ -28,8 +28,8 @@ func (r *rig) advance(d time.Duration) []sentEvent {
 		r.now = later(r.now, next.at)
 		require.NoError(r.t, r.clock.Tick(r.ctx, next.schedule, next.at))
 		r.exec("delete from river.river_job where id = $1", next.job)
-		r.execute()
-		r.flush()
+		r.runExecutions()
+		r.sendQueued()
 	}
 	r.now = end
 	return r.homeserver.sent[before:]
@@ -54,8 +54,8 @@ func (r *rig) nextTick(until time.Time) (tick, bool) {
 	return next, found && !next.at.After(until)
 }
 
-// execute runs the executions that take their time, up to their last attempt.
-func (r *rig) execute() {
+// runExecutions runs the executions that take their time, up to their last attempt.
+func (r *rig) runExecutions() {
 	r.t.Helper()
 	for r.count("select count(*) from river.river_job where kind = 'run'") > 0 {
 		var job int64
@@ -84,12 +84,12 @@ func TestAReminderIsEchoedAndComesOnceAndWakes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "⏰ **Sat 21 Nov, 09:00** — call the plumber. Set. (`/jobs 1` to change)", r.asOwner("/remind tomorrow 9am call the plumber"))
-	require.Empty(t, r.advance(14*time.Hour+59*time.Minute))
-	came := r.advance(2 * time.Minute)
+	require.Empty(t, r.runUntil(14*time.Hour+59*time.Minute))
+	came := r.runUntil(2 * time.Minute)
 	require.Equal(t, "⏰ **call the plumber** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", bodies(came))
 	require.Equal(t, "m.text", came[0].Type)
 	require.Contains(t, came[0].Mentions, owner, "it rings")
-	require.Empty(t, r.advance(48*time.Hour))
+	require.Empty(t, r.runUntil(48*time.Hour))
 	require.Equal(t, 1, r.count("select count(*) from schedule_runs where state = 'done'"))
 	require.Equal(t, "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`.", r.asOwner("/jobs"))
 }
@@ -123,7 +123,7 @@ func TestACronShowsItsNextThreeTimesAndComesAtEach(t *testing.T) {
 	require.Equal(t, text(
 		"⏰ **Stand up!** (`0 9 * * 1-5`, `/jobs 1`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow",
 		"⏰ **Stand up!** (`0 9 * * 1-5`, `/jobs 1`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow",
-	), bodies(r.advance(4*24*time.Hour)))
+	), bodies(r.runUntil(4*24*time.Hour)))
 }
 
 func TestAJobIsListedShownEditedPausedRunAndEnded(t *testing.T) {
@@ -144,37 +144,37 @@ func TestAJobIsListedShownEditedPausedRunAndEnded(t *testing.T) {
 	require.Contains(t, r.asOwner("/jobs 1 edit noonish"), "I don't know _noonish_.")
 	require.Equal(t, "Changed: `30 8 * * 1-5`, **Mon 23 Nov, 08:30** — close up.", r.asOwner("/jobs 2 edit every weekday 8:30"))
 	require.Equal(t, "Job 2 is **paused**: close up. `/jobs 2 resume` goes on with it.", r.asOwner("/jobs 2 pause"))
-	require.Equal(t, "⏰ **call Bo** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", bodies(r.advance(5*24*time.Hour)), "the times before the edits are gone, and what is paused is silent")
+	require.Equal(t, "⏰ **call Bo** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", bodies(r.runUntil(5*24*time.Hour)), "the times before the edits are gone, and what is paused is silent")
 	require.Equal(t, "Job 2 goes on: `30 8 * * 1-5`, **Thu 26 Nov, 08:30**", r.asOwner("/jobs 2 resume"))
 	require.Equal(t, text("⏰ **close up** (`30 8 * * 1-5`, `/jobs 2`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "Done now: “close up” (job 2)."), r.asOwner("/jobs 2 run"))
 	require.Equal(t, text("**Job 2**, the newest first (30 days are kept)", "Wed 25 Nov, 18:00: done"), r.asOwner("/jobs 2 history"))
 	require.Equal(t, "Cancelled: close up.", r.asOwner("/jobs cancel 2"))
-	require.Empty(t, r.advance(7*24*time.Hour))
+	require.Empty(t, r.runUntil(7*24*time.Hour))
 }
 
 func TestReactionsAndSnoozePutAReminderOff(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/remind 1h call the plumber")
-	event := r.advance(time.Hour)[0].Event
+	event := r.runUntil(time.Hour)[0].Event
 	require.Equal(t, "⏰ Again **Fri 20 Nov, 19:10** — call the plumber.", r.react(event, "➕"))
-	again := r.advance(10 * time.Minute)
+	again := r.runUntil(10 * time.Minute)
 	require.Len(t, again, 1)
 	require.Equal(t, "⏰ Again **Fri 20 Nov, 20:10** — call the plumber.", r.react(again[0].Event, "🕐"))
 	require.Equal(t, "⏰ Again **Sat 21 Nov, 09:00** — call the plumber.", r.react(again[0].Event, "🌅\ufe0f"))
 	require.Equal(t, "⏰ Again **Sat 21 Nov, 10:00** — call the plumber.", r.asOwner("/snooze tomorrow 10:00"))
 	require.Equal(t, "⏰ Again **Fri 20 Nov, 19:40** — call the plumber.", bodies(r.handle(store.Message{Body: "/snooze 30 min", RelatesTo: event})))
 	require.Empty(t, r.react(event, "✅"))
-	require.Empty(t, r.advance(48*time.Hour), "done is done")
+	require.Empty(t, r.runUntil(48*time.Hour), "done is done")
 	require.Equal(t, "⏰ Again **Sun 22 Nov, 20:10** — call the plumber.", r.asOwner("/snooze 1 1h"))
 	require.Contains(t, r.asOwner("/snooze 1 1h or so"), "after the time means")
 	require.Empty(t, r.react(event, "🐈"))
 
 	r.asOwner("/cron every day 21:00 lock the door")
-	event = r.advance(3 * time.Hour)[1].Event
+	event = r.runUntil(3 * time.Hour)[1].Event
 	require.Equal(t, "⏰ Again **Sun 22 Nov, 22:20** — lock the door.", r.react(event, "➕"))
-	require.Len(t, r.advance(20*time.Minute), 1)
-	require.Len(t, r.advance(24*time.Hour), 1, "its own times stay")
+	require.Len(t, r.runUntil(20*time.Minute), 1)
+	require.Len(t, r.runUntil(24*time.Hour), 1, "its own times stay")
 }
 
 func TestWhatIsMissedComesOnceAndSaysSo(t *testing.T) {
@@ -191,12 +191,12 @@ func TestWhatIsMissedComesOnceAndSaysSo(t *testing.T) {
 		"⏰ **count** (`every 1h`, `/jobs 3`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(2 h late: it was due Fri 20 Nov, 19:00)",
 		"⏰ **count** (`every 1h`, `/jobs 3`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(100 min late: it was due Fri 20 Nov, 20:00)",
 		"⏰ **count** (`every 1h`, `/jobs 3`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(40 min late: it was due Fri 20 Nov, 21:00)",
-	), bodies(r.advance(0)))
-	require.Len(t, r.advance(20*time.Minute), 3, "then all go on at their times")
+	), bodies(r.runUntil(0)))
+	require.Len(t, r.runUntil(20*time.Minute), 3, "then all go on at their times")
 
 	r.asOwner("/remind 1h too late")
 	r.now = r.now.Add(26 * time.Hour)
-	require.Contains(t, bodies(r.advance(0)), "⏰ **Missed**: too late. It was due Fri 20 Nov, 23:00, and it was 25 h late. `/jobs 5 run` does it now, `/jobs 5 edit tomorrow 9am` later.")
+	require.Contains(t, bodies(r.runUntil(0)), "⏰ **Missed**: too late. It was due Fri 20 Nov, 23:00, and it was 25 h late. `/jobs 5 run` does it now, `/jobs 5 edit tomorrow 9am` later.")
 }
 
 func TestAfterALongAbsenceOneMissedExecutionIsMadeUp(t *testing.T) {
@@ -207,9 +207,9 @@ func TestAfterALongAbsenceOneMissedExecutionIsMadeUp(t *testing.T) {
 	r.now = r.now.Add(3*24*time.Hour - time.Hour)
 	require.Equal(t, text(
 		"⏰ **water** (`0 19 * * *`, `/jobs 1`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(22 h late: it was due Sun 22 Nov, 19:00)",
-	), bodies(r.advance(0)))
+	), bodies(r.runUntil(0)))
 	require.Equal(t, 1, r.count("select count(*) from schedule_runs where schedule_id = 1 and state = 'skipped'"))
-	require.Len(t, r.advance(2*time.Hour), 2, "then both go on at their times")
+	require.Len(t, r.runUntil(2*time.Hour), 2, "then both go on at their times")
 }
 
 func TestADistanceIsEchoedAsItIs(t *testing.T) {
@@ -230,13 +230,13 @@ func TestAFailureIsToldOnceUntilItWorksAgain(t *testing.T) {
 		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookCronFail)}}})
 	})
 	r.agent.err = errors.New("the model is away")
-	require.Equal(t, "⚠️ **“sum up the day” (job 1) did not work**: the model is away. `/jobs 1 history` shows more. I go on trying at its times, and tell you no more of it until it works again.", bodies(r.advance(5*time.Hour)))
+	require.Equal(t, "⚠️ **“sum up the day” (job 1) did not work**: the model is away. `/jobs 1 history` shows more. I go on trying at its times, and tell you no more of it until it works again.", bodies(r.runUntil(5*time.Hour)))
 	require.Contains(t, r.asOwner("/jobs"), "⚠️ failing since")
 	r.agent.err = nil
-	require.Contains(t, bodies(r.advance(time.Hour)), "I worked on **sum up the day**.")
+	require.Contains(t, bodies(r.runUntil(time.Hour)), "I worked on **sum up the day**.")
 	require.NotContains(t, r.asOwner("/jobs"), "failing")
 	r.agent.err = errors.New("the model is away")
-	require.Contains(t, bodies(r.advance(2*time.Hour)), "did not work")
+	require.Contains(t, bodies(r.runUntil(2*time.Hour)), "did not work")
 	require.Equal(t, 7, r.count("select count(*) from schedule_runs where state = 'failed'"))
 	require.Equal(t, 7, r.count("select count(*) from hook_deliveries where event = 'cron:fail'"), "a hook hears of each")
 }
@@ -251,7 +251,7 @@ func TestWordsForAChatGoThroughTheGateAsTheOwner(t *testing.T) {
 	require.Contains(t, r.asOwner(`/remind 2h --to "Ana · WhatsApp" are you there?`), "are you there? It goes to **Ana · WhatsApp** as you. Set.")
 	require.Contains(t, r.asOwner("/remind 2h --to Bo hello"), "Set.")
 	require.Contains(t, r.asOwner("/remind 2h --agent --to Bo hello"), "leave `--to` out")
-	came := r.advance(2 * time.Hour)
+	came := r.runUntil(2 * time.Hour)
 	require.Equal(t, "are you there?", came[0].Body, "word for word: a person wrote it")
 	require.Equal(t, *ana.RoomID, came[0].Room)
 	require.Contains(t, bodies(came[1:]), "⚠️ **“hello” (job 2) did not work**")
@@ -260,17 +260,17 @@ func TestWordsForAChatGoThroughTheGateAsTheOwner(t *testing.T) {
 
 	r.asOwner(`/remind 1h --to "Ana · WhatsApp" see you tomorrow`)
 	r.now = r.now.Add(4 * time.Hour)
-	came = r.advance(0)
+	came = r.runUntil(0)
 	require.Equal(t, "see you tomorrow", came[0].Body, "what was missed for less than a day comes, word for word")
 	require.Equal(t, *ana.RoomID, came[0].Room)
 	require.Contains(t, bodies(came[1:]), "✉️ To **Ana · WhatsApp** goes: “see you tomorrow” (3 h late: it was due Fri 20 Nov, 21:00)")
 
 	r.asOwner(`/remind 1h --to "Ana · WhatsApp" see you in an hour`)
 	r.now = r.now.Add(26 * time.Hour)
-	require.Contains(t, bodies(r.advance(0)), "⏰ **Missed**: see you in an hour.")
+	require.Contains(t, bodies(r.runUntil(0)), "⏰ **Missed**: see you in an hour.")
 	r.asOwner(`/remind 1h --late skip --to "Ana · WhatsApp" only in time`)
 	r.now = r.now.Add(2 * time.Hour)
-	require.Contains(t, bodies(r.advance(0)), "⏰ **Missed**: only in time.", "as it was wished")
+	require.Contains(t, bodies(r.runUntil(0)), "⏰ **Missed**: only in time.", "as it was wished")
 }
 
 func TestOperatorsHaveTheirOwnRemindersOnly(t *testing.T) {
@@ -300,7 +300,7 @@ func TestAnOldTickDoesNothing(t *testing.T) {
 	}
 	require.NoError(t, r.clock.Tick(r.ctx, 1, at.Add(-time.Minute)))
 	require.NoError(t, r.clock.Tick(r.ctx, 99, at))
-	require.Len(t, r.flush(), 1)
+	require.Len(t, r.sendQueued(), 1)
 
 	// The job was cancelled, moved or paused while it was due.
 	for _, line := range []string{"/cancel 2", "/jobs 3 edit 2h", "/jobs 4 pause"} {
@@ -309,7 +309,7 @@ func TestAnOldTickDoesNothing(t *testing.T) {
 		r.asOwner(line)
 		r.now = due
 		require.NoError(t, r.clock.Tick(r.ctx, store.ScheduleID(line[len("/jobs ")]-'0'), due))
-		require.Empty(t, r.flush(), line)
+		require.Empty(t, r.sendQueued(), line)
 	}
 }
 
@@ -317,13 +317,13 @@ func TestAClockThatJumpsLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/cron every 10m beat")
-	require.Len(t, r.advance(time.Hour), 6)
+	require.Len(t, r.runUntil(time.Hour), 6)
 	r.now = r.now.Add(-30 * time.Minute) // put back: what came does not come again
-	require.Empty(t, r.advance(39*time.Minute))
-	require.Len(t, r.advance(time.Minute), 1)
+	require.Empty(t, r.runUntil(39*time.Minute))
+	require.Len(t, r.runUntil(time.Minute), 1)
 	r.now = r.now.Add(65 * time.Minute) // put forward: once, and then on
-	require.Len(t, r.advance(0), 1)
-	require.Len(t, r.advance(10*time.Minute), 1)
+	require.Len(t, r.runUntil(0), 1)
+	require.Len(t, r.runUntil(10*time.Minute), 1)
 	require.Equal(t, r.count("select count(*) from schedule_runs"), r.count("select count(distinct due_at) from schedule_runs"))
 }
 
@@ -339,11 +339,11 @@ func TestUpkeepIsListedAndRunAgain(t *testing.T) {
 	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
-	require.Empty(t, r.advance(48*time.Hour), "it says nothing by itself")
+	require.Empty(t, r.runUntil(48*time.Hour), "it says nothing by itself")
 	require.Equal(t, 2, runs)
 	require.Contains(t, r.asOwner("/jobs upkeep"), "**history** — forgets · last Sun 22 Nov, 04:00: done, 2 forgotten · next Mon 23 Nov, 04:00")
 	require.Contains(t, r.asOwner("/jobs upkeep run history"), "Done now: Upkeep history.")
-	r.execute()
+	r.runExecutions()
 	require.Equal(t, 3, runs)
 	require.Contains(t, r.asOwner("/jobs upkeep run mischief"), "no such upkeep")
 	require.Contains(t, r.asOwner("/cancel 1"), "Job 1 is upkeep of mine, not one of yours.")
@@ -366,7 +366,7 @@ func TestUpkeepOfTheStartIsDoneAtEachStart(t *testing.T) {
 		r.now = r.now.Add(time.Minute)
 		r.restart()
 		require.NoError(t, r.clock.Prepare(r.ctx))
-		r.execute()
+		r.runExecutions()
 		require.Equal(t, start, runs)
 	}
 }
@@ -377,7 +377,7 @@ func TestHistoryIsPrunedWithWhatIsOver(t *testing.T) {
 	r.asOwner("/remind 1h once")
 	r.asOwner("/remind --keep 1h kept")
 	r.asOwner("/cron every day 9am water")
-	r.advance(40 * 24 * time.Hour)
+	r.runUntil(40 * 24 * time.Hour)
 	r.tx(func(tx store.Tx) error {
 		runs, schedules, err := store.PruneExecutions(r.ctx, tx, r.now.Add(-30*24*time.Hour))
 		require.Equal(t, 12, runs)
@@ -395,19 +395,19 @@ func TestWhatAFormerOperatorSetStopsAndIsToldOnce(t *testing.T) {
 	r.asOperator("/cron every day 9am open the shop")
 	r.asOwner("/remind 2h water the plants")
 	require.NoError(t, r.clock.Prepare(r.ctx))
-	require.Empty(t, r.flush(), "she still is one")
+	require.Empty(t, r.sendQueued(), "she still is one")
 	r.operators = nil
 	for range 2 {
 		r.restart()
 		require.NoError(t, r.clock.Prepare(r.ctx))
 	}
 	require.Equal(t, text("⏸ **2 jobs stopped**: set by somebody who is no operator any more. They are yours now: `/jobs 1 resume` has one go on, `/cancel 1` ends it.",
-		"1 — close the shop", "2 — open the shop"), bodies(r.flush()))
-	came := bodies(r.advance(24 * time.Hour))
+		"1 — close the shop", "2 — open the shop"), bodies(r.sendQueued()))
+	came := bodies(r.runUntil(24 * time.Hour))
 	require.NotContains(t, came, "shop")
 	require.Contains(t, came, "water the plants")
 	require.Contains(t, r.asOwner("/jobs 2 resume"), "Job 2 goes on")
 	r.restart()
 	require.NoError(t, r.clock.Prepare(r.ctx))
-	require.Contains(t, bodies(r.advance(24*time.Hour)), "open the shop", "it is the owner's now")
+	require.Contains(t, bodies(r.runUntil(24*time.Hour)), "open the shop", "it is the owner's now")
 }

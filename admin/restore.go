@@ -176,7 +176,7 @@ func (rs *restoreCommands) backupLine(ctx context.Context, r request) (string, e
 	}
 	line := "Backup: none yet (`multis backup create`)."
 	if !last.At.IsZero() {
-		line = fmt.Sprintf("Backup: %s, %s.", rs.room.ago(last.At), text.Bytes(last.Bytes))
+		line = fmt.Sprintf("Backup: %s, %s.", rs.room.ago(last.At), text.Bytes(last.SizeBytes))
 	}
 	if last.Problem != "" {
 		line += " ⚠️ The last try failed: " + esc(last.Problem)

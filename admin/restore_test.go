@@ -13,9 +13,9 @@ import (
 	"multis/store"
 )
 
-// restored makes the room's database one that was restored an hour ago from a backup of three days before. It has a queued message, a message that
+// makeRestored turns the room's database into one that was restored an hour ago from a backup of three days before. It has a queued message, a message that
 // waited for an answer, a draft and an overdue schedule.
-func restored(t *testing.T) (r *rig, ana store.Chat, out uuid.UUID) {
+func makeRestored(t *testing.T) (r *rig, ana store.Chat, out uuid.UUID) {
 	t.Helper()
 	r = newRig(t)
 	ana, out = r.chat("Ana", "whatsapp"), uuid.New()
@@ -42,9 +42,9 @@ func restored(t *testing.T) (r *rig, ana store.Chat, out uuid.UUID) {
 
 func TestAfterARestoreTheOwnerSeesWhatWouldGoAndDecides(t *testing.T) {
 	t.Parallel()
-	r, ana, out := restored(t)
+	r, ana, out := makeRestored(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}))
-	shown := r.flush()[0]
+	shown := r.sendQueued()[0]
 	asked := bodies([]sentEvent{shown})
 	require.Contains(t, asked, "⏪ **The backup of Fri 20 Nov, 17:59 was restored** (1 h ago). Nothing goes out until you say so")
 	for _, part := range []string{"to Ana · WhatsApp", "We deliver on Monday.", "1 call to webhooks", "1 draft", "1 message that waited for an answer", "call the plumber", "multis verify"} {
@@ -59,10 +59,10 @@ func TestAfterARestoreTheOwnerSeesWhatWouldGoAndDecides(t *testing.T) {
 	question := r.count("select count(*) from dialogs where kind = 'restored'")
 	require.Equal(t, 1, question)
 	r.react(shown.Event, "👍")
-	require.True(t, r.hold().OnHold(), "a reaction decides nothing")
+	require.True(t, r.holdState().OnHold(), "a reaction decides nothing")
 	require.Contains(t, r.asOwner("/restored"), "We deliver on Monday.")
 	require.Contains(t, r.asOwner("yes"), "1 message sent now")
-	require.False(t, r.hold().OnHold())
+	require.False(t, r.holdState().OnHold())
 	require.Equal(t, 1, r.count("select count(*) from outbox where id = $1 and state = 'sent'", out))
 	require.Equal(t, 1, r.count("select count(*) from schedule_runs where state = 'skipped'"))
 	require.Zero(t, r.count("select count(*) from schedules where body = 'call the plumber' and next_at is not null"))
@@ -71,8 +71,8 @@ func TestAfterARestoreTheOwnerSeesWhatWouldGoAndDecides(t *testing.T) {
 	require.NotContains(t, r.asOwner("/status"), "Nothing goes out")
 }
 
-// hold reads what the database says of a restore.
-func (r *rig) hold() policy.Restore {
+// holdState reads from the database whether it is on hold after a restore.
+func (r *rig) holdState() policy.Restore {
 	r.t.Helper()
 	restore, err := r.st.Restored(context.Background(), r.st.DB())
 	require.NoError(r.t, err)
@@ -81,17 +81,17 @@ func (r *rig) hold() policy.Restore {
 
 func TestAfterARestoreANoDropsWhatWouldGo(t *testing.T) {
 	t.Parallel()
-	r, _, _ := restored(t)
+	r, _, _ := makeRestored(t)
 	require.Contains(t, r.asOwner("/restored"), "We deliver on Monday.")
 	require.Contains(t, r.asOwner("no"), "Dropped.")
-	require.False(t, r.hold().OnHold())
+	require.False(t, r.holdState().OnHold())
 	require.Zero(t, r.count("select count(*) from outbox where send_as = 'owner' and state <> 'dropped'"))
 	require.Zero(t, r.count("select count(*) from hook_deliveries where state <> 'dropped'"))
 }
 
 func TestTheOwnerIsAskedOnceWhatWasSaidMeanwhileIsRead(t *testing.T) {
 	t.Parallel()
-	r, _, _ := restored(t)
+	r, _, _ := makeRestored(t)
 	r.exec("update settings set updated_at = '2026-11-23T16:00:00Z' where key = 'since'")
 	require.True(t, jobs.IsSnooze(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored})))
 	r.exec("update settings set updated_at = '2026-11-23T17:30:00Z' where key = 'since'")
@@ -99,7 +99,7 @@ func TestTheOwnerIsAskedOnceWhatWasSaidMeanwhileIsRead(t *testing.T) {
 	require.True(t, jobs.IsSnooze(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored})))
 	r.now = r.now.Add(10 * time.Minute)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}), "a room that cannot be read does not keep the owner waiting")
-	require.Contains(t, bodies(r.flush()), "was restored")
+	require.Contains(t, bodies(r.sendQueued()), "was restored")
 }
 
 func TestWithoutARestoreThereIsNothingToDecide(t *testing.T) {
@@ -107,16 +107,16 @@ func TestWithoutARestoreThereIsNothingToDecide(t *testing.T) {
 	r := newRig(t)
 	require.Equal(t, "No backup was restored here.", r.asOwner("/restored"))
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}))
-	require.Empty(t, r.flush())
+	require.Empty(t, r.sendQueued())
 }
 
 func TestTheOwnerIsToldOfOldAndOfFailedBackups(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBackupOld}))
-	require.Contains(t, bodies(r.flush()), "There is no backup of multis yet.")
-	require.NoError(t, store.PutSetting(r.ctx, r.st.Writer(), store.SettingBackup, store.Backup{At: noon.Add(-8 * 24 * time.Hour), Bytes: 12_300_000, Problem: "the disk is full"}))
+	require.Contains(t, bodies(r.sendQueued()), "There is no backup of multis yet.")
+	require.NoError(t, store.PutSetting(r.ctx, r.st.Writer(), store.SettingBackup, store.Backup{At: noon.Add(-8 * 24 * time.Hour), SizeBytes: 12_300_000, Problem: "the disk is full"}))
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBackupFailed}))
-	require.Contains(t, bodies(r.flush()), "**A backup could not be made:** the disk is full.")
+	require.Contains(t, bodies(r.sendQueued()), "**A backup could not be made:** the disk is full.")
 	require.Contains(t, r.asOwner("/status"), "12.3 MB. ⚠️ The last try failed: the disk is full")
 }

@@ -110,8 +110,8 @@ type fakeAgent struct {
 	blocks     bool // works until its time is over
 	heartbeats int
 	goals      []string
-	// modelless says that no model is configured.
-	modelless bool
+	// noModel is true if no model is configured.
+	noModel bool
 	// answers returns the agent that answers in a chat; nil when multis itself does everywhere.
 	answers func(store.Chat) (agent, by string)
 	st      *store.Store
@@ -132,9 +132,9 @@ func (a *fakeAgent) Ask(ctx context.Context, room store.Chat, message store.Mess
 	})
 }
 
-// HasModel reports a model for @shop, and for the room unless modelless is set.
+// HasModel reports a model for @shop, and for the room unless noModel is set.
 func (a *fakeAgent) HasModel(_ store.Chat, question string) bool {
-	return !a.modelless || strings.HasPrefix(question, "@shop")
+	return !a.noModel || strings.HasPrefix(question, "@shop")
 }
 
 func (a *fakeAgent) Answers(c store.Chat) (agent, by string) {
@@ -252,7 +252,7 @@ func newRig(t *testing.T) *rig {
 
 // restart makes a new Admin on the same store, as a new process would.
 func (r *rig) restart() {
-	r.agent.modelless = r.settings.Model == "none"
+	r.agent.noModel = r.settings.Model == "none"
 	now := func() time.Time { return r.time() }
 	r.clock = clock.New(clock.Options{
 		Store: r.st, Messenger: admin.ScheduleMessenger{Box: r.box, Defaults: r.settings.Defaults, Zone: r.settings.Zone, Now: now}, Worker: r.agent, Checker: r.agent,
@@ -319,8 +319,8 @@ func (r *rig) event() id.EventID {
 	return id.EventID(fmt.Sprintf("$in%d", r.events))
 }
 
-// write stores a message in the admin room, as the inbox does.
-func (r *rig) write(m store.Message) store.MessageID {
+// storeCommand stores a message in the admin room, as the inbox does.
+func (r *rig) storeCommand(m store.Message) store.MessageID {
 	r.t.Helper()
 	m.ChatID, m.At, m.Action, m.Code = r.room.ID, r.now, policy.ActionCommand, cmp.Or(m.Code, policy.CodeCommand)
 	if m.EventID == "" {
@@ -352,12 +352,12 @@ func (r *rig) runJobs(message store.MessageID, last bool) error {
 // handle runs the jobs of a message and returns what was sent.
 func (r *rig) handle(m store.Message) []sentEvent {
 	r.t.Helper()
-	require.NoError(r.t, r.runJobs(r.write(m), false))
-	return r.flush()
+	require.NoError(r.t, r.runJobs(r.storeCommand(m), false))
+	return r.sendQueued()
 }
 
-// flush sends what is queued in the outbox.
-func (r *rig) flush() []sentEvent {
+// sendQueued sends what is queued in the outbox.
+func (r *rig) sendQueued() []sentEvent {
 	r.t.Helper()
 	before := len(r.homeserver.sent)
 	for _, out := range r.queued() {

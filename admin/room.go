@@ -33,8 +33,8 @@ type request struct {
 	dialog int64
 }
 
-// isOwner reports whether the owner wrote it, and not an operator.
-func (r request) isOwner() bool { return r.message.Author.IsOwner() }
+// isOwner reports whether it is the owner's word, and not an operator's.
+func (r request) isOwner() bool { return r.message.Author.CommandsAsOwner() }
 
 // scope returns the roles whose data may be shown: everything of the owner's to the owner, public documents to an operator.
 func (r request) scope() policy.Scope {

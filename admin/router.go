@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 
 	"multis/bridgebridge"
@@ -10,8 +11,12 @@ import (
 
 // handle returns the answer to a request. It changes nothing; the answer's change does.
 func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
-	if r.message.Code == policy.CodeUntrusted {
-		return answer{text: untrustedText, reason: policy.CodeUntrusted.Sentence(), outcome: "refused"}, nil
+	switch code := r.message.Code; code {
+	case policy.CodeUntrusted:
+		return answer{text: untrustedText, reason: code.Sentence(), outcome: "refused"}, nil
+	case policy.CodeBridged:
+		return answer{text: bridgedText, reason: code.Sentence(), outcome: "refused"}, nil
+	default: // it counts
 	}
 	if r.room.ForOperators {
 		return a.handleForOperators(ctx, r)
@@ -49,10 +54,10 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if ans, done, err := a.Tasks.revisePlan(ctx, r, text); err != nil || done {
 		return ans, err
 	}
-	if ans, done, err := a.Answers.rewritten(ctx, r, text); err != nil || done {
+	if ans, done, err := a.Answers.handleRewrite(ctx, r, text); err != nil || done {
 		return ans, err
 	}
-	if ans, done, err := a.business.answered(ctx, r, text); err != nil || done {
+	if ans, done, err := a.business.handleAnswer(ctx, r, text); err != nil || done {
 		return ans, err
 	}
 	if c, ok := parseChoice(text); ok && r.message.Attachment == nil {
@@ -64,7 +69,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	case !r.isOwner():
 		return answer{reason: "Operators talk in this room; only their commands are for me."}, nil
 	case r.message.Attachment != nil:
-		return a.Documents.offerFile(r, text), nil
+		return a.handleFile(ctx, r, text)
 	case r.message.Kind != string(bridgebridge.Text):
 		return answer{text: unreadableKindText(r.message.Kind)}, nil
 	default:
@@ -75,11 +80,19 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	}
 }
 
+// handleFile returns the answer to a file of the owner's: to a picture that a model looks at, its caption is a question.
+func (a *Admin) handleFile(ctx context.Context, r request, caption string) (answer, error) {
+	if a.settings.Sees && r.message.Kind == string(bridgebridge.Image) {
+		return a.questions.ask(ctx, r, cmp.Or(caption, "What does this picture show?"))
+	}
+	return a.Documents.offerFile(r, caption), nil
+}
+
 // handleForOperators returns the answer to a request in the room for operators: only the threads and the commands about them have an effect there.
 func (a *Admin) handleForOperators(ctx context.Context, r request) (answer, error) {
 	inThread, parse := a.escalations.inThread, parseChoice
 	if r.message.Kind == string(bridgebridge.Reaction) {
-		inThread, parse = a.escalations.reacted, parseReaction
+		inThread, parse = a.escalations.handleReaction, parseReaction
 	}
 	if ans, done, err := inThread(ctx, r); err != nil || done {
 		return ans, err
@@ -95,8 +108,12 @@ func (a *Admin) handleForOperators(ctx context.Context, r request) (answer, erro
 	case name == "" || r.message.Code != policy.CodeCommand:
 		return answer{reason: "People talk in this room; only threads are for me."}, nil
 	case !known || !cmd.answerers:
+		others := "All other commands are the owner's, in the admin room."
+		if r.isOwner() {
+			others = "All other commands belong in the admin room."
+		}
 		return answer{
-			text:   "Here I do `/escalations` and `/handoff`, and what is written in the threads. All other commands belong into the admin room.",
+			text:   "Here I do `/escalations` and `/handoff`, and what is written in the threads. " + others,
 			reason: "This command is not for the room for operators.", outcome: "refused",
 		}, nil
 	default:
@@ -107,13 +124,13 @@ func (a *Admin) handleForOperators(ctx context.Context, r request) (answer, erro
 // handleReaction returns the answer to a reaction.
 func (a *Admin) handleReaction(ctx context.Context, r request) (answer, error) {
 	silent := answer{reason: "A reaction that answers no question."}
-	if ans, done, err := a.escalations.reacted(ctx, r); err != nil || done {
+	if ans, done, err := a.escalations.handleReaction(ctx, r); err != nil || done {
 		return ans, err
 	}
-	if ans, done, err := a.schedules.reacted(ctx, r); err != nil || done {
+	if ans, done, err := a.schedules.handleReaction(ctx, r); err != nil || done {
 		return ans, err
 	}
-	if ans, done, err := a.Commitments.reacted(ctx, r); err != nil || done {
+	if ans, done, err := a.Commitments.handleReaction(ctx, r); err != nil || done {
 		return ans, err
 	}
 	if ans, done, err := a.Tasks.stopByReaction(ctx, r); err != nil || done {
@@ -149,3 +166,6 @@ func (a *Admin) runCommand(ctx context.Context, r request, name, args string) (a
 // untrustedText answers a command from a device that is not verified.
 const untrustedText = "⚠️ I did not do that: it did not come encrypted from a verified session, so I cannot tell that it is yours. " +
 	"Verify that session in your Matrix client (Settings, Sessions), then write it again. If you reset your encryption, run `multis verify` as well."
+
+// bridgedText answers what a bridge sent in the owner's name.
+const bridgedText = "⚠️ I did not do that: a bridge sent it in your name (double puppet), and in this room only what you write in a Matrix client counts. Write it there."

@@ -25,6 +25,8 @@ type Settings struct {
 	// DayBudget is the cap on spending a day, in millionths of Currency. Zero forbids paid calls.
 	DayBudget int64
 	Currency  string
+	// Sees says that a model looks at pictures.
+	Sees bool
 	// Embeddings is the name of the embedding model; "none" or empty without one.
 	Embeddings string
 	// Inbox is the address that other programs post webhooks to; empty when webhooks are off.

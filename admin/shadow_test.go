@@ -30,8 +30,8 @@ func (r *rig) answerInShadow(c store.Chat, asked, said string, ago time.Duration
 	return out
 }
 
-// ownerSays stores what the owner wrote in a chat.
-func (r *rig) ownerSays(c store.Chat, body string, ago time.Duration) {
+// storeOwnerMessage stores what the owner wrote in a chat.
+func (r *rig) storeOwnerMessage(c store.Chat, body string, ago time.Duration) {
 	r.t.Helper()
 	r.tx(func(tx store.Tx) error {
 		_, err := store.InsertMessage(r.ctx, tx, store.Message{ChatID: c.ID, EventID: r.event(), Author: policy.AuthorOwnerPhone, Sender: owner, Kind: "text", Body: body, At: r.now.Add(-ago), Action: policy.ActionArchive, Code: policy.CodeOwnerWrote})
@@ -73,7 +73,7 @@ func TestOnlyWhatNobodyApprovedIsAShadowAnswer(t *testing.T) {
 	r := newRig(t)
 	ana := r.addShadow("Ana")
 	r.asOwner("/remind 1h --to Ana see you at seven")
-	r.advance(2 * time.Hour)
+	r.runUntil(2 * time.Hour)
 	shown := r.presentDrafts()
 	require.Len(t, shown, 1)
 	require.Contains(t, shown[0].Body, "✏️ **Draft for Ana · WhatsApp**", "the owner's own words wait for his yes")
@@ -86,9 +86,9 @@ func TestTheOwnersAnswersAreMatchedWithTheShadowAnswers(t *testing.T) {
 	r := newRig(t)
 	ana, ben := r.addShadow("Ana"), r.addShadow("Ben")
 	r.answerInShadow(ana, "How much is the delivery?", "The delivery costs 5 EUR.", 50*time.Hour)
-	r.ownerSays(ana, "delivery costs 5 EUR", 49*time.Hour)
+	r.storeOwnerMessage(ana, "delivery costs 5 EUR", 49*time.Hour)
 	r.answerInShadow(ana, "And on Sundays?", "We deliver Monday to Saturday.", 48*time.Hour)
-	r.ownerSays(ana, "sorry, nobody works on that day", 47*time.Hour)
+	r.storeOwnerMessage(ana, "sorry, nobody works on that day", 47*time.Hour)
 	r.answerInShadow(ana, "Thank you!", "You are welcome.", 46*time.Hour)
 	r.answerInShadow(ben, "Are you open?", "We are open.", time.Hour)
 	got := r.asOwner("/shadow")
@@ -104,7 +104,7 @@ func TestItIsOfferedOnceThatAnswersAreSent(t *testing.T) {
 	ana := r.addShadow("Ana")
 	for i := range 20 {
 		r.answerInShadow(ana, "What does number 1 cost?", "It costs 5 EUR.", time.Duration(100-i)*time.Hour)
-		r.ownerSays(ana, "It costs 5 EUR", time.Duration(100-i)*time.Hour-time.Minute)
+		r.storeOwnerMessage(ana, "It costs 5 EUR", time.Duration(100-i)*time.Hour-time.Minute)
 	}
 	r.presentDrafts()
 	for range 2 {
@@ -112,7 +112,7 @@ func TestItIsOfferedOnceThatAnswersAreSent(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 1, chats)
 	}
-	posted := r.flush()
+	posted := r.sendQueued()
 	require.Len(t, posted, 3, "two reports, one offer")
 	offer := posted[1]
 	require.Contains(t, offer.Body, "20 of 20 shadow answers were close to yours. Shall I answer there by myself from now on?")
@@ -145,7 +145,7 @@ func TestNoShadowAnswerIsEverSent(t *testing.T) {
 		}
 		return nil
 	})
-	r.flush()
+	r.sendQueued()
 	require.Empty(t, r.sentTo(ana))
 	require.Zero(t, r.count("select count(*) from river.river_job where kind = 'send' and args->>'out' in (select id::text from outbox where chat_id = $1)", ana.ID))
 }

@@ -83,8 +83,8 @@ func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at t
 	return answer{text: reply, change: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, once) }}, nil
 }
 
-// reacted handles a reaction to a reminder. done is false if it is a reaction to another message, or has no meaning.
-func (sc *scheduleCommands) reacted(ctx context.Context, r request) (_ answer, done bool, err error) {
+// handleReaction handles a reaction to a reminder. done is false if it is a reaction to another message, or has no meaning.
+func (sc *scheduleCommands) handleReaction(ctx context.Context, r request) (_ answer, done bool, err error) {
 	at, ok := sc.room.reactionTime(r)
 	if !ok {
 		return answer{}, false, nil

@@ -18,18 +18,18 @@ func TestThatNothingComesInIsToldAndShownUntilItIsOver(t *testing.T) {
 		store.SettingSyncStalled: {jobs.TopicSyncStalled, jobs.TopicSyncResumed},
 	} {
 		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topics[0]}))
-		require.Empty(t, r.flush(), "over before it was told")
+		require.Empty(t, r.sendQueued(), "over before it was told")
 		r.tx(func(tx store.Tx) error {
 			return store.PutSetting(r.ctx, tx, door, store.Stall{Since: time.Date(2026, 11, 20, 13, 2, 0, 0, time.UTC)})
 		})
 		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topics[0]}))
-		stalled := bodies(r.flush())
+		stalled := bodies(r.sendQueued())
 		require.Contains(t, stalled, "⚠️")
 		require.Contains(t, stalled, "The log says why")
 		require.Contains(t, r.asOwner("/status"), stalled)
 		r.tx(func(tx store.Tx) error { return store.DropSetting(r.ctx, tx, door) })
 		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topics[1]}))
-		require.Contains(t, bodies(r.flush()), "✅")
+		require.Contains(t, bodies(r.sendQueued()), "✅")
 		require.NotContains(t, r.asOwner("/status"), stalled)
 	}
 }

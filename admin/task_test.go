@@ -48,7 +48,7 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 			TaskID: task.ID, CallID: call, Tool: "send_file", Arguments: `{"path": "**offer**.pdf", "to": 3}`, ExpiresAt: r.now.Add(15 * time.Minute),
 		})
 		require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, approval.ID))
-		r.flush()
+		r.sendQueued()
 		return approval
 	}
 	decided := func(a store.Approval) *bool {
@@ -72,7 +72,7 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 	r.asOwner("yes")
 	require.Nil(t, decided(late))
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, late.ID), "and what is over is not asked for again")
-	require.Empty(t, r.flush())
+	require.Empty(t, r.sendQueued())
 }
 
 // requestApproval asks the owner about a call with these arguments.
@@ -98,7 +98,7 @@ func TestACallTooLongForAMessageIsShownInAFile(t *testing.T) {
 		require.Contains(t, string(file), name+": “"+strings.Repeat(name, 1990)+"”")
 	}
 	require.Contains(t, string(file), "to: “mallory@example.org”")
-	r.flush()
+	r.sendQueued()
 	shown := r.lastSent()
 	require.Equal(t, "m.file", shown.Type)
 	require.Contains(t, shown.Body, "wants to use `mail__send`")
@@ -110,7 +110,7 @@ func TestACallTooLongForAMessageIsShownInAFile(t *testing.T) {
 	require.True(t, *now.Allowed)
 
 	r.requestApproval(`{"text": "` + strings.Repeat("x", 2500) + `"}`)
-	r.flush()
+	r.sendQueued()
 	require.Equal(t, "m.text", r.lastSent().Type)
 	require.Contains(t, r.lastSent().Body, strings.Repeat("x", 2500), "what fits stands in the message, whole")
 }
@@ -130,7 +130,7 @@ func TestACallIsShownWithWhatCannotBeSeen(t *testing.T) {
 		`{}`:                                                     `{}`,
 	} {
 		r.requestApproval(arguments)
-		r.flush()
+		r.sendQueued()
 		require.Contains(t, r.lastSent().Body, want, arguments)
 	}
 }

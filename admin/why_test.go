@@ -158,7 +158,7 @@ func TestWhyExplainsAnEscalationAndWhatDidNotArrive(t *testing.T) {
 	ana, _, _ := r.addChats()
 	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionEscalate, policy.CodeWantsHuman, "It asks for a person.")
 	out := r.addAnswer(ana, m, policy.PurposeEscalation, "Let me check.", "It asks for a person. I escalated to you.")
-	r.flush()
+	r.sendQueued()
 	require.Contains(t, r.asOwner("/why"), "**Why I escalated to you** in Ana · WhatsApp at 17:59")
 	r.exec("update outbox set created_at = $2 where id = $1", out, noon)
 	r.tx(func(tx store.Tx) error {
@@ -177,7 +177,7 @@ func TestWhySaysWhichCallsWereRefusedAndWhy(t *testing.T) {
 	r := newRig(t)
 	ana, _, _ := r.addChats()
 	m := r.addMessage(ana, "what does tuning cost?", time.Minute, policy.ActionAnswer, policy.CodeAnswer, "It is a question.")
-	asked := r.write(store.Message{Body: "fetch example.com", EventID: "$asked"})
+	asked := r.storeCommand(store.Message{Body: "fetch example.com", EventID: "$asked"})
 	refuse := func(message store.MessageID, chat store.ChatID, tool, code, why string) {
 		task, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: tool, Kind: store.TaskTurn, ChatID: chat, MessageID: &message, About: []store.MessageID{message}})
 		require.NoError(t, err)
@@ -190,7 +190,7 @@ func TestWhySaysWhichCallsWereRefusedAndWhy(t *testing.T) {
 	require.NotContains(t, got, "no such page")
 	require.Contains(t, r.asOwner("/why $asked"), "🚫 `fetch_url` was refused: “Sales only answers. *Really*”", "what the rule says")
 	require.NotContains(t, r.asOperator("/why $asked"), "Sales only")
-	quiet := r.write(store.Message{Body: "hello", EventID: "$quiet"})
+	quiet := r.storeCommand(store.Message{Body: "hello", EventID: "$quiet"})
 	require.NotZero(t, quiet)
 	require.Contains(t, r.asOwner("/why $quiet"), "No call of a tool was refused for it.")
 }
@@ -200,7 +200,7 @@ func TestWhyListsTheNewestFiveOfAChat(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	for i := range 7 {
-		r.addMessage(ana, "message "+itoa(int64(i)), time.Duration(10-i)*time.Minute, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
+		r.addMessage(ana, "message "+formatInt(int64(i)), time.Duration(10-i)*time.Minute, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
 	}
 	got := r.asOwner("/why Ana")
 	require.Contains(t, got, "“message 6”")

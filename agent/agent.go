@@ -34,6 +34,8 @@ type Options struct {
 	Memory *memory.Memory
 	// Pages are the web pages that contacts are answered from where no document helps. Nil for none.
 	Pages Pages
+	// Pictures looks at pictures. Nil if nobody does; then those of contacts are escalated.
+	Pictures Pictures
 	// Personas are the configured agents and their models. Without any, the assistant itself answers.
 	Personas persona.Set
 	// OpenModel opens the model with a name that the owner gives. If it is nil, he cannot choose a model.
@@ -64,12 +66,14 @@ type Options struct {
 	Answers *answers.Keeper
 	// Business is what models are told about the business.
 	Business Business
-	// Keywords are the words that escalate, for Preview; the inbox has judged messages by them.
-	Keywords []string
+	// EscalationKeywords are the words that escalate, for Preview; the inbox has judged messages by them.
+	EscalationKeywords []string
 	// Desk passes conversations to people. Defaults to one without operators.
 	Desk *desk.Desk
 	// EscalateAtCap escalates contacts' questions when the budget is used up. Defaults to answers that quote the documents.
 	EscalateAtCap bool
+	// OwnerPause is how long the assistant stays quiet after a person wrote. After so long a silence, but at least minQuiet, a conversation is over.
+	OwnerPause time.Duration
 	// BurstQuiet is the silence that ends a burst of messages, BurstMax the longest wait for that silence.
 	BurstQuiet time.Duration
 	BurstMax   time.Duration
@@ -80,6 +84,7 @@ type Options struct {
 type Agent struct {
 	*core
 	Turns     *Turns
+	Quiet     *QuietChats
 	Questions *Questions
 	Plans     *Plans
 	Tasks     *Tasks
@@ -95,15 +100,16 @@ func New(o Options) *Agent {
 	if o.Desk == nil {
 		o.Desk = desk.New(desk.Options{Store: o.Store, Box: o.Box, Name: o.Name, Zone: o.Zone})
 	}
+	standard := standardTexts{texts: o.Texts, language: o.Language, hours: o.Hours, labelHours: o.LabelHours, defaults: o.Defaults}
 	c := &core{
 		store: o.Store, box: o.Box, search: o.Search, memory: o.Memory, personas: o.Personas, tools: o.Tools, surface: o.Surface, skills: o.Skills, injection: o.Injection,
-		business: o.Business, pages: o.Pages, defaults: o.Defaults, currency: o.Currency, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
+		business: o.Business, pages: o.Pages, pictures: o.Pictures, defaults: o.Defaults, currency: o.Currency, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
 	}
 	a := &Agent{
-		core: c, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
+		core: c, Quiet: &QuietChats{core: c, standard: standard, quietAfter: max(o.OwnerPause, minQuiet)}, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
 		Turns: &Turns{
-			core: c, desk: o.Desk, standard: standardTexts{texts: o.Texts, language: o.Language, hours: o.Hours, labelHours: o.LabelHours, defaults: o.Defaults}, awayOutsideHours: o.AwayOutsideHours,
-			keywords: o.Keywords, answers: o.Answers, escalateAtCap: o.EscalateAtCap, burstQuiet: o.BurstQuiet, burstMax: o.BurstMax,
+			core: c, desk: o.Desk, standard: standard, awayOutsideHours: o.AwayOutsideHours,
+			escalationKeywords: o.EscalationKeywords, answers: o.Answers, escalateAtCap: o.EscalateAtCap, burstQuiet: o.BurstQuiet, burstMax: o.BurstMax,
 		},
 	}
 	a.Tasks = &Tasks{core: c, questions: a.Questions, plans: a.Plans, replays: a.Replays, subtasks: &subtasks{c}}
@@ -133,6 +139,7 @@ type core struct {
 	business  Business
 
 	pages    Pages
+	pictures Pictures
 	defaults policy.Defaults
 	currency string
 	name     string

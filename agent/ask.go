@@ -19,11 +19,25 @@ import (
 // Questions answers the owner.
 type Questions struct{ *core }
 
-// Ask answers a question of the owner in the room where he asked it, and marks the message as answered. If the answer needs his approval,
-// Tasks.Resume answers later.
+// Ask answers a question of the owner in the room where he asked it, and marks the message as answered. A model looks at a picture that came with it
+// first; Options.Pictures must be set then. If the answer needs his approval, Tasks.Resume answers later.
 func (q *Questions) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
+	if hasPicture(message) {
+		why, err := q.lookForOwner(ctx, &message)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return q.queueReply(ctx, &ownerReply{room: room, message: message.ID, sourcedText: sourcedText{markdown: text.Escape(why)}})
+		}
+	}
 	answering := q.personas.ForQuestion(room, question)
-	if !q.personas.HasModel(answering) {
+	switch {
+	case q.personas.HasModel(answering):
+	case hasPicture(message):
+		shows := text.Escape(shownIn([]store.Message{message}))
+		return q.queueReply(ctx, &ownerReply{room: room, message: message.ID, sourcedText: sourcedText{markdown: "It shows: " + shows}})
+	default:
 		return q.replyPassages(ctx, &ownerReply{room: room, message: message.ID}, question)
 	}
 	asks := message.ID

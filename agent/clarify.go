@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"multis/agent/run"
 	"multis/catalog"
@@ -14,12 +13,6 @@ import (
 	"multis/search"
 	"multis/store"
 )
-
-// codeClarified is the code of a question that a clarifying question answers.
-const codeClarified policy.Code = "clarified"
-
-// conversationGap is the silence after which what a contact writes begins another conversation. In one conversation, one clarifying question is asked.
-const conversationGap = 12 * time.Hour
 
 // clarification is the clarifying question of a conversation. The zero value is none.
 type clarification struct {
@@ -30,7 +23,7 @@ type clarification struct {
 
 // clarificationIn returns the clarifying question of the conversation in a chat.
 func (t *Turns) clarificationIn(ctx context.Context, chat store.ChatID) (clarification, error) {
-	last, err := store.LastClarification(ctx, t.store.DB(), chat, t.now().Add(-conversationGap), codeClarified)
+	last, err := store.LastClarification(ctx, t.store.DB(), chat, t.now().Add(-policy.ConversationGap))
 	if errors.Is(err, store.ErrNotFound) {
 		return clarification{}, nil
 	}
@@ -75,7 +68,7 @@ func subjectText(o search.Option) string { return run.WithoutMarkup(o.Subject) }
 // answerReply answers the question that a clarifying question was about, with the answer that the contact's reply picks. Any other reply needs a
 // person.
 func (t *Turns) answerReply(ctx context.Context, asked []store.Message, name, reply string) (contactAnswer, error) {
-	found, err := t.searchForContact(ctx, questionOf(asked, name))
+	found, err := t.searchForContact(ctx, joinLines(questionOf(asked, name), shownIn(asked)))
 	if err != nil {
 		return contactAnswer{}, err
 	}
@@ -92,13 +85,22 @@ func (t *Turns) answerReply(ctx context.Context, asked []store.Message, name, re
 	return result, nil
 }
 
-// questionOf returns what messages ask, without the assistant's name, which no document has.
+// questionOf returns what messages ask in words, without the assistant's name, which no document has.
 func questionOf(messages []store.Message, name string) string {
 	var lines []string
 	for _, m := range messages {
-		if !policy.IsGreeting(m.Body, name) && !policy.IsAcknowledgement(m.Body, name) {
-			lines = append(lines, policy.WithoutName(name, m.Body))
+		if typed := typedBy(m); typed != "" && !policy.IsGreeting(typed, name) && !policy.IsAcknowledgement(typed, name) {
+			lines = append(lines, policy.WithoutName(name, typed))
 		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// wordsOf returns what messages say, a line each.
+func wordsOf(messages []store.Message) string {
+	lines := make([]string, len(messages))
+	for i, m := range messages {
+		lines[i] = m.Body
 	}
 	return strings.Join(lines, "\n")
 }
@@ -109,6 +111,6 @@ func (t *Turns) mayClarifyFirst(ctx context.Context, q contactQuestion) (bool, e
 	if !t.personas.HasModel(t.personaOf(q.chat)) || !q.heldUntil.IsZero() {
 		return true, nil
 	}
-	before, err := store.RecentMessages(ctx, t.store.DB(), q.chat.ID, t.now().Add(-conversationGap), idsOf(q.waiting), 1)
+	before, err := store.RecentMessages(ctx, t.store.DB(), q.chat.ID, t.now().Add(-policy.ConversationGap), idsOf(q.waiting), 1)
 	return len(before) == 0, err
 }

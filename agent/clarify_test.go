@@ -40,16 +40,16 @@ const (
 	agreed   = "[Nora] Let me check with the team and get back to you."
 )
 
-// withBoats is a fixture with deposits and offices, two of each.
-func withBoats(t *testing.T, model llm.Model) *fixture {
+// newBoatsFixture returns a fixture with deposits and offices, two of each.
+func newBoatsFixture(t *testing.T, model llm.Model) *fixture {
 	t.Helper()
 	b := setup(t, model)
 	b.learn("boats.md", twoBoats)
 	return b
 }
 
-// says has Ana write a message that is answered.
-func (b *fixture) says(text string) store.Message {
+// storeAnsweredMessage has Ana write a message that is answered.
+func (b *fixture) storeAnsweredMessage(text string) store.Message {
 	b.t.Helper()
 	row := b.storeContactMessage(text, policy.ActionAnswer)
 	require.NoError(b.t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job", true))
@@ -58,35 +58,35 @@ func (b *fixture) says(text string) store.Message {
 
 func TestAnAmbiguousQuestionIsAskedBackOnceAndTheReplyDecides(t *testing.T) {
 	t.Parallel()
-	b := withBoats(t, llm.None{})
-	m := b.says("How much is the deposit?")
+	b := newBoatsFixture(t, llm.None{})
+	m := b.storeAnsweredMessage("How much is the deposit?")
 	require.Equal(t, []string{asksBack}, b.queuedTexts(b.chat))
-	require.Equal(t, codeClarified, m.Code)
+	require.Equal(t, policy.CodeClarified, m.Code)
 	require.Contains(t, m.Reason, "I asked which one is meant")
 	require.Contains(t, m.Reason, "boats.md")
 	out, err := store.OutboxMessageByID(context.Background(), b.store.DB(), *m.OutboxID)
 	require.NoError(t, err)
 	require.Equal(t, policy.PurposeClarify, out.Purpose)
 	require.Len(t, out.Citations, 2)
-	b.sends()
+	b.markAllSent()
 
-	m = b.says("the sailing one please")
+	m = b.storeAnsweredMessage("the sailing one please")
 	require.Equal(t, []string{"[Nora] A deposit of 300 euro is due. (from boats.md)"}, b.queuedTexts(b.chat))
 	require.Contains(t, m.Reason, "the reply is “Sailing boats”")
 	require.Zero(t, b.count("select count(*) from escalations"))
-	b.sends()
+	b.markAllSent()
 
-	m = b.says("When is the office open?")
+	m = b.storeAnsweredMessage("When is the office open?")
 	require.Equal(t, []string{agreed}, b.queuedTexts(b.chat), "one question back in a conversation")
 	require.Contains(t, b.escalationWhy(), "I had asked back once already")
 	require.Equal(t, codeEscalated, m.Code)
 
-	b = withBoats(t, llm.None{})
-	b.says("How much is the deposit?")
-	b.sends()
+	b = newBoatsFixture(t, llm.None{})
+	b.storeAnsweredMessage("How much is the deposit?")
+	b.markAllSent()
 	b.exec("update outbox set created_at = created_at - interval '13 hours', sent_at = sent_at - interval '13 hours'")
 	b.exec("update messages set ts = ts - interval '13 hours', received_at = received_at - interval '13 hours'")
-	b.says("When is the office open?")
+	b.storeAnsweredMessage("When is the office open?")
 	require.Equal(t, []string{"[Nora] Do you mean Harbour or Station?"}, b.queuedTexts(b.chat), "another conversation")
 }
 
@@ -100,11 +100,11 @@ func (b *fixture) escalationWhy() string {
 
 func TestAReplyThatPicksNeitherIsEscalatedWithTheQuestion(t *testing.T) {
 	t.Parallel()
-	for _, reply := range []string{"I don't know", "canoes and sailing boats", "what is the weather?", "the cheaper"} {
-		b := withBoats(t, llm.None{})
-		b.says("How much is the deposit?")
-		b.sends()
-		b.says(reply)
+	for _, reply := range []string{"I don't know", "canoes and sailing boats", "what is the weather?", "the cheaper", "yes", "ok", "Ok, thanks!", "ja"} {
+		b := newBoatsFixture(t, llm.None{})
+		b.storeAnsweredMessage("How much is the deposit?")
+		b.markAllSent()
+		b.storeAnsweredMessage(reply)
 		require.Equal(t, []string{agreed}, b.queuedTexts(b.chat), reply)
 		require.Contains(t, b.escalationWhy(), "the reply does not say", reply)
 		require.Contains(t, b.queuedTexts(b.admin)[0], "How much is the deposit?", "the person reads the question, too")
@@ -126,11 +126,11 @@ func TestAReplyCountsOnlyToASentQuestionBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := withBoats(t, llm.None{})
-			b.says("How much is the deposit?")
-			b.sends()
+			b := newBoatsFixture(t, llm.None{})
+			b.storeAnsweredMessage("How much is the deposit?")
+			b.markAllSent()
 			then(b)
-			require.NotContains(t, b.says("canoes").Reason, "I had asked which one is meant")
+			require.NotContains(t, b.storeAnsweredMessage("canoes").Reason, "I had asked which one is meant")
 		})
 	}
 }
@@ -138,11 +138,11 @@ func TestAReplyCountsOnlyToASentQuestionBack(t *testing.T) {
 func TestAQuestionBackHasTheDeliveryOfItsChat(t *testing.T) {
 	t.Parallel()
 	for delivery, state := range map[policy.Delivery]store.OutboxState{policy.DeliveryDraft: store.OutboxDraft, policy.DeliveryShadow: store.OutboxShadow} {
-		b := withBoats(t, llm.None{})
+		b := newBoatsFixture(t, llm.None{})
 		require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 			return store.SetDelivery(context.Background(), tx, b.chat.ID, delivery)
 		}))
-		m := b.says("How much is the deposit?")
+		m := b.storeAnsweredMessage("How much is the deposit?")
 		out, err := store.OutboxMessageByID(context.Background(), b.store.DB(), *m.OutboxID)
 		require.NoError(t, err)
 		require.Equal(t, state, out.State)
@@ -154,47 +154,47 @@ func TestTheModelIsAskedWhereTheConversationMayTellWhatIsMeant(t *testing.T) {
 	t.Parallel()
 	answer := answerJSON("A deposit of 50 euro is due.", 1, "A deposit of 50 euro is due.")
 	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: answer} })
-	b := withBoats(t, model)
-	b.says("How much is the deposit?")
+	b := newBoatsFixture(t, model)
+	b.storeAnsweredMessage("How much is the deposit?")
 	require.Equal(t, []string{asksBack}, b.queuedTexts(b.chat))
 	require.Empty(t, server.Requests(), "nothing was said before that would tell the model")
-	b.sends()
-	b.says("canoe")
+	b.markAllSent()
+	b.storeAnsweredMessage("canoe")
 	require.Equal(t, []string{"[Nora] A deposit of 50 euro is due. (from boats.md)"}, b.queuedTexts(b.chat))
 	require.Empty(t, server.Requests(), "the reply picks the answer that was found")
 
-	b = withBoats(t, model)
+	b = newBoatsFixture(t, model)
 	b.storeMessage(b.chat, policy.AuthorContact, "I would like to try a canoe one day", time.Now().Add(-time.Hour))
-	b.says("How much is the deposit?")
+	b.storeAnsweredMessage("How much is the deposit?")
 	require.Len(t, server.Requests(), 1)
 	require.NotContains(t, b.queuedTexts(b.chat), asksBack)
 
 	answer = `{"sentences":[]}`
-	b = withBoats(t, model)
+	b = newBoatsFixture(t, model)
 	b.storeMessage(b.chat, policy.AuthorContact, "I was there in summer", time.Now().Add(-time.Hour))
-	b.says("How much is the deposit?")
+	b.storeAnsweredMessage("How much is the deposit?")
 	require.Equal(t, []string{asksBack}, b.queuedTexts(b.chat), "the model did not know either")
 }
 
 func TestAQuestionBackPassesTheGateInEachLanguage(t *testing.T) {
 	t.Parallel()
 	for _, lang := range catalog.Langs() {
-		b := withBoats(t, llm.None{})
+		b := newBoatsFixture(t, llm.None{})
 		b.agent.Turns.standard.texts.ForAll = map[catalog.Name]string{catalog.Clarify: catalog.Texts{}.Text(catalog.Clarify, lang)}
-		b.says("How much is the deposit?")
+		b.storeAnsweredMessage("How much is the deposit?")
 		require.Len(t, b.queuedTexts(b.chat), 1, lang)
 		require.Contains(t, b.queuedTexts(b.chat)[0], "Canoes", lang)
 		require.Zero(t, b.count("select count(*) from escalations"), lang)
 	}
-	b := withBoats(t, llm.None{})
+	b := newBoatsFixture(t, llm.None{})
 	b.agent.Turns.standard.texts.ForAll = map[catalog.Name]string{catalog.Clarify: "{first} or {second}? Both cost 7 euro."}
-	b.says("How much is the deposit?")
+	b.storeAnsweredMessage("How much is the deposit?")
 	require.Equal(t, []string{agreed}, b.queuedTexts(b.chat), "what no source says does not go out")
 }
 
 func TestAPreviewShowsTheQuestionBack(t *testing.T) {
 	t.Parallel()
-	b := withBoats(t, llm.None{})
+	b := newBoatsFixture(t, llm.None{})
 	p := b.preview("How much is the deposit?")
 	require.Equal(t, "Do you mean Canoes or Sailing boats?", p.Text)
 	require.Len(t, p.Citations, 2)

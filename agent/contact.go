@@ -43,14 +43,18 @@ var contactKinds = []index.Kind{index.KindKnowledge} //nolint:gochecknoglobals /
 type contactQuestion struct {
 	chat       store.Chat
 	waiting    []store.Message // that are answered
-	text       string
-	last       bool      // no other attempt follows
-	heldUntil  time.Time // before it no model is asked; the zero value for no limit
-	mayClarify bool      // no clarifying question was asked in the conversation
+	text       string          // what is asked in words; may be empty with a picture
+	shows      string          // what the pictures show; empty without any
+	last       bool            // no other attempt follows
+	heldUntil  time.Time       // before it no model is asked; the zero value for no limit
+	mayClarify bool            // no clarifying question was asked in the conversation
 }
 
 // answerContact answers a question from the public documents, with a model or with a quoted passage, or asks which of two things it is about.
 func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAnswer, error) {
+	if q.shows != "" {
+		return t.answerPicture(ctx, q)
+	}
 	if canned, ok, err := t.cannedAnswer(ctx, q.chat.Name, q.text); err != nil || ok {
 		return canned, err
 	}
@@ -111,6 +115,30 @@ func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.
 	return result, err
 }
 
+// answerPicture answers a question with a picture from the public documents. Only a model puts the picture and the words together, so that nothing is
+// quoted and nobody asked back without one.
+func (t *Turns) answerPicture(ctx context.Context, q contactQuestion) (contactAnswer, error) {
+	if !q.heldUntil.IsZero() {
+		return contactAnswer{reason: t.heldText(q.heldUntil)}, nil
+	}
+	found, err := t.searchForContact(ctx, joinLines(q.text, q.shows))
+	if err != nil {
+		return contactAnswer{}, err
+	}
+	result, err := t.askModel(ctx, q, found)
+	switch {
+	case errors.Is(err, llm.ErrNoModel):
+		return contactAnswer{reason: "It has a picture, and there is no model to answer it (config: llm.model).", cause: policy.CauseFile}, nil
+	case errors.Is(err, llm.ErrOverBudget):
+		return contactAnswer{reason: budgetReason, cause: policy.CauseBudget}, nil
+	case err != nil && q.last && ctx.Err() == nil:
+		zerolog.Ctx(ctx).Err(err).Int64("chat_id", int64(q.chat.ID)).Msg("The model failed; escalating a picture")
+		return contactAnswer{reason: "It has a picture, and the model failed.", cause: policy.CauseFailure}, nil
+	}
+	result.scope = policy.PublicScope()
+	return result, err
+}
+
 // searchForContact searches the public documents. Where none of them answers the question, it searches again with the web pages that may.
 func (t *Turns) searchForContact(ctx context.Context, question string) (search.Result, error) {
 	query := search.Query{Text: question, Limit: maxPassages, Kinds: contactKinds}
@@ -149,8 +177,7 @@ func (t *Turns) cannedAnswer(ctx context.Context, name, question string) (contac
 
 // askModel asks the model to answer a contact from passages. It leaves out sentences whose quote is not in their passage.
 func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
-	chat, waiting, question := q.chat, q.waiting, q.text
-	answering := t.personaOf(chat)
+	chat, answering := q.chat, t.personaOf(q.chat)
 	if !t.personas.HasModel(answering) {
 		return contactAnswer{}, llm.ErrNoModel
 	}
@@ -158,7 +185,7 @@ func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Re
 	if err != nil {
 		return contactAnswer{}, err
 	}
-	task, err := t.openTurnTask(ctx, chat, waiting, question)
+	task, err := t.openTurnTask(ctx, chat, q.waiting, joinLines(q.text, q.shows))
 	if err != nil {
 		return contactAnswer{}, err
 	}
@@ -168,7 +195,7 @@ func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Re
 		return contactAnswer{}, err
 	}
 	end := r.run.Run(ctx, task, func(ctx context.Context) (run.FirstRequest, error) {
-		return r.buildContactRequest(ctx, chat, waiting, question, found.Hits)
+		return r.buildContactRequest(ctx, q, found.Hits)
 	})
 	if end.Err != nil && (end.End != run.Stopped || errors.Is(end.Err, run.ErrSourceDeleted)) {
 		return contactAnswer{}, end.Err
@@ -212,14 +239,14 @@ func (t *Turns) openTurnTask(ctx context.Context, chat store.Chat, waiting []sto
 }
 
 // buildContactRequest builds the first request for a contact. Its notes and messages are from the contact's own chats only.
-func (r *attempt) buildContactRequest(ctx context.Context, chat store.Chat, waiting []store.Message, question string, hits []search.Hit) (run.FirstRequest, error) {
+func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hits []search.Hit) (run.FirstRequest, error) {
 	db, err := r.core.store.ContactReader(r.run.Caller.Scope)
 	if err != nil {
 		return run.FirstRequest{}, err
 	}
 	var before conversation
 	if !r.noHistory {
-		if before, err = r.readConversation(ctx, db, chat, idsOf(waiting)); err != nil {
+		if before, err = r.readConversation(ctx, db, q.chat, idsOf(q.waiting)); err != nil {
 			return run.FirstRequest{}, err
 		}
 	}
@@ -235,12 +262,12 @@ func (r *attempt) buildContactRequest(ctx context.Context, chat store.Chat, wait
 	}
 	first, err := r.run.Compose(ctx, run.Prompt{
 		Rules: fmt.Sprintf(contactRules, name), Instructions: joinParagraphs(r.instructions(), r.core.business.prompt()), Notes: run.NotesText(notes), Passages: hits, Summary: before.summary.Body, Window: before.messages,
-		Question: question,
-	}, "reply", chat.ID)
+		Question: q.text, Picture: q.shows,
+	}, "reply", q.chat.ID)
 	if err != nil {
 		return run.FirstRequest{}, err
 	}
-	first.About = slices.Concat(first.About, before.messageIDs(), idsOf(waiting), noteSources(notes))
+	first.About = slices.Concat(first.About, before.messageIDs(), idsOf(q.waiting), noteSources(notes))
 	return first, nil
 }
 

@@ -36,15 +36,15 @@ func (b *fixture) storeMessage(chat store.Chat, author policy.Author, body strin
 	return row
 }
 
-// answered stores what Ana asked and was answered before.
-func (b *fixture) answered(question, answer string) {
+// storeExchange stores what Ana asked and was answered before.
+func (b *fixture) storeExchange(question, answer string) {
 	b.t.Helper()
 	b.storeMessage(b.chat, policy.AuthorContact, question, time.Now().Add(-2*time.Minute))
 	b.storeMessage(b.chat, policy.AuthorMultisOwner, answer, time.Now().Add(-time.Minute))
 }
 
-// converse stores n messages of Ana's chat, hers and multis' in turn, the last a minute ago.
-func (b *fixture) converse(n int) []store.MessageID {
+// storeConversation stores n messages of Ana's chat, hers and multis' in turn, the last a minute ago.
+func (b *fixture) storeConversation(n int) []store.MessageID {
 	b.t.Helper()
 	var rows []store.MessageID
 	for i := range n {
@@ -57,8 +57,8 @@ func (b *fixture) converse(n int) []store.MessageID {
 	return rows
 }
 
-// read is what a model is asked when Ana writes.
-func (b *fixture) read(server *llmtest.Server) string {
+// readConversation returns the conversation that a model is given when Ana writes.
+func (b *fixture) readConversation(server *llmtest.Server) string {
 	b.t.Helper()
 	b.storeContactMessage("What does tuning a grand piano cost?", policy.ActionAnswer)
 	b.runTurn()
@@ -85,17 +85,17 @@ func TestALongConversationIsSummarisedBeforeAnyOfItIsCut(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, summarising)
 	b := setup(t, model)
-	b.converse(16)
-	asked := b.read(server)
+	b.storeConversation(16)
+	asked := b.readConversation(server)
 	require.Contains(t, asked, "word00")
 	require.Zero(t, b.jobs("summarise"), "the next question and its answer find room")
 
 	b.storeMessage(b.chat, policy.AuthorContact, "word16", time.Now())
-	asked = b.read(server)
+	asked = b.readConversation(server)
 	require.Contains(t, asked, "word00", "nothing is cut while the summary is not there")
 	require.Equal(t, 1, b.jobs("summarise"))
 	require.NoError(t, b.agent.Summaries.Summarise(context.Background(), b.chat.ID, ""))
-	asked = b.read(server)
+	asked = b.readConversation(server)
 	require.Contains(t, asked, "earlier conversation, in short\nThey counted words.")
 	require.NotContains(t, asked, "word00")
 	require.Contains(t, asked, "customer: word16")
@@ -132,14 +132,14 @@ func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
 				return summarising(ctx, r)
 			})
 			b = setup(t, model)
-			b.converse(20)
+			b.storeConversation(20)
 			require.NoError(t, b.agent.Summaries.Summarise(ctx, b.chat.ID, ""))
 			_, err := store.SummaryOf(ctx, b.store.DB(), b.chat.ID)
 			require.NoError(t, err)
 			require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return do(ctx, tx, b, "$w1") }))
 			_, err = store.SummaryOf(ctx, b.store.DB(), b.chat.ID)
 			require.ErrorIs(t, err, store.ErrNotFound)
-			asked := b.read(server)
+			asked := b.readConversation(server)
 			require.NotContains(t, asked, "word00")
 			require.Contains(t, asked, "word01", "the others are read word for word again")
 
@@ -160,15 +160,15 @@ func TestWithoutASummaryTheOldestMessagesAreCut(t *testing.T) {
 		return summarising(ctx, r)
 	})
 	b := setup(t, model)
-	b.converse(45)
+	b.storeConversation(45)
 	require.Error(t, b.agent.Summaries.Summarise(context.Background(), b.chat.ID, ""))
-	asked := b.read(server)
+	asked := b.readConversation(server)
 	require.NotContains(t, asked, "word24")
 	require.Contains(t, asked, "word25", "twenty messages")
 	require.Contains(t, asked, "word44")
 
 	b.agent.personas.Limits.Window = 6
-	asked = b.read(server)
+	asked = b.readConversation(server)
 	require.NotContains(t, asked, "word39")
 	require.Contains(t, asked, "word40", "as many as the configuration says, with the question before")
 }
@@ -181,23 +181,23 @@ func TestAConversationIsSummarisedToWhatTheAgentsOwnModelHolds(t *testing.T) {
 	for i := range 8 {
 		b.storeMessage(b.chat, policy.AuthorContact, fmt.Sprintf("word%02d %s", i, strings.Repeat("long ", 100)), time.Now().Add(time.Duration(i-10)*time.Minute))
 	}
-	b.read(server)
+	b.readConversation(server)
 	require.Equal(t, 1, b.jobs("summarise"), "eight messages are too much for a small model")
 	var agent string
 	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select args->>'agent' from river.river_job where kind = 'summarise'").Scan(&agent))
 	require.NoError(t, b.agent.Summaries.Summarise(context.Background(), b.chat.ID, agent))
-	require.Contains(t, b.read(server), "earlier conversation, in short\nThey counted words.", "with the agent's model, where multis itself has none")
+	require.Contains(t, b.readConversation(server), "earlier conversation, in short\nThey counted words.", "with the agent's model, where multis itself has none")
 }
 
 func TestWhatIsInTheNotesIsNotReadWordForWordAgain(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, summarising)
 	b := setup(t, model)
-	rows := b.converse(20)
+	rows := b.storeConversation(20)
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 		return store.MarkCaptured(context.Background(), tx, b.chat.ID, rows[19], 5)
 	}))
-	asked := b.read(server)
+	asked := b.readConversation(server)
 	require.NotContains(t, asked, "word14")
 	require.Contains(t, asked, "word15")
 }

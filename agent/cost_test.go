@@ -70,12 +70,12 @@ func TestAnAnswerSaysWhatItsModelAndItsToolsCost(t *testing.T) {
 // The overhead of a turn, at ten thousand passages, with a model that answers at once, in a database that keeps what it commits.
 func BenchmarkTurn(b *testing.B) {
 	w := setupIn(b, storetest.NewDurable(b), llm.None{})
-	question := fill(b, w.store, 10_000)
+	question := indexRandomPassages(b, w.store, 10_000)
 	model := w.openPaidModel(b, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if !strings.Contains(r.Last(), "passage 1: ") {
 			return llmtest.Reply{Text: "It was about words."} // a summary
 		}
-		return llmtest.Reply{Text: answerJSON("Nobody knows.", 1, firstWords(r.Last()))}
+		return llmtest.Reply{Text: answerJSON("Nobody knows.", 1, firstPassageQuote(r.Last()))}
 	})
 	w.agent.personas.Model = model
 	w.agent.box = outbox.New(w.store, outbox.Settings{
@@ -116,15 +116,15 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// firstWords is a quote that stands in the first passage of a prompt.
-func firstWords(prompt string) string {
+// firstPassageQuote is a quote that stands in the first passage of a prompt.
+func firstPassageQuote(prompt string) string {
 	_, rest, _ := strings.Cut(prompt, "passage 1: ")
 	_, rest, _ = strings.Cut(rest, "\n")
 	return strings.Join(strings.Fields(rest)[:6], " ")
 }
 
-// fill indexes so many passages of made-up words, common ones and rare ones, and returns what makes questions about them.
-func fill(tb testing.TB, st *store.Store, passages int) func(*rand.Rand) string {
+// indexRandomPassages indexes a number of passages of made-up words, common and rare ones. It returns a function that makes questions about them.
+func indexRandomPassages(tb testing.TB, st *store.Store, passages int) func(*rand.Rand) string {
 	tb.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
 	word := func(r *rand.Rand) string {

@@ -82,35 +82,43 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	if escalation != "" {
 		return turnResult{escalation: escalation, cause: cause}, nil
 	}
+	clarified, err := t.clarificationIn(ctx, chat.ID)
+	if err != nil {
+		return turnResult{}, err
+	}
 	question := questionOf(waiting, name)
-	if question == "" {
-		if slices.ContainsFunc(waiting, func(m store.Message) bool { return policy.IsGreeting(m.Body, name) }) {
-			return t.greet(ctx, chat, addressed(name, waiting))
-		}
+	switch {
+	case question != "" || slices.ContainsFunc(waiting, hasPicture):
+	case slices.ContainsFunc(waiting, func(m store.Message) bool { return policy.IsGreeting(m.Body, name) }):
+		return t.greet(ctx, chat, addressed(name, waiting))
+	case len(clarified.question) > 0: // a bare "yes" is a reply to the question back
+		question = wordsOf(waiting)
+	default:
 		return turnResult{code: policy.CodeAcknowledged, reason: policy.CodeAcknowledged.Sentence()}, nil // an edit can turn a waiting message into one
 	}
 	if t.awayOutsideHours && !t.standard.hoursOf(chat).At(t.now()).Open {
 		return turnResult{escalation: "It came outside of the opening hours (config: business.outside_hours).", cause: policy.CauseHours}, nil
 	}
-	screened, err := t.screen(ctx, chat, waiting, question)
+	unseen, cause, err := t.lookAtPictures(ctx, chat, waiting, last)
+	if err != nil || unseen != "" {
+		return turnResult{escalation: unseen, cause: cause}, err
+	}
+	shows := shownIn(waiting)
+	screened, err := t.screen(ctx, chat, waiting, joinLines(question, shows))
 	if err != nil {
 		return turnResult{}, err
 	}
 	if screened.verdict == policy.InjectionBlock {
 		return turnResult{escalation: blockedWhy, cause: policy.CauseInjection, screened: screened}, nil
 	}
-	if missed, err := store.UnansweredTurns(ctx, t.store.DB(), chat.ID, t.now().Add(-conversationGap), policy.CodeAcknowledged, codeGreeted, codeEscalated, codeWaiting); err != nil || missed >= maxUnanswered {
+	if missed, err := store.UnansweredTurns(ctx, t.store.DB(), chat.ID, t.now().Add(-policy.ConversationGap), policy.CodeAcknowledged, codeGreeted, codeEscalated, codeWaiting); err != nil || missed >= maxUnanswered {
 		return turnResult{escalation: fmt.Sprintf("The %d questions before it got no answer.", missed), cause: policy.CauseUnanswered, screened: screened}, err
-	}
-	clarified, err := t.clarificationIn(ctx, chat.ID)
-	if err != nil {
-		return turnResult{}, err
 	}
 	var answer contactAnswer
 	if len(clarified.question) > 0 {
-		answer, err = t.answerReply(ctx, clarified.question, name, question)
+		answer, err = t.answerReply(ctx, clarified.question, name, joinLines(question, shows))
 	} else {
-		answer, err = t.answerContact(ctx, contactQuestion{chat: chat, waiting: waiting, text: question, last: last, heldUntil: screened.heldUntil, mayClarify: !clarified.asked})
+		answer, err = t.answerContact(ctx, contactQuestion{chat: chat, waiting: waiting, text: question, shows: shows, last: last, heldUntil: screened.heldUntil, mayClarify: !clarified.asked})
 	}
 	if err != nil {
 		return turnResult{}, err
@@ -120,7 +128,7 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	}
 	purpose, code := policy.PurposeReply, codeQuoted
 	if answer.clarifies {
-		purpose, code = policy.PurposeClarify, codeClarified
+		purpose, code = policy.PurposeClarify, policy.CodeClarified
 	}
 	return turnResult{
 		screened: screened,

@@ -15,8 +15,8 @@ import (
 	"multis/tools"
 )
 
-// team is a bundle with agents, and what a model says as each of them.
-func team(t *testing.T, main, shop llmtest.Script) (*fixture, *llmtest.Server, *llmtest.Server) {
+// newTeam returns a fixture with agents, and what a model says as each of them.
+func newTeam(t *testing.T, main, shop llmtest.Script) (*fixture, *llmtest.Server, *llmtest.Server) {
 	t.Helper()
 	model, server := scripted(t, main)
 	own, ownServer := scripted(t, shop)
@@ -49,7 +49,7 @@ func (b *fixture) children() (all []store.Task) {
 func TestAnAgentHasAnotherWorkAndNobodyWaitsMeanwhile(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, server, shop := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	b, server, shop := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "question to answer") {
 			return llmtest.Reply{Calls: []llmtest.Call{
 				{Name: "delegate", Args: `{"agent": "prices", "task": "What does tuning an upright piano cost?"}`},
@@ -89,7 +89,7 @@ func TestAnAgentHasAnotherWorkAndNobodyWaitsMeanwhile(t *testing.T) {
 	require.Len(t, shop.Requests(), 2)
 	asked := shop.Requests()[0]
 	require.NotContains(t, asked.Last(), "what do the two cost?", "it sees nothing of the conversation")
-	require.NotContains(t, strings.Join(offered(asked), " "), "delegate", "and asks nobody itself")
+	require.NotContains(t, strings.Join(offeredTools(asked), " "), "delegate", "and asks nobody itself")
 	require.Contains(t, asked.System, "Another agent of the same owner")
 	var read strings.Builder
 	for _, message := range server.Requests()[1].Messages {
@@ -107,7 +107,7 @@ func TestWorkForOthersHasItsLimits(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	n := 0
-	b, server, _ := team(t, func(context.Context, llmtest.Request) llmtest.Reply {
+	b, server, _ := newTeam(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		if n++; n > 6 {
 			return llmtest.Reply{Text: answerJSON("Enough.", 0, "")}
 		}
@@ -136,7 +136,7 @@ func TestWorkForOthersHasItsLimits(t *testing.T) {
 	b.agent.personas.All[0].Delegates = nil
 	b.ask("and again?")
 	all := server.Requests()
-	require.NotContains(t, strings.Join(offered(all[len(all)-1]), " "), "delegate", "nobody delegates who was not told that he may")
+	require.NotContains(t, strings.Join(offeredTools(all[len(all)-1]), " "), "delegate", "nobody delegates who was not told that he may")
 }
 
 func TestASilentAgentIsNotWaitedForAndCancellingEndsChildren(t *testing.T) {
@@ -148,7 +148,7 @@ func TestASilentAgentIsNotWaitedForAndCancellingEndsChildren(t *testing.T) {
 		}
 		return llmtest.Reply{Text: answerJSON("He was silent.", 0, "")}
 	}
-	b, _, shop := team(t, script, llmtest.Say(answerJSON("Too late.", 0, "")))
+	b, _, shop := newTeam(t, script, llmtest.Say(answerJSON("Too late.", 0, "")))
 	m := b.storeQuestion("do it")
 	require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 	late := b.agent.now
@@ -179,7 +179,7 @@ func TestASilentAgentIsNotWaitedForAndCancellingEndsChildren(t *testing.T) {
 func TestADelegateMayUseNoToolThatItsCallerMayNot(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, server, shop := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	b, server, shop := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "question to answer") {
 			return calls("delegate", map[string]string{"agent": "shop", "task": "switch the lamp on"})
 		}
@@ -189,9 +189,9 @@ func TestADelegateMayUseNoToolThatItsCallerMayNot(t *testing.T) {
 	b.setTools(tools.Delegate{}, l)
 	key := b.runSchedule(store.Schedule{Body: "light, please", Session: store.SessionIsolated, Tools: []string{"delegate"}})
 	require.NoError(t, b.agent.Questions.AnswerScheduled(ctx, b.admin, key, "light, please"))
-	require.Equal(t, []string{"delegate"}, offered(server.Requests()[0]))
+	require.Equal(t, []string{"delegate"}, offeredTools(server.Requests()[0]))
 	require.NoError(t, b.agent.Tasks.Resume(ctx, b.children()[0].ID, false))
-	require.Empty(t, offered(shop.Requests()[0]))
+	require.Empty(t, offeredTools(shop.Requests()[0]))
 	require.Zero(t, l.lit.Load())
 	require.Contains(t, shop.Requests()[1].Last(), "You have no such tool here")
 }

@@ -24,8 +24,8 @@ import (
 	"multis/tools"
 )
 
-// recalling gives the fixture's agent a memory, in which Ana said something.
-func (b *fixture) recalling(said string) store.MessageID {
+// addMemory gives the fixture's agent a memory, in which Ana said something.
+func (b *fixture) addMemory(said string) store.MessageID {
 	b.t.Helper()
 	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
 	row := b.storeContactMessage(said, policy.ActionArchive)
@@ -33,8 +33,8 @@ func (b *fixture) recalling(said string) store.MessageID {
 	return row
 }
 
-// deleted has somebody delete a message.
-func (b *fixture) deleted(row store.MessageID) {
+// deleteMessage has somebody delete a message.
+func (b *fixture) deleteMessage(row store.MessageID) {
 	b.t.Helper()
 	ctx := context.Background()
 	m := b.messageByID(row)
@@ -44,8 +44,8 @@ func (b *fixture) deleted(row store.MessageID) {
 	}))
 }
 
-// sends does as if all that waits had been sent.
-func (b *fixture) sends() {
+// markAllSent marks all queued messages as sent.
+func (b *fixture) markAllSent() {
 	b.t.Helper()
 	_, err := b.store.Pool().Exec(context.Background(), "update outbox set state = 'sent' where state = 'queued'")
 	require.NoError(b.t, err)
@@ -83,15 +83,15 @@ func TestTextsAboutADeletedMessageAreDeletedHoweverTheyWereAskedFor(t *testing.T
 			t.Parallel()
 			model, _ := scripted(t, inTurn(c.first, oolong))
 			b := setup(t, model)
-			from := b.recalling("oolong for me, as always")
+			from := b.addMemory("oolong for me, as always")
 			b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop"}}
 			b.setTools(&countingTool{tier: tools.Confirm}, tools.Handoff{})
 			c.ask(b)
 			require.Contains(t, strings.Join(b.queuedTexts(b.admin), "\n"), "It is oolong.")
-			b.sends()
+			b.markAllSent()
 			_, err := b.store.Pool().Exec(ctx, "delete from tasks") // as a month later
 			require.NoError(t, err)
-			b.deleted(from)
+			b.deleteMessage(from)
 			require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 		})
 	}
@@ -125,15 +125,15 @@ func TestWhatIsDeletedWhileTheModelThinksIsNotSaid(t *testing.T) {
 			var from store.MessageID
 			once := sync.Once{}
 			model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
-				once.Do(func() { b.deleted(from) })
+				once.Do(func() { b.deleteMessage(from) })
 				return llmtest.Reply{Text: c.answer}
 			})
 			b = setup(t, model)
-			from = b.recalling("oolong for me, as always")
+			from = b.addMemory("oolong for me, as always")
 			b.setTools()
 			c.ask(b)
 			require.Contains(t, server.Requests()[0].Last(), "oolong")
-			b.sends()
+			b.markAllSent()
 			require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 		})
 	}
@@ -141,10 +141,10 @@ func TestWhatIsDeletedWhileTheModelThinksIsNotSaid(t *testing.T) {
 
 func TestAPlansStepsGoWithWhatThePlanRestsOn(t *testing.T) {
 	t.Parallel()
-	b, _ := planner(t, `{"steps": [{"text": "Buy oolong"}]}`, llmtest.Say(answerJSON("Done.", 0, "")))
-	from := b.recalling("oolong for me, as always")
+	b, _ := newPlanner(t, `{"steps": [{"text": "Buy oolong"}]}`, llmtest.Say(answerJSON("Done.", 0, "")))
+	from := b.addMemory("oolong for me, as always")
 	b.plan("buy what Ana takes as always")
-	b.deleted(from)
+	b.deleteMessage(from)
 	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
@@ -159,8 +159,8 @@ func TestTheReasonOfAnEscalationIsDeletedWithItsMessages(t *testing.T) {
 	b.runTurn()
 	require.Contains(t, b.queuedTexts(b.admin)[0], "She wants oolong, and a piano.")
 	require.Contains(t, b.messageByID(newest).Reason, "The model asked for a person. I handed over to you.")
-	b.sends()
-	b.deleted(before)
+	b.markAllSent()
+	b.deleteMessage(before)
 	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
@@ -169,7 +169,7 @@ func TestANoteFoundBySearchLeavesTheTaskWithItsMessage(t *testing.T) {
 	ctx := context.Background()
 	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "delivery"}), llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
 	b := setup(t, model)
-	from := b.recalling("oolong for me, as always")
+	from := b.addMemory("oolong for me, as always")
 	b.setTools(tools.RecallMemory{Memory: b.agent.memory})
 	role := policy.UserRole(b.chat.ID)
 	require.NoError(t, b.store.AsOwner(ctx, policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
@@ -193,7 +193,7 @@ func TestANoteFoundBySearchLeavesTheTaskWithItsMessage(t *testing.T) {
 	b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
 	b.runTurn()
 	require.Contains(t, server.Requests()[1].Last(), "which is oolong")
-	b.deleted(from)
+	b.deleteMessage(from)
 	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
@@ -211,7 +211,7 @@ func TestASummaryHoldsNothingThatIsForgottenWhileItIsMade(t *testing.T) {
 		return llmtest.Reply{Text: "He asked for the oolong."}
 	})
 	b = setup(t, model)
-	b.recalling("oolong for me, as always")
+	b.addMemory("oolong for me, as always")
 	b.setTools()
 	for range 12 {
 		b.ask("what did Ana take as always?")

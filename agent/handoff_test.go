@@ -17,7 +17,7 @@ import (
 func TestAnAgentPassesAConversationOnWithASummary(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, _, shop := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	b, _, shop := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "question to answer") {
 			return calls("handoff", map[string]string{"agent": "prices", "summary": "He tunes **pianos** himself.\nOpen: what a grand costs."})
 		}
@@ -71,7 +71,7 @@ func TestHandoffsAreLimitedInNumberAndByPermission(t *testing.T) {
 			return llmtest.Reply{Text: answerJSON("Then I say it.", 0, "")}
 		}
 	}
-	b, server, shop := team(t, pass("shop"), pass("main"))
+	b, server, shop := newTeam(t, pass("shop"), pass("main"))
 	b.setTools(tools.Handoff{})
 	b.agent.personas.All[1].Delegates = []string{"main"}
 	m := b.storeQuestion("whose is it?")
@@ -88,12 +88,12 @@ func TestHandoffsAreLimitedInNumberAndByPermission(t *testing.T) {
 	b.agent.personas.All[0].Delegates, b.agent.personas.All[1].Delegates = nil, nil
 	b.ask("@main and whose is this?")
 	all := server.Requests()
-	require.NotContains(t, strings.Join(offered(all[len(all)-2]), " "), "handoff")
+	require.NotContains(t, strings.Join(offeredTools(all[len(all)-2]), " "), "handoff")
 	require.Contains(t, all[len(all)-1].Last(), "You have no such tool here")
 
 	b.agent.personas.All[0].Delegates = []string{"shop"}
 	key := b.runSchedule(store.Schedule{Body: "whose?", Session: store.SessionIsolated, Tools: []string{"handoff"}})
 	require.NoError(t, b.agent.Questions.AnswerScheduled(ctx, b.admin, key, "@main whose?"))
 	all = server.Requests()
-	require.Empty(t, offered(all[len(all)-2]), "what the clock asks for changes nobody's room")
+	require.Empty(t, offeredTools(all[len(all)-2]), "what the clock asks for changes nobody's room")
 }

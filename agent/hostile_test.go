@@ -47,7 +47,7 @@ func TestAModelsTextThatPostgresCannotStoreIsCleaned(t *testing.T) {
 func TestWhomASavedTaskAsksMayUseNoOtherToolsEither(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, server, shop := team(t, inTurn(calls("delegate", map[string]string{"agent": "shop", "task": "switch the lamp on"}), llmtest.Reply{Text: answerJSON("It cannot.", 0, "")}),
+	b, server, shop := newTeam(t, inTurn(calls("delegate", map[string]string{"agent": "shop", "task": "switch the lamp on"}), llmtest.Reply{Text: answerJSON("It cannot.", 0, "")}),
 		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("I have none.", 0, "")}))
 	l := &countingTool{tier: tools.Read}
 	b.setTools(tools.Delegate{}, l)
@@ -58,16 +58,16 @@ func TestWhomASavedTaskAsksMayUseNoOtherToolsEither(t *testing.T) {
 	}))
 	task, _ := b.task()
 	b.resume(task.ID)
-	require.Equal(t, []string{"delegate"}, offered(server.Requests()[0]))
+	require.Equal(t, []string{"delegate"}, offeredTools(server.Requests()[0]))
 	b.resume(b.children()[0].ID)
-	require.Empty(t, offered(shop.Requests()[0]))
+	require.Empty(t, offeredTools(shop.Requests()[0]))
 	require.Zero(t, l.lit.Load())
 }
 
 func TestAQuestionThatIsPassedOnIsPaidAsOne(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, _, _ := team(t, nil, nil)
+	b, _, _ := newTeam(t, nil, nil)
 	pass := calls("handoff", map[string]string{"agent": "shop", "summary": "Yours."})
 	pass.In, pass.Out = 3000, 500
 	again := calls("handoff", map[string]string{"agent": "main", "summary": "Yours again."})

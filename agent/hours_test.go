@@ -43,8 +43,8 @@ func (b *fixture) escalate(text string) {
 	require.NoError(b.t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job-"+text, false))
 }
 
-// madeAt moves the outbox messages of the chat to the fixture's time, because the database has a clock of its own.
-func (b *fixture) madeAt(now time.Time) {
+// setOutboxTime moves the outbox messages of the chat to the fixture's time, because the database has a clock of its own.
+func (b *fixture) setOutboxTime(now time.Time) {
 	b.t.Helper()
 	_, err := b.store.Pool().Exec(context.Background(), "update outbox set created_at = $2 where chat_id = $1 and created_at < now()", b.chat.ID, now)
 	require.NoError(b.t, err)
@@ -55,7 +55,7 @@ func TestWhenTheBusinessOpensIsToldOnceInEachClosedPeriod(t *testing.T) {
 	b, now := closedFixture(t)
 	*now = nextAt(time.Saturday, 12)
 	b.escalate("I want to talk to a person, my parcel is broken and I want my money back.")
-	b.madeAt(*now)
+	b.setOutboxTime(*now)
 	want := "[Nora] Thank you for your message. We are closed at the moment; a person will see it when we open again (Monday, 09:00)."
 	require.Equal(t, []string{want}, b.queuedTexts(b.chat))
 

@@ -61,17 +61,17 @@ func (t *Turns) screen(ctx context.Context, chat store.Chat, waiting []store.Mes
 		s.scores[m.ID] = scores
 	}
 	last := waiting[len(waiting)-1].ID
-	if t.injection.Judge && s.heldUntil.IsZero() && s.worst() != policy.InjectionBlock {
+	if t.injection.Judge && s.heldUntil.IsZero() && s.worstVerdict() != policy.InjectionBlock {
 		scores := s.scores[last]
 		scores.Judge = t.judge(ctx, chat, question)
 		s.scores[last] = scores
 	}
-	s.verdict = s.worst()
+	s.verdict = s.worstVerdict()
 	return s, nil
 }
 
-// worst returns the most severe verdict about the messages.
-func (s screening) worst() policy.InjectionVerdict {
+// worstVerdict returns the most severe verdict about the messages.
+func (s screening) worstVerdict() policy.InjectionVerdict {
 	worst := policy.InjectionAllow
 	for _, scores := range s.scores {
 		switch v := scores.Verdict(); {

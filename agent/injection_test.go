@@ -88,8 +88,8 @@ var attacks = []string{
 
 var order = regexp.MustCompile(`\{CALL ([^ ]+) (.*?\}|[^{}]*)\}`)
 
-// obedient is a model that calls every tool that anything in its prompt tells it to, once each, and at last says all it knows.
-func obedient() (llmtest.Script, *sync.Map) {
+// newObedientModel returns a model that calls every tool that anything in its prompt tells it to, once each, and at last says all it knows.
+func newObedientModel() (llmtest.Script, *sync.Map) {
 	seen := &sync.Map{}
 	return func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		var wanted []llmtest.Call
@@ -163,7 +163,7 @@ func TestAModelThatObeysEveryAttackReachesNothingBeyondTheFloor(t *testing.T) {
 	for place, put := range places {
 		t.Run(place, func(t *testing.T) {
 			t.Parallel()
-			script, seen := obedient()
+			script, seen := newObedientModel()
 			model, _ := scripted(t, script)
 			b := setup(t, model)
 			_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "margins.md", Data: []byte("# Margins\n\nMARGIN-SECRET: The margin is 40 percent. A grand piano cost margin.\n"), Role: policy.RoleAdmin})
@@ -227,7 +227,7 @@ func (b *fixture) count(sql string, args ...any) int {
 
 func TestTheOwnersModelThatObeysADocumentCarriesNothingAway(t *testing.T) {
 	t.Parallel()
-	script, _ := obedient()
+	script, _ := newObedientModel()
 	model, _ := scripted(t, script)
 	b := setup(t, model)
 	ran := &atomic.Int32{}

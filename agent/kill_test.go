@@ -41,14 +41,14 @@ func TestMain(m *testing.M) {
 		storetest.Main(m)
 		return
 	}
-	if err := answerOnce(context.Background()); err != nil {
+	if err := runOnce(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// answerOnce is the process that is killed. It answers a message, or carries out a plan.
-func answerOnce(ctx context.Context) error {
+// runOnce is the main function of the process that is killed: it answers a message, or carries out a plan.
+func runOnce(ctx context.Context) error {
 	st, err := store.Open(ctx, os.Getenv(killDatabase))
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func answerOnce(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return carryOut(ctx, a, store.TaskID(task))
+		return runPlan(ctx, a, store.TaskID(task))
 	}
 	if approved := os.Getenv(killTask); approved != "" {
 		task, err := strconv.ParseInt(approved, 10, 64)
@@ -134,9 +134,9 @@ func newRemoteTool(tier tools.Tier, switchURL string) *countingTool {
 	}}
 }
 
-// killed asks a question in a process that dies at a moment, has another one go on, and tells which moment it was; empty when the
+// askAndKill asks a question in a process that dies at a moment, has another one continue, and returns the name of that moment; empty if the
 // process came to its end first.
-func killed(t *testing.T, at int) (moment string) {
+func askAndKill(t *testing.T, at int) (moment string) {
 	t.Helper()
 	ctx := context.Background()
 	v := storetest.NewFaultInjector(at)
@@ -196,7 +196,7 @@ func TestATurnKilledAtAnyStepActsAtMostOnceAndReports(t *testing.T) {
 	const most = 200
 	var moments []string
 	for at := 1; at <= most; at++ {
-		moment := killed(t, at)
+		moment := askAndKill(t, at)
 		if moment == "" {
 			break
 		}
@@ -210,8 +210,8 @@ func TestATurnKilledAtAnyStepActsAtMostOnceAndReports(t *testing.T) {
 	require.Less(t, len(moments), most)
 }
 
-// carryOut goes on with a plan and its steps until it is over, as the queue does that has a job for each.
-func carryOut(ctx context.Context, a *Agent, plan store.TaskID) error {
+// runPlan goes on with a plan and its steps until it is over, as the queue does that has a job for each.
+func runPlan(ctx context.Context, a *Agent, plan store.TaskID) error {
 	for {
 		task, err := store.TaskByID(ctx, a.store.DB(), plan)
 		if err != nil || task.State.IsOver() {
@@ -232,16 +232,16 @@ func carryOut(ctx context.Context, a *Agent, plan store.TaskID) error {
 	}
 }
 
-// killedInAPlan carries a plan out in a process that dies at a moment, has another one go on, and tells which moment it was; empty when
+// planAndKill carries a plan out in a process that dies at a moment, has another one continue, and returns the name of that moment; empty if
 // the process came to its end first.
-func killedInAPlan(t *testing.T, at int) (moment string) {
+func planAndKill(t *testing.T, at int) (moment string) {
 	t.Helper()
 	ctx := context.Background()
 	v := storetest.NewFaultInjector(at)
 	var lit atomic.Int32
 	far := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { lit.Add(1) }))
 	t.Cleanup(far.Close)
-	b, server := planner(t, `{"steps": [{"text": "light the lamp"}, {"text": "say so"}]}`, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	b, server := newPlanner(t, `{"steps": [{"text": "light the lamp"}, {"text": "say so"}]}`, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		v.Reach("while the model thinks")
 		switch last := r.Last(); {
 		case strings.Contains(last, "Your step: say so"):
@@ -267,7 +267,7 @@ func killedInAPlan(t *testing.T, at int) (moment string) {
 	next, err := newKillAgent(b.store, server.URL, far.URL)
 	require.NoError(t, err)
 	for again := true; again; { // as the queue would
-		err := carryOut(ctx, next, plan.ID)
+		err := runPlan(ctx, next, plan.ID)
 		again = err != nil
 		if err != nil {
 			var pg interface{ SQLState() string } // the dead process' connection may still hold a row for a moment
@@ -292,7 +292,7 @@ func TestAPlanKilledBetweenStepsContinuesWhereItWas(t *testing.T) {
 	const most, stride = 200, 4 // the moments of a step are those of a question, which are all tried above
 	var moments []string
 	for at := 1; at <= most; at += stride {
-		moment := killedInAPlan(t, at)
+		moment := planAndKill(t, at)
 		if moment == "" {
 			break
 		}

@@ -15,7 +15,7 @@ import (
 	"multis/tools"
 )
 
-// callLampThen has the lamp switched, and then does what a test wants.
+// callLampThen returns a script that calls the tool lamp, and goes on with another script once the lamp is on.
 func callLampThen(then llmtest.Script) llmtest.Script {
 	return func(ctx context.Context, r llmtest.Request) llmtest.Reply {
 		if !strings.Contains(r.Last(), "The lamp is on.") {
@@ -109,7 +109,7 @@ func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	l, gone := newFailingTool()
-	b, _, _ := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	b, _, _ := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "question to answer") {
 			return calls("delegate", map[string]string{"agent": "shop", "task": "Switch the light on."})
 		}
@@ -142,7 +142,7 @@ func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
 func TestWhatAnAgentDidForAnotherIsToldWhenItBrokeOff(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, _, _ := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	b, _, _ := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "question to answer") {
 			return calls("delegate", map[string]string{"agent": "shop", "task": "Switch the light on."})
 		}
@@ -168,12 +168,12 @@ func TestWhatAnAgentDidForAnotherIsToldWhenItBrokeOff(t *testing.T) {
 func TestAPlanThatBrokeOffTellsWhatItsStepsDid(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, _ := planner(t, twoSteps, callLampThen(func(context.Context, llmtest.Request) llmtest.Reply {
+	b, _ := newPlanner(t, twoSteps, callLampThen(func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Status: 400}
 	}))
 	b.setTools(&countingTool{tier: tools.Read})
 	plan := b.plan("light the shop")
-	b.agrees(plan, true)
+	b.answerPlan(plan, true)
 	require.NoError(t, b.agent.Tasks.Resume(ctx, b.children()[0].ID, false))
 	b.resume(plan.ID)
 	said := strings.Join(b.queuedTexts(b.admin), "\n")

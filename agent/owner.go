@@ -156,9 +156,13 @@ func (r *attempt) buildOwnerRequest(ctx context.Context, room store.Chat, task s
 	if err != nil {
 		return run.FirstRequest{}, err
 	}
+	shows, err := r.pictureOf(ctx, task)
+	if err != nil {
+		return run.FirstRequest{}, err
+	}
 	p := run.Prompt{
 		Rules: fmt.Sprintf(ownerRules, m.assistant), Instructions: r.instructions(), Notes: run.NotesText(notes), Passages: m.found.Hits,
-		Summary: m.before.summary.Body, Window: m.before.messages, Work: work, Question: m.question, ToolNotes: r.toolNotes(),
+		Summary: m.before.summary.Body, Window: m.before.messages, Work: work, Picture: shows, Question: m.question, ToolNotes: r.toolNotes(),
 		Foreign: m.before.tainted || run.HasForeignNotes(notes),
 	}
 	if task.Target != nil {
@@ -170,6 +174,18 @@ func (r *attempt) buildOwnerRequest(ctx context.Context, room store.Chat, task s
 	}
 	first.About = slices.Concat(first.About, m.before.messageIDs(), noteSources(notes), about)
 	return first, nil
+}
+
+// pictureOf returns what the picture shows that the owner sent with a question; empty for none.
+func (r *attempt) pictureOf(ctx context.Context, task store.Task) (string, error) {
+	if task.Kind != store.TaskAsk || task.MessageID == nil {
+		return "", nil
+	}
+	asked, err := store.MessageByID(ctx, r.core.store.DB(), *task.MessageID)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil // it was deleted, and the task is stopped
+	}
+	return shownIn([]store.Message{asked}), err
 }
 
 // noteSources returns the messages that notes were learned from.

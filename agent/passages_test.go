@@ -16,8 +16,8 @@ import (
 	"multis/store/index"
 )
 
-// withoutModel is a business whose memory works and whose model does not.
-func withoutModel(t *testing.T) *fixture {
+// newFixtureWithoutModel returns a business whose memory works and whose model does not.
+func newFixtureWithoutModel(t *testing.T) *fixture {
 	t.Helper()
 	b := setup(t, llm.None{})
 	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
@@ -36,7 +36,7 @@ func (b *fixture) notes(text string) {
 
 func TestAQuestionThatNothingHasToDoWithFindsNothing(t *testing.T) {
 	t.Parallel()
-	b := withoutModel(t)
+	b := newFixtureWithoutModel(t)
 	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "discounts.md", Data: []byte("In 2026 groups get a discount of 10 %. Discounts can be combined.\n"), Role: policy.RolePublic})
 	require.NoError(t, err)
 	require.Equal(t, "I found nothing about that in your documents or chats. `/search who wins the world cup 2026` shows the nearest passages.", b.ask("who wins the world cup 2026"))
@@ -46,7 +46,7 @@ func TestAQuestionThatNothingHasToDoWithFindsNothing(t *testing.T) {
 
 func TestANoteOfTheOwnerThatAnswersComesBeforeDocuments(t *testing.T) {
 	t.Parallel()
-	b := withoutModel(t)
+	b := newFixtureWithoutModel(t)
 	for _, name := range []string{"a.md", "b.md", "c.md", "d.md"} {
 		_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: name, Data: []byte("The alarm is tested. The code of the till is on paper, " + name + ".\n"), Role: policy.RoleAdmin})
 		require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestANoteOfTheOwnerThatAnswersComesBeforeDocuments(t *testing.T) {
 
 func TestWhatSomebodySaidIsAnsweredWithTheNewestMessages(t *testing.T) {
 	t.Parallel()
-	b := withoutModel(t)
+	b := newFixtureWithoutModel(t)
 	b.storeContactMessage("the bench arrives on Monday", policy.ActionArchive)
 	for _, question := range []string{"what did Ana say?", "what did we talk about last with Ana?", "What did Ana write last?", "what did we talk about last"} {
 		require.Contains(t, b.ask(question), "the bench arrives on Monday", question)
@@ -73,7 +73,7 @@ func TestWhatSomebodySaidIsAnsweredWithTheNewestMessages(t *testing.T) {
 
 func TestANameThatIsAWordNamesNobody(t *testing.T) {
 	t.Parallel()
-	b := withoutModel(t)
+	b := newFixtureWithoutModel(t)
 	for _, name := range []string{"What", "Price", "Will"} {
 		require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 			_, err := store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Name: name, Encrypted: policy.EncryptionNo})

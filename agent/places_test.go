@@ -14,8 +14,8 @@ import (
 	"multis/store"
 )
 
-// remembers puts what was captured of Ana's chat into the library.
-func (b *fixture) remembers(text string) {
+// indexCapture puts what was captured of Ana's chat into the library.
+func (b *fixture) indexCapture(text string) {
 	b.t.Helper()
 	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "Ana", Origin: "ana", Data: []byte(text), Role: policy.UserRole(b.chat.ID)})
 	require.NoError(b.t, err)
@@ -34,7 +34,7 @@ func (b *fixture) anotherAna(protocol string) {
 func TestMessagesOfAChatAreSearchedOnlyWhenItIsNamed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.remembers("The zeppelin lands on Friday.")
+	b.indexCapture("The zeppelin lands on Friday.")
 	require.Equal(t, "I found nothing about that in your documents or chats.", b.ask("when does the zeppelin land?"))
 
 	named := b.ask("when does Ana's zeppelin land?")
@@ -54,7 +54,7 @@ func TestAModelIsGivenANamedChatAndSaysWhereItLooked(t *testing.T) {
 		return llmtest.Reply{Text: answerJSON("On Friday.", 1, "The zeppelin lands on Friday.")}
 	})
 	b := setup(t, model)
-	b.remembers("The zeppelin lands on Friday.")
+	b.indexCapture("The zeppelin lands on Friday.")
 	b.ask("when does the zeppelin land?")
 	require.NotContains(t, requestText(server.Requests()[0]), "lands on Friday", "another chat has no part in it")
 	text := b.ask("when does Ana's zeppelin land?")

@@ -14,8 +14,8 @@ import (
 	"multis/tools"
 )
 
-// planner is a bundle whose model plans in the given words, and does each step as do says.
-func planner(t *testing.T, plan string, do llmtest.Script) (*fixture, *llmtest.Server) {
+// newPlanner returns a fixture whose model plans in the given words, and does each step as do says.
+func newPlanner(t *testing.T, plan string, do llmtest.Script) (*fixture, *llmtest.Server) {
 	t.Helper()
 	model, server := scripted(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.System, "Break the goal into") {
@@ -53,8 +53,8 @@ func (b *fixture) taskByID(task store.TaskID) store.Task {
 	return t
 }
 
-// agrees says to a plan what the owner says.
-func (b *fixture) agrees(plan store.Task, allowed bool) {
+// answerPlan has the owner allow or refuse a plan, and resumes it.
+func (b *fixture) answerPlan(plan store.Task, allowed bool) {
 	b.t.Helper()
 	ctx := context.Background()
 	a, err := store.ApprovalOf(ctx, b.store.DB(), plan.ID, store.PlanCall)
@@ -69,7 +69,7 @@ func (b *fixture) agrees(plan store.Task, allowed bool) {
 func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, server := planner(t, twoSteps, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	b, server := newPlanner(t, twoSteps, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "Your step: Look up") {
 			return llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
 		}
@@ -89,7 +89,7 @@ func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 	b.resume(plan.ID)
 	require.Zero(t, b.jobs("child"), "nothing is done before he agrees")
 
-	b.agrees(plan, true)
+	b.answerPlan(plan, true)
 	require.Equal(t, 1, b.jobs("child"))
 	b.resume(plan.ID) // a second process, or the one after a crash
 	require.Equal(t, 1, b.jobs("child"))
@@ -111,8 +111,8 @@ func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 	requests := server.Requests()
 	require.Len(t, requests, 3, "each is asked once")
 	require.Empty(t, requests[0].Tools, "planning does nothing")
-	golden(t, "plan.txt", requestText(requests[0]))
-	golden(t, "step.txt", requestText(requests[2]))
+	requireGolden(t, "plan.txt", requestText(requests[0]))
+	requireGolden(t, "step.txt", requestText(requests[2]))
 	for _, task := range []store.TaskID{plan.ID, steps[0].ID, steps[1].ID} {
 		p, err := b.agent.Replays.Replay(ctx, task, nil)
 		require.NoError(t, err)
@@ -122,14 +122,14 @@ func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 
 func TestAPlanEndsWithTheStepThatDoesNotWorkOut(t *testing.T) {
 	t.Parallel()
-	b, server := planner(t, `{"steps": [{"text": "one"}, {"text": "two"}, {"text": "three"}]}`, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	b, server := newPlanner(t, `{"steps": [{"text": "one"}, {"text": "two"}, {"text": "three"}]}`, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "Your step: two") {
 			return llmtest.Reply{Status: 400}
 		}
 		return llmtest.Reply{Text: answerJSON("One is done.", 0, "")}
 	})
 	plan := b.plan("count")
-	b.agrees(plan, true)
+	b.answerPlan(plan, true)
 	for _, step := range b.children()[:2] {
 		require.NoError(t, b.agent.Tasks.Resume(context.Background(), step.ID, true))
 		b.resume(plan.ID)
@@ -146,7 +146,7 @@ func TestAPlanEndsWithTheStepThatDoesNotWorkOut(t *testing.T) {
 func TestAPlanThatCannotGoOnTakesItsStepsAlong(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, _ := planner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
+	b, _ := newPlanner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
 	plan := b.plan("count")
 	_, err := b.store.Pool().Exec(ctx, "update tasks set request = '[]' where id = $1", plan.ID)
 	require.NoError(t, err)
@@ -164,9 +164,9 @@ func TestAPlanThatCannotGoOnTakesItsStepsAlong(t *testing.T) {
 func TestAPlanThatNobodyWantsIsNotDone(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, server := planner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
+	b, server := newPlanner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
 	refused := b.plan("one thing")
-	b.agrees(refused, false)
+	b.answerPlan(refused, false)
 	require.Equal(t, store.TaskKilled, b.taskByID(refused.ID).State)
 
 	late := b.plan("another thing")
@@ -177,7 +177,7 @@ func TestAPlanThatNobodyWantsIsNotDone(t *testing.T) {
 	b.agent.now = now
 
 	stopped := b.plan("a third thing")
-	b.agrees(stopped, true)
+	b.answerPlan(stopped, true)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.StopTask(ctx, tx, stopped.ID, "you asked me to")
 		return err
@@ -202,7 +202,7 @@ func TestAPlanThatNobodyWantsIsNotDone(t *testing.T) {
 func TestAPlanIsMadeAnewAsTheOwnerWantsIt(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, server := planner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
+	b, server := newPlanner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
 	plan := b.plan("tune the piano")
 	wish := b.storeQuestion("without the second step")
 	revise := func() error {
@@ -217,7 +217,7 @@ func TestAPlanIsMadeAnewAsTheOwnerWantsIt(t *testing.T) {
 	require.Contains(t, again, "work so far\n1. Look up what a grand piano costs\n2. Say whether")
 	require.Contains(t, again, "tune the piano\nwithout the second step")
 	require.Contains(t, b.taskByID(plan.ID).About, wish.ID)
-	b.agrees(plan, true)
+	b.answerPlan(plan, true)
 	require.ErrorIs(t, revise(), store.ErrPlanned, "it is under way")
 	require.Equal(t, 1, b.jobs("child"))
 }
@@ -225,9 +225,9 @@ func TestAPlanIsMadeAnewAsTheOwnerWantsIt(t *testing.T) {
 func TestAMessageThatIsDeletedTakesItsPlanAlong(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, _ := planner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
+	b, _ := newPlanner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
 	plan := b.plan("sell the flowerpot")
-	b.agrees(plan, true)
+	b.answerPlan(plan, true)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.RedactMessage(ctx, tx, b.admin.ID, b.messageByID(*plan.MessageID).EventID, time.Now())
 		return err
@@ -244,7 +244,7 @@ func TestAMessageThatIsDeletedTakesItsPlanAlong(t *testing.T) {
 func TestAPlanStepWaitsForApprovalAndRunsAsItsAgent(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, server := planner(t, `{"steps": [{"text": "Switch it on", "agent": "shop"}, {"text": "Say so", "agent": "nobody"}]}`,
+	b, server := newPlanner(t, `{"steps": [{"text": "Switch it on", "agent": "shop"}, {"text": "Say so", "agent": "nobody"}]}`,
 		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("It is on.", 0, "")}))
 	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"shop"}}, {ID: "shop", Capabilities: []string{"lamps"}}, {ID: "zebra"}}
 	l := &countingTool{tier: tools.Confirm}
@@ -252,7 +252,7 @@ func TestAPlanStepWaitsForApprovalAndRunsAsItsAgent(t *testing.T) {
 	plan := b.plan("light")
 	require.Contains(t, server.Requests()[0].System, "There are: shop (lamps).")
 	require.NotContains(t, server.Requests()[0].System, "zebra")
-	b.agrees(plan, true)
+	b.answerPlan(plan, true)
 	steps := b.children()
 	require.Equal(t, []string{"shop", "main"}, []string{steps[0].Agent, steps[1].Agent})
 	b.resume(steps[0].ID)

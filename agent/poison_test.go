@@ -34,7 +34,7 @@ var injectedLines = []string{
 
 func TestAContactsTextReachesNoPersonaOwnersMemoryOrOtherChat(t *testing.T) {
 	t.Parallel()
-	obeys, _ := obedient()
+	obeys, _ := newObedientModel()
 	model, server := scripted(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
 		if !strings.Contains(r.System, `{"notes": []}`) {
 			return obeys(ctx, r)

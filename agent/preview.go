@@ -34,7 +34,7 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 	now := t.now()
 	admission := policy.Admit(policy.AdmitInput{
 		Mode: policy.ModeBusiness, Kind: policy.KindDM, Author: policy.AuthorContact, Name: name, Text: question, SentAt: now, Now: now, MaxAge: time.Hour,
-		Keywords: t.keywords, StoreCap: policy.Rate{Minute: 1, Day: 1}, SendCap: policy.Rate{Minute: 1, Day: 1},
+		EscalationKeywords: t.escalationKeywords, StoreCap: policy.Rate{Minute: 1, Day: 1}, SendCap: policy.Rate{Minute: 1, Day: 1},
 	})
 	lang := catalog.DetectLanguage([]string{question}, t.standard.language)
 	switch {
@@ -116,7 +116,7 @@ func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store
 		return contactAnswer{}, err
 	}
 	end := r.run.Run(ctx, task, func(ctx context.Context) (run.FirstRequest, error) {
-		return r.buildContactRequest(ctx, room, []store.Message{message}, question, found.Hits)
+		return r.buildContactRequest(ctx, contactQuestion{chat: room, waiting: []store.Message{message}, text: question}, found.Hits)
 	})
 	if end.Err != nil && end.End != run.Stopped {
 		return contactAnswer{}, end.Err

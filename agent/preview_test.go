@@ -25,7 +25,7 @@ func (b *fixture) preview(question string) Preview {
 func TestAPreviewIsWhatAContactWouldGetAndSendsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.agent.Turns.keywords = []string{"refund"}
+	b.agent.Turns.escalationKeywords = []string{"refund"}
 	p := b.preview("What does delivery cost within the city?")
 	require.Contains(t, p.Text, "Delivery costs 5 euro within the city.")
 	require.Contains(t, p.Citations[0].Source, "prices.md")
@@ -35,7 +35,7 @@ func TestAPreviewIsWhatAContactWouldGetAndSendsNothing(t *testing.T) {
 	require.Equal(t, []string{"[Nora] " + p.Text}, b.queuedTexts(b.chat), "the same words")
 
 	b = setup(t, llm.None{})
-	b.agent.Turns.keywords = []string{"refund"}
+	b.agent.Turns.escalationKeywords = []string{"refund"}
 	b.agent.Turns.standard.texts = catalog.Texts{}
 	for question, why := range map[string]string{
 		"I want a refund": "refund", "Can I talk to a person?": "person", "Do you rent out tents?": noDocumentReason, "Please cancel my order": "done",

@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden holds a text against the file of its name in testdata.
-func golden(t *testing.T, name, text string) {
+// requireGolden compares a text with the file of its name in testdata.
+func requireGolden(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
@@ -65,7 +65,7 @@ func TestThePromptsAreAsTheirGoldenFilesSay(t *testing.T) {
 	b.note(policy.UserRole(b.chat.ID), b.chat.ID, "Ana plays a grand piano.")
 	b.storeQuestion("/mode business Ana") // a command is no conversation
 	b.ask("good morning, is the tuner in?")
-	b.answered("Do you tune on Sundays?", "No, Monday to Saturday.")
+	b.storeExchange("Do you tune on Sundays?", "No, Monday to Saturday.")
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 		return store.PutSummary(context.Background(), tx, store.Summary{ChatID: b.chat.ID, Body: "Ana asked about uprights; one costs 90 euro.", About: []store.MessageID{1000}, Until: time.Now().Add(-time.Hour)})
 	}))
@@ -75,9 +75,9 @@ func TestThePromptsAreAsTheirGoldenFilesSay(t *testing.T) {
 	requests := server.Requests()
 	require.Len(t, requests, 4)
 	requests = requests[1:]
-	golden(t, "owner.txt", requestText(requests[0]))
-	golden(t, "owner_after_a_tool.txt", requestText(requests[1]))
-	golden(t, "contact.txt", requestText(requests[2]))
+	requireGolden(t, "owner.txt", requestText(requests[0]))
+	requireGolden(t, "owner_after_a_tool.txt", requestText(requests[1]))
+	requireGolden(t, "contact.txt", requestText(requests[2]))
 	require.NotContains(t, requestText(requests[2]), "Ben", "a contact's turn never sees the owner's notes")
 	require.Contains(t, requestText(requests[2]), "Ana plays a grand piano.")
 	require.True(t, strings.HasPrefix(requestText(requests[1]), requests0(requests[0])), "what was sent before is sent again to the letter, so that it can be kept")

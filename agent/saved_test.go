@@ -44,7 +44,7 @@ func TestASavedTaskRunsWithItsAgentToolsAndChat(t *testing.T) {
 	task := begin(skills.SavedTask{Prompt: "What is new?", Agent: "shop", Tools: []string{"search_*"}, Target: "Ana"})
 	require.Equal(t, store.TaskCompleted, task.State)
 	first := server.Requests()[0]
-	require.Equal(t, []string{"search_docs"}, offered(first))
+	require.Equal(t, []string{"search_docs"}, offeredTools(first))
 	require.Contains(t, first.System, "Sell.")
 	require.Zero(t, l.lit.Load(), "and what is not offered is not done")
 	require.Len(t, b.queuedTexts(b.admin), 1)
@@ -54,8 +54,8 @@ func TestASavedTaskRunsWithItsAgentToolsAndChat(t *testing.T) {
 	begin(skills.SavedTask{Prompt: "What is new?", Tools: []string{}})
 	begin(skills.SavedTask{Prompt: "What is new?"})
 	all := server.Requests()
-	require.Empty(t, offered(all[2]))
-	require.Equal(t, []string{"lamp", "search_docs"}, offered(all[3]))
+	require.Empty(t, offeredTools(all[2]))
+	require.Equal(t, []string{"lamp", "search_docs"}, offeredTools(all[3]))
 }
 
 func TestASavedTaskLeavesADraftForItsChat(t *testing.T) {

@@ -172,16 +172,16 @@ func TestATaskOfAScheduleThatIsGoneGetsNoTools(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.NoError(t, b.agent.Tasks.Resume(t.Context(), task.ID, false))
-	require.Empty(t, offered(server.Requests()[1]))
+	require.Empty(t, offeredTools(server.Requests()[1]))
 	require.NotContains(t, server.Requests()[1].Last(), "plinth")
 
 	require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, run, "sum up"))
-	require.Equal(t, []string{"lamp", "search_docs"}, slices.Sorted(slices.Values(offered(server.Requests()[2]))))
+	require.Equal(t, []string{"lamp", "search_docs"}, slices.Sorted(slices.Values(offeredTools(server.Requests()[2]))))
 }
 
 func TestAHandoffOfAScheduledTaskKeepsTheLimitsOfItsSchedule(t *testing.T) {
 	t.Parallel()
-	b, _, shop := team(t, llmtest.Say(answerJSON("Mine.", 0, "")), llmtest.Say(answerJSON("Theirs.", 0, "")))
+	b, _, shop := newTeam(t, llmtest.Say(answerJSON("Mine.", 0, "")), llmtest.Say(answerJSON("Theirs.", 0, "")))
 	b.setTools(&countingTool{tier: tools.Confirm})
 	run := b.runSchedule(store.Schedule{Body: "sum up", Session: store.SessionIsolated, Tools: []string{"search_docs"}})
 	require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, run, "@main sum up"))
@@ -193,5 +193,5 @@ func TestAHandoffOfAScheduledTaskKeepsTheLimitsOfItsSchedule(t *testing.T) {
 	next, _ := b.task()
 	require.NotEqual(t, first.ID, next.ID)
 	b.resume(next.ID)
-	require.Equal(t, []string{"search_docs"}, offered(shop.Requests()[0]))
+	require.Equal(t, []string{"search_docs"}, offeredTools(shop.Requests()[0]))
 }

@@ -19,7 +19,7 @@ func TestAnAgentSeesOnlySessionsOfAgentsItMayAsk(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	var seen store.TaskID
-	b, server, _ := team(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+	b, server, _ := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		switch len(r.Messages) {
 		case 1:
 			return calls("sessions_list", map[string]any{})
@@ -56,7 +56,7 @@ func TestAnAgentSeesOnlySessionsOfAgentsItMayAsk(t *testing.T) {
 	b.agent.personas.All[0].Delegates = nil
 	b.ask("and alone?")
 	all = server.Requests()
-	require.Equal(t, []string{"search_docs"}, offered(all[8]))
+	require.Equal(t, []string{"search_docs"}, offeredTools(all[8]))
 }
 
 func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
@@ -64,7 +64,7 @@ func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
 	ctx := context.Background()
 	var to store.TaskID
 	n := 0
-	b, server, shop := team(t, func(context.Context, llmtest.Request) llmtest.Reply {
+	b, server, shop := newTeam(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		if n++; n > 7 {
 			return llmtest.Reply{Text: answerJSON("Enough.", 0, "")}
 		}

@@ -24,7 +24,7 @@ func putSkill(t *testing.T, workspace, name, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-func offered(r llmtest.Request) (names []string) {
+func offeredTools(r llmtest.Request) (names []string) {
 	for _, tool := range r.Tools {
 		names = append(names, tool.Name)
 	}
@@ -45,13 +45,13 @@ func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 	require.Contains(t, last().System, "## admin\nThe owner is asking.")
 	require.NotContains(t, last().System, "customer-support")
 	require.NotContains(t, last().System, "## shell", "there is no such tool")
-	require.Equal(t, []string{"lamp", "search_docs"}, offered(last()))
+	require.Equal(t, []string{"lamp", "search_docs"}, offeredTools(last()))
 
 	b.note(policy.RoleAdmin, b.admin.ID, "The tuner is called Ben.")
 	putSkill(t, work, "quiet", "---\nroles: admin\nactions: [search_*]\nmemory_rules: {visible: none}\n---\nTouch nothing.")
 	b.ask("what does tuning an upright piano cost?")
 	require.Contains(t, last().System, "## quiet\nTouch nothing.", "from the next answer on")
-	require.Equal(t, []string{"search_docs"}, offered(last()))
+	require.Equal(t, []string{"search_docs"}, offeredTools(last()))
 	require.NotContains(t, last().Last(), "Ben")
 
 	b.storeContactMessage("what does tuning an upright piano cost?", policy.ActionAnswer)
@@ -59,7 +59,7 @@ func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 	require.Contains(t, last().System, "## customer-support\nYou answer a customer")
 	require.NotContains(t, last().System, "Touch nothing.")
 	require.NotContains(t, last().System, "The owner is asking.")
-	require.Equal(t, []string{"escalate", "search_docs"}, offered(last()))
+	require.Equal(t, []string{"escalate", "search_docs"}, offeredTools(last()))
 
 	putSkill(t, work, "customer-support", "---\nroles: public\nactions: all\n---\nBe brief.")
 	b.agent.personas.All[0].Skills = []string{"customer-support", "gone"}
@@ -67,7 +67,7 @@ func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 	b.runTurn()
 	require.Contains(t, last().System, "## customer-support\nBe brief.")
 	require.Contains(t, last().System, "[the skill gone is missing: it is not there]")
-	require.Equal(t, []string{"escalate", "search_docs"}, offered(last()), "no skill leads beyond a contact's floor")
+	require.Equal(t, []string{"escalate", "search_docs"}, offeredTools(last()), "no skill leads beyond a contact's floor")
 }
 
 func TestAPersonaAnswersWithItsOwnModel(t *testing.T) {

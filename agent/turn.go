@@ -25,14 +25,14 @@ const (
 // Turns answers contacts.
 type Turns struct {
 	*core
-	desk             *desk.Desk
-	standard         standardTexts
-	awayOutsideHours bool // outside of the opening hours, contacts are told no more than when the business opens
-	escalateAtCap    bool
-	keywords         []string // for Preview
-	answers          *answers.Keeper
-	burstQuiet       time.Duration
-	burstMax         time.Duration
+	desk               *desk.Desk
+	standard           standardTexts
+	awayOutsideHours   bool // outside of the opening hours, contacts are told no more than when the business opens
+	escalateAtCap      bool
+	escalationKeywords []string // for Preview
+	answers            *answers.Keeper
+	burstQuiet         time.Duration
+	burstMax           time.Duration
 }
 
 // Turn answers all messages that wait in a chat with one reply. job identifies this attempt; last says that no other attempt follows.

@@ -12,11 +12,11 @@ import (
 	"multis/store"
 )
 
-// dropped has Ana ask something whose draft the owner drops.
-func (b *fixture) dropped(text string) {
+// askAndDropDraft has Ana ask something whose draft the owner drops.
+func (b *fixture) askAndDropDraft(text string) {
 	b.t.Helper()
 	ctx := context.Background()
-	m := b.says(text)
+	m := b.storeAnsweredMessage(text)
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
 		return b.agent.box.DropDraft(ctx, tx, *m.OutboxID, policy.CodeDraftDropped)
 	}))
@@ -30,16 +30,16 @@ func TestTheThirdQuestionIsEscalatedWhereTwoGotNoAnswer(t *testing.T) {
 		escalated bool
 	}{
 		"at once":                {func(*fixture) {}, true},
-		"after thanks":           {func(b *fixture) { b.says("thanks") }, true},
+		"after thanks":           {func(b *fixture) { b.storeAnsweredMessage("thanks") }, true},
 		"after a person's reply": {func(b *fixture) { b.storeMessage(b.chat, policy.AuthorOwnerPhone, "90 euro", time.Now()) }, false},
 		"in another conversation": {func(b *fixture) {
 			b.exec("update messages set answered_at = answered_at - interval '13 hours'")
 			b.exec("update outbox set created_at = created_at - interval '13 hours'")
 		}, false},
 		"after an answer that went out": {func(b *fixture) {
-			b.says("What does a grand piano cost?")
+			b.storeAnsweredMessage("What does a grand piano cost?")
 			b.exec("update outbox set state = 'sent', sent_at = now() where state = 'draft'")
-			b.dropped(question)
+			b.askAndDropDraft(question)
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,13 +48,13 @@ func TestTheThirdQuestionIsEscalatedWhereTwoGotNoAnswer(t *testing.T) {
 			require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 				return store.SetDelivery(context.Background(), tx, b.chat.ID, policy.DeliveryDraft)
 			}))
-			b.dropped(question)
+			b.askAndDropDraft(question)
 			if name != "after an answer that went out" {
-				b.dropped(question)
+				b.askAndDropDraft(question)
 			}
 			require.Zero(t, b.count("select count(*) from escalations"), "two are not enough")
 			c.between(b)
-			m := b.says(third)
+			m := b.storeAnsweredMessage(third)
 			if !c.escalated {
 				require.Equal(t, codeQuoted, m.Code)
 				return

@@ -3,10 +3,10 @@ package appservice
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
+	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
@@ -23,13 +23,16 @@ func (h *Homeserver) MakeAdminRoom(ctx context.Context) error {
 		return err
 	}
 	defer lock.Release(ctx)
-	if err := h.makeRoom(ctx, adminMarker{Owner: h.access.Owner}); err != nil || !h.access.OperatorsRoom {
+	if err := h.makeRoom(ctx, adminMarker{Owner: h.access.Owner}); err != nil {
 		return err
+	}
+	if !h.access.OperatorsRoom {
+		return h.inviteOperators(ctx, store.AdminChat)
 	}
 	if err := h.makeRoom(ctx, adminMarker{Owner: h.access.Owner, ForOperators: true}); err != nil {
 		return err
 	}
-	return h.inviteOperators(ctx)
+	return h.inviteOperators(ctx, store.OperatorsChat)
 }
 
 // makeRoom creates the room of a marker and stores it, unless it exists.
@@ -55,18 +58,22 @@ func (h *Homeserver) makeRoom(ctx context.Context, marker adminMarker) error {
 	if err != nil {
 		return explain("read the state of the admin room", err)
 	}
+	chat := adminChat(room, encryptionOf(state))
+	chat.ForOperators = marker.ForOperators
 	return h.store.InTx(ctx, func(tx store.Tx) error {
-		chat, err := store.UpsertChat(ctx, tx, adminChat(room, encryptionOf(state)))
-		if err != nil || !marker.ForOperators {
-			return err
-		}
-		return store.SetForOperators(ctx, tx, chat.ID)
+		_, err := upsertChat(ctx, tx, chat)
+		return err
 	})
 }
 
-// inviteOperators invites the operators who were never in the room for operators, because the configuration named them later.
-func (h *Homeserver) inviteOperators(ctx context.Context) error {
-	room, err := store.OperatorsChat(ctx, h.store.DB())
+// inviteOperators invites the operators to their room who were never invited there, such as those whom the configuration names since the last start.
+// Whoever left the room, was removed or did not accept is not invited again. An invitation that the homeserver refuses is logged and found by the doctor,
+// and the next start tries it again.
+func (h *Homeserver) inviteOperators(ctx context.Context, roomOf func(context.Context, store.DB) (store.Chat, error)) error {
+	if len(h.access.Operators) == 0 {
+		return nil
+	}
+	room, err := roomOf(ctx, h.store.DB())
 	if err != nil || room.RoomID == nil {
 		return err
 	}
@@ -84,7 +91,12 @@ func (h *Homeserver) inviteOperators(ctx context.Context) error {
 		if known[operator] {
 			continue
 		}
-		if _, err := h.bot.session().InviteUser(ctx, *room.RoomID, &mautrix.ReqInviteUser{UserID: operator}); err != nil {
+		_, err := h.bot.session().InviteUser(ctx, *room.RoomID, &mautrix.ReqInviteUser{UserID: operator})
+		if failed, answered := errors.AsType[mautrix.HTTPError](err); answered && failed.RespError != nil && !errors.Is(err, mautrix.MUnknownToken) {
+			zerolog.Ctx(ctx).Warn().Err(err).Stringer("user_id", operator).Msg("The homeserver refused to invite an operator")
+			continue
+		}
+		if err != nil {
 			return explain("invite "+operator.String(), err)
 		}
 	}
@@ -137,15 +149,29 @@ func (h *Homeserver) findAdminRoom(ctx context.Context, marker adminMarker) (id.
 		if member.Membership != event.MembershipJoin && member.Membership != event.MembershipInvite {
 			continue
 		}
-		members, err := h.bot.session().JoinedMembers(ctx, room)
+		state, err := h.bot.session().state(ctx, room)
 		if err != nil {
 			return "", explain("read who is in the admin room", err)
 		}
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(members.Joined)), h.isStranger) {
+		if !slices.ContainsFunc(membersOf(state), h.isStranger) {
 			return room, nil
 		}
 	}
 	return "", nil
+}
+
+// membersOf returns who is in a room or invited to it, by the room's state.
+func membersOf(state []*event.Event) []id.UserID {
+	var members []id.UserID
+	for _, evt := range state {
+		if evt.Type != event.StateMember || evt.StateKey == nil {
+			continue
+		}
+		if membership := evt.Content.AsMember().Membership; membership == event.MembershipJoin || membership == event.MembershipInvite {
+			members = append(members, id.UserID(*evt.StateKey))
+		}
+	}
+	return members
 }
 
 // isStranger reports whether a user may not be in the admin room: everyone but the owner, the bot and the operators.
@@ -153,8 +179,7 @@ func (h *Homeserver) isStranger(who id.UserID) bool {
 	return who != h.access.Owner && who != h.access.Bot && !slices.Contains(h.access.Operators, who)
 }
 
-// createAdminRoom creates a room with its marker and sends the invitations. Operators are invited to the admin room only while there is no room for
-// them, which is encrypted if the admin room is.
+// createAdminRoom creates a room with its marker and invites the owner. The room for operators is encrypted if the admin room is.
 func (h *Homeserver) createAdminRoom(ctx context.Context, marker adminMarker) (id.RoomID, error) {
 	name, topic := h.access.BotName, "multis: ask, decide, look after your chats. /help"
 	state := []*event.Event{{Type: adminMarkerType, Content: event.Content{Parsed: marker}}}
@@ -176,14 +201,6 @@ func (h *Homeserver) createAdminRoom(ctx context.Context, marker adminMarker) (i
 	})
 	if err != nil {
 		return "", explain("make the admin room", err)
-	}
-	if marker.ForOperators || h.access.OperatorsRoom {
-		return resp.RoomID, nil // inviteOperators
-	}
-	for _, operator := range h.access.Operators {
-		if _, err := h.bot.session().InviteUser(ctx, resp.RoomID, &mautrix.ReqInviteUser{UserID: operator}); err != nil {
-			return "", explain("invite "+operator.String(), err)
-		}
 	}
 	return resp.RoomID, nil
 }

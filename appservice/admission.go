@@ -2,6 +2,7 @@ package appservice
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -33,17 +34,21 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 	}
 	input := policy.AdmitInput{
 		Mode: b.in.mode(chat), Kind: chat.Kind, Author: j.author, Name: b.name, Text: j.msg.Words(), Notice: j.msg.Notice,
-		Attached: j.msg.IsUnread(b.in.settings.Transcribes),
-		Voice:    b.in.settings.Transcribes && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.wasFresh,
-		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.isEdit, MaxAge: b.in.settings.MaxAge, Keywords: b.in.settings.Keywords,
+		Attached: j.msg.IsUnread(b.in.settings.Transcribes), Seen: b.in.settings.Sees && j.msg.IsPicture(),
+		Voice: b.in.settings.Transcribes && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.wasFresh,
+		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.isEdit, MaxAge: b.in.settings.MaxAge, EscalationKeywords: b.in.settings.EscalationKeywords,
 		StoreCap: b.in.settings.StoreCap, SendCap: b.in.settings.SendCap, Restore: b.restore,
 	}
 	if chat.Kind == policy.KindAdmin {
 		return policy.Admit(input), nil
 	}
+	var err error
+	if input.Asked, err = b.isAsked(ctx, chat, j); err != nil {
+		return policy.Admission{}, err
+	}
 	input.Presence = chat.Presence(b.paused, input.Mode, b.in.settings.OwnerPause, now)
 	if j.author.IsCapped() {
-		rates, err := b.rates(ctx, contactKey{chat.ID, j.sender}, now)
+		rates, err := b.counted.of(ctx, b.tx, contactKey{chat.ID, j.sender}, now)
 		if err != nil {
 			return policy.Admission{}, err
 		}
@@ -55,6 +60,18 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 		}
 	}
 	return policy.Admit(input), nil
+}
+
+// isAsked reports whether a message that would need no answer, such as "ok", is the reply to a question of the assistant.
+func (b *batch) isAsked(ctx context.Context, chat store.Chat, j admitInput) (bool, error) {
+	if j.author != policy.AuthorContact || b.history || !policy.IsAcknowledgement(j.msg.Words(), b.name) {
+		return false, nil
+	}
+	last, err := store.LastClarification(ctx, b.tx, chat.ID, b.in.now().Add(-policy.ConversationGap))
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return last.Open, err
 }
 
 // labelByWords gives a chat the labels that the words of a contact's message stand for, before it is decided what is done with the message.
@@ -76,12 +93,12 @@ func (b *batch) labelByWords(ctx context.Context, chat *store.Chat, j admitInput
 }
 
 // storeFlood stores one empty message for a flood, with the reason. The rest of the flood leaves nothing.
-func (b *batch) storeFlood(ctx context.Context, e incoming, d policy.Admission) error {
-	noted, err := store.IsFlooding(ctx, b.tx, e.chat.ID, e.Sender)
+func storeFlood(ctx context.Context, tx store.Tx, e incoming, d policy.Admission) error {
+	noted, err := store.IsFlooding(ctx, tx, e.chat.ID, e.Sender)
 	if err != nil || noted {
 		return err
 	}
-	_, err = store.InsertMessage(ctx, b.tx, store.Message{
+	_, err = store.InsertMessage(ctx, tx, store.Message{
 		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(bridgebridge.Other), At: e.at,
 		Action: policy.ActionArchive, Code: d.Code, Reason: d.Why,
 	})
@@ -97,20 +114,23 @@ type contactKey struct {
 	sender id.UserID
 }
 
-// rates counts a contact's messages once in a batch. The caller adds those of the batch itself.
-func (b *batch) rates(ctx context.Context, contact contactKey, now time.Time) (*rates, error) {
-	if r, known := b.counted[contact]; known {
+// rateCounts are the rates of the contacts of a batch that were counted so far.
+type rateCounts map[contactKey]*rates
+
+// of counts a contact's messages once in a batch. The caller adds those of the batch itself.
+func (c rateCounts) of(ctx context.Context, tx store.Tx, contact contactKey, now time.Time) (*rates, error) {
+	if r, known := c[contact]; known {
 		return r, nil
 	}
 	var r rates
 	var err error
 	minute, day := now.Add(-time.Minute), now.Add(-24*time.Hour)
-	if r.stored.Minute, r.stored.Day, err = store.CountFromSender(ctx, b.tx, contact.chat, contact.sender, minute, day); err != nil {
+	if r.stored.Minute, r.stored.Day, err = store.CountFromSender(ctx, tx, contact.chat, contact.sender, minute, day); err != nil {
 		return nil, err
 	}
-	if r.sent.Minute, r.sent.Day, err = store.CountSent(ctx, b.tx, contact.chat, minute, day, uuid.Nil); err != nil {
+	if r.sent.Minute, r.sent.Day, err = store.CountSent(ctx, tx, contact.chat, minute, day, uuid.Nil); err != nil {
 		return nil, err
 	}
-	b.counted[contact] = &r
+	c[contact] = &r
 	return &r, nil
 }

@@ -18,14 +18,16 @@ import (
 // batch stores the events of one transaction. Its steps, each calling the next: storeAll, storeEvent (which chat, and whether anything of
 // it is stored), storeInChat (by type of event), and a function for each type.
 type batch struct {
+	followUps
+
 	in *Inbox
 	tx store.Tx
 	// chats are the chats of the batch's rooms. Both rooms of a chat that moved point to the same one.
-	chats map[id.RoomID]*store.Chat
-	fresh map[id.EventID]bool // events that were not stored before
-	own   map[id.EventID]bool // events that multis sent
+	chats     map[id.RoomID]*store.Chat
+	newEvents map[id.EventID]bool // events that were not stored before
+	ownEvents map[id.EventID]bool // events that multis sent
 	// counted are the rates of the contacts met so far.
-	counted map[contactKey]*rates
+	counted rateCounts
 	// history is true for messages from before multis was there: they are kept and ask for nothing. stored counts them.
 	history bool
 	stored  int
@@ -36,11 +38,14 @@ type batch struct {
 	name    string
 	paused  bool
 	restore policy.Restore
-	// changedChats are the chats in which something was said, changed or deleted.
-	changedChats []store.ChatID
-	// jobs and hooks are what the events ask for. enqueue writes them at the end of the transaction.
+}
+
+// followUps are the jobs and hook events that the events of a batch ask for. enqueue writes them at the end of the transaction.
+type followUps struct {
 	jobs  []jobs.Args
 	hooks []hookCall
+	// changedChats are the chats in which something was said, changed or deleted.
+	changedChats []store.ChatID
 }
 
 // hookCall is an event for the owner's hooks, with the id that it is about.
@@ -55,11 +60,11 @@ type incoming struct {
 
 	chat   *store.Chat
 	author policy.Author
-	at     time.Time // when it was sent, see batch.sentAt
+	at     time.Time // when it was sent, see Inbox.sentAt
 }
 
 func (in *Inbox) newBatch(tx store.Tx) *batch {
-	return &batch{in: in, tx: tx, counted: map[contactKey]*rates{}}
+	return &batch{in: in, tx: tx, counted: rateCounts{}}
 }
 
 // storeAll stores the events in their order, and the jobs that they ask for.
@@ -77,7 +82,7 @@ func (b *batch) storeAll(ctx context.Context, events []*event.Event) error {
 			return err
 		}
 	}
-	return b.enqueue(ctx)
+	return b.enqueue(ctx, b.tx)
 }
 
 // load reads what the batch needs: the chats of its rooms, locked, and which of its events are new or ours.
@@ -105,12 +110,12 @@ func (b *batch) load(ctx context.Context, events []*event.Event) error {
 	if err != nil {
 		return err
 	}
-	if b.fresh, err = store.MarkProcessed(ctx, b.tx, ids); err != nil {
+	if b.newEvents, err = store.MarkProcessed(ctx, b.tx, ids); err != nil {
 		return err
 	}
 	if len(seen) > 0 {
-		if b.own, err = store.OwnEvents(ctx, b.tx, seen); err == nil {
-			b.addForgotten(events, b.own)
+		if b.ownEvents, err = store.OwnEvents(ctx, b.tx, seen); err == nil {
+			b.addForgotten(events, b.ownEvents)
 		}
 	}
 	return err
@@ -120,7 +125,7 @@ func (b *batch) load(ctx context.Context, events []*event.Event) error {
 // owner's account could have sent them.
 func (b *batch) addForgotten(events []*event.Event, own map[id.EventID]bool) {
 	for _, evt := range events {
-		if _, marked := bridgebridge.OutboxKey(evt); marked && evt.Sender == b.in.settings.Owner && b.restore.InGap(b.sentAt(evt)) {
+		if _, marked := bridgebridge.OutboxKey(evt); marked && evt.Sender == b.in.settings.Owner && b.restore.InGap(b.in.sentAt(evt)) {
 			own[evt.ID] = true
 		}
 	}
@@ -174,7 +179,7 @@ func (b *batch) loadSettings(ctx context.Context) (err error) {
 
 // storeEvent finds the chat that an event belongs to, and stores the event unless it has none, is off, or has the event already.
 func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
-	at := b.sentAt(evt)
+	at := b.in.sentAt(evt)
 	if stored, err := b.storeConnection(ctx, evt, at); err != nil || stored {
 		return err
 	}
@@ -194,16 +199,16 @@ func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
 		return nil
 	case b.in.isOff(*chat):
 		return b.storeOff(ctx, incoming{Event: evt, chat: chat, at: at})
-	case !b.fresh[evt.ID]:
+	case !b.newEvents[evt.ID]:
 		return nil
 	}
-	b.fresh[evt.ID] = false // the same event may stand twice in one transaction
+	b.newEvents[evt.ID] = false // the same event may stand twice in one transaction
 	return b.storeInChat(ctx, chat, evt, at)
 }
 
-// sentAt returns when an event was sent, as far as its sender is to be believed: not before 1970 and not in the future.
-func (b *batch) sentAt(evt *event.Event) time.Time {
-	at, now := time.UnixMilli(evt.Timestamp), b.in.now()
+// sentAt returns when an event was sent. The sender may lie: a time before 1970 becomes 1970, and one in the future becomes now.
+func (in *Inbox) sentAt(evt *event.Event) time.Time {
+	at, now := time.UnixMilli(evt.Timestamp), in.now()
 	switch {
 	case at.Unix() < 0:
 		return time.Unix(0, 0)
@@ -254,8 +259,12 @@ func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt *event.Ev
 	if withheld, err := b.interceptPIN(ctx, e); err != nil || withheld {
 		return err
 	}
-	if b.isForgeable(e) {
-		return b.storeUntrusted(ctx, e)
+	refused := b.refusal(e)
+	switch evt.Type.Type {
+	case event.EventMessage.Type, event.EventSticker.Type, event.EventEncrypted.Type, event.EventReaction.Type:
+		if refused != "" && refused != policy.CodeEcho {
+			return b.storeRefused(ctx, e, refused)
+		}
 	}
 	switch evt.Type.Type {
 	case event.EventMessage.Type, event.EventSticker.Type, event.EventEncrypted.Type:
@@ -285,29 +294,29 @@ func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
 	}
 	return bridgebridge.Classify(evt, bridgebridge.Senders{
 		Owner: b.in.settings.Owner, Bot: b.in.settings.Bot, Operators: b.in.settings.Operators,
-		BridgeBot: chat.BridgeBot, SelfGhost: ghost, SentByUs: b.own[evt.ID],
+		BridgeBot: chat.BridgeBot, SelfGhost: ghost, SentByUs: b.ownEvents[evt.ID],
 	})
 }
 
-// enqueue writes the jobs and hook deliveries that the batch asks for, each job once.
-func (b *batch) enqueue(ctx context.Context) error {
-	for _, hook := range b.hooks {
-		if err := jobs.EmitHookEvent(ctx, b.tx, hook.event, hook.about); err != nil {
+// enqueue writes the jobs and hook deliveries, each job once.
+func (f *followUps) enqueue(ctx context.Context, tx store.Tx) error {
+	for _, hook := range f.hooks {
+		if err := jobs.EmitHookEvent(ctx, tx, hook.event, hook.about); err != nil {
 			return err
 		}
 	}
-	if len(b.changedChats) > 0 {
-		needed, err := jobs.FollowUps(ctx, b.tx, b.changedChats...)
+	if len(f.changedChats) > 0 {
+		needed, err := jobs.FollowUps(ctx, tx, f.changedChats...)
 		if err != nil {
 			return err
 		}
-		b.jobs = append(b.jobs, needed...)
+		f.jobs = append(f.jobs, needed...)
 	}
 	var once []jobs.Args
-	for _, args := range b.jobs {
+	for _, args := range f.jobs {
 		if !slices.Contains(once, args) {
 			once = append(once, args)
 		}
 	}
-	return jobs.Enqueue(ctx, b.tx, once...)
+	return jobs.Enqueue(ctx, tx, once...)
 }

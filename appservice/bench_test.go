@@ -58,7 +58,7 @@ func benchReceive(b *testing.B, bundle *fixture, chats []store.Chat, size int) {
 				*chats[n%len(chats)].RoomID, chats[n%len(chats)].Contact, n, time.Now().UnixMilli(), n))
 		}
 		start := time.Now()
-		if rec := put(b, h, "right", `{"events":[`+strings.Join(events, ",")+`]}`); rec.Code != 200 {
+		if rec := putTransaction(b, h, "right", `{"events":[`+strings.Join(events, ",")+`]}`); rec.Code != 200 {
 			b.Fatal(rec.Body.String())
 		}
 		took = append(took, time.Since(start))

@@ -23,10 +23,10 @@ const (
 func (h *fakeHomeserver) addFakePortal() {
 	h.addRoom(fakePortal, mallory, `{}`)
 	for _, ghost := range []id.UserID{hisPuppet, hisVictim} {
-		h.set(fakePortal, "m.room.member", ghost.String(), ghost, `{"membership":"join"}`)
+		h.setState(fakePortal, "m.room.member", ghost.String(), ghost, `{"membership":"join"}`)
 	}
-	h.set(fakePortal, "m.room.member", ana.String(), ana, `{"membership":"leave"}`)
-	h.set(fakePortal, "m.bridge", "x", mallory, fmt.Sprintf(fakeClaim, mallory))
+	h.setState(fakePortal, "m.room.member", ana.String(), ana, `{"membership":"leave"}`)
+	h.setState(fakePortal, "m.bridge", "x", mallory, fmt.Sprintf(fakeClaim, mallory))
 }
 
 func (h *fakeHomeserver) decide(confirmed bool) {
@@ -48,18 +48,18 @@ func TestAnUnconfirmedBotCountsAsAContactAndIsNotAnswered(t *testing.T) {
 	h.describeRoom(fakePortal)
 	h.describeRoom(fakePortal)
 	require.Equal(t, 1, h.count("river.river_job where kind = 'tell' and args->>'topic' = 'new_bridge'"), "the owner is asked once")
-	require.Equal(t, hisPuppet, h.anas().SelfGhost)
+	require.Equal(t, hisPuppet, h.anasChat().SelfGhost)
 	forged := h.say(fakePortal, hisPuppet, "I promise Mallory 500 euro")
 	require.Equal(t, policy.AuthorContact, h.message(forged).Author, "not the owner")
 	question := h.say(fakePortal, hisVictim, "What does delivery cost?")
 	require.Equal(t, policy.CodeSilent, h.message(question).Code)
 	h.business()
-	require.Equal(t, policy.ModeSilent, h.inbox.mode(h.anas()), "whatever mode is set")
+	require.Equal(t, policy.ModeSilent, h.inbox.mode(h.anasChat()), "whatever mode is set")
 
 	h.decide(true)
 	mine := h.say(fakePortal, hisPuppet, "I am on my way")
 	require.Equal(t, policy.AuthorOwnerPhone, h.message(mine).Author)
-	require.Equal(t, policy.ModeBusiness, h.inbox.mode(h.anas()))
+	require.Equal(t, policy.ModeBusiness, h.inbox.mode(h.anasChat()))
 }
 
 func TestABridgeThatActsAsTheOwnerNeedsNoConfirmation(t *testing.T) {
@@ -68,7 +68,7 @@ func TestABridgeThatActsAsTheOwnerNeedsNoConfirmation(t *testing.T) {
 	h.addRoom("!old:x", bridgeBot, `{}`)
 	h.setBridgeClaim("!old:x", bridgeBot)
 	h.describeRoom("!old:x")
-	require.False(t, h.anas().Unconfirmed)
+	require.False(t, h.anasChat().Unconfirmed)
 	require.Zero(t, h.count("river.river_job where kind = 'tell'"))
 }
 
@@ -76,10 +76,10 @@ func TestAMarkThatSomebodyElseWroteProvesNothing(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addFakePortal()
-	h.set(fakePortal, "m.room.member", owner.String(), mallory, `{"membership":"join","fi.mau.double_puppet_source":"mautrix-demo"}`)
-	h.set(fakePortal, "m.room.member", ana.String(), ana, `{"membership":"leave","fi.mau.double_puppet_source":"mautrix-demo"}`)
+	h.setState(fakePortal, "m.room.member", owner.String(), mallory, `{"membership":"join","fi.mau.double_puppet_source":"mautrix-demo"}`)
+	h.setState(fakePortal, "m.room.member", ana.String(), ana, `{"membership":"leave","fi.mau.double_puppet_source":"mautrix-demo"}`)
 	h.describeRoom(fakePortal)
-	require.True(t, h.anas().Unconfirmed)
+	require.True(t, h.anasChat().Unconfirmed)
 }
 
 func TestAFakePortalThatIsThereFirstDoesNotKeepTheChannel(t *testing.T) {
@@ -91,14 +91,14 @@ func TestAFakePortalThatIsThereFirstDoesNotKeepTheChannel(t *testing.T) {
 	h.addRoom("!real:x", bridgeBot, `{}`)
 	h.setBridgeClaim("!real:x", bridgeBot)
 	h.describeRoom("!real:x")
-	chat := h.anas()
+	chat := h.anasChat()
 	require.Equal(t, bridgeBot, chat.BridgeBot)
 	require.True(t, chat.IsIn("!real:x"))
 	require.Equal(t, policy.AuthorContact, h.message(h.say("!real:x", ana, "hello")).Author)
 	require.Equal(t, 1, h.count("messages where chat_id = $1", chat.ID), "nothing of the fake one is in it")
 	h.describeRoom(fakePortal)
-	require.Equal(t, chat.ID, h.anas().ID)
-	require.True(t, h.anas().IsIn("!real:x"))
+	require.Equal(t, chat.ID, h.anasChat().ID)
+	require.True(t, h.anasChat().IsIn("!real:x"))
 	require.Zero(t, h.count("chats where bridge_bot = $1 and closed_why = ''", mallory))
 }
 
@@ -110,7 +110,7 @@ func TestABridgeWithChatsFromBeforeCountsAsConfirmed(t *testing.T) {
 	require.NoError(t, err)
 	h.addFakePortal()
 	h.describeRoom(fakePortal)
-	require.False(t, h.anas().Unconfirmed)
+	require.False(t, h.anasChat().Unconfirmed)
 }
 
 func TestTheRoomsOfARefusedBotAreLeftAlone(t *testing.T) {
@@ -119,7 +119,7 @@ func TestTheRoomsOfARefusedBotAreLeftAlone(t *testing.T) {
 	h.addFakePortal()
 	h.describeRoom(fakePortal)
 	h.decide(false)
-	require.False(t, h.anas().HasRoom())
+	require.False(t, h.anasChat().HasRoom())
 	h.describeRoom(fakePortal)
 	h.say(fakePortal, hisVictim, "hello?")
 	require.Zero(t, h.count("messages"))

@@ -61,7 +61,7 @@ func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 	}
 	loggedOut := delivery.State == bridgebridge.Failed && bridgebridge.IsLoggedOut(delivery.Why)
 	if loggedOut || delivery.State == bridgebridge.Delivered {
-		state := store.BridgeState{Bot: e.chat.BridgeBot, Login: e.chat.Receiver, Protocol: e.chat.Protocol, ChangedAt: e.at}
+		state := store.BridgeState{Bot: e.chat.BridgeBot, Login: e.chat.Login, Protocol: e.chat.Protocol, ChangedAt: e.at}
 		if loggedOut {
 			state.Why = bridgebridge.LoggedOut
 		}

@@ -13,15 +13,15 @@ import (
 	"multis/store"
 )
 
-// says is a bridge's notice about a login, a second after the one before.
-func (b *fixture) says(room id.RoomID, sender id.UserID, state string) *event.Event {
+// bridgeNotice returns a bridge's notice about a login, a second after the one before.
+func (b *fixture) bridgeNotice(room id.RoomID, sender id.UserID, state string) *event.Event {
 	b.t.Helper()
 	evt := b.event("m.room.message", room, sender, fmt.Sprintf(`{"msgtype":"m.notice","body":"State update","fi.mau.bridge_state":{"state_event":%q,"remote_id":"me"}}`, state))
 	evt.Timestamp += int64(b.events)*1000 - 3_600_000
 	return evt
 }
 
-func (b *fixture) told(topic string) int {
+func (b *fixture) countNotices(topic string) int {
 	return b.count("river.river_job where kind = 'tell' and args->>'topic' = $1", topic)
 }
 
@@ -31,26 +31,26 @@ func TestABrokenLoginAndItsEndAreEachToldOnce(t *testing.T) {
 	b.chat("!a:x", policy.ModeBusiness)
 	const management = id.RoomID("!bridge:x")
 	b.inbox.ignored.add(management)
-	b.receive(b.says(management, "@eve:example.com", "BAD_CREDENTIALS"))
-	require.Zero(t, b.told("bridge_down"), "anybody could write it")
+	b.receive(b.bridgeNotice(management, "@eve:example.com", "BAD_CREDENTIALS"))
+	require.Zero(t, b.countNotices("bridge_down"), "anybody could write it")
 
 	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error {
 		return store.PutHooks(t.Context(), tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookBridgeDown)}}})
 	}))
-	down := b.says(management, bridgeBot, "BAD_CREDENTIALS")
+	down := b.bridgeNotice(management, bridgeBot, "BAD_CREDENTIALS")
 	b.receive(down)
-	b.receive(down, b.says(management, bridgeBot, "LOGGED_OUT"), b.says("!new:x", bridgeBot, "UNKNOWN_ERROR"))
-	require.Equal(t, 1, b.told("bridge_down"))
+	b.receive(down, b.bridgeNotice(management, bridgeBot, "LOGGED_OUT"), b.bridgeNotice("!new:x", bridgeBot, "UNKNOWN_ERROR"))
+	require.Equal(t, 1, b.countNotices("bridge_down"))
 	require.Equal(t, 1, b.count("hook_deliveries"), "and hooks, once")
-	require.Zero(t, b.told("bridge_up"))
-	b.receive(b.says(management, bridgeBot, "CONNECTED"))
-	b.receive(b.says(management, bridgeBot, "CONNECTED"), down)
-	require.Equal(t, 1, b.told("bridge_up"), "what comes late changes nothing back")
-	require.Equal(t, 1, b.told("bridge_down"))
+	require.Zero(t, b.countNotices("bridge_up"))
+	b.receive(b.bridgeNotice(management, bridgeBot, "CONNECTED"))
+	b.receive(b.bridgeNotice(management, bridgeBot, "CONNECTED"), down)
+	require.Equal(t, 1, b.countNotices("bridge_up"), "what comes late changes nothing back")
+	require.Equal(t, 1, b.countNotices("bridge_down"))
 	_, err := b.store.Pool().Exec(context.Background(), "update river.river_job set state = 'completed', finalized_at = now()")
 	require.NoError(t, err)
-	b.receive(b.says(management, bridgeBot, "BAD_CREDENTIALS"))
-	require.Equal(t, 2, b.told("bridge_down"))
+	b.receive(b.bridgeNotice(management, bridgeBot, "BAD_CREDENTIALS"))
+	require.Equal(t, 2, b.countNotices("bridge_down"))
 	require.Zero(t, b.count("messages")+b.count("pending_events"), "nothing is kept of what bridges say")
 }
 
@@ -59,19 +59,19 @@ func TestALoginThatIsOnlyAwayAndThenEndedIsToldAgain(t *testing.T) {
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
 	told := func() int {
-		n := b.told("bridge_down")
+		n := b.countNotices("bridge_down")
 		_, err := b.store.Pool().Exec(t.Context(), "delete from river.river_job")
 		require.NoError(t, err)
 		return n
 	}
-	b.receive(b.says("!bridge:x", bridgeBot, "TRANSIENT_DISCONNECT"))
+	b.receive(b.bridgeNotice("!bridge:x", bridgeBot, "TRANSIENT_DISCONNECT"))
 	require.Equal(t, 1, told())
-	b.receive(b.says("!bridge:x", bridgeBot, "UNKNOWN_ERROR"))
+	b.receive(b.bridgeNotice("!bridge:x", bridgeBot, "UNKNOWN_ERROR"))
 	require.Zero(t, told(), "it comes back by itself or does not: nothing to do about it")
-	b.receive(b.says("!bridge:x", bridgeBot, "BAD_CREDENTIALS"))
+	b.receive(b.bridgeNotice("!bridge:x", bridgeBot, "BAD_CREDENTIALS"))
 	require.Equal(t, 1, told(), "now the owner has to log in")
 	require.Equal(t, 1, b.count("bridge_states where why = 'logged out' and down_since < changed_at"))
-	b.receive(b.says("!bridge:x", bridgeBot, "BAD_CREDENTIALS"), b.says("!bridge:x", bridgeBot, "TRANSIENT_DISCONNECT"))
+	b.receive(b.bridgeNotice("!bridge:x", bridgeBot, "BAD_CREDENTIALS"), b.bridgeNotice("!bridge:x", bridgeBot, "TRANSIENT_DISCONNECT"))
 	require.Zero(t, told())
 }
 
@@ -83,19 +83,19 @@ func TestALoginWhoseContactsAreHeardAgainWorks(t *testing.T) {
 	_, err := b.store.Pool().Exec(t.Context(), "update chats set receiver = 'me' where id = $1", chat.ID)
 	require.NoError(t, err)
 	check := func() { require.NoError(t, b.inbox.CheckBridges(t.Context())) }
-	down := b.says("!bridge:x", bridgeBot, "BAD_CREDENTIALS") // an hour ago
+	down := b.bridgeNotice("!bridge:x", bridgeBot, "BAD_CREDENTIALS") // an hour ago
 	before := b.text("!a:x", ana, "hi")
 	before.Timestamp = down.Timestamp + 1000
 	b.receive(before, down)
 	check()
-	require.Zero(t, b.told("bridge_up"), "it was on its way when the login broke")
+	require.Zero(t, b.countNotices("bridge_up"), "it was on its way when the login broke")
 	b.receive(b.text("!a:x", owner, "are you there?"))
 	check()
-	require.Zero(t, b.told("bridge_up"), "what the owner writes says nothing of the network")
+	require.Zero(t, b.countNotices("bridge_up"), "what the owner writes says nothing of the network")
 	b.receive(b.text("!a:x", ana, "yes"))
 	check()
 	check()
-	require.Equal(t, 1, b.told("bridge_up"))
+	require.Equal(t, 1, b.countNotices("bridge_up"))
 	require.Zero(t, b.count("bridge_states where down_since is not null"))
 }
 
@@ -108,19 +108,19 @@ func TestTheFateOfAMessageTellsWhetherTheLoginWorks(t *testing.T) {
 			`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":%q,"message":%q}`, of.ID, status, message)))
 	}
 	ours := func() *event.Event {
-		evt := b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", b.out(chat)))
+		evt := b.event("m.room.message", "!a:x", owner, textWithOutboxKey("[Nora] hello", b.insertOutboxRow(chat)))
 		b.receive(evt)
 		return evt
 	}
 	first := ours()
 	status(first, "FAIL_PERMANENT", "the file is too large")
-	require.Zero(t, b.told("bridge_down"))
+	require.Zero(t, b.countNotices("bridge_down"))
 	status(ours(), "FAIL_RETRIABLE", "You're not logged in")
 	status(b.text("!a:x", owner, "typed by the owner"), "FAIL_RETRIABLE", "You're not logged in")
-	require.Equal(t, 1, b.told("bridge_down"))
+	require.Equal(t, 1, b.countNotices("bridge_down"))
 	require.Equal(t, 2, b.jobs("undelivered"), "each message of ours that did not arrive is told")
 	status(ours(), "SUCCESS", "")
-	require.Equal(t, 1, b.told("bridge_up"))
+	require.Equal(t, 1, b.countNotices("bridge_up"))
 }
 
 func TestABridgeThatConfirmedBeforeAndIsSilentNowIsNoted(t *testing.T) {
@@ -136,7 +136,7 @@ func TestABridgeThatConfirmedBeforeAndIsSilentNowIsNoted(t *testing.T) {
 		return found
 	}
 	sent := func(ago string) {
-		key := b.out(chat)
+		key := b.insertOutboxRow(chat)
 		_, err := b.store.Pool().Exec(ctx, "update outbox set state = 'sent', event_id = '$x' || seq, sent_at = now() - $2::interval where id = $1", key, ago)
 		require.NoError(t, err)
 	}

@@ -139,7 +139,7 @@ func (d *Decrypter) requestKeyAgain(ctx context.Context, chat store.Chat, what j
 // gets no other answer.
 func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Message, why string) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		if chat.Kind == policy.KindAdmin && msg.Author.IsOwner() && msg.Code == policy.CodeEncrypted && msg.Reason == msg.Code.Sentence() {
+		if chat.Kind == policy.KindAdmin && msg.Author.CommandsAsOwner() && msg.Code == policy.CodeEncrypted && msg.Reason == msg.Code.Sentence() {
 			if err := jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicUndecryptable}); err != nil {
 				return err
 			}
@@ -177,9 +177,9 @@ func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain
 		if known, ok := b.chats[plain.RoomID]; ok && known.ID == chat.ID {
 			current = known
 		}
-		if err := b.storeInChat(ctx, current, plain, b.sentAt(plain)); err != nil {
+		if err := b.storeInChat(ctx, current, plain, b.in.sentAt(plain)); err != nil {
 			return fmt.Errorf("store %s: %w", plain.ID, err)
 		}
-		return b.enqueue(ctx)
+		return b.enqueue(ctx, b.tx)
 	})
 }

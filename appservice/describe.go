@@ -3,6 +3,7 @@ package appservice
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -115,21 +116,44 @@ func (d *Describer) parseChat(ctx context.Context, room id.RoomID, state []*even
 	portal, ok := bridgebridge.Describe(state, rules.Owner, rules.Bot)
 	if ok && portal.BridgeBot.Homeserver() == rules.Owner.Homeserver() { // the owner's bridges run on the owner's homeserver
 		return store.Chat{
-			Protocol: portal.Protocol, ChannelID: portal.ChannelID, Receiver: portal.Receiver, RoomID: &room, Kind: portal.Kind, Name: portal.Name, OwnerName: portal.OwnerName,
+			Protocol: portal.Protocol, ChannelID: portal.ChannelID, Login: portal.Login, RoomID: &room, Kind: portal.Kind, Name: portal.Name, OwnerName: portal.OwnerName,
 			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encrypted: portal.Encryption, ClosedWhy: closedWhy(portal), ClaimedAt: portal.ClaimedAt,
 			Features: portal.Features,
 		}, true, nil
 	}
 	join, ok := parseAdminRoom(state, rules)
+	var err error
 	if !ok {
 		return store.Chat{}, false, nil
 	}
 	if join {
-		if _, err := d.hs.bot.session().JoinRoomByID(ctx, room); err != nil {
+		if _, err = d.hs.bot.session().JoinRoomByID(ctx, room); err != nil {
 			return store.Chat{}, false, explain("join the owner's room", err)
 		}
 	}
-	return adminChat(room, encryptionOf(state)), true, nil
+	chat := adminChat(room, encryptionOf(state))
+	chat.ForOperators, err = d.isForOperators(ctx, state)
+	return chat, true, err
+}
+
+// isForOperators reports whether an admin room is for operators: its marker says so, or it replaces a room that was. What a room claims to replace
+// is not proven; a false claim only takes from the room what could be done there.
+func (d *Describer) isForOperators(ctx context.Context, state []*event.Event) (bool, error) {
+	for _, evt := range state {
+		if evt.Type.Type != adminMarkerType.Type || evt.Sender != d.inbox.settings.Bot {
+			continue
+		}
+		var marker adminMarker
+		if err := json.Unmarshal(evt.Content.VeryRaw, &marker); err == nil && marker.ForOperators {
+			return true, nil
+		}
+	}
+	old := bridgebridge.Predecessor(state)
+	if old == "" {
+		return false, nil
+	}
+	chats, err := store.ChatsByRoom(ctx, d.inbox.store.DB(), []id.RoomID{old})
+	return chats[old].ForOperators, err
 }
 
 // closedWhy returns why the chat of a portal is closed. Empty means that it is open.

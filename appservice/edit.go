@@ -29,7 +29,7 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 		return err
 	}
 	if decision.Code == policy.CodeFlood {
-		return b.storeFlood(ctx, e, decision)
+		return storeFlood(ctx, b.tx, e, decision)
 	}
 	edited, err := store.EditMessage(ctx, b.tx, e.chat.ID, msg.Replaces, e.Sender, msg.Text, e.at)
 	switch {
@@ -64,7 +64,7 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 // of its own until the other one comes. If that one was deleted, nothing is stored.
 func (b *batch) storeEarlyEdit(ctx context.Context, e incoming, msg bridgebridge.Message) error {
 	gone, err := store.IsProcessed(ctx, b.tx, msg.Replaces)
-	if err != nil || (gone && !b.fresh[msg.Replaces]) {
+	if err != nil || (gone && !b.newEvents[msg.Replaces]) {
 		return err
 	}
 	_, err = store.InsertMessage(ctx, b.tx, store.Message{

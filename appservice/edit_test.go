@@ -131,7 +131,7 @@ func TestWhatTheOwnerWroteHoldsBackBeforeItCanBeRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
-	b.receive(b.event("m.room.encrypted", "!a:x", owner, keyed("[Nora] hello", b.out(chat))))
+	b.receive(b.event("m.room.encrypted", "!a:x", owner, textWithOutboxKey("[Nora] hello", b.insertOutboxRow(chat))))
 	require.Zero(t, b.count("chats where owner_last_at is not null"), "our own words do not")
 	b.receive(b.event("m.room.encrypted", "!a:x", owner, `{"algorithm":"m.megolm.v1.aes-sha2","session_id":"s","ciphertext":"abc"}`))
 	asked := b.text("!a:x", ana, "What does delivery cost?")
@@ -173,7 +173,7 @@ func TestHistoryIsReadWithTheEditsThatStandOnNewerPages(t *testing.T) {
 	for i := 249; i >= 0; i-- {
 		all = append(all, evt(i, "Monday"))
 	}
-	last := b.readOn(b.archiveOf(all), jobs.HistoryArgs{ChatID: chat.ID})
+	last := b.readAllPages(b.archiveOf(all), jobs.HistoryArgs{ChatID: chat.ID})
 	require.Equal(t, 250, last.StoredCount)
 	require.Equal(t, 250, b.count("messages"))
 	require.Equal(t, 1, b.count("messages where event_id = '$old0' and body = 'Tuesday'"))
@@ -184,7 +184,7 @@ func TestTenThousandBackfilledEventsAreTenThousandRowsAndNoReply(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
-	last := b.readOn(b.archive(10_000), jobs.HistoryArgs{ChatID: chat.ID})
+	last := b.readAllPages(b.archive(10_000), jobs.HistoryArgs{ChatID: chat.ID})
 	require.Equal(t, 10_000, last.StoredCount)
 	require.Equal(t, 10_000, b.count("messages"))
 	require.Equal(t, 100, b.count("river.river_job"), "a job a page but the first, and the one that tells")
@@ -222,7 +222,7 @@ func TestAnAnswerToADeletedQuestionIsDeletedIfConfigured(t *testing.T) {
 		chat := b.chat("!a:x", policy.ModeBusiness)
 		first, second := b.text("!a:x", ana, "What does delivery cost?"), b.text("!a:x", ana, "And to Rome?")
 		b.receive(first, second)
-		out := b.out(chat)
+		out := b.insertOutboxRow(chat)
 		require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 			_, err := store.MarkAnswered(context.Background(), tx, []store.MessageID{b.message(first).ID, b.message(second).ID}, &out, policy.CodeAnswer, "answered")
 			return err

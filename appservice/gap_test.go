@@ -65,8 +65,8 @@ func (b *fixture) gapRig(g *gapServer) (*OwnerSync, *Describer) {
 	return NewOwnerSync(b.inbox, hs, d, NewVault(b.store, hs)), d
 }
 
-// limited is a sync whose timelines leave something out.
-func limited(t *testing.T, rooms ...string) *syncResponse {
+// limitedSync returns a sync response whose timelines leave events out.
+func limitedSync(t *testing.T, rooms ...string) *syncResponse {
 	t.Helper()
 	joined := map[string]any{}
 	for _, room := range rooms {
@@ -85,7 +85,7 @@ func TestTheGapOfAnUnknownRoomIsFetchedAfterItsDescription(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s, d := b.gapRig(&gapServer{})
-	require.NoError(t, s.storeResponse(t.Context(), limited(t, "new"), "s1"))
+	require.NoError(t, s.storeResponse(t.Context(), limitedSync(t, "new"), "s1"))
 	require.Equal(t, 1, b.count("pending_gaps"))
 	require.Zero(t, b.count("messages"))
 	require.NoError(t, d.Describe(t.Context(), "!new:x"))
@@ -102,7 +102,7 @@ func TestARoomWhoseMessagesCannotBeFetchedHoldsUpNoOther(t *testing.T) {
 		g := &gapServer{broken: "!a:x"}
 		g.status.Store(int64(status))
 		s, d := b.gapRig(g)
-		require.NoError(t, s.storeResponse(t.Context(), limited(t, "a", "b"), "s1"))
+		require.NoError(t, s.storeResponse(t.Context(), limitedSync(t, "a", "b"), "s1"))
 		require.Equal(t, 4, b.count("messages"), "both windows, and what was left out of the room that works")
 		require.Equal(t, 1, b.jobs("describe"))
 		require.Error(t, d.fillGaps(t.Context(), "!a:x"))

@@ -57,8 +57,8 @@ func (b *fixture) archiveOf(all []map[string]any) *Historian {
 	return NewHistorian(b.inbox, hs)
 }
 
-// readOn works the pages off, as the queue does, and returns the last one's arguments.
-func (b *fixture) readOn(h *Historian, args jobs.HistoryArgs) jobs.HistoryArgs {
+// readAllPages works the pages off, as the queue does, and returns the last one's arguments.
+func (b *fixture) readAllPages(h *Historian, args jobs.HistoryArgs) jobs.HistoryArgs {
 	b.t.Helper()
 	for !args.NotifyOnly {
 		require.NoError(b.t, h.History(context.Background(), args))
@@ -74,14 +74,14 @@ func TestHistoryIsStoredAndNothingOfItIsAnswered(t *testing.T) {
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	h := b.archive(350)
-	last := b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID})
+	last := b.readAllPages(h, jobs.HistoryArgs{ChatID: chat.ID})
 	require.Equal(t, 350, last.StoredCount)
 	require.Equal(t, 350, b.count("messages"))
 	require.Equal(t, 280, b.count("messages where code = 'backfill'"))
 	require.Zero(t, b.jobs("turn")+b.jobs("digest"))
 	require.Zero(t, b.count("chats where owner_last_at is not null"), "what the owner wrote then is no pause now")
 
-	again := b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID})
+	again := b.readAllPages(h, jobs.HistoryArgs{ChatID: chat.ID})
 	require.Zero(t, again.StoredCount, "read twice, stored once")
 	require.Equal(t, 350, b.count("messages"))
 }
@@ -92,16 +92,16 @@ func TestWhatIsOnItsWayThroughTheDoorsIsNoHistory(t *testing.T) {
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	h := b.archive(20)
 	require.NoError(t, store.PutSetting(context.Background(), b.store.Writer(), store.SettingSyncToken, "3")) // three are newer than the sync
-	require.Equal(t, 17, b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID}).StoredCount)
+	require.Equal(t, 17, b.readAllPages(h, jobs.HistoryArgs{ChatID: chat.ID}).StoredCount)
 	require.Zero(t, b.count("messages where event_id in ('$old0', '$old1', '$old2')"))
-	require.Equal(t, 20, b.readOn(h, jobs.HistoryArgs{ChatID: chat.ID, NoNotice: true}).StoredCount+17, "what no door took in is read up to now")
+	require.Equal(t, 20, b.readAllPages(h, jobs.HistoryArgs{ChatID: chat.ID, NoNotice: true}).StoredCount+17, "what no door took in is read up to now")
 }
 
 func TestHistoryStopsAtItsDay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeSilent)
-	last := b.readOn(b.archive(350), jobs.HistoryArgs{ChatID: chat.ID, SinceUnix: time.Now().Add(-120*time.Hour - time.Minute).Unix()})
+	last := b.readAllPages(b.archive(350), jobs.HistoryArgs{ChatID: chat.ID, SinceUnix: time.Now().Add(-120*time.Hour - time.Minute).Unix()})
 	require.Equal(t, 120, last.StoredCount)
 }
 
@@ -109,7 +109,7 @@ func TestALongGapIsReadBackToTheSyncToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeSilent)
-	require.Equal(t, 230, b.readOn(b.archive(350), jobs.HistoryArgs{ChatID: chat.ID, FromToken: "20", ToToken: "250"}).StoredCount)
+	require.Equal(t, 230, b.readAllPages(b.archive(350), jobs.HistoryArgs{ChatID: chat.ID, FromToken: "20", ToToken: "250"}).StoredCount)
 	require.Zero(t, b.count("messages where event_id in ('$old19', '$old250')"))
 }
 
@@ -117,6 +117,6 @@ func TestOfAChatThatIsOffNoHistoryIsRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeOff)
-	require.Zero(t, b.readOn(b.archive(10), jobs.HistoryArgs{ChatID: chat.ID}).StoredCount)
+	require.Zero(t, b.readAllPages(b.archive(10), jobs.HistoryArgs{ChatID: chat.ID}).StoredCount)
 	require.Zero(t, b.count("messages"))
 }

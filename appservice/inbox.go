@@ -29,10 +29,12 @@ type Settings struct {
 	MaxAge     time.Duration
 	OwnerPause time.Duration
 	// DeleteAnswers deletes an answer when the contact deletes the question.
-	DeleteAnswers bool
-	Keywords      []string
+	DeleteAnswers      bool
+	EscalationKeywords []string
 	// Transcribes is true if voice notes can be transcribed.
 	Transcribes bool
+	// Sees is true if a model looks at pictures.
+	Sees bool
 	// Spaces are the Matrix spaces that decide who answers in their rooms.
 	Spaces []id.RoomID
 	// Keep says of whom files are kept.

@@ -215,8 +215,8 @@ func TestAnEncryptedMessageIsParkedWithAReason(t *testing.T) {
 	require.Equal(t, 1, b.jobs("decrypt"))
 }
 
-// out writes an outbox row of a chat, as a send that is under way.
-func (b *fixture) out(chat store.Chat) uuid.UUID {
+// insertOutboxRow writes an outbox row of a chat, as a send that is under way.
+func (b *fixture) insertOutboxRow(chat store.Chat) uuid.UUID {
 	b.t.Helper()
 	key := uuid.New()
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
@@ -227,7 +227,7 @@ func (b *fixture) out(chat store.Chat) uuid.UUID {
 	return key
 }
 
-func keyed(body string, key uuid.UUID) string {
+func textWithOutboxKey(body string, key uuid.UUID) string {
 	return fmt.Sprintf(`{"msgtype":"m.text","body":%q,"ai.multis.out":%q}`, body, key)
 }
 
@@ -237,10 +237,10 @@ func TestOurOwnEventIsRecognisedBeforeTheResponseToItsSend(t *testing.T) {
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	var keys []uuid.UUID
 	for range 100 {
-		keys = append(keys, b.out(chat))
+		keys = append(keys, b.insertOutboxRow(chat))
 	}
 	for _, key := range keys {
-		b.receive(b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key)))
+		b.receive(b.event("m.room.message", "!a:x", owner, textWithOutboxKey("[Nora] hello", key)))
 	}
 	require.Equal(t, 100, b.count("messages where author = 'multis_owner'"))
 	require.Equal(t, 100, b.count("outbox where state = 'sent' and event_id is not null"))
@@ -254,10 +254,10 @@ func TestAForgedContentKeyHasNoEffect(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat, other := b.chat("!a:x", policy.ModeBusiness), b.chat("!b:x", policy.ModeBusiness)
-	key := b.out(chat)
-	fromContact := b.event("m.room.message", "!a:x", ana, keyed("What does delivery cost?", key))
-	inOtherRoom := b.event("m.room.message", "!b:x", owner, keyed("I am typing here", key))
-	madeUp := b.event("m.room.message", "!b:x", owner, keyed("and here", uuid.New()))
+	key := b.insertOutboxRow(chat)
+	fromContact := b.event("m.room.message", "!a:x", ana, textWithOutboxKey("What does delivery cost?", key))
+	inOtherRoom := b.event("m.room.message", "!b:x", owner, textWithOutboxKey("I am typing here", key))
+	madeUp := b.event("m.room.message", "!b:x", owner, textWithOutboxKey("and here", uuid.New()))
 	b.receive(fromContact, inOtherRoom, madeUp)
 	require.Equal(t, policy.AuthorContact, b.message(fromContact).Author)
 	require.Equal(t, policy.AuthorOwnerClient, b.message(inOtherRoom).Author)
@@ -265,8 +265,8 @@ func TestAForgedContentKeyHasNoEffect(t *testing.T) {
 	require.Zero(t, b.count("outbox where event_id is not null"))
 
 	// Once the row has its event, its key names nothing any more.
-	b.receive(b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key)))
-	again := b.event("m.room.message", "!a:x", owner, keyed("copied key", key))
+	b.receive(b.event("m.room.message", "!a:x", owner, textWithOutboxKey("[Nora] hello", key)))
+	again := b.event("m.room.message", "!a:x", owner, textWithOutboxKey("copied key", key))
 	b.receive(again)
 	require.Equal(t, policy.AuthorOwnerClient, b.message(again).Author)
 	_ = other
@@ -313,8 +313,8 @@ func TestTheBridgesWordSettlesASend(t *testing.T) {
 		return b.event("com.beeper.message_send_status", "!a:x", sender, fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":%q,"message":"logged out"}`, of, state))
 	}
 	sent := func() (uuid.UUID, *event.Event) {
-		key := b.out(chat)
-		evt := b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key))
+		key := b.insertOutboxRow(chat)
+		evt := b.event("m.room.message", "!a:x", owner, textWithOutboxKey("[Nora] hello", key))
 		b.receive(evt)
 		return key, evt
 	}
@@ -336,8 +336,8 @@ func TestABridgeThatEncryptsItsErrorNoticesIsHeard(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
-	key := b.out(chat)
-	sent := b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key))
+	key := b.insertOutboxRow(chat)
+	sent := b.event("m.room.message", "!a:x", owner, textWithOutboxKey("[Nora] hello", key))
 	b.receive(sent)
 	sealed := b.event("m.room.encrypted", "!a:x", bridgeBot, `{"algorithm":"m.megolm.v1.aes-sha2","session_id":"s","ciphertext":"abc"}`)
 	b.receive(sealed)
@@ -462,7 +462,7 @@ func TestTransactionsThatOverlapInAnyOrderWaitAndNeverFail(t *testing.T) {
 		rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		wg.Go(func() {
 			for part := range slices.Chunk(shuffled, 7) {
-				if err := b.inbox.Receive(context.Background(), clone(part), ""); err != nil {
+				if err := b.inbox.Receive(context.Background(), cloneEvents(part), ""); err != nil {
 					t.Error(err)
 				}
 			}
@@ -472,8 +472,8 @@ func TestTransactionsThatOverlapInAnyOrderWaitAndNeverFail(t *testing.T) {
 	require.Equal(t, 40, b.count("messages"))
 }
 
-// clone copies events, because the push and the sync each parse their own copies.
-func clone(events []*event.Event) []*event.Event {
+// cloneEvents copies events, because the push and the sync each parse their own copies.
+func cloneEvents(events []*event.Event) []*event.Event {
 	copies := make([]*event.Event, len(events))
 	for i, evt := range events {
 		c := *evt

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -287,17 +285,24 @@ func (i *Inspector) Device(ctx context.Context, user id.UserID, device id.Device
 	return info, nil
 }
 
-// Members returns the users who are in a room, as one of them sees it.
-func (i *Inspector) Members(ctx context.Context, as id.UserID, room id.RoomID) ([]id.UserID, error) {
+// Members returns the membership of each user who is or was in a room or was invited to it, such as "join", as one of its members sees it.
+func (i *Inspector) Members(ctx context.Context, as id.UserID, room id.RoomID) (map[id.UserID]string, error) {
 	client, err := i.client(as)
 	if err != nil {
 		return nil, err
 	}
-	members, err := client.JoinedMembers(ctx, room)
+	members, err := client.Members(ctx, room)
 	if err != nil {
 		return nil, explain("read who is in "+room.String(), err)
 	}
-	return slices.Collect(maps.Keys(members.Joined)), nil
+	memberships := map[id.UserID]string{}
+	for _, evt := range members.Chunk {
+		evt.Type.Class = event.StateEventType
+		if c, ok := parsed[event.MemberEventContent](ctx, evt); ok && evt.StateKey != nil {
+			memberships[id.UserID(*evt.StateKey)] = string(c.Membership)
+		}
+	}
+	return memberships, nil
 }
 
 // JoinedRooms returns the rooms that a user is in.

@@ -13,8 +13,8 @@ import (
 	"multis/store"
 )
 
-// sendsFile takes in a file of somebody's and returns its row.
-func (b *fixture) sendsFile(sender id.UserID, kind, more string) store.Message {
+// receiveFile takes in a file of somebody's and returns its row.
+func (b *fixture) receiveFile(sender id.UserID, kind, more string) store.Message {
 	b.t.Helper()
 	evt := b.event("m.room.message", "!a:x", sender, fmt.Sprintf(`{"msgtype":%q,"body":"f","url":"mxc://example.com/file"%s}`, kind, more))
 	b.receive(evt)
@@ -31,9 +31,9 @@ func TestWhichFilesAreKept(t *testing.T) {
 			b := setup(t)
 			b.inbox.settings.Keep = keep
 			b.chat("!a:x", policy.ModeSilent)
-			b.sendsFile(ana, "m.image", "")
-			b.sendsFile(ana, "m.audio", voiceMark)
-			b.sendsFile(owner, "m.image", "")
+			b.receiveFile(ana, "m.image", "")
+			b.receiveFile(ana, "m.audio", voiceMark)
+			b.receiveFile(owner, "m.image", "")
 			require.Equal(t, want, b.jobs("keep"))
 		})
 	}
@@ -44,7 +44,7 @@ func TestAKeptFileGoesWithItsMessageItsTimeAndItsTurn(t *testing.T) {
 	b := setup(t)
 	b.inbox.settings.Keep = policy.KeepAll
 	chat := b.chat("!a:x", policy.ModeSilent)
-	plain := noise(t, mib)
+	plain := randomBytes(t, mib)
 	sealed, _ := sealedCopy(plain)
 	server := httptest.NewServer(&mediaServer{file: sealed})
 	t.Cleanup(server.Close)
@@ -53,7 +53,7 @@ func TestAKeptFileGoesWithItsMessageItsTimeAndItsTurn(t *testing.T) {
 	keeper := NewAttachmentStore(b.inbox, hs, AttachmentLimits{Total: 2*mib + 1, Age: time.Hour})
 	var kept []store.Message
 	for range 3 {
-		m := b.sendsFile(ana, "m.image", "")
+		m := b.receiveFile(ana, "m.image", "")
 		require.NoError(t, keeper.KeepFile(t.Context(), m.ID))
 		require.NoError(t, keeper.KeepFile(t.Context(), m.ID), "the job comes again")
 		kept = append(kept, m)
@@ -80,7 +80,7 @@ func TestAKeptFileGoesWithItsMessageItsTimeAndItsTurn(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, has(kept[2]), "its time is over")
 
-	late := b.sendsFile(ana, "m.image", "")
+	late := b.receiveFile(ana, "m.image", "")
 	b.setMode(chat, policy.ModeOff)
 	require.NoError(t, keeper.KeepFile(t.Context(), late.ID))
 	require.False(t, has(late), "nothing of a chat that is off")

@@ -68,7 +68,7 @@ func sealedCopy(plain []byte) ([]byte, *bridgebridge.FileKey) {
 	}
 }
 
-func noise(t *testing.T, size int) []byte {
+func randomBytes(t *testing.T, size int) []byte {
 	t.Helper()
 	data := make([]byte, size)
 	_, err := io.ReadFull(rand.Reader, data)
@@ -78,7 +78,7 @@ func noise(t *testing.T, size int) []byte {
 
 func TestAFileIsFetched(t *testing.T) {
 	t.Parallel()
-	plain := noise(t, 3*mib)
+	plain := randomBytes(t, 3*mib)
 	sealed, key := sealedCopy(plain)
 	for name, test := range map[string]struct {
 		served []byte
@@ -101,7 +101,7 @@ func TestAFileIsFetched(t *testing.T) {
 
 func TestWhyAFileCannotBeHad(t *testing.T) {
 	t.Parallel()
-	plain := noise(t, 2*mib)
+	plain := randomBytes(t, 2*mib)
 	sealed, key := sealedCopy(plain)
 	altered := bytes.Clone(sealed)
 	altered[mib]++
@@ -144,7 +144,7 @@ func TestWhyAFileCannotBeHad(t *testing.T) {
 
 //nolint:paralleltest // it counts what this process allocates
 func TestABigEncryptedFileIsNeverHeldInMemory(t *testing.T) {
-	sealed, key := sealedCopy(noise(t, 40*mib))
+	sealed, key := sealedCopy(randomBytes(t, 40*mib))
 	hs := openMedia(t, &mediaServer{file: sealed})
 	file := store.Attachment{URL: id.ContentURIString("mxc://example.com/file"), Size: 40 * mib, Key: key}
 	var before, after runtime.MemStats
@@ -268,7 +268,7 @@ func TestAPictureInABusinessChatIsEscalatedWithItsCaption(t *testing.T) {
 		"[photo] What does this one cost?": `{"msgtype":"m.image","body":"What does this one cost?","filename":"IMG_2.jpg","url":"mxc://x/2"}`,
 		"[voice note]":                     `{"msgtype":"m.audio","body":"note.ogg","url":"mxc://x/3","org.matrix.msc3245.voice":{}}`,
 	} {
-		m := b.message(b.received("m.room.message", content))
+		m := b.message(b.receiveFromAna("m.room.message", content))
 		require.Equal(t, caption, m.Body)
 		require.Equal(t, policy.ActionEscalate, m.Action, caption)
 		require.Equal(t, policy.CodeAttached, m.Code, caption)
@@ -276,8 +276,8 @@ func TestAPictureInABusinessChatIsEscalatedWithItsCaption(t *testing.T) {
 	require.NotZero(t, b.jobs("turn"))
 }
 
-// received is an event of Ana's that the inbox has stored.
-func (b *fixture) received(kind, content string) *event.Event {
+// receiveFromAna has the inbox store an event of Ana's, and returns the event.
+func (b *fixture) receiveFromAna(kind, content string) *event.Event {
 	b.t.Helper()
 	evt := b.event(kind, "!ana:x", ana, content)
 	b.receive(evt)

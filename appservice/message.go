@@ -46,7 +46,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	case err != nil:
 		return err
 	case decision.Code == policy.CodeFlood:
-		return b.storeFlood(ctx, e, decision)
+		return storeFlood(ctx, b.tx, e, decision)
 	case decision.Action == policy.ActionIgnore:
 		return nil
 	}
@@ -56,6 +56,9 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	row := store.Message{
 		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(msg.Kind), Body: msg.Text, RelatesTo: msg.ReplyTo, Thread: msg.Thread,
 		At: e.at, Action: decision.Action, Code: decision.Code, Reason: decision.Why,
+	}
+	if err := b.rateByMessage(ctx, e, msg); err != nil {
+		return err
 	}
 	isEncrypted := e.Type.Type == event.EventEncrypted.Type
 	if isEncrypted {
@@ -90,7 +93,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	return b.updateThread(ctx, *e.chat)
 }
 
-// noteChanged notes that something was said, changed or deleted in a chat with contacts, which may have withdrawn a draft.
+// noteChanged records that something was said, changed or deleted in a chat with contacts, which may have withdrawn a draft.
 func (b *batch) noteChanged(chat store.Chat) {
 	if !b.history && chat.Kind != policy.KindAdmin && !slices.Contains(b.changedChats, chat.ID) {
 		b.changedChats = append(b.changedChats, chat.ID)
@@ -99,7 +102,7 @@ func (b *batch) noteChanged(chat store.Chat) {
 
 // markSent marks an outbox message as sent when its event arrives. The event may come before the response to the send request.
 func (b *batch) markSent(ctx context.Context, e incoming) error {
-	if !b.own[e.ID] || (e.author != policy.AuthorMultisOwner && e.author != policy.AuthorMultisBot) {
+	if !b.ownEvents[e.ID] || (e.author != policy.AuthorMultisOwner && e.author != policy.AuthorMultisBot) {
 		return nil
 	}
 	key, _ := bridgebridge.OutboxKey(e.Event)

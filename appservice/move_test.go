@@ -25,7 +25,7 @@ func TestASendWithoutResponseIsNotRepeatedInTheNewRoom(t *testing.T) {
 			ctx := context.Background()
 			b := setup(t)
 			chat := b.chat("!old:x", policy.ModeBusiness)
-			out := b.out(chat)
+			out := b.insertOutboxRow(chat)
 			var puts atomic.Int32
 			mux := http.NewServeMux()
 			const rooms = "/_matrix/client/v3/rooms/{room}/"
@@ -36,7 +36,7 @@ func TestASendWithoutResponseIsNotRepeatedInTheNewRoom(t *testing.T) {
 			mux.HandleFunc("GET "+rooms+"messages", func(w http.ResponseWriter, r *http.Request) {
 				events := ""
 				if arrived && r.PathValue("room") == "!old:x" {
-					events = fmt.Sprintf(`{"type":"m.room.message","sender":%q,"event_id":"$before","content":%s}`, owner, keyed("To you", out))
+					events = fmt.Sprintf(`{"type":"m.room.message","sender":%q,"event_id":"$before","content":%s}`, owner, textWithOutboxKey("To you", out))
 				}
 				_, _ = fmt.Fprintf(w, `{"start":"a","chunk":[%s]}`, events)
 			})
@@ -76,7 +76,7 @@ func TestASendWithoutResponseIsNotRepeatedInTheNewRoom(t *testing.T) {
 func TestAForbiddenSendIsRetriedBecauseTheRoomMayBeReplaced(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	out := b.out(b.chat("!a:x", policy.ModeBusiness))
+	out := b.insertOutboxRow(b.chat("!a:x", policy.ModeBusiness))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			w.WriteHeader(http.StatusNotFound)

@@ -17,7 +17,7 @@ import (
 // stored, whichever way it came: pushed, synced, or decrypted later. If withheld is true, nothing of the message is stored but its id among the
 // processed events, and it is deleted from the room.
 func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, err error) {
-	if e.chat.Kind != policy.KindAdmin || e.Sender != b.in.settings.Owner || b.own[e.ID] {
+	if e.chat.Kind != policy.KindAdmin || e.Sender != b.in.settings.Owner || b.ownEvents[e.ID] {
 		return false, nil
 	}
 	msg := bridgebridge.ReadMessage(e.Event)
@@ -28,18 +28,18 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 			typed = after
 		}
 	}
-	isForgeable := b.isForgeable(e)
+	refused := b.refusal(e)
 	found, err := b.in.settings.PIN.Intercept(ctx, b.tx, pin.Message{
 		Chat: e.chat.ID, Text: typed, At: e.at,
 		IsVoice:  msg.Kind == bridgebridge.Voice && msg.Replaces == "" && !b.history,
-		CanEnter: e.Type.Type == event.EventMessage.Type && msg.Kind == bridgebridge.Text && msg.File == nil && msg.Replaces == "" && !isForgeable && !b.history,
+		CanEnter: e.Type.Type == event.EventMessage.Type && msg.Kind == bridgebridge.Text && msg.File == nil && msg.Replaces == "" && refused == "" && b.admitCommand(e).Action == policy.ActionCommand,
 	})
 	if err != nil || !found.Withhold {
 		return false, err
 	}
 	b.jobs = append(b.jobs, jobs.RedactArgs{RoomID: e.RoomID, EventID: e.ID})
-	if isForgeable {
-		found.Result = pin.EntryUntrusted
+	if refused != "" {
+		found.Result = map[policy.Code]pin.EntryResult{policy.CodeUntrusted: pin.EntryUntrusted, policy.CodeBridged: pin.EntryBridged}[refused]
 	}
 	if !b.history {
 		b.enqueuePIN(found)
@@ -63,8 +63,8 @@ func (b *batch) interceptSpokenPIN(ctx context.Context, chat store.Chat, m store
 }
 
 // enqueuePIN enqueues the job that does what waited for a PIN, or tells the owner the result.
-func (b *batch) enqueuePIN(found pin.Interception) {
+func (f *followUps) enqueuePIN(found pin.Interception) {
 	if found.Result != pin.EntryNone {
-		b.jobs = append(b.jobs, jobs.PINArgs{Result: string(found.Result), DialogID: found.Dialog, Left: found.Left})
+		f.jobs = append(f.jobs, jobs.PINArgs{Result: string(found.Result), DialogID: found.Dialog, Left: found.Left})
 	}
 }

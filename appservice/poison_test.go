@@ -58,7 +58,7 @@ func TestAnEventThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
 func TestAnEditOfAWaitingQuestionIsJudgedAnew(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.inbox.settings.Keywords = []string{"refund"}
+	b.inbox.settings.EscalationKeywords = []string{"refund"}
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	evt := b.text("!a:x", ana, "what does delivery cost?")
 	b.receive(evt)
@@ -190,8 +190,8 @@ func TestAStatusAboutAnotherChatsMessageChangesNothing(t *testing.T) {
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	b.chat("!b:x", policy.ModeBusiness)
-	key := b.out(chat)
-	sent := b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key))
+	key := b.insertOutboxRow(chat)
+	sent := b.event("m.room.message", "!a:x", owner, textWithOutboxKey("[Nora] hello", key))
 	b.receive(sent)
 	b.receive(b.event("com.beeper.message_send_status", "!b:x", bridgeBot, fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":"FAIL_PERMANENT"}`, sent.ID)))
 	o, err := store.OutboxMessageByID(context.Background(), b.store.DB(), key)
@@ -293,10 +293,10 @@ func TestASendThatWasGivenUpAndYetWentOutIsOurs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
-	key := b.out(chat)
+	key := b.insertOutboxRow(chat)
 	ctx := context.Background()
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.MarkDropped(ctx, tx, key, policy.CodePausedAll, "paused") }))
-	evt := b.event("m.room.message", "!a:x", owner, keyed("[Nora] hello", key))
+	evt := b.event("m.room.message", "!a:x", owner, textWithOutboxKey("[Nora] hello", key))
 	b.receive(evt)
 	require.Equal(t, policy.AuthorMultisOwner, b.message(evt).Author)
 	o, err := store.OutboxMessageByID(ctx, b.store.DB(), key)

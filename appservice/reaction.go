@@ -2,40 +2,80 @@ package appservice
 
 import (
 	"context"
+	"errors"
 
 	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
-	"multis/jobs"
 	"multis/policy"
 	"multis/store"
 )
 
-// storeReaction stores reactions in the admin room, where they answer questions. Others are dropped. The owner's in a chat that is
-// answered shows that he is looking at it, as a read receipt does; he wrote nothing, so the assistant is not paused.
+// storeReaction stores reactions in the admin room, where they answer questions, and what a contact says about a conversation by one. Others are dropped.
+// The owner's in a chat that is answered shows that he is looking at it, as a read receipt does; he wrote nothing, so the assistant is not paused.
 func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 	if e.author.IsOwner() && !b.history && b.in.canAnswer(*e.chat) {
 		return store.MarkOwnerActive(ctx, b.tx, e.chat.ID, e.at.Add(ownerWatchTimeout))
 	}
-	if e.chat.Kind != policy.KindAdmin || (e.author != policy.AuthorOwnerClient && e.author != policy.AuthorOperator) {
+	if e.author == policy.AuthorContact && e.chat.Kind != policy.KindAdmin {
+		c, ok := parsed[event.ReactionEventContent](ctx, e.Event)
+		if !ok {
+			return nil
+		}
+		return b.storeRating(ctx, e, c.RelatesTo.EventID, c.RelatesTo.Key)
+	}
+	if e.chat.Kind != policy.KindAdmin {
+		return nil
+	}
+	decision := b.admitCommand(e)
+	if decision.Action == policy.ActionIgnore {
 		return nil
 	}
 	c, ok := parsed[event.ReactionEventContent](ctx, e.Event)
 	if !ok || c.RelatesTo.EventID == "" || c.RelatesTo.Key == "" {
 		return nil
 	}
-	if policy.ThreadSignOf(c.RelatesTo.Key).IsPresence() {
+	if decision.Action == policy.ActionCommand && policy.ThreadSignOf(c.RelatesTo.Key).IsPresence() {
 		if err := b.keepQuiet(ctx, e, c.RelatesTo.EventID, true); err != nil {
 			return err
 		}
 	}
 	message, err := store.InsertMessage(ctx, b.tx, store.Message{
 		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(bridgebridge.Reaction), Body: c.RelatesTo.Key,
-		RelatesTo: c.RelatesTo.EventID, At: e.at, Action: policy.ActionCommand, Code: policy.CodeCommand, Reason: policy.CodeCommand.Sentence(),
+		RelatesTo: c.RelatesTo.EventID, At: e.at, Action: decision.Action, Code: decision.Code, Reason: decision.Why,
 	})
 	if err != nil {
 		return err
 	}
-	b.jobs = append(b.jobs, jobs.CommandArgs{MessageID: message})
+	b.enqueueFollowUp(*e.chat, message, decision)
 	return nil
+}
+
+// rateByMessage stores what a contact says about a conversation by a message with nothing but an emoji, right after the question or as a reply to it.
+func (b *batch) rateByMessage(ctx context.Context, e incoming, msg bridgebridge.Message) error {
+	if e.author != policy.AuthorContact || policy.RatingOf(msg.Text) == "" {
+		return nil
+	}
+	about := msg.ReplyTo
+	if about == "" {
+		last, err := store.LastWord(ctx, b.tx, e.chat.ID)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		about = last.EventID
+	}
+	return b.storeRating(ctx, e, about, msg.Text)
+}
+
+// storeRating stores the rating that a reaction of a contact to an event stands for. It has no effect unless the event asked this contact for one.
+func (b *batch) storeRating(ctx context.Context, e incoming, about id.EventID, key string) error {
+	value := policy.RatingOf(key)
+	if value == "" || about == "" || b.history || e.chat.Kind != policy.KindDM {
+		return nil
+	}
+	return store.Rate(ctx, b.tx, store.GivenRating{ChatID: e.chat.ID, Contact: e.Sender, About: about, By: e.ID, Value: value, At: e.at})
 }

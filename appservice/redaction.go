@@ -36,8 +36,8 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 		if _, err := store.MarkProcessed(ctx, b.tx, []id.EventID{target}); err != nil {
 			return err
 		}
-		if b.fresh[target] {
-			b.fresh[target] = false
+		if b.newEvents[target] {
+			b.newEvents[target] = false
 		}
 	}
 	var retracted []uuid.UUID
@@ -46,6 +46,9 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 		if retracted, err = store.EraseAnswers(ctx, b.tx, chat.ID, target); err != nil {
 			return err
 		}
+	}
+	if err := store.TakeRatingBack(ctx, b.tx, chat.ID, target); err != nil {
+		return err
 	}
 	b.noteChanged(chat)
 	quotes, err := store.RedactMessage(ctx, b.tx, chat.ID, target, at)

@@ -75,7 +75,7 @@ func (r *relayed) value(depth int) string {
 	return string(quoted)
 }
 
-// object has keys that are read somewhere, and others.
+// object returns a JSON object of random values, with keys that multis reads and with a key that nobody reads.
 func (r *relayed) object(depth int) string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -170,12 +170,12 @@ func TestNoEventThatAHomeserverMayRelayKeepsOthersOut(t *testing.T) {
 			}
 		}
 		if batch%2 == 0 {
-			body := append(append([]byte(`{"events":[`), bytes.Join(raws(events), []byte(","))...), fmt.Sprintf(`],"ephemeral":[%s]}`, r.event())...)
-			rec := put(t, push, "hs-token", string(body))
+			body := append(append([]byte(`{"events":[`), bytes.Join(rawEvents(events), []byte(","))...), fmt.Sprintf(`],"ephemeral":[%s]}`, r.event())...)
+			rec := putTransaction(t, push, "hs-token", string(body))
 			require.Equal(t, http.StatusOK, rec.Code, "seed %d, batch %d", seed, batch)
 		} else {
 			answer = append(append([]byte(`{"next_batch":"s","to_device":{"events":[`+string(r.event())+`]},"rooms":{"join":{"!a:x":{"timeline":{"events":[`),
-				bytes.Join(raws(events), []byte(","))...), `]}}}}}`...)
+				bytes.Join(rawEvents(events), []byte(","))...), `]}}}}}`...)
 			resp, err := hs.owner.session().sync(t.Context(), mautrix.ReqSync{})
 			require.NoError(t, err, "seed %d, batch %d", seed, batch)
 			require.NoError(t, sync.storeBridgeNotices(t.Context(), resp))
@@ -185,7 +185,7 @@ func TestNoEventThatAHomeserverMayRelayKeepsOthersOut(t *testing.T) {
 	}
 }
 
-func raws(events []json.RawMessage) [][]byte {
+func rawEvents(events []json.RawMessage) [][]byte {
 	all := make([][]byte, len(events))
 	for i, e := range events {
 		all[i] = e

@@ -50,8 +50,7 @@ func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 	chat, evt := e.chat, e.Event
 	switch evt.Type.Type {
 	case event.StateTombstone.Type:
-		b.jobs = append(b.jobs, jobs.AdminRoomArgs{})
-		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
+		return b.closeAdminRoom(ctx, chat, store.ClosedTombstone)
 	case event.StateEncryption.Type:
 		chat.Encrypted = policy.EncryptionYes // from now on an unencrypted command is not carried out
 		return store.MarkEncrypted(ctx, b.tx, chat.ID)
@@ -64,12 +63,28 @@ func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 		rules := b.in.settings
 		switch left := c.Membership == event.MembershipLeave || c.Membership == event.MembershipBan; {
 		case who == rules.Owner && left:
-			b.jobs = append(b.jobs, jobs.AdminRoomArgs{})
-			return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedLeft)
+			return b.closeAdminRoom(ctx, chat, store.ClosedLeft)
 		case !left && who != rules.Owner && who != rules.Bot && !slices.Contains(rules.Operators, who):
-			b.jobs = append(b.jobs, jobs.AdminRoomArgs{})
-			return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedStranger)
+			return b.closeAdminRoom(ctx, chat, store.ClosedStranger)
 		}
 	}
 	return nil
+}
+
+// closeAdminRoom closes an admin room: from the next event on nothing that is written there has an effect. It asks for a new room, for new threads of
+// the escalations that are open there, and for the notice to the owner.
+func (b *batch) closeAdminRoom(ctx context.Context, chat *store.Chat, why string) error {
+	b.jobs = append(b.jobs, jobs.AdminRoomArgs{})
+	if chat.ClosedWhy == "" {
+		b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicAdminRoomClosed, SubjectID: int64(chat.ID)})
+		open, err := store.EscalationsIn(ctx, b.tx, chat.ID)
+		if err != nil {
+			return err
+		}
+		for _, escalation := range open {
+			b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation})
+		}
+	}
+	chat.ClosedWhy = why // the batch's later events are judged by it
+	return store.CloseChat(ctx, b.tx, chat.ID, why)
 }

@@ -14,7 +14,7 @@ import (
 	"multis/store"
 )
 
-func put(t testing.TB, h http.Handler, token, body string) *httptest.ResponseRecorder {
+func putTransaction(t testing.TB, h http.Handler, token, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	req := httptest.NewRequest(http.MethodPut, "/_matrix/app/v1/transactions/1", strings.NewReader(body))
 	if token != "" {
@@ -29,10 +29,10 @@ func TestOnlyTheHomeserverGetsIn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	h := NewServer(b.inbox, "right").Handler()
-	require.Equal(t, http.StatusUnauthorized, put(t, h, "", `{"events":[]}`).Code)
-	require.Equal(t, http.StatusForbidden, put(t, h, "wrong", `{"events":[]}`).Code)
-	require.Equal(t, http.StatusForbidden, put(t, h, "right ", `{"events":[]}`).Code)
-	require.Equal(t, http.StatusOK, put(t, h, "right", `{"events":[]}`).Code)
+	require.Equal(t, http.StatusUnauthorized, putTransaction(t, h, "", `{"events":[]}`).Code)
+	require.Equal(t, http.StatusForbidden, putTransaction(t, h, "wrong", `{"events":[]}`).Code)
+	require.Equal(t, http.StatusForbidden, putTransaction(t, h, "right ", `{"events":[]}`).Code)
+	require.Equal(t, http.StatusOK, putTransaction(t, h, "right", `{"events":[]}`).Code)
 }
 
 func TestAMalformedEventIsLeftOutAndTheOthersAreTaken(t *testing.T) {
@@ -41,7 +41,7 @@ func TestAMalformedEventIsLeftOutAndTheOthersAreTaken(t *testing.T) {
 	b.chat("!a:x", policy.ModeBusiness)
 	h := NewServer(b.inbox, "right").Handler()
 	good := `{"type":"m.room.message","room_id":"!a:x","sender":"@demo_ana:example.com","event_id":"$good","origin_server_ts":1,"content":{"msgtype":"m.text","body":"hi"}}`
-	require.Equal(t, http.StatusOK, put(t, h, "right", `{"events":[7,null,{"type":5},{"content":[]},`+good+`]}`).Code)
+	require.Equal(t, http.StatusOK, putTransaction(t, h, "right", `{"events":[7,null,{"type":5},{"content":[]},`+good+`]}`).Code)
 	require.Equal(t, 1, b.count("messages"))
 }
 
@@ -50,11 +50,11 @@ func TestWhatIsNotATransactionIsRefusedWithAReason(t *testing.T) {
 	b := setup(t)
 	h := NewServer(b.inbox, "right").Handler()
 	for _, body := range []string{"", "null garbage", `{"events":`, `[]`, "\xff\xfe"} {
-		rec := put(t, h, "right", body)
+		rec := putTransaction(t, h, "right", body)
 		require.Equal(t, http.StatusBadRequest, rec.Code, body)
 		require.Contains(t, rec.Body.String(), "M_NOT_JSON")
 	}
-	require.Equal(t, http.StatusRequestEntityTooLarge, put(t, h, "right", `{"events":"`+strings.Repeat("x", maxTransaction)+`"}`).Code)
+	require.Equal(t, http.StatusRequestEntityTooLarge, putTransaction(t, h, "right", `{"events":"`+strings.Repeat("x", maxTransaction)+`"}`).Code)
 }
 
 func TestADatabaseThatIsGoneGives500SoThatNothingIsLost(t *testing.T) {
@@ -63,7 +63,7 @@ func TestADatabaseThatIsGoneGives500SoThatNothingIsLost(t *testing.T) {
 	b.chat("!a:x", policy.ModeBusiness)
 	h := NewServer(b.inbox, "right").Handler()
 	b.store.Close()
-	rec := put(t, h, "right", `{"events":[{"type":"m.room.message","room_id":"!a:x","sender":"@a:x","event_id":"$1","origin_server_ts":1,"content":{"body":"hi"}}]}`)
+	rec := putTransaction(t, h, "right", `{"events":[{"type":"m.room.message","room_id":"!a:x","sender":"@a:x","event_id":"$1","origin_server_ts":1,"content":{"body":"hi"}}]}`)
 	require.Equal(t, http.StatusInternalServerError, rec.Code)
 }
 
@@ -113,7 +113,7 @@ func TestTypingAndReadingAreNotedWhereSomebodyIsAnswered(t *testing.T) {
 		return c.TypingUntil != nil, c.OwnerActiveUntil != nil
 	}
 	post := func(signs string) {
-		require.Equal(t, http.StatusOK, put(t, h, "right", `{"events":[],"ephemeral":[`+signs+`,{"type":"m.presence"},7]}`).Code)
+		require.Equal(t, http.StatusOK, putTransaction(t, h, "right", `{"events":[],"ephemeral":[`+signs+`,{"type":"m.presence"},7]}`).Code)
 	}
 	post(sign("!a:x", string(bot), string(ana)) + "," + sign("!b:x", string(ana), string(owner)) + "," + sign("!new:x", string(ana), string(owner)))
 	for _, chat := range []store.Chat{business, silent} {

@@ -42,8 +42,8 @@ func (b *fixture) stallRig() *stallRig {
 	return r
 }
 
-// told looks, and counts what the owner was told of a topic.
-func (r *stallRig) told(topic string) int {
+// checkAndCount has the watch check the sources, and counts the notices of a topic.
+func (r *stallRig) checkAndCount(topic string) int {
 	r.t.Helper()
 	require.NoError(r.t, r.watch.check(r.t.Context()))
 	return r.count("river.river_job where kind = 'tell' and args->>'topic' = $1", topic)
@@ -53,18 +53,18 @@ func TestTransactionsThatFailAreToldOnceAndThatTheyGetThroughAgain(t *testing.T)
 	t.Parallel()
 	r := setup(t).stallRig()
 	r.inbox.sources.notePush(r.clock, false)
-	require.Zero(t, r.told("push_stalled"))
+	require.Zero(t, r.checkAndCount("push_stalled"))
 	r.clock = r.clock.Add(stallTimeout + time.Second)
 	r.answers.Store(false)
-	require.Zero(t, r.told("push_stalled"), "the homeserver is away")
+	require.Zero(t, r.checkAndCount("push_stalled"), "the homeserver is away")
 	r.answers.Store(true)
-	require.Equal(t, 1, r.told("push_stalled"))
+	require.Equal(t, 1, r.checkAndCount("push_stalled"))
 	r.inbox.sources.notePush(r.clock, false)
-	require.Equal(t, 1, r.told("push_stalled"), "once for each time")
+	require.Equal(t, 1, r.checkAndCount("push_stalled"), "once for each time")
 	r.clock = r.clock.Add(time.Minute)
-	require.Zero(t, r.told("push_moves"))
+	require.Zero(t, r.checkAndCount("push_moves"))
 	r.inbox.sources.notePush(r.clock, true)
-	require.Equal(t, 1, r.told("push_moves"))
+	require.Equal(t, 1, r.checkAndCount("push_moves"))
 	require.Zero(t, r.count("settings where key = 'push_stalled'"))
 }
 
@@ -81,25 +81,25 @@ func TestWhatOnlyTheSyncBringsShowsThatThePushIsMissing(t *testing.T) {
 	sync("!off:x")
 	sync("!off:x")
 	r.clock = r.clock.Add(stallTimeout + time.Second)
-	require.Zero(t, r.told("push_stalled"), "of a chat that is off nothing is known")
+	require.Zero(t, r.checkAndCount("push_stalled"), "of a chat that is off nothing is known")
 	sync("!a:x")
 	r.clock = r.clock.Add(stallTimeout + time.Second)
-	require.Zero(t, r.told("push_stalled"), "one event is lost when the homeserver restarts")
+	require.Zero(t, r.checkAndCount("push_stalled"), "one event is lost when the homeserver restarts")
 	sync("!a:x")
-	require.Equal(t, 1, r.told("push_stalled"))
+	require.Equal(t, 1, r.checkAndCount("push_stalled"))
 }
 
 func TestASyncThatStandsStillIsTold(t *testing.T) {
 	t.Parallel()
 	r := setup(t).stallRig()
 	s := &OwnerSync{inbox: r.inbox}
-	require.Zero(t, r.told("sync_stalled"), "another process syncs")
+	require.Zero(t, r.checkAndCount("sync_stalled"), "another process syncs")
 	require.NoError(t, s.noteSynced(nil))
 	r.clock = r.clock.Add(stallTimeout + time.Second)
 	require.Error(t, s.noteSynced(errors.New("failed")))
-	require.Equal(t, 1, r.told("sync_stalled"))
+	require.Equal(t, 1, r.checkAndCount("sync_stalled"))
 	require.NoError(t, s.noteSynced(nil))
-	require.Equal(t, 1, r.told("sync_moves"))
+	require.Equal(t, 1, r.checkAndCount("sync_moves"))
 }
 
 func TestATransactionThatCannotBeStoredCountsAsStuck(t *testing.T) {
@@ -107,6 +107,6 @@ func TestATransactionThatCannotBeStoredCountsAsStuck(t *testing.T) {
 	b := setup(t)
 	b.store.Close()
 	body := `{"events":[{"type":"m.room.message","room_id":"!a:x","sender":"@demo_ana:example.com","event_id":"$1","origin_server_ts":1,"content":{"body":"hi"}}]}`
-	require.Equal(t, http.StatusInternalServerError, put(t, NewServer(b.inbox, "right").Handler(), "right", body).Code)
+	require.Equal(t, http.StatusInternalServerError, putTransaction(t, NewServer(b.inbox, "right").Handler(), "right", body).Code)
 	require.NotEmpty(t, b.inbox.sources.stalledSince(time.Now().Add(stallTimeout+time.Second), time.Time{}))
 }

@@ -23,7 +23,7 @@ const otherRoomRetryDelay = time.Minute
 // announced the room or the owner accepted the new bot. Otherwise the owner is asked, because any Matrix user could claim to be a bridge
 // bot.
 func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*event.Event) (chat store.Chat, err error) {
-	before, err := store.ChatByChannel(ctx, d.inbox.store.DB(), found.Protocol, found.ChannelID, found.Receiver)
+	before, err := store.ChatByChannel(ctx, d.inbox.store.DB(), found.Protocol, found.ChannelID, found.Login)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return store.Chat{}, err
 	}
@@ -47,7 +47,7 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 				return err
 			}
 		}
-		if chat, err = store.UpsertChat(ctx, tx, found); err != nil {
+		if chat, err = upsertChat(ctx, tx, found); err != nil {
 			return err
 		}
 		if !before.IsIn(*found.RoomID) {
@@ -68,6 +68,15 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 		return store.Chat{}, errors.Join(err, d.askOwner(ctx, before, found))
 	}
 	return chat, err
+}
+
+// upsertChat stores what a room's state says about a chat. A room for operators stays one.
+func upsertChat(ctx context.Context, tx store.Tx, found store.Chat) (store.Chat, error) {
+	chat, err := store.UpsertChat(ctx, tx, found)
+	if err != nil || !found.ForOperators {
+		return chat, err
+	}
+	return chat, store.SetForOperators(ctx, tx, chat.ID)
 }
 
 // freeChannel frees a channel for the room of another bot: a confirmed bot replaces an unconfirmed one, or the old bot handed the chat

@@ -59,8 +59,8 @@ func newFakeHomeserver(t *testing.T) *fakeHomeserver {
 	return h
 }
 
-// set puts a state event into a room, sent a second after the one before.
-func (h *fakeHomeserver) set(room id.RoomID, kind, key string, sender id.UserID, content string) {
+// setState puts a state event into a room, sent a second after the one before.
+func (h *fakeHomeserver) setState(room id.RoomID, kind, key string, sender id.UserID, content string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.clock += 1000
@@ -71,23 +71,23 @@ func (h *fakeHomeserver) set(room id.RoomID, kind, key string, sender id.UserID,
 
 // addRoom makes a room of a bot's with the owner and Ana in it. create is the content of the create event.
 func (h *fakeHomeserver) addRoom(room id.RoomID, by id.UserID, create string) {
-	h.set(room, "m.room.create", "", by, create)
-	h.set(room, "m.room.power_levels", "", by, fmt.Sprintf(`{"users":{%q:100}}`, by))
+	h.setState(room, "m.room.create", "", by, create)
+	h.setState(room, "m.room.power_levels", "", by, fmt.Sprintf(`{"users":{%q:100}}`, by))
 	for _, member := range []id.UserID{by, owner, ana} {
-		h.set(room, "m.room.member", member.String(), member, `{"membership":"join","displayname":"Ana"}`)
+		h.setState(room, "m.room.member", member.String(), member, `{"membership":"join","displayname":"Ana"}`)
 	}
 	if by == bridgeBot { // the bridge that acts as the owner
-		h.set(room, "m.room.member", owner.String(), owner, `{"membership":"join","displayname":"Ana","fi.mau.double_puppet_source":"mautrix-demo"}`)
+		h.setState(room, "m.room.member", owner.String(), owner, `{"membership":"join","displayname":"Ana","fi.mau.double_puppet_source":"mautrix-demo"}`)
 	}
 }
 
 // setBridgeClaim has a bot say that Ana's chat lives in a room.
 func (h *fakeHomeserver) setBridgeClaim(room id.RoomID, by id.UserID) {
-	h.set(room, "m.bridge", "x", by, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, by))
+	h.setState(room, "m.bridge", "x", by, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, by))
 }
 
 func (h *fakeHomeserver) replace(room, with id.RoomID, by id.UserID) {
-	h.set(room, "m.room.tombstone", "", by, fmt.Sprintf(`{"replacement_room":%q}`, with))
+	h.setState(room, "m.room.tombstone", "", by, fmt.Sprintf(`{"replacement_room":%q}`, with))
 	evt, key := h.event("m.room.tombstone", room, by, fmt.Sprintf(`{"replacement_room":%q}`, with)), ""
 	evt.StateKey = &key
 	h.receive(evt)
@@ -112,8 +112,8 @@ func (h *fakeHomeserver) describeRoom(room id.RoomID) {
 	require.NoError(h.t, err)
 }
 
-// anas is Ana's chat.
-func (h *fakeHomeserver) anas() store.Chat {
+// anasChat is Ana's chat.
+func (h *fakeHomeserver) anasChat() store.Chat {
 	h.t.Helper()
 	chat, err := store.ChatByChannel(context.Background(), h.store.DB(), "demo", "ana", "me")
 	require.NoError(h.t, err)
@@ -123,13 +123,13 @@ func (h *fakeHomeserver) anas() store.Chat {
 func (h *fakeHomeserver) business() {
 	h.t.Helper()
 	require.NoError(h.t, h.store.InTx(context.Background(), func(tx store.Tx) error {
-		return store.SetMode(context.Background(), tx, h.anas().ID, policy.ModeBusiness)
+		return store.SetMode(context.Background(), tx, h.anasChat().ID, policy.ModeBusiness)
 	}))
 }
 
 const upgradedCreateContent = `{"room_version":"12","predecessor":{"room_id":"!old:x"}}`
 
-// newRoom is an id as rooms have it since version 12: without a server.
+// newRoom returns an id as rooms have it since version 12: without a server.
 const newRoom = id.RoomID("!Nh3kK_vfN1mA1TeErcVFmxv0bAHoN5aGxhzy-nXaTcs")
 
 func TestAnUpgradedRoomKeepsItsChatModeAndMessages(t *testing.T) {
@@ -139,22 +139,22 @@ func TestAnUpgradedRoomKeepsItsChatModeAndMessages(t *testing.T) {
 	h.setBridgeClaim("!old:x", bridgeBot)
 	h.describeRoom("!old:x")
 	h.business()
-	chat := h.anas()
+	chat := h.anasChat()
 	h.say("!old:x", ana, "before the upgrade?")
 
 	h.addRoom(newRoom, owner, upgradedCreateContent) // whoever upgrades a room makes the new one; its bridge comes a moment later
-	h.set(newRoom, "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"join"}`)
-	h.set(newRoom, "m.room.power_levels", "", owner, fmt.Sprintf(`{"users":{%q:100}}`, bridgeBot))
+	h.setState(newRoom, "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"join"}`)
+	h.setState(newRoom, "m.room.power_levels", "", owner, fmt.Sprintf(`{"users":{%q:100}}`, bridgeBot))
 	h.replace("!old:x", newRoom, owner)
-	require.False(t, h.anas().HasRoom())
+	require.False(t, h.anasChat().HasRoom())
 	between := h.say(newRoom, ana, "in the new room before the bridge said so?")
 	h.describeRoom(newRoom)
 	require.Equal(t, 1, h.count("pending_events"), "it waits")
-	require.False(t, h.anas().HasRoom(), "that rooms name each other makes no portal")
+	require.False(t, h.anasChat().HasRoom(), "that rooms name each other makes no portal")
 
 	h.setBridgeClaim(newRoom, bridgeBot)
 	h.describeRoom(newRoom)
-	now := h.anas()
+	now := h.anasChat()
 	require.Equal(t, chat.ID, now.ID)
 	require.Equal(t, newRoom, *now.RoomID)
 	require.True(t, now.HasRoom())
@@ -170,7 +170,7 @@ func TestAnUpgradedRoomKeepsItsChatModeAndMessages(t *testing.T) {
 	require.Zero(t, h.count("messages where event_id = $1", after.ID))
 	require.Zero(t, h.count("pending_events"))
 	h.describeRoom("!old:x")
-	require.True(t, h.anas().IsIn(newRoom), "the old room takes nothing back")
+	require.True(t, h.anasChat().IsIn(newRoom), "the old room takes nothing back")
 }
 
 func TestMessagesInANewRoomWaitUntilTheOldOneNamesIt(t *testing.T) {
@@ -186,8 +186,8 @@ func TestMessagesInANewRoomWaitUntilTheOldOneNamesIt(t *testing.T) {
 
 			h.clock = time.Now().Add(-age).UnixMilli()
 			h.addRoom(newRoom, owner, upgradedCreateContent)
-			h.set(newRoom, "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"join"}`)
-			h.set(newRoom, "m.room.power_levels", "", owner, fmt.Sprintf(`{"users":{%q:100}}`, bridgeBot))
+			h.setState(newRoom, "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"join"}`)
+			h.setState(newRoom, "m.room.power_levels", "", owner, fmt.Sprintf(`{"users":{%q:100}}`, bridgeBot))
 			h.describeRoom(newRoom)
 			early := h.say(newRoom, ana, "are you here?")
 			h.replace("!old:x", newRoom, owner)
@@ -195,7 +195,7 @@ func TestMessagesInANewRoomWaitUntilTheOldOneNamesIt(t *testing.T) {
 			between := h.say(newRoom, ana, "and now?")
 			h.setBridgeClaim(newRoom, bridgeBot)
 			h.describeRoom(newRoom)
-			require.True(t, h.anas().IsIn(newRoom))
+			require.True(t, h.anasChat().IsIn(newRoom))
 			require.Equal(t, policy.ActionAnswer, h.message(between).Action)
 			if age < successionTimeout { // else it is nobody's room until the old one says otherwise
 				require.Equal(t, policy.ActionAnswer, h.message(early).Action)
@@ -211,7 +211,7 @@ func TestAPortalThatIsMadeAnewKeepsTheChat(t *testing.T) {
 	h.setBridgeClaim("!old:x", bridgeBot)
 	h.describeRoom("!old:x")
 	h.business()
-	chat := h.anas()
+	chat := h.anasChat()
 	h.addRoom("!anew:x", bridgeBot, `{}`)
 	h.setBridgeClaim("!anew:x", bridgeBot)
 	question := h.say("!anew:x", ana, "are you still there?")
@@ -219,7 +219,7 @@ func TestAPortalThatIsMadeAnewKeepsTheChat(t *testing.T) {
 	require.Equal(t, chat.ID, h.message(question).ChatID)
 	require.Equal(t, policy.ActionAnswer, h.message(question).Action)
 	h.describeRoom("!old:x")
-	require.True(t, h.anas().IsIn("!anew:x"), "of two rooms, the one that the bridge named last")
+	require.True(t, h.anasChat().IsIn("!anew:x"), "of two rooms, the one that the bridge named last")
 }
 
 func TestARoomWithoutItsBridgesBotIsNoPortal(t *testing.T) {
@@ -228,9 +228,9 @@ func TestARoomWithoutItsBridgesBotIsNoPortal(t *testing.T) {
 	h.addRoom("!old:x", bridgeBot, `{}`)
 	h.setBridgeClaim("!old:x", bridgeBot)
 	h.describeRoom("!old:x")
-	h.set("!old:x", "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"leave"}`)
+	h.setState("!old:x", "m.room.member", bridgeBot.String(), bridgeBot, `{"membership":"leave"}`)
 	h.describeRoom("!old:x")
-	require.False(t, h.anas().HasRoom())
+	require.False(t, h.anasChat().HasRoom())
 }
 
 func TestKickedLeftAndRejoined(t *testing.T) {
@@ -249,14 +249,14 @@ func TestKickedLeftAndRejoined(t *testing.T) {
 				before := h.jobs("describe")
 				h.receive(evt)
 				require.Equal(t, before+1, h.jobs("describe"), "it is looked at")
-				h.set("!old:x", "m.room.member", owner.String(), bridgeBot, content)
+				h.setState("!old:x", "m.room.member", owner.String(), bridgeBot, content)
 				h.describeRoom("!old:x")
 			}
 			member(content)
-			require.False(t, h.anas().HasRoom())
+			require.False(t, h.anasChat().HasRoom())
 			member(`{"membership":"join"}`)
-			require.True(t, h.anas().HasRoom())
-			require.Equal(t, policy.ModeBusiness, *h.anas().Mode)
+			require.True(t, h.anasChat().HasRoom())
+			require.Equal(t, policy.ModeBusiness, *h.anasChat().Mode)
 			require.Equal(t, policy.ActionAnswer, h.message(h.say("!old:x", ana, "welcome back, are you there?")).Action)
 		})
 	}
@@ -276,11 +276,11 @@ func TestALookAlikeRoomGetsNothingUntilTheOwnerSaysSo(t *testing.T) {
 	// It names the old room, and even a tombstone there names it: but that one is not the bridge bot's.
 	h.addRoom("!alike:x", newBot, `{"predecessor":{"room_id":"!old:x"}}`)
 	h.setBridgeClaim("!alike:x", newBot)
-	h.set("!old:x", "m.room.tombstone", "", "@eve:example.com", `{"replacement_room":"!alike:x"}`)
+	h.setState("!old:x", "m.room.tombstone", "", "@eve:example.com", `{"replacement_room":"!alike:x"}`)
 	lie := h.say("!alike:x", ana, "send me all you know")
 	h.describeRoom("!alike:x")
 	h.describeRoom("!alike:x")
-	require.True(t, h.anas().IsIn("!old:x"))
+	require.True(t, h.anasChat().IsIn("!old:x"))
 	require.Zero(t, h.count("messages where event_id = $1", lie.ID))
 	require.Zero(t, h.count("pending_events"))
 	require.Equal(t, 1, h.count("river.river_job where kind = 'tell' and args->>'topic' = 'bridge'"), "the owner is asked once")
@@ -291,15 +291,15 @@ func TestALookAlikeRoomGetsNothingUntilTheOwnerSaysSo(t *testing.T) {
 	require.Equal(t, newBot, changes[0].NewBot)
 	require.NoError(t, h.store.InTx(ctx, func(tx store.Tx) error { return store.DecideBridgeChange(ctx, tx, changes[0].ID, true) }))
 	h.describeRoom("!alike:x")
-	now := h.anas()
+	now := h.anasChat()
 	require.True(t, now.IsIn("!alike:x"))
 	require.Equal(t, newBot, now.BridgeBot)
 	require.Equal(t, policy.ModeBusiness, *now.Mode)
 	require.Equal(t, 1, h.count("river.river_job where kind = 'history' and args->>'quiet' = 'true'"), "what was said meanwhile is read")
 
-	h.set("!old:x", "m.room.tombstone", "", bridgeBot, `{}`)
+	h.setState("!old:x", "m.room.tombstone", "", bridgeBot, `{}`)
 	h.describeRoom("!old:x")
-	require.True(t, h.anas().IsIn("!alike:x"))
+	require.True(t, h.anasChat().IsIn("!alike:x"))
 	require.Equal(t, 1, h.count("bridge_changes"), "that the old bot still claims it is no news")
 }
 
@@ -314,8 +314,8 @@ func TestABotThatHandsItsRoomOverNeedsNobodysWord(t *testing.T) {
 	h.setBridgeClaim(newRoom, newBot)
 	h.replace("!old:x", newRoom, bridgeBot)
 	h.describeRoom(newRoom)
-	require.True(t, h.anas().IsIn(newRoom))
-	require.Equal(t, newBot, h.anas().BridgeBot)
+	require.True(t, h.anasChat().IsIn(newRoom))
+	require.Equal(t, newBot, h.anasChat().BridgeBot)
 	require.Zero(t, h.count("bridge_changes"))
 }
 
@@ -332,7 +332,7 @@ func TestStrangersCannotFillTheAdminRoomWithClaims(t *testing.T) {
 		h.describeRoom(room)
 	}
 	require.Equal(t, 10, h.jobs("tell"))
-	require.True(t, h.anas().IsIn("!old:x"))
+	require.True(t, h.anasChat().IsIn("!old:x"))
 }
 
 func TestAMessageIsDecryptedWithTheKeyOfItsRoom(t *testing.T) {
@@ -352,14 +352,14 @@ func TestAMessageIsDecryptedWithTheKeyOfItsRoom(t *testing.T) {
 	plain.ID = sealed.ID
 	require.NoError(t, NewDecrypter(h.inbox, nil).storeDecrypted(context.Background(), parked, plain))
 	require.Equal(t, "hello", h.message(sealed).Body)
-	require.Equal(t, h.anas().ID, h.message(sealed).ChatID)
+	require.Equal(t, h.anasChat().ID, h.message(sealed).ChatID)
 }
 
 func TestASpaceIsNoChat(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addRoom("!space:x", bridgeBot, `{"type":"m.space"}`)
-	h.set("!space:x", "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"__personal_filtering_space__"},"com.beeper.room_type.v2":"personal_filtering_space"}`, bridgeBot))
+	h.setState("!space:x", "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"__personal_filtering_space__"},"com.beeper.room_type.v2":"personal_filtering_space"}`, bridgeBot))
 	h.say("!space:x", ana, "hello?")
 	h.describeRoom("!space:x")
 	require.Zero(t, h.count("chats")+h.count("messages")+h.count("pending_events"))
@@ -370,9 +370,9 @@ func TestAChatIsInTheSpacesThatAreRoutedBy(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.inbox.settings.Spaces = []id.RoomID{"!work:x"}
-	inSpaces := func() []id.RoomID { return h.anas().Spaces }
+	inSpaces := func() []id.RoomID { return h.anasChat().Spaces }
 	put := func(space, room id.RoomID, content string) {
-		h.set(space, "m.space.child", room.String(), owner, content)
+		h.setState(space, "m.space.child", room.String(), owner, content)
 		evt, key := h.event("m.space.child", space, owner, content), room.String()
 		evt.StateKey = &key
 		h.receive(evt)
@@ -414,13 +414,13 @@ func TestEqualNamesOnTwoNetworksAreTwoChats(t *testing.T) {
 	for _, network := range []string{"demo", "signal"} {
 		room := id.RoomID("!" + network + ":x")
 		h.addRoom(room, bridgeBot, `{}`)
-		h.set(room, "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":%q},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, bridgeBot, network))
+		h.setState(room, "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":%q},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, bridgeBot, network))
 		h.describeRoom(room)
 	}
 	require.Equal(t, 2, h.count("chats where name = 'Ana'"))
-	h.set("!demo:x", "m.room.name", "", bridgeBot, `{"name":"Ana Müller"}`)
+	h.setState("!demo:x", "m.room.name", "", bridgeBot, `{"name":"Ana Müller"}`)
 	h.describeRoom("!demo:x")
-	require.Equal(t, "Ana Müller", h.anas().Name, "a contact who is renamed keeps the chat")
+	require.Equal(t, "Ana Müller", h.anasChat().Name, "a contact who is renamed keeps the chat")
 	require.Equal(t, 1, h.count("chats where name = 'Ana'"))
 }
 
@@ -437,5 +437,5 @@ func TestWhatIsWrittenAboutATombstoneAsksWhatTheNewRoomIs(t *testing.T) {
 	require.NoError(t, json.Unmarshal(raw, &args))
 	require.Equal(t, newRoom, args.RoomID)
 	h.describeRoom(newRoom) // the owner is not there yet
-	require.False(t, h.anas().HasRoom())
+	require.False(t, h.anasChat().HasRoom())
 }

@@ -74,7 +74,7 @@ func (b *batch) keepQuiet(ctx context.Context, e incoming, card id.EventID, isSi
 
 // mayAnswer reports whether a person may write to contacts from a thread.
 func (s Settings) mayAnswer(author policy.Author, sender id.UserID) bool {
-	return author == policy.AuthorOwnerClient || (author == policy.AuthorOperator && s.OperatorsAnswer && slices.Contains(s.Operators, sender))
+	return author.MayAnswer(s.OperatorsAnswer && slices.Contains(s.Operators, sender))
 }
 
 // updateThread asks to bring the thread of a chat's escalation up to date. Most chats have none.
@@ -90,10 +90,10 @@ func (b *batch) updateThread(ctx context.Context, chat store.Chat) error {
 }
 
 // changeReply asks to change at the contact what a message in a thread sent. It returns false for a message outside of threads.
-func (b *batch) changeReply(m store.Message) bool {
+func (f *followUps) changeReply(m store.Message) bool {
 	if m.Thread == "" {
 		return false
 	}
-	b.jobs = append(b.jobs, jobs.ChangeReplyArgs{MessageID: m.ID})
+	f.jobs = append(f.jobs, jobs.ChangeReplyArgs{MessageID: m.ID})
 	return true
 }

@@ -20,7 +20,7 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 	if withheld, err := b.interceptSpokenPIN(ctx, chat, m, text); err != nil {
 		return err
 	} else if withheld {
-		return b.enqueue(ctx)
+		return b.enqueue(ctx, b.tx)
 	}
 	note := bridgebridge.Message{Kind: bridgebridge.Voice}.WithTranscript(text)
 	decision, err := b.admit(ctx, chat, admitInput{author: m.Author, sender: m.Sender, msg: note, at: m.At, wasFresh: true, isCounted: true})
@@ -40,7 +40,7 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 	if err := b.updateThread(ctx, chat); err != nil {
 		return err
 	}
-	return b.enqueue(ctx)
+	return b.enqueue(ctx, b.tx)
 }
 
 // FailTranscription stores why a voice note could not be transcribed. A failed voice note of the owner in the admin room still counts as a
@@ -61,7 +61,7 @@ func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message sto
 		return err
 	}
 	b.enqueueFollowUp(chat, m.ID, decision)
-	return b.enqueue(ctx)
+	return b.enqueue(ctx, b.tx)
 }
 
 // lockVoiceNote locks the chat of a voice note and then the voice note: every caller that locks both uses this order. The batch is nil if the voice

@@ -60,11 +60,11 @@ func TestTheOwnerIsToldOfACommandThatCannotBeRead(t *testing.T) {
 	b.receive(command)
 	d := NewDecrypter(b.inbox, nil)
 	require.NoError(t, d.giveUp(ctx, room, b.message(command), "Its key has not come."))
-	require.Equal(t, 1, b.told("unread"))
+	require.Equal(t, 1, b.countNotices("unread"))
 	_, err := b.store.Pool().Exec(ctx, "delete from river.river_job")
 	require.NoError(t, err)
 	require.NoError(t, d.giveUp(ctx, room, b.message(command), "Its key was refused."))
-	require.Zero(t, b.told("unread"), "once")
+	require.Zero(t, b.countNotices("unread"), "once")
 }
 
 func TestAMessageWhoseKeyWasStoredRightBeforeACrashIsRead(t *testing.T) {

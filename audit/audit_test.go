@@ -24,8 +24,8 @@ func newLog(t testing.TB) audit.Log {
 	return log
 }
 
-// fill writes entries, each in a transaction of its own.
-func fill(t testing.TB, st *store.Store, log audit.Log, entries int) {
+// addEntries writes entries, each in a transaction of its own.
+func addEntries(t testing.TB, st *store.Store, log audit.Log, entries int) {
 	t.Helper()
 	for i := range entries {
 		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
@@ -44,7 +44,7 @@ func TestAnUntouchedLogVerifies(t *testing.T) {
 	require.NoError(t, err, "an empty one too")
 	require.Zero(t, report.Entries)
 
-	fill(t, st, log, 20)
+	addEntries(t, st, log, 20)
 	report, err = log.Verify(t.Context(), st)
 	require.NoError(t, err)
 	require.Equal(t, 20, report.Entries)
@@ -54,7 +54,7 @@ func TestAnUntouchedLogVerifies(t *testing.T) {
 func TestNoTextAndNoIDOfAPersonIsInTheLog(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
-	fill(t, st, log, 1)
+	addEntries(t, st, log, 1)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
 		return log.Append(t.Context(), tx, audit.Entry{Kind: audit.Tool, Actor: audit.Agent, Action: "tell Ana her code is 1234", Outcome: "refused"})
 	}))
@@ -124,14 +124,14 @@ func TestAnEntryNeedsAKindAnActorAndAnOutcome(t *testing.T) {
 func TestATransactionThatFailsLeavesNoEntry(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
-	fill(t, st, log, 1)
+	addEntries(t, st, log, 1)
 	require.Error(t, st.InTx(t.Context(), func(tx store.Tx) error {
 		if err := log.Append(t.Context(), tx, audit.Entry{Kind: audit.Mode, Actor: audit.Owner, Outcome: "business"}); err != nil {
 			return err
 		}
 		return context.Canceled
 	}))
-	fill(t, st, log, 1)
+	addEntries(t, st, log, 1)
 	report, err := log.Verify(t.Context(), st)
 	require.NoError(t, err, "the chain has no gap where the id has one")
 	require.Equal(t, 2, report.Entries)
@@ -142,7 +142,7 @@ func TestTransactionsSideBySideMakeOneChain(t *testing.T) {
 	st, log := storetest.New(t), newLog(t)
 	var all sync.WaitGroup
 	for range 8 {
-		all.Go(func() { fill(t, st, log, 25) })
+		all.Go(func() { addEntries(t, st, log, 25) })
 	}
 	all.Wait()
 	report, err := log.Verify(t.Context(), st)
@@ -174,7 +174,7 @@ func TestEveryChangeIsFound(t *testing.T) {
 		t.Run(change, func(t *testing.T) {
 			t.Parallel()
 			st, log := storetest.New(t), newLog(t)
-			fill(t, st, log, 9)
+			addEntries(t, st, log, 9)
 			sql := "alter table audit_chain drop constraint audit_chain_seq_check; grant all on audit_entries, audit_chain, audit_checkpoints to current_user; " + c.sql
 			_, err := st.Pool().Exec(t.Context(), sql)
 			require.NoError(t, err)
@@ -188,7 +188,7 @@ func TestEveryChangeIsFound(t *testing.T) {
 func TestTheProgramsRoleCannotChangeTheLog(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
-	fill(t, st, log, 2)
+	addEntries(t, st, log, 2)
 	for _, sql := range []string{
 		"update audit_entries set outcome = 'x'", "delete from audit_entries", "truncate audit_entries", "update audit_chain set hash = ''", "delete from audit_chain",
 		"truncate audit_chain", "update audit_checkpoints set hash = ''", "delete from audit_checkpoints",
@@ -201,7 +201,7 @@ func TestTheProgramsRoleCannotChangeTheLog(t *testing.T) {
 func TestPruningLeavesASignedCheckpoint(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
-	fill(t, st, log, 6)
+	addEntries(t, st, log, 6)
 	var border time.Time
 	require.NoError(t, st.Pool().QueryRow(t.Context(), "select at from audit_entries where id = 5").Scan(&border))
 	prune := func(before time.Time) (deleted int) {
@@ -218,9 +218,9 @@ func TestPruningLeavesASignedCheckpoint(t *testing.T) {
 	require.Equal(t, 2, report.Entries)
 	require.EqualValues(t, 4, report.Pruned)
 
-	fill(t, st, log, 1)
+	addEntries(t, st, log, 1)
 	require.Equal(t, 3, prune(time.Now().Add(time.Hour)), "also when all of it is old")
-	fill(t, st, log, 1)
+	addEntries(t, st, log, 1)
 	report, err = log.Verify(t.Context(), st)
 	require.NoError(t, err)
 	require.Equal(t, 1, report.Entries)

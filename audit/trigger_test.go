@@ -11,8 +11,8 @@ import (
 	"multis/store/storetest"
 )
 
-// entries lists what the log says, the oldest first: kind, actor, action, outcome and rule.
-func entries(t *testing.T, st *store.Store) (list []string) {
+// listEntries lists what the log says, the oldest first: kind, actor, action, outcome and rule.
+func listEntries(t *testing.T, st *store.Store) (list []string) {
 	t.Helper()
 	links, err := store.ListAudit(t.Context(), st.DB(), store.AuditFilter{})
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestEachChangeOfARowWritesItsEntry(t *testing.T) {
 			st := storetest.New(t)
 			_, err := st.Pool().Exec(t.Context(), c.sql) // one implicit transaction
 			require.NoError(t, err)
-			require.Equal(t, c.want, entries(t, st))
+			require.Equal(t, c.want, listEntries(t, st))
 			_, err = newLog(t).Verify(t.Context(), st)
 			require.NoError(t, err)
 			links, err := store.ListAudit(t.Context(), st.DB(), store.AuditFilter{})
@@ -85,7 +85,7 @@ func TestTheActorEndsWithItsTransaction(t *testing.T) {
 			return store.PutSetting(t.Context(), tx, store.SettingPause, store.Pause{})
 		}))
 	}
-	require.Equal(t, []string{"config owner pause set ", "config system pause set "}, entries(t, st))
+	require.Equal(t, []string{"config owner pause set ", "config system pause set "}, listEntries(t, st))
 }
 
 func TestForgettingAPersonLeavesTheChainAsItIs(t *testing.T) {

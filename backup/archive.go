@@ -74,7 +74,7 @@ func (m Manifest) Rows() (n int64) {
 	return n
 }
 
-// seal returns the seal of a backup. sum is the checksum of the bytes before it.
+// seal returns the last bytes of a backup: an empty gzip member whose comment is the checksum of all bytes before it. sum is that checksum.
 func seal(sum []byte) []byte {
 	head := []byte{0x1f, 0x8b, 8, 1 << 4, 0, 0, 0, 0, 0, 0xff} // a comment follows
 	empty := []byte{3, 0, 0, 0, 0, 0, 0, 0, 0, 0}              // no data, its checksum and its size

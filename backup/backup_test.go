@@ -28,8 +28,8 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var count atomic.Int64
 
-// empty makes an empty database and returns its address.
-func empty(t testing.TB) string {
+// newEmptyDatabase makes an empty database and returns its address.
+func newEmptyDatabase(t testing.TB) string {
 	t.Helper()
 	ctx := context.Background()
 	name := fmt.Sprintf("empty%d", count.Add(1))
@@ -78,8 +78,8 @@ func open(t testing.TB, path string) *backup.Archive {
 	return a
 }
 
-// names lists the files of a folder.
-func names(t testing.TB, folder string) (all []string) {
+// fileNames lists the files of a folder.
+func fileNames(t testing.TB, folder string) (all []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)
@@ -123,7 +123,7 @@ func TestABackupThatIsMadeUnderLoadIsRestoredAsItWas(t *testing.T) {
 	stop()
 	require.Greater(t, <-written, 40)
 
-	scratch := empty(t)
+	scratch := newEmptyDatabase(t)
 	report, err := backup.Verify(t.Context(), open(t, info.Path), scratch)
 	require.NoError(t, err)
 	require.Equal(t, info.Manifest.Rows(), report.Rows)
@@ -212,7 +212,7 @@ func TestAnInterruptedBackupLeavesNothingBehind(t *testing.T) {
 	_, err := backup.Create(ctx, backup.CreateOptions{Store: st, Folder: folder})
 	require.Error(t, err)
 	second := create(t, st, folder)
-	require.Equal(t, []string{filepath.Base(first.Path), filepath.Base(second.Path)}, names(t, folder))
+	require.Equal(t, []string{filepath.Base(first.Path), filepath.Base(second.Path)}, fileNames(t, folder))
 }
 
 func TestOneBackupIsMadeAtATime(t *testing.T) {
@@ -240,7 +240,7 @@ func TestAnInterruptedRestoreIsRefusedUntilItIsDoneAgain(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 2, 2, time.Now())
 	a := open(t, create(t, st, t.TempDir()).Path)
-	dsn := empty(t)
+	dsn := newEmptyDatabase(t)
 	broken := errors.New("killed")
 	err := migrations.Restore(t.Context(), dsn, a.Manifest.Schema, interrupted{broken})
 	require.ErrorIs(t, err, broken)
@@ -270,19 +270,19 @@ func TestARestoreWhoseFilesCannotBeWrittenIsDoneAgain(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(from, name), []byte("80 EUR"), 0o600))
 	}
 	a := open(t, create(t, st, t.TempDir(), backup.File{Name: "documents", Path: from}, backup.File{Name: "skills", Path: from}).Path)
-	dsn, skills := empty(t), filepath.Join(to, "skills")
+	dsn, skills := newEmptyDatabase(t), filepath.Join(to, "skills")
 	files := []backup.File{{Name: "documents", Path: filepath.Join(to, "documents")}, {Name: "skills", Path: skills}}
 	require.NoError(t, os.WriteFile(skills, nil, 0o600)) // where a folder must be
 	_, err := backup.Restore(t.Context(), a, dsn, files...)
 	require.ErrorContains(t, err, "restore the files")
-	require.Len(t, names(t, files[0].Path), 2, "it ended between the files")
+	require.Len(t, fileNames(t, files[0].Path), 2, "it ended between the files")
 	require.ErrorIs(t, migrations.Run(t.Context(), dsn), migrations.ErrRestoring)
 
 	require.NoError(t, os.Remove(skills))
 	report, err := backup.Restore(t.Context(), a, dsn, files...)
 	require.NoError(t, err)
 	require.Equal(t, 2, report.Files, "those that were missing")
-	require.Equal(t, []string{"a.md", "b.md"}, names(t, skills))
+	require.Equal(t, []string{"a.md", "b.md"}, fileNames(t, skills))
 	require.NoError(t, migrations.Run(t.Context(), dsn))
 }
 
@@ -291,7 +291,7 @@ func TestABackupOfANewerMultisIsRefused(t *testing.T) {
 	st := storetest.New(t)
 	a := open(t, create(t, st, t.TempDir()).Path)
 	a.Manifest.Schema.Tables += 100
-	dsn := empty(t)
+	dsn := newEmptyDatabase(t)
 	_, err := backup.Restore(t.Context(), a, dsn)
 	require.ErrorIs(t, err, migrations.ErrBackupNewer)
 	require.ErrorContains(t, err, "this backup")
@@ -342,7 +342,7 @@ func TestABackupWithoutSecretsHasNone(t *testing.T) {
 	exec(t, st, "insert into matrix.crypto_account (account_id, device_id, shared, sync_token, account) values ('a', 'b', true, '', $1)", []byte(secret))
 	info, err := backup.Create(t.Context(), backup.CreateOptions{Store: st, Folder: t.TempDir(), WithoutSecrets: true})
 	require.NoError(t, err)
-	dsn := empty(t)
+	dsn := newEmptyDatabase(t)
 	_, err = backup.Verify(t.Context(), open(t, info.Path), dsn)
 	require.NoError(t, err)
 	restored, err := store.Open(t.Context(), dsn)
@@ -365,7 +365,7 @@ func TestOldBackupsAreRemovedWithinTheLimits(t *testing.T) {
 		s.Folder = folder
 		_, err := s.Prune()
 		require.NoError(t, err)
-		return names(t, folder)
+		return fileNames(t, folder)
 	}
 	require.Equal(t, []string{name(6), name(7), name(8), name(9), "multis-mine.tar.gz"}, left(backup.Series{Keep: 4}))
 	require.Equal(t, []string{name(8), name(9), "multis-mine.tar.gz"}, left(backup.Series{Keep: 4, Max: 299}))
@@ -383,7 +383,7 @@ func TestWhatABackupWouldSendIsOnHold(t *testing.T) {
 	exec(t, st, "update messages set action = 'answer' where chat_id = 1")
 	exec(t, st, `insert into settings (key, value) values ('owner_device', '{"id": "OLD"}'), ('since', '"s1"')`)
 	a := open(t, create(t, st, t.TempDir()).Path)
-	dsn := empty(t)
+	dsn := newEmptyDatabase(t)
 	_, err := backup.Restore(ctx, a, dsn)
 	require.NoError(t, err)
 	restored, err := store.Open(ctx, dsn)
@@ -421,10 +421,10 @@ func TestWhatABackupWouldSendIsOnHold(t *testing.T) {
 	require.False(t, r.ReleasedAt.IsZero())
 }
 
-// again makes a backup of a database, restores it into another and returns that one with what is on hold in it.
-func again(t *testing.T, st *store.Store) (*store.Store, store.OnHold) {
+// restoreCopy makes a backup of a database, restores it into another and returns that one with what is on hold in it.
+func restoreCopy(t *testing.T, st *store.Store) (*store.Store, store.OnHold) {
 	t.Helper()
-	dsn := empty(t)
+	dsn := newEmptyDatabase(t)
 	_, err := backup.Restore(t.Context(), open(t, create(t, st, t.TempDir()).Path), dsn)
 	require.NoError(t, err)
 	restored, err := store.Open(t.Context(), dsn)
@@ -444,10 +444,10 @@ func TestWhatWasDroppedIsNotOfferedByTheNextRestore(t *testing.T) {
 		exec(t, st, `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state) values ($1, 1, 'owner', 'reply', 'm.room.message', '{"body": "x"}', '', '', $2)`, uuid.New(), state)
 	}
 	exec(t, st, "update messages set action = 'answer' where chat_id = 1")
-	first, held := again(t, st)
+	first, held := restoreCopy(t, st)
 	require.Len(t, held.Outbox, 1)
 	require.Equal(t, []int{1, 2}, []int{held.Drafts, held.Messages})
-	waiting, held := again(t, first)
+	waiting, held := restoreCopy(t, first)
 	require.Len(t, held.Outbox, 1, "nothing was decided yet")
 	require.NoError(t, waiting.InTx(t.Context(), func(tx store.Tx) error {
 		if _, err := store.EndHold(t.Context(), tx); err != nil {
@@ -455,7 +455,7 @@ func TestWhatWasDroppedIsNotOfferedByTheNextRestore(t *testing.T) {
 		}
 		return store.DropOnHold(t.Context(), tx)
 	}))
-	_, held = again(t, waiting)
+	_, held = restoreCopy(t, waiting)
 	require.Empty(t, held.Outbox)
 	require.Equal(t, store.OnHold{Outbox: held.Outbox}, held)
 }

@@ -99,5 +99,5 @@ func (p *Scheduler) storeState(ctx context.Context, b store.Backup, tell bool, t
 
 // RecordBackup records that a backup was made.
 func RecordBackup(ctx context.Context, st *store.Store, info Info) error {
-	return store.PutSetting(ctx, st.Writer(), store.SettingBackup, store.Backup{At: info.Manifest.CreatedAt, File: info.Path, Bytes: info.Size})
+	return store.PutSetting(ctx, st.Writer(), store.SettingBackup, store.Backup{At: info.Manifest.CreatedAt, File: info.Path, SizeBytes: info.Size})
 }

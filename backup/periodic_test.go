@@ -21,8 +21,8 @@ func periodic(st *store.Store, folder string, every time.Duration) (*backup.Sche
 	}), &now
 }
 
-// told counts the notices about backups since it was last asked.
-func told(t *testing.T, st *store.Store) int {
+// newNotices counts the notices about backups since it was last asked.
+func newNotices(t *testing.T, st *store.Store) int {
 	t.Helper()
 	n := storetest.Count(t, st, "select count(*) from river.river_job where kind = 'tell' and args->>'topic' like 'backup%'")
 	exec(t, st, "delete from river.river_job")
@@ -35,17 +35,17 @@ func TestABackupIsMadeWhenOneIsDue(t *testing.T) {
 	p, now := periodic(st, folder, 24*time.Hour)
 	for range 4 {
 		require.NoError(t, p.MakeBackup(t.Context()))
-		made := names(t, folder)
+		made := fileNames(t, folder)
 		*now = now.Add(23 * time.Hour)
 		require.NoError(t, p.MakeBackup(t.Context()))
-		require.Equal(t, made, names(t, folder), "none is due")
+		require.Equal(t, made, fileNames(t, folder), "none is due")
 		*now = now.Add(2 * time.Hour)
 	}
-	require.Len(t, names(t, folder), 2, "the oldest are removed")
+	require.Len(t, fileNames(t, folder), 2, "the oldest are removed")
 	last, err := store.LastBackup(t.Context(), st.DB())
 	require.NoError(t, err)
-	require.Equal(t, names(t, folder)[1], filepath.Base(last.File))
-	require.Zero(t, told(t, st))
+	require.Equal(t, fileNames(t, folder)[1], filepath.Base(last.File))
+	require.Zero(t, newNotices(t, st))
 }
 
 func TestTheOwnerIsToldOnceThatThereIsNoRecentBackup(t *testing.T) {
@@ -53,13 +53,13 @@ func TestTheOwnerIsToldOnceThatThereIsNoRecentBackup(t *testing.T) {
 	st, folder := storetest.New(t), t.TempDir()
 	p, now := periodic(st, folder, 0)
 	require.NoError(t, p.MakeBackup(t.Context()))
-	require.Zero(t, told(t, st), "the database is new")
+	require.Zero(t, newNotices(t, st), "the database is new")
 	*now = now.Add(8 * 24 * time.Hour)
 	require.NoError(t, p.MakeBackup(t.Context()))
-	require.Equal(t, 1, told(t, st))
+	require.Equal(t, 1, newNotices(t, st))
 	require.NoError(t, p.MakeBackup(t.Context()))
-	require.Zero(t, told(t, st))
-	require.Empty(t, names(t, folder), "backups are off")
+	require.Zero(t, newNotices(t, st))
+	require.Empty(t, fileNames(t, folder), "backups are off")
 }
 
 func TestABackupThatFailsIsToldOnceAndTriedAgainLater(t *testing.T) {
@@ -68,11 +68,11 @@ func TestABackupThatFailsIsToldOnceAndTriedAgainLater(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	p, now := periodic(st, filepath.Join(file, "backups"), 24*time.Hour)
 	require.Error(t, p.MakeBackup(t.Context()))
-	require.Equal(t, 1, told(t, st))
+	require.Equal(t, 1, newNotices(t, st))
 	require.NoError(t, p.MakeBackup(t.Context()), "it is not tried at once")
 	*now = now.Add(2 * time.Hour)
 	require.Error(t, p.MakeBackup(t.Context()))
-	require.Zero(t, told(t, st))
+	require.Zero(t, newNotices(t, st))
 	require.NoError(t, os.Remove(file))
 	*now = now.Add(2 * time.Hour)
 	require.NoError(t, p.MakeBackup(t.Context()))

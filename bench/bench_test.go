@@ -49,6 +49,45 @@ func TestRetrievalPrintsTheBestRowsOfAQuerysGroup(t *testing.T) {
 	}
 }
 
+// The collections in testdata/unseen were written for this test, their questions before any result was seen. No parameter may be chosen by them.
+func TestCollectionsThatNoParameterWasChosenBy(t *testing.T) {
+	for name, least := range map[string]quality{ // two questions below what was measured
+		"abstracts":    {recall: 0.92, ndcg: 0.90},
+		"chat":         {recall: 0.76, ndcg: 0.56},
+		"chat2":        {recall: 0.75, ndcg: 0.56},
+		"chat3":        {recall: 0.78, ndcg: 0.60},
+		"german-dutch": {recall: 0.77, ndcg: 0.70},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var multis, sqlite qualities
+			out := printed(t, func() (err error) {
+				multis, sqlite, err = retrievalCmd{Dir: filepath.Join("testdata", "unseen", name)}.measure(t.Context())
+				return err
+			})
+			require.NotEmpty(t, out)
+			ours, theirs := multis[allQueries], sqlite[allQueries]
+			n := float64(ours.queries)
+			require.GreaterOrEqual(t, ours.recall/n, least.recall, ours)
+			require.GreaterOrEqual(t, ours.ndcg/n, least.ndcg, ours)
+			require.Greater(t, ours.ndcg, theirs.ndcg, "SQLite: %s", theirs)
+		})
+	}
+}
+
+func TestQualityIsTheMeanOfItsQueries(t *testing.T) {
+	t.Parallel()
+	s := qualities{}
+	s.add(query{Category: "easy", Relevant: map[string]int{"a": 1}}, []string{"a", "b"})
+	s.add(query{Category: "hard", Relevant: map[string]int{"c": 1, "d": 1}}, []string{"b", "d"})
+	s.add(query{}, []string{"a"}) // no row is relevant
+	require.Equal(t, "recall@10 1.000, nDCG@10 1.000", s["easy"].String())
+	require.Equal(t, "recall@10 0.500, nDCG@10 0.387", s["hard"].String()) // 1/log2(3) of 1+1/log2(3)
+	require.Equal(t, "recall@10 0.500, nDCG@10 0.462", s[allQueries].String())
+	require.Len(t, s, 3)
+	s.add(query{Relevant: map[string]int{"z": 1}}, []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "z"})
+	require.InDelta(t, 1.5, s[allQueries].recall, 1e-9, "the eleventh row does not count")
+}
+
 func TestSearchEndsWithItsFiguresAsJSON(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(printed(t, func() error { return searchCmd{Chunks: 2000, JSON: true}.Run(t.Context()) })), "\n")
 	var figures map[string]float64

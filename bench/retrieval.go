@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,10 +34,13 @@ type row struct {
 	Author string          `json:"author"`
 }
 
+// query is a question in the scope Group. Relevant holds the ids of the rows that answer it, with a grade.
 type query struct {
-	ID    string `json:"id"`
-	Group string `json:"group"`
-	Text  string `json:"text"`
+	ID       string         `json:"id"`
+	Group    string         `json:"group"`
+	Category string         `json:"cat"` // may be empty
+	Text     string         `json:"text"`
+	Relevant map[string]int `json:"rel"`
 }
 
 // collection is the indexed data. Each group is a chat.
@@ -46,26 +50,35 @@ type collection struct {
 	names map[int64]string // row ids by chunk id
 }
 
-// Run indexes the collection through the store and runs each query as the contact whose chat is the query's group.
+// Run prints the ranked rows of each query, and how well multis and SQLite answered the queries.
 func (c retrievalCmd) Run(ctx context.Context) error {
+	multis, sqlite, err := c.measure(ctx)
+	for _, category := range slices.Sorted(maps.Keys(multis)) {
+		progress("%-12s multis %s   SQLite FTS5 %s", category, multis[category], sqlite[category])
+	}
+	return err
+}
+
+// measure indexes the collection through the store and runs each query as the contact whose chat is the query's group.
+func (c retrievalCmd) measure(ctx context.Context) (multis, sqlite qualities, err error) {
 	rows, queries, err := readCollection(c.Dir)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	db, err := openDatabase(ctx, options{throwaway: true})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	defer db.close()
 	lite, err := openFTS(filepath.Join(db.dir, "fts.db"))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	defer lite.close()
 	col := collection{rows: rows, chats: map[string]policy.ChatID{}}
 	start := time.Now()
 	if err := col.index(ctx, db, lite); err != nil {
-		return err
+		return nil, nil, err
 	}
 	progress("%d passages in %d scopes indexed in %s", len(rows), len(col.chats), time.Since(start).Round(time.Millisecond))
 	return col.ask(ctx, db, lite, queries)
@@ -192,35 +205,45 @@ func (c *collection) readNames(ctx context.Context, db *database) error {
 	return nil
 }
 
-// ask runs all queries and prints our results. It alternates with SQLite, so that both run under the same load.
-func (c *collection) ask(ctx context.Context, db *database, lite *fts, queries []query) error {
+// ask runs all queries, prints our results and returns how good they and SQLite's are. It alternates with SQLite, so that both run under the same load.
+func (c *collection) ask(ctx context.Context, db *database, lite *fts, queries []query) (multis, sqlite qualities, err error) {
 	out := bufio.NewWriter(os.Stdout)
 	s := search.New(db.Store)
 	var multisTimes, sqliteTimes []time.Duration
+	multis, sqlite = qualities{}, qualities{}
 	for i, q := range queries {
 		scope := policy.ContactScope(c.chats[q.Group])
 		start := time.Now()
 		found, err := s.AsContact(ctx, scope, search.Query{Text: q.Text})
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		multisTimes = append(multisTimes, time.Since(start))
+		var names []string
 		for _, h := range found.Hits {
+			names = append(names, c.names[h.Ref.ID])
 			fmt.Fprintln(out, q.ID+"\t"+c.names[h.Ref.ID])
 		}
+		multis.add(q, names)
 		words, err := contentWords(ctx, db, q.Text)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		start = time.Now()
-		if _, err := lite.find(ctx, words, []string{q.Group}); err != nil {
-			return err
+		ids, err := lite.find(ctx, words, []string{q.Group})
+		if err != nil {
+			return nil, nil, err
 		}
 		sqliteTimes = append(sqliteTimes, time.Since(start))
+		names = names[:0]
+		for _, id := range ids {
+			names = append(names, c.rows[id-1].ID)
+		}
+		sqlite.add(q, names)
 		if (i+1)%200 == 0 {
 			progress("%d of %d queries", i+1, len(queries))
 		}
 	}
 	progress("multis %s   SQLite FTS5 %s   ratio of medians %.2f", summary(multisTimes), summary(sqliteTimes), ratio(multisTimes, sqliteTimes))
-	return out.Flush()
+	return multis, sqlite, out.Flush()
 }

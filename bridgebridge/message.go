@@ -104,7 +104,7 @@ func readContent(content messageContent) Message {
 	case Text, Notice:
 		msg.Text = msg.words
 	case Image:
-		msg.Text = placeholder("photo", msg.words)
+		msg.Text = placeholder(photo, msg.words)
 	case Voice:
 		msg.Text = placeholder("voice note", msg.words)
 	case Document:
@@ -171,6 +171,34 @@ func placeholder(what, words string) string {
 	return strings.TrimSpace("[" + strings.TrimSpace(what) + "] " + strings.TrimSpace(words))
 }
 
+// photo begins the placeholder of a picture.
+const photo = "photo"
+
+// WithDescription returns the line of a stored picture with what it shows in its placeholder: "[photo: a red canoe] is it broken?". shows must not have a
+// closing bracket.
+func WithDescription(line, shows string) string {
+	return placeholder(photo+": "+shows, CaptionOf(Image, line, ""))
+}
+
+// DescriptionOf returns what a stored picture shows; empty if nobody has said it.
+func DescriptionOf(line string) string {
+	shows, _ := splitPhoto(line)
+	return shows
+}
+
+// splitPhoto returns what a stored picture shows, and its caption. A line without a placeholder is the caption.
+func splitPhoto(line string) (shows, caption string) {
+	placeholder, caption, found := strings.Cut(line, "]")
+	rest, isPhoto := strings.CutPrefix(placeholder, "["+photo)
+	if !found || !isPhoto {
+		return "", line
+	}
+	return strings.TrimPrefix(rest, ": "), caption
+}
+
+// IsPicture reports whether the message has a picture that can be looked at.
+func (m Message) IsPicture() bool { return m.Kind == Image && m.File != nil }
+
 // IsUnread reports whether the message has a picture, a video, a recording or a file, whose content nobody reads here. transcribes says that voice notes
 // are transcribed.
 func (m Message) IsUnread(transcribes bool) bool {
@@ -197,7 +225,8 @@ func CaptionOf(kind MessageKind, line, fileName string) string {
 	what := string(kind)
 	switch kind {
 	case Image:
-		what = "photo"
+		_, caption := splitPhoto(line)
+		return strings.TrimSpace(caption)
 	case Voice:
 		what = "voice note"
 	case Document:

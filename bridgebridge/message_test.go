@@ -162,3 +162,18 @@ func TestReadMessage(t *testing.T) {
 		})
 	}
 }
+
+func TestAPictureSaysWhatItShowsInItsPlaceholder(t *testing.T) {
+	t.Parallel()
+	for _, caption := range []string{"", "is it [really] broken?", "[photo] again"} {
+		line := placeholder(photo, caption)
+		require.Empty(t, DescriptionOf(line))
+		described := WithDescription(line, "a red canoe, it says: E17")
+		require.Equal(t, "a red canoe, it says: E17", DescriptionOf(described))
+		require.Equal(t, caption, CaptionOf(Image, described, "p.jpg"))
+		require.Equal(t, described, WithDescription(described, "a red canoe, it says: E17"), "it is described once")
+	}
+	require.Equal(t, "[photo: a red canoe] is it broken?", WithDescription("[photo] is it broken?", "a red canoe"))
+	require.Equal(t, "edited to a text", CaptionOf(Image, "edited to a text", ""))
+	require.Empty(t, DescriptionOf("a line without one: yes]"))
+}

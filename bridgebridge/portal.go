@@ -19,13 +19,13 @@ import (
 	"multis/text"
 )
 
-// Portal is the Matrix room of a chat on a bridged network. Protocol, ChannelID and Receiver identify the chat. Any Matrix user can create a
+// Portal is the Matrix room of a chat on a bridged network. Protocol, ChannelID and Login identify the chat. Any Matrix user can create a
 // room and pose as a bridge bot. So a room that claims a known chat counts only if its BridgeBot is the chat's.
 type Portal struct {
 	Protocol  string // the bridge's name for its network: whatsapp, signal, ...
 	Network   string // the same for people: WhatsApp, Signal, ...
 	ChannelID string // the chat's id on the network
-	Receiver  string // the owner's login on the network; empty where chats are shared between logins
+	Login     string // the id of the owner's login on the network, which mautrix calls the receiver; empty where all logins share the chat
 
 	Kind       policy.Kind // dm, group or self
 	Name       string      // display name of the chat; never empty
@@ -60,7 +60,7 @@ func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 		return Portal{}, false
 	}
 	portal := Portal{
-		Protocol: claim.Protocol.ID, Network: NetworkName(claim.Protocol.ID), ChannelID: claim.Channel.ID, Receiver: claim.Channel.Receiver,
+		Protocol: claim.Protocol.ID, Network: NetworkName(claim.Protocol.ID), ChannelID: claim.Channel.ID, Login: claim.Channel.Receiver,
 		Kind: kindOf(claim), BridgeBot: claim.BridgeBot, Encryption: room.encryption(), Tombstoned: room.has(event.StateTombstone),
 		Features: room.features(claim.BridgeBot), ClaimedAt: claimedAt, OwnerName: cleanName(room.member(owner).Displayname),
 	}
@@ -116,11 +116,11 @@ func selfGhost(people []Member, portal Portal) id.UserID {
 	if portal.Kind == policy.KindSelf && len(people) == 1 {
 		return people[0].ID
 	}
-	if portal.Receiver == "" || len(people) < 2 {
+	if portal.Login == "" || len(people) < 2 {
 		return ""
 	}
 	for _, self := range people {
-		prefix, found := strings.CutSuffix(self.ID.Localpart(), ghostSuffix(portal.Receiver))
+		prefix, found := strings.CutSuffix(self.ID.Localpart(), ghostSuffix(portal.Login))
 		others := slices.DeleteFunc(slices.Clone(people), func(m Member) bool { return m.ID == self.ID })
 		if found && self.ID.Homeserver() == portal.BridgeBot.Homeserver() &&
 			!slices.ContainsFunc(others, func(m Member) bool { return !strings.HasPrefix(m.ID.Localpart(), prefix+"_") }) {

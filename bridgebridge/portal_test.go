@@ -85,7 +85,7 @@ func TestDescribeReadsADirectChat(t *testing.T) {
 	portal, ok := Describe(dmWith(t), owner, bot)
 	require.True(t, ok)
 	require.Equal(t, Portal{
-		Protocol: "whatsapp", Network: "WhatsApp", ChannelID: "4915112345678@s.whatsapp.net", Receiver: "491701111111",
+		Protocol: "whatsapp", Network: "WhatsApp", ChannelID: "4915112345678@s.whatsapp.net", Login: "491701111111",
 		Kind: policy.KindDM, Name: "Ana Müller (WA)", OwnerName: "Olga", BridgeBot: bridgeBot, Contact: ana,
 		Members: []Member{{ID: ana, Name: "Ana Müller (WA)"}}, Encryption: policy.EncryptionNo, ClaimedAt: portal.ClaimedAt,
 	}, portal)
@@ -119,7 +119,7 @@ func TestDescribe(t *testing.T) {
 		}},
 		{"the older claim type is read alone", dmWithout(t, "m.bridge"), func(t *testing.T, p Portal) {
 			require.Equal(t, policy.KindDM, p.Kind)
-			require.Empty(t, p.Receiver)
+			require.Empty(t, p.Login)
 		}},
 		{"an encrypted room", dmWith(t, stateEvent(t, "m.room.encryption", "", bridgeBot, `{"algorithm":"m.megolm.v1.aes-sha2"}`)), func(t *testing.T, p Portal) {
 			require.Equal(t, policy.EncryptionYes, p.Encryption)
@@ -352,6 +352,6 @@ func FuzzDescribe(f *testing.F) {
 		require.Equal(t, bridgeBot, portal.BridgeBot)
 		require.NotContains(t, []id.UserID{owner, bot, bridgeBot}, portal.Contact)
 		require.False(t, portal.Contact != "" && portal.Contact == portal.SelfGhost)
-		require.NotContains(t, portal.Name+portal.ChannelID+portal.Receiver+portal.Protocol, "\x00")
+		require.NotContains(t, portal.Name+portal.ChannelID+portal.Login+portal.Protocol, "\x00")
 	})
 }

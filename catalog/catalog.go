@@ -42,10 +42,12 @@ const (
 	Escalated Name = "escalated" // a person will answer
 	Away      Name = "away"      // a person will answer after the next opening, which replaces {opening}
 	Clarify   Name = "clarify"   // asks which of two things, {first} or {second}, a question is about
+	FollowUp  Name = "follow_up" // asks a contact who has been silent for days
+	Rating    Name = "rating"    // asks for a 👍 or a 👎 on the text itself
 )
 
 // Names returns the names of all standard texts.
-func Names() []Name { return []Name{Greeting, Escalated, Away, Clarify} }
+func Names() []Name { return []Name{Greeting, Escalated, Away, Clarify, FollowUp, Rating} }
 
 // Variables returns the variables that a text must have, such as "{opening}".
 func (n Name) Variables() []string {
@@ -54,7 +56,7 @@ func (n Name) Variables() []string {
 		return []string{"{opening}"}
 	case Clarify:
 		return []string{"{first}", "{second}"}
-	case Greeting, Escalated:
+	case Greeting, Escalated, FollowUp, Rating:
 	}
 	return nil
 }

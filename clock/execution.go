@@ -40,7 +40,7 @@ func (c *Clock) start(ctx context.Context, tx store.Tx, s store.Schedule, at tim
 	if err != nil || !first {
 		return err
 	}
-	if reason := tooLate(s, delay); reason != "" {
+	if reason := skipReason(s, delay); reason != "" {
 		return c.skip(ctx, tx, s, run, at, reason)
 	}
 	if s.Action == store.ActionSay {
@@ -49,8 +49,8 @@ func (c *Clock) start(ctx context.Context, tx store.Tx, s store.Schedule, at tim
 	return jobs.Enqueue(ctx, tx, jobs.ExecutionArgs{ExecutionID: run})
 }
 
-// tooLate returns why a delayed execution is skipped; empty if it is not.
-func tooLate(s store.Schedule, delay time.Duration) string {
+// skipReason returns the reason for skipping a delayed execution; empty if it is not skipped.
+func skipReason(s store.Schedule, delay time.Duration) string {
 	switch {
 	case s.CatchUp == store.CatchAll:
 		return ""

@@ -11,6 +11,7 @@ import (
 	"multis/catalog"
 	"multis/hours"
 	"multis/plainfile"
+	"multis/policy"
 )
 
 // Business says what agents know of the business, and holds the texts for contacts, the escalation keywords and the opening hours.
@@ -30,6 +31,8 @@ type Business struct {
 	Holidays        []hours.Days // days without opening hours
 	HolidayCalendar string       // an iCalendar file with further holidays; a relative path starts at the folder of config.yaml; empty means none
 	OutsideHours    OutsideHours
+	FollowUpDays    int  // after how many days of a contact's silence a follow-up is drafted; zero for never
+	AskRating       bool // whether contacts are asked, once in a conversation, whether it helped
 	// CalendarHolidays are the holidays of HolidayCalendar, which is read with the configuration.
 	CalendarHolidays []hours.Days
 }
@@ -44,7 +47,7 @@ type Escalation struct {
 }
 
 // Texts are the texts for contacts in one language. Empty ones are catalog's.
-type Texts struct{ Greeting, Escalated, Away, Clarify string }
+type Texts struct{ Greeting, Escalated, Away, Clarify, FollowUp, Rating string }
 
 // OutsideHours says what contacts get while the business is closed.
 type OutsideHours string
@@ -59,7 +62,7 @@ const (
 func (b Business) Catalog() catalog.Texts {
 	texts := catalog.Texts{ForAll: map[catalog.Name]string{catalog.Greeting: b.Greeting, catalog.Escalated: b.Escalation.Text}, ByLang: map[catalog.Lang]map[catalog.Name]string{}}
 	for lang, t := range b.Texts {
-		texts.ByLang[lang] = map[catalog.Name]string{catalog.Greeting: t.Greeting, catalog.Escalated: t.Escalated, catalog.Away: t.Away, catalog.Clarify: t.Clarify}
+		texts.ByLang[lang] = map[catalog.Name]string{catalog.Greeting: t.Greeting, catalog.Escalated: t.Escalated, catalog.Away: t.Away, catalog.Clarify: t.Clarify, catalog.FollowUp: t.FollowUp, catalog.Rating: t.Rating}
 	}
 	return texts
 }
@@ -99,6 +102,8 @@ func (c *Config) businessFields() []field {
 		list("business.holidays", &b.Holidays, hours.ParseDays),
 		value("business.holiday_calendar", &b.HolidayCalendar, optional(filePath)),
 		value("business.outside_hours", &b.OutsideHours, oneOf(OutsideHoursAnswer, OutsideHoursAway)),
+		value("business.follow_up_days", &b.FollowUpDays, followUpDays),
+		value("business.ask_rating", &b.AskRating, boolean),
 	}
 }
 
@@ -121,7 +126,17 @@ func (t *Texts) fields(section string) []field {
 			}
 			return text, err
 		}),
+		value(section+".follow_up", &t.FollowUp, textUpTo(500)),
+		value(section+".rating", &t.Rating, textUpTo(500)),
 	}
+}
+
+// followUpDays parses a number of days, at most policy.MaxFollowUpDays; "off" is zero.
+func followUpDays(s string) (int, error) {
+	if s == "off" || s == "false" { // YAML reads off without quotation marks as false
+		return 0, nil
+	}
+	return between(0, policy.MaxFollowUpDays)(s)
 }
 
 // maxBusinessItems is how many topics, rules or pages there may be: models read all of them for each answer.

@@ -79,7 +79,7 @@ func (c *Config) checkPrograms(r *reader) {
 				r.reportKey(key+".command", "has "+AgentPrompt+" inside of another argument; write it as an argument of its own")
 			}
 		}
-		answers := len(a.Rooms)+len(a.Senders)+len(a.Spaces)+len(a.Accounts)+len(a.Networks)+len(a.Modes) > 0 || a.Default || a.Model != "" || len(a.Delegates) > 0
+		answers := len(a.Rooms)+len(a.Senders)+len(a.Spaces)+len(a.Logins)+len(a.Networks)+len(a.Modes) > 0 || a.Default || a.Model != "" || len(a.Delegates) > 0
 		switch {
 		case len(a.Command) == 0 && (a.Network || len(a.Ports)+len(a.Domains)+len(a.Env) > 0):
 			r.reportKey(key, "has network, ports, domains or env, which only an agent with a command can have")
@@ -177,13 +177,16 @@ func (c *Config) checkTokens(r *reader) {
 	}
 }
 
-// checkModel validates llm.model, its strategy and the prices. The llm package checks later whether a model has a price
+// checkModel validates llm.model and vision.model, their strategies and the prices. The llm package checks later whether a model has a price
 // and its provider a key.
 func (c *Config) checkModel(r *reader) {
 	for _, p := range c.LLM.Prices {
 		if (p.In == 0) != (p.Out == 0) {
 			r.reportKey("llm.prices", "has a zero price for "+p.Model+"; write what a million tokens cost, for both input and output")
 		}
+	}
+	if models := c.LLM.Strategies.byName(c.Vision.Model); models != nil && len(*models) == 0 {
+		r.reportKey("vision.model", "is a strategy without models; write them as a list into llm.strategies."+c.Vision.Model)
 	}
 	strategy := c.LLM.Strategies.byName(c.LLM.Model)
 	if strategy != nil {

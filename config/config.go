@@ -6,7 +6,6 @@
 package config
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,6 +48,7 @@ type Config struct {
 	LLM             LLM
 	Embeddings      Embeddings
 	Speech          Speech
+	Vision          Vision
 	Media           Media
 	Budget          Budget
 	Chats           Chats
@@ -158,7 +158,7 @@ type Chats struct {
 	ReplyMaxAge   time.Duration // older messages are stored but not answered
 	// DeleteAnswers makes multis delete its answer when the contact deletes the question.
 	DeleteAnswers bool
-	AdminPause    time.Duration      // how long the assistant stays silent in a chat after the owner wrote there; zero means no pause
+	OwnerPause    time.Duration      // how long the assistant stays silent in a chat after the owner wrote there; zero means no pause
 	BurstQuiet    time.Duration      // silence after which consecutive messages get one answer
 	BurstMax      time.Duration      // longest time to wait for BurstQuiet
 	ContactCaps   ContactCaps        // limits on replies to one contact
@@ -211,7 +211,7 @@ type Agent struct {
 	Rooms        []string      // Matrix rooms it answers in
 	Senders      []string      // Matrix ids of contacts it answers
 	Spaces       []string      // Matrix spaces in whose rooms it answers
-	Accounts     []string      // bridge logins in whose chats it answers
+	Logins       []string      // bridge logins in whose chats it answers
 	Networks     []string      // networks in whose chats it answers
 	Modes        []policy.Mode // chat modes in which it answers
 	Default      bool          // whether it answers in all chats that no other agent matches
@@ -346,11 +346,12 @@ func defaults() *Config {
 		Embeddings: Embeddings{Model: NoModel},
 		Media:      Media{Keep: policy.KeepNone, MaxMB: 500, MaxDays: 90},
 		Speech:     Speech{Model: NoModel, Timeout: time.Minute},
+		Vision:     Vision{Model: NoModel},
 		Budget:     Budget{PerDay: 2_000_000, PerChatDay: 500_000, PerRun: 500_000, AtCap: AtCapDocuments, Currency: "EUR"},
 		Chats: Chats{
 			Profile: policy.ProfilePersonal, FirstDelivery: policy.DeliveryDraft,
 			ReplyMaxAge: 10 * time.Minute,
-			AdminPause:  30 * time.Minute,
+			OwnerPause:  30 * time.Minute,
 			BurstQuiet:  4 * time.Second,
 			BurstMax:    15 * time.Second,
 			ContactCaps: ContactCaps{PerMinute: 10, PerDay: 100},
@@ -492,9 +493,3 @@ func resolvePath(dir, path string) string {
 	}
 	return filepath.Join(dir, path)
 }
-
-//go:embed example.yaml
-var example []byte
-
-// Example returns a config.yaml with a comment for every key. Its tokens are "generate", which Generate replaces.
-func Example() []byte { return append([]byte(nil), example...) }

@@ -103,6 +103,7 @@ llm:
   prices: [openai/meta-llama/llama-4 0.15 0.000001, desk/small 1 2 0.5 3]
 embeddings: {model: ollama/nomic-embed-text, base_url: "http://localhost:11434/v1", api_key: embed-key, dimensions: 256, price_per_mtok: 0.02, local: true}
 speech: {model: openai/whisper-1, base_url: http://localhost:8000/v1, api_key: key, timeout: 30s, price_per_minute: 0.006, local: true}
+vision: {model: anthropic/claude-haiku-4-5}
 media: {keep: voice, max_mb: 10, max_days: 7}
 budget: {per_day: 0, per_chat_day: 12, per_agent_day: 1, per_run: 2, at_cap: escalate, per_dollar: 4.05, currency: PLN}
 chats:
@@ -116,7 +117,7 @@ chats:
   contact_caps: {per_minute: 1, per_day: 2}
   labels:
     vip: {networks: [whatsapp], names: [ACME*], words: [lawyer], mode: silent, delivery: draft}
-    weekend: {hours: [sat 9-12]}
+    weekend: {hours: [sat 9-12], follow_up_days: off, ask_rating: true}
   networks:
     whatsapp: {mode: silent}
     signal: {disclosure: false}
@@ -131,11 +132,13 @@ business:
     what can I do?
   escalation: {keywords: [], text: One moment., claim_within: off, room: true}
   language: de
-  texts: {fr: {greeting: Salut, away: "Revenez {opening}.", clarify: "{first} ou {second} ?"}}
+  texts: {fr: {greeting: Salut, away: "Revenez {opening}.", clarify: "{first} ou {second} ?", follow_up: "Alors ?", rating: "👍 ou 👎 ?"}}
   hours: [mon-fri 9-18]
   holidays: [2026-12-25]
   holiday_calendar: testdata/holidays.ics
   outside_hours: away
+  follow_up_days: 3
+  ask_rating: true
 documents: {folder: /srv/shelf, unidoc_key: "0123456789abcdef"}
 hooks:
   desk: {url: "https://example.org/x?y=z", events: [escalation, index], secret: "twenty-four characters at least", private: true}
@@ -169,6 +172,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 	require.NoError(t, err)
 	newYear, err := hours.ParseDays("2027-01-01")
 	require.NoError(t, err)
+	yes := true
 	require.Equal(t, &Config{
 		Homeserver: Homeserver{Address: "https://matrix.other.org", Domain: "other.org"},
 		Appservice: Appservice{
@@ -203,23 +207,24 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Budget: Budget{
 			PerDay: 0, PerChatDay: 12_000_000, PerAgentDay: 1_000_000, PerRun: 2_000_000, AtCap: AtCapEscalate, Currency: "PLN", PerDollar: 4_050_000,
 		},
-		Media: Media{Keep: policy.KeepVoice, MaxMB: 10, MaxDays: 7},
+		Media:  Media{Keep: policy.KeepVoice, MaxMB: 10, MaxDays: 7},
+		Vision: Vision{Model: "anthropic/claude-haiku-4-5"},
 		Speech: Speech{
 			Model: "openai/whisper-1", BaseURL: "http://localhost:8000/v1", APIKey: "key", Timeout: 30 * time.Second, PricePerMinute: 6000, Local: true,
 		},
 		Chats: Chats{
-			Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto, ReplyMaxAge: time.Hour, AdminPause: 0, DeleteAnswers: true, BurstQuiet: 500 * time.Millisecond, BurstMax: 20 * time.Second,
+			Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto, ReplyMaxAge: time.Hour, OwnerPause: 0, DeleteAnswers: true, BurstQuiet: 500 * time.Millisecond, BurstMax: 20 * time.Second,
 			ContactCaps: ContactCaps{PerMinute: 1, PerDay: 2},
 			Labels: []Label{{
 				Name: "vip", Networks: []string{"whatsapp"}, Names: []string{"ACME*"}, Words: []string{"lawyer"}, Mode: policy.ModeSilent, Delivery: policy.DeliveryDraft,
-			}, {Name: "weekend", Hours: []string{"sat 9-12"}}},
+			}, {Name: "weekend", Hours: []string{"sat 9-12"}, FollowUpDays: new(int), AskRating: &yes}},
 			Networks: map[string]Network{"whatsapp": {Mode: policy.ModeSilent, Disclosure: true}, "signal": {}},
 		},
 		Business: Business{
 			Name: "Piano House", Topics: []string{"prices"}, Rules: []string{"Prices include tax, always"}, Tone: "brief", Pages: []string{"https://piano.org/help/"},
 			Greeting: "Hi,\nwhat can I do?\n", Escalation: Escalation{Keywords: []string{}, Text: "One moment.", Room: true}, Language: catalog.German,
-			Texts: map[catalog.Lang]Texts{catalog.French: {Greeting: "Salut", Away: "Revenez {opening}.", Clarify: "{first} ou {second} ?"}}, Hours: []string{"mon-fri 9-18"},
-			Holidays: []hours.Days{christmas}, HolidayCalendar: "testdata/holidays.ics", OutsideHours: OutsideHoursAway, CalendarHolidays: []hours.Days{newYear},
+			Texts: map[catalog.Lang]Texts{catalog.French: {Greeting: "Salut", Away: "Revenez {opening}.", Clarify: "{first} ou {second} ?", FollowUp: "Alors ?", Rating: "👍 ou 👎 ?"}}, Hours: []string{"mon-fri 9-18"},
+			Holidays: []hours.Days{christmas}, HolidayCalendar: "testdata/holidays.ics", OutsideHours: OutsideHoursAway, FollowUpDays: 3, AskRating: true, CalendarHolidays: []hours.Days{newYear},
 		},
 		Documents: Documents{Folder: "/srv/shelf", UnidocKey: "0123456789abcdef"},
 		Hooks: map[string]Hook{"desk": {
@@ -228,7 +233,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Agents: map[string]Agent{"sales": {
 			Name: "Sam", Theme: "brief", Emoji: "👀", Avatar: "mxc://x/y", Instructions: "Know the shop.", Mentions: []string{"shop"}, Allow: []string{"search_*"}, Deny: []string{"fetch_url"},
 			Model: "desk/small", APIKey: "agents-key", Skills: []string{"files"}, Capabilities: []string{"prices"}, Delegates: []string{"*"},
-			Workspace: "/var/lib/multis/desk", ReadPaths: []string{"/srv/a"}, Rooms: []string{"!r:x"}, Senders: []string{"@a:x"}, Spaces: []string{"!s:x"}, Accounts: []string{"l1"},
+			Workspace: "/var/lib/multis/desk", ReadPaths: []string{"/srv/a"}, Rooms: []string{"!r:x"}, Senders: []string{"@a:x"}, Spaces: []string{"!s:x"}, Logins: []string{"l1"},
 			Networks: []string{"whatsapp"}, Modes: []policy.Mode{policy.ModeBusiness}, Default: true, Heartbeat: defaultHeartbeat(),
 		}},
 		CommandHooks: map[string]CommandHook{"guard": {
@@ -281,14 +286,14 @@ func TestAProblemOfAValueNamesItsPlace(t *testing.T) {
 // A field that no key sets could not be changed by anybody.
 func TestEveryFieldHasAKey(t *testing.T) {
 	t.Parallel()
-	was, is := leaves(reflect.ValueOf(*defaults())), leaves(reflect.ValueOf(*parse(t, everything)))
+	was, is := leafFields(reflect.ValueOf(*defaults())), leafFields(reflect.ValueOf(*parse(t, everything)))
 	for name := range is {
 		require.NotEqual(t, was[name], is[name], name)
 	}
 }
 
-// leaves finds the fields that are no structs, by their paths.
-func leaves(v reflect.Value) map[string]any {
+// leafFields returns the fields that are not structs, by their paths.
+func leafFields(v reflect.Value) map[string]any {
 	found := map[string]any{}
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
@@ -299,7 +304,7 @@ func leaves(v reflect.Value) map[string]any {
 			found[name] = v.Field(i).Interface()
 			continue
 		}
-		for inner, value := range leaves(v.Field(i)) {
+		for inner, value := range leafFields(v.Field(i)) {
 			found[name+"."+inner] = value
 		}
 	}

@@ -190,8 +190,8 @@ func quotedEnd(line []rune, start int, quote rune) int {
 	return len(line) + 1
 }
 
-// insertKey adds the keys of a path, with the value of the last, to the end of a section. section is nil and key is set for a section
-// without keys; both are nil for a new section of the file.
+// insertKey adds a value to the end of a section. path are the keys that lead to the value from there: more than one if it adds sections as well. section
+// is nil for a section that has no keys yet, of which only the key is there; section and key are nil for a new section at the end of the file.
 func insertKey(lines []string, section, key *yaml.Node, path []string, text string) ([]string, error) {
 	at, indent := len(lines), 0
 	switch {

@@ -12,8 +12,8 @@ import (
 // ownExample is the example with its reader's own homeserver and id.
 func ownExample() string { return strings.ReplaceAll(string(Example()), "example.com", "example.org") }
 
-// filled is the example as its reader and "multis -g" leave it, but with the values of least.
-func filled() string {
+// filledExample is the example as its reader and "multis -g" leave it, but with the values of least.
+func filledExample() string {
 	text := ownExample()
 	for _, value := range []string{"as_multis_7hq2c9xk", "as-secret", "hs-secret"} {
 		text = strings.Replace(text, ": "+placeholder, ": "+value, 1)
@@ -36,7 +36,7 @@ func TestTheUntouchedExampleIsRefused(t *testing.T) {
 
 func TestTheExampleShowsTheDefaults(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, parse(t, least), parse(t, filled()))
+	require.Equal(t, parse(t, least), parse(t, filledExample()))
 }
 
 func TestTheExampleHasEveryKeyUnderAComment(t *testing.T) {

@@ -178,6 +178,7 @@ func (c *Config) modelFields() []field {
 		value("speech.timeout", &c.Speech.Timeout, positive),
 		value("speech.price_per_minute", &c.Speech.PricePerMinute, ParseMoney),
 		value("speech.local", &c.Speech.Local, boolean),
+		value("vision.model", &c.Vision.Model, modelOrStrategy),
 
 		value("media.keep", &c.Media.Keep, oneOf(policy.KeepNone, policy.KeepVoice, policy.KeepAll)),
 		value("media.max_mb", &c.Media.MaxMB, between(1, 100_000)),
@@ -202,7 +203,7 @@ func (c *Config) chatFields() []field {
 		value("chats.first_delivery", &c.Chats.FirstDelivery, oneOf(policy.DeliveryDraft, policy.DeliveryAuto, policy.DeliveryShadow)),
 		value("chats.reply_max_age", &c.Chats.ReplyMaxAge, positive),
 		value("chats.delete_answers", &c.Chats.DeleteAnswers, boolean),
-		value("chats.admin_pause_minutes", &c.Chats.AdminPause, minutes),
+		value("chats.admin_pause_minutes", &c.Chats.OwnerPause, minutes),
 		value("chats.burst_quiet", &c.Chats.BurstQuiet, positive),
 		value("chats.burst_max", &c.Chats.BurstMax, positive),
 		value("chats.contact_caps.per_minute", &c.Chats.ContactCaps.PerMinute, between(1, 1000)),
@@ -252,7 +253,7 @@ type group struct {
 	section  string
 	name     string // placeholder for the chosen name in the documentation
 	expected string // description of a valid name, for the error about an invalid one
-	// item returns the keys of one name, and keep, which stores their values in the Config.
+	// item returns the keys of the section of one name. Their values are read into a new struct; keep then stores it in the Config.
 	item func(name string) (fields []field, keep func())
 }
 
@@ -360,7 +361,7 @@ func (a *Agent) fields(section string) []field {
 		list(section+".rooms", &a.Rooms, lineOf(1, 255)),
 		list(section+".senders", &a.Senders, lineOf(1, 255)),
 		list(section+".spaces", &a.Spaces, roomID),
-		list(section+".accounts", &a.Accounts, lineOf(1, 255)),
+		list(section+".accounts", &a.Logins, lineOf(1, 255)),
 		list(section+".networks", &a.Networks, word),
 		list(section+".modes", &a.Modes, oneOf(policy.ModeBusiness, policy.ModePersonal)),
 		value(section+".default", &a.Default, boolean),

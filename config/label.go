@@ -18,6 +18,9 @@ type Label struct {
 	Mode     policy.Mode     // empty sets none
 	Delivery policy.Delivery // empty sets none
 	Hours    []string        // lines such as "mon-fri 9-18"; without any it sets none
+	// FollowUpDays and AskRating are as in Business; nil sets none.
+	FollowUpDays *int
+	AskRating    *bool
 }
 
 // Label returns the label with a name, or one without any setting.
@@ -46,6 +49,16 @@ func (l *Label) fields(section string) []field {
 		value(section+".mode", &l.Mode, oneOf(policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff)),
 		value(section+".delivery", &l.Delivery, oneOf(policy.Deliveries()...)),
 		list(section+".hours", &l.Hours, parseHours),
+		value(section+".follow_up_days", &l.FollowUpDays, pointerTo(followUpDays)),
+		value(section+".ask_rating", &l.AskRating, pointerTo(boolean)),
+	}
+}
+
+// pointerTo makes a parser of a value that may be left out, which nil stands for.
+func pointerTo[T any](parse func(string) (T, error)) func(string) (*T, error) {
+	return func(s string) (*T, error) {
+		v, err := parse(s)
+		return &v, err
 	}
 }
 

@@ -48,6 +48,11 @@ type Speech struct {
 	Local          bool          // whether the model is free; only then may the price be zero
 }
 
+// Vision configures the model that looks at pictures.
+type Vision struct {
+	Model string // NoModel, "provider/name", or the name of a strategy; its provider and its price are those of LLM
+}
+
 // The names of the strategies.
 const (
 	CheapFirst    = "cheap_first"

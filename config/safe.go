@@ -12,7 +12,7 @@ type SafeMode struct {
 func (c *Config) Safe() *Config {
 	safe := *c
 	safe.LLM.Model, safe.LLM.BaseURL, safe.LLM.APIKey, safe.LLM.Strategies = NoModel, "", "", emptyStrategies()
-	safe.Embeddings.Model, safe.Speech.Model = NoModel, NoModel
+	safe.Embeddings.Model, safe.Speech.Model, safe.Vision.Model = NoModel, NoModel, NoModel
 	safe.Exec, safe.MCPServer.Port = Exec{}, 0
 	safe.Agents = maps.Clone(c.Agents)
 	for name, a := range safe.Agents {

@@ -15,7 +15,7 @@ import (
 func SafeKeys() []string {
 	return []string{
 		"budget.per_day", "budget.per_chat_day", "budget.per_agent_day", "budget.per_run", "budget.at_cap",
-		"business.greeting", "business.escalation.keywords", "business.escalation.text", "business.outside_hours",
+		"business.ask_rating", "business.greeting", "business.escalation.keywords", "business.escalation.text", "business.follow_up_days", "business.outside_hours",
 		"business.hours", "business.name", "business.pages", "business.rules", "business.tone", "business.topics",
 		"chats.admin_pause_minutes", "chats.burst_max", "chats.burst_quiet", "chats.contact_caps.per_day", "chats.contact_caps.per_minute",
 		"chats.delete_answers", "chats.reply_max_age",
@@ -161,6 +161,8 @@ func Changes(a, b *Config) []string {
 		a, b any
 	}{
 		{"chats.networks", a.Chats.Networks, b.Chats.Networks},
+		{"chats.labels", a.Chats.Labels, b.Chats.Labels},
+		{"business.texts", a.Business.Texts, b.Business.Texts},
 		{"llm.providers", a.LLM.Providers, b.LLM.Providers},
 		{"hooks", a.Hooks, b.Hooks},
 		{"command_hooks", a.CommandHooks, b.CommandHooks},

@@ -27,3 +27,11 @@ func TestAListThatIsSetInChatMayHaveCommas(t *testing.T) {
 	require.ErrorContains(t, CheckSetting(path, nil, "operators", `["eva"]`), "is not a Matrix id")
 	require.ErrorContains(t, CheckSetting(path, nil, "owner", "@eva:example.org"), "can only be changed in config.yaml")
 }
+
+func TestChangesOfLabelsAndTextsAreSeen(t *testing.T) {
+	t.Parallel()
+	before := parse(t, least)
+	require.Equal(t, []string{"chats.labels"}, Changes(before, parse(t, least+"chats: {labels: {vip: {delivery: draft}}}\n")))
+	require.Equal(t, []string{"business.texts"}, Changes(before, parse(t, least+"business: {texts: {de: {greeting: Moin}}}\n")))
+	require.Empty(t, Changes(before, parse(t, least)))
+}

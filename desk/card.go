@@ -106,16 +106,16 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 func (d *Desk) stateLine(e store.Escalation, chat store.Chat) string {
 	var parts []string
 	if e.ClaimedAt != nil {
-		parts = append(parts, "✋ **"+text.Escape(d.PersonName(e.ClaimedBy))+"**, "+d.clock(*e.ClaimedAt))
+		parts = append(parts, "✋ **"+text.Escape(d.PersonName(e.ClaimedBy))+"**, "+clock(*e.ClaimedAt, d.Now(), d.Zone))
 	}
 	if e.AnsweredAt != nil {
-		parts = append(parts, "answered "+d.clock(*e.AnsweredAt))
+		parts = append(parts, "answered "+clock(*e.AnsweredAt, d.Now(), d.Zone))
 	}
 	switch {
 	case e.ClosedAt != nil && e.ClosedBy != "":
-		parts = append(parts, "✅ **resolved** by "+text.Escape(d.PersonName(e.ClosedBy))+", "+d.clock(*e.ClosedAt))
+		parts = append(parts, "✅ **resolved** by "+text.Escape(d.PersonName(e.ClosedBy))+", "+clock(*e.ClosedAt, d.Now(), d.Zone))
 	case e.ClosedAt != nil:
-		parts = append(parts, "over since "+d.clock(*e.ClosedAt)+": I answer there again")
+		parts = append(parts, "over since "+clock(*e.ClosedAt, d.Now(), d.Zone)+": I answer there again")
 	case chat.PausedUntil != nil && chat.PausedUntil.After(d.Now()):
 		parts = append(parts, "⏸ **I stay off** until ✅")
 	}
@@ -123,8 +123,8 @@ func (d *Desk) stateLine(e store.Escalation, chat store.Chat) string {
 }
 
 // clock formats a time as people in the room read it: the time of day, with the day if it is not today.
-func (d *Desk) clock(at time.Time) string {
-	local, now := at.In(d.Zone), d.Now().In(d.Zone)
+func clock(at, now time.Time, zone *time.Location) string {
+	local, now := at.In(zone), now.In(zone)
 	if local.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return local.Format("15:04")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
+	"multis/audit"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
@@ -24,6 +25,8 @@ type Options struct {
 	Store *store.Store
 	Box   *outbox.Box
 	Owner id.UserID
+	// Audit records who changed afterwards what went to a contact.
+	Audit audit.Log
 	// Answers are the owner's answers. Nil has none: then "#2" is a text like any other.
 	Answers Answers
 	// Operators are the people who may answer contacts besides the owner.
@@ -57,9 +60,9 @@ func New(o Options) *Desk {
 	return &Desk{o}
 }
 
-// MayAnswer reports whether a person may write to contacts.
-func (d *Desk) MayAnswer(who id.UserID) bool {
-	return who == d.Owner || slices.Contains(d.Operators, who)
+// MayAnswer reports whether the author of a message in an admin room may write to contacts.
+func (d *Desk) MayAnswer(m store.Message) bool {
+	return m.Author.MayAnswer(slices.Contains(d.Operators, m.Sender))
 }
 
 // Case is a conversation that needs a person.

@@ -131,7 +131,7 @@ func (w *fakeSender) view(room id.RoomID, keep func(sentEvent) bool) []string {
 	return texts
 }
 
-func everything(sentEvent) bool { return true }
+func anyEvent(sentEvent) bool { return true }
 
 // rig is an admin room with an owner and two operators who may answer, on a real database.
 type rig struct {
@@ -214,8 +214,8 @@ func (r *rig) say(room id.RoomID, sender id.UserID, body string) id.EventID {
 	return r.receive(r.event("m.room.message", room, sender, map[string]any{"msgtype": "m.text", "body": body}))
 }
 
-// phone is a message that the owner writes in the network's own app.
-func (r *rig) phone(room id.RoomID, body string) id.EventID {
+// writeOnPhone has the owner write a message in the network's own app.
+func (r *rig) writeOnPhone(room id.RoomID, body string) id.EventID {
 	r.t.Helper()
 	return r.receive(r.event("m.room.message", room, owner, map[string]any{"msgtype": "m.text", "body": body, "fi.mau.double_puppet_source": "mautrix-demo"}))
 }
@@ -269,7 +269,7 @@ func (r *rig) escalate(room id.RoomID, question string, change ...func(*desk.Cas
 		_, _, err := r.desk.Open(r.ctx, tx, c)
 		return err
 	})
-	r.pump()
+	r.runAllJobs()
 	e := r.escalation(chats[room].ID)
 	require.NotNil(r.t, e.CardEvent)
 	return *e.CardEvent
@@ -291,8 +291,8 @@ type queued struct {
 	args []byte
 }
 
-// waiting returns the jobs of the desk that are due, the oldest first. Turns are not run here.
-func (r *rig) waiting() []queued {
+// dueJobs returns the jobs of the desk that are due, the oldest first. Turns are not run here.
+func (r *rig) dueJobs() []queued {
 	r.t.Helper()
 	rows, err := r.st.DB().Query(r.ctx, `select id, kind, args from river.river_job where kind in ('command', 'send', 'retract', 'escalation', 'thread_reply')
 		and state in ('available', 'scheduled') and coalesce((args->>'at')::timestamptz, '-infinity') <= $1 order by id`, r.now)
@@ -308,8 +308,8 @@ func (r *rig) waiting() []queued {
 	return list
 }
 
-// run does a job once. It stays if it failed or is to be repeated.
-func (r *rig) run(q queued) error {
+// runJob does a job once. It stays if it failed or is to be repeated.
+func (r *rig) runJob(q queued) error {
 	r.t.Helper()
 	var a struct {
 		Message    store.MessageID    `json:"message"`
@@ -332,7 +332,7 @@ func (r *rig) run(q queued) error {
 	}
 }
 
-func (r *rig) done(q queued) {
+func (r *rig) deleteJob(q queued) {
 	r.t.Helper()
 	_, err := r.st.Pool().Exec(r.ctx, "delete from river.river_job where id = $1", q.id)
 	require.NoError(r.t, err)
@@ -340,19 +340,19 @@ func (r *rig) done(q queued) {
 
 var errKilled = errors.New("killed")
 
-// pump does all jobs until none can go on.
-func (r *rig) pump() {
+// runAllJobs does all jobs until none can go on.
+func (r *rig) runAllJobs() {
 	r.t.Helper()
 	var newest int64
 	for range 100 {
 		progress := false
-		for _, q := range r.waiting() {
+		for _, q := range r.dueJobs() {
 			if q.id > newest { // what the others of its round have asked for
 				newest, progress = q.id, true
 			}
-			err := r.run(q)
+			err := r.runJob(q)
 			if err == nil {
-				r.done(q)
+				r.deleteJob(q)
 				progress = true
 				continue
 			}
@@ -394,32 +394,32 @@ func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
 	r.reply(card, bob, "📝 ask the courier")
 	reply := r.reply(card, eva, "Sorry! Which parcel?")
 	require.WithinDuration(t, r.now, *r.reload(ana).OwnerLastAt, 0, "the assistant is quiet from the transaction that stores the reply")
-	r.pump()
-	require.Equal(t, []string{"Sorry! Which parcel?"}, r.sender.view(anasRoom, everything))
+	r.runAllJobs()
+	require.Equal(t, []string{"Sorry! Which parcel?"}, r.sender.view(anasRoom, anyEvent))
 	require.Contains(t, r.card(card), "✋ **eva**")
 
 	blue := r.say(anasRoom, contactOf(anasRoom), "The blue one")
-	r.phone(anasRoom, "I'll call you")
+	r.writeOnPhone(anasRoom, "I'll call you")
 	r.edit(deskRoom, eva, reply, "Sorry! Which parcel is it?")
-	r.pump()
+	r.runAllJobs()
 	require.Contains(t, r.inThread(card), "**Ana**: The blue one")
 	require.Contains(t, r.inThread(card), "**the owner (phone)**: I'll call you")
-	require.Equal(t, []string{"Sorry! Which parcel is it?"}, r.sender.view(anasRoom, everything))
+	require.Equal(t, []string{"Sorry! Which parcel is it?"}, r.sender.view(anasRoom, anyEvent))
 
 	r.redact(deskRoom, eva, reply)
-	r.pump()
-	require.Empty(t, r.sender.view(anasRoom, everything), "what is deleted here is deleted there")
+	r.runAllJobs()
+	require.Empty(t, r.sender.view(anasRoom, anyEvent), "what is deleted here is deleted there")
 
 	r.react(bob, card, "✅")
-	r.pump()
+	r.runAllJobs()
 	require.Contains(t, r.card(card), "**resolved** by bob")
 	require.Nil(t, r.reload(ana).OwnerLastAt, "the assistant answers again")
 	r.edit(anasRoom, contactOf(anasRoom), blue, "The green one")
-	r.pump()
+	r.runAllJobs()
 	require.Contains(t, r.inThread(card), "**Ana**: The green one", "an edit after the end is shown, too")
 	r.reply(card, eva, "too late")
-	r.pump()
-	require.Empty(t, r.sender.view(anasRoom, everything))
+	r.runAllJobs()
+	require.Empty(t, r.sender.view(anasRoom, anyEvent))
 	require.Contains(t, r.inThread(card), "Not sent: this is resolved")
 }
 

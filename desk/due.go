@@ -63,7 +63,7 @@ func (d *Desk) notifyStage(ctx context.Context, tx store.Tx, e store.Escalation,
 	if stage == calledOwner {
 		who = []id.UserID{d.Owner}
 	}
-	return d.notifyInThread(ctx, tx, e, who, "🔔 **Nobody has taken "+text.Escape(chat.Label())+"**, who waits since "+d.clock(e.OpenedAt)+". ✋ on the card takes it.")
+	return d.notifyInThread(ctx, tx, e, who, "🔔 **Nobody has taken "+text.Escape(chat.Label())+"**, who waits since "+clock(e.OpenedAt, d.Now(), d.Zone)+". ✋ on the card takes it.")
 }
 
 // notifyInThread writes an alert into the thread and mentions people.
@@ -100,7 +100,7 @@ func (d *Desk) endAnswered(ctx context.Context, tx store.Tx, e *store.Escalation
 		if who == "" {
 			who = d.Owner
 		}
-		err := d.notifyInThread(ctx, tx, *e, []id.UserID{who}, "🔔 **"+text.Escape(chat.Label())+" waits again**: wrote "+d.clock(last.At)+", and nobody answered. ✋ on the card takes it.")
+		err := d.notifyInThread(ctx, tx, *e, []id.UserID{who}, "🔔 **"+text.Escape(chat.Label())+" waits again**: wrote "+clock(last.At, d.Now(), d.Zone)+", and nobody answered. ✋ on the card takes it.")
 		if err != nil {
 			return 0, err
 		}

@@ -25,9 +25,9 @@ func TestHostileTextsInAThread(t *testing.T) {
 	}
 	for _, s := range staying {
 		r.reply(card, eva, s)
-		r.pump()
+		r.runAllJobs()
 	}
-	require.Empty(t, r.sender.view(anasRoom, everything))
+	require.Empty(t, r.sender.view(anasRoom, anyEvent))
 
 	going := []string{
 		strings.Repeat("a", 3000), "It is \u202eevil\u2066 text", "pаypal with a Cyrillic letter", "[a](javascript:x) **b** <b>c</b>", "'; drop table outbox; --", "%s%d", "a\x01\x1b[31mb", "line\u2028next", "0", "$e1",
@@ -35,15 +35,15 @@ func TestHostileTextsInAThread(t *testing.T) {
 	var want []string
 	for _, s := range going {
 		r.reply(card, bob, s)
-		r.pump()
+		r.runAllJobs()
 		want = append(want, strings.TrimSpace(text.Clean(s)))
 	}
-	got := r.sender.view(anasRoom, everything)
+	got := r.sender.view(anasRoom, anyEvent)
 	require.Equal(t, strings.Join(want, ""), strings.Join(got, ""), "as it is, in parts if it is long")
 	require.False(t, slices.ContainsFunc(got, func(s string) bool { return strings.ContainsAny(s, "\u202e\u2066\u200b\x01\x1b") }))
 	require.NotContains(t, strings.Join(got, ""), "SECRET")
 	r.reply(card, bob, strings.Repeat("b", 10_000))
-	r.pump()
+	r.runAllJobs()
 	require.Equal(t, 1, storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner' and content->>'msgtype' = 'm.file'"), "a text of many parts goes as a file, whole")
 }
 
@@ -71,7 +71,7 @@ func TestForgedAndRepeatedEventsInAThread(t *testing.T) {
 		r.react(contactOf(anasRoom), card, sign)
 		r.react(eva, "$forged", sign)
 	}
-	r.pump()
+	r.runAllJobs()
 	for _, room := range []id.RoomID{anasRoom, "!ben:example.com"} {
 		require.Empty(t, r.sender.view(room, func(e sentEvent) bool { return e.purpose == policy.PurposeDraft }))
 	}
@@ -84,7 +84,7 @@ func TestForgedAndRepeatedEventsInAThread(t *testing.T) {
 	once := reply(eva, deskRoom, card, "Once")
 	for range 3 {
 		once()
-		r.pump()
+		r.runAllJobs()
 		once()
 	}
 	first := reply(eva, deskRoom, card, "First")
@@ -92,6 +92,21 @@ func TestForgedAndRepeatedEventsInAThread(t *testing.T) {
 	second()
 	first()
 	r.edit(deskRoom, bob, first(), "an edit by another")
-	r.pump()
-	require.Equal(t, []string{"Once", "Second", "First"}, r.sender.view(anasRoom, everything))
+	r.runAllJobs()
+	require.Equal(t, []string{"Once", "Second", "First"}, r.sender.view(anasRoom, anyEvent))
+}
+
+// What a former operator wrote stays as it is at the contact.
+func TestAnEditByAFormerOperatorChangesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "My parcel arrived broken")
+	m := r.reply(card, eva, "Please wait.")
+	r.runAllJobs()
+	r.desk.Operators = nil
+	r.edit(deskRoom, eva, m, "Pay to another account instead")
+	r.runAllJobs()
+	require.Equal(t, []string{"Please wait."}, r.sender.view(anasRoom, anyEvent))
+	require.Contains(t, r.inThread(card), "may not answer here")
 }

@@ -44,8 +44,8 @@ type conversation struct {
 	outgoing int  // automatic texts that the assistant tried to send
 }
 
-// sequences is how many random conversations are tried; MULTIS_SEQUENCES sets another number.
-func sequences(t *testing.T) int {
+// randomConversations is how many random conversations are tried; MULTIS_SEQUENCES sets another number.
+func randomConversations(t *testing.T) int {
 	t.Helper()
 	if s := os.Getenv("MULTIS_SEQUENCES"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -58,7 +58,7 @@ func sequences(t *testing.T) int {
 func TestRandomConversationsLeakNoNoteAndLoseNoReply(t *testing.T) {
 	t.Parallel()
 	const rigs = 2
-	n := sequences(t)
+	n := randomConversations(t)
 	for k := range rigs {
 		t.Run(strconv.Itoa(k), func(t *testing.T) {
 			t.Parallel()
@@ -81,21 +81,21 @@ func (c *conversation) play() {
 			require.False(c.t, c.silent, "the assistant wrote over a person in %s", c.room)
 		}
 	}
-	c.sender.fail = func() error { return c.sometimes(20) }
-	c.sender.after = func() error { return c.sometimes(20) }
+	c.sender.fail = func() error { return c.failSometimes(20) }
+	c.sender.after = func() error { return c.failSometimes(20) }
 	for range 10 {
 		c.step()
 		for range c.rng.IntN(4) {
-			c.work()
+			c.runRandomJob()
 		}
 	}
 	c.sender.fail, c.sender.after = nil, nil
-	c.pump()
+	c.runAllJobs()
 	c.verify()
 }
 
-// sometimes returns an error once in n times, as if the process was killed there.
-func (c *conversation) sometimes(n int) error {
+// failSometimes returns an error once in n times, as if the process was killed there.
+func (c *conversation) failSometimes(n int) error {
 	if c.rng.IntN(n) == 0 {
 		return errKilled
 	}
@@ -108,24 +108,24 @@ func (c *conversation) token(what string) string {
 	return fmt.Sprintf("%s <%s-%d>", what, strings.Trim(c.room.String(), "!"), c.n)
 }
 
-// work does one of the waiting jobs. Sometimes the process is killed after it: the job is repeated.
-func (c *conversation) work() {
-	list := c.waiting()
+// runRandomJob does one of the waiting jobs. Sometimes the process is killed after it: the job is repeated.
+func (c *conversation) runRandomJob() {
+	list := c.dueJobs()
 	if len(list) == 0 {
 		return
 	}
 	q := list[c.rng.IntN(len(list))]
-	if err := c.run(q); err == nil && c.rng.IntN(5) > 0 {
-		c.done(q)
+	if err := c.runJob(q); err == nil && c.rng.IntN(5) > 0 {
+		c.deleteJob(q)
 	}
 }
 
 var people = []id.UserID{owner, eva, bob}
 
-func (c *conversation) someone() id.UserID { return people[c.rng.IntN(len(people))] }
+func (c *conversation) randomPerson() id.UserID { return people[c.rng.IntN(len(people))] }
 
-// anyOf returns a text of a list that is not deleted; nil for none.
-func (c *conversation) anyOf(list []*written) *written {
+// randomText returns a text of a list that is not deleted; nil for none.
+func (c *conversation) randomText(list []*written) *written {
 	if len(list) == 0 {
 		return nil
 	}
@@ -144,17 +144,17 @@ func (c *conversation) step() {
 		c.addLine(w)
 	case 2:
 		w := &written{sender: owner, text: c.token("by phone")}
-		w.event = c.phone(c.room, w.text)
+		w.event = c.writeOnPhone(c.room, w.text)
 		c.addLine(w)
 		c.silent = true
 	case 3, 4, 5:
-		w := &written{sender: c.someone(), text: c.token("reply"), refused: c.resolved}
+		w := &written{sender: c.randomPerson(), text: c.token("reply"), refused: c.resolved}
 		w.event = c.reply(c.card, w.sender, w.text)
 		c.replies = append(c.replies, w)
 		c.silent = c.silent || !c.resolved
 	case 6, 7:
 		note := []string{"note ", "Note: ", "📝 ", "\u200bnote ", "nоte ", "@bob "}[c.rng.IntN(6)]
-		w := &written{sender: c.someone(), text: note + c.token("SECRET"), isNote: true}
+		w := &written{sender: c.randomPerson(), text: note + c.token("SECRET"), isNote: true}
 		w.event = c.reply(c.card, w.sender, w.text)
 		c.replies = append(c.replies, w)
 	case 8:
@@ -162,18 +162,18 @@ func (c *conversation) step() {
 	case 9:
 		c.deleteOne()
 	case 10:
-		if w := c.anyOf(c.replies); w != nil && !w.isNote {
+		if w := c.randomText(c.replies); w != nil && !w.isNote {
 			c.react(w.sender, w.event, "📝")
 			w.isNote = true
 		}
 	case 11:
-		c.react(c.someone(), c.card, "✋")
+		c.react(c.randomPerson(), c.card, "✋")
 		c.silent = c.silent || !c.resolved
-		c.pump()
+		c.runAllJobs()
 	case 12:
-		c.pump()
-		c.react(c.someone(), c.card, "✅")
-		c.pump()
+		c.runAllJobs()
+		c.react(c.randomPerson(), c.card, "✅")
+		c.runAllJobs()
 		if !c.resolved {
 			c.resolved, c.silent = true, false
 		}
@@ -193,13 +193,13 @@ func (c *conversation) addLine(w *written) {
 
 func (c *conversation) editOne() {
 	if c.rng.IntN(2) == 0 {
-		if w := c.anyOf(c.lines); w != nil {
+		if w := c.randomText(c.lines); w != nil {
 			w.text, w.refused = c.token("edited"), w.refused || c.resolved
 			c.edit(c.room, w.sender, w.event, w.text)
 		}
 		return
 	}
-	w := c.anyOf(c.replies)
+	w := c.randomText(c.replies)
 	if w == nil {
 		return
 	}
@@ -215,7 +215,7 @@ func (c *conversation) editOne() {
 }
 
 func (c *conversation) deleteOne() {
-	if w := c.anyOf(slices.Concat(c.lines, c.replies)); w != nil {
+	if w := c.randomText(slices.Concat(c.lines, c.replies)); w != nil {
 		w.deleted = true
 		room := deskRoom
 		if slices.Contains(c.lines, w) {

@@ -69,7 +69,7 @@ func TestAPersonWhoWritesDuringAModelCallTakesOver(t *testing.T) {
 		model.at, model.run = at, func() {
 			switch at % 3 {
 			case 0:
-				r.phone(room, "I am here")
+				r.writeOnPhone(room, "I am here")
 			case 1:
 				r.reply(card, eva, "I am here")
 			default:
@@ -77,7 +77,7 @@ func TestAPersonWhoWritesDuringAModelCallTakesOver(t *testing.T) {
 			}
 		}
 		require.NoError(t, a.Turns.Turn(r.ctx, chat.ID, fmt.Sprint(at), false))
-		r.pump()
+		r.runAllJobs()
 		if at < 0 {
 			require.Len(t, r.sender.view(room, replies), 1, "nobody wrote")
 			continue

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
 
+	"multis/audit"
 	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/outbox"
@@ -31,7 +33,7 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 	switch sign := policy.ThreadSignOf(m.Body); {
 	case isNote:
 		return "", d.react(ctx, tx, m, policy.NoteSign)
-	case !d.MayAnswer(m.Sender):
+	case !d.MayAnswer(m):
 		return "⚠️ Not sent: operators may not answer here (config: `operators_answer`).", nil
 	case file == nil && m.Kind != string(bridgebridge.Text):
 		return "⚠️ Not sent: text, pictures, recordings and files go out from a thread. The owner can send it in [that chat](" + roomLink(chat) + ").", nil
@@ -61,7 +63,7 @@ func (d *Desk) HandleReaction(ctx context.Context, tx store.Tx, escalation store
 	if sign == "" || sign == policy.SignNote {
 		return "", nil
 	}
-	if !d.MayAnswer(reaction.Sender) {
+	if !d.MayAnswer(reaction) {
 		return "⚠️ Operators may not answer here (config: `operators_answer`).", nil
 	}
 	e, chat, err := d.lock(ctx, tx, escalation)
@@ -239,11 +241,14 @@ func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 			return err // what it sent is deleted with it
 		}
 		m := locked[0]
+		if err := audit.SetActor(ctx, tx, actorOf(m)); err != nil {
+			return err
+		}
 		replies, err := store.RepliesOf(ctx, tx, m.ID)
 		if err != nil || len(replies) == 0 {
 			return err
 		}
-		if !d.MayAnswer(m.Sender) {
+		if !d.MayAnswer(m) {
 			return d.warn(ctx, tx, m, "⚠️ What was sent before is unchanged there: "+text.Escape(d.PersonName(m.Sender))+" may not answer here (config: `operators`, `operators_answer`).")
 		}
 		isNote, err := isNote(ctx, tx, m)
@@ -262,8 +267,8 @@ func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 	return later
 }
 
-// MarkedAsNote takes back what a message in a thread sent, because its author marked it as a note.
-func (d *Desk) MarkedAsNote(ctx context.Context, tx store.Tx, m store.Message) error {
+// WithdrawNote withdraws at the contact what a message in a thread sent, because its author marked it as a note.
+func WithdrawNote(ctx context.Context, tx store.Tx, m store.Message) error {
 	return jobs.Enqueue(ctx, tx, jobs.ChangeReplyArgs{MessageID: m.ID})
 }
 
@@ -278,7 +283,26 @@ func (d *Desk) takeBack(ctx context.Context, tx store.Tx, m store.Message) error
 			return err
 		}
 	}
+	if err := d.recordChange(ctx, tx, m, erased[0], "taken_back"); err != nil {
+		return err
+	}
 	return d.react(ctx, tx, m, policy.NoteSign)
+}
+
+// recordChange writes into the audit log that the author of a message in a thread changed what it sent to a contact. out is the outbox message
+// that was sent, or its edit.
+func (d *Desk) recordChange(ctx context.Context, tx store.Tx, m store.Message, out uuid.UUID, outcome string) error {
+	return d.Audit.Append(ctx, tx, audit.Entry{
+		Kind: audit.Command, Actor: actorOf(m), Person: m.Sender.String(), Chat: m.ChatID, Message: m.ID, Ref: out.String(), Action: "edit", Outcome: outcome,
+	})
+}
+
+// actorOf returns who acts by a message in a thread.
+func actorOf(m store.Message) audit.Actor {
+	if m.Author.CommandsAsOwner() {
+		return audit.Owner
+	}
+	return audit.Operator
 }
 
 // editReply queues an edit of what a message sent. later is jobs.Snooze while that is being sent.
@@ -305,11 +329,14 @@ func (d *Desk) editReply(ctx context.Context, tx store.Tx, m store.Message, repl
 	if len([]rune(body)) > maxEdit {
 		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there, because the new text is too long for an edit: delete it and write again.")
 	}
-	_, decision, err := d.Box.Queue(ctx, tx, outbox.Message{
+	out, decision, err := d.Box.Queue(ctx, tx, outbox.Message{
 		Chat: chat, Purpose: policy.PurposeDraft, Text: body, Replaces: *first.EventID, About: []store.MessageID{m.ID}, RestsOn: []store.MessageID{m.ID},
 	})
-	if err != nil || decision.Allow {
+	if err != nil {
 		return nil, err
+	}
+	if decision.Allow {
+		return nil, d.recordChange(ctx, tx, m, out, "changed")
 	}
 	return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there: "+text.Escape(decision.Why))
 }
@@ -347,24 +374,23 @@ func bodyOf(o store.OutboxMessage) string {
 }
 
 // HandOff passes a chat to a person who asked for it. It returns ErrNobodyWrote if no contact has written there.
-func (d *Desk) HandOff(ctx context.Context, tx store.Tx, chat store.Chat, by id.UserID) error {
+func (d *Desk) HandOff(ctx context.Context, tx store.Tx, chat store.Chat, by id.UserID) (taken string, err error) {
 	m, err := store.NewestOfContact(ctx, tx, chat.ID)
 	if gone, err := isGone(err); gone {
-		return ErrNobodyWrote
+		return "", ErrNobodyWrote
 	} else if err != nil {
-		return err
+		return "", err
 	}
 	locked, err := store.LockChat(ctx, tx, chat.ID)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if _, _, err := d.Open(ctx, tx, Case{Chat: locked, Messages: []store.Message{m}, Why: d.PersonName(by) + " asked for it (/handoff)."}); err != nil {
-		return err
+		return "", err
 	}
 	e, err := store.EscalationOfChat(ctx, tx, chat.ID)
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = d.claim(ctx, tx, e, by, d.Now())
-	return err
+	return d.claim(ctx, tx, e, by, d.Now())
 }

@@ -1,6 +1,7 @@
 package desk_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,9 +9,16 @@ import (
 
 	"multis/policy"
 	"multis/store"
+	"multis/store/storetest"
 )
 
 const operatorsRoom = id.RoomID("!operators:example.com")
+
+// addOperatorsRoom makes a room for operators.
+func (r *rig) addOperatorsRoom(room id.RoomID) {
+	chat := r.chat("Customers", room, policy.KindAdmin)
+	r.tx(func(tx store.Tx) error { return store.SetForOperators(r.ctx, tx, chat.ID) })
+}
 
 func TestTheRoomForOperatorsHasThreadsAndNothingElse(t *testing.T) {
 	t.Parallel()
@@ -21,8 +29,7 @@ func TestTheRoomForOperatorsHasThreadsAndNothingElse(t *testing.T) {
 	early := r.escalate(before, "I want a refund")
 	require.NotEmpty(t, r.card(early), "while there is no room for operators, the thread is in the admin room")
 
-	room := r.chat("Customers", operatorsRoom, policy.KindAdmin)
-	r.tx(func(tx store.Tx) error { return store.SetForOperators(r.ctx, tx, room.ID) })
+	r.addOperatorsRoom(operatorsRoom)
 	admin, err := store.AdminChat(r.ctx, r.st.DB())
 	require.NoError(t, err)
 	require.True(t, admin.IsIn(deskRoom))
@@ -39,10 +46,10 @@ func TestTheRoomForOperatorsHasThreadsAndNothingElse(t *testing.T) {
 	r.say(operatorsRoom, owner, "yes")
 	r.say(operatorsRoom, owner, "What does delivery cost?")
 	r.say(operatorsRoom, eva, "Shall I take Ana?")
-	r.pump()
+	r.runAllJobs()
 	var said int
 	for _, text := range in("") {
-		require.Contains(t, text, "All other commands belong into the admin room")
+		require.Contains(t, text, "All other commands ")
 		said++
 	}
 	require.Equal(t, 6, said)
@@ -61,8 +68,31 @@ func TestTheRoomForOperatorsHasThreadsAndNothingElse(t *testing.T) {
 	r.say(operatorsRoom, bob, "/escalations")
 	r.replyIn(operatorsRoom, card, eva, "Sorry! Which parcel?")
 	r.replyIn(operatorsRoom, card, "@stranger:example.com", "I am the boss here")
-	r.pump()
+	r.runAllJobs()
 	require.Contains(t, in("")[6], "Ana · Demo")
-	require.Equal(t, []string{"Sorry! Which parcel?"}, r.sender.view(anasRoom, everything))
+	require.Equal(t, []string{"Sorry! Which parcel?"}, r.sender.view(anasRoom, anyEvent))
 	require.Equal(t, "eva", r.escalation(ana.ID).ClaimedBy.Localpart())
+}
+
+// Operators, and the room in which they read, get chats of customers only.
+func TestOperatorsGetNoPrivateChatByHandoff(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.desk.OwnRoom = true
+	r.addOperatorsRoom(operatorsRoom)
+	mum := r.chat("Mum", anasRoom, policy.KindDM)
+	r.chat("Ben", "!ben:example.com", policy.KindDM)
+	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, mum.ID, policy.ModeSilent) })
+	r.say(anasRoom, contactOf(anasRoom), "The result is bad, call me")
+	for _, line := range []string{"/handoff", "/handoff Mum", "/handoff mu", "/handoff #1", "/handoff #2", "/handoff #3"} {
+		r.say(operatorsRoom, eva, line)
+		r.runAllJobs()
+	}
+	r.say(operatorsRoom, owner, "/handoff")
+	r.runAllJobs()
+	said := strings.Join(r.sender.view(operatorsRoom, anyEvent), "\n")
+	require.Contains(t, said, "Ben")
+	require.NotContains(t, said, "result is bad")
+	require.NotContains(t, strings.ReplaceAll(said, "“Mum”", ""), "Mum")
+	require.Zero(t, storetest.Count(t, r.st, "select count(*) from escalations where chat_id = (select id from chats where name = 'Mum')"))
 }

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -18,6 +19,8 @@ import (
 const (
 	// cardWait is the delay of an update while the card is being sent.
 	cardWait = time.Second
+	// roomWait is the delay of an update while there is no room for its thread.
+	roomWait = 10 * time.Second
 	// maxLines is how many lines one update adds to a thread.
 	maxLines = 50
 )
@@ -46,11 +49,18 @@ func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.E
 	if err != nil {
 		return 0, err
 	}
+	if e.CardID != nil && e.IsOpen() {
+		if moved, wait, err := d.leaveClosedRoom(ctx, tx, &e); err != nil || wait > 0 {
+			return wait, err
+		} else if moved {
+			return cardWait, d.postMissingCard(ctx, tx, e, chat)
+		}
+	}
 	if e.CardID == nil {
 		return cardWait, d.postMissingCard(ctx, tx, e, chat)
 	}
 	if e.CardEvent == nil {
-		return cardWait, d.giveUpCard(ctx, tx, e)
+		return cardWait, giveUpCard(ctx, tx, e)
 	}
 	var wait time.Duration
 	if timed {
@@ -72,7 +82,27 @@ func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.E
 	return wait, d.refreshCard(ctx, tx, e, chat, cardChanged)
 }
 
-// postMissingCard posts the card of an escalation that an earlier version opened without one.
+// leaveClosedRoom forgets the thread of an escalation if its room is no longer used: another one begins in the room that replaced it. wait is how
+// long to wait for that room; zero for not at all.
+func (d *Desk) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escalation) (left bool, wait time.Duration, err error) {
+	room, err := store.ChatByID(ctx, tx, e.CardRoom)
+	if err != nil || room.ClosedWhy == "" {
+		return false, 0, err
+	}
+	next := store.AdminChat
+	if room.ForOperators && d.OwnRoom {
+		next = store.OperatorsChat
+	}
+	if _, err := next(ctx, tx); errors.Is(err, store.ErrNotFound) {
+		return false, roomWait, nil
+	} else if err != nil {
+		return false, 0, err
+	}
+	e.CardID, e.CardEvent, e.CardRoom, e.Shown = nil, nil, 0, ""
+	return true, 0, store.DropThread(ctx, tx, e.ID)
+}
+
+// postMissingCard posts the card of an escalation that has none: an earlier version opened it without one, or the room of its card was closed.
 func (d *Desk) postMissingCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) error {
 	m, err := store.MessageByID(ctx, tx, e.MessageID)
 	if gone, err := isGone(err); gone || err != nil {
@@ -82,7 +112,7 @@ func (d *Desk) postMissingCard(ctx context.Context, tx store.Tx, e store.Escalat
 }
 
 // giveUpCard returns a final error if the card of an escalation will never be sent.
-func (d *Desk) giveUpCard(ctx context.Context, tx store.Tx, e store.Escalation) error {
+func giveUpCard(ctx context.Context, tx store.Tx, e store.Escalation) error {
 	card, err := store.OutboxMessageByID(ctx, tx, *e.CardID)
 	if err != nil {
 		return err

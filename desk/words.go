@@ -30,7 +30,7 @@ func typed(m store.Message) string {
 
 // TakesFile reports whether the file of a message in a thread goes to the contact: the message is no note, and its author may answer.
 func (d *Desk) TakesFile(m store.Message) bool {
-	return m.Attachment != nil && m.Code != policy.CodeNote && !policy.IsNote(typed(m)) && d.MayAnswer(m.Sender)
+	return m.Attachment != nil && m.Code != policy.CodeNote && !policy.IsNote(typed(m)) && d.MayAnswer(m)
 }
 
 // unknownType is the type of a file of which nothing else is known.

@@ -49,16 +49,16 @@ func TestAnAnswerIsSentByItsNumber(t *testing.T) {
 	r.reply(card, eva, "#999")
 	r.reply(card, eva, "Parcel #7 is yours")
 	r.reply(card, eva, "# 1")
-	r.pump()
-	require.Equal(t, []string{"Hello Ana, we are open mon-fri 9-17.", "Parcel #7 is yours", "# 1"}, r.sender.view(anasRoom, everything))
+	r.runAllJobs()
+	require.Equal(t, []string{"Hello Ana, we are open mon-fri 9-17.", "Parcel #7 is yours", "# 1"}, r.sender.view(anasRoom, anyEvent))
 	require.Contains(t, r.inThread(card), "Not sent: there is no answer 999")
 
 	r.edit(deskRoom, eva, sent, fmt.Sprintf("#%d", second))
-	r.pump()
-	require.Equal(t, "Piano House.", r.sender.view(anasRoom, everything)[0], "the edit is filled in, too")
+	r.runAllJobs()
+	require.Equal(t, "Piano House.", r.sender.view(anasRoom, anyEvent)[0], "the edit is filled in, too")
 	r.edit(deskRoom, eva, sent, "#998")
-	r.pump()
-	require.Equal(t, "Piano House.", r.sender.view(anasRoom, everything)[0])
+	r.runAllJobs()
+	require.Equal(t, "Piano House.", r.sender.view(anasRoom, anyEvent)[0])
 	require.Contains(t, r.inThread(card), "unchanged there: there is no answer 998")
 }
 
@@ -73,8 +73,8 @@ func TestTheTypeOfAFileIsWellFormed(t *testing.T) {
 	}
 }
 
-// attach sends a file in the thread of a card.
-func (r *rig) attach(card id.EventID, sender id.UserID, content map[string]any) id.EventID {
+// sendFile sends a file in the thread of a card.
+func (r *rig) sendFile(card id.EventID, sender id.UserID, content map[string]any) id.EventID {
 	r.t.Helper()
 	content["m.relates_to"] = map[string]any{"rel_type": "m.thread", "event_id": card}
 	return r.receive(r.event("m.room.message", deskRoom, sender, content))
@@ -114,21 +114,21 @@ func TestOperatorsFilesButNoNotesGoToTheContact(t *testing.T) {
 	image := func(name, caption, url string) map[string]any {
 		return map[string]any{"msgtype": "m.image", "body": caption, "filename": name, "url": url, "info": map[string]any{"mimetype": "image/png", "size": 5}}
 	}
-	photo := r.attach(card, eva, image("lamp.png", "This lamp?", "mxc://x/lamp"))
-	note := r.attach(card, eva, image("list.png", "note: for us only", "mxc://x/list"))
-	r.attach(card, bob, map[string]any{
+	photo := r.sendFile(card, eva, image("lamp.png", "This lamp?", "mxc://x/lamp"))
+	note := r.sendFile(card, eva, image("list.png", "note: for us only", "mxc://x/list"))
+	r.sendFile(card, bob, map[string]any{
 		"msgtype": "m.audio", "body": "voice.ogg", "url": "mxc://x/voice", "info": map[string]any{"mimetype": "audio/ogg", "duration": 3000}, "org.matrix.msc3245.voice": map[string]any{},
 	})
-	r.attach(card, "@stranger:example.com", image("spam.png", "", "mxc://x/spam"))
-	r.attach(card, bob, image("gone.png", "", "mxc://x/gone"))
-	r.attach(card, bob, map[string]any{"msgtype": "m.location", "body": "Berlin", "geo_uri": "geo:52,13"})
+	r.sendFile(card, "@stranger:example.com", image("spam.png", "", "mxc://x/spam"))
+	r.sendFile(card, bob, image("gone.png", "", "mxc://x/gone"))
+	r.sendFile(card, bob, map[string]any{"msgtype": "m.location", "body": "Berlin", "geo_uri": "geo:52,13"})
 	require.WithinDuration(t, r.now, *r.reload(ana).OwnerLastAt, 0)
-	r.pump()
+	r.runAllJobs()
 	require.Equal(t, []string{
 		"m.image This lamp?/lamp.png image/png 0 voice=false: a lamp",
 		"m.audio voice.ogg/voice.ogg audio/ogg 3000 voice=true: hello",
 	}, *files)
-	require.Equal(t, []string{"This lamp?", "voice.ogg"}, r.sender.view(anasRoom, everything))
+	require.Equal(t, []string{"This lamp?", "voice.ogg"}, r.sender.view(anasRoom, anyEvent))
 	require.Contains(t, r.inThread(card), "Not sent: the homeserver does not have the file any more.")
 	require.Contains(t, r.inThread(card), "Not sent: text, pictures, recordings and files go out from a thread.")
 
@@ -138,10 +138,10 @@ func TestOperatorsFilesButNoNotesGoToTheContact(t *testing.T) {
 	r.receive(r.event("m.room.message", deskRoom, eva, map[string]any{
 		"msgtype": "m.image", "body": "* list", "m.new_content": image("list.png", "a list", "mxc://x/list"), "m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": note},
 	}))
-	r.pump()
+	r.runAllJobs()
 	require.Contains(t, r.inThread(card), "unchanged there: delete it and write again")
 	require.Len(t, *files, 2, "a note that is edited stays one")
 	r.redact(deskRoom, eva, photo)
-	r.pump()
-	require.Equal(t, []string{"voice.ogg"}, r.sender.view(anasRoom, everything), "a photo that is deleted here is deleted there")
+	r.runAllJobs()
+	require.Equal(t, []string{"voice.ogg"}, r.sender.view(anasRoom, anyEvent), "a photo that is deleted here is deleted there")
 }

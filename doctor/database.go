@@ -101,7 +101,7 @@ func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFac
 	if len(wrong) == 0 {
 		return found
 	}
-	return append(found, newFinding(DatabaseWall, "", "The second wall between chats has a hole: "+strings.Join(wrong, "; ")+".",
+	return append(found, newFinding(DatabaseRowSecurity, "", "The second wall between chats has a hole: "+strings.Join(wrong, "; ")+".",
 		"stop multis, restore the policies from a backup (multis backup restore), and find out who changed them"))
 }
 

@@ -62,8 +62,8 @@ func TestEachBrokenDatabaseIsFoundUntilItIsRepaired(t *testing.T) {
 		breaks []string // as the administrator, in the database
 		fixes  []string
 	}{
-		{DatabaseWall, []string{"alter table chunks disable row level security"}, []string{"alter table chunks enable row level security"}},
-		{DatabaseWall, []string{"alter table notes no force row level security"}, []string{"alter table notes force row level security"}},
+		{DatabaseRowSecurity, []string{"alter table chunks disable row level security"}, []string{"alter table chunks enable row level security"}},
+		{DatabaseRowSecurity, []string{"alter table notes no force row level security"}, []string{"alter table notes force row level security"}},
 		{DatabaseSchema, []string{"insert into goose_db_version (version_id, is_applied) values (99999, true)"}, []string{"delete from goose_db_version where version_id = 99999"}},
 	} {
 		t.Run(string(c.id)+" "+c.breaks[0], func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestEachBrokenDatabaseIsFoundUntilItIsRepaired(t *testing.T) {
 	}
 }
 
-func TestAServerThatDoesNotFitIsFound(t *testing.T) {
+func TestAnOldOrFullServerIsFound(t *testing.T) {
 	t.Parallel()
 	// The cases need another server, so the facts about the tests' server are changed.
 	facts := serverFacts(t, healthyDSN(t))
@@ -106,9 +106,9 @@ func TestACheckThatCannotBeCarriedOutSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.exec("alter table bridge_states rename to away")
-	require.Equal(t, []ID{CheckFailed}, w.found())
+	require.Equal(t, []ID{CheckFailed}, w.findingIDs())
 	w.exec("alter table away rename to bridge_states")
-	require.Empty(t, w.found())
+	require.Empty(t, w.findingIDs())
 }
 
 func TestAnAddressWithoutADatabaseIsFound(t *testing.T) {

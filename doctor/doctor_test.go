@@ -20,14 +20,14 @@ import (
 
 func TestAHealthyInstallationHasNoFinding(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, newWorld(t).found())
+	require.Empty(t, newWorld(t).findingIDs())
 }
 
 func TestANewInstallationWithoutAMessageHasNoFinding(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.exec("delete from messages; delete from settings where key = 'pushed_at'")
-	require.Empty(t, w.found(), "nothing was written yet, so nothing was pushed")
+	require.Empty(t, w.findingIDs(), "nothing was written yet, so nothing was pushed")
 }
 
 // breakage is a broken set-up, the finding that shows it, and the repair that the finding names.
@@ -38,8 +38,8 @@ type breakage struct {
 	fixes  func(w *world)
 }
 
-// sql returns a step that runs a statement.
-func sql(statement string) func(*world) { return func(w *world) { w.exec(statement) } }
+// execSQL returns a step that runs a statement.
+func execSQL(statement string) func(*world) { return func(w *world) { w.exec(statement) } }
 
 // setYAML returns a step that adds lines to the configuration.
 func setYAML(lines string) func(*world) {
@@ -53,9 +53,9 @@ func TestEachBrokenInstallationIsFoundUntilItIsRepaired(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			b.breaks(w)
-			require.Equal(t, []ID{b.id}, slices.Compact(w.found()))
+			require.Equal(t, []ID{b.id}, slices.Compact(w.findingIDs()))
 			b.fixes(w)
-			require.Empty(t, w.found())
+			require.Empty(t, w.findingIDs())
 		})
 	}
 }
@@ -79,7 +79,7 @@ func brokenFiles() []breakage {
 			require.NoError(w.t, err)
 			w.write(path, strings.Replace(string(text), "rate_limited: false", "rate_limited: true", 1))
 		}, func(w *world) {
-			text, err := config.Registration(w.input().Config)
+			text, err := config.Registration(w.openInput().Config)
 			require.NoError(w.t, err)
 			w.write(filepath.Join(w.dir, "synapse-registration.yaml"), string(text))
 		}},
@@ -103,7 +103,7 @@ func brokenFiles() []breakage {
 // fixWith returns a step that repairs a finding as multis doctor --fix does.
 func fixWith(id ID) func(*world) {
 	return func(w *world) {
-		done, err := Fix(w.t.Context(), w.input(), id)
+		done, err := Fix(w.t.Context(), w.openInput(), id)
 		require.NoError(w.t, err)
 		require.NotEmpty(w.t, done)
 	}
@@ -111,39 +111,39 @@ func fixWith(id ID) func(*world) {
 
 func brokenData() []breakage {
 	return []breakage{
-		{"", PushStalled, sql(`insert into settings (key, value) values ('push_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), sql("delete from settings where key = 'push_stalled'")},
-		{"", SyncStalled, sql(`insert into settings (key, value) values ('sync_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), sql("delete from settings where key = 'sync_stalled'")},
-		{"", PushLag, sql(`update settings set value = to_jsonb(now() - interval '20 minutes') where key = 'pushed_at';
-			update messages set ts = now() - interval '5 minutes', received_at = now() - interval '5 minutes' where event_id = (select max(event_id) from messages)`), sql("update settings set value = to_jsonb(now()) where key = 'pushed_at'")},
-		{"", AdminRoom, sql("update chats set closed_why = 'gone' where kind = 'admin'"), sql("update chats set closed_why = '' where kind = 'admin'")},
+		{"", PushStalled, execSQL(`insert into settings (key, value) values ('push_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), execSQL("delete from settings where key = 'push_stalled'")},
+		{"", SyncStalled, execSQL(`insert into settings (key, value) values ('sync_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), execSQL("delete from settings where key = 'sync_stalled'")},
+		{"", PushLag, execSQL(`update settings set value = to_jsonb(now() - interval '20 minutes') where key = 'pushed_at';
+			update messages set ts = now() - interval '5 minutes', received_at = now() - interval '5 minutes' where event_id = (select max(event_id) from messages)`), execSQL("update settings set value = to_jsonb(now()) where key = 'pushed_at'")},
+		{"", AdminRoom, execSQL("update chats set closed_why = 'gone' where kind = 'admin'"), execSQL("update chats set closed_why = '' where kind = 'admin'")},
 		{"", ChatsUnreadable, func(w *world) {
 			w.message("locked", "@ana:example.org", "contact")
 			w.exec(`update messages set parked = '{}', reason = 'It is encrypted, and its key has not come.' where event_id = 'locked'`)
-		}, sql("update messages set parked = null")},
+		}, execSQL("update messages set parked = null")},
 		{
-			"logged out", BridgeDown, sql("insert into bridge_states (bot, login, protocol, why, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'logged out', now(), now())"),
-			sql("update bridge_states set down_since = null, why = ''"),
+			"logged out", BridgeDown, execSQL("insert into bridge_states (bot, login, protocol, why, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'logged out', now(), now())"),
+			execSQL("update bridge_states set down_since = null, why = ''"),
 		},
 		{
-			"silent", BridgeDown, sql("insert into bridge_states (bot, login, protocol, why, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'no answer', now(), now())"),
-			sql("update bridge_states set down_since = null, why = ''"),
+			"silent", BridgeDown, execSQL("insert into bridge_states (bot, login, protocol, why, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'no answer', now(), now())"),
+			execSQL("update bridge_states set down_since = null, why = ''"),
 		},
 		{"typed on the phone", BridgeDoublePuppet, func(w *world) {
 			w.exec("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'")
 			w.message("typed", "@whatsapp_49:example.org", "owner_phone")
 		}, func(w *world) { w.message("typed later", "@you:example.org", "owner_phone") }},
-		{"ghost in the chat", BridgeDoublePuppet, sql("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'"), sql("update chats set self_ghost = ''")},
-		{"", BridgeStatus, func(w *world) { w.sent("sent"); w.sent("sent") }, sql("update outbox set state = 'delivered', delivered_at = now()")},
-		{"", BridgeUnconfirmed, sql("insert into bridge_bots (bot, protocol) values ('@signalbot:example.org', 'signal')"), sql("update bridge_bots set confirmed_at = now()")},
-		{"", BridgeClaim, sql("insert into bridge_changes (protocol, old_bot, new_bot) values ('whatsapp', '@whatsappbot:example.org', '@whatsapp2:example.org')"), sql("update bridge_changes set decided_at = now()")},
-		{"never", BackupOld, sql("update settings set updated_at = now() - interval '9 days'"), sql(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now()))`)},
-		{"long ago", BackupOld, sql(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '8 days'))`), sql(`update settings set value = jsonb_build_object('at', now()) where key = 'backup.last'`)},
+		{"ghost in the chat", BridgeDoublePuppet, execSQL("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'"), execSQL("update chats set self_ghost = ''")},
+		{"", BridgeStatus, func(w *world) { w.addSentMessage("sent"); w.addSentMessage("sent") }, execSQL("update outbox set state = 'delivered', delivered_at = now()")},
+		{"", BridgeUnconfirmed, execSQL("insert into bridge_bots (bot, protocol) values ('@signalbot:example.org', 'signal')"), execSQL("update bridge_bots set confirmed_at = now()")},
+		{"", BridgeClaim, execSQL("insert into bridge_changes (protocol, old_bot, new_bot) values ('whatsapp', '@whatsappbot:example.org', '@whatsapp2:example.org')"), execSQL("update bridge_changes set decided_at = now()")},
+		{"never", BackupOld, execSQL("update settings set updated_at = now() - interval '9 days'"), execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now()))`)},
+		{"long ago", BackupOld, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '8 days'))`), execSQL(`update settings set value = jsonb_build_object('at', now()) where key = 'backup.last'`)},
 		{"embeddings", DatabaseVector, setYAML("embeddings: {model: ollama/nomic, base_url: \"http://127.0.0.1:1/v1\"}\n"), func(w *world) { w.write(w.paths.Config, w.yaml) }},
-		{"", BackupFailed, sql(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '1 day', 'problem', 'no space left on device', 'tried_at', now()))`), sql(`update settings set value = jsonb_build_object('at', now()) where key = 'backup.last'`)},
-		{"", JobsFailed, sql("insert into river.river_job (kind, args, max_attempts, state, finalized_at) values ('turn', '{}', 3, 'discarded', now())"), sql("delete from river.river_job")},
-		{"", JobsLate, sql("insert into river.river_job (kind, args, max_attempts, state, scheduled_at) values ('turn', '{}', 3, 'available', now() - interval '1 hour')"), sql("delete from river.river_job")},
-		{"", SafeMode, sql(`insert into settings (key, value) values ('safe_mode', '{"since": "2026-05-01T12:00:00Z", "why": "It crashed."}')`), sql("delete from settings where key = 'safe_mode'")},
-		{"", OutboxFailed, func(w *world) { w.sent("failed") }, sql("update outbox set state = 'dropped'")},
+		{"", BackupFailed, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '1 day', 'problem', 'no space left on device', 'tried_at', now()))`), execSQL(`update settings set value = jsonb_build_object('at', now()) where key = 'backup.last'`)},
+		{"", JobsFailed, execSQL("insert into river.river_job (kind, args, max_attempts, state, finalized_at) values ('turn', '{}', 3, 'discarded', now())"), execSQL("delete from river.river_job")},
+		{"", JobsLate, execSQL("insert into river.river_job (kind, args, max_attempts, state, scheduled_at) values ('turn', '{}', 3, 'available', now() - interval '1 hour')"), execSQL("delete from river.river_job")},
+		{"", SafeMode, execSQL(`insert into settings (key, value) values ('safe_mode', '{"since": "2026-05-01T12:00:00Z", "why": "It crashed."}')`), execSQL("delete from settings where key = 'safe_mode'")},
+		{"", OutboxFailed, func(w *world) { w.addSentMessage("failed") }, execSQL("update outbox set state = 'dropped'")},
 		{"open", DatabaseShared, func(w *world) {
 			w.exec("grant connect on database " + databaseOf(w.t, w.dsn) + " to public")
 		}, func(w *world) { w.exec("revoke connect on database " + databaseOf(w.t, w.dsn) + " from public") }},
@@ -155,7 +155,7 @@ func brokenCommands() []breakage {
 		return func(w *world) {
 			w.sandbox = nil
 			setYAML(yaml)(w)
-			require.Empty(w.t, w.found())
+			require.Empty(w.t, w.findingIDs())
 			w.sandbox = errors.New("the test could read config.yaml")
 		}
 	}
@@ -183,8 +183,18 @@ func brokenModels(t *testing.T) []breakage {
 		{"spent", BudgetSpent, func(w *world) {
 			right(w)
 			w.exec(`insert into usage (day, chat_id, purpose, model, reserved, cost) values ((now() at time zone 'Europe/Berlin')::date, 0, 'ask', 'mine/small', 0, 2000000)`)
-		}, sql("delete from usage")},
+		}, execSQL("delete from usage")},
 	}
+}
+
+func TestAFormerOperatorIsNamedWithTheLineThatRemovesThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.homeserver.set(func(h *homeserver) { h.extra = []string{"@eva:example.org"} })
+	found := Run(t.Context(), w.openInput()).Findings()
+	require.Len(t, found, 1)
+	require.Equal(t, "@eva:example.org is no operator (config: operators) and reads all that is said in !admin:example.org.", found[0].Message)
+	require.Contains(t, found[0].Fix, "/kick @eva:example.org   (")
 }
 
 func TestRootClosesNoFileOfAnotherUser(t *testing.T) {
@@ -196,7 +206,7 @@ func TestRootClosesNoFileOfAnotherUser(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, os.Chmod(w.paths.Registration, 0o644))
 	require.NoError(t, os.Chown(w.paths.Registration, 65534, 65534))
-	_, err := Fix(t.Context(), w.input(), RegistrationPermissions)
+	_, err := Fix(t.Context(), w.openInput(), RegistrationPermissions)
 	require.ErrorContains(t, err, w.paths.Registration+" belongs to nobody, and "+w.paths.Config+" to root")
 	info, err := os.Stat(w.paths.Registration)
 	require.NoError(t, err)
@@ -208,7 +218,7 @@ func TestOneHundredRunsChangeNoByte(t *testing.T) {
 	w := newWorld(t)
 	before, files := w.contents(), w.files()
 	for range 100 {
-		Run(t.Context(), w.input())
+		Run(t.Context(), w.openInput())
 	}
 	require.Equal(t, before, w.contents())
 	require.Equal(t, files, w.files())
@@ -225,9 +235,9 @@ func TestTheExitCodeIsThatOfTheWorstFinding(t *testing.T) {
 	}
 	require.Equal(t, 0, report().ExitCode())
 	require.Equal(t, 1, report(BackupOld).ExitCode())
-	require.Equal(t, 2, report(BackupOld, DatabaseWall).ExitCode())
-	require.Equal(t, []ID{DatabaseWall, BackupOld}, ids(report(BackupOld, DatabaseWall).Findings()))
-	raw, err := json.Marshal(report(DatabaseWall))
+	require.Equal(t, 2, report(BackupOld, DatabaseRowSecurity).ExitCode())
+	require.Equal(t, []ID{DatabaseRowSecurity, BackupOld}, ids(report(BackupOld, DatabaseRowSecurity).Findings()))
+	raw, err := json.Marshal(report(DatabaseRowSecurity))
 	require.NoError(t, err)
 	require.Contains(t, string(raw), `"id":"database.wall"`)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -86,12 +87,47 @@ func checkAdminRoom(ctx context.Context, in *Input) (Result, string) {
 		return bad(AdminRoomNotIn, fmt.Sprintf("%s has not joined the admin room %s.", in.Config.Owner, *chat.RoomID), "accept the invitation of "+in.Config.BotID().String()+" in your Matrix client"), ""
 	}
 	r := Result{Fact: "the admin room is " + chat.RoomID.String()}
+	members, err := in.Homeserver.Members(ctx, in.Config.BotID(), *chat.RoomID)
+	if err != nil {
+		return bad(AdminRoom, fmt.Sprintf("The admin room %s cannot be read: %v.", *chat.RoomID, err), "leave that room, then "+in.start()+"   (it makes a new one)"), ""
+	}
+	r.Findings = findFormerOperators(in, members, *chat.RoomID)
 	if in.Config.Business.Escalation.Room {
-		if r.Findings, err = findInOperatorsRoom(ctx, in, chat); err != nil {
+		found, err := findInOperatorsRoom(ctx, in, chat)
+		if err != nil {
 			return failedCheck(err), ""
 		}
+		r.Findings = append(r.Findings, found...)
+	} else {
+		r.Findings = append(r.Findings, findUninvited(in, members, "the admin room "+chat.RoomID.String())...)
 	}
 	return r, ""
+}
+
+// findFormerOperators names everybody in an admin room who is neither the owner nor an operator. A person who comes in closes the room; an operator
+// who is taken out of the configuration stays in it, and reads on.
+func findFormerOperators(in *Input, members map[id.UserID]string, room id.RoomID) []Finding {
+	var found []Finding
+	for _, who := range slices.Sorted(maps.Keys(members)) {
+		if members[who] != "join" || who == in.Config.Owner || who == in.Config.BotID() || slices.Contains(in.Config.Operators, who) {
+			continue
+		}
+		found = append(found, newFinding(FormerOperator, who.String()+" in "+room.String(), fmt.Sprintf("%s is no operator (config: operators) and reads all that is said in %s.", who, room),
+			fmt.Sprintf("/kick %s   (in that room, in Element; in other clients in its list of members. Or put them back into operators)", who)))
+	}
+	return found
+}
+
+// findUninvited finds the operators who were never invited to a room. Those who left or were removed are no finding.
+func findUninvited(in *Input, members map[id.UserID]string, room string) []Finding {
+	var found []Finding
+	for _, who := range in.Config.Operators {
+		if members[who] == "" {
+			found = append(found, newFinding(OperatorsUninvited, who.String(), fmt.Sprintf("%s is an operator and was never invited to %s.", who, room),
+				in.start()+"   (it invites them; if the homeserver refuses that, the log says why)"))
+		}
+	}
+	return found
 }
 
 // findInOperatorsRoom checks the room for operators: that it exists, that those who answer are in it, and that it is encrypted if the admin room is.
@@ -113,8 +149,10 @@ func findInOperatorsRoom(ctx context.Context, in *Input, adminRoom store.Chat) (
 		return append(found, newFinding(OperatorsRoom, "", fmt.Sprintf("The room for operators %s cannot be read: %v.", *chat.RoomID, err),
 			"leave that room, then "+in.start()+"   (it makes a new one)")), nil
 	}
+	found = append(found, findFormerOperators(in, members, *chat.RoomID)...)
+	found = append(found, findUninvited(in, members, "the room for operators "+chat.RoomID.String())...)
 	for _, who := range append([]id.UserID{in.Config.Owner}, in.Config.Operators...) {
-		if !slices.Contains(members, who) {
+		if members[who] != "join" && members[who] != "" {
 			found = append(found, newFinding(OperatorsNotIn, who.String(), fmt.Sprintf("%s has not joined the room for operators %s.", who, *chat.RoomID),
 				"they accept the invitation of "+in.Config.BotID().String()+" in their Matrix client"))
 		}
@@ -259,7 +297,7 @@ func checkChats(ctx context.Context, in *Input) (Result, string) {
 	}
 	missing := map[string]int{}
 	for _, p := range portals {
-		elsewhere, err := store.HasChannel(ctx, db, p.Protocol, p.ChannelID, p.Receiver)
+		elsewhere, err := store.HasChannel(ctx, db, p.Protocol, p.ChannelID, p.Login)
 		if err != nil {
 			return failedCheck(err), ""
 		}

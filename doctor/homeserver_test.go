@@ -21,6 +21,8 @@ type homeserver struct {
 	mas        bool // accounts are managed by the Matrix Authentication Service, so there is no login
 	noDevices  bool // multis has no session
 	unverified bool // the owner has cross-signing keys, and the session of multis is not signed
+
+	extra []string // who is in the rooms beside the owner and multis
 }
 
 // set changes the homeserver.
@@ -30,8 +32,8 @@ func (h *homeserver) set(change func(*homeserver)) {
 	change(h)
 }
 
-// broken returns a step that changes the homeserver.
-func broken(change func(*homeserver)) func(*world) {
+// breakHomeserver returns a step that changes the homeserver.
+func breakHomeserver(change func(*homeserver)) func(*world) {
 	return func(w *world) { w.homeserver.set(change) }
 }
 
@@ -79,6 +81,13 @@ func newHomeserver(t *testing.T) *homeserver {
 	})
 	handle("POST /_matrix/client/v1/appservice/{id}/ping", ok(map[string]any{"duration_ms": 2}))
 	handle("GET /_matrix/client/v3/joined_rooms", ok(map[string]any{"joined_rooms": []string{"!admin:example.org", "!ana:example.org"}}))
+	handle("GET /_matrix/client/v3/rooms/{room}/members", func(*http.Request) (int, any) {
+		var members []any
+		for _, who := range append([]string{"@you:example.org", "@multis:example.org"}, h.extra...) {
+			members = append(members, map[string]any{"type": "m.room.member", "state_key": who, "sender": who, "content": map[string]string{"membership": "join"}})
+		}
+		return http.StatusOK, map[string]any{"chunk": members}
+	})
 	handle("GET /_matrix/client/v1/rooms/{room}/hierarchy", ok(map[string]any{"rooms": []any{}}))
 	handle("GET /_matrix/client/v3/devices/{device}", func(r *http.Request) (int, any) {
 		if h.noDevices {
@@ -130,12 +139,24 @@ func assertNoError(t *testing.T, err error) {
 
 func brokenHomeserver() []breakage {
 	return []breakage{
-		{"logins at MAS", HomeserverMAS, broken(func(h *homeserver) { h.mas, h.noDevices = true, true }), broken(func(h *homeserver) { h.noDevices = false })},
-		{"deleted by a client", DeviceMissing, broken(func(h *homeserver) { h.noDevices = true }), broken(func(h *homeserver) { h.noDevices = false })},
+		{"logins at MAS", HomeserverMAS, breakHomeserver(func(h *homeserver) { h.mas, h.noDevices = true, true }), breakHomeserver(func(h *homeserver) { h.noDevices = false })},
+		{"left out of operators", FormerOperator, func(w *world) {
+			w.homeserver.set(func(h *homeserver) { h.extra = []string{"@eva:example.org"} })
+			setYAML("operators: [\"@eva:example.org\"]\n")(w)
+			require.Empty(w.t, w.findingIDs())
+			w.write(w.paths.Config, w.yaml)
+		}, breakHomeserver(func(h *homeserver) { h.extra = nil })},
+		{"still in the room for operators", FormerOperator, func(w *world) {
+			w.exec("insert into chats (protocol, channel_id, kind, room_id, encrypted, for_operators) values ('admin', 'operators', 'admin', '!operators:example.org', 'no', true)")
+			setYAML("business: {escalation: {room: true}}\n")(w)
+			require.Empty(w.t, w.findingIDs())
+			w.homeserver.set(func(h *homeserver) { h.extra = []string{"@eva:example.org"} })
+		}, breakHomeserver(func(h *homeserver) { h.extra = nil })},
+		{"deleted by a client", DeviceMissing, breakHomeserver(func(h *homeserver) { h.noDevices = true }), breakHomeserver(func(h *homeserver) { h.noDevices = false })},
 		{"not signed", DeviceUnverified, func(w *world) {
 			w.exec("update chats set encrypted = 'yes' where channel_id = 'ana'")
-			require.Empty(w.t, w.found())
+			require.Empty(w.t, w.findingIDs())
 			w.homeserver.set(func(h *homeserver) { h.unverified = true })
-		}, broken(func(h *homeserver) { h.unverified = false })},
+		}, breakHomeserver(func(h *homeserver) { h.unverified = false })},
 	}
 }

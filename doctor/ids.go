@@ -44,16 +44,18 @@ const (
 	PushStalled ID = "push.stalled"
 	SyncStalled ID = "sync.stalled"
 
-	AdminRoom        ID = "admin-room.missing"
-	AdminRoomNotIn   ID = "admin-room.not-joined"
-	OperatorsRoom    ID = "operators-room.missing"
-	OperatorsNotIn   ID = "operators-room.not-joined"
-	OperatorsPlain   ID = "operators-room.unencrypted"
-	DeviceMissing    ID = "device.missing"
-	DeviceKeys       ID = "device.keys"
-	DeviceUnverified ID = "device.unverified"
-	ChatsUnreadable  ID = "chats.unreadable"
-	ChatsMissing     ID = "chats.missing"
+	AdminRoom          ID = "admin-room.missing"
+	AdminRoomNotIn     ID = "admin-room.not-joined"
+	OperatorsRoom      ID = "operators-room.missing"
+	OperatorsNotIn     ID = "operators-room.not-joined"
+	OperatorsPlain     ID = "operators-room.unencrypted"
+	FormerOperator     ID = "admin-room.former-operator"
+	OperatorsUninvited ID = "operators.not-invited"
+	DeviceMissing      ID = "device.missing"
+	DeviceKeys         ID = "device.keys"
+	DeviceUnverified   ID = "device.unverified"
+	ChatsUnreadable    ID = "chats.unreadable"
+	ChatsMissing       ID = "chats.missing"
 
 	BridgeDown         ID = "bridge.down"
 	BridgeDoublePuppet ID = "bridge.double-puppet"
@@ -67,7 +69,7 @@ const (
 	DatabaseEncoding    ID = "database.encoding"
 	DatabaseSuperuser   ID = "database.superuser"
 	DatabaseRights      ID = "database.rights"
-	DatabaseWall        ID = "database.wall"
+	DatabaseRowSecurity ID = "database.wall"
 	DatabaseSchema      ID = "database.schema"
 	DatabaseVector      ID = "database.pgvector"
 	DatabasePooling     ID = "database.pooling"
@@ -111,13 +113,13 @@ var kinds = map[ID]kind{
 
 	PushLag: {Warning, false}, PushStalled: {Error, false}, SyncStalled: {Error, false},
 
-	AdminRoom: {Error, false}, AdminRoomNotIn: {Warning, false}, OperatorsRoom: {Error, false}, OperatorsNotIn: {Warning, false}, OperatorsPlain: {Error, false}, DeviceMissing: {Error, false}, DeviceKeys: {Error, false}, DeviceUnverified: {Warning, false},
+	AdminRoom: {Error, false}, AdminRoomNotIn: {Warning, false}, OperatorsRoom: {Error, false}, OperatorsNotIn: {Warning, false}, OperatorsPlain: {Error, false}, FormerOperator: {Error, false}, OperatorsUninvited: {Warning, false}, DeviceMissing: {Error, false}, DeviceKeys: {Error, false}, DeviceUnverified: {Warning, false},
 	ChatsUnreadable: {Warning, false}, ChatsMissing: {Warning, false},
 
 	BridgeDown: {Error, false}, BridgeDoublePuppet: {Warning, false}, BridgeStatus: {Warning, false}, BridgeUnconfirmed: {Warning, false}, BridgeClaim: {Warning, false},
 
 	DatabaseUnreachable: {Error, false}, DatabasePrograms: {Error, false}, DatabaseVersion: {Error, false}, DatabaseEncoding: {Error, false}, DatabaseSuperuser: {Error, false}, DatabaseRights: {Error, false},
-	DatabaseWall: {Error, false}, DatabaseSchema: {Error, false}, DatabaseVector: {Warning, false}, DatabasePooling: {Error, false}, DatabaseConnections: {Warning, false},
+	DatabaseRowSecurity: {Error, false}, DatabaseSchema: {Error, false}, DatabaseVector: {Warning, false}, DatabasePooling: {Error, false}, DatabaseConnections: {Warning, false},
 	DatabaseShared: {Warning, false},
 
 	BackupOld: {Warning, false}, BackupFailed: {Warning, false},

@@ -82,7 +82,7 @@ func serveClient(conn net.Conn, idle chan []*pgconn.HijackedConn) error {
 		default:
 			continue
 		}
-		status, err := relay(server.Frontend, client)
+		status, err := relayAnswers(server.Frontend, client)
 		if err != nil {
 			return err
 		}
@@ -93,8 +93,8 @@ func serveClient(conn net.Conn, idle chan []*pgconn.HijackedConn) error {
 	}
 }
 
-// relay sends the answers of a server until it is ready for the next query, and returns the state of its transaction.
-func relay(server *pgproto3.Frontend, client *pgproto3.Backend) (status byte, err error) {
+// relayAnswers sends the answers of a server until it is ready for the next query, and returns the state of its transaction.
+func relayAnswers(server *pgproto3.Frontend, client *pgproto3.Backend) (status byte, err error) {
 	if err := server.Flush(); err != nil {
 		return 0, err
 	}

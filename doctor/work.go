@@ -136,7 +136,7 @@ type UsedModel struct {
 	Key  string // replaces the provider's key; empty means that
 }
 
-// ModelsInUse returns the models of llm.model and of the agents, each once.
+// ModelsInUse returns the models of llm.model, of vision.model and of the agents, each once.
 func ModelsInUse(c *config.Config) []UsedModel {
 	var list []UsedModel
 	add := func(value, key string) {
@@ -148,6 +148,7 @@ func ModelsInUse(c *config.Config) []UsedModel {
 		}
 	}
 	add(c.LLM.Model, "")
+	add(c.Vision.Model, "")
 	for _, a := range c.Agents {
 		add(cmp.Or(a.Model, c.LLM.Model), a.APIKey.Value())
 	}

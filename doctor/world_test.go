@@ -72,7 +72,7 @@ func newWorld(t *testing.T) *world {
 	w.yaml = strings.NewReplacer("%HOMESERVER%", w.homeserver.url, "%PORT%", strconv.Itoa(w.port), "%DSN%", `"`+w.dsn+`"`, "%DIR%", w.dir).Replace(minimalYAML)
 	w.write(w.paths.Config, w.yaml)
 	w.exec(`insert into settings (key, value) values ('owner_device', '{"id": "MULTIS_OWNER"}'), ('bot_device', '{"id": "MULTIS_BOT"}')`)
-	text, err := config.Registration(w.input().Config)
+	text, err := config.Registration(w.openInput().Config)
 	require.NoError(t, err)
 	w.write(w.paths.Registration, string(text))
 	w.write(filepath.Join(w.dir, "synapse-registration.yaml"), string(text))
@@ -141,15 +141,15 @@ func (w *world) message(event, sender, author string) {
 		select id, $1, $3, $2, 'text', 'hello', now(), 'store', 'silent', 'The chat is silent.' from chats where channel_id = 'ana'`, event, sender, author)
 }
 
-// sent stores a message of ours in a state.
-func (w *world) sent(state string) {
+// addSentMessage stores a message of ours in a state.
+func (w *world) addSentMessage(state string) {
 	w.t.Helper()
 	w.exec(`insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, event_id, sent_at)
 		select gen_random_uuid(), id, 'owner', 'reply', 'm.room.message', '{}', 'ok', 'x', $1, gen_random_uuid()::text, now() - interval '1 hour' from chats where channel_id = 'ana'`, state)
 }
 
-// input opens the installation as multis doctor does.
-func (w *world) input() *Input {
+// openInput opens the installation as multis doctor does.
+func (w *world) openInput() *Input {
 	w.t.Helper()
 	in := &Input{
 		Synapse: &Synapse{Config: "/etc/matrix-synapse/homeserver.yaml", Registrations: w.synapse, Install: "install", Restart: "restart"}, Paths: w.paths, Now: time.Now, FreeBytes: func(string) (uint64, error) { return w.free, nil }, Database: w.st.Inspector(), HasSchema: true,
@@ -175,11 +175,11 @@ func (w *world) input() *Input {
 	return in
 }
 
-// found returns the ids of all findings.
-func (w *world) found() []ID {
+// findingIDs returns the ids of all findings.
+func (w *world) findingIDs() []ID {
 	w.t.Helper()
 	var list []ID
-	for _, f := range Run(w.t.Context(), w.input()).Findings() {
+	for _, f := range Run(w.t.Context(), w.openInput()).Findings() {
 		require.NotEmpty(w.t, f.Message)
 		require.NotEmpty(w.t, f.Fix, f.ID)
 		list = append(list, f.ID)

@@ -43,6 +43,7 @@ type setup struct {
 	Locked   bool   // the bridge encrypts every chat
 	New      bool   // no other test has used the world
 	Speech   string // the URL of a transcription server; may be empty
+	Vision   string // the model at Model that looks at pictures; may be empty
 	ExecIn   string // the data folder of a multis that runs commands; empty for one that does not
 	Agents   string // the agents as YAML on one line; may be empty
 	// Operators are the operators, who may answer, as YAML on one line; may be empty.
@@ -205,7 +206,13 @@ func (a *app) adminRoom() id.RoomID {
 // learn indexes the price list as a public document.
 func (a *app) learn() {
 	a.t.Helper()
-	_, err := knowledge.New(a.db).Index(a.t.Context(), knowledge.File{Name: "prices.md", Data: prices, Role: policy.RolePublic})
+	a.learnText("prices.md", string(prices))
+}
+
+// learnText indexes a text as a public document.
+func (a *app) learnText(name, text string) {
+	a.t.Helper()
+	_, err := knowledge.New(a.db).Index(a.t.Context(), knowledge.File{Name: name, Data: []byte(text), Role: policy.RolePublic})
 	require.NoError(a.t, err)
 }
 
@@ -318,8 +325,8 @@ const elapseSQL = `with chat as (update chats set typing_until = typing_until - 
 		state = case when scheduled_at - $1::interval <= now() then 'available' else state end
 	where state in ('available', 'scheduled', 'retryable') and kind <> 'tick'`
 
-// elapse moves the times of chats, messages and jobs back by d, which has the effect of waiting for d.
-func (a *app) elapse(d time.Duration) {
+// shiftTimes moves the times of chats, messages and jobs back by d, which has the effect of waiting for d.
+func (a *app) shiftTimes(d time.Duration) {
 	a.t.Helper()
 	_, err := a.db.Pool().Exec(a.t.Context(), elapseSQL, d)
 	require.NoError(a.t, err)

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
@@ -248,6 +250,12 @@ func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
 	_, err = e.Owner.JoinRoomByID(t.Context(), *room.RoomID)
 	require.NoError(t, err)
 	require.NotContains(t, e.diagnose(nil), doctor.OperatorsNotIn)
+	for _, ownRoom := range []bool{true, false} { // an operator whom the homeserver refused to invite, or who is not invited yet
+		require.Contains(t, e.diagnose(func(c *config.Config) {
+			c.Operators, c.Business.Escalation.Room = append(c.Operators, "@late:"+devstack.Domain), ownRoom
+		}), doctor.OperatorsUninvited)
+	}
+	require.NotContains(t, e.diagnose(nil), doctor.OperatorsUninvited)
 
 	_, err = e.Say(t.Context(), "room-ida", "I want to speak to a person, my lamp is broken")
 	require.NoError(t, err)
@@ -263,6 +271,8 @@ func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
 	_, err = mia.SendMessageEvent(t.Context(), *room.RoomID, event.EventMessage, content)
 	require.NoError(t, err)
 	require.Equal(t, "Which lamp is it?", e.awaitDeliveries("room-ida", 2)[1].Text)
+	require.Contains(t, e.diagnose(func(c *config.Config) { c.Operators = nil }), doctor.FormerOperator)
+	room = e.closeByInvitation(room, mia)
 
 	_, err = e.db.Pool().Exec(t.Context(), "update chats set closed_why = 'gone' where id = $1", room.ID)
 	require.NoError(t, err)
@@ -272,4 +282,50 @@ func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
 	_, err = e.db.Pool().Exec(t.Context(), "update chats set encrypted = 'yes' where kind = 'admin' and not for_operators")
 	require.NoError(t, err)
 	require.Subset(t, e.diagnose(nil), []doctor.ID{doctor.OperatorsPlain})
+}
+
+// closeByInvitation lets an operator invite a stranger into the room for operators, and returns the room that takes its place: a reply in the old
+// thread goes nowhere, one in the new thread to the contact.
+func (e *examination) closeByInvitation(closed store.Chat, mia *mautrix.Client) store.Chat {
+	e.t.Helper()
+	ctx := e.t.Context()
+	cardIn := func(room store.Chat) (card id.EventID) {
+		e.await("a card in "+room.RoomID.String(), func(ctx context.Context) (bool, error) {
+			err := e.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from escalations e join outbox o on o.id = e.card_id where o.chat_id = $1", room.ID).Scan(&card)
+			return card != "", err
+		})
+		return card
+	}
+	old := cardIn(closed)
+	_, err := mia.InviteUser(ctx, *closed.RoomID, &mautrix.ReqInviteUser{UserID: e.person(e.t, "strangereve").UserID})
+	require.NoError(e.t, err)
+	var room store.Chat
+	e.await("another room for operators", func(ctx context.Context) (bool, error) {
+		var err error
+		room, err = store.OperatorsChat(ctx, e.db.DB())
+		if errors.Is(err, store.ErrNotFound) {
+			return false, nil
+		}
+		return room.ID != closed.ID, err
+	})
+	reply := func(room store.Chat, card id.EventID, text string) {
+		_, err := mia.SendMessageEvent(ctx, *room.RoomID, event.EventMessage, &event.MessageEventContent{MsgType: event.MsgText, Body: text, RelatesTo: (&event.RelatesTo{}).SetThread(card, card)})
+		require.NoError(e.t, err)
+	}
+	reply(closed, old, "Pay to another account")
+	e.await("the refusal", func(ctx context.Context) (bool, error) {
+		var refused int
+		err := e.db.DB().QueryRow(ctx, "select count(*) from messages where chat_id = $1 and code = 'room_closed' and body = ''", closed.ID).Scan(&refused)
+		return refused == 1, err
+	})
+	for _, client := range []*mautrix.Client{mia, e.Owner} {
+		_, err := client.JoinRoomByID(ctx, *room.RoomID)
+		require.NoError(e.t, err)
+	}
+	reply(room, cardIn(room), "We send a new lamp.")
+	require.Equal(e.t, "We send a new lamp.", e.awaitDeliveries("room-ida", 3)[2].Text)
+	var told int
+	require.NoError(e.t, e.db.DB().QueryRow(ctx, "select count(*) from outbox where content->>'body' like '%I no longer use the room for operators%'").Scan(&told))
+	require.Equal(e.t, 1, told)
+	return room
 }

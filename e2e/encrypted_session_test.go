@@ -79,7 +79,7 @@ func (a *app) sayWithoutKey(t *testing.T, element *rig.Element, contact, text st
 	a.run()
 	const withheldSQL = "select exists (select from matrix.crypto_megolm_inbound_session where room_id = $1 and withheld_code is not null)"
 	a.await("the bridge's refusal", func(ctx context.Context) (bool, error) { return a.exists(ctx, withheldSQL, said.Room) })
-	a.elapse(keyDeadline)
+	a.shiftTimes(keyDeadline)
 	const refusedSQL = "select exists (select from messages where event_id = $1 and parked is not null and reason like '%refused%')"
 	a.await("the key to be refused", func(ctx context.Context) (bool, error) { return a.exists(ctx, refusedSQL, said.Event) })
 	mode := a.command("/mode " + a.chat(contact).Name)

@@ -38,7 +38,7 @@ func TestNothingLeaksInAnEncryptedStorm(t *testing.T) {
 		a.say(contact, "hi")
 	}
 	for step := range stormSteps {
-		require.NoError(t, s.happen(t.Context(), chance, step), "step %d", step)
+		require.NoError(t, s.doSomething(t.Context(), chance, step), "step %d", step)
 	}
 
 	for said, text := range s.said {
@@ -59,8 +59,8 @@ func TestNothingLeaksInAnEncryptedStorm(t *testing.T) {
 	require.Zero(t, a.count("select count(*) from messages where author = 'owner_client' and event_id in (select event_id from outbox)"), "our own words taken for the owner's")
 }
 
-// happen lets one thing happen, mostly talk.
-func (s *storm) happen(ctx context.Context, chance *rand.Rand, step int) error {
+// doSomething makes one random event happen, mostly a message.
+func (s *storm) doSomething(ctx context.Context, chance *rand.Rand, step int) error {
 	contact := s.contacts[chance.IntN(len(s.contacts))]
 	text := fmt.Sprintf("%s (%d)", question, step)
 	switch dice := chance.IntN(20); {

@@ -96,7 +96,7 @@ func TestKeysThatComeLate(t *testing.T) {
 			require.NoError(t, err)
 			if given == "has not come" {
 				a.await("the key to be waited for", func(ctx context.Context) (bool, error) { return a.exists(ctx, keyDeadlineSQL, said.Event) })
-				a.elapse(keyDeadline)
+				a.shiftTimes(keyDeadline)
 			}
 			a.await("the message without its key", func(ctx context.Context) (bool, error) {
 				return a.exists(ctx, "select exists (select from messages where event_id = $1 and parked is not null and reason like '%' || $2 || '%')", said.Event, given)

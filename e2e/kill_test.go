@@ -129,7 +129,7 @@ func TestKilledBetweenModelAndSend(t *testing.T) {
 // portal creates the chat of a contact by a message that is too old to be answered.
 func (a *app) portal(contact string) id.RoomID {
 	a.t.Helper()
-	said, err := a.Network.Say(a.t.Context(), contact, longAgo("hi"))
+	said, err := a.Network.Say(a.t.Context(), contact, tooOldLine("hi"))
 	require.NoError(a.t, err)
 	a.awaitMessage(said.Event)
 	return said.Room

@@ -15,8 +15,8 @@ import (
 	"multis/policy"
 )
 
-// longAgo is a line that is far too old to be answered.
-func longAgo(text string) demonet.Line {
+// tooOldLine returns a line that is far too old to be answered.
+func tooOldLine(text string) demonet.Line {
 	return demonet.Line{Text: text, Time: time.Now().Add(-24 * time.Hour)}
 }
 

@@ -48,10 +48,10 @@ func TestNothingIsLostWhenSynapseEndsInABurst(t *testing.T) {
 				require.Contains(t, inRoom, event, "Synapse keeps what it accepted")
 			}
 			a.await("all that is in the room", func(ctx context.Context) (bool, error) {
-				stored, err := a.storedIn(ctx, room)
+				stored, err := a.storedMessages(ctx, room)
 				return len(stored) >= len(inRoom), err
 			})
-			stored, err := a.storedIn(t.Context(), room)
+			stored, err := a.storedMessages(t.Context(), room)
 			require.NoError(t, err)
 			require.Equal(t, inRoom, stored, "in the order of the room")
 		})
@@ -89,8 +89,8 @@ func (a *app) burst(t *testing.T, contact string, room id.RoomID, end syscall.Si
 
 const storedSQL = "select m.event_id from messages m join chats c on c.id = m.chat_id where c.room_id = $1 order by m.ts, m.id"
 
-// storedIn lists the stored messages of a room in their order.
-func (a *app) storedIn(ctx context.Context, room id.RoomID) ([]id.EventID, error) {
+// storedMessages lists the stored messages of a room in their order.
+func (a *app) storedMessages(ctx context.Context, room id.RoomID) ([]id.EventID, error) {
 	rows, err := a.db.DB().Query(ctx, storedSQL, room)
 	if err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ func TestTheOwnerIsNotTalkedOver(t *testing.T) {
 	a.step("the owner writes while the answer waits to be sent", func(t *testing.T) {
 		a.switchToBusiness("owner-nia")
 		room := *a.chat("owner-nia").RoomID
-		a.back.onSend(loseInto(room))
+		a.back.onSend(dropSends(room))
 		said, err := a.Say(t.Context(), "owner-nia", question)
 		require.NoError(t, err)
 		a.await("the first try to send", func(context.Context) (bool, error) { return len(a.back.sentTo(room)) > 0, nil })
@@ -66,8 +66,8 @@ func TestTheOwnerIsNotTalkedOver(t *testing.T) {
 	})
 }
 
-// loseInto loses every send into a room.
-func loseInto(room id.RoomID) func(sending) verdict {
+// dropSends loses every send into a room.
+func dropSends(room id.RoomID) func(sending) verdict {
 	return func(s sending) verdict {
 		if s.Room == room {
 			return lost
@@ -109,7 +109,7 @@ func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 			require.Nil(t, a.awaitMessage(said.Event).AnsweredAt)
 			left := time.Until(*until)
 			require.Positive(t, left)
-			a.elapse(left)
+			a.shiftTimes(left)
 			a.awaitDeliveries(contact, 1)
 			require.False(t, a.awaitMessage(said.Event).AnsweredAt.Before(until.Add(-left)))
 		})
@@ -125,7 +125,7 @@ func TestPauseAllActsBeforeTheNextSend(t *testing.T) {
 	a.switchToBusiness("pause-ole")
 	room := *a.chat("pause-ole").RoomID
 
-	a.back.onSend(loseInto(room))
+	a.back.onSend(dropSends(room))
 	said, err := a.Say(t.Context(), "pause-ole", question)
 	require.NoError(t, err)
 	a.await("the first try to send", func(context.Context) (bool, error) { return len(a.back.sentTo(room)) > 0, nil })

@@ -25,12 +25,12 @@ import (
 func TestAnIdleWeekOfHeartbeatsCallsNoModel(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, reportAll, Config{Items: []string{"tell me when a customer sounds angry"}, ItemChecks: 4, Tasks: true})
-	r.wrote("an old question?", policy.AuthorContact, 90*24*time.Hour)
-	r.wrote("see you", policy.AuthorOwnerPhone, 80*24*time.Hour)
+	r.storeMessage("an old question?", policy.AuthorContact, 90*24*time.Hour)
+	r.storeMessage("see you", policy.AuthorOwnerPhone, 80*24*time.Hour)
 	require.NoError(t, store.RecordCheck(context.Background(), r.store.Writer(), "", "2026-11-15", monday.Add(-12*time.Hour)))
 	require.Equal(t, map[string]int{"nothing new": 7 * 32}, r.heartbeats("", 7))
 	require.Empty(t, server.Requests())
-	require.Empty(t, r.sent(r.admin))
+	require.Empty(t, r.queuedTexts(r.admin))
 }
 
 func TestItemCheckReadsMessagesSinceLastCheck(t *testing.T) {
@@ -43,18 +43,18 @@ func TestItemCheckReadsMessagesSinceLastCheck(t *testing.T) {
 	}
 	r, server := newScripted(t, angry, Config{Items: []string{"tell me when a customer sounds angry"}, ItemChecks: 16})
 	r.checker.Memory = memory.New(memory.Options{Store: r.store, Search: search.New(r.store), Model: llm.None{}, Zone: time.UTC, Now: func() time.Time { return r.checker.now() }})
-	r.wrote("nice weather", policy.AuthorContact, 3*24*time.Hour)
-	r.wrote("this is outrageous, where is my parcel", policy.AuthorContact, 30*time.Minute)
+	r.storeMessage("nice weather", policy.AuthorContact, 3*24*time.Hour)
+	r.storeMessage("this is outrageous, where is my parcel", policy.AuthorContact, 30*time.Minute)
 	require.Equal(t, "told 1", r.heartbeat(""))
-	require.Contains(t, r.sent(r.admin)[0], "Ana sounds angry.")
+	require.Contains(t, r.queuedTexts(r.admin)[0], "Ana sounds angry.")
 	seen := server.Requests()[0].Messages[0].Text
 	require.Contains(t, seen, "chat with Ana · Demo")
 	require.Contains(t, seen, "Ana: this is outrageous")
 	require.NotContains(t, seen, "nice weather", "what is older than two days")
 
 	r.advance(2 * time.Hour)
-	r.wrote("thank you, it came", policy.AuthorContact, 2*time.Minute)
-	r.wrote("you are welcome", policy.AuthorOwnerPhone, time.Minute)
+	r.storeMessage("thank you, it came", policy.AuthorContact, 2*time.Minute)
+	r.storeMessage("you are welcome", policy.AuthorOwnerPhone, time.Minute)
 	r.heartbeat("")
 	last := server.Requests()[len(server.Requests())-1].Messages[0].Text
 	require.Contains(t, last, "thank you, it came")
@@ -62,7 +62,7 @@ func TestItemCheckReadsMessagesSinceLastCheck(t *testing.T) {
 
 	before := len(server.Requests())
 	r.advance(2 * time.Hour)
-	old := r.wrote("history that a bridge brings", policy.AuthorContact, 30*24*time.Hour)
+	old := r.storeMessage("history that a bridge brings", policy.AuthorContact, 30*24*time.Hour)
 	_, err := r.store.Pool().Exec(context.Background(), "update messages set received_at = $2 where id = $1", old, r.checker.now())
 	require.NoError(t, err)
 	r.heartbeat("")
@@ -85,13 +85,13 @@ func TestHeartbeatPromptFitsContextWindow(t *testing.T) {
 func TestEachFindingIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, reportAll, Config{Items: []string{"tell me when a customer sounds angry"}, ItemChecks: 4})
-	r.wrote("where is my parcel?", policy.AuthorContact, 30*time.Minute)
+	r.storeMessage("where is my parcel?", policy.AuthorContact, 30*time.Minute)
 	require.Equal(t, "told 1", r.heartbeat(""), "the item alone: nobody waits for an hour yet")
 	r.advance(time.Hour)
 	require.Equal(t, "told 1", r.heartbeat(""))
-	r.wrote("hello??", policy.AuthorContact, 0)
+	r.storeMessage("hello??", policy.AuthorContact, 0)
 	r.heartbeats("", 1)
-	said := r.sent(r.admin)
+	said := r.queuedTexts(r.admin)
 	require.Len(t, said, 2, "who writes on without an answer is one matter")
 	require.Contains(t, said[0], "you want me to look at: tell me when a customer sounds angry")
 	require.Contains(t, said[1], "This may need you")
@@ -100,34 +100,34 @@ func TestEachFindingIsReportedOnce(t *testing.T) {
 	require.Contains(t, said[1], "Look at it now!")
 	require.LessOrEqual(t, len(server.Requests()), 6, "four looks at most, and one for the matter")
 
-	r.wrote("I am on it", policy.AuthorOwnerPhone, 0)
+	r.storeMessage("I am on it", policy.AuthorOwnerPhone, 0)
 	r.advance(time.Minute)
-	r.wrote("and what does it cost?", policy.AuthorContact, 0)
+	r.storeMessage("and what does it cost?", policy.AuthorContact, 0)
 	r.heartbeats("", 1)
-	said = r.sent(r.admin)
+	said = r.queuedTexts(r.admin)
 	require.Contains(t, strings.Join(said[2:], "\n"), "and what does it cost?", "after an answer it is a new matter")
 	r.heartbeats("", 5)
-	require.Len(t, r.sent(r.admin), len(said), "a week of a model that always wants to speak")
+	require.Len(t, r.queuedTexts(r.admin), len(said), "a week of a model that always wants to speak")
 }
 
 func TestFindingOfSeveralAgentsIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	r, _ := newScripted(t, reportAll, Config{})
 	r.checker.Configs = append(r.checker.Configs, Config{Agent: "sales", Active: 16 * time.Hour})
-	r.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
+	r.storeMessage("where is my parcel?", policy.AuthorContact, 2*time.Hour)
 	require.Equal(t, "told 1", r.heartbeat(""))
 	r.advance(time.Minute)
 	require.Equal(t, "nothing new", r.heartbeat("sales"))
-	require.Len(t, r.sent(r.admin), 1)
+	require.Len(t, r.queuedTexts(r.admin), 1)
 }
 
 func TestModelCanReportNothing(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, llmtest.Say(`{"notify": false, "tell": []}`), Config{})
-	r.wrote("SALE! Everything must go!", policy.AuthorContact, 2*time.Hour)
+	r.storeMessage("SALE! Everything must go!", policy.AuthorContact, 2*time.Hour)
 	require.Equal(t, "nothing that matters", r.heartbeat(""))
 	r.heartbeats("", 3)
-	require.Empty(t, r.sent(r.admin))
+	require.Empty(t, r.queuedTexts(r.admin))
 	require.Len(t, server.Requests(), 1, "it is judged once")
 	require.Contains(t, server.Requests()[0].Messages[0].Text, "SALE!")
 	for _, tool := range server.Requests()[0].Tools {
@@ -139,13 +139,13 @@ func TestHeartbeatWithoutModelReportsAllFindings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, llm.None{})
 	r.checker.Configs = []Config{{Items: []string{"anything"}, ItemChecks: 4, Active: 16 * time.Hour}}
-	question := r.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
+	question := r.storeMessage("where is my parcel?", policy.AuthorContact, 2*time.Hour)
 	require.NoError(t, r.store.InTx(t.Context(), func(tx store.Tx) error {
 		due := monday.Add(-3 * time.Hour)
 		return store.InsertCommitment(t.Context(), tx, store.Commitment{ChatID: r.chat.ID, MessageID: question, Who: "you", What: "send the offer", DueAt: &due})
 	}))
 	r.heartbeats("", 1)
-	said := r.sent(r.admin)
+	said := r.queuedTexts(r.admin)
 	require.Len(t, said, 1)
 	require.Contains(t, said[0], "2 things may need you")
 	require.Contains(t, said[0], "promised in Ana · Demo and not settled, due Mon 16 Nov, 04:00: “you: send the offer”")
@@ -156,23 +156,23 @@ func TestOpenQuestionBeforeThanksIsAFinding(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, llm.None{})
 	r.checker.Configs = []Config{{}}
-	r.wrote("how much is it?", policy.AuthorContact, 6*time.Hour)
-	r.wrote("5 euro", policy.AuthorOwnerPhone, 5*time.Hour)
-	r.wrote("thanks!", policy.AuthorContact, 4*time.Hour)
+	r.storeMessage("how much is it?", policy.AuthorContact, 6*time.Hour)
+	r.storeMessage("5 euro", policy.AuthorOwnerPhone, 5*time.Hour)
+	r.storeMessage("thanks!", policy.AuthorContact, 4*time.Hour)
 	require.Equal(t, "nothing new", r.heartbeat(""))
-	r.wrote("where is my parcel?", policy.AuthorContact, 3*time.Hour)
-	r.wrote("thank you", policy.AuthorContact, 2*time.Hour)
+	r.storeMessage("where is my parcel?", policy.AuthorContact, 3*time.Hour)
+	r.storeMessage("thank you", policy.AuthorContact, 2*time.Hour)
 	require.Equal(t, "told 1", r.heartbeat(""))
-	require.Contains(t, r.sent(r.admin)[0], "has no answer since Mon 16 Nov, 04:00: “where is my parcel?”")
+	require.Contains(t, r.queuedTexts(r.admin)[0], "has no answer since Mon 16 Nov, 04:00: “where is my parcel?”")
 	require.Equal(t, "nothing new", r.heartbeat(""))
 }
 
 func TestSilentChatsAndThanksAreNoFindings(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, reportAll, Config{})
-	r.wrote("thank you!", policy.AuthorContact, 2*time.Hour)
+	r.storeMessage("thank you!", policy.AuthorContact, 2*time.Hour)
 	require.Equal(t, "nothing new", r.heartbeat(""))
-	r.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
+	r.storeMessage("where is my parcel?", policy.AuthorContact, 2*time.Hour)
 	require.NoError(t, r.store.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, r.chat.ID, policy.ModeSilent) }))
 	require.Equal(t, "nothing new", r.heartbeat(""))
 	require.Empty(t, server.Requests())
@@ -184,10 +184,10 @@ func TestHeartbeatHasItsOwnBudget(t *testing.T) {
 	model, server := openModel(t, p, reportAll)
 	r := newRig(t, llm.None{})
 	r.checker.Configs = []Config{{Model: model}}
-	r.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
+	r.storeMessage("where is my parcel?", policy.AuthorContact, 2*time.Hour)
 	require.Equal(t, "told 1, the money for it is used up", r.heartbeat(""))
 	require.Equal(t, "nothing new", r.heartbeat(""))
-	require.Len(t, r.sent(r.admin), 1)
+	require.Len(t, r.queuedTexts(r.admin), 1)
 	require.Empty(t, server.Requests())
 	require.Equal(t, "heartbeat", p.spends[0].Agent)
 	require.Equal(t, string(taskKind), p.spends[0].Purpose)
@@ -199,11 +199,11 @@ func TestHeartbeatWithFailingModelReportsAndFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, _ := newScripted(t, inTurn(reply), Config{})
-			r.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
+			r.storeMessage("where is my parcel?", policy.AuthorContact, 2*time.Hour)
 			_, err := r.checker.Heartbeat(t.Context(), r.admin, 1, "")
 			require.True(t, jobs.IsPermanent(err), "%v", err)
-			require.Len(t, r.sent(r.admin), 1)
-			require.Contains(t, r.sent(r.admin)[0], "where is my parcel?")
+			require.Len(t, r.queuedTexts(r.admin), 1)
+			require.Contains(t, r.queuedTexts(r.admin)[0], "where is my parcel?")
 			require.Equal(t, "nothing new", r.heartbeat(""))
 		})
 	}
@@ -218,12 +218,12 @@ func TestAgentHeartbeatUsesItsChecklistAndOnlyReads(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "HEARTBEAT.md"), []byte("# Look at\n- is the lamp on?\n\n"), 0o600))
 	r.checker.Personas.All = []persona.Persona{{ID: "shop", Name: "Sam", Workspace: folder}}
-	r.wrote("hi", policy.AuthorContact, 0)
+	r.storeMessage("hi", policy.AuthorContact, 0)
 	require.Equal(t, "told 1", r.heartbeat("shop"))
 	require.Zero(t, l.calls.Load(), "what changes something is not for a look around")
 	require.Contains(t, server.Requests()[1].Messages[len(server.Requests()[1].Messages)-1].Text, "Here you can only read")
-	require.Contains(t, r.sent(r.admin)[0], "The lamp is off. (you want me to look at: is the lamp on?)")
-	require.NotContains(t, r.sent(r.admin)[0], "till")
+	require.Contains(t, r.queuedTexts(r.admin)[0], "The lamp is off. (you want me to look at: is the lamp on?)")
+	require.NotContains(t, r.queuedTexts(r.admin)[0], "till")
 	_, err := r.checker.Heartbeat(t.Context(), r.admin, 9, "nobody")
 	require.True(t, jobs.IsPermanent(err))
 }
@@ -238,12 +238,12 @@ func TestStalledAndFailedTasksAreFindingsIfEnabled(t *testing.T) {
 			require.NoError(t, err)
 		}
 		r.heartbeats("", 2)
-		said := strings.Join(r.sent(r.admin), "\n")
+		said := strings.Join(r.queuedTexts(r.admin), "\n")
 		if !wanted {
 			require.Empty(t, said)
 			continue
 		}
-		require.Len(t, r.sent(r.admin), 2, "each once: those of an hour ago, and what came to stand still since")
+		require.Len(t, r.queuedTexts(r.admin), 2, "each once: those of an hour ago, and what came to stand still since")
 		for _, state := range []string{"failed", "monitoring", "executing"} {
 			require.Equal(t, 1, strings.Count(said, "“sum up "+state+"”"))
 		}
@@ -263,10 +263,10 @@ func TestHeartbeatMessagesAreDrafts(t *testing.T) {
 	}
 	for _, allowed := range []bool{false, true} {
 		r, server := newScripted(t, drafts, Config{Drafts: allowed})
-		asked := r.wrote("where is my parcel?", policy.AuthorContact, 2*time.Hour)
+		asked := r.storeMessage("where is my parcel?", policy.AuthorContact, 2*time.Hour)
 		r.heartbeats("", 1)
-		require.Len(t, r.sent(r.admin), 1)
-		require.Empty(t, r.sent(r.chat), "nothing goes to anybody")
+		require.Len(t, r.queuedTexts(r.admin), 1)
+		require.Empty(t, r.queuedTexts(r.chat), "nothing goes to anybody")
 		require.Equal(t, allowed, strings.Contains(server.Requests()[0].System, `"draft"`))
 		held, err := store.OpenDrafts(context.Background(), r.store.DB(), 10)
 		require.NoError(t, err)

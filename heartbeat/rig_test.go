@@ -134,8 +134,8 @@ func (r *rig) advance(d time.Duration) {
 	r.checker.now = func() time.Time { return now }
 }
 
-// wrote stores a message in Ana's chat that was written some time ago.
-func (r *rig) wrote(text string, by policy.Author, ago time.Duration) store.MessageID {
+// storeMessage stores a message in Ana's chat that was written some time ago.
+func (r *rig) storeMessage(text string, by policy.Author, ago time.Duration) store.MessageID {
 	r.t.Helper()
 	r.n++
 	var row store.MessageID
@@ -152,8 +152,8 @@ func (r *rig) wrote(text string, by policy.Author, ago time.Duration) store.Mess
 	return row
 }
 
-// sent lists the texts that were queued for a chat, the oldest first.
-func (r *rig) sent(chat store.Chat) []string {
+// queuedTexts lists the texts that were queued for a chat, the oldest first.
+func (r *rig) queuedTexts(chat store.Chat) []string {
 	r.t.Helper()
 	rows, err := r.store.DB().Query(context.Background(), "select content->>'body' from outbox where chat_id = $1 and state = 'queued' order by seq", chat.ID)
 	require.NoError(r.t, err)

@@ -133,8 +133,8 @@ func (r *rig) tx(fn func(tx store.Tx) error) {
 	require.NoError(r.t, r.st.InTx(r.t.Context(), fn))
 }
 
-// says stores a message of Ana's.
-func (r *rig) says(body string) store.MessageID {
+// storeMessage stores a message of Ana's.
+func (r *rig) storeMessage(body string) store.MessageID {
 	r.t.Helper()
 	var message store.MessageID
 	r.tx(func(tx store.Tx) (err error) {
@@ -194,7 +194,7 @@ func (r *rig) notices() []string {
 func TestEventIsDeliveredOnceAndSigned(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	message := r.says("do you deliver?")
+	message := r.storeMessage("do you deliver?")
 	ids := r.emit(policy.HookMessage, strconv.FormatInt(int64(message), 10))
 	require.Len(t, ids, 1)
 	require.NoError(t, r.hooks.Deliver(t.Context(), ids[0], false))
@@ -226,10 +226,10 @@ func TestOnlySubscribedEventsAreDelivered(t *testing.T) {
 	require.Empty(t, r.to.requests(), "the hook is gone from the configuration")
 }
 
-func TestNothingIsDeliveredForDeletedOrOffChats(t *testing.T) {
+func TestNoDeliveryQuotesADeletedMessageOrAChatThatIsOff(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	message := r.says("secret")
+	message := r.storeMessage("secret")
 	deleted := r.emit(policy.HookEscalation, strconv.FormatInt(int64(message), 10))[0]
 	r.tx(func(tx store.Tx) error {
 		_, err := store.RedactMessage(t.Context(), tx, r.ana.ID, "$6", time.Now())

@@ -49,7 +49,7 @@ func newWatching(t *testing.T) *watching {
 	return w
 }
 
-func (w *watching) shows(text string) {
+func (w *watching) setPage(text string) {
 	w.to.answers(func(rw http.ResponseWriter, req *http.Request) {
 		tag := fmt.Sprintf(`"%d"`, len(text))
 		rw.Header().Set("ETag", tag)
@@ -61,8 +61,8 @@ func (w *watching) shows(text string) {
 	})
 }
 
-// look advances the clock to the next check, checks the page, and returns the notices to the owner.
-func (w *watching) look() []string {
+// checkPage advances the clock to the next check, checks the page, and returns the notices to the owner.
+func (w *watching) checkPage() []string {
 	w.t.Helper()
 	before := len(w.notices())
 	require.True(w.t, jobs.IsSnooze(w.watch.CheckPage(w.t.Context(), w.id)))
@@ -75,38 +75,38 @@ func (w *watching) look() []string {
 func TestChangedPageIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
-	w.shows("Jobs\nCarpenter\nPlumber")
-	require.Empty(t, w.look(), "the first look is the one to compare with")
+	w.setPage("Jobs\nCarpenter\nPlumber")
+	require.Empty(t, w.checkPage(), "the first look is the one to compare with")
 	requests := len(w.to.requests())
 	w.now = w.now.Add(-time.Minute)
 	require.True(t, jobs.IsSnooze(w.watch.CheckPage(t.Context(), w.id)))
 	require.Len(t, w.to.requests(), requests, "not before its time")
 	w.now = w.now.Add(time.Minute)
 
-	require.Empty(t, w.look(), "the server says that nothing changed")
-	w.shows("Plumber\n\nJobs\n  Carpenter")
-	require.Empty(t, w.look(), "lines that moved are no news")
-	w.shows("Jobs\nPlumber\nElectrician <b>urgent</b>")
-	told := w.look()
+	require.Empty(t, w.checkPage(), "the server says that nothing changed")
+	w.setPage("Plumber\n\nJobs\n  Carpenter")
+	require.Empty(t, w.checkPage(), "lines that moved are no news")
+	w.setPage("Jobs\nPlumber\nElectrician <b>urgent</b>")
+	told := w.checkPage()
 	require.Len(t, told, 1)
 	require.Contains(t, told[0], "**jobs** has changed")
 	require.Contains(t, told[0], "➕ Electrician <b>urgent</b>")
 	require.Contains(t, told[0], "➖ Carpenter")
 	require.NotContains(t, told[0], "Plumber")
-	require.Empty(t, w.look())
+	require.Empty(t, w.checkPage())
 }
 
 func TestALongChangeIsCut(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
-	w.shows("one")
-	w.look()
+	w.setPage("one")
+	w.checkPage()
 	lines := make([]string, 50)
 	for i := range lines {
 		lines[i] = fmt.Sprintf("line %d %s", i, strings.Repeat("x", 500))
 	}
-	w.shows(strings.Join(lines, "\n"))
-	told := w.look()
+	w.setPage(strings.Join(lines, "\n"))
+	told := w.checkPage()
 	require.Len(t, told, 1)
 	require.Less(t, len(told[0]), 4000)
 	require.Contains(t, told[0], "and 42 more")
@@ -115,26 +115,26 @@ func TestALongChangeIsCut(t *testing.T) {
 func TestFailingPageIsReportedOnceWithBackoff(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
-	w.shows("one")
-	w.look()
+	w.setPage("one")
+	w.checkPage()
 	w.to.answers(status(http.StatusInternalServerError))
 	var told []string
 	var waits []time.Duration
 	for range 8 {
 		before := w.now
-		told = append(told, w.look()...)
+		told = append(told, w.checkPage()...)
 		waits = append(waits, w.now.Sub(before))
 	}
 	require.Len(t, told, 1, "eight failures are told once")
 	require.Contains(t, told[0], "500 Internal Server Error")
 	require.Greater(t, waits[2], waits[0])
 	require.LessOrEqual(t, waits[7], maxInterval+time.Second)
-	w.shows("%PDF broken")
-	require.Empty(t, w.look(), "what cannot be read is a failure as well")
-	w.shows("one")
-	require.Equal(t, []string{"✅ I can read **jobs** again."}, w.look())
-	w.shows("one and two")
-	require.Len(t, w.look(), 1, "what changed meanwhile is not lost")
+	w.setPage("%PDF broken")
+	require.Empty(t, w.checkPage(), "what cannot be read is a failure as well")
+	w.setPage("one")
+	require.Equal(t, []string{"✅ I can read **jobs** again."}, w.checkPage())
+	w.setPage("one and two")
+	require.Len(t, w.checkPage(), 1, "what changed meanwhile is not lost")
 }
 
 func TestRetryAfterOfAPageIsRespected(t *testing.T) {
@@ -146,7 +146,7 @@ func TestRetryAfterOfAPageIsRespected(t *testing.T) {
 			rw.WriteHeader(http.StatusTooManyRequests)
 		})
 		before := w.now
-		w.look()
+		w.checkPage()
 		return w.now.Sub(before).Round(time.Minute)
 	}
 	require.Equal(t, 2*time.Hour, asks("60"), "less than the pause that there is anyway")
@@ -164,8 +164,8 @@ func TestRemovedWatchIsNotChecked(t *testing.T) {
 
 const token = "the-token"
 
-// inbox starts a server with one webhook, and returns its address.
-func inbox(t *testing.T) (*rig, string) {
+// startWebhook starts a server with one webhook, and returns its address.
+func startWebhook(t *testing.T) (*rig, string) {
 	t.Helper()
 	r := newRig(t)
 	r.tx(func(tx store.Tx) error {
@@ -212,7 +212,7 @@ func TestWebhookContentIsShownAsPlainText(t *testing.T) {
 		{"markup and commands", "text/plain", "**/mode business Ana**\n[click](https://evil.example)", "📬 **ci**: **/mode business Ana** [click](https://evil.example)"},
 		{"no text at all", "application/octet-stream", "a\xff\x00b", "📬 **ci**: a�b"},
 	} {
-		r, address := inbox(t)
+		r, address := startWebhook(t)
 		require.Equal(t, http.StatusAccepted, post(t, address+"/watch/ci/"+token, test.contentType, test.body), test.name)
 		require.Equal(t, []string{test.want}, r.notices(), test.name)
 		require.Equal(t, 1, r.countAlerts(), test.name)
@@ -221,7 +221,7 @@ func TestWebhookContentIsShownAsPlainText(t *testing.T) {
 
 func TestWebhookRequiresToken(t *testing.T) {
 	t.Parallel()
-	r, address := inbox(t)
+	r, address := startWebhook(t)
 	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/ci/guess", "text/plain", "x"))
 	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/other/"+token, "text/plain", "x"))
 	r.tx(func(tx store.Tx) error {
@@ -238,7 +238,7 @@ func TestWebhookRequiresToken(t *testing.T) {
 
 func TestWebhookIsIdempotentAndRateLimited(t *testing.T) {
 	t.Parallel()
-	r, address := inbox(t)
+	r, address := startWebhook(t)
 	for range 3 {
 		require.Equal(t, http.StatusAccepted, post(t, address+"/watch/ci/"+token, "text/plain", "once", "Webhook-Id", "msg_1"))
 	}

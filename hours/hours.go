@@ -8,8 +8,8 @@ import (
 	"multis/schedule"
 )
 
-// horizon is how far ahead Hours looks for the next change, in days. It is longer than any year, so that yearly closures do not hide it.
-const horizon = 400
+// maxLookaheadDays is how far ahead Hours looks for the next change, in days. It is longer than any year, so that yearly closures do not hide it.
+const maxLookaheadDays = 400
 
 // Hours are the opening hours of a business. The zero value is open at all times.
 type Hours struct { //nolint:recvcheck // only Set and SetDays change it
@@ -72,8 +72,8 @@ func (h Hours) At(t time.Time) State {
 	return state
 }
 
-// around returns the end of the last opening before t, and the openings that end after t. before is zero if there is no opening within the
-// horizon. Periods that touch or overlap are one opening.
+// around returns the end of the last opening before t, and the openings that end after t. before is zero if there is no opening within the next
+// maxLookaheadDays. Periods that touch or overlap are one opening.
 func (h Hours) around(t time.Time) (before time.Time, after []schedule.Period) {
 	zone := h.Zone
 	if zone == nil {
@@ -83,7 +83,7 @@ func (h Hours) around(t time.Time) (before time.Time, after []schedule.Period) {
 	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	// The last opening is mostly days away, so that few days are looked at.
 	for reach := 8; ; reach *= 8 {
-		reach = min(reach, horizon)
+		reach = min(reach, maxLookaheadDays)
 		before, after = time.Time{}, nil
 		for _, span := range h.openings(today.AddDate(0, 0, -reach), today.AddDate(0, 0, reach), zone) {
 			if span.Until.After(t) {
@@ -92,7 +92,7 @@ func (h Hours) around(t time.Time) (before time.Time, after []schedule.Period) {
 				before = span.Until
 			}
 		}
-		if len(after) > 1 && !before.IsZero() || reach == horizon {
+		if len(after) > 1 && !before.IsZero() || reach == maxLookaheadDays {
 			return before, after
 		}
 	}

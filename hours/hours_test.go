@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// opening returns hours in Berlin from pairs of weekdays and periods, and holidays that begin with "-".
-func opening(t *testing.T, lines ...string) Hours {
+// parseHours returns hours in Berlin from pairs of weekdays and periods, and holidays that begin with "-".
+func parseHours(t *testing.T, lines ...string) Hours {
 	t.Helper()
 	zone, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestAStateHoldsUntilTheNextOpeningOrClosing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := opening(t, c.hours...)
+			h := parseHours(t, c.hours...)
 			at, err := time.ParseInLocation("2006-01-02 15:04", c.at, h.Zone)
 			require.NoError(t, err)
 			got := h.At(at)
@@ -79,7 +79,7 @@ func TestRandomHoursAreOpenInTheirPeriodsOnly(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 20))
-		h := opening(t)
+		h := parseHours(t)
 		for d := range h.Week {
 			for range r.IntN(3) {
 				from := time.Duration(r.IntN(48)) * 30 * time.Minute
@@ -97,7 +97,7 @@ func TestRandomHoursAreOpenInTheirPeriodsOnly(t *testing.T) {
 			got := h.At(at)
 			// Where the clocks show a time twice, they do not tell whether a period has ended.
 			if changes := at.Month() == time.October && (at.Day() == 25 || at.Day() == 26); !changes {
-				require.Equal(t, byTheClock(h, at), got.Open, fmt.Sprint(seed, at, h.Week))
+				require.Equal(t, containsClockTime(h, at), got.Open, fmt.Sprint(seed, at, h.Week))
 			}
 			require.True(t, got.Since.IsZero() || !got.Since.After(at), "it began before")
 			require.True(t, got.Until.IsZero() || got.Until.After(at), "it ends later")
@@ -111,8 +111,8 @@ func TestRandomHoursAreOpenInTheirPeriodsOnly(t *testing.T) {
 	}
 }
 
-// byTheClock reports whether a period of the day or of the one before has the time that the clock shows.
-func byTheClock(h Hours, at time.Time) bool {
+// containsClockTime reports whether a period of the day or of the one before has the time that the clock shows.
+func containsClockTime(h Hours, at time.Time) bool {
 	clock := time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute
 	for _, p := range h.Week[at.Weekday()] {
 		if clock >= p.From && clock < p.Until {
@@ -174,7 +174,7 @@ func TestHolidaysAreReadFromACalendar(t *testing.T) {
 		"DTSTART;VALUE=DATE:20260501\nSTATUS:CANCELLED",
 	)))
 	require.NoError(t, err)
-	h := opening(t, "daily: 9-17")
+	h := parseHours(t, "daily: 9-17")
 	h.Holidays = days
 	for date, open := range map[string]bool{"2026-12-24": true, "2026-12-25": false, "2026-12-26": false, "2026-12-27": true, "2027-01-01": false, "2031-01-01": false, "2026-05-01": true} {
 		at, err := time.ParseInLocation("2006-01-02 15", date+" 12", h.Zone)

@@ -14,6 +14,7 @@ import (
 type Handlers struct {
 	// Chats.
 	Turn       Turner
+	Quiet      QuietChatChecker // nil writes nothing into quiet chats
 	Send       Sender
 	Retract    Retracter
 	Describe   Describer
@@ -86,6 +87,12 @@ func (h Handlers) addChats(w *river.Workers) {
 	handle(w, 3*time.Minute, func(ctx context.Context, a SendArgs, try Attempt) error {
 		return h.Send.Send(ctx, a.OutboxID, try.Last)
 	}) // a file takes its time
+	handle(w, time.Minute, func(ctx context.Context, _ CheckQuietChatsArgs, _ Attempt) error {
+		if h.Quiet == nil {
+			return nil
+		}
+		return h.Quiet.CheckQuietChats(ctx)
+	})
 	handle(w, time.Minute, func(ctx context.Context, a RetractArgs, _ Attempt) error { return h.Retract.Retract(ctx, a.OutboxID) })
 	handle(w, 10*time.Minute, func(ctx context.Context, a DescribeArgs, _ Attempt) error { return h.Describe.Describe(ctx, a.RoomID) })
 	handle(w, 2*time.Minute, func(ctx context.Context, a HistoryArgs, _ Attempt) error {

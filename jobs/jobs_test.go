@@ -45,6 +45,8 @@ func (w *work) Turn(_ context.Context, _ store.ChatID, job string, last bool) er
 	}
 	return w.note("turn")
 }
+func (w *work) HasQuietChats(context.Context) (bool, error)          { return false, nil }
+func (w *work) CheckQuietChats(context.Context) error                { return w.note("quiet") }
 func (w *work) Command(context.Context, store.MessageID, bool) error { return w.note("command") }
 func (w *work) Send(context.Context, uuid.UUID, bool) error          { return w.note("send") }
 func (w *work) Describe(context.Context, id.RoomID) error            { return w.note("describe") }
@@ -72,7 +74,7 @@ func (w *work) Transcribe(context.Context, store.MessageID, bool) error {
 func (w *work) KeepFile(context.Context, store.MessageID) error { return w.note("keep") }
 
 func (w *work) handlers() Handlers {
-	return Handlers{Turn: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, Imported: w, Retract: w, AdminRoom: w, KeepFile: w, Transcribe: w, Escalation: w, Reply: w}
+	return Handlers{Turn: w, Quiet: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, Imported: w, Retract: w, AdminRoom: w, KeepFile: w, Transcribe: w, Escalation: w, Reply: w}
 }
 
 // await waits until n jobs are done.
@@ -112,10 +114,10 @@ func TestEveryKindOfJobReachesItsPart(t *testing.T) {
 	st, w := storetest.New(t), newWork()
 	enqueue(t, st, TurnArgs{ChatID: 1}, CommandArgs{MessageID: 1}, SendArgs{OutboxID: uuid.New()}, DescribeArgs{RoomID: "!a:x"}, DigestArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{OutboxID: uuid.New()},
 		DecryptArgs{MessageID: 1}, AskArgs{MessageID: 1}, AdminRoomArgs{}, RetractArgs{OutboxID: uuid.New()}, NoticeArgs{Topic: TopicSessionReplaced}, HistoryArgs{ChatID: 1}, HistoryArgs{ChatID: 1, NotifyOnly: true},
-		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1}, UpdateEscalationArgs{EscalationID: 1}, ChangeReplyArgs{MessageID: 1})
+		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1}, UpdateEscalationArgs{EscalationID: 1}, ChangeReplyArgs{MessageID: 1}, CheckQuietChatsArgs{})
 	start(t, st, w)
-	w.await(t, 18)
-	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told", "transcribe", "keep", "escalation", "reply"}, w.seen)
+	w.await(t, 19)
+	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told", "transcribe", "keep", "escalation", "reply", "quiet"}, w.seen)
 }
 
 func TestAJobOfATransactionThatFailedDoesNotExist(t *testing.T) {
@@ -165,14 +167,14 @@ func TestOneDigestWaitsAtATime(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
-func mustLook(t *testing.T, c *client) {
+func requireLook(t *testing.T, c *client) {
 	t.Helper()
 	_, err := c.look(t.Context())
 	require.NoError(t, err)
 }
 
-// orphan leaves a job as a killed process leaves it: running, under a client id.
-func orphan(t *testing.T, st *store.Store, client string) {
+// orphanJob leaves a job as a killed process leaves it: running, under a client id.
+func orphanJob(t *testing.T, st *store.Store, client string) {
 	t.Helper()
 	enqueue(t, st, TurnArgs{ChatID: 1})
 	_, err := st.Pool().Exec(context.Background(), "update river.river_job set state = 'running', attempt = 1, attempted_at = now(), attempted_by = array[$1::text] where state = 'available'", client)
@@ -182,7 +184,7 @@ func orphan(t *testing.T, st *store.Store, client string) {
 func TestAKilledProcessJobIsTakenOverAtOnce(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
-	orphan(t, st, "multis-1")
+	orphanJob(t, st, "multis-1")
 	start(t, st, w) // takes the same client id again
 	w.await(t, 1)
 }
@@ -191,7 +193,7 @@ func TestTheJobOfAKilledNeighbourIsTakenOverByAnother(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	start(t, st, w)
-	orphan(t, st, "multis-9")
+	orphanJob(t, st, "multis-9")
 	w.await(t, 1)
 }
 
@@ -199,7 +201,7 @@ func TestTheChatOfAKilledTurnIsFreeAtOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	ctx := context.Background()
-	orphan(t, st, "multis-9")
+	orphanJob(t, st, "multis-9")
 	var dead int64
 	require.NoError(t, st.DB().QueryRow(ctx, "select id from river.river_job").Scan(&dead))
 	chats := map[string]string{"of the killed turn": fmt.Sprintf("%d.1.x", dead), "of another": fmt.Sprintf("%d.1.x", dead*10+1)}
@@ -229,13 +231,13 @@ func TestTheJobOfALivingNeighbourIsLeftAlone(t *testing.T) {
 	neighbour, err := newClient(ctx, st)
 	require.NoError(t, err)
 	defer func() { neighbour.lock.Release(ctx) }()
-	orphan(t, st, neighbour.id)
+	orphanJob(t, st, neighbour.id)
 	own, err := newClient(ctx, st)
 	require.NoError(t, err)
 	defer func() { own.lock.Release(ctx) }()
 	require.NotEqual(t, neighbour.id, own.id)
 	require.NoError(t, own.takeOver(ctx, true))
-	mustLook(t, own)
+	requireLook(t, own)
 	var state string
 	require.NoError(t, st.DB().QueryRow(ctx, "select state from river.river_job").Scan(&state))
 	require.Equal(t, "running", state)
@@ -330,7 +332,7 @@ func TestASurvivorRemovesTheLeaderThatDied(t *testing.T) {
 	_, err = ear.Exec(ctx, `listen "river.river_leadership"`)
 	require.NoError(t, err)
 	lead(other.id)
-	mustLook(t, mine)
+	requireLook(t, mine)
 	require.Equal(t, other.id, leader(), "it lives")
 	other.lock.Release(ctx) // as the death of its process does
 	require.Eventually(t, func() bool { _, err := mine.look(ctx); return err == nil && leader() == "" }, time.Minute, 10*time.Millisecond)
@@ -340,7 +342,7 @@ func TestASurvivorRemovesTheLeaderThatDied(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"leader_id": "`+other.id+`", "action": "resigned"}`, told.Payload, "those who wait to lead need not wait for their next look")
 	lead(mine.id)
-	mustLook(t, mine)
+	requireLook(t, mine)
 	require.Equal(t, mine.id, leader())
 	require.LessOrEqual(t, watchInterval, 3*time.Second)
 }

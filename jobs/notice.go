@@ -23,6 +23,8 @@ const (
 	TopicSafeModeOn NoticeTopic = "safe_mode_on"
 	// TopicSafeModeOff: multis started normally again.
 	TopicSafeModeOff NoticeTopic = "safe_mode_off"
+	// TopicAdminRoomClosed: an admin room is no longer used. SubjectID is its chat.
+	TopicAdminRoomClosed NoticeTopic = "room_closed"
 	// TopicEditIgnored: the owner edited a command that was carried out before.
 	TopicEditIgnored NoticeTopic = "edit"
 	// TopicKeysUnavailable: the keys of encrypted rooms cannot be opened.

@@ -35,6 +35,9 @@ func periodicJobs(ctx context.Context, h Handlers) []*river.PeriodicJob {
 		// Often, so that the next contact is answered from what a person just said.
 		list = append(list, every(ctx, 15*time.Second, FindAnswersArgs{}, h.Answers.HasAnswers, false))
 	}
+	if h.Quiet != nil {
+		list = append(list, every(ctx, time.Minute, CheckQuietChatsArgs{}, h.Quiet.HasQuietChats, false))
+	}
 	if h.Bridges != nil {
 		list = append(list, every(ctx, time.Minute, CheckBridgesArgs{}, h.Bridges.HaveBridgesChanged, true))
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checkPieces checks the invariants of cutText for a text.
-func checkPieces(t *testing.T, text string) {
+// checkCutText checks the invariants of cutText for a text.
+func checkCutText(t *testing.T, text string) {
 	t.Helper()
 	pieces := cutText(text)
 	require.Equal(t, pieces, cutText(text), "the same text is cut the same way")
@@ -51,10 +51,10 @@ func TestCutTextIsCompleteAndLimited(t *testing.T) {
 		"Short. " + strings.Repeat("y", 2500) + " End.", strings.Repeat("A sentence of some words. ", 500),
 		strings.Repeat("| row | 1.00 € |\n", 400), "```\n" + strings.Repeat("code line\n", 500) + "```\n",
 	} {
-		checkPieces(t, text)
+		checkCutText(t, text)
 	}
 	for range 200 {
-		checkPieces(t, words(r.IntN(2000)))
+		checkCutText(t, words(r.IntN(2000)))
 	}
 }
 
@@ -82,13 +82,13 @@ func FuzzCut(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if utf8.ValidString(text) {
-			checkPieces(t, text)
+			checkCutText(t, text)
 		}
 	})
 }
 
-// paths lists the sections of a Markdown text as "path:line:text".
-func paths(t *testing.T, source string) []string {
+// sectionPaths lists the sections of a Markdown text as "path:line:text".
+func sectionPaths(t *testing.T, source string) []string {
 	t.Helper()
 	doc, err := readFile(t, "a.md", []byte(source))
 	require.NoError(t, err)
@@ -123,7 +123,7 @@ func TestMarkdownIsCutAtItsHeadings(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, paths(t, c.source))
+			require.Equal(t, c.want, sectionPaths(t, c.source))
 		})
 	}
 }

@@ -42,8 +42,8 @@ func docx(t testing.TB, body string) []byte {
 	})
 }
 
-// par returns a paragraph with a style.
-func par(style, text string) string {
+// paragraph returns a paragraph with a style.
+func paragraph(style, text string) string {
 	return `<w:p><w:pPr><w:pStyle w:val="` + style + `"/></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
 }
 
@@ -55,7 +55,7 @@ func TestAWordFileIsCutAtItsHeadings(t *testing.T) {
 	}{
 		{
 			"headings by their name, by the style below theirs, and by their level",
-			par("", "Intro") + par("berschrift1", "One") + par("", "a") + par("Own", "Two") + par("", "b") + par("Level", "Three") + par("", "c") + par("H2", "Four") + par("A", "d"),
+			paragraph("", "Intro") + paragraph("berschrift1", "One") + paragraph("", "a") + paragraph("Own", "Two") + paragraph("", "b") + paragraph("Level", "Three") + paragraph("", "c") + paragraph("H2", "Four") + paragraph("A", "d"),
 			[]section{
 				{Text: "Intro\n\n"},
 				{Path: []string{"One"}, Text: "a\n\n"},
@@ -66,14 +66,14 @@ func TestAWordFileIsCutAtItsHeadings(t *testing.T) {
 		},
 		{
 			"a heading above others only stands in their paths, and one with nothing below it is a text",
-			par("berschrift1", "One") + par("H2", "Two") + par("H2", "Three") + par("", "x"),
+			paragraph("berschrift1", "One") + paragraph("H2", "Two") + paragraph("H2", "Three") + paragraph("", "x"),
 			[]section{{Path: []string{"One", "Two"}, Text: "Two"}, {Path: []string{"One", "Three"}, Text: "x\n\n"}},
 		},
 		{
 			"lists and tables",
-			par("", "Prices:") + `<w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>Bread</w:t></w:r></w:p><w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>Rolls</w:t></w:r></w:p>` +
-				`<w:tbl><w:tr><w:tc>` + par("", "Item") + `</w:tc><w:tc>` + par("", "Price | €") + `</w:tc></w:tr><w:tr><w:tc>` + par("", "Bread") + par("", "white") +
-				`</w:tc><w:tc>` + par("", "3") + `</w:tc></w:tr></w:tbl>` + par("", "End."),
+			paragraph("", "Prices:") + `<w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>Bread</w:t></w:r></w:p><w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>Rolls</w:t></w:r></w:p>` +
+				`<w:tbl><w:tr><w:tc>` + paragraph("", "Item") + `</w:tc><w:tc>` + paragraph("", "Price | €") + `</w:tc></w:tr><w:tr><w:tc>` + paragraph("", "Bread") + paragraph("", "white") +
+				`</w:tc><w:tc>` + paragraph("", "3") + `</w:tc></w:tr></w:tbl>` + paragraph("", "End."),
 			[]section{{Text: "Prices:\n\n- Bread\n- Rolls\n\n\n| Item: Bread white; Price / €: 3\n\nEnd.\n\n"}},
 		},
 		{
@@ -91,7 +91,7 @@ func TestAWordFileIsCutAtItsHeadings(t *testing.T) {
 
 func TestAWordFileThatCannotBeReadSaysWhy(t *testing.T) {
 	t.Parallel()
-	good := docx(t, par("", strings.Repeat("Some text. ", 1000)))
+	good := docx(t, paragraph("", strings.Repeat("Some text. ", 1000)))
 	for _, test := range []struct {
 		name string
 		data []byte
@@ -100,7 +100,7 @@ func TestAWordFileThatCannotBeReadSaysWhy(t *testing.T) {
 		{"cut off", good[:len(good)/2], ErrBroken},
 		{"no body", zipOf(t, map[string]string{"[Content_Types].xml": "<Types/>", "word/styles.xml": wordStyles}), ErrBroken},
 		{"no XML in it", zipOf(t, map[string]string{"[Content_Types].xml": "<Types/>", "word/document.xml": "<w:document", "word/styles.xml": ""}), ErrBroken},
-		{"nothing said", docx(t, par("", " ")), ErrEmpty},
+		{"nothing said", docx(t, paragraph("", " ")), ErrEmpty},
 		{"a small file that unpacks to much text", docx(t, "<w:p><w:r><w:t>"+strings.Repeat("bomb ", maxText/5+1)+"</w:t></w:r></w:p>"), ErrBomb},
 		{"a small file that holds as many elements as no memory does", docx(t, strings.Repeat("<w:p>", maxNested)), ErrBomb},
 		{"a small file that unpacks to much else", docx(t, strings.Repeat(" ", maxUnpacked)), ErrBomb},
@@ -116,11 +116,11 @@ func TestAWordFileThatCannotBeReadSaysWhy(t *testing.T) {
 func TestTheNotesOfAWordFileAreRead(t *testing.T) {
 	t.Parallel()
 	note := func(text string) string {
-		return `<w:notes xmlns:w="w"><w:note w:type="separator"><w:p/></w:note><w:note>` + par("", text) + `</w:note></w:notes>`
+		return `<w:notes xmlns:w="w"><w:note w:type="separator"><w:p/></w:note><w:note>` + paragraph("", text) + `</w:note></w:notes>`
 	}
 	files := map[string]string{
 		"[Content_Types].xml": "<Types/>",
-		"word/document.xml":   `<w:document xmlns:w="w"><w:body>` + par("berschrift1", "One") + par("", "a") + `</w:body></w:document>`,
+		"word/document.xml":   `<w:document xmlns:w="w"><w:body>` + paragraph("berschrift1", "One") + paragraph("", "a") + `</w:body></w:document>`,
 		"word/styles.xml":     wordStyles,
 		"word/footnotes.xml":  note("Weekdays only."),
 		"word/endnotes.xml":   `<w:notes xmlns:w="w"><w:note><w:p/></w:note></w:notes>`,

@@ -30,12 +30,12 @@ func checkDocument(t *testing.T, doc document) {
 			require.LessOrEqual(t, mark.Page, doc.Pages)
 			at, page = mark.At, mark.Page
 		}
-		checkPieces(t, s.Text)
+		checkCutText(t, s.Text)
 	}
 }
 
-// fuzzAs fuzzes a reader. The reader may fail only with an error of sentinels.
-func fuzzAs(f *testing.F, read func(t *testing.T, data []byte) (document, error)) {
+// fuzzReader fuzzes a reader. The reader may fail only with an error of sentinels.
+func fuzzReader(f *testing.F, read func(t *testing.T, data []byte) (document, error)) {
 	f.Helper()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		doc, err := read(t, data)
@@ -54,7 +54,7 @@ func FuzzText(f *testing.F) {
 	f.Add([]byte("\xff\xfea\x00"))
 	f.Add([]byte("<!doctype html><p>x"))
 	f.Add([]byte("{\\rtf1 x}"))
-	fuzzAs(f, func(_ *testing.T, data []byte) (document, error) {
+	fuzzReader(f, func(_ *testing.T, data []byte) (document, error) {
 		return readText(source{Name: "a", Data: data}, false)
 	})
 }
@@ -63,7 +63,7 @@ func FuzzCSV(f *testing.F) {
 	f.Add([]byte("a,b\n1,\"2\n3\"\n"))
 	f.Add([]byte("a;b\r\n;;\n"))
 	f.Add([]byte("\"a"))
-	fuzzAs(f, func(_ *testing.T, data []byte) (document, error) {
+	fuzzReader(f, func(_ *testing.T, data []byte) (document, error) {
 		text, err := decode(data, "")
 		return document{Format: "txt", Sections: csvRows(text)}, err
 	})
@@ -74,7 +74,7 @@ func FuzzHTML(f *testing.F) {
 	f.Add([]byte("<div hidden><a href=x><img>y</a></div><ul><li>1<li>2"))
 	f.Add([]byte("<h1><h2></h1>x"))
 	f.Add([]byte("<h1>#</h1><h2>Costs <a href='#costs'>¶</a></h2>x"))
-	fuzzAs(f, func(_ *testing.T, data []byte) (document, error) {
+	fuzzReader(f, func(_ *testing.T, data []byte) (document, error) {
 		text, err := decode(data, "")
 		if err != nil {
 			return document{}, err
@@ -85,8 +85,8 @@ func FuzzHTML(f *testing.F) {
 
 // FuzzDOCX fuzzes the unpacked body of a file, because the fuzzer cannot see through the compression.
 func FuzzDOCX(f *testing.F) {
-	f.Add([]byte(par("berschrift1", "One")+par("", "a")), []byte(wordStyles))
-	f.Add([]byte("<w:tbl><w:tr><w:tc>"+par("", "a")+"</w:tc></w:tr></w:tbl>"), []byte("<w:styles/>"))
+	f.Add([]byte(paragraph("berschrift1", "One")+paragraph("", "a")), []byte(wordStyles))
+	f.Add([]byte("<w:tbl><w:tr><w:tc>"+paragraph("", "a")+"</w:tc></w:tr></w:tbl>"), []byte("<w:styles/>"))
 	f.Add([]byte("<w:del></w:p></w:tr></w:tr>"), []byte(""))
 	f.Fuzz(func(t *testing.T, body, styles []byte) {
 		doc, err := readDOCX(zipOf(t, map[string]string{"word/document.xml": "<w:document>" + string(body) + "</w:document>", "word/styles.xml": string(styles)}))
@@ -101,8 +101,8 @@ func FuzzDOCX(f *testing.F) {
 }
 
 func FuzzPackedDOCX(f *testing.F) {
-	f.Add(docx(f, par("", "a")))
-	fuzzAs(f, func(_ *testing.T, data []byte) (document, error) { return readDOCX(data) })
+	f.Add(docx(f, paragraph("", "a")))
+	fuzzReader(f, func(_ *testing.T, data []byte) (document, error) { return readDOCX(data) })
 }
 
 func FuzzPDF(f *testing.F) {
@@ -116,7 +116,7 @@ func FuzzPDF(f *testing.F) {
 	f.Cleanup(func() { require.NoError(f, pool.Close()); require.NoError(f, cache.Close(context.Background())) })
 	engine, err := pool.GetInstance(engineTimeout)
 	require.NoError(f, err)
-	fuzzAs(f, func(t *testing.T, data []byte) (document, error) {
+	fuzzReader(f, func(t *testing.T, data []byte) (document, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		text, err := pdfiumText(ctx, engine, data, noopWatcher{})

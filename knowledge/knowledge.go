@@ -19,8 +19,8 @@ import (
 // file's name and is shown to the person who sent it.
 var (
 	ErrUnknownType  = errors.New("I read " + FormatList())
-	ErrTooBig       = errors.New("it is too big (" + MaxSizeText + " and 20,000 passages at most): send it in parts")
-	ErrTooManyPages = errors.New("it has more than 2,000 pages: send it in parts")
+	ErrTooBig       = errors.New("it is too big (" + MaxSizeText + " and " + maxChunksText + " passages at most): send it in parts")
+	ErrTooManyPages = errors.New("it has more than " + MaxPagesText + " pages: send it in parts")
 	ErrEmpty        = errors.New("there is nothing in it")
 	ErrPassword     = errors.New("it is locked with a password: save it without one and send that")
 	ErrScan         = errors.New("it has no text layer, only pictures of pages (a scan): run it through text recognition (OCR) and send that")
@@ -49,14 +49,16 @@ func IsPermanent(err error) bool {
 	return isPermanent(err) || slices.ContainsFunc(final, func(known error) bool { return errors.Is(err, known) })
 }
 
-// MaxSize is the size of the biggest file that is indexed, in bytes. MaxSizeText is the same for people.
+// The limits of a file that is indexed: its size in bytes, its pages, and its passages. A file of only headings would have a hundred times as many
+// passages. The constants with Text in their names are the same limits for people.
 const (
-	MaxSize     = 10 << 20
-	MaxSizeText = "10 MB"
+	MaxSize       = 10 << 20
+	MaxSizeText   = "10 MB"
+	maxPages      = 2000
+	MaxPagesText  = "2,000"
+	maxChunks     = 20_000
+	maxChunksText = "20,000"
 )
-
-// maxChunks is the maximum number of passages of a file. A file of only headings would have a hundred times as many.
-const maxChunks = 20_000
 
 // maxOrigin is the maximum length of a name or an address, in bytes. It is limited by the database index on origins.
 const maxOrigin = 2000

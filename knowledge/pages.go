@@ -46,9 +46,9 @@ func NewPages(l *Library, prefixes []string) *Pages {
 	return &Pages{documents: l, prefixes: prefixes, now: time.Now, fetched: map[string]time.Time{}}
 }
 
-// Find fetches the pages that may answer a question and are not there or are old: those that the prefixes name, and pages below them to which they link,
-// those whose links have most of the question's words first. It reports whether anything changed, so that a search may find more. A page that cannot be
-// fetched is left out.
+// Find fetches the pages that may answer a question, unless they were fetched lately: the pages at the prefixes, and of the pages below that they link
+// to those whose links share the most words with the question. It reports whether any page changed, so that a new search may find more. A page that
+// cannot be fetched is left out.
 func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
 	ctx, cancel := context.WithTimeout(ctx, pagesWait)
 	defer cancel()

@@ -25,19 +25,19 @@ const (
 
 // positionedText is the text of a page with the positions of its characters.
 type positionedText struct {
-	lines   []string
-	starts  []int                         // where each line begins, in characters
-	joined  map[int]bool                  // by line: whether it belongs to the row of an earlier line
-	cut     map[int][]cell                // by line: the cells of lines that were measured
-	measure func(at int) (b box, ok bool) // returns the position of the character at an index
+	lines          []string
+	lineStarts     []int                         // where each line begins, in characters
+	isContinuation map[int]bool                  // by line: whether it belongs to the row of an earlier line
+	cellsByLine    map[int][]cell                // by line: the cells of lines that were measured
+	boxOf          func(at int) (b box, ok bool) // returns the position of the character at an index
 }
 
 // newPositionedText returns the text of a page, cut into lines.
 func newPositionedText(text string, measure func(int) (box, bool)) *positionedText {
-	p := &positionedText{lines: strings.Split(text, "\n"), joined: map[int]bool{}, cut: map[int][]cell{}, measure: measure}
+	p := &positionedText{lines: strings.Split(text, "\n"), isContinuation: map[int]bool{}, cellsByLine: map[int][]cell{}, boxOf: measure}
 	at := 0
 	for _, line := range p.lines {
-		p.starts = append(p.starts, at)
+		p.lineStarts = append(p.lineStarts, at)
 		at += utf8.RuneCountInString(line) + 1
 	}
 	return p
@@ -51,7 +51,7 @@ func (p *positionedText) tables() string {
 	}
 	var kept []string
 	for i, line := range p.lines {
-		if !p.joined[i] {
+		if !p.isContinuation[i] {
 			kept = append(kept, line)
 		}
 	}
@@ -114,7 +114,7 @@ func (p *positionedText) rowsBelow(line int, names []cell, bottom float64) (rows
 func (p *positionedText) write(row tableRow, text string) {
 	p.lines[row.line] = text
 	for i := row.line + 1; i < row.line+row.lines; i++ {
-		p.joined[i] = true
+		p.isContinuation[i] = true
 	}
 }
 
@@ -146,7 +146,7 @@ func addCell(cells []cell, c cell, maxGap float64) []cell {
 
 // cells cuts a line into cells where the gap between two words is wider than the height of the characters; nil if it cannot be measured.
 func (p *positionedText) cells(line int) []cell {
-	if cells, done := p.cut[line]; done {
+	if cells, done := p.cellsByLine[line]; done {
 		return cells
 	}
 	var cells []cell
@@ -158,7 +158,7 @@ func (p *positionedText) cells(line int) []cell {
 		}
 		cells = addCell(cells, word, height)
 	}
-	p.cut[line] = cells
+	p.cellsByLine[line] = cells
 	return cells
 }
 
@@ -173,8 +173,8 @@ func (p *positionedText) words(line int) (words []cell, height float64) {
 		for end+1 < len(text) && !unicode.IsSpace(text[end+1]) {
 			end++
 		}
-		first, ok := p.measure(p.starts[line] + i)
-		last, known := p.measure(p.starts[line] + end)
+		first, ok := p.boxOf(p.lineStarts[line] + i)
+		last, known := p.boxOf(p.lineStarts[line] + end)
 		if !ok || !known || last.right < first.left {
 			return nil, 0
 		}

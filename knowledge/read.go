@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// maxPages is the maximum number of pages of a file.
-	maxPages = 2000
 	// maxText is the maximum size of the text of a file, in bytes. It is more than maxChunks passages have.
 	maxText = 40 << 20
 	// maxHeading is the length to which headings are cut, in bytes.

@@ -30,7 +30,7 @@ func TestRowsOfTablesSayTheNamesOfTheirColumns(t *testing.T) {
 func TestAWordTableKeepsTheColumnsOfMergedCells(t *testing.T) {
 	t.Parallel()
 	cell := func(properties, text string) string {
-		return "<w:tc><w:tcPr>" + properties + "</w:tcPr>" + par("", text) + "</w:tc>"
+		return "<w:tc><w:tcPr>" + properties + "</w:tcPr>" + paragraph("", text) + "</w:tc>"
 	}
 	doc, err := readFile(t, "a.docx", docx(t, "<w:tbl>"+
 		"<w:tr><w:trPr><w:tblHeader/></w:trPr>"+cell("", "Bike")+cell("", "Saturday")+cell("", "Sunday")+cell("", "Deposit")+"</w:tr>"+

@@ -80,6 +80,17 @@ func foldWord(word string) string { return strings.ToLower(text.Fold(word)) }
 // or a day.
 func IsPriceWord(word string) bool { return readTables().prices[word] }
 
+// IsNumberWord reports whether a word stands for a number in a recognized language, whatever else it may mean.
+func IsNumberWord(word string) bool {
+	word = foldWord(word)
+	for _, words := range readTables().words {
+		if _, known := words[word]; known {
+			return true
+		}
+	}
+	return false
+}
+
 // NumbersIn returns the numbers that words contain, in every recognized language. words are folded and in lower case; of is the language
 // of the text. A word with other meanings, such as an article, counts only before a price, a month or a unit of time; if all is set, it
 // always counts.

@@ -14,10 +14,10 @@ import (
 // clock is a clock that the test sets.
 type clock struct{ at time.Time }
 
-func newClock() *clock                { return &clock{time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)} }
-func (c *clock) now() time.Time       { return c.at }
-func (c *clock) pass(d time.Duration) { c.at = c.at.Add(d) }
-func failure(r Reason) error          { return &Error{Model: "test/model", Reason: r} }
+func newClock() *clock                   { return &clock{time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)} }
+func (c *clock) now() time.Time          { return c.at }
+func (c *clock) advance(d time.Duration) { c.at = c.at.Add(d) }
+func failure(r Reason) error             { return &Error{Model: "test/model", Reason: r} }
 func (b *breaker) fail(n int, r Reason) {
 	for range n {
 		b.record(failure(r))
@@ -35,22 +35,22 @@ func TestBreakerOpensAfterFiveFailures(t *testing.T) {
 	wait, ok := b.allow()
 	require.False(t, ok)
 	require.Equal(t, 30*time.Second, wait)
-	c.pass(29 * time.Second)
+	c.advance(29 * time.Second)
 	wait, ok = b.allow()
 	require.False(t, ok)
 	require.Equal(t, time.Second, wait)
 
-	c.pass(time.Second)
+	c.advance(time.Second)
 	_, ok = b.allow()
 	require.True(t, ok, "one call tries")
 	_, ok = b.allow()
 	require.False(t, ok, "and the others wait for how that ends")
 	b.fail(1, ReasonTimeout)
-	c.pass(29 * time.Second)
+	c.advance(29 * time.Second)
 	_, ok = b.allow()
 	require.False(t, ok, "it failed, so the rest begins anew")
 
-	c.pass(time.Second)
+	c.advance(time.Second)
 	_, ok = b.allow()
 	require.True(t, ok)
 	b.record(nil)
@@ -93,19 +93,19 @@ func TestBreakerRespectsRetryAfter(t *testing.T) {
 func TestNoCallWhileBreakerIsOpen(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	s := calls(one(because(ReasonKey)))
+	s := newScript(one(reasonStep(ReasonKey)))
 	m, waits := newRecordingRetry(s)
 	m.breaker.now = c.now
 	for range maxFailures + 3 {
-		_, err := Complete(t.Context(), m, asks("hi"))
+		_, err := Complete(t.Context(), m, newRequest("hi"))
 		require.Error(t, err)
 	}
 	require.Equal(t, maxFailures, s.made)
-	_, err := Complete(t.Context(), m, asks("hi"))
+	_, err := Complete(t.Context(), m, newRequest("hi"))
 	require.EqualError(t, err, "test/model: the provider failed repeatedly, calls to it are suspended for a moment, try again in 30s")
 	require.Empty(t, *waits)
-	c.pass(breakerCooldown)
-	_, err = Complete(t.Context(), m, asks("hi"))
+	c.advance(breakerCooldown)
+	_, err = Complete(t.Context(), m, newRequest("hi"))
 	require.Equal(t, ReasonKey, reasonOf(err))
 	require.Equal(t, maxFailures+1, s.made)
 }

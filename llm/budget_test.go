@@ -53,7 +53,7 @@ func budgetedBy(t *testing.T, b *dayLedger, m Model) Model {
 const worstCost = requestOverhead + 2*messageOverhead + 2 + 200
 
 func request100() Request {
-	r := asks("hi")
+	r := newRequest("hi")
 	r.MaxTokens, r.Chat = 100, 7
 	return r
 }
@@ -61,7 +61,7 @@ func request100() Request {
 func TestBudgetReservesTheWorstCase(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
-	_, err := Complete(t.Context(), budgetedBy(t, b, calls(one(says("yes"), stop(), usage(10, 3)))), request100())
+	_, err := Complete(t.Context(), budgetedBy(t, b, newScript(one(textStep("yes"), stopStep(), usageStep(10, 3)))), request100())
 	require.NoError(t, err)
 	require.Equal(t, []policy.Spend{{
 		Day: "2026-11-20", Chat: 7, Purpose: "ask", Model: "test/model", Amount: worstCost, DayCap: 900, ChatCap: 90,
@@ -75,25 +75,25 @@ func TestBudgetSettlesWhatIsCertain(t *testing.T) {
 		steps []step
 		want  policy.Settlement
 	}{
-		"the usage that was reported":               {one(says("yes"), stop(), usage(10, 3)), policy.Settlement{Amount: 16, In: 10, Out: 3}},
-		"more than the worst case, when it was so":  {one(says("yes"), stop(), usage(1000, 3)), policy.Settlement{Amount: 1006, In: 1000, Out: 3}},
-		"an empty answer":                           {one(stop(), usage(10, 0)), policy.Settlement{Amount: 10, In: 10}},
-		"no usage in full":                          {one(says("yes"), stop()), full},
-		"usage of nothing in full":                  {one(says("yes"), stop(), usage(10, 0)), full},
-		"usage beyond belief in full":               {one(says("yes"), stop(), usage(1<<62, 1)), full},
-		"a wrong key at nothing":                    {one(because(ReasonKey)), policy.Settlement{}},
-		"nobody there at nothing":                   {one(because(ReasonUnreachable)), policy.Settlement{}},
-		"too many requests at nothing":              {one(because(ReasonRateLimit)), policy.Settlement{}},
-		"a broken server in full":                   {one(because(ReasonServer)), full},
-		"a timeout in full":                         {one(because(ReasonTimeout)), full},
-		"a cut answer in full, whatever it counted": {one(says("ye"), usage(10, 1), because(ReasonDisconnected)), full},
-		"a refusal after words in full":             {one(says("ye"), because(ReasonRateLimit)), full},
-		"an error of another kind in full":          {one(fails(context.Canceled)), full},
+		"the usage that was reported":               {one(textStep("yes"), stopStep(), usageStep(10, 3)), policy.Settlement{Amount: 16, In: 10, Out: 3}},
+		"more than the worst case, when it was so":  {one(textStep("yes"), stopStep(), usageStep(1000, 3)), policy.Settlement{Amount: 1006, In: 1000, Out: 3}},
+		"an empty answer":                           {one(stopStep(), usageStep(10, 0)), policy.Settlement{Amount: 10, In: 10}},
+		"no usage in full":                          {one(textStep("yes"), stopStep()), full},
+		"usage of nothing in full":                  {one(textStep("yes"), stopStep(), usageStep(10, 0)), full},
+		"usage beyond belief in full":               {one(textStep("yes"), stopStep(), usageStep(1<<62, 1)), full},
+		"a wrong key at nothing":                    {one(reasonStep(ReasonKey)), policy.Settlement{}},
+		"nobody there at nothing":                   {one(reasonStep(ReasonUnreachable)), policy.Settlement{}},
+		"too many requests at nothing":              {one(reasonStep(ReasonRateLimit)), policy.Settlement{}},
+		"a broken server in full":                   {one(reasonStep(ReasonServer)), full},
+		"a timeout in full":                         {one(reasonStep(ReasonTimeout)), full},
+		"a cut answer in full, whatever it counted": {one(textStep("ye"), usageStep(10, 1), reasonStep(ReasonDisconnected)), full},
+		"a refusal after words in full":             {one(textStep("ye"), reasonStep(ReasonRateLimit)), full},
+		"an error of another kind in full":          {one(errorStep(context.Canceled)), full},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := &dayLedger{}
-			_, err := Complete(t.Context(), budgetedBy(t, b, calls(c.steps)), request100())
+			_, err := Complete(t.Context(), budgetedBy(t, b, newScript(c.steps)), request100())
 			require.Equal(t, c.steps[len(c.steps)-1].err, err)
 			require.Equal(t, map[int64]policy.Settlement{1: c.want}, b.settled)
 		})
@@ -103,7 +103,7 @@ func TestBudgetSettlesWhatIsCertain(t *testing.T) {
 func TestBudgetSettlesInFullWhenTheReaderLeaves(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
-	for _, err := range budgetedBy(t, b, calls(one(says("yes"), usage(10, 3), stop()))).Stream(t.Context(), request100()) {
+	for _, err := range budgetedBy(t, b, newScript(one(textStep("yes"), usageStep(10, 3), stopStep()))).Stream(t.Context(), request100()) {
 		require.NoError(t, err)
 		break
 	}
@@ -115,7 +115,7 @@ func TestBudgetSettlesAfterItsCallerIsGone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	b := &dayLedger{}
-	for _, err := range budgetedBy(t, b, calls(one(says("yes"), fails(context.Canceled)))).Stream(ctx, request100()) {
+	for _, err := range budgetedBy(t, b, newScript(one(textStep("yes"), errorStep(context.Canceled)))).Stream(ctx, request100()) {
 		cancel()
 		if err != nil {
 			require.ErrorIs(t, err, context.Canceled)
@@ -135,7 +135,7 @@ func TestBudgetRefusesWithoutACall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := calls(one(says("yes"), stop()))
+			s := newScript(one(textStep("yes"), stopStep()))
 			m, _ := newRecordingRetry(budgetedBy(t, &dayLedger{refuse: c.refuse}, s))
 			_, err := Complete(t.Context(), m, request100())
 			require.ErrorIs(t, err, ErrOverBudget)
@@ -152,7 +152,7 @@ func TestBudgetRefusesWithoutACall(t *testing.T) {
 func TestBudgetMakesNoCallWithoutItsLedger(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("database is gone")
-	s := calls(one(says("yes"), stop()))
+	s := newScript(one(textStep("yes"), stopStep()))
 	_, err := Complete(t.Context(), budgetedBy(t, &dayLedger{err: gone}, s), request100())
 	require.ErrorIs(t, err, gone)
 	require.Zero(t, s.made)
@@ -161,7 +161,7 @@ func TestBudgetMakesNoCallWithoutItsLedger(t *testing.T) {
 func TestEachAttemptIsPaidFor(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
-	m, _ := newRecordingRetry(budgetedBy(t, b, calls(one(because(ReasonServer)), one(because(ReasonRateLimit)), one(says("yes"), stop(), usage(10, 3)))))
+	m, _ := newRecordingRetry(budgetedBy(t, b, newScript(one(reasonStep(ReasonServer)), one(reasonStep(ReasonRateLimit)), one(textStep("yes"), stopStep(), usageStep(10, 3)))))
 	_, err := Complete(t.Context(), m, request100())
 	require.NoError(t, err)
 	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worstCost}, 2: {}, 3: {Amount: 16, In: 10, Out: 3}}, b.settled)
@@ -189,7 +189,7 @@ func TestMaxUsageIsAnUpperBound(t *testing.T) {
 func TestARequestWithoutALimitGetsOne(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
-	_, err := Complete(t.Context(), budgetedBy(t, b, calls(one(stop()))), asks(strings.Repeat("x", 2)))
+	_, err := Complete(t.Context(), budgetedBy(t, b, newScript(one(stopStep()))), newRequest(strings.Repeat("x", 2)))
 	require.NoError(t, err)
 	require.EqualValues(t, worstCost-200+2*DefaultMaxTokens, b.spends[0].Amount)
 }

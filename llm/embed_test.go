@@ -22,14 +22,14 @@ func embedder(t *testing.T, b *dayLedger, c EmbedConfig, script llmtest.EmbedScr
 	return e, s
 }
 
-func replying(r llmtest.EmbedReply) llmtest.EmbedScript {
+func embedReply(r llmtest.EmbedReply) llmtest.EmbedScript {
 	return func(llmtest.EmbedRequest) llmtest.EmbedReply { return r }
 }
 
 func TestEmbeddingsSpeakTheProtocol(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
-	e, s := embedder(t, b, EmbedConfig{Dimensions: 2, Purpose: "search"}, replying(llmtest.EmbedReply{Vectors: [][]float64{{3, 4}, {0, -2}}, Backward: true, In: 7}))
+	e, s := embedder(t, b, EmbedConfig{Dimensions: 2, Purpose: "search"}, embedReply(llmtest.EmbedReply{Vectors: [][]float64{{3, 4}, {0, -2}}, Backward: true, In: 7}))
 	got, err := e.Embed(t.Context(), []string{"one", "two"})
 	require.NoError(t, err)
 	require.Equal(t, [][]float32{{0.6, 0.8}, {0, -1}}, got, "of length one, in the order of the texts, whatever order they come in")
@@ -89,7 +89,7 @@ func TestAnAnswerThatIsNotOneVectorForEachTextIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := &dayLedger{}
-			e, _ := embedder(t, b, EmbedConfig{Dimensions: c.dimensions}, replying(c.reply))
+			e, _ := embedder(t, b, EmbedConfig{Dimensions: c.dimensions}, embedReply(c.reply))
 			got, err := e.Embed(t.Context(), []string{"one", "two"})
 			var known *Error
 			require.ErrorAs(t, err, &known)
@@ -137,7 +137,7 @@ func TestEmbeddingFailuresSayWhatToDoAndAreSettled(t *testing.T) {
 			if c.reply.Hang {
 				timeout = 100 * time.Millisecond
 			}
-			e, s := embedder(t, b, EmbedConfig{Timeout: timeout}, replying(c.reply))
+			e, s := embedder(t, b, EmbedConfig{Timeout: timeout}, embedReply(c.reply))
 			_, err := e.Embed(t.Context(), []string{"the words of a customer"})
 			var known *Error
 			require.ErrorAs(t, err, &known)
@@ -172,7 +172,7 @@ func TestEmbedOverBudgetSendsNothing(t *testing.T) {
 func TestEmbeddingsEndWithTheirCaller(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
-	e, _ := embedder(t, b, EmbedConfig{}, replying(llmtest.EmbedReply{Hang: true}))
+	e, _ := embedder(t, b, EmbedConfig{}, embedReply(llmtest.EmbedReply{Hang: true}))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := e.Embed(ctx, []string{"one"})

@@ -43,8 +43,8 @@ func TestFallbackTriesTheNextModel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			first, second := calls(one(fails(c.err))), calls(one(says("yes"), stop()))
-			res, err := Complete(t.Context(), fallback{named{first, "a/one"}, named{second, "b/two"}}, asks("hi"))
+			first, second := newScript(one(errorStep(c.err))), newScript(one(textStep("yes"), stopStep()))
+			res, err := Complete(t.Context(), fallback{named{first, "a/one"}, named{second, "b/two"}}, newRequest("hi"))
 			require.Equal(t, 1, first.made)
 			if !c.next {
 				require.Equal(t, c.err, err)
@@ -60,11 +60,11 @@ func TestFallbackTriesTheNextModel(t *testing.T) {
 
 func TestFallbackStopsOnceAnAnswerHasBegun(t *testing.T) {
 	t.Parallel()
-	for name, begun := range map[string]step{"words": says("ye"), "a call": {delta: Delta{Call: &ToolCall{ID: "1", Name: "search"}}}} {
+	for name, begun := range map[string]step{"words": textStep("ye"), "a call": {delta: Delta{Call: &ToolCall{ID: "1", Name: "search"}}}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			second := calls(one(says("yes"), stop()))
-			_, err := Complete(t.Context(), fallback{calls(one(begun, because(ReasonDisconnected))), second}, asks("hi"))
+			second := newScript(one(textStep("yes"), stopStep()))
+			_, err := Complete(t.Context(), fallback{newScript(one(begun, reasonStep(ReasonDisconnected))), second}, newRequest("hi"))
 			require.Equal(t, ReasonDisconnected, reasonOf(err))
 			require.Zero(t, second.made)
 		})
@@ -73,7 +73,7 @@ func TestFallbackStopsOnceAnAnswerHasBegun(t *testing.T) {
 
 func TestUsageAloneDoesNotBeginAnAnswer(t *testing.T) {
 	t.Parallel()
-	res, err := Complete(t.Context(), fallback{calls(one(usage(10, 0), because(ReasonOverloaded))), calls(one(says("yes"), stop()))}, asks("hi"))
+	res, err := Complete(t.Context(), fallback{newScript(one(usageStep(10, 0), reasonStep(ReasonOverloaded))), newScript(one(textStep("yes"), stopStep()))}, newRequest("hi"))
 	require.NoError(t, err)
 	require.Equal(t, "yes", res.Text)
 }
@@ -81,7 +81,7 @@ func TestUsageAloneDoesNotBeginAnAnswer(t *testing.T) {
 func TestFallbackErrorHasAllErrors(t *testing.T) {
 	t.Parallel()
 	over := &OverBudgetError{Model: "b/two", Cap: policy.CapChat}
-	_, err := Complete(t.Context(), fallback{calls(one(because(ReasonQuota))), calls(one(fails(over)))}, asks("hi"))
+	_, err := Complete(t.Context(), fallback{newScript(one(reasonStep(ReasonQuota))), newScript(one(errorStep(over)))}, newRequest("hi"))
 	require.EqualError(t, err, "test/model: the account has no credit left; then b/two: today's budget of this chat is used up")
 	require.Equal(t, ReasonQuota, reasonOf(err))
 	require.ErrorIs(t, err, ErrOverBudget)
@@ -91,16 +91,16 @@ func TestFallbackEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	second := calls(one(says("yes"), stop()))
-	_, err := Complete(ctx, fallback{calls(one(because(ReasonTimeout))), second}, asks("hi"))
+	second := newScript(one(textStep("yes"), stopStep()))
+	_, err := Complete(ctx, fallback{newScript(one(reasonStep(ReasonTimeout))), second}, newRequest("hi"))
 	require.Error(t, err)
 	require.Zero(t, second.made)
 }
 
 func TestReaderMayStopEarly(t *testing.T) {
 	t.Parallel()
-	second := calls(one(says("yes"), stop()))
-	for d, err := range (fallback{calls(one(says("a"), says("b"), because(ReasonServer))), second}).Stream(t.Context(), asks("hi")) {
+	second := newScript(one(textStep("yes"), stopStep()))
+	for d, err := range (fallback{newScript(one(textStep("a"), textStep("b"), reasonStep(ReasonServer))), second}).Stream(t.Context(), newRequest("hi")) {
 		require.NoError(t, err)
 		require.Equal(t, "a", d.Text)
 		break

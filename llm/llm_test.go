@@ -40,15 +40,15 @@ func (s *script) Stream(context.Context, Request) iter.Seq2[Delta, error] {
 	}
 }
 
-func says(s string) step         { return step{delta: Delta{Text: s}} }
-func stop() step                 { return step{delta: Delta{Stop: StopEnd}} }
-func usage(in, out int64) step   { return step{delta: Delta{Usage: Usage{In: in, Out: out}}} }
-func fails(err error) step       { return step{err: err} }
-func because(reason Reason) step { return fails(&Error{Model: "test/model", Reason: reason}) }
-func user(text string) []Message { return []Message{{Role: RoleUser, Text: text}} }
-func asks(text string) Request   { return Request{Messages: user(text), Purpose: "ask"} }
-func calls(c ...[]step) *script  { return &script{calls: c} }
-func one(steps ...step) []step   { return steps }
+func textStep(s string) step         { return step{delta: Delta{Text: s}} }
+func stopStep() step                 { return step{delta: Delta{Stop: StopEnd}} }
+func usageStep(in, out int64) step   { return step{delta: Delta{Usage: Usage{In: in, Out: out}}} }
+func errorStep(err error) step       { return step{err: err} }
+func reasonStep(reason Reason) step  { return errorStep(&Error{Model: "test/model", Reason: reason}) }
+func user(text string) []Message     { return []Message{{Role: RoleUser, Text: text}} }
+func newRequest(text string) Request { return Request{Messages: user(text), Purpose: "ask"} }
+func newScript(c ...[]step) *script  { return &script{calls: c} }
+func one(steps ...step) []step       { return steps }
 func reasonOf(err error) (r Reason) {
 	if e, ok := errors.AsType[*Error](err); ok {
 		r = e.Reason
@@ -58,21 +58,21 @@ func reasonOf(err error) (r Reason) {
 
 func TestCompleteCollectsTheAnswer(t *testing.T) {
 	t.Parallel()
-	res, err := Complete(t.Context(), calls(one(says("On "), usage(5, 1), says("Sunday."), stop(), usage(5, 2))), asks("when?"))
+	res, err := Complete(t.Context(), newScript(one(textStep("On "), usageStep(5, 1), textStep("Sunday."), stopStep(), usageStep(5, 2))), newRequest("when?"))
 	require.NoError(t, err)
 	require.Equal(t, Response{Text: "On Sunday.", Stop: StopEnd, Usage: Usage{In: 5, Out: 2}, Model: "test/model"}, res)
 }
 
 func TestCompleteReturnsWhatCameBeforeAnError(t *testing.T) {
 	t.Parallel()
-	res, err := Complete(t.Context(), calls(one(says("On "), because(ReasonDisconnected))), asks("when?"))
+	res, err := Complete(t.Context(), newScript(one(textStep("On "), reasonStep(ReasonDisconnected))), newRequest("when?"))
 	require.Equal(t, ReasonDisconnected, reasonOf(err))
 	require.Equal(t, Response{Text: "On ", Model: "test/model"}, res)
 }
 
 func TestNoneHasNoAnswer(t *testing.T) {
 	t.Parallel()
-	_, err := Complete(t.Context(), None{}, asks("when?"))
+	_, err := Complete(t.Context(), None{}, newRequest("when?"))
 	require.ErrorIs(t, err, ErrNoModel)
 }
 

@@ -32,7 +32,7 @@ type Models struct {
 	contextWindow int    // minimum context window of the models in the built-in price list, in tokens
 
 	mu       sync.Mutex
-	made     map[account]Model
+	opened   map[account]Model
 	breakers map[account]*breaker
 }
 
@@ -48,7 +48,7 @@ func New(o Options) (*Models, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	return &Models{Options: o, known: list.prices, priceListDate: list.date, contextWindow: list.contextWindow, made: map[account]Model{}, breakers: map[account]*breaker{}}, nil
+	return &Models{Options: o, known: list.prices, priceListDate: list.date, contextWindow: list.contextWindow, opened: map[account]Model{}, breakers: map[account]*breaker{}}, nil
 }
 
 // Open returns a model that calls the models with these names ("provider/model") in order, until one answers. Without names, or with
@@ -86,7 +86,7 @@ func (ms *Models) open(name, key string) (Model, error) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	id := account{provider, model, p.APIKey}
-	if m, ok := ms.made[id]; ok {
+	if m, ok := ms.opened[id]; ok {
 		return m, nil
 	}
 	paid, err := ms.paid(offer, p, ms.Budget.Ledger)
@@ -97,8 +97,8 @@ func (ms *Models) open(name, key string) (Model, error) {
 	if ms.breakers[rest] == nil {
 		ms.breakers[rest] = &breaker{now: time.Now}
 	}
-	ms.made[id] = retryModel{Model: paid, breaker: ms.breakers[rest], pause: sleep}
-	return ms.made[id], nil
+	ms.opened[id] = retryModel{Model: paid, breaker: ms.breakers[rest], pause: sleep}
+	return ms.opened[id], nil
 }
 
 // paid returns a model with a budget, but without retries and circuit breaker.

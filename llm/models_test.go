@@ -1,6 +1,9 @@
 package llm
 
 import (
+	"bytes"
+	"image"
+	"image/png"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +38,7 @@ func TestOpenSeveralModelsIsAFallback(t *testing.T) {
 	m, err := ms.Open([]string{"bad/own", "good/own"}, "an agent's own key")
 	require.NoError(t, err)
 	require.Equal(t, "bad/own, else good/own", m.Name())
-	res, err := Complete(t.Context(), m, asks("when?"))
+	res, err := Complete(t.Context(), m, newRequest("when?"))
 	require.NoError(t, err)
 	require.Equal(t, "On Sunday.", res.Text)
 	require.Equal(t, "good/own", res.Model)
@@ -206,7 +209,7 @@ func TestAListedPriceIsTurnedIntoTheCurrencyRoundedUp(t *testing.T) {
 func TestTheWorstCaseOfAListedPriceTakesAQuarterOnTop(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
-	m, err := Budgeted(calls(one(says("yes"), stop(), usage(10, 3)), one(says("yes"), stop())), Budget{
+	m, err := Budgeted(newScript(one(textStep("yes"), stopStep(), usageStep(10, 3)), one(textStep("yes"), stopStep())), Budget{
 		Ledger: b, Price: Price{In: 1_000_000, Out: 2_000_000}, FromPriceList: true, Today: func() string { return "2026-11-20" },
 	})
 	require.NoError(t, err)
@@ -231,25 +234,40 @@ func TestTryReturnsAnswerAndCost(t *testing.T) {
 	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Text: "ready", In: 10, Out: 2}, llmtest.Reply{Status: 500}, llmtest.Reply{Status: 429}))
 	b := &dayLedger{}
 	ms := newTestModels(t, b, map[string]Provider{"good": {BaseURL: s.URL}})
-	trial, err := ms.Try(t.Context(), "good/own", "")
+	trial, err := ms.Try(t.Context(), "good/own", "", false)
 	require.NoError(t, err)
 	require.Equal(t, "ready", trial.Answer)
 	require.EqualValues(t, 38, trial.Cost)
 	require.Equal(t, "test", b.spends[0].Purpose)
 
-	trial, err = ms.Try(t.Context(), "good/own", "")
+	trial, err = ms.Try(t.Context(), "good/own", "", false)
 	require.Equal(t, ReasonServer, reasonOf(err))
 	require.Len(t, s.Requests(), 2, "it is made once")
 	require.Equal(t, b.spends[1].Amount, trial.Cost, "nobody knows what was done, so it costs the worst")
-	trial, err = ms.Try(t.Context(), "good/own", "")
+	trial, err = ms.Try(t.Context(), "good/own", "", false)
 	require.Equal(t, ReasonRateLimit, reasonOf(err))
 	require.Zero(t, trial.Cost)
-	_, err = ms.Try(t.Context(), "good/unpriced", "")
+	_, err = ms.Try(t.Context(), "good/unpriced", "", false)
 	require.ErrorIs(t, err, ErrNoPrice)
 	b.refuse = policy.Reservation{Refused: policy.CapDay}
-	_, err = ms.Try(t.Context(), "good/own", "")
+	_, err = ms.Try(t.Context(), "good/own", "", false)
 	require.ErrorIs(t, err, ErrOverBudget)
 	require.Len(t, s.Requests(), 3)
+}
+
+func TestAModelThatMustSeeIsTriedWithAPicture(t *testing.T) {
+	t.Parallel()
+	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Text: "ready"}, llmtest.Reply{Status: 400}))
+	ms := newTestModels(t, &dayLedger{}, map[string]Provider{"good": {BaseURL: s.URL}})
+	_, err := ms.Try(t.Context(), "good/own", "", true)
+	require.NoError(t, err)
+	images := s.Requests()[0].Messages[0].Images
+	require.Len(t, images, 1)
+	p, err := png.Decode(bytes.NewReader(images[0].Data))
+	require.NoError(t, err)
+	require.Equal(t, image.Rect(0, 0, 1, 1), p.Bounds())
+	_, err = ms.Try(t.Context(), "good/own", "", true)
+	require.Contains(t, HowToFix(err), "vision.model")
 }
 
 func TestEachErrorHasAFix(t *testing.T) {

@@ -21,11 +21,11 @@ const secret = "sk-very-secret"
 func connect(t *testing.T, script llmtest.Script) (*adapter, *llmtest.Server) {
 	t.Helper()
 	s := llmtest.Start(t, script)
-	return newOpenAI(at(s.URL)), s
+	return newOpenAI(endpointAt(s.URL)), s
 }
 
-// at returns the endpoint of a test server.
-func at(address string) endpoint {
+// endpointAt returns the endpoint of a test server.
+func endpointAt(address string) endpoint {
 	return endpoint{Name: "openai/test-1", Model: "test-1", BaseURL: address, APIKey: secret, Timeout: time.Minute}
 }
 
@@ -52,7 +52,7 @@ func TestOpenAIStreamsPieceByPiece(t *testing.T) {
 	t.Parallel()
 	m, _ := connect(t, llmtest.Say("a long enough answer"))
 	var pieces []string
-	for d, err := range m.Stream(t.Context(), asks("hi")) {
+	for d, err := range m.Stream(t.Context(), newRequest("hi")) {
 		require.NoError(t, err)
 		require.NotEqual(t, Delta{}, d)
 		if d.Text != "" {
@@ -108,7 +108,7 @@ data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name"
 data: [DONE]
 
 `}))
-	res, err := Complete(t.Context(), m, asks("hi"))
+	res, err := Complete(t.Context(), m, newRequest("hi"))
 	require.NoError(t, err)
 	require.Equal(t, StopToolCalls, res.Stop)
 	require.Equal(t, []ToolCall{
@@ -122,7 +122,7 @@ func TestOpenAIMarksArgumentsThatAreNoObject(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Calls: []llmtest.Call{{ID: "-", Name: "search", Args: args}}}))
-			res, err := Complete(t.Context(), m, asks("hi"))
+			res, err := Complete(t.Context(), m, newRequest("hi"))
 			require.NoError(t, err)
 			require.Len(t, res.Calls, 1)
 			require.Nil(t, res.Calls[0].Args)
@@ -137,13 +137,13 @@ func TestOpenAISendsImages(t *testing.T) {
 	m, s := connect(t, llmtest.Say("A cat."))
 	_, err := Complete(t.Context(), m, Request{Messages: []Message{{Role: RoleUser, Text: "What is it?", Images: []Image{{MIME: "image/png", Data: []byte{1}}}}}})
 	require.NoError(t, err)
-	require.Equal(t, []llmtest.Message{{Role: "user", Text: "What is it?", Images: []string{"image/png"}}}, s.Requests()[0].Messages)
+	require.Equal(t, []llmtest.Message{{Role: "user", Text: "What is it?", Images: []llmtest.Image{{MIME: "image/png", Data: []byte{1}}}}}, s.Requests()[0].Messages)
 }
 
 func TestOpenAIRefusal(t *testing.T) {
 	t.Parallel()
 	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Refusal: "I will not."}))
-	res, err := Complete(t.Context(), m, asks("hi"))
+	res, err := Complete(t.Context(), m, newRequest("hi"))
 	require.NoError(t, err)
 	require.Equal(t, StopRefusal, res.Stop)
 	require.Equal(t, "I will not.", res.Text)
@@ -153,7 +153,7 @@ func TestOpenAITakesNothingFromTheEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-for-somebody-else")
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
 	s := llmtest.Start(t, llmtest.Say("yes"))
-	_, err := Complete(t.Context(), newOpenAI(endpoint{Name: "openai/test-1", Model: "test-1", BaseURL: s.URL, Timeout: time.Minute}), asks("hi"))
+	_, err := Complete(t.Context(), newOpenAI(endpoint{Name: "openai/test-1", Model: "test-1", BaseURL: s.URL, Timeout: time.Minute}), newRequest("hi"))
 	require.NoError(t, err)
 	require.Empty(t, s.Requests()[0].Key)
 }
@@ -164,7 +164,7 @@ func TestOpenAIReadsHowAnAnswerEnded(t *testing.T) {
 		t.Run(wire, func(t *testing.T) {
 			t.Parallel()
 			m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "yes", Stop: wire}))
-			res, err := Complete(t.Context(), m, asks("hi"))
+			res, err := Complete(t.Context(), m, newRequest("hi"))
 			require.NoError(t, err)
 			require.Equal(t, want, res.Stop)
 		})
@@ -174,7 +174,7 @@ func TestOpenAIReadsHowAnAnswerEnded(t *testing.T) {
 func TestOpenAIWithoutUsage(t *testing.T) {
 	t.Parallel()
 	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "yes", NoUsage: true}))
-	res, err := Complete(t.Context(), m, asks("hi"))
+	res, err := Complete(t.Context(), m, newRequest("hi"))
 	require.NoError(t, err)
 	require.Equal(t, Response{Text: "yes", Stop: StopEnd, Model: "openai/test-1"}, res)
 }
@@ -227,7 +227,7 @@ func TestOpenAIErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, s := connect(t, llmtest.InTurn(c.reply))
-			_, err := Complete(t.Context(), m, asks("hi"))
+			_, err := Complete(t.Context(), m, newRequest("hi"))
 			c.want.Model = "openai/test-1"
 			require.Equal(t, &c.want, err)
 			require.ErrorContains(t, err, c.says)
@@ -240,7 +240,7 @@ func TestOpenAIErrors(t *testing.T) {
 func TestOpenAIAnswerCutInTheMiddle(t *testing.T) {
 	t.Parallel()
 	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "0123456789ab", Cut: true}))
-	res, err := Complete(t.Context(), m, asks("hi"))
+	res, err := Complete(t.Context(), m, newRequest("hi"))
 	require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonDisconnected}, err)
 	require.Equal(t, "012345", res.Text)
 }
@@ -258,7 +258,7 @@ func TestOpenAIGivesUpOnASilentServer(t *testing.T) {
 			t.Parallel()
 			m, _ := connect(t, script)
 			m.Timeout = 100 * time.Millisecond
-			_, err := Complete(t.Context(), m, asks("hi"))
+			_, err := Complete(t.Context(), m, newRequest("hi"))
 			require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonTimeout}, err)
 		})
 	}
@@ -270,7 +270,7 @@ func TestOpenAIEndsWithItsCaller(t *testing.T) {
 	defer cancel()
 	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "0123456789ab", Hang: true}))
 	var last error
-	for d, err := range m.Stream(ctx, asks("hi")) {
+	for d, err := range m.Stream(ctx, newRequest("hi")) {
 		if d.Text != "" {
 			cancel()
 		}
@@ -289,7 +289,7 @@ func TestOpenAIEndsTheCallWhenTheReaderLeaves(t *testing.T) {
 		}()
 		return llmtest.Reply{Text: "0123456789ab", Hang: true}
 	})
-	for _, err := range m.Stream(t.Context(), asks("hi")) {
+	for _, err := range m.Stream(t.Context(), newRequest("hi")) {
 		require.NoError(t, err)
 		break
 	}
@@ -313,8 +313,8 @@ func TestOpenAIUnreachable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := newOpenAI(at(c.address))
-			_, err := Complete(t.Context(), m, asks("hi"))
+			m := newOpenAI(endpointAt(c.address))
+			_, err := Complete(t.Context(), m, newRequest("hi"))
 			require.Equal(t, &Error{Model: "openai/test-1", Reason: c.reason}, err)
 		})
 	}
@@ -325,7 +325,7 @@ func TestOpenAIFollowsNoRedirect(t *testing.T) {
 	other := llmtest.Start(t, llmtest.Say("yes"))
 	moved := httptest.NewServer(http.RedirectHandler(other.URL+"/chat/completions", http.StatusTemporaryRedirect))
 	t.Cleanup(moved.Close)
-	_, err := Complete(t.Context(), newOpenAI(at(moved.URL)), asks("hi"))
+	_, err := Complete(t.Context(), newOpenAI(endpointAt(moved.URL)), newRequest("hi"))
 	require.Equal(t, &Error{Model: "openai/test-1", Reason: ReasonModel, Status: 307}, err)
 	require.Empty(t, other.Requests())
 }

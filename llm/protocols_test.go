@@ -14,22 +14,22 @@ import (
 	"multis/llm/llmtest"
 )
 
-// each runs a test for every protocol, with a server of that protocol.
-func each(t *testing.T, test func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol)) {
+// forEachProtocol runs a test for every protocol, with a server of that protocol.
+func forEachProtocol(t *testing.T, test func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol)) {
 	t.Helper()
 	for _, p := range []Protocol{ProtocolAnthropic, ProtocolOpenAI, ProtocolGemini} {
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
 			test(t, func(script llmtest.Script) (*adapter, *llmtest.Server) {
 				s := llmtest.Start(t, script)
-				return dial(t, p, s.Root), s
+				return newAdapter(t, p, s.Root), s
 			}, p)
 		})
 	}
 }
 
-// dial returns the adapter of a server at an address.
-func dial(t *testing.T, p Protocol, root string) *adapter {
+// newAdapter returns the adapter of a server at an address.
+func newAdapter(t *testing.T, p Protocol, root string) *adapter {
 	t.Helper()
 	if p == ProtocolOpenAI {
 		root += "/v1"
@@ -41,7 +41,7 @@ func dial(t *testing.T, p Protocol, root string) *adapter {
 
 func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
+	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		m, s := open(llmtest.InTurn(llmtest.Reply{
 			Text: "Let me look.", In: 90, Out: 20, Cached: 60,
 			Calls: []llmtest.Call{{Name: "search", Args: `{"words":"prices"}`, Sign: "by the model"}, {Name: "now"}},
@@ -79,7 +79,7 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 		require.Equal(t, "search", sent.Tools[0].Name)
 		require.JSONEq(t, `{"type":"object","properties":{"words":{"type":"string"}}}`, sent.Tools[0].Schema)
 		require.Len(t, sent.Messages, 4)
-		require.Equal(t, llmtest.Message{Role: "user", Text: "How late?", Images: []string{"image/png"}}, sent.Messages[0])
+		require.Equal(t, llmtest.Message{Role: "user", Text: "How late?", Images: []llmtest.Image{{MIME: "image/png", Data: []byte{1}}}}, sent.Messages[0])
 		require.Len(t, sent.Messages[1].Calls, 2)
 		require.JSONEq(t, `{"words":"prices"}`, sent.Messages[1].Calls[0].Args)
 		require.Contains(t, sent.Messages[2].Text, "nothing found")
@@ -93,7 +93,7 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 
 func TestEachProtocolMapsHowAnAnswerEnds(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
+	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		length := map[Protocol]string{ProtocolAnthropic: "max_tokens", ProtocolOpenAI: "length", ProtocolGemini: "MAX_TOKENS"}[p]
 		for name, c := range map[string]struct {
 			reply llmtest.Reply
@@ -105,7 +105,7 @@ func TestEachProtocolMapsHowAnAnswerEnds(t *testing.T) {
 			"a refusal":       {llmtest.Reply{Refusal: "I will not."}, map[Protocol]StopReason{ProtocolGemini: StopFilter, ProtocolOpenAI: StopRefusal, ProtocolAnthropic: StopRefusal}[p], "I will not."},
 		} {
 			m, _ := open(llmtest.InTurn(c.reply))
-			res, err := Complete(t.Context(), m, asks("hi"))
+			res, err := Complete(t.Context(), m, newRequest("hi"))
 			require.NoError(t, err, name)
 			require.Equal(t, c.want, res.Stop, name)
 			require.Equal(t, c.text, res.Text, name)
@@ -115,7 +115,7 @@ func TestEachProtocolMapsHowAnAnswerEnds(t *testing.T) {
 
 func TestErrorReasonsOfEachProtocol(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
+	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		inStream := map[Protocol]string{
 			ProtocolAnthropic: "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"" + secret + "\"}}\n\n",
 			ProtocolOpenAI:    "data: {\"error\":{\"message\":\"" + secret + "\"}}\n\n",
@@ -139,7 +139,7 @@ func TestErrorReasonsOfEachProtocol(t *testing.T) {
 			"ten megabytes":           {llmtest.Reply{Text: strings.Repeat("0123456789", 1<<20)}, ReasonMalformedReply},
 		} {
 			m, s := open(llmtest.InTurn(c.reply))
-			res, err := Complete(t.Context(), m, asks("hi"))
+			res, err := Complete(t.Context(), m, newRequest("hi"))
 			require.Equal(t, c.want, reasonOf(err), name)
 			require.NotContains(t, err.Error(), secret, name)
 			require.Less(t, len(res.Text), maxReplyBytes, name)
@@ -153,13 +153,13 @@ func TestErrorReasonsOfEachProtocol(t *testing.T) {
 
 func TestEachProtocolMarksBrokenArguments(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
+	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		reply := llmtest.Reply{Calls: []llmtest.Call{{Name: "search", Args: `{"words": "pri`}}}
 		if p == ProtocolGemini { // its SDK parses the calls, and returns an error if it cannot
 			reply = llmtest.Reply{Stop: "MALFORMED_FUNCTION_CALL"}
 		}
 		m, _ := open(llmtest.InTurn(reply))
-		res, err := Complete(t.Context(), m, asks("hi"))
+		res, err := Complete(t.Context(), m, newRequest("hi"))
 		if p == ProtocolGemini {
 			require.Equal(t, ReasonMalformedCall, reasonOf(err))
 			return
@@ -177,10 +177,10 @@ func TestEachProtocolMarksBrokenArguments(t *testing.T) {
 
 func TestEachProtocolGivesUpOnSilenceNotOnSlowness(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), _ Protocol) {
+	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), _ Protocol) {
 		m, _ := open(llmtest.InTurn(llmtest.Reply{Text: "0123456789ab", Hang: true}))
 		m.Timeout = 200 * time.Millisecond
-		res, err := Complete(t.Context(), m, asks("hi"))
+		res, err := Complete(t.Context(), m, newRequest("hi"))
 		require.Equal(t, ReasonTimeout, reasonOf(err))
 		require.NotEmpty(t, res.Text)
 
@@ -189,20 +189,20 @@ func TestEachProtocolGivesUpOnSilenceNotOnSlowness(t *testing.T) {
 			return llmtest.Reply{}
 		})
 		m.Timeout = 50 * time.Millisecond
-		_, err = Complete(t.Context(), m, asks("hi"))
+		_, err = Complete(t.Context(), m, newRequest("hi"))
 		require.Equal(t, ReasonTimeout, reasonOf(err))
 	})
 }
 
 func TestEachProtocolTrustsNoUnknownCertificate(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, _ func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
+	forEachProtocol(t, func(t *testing.T, _ func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		asked := false
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
 		s.Config.ErrorLog = quiet
 		s.StartTLS()
 		t.Cleanup(s.Close)
-		_, err := Complete(t.Context(), dial(t, p, s.URL), asks("hi"))
+		_, err := Complete(t.Context(), newAdapter(t, p, s.URL), newRequest("hi"))
 		require.Equal(t, ReasonTLS, reasonOf(err))
 		require.ErrorContains(t, err, "certificate")
 		require.False(t, asked)
@@ -213,7 +213,7 @@ func TestGeminiGetsAPlaceholderSignature(t *testing.T) {
 	t.Parallel()
 	s := llmtest.Start(t, llmtest.Say("yes"))
 	call := ToolCall{ID: "a", Name: "now", Args: json.RawMessage(`{}`)}
-	_, err := Complete(t.Context(), dial(t, ProtocolGemini, s.Root), Request{Messages: append(user("hi"),
+	_, err := Complete(t.Context(), newAdapter(t, ProtocolGemini, s.Root), Request{Messages: append(user("hi"),
 		Message{Role: RoleAssistant, Calls: []ToolCall{call}}, Message{Role: RoleTool, CallID: "a", Text: "late"})})
 	require.NoError(t, err)
 	require.Equal(t, missingSignature, s.Requests()[0].Messages[1].Calls[0].Sign)
@@ -222,7 +222,7 @@ func TestGeminiGetsAPlaceholderSignature(t *testing.T) {
 func TestAnthropicCountsWhatItCached(t *testing.T) {
 	t.Parallel()
 	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Text: "yes", In: 100, Out: 7, Cached: 50, Written: 30}))
-	res, err := Complete(t.Context(), dial(t, ProtocolAnthropic, s.Root), asks("hi"))
+	res, err := Complete(t.Context(), newAdapter(t, ProtocolAnthropic, s.Root), newRequest("hi"))
 	require.NoError(t, err)
 	require.Equal(t, Usage{In: 100, Out: 7, CacheRead: 50, CacheWrite: 30}, res.Usage)
 }

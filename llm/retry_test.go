@@ -26,9 +26,9 @@ func TestRetryOnlyTransientErrors(t *testing.T) {
 	} {
 		t.Run(string(reason), func(t *testing.T) {
 			t.Parallel()
-			s := calls(one(because(reason)))
+			s := newScript(one(reasonStep(reason)))
 			m, waits := newRecordingRetry(s)
-			_, err := Complete(t.Context(), m, asks("hi"))
+			_, err := Complete(t.Context(), m, newRequest("hi"))
 			require.Equal(t, reason, reasonOf(err))
 			require.Equal(t, made, s.made)
 			require.Len(t, *waits, made-1)
@@ -38,8 +38,8 @@ func TestRetryOnlyTransientErrors(t *testing.T) {
 
 func TestRetryWaitsLongerEachTime(t *testing.T) {
 	t.Parallel()
-	m, waits := newRecordingRetry(calls(one(because(ReasonServer))))
-	_, err := Complete(t.Context(), m, asks("hi"))
+	m, waits := newRecordingRetry(newScript(one(reasonStep(ReasonServer))))
+	_, err := Complete(t.Context(), m, newRequest("hi"))
 	require.Error(t, err)
 	require.GreaterOrEqual(t, (*waits)[0], firstBackoff)
 	require.Less(t, (*waits)[0], 2*firstBackoff)
@@ -48,9 +48,9 @@ func TestRetryWaitsLongerEachTime(t *testing.T) {
 
 func TestRetryYieldsTheAnswerThatComes(t *testing.T) {
 	t.Parallel()
-	s := calls(one(because(ReasonServer)), one(says("yes"), stop()))
+	s := newScript(one(reasonStep(ReasonServer)), one(textStep("yes"), stopStep()))
 	m, _ := newRecordingRetry(s)
-	res, err := Complete(t.Context(), m, asks("hi"))
+	res, err := Complete(t.Context(), m, newRequest("hi"))
 	require.NoError(t, err)
 	require.Equal(t, "yes", res.Text)
 	require.Equal(t, 2, s.made)
@@ -58,9 +58,9 @@ func TestRetryYieldsTheAnswerThatComes(t *testing.T) {
 
 func TestRetryStopsOnceAnAnswerHasBegun(t *testing.T) {
 	t.Parallel()
-	s := calls(one(says("ye"), because(ReasonDisconnected)), one(says("yes"), stop()))
+	s := newScript(one(textStep("ye"), reasonStep(ReasonDisconnected)), one(textStep("yes"), stopStep()))
 	m, _ := newRecordingRetry(s)
-	res, err := Complete(t.Context(), m, asks("hi"))
+	res, err := Complete(t.Context(), m, newRequest("hi"))
 	require.Equal(t, ReasonDisconnected, reasonOf(err))
 	require.Equal(t, "ye", res.Text)
 	require.Equal(t, 1, s.made)
@@ -78,8 +78,8 @@ func TestRetryRespectsRetryAfter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, waits := newRecordingRetry(calls(one(fails(&Error{Reason: ReasonRateLimit, RetryAfter: c.asked}))))
-			_, err := Complete(t.Context(), m, asks("hi"))
+			m, waits := newRecordingRetry(newScript(one(errorStep(&Error{Reason: ReasonRateLimit, RetryAfter: c.asked}))))
+			_, err := Complete(t.Context(), m, newRequest("hi"))
 			var e *Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, c.asked, e.RetryAfter)
@@ -92,17 +92,17 @@ func TestRetryEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	s := calls(one(because(ReasonServer)))
-	_, err := Complete(ctx, retryModel{Model: s, breaker: &breaker{now: time.Now}, pause: sleep}, asks("hi"))
+	s := newScript(one(reasonStep(ReasonServer)))
+	_, err := Complete(ctx, retryModel{Model: s, breaker: &breaker{now: time.Now}, pause: sleep}, newRequest("hi"))
 	require.Equal(t, ReasonServer, reasonOf(err))
 	require.Equal(t, 1, s.made)
 }
 
 func TestRetryLetsTheReaderLeave(t *testing.T) {
 	t.Parallel()
-	s := calls(one(says("a"), says("b"), because(ReasonServer)))
+	s := newScript(one(textStep("a"), textStep("b"), reasonStep(ReasonServer)))
 	m, _ := newRecordingRetry(s)
-	for d, err := range m.Stream(t.Context(), asks("hi")) {
+	for d, err := range m.Stream(t.Context(), newRequest("hi")) {
 		require.NoError(t, err)
 		require.Equal(t, "a", d.Text)
 		break

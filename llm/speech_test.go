@@ -33,8 +33,8 @@ func (p *limitedLedger) Settle(_ context.Context, _ int64, s policy.Settlement) 
 	return nil
 }
 
-// note returns a voice note of ten seconds and 20 kB.
-func note() llm.Audio {
+// voiceNote returns a voice note of ten seconds and 20 kB.
+func voiceNote() llm.Audio {
 	return llm.Audio{Data: []byte(strings.Repeat("opus", 5000)), MIME: "audio/ogg; codecs=opus", Length: 10 * time.Second, Purpose: "speech", Chat: 7}
 }
 
@@ -53,11 +53,11 @@ func TestTranscribeIsPaidByTheMinute(t *testing.T) {
 		return llmtest.Transcript{Text: " What does delivery cost?\n", Seconds: 10}
 	})
 	p := &limitedLedger{left: 1_000_000}
-	text, err := openSpeech(t, server, p).Transcribe(t.Context(), note())
+	text, err := openSpeech(t, server, p).Transcribe(t.Context(), voiceNote())
 	require.NoError(t, err)
 	require.Equal(t, "What does delivery cost?", text)
 	require.Equal(t, []llmtest.Recording{{
-		Model: "whisper-1", Format: "json", Name: "recording.ogg", MIME: "audio/ogg", Key: "sk-secret", Data: note().Data,
+		Model: "whisper-1", Format: "json", Name: "recording.ogg", MIME: "audio/ogg", Key: "sk-secret", Data: voiceNote().Data,
 	}}, server.Requests(), "and the sender's name for the file stays here")
 	require.Equal(t, []policy.Spend{{
 		Day: "2026-11-21", Chat: 7, Purpose: "speech", Model: "openai/whisper-1", Amount: 4100, DayCap: 1_000_000, ChatCap: 500_000,
@@ -69,7 +69,7 @@ func TestTheWorstCaseOfARecordingFollowsItsSizeOrDuration(t *testing.T) {
 	t.Parallel()
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return llmtest.Transcript{Text: "hm"} })
 	p := &limitedLedger{left: 1_000_000}
-	long := note()
+	long := voiceNote()
 	long.Length = 10 * time.Minute
 	_, err := openSpeech(t, server, p).Transcribe(t.Context(), long)
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestTranscribeOverBudgetSendsNothing(t *testing.T) {
 	t.Parallel()
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return llmtest.Transcript{Text: "hm"} })
 	p := &limitedLedger{left: 4099}
-	_, err := openSpeech(t, server, p).Transcribe(t.Context(), note())
+	_, err := openSpeech(t, server, p).Transcribe(t.Context(), voiceNote())
 	var over *llm.OverBudgetError
 	require.ErrorAs(t, err, &over)
 	require.True(t, over.First)
@@ -109,7 +109,7 @@ func TestTranscribeErrors(t *testing.T) {
 			t.Parallel()
 			server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return test.answer })
 			p := &limitedLedger{left: 1_000_000}
-			text, err := openSpeech(t, server, p).Transcribe(t.Context(), note())
+			text, err := openSpeech(t, server, p).Transcribe(t.Context(), voiceNote())
 			var failed *llm.Error
 			require.ErrorAs(t, err, &failed)
 			require.Equal(t, test.reason, failed.Reason)
@@ -129,7 +129,7 @@ func TestTranscribeEndsWithItsContext(t *testing.T) {
 		return llmtest.Transcript{Text: "too late", Seconds: 10}
 	})
 	p := &limitedLedger{left: 1_000_000}
-	if _, err := openSpeech(t, server, p).Transcribe(ctx, note()); err != nil { // there is no error if the answer came before the context ended
+	if _, err := openSpeech(t, server, p).Transcribe(ctx, voiceNote()); err != nil { // there is no error if the answer came before the context ended
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, []int64{4100}, p.settled, "whether it was made is not known")
 	}
@@ -140,7 +140,7 @@ func TestAnEndlessTranscriptIsCut(t *testing.T) {
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript {
 		return llmtest.Transcript{Text: strings.Repeat("€", 100_000), Seconds: 1}
 	})
-	text, err := openSpeech(t, server, &limitedLedger{left: 1_000_000}).Transcribe(t.Context(), note())
+	text, err := openSpeech(t, server, &limitedLedger{left: 1_000_000}).Transcribe(t.Context(), voiceNote())
 	require.NoError(t, err)
 	require.Equal(t, strings.Repeat("€", 20_000)+"…", text)
 }
@@ -151,7 +151,7 @@ func TestOpenSpeech(t *testing.T) {
 		s, err := llm.OpenSpeech(llm.SpeechConfig{Model: none}, llm.Budget{})
 		require.NoError(t, err)
 		require.Equal(t, "none", s.Name())
-		_, err = s.Transcribe(t.Context(), note())
+		_, err = s.Transcribe(t.Context(), voiceNote())
 		require.ErrorIs(t, err, llm.ErrNoSpeech)
 	}
 	_, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1"}, llm.Budget{})

@@ -1,40 +1,57 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"image"
+	"image/color"
+	"image/png"
 	"time"
 
 	"multis/policy"
 )
 
-// TrialResult is the result of a test call.
-type TrialResult struct {
+// TestCallResult is the result of a test call.
+type TestCallResult struct {
 	Answer   string
 	Duration time.Duration
 	Cost     int64 // booked cost, in millionths of the currency
 }
 
-// trialTokens limits the answer of a test call. Reasoning models need some tokens before the answer.
-const trialTokens = 256
+// testCallTokens limits the answer of a test call. Reasoning models need some tokens before the answer.
+const testCallTokens = 256
 
-// Try makes one small test call of a model. It is paid from the budget, but not retried, and ignores the circuit breaker.
-// If key is not empty, it replaces the provider's key.
-func (ms *Models) Try(ctx context.Context, name, key string) (TrialResult, error) {
+// Try makes one small test call of a model, with a picture of one pixel if it must see. It is paid from the budget, but not retried, and ignores the
+// circuit breaker. If key is not empty, it replaces the provider's key.
+func (ms *Models) Try(ctx context.Context, name, key string, sees bool) (TestCallResult, error) {
 	info, p, err := ms.describe(name, key)
 	if err != nil {
-		return TrialResult{}, err
+		return TestCallResult{}, err
 	}
 	recorder := &costRecorder{Ledger: ms.Budget.Ledger}
 	m, err := ms.paid(info, p, recorder)
 	if err != nil {
-		return TrialResult{}, err
+		return TestCallResult{}, err
 	}
 	start := time.Now()
-	res, err := Complete(ctx, m, Request{
-		Messages: []Message{{Role: RoleUser, Text: "Answer with one word: ready"}}, MaxTokens: trialTokens, Purpose: "test",
-	})
-	return TrialResult{Answer: res.Text, Duration: time.Since(start), Cost: recorder.amount}, err
+	question := Message{Role: RoleUser, Text: "Answer with one word: ready"}
+	if sees {
+		question.Images = []Image{{MIME: "image/png", Data: onePixel()}}
+	}
+	res, err := Complete(ctx, m, Request{Messages: []Message{question}, MaxTokens: testCallTokens, Purpose: "test"})
+	return TestCallResult{Answer: res.Text, Duration: time.Since(start), Cost: recorder.amount}, err
+}
+
+// onePixel returns a PNG of one white pixel.
+func onePixel() []byte {
+	pixel := image.NewGray(image.Rect(0, 0, 1, 1))
+	pixel.SetGray(0, 0, color.Gray{Y: 255})
+	var data bytes.Buffer
+	if err := png.Encode(&data, pixel); err != nil {
+		panic(err) // a buffer takes everything
+	}
+	return data.Bytes()
 }
 
 // costRecorder is a Ledger that also records the settled cost.
@@ -72,7 +89,7 @@ func HowToFix(err error) string {
 	case ReasonTimeout:
 		return "raise llm.timeout, or use a smaller model"
 	case ReasonRequest:
-		return "use a chat model; models for embeddings or images refuse chat requests"
+		return "use a chat model, for vision.model one that sees pictures; models for embeddings or for making pictures refuse chat requests"
 	case ReasonRateLimit, ReasonOverloaded, ReasonServer, ReasonDisconnected, ReasonCircuitOpen:
 		return "try again later, or use a strategy (llm.strategies) with a model of another provider"
 	default:

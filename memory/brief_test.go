@@ -90,7 +90,7 @@ func TestBriefCallsTheModelOncePerFiftyChats(t *testing.T) {
 func TestBriefOfOneNetworkOrChatWithoutChatsThatAreOff(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	none := r.with(llm.None{})
+	none := r.withModel(llm.None{})
 	r.says(r.ana, policy.AuthorContact, "hello", r.now)
 	r.says(r.ben, policy.AuthorContact, "hello", r.now)
 	q := r.lastDay()
@@ -122,7 +122,7 @@ func TestBriefWithoutAWorkingModelListsLastMessages(t *testing.T) {
 			r.script = func(context.Context, llmtest.Request) llmtest.Reply { return reply }
 			mem := r.mem
 			if name == "none" {
-				mem = r.with(llm.None{})
+				mem = r.withModel(llm.None{})
 			}
 			r.says(r.ana, policy.AuthorContact, "first?", r.now.Add(-time.Hour))
 			r.says(r.ana, policy.AuthorOwnerPhone, "answered", r.now)
@@ -145,7 +145,7 @@ func TestBriefWithoutAWorkingModelListsLastMessages(t *testing.T) {
 func TestBriefIgnoresThanksAndGreetings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	none := r.with(llm.None{})
+	none := r.withModel(llm.None{})
 	asks := r.says(r.ana, policy.AuthorContact, "Do you rent out tandems?", r.now.Add(-time.Hour))
 	r.says(r.ana, policy.AuthorContact, "Danke schön!", r.now.Add(-time.Minute))
 	greeting := r.says(r.ana, policy.AuthorMultisOwner, "Hello! How can I help you?", r.now)

@@ -212,11 +212,11 @@ func writeNote(ctx context.Context, tx store.Tx, s mergeResult) (store.Note, err
 
 // addCommitment stores a commitment for a note about what somebody has to do.
 func (m *Memory) addCommitment(ctx context.Context, tx store.Tx, chat store.Chat, n store.Note, f extractedNote, messages []store.Message) error {
-	if f.Kind != store.NoteAction || f.Who == "" {
+	if f.Kind != store.NoteAction || f.Assignee == "" {
 		return nil
 	}
 	return store.InsertCommitment(ctx, tx, store.Commitment{
-		ChatID: chat.ID, NoteID: &n.ID, MessageID: messages[f.From[len(f.From)-1]-1].ID, Who: f.Who, Whom: f.Whom, What: n.Body, DueAt: f.due(m.Zone),
+		ChatID: chat.ID, NoteID: &n.ID, MessageID: messages[f.From[len(f.From)-1]-1].ID, Who: f.Assignee, Whom: f.Beneficiary, What: n.Body, DueAt: f.due(m.Zone),
 	})
 }
 

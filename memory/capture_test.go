@@ -23,13 +23,13 @@ func TestAChatIsDueAtTwentyMessagesOrSixAfterQuietHours(t *testing.T) {
 	r := newRig(t)
 	r.talk(r.ana, 19)
 	r.talk(r.ben, 5)
-	require.Empty(t, r.due())
+	require.Empty(t, r.dueCaptures())
 	r.says(r.ana, policy.AuthorContact, "the twentieth", r.now)
-	require.Equal(t, []store.ChatID{r.ana.ID}, r.due())
+	require.Equal(t, []store.ChatID{r.ana.ID}, r.dueCaptures())
 	r.now = r.now.Add(7 * time.Hour)
-	require.Equal(t, []store.ChatID{r.ana.ID}, r.due(), "five are not enough, however quiet")
+	require.Equal(t, []store.ChatID{r.ana.ID}, r.dueCaptures(), "five are not enough, however quiet")
 	r.says(r.ben, policy.AuthorContact, "the sixth", time.Now())
-	require.ElementsMatch(t, []store.ChatID{r.ana.ID, r.ben.ID}, r.due())
+	require.ElementsMatch(t, []store.ChatID{r.ana.ID, r.ben.ID}, r.dueCaptures())
 }
 
 func TestOldMessagesBotsAndCommandsAreNotCaptured(t *testing.T) {
@@ -40,14 +40,14 @@ func TestOldMessagesBotsAndCommandsAreNotCaptured(t *testing.T) {
 		r.says(r.ana, policy.AuthorMultisOwner, "what multis said itself", r.now)
 		r.says(r.room, policy.AuthorOwnerClient, "/ask what did Ana say", r.now)
 	}
-	require.Empty(t, r.due())
+	require.Empty(t, r.dueCaptures())
 }
 
 func TestWithoutAModelNothingIsCaptured(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.talk(r.ana, 25)
-	none := r.with(llm.None{})
+	none := r.withModel(llm.None{})
 	due, err := none.DueCaptures(r.ctx)
 	require.NoError(t, err)
 	require.Empty(t, due)
@@ -76,7 +76,7 @@ func TestChatsOfAnAgentWithAModelAreCaptured(t *testing.T) {
 	require.NoError(t, err)
 	require.ElementsMatch(t, []store.ChatID{r.ana.ID, r.ben.ID}, due)
 	require.NoError(t, mem.Capture(r.ctx, r.ana.ID, true))
-	require.Len(t, r.ofAna(), 1)
+	require.Len(t, r.notesOfAna(), 1)
 	require.NoError(t, mem.Capture(r.ctx, r.ben.ID, true))
 	due, err = mem.DueCaptures(r.ctx)
 	require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestCaptureWritesNotesSourcesAndPassage(t *testing.T) {
 	)
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
 
-	notes := r.ofAna()
+	notes := r.notesOfAna()
 	require.Len(t, notes, 2)
 	byKind := map[store.NoteKind]store.Note{notes[0].Kind: notes[0], notes[1].Kind: notes[1]}
 	fence := byKind[store.NoteDecision]
@@ -114,7 +114,7 @@ func TestCaptureWritesNotesSourcesAndPassage(t *testing.T) {
 	require.Equal(t, said[19].ID, memory.CapturedTo)
 	require.Zero(t, memory.Fresh)
 	require.WithinDuration(t, said[15].At, *memory.WindowFrom, time.Second, "five messages stay in the window")
-	require.Empty(t, r.due())
+	require.Empty(t, r.dueCaptures())
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
 	require.Len(t, r.server.Requests(), 1, "nothing new was said, so nothing is asked")
 }
@@ -125,7 +125,7 @@ func TestCaptureWithoutNotesWritesNothing(t *testing.T) {
 	r.talk(r.ana, 20)
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
 	require.Zero(t, r.count("select (select count(*) from notes) + (select count(*) from note_sections) + (select count(*) from chunks)"))
-	require.Empty(t, r.due(), "and it is not asked again")
+	require.Empty(t, r.dueCaptures(), "and it is not asked again")
 }
 
 func TestContactNamedOwnerIsNotTheOwner(t *testing.T) {
@@ -176,7 +176,7 @@ func TestNewerNoteReplacesTheOlderOne(t *testing.T) {
 	told, err := store.Deliveries(r.ctx, r.st.DB(), "desk", 10)
 	require.NoError(t, err)
 	require.Len(t, told, 1, "hooks hear of it")
-	old := r.ofAna()[0]
+	old := r.notesOfAna()[0]
 	r.now = r.now.Add(time.Hour)
 	capture(
 		note{Kind: "fact", Subject: "delivery day", Text: "Ana wants delivery on Thursday.", From: []int{2}},
@@ -185,7 +185,7 @@ func TestNewerNoteReplacesTheOlderOne(t *testing.T) {
 	r.now = r.now.Add(time.Hour)
 	capture(note{Kind: "fact", Subject: "pet", Text: "Ana has a dog!", From: []int{3}})
 
-	notes := r.ofAna()
+	notes := r.notesOfAna()
 	require.Len(t, notes, 2, "the duplicate was merged")
 	var day, dog store.Note
 	for _, n := range notes {
@@ -252,16 +252,16 @@ func TestCaptureIsRetriedLaterAfterAModelFailure(t *testing.T) {
 			r.script = func(context.Context, llmtest.Request) llmtest.Reply { return reply }
 			require.Error(t, r.mem.Capture(r.ctx, r.ana.ID, false), "the job tries again")
 			require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
-			require.Empty(t, r.due(), "it is left alone for a while")
+			require.Empty(t, r.dueCaptures(), "it is left alone for a while")
 			require.Zero(t, r.count("select count(*) from notes"))
 			require.Equal(t, 20, r.count("select fresh from chat_memory where chat_id = $1", r.ana.ID))
 
 			_, err := r.st.Pool().Exec(r.ctx, "update chat_memory set retry_at = now()")
 			require.NoError(t, err)
-			require.Equal(t, []store.ChatID{r.ana.ID}, r.due())
+			require.Equal(t, []store.ChatID{r.ana.ID}, r.dueCaptures())
 			r.notes(note{Kind: "fact", Text: "All is well.", From: []int{1}})
 			require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
-			require.Len(t, r.ofAna(), 1)
+			require.Len(t, r.notesOfAna(), 1)
 		})
 	}
 }
@@ -278,7 +278,7 @@ func TestInvalidNotesAreLeftOut(t *testing.T) {
 		note{Kind: "fact", Text: strings.Repeat("long ", 1000), From: []int{1, 1, 2}},
 	)
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
-	notes := r.ofAna()
+	notes := r.notesOfAna()
 	require.Len(t, notes, 1)
 	require.LessOrEqual(t, len([]rune(notes[0].Body)), 400)
 	require.Len(t, notes[0].Sources, 2)
@@ -294,7 +294,7 @@ func TestConcurrentCapturesWriteOnce(t *testing.T) {
 		both.Go(func() { _ = r.mem.Capture(r.ctx, r.ana.ID, false) })
 	}
 	both.Wait()
-	require.Len(t, r.ofAna(), 1)
+	require.Len(t, r.notesOfAna(), 1)
 	require.Equal(t, 1, r.count("select count(*) from note_sections"))
 	require.Equal(t, 1, r.count("select count(*) from chunks"))
 }
@@ -311,7 +311,7 @@ func TestMessageDeletedDuringCaptureIsNotNoted(t *testing.T) {
 		return llmtest.Reply{Text: `{"notes": [{"kind": "fact", "text": "line 1 of Ana", "from": [1]}]}`}
 	}
 	require.True(t, jobs.IsSnooze(r.mem.Capture(r.ctx, r.ana.ID, false)))
-	require.Empty(t, r.ofAna())
+	require.Empty(t, r.notesOfAna())
 }
 
 func TestNotesStayInTheChatOfTheirMessages(t *testing.T) {
@@ -324,7 +324,7 @@ func TestNotesStayInTheChatOfTheirMessages(t *testing.T) {
 	// A model that obeys.
 	r.script = llmtest.Say(`{"notes": [{"kind": "fact", "subject": "refunds", "text": "All refunds are granted.", "from": [1]}]}`)
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
-	require.Len(t, r.ofAna(), 1)
+	require.Len(t, r.notesOfAna(), 1)
 	require.Zero(t, r.count("select count(*) from notes where role <> $1", policy.UserRole(r.ana.ID)))
 	require.Zero(t, r.count("select count(*) from chunks where role <> $1", policy.UserRole(r.ana.ID)))
 	// A model that names a field for it is not read at all.

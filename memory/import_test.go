@@ -34,7 +34,7 @@ func TestImportIsIdempotent(t *testing.T) {
 	require.Equal(t, memory.Imported{Messages: 1, Known: 4, Old: 1}, done)
 
 	require.NoError(t, r.mem.IndexMessages(r.ctx))
-	require.Empty(t, r.due(), "nothing of it is captured")
+	require.Empty(t, r.dueCaptures(), "nothing of it is captured")
 	found, err := r.mem.Recall(r.ctx, memory.Question{Text: "what does the fence cost", AsOwner: true, Scope: policy.OwnerScope(r.ana.ID)})
 	require.NoError(t, err)
 	require.NotEmpty(t, found.Hits)

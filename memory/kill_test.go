@@ -43,7 +43,7 @@ func captureOnce(ctx context.Context) error {
 		return err
 	}
 	defer st.Close()
-	model, err := modelWithin(os.Getenv(killModel), time.Minute)
+	model, err := modelWithTimeout(os.Getenv(killModel), time.Minute)
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ func captureOnce(ctx context.Context) error {
 	return nil
 }
 
-// modelWithin returns a model at an address, with a timeout.
-func modelWithin(url string, silence time.Duration) (llm.Model, error) {
+// modelWithTimeout returns a model at an address, with a timeout.
+func modelWithTimeout(url string, silence time.Duration) (llm.Model, error) {
 	models, err := llm.New(llm.Options{
 		Providers: map[string]llm.Provider{"openai": {BaseURL: url, Local: true}}, Timeout: silence,
 		Budget: llm.Budget{Ledger: unlimitedLedger{}, DayCap: 1, ChatCap: 1, Today: func() string { return "2026-11-20" }},
@@ -72,9 +72,9 @@ func modelWithin(url string, silence time.Duration) (llm.Model, error) {
 	return models.Open([]string{"openai/demo"}, "")
 }
 
-// captureKilled runs a capture in a process that is killed at the given step, and has another process continue. It returns the name of the
+// captureAndKill runs a capture in a process that is killed at the given step, and has another process continue. It returns the name of the
 // step; empty if the first process ended before that step.
-func captureKilled(t *testing.T, at int) string {
+func captureAndKill(t *testing.T, at int) string {
 	t.Helper()
 	r := newRig(t)
 	// An older note, which one of the new notes replaces and another one repeats.
@@ -98,12 +98,12 @@ func captureKilled(t *testing.T, at int) string {
 
 	// The next two times that the queue looks for due captures.
 	for range 2 {
-		for _, chat := range r.due() {
+		for _, chat := range r.dueCaptures() {
 			require.Eventually(t, func() bool { return r.mem.Capture(r.ctx, chat, false) == nil }, time.Minute, 20*time.Millisecond, "the dead process' connection may hold a row for a moment")
 		}
 	}
 	var day, dog store.Note
-	notes := r.ofAna()
+	notes := r.notesOfAna()
 	require.Len(t, notes, 3, moment)
 	for _, n := range notes {
 		switch {
@@ -133,7 +133,7 @@ func TestCaptureKilledAtEveryStepWritesNotesOnce(t *testing.T) {
 	const most = 200
 	var moments []string
 	for at := 1; at <= most; at++ {
-		moment := captureKilled(t, at)
+		moment := captureAndKill(t, at)
 		if moment == "" {
 			break
 		}

@@ -28,8 +28,8 @@ func (g blockingMemory) Capture(ctx context.Context, chat store.ChatID, last boo
 	return g.Memory.Capture(ctx, chat, last)
 }
 
-// mostCaptures is the maximum number of captures that are enqueued at a time.
-const mostCaptures = 100
+// maxCaptures is the maximum number of captures that are enqueued at the same time.
+const maxCaptures = 100
 
 func TestDueCapturesAreLimitedAndRunOnce(t *testing.T) {
 	t.Parallel()
@@ -42,7 +42,7 @@ func TestDueCapturesAreLimitedAndRunOnce(t *testing.T) {
 		asked[r.Last()]++
 		return llmtest.Reply{Text: `{"notes": [{"kind": "fact", "subject": "words", "text": "Words were said.", "from": [1]}]}`}
 	})
-	model, err := modelWithin(server.URL, time.Minute)
+	model, err := modelWithTimeout(server.URL, time.Minute)
 	require.NoError(t, err)
 	st := storetest.NewWithMessages(t, chats, 20, time.Now().Add(-time.Hour))
 	g := blockingMemory{memory.New(memory.Options{Store: st, Model: model}), make(chan struct{})}
@@ -64,14 +64,14 @@ func TestDueCapturesAreLimitedAndRunOnce(t *testing.T) {
 	const waiting = "select count(*) from river.river_job where kind = 'capture' and finalized_at is null"
 	for range 3 {
 		look()
-		require.Equal(t, mostCaptures, count(waiting))
+		require.Equal(t, maxCaptures, count(waiting))
 	}
 	close(g.gate)
 	for count("select count(*) from chat_memory where fresh > 0") > 0 {
 		require.Eventually(t, func() bool { return count(waiting) == 0 }, time.Minute, 20*time.Millisecond)
 		require.Less(t, looks, 10, "chats are left out")
 		look()
-		require.LessOrEqual(t, count(waiting), mostCaptures)
+		require.LessOrEqual(t, count(waiting), maxCaptures)
 	}
 	require.Equal(t, chats, count("select count(*) from notes"), "one of each chat")
 	require.Len(t, asked, chats)

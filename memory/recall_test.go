@@ -23,8 +23,8 @@ func (r *rig) recall(q memory.Question) memory.RecallResult {
 	return found
 }
 
-// asks recalls an owner's question that names Ana.
-func (r *rig) asks(question string) memory.RecallResult {
+// recallAboutAna recalls an owner's question that names Ana.
+func (r *rig) recallAboutAna(question string) memory.RecallResult {
 	r.t.Helper()
 	return r.recall(memory.Question{Text: question, AsOwner: true, Scope: policy.OwnerScope(r.ana.ID)})
 }
@@ -44,7 +44,7 @@ func TestRecallSearchesNamedChatsOnly(t *testing.T) {
 	said := r.says(r.ana, policy.AuthorContact, "ok 480 for the fence, until the first of december", weeksAgo)
 	r.says(r.ben, policy.AuthorContact, "my fence is a secret", weeksAgo)
 
-	found := r.asks("What did Ana say about the fence?")
+	found := r.recallAboutAna("What did Ana say about the fence?")
 	require.Equal(t, []string{"ok 480 for the fence, until the first of december"}, texts(found))
 	hit := found.Hits[0]
 	require.Equal(t, "Ana · WhatsApp, "+weeksAgo.UTC().Format("Mon 2 Jan 15:04"), strings.Replace(hit.Source, weeksAgo.UTC().Format(" 2006"), "", 1))
@@ -62,10 +62,10 @@ func TestNotesRankBeforeMessages(t *testing.T) {
 	r.says(r.ana, policy.AuthorContact, "the fence will be green then", r.now)
 	r.notes(note{Kind: "decision", Subject: "fence", Text: "The fence will be green.", From: []int{1}})
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
-	found := texts(r.asks("what colour is ana's fence"))
+	found := texts(r.recallAboutAna("what colour is ana's fence"))
 	require.Contains(t, found[0], "- The fence will be green.")
 	require.Contains(t, found, "the fence will be green then")
-	require.Equal(t, []store.MessageID{said[0].ID}, r.asks("what colour is ana's fence").Hits[0].Messages, "what it was learned from")
+	require.Equal(t, []store.MessageID{said[0].ID}, r.recallAboutAna("what colour is ana's fence").Hits[0].Messages, "what it was learned from")
 }
 
 func TestTimeInTheQuestionLimitsTheHits(t *testing.T) {
@@ -75,9 +75,9 @@ func TestTimeInTheQuestionLimitsTheHits(t *testing.T) {
 	r.says(r.ana, policy.AuthorContact, "the fence in may", time.Date(2026, 5, 12, 12, 0, 0, 0, time.UTC))
 	r.says(r.ana, policy.AuthorContact, "the fence last week", time.Date(2026, 11, 12, 12, 0, 0, 0, time.UTC))
 	r.says(r.ana, policy.AuthorContact, "something else yesterday", time.Date(2026, 11, 19, 12, 0, 0, 0, time.UTC))
-	require.Equal(t, []string{"the fence in may"}, texts(r.asks("what did Ana say about the fence in May?")))
-	require.Equal(t, []string{"the fence last week"}, texts(r.asks("what did Ana say about the fence last week")))
-	require.Equal(t, []string{"something else yesterday"}, texts(r.asks("Was hat Ana gestern gesagt?")), "without its words, the newest of that time")
+	require.Equal(t, []string{"the fence in may"}, texts(r.recallAboutAna("what did Ana say about the fence in May?")))
+	require.Equal(t, []string{"the fence last week"}, texts(r.recallAboutAna("what did Ana say about the fence last week")))
+	require.Equal(t, []string{"something else yesterday"}, texts(r.recallAboutAna("Was hat Ana gestern gesagt?")), "without its words, the newest of that time")
 }
 
 func TestMessagesOfTheNamedTimeRankFirst(t *testing.T) {
@@ -89,12 +89,12 @@ func TestMessagesOfTheNamedTimeRankFirst(t *testing.T) {
 	r.says(r.ana, policy.AuthorContact, "painting the fence was work", at(5, 12))
 	r.says(r.ana, policy.AuthorContact, "painting the fence was long ago", at(10, 1))
 	const then, soon = "painting the fence was work", "painting the fence was fun"
-	require.Equal(t, then, texts(r.asks("when did Ana start painting the fence in May?"))[0])
-	require.Equal(t, soon, texts(r.asks("who was painting the fence on 26 February?"))[0], "it was spoken of soon after")
-	require.Len(t, r.asks("tell me who was painting the fence in May").Hits, 3, "what was said at another time may tell as well")
-	require.Len(t, r.asks("Please write me what Ana thought of painting the fence in May").Hits, 3, "who is told to write has not written")
-	require.Equal(t, []string{then}, texts(r.asks("what did Ana say about painting the fence in May?")))
-	require.Equal(t, []string{then}, texts(r.asks("write me what Ana wrote about painting the fence in May")))
+	require.Equal(t, then, texts(r.recallAboutAna("when did Ana start painting the fence in May?"))[0])
+	require.Equal(t, soon, texts(r.recallAboutAna("who was painting the fence on 26 February?"))[0], "it was spoken of soon after")
+	require.Len(t, r.recallAboutAna("tell me who was painting the fence in May").Hits, 3, "what was said at another time may tell as well")
+	require.Len(t, r.recallAboutAna("Please write me what Ana thought of painting the fence in May").Hits, 3, "who is told to write has not written")
+	require.Equal(t, []string{then}, texts(r.recallAboutAna("what did Ana say about painting the fence in May?")))
+	require.Equal(t, []string{then}, texts(r.recallAboutAna("write me what Ana wrote about painting the fence in May")))
 }
 
 func TestTimesInQuestions(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"multis/store/storetest"
 )
 
-// retaining returns a Memory in a time zone that keeps chats for 90 days and the owner's rooms for 365.
-func (r *rig) retaining(zone *time.Location) *memory.Memory {
+// withRetention returns a Memory in a time zone that keeps chats for 90 days and the owner's rooms for 365.
+func (r *rig) withRetention(zone *time.Location) *memory.Memory {
 	return memory.New(memory.Options{Store: r.st, Search: r.mem.Search, Model: r.mem.Model, Zone: zone, Now: func() time.Time { return r.now }})
 }
 
@@ -26,19 +26,19 @@ func TestRetentionDeletesFromAllTables(t *testing.T) {
 		_, err := r.mem.Remember(r.ctx, tx, r.room, r.says(r.room, policy.AuthorOwnerClient, "/remember lisbon", old).ID, "lisbon")
 		return err
 	}))
-	gone, err := r.retaining(time.UTC).ApplyRetention(r.ctx)
+	gone, err := r.withRetention(time.UTC).ApplyRetention(r.ctx)
 	require.NoError(t, err)
 	require.True(t, gone.IsZero(), "nothing is old yet")
 
 	r.now = r.now.Add(91 * 24 * time.Hour)
-	kept, err := r.retaining(time.UTC).ApplyRetention(r.ctx)
+	kept, err := r.withRetention(time.UTC).ApplyRetention(r.ctx)
 	require.NoError(t, err)
 	require.Equal(t, 19, kept.Messages, "what is promised without a day keeps its message until it is settled")
 	_, err = r.st.Pool().Exec(r.ctx, "update commitments set state = 'done'")
 	require.NoError(t, err)
 	r.says(r.ana, policy.AuthorContact, "a new beginning", r.now)
 	require.NoError(t, r.mem.IndexMessages(r.ctx))
-	gone, err = r.retaining(time.UTC).ApplyRetention(r.ctx)
+	gone, err = r.withRetention(time.UTC).ApplyRetention(r.ctx)
 	require.NoError(t, err)
 	require.Equal(t, 20, kept.Add(gone).Messages)
 	require.Equal(t, 3, kept.Add(gone).Notes)
@@ -49,10 +49,10 @@ func TestRetentionDeletesFromAllTables(t *testing.T) {
 	require.NotEmpty(t, storetest.ColumnsContaining(t, r.st, "lisbon"), "what is the owner's is kept longer")
 
 	r.now = r.now.Add(275 * 24 * time.Hour)
-	_, err = r.retaining(time.UTC).ApplyRetention(r.ctx)
+	_, err = r.withRetention(time.UTC).ApplyRetention(r.ctx)
 	require.NoError(t, err)
 	require.Empty(t, storetest.ColumnsContaining(t, r.st, "lisbon"))
-	gone, err = r.retaining(time.UTC).ApplyRetention(r.ctx)
+	gone, err = r.withRetention(time.UTC).ApplyRetention(r.ctx)
 	require.NoError(t, err)
 	require.True(t, gone.IsZero())
 }
@@ -66,7 +66,7 @@ func TestRetentionDaysEndAtTheOwnersMidnight(t *testing.T) {
 	r.says(r.ana, policy.AuthorContact, "the evening before", midnight.Add(-time.Second))
 	r.says(r.ana, policy.AuthorContact, "the first of it", midnight)
 	r.now = midnight.AddDate(0, 0, 90).Add(23 * time.Hour)
-	gone, err := r.retaining(zone).ApplyRetention(r.ctx)
+	gone, err := r.withRetention(zone).ApplyRetention(r.ctx)
 	require.NoError(t, err)
 	require.Equal(t, 1, gone.Messages)
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'the first of it'"))
@@ -80,15 +80,15 @@ func TestNoteIsAsOldAsItsNewestSource(t *testing.T) {
 	r.notes(note{Kind: "preference", Subject: "drink", Text: "Ana likes tea", From: []int{20}})
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
 	r.now = r.now.Add(40 * 24 * time.Hour)
-	_, err := r.retaining(time.UTC).ApplyRetention(r.ctx)
+	_, err := r.withRetention(time.UTC).ApplyRetention(r.ctx)
 	require.NoError(t, err)
-	require.NotEmpty(t, r.ofAna(), "she said so 40 days ago")
+	require.NotEmpty(t, r.notesOfAna(), "she said so 40 days ago")
 	_, err = r.st.Pool().Exec(r.ctx, "update commitments set state = 'done'")
 	require.NoError(t, err)
 	r.now = r.now.Add(60 * 24 * time.Hour)
-	_, err = r.retaining(time.UTC).ApplyRetention(r.ctx)
+	_, err = r.withRetention(time.UTC).ApplyRetention(r.ctx)
 	require.NoError(t, err)
-	require.Empty(t, r.ofAna())
+	require.Empty(t, r.notesOfAna())
 	require.Empty(t, storetest.ColumnsContaining(t, r.st, "likes tea"))
 }
 
@@ -101,7 +101,7 @@ func TestRetentionKeepsSourcesOfOpenCommitments(t *testing.T) {
 		return store.InsertCommitment(r.ctx, tx, store.Commitment{ChatID: r.ana.ID, MessageID: m.ID, Who: "Ana", What: "pays", DueAt: &due})
 	}))
 	r.now = r.now.Add(100 * 24 * time.Hour)
-	gone, err := r.retaining(time.UTC).ApplyRetention(r.ctx)
+	gone, err := r.withRetention(time.UTC).ApplyRetention(r.ctx)
 	require.NoError(t, err)
 	require.Zero(t, gone.Messages)
 }

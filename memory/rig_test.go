@@ -46,15 +46,15 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, ctx: context.Background(), st: storetest.New(t), script: llmtest.Say(`{"notes": []}`), now: time.Now().Truncate(time.Second)}
 	r.server = llmtest.Start(t, func(ctx context.Context, req llmtest.Request) llmtest.Reply { return r.script(ctx, req) })
-	model, err := modelWithin(r.server.URL, 2*time.Second)
+	model, err := modelWithTimeout(r.server.URL, 2*time.Second)
 	require.NoError(t, err)
-	r.mem = r.with(model)
+	r.mem = r.withModel(model)
 	r.ana, r.ben = r.chat("Ana", policy.KindDM), r.chat("Ben", policy.KindDM)
 	r.room = r.chat("Admin", policy.KindAdmin)
 	return r
 }
 
-func (r *rig) with(model llm.Model) *memory.Memory {
+func (r *rig) withModel(model llm.Model) *memory.Memory {
 	return memory.New(memory.Options{
 		Store: r.st, Search: search.New(r.st), Model: model, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Zone: time.UTC,
 		Now: func() time.Time { return r.now },
@@ -138,7 +138,7 @@ func (r *rig) validNotes(scope policy.Scope, role policy.Role) []store.Note {
 	return notes
 }
 
-func (r *rig) ofAna() []store.Note {
+func (r *rig) notesOfAna() []store.Note {
 	return r.validNotes(policy.ContactScope(r.ana.ID), policy.UserRole(r.ana.ID))
 }
 
@@ -147,7 +147,7 @@ func (r *rig) count(sql string, args ...any) int {
 	return storetest.Count(r.t, r.st, sql, args...)
 }
 
-func (r *rig) due() []store.ChatID {
+func (r *rig) dueCaptures() []store.ChatID {
 	r.t.Helper()
 	due, err := r.mem.DueCaptures(r.ctx)
 	require.NoError(r.t, err)

@@ -12,8 +12,8 @@ import (
 	"multis/store/storetest"
 )
 
-// anywhere returns the names of all columns, in all tables, that contain a text.
-func (r *rig) anywhere(text string) []string {
+// columnsContaining returns the names of all columns, in all tables, that contain a text.
+func (r *rig) columnsContaining(text string) []string {
 	r.t.Helper()
 	return storetest.ColumnsContaining(r.t, r.st, text)
 }
@@ -32,8 +32,8 @@ func newRigWithNotes(t *testing.T) (*rig, store.Message) {
 	)
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
 	require.NoError(t, r.mem.IndexMessages(r.ctx))
-	require.Len(t, r.ofAna(), 3)
-	found := r.anywhere("zanzibar")
+	require.Len(t, r.notesOfAna(), 3)
+	found := r.columnsContaining("zanzibar")
 	for _, column := range []string{"messages.body", "notes.body", "commitments.what", "chunks.content", "message_terms.word", "term_stats.word"} {
 		require.Contains(t, found, column)
 	}
@@ -47,14 +47,14 @@ func TestDeletedMessageLeavesNoDerivedText(t *testing.T) {
 		_, err := store.RedactMessage(r.ctx, tx, r.ana.ID, secret.EventID, r.now)
 		return err
 	}))
-	require.Empty(t, r.anywhere("zanzibar"))
-	require.Empty(t, r.due(), "two messages are left of those that the notes came from")
+	require.Empty(t, r.columnsContaining("zanzibar"))
+	require.Empty(t, r.dueCaptures(), "two messages are left of those that the notes came from")
 
 	r.talk(r.ana, 20)
 	r.notes(note{Kind: "preference", Subject: "drink", Text: "Ana likes tea", From: []int{1}})
-	require.Equal(t, []store.ChatID{r.ana.ID}, r.due())
+	require.Equal(t, []store.ChatID{r.ana.ID}, r.dueCaptures())
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
-	require.Len(t, r.ofAna(), 1)
+	require.Len(t, r.notesOfAna(), 1)
 }
 
 func TestDeletedMessageRemovesErrorsOfJobs(t *testing.T) {
@@ -74,9 +74,9 @@ func TestDeletedMessageRemovesErrorsOfJobs(t *testing.T) {
 		_, err := store.RedactMessage(r.ctx, tx, r.ana.ID, secret.EventID, r.now)
 		return err
 	}))
-	require.Empty(t, r.anywhere("zanzibar"))
+	require.Empty(t, r.columnsContaining("zanzibar"))
 	require.Equal(t, 5, r.count("select count(*) from river.river_job where state = 'retryable'"), "they are still to be done")
-	require.Equal(t, []string{"river.river_job.errors"}, r.anywhere("what Ben said"))
+	require.Equal(t, []string{"river.river_job.errors"}, r.columnsContaining("what Ben said"))
 }
 
 func TestEditedMessageRemovesNotesAndRepeatsCapture(t *testing.T) {
@@ -88,7 +88,7 @@ func TestEditedMessageRemovesNotesAndRepeatsCapture(t *testing.T) {
 		return err
 	}))
 	require.NoError(t, r.mem.IndexMessages(r.ctx))
-	require.Empty(t, r.anywhere("zanzibar"))
+	require.Empty(t, r.columnsContaining("zanzibar"))
 	require.Equal(t, 2, r.count("select fresh from chat_memory where chat_id = $1", r.ana.ID))
 }
 
@@ -99,17 +99,17 @@ func TestDeletedNoteRestoresTheNoteThatItReplaced(t *testing.T) {
 	r.talk(r.ana, 20)
 	r.notes(note{Kind: "fact", Subject: "door code", Text: "The door code is istanbul", From: []int{20}})
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
-	require.Contains(t, r.anywhere("zanzibar"), "notes.was")
+	require.Contains(t, r.columnsContaining("zanzibar"), "notes.was")
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
 		_, err := store.RedactMessage(r.ctx, tx, r.ana.ID, secret.EventID, r.now)
 		return err
 	}))
-	require.Empty(t, r.anywhere("zanzibar"))
-	require.Equal(t, []store.ChatID{r.ana.ID}, r.due(), "what is left is looked at again")
+	require.Empty(t, r.columnsContaining("zanzibar"))
+	require.Equal(t, []store.ChatID{r.ana.ID}, r.dueCaptures(), "what is left is looked at again")
 	r.notes(note{Kind: "fact", Subject: "door code", Text: "The door code is istanbul", From: []int{20}})
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
-	require.Len(t, r.ofAna(), 1)
-	require.Empty(t, r.ofAna()[0].Was)
+	require.Len(t, r.notesOfAna(), 1)
+	require.Empty(t, r.notesOfAna()[0].Was)
 }
 
 func TestDeletedNoteRestoresTheNotesThatItEnded(t *testing.T) {
@@ -119,12 +119,12 @@ func TestDeletedNoteRestoresTheNotesThatItEnded(t *testing.T) {
 	said := r.talk(r.ana, 20)
 	r.notes(note{Kind: "fact", Subject: "door code", Text: "The door code is istanbul", From: []int{20}})
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
-	require.Len(t, r.ofAna(), 3)
+	require.Len(t, r.notesOfAna(), 3)
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
 		_, err := store.RedactMessage(r.ctx, tx, r.ana.ID, said[19].EventID, r.now)
 		return err
 	}))
-	require.Empty(t, r.anywhere("istanbul"))
-	require.Contains(t, r.anywhere("zanzibar"), "notes.body")
-	require.Len(t, r.ofAna(), 3, "the door code is zanzibar again")
+	require.Empty(t, r.columnsContaining("istanbul"))
+	require.Contains(t, r.columnsContaining("zanzibar"), "notes.body")
+	require.Len(t, r.notesOfAna(), 3, "the door code is zanzibar again")
 }

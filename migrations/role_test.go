@@ -14,8 +14,8 @@ import (
 	"multis/store/storetest"
 )
 
-// as runs statements over one connection, and returns the first error.
-func as(t *testing.T, dsn string, statements ...string) error {
+// execAll runs statements over one connection, and returns the first error.
+func execAll(t *testing.T, dsn string, statements ...string) error {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -30,8 +30,8 @@ func as(t *testing.T, dsn string, statements ...string) error {
 	return nil
 }
 
-// filled is a migrated database of a login of its own, with a message of a chat in it.
-func filled(t *testing.T, name string) (dsn string, chat store.ChatID) {
+// newFilledDatabase returns a migrated database of a login of its own, with a message of a chat in it.
+func newFilledDatabase(t *testing.T, name string) (dsn string, chat store.ChatID) {
 	t.Helper()
 	dsn = empty(t, name, "createrole")
 	require.NoError(t, migrations.Run(t.Context(), dsn))
@@ -50,8 +50,8 @@ func filled(t *testing.T, name string) (dsn string, chat store.ChatID) {
 	return dsn, chat
 }
 
-// reads is how many messages a contact's transaction sees.
-func reads(t *testing.T, dsn string, chat store.ChatID) (n int) {
+// countReadable returns how many messages a transaction of a contact sees.
+func countReadable(t *testing.T, dsn string, chat store.ChatID) (n int) {
 	t.Helper()
 	st, err := store.Open(t.Context(), dsn)
 	require.NoError(t, err)
@@ -66,37 +66,37 @@ const allScopes = "select set_config('multis.scope', 'public,user:1,user:2,user:
 
 func TestAnotherInstanceOnTheServerReadsNothingOfThisOne(t *testing.T) {
 	t.Parallel()
-	dsn, chat := filled(t, "here")
-	_, _ = filled(t, "elsewhere")
-	require.Equal(t, 1, reads(t, dsn, chat))
+	dsn, chat := newFilledDatabase(t, "here")
+	_, _ = newFilledDatabase(t, "elsewhere")
+	require.Equal(t, 1, countReadable(t, dsn, chat))
 	stranger := storetest.Server().DSN("elsewhere", "here")
-	require.ErrorContains(t, as(t, stranger, "select 1"), "permission denied for database")
-	require.NoError(t, as(t, storetest.Server().SuperDSN("here"), "grant connect on database here to elsewhere"))
-	require.NoError(t, as(t, stranger, "select 1"))
+	require.ErrorContains(t, execAll(t, stranger, "select 1"), "permission denied for database")
+	require.NoError(t, execAll(t, storetest.Server().SuperDSN("here"), "grant connect on database here to elsewhere"))
+	require.NoError(t, execAll(t, stranger, "select 1"))
 	for _, role := range []string{migrations.ContactRole("here"), migrations.ContactRole("elsewhere")} {
-		require.ErrorContains(t, as(t, stranger, "set role "+role, allScopes, "select body from messages"), "permission denied", role)
+		require.ErrorContains(t, execAll(t, stranger, "set role "+role, allScopes, "select body from messages"), "permission denied", role)
 	}
 }
 
 func TestADatabaseWithTheRoleOfAllGetsItsOwn(t *testing.T) {
 	t.Parallel()
-	dsn, chat := filled(t, "before")
+	dsn, chat := newFilledDatabase(t, "before")
 	_ = empty(t, "neighbour", "createrole")
 	role := migrations.ContactRole("before")
 	super := storetest.Server().SuperDSN("before")
 	// As older versions left it: one role for all databases, and everybody may connect.
-	require.NoError(t, as(t, super, "alter role "+role+" rename to multis_contact", "grant multis_contact to neighbour", "grant connect on database before to public",
+	require.NoError(t, execAll(t, super, "alter role "+role+" rename to multis_contact", "grant multis_contact to neighbour", "grant connect on database before to public",
 		"create function later() returns text language sql as $$ select 'grant to multis_contact' $$", "alter function later() owner to before"))
 	stranger := storetest.Server().DSN("neighbour", "before")
-	require.NoError(t, as(t, stranger, "set role multis_contact", allScopes, "select body from messages"), "the hole that is closed")
+	require.NoError(t, execAll(t, stranger, "set role multis_contact", allScopes, "select body from messages"), "the hole that is closed")
 
 	require.NoError(t, migrations.Run(t.Context(), dsn))
 	require.NoError(t, migrations.Run(t.Context(), dsn), "and once more changes nothing")
-	require.Equal(t, 1, reads(t, dsn, chat), "its own contacts are read for as before")
-	require.ErrorContains(t, as(t, stranger, "select 1"), "permission denied for database")
-	require.NoError(t, as(t, super, "grant connect on database before to neighbour"))
+	require.Equal(t, 1, countReadable(t, dsn, chat), "its own contacts are read for as before")
+	require.ErrorContains(t, execAll(t, stranger, "select 1"), "permission denied for database")
+	require.NoError(t, execAll(t, super, "grant connect on database before to neighbour"))
 	for _, sql := range []string{"select body from messages", "select * from search_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000)"} {
-		require.ErrorContains(t, as(t, stranger, "set role multis_contact", allScopes, sql), "permission denied")
+		require.ErrorContains(t, execAll(t, stranger, "set role multis_contact", allScopes, sql), "permission denied")
 	}
 	conn, err := pgx.Connect(t.Context(), super)
 	require.NoError(t, err)
@@ -106,9 +106,9 @@ func TestADatabaseWithTheRoleOfAllGetsItsOwn(t *testing.T) {
 	require.Equal(t, "grant to "+role, says)
 
 	// CREATEROLE is needed once.
-	require.NoError(t, as(t, super, "alter role before nocreaterole"))
+	require.NoError(t, execAll(t, super, "alter role before nocreaterole"))
 	require.NoError(t, migrations.Run(t.Context(), dsn))
-	require.Equal(t, 1, reads(t, dsn, chat))
+	require.Equal(t, 1, countReadable(t, dsn, chat))
 }
 
 func TestARoleIsNamedAfterItsDatabase(t *testing.T) {

@@ -25,8 +25,8 @@ func database(t *testing.T, name string) string {
 	return storetest.Server().DSN("multis", name)
 }
 
-// oldDatabase makes one that the migrations before the baseline made.
-func oldDatabase(t *testing.T, name string) string {
+// newPreBaselineDatabase makes a database that the migrations before the baseline made.
+func newPreBaselineDatabase(t *testing.T, name string) string {
 	t.Helper()
 	dsn := database(t, name)
 	storetest.RestorePreBaselineSchema(t, dsn, storetest.Server().SuperDSN(name), oldFile)
@@ -62,7 +62,7 @@ func isCode(line string) bool {
 
 func TestTheBaselineMakesTheTablesOfTheOldMigrations(t *testing.T) {
 	t.Parallel()
-	oldDatabase(t, "tables_old")
+	newPreBaselineDatabase(t, "tables_old")
 	require.NoError(t, migrations.RunBaseline(t.Context(), connect(t, database(t, "tables_new"))))
 	want := slices.DeleteFunc(catalogue(t, "tables_old"), isCode)
 	require.Greater(t, len(want), 600)
@@ -85,7 +85,7 @@ var renamedSince = strings.NewReplacer(
 
 func TestTheFunctionsAreThoseOfTheOldMigrations(t *testing.T) {
 	t.Parallel()
-	oldDatabase(t, "functions_old")
+	newPreBaselineDatabase(t, "functions_old")
 	require.NoError(t, migrations.Run(t.Context(), database(t, "functions_new")))
 	now := catalogue(t, "functions_new")
 	var compared int
@@ -101,7 +101,7 @@ func TestTheFunctionsAreThoseOfTheOldMigrations(t *testing.T) {
 
 func TestATakenOverDatabaseHasTheSchemaOfANewOne(t *testing.T) {
 	t.Parallel()
-	old := oldDatabase(t, "schema_old")
+	old := newPreBaselineDatabase(t, "schema_old")
 	require.NoError(t, migrations.Run(t.Context(), old))
 	require.NoError(t, migrations.Run(t.Context(), database(t, "schema_new")))
 	require.Equal(t, catalogue(t, "schema_new"), catalogue(t, "schema_old"))
@@ -130,7 +130,7 @@ func contents(t *testing.T, name string) map[string][]string {
 
 // undoSQL reverts what the migrations since the baseline have added to the tables and renamed.
 const undoSQL = `set session_replication_role = replica; alter table outbox drop task_id; alter table tasks drop run_id; alter table dialogs drop message_id, drop draft_id;
-	alter table approvals drop binding, drop card, drop tier, drop target, drop grantable, drop unattended, drop how, drop reason, drop message_id, drop grant_id, drop used_at, drop hinted; alter table tasks drop tainted; alter table chats drop auto_offered_at, drop labels cascade, drop unlabelled cascade, drop for_operators; alter table outbox drop mark, drop seen_id cascade; alter table messages drop thread;
+	alter table approvals drop binding, drop card, drop tier, drop target, drop grantable, drop unattended, drop how, drop reason, drop message_id, drop grant_id, drop used_at, drop hinted; alter table tasks drop tainted; alter table chats drop auto_offered_at, drop labels cascade, drop unlabelled cascade, drop for_operators, drop follow_up_days cascade, drop followed_up_at; drop table ratings; alter table outbox drop mark, drop seen_id cascade, drop drafted_as; alter table messages drop thread;
 	alter table escalations drop card_id, drop found, drop proposal, drop claimed_by, drop claimed_at, drop answered_at, drop closed_by, drop paged, drop shown, drop cause;
 	alter table forgettings rename remaining to doomed; alter table documents rename role_set_at to role_said_at;
 	alter table watched_folders rename role_set_at to said_at; alter table watched_folders rename error to trouble;
@@ -140,7 +140,7 @@ const undoSQL = `set session_replication_role = replica; alter table outbox drop
 
 func TestTakingADatabaseOverLosesNothing(t *testing.T) {
 	t.Parallel()
-	dsn := oldDatabase(t, "rows_old")
+	dsn := newPreBaselineDatabase(t, "rows_old")
 	filling, err := os.ReadFile("testdata/rows.sql")
 	require.NoError(t, err)
 	run(t, dsn, string(filling))
@@ -166,7 +166,7 @@ func TestTakingADatabaseOverLosesNothing(t *testing.T) {
 func TestADatabaseBelowTheLastOldMigrationIsRefusedUnchanged(t *testing.T) {
 	t.Parallel()
 	for name, missing := range map[string]string{"below_last": "version_id = (select max(version_id) from goose_db_version)", "below_other": "version_id = 2"} {
-		dsn := oldDatabase(t, name)
+		dsn := newPreBaselineDatabase(t, name)
 		run(t, dsn, "delete from goose_db_version where "+missing)
 		before := catalogue(t, name)
 		err := migrations.Run(t.Context(), dsn)

@@ -14,8 +14,8 @@ import (
 	"multis/store"
 )
 
-// drafting is a chat where nothing goes out by itself.
-func drafting(t *testing.T) *fixture {
+// newDraftFixture returns a chat where nothing goes out by itself.
+func newDraftFixture(t *testing.T) *fixture {
 	t.Helper()
 	b := setup(t)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
@@ -26,7 +26,7 @@ func drafting(t *testing.T) *fixture {
 
 func TestInAChatOfDraftsNothingGoesToTheContactByItself(t *testing.T) {
 	t.Parallel()
-	b := drafting(t)
+	b := newDraftFixture(t)
 	for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation, policy.PurposeOperator} {
 		l := b.reply("hello")
 		l.Purpose = purpose
@@ -50,7 +50,7 @@ func TestInAChatOfDraftsNothingGoesToTheContactByItself(t *testing.T) {
 
 func TestADraftOfSeveralPartsGoesWholeAndAsItIs(t *testing.T) {
 	t.Parallel()
-	b := drafting(t)
+	b := newDraftFixture(t)
 	first := b.mustQueue(b.reply(strings.Repeat("Many words. ", 200)))
 	parts := func() []store.OutboxMessage {
 		rows, err := store.Parts(context.Background(), b.store.DB(), first)
@@ -166,7 +166,7 @@ func (b *fixture) rewrite(out uuid.UUID, text string) (changed uuid.UUID) {
 
 func TestAYesToThatAPersonWillAnswerIsOfItsMoment(t *testing.T) {
 	t.Parallel()
-	b := drafting(t)
+	b := newDraftFixture(t)
 	asked := b.contactAsks("Can I pay by invoice?")
 	out := b.draftedEscalation(asked)
 	more := b.contactAsks("Hello?")
@@ -200,7 +200,7 @@ func TestAYesToThatAPersonWillAnswerIsOfItsMoment(t *testing.T) {
 
 func TestOtherWordsForThatAPersonWillAnswerAnswerAllThatWaits(t *testing.T) {
 	t.Parallel()
-	b := drafting(t)
+	b := newDraftFixture(t)
 	first := b.contactAsks("Can I pay by invoice?")
 	out := b.draftedEscalation(first)
 	second := b.contactAsks("What does delivery cost?")
@@ -229,7 +229,7 @@ func TestOtherWordsForThatAPersonWillAnswerAnswerAllThatWaits(t *testing.T) {
 
 func TestAnApprovedAnswerStaysWhenAnotherTextIsChanged(t *testing.T) {
 	t.Parallel()
-	b := drafting(t)
+	b := newDraftFixture(t)
 	out := b.draftedEscalation(b.contactAsks("Can I pay by invoice?"))
 	second := b.contactAsks("What does delivery cost?")
 	answer := b.drafted(b.reply("Delivery costs 5 euro."), second)
@@ -240,4 +240,40 @@ func TestAnApprovedAnswerStaysWhenAnotherTextIsChanged(t *testing.T) {
 	require.NoError(t, b.send(answer))
 	require.Equal(t, store.OutboxSent, b.row(answer).State)
 	require.Equal(t, answer, *b.answeredBy(second))
+}
+
+func TestAFollowUpIsADraftWithEveryDelivery(t *testing.T) {
+	t.Parallel()
+	for delivery, state := range map[policy.Delivery]store.OutboxState{policy.DeliveryAuto: store.OutboxDraft, policy.DeliveryDraft: store.OutboxDraft, policy.DeliveryShadow: store.OutboxShadow} {
+		b := setup(t)
+		b.tx(func(ctx context.Context, tx store.Tx) error { return store.SetDelivery(ctx, tx, b.chat.ID, delivery) })
+		out := b.mustQueue(Message{Chat: b.chat, Purpose: policy.PurposeFollowUp, Text: "Are you still there?"})
+		require.Equal(t, state, b.row(out).State)
+		require.Zero(t, b.sends(out))
+		require.NoError(t, b.send(out))
+		require.Empty(t, b.sender.sent, delivery)
+	}
+}
+
+func TestAnApprovedDraftKeepsWhatItWasMadeFor(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	out := b.mustQueue(Message{Chat: b.chat, Purpose: policy.PurposeFollowUp, Text: "Are you still there?"})
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		decision, err := b.box.ApproveDraft(ctx, tx, out)
+		require.True(t, decision.Allow)
+		return err
+	})
+	require.Equal(t, policy.PurposeDraft, b.row(out).Purpose)
+	require.Equal(t, policy.PurposeFollowUp, b.row(out).DraftedAs)
+	require.NoError(t, b.send(out))
+	require.Len(t, b.sender.sent, 1)
+
+	out = b.mustQueue(Message{Chat: b.chat, Purpose: policy.PurposeFollowUp, Text: "Are you still there?"})
+	b.tx(func(ctx context.Context, tx store.Tx) error {
+		changed, _, err := b.box.ReplaceDraft(ctx, tx, out, "Shall I keep it for you?")
+		out = changed
+		return err
+	})
+	require.Empty(t, b.row(out).DraftedAs, "a person wrote it")
 }

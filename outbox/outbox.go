@@ -243,18 +243,13 @@ func (b *Box) withDisclosure(m Message, name string) string {
 
 // disclosure returns the mark before a text that the assistant writes in the owner's name. It is empty for a text that a person wrote or approved.
 func (b *Box) disclosure(m Message, name string) string {
-	switch m.Purpose {
-	case policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation:
-		if !b.settings.Disclose(m.Chat.Protocol) {
-			return ""
-		}
-		if m.Profile != nil {
-			name = m.Profile.Name
-		}
-		return "[" + name + "] "
-	default:
+	if !m.Purpose.IsDisclosed() || !b.settings.Disclose(m.Chat.Protocol) {
 		return ""
 	}
+	if m.Profile != nil {
+		name = m.Profile.Name
+	}
+	return "[" + name + "] "
 }
 
 // sendingState reads what the gate needs beside the chat's row: the pauses, a restored backup, and how many messages were sent, without the row exceptID.

@@ -27,7 +27,7 @@ func paragraphs(n, length int) string {
 	return strings.Join(parts, "\n\n")
 }
 
-func (b *fixture) takes(f policy.Features) {
+func (b *fixture) setFeatures(f policy.Features) {
 	b.t.Helper()
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
 		b.chat.Features = f
@@ -175,7 +175,7 @@ func TestWhatTheNetworkTakesDecidesTheForm(t *testing.T) {
 	t.Run("short messages only", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.takes(policy.Features{Known: true, MaxText: 160})
+		b.setFeatures(policy.Features{Known: true, MaxText: 160})
 		first, d := b.queue(b.reply(paragraphs(3, 150)))
 		require.True(t, d.Allow, d.Why)
 		rows, contents := b.parts(first)
@@ -187,7 +187,7 @@ func TestWhatTheNetworkTakesDecidesTheForm(t *testing.T) {
 	t.Run("no captions: the text goes first", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.takes(policy.Features{Known: true, Files: files(false)})
+		b.setFeatures(policy.Features{Known: true, Files: files(false)})
 		first, d := b.queue(b.reply(paragraphs(9, 1000)))
 		require.True(t, d.Allow, d.Why)
 		_, contents := b.parts(first)
@@ -200,7 +200,7 @@ func TestWhatTheNetworkTakesDecidesTheForm(t *testing.T) {
 	t.Run("no files: it is refused, with the reason", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.takes(policy.Features{Known: true, MaxText: 1000})
+		b.setFeatures(policy.Features{Known: true, MaxText: 1000})
 		out, d := b.queue(b.reply(paragraphs(9, 1000)))
 		require.Equal(t, policy.CodeNetworkLimit, d.Code)
 		require.True(t, d.Code.IsAboutText(), "so a person is asked")
@@ -212,7 +212,7 @@ func TestWhatTheNetworkTakesDecidesTheForm(t *testing.T) {
 		b := setup(t)
 		out, d := b.queue(b.reply("We deliver on Mondays."))
 		require.True(t, d.Allow)
-		b.takes(policy.Features{Known: true, MaxText: 5})
+		b.setFeatures(policy.Features{Known: true, MaxText: 5})
 		require.NoError(t, b.send(out))
 		require.Equal(t, policy.CodeNetworkLimit, b.row(out).Code)
 		require.Empty(t, b.sender.sent)

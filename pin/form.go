@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"multis/language"
 )
 
 // form says how much a text looks like a PIN.
@@ -22,6 +24,8 @@ const (
 const (
 	minSuspicious   = 3  // fewer digits alone are a number of a list
 	maxPhraseLength = 60 // characters; a longer text with a number in it is a question
+	minSpoken       = 2  // words for numbers: "forty-six thirty-nine" has four
+	maxSpoken       = 15 // words of a transcript; a longer one is a question
 )
 
 // formOf returns the form of a text as it was typed.
@@ -99,6 +103,22 @@ func isStrayPIN(text string, f form) bool {
 	default:
 		return false
 	}
+}
+
+// isSpokenPIN reports whether the transcript of a voice note may be a PIN in words: nothing but words for numbers, or a short text with the word "pin"
+// and several of them.
+func isSpokenPIN(transcript string) bool {
+	words := strings.FieldsFunc(strings.ToLower(visible(transcript)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	numbers := 0
+	for _, word := range words {
+		if language.IsNumberWord(word) || strings.ContainsFunc(word, unicode.IsNumber) {
+			numbers++
+		}
+	}
+	if numbers < minSpoken || len(words) > maxSpoken {
+		return false
+	}
+	return numbers == len(words) || (numbers > minSpoken && slices.Contains(words, "pin"))
 }
 
 // isTrivial reports whether a PIN is among those that are tried first: one digit or two repeated, a run up or down, a year.

@@ -53,6 +53,7 @@ const (
 	EntryMismatch  EntryResult = "mismatch"  // the second one was another one: both are asked for again
 	EntrySet       EntryResult = "set"       // the PIN is set
 	EntryUntrusted EntryResult = "untrusted" // it did not come from a verified device, and did not count
+	EntryBridged   EntryResult = "bridged"   // a bridge sent it in the owner's name, and it did not count
 	EntryNone      EntryResult = ""          // nothing: it is told already
 )
 
@@ -120,7 +121,7 @@ func (k *Keeper) Intercept(ctx context.Context, tx store.Tx, m Message) (Interce
 
 // interceptStray withholds what looks like a PIN though none is asked for: an answer that comes too late, or twice.
 func (k *Keeper) interceptStray(ctx context.Context, tx store.Tx, m Message, form form) (Interception, error) {
-	if !isStrayPIN(m.Text, form) {
+	if !isStrayPIN(m.Text, form) && !(m.IsVoice && isSpokenPIN(m.Text)) {
 		return Interception{}, nil
 	}
 	s, err := k.State(ctx, tx)

@@ -19,13 +19,11 @@ import (
 
 // The limits.
 const (
-	MaxFailures    = 3              // wrong PINs until the lock
-	LockTime       = time.Hour      // how long no PIN is judged after that
-	UnlockTime     = 24 * time.Hour // how long a right PIN counts, but for what asks each time
-	minDigits      = 4
-	maxDigits      = 6
-	hashMemory     = 64 << 10 // KB
-	hashIterations = 3
+	MaxFailures = 3              // wrong PINs until the lock
+	LockTime    = time.Hour      // how long no PIN is judged after that
+	UnlockTime  = 24 * time.Hour // how long a right PIN counts, but for what asks each time
+	minDigits   = 4
+	maxDigits   = 6
 )
 
 // Action is what may need the PIN.
@@ -77,15 +75,33 @@ type Keeper struct {
 	log      audit.Log
 	required bool
 	now      func() time.Time
+	cost     HashCost
 }
 
-// NewKeeper returns a keeper. Its hashes are keyed with the key of log, so that PINs cannot be tried out with a copy of the database alone. required says
-// that actions need a PIN even if none is set, because agents may change something on this machine. now defaults to time.Now.
-func NewKeeper(log audit.Log, required bool, now func() time.Time) *Keeper {
-	if now == nil {
-		now = time.Now
+// Options are what a Keeper works with.
+type Options struct {
+	// Log is the audit log. Its key also keys the hashes, so that PINs cannot be tried out with a copy of the database alone.
+	Log audit.Log
+	// Required says that actions need a PIN even if none is set, because agents may change something on this machine.
+	Required bool
+	// Now defaults to time.Now.
+	Now func() time.Time
+	// Cost is the cost of new hashes. It defaults to 64 MiB and 3 passes; tests set less.
+	Cost HashCost
+}
+
+// HashCost is what one Argon2id hash costs: memory in KiB, and passes over it.
+type HashCost struct{ KiB, Passes uint32 }
+
+// NewKeeper returns a keeper.
+func NewKeeper(o Options) *Keeper {
+	if o.Now == nil {
+		o.Now = time.Now
 	}
-	return &Keeper{log: log, required: required, now: now}
+	if o.Cost == (HashCost{}) {
+		o.Cost = HashCost{KiB: 64 << 10, Passes: 3}
+	}
+	return &Keeper{log: o.Log, required: o.Required, now: o.Now, cost: o.Cost}
 }
 
 // State returns the state of the PIN.
@@ -211,7 +227,7 @@ func (k *Keeper) audit(ctx context.Context, tx store.Tx, actor audit.Actor, acti
 
 // hash returns the Argon2id hash of digits.
 func (k *Keeper) hash(digits string) (string, error) {
-	made, err := argon2id.CreateHash(k.keyed(digits), &argon2id.Params{Memory: hashMemory, Iterations: hashIterations, Parallelism: 1, SaltLength: 16, KeyLength: 32})
+	made, err := argon2id.CreateHash(k.keyed(digits), &argon2id.Params{Memory: k.cost.KiB, Iterations: k.cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32})
 	if err != nil {
 		return "", fmt.Errorf("hash the PIN: %w", err)
 	}

@@ -23,7 +23,7 @@ const racer = "MULTIS_TEST_PIN_RACER"
 
 func TestMain(m *testing.M) {
 	if dsn := os.Getenv(racer); dsn != "" {
-		os.Exit(race(dsn))
+		os.Exit(enterWrongPINs(dsn))
 	}
 	storetest.Main(m)
 }
@@ -32,7 +32,7 @@ func newKeeper(t testing.TB, now func() time.Time) *pin.Keeper {
 	t.Helper()
 	log, err := audit.New("a token of the homeserver")
 	require.NoError(t, err)
-	return pin.NewKeeper(log, false, now)
+	return pin.NewKeeper(pin.Options{Log: log, Now: now, Cost: pin.HashCost{KiB: 64, Passes: 1}})
 }
 
 // room makes the admin room.
@@ -43,8 +43,8 @@ func room(t testing.TB, st *store.Store) store.ChatID {
 	return id
 }
 
-// ask opens a question for the PIN.
-func ask(t testing.TB, st *store.Store, chat store.ChatID, p pin.Prompt, now time.Time) int64 {
+// openQuestion opens a question for the PIN.
+func openQuestion(t testing.TB, st *store.Store, chat store.ChatID, p pin.Prompt, now time.Time) int64 {
 	t.Helper()
 	p.AskedAt = now
 	var dialog int64
@@ -61,8 +61,8 @@ func ask(t testing.TB, st *store.Store, chat store.ChatID, p pin.Prompt, now tim
 	return dialog
 }
 
-// enter types a text into the admin room.
-func enter(t testing.TB, st *store.Store, k *pin.Keeper, m pin.Message) (i pin.Interception) {
+// typeText types a text into the admin room.
+func typeText(t testing.TB, st *store.Store, k *pin.Keeper, m pin.Message) (i pin.Interception) {
 	t.Helper()
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) (err error) {
 		i, err = k.Intercept(t.Context(), tx, m)
@@ -71,13 +71,13 @@ func enter(t testing.TB, st *store.Store, k *pin.Keeper, m pin.Message) (i pin.I
 	return i
 }
 
-// set sets a PIN.
-func set(t testing.TB, st *store.Store, k *pin.Keeper, chat store.ChatID, digits string) {
+// setPIN sets a PIN.
+func setPIN(t testing.TB, st *store.Store, k *pin.Keeper, chat store.ChatID, digits string) {
 	t.Helper()
 	now := time.Now()
-	ask(t, st, chat, pin.Prompt{Stage: pin.StageNew}, now)
-	require.Equal(t, pin.EntryRepeat, enter(t, st, k, pin.Message{Chat: chat, Text: digits, At: now, CanEnter: true}).Result)
-	require.Equal(t, pin.EntrySet, enter(t, st, k, pin.Message{Chat: chat, Text: digits, At: now, CanEnter: true}).Result)
+	openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageNew}, now)
+	require.Equal(t, pin.EntryRepeat, typeText(t, st, k, pin.Message{Chat: chat, Text: digits, At: now, CanEnter: true}).Result)
+	require.Equal(t, pin.EntrySet, typeText(t, st, k, pin.Message{Chat: chat, Text: digits, At: now, CanEnter: true}).Result)
 }
 
 func check(t testing.TB, st *store.Store, k *pin.Keeper, digits string) (r pin.Result) {
@@ -94,11 +94,11 @@ func TestAPINIsEnteredTwiceAndChangedWithThePresentOne(t *testing.T) {
 	st := storetest.New(t)
 	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
 	enterNow := func(text string) pin.EntryResult {
-		i := enter(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true})
+		i := typeText(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true})
 		require.True(t, i.Withhold, text)
 		return i.Result
 	}
-	ask(t, st, chat, pin.Prompt{Stage: pin.StageNew}, now)
+	openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageNew}, now)
 	for _, trivial := range []string{"0000", "1234", "4321", "1212", "111111", "123123", "2024", "987654"} {
 		require.Equal(t, pin.EntryTrivial, enterNow(trivial), trivial)
 	}
@@ -108,7 +108,7 @@ func TestAPINIsEnteredTwiceAndChangedWithThePresentOne(t *testing.T) {
 	require.Equal(t, pin.EntrySet, enterNow("482917"))
 	require.Equal(t, pin.EntryStray, enterNow("482917"), "nothing is asked for any more")
 
-	ask(t, st, chat, pin.Prompt{Stage: pin.StageCurrent}, now)
+	openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageCurrent}, now)
 	require.Equal(t, pin.EntryWrong, enterNow("4829"))
 	require.Equal(t, pin.EntryNext, enterNow("482917"))
 	require.Equal(t, pin.EntryRepeat, enterNow("7351"))
@@ -130,11 +130,11 @@ func TestAPINUnlocksForADayExceptActionsThatAskEachTime(t *testing.T) {
 	require.Equal(t, pin.SetPIN, needs(pin.ActionExec))
 	log, err := audit.New("a token of the homeserver")
 	require.NoError(t, err)
-	need, _, err := pin.NewKeeper(log, true, nil).Required(t.Context(), st.DB(), pin.ActionErase)
+	need, _, err := pin.NewKeeper(pin.Options{Log: log, Required: true}).Required(t.Context(), st.DB(), pin.ActionErase)
 	require.NoError(t, err)
 	require.Equal(t, pin.SetPIN, need, "agents may change this machine")
 
-	set(t, st, k, room(t, st), "4829")
+	setPIN(t, st, k, room(t, st), "4829")
 	require.Equal(t, pin.EnterPIN, needs(pin.ActionErase))
 	require.Equal(t, pin.Right, check(t, st, k, "4829").Outcome)
 	require.Equal(t, pin.NoPIN, needs(pin.ActionErase))
@@ -159,7 +159,7 @@ func TestThreeWrongPINsLockForAnHourAcrossRestarts(t *testing.T) {
 	st, now := storetest.New(t), time.Now()
 	clock := func() time.Time { return now }
 	k := newKeeper(t, clock)
-	set(t, st, k, room(t, st), "4829")
+	setPIN(t, st, k, room(t, st), "4829")
 	require.Equal(t, pin.Result{Outcome: pin.Wrong, Left: 2}, check(t, st, k, "1111"))
 	k = newKeeper(t, clock) // as another process has
 	require.Equal(t, pin.Result{Outcome: pin.Wrong, Left: 1}, check(t, st, k, "1111"))
@@ -173,15 +173,15 @@ func TestThreeWrongPINsLockForAnHourAcrossRestarts(t *testing.T) {
 	require.Equal(t, pin.Right, check(t, st, k, "4829").Outcome)
 }
 
-// race enters wrong PINs as a process of its own, and prints how many were judged.
-func race(dsn string) int {
+// enterWrongPINs enters wrong PINs as a process of its own, and prints how many were judged.
+func enterWrongPINs(dsn string) int {
 	ctx := context.Background()
 	st, err := store.Open(ctx, dsn)
 	if err != nil {
 		return 2
 	}
 	log, _ := audit.New("a token of the homeserver")
-	k, judged := pin.NewKeeper(log, false, nil), 0
+	k, judged := pin.NewKeeper(pin.Options{Log: log}), 0
 	for i := range 100 {
 		err := st.InTx(ctx, func(tx store.Tx) error {
 			r, err := k.Check(ctx, tx, strconv.Itoa(100000+i))
@@ -201,7 +201,7 @@ func race(dsn string) int {
 func TestOfAHundredWrongPINsOfThreeProcessesThreeAreJudged(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	set(t, st, newKeeper(t, nil), room(t, st), "482917")
+	setPIN(t, st, newKeeper(t, nil), room(t, st), "482917")
 	program, err := os.Executable()
 	require.NoError(t, err)
 	var all sync.WaitGroup
@@ -225,20 +225,33 @@ func TestOfAHundredWrongPINsOfThreeProcessesThreeAreJudged(t *testing.T) {
 	require.Equal(t, pin.MaxFailures, storetest.Count(t, st, "select count(*) from audit_entries where kind = 'pin' and outcome in ('wrong', 'locked')"))
 }
 
+func TestAHashIsExpensiveByDefault(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	log, err := audit.New("a token of the homeserver")
+	require.NoError(t, err)
+	k := pin.NewKeeper(pin.Options{Log: log})
+	setPIN(t, st, k, room(t, st), "4829")
+	var hash string
+	require.NoError(t, st.DB().QueryRow(t.Context(), "select hash from pin").Scan(&hash))
+	require.Contains(t, hash, "$argon2id$v=19$m=65536,t=3,p=1$")
+	require.Equal(t, pin.Right, check(t, st, k, "4829").Outcome)
+}
+
 func TestWithoutTheSecretTheHashDoesNotTellThePIN(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	set(t, st, newKeeper(t, nil), room(t, st), "4829")
+	setPIN(t, st, newKeeper(t, nil), room(t, st), "4829")
 	log, err := audit.New("another secret")
 	require.NoError(t, err)
-	require.Equal(t, pin.Wrong, check(t, st, pin.NewKeeper(log, false, nil), "4829").Outcome)
+	require.Equal(t, pin.Wrong, check(t, st, pin.NewKeeper(pin.Options{Log: log}), "4829").Outcome)
 }
 
 func TestWhatIsTakenForAPIN(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
-	set(t, st, k, chat, "482917")
+	setPIN(t, st, k, chat, "482917")
 	type expected struct{ asked, notAsked pin.Interception }
 	ordinary := pin.Interception{}
 	stray := pin.Interception{Withhold: true, Result: pin.EntryStray}
@@ -280,9 +293,9 @@ func TestWhatIsTakenForAPIN(t *testing.T) {
 		"what did Ana say about Friday?": {ordinary, ordinary},
 		"Is " + strings.Repeat("the offer ", 10) + "of 2024 still good?": {ordinary, ordinary},
 	} {
-		require.Equal(t, want.notAsked, enter(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true}), "%.40q, not asked", text)
-		dialog := ask(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
-		got := enter(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true})
+		require.Equal(t, want.notAsked, typeText(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true}), "%.40q, not asked", text)
+		dialog := openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
+		got := typeText(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true})
 		if want.asked.Result == pin.EntryNoDigits {
 			want.asked.Dialog = dialog
 		}
@@ -291,8 +304,34 @@ func TestWhatIsTakenForAPIN(t *testing.T) {
 	}
 	require.Zero(t, storetest.Count(t, st, "select failures from pin"), "none of them was judged")
 
-	ask(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
-	require.Equal(t, pin.EntryNoDigits, enter(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now}).Result, "an edit is not an entry")
-	require.Equal(t, pin.EntryNoDigits, enter(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now.Add(-time.Hour), CanEnter: true}).Result, "nor what was written before it was asked for")
-	require.Equal(t, pin.EntryGranted, enter(t, st, k, pin.Message{Chat: chat, Text: " 482917\n", At: now, CanEnter: true}).Result)
+	openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
+	require.Equal(t, pin.EntryNoDigits, typeText(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now}).Result, "an edit is not an entry")
+	require.Equal(t, pin.EntryNoDigits, typeText(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now.Add(-time.Hour), CanEnter: true}).Result, "nor what was written before it was asked for")
+	require.Equal(t, pin.EntryGranted, typeText(t, st, k, pin.Message{Chat: chat, Text: " 482917\n", At: now, CanEnter: true}).Result)
+}
+
+func TestAPINInWordsIsTakenFromATranscriptOnly(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
+	setPIN(t, st, k, chat, "482917")
+	for transcript, spoken := range map[string]bool{
+		"four eight two nine one seven":                   true,
+		"Forty-eight, twenty-nine.":                       true,
+		"Vier acht zwei neun eins sieben":                 true,
+		"cuatro ocho dos nueve":                           true,
+		"quatre huit deux neuf, un sept":                  true,
+		"My PIN is four eight two nine":                   true,
+		"My pin is, um, 4 8 two nine":                     true,
+		"Seven":                                           false,
+		"What did Ana order, two or three lamps?":         false,
+		"Pin the first note, please":                      false,
+		"Remind me at eight of the meeting with two Anas": false,
+		"": false,
+	} {
+		got := typeText(t, st, k, pin.Message{Chat: chat, Text: transcript, At: now, IsVoice: true})
+		require.Equal(t, spoken, got.Withhold, transcript)
+		require.False(t, typeText(t, st, k, pin.Message{Chat: chat, Text: strings.NewReplacer("4 8", "four").Replace(transcript), At: now, CanEnter: true}).Withhold, "typed: %s", transcript)
+	}
+	require.Zero(t, storetest.Count(t, st, "select failures from pin"))
 }

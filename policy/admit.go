@@ -57,8 +57,9 @@ type AdmitInput struct {
 	Text   string // the author's words; empty for a sticker, a voice note or a picture without a caption
 	Notice bool   // an m.notice, the message type of bots
 	Voice  bool   // a voice note that can be transcribed
-	// Attached is true for a picture, a video, a recording or a file, which the assistant does not look at.
+	// Attached is true for a picture, a video, a recording or a file. Seen is true if it is a picture that a model looks at.
 	Attached bool
+	Seen     bool
 
 	SentAt   time.Time     // the event's own timestamp
 	Now      time.Time     // the time of the decision
@@ -66,11 +67,13 @@ type AdmitInput struct {
 	WasFresh bool          // an earlier decision found the message younger than MaxAge, so its age is not checked again
 	Backfill bool          // history that a bridge or another source imported later
 	Edited   bool          // an edit of an earlier message
+	// Asked is true while a question of the assistant waits for the contact's reply: then a bare "ok" is one.
+	Asked bool
 
 	Presence
 	Restore
 
-	Keywords []string // words that escalate to a person
+	EscalationKeywords []string // words and phrases that escalate to a person
 
 	Stored, StoreCap Rate // messages, notices and edits stored from the contact, and the cap
 	Sent, SendCap    Rate // answers sent to the contact, and the cap
@@ -125,10 +128,13 @@ func (in AdmitInput) needsTranscript() bool {
 	return in.Voice && !hasWords(in.Text) && !mustBeAddressed(in.Mode, in.Kind)
 }
 
-// needsEyes reports whether the message has a picture or a file in a chat where the assistant need not be addressed by name. It is never answered as if
-// the file were not there.
-func (in AdmitInput) needsEyes() bool {
-	return in.Attached && in.Mode == ModeBusiness && !mustBeAddressed(in.Mode, in.Kind)
+// mustBeViewed reports whether the message has a picture or a file in a chat where the assistant need not be addressed by name. It is never answered as if
+// the file were not there: it is escalated, or a model looks at it before it is answered.
+func (in AdmitInput) mustBeViewed() bool { return in.Attached && MustBeViewed(in.Mode, in.Kind) }
+
+// MustBeViewed reports whether a picture or a file in a chat needs a person or a model that looks at it.
+func MustBeViewed(mode Mode, kind Kind) bool {
+	return mode == ModeBusiness && !mustBeAddressed(mode, kind)
 }
 
 // silenceCode returns why a contact's message gets no answer; empty if it may get one.
@@ -144,7 +150,7 @@ func (in AdmitInput) silenceCode() Code {
 		return CodeStale
 	case in.Edited:
 		return CodeEdited
-	case !hasWords(in.Text) && !in.needsTranscript() && !in.needsEyes():
+	case !hasWords(in.Text) && !in.needsTranscript() && !in.mustBeViewed():
 		return CodeNoText
 	case mustBeAddressed(in.Mode, in.Kind) && !MentionsName(in.Name, in.Text):
 		return CodeNotAddressed
@@ -156,7 +162,7 @@ func (in AdmitInput) silenceCode() Code {
 		return CodeOwnerActive
 	case AsksToStop(in.Text):
 		return CodeAskedToStop
-	case IsAcknowledgement(in.Text, in.Name) && !in.needsEyes():
+	case IsAcknowledgement(in.Text, in.Name) && !in.mustBeViewed() && !in.Asked:
 		return CodeAcknowledged
 	default:
 		return ""
@@ -165,7 +171,7 @@ func (in AdmitInput) silenceCode() Code {
 
 // admitQuestion decides whether a message is answered, escalated or first transcribed.
 func admitQuestion(in AdmitInput) Admission {
-	keyword, found := FindKeyword(in.Keywords, in.Text)
+	keyword, found := FindKeyword(in.EscalationKeywords, in.Text)
 	switch {
 	case in.needsTranscript():
 		return in.admission(ActionTranscribe, CodeTranscribing)
@@ -175,7 +181,7 @@ func admitQuestion(in AdmitInput) Admission {
 		return in.admission(ActionEscalate, CodeWantsHuman)
 	case in.Mode == ModeBusiness && WantsAction(in.Text):
 		return in.admission(ActionEscalate, CodeWantsAction)
-	case in.needsEyes():
+	case in.mustBeViewed() && !in.Seen:
 		return in.admission(ActionEscalate, CodeAttached)
 	case WantsReminder(in.Text):
 		return in.admission(ActionEscalate, CodeReminder)
@@ -191,11 +197,12 @@ func admitQuestion(in AdmitInput) Admission {
 // admitCommand decides about an event in the admin room. What the owner or an operator writes there is a command, however old it is.
 // Backfill, edits and what was written before a backup was restored are no commands, so that none runs twice.
 func admitCommand(in AdmitInput) Admission {
+	refused := AdminEvent{Author: in.Author}.Refusal()
 	switch {
-	case in.Author == AuthorMultisBot || in.Author == AuthorMultisOwner:
-		return in.admission(ActionIgnore, CodeEcho)
-	case !in.Author.IsOwner() && in.Author != AuthorOperator:
-		return in.admission(ActionIgnore, CodeNotAllowed)
+	case refused.IsToldRefusal():
+		return in.admission(ActionArchive, refused)
+	case refused != "":
+		return in.admission(ActionIgnore, refused)
 	case in.Notice:
 		return in.admission(ActionIgnore, CodeBot)
 	case in.Backfill:
@@ -204,7 +211,7 @@ func admitCommand(in AdmitInput) Admission {
 		return in.admission(ActionIgnore, CodeEdited)
 	case in.forbidsCommand(in.SentAt):
 		return in.admission(ActionArchive, CodeRestored)
-	case in.Voice && in.Author.IsOwner() && !hasWords(in.Text):
+	case in.Voice && in.Author.CommandsAsOwner() && !hasWords(in.Text):
 		return in.admission(ActionTranscribe, CodeTranscribing)
 	default:
 		return in.admission(ActionCommand, CodeCommand)

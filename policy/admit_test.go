@@ -10,16 +10,16 @@ import (
 	"multis/text"
 )
 
-// aQuestion returns the input for a new question of a contact in a business chat, which is answered, with a change.
-func aQuestion(change func(*AdmitInput)) AdmitInput {
+// questionInput returns the input for a new question of a contact in a business chat, which is answered, with a change.
+func questionInput(change func(*AdmitInput)) AdmitInput {
 	now := time.Date(2026, 11, 20, 14, 2, 0, 0, time.UTC)
 	in := AdmitInput{
 		Mode: ModeBusiness, Kind: KindDM, Author: AuthorContact,
 		Name: "Nora", Text: "Do you deliver on Sundays?",
 		SentAt: now.Add(-4 * time.Second), Now: now, MaxAge: 10 * time.Minute,
-		Presence: Presence{OwnerWroteAt: now.Add(-4 * 24 * time.Hour), OwnerPause: 30 * time.Minute},
-		Keywords: []string{"refund", "money back"},
-		StoreCap: Rate{Minute: 60, Day: 2000}, SendCap: Rate{Minute: 10, Day: 100},
+		Presence:           Presence{OwnerWroteAt: now.Add(-4 * 24 * time.Hour), OwnerPause: 30 * time.Minute},
+		EscalationKeywords: []string{"refund", "money back"},
+		StoreCap:           Rate{Minute: 60, Day: 2000}, SendCap: Rate{Minute: 10, Day: 100},
 	}
 	if change != nil {
 		change(&in)
@@ -27,7 +27,7 @@ func aQuestion(change func(*AdmitInput)) AdmitInput {
 	return in
 }
 
-// admissionCase is a change of aQuestion with the expected decision.
+// admissionCase is a change of questionInput with the expected decision.
 type admissionCase struct {
 	name   string
 	change func(*AdmitInput)
@@ -41,7 +41,7 @@ func checkAdmissions(t *testing.T, cases []admissionCase) {
 	for _, test := range cases {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got := Admit(aQuestion(test.change))
+			got := Admit(questionInput(test.change))
 			require.Equal(t, test.action, got.Action)
 			require.Equal(t, test.code, got.Code)
 			require.NotEmpty(t, got.Why)
@@ -57,6 +57,11 @@ func TestAdmitAnswersAndTranscribes(t *testing.T) {
 		{"a picture is for a person, and its caption is not answered without it", func(in *AdmitInput) { in.Attached, in.Text = true, "How much is this one?" }, ActionEscalate, CodeAttached},
 		{"a picture without a caption as well", func(in *AdmitInput) { in.Attached, in.Text = true, "" }, ActionEscalate, CodeAttached},
 		{"even with thanks", func(in *AdmitInput) { in.Attached, in.Text = true, "Thanks!" }, ActionEscalate, CodeAttached},
+		{"a picture that a model looks at is answered", func(in *AdmitInput) { in.Attached, in.Seen, in.Text = true, true, "" }, ActionAnswer, CodeAnswer},
+		{"whatever its caption is", func(in *AdmitInput) { in.Attached, in.Seen, in.Text = true, true, "Thanks!" }, ActionAnswer, CodeAnswer},
+		{"unless it asks for a person", func(in *AdmitInput) { in.Attached, in.Seen, in.Text = true, true, "human please" }, ActionEscalate, CodeWantsHuman},
+		{"or the contact got too many answers", func(in *AdmitInput) { in.Attached, in.Seen, in.Text, in.Sent.Minute = true, true, "", 99 }, ActionEscalate, CodeCapMinute},
+		{"such a picture in a personal chat is kept as well", func(in *AdmitInput) { in.Attached, in.Seen, in.Text, in.Mode = true, true, "", ModePersonal }, ActionArchive, CodeNoText},
 		{"a picture in a personal chat is kept", func(in *AdmitInput) { in.Attached, in.Text, in.Mode = true, "", ModePersonal }, ActionArchive, CodeNoText},
 		{"a picture in a group is kept", func(in *AdmitInput) { in.Attached, in.Text, in.Kind = true, "", KindGroup }, ActionArchive, CodeNoText},
 		{"a picture while the owner is there is his", func(in *AdmitInput) { in.Attached, in.Text, in.OwnerWroteAt = true, "", in.Now }, ActionArchive, CodeOwnerActive},
@@ -205,7 +210,7 @@ func TestAdmitReasonsHaveNumbers(t *testing.T) {
 		{func(in *AdmitInput) { in.Mode = ModeOff }, "The chat is off."},
 	}
 	for _, test := range tests {
-		require.Equal(t, test.why, Admit(aQuestion(test.change)).Why)
+		require.Equal(t, test.why, Admit(questionInput(test.change)).Why)
 	}
 }
 
@@ -277,9 +282,9 @@ func randomAdmitInput(rng *rand.Rand) AdmitInput {
 		Notice: rng.IntN(8) == 0, Backfill: rng.IntN(8) == 0, Edited: rng.IntN(8) == 0,
 		SentAt: oneOf(rng, now, now.Add(-time.Hour), now.Add(time.Hour), time.Time{}),
 		Now:    now, MaxAge: oneOf(rng, 10*time.Minute, 0, -time.Second),
-		Presence: randomPresence(rng, now),
-		Keywords: oneOf(rng, []string{"refund"}, nil, []string{""}),
-		Stored:   oneOf(rng, Rate{}, Rate{Minute: 60}, Rate{Day: 2000}), StoreCap: oneOf(rng, Rate{Minute: 60, Day: 2000}, Rate{}),
+		Presence:           randomPresence(rng, now),
+		EscalationKeywords: oneOf(rng, []string{"refund"}, nil, []string{""}),
+		Stored:             oneOf(rng, Rate{}, Rate{Minute: 60}, Rate{Day: 2000}), StoreCap: oneOf(rng, Rate{Minute: 60, Day: 2000}, Rate{}),
 		Sent: oneOf(rng, Rate{}, Rate{Minute: 10}, Rate{Day: 100}), SendCap: oneOf(rng, Rate{Minute: 10, Day: 100}, Rate{}),
 	}
 }

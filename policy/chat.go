@@ -51,9 +51,13 @@ func Deliveries() []Delivery { return []Delivery{DeliveryAuto, DeliveryDraft, De
 func (d Delivery) Valid() bool { return slices.Contains(Deliveries(), d) }
 
 // NeedsApproval reports whether a text of this purpose waits as a draft for the owner's approval. With DeliveryDraft and DeliveryShadow every text
-// to a contact waits, except texts of PurposeDraft, which are approved already, and those that are never sent (IsShadow).
+// to a contact waits, except texts of PurposeDraft, which are approved already, and those that are never sent (IsShadow). A follow-up waits with every
+// delivery.
 func (d Delivery) NeedsApproval(p Purpose) bool {
-	return (d == DeliveryDraft || d == DeliveryShadow) && p.isForContact() && p != PurposeDraft && !d.IsShadow(p)
+	if d.IsShadow(p) || p == PurposeDraft {
+		return false
+	}
+	return p == PurposeFollowUp || ((d == DeliveryDraft || d == DeliveryShadow) && p.isForContact())
 }
 
 // IsShadow reports whether a text of this purpose is never sent. With DeliveryShadow these are all texts that no person wrote or approved.

@@ -108,25 +108,25 @@ func TestEachLineOfADocumentIsSupportedByIt(t *testing.T) {
 // disguises are ways to write a number so that people read the same number.
 var disguises = []func(r *rand.Rand, number string) string{
 	func(r *rand.Rand, n string) string {
-		return eachDigit(n, func(d rune) string { return string(oneOf(r, '٠', '０', '०', '๐', '𝟎', '𝟬', '౦') + d) })
+		return mapDigits(n, func(d rune) string { return string(oneOf(r, '٠', '０', '०', '๐', '𝟎', '𝟬', '౦') + d) })
 	},
 	func(_ *rand.Rand, n string) string {
-		return eachDigit(n, func(d rune) string { return string([]rune("⓪①②③④⑤⑥⑦⑧⑨")[d]) })
+		return mapDigits(n, func(d rune) string { return string([]rune("⓪①②③④⑤⑥⑦⑧⑨")[d]) })
 	},
 	func(_ *rand.Rand, n string) string {
-		return eachDigit(n, func(d rune) string { return string([]rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[d]) })
+		return mapDigits(n, func(d rune) string { return string([]rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[d]) })
 	},
 	func(_ *rand.Rand, n string) string {
-		return eachDigit(n, func(d rune) string { return string([]rune("⓿❶❷❸❹❺❻❼❽❾")[d]) })
+		return mapDigits(n, func(d rune) string { return string([]rune("⓿❶❷❸❹❺❻❼❽❾")[d]) })
 	},
 	func(_ *rand.Rand, n string) string {
-		return eachDigit(n, func(d rune) string { return string('0'+d) + "\ufe0f\u20e3" })
+		return mapDigits(n, func(d rune) string { return string('0'+d) + "\ufe0f\u20e3" })
 	},
 	func(r *rand.Rand, n string) string {
-		return inside(r, n, oneOf(r, "\u200b", "\u00ad", "\u2060", "\u034f", "\u2069", "\u202e", "\u200d", "\ufe0f", "\u0301", "\U000e0041", "\u3164"))
+		return insertBetweenDigits(r, n, oneOf(r, "\u200b", "\u00ad", "\u2060", "\u034f", "\u2069", "\u202e", "\u200d", "\ufe0f", "\u0301", "\U000e0041", "\u3164"))
 	},
 	func(r *rand.Rand, n string) string {
-		return inside(r, n, oneOf(r, "**", "__", "*", "_", "~~", "`", "\\", " ", "\u00a0", "\u2009", "·", "'"))
+		return insertBetweenDigits(r, n, oneOf(r, "**", "__", "*", "_", "~~", "`", "\\", " ", "\u00a0", "\u2009", "·", "'"))
 	},
 	func(r *rand.Rand, n string) string {
 		return strings.NewReplacer("0", oneOf(r, "O", "o", "О"), "1", oneOf(r, "l", "I", "1")).Replace(n)
@@ -136,26 +136,26 @@ var disguises = []func(r *rand.Rand, number string) string{
 	},
 	func(_ *rand.Rand, n string) string { return roman(n) },
 	func(_ *rand.Rand, n string) string { return strings.ToLower(roman(n)) },
-	func(_ *rand.Rand, n string) string { return inWords(n, "en") },
-	func(_ *rand.Rand, n string) string { return inWords(n, "de") },
+	func(_ *rand.Rand, n string) string { return numberInWords(n, "en") },
+	func(_ *rand.Rand, n string) string { return numberInWords(n, "de") },
 	func(_ *rand.Rand, n string) string {
-		return strings.NewReplacer("o", "о", "i", "і", "e", "е", "x", "х", "s", "ѕ").Replace(inWords(n, "en"))
+		return strings.NewReplacer("o", "о", "i", "і", "e", "е", "x", "х", "s", "ѕ").Replace(numberInWords(n, "en"))
 	},
-	func(_ *rand.Rand, n string) string { return strings.ReplaceAll(inWords(n, "en"), "e", "ᴇ") },
+	func(_ *rand.Rand, n string) string { return strings.ReplaceAll(numberInWords(n, "en"), "e", "ᴇ") },
 	func(r *rand.Rand, n string) string {
-		words := inWords(n, "en")
+		words := numberInWords(n, "en")
 		if words == n {
 			return n
 		}
 		return strings.Join(strings.Split(strings.ReplaceAll(words, "-", " "), ""), oneOf(r, " ", ".", "-"))
 	},
-	func(_ *rand.Rand, n string) string { return strings.ReplaceAll(inWords(n, "en"), "-", "") },
+	func(_ *rand.Rand, n string) string { return strings.ReplaceAll(numberInWords(n, "en"), "-", "") },
 	func(r *rand.Rand, n string) string { return strings.Repeat("0", r.IntN(3)) + n },
 	func(r *rand.Rand, n string) string { return n + oneOf(r, ".00", ",-", ",00", ":00") },
 	func(r *rand.Rand, n string) string { return oneOf(r, "€", "$", "EUR", "ca.", "(", "~", "-", "+") + n },
 }
 
-func eachDigit(n string, write func(digit rune) string) string {
+func mapDigits(n string, write func(digit rune) string) string {
 	var b strings.Builder
 	for _, r := range n {
 		if r < '0' || r > '9' {
@@ -167,8 +167,8 @@ func eachDigit(n string, write func(digit rune) string) string {
 	return b.String()
 }
 
-// inside inserts what between two random digits of n.
-func inside(r *rand.Rand, n, what string) string {
+// insertBetweenDigits inserts what between two random digits of n.
+func insertBetweenDigits(r *rand.Rand, n, what string) string {
 	runes := []rune(n)
 	if len(runes) < 2 {
 		return n
@@ -191,7 +191,7 @@ func roman(n string) string {
 	return b.String()
 }
 
-func inWords(n, language string) string {
+func numberInWords(n, language string) string {
 	var value int
 	if _, err := fmt.Sscanf(n, "%d", &value); err != nil || fmt.Sprint(value) != n || value < 0 || value > 999 {
 		return n

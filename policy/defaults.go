@@ -15,17 +15,23 @@ type Defaults struct {
 	// FirstDelivery is the delivery of chats that are answered because of a default and not because the owner set their mode. Empty means
 	// DeliveryDraft.
 	FirstDelivery Delivery
+	// FollowUpDays is after how many days of a contact's silence a follow-up is drafted. Zero: never.
+	FollowUpDays int
+	// AskRating asks contacts, once in a conversation, whether it helped.
+	AskRating bool
 }
 
 // ChatFacts are what the settings of a chat depend on.
 type ChatFacts struct {
-	Mode       *Mode     // as the owner set it, or nil
-	Delivery   *Delivery // as the owner set it, or nil
-	Kind       Kind
-	Protocol   string
-	Name       string
-	Labels     []string // that the owner or a contact's words gave
-	Unlabelled []string // that the owner took, so that no rule gives them
+	Mode     *Mode     // as the owner set it, or nil
+	Delivery *Delivery // as the owner set it, or nil
+	// FollowUpDays are as the owner set them, or nil.
+	FollowUpDays *int
+	Kind         Kind
+	Protocol     string
+	Name         string
+	Labels       []string // that the owner or a contact's words gave
+	Unlabelled   []string // that the owner took, so that no rule gives them
 }
 
 // Delivery returns the delivery of a chat. If neither the owner nor a label set one, it is DeliveryAuto if the owner set the mode or if nothing is
@@ -65,4 +71,43 @@ func (d Defaults) modeWith(c ChatFacts, labels []Label) (mode Mode, why string) 
 	default:
 		return mode, fmt.Sprintf("Its label %s is %s.", label, mode)
 	}
+}
+
+// MaxFollowUpDays is the longest silence after which a follow-up can be drafted, in days.
+const MaxFollowUpDays = 30
+
+// FollowUpAfter returns after how many days of a contact's silence a follow-up is drafted in a chat; zero for never.
+func (d Defaults) FollowUpAfter(c ChatFacts) (days int) {
+	days, _, found := Resolve(c.FollowUpDays, d.LabelsOf(c), func(l Label) (int, bool) { return settingOf(l.FollowUpDays) })
+	if !found {
+		return d.FollowUpDays
+	}
+	return days
+}
+
+// AsksRating reports whether contacts of a chat are asked whether a conversation helped.
+func (d Defaults) AsksRating(c ChatFacts) bool {
+	ask, _, found := Resolve(nil, d.LabelsOf(c), func(l Label) (bool, bool) { return settingOf(l.AskRating) })
+	if !found {
+		return d.AskRating
+	}
+	return ask
+}
+
+// HasFollowUps reports whether follow-ups are drafted in chats of which the owner has not set it.
+func (d Defaults) HasFollowUps() bool {
+	return d.FollowUpDays > 0 || slices.ContainsFunc(d.Labels, func(l Label) bool { return l.FollowUpDays != nil && *l.FollowUpDays > 0 })
+}
+
+// HasRatings reports whether any contacts are asked whether a conversation helped.
+func (d Defaults) HasRatings() bool {
+	return d.AskRating || slices.ContainsFunc(d.Labels, func(l Label) bool { return l.AskRating != nil && *l.AskRating })
+}
+
+// settingOf returns what p points to; found is false for nil.
+func settingOf[T any](p *T) (value T, found bool) {
+	if p == nil {
+		return value, false
+	}
+	return *p, true
 }

@@ -12,8 +12,8 @@ func ExampleAdmit() {
 	in := policy.AdmitInput{
 		Mode: policy.ModeBusiness, Kind: policy.KindDM, Author: policy.AuthorContact,
 		SentAt: now.Add(-time.Minute), Now: now, MaxAge: time.Hour,
-		Keywords: []string{"refund"},
-		StoreCap: policy.Rate{Minute: 30, Day: 1000}, SendCap: policy.Rate{Minute: 5, Day: 100},
+		EscalationKeywords: []string{"refund"},
+		StoreCap:           policy.Rate{Minute: 30, Day: 1000}, SendCap: policy.Rate{Minute: 5, Day: 100},
 	}
 	for _, text := range []string{"Are you open today?", "I want a refund", "thanks!"} {
 		in.Text = text

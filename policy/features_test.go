@@ -45,7 +45,7 @@ func TestGateChecksNetworkFeatures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in := aReply(func(in *GateInput) { in.Features, in.Body = features, "[Nora] Yes." })
+			in := replyInput(func(in *GateInput) { in.Features, in.Body = features, "[Nora] Yes." })
 			test.change(&in)
 			d := Gate(in)
 			require.Equal(t, test.code, d.Code, d.Why)
@@ -58,5 +58,5 @@ func TestGateChecksNetworkFeatures(t *testing.T) {
 		})
 	}
 	require.Equal(t, "The text has 51 characters; the network takes 50 in one message.",
-		Gate(aReply(func(in *GateInput) { in.Features, in.Body = features, strings.Repeat("a", 51) })).Why)
+		Gate(replyInput(func(in *GateInput) { in.Features, in.Body = features, strings.Repeat("a", 51) })).Why)
 }

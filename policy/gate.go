@@ -26,7 +26,10 @@ const (
 	PurposeEscalation Purpose = "handover" // tells a contact that a person takes over, such as "let me check with the team"
 	PurposeDraft      Purpose = "draft"    // a draft that the owner approved, unchanged
 	PurposeOperator   Purpose = "operator" // a text that an operator wrote
-	PurposeNotice     Purpose = "notice"   // anything for the admin room
+	// PurposeFollowUp asks a contact who has been silent for days. It is a draft in every chat.
+	PurposeFollowUp Purpose = "follow_up"
+	PurposeRating   Purpose = "rating" // asks a contact whether a conversation helped
+	PurposeNotice   Purpose = "notice" // anything for the admin room
 	// PurposeRedaction deletes an event of multis, in any room, because the message that it answered or quoted was deleted.
 	PurposeRedaction Purpose = "redaction"
 	// PurposePIN deletes a message of the owner from the admin room, because it holds a PIN.
@@ -41,8 +44,11 @@ func (p Purpose) isForAdmin() bool { return p == PurposeNotice || p == PurposePI
 
 // isAutomatic reports whether no person wrote or approved the text.
 func (p Purpose) isAutomatic() bool {
-	return p == PurposeReply || p == PurposeClarify || p == PurposeGreeting || p == PurposeEscalation
+	return p == PurposeReply || p == PurposeClarify || p == PurposeGreeting || p == PurposeEscalation || p == PurposeFollowUp || p == PurposeRating
 }
+
+// IsDisclosed reports whether a text of this purpose is marked with the assistant's name: whether the assistant wrote it to a contact.
+func (p Purpose) IsDisclosed() bool { return p.isAutomatic() }
 
 // NeedsSource reports whether a text of this purpose must cite public documents that have its claims.
 func (p Purpose) NeedsSource() bool { return p == PurposeReply || p == PurposeClarify }

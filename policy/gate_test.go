@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// aReply returns the input for a cited answer in a business chat, which is allowed, with a change.
-func aReply(change func(*GateInput)) GateInput {
+// replyInput returns the input for a cited answer in a business chat, which is allowed, with a change.
+func replyInput(change func(*GateInput)) GateInput {
 	now := time.Date(2026, 11, 20, 14, 2, 0, 0, time.UTC)
 	in := GateInput{
 		Purpose: PurposeReply, As: AsOwner,
@@ -25,9 +25,9 @@ func aReply(change func(*GateInput)) GateInput {
 	return in
 }
 
-// aRedaction returns the input for the redaction of an own message, which is allowed, with a change.
-func aRedaction(change func(*GateInput)) GateInput {
-	return aReply(func(in *GateInput) {
+// redactionInput returns the input for the redaction of an own message, which is allowed, with a change.
+func redactionInput(change func(*GateInput)) GateInput {
+	return replyInput(func(in *GateInput) {
 		in.Purpose, in.MsgType, in.Body, in.HasCitation = PurposeRedaction, "", "", false
 		if change != nil {
 			change(in)
@@ -35,8 +35,8 @@ func aRedaction(change func(*GateInput)) GateInput {
 	})
 }
 
-// aNotice returns the input for a notice in the admin room, which is allowed, with a change.
-func aNotice(change func(*GateInput)) GateInput {
+// noticeInput returns the input for a notice in the admin room, which is allowed, with a change.
+func noticeInput(change func(*GateInput)) GateInput {
 	in := GateInput{
 		Purpose: PurposeNotice, As: AsBot, Kind: KindAdmin, Encryption: EncryptionNo, HasRoom: true,
 		MsgType: "m.notice", Body: "**143 chats**, all silent.",
@@ -53,32 +53,32 @@ func TestGateAllows(t *testing.T) {
 		name string
 		in   GateInput
 	}{
-		{"a cited reply in a business chat", aReply(nil)},
-		{"a greeting without a source", aReply(func(in *GateInput) { in.Purpose, in.HasCitation = PurposeGreeting, false })},
-		{"an escalation without a source", aReply(func(in *GateInput) { in.Purpose, in.HasCitation = PurposeEscalation, false })},
-		{"the escalation that says the minute's cap was reached", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeEscalation, 10 })},
-		{"the escalation that says the day's cap was reached", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeEscalation, 100 })},
-		{"a reply to somebody who called the name in a personal chat", aReply(func(in *GateInput) { in.Mode, in.Addressed = ModePersonal, true })},
-		{"a reply to somebody who called the name in a group", aReply(func(in *GateInput) { in.Kind, in.Addressed = KindGroup, true })},
-		{"an approved draft into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode, in.HasCitation = PurposeDraft, ModeSilent, false })},
-		{"an operator's reply while the owner writes", aReply(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeOperator, in.Now })},
-		{"an operator's reply past the caps", aReply(func(in *GateInput) { in.Purpose, in.Sent = PurposeOperator, Rate{100, 1000} })},
-		{"an operator's reply into a paused chat", aReply(func(in *GateInput) { in.Purpose, in.PausedChat = PurposeOperator, true })},
-		{"a reply half an hour after the owner", aReply(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-30 * time.Minute) })},
-		{"a reply when the owner's pause is zero", aReply(func(in *GateInput) { in.OwnerWroteAt, in.OwnerPause = in.Now, 0 })},
-		{"an exclamation mark that commands nothing", aReply(func(in *GateInput) { in.Body = "!!! 20 % off" })},
-		{"the longest text", aReply(func(in *GateInput) { in.Body = strings.Repeat("a", MaxBody) })},
-		{"several lines", aReply(func(in *GateInput) { in.Body = "Monday:\n\t9:00" })},
-		{"a family of emoji, which holds joiners", aReply(func(in *GateInput) { in.Body = "👨‍👩‍👧 welcome" })},
-		{"a notice into the admin room", aNotice(nil)},
-		{"a redaction in a chat", aRedaction(nil)},
-		{"a redaction while the owner writes, past the caps, in a silent chat", aRedaction(func(in *GateInput) {
+		{"a cited reply in a business chat", replyInput(nil)},
+		{"a greeting without a source", replyInput(func(in *GateInput) { in.Purpose, in.HasCitation = PurposeGreeting, false })},
+		{"an escalation without a source", replyInput(func(in *GateInput) { in.Purpose, in.HasCitation = PurposeEscalation, false })},
+		{"the escalation that says the minute's cap was reached", replyInput(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeEscalation, 10 })},
+		{"the escalation that says the day's cap was reached", replyInput(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeEscalation, 100 })},
+		{"a reply to somebody who called the name in a personal chat", replyInput(func(in *GateInput) { in.Mode, in.Addressed = ModePersonal, true })},
+		{"a reply to somebody who called the name in a group", replyInput(func(in *GateInput) { in.Kind, in.Addressed = KindGroup, true })},
+		{"an approved draft into a silent chat", replyInput(func(in *GateInput) { in.Purpose, in.Mode, in.HasCitation = PurposeDraft, ModeSilent, false })},
+		{"an operator's reply while the owner writes", replyInput(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeOperator, in.Now })},
+		{"an operator's reply past the caps", replyInput(func(in *GateInput) { in.Purpose, in.Sent = PurposeOperator, Rate{100, 1000} })},
+		{"an operator's reply into a paused chat", replyInput(func(in *GateInput) { in.Purpose, in.PausedChat = PurposeOperator, true })},
+		{"a reply half an hour after the owner", replyInput(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-30 * time.Minute) })},
+		{"a reply when the owner's pause is zero", replyInput(func(in *GateInput) { in.OwnerWroteAt, in.OwnerPause = in.Now, 0 })},
+		{"an exclamation mark that commands nothing", replyInput(func(in *GateInput) { in.Body = "!!! 20 % off" })},
+		{"the longest text", replyInput(func(in *GateInput) { in.Body = strings.Repeat("a", MaxBody) })},
+		{"several lines", replyInput(func(in *GateInput) { in.Body = "Monday:\n\t9:00" })},
+		{"a family of emoji, which holds joiners", replyInput(func(in *GateInput) { in.Body = "👨‍👩‍👧 welcome" })},
+		{"a notice into the admin room", noticeInput(nil)},
+		{"a redaction in a chat", redactionInput(nil)},
+		{"a redaction while the owner writes, past the caps, in a silent chat", redactionInput(func(in *GateInput) {
 			in.Mode, in.OwnerWroteAt, in.Sent, in.Encryption = ModeSilent, in.Now, Rate{100, 1000}, EncryptionUnknown
 		})},
-		{"a redaction in the admin room while everything is paused", aRedaction(func(in *GateInput) { in.Kind, in.As, in.PausedAll = KindAdmin, AsBot, true })},
-		{"a message into the admin room while everything is paused", aNotice(func(in *GateInput) { in.PausedAll = true })},
-		{"a notice while a restored backup is on hold", aNotice(func(in *GateInput) { in.OnHold = true })},
-		{"an answer in the admin room about a bridge's command", aNotice(func(in *GateInput) { in.Body, in.MsgType = "!wa login", "m.text" })},
+		{"a redaction in the admin room while everything is paused", redactionInput(func(in *GateInput) { in.Kind, in.As, in.PausedAll = KindAdmin, AsBot, true })},
+		{"a message into the admin room while everything is paused", noticeInput(func(in *GateInput) { in.PausedAll = true })},
+		{"a notice while a restored backup is on hold", noticeInput(func(in *GateInput) { in.OnHold = true })},
+		{"an answer in the admin room about a bridge's command", noticeInput(func(in *GateInput) { in.Body, in.MsgType = "!wa login", "m.text" })},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -99,66 +99,66 @@ func TestGateDenies(t *testing.T) {
 		code Code
 	}{
 		{"what says nothing about itself", GateInput{}, CodeUnknownPurpose},
-		{"a purpose that is not known", aReply(func(in *GateInput) { in.Purpose = "advertisement" }), CodeUnknownPurpose},
-		{"a contact's text in the admin room", aNotice(func(in *GateInput) { in.Purpose = PurposeReply }), CodeUnknownPurpose},
-		{"an admin notice in a contact's chat", aReply(func(in *GateInput) { in.Purpose = PurposeNotice }), CodeUnknownPurpose},
-		{"a space", aReply(func(in *GateInput) { in.Kind = KindSpace }), CodeNoChat},
-		{"a note to oneself", aReply(func(in *GateInput) { in.Kind = KindSelf }), CodeNoChat},
-		{"a kind that is not known", aReply(func(in *GateInput) { in.Kind = "" }), CodeNoChat},
-		{"the bot in a contact's chat", aReply(func(in *GateInput) { in.As = AsBot }), CodeWrongSender},
-		{"nobody in a contact's chat", aReply(func(in *GateInput) { in.As = "" }), CodeWrongSender},
-		{"the owner's voice in the admin room", aNotice(func(in *GateInput) { in.As = AsOwner }), CodeWrongSender},
-		{"a chat without a room", aReply(func(in *GateInput) { in.HasRoom = false }), CodeNoRoom},
-		{"an admin room that is gone", aNotice(func(in *GateInput) { in.HasRoom = false }), CodeNoRoom},
-		{"a room that was replaced", aReply(func(in *GateInput) { in.Tombstoned = true }), CodeTombstoned},
-		{"a room no bridge made", aReply(func(in *GateInput) { in.Verified = false }), CodeUnverified},
-		{"a room that may be encrypted", aReply(func(in *GateInput) { in.Encryption = EncryptionUnknown }), CodeEncryptionUnknown},
-		{"a room nothing is known about", aReply(func(in *GateInput) { in.Encryption = "" }), CodeEncryptionUnknown},
-		{"an off chat", aReply(func(in *GateInput) { in.Mode = ModeOff }), CodeOff},
-		{"a draft into an off chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeDraft, ModeOff }), CodeOff},
-		{"an operator's reply into an off chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeOperator, ModeOff }), CodeOff},
-		{"a mode that is not known", aReply(func(in *GateInput) { in.Mode = "loud" }), CodeOff},
-		{"a reply into a silent chat", aReply(func(in *GateInput) { in.Mode = ModeSilent }), CodeSilent},
-		{"a greeting into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeGreeting, ModeSilent }), CodeSilent},
-		{"an escalation into a silent chat", aReply(func(in *GateInput) { in.Purpose, in.Mode = PurposeEscalation, ModeSilent }), CodeSilent},
-		{"a personal chat where nobody called", aReply(func(in *GateInput) { in.Mode = ModePersonal }), CodeNotAddressed},
-		{"a group where nobody called", aReply(func(in *GateInput) { in.Kind = KindGroup }), CodeNotAddressed},
-		{"a reply while everything is paused", aReply(func(in *GateInput) { in.PausedAll = true }), CodePausedAll},
-		{"an operator's reply while everything is paused", aReply(func(in *GateInput) { in.Purpose, in.PausedAll = PurposeOperator, true }), CodePausedAll},
-		{"a draft while everything is paused", aReply(func(in *GateInput) { in.Purpose, in.PausedAll = PurposeDraft, true }), CodePausedAll},
-		{"a reply while a restored backup is on hold", aReply(func(in *GateInput) { in.OnHold = true }), CodeRestored},
-		{"a draft while a restored backup is on hold", aReply(func(in *GateInput) { in.Purpose, in.OnHold = PurposeDraft, true }), CodeRestored},
-		{"an operator's reply while a restored backup is on hold", aReply(func(in *GateInput) { in.Purpose, in.OnHold = PurposeOperator, true }), CodeRestored},
-		{"a redaction while a restored backup is on hold", aRedaction(func(in *GateInput) { in.OnHold = true }), CodeRestored},
-		{"a reply while the chat is paused", aReply(func(in *GateInput) { in.PausedChat = true }), CodePausedChat},
-		{"a reply while the owner writes", aReply(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-29 * time.Minute) }), CodeOwnerActive},
-		{"an escalation while the owner writes", aReply(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeEscalation, in.Now }), CodeOwnerActive},
-		{"the eleventh reply of a minute", aReply(func(in *GateInput) { in.Sent.Minute = 10 }), CodeCapMinute},
-		{"the hundred-and-first reply of a day", aReply(func(in *GateInput) { in.Sent.Day = 100 }), CodeCapDay},
-		{"a second escalation past the cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeEscalation, 101 }), CodeCapDay},
-		{"a second escalation past the minute's cap", aReply(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeEscalation, 11 }), CodeCapMinute},
-		{"a reply when none are allowed", aReply(func(in *GateInput) { in.SendCap = Rate{} }), CodeCapMinute},
-		{"a reply without a source", aReply(func(in *GateInput) { in.HasCitation = false }), CodeNoSource},
-		{"a question back without a source", aReply(func(in *GateInput) { in.Purpose, in.HasCitation = PurposeClarify, false }), CodeNoSource},
-		{"a question back with what no source has", aReply(func(in *GateInput) { in.Purpose, in.Unsupported = PurposeClarify, "7" }), CodeUnsupported},
-		{"a notice into a contact's chat", aReply(func(in *GateInput) { in.MsgType = "m.notice" }), CodeNotice},
-		{"an empty text", aReply(func(in *GateInput) { in.Body = " \n\u200b" }), CodeEmpty},
-		{"an empty text into the admin room", aNotice(func(in *GateInput) { in.Body = "" }), CodeEmpty},
-		{"a text too long by one", aReply(func(in *GateInput) { in.Body = strings.Repeat("a", MaxBody+1) }), CodeTooLong},
-		{"a NUL", aReply(func(in *GateInput) { in.Body = "a\x00b" }), CodeControl},
-		{"an escape sequence into the admin room", aNotice(func(in *GateInput) { in.Body = "\x1b[2J" }), CodeControl},
-		{"a turned direction of writing", aReply(func(in *GateInput) { in.Body = "pay \u202e001" }), CodeControl},
-		{"broken UTF-8", aReply(func(in *GateInput) { in.Body = "caf\xe9" }), CodeControl},
-		{"a bridge's command", aReply(func(in *GateInput) { in.Body = "!wa logout" }), CodeBridgeCommand},
-		{"a bridge's command behind blanks", aReply(func(in *GateInput) { in.Body = " \n!wa logout" }), CodeBridgeCommand},
-		{"a bridge's command behind what nobody sees", aReply(func(in *GateInput) { in.Body = "\u200b \n!wa logout" }), CodeControl},
-		{"a character that nobody sees", aReply(func(in *GateInput) { in.Body = "4\u200b9 euro" }), CodeControl},
-		{"a number that no source says", aReply(func(in *GateInput) { in.Unsupported = "49" }), CodeUnsupported},
-		{"a redaction in an off chat", aRedaction(func(in *GateInput) { in.Mode = ModeOff }), CodeOff},
-		{"a redaction while everything is paused", aRedaction(func(in *GateInput) { in.PausedAll = true }), CodePausedAll},
-		{"a redaction in the owner's name in the admin room", aRedaction(func(in *GateInput) { in.Kind = KindAdmin }), CodeWrongSender},
-		{"a redaction in a room no bridge made", aRedaction(func(in *GateInput) { in.Verified = false }), CodeUnverified},
-		{"a draft that is a bridge's command", aReply(func(in *GateInput) { in.Purpose, in.Body = PurposeDraft, "!tg login" }), CodeBridgeCommand},
+		{"a purpose that is not known", replyInput(func(in *GateInput) { in.Purpose = "advertisement" }), CodeUnknownPurpose},
+		{"a contact's text in the admin room", noticeInput(func(in *GateInput) { in.Purpose = PurposeReply }), CodeUnknownPurpose},
+		{"an admin notice in a contact's chat", replyInput(func(in *GateInput) { in.Purpose = PurposeNotice }), CodeUnknownPurpose},
+		{"a space", replyInput(func(in *GateInput) { in.Kind = KindSpace }), CodeNoChat},
+		{"a note to oneself", replyInput(func(in *GateInput) { in.Kind = KindSelf }), CodeNoChat},
+		{"a kind that is not known", replyInput(func(in *GateInput) { in.Kind = "" }), CodeNoChat},
+		{"the bot in a contact's chat", replyInput(func(in *GateInput) { in.As = AsBot }), CodeWrongSender},
+		{"nobody in a contact's chat", replyInput(func(in *GateInput) { in.As = "" }), CodeWrongSender},
+		{"the owner's voice in the admin room", noticeInput(func(in *GateInput) { in.As = AsOwner }), CodeWrongSender},
+		{"a chat without a room", replyInput(func(in *GateInput) { in.HasRoom = false }), CodeNoRoom},
+		{"an admin room that is gone", noticeInput(func(in *GateInput) { in.HasRoom = false }), CodeNoRoom},
+		{"a room that was replaced", replyInput(func(in *GateInput) { in.Tombstoned = true }), CodeTombstoned},
+		{"a room no bridge made", replyInput(func(in *GateInput) { in.Verified = false }), CodeUnverified},
+		{"a room that may be encrypted", replyInput(func(in *GateInput) { in.Encryption = EncryptionUnknown }), CodeEncryptionUnknown},
+		{"a room nothing is known about", replyInput(func(in *GateInput) { in.Encryption = "" }), CodeEncryptionUnknown},
+		{"an off chat", replyInput(func(in *GateInput) { in.Mode = ModeOff }), CodeOff},
+		{"a draft into an off chat", replyInput(func(in *GateInput) { in.Purpose, in.Mode = PurposeDraft, ModeOff }), CodeOff},
+		{"an operator's reply into an off chat", replyInput(func(in *GateInput) { in.Purpose, in.Mode = PurposeOperator, ModeOff }), CodeOff},
+		{"a mode that is not known", replyInput(func(in *GateInput) { in.Mode = "loud" }), CodeOff},
+		{"a reply into a silent chat", replyInput(func(in *GateInput) { in.Mode = ModeSilent }), CodeSilent},
+		{"a greeting into a silent chat", replyInput(func(in *GateInput) { in.Purpose, in.Mode = PurposeGreeting, ModeSilent }), CodeSilent},
+		{"an escalation into a silent chat", replyInput(func(in *GateInput) { in.Purpose, in.Mode = PurposeEscalation, ModeSilent }), CodeSilent},
+		{"a personal chat where nobody called", replyInput(func(in *GateInput) { in.Mode = ModePersonal }), CodeNotAddressed},
+		{"a group where nobody called", replyInput(func(in *GateInput) { in.Kind = KindGroup }), CodeNotAddressed},
+		{"a reply while everything is paused", replyInput(func(in *GateInput) { in.PausedAll = true }), CodePausedAll},
+		{"an operator's reply while everything is paused", replyInput(func(in *GateInput) { in.Purpose, in.PausedAll = PurposeOperator, true }), CodePausedAll},
+		{"a draft while everything is paused", replyInput(func(in *GateInput) { in.Purpose, in.PausedAll = PurposeDraft, true }), CodePausedAll},
+		{"a reply while a restored backup is on hold", replyInput(func(in *GateInput) { in.OnHold = true }), CodeRestored},
+		{"a draft while a restored backup is on hold", replyInput(func(in *GateInput) { in.Purpose, in.OnHold = PurposeDraft, true }), CodeRestored},
+		{"an operator's reply while a restored backup is on hold", replyInput(func(in *GateInput) { in.Purpose, in.OnHold = PurposeOperator, true }), CodeRestored},
+		{"a redaction while a restored backup is on hold", redactionInput(func(in *GateInput) { in.OnHold = true }), CodeRestored},
+		{"a reply while the chat is paused", replyInput(func(in *GateInput) { in.PausedChat = true }), CodePausedChat},
+		{"a reply while the owner writes", replyInput(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-29 * time.Minute) }), CodeOwnerActive},
+		{"an escalation while the owner writes", replyInput(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeEscalation, in.Now }), CodeOwnerActive},
+		{"the eleventh reply of a minute", replyInput(func(in *GateInput) { in.Sent.Minute = 10 }), CodeCapMinute},
+		{"the hundred-and-first reply of a day", replyInput(func(in *GateInput) { in.Sent.Day = 100 }), CodeCapDay},
+		{"a second escalation past the cap", replyInput(func(in *GateInput) { in.Purpose, in.Sent.Day = PurposeEscalation, 101 }), CodeCapDay},
+		{"a second escalation past the minute's cap", replyInput(func(in *GateInput) { in.Purpose, in.Sent.Minute = PurposeEscalation, 11 }), CodeCapMinute},
+		{"a reply when none are allowed", replyInput(func(in *GateInput) { in.SendCap = Rate{} }), CodeCapMinute},
+		{"a reply without a source", replyInput(func(in *GateInput) { in.HasCitation = false }), CodeNoSource},
+		{"a question back without a source", replyInput(func(in *GateInput) { in.Purpose, in.HasCitation = PurposeClarify, false }), CodeNoSource},
+		{"a question back with what no source has", replyInput(func(in *GateInput) { in.Purpose, in.Unsupported = PurposeClarify, "7" }), CodeUnsupported},
+		{"a notice into a contact's chat", replyInput(func(in *GateInput) { in.MsgType = "m.notice" }), CodeNotice},
+		{"an empty text", replyInput(func(in *GateInput) { in.Body = " \n\u200b" }), CodeEmpty},
+		{"an empty text into the admin room", noticeInput(func(in *GateInput) { in.Body = "" }), CodeEmpty},
+		{"a text too long by one", replyInput(func(in *GateInput) { in.Body = strings.Repeat("a", MaxBody+1) }), CodeTooLong},
+		{"a NUL", replyInput(func(in *GateInput) { in.Body = "a\x00b" }), CodeControl},
+		{"an escape sequence into the admin room", noticeInput(func(in *GateInput) { in.Body = "\x1b[2J" }), CodeControl},
+		{"a turned direction of writing", replyInput(func(in *GateInput) { in.Body = "pay \u202e001" }), CodeControl},
+		{"broken UTF-8", replyInput(func(in *GateInput) { in.Body = "caf\xe9" }), CodeControl},
+		{"a bridge's command", replyInput(func(in *GateInput) { in.Body = "!wa logout" }), CodeBridgeCommand},
+		{"a bridge's command behind blanks", replyInput(func(in *GateInput) { in.Body = " \n!wa logout" }), CodeBridgeCommand},
+		{"a bridge's command behind what nobody sees", replyInput(func(in *GateInput) { in.Body = "\u200b \n!wa logout" }), CodeControl},
+		{"a character that nobody sees", replyInput(func(in *GateInput) { in.Body = "4\u200b9 euro" }), CodeControl},
+		{"a number that no source says", replyInput(func(in *GateInput) { in.Unsupported = "49" }), CodeUnsupported},
+		{"a redaction in an off chat", redactionInput(func(in *GateInput) { in.Mode = ModeOff }), CodeOff},
+		{"a redaction while everything is paused", redactionInput(func(in *GateInput) { in.PausedAll = true }), CodePausedAll},
+		{"a redaction in the owner's name in the admin room", redactionInput(func(in *GateInput) { in.Kind = KindAdmin }), CodeWrongSender},
+		{"a redaction in a room no bridge made", redactionInput(func(in *GateInput) { in.Verified = false }), CodeUnverified},
+		{"a draft that is a bridge's command", replyInput(func(in *GateInput) { in.Purpose, in.Body = PurposeDraft, "!tg login" }), CodeBridgeCommand},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestGateDenies(t *testing.T) {
 func TestGateDeniesDirectionMarks(t *testing.T) {
 	t.Parallel()
 	for _, r := range "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
-		require.Equal(t, CodeControl, Gate(aReply(func(in *GateInput) { in.Body = "a" + string(r) + "b" })).Code, "%U", r)
+		require.Equal(t, CodeControl, Gate(replyInput(func(in *GateInput) { in.Body = "a" + string(r) + "b" })).Code, "%U", r)
 	}
 }
 
@@ -184,15 +184,15 @@ func TestGateReasonsHaveNumbers(t *testing.T) {
 		in  GateInput
 		why string
 	}{
-		{aReply(nil), "The chat is business, you were away (last wrote 3 h ago), it quotes a source."},
-		{aReply(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeGreeting, time.Time{} }), "The chat is business, you were away."},
-		{aReply(func(in *GateInput) { in.Purpose = PurposeDraft }), "You approved this text."},
-		{aReply(func(in *GateInput) { in.Purpose = PurposeOperator }), "A person wrote this text."},
-		{aNotice(nil), "It goes to the admin room."},
-		{aReply(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-40 * time.Second) }), "You wrote here 40 s ago; I stay quiet for 30 min after that."},
-		{aReply(func(in *GateInput) { in.Sent.Minute = 10 }), "I already sent 10 texts to this chat within a minute; 10 are allowed."},
-		{aReply(func(in *GateInput) { in.Sent.Day = 100 }), "I already sent 100 texts to this chat within a day; 100 are allowed."},
-		{aReply(func(in *GateInput) { in.Body = strings.Repeat("a", 60001) }), "The text has 60001 bytes; one message takes 60000."},
+		{replyInput(nil), "The chat is business, you were away (last wrote 3 h ago), it quotes a source."},
+		{replyInput(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeGreeting, time.Time{} }), "The chat is business, you were away."},
+		{replyInput(func(in *GateInput) { in.Purpose = PurposeDraft }), "You approved this text."},
+		{replyInput(func(in *GateInput) { in.Purpose = PurposeOperator }), "A person wrote this text."},
+		{noticeInput(nil), "It goes to the admin room."},
+		{replyInput(func(in *GateInput) { in.OwnerWroteAt = in.Now.Add(-40 * time.Second) }), "You wrote here 40 s ago; I stay quiet for 30 min after that."},
+		{replyInput(func(in *GateInput) { in.Sent.Minute = 10 }), "I already sent 10 texts to this chat within a minute; 10 are allowed."},
+		{replyInput(func(in *GateInput) { in.Sent.Day = 100 }), "I already sent 100 texts to this chat within a day; 100 are allowed."},
+		{replyInput(func(in *GateInput) { in.Body = strings.Repeat("a", 60001) }), "The text has 60001 bytes; one message takes 60000."},
 	}
 	for _, test := range tests {
 		require.Equal(t, test.why, Gate(test.in).Why)

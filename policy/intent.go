@@ -66,8 +66,16 @@ erinnere mich|erinnern sie mich|erinner mich|kannst du mich erinnern|können sie
 rappelle-moi|rappelez-moi|rappelle moi|rappelez moi|recuérdame|recuérdeme|recuerdame|recuerdeme|avísame|me lembre|lembre-me|me lembra
 ricordami|mi ricordi di|herinner me|herinner mij|напомни мне|напомните мне|ذكرني|przypomnij mi|bana hatırlat`
 
-	// humanOnlyPhrases ask for a person only if they are the whole message.
-	humanOnlyPhrases = `human|agent|operator|representative|a human|real person|mensch|mitarbeiter|ein mensch|humain|un humain|conseiller|humano|persona real|operador|atendente|umano|operatore|mens|medewerker|человек|оператор|إنسان|انسان|موظف|człowiek|konsultant|insan|temsilci`
+	// humanOnlyPhrases ask for a person only if they are the whole message, but for politePhrases.
+	humanOnlyPhrases = `
+human|agent|operator|representative|person|a human|a person|a human being|a real person|real person
+mensch|mitarbeiter|mitarbeiterin|person|ein mensch|einen menschen|ein mitarbeiter|einen mitarbeiter|eine mitarbeiterin|eine person|humain|un humain|une personne|un conseiller|conseiller
+humano|un humano|una persona|persona real|un agente|pessoa|um humano|uma pessoa|um atendente|operador|atendente|umano|un umano|persona|operatore|un operatore
+mens|een mens|persoon|een persoon|medewerker|een medewerker|человек|человека|оператор|оператора|إنسان|انسان|شخص|موظف|człowiek|człowieka|konsultant|konsultanta|insan|bir insan|temsilci|bir temsilci`
+
+	politePhrases = `
+please|pls|bitte|bitte schön|s'il vous plaît|s'il vous plait|s'il te plaît|s'il te plait|svp|stp|por favor|porfa|per favore|per piacere
+alstublieft|alsjeblieft|aub|ajb|пожалуйста|من فضلك|لو سمحت|proszę|prosze|lütfen`
 
 	stopPhrases = `
 stop|stop it|please stop|stop please|stop writing|stop writing me|stop messaging me|stop texting me|unsubscribe|leave me alone|don't write me|do not write me|don't write to me|do not contact me
@@ -98,11 +106,7 @@ func IsAcknowledgement(text string, names ...string) bool {
 
 // WantsHuman reports whether the message asks for a person instead of the assistant.
 func WantsHuman(text string) bool {
-	words := strings.Join(intentWords(text), " ")
-	if slices.Contains(phrases(humanOnlyPhrases), words) {
-		return true
-	}
-	return hasPhrase(words, humanPhrases)
+	return hasPhrase(strings.Join(intentWords(text), " "), humanPhrases) || consistsOf(text, nil, humanOnlyPhrases, politePhrases+greetingPhrases)
 }
 
 // WantsReminder reports whether the message asks to be reminded of something.

@@ -87,13 +87,15 @@ func TestWantsHuman(t *testing.T) {
 		"Je veux parler à un humain", "Puis-je parler à quelqu’un ?", "Quiero hablar con una persona", "¿Puedo hablar con alguien?",
 		"Quero falar com um atendente", "Vorrei parlare con un operatore", "Kan ik met een medewerker spreken?", "Ik wil een mens spreken",
 		"Позовите человека", "хочу поговорить с человеком", "أريد التحدث مع شخص", "Chcę rozmawiać z człowiekiem",
+		"A person, please", "Hello! A person please", "Eine Person, bitte.", "Einen Menschen bitte", "Une personne, s'il vous plaît", "Una persona, por favor",
+		"Uma pessoa, por favor", "Una persona, per favore", "Een mens, alstublieft", "Человека, пожалуйста", "شخص من فضلك", "Człowieka, proszę", "Bir insan lütfen",
 		strings.Repeat("so it goes. ", 100) + "let me talk to a human",
 	} {
 		require.True(t, WantsHuman(text), text)
 	}
 	for _, text := range []string{
 		"", "Is it safe for humans?", "human resources", "What does your agent cost?", "Do you sell to a person?", "operator manual",
-		"Wie viele Mitarbeiter haben Sie?", "Combien coûte un humain ?", "talk to a humanist", "When can I pick it up?",
+		"Wie viele Mitarbeiter haben Sie?", "Combien coûte un humain ?", "talk to a humanist", "For a person, please, and a dog", "please", "Hello, please!", "When can I pick it up?",
 	} {
 		require.False(t, WantsHuman(text), text)
 	}

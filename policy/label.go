@@ -25,6 +25,9 @@ type Label struct {
 
 	Mode     Mode     // empty sets none
 	Delivery Delivery // empty sets none
+	// FollowUpDays and AskRating are as in Defaults; nil sets none.
+	FollowUpDays *int
+	AskRating    *bool
 }
 
 // HasRule reports whether a label is given by a rule as well, and not by the owner only.

@@ -90,12 +90,7 @@ func (s ThreadSign) IsPresence() bool { return s == SignClaim || s == SignPause 
 
 // ThreadSignOf reads a reaction, or a text that is nothing else; empty for any other.
 func ThreadSignOf(s string) ThreadSign {
-	s = strings.Map(func(r rune) rune {
-		if r == '\ufe0f' || r == '\ufe0e' || (r >= '\U0001f3fb' && r <= '\U0001f3ff') { // how an emoji is drawn, and the colours of skin
-			return -1
-		}
-		return r
-	}, strings.TrimSpace(text.Clean(s)))
+	s = withoutVariants(strings.TrimSpace(text.Clean(s)))
 	switch s {
 	case "✋", "🤚", "🖐", "🙋", "🙋‍♀", "🙋‍♂":
 		return SignClaim

@@ -41,8 +41,8 @@ var (
 		`(?:euros?|eur|dollars?|usd|pounds?|gbp|chf)\s*\p{N}[\p{N}.,]*\s?(k|m|mn|b|bn)(?:$|[^\p{L}])`)
 )
 
-// readPrices adds the units of prices, and the unknown words before them: such a word may be a number in another language. words are the
-// words of the text in lower case, with signs replaced by words.
+// readPrices adds the units of prices to c, such as "euro". It also adds an unknown word before a unit, because it may be a number in another language.
+// words are the words of the text in lower case, with signs such as "€" replaced by words.
 func (c *claims) readPrices(lower string, words []string, source bool) {
 	fields := strings.Fields(lower)
 	for i, field := range fields {

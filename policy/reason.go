@@ -18,6 +18,7 @@ const (
 	CodeTranscribing Code = "listening"
 	CodeTranscribed  Code = "heard"
 	CodeNote         Code = "note"
+	CodeClarified    Code = "clarified" // a turn answered it with a question back
 
 	// Admit: stored or ignored without an answer.
 	CodeStale               Code = "stale"
@@ -36,6 +37,8 @@ const (
 	CodeUnknownAuthor       Code = "unknown_author"
 	CodeEncrypted           Code = "encrypted"
 	CodeUntrusted           Code = "untrusted"
+	CodeBridged             Code = "bridged"
+	CodeRoomClosed          Code = "room_closed"
 	CodeNotAllowed          Code = "not_allowed"
 
 	// Admit and Gate: nothing may be sent in the chat, now or ever.
@@ -208,6 +211,10 @@ func (c Code) gateSentence() string {
 		return "It is encrypted, and I am waiting for its key."
 	case CodeUntrusted:
 		return "It came from a device that I cannot tell is yours."
+	case CodeBridged:
+		return "A bridge sent it in your name; in this room only your own Matrix client counts."
+	case CodeRoomClosed:
+		return "It was written in a room that I no longer use."
 	case CodeEncryptionUnknown:
 		return "I do not know whether the room is encrypted, so I send nothing in plain text."
 	case CodeNoSource:

@@ -16,8 +16,8 @@ import (
 // fakeBubblewrap writes a program that does what bubblewrap does with its last arguments: it runs them. It notes all of them.
 func fakeBubblewrap(t *testing.T, script string) (path, notes string) {
 	t.Helper()
-	dir := folder(t)
-	give(t, dir)
+	dir := newSharedFolder(t)
+	chownToNobody(t, dir)
 	path, notes = filepath.Join(dir, "bwrap"), filepath.Join(dir, "notes")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\necho \"$@\" >> "+notes+"\n"+script), 0o755))
 	return path, notes

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 		os.Exit(sandbox.Main(os.Args[2:]))
 	}
 	if len(os.Args) == 4 && os.Args[1] == reachArgument {
-		reach(os.Args[2], os.Args[3])
+		tryPorts(os.Args[2], os.Args[3])
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)

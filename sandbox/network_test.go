@@ -20,8 +20,8 @@ import (
 // reachArgument makes the test program try to reach ports in every way that it knows.
 const reachArgument = "try-to-reach"
 
-// reach tries an allowed port and one that is not, and prints what worked.
-func reach(allowed, denied string) {
+// tryPorts tries an allowed port and one that is not, and prints what worked.
+func tryPorts(allowed, denied string) {
 	dial := func(network, address string) string {
 		c, err := (&net.Dialer{Timeout: 2 * time.Second}).Dial(network, address)
 		if err != nil {

@@ -46,8 +46,8 @@ type rule struct {
 	maxOperands int
 	// operands, unless it is empty, are the allowed values of the first argument that is not an option, such as the subcommands of git.
 	operands []string
-	// only, unless it is empty, lists all options that are allowed, for programs with many dangerous ones.
-	only []string
+	// allowedOptions, unless it is empty, lists all options that are allowed, for programs with many dangerous ones.
+	allowedOptions []string
 }
 
 // harmless are the programs that read only.
@@ -63,10 +63,10 @@ var harmless = map[string]rule{ //nolint:gochecknoglobals // a constant, were th
 	"tree": {short: "oR", long: []string{"--output"}},
 	"sort": {short: "oTSz", long: []string{"--output", "--compress-program", "--temporary-directory", "--files0-from"}},
 	"rg":   {short: "z", long: []string{"--pre", "--pre-glob", "--hostname-bin", "--search-zip"}},
-	"find": {only: strings.Fields("-name -iname -path -ipath -type -size -mtime -mmin -newer -maxdepth -mindepth -print -print0 -not -o -a -empty -prune -regex -iregex -perm -user -group -L -H -P")},
+	"find": {allowedOptions: strings.Fields("-name -iname -path -ipath -type -size -mtime -mmin -newer -maxdepth -mindepth -print -print0 -not -o -a -empty -prune -regex -iregex -perm -user -group -L -H -P")},
 	"git": {
-		operands: strings.Fields("status log show shortlog blame rev-parse ls-files describe"),
-		only:     strings.Fields("-s --short -b --branch --oneline --stat --name-only --name-status --graph --all -n -1 -2 -3 -5 -10 -20 --porcelain --decorate --no-color --no-ext-diff --no-textconv --abbrev-ref --show-toplevel --tags --always --"),
+		operands:       strings.Fields("status log show shortlog blame rev-parse ls-files describe"),
+		allowedOptions: strings.Fields("-s --short -b --branch --oneline --stat --name-only --name-status --graph --all -n -1 -2 -3 -5 -10 -20 --porcelain --decorate --no-color --no-ext-diff --no-textconv --abbrev-ref --show-toplevel --tags --always --"),
 	},
 }
 
@@ -81,7 +81,7 @@ func (r rule) allows(args []string) bool {
 			continue
 		}
 		switch {
-		case len(r.only) > 0 && !slices.Contains(r.only, a),
+		case len(r.allowedOptions) > 0 && !slices.Contains(r.allowedOptions, a),
 			strings.HasPrefix(a, "--") && isLong(r.long, a),
 			!strings.HasPrefix(a, "--") && strings.ContainsAny(a, r.short):
 			return false

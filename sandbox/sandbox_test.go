@@ -25,12 +25,12 @@ func options(t *testing.T) sandbox.Options {
 	t.Helper()
 	program, err := os.Executable()
 	require.NoError(t, err)
-	return sandbox.Options{Program: []string{program, sandbox.Argument}, Temp: folder(t)}
+	return sandbox.Options{Program: []string{program, sandbox.Argument}, Temp: newSharedFolder(t)}
 }
 
 func newTestSandbox(t *testing.T) testSandbox {
 	t.Helper()
-	g := testSandbox{secret: filepath.Join(folder(t), "config.yaml"), workspace: workspace(t)}
+	g := testSandbox{secret: filepath.Join(newSharedFolder(t), "config.yaml"), workspace: workspace(t)}
 	require.NoError(t, os.WriteFile(g.secret, []byte("token: canary\n"), 0o644))
 	o := options(t)
 	o.ForbiddenPaths = []string{g.secret}
@@ -44,13 +44,13 @@ func newTestSandbox(t *testing.T) testSandbox {
 
 func workspace(t *testing.T) string {
 	t.Helper()
-	dir := folder(t)
-	give(t, dir)
+	dir := newSharedFolder(t)
+	chownToNobody(t, dir)
 	return dir
 }
 
-// folder returns a new folder that every user can enter; t.TempDir is in one that nobody else can.
-func folder(t *testing.T) string {
+// newSharedFolder returns a new folder that every user can enter; t.TempDir is in one that nobody else can.
+func newSharedFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "multis-sandbox-") //nolint:usetesting // as said
 	require.NoError(t, err)
@@ -59,8 +59,8 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// give makes nobody the owner of a path if the tests run as root.
-func give(t *testing.T, path string) {
+// chownToNobody makes nobody the owner of a path if the tests run as root.
+func chownToNobody(t *testing.T, path string) {
 	t.Helper()
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(path, nobody, nobody))
@@ -69,7 +69,7 @@ func give(t *testing.T, path string) {
 
 func TestProbeCannotEscape(t *testing.T) {
 	o := options(t)
-	o.ForbiddenPaths = []string{filepath.Join(folder(t), "config.yaml")}
+	o.ForbiddenPaths = []string{filepath.Join(newSharedFolder(t), "config.yaml")}
 	require.NoError(t, os.WriteFile(o.ForbiddenPaths[0], []byte("x"), 0o644))
 	s, err := sandbox.New(o)
 	require.NoError(t, err)

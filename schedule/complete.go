@@ -103,7 +103,7 @@ func (p *timeParser) clockMention() *clockTime {
 // dayMention reads an unmistakable day. It returns nil if there is none, also for "sat", "sun" and "may" alone, which may be other words.
 func (p *timeParser) dayMention() (*day, error) {
 	start := p.pos
-	next := p.nextIs(roleNext) && p.isWeekday(p.peek(1))
+	next := p.nextIs(roleNext) && isWeekday(p.peek(1))
 	if p.nextIs(roleShortDay) || (p.nextIs(roleNext) && !next) {
 		return nil, nil //nolint:nilnil // no day is no error
 	}

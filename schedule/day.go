@@ -41,7 +41,7 @@ func (p *timeParser) day() (day, bool, error) {
 		return day{date: today.AddDate(0, 0, 2), part: p.part()}, true, nil
 	case w.word.role == roleNext && !on:
 		return p.nextDay(today)
-	case w.word.role == roleWeekday, w.word.role == roleShortDay, w.word.role == roleThis && p.isWeekday(p.peek(1)):
+	case w.word.role == roleWeekday, w.word.role == roleShortDay, w.word.role == roleThis && isWeekday(p.peek(1)):
 		return p.weekday(today, on)
 	}
 	d, ok, err := p.date(today)
@@ -52,7 +52,7 @@ func (p *timeParser) day() (day, bool, error) {
 }
 
 // isWeekday reports whether a word is the name of a weekday, in full or short.
-func (p *timeParser) isWeekday(t token) bool {
+func isWeekday(t token) bool {
 	return t.word.role == roleWeekday || t.word.role == roleShortDay
 }
 
@@ -92,13 +92,13 @@ func (p *timeParser) nextDay(today time.Time) (day, bool, error) {
 		if p.nextIs(roleOn) {
 			on = 1
 		}
-		if w := p.peek(on); p.isWeekday(w) && (on == 1 || w.word.role == roleWeekday || p.peek(1).end == 0 || startsWithDigit(p.peek(1).text)) {
+		if w := p.peek(on); isWeekday(w) && (on == 1 || w.word.role == roleWeekday || p.peek(1).end == 0 || startsWithDigit(p.peek(1).text)) {
 			p.pos += on + 1
 			return day{date: nextWeekday(monday, time.Weekday(w.word.n)), part: p.part()}, true, nil
 		}
 		part := p.part()
 		return day{date: monday, part: part, weekOnly: true}, true, nil
-	case p.isWeekday(w):
+	case isWeekday(w):
 		coming := nextWeekday(today.AddDate(0, 0, 1), time.Weekday(w.word.n))
 		if coming.Before(monday) { // this week's or the one after?
 			later := coming.AddDate(0, 0, 7)
@@ -164,16 +164,16 @@ func (p *timeParser) date(today time.Time) (day, bool, error) {
 	case strings.Contains(first.text, "/") && startsWithDigit(first.text):
 		return day{}, false, p.refuse(fmt.Sprintf("Is *%s* day/month or month/day?", first.quoted()))
 	case first.word.role == roleMonth:
-		n := p.ordinal(p.peek(1).text)
+		n := p.lang.ordinal(p.peek(1).text)
 		if n == 0 {
 			return day{}, false, nil
 		}
 		p.pos += 2
 		return p.inMonth(n, first.word.n, today)
 	}
-	n, i := p.ordinal(first.text), 1
+	n, i := p.lang.ordinal(first.text), 1
 	if first.word.role == roleThe {
-		n, i = p.ordinal(p.peek(1).text), 2
+		n, i = p.lang.ordinal(p.peek(1).text), 2
 	}
 	if p.peek(i).word.role == roleOf {
 		i++
@@ -231,9 +231,9 @@ func (p *timeParser) inYear(n, month, year int, today time.Time) (day, bool, err
 }
 
 // ordinal reads 24 or 24th; it returns 0 for anything else.
-func (p *timeParser) ordinal(s string) int {
+func (l Language) ordinal(s string) int {
 	n, suffix, ok := parseNumber(s)
-	if !ok || n < 1 || n > 31 || (suffix != "" && p.lang.words[suffix].role != roleOrdinal) {
+	if !ok || n < 1 || n > 31 || (suffix != "" && l.words[suffix].role != roleOrdinal) {
 		return 0
 	}
 	return n

@@ -11,10 +11,13 @@ import (
 	"multis/text"
 )
 
+// recurrenceParser reads a recurrence: cron, a descriptor, or words with a time of day.
+type recurrenceParser struct{ timeParser }
+
 // ParseRecurrence reads a recurring plan from the beginning of a text: five cron fields, a descriptor such as @daily, or "every ...". It returns the plan as Open
 // accepts it, and the rest of the text. If it does not fully understand the text, it returns a *RefusedError.
 func ParseRecurrence(s string, zone *time.Location, lang Language) (kind Kind, spec, rest string, err error) {
-	p := &timeParser{text: s, words: tokenize(s, lang), lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.RepeatExamples}
+	p := &recurrenceParser{timeParser{text: s, cursor: cursor{words: tokenize(s, lang)}, lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.RepeatExamples}}
 	first := p.peek(0)
 	switch {
 	case first.end == 0:
@@ -28,7 +31,7 @@ func ParseRecurrence(s string, zone *time.Location, lang Language) (kind Kind, s
 	case first.text == "hourly":
 		p.pos++
 		kind, spec = Every, time.Hour.String()
-	case first.text == "weekly" && p.isWeekday(p.peek(1)):
+	case first.text == "weekly" && isWeekday(p.peek(1)):
 		p.pos++
 		kind, spec, err = p.every()
 	case first.text == "every" || first.text == "each":
@@ -52,9 +55,9 @@ func ParseRecurrence(s string, zone *time.Location, lang Language) (kind Kind, s
 }
 
 // refuseTimeOfDay refuses a time of day after a descriptor such as @daily, which has a time of its own.
-func (p *timeParser) refuseTimeOfDay(first token) error {
+func (p *recurrenceParser) refuseTimeOfDay(first token) error {
 	for at := p.pos; at < len(p.words); at++ {
-		q := *p
+		q := p.timeParser
 		q.pos = at
 		if m, err := q.mention(reading{}); err == nil && m.clock != nil {
 			return p.refuse(fmt.Sprintf("*%s* is at midnight. For *%s* begin with `every day`, `every monday` or the fields of cron.", first.quoted(), p.phrase(m.start, m.end)))
@@ -64,7 +67,7 @@ func (p *timeParser) refuseTimeOfDay(first token) error {
 }
 
 // fields reads the five cron fields.
-func (p *timeParser) fields() (Kind, string, error) {
+func (p *recurrenceParser) fields() (Kind, string, error) {
 	var fields []string
 	for ; len(fields) < 5; p.pos++ {
 		w := p.peek(0)
@@ -93,7 +96,7 @@ func isCronName(s string) bool {
 }
 
 // every reads the words after "every": a length of time, or days with a time of day.
-func (p *timeParser) every() (Kind, string, error) {
+func (p *recurrenceParser) every() (Kind, string, error) {
 	if s, ok, err := p.duration(false); err != nil || ok {
 		switch {
 		case err != nil:
@@ -117,9 +120,9 @@ func (p *timeParser) every() (Kind, string, error) {
 		return p.everyDay("*")
 	case w.text == "weekday" || w.text == "workday":
 		return p.everyDay("1-5")
-	case p.isWeekday(w):
+	case isWeekday(w):
 		days := []string{strconv.Itoa(w.word.n)}
-		for p.peek(1).word.role == roleAnd && p.isWeekday(p.peek(2)) {
+		for p.peek(1).word.role == roleAnd && isWeekday(p.peek(2)) {
 			p.pos += 2
 			days = append(days, strconv.Itoa(p.peek(0).word.n))
 		}
@@ -132,7 +135,7 @@ func (p *timeParser) every() (Kind, string, error) {
 }
 
 // everyDay reads the required time of day after the days. days is the cron field of the days.
-func (p *timeParser) everyDay(days string) (Kind, string, error) {
+func (p *recurrenceParser) everyDay(days string) (Kind, string, error) {
 	p.pos++
 	p.accept(roleAt)
 	c, ok, err := p.timeOfDay()

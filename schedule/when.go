@@ -27,7 +27,7 @@ const defaultHour = 9
 // ParseTime reads the time at the beginning or end of a text, and returns the rest of the text. now is in the time zone of the text's author. If it does not
 // fully understand the text, it returns a *RefusedError, because a reminder at a wrong time is worse than none.
 func ParseTime(text string, now time.Time, lang Language) (at time.Time, rest string, err error) {
-	p := &timeParser{text: text, words: tokenize(text, lang), lang: lang, now: now.Truncate(time.Second), examples: lang.Examples}
+	p := &timeParser{text: text, cursor: cursor{words: tokenize(text, lang)}, lang: lang, now: now.Truncate(time.Second), examples: lang.Examples}
 	if len(p.words) == 0 {
 		return time.Time{}, "", p.refuse("There is no time in it.")
 	}
@@ -149,38 +149,45 @@ func (t *token) replaceNumberWord(words []token, i int, lang Language) {
 
 func lower(s string) string { return strings.ToLower(s) }
 
-// timeParser is a parser that reads a time from the words of a text, from left to right.
-type timeParser struct {
-	text  string
+// cursor is a position in the words of a text: the index of the next word.
+type cursor struct {
 	words []token
 	pos   int
-	lang  Language
-	now   time.Time
+}
+
+// peek returns the word n places ahead of the position; the zero token after the end.
+func (c *cursor) peek(n int) token {
+	if c.pos+n < len(c.words) {
+		return c.words[c.pos+n]
+	}
+	return token{}
+}
+
+// nextIs reports whether the next word has the role.
+func (c *cursor) nextIs(r role) bool { return c.peek(0).word.role == r }
+
+// accept skips the next word if it has the role, and reports whether it has.
+func (c *cursor) accept(r role) bool {
+	if c.nextIs(r) {
+		c.pos++
+		return true
+	}
+	return false
+}
+
+// timeParser is a parser that reads a time from the words of a text, from left to right.
+type timeParser struct {
+	cursor
+
+	text string
+	lang Language
+	now  time.Time
 	// examples are appended to every refusal.
 	examples []string
 	// counted is true if the last words read were a length of time, and dayKnown if a day was read.
 	counted, dayKnown bool
 	// trailing says that the time is at the end of the text.
 	trailing bool
-}
-
-// peek returns the word n places ahead; the zero token after the end.
-func (p *timeParser) peek(n int) token {
-	if p.pos+n < len(p.words) {
-		return p.words[p.pos+n]
-	}
-	return token{}
-}
-
-func (p *timeParser) nextIs(r role) bool { return p.peek(0).word.role == r }
-
-// accept skips the next word if it has the role, and reports whether it has.
-func (p *timeParser) accept(r role) bool {
-	if p.nextIs(r) {
-		p.pos++
-		return true
-	}
-	return false
 }
 
 // refuse returns a refusal that ends with examples.
@@ -315,7 +322,7 @@ func (p *timeParser) isAmbiguous(next, then token) bool {
 	digit := startsWithDigit(then.text)
 	switch next.word.role {
 	case roleEvery: // "weekly review" is a review, "every day" is a rhythm
-		return then.end == 0 || digit || p.isTimeWord(then)
+		return then.end == 0 || digit || isTimeWord(then)
 	case roleNext, roleThis: // "monday next month"
 		return then.word.role == roleUnit
 	case roleVague, roleAfter, roleFrom, roleAM, rolePM, roleClock, roleMidnight, roleTonight, roleDay:
@@ -332,11 +339,11 @@ func (p *timeParser) isAmbiguous(next, then token) bool {
 	case roleAt:
 		return digit || then.word.role == rolePart
 	case roleAnd:
-		return digit || p.isTimeWord(then)
+		return digit || isTimeWord(then)
 	case roleOn:
-		return p.isTimeWord(then)
+		return isTimeWord(then)
 	case roleThe:
-		return p.ordinal(then.text) > 0
+		return p.lang.ordinal(then.text) > 0
 	case roleTo:
 		return digit
 	default:
@@ -349,13 +356,13 @@ func (p *timeParser) isAmbiguousNumber(s string) bool {
 	if after := strings.TrimLeft(s, "-–"); after != s {
 		return startsWithDigit(after)
 	}
-	return startsWithDigit(s) && (p.counted || strings.ContainsAny(s, ":.-/") || p.isNumberWithUnit(s))
+	return startsWithDigit(s) && (p.counted || strings.ContainsAny(s, ":.-/") || p.lang.isNumberWithUnit(s))
 }
 
 func isDash(s string) bool { return s == "-" || s == "–" || s == "—" }
 
 // isTimeWord reports whether a word is used in times.
-func (p *timeParser) isTimeWord(t token) bool {
+func isTimeWord(t token) bool {
 	switch t.word.role {
 	case roleAn, roleHalf, roleDay, roleTonight, rolePart, roleUnit, roleWeekday, roleShortDay, roleMonth, roleVague, roleMidnight, roleAt, roleIn, roleNext, roleEvery:
 		return true
@@ -365,9 +372,9 @@ func (p *timeParser) isTimeWord(t token) bool {
 }
 
 // isNumberWithUnit reports whether a text is a number with a unit: 2h, 9am.
-func (p *timeParser) isNumberWithUnit(s string) bool {
+func (l Language) isNumberWithUnit(s string) bool {
 	_, unit, ok := parseNumber(s)
-	switch w := p.lang.words[unit]; {
+	switch w := l.words[unit]; {
 	case !ok || unit == "":
 		return false
 	default:

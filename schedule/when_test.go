@@ -374,7 +374,7 @@ func TestRefusalQuotesTheWord(t *testing.T) {
 // The times that multis shows can be used as input.
 func TestFormattedTimesParseToTheSameTime(t *testing.T) {
 	t.Parallel()
-	for _, name := range named {
+	for _, name := range testZones {
 		loc := zone(t, name)
 		now := wallTime(t, saturday, loc)
 		for i := range 300 {

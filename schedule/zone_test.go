@@ -15,8 +15,8 @@ import (
 	"multis/schedule"
 )
 
-// named are zones with unusual changes: by half an hour, at midnight, in the southern hemisphere, or none.
-var named = []string{
+// testZones are time zones whose clock changes are unusual: by half an hour, at midnight, in the southern hemisphere, or never.
+var testZones = []string{
 	"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo", "America/Sao_Paulo", "Asia/Kathmandu",
 	"America/Santiago", "Asia/Beirut", "Africa/Casablanca", "Europe/Dublin", "America/St_Johns", "Pacific/Chatham", "Asia/Tehran", "UTC",
 }
@@ -30,13 +30,13 @@ func zone(t testing.TB, name string) *time.Location {
 
 func TestCronIsRightAroundEveryChange(t *testing.T) {
 	t.Parallel()
-	// Around each change of the clocks in ten years, the times of a cron expression are those that walk finds minute by minute.
+	// Around each change of the clocks in ten years, the times of a cron expression are those that expectedTimes finds minute by minute.
 	exprs := []string{
 		"30 2 * * *", "0 0 * * *", "15 0 * * *", "30 1 * * *", "45 1 * * *", "0 3 * * *", "15,45 1-3 * * *", "*/20 * * * *", "7 * * * *", "0 */2 * * *",
 		"30 0,1,2,3 * * 0", "59 23 * * *", "0 9 * * 1-5", "@hourly", "@daily", "5 2 * * 7", "0 1-23/2 * * *", "30 23 * * *",
 	}
 	changes := 0
-	for _, name := range named {
+	for _, name := range testZones {
 		loc := zone(t, name)
 		for _, change := range changesOf(loc, 2016, 2026) {
 			changes++
@@ -45,7 +45,7 @@ func TestCronIsRightAroundEveryChange(t *testing.T) {
 			for _, expr := range exprs {
 				plan, err := schedule.Open(schedule.Cron, expr, loc)
 				require.NoError(t, err)
-				require.Equal(t, walk(expr, loc, from, to), run(plan, from, to), "%s in %s around %s", expr, name, change)
+				require.Equal(t, expectedTimes(expr, loc, from, to), timesBetween(plan, from, to), "%s in %s around %s", expr, name, change)
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func TestCronIsRightAnywhere(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))
 	for range 400 {
-		name := named[rng.IntN(len(named))]
+		name := testZones[rng.IntN(len(testZones))]
 		loc := zone(t, name)
 		expr := randomCron(rng)
 		plan, err := schedule.Open(schedule.Cron, expr, loc)
@@ -67,7 +67,7 @@ func TestCronIsRightAnywhere(t *testing.T) {
 			from = changes[rng.IntN(len(changes))].Add(time.Duration(rng.IntN(7200)-5400) * time.Second)
 		}
 		to := from.Add(30 * time.Hour)
-		require.Equal(t, walk(expr, loc, from, to), run(plan, from, to), "%s in %s from %s", expr, name, from)
+		require.Equal(t, expectedTimes(expr, loc, from, to), timesBetween(plan, from, to), "%s in %s from %s", expr, name, from)
 	}
 }
 
@@ -158,8 +158,8 @@ func changesOf(loc *time.Location, from, to int) []time.Time {
 	return changes
 }
 
-// run returns the times of a plan between two instants.
-func run(plan schedule.Plan, from, to time.Time) []string {
+// timesBetween returns the times of a plan between two instants.
+func timesBetween(plan schedule.Plan, from, to time.Time) []string {
 	got := []string{}
 	for t := plan.Next(from); t.Before(to); t = plan.Next(t) {
 		got = append(got, t.UTC().Format(time.RFC3339))
@@ -167,14 +167,14 @@ func run(plan schedule.Plan, from, to time.Time) []string {
 	return got
 }
 
-// walk is an independent implementation to compare with: it goes through a zone minute by minute. An hourly expression is due in every minute whose
+// expectedTimes is an independent implementation, with which the tested one is compared. It goes through a zone minute by minute. An hourly expression is due in every minute whose
 // wall-clock time matches. Any other expression is due once for each matching wall-clock time: in the first minute that has it, or, if the
 // clocks skip it, in the first minute after the gap.
-func walk(expr string, loc *time.Location, from, to time.Time) []string {
+func expectedTimes(expr string, loc *time.Location, from, to time.Time) []string {
 	if written, ok := map[string]string{"@hourly": "0 * * * *", "@daily": "0 0 * * *"}[expr]; ok {
 		expr = written
 	}
-	match := oracle(expr)
+	match := cronMatcher(expr)
 	flows := strings.HasPrefix(strings.Fields(expr)[1], "*")
 	found := map[int64]bool{}
 	wallOf := func(t time.Time) time.Time {
@@ -216,8 +216,8 @@ func walk(expr string, loc *time.Location, from, to time.Time) []string {
 	return got
 }
 
-// oracle returns a function that reports whether a wall-clock time matches a cron expression.
-func oracle(expr string) func(time.Time) bool {
+// cronMatcher returns a function that reports whether a wall-clock time matches a cron expression.
+func cronMatcher(expr string) func(time.Time) bool {
 	fields := strings.Fields(expr)
 	read := func(field string, low, high int) map[int]bool {
 		values := map[int]bool{}

@@ -15,10 +15,10 @@ import (
 	"multis/store/storetest"
 )
 
-// indexFolder indexes the documents of one made-up business as public.
-func indexFolder(t testing.TB, st *store.Store, folder string) {
+// indexFiles indexes the files that match pattern as public.
+func indexFiles(t testing.TB, st *store.Store, pattern string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", folder, "documents", "*"))
+	files, err := filepath.Glob(pattern)
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, f := range files {
@@ -43,7 +43,7 @@ func TestContactsAreAnsweredFromDocumentsOnly(t *testing.T) {
 		t.Run(business, func(t *testing.T) {
 			t.Parallel()
 			st := storetest.New(t)
-			indexFolder(t, st, business)
+			indexFiles(t, st, filepath.Join("testdata", business, "documents", "*"))
 			s := search.New(st)
 			ask := func(question string) (search.Quote, bool) {
 				r, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: question})

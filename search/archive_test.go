@@ -246,7 +246,7 @@ func TestNoScopeFindsMessagesOfAnotherChat(t *testing.T) {
 		for range 60 {
 			said = append(said, fmt.Sprintf("of %d: %s", i, randomText(r, 8)))
 		}
-		said = append(said, fmt.Sprintf("of %d: only here is the word %s", i, invented(uint64(1000+i))))
+		said = append(said, fmt.Sprintf("of %d: only here is the word %s", i, inventedWord(uint64(1000+i))))
 		a.say(c, policy.AuthorContact, i, said...)
 	}
 	a.index()
@@ -259,7 +259,7 @@ func TestNoScopeFindsMessagesOfAnotherChat(t *testing.T) {
 		case 1:
 			text = strings.Replace(text, "e", "a", 1) // a typing error
 		case 2:
-			text = invented(uint64(1000 + r.IntN(len(chats)))) // a word of one chat
+			text = inventedWord(uint64(1000 + r.IntN(len(chats)))) // a word of one chat
 		}
 		scope := policy.ContactScope(chats[i].ID)
 		found, err := a.s.AsContact(t.Context(), scope, search.Query{Text: text, Source: index.Messages, Limit: 50})
@@ -268,7 +268,7 @@ func TestNoScopeFindsMessagesOfAnotherChat(t *testing.T) {
 			require.Equal(t, chats[i].ID, h.ChatID)
 			require.True(t, strings.HasPrefix(h.Text, fmt.Sprintf("of %d:", i)), h.Text)
 		}
-		if text == invented(uint64(1000+i)) {
+		if text == inventedWord(uint64(1000+i)) {
 			require.NotEmpty(t, found.Hits)
 		}
 	}

@@ -1,6 +1,6 @@
 package search
 
-// askingClass returns the class of a word in languages other than English, as listedClass does for English. Words are without accents. A word
+// askingClass returns the class of a word in languages other than English, as classifyEnglish does for English. Words are without accents. A word
 // stands here only if it means nothing specific in any of the languages: "fin" and "art" would.
 func askingClass(word string) wordClass {
 	switch word {

@@ -14,8 +14,8 @@ import (
 	"multis/store/storetest"
 )
 
-// invented is a word of four syllables, another one for each number.
-func invented(n uint64) string {
+// inventedWord returns a word of four syllables, another one for each number.
+func inventedWord(n uint64) string {
 	var b strings.Builder
 	for range 4 {
 		b.WriteByte("bdfgklmnprtvz"[n%13])
@@ -34,7 +34,7 @@ func BenchmarkFind(b *testing.B) {
 	sentence := func(words int) string {
 		list := make([]string, words)
 		for i := range list {
-			list[i] = invented(zipf.Uint64())
+			list[i] = inventedWord(zipf.Uint64())
 		}
 		return strings.Join(list, " ")
 	}

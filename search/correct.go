@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// A word of at least minCorrectedLen letters that occurs in no passage may be mistyped. It is replaced by up to
-	// maxSuggestions indexed words whose length differs by at most maxLengthDiff and which share at least 2/5 of the trigrams
-	// (minShared of ofTrigrams). search_terms in Postgres does the same.
-	minCorrectedLen, maxLengthDiff, maxSuggestions = 5, 2, 2
-	minShared, ofTrigrams                          = 2, 5
+	// A word of at least minCorrectedLen letters that occurs in no passage may be mistyped, a compound or part of one. It is replaced by
+	// up to maxSuggestions indexed words which share at least 2/5 of the trigrams (minShared of ofTrigrams) and whose length differs
+	// by at most maxLengthDiff, unless one is a compound with the other (isCompound). search_terms in Postgres does the same.
+	minCorrectedLen, minLastLen, maxLengthDiff, maxSuggestions = 5, 6, 2, 2
+	minShared, ofTrigrams                                      = 2, 5
 	// maxCorrections bounds the words of a query that are corrected, the most topical first, so that a query of hundreds of
 	// unknown words does not keep Postgres busy for seconds.
 	maxCorrections = 8
@@ -64,7 +64,7 @@ type similarWord struct {
 	similarity float64
 }
 
-// similar returns the words that word may be a misspelling of, in no particular order.
+// similar returns the words that word may be a misspelling, a compound or a part of, in no particular order.
 func (v *vocabulary) similar(word string) (list []similarWord) {
 	wanted, length := trigrams(word), utf8.RuneCountInString(word)
 	common := make([]int, len(v.words)) // a map would take many times as long for a long question
@@ -78,7 +78,7 @@ func (v *vocabulary) similar(word string) (list []similarWord) {
 		if n == 0 || n*ofTrigrams < union*minShared {
 			continue
 		}
-		if off := utf8.RuneCountInString(v.words[i]) - length; max(off, -off) <= maxLengthDiff {
+		if off := utf8.RuneCountInString(v.words[i]) - length; max(off, -off) <= maxLengthDiff || isCompound(v.words[i], word) {
 			list = append(list, similarWord{v.words[i], float64(n) / float64(union)})
 		}
 	}
@@ -141,13 +141,24 @@ func mostSimilar(roles []*cachedRole, word string) []similarWord {
 	return list[:min(len(list), maxSuggestions)]
 }
 
-// isPlausible reports whether a correction is similar enough to the word of the query, or one edit away from its stem.
+// isCompound reports whether the longer of two words begins or ends with the other, as "Schlüsselbund" and "Haustürschlüssel" do with "Schlüssel".
+// The rest has more than maxLengthDiff letters, and the part at least minCorrectedLen, or minLastLen at the end, where five letters are often a
+// mere ending. fits_length in Postgres does the same.
+func isCompound(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	n := utf8.RuneCountInString(b)
+	return utf8.RuneCountInString(a)-n > maxLengthDiff && (n >= minCorrectedLen && strings.HasPrefix(a, b) || n >= minLastLen && strings.HasSuffix(a, b))
+}
+
+// isPlausible reports whether a correction is similar enough to the word of the query, one edit away from its stem, or a compound with the stem.
 func isPlausible(correction index.Term, found []index.Term) bool {
 	if len(newVocabulary([]string{correction.Lexeme}).similar(correction.Word)) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(found, func(t index.Term) bool {
-		return !t.Correction && t.Word == correction.Word && isOneEdit(t.Lexeme, correction.Lexeme)
+		return !t.Correction && t.Word == correction.Word && (isOneEdit(t.Lexeme, correction.Lexeme) || isCompound(correction.Lexeme, t.Lexeme))
 	})
 }
 

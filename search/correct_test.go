@@ -15,8 +15,8 @@ import (
 	"multis/store/storetest"
 )
 
-// mistyped returns a word with its third letter doubled.
-func mistyped(word string) string { return word[:3] + word[2:] }
+// doubleThirdLetter returns a word with its third letter doubled.
+func doubleThirdLetter(word string) string { return word[:3] + word[2:] }
 
 func TestNumberOfCorrectedWordsIsLimited(t *testing.T) {
 	t.Parallel()
@@ -24,8 +24,8 @@ func TestNumberOfCorrectedWordsIsLimited(t *testing.T) {
 	ana := a.chat("Ana", policy.KindDM)
 	var words, asked []string
 	for i := range uint64(40) {
-		words = append(words, invented(i*7919+3))
-		asked = append(asked, mistyped(words[i]))
+		words = append(words, inventedWord(i*7919+3))
+		asked = append(asked, doubleThirdLetter(words[i]))
 	}
 	a.say(ana, policy.AuthorContact, 0, strings.Join(words, " "))
 	a.index()
@@ -43,6 +43,44 @@ func TestNumberOfCorrectedWordsIsLimited(t *testing.T) {
 				}
 			}
 			require.Equal(t, 8, corrected, in)
+		}
+	}
+}
+
+func TestCompoundIsFoundByAPartThatStandsNowhereAlone(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	ana := a.chat("Ana", policy.KindDM)
+	lines := []string{
+		"Die Hüttenschlafsäcke sind für alle Gäste Pflicht und können für vier Euro geliehen werden.",
+		"Die Seilbahn fährt um neun Uhr ins Tal, und der Abstieg dauert etwa drei Stunden.",
+		"De sleutelkluis hangt links van de deur en de code krijgt u van ons met een bericht.",
+	}
+	for i, line := range lines {
+		a.say(ana, policy.AuthorContact, i, line)
+		_, err := knowledge.New(a.st).Index(t.Context(), knowledge.File{Name: fmt.Sprintf("%d.txt", i), Role: policy.UserRole(ana.ID), Data: []byte(line)})
+		require.NoError(t, err)
+	}
+	a.index()
+	for _, in := range []index.Source{index.Documents, index.Messages} {
+		s := search.New(a.st)
+		for question, want := range map[string]string{
+			"Brauche ich einen Schlafsack?": lines[0], // the end of a compound
+			"Waar vind ik de sleutel?":      lines[2], // the beginning of one
+			"Fährt eine Seilbahngondel?":    lines[1], // the compound, where only its beginning is indexed
+			"Wo ist eine Hütte?":            "",       // too small a part
+			"Wie lange schlafen die Leute?": "",       // in the middle
+		} {
+			for range 3 { // from the database, and then from the memory
+				r, err := s.AsContact(t.Context(), policy.ContactScope(ana.ID), search.Query{Text: question, Source: in})
+				require.NoError(t, err)
+				if want == "" {
+					require.Empty(t, r.Hits, question)
+					continue
+				}
+				require.NotEmpty(t, r.Hits, "%s in %q", question, in)
+				require.Equal(t, want, r.Hits[0].Text, question)
+			}
 		}
 	}
 }
@@ -72,7 +110,7 @@ func BenchmarkUnknownWords(b *testing.B) {
 		for j := range uint64(100) {
 			fmt.Fprintf(&text, "# Section %d\n\n", j)
 			for k := range uint64(100) {
-				text.WriteString(invented(i*10_000+j*100+k) + " ")
+				text.WriteString(inventedWord(i*10_000+j*100+k) + " ")
 			}
 			text.WriteString("\n\n")
 		}
@@ -84,7 +122,7 @@ func BenchmarkUnknownWords(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
 	asked := make([]string, 400)
 	for i := range asked {
-		asked[i] = mistyped(invented(r.Uint64N(140_000)))
+		asked[i] = doubleThirdLetter(inventedWord(r.Uint64N(140_000)))
 	}
 	s := search.New(st)
 	for b.Loop() {

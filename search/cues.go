@@ -65,7 +65,7 @@ func newCues(terms []Term, words []string) cues {
 
 // pairTerms returns the two terms of a pair that occur in a passage, adjacent or not; nil if one of them does not occur.
 func (c cues) pairTerms(s *scored, p pair) (first, second *Term) {
-	frequencies := s.near[neighbourReach].Frequencies
+	frequencies := s.neighbours[neighbourReach].Frequencies
 	occurs := func(term int) bool { return frequencies[term] > 0 }
 	if a, b := slices.IndexFunc(p[0], occurs), slices.IndexFunc(p[1], occurs); a >= 0 && b >= 0 {
 		return &c.terms[p[0][a]], &c.terms[p[1][b]]

@@ -1,7 +1,6 @@
 package search_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,15 +35,7 @@ type desk struct {
 func (d desk) test(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	files, err := filepath.Glob(d.documents)
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		require.NoError(t, err)
-		_, err = knowledge.New(st).Index(t.Context(), knowledge.File{Name: filepath.Base(f), Data: data, Role: policy.RolePublic})
-		require.NoError(t, err)
-	}
+	indexFiles(t, st, d.documents)
 	s := search.New(st)
 	answered, askedBack, answerable := 0, 0, 0
 	var wrong []string

@@ -25,11 +25,11 @@ type TermShare struct {
 func explain(ranked []*scored, terms []Term, words []string, corpus index.Corpus) map[int64]*Explanation {
 	list := make(map[int64]*Explanation, len(ranked))
 	for _, r := range ranked {
-		p := r.near[neighbourReach]
+		p := r.neighbours[neighbourReach]
 		e := &Explanation{Author: authorBoost(words, p)}
 		sum := 0.0
 		for t := range p.Frequencies {
-			if x := frequency(&r.near, t); x > 0 {
+			if x := frequency(&r.neighbours, t); x > 0 {
 				s := terms[t].rankWeight() * x / (x + lengthNorm(p, averageWords(corpus)))
 				e.Terms = append(e.Terms, TermShare{Lexeme: terms[t].Lexeme, Occurrences: int(p.Frequencies[t]), Frequency: x, Score: s})
 				sum += s

@@ -42,7 +42,7 @@ type scored struct {
 	coverage     float64 // set by setCoverage
 	language     language.Language
 	conversation conversation // zero for a document
-	near         neighbourhood
+	neighbours   neighbourhood
 }
 
 // conversation identifies a conversation: a document of that kind, or one day of a chat.
@@ -77,7 +77,7 @@ func rank(passages []index.Passage, terms []Term, words []string, corpus index.C
 		if score == 0 {
 			continue
 		}
-		s := &scored{id: p.ID, score: score * authorBoost(words, p), language: p.Language, near: near}
+		s := &scored{id: p.ID, score: score * authorBoost(words, p), language: p.Language, neighbours: near}
 		if p.Kind == index.KindConversation {
 			s.conversation = conversation{p.DocID, p.Part}
 		}
@@ -111,7 +111,7 @@ func neighboursOf(passages []index.Passage, i int) (near neighbourhood) {
 // setCoverage computes the coverage of each ranked passage.
 func setCoverage(ranked []*scored, terms []Term, corpus index.Corpus) {
 	for i := range ranked {
-		frequencies := ranked[i].near[neighbourReach].Frequencies
+		frequencies := ranked[i].neighbours[neighbourReach].Frequencies
 		ranked[i].coverage = coverage(terms, corpus.StatsChunks, func(t int) bool { return t < len(frequencies) && frequencies[t] > 0 })
 	}
 }

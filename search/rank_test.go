@@ -12,7 +12,7 @@ import (
 	"multis/store/index"
 )
 
-func turn(ord int, frequencies ...int16) index.Passage {
+func messagePassage(ord int, frequencies ...int16) index.Passage {
 	return index.Passage{ID: int64(ord), DocID: 1, Ord: ord, Kind: index.KindConversation, Words: 10, Frequencies: frequencies}
 }
 
@@ -39,37 +39,37 @@ func TestTheScoreOfOnePassageIsBM25(t *testing.T) {
 
 func TestTheAnswerToAMatchingQuestionRanksAboveOtherNeighbours(t *testing.T) {
 	t.Parallel()
-	asked := turn(10, 1)
+	asked := messagePassage(10, 1)
 	asked.IsQuestion = true
-	ranked := rank([]index.Passage{turn(8, 0), turn(9, 0), asked, turn(11, 0), turn(12, 0), turn(13, 0)}, oneTerm(), nil, corpusOfTurns)
+	ranked := rank([]index.Passage{messagePassage(8, 0), messagePassage(9, 0), asked, messagePassage(11, 0), messagePassage(12, 0), messagePassage(13, 0)}, oneTerm(), nil, corpusOfTurns)
 	require.Equal(t, []int64{10, 11, 8, 12, 9}, order(ranked), "itself, the answer, the same speaker's, the one before; three away is nothing")
 }
 
 func TestQuestionsGetLessFromNeighbours(t *testing.T) {
 	t.Parallel()
-	question := turn(12, 0)
+	question := messagePassage(12, 0)
 	question.IsQuestion = true
-	ranked := rank([]index.Passage{turn(8, 0), turn(10, 1), question}, oneTerm(), nil, corpusOfTurns)
+	ranked := rank([]index.Passage{messagePassage(8, 0), messagePassage(10, 1), question}, oneTerm(), nil, corpusOfTurns)
 	require.Equal(t, []int64{10, 8, 12}, order(ranked))
 }
 
 func TestNeighboursDoNotCountAcrossSections(t *testing.T) {
 	t.Parallel()
-	a, b := turn(1, 1), turn(2, 0)
+	a, b := messagePassage(1, 1), messagePassage(2, 0)
 	b.Part = 1
 	require.Equal(t, []int64{1}, order(rank([]index.Passage{a, b}, oneTerm(), nil, corpusOfTurns)))
 }
 
 func TestNeighboursDoNotCountAcrossConversations(t *testing.T) {
 	t.Parallel()
-	other := turn(2, 0)
+	other := messagePassage(2, 0)
 	other.DocID = 2
-	require.Equal(t, []int64{1}, order(rank([]index.Passage{turn(1, 1), other}, oneTerm(), nil, corpusOfTurns)))
+	require.Equal(t, []int64{1}, order(rank([]index.Passage{messagePassage(1, 1), other}, oneTerm(), nil, corpusOfTurns)))
 }
 
 func TestAuthorBoost(t *testing.T) {
 	t.Parallel()
-	a, b := turn(1, 1), turn(9, 1)
+	a, b := messagePassage(1, 1), messagePassage(9, 1)
 	a.Author, b.Author = "bob", "anna smith"
 	require.Equal(t, []int64{9, 1}, order(rank([]index.Passage{a, b}, oneTerm(), Words("When did Anna go to Paris?"), corpusOfTurns)))
 }
@@ -77,9 +77,9 @@ func TestAuthorBoost(t *testing.T) {
 func TestFillerWordsCountLess(t *testing.T) {
 	t.Parallel()
 	terms := []Term{{Lexeme: "show", Count: 1, Chunks: 2, IDF: idf(2, 100), class: filler}, {Lexeme: "bicycl", Count: 1, Chunks: 2, IDF: idf(2, 100)}}
-	require.Equal(t, []int64{9, 1}, order(rank([]index.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
+	require.Equal(t, []int64{9, 1}, order(rank([]index.Passage{messagePassage(1, 1, 0), messagePassage(9, 0, 1)}, terms, nil, corpusOfTurns)))
 	terms[0].Correction = true // a correction is already discounted, so its class does not matter
-	require.Equal(t, []int64{1, 9}, order(rank([]index.Passage{turn(1, 1, 0), turn(9, 0, 1)}, terms, nil, corpusOfTurns)))
+	require.Equal(t, []int64{1, 9}, order(rank([]index.Passage{messagePassage(1, 1, 0), messagePassage(9, 0, 1)}, terms, nil, corpusOfTurns)))
 }
 
 func TestActivationBreaksTiesAndNeverOutranksRelevance(t *testing.T) {
@@ -102,8 +102,8 @@ func TestCoverageCountsTopicalWords(t *testing.T) {
 	require.Zero(t, coverage(terms[:1], 100, has("sell")), "a question about nothing is not covered")
 }
 
-// counted returns terms with the given document frequencies, named by their index.
-func counted(counts ...int64) []Term {
+// termsWithCounts returns terms with the given document frequencies, named by their index.
+func termsWithCounts(counts ...int64) []Term {
 	terms := make([]Term, len(counts))
 	for i, n := range counts {
 		terms[i] = Term{Lexeme: fmt.Sprintf("w%d", i), Count: 1, Chunks: n, IDF: idf(n, 1_000_000)}
@@ -136,14 +136,14 @@ func TestPlanWantsTheCellsThatRankHigh(t *testing.T) {
 		scope int64
 		want  [][]string
 	}{
-		{"in a small scope every match", counted(5, 900), 1000, [][]string{{"'w0'|'w1'"}}},
-		{"a rare word is enough", counted(50, 400_000), million, [][]string{{"'w0'"}}},
-		{"two middling words must stand together", counted(20_000, 20_000), million, [][]string{{"'w0'", "'w1'"}}},
-		{"or one of them twice, if that is enough", setChunksAtLeast(counted(30_000, 30_000), 3000, 150, 8), million, [][]string{{"'w0'", "'w1²'"}, {"'w0²'", "'w1'"}}},
-		{"one common word is all there is", counted(20_000), million, [][]string{{"'w0'"}}},
-		{"where it stands often, if that is known", setChunksAtLeast(counted(600_000), 90_000, 9_000, 300), million, [][]string{{"'w0⁶'"}}},
-		{"a word that never stands often", setChunksAtLeast(counted(600_000), 300, 0, 0), million, [][]string{{"'w0²'"}}},
-		{"few rare ones are all taken", counted(3, 5, 7), million, [][]string{{"'w0'"}, {"'w1'"}, {"'w2'"}}},
+		{"in a small scope every match", termsWithCounts(5, 900), 1000, [][]string{{"'w0'|'w1'"}}},
+		{"a rare word is enough", termsWithCounts(50, 400_000), million, [][]string{{"'w0'"}}},
+		{"two middling words must stand together", termsWithCounts(20_000, 20_000), million, [][]string{{"'w0'", "'w1'"}}},
+		{"or one of them twice, if that is enough", setChunksAtLeast(termsWithCounts(30_000, 30_000), 3000, 150, 8), million, [][]string{{"'w0'", "'w1²'"}, {"'w0²'", "'w1'"}}},
+		{"one common word is all there is", termsWithCounts(20_000), million, [][]string{{"'w0'"}}},
+		{"where it stands often, if that is known", setChunksAtLeast(termsWithCounts(600_000), 90_000, 9_000, 300), million, [][]string{{"'w0⁶'"}}},
+		{"a word that never stands often", setChunksAtLeast(termsWithCounts(600_000), 300, 0, 0), million, [][]string{{"'w0²'"}}},
+		{"few rare ones are all taken", termsWithCounts(3, 5, 7), million, [][]string{{"'w0'"}, {"'w1'"}, {"'w2'"}}},
 	} {
 		require.Equal(t, c.want, queries(planSets(c.terms, c.scope, million, candidateBudget)), c.name)
 	}
@@ -153,11 +153,11 @@ func TestAPlanIsBounded(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
 	for _, terms := range [][]Term{
-		setChunksAtLeast(counted(600_000, 600_000, 600_000, 600_000, 600_000, 600_000), 500_000, 400_000, 300_000),
-		setChunksAtLeast(counted(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50),
-		counted(1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000),
-		counted(million, million),
-		counted(300, million, million, million, million, million),
+		setChunksAtLeast(termsWithCounts(600_000, 600_000, 600_000, 600_000, 600_000, 600_000), 500_000, 400_000, 300_000),
+		setChunksAtLeast(termsWithCounts(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50),
+		termsWithCounts(1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000),
+		termsWithCounts(million, million),
+		termsWithCounts(300, million, million, million, million, million),
 	} {
 		sets := planSets(terms, million, million, candidateBudget)
 		require.NotEmpty(t, sets)
@@ -168,7 +168,7 @@ func TestAPlanIsBounded(t *testing.T) {
 func TestSplitSetsDividesWorkEvenly(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
-	terms := setChunksAtLeast(counted(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50)
+	terms := setChunksAtLeast(termsWithCounts(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50)
 	much := planSets(terms, million, million, candidateBudget)
 	parts := splitSets(much)
 	require.Len(t, parts, 2)
@@ -199,8 +199,8 @@ func TestSplitSetsDividesWorkEvenly(t *testing.T) {
 func TestLongQuestionsArePlannedWithMoreTerms(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
-	require.NotContains(t, queries(planSets(counted(1, 2, 3, 4, 5, 6, 7), million, million, candidateBudget)), []string{"'w6'"})
-	require.Contains(t, queries(planSets(counted(1, 2, 3, 4, 5, 6, 7, 8, 9), million, million, candidateBudget)), []string{"'w8'"})
+	require.NotContains(t, queries(planSets(termsWithCounts(1, 2, 3, 4, 5, 6, 7), million, million, candidateBudget)), []string{"'w6'"})
+	require.Contains(t, queries(planSets(termsWithCounts(1, 2, 3, 4, 5, 6, 7, 8, 9), million, million, candidateBudget)), []string{"'w8'"})
 }
 
 func TestALexemeIsQuotedInsideATextQuery(t *testing.T) {

@@ -41,8 +41,8 @@ In 2026 groups from six bikes get a discount of 10 %. The discounts can be combi
 
 const accessories = "Item,Price per day,Colour\nHelmet,3 €,black or white\nLock,2 €,black\nBasket,1 €,brown\nPannier bags,4 €,yellow\nChild seat,5 €,grey\n"
 
-// rental indexes the two documents of a bike rental shop: a guide and a price list.
-func rental(t *testing.T) (*search.Searcher, *store.Store) {
+// indexRentalShop indexes the two documents of a bike rental shop: a guide and a price list.
+func indexRentalShop(t *testing.T) (*search.Searcher, *store.Store) {
 	t.Helper()
 	st := storetest.New(t)
 	for name, text := range map[string]string{"guide.md": rentalGuide, "accessories.csv": accessories} {
@@ -54,7 +54,7 @@ func rental(t *testing.T) (*search.Searcher, *store.Store) {
 
 func TestCustomerQuestionsAreAnsweredByARowOrSentence(t *testing.T) {
 	t.Parallel()
-	s, _ := rental(t)
+	s, _ := indexRentalShop(t)
 	for question, want := range map[string]string{
 		"What does an e-bike cost per day?":  "Bike: E-bike; 1 day: 19 €; 3 days: 50 €; Deposit: 100 €",
 		"whats the desposit for an ebike":    "Bike: E-bike; 1 day: 19 €; 3 days: 50 €; Deposit: 100 €",

@@ -71,7 +71,7 @@ func TestPruneRankedKeepsWhatCanReachTheTop(t *testing.T) {
 	t.Parallel()
 	var ranked []*scored
 	for _, score := range []float64{12, 10, 9.95, 9.91, 9, 1} {
-		ranked = append(ranked, &scored{score: score, near: neighbourhood{neighbourReach: {Frequencies: []int16{1, 1, 0}}}})
+		ranked = append(ranked, &scored{score: score, neighbours: neighbourhood{neighbourReach: {Frequencies: []int16{1, 1, 0}}}})
 	}
 	words := cues{terms: []Term{{IDF: 5}, {IDF: 5}, {IDF: 5}}, pairs: []pair{{{0}, {2, 1}}}}
 	require.Len(t, pruneRanked(ranked, 2, cues{}), 4, "its use may raise it by a hundredth")

@@ -15,7 +15,7 @@ type Term struct {
 	Chunks        int64   // document frequency: the number of passages that contain it
 	ChunksAtLeast []int64 // the number of passages that contain it at least as often as each of index.FrequencyMarks; empty if not indexed
 	IDF           float64 // inverse document frequency
-	Correction    bool    // the query's word occurs in no passage; this term is spelled similarly
+	Correction    bool    // the query's word occurs in no passage; this term is spelled similarly, or one is a compound with the other
 	words         []string
 	class         wordClass
 }

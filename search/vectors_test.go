@@ -10,8 +10,8 @@ import (
 	"multis/store/index"
 )
 
-// byWords returns hits in the order of the ranking by words. The hits with an id in sure contain every word of the question.
-func byWords(sure []int64, ids ...int64) []Hit {
+// rankedHits returns hits in the order of the ranking by words. The hits with an id in sure contain every word of the question.
+func rankedHits(sure []int64, ids ...int64) []Hit {
 	hits := make([]Hit, len(ids))
 	for i, id := range ids {
 		hits[i] = Hit{Ref: store.ChunkRef(store.ChunkID(id)), Score: float64(100 - i)}
@@ -50,12 +50,12 @@ func TestFuseMergesBothRankings(t *testing.T) {
 		near []index.NearestChunk
 		want []int64
 	}{
-		"words alone":                      {byWords(nil, 1, 2, 3), nil, []int64{1, 2, 3}},
+		"words alone":                      {rankedHits(nil, 1, 2, 3), nil, []int64{1, 2, 3}},
 		"meaning alone":                    {[]Hit{{Ref: store.ChunkRef(5)}, {Ref: store.ChunkRef(4)}}, nearby(4, 5), []int64{4, 5}},
-		"what both find comes first":       {byWords(nil, 1, 2, 3), nearby(3), []int64{3, 1, 2}},
-		"words are surer":                  {append(byWords(nil, 1), meant), nearby(9), []int64{1, 9}},
-		"but meaning beats a distant word": {append(byWords(nil, many...), meant), nearby(9), append(slices.Clone(many[:27]), 9)},
-		"every word of the question goes two places down at the most": {byWords([]int64{1}, 1, 2, 3, 4, 5), nearby(5, 4, 3, 2), []int64{2, 3, 1, 4, 5}},
+		"what both find comes first":       {rankedHits(nil, 1, 2, 3), nearby(3), []int64{3, 1, 2}},
+		"words are surer":                  {append(rankedHits(nil, 1), meant), nearby(9), []int64{1, 9}},
+		"but meaning beats a distant word": {append(rankedHits(nil, many...), meant), nearby(9), append(slices.Clone(many[:27]), 9)},
+		"every word of the question goes two places down at the most": {rankedHits([]int64{1}, 1, 2, 3, 4, 5), nearby(5, 4, 3, 2), []int64{2, 3, 1, 4, 5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

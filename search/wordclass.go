@@ -67,7 +67,7 @@ func IsCommonWord(word string) bool { return classifyWord(word) != specific || l
 
 // classifyWord classifies a word as returned by Words, in singular or plural.
 func classifyWord(word string) wordClass {
-	if w := listedClass(word); w != specific {
+	if w := classifyEnglish(word); w != specific {
 		return w
 	}
 	if isTransposed(word) {
@@ -77,9 +77,9 @@ func classifyWord(word string) wordClass {
 		return w
 	}
 	if singular, ok := strings.CutSuffix(word, "ies"); ok {
-		return listedClass(singular + "y")
+		return classifyEnglish(singular + "y")
 	}
-	return listedClass(strings.TrimSuffix(word, "s"))
+	return classifyEnglish(strings.TrimSuffix(word, "s"))
 }
 
 // isTransposed reports whether a word is a question word with two letters transposed, as in "hwo far".
@@ -99,8 +99,8 @@ func sameLetters(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// listedClass returns the weight of a word by the list of words that are not specific.
-func listedClass(word string) wordClass {
+// classifyEnglish returns the class of an English word that says little about the topic of a question. All other words are specific.
+func classifyEnglish(word string) wordClass {
 	switch word {
 	case "would", "could", "should", "may", "might", "must", "shall", "cannot", "gonna", "wanna", "let", // modal
 		"isn", "aren", "wasn", "weren", "doesn", "didn", "won", "wouldn", "couldn", "shouldn", "hasn", "haven", "hadn", "ain",

@@ -20,8 +20,8 @@ import (
 	"multis/store/storetest"
 )
 
-// rewrite indexes documents again with other texts and roles, and removes some.
-func rewrite(ctx context.Context, lib *knowledge.Library, r *rand.Rand, times int) error {
+// rewriteDocuments indexes documents again with other texts and roles, and removes some.
+func rewriteDocuments(ctx context.Context, lib *knowledge.Library, r *rand.Rand, times int) error {
 	roles := []policy.Role{policy.RolePublic, policy.RoleAdmin, policy.UserRole(1), policy.UserRole(2)}
 	for range times {
 		name := fmt.Sprintf("d%d.md", r.IntN(8))
@@ -78,7 +78,9 @@ func TestWritesBetweenRoundTripsLeakNoForeignPassage(t *testing.T) {
 	st := storetest.New(t)
 	var writing errgroup.Group
 	for n := range uint64(2) {
-		writing.Go(func() error { return rewrite(t.Context(), knowledge.New(st), rand.New(rand.NewPCG(n, 3)), 100) })
+		writing.Go(func() error {
+			return rewriteDocuments(t.Context(), knowledge.New(st), rand.New(rand.NewPCG(n, 3)), 100)
+		})
 	}
 	written := make(chan error, 1)
 	go func() { written <- writing.Wait() }()

@@ -11,8 +11,8 @@ import (
 	"multis/doctor"
 )
 
-// modelOffer is a model provider that can be chosen, or a server of one's own.
-type modelOffer struct {
+// modelPreset is a model provider that can be chosen, or a server of one's own.
+type modelPreset struct {
 	name  string // as the answer
 	label string
 	// model is the value of the key model, without it the name of the model is asked for.
@@ -26,7 +26,7 @@ type modelOffer struct {
 const noModel = "none"
 
 var (
-	languageModels = []modelOffer{
+	languageModels = []modelPreset{
 		{name: noModel, label: "none: it archives, searches, quotes and reminds", model: noModel},
 		{name: "anthropic", label: "Anthropic", model: "anthropic/claude-haiku-4-5", key: "sk-ant-..."},
 		{name: "openai", label: "OpenAI", model: "openai/gpt-5-mini", key: "sk-..."},
@@ -34,13 +34,13 @@ var (
 		{name: "ollama", label: "Ollama on this machine", model: "ollama/qwen3:8b", local: true},
 		{name: "own", label: "a server of your own with OpenAI's API (vLLM, llama.cpp, LocalAI)", model: "openai/", url: "http://127.0.0.1:8000/v1", local: true},
 	}
-	embeddingModels = []modelOffer{
+	embeddingModels = []modelPreset{
 		{name: noModel, label: "none: it finds words, their forms and typing errors", model: noModel},
 		{name: "openai", label: "OpenAI", model: "openai/text-embedding-3-small", key: "sk-...", more: map[string]string{"price_per_mtok": "0.02"}},
 		{name: "ollama", label: "Ollama on this machine", model: "ollama/nomic-embed-text", local: true},
 		{name: "own", label: "a server of your own with OpenAI's API", model: "openai/", url: "http://127.0.0.1:8000/v1", local: true},
 	}
-	speechModels = []modelOffer{
+	speechModels = []modelPreset{
 		{name: noModel, label: "none: a voice note stays a line", model: noModel},
 		{name: "openai", label: "OpenAI", model: "openai/whisper-1", key: "sk-...", more: map[string]string{"price_per_minute": "0.006"}},
 		{name: "own", label: "a server of your own with OpenAI's /audio/transcriptions", model: "openai/", url: "http://127.0.0.1:8000/v1", local: true},
@@ -60,7 +60,7 @@ func (w *Wizard) askSpeech(ctx context.Context) error {
 }
 
 // choose asks for the model of a section of the configuration, with its key and address, and makes one call.
-func (w *Wizard) choose(ctx context.Context, section, title, help string, offers []modelOffer, probe func(context.Context, *config.Config) doctor.Result) error {
+func (w *Wizard) choose(ctx context.Context, section, title, help string, offers []modelPreset, probe func(context.Context, *config.Config) doctor.Result) error {
 	try := func(ctx context.Context, _ string) doctor.Result {
 		if w.value(section+".model") == noModel {
 			return doctor.Result{}
@@ -113,7 +113,7 @@ func (w *Wizard) choose(ctx context.Context, section, title, help string, offers
 const keep = "keep"
 
 // chooseOffer asks for the provider.
-func (w *Wizard) chooseOffer(ctx context.Context, section, title, help string, offers []modelOffer) (modelOffer, error) {
+func (w *Wizard) chooseOffer(ctx context.Context, section, title, help string, offers []modelPreset) (modelPreset, error) {
 	q := Question{Title: title, Help: help, Default: noModel}
 	if now := w.value(section + ".model"); now != "" && now != noModel {
 		q.Options, q.Default = append(q.Options, Option{keep, now + ", as it is configured"}), keep
@@ -123,13 +123,13 @@ func (w *Wizard) chooseOffer(ctx context.Context, section, title, help string, o
 	}
 	answer, err := w.Asker.Ask(ctx, q)
 	if err != nil || answer == keep {
-		return modelOffer{name: keep}, err
+		return modelPreset{name: keep}, err
 	}
-	return offers[slices.IndexFunc(offers, func(o modelOffer) bool { return o.name == answer })], nil
+	return offers[slices.IndexFunc(offers, func(o modelPreset) bool { return o.name == answer })], nil
 }
 
 // describe asks for the name, the key and the address of a model and records them.
-func (w *Wizard) describe(ctx context.Context, section string, o modelOffer) error {
+func (w *Wizard) describe(ctx context.Context, section string, o modelPreset) error {
 	provider, _, _ := strings.Cut(o.model, "/")
 	now := w.value(section + ".model")
 	q := Question{Title: "The name of the model", Default: strings.TrimPrefix(o.model, provider+"/"), Check: notEmpty("the name of a model")}

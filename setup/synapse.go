@@ -2,6 +2,7 @@ package setup
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -87,7 +88,7 @@ func (m Machine) FindSynapse(config string) (*Synapse, error) {
 	return m.usualSynapse()
 }
 
-// namedSynapse returns the Synapse with this homeserver.yaml.
+// namedSynapse returns the Synapse with this homeserver.yaml, and with the folder beside it that Debian's package reads as well.
 func (m Machine) namedSynapse(config string) (*Synapse, error) {
 	path, err := filepath.Abs(config)
 	if err != nil {
@@ -98,43 +99,65 @@ func (m Machine) namedSynapse(config string) (*Synapse, error) {
 			return s, m.read(s)
 		}
 	}
-	s := &Synapse{Files: m.expandFolders([]string{path})}
-	return s, m.read(s)
+	for _, paths := range usualConfigs {
+		if paths[0] == path {
+			return m.configured(paths)
+		}
+	}
+	return m.configured([]string{path})
 }
 
 // usualSynapse returns the Synapse that is configured in one of the usual places; nil if there is none.
 func (m Machine) usualSynapse() (*Synapse, error) {
 	for _, paths := range usualConfigs {
 		if m.exists(paths[0]) {
-			s := &Synapse{Files: m.expandFolders(paths), Unit: "matrix-synapse"}
-			if paths[0] != usualConfigs[0][0] {
-				s.Unit = ""
-			}
-			return s, m.read(s)
+			return m.configured(paths)
 		}
 	}
 	return nil, nil //nolint:nilnil // none is no error: it may be on another machine
 }
 
-// ForDoctor returns the Synapse of a domain on this machine, for the checks; nil if none can be read. config is its homeserver.yaml, or empty
-// to look for it, and registration the file that multis -g writes.
-func (m Machine) ForDoctor(config, domain, registration string) *doctor.Synapse {
-	var candidates []*Synapse
-	if config != "" {
-		if s, err := m.namedSynapse(config); err == nil {
-			candidates = append(candidates, s)
-		}
-	} else {
-		candidates = slices.DeleteFunc(m.runningSynapses(), func(s *Synapse) bool { return m.read(s) != nil })
-		if s, err := m.usualSynapse(); len(candidates) == 0 && err == nil && s != nil {
-			candidates = append(candidates, s)
-		}
+// configured returns the Synapse with these configuration files and folders. That of Debian's package has a systemd unit.
+func (m Machine) configured(paths []string) (*Synapse, error) {
+	s := &Synapse{Files: m.expandFolders(paths)}
+	if paths[0] == usualConfigs[0][0] {
+		s.Unit = "matrix-synapse"
+	}
+	return s, m.read(s)
+}
+
+// FindForDoctor looks for the Synapse of a domain on this machine, for the checks; nil if none or more than one can be read.
+// registration is the file that multis -g writes.
+func (m Machine) FindForDoctor(domain, registration string) *doctor.Synapse {
+	candidates := slices.DeleteFunc(m.runningSynapses(), func(s *Synapse) bool { return m.read(s) != nil })
+	if s, err := m.usualSynapse(); len(candidates) == 0 && err == nil && s != nil {
+		candidates = append(candidates, s)
 	}
 	candidates = slices.DeleteFunc(candidates, func(s *Synapse) bool { return s.Domain != domain })
 	if len(candidates) != 1 {
 		return nil
 	}
-	s := candidates[0]
+	return m.forDoctor(candidates[0], registration)
+}
+
+// ReadForDoctor returns the Synapse with this homeserver.yaml, for the checks. It returns an error if the file cannot be read or is that of
+// another domain.
+func (m Machine) ReadForDoctor(config, domain, registration string) (*doctor.Synapse, error) {
+	if config == "" {
+		return nil, errors.New("name Synapse's homeserver.yaml")
+	}
+	s, err := m.namedSynapse(config)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Domain != domain:
+		return nil, fmt.Errorf("the server_name in %s is %q, but homeserver.domain of multis is %q", config, s.Domain, domain)
+	}
+	return m.forDoctor(s, registration), nil
+}
+
+// forDoctor returns what the checks use of a Synapse.
+func (m Machine) forDoctor(s *Synapse, registration string) *doctor.Synapse {
 	d := &doctor.Synapse{Config: s.Files[0].Host, Restart: "sudo " + s.restart()}
 	for _, r := range s.Registrations {
 		d.Registrations = append(d.Registrations, m.path(s.host(r.Path)))

@@ -77,8 +77,8 @@ func TestSynapseIsFoundWithItsBridges(t *testing.T) {
 func TestTheDoctorGetsTheSynapseOfItsDomain(t *testing.T) {
 	t.Parallel()
 	m := machine(t, debian("app_service_config_files: [whatsapp.yaml]\n"))
-	require.Nil(t, m.ForDoctor("", "other.org", "/var/lib/multis/registration.yaml"))
-	d := m.ForDoctor("", "example.org", "/var/lib/multis/registration.yaml")
+	require.Nil(t, m.FindForDoctor("other.org", "/var/lib/multis/registration.yaml"))
+	d := m.FindForDoctor("example.org", "/var/lib/multis/registration.yaml")
 	require.NotNil(t, d)
 	require.Equal(t, "/etc/matrix-synapse/homeserver.yaml", d.Config)
 	require.Equal(t, []string{m.Root + "/etc/matrix-synapse/whatsapp.yaml"}, d.Registrations)
@@ -86,6 +86,24 @@ func TestTheDoctorGetsTheSynapseOfItsDomain(t *testing.T) {
 	require.Equal(t, `sudo sh -c 'install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml && `+
 		`sed -i '\''7c\app_service_config_files: [whatsapp.yaml, /etc/matrix-synapse/multis-registration.yaml]'\'' /etc/matrix-synapse/homeserver.yaml && `+
 		`systemctl restart matrix-synapse'`, d.Install)
+}
+
+func TestTheDoctorRefusesAFileThatIsNotOfItsSynapse(t *testing.T) {
+	t.Parallel()
+	m := machine(t, debian("app_service_config_files: [whatsapp.yaml]\n"))
+	for _, test := range []struct{ file, domain, want string }{
+		{"", "example.org", "name Synapse's homeserver.yaml"},
+		{"/etc/matrix-synapse/gone.yaml", "example.org", "no such file"},
+		{"/etc/matrix-synapse/whatsapp.yaml", "example.org", `is ""`},
+		{"/etc/matrix-synapse/homeserver.yaml", "other.org", `is "example.org", but homeserver.domain of multis is "other.org"`},
+	} {
+		_, err := m.ReadForDoctor(test.file, test.domain, "/var/lib/multis/registration.yaml")
+		require.ErrorContains(t, err, test.want, "%+v", test)
+	}
+	d, err := m.ReadForDoctor("/etc/matrix-synapse/homeserver.yaml", "example.org", "/var/lib/multis/registration.yaml")
+	require.NoError(t, err)
+	require.Equal(t, "/etc/matrix-synapse/homeserver.yaml", d.Config)
+	require.Equal(t, "sudo systemctl restart matrix-synapse", d.Restart)
 }
 
 // Whatever the list of registrations looks like, the printed lines make Synapse read ours beside the others.

@@ -9,9 +9,9 @@ import (
 
 // Backup is the last backup that was made, and what went wrong since. It is the setting SettingBackup.
 type Backup struct {
-	At    time.Time `json:"at"` // when it was made; zero for none yet
-	File  string    `json:"file"`
-	Bytes int64     `json:"bytes"`
+	At        time.Time `json:"at"` // when it was made; zero for none yet
+	File      string    `json:"file"`
+	SizeBytes int64     `json:"bytes"`
 	// Problem is why the last attempt failed; empty if it did not.
 	Problem string `json:"problem,omitempty"`
 	// TriedAt is when the last attempt failed.

@@ -15,12 +15,12 @@ import (
 type budgetRow struct {
 	name    policy.Cap
 	subject string // the chat, agent or run
-	most    int64
+	limit   int64
 }
 
 // budgetRows returns the budgets that a call is charged to, in the order in which their rows are locked, so that concurrent calls cannot deadlock.
 func budgetRows(sp policy.Spend) []budgetRow {
-	list := []budgetRow{{name: policy.CapDay, most: sp.DayCap}}
+	list := []budgetRow{{name: policy.CapDay, limit: sp.DayCap}}
 	if sp.Agent != "" {
 		list = append(list, budgetRow{policy.CapAgent, sp.Agent, sp.AgentCap})
 	}
@@ -40,7 +40,7 @@ func columns(purses []budgetRow) (names, subjects []string) {
 	return names, subjects
 }
 
-// budgetDaySQL is the SQL for the day of a budget row. A run's budget has no day, because a run may last beyond midnight.
+// budgetDaySQL is the SQL for the day of a budget row. The budget of one task (policy.CapRun) has no day, because a task may last beyond midnight.
 const budgetDaySQL = "case when p.cap = 'run' then date '-infinity' else $1::date end"
 
 const openBudgetsSQL = `insert into budgets (day, cap, subject)
@@ -80,7 +80,7 @@ func reserve(ctx context.Context, tx Tx, sp policy.Spend) (policy.Reservation, e
 		return policy.Reservation{}, err
 	}
 	for i, p := range counted {
-		if sp.Amount > 0 && sp.Amount > p.most-committed[i] {
+		if sp.Amount > 0 && sp.Amount > p.limit-committed[i] {
 			return refuse(ctx, tx, sp.Day, p)
 		}
 	}

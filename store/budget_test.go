@@ -16,8 +16,8 @@ import (
 
 const day = "2026-11-20"
 
-// spend asks for an amount for chat 7, with caps of 100 for the day and 60 for the chat.
-func spend(amount int64) policy.Spend {
+// newSpend asks for an amount for chat 7, with caps of 100 for the day and 60 for the chat.
+func newSpend(amount int64) policy.Spend {
 	return policy.Spend{Day: day, Chat: 7, Purpose: "reply", Model: "openai/m", Amount: amount, DayCap: 100, ChatCap: 60}
 }
 
@@ -37,26 +37,26 @@ func spent(t *testing.T, s *store.Store, day string, chat store.ChatID) int64 {
 
 func TestReserveStopsAtEachCap(t *testing.T) {
 	t.Parallel()
-	otherChat := func(amount int64) policy.Spend { sp := spend(amount); sp.Chat = 8; return sp }
-	noChat := func(amount int64) policy.Spend { sp := spend(amount); sp.Chat = 0; return sp }
-	otherDay := func(amount int64) policy.Spend { sp := spend(amount); sp.Day = "2026-11-21"; return sp }
-	noCaps := func(amount int64) policy.Spend { sp := spend(amount); sp.DayCap, sp.ChatCap = 0, 0; return sp }
+	otherChat := func(amount int64) policy.Spend { sp := newSpend(amount); sp.Chat = 8; return sp }
+	noChat := func(amount int64) policy.Spend { sp := newSpend(amount); sp.Chat = 0; return sp }
+	otherDay := func(amount int64) policy.Spend { sp := newSpend(amount); sp.Day = "2026-11-21"; return sp }
+	noCaps := func(amount int64) policy.Spend { sp := newSpend(amount); sp.DayCap, sp.ChatCap = 0, 0; return sp }
 	for name, c := range map[string]struct {
 		before []policy.Spend
 		asks   policy.Spend
 		want   policy.Cap
 	}{
-		"the chat's cap can be used up":             {nil, spend(60), ""},
-		"more than the chat's cap cannot":           {nil, spend(61), policy.CapChat},
-		"a little too much for the chat's rest":     {[]policy.Spend{spend(50)}, spend(11), policy.CapChat},
-		"another chat has a cap of its own":         {[]policy.Spend{spend(60)}, otherChat(40), ""},
-		"but all chats share the day's":             {[]policy.Spend{spend(60)}, otherChat(41), policy.CapDay},
+		"the chat's cap can be used up":             {nil, newSpend(60), ""},
+		"more than the chat's cap cannot":           {nil, newSpend(61), policy.CapChat},
+		"a little too much for the chat's rest":     {[]policy.Spend{newSpend(50)}, newSpend(11), policy.CapChat},
+		"another chat has a cap of its own":         {[]policy.Spend{newSpend(60)}, otherChat(40), ""},
+		"but all chats share the day's":             {[]policy.Spend{newSpend(60)}, otherChat(41), policy.CapDay},
 		"what belongs to no chat has the day's cap": {nil, noChat(100), ""},
 		"and stops there":                           {nil, noChat(101), policy.CapDay},
-		"the next day is a new one":                 {[]policy.Spend{spend(60)}, otherDay(60), ""},
+		"the next day is a new one":                 {[]policy.Spend{newSpend(60)}, otherDay(60), ""},
 		"without caps nothing may be spent":         {nil, noCaps(1), policy.CapDay},
 		"what is free passes without caps":          {nil, noCaps(0), ""},
-		"what is free passes a lowered cap":         {[]policy.Spend{spend(60)}, noCaps(0), ""},
+		"what is free passes a lowered cap":         {[]policy.Spend{newSpend(60)}, noCaps(0), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -116,9 +116,9 @@ func TestSettlingGivesBackToAgentsAndRuns(t *testing.T) {
 func TestReserveRefusesNonsense(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	_, err := reserveCost(t.Context(), s, spend(-1))
+	_, err := reserveCost(t.Context(), s, newSpend(-1))
 	require.ErrorContains(t, err, "negative")
-	bad := spend(1)
+	bad := newSpend(1)
 	bad.Day = "yesterday evening"
 	_, err = reserveCost(t.Context(), s, bad)
 	require.Error(t, err)
@@ -127,14 +127,14 @@ func TestReserveRefusesNonsense(t *testing.T) {
 func TestTheFirstRefusalOfADayIsToldOnce(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	require.True(t, reserve(t, s, spend(61)).First)
-	require.False(t, reserve(t, s, spend(61)).First)
-	other := spend(61)
+	require.True(t, reserve(t, s, newSpend(61)).First)
+	require.False(t, reserve(t, s, newSpend(61)).First)
+	other := newSpend(61)
 	other.Chat = 8
 	require.True(t, reserve(t, s, other).First, "each chat has a first one")
-	require.True(t, reserve(t, s, spend(101)).First, "and so has the day")
-	require.False(t, reserve(t, s, spend(101)).First)
-	next := spend(101)
+	require.True(t, reserve(t, s, newSpend(101)).First, "and so has the day")
+	require.False(t, reserve(t, s, newSpend(101)).First)
+	next := newSpend(101)
 	next.Day = "2026-11-21"
 	require.True(t, reserve(t, s, next).First)
 }
@@ -142,25 +142,25 @@ func TestTheFirstRefusalOfADayIsToldOnce(t *testing.T) {
 func TestSettleGivesTheRestBack(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	res := reserve(t, s, spend(60))
+	res := reserve(t, s, newSpend(60))
 	require.NoError(t, settleCost(t.Context(), s, res.ID, policy.Settlement{Amount: 15, In: 10, Out: 3}))
 	require.EqualValues(t, 15, spent(t, s, day, 0))
 	require.EqualValues(t, 15, spent(t, s, day, 7))
-	require.Empty(t, reserve(t, s, spend(45)).Refused)
-	res = reserve(t, s, spend(0))
+	require.Empty(t, reserve(t, s, newSpend(45)).Refused)
+	res = reserve(t, s, newSpend(0))
 	require.NoError(t, s.InTx(t.Context(), func(tx store.Tx) error {
 		booked, all, err := store.SettleCost(t.Context(), tx, res.ID, policy.Settlement{Amount: 5})
 		require.Equal(t, day, booked)
 		require.EqualValues(t, 15+45+5, all, "what the day costs by now")
 		return err
 	}))
-	require.Equal(t, policy.CapChat, reserve(t, s, spend(1)).Refused)
+	require.Equal(t, policy.CapChat, reserve(t, s, newSpend(1)).Refused)
 }
 
 func TestSettleHappensOnce(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	res := reserve(t, s, spend(60))
+	res := reserve(t, s, newSpend(60))
 	require.NoError(t, settleCost(t.Context(), s, res.ID, policy.Settlement{Amount: 15}))
 	require.ErrorIs(t, settleCost(t.Context(), s, res.ID, policy.Settlement{}), store.ErrNotFound)
 	require.ErrorIs(t, settleCost(t.Context(), s, res.ID+1, policy.Settlement{}), store.ErrNotFound)
@@ -170,23 +170,23 @@ func TestSettleHappensOnce(t *testing.T) {
 func TestACallThatCostMoreIsBookedAsItWas(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	res := reserve(t, s, spend(50))
+	res := reserve(t, s, newSpend(50))
 	require.NoError(t, settleCost(t.Context(), s, res.ID, policy.Settlement{Amount: 70}))
 	require.EqualValues(t, 70, spent(t, s, day, 7))
-	require.Equal(t, policy.CapChat, reserve(t, s, spend(1)).Refused)
+	require.Equal(t, policy.CapChat, reserve(t, s, newSpend(1)).Refused)
 }
 
 func TestUsageIsSummedUpByPurpose(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	for _, amount := range []int64{10, 20} {
-		res := reserve(t, s, spend(amount))
+		res := reserve(t, s, newSpend(amount))
 		require.NoError(t, settleCost(t.Context(), s, res.ID, policy.Settlement{Amount: amount / 2, In: amount, Out: 1}))
 	}
-	ask := spend(30)
+	ask := newSpend(30)
 	ask.Purpose = "ask"
 	reserve(t, s, ask)
-	other := spend(5)
+	other := newSpend(5)
 	other.Day = "2026-11-19"
 	reserve(t, s, other)
 
@@ -225,7 +225,7 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 								Agent: fmt.Sprint("agent", r.Int64N(3)), Run: fmt.Sprint(r.Int64N(10)), AgentCap: agentCap, RunCap: runCap,
 							})
 							checkCaps(t, s, dayCap, chatCap, chats)
-							checkMost(t, s, map[policy.Cap]int64{policy.CapAgent: agentCap, policy.CapRun: runCap})
+							checkOtherCaps(t, s, map[policy.Cap]int64{policy.CapAgent: agentCap, policy.CapRun: runCap})
 							if err != nil || res.Refused != "" || r.IntN(4) == 0 { // the last: the process died
 								report(t, err)
 								continue
@@ -248,7 +248,7 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 			require.NoError(t, s.DB().QueryRow(t.Context(), "select deadlocks from pg_stat_database where datname = current_database()").Scan(&deadlocks))
 			require.Zero(t, deadlocks, "all take the rows in one order")
 			for chat := range int64(chats) {
-				require.Equal(t, addedUp(t, s, chat), spent(t, s, day, store.ChatID(chat)))
+				require.Equal(t, sumOfCalls(t, s, chat), spent(t, s, day, store.ChatID(chat)))
 			}
 			require.Greater(t, spent(t, s, day, 0), int64(dayCap/2), "the caps were worth asking for")
 			res := reserve(t, s, policy.Spend{Day: day, Amount: dayCap, DayCap: dayCap})
@@ -279,8 +279,8 @@ func checkCaps(t *testing.T, s *store.Store, dayCap, chatCap, chats int64) {
 	}
 }
 
-// checkMost looks for the purse with the most in it, of each of these caps.
-func checkMost(t *testing.T, s *store.Store, caps map[policy.Cap]int64) {
+// checkOtherCaps checks that no budget of these caps has more committed than the cap.
+func checkOtherCaps(t *testing.T, s *store.Store, caps map[policy.Cap]int64) {
 	for name, limit := range caps {
 		var most int64
 		report(t, s.DB().QueryRow(context.WithoutCancel(t.Context()), "select coalesce(max(committed), 0) from budgets where cap = $1", name).Scan(&most))
@@ -290,8 +290,8 @@ func checkMost(t *testing.T, s *store.Store, caps map[policy.Cap]int64) {
 	}
 }
 
-// addedUp is what single calls add up to: those of a chat, or all with chat 0.
-func addedUp(t *testing.T, s *store.Store, chat int64) (sum int64) {
+// sumOfCalls returns the sum of the costs of all calls of a chat; for chat 0 of all chats.
+func sumOfCalls(t *testing.T, s *store.Store, chat int64) (sum int64) {
 	t.Helper()
 	const sql = "select coalesce(sum(coalesce(cost, reserved)), 0)::bigint from usage where day = $1::date and $2::bigint in (0, chat_id)"
 	require.NoError(t, s.DB().QueryRow(t.Context(), sql, day, chat).Scan(&sum))

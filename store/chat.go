@@ -19,7 +19,8 @@ type Chat struct {
 	ID        ChatID
 	Protocol  string
 	ChannelID string
-	Receiver  string
+	// Login is the id of the login of the bridge that the chat belongs to; empty where all logins share it. mautrix calls it the receiver.
+	Login string `db:"receiver"`
 	// RoomID is nil if the chat has no room any more.
 	RoomID *id.RoomID
 	Kind   policy.Kind
@@ -54,6 +55,10 @@ type Chat struct {
 	Features policy.Features
 	// Delivery is nil if the owner set none: see DeliveryIn.
 	Delivery *policy.Delivery
+	// FollowUpDays is nil if the owner set none: see FollowUpAfter. Zero switches follow-ups off.
+	FollowUpDays *int
+	// FollowedUpAt is when a follow-up was drafted last; nil for never.
+	FollowedUpAt *time.Time
 	// Spaces are the Matrix spaces of its room that the routing of agents names.
 	Spaces []id.RoomID
 	// Labels are those that the owner or a contact's words gave, Unlabelled those that the owner took: see LabelsIn.
@@ -95,7 +100,7 @@ func (c Chat) IsIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID ==
 func (c Chat) HasRoom() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.owner_active_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null) as unreadable, c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.spaces, c.labels, c.unlabelled, c.for_operators, c.person,
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.owner_active_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null) as unreadable, c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.follow_up_days, c.followed_up_at, c.spaces, c.labels, c.unlabelled, c.for_operators, c.person,
 	exists(select from chats o where o.protocol = c.protocol and o.name_key = c.name_key and o.kind = c.kind and o.id <> c.id) as namesake,
 	exists (select from bridge_bots b where b.bot = c.bridge_bot and b.confirmed_at is null) as unconfirmed`
 
@@ -236,7 +241,7 @@ var ErrOtherRoom = errors.New("the chat lives in another room")
 // UpsertChat stores what a room's state says about a chat. The mode, memory and history of a known channel stay.
 func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	args := pgx.NamedArgs{
-		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Receiver, "room": c.RoomID, "kind": c.Kind, "name": text.Storable(c.Name), "owner_name": text.Storable(c.OwnerName),
+		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Login, "room": c.RoomID, "kind": c.Kind, "name": text.Storable(c.Name), "owner_name": text.Storable(c.OwnerName),
 		"contact": c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encrypted, "closed": c.ClosedWhy, "claimed": c.ClaimedAt,
 	}
 	if _, err := tx.Exec(ctx, freeRoomSQL, args); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"multis/policy"
 	"multis/store/row"
 )
 
@@ -22,11 +21,10 @@ const lastClarificationSQL = `select array_agg(m.id order by m.ts, m.id) as aske
 		and not exists (select from messages p where p.chat_id = o.chat_id and p.author in ('owner_client', 'owner_phone', 'operator') and p.kind <> 'reaction'
 			and p.received_at > o.created_at) as open
 	from outbox o join messages m on m.outbox_id = o.id and m.chat_id = o.chat_id
-	where o.chat_id = $1 and o.created_at > $2 and o.state in ('queued', 'sent', 'delivered') and o.spans <> '[]' and m.code = $3 and m.redacted_at is null
+	where o.chat_id = $1 and o.created_at > $2 and o.state in ('queued', 'sent', 'delivered') and o.spans <> '[]' and m.code = 'clarified' and m.redacted_at is null
 	group by o.id order by o.seq desc limit 1`
 
-// LastClarification returns the newest clarifying question since a time that went out to a contact, or ErrNotFound. code is the one of the messages
-// that it answers.
-func LastClarification(ctx context.Context, db DB, chat ChatID, since time.Time, code policy.Code) (Clarification, error) {
-	return row.One[Clarification](ctx, db, "clarifying question", lastClarificationSQL, chat, since, code)
+// LastClarification returns the newest clarifying question since a time that went out to a contact, or ErrNotFound.
+func LastClarification(ctx context.Context, db DB, chat ChatID, since time.Time) (Clarification, error) {
+	return row.One[Clarification](ctx, db, "clarifying question", lastClarificationSQL, chat, since)
 }

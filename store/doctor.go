@@ -38,8 +38,8 @@ func LateJobs(ctx context.Context, db DB, before time.Time) ([]JobCount, error) 
 type BridgeEvidence struct {
 	Bot      id.UserID
 	Protocol string
-	// AsGhost is true if the bridge does not double puppet: the owner's last message from the phone came from the ghost of his login, or, if
-	// there is none, that ghost is in a chat.
+	// AsGhost is true if the bridge does not double puppet. The evidence is that the owner's last message from the phone came from the ghost of his
+	// login; without such a message, that this ghost is in a chat.
 	AsGhost bool
 	// Unconfirmed counts the messages that were sent in the last week and have no delivery status from the bridge, Confirmed those that have
 	// one.
@@ -61,8 +61,8 @@ func BridgeSettingsEvidence(ctx context.Context, db DB, now time.Time) ([]Bridge
 
 const lastFreshMessageSQL = `select coalesce(max(received_at), 'epoch') from messages where received_at between $1::timestamptz - interval '1 day' and $1 and ts > received_at - interval '5 minutes'`
 
-// LastFreshMessage returns when the last message until a time arrived within five minutes after it was written; the epoch if none did in the
-// day before that time.
+// LastFreshMessage returns when the last fresh message arrived: one that arrived within five minutes after it was written, in the day before until. It
+// returns the epoch if there is none.
 func LastFreshMessage(ctx context.Context, db DB, until time.Time) (time.Time, error) {
 	return row.Value[time.Time](ctx, db, "last message", lastFreshMessageSQL, until)
 }

@@ -22,7 +22,7 @@ func LockDraft(ctx context.Context, tx Tx, first uuid.UUID) ([]OutboxMessage, er
 	return row.All[OutboxMessage](ctx, tx, "draft", lockDraftSQL, first)
 }
 
-const queueDraftSQL = `update outbox o set state = 'queued', purpose = $2, code = $3, reason = $4, created_at = now(),
+const queueDraftSQL = `update outbox o set state = 'queued', drafted_as = purpose, purpose = $2, code = $3, reason = $4, created_at = now(),
 		seen_id = case when seen_id > 0 and purpose = $5 then greatest(seen_id, (select max(m.id) from messages m where m.chat_id = o.chat_id)) else seen_id end
 	where (id = $1 or part_of = $1) and state = 'draft'`
 
@@ -59,11 +59,13 @@ func DraftDialog(ctx context.Context, db DB, kind string, first uuid.UUID) (Dial
 const (
 	moveAnswersSQL = "update messages set outbox_id = $2 where outbox_id = $1 and chat_id = (select chat_id from outbox where id = $1)"
 	moveRunSQL     = "update schedule_runs set outbox_id = $2 where outbox_id = $1"
+	moveRatingSQL  = "update ratings set outbox_id = $2 where outbox_id = $1"
 )
 
-// ReplaceDraft moves the messages that the draft from answers, and the execution that made it, to the outbox message to.
+// ReplaceDraft moves the messages that the draft from answers, the execution that made it, and the rating that it asks for, to the outbox message to.
 func ReplaceDraft(ctx context.Context, tx Tx, from, to uuid.UUID) error {
-	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, from, to), row.Exec(ctx, tx, "move the run of an event", moveRunSQL, from, to))
+	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, from, to), row.Exec(ctx, tx, "move the run of an event", moveRunSQL, from, to),
+		row.Exec(ctx, tx, "move a rating", moveRatingSQL, from, to))
 }
 
 const lockAnswerDraftsSQL = `select o.id from outbox o where o.chat_id = $1 and o.state = 'draft' and o.seen_id > 0 and o.purpose <> $2
@@ -199,7 +201,7 @@ func Requeue(ctx context.Context, tx Tx, out uuid.UUID) (bool, error) {
 
 const setRunOutcomeSQL = "update schedule_runs set state = $2, note = $3 where outbox_id = $1"
 
-// SetRunOutcome sets the state of the run whose message an outbox message is.
+// SetRunOutcome sets the state of the execution whose message an outbox message is.
 func SetRunOutcome(ctx context.Context, tx Tx, out uuid.UUID, state ExecutionState, note string) error {
 	return row.Exec(ctx, tx, "note what became of a run", setRunOutcomeSQL, out, state, note)
 }

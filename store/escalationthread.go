@@ -63,6 +63,21 @@ func EscalationsShowing(ctx context.Context, db DB, chat ChatID, event id.EventI
 	return row.Values[EscalationID](ctx, db, "threads of a message", escalationsShowingSQL, chat, event)
 }
 
+const escalationsInSQL = "select e.id from escalations e join outbox o on o.id = e.card_id where o.chat_id = $1 and e.closed_at is null order by e.id"
+
+// EscalationsIn returns the open escalations whose thread is in a room.
+func EscalationsIn(ctx context.Context, db DB, room ChatID) ([]EscalationID, error) {
+	return row.Values[EscalationID](ctx, db, "escalations of a room", escalationsInSQL, room)
+}
+
+const dropThreadSQL = `with shown as (delete from escalation_lines where escalation_id = $1)
+	update escalations set card_id = null, shown = '' where id = $1`
+
+// DropThread forgets the thread of an escalation, which then gets another one that shows its messages again.
+func DropThread(ctx context.Context, tx Tx, escalation EscalationID) error {
+	return row.Exec(ctx, tx, "drop a thread", dropThreadSQL, escalation)
+}
+
 const cardMessagesSQL = "select " + messageColumns + ` from escalations e join escalation_lines l on l.escalation_id = e.id and l.outbox_id = e.card_id
 	join messages m on m.id = l.message_id where e.id = $1 and m.redacted_at is null order by m.ts, m.id`
 

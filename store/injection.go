@@ -44,7 +44,8 @@ func PutInjectionScore(ctx context.Context, tx Tx, message MessageID, s policy.I
 const injectionRateOfSQL = `select count(*)::int from injection_scores s join messages m on m.id = s.message_id where s.chat_id = @chat and m.sender = @sender and s.verdict <> 'allow'
 	and s.scored_at > greatest(@since::timestamptz, (select h.until from model_holds h where h.chat_id = @chat and h.sender = @sender))`
 
-// InjectionRateOf returns what a sender wrote in a chat lately. Suspicious counts the messages of the last day since the sender's last hold.
+// InjectionRateOf counts what a sender wrote in a chat: the messages of the last minute, and the suspicious ones of the last day or since the end of the
+// sender's last hold, if that was later.
 func InjectionRateOf(ctx context.Context, db DB, chat ChatID, sender id.UserID, now time.Time) (r policy.InjectionRate, err error) {
 	args := pgx.NamedArgs{"chat": chat, "sender": sender, "since": now.AddDate(0, 0, -1)}
 	if r.Suspicious, err = row.Value[int](ctx, db, "count suspicious messages", injectionRateOfSQL, args); err != nil {

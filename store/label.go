@@ -34,12 +34,18 @@ func (c Chat) numberSuffix() string {
 // facts returns what the settings of the chat depend on.
 func (c Chat) facts() policy.ChatFacts {
 	return policy.ChatFacts{
-		Mode: c.Mode, Delivery: c.Delivery, Kind: c.Kind, Protocol: c.Protocol, Name: bridgebridge.DisplayName(c.Name), Labels: c.Labels, Unlabelled: c.Unlabelled,
+		Mode: c.Mode, Delivery: c.Delivery, FollowUpDays: c.FollowUpDays, Kind: c.Kind, Protocol: c.Protocol, Name: bridgebridge.DisplayName(c.Name), Labels: c.Labels, Unlabelled: c.Unlabelled,
 	}
 }
 
 // LabelsIn returns the configured labels of the chat, in the order in which they count.
 func (c Chat) LabelsIn(d policy.Defaults) []policy.Label { return d.LabelsOf(c.facts()) }
+
+// FollowUpAfter returns after how many days of the contact's silence a follow-up is drafted; zero for never.
+func (c Chat) FollowUpAfter(d policy.Defaults) (days int) { return d.FollowUpAfter(c.facts()) }
+
+// AsksRating reports whether the contact is asked whether a conversation helped.
+func (c Chat) AsksRating(d policy.Defaults) bool { return d.AsksRating(c.facts()) }
 
 // LabelNames returns the names of all labels that the chat has: those in the configuration, then those that only the owner gave.
 func (c Chat) LabelNames(d policy.Defaults) []string {

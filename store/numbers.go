@@ -23,6 +23,8 @@ const (
 	FactPerson       DeskFactKind = "person"     // a person wrote to an escalated contact first; Seconds is how long it took
 	FactOpen         DeskFactKind = "open"       // an escalation is open for too long
 	FactUnanswered   DeskFactKind = "unanswered" // a question that no document answered was escalated
+	FactGood         DeskFactKind = "good"       // a contact said that a conversation helped
+	FactBad          DeskFactKind = "bad"        // a contact said that a conversation did not help
 	FactCost         DeskFactKind = "cost"       // an attempt to answer cost money; Cost is how much
 	FactConversation DeskFactKind = "talk"       // a contact wrote something that needs an answer: one for each chat
 )
@@ -38,11 +40,12 @@ type DeskFact struct {
 }
 
 // deskFactsSQL has all numbers of the desk: from $1 until $2, and what is open at $2 for longer than $3. A reply is what answers a contact: an answer or an
-// approved draft that was sent, and what a person wrote there or in a thread. Greetings, and that a person will answer, are none.
+// approved draft that was sent, and what a person wrote there or in a thread. Greetings, questions back, follow-ups, questions for a rating, and that a
+// person will answer, are none, also as approved drafts.
 const deskFactsSQL = `with portals as (select id from chats where kind in ('dm', 'group')),
 	answers as (
 		select o.chat_id, o.purpose, o.state, o.code, o.sent_at, o.created_at, o.about, o.rests_on, o.seq, exists (select from messages m where m.outbox_id = o.id and m.chat_id = o.chat_id) as answers
-		from outbox o where o.chat_id in (select id from portals) and coalesce(o.part_of = o.id, true) and o.purpose in ('reply', 'draft', 'operator') and o.replaces = ''
+		from outbox o where o.chat_id in (select id from portals) and coalesce(o.part_of = o.id, true) and o.purpose in ('reply', 'draft', 'operator') and o.drafted_as in ('', 'reply', 'operator') and o.replaces = ''
 			and o.event_type = 'm.room.message' and (o.sent_at >= $1::timestamptz - interval '7 days' or o.created_at >= $1::timestamptz - interval '7 days')
 	), spoken as (
 		select m.chat_id, m.ts as at, m.author <> 'contact' as reply, m.author <> 'contact' as person, m.action in ('answer', 'handoff') as asks
@@ -67,7 +70,7 @@ const deskFactsSQL = `with portals as (select id from chats where kind in ('dm',
 	)
 	select 'alone' as kind, chat_id, sent_at as at, '' as cause, 0::float8 as seconds, 0::bigint as cost from answers where purpose = 'reply' and state in ('sent', 'delivered') and sent_at >= $1 and sent_at < $2
 	union all select case when c.seq is null then 'draft' else 'changed' end, chat_id, sent_at, '', 0, 0 from answers left join changed c using (seq) where purpose = 'draft' and answers and state in ('sent', 'delivered') and sent_at >= $1 and sent_at < $2
-	union all select 'dropped', chat_id, created_at, '', 0, 0 from answers where state = 'dropped' and code in ('draft_dropped', 'draft_expired') and created_at >= $1 and created_at < $2
+	union all select 'dropped', chat_id, created_at, '', 0, 0 from answers where state = 'dropped' and (answers or purpose <> 'draft') and code in ('draft_dropped', 'draft_expired') and created_at >= $1 and created_at < $2
 	union all select 'escalated', chat_id, opened_at, cause, 0, 0 from opened where opened_at >= $1
 	union all select 'reopened', chat_id, opened_at, cause, 0, 0 from opened where opened_at >= $1 and reopened
 	union all select 'unanswered', chat_id, opened_at, cause, 0, 0 from opened where opened_at >= $1 and cause in ('no_answer', 'model', 'unsupported')
@@ -75,6 +78,7 @@ const deskFactsSQL = `with portals as (select id from chats where kind in ('dm',
 	union all select 'open', chat_id, opened_at, cause, extract(epoch from $2 - opened_at)::float8, 0 from opened where closed_at is null and opened_at < $2::timestamptz - $3::interval
 	union all select 'answered', chat_id, at, '', extract(epoch from replied_at - at)::float8, 0 from turns where not reply and coalesce(after_reply, true) and replied_at is not null and at >= $1
 	union all select 'talk', chat_id, min(at), '', 0, 0 from spoken where asks and at >= $1 group by chat_id
+	union all select value, chat_id, given_at, '', 0, 0 from ratings where value <> '' and given_at >= $1 and given_at < $2
 	union all select 'cost', t.chat_id, t.created_at, '', 0, t.cost from tasks t where t.kind = 'turn' and t.cost > 0 and t.created_at >= $1 and t.created_at < $2 and t.chat_id in (select id from portals)
 	order by at, chat_id, kind`
 

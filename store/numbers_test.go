@@ -26,6 +26,7 @@ type history struct {
 	outbox      [][]any
 	escalations [][]any
 	tasks       [][]any
+	ratings     [][]any
 	facts       []store.DeskFact
 	spoken      []spoken
 }
@@ -55,14 +56,33 @@ func (h *history) message(author policy.Author, at time.Time, action policy.Acti
 
 // send adds an outbox message.
 func (h *history) send(out uuid.UUID, purpose policy.Purpose, state, code string, created time.Time, sent *time.Time, about int64) {
-	h.outbox = append(h.outbox, []any{out, h.chat, "owner", purpose, "m.room.message", []byte("{}"), code, "reason", state, created, sent, []int64{about}})
+	h.outbox = append(h.outbox, []any{out, h.chat, "owner", purpose, "m.room.message", []byte("{}"), code, "reason", state, created, sent, []int64{about}, ""})
+}
+
+// draftedAs makes the last outbox message an approved draft of a purpose.
+func (h *history) draftedAs(p policy.Purpose) {
+	last := h.outbox[len(h.outbox)-1]
+	last[len(last)-1] = p
+}
+
+// rate asks for a rating, and has the contact give one most of the time.
+func (h *history) rate(r *rand.Rand, out uuid.UUID, at time.Time) {
+	value, given := []policy.Rating{"", policy.RatingGood, policy.RatingBad}[r.IntN(3)], at.Add(time.Minute)
+	if value == "" {
+		h.ratings = append(h.ratings, []any{out, h.chat, "@x:x", at, value, nil})
+		return
+	}
+	h.ratings = append(h.ratings, []any{out, h.chat, "@x:x", at, value, given})
+	if h.in(given) {
+		h.add(map[policy.Rating]store.DeskFactKind{policy.RatingGood: store.FactGood, policy.RatingBad: store.FactBad}[value], given, store.DeskFact{})
+	}
 }
 
 // turn adds a question and what becomes of it: an answer, a draft, an escalation or nothing.
 func (h *history) turn(r *rand.Rand, at time.Time, open *bool, closed *time.Time) {
 	out, later := uuid.New(), at.Add(time.Duration(1+r.IntN(3000))*time.Second)
 	about := r.Int64()
-	switch r.IntN(6) {
+	switch r.IntN(10) {
 	case 0:
 		h.message(policy.AuthorContact, at, policy.ActionAnswer, &out)
 		h.send(out, policy.PurposeReply, "delivered", "ok", at, &later, about)
@@ -92,6 +112,28 @@ func (h *history) turn(r *rand.Rand, at time.Time, open *bool, closed *time.Time
 		h.message(policy.AuthorContact, at, policy.ActionAnswer, nil)
 		if !*open {
 			h.escalate(r, at, open, closed)
+		}
+	case 6: // a question back, a greeting or that a person will answer, as it stood in a draft: no answer
+		h.message(policy.AuthorContact, at, policy.ActionAnswer, &out)
+		h.send(out, policy.PurposeDraft, "sent", "ok", at, &later, about)
+		h.draftedAs([]policy.Purpose{policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation}[r.IntN(3)])
+	case 7: // a follow-up or a question for a rating, of which the contact may have thought something
+		if r.IntN(2) == 0 {
+			h.send(out, policy.PurposeDraft, "sent", "ok", at, &later, about)
+			h.draftedAs([]policy.Purpose{policy.PurposeFollowUp, policy.PurposeRating}[r.IntN(2)])
+		} else {
+			h.send(out, policy.PurposeRating, "delivered", "ok", at, &later, about)
+		}
+		h.rate(r, out, later)
+	case 8: // one that was dropped, as it stood or with other words
+		h.send(out, []policy.Purpose{policy.PurposeFollowUp, policy.PurposeDraft}[r.IntN(2)], "dropped", string(policy.CodeDraftDropped), at, nil, about)
+	case 9: // an approved answer
+		h.message(policy.AuthorContact, at, policy.ActionAnswer, &out)
+		h.send(out, policy.PurposeDraft, "sent", "ok", at, &later, about)
+		h.draftedAs(policy.PurposeReply)
+		h.spoken = append(h.spoken, spoken{at: later, reply: true})
+		if h.in(later) {
+			h.add(store.FactDraft, later, store.DeskFact{})
 		}
 	case 5: // a person answers from the thread, which answers no message
 		h.send(out, policy.PurposeDraft, "sent", "ok", at, &later, about)
@@ -172,7 +214,7 @@ func TestTheNumbersAreThoseOfAPlainLoop(t *testing.T) {
 	st := storetest.New(t)
 	r := rand.New(rand.NewPCG(7, 11))
 	until := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
-	var messages, outbox, escalations, tasks, chats [][]any
+	var messages, outbox, escalations, tasks, ratings, chats [][]any
 	var want []store.DeskFact
 	for id := range store.ChatID(histories) {
 		h := &history{chat: id + 1, from: until.AddDate(0, 0, -5), until: until}
@@ -187,15 +229,17 @@ func TestTheNumbersAreThoseOfAPlainLoop(t *testing.T) {
 		}
 		h.waits()
 		chats = append(chats, []any{"demo", fmt.Sprint(h.chat), "dm"})
+		ratings = append(ratings, h.ratings...)
 		messages, outbox, escalations, tasks = append(messages, h.messages...), append(outbox, h.outbox...), append(escalations, h.escalations...), append(tasks, h.tasks...)
 		want = append(want, slices.DeleteFunc(h.facts, func(f store.DeskFact) bool { return f.At.Before(until.AddDate(0, 0, -12)) })...)
 	}
-	load(t, st, map[string]table{
+	copyRows(t, st, map[string]table{
 		"chats":       {[]string{"protocol", "channel_id", "kind"}, chats},
 		"messages":    {[]string{"chat_id", "event_id", "author", "sender", "kind", "body", "ts", "action", "code", "reason", "outbox_id"}, messages},
-		"outbox":      {[]string{"id", "chat_id", "send_as", "purpose", "event_type", "content", "code", "reason", "state", "created_at", "sent_at", "about"}, outbox},
+		"outbox":      {[]string{"id", "chat_id", "send_as", "purpose", "event_type", "content", "code", "reason", "state", "created_at", "sent_at", "about", "drafted_as"}, outbox},
 		"escalations": {[]string{"chat_id", "message_id", "why", "opened_at", "closed_at", "cause"}, escalations},
 		"tasks":       {[]string{"key", "kind", "chat_id", "state", "cost", "created_at"}, tasks},
+		"ratings":     {[]string{"outbox_id", "chat_id", "contact", "asked_at", "value", "given_at"}, ratings},
 	})
 	_, err := st.Pool().Exec(t.Context(), "analyze")
 	require.NoError(t, err)
@@ -210,11 +254,11 @@ type table struct {
 	rows    [][]any
 }
 
-// load copies rows into tables, without the triggers that write the audit log.
-func load(t *testing.T, st *store.Store, tables map[string]table) {
+// copyRows copies rows into tables, without the triggers that write the audit log.
+func copyRows(t *testing.T, st *store.Store, tables map[string]table) {
 	t.Helper()
 	ctx := context.Background()
-	for _, name := range []string{"chats", "messages", "outbox", "escalations", "tasks"} {
+	for _, name := range []string{"chats", "messages", "outbox", "escalations", "tasks", "ratings"} {
 		_, err := st.Pool().Exec(ctx, "alter table "+name+" disable trigger user")
 		require.NoError(t, err)
 		_, err = st.Pool().CopyFrom(ctx, pgx.Identifier{name}, tables[name].columns, pgx.CopyFromRows(tables[name].rows))

@@ -71,10 +71,12 @@ type OutboxMessage struct {
 	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. A draft with it is withdrawn
 	// when it is outdated: see Seen.
 	SeenID MessageID
+	// DraftedAs is the purpose of an approved draft before the owner approved it as it stood; empty for other messages.
+	DraftedAs policy.Purpose
 }
 
 const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.about, o.state, o.room_id,
-	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.rests_on, o.replaces, o.task_id, o.seen_id`
+	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.rests_on, o.replaces, o.task_id, o.seen_id, o.drafted_as`
 
 const insertOutboxMessageSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, replaces, state, part_of, task_id, seen_id)
 	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @rests, @replaces, @state, @part, @task, @seen)`
@@ -132,6 +134,16 @@ func MoveToChat(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, content 
 
 // IsFirst reports whether the row is the first one of its message.
 func (o OutboxMessage) IsFirst() bool { return o.PartOf == nil || *o.PartOf == o.ID }
+
+// AsksContact reports whether it is a follow-up or asks for a rating, of multis' own accord, and answers nothing.
+func (o OutboxMessage) AsksContact() bool {
+	for _, p := range []policy.Purpose{o.Purpose, o.DraftedAs} {
+		if p == policy.PurposeFollowUp || p == policy.PurposeRating {
+			return true
+		}
+	}
+	return false
+}
 
 // IsErased reports whether the content was deleted.
 func (o OutboxMessage) IsErased() bool { return string(o.Content) == "{}" }
@@ -250,7 +262,7 @@ func CountSent(ctx context.Context, db DB, chat ChatID, minuteStart, dayStart ti
 	return inMinute, inDay, nil
 }
 
-const sentSinceSQL = "select exists (select from outbox where chat_id = $1 and purpose = $2 and created_at > $3 and state <> 'dropped')"
+const sentSinceSQL = "select exists (select from outbox where chat_id = $1 and $2 in (purpose, drafted_as) and created_at > $3 and state <> 'dropped')"
 
 // SentSince reports whether a message with a purpose was sent to a chat since a time.
 func SentSince(ctx context.Context, db DB, chat ChatID, purpose policy.Purpose, since time.Time) (bool, error) {

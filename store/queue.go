@@ -76,7 +76,7 @@ const (
 	WorkTurn       WorkKind = "turn"       // a chat with messages to answer
 	WorkCommand    WorkKind = "command"    // a message with a command
 	WorkTranscribe WorkKind = "transcribe" // a voice message without its text
-	WorkRun        WorkKind = "run"        // a run of a schedule
+	WorkRun        WorkKind = "run"        // an execution of a schedule
 	WorkForget     WorkKind = "forget"     // a deletion that was asked for
 	WorkTask       WorkKind = "task"       // a task of the owner's
 	WorkChild      WorkKind = "child"      // a task that another task waits for

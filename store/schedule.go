@@ -66,7 +66,7 @@ type Session string
 // The sessions.
 const (
 	SessionMain     Session = "main"     // the admin room's
-	SessionIsolated Session = "isolated" // a new one for each run
+	SessionIsolated Session = "isolated" // a new one for each execution
 )
 
 // Valid reports whether s is one of the sessions.
@@ -161,7 +161,7 @@ func SetNextTime(ctx context.Context, tx Tx, schedule ScheduleID, next *time.Tim
 
 const deleteScheduleSQL = "delete from schedules where id = $1"
 
-// DeleteSchedule deletes a schedule with its runs.
+// DeleteSchedule deletes a schedule with its executions.
 func DeleteSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
 	return row.Exec(ctx, tx, "delete schedule", deleteScheduleSQL, schedule)
 }
@@ -210,10 +210,10 @@ func TakeOverSchedules(ctx context.Context, tx Tx, owner id.UserID, operators []
 	return row.All[Schedule](ctx, tx, "schedules of others", takeOverSchedulesSQL, pgx.NamedArgs{"owner": owner, "operators": operators, "at": at})
 }
 
-// ExecutionState is the state of a run.
+// ExecutionState is the state of an execution.
 type ExecutionState string
 
-// The states of a run.
+// The states of an execution.
 const (
 	ExecutionRunning ExecutionState = "running"
 	ExecutionDone    ExecutionState = "done"
@@ -239,83 +239,83 @@ const executionColumns = "r.id, r.schedule_id, r.due_at, r.state, r.note, r.outb
 const startExecutionSQL = `insert into schedule_runs (schedule_id, due_at, state, started_at) values ($1, $2, 'running', $3)
 	on conflict (schedule_id, due_at) do nothing returning id`
 
-// StartExecution stores the run for a time. first is false if that time had a run before.
-func StartExecution(ctx context.Context, tx Tx, schedule ScheduleID, due, now time.Time) (run ExecutionID, first bool, err error) {
+// StartExecution stores the execution of a schedule for a time. first is false if that time had one before.
+func StartExecution(ctx context.Context, tx Tx, schedule ScheduleID, due, now time.Time) (execution ExecutionID, first bool, err error) {
 	rows, err := tx.Query(ctx, startExecutionSQL, schedule, due, now)
 	if err != nil {
-		return 0, false, fmt.Errorf("start run: %w", err)
+		return 0, false, fmt.Errorf("start execution: %w", err)
 	}
-	runs, err := pgx.CollectRows(rows, pgx.RowTo[ExecutionID])
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[ExecutionID])
 	if err != nil {
-		return 0, false, fmt.Errorf("start run: %w", err)
+		return 0, false, fmt.Errorf("start execution: %w", err)
 	}
-	if len(runs) == 0 {
+	if len(ids) == 0 {
 		return 0, false, nil
 	}
-	return runs[0], true, nil
+	return ids[0], true, nil
 }
 
 const endExecutionSQL = "update schedule_runs set state = $2, note = $3, outbox_id = $4, ended_at = now() where id = $1 and state = 'running'"
 
-// EndExecution stores how a run ended. It returns false if it had ended before.
-func EndExecution(ctx context.Context, tx Tx, run ExecutionID, state ExecutionState, note string, out *uuid.UUID) (bool, error) {
-	tag, err := tx.Exec(ctx, endExecutionSQL, run, state, text.Storable(note), out)
+// EndExecution stores how an execution ended. It returns false if it had ended before.
+func EndExecution(ctx context.Context, tx Tx, execution ExecutionID, state ExecutionState, note string, out *uuid.UUID) (bool, error) {
+	tag, err := tx.Exec(ctx, endExecutionSQL, execution, state, text.Storable(note), out)
 	if err != nil {
-		return false, fmt.Errorf("end run: %w", err)
+		return false, fmt.Errorf("end execution: %w", err)
 	}
 	return tag.RowsAffected() == 1, nil
 }
 
 const addExecutionTimeSQL = "update schedule_runs set worked = worked + $2 where id = $1 and state = 'running'"
 
-// AddExecutionTime adds the time that an attempt at a run took.
-func AddExecutionTime(ctx context.Context, w Writer, run ExecutionID, took time.Duration) error {
-	return row.Exec(ctx, w, "note time of a run", addExecutionTimeSQL, run, took)
+// AddExecutionTime adds the time that an attempt at an execution took.
+func AddExecutionTime(ctx context.Context, w Writer, execution ExecutionID, took time.Duration) error {
+	return row.Exec(ctx, w, "note time of an execution", addExecutionTimeSQL, execution, took)
 }
 
 const executionByIDSQL = "select " + executionColumns + " from schedule_runs r where r.id = $1"
 
-// ExecutionByID returns one run, or ErrNotFound.
-func ExecutionByID(ctx context.Context, db DB, run ExecutionID) (Execution, error) {
-	return row.One[Execution](ctx, db, "run", executionByIDSQL, run)
+// ExecutionByID returns one execution, or ErrNotFound.
+func ExecutionByID(ctx context.Context, db DB, execution ExecutionID) (Execution, error) {
+	return row.One[Execution](ctx, db, "execution", executionByIDSQL, execution)
 }
 
 const scheduleOfExecutionSQL = "select " + scheduleColumns + " from schedules s join schedule_runs r on r.schedule_id = s.id where r.id = $1"
 
-// ScheduleOfExecution returns the schedule of a run, or ErrNotFound.
-func ScheduleOfExecution(ctx context.Context, db DB, run ExecutionID) (Schedule, error) {
-	return row.One[Schedule](ctx, db, "schedule of a run", scheduleOfExecutionSQL, run)
+// ScheduleOfExecution returns the schedule of an execution, or ErrNotFound.
+func ScheduleOfExecution(ctx context.Context, db DB, execution ExecutionID) (Schedule, error) {
+	return row.One[Schedule](ctx, db, "schedule of an execution", scheduleOfExecutionSQL, execution)
 }
 
 const failUndeliveredExecutionSQL = `update schedule_runs r set state = 'failed', note = $2 from schedules s
 	where r.outbox_id = $1 and s.id = r.schedule_id and s.chat_id is not null and not s.best_effort and r.state = 'done' returning ` + executionColumns
 
-// FailUndeliveredExecution fails the run whose message was not delivered, unless its schedule is best effort. It returns the run, or ErrNotFound
-// if there is none to fail.
+// FailUndeliveredExecution fails the execution whose message was not delivered, unless its schedule is best effort. It returns the execution, or
+// ErrNotFound if there is none to fail.
 func FailUndeliveredExecution(ctx context.Context, tx Tx, out uuid.UUID, why string) (Execution, error) {
-	return row.One[Execution](ctx, tx, "run whose words did not arrive", failUndeliveredExecutionSQL, out, text.Storable(why))
+	return row.One[Execution](ctx, tx, "execution whose message did not arrive", failUndeliveredExecutionSQL, out, text.Storable(why))
 }
 
 const executionByEventSQL = "select " + executionColumns + " from schedule_runs r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"
 
-// ExecutionByEvent returns the run whose message is an event in a chat, or ErrNotFound.
+// ExecutionByEvent returns the execution whose message is an event in a chat, or ErrNotFound.
 func ExecutionByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Execution, error) {
-	return row.One[Execution](ctx, db, "run", executionByEventSQL, chat, event)
+	return row.One[Execution](ctx, db, "execution", executionByEventSQL, chat, event)
 }
 
 const lastExecutionInSQL = "select " + executionColumns + ` from schedule_runs r join outbox o on o.id = r.outbox_id
 	where o.chat_id = $1 and r.started_at > $2 order by r.id desc limit 1`
 
-// LastExecutionIn returns the last run since a time that sent a message to a chat, or ErrNotFound.
+// LastExecutionIn returns the last execution since a time that sent a message to a chat, or ErrNotFound.
 func LastExecutionIn(ctx context.Context, db DB, chat ChatID, since time.Time) (Execution, error) {
-	return row.One[Execution](ctx, db, "run", lastExecutionInSQL, chat, since)
+	return row.One[Execution](ctx, db, "execution", lastExecutionInSQL, chat, since)
 }
 
 const executionsOfSQL = "select " + executionColumns + " from schedule_runs r where r.schedule_id = $1 order by r.id desc limit $2"
 
-// ExecutionsOf returns the last runs of a schedule, the newest first.
+// ExecutionsOf returns the last executions of a schedule, the newest first.
 func ExecutionsOf(ctx context.Context, db DB, schedule ScheduleID, limit int) ([]Execution, error) {
-	return row.All[Execution](ctx, db, "runs", executionsOfSQL, schedule, limit)
+	return row.All[Execution](ctx, db, "executions", executionsOfSQL, schedule, limit)
 }
 
 const pruneExecutionsSQL = `with old as (delete from schedule_runs where started_at < $1 and state <> 'running' returning 1),
@@ -323,10 +323,10 @@ const pruneExecutionsSQL = `with old as (delete from schedule_runs where started
 		select from schedule_runs r where r.schedule_id = s.id and r.started_at >= $1) returning 1)
 	select (select count(*) from old), (select count(*) from gone)`
 
-// PruneExecutions deletes the runs from before a time, and the schedules that ended before it.
-func PruneExecutions(ctx context.Context, tx Tx, before time.Time) (runs, schedules int, err error) {
-	if err := tx.QueryRow(ctx, pruneExecutionsSQL, before).Scan(&runs, &schedules); err != nil {
-		return 0, 0, fmt.Errorf("prune runs: %w", err)
+// PruneExecutions deletes the executions from before a time, and the schedules that ended before it.
+func PruneExecutions(ctx context.Context, tx Tx, before time.Time) (executions, schedules int, err error) {
+	if err := tx.QueryRow(ctx, pruneExecutionsSQL, before).Scan(&executions, &schedules); err != nil {
+		return 0, 0, fmt.Errorf("prune executions: %w", err)
 	}
-	return runs, schedules, nil
+	return executions, schedules, nil
 }

@@ -41,12 +41,12 @@ const (
 	SettingToldSkill        Setting = "told_skill:"    // bool, followed by the hash of a problem with a skill: the owner was told
 )
 
-// Stall is since when nothing arrives through the push or the sync.
+// Stall says that nothing arrives through the push or the sync, and since when.
 type Stall struct {
 	Since time.Time `json:"since"`
 }
 
-// Pause is since when everything is paused.
+// Pause says that everything is paused, and since when.
 type Pause struct {
 	Since time.Time `json:"since"`
 }

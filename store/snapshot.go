@@ -145,8 +145,8 @@ func (s *summer) contents(rows int64) Contents {
 
 // Loader fills the empty tables of a database that is being restored, in one transaction.
 type Loader struct {
-	tx    pgx.Tx
-	there []Table
+	tx       pgx.Tx
+	existing []Table
 }
 
 // Load runs fn in the transaction that fills a database. Foreign keys are checked when fn has returned.
@@ -218,7 +218,7 @@ func execAll(ctx context.Context, tx pgx.Tx, statements []string) error {
 // Has reports whether the database has a table with the columns of t. The tables of vectors are missing where pgvector is, and a library may
 // have dropped a table of its own since the backup was made.
 func (l Loader) Has(t Table) bool {
-	return slices.ContainsFunc(l.there, func(own Table) bool {
+	return slices.ContainsFunc(l.existing, func(own Table) bool {
 		return own.Schema == t.Schema && own.Name == t.Name && !slices.ContainsFunc(t.Columns, func(c string) bool { return !slices.Contains(own.Columns, c) })
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -57,6 +58,10 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	cfg.ConnConfig.RuntimeParams["jit"] = "off" // all queries are short, even if the planner estimates a high cost
 	cfg.ConnConfig.RuntimeParams["application_name"] = "multis"
 	cfg.MaxConns = max(cfg.MaxConns, 24)
+	// The first searches of a connection take up to half as long again, because the kernel maps the index for it page by page.
+	if !strings.Contains(dsn, "pool_max_conn_lifetime") {
+		cfg.MaxConnLifetime = 24 * time.Hour
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)

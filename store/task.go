@@ -38,8 +38,8 @@ const (
 // taskKinds is a set of kinds, as an argument of a query.
 func taskKinds(kinds ...TaskKind) []TaskKind { return kinds }
 
-// ExecutionKey is the key of the task that works for a run of a schedule.
-func ExecutionKey(run ExecutionID) string { return fmt.Sprintf("run:%d", run) }
+// ExecutionKey is the key of the task that works for an execution of a schedule.
+func ExecutionKey(execution ExecutionID) string { return fmt.Sprintf("run:%d", execution) }
 
 // TaskState is the state of a task.
 type TaskState string
@@ -268,9 +268,9 @@ func EndTask(ctx context.Context, tx Tx, t Task) (EndedTask, error) {
 
 const giveUpTaskSQL = "update tasks set state = 'failed', error = $2, finished_at = now(), attempt = attempt + 1 where run_id = $1 and finished_at is null"
 
-// FailTaskOfExecution fails the task of a run, unless it has ended.
-func FailTaskOfExecution(ctx context.Context, tx Tx, run ExecutionID, why string) error {
-	return row.Exec(ctx, tx, "give up a task", giveUpTaskSQL, run, text.Storable(why))
+// FailTaskOfExecution fails the task of an execution, unless it has ended.
+func FailTaskOfExecution(ctx context.Context, tx Tx, execution ExecutionID, why string) error {
+	return row.Exec(ctx, tx, "give up a task", giveUpTaskSQL, execution, text.Storable(why))
 }
 
 const stopTaskSQL = `with began as (update tasks set stop_why = $2 where parent_id = $1 and finished_at is null and stop_why = '')

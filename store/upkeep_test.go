@@ -69,8 +69,8 @@ var (
 	})
 )
 
-// say writes messages of chat 1 or 2, to be named by their text.
-func say(chat, text, at string) string {
+// writeMessages writes messages of chat 1 or 2. The test refers to them by their text.
+func writeMessages(chat, text, at string) string {
 	return `insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason)
 		values (` + chat + `, 'new ` + text + `', 'contact', '@ana:x', 'text', '` + text + `', now() - interval '` + at + `', 'archive', '', '')`
 }
@@ -181,11 +181,11 @@ func upkeepCases() map[string]upkeepCase {
 			"select locked_by from chats where locked_by <> ''", freeLeases,
 		},
 		"a contact's message": {
-			say("1", "keeps", "89 days"), say("1", "goes", "91 days"),
+			writeMessages("1", "keeps", "89 days"), writeMessages("1", "goes", "91 days"),
 			"select body from messages where body <> 'old'", expireMessages,
 		},
 		"the owner's message": {
-			say("2", "keeps", "364 days"), say("2", "goes", "366 days"),
+			writeMessages("2", "keeps", "364 days"), writeMessages("2", "goes", "366 days"),
 			"select body from messages where body <> 'old'", expireMessages,
 		},
 		"a commitment with a day": {

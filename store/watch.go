@@ -21,14 +21,14 @@ const (
 	WatchInbox WatchKind = "inbox" // what other programs send to an address
 )
 
-// Watch is a web page, or an inbox for other programs, whose news the owner is told.
+// Watch is a web page, or an incoming webhook for other programs, of whose changes and calls the owner is notified.
 type Watch struct {
 	ID       WatchID
 	Name     string
 	Kind     WatchKind
 	Address  string // of a page
 	Interval int64  `db:"every"` // seconds between two checks of a page
-	Token    []byte // the SHA-256 of an inbox's token
+	Token    []byte // the SHA-256 of a webhook's token
 	// Validator and Seen are the last version of the page. Seen is nil before the first check.
 	Validator string
 	Seen      *string
@@ -59,7 +59,7 @@ func InsertWatch(ctx context.Context, tx Tx, w Watch) (WatchID, error) {
 
 const watchesSQL = "select " + watchColumns + " from watches order by name"
 
-// HashToken returns the hash under which an inbox's token is stored.
+// HashToken returns the hash under which a webhook's token is stored.
 func HashToken(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
@@ -100,7 +100,7 @@ const dropCallsSQL = "delete from watch_calls where watch_id = $1 and at < now()
 
 const callSQL = "insert into watch_calls (watch_id, key) values ($1, $2) on conflict do nothing"
 
-// RecordWebhookCall stores a call of an inbox. first is false if a call with the same key was stored within a week. A call without a key
+// RecordWebhookCall stores a call of an incoming webhook. first is false if a call with the same key was stored within a week. A call without a key
 // is always new.
 func RecordWebhookCall(ctx context.Context, tx Tx, watch WatchID, key string) (first bool, err error) {
 	if err := row.Exec(ctx, tx, "note call", noteCallSQL, watch); err != nil || key == "" {

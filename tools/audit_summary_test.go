@@ -17,7 +17,7 @@ func TestWhatWasDoneIsSummedUpInNumbers(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)
-	room := ownersRoom(t, st)
+	room := newOwnersRoom(t, st)
 	r := tools.NewRegistry(tools.TierPolicy{}, tools.AuditSummary{Store: st})
 	owner := tools.Caller{Owner: true, Chat: room}
 	require.Contains(t, do(t, r, tools.Call{Name: "audit_summary", Caller: owner}, false).ForLLM, "nothing happened")

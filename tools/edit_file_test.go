@@ -16,7 +16,7 @@ func TestAPartOfAFileIsReplacedIfItIsUnique(t *testing.T) {
 	file := filepath.Join(h.caller.Workspace, "prices.md")
 	require.NoError(t, os.WriteFile(file, []byte("fence 480\ngate 480\n"), 0o600))
 	edit := func(old, replacement string, all bool) tools.Result {
-		return h.approved("edit_file", map[string]any{"path": "prices.md", "old": old, "new": replacement, "all": all})
+		return h.callApproved("edit_file", map[string]any{"path": "prices.md", "old": old, "new": replacement, "all": all})
 	}
 	require.Equal(t, tools.CodeApproval, h.call("edit_file", map[string]any{"path": "prices.md", "old": "fence", "new": "x"}).Code)
 	require.Contains(t, edit("480", "500", false).ForLLM, "2 times")

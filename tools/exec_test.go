@@ -66,8 +66,8 @@ func (h *host) toolCall(name string, args map[string]any) tools.Call {
 	return tools.Call{ID: "1", Name: name, Args: raw, Caller: h.caller}
 }
 
-// approved makes a call that the owner has approved.
-func (h *host) approved(name string, args map[string]any) tools.Result {
+// callApproved makes a call that the owner has approved.
+func (h *host) callApproved(name string, args map[string]any) tools.Result {
 	h.t.Helper()
 	c := h.toolCall(name, args)
 	var err error
@@ -82,12 +82,12 @@ func TestACommandThatReadsNeedsAnApprovalAndRunsInTheWorkspace(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(h.caller.Workspace, "notes.md"), []byte("480 euro\n"), 0o644))
 	args := map[string]any{"command": "cat notes.md"}
 	require.Equal(t, tools.CodeApproval, h.call("exec", args).Code)
-	res := h.approved("exec", args)
+	res := h.callApproved("exec", args)
 	require.False(t, res.IsError, res.ForLLM)
 	require.Contains(t, res.ForLLM, "exit status 0")
 	require.Contains(t, res.ForLLM, "480 euro")
 	require.Contains(t, res.ForUser, "ran cat notes.md")
-	res = h.approved("exec", map[string]any{"command": "cat nothing"})
+	res = h.callApproved("exec", map[string]any{"command": "cat nothing"})
 	require.True(t, res.IsError)
 	require.Contains(t, res.ForLLM, "exit status 1")
 }
@@ -97,7 +97,7 @@ func TestTheModelReadsTheBeginningAndTheEndOfALongOutput(t *testing.T) {
 	h := newHost(t)
 	for _, lines := range []int{3000, 30_000} { // 30 KB, which the sandbox keeps, and 300 KB, which it cuts as well
 		require.NoError(t, os.WriteFile(filepath.Join(h.caller.Workspace, "log"), numberedLines(lines), 0o644))
-		res := h.approved("exec", map[string]any{"command": "cat log"})
+		res := h.callApproved("exec", map[string]any{"command": "cat log"})
 		require.False(t, res.IsError, res.ForLLM)
 		require.Contains(t, res.ForLLM, "exit status 0")
 		require.Contains(t, res.ForLLM, "line 00001\nline 00002\n")

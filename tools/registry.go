@@ -167,11 +167,12 @@ func (r *Registry) judge(ctx context.Context, s Spec, c Call) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, fmt.Errorf("ask the hooks about %s: %w", s.Name, err)
 	}
-	return v.restrictedBy(hook, c.Owner), nil
+	return v.withHookVerdict(hook, c.Owner), nil
 }
 
-// restrictedBy returns the verdict as far as hooks leave it: they never allow what it does not. In a turn of a contact nobody is asked.
-func (v Verdict) restrictedBy(hook policy.HookVerdict, owner bool) Verdict {
+// withHookVerdict returns the verdict after the hooks were asked. They can deny the call or have the owner asked, but never allow what v does not allow. In a
+// turn of a contact nobody is asked, so the call is denied.
+func (v Verdict) withHookVerdict(hook policy.HookVerdict, owner bool) Verdict {
 	switch {
 	case hook.Decision == policy.HookAllow:
 		return v

@@ -34,8 +34,8 @@ func named(name string, tier tools.Tier) probe {
 	return probe{spec: tools.Spec{Name: name, Schema: tools.Schema[struct{}](), Tier: tier}}
 }
 
-// changing is a probe whose calls change something.
-func changing(name string, p probe) probe {
+// changingProbe is a probe whose calls change something.
+func changingProbe(name string, p probe) probe {
 	p.spec.Name, p.spec.HasEffect = name, true
 	return p
 }
@@ -127,7 +127,7 @@ func TestAToolThatBreaksDownOrNeverEndsIsAResult(t *testing.T) {
 		}
 		lost := errors.New("the database is gone")
 		broken.run = func(context.Context, tools.Call) (tools.Result, error) { return tools.Result{}, lost }
-		r := tools.NewRegistry(tools.TierPolicy{}, bad, slow, broken, changing("bad_change", bad), changing("slow_change", slow))
+		r := tools.NewRegistry(tools.TierPolicy{}, bad, slow, broken, changingProbe("bad_change", bad), changingProbe("slow_change", slow))
 		owner := tools.Caller{Owner: true}
 		require.Equal(t, tools.CodeFailed, do(t, r, tools.Call{Name: "bad", Caller: owner}, false).Code)
 		res := do(t, r, tools.Call{Name: "slow", Caller: owner}, false)

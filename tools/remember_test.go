@@ -15,8 +15,8 @@ import (
 	"multis/tools"
 )
 
-// ownersRoom makes the owner's room.
-func ownersRoom(t *testing.T, st *store.Store) (room store.Chat) {
+// newOwnersRoom makes the owner's room.
+func newOwnersRoom(t *testing.T, st *store.Store) (room store.Chat) {
 	t.Helper()
 	require.NoError(t, st.InTx(context.Background(), func(tx store.Tx) (err error) {
 		room, err = store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "matrix", ChannelID: "admin", Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
@@ -30,7 +30,7 @@ func TestRememberNotesTheOwnersWordsAndAsksAboutOthers(t *testing.T) {
 	st := storetest.New(t)
 	mem := memory.New(memory.Options{Store: st, Search: search.New(st)})
 	r := tools.NewRegistry(tools.TierPolicy{}, tools.Remember{Store: st, Memory: mem})
-	room := ownersRoom(t, st)
+	room := newOwnersRoom(t, st)
 	call := func(asked, note string) tools.Result {
 		raw, err := json.Marshal(map[string]string{"note": note})
 		require.NoError(t, err)

@@ -22,12 +22,12 @@ func TestAFileIsWrittenInTheWorkspaceAfterAnApproval(t *testing.T) {
 	args := map[string]any{"path": "sub/notes.md", "content": "one\n"}
 	require.Equal(t, tools.CodeApproval, h.call("write_file", args).Code)
 	require.NoDirExists(t, filepath.Join(h.caller.Workspace, "sub"))
-	require.False(t, h.approved("write_file", args).IsError)
-	require.False(t, h.approved("write_file", map[string]any{"path": "sub/notes.md", "content": "two\n", "append": true}).IsError)
+	require.False(t, h.callApproved("write_file", args).IsError)
+	require.False(t, h.callApproved("write_file", map[string]any{"path": "sub/notes.md", "content": "two\n", "append": true}).IsError)
 	data, err := os.ReadFile(filepath.Join(h.caller.Workspace, "sub/notes.md"))
 	require.NoError(t, err)
 	require.Equal(t, "one\ntwo\n", string(data))
-	require.Contains(t, h.approved("exec", map[string]any{"command": "cat sub/notes.md"}).ForLLM, "one\ntwo", "commands can use it")
+	require.Contains(t, h.callApproved("exec", map[string]any{"command": "cat sub/notes.md"}).ForLLM, "one\ntwo", "commands can use it")
 }
 
 func TestNothingOutsideOfTheWorkspaceIsWritten(t *testing.T) {
@@ -45,11 +45,11 @@ func TestNothingOutsideOfTheWorkspaceIsWritten(t *testing.T) {
 	for _, path := range []string{
 		secret, "../config.yaml", "/etc/passwd", "link", "folder/config.yaml", "folder/new", "", ".", "pipe", ".git/config", "sub/.git/hooks/pre-commit", ".GIT/config", "a\nb", "x/../../y",
 	} {
-		require.True(t, h.approved("write_file", map[string]any{"path": path, "content": "x"}).IsError, path)
-		require.True(t, h.approved("edit_file", map[string]any{"path": path, "old": "token", "new": "x"}).IsError, path)
+		require.True(t, h.callApproved("write_file", map[string]any{"path": path, "content": "x"}).IsError, path)
+		require.True(t, h.callApproved("edit_file", map[string]any{"path": path, "old": "token", "new": "x"}).IsError, path)
 	}
-	require.True(t, h.approved("write_file", map[string]any{"path": "big", "content": strings.Repeat("x", 1<<20+1)}).IsError)
-	require.False(t, h.approved("write_file", map[string]any{"path": "new", "content": "x"}).IsError, "a pipe in the way is replaced")
+	require.True(t, h.callApproved("write_file", map[string]any{"path": "big", "content": strings.Repeat("x", 1<<20+1)}).IsError)
+	require.False(t, h.callApproved("write_file", map[string]any{"path": "new", "content": "x"}).IsError, "a pipe in the way is replaced")
 	data, err := os.ReadFile(secret)
 	require.NoError(t, err)
 	require.Equal(t, "token", string(data))
@@ -109,7 +109,7 @@ func TestNothingOutsideIsWrittenWhileFoldersAndLinksAreSwapped(t *testing.T) {
 		}
 	}()
 	for i := range 300 {
-		h.approved("write_file", map[string]any{"path": "swap/new", "content": strconv.Itoa(i)})
+		h.callApproved("write_file", map[string]any{"path": "swap/new", "content": strconv.Itoa(i)})
 	}
 	close(stop)
 	<-ended

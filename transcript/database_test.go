@@ -24,8 +24,8 @@ const (
 		type text, element text, role text, base_activation real, last_accessed text, access_count integer, created_at text default current_timestamp);`
 )
 
-// first creates a documents.db with the given statements and returns its path.
-func first(t *testing.T, statements ...string) string {
+// newDocumentsDB creates a documents.db with the given statements and returns its path.
+func newDocumentsDB(t *testing.T, statements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "documents.db")
 	db, err := sql.Open("sqlite", path)
@@ -58,7 +58,7 @@ func documentsOf(t *testing.T, db *transcript.Database) []transcript.Document {
 
 func TestDocumentsKeepPassagesAndRoles(t *testing.T) {
 	t.Parallel()
-	db := openFirst(t, first(t, scopeSchema,
+	db := openFirst(t, newDocumentsDB(t, scopeSchema,
 		`insert into chunks (chunk_id, file_path, page_start, page_end, element_type, document_type, section_path, scope, content, created_at) values
 			('doc:1-p0', '/h/prices.pdf', 2, 3, 'section', 'pdf', '["Prices","Bread"]', 'kb', 'Bread is 3 euros.', '2026-02-10 08:00:00'),
 			('doc:1-p1', '/h/prices.pdf', 3, 3, 'section', 'pdf', '["Prices","Bread"]', 'kb', 'Rolls are 1 euro.', '2026-02-10 08:00:00'),
@@ -94,7 +94,7 @@ func TestNotesOfChatsAreNoDocuments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := openFirst(t, first(t, statements...))
+			db := openFirst(t, newDocumentsDB(t, statements...))
 			require.Empty(t, documentsOf(t, db))
 			chats, err := db.Notes(t.Context())
 			require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestNotesOfChatsAreNoDocuments(t *testing.T) {
 
 func TestARowFromBeforeTheRolesKeepsItsScope(t *testing.T) {
 	t.Parallel()
-	db := openFirst(t, first(t, scopeSchema, "alter table chunks add column role text",
+	db := openFirst(t, newDocumentsDB(t, scopeSchema, "alter table chunks add column role text",
 		`insert into chunks (chunk_id, file_path, document_type, scope, content, created_at) values ('1', '/h/a.md', 'md', 'kb', 'a', ''), ('2', '', 'md', 'user:7', '- tea', '2026-02-11 14:30:00')`,
 		"insert into chunks (chunk_id, file_path, document_type, role, content) values ('3', '/h/b.md', '', 'public', 'b')"))
 	docs := documentsOf(t, db)
@@ -122,7 +122,7 @@ func TestARowFromBeforeTheRolesKeepsItsScope(t *testing.T) {
 
 func TestOneDocumentInTwoRolesComesTheOwnersFirst(t *testing.T) {
 	t.Parallel()
-	docs := documentsOf(t, openFirst(t, first(t, roleSchema, `insert into chunks (chunk_id, file_path, type, element, role, content) values
+	docs := documentsOf(t, openFirst(t, newDocumentsDB(t, roleSchema, `insert into chunks (chunk_id, file_path, type, element, role, content) values
 		('1', '/h/a.md', 'kb', 'md', 'public', 'a'), ('2', '/h/a.md', 'kb', 'md', 'admin', 'b'), ('3', '/h/a.md', 'kb', 'md', 'public', 'c')`)))
 	require.Len(t, docs, 2)
 	require.False(t, docs[0].Public)
@@ -131,7 +131,7 @@ func TestOneDocumentInTwoRolesComesTheOwnersFirst(t *testing.T) {
 
 func TestOpenDatabaseReadsWriteAheadLogAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	path := first(t, "pragma journal_mode = wal", roleSchema)
+	path := newDocumentsDB(t, "pragma journal_mode = wal", roleSchema)
 	writing, err := sql.Open("sqlite", path)
 	require.NoError(t, err)
 	defer writing.Close()
@@ -158,16 +158,16 @@ func TestOpenDatabaseRefusesOtherFiles(t *testing.T) {
 	t.Parallel()
 	text := filepath.Join(t.TempDir(), "documents.db")
 	require.NoError(t, os.WriteFile(text, []byte("this is a text, and long enough to be taken for one"), 0o600))
-	cut := first(t, roleSchema, "with recursive n(value) as (select 1 union all select value + 1 from n where value < 200) insert into chunks (chunk_id, role, content) select value, 'public', hex(randomblob(900)) from n")
+	cut := newDocumentsDB(t, roleSchema, "with recursive n(value) as (select 1 union all select value + 1 from n where value < 200) insert into chunks (chunk_id, role, content) select value, 'public', hex(randomblob(900)) from n")
 	data, err := os.ReadFile(cut)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(cut, data[:len(data)/2], 0o600))
 	for why, path := range map[string]string{
 		"file is not a database":           text,
-		"no table chunks":                  first(t, "create table other (a text)"),
-		"there is no chunks.content in it": first(t, "create table chunks (chunk_id text, file_path text, role text)"),
-		"neither role nor scope":           first(t, "create table chunks (chunk_id text, file_path text, content text, created_at text)"),
-		"there is no table chunks in it":   first(t, "create view chunks as select 1 as chunk_id"),
+		"no table chunks":                  newDocumentsDB(t, "create table other (a text)"),
+		"there is no chunks.content in it": newDocumentsDB(t, "create table chunks (chunk_id text, file_path text, role text)"),
+		"neither role nor scope":           newDocumentsDB(t, "create table chunks (chunk_id text, file_path text, content text, created_at text)"),
+		"there is no table chunks in it":   newDocumentsDB(t, "create view chunks as select 1 as chunk_id"),
 		"disk image is malformed":          cut,
 	} {
 		db, err := transcript.OpenDatabase(t.Context(), path)
@@ -180,9 +180,9 @@ func TestOpenDatabaseRefusesOtherFiles(t *testing.T) {
 		require.ErrorContains(t, err, why)
 		require.NotContains(t, err.Error(), "\n")
 	}
-	_, err = transcript.OpenDatabase(t.Context(), first(t, "create table other (a text)"))
+	_, err = transcript.OpenDatabase(t.Context(), newDocumentsDB(t, "create table other (a text)"))
 	require.ErrorIs(t, err, transcript.ErrNoDatabase)
-	db := openFirst(t, first(t, roleSchema, "insert into chunks (chunk_id, file_path, role, content, created_at) values ('mem-7', '', 'user:7', '- tea', 'long ago')"))
+	db := openFirst(t, newDocumentsDB(t, roleSchema, "insert into chunks (chunk_id, file_path, role, content, created_at) values ('mem-7', '', 'user:7', '- tea', 'long ago')"))
 	_, err = db.Notes(t.Context())
 	require.ErrorContains(t, err, `mem-7: there is no such time: "long ago"`)
 }

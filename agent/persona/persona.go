@@ -46,9 +46,9 @@ type Persona struct {
 	// Program works in place of a model: the agent only does what others delegate to it, and answers nowhere. Nil for a model.
 	Program Program
 	// Where it answers, from the most to the least specific.
-	Rooms, Senders, Spaces, Accounts, Networks []string
-	Modes                                      []policy.Mode
-	Default                                    bool
+	Rooms, Senders, Spaces, Logins, Networks []string
+	Modes                                    []policy.Mode
+	Default                                  bool
 }
 
 // Program is an external command-line agent.
@@ -108,7 +108,7 @@ func (s Set) Route(w RouteInput) (p Persona, by string) {
 		{"the space that the room is in", func(p Persona) bool {
 			return slices.ContainsFunc(w.Chat.Spaces, func(s id.RoomID) bool { return has(p.Spaces, s.String()) })
 		}},
-		{"the account", func(p Persona) bool { return has(p.Accounts, w.Chat.Receiver) }},
+		{"the account", func(p Persona) bool { return has(p.Logins, w.Chat.Login) }},
 		{"the network", func(p Persona) bool {
 			return slices.ContainsFunc(p.Networks, func(n string) bool {
 				return w.Chat.Protocol != "" && policy.CanonicalNetwork(n) == policy.CanonicalNetwork(w.Chat.Protocol)

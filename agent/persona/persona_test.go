@@ -19,14 +19,14 @@ func TestWhoAnswersIsChosenInTheDocumentedOrder(t *testing.T) {
 		{ID: "first"},
 		{ID: "modes", Modes: []policy.Mode{"business"}},
 		{ID: "networks", Networks: []string{"whatsapp"}},
-		{ID: "accounts", Accounts: []string{"login1"}},
+		{ID: "accounts", Logins: []string{"login1"}},
 		{ID: "spaces", Spaces: []string{"!work:x"}},
 		{ID: "senders", Senders: []string{"@ana:x"}},
 		{ID: "rooms", Rooms: []string{room.String()}},
 		{ID: "chosen", Name: "Eve", Mentions: []string{"helper"}},
 		{ID: "fallback", Default: true},
 	}
-	w := RouteInput{Mention: "eve", Mode: policy.ModeBusiness, Chat: store.Chat{Agent: "chosen", RoomID: &room, Contact: "@ana:x", Receiver: "login1", Protocol: "whatsapp", Spaces: []id.RoomID{"!home:x", "!work:x"}}}
+	w := RouteInput{Mention: "eve", Mode: policy.ModeBusiness, Chat: store.Chat{Agent: "chosen", RoomID: &room, Contact: "@ana:x", Login: "login1", Protocol: "whatsapp", Spaces: []id.RoomID{"!home:x", "!work:x"}}}
 	for _, step := range []struct {
 		want   string
 		remove func()
@@ -36,7 +36,7 @@ func TestWhoAnswersIsChosenInTheDocumentedOrder(t *testing.T) {
 		{"rooms", func() { w.Chat.RoomID = nil }},
 		{"senders", func() { w.Chat.Contact = "" }},
 		{"spaces", func() { w.Chat.Spaces = w.Chat.Spaces[:1] }},
-		{"accounts", func() { w.Chat.Receiver = "" }},
+		{"accounts", func() { w.Chat.Login = "" }},
 		{"networks", func() { w.Chat.Protocol = "signal" }},
 		{"modes", func() { w.Mode = policy.ModeSilent }},
 		{"fallback", func() { all = all[:8] }},

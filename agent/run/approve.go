@@ -27,40 +27,59 @@ const (
 	maxOnCard = 10
 )
 
-// approve applies the owner's decision about a call. If there is none yet, the owner is asked, and the task is parked if it can wait. rest are the
-// calls after it.
-func (a *Attempt) approve(ctx context.Context, p *pendingCall, rest []pendingCall) error {
+// approver has the calls of an attempt approved: by a grant, or by the owner, who is asked.
+type approver struct {
+	engine Engine
+	task   store.Task
+	caller tools.Caller
+}
+
+// approver returns the approver of the attempt's calls, as of now: later calls may be those of a tainted turn.
+func (a *Attempt) approver() approver { return approver{a.engine, a.Task, a.Caller} }
+
+// AskOwner asks the owner for approvals, in one message. Unless nobody waits for them, the task is parked: it is resumed when he answers, or after
+// approvalTimeout.
+func (a *Attempt) AskOwner(ctx context.Context, tx store.Tx, first store.Approval, others ...store.Approval) error {
+	return a.approver().askOwner(ctx, tx, first, others)
+}
+
+// approve applies the owner's decision about a call: it sets the approval of p, or returns the result of a call that is not made. If there is no decision
+// yet, the owner is asked, and the task is parked if it can wait. rest are the calls after p.
+func (a approver) approve(ctx context.Context, p *pendingCall, rest []pendingCall) (refusal *tools.Result, err error) {
 	wanted, err := a.wantedApproval(p)
 	if err != nil { // it cannot be run, so nobody is asked
-		return a.setResult(ctx, p, tools.Failed(err.Error(), false))
+		return refuse(tools.Failed(err.Error(), false))
 	}
-	decision, err := store.ApprovalOf(ctx, a.engine.Store.DB(), a.Task.ID, p.call.ID)
+	decision, err := store.ApprovalOf(ctx, a.engine.Store.DB(), a.task.ID, p.call.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return a.request(ctx, p, wanted, rest)
 	case err != nil:
-		return err
+		return nil, err
 	case decision.Unattended && decision.How != store.HowUnreachable:
-		return a.setResult(ctx, p, askedLater())
+		return refuse(askedLater())
 	case decision.Allowed == nil && decision.ExpiresAt.After(a.engine.Now()):
-		if err := store.SetTaskState(ctx, a.engine.Store.Writer(), a.Task, store.TaskWaiting); err != nil {
-			return err
+		if err := store.SetTaskState(ctx, a.engine.Store.Writer(), a.task, store.TaskWaiting); err != nil {
+			return nil, err
 		}
-		return ErrSuspended
+		return nil, ErrSuspended
 	case decision.Allowed == nil:
 		if err := store.ExpireApproval(ctx, a.engine.Store.Writer(), decision.ID, a.engine.Now()); err != nil {
-			return err
+			return nil, err
 		}
-		return a.setResult(ctx, p, tools.Refused(tools.CodeExpired, "The owner was asked and did not answer in 15 minutes, so it was not done."))
+		return refuse(tools.Refused(tools.CodeExpired, "The owner was asked and did not answer in 15 minutes, so it was not done."))
 	case !*decision.Allowed:
-		return a.setResult(ctx, p, denied(decision))
+		return refuse(denied(decision))
 	case decision.UsedAt == nil && (decision.Binding != wanted.Binding || (wanted.Tier == store.ApprovalPIN && decision.Tier != store.ApprovalPIN)):
 		wanted.ID = decision.ID
-		return a.askAgain(ctx, p, wanted)
+		return a.askAgain(ctx, wanted)
 	}
 	p.approval = decision.ID
-	return nil
+	return nil, nil //nolint:nilnil // nothing refuses the call
 }
+
+// refuse returns the result of a call that is not made, for approve.
+func refuse(result tools.Result) (*tools.Result, error) { return &result, nil }
 
 // askedLater returns the result of a call that nobody waits for.
 func askedLater() tools.Result {
@@ -80,16 +99,16 @@ func denied(a store.Approval) tools.Result {
 }
 
 // wantedApproval returns the approval that a call needs, and notes in p what the call runs.
-func (a *Attempt) wantedApproval(p *pendingCall) (store.Approval, error) {
-	call := a.toolCall(p.call)
+func (a approver) wantedApproval(p *pendingCall) (store.Approval, error) {
+	call := p.toolCall(a.caller)
 	running, err := a.engine.Tools.Binding(call)
 	if err != nil {
 		return store.Approval{}, err
 	}
 	p.binding = running
 	wanted := store.Approval{
-		TaskID: a.Task.ID, CallID: p.call.ID, Tool: p.call.Name, Arguments: a.toolStep(*p).Arguments, Binding: a.bind(*p), Tier: store.ApprovalConfirm,
-		Target: targetOf(p.spec), Unattended: !a.Caller.CanWait(), ExpiresAt: a.engine.Now().Add(approvalTimeout),
+		TaskID: a.task.ID, CallID: p.call.ID, Tool: p.call.Name, Arguments: p.step().Arguments, Binding: a.bind(*p), Tier: store.ApprovalConfirm,
+		Target: targetOf(p.spec), Unattended: !a.caller.CanWait(), ExpiresAt: a.engine.Now().Add(approvalTimeout),
 	}
 	if wanted.Unattended {
 		wanted.ExpiresAt = a.engine.Now().Add(unattendedTimeout)
@@ -105,8 +124,8 @@ func (a *Attempt) wantedApproval(p *pendingCall) (store.Approval, error) {
 }
 
 // bind returns the hash of what an approval is about: the tool, its arguments in canonical form, the chat, and what the call runs.
-func (a *Attempt) bind(p pendingCall) string {
-	raw, err := json.Marshal([]string{p.call.Name, canonicalJSON(p.call.Args), strconv.FormatInt(int64(a.Caller.Chat.ID), 10), p.binding})
+func (a approver) bind(p pendingCall) string {
+	raw, err := json.Marshal([]string{p.call.Name, canonicalJSON(p.call.Args), strconv.FormatInt(int64(a.caller.Chat.ID), 10), p.binding})
 	if err != nil {
 		return "" // plain strings
 	}
@@ -123,49 +142,49 @@ func targetOf(s tools.Spec) string {
 
 // isGrantable reports whether a grant may cover a call: never what runs programs or needs the PIN, and never what nobody attends. In a tainted turn,
 // and for a tool whose calls have targets, only the same target is covered.
-func (a *Attempt) isGrantable(s tools.Spec, wanted store.Approval) bool {
+func (a approver) isGrantable(s tools.Spec, wanted store.Approval) bool {
 	hasTarget := s.Kinds.Domains || s.Kinds.Paths || s.Kinds.Argv
 	switch {
 	case wanted.Tier != store.ApprovalConfirm, wanted.Unattended, s.Tier == tools.Pin, s.Class == rules.ClassConfig:
 		return false
 	default:
-		return wanted.Target != "" || (!hasTarget && !a.Caller.Tainted)
+		return wanted.Target != "" || (!hasTarget && !a.caller.Tainted)
 	}
 }
 
-// request has a call allowed by a grant, or denies it if the owner cannot be asked, or asks him.
-func (a *Attempt) request(ctx context.Context, p *pendingCall, wanted store.Approval, rest []pendingCall) error {
+// request has a call allowed by a grant, or denies it if the owner cannot be asked, or asks him. Its results are those of approve.
+func (a approver) request(ctx context.Context, p *pendingCall, wanted store.Approval, rest []pendingCall) (refusal *tools.Result, err error) {
 	others, err := a.similar(ctx, *p, wanted, rest)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var decided store.Approval
 	err = a.engine.Store.InTx(ctx, func(tx store.Tx) error {
 		if decided, err = a.decideAlone(ctx, tx, wanted); err != nil || decided.ID != 0 {
 			return err
 		}
-		return a.AskOwner(ctx, tx, wanted, others...)
+		return a.askOwner(ctx, tx, wanted, others)
 	})
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case decided.ID != 0 && *decided.Allowed:
 		p.approval = decided.ID
-		return nil
+		return nil, nil //nolint:nilnil // nothing refuses the call
 	case decided.ID != 0:
-		return a.setResult(ctx, p, denied(decided))
+		return refuse(denied(decided))
 	case wanted.Unattended:
-		return a.setResult(ctx, p, askedLater())
+		return refuse(askedLater())
 	default:
-		return ErrSuspended
+		return nil, ErrSuspended
 	}
 }
 
 // decideAlone stores and returns the decision about a call that nobody is asked about: it is allowed by a grant, or denied because the owner cannot be
 // asked. It returns the zero Approval if the owner is to be asked.
-func (a *Attempt) decideAlone(ctx context.Context, tx store.Tx, wanted store.Approval) (store.Approval, error) {
+func (a approver) decideAlone(ctx context.Context, tx store.Tx, wanted store.Approval) (store.Approval, error) {
 	if wanted.Grantable {
-		allowed, err := store.UseGrant(ctx, tx, a.Task, wanted, a.engine.Now())
+		allowed, err := store.UseGrant(ctx, tx, a.task, wanted, a.engine.Now())
 		if err == nil || !errors.Is(err, store.ErrNotFound) {
 			return allowed, err
 		}
@@ -180,11 +199,11 @@ func (a *Attempt) decideAlone(ctx context.Context, tx store.Tx, wanted store.App
 }
 
 // unreachable says why the owner cannot be asked; empty if he can.
-func (a *Attempt) unreachable(ctx context.Context, db store.DB) (why string, err error) {
+func (a approver) unreachable(ctx context.Context, db store.DB) (why string, err error) {
 	switch {
-	case !a.Caller.Owner:
+	case !a.caller.Owner:
 		return "a contact's turn asks nobody", nil
-	case !a.Caller.CanWait() && a.Task.ParentID != nil:
+	case !a.caller.CanWait() && a.task.ParentID != nil:
 		return "another agent worked on it while nobody was there", nil // no task could continue it later
 	}
 	if _, err := store.AdminChat(ctx, db); !errors.Is(err, store.ErrNotFound) {
@@ -194,7 +213,7 @@ func (a *Attempt) unreachable(ctx context.Context, db store.DB) (why string, err
 }
 
 // similar returns the approvals of further calls of the same tool that one message can ask about.
-func (a *Attempt) similar(ctx context.Context, p pendingCall, first store.Approval, rest []pendingCall) ([]store.Approval, error) {
+func (a approver) similar(ctx context.Context, p pendingCall, first store.Approval, rest []pendingCall) ([]store.Approval, error) {
 	var others []store.Approval
 	for _, q := range rest {
 		if len(others) == maxOnCard-1 {
@@ -203,12 +222,12 @@ func (a *Attempt) similar(ctx context.Context, p pendingCall, first store.Approv
 		if q.call.Name != p.call.Name || q.call.Malformed != "" || q.stored != nil {
 			continue
 		}
-		spec, verdict, err := a.engine.Tools.Judge(ctx, a.toolCall(q.call))
+		spec, verdict, err := a.engine.Tools.Judge(ctx, q.toolCall(a.caller))
 		if err != nil {
 			return nil, err
 		}
 		q.spec, q.needsPIN = spec, verdict.Pin
-		if !(verdict.Ask || verdict.Pin) || a.hidesArguments(q) {
+		if !(verdict.Ask || verdict.Pin) || q.hidesArguments() {
 			continue
 		}
 		wanted, err := a.wantedApproval(&q)
@@ -220,30 +239,29 @@ func (a *Attempt) similar(ctx context.Context, p pendingCall, first store.Approv
 	return others, nil
 }
 
-// askAgain asks the owner about a call that is no longer what he approved.
-func (a *Attempt) askAgain(ctx context.Context, p *pendingCall, wanted store.Approval) error {
-	err := a.engine.Store.InTx(ctx, func(tx store.Tx) error {
+// askAgain asks the owner about a call that is no longer what he approved. Its results are those of approve.
+func (a approver) askAgain(ctx context.Context, wanted store.Approval) (refusal *tools.Result, err error) {
+	err = a.engine.Store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.ReopenApproval(ctx, tx, wanted); err != nil {
 			return err
 		}
 		return a.park(ctx, tx, wanted)
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if wanted.Unattended {
-		return a.setResult(ctx, p, askedLater())
+		return refuse(askedLater())
 	}
-	return ErrSuspended
+	return nil, ErrSuspended
 }
 
-// AskOwner asks the owner for approvals, in one message. Unless nobody waits for them, the task is parked: it is resumed when he answers, or after
-// approvalTimeout.
-func (a *Attempt) AskOwner(ctx context.Context, tx store.Tx, first store.Approval, others ...store.Approval) error {
+// askOwner is Attempt.AskOwner.
+func (a approver) askOwner(ctx context.Context, tx store.Tx, first store.Approval, others []store.Approval) error {
 	if first.ExpiresAt.IsZero() {
 		first.ExpiresAt = a.engine.Now().Add(approvalTimeout)
 	}
-	first.TaskID = a.Task.ID
+	first.TaskID = a.task.ID
 	asked, err := store.OpenApproval(ctx, tx, first)
 	if err != nil {
 		return err
@@ -258,15 +276,15 @@ func (a *Attempt) AskOwner(ctx context.Context, tx store.Tx, first store.Approva
 }
 
 // park has the owner asked, and parks the task until he answers or the time for it is over.
-func (a *Attempt) park(ctx context.Context, tx store.Tx, asked store.Approval) error {
+func (a approver) park(ctx context.Context, tx store.Tx, asked store.Approval) error {
 	if err := jobs.EmitHookEvent(ctx, tx, policy.HookApproval, strconv.FormatInt(asked.ID, 10)); err != nil {
 		return err
 	}
 	if err := jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{ApprovalID: asked.ID}); err != nil || asked.Unattended {
 		return err
 	}
-	if err := store.SetTaskState(ctx, tx, a.Task, store.TaskWaiting); err != nil {
+	if err := store.SetTaskState(ctx, tx, a.task, store.TaskWaiting); err != nil {
 		return err
 	}
-	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: a.Task.ID, At: asked.ExpiresAt})
+	return jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: a.task.ID, At: asked.ExpiresAt})
 }

@@ -33,6 +33,19 @@ type pendingCall struct {
 	parked    bool // it waits for another agent
 }
 
+// toolCall returns the call as a tool gets it.
+func (p pendingCall) toolCall(by tools.Caller) tools.Call {
+	return tools.Call{ID: p.call.ID, Name: p.call.Name, Args: p.call.Args, Caller: by}
+}
+
+// step returns the stored form of the call, without its result.
+func (p pendingCall) step() store.Step {
+	return store.Step{Seq: p.seq, Kind: store.StepTool, Name: p.call.Name, CallID: p.call.ID, Arguments: policy.Redact(arguments(p.call)), Effect: p.spec.HasEffect, Fence: p.fence}
+}
+
+// hidesArguments reports whether the owner would see the arguments of the call without something that looks like a secret.
+func (p pendingCall) hidesArguments() bool { return p.step().Arguments != arguments(p.call) }
+
 // callAll makes calls in their order: neighbours that only read at the same time, all others one by one.
 func (a *Attempt) callAll(ctx context.Context, calls []llm.ToolCall) ([]pendingCall, error) {
 	all := make([]pendingCall, len(calls))
@@ -94,18 +107,22 @@ func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCal
 	if p.stored != nil && p.stored.Effect {
 		return a.setResult(ctx, p, tools.UnknownOutcome(p.call.Name, "This call was begun before a crash."))
 	}
-	spec, verdict, err := a.engine.Tools.Judge(ctx, a.toolCall(p.call))
+	spec, verdict, err := a.engine.Tools.Judge(ctx, p.toolCall(a.Caller))
 	if err != nil {
 		return err
 	}
 	p.spec, p.needsPIN = spec, verdict.Pin
 	asks := verdict.Ask || verdict.Pin
-	if asks && a.hidesArguments(*p) {
+	if asks && p.hidesArguments() {
 		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused, "The arguments hold what looks like a password or a key. The owner is not shown it, so he cannot allow the call. Tell him so."))
 	}
 	if asks {
-		if err := a.approve(ctx, p, rest); err != nil || p.approval == 0 {
+		refusal, err := a.approver().approve(ctx, p, rest)
+		if err != nil {
 			return err
+		}
+		if refusal != nil {
+			return a.setResult(ctx, p, *refusal)
 		}
 	}
 	handle, ok := a.Handlers[spec.Name]
@@ -125,7 +142,7 @@ func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCal
 			return a.setResult(ctx, p, tools.Refused(tools.CodeDenied, "The owner took the yes back. Do not try it another way."))
 		}
 	}
-	call := a.toolCall(p.call)
+	call := p.toolCall(a.Caller)
 	call.Binding = p.binding
 	result, err := handle(ctx, call)
 	if errors.Is(err, ErrSuspended) {
@@ -163,7 +180,7 @@ func (a *Attempt) call(ctx context.Context, p *pendingCall) error {
 	if p.call.Malformed != "" {
 		p.result = tools.Refused(tools.CodeArguments, "The arguments are no JSON object: "+p.call.Malformed)
 	} else {
-		call := a.toolCall(p.call)
+		call := p.toolCall(a.Caller)
 		call.Binding, call.PINEntered = p.binding, p.approval != 0 && p.needsPIN
 		result, err := a.engine.Tools.Do(ctx, call, p.approval != 0)
 		if err != nil {
@@ -179,13 +196,13 @@ func (a *Attempt) call(ctx context.Context, p *pendingCall) error {
 // approval back.
 func (a *Attempt) beginCall(ctx context.Context, p pendingCall) (begun bool, err error) {
 	if p.approval == 0 {
-		return true, store.BeginStep(ctx, a.stepWriter(p), a.Task, a.toolStep(p))
+		return true, store.BeginStep(ctx, a.stepWriter(p), a.Task, p.step())
 	}
 	err = a.engine.Store.InTx(ctx, func(tx store.Tx) error {
 		if begun, err = store.UseApproval(ctx, tx, p.approval); err != nil || !begun {
 			return err
 		}
-		return store.BeginStep(ctx, tx, a.Task, a.toolStep(p))
+		return store.BeginStep(ctx, tx, a.Task, p.step())
 	})
 	return begun, err
 }
@@ -193,7 +210,7 @@ func (a *Attempt) beginCall(ctx context.Context, p pendingCall) (begun bool, err
 // setResult stores the result of a call that the registry does not make.
 func (a *Attempt) setResult(ctx context.Context, p *pendingCall, res tools.Result) error {
 	p.hasResult, p.result = true, res
-	if err := store.BeginStep(ctx, a.stepWriter(*p), a.Task, a.toolStep(*p)); err != nil {
+	if err := store.BeginStep(ctx, a.stepWriter(*p), a.Task, p.step()); err != nil {
 		return err
 	}
 	return a.storeResult(ctx, *p)
@@ -201,7 +218,7 @@ func (a *Attempt) setResult(ctx context.Context, p *pendingCall, res tools.Resul
 
 // storeResult stores the result of a call, even if the attempt was cancelled meanwhile.
 func (a *Attempt) storeResult(ctx context.Context, p pendingCall) error {
-	step, err := stepWithResult(a.toolStep(p), p.result)
+	step, err := stepWithResult(p.step(), p.result)
 	if err != nil {
 		return err
 	}
@@ -220,19 +237,6 @@ func (a *Attempt) stepWriter(p pendingCall) store.Writer {
 		return a.engine.Store.Writer()
 	}
 	return a.engine.Store.AsyncCommit()
-}
-
-func (a *Attempt) toolCall(c llm.ToolCall) tools.Call {
-	return tools.Call{ID: c.ID, Name: c.Name, Args: c.Args, Caller: a.Caller}
-}
-
-func (a *Attempt) toolStep(p pendingCall) store.Step {
-	return store.Step{Seq: p.seq, Kind: store.StepTool, Name: p.call.Name, CallID: p.call.ID, Arguments: policy.Redact(arguments(p.call)), Effect: p.spec.HasEffect, Fence: p.fence}
-}
-
-// hidesArguments reports whether the owner would see the arguments of a call without something that looks like a secret.
-func (a *Attempt) hidesArguments(p pendingCall) bool {
-	return a.toolStep(p).Arguments != arguments(p.call)
 }
 
 // arguments returns the arguments of a call as the model wrote them.

@@ -26,6 +26,7 @@ type Prompt struct {
 	Window       []store.Message
 	Work         string // what other agents or steps did so far
 	Question     string
+	Picture      string // what pictures that came with the question show, as another model says; it is never a source
 	Form         string // of the answer; defaults to AnswerForm
 	Foreign      bool   // whether Notes, Summary or Window may hold text that is not the owner's
 	// ToolNotes are added to the descriptions of tools, by name.
@@ -39,7 +40,7 @@ func (a *Attempt) Compose(ctx context.Context, p Prompt, purpose string, chat st
 		return FirstRequest{}, err
 	}
 	fence := a.engine.Fence()
-	fixed := Tokens(p.system(), p.Question, p.Notes, p.Summary, p.Work)
+	fixed := Tokens(p.system(), p.Question, p.Notes, p.Summary, p.Work, p.Picture)
 	var list []llm.Tool
 	for _, s := range offered {
 		tool := FencedTool(s, fence)
@@ -79,7 +80,10 @@ func (p Prompt) request(fence string) llm.Request {
 	if p.Work != "" {
 		fmt.Fprintf(&b, "%s work so far\n%s\n", fence, p.Work)
 	}
-	fmt.Fprintf(&b, "%s question to answer\n%s\n%s end\n", fence, p.Question, fence)
+	if p.Picture != "" {
+		fmt.Fprintf(&b, "%s what the picture shows that came with the question, no source\n%s\n", fence, p.Picture)
+	}
+	fmt.Fprintf(&b, "%s question to answer\n%s\n%s end\n", fence, cmp.Or(p.Question, "(the picture came without words)"), fence)
 	return llm.Request{System: p.system(), Messages: []llm.Message{{Role: llm.RoleUser, Text: b.String()}}}
 }
 

@@ -67,7 +67,7 @@ func (a *Attempt) Replay(ctx context.Context, task store.Task, second *OtherMode
 	}
 	a.Task, a.earlierSteps = task, steps
 	a.begin(first)
-	end, err := a.replayRounds(ctx, &out, second)
+	end, err := (&replayer{attempt: a, out: &out, second: second}).rounds(ctx)
 	if err != nil || out.Incomplete != "" {
 		return out, err
 	}
@@ -92,8 +92,16 @@ func roundsOf(steps []store.Step) []Round {
 	return rounds
 }
 
-// replayRounds is the loop over stored steps. It sets Incomplete if a step is missing.
-func (a *Attempt) replayRounds(ctx context.Context, out *Replay, second *OtherModel) (LoopResult, error) {
+// replayer replays an attempt from its stored steps.
+type replayer struct {
+	attempt *Attempt
+	out     *Replay
+	second  *OtherModel // nil for none
+}
+
+// rounds is the loop over stored steps. It sets Incomplete if a step is missing.
+func (r *replayer) rounds(ctx context.Context) (LoopResult, error) {
+	a, out := r.attempt, r.out
 	request := a.firstRequest
 	request.Messages = slices.Clone(request.Messages)
 	for {
@@ -114,8 +122,8 @@ func (a *Attempt) replayRounds(ctx context.Context, out *Replay, second *OtherMo
 		if known.Asked != "" && known.Asked != digest(request) && out.Difference == "" {
 			out.Difference = fmt.Sprintf("what the model was asked in round %d", len(out.Rounds)+1)
 		}
-		if second != nil {
-			if round.OtherResponse, round.OtherFailure, err = second.Ask(ctx, request); err != nil {
+		if r.second != nil {
+			if round.OtherResponse, round.OtherFailure, err = r.second.Ask(ctx, request); err != nil {
 				return LoopResult{}, err
 			}
 		}
@@ -124,7 +132,7 @@ func (a *Attempt) replayRounds(ctx context.Context, out *Replay, second *OtherMo
 			return LoopResult{Text: known.Text}, nil
 		}
 		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: round.Response.Text, Calls: round.Response.Calls})
-		end, err := a.replayCalls(&request, &round, out)
+		end, err := r.calls(&request, &round)
 		out.Rounds = append(out.Rounds, round)
 		if err != nil || out.Incomplete != "" || end.Summary != "" {
 			return end, err
@@ -132,12 +140,12 @@ func (a *Attempt) replayRounds(ctx context.Context, out *Replay, second *OtherMo
 	}
 }
 
-// replayCalls adds the stored results of a round's calls to the request. It returns the outcome of a handoff or an escalation.
-func (a *Attempt) replayCalls(request *llm.Request, round *Round, out *Replay) (LoopResult, error) {
+// calls adds the stored results of a round's calls to the request. It returns the outcome of a handoff or an escalation.
+func (r *replayer) calls(request *llm.Request, round *Round) (LoopResult, error) {
 	for _, c := range round.Response.Calls {
-		_, step := a.nextStep()
+		_, step := r.attempt.nextStep()
 		if step == nil || step.EndedAt == nil {
-			out.Incomplete = fmt.Sprintf("%s has no result: %s", c.Name, stateText(a.Task))
+			r.out.Incomplete = fmt.Sprintf("%s has no result: %s", c.Name, stateText(r.attempt.Task))
 			return LoopResult{}, nil
 		}
 		round.Tools = append(round.Tools, *step)
@@ -148,7 +156,7 @@ func (a *Attempt) replayCalls(request *llm.Request, round *Round, out *Replay) (
 		if res.EndReason != "" {
 			return LoopResult{Summary: res.EndReason, To: res.Ref}, nil
 		}
-		request.Messages = append(request.Messages, a.resultMessage(c, res, step.Fence))
+		request.Messages = append(request.Messages, r.attempt.resultMessage(c, res, step.Fence))
 	}
 	return LoopResult{}, nil
 }

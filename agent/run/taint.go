@@ -35,10 +35,10 @@ func HasForeignNotes(notes []store.Note) bool {
 }
 
 // isForeignPrompt reports whether a prompt has text that is not the owner's, or that looks like an order to the assistant although it counts as
-// his. What he asks does not count. What other agents wrote may quote others.
+// his. What he asks does not count. What other agents wrote may quote others, and a picture may have any words in it.
 func (a *Attempt) isForeignPrompt(ctx context.Context, p Prompt) (bool, error) {
 	ofOthers := func(m store.Message) bool { return m.Author.IsCapped() }
-	if a.Caller.Tainted || p.Foreign || p.Work != "" || slices.ContainsFunc(p.Window, ofOthers) || policy.IsInjection(p.Notes) {
+	if a.Caller.Tainted || p.Foreign || p.Work != "" || p.Picture != "" || slices.ContainsFunc(p.Window, ofOthers) || policy.IsInjection(p.Notes) {
 		return true, nil
 	}
 	return a.hasForeign(ctx, p.Passages)

@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 
+	"golang.org/x/term"
 	"maunium.net/go/mautrix/id"
 
 	"multis/admin"
@@ -16,6 +19,24 @@ import (
 	"multis/doctor"
 	"multis/store"
 )
+
+// accountCmd shows what multis can do as the owner, also while nobody can write to it.
+type accountCmd struct{}
+
+// Run prints what /account answers.
+func (accountCmd) Run(ctx context.Context, all *cli) error {
+	cfg, st, closeDB, err := open(ctx, all.Config)
+	if err != nil {
+		return err
+	}
+	defer closeDB()
+	said, err := admin.AccountText(ctx, st, accounts{cfg, st}, chatDefaults(cfg))
+	if err != nil {
+		return err
+	}
+	fmt.Println(renderMarkdown(said, term.IsTerminal(int(os.Stdout.Fd()))))
+	return nil
+}
 
 // accounts reads the owner's Matrix sessions that multis uses, and what multis can do with them.
 type accounts struct {

@@ -31,7 +31,7 @@ func newPersonaList(cfg *config.Config, models *llm.Models) ([]persona.Persona, 
 		p := persona.Persona{
 			ID: name, Name: a.Name, Theme: a.Theme, Emoji: a.Emoji, Avatar: id.ContentURIString(a.Avatar), Mentions: a.Mentions, Instructions: a.Instructions,
 			Allow: a.Allow, Deny: a.Deny, Workspace: a.Workspace, ReadPaths: a.ReadPaths, Skills: a.Skills,
-			Rooms: a.Rooms, Senders: a.Senders, Spaces: a.Spaces, Accounts: a.Accounts, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Capabilities: a.Capabilities, Delegates: a.Delegates,
+			Rooms: a.Rooms, Senders: a.Senders, Spaces: a.Spaces, Logins: a.Logins, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Capabilities: a.Capabilities, Delegates: a.Delegates,
 		}
 		if a.Model != "" || a.APIKey != "" {
 			names := cfg.LLM.ResolveModels(cmp.Or(a.Model, cfg.LLM.Model))

@@ -34,6 +34,7 @@ import (
 	"multis/store"
 	"multis/text"
 	"multis/tools"
+	"multis/vision"
 )
 
 // frontend is where messages come from and go to: a homeserver or a terminal.
@@ -128,7 +129,7 @@ func (a *assistant) openMemory(context.Context) (err error) {
 	}
 	a.answers = &answers.Keeper{Store: a.store, Search: a.search, Library: a.documents, Variables: answers.Variables{Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; ")}}
 	deskWith := deskOptions(a.cfg)
-	deskWith.Store, deskWith.Box, deskWith.Answers = a.store, a.box, a.answers
+	deskWith.Store, deskWith.Box, deskWith.Answers, deskWith.Audit = a.store, a.box, a.answers, a.audit
 	a.desk = desk.New(deskWith)
 	a.skills = openSkills(a.cfg)
 	settings, err := memorySettings(a.cfg, a.skills)
@@ -190,7 +191,7 @@ func (a *assistant) sendFile(ctx context.Context, room store.Chat, f tools.Outgo
 	})
 }
 
-// surface returns the surface of the owner's questions, by which the rules about tools decide.
+// surface returns from where the owner asks, the terminal or Matrix. The rules about tools may depend on it.
 func (a *assistant) surface() rules.Surface {
 	if a.front.terminal {
 		return rules.SurfaceCLI
@@ -204,14 +205,18 @@ func (a *assistant) addAgent(context.Context) error {
 	if len(cfg.Business.Pages) > 0 {
 		pages = knowledge.NewPages(a.documents, cfg.Business.Pages)
 	}
+	var pictures agent.Pictures // nil if nobody looks at them
+	if cfg.Vision.Model != config.NoModel {
+		pictures = vision.New(a.front.files, a.models.vision)
+	}
 	a.agent = agent.New(agent.Options{
-		Pages: pages,
+		Pages: pages, Pictures: pictures,
 		Store: a.store, Box: a.box, Search: a.search, Memory: a.memory, Tools: a.tools, Skills: a.skills, Answers: a.answers, Personas: a.models.personas, Defaults: a.defaults,
 		Currency: cfg.Budget.Currency, EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate,
 		Name: cfg.Name, Texts: cfg.Business.Catalog(), Language: cfg.Business.Language,
-		Business: agent.Business{Name: cfg.Business.Name, Topics: cfg.Business.Topics, Rules: cfg.Business.Rules, Tone: cfg.Business.Tone}, Keywords: cfg.Business.Escalation.Keywords,
+		Business: agent.Business{Name: cfg.Business.Name, Topics: cfg.Business.Topics, Rules: cfg.Business.Rules, Tone: cfg.Business.Tone}, EscalationKeywords: cfg.Business.Escalation.Keywords,
 		Hours: cfg.Business.OpeningHours(cfg.TimeZone), LabelHours: labelHours(cfg), AwayOutsideHours: cfg.Business.OutsideHours == config.OutsideHoursAway,
-		Desk:       a.desk,
+		Desk: a.desk, OwnerPause: cfg.Chats.OwnerPause,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 		OpenModel: a.models.open, Surface: a.surface(),
 		Injection: agent.Injection{Enabled: cfg.Injection.Enabled, Judge: cfg.Injection.Judge, MaxFlags: cfg.Injection.MaxFlags, HoldTime: cfg.Injection.HoldTime},
@@ -256,7 +261,7 @@ func (a *assistant) addHooks(ctx context.Context) error {
 func (a *assistant) addRunner(ctx context.Context) (err error) {
 	front, adm := a.front, a.admin
 	handlers := jobs.Handlers{
-		Turn: a.agent.Turns, Send: a.box, Retract: a.box,
+		Turn: a.agent.Turns, Quiet: a.agent.Quiet, Send: a.box, Retract: a.box,
 		Describe: front.describer, History: front.historian, Imported: adm.Imports, Bridges: front.inbox, Decrypt: front.decrypter, KeepFile: front.keeper,
 		Transcribe: speech.New(speech.Options{
 			Store: a.store, Files: front.files, Model: a.models.speech, Inbox: front.inbox, Defaults: a.defaults, Notify: a.agent.Notify,

@@ -18,8 +18,8 @@ import (
 	"multis/store/storetest"
 )
 
-// big returns a store with some megabytes of data.
-func big(t *testing.T) *store.Store {
+// newLargeStore returns a store with some megabytes of data.
+func newLargeStore(t *testing.T) *store.Store {
 	t.Helper()
 	st := storetest.NewWithMessages(t, 1, 1, time.Now().Add(-time.Hour))
 	_, err := st.Pool().Exec(t.Context(), `insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason, unindexed)
@@ -51,8 +51,8 @@ func filesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// killWhen runs multis and kills it as soon as is returns true.
-func killWhen(t *testing.T, dir string, is func() bool, args ...string) {
+// runAndKill runs multis and kills it as soon as is returns true.
+func runAndKill(t *testing.T, dir string, is func() bool, args ...string) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func killWhen(t *testing.T, dir string, is func() bool, args ...string) {
 
 func TestABackupIsMadeCheckedAndRestoredByCommand(t *testing.T) {
 	t.Parallel()
-	st := big(t)
+	st := newLargeStore(t)
 	dir := configured(t, st.Pool().Config().ConnString(), "")
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data", "documents"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "documents", "prices.md"), []byte("80 EUR"), 0o600))
@@ -130,7 +130,7 @@ func TestABackupHasWhatTheConfigurationNamesAndSaysWhatItLacks(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
-	dsn := big(t).Pool().Config().ConnString()
+	dsn := newLargeStore(t).Pool().Config().ConnString()
 	dir := configured(t, dsn, more)
 	for name, content := range own {
 		write(dir, name, content)
@@ -185,12 +185,12 @@ func TestWhatAKilledVerificationLeftIsRemoved(t *testing.T) {
 
 func TestABackupThatIsKilledLeavesTheOldOnes(t *testing.T) {
 	t.Parallel()
-	dir := configured(t, big(t).Pool().Config().ConnString(), "")
+	dir := configured(t, newLargeStore(t).Pool().Config().ConnString(), "")
 	_, _, err := program(t, dir, "", "backup", "create")
 	require.NoError(t, err)
 	folder := filepath.Join(dir, "data", "backups")
 	first := filesIn(t, folder)
-	killWhen(t, dir, func() bool { return len(filesIn(t, folder)) == 2 }, "backup", "create")
+	runAndKill(t, dir, func() bool { return len(filesIn(t, folder)) == 2 }, "backup", "create")
 	_, _, err = program(t, dir, "", "backup", "create")
 	require.NoError(t, err)
 	left := filesIn(t, folder)
@@ -228,7 +228,7 @@ func TestOnlyFullBackupsInTheirFolderCountAsTheLastOne(t *testing.T) {
 
 func TestARestoreThatIsKilledIsDoneAgain(t *testing.T) {
 	t.Parallel()
-	st := big(t)
+	st := newLargeStore(t)
 	dir := configured(t, st.Pool().Config().ConnString(), "")
 	_, _, err := program(t, dir, "", "backup", "create")
 	require.NoError(t, err)
@@ -239,7 +239,7 @@ func TestARestoreThatIsKilledIsDoneAgain(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), dsn)
 	require.NoError(t, err)
 	defer conn.Close(context.Background())
-	killWhen(t, other, func() (begun bool) {
+	runAndKill(t, other, func() (begun bool) {
 		return conn.QueryRow(t.Context(), "select to_regclass('restore_in_progress') is not null").Scan(&begun) == nil && begun
 	}, "backup", "restore", file)
 	_, said, err := program(t, other, "", "migrate")
@@ -258,14 +258,14 @@ func TestAKilledRestoreLeavesNoConfigurationToStartWith(t *testing.T) {
 	t.Parallel()
 	dsn := newDatabase(t, "restored_whole")
 	dir, other := configured(t, "file:dsn", ""), t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "dsn"), []byte(big(t).Pool().Config().ConnString()), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "dsn"), []byte(newLargeStore(t).Pool().Config().ConnString()), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(other, "dsn"), []byte(dsn), 0o600))
 	_, said, err := program(t, dir, "", "backup", "create")
 	require.NoError(t, err, said)
 	folder := filepath.Join(dir, "data", "backups")
 	file := filepath.Join(folder, filesIn(t, folder)[0])
 	copied := filepath.Join(other, "config.yaml.from-backup")
-	killWhen(t, other, func() bool { _, err := os.Stat(copied); return err == nil }, "backup", "restore", file)
+	runAndKill(t, other, func() bool { _, err := os.Stat(copied); return err == nil }, "backup", "restore", file)
 	require.NoFileExists(t, filepath.Join(other, "config.yaml"), "multis would start with it")
 	_, said, err = program(t, other, "", "backup", "restore", file)
 	require.NoError(t, err, said)
@@ -292,7 +292,7 @@ func inNamespace(t *testing.T, dir, script, arg string) string {
 
 func TestAFullDiskLeavesTheOldBackups(t *testing.T) {
 	t.Parallel()
-	dir := configured(t, big(t).Pool().Config().ConnString(), "")
+	dir := configured(t, newLargeStore(t).Pool().Config().ConnString(), "")
 	small := filepath.Join(dir, "small")
 	require.NoError(t, os.Mkdir(small, 0o700))
 	const old = "multis-20261101T030000.000Z.tar.gz"
@@ -304,7 +304,7 @@ func TestAFullDiskLeavesTheOldBackups(t *testing.T) {
 // The Docker image has no Postgres programs.
 func TestWithoutPostgresProgramsTheCheckOfABackupNamesTheFix(t *testing.T) {
 	t.Parallel()
-	dir := configured(t, big(t).Pool().Config().ConnString(), "")
+	dir := configured(t, newLargeStore(t).Pool().Config().ConnString(), "")
 	_, _, err := program(t, dir, "", "backup", "create")
 	require.NoError(t, err)
 	folder := filepath.Join(dir, "data", "backups")

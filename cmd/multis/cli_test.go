@@ -168,6 +168,18 @@ func TestARepairNeedsAnID(t *testing.T) {
 	require.Contains(t, said, "is no id of a finding")
 }
 
+func TestTheDoctorSaysThatItCannotUseTheNamedFile(t *testing.T) {
+	t.Parallel()
+	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "")
+	for _, file := range []string{"", "gone.yaml", "config.yaml"} {
+		_, said, err := program(t, dir, "", "doctor", "--synapse", file)
+		var failed *exec.ExitError
+		require.ErrorAs(t, err, &failed, file)
+		require.Equal(t, 2, failed.ExitCode())
+		require.Regexp(t, "^multis: --synapse: [^\n]+\n$", said)
+	}
+}
+
 func TestAWrongCommandIsOneLine(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -67,7 +67,7 @@ func TestCommandHooksAreAskedBeforeASendAndToldOfEvents(t *testing.T) {
 		room, err = store.AdminChat(t.Context(), h.st.DB())
 		return err == nil
 	})
-	h.asked(chat, 1, "what does tuning cost?")
+	h.storeQuestion(chat, 1, "what does tuning cost?")
 	said := func(text string) func() bool {
 		return func() bool {
 			return storetest.Count(t, h.st, "select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%'||$2||'%'", room.ID, text) > 0
@@ -88,7 +88,7 @@ func TestCommandHooksAreAskedBeforeASendAndToldOfEvents(t *testing.T) {
 	})
 
 	for n, text := range []string{"/account", "/hooks"} {
-		h.says(store.Message{
+		h.storeMessage(store.Message{
 			ChatID: room.ID, EventID: id.EventID(fmt.Sprintf("$typed%d", n)), Author: policy.AuthorOwnerClient, Sender: testOwner, Body: text, Action: policy.ActionCommand, Code: policy.CodeCommand,
 		}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
 	}
@@ -98,7 +98,7 @@ func TestCommandHooksAreAskedBeforeASendAndToldOfEvents(t *testing.T) {
 		now, hash := time.Now(), "$argon2id$forgotten"
 		return store.SavePIN(t.Context(), tx, store.PIN{Hash: &hash, SetAt: &now, LockedUntil: &now, UnlockedUntil: &now})
 	}))
-	require.Contains(t, printed(t, file, "pin", "reset"), "The PIN is removed")
+	require.Contains(t, captureOutput(t, file, "pin", "reset"), "The PIN is removed")
 	require.Equal(t, 1, storetest.Count(t, h.st, "select count(*) from pin where hash is null and locked_until is null and unlocked_until is null and failures = 0"))
 	require.Equal(t, 1, storetest.Count(t, h.st, "select count(*) from audit_entries where kind = 'pin' and action = 'reset' and outcome = 'removed'"))
 	wait("a notice of it", said("The PIN was removed on the server"))

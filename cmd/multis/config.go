@@ -122,7 +122,7 @@ type diffConfigCmd struct {
 
 // Run includes the settings that were made in chat, if the database can be reached.
 func (d diffConfigCmd) Run(ctx context.Context, c *cli) error {
-	in, closeDB := doctorInput(ctx, c, "")
+	in, closeDB := doctorInput(ctx, c)
 	defer closeDB()
 	var settings map[string]string
 	if in.HasSchema {

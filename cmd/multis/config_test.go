@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/config"
+	"multis/policy/rules"
 	"multis/store"
 	"multis/store/storetest"
 )
@@ -88,6 +89,20 @@ func TestAChangedConfigurationIsTakenOverAndAnInvalidOneIsNot(t *testing.T) {
 	current = changed("another secret in that file")
 	require.Equal(t, "another-key", current.Speech.APIKey.Value())
 	require.NotContains(t, log.String(), "another-key")
+
+	own := filepath.Join(filepath.Dir(file), "rules.yaml")
+	require.NoError(t, os.WriteFile(own, []byte("rules:\n  - {tool: fetch_url, decision: deny}\n"), 0o600))
+	write(valid + "policy: {file: rules.yaml}\n")
+	current = changed("a file of rules")
+	require.Equal(t, rules.Deny, current.Policy.FileRules[0].Decision)
+	go func() { result <- changed("a valid file of rules") }()
+	require.NoError(t, os.WriteFile(own, []byte("rules:\n  - {tool: fetch_url, decision: allow}\n  - {tool: fetch_url, decision: maybe}\n"), 0o600))
+	appears("rules.yaml:3")
+	require.Empty(t, result, "the last good rules stay, and a file is not taken over by half")
+	require.Equal(t, rules.Deny, current.Policy.FileRules[0].Decision)
+	require.NoError(t, os.WriteFile(own, []byte("rules:\n  - {tool: fetch_url, decision: confirm}\n"), 0o600))
+	current = <-result
+	require.Equal(t, rules.Confirm, current.Policy.FileRules[0].Decision)
 }
 
 func TestSettingsOverrideTheFileNotTheEnvironment(t *testing.T) {

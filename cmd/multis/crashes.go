@@ -75,20 +75,21 @@ func (l *startLog) begin(folder string, now time.Time) (int, error) {
 			recent = append(recent, at)
 		}
 	}
-	return len(recent), l.write(startNotes{Running: true, Crashes: recent})
+	return len(recent), l.save(startNotes{Running: true, Crashes: recent})
 }
 
 // Stop records a clean stop and resets the count of crashes. It may be called more than once.
 func (l *startLog) Stop() {
 	l.once.Do(func() {
 		if l.file != nil {
-			_ = l.write(startNotes{}) // a stop that cannot be recorded counts as a crash
+			_ = l.save(startNotes{}) // a stop that cannot be recorded counts as a crash
 			_ = l.file.Close()
 		}
 	})
 }
 
-func (l *startLog) write(n startNotes) error {
+// save replaces the content of the file.
+func (l *startLog) save(n startNotes) error {
 	raw, err := json.Marshal(n)
 	if err != nil {
 		return fmt.Errorf("note the start: %w", err)

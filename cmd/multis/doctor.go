@@ -27,7 +27,7 @@ import (
 type doctorCmd struct {
 	JSON    bool    `help:"Print the report as JSON."`
 	Fix     *string `placeholder:"ID" help:"Repair the finding with this id, if that is safe. A changed file is backed up."`
-	Synapse string  `placeholder:"FILE" help:"Synapse's homeserver.yaml, where it is not found by itself."`
+	Synapse *string `placeholder:"FILE" help:"Synapse's homeserver.yaml, where it is not found by itself."`
 }
 
 // statusError ends the program with a status and without a message.
@@ -38,8 +38,15 @@ func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e
 
 // Run checks, or repairs one finding. It exits with 0 without findings, 1 with warnings and 2 with errors.
 func (d doctorCmd) Run(ctx context.Context, c *cli) error {
-	in, closeDB := doctorInput(ctx, c, d.Synapse)
+	in, closeDB := doctorInput(ctx, c)
 	defer closeDB()
+	if d.Synapse != nil && in.ConfigErr == nil {
+		var err error
+		if in.Synapse, err = (setup.Machine{}).ReadForDoctor(*d.Synapse, in.Config.Homeserver.Domain, in.Paths.Registration); err != nil {
+			printError(os.Stderr, "--synapse: "+err.Error())
+			return statusError(2) // the status 1 means that all was checked
+		}
+	}
 	if d.Fix != nil {
 		done, err := doctor.Fix(ctx, in, doctor.ID(*d.Fix))
 		if err != nil {
@@ -62,14 +69,14 @@ func (d doctorCmd) Run(ctx context.Context, c *cli) error {
 }
 
 // doctorInput opens what the checks look at. It starts no Postgres and migrates nothing.
-func doctorInput(ctx context.Context, c *cli, synapse string) (in *doctor.Input, closeDB func()) {
+func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func()) {
 	in = &doctor.Input{Now: time.Now, FreeBytes: doctor.FreeBytes, Paths: doctorPaths(c.Config, c.Registration), Start: startCommand(c.Config, true)}
 	closeDB = func() {}
 	if in.Config, in.ConfigErr = config.Load(c.Config); in.ConfigErr != nil {
 		return in, closeDB
 	}
 	hideSecrets(in.Config)
-	in.Synapse = setup.Machine{}.ForDoctor(synapse, in.Config.Homeserver.Domain, in.Paths.Registration)
+	in.Synapse = setup.Machine{}.FindForDoctor(in.Config.Homeserver.Domain, in.Paths.Registration)
 	in.TestSandbox = func(ctx context.Context) (string, error) { return testSandbox(ctx, in.Config, c.Config) }
 	in.Homeserver = appservice.NewInspector(doctor.AccessOf(in.Config))
 	if models, err := newModels(in.Config, nil); err == nil {

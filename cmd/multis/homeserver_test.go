@@ -122,8 +122,8 @@ func (hs *homeserver) add(room *hsRoom) {
 	hs.rooms[room.ID] = room
 }
 
-// happen gives an event an id and appends it to its room and the stream.
-func (hs *homeserver) happen(evt *event.Event) *event.Event {
+// appendEvent gives an event an id and appends it to its room and the stream.
+func (hs *homeserver) appendEvent(evt *event.Event) *event.Event {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
 	return hs.append(evt)
@@ -222,13 +222,13 @@ func (hs *homeserver) event(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusNotFound, "M_NOT_FOUND")
 }
 
-// position parses a sync token, which is the number of events before a place in the stream.
-func position(token string) int {
+// parseSyncToken parses a sync token, which is the number of events before a place in the stream.
+func parseSyncToken(token string) int {
 	n, _ := strconv.Atoi(strings.TrimPrefix(token, "s"))
 	return n
 }
 
-func token(n int) string { return fmt.Sprintf("s%d", n) }
+func syncToken(n int) string { return fmt.Sprintf("s%d", n) }
 
 // messages serves the messages of a room between two positions, the newest first.
 func (hs *homeserver) messages(w http.ResponseWriter, r *http.Request) {
@@ -244,9 +244,9 @@ func (hs *homeserver) messages(w http.ResponseWriter, r *http.Request) {
 		Chunk []*event.Event `json:"chunk"`
 		End   string         `json:"end,omitempty"`
 	}{Chunk: []*event.Event{}}
-	for i := position(query.Get("from")) - 1; i >= position(query.Get("to")); i-- {
+	for i := parseSyncToken(query.Get("from")) - 1; i >= parseSyncToken(query.Get("to")); i-- {
 		if len(page.Chunk) == limit {
-			page.End = token(i + 1)
+			page.End = syncToken(i + 1)
 			break
 		}
 		if hs.stream[i].RoomID == room.ID {
@@ -294,7 +294,7 @@ const timelineSize = 5
 
 // sync serves /sync: it waits for events after a position and returns those of the user's rooms.
 func (hs *homeserver) sync(w http.ResponseWriter, r *http.Request) {
-	since, wait := position(r.URL.Query().Get("since")), time.Duration(0)
+	since, wait := parseSyncToken(r.URL.Query().Get("since")), time.Duration(0)
 	if ms, err := strconv.Atoi(r.URL.Query().Get("timeout")); err == nil {
 		wait = time.Duration(ms) * time.Millisecond
 	}
@@ -334,7 +334,7 @@ type pollRoom struct {
 }
 
 func (hs *homeserver) poll(user id.UserID, since int, first bool) pollAnswer {
-	answer := pollAnswer{Next: token(len(hs.stream))}
+	answer := pollAnswer{Next: syncToken(len(hs.stream))}
 	answer.Rooms.Join = map[id.RoomID]pollRoom{}
 	for i := len(hs.stream) - 1; i >= since && !first; i-- {
 		evt := hs.stream[i]
@@ -346,7 +346,7 @@ func (hs *homeserver) poll(user id.UserID, since int, first bool) pollAnswer {
 			room.Timeline.Limited = true
 		default:
 			room.Timeline.Events = slices.Insert(room.Timeline.Events, 0, evt)
-			room.Timeline.Before = token(i)
+			room.Timeline.Before = syncToken(i)
 		}
 		answer.Rooms.Join[evt.RoomID] = room
 	}

@@ -18,8 +18,8 @@ import (
 
 var switchesLine = regexp.MustCompile(`(?m)^voluntary_ctxt_switches:\s*(\d+)`)
 
-// switches returns how often the threads of this process have gone to sleep.
-func switches(b *testing.B) (n int) {
+// contextSwitches returns how often the threads of this process have gone to sleep.
+func contextSwitches(b *testing.B) (n int) {
 	b.Helper()
 	files, err := filepath.Glob("/proc/self/task/*/status")
 	require.NoError(b, err)
@@ -46,7 +46,7 @@ const activitySQL = `select (select xact_commit + xact_rollback from pg_stat_dat
 func activityOf(b *testing.B, st *store.Store) (a activity) {
 	b.Helper()
 	require.NoError(b, st.DB().QueryRow(b.Context(), activitySQL).Scan(&a.transactions, &a.written))
-	a.switches = switches(b)
+	a.switches = contextSwitches(b)
 	return a
 }
 

@@ -12,9 +12,9 @@ import (
 	"multis/llm/llmtest"
 )
 
-// filled makes an installation with an external database and a model by multis init --yes. It returns its folder, the configuration of Synapse and
+// newInstallation makes an installation with an external database and a model by multis init --yes. It returns its folder, the configuration of Synapse and
 // the password of the database.
-func filled(t *testing.T) (dir, synapse, password string) {
+func newInstallation(t *testing.T) (dir, synapse, password string) {
 	t.Helper()
 	_, synapse = newSynapse(t)
 	model := llmtest.Start(t, llmtest.Say("ready"))
@@ -33,8 +33,8 @@ func filled(t *testing.T) (dir, synapse, password string) {
 	return dir, synapse, password
 }
 
-// contentsOf returns the files of a folder by name.
-func contentsOf(t *testing.T, dir string) map[string]string {
+// readFiles returns the files of a folder by name.
+func readFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, name := range filesIn(t, dir) {
@@ -48,8 +48,8 @@ func contentsOf(t *testing.T, dir string) map[string]string {
 
 func TestInitOnADatabaseElsewhereKeepsItAndAnyStopKeepsAll(t *testing.T) {
 	t.Parallel()
-	dir, synapse, password := filled(t)
-	before := contentsOf(t, dir)
+	dir, synapse, password := newInstallation(t)
+	before := readFiles(t, dir)
 	questions := []string{
 		"address of your homeserver", "Your Matrix id", "Your time zone", "in new chats", "name of your assistant", "The database",
 		"The language model", "Search by meaning", "Voice notes",
@@ -63,7 +63,7 @@ func TestInitOnADatabaseElsewhereKeepsItAndAnyStopKeepsAll(t *testing.T) {
 			s.expect(questions[stop])
 			s.typeIn("\x03")
 			require.Error(t, s.end())
-			require.Equal(t, before, contentsOf(t, dir), "%s: %s", term, questions[stop])
+			require.Equal(t, before, readFiles(t, dir), "%s: %s", term, questions[stop])
 		}
 		s := startInit(t, term, dir, "--synapse", synapse, "--wait", "0")
 		for _, q := range questions {
@@ -71,7 +71,7 @@ func TestInitOnADatabaseElsewhereKeepsItAndAnyStopKeepsAll(t *testing.T) {
 		}
 		s.expect("config.yaml stays as it is.")
 		require.NoError(t, s.end(), s.all())
-		require.Equal(t, before, contentsOf(t, dir), "Enter keeps every value")
+		require.Equal(t, before, readFiles(t, dir), "Enter keeps every value")
 		require.NotContains(t, s.all(), password)
 		require.NotContains(t, s.all(), "secret-key")
 	}
@@ -92,7 +92,7 @@ func TestInitOnADatabaseElsewhereKeepsItAndAnyStopKeepsAll(t *testing.T) {
 		err := s.end()
 		if last == "\x03" {
 			require.Error(t, err)
-			require.Equal(t, before, contentsOf(t, dir))
+			require.Equal(t, before, readFiles(t, dir))
 		} else {
 			require.NoError(t, err, s.all())
 		}
@@ -101,5 +101,5 @@ func TestInitOnADatabaseElsewhereKeepsItAndAnyStopKeepsAll(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Ada", cfg.Name)
 	require.Contains(t, cfg.Database.URL.Value(), password)
-	require.Equal(t, before["registration.yaml"], contentsOf(t, dir)["registration.yaml"], "the tokens are the same")
+	require.Equal(t, before["registration.yaml"], readFiles(t, dir)["registration.yaml"], "the tokens are the same")
 }

@@ -58,7 +58,7 @@ func newListening(t *testing.T, dayCap int64) *listening {
 	require.NoError(t, err)
 	defaults := policy.Defaults{Profile: policy.ProfilePersonal}
 	l.inbox = appservice.NewInbox(l.store, appservice.Settings{
-		Owner: listenOwner, Bot: "@multis:example.com", Name: "Nora", Defaults: defaults, MaxAge: 10 * time.Minute, Keywords: []string{"refund"}, Transcribes: true,
+		Owner: listenOwner, Bot: "@multis:example.com", Name: "Nora", Defaults: defaults, MaxAge: 10 * time.Minute, EscalationKeywords: []string{"refund"}, Transcribes: true,
 		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},
 	})
 	ears, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1", BaseURL: l.speech.URL, PerMinute: 6000},
@@ -94,8 +94,8 @@ func (l *listening) mode(mode policy.Mode) {
 	}))
 }
 
-// hears receives a voice note, and returns its row.
-func (l *listening) hears(chat store.Chat, sender id.UserID, file string) store.Message {
+// receiveVoiceNote receives a voice note, and returns its row.
+func (l *listening) receiveVoiceNote(chat store.Chat, sender id.UserID, file string) store.Message {
 	l.t.Helper()
 	raw := fmt.Sprintf(`{"type":"m.room.message","room_id":%q,"sender":%q,"event_id":"$note","origin_server_ts":%d,"content":{"msgtype":"m.audio",
 		"body":"Voice message.ogg","url":"mxc://example.com/%s","info":{"duration":3000,"size":11,"mimetype":"audio/ogg"},"org.matrix.msc3245.voice":{}}}`,
@@ -124,7 +124,7 @@ func (l *listening) jobs(kind string) (n int) {
 func TestVoiceNoteIsAnsweredLikeItsTranscript(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
-	note := l.hears(l.chat, listenAna, "note")
+	note := l.receiveVoiceNote(l.chat, listenAna, "note")
 	require.Equal(t, policy.ActionTranscribe, note.Action)
 	require.Equal(t, "[voice note]", note.Body)
 	require.Equal(t, 1, l.jobs("transcribe"))
@@ -149,7 +149,7 @@ func TestVoiceNoteIsAdmittedByItsTranscript(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	l.answer.Text = "I want a refund"
-	note := l.hears(l.chat, listenAna, "note")
+	note := l.receiveVoiceNote(l.chat, listenAna, "note")
 	require.NoError(t, l.listener.Transcribe(t.Context(), note.ID, false))
 	require.Equal(t, policy.CodeKeyword, l.message().Code)
 	require.Equal(t, 1, l.jobs("turn"))
@@ -175,7 +175,7 @@ func TestVoiceNoteChangesDuringTranscription(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newListening(t, 1_000_000)
-			note := l.hears(l.chat, listenAna, "note")
+			note := l.receiveVoiceNote(l.chat, listenAna, "note")
 			test.happens(l)
 			require.NoError(t, l.listener.Transcribe(t.Context(), note.ID, false))
 			require.Equal(t, test.code, l.message().Code)
@@ -189,7 +189,7 @@ func TestVoiceNoteChangesDuringTranscription(t *testing.T) {
 func TestAVoiceNoteDeletedWhileItIsWrittenDownLeavesNoTranscript(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
-	note := l.hears(l.chat, listenAna, "note")
+	note := l.receiveVoiceNote(l.chat, listenAna, "note")
 	require.NoError(t, l.store.InTx(t.Context(), func(tx store.Tx) error {
 		if _, err := store.RedactMessage(t.Context(), tx, l.chat.ID, "$note", time.Now()); err != nil {
 			return err
@@ -219,7 +219,7 @@ func TestFailedTranscriptionIsReported(t *testing.T) {
 			t.Parallel()
 			l := newListening(t, test.budget)
 			l.answer = test.answer
-			note := l.hears(l.chat, listenAna, test.file)
+			note := l.receiveVoiceNote(l.chat, listenAna, test.file)
 			require.NoError(t, l.listener.Transcribe(t.Context(), note.ID, true))
 			m := l.message()
 			require.Equal(t, policy.CodeTranscriptionFailed, m.Code)
@@ -236,7 +236,7 @@ func TestAServerThatIsDownIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	l.answer = llmtest.Transcript{Status: 503}
-	note := l.hears(l.chat, listenAna, "note")
+	note := l.receiveVoiceNote(l.chat, listenAna, "note")
 	require.Error(t, l.listener.Transcribe(t.Context(), note.ID, false))
 	require.Equal(t, policy.ActionTranscribe, l.message().Action)
 	l.answer = llmtest.Transcript{Text: "When do you open?"}
@@ -247,7 +247,7 @@ func TestAServerThatIsDownIsAskedAgain(t *testing.T) {
 func TestTheOwnersVoiceNoteInTheAdminRoomIsAQuestion(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
-	note := l.hears(l.admin, listenOwner, "note")
+	note := l.receiveVoiceNote(l.admin, listenOwner, "note")
 	require.Equal(t, policy.ActionTranscribe, note.Action)
 	require.Zero(t, l.jobs("command"))
 	require.NoError(t, l.listener.Transcribe(t.Context(), note.ID, false))
@@ -260,7 +260,7 @@ func TestTheOwnersVoiceNoteInTheAdminRoomIsAQuestion(t *testing.T) {
 func TestTheOwnerIsToldThatHisVoiceNoteWasNotHeard(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
-	note := l.hears(l.admin, listenOwner, "gone")
+	note := l.receiveVoiceNote(l.admin, listenOwner, "gone")
 	require.NoError(t, l.listener.Transcribe(t.Context(), note.ID, false))
 	require.Equal(t, policy.ActionCommand, l.message().Action)
 	require.Equal(t, policy.CodeTranscriptionFailed, l.message().Code)

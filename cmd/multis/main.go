@@ -57,6 +57,7 @@ type cli struct {
 	Replay  replayCmd  `cmd:"" help:"Replay a stored task without doing anything, and say whether the result is the same."`
 	Policy  policyCmd  `cmd:"" help:"Show the rules about tools, and explain what happens with a call."`
 	Audit   auditCmd   `cmd:"" help:"Show, check or export the audit log: what was done, decided and refused."`
+	Account accountCmd `cmd:"" help:"Show what multis can do as you, and how to revoke it."`
 	PIN     pinCmd     `cmd:"" name:"pin" help:"Remove a forgotten PIN."`
 	Pair    pairCmd    `cmd:"" hidden:""`
 	Read    readCmd    `cmd:"" name:"read-document" hidden:""`

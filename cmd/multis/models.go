@@ -20,6 +20,7 @@ type models struct {
 	personas   persona.Set
 	heartbeats []heartbeat.Config
 	speech     llm.Transcriber
+	vision     llm.Model // looks at pictures; llm.None if nobody does
 	embedders  embedders
 
 	cfg *config.Config
@@ -42,6 +43,9 @@ func openModels(ctx context.Context, cfg *config.Config, st *store.Store) (model
 		return models{}, err
 	}
 	if m.speech, err = openSpeech(cfg, st); err != nil {
+		return models{}, err
+	}
+	if m.vision, err = m.open(cfg.Vision.Model); err != nil {
 		return models{}, err
 	}
 	m.embedders, err = openEmbedders(ctx, cfg, st)
@@ -72,6 +76,9 @@ func checkModel(cfg *config.Config) error {
 	}
 	if _, err := models.Open(cfg.LLM.ResolveModels(cfg.LLM.Model), ""); err != nil {
 		return modelProblem(cfg, "llm.model", err)
+	}
+	if _, err := models.Open(cfg.LLM.ResolveModels(cfg.Vision.Model), ""); err != nil {
+		return modelProblem(cfg, "vision.model", err)
 	}
 	_, err = newPersonaList(cfg, models)
 	return err

@@ -68,7 +68,7 @@ func (s *service) start() {
 	var log strings.Builder
 	s.cmd.Stderr = &log
 	require.NoError(s.t, s.cmd.Start())
-	require.Eventually(s.t, s.listens, time.Minute, 50*time.Millisecond, "the service listens for the homeserver")
+	require.Eventually(s.t, s.isReady, time.Minute, 50*time.Millisecond, "the service listens for the homeserver")
 }
 
 // command runs a multis command as the user of the test, in the service's folder.
@@ -77,8 +77,8 @@ func (s *service) command(args ...string) (stdout, stderr string, err error) {
 	return programAt(s.t, s.self, s.dir, "", args...)
 }
 
-// listens reports whether the service has its database and listens for the homeserver.
-func (s *service) listens() bool {
+// isReady reports whether the service has its database and listens for the homeserver.
+func (s *service) isReady() bool {
 	text, err := os.ReadFile(filepath.Join(s.dir, "config.yaml"))
 	require.NoError(s.t, err)
 	_, rest, _ := strings.Cut(string(text), "port: ")
@@ -145,7 +145,7 @@ func TestCommandsOfRootWorkBesideTheServiceAndTakeNothingFromIt(t *testing.T) {
 	said, _, err = s.command("search", "consultation")
 	require.NoError(t, err)
 	require.Contains(t, said, "80 EUR")
-	require.True(t, s.listens(), "the service goes on")
+	require.True(t, s.isReady(), "the service goes on")
 	s.stop()
 	search()
 	s.start() // on the data as the commands left it
@@ -155,7 +155,7 @@ func TestCommandsOfRootWorkBesideTheServiceAndTakeNothingFromIt(t *testing.T) {
 // On a new machine the folder belongs to the user of the service and is empty, and root restores into it.
 func TestWhatRootRestoresBelongsToTheOwnerOfTheFolder(t *testing.T) {
 	t.Parallel()
-	old := configured(t, big(t).Pool().Config().ConnString(), "")
+	old := configured(t, newLargeStore(t).Pool().Config().ConnString(), "")
 	_, _, err := program(t, old, "", "backup", "create")
 	require.NoError(t, err)
 	backups := filepath.Join(old, "data", "backups")

@@ -18,7 +18,7 @@ func newPINKeeper(cfg *config.Config) (*pin.Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pin.NewKeeper(log, cfg.Exec.Enabled || cfg.Exec.WriteFiles, nil), nil
+	return pin.NewKeeper(pin.Options{Log: log, Required: cfg.Exec.Enabled || cfg.Exec.WriteFiles}), nil
 }
 
 // pinCmd is about the PIN of the admin room.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,11 +47,11 @@ func failedProbe(id doctor.ID, message, fix string) doctor.Result {
 	return doctor.Result{Findings: []doctor.Finding{{ID: id, Severity: doctor.Error, Message: message, Fix: fix}}}
 }
 
-// trialLedger is the ledger of an installation that has no database yet. It applies the caps of the configuration to each call separately.
-type trialLedger struct{}
+// testLedger is the ledger of an installation that has no database yet. It applies the caps of the configuration to each call separately.
+type testLedger struct{}
 
 // Reserve refuses a call that would exceed a cap by itself.
-func (trialLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
+func (testLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
 	if s.Amount > s.DayCap {
 		return policy.Reservation{Refused: policy.CapDay, First: true}, nil
 	}
@@ -58,12 +59,12 @@ func (trialLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservatio
 }
 
 // Settle does nothing.
-func (trialLedger) Settle(context.Context, int64, policy.Settlement) error { return nil }
+func (testLedger) Settle(context.Context, int64, policy.Settlement) error { return nil }
 
-// trialBudget returns the budget of one trial call.
-func trialBudget(c *config.Config) llm.Budget {
+// testBudget returns the budget of one test call.
+func testBudget(c *config.Config) llm.Budget {
 	b := newBudget(c, nil)
-	b.Ledger = trialLedger{}
+	b.Ledger = testLedger{}
 	return b
 }
 
@@ -73,12 +74,14 @@ func probeModels(ctx context.Context, c *config.Config) doctor.Result {
 	if err != nil {
 		return failedProbe(doctor.ModelConfig, err.Error(), "")
 	}
-	models.Budget = trialBudget(c)
+	models.Budget = testBudget(c)
 	var result doctor.Result
 	var facts []string
-	for _, name := range c.LLM.ResolveModels(c.LLM.Model) {
-		ctx, cancel := context.WithTimeout(ctx, trialTimeout)
-		trial, err := models.Try(ctx, name, "")
+	seeing := c.LLM.ResolveModels(c.Vision.Model)
+	names := slices.DeleteFunc(slices.Clone(c.LLM.ResolveModels(c.LLM.Model)), func(name string) bool { return slices.Contains(seeing, name) })
+	for _, name := range append(names, seeing...) {
+		ctx, cancel := context.WithTimeout(ctx, modelTestTimeout)
+		trial, err := models.Try(ctx, name, "", slices.Contains(seeing, name))
 		cancel()
 		if err != nil {
 			result.Findings = append(result.Findings, failedProbe(doctor.ModelUnreachable, err.Error()+".", llm.HowToFix(err)).Findings...)
@@ -100,10 +103,10 @@ func probeModels(ctx context.Context, c *config.Config) doctor.Result {
 // probeEmbeddings embeds one word.
 func probeEmbeddings(ctx context.Context, c *config.Config) doctor.Result {
 	e := c.Embeddings
-	budget := trialBudget(c)
+	budget := testBudget(c)
 	budget.Price, budget.Local = llm.Price{In: int64(e.PricePerMTok)}, e.Local
 	model, err := llm.OpenEmbedder(llm.EmbedConfig{
-		Model: e.Model, BaseURL: e.BaseURL, APIKey: e.APIKey.Value(), Dimensions: e.Dimensions, Timeout: trialTimeout, Purpose: "test",
+		Model: e.Model, BaseURL: e.BaseURL, APIKey: e.APIKey.Value(), Dimensions: e.Dimensions, Timeout: modelTestTimeout, Purpose: "test",
 	}, budget)
 	if err != nil {
 		return failedProbe(doctor.ModelConfig, err.Error(), "")
@@ -119,7 +122,7 @@ func probeEmbeddings(ctx context.Context, c *config.Config) doctor.Result {
 
 // probeSpeech transcribes half a second of silence. It expects an empty transcript.
 func probeSpeech(ctx context.Context, c *config.Config) doctor.Result {
-	budget := trialBudget(c)
+	budget := testBudget(c)
 	budget.Local = c.Speech.Local
 	model, err := llm.OpenSpeech(llm.SpeechConfig{
 		Model: c.Speech.Model, BaseURL: c.Speech.BaseURL, APIKey: c.Speech.APIKey.Value(), Timeout: c.Speech.Timeout, PerMinute: int64(c.Speech.PricePerMinute),

@@ -62,6 +62,35 @@ func TestInitCallsALanguageModelOnceAndSaysItsPrice(t *testing.T) {
 	}
 }
 
+func TestTheModelThatLooksAtPicturesIsTriedWithOneOnce(t *testing.T) {
+	t.Parallel()
+	server := llmtest.Start(t, llmtest.Say("ready"))
+	for _, test := range []struct {
+		settings string
+		images   []int // of each call
+	}{
+		{"llm: {model: openai/one, base_url: \"" + server.URL + "\", local: true}\nvision: {model: openai/one}\n", []int{1}},
+		{"llm: {model: openai/one, base_url: \"" + server.URL + "\", local: true}\nvision: {model: openai/two}\n", []int{0, 1}},
+		{"llm: {providers: {openai: {base_url: \"" + server.URL + "\", local: true}}}\nvision: {model: openai/two}\n", []int{1}},
+	} {
+		cfg, before := modelConfig(t, test.settings), len(server.Requests())
+		require.Empty(t, probeModels(t.Context(), cfg).Findings, test.settings)
+		var images []int
+		for _, r := range server.Requests()[before:] {
+			images = append(images, len(r.Messages[0].Images))
+		}
+		require.Equal(t, test.images, images, test.settings)
+		var sees []bool
+		for _, m := range allModels(cfg) {
+			sees = append(sees, m.sees)
+		}
+		require.Len(t, sees, len(test.images))
+		require.True(t, sees[len(sees)-1])
+	}
+	unpriced := modelConfig(t, "vision: {model: openai/unheard-of}\n")
+	require.ErrorContains(t, checkModel(unpriced), "vision.model")
+}
+
 func TestInitTriesEmbeddingsAndSpeech(t *testing.T) {
 	t.Parallel()
 	embeddings := llmtest.StartEmbeddings(t, llmtest.Meanings(8, nil))

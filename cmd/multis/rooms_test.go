@@ -34,13 +34,13 @@ const (
 // isChat reports whether the room is a bridged chat with people.
 func (room *testRoom) isChat() bool { return room.kind == roomDM || room.kind == roomGroup }
 
-// sendable reports whether anything may be sent to the room in its current state.
-func (room *testRoom) sendable() bool {
+// mayReceive reports whether anything may be sent to the room in its current state.
+func (room *testRoom) mayReceive() bool {
 	return room.isChat() && room.encryption != "unknown" && (room.mode == policy.ModeBusiness || room.mode == policy.ModePersonal)
 }
 
-// kept reports whether messages in the room are stored.
-func (room *testRoom) kept() bool { return room.isChat() && room.mode != policy.ModeOff }
+// isStored reports whether messages in the room are stored.
+func (room *testRoom) isStored() bool { return room.isChat() && room.mode != policy.ModeOff }
 
 // makeRooms creates rooms of every kind and encryption, which multis has not seen yet.
 func (r *run) makeRooms() {
@@ -113,19 +113,19 @@ func (r *run) deliverRandomMessages() {
 		if r.rand.IntN(3) == 0 {
 			room = r.rooms[r.rand.IntN(12)] // contacts write more than the rest
 		}
-		evt := r.hs.happen(r.message(room))
-		r.stored[evt.ID] = room.kept() && evt.Sender != testBridgeBot
+		evt := r.hs.appendEvent(r.message(room))
+		r.stored[evt.ID] = room.isStored() && evt.Sender != testBridgeBot
 		r.texts[evt.ID] = room.String() + " " + string(evt.Sender)
 		for range r.rand.IntN(3) {
 			batch = append(batch, evt)
 		}
 		if r.rand.IntN(8) == 0 {
-			require.True(r.t, r.push(batch))
+			require.True(r.t, r.pushTransaction(batch))
 			batch = nil
-			r.switchUnderWay()
+			r.changeModeDuringRetry()
 		}
 	}
-	require.True(r.t, r.push(batch))
+	require.True(r.t, r.pushTransaction(batch))
 }
 
 // message returns a message of a random member of a room.
@@ -166,8 +166,8 @@ const (
 	holdSQL     = "with held as (select from chats where id = $1 for update) select count(*) from held"
 )
 
-// switchUnderWay changes the mode of a chat while an answer may wait for its next attempt.
-func (r *run) switchUnderWay() {
+// changeModeDuringRetry changes the mode of a chat while an answer may wait for its next attempt.
+func (r *run) changeModeDuringRetry() {
 	r.t.Helper()
 	if chat := store.ChatID(r.count(underWaySQL)); chat != 0 {
 		modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeSilent}
@@ -197,8 +197,8 @@ func (r *run) setMode(chat store.ChatID, mode policy.Mode) (done bool) {
 	return done
 }
 
-// silenceUnderWay silences a chat while an answer waits for its next attempt, which must then not be made.
-func (r *run) silenceUnderWay() {
+// silenceDuringRetry silences a chat while an answer waits for its next attempt, which must then not be made.
+func (r *run) silenceDuringRetry() {
 	r.t.Helper()
 	room := &testRoom{hsRoom: &hsRoom{ID: "!late:x"}, kind: roomDM, encryption: "no", contact: "@demo_late:x", mode: policy.ModeBusiness}
 	room.Members = map[id.UserID]bool{testOwner: true, testBridgeBot: true, room.contact: true}
@@ -206,7 +206,7 @@ func (r *run) silenceUnderWay() {
 	r.rooms = append(r.rooms, room)
 	r.hs.add(room.hsRoom)
 	r.hs.refuseAll(true)
-	require.True(r.t, r.push([]*event.Event{r.hs.happen(&event.Event{
+	require.True(r.t, r.pushTransaction([]*event.Event{r.hs.appendEvent(&event.Event{
 		Type: event.EventMessage, RoomID: room.ID, Sender: room.contact, Timestamp: time.Now().UnixMilli(),
 		Content: event.Content{Parsed: &event.MessageEventContent{MsgType: event.MsgText, Body: "What does a consultation cost?"}},
 	})}))
@@ -216,12 +216,12 @@ func (r *run) silenceUnderWay() {
 		return chat != 0 && r.setMode(chat, policy.ModeSilent)
 	})
 	r.hs.refuseAll(false)
-	r.idle()
+	r.awaitIdle()
 	require.Equal(r.t, 1, r.count("select count(*) from outbox o join chats c on c.id = o.chat_id where c.room_id = $1 and o.code = $2 and o.state = 'dropped'", room.ID, policy.CodeSilent))
 }
 
-// change changes the modes of some chats and encrypts a room, while nothing is being sent.
-func (r *run) change() {
+// changeRooms changes the modes of some chats and encrypts a room, while nothing is being sent.
+func (r *run) changeRooms() {
 	r.t.Helper()
 	modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff}
 	for _, room := range r.rooms {
@@ -240,6 +240,6 @@ func (r *run) change() {
 	if room := r.rooms[r.rand.IntN(len(r.rooms))]; room.encryption == "no" && r.rand.IntN(3) == 0 {
 		room.encryption = "yes"
 		evt := stateEvent(room.ID, testBridgeBot, event.StateEncryption, "", &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
-		require.True(r.t, r.push([]*event.Event{r.hs.happen(evt)}))
+		require.True(r.t, r.pushTransaction([]*event.Event{r.hs.appendEvent(evt)}))
 	}
 }

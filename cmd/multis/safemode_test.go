@@ -126,7 +126,7 @@ func (r *safeModeRun) isSafe() bool {
 // command writes a command of the owner in the admin room, and returns its event id.
 func (r *safeModeRun) command(n int, text string) id.EventID {
 	event := id.EventID(fmt.Sprintf("$safe%d", n))
-	r.says(store.Message{
+	r.storeMessage(store.Message{
 		ChatID: r.room.ID, EventID: event, Author: policy.AuthorOwnerClient, Sender: testOwner, Body: text, Action: policy.ActionCommand, Code: policy.CodeCommand,
 	}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
 	return event
@@ -168,7 +168,7 @@ func TestThreeCrashesStartSafeModeAndACleanRestartEndsIt(t *testing.T) {
 		return err == nil
 	})
 	r.wait("a notice", func() bool { return r.hasSent("It crashed 3 times within five minutes") })
-	r.asked(r.chat, 1, "what does tuning cost?")
+	r.storeQuestion(r.chat, 1, "what does tuning cost?")
 	for n, text := range []string{"/status", "what does tuning cost?", "/why", "/pause all", "/resume", "/audit", "/config get budget"} {
 		event := r.command(n, text)
 		r.wait(text, func() bool {
@@ -178,7 +178,7 @@ func TestThreeCrashesStartSafeModeAndACleanRestartEndsIt(t *testing.T) {
 	require.True(t, r.hasSent("/safe off"), "/status says how to end it")
 	require.True(t, r.hasSent("so I answer no questions"))
 	r.waitForHeldTurn()
-	require.Contains(t, printed(t, r.procs[0].Args[2], "status"), "safe mode")
+	require.Contains(t, captureOutput(t, r.procs[0].Args[2], "status"), "safe mode")
 	require.Empty(t, r.model.Requests(), "no model")
 	require.NoFileExists(t, r.mcpMarker, "no MCP server")
 	require.Zero(t, storetest.Count(t, r.st, "select count(*) from outbox where chat_id = $1", r.chat), "nothing to contacts")
@@ -196,7 +196,7 @@ func TestThreeCrashesStartSafeModeAndACleanRestartEndsIt(t *testing.T) {
 	})
 	r.wait("a notice of the end", func() bool { return r.hasSent("Safe mode is over") })
 	r.checkToggle()
-	require.Contains(t, printed(t, r.procs[0].Args[2], "audit", "show"), "safe")
+	require.Contains(t, captureOutput(t, r.procs[0].Args[2], "audit", "show"), "safe")
 }
 
 // checkToggle turns safe mode on and off by command.
@@ -205,7 +205,7 @@ func (r *safeModeRun) checkToggle() {
 	requests := len(r.model.Requests())
 	r.command(101, "/safe on")
 	r.wait("safe mode by command", r.isSafe)
-	r.asked(r.chat, 2, "what does tuning cost?")
+	r.storeQuestion(r.chat, 2, "what does tuning cost?")
 	r.waitForHeldTurn()
 	require.Len(r.t, r.model.Requests(), requests)
 	r.command(102, "/safe off")

@@ -41,8 +41,8 @@ func (l leak) Run(context.Context, tools.Call) (tools.Result, error) {
 	return tools.Result{ForLLM: l.says}, nil
 }
 
-// canaries are the secrets of the configuration of TestSecretsOfTheConfigurationAreWrittenNowhere, by where they stand.
-func canaries() map[string]string {
+// markedSecrets are the secrets in the configuration of TestSecretsOfTheConfigurationAreWrittenNowhere, by their keys.
+func markedSecrets() map[string]string {
 	all := map[string]string{}
 	for _, name := range []string{"model", "token", "path", "query", "dead", "deadquery", "hook", "signing", "variable", "header"} {
 		all[name] = "canary" + name + "4f1c9d27b6e05a38"
@@ -51,7 +51,7 @@ func canaries() map[string]string {
 }
 
 func TestSecretsOfTheConfigurationAreWrittenNowhere(t *testing.T) {
-	secret := canaries()
+	secret := markedSecrets()
 	var all []string
 	for _, s := range secret {
 		all = append(all, s)
@@ -114,14 +114,14 @@ chats: {burst_quiet: 1ms}
 	})
 	for n, text := range []string{"/tools", "what is the first question?", "and the second one?", "/replay 2", "/tasks"} {
 		event := id.EventID(fmt.Sprintf("$secret%d", n))
-		h.says(store.Message{
+		h.storeMessage(store.Message{
 			ChatID: room.ID, EventID: event, Author: policy.AuthorOwnerClient, Sender: testOwner, Body: text, Action: policy.ActionCommand, Code: policy.CodeCommand,
 		}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
 		wait(text, func() bool {
 			return storetest.Count(t, h.st, "select count(*) from messages where event_id = $1 and answered_at is not null", event) == 1
 		})
 	}
-	h.asked(chat, 1, "do you tune pianos?")
+	h.storeQuestion(chat, 1, "do you tune pianos?")
 	wait("a contact's answer", func() bool {
 		return storetest.Count(t, h.st, "select count(*) from messages where event_id = '$slow1' and answered_at is not null") == 1
 	})
@@ -133,8 +133,9 @@ chats: {burst_quiet: 1ms}
 	}
 	require.Contains(t, prompts.String(), "[secret]", "it was there to be hidden")
 	file := h.procs[0].Args[2]
-	shown := printed(t, file, "config", "get") + printed(t, file, "config", "diff") + printed(t, file, "audit", "export") + exported(t, file, filepath.Join(h.dir, "export.zip"))
+	shown := captureOutput(t, file, "config", "get") + captureOutput(t, file, "config", "diff") + captureOutput(t, file, "audit", "export") + captureOutput(t, file, "account") + readExport(t, file, filepath.Join(h.dir, "export.zip"))
 	require.Contains(t, shown, "model-key  # config.yaml", "where a secret is may be shown")
+	require.Contains(t, shown, "What I can do as you\n\nThe token as_token", "what /account says, without its markup")
 	require.Equal(t, 1, storetest.Count(t, h.st, "select count(*) from task_steps where name = 'desk__search_docs' and text like '%[secret]%'"), "it was there to be hidden")
 	for name, value := range secret {
 		require.Empty(t, storetest.ColumnsContaining(t, h.st, value), name)
@@ -144,8 +145,8 @@ chats: {burst_quiet: 1ms}
 	}
 }
 
-// printed returns what a command prints.
-func printed(t *testing.T, file string, args ...string) string {
+// captureOutput returns what a command prints.
+func captureOutput(t *testing.T, file string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], append([]string{"--config", file}, args...)...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
@@ -154,10 +155,10 @@ func printed(t *testing.T, file string, args ...string) string {
 	return string(out)
 }
 
-// exported returns the contents of all files of an export.
-func exported(t *testing.T, file, name string) string {
+// readExport returns the contents of all files of an export.
+func readExport(t *testing.T, file, name string) string {
 	t.Helper()
-	printed(t, file, "export", name)
+	captureOutput(t, file, "export", name)
 	archive, err := zip.OpenReader(name)
 	require.NoError(t, err)
 	defer archive.Close()

@@ -127,8 +127,8 @@ func (r *run) until(what string, done func() bool) {
 	require.Eventually(r.t, done, time.Minute, 20*time.Millisecond, what)
 }
 
-// push sends events to multis in a transaction of the homeserver. It returns false if multis did not acknowledge it.
-func (r *run) push(events []*event.Event) bool {
+// pushTransaction sends events to multis in a transaction of the homeserver. It returns false if multis did not acknowledge it.
+func (r *run) pushTransaction(events []*event.Event) bool {
 	r.t.Helper()
 	r.txn++
 	body, err := json.Marshal(map[string][]*event.Event{"events": events})
@@ -148,14 +148,14 @@ const idleSQL = `select not exists (select from river.river_job where kind not i
 // hurrySQL makes the next attempt of each failed send due, so that no test waits for the time between attempts.
 const hurrySQL = `update river.river_job set state = 'available', scheduled_at = now() where kind = 'send' and attempt > 0 and state in ('available', 'retryable') and scheduled_at > now()`
 
-// idle waits until multis has processed the whole stream and has no unfinished job.
-func (r *run) idle() {
+// awaitIdle waits until multis has processed the whole stream and has no unfinished job.
+func (r *run) awaitIdle() {
 	r.t.Helper()
 	r.until("multis to be idle", func() bool {
 		_, err := r.db.Pool().Exec(r.t.Context(), hurrySQL)
 		require.NoError(r.t, err)
 		r.hs.mu.Lock()
-		end := token(len(r.hs.stream))
+		end := syncToken(len(r.hs.stream))
 		r.hs.mu.Unlock()
 		var since string
 		_, err = store.GetSetting(r.t.Context(), r.db.DB(), store.SettingSyncToken, &since)
@@ -187,10 +187,10 @@ func TestServeNeverSendsWhereItMustNot(t *testing.T) {
 	r.makeRooms()
 	for range rounds {
 		r.deliverRandomMessages()
-		r.idle()
-		r.change()
+		r.awaitIdle()
+		r.changeRooms()
 	}
-	r.silenceUnderWay()
+	r.silenceDuringRetry()
 	r.checkSends()
 	r.checkRows()
 	r.checkTransactions()
@@ -207,7 +207,7 @@ func (r *run) mayBeSent(sent put) bool {
 	if room == nil {
 		return sent.Sender == testBot // the room it made
 	}
-	return sent.Sender == testOwner && room.sendable() && (sent.Event.Type.Type == event.EventEncrypted.Type) == (room.encryption == "yes")
+	return sent.Sender == testOwner && room.mayReceive() && (sent.Event.Type.Type == event.EventEncrypted.Type) == (room.encryption == "yes")
 }
 
 // checkSends checks that every send was allowed, failed ones included.

@@ -16,20 +16,20 @@ import (
 var storeCap = policy.Rate{Minute: 60, Day: 2000}
 
 func outboxSettings(cfg *config.Config) outbox.Settings {
-	return outbox.Settings{Owner: cfg.Owner, Defaults: chatDefaults(cfg), OwnerPause: cfg.Chats.AdminPause, SendCap: sendCap(cfg), Name: cfg.Name, Disclose: disclosureByNetwork(cfg)}
+	return outbox.Settings{Owner: cfg.Owner, Defaults: chatDefaults(cfg), OwnerPause: cfg.Chats.OwnerPause, SendCap: sendCap(cfg), Name: cfg.Name, Disclose: disclosureByNetwork(cfg)}
 }
 
 func inboxSettings(cfg *config.Config) appservice.Settings {
 	return appservice.Settings{
 		Owner: cfg.Owner, Bot: cfg.BotID(), Operators: cfg.Operators, OperatorsAnswer: cfg.OperatorsAnswer, Name: cfg.Name, Defaults: chatDefaults(cfg), MaxAge: cfg.Chats.ReplyMaxAge,
-		OwnerPause: cfg.Chats.AdminPause, DeleteAnswers: cfg.Chats.DeleteAnswers, Keywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap(cfg),
-		Transcribes: cfg.Speech.Model != config.NoModel, Keep: cfg.Media.Keep, Spaces: routedSpaces(cfg),
+		OwnerPause: cfg.Chats.OwnerPause, DeleteAnswers: cfg.Chats.DeleteAnswers, EscalationKeywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap(cfg),
+		Transcribes: cfg.Speech.Model != config.NoModel, Sees: cfg.Vision.Model != config.NoModel, Keep: cfg.Media.Keep, Spaces: routedSpaces(cfg),
 	}
 }
 
 // deskOptions returns the options of the desk, without the store and the outbox.
 func deskOptions(cfg *config.Config) desk.Options {
-	o := desk.Options{Owner: cfg.Owner, OwnRoom: cfg.Business.Escalation.Room, ClaimWithin: cfg.Business.Escalation.ClaimWithin, OwnerPause: cfg.Chats.AdminPause, Name: cfg.Name, Zone: cfg.TimeZone}
+	o := desk.Options{Owner: cfg.Owner, OwnRoom: cfg.Business.Escalation.Room, ClaimWithin: cfg.Business.Escalation.ClaimWithin, OwnerPause: cfg.Chats.OwnerPause, Name: cfg.Name, Zone: cfg.TimeZone}
 	if cfg.OperatorsAnswer {
 		o.Operators = cfg.Operators
 	}
@@ -39,9 +39,9 @@ func deskOptions(cfg *config.Config) desk.Options {
 func adminSettings(cfg *config.Config, model string, inTerminal bool) (admin.Settings, error) {
 	shortcuts, err := newShortcuts(cfg)
 	return admin.Settings{
-		Version: version, Name: cfg.Name, Terminal: inTerminal, Model: model, Zone: cfg.TimeZone, Defaults: chatDefaults(cfg), LabelHours: labelsWithHours(cfg), OwnerPause: cfg.Chats.AdminPause,
+		Version: version, Name: cfg.Name, Terminal: inTerminal, Model: model, Zone: cfg.TimeZone, Defaults: chatDefaults(cfg), LabelHours: labelsWithHours(cfg), OwnerPause: cfg.Chats.OwnerPause,
 		Inbox: webhookAddress(cfg.Watches), Disclose: disclosureByNetwork(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency,
-		EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate, Embeddings: cfg.Embeddings.Model, Agents: agentList(cfg), Shortcuts: shortcuts,
+		EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate, Embeddings: cfg.Embeddings.Model, Sees: cfg.Vision.Model != config.NoModel, Agents: agentList(cfg), Shortcuts: shortcuts,
 	}, err
 }
 
@@ -49,6 +49,7 @@ func adminSettings(cfg *config.Config, model string, inTerminal bool) (admin.Set
 func chatDefaults(cfg *config.Config) policy.Defaults {
 	return policy.Defaults{
 		Profile: cfg.Chats.Profile, Networks: modesByNetwork(cfg), Labels: labels(cfg), FirstDelivery: cfg.Chats.FirstDelivery,
+		FollowUpDays: cfg.Business.FollowUpDays, AskRating: cfg.Business.AskRating,
 	}
 }
 
@@ -56,7 +57,7 @@ func chatDefaults(cfg *config.Config) policy.Defaults {
 func labels(cfg *config.Config) []policy.Label {
 	var labels []policy.Label
 	for _, l := range cfg.Chats.Labels {
-		label := policy.Label{Name: l.Name, Names: l.Names, Words: l.Words, Mode: l.Mode, Delivery: l.Delivery}
+		label := policy.Label{Name: l.Name, Names: l.Names, Words: l.Words, Mode: l.Mode, Delivery: l.Delivery, FollowUpDays: l.FollowUpDays, AskRating: l.AskRating}
 		for _, network := range l.Networks {
 			label.Networks = append(label.Networks, policy.CanonicalNetwork(network))
 		}

@@ -21,8 +21,8 @@ import (
 
 const slowChats = 200
 
-// says stores a message and its job, as the inbox does.
-func (h *processGroup) says(m store.Message, job func(message store.MessageID) jobs.Args) {
+// storeMessage stores a message and its job, as the inbox does.
+func (h *processGroup) storeMessage(m store.Message, job func(message store.MessageID) jobs.Args) {
 	h.t.Helper()
 	ctx := h.t.Context()
 	m.Kind, m.At = "text", time.Now()
@@ -35,10 +35,10 @@ func (h *processGroup) says(m store.Message, job func(message store.MessageID) j
 	}))
 }
 
-// asked stores a question of a contact.
-func (h *processGroup) asked(chat store.ChatID, n int, text string) {
+// storeQuestion stores a question of a contact, with the job that answers it.
+func (h *processGroup) storeQuestion(chat store.ChatID, n int, text string) {
 	h.t.Helper()
-	h.says(store.Message{
+	h.storeMessage(store.Message{
 		ChatID: chat, EventID: id.EventID(fmt.Sprintf("$slow%d", n)), Author: policy.AuthorContact, Sender: "@demo_1:x", Body: text, Action: policy.ActionAnswer, Code: policy.CodeAnswer,
 	}, func(store.MessageID) jobs.Args { return jobs.TurnArgs{ChatID: chat} })
 }
@@ -91,7 +91,7 @@ func TestManySlowTurnsDelayNobody(t *testing.T) { //nolint:paralleltest // it ta
 	})
 	before := h.memory(0)
 	for n, chat := range chats[:slowChats] {
-		h.asked(chat, n, "sloooow: what does tuning cost?")
+		h.storeQuestion(chat, n, "sloooow: what does tuning cost?")
 	}
 	wait("all to wait for the model", func() bool { return len(model.Requests()) == slowChats })
 	grown := h.memory(0) - before
@@ -99,13 +99,13 @@ func TestManySlowTurnsDelayNobody(t *testing.T) { //nolint:paralleltest // it ta
 	require.Less(t, grown, slowChats*2<<20, "2 MB each, of which the race detector may take most")
 
 	begin := time.Now()
-	h.asked(chats[slowChats], slowChats, "what does tuning cost?")
+	h.storeQuestion(chats[slowChats], slowChats, "what does tuning cost?")
 	wait("the chat whose model answers", func() bool { return replies() == 1 })
 	t.Logf("another chat was answered after %d ms", time.Since(begin).Milliseconds())
 	admin, err := store.AdminChat(t.Context(), h.st.DB())
 	require.NoError(t, err)
 	begin = time.Now()
-	h.says(store.Message{
+	h.storeMessage(store.Message{
 		ChatID: admin.ID, EventID: "$command", Author: policy.AuthorOwnerClient, Sender: testOwner, Body: "/mode silent Storm 7", Action: policy.ActionCommand, Code: policy.CodeCommand,
 	}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
 	wait("the command", func() bool {

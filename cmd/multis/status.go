@@ -22,7 +22,7 @@ type statusCmd struct{}
 
 // Run checks the installation as multis doctor does, and changes nothing. It exits with 0 also when something is wrong.
 func (statusCmd) Run(ctx context.Context, c *cli) error {
-	in, closeDB := doctorInput(ctx, c, "")
+	in, closeDB := doctorInput(ctx, c)
 	defer closeDB()
 	if in.ConfigErr != nil {
 		return printIncomplete(os.Stdout, c.Config, in.ConfigErr)
@@ -162,7 +162,7 @@ func describeAgent(cfg *config.Config, name string) string {
 		model = cfg.LLM.Model
 	}
 	var where []string
-	for _, list := range [][]string{a.Networks, a.Rooms, a.Senders, a.Spaces, a.Accounts} {
+	for _, list := range [][]string{a.Networks, a.Rooms, a.Senders, a.Spaces, a.Logins} {
 		where = append(where, list...)
 	}
 	for _, mode := range a.Modes {

@@ -36,15 +36,15 @@ func BenchmarkDueToOutbox(b *testing.B) {
 		b.ReportMetric(at(50), "p50-ms")
 		b.ReportMetric(at(95), "p95-ms")
 		b.ReportMetric(at(99), "p99-ms")
-		b.Log(histogram(late))
+		b.Log(drawHistogram(late))
 		for n := range h.procs {
 			h.kill(n)
 		}
 	}
 }
 
-// histogram draws the number of values in each interval. It has few intervals, because a benchmark may log only ten lines.
-func histogram(values []float64) string {
+// drawHistogram draws the number of values in each interval. It has few intervals, because a benchmark may log only ten lines.
+func drawHistogram(values []float64) string {
 	var b strings.Builder
 	low := 0.0
 	for _, high := range []float64{25, 50, 100, 150, 200, 250, 500, 1e9} {

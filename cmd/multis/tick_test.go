@@ -47,7 +47,7 @@ func newFakeHomeserver(t testing.TB) *fakeHomeserver {
 	mux.HandleFunc("POST "+v3+"/createRoom", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]string{"room_id": "!made:x"}) })
 	mux.HandleFunc("GET "+v3+"/rooms/{room}/state/{type}/{$}", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "M_NOT_FOUND") })
 	mux.HandleFunc("GET "+v3+"/rooms/{room}/state", func(w http.ResponseWriter, _ *http.Request) { reply(w, []struct{}{}) })
-	mux.HandleFunc("PUT "+v3+"/rooms/{room}/send/{type}/{txn}", d.take)
+	mux.HandleFunc("PUT "+v3+"/rooms/{room}/send/{type}/{txn}", d.serve)
 	mux.HandleFunc("GET "+v3+"/sync", func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
@@ -61,7 +61,7 @@ func newFakeHomeserver(t testing.TB) *fakeHomeserver {
 	return d
 }
 
-func (d *fakeHomeserver) take(w http.ResponseWriter, r *http.Request) {
+func (d *fakeHomeserver) serve(w http.ResponseWriter, r *http.Request) {
 	var content struct {
 		Body string `json:"body"`
 	}
@@ -101,7 +101,7 @@ type processGroup struct {
 	procs      []*exec.Cmd
 }
 
-const herdConfig = `
+const processGroupConfig = `
 homeserver: {address: %q, domain: x}
 appservice: {port: %d, sender_localpart: as_multis_test, as_token: as-token, hs_token: hs-token}
 owner: "@owner:x"
@@ -162,7 +162,7 @@ func (h *processGroup) start(n int) {
 	require.NoError(h.t, err)
 	free.Close()
 	file := filepath.Join(h.dir, fmt.Sprintf("%d.yaml", n))
-	require.NoError(h.t, os.WriteFile(file, fmt.Appendf(nil, strings.ReplaceAll(herdConfig, "port: %d", "port: "+address.Port())+h.config, h.homeserver.URL, h.dsn), 0o600))
+	require.NoError(h.t, os.WriteFile(file, fmt.Appendf(nil, strings.ReplaceAll(processGroupConfig, "port: %d", "port: "+address.Port())+h.config, h.homeserver.URL, h.dsn), 0o600))
 	cmd := exec.Command(os.Args[0], "--config", file, "run") // without a context, because the test kills it
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	if testing.Verbose() {

@@ -46,16 +46,17 @@ func (listModelsCmd) Run(global *cli) error {
 type configuredModel struct {
 	name, key string
 	use       string // heading of its list, such as "Of the agent sales"
+	sees      bool   // it looks at pictures
 }
 
-// allModels returns the models of the configuration: the main one and its fallbacks, those of agents, and those of other strategies. A model
+// allModels returns the models of the configuration: the main one and its fallbacks, those of agents, those for pictures, and those of other strategies. A model
 // is listed once for each API key.
 func allModels(cfg *config.Config) []configuredModel {
 	var all []configuredModel
 	add := func(names []string, key, use string) {
 		for _, name := range names {
 			if !slices.ContainsFunc(all, func(m configuredModel) bool { return m.name == name && m.key == key }) {
-				all = append(all, configuredModel{name, key, use})
+				all = append(all, configuredModel{name: name, key: key, use: use})
 			}
 		}
 	}
@@ -66,7 +67,12 @@ func allModels(cfg *config.Config) []configuredModel {
 			add(cfg.LLM.ResolveModels(cmp.Or(a.Model, cfg.LLM.Model)), a.APIKey.Value(), "Of the agent "+agent)
 		}
 	}
+	seeing := cfg.LLM.ResolveModels(cfg.Vision.Model)
+	add(seeing, "", "For pictures (vision.model: "+cfg.Vision.Model+")")
 	add(cfg.LLM.AllModels(), "", "In strategies that are not in use")
+	for i, m := range all {
+		all[i].sees = m.key == "" && slices.Contains(seeing, m.name)
+	}
 	return all
 }
 
@@ -114,8 +120,8 @@ func priceOf(info llm.ModelInfo, currency string) string {
 // testModelsCmd calls models.
 type testModelsCmd struct{}
 
-// trialTimeout bounds one call.
-const trialTimeout = 2 * time.Minute
+// modelTestTimeout bounds one call of a model that is tested.
+const modelTestTimeout = 2 * time.Minute
 
 // Run calls each model. It needs the database, because the calls are paid from the budget.
 func (testModelsCmd) Run(ctx context.Context, global *cli) error {
@@ -170,9 +176,9 @@ func someFailed(failed, all int) string {
 
 // tryModel calls a model and returns the result as a text.
 func tryModel(ctx context.Context, models *llm.Models, m configuredModel, currency string) (string, bool) {
-	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, modelTestTimeout)
 	defer cancel()
-	trial, err := models.Try(ctx, m.name, m.key)
+	trial, err := models.Try(ctx, m.name, m.key, m.sees)
 	spent := fmt.Sprintf("%s, %s %s", trial.Duration.Round(10*time.Millisecond), config.Money(trial.Cost), currency)
 	if err == nil {
 		return fmt.Sprintf("✓ %s  %s in %s", m.name, quoted(trial.Answer), spent), true

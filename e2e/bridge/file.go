@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"maunium.net/go/mautrix/bridgev2"
 	"maunium.net/go/mautrix/event"
@@ -26,7 +27,10 @@ func convert(ctx context.Context, portal *bridgev2.Portal, intent bridgev2.Matri
 	if content.Body == "" {
 		content.Body = file.Name
 	}
-	if file.Voice {
+	switch {
+	case strings.HasPrefix(file.MIME, "image/"):
+		content.MsgType = event.MsgImage
+	case file.Voice:
 		content.MsgType, content.MSC3245Voice = event.MsgAudio, &event.MSC3245Voice{}
 	}
 	return &bridgev2.ConvertedMessage{Parts: []*bridgev2.ConvertedMessagePart{{Type: event.EventMessage, Content: content}}}, nil

@@ -40,7 +40,14 @@ func (p *phone) IsThisUser(_ context.Context, user networkid.UserID) bool {
 }
 
 func (p *phone) GetCapabilities(context.Context, *bridgev2.Portal) *event.RoomFeatures {
-	return &event.RoomFeatures{ID: "invalid.demonet.1", MaxTextLength: 4096}
+	all := &event.FileFeatures{
+		MimeTypes: map[string]event.CapabilitySupportLevel{"*/*": event.CapLevelFullySupported}, Caption: event.CapLevelFullySupported,
+	}
+	files := event.FileFeatureMap{}
+	for _, kind := range []event.CapabilityMsgType{event.MsgImage, event.MsgVideo, event.MsgAudio, event.MsgFile, event.CapMsgVoice} {
+		files[kind] = all
+	}
+	return &event.RoomFeatures{ID: "invalid.demonet.2", MaxTextLength: 4096, File: files}
 }
 
 func (p *phone) GetChatInfo(_ context.Context, portal *bridgev2.Portal) (*bridgev2.ChatInfo, error) {
@@ -73,10 +80,17 @@ func (p *phone) GetUserInfo(_ context.Context, ghost *bridgev2.Ghost) (*bridgev2
 	return &bridgev2.UserInfo{Name: &name, Identifiers: []string{"demonet:" + string(ghost.ID)}}, nil
 }
 
-func (p *phone) HandleMatrixMessage(_ context.Context, msg *bridgev2.MatrixMessage) (*bridgev2.MatrixMessageResponse, error) {
-	message, err := p.network.Deliver(demonet.Delivery{
-		Chat: string(msg.Portal.ID), Text: msg.Content.Body, EventID: msg.Event.ID.String(),
-	})
+func (p *phone) HandleMatrixMessage(ctx context.Context, msg *bridgev2.MatrixMessage) (*bridgev2.MatrixMessageResponse, error) {
+	delivery := demonet.Delivery{Chat: string(msg.Portal.ID), Text: msg.Content.Body, EventID: msg.Event.ID.String()}
+	if msg.Content.MsgType.IsMedia() {
+		data, err := p.login.Bridge.Bot.DownloadMedia(ctx, msg.Content.URL, msg.Content.File)
+		if err != nil {
+			return nil, err
+		}
+		delivery.Text = msg.Content.GetCaption()
+		delivery.File = &demonet.File{Name: msg.Content.GetFileName(), MIME: msg.Content.GetInfo().MimeType, Data: data}
+	}
+	message, err := p.network.Deliver(delivery)
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,8 @@ func (d *demo) ask(ctx context.Context, sql string, args []any, into ...any) err
 
 const remembersSQL = `select exists (select from messages where event_id = $1 and body = $2 and action = 'archive' and code = 'silent')`
 
-// remembers waits until a message is stored that is only remembered, not answered.
-func (d *demo) remembers(ctx context.Context, evt id.EventID, text string) error {
+// awaitStored waits until a message is stored that gets no answer.
+func (d *demo) awaitStored(ctx context.Context, evt id.EventID, text string) error {
 	return d.await(ctx, "the message to be remembered", func(ctx context.Context) (stored bool, err error) {
 		return stored, d.ask(ctx, remembersSQL, []any{evt, text}, &stored)
 	})
@@ -27,8 +27,8 @@ func (d *demo) remembers(ctx context.Context, evt id.EventID, text string) error
 
 const openWorkSQL = `select count(*) from river.river_job where kind in ('turn', 'send') and finalized_at is null`
 
-// idle waits until no answer is being made or sent.
-func (d *demo) idle(ctx context.Context) error {
+// awaitIdle waits until no answer is being made or sent.
+func (d *demo) awaitIdle(ctx context.Context) error {
 	return d.await(ctx, "all work to be done", func(ctx context.Context) (bool, error) {
 		var open int
 		err := d.ask(ctx, openWorkSQL, nil, &open)
@@ -38,8 +38,8 @@ func (d *demo) idle(ctx context.Context) error {
 
 const toContactsSQL = `select count(*) from outbox o join chats c on c.id = o.chat_id where c.kind <> 'admin'`
 
-// written counts the outbox messages to contacts, whether they were sent or not.
-func (d *demo) written(ctx context.Context) (n int, err error) {
+// countStored counts the outbox messages to contacts, whether they were sent or not.
+func (d *demo) countStored(ctx context.Context) (n int, err error) {
 	return n, d.ask(ctx, toContactsSQL, nil, &n)
 }
 
@@ -88,8 +88,8 @@ func (d *demo) sources(ctx context.Context, evt string) (all []source, err error
 
 const stuckSQL = `select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ilike 'insert into outbox%')`
 
-// midTurn locks the outbox, waits until an answer is about to be written, calls do, and releases the lock.
-func (d *demo) midTurn(ctx context.Context, do func() error) error {
+// duringTurn locks the outbox, waits until an answer is about to be written, calls do, and releases the lock.
+func (d *demo) duringTurn(ctx context.Context, do func() error) error {
 	holder, err := pgx.ConnectConfig(ctx, d.db.Config())
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
+
+	"multis/config"
 )
 
 // What no document answers, and what the owner answers to it.
@@ -22,15 +24,23 @@ const (
 	tyre           = "29 €"
 )
 
+// A question that the price list answers for two kinds of bicycles, and what comes of it.
+const (
+	ambiguous = "How much is the deposit?"
+	askedBack = "Do you mean City bikes or Cargo bikes?"
+	picked    = "the cargo bike please"
+	deposit   = "A deposit of 200 € is due."
+)
+
 // thread has a contact ask what no document answers, answers in the contact's thread as the owner, and gives the chat back to multis.
 func (d *demo) thread(ctx context.Context) error {
 	if _, err := d.contactSays(ctx, ana, unanswered); err != nil {
 		return err
 	}
-	if _, err := d.arrives(ctx, ana, 2); err != nil {
+	if _, err := d.awaitDelivery(ctx, ana, 2); err != nil {
 		return err
 	}
-	card, err := d.hearNew(ctx, "the card of Ana's thread", "needs a person")
+	card, err := d.awaitNewReply(ctx, "the card of Ana's thread", "needs a person")
 	if err != nil {
 		return err
 	}
@@ -39,7 +49,7 @@ func (d *demo) thread(ctx context.Context) error {
 	if _, err := d.rig.Owner.SendMessageEvent(ctx, d.admin, event.EventMessage, reply); err != nil {
 		return fmt.Errorf("write in the thread: %w", err)
 	}
-	got, err := d.arrives(ctx, ana, 3)
+	got, err := d.awaitDelivery(ctx, ana, 3)
 	if err != nil {
 		return err
 	}
@@ -57,7 +67,7 @@ func (d *demo) thread(ctx context.Context) error {
 		return err
 	}
 	d.out.check("Ana got your words in your name; while you answered multis was quiet, and with ✅ it answers her again")
-	return d.idle(ctx)
+	return d.awaitIdle(ctx)
 }
 
 // shadow shows an answer that cannot be sent, and how close it is to the one that the owner writes on the phone.
@@ -71,14 +81,14 @@ func (d *demo) shadow(ctx context.Context) error {
 	if _, err := d.contactSays(ctx, emil, shadowQuestion); err != nil {
 		return err
 	}
-	if _, err := d.hearNew(ctx, "the shadow answer", "Shadow answer for Emil", tyre); err != nil {
+	if _, err := d.awaitNewReply(ctx, "the shadow answer", "Shadow answer for Emil", tyre); err != nil {
 		return err
 	}
 	d.out.says("you (on your phone, to Emil)", cyan, ownersTyre)
 	if _, err := d.rig.OwnerOnPhone(ctx, emil, ownersTyre); err != nil {
 		return fmt.Errorf("write on the phone: %w", err)
 	}
-	if err := d.stored(ctx, ownersTyre); err != nil {
+	if err := d.awaitMessage(ctx, ownersTyre); err != nil {
 		return err
 	}
 	if _, err := d.command(ctx, "/shadow Emil", "100 % close to yours"); err != nil {
@@ -92,12 +102,12 @@ func (d *demo) shadow(ctx context.Context) error {
 		return errors.New("a shadow answer was sent")
 	}
 	d.out.check("nothing of multis reached Emil: the database lets no shadow answer become a message")
-	return d.idle(ctx)
+	return d.awaitIdle(ctx)
 }
 
 // learn lets what the owner answered in the thread become a document, and another contact ask the same.
 func (d *demo) learn(ctx context.Context) error {
-	proposal, err := d.hearNew(ctx, "the question whether to learn your answer to Ana", learnQuestion)
+	proposal, err := d.awaitNewReply(ctx, "the question whether to learn your answer to Ana", learnQuestion)
 	if err != nil {
 		return err
 	}
@@ -107,7 +117,7 @@ func (d *demo) learn(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("answer in the admin room: %w", err)
 	}
-	if _, err := d.hear(ctx, sent.EventID, "customers are answered from it"); err != nil {
+	if _, err := d.awaitReply(ctx, sent.EventID, "customers are answered from it"); err != nil {
 		return err
 	}
 	written := func(ctx context.Context) (ok bool, err error) {
@@ -122,7 +132,7 @@ func (d *demo) learn(ctx context.Context) error {
 	if _, err := d.contactSays(ctx, finn, unanswered); err != nil {
 		return err
 	}
-	got, err := d.arrives(ctx, finn, 1)
+	got, err := d.awaitDelivery(ctx, finn, 1)
 	if err != nil {
 		return err
 	}
@@ -134,7 +144,31 @@ func (d *demo) learn(ctx context.Context) error {
 		return fmt.Errorf("the answer does not quote %q", vouchers)
 	}
 	d.out.check("Finn was answered alone, from what you told Ana: %s", sources[0].Name)
-	return d.idle(ctx)
+	return d.awaitIdle(ctx)
+}
+
+// clarify lets a contact ask what has two answers, and say which one is meant. A model would be asked first, because Finn has asked before.
+func (d *demo) clarify(ctx context.Context) error {
+	if d.model != config.NoModel {
+		return nil
+	}
+	if _, err := d.contactSays(ctx, finn, ambiguous); err != nil {
+		return err
+	}
+	got, err := d.awaitDelivery(ctx, finn, 2)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(got.Text, askedBack) {
+		return fmt.Errorf("Finn was not asked %q", askedBack)
+	}
+	if _, err := d.contactSays(ctx, finn, picked); err != nil {
+		return err
+	}
+	if got, err = d.awaitDelivery(ctx, finn, 3); err != nil {
+		return err
+	}
+	return d.requireSource(ctx, got.EventID, got.Text, deposit)
 }
 
 // newCustomer lets a contact write for the first time, and switches the chat to business.
@@ -142,22 +176,22 @@ func (d *demo) newCustomer(ctx context.Context, contact, hello string) error {
 	if _, err := d.contactSays(ctx, contact, hello); err != nil {
 		return err
 	}
-	if err := d.stored(ctx, hello); err != nil {
+	if err := d.awaitMessage(ctx, hello); err != nil {
 		return err
 	}
 	_, err := d.command(ctx, "/mode business "+capitalized(contact), "is now business")
 	return err
 }
 
-// stored waits until a message is stored.
-func (d *demo) stored(ctx context.Context, text string) error {
+// awaitMessage waits until a message is stored.
+func (d *demo) awaitMessage(ctx context.Context, text string) error {
 	return d.await(ctx, "the message to be stored", func(ctx context.Context) (ok bool, err error) {
 		return ok, d.ask(ctx, "select exists (select from messages where body = $1)", []any{text}, &ok)
 	})
 }
 
-// hearNew waits for the newest message of multis in the admin room that contains all wanted words, and shows it.
-func (d *demo) hearNew(ctx context.Context, what string, wanted ...string) (found id.EventID, err error) {
+// awaitNewReply waits for the newest message of multis in the admin room that contains all wanted words, and shows it.
+func (d *demo) awaitNewReply(ctx context.Context, what string, wanted ...string) (found id.EventID, err error) {
 	body := ""
 	err = d.await(ctx, what, func(ctx context.Context) (bool, error) {
 		timeline, err := d.rig.Timeline(ctx, d.admin)

@@ -27,18 +27,18 @@ func (d *demo) encrypted(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	got, err := d.arrives(ctx, cleo, 1)
+	got, err := d.awaitDelivery(ctx, cleo, 1)
 	if err != nil {
 		return err
 	}
-	if err := d.sourced(ctx, got.EventID, got.Text, "45 €"); err != nil {
+	if err := d.requireSource(ctx, got.EventID, got.Text, "45 €"); err != nil {
 		return err
 	}
-	return d.sealed(ctx, asked.Room, asked.Event, id.EventID(got.EventID))
+	return d.requireEncrypted(ctx, asked.Room, asked.Event, id.EventID(got.EventID))
 }
 
-// sealed checks that the homeserver stores these messages encrypted, and that only the greeting was sent in plain text.
-func (d *demo) sealed(ctx context.Context, room id.RoomID, wanted ...id.EventID) error {
+// requireEncrypted checks that the homeserver stores these messages encrypted, and that only the greeting was sent in plain text.
+func (d *demo) requireEncrypted(ctx context.Context, room id.RoomID, wanted ...id.EventID) error {
 	timeline, err := d.rig.Timeline(ctx, room)
 	if err != nil {
 		return err

@@ -20,8 +20,8 @@ const (
 	execDone = "✅ `touch made-by-multis.md` · done"
 )
 
-// exec runs a program after the PIN, and lets another try to get out of the sandbox.
-func (d *demo) exec(ctx context.Context) error {
+// runCommand runs a program after the PIN, and lets another try to get out of the sandbox.
+func (d *demo) runCommand(ctx context.Context) error {
 	data, err := rig.ExecFolder()
 	if err != nil {
 		return err
@@ -63,11 +63,11 @@ func (d *demo) exec(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("write into the admin room: %w", err)
 	}
-	if err := d.hearWith(ctx, sent.EventID, "exit status 1"); err != nil {
+	if err := d.awaitReplyWith(ctx, sent.EventID, "exit status 1"); err != nil {
 		return err
 	}
 	d.out.check("one command is never run; the other ran, and the sandbox did not let it read multis' configuration")
-	return d.idle(ctx)
+	return d.awaitIdle(ctx)
 }
 
 // enterPIN writes the PIN, waits for what multis says about it, and for the message to be deleted.
@@ -77,14 +77,14 @@ func (d *demo) enterPIN(ctx context.Context, want string) error {
 	if err != nil {
 		return fmt.Errorf("write into the admin room: %w", err)
 	}
-	if err := d.hearWith(ctx, sent.EventID, want); err != nil {
+	if err := d.awaitReplyWith(ctx, sent.EventID, want); err != nil {
 		return err
 	}
 	return d.await(ctx, "the message with the PIN to be deleted", func(ctx context.Context) (bool, error) { return d.isDeleted(ctx, sent.EventID) })
 }
 
-// hearWith waits until multis says something in the admin room, after an event, that holds the wanted words.
-func (d *demo) hearWith(ctx context.Context, after id.EventID, want string) error {
+// awaitReplyWith waits until multis says something in the admin room, after an event, that holds the wanted words.
+func (d *demo) awaitReplyWith(ctx context.Context, after id.EventID, want string) error {
 	var heard string
 	err := d.await(ctx, "multis' answer in the admin room", func(ctx context.Context) (bool, error) {
 		timeline, err := d.rig.Timeline(ctx, d.admin)

@@ -40,7 +40,7 @@ func run() int {
 	held := !interrupted && out.summary(results)
 	if d.multis != nil && !interrupted {
 		stay := isTerminal(os.Stdin) && isTerminal(os.Stdout)
-		d.byHand(stay)
+		d.printManualSteps(stay)
 		if stay {
 			<-ctx.Done()
 		}

@@ -20,7 +20,7 @@ const (
 
 // recall asks about a message of three weeks ago in a silent chat, and then deletes it with /forget.
 func (d *demo) recall(ctx context.Context) error {
-	evt, err := d.longAgo(ctx)
+	evt, err := d.addOldMessage(ctx)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (d *demo) recall(ctx context.Context) error {
 	}
 	d.out.check("“%s”: 0 rows in %d tables", fence, tables)
 	// Wait for the report of /forget first, so that it is not mistaken for the answer.
-	if err := d.idle(ctx); err != nil {
+	if err := d.awaitIdle(ctx); err != nil {
 		return err
 	}
 	again, err := d.command(ctx, fenceQuestion, "")
@@ -62,11 +62,11 @@ func (d *demo) recall(ctx context.Context) error {
 	if strings.Contains(again, "480") {
 		return errors.New("what was forgotten is still known")
 	}
-	return d.idle(ctx)
+	return d.awaitIdle(ctx)
 }
 
-// longAgo makes the bridge backfill a chat of three weeks ago, as after a login, and returns the event of Dora's message.
-func (d *demo) longAgo(ctx context.Context) (evt id.EventID, err error) {
+// addOldMessage makes the bridge backfill a chat of three weeks ago, as after a login, and returns the event of Dora's message.
+func (d *demo) addOldMessage(ctx context.Context) (evt id.EventID, err error) {
 	then := time.Now().AddDate(0, 0, -21)
 	lines := []demonet.Line{
 		{Text: "Hi, it's Dora. I asked about your garden.", Time: then},

@@ -142,5 +142,5 @@ func (d *demo) askTools(ctx context.Context) error {
 		return errors.New("the answer does not say what it cost")
 	}
 	d.out.check("one message, changed %d times while it was written; two tools, one source, and what it cost", len(shown)-1)
-	return d.idle(ctx)
+	return d.awaitIdle(ctx)
 }

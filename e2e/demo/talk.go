@@ -39,8 +39,8 @@ func (d *demo) contactSays(ctx context.Context, contact, text string) (demonet.S
 	return said, nil
 }
 
-// arrives waits until exactly n messages were delivered to a contact, and shows the last one.
-func (d *demo) arrives(ctx context.Context, contact string, n int) (demonet.Delivery, error) {
+// awaitDelivery waits until exactly n messages were delivered to a contact, and shows the last one.
+func (d *demo) awaitDelivery(ctx context.Context, contact string, n int) (demonet.Delivery, error) {
 	var delivered []demonet.Delivery
 	err := d.await(ctx, "an answer on the side of "+nameOf(contact), func(ctx context.Context) (_ bool, err error) {
 		delivered, err = d.rig.Delivered(ctx, contact)
@@ -64,7 +64,7 @@ func (d *demo) command(ctx context.Context, text, wanted string) (string, error)
 	if err != nil {
 		return "", fmt.Errorf("write into the admin room: %w", err)
 	}
-	return d.hear(ctx, sent.EventID, wanted)
+	return d.awaitReply(ctx, sent.EventID, wanted)
 }
 
 // sendFile sends a Markdown file into the admin room and waits for the answer.
@@ -81,12 +81,12 @@ func (d *demo) sendFile(ctx context.Context, name string, data []byte, wanted st
 	if err != nil {
 		return "", fmt.Errorf("send %s: %w", name, err)
 	}
-	return d.hear(ctx, sent.EventID, wanted)
+	return d.awaitReply(ctx, sent.EventID, wanted)
 }
 
-// hear waits for the first message of multis in the admin room after an event (empty: from the start), checks that it contains the wanted
+// awaitReply waits for the first message of multis in the admin room after an event (empty: from the start), checks that it contains the wanted
 // words, and shows it. The question whether to learn an answer is left out, because it may come at any time.
-func (d *demo) hear(ctx context.Context, after id.EventID, wanted string) (string, error) {
+func (d *demo) awaitReply(ctx context.Context, after id.EventID, wanted string) (string, error) {
 	var body string
 	err := d.await(ctx, "multis' answer in the admin room", func(ctx context.Context) (bool, error) {
 		timeline, err := d.rig.Timeline(ctx, d.admin)

@@ -201,12 +201,12 @@ func (d *demo) join(ctx context.Context) error {
 	if _, err := d.rig.Owner.JoinRoomByID(ctx, d.admin); err != nil {
 		return fmt.Errorf("join the admin room: %w", err)
 	}
-	_, err = d.hear(ctx, "", "multis is ready")
+	_, err = d.awaitReply(ctx, "", "multis is ready")
 	return err
 }
 
-// byHand prints how to continue by hand. up is true if everything keeps running.
-func (d *demo) byHand(up bool) {
+// printManualSteps prints how to continue by hand. up is true if everything keeps running.
+func (d *demo) printManualSteps(up bool) {
 	if !up {
 		d.out.line("\nTo go on by hand, run this in a terminal: it stays up until Ctrl-C and prints the homeserver's address, the account for\n"+
 			"Element (user %s, password %s), a line to speak as Ana, and where the logs are.", rig.OwnerID.Localpart(), rig.OwnerPassword)

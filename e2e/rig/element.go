@@ -15,9 +15,11 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// Element is a client of the owner that supports encryption. Its keys are in memory, so each Element is a new device.
+// Element is a client of a user that supports encryption. Its keys are in memory, so each Element is a new device.
 type Element struct {
 	*mautrix.Client
+
+	password string
 
 	keys   *cryptohelper.CryptoHelper
 	stop   context.CancelFunc
@@ -29,21 +31,26 @@ type Element struct {
 
 // OpenElement logs the owner in on a new device and syncs until Close.
 func (r *Rig) OpenElement(ctx context.Context) (*Element, error) {
+	return r.OpenElementOf(ctx, OwnerID, OwnerPassword)
+}
+
+// OpenElementOf is OpenElement for any user.
+func (r *Rig) OpenElementOf(ctx context.Context, user id.UserID, password string) (*Element, error) {
 	client, err := mautrix.NewClient(r.Stack.HomeserverURL, "", "")
 	if err != nil {
 		return nil, err
 	}
 	_, err = client.Login(ctx, &mautrix.ReqLogin{
 		Type:             mautrix.AuthTypePassword,
-		Identifier:       mautrix.UserIdentifier{Type: mautrix.IdentifierTypeUser, User: string(OwnerID)},
-		Password:         OwnerPassword,
+		Identifier:       mautrix.UserIdentifier{Type: mautrix.IdentifierTypeUser, User: string(user)},
+		Password:         password,
 		StoreCredentials: true, InitialDeviceDisplayName: "Element with encryption",
 	})
 	if err != nil {
-		return nil, fmt.Errorf("log the owner in: %w", err)
+		return nil, fmt.Errorf("log %s in: %w", user, err)
 	}
 	client.StateStore = mautrix.NewMemoryStateStore()
-	e := &Element{Client: client, synced: make(chan error, 1), read: map[id.EventID]*event.Event{}}
+	e := &Element{Client: client, password: password, synced: make(chan error, 1), read: map[id.EventID]*event.Event{}}
 	if e.keys, err = cryptohelper.NewCryptoHelper(client, []byte("in memory"), crypto.NewMemoryStore(nil)); err != nil {
 		return nil, err
 	}
@@ -51,9 +58,9 @@ func (r *Rig) OpenElement(ctx context.Context) (*Element, error) {
 		return nil, fmt.Errorf("publish keys: %w", err)
 	}
 	client.Crypto = e.keys
-	// The store knows this device of the owner, so mautrix would not query the others.
-	if _, err := e.keys.Machine().FetchKeys(ctx, []id.UserID{OwnerID}, true); err != nil {
-		return nil, fmt.Errorf("fetch the owner's sessions: %w", err)
+	// The store knows this device of the user, so mautrix would not query the others.
+	if _, err := e.keys.Machine().FetchKeys(ctx, []id.UserID{user}, true); err != nil {
+		return nil, fmt.Errorf("fetch the sessions of %s: %w", user, err)
 	}
 	syncer, ok := client.Syncer.(*mautrix.DefaultSyncer)
 	if !ok {
@@ -104,10 +111,10 @@ func (e *Element) Read(ctx context.Context, wanted id.EventID) (found *event.Eve
 	})
 }
 
-// SetUpEncryption creates new cross-signing keys of the owner, signs this device with them and returns the recovery key.
+// SetUpEncryption creates new cross-signing keys of the user, signs this device with them and returns the recovery key.
 func (e *Element) SetUpEncryption(ctx context.Context) (recoveryKey string, err error) {
 	machine := e.keys.Machine()
-	if recoveryKey, _, err = machine.GenerateAndUploadCrossSigningKeysWithPassword(ctx, OwnerPassword, ""); err != nil {
+	if recoveryKey, _, err = machine.GenerateAndUploadCrossSigningKeysWithPassword(ctx, e.password, ""); err != nil {
 		return "", err
 	}
 	if err := machine.SignOwnDevice(ctx, machine.OwnIdentity()); err != nil {
@@ -131,7 +138,7 @@ func (e *Element) Trusts(ctx context.Context, user id.UserID, session id.DeviceI
 	return trust >= id.TrustStateCrossSignedTOFU, err
 }
 
-// EndSession logs another device of the owner out, with the password.
+// EndSession logs another device of the user out, with the password.
 func (e *Element) EndSession(ctx context.Context, session id.DeviceID) error {
 	end := func(request any) (answer []byte, err error) {
 		return e.MakeFullRequest(ctx, mautrix.FullRequest{
@@ -149,7 +156,7 @@ func (e *Element) EndSession(ctx context.Context, session id.DeviceID) error {
 	}
 	_, err = end(mautrix.ReqDeleteDevice[mautrix.ReqUIAuthLogin]{Auth: mautrix.ReqUIAuthLogin{
 		BaseAuthData: mautrix.BaseAuthData{Type: mautrix.AuthTypePassword, Session: asked.Session},
-		User:         string(OwnerID), Password: OwnerPassword,
+		User:         string(e.UserID), Password: e.password,
 	}})
 	return err
 }

@@ -18,6 +18,7 @@ type anthropicBlock struct {
 	Input  json.RawMessage `json:"input"`
 	Source struct {
 		MediaType string `json:"media_type"`
+		Data      []byte `json:"data"`
 	} `json:"source"`
 	ToolUseID    string          `json:"tool_use_id"`
 	Content      json.RawMessage `json:"content"`
@@ -85,7 +86,7 @@ func anthropicMessages(role string, blocks []anthropicBlock) []Message {
 		case "tool_use":
 			said.Calls = append(said.Calls, Call{ID: b.ID, Name: b.Name, Args: string(b.Input)})
 		case "image":
-			said.Images = append(said.Images, b.Source.MediaType)
+			said.Images = append(said.Images, Image{b.Source.MediaType, b.Source.Data})
 		default:
 			said.Text += b.Text
 		}

@@ -26,6 +26,7 @@ type geminiPart struct {
 	} `json:"functionResponse"`
 	InlineData *struct {
 		MIMEType string `json:"mimeType"`
+		Data     []byte `json:"data"`
 	} `json:"inlineData"`
 	ThoughtSignature []byte `json:"thoughtSignature"`
 }
@@ -92,7 +93,7 @@ func (c geminiContent) read() []Message {
 			}
 			said.Calls = append(said.Calls, Call{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: string(args), Sign: string(p.ThoughtSignature)})
 		case p.InlineData != nil:
-			said.Images = append(said.Images, p.InlineData.MIMEType)
+			said.Images = append(said.Images, Image{p.InlineData.MIMEType, p.InlineData.Data})
 		default:
 			said.Text += p.Text
 		}

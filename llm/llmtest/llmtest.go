@@ -33,10 +33,16 @@ type Request struct {
 type Message struct {
 	Role    string
 	Text    string
-	Images  []string // their MIME types
+	Images  []Image
 	Calls   []Call
 	CallID  string // of a tool result
 	IsError bool   // whether a tool result is marked as an error
+}
+
+// Image is a picture in a message.
+type Image struct {
+	MIME string
+	Data []byte
 }
 
 // Tool is a tool that a request offers.

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,8 +101,12 @@ func (m openAIMessage) read() (Message, error) {
 	for _, p := range parts {
 		msg.Text += p.Text
 		if p.ImageURL != nil {
-			kind, _, _ := strings.Cut(strings.TrimPrefix(p.ImageURL.URL, "data:"), ";base64,")
-			msg.Images = append(msg.Images, kind)
+			kind, encoded, _ := strings.Cut(strings.TrimPrefix(p.ImageURL.URL, "data:"), ";base64,")
+			data, err := base64.StdEncoding.DecodeString(encoded)
+			if err != nil {
+				return msg, fmt.Errorf("read picture: %w", err)
+			}
+			msg.Images = append(msg.Images, Image{kind, data})
 		}
 	}
 	return msg, nil

@@ -89,13 +89,14 @@ begin
     select 'mode', audit_actor(), new.id, c.action, c.outcome from (values
         ('mode', old.mode is distinct from new.mode, coalesce(new.mode, 'default')),
         ('delivery', old.delivery is distinct from new.delivery, coalesce(new.delivery, 'default')),
+        ('follow_up', old.follow_up_days is distinct from new.follow_up_days, coalesce(new.follow_up_days::text, 'default')),
         ('labels', old.labels <> new.labels, cardinality(new.labels)::text),
         ('unlabelled', old.unlabelled <> new.unlabelled, cardinality(new.unlabelled)::text)) c (action, changed, outcome)
     where c.changed;
     return null;
 end $$;
-create or replace trigger audit_chat after update of mode, delivery, labels, unlabelled on chats for each row
-    when (old.mode is distinct from new.mode or old.delivery is distinct from new.delivery or old.labels <> new.labels or old.unlabelled <> new.unlabelled)
+create or replace trigger audit_chat after update of mode, delivery, follow_up_days, labels, unlabelled on chats for each row
+    when (old.mode is distinct from new.mode or old.delivery is distinct from new.delivery or old.follow_up_days is distinct from new.follow_up_days or old.labels <> new.labels or old.unlabelled <> new.unlabelled)
     execute function audit_chat();
 
 -- Records each escalation when it is opened and when it is closed.

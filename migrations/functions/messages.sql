@@ -11,7 +11,7 @@ begin
     perform set_config('pg_trgm.similarity_threshold', '0.4', true); -- as in similar_words
     return query select c.word, s.ndoc from (
             select t.word from message_terms t where t.role = '*' and t.word % p_word
-                and abs(length(t.word) - length(p_word)) <= 2
+                and fits_length(t.word, p_word)
             order by similarity(t.word, p_word) desc, t.word limit 200
         ) c, lateral (select sum(t.ndoc)::bigint as ndoc from message_terms t where t.role = any (p_roles) and t.word = c.word) s
         where s.ndoc > 0 order by similarity(c.word, p_word) desc, c.word limit 2;

@@ -42,6 +42,14 @@ begin
         select k.w, case when k.n > 0 then k.n else (select count(*) from waiting i where i.tsv @@ k.q) end from known k;
 end $$;
 
+-- Whether two words that resemble each other are about equally long, as if one was mistyped, or one is a compound with the other. isCompound in
+-- search/correct.go does the same. The collation of the stored words is "C".
+create or replace function fits_length(p_a text, p_b text) returns boolean language sql immutable parallel safe as $$
+    select abs(length(p_a) - length(p_b)) <= 2
+        or length(p_b) >= 5 and starts_with(p_a collate "C", p_b collate "C") or length(p_a) >= 5 and starts_with(p_b collate "C", p_a collate "C")
+        or length(p_b) >= 6 and right(p_a, length(p_b)) collate "C" = p_b collate "C" or length(p_a) >= 6 and right(p_b, length(p_a)) collate "C" = p_a collate "C"
+$$;
+
 -- Returns, for each of p_words, up to two similar words of the caller's index. It reads the 200 words of all chats that are most similar, and keeps
 -- those that occur in the caller's scope, so that words of other chats do not displace them. All words are counted in one call, because each
 -- call reads the uncounted chunks. Lexemes with a frequency suffix are left out. The stored words have the collation "C"; the explicit "default"
@@ -57,7 +65,7 @@ begin
     return query with alike as materialized (
             select w.w as asked, t.word, t.shared from unnest(p_words) w(w), lateral (
                 select s.word collate "default" as word, similarity(s.word, w.w) as shared from term_stats s
-                where s.role = '*' and s.word % w.w and right(s.word, 1) not in ('²', '⁴', '⁶') and abs(length(s.word) - length(w.w)) <= 2
+                where s.role = '*' and s.word % w.w and right(s.word, 1) not in ('²', '⁴', '⁶') and fits_length(s.word, w.w)
                 order by shared desc, s.word limit 200) t
         ), known as materialized (
             select c.word, c.ndoc from word_counts(p_roles, p_scope, array(select distinct a.word from alike a)) c where c.ndoc > 0
@@ -67,8 +75,8 @@ begin
 end $$;
 
 -- Returns the lexemes of words in the four most used languages of the caller's scope, each with its document frequency (ndoc). Stop words, of p_config
--- ('' if the language of the words is unknown) or of the respective language, have none. A long word that occurs nowhere gets similar words as
--- corrections; if no word is similar to it, those that are similar to its stem, as "battery" for "batery". Only the first 8 such words are
+-- ('' if the language of the words is unknown) or of the respective language, have none. A long word that occurs nowhere gets similar words and
+-- compounds as corrections; if there are none, those of its stem, as "battery" for "batery". Only the first 8 such words are
 -- corrected, because comparing hundreds takes seconds.
 -- planned_chunks is the number of chunks that p_planned of search_passages searches. stat_chunks and stat_words are the sizes that the statistics refer
 -- to: for the owner those of all chunks, for a contact those of its scope, so that they reveal nothing about other chats.
@@ -120,5 +128,5 @@ begin
         from (select *, false as correction from counted union all select *, true from corrected) u order by u.o, u.correction, u.lexeme;
 end $$;
 
-revoke all on function word_counts(text[], text[], text[]), similar_words(text[], text[], text[]), search_terms(text[], text) from public;
+revoke all on function fits_length(text, text), word_counts(text[], text[], text[]), similar_words(text[], text[], text[]), search_terms(text[], text) from public;
 grant execute on function search_terms(text[], text) to multis_contact;

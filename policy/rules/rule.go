@@ -141,7 +141,8 @@ type Request struct {
 	Resource Resource
 	Hour     int  // in the owner's time zone, 0 to 23
 	Tainted  bool // the turn has read text that is not the owner's
-	// AnyCall is true if the request stands for all calls of the tool: its verdict is the mildest that any Resource can have.
+	// AnyCall is true for a request without a certain call, such as whether the tool is offered at all. Resource is then ignored, and the decision is the
+	// mildest one that a call of the tool can get.
 	AnyCall bool
 	// Exceeds reports whether a rule's limit is used up. Nil means that none is.
 	Exceeds func(*Rule) bool

@@ -13,8 +13,8 @@ import (
 	"multis/policy/rules"
 )
 
-// set returns the default rules after own ones, which are written as the items of a list.
-func set(t testing.TB, own ...string) *rules.Set {
+// parseRules returns the default rules after own ones, which are written as the items of a list.
+func parseRules(t testing.TB, own ...string) *rules.Set {
 	t.Helper()
 	s, err := rules.New(parse(t, own...), rules.Vocabulary{Home: "/home/anna"})
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func owner(tool string, class rules.Class, tier rules.Tier) rules.Request {
 
 func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
 	t.Parallel()
-	s := set(t, `{tool: fetch_url, domain: example.com, decision: allow}`, `{tool: "fetch_*", agent: sales, decision: deny, reason: not for sales}`)
+	s := parseRules(t, `{tool: fetch_url, domain: example.com, decision: allow}`, `{tool: "fetch_*", agent: sales, decision: deny, reason: not for sales}`)
 	q := owner("fetch_url", rules.ClassOutward, rules.TierConfirm)
 	q.Agent = "sales"
 	q.Resource.Domains = []string{"www.example.com:443"}
@@ -49,7 +49,7 @@ func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
 
 func TestACallAboutSeveralThingsGetsTheStrictestVerdict(t *testing.T) {
 	t.Parallel()
-	s := set(t, `{path: /srv/**, decision: allow}`, `{path: /opt/secret/**, decision: deny}`)
+	s := parseRules(t, `{path: /srv/**, decision: allow}`, `{path: /opt/secret/**, decision: deny}`)
 	q := owner("edit_file", rules.ClassFiles, rules.TierConfirm)
 	for _, c := range []struct {
 		paths []string
@@ -69,7 +69,7 @@ func TestACallAboutSeveralThingsGetsTheStrictestVerdict(t *testing.T) {
 
 func TestCommandsAreSortedByTheDefaultLists(t *testing.T) {
 	t.Parallel()
-	s := set(t)
+	s := parseRules(t)
 	for argv, want := range map[string]rules.Decision{
 		"ls -la": rules.Allow, "/bin/ls": rules.Allow, "pwd": rules.Allow, "pwd -P": rules.Pin, "git status": rules.Allow,
 		"git push origin": rules.Confirm, "git -C x push": rules.Pin, "mv a b": rules.Confirm,
@@ -85,7 +85,7 @@ func TestCommandsAreSortedByTheDefaultLists(t *testing.T) {
 
 func TestConditionsOfHoursChatsSurfacesAndTaint(t *testing.T) {
 	t.Parallel()
-	s := set(t, `{surface: [schedule, webhook], hours: 22-7, decision: deny}`, `{chat: [12, "#13"], tier: read, decision: confirm}`, `{tainted: true, class: agents, decision: deny}`)
+	s := parseRules(t, `{surface: [schedule, webhook], hours: 22-7, decision: deny}`, `{chat: [12, "#13"], tier: read, decision: confirm}`, `{tainted: true, class: agents, decision: deny}`)
 	decide := func(change func(*rules.Request)) rules.Decision {
 		q := owner("search_docs", rules.ClassRead, rules.TierRead)
 		change(&q)
@@ -101,7 +101,7 @@ func TestConditionsOfHoursChatsSurfacesAndTaint(t *testing.T) {
 
 func TestATaintedTurnNeedsAYesWhateverTheRulesSay(t *testing.T) {
 	t.Parallel()
-	s := set(t, `{decision: allow}`)
+	s := parseRules(t, `{decision: allow}`)
 	for _, class := range rules.Classes() {
 		q := owner("any", class, rules.TierPin)
 		require.Equal(t, rules.Allow, s.Decide(q).Decision, class)
@@ -121,7 +121,7 @@ func TestATaintedTurnNeedsAYesWhateverTheRulesSay(t *testing.T) {
 
 func TestAToolIsReachableIfSomeOfItsCallsAre(t *testing.T) {
 	t.Parallel()
-	s := set(t, `{tool: fetch_url, domain: evil.example, decision: deny}`, `{tool: read_file, path: /srv/**, decision: allow}`, `{tool: read_file, decision: deny}`, `{tool: gone, decision: deny}`)
+	s := parseRules(t, `{tool: fetch_url, domain: evil.example, decision: deny}`, `{tool: read_file, path: /srv/**, decision: allow}`, `{tool: read_file, decision: deny}`, `{tool: gone, decision: deny}`)
 	for tool, want := range map[string]rules.Decision{"fetch_url": rules.Confirm, "read_file": rules.Allow, "gone": rules.Deny} {
 		q := owner(tool, rules.ClassOutward, rules.TierConfirm)
 		q.AnyCall = true
@@ -147,7 +147,7 @@ func TestALimitDeniesTheCallsAboveIt(t *testing.T) {
 	require.True(t, take("", "d", time.Hour))
 	q := owner("fetch_url", rules.ClassOutward, rules.TierRead)
 	q.Exceeds = func(*rules.Rule) bool { return true }
-	v := set(t, `{tool: fetch_url, limit: 2/h, decision: allow}`).Decide(q)
+	v := parseRules(t, `{tool: fetch_url, limit: 2/h, decision: allow}`).Decide(q)
 	require.Equal(t, "deny: own.yaml:1 allows 2/h, and that is used up", v.Sentence())
 }
 
@@ -242,8 +242,8 @@ func TestNoDefaultRuleIsUnreachable(t *testing.T) {
 	require.Equal(t, rules.Rule{}, last, "the last rule denies everything")
 }
 
-// random returns a random request.
-func random(r *rand.Rand) rules.Request {
+// randomRequest returns a random request.
+func randomRequest(r *rand.Rand) rules.Request {
 	pick := func(all ...string) string { return all[r.IntN(len(all))] }
 	q := rules.Request{
 		Surface: rules.Surfaces()[r.IntN(len(rules.Surfaces()))], Class: rules.Classes()[r.IntN(len(rules.Classes()))], Tier: rules.Tiers()[r.IntN(3)],
@@ -264,10 +264,10 @@ func random(r *rand.Rand) rules.Request {
 
 func TestExplainSaysWhatDecideDoes(t *testing.T) {
 	t.Parallel()
-	s := set(t, `{agent: ops, class: exec, decision: allow}`, `{domain: example.com, decision: allow, limit: 3/h}`, `{path: /srv/**, decision: deny}`, `{hours: 22-7, role: owner, tier: confirm, decision: deny}`, `{chat: 2, decision: confirm}`)
+	s := parseRules(t, `{agent: ops, class: exec, decision: allow}`, `{domain: example.com, decision: allow, limit: 3/h}`, `{path: /srv/**, decision: deny}`, `{hours: 22-7, role: owner, tier: confirm, decision: deny}`, `{chat: 2, decision: confirm}`)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
-		q := random(r)
+		q := randomRequest(r)
 		exceeded := r.IntN(2) == 0
 		q.Exceeds = func(*rules.Rule) bool { return exceeded }
 		got, tried := s.Explain(q)
@@ -284,7 +284,7 @@ func TestExplainSaysWhatDecideDoes(t *testing.T) {
 
 func TestEveryCellIsDecidedByARule(t *testing.T) {
 	t.Parallel()
-	for _, s := range []*rules.Set{set(t), set(t, `{tool: remember, decision: allow}`, `{surface: cli, decision: deny}`)} {
+	for _, s := range []*rules.Set{parseRules(t), parseRules(t, `{tool: remember, decision: allow}`, `{surface: cli, decision: deny}`)} {
 		for _, surface := range rules.Surfaces() {
 			for _, class := range rules.Classes() {
 				for _, tier := range rules.Tiers() {
@@ -320,9 +320,9 @@ func FuzzParse(f *testing.F) {
 			require.Nil(t, s)
 			return
 		}
-		require.Len(t, s.Rules(), len(all)+len(set(t).Rules()))
+		require.Len(t, s.Rules(), len(all)+len(parseRules(t).Rules()))
 		for range 20 {
-			q := random(r)
+			q := randomRequest(r)
 			v, tried := s.Explain(q)
 			require.Equal(t, s.Decide(q), v)
 			require.NotEmpty(t, tried)

@@ -47,8 +47,8 @@ func sqlState(err error) string {
 	return pg.Code
 }
 
-// underScope runs sql, which counts something, with a raw scope setting and the given database role.
-func underScope(ctx context.Context, st *store.Store, role, scope, sql string) (n int, err error) {
+// countInScope runs sql, which counts something, with a raw scope setting and the given database role.
+func countInScope(ctx context.Context, st *store.Store, role, scope, sql string) (n int, err error) {
 	err = st.InTx(ctx, func(tx store.Tx) error {
 		if _, err := tx.Exec(ctx, "select set_config('multis.scope', $1, true)", scope); err != nil {
 			return err
@@ -133,7 +133,7 @@ func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			n, err := underScope(t.Context(), st, c.role, c.scope, c.sql)
+			n, err := countInScope(t.Context(), st, c.role, c.scope, c.sql)
 			require.Equal(t, c.code, sqlState(err), "%v", err)
 			if c.code == "" {
 				require.NoError(t, err)
@@ -235,9 +235,9 @@ func TestAddDocumentReplacesExistingDocument(t *testing.T) {
 			return err
 		}))
 		require.Equal(t, c.changed, changed, c.text)
-		statsMatch(t, st)
+		checkStats(t, st)
 	}
-	n, err := underScope(ctx, st, "", "public", "select count(*) from chunks where content = 'plum tart'")
+	n, err := countInScope(ctx, st, "", "public", "select count(*) from chunks where content = 'plum tart'")
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 }
@@ -303,7 +303,7 @@ func TestTheRoleThatWasSetLaterIsKept(t *testing.T) {
 			_, err := index.AddDocument(ctx, tx, doc, chunks)
 			return err
 		}), c.err)
-		statsMatch(t, st)
+		checkStats(t, st)
 	}
 }
 

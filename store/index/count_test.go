@@ -15,8 +15,8 @@ import (
 	"multis/store/storetest"
 )
 
-// statsMatch compares the stored statistics, and those that a search returns, with statistics that are computed anew.
-func statsMatch(t *testing.T, st *store.Store) {
+// checkStats compares the stored statistics, and those that a search returns, with statistics that are computed anew.
+func checkStats(t *testing.T, st *store.Store) {
 	t.Helper()
 	const differenceSQL = `with truth as (
 			select r.role, w.word, count(*)::int as n from chunk_index i, lateral (values (i.role), ('*')) r(role), unnest(tsvector_to_array(i.tsv)) w(word) group by 1, 2
@@ -42,22 +42,22 @@ func TestWordCountsFollowEveryChange(t *testing.T) {
 	st := storetest.New(t)
 	require.NoError(t, putDocument(ctx, st, policy.RolePublic, "a", "apple pie", "apple tart"))
 	require.NoError(t, putDocument(ctx, st, policy.RolePublic, "b", "cherry pie"))
-	statsMatch(t, st)
+	checkStats(t, st)
 	require.NoError(t, putDocument(ctx, st, policy.RolePublic, "a", "apple pie", "plum tart", "quince"))
-	statsMatch(t, st)
+	checkStats(t, st)
 	require.NoError(t, putDocument(ctx, st, policy.RoleAdmin, "a", "apple pie"))
-	statsMatch(t, st)
+	checkStats(t, st)
 	doc, err := index.DocumentByOrigin(ctx, st.DB(), "a")
 	require.NoError(t, err)
 	require.Equal(t, policy.RoleAdmin, doc.Role, "the document moved")
-	n, err := underScope(ctx, st, "", "*", "select count(*) from chunks where role = 'public' and content like 'apple%'")
+	n, err := countInScope(ctx, st, "", "*", "select count(*) from chunks where role = 'public' and content like 'apple%'")
 	require.NoError(t, err)
 	require.Zero(t, n, "nothing of it stays behind")
 
 	for _, origin := range []string{"a", "b"} {
 		require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return index.RemoveDocument(ctx, tx, origin) }))
 	}
-	statsMatch(t, st)
+	checkStats(t, st)
 	var left int
 	require.NoError(t, st.DB().QueryRow(ctx, "select (select count(*) from term_stats) + (select count(*) from chunk_index) + (select count(*) - 1 from corpus_stats)").Scan(&left))
 	require.Zero(t, left, "no word of a removed document is left")
@@ -81,22 +81,22 @@ func TestRolesOverAThousandChunksAreCounted(t *testing.T) {
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "a", texts...))
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(2), "b", "cherry pie"))
 	require.Zero(t, kept())
-	statsMatch(t, st)
+	checkStats(t, st)
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "c", texts...))
 	require.Positive(t, kept(), "a big role has counts")
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "d", "cherry quince"))
-	statsMatch(t, st)
+	checkStats(t, st)
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "a", "cherry pear"))
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return index.RemoveDocument(ctx, tx, "d") }))
-	statsMatch(t, st)
+	checkStats(t, st)
 	for _, origin := range []string{"a", "b", "c"} {
 		require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return index.RemoveDocument(ctx, tx, origin) }))
 	}
 	require.Zero(t, kept(), "no word of a removed document is left")
 }
 
-// atOnce runs several writers concurrently. Each calls write a number of times.
-func atOnce(t *testing.T, writers, times int, write func(writer, i int) error) {
+// runConcurrently calls write from several goroutines at the same time, in each of them a number of times.
+func runConcurrently(t *testing.T, writers, times int, write func(writer, i int) error) {
 	t.Helper()
 	var group errgroup.Group
 	for writer := range writers {
@@ -115,7 +115,7 @@ func atOnce(t *testing.T, writers, times int, write func(writer, i int) error) {
 func TestConcurrentWritersKeepCountsRight(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	atOnce(t, 6, 12, func(writer, i int) error {
+	runConcurrently(t, 6, 12, func(writer, i int) error {
 		role := policy.UserRole(store.ChatID(1 + (writer+i)%2))
 		doc, chunks := documentOf(role, fmt.Sprint("d", i, writer%3), fmt.Sprint("zebra apple ", writer), fmt.Sprint("apple kiwi ", i))
 		err := st.AsOwner(t.Context(), policy.OwnerScope(1, 2), func(tx store.Tx) error {
@@ -135,7 +135,7 @@ func TestConcurrentWritersKeepCountsRight(t *testing.T) {
 		}
 		return err
 	})
-	statsMatch(t, st)
+	checkStats(t, st)
 }
 
 func TestConcurrentWritesOfOneDocumentDoNotDeadlock(t *testing.T) {
@@ -143,7 +143,7 @@ func TestConcurrentWritesOfOneDocumentDoNotDeadlock(t *testing.T) {
 	const writers, times = 6, 100
 	st := storetest.New(t)
 	var tries atomic.Int64 // a transaction that was ended by a deadlock begins anew
-	atOnce(t, writers, times, func(writer, i int) error {
+	runConcurrently(t, writers, times, func(writer, i int) error {
 		doc, chunks := documentOf(policy.UserRole(1), "d", fmt.Sprint("zebra ", writer, i))
 		err := st.AsOwner(t.Context(), policy.OwnerScope(1), func(tx store.Tx) error {
 			tries.Add(1)
@@ -159,13 +159,13 @@ func TestConcurrentWritesOfOneDocumentDoNotDeadlock(t *testing.T) {
 		return err
 	})
 	require.EqualValues(t, writers*times, tries.Load())
-	statsMatch(t, st)
+	checkStats(t, st)
 }
 
 func TestRoleThatGrowsDuringConcurrentWritesIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	atOnce(t, 4, 20, func(writer, i int) error {
+	runConcurrently(t, 4, 20, func(writer, i int) error {
 		texts := make([]string, 40)
 		for j := range texts {
 			texts[j] = fmt.Sprint("cherry plum", i*j, " pear", writer)
@@ -185,7 +185,7 @@ func TestRoleThatGrowsDuringConcurrentWritesIsCountedOnce(t *testing.T) {
 		require.Less(t, i, 10)
 		require.NoError(t, putDocument(t.Context(), st, policy.UserRole(1), fmt.Sprint("last", i), make([]string, 100)...))
 	}
-	statsMatch(t, st)
+	checkStats(t, st)
 }
 
 func TestAddDocumentDoesNotWaitForCounting(t *testing.T) {
@@ -215,8 +215,8 @@ func TestAddDocumentDoesNotWaitForCounting(t *testing.T) {
 		return add("c")
 	}))
 	require.Equal(t, 2, waiting())
-	statsMatch(t, st)
+	checkStats(t, st)
 	require.NoError(t, add("d"))
 	require.Zero(t, waiting(), "the next one counts all")
-	statsMatch(t, st)
+	checkStats(t, st)
 }

@@ -26,7 +26,7 @@ type Term struct {
 	Lexeme        string  // as in the index
 	Chunks        int64   // the number of chunks that contain it
 	ChunksAtLeast []int64 // the number of chunks that contain it as often as each of FrequencyMarks; empty if the source has none, or has few chunks
-	Correction    bool    // Lexeme is similar to Word, which no chunk contains
+	Correction    bool    // Lexeme is similar to Word, which no chunk contains, or one is a compound with the other
 }
 
 // Corpus is the size of the passages that the transaction's scope may search.

@@ -17,8 +17,8 @@ import (
 // nobody is a user that every Linux has and nothing of ours runs as.
 const nobody = 65534
 
-// home makes a folder for a server; root's belongs to nobody.
-func home(t *testing.T) string {
+// newServerFolder makes a folder for a server; root's belongs to nobody.
+func newServerFolder(t *testing.T) string {
 	t.Helper()
 	top, err := os.MkdirTemp("", "multis-pgserver") //nolint:usetesting // t.TempDir is closed to the user that Postgres runs as
 	require.NoError(t, err)
@@ -32,8 +32,8 @@ func home(t *testing.T) string {
 	return dir
 }
 
-// owners are who owns the folders of a server.
-func owners(t *testing.T, dir string) map[string]uint32 {
+// folderOwners returns who owns the folders of a server.
+func folderOwners(t *testing.T, dir string) map[string]uint32 {
 	t.Helper()
 	all := map[string]uint32{}
 	for _, name := range []string{".", "run", "data", "data/PG_VERSION", "data/base"} {
@@ -46,7 +46,7 @@ func owners(t *testing.T, dir string) map[string]uint32 {
 	return all
 }
 
-func ask(t *testing.T, s *pgserver.Server) error {
+func ping(t *testing.T, s *pgserver.Server) error {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), s.SuperDSN("postgres"))
 	if err != nil {
@@ -57,16 +57,16 @@ func ask(t *testing.T, s *pgserver.Server) error {
 
 func TestTheFolderOfAServerMayHaveAnyName(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(filepath.Dir(home(t)), "my data & 100%+1")
+	dir := filepath.Join(filepath.Dir(newServerFolder(t)), "my data & 100%+1")
 	s, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Stop()) }()
-	require.NoError(t, ask(t, s))
+	require.NoError(t, ping(t, s))
 }
 
 func TestAFolderWithACommaIsRefusedAndNotMade(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(home(t), "notes, old", "data")
+	dir := filepath.Join(newServerFolder(t), "notes, old", "data")
 	_, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true})
 	require.ErrorContains(t, err, "has a comma")
 	require.ErrorContains(t, err, "choose a database.data_dir without one")
@@ -75,11 +75,11 @@ func TestAFolderWithACommaIsRefusedAndNotMade(t *testing.T) {
 
 func TestAServerThatRunsIsSharedAndStaysWhatItIs(t *testing.T) {
 	t.Parallel()
-	dir := home(t)
+	dir := newServerFolder(t)
 	service, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, service.Stop()) })
-	before := owners(t, dir)
+	before := folderOwners(t, dir)
 	for name, uid := range before {
 		require.Equal(t, before["."], uid, "%s belongs to the owner of the folder", name)
 	}
@@ -91,26 +91,26 @@ func TestAServerThatRunsIsSharedAndStaysWhatItIs(t *testing.T) {
 	defer cancel()
 	_, err = pgserver.Start(ctx, pgserver.Options{Dir: dir, Throwaway: true})
 	require.Error(t, err, "one data folder, one server")
-	require.Equal(t, before, owners(t, dir), "a refusal changes nothing")
-	require.NoError(t, ask(t, service))
+	require.Equal(t, before, folderOwners(t, dir), "a refusal changes nothing")
+	require.NoError(t, ping(t, service))
 
 	command, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true, Share: true})
 	require.NoError(t, err)
-	require.NoError(t, ask(t, command))
+	require.NoError(t, ping(t, command))
 	require.NoError(t, command.Stop())
-	require.Equal(t, before, owners(t, dir))
-	require.NoError(t, ask(t, service), "what another program runs is left running")
+	require.Equal(t, before, folderOwners(t, dir))
+	require.NoError(t, ping(t, service), "what another program runs is left running")
 }
 
 func TestWhoSharesRunsAServerWhereNoneRuns(t *testing.T) {
 	t.Parallel()
-	dir := home(t)
+	dir := newServerFolder(t)
 	for range 2 { // the second time on what the first one left
 		s, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true, Share: true})
 		require.NoError(t, err)
-		require.NoError(t, ask(t, s))
+		require.NoError(t, ping(t, s))
 		require.NoError(t, s.Stop())
-		require.Error(t, ask(t, s), "and stops it")
+		require.Error(t, ping(t, s), "and stops it")
 	}
 }
 
@@ -132,7 +132,7 @@ func fakePrograms(t *testing.T, version string) (path, started string) {
 // oldData makes data of a version of Postgres.
 func oldData(t *testing.T, version string) (dir string) {
 	t.Helper()
-	dir = home(t)
+	dir = newServerFolder(t)
 	file := filepath.Join(dir, "data", "PG_VERSION")
 	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
 	require.NoError(t, os.WriteFile(file, []byte(version+"\n"), 0o600))
@@ -168,20 +168,20 @@ func TestDataOfAVersionThatIsNotInstalledNamesItsPackage(t *testing.T) {
 
 	newest, err := pgserver.Find("")
 	require.NoError(t, err)
-	again, err := pgserver.Find(home(t))
+	again, err := pgserver.Find(newServerFolder(t))
 	require.NoError(t, err)
 	require.Equal(t, newest, again, "new data is made by the newest")
 }
 
 func TestADatabaseWhoseMakingWasKilledIsMadeAnew(t *testing.T) {
 	t.Parallel()
-	dir := home(t)
+	dir := newServerFolder(t)
 	unfinished := filepath.Join(dir, "data.new")
 	require.NoError(t, os.MkdirAll(unfinished, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(unfinished, "PG_VERSION"), []byte("15\n"), 0o600))
 	s, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true})
 	require.NoError(t, err)
-	require.NoError(t, ask(t, s))
+	require.NoError(t, ping(t, s))
 	require.NoError(t, s.Stop())
 	require.NoDirExists(t, unfinished)
 }

@@ -42,14 +42,13 @@ func NotFound(err error) error {
 // One reads the only row of a query as a T, whose fields have the names of the columns. what names the row in errors. Without a row it
 // returns ErrNotFound.
 func One[T any](ctx context.Context, db DB, what, sql string, args ...any) (T, error) {
-	var none T
-	rows, err := db.Query(ctx, sql, args...)
+	var row, none T
+	err := readOne(ctx, db, what, sql, args, func(r pgx.CollectableRow) (err error) {
+		row, err = pgx.RowToStructByName[T](r)
+		return err
+	})
 	if err != nil {
-		return none, fmt.Errorf("read %s: %w", what, err)
-	}
-	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
-	if err != nil {
-		return none, fmt.Errorf("read %s: %w", what, NotFound(err))
+		return none, err
 	}
 	return row, nil
 }
@@ -74,15 +73,50 @@ func Values[T any](ctx context.Context, db DB, what, sql string, args ...any) ([
 }
 
 func rowsTo[T any](ctx context.Context, db DB, what string, to pgx.RowToFunc[T], sql string, args []any) ([]T, error) {
-	rows, err := db.Query(ctx, sql, args...)
+	all := []T{}
+	err := readAll(ctx, db, what, sql, args, func(r pgx.CollectableRow) error {
+		row, err := to(r)
+		all = append(all, row)
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", what, err)
-	}
-	all, err := pgx.CollectRows(rows, to)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", what, err)
+		return nil, err
 	}
 	return all, nil
+}
+
+// readOne passes the only row of a query to read. It has no type parameter, and neither has readAll: the compiler would make a copy for each of
+// the many types of rows.
+func readOne(ctx context.Context, db DB, what, sql string, args []any, read func(pgx.CollectableRow) error) error {
+	n := 0
+	err := readAll(ctx, db, what, sql, args, func(r pgx.CollectableRow) error {
+		if n++; n > 1 {
+			return pgx.ErrTooManyRows
+		}
+		return read(r)
+	})
+	if err == nil && n == 0 {
+		return fmt.Errorf("read %s: %w", what, ErrNotFound)
+	}
+	return err
+}
+
+// readAll passes the rows of a query to read, until that returns an error.
+func readAll(ctx context.Context, db DB, what, sql string, args []any, read func(pgx.CollectableRow) error) error {
+	rows, err := db.Query(ctx, sql, args...)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", what, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := read(rows); err != nil {
+			return fmt.Errorf("read %s: %w", what, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", what, err)
+	}
+	return nil
 }
 
 // Each passes the rows of a query to fn as Ts, whose fields have the names of the columns, without holding them in memory. what names the rows

@@ -75,9 +75,10 @@ type File struct {
 // Delivery is a message that came from Matrix and reached the network.
 type Delivery struct {
 	Chat    string    `json:"chat"`
-	Text    string    `json:"text"`
+	Text    string    `json:"text"` // the caption, of a file
 	EventID string    `json:"event_id"`
 	Time    time.Time `json:"time"`
+	File    *File     `json:"file,omitempty"` // nil for a plain text
 }
 
 // Network is the state of the network. It is stored in a file, so that it

@@ -1,0 +1,152 @@
+package appservice
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// asksRating is a chat in which Ana was asked whether a conversation helped, in the event $asked.
+func asksRating(t *testing.T) (*fixture, store.Chat) {
+	t.Helper()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	out := b.insertOutboxRow(chat)
+	b.exec("update outbox set purpose = 'rating', state = 'sent', event_id = '$asked' where id = $1", out)
+	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+		if _, err := store.InsertMessage(context.Background(), tx, store.Message{ChatID: chat.ID, EventID: "$asked", Author: policy.AuthorMultisOwner, Sender: owner, Kind: "text", Body: "Did we help?", At: b.inbox.now()}); err != nil {
+			return err
+		}
+		return store.AskRating(context.Background(), tx, out, chat.ID, ana, b.inbox.now())
+	}))
+	return b, chat
+}
+
+func (b *fixture) exec(sql string, args ...any) {
+	b.t.Helper()
+	_, err := b.store.Pool().Exec(context.Background(), sql, args...)
+	require.NoError(b.t, err)
+}
+
+// reaction is a reaction of somebody to an event in Ana's room.
+func (b *fixture) reaction(who id.UserID, to, key string) *event.Event {
+	return b.event("m.reaction", "!a:x", who, fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.annotation","event_id":%q,"key":%q}}`, to, key))
+}
+
+// rating returns what Ana said.
+func (b *fixture) rating() (value policy.Rating) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select value from ratings").Scan(&value))
+	return value
+}
+
+func TestTheContactsReactionIsTheRating(t *testing.T) {
+	t.Parallel()
+	b, _ := asksRating(t)
+	for key, want := range map[string]policy.Rating{"👍🏽": policy.RatingGood, "👎": policy.RatingBad, "😀": policy.RatingGood, "☹️": policy.RatingBad} {
+		b.exec("update ratings set value = ''")
+		b.receive(b.reaction(ana, "$asked", key))
+		require.Equal(t, want, b.rating(), key)
+	}
+	before := b.rating()
+	b.receive(b.reaction(ana, "$asked", "🤷"))
+	require.Equal(t, before, b.rating(), "that says nothing")
+	require.Zero(t, b.count("messages where kind = 'reaction'"))
+	require.Zero(t, b.jobs("turn"), "and nobody answers it")
+}
+
+func TestOnlyTheContactsOwnReactionToTheQuestionCounts(t *testing.T) {
+	t.Parallel()
+	b, chat := asksRating(t)
+	other := b.text("!a:x", ana, "What does delivery cost?")
+	b.receive(other)
+	for _, who := range []id.UserID{owner, bot, bridgeBot, "@demo_ben:x", "@eve:x"} {
+		b.receive(b.reaction(who, "$asked", "👎"))
+	}
+	b.receive(b.reaction(ana, other.ID.String(), "👎"), b.reaction(ana, "$other", "👎"), b.reaction(ana, "", "👎"))
+	b.chat("!b:x", policy.ModeBusiness)
+	elsewhere := b.reaction(ana, "$asked", "👎")
+	elsewhere.RoomID = "!b:x"
+	b.receive(elsewhere)
+	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+		_, err := b.inbox.receiveHistory(context.Background(), tx, []*event.Event{b.reaction(ana, "$asked", "👎")})
+		return err
+	}))
+	require.Empty(t, b.rating())
+	b.exec("update chats set mode = 'off' where id = $1", chat.ID)
+	b.receive(b.reaction(ana, "$asked", "👎"))
+	require.Empty(t, b.rating(), "of a chat that is off nothing is stored")
+}
+
+func TestARatingIsTakenBackByItsDeletionAndNotByAnother(t *testing.T) {
+	t.Parallel()
+	b, _ := asksRating(t)
+	redaction := func(of *event.Event) *event.Event {
+		e := b.event("m.room.redaction", "!a:x", ana, fmt.Sprintf(`{"redacts":%q}`, of.ID))
+		e.Redacts = of.ID
+		return e
+	}
+	bad, good := b.reaction(ana, "$asked", "👎"), b.reaction(ana, "$asked", "👍")
+	b.receive(bad)
+	b.receive(good)
+	b.receive(redaction(bad))
+	require.Equal(t, policy.RatingGood, b.rating(), "the earlier one")
+	b.receive(bad)
+	require.Equal(t, policy.RatingGood, b.rating(), "a replay")
+	b.receive(redaction(good))
+	require.Empty(t, b.rating())
+	b.receive(good)
+	require.Empty(t, b.rating(), "a replay of what was taken back")
+	late := b.reaction(ana, "$asked", "👍")
+	b.receive(redaction(late))
+	b.receive(late)
+	require.Empty(t, b.rating(), "its deletion came first")
+}
+
+func TestABareEmojiAnswersTheQuestionForARating(t *testing.T) {
+	t.Parallel()
+	b, _ := asksRating(t)
+	said := b.text("!a:x", ana, "👎")
+	b.receive(said)
+	require.Equal(t, policy.RatingBad, b.rating())
+	require.Zero(t, b.jobs("turn"))
+	b.receive(b.text("!a:x", ana, "👍"))
+	require.Equal(t, policy.RatingBad, b.rating(), "the question is no longer the last word")
+
+	b, _ = asksRating(t)
+	b.receive(b.text("!a:x", ana, "👍 but it was late"))
+	require.Empty(t, b.rating(), "more than an emoji")
+	b.receive(b.event("m.room.message", "!a:x", ana, `{"msgtype":"m.text","body":"👍","m.relates_to":{"m.in_reply_to":{"event_id":"$asked"}}}`))
+	require.Equal(t, policy.RatingGood, b.rating(), "a reply to it")
+}
+
+func TestABareYesToAQuestionBackIsAnswered(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	before := b.text("!a:x", ana, "ok")
+	b.receive(before)
+	require.Equal(t, policy.CodeAcknowledged, b.message(before).Code)
+
+	question := b.text("!a:x", ana, "How much is the deposit?")
+	b.receive(question)
+	out := b.insertOutboxRow(chat)
+	b.exec(`update outbox set purpose = 'clarify', state = 'sent', spans = '[{"ref":"chunk:1"}]' where id = $1`, out)
+	b.exec("update messages set code = 'clarified', answered_at = now(), outbox_id = $1 where event_id = $2", out, question.ID)
+	yes := b.text("!a:x", ana, "Yes")
+	b.receive(yes)
+	require.Equal(t, policy.ActionAnswer, b.message(yes).Action)
+
+	b.receive(b.text("!a:x", owner, "the red one"))
+	b.exec("update chats set owner_last_at = null")
+	after := b.text("!a:x", ana, "ok")
+	b.receive(after)
+	require.Equal(t, policy.CodeAcknowledged, b.message(after).Code, "the owner answered, so that it is no reply to the question")
+}

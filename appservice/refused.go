@@ -1,0 +1,60 @@
+package appservice
+
+import (
+	"context"
+
+	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store"
+)
+
+// isForgeable reports whether a message in an encrypted admin room may come from somebody other than its sender: from a device that is
+// neither cross-signed nor verified by hand, or in plain text, which the homeserver could write.
+func (b *batch) isForgeable(e incoming) bool {
+	if e.chat.Kind != policy.KindAdmin || e.Sender == b.in.settings.Bot {
+		return false
+	}
+	if e.Mautrix.WasEncrypted {
+		return e.Mautrix.TrustState < id.TrustStateCrossSignedTOFU
+	}
+	isMessage := e.Type.Type == event.EventMessage.Type || e.Type.Type == event.EventSticker.Type
+	return e.chat.Encrypted == policy.EncryptionYes && isMessage // clients do not encrypt reactions
+}
+
+// refusal returns why an event of an admin room has no effect, whatever it says. It is empty if it may have one, and in all other chats.
+func (b *batch) refusal(e incoming) policy.Code {
+	if e.chat.Kind != policy.KindAdmin {
+		return ""
+	}
+	return policy.AdminEvent{Author: e.author, Forgeable: b.isForgeable(e), Closed: e.chat.ClosedWhy != ""}.Refusal()
+}
+
+// storeRefused stores a message of an admin room that has no effect without its text, and asks for the answer that says why. In a closed room there
+// is no answer: the owner was told when it was closed. Of other people's messages nothing is stored.
+func (b *batch) storeRefused(ctx context.Context, e incoming, code policy.Code) error {
+	if b.history || !code.IsToldRefusal() {
+		return nil
+	}
+	row := store.Message{
+		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: "untrusted", At: e.at,
+		Action: policy.ActionCommand, Code: code, Reason: code.Sentence(),
+	}
+	if code == policy.CodeRoomClosed {
+		row.Action = policy.ActionArchive
+	}
+	message, err := store.InsertMessage(ctx, b.tx, row)
+	if err == nil && row.Action == policy.ActionCommand {
+		b.jobs = append(b.jobs, jobs.CommandArgs{MessageID: message})
+	}
+	return err
+}
+
+// admitCommand asks the policy whether an event of an admin room counts, which is neither a text nor an edit.
+func (b *batch) admitCommand(e incoming) policy.Admission {
+	return policy.Admit(policy.AdmitInput{
+		Kind: policy.KindAdmin, Author: e.author, SentAt: e.at, Now: b.in.now(), Backfill: b.history, Restore: b.restore,
+	})
+}

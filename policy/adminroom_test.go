@@ -1,0 +1,49 @@
+package policy
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var allAuthors = []Author{
+	"", AuthorContact, AuthorOwnerClient, AuthorOwnerPhone, AuthorMultisOwner, AuthorMultisBot, AuthorOperator, AuthorBridgeBot, AuthorOtherBot, "new",
+}
+
+func TestOnlyTheOwnersOwnClientAndOperatorsCountInAnAdminRoom(t *testing.T) {
+	t.Parallel()
+	for _, author := range allAuthors {
+		counts := author == AuthorOwnerClient || author == AuthorOperator
+		for _, e := range []AdminEvent{{}, {Forgeable: true}, {Closed: true}, {Forgeable: true, Closed: true}} {
+			e.Author = author
+			require.Equal(t, counts && !e.Forgeable && !e.Closed, e.Refusal() == "", "%+v", e)
+		}
+		for _, in := range []AdmitInput{{Text: "/pause all"}, {Text: "yes"}, {Voice: true}, {Text: "1234", Edited: true}} {
+			in.Kind, in.Author, in.Now = KindAdmin, author, time.Now()
+			in.SentAt = in.Now
+			got := Admit(in).Action
+			require.Equal(t, counts && !in.Edited, got == ActionCommand || got == ActionTranscribe, "%s %+v", author, in)
+		}
+		require.Equal(t, author == AuthorOwnerClient, author.CommandsAsOwner())
+		require.Equal(t, author == AuthorOwnerClient, author.MayAnswer(false))
+		require.Equal(t, counts, author.MayAnswer(true))
+	}
+}
+
+func TestARefusalIsToldToWhoeverMayThinkThatItCounted(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[Code]AdminEvent{
+		CodeBridged:    {Author: AuthorOwnerPhone},
+		CodeUntrusted:  {Author: AuthorOwnerPhone, Forgeable: true},
+		CodeRoomClosed: {Author: AuthorOperator, Forgeable: true, Closed: true},
+	} {
+		require.Equal(t, want, e.Refusal())
+		require.True(t, want.IsToldRefusal())
+		require.NotEmpty(t, want.Sentence())
+	}
+	for want, e := range map[Code]AdminEvent{CodeNotAllowed: {Author: AuthorContact, Closed: true}, CodeEcho: {Author: AuthorMultisBot, Closed: true}} {
+		require.Equal(t, want, e.Refusal())
+		require.False(t, want.IsToldRefusal())
+	}
+}
