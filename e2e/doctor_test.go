@@ -235,7 +235,7 @@ func portOf(t *testing.T, address string) int {
 }
 
 func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
-	e := examine(t, setup{New: true, Operators: fmt.Sprintf("[\"@mia:%[1]s\"]", devstack.Domain), OperatorsRoom: true})
+	e := examine(t, setup{Operators: fmt.Sprintf("[\"@mia:%[1]s\"]", devstack.Domain), OperatorsRoom: true})
 	e.switchToBusiness("room-ida")
 	room, err := store.OperatorsChat(t.Context(), e.db.DB())
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ import (
 var (
 	plainWorlds     = newWorlds("plain-1", "plain-2")
 	encryptedWorlds = newWorlds("encrypted")            // whose bridge encrypts
-	unusedWorlds    = newWorlds("unused-1", "unused-2") // for the two tests that need a world without chats
+	unusedWorlds    = newWorlds("unused-1", "unused-2") // for the two tests that need a world without chats; plain worlds from then on
 )
 
 // worlds lends worlds of one kind to tests.
@@ -43,6 +43,9 @@ type worlds struct {
 	lent map[*testing.T]*scene
 }
 
+// maxWorlds is more than there are.
+const maxWorlds = 10
+
 // world is a scene that is started when it is lent for the first time.
 type world struct {
 	name  string
@@ -50,7 +53,7 @@ type world struct {
 }
 
 func newWorlds(names ...string) *worlds {
-	w := &worlds{free: make(chan *world, len(names)), lent: map[*testing.T]*scene{}}
+	w := &worlds{free: make(chan *world, maxWorlds), lent: map[*testing.T]*scene{}}
 	for _, name := range names {
 		w.free <- &world{name: name}
 	}
@@ -69,7 +72,11 @@ func (w *worlds) claim(t *testing.T) *scene {
 	t.Parallel()
 	waiting := time.Now()
 	got := <-w.free
-	t.Cleanup(func() { w.free <- got })
+	returnTo := w
+	if w == unusedWorlds {
+		returnTo = plainWorlds
+	}
+	t.Cleanup(func() { returnTo.free <- got })
 	if got.scene == nil {
 		var err error
 		got.scene, err = open(context.WithoutCancel(t.Context()), filepath.Join(dir, got.name), w == encryptedWorlds)
@@ -85,7 +92,7 @@ func (w *worlds) claim(t *testing.T) *scene {
 // close stops the worlds, which must all be free.
 func (w *worlds) close() error {
 	var errs []error
-	for range cap(w.free) {
+	for len(w.free) > 0 {
 		errs = append(errs, (<-w.free).scene.close())
 	}
 	return errors.Join(errs...)

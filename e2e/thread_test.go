@@ -50,7 +50,7 @@ func (a *app) awaitLine(text string) {
 }
 
 func TestOperatorsAndTheOwnersPhoneAnswerInOneThread(t *testing.T) {
-	a := start(t, setup{New: true, Operators: fmt.Sprintf("[\"@eva:%[1]s\", \"@bob:%[1]s\"]", devstack.Domain)})
+	a := start(t, setup{Operators: fmt.Sprintf("[\"@eva:%[1]s\", \"@bob:%[1]s\"]", devstack.Domain)})
 	a.learn()
 	a.switchToBusiness("thread-ida")
 	eva, bob := a.operator(t, "eva"), a.operator(t, "bob")

@@ -37,13 +37,13 @@ func (a *app) commandIn(who *mautrix.Client, room id.RoomID, text string) string
 
 // Labels are configured, given and taken while multis runs, an operator is named later, and a contact says whether it helped.
 func TestTheDeskIsTypedByHand(t *testing.T) {
-	a := start(t, setup{New: true})
+	a := start(t, setup{})
 	a.learn()
 	a.say("typed-ida", "hi")
 	require.Contains(t, a.command("/label"), "There are no labels yet.")
 	require.Contains(t, a.command("/label Typed-ida wholesale"), "**Typed-ida · Demonet** has `wholesale` now. It is `silent`, on `auto`.")
 
-	a.setup.Operators = fmt.Sprintf("[\"@eva:%[1]s\"]", devstack.Domain)
+	a.setup.Operators = fmt.Sprintf("[\"@una:%[1]s\"]", devstack.Domain)
 	labelled := strings.Replace(string(a.config(a.port)), "chats:\n", `chats:
   labels:
     wholesale: {mode: business, delivery: draft, follow_up_days: 3}
@@ -60,14 +60,14 @@ func TestTheDeskIsTypedByHand(t *testing.T) {
 	require.Contains(t, a.command("/followup Typed-ida"), "after 3 days without an answer")
 
 	a.step("an operator who was named later is invited, and not again after leaving", func(t *testing.T) {
-		eva := a.person(t, "eva")
+		una := a.person(t, "una")
 		a.await("the invitation", func(ctx context.Context) (bool, error) {
-			_, err := eva.JoinRoomByID(ctx, a.adminRoom())
+			_, err := una.JoinRoomByID(ctx, a.adminRoom())
 			return err == nil, nil
 		})
-		require.Contains(t, a.commandIn(eva, a.adminRoom(), "/desk"), "Desk, the last 24 hours")
-		require.Contains(t, a.commandIn(eva, a.adminRoom(), "/label Typed-ida vip"), "is the owner's")
-		_, err := eva.LeaveRoom(t.Context(), a.adminRoom())
+		require.Contains(t, a.commandIn(una, a.adminRoom(), "/desk"), "Desk, the last 24 hours")
+		require.Contains(t, a.commandIn(una, a.adminRoom(), "/label Typed-ida vip"), "is the owner's")
+		_, err := una.LeaveRoom(t.Context(), a.adminRoom())
 		require.NoError(t, err)
 		require.NoError(t, a.process.Kill())
 		a.run()
@@ -75,7 +75,7 @@ func TestTheDeskIsTypedByHand(t *testing.T) {
 		a.await("the labels after a restart", func(context.Context) (bool, error) {
 			return strings.Contains(a.command("/label"), "mode business"), nil
 		})
-		_, err = eva.JoinRoomByID(t.Context(), a.adminRoom())
+		_, err = una.JoinRoomByID(t.Context(), a.adminRoom())
 		require.ErrorIs(t, err, mautrix.MForbidden)
 	})
 
@@ -131,27 +131,27 @@ func TestTheDeskIsTypedByHand(t *testing.T) {
 
 // What people type in the room for operators, besides the threads.
 func TestTheRoomForOperatorsIsTypedByHand(t *testing.T) {
-	a := start(t, setup{New: true, Operators: fmt.Sprintf("[\"@mia:%[1]s\"]", devstack.Domain), OperatorsRoom: true})
+	a := start(t, setup{Operators: fmt.Sprintf("[\"@nina:%[1]s\"]", devstack.Domain), OperatorsRoom: true})
 	a.learn()
 	a.switchToBusiness("hand-ida")
 	chat, err := store.OperatorsChat(t.Context(), a.db.DB())
 	require.NoError(t, err)
 	room := *chat.RoomID
-	mia := a.person(t, "mia")
-	for _, who := range []*mautrix.Client{mia, a.Owner} {
+	nina := a.person(t, "nina")
+	for _, who := range []*mautrix.Client{nina, a.Owner} {
 		_, err := who.JoinRoomByID(t.Context(), room)
 		require.NoError(t, err)
 	}
-	require.Equal(t, "Nobody waits for a person.", a.commandIn(mia, room, "/escalations"))
-	require.Contains(t, a.commandIn(mia, room, "/handoff Hand-ida"), "is yours: answer in its thread")
-	require.Contains(t, a.commandIn(a.Owner, room, "/handoff Hand-ida"), "✋ mia has it already. You can answer in its thread as well.")
-	require.Contains(t, a.commandIn(mia, room, "/escalations"), "✋ mia")
-	require.Contains(t, a.commandIn(mia, room, "/help"), "All other commands are the owner's")
+	require.Equal(t, "Nobody waits for a person.", a.commandIn(nina, room, "/escalations"))
+	require.Contains(t, a.commandIn(nina, room, "/handoff Hand-ida"), "is yours: answer in its thread")
+	require.Contains(t, a.commandIn(a.Owner, room, "/handoff Hand-ida"), "✋ nina has it already. You can answer in its thread as well.")
+	require.Contains(t, a.commandIn(nina, room, "/escalations"), "✋ nina")
+	require.Contains(t, a.commandIn(nina, room, "/help"), "All other commands are the owner's")
 	for _, typed := range []string{"/label Hand-ida vip", "/why Hand-ida", "/nonsense", "/resume Hand-ida"} {
 		require.Contains(t, a.commandIn(a.Owner, room, typed), "All other commands belong in the admin room.", typed)
 	}
 	for _, typed := range []string{"What does a consultation cost?", "✋"} { // people talk there
-		sent, err := mia.SendText(t.Context(), room, typed)
+		sent, err := nina.SendText(t.Context(), room, typed)
 		require.NoError(t, err)
 		a.await("the end of "+typed, func(ctx context.Context) (bool, error) {
 			return a.exists(ctx, "select exists (select from messages where event_id = $1 and answered_at is not null and outbox_id is null)", sent.EventID)
@@ -168,16 +168,16 @@ func TestTheRoomForOperatorsIsTypedByHand(t *testing.T) {
 		require.NoError(t, err)
 		return sent.EventID
 	}
-	inThread(mia, "✋")
-	inThread(mia, "note: she buys a lot here")
-	inThread(mia, "@owner do you know her?")
-	inThread(mia, "Hello, this is Mia. How can I help?")
-	require.Equal(t, "Hello, this is Mia. How can I help?", a.awaitDeliveries("hand-ida", 1)[0].Text)
+	inThread(nina, "✋")
+	inThread(nina, "note: she buys a lot here")
+	inThread(nina, "@owner do you know her?")
+	inThread(nina, "Hello, this is Nina. How can I help?")
+	require.Equal(t, "Hello, this is Nina. How can I help?", a.awaitDeliveries("hand-ida", 1)[0].Text)
 	inThread(a.Owner, "I am here, too.")
 	require.Equal(t, "I am here, too.", a.awaitDeliveries("hand-ida", 2)[1].Text)
-	inThread(mia, "✅")
+	inThread(nina, "✅")
 	a.await("the end", func(ctx context.Context) (bool, error) {
-		return a.exists(ctx, "select exists (select from escalations where closed_by like '@mia:%')")
+		return a.exists(ctx, "select exists (select from escalations where closed_by like '@nina:%')")
 	})
 	_, err = a.Say(t.Context(), "hand-ida", question)
 	require.NoError(t, err)
