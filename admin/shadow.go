@@ -27,8 +27,12 @@ type ShadowCommands struct {
 	settings Settings
 }
 
-// shadowPeriod is how far back shadow answers are compared.
-const shadowPeriod = 7 * 24 * time.Hour
+const (
+	// shadowPeriod is how far back shadow answers are compared.
+	shadowPeriod = 7 * 24 * time.Hour
+	// offerPeriod is how far back they count for the offer to send them from now on.
+	offerPeriod = 28 * 24 * time.Hour
+)
 
 // worstShown is how many answers that differ most are quoted.
 const worstShown = 3
@@ -109,9 +113,12 @@ type judged struct {
 	verdict shadow.Verdict
 }
 
-// judge compares a shadow answer with the owner's. The owner's mark counts more than the words.
+// judge compares a shadow answer with the owner's. The owner's mark counts more than a model's verdict, and that more than the words.
 func (sh *ShadowCommands) judge(p store.ShadowPair) judged {
-	v := shadow.Match(p.Said, p.Real)
+	v := shadow.Match(p.Said, p.Real, p.Cited...)
+	if v != shadow.None && p.Judged != "" {
+		v = shadow.Verdict(p.Judged)
+	}
 	switch {
 	case p.Mark == store.MarkGood && v != shadow.Same:
 		v = shadow.Near
@@ -123,9 +130,9 @@ func (sh *ShadowCommands) judge(p store.ShadowPair) judged {
 	return judged{p, v}
 }
 
-// byChat returns the shadow answers of the period by chat, in one chat or, for 0, in all.
-func (sh *ShadowCommands) byChat(ctx context.Context, db store.DB, chat store.ChatID) (map[store.ChatID][]judged, error) {
-	pairs, err := store.ShadowPairs(ctx, db, chat, sh.room.now().Add(-shadowPeriod), shadow.ReplyTime)
+// byChat returns the shadow answers of a period until now by chat, in one chat or, for 0, in all.
+func (sh *ShadowCommands) byChat(ctx context.Context, db store.DB, chat store.ChatID, period time.Duration) (map[store.ChatID][]judged, error) {
+	pairs, err := store.ShadowPairs(ctx, db, chat, sh.room.now().Add(-period), shadow.ReplyTime)
 	list := map[store.ChatID][]judged{}
 	for _, p := range pairs {
 		list[p.ChatID] = append(list[p.ChatID], sh.judge(p))
@@ -166,7 +173,7 @@ func (sh *ShadowCommands) report(ctx context.Context, _ request, args string) (a
 	if args != "" {
 		return sh.chats.withChat(ctx, args, "shadow", chatPick{})
 	}
-	lines, err := sh.lines(ctx, sh.store.DB())
+	lines, _, err := sh.lines(ctx, sh.store.DB(), false)
 	if err != nil {
 		return answer{}, err
 	}
@@ -176,26 +183,41 @@ func (sh *ShadowCommands) report(ctx context.Context, _ request, args string) (a
 	return answer{text: "**Shadow answers of the last seven days**\n" + strings.Join(lines, "\n") + "\n`/shadow` and a name shows what differed."}, nil
 }
 
-// lines returns a line for each chat with shadow answers.
-func (sh *ShadowCommands) lines(ctx context.Context, db store.DB) ([]string, error) {
-	list, err := sh.byChat(ctx, db, 0)
+// lines returns a line for each chat with shadow answers, if asked for with those that differ most, and the messages that these quote.
+func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool) (lines []string, quotes []store.MessageID, err error) {
+	list, err := sh.byChat(ctx, db, 0, shadowPeriod)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var lines []string
 	for _, id := range slices.Sorted(maps.Keys(list)) {
 		chat, err := store.ChatByID(ctx, db, id)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		lines = append(lines, sh.line(chat, list[id]))
+		line := sh.line(chat, list[id])
+		if withWorst {
+			worst, of := sh.worst(list[id])
+			line, quotes = strings.Join(append([]string{line}, worst...), "\n\n"), append(quotes, of...)
+		}
+		lines = append(lines, line)
 	}
-	return lines, nil
+	return lines, quotes, nil
+}
+
+// worst shows the newest answers that differ from the owner's, and returns the messages that it quotes.
+func (sh *ShadowCommands) worst(list []judged) (lines []string, quotes []store.MessageID) {
+	worst := slices.DeleteFunc(slices.Clone(list), func(j judged) bool { return j.verdict != shadow.Different })
+	slices.SortStableFunc(worst, func(a, b judged) int { return cmp.Compare(b.AskedAt.Unix(), a.AskedAt.Unix()) })
+	for _, j := range worst[:min(len(worst), worstShown)] {
+		quotes = append(quotes, j.Quotes...)
+		lines = append(lines, fmt.Sprintf("%s asked %s\nI: %s\nYou: %s", sh.room.shortTime(j.AskedAt), quote(j.Asked, 100), quote(j.Said, 200), quote(cmp.Or(j.Real, "nothing"), 200)))
+	}
+	return lines, quotes
 }
 
 // reportOn shows the numbers of one chat, and the answers that differ most.
 func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer, error) {
-	all, err := sh.byChat(ctx, sh.store.DB(), chat.ID)
+	all, err := sh.byChat(ctx, sh.store.DB(), chat.ID, shadowPeriod)
 	if err != nil {
 		return answer{}, err
 	}
@@ -203,47 +225,48 @@ func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer
 	if len(list) == 0 {
 		return answer{text: "No shadow answers in **" + esc(chat.Label()) + "** in the last seven days."}, nil
 	}
-	lines := []string{sh.line(chat, list)}
-	worst := slices.DeleteFunc(slices.Clone(list), func(j judged) bool { return j.verdict != shadow.Different })
-	slices.SortStableFunc(worst, func(a, b judged) int { return cmp.Compare(b.AskedAt.Unix(), a.AskedAt.Unix()) })
-	var quotes []store.MessageID
-	for _, j := range worst[:min(len(worst), worstShown)] {
-		quotes = append(quotes, j.Quotes...)
-		lines = append(lines, fmt.Sprintf("%s asked %s\nI: %s\nYou: %s", sh.room.shortTime(j.AskedAt), quote(j.Asked, 100), quote(j.Said, 200), quote(cmp.Or(j.Real, "nothing"), 200)))
-	}
-	return answer{text: strings.Join(lines, "\n\n"), quotes: quotes}, nil
+	worst, quotes := sh.worst(list)
+	return answer{text: strings.Join(append([]string{sh.line(chat, list)}, worst...), "\n\n"), quotes: quotes}, nil
 }
 
-// Report posts the numbers of the last seven days, if there are any, and offers once for each chat whose answers were close enough to have them
+// Report posts the numbers of the last seven days with the answers that differ most, if there are any, and offers once for each chat whose answers were close enough to have them
 // sent from now on. It returns how many chats have shadow answers.
 func (sh *ShadowCommands) Report(ctx context.Context) (chats int, err error) {
 	err = sh.store.InTx(ctx, func(tx store.Tx) error {
-		lines, err := sh.lines(ctx, tx)
+		lines, quotes, err := sh.lines(ctx, tx, true)
 		if err != nil || len(lines) == 0 {
 			return err
 		}
 		chats = len(lines)
-		if err := sh.room.box.NotifyOwner(ctx, tx, outbox.Quiet, "👥 **Shadow answers of the last seven days**\n"+strings.Join(lines, "\n")+"\n`/shadow` and a name shows what differed."); err != nil {
+		room, err := outbox.AdminRoom(ctx, tx)
+		if err != nil {
 			return err
 		}
-		return sh.offer(ctx, tx)
+		report := "👥 **Shadow answers of the last seven days, and what differed most**\n\n" + strings.Join(lines, "\n\n")
+		if _, err := sh.room.notify(ctx, tx, room, outbox.Quiet, report, nil, quotes...); err != nil {
+			return err
+		}
+		return sh.offer(ctx, tx, room)
 	})
 	return chats, err
 }
 
 // offer asks about each chat whose shadow answers were close enough whether they may be sent from now on.
-func (sh *ShadowCommands) offer(ctx context.Context, tx store.Tx) error {
-	all, err := sh.byChat(ctx, tx, 0)
-	if err != nil {
-		return err
-	}
-	room, err := outbox.AdminRoom(ctx, tx)
+func (sh *ShadowCommands) offer(ctx context.Context, tx store.Tx, room store.Chat) error {
+	all, err := sh.byChat(ctx, tx, 0, offerPeriod)
 	if err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		t, _ := tally(all[id])
 		if !t.Ready() {
+			continue
+		}
+		chat, err := store.ChatByID(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if !sh.isShadow(chat) {
 			continue
 		}
 		first, err := store.ClaimAutoOffer(ctx, tx, id)
@@ -253,16 +276,18 @@ func (sh *ShadowCommands) offer(ctx context.Context, tx store.Tx) error {
 		if !first {
 			continue
 		}
-		chat, err := store.ChatByID(ctx, tx, id)
-		if err != nil {
-			return err
-		}
 		ask := fmt.Sprintf("**%s**: %d of %d shadow answers were close to yours. Shall I answer there by myself from now on? `yes` or `no` (it stays as it is)", esc(chat.Label()), t.Same+t.Near, t.Pairs())
 		if _, err := sh.room.notify(ctx, tx, room, outbox.Alert, ask, &offerAuto{ChatID: id}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isShadow reports whether a chat has shadow answers now, by the owner's word, a label or the configuration.
+func (sh *ShadowCommands) isShadow(chat store.Chat) bool {
+	d := sh.settings.Defaults
+	return chat.ModeIn(d) == policy.ModeBusiness && chat.DeliveryIn(d) == policy.DeliveryShadow
 }
 
 // offerAuto asks whether the answers in a chat with shadow answers are sent from now on.
@@ -288,7 +313,7 @@ func (q offerAuto) answer(ctx context.Context, _ request, c choice) (_ answer, d
 		return answer{text: name + " stays on shadow answers."}, true, nil
 	case c.word != wordYes:
 		return answer{}, false, nil
-	case chat.Delivery == nil || *chat.Delivery != policy.DeliveryShadow:
+	case !q.shadows.isShadow(chat):
 		return answer{text: name + " is not on shadow answers any more; I left it as it is."}, true, nil
 	}
 	return answer{

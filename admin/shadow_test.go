@@ -98,6 +98,80 @@ func TestTheOwnersAnswersAreMatchedWithTheShadowAnswers(t *testing.T) {
 	require.Equal(t, 2, r.count("select cardinality(about) from outbox where content->>'body' like '%nobody works on that day%' order by seq desc limit 1"), "what it quotes takes it along when it is deleted")
 }
 
+func TestAModelsVerdictCountsMoreThanTheWords(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.addShadow("Ana")
+	out := r.answerInShadow(ana, "How much is the delivery?", "The delivery costs 5 EUR.", 50*time.Hour)
+	r.storeOwnerMessage(ana, "we bring it for a fiver", 49*time.Hour)
+	require.Contains(t, r.asOwner("/shadow"), "0 % close to yours")
+	require.NoError(t, store.JudgeShadow(r.ctx, r.st.Writer(), out, "same"))
+	require.Contains(t, r.asOwner("/shadow"), "100 % close to yours: 1 the same")
+	r.exec("update outbox set mark = 'bad' where id = $1", out)
+	require.Contains(t, r.asOwner("/shadow"), "0 % close to yours", "the owner's mark counts most")
+	r.exec("update outbox set mark = '' where id = $1", out)
+	r.exec("update messages set redacted_at = now(), body = '' where author = 'owner_phone'")
+	require.Contains(t, r.asOwner("/shadow"), "1 you did not answer", "deleted since")
+}
+
+func TestAnOwnerWhoSaysWhatTheDocumentSaysIsNear(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.addShadow("Ana")
+	out := r.answerInShadow(ana, "Can I come after work?", "Yes, that is possible.", 50*time.Hour)
+	r.storeOwnerMessage(ana, "thursdays the counter is staffed in the evening", 49*time.Hour)
+	require.Contains(t, r.asOwner("/shadow"), "1 different")
+	r.exec(`update outbox set spans = '[{"quote": "The counter is staffed in the evening on Thursdays."}]' where id = $1`, out)
+	require.Contains(t, r.asOwner("/shadow"), "1 near, 0 different")
+}
+
+func TestTheWeeklyReportNamesTheThreeWorstOfEachChat(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.addShadow("Ana")
+	for i, said := range []string{"first", "second", "third", "fourth"} {
+		r.answerInShadow(ana, "Question "+said, "The "+said+" answer.", time.Duration(100-i)*time.Hour)
+		r.storeOwnerMessage(ana, "sorry, nobody knows", time.Duration(100-i)*time.Hour-time.Minute)
+	}
+	_, err := r.admin.Shadows.Report(r.ctx)
+	require.NoError(t, err)
+	posted := r.sendQueued()
+	require.Len(t, posted, 1)
+	body := posted[0].Body
+	require.Contains(t, body, "**Ana · WhatsApp** — 4 shadow answers, 0 % close to yours: 0 the same, 0 near, 4 different")
+	for _, worst := range []string{"second", "third", "fourth"} {
+		require.Contains(t, body, "I: “[Nora] The "+worst+" answer.”\nYou: “sorry, nobody knows”")
+	}
+	require.NotContains(t, body, "The first answer")
+	require.Equal(t, 6, r.count("select cardinality(about) from outbox where content->>'body' like '%what differed most%'"), "what it quotes takes it along when it is deleted")
+}
+
+func TestAutoIsOfferedWhereALabelMakesShadowAnswers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.settings.Defaults.Labels = []policy.Label{{Name: "trial", Delivery: policy.DeliveryShadow}}
+	r.restart()
+	ana := r.addShadow("Ana")
+	for i := range 20 { // one a day: too few for a week
+		ago := 21*24*time.Hour - time.Duration(i)*24*time.Hour
+		r.answerInShadow(ana, "What does number 1 cost?", "It costs 5 EUR.", ago)
+		r.storeOwnerMessage(ana, "It costs 5 EUR", ago-time.Minute)
+	}
+	r.presentDrafts()
+	offers := func() []sentEvent {
+		_, err := r.admin.Shadows.Report(r.ctx)
+		require.NoError(t, err)
+		return r.sendQueued()[1:]
+	}
+	r.exec("update chats set delivery = null where id = $1", ana.ID)
+	require.Empty(t, offers(), "it is on auto")
+	r.exec("update chats set labels = '{trial}' where id = $1", ana.ID)
+	got := offers()
+	require.Len(t, got, 1)
+	require.Contains(t, r.react(got[0].Event, "👍"), "goes out at once")
+	require.Contains(t, r.asOwner("/delivery ana"), "`auto`")
+}
+
 func TestItIsOfferedOnceThatAnswersAreSent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -72,6 +72,8 @@ type Options struct {
 	Desk *desk.Desk
 	// EscalateAtCap escalates contacts' questions when the budget is used up. Defaults to answers that quote the documents.
 	EscalateAtCap bool
+	// Judge is the model that compares shadow answers with the owner's. Nil compares them by their words only.
+	Judge llm.Model
 	// OwnerPause is how long the assistant stays quiet after a person wrote. After so long a silence, but at least minQuiet, a conversation is over.
 	OwnerPause time.Duration
 	// BurstQuiet is the silence that ends a burst of messages, BurstMax the longest wait for that silence.
@@ -85,6 +87,7 @@ type Agent struct {
 	*core
 	Turns     *Turns
 	Quiet     *QuietChats
+	Shadows   *ShadowJudge
 	Questions *Questions
 	Plans     *Plans
 	Tasks     *Tasks
@@ -100,13 +103,16 @@ func New(o Options) *Agent {
 	if o.Desk == nil {
 		o.Desk = desk.New(desk.Options{Store: o.Store, Box: o.Box, Name: o.Name, Zone: o.Zone})
 	}
+	if o.Judge == nil {
+		o.Judge = llm.None{}
+	}
 	standard := standardTexts{texts: o.Texts, language: o.Language, hours: o.Hours, labelHours: o.LabelHours, defaults: o.Defaults}
 	c := &core{
 		store: o.Store, box: o.Box, search: o.Search, memory: o.Memory, personas: o.Personas, tools: o.Tools, surface: o.Surface, skills: o.Skills, injection: o.Injection,
 		business: o.Business, pages: o.Pages, pictures: o.Pictures, defaults: o.Defaults, currency: o.Currency, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
 	}
 	a := &Agent{
-		core: c, Quiet: &QuietChats{core: c, standard: standard, quietAfter: max(o.OwnerPause, minQuiet)}, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
+		core: c, Quiet: &QuietChats{core: c, standard: standard, quietAfter: max(o.OwnerPause, minQuiet)}, Shadows: &ShadowJudge{c, o.Judge}, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
 		Turns: &Turns{
 			core: c, desk: o.Desk, standard: standard, awayOutsideHours: o.AwayOutsideHours,
 			escalationKeywords: o.EscalationKeywords, answers: o.Answers, escalateAtCap: o.EscalateAtCap, burstQuiet: o.BurstQuiet, burstMax: o.BurstMax,

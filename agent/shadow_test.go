@@ -2,29 +2,84 @@ package agent
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"multis/llm"
+	"multis/llm/llmtest"
 	"multis/policy"
-	"multis/store"
-	"multis/store/storetest"
 )
 
-func TestShadowAnswersAreMadeAsAlwaysAndNobodyIsEscalated(t *testing.T) {
+// answeredByOwner is a question of Ana's in a chat with shadow answers, and what the owner said in place of the shadow answer.
+func (b *fixture) answeredByOwner(question, wrote string, ago time.Duration) {
+	b.t.Helper()
+	b.exec("update chats set delivery = 'shadow' where id = $1", b.chat.ID)
+	b.storeAnsweredMessage(question)
+	if wrote != "" {
+		b.storeMessage(b.chat, policy.AuthorOwnerPhone, wrote, time.Now())
+	}
+	b.passes(ago)
+}
+
+// judged returns the model's verdicts about the shadow answers, the oldest first.
+func (b *fixture) judged() (verdicts []string) {
+	b.t.Helper()
+	rows, err := b.store.DB().Query(context.Background(), "select judged from outbox where state = 'shadow' order by seq")
+	require.NoError(b.t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var verdict string
+		require.NoError(b.t, rows.Scan(&verdict))
+		verdicts = append(verdicts, verdict)
+	}
+	require.NoError(b.t, rows.Err())
+	return verdicts
+}
+
+func TestAModelComparesShadowAnswersWhoseWordsDiffer(t *testing.T) {
+	t.Parallel()
+	judge, asked := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.Last(), "unreadable") {
+			return llmtest.Reply{Text: "Well, who knows?"}
+		}
+		return llmtest.Reply{Text: `{"verdict": "same"}`}
+	})
+	b := setup(t, llm.None{})
+	b.agent.Shadows.model = judge
+	b.answeredByOwner("How much is the delivery?", "we bring it for a fiver, password: swordfishes", 30*time.Hour)
+	b.answeredByOwner("And how much is the delivery?", "it is unreadable", 25*time.Hour)
+	b.answeredByOwner("Tell me, how much is the delivery?", "7 EUR", 25*time.Hour)
+	b.answeredByOwner("So how much is the delivery?", "", 25*time.Hour)
+	b.answeredByOwner("How much is the delivery now?", "we bring it for a fiver", 0)
+	n, err := b.agent.Shadows.Judge(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, 2, n, "not other numbers, no answer, or one that may go on")
+	require.Equal(t, []string{"same", "different", "", "", ""}, b.judged())
+	require.Len(t, asked.Requests(), 2)
+	require.NotContains(t, asked.Requests()[0].Last(), "swordfishes")
+	n, err = b.agent.Shadows.Judge(context.Background())
+	require.NoError(t, err)
+	require.Zero(t, n, "each once")
+	require.Empty(t, b.queuedTexts(b.chat))
+}
+
+func TestShadowAnswersAreComparedAsFarAsTheBudgetGoes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	ctx := context.Background()
-	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error { return store.SetDelivery(ctx, tx, b.chat.ID, policy.DeliveryShadow) }))
-	b.storeContactMessage("How much is the delivery?", policy.ActionAnswer)
-	require.NoError(t, b.agent.Turns.Turn(ctx, b.chat.ID, "job", false))
-	b.escalate("I want my money back")
-	require.Empty(t, b.queuedTexts(b.chat))
-	require.Equal(t, 2, storetest.Count(t, b.store, "select count(*) from outbox where chat_id = $1 and state = 'shadow'", b.chat.ID))
-	require.Zero(t, storetest.Count(t, b.store, "select count(*) from escalations"))
-	require.Zero(t, storetest.Count(t, b.store, "select count(*) from messages where answered_at is null"), "no message is tried again")
-	decided, err := store.DecidedMessages(ctx, b.store.DB(), b.chat.ID, "", 1)
+	b.agent.Shadows.model = b.openPaidModel(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: `{"verdict": "near"}`}
+	})
+	b.answeredByOwner("How much is the delivery?", "we bring it for a fiver", 30*time.Hour)
+	_, err := b.agent.Shadows.Judge(context.Background())
 	require.NoError(t, err)
-	require.Contains(t, decided[0].Reason, "I would have handed over to you.")
+	require.Equal(t, 1, b.count("select count(*) from usage where purpose = 'shadow' and chat_id = $1 and cost > 0", b.chat.ID))
+	b.answeredByOwner("And how much is the delivery?", "we bring it for a fiver", 30*time.Hour)
+	b.exec("update budgets set committed = $1 where cap = 'day'", int64(1)<<50)
+	n, err := b.agent.Shadows.Judge(context.Background())
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.Equal(t, []string{"near", ""}, b.judged())
 }

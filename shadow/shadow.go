@@ -37,31 +37,50 @@ var (
 )
 
 // Match compares what multis would have said with what the owner wrote. It compares words and numbers, so that the same fact in other words can be
-// Different; it never calls two answers with different numbers Near.
-func Match(said, wrote string) Verdict {
+// Different; it never calls two answers with different numbers Near. An answer is Near as well if the owner says what one of the cited quotes says.
+func Match(said, wrote string, quotes ...string) Verdict {
+	v, disagree := match(said, wrote)
+	if v != Different || disagree {
+		return v
+	}
+	for _, quote := range quotes {
+		if of, _ := match(quote, wrote); of == Same || of == Near {
+			return Near
+		}
+	}
+	return Different
+}
+
+// IsUnsure reports whether a model may know better than Match: the words differ, and no numbers do.
+func IsUnsure(said, wrote string) bool {
+	v, disagree := match(said, wrote)
+	return (v == Near || v == Different) && !disagree
+}
+
+// match compares two answers, and reports whether their numbers disagree.
+func match(said, wrote string) (_ Verdict, disagree bool) {
 	ours, numbers := words(bare(said))
 	theirs, otherNumbers := words(wrote)
 	if len(theirs)+len(otherNumbers) == 0 {
-		return None
+		return None, false
 	}
 	both := common(ours, theirs)
 	sameNumbers := common(numbers, otherNumbers)
 	all := len(ours) + len(theirs) - both + len(numbers) + len(otherNumbers) - sameNumbers
 	shorter := min(len(ours), len(theirs))
-	disagree := len(numbers) > 0 && len(otherNumbers) > 0 && sameNumbers < min(len(numbers), len(otherNumbers))
 	share := nearShare
 	if sameNumbers > 0 {
 		share = nearWithNumbers
 	}
 	switch {
-	case disagree:
-		return Different
+	case len(numbers) > 0 && len(otherNumbers) > 0 && sameNumbers < min(len(numbers), len(otherNumbers)):
+		return Different, true
 	case all > 0 && float64(both+sameNumbers) >= sameShare*float64(all):
-		return Same
+		return Same, false
 	case shorter > 0 && float64(both) >= share*float64(shorter), shorter == 0 && sameNumbers > 0:
-		return Near
+		return Near, false
 	default:
-		return Different
+		return Different, false
 	}
 }
 

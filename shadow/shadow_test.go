@@ -32,6 +32,24 @@ func TestAnswersAreComparedByWordsAndNumbers(t *testing.T) {
 	}
 }
 
+func TestAnOwnerWhoSaysWhatIsCitedIsNear(t *testing.T) {
+	t.Parallel()
+	const said, quote = "[Nora] Yes, that is possible. (from hours.md)", "The counter is staffed in the evening on Thursdays."
+	require.Equal(t, Different, Match(said, "thursdays the counter is staffed in the evening"))
+	require.Equal(t, Near, Match(said, "thursdays the counter is staffed in the evening", "Something else", quote))
+	require.Equal(t, Different, Match("It costs 5 EUR.", "it costs 7 EUR", "Delivery costs 7 EUR."), "other numbers than what was said")
+	require.Equal(t, None, Match(said, "", quote))
+}
+
+func TestAModelIsAskedWhereWordsDoNotTell(t *testing.T) {
+	t.Parallel()
+	require.True(t, IsUnsure("We deliver Monday to Saturday.", "every day but the last of the week"))
+	require.True(t, IsUnsure("We deliver on Monday.", "on Monday we do not, we never deliver then"), "near by its words")
+	require.False(t, IsUnsure("It costs 5 EUR.", "it costs 7 EUR"), "other numbers")
+	require.False(t, IsUnsure("It costs 5 EUR.", "it costs 5 EUR"))
+	require.False(t, IsUnsure("It costs 5 EUR.", ""))
+}
+
 func TestAnOfferNeedsTwentyPairsOfWhichNineInTenAreNear(t *testing.T) {
 	t.Parallel()
 	var all Tally

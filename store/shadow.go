@@ -36,21 +36,24 @@ type ShadowPair struct {
 	ChatID  ChatID
 	Asked   string // the newest message that it answers; empty if that was deleted
 	AskedAt time.Time
-	Said    string // its parts, joined by line breaks
-	Real    string // the owner's messages until another shadow answer, for up to a day, joined by line breaks; empty for none
+	Said    string   // its parts, joined by line breaks
+	Real    string   // the owner's messages until another shadow answer, for up to a day, joined by line breaks; empty for none
+	Cited   []string // the quotes that it rests on
 	Purpose policy.Purpose
 	Mark    string
-	Cost    int64 // of its task, in millionths of the currency
+	Judged  string // what a model said about how close both are; empty if none was asked
+	Cost    int64  // of its task, in millionths of the currency
 	// Quotes are the messages whose words are in it.
 	Quotes []MessageID
 }
 
 const shadowPairsSQL = `with answers as (
-		select o.id, o.chat_id, o.seq, o.purpose, o.mark, o.task_id, m.id as asked_id, m.body as asked, m.ts as asked_at,
+		select o.id, o.chat_id, o.seq, o.purpose, o.mark, o.judged, o.task_id, m.id as asked_id, m.body as asked, m.ts as asked_at,
 			lead(m.ts) over (partition by o.chat_id order by m.ts, o.seq) as next_at
 		from outbox o cross join lateral (select m.id, m.body, m.ts from messages m where m.outbox_id = o.id order by m.ts desc, m.id desc limit 1) m
 		where o.state = 'shadow' and coalesce(o.part_of = o.id, true) and o.content <> '{}' and ($1 = 0 or o.chat_id = $1) and o.created_at >= $2)
-	select a.id, a.chat_id, a.asked, a.asked_at, a.purpose, a.mark, coalesce(t.cost, 0) as cost,
+	select a.id, a.chat_id, a.asked, a.asked_at, a.purpose, a.mark, a.judged, coalesce(t.cost, 0) as cost,
+		array(select distinct s->>'quote' from outbox p cross join lateral jsonb_array_elements(p.spans) s where (p.id = a.id or p.part_of = a.id) and s->>'quote' <> '') as cited,
 		array(select distinct q from (select a.asked_id union select unnest(p.about || p.rests_on) from outbox p where p.id = a.id or p.part_of = a.id
 			union select r.id from messages r where r.chat_id = a.chat_id and r.author in ('owner_client', 'owner_phone', 'operator') and r.kind <> 'reaction'
 				and r.redacted_at is null and r.ts > a.asked_at and r.ts < least(a.asked_at + $3::interval, a.next_at)) all_of(q)) as quotes,
@@ -68,10 +71,16 @@ func ShadowPairs(ctx context.Context, db DB, chat ChatID, since time.Time, reply
 	return row.All[ShadowPair](ctx, db, "shadow answers", shadowPairsSQL, chat, since, replyTime, maxShadowPairs)
 }
 
-const claimAutoOfferSQL = "update chats set auto_offered_at = now() where id = $1 and auto_offered_at is null and delivery = 'shadow'"
+const judgeShadowSQL = "update outbox set judged = $2 where id = $1 and state = 'shadow'"
 
-// ClaimAutoOffer notes that the owner is asked whether the answers in a chat may be sent. It returns false if that was asked before, or if the owner
-// did not set the chat to shadow answers.
+// JudgeShadow stores what a model said about how close a shadow answer, by its first row, was to the owner's.
+func JudgeShadow(ctx context.Context, w Writer, first uuid.UUID, verdict string) error {
+	return row.Exec(ctx, w, "judge shadow answer", judgeShadowSQL, first, verdict)
+}
+
+const claimAutoOfferSQL = "update chats set auto_offered_at = now() where id = $1 and auto_offered_at is null"
+
+// ClaimAutoOffer notes that the owner is asked whether the answers in a chat may be sent. It returns false if that was asked before.
 func ClaimAutoOffer(ctx context.Context, tx Tx, chat ChatID) (bool, error) {
 	n, err := row.Changed(ctx, tx, "offer to send", claimAutoOfferSQL, chat)
 	return n == 1, err

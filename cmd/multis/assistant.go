@@ -216,7 +216,7 @@ func (a *assistant) addAgent(context.Context) error {
 		Name: cfg.Name, Texts: cfg.Business.Catalog(), Language: cfg.Business.Language,
 		Business: agent.Business{Name: cfg.Business.Name, Topics: cfg.Business.Topics, Rules: cfg.Business.Rules, Tone: cfg.Business.Tone}, EscalationKeywords: cfg.Business.Escalation.Keywords,
 		Hours: cfg.Business.OpeningHours(cfg.TimeZone), LabelHours: labelHours(cfg), AwayOutsideHours: cfg.Business.OutsideHours == config.OutsideHoursAway,
-		Desk: a.desk, OwnerPause: cfg.Chats.OwnerPause,
+		Desk: a.desk, Judge: a.models.judge, OwnerPause: cfg.Chats.OwnerPause,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 		OpenModel: a.models.open, Surface: a.surface(),
 		Injection: agent.Injection{Enabled: cfg.Injection.Enabled, Judge: cfg.Injection.Judge, MaxFlags: cfg.Injection.MaxFlags, HoldTime: cfg.Injection.HoldTime},

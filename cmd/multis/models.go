@@ -21,6 +21,7 @@ type models struct {
 	heartbeats []heartbeat.Config
 	speech     llm.Transcriber
 	vision     llm.Model // looks at pictures; llm.None if nobody does
+	judge      llm.Model // llm.model for comparing shadow answers: it may spend half of the day's budget, so that answers have the rest
 	embedders  embedders
 
 	cfg *config.Config
@@ -48,6 +49,9 @@ func openModels(ctx context.Context, cfg *config.Config, st *store.Store) (model
 	if m.vision, err = m.open(cfg.Vision.Model); err != nil {
 		return models{}, err
 	}
+	if m.judge, err = openJudge(cfg, st); err != nil {
+		return models{}, err
+	}
 	m.embedders, err = openEmbedders(ctx, cfg, st)
 	return m, err
 }
@@ -57,14 +61,30 @@ func (m models) open(name string) (llm.Model, error) {
 	return m.all.Open(m.cfg.LLM.ResolveModels(name), "")
 }
 
+// openJudge opens the model that compares shadow answers with the owner's.
+func openJudge(cfg *config.Config, st *store.Store) (llm.Model, error) {
+	paid := newBudget(cfg, st)
+	paid.DayCap /= 2
+	all, err := newModelsPaidFrom(cfg, paid)
+	if err != nil {
+		return nil, err
+	}
+	return all.Open(cfg.LLM.ResolveModels(cfg.LLM.Model), "")
+}
+
 // newModels returns the configured providers and prices, with the budget.
 func newModels(cfg *config.Config, st *store.Store) (*llm.Models, error) {
+	return newModelsPaidFrom(cfg, newBudget(cfg, st))
+}
+
+// newModelsPaidFrom is newModels with another budget.
+func newModelsPaidFrom(cfg *config.Config, paid llm.Budget) (*llm.Models, error) {
 	prices := map[string]llm.Price{}
 	for _, p := range cfg.LLM.Prices {
 		prices[p.Model] = llm.Price{In: int64(p.In), Out: int64(p.Out), CacheRead: int64(p.CacheRead), CacheWrite: int64(p.CacheWrite)}
 	}
 	return llm.New(llm.Options{
-		Providers: providers(cfg.LLM), Prices: prices, PerDollar: int64(cfg.Budget.PerDollar), Timeout: cfg.LLM.Timeout, Budget: newBudget(cfg, st),
+		Providers: providers(cfg.LLM), Prices: prices, PerDollar: int64(cfg.Budget.PerDollar), Timeout: cfg.LLM.Timeout, Budget: paid,
 	})
 }
 

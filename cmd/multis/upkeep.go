@@ -62,6 +62,10 @@ func upkeep(a *assistant) []clock.Upkeep {
 			n, err := a.admin.Shadows.Report(ctx)
 			return fmt.Sprintf("%d chats with shadow answers", n), err
 		}},
+		{Name: "judge", Summary: "has the model compare shadow answers with the owner's, where their words do not tell", Cron: "40 * * * *", Run: func(ctx context.Context) (string, error) {
+			n, err := a.agent.Shadows.Judge(ctx)
+			return fmt.Sprintf("%d shadow answers compared", n), err
+		}},
 		{Name: "desk", Summary: "posts the numbers of the business of the last 24 hours", Cron: "0 8 * * *", Run: func(ctx context.Context) (string, error) {
 			n, err := a.admin.Desk.Report(ctx)
 			return fmt.Sprintf("%d things counted", n), err
