@@ -152,6 +152,9 @@ func (f forms) run(ctx context.Context, field huh.Field) error {
 		return fmt.Errorf("read keys from the terminal: %w", err)
 	}
 	defer func() { _ = term.Restore(f.terminal, cooked) }() // the terminal may be gone
+	if err := keepLineBreaks(f.terminal); err != nil {
+		return fmt.Errorf("read keys from the terminal: %w", err)
+	}
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	err = huh.NewForm(huh.NewGroup(field)).WithInput(&formInput{ctx: reading, keys: f.keys}).WithOutput(f.out).WithShowHelp(false).RunWithContext(ctx)

@@ -46,27 +46,28 @@ func readFiles(t *testing.T, dir string) map[string]string {
 	return all
 }
 
+// repeatedQuestions lists the questions for a configuration that exists.
+var repeatedQuestions = []string{
+	"address of your homeserver", "Your Matrix id", "Your time zone", "in new chats", "name of your assistant", "The database", "The language model", "Search by meaning", "Voice notes",
+}
+
 func TestInitOnADatabaseElsewhereKeepsItAndAnyStopKeepsAll(t *testing.T) {
 	t.Parallel()
 	dir, synapse, password := newInstallation(t)
 	before := readFiles(t, dir)
-	questions := []string{
-		"address of your homeserver", "Your Matrix id", "Your time zone", "in new chats", "name of your assistant", "The database",
-		"The language model", "Search by meaning", "Voice notes",
-	}
 	for _, term := range []string{"dumb", "xterm-256color"} {
-		for stop := range questions {
+		for stop := range repeatedQuestions {
 			s := startInit(t, term, dir, "--synapse", synapse, "--wait", "0")
-			for _, q := range questions[:stop] {
+			for _, q := range repeatedQuestions[:stop] {
 				s.answer(q, "")
 			}
-			s.expect(questions[stop])
+			s.expect(repeatedQuestions[stop])
 			s.typeIn("\x03")
 			require.Error(t, s.end())
-			require.Equal(t, before, readFiles(t, dir), "%s: %s", term, questions[stop])
+			require.Equal(t, before, readFiles(t, dir), "%s: %s", term, repeatedQuestions[stop])
 		}
 		s := startInit(t, term, dir, "--synapse", synapse, "--wait", "0")
-		for _, q := range questions {
+		for _, q := range repeatedQuestions {
 			s.answer(q, "")
 		}
 		s.expect("config.yaml stays as it is.")
@@ -79,7 +80,7 @@ func TestInitOnADatabaseElsewhereKeepsItAndAnyStopKeepsAll(t *testing.T) {
 	// The first run is stopped at the last question, the second one is completed: only that value changes.
 	for _, last := range []string{"\x03", "y\r"} {
 		s := startInit(t, "dumb", dir, "--synapse", synapse, "--wait", "0")
-		for _, q := range questions {
+		for _, q := range repeatedQuestions {
 			answer := ""
 			if q == "name of your assistant" {
 				answer = "Ada"

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,15 +29,18 @@ type terminalSession struct {
 	tty *os.File
 
 	mu     sync.Mutex
+	raw    string
 	output string // without escape sequences
 	read   int    // how much of output was expected already
 	done   chan struct{}
 	err    error
 }
 
+var variable = regexp.MustCompile(`^[A-Z_]+=`)
+
 var escapes = regexp.MustCompile(`\x1b\[[0-9;?>=<$]*[ -/]*[a-zA-Z~]|\x1b[()][A-Z0-9]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)|\x1b[=>78]|\x1bP[^\x1b]*\x1b\\`)
 
-// startInit starts multis init with a kind of terminal in a folder.
+// startInit starts multis init with a kind of terminal in a folder. Arguments of the form KEY=value in capital letters are its environment.
 func startInit(t *testing.T, term, dir string, args ...string) *terminalSession {
 	t.Helper()
 	self, err := os.Executable()
@@ -44,8 +48,11 @@ func startInit(t *testing.T, term, dir string, args ...string) *terminalSession 
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	s := &terminalSession{t: t, done: make(chan struct{})}
-	s.cmd = exec.CommandContext(ctx, self, append([]string{"init", "--service", "none"}, args...)...)
+	isVariable := func(arg string) bool { return variable.MatchString(arg) }
+	flags := slices.DeleteFunc(slices.Clone(args), isVariable)
+	s.cmd = exec.CommandContext(ctx, self, append([]string{"init", "--service", "none"}, flags...)...)
 	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), asProgram+"=1", "TERM="+term, "TZ=Europe/Berlin")
+	s.cmd.Env = append(s.cmd.Env, slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !isVariable(arg) })...)
 	s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: 120})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.tty.Close() })
@@ -54,6 +61,7 @@ func startInit(t *testing.T, term, dir string, args ...string) *terminalSession 
 		for {
 			n, err := s.tty.Read(buffer)
 			s.mu.Lock()
+			s.raw += string(buffer[:n])
 			s.output += escapes.ReplaceAllString(strings.ReplaceAll(string(buffer[:n]), "\r", ""), "")
 			s.mu.Unlock()
 			if err != nil { // the program has ended, and the terminal with it
@@ -222,7 +230,7 @@ func TestInitAsksTriesAndWrites(t *testing.T) {
 	before, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
 	require.NoError(t, err)
 	s = startInit(t, "dumb", dir, "--synapse", synapse, "--wait", "0")
-	for _, question := range []string{"address of your homeserver", "Your Matrix id", "Your time zone", "in new chats", "name of your assistant", "The database", "The language model", "Search by meaning", "Voice notes"} {
+	for _, question := range repeatedQuestions {
 		s.answer(question, "")
 	}
 	s.expect("config.yaml stays as it is.")

@@ -15,3 +15,13 @@ func echoOff(fd int) (restore func()) {
 	}
 	return func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, was) } // the terminal may be gone
 }
+
+// keepLineBreaks lets a terminal in raw mode begin a new line at its left edge, as it does in cooked mode. A form whose input is not the terminal relies on that.
+func keepLineBreaks(fd int) error {
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return err
+	}
+	t.Oflag |= unix.OPOST
+	return unix.IoctlSetTermios(fd, unix.TCSETS, t)
+}
