@@ -31,6 +31,8 @@ type File struct {
 	Max int64
 	// Without returns the content for a backup without secrets. Only files have it.
 	Without func(content []byte) []byte
+	// Corrected is a file to restore in place of the one in the backup; empty for none.
+	Corrected string
 }
 
 // CreateOptions are the options of Create. Files and WithoutSecrets may be left out.

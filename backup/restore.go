@@ -14,6 +14,7 @@ import (
 
 	"multis/jobs"
 	"multis/migrations"
+	"multis/plainfile"
 	"multis/store"
 )
 
@@ -168,7 +169,7 @@ func (a *Archive) RestoreFiles(to []File) (written []string, err error) {
 			if !ok {
 				continue
 			}
-			name, err := writeMissing(f.Path, inside, content)
+			name, err := f.restore(inside, content)
 			if name != "" {
 				written = append(written, name)
 			}
@@ -180,6 +181,19 @@ func (a *Archive) RestoreFiles(to []File) (written []string, err error) {
 		return written, fmt.Errorf("restore the files: %w", err)
 	}
 	return written, nil
+}
+
+// restore writes a file of the backup, or the corrected one, unless it exists, and returns its path if it did.
+func (f File) restore(inside string, content io.Reader) (string, error) {
+	if f.Corrected == "" {
+		return writeMissing(f.Path, inside, content)
+	}
+	corrected, _, err := plainfile.Open(f.Corrected)
+	if err != nil {
+		return "", err
+	}
+	defer corrected.Close()
+	return writeMissing(f.Path, inside, corrected)
 }
 
 // relativePath returns the path of a file relative to the File with a name; empty if it is that file itself.

@@ -141,7 +141,7 @@ func (m Machine) FindForDoctor(domain, registration string) *doctor.Synapse {
 }
 
 // ReadForDoctor returns the Synapse with this homeserver.yaml, for the checks. It returns an error if the file cannot be read or is that of
-// another domain.
+// another domain. The domain is empty if it is unknown.
 func (m Machine) ReadForDoctor(config, domain, registration string) (*doctor.Synapse, error) {
 	if config == "" {
 		return nil, errors.New("name Synapse's homeserver.yaml")
@@ -150,7 +150,9 @@ func (m Machine) ReadForDoctor(config, domain, registration string) (*doctor.Syn
 	switch {
 	case err != nil:
 		return nil, err
-	case s.Domain != domain:
+	case s.Domain == "":
+		return nil, fmt.Errorf("%s has no server_name: name Synapse's homeserver.yaml", config)
+	case domain != "" && s.Domain != domain:
 		return nil, fmt.Errorf("the server_name in %s is %q, but homeserver.domain of multis is %q", config, s.Domain, domain)
 	}
 	return m.forDoctor(s, registration), nil

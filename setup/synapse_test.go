@@ -94,7 +94,8 @@ func TestTheDoctorRefusesAFileThatIsNotOfItsSynapse(t *testing.T) {
 	for _, test := range []struct{ file, domain, want string }{
 		{"", "example.org", "name Synapse's homeserver.yaml"},
 		{"/etc/matrix-synapse/gone.yaml", "example.org", "no such file"},
-		{"/etc/matrix-synapse/whatsapp.yaml", "example.org", `is ""`},
+		{"/etc/matrix-synapse/whatsapp.yaml", "example.org", "has no server_name"},
+		{"/etc/matrix-synapse/whatsapp.yaml", "", "has no server_name"},
 		{"/etc/matrix-synapse/homeserver.yaml", "other.org", `is "example.org", but homeserver.domain of multis is "other.org"`},
 	} {
 		_, err := m.ReadForDoctor(test.file, test.domain, "/var/lib/multis/registration.yaml")
@@ -104,6 +105,8 @@ func TestTheDoctorRefusesAFileThatIsNotOfItsSynapse(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "/etc/matrix-synapse/homeserver.yaml", d.Config)
 	require.Equal(t, "sudo systemctl restart matrix-synapse", d.Restart)
+	_, err = m.ReadForDoctor("/etc/matrix-synapse/homeserver.yaml", "", "/var/lib/multis/registration.yaml")
+	require.NoError(t, err, "the configuration of multis is not readable")
 }
 
 // Whatever the list of registrations looks like, the printed lines make Synapse read ours beside the others.

@@ -139,8 +139,7 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 	if err != nil {
 		return err
 	}
-	// An interrupted restore leaves nothing, like one that was killed.
-	defer func() { err = errors.Join(err, endCopy(loadFrom, global.Config, err != nil && ctx.Err() == nil)) }()
+	defer func() { err = errors.Join(err, endCopy(loadFrom, global.Config, err == nil)) }()
 	cfg, err := load(loadFrom)
 	if err != nil {
 		return err
@@ -150,7 +149,13 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 		return err
 	}
 	defer stop()
-	report, err := backup.Restore(ctx, a, dsn, backupFiles(cfg, global.Config)...)
+	files := backupFiles(cfg, global.Config)
+	for i := range files {
+		if files[i].Path == global.Config && loadFrom != global.Config {
+			files[i].Corrected = loadFrom
+		}
+	}
+	report, err := backup.Restore(ctx, a, dsn, files...)
 	switch {
 	case errors.Is(err, migrations.ErrNotEmpty) && cfg.Database.URL == "":
 		return fmt.Errorf("%w: stop multis, move the folder %s away and try again; nothing was changed", err, filepath.Join(cfg.Database.DataDir, "postgres"))
@@ -171,8 +176,8 @@ Next: make sure that no other multis runs with this registration, start this one
 }
 
 // restoreConfiguration returns the file to load the configuration from, and restores the files that it names and cannot be loaded without, where
-// they are missing. Without a configuration it is a copy of the backup's: backup.Restore writes the real one only when everything is on hold, so that
-// multis does not start with what a killed restore left.
+// they are missing. Without a configuration it is a copy of the backup's, which the owner may correct after a failed try: backup.Restore writes the real one only when
+// everything is on hold, so that multis does not start with what a failed or killed restore left.
 func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err error) {
 	// Files that root writes into the folder of the service would not be readable for the service.
 	if err := dropPrivileges(filepath.Dir(file)); err != nil {
@@ -181,13 +186,15 @@ func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err 
 	loadFrom = file
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		loadFrom = file + ".from-backup"
-		if err := os.Remove(loadFrom); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a restore that was killed
-			return "", fmt.Errorf("restore the configuration: %w", err)
-		}
-		if _, err := a.RestoreFiles([]backup.File{configurationFile(loadFrom)}); err != nil {
+		written, err := a.RestoreFiles([]backup.File{configurationFile(loadFrom)})
+		switch {
+		case err != nil:
 			return "", err
+		case len(written) == 0:
+			fmt.Printf("The configuration is %s, which an earlier restore left; remove it to take that of this backup.\n", loadFrom)
+		default:
+			fmt.Println("The configuration is that of the backup. The database that it names must be empty.")
 		}
-		fmt.Printf("Restored %s. The database that it names must be empty.\n", file)
 	}
 	data, err := os.ReadFile(loadFrom)
 	if err != nil {
@@ -204,16 +211,16 @@ func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err 
 	return loadFrom, err
 }
 
-// endCopy removes the copy that restoreConfiguration made, if it made one. failed makes it the configuration, for the owner to mend what the
-// restore refused.
-func endCopy(copied, file string, failed bool) error {
-	if copied == file {
+// endCopy ends the use of the copy that restoreConfiguration made, if it made one: a restore that is done removes it, any other leaves it for the owner to correct.
+func endCopy(copied, file string, done bool) error {
+	switch {
+	case copied == file:
 		return nil
+	case done:
+		return os.Remove(copied)
+	default:
+		return fmt.Errorf("the configuration of the backup is in %s: correct it if it is wrong, and run the same command again", copied)
 	}
-	if failed {
-		return os.Rename(copied, file)
-	}
-	return os.Remove(copied)
 }
 
 // openUnchanged opens the database without migrating it, so that a backup can be made before an upgrade changes it.

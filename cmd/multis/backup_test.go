@@ -253,23 +253,59 @@ func TestARestoreThatIsKilledIsDoneAgain(t *testing.T) {
 	require.Equal(t, 8001, storetest.Count(t, restored, "select count(*) from messages"))
 }
 
-// The configuration comes from the backup, too. It names the database by a file, which each folder has one of.
-func TestAKilledRestoreLeavesNoConfigurationToStartWith(t *testing.T) {
-	t.Parallel()
-	dsn := newDatabase(t, "restored_whole")
-	dir, other := configured(t, "file:dsn", ""), t.TempDir()
+// backupToMove makes a backup whose configuration names the database by a file, which each folder has one of.
+func backupToMove(t *testing.T) (file string) {
+	t.Helper()
+	dir := configured(t, "file:dsn", "")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "dsn"), []byte(newLargeStore(t).Pool().Config().ConnString()), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(other, "dsn"), []byte(dsn), 0o600))
 	_, said, err := program(t, dir, "", "backup", "create")
 	require.NoError(t, err, said)
 	folder := filepath.Join(dir, "data", "backups")
-	file := filepath.Join(folder, filesIn(t, folder)[0])
+	return filepath.Join(folder, filesIn(t, folder)[0])
+}
+
+func TestAKilledRestoreLeavesNoConfigurationToStartWith(t *testing.T) {
+	t.Parallel()
+	file, other := backupToMove(t), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(other, "dsn"), []byte(newDatabase(t, "restored_whole")), 0o600))
 	copied := filepath.Join(other, "config.yaml.from-backup")
 	runAndKill(t, other, func() bool { _, err := os.Stat(copied); return err == nil }, "backup", "restore", file)
 	require.NoFileExists(t, filepath.Join(other, "config.yaml"), "multis would start with it")
-	_, said, err = program(t, other, "", "backup", "restore", file)
+	_, said, err := program(t, other, "", "backup", "restore", file)
 	require.NoError(t, err, said)
 	require.FileExists(t, filepath.Join(other, "config.yaml"))
+	require.NoFileExists(t, copied)
+}
+
+func TestAFailedRestoreLeavesTheConfigurationToCorrectAndNotToStartWith(t *testing.T) {
+	t.Parallel()
+	file, other := backupToMove(t), t.TempDir()
+	copied, own := filepath.Join(other, "config.yaml.from-backup"), filepath.Join(other, "config.yaml")
+	for name, dsn := range map[string]string{"dsn": "postgres://nobody@127.0.0.1:1/none", "other": newDatabase(t, "restored_corrected")} {
+		require.NoError(t, os.WriteFile(filepath.Join(other, name), []byte(dsn), 0o600))
+	}
+	_, said, err := program(t, other, "", "backup", "restore", file)
+	require.Error(t, err)
+	require.Contains(t, said, "no database at 127.0.0.1:1")
+	require.Contains(t, said, "is in config.yaml.from-backup: correct it if it is wrong, and run the same command again")
+	require.NoFileExists(t, own)
+	_, _, err = program(t, other, "", "run")
+	require.Error(t, err, "a service would start on an empty database, without a hold")
+	info, err := os.Stat(copied)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	text, err := os.ReadFile(copied)
+	require.NoError(t, err)
+	corrected := strings.Replace(string(text), "file:dsn", "file:other", 1)
+	require.NotEqual(t, string(text), corrected)
+	require.NoError(t, os.WriteFile(copied, []byte(corrected), 0o600))
+	printed, said, err := program(t, other, "", "backup", "restore", file)
+	require.NoError(t, err, said)
+	require.Contains(t, printed, "config.yaml.from-backup, which an earlier restore left")
+	text, err = os.ReadFile(own)
+	require.NoError(t, err)
+	require.Equal(t, corrected, string(text))
 	require.NoFileExists(t, copied)
 }
 

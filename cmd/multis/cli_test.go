@@ -170,13 +170,14 @@ func TestARepairNeedsAnID(t *testing.T) {
 
 func TestTheDoctorSaysThatItCannotUseTheNamedFile(t *testing.T) {
 	t.Parallel()
-	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "")
-	for _, file := range []string{"", "gone.yaml", "config.yaml"} {
-		_, said, err := program(t, dir, "", "doctor", "--synapse", file)
-		var failed *exec.ExitError
-		require.ErrorAs(t, err, &failed, file)
-		require.Equal(t, 2, failed.ExitCode())
-		require.Regexp(t, "^multis: --synapse: [^\n]+\n$", said)
+	for _, dir := range []string{configured(t, "postgres://nobody@127.0.0.1:1/none", ""), t.TempDir()} {
+		for _, file := range []string{"", "gone.yaml", "config.yaml", os.DevNull} {
+			_, said, err := program(t, dir, "", "doctor", "--synapse", file)
+			var failed *exec.ExitError
+			require.ErrorAs(t, err, &failed, file)
+			require.Equal(t, 2, failed.ExitCode())
+			require.Regexp(t, "^multis: --synapse: [^\n]+\n$", said)
+		}
 	}
 }
 

@@ -40,9 +40,13 @@ func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e
 func (d doctorCmd) Run(ctx context.Context, c *cli) error {
 	in, closeDB := doctorInput(ctx, c)
 	defer closeDB()
-	if d.Synapse != nil && in.ConfigErr == nil {
+	if d.Synapse != nil {
+		domain := ""
+		if in.Config != nil {
+			domain = in.Config.Homeserver.Domain
+		}
 		var err error
-		if in.Synapse, err = (setup.Machine{}).ReadForDoctor(*d.Synapse, in.Config.Homeserver.Domain, in.Paths.Registration); err != nil {
+		if in.Synapse, err = (setup.Machine{}).ReadForDoctor(*d.Synapse, domain, in.Paths.Registration); err != nil {
 			printError(os.Stderr, "--synapse: "+err.Error())
 			return statusError(2) // the status 1 means that all was checked
 		}
@@ -142,11 +146,15 @@ func printReport(w io.Writer, r doctor.Report, colour bool) error {
 		return code + mark + plain
 	}
 	var b strings.Builder
+	var skipped []string
 	const width = 14
-	for _, s := range r.Sections {
+	for i, s := range r.Sections {
 		switch {
+		case s.Skipped != "" && i+1 < len(r.Sections) && r.Sections[i+1].Skipped == s.Skipped:
+			skipped = append(skipped, s.Name) // they stand in one line
 		case s.Skipped != "":
-			fmt.Fprintf(&b, "- %-*s not checked: %s\n", width, s.Name, s.Skipped)
+			fmt.Fprintf(&b, "- not checked: %s: %s\n", strings.Join(append(skipped, s.Name), ", "), s.Skipped)
+			skipped = nil
 		case len(s.Findings) == 0:
 			fmt.Fprintf(&b, "%s %-*s %s\n", paint("✓", green), width, s.Name, s.Fact)
 		}

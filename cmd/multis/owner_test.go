@@ -164,8 +164,8 @@ func TestWhatRootRestoresBelongsToTheOwnerOfTheFolder(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), s.self, "backup", "restore", filepath.Join(backups, filesIn(t, backups)[0]))
 	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), asProgram+"=1")
 	out, _ := cmd.CombinedOutput() // it fails, because that user cannot use the database of the tests
-	require.Contains(t, string(out), "Restored config.yaml.")
-	for _, name := range []string{"config.yaml", "data"} {
+	require.Contains(t, string(out), "The configuration is that of the backup.")
+	for _, name := range []string{"config.yaml.from-backup", "data"} {
 		info, err := os.Stat(filepath.Join(s.dir, name))
 		require.NoError(t, err)
 		owner, ok := info.Sys().(*syscall.Stat_t)
