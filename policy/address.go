@@ -32,26 +32,38 @@ func findAddresses(dotted string) (found []string) {
 	return found
 }
 
-// addressIndex holds the texts of sources, in the forms that addresses are looked up in.
+// addressIndex holds the texts of sources, in the forms that addresses are looked up in. They are made for the first look-up, because most answers
+// have no address, and it takes milliseconds.
 type addressIndex struct {
+	sources  []string
 	texts    []string // folded, after normalizeDots
 	accented []string // the same texts with accents, because müller.de and muller.de are different hosts
 }
 
-func (n *addressIndex) add(source string) {
-	for _, form := range readings(text.Fold(emojiNumbers.Replace(source))) {
-		n.texts = append(n.texts, normalizeDots(form))
+// fill makes the texts, once.
+func (n *addressIndex) fill() {
+	for _, source := range n.sources {
+		for _, form := range readings(text.Fold(emojiNumbers.Replace(source))) {
+			n.texts = append(n.texts, normalizeDots(form))
+		}
+		for _, form := range readings(text.FoldWithAccents(source)) {
+			n.accented = append(n.accented, normalizeDots(form))
+		}
 	}
-	for _, form := range readings(text.FoldWithAccents(source)) {
-		n.accented = append(n.accented, normalizeDots(form))
-	}
+	n.sources = nil
+}
+
+// contains reports whether a source has an address of a folded text.
+func (n *addressIndex) contains(address string) bool {
+	n.fill()
+	return containsAddress(n.texts, address)
 }
 
 // firstMissing returns the first address of a text that is in no source with the same accents; empty if there is none.
 func (n *addressIndex) firstMissing(answer string) string {
 	for _, form := range readings(text.FoldWithAccents(answer)) {
 		for _, address := range findAddresses(normalizeDots(form)) {
-			if !containsAddress(n.accented, address) {
+			if n.fill(); !containsAddress(n.accented, address) {
 				return address
 			}
 		}
@@ -107,14 +119,11 @@ func isExtended(before, after string) bool {
 // BreakLinks rewrites each address in answer that occurs in none of the sources as evil[.]com/x, so that no client turns it into a link. Clients
 // turn addresses of any form into links, even in code, and have the homeserver fetch a preview of them.
 func BreakLinks(answer string, sources ...string) string {
-	var have addressIndex
-	for _, source := range sources {
-		have.add(source)
-	}
+	have := addressIndex{sources: sources}
 	return wordForm.ReplaceAllStringFunc(answer, func(word string) string {
 		unnamed := have.firstMissing(word)
 		for _, form := range readings(text.Fold(word)) {
-			if field := trimAddress(strings.ToLower(form)); isAddress(field) && !containsAddress(have.texts, field) {
+			if field := trimAddress(strings.ToLower(form)); isAddress(field) && !have.contains(field) {
 				unnamed = field
 			}
 		}

@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -15,14 +16,17 @@ import (
 // statement that something is free. The result is empty if the sources have all claims. The text is checked in several normalized forms
 // (readings), so that neither markup nor look-alike letters hide a claim.
 func FindUnsupported(answer string, sources ...string) string {
-	var have claims
-	for _, source := range sources {
-		have.add(source, true)
-	}
+	have := claims{addressIndex: addressIndex{sources: sources}}
 	for _, form := range readings(text.Fold(emojiNumbers.Replace(answer))) {
 		var c claims
 		c.read(form, false)
-		if missing := c.firstMissingIn(have); missing != "" {
+		if c.isEmpty() {
+			continue
+		}
+		if have.numbers == nil { // to read the sources takes milliseconds, and many answers claim nothing
+			have.readSources(sources)
+		}
+		if missing := c.firstMissingIn(&have); missing != "" {
 			return missing
 		}
 	}
@@ -39,8 +43,14 @@ type claims struct {
 	unknownWords []string        // words before a price unit that may be numbers
 	sourceWords  map[string]bool // all words of the sources
 	addresses    []string
-	isFree       bool
-	addressIndex addressIndex
+	isFree       bool         // of an answer
+	folded       []string     // of sources: their readings in lower case, which are searched for free offers if an answer has one
+	addressIndex addressIndex // of sources
+}
+
+// isEmpty reports whether there are no claims.
+func (c *claims) isEmpty() bool {
+	return len(c.numbers)+len(c.runs)+len(c.words)+len(c.wordNumbers)+len(c.units)+len(c.unknownWords)+len(c.addresses) == 0 && !c.isFree
 }
 
 // marks removes the characters that networks use for markup.
@@ -125,12 +135,13 @@ func isPriced(rest string) bool {
 	return language.IsPriceWord(followingWord(" " + strings.TrimLeft(after, " ")))
 }
 
-// add adds the claims of all readings of a text.
-func (c *claims) add(s string, isSource bool) {
-	for _, form := range readings(text.Fold(emojiNumbers.Replace(s))) {
-		c.read(form, isSource)
+// readSources adds the claims of all readings of the sources.
+func (c *claims) readSources(sources []string) {
+	for _, source := range sources {
+		for _, form := range readings(text.Fold(emojiNumbers.Replace(source))) {
+			c.read(form, true)
+		}
 	}
-	c.addressIndex.add(s)
 }
 
 // read adds the claims of one reading. For a source it adds every possible meaning; for a text to be checked only the likely one.
@@ -139,14 +150,18 @@ func (c *claims) read(folded string, source bool) {
 		c.numbers, c.words, c.units, c.sourceWords = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	}
 	lower := strings.ToLower(folded)
-	c.addresses = append(c.addresses, findAddresses(normalizeDots(folded))...)
+	if source { // its addresses are in addressIndex
+		c.folded = append(c.folded, lower)
+	} else {
+		c.addresses = append(c.addresses, findAddresses(normalizeDots(folded))...)
+		c.isFree = c.isFree || containsFreeOffer(lower)
+	}
 	if wall := twelveHourTime.ReplaceAllStringFunc(lower, to24Hour); !source || wall == lower {
 		c.readNumbers(wall, source)
 	} else {
 		c.readNumbers(lower+" . "+wall, source)
 	}
 	c.readRoman(folded, source)
-	c.isFree = c.isFree || containsFreeOffer(lower)
 	priced := priceWord.ReplaceAllString(priceSigns.Replace(signBeforeWord.ReplaceAllString(lower, "$2 $1")), "$1 $2")
 	words := strings.FieldsFunc(priced, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
 	c.readPrices(priced, words, source)
@@ -171,7 +186,7 @@ var (
 var numberSigns = regexp.MustCompile(`[\p{Nl}\p{No}]+|[〇零一二三四五六七八九十百千万億亿两壹贰叁肆伍陆柒捌玖拾佰仟萬廿卅卌兩壱弐参參貳陸]+`)
 
 // firstMissingIn returns the first claim of c that have does not contain; empty if there is none.
-func (c *claims) firstMissingIn(have claims) string {
+func (c *claims) firstMissingIn(have *claims) string {
 	for n := range c.numbers {
 		if !have.numbers[n] {
 			return n
@@ -193,14 +208,14 @@ func (c *claims) firstMissingIn(have claims) string {
 		}
 	}
 	for _, address := range c.addresses {
-		if !containsAddress(have.addressIndex.texts, address) {
+		if !have.addressIndex.contains(address) {
 			return address
 		}
 	}
 	if unit := c.unitMissingIn(have); unit != "" {
 		return unit
 	}
-	if c.isFree && !have.isFree && !have.numbers["0"] {
+	if c.isFree && !have.numbers["0"] && !slices.ContainsFunc(have.folded, containsFreeOffer) {
 		return "free of charge"
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -258,4 +259,24 @@ func TestArticleBeforeNumberIsNotADigit(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, FindUnsupported("Siamo aperti l'8 maggio.", "Aperto: 8 maggio."))
 	require.Equal(t, "l5", FindUnsupported("Costa l5 euro.", "Costa 5 euro."))
+}
+
+// BenchmarkUnsupported checks answers against ten passages, as is done several times in each turn.
+func BenchmarkUnsupported(b *testing.B) {
+	source := strings.Repeat("The piano is tuned twice a year, in spring and in autumn. A visit takes about 2 hours and costs 90 €. Write to shop.de before. ", 15)
+	sources := slices.Repeat([]string{source}, 10)
+	for name, answer := range map[string]string{
+		"plain": "Nobody has asked about that until now, so a person will look into it.", "price": "A visit takes 2 hours and costs 90 €.", "link": "Write to shop.de before.",
+	} {
+		b.Run("claims/"+name, func(b *testing.B) {
+			for b.Loop() {
+				require.Empty(b, FindUnsupported(answer, sources...))
+			}
+		})
+		b.Run("links/"+name, func(b *testing.B) {
+			for b.Loop() {
+				require.Equal(b, answer, BreakLinks(answer, sources...))
+			}
+		})
+	}
 }

@@ -99,7 +99,7 @@ per or and plus minus about around circa approximately roughly exactly up`
 
 // unitMissingIn returns the first unit or unknown word of c that have does not contain; empty if there is none. A currency counts as missing only
 // if have contains another unit.
-func (c *claims) unitMissingIn(have claims) string {
+func (c *claims) unitMissingIn(have *claims) string {
 	for unit := range c.units {
 		if !have.units[unit] && (len(have.units) > 0 || unit == "percent") {
 			return unit
