@@ -97,6 +97,9 @@ var spacedDigits = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:[\p{N}oOlI][ .\-]){2
 
 // joinLetters joins spaced letters to a word: "f i f t y" becomes "fifty".
 func joinLetters(s string) string {
+	if !hasSpacedLetters(s) {
+		return s
+	}
 	for _, form := range []*regexp.Regexp{spacedDigits, spacedLetters} {
 		s = form.ReplaceAllStringFunc(s, func(found string) string {
 			part := form.FindStringSubmatch(found)
@@ -106,11 +109,29 @@ func joinLetters(s string) string {
 	return s
 }
 
+// hasSpacedLetters reports whether a text may match spacedLetters or spacedDigits: two words of one letter or digit, with a space, dot or dash after
+// each, before a third word. It is much faster.
+func hasSpacedLetters(s string) bool {
+	length, singles := 0, 0 // of the word so far, and the number of words of one letter right before it
+	for _, r := range s {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsNumber(r):
+			if length++; length == 1 && singles >= 2 {
+				return true
+			}
+		case length == 1 && (r == ' ' || r == '.' || r == '-'):
+			length, singles = 0, singles+1
+		default:
+			length, singles = 0, 0
+		}
+	}
+	return false
+}
+
 var (
-	joinedWord  = regexp.MustCompile(`[\p{L}\p{N}]+(?:[.,:'’\-][\p{L}\p{N}]+)*`)
-	digitLetter = regexp.MustCompile(`^[0-9oOlI.,:'’\-]*[oOlI][0-9oOlI.,:'’\-]*$`)
-	article     = regexp.MustCompile(`^l['’](?:8|11)`) // l'8 maggio
-	zeroAndOne  = strings.NewReplacer("o", "0", "O", "0", "l", "1", "I", "1")
+	joinedWord = regexp.MustCompile(`[\p{L}\p{N}]+(?:[.,:'’\-][\p{L}\p{N}]+)*`)
+	article    = regexp.MustCompile(`^l['’](?:8|11)`) // l'8 maggio
+	zeroAndOne = strings.NewReplacer("o", "0", "O", "0", "l", "1", "I", "1")
 )
 
 // digitLetters replaces letters that look like digits: I0'O becomes 10'0, and 5.l becomes 5.1. A word of letters only is replaced only
@@ -120,13 +141,18 @@ func digitLetters(s string) string {
 	last := 0
 	for _, at := range joinedWord.FindAllStringIndex(s, -1) {
 		word, rest := s[at[0]:at[1]], s[at[1]:]
-		if !digitLetter.MatchString(word) || article.MatchString(word) || (!strings.ContainsAny(word, "0123456789") && !isPriced(rest)) {
+		if !looksLikeNumber(word) || article.MatchString(word) || (!strings.ContainsAny(word, "0123456789") && !isPriced(rest)) {
 			continue
 		}
 		b.WriteString(s[last:at[0]] + zeroAndOne.Replace(word))
 		last = at[1]
 	}
 	return b.String() + s[last:]
+}
+
+// looksLikeNumber reports whether a word has digits, signs of numbers and letters that look like digits, at least one of these, and nothing else.
+func looksLikeNumber(word string) bool {
+	return strings.ContainsAny(word, "oOlI") && strings.Trim(word, "0123456789oOlI.,:'’-") == ""
 }
 
 // isPriced reports whether rest begins with the unit of a price, as a word or a sign.
