@@ -2,6 +2,7 @@ package search
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"multis/language"
@@ -22,6 +23,22 @@ var landmark = regexp.MustCompile(`(?i)\b(?:beside|near|opposite|behind|next to|
 	`|\b(?:neben|hinter|gegenüber(?: von)?|nahe|unweit)\s+(?:de[rmn]|einem|einer|unserem|unserer)\s+\pL+` +
 	`|(?:\ben face|\bprès|\bà côté|\bderrière|\bdevant|\bau-dessus)(?:\s+(?:de la|de|du|des|la|le|les)\s+|\s+(?:de\s+)?l['’])\pL+` +
 	`|\b(?:junto|frente|cerca|al lado|detrás|delante|enfrente)\s+(?:al|a la|del|de la|de los|de las)\s+\pL+`)
+
+// landmarkHints has a word of each match of landmark, in lower case. To look for them is much faster, and most texts have none.
+var landmarkHints = []string{
+	"beside", "near", "opposite", "behind", "next to", "close to", "across from", "in front of", "street", "road", "lane", "avenue", "square",
+	"neben", "hinter", "gegenüber", "nahe", "unweit", "en face", "près", "à côté", "derrière", "devant", "au-dessus",
+	"junto", "frente", "cerca", "al lado", "detrás", "delante",
+}
+
+// withoutLandmarks removes the places that a text names only to locate something else.
+func withoutLandmarks(text string) string {
+	lower := strings.ToLower(text)
+	if !slices.ContainsFunc(landmarkHints, func(hint string) bool { return strings.Contains(lower, hint) }) {
+		return text
+	}
+	return landmark.ReplaceAllString(text, " ")
+}
 
 // asked is the type of value that a question asks for.
 type asked int

@@ -88,10 +88,11 @@ func hasForm(list []string, word string) bool {
 
 // rivals returns the answers that match the question as well as best and say something else of another thing.
 func rivals(best candidate, found []candidate) []candidate {
+	said := splitValues(best.core)
 	return slices.DeleteFunc(slices.Clone(found), func(c candidate) bool {
 		overlaps := c.rank == best.rank && c.from < best.to && best.from < c.to
 		return overlaps || c.coverage != best.coverage || c.answerMatch != best.answerMatch || c.pairs != best.pairs || c.textCoverage != best.textCoverage || c.units != best.units ||
-			!slices.Equal(c.matched, best.matched) || !haveSameWording(c.core, best.core) || !haveOtherValues(c.core, best.core)
+			!slices.Equal(c.matched, best.matched) || !said.differsInValues(splitValues(c.core))
 	})
 }
 
@@ -103,42 +104,38 @@ var (
 		`^(?:maan|dins|woens|donder|vrij|zater|zon)dag$|^(?:понедельник|вторник|сред|четверг|пятниц|суббот|воскресень)|^(?:pazar|sali|carsamba|persembe|cuma|pazartesi|cumartesi)$`)
 )
 
-// splitValues returns the words of a text without its values, and its values: numbers and weekdays.
-func splitValues(body string) (words, values []string) {
-	for _, w := range Words(value.ReplaceAllString(body, " ")) {
-		if weekday.MatchString(w) {
-			values = append(values, w)
+// wording is what a text says, without its values, and its values: numbers and weekdays.
+type wording struct{ words, values []string }
+
+func splitValues(body string) wording {
+	var w wording
+	for _, word := range Words(value.ReplaceAllString(body, " ")) {
+		if weekday.MatchString(word) {
+			w.values = append(w.values, word)
 		} else {
-			words = append(words, w)
+			w.words = append(w.words, word)
 		}
 	}
-	return words, append(values, value.FindAllString(body, -1)...)
+	w.values = append(w.values, value.FindAllString(body, -1)...)
+	return w
 }
 
-// haveSameWording reports whether two texts have most words in common, beside their values.
-func haveSameWording(a, b string) bool {
-	first, _ := splitValues(a)
-	second, _ := splitValues(b)
-	if len(first) > len(second) {
-		first, second = second, first
+// differsInValues reports whether two texts have most words in common, and each has a value that the other one lacks.
+func (w wording) differsInValues(other wording) bool {
+	less, more := w.words, other.words
+	if len(less) > len(more) {
+		less, more = more, less
 	}
 	same := 0
-	for _, w := range first {
-		if slices.Contains(second, w) {
+	for _, word := range less {
+		if slices.Contains(more, word) {
 			same++
 		}
 	}
-	return same > 0 && float64(same) >= minSameWording*float64(len(first))
-}
-
-// haveOtherValues reports whether each of two texts has a value that the other one lacks.
-func haveOtherValues(a, b string) bool {
-	_, first := splitValues(a)
-	_, second := splitValues(b)
 	lacks := func(in, of []string) bool {
 		return slices.ContainsFunc(of, func(v string) bool { return !slices.Contains(in, v) })
 	}
-	return lacks(first, second) && lacks(second, first)
+	return same > 0 && float64(same) >= minSameWording*float64(len(less)) && lacks(w.values, other.values) && lacks(other.values, w.values)
 }
 
 // subjectBeside returns what a candidate is about in contrast to another one: the innermost of its labels, headings and its document's name that the

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"multis/language"
-	"multis/store/index"
 )
 
 // MinSupport is the smallest coverage of a quote that counts as an answer.
@@ -116,18 +115,17 @@ func (c candidate) quote() Quote {
 
 // quoteCandidates lists the possible quotes of hits. It stems all of them with one query.
 func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([]candidate, error) {
-	var list index.LanguageTexts
+	var texts []languageWords
 	split := make([][]unit, len(hits))
 	for i, h := range hits {
 		split[i] = units(h.Text)
 		lang := cmp.Or(h.Language, language.DetectPart(h.Text, language.Unknown))
-		list.Texts = append(list.Texts, IndexText(h.Title, h.Section, ""), IndexText("", h.Heading(), ""))
+		texts = append(texts, languageWords{lang, indexWords(h.Title, h.Section, "")}, languageWords{lang, indexWords("", h.Heading(), "")})
 		for _, u := range split[i] {
-			list.Texts = append(list.Texts, strings.Join(words(landmark.ReplaceAllString(h.Text[u.from:u.to], " "), readsEnglish(lang)), " "))
+			texts = append(texts, languageWords{lang, words(withoutLandmarks(h.Text[u.from:u.to]), readsEnglish(lang))})
 		}
-		list.Languages = append(list.Languages, slices.Repeat([]language.Language{lang}, 2+len(split[i]))...)
 	}
-	lexemes, err := index.Lexemes(ctx, s.st.DB(), list)
+	lexemes, err := s.cache.lexemes(ctx, s.st.DB(), texts)
 	if err != nil {
 		return nil, err
 	}
@@ -226,9 +224,15 @@ func (p splitHit) hasTermMissingIn(row, other int) bool {
 	})
 }
 
-// evaluate scores the units first to last, whose lexemes are own.
+// evaluate scores the units first to last, whose lexemes are own. Nothing but textCoverage matters where no term is in them.
 func (p splitHit) evaluate(first, last int, own []string) candidate {
 	c := candidate{hit: p.hit, rank: p.rank, units: last - first + 1}
+	in := func(list []string) func(int) bool {
+		return func(t int) bool { return slices.Contains(list, p.result.Terms[t].Lexeme) }
+	}
+	if c.textCoverage = coverage(p.result.Terms, p.result.chunks, in(own)); len(own) > 0 && c.textCoverage == 0 {
+		return c
+	}
 	around := p.headLexemes
 	if len(own) > 0 && p.units[first].lead >= 0 {
 		lead := p.units[first].lead
@@ -236,10 +240,6 @@ func (p splitHit) evaluate(first, last int, own []string) candidate {
 		around = slices.Concat(around, p.unitLexemes[lead])
 	}
 	all := slices.Concat(around, own)
-	in := func(list []string) func(int) bool {
-		return func(t int) bool { return slices.Contains(list, p.result.Terms[t].Lexeme) }
-	}
-	c.textCoverage = coverage(p.result.Terms, p.result.chunks, in(own))
 	c.headingCoverage = coverage(p.result.Terms, p.result.chunks, in(p.titleLexemes))
 	c.coverage = coverage(p.result.Terms, p.result.chunks, in(all))
 	c.hasKeyTerm = p.result.hasKeyTerm(in(all))

@@ -66,6 +66,47 @@ func (s *scopeCache) cachedStems(languages []language.Language, words []string) 
 	return known, unknown
 }
 
+// languageWords are the words of a text, and its language.
+type languageWords struct {
+	language language.Language
+	words    []string
+}
+
+// lexemes returns the lexemes of each text, as the index would hold them. Only words that the cache does not have are sent to Postgres.
+func (s *scopeCache) lexemes(ctx context.Context, db store.DB, texts []languageWords) ([][]string, error) {
+	stems := map[stemKey][]string{}
+	var unknown index.LanguageTexts
+	s.mu.Lock()
+	for _, t := range texts {
+		for _, w := range t.words {
+			key := stemKey{t.language, w}
+			if _, ok := stems[key]; ok {
+				continue
+			}
+			cached, ok := s.stems[key]
+			if stems[key] = cached; !ok {
+				unknown.Languages, unknown.Texts = append(unknown.Languages, t.language), append(unknown.Texts, w)
+			}
+		}
+	}
+	s.mu.Unlock()
+	if len(unknown.Texts) > 0 {
+		read, err := index.Lexemes(ctx, db, unknown)
+		if err != nil {
+			return nil, err
+		}
+		s.cacheStems(unknown, read)
+		addStems(stems, unknown, read)
+	}
+	list := make([][]string, len(texts))
+	for i, t := range texts {
+		for _, w := range t.words {
+			list[i] = append(list[i], stems[stemKey{t.language, w}]...)
+		}
+	}
+	return list, nil
+}
+
 // readStems returns the stems of the question's words in languages and in its own language. It returns a copy, because the cache
 // may evict them while the question is answered.
 func (s *scopeCache) readStems(ctx context.Context, db store.Reader, languages []language.Language, parsed question) (map[stemKey][]string, error) {

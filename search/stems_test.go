@@ -2,6 +2,8 @@ package search
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +38,38 @@ func TestPredictedStemsEqualPostgres(t *testing.T) {
 		lexemes, err := index.Lexemes(t.Context(), st.DB(), list)
 		require.NoError(t, err)
 		require.Equal(t, lexemes, predictStems(list), of)
+	}
+}
+
+func TestWordsOfATextHaveItsLexemes(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	files, err := filepath.Glob("testdata/*/*/*")
+	require.NoError(t, err)
+	more, err := filepath.Glob("testdata/desk/*.md")
+	require.NoError(t, err)
+	var texts []languageWords
+	var joined index.LanguageTexts
+	for _, file := range append(files, more...) {
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, of := range []language.Language{language.English, language.German, language.French, language.Simple} {
+			said := words(string(raw)+" 1,5 €/Std. www.example.com/a-b?c=3e5 x_y it's 3.14e5 -7 مكتبة 面包店 "+strings.Repeat("ab", 2*maxCachedWordBytes), false)
+			texts = append(texts, languageWords{of, said})
+			joined.Languages, joined.Texts = append(joined.Languages, of), append(joined.Texts, strings.Join(said, " "))
+		}
+	}
+	require.NotEmpty(t, texts)
+	want, err := index.Lexemes(t.Context(), st.DB(), joined)
+	require.NoError(t, err)
+	cache := newScopeCache()
+	for _, state := range []string{"cold", "warm"} {
+		got, err := cache.lexemes(t.Context(), st.DB(), texts)
+		require.NoError(t, err)
+		for i := range got {
+			slices.Sort(got[i])
+			require.Equal(t, want[i], slices.Compact(got[i]), state)
+		}
 	}
 }
 

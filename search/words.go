@@ -75,8 +75,12 @@ func pairs(run []rune) []string {
 
 // IndexText returns the words that are indexed for a passage: those of its document's name, its headings and its text.
 func IndexText(name, section, content string) string {
+	return strings.Join(indexWords(name, section, content), " ")
+}
+
+func indexWords(name, section, content string) []string {
 	name = strings.TrimSuffix(name, path.Ext(name))
-	return strings.Join(words(name+"\n"+section+"\n"+content, readsEnglish(language.Detect(content))), " ")
+	return words(name+"\n"+section+"\n"+content, readsEnglish(language.Detect(content)))
 }
 
 // IsQuestion reports whether text ends with a question mark.
