@@ -176,16 +176,16 @@ func New(o Options) *Admin {
 		func() question { return &pickRole{} },
 		func() question { return &confirmBridge{bridges: bridges} },
 		func() question { return &confirmClaim{bridges: bridges} },
-		func() question { return &approveCard{} },
+		func() question { return &approveCalls{} },
 		func() question { return &approvePlan{} },
-		func() question { return &decideDraft{drafts: drafts} },
+		func() question { return &approveDraft{drafts: drafts} },
 		func() question { return &resendDraft{drafts: drafts} },
 		func() question { return &markShadow{shadows: shadows} },
 		func() question { return &offerAuto{shadows: shadows} },
 		func() question { return &confirmDraft{drafts: drafts} },
 		func() question { return &confirmMerge{} },
 		func() question { return &confirmForget{commands: forgetting} },
-		func() question { return &businessStep{business: business} }, func() question { return &offerAnswer{answers: answering} },
+		func() question { return &businessStep{business: business} }, func() question { return &offerLearnedAnswer{answers: answering} },
 		func() question { return &confirmBusinessClear{} }, func() question { return &pinQuestion{} },
 		func() question { return &decideRestored{restores: restores} },
 	} {
@@ -260,7 +260,7 @@ func (a *Admin) loadRequest(ctx context.Context, message store.MessageID) (reque
 		return request{}, err
 	}
 	room, err := store.ChatByID(ctx, a.store.DB(), m.ChatID)
-	if command, ok := policy.ExpandShortcut(a.settings.Shortcuts, m.Body); ok && m.Author.CommandsAsOwner() && m.Thread == "" && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
+	if command, ok := policy.ExpandShortcut(a.settings.Shortcuts, m.Body); ok && m.Author.MayCommandAsOwner() && m.Thread == "" && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
 		m.Body = command
 	}
 	return request{message: m, room: room, now: a.room.now(), mayAnswer: a.escalations.desk.MayAnswer(m)}, err

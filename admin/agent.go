@@ -71,12 +71,12 @@ func (ag *agentCommands) list(_ context.Context, r request, _ string) (answer, e
 	}
 	lines := []string{"**" + text.Count(len(ag.settings.Agents), "agent") + "**"}
 	for _, g := range ag.settings.Agents {
-		entry := strings.Join(strings.Fields(g.Emoji+" "+code("@"+g.ID)+" "+esc(g.Name)), " ") + answersHere(g, r.room.Agent)
+		entry := strings.Join(strings.Fields(g.Emoji+" "+code("@"+g.ID)+" "+esc(g.Name)), " ") + agentMarks(g, r.room.Agent)
 		if g.Theme != "" {
 			entry += " — " + esc(g.Theme)
 		}
-		if len(g.Can) > 0 {
-			entry += " · for " + esc(strings.Join(g.Can, ", "))
+		if len(g.Capabilities) > 0 {
+			entry += " · for " + esc(strings.Join(g.Capabilities, ", "))
 		}
 		if g.Model != "" {
 			entry += " · " + code(g.Model)
@@ -86,8 +86,8 @@ func (ag *agentCommands) list(_ context.Context, r request, _ string) (answer, e
 	return answer{text: strings.Join(lines, "\n") + "\n\nCall one with `@name question`, or `/agent name` for all you write here."}, nil
 }
 
-// answersHere marks the agent that answers in the room, and the default agent.
-func answersHere(g Agent, chosen string) string {
+// agentMarks marks the agent that answers in the room, and the default agent.
+func agentMarks(g Agent, chosen string) string {
 	switch {
 	case g.ID == chosen:
 		return " (answers here)"

@@ -198,12 +198,12 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 		lines = append(lines, "\nWhat is struck out looks personal and is left out.")
 	}
 	question := "\n👍 into your document \"Answers\", for you alone · reply `public` for customers as well · reply with other words to change the answer · 👎 no."
-	_, err = ac.room.notify(ctx, tx, room, outbox.Quiet, strings.Join(lines, "\n")+"\n"+question, &offerAnswer{answers: ac, Question: g.ID}, g.MessageIDs...)
+	_, err = ac.room.notify(ctx, tx, room, outbox.Quiet, strings.Join(lines, "\n")+"\n"+question, &offerLearnedAnswer{answers: ac, Question: g.ID}, g.MessageIDs...)
 	return err
 }
 
-// offerAnswer asks whether an answer goes into the owner's documents.
-type offerAnswer struct {
+// offerLearnedAnswer asks whether an answer goes into the owner's documents.
+type offerLearnedAnswer struct {
 	answers *AnswerCommands
 
 	Question int64
@@ -212,16 +212,16 @@ type offerAnswer struct {
 // kindOfferAnswer is the kind of questions about answers of people.
 const kindOfferAnswer = "offer-answer"
 
-func (offerAnswer) kind() string            { return kindOfferAnswer }
-func (offerAnswer) command() string         { return "answers" }
-func (offerAnswer) lifetime() time.Duration { return offerLifetime }
+func (offerLearnedAnswer) kind() string            { return kindOfferAnswer }
+func (offerLearnedAnswer) command() string         { return "answers" }
+func (offerLearnedAnswer) lifetime() time.Duration { return offerLifetime }
 
-func (offerAnswer) accepts(word string) bool {
+func (offerLearnedAnswer) accepts(word string) bool {
 	_, isRole := parseRole(word)
 	return word == wordYes || word == wordNo || isRole
 }
 
-func (q offerAnswer) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
+func (q offerLearnedAnswer) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	if !r.isOwner() {
 		return notAllowedAnswer("answers"), false, nil
 	}
@@ -292,7 +292,7 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 	if r.message.RelatesTo == "" || !r.isOwner() || r.message.Attachment != nil {
 		return answer{}, false, nil
 	}
-	if c, ok := parseChoice(typed); ok && (offerAnswer{}).accepts(c.word) {
+	if c, ok := parseChoice(typed); ok && (offerLearnedAnswer{}).accepts(c.word) {
 		return answer{}, false, nil
 	}
 	d, asked, err := ac.dialogs.findText(ctx, r, kindOfferAnswer)
@@ -304,7 +304,7 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 	if err != nil {
 		return answer{}, false, err
 	}
-	question := q.(*offerAnswer).Question //nolint:forcetypeassert // by its kind
+	question := q.(*offerLearnedAnswer).Question //nolint:forcetypeassert // by its kind
 	ans := answer{reason: "It changed an answer.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
 		g, err := store.LockUnanswered(ctx, tx, question)
 		if err != nil {

@@ -164,10 +164,10 @@ func TestCannedAnswersComeBeforeDocuments(t *testing.T) {
 	require.Equal(t, []string{"[Nora] Hello Ana, two places behind the house, mon-fri 9-17."}, r.customerAsks(ana, "Is there any parking?"))
 	require.Contains(t, r.asOwner("/why Ana"), "your answer 1: Is there parking?")
 	require.Equal(t, []string{"[Nora] Hello, two places behind the house, mon-fri 9-17."}, r.customerAsks(r.customer("free 1 euro"), "Is there any parking?"))
-	text, err := r.book.Numbered(r.ctx, 1, "Tom")
+	text, err := r.book.ByNumber(r.ctx, 1, "Tom")
 	require.NoError(t, err)
 	require.Equal(t, "Hello Tom, two places behind the house, mon-fri 9-17.", text)
-	_, err = r.book.Numbered(r.ctx, 2, "Tom")
+	_, err = r.book.ByNumber(r.ctx, 2, "Tom")
 	require.ErrorIs(t, err, store.ErrNotFound)
 
 	require.Contains(t, r.asOperator("/answers"), "`1` Is there parking?")

@@ -24,9 +24,9 @@ type TaskCommands struct {
 	pins     *pinCommands
 }
 
-// approveCard asks whether a task may make the tool calls on a card. TaskCommands.answerApproval reads the answers, which are more than the choices of
+// approveCalls asks whether a task may make the tool calls on a card. TaskCommands.answerApproval reads the answers, which are more than the choices of
 // other questions.
-type approveCard struct {
+type approveCalls struct {
 	Card  int64     // the first approval
 	Asked time.Time // an answer that was written before counts for nothing
 	open  time.Duration
@@ -35,15 +35,15 @@ type approveCard struct {
 // kindCard is the kind of questions about tool calls.
 const kindCard = "approval"
 
-func (approveCard) kind() string              { return kindCard }
-func (q approveCard) lifetime() time.Duration { return q.open }
-func (approveCard) accepts(string) bool       { return false }
+func (approveCalls) kind() string              { return kindCard }
+func (q approveCalls) lifetime() time.Duration { return q.open }
+func (approveCalls) accepts(string) bool       { return false }
 
 // command is /ask: whoever may ask may approve the calls of the answer.
-func (approveCard) command() string { return "ask" }
+func (approveCalls) command() string { return "ask" }
 
 // answer is not called, because the question accepts no choice.
-func (approveCard) answer(context.Context, request, choice) (answer, bool, error) {
+func (approveCalls) answer(context.Context, request, choice) (answer, bool, error) {
 	return answer{}, false, nil
 }
 
@@ -89,7 +89,7 @@ func (ts *TaskCommands) RequestApproval(ctx context.Context, card int64) error {
 			return ts.showPlan(ctx, tx, room, calls[0], task)
 		}
 		now := ts.room.now()
-		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, cardText(calls), &approveCard{Card: card, Asked: now, open: calls[0].ExpiresAt.Sub(now)}, task.About...)
+		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, cardText(calls), &approveCalls{Card: card, Asked: now, open: calls[0].ExpiresAt.Sub(now)}, task.About...)
 		return err
 	})
 	if errors.Is(err, outbox.ErrNoAdminRoom) || errors.Is(err, outbox.ErrRefusedNotice) {
@@ -180,7 +180,7 @@ func (q approvePlan) agree(r request, allowed bool) answer {
 		text = "I begin."
 	}
 	return answer{text: text, reason: "It decided about a plan.", change: func(ctx context.Context, tx store.Tx) error {
-		number, err := jobs.DecideApproval(ctx, tx, q.Approval, store.ApprovalDecision{Allowed: allowed, How: howOf(r), Message: r.message.ID}, r.now)
+		number, err := jobs.DecideApproval(ctx, tx, q.Approval, store.ApprovalDecision{Allowed: allowed, How: approvalHow(r), Message: r.message.ID}, r.now)
 		if err != nil || number == 0 || r.message.RelatesTo == "" {
 			return err
 		}

@@ -141,7 +141,7 @@ func (ts *TaskCommands) answerApproval(ctx context.Context, r request, said stri
 	if err != nil {
 		return answer{}, false, err
 	}
-	card := asked.(*approveCard) //nolint:forcetypeassert // by its kind
+	card := asked.(*approveCalls) //nolint:forcetypeassert // by its kind
 	if r.message.At.Before(card.Asked.Add(-maxClockSkew)) {
 		return answer{reason: "It was written before the question."}, true, nil
 	}
@@ -203,7 +203,7 @@ func (ts *TaskCommands) findCard(ctx context.Context, r request, isAnswer bool) 
 	if err != nil {
 		return store.Dialog{}, false, err
 	}
-	if card, ok := asked.(*approveCard); ok && r.message.At.Before(card.Asked) {
+	if card, ok := asked.(*approveCalls); ok && r.message.At.Before(card.Asked) {
 		return store.Dialog{}, false, store.ErrNotFound // it was meant for something else
 	}
 	return recent[0], unclear, nil
@@ -227,7 +227,7 @@ func (ts *TaskCommands) judgeCard(r request, dialog store.Dialog, calls []store.
 		return answer{text: "That can only be allowed once: `yes` does it."}
 	}
 	ans := ts.decideCard(r, dialog, calls, jobs.CardDecision{
-		ApprovalDecision: store.ApprovalDecision{Allowed: a.allowed, How: howOf(r), Message: r.message.ID}, Numbers: a.numbers, Grant: a.grant,
+		ApprovalDecision: store.ApprovalDecision{Allowed: a.allowed, How: approvalHow(r), Message: r.message.ID}, Numbers: a.numbers, Grant: a.grant,
 	})
 	if a.allowed && calls[0].Tier == store.ApprovalPIN {
 		ans.dialog, ans.pin = dialog.ID, &pinNeed{pin.ActionApprove, cardBinding(calls, a.numbers)}
@@ -246,8 +246,8 @@ func cardBinding(calls []store.Approval, numbers []int) string {
 	return strings.Join(lines, ": ")
 }
 
-// howOf returns how a yes or a no was said.
-func howOf(r request) store.ApprovalHow {
+// approvalHow returns how a yes or a no was said.
+func approvalHow(r request) store.ApprovalHow {
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		return store.HowReaction
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // addSpending stores a call that cost this much.
-func (r *rig) addSpending(sp policy.Spend, amount int64) {
+func (r *rig) addSpending(sp policy.SpendRequest, amount int64) {
 	r.t.Helper()
 	sp.Model, sp.DayCap, sp.ChatCap = "m", 2_000_000, 2_000_000
 	require.NoError(r.t, r.st.InTx(r.ctx, func(tx store.Tx) error {
@@ -30,9 +30,9 @@ func TestBudgetShowsOnWhatMoneyWasSpent(t *testing.T) {
 	require.Contains(t, r.asOwner("/budget"), "**Today: 0.00 EUR of 2.00 EUR** ▱▱▱▱▱▱▱▱▱▱")
 	require.Contains(t, r.asOwner("/budget"), "Nothing was spent in the last 7 days.")
 	ana := r.chat("Ana", "whatsapp")
-	r.addSpending(policy.Spend{Day: "2026-11-18", Purpose: "ask", Amount: 600_000}, 600_000)
-	r.addSpending(policy.Spend{Day: "2026-11-20", Purpose: "reply", Amount: 400_000, Chat: ana.ID}, 250_000)
-	r.addSpending(policy.Spend{Day: "2026-11-20", Purpose: "ask", Amount: 400_000}, 50_000)
+	r.addSpending(policy.SpendRequest{Day: "2026-11-18", Purpose: "ask", Amount: 600_000}, 600_000)
+	r.addSpending(policy.SpendRequest{Day: "2026-11-20", Purpose: "reply", Amount: 400_000, Chat: ana.ID}, 250_000)
+	r.addSpending(policy.SpendRequest{Day: "2026-11-20", Purpose: "ask", Amount: 400_000}, 50_000)
 	shown := r.asOwner("/budget")
 	require.Contains(t, shown, text(
 		"💶 **Today: 0.30 EUR of 2.00 EUR** ▰▰▱▱▱▱▱▱▱▱",
@@ -55,7 +55,7 @@ func TestTheOwnerIsToldWhatBecameOfABudget(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	r.addSpending(policy.Spend{Day: "2026-11-20", Purpose: "reply", Amount: 1_000_000}, 1_000_000)
+	r.addSpending(policy.SpendRequest{Day: "2026-11-20", Purpose: "reply", Amount: 1_000_000}, 1_000_000)
 	for _, c := range []struct {
 		news jobs.BudgetArgs
 		says string

@@ -134,7 +134,7 @@ func stepNames() string {
 
 // ask asks the question of a step and stores that the setup is there. head comes before the question.
 func (bc *businessCommands) ask(ctx context.Context, step business.Step, head string) (answer, error) {
-	present, err := bc.present(ctx, step)
+	present, err := bc.currentText(ctx, step)
 	if err != nil {
 		return answer{}, err
 	}
@@ -150,8 +150,8 @@ func (bc *businessCommands) ask(ctx context.Context, step business.Step, head st
 	}, nil
 }
 
-// present says what is set for a step now; empty for nothing.
-func (bc *businessCommands) present(ctx context.Context, step business.Step) (string, error) {
+// currentText says what is set for a step now; empty for nothing.
+func (bc *businessCommands) currentText(ctx context.Context, step business.Step) (string, error) {
 	settings, err := store.ConfigSettings(ctx, bc.store.DB())
 	if err != nil {
 		return "", err
@@ -222,7 +222,7 @@ func (bc *businessCommands) handleAnswer(ctx context.Context, r request, typed s
 	}
 	ans := pauseSetup()
 	if word := strings.ToLower(strings.TrimSpace(typed)); word != "cancel" && word != "stop" {
-		if ans, err = bc.take(ctx, r, q.(*businessStep).Step, typed); err != nil { //nolint:forcetypeassert // by its kind
+		if ans, err = bc.handleStep(ctx, r, q.(*businessStep).Step, typed); err != nil { //nolint:forcetypeassert // by its kind
 			return answer{}, false, err
 		}
 	}
@@ -231,8 +231,8 @@ func (bc *businessCommands) handleAnswer(ctx context.Context, r request, typed s
 	return ans, true, nil
 }
 
-// take carries out the answer to a step, and asks the next question.
-func (bc *businessCommands) take(ctx context.Context, r request, step business.Step, typed string) (answer, error) {
+// handleStep carries out the answer to a step, and asks the next question.
+func (bc *businessCommands) handleStep(ctx context.Context, r request, step business.Step, typed string) (answer, error) {
 	switch word := strings.ToLower(strings.TrimSpace(typed)); {
 	case word == "back":
 		return bc.ask(ctx, step.Previous(), "")

@@ -84,7 +84,7 @@ func (s *chatStates) modeNote(c store.Chat, mode policy.Mode, v chatOverview) st
 		return note
 	case v.pausedAll || s.isPaused(c):
 		return note + ", paused"
-	case whyUnsendable(c) != "":
+	case unsendableReason(c) != "":
 		return note + ", cannot answer"
 	case s.quietUntil(c).After(s.room.now()):
 		return note + ", quiet until " + s.room.shortTime(s.quietUntil(c))
@@ -144,8 +144,8 @@ func (s *chatStates) pausedNames(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// whyUnsendable says why nothing can be sent to a chat; empty when it can.
-func whyUnsendable(chat store.Chat) string {
+// unsendableReason says why nothing can be sent to a chat; empty when it can.
+func unsendableReason(chat store.Chat) string {
 	switch {
 	case chat.ClosedWhy != "":
 		return esc(chat.ClosedWhy) + "."

@@ -266,7 +266,7 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	require.Equal(t, "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it.", bodies(r.handle(store.Message{Kind: "voice", Body: "[voice note]", Attachment: photo})))
 	require.Equal(t, "I cannot look at pictures: no model that sees them is set up (`vision.model` in config.yaml). I read text and documents.", bodies(r.handle(store.Message{Kind: "image", Body: "[photo]", Attachment: photo})))
 	require.Equal(t, "I can read text and documents so far.", bodies(r.handle(store.Message{Kind: "sticker", Body: "[sticker] :)"})))
-	r.settings.Sees = true
+	r.settings.ViewsPictures = true
 	r.restart()
 	for body, asked := range map[string]string{"[photo] What is this?": "What is this?", "[photo]": "What does this picture show?"} {
 		require.Contains(t, bodies(r.handle(store.Message{Kind: "image", Body: body, Attachment: photo})), "You asked **"+asked+"**")

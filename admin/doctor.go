@@ -80,7 +80,7 @@ func (d *doctorCommands) showChat(ctx context.Context, _ chatPick, chat store.Ch
 		return f.Chat != int64(chat.ID) && (f.Chat != 0 || f.Network != chat.Protocol)
 	})
 	reply := findingsText(chat.Label(), found)
-	if why := whyUnsendable(chat); why != "" {
+	if why := unsendableReason(chat); why != "" {
 		reply += "\nNothing can be sent there: " + why
 	}
 	return answer{text: reply}, nil

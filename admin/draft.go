@@ -57,22 +57,22 @@ func (df *DraftCommands) commands() []command {
 // draftLifetime is how long a draft waits for the owner's approval.
 const draftLifetime = 4 * time.Hour
 
-// decideDraft asks whether a draft may be sent. This question is never closed, because the draft's outbox row says whether the draft is open.
-type decideDraft struct {
+// approveDraft asks whether a draft may be sent. This question is never closed, because the draft's outbox row says whether the draft is open.
+type approveDraft struct {
 	drafts *DraftCommands
 
 	OutboxID uuid.UUID `json:"Out"`
 }
 
-func (q decideDraft) refer(d *store.Dialog) { d.DraftID = &q.OutboxID }
+func (q approveDraft) refer(d *store.Dialog) { d.DraftID = &q.OutboxID }
 
-func (decideDraft) kind() string            { return kindDraft }
-func (decideDraft) command() string         { return "drafts" }
-func (decideDraft) lifetime() time.Duration { return draftLifetime }
+func (approveDraft) kind() string            { return kindDraft }
+func (approveDraft) command() string         { return "drafts" }
+func (approveDraft) lifetime() time.Duration { return draftLifetime }
 
-func (decideDraft) accepts(word string) bool { return word == wordYes || word == wordNo }
+func (approveDraft) accepts(word string) bool { return word == wordYes || word == wordNo }
 
-func (q decideDraft) answer(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
+func (q approveDraft) answer(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	switch c.word {
 	case wordYes:
 		if early, err := q.drafts.isTooEarly(ctx, r, q.OutboxID); err != nil || early {
@@ -99,7 +99,7 @@ func (confirmDraft) command() string { return "drafts" }
 func (confirmDraft) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 func (q confirmDraft) answer(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
-	ans, _, err := decideDraft(q).answer(ctx, r, c)
+	ans, _, err := approveDraft(q).answer(ctx, r, c)
 	return ans, true, err
 }
 
@@ -172,7 +172,7 @@ func (df *DraftCommands) answeredReply(ctx context.Context, r request, text stri
 		return answer{}, false, nil
 	}
 	d, err := store.DialogByEvent(ctx, df.store.DB(), r.room.ID, r.message.RelatesTo)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && (d.Kind != decideDraft{}.kind() || !r.isOwner())) {
+	if errors.Is(err, store.ErrNotFound) || (err == nil && (d.Kind != approveDraft{}.kind() || !r.isOwner())) {
 		return answer{}, false, nil
 	}
 	if err != nil {
@@ -185,7 +185,7 @@ func (df *DraftCommands) answeredReply(ctx context.Context, r request, text stri
 	if err != nil {
 		return answer{}, false, err
 	}
-	return decideDraftAnswer(q.(*decideDraft).OutboxID, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
+	return decideDraftAnswer(q.(*approveDraft).OutboxID, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
 		return df.rewrite(ctx, tx, out, text)
 	}), true, nil
 }
@@ -233,7 +233,7 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 		if rows[0].IsErased() {
 			return df.dropForgotten(ctx, tx, out)
 		}
-		asked, err := store.DraftDialog(ctx, tx, decideDraft{}.kind(), out)
+		asked, err := store.DraftDialog(ctx, tx, approveDraft{}.kind(), out)
 		if errors.Is(err, store.ErrNotFound) {
 			if err := df.show(ctx, tx, chat, rows); err != nil {
 				return err
@@ -299,7 +299,7 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, chat store.Chat,
 	lines := []string{head}
 	lines = append(lines, quotedRows(rows)...)
 	return df.showCard(ctx, tx, room, chat, answer{
-		text: strings.Join(lines, "\n") + "\n\n👍 send · reply to change it · 👎 drop ·", kind: outbox.Alert, quotes: about, question: &decideDraft{drafts: df, OutboxID: rows[0].ID},
+		text: strings.Join(lines, "\n") + "\n\n👍 send · reply to change it · 👎 drop ·", kind: outbox.Alert, quotes: about, question: &approveDraft{drafts: df, OutboxID: rows[0].ID},
 	})
 }
 
@@ -334,7 +334,7 @@ func (df *DraftCommands) list(ctx context.Context, r request, _ string) (answer,
 		}
 		content := fmt.Sprintf("%s — %s", to, quote(bodyOf(o), 100))
 		about = slices.Concat(about, o.About, o.RestsOn)
-		asked, err := store.DraftDialog(ctx, df.store.DB(), decideDraft{}.kind(), o.ID)
+		asked, err := store.DraftDialog(ctx, df.store.DB(), approveDraft{}.kind(), o.ID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return answer{}, err
 		}

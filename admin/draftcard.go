@@ -20,12 +20,12 @@ import (
 // of the card, so that a chat has one card until the owner decides.
 
 const (
-	// cardWait is how long a job waits for the card to be sent, before it edits it.
-	cardWait = time.Second
-	// cardAge is the age from which an edited card may be out of sight. Clients do not notify about edits, so a notice says that it has changed.
-	cardAge = 15 * time.Minute
-	// sightTime is how long after an edit a yes may still be about what the card showed before.
-	sightTime = 2 * time.Second
+	// cardSendDelay is how long a job waits for the card to be sent, before it edits it.
+	cardSendDelay = time.Second
+	// cardReminderAge is the age from which an edited card may be out of sight. Clients do not notify about edits, so a notice says that it has changed.
+	cardReminderAge = 15 * time.Minute
+	// editGraceTime is how long after an edit a yes may still be about what the card showed before.
+	editGraceTime = 2 * time.Second
 )
 
 // showCard shows a draft with its question: by an edit of the chat's card if that shows a draft whose place this one takes, else by a card of its own.
@@ -36,7 +36,7 @@ func (df *DraftCommands) showCard(ctx context.Context, tx store.Tx, room, chat s
 	}
 	isReplaced := err == nil && last.State == store.OutboxDropped && last.Code.IsRedrafted()
 	if isReplaced && last.Root == "" && last.CardState == store.OutboxQueued {
-		return jobs.Snooze(cardWait)
+		return jobs.Snooze(cardSendDelay)
 	}
 	if !isReplaced || last.Root == "" {
 		_, err := df.room.writeAnswer(ctx, tx, room, card, nil)
@@ -49,7 +49,7 @@ func (df *DraftCommands) showCard(ctx context.Context, tx store.Tx, room, chat s
 	if _, err := df.room.writeAnswer(ctx, tx, room, card, nil); err != nil {
 		return err
 	}
-	if df.room.now().Sub(last.ExpiresAt.Add(-draftLifetime)) < cardAge {
+	if df.room.now().Sub(last.ExpiresAt.Add(-draftLifetime)) < cardReminderAge {
 		return nil
 	}
 	_, err = df.room.notify(ctx, tx, room, outbox.Alert, fmt.Sprintf("✏️ The draft for **%s** has [changed](%s).", esc(chat.Label()), memory.MessageLink(room, last.Root)), nil)
@@ -81,7 +81,7 @@ func (df *DraftCommands) closeCard(ctx context.Context, tx store.Tx, out uuid.UU
 		return true, err
 	}
 	if last.Root == "" && last.CardState == store.OutboxQueued {
-		return true, jobs.Snooze(cardWait)
+		return true, jobs.Snooze(cardSendDelay)
 	}
 	return true, df.writeWithdrawn(ctx, tx, o, last)
 }
@@ -128,7 +128,7 @@ func (df *DraftCommands) isTooEarly(ctx context.Context, r request, out uuid.UUI
 		return false, nil
 	}
 	edited := asked.ExpiresAt.Add(-draftLifetime)
-	return shown.EventID == nil || r.message.At.Before(edited.Add(sightTime)), err
+	return shown.EventID == nil || r.message.At.Before(edited.Add(editGraceTime)), err
 }
 
 // maxResent is how much of a text that was not sent is shown: all of it in most cases, because the owner may have written it.

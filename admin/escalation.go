@@ -150,8 +150,8 @@ func (ec *escalationCommands) isReply(ctx context.Context, r request) (bool, err
 	return found, err
 }
 
-// inThread handles a message in the thread of an escalation. done is false for a message elsewhere.
-func (ec *escalationCommands) inThread(ctx context.Context, r request) (_ answer, done bool, err error) {
+// handleThreadMessage handles a message in the thread of an escalation. done is false for a message elsewhere.
+func (ec *escalationCommands) handleThreadMessage(ctx context.Context, r request) (_ answer, done bool, err error) {
 	e, found, err := ec.thread(ctx, r)
 	if err != nil || !found {
 		return answer{}, false, err
@@ -178,7 +178,7 @@ func (ec *escalationCommands) inThread(ctx context.Context, r request) (_ answer
 // handleReaction handles a reaction to a card, a line or a reply in a thread. done is false for other reactions.
 func (ec *escalationCommands) handleReaction(ctx context.Context, r request) (_ answer, done bool, err error) {
 	if policy.ThreadSignOf(r.message.Body) == policy.SignNote {
-		return ec.markedAsNote(ctx, r)
+		return ec.handleNoteMark(ctx, r)
 	}
 	e, err := store.EscalationByEvent(ctx, ec.store.DB(), r.room.ID, r.message.RelatesTo)
 	if errors.Is(err, store.ErrNotFound) {
@@ -195,8 +195,8 @@ func (ec *escalationCommands) handleReaction(ctx context.Context, r request) (_ 
 	}, true, nil
 }
 
-// markedAsNote takes back what a message in a thread sent, because its author marked it as a note.
-func (ec *escalationCommands) markedAsNote(ctx context.Context, r request) (_ answer, done bool, err error) {
+// handleNoteMark takes back what a message in a thread sent, because its author marked it as a note.
+func (ec *escalationCommands) handleNoteMark(ctx context.Context, r request) (_ answer, done bool, err error) {
 	m, err := store.MessageByEvent(ctx, ec.store.DB(), r.room.ID, r.message.RelatesTo)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{}, false, nil

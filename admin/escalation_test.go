@@ -31,7 +31,7 @@ func TestWhyNamesWhoAnsweredInAThread(t *testing.T) {
 	})
 	people := desk.New(desk.Options{Store: r.st, Box: r.box, Owner: owner, Operators: []id.UserID{operator}})
 	r.tx(func(tx store.Tx) error {
-		_, _, err := people.Open(r.ctx, tx, desk.Case{Chat: ana, Messages: []store.Message{asked}, Why: "It asks for a person."})
+		_, _, err := people.Open(r.ctx, tx, desk.Case{Chat: ana, Messages: []store.Message{asked}, Reason: "It asks for a person."})
 		return err
 	})
 	card := r.sendQueued()[0].Event

@@ -29,8 +29,8 @@ const (
 
 var errStopped = errors.New("the owner stopped it")
 
-// execEnd is how a command ended.
-type execEnd struct {
+// commandEnd is how a command ended.
+type commandEnd struct {
 	state   store.TaskState
 	outcome string // for the audit log
 	text    string
@@ -51,12 +51,12 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 	}
 	switch {
 	case task.Attempt > 1:
-		return hc.end(ctx, task, room, "", execEnd{store.TaskFailed, "unknown", "⚠️ **I was restarted before this ended, or right before it began**: " + code(task.Input) +
+		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "unknown", "⚠️ **I was restarted before this ended, or right before it began**: " + code(task.Input) +
 			". I cannot tell whether it was done, and do not run it again. Look, and send it again if it is needed."})
 	case task.StopWhy != "":
-		return hc.end(ctx, task, room, "", execEnd{store.TaskKilled, "stopped", "⏹ **Not run**: " + code(task.Input) + ". You stopped it before it began."})
+		return hc.end(ctx, task, room, "", commandEnd{store.TaskKilled, "stopped", "⏹ **Not run**: " + code(task.Input) + ". You stopped it before it began."})
 	case task.Forgotten, hc.host == nil:
-		return hc.end(ctx, task, room, "", execEnd{store.TaskFailed, "refused", hostOff})
+		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "refused", hostOff})
 	}
 	typed := HostRequest{Room: room, Text: task.Input}
 	if task.MessageID != nil {
@@ -70,7 +70,7 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 		err = errors.New("the rules ask for the PIN now; send it again")
 	}
 	if err != nil {
-		return hc.end(ctx, task, room, "", execEnd{store.TaskFailed, "refused", "⚠️ Not run: " + esc(err.Error())})
+		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "refused", "⚠️ Not run: " + esc(err.Error())})
 	}
 	err = hc.store.InTx(ctx, func(tx store.Tx) error { return hc.audit(ctx, tx, task, "begun") })
 	if err != nil {
@@ -81,15 +81,15 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 	case ctx.Err() != nil:
 		return ctx.Err() // the next attempt tells that its outcome is not known
 	case errors.Is(err, errStopped):
-		return hc.end(ctx, task, room, live, execEnd{store.TaskKilled, "stopped", "⏹ **Stopped**: " + code(c.Shown) + ". It was ended with all that it started."})
+		return hc.end(ctx, task, room, live, commandEnd{store.TaskKilled, "stopped", "⏹ **Stopped**: " + code(c.Shown) + ". It was ended with all that it started."})
 	case err != nil:
-		return hc.end(ctx, task, room, live, execEnd{store.TaskFailed, "failed", "⚠️ " + code(c.Shown) + ": " + esc(err.Error())})
+		return hc.end(ctx, task, room, live, commandEnd{store.TaskFailed, "failed", "⚠️ " + code(c.Shown) + ": " + esc(err.Error())})
 	}
-	return hc.end(ctx, task, room, live, endOf(c, result))
+	return hc.end(ctx, task, room, live, endOfCommand(c, result))
 }
 
-// endOf says how a command ended that was run.
-func endOf(c HostCommand, result HostResult) execEnd {
+// endOfCommand says how a command ended that was run.
+func endOfCommand(c HostCommand, result HostResult) commandEnd {
 	icon, how, outcome := "✅", "done", "done"
 	switch {
 	case result.TimedOut:
@@ -99,9 +99,9 @@ func endOf(c HostCommand, result HostResult) execEnd {
 	case result.ExitCode > 0:
 		icon, how, outcome = "⚠️", "exit status "+strconv.Itoa(result.ExitCode), "failed"
 	}
-	e := execEnd{store.TaskCompleted, outcome, fmt.Sprintf("%s %s · %s, %.1f s", icon, code(c.Shown), how, result.Took.Seconds())}
+	e := commandEnd{store.TaskCompleted, outcome, fmt.Sprintf("%s %s · %s, %.1f s", icon, code(c.Shown), how, result.Took.Seconds())}
 	if strings.TrimSpace(result.Output) != "" {
-		e.text += "\n" + codeBlock(bothEnds(result.Output, maxShownOutput))
+		e.text += "\n" + codeBlock(clipMiddle(result.Output, maxShownOutput))
 	}
 	return e
 }
@@ -129,7 +129,7 @@ func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store
 			mu.Lock()
 			shown := policy.HideBeforeCut(string(output)) // the rest of a secret may be on its way
 			mu.Unlock()
-			shown = fmt.Sprintf("⏳ %s\n%s\n_task %d · ❌ ends it_", code(c.Shown), codeBlock(bothEnds(shown, maxShownOutput)), task.ID)
+			shown = fmt.Sprintf("⏳ %s\n%s\n_task %d · ❌ ends it_", code(c.Shown), codeBlock(clipMiddle(shown, maxShownOutput)), task.ID)
 			if live.IsDue() && live.Show(running, shown) {
 				_ = store.SetTaskProgressEvent(running, hc.store.Writer(), task, live.Event()) // ❌ on it may then not be understood; /cancel-task is
 			}
@@ -151,7 +151,7 @@ func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store
 }
 
 // end ends the task with a message, in place of the one that showed the output.
-func (hc *HostCommands) end(ctx context.Context, task store.Task, room store.Chat, live id.EventID, e execEnd) error {
+func (hc *HostCommands) end(ctx context.Context, task store.Task, room store.Chat, live id.EventID, e commandEnd) error {
 	ctx = context.WithoutCancel(ctx)
 	task.State = e.state
 	err := hc.store.InTx(ctx, func(tx store.Tx) error {
@@ -179,9 +179,9 @@ func (hc *HostCommands) audit(ctx context.Context, tx store.Tx, task store.Task,
 	return hc.settings.Audit.Append(ctx, tx, e)
 }
 
-// bothEnds returns the beginning and the end of an output, n characters together, without what does not belong into a message. It masks secrets
+// clipMiddle returns the beginning and the end of an output, n characters together, without what does not belong into a message. It masks secrets
 // first, because a cut could hide one from the mask.
-func bothEnds(output string, n int) string {
+func clipMiddle(output string, n int) string {
 	runes := []rune(policy.Hide(text.Clean(strings.ToValidUTF8(output, "�"))))
 	if len(runes) <= n {
 		return string(runes)

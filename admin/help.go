@@ -134,7 +134,7 @@ func (h *helpCommands) unknown(r request, name string) string {
 	}
 	near := nearest(name, names, 1)
 	if len(near) == 0 {
-		near = longestCommonPrefix(name, names)
+		near = closestByPrefix(name, names)
 	}
 	reply := "I don't know " + code("/"+text.Clip(name, 40)) + "."
 	if len(near) > 0 {
@@ -174,8 +174,8 @@ func alternativeText(name string) string {
 // minCommonPrefix is the length of the common prefix from which a command is suggested.
 const minCommonPrefix = 3
 
-// longestCommonPrefix returns the name with the longest common prefix with a word, or none.
-func longestCommonPrefix(word string, names []string) []string {
+// closestByPrefix returns the name with the longest common prefix with a word, or none.
+func closestByPrefix(word string, names []string) []string {
 	best, length := "", minCommonPrefix-1
 	for _, name := range names {
 		n := 0

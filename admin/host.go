@@ -117,13 +117,13 @@ func (hc *HostCommands) exec(ctx context.Context, r request, args string) (answe
 		return jobs.Enqueue(ctx, tx, jobs.ExecArgs{TaskID: task.ID, Binding: c.Binding, PINEntered: c.NeedsPIN}) // guard lets a command that needs the PIN come here only after it
 	}}
 	if c.NeedsPIN {
-		ans.pin = &pinNeed{pin.ActionExec, c.Shown + hashMark + c.Binding}
+		ans.pin = &pinNeed{pin.ActionExec, c.Shown + bindingMark + c.Binding}
 	}
 	return ans, nil
 }
 
-// hashMark separates what is shown of a command that needs the PIN from the hash of what it runs.
-const hashMark = "\nsha256 "
+// bindingMark separates what is shown of a command that needs the PIN from the hash of what it runs.
+const bindingMark = "\nsha256 "
 
 // read shows a file.
 func (hc *HostCommands) read(ctx context.Context, r request, args string) (answer, error) {

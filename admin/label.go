@@ -29,7 +29,7 @@ func (lb *labelCommands) commands() []command {
 			return lb.set(pick.Label, chat)
 		},
 		chatHint: func(pick chatPick) string {
-			if word, isRemoval := strings.CutPrefix(pick.Label, removal); isRemoval {
+			if word, isRemoval := strings.CutPrefix(pick.Label, removePrefix); isRemoval {
 				return " to take **" + esc(word) + "** from it"
 			}
 			return " to give it **" + esc(pick.Label) + "**"
@@ -41,15 +41,15 @@ func (lb *labelCommands) commands() []command {
 	}}
 }
 
-// removal begins the Label of a chatPick that takes a label. No label's name begins with it.
-const removal = "-"
+// removePrefix begins the Label of a chatPick that takes a label. No label's name begins with it.
+const removePrefix = "-"
 
 // run lists the labels, shows those of a chat, or gives or takes one.
 func (lb *labelCommands) run(ctx context.Context, _ request, args string) (answer, error) {
 	words := strings.Fields(args)
 	prefix := ""
 	if len(words) > 1 && slices.Contains([]string{"remove", "delete"}, strings.ToLower(words[0])) {
-		prefix, words = removal, words[1:]
+		prefix, words = removePrefix, words[1:]
 	}
 	if len(words) == 0 {
 		return lb.list(ctx)
@@ -160,12 +160,12 @@ func (lb *labelCommands) meaning(name string) string {
 func (lb *labelCommands) set(label string, chat store.Chat) (answer, error) {
 	name := "**" + esc(chat.Label()) + "**"
 	has := chat.LabelNames(lb.settings.Defaults)
-	word, isRemoval := strings.CutPrefix(label, removal)
+	word, isRemoval := strings.CutPrefix(label, removePrefix)
 	switch {
 	case label == "" && len(has) == 0:
 		return answer{text: name + " has no label. " + code("/label "+chat.TypedName()+" wholesale") + " gives one."}, nil
 	case label == "":
-		return answer{text: name + " has " + text.List(codes(has)) + lb.effect(chat)}, nil
+		return answer{text: name + " has " + text.List(codeSpans(has)) + lb.effect(chat)}, nil
 	case isRemoval && !slices.Contains(has, word):
 		return answer{text: name + " does not have " + code(word) + "."}, nil
 	case !isRemoval && slices.Contains(has, word):
@@ -207,8 +207,8 @@ func (lb *labelCommands) effect(chat store.Chat) string {
 	return fmt.Sprintf(". It is `%s`, on `%s`.", chat.ModeIn(d), chat.DeliveryIn(d))
 }
 
-// codes formats texts as code.
-func codes(list []string) []string {
+// codeSpans formats texts as code.
+func codeSpans(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = code(s)

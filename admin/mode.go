@@ -155,7 +155,7 @@ func (md *modeCommands) effectText(ctx context.Context, chat store.Chat, mode po
 		return head + "I remember, I never write.", nil
 	case policy.ModeBusiness, policy.ModePersonal: // explained below
 	}
-	if block := whyUnsendable(chat); block != "" {
+	if block := unsendableReason(chat); block != "" {
 		return head + "But I cannot answer there yet: " + block, nil
 	}
 	name, err := store.AssistantName(ctx, md.store.DB(), md.settings.Name)

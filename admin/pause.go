@@ -108,8 +108,8 @@ func (ps *pauseCommands) resumeChat(ctx context.Context, chat store.Chat) (answe
 	switch mode := chat.ModeIn(ps.settings.Defaults); {
 	case mode == policy.ModeSilent, mode == policy.ModeOff:
 		text += " It is " + string(mode) + ", so I still write nothing there: " + code("/mode business "+chat.TypedName()) + " changes that."
-	case whyUnsendable(chat) != "":
-		text += " But I cannot answer there: " + whyUnsendable(chat)
+	case unsendableReason(chat) != "":
+		text += " But I cannot answer there: " + unsendableReason(chat)
 	default:
 		text += " It is " + string(mode) + "."
 	}

@@ -110,13 +110,13 @@ func (pc *pinCommands) askNew(r request, s pin.State) answer {
 	case s.IsSet:
 		q.Stage, text = pin.StageCurrent, "🔑 **First the present PIN**, please: only its digits."
 	}
-	return answer{text: text + " `cancel` leaves it.", question: &q, change: pc.closeOlder(r.room.ID)}
+	return answer{text: text + " `cancel` leaves it.", question: &q, change: pc.closeOlderQuestions(r.room.ID)}
 }
 
 const newPINText = "🔑 **The new PIN**, please: 4 to 6 digits, nothing else in the message. I delete it from the room at once."
 
-// closeOlder returns a change that closes what is asked for now: the room waits for one PIN at a time.
-func (pc *pinCommands) closeOlder(chat store.ChatID) func(context.Context, store.Tx) error {
+// closeOlderQuestions returns a change that closes what is asked for now: the room waits for one PIN at a time.
+func (pc *pinCommands) closeOlderQuestions(chat store.ChatID) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error { return store.ClosePINDialogs(ctx, tx, chat) }
 }
 
@@ -140,13 +140,13 @@ func (pc *pinCommands) guard(ctx context.Context, r request, ans answer) (answer
 	q := pinQuestion{pin.Prompt{Stage: pin.StageEnter, For: r.message.ID, Dialog: ans.dialog, Action: ans.pin.action, Binding: ans.pin.binding, AskedAt: r.now}}
 	return answer{
 		text:     "🔑 **Your PIN, please**, for: " + visibleText(text.Clip(shownBinding(ans.pin.binding), 500)) + "\nOnly the digits: I delete the message at once. `cancel` leaves it.",
-		question: &q, reason: "It waits for the PIN.", outcome: "waits for the PIN", quotes: ans.quotes, change: pc.closeOlder(r.room.ID),
+		question: &q, reason: "It waits for the PIN.", outcome: "waits for the PIN", quotes: ans.quotes, change: pc.closeOlderQuestions(r.room.ID),
 	}, nil
 }
 
 // shownBinding returns what people read of a binding.
 func shownBinding(binding string) string {
-	shown, _, _ := strings.Cut(binding, hashMark)
+	shown, _, _ := strings.Cut(binding, bindingMark)
 	return shown
 }
 

@@ -18,10 +18,10 @@ import (
 
 // scheduleOptions are the options of /remind and /cron.
 type scheduleOptions struct {
-	agent, keep, tell, bestEffort bool
-	to                            string
-	catchUp                       store.CatchUp
-	session                       store.Session
+	agent, keep, notify, bestEffort bool
+	to                              string
+	catchUp                         store.CatchUp
+	session                         store.Session
 }
 
 // optionPattern matches an option of /remind and /cron. Phones turn two hyphens into a dash.
@@ -48,7 +48,7 @@ func parseOptions(text string) (scheduleOptions, string) {
 		case "keep":
 			w.keep = true
 		case "tell":
-			w.tell = true
+			w.notify = true
 		case "best-effort":
 			w.bestEffort = true
 		case "session":
@@ -116,7 +116,7 @@ func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (a
 func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOptions, s store.Schedule) (answer, error) {
 	s.Action, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.ActionSay, sc.settings.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
 	s.CreatedAt = r.now
-	s.Session, s.Tell, s.BestEffort = cmp.Or(w.session, store.SessionIsolated), w.tell, w.bestEffort
+	s.Session, s.Tell, s.BestEffort = cmp.Or(w.session, store.SessionIsolated), w.notify, w.bestEffort
 	if w.agent {
 		s.Action = store.ActionAsk
 	}
@@ -146,7 +146,7 @@ func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOption
 		return answer{text: "`--late` is `once` (late, within a day), `skip` or `all`."}, nil
 	case !s.Session.Valid() || (w.session != "" && !w.agent):
 		return answer{text: "`--session` goes with `--agent`: `isolated` starts with nothing but what you ask, `main` with what was said here."}, nil
-	case (w.tell || w.bestEffort) && w.to == "":
+	case (w.notify || w.bestEffort) && w.to == "":
 		return answer{text: "`--tell` and `--best-effort` go with `--to`."}, nil
 	}
 	if s.ID, err = store.NextScheduleID(ctx, sc.store.DB()); err != nil {

@@ -34,7 +34,7 @@ type request struct {
 }
 
 // isOwner reports whether it is the owner's word, and not an operator's.
-func (r request) isOwner() bool { return r.message.Author.CommandsAsOwner() }
+func (r request) isOwner() bool { return r.message.Author.MayCommandAsOwner() }
 
 // scope returns the roles whose data may be shown: everything of the owner's to the owner, public documents to an operator.
 func (r request) scope() policy.Scope {

@@ -24,7 +24,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		return a.handleReaction(ctx, r)
 	}
-	if ans, done, err := a.escalations.inThread(ctx, r); err != nil || done {
+	if ans, done, err := a.escalations.handleThreadMessage(ctx, r); err != nil || done {
 		return ans, err
 	}
 	switch r.message.Code {
@@ -82,7 +82,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 
 // handleFile returns the answer to a file of the owner's: to a picture that a model looks at, its caption is a question.
 func (a *Admin) handleFile(ctx context.Context, r request, caption string) (answer, error) {
-	if a.settings.Sees && r.message.Kind == string(bridgebridge.Image) {
+	if a.settings.ViewsPictures && r.message.Kind == string(bridgebridge.Image) {
 		return a.questions.ask(ctx, r, cmp.Or(caption, "What does this picture show?"))
 	}
 	return a.Documents.offerFile(r, caption), nil
@@ -90,7 +90,7 @@ func (a *Admin) handleFile(ctx context.Context, r request, caption string) (answ
 
 // handleForOperators returns the answer to a request in the room for operators: only the threads and the commands about them have an effect there.
 func (a *Admin) handleForOperators(ctx context.Context, r request) (answer, error) {
-	inThread, parse := a.escalations.inThread, parseChoice
+	inThread, parse := a.escalations.handleThreadMessage, parseChoice
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		inThread, parse = a.escalations.handleReaction, parseReaction
 	}

@@ -25,8 +25,8 @@ type Settings struct {
 	// DayBudget is the cap on spending a day, in millionths of Currency. Zero forbids paid calls.
 	DayBudget int64
 	Currency  string
-	// Sees says that a model looks at pictures.
-	Sees bool
+	// ViewsPictures says that a model looks at pictures.
+	ViewsPictures bool
 	// Embeddings is the name of the embedding model; "none" or empty without one.
 	Embeddings string
 	// Inbox is the address that other programs post webhooks to; empty when webhooks are off.
@@ -44,13 +44,13 @@ type Settings struct {
 
 // Agent is an agent of the configuration.
 type Agent struct {
-	ID      string
-	Name    string
-	Emoji   string
-	Theme   string
-	Default bool
-	Model   string   // empty for the model of the configuration
-	Can     []string // what other agents may delegate to it
+	ID           string
+	Name         string
+	Emoji        string
+	Theme        string
+	Default      bool
+	Model        string   // empty for the model of the configuration
+	Capabilities []string // what other agents may delegate to it
 	// Mentions are further names that it answers to.
 	Mentions []string
 }

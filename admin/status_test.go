@@ -27,7 +27,7 @@ func TestStatus(t *testing.T) {
 	r.addDocument("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.RolePublic)
 	r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.RoleAdmin)
 	for _, amount := range []int64{90_000, 30_001} {
-		r.addSpending(policy.Spend{Day: "2026-11-20", Purpose: "ask", Amount: 500_000}, amount)
+		r.addSpending(policy.SpendRequest{Day: "2026-11-20", Purpose: "ask", Amount: 500_000}, amount)
 	}
 	require.Equal(t, text(
 		"**Nora is up** · multis 1.2",

@@ -160,18 +160,18 @@ type attempt struct {
 	persona persona.Persona
 	run     *run.Attempt
 	skills  []skills.Skill
-	// noNotes leaves the notes out of the prompt, noHistory the earlier conversation in the room.
-	noNotes   bool
-	noHistory bool
-	area      searchArea // where the owner's question is answered from
-	summarise bool       // whether the conversation is long enough to be summarised
+	// omitNotes leaves the notes out of the prompt, omitHistory the earlier conversation in the room.
+	omitNotes   bool
+	omitHistory bool
+	area        searchArea // where the owner's question is answered from
+	summarise   bool       // whether the conversation is long enough to be summarised
 }
 
 // newAttempt returns an attempt of a persona.
 func (c *core) newAttempt(p persona.Persona, maxRounds int) *attempt {
 	r := &attempt{core: c, persona: p}
 	r.run = run.Engine{Store: c.store, Tools: c.tools, Now: c.now, Fence: c.fence}.NewAttempt(c.personas.ModelOf(p))
-	r.run.MaxRounds, r.run.Payer, r.run.Instructions = maxRounds, p.ID, contactRules
+	r.run.MaxRounds, r.run.PayingAgent, r.run.Instructions = maxRounds, p.ID, contactRules
 	return r
 }
 
@@ -195,12 +195,12 @@ func (c *core) Answers(chat store.Chat) (agent, by string) {
 	return p.ID, by
 }
 
-// accessTimeout bounds recordAccess.
-const accessTimeout = time.Second
+// recordAccessTimeout bounds recordAccess.
+const recordAccessTimeout = time.Second
 
 // recordAccess records which passages a committed answer used. A failure is only logged.
 func (c *core) recordAccess(ctx context.Context, scope policy.Scope, used []search.Hit) {
-	ctx, cancel := context.WithTimeout(ctx, accessTimeout)
+	ctx, cancel := context.WithTimeout(ctx, recordAccessTimeout)
 	defer cancel()
 	if err := c.search.RecordAccess(ctx, scope, used); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot note which passages were used")

@@ -360,7 +360,7 @@ func scripted(t *testing.T, script llmtest.Script) (llm.Model, *llmtest.Server) 
 
 type unlimitedLedger struct{}
 
-func (*unlimitedLedger) Reserve(context.Context, policy.Spend) (policy.Reservation, error) {
+func (*unlimitedLedger) Reserve(context.Context, policy.SpendRequest) (policy.Reservation, error) {
 	return policy.Reservation{}, nil
 }
 func (*unlimitedLedger) Settle(context.Context, int64, policy.Settlement) error { return nil }

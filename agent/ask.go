@@ -23,7 +23,7 @@ type Questions struct{ *core }
 // first; Options.Pictures must be set then. If the answer needs his approval, Tasks.Resume answers later.
 func (q *Questions) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
 	if hasPicture(message) {
-		why, err := q.lookForOwner(ctx, &message)
+		why, err := q.describeOwnerPicture(ctx, &message)
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (q *Questions) Ask(ctx context.Context, room store.Chat, message store.Mess
 	switch {
 	case q.personas.HasModel(answering):
 	case hasPicture(message):
-		shows := text.Escape(shownIn([]store.Message{message}))
+		shows := text.Escape(pictureDescriptions([]store.Message{message}))
 		return q.queueReply(ctx, &ownerReply{room: room, message: message.ID, sourcedText: sourcedText{markdown: "It shows: " + shows}})
 	default:
 		return q.replyPassages(ctx, &ownerReply{room: room, message: message.ID}, question)

@@ -20,10 +20,10 @@ type fakeLedger struct {
 	refuse policy.Cap
 
 	mu     sync.Mutex
-	spends []policy.Spend
+	spends []policy.SpendRequest
 }
 
-func (p *fakeLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
+func (p *fakeLedger) Reserve(_ context.Context, s policy.SpendRequest) (policy.Reservation, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.spends = append(p.spends, s)

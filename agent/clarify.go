@@ -68,7 +68,7 @@ func subjectText(o search.Option) string { return run.WithoutMarkup(o.Subject) }
 // answerReply answers the question that a clarifying question was about, with the answer that the contact's reply picks. Any other reply needs a
 // person.
 func (t *Turns) answerReply(ctx context.Context, asked []store.Message, name, reply string) (contactAnswer, error) {
-	found, err := t.searchForContact(ctx, joinLines(questionOf(asked, name), shownIn(asked)))
+	found, err := t.searchForContact(ctx, joinLines(questionOf(asked, name), pictureDescriptions(asked)))
 	if err != nil {
 		return contactAnswer{}, err
 	}
@@ -89,7 +89,7 @@ func (t *Turns) answerReply(ctx context.Context, asked []store.Message, name, re
 func questionOf(messages []store.Message, name string) string {
 	var lines []string
 	for _, m := range messages {
-		if typed := typedBy(m); typed != "" && !policy.IsGreeting(typed, name) && !policy.IsAcknowledgement(typed, name) {
+		if typed := typedText(m); typed != "" && !policy.IsGreeting(typed, name) && !policy.IsAcknowledgement(typed, name) {
 			lines = append(lines, policy.WithoutName(name, typed))
 		}
 	}
@@ -108,7 +108,7 @@ func wordsOf(messages []store.Message) string {
 // mayClarifyFirst reports whether a clarifying question is asked before a model is: nothing was said in the conversation yet that would tell a model
 // what a question is about.
 func (t *Turns) mayClarifyFirst(ctx context.Context, q contactQuestion) (bool, error) {
-	if !t.personas.HasModel(t.personaOf(q.chat)) || !q.heldUntil.IsZero() {
+	if !t.personas.HasModel(t.personaOf(q.chat)) || !q.noModelUntil.IsZero() {
 		return true, nil
 	}
 	before, err := store.RecentMessages(ctx, t.store.DB(), q.chat.ID, t.now().Add(-policy.ConversationGap), idsOf(q.waiting), 1)

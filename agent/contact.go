@@ -41,18 +41,18 @@ var contactKinds = []index.Kind{index.KindKnowledge} //nolint:gochecknoglobals /
 
 // contactQuestion is a question of a contact.
 type contactQuestion struct {
-	chat       store.Chat
-	waiting    []store.Message // that are answered
-	text       string          // what is asked in words; may be empty with a picture
-	shows      string          // what the pictures show; empty without any
-	last       bool            // no other attempt follows
-	heldUntil  time.Time       // before it no model is asked; the zero value for no limit
-	mayClarify bool            // no clarifying question was asked in the conversation
+	chat         store.Chat
+	waiting      []store.Message // that are answered
+	text         string          // what is asked in words; may be empty with a picture
+	pictures     string          // what the pictures show; empty without any
+	last         bool            // no other attempt follows
+	noModelUntil time.Time       // before it no model is asked; the zero value for no limit
+	mayClarify   bool            // no clarifying question was asked in the conversation
 }
 
 // answerContact answers a question from the public documents, with a model or with a quoted passage, or asks which of two things it is about.
 func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAnswer, error) {
-	if q.shows != "" {
+	if q.pictures != "" {
 		return t.answerPicture(ctx, q)
 	}
 	if canned, ok, err := t.cannedAnswer(ctx, q.chat.Name, q.text); err != nil || ok {
@@ -93,9 +93,9 @@ func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAn
 
 // answerFrom answers a question from what was found, with a model or with a quoted passage.
 func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
-	if !q.heldUntil.IsZero() {
+	if !q.noModelUntil.IsZero() {
 		result, err := t.quoteAnswer(ctx, found)
-		result.reason, result.scope = t.heldText(q.heldUntil)+" "+result.reason, policy.PublicScope()
+		result.reason, result.scope = t.heldText(q.noModelUntil)+" "+result.reason, policy.PublicScope()
 		return result, err
 	}
 	result, err := t.askModel(ctx, q, found)
@@ -118,10 +118,10 @@ func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.
 // answerPicture answers a question with a picture from the public documents. Only a model puts the picture and the words together, so that nothing is
 // quoted and nobody asked back without one.
 func (t *Turns) answerPicture(ctx context.Context, q contactQuestion) (contactAnswer, error) {
-	if !q.heldUntil.IsZero() {
-		return contactAnswer{reason: t.heldText(q.heldUntil)}, nil
+	if !q.noModelUntil.IsZero() {
+		return contactAnswer{reason: t.heldText(q.noModelUntil)}, nil
 	}
-	found, err := t.searchForContact(ctx, joinLines(q.text, q.shows))
+	found, err := t.searchForContact(ctx, joinLines(q.text, q.pictures))
 	if err != nil {
 		return contactAnswer{}, err
 	}
@@ -185,7 +185,7 @@ func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Re
 	if err != nil {
 		return contactAnswer{}, err
 	}
-	task, err := t.openTurnTask(ctx, chat, q.waiting, joinLines(q.text, q.shows))
+	task, err := t.openTurnTask(ctx, chat, q.waiting, joinLines(q.text, q.pictures))
 	if err != nil {
 		return contactAnswer{}, err
 	}
@@ -245,13 +245,13 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 		return run.FirstRequest{}, err
 	}
 	var before conversation
-	if !r.noHistory {
+	if !r.omitHistory {
 		if before, err = r.readConversation(ctx, db, q.chat, idsOf(q.waiting)); err != nil {
 			return run.FirstRequest{}, err
 		}
 	}
 	var notes []store.Note
-	if !r.noNotes {
+	if !r.omitNotes {
 		if notes, err = store.CurrentNotes(ctx, db, r.run.Caller.Scope, run.MaxNotes); err != nil {
 			return run.FirstRequest{}, err
 		}
@@ -262,7 +262,7 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 	}
 	first, err := r.run.Compose(ctx, run.Prompt{
 		Rules: fmt.Sprintf(contactRules, name), Instructions: joinParagraphs(r.instructions(), r.core.business.prompt()), Notes: run.NotesText(notes), Passages: hits, Summary: before.summary.Body, Window: before.messages,
-		Question: q.text, Picture: q.shows,
+		Question: q.text, Picture: q.pictures,
 	}, "reply", q.chat.ID)
 	if err != nil {
 		return run.FirstRequest{}, err

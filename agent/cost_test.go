@@ -24,7 +24,7 @@ import (
 // databaseLedger keeps a model's budget where the program does.
 type databaseLedger struct{ st *store.Store }
 
-func (b databaseLedger) Reserve(ctx context.Context, s policy.Spend) (policy.Reservation, error) {
+func (b databaseLedger) Reserve(ctx context.Context, s policy.SpendRequest) (policy.Reservation, error) {
 	var res policy.Reservation
 	err := b.st.InTx(ctx, func(tx store.Tx) (err error) {
 		res, err = store.ReserveCost(ctx, tx, s)

@@ -41,12 +41,12 @@ type turnResult struct {
 	// escalation is why a person has to answer; empty if the chat is not escalated. modelReason is the model's sentence about it.
 	escalation  string
 	modelReason string
-	// found is what the public documents say about the question of an escalation, proposal an answer that a person may send.
-	found    []store.Citation
-	proposal string
-	cause    policy.Cause // of the escalation
-	// asked are the messages of the question that the waiting ones reply to; none if they ask themselves.
-	asked []store.Message
+	// citations is what the public documents say about the question of an escalation, proposal an answer that a person may send.
+	citations []store.Citation
+	proposal  string
+	cause     policy.Cause // of the escalation
+	// questionMessages are the messages of the question that the waiting ones reply to; none if they ask themselves.
+	questionMessages []store.Message
 	// task is the task that ends with the result; nil for none.
 	task      *store.Task
 	summarise bool // the conversation is long enough to be summarised
@@ -55,8 +55,8 @@ type turnResult struct {
 	// used are the passages that the answer was made from. They were found in scope.
 	used  []search.Hit
 	scope policy.Scope
-	// screened is what the injection layers found in the waiting messages.
-	screened screening
+	// screening is what the injection layers found in the waiting messages.
+	screening screening
 }
 
 // decide decides what is sent to a contact. It changes nothing in the chat.
@@ -99,41 +99,41 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	if t.awayOutsideHours && !t.standard.hoursOf(chat).At(t.now()).Open {
 		return turnResult{escalation: "It came outside of the opening hours (config: business.outside_hours).", cause: policy.CauseHours}, nil
 	}
-	unseen, cause, err := t.lookAtPictures(ctx, chat, waiting, last)
+	unseen, cause, err := t.describePictures(ctx, chat, waiting, last)
 	if err != nil || unseen != "" {
 		return turnResult{escalation: unseen, cause: cause}, err
 	}
-	shows := shownIn(waiting)
+	shows := pictureDescriptions(waiting)
 	screened, err := t.screen(ctx, chat, waiting, joinLines(question, shows))
 	if err != nil {
 		return turnResult{}, err
 	}
 	if screened.verdict == policy.InjectionBlock {
-		return turnResult{escalation: blockedWhy, cause: policy.CauseInjection, screened: screened}, nil
+		return turnResult{escalation: blockedWhy, cause: policy.CauseInjection, screening: screened}, nil
 	}
 	if missed, err := store.UnansweredTurns(ctx, t.store.DB(), chat.ID, t.now().Add(-policy.ConversationGap), policy.CodeAcknowledged, codeGreeted, codeEscalated, codeWaiting); err != nil || missed >= maxUnanswered {
-		return turnResult{escalation: fmt.Sprintf("The %d questions before it got no answer.", missed), cause: policy.CauseUnanswered, screened: screened}, err
+		return turnResult{escalation: fmt.Sprintf("The %d questions before it got no answer.", missed), cause: policy.CauseUnanswered, screening: screened}, err
 	}
 	var answer contactAnswer
 	if len(clarified.question) > 0 {
 		answer, err = t.answerReply(ctx, clarified.question, name, joinLines(question, shows))
 	} else {
-		answer, err = t.answerContact(ctx, contactQuestion{chat: chat, waiting: waiting, text: question, shows: shows, last: last, heldUntil: screened.heldUntil, mayClarify: !clarified.asked})
+		answer, err = t.answerContact(ctx, contactQuestion{chat: chat, waiting: waiting, text: question, pictures: shows, last: last, noModelUntil: screened.noModelUntil, mayClarify: !clarified.asked})
 	}
 	if err != nil {
 		return turnResult{}, err
 	}
 	if answer.text == "" {
-		return turnResult{asked: clarified.question, escalation: answer.reason, cause: cmp.Or(answer.cause, policy.CauseNoAnswer), modelReason: answer.modelReason, task: answer.task, summarise: answer.summarise, screened: screened}, nil
+		return turnResult{questionMessages: clarified.question, escalation: answer.reason, cause: cmp.Or(answer.cause, policy.CauseNoAnswer), modelReason: answer.modelReason, task: answer.task, summarise: answer.summarise, screening: screened}, nil
 	}
 	purpose, code := policy.PurposeReply, codeQuoted
 	if answer.clarifies {
 		purpose, code = policy.PurposeClarify, policy.CodeClarified
 	}
 	return turnResult{
-		screened: screened,
-		message:  &outbox.Message{Chat: chat, Purpose: purpose, Text: answer.text, Citations: answer.citations, Addressed: addressed(name, waiting), Profile: t.personaOf(chat).Profile()},
-		code:     code, reason: answer.reason, task: answer.task, summarise: answer.summarise, restsOn: run.SourceMessages(answer.used), used: answer.used, scope: answer.scope,
+		screening: screened,
+		message:   &outbox.Message{Chat: chat, Purpose: purpose, Text: answer.text, Citations: answer.citations, Addressed: addressed(name, waiting), Profile: t.personaOf(chat).Profile()},
+		code:      code, reason: answer.reason, task: answer.task, summarise: answer.summarise, restsOn: run.SourceMessages(answer.used), used: answer.used, scope: answer.scope,
 	}, nil
 }
 

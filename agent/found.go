@@ -38,14 +38,14 @@ func (t *Turns) findForEscalation(ctx context.Context, question string, r *turnR
 		return err
 	}
 	for _, hit := range found.Hits {
-		if len(r.found) == maxFound || hit.Coverage < minFound {
+		if len(r.citations) == maxFound || hit.Coverage < minFound {
 			break
 		}
 		quote, err := t.search.BestSentences(ctx, found, hit)
 		if err != nil {
 			return err
 		}
-		r.found = append(r.found, store.Citation{Ref: hit.Ref, Source: knowledge.CiteQuote(quote), Quote: quote.Text})
+		r.citations = append(r.citations, store.Citation{Ref: hit.Ref, Source: knowledge.CiteQuote(quote), Quote: quote.Text})
 	}
 	answer, err := t.quoteAnswer(ctx, found)
 	r.proposal = answer.text

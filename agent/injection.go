@@ -33,9 +33,9 @@ const blockedWhy = "It looks like an attempt to give me orders, so no model has 
 
 // screening is what the injection layers found in the waiting messages of a chat. The zero value has found nothing.
 type screening struct {
-	scores    map[store.MessageID]policy.InjectionScores
-	verdict   policy.InjectionVerdict // of all messages together
-	heldUntil time.Time               // until when no model answers one of the senders; zero for no hold
+	scores       map[store.MessageID]policy.InjectionScores
+	verdict      policy.InjectionVerdict // of all messages together
+	noModelUntil time.Time               // until when no model answers one of the senders; zero for no hold
 }
 
 // screen scores the waiting messages. What is spread over several messages counts for the last one.
@@ -46,7 +46,7 @@ func (t *Turns) screen(ctx context.Context, chat store.Chat, waiting []store.Mes
 	s := screening{scores: map[store.MessageID]policy.InjectionScores{}, verdict: policy.InjectionAllow}
 	db, now := t.store.DB(), t.now()
 	var err error
-	if s.heldUntil, err = store.ModelHold(ctx, db, chat.ID, sendersOf(waiting), now); err != nil {
+	if s.noModelUntil, err = store.ModelHold(ctx, db, chat.ID, sendersOf(waiting), now); err != nil {
 		return screening{}, err
 	}
 	for i, m := range waiting {
@@ -61,7 +61,7 @@ func (t *Turns) screen(ctx context.Context, chat store.Chat, waiting []store.Mes
 		s.scores[m.ID] = scores
 	}
 	last := waiting[len(waiting)-1].ID
-	if t.injection.Judge && s.heldUntil.IsZero() && s.worstVerdict() != policy.InjectionBlock {
+	if t.injection.Judge && s.noModelUntil.IsZero() && s.worstVerdict() != policy.InjectionBlock {
 		scores := s.scores[last]
 		scores.Judge = t.judge(ctx, chat, question)
 		s.scores[last] = scores
@@ -115,7 +115,7 @@ func (t *Turns) recordScores(ctx context.Context, tx store.Tx, chat store.Chat, 
 		if err != nil {
 			return err
 		}
-		if rate.Suspicious < t.injection.MaxFlags || !s.heldUntil.IsZero() {
+		if rate.Suspicious < t.injection.MaxFlags || !s.noModelUntil.IsZero() {
 			continue
 		}
 		until := t.now().Add(t.injection.HoldTime)

@@ -92,7 +92,7 @@ func (r *attempt) limitTools(ctx context.Context, task store.Task) error {
 	if task.Kind != store.TaskClock {
 		return nil
 	}
-	r.run.Caller.GrantedTools, r.noHistory = []string{}, true
+	r.run.Caller.GrantedTools, r.omitHistory = []string{}, true
 	if task.ExecutionID == nil {
 		return nil
 	}
@@ -103,13 +103,13 @@ func (r *attempt) limitTools(ctx context.Context, task store.Task) error {
 	if err != nil {
 		return err
 	}
-	r.run.Caller.GrantedTools, r.noHistory = append(r.run.Caller.GrantedTools, s.Tools...), s.Session != store.SessionMain
+	r.run.Caller.GrantedTools, r.omitHistory = append(r.run.Caller.GrantedTools, s.Tools...), s.Session != store.SessionMain
 	return nil
 }
 
 // history returns the earlier conversation in the room. It is empty for a task that does not belong to it.
 func (r *attempt) history(ctx context.Context, room store.Chat) (conversation, error) {
-	if r.noHistory {
+	if r.omitHistory {
 		return conversation{}, nil
 	}
 	return r.readConversation(ctx, r.core.store.DB(), room, []store.MessageID{r.run.Caller.Message})
@@ -143,7 +143,7 @@ func (r *attempt) buildOwnerRequest(ctx context.Context, room store.Chat, task s
 		return run.FirstRequest{}, err
 	}
 	var notes []store.Note
-	if !r.noNotes {
+	if !r.omitNotes {
 		db, err := r.core.store.OwnerReader(r.run.Caller.Scope)
 		if err != nil {
 			return run.FirstRequest{}, err
@@ -185,7 +185,7 @@ func (r *attempt) pictureOf(ctx context.Context, task store.Task) (string, error
 	if errors.Is(err, store.ErrNotFound) {
 		return "", nil // it was deleted, and the task is stopped
 	}
-	return shownIn([]store.Message{asked}), err
+	return pictureDescriptions([]store.Message{asked}), err
 }
 
 // noteSources returns the messages that notes were learned from.

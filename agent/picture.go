@@ -29,8 +29,8 @@ func hasPicture(m store.Message) bool {
 	return m.Kind == string(bridgebridge.Image) && m.Attachment != nil
 }
 
-// shownIn returns what the pictures of messages show, a line for each; empty without pictures.
-func shownIn(messages []store.Message) string {
+// pictureDescriptions returns what the pictures of messages show, a line for each; empty without pictures.
+func pictureDescriptions(messages []store.Message) string {
 	var lines []string
 	for _, m := range messages {
 		if shows := bridgebridge.DescriptionOf(m.Body); hasPicture(m) && shows != "" {
@@ -40,8 +40,8 @@ func shownIn(messages []store.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-// typedBy returns what the author of a message typed: its text, or the caption of its picture.
-func typedBy(m store.Message) string {
+// typedText returns what the author of a message typed: its text, or the caption of its picture.
+func typedText(m store.Message) string {
 	if hasPicture(m) {
 		return bridgebridge.CaptionOf(bridgebridge.Image, m.Body, "")
 	}
@@ -65,9 +65,9 @@ func (c *core) describe(ctx context.Context, as policy.SendAs, m *store.Message,
 	return nil
 }
 
-// lookAtPictures has a model say what the pictures of the waiting messages show, in their bodies. why says why a person has to look at them; it is empty
+// describePictures has a model say what the pictures of the waiting messages show, in their bodies. why says why a person has to look at them; it is empty
 // if the question can be answered.
-func (t *Turns) lookAtPictures(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (why string, cause policy.Cause, err error) {
+func (t *Turns) describePictures(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (why string, cause policy.Cause, err error) {
 	pictures := 0
 	for _, m := range waiting {
 		if hasPicture(m) {
@@ -77,7 +77,7 @@ func (t *Turns) lookAtPictures(ctx context.Context, chat store.Chat, waiting []s
 	switch {
 	case pictures == 0:
 		return "", "", nil
-	case t.pictures == nil && policy.MustBeViewed(chat.ModeIn(t.defaults), chat.Kind):
+	case t.pictures == nil && policy.NeedsViewer(chat.ModeIn(t.defaults), chat.Kind):
 		return policy.CodeAttached.Sentence(), policy.CauseFile, nil
 	case t.pictures == nil:
 		return "", "", nil // the assistant was called by its name, and answers the words
@@ -108,8 +108,8 @@ func (t *Turns) lookAtPictures(ctx context.Context, chat store.Chat, waiting []s
 	return "", "", nil
 }
 
-// lookForOwner has a model say what the picture of a question of the owner's shows, in its body. why says why it could not; empty if it did.
-func (q *Questions) lookForOwner(ctx context.Context, m *store.Message) (why string, err error) {
+// describeOwnerPicture has a model say what the picture of a question of the owner's shows, in its body. why says why it could not; empty if it did.
+func (q *Questions) describeOwnerPicture(ctx context.Context, m *store.Message) (why string, err error) {
 	err = q.describe(ctx, policy.AsBot, m, "")
 	if err == nil || errors.Is(err, store.ErrChanged) || ctx.Err() != nil {
 		return "", err

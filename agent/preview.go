@@ -107,7 +107,7 @@ func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store
 		return contactAnswer{}, err
 	}
 	r := t.newAttempt(answering, contactRounds)
-	r.noNotes, r.noHistory = true, true
+	r.omitNotes, r.omitHistory = true, true
 	r.run.Caller = tools.Caller{
 		Surface: rules.SurfaceContact, Tainted: true, Chat: room, Scope: policy.PublicScope(), Agent: r.persona.ID, Allow: r.persona.Allow,
 		Deny: append(slices.Clone(r.persona.Deny), "recall_memory"),

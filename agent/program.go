@@ -41,15 +41,15 @@ func (d *subtasks) runProgram(ctx context.Context, opened store.Task, p persona.
 	case task.Attempt > 1:
 		task.Error = "it was begun before a crash, and nobody knows how far it got; look into its workspace before you give it the same again"
 	default:
-		if task, err = d.letWork(ctx, task, p); err != nil {
+		if task, err = d.runToEnd(ctx, task, p); err != nil {
 			return err
 		}
 	}
 	return d.end(context.WithoutCancel(ctx), task)
 }
 
-// letWork runs the program, and returns the task as it ended. Its error means that the process is shutting down.
-func (d *subtasks) letWork(ctx context.Context, task store.Task, p persona.Persona) (store.Task, error) {
+// runToEnd runs the program, and returns the task as it ended. Its error means that the process is shutting down.
+func (d *subtasks) runToEnd(ctx context.Context, task store.Task, p persona.Persona) (store.Task, error) {
 	step := store.Step{Seq: 1, Kind: store.StepTool, Name: programStep, CallID: programStep, Effect: true}
 	if err := store.BeginStep(ctx, d.store.Writer(), task, step); err != nil {
 		return task, err

@@ -55,8 +55,8 @@ func (ts *Tasks) openTask(ctx context.Context, id store.TaskID) (store.Task, err
 	return task, err
 }
 
-// errGivenUp is the error of a task that was attempted too often, or that was not attempted for too long.
-var errGivenUp = errors.New("multis ended while it was at it")
+// errAttemptsExhausted is the error of a task that was attempted too often, or that was not attempted for too long.
+var errAttemptsExhausted = errors.New("multis ended while it was at it")
 
 // GiveUp fails a task that no attempt will finish, and notifies the owner or resumes the task that waits for it.
 func (ts *Tasks) GiveUp(ctx context.Context, id store.TaskID) error {
@@ -72,14 +72,14 @@ func (ts *Tasks) GiveUp(ctx context.Context, id store.TaskID) error {
 		if err != nil {
 			return err
 		}
-		claimed.State, claimed.Error = store.TaskFailed, ts.subtasks.appendEffects(ctx, claimed, errGivenUp.Error())
+		claimed.State, claimed.Error = store.TaskFailed, ts.subtasks.appendEffects(ctx, claimed, errAttemptsExhausted.Error())
 		return ts.subtasks.end(ctx, claimed)
 	}
 	room, err := store.ChatByID(ctx, ts.store.DB(), task.ChatID)
 	if err != nil {
 		return err
 	}
-	return ts.fail(ctx, task, room, errGivenUp)
+	return ts.fail(ctx, task, room, errAttemptsExhausted)
 }
 
 // fail ends a task of the owner as failed, and tells him.

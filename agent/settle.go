@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	busyWait  = time.Second           // the delay before a retry while another turn of the same chat runs
-	pollSlack = 20 * time.Millisecond // added to a delay, so that its reason is over at the next check
+	leaseRetryDelay = time.Second           // the delay before a retry while another turn of the same chat runs
+	pollSlack       = 20 * time.Millisecond // added to a delay, so that its reason is over at the next check
 )
 
 // commit writes the turn's result in one transaction. It writes nothing and retries if another turn took over the lease, or if a message that
@@ -27,7 +27,7 @@ func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 		if ours, err := store.EndLease(ctx, tx, chat.ID, job); err != nil {
 			return err
 		} else if !ours {
-			return jobs.Snooze(busyWait)
+			return jobs.Snooze(leaseRetryDelay)
 		}
 		if chat.DeliveryIn(t.defaults) == policy.DeliveryDraft { // a draft that is outdated already is not made
 			if outdated, err := store.IsOutdated(ctx, tx, chat.ID, r.seen); err != nil || outdated {
@@ -38,7 +38,7 @@ func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 		if err != nil && !errors.Is(err, store.ErrChanged) {
 			return err
 		}
-		if err != nil || slices.ContainsFunc(now, func(m store.Message) bool { return !isOpen(waiting, m) }) {
+		if err != nil || slices.ContainsFunc(now, func(m store.Message) bool { return !isUnanswered(waiting, m) }) {
 			return jobs.Snooze(pollSlack)
 		}
 		if r.task != nil {
@@ -54,7 +54,7 @@ func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 		if err := enqueueSummary(ctx, tx, chat.ID, t.personaOf(chat).ID, r.summarise); err != nil {
 			return err
 		}
-		if err := t.recordScores(ctx, tx, chat, waiting, r.screened); err != nil {
+		if err := t.recordScores(ctx, tx, chat, waiting, r.screening); err != nil {
 			return err
 		}
 		return t.storeResult(ctx, tx, chat, waiting, r)
@@ -69,8 +69,8 @@ func (r *turnResult) taskID() store.TaskID {
 	return r.task.ID
 }
 
-// isOpen reports whether a message is still unanswered, with the same decision as when it was read.
-func isOpen(read []store.Message, now store.Message) bool {
+// isUnanswered reports whether a message is still unanswered, with the same decision as when it was read.
+func isUnanswered(read []store.Message, now store.Message) bool {
 	return now.AnsweredAt == nil && slices.ContainsFunc(read, func(m store.Message) bool { return m.ID == now.ID && m.Action == now.Action })
 }
 
@@ -113,7 +113,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	if chat.DeliveryIn(t.defaults).IsShadow(policy.PurposeEscalation) {
 		return t.shadowEscalation(ctx, tx, chat, waiting, r)
 	}
-	first, contactKnows, err := t.desk.Open(ctx, tx, desk.Case{Chat: chat, Messages: slices.Concat(r.asked, waiting), Why: why, RestsOn: r.restsOn, Found: r.found, Proposal: r.proposal})
+	first, contactKnows, err := t.desk.Open(ctx, tx, desk.Case{Chat: chat, Messages: slices.Concat(r.questionMessages, waiting), Reason: why, RestsOn: r.restsOn, Citations: r.citations, Proposal: r.proposal})
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (r *attempt) loadSkills(ctx context.Context) error {
 			caller.Deny = append(slices.Clone(caller.Deny), "escalate")
 		}
 		if s.NoMemory {
-			r.noNotes = true
+			r.omitNotes = true
 			caller.Deny = append(slices.Clone(caller.Deny), "recall_memory")
 		}
 	}
@@ -81,7 +81,7 @@ func (c *core) notifySkillProblems(ctx context.Context, list []skills.Skill) {
 		for _, problem := range problems {
 			text := fmt.Sprintf("⚠️ **The skill %s**: %s. `/skills` lists them.", text.Escape(s.Name), text.Escape(problem))
 			err := c.store.InTx(context.WithoutCancel(ctx), func(tx store.Tx) error {
-				first, err := store.ClaimNotification(ctx, tx, store.SettingToldSkill+store.Setting(fmt.Sprintf("%08x", hash(text))))
+				first, err := store.ClaimNotification(ctx, tx, store.SettingToldSkill+store.Setting(fmt.Sprintf("%08x", hash32(text))))
 				if err != nil || !first {
 					return err
 				}
@@ -94,7 +94,7 @@ func (c *core) notifySkillProblems(ctx context.Context, list []skills.Skill) {
 	}
 }
 
-func hash(s string) uint32 {
+func hash32(s string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(s)) // it never fails
 	return h.Sum32()

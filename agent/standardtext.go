@@ -25,7 +25,7 @@ type standardTexts struct {
 
 // hoursOf returns the opening hours for a chat: those of its labels, or else of the business.
 func (s standardTexts) hoursOf(chat store.Chat) hours.Hours {
-	h, _, found := policy.Resolve(nil, chat.LabelsIn(s.defaults), func(l policy.Label) (hours.Hours, bool) {
+	h, _, found := policy.ResolveSetting(nil, chat.LabelsIn(s.defaults), func(l policy.Label) (hours.Hours, bool) {
 		h, found := s.labelHours[l.Name]
 		return h, found
 	})

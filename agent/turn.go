@@ -39,7 +39,7 @@ type Turns struct {
 func (t *Turns) Turn(ctx context.Context, chat store.ChatID, job string, last bool) error {
 	locked, err := store.LeaseChat(ctx, t.store.AsyncCommit(), chat, job)
 	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Snooze(busyWait)
+		return jobs.Snooze(leaseRetryDelay)
 	}
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, las
 	}
 	result.seen = seen
 	if result.escalation != "" {
-		t.addFound(ctx, slices.Concat(result.asked, waiting), &result)
+		t.addFound(ctx, slices.Concat(result.questionMessages, waiting), &result)
 	}
 	if err := t.commit(ctx, chat, waiting, job, result); err != nil {
 		return err

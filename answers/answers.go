@@ -210,9 +210,9 @@ func (b *Keeper) Find(ctx context.Context, question, name string) (Canned, bool,
 	}, true, nil
 }
 
-// Numbered returns a canned answer by its number for a contact, as a person sends it from a thread; or store.ErrNotFound. An empty name
+// ByNumber returns a canned answer by its number for a contact, as a person sends it from a thread; or store.ErrNotFound. An empty name
 // leaves the name out.
-func (b *Keeper) Numbered(ctx context.Context, number int64, name string) (string, error) {
+func (b *Keeper) ByNumber(ctx context.Context, number int64, name string) (string, error) {
 	a, err := store.CannedAnswerByID(ctx, b.Store.DB(), number)
 	if err != nil {
 		return "", err

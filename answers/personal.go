@@ -43,7 +43,7 @@ func FindPersonalData(s string, names []string) []Span {
 			spans = append(spans, wordSpans(s, word)...)
 		}
 	}
-	return merged(spans)
+	return mergeSpans(spans)
 }
 
 // wordSpans returns where a word of a name stands in a text, in any case. Words of one or two letters are left out.
@@ -62,8 +62,8 @@ func wordSpans(s, word string) (spans []Span) {
 	return spans
 }
 
-// merged sorts spans and joins those that overlap.
-func merged(spans []Span) []Span {
+// mergeSpans sorts spans and joins those that overlap.
+func mergeSpans(spans []Span) []Span {
 	slices.SortFunc(spans, func(a, b Span) int { return a.From - b.From })
 	var list []Span
 	for _, s := range spans {

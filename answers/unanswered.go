@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// settleTime is how long a person must have been quiet before what he wrote counts as the whole answer.
-	settleTime = 20 * time.Second
-	// answerTime is how long after the first line further lines of a person belong to the answer.
-	answerTime = 30 * time.Minute
+	// quietTime is how long a person must have been quiet before what he wrote counts as the whole answer.
+	quietTime = 20 * time.Second
+	// maxAnswerTime is how long after the first line further lines of a person belong to the answer.
+	maxAnswerTime = 30 * time.Minute
 	// maxAge is the age up to which escalations are looked at.
 	maxAge = 7 * 24 * time.Hour
 )
@@ -67,7 +67,7 @@ func answerIn(q store.EscalatedQuestion, lines []store.ChatLine, now time.Time) 
 			}
 			continue
 		}
-		if g.Answer != "" && l.At.Sub(g.AnsweredAt) > answerTime {
+		if g.Answer != "" && l.At.Sub(g.AnsweredAt) > maxAnswerTime {
 			break
 		}
 		if g.Answer == "" {
@@ -82,7 +82,7 @@ func answerIn(q store.EscalatedQuestion, lines []store.ChatLine, now time.Time) 
 		}
 	}
 	g.Answer = CleanAnswer(g.Answer)
-	return g, g.Answer != "" && g.Question != "" && len([]rune(g.Answer)) <= MaxAnswer && now.Sub(last) >= settleTime
+	return g, g.Answer != "" && g.Question != "" && len([]rune(g.Answer)) <= MaxAnswer && now.Sub(last) >= quietTime
 }
 
 // judge returns whether the owner should be asked about an answer, and which learned answer it contradicts. lacksDocument says that no document had the

@@ -34,7 +34,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 	}
 	input := policy.AdmitInput{
 		Mode: b.in.mode(chat), Kind: chat.Kind, Author: j.author, Name: b.name, Text: j.msg.Words(), Notice: j.msg.Notice,
-		Attached: j.msg.IsUnread(b.in.settings.Transcribes), Seen: b.in.settings.Sees && j.msg.IsPicture(),
+		HasAttachment: j.msg.HasUnreadFile(b.in.settings.Transcribes), IsViewable: b.in.settings.Sees && j.msg.IsPicture(),
 		Voice: b.in.settings.Transcribes && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.wasFresh,
 		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.isEdit, MaxAge: b.in.settings.MaxAge, EscalationKeywords: b.in.settings.EscalationKeywords,
 		StoreCap: b.in.settings.StoreCap, SendCap: b.in.settings.SendCap, Restore: b.restore,
@@ -43,7 +43,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 		return policy.Admit(input), nil
 	}
 	var err error
-	if input.Asked, err = b.isAsked(ctx, chat, j); err != nil {
+	if input.AwaitsReply, err = b.isAsked(ctx, chat, j); err != nil {
 		return policy.Admission{}, err
 	}
 	input.Presence = chat.Presence(b.paused, input.Mode, b.in.settings.OwnerPause, now)

@@ -139,7 +139,7 @@ func (d *Decrypter) requestKeyAgain(ctx context.Context, chat store.Chat, what j
 // gets no other answer.
 func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Message, why string) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		if chat.Kind == policy.KindAdmin && msg.Author.CommandsAsOwner() && msg.Code == policy.CodeEncrypted && msg.Reason == msg.Code.Sentence() {
+		if chat.Kind == policy.KindAdmin && msg.Author.MayCommandAsOwner() && msg.Code == policy.CodeEncrypted && msg.Reason == msg.Code.Sentence() {
 			if err := jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicUndecryptable}); err != nil {
 				return err
 			}

@@ -36,7 +36,7 @@ func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 	if !ok || c.RelatesTo.EventID == "" || c.RelatesTo.Key == "" {
 		return nil
 	}
-	if decision.Action == policy.ActionCommand && policy.ThreadSignOf(c.RelatesTo.Key).IsPresence() {
+	if decision.Action == policy.ActionCommand && policy.ThreadSignOf(c.RelatesTo.Key).IsTakeover() {
 		if err := b.keepQuiet(ctx, e, c.RelatesTo.EventID, true); err != nil {
 			return err
 		}

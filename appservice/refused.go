@@ -35,7 +35,7 @@ func (b *batch) refusal(e incoming) policy.Code {
 // storeRefused stores a message of an admin room that has no effect without its text, and asks for the answer that says why. In a closed room there
 // is no answer: the owner was told when it was closed. Of other people's messages nothing is stored.
 func (b *batch) storeRefused(ctx context.Context, e incoming, code policy.Code) error {
-	if b.history || !code.IsToldRefusal() {
+	if b.history || !code.IsReportedRefusal() {
 		return nil
 	}
 	row := store.Message{

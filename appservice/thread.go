@@ -21,7 +21,7 @@ func (b *batch) threadRooms(ctx context.Context, events []*event.Event) ([]id.Ro
 	for _, evt := range events {
 		thread := bridgebridge.ThreadOf(evt)
 		if evt.Type == event.EventReaction {
-			if c, ok := parsed[event.ReactionEventContent](ctx, evt); ok && policy.ThreadSignOf(c.RelatesTo.Key).IsPresence() {
+			if c, ok := parsed[event.ReactionEventContent](ctx, evt); ok && policy.ThreadSignOf(c.RelatesTo.Key).IsTakeover() {
 				thread = c.RelatesTo.EventID
 			}
 		}
@@ -38,7 +38,7 @@ func (b *batch) threadRooms(ctx context.Context, events []*event.Event) ([]id.Ro
 // storeThreadPresence keeps the assistant quiet in the chat of a contact from the moment in which a person replies in the thread of its
 // escalation.
 func (b *batch) storeThreadPresence(ctx context.Context, e incoming, msg bridgebridge.Message) error {
-	if msg.Thread == "" || msg.Replaces != "" || msg.Kind == bridgebridge.Encrypted || !policy.IsPresence(msg.Words()) {
+	if msg.Thread == "" || msg.Replaces != "" || msg.Kind == bridgebridge.Encrypted || !policy.IsTakeover(msg.Words()) {
 		return nil
 	}
 	return b.keepQuiet(ctx, e, msg.Thread, policy.ThreadSignOf(msg.Text) != "")

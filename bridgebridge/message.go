@@ -180,7 +180,7 @@ func WithDescription(line, shows string) string {
 	return placeholder(photo+": "+shows, CaptionOf(Image, line, ""))
 }
 
-// DescriptionOf returns what a stored picture shows; empty if nobody has said it.
+// DescriptionOf returns what a stored picture shows; empty if it has no description yet.
 func DescriptionOf(line string) string {
 	shows, _ := splitPhoto(line)
 	return shows
@@ -199,9 +199,9 @@ func splitPhoto(line string) (shows, caption string) {
 // IsPicture reports whether the message has a picture that can be looked at.
 func (m Message) IsPicture() bool { return m.Kind == Image && m.File != nil }
 
-// IsUnread reports whether the message has a picture, a video, a recording or a file, whose content nobody reads here. transcribes says that voice notes
+// HasUnreadFile reports whether the message has a picture, a video, a recording or a file, whose content multis does not read. transcribes says that voice notes
 // are transcribed.
-func (m Message) IsUnread(transcribes bool) bool {
+func (m Message) HasUnreadFile(transcribes bool) bool {
 	switch m.Kind {
 	case Image, Video, Audio, Document, Gallery:
 		return true

@@ -23,7 +23,7 @@ func New(st *store.Store, dayCap int64) *Ledger { return &Ledger{store: st, dayC
 const refusedPercent = 100
 
 // Reserve reserves the maximum cost of a call, unless a cap refuses it. The owner gets a notice of the first refusal by each cap.
-func (l *Ledger) Reserve(ctx context.Context, s policy.Spend) (res policy.Reservation, err error) {
+func (l *Ledger) Reserve(ctx context.Context, s policy.SpendRequest) (res policy.Reservation, err error) {
 	err = l.store.InTx(ctx, func(tx store.Tx) (err error) {
 		res, err = store.ReserveCost(ctx, tx, s)
 		if err != nil || res.Refused == "" {

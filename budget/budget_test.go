@@ -36,7 +36,7 @@ func TestEachThresholdIsReportedOnceUnderConcurrency(t *testing.T) {
 	}))
 	l := New(st, 1000)
 	spend := func(amount, cost int64) {
-		res, err := l.Reserve(context.Background(), policy.Spend{Day: "2026-11-20", Purpose: "reply", Amount: amount, DayCap: 1000})
+		res, err := l.Reserve(context.Background(), policy.SpendRequest{Day: "2026-11-20", Purpose: "reply", Amount: amount, DayCap: 1000})
 		if err == nil && res.Refused == "" {
 			err = l.Settle(context.Background(), res.ID, policy.Settlement{Amount: cost})
 		}
@@ -71,7 +71,7 @@ func TestPassingSeveralThresholdsGivesOneNotice(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	l := New(st, 1000)
-	res, err := l.Reserve(t.Context(), policy.Spend{Day: "2026-11-20", Amount: 900, DayCap: 1000})
+	res, err := l.Reserve(t.Context(), policy.SpendRequest{Day: "2026-11-20", Amount: 900, DayCap: 1000})
 	require.NoError(t, err)
 	require.NoError(t, l.Settle(t.Context(), res.ID, policy.Settlement{Amount: 900}))
 	require.Equal(t, map[string]int{"day 80": 1}, told(t, st))
@@ -81,7 +81,7 @@ func TestEachRefusingCapIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	l := New(st, 1000)
-	ask := func(sp policy.Spend) {
+	ask := func(sp policy.SpendRequest) {
 		sp.Day, sp.Amount, sp.DayCap = "2026-11-20", 100, 1000
 		var wg sync.WaitGroup
 		for range 6 {
@@ -93,13 +93,13 @@ func TestEachRefusingCapIsReportedOnce(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	ask(policy.Spend{Agent: "nora", AgentCap: 50})
-	ask(policy.Spend{Run: "17", RunCap: 50})
-	ask(policy.Spend{Run: "18", RunCap: 50})
-	ask(policy.Spend{Chat: 7, ChatCap: 50})
+	ask(policy.SpendRequest{Agent: "nora", AgentCap: 50})
+	ask(policy.SpendRequest{Run: "17", RunCap: 50})
+	ask(policy.SpendRequest{Run: "18", RunCap: 50})
+	ask(policy.SpendRequest{Chat: 7, ChatCap: 50})
 	require.Equal(t, map[string]int{"agent 100": 1, "run 100": 2, "chat 100": 1}, told(t, st))
 
-	res, err := l.Reserve(t.Context(), policy.Spend{Day: "2026-11-20", Amount: 600, DayCap: 500}) // with a lower cap, as indexing uses it
+	res, err := l.Reserve(t.Context(), policy.SpendRequest{Day: "2026-11-20", Amount: 600, DayCap: 500}) // with a lower cap, as indexing uses it
 	require.NoError(t, err)
 	require.Equal(t, policy.CapDay, res.Refused)
 	require.Zero(t, told(t, st)["day 100"], "half a day's cap is no news")

@@ -77,7 +77,7 @@ func (t Texts) Text(name Name, lang Lang, values ...string) string {
 		text = t.ForAll[name]
 	}
 	if text == "" {
-		text = standard(lang)[name]
+		text = standardTexts(lang)[name]
 	}
 	return strings.NewReplacer(values...).Replace(text)
 }
@@ -107,15 +107,15 @@ func DetectLanguage(texts []string, otherwise Lang) Lang {
 		return lang
 	}
 	for _, text := range texts {
-		if lang := ofGreeting(text); lang != "" {
+		if lang := greetingLanguage(text); lang != "" {
 			return lang
 		}
 	}
 	return otherwise
 }
 
-// ofGreeting returns the language of a text that begins with a greeting of one language only; empty for others.
-func ofGreeting(text string) Lang {
+// greetingLanguage returns the language of a text that begins with a greeting of one language only; empty for others.
+func greetingLanguage(text string) Lang {
 	first, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(text, "¡ ")), " ")
 	switch strings.TrimRight(first, ".,!?") {
 	case "hello", "hi", "hey":
@@ -183,13 +183,15 @@ func dateLayout(lang Lang) string {
 	return "2 January 2006"
 }
 
-// standard returns the texts of the package in a language; in English for a language without texts.
-func standard(lang Lang) map[Name]string {
-	if texts, ok := standards()[lang]; ok {
+// standardTexts returns the texts of the package in a language; in English for a language without texts.
+func standardTexts(lang Lang) map[Name]string {
+	if texts, ok := allStandardTexts()[lang]; ok {
 		return texts
 	}
-	return standards()[English]
+	return allStandardTexts()[English]
 }
 
 // HasTexts reports whether there are standard texts in a language.
-func HasTexts(lang Lang) bool { return slices.Contains(slices.Collect(maps.Keys(standards())), lang) }
+func HasTexts(lang Lang) bool {
+	return slices.Contains(slices.Collect(maps.Keys(allStandardTexts())), lang)
+}

@@ -10,7 +10,7 @@ import (
 
 func TestEveryLanguageHasEveryText(t *testing.T) {
 	t.Parallel()
-	require.Len(t, standards(), len(Langs()))
+	require.Len(t, allStandardTexts(), len(Langs()))
 	seen := map[string]Lang{}
 	for _, lang := range Langs() {
 		require.True(t, HasTexts(lang))
@@ -49,7 +49,7 @@ func TestATextThatIsReplacedInOneLanguageStaysInTheOthers(t *testing.T) {
 	texts := Texts{ForAll: map[Name]string{Greeting: "Hi!"}, ByLang: map[Lang]map[Name]string{German: {Greeting: "Moin!"}}}
 	require.Equal(t, "Moin!", texts.Text(Greeting, German))
 	require.Equal(t, "Hi!", texts.Text(Greeting, French))
-	require.Equal(t, standards()[German][Escalated], texts.Text(Escalated, German))
+	require.Equal(t, allStandardTexts()[German][Escalated], texts.Text(Escalated, German))
 	require.ErrorContains(t, Check(Away, "We are closed."), "{opening}")
 	require.Equal(t, "Do you mean {second} or a?", Texts{}.Text(Clarify, English, "{first}", "{second}", "{second}", "a"), "values are not replaced again")
 }

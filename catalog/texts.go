@@ -1,7 +1,7 @@
 package catalog
 
-// standards returns the standard texts of all languages.
-func standards() map[Lang]map[Name]string { //nolint:funlen // a table
+// allStandardTexts returns the standard texts of all languages.
+func allStandardTexts() map[Lang]map[Name]string { //nolint:funlen // a table
 	return map[Lang]map[Name]string{
 		English: {
 			Greeting:  "Hello! How can I help you?",

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	maxQuestion = 300 // characters of one message on a card
-	maxQuote    = 200 // of a quote from a document
-	maxLine     = 2000
+	maxQuestion   = 300 // characters of one message on a card
+	maxQuote      = 200 // of a quote from a document
+	maxThreadLine = 2000
 )
 
 // postCard queues the card of an escalation, with which its thread begins. It mentions the owner, unless operators may answer: they are in the room.
@@ -59,7 +59,7 @@ func (d *Desk) room(ctx context.Context, tx store.Tx, e store.Escalation) (store
 	}
 	if d.OwnRoom {
 		room, err := store.OperatorsChat(ctx, tx)
-		if gone, err := isGone(err); !gone {
+		if gone, err := isMissing(err); !gone {
 			return room, err
 		}
 	}

@@ -67,12 +67,12 @@ func (d *Desk) MayAnswer(m store.Message) bool {
 
 // Case is a conversation that needs a person.
 type Case struct {
-	Chat     store.Chat
-	Messages []store.Message // that are not answered, the oldest first
-	Why      string
-	RestsOn  []store.MessageID // the messages whose words may be in Why and Proposal
-	Found    []store.Citation
-	Proposal string // an answer that a person may send as it stands; empty for none
+	Chat      store.Chat
+	Messages  []store.Message // that are not answered, the oldest first
+	Reason    string
+	RestsOn   []store.MessageID // the messages whose words may be in Why and Proposal
+	Citations []store.Citation
+	Proposal  string // an answer that a person may send as it stands; empty for none
 }
 
 // newest returns the newest message of a case.
@@ -81,7 +81,7 @@ func (c Case) newest() store.Message { return c.Messages[len(c.Messages)-1] }
 // Open opens an escalation with its card, unless the chat waits for a person already: then its thread shows the messages. first reports whether
 // it was opened, told whether the contact knows that a person will answer.
 func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool, err error) {
-	first, told, err = store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Why, c.RestsOn)
+	first, told, err = store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Reason, c.RestsOn)
 	if err != nil {
 		return false, false, err
 	}
@@ -90,11 +90,11 @@ func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool,
 		return first, told, err
 	}
 	if first {
-		e.Found, e.Proposal = c.Found, c.Proposal
+		e.Found, e.Proposal = c.Citations, c.Proposal
 		if err := d.postCard(ctx, tx, e, c.Chat, c.Messages); err != nil {
 			return first, told, err
 		}
-		if err := jobs.EmitHookEvent(ctx, tx, policy.HookEscalation, refOf(c.newest().ID)); err != nil {
+		if err := jobs.EmitHookEvent(ctx, tx, policy.HookEscalation, hookReference(c.newest().ID)); err != nil {
 			return first, told, err
 		}
 		if d.ClaimWithin > 0 {
@@ -109,8 +109,8 @@ func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool,
 // forever is the end of a pause that lasts until somebody ends it.
 var forever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// answeredNow is the zero time: AnswerEscalation takes it for now.
-var answeredNow time.Time
+// unsetTime is the zero time. AnswerEscalation replaces it by the current time.
+var unsetTime time.Time
 
 // ErrNobodyWrote is returned by HandOff for a chat in which no contact has written.
 var ErrNobodyWrote = errors.New("no contact has written in the chat")
@@ -118,8 +118,8 @@ var ErrNobodyWrote = errors.New("no contact has written in the chat")
 // escapeCode returns a text for use between backticks.
 func escapeCode(s string) string { return strings.ReplaceAll(text.OneLine(s), "`", "'") }
 
-// refOf returns the reference of a message for hooks.
-func refOf(message store.MessageID) string { return strconv.FormatInt(int64(message), 10) }
+// hookReference returns the reference of a message for hooks.
+func hookReference(message store.MessageID) string { return strconv.FormatInt(int64(message), 10) }
 
 // enqueueUpdate asks to bring a thread up to date.
 func enqueueUpdate(ctx context.Context, tx store.Tx, escalation store.EscalationID) error {
@@ -140,8 +140,8 @@ func (d *Desk) PersonName(who id.UserID) string {
 	}
 }
 
-// isGone reports whether a row does not exist, and returns any other error.
-func isGone(err error) (bool, error) {
+// isMissing reports whether a row does not exist, and returns any other error.
+func isMissing(err error) (bool, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return true, nil
 	}

@@ -261,7 +261,7 @@ func (r *rig) escalate(room id.RoomID, question string, change ...func(*desk.Cas
 	require.NoError(r.t, err)
 	m, err := store.MessageByEvent(r.ctx, r.st.DB(), chats[room].ID, asked)
 	require.NoError(r.t, err)
-	c := desk.Case{Chat: chats[room], Messages: []store.Message{m}, Why: "It asks for a person."}
+	c := desk.Case{Chat: chats[room], Messages: []store.Message{m}, Reason: "It asks for a person."}
 	for _, f := range change {
 		f(&c)
 	}
@@ -383,7 +383,7 @@ func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
 	card := r.escalate(anasRoom, "My parcel arrived broken", func(c *desk.Case) {
-		c.Found, c.Proposal = []store.Citation{{Source: "returns.md › Broken", Quote: "Send a photo within a week."}}, "Please send a photo."
+		c.Citations, c.Proposal = []store.Citation{{Source: "returns.md › Broken", Quote: "Send a photo within a week."}}, "Please send a photo."
 	})
 	text := r.card(card)
 	for _, part := range []string{"Ana · Demo needs a person", "My parcel arrived broken", "It asks for a person.", "returns.md › Broken", "Send a photo within a week.", "Please send a photo."} {

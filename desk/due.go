@@ -24,9 +24,9 @@ const (
 	calledHook      = 3
 )
 
-// doDue does what is due by the clock: it calls people while nobody has claimed an escalation, and ends one that was answered. It returns how long
+// runTimers does what is due by the clock: it calls people while nobody has claimed an escalation, and ends one that was answered. It returns how long
 // to wait until the next time; zero for none.
-func (d *Desk) doDue(ctx context.Context, tx store.Tx, e *store.Escalation, chat store.Chat) (time.Duration, error) {
+func (d *Desk) runTimers(ctx context.Context, tx store.Tx, e *store.Escalation, chat store.Chat) (time.Duration, error) {
 	switch {
 	case !e.IsOpen():
 		return 0, nil
@@ -57,7 +57,7 @@ func (d *Desk) doDue(ctx context.Context, tx store.Tx, e *store.Escalation, chat
 // notifyStage notifies the people of an escalation stage: the operators, then the owner, then the webhook.
 func (d *Desk) notifyStage(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, stage int) error {
 	if stage == calledHook {
-		return jobs.EmitHookEvent(ctx, tx, policy.HookUnclaimed, refOf(e.MessageID))
+		return jobs.EmitHookEvent(ctx, tx, policy.HookUnclaimed, hookReference(e.MessageID))
 	}
 	who := d.Operators
 	if stage == calledOwner {

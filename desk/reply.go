@@ -144,7 +144,7 @@ func (d *Desk) resolve(ctx context.Context, tx store.Tx, e store.Escalation, who
 // ResolveChat closes the escalation of a chat on the owner's word, if there is one, and gives the chat back to the assistant.
 func (d *Desk) ResolveChat(ctx context.Context, tx store.Tx, chat store.ChatID) error {
 	e, err := store.EscalationOfChat(ctx, tx, chat)
-	if gone, err := isGone(err); gone || err != nil {
+	if gone, err := isMissing(err); gone || err != nil {
 		return err
 	}
 	_, err = d.resolve(ctx, tx, e, d.Owner, forever)
@@ -191,7 +191,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 	if err := store.SetOwnerWrote(ctx, tx, e.ChatID, m.At); err != nil {
 		return "", err
 	}
-	answered, err := store.AnswerEscalation(ctx, tx, e.ChatID, m.Sender, answeredNow)
+	answered, err := store.AnswerEscalation(ctx, tx, e.ChatID, m.Sender, unsetTime)
 	if err != nil {
 		return "", err
 	}
@@ -256,7 +256,7 @@ func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 			return err
 		}
 		if isNote {
-			return d.takeBack(ctx, tx, m)
+			return d.retractReply(ctx, tx, m)
 		}
 		later, err = d.editReply(ctx, tx, m, replies)
 		return err
@@ -272,8 +272,8 @@ func WithdrawNote(ctx context.Context, tx store.Tx, m store.Message) error {
 	return jobs.Enqueue(ctx, tx, jobs.ChangeReplyArgs{MessageID: m.ID})
 }
 
-// takeBack deletes at the contact what a message sent.
-func (d *Desk) takeBack(ctx context.Context, tx store.Tx, m store.Message) error {
+// retractReply deletes at the contact what a message sent.
+func (d *Desk) retractReply(ctx context.Context, tx store.Tx, m store.Message) error {
 	erased, err := store.EraseReplies(ctx, tx, m.ID)
 	if err != nil || len(erased) == 0 {
 		return err
@@ -299,7 +299,7 @@ func (d *Desk) recordChange(ctx context.Context, tx store.Tx, m store.Message, o
 
 // actorOf returns who acts by a message in a thread.
 func actorOf(m store.Message) audit.Actor {
-	if m.Author.CommandsAsOwner() {
+	if m.Author.MayCommandAsOwner() {
 		return audit.Owner
 	}
 	return audit.Operator
@@ -376,7 +376,7 @@ func bodyOf(o store.OutboxMessage) string {
 // HandOff passes a chat to a person who asked for it. It returns ErrNobodyWrote if no contact has written there.
 func (d *Desk) HandOff(ctx context.Context, tx store.Tx, chat store.Chat, by id.UserID) (taken string, err error) {
 	m, err := store.NewestOfContact(ctx, tx, chat.ID)
-	if gone, err := isGone(err); gone {
+	if gone, err := isMissing(err); gone {
 		return "", ErrNobodyWrote
 	} else if err != nil {
 		return "", err
@@ -385,7 +385,7 @@ func (d *Desk) HandOff(ctx context.Context, tx store.Tx, chat store.Chat, by id.
 	if err != nil {
 		return "", err
 	}
-	if _, _, err := d.Open(ctx, tx, Case{Chat: locked, Messages: []store.Message{m}, Why: d.PersonName(by) + " asked for it (/handoff)."}); err != nil {
+	if _, _, err := d.Open(ctx, tx, Case{Chat: locked, Messages: []store.Message{m}, Reason: d.PersonName(by) + " asked for it (/handoff)."}); err != nil {
 		return "", err
 	}
 	e, err := store.EscalationOfChat(ctx, tx, chat.ID)

@@ -21,8 +21,8 @@ const (
 	cardWait = time.Second
 	// roomWait is the delay of an update while there is no room for its thread.
 	roomWait = 10 * time.Second
-	// maxLines is how many lines one update adds to a thread.
-	maxLines = 50
+	// maxLinesPerUpdate is how many lines one update adds to a thread.
+	maxLinesPerUpdate = 50
 )
 
 // UpdateEscalation brings the thread of an escalation up to date: new and edited messages of the chat, and the state on the card. With timed it
@@ -42,7 +42,7 @@ func (d *Desk) UpdateEscalation(ctx context.Context, escalation store.Escalation
 // updateThread is UpdateEscalation in a transaction. It returns how long to wait for the next update; zero for none.
 func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.EscalationID, timed bool) (time.Duration, error) {
 	e, err := store.LockEscalation(ctx, tx, escalation)
-	if gone, err := isGone(err); gone || err != nil {
+	if gone, err := isMissing(err); gone || err != nil {
 		return 0, err
 	}
 	chat, err := store.ChatByID(ctx, tx, e.ChatID)
@@ -64,7 +64,7 @@ func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.E
 	}
 	var wait time.Duration
 	if timed {
-		if wait, err = d.doDue(ctx, tx, &e, chat); err != nil {
+		if wait, err = d.runTimers(ctx, tx, &e, chat); err != nil {
 			return 0, err
 		}
 	}
@@ -105,7 +105,7 @@ func (d *Desk) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escala
 // postMissingCard posts the card of an escalation that has none: an earlier version opened it without one, or the room of its card was closed.
 func (d *Desk) postMissingCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) error {
 	m, err := store.MessageByID(ctx, tx, e.MessageID)
-	if gone, err := isGone(err); gone || err != nil {
+	if gone, err := isMissing(err); gone || err != nil {
 		return err
 	}
 	return d.postCard(ctx, tx, e, chat, []store.Message{m})
@@ -125,7 +125,7 @@ func giveUpCard(ctx context.Context, tx store.Tx, e store.Escalation) error {
 
 // addLines adds the messages of the chat to the thread that it does not show yet. more reports whether there are others.
 func (d *Desk) addLines(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) (more bool, err error) {
-	lines, err := store.NewThreadLines(ctx, tx, e.ID, maxLines)
+	lines, err := store.NewThreadLines(ctx, tx, e.ID, maxLinesPerUpdate)
 	if err != nil {
 		return false, err
 	}
@@ -144,7 +144,7 @@ func (d *Desk) addLines(ctx context.Context, tx store.Tx, e store.Escalation, ch
 			return false, err
 		}
 	}
-	return len(lines) == maxLines, nil
+	return len(lines) == maxLinesPerUpdate, nil
 }
 
 // lineNotice returns the notice that shows a message. A line of the contact rings for the operator who has claimed the escalation; the owner's
@@ -155,7 +155,7 @@ func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.
 	if line.Author == policy.AuthorContact && e.ClaimedBy != "" && e.ClaimedBy != d.Owner {
 		kind, mention = outbox.Alert, []id.UserID{e.ClaimedBy}
 	}
-	body := strings.ReplaceAll(text.Escape(text.Clip(line.Body, maxLine)), "\n", "  \n")
+	body := strings.ReplaceAll(text.Escape(text.Clip(line.Body, maxThreadLine)), "\n", "  \n")
 	notice := outbox.NewNotice(room, "💬 **"+text.Escape(d.speaker(chat, line))+"**: "+body, kind)
 	notice.Mention, notice.About = mention, []store.MessageID{line.ID}
 	return notice

@@ -16,8 +16,8 @@ import (
 
 // Answers are the owner's answers, which people send by their numbers.
 type Answers interface {
-	// Numbered returns an answer for a contact with its variables replaced, or store.ErrNotFound. An empty name leaves the name out.
-	Numbered(ctx context.Context, number int64, name string) (string, error)
+	// ByNumber returns an answer for a contact with its variables replaced, or store.ErrNotFound. An empty name leaves the name out.
+	ByNumber(ctx context.Context, number int64, name string) (string, error)
 }
 
 // typed returns what the author of a message wrote: its text, or the caption of its file. For a voice note with a transcript it is the transcript.
@@ -67,7 +67,7 @@ func (d *Desk) wordsFor(ctx context.Context, chat store.Chat, m store.Message) (
 	if chat.Kind == policy.KindDM {
 		name = bridgebridge.DisplayName(chat.Name)
 	}
-	words, err = d.Answers.Numbered(ctx, number, name)
+	words, err = d.Answers.ByNumber(ctx, number, name)
 	if errors.Is(err, store.ErrNotFound) {
 		return "", fmt.Sprintf("there is no answer %d (`/answers` in the admin room lists them)", number), nil
 	}

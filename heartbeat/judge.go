@@ -31,7 +31,7 @@ func (c *check) judge(ctx context.Context, execution store.ExecutionID) (note st
 		}
 	}
 	a := run.Engine{Store: h.Store, Tools: h.Tools, Now: h.now, Fence: h.fence}.NewAttempt(c.model, c.limits)
-	a.MaxRounds, a.Payer = maxRounds, budgetName(c.config.Agent)
+	a.MaxRounds, a.PayingAgent = maxRounds, budgetName(c.config.Agent)
 	a.Caller = tools.Caller{
 		Owner: true, Surface: rules.SurfaceHeartbeat, Tainted: true, ReadOnly: true, Chat: c.room, Scope: policy.OwnerScope(c.conversations.ChatIDs()...), Agent: c.persona.ID, OwnerText: strings.Join(c.items, "\n"),
 		Allow: c.persona.Allow, Deny: append(tools.AgentTools(), c.persona.Deny...), Workspace: c.persona.Workspace, ReadPaths: c.persona.ReadPaths,

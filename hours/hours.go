@@ -13,7 +13,7 @@ const maxLookaheadDays = 400
 
 // Hours are the opening hours of a business. The zero value is open at all times.
 type Hours struct { //nolint:recvcheck // only Set and SetDays change it
-	// Zone is where the clocks of the hours hang; nil is UTC.
+	// Zone is the time zone of the hours; nil is UTC.
 	Zone *time.Location
 	// Week has the periods of each weekday, by time.Weekday. A business without any period is always open.
 	Week [7][]Period
@@ -21,7 +21,7 @@ type Hours struct { //nolint:recvcheck // only Set and SetDays change it
 	Holidays []Days
 }
 
-// Period is a part of a day, by the clock on the wall: From is less than 24 hours after midnight, and Until is after From. A period that goes
+// Period is a part of a day, by local time: From is less than 24 hours after midnight, and Until is after From. A period that goes
 // over midnight ends later than at 24 hours.
 type Period struct{ From, Until time.Duration }
 
@@ -31,7 +31,7 @@ type Days struct{ First, Last time.Time }
 // contains reports whether a day, a midnight in UTC, is one of d.
 func (d Days) contains(day time.Time) bool { return !day.Before(d.First) && !day.After(d.Last) }
 
-// State says whether a business is open at some time, and from when until when that holds.
+// State says whether a business is open at some time, and when that state began and ends.
 type State struct {
 	Open bool
 	// Since is when the state began; the zero time if it began more than a year before.
@@ -51,7 +51,7 @@ func (h Hours) At(t time.Time) State {
 	if h.IsZero() {
 		return State{Open: true}
 	}
-	before, after := h.around(t)
+	before, after := h.openingsAround(t)
 	state := State{Since: before}
 	for _, span := range after {
 		switch {
@@ -72,9 +72,9 @@ func (h Hours) At(t time.Time) State {
 	return state
 }
 
-// around returns the end of the last opening before t, and the openings that end after t. before is zero if there is no opening within the next
+// openingsAround returns the end of the last opening before t, and the openings that end after t. before is zero if there is no opening within the next
 // maxLookaheadDays. Periods that touch or overlap are one opening.
-func (h Hours) around(t time.Time) (before time.Time, after []schedule.Period) {
+func (h Hours) openingsAround(t time.Time) (before time.Time, after []schedule.Period) {
 	zone := h.Zone
 	if zone == nil {
 		zone = time.UTC

@@ -46,7 +46,7 @@ func (e *OverBudgetError) Unwrap() error { return ErrOverBudget }
 // Ledger records spending. Reserve must be durable before it returns: a reservation that is never settled, because the
 // process died, counts in full for its day.
 type Ledger interface {
-	Reserve(ctx context.Context, s policy.Spend) (policy.Reservation, error)
+	Reserve(ctx context.Context, s policy.SpendRequest) (policy.Reservation, error)
 	Settle(ctx context.Context, id int64, s policy.Settlement) error
 }
 
@@ -87,7 +87,7 @@ func (m budgetedModel) Stream(ctx context.Context, r Request) iter.Seq2[Delta, e
 			r.MaxTokens = DefaultMaxTokens
 		}
 		worst := m.worstCase(r)
-		res, err := m.Ledger.Reserve(ctx, policy.Spend{
+		res, err := m.Ledger.Reserve(ctx, policy.SpendRequest{
 			Day: m.Today(), Chat: r.Chat, Agent: r.Agent, Run: r.Run, Purpose: r.Purpose, Model: m.Name(),
 			Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap, AgentCap: m.AgentCap, RunCap: m.RunCap,
 		})

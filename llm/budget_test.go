@@ -13,13 +13,13 @@ import (
 
 // dayLedger is a Ledger of one day, in memory.
 type dayLedger struct {
-	spends  []policy.Spend
+	spends  []policy.SpendRequest
 	settled map[int64]policy.Settlement
 	refuse  policy.Reservation
 	err     error
 }
 
-func (b *dayLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
+func (b *dayLedger) Reserve(_ context.Context, s policy.SpendRequest) (policy.Reservation, error) {
 	if b.err != nil || b.refuse.Refused != "" {
 		return b.refuse, b.err
 	}
@@ -63,7 +63,7 @@ func TestBudgetReservesTheWorstCase(t *testing.T) {
 	b := &dayLedger{}
 	_, err := Complete(t.Context(), budgetedBy(t, b, newScript(one(textStep("yes"), stopStep(), usageStep(10, 3)))), request100())
 	require.NoError(t, err)
-	require.Equal(t, []policy.Spend{{
+	require.Equal(t, []policy.SpendRequest{{
 		Day: "2026-11-20", Chat: 7, Purpose: "ask", Model: "test/model", Amount: worstCost, DayCap: 900, ChatCap: 90,
 	}}, b.spends)
 }

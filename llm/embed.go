@@ -248,7 +248,7 @@ func (m *paidEmbedder) paidCall(ctx context.Context, texts []string) ([][]float3
 		most += messageOverhead + textBytes(t)
 	}
 	worst := m.Price.Cost(Usage{In: most})
-	res, err := m.Ledger.Reserve(ctx, policy.Spend{
+	res, err := m.Ledger.Reserve(ctx, policy.SpendRequest{
 		Day: m.Today(), Purpose: m.purpose, Model: m.name, Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap,
 	})
 	if err != nil {

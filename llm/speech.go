@@ -221,7 +221,7 @@ func (p paidTranscriber) cost(length time.Duration) int64 {
 // Transcribe calls the server, or returns an *OverBudgetError without a call.
 func (p paidTranscriber) Transcribe(ctx context.Context, a Audio) (string, error) {
 	worst := p.cost(maxLength(a))
-	res, err := p.Ledger.Reserve(ctx, policy.Spend{
+	res, err := p.Ledger.Reserve(ctx, policy.SpendRequest{
 		Day: p.Today(), Chat: a.Chat, Purpose: a.Purpose, Model: p.name, Amount: worst, DayCap: p.DayCap, ChatCap: p.ChatCap,
 	})
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 // limitedLedger is a Ledger with a limited amount of money.
 type limitedLedger struct {
 	left     int64
-	reserved []policy.Spend
+	reserved []policy.SpendRequest
 	settled  []int64
 }
 
-func (p *limitedLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
+func (p *limitedLedger) Reserve(_ context.Context, s policy.SpendRequest) (policy.Reservation, error) {
 	if s.Amount > p.left {
 		return policy.Reservation{Refused: "day", First: len(p.reserved) == 0}, nil
 	}
@@ -59,7 +59,7 @@ func TestTranscribeIsPaidByTheMinute(t *testing.T) {
 	require.Equal(t, []llmtest.Recording{{
 		Model: "whisper-1", Format: "json", Name: "recording.ogg", MIME: "audio/ogg", Key: "sk-secret", Data: voiceNote().Data,
 	}}, server.Requests(), "and the sender's name for the file stays here")
-	require.Equal(t, []policy.Spend{{
+	require.Equal(t, []policy.SpendRequest{{
 		Day: "2026-11-21", Chat: 7, Purpose: "speech", Model: "openai/whisper-1", Amount: 4100, DayCap: 1_000_000, ChatCap: 500_000,
 	}}, p.reserved, "20 kB can hold 41 s of speech")
 	require.Equal(t, []int64{1000}, p.settled, "ten seconds")

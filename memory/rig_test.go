@@ -37,7 +37,7 @@ type rig struct {
 // unlimitedLedger is a Ledger that refuses nothing.
 type unlimitedLedger struct{}
 
-func (unlimitedLedger) Reserve(context.Context, policy.Spend) (policy.Reservation, error) {
+func (unlimitedLedger) Reserve(context.Context, policy.SpendRequest) (policy.Reservation, error) {
 	return policy.Reservation{}, nil
 }
 func (unlimitedLedger) Settle(context.Context, int64, policy.Settlement) error { return nil }

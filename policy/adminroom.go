@@ -23,23 +23,23 @@ func (e AdminEvent) Refusal() Code {
 		return CodeRoomClosed
 	case e.Forgeable:
 		return CodeUntrusted
-	case !e.Author.CommandsAsOwner() && e.Author != AuthorOperator:
+	case !e.Author.MayCommandAsOwner() && e.Author != AuthorOperator:
 		return CodeBridged
 	default:
 		return ""
 	}
 }
 
-// IsToldRefusal reports whether a refused event of an admin room is stored, without its text, and answered with the reason. Others leave nothing.
-func (c Code) IsToldRefusal() bool {
+// IsReportedRefusal reports whether a refused event of an admin room is stored, without its text, and answered with the reason. Others leave nothing.
+func (c Code) IsReportedRefusal() bool {
 	return c == CodeRoomClosed || c == CodeUntrusted || c == CodeBridged
 }
 
-// CommandsAsOwner reports whether what an author writes in an admin room is the owner's word.
-func (a Author) CommandsAsOwner() bool { return a == AuthorOwnerClient }
+// MayCommandAsOwner reports whether an author's messages in an admin room count as the owner's commands.
+func (a Author) MayCommandAsOwner() bool { return a == AuthorOwnerClient }
 
 // MayAnswer reports whether an author may write to contacts from the thread of an escalation. operatorMay says whether the author may, if it is an
 // operator.
 func (a Author) MayAnswer(operatorMay bool) bool {
-	return a.CommandsAsOwner() || (a == AuthorOperator && operatorMay)
+	return a.MayCommandAsOwner() || (a == AuthorOperator && operatorMay)
 }

@@ -25,7 +25,7 @@ func TestOnlyTheOwnersOwnClientAndOperatorsCountInAnAdminRoom(t *testing.T) {
 			got := Admit(in).Action
 			require.Equal(t, counts && !in.Edited, got == ActionCommand || got == ActionTranscribe, "%s %+v", author, in)
 		}
-		require.Equal(t, author == AuthorOwnerClient, author.CommandsAsOwner())
+		require.Equal(t, author == AuthorOwnerClient, author.MayCommandAsOwner())
 		require.Equal(t, author == AuthorOwnerClient, author.MayAnswer(false))
 		require.Equal(t, counts, author.MayAnswer(true))
 	}
@@ -39,11 +39,11 @@ func TestARefusalIsToldToWhoeverMayThinkThatItCounted(t *testing.T) {
 		CodeRoomClosed: {Author: AuthorOperator, Forgeable: true, Closed: true},
 	} {
 		require.Equal(t, want, e.Refusal())
-		require.True(t, want.IsToldRefusal())
+		require.True(t, want.IsReportedRefusal())
 		require.NotEmpty(t, want.Sentence())
 	}
 	for want, e := range map[Code]AdminEvent{CodeNotAllowed: {Author: AuthorContact, Closed: true}, CodeEcho: {Author: AuthorMultisBot, Closed: true}} {
 		require.Equal(t, want, e.Refusal())
-		require.False(t, want.IsToldRefusal())
+		require.False(t, want.IsReportedRefusal())
 	}
 }

@@ -57,9 +57,9 @@ type AdmitInput struct {
 	Text   string // the author's words; empty for a sticker, a voice note or a picture without a caption
 	Notice bool   // an m.notice, the message type of bots
 	Voice  bool   // a voice note that can be transcribed
-	// Attached is true for a picture, a video, a recording or a file. Seen is true if it is a picture that a model looks at.
-	Attached bool
-	Seen     bool
+	// HasAttachment is true for a picture, a video, a recording or a file. IsViewable is true if it is a picture that a model can look at.
+	HasAttachment bool
+	IsViewable    bool
 
 	SentAt   time.Time     // the event's own timestamp
 	Now      time.Time     // the time of the decision
@@ -67,8 +67,8 @@ type AdmitInput struct {
 	WasFresh bool          // an earlier decision found the message younger than MaxAge, so its age is not checked again
 	Backfill bool          // history that a bridge or another source imported later
 	Edited   bool          // an edit of an earlier message
-	// Asked is true while a question of the assistant waits for the contact's reply: then a bare "ok" is one.
-	Asked bool
+	// AwaitsReply is true while the assistant waits for the contact's reply to a question: then a bare "ok" is a reply.
+	AwaitsReply bool
 
 	Presence
 	Restore
@@ -128,12 +128,12 @@ func (in AdmitInput) needsTranscript() bool {
 	return in.Voice && !hasWords(in.Text) && !mustBeAddressed(in.Mode, in.Kind)
 }
 
-// mustBeViewed reports whether the message has a picture or a file in a chat where the assistant need not be addressed by name. It is never answered as if
+// needsViewer reports whether the message has a picture or a file in a chat where the assistant need not be addressed by name. It is never answered as if
 // the file were not there: it is escalated, or a model looks at it before it is answered.
-func (in AdmitInput) mustBeViewed() bool { return in.Attached && MustBeViewed(in.Mode, in.Kind) }
+func (in AdmitInput) needsViewer() bool { return in.HasAttachment && NeedsViewer(in.Mode, in.Kind) }
 
-// MustBeViewed reports whether a picture or a file in a chat needs a person or a model that looks at it.
-func MustBeViewed(mode Mode, kind Kind) bool {
+// NeedsViewer reports whether a picture or a file in a chat needs a person or a model that looks at it.
+func NeedsViewer(mode Mode, kind Kind) bool {
 	return mode == ModeBusiness && !mustBeAddressed(mode, kind)
 }
 
@@ -150,7 +150,7 @@ func (in AdmitInput) silenceCode() Code {
 		return CodeStale
 	case in.Edited:
 		return CodeEdited
-	case !hasWords(in.Text) && !in.needsTranscript() && !in.mustBeViewed():
+	case !hasWords(in.Text) && !in.needsTranscript() && !in.needsViewer():
 		return CodeNoText
 	case mustBeAddressed(in.Mode, in.Kind) && !MentionsName(in.Name, in.Text):
 		return CodeNotAddressed
@@ -162,7 +162,7 @@ func (in AdmitInput) silenceCode() Code {
 		return CodeOwnerActive
 	case AsksToStop(in.Text):
 		return CodeAskedToStop
-	case IsAcknowledgement(in.Text, in.Name) && !in.mustBeViewed() && !in.Asked:
+	case IsAcknowledgement(in.Text, in.Name) && !in.needsViewer() && !in.AwaitsReply:
 		return CodeAcknowledged
 	default:
 		return ""
@@ -181,7 +181,7 @@ func admitQuestion(in AdmitInput) Admission {
 		return in.admission(ActionEscalate, CodeWantsHuman)
 	case in.Mode == ModeBusiness && WantsAction(in.Text):
 		return in.admission(ActionEscalate, CodeWantsAction)
-	case in.mustBeViewed() && !in.Seen:
+	case in.needsViewer() && !in.IsViewable:
 		return in.admission(ActionEscalate, CodeAttached)
 	case WantsReminder(in.Text):
 		return in.admission(ActionEscalate, CodeReminder)
@@ -199,7 +199,7 @@ func admitQuestion(in AdmitInput) Admission {
 func admitCommand(in AdmitInput) Admission {
 	refused := AdminEvent{Author: in.Author}.Refusal()
 	switch {
-	case refused.IsToldRefusal():
+	case refused.IsReportedRefusal():
 		return in.admission(ActionArchive, refused)
 	case refused != "":
 		return in.admission(ActionIgnore, refused)
@@ -211,7 +211,7 @@ func admitCommand(in AdmitInput) Admission {
 		return in.admission(ActionIgnore, CodeEdited)
 	case in.forbidsCommand(in.SentAt):
 		return in.admission(ActionArchive, CodeRestored)
-	case in.Voice && in.Author.CommandsAsOwner() && !hasWords(in.Text):
+	case in.Voice && in.Author.MayCommandAsOwner() && !hasWords(in.Text):
 		return in.admission(ActionTranscribe, CodeTranscribing)
 	default:
 		return in.admission(ActionCommand, CodeCommand)

@@ -26,18 +26,18 @@ type ChatFacts struct {
 	Mode     *Mode     // as the owner set it, or nil
 	Delivery *Delivery // as the owner set it, or nil
 	// FollowUpDays are as the owner set them, or nil.
-	FollowUpDays *int
-	Kind         Kind
-	Protocol     string
-	Name         string
-	Labels       []string // that the owner or a contact's words gave
-	Unlabelled   []string // that the owner took, so that no rule gives them
+	FollowUpDays  *int
+	Kind          Kind
+	Protocol      string
+	Name          string
+	Labels        []string // that the owner or a contact's words gave
+	RemovedLabels []string // that the owner removed, so that no rule gives them again
 }
 
 // Delivery returns the delivery of a chat. If neither the owner nor a label set one, it is DeliveryAuto if the owner set the mode or if nothing is
 // answered in the mode, and FirstDelivery otherwise.
 func (d Defaults) Delivery(c ChatFacts) Delivery {
-	if set, _, found := Resolve(c.Delivery, d.LabelsOf(c), func(l Label) (Delivery, bool) { return l.Delivery, l.Delivery != "" }); found {
+	if set, _, found := ResolveSetting(c.Delivery, d.LabelsOf(c), func(l Label) (Delivery, bool) { return l.Delivery, l.Delivery != "" }); found {
 		return set
 	}
 	if mode, _ := d.Mode(c); c.Mode != nil || !mode.Answers() {
@@ -52,10 +52,10 @@ func (d Defaults) Mode(c ChatFacts) (mode Mode, why string) { return d.modeWith(
 
 // modeWith returns the mode of a chat that has the labels.
 func (d Defaults) modeWith(c ChatFacts, labels []Label) (mode Mode, why string) {
-	mode, label, found := Resolve(c.Mode, labels, func(l Label) (Mode, bool) { return l.Mode, l.Mode != "" })
+	mode, label, found := ResolveSetting(c.Mode, labels, func(l Label) (Mode, bool) { return l.Mode, l.Mode != "" })
 	if label != "" {
 		i := slices.IndexFunc(labels, func(l Label) bool { return l.Name == label })
-		if labels[i].isChosenByContacts() {
+		if labels[i].canContactsChoose() {
 			if without, why := d.modeWith(c, labels[i+1:]); without == ModeOff {
 				return without, why
 			}
@@ -78,7 +78,7 @@ const MaxFollowUpDays = 30
 
 // FollowUpAfter returns after how many days of a contact's silence a follow-up is drafted in a chat; zero for never.
 func (d Defaults) FollowUpAfter(c ChatFacts) (days int) {
-	days, _, found := Resolve(c.FollowUpDays, d.LabelsOf(c), func(l Label) (int, bool) { return settingOf(l.FollowUpDays) })
+	days, _, found := ResolveSetting(c.FollowUpDays, d.LabelsOf(c), func(l Label) (int, bool) { return deref(l.FollowUpDays) })
 	if !found {
 		return d.FollowUpDays
 	}
@@ -87,7 +87,7 @@ func (d Defaults) FollowUpAfter(c ChatFacts) (days int) {
 
 // AsksRating reports whether contacts of a chat are asked whether a conversation helped.
 func (d Defaults) AsksRating(c ChatFacts) bool {
-	ask, _, found := Resolve(nil, d.LabelsOf(c), func(l Label) (bool, bool) { return settingOf(l.AskRating) })
+	ask, _, found := ResolveSetting(nil, d.LabelsOf(c), func(l Label) (bool, bool) { return deref(l.AskRating) })
 	if !found {
 		return d.AskRating
 	}
@@ -104,8 +104,8 @@ func (d Defaults) HasRatings() bool {
 	return d.AskRating || slices.ContainsFunc(d.Labels, func(l Label) bool { return l.AskRating != nil && *l.AskRating })
 }
 
-// settingOf returns what p points to; found is false for nil.
-func settingOf[T any](p *T) (value T, found bool) {
+// deref returns what p points to; found is false for nil.
+func deref[T any](p *T) (value T, found bool) {
 	if p == nil {
 		return value, false
 	}

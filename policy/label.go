@@ -33,11 +33,11 @@ type Label struct {
 // HasRule reports whether a label is given by a rule as well, and not by the owner only.
 func (l Label) HasRule() bool { return len(l.Networks)+len(l.Names)+len(l.Words) > 0 }
 
-// isChosenByContacts reports whether contacts can give the label to their chats: they choose their names and their words.
-func (l Label) isChosenByContacts() bool { return len(l.Names)+len(l.Words) > 0 }
+// canContactsChoose reports whether contacts can give the label to their chats: they choose their names and their words.
+func (l Label) canContactsChoose() bool { return len(l.Names)+len(l.Words) > 0 }
 
-// fits reports whether the rules give a label to a chat. The words in messages are not among them: see LabelsByWords.
-func (l Label) fits(c ChatFacts) bool {
+// matches reports whether the rules give a label to a chat. The words in messages are not among them: see LabelsByWords.
+func (l Label) matches(c ChatFacts) bool {
 	if !c.Kind.isPortal() {
 		return false
 	}
@@ -74,7 +74,7 @@ func matchesStar(pattern, text string) bool {
 func (d Defaults) LabelsOf(c ChatFacts) []Label {
 	var labels []Label
 	for _, l := range d.Labels {
-		if slices.Contains(c.Labels, l.Name) || (!slices.Contains(c.Unlabelled, l.Name) && l.fits(c)) {
+		if slices.Contains(c.Labels, l.Name) || (!slices.Contains(c.RemovedLabels, l.Name) && l.matches(c)) {
 			labels = append(labels, l)
 		}
 	}
@@ -86,7 +86,7 @@ func (d Defaults) LabelsOf(c ChatFacts) []Label {
 func (d Defaults) LabelsByWords(c ChatFacts, message string) []string {
 	var names []string
 	for _, l := range d.Labels {
-		if len(l.Words) == 0 || !c.Kind.isPortal() || slices.Contains(c.Labels, l.Name) || slices.Contains(c.Unlabelled, l.Name) {
+		if len(l.Words) == 0 || !c.Kind.isPortal() || slices.Contains(c.Labels, l.Name) || slices.Contains(c.RemovedLabels, l.Name) {
 			continue
 		}
 		if _, found := FindKeyword(l.Words, message); found {
@@ -96,9 +96,9 @@ func (d Defaults) LabelsByWords(c ChatFacts, message string) []string {
 	return names[:min(len(names), max(0, MaxLabels-len(c.Labels)))]
 }
 
-// Resolve returns the setting that a chat has of its own, or else that of the first of its labels with one. of reports false for a label that sets
+// ResolveSetting returns the setting that a chat has of its own, or else that of the first of its labels with one. of reports false for a label that sets
 // none. found is false if neither does, and label empty if the chat's own counts.
-func Resolve[T any](own *T, labels []Label, of func(Label) (T, bool)) (setting T, label string, found bool) {
+func ResolveSetting[T any](own *T, labels []Label, of func(Label) (T, bool)) (setting T, label string, found bool) {
 	if own != nil {
 		return *own, "", true
 	}

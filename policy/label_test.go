@@ -30,7 +30,7 @@ func TestLabelsAreGivenByHandByNetworkByNameAndByWords(t *testing.T) {
 		"the name has it inside":       {ChatFacts{Kind: KindDM, Name: "The ACME"}, nil},
 		"a network, as its bridge":     {ChatFacts{Kind: KindGroup, Protocol: "discordgo"}, []string{"chat"}},
 		"by hand, in the file's order": {ChatFacts{Kind: KindDM, Protocol: "discord", Labels: []string{"vip", "refund"}}, []string{"chat", "vip", "refund"}},
-		"taken by hand":                {ChatFacts{Kind: KindDM, Protocol: "discord", Name: "ACME", Unlabelled: []string{"chat", "vip"}}, []string{"wholesale"}},
+		"taken by hand":                {ChatFacts{Kind: KindDM, Protocol: "discord", Name: "ACME", RemovedLabels: []string{"chat", "vip"}}, []string{"wholesale"}},
 		"not configured":               {ChatFacts{Kind: KindDM, Labels: []string{"friend"}}, nil},
 		"no rule is for other rooms":   {ChatFacts{Kind: KindSelf, Protocol: "discord", Name: "ACME"}, nil},
 	} {
@@ -40,7 +40,7 @@ func TestLabelsAreGivenByHandByNetworkByNameAndByWords(t *testing.T) {
 	require.Equal(t, []string{"refund"}, d.LabelsByWords(dm, "I want my MONEY  back!"))
 	require.Empty(t, d.LabelsByWords(dm, "money, backwards"))
 	require.Empty(t, d.LabelsByWords(ChatFacts{Kind: KindDM, Labels: []string{"refund"}}, "money back"), "it has it")
-	require.Empty(t, d.LabelsByWords(ChatFacts{Kind: KindDM, Unlabelled: []string{"refund"}}, "money back"), "the owner took it")
+	require.Empty(t, d.LabelsByWords(ChatFacts{Kind: KindDM, RemovedLabels: []string{"refund"}}, "money back"), "the owner took it")
 	require.Empty(t, d.LabelsByWords(ChatFacts{Kind: KindDM, Labels: make([]string, MaxLabels)}, "money back"), "it has as many as a chat may have")
 }
 

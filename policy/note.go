@@ -57,9 +57,9 @@ func IsThreadCommand(s string) bool {
 	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "!") || ThreadSignOf(s) != ""
 }
 
-// IsPresence reports whether a message in the thread of an escalation says that a person has the conversation: a reply, or a sign that says so.
-func IsPresence(s string) bool {
-	return ThreadSignOf(s).IsPresence() || (!IsNote(s) && !IsThreadCommand(s))
+// IsTakeover reports whether a message in the thread of an escalation says that a person has the conversation: a reply, or a sign that says so.
+func IsTakeover(s string) bool {
+	return ThreadSignOf(s).IsTakeover() || (!IsNote(s) && !IsThreadCommand(s))
 }
 
 // CannedNumber reads a message in the thread of an escalation that is the number of one of the owner's answers, as in "#2". found is false for any
@@ -85,8 +85,8 @@ const (
 	SignNote    ThreadSign = NoteSign
 )
 
-// IsPresence reports whether a sign says that a person has the conversation, so that the assistant is quiet at the contact.
-func (s ThreadSign) IsPresence() bool { return s == SignClaim || s == SignPause || s == SignSend }
+// IsTakeover reports whether a sign says that a person has the conversation, so that the assistant is quiet at the contact.
+func (s ThreadSign) IsTakeover() bool { return s == SignClaim || s == SignPause || s == SignSend }
 
 // ThreadSignOf reads a reaction, or a text that is nothing else; empty for any other.
 func ThreadSignOf(s string) ThreadSign {

@@ -37,6 +37,6 @@ func TestRepliesAndSignsKeepTheAssistantQuiet(t *testing.T) {
 	for s, want := range map[string]bool{
 		"Which lamp is it?": true, "✋": true, "⏸": true, "👍": true, "✅": false, "📝": false, "note x": false, "@eva x": false, "/why": false, "\u200b/why": false, " !why": false,
 	} {
-		require.Equal(t, want, IsPresence(s), "%q", s)
+		require.Equal(t, want, IsTakeover(s), "%q", s)
 	}
 }

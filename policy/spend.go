@@ -11,8 +11,8 @@ const (
 	CapRun   Cap = "run"   // the calls of a task, however long it takes
 )
 
-// Spend is a request to reserve what a call may cost. Amounts are millionths of the currency.
-type Spend struct {
+// SpendRequest is a request to reserve what a call may cost. Amounts are millionths of the currency.
+type SpendRequest struct {
 	Day      string // "2006-01-02" in the owner's time zone
 	Chat     ChatID // zero for a call that belongs to no chat
 	Agent    string // empty for a call of no agent

@@ -19,7 +19,7 @@ type budgetRow struct {
 }
 
 // budgetRows returns the budgets that a call is charged to, in the order in which their rows are locked, so that concurrent calls cannot deadlock.
-func budgetRows(sp policy.Spend) []budgetRow {
+func budgetRows(sp policy.SpendRequest) []budgetRow {
 	list := []budgetRow{{name: policy.CapDay, limit: sp.DayCap}}
 	if sp.Agent != "" {
 		list = append(list, budgetRow{policy.CapAgent, sp.Agent, sp.AgentCap})
@@ -58,7 +58,7 @@ const payUsageSQL = `with paid as (update budgets b set committed = b.committed 
 
 // ReserveCost reserves money for a call, which may be made once the transaction is committed. Reservations and costs together never exceed a
 // cap, also with concurrent calls. A free call is never refused.
-func ReserveCost(ctx context.Context, tx Tx, sp policy.Spend) (policy.Reservation, error) {
+func ReserveCost(ctx context.Context, tx Tx, sp policy.SpendRequest) (policy.Reservation, error) {
 	if sp.Amount < 0 {
 		return policy.Reservation{}, fmt.Errorf("reserve money: a negative amount, %d", sp.Amount)
 	}
@@ -69,7 +69,7 @@ func ReserveCost(ctx context.Context, tx Tx, sp policy.Spend) (policy.Reservatio
 	return res, nil
 }
 
-func reserve(ctx context.Context, tx Tx, sp policy.Spend) (policy.Reservation, error) {
+func reserve(ctx context.Context, tx Tx, sp policy.SpendRequest) (policy.Reservation, error) {
 	counted := budgetRows(sp)
 	names, subjects := columns(counted)
 	if _, err := tx.Exec(ctx, openBudgetsSQL, sp.Day, names, subjects); err != nil {

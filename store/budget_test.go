@@ -17,11 +17,11 @@ import (
 const day = "2026-11-20"
 
 // newSpend asks for an amount for chat 7, with caps of 100 for the day and 60 for the chat.
-func newSpend(amount int64) policy.Spend {
-	return policy.Spend{Day: day, Chat: 7, Purpose: "reply", Model: "openai/m", Amount: amount, DayCap: 100, ChatCap: 60}
+func newSpend(amount int64) policy.SpendRequest {
+	return policy.SpendRequest{Day: day, Chat: 7, Purpose: "reply", Model: "openai/m", Amount: amount, DayCap: 100, ChatCap: 60}
 }
 
-func reserve(t *testing.T, s *store.Store, sp policy.Spend) policy.Reservation {
+func reserve(t *testing.T, s *store.Store, sp policy.SpendRequest) policy.Reservation {
 	t.Helper()
 	res, err := reserveCost(t.Context(), s, sp)
 	require.NoError(t, err)
@@ -37,26 +37,30 @@ func spent(t *testing.T, s *store.Store, day string, chat store.ChatID) int64 {
 
 func TestReserveStopsAtEachCap(t *testing.T) {
 	t.Parallel()
-	otherChat := func(amount int64) policy.Spend { sp := newSpend(amount); sp.Chat = 8; return sp }
-	noChat := func(amount int64) policy.Spend { sp := newSpend(amount); sp.Chat = 0; return sp }
-	otherDay := func(amount int64) policy.Spend { sp := newSpend(amount); sp.Day = "2026-11-21"; return sp }
-	noCaps := func(amount int64) policy.Spend { sp := newSpend(amount); sp.DayCap, sp.ChatCap = 0, 0; return sp }
+	otherChat := func(amount int64) policy.SpendRequest { sp := newSpend(amount); sp.Chat = 8; return sp }
+	noChat := func(amount int64) policy.SpendRequest { sp := newSpend(amount); sp.Chat = 0; return sp }
+	otherDay := func(amount int64) policy.SpendRequest { sp := newSpend(amount); sp.Day = "2026-11-21"; return sp }
+	noCaps := func(amount int64) policy.SpendRequest {
+		sp := newSpend(amount)
+		sp.DayCap, sp.ChatCap = 0, 0
+		return sp
+	}
 	for name, c := range map[string]struct {
-		before []policy.Spend
-		asks   policy.Spend
+		before []policy.SpendRequest
+		asks   policy.SpendRequest
 		want   policy.Cap
 	}{
 		"the chat's cap can be used up":             {nil, newSpend(60), ""},
 		"more than the chat's cap cannot":           {nil, newSpend(61), policy.CapChat},
-		"a little too much for the chat's rest":     {[]policy.Spend{newSpend(50)}, newSpend(11), policy.CapChat},
-		"another chat has a cap of its own":         {[]policy.Spend{newSpend(60)}, otherChat(40), ""},
-		"but all chats share the day's":             {[]policy.Spend{newSpend(60)}, otherChat(41), policy.CapDay},
+		"a little too much for the chat's rest":     {[]policy.SpendRequest{newSpend(50)}, newSpend(11), policy.CapChat},
+		"another chat has a cap of its own":         {[]policy.SpendRequest{newSpend(60)}, otherChat(40), ""},
+		"but all chats share the day's":             {[]policy.SpendRequest{newSpend(60)}, otherChat(41), policy.CapDay},
 		"what belongs to no chat has the day's cap": {nil, noChat(100), ""},
 		"and stops there":                           {nil, noChat(101), policy.CapDay},
-		"the next day is a new one":                 {[]policy.Spend{newSpend(60)}, otherDay(60), ""},
+		"the next day is a new one":                 {[]policy.SpendRequest{newSpend(60)}, otherDay(60), ""},
 		"without caps nothing may be spent":         {nil, noCaps(1), policy.CapDay},
 		"what is free passes without caps":          {nil, noCaps(0), ""},
-		"what is free passes a lowered cap":         {[]policy.Spend{newSpend(60)}, noCaps(0), ""},
+		"what is free passes a lowered cap":         {[]policy.SpendRequest{newSpend(60)}, noCaps(0), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,8 +84,8 @@ func TestReserveStopsAtEachCap(t *testing.T) {
 func TestAgentsAndRunsHaveCapsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	ask := func(agent, run string, amount int64) policy.Spend {
-		return policy.Spend{Day: day, Agent: agent, Run: run, Amount: amount, DayCap: 1000, AgentCap: 100, RunCap: 60}
+	ask := func(agent, run string, amount int64) policy.SpendRequest {
+		return policy.SpendRequest{Day: day, Agent: agent, Run: run, Amount: amount, DayCap: 1000, AgentCap: 100, RunCap: 60}
 	}
 	require.Empty(t, reserve(t, s, ask("nora", "1", 60)).Refused)
 	require.Equal(t, policy.CapRun, reserve(t, s, ask("nora", "1", 1)).Refused)
@@ -104,7 +108,7 @@ func TestAgentsAndRunsHaveCapsOfTheirOwn(t *testing.T) {
 func TestSettlingGivesBackToAgentsAndRuns(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	sp := policy.Spend{Day: day, Chat: 7, Agent: "nora", Run: "1", Amount: 60, DayCap: 60, ChatCap: 60, AgentCap: 60, RunCap: 60}
+	sp := policy.SpendRequest{Day: day, Chat: 7, Agent: "nora", Run: "1", Amount: 60, DayCap: 60, ChatCap: 60, AgentCap: 60, RunCap: 60}
 	res := reserve(t, s, sp)
 	require.NoError(t, settleCost(t.Context(), s, res.ID, policy.Settlement{Amount: 20}))
 	sp.Amount = 41
@@ -219,7 +223,7 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 					all.Go(func() {
 						for range 40 {
 							amount := r.Int64N(100)
-							res, err := reserveCost(t.Context(), s, policy.Spend{
+							res, err := reserveCost(t.Context(), s, policy.SpendRequest{
 								Day: day, Chat: store.ChatID(r.Int64N(chats)), Purpose: "reply", Model: "openai/m",
 								Amount: amount, DayCap: dayCap, ChatCap: chatCap,
 								Agent: fmt.Sprint("agent", r.Int64N(3)), Run: fmt.Sprint(r.Int64N(10)), AgentCap: agentCap, RunCap: runCap,
@@ -251,7 +255,7 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 				require.Equal(t, sumOfCalls(t, s, chat), spent(t, s, day, store.ChatID(chat)))
 			}
 			require.Greater(t, spent(t, s, day, 0), int64(dayCap/2), "the caps were worth asking for")
-			res := reserve(t, s, policy.Spend{Day: day, Amount: dayCap, DayCap: dayCap})
+			res := reserve(t, s, policy.SpendRequest{Day: day, Amount: dayCap, DayCap: dayCap})
 			require.Equal(t, policy.CapDay, res.Refused)
 			require.False(t, res.First, "the storm ran into the day's cap")
 		})
@@ -298,7 +302,7 @@ func sumOfCalls(t *testing.T, s *store.Store, chat int64) (sum int64) {
 	return sum
 }
 
-func reserveCost(ctx context.Context, s *store.Store, sp policy.Spend) (res policy.Reservation, _ error) {
+func reserveCost(ctx context.Context, s *store.Store, sp policy.SpendRequest) (res policy.Reservation, _ error) {
 	err := s.InTx(ctx, func(tx store.Tx) (err error) {
 		res, err = store.ReserveCost(ctx, tx, sp)
 		return err

@@ -34,7 +34,7 @@ func (c Chat) numberSuffix() string {
 // facts returns what the settings of the chat depend on.
 func (c Chat) facts() policy.ChatFacts {
 	return policy.ChatFacts{
-		Mode: c.Mode, Delivery: c.Delivery, FollowUpDays: c.FollowUpDays, Kind: c.Kind, Protocol: c.Protocol, Name: bridgebridge.DisplayName(c.Name), Labels: c.Labels, Unlabelled: c.Unlabelled,
+		Mode: c.Mode, Delivery: c.Delivery, FollowUpDays: c.FollowUpDays, Kind: c.Kind, Protocol: c.Protocol, Name: bridgebridge.DisplayName(c.Name), Labels: c.Labels, RemovedLabels: c.Unlabelled,
 	}
 }
 

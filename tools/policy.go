@@ -120,7 +120,7 @@ func verdictOf(v rules.Verdict) Verdict {
 	switch {
 	case v.Decision == rules.Allow:
 		return Verdict{Allow: true}
-	case v.Raised:
+	case v.NeedsConfirmation:
 		return Verdict{Ask: true, Why: whyTainted}
 	case v.Decision == rules.Confirm:
 		return Verdict{Ask: true, Why: why(whyAsk)}

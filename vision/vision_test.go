@@ -34,7 +34,7 @@ func (f files) Fetch(_ context.Context, as policy.SendAs, file store.Attachment,
 // ledger is a budget that has run out, or not.
 type ledger struct{ isEmpty bool }
 
-func (l ledger) Reserve(context.Context, policy.Spend) (policy.Reservation, error) {
+func (l ledger) Reserve(context.Context, policy.SpendRequest) (policy.Reservation, error) {
 	if l.isEmpty {
 		return policy.Reservation{Refused: policy.CapDay}, nil
 	}

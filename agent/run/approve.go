@@ -23,8 +23,8 @@ const (
 	approvalTimeout = 15 * time.Minute
 	// unattendedTimeout is how long a call that nobody waits for can be approved.
 	unattendedTimeout = 24 * time.Hour
-	// maxOnCard is how many calls one message asks about.
-	maxOnCard = 10
+	// maxApprovalsPerMessage is how many calls one message asks about.
+	maxApprovalsPerMessage = 10
 )
 
 // approver has the calls of an attempt approved: by a grant, or by the owner, who is asked.
@@ -46,7 +46,7 @@ func (a *Attempt) AskOwner(ctx context.Context, tx store.Tx, first store.Approva
 // approve applies the owner's decision about a call: it sets the approval of p, or returns the result of a call that is not made. If there is no decision
 // yet, the owner is asked, and the task is parked if it can wait. rest are the calls after p.
 func (a approver) approve(ctx context.Context, p *pendingCall, rest []pendingCall) (refusal *tools.Result, err error) {
-	wanted, err := a.wantedApproval(p)
+	wanted, err := a.requiredApproval(p)
 	if err != nil { // it cannot be run, so nobody is asked
 		return refuse(tools.Failed(err.Error(), false))
 	}
@@ -57,7 +57,7 @@ func (a approver) approve(ctx context.Context, p *pendingCall, rest []pendingCal
 	case err != nil:
 		return nil, err
 	case decision.Unattended && decision.How != store.HowUnreachable:
-		return refuse(askedLater())
+		return refuse(deferredResult())
 	case decision.Allowed == nil && decision.ExpiresAt.After(a.engine.Now()):
 		if err := store.SetTaskState(ctx, a.engine.Store.Writer(), a.task, store.TaskWaiting); err != nil {
 			return nil, err
@@ -69,7 +69,7 @@ func (a approver) approve(ctx context.Context, p *pendingCall, rest []pendingCal
 		}
 		return refuse(tools.Refused(tools.CodeExpired, "The owner was asked and did not answer in 15 minutes, so it was not done."))
 	case !*decision.Allowed:
-		return refuse(denied(decision))
+		return refuse(deniedResult(decision))
 	case decision.UsedAt == nil && (decision.Binding != wanted.Binding || (wanted.Tier == store.ApprovalPIN && decision.Tier != store.ApprovalPIN)):
 		wanted.ID = decision.ID
 		return a.askAgain(ctx, wanted)
@@ -81,13 +81,13 @@ func (a approver) approve(ctx context.Context, p *pendingCall, rest []pendingCal
 // refuse returns the result of a call that is not made, for approve.
 func refuse(result tools.Result) (*tools.Result, error) { return &result, nil }
 
-// askedLater returns the result of a call that nobody waits for.
-func askedLater() tools.Result {
+// deferredResult returns the result of a call that nobody waits for.
+func deferredResult() tools.Result {
 	return tools.Refused(tools.CodeApproval, "It needs the owner's yes. He is asked and may answer later: then it is done, and you continue from there. Go on without it, and say what is left to do.")
 }
 
-// denied returns the result of a call that was denied. The owner's words are in the fenced result, as material to read.
-func denied(a store.Approval) tools.Result {
+// deniedResult returns the result of a call that was denied. The owner's words are in the fenced result, as material to read.
+func deniedResult(a store.Approval) tools.Result {
 	switch {
 	case a.How == store.HowUnreachable:
 		return tools.Refused(tools.CodeDenied, "It needs the owner's yes, and he cannot be asked now, so it was not done.")
@@ -98,8 +98,8 @@ func denied(a store.Approval) tools.Result {
 	}
 }
 
-// wantedApproval returns the approval that a call needs, and notes in p what the call runs.
-func (a approver) wantedApproval(p *pendingCall) (store.Approval, error) {
+// requiredApproval returns the approval that a call needs, and notes in p what the call runs.
+func (a approver) requiredApproval(p *pendingCall) (store.Approval, error) {
 	call := p.toolCall(a.caller)
 	running, err := a.engine.Tools.Binding(call)
 	if err != nil {
@@ -107,7 +107,7 @@ func (a approver) wantedApproval(p *pendingCall) (store.Approval, error) {
 	}
 	p.binding = running
 	wanted := store.Approval{
-		TaskID: a.task.ID, CallID: p.call.ID, Tool: p.call.Name, Arguments: p.step().Arguments, Binding: a.bind(*p), Tier: store.ApprovalConfirm,
+		TaskID: a.task.ID, CallID: p.call.ID, Tool: p.call.Name, Arguments: p.step().Arguments, Binding: a.bindingHash(*p), Tier: store.ApprovalConfirm,
 		Target: targetOf(p.spec), Unattended: !a.caller.CanWait(), ExpiresAt: a.engine.Now().Add(approvalTimeout),
 	}
 	if wanted.Unattended {
@@ -123,8 +123,8 @@ func (a approver) wantedApproval(p *pendingCall) (store.Approval, error) {
 	return wanted, nil
 }
 
-// bind returns the hash of what an approval is about: the tool, its arguments in canonical form, the chat, and what the call runs.
-func (a approver) bind(p pendingCall) string {
+// bindingHash returns the hash of what an approval is about: the tool, its arguments in canonical form, the chat, and what the call runs.
+func (a approver) bindingHash(p pendingCall) string {
 	raw, err := json.Marshal([]string{p.call.Name, canonicalJSON(p.call.Args), strconv.FormatInt(int64(a.caller.Chat.ID), 10), p.binding})
 	if err != nil {
 		return "" // plain strings
@@ -154,13 +154,13 @@ func (a approver) isGrantable(s tools.Spec, wanted store.Approval) bool {
 
 // request has a call allowed by a grant, or denies it if the owner cannot be asked, or asks him. Its results are those of approve.
 func (a approver) request(ctx context.Context, p *pendingCall, wanted store.Approval, rest []pendingCall) (refusal *tools.Result, err error) {
-	others, err := a.similar(ctx, *p, wanted, rest)
+	others, err := a.similarApprovals(ctx, *p, wanted, rest)
 	if err != nil {
 		return nil, err
 	}
 	var decided store.Approval
 	err = a.engine.Store.InTx(ctx, func(tx store.Tx) error {
-		if decided, err = a.decideAlone(ctx, tx, wanted); err != nil || decided.ID != 0 {
+		if decided, err = a.decideWithoutOwner(ctx, tx, wanted); err != nil || decided.ID != 0 {
 			return err
 		}
 		return a.askOwner(ctx, tx, wanted, others)
@@ -172,24 +172,24 @@ func (a approver) request(ctx context.Context, p *pendingCall, wanted store.Appr
 		p.approval = decided.ID
 		return nil, nil //nolint:nilnil // nothing refuses the call
 	case decided.ID != 0:
-		return refuse(denied(decided))
+		return refuse(deniedResult(decided))
 	case wanted.Unattended:
-		return refuse(askedLater())
+		return refuse(deferredResult())
 	default:
 		return nil, ErrSuspended
 	}
 }
 
-// decideAlone stores and returns the decision about a call that nobody is asked about: it is allowed by a grant, or denied because the owner cannot be
+// decideWithoutOwner stores and returns the decision about a call that nobody is asked about: it is allowed by a grant, or denied because the owner cannot be
 // asked. It returns the zero Approval if the owner is to be asked.
-func (a approver) decideAlone(ctx context.Context, tx store.Tx, wanted store.Approval) (store.Approval, error) {
+func (a approver) decideWithoutOwner(ctx context.Context, tx store.Tx, wanted store.Approval) (store.Approval, error) {
 	if wanted.Grantable {
 		allowed, err := store.UseGrant(ctx, tx, a.task, wanted, a.engine.Now())
 		if err == nil || !errors.Is(err, store.ErrNotFound) {
 			return allowed, err
 		}
 	}
-	why, err := a.unreachable(ctx, tx)
+	why, err := a.whyUnreachable(ctx, tx)
 	if err != nil || why == "" {
 		return store.Approval{}, err
 	}
@@ -198,8 +198,8 @@ func (a approver) decideAlone(ctx context.Context, tx store.Tx, wanted store.App
 	return store.OpenApproval(ctx, tx, wanted)
 }
 
-// unreachable says why the owner cannot be asked; empty if he can.
-func (a approver) unreachable(ctx context.Context, db store.DB) (why string, err error) {
+// whyUnreachable says why the owner cannot be asked; empty if he can.
+func (a approver) whyUnreachable(ctx context.Context, db store.DB) (why string, err error) {
 	switch {
 	case !a.caller.Owner:
 		return "a contact's turn asks nobody", nil
@@ -212,11 +212,11 @@ func (a approver) unreachable(ctx context.Context, db store.DB) (why string, err
 	return "there was no admin room with you in it", nil
 }
 
-// similar returns the approvals of further calls of the same tool that one message can ask about.
-func (a approver) similar(ctx context.Context, p pendingCall, first store.Approval, rest []pendingCall) ([]store.Approval, error) {
+// similarApprovals returns the approvals of further calls of the same tool that one message can ask about.
+func (a approver) similarApprovals(ctx context.Context, p pendingCall, first store.Approval, rest []pendingCall) ([]store.Approval, error) {
 	var others []store.Approval
 	for _, q := range rest {
-		if len(others) == maxOnCard-1 {
+		if len(others) == maxApprovalsPerMessage-1 {
 			break
 		}
 		if q.call.Name != p.call.Name || q.call.Malformed != "" || q.stored != nil {
@@ -230,7 +230,7 @@ func (a approver) similar(ctx context.Context, p pendingCall, first store.Approv
 		if !(verdict.Ask || verdict.Pin) || q.hidesArguments() {
 			continue
 		}
-		wanted, err := a.wantedApproval(&q)
+		wanted, err := a.requiredApproval(&q)
 		if err != nil || wanted.Tier != first.Tier {
 			continue // it is refused, or asked about, when its turn comes
 		}
@@ -251,7 +251,7 @@ func (a approver) askAgain(ctx context.Context, wanted store.Approval) (refusal 
 		return nil, err
 	}
 	if wanted.Unattended {
-		return refuse(askedLater())
+		return refuse(deferredResult())
 	}
 	return nil, ErrSuspended
 }

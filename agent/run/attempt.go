@@ -43,10 +43,10 @@ type Attempt struct {
 	Limits Limits
 	// MaxRounds bounds the calls of the model.
 	MaxRounds int
-	// Payer is the agent whose daily budget pays. PayingTask is the task whose budget per run pays; zero for the attempt's own task.
-	Payer      string
-	PayingTask store.TaskID
-	Caller     tools.Caller
+	// PayingAgent is the agent whose daily budget pays. PayingTask is the task whose budget per run pays; zero for the attempt's own task.
+	PayingAgent string
+	PayingTask  store.TaskID
+	Caller      tools.Caller
 	// Instructions are the model's instructions. A sentence that quotes them is never cited.
 	Instructions string
 	// Handlers carry out tools that the registry only describes, by name.
@@ -59,13 +59,13 @@ type Attempt struct {
 	// Used has a line for the user about each tool call.
 	Used []string
 
-	engine       Engine
-	firstRequest llm.Request
-	modelInput   []string // all texts that the model was given: it invented any address that is in none of them
-	earlierSteps []store.Step
-	nextSeq      int // the number of the next step
-	callIDs      map[string]bool
-	invented     int // invalid citations of the model
+	engine            Engine
+	firstRequest      llm.Request
+	modelInput        []string // all texts that the model was given: it invented any address that is in none of them
+	earlierSteps      []store.Step
+	nextSeq           int // the number of the next step
+	callIDs           map[string]bool
+	inventedCitations int // invalid citations of the model
 }
 
 // NewAttempt returns an attempt with a model.

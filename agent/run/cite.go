@@ -20,7 +20,7 @@ import (
 func (a *Attempt) Cite(s Sentence) (store.Citation, bool) {
 	span, ok := a.FindCitation(s)
 	if !ok && (s.Source != 0 || strings.TrimSpace(s.Quote) != "") {
-		a.invented++
+		a.inventedCitations++
 	}
 	return span, ok
 }
@@ -74,13 +74,13 @@ func (a *Attempt) BreakLinks(text string) string { return policy.BreakLinks(text
 
 // StoreInventedCount stores the number of invalid citations.
 func (a *Attempt) StoreInventedCount(ctx context.Context) {
-	if a.invented == 0 {
+	if a.inventedCitations == 0 {
 		return
 	}
-	if err := store.AddInventedCitations(context.WithoutCancel(ctx), a.engine.Store.Writer(), a.invented); err != nil {
+	if err := store.AddInventedCitations(context.WithoutCancel(ctx), a.engine.Store.Writer(), a.inventedCitations); err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot count invalid citations")
 	}
-	a.invented = 0
+	a.inventedCitations = 0
 }
 
 // CitedHits returns the hits that citations quote.

@@ -63,7 +63,7 @@ func (a *Attempt) storeFirstRequest(ctx context.Context, build func(ctx context.
 	if err != nil {
 		return FirstRequest{}, err
 	}
-	first.Request.Agent, first.Request.Run = a.Payer, strconv.FormatInt(int64(cmp.Or(a.PayingTask, a.Task.ID)), 10)
+	first.Request.Agent, first.Request.Run = a.PayingAgent, strconv.FormatInt(int64(cmp.Or(a.PayingTask, a.Task.ID)), 10)
 	slices.Sort(first.About)
 	first.About = slices.Compact(first.About) // several passages may have the same source messages
 	raw, err := json.Marshal(redactFirstRequest(first))

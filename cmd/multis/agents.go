@@ -74,7 +74,7 @@ func agentList(cfg *config.Config) []admin.Agent {
 	var all []admin.Agent
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		a := cfg.Agents[name]
-		all = append(all, admin.Agent{ID: name, Name: a.Name, Emoji: a.Emoji, Theme: a.Theme, Default: a.Default, Model: a.Model, Can: a.Capabilities, Mentions: a.Mentions})
+		all = append(all, admin.Agent{ID: name, Name: a.Name, Emoji: a.Emoji, Theme: a.Theme, Default: a.Default, Model: a.Model, Capabilities: a.Capabilities, Mentions: a.Mentions})
 	}
 	return all
 }

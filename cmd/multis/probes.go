@@ -51,7 +51,7 @@ func failedProbe(id doctor.ID, message, fix string) doctor.Result {
 type testLedger struct{}
 
 // Reserve refuses a call that would exceed a cap by itself.
-func (testLedger) Reserve(_ context.Context, s policy.Spend) (policy.Reservation, error) {
+func (testLedger) Reserve(_ context.Context, s policy.SpendRequest) (policy.Reservation, error) {
 	if s.Amount > s.DayCap {
 		return policy.Reservation{Refused: policy.CapDay, First: true}, nil
 	}

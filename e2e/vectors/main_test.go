@@ -146,10 +146,10 @@ func paidEmbedder(t *testing.T, st *store.Store, model string, script llmtest.Em
 // ledger is the budget in the database, as the program has it.
 type ledger struct{ *store.Store }
 
-func (l ledger) Reserve(ctx context.Context, s policy.Spend) (policy.Reservation, error) {
+func (l ledger) Reserve(ctx context.Context, s policy.SpendRequest) (policy.Reservation, error) {
 	var r policy.Reservation
 	err := l.InTx(ctx, func(tx store.Tx) (err error) {
-		r, err = store.ReserveCost(ctx, tx, policy.Spend{
+		r, err = store.ReserveCost(ctx, tx, policy.SpendRequest{
 			Day: s.Day, Chat: s.Chat, Purpose: s.Purpose, Model: s.Model, Amount: s.Amount, DayCap: s.DayCap, ChatCap: s.ChatCap,
 		})
 		return err

@@ -10,16 +10,16 @@ import (
 // anew. It is safe for concurrent use. The zero value is ready.
 type Counter struct {
 	mu    sync.Mutex
-	calls map[counted][]counting
+	calls map[counterKey][]countedCall
 }
 
-// counted is what has one count.
-type counted struct {
+// counterKey is what has one count.
+type counterKey struct {
 	rule        string // its place
 	agent, tool string
 }
 
-type counting struct {
+type countedCall struct {
 	call string
 	at   time.Time
 }
@@ -30,9 +30,9 @@ func (c *Counter) Count(r *Rule, agent, tool, call string, now time.Time) (excee
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.calls == nil {
-		c.calls = map[counted][]counting{}
+		c.calls = map[counterKey][]countedCall{}
 	}
-	key := counted{r.Position(), agent, tool}
+	key := counterKey{r.Position(), agent, tool}
 	kept := c.calls[key][:0]
 	for _, one := range c.calls[key] {
 		if now.Sub(one.at) < r.Limit.Per {
@@ -49,7 +49,7 @@ func (c *Counter) Count(r *Rule, agent, tool, call string, now time.Time) (excee
 		return true
 	}
 	if call != "" {
-		c.calls[key] = append(kept, counting{call, now})
+		c.calls[key] = append(kept, countedCall{call, now})
 	}
 	return false
 }

@@ -13,11 +13,11 @@ func (s *Set) Rules() []Rule { return s.rules }
 
 // Verdict is the decision about a request.
 type Verdict struct {
-	Decision Decision
-	Rule     *Rule  // the rule that decided; nil if none matched
-	About    string // the path or domain that decided; may be empty
-	Exceeded bool   // the rule matched, and its limit is used up
-	Raised   bool   // the rule allowed it, but it needs confirmation because the turn is tainted
+	Decision          Decision
+	Rule              *Rule  // the rule that decided; nil if none matched
+	About             string // the path or domain that decided; may be empty
+	Exceeded          bool   // the rule matched, and its limit is used up
+	NeedsConfirmation bool   // the rule allowed it, but it needs confirmation because the turn is tainted
 }
 
 // Check is one rule that was tried for one path or domain of a request.
@@ -45,17 +45,17 @@ func (s *Set) decide(q *Request, record func(Check)) Verdict {
 	}
 	var strictest Verdict
 	for i, v := range q.variants() {
-		got := s.first(v, record)
+		got := s.firstMatch(v, record)
 		if i == 0 || got.Decision.strictness() > strictest.Decision.strictness() {
 			strictest = got
 		}
 	}
-	return raise(strictest, q)
+	return requireConfirmation(strictest, q)
 }
 
-// first returns the verdict of the first rule that matches. For a request that stands for all calls of a tool it is the mildest of the rules
+// firstMatch returns the verdict of the first rule that matches. For a request that stands for all calls of a tool it is the mildest of the rules
 // that some call could reach.
-func (s *Set) first(v variant, record func(Check)) Verdict {
+func (s *Set) firstMatch(v variant, record func(Check)) Verdict {
 	mildest := Verdict{Decision: Deny}
 	for i := range s.rules {
 		r := &s.rules[i]
@@ -78,11 +78,11 @@ func (s *Set) first(v variant, record func(Check)) Verdict {
 	return mildest
 }
 
-// raise makes an allowed call need a yes if untrusted text may have asked for it, whatever the rules say. It is the only place that knows
+// requireConfirmation makes an allowed call need a yes if untrusted text may have asked for it, whatever the rules say. It is the only place that knows
 // what such text must not cause.
-func raise(v Verdict, q *Request) Verdict {
+func requireConfirmation(v Verdict, q *Request) Verdict {
 	if v.Decision == Allow && q.Tainted && q.Class.isSensitive() && !q.Resource.OwnWords {
-		v.Decision, v.Raised = Confirm, true
+		v.Decision, v.NeedsConfirmation = Confirm, true
 	}
 	return v
 }
@@ -99,7 +99,7 @@ func (v Verdict) Sentence() string {
 	switch {
 	case v.Exceeded:
 		said += fmt.Sprintf(" allows %s, and that is used up", v.Rule.Limit)
-	case v.Raised:
+	case v.NeedsConfirmation:
 		said += " says allow, but this turn has read text that is not yours, so you are asked"
 	case v.Rule.Reason != "":
 		said += " (" + strings.TrimSuffix(v.Rule.Reason, ".") + ")"
