@@ -106,15 +106,15 @@ func (q markShadow) answer(_ context.Context, _ request, c choice) (_ answer, do
 	}, false, nil
 }
 
-// judged is a shadow answer with its verdict.
-type judged struct {
+// judgedPair is a shadow answer with its verdict.
+type judgedPair struct {
 	store.ShadowPair
 
 	verdict shadow.Verdict
 }
 
 // judge compares a shadow answer with the owner's. The owner's mark counts more than a model's verdict, and that more than the words.
-func (sh *ShadowCommands) judge(p store.ShadowPair) judged {
+func (sh *ShadowCommands) judge(p store.ShadowPair) judgedPair {
 	v := shadow.Match(p.Said, p.Real, p.Cited...)
 	if v != shadow.None && p.Judged != "" {
 		v = shadow.Verdict(p.Judged)
@@ -127,13 +127,13 @@ func (sh *ShadowCommands) judge(p store.ShadowPair) judged {
 	case v == shadow.None && sh.room.now().Sub(p.AskedAt) < shadow.ReplyTime:
 		v = shadow.Pending
 	}
-	return judged{p, v}
+	return judgedPair{p, v}
 }
 
 // byChat returns the shadow answers of a period until now by chat, in one chat or, for 0, in all.
-func (sh *ShadowCommands) byChat(ctx context.Context, db store.DB, chat store.ChatID, period time.Duration) (map[store.ChatID][]judged, error) {
+func (sh *ShadowCommands) byChat(ctx context.Context, db store.DB, chat store.ChatID, period time.Duration) (map[store.ChatID][]judgedPair, error) {
 	pairs, err := store.ShadowPairs(ctx, db, chat, sh.room.now().Add(-period), shadow.ReplyTime)
-	list := map[store.ChatID][]judged{}
+	list := map[store.ChatID][]judgedPair{}
 	for _, p := range pairs {
 		list[p.ChatID] = append(list[p.ChatID], sh.judge(p))
 	}
@@ -141,7 +141,7 @@ func (sh *ShadowCommands) byChat(ctx context.Context, db store.DB, chat store.Ch
 }
 
 // tally counts the verdicts and sums up the costs.
-func tally(list []judged) (t shadow.Tally, cost int64) {
+func tally(list []judgedPair) (t shadow.Tally, cost int64) {
 	for _, j := range list {
 		t.Add(j.verdict)
 		cost += j.Cost
@@ -150,7 +150,7 @@ func tally(list []judged) (t shadow.Tally, cost int64) {
 }
 
 // line says in one line how close the shadow answers in a chat are.
-func (sh *ShadowCommands) line(chat store.Chat, list []judged) string {
+func (sh *ShadowCommands) line(chat store.Chat, list []judgedPair) string {
 	t, cost := tally(list)
 	line := fmt.Sprintf("**%s** — %s", esc(chat.Label()), text.Count(len(list), "shadow answer"))
 	if t.Pairs() > 0 {
@@ -205,9 +205,9 @@ func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool
 }
 
 // worst shows the newest answers that differ from the owner's, and returns the messages that it quotes.
-func (sh *ShadowCommands) worst(list []judged) (lines []string, quotes []store.MessageID) {
-	worst := slices.DeleteFunc(slices.Clone(list), func(j judged) bool { return j.verdict != shadow.Different })
-	slices.SortStableFunc(worst, func(a, b judged) int { return cmp.Compare(b.AskedAt.Unix(), a.AskedAt.Unix()) })
+func (sh *ShadowCommands) worst(list []judgedPair) (lines []string, quotes []store.MessageID) {
+	worst := slices.DeleteFunc(slices.Clone(list), func(j judgedPair) bool { return j.verdict != shadow.Different })
+	slices.SortStableFunc(worst, func(a, b judgedPair) int { return cmp.Compare(b.AskedAt.Unix(), a.AskedAt.Unix()) })
 	for _, j := range worst[:min(len(worst), worstShown)] {
 		quotes = append(quotes, j.Quotes...)
 		lines = append(lines, fmt.Sprintf("%s asked %s\nI: %s\nYou: %s", sh.room.shortTime(j.AskedAt), quote(j.Asked, 100), quote(j.Said, 200), quote(cmp.Or(j.Real, "nothing"), 200)))

@@ -59,13 +59,13 @@ func IsUnsure(said, wrote string) bool {
 
 // match compares two answers, and reports whether their numbers disagree.
 func match(said, wrote string) (_ Verdict, disagree bool) {
-	ours, numbers := words(bare(said))
+	ours, numbers := words(withoutMarks(said))
 	theirs, otherNumbers := words(wrote)
 	if len(theirs)+len(otherNumbers) == 0 {
 		return None, false
 	}
-	both := common(ours, theirs)
-	sameNumbers := common(numbers, otherNumbers)
+	both := countCommon(ours, theirs)
+	sameNumbers := countCommon(numbers, otherNumbers)
 	all := len(ours) + len(theirs) - both + len(numbers) + len(otherNumbers) - sameNumbers
 	shorter := min(len(ours), len(theirs))
 	share := nearShare
@@ -84,8 +84,8 @@ func match(said, wrote string) (_ Verdict, disagree bool) {
 	}
 }
 
-// bare returns what multis says without the marks that a person does not write.
-func bare(said string) string {
+// withoutMarks returns what multis says without the marks that a person does not write.
+func withoutMarks(said string) string {
 	return sources.ReplaceAllString(disclosure.ReplaceAllString(said, ""), "")
 }
 
@@ -109,8 +109,8 @@ func words(s string) (words, numbers []string) {
 	return slices.Compact(words), slices.Compact(numbers)
 }
 
-// common returns how many words two sorted lists share.
-func common(a, b []string) (n int) {
+// countCommon returns how many words two sorted lists share.
+func countCommon(a, b []string) (n int) {
 	for _, w := range a {
 		if _, found := slices.BinarySearch(b, w); found {
 			n++
