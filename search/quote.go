@@ -132,7 +132,7 @@ func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([
 	var found []candidate
 	for i, h := range hits {
 		n := 2 + len(split[i])
-		p := splitHit{hit: h, rank: i, units: split[i], headLexemes: lexemes[0], titleLexemes: lexemes[1], unitLexemes: lexemes[2:n], result: r}
+		p := splitHit{hit: h, rank: i, units: split[i], headLexemes: lexemes[0], titleLexemes: lexemes[1], unitLexemes: lexemes[2:n], headingPairs: r.countPairs(Words(innermost(h.Section))), result: r}
 		found = append(found, p.candidates()...)
 		lexemes = lexemes[n:]
 	}
@@ -147,6 +147,7 @@ type splitHit struct {
 	headLexemes  []string   // lexemes of the document's name and all headings
 	titleLexemes []string   // lexemes of the innermost heading
 	unitLexemes  [][]string // lexemes of each unit
+	headingPairs int        // of the innermost heading; see countPairs
 	result       Result
 }
 
@@ -250,9 +251,10 @@ func (p splitHit) evaluate(first, last int, own []string) candidate {
 	}
 	if len(own) > 0 {
 		c.core = p.hit.Text[p.units[first].from:p.units[last].to]
-		c.pairs, c.leadWords = p.result.countPairs(c.core), p.result.leadWords(c.core)
+		said := Words(c.core)
+		c.pairs, c.leadWords = p.result.countPairs(said), p.result.leadWords(said)
 	}
-	c.pairs = max(c.pairs, p.result.countPairs(c.lead), p.result.countPairs(innermost(p.hit.Section)))
+	c.pairs = max(c.pairs, p.result.countPairs(Words(c.lead)), p.headingPairs)
 	return c
 }
 
@@ -275,10 +277,10 @@ func (r Result) hasKeyTerm(has func(term int) bool) bool {
 
 func isNumber(word string) bool { return word[0] >= '0' && word[0] <= '9' }
 
-// countPairs counts the adjacent words of the question, at least one of them specific, that are adjacent in text.
-func (r Result) countPairs(text string) int {
+// countPairs counts the adjacent words of the question, at least one of them specific, that are adjacent in words.
+func (r Result) countPairs(words []string) int {
 	asked := slices.DeleteFunc(slices.Clone(r.words), isDeterminer)
-	words := slices.DeleteFunc(Words(text), isDeterminer)
+	words = slices.DeleteFunc(slices.Clone(words), isDeterminer)
 	n := 0
 	for i := range len(asked) - 1 {
 		if !r.isSpecific(asked[i]) && !r.isSpecific(asked[i+1]) {
@@ -302,9 +304,8 @@ func isDeterminer(word string) bool {
 	return false
 }
 
-// leadWords returns the number of words in text before the first specific word of the question.
-func (r Result) leadWords(text string) int {
-	words := Words(text)
+// leadWords returns the number of words before the first specific word of the question.
+func (r Result) leadWords(words []string) int {
 	i := slices.IndexFunc(words, func(w string) bool {
 		return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.class == specific && strings.HasPrefix(w, t.Lexeme) })
 	})
