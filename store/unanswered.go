@@ -15,8 +15,8 @@ const unansweredTurnsSQL = `with said as (
 				and o.purpose <> 'greeting' and o.state in ('draft', 'shadow', 'queued', 'sent', 'delivered')
 			union all select max(p.received_at) from messages p where p.chat_id = $1 and p.author in ('owner_client', 'owner_phone', 'operator') and p.kind <> 'reaction') a
 	)
-	select count(distinct m.answered_at) from messages m, said where m.chat_id = $1 and m.author = 'contact' and m.action = 'answer' and m.redacted_at is null
-		and m.answered_at > $2 and m.answered_at > coalesce(said.at, '-infinity') and m.code <> all ($3)
+	select count(distinct m.answered_at) from messages m where m.chat_id = $1 and m.author = 'contact' and m.action = 'answer' and m.redacted_at is null
+		and m.answered_at > $2 and m.answered_at > coalesce((select at from said), '-infinity') and m.code <> all ($3)
 		and not exists (select from outbox o where o.id = m.outbox_id and o.state <> 'dropped')`
 
 // UnansweredTurns counts the questions of a chat since a time that got no answer, after the last thing that was said to the contact or is about to
