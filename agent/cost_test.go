@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -67,7 +69,42 @@ func TestAnAnswerSaysWhatItsModelAndItsToolsCost(t *testing.T) {
 	require.EqualValues(t, 8000, task.Cost)
 }
 
-// The overhead of a turn, at ten thousand passages, with a model that answers at once, in a database that keeps what it commits.
+// diskWork is what a database has done so far.
+type diskWork struct{ transactions, syncs int }
+
+func diskWorkOf(b *testing.B, st *store.Store) (d diskWork) {
+	b.Helper()
+	syncs := "select wal_sync from pg_stat_wal"
+	var version int
+	require.NoError(b, st.DB().QueryRow(b.Context(), "select current_setting('server_version_num')::int").Scan(&version))
+	if version >= 18_0000 {
+		syncs = "select sum(fsyncs)::bigint from pg_stat_io where object = 'wal'"
+	}
+	sql := "select xact_commit + xact_rollback, (" + syncs + ") from pg_stat_database where datname = current_database()"
+	require.NoError(b, st.DB().QueryRow(b.Context(), sql).Scan(&d.transactions, &d.syncs))
+	return d
+}
+
+// syncTime returns how long the disk takes at the median to keep 8 kB.
+func syncTime(b *testing.B) time.Duration {
+	b.Helper()
+	file, err := os.Create(filepath.Join(b.TempDir(), "synced"))
+	require.NoError(b, err)
+	defer file.Close()
+	took := make([]time.Duration, 21)
+	for i := range took {
+		begin := time.Now()
+		_, err := file.WriteAt(make([]byte, 8192), 0)
+		require.NoError(b, err)
+		require.NoError(b, file.Sync())
+		took[i] = time.Since(begin)
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
+}
+
+// The overhead of a turn, at ten thousand passages, with a model that answers at once, in a database that keeps what it commits. Beside it stand the
+// transactions of a turn and of its summary, how often they wait for the disk, and how long the disk takes.
 func BenchmarkTurn(b *testing.B) {
 	w := setupIn(b, storetest.NewDurable(b), llm.None{})
 	question := indexRandomPassages(b, w.store, 10_000)
@@ -106,9 +143,14 @@ func BenchmarkTurn(b *testing.B) {
 			for range 20 {
 				turn() // the caches of the database fill
 			}
+			before := diskWorkOf(b, w.store)
 			for range b.N {
 				took = append(took, turn().Seconds()*1000)
 			}
+			after := diskWorkOf(b, w.store)
+			b.ReportMetric(float64(after.transactions-before.transactions)/float64(b.N), "tx/op")
+			b.ReportMetric(float64(after.syncs-before.syncs)/float64(b.N), "syncs/op")
+			b.ReportMetric(syncTime(b).Seconds()*1000, "disk-ms")
 			slices.Sort(took)
 			b.ReportMetric(took[len(took)*50/100], "p50-ms")
 			b.ReportMetric(took[len(took)*95/100], "p95-ms")
