@@ -66,9 +66,17 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
+	s, err := New(ctx, pool)
+	if err != nil {
+		pool.Close()
+	}
+	return s, err
+}
+
+// New returns a store on an open pool of connections, after the check of Open. Close closes the pool.
+func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 	s := &Store{pool: pool}
 	if err := s.checkWalls(ctx); err != nil {
-		pool.Close()
 		return nil, err
 	}
 	return s, nil

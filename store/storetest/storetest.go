@@ -1,4 +1,4 @@
-// Package storetest creates a migrated Postgres database for each test.
+// Package storetest gives each test a migrated Postgres database.
 //
 // A package that uses it calls Main in TestMain. The first test that needs the server starts it:
 //
@@ -65,6 +65,7 @@ func run(m *testing.M) (code int) {
 		}
 	}()
 	code = m.Run()
+	closeIdle()
 	if code == 0 {
 		// Only the goroutine that waits for the server may remain.
 		if err := goleak.Find(goleak.IgnoreAnyFunction("multis/store/pgserver.(*Server).spawn.func1")); err != nil {
@@ -140,27 +141,31 @@ func fail(err error) int {
 func DSN(t testing.TB) string {
 	t.Helper()
 	require.NoError(t, startOnce(), "start the tests' Postgres")
-	ctx := context.Background()
-	name := fmt.Sprintf("t%d", count.Add(1))
-	admin := func(sql string) {
-		conn, err := pgx.Connect(ctx, server.SuperDSN("postgres"))
-		require.NoError(t, err)
-		defer conn.Close(ctx)
-		_, err = conn.Exec(ctx, sql)
-		require.NoError(t, err)
-	}
-	admin("create database " + name + " owner " + login + " template " + template + " strategy file_copy")
-	t.Cleanup(func() { admin("drop database " + name + " with (force)") })
+	name, err := createDatabase()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, dropDatabase(name)) })
 	return server.DSN(login, name)
 }
 
-// New opens a store on a new database of a test.
-func New(t testing.TB) *store.Store {
-	t.Helper()
-	s, err := store.Open(context.Background(), DSN(t))
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
-	return s
+// createDatabase creates a migrated database and returns its name.
+func createDatabase() (name string, err error) {
+	name = fmt.Sprintf("t%d", count.Add(1))
+	return name, administer("create database " + name + " owner " + login + " template " + template + " strategy file_copy")
+}
+
+// dropDatabase drops a database and ends its connections.
+func dropDatabase(name string) error { return administer("drop database " + name + " with (force)") }
+
+// administer runs a statement as the server's administrator.
+func administer(sql string) error {
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, server.SuperDSN("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, sql)
+	return err
 }
 
 // NewDurable is New on a server with durable commits, for measurements. The server of the other tests trades durability for speed.
@@ -202,9 +207,9 @@ func Count(t testing.TB, st *store.Store, sql string, args ...any) (n int) {
 }
 
 // columnsSQL lists every column of every table that is not Postgres' own.
-const columnsSQL = `select c.table_schema as schema, c.table_name as "table", c.column_name as name, c.data_type = 'bytea' as bytes from information_schema.columns c
-	join information_schema.tables t using (table_schema, table_name)
-	where t.table_type = 'BASE TABLE' and c.table_schema not in ('pg_catalog', 'information_schema') order by 1, 2, 3`
+const columnsSQL = `select n.nspname as schema, c.relname as "table", a.attname as name, a.atttypid = 'bytea'::regtype as bytes
+	from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+	where c.relkind in ('r', 'p') and c.relpersistence <> 't' and n.nspname not in ('pg_catalog', 'information_schema') order by 1, 2, 3`
 
 // columnStatisticsSQL lists the columns of which Postgres' own statistics hold a text: it keeps samples, to plan with.
 const columnStatisticsSQL = `select c.relname || '.' || a.attname from pg_statistic s join pg_class c on c.oid = s.starelid

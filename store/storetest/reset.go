@@ -1,0 +1,165 @@
+package storetest
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"multis/store"
+)
+
+// database is a migrated database that tests use one after another. A new one for each test would take Postgres more time than the tests: it copies
+// 400 files, and each new connection reads the catalogue and plans every statement again.
+type database struct {
+	name  string
+	pool  *pgxpool.Pool
+	admin *pgx.Conn // the server administrator's, prepared by rememberSQL
+}
+
+// idle are the databases that no test uses. They are as migrated.
+var idle struct {
+	sync.Mutex
+	databases []*database
+}
+
+// New opens a store on a database as migrated. When the test ends, the database is reset for the next test, or dropped if the test failed or changed
+// more than rows.
+func New(t testing.TB) *store.Store {
+	t.Helper()
+	require.NoError(t, startOnce(), "start the tests' Postgres")
+	ctx := context.Background()
+	db, err := takeDatabase(ctx)
+	require.NoError(t, err)
+	s, err := store.New(ctx, db.pool)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if !t.Failed() && db.reset(ctx) {
+			idle.Lock()
+			defer idle.Unlock()
+			idle.databases = append(idle.databases, db)
+			return
+		}
+		require.NoError(t, db.drop(ctx))
+	})
+	return s
+}
+
+// takeDatabase returns an idle database, or a new one.
+func takeDatabase(ctx context.Context) (*database, error) {
+	idle.Lock()
+	if last := len(idle.databases) - 1; last >= 0 {
+		db := idle.databases[last]
+		idle.databases = idle.databases[:last]
+		idle.Unlock()
+		return db, nil
+	}
+	idle.Unlock()
+	name, err := createDatabase()
+	if err != nil {
+		return nil, err
+	}
+	db := &database{name: name}
+	if db.admin, err = pgx.Connect(ctx, server.SuperDSN(name)); err != nil {
+		return nil, err
+	}
+	if _, err := db.admin.Exec(ctx, rememberSQL); err != nil {
+		return nil, err
+	}
+	st, err := store.Open(ctx, server.DSN(login, name))
+	if err != nil {
+		return nil, err
+	}
+	db.pool = st.Pool()
+	return db, nil
+}
+
+// rememberSQL keeps the rows and sequences of a database, and a fingerprint of its schema and of Postgres' statistics, in the temporary schema of the
+// connection, with a function that restores the rows and sequences. The function returns false if the fingerprint has changed. Triggers do not fire.
+const rememberSQL = `
+set session_replication_role = replica;
+create temp table tables as select c.oid, c.oid::regclass::text as name, false as filled from pg_class c join pg_namespace n on n.oid = c.relnamespace
+	where c.relkind = 'r' and c.relpersistence <> 't' and n.nspname not in ('pg_catalog', 'information_schema');
+create temp table sequences as select oid::regclass::text as name, null::bigint as last, null::bool as called from pg_class where relkind = 'S';
+create function pg_temp.fingerprint() returns text language sql as $$ select concat_ws(' ',
+	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_class where relpersistence <> 't' and relkind <> 't'),
+	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_attribute where attrelid in (select oid from pg_temp.tables)),
+	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_proc where pronamespace <> pg_my_temp_schema()),
+	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_trigger),
+	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_constraint where connamespace <> pg_my_temp_schema()),
+	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_policy),
+	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_namespace),
+	(select count(*) from pg_db_role_setting),
+	(select count(*) from pg_statistic where starelid in (select oid from pg_temp.tables)))
+$$;
+do $$ declare t record; s record; filled bool; begin
+	for t in select * from pg_temp.tables loop
+		execute format('select exists (select from %s)', t.name) into filled;
+		if filled then
+			execute format('create temp table saved_%s as table %s', t.oid, t.name);
+			update pg_temp.tables set filled = true where oid = t.oid;
+		end if;
+	end loop;
+	for s in select * from pg_temp.sequences loop
+		execute format('update pg_temp.sequences set (last, called) = (select last_value, is_called from %s) where name = %L', s.name, s.name);
+	end loop;
+end $$;
+create temp table fingerprint as select pg_temp.fingerprint() as was;
+create function pg_temp.reset_database() returns bool language plpgsql as $$ declare t record; s record; has_rows bool; last bigint; called bool; begin
+	if pg_temp.fingerprint() <> (select was from pg_temp.fingerprint) then
+		return false;
+	end if;
+	for t in select * from pg_temp.tables loop
+		execute format('select exists (select from %s)', t.name) into has_rows;
+		if has_rows then
+			execute format('delete from %s', t.name);
+		end if;
+		if t.filled then
+			execute format('insert into %s overriding system value table saved_%s', t.name, t.oid);
+		end if;
+	end loop;
+	for s in select * from pg_temp.sequences loop
+		execute format('select last_value, is_called from %s', s.name) into last, called;
+		if last <> s.last or called <> s.called then
+			perform setval(s.name, s.last, s.called);
+		end if;
+	end loop;
+	return true;
+end $$`
+
+// reset makes the database as it was migrated. It returns false if it cannot, because the test changed more than rows or left something running.
+func (db *database) reset(ctx context.Context) bool {
+	if db.pool.Stat().AcquiredConns() > 0 {
+		return false
+	}
+	var done bool
+	if err := db.admin.QueryRow(ctx, "select pg_temp.reset_database()").Scan(&done); err != nil || !done {
+		return false
+	}
+	for _, conn := range db.pool.AcquireAllIdle(ctx) {
+		_, err := conn.Exec(ctx, "unlisten *; select pg_advisory_unlock_all(); reset all")
+		conn.Release()
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// drop closes all connections and drops the database.
+func (db *database) drop(ctx context.Context) error {
+	db.pool.Close()
+	_ = db.admin.Close(ctx)
+	return dropDatabase(db.name)
+}
+
+// closeIdle closes the connections of the idle databases.
+func closeIdle() {
+	for _, db := range idle.databases {
+		db.pool.Close()
+		_ = db.admin.Close(context.Background())
+	}
+}
