@@ -19,14 +19,18 @@ import (
 func periodicJobs(ctx context.Context, h Handlers) []*river.PeriodicJob {
 	list := []*river.PeriodicJob{
 		every(ctx, 10*time.Minute, PublishAnswersArgs{}, nil, true),
-		every(ctx, time.Minute, RemindCommitmentsArgs{}, func(ctx context.Context) (bool, error) { return h.CommitmentReminders.HasCommitments(ctx) }, false),
-		every(ctx, time.Minute, FindCapturesArgs{}, func(ctx context.Context) (bool, error) { // also the longest time that a capture waits
-			chats, err := h.Capture.DueCaptures(ctx)
-			return len(chats) > 0, err
-		}, false),
 		every(ctx, 10*time.Minute, BackupArgs{}, nil, true), // looks whether one is due
 		every(ctx, 10*time.Minute, EmbedArgs{}, nil, false),
 		every(ctx, 24*time.Hour, EmbedArgs{RetryFailed: true}, nil, true),
+	}
+	if h.CommitmentReminders != nil {
+		list = append(list, every(ctx, time.Minute, RemindCommitmentsArgs{}, h.CommitmentReminders.HasCommitments, false))
+	}
+	if h.Capture != nil {
+		list = append(list, every(ctx, time.Minute, FindCapturesArgs{}, func(ctx context.Context) (bool, error) { // also the longest time that a capture waits
+			chats, err := h.Capture.DueCaptures(ctx)
+			return len(chats) > 0, err
+		}, false))
 	}
 	if h.Folders != nil {
 		list = append(list, every(ctx, 30*time.Second, IndexFoldersArgs{}, h.Folders.HasFolders, true)) // listing some hundred files takes milliseconds

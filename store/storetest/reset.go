@@ -15,9 +15,8 @@ import (
 // database is a migrated database that tests use one after another. A new one for each test would take Postgres more time than the tests: it copies
 // 400 files, and each new connection reads the catalogue and plans every statement again.
 type database struct {
-	name  string
-	pool  *pgxpool.Pool
-	admin *pgx.Conn // the server administrator's, prepared by rememberSQL
+	name string
+	pool *pgxpool.Pool
 }
 
 // idle are the databases that no test uses. They are as migrated.
@@ -43,7 +42,7 @@ func New(t testing.TB) *store.Store {
 			idle.databases = append(idle.databases, db)
 			return
 		}
-		require.NoError(t, db.drop(ctx))
+		require.NoError(t, db.drop())
 	})
 	return s
 }
@@ -62,57 +61,55 @@ func takeDatabase(ctx context.Context) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &database{name: name}
-	if db.admin, err = pgx.Connect(ctx, server.SuperDSN(name)); err != nil {
-		return nil, err
-	}
-	if _, err := db.admin.Exec(ctx, rememberSQL); err != nil {
+	if err := asAdministrator(name, func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, rememberSQL)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	st, err := store.Open(ctx, server.DSN(login, name))
 	if err != nil {
 		return nil, err
 	}
-	db.pool = st.Pool()
-	return db, nil
+	return &database{name, st.Pool()}, nil
 }
 
 // rememberSQL keeps the rows and sequences of a database, and a fingerprint of its schema and of Postgres' statistics, in the temporary schema of the
-// connection, with a function that restores the rows and sequences. The function returns false if the fingerprint has changed. Triggers do not fire.
+// administrator's connection, with a function that restores the rows and sequences. The function returns false if the fingerprint has changed. Triggers do not fire.
 const rememberSQL = `
 set session_replication_role = replica;
-create temp table tables as select c.oid, c.oid::regclass::text as name, false as filled from pg_class c join pg_namespace n on n.oid = c.relnamespace
+create temp table reset_tables as select c.oid, c.oid::regclass::text as name, false as filled from pg_class c join pg_namespace n on n.oid = c.relnamespace
 	where c.relkind = 'r' and c.relpersistence <> 't' and n.nspname not in ('pg_catalog', 'information_schema');
-create temp table sequences as select oid::regclass::text as name, null::bigint as last, null::bool as called from pg_class where relkind = 'S';
+create temp table reset_sequences as select oid::regclass::text as name, null::bigint as last, null::bool as called from pg_class where relkind = 'S';
 create function pg_temp.fingerprint() returns text language sql as $$ select concat_ws(' ',
 	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_class where relpersistence <> 't' and relkind <> 't'),
-	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_attribute where attrelid in (select oid from pg_temp.tables)),
+	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_attribute where attrelid in (select oid from pg_temp.reset_tables)),
 	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_proc where pronamespace <> pg_my_temp_schema()),
 	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_trigger),
 	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_constraint where connamespace <> pg_my_temp_schema()),
 	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_policy),
 	(select concat_ws('-', count(*), sum(xmin::text::bigint)) from pg_namespace),
 	(select count(*) from pg_db_role_setting),
-	(select count(*) from pg_statistic where starelid in (select oid from pg_temp.tables)))
+	(select count(*) from pg_statistic where starelid in (select oid from pg_temp.reset_tables)))
 $$;
 do $$ declare t record; s record; filled bool; begin
-	for t in select * from pg_temp.tables loop
+	for t in select * from pg_temp.reset_tables loop
 		execute format('select exists (select from %s)', t.name) into filled;
 		if filled then
 			execute format('create temp table saved_%s as table %s', t.oid, t.name);
-			update pg_temp.tables set filled = true where oid = t.oid;
+			update pg_temp.reset_tables set filled = true where oid = t.oid;
 		end if;
 	end loop;
-	for s in select * from pg_temp.sequences loop
-		execute format('update pg_temp.sequences set (last, called) = (select last_value, is_called from %s) where name = %L', s.name, s.name);
+	for s in select * from pg_temp.reset_sequences loop
+		execute format('update pg_temp.reset_sequences set (last, called) = (select last_value, is_called from %s) where name = %L', s.name, s.name);
 	end loop;
 end $$;
-create temp table fingerprint as select pg_temp.fingerprint() as was;
+create temp table reset_fingerprint as select pg_temp.fingerprint() as was;
 create function pg_temp.reset_database() returns bool language plpgsql as $$ declare t record; s record; has_rows bool; last bigint; called bool; begin
-	if pg_temp.fingerprint() <> (select was from pg_temp.fingerprint) then
+	if pg_temp.fingerprint() <> (select was from pg_temp.reset_fingerprint) then
 		return false;
 	end if;
-	for t in select * from pg_temp.tables loop
+	for t in select * from pg_temp.reset_tables loop
 		execute format('select exists (select from %s)', t.name) into has_rows;
 		if has_rows then
 			execute format('delete from %s', t.name);
@@ -121,7 +118,7 @@ create function pg_temp.reset_database() returns bool language plpgsql as $$ dec
 			execute format('insert into %s overriding system value table saved_%s', t.name, t.oid);
 		end if;
 	end loop;
-	for s in select * from pg_temp.sequences loop
+	for s in select * from pg_temp.reset_sequences loop
 		execute format('select last_value, is_called from %s', s.name) into last, called;
 		if last <> s.last or called <> s.called then
 			perform setval(s.name, s.last, s.called);
@@ -136,7 +133,10 @@ func (db *database) reset(ctx context.Context) bool {
 		return false
 	}
 	var done bool
-	if err := db.admin.QueryRow(ctx, "select pg_temp.reset_database()").Scan(&done); err != nil || !done {
+	err := asAdministrator(db.name, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, "select pg_temp.reset_database()").Scan(&done)
+	})
+	if err != nil || !done {
 		return false
 	}
 	for _, conn := range db.pool.AcquireAllIdle(ctx) {
@@ -150,16 +150,17 @@ func (db *database) reset(ctx context.Context) bool {
 }
 
 // drop closes all connections and drops the database.
-func (db *database) drop(ctx context.Context) error {
+func (db *database) drop() error {
 	db.pool.Close()
-	_ = db.admin.Close(ctx)
 	return dropDatabase(db.name)
 }
 
-// closeIdle closes the connections of the idle databases.
-func closeIdle() {
+// closeConnections closes the connections to the idle databases, and the administrator's.
+func closeConnections() {
 	for _, db := range idle.databases {
 		db.pool.Close()
-		_ = db.admin.Close(context.Background())
+	}
+	for _, conn := range administrators.conns {
+		_ = conn.Close(context.Background())
 	}
 }

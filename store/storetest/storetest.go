@@ -65,7 +65,7 @@ func run(m *testing.M) (code int) {
 		}
 	}()
 	code = m.Run()
-	closeIdle()
+	closeConnections()
 	if code == 0 {
 		// Only the goroutine that waits for the server may remain.
 		if err := goleak.Find(goleak.IgnoreAnyFunction("multis/store/pgserver.(*Server).spawn.func1")); err != nil {
@@ -154,18 +154,43 @@ func createDatabase() (name string, err error) {
 }
 
 // dropDatabase drops a database and ends its connections.
-func dropDatabase(name string) error { return administer("drop database " + name + " with (force)") }
+func dropDatabase(name string) error {
+	administrators.Lock()
+	if conn := administrators.conns[name]; conn != nil {
+		_ = conn.Close(context.Background())
+		delete(administrators.conns, name)
+	}
+	administrators.Unlock()
+	return administer("drop database " + name + " with (force)")
+}
 
 // administer runs a statement as the server's administrator.
 func administer(sql string) error {
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, server.SuperDSN("postgres"))
-	if err != nil {
+	return asAdministrator("postgres", func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, sql)
 		return err
+	})
+}
+
+// administrators are open connections of the server's administrator, by database.
+var administrators = struct {
+	sync.Mutex
+	conns map[string]*pgx.Conn
+}{conns: map[string]*pgx.Conn{}}
+
+// asAdministrator runs fn on the connection of the server's administrator to a database, one fn at a time.
+func asAdministrator(database string, fn func(ctx context.Context, conn *pgx.Conn) error) (err error) {
+	administrators.Lock()
+	defer administrators.Unlock()
+	ctx := context.Background()
+	conn := administrators.conns[database]
+	if conn == nil || conn.IsClosed() {
+		if conn, err = pgx.Connect(ctx, server.SuperDSN(database)); err != nil {
+			return err
+		}
+		administrators.conns[database] = conn
 	}
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, sql)
-	return err
+	return fn(ctx, conn)
 }
 
 // NewDurable is New on a server with durable commits, for measurements. The server of the other tests trades durability for speed.
@@ -198,18 +223,17 @@ func Server() *pgserver.Server {
 // Count reads one number as the server's administrator, so that no policy hides a row.
 func Count(t testing.TB, st *store.Store, sql string, args ...any) (n int) {
 	t.Helper()
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, server.SuperDSN(st.Pool().Config().ConnConfig.Database))
-	require.NoError(t, err)
-	defer conn.Close(ctx)
-	require.NoError(t, conn.QueryRow(ctx, sql, args...).Scan(&n))
+	require.NoError(t, asAdministrator(st.Pool().Config().ConnConfig.Database, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, sql, args...).Scan(&n)
+	}))
 	return n
 }
 
-// columnsSQL lists every column of every table that is not Postgres' own.
-const columnsSQL = `select n.nspname as schema, c.relname as "table", a.attname as name, a.atttypid = 'bytea'::regtype as bytes
+// columnsSQL lists the columns of every table that is not Postgres' own.
+const columnsSQL = `select n.nspname as schema, c.relname as "table", array_agg(a.attname::text order by a.attname) as columns,
+		array_agg(a.atttypid = 'bytea'::regtype order by a.attname) as bytes
 	from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-	where c.relkind in ('r', 'p') and c.relpersistence <> 't' and n.nspname not in ('pg_catalog', 'information_schema') order by 1, 2, 3`
+	where c.relkind in ('r', 'p') and c.relpersistence <> 't' and n.nspname not in ('pg_catalog', 'information_schema') group by 1, 2 order by 1, 2`
 
 // columnStatisticsSQL lists the columns of which Postgres' own statistics hold a text: it keeps samples, to plan with.
 const columnStatisticsSQL = `select c.relname || '.' || a.attname from pg_statistic s join pg_class c on c.oid = s.starelid
@@ -218,48 +242,55 @@ const columnStatisticsSQL = `select c.relname || '.' || a.attname from pg_statis
 		and position(lower($1) in lower(concat_ws(' ', stavalues1::text, stavalues2::text, stavalues3::text, stavalues4::text, stavalues5::text))) > 0`
 
 // ColumnStatisticsWith lists the columns of which Postgres keeps a text as a sample: "notes.body".
-func ColumnStatisticsWith(t testing.TB, st *store.Store, text string) []string {
+func ColumnStatisticsWith(t testing.TB, st *store.Store, text string) (columns []string) {
 	t.Helper()
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, server.SuperDSN(st.Pool().Config().ConnConfig.Database))
-	require.NoError(t, err)
-	defer conn.Close(ctx)
-	rows, err := conn.Query(ctx, columnStatisticsSQL, text)
-	require.NoError(t, err)
-	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(t, err)
+	require.NoError(t, asAdministrator(st.Pool().Config().ConnConfig.Database, func(ctx context.Context, conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, columnStatisticsSQL, text)
+		if err != nil {
+			return err
+		}
+		columns, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	}))
 	return columns
 }
 
 // ColumnsContaining lists the columns of all tables, of every schema, that hold a text in whatever form: "notes.body", "river.river_job.args".
 // It reads as the server's administrator, so that no policy hides a row.
-func ColumnsContaining(t testing.TB, st *store.Store, text string) []string {
+func ColumnsContaining(t testing.TB, st *store.Store, text string) (found []string) {
 	t.Helper()
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, server.SuperDSN(st.Pool().Config().ConnConfig.Database))
-	require.NoError(t, err)
-	defer conn.Close(ctx)
-	type column struct {
-		Schema, Table, Name string
-		Bytes               bool
-	}
-	rows, err := conn.Query(ctx, columnsSQL)
-	require.NoError(t, err)
-	columns, err := pgx.CollectRows(rows, pgx.RowToStructByName[column])
-	require.NoError(t, err)
-	require.NotEmpty(t, columns)
-	var found []string
-	for _, c := range columns {
-		holds := "position(lower($1) in lower(%s::text)) > 0"
-		if c.Bytes {
-			holds = "position(convert_to($1, 'UTF8') in %s) > 0"
+	require.NoError(t, asAdministrator(st.Pool().Config().ConnConfig.Database, func(ctx context.Context, conn *pgx.Conn) error {
+		type table struct {
+			Schema, Table string
+			Columns       []string
+			Bytes         []bool
 		}
-		var there bool
-		sql := "select exists (select from " + pgx.Identifier{c.Schema, c.Table}.Sanitize() + " where " + fmt.Sprintf(holds, pgx.Identifier{c.Name}.Sanitize()) + ")"
-		require.NoError(t, conn.QueryRow(ctx, sql, text).Scan(&there))
-		if there {
-			found = append(found, strings.TrimPrefix(c.Schema+".", "public.")+c.Table+"."+c.Name)
+		rows, err := conn.Query(ctx, columnsSQL)
+		if err != nil {
+			return err
 		}
-	}
+		tables, err := pgx.CollectRows(rows, pgx.RowToStructByName[table])
+		require.NotEmpty(t, tables)
+		for _, tb := range tables {
+			conditions := make([]string, len(tb.Columns))
+			for i, column := range tb.Columns {
+				conditions[i] = "bool_or(position(lower($1) in lower(" + pgx.Identifier{column}.Sanitize() + "::text)) > 0)"
+				if tb.Bytes[i] {
+					conditions[i] = "bool_or(position(convert_to($1, 'UTF8') in " + pgx.Identifier{column}.Sanitize() + ") > 0)"
+				}
+			}
+			sql := "select array[" + strings.Join(conditions, ", ") + "] from " + pgx.Identifier{tb.Schema, tb.Table}.Sanitize()
+			var holds []*bool // nil if the table is empty
+			if err = conn.QueryRow(ctx, sql, text).Scan(&holds); err != nil {
+				return err
+			}
+			for i, there := range holds {
+				if there != nil && *there {
+					found = append(found, strings.TrimPrefix(tb.Schema+".", "public.")+tb.Table+"."+tb.Columns[i])
+				}
+			}
+		}
+		return err
+	}))
 	return found
 }
