@@ -129,7 +129,7 @@ end $$`
 
 // reset makes the database as it was migrated. It returns false if it cannot, because the test changed more than rows or left something running.
 func (db *database) reset(ctx context.Context) bool {
-	if db.pool.Stat().AcquiredConns() > 0 {
+	if db.pool.Stat().AcquiredConns() > 0 || db.pool.Ping(ctx) != nil { // it may be closed
 		return false
 	}
 	var done bool
