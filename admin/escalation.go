@@ -93,7 +93,7 @@ func (ec *escalationCommands) line(ctx context.Context, e store.Escalation) (str
 	return line + " · [thread](" + memory.MessageLink(room, *e.CardEvent) + ")", err
 }
 
-// handOff passes a chat to the person who asks. Operators get those of customers only, and so does the owner where operators read.
+// handOff passes a chat to the person who asks. Only customers' chats can be passed to an operator, or in a room that operators can read.
 func (ec *escalationCommands) handOff(ctx context.Context, r request, args string) (answer, error) {
 	pick := chatPick{Asked: r.message.ID, Customers: !r.isOwner() || r.room.ForOperators}
 	if args == "" {

@@ -36,7 +36,7 @@ func TestFollowUpsAreSetForAChat(t *testing.T) {
 	require.Equal(t, 4, r.count("select count(*) from audit_entries where action = 'follow_up'"))
 }
 
-func TestTheCardOfAFollowUpSaysWhatItIsAndWhenItIsOver(t *testing.T) {
+func TestTheCardOfAFollowUpSaysItsKindAndItsEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

@@ -51,7 +51,7 @@ func (b *fixture) markAllSent() {
 	require.NoError(b.t, err)
 }
 
-func TestTextsAboutADeletedMessageAreDeletedHoweverTheyWereAskedFor(t *testing.T) {
+func TestTextsAboutADeletedMessageAreDeletedWhoeverAsked(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	oolong := llmtest.Reply{Text: answerJSON("It is oolong.", 0, "")}
@@ -97,7 +97,7 @@ func TestTextsAboutADeletedMessageAreDeletedHoweverTheyWereAskedFor(t *testing.T
 	}
 }
 
-func TestWhatIsDeletedWhileTheModelThinksIsNotSaid(t *testing.T) {
+func TestAMessageDeletedDuringAModelCallIsNotQuoted(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for name, c := range map[string]struct {
@@ -139,7 +139,7 @@ func TestWhatIsDeletedWhileTheModelThinksIsNotSaid(t *testing.T) {
 	}
 }
 
-func TestAPlansStepsGoWithWhatThePlanRestsOn(t *testing.T) {
+func TestStepsAreDeletedWithTheMessagesBehindTheirPlan(t *testing.T) {
 	t.Parallel()
 	b, _ := newPlanner(t, `{"steps": [{"text": "Buy oolong"}]}`, llmtest.Say(answerJSON("Done.", 0, "")))
 	from := b.addMemory("oolong for me, as always")
@@ -164,7 +164,7 @@ func TestTheReasonOfAnEscalationIsDeletedWithItsMessages(t *testing.T) {
 	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
-func TestANoteFoundBySearchLeavesTheTaskWithItsMessage(t *testing.T) {
+func TestANoteFoundBySearchIsDeletedFromATaskWithItsMessage(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "delivery"}), llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
@@ -197,7 +197,7 @@ func TestANoteFoundBySearchLeavesTheTaskWithItsMessage(t *testing.T) {
 	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
-func TestASummaryHoldsNothingThatIsForgottenWhileItIsMade(t *testing.T) {
+func TestAMessageDeletedDuringASummaryIsNotInIt(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	var b *fixture
@@ -220,7 +220,7 @@ func TestASummaryHoldsNothingThatIsForgottenWhileItIsMade(t *testing.T) {
 	require.Zero(t, b.count("select count(*) from chat_summaries"))
 }
 
-func TestAnAnswerThatIsDeletedIsGoneFromWhatMadeIt(t *testing.T) {
+func TestADeletedAnswerIsDeletedFromItsTask(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, _ := scripted(t, llmtest.Say(answerJSON("Delivery is only 5 euro.", 1, "Delivery costs 5 euro within the city.")))

@@ -14,9 +14,9 @@ func (c *core) notify(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, 
 	if err != nil {
 		return err
 	}
-	letter := outbox.NewNotice(room, markdown, kind)
-	letter.About, letter.RestsOn = quoted, restsOn
-	_, _, err = c.box.Queue(ctx, tx, letter)
+	notice := outbox.NewNotice(room, markdown, kind)
+	notice.About, notice.RestsOn = quoted, restsOn
+	_, _, err = c.box.Queue(ctx, tx, notice)
 	return err
 }
 

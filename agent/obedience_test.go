@@ -288,7 +288,7 @@ func (b *fixture) deleteCaseRows() {
 	require.NoError(b.t, err)
 }
 
-// countChanges counts what an injection could change, apart from what the places put there.
+// countChanges counts the rows that an injection could have added.
 func (b *fixture) countChanges() []int {
 	return []int{
 		b.count("select count(*) from notes where role = 'admin'"), b.count("select count(*) from schedules where created_by <> ''"), b.count("select count(*) from settings"),

@@ -68,7 +68,7 @@ func (b *fixture) storePicture(chat store.Chat, name, caption string, action pol
 // tuning is the answer that the fake model gives.
 var tuning = answerJSON("Tuning it costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")
 
-func TestAPictureIsAPartOfTheQuestionAndTheAnswerIsQuoted(t *testing.T) {
+func TestAQuestionWithAPictureGetsAQuotedAnswer(t *testing.T) {
 	t.Parallel()
 	b, looked, asked := newVisionFixture(t, llmtest.Say(pianoPhoto), llmtest.Say(tuning))
 	row := b.storePicture(b.chat, "p.png", "What does it cost?", policy.ActionAnswer)
@@ -185,7 +185,7 @@ func TestLookingAtPicturesIsPaidFromTheBudgetAndOnce(t *testing.T) {
 	}
 }
 
-func TestAPictureThatIsDeletedWhileItIsLookedAtIsNotAnswered(t *testing.T) {
+func TestAPictureDeletedDuringItsDescriptionIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	var b *fixture
 	b, _, asked := newVisionFixture(t, func(context.Context, llmtest.Request) llmtest.Reply {

@@ -242,15 +242,15 @@ func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []s
 			return err
 		}
 		if r.run.Task.LiveEvent != "" {
-			letter := outbox.NewNotice(room, list, outbox.Answer)
-			letter.Replaces, letter.About, letter.RestsOn, letter.TaskID = r.run.Task.LiveEvent, r.run.Task.About, ended.RestsOn, done.ID
-			if _, _, err := ps.box.Queue(ctx, tx, letter); err != nil {
+			notice := outbox.NewNotice(room, list, outbox.Answer)
+			notice.Replaces, notice.About, notice.RestsOn, notice.TaskID = r.run.Task.LiveEvent, r.run.Task.About, ended.RestsOn, done.ID
+			if _, _, err := ps.box.Queue(ctx, tx, notice); err != nil {
 				return err
 			}
 		}
-		letter := outbox.NewNotice(room, result, outbox.Answer)
-		letter.Profile, letter.About, letter.RestsOn, letter.TaskID = r.persona.Profile(), slices.Concat(about, r.run.Task.About), ended.RestsOn, done.ID
-		_, _, err = ps.box.Queue(ctx, tx, letter)
+		notice := outbox.NewNotice(room, result, outbox.Answer)
+		notice.Profile, notice.About, notice.RestsOn, notice.TaskID = r.persona.Profile(), slices.Concat(about, r.run.Task.About), ended.RestsOn, done.ID
+		_, _, err = ps.box.Queue(ctx, tx, notice)
 		return err
 	})
 }

@@ -105,7 +105,7 @@ func TestAFollowUpIsWithdrawnByWhateverIsWritten(t *testing.T) {
 	}
 }
 
-func TestAFollowUpIsDraftedAfterAQuestionBackAndAfterAPersonsAnswer(t *testing.T) {
+func TestAFollowUpIsDraftedAfterAClarifyingQuestionOrAPersonsAnswer(t *testing.T) {
 	t.Parallel()
 	b := quiet(t, policy.Defaults{FollowUpDays: 1})
 	b.learn("boats.md", twoBoats)

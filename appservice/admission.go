@@ -28,25 +28,25 @@ type admitInput struct {
 
 // admit asks the policy what is done with a message of a chat.
 func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (policy.Admission, error) {
-	now := b.in.now()
+	now := b.inbox.now()
 	if err := b.labelByWords(ctx, &chat, j); err != nil {
 		return policy.Admission{}, err
 	}
 	input := policy.AdmitInput{
-		Mode: b.in.mode(chat), Kind: chat.Kind, Author: j.author, Name: b.name, Text: j.msg.Words(), Notice: j.msg.Notice,
-		HasAttachment: j.msg.HasUnreadFile(b.in.settings.Transcribes), IsViewable: b.in.settings.Sees && j.msg.IsPicture(),
-		Voice: b.in.settings.Transcribes && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.wasFresh,
-		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.isEdit, MaxAge: b.in.settings.MaxAge, EscalationKeywords: b.in.settings.EscalationKeywords,
-		StoreCap: b.in.settings.StoreCap, SendCap: b.in.settings.SendCap, Restore: b.restore,
+		Mode: b.inbox.mode(chat), Kind: chat.Kind, Author: j.author, Name: b.name, Text: j.msg.Words(), Notice: j.msg.Notice,
+		HasAttachment: j.msg.HasUnreadFile(b.inbox.settings.Transcribes), IsViewable: b.inbox.settings.ViewsPictures && j.msg.IsPicture(),
+		Voice: b.inbox.settings.Transcribes && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.wasFresh,
+		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.isEdit, MaxAge: b.inbox.settings.MaxAge, EscalationKeywords: b.inbox.settings.EscalationKeywords,
+		StoreCap: b.inbox.settings.StoreCap, SendCap: b.inbox.settings.SendCap, Restore: b.restore,
 	}
 	if chat.Kind == policy.KindAdmin {
 		return policy.Admit(input), nil
 	}
 	var err error
-	if input.AwaitsReply, err = b.isAsked(ctx, chat, j); err != nil {
+	if input.AwaitsReply, err = b.isReplyToQuestion(ctx, chat, j); err != nil {
 		return policy.Admission{}, err
 	}
-	input.Presence = chat.Presence(b.paused, input.Mode, b.in.settings.OwnerPause, now)
+	input.Presence = chat.Presence(b.paused, input.Mode, b.inbox.settings.OwnerPause, now)
 	if j.author.IsCapped() {
 		rates, err := b.counted.of(ctx, b.tx, contactKey{chat.ID, j.sender}, now)
 		if err != nil {
@@ -62,12 +62,12 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 	return policy.Admit(input), nil
 }
 
-// isAsked reports whether a message that would need no answer, such as "ok", is the reply to a question of the assistant.
-func (b *batch) isAsked(ctx context.Context, chat store.Chat, j admitInput) (bool, error) {
+// isReplyToQuestion reports whether a message that would need no answer, such as "ok", is the reply to a question of the assistant.
+func (b *batch) isReplyToQuestion(ctx context.Context, chat store.Chat, j admitInput) (bool, error) {
 	if j.author != policy.AuthorContact || b.history || !policy.IsAcknowledgement(j.msg.Words(), b.name) {
 		return false, nil
 	}
-	last, err := store.LastClarification(ctx, b.tx, chat.ID, b.in.now().Add(-policy.ConversationGap))
+	last, err := store.LastClarification(ctx, b.tx, chat.ID, b.inbox.now().Add(-policy.ConversationGap))
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
@@ -79,7 +79,7 @@ func (b *batch) labelByWords(ctx context.Context, chat *store.Chat, j admitInput
 	if j.author != policy.AuthorContact || b.history {
 		return nil
 	}
-	labels := chat.LabelsByWords(b.in.settings.Defaults, j.msg.Words())
+	labels := chat.LabelsByWords(b.inbox.settings.Defaults, j.msg.Words())
 	if len(labels) == 0 {
 		return nil
 	}

@@ -20,8 +20,8 @@ import (
 type batch struct {
 	followUps
 
-	in *Inbox
-	tx store.Tx
+	inbox *Inbox
+	tx    store.Tx
 	// chats are the chats of the batch's rooms. Both rooms of a chat that moved point to the same one.
 	chats     map[id.RoomID]*store.Chat
 	newEvents map[id.EventID]bool // events that were not stored before
@@ -43,13 +43,13 @@ type batch struct {
 // followUps are the jobs and hook events that the events of a batch ask for. enqueue writes them at the end of the transaction.
 type followUps struct {
 	jobs  []jobs.Args
-	hooks []hookCall
+	hooks []hookEvent
 	// changedChats are the chats in which something was said, changed or deleted.
 	changedChats []store.ChatID
 }
 
-// hookCall is an event for the owner's hooks, with the id that it is about.
-type hookCall struct {
+// hookEvent is an event for the owner's hooks, with the id that it is about.
+type hookEvent struct {
 	event policy.HookEvent
 	about string
 }
@@ -64,7 +64,7 @@ type incoming struct {
 }
 
 func (in *Inbox) newBatch(tx store.Tx) *batch {
-	return &batch{in: in, tx: tx, counted: rateCounts{}}
+	return &batch{inbox: in, tx: tx, counted: rateCounts{}}
 }
 
 // storeAll stores the events in their order, and the jobs that they ask for.
@@ -94,11 +94,11 @@ func (b *batch) load(ctx context.Context, events []*event.Event) error {
 	var seen []store.OwnEvent
 	for _, evt := range events {
 		chat, known := b.chats[evt.RoomID]
-		if !known || b.in.isOff(*chat) {
+		if !known || b.inbox.isOff(*chat) {
 			continue
 		}
 		ids = append(ids, evt.ID)
-		if evt.Sender == b.in.settings.Owner || evt.Sender == b.in.settings.Bot {
+		if evt.Sender == b.inbox.settings.Owner || evt.Sender == b.inbox.settings.Bot {
 			key, _ := bridgebridge.OutboxKey(evt)
 			seen = append(seen, store.OwnEvent{Event: evt.ID, Key: key, Room: evt.RoomID})
 		}
@@ -125,7 +125,7 @@ func (b *batch) load(ctx context.Context, events []*event.Event) error {
 // owner's account could have sent them.
 func (b *batch) addForgotten(events []*event.Event, own map[id.EventID]bool) {
 	for _, evt := range events {
-		if _, marked := bridgebridge.OutboxKey(evt); marked && evt.Sender == b.in.settings.Owner && b.restore.InGap(b.in.sentAt(evt)) {
+		if _, marked := bridgebridge.OutboxKey(evt); marked && evt.Sender == b.inbox.settings.Owner && b.restore.InGap(b.inbox.sentAt(evt)) {
 			own[evt.ID] = true
 		}
 	}
@@ -167,23 +167,23 @@ func (b *batch) lockChats(ctx context.Context, evt *event.Event, chat store.Chat
 
 // loadSettings reads the settings that every judgement needs.
 func (b *batch) loadSettings(ctx context.Context) (err error) {
-	if b.name, err = store.AssistantName(ctx, b.tx, b.in.settings.Name); err != nil {
+	if b.name, err = store.AssistantName(ctx, b.tx, b.inbox.settings.Name); err != nil {
 		return err
 	}
 	if b.paused, err = store.PausedAll(ctx, b.tx); err != nil {
 		return err
 	}
-	b.restore, err = b.in.store.Restored(ctx, b.tx)
+	b.restore, err = b.inbox.store.Restored(ctx, b.tx)
 	return err
 }
 
 // storeEvent finds the chat that an event belongs to, and stores the event unless it has none, is off, or has the event already.
 func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
-	at := b.in.sentAt(evt)
+	at := b.inbox.sentAt(evt)
 	if stored, err := b.storeConnection(ctx, evt, at); err != nil || stored {
 		return err
 	}
-	if evt.StateKey == nil && b.in.ignored.has(evt.RoomID) {
+	if evt.StateKey == nil && b.inbox.ignored.has(evt.RoomID) {
 		return nil
 	}
 	chat, known := b.chats[evt.RoomID]
@@ -193,11 +193,11 @@ func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
 		b.parked, b.parkedIn = append(b.parked, evt.ID), append(b.parkedIn, evt.RoomID)
 		return nil
 	case !chat.IsIn(evt.RoomID) && !belongsToFormer(*chat, evt):
-		if changesRoom(evt, b.in.settings) {
+		if changesRoom(evt, b.inbox.settings) {
 			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID}) // it may move back
 		}
 		return nil
-	case b.in.isOff(*chat):
+	case b.inbox.isOff(*chat):
 		return b.storeOff(ctx, incoming{Event: evt, chat: chat, at: at})
 	case !b.newEvents[evt.ID]:
 		return nil
@@ -254,7 +254,7 @@ func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt *event.Ev
 	case evt.StateKey != nil:
 		return b.storeState(ctx, e)
 	case evt.Unsigned.RedactedBecause != nil: // it is empty, and nothing is kept of what it was
-		return b.redact(ctx, *chat, evt.ID, b.in.now())
+		return b.redact(ctx, *chat, evt.ID, b.inbox.now())
 	}
 	if withheld, err := b.interceptPIN(ctx, e); err != nil || withheld {
 		return err
@@ -293,7 +293,7 @@ func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
 		ghost = "" // only a confirmed bridge can say whose ghost it is
 	}
 	return bridgebridge.Classify(evt, bridgebridge.Senders{
-		Owner: b.in.settings.Owner, Bot: b.in.settings.Bot, Operators: b.in.settings.Operators,
+		Owner: b.inbox.settings.Owner, Bot: b.inbox.settings.Bot, Operators: b.inbox.settings.Operators,
 		BridgeBot: chat.BridgeBot, SelfGhost: ghost, SentByUs: b.ownEvents[evt.ID],
 	})
 }

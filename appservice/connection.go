@@ -18,7 +18,7 @@ import (
 // It returns false if the event is no such report.
 func (b *batch) storeConnection(ctx context.Context, evt *event.Event, at time.Time) (bool, error) {
 	connection, ok := bridgebridge.ReadConnection(evt)
-	if !ok || evt.Sender == b.in.settings.Owner || b.history {
+	if !ok || evt.Sender == b.inbox.settings.Owner || b.history {
 		return false, nil
 	}
 	protocol, err := store.ProtocolOf(ctx, b.tx, evt.Sender)
@@ -104,7 +104,7 @@ func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bo
 		return err
 	}
 	b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: row})
-	b.hooks = append(b.hooks, hookCall{policy.HookBridgeDown, strconv.FormatInt(row, 10)})
+	b.hooks = append(b.hooks, hookEvent{policy.HookBridgeDown, strconv.FormatInt(row, 10)})
 	return nil
 }
 

@@ -79,7 +79,7 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 			return err
 		}
 	}
-	logLeftOut(ctx, plain, err)
+	logSkippedEvent(ctx, plain, err)
 	return d.giveUp(ctx, chat, msg, "It was encrypted, and what it says cannot be stored.")
 }
 
@@ -170,14 +170,14 @@ func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain
 		if err := b.load(ctx, []*event.Event{plain}); err != nil {
 			return err
 		}
-		if b.in.isOff(chat) {
+		if b.inbox.isOff(chat) {
 			return nil // switched off while the key was missing: nothing is stored
 		}
 		current := &chat // b.chats lacks it while it has no room
 		if known, ok := b.chats[plain.RoomID]; ok && known.ID == chat.ID {
 			current = known
 		}
-		if err := b.storeInChat(ctx, current, plain, b.in.sentAt(plain)); err != nil {
+		if err := b.storeInChat(ctx, current, plain, b.inbox.sentAt(plain)); err != nil {
 			return fmt.Errorf("store %s: %w", plain.ID, err)
 		}
 		return b.enqueue(ctx, b.tx)

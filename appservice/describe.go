@@ -91,7 +91,7 @@ func (d *Describer) describeLocked(ctx context.Context, room id.RoomID) error {
 	if err != nil {
 		return err
 	}
-	d.inbox.ignored.noteChange(room)
+	d.inbox.ignored.recordChange(room)
 	if !d.inbox.isOff(chat) {
 		for part := range slices.Chunk(waiting, pendingBatchSize) {
 			if err := d.receivePending(ctx, room, part); err != nil {
@@ -171,7 +171,7 @@ func adminChat(room id.RoomID, enc policy.Encryption) store.Chat {
 
 // parseAdminRoom reports in ok whether a room is an admin room: only the owner, the bot and operators are members. join is true if the bot
 // still has to accept the owner's invitation.
-func parseAdminRoom(state []*event.Event, rules Settings) (join, ok bool) {
+func parseAdminRoom(state []*event.Event, settings Settings) (join, ok bool) {
 	var owner, bot event.Membership
 	for _, evt := range state {
 		if evt.Type != event.StateMember || evt.StateKey == nil {
@@ -182,15 +182,15 @@ func parseAdminRoom(state []*event.Event, rules Settings) (join, ok bool) {
 			continue
 		}
 		switch who := id.UserID(*evt.StateKey); {
-		case who == rules.Owner:
+		case who == settings.Owner:
 			owner = membership
-		case who == rules.Bot:
+		case who == settings.Bot:
 			bot = membership
 			join = membership == event.MembershipInvite
-			if join && evt.Sender != rules.Owner {
+			if join && evt.Sender != settings.Owner {
 				return false, false
 			}
-		case !slices.Contains(rules.Operators, who):
+		case !slices.Contains(settings.Operators, who):
 			return false, false
 		}
 	}

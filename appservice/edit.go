@@ -40,7 +40,7 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 	case !edited:
 		return b.storeEarlyEdit(ctx, e, msg)
 	}
-	b.noteChanged(*e.chat)
+	b.recordChange(*e.chat)
 	if !isWaiting && e.chat.Kind == policy.KindAdmin {
 		return b.editCommand(ctx, e, msg.Replaces)
 	}

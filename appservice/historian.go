@@ -59,7 +59,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 		for _, evt := range events {
 			err := h.store(ctx, []*event.Event{evt})
 			if store.IsBadData(err) {
-				logLeftOut(ctx, evt, err)
+				logSkippedEvent(ctx, evt, err)
 			} else if err != nil {
 				return err
 			}

@@ -33,8 +33,8 @@ type Settings struct {
 	EscalationKeywords []string
 	// Transcribes is true if voice notes can be transcribed.
 	Transcribes bool
-	// Sees is true if a model looks at pictures.
-	Sees bool
+	// ViewsPictures is true if a model looks at pictures.
+	ViewsPictures bool
 	// Spaces are the Matrix spaces that decide who answers in their rooms.
 	Spaces []id.RoomID
 	// Keep says of whom files are kept.
@@ -57,8 +57,8 @@ type Inbox struct {
 }
 
 // NewInbox returns an inbox that writes to st.
-func NewInbox(st *store.Store, rules Settings) *Inbox {
-	return &Inbox{store: st, settings: rules, ignored: newRoomSet(), now: time.Now}
+func NewInbox(st *store.Store, settings Settings) *Inbox {
+	return &Inbox{store: st, settings: settings, ignored: newRoomSet(), now: time.Now}
 }
 
 // Receive stores what is kept of events, with the jobs that they ask for. When it returns nil, all of it is committed. since is the sync
@@ -73,7 +73,7 @@ func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since strin
 	for _, evt := range events {
 		err := in.commit(ctx, []*event.Event{evt}, "")
 		if store.IsBadData(err) {
-			logLeftOut(ctx, evt, err)
+			logSkippedEvent(ctx, evt, err)
 			continue
 		}
 		if err != nil {
@@ -106,8 +106,8 @@ func (in *Inbox) receiveHistory(ctx context.Context, tx store.Tx, events []*even
 	return b.stored, err
 }
 
-// logLeftOut logs that an event is not stored, because it never can be.
-func logLeftOut(ctx context.Context, evt *event.Event, why error) {
+// logSkippedEvent logs that an event is not stored, because it never can be.
+func logSkippedEvent(ctx context.Context, evt *event.Event, why error) {
 	zerolog.Ctx(ctx).Warn().Err(why).Str("event_id", fmt.Sprintf("%.255s", evt.ID)).Msg("Left out an event that cannot be stored")
 }
 
@@ -117,7 +117,7 @@ func (in *Inbox) filterEvents(ctx context.Context, events []*event.Event) []*eve
 	kept := make([]*event.Event, 0, len(events))
 	for _, evt := range events {
 		if err := bridgebridge.CheckIDs(evt); err != nil {
-			logLeftOut(ctx, evt, err)
+			logSkippedEvent(ctx, evt, err)
 			continue
 		}
 		evt.Type.Class = event.MessageEventType
@@ -125,7 +125,7 @@ func (in *Inbox) filterEvents(ctx context.Context, events []*event.Event) []*eve
 			evt.Type.Class = event.StateEventType
 		}
 		if changesRoom(evt, in.settings) {
-			in.ignored.noteChange(evt.RoomID)
+			in.ignored.recordChange(evt.RoomID)
 		}
 		if _, says := bridgebridge.ReadConnection(evt); says || !in.ignored.has(evt.RoomID) {
 			kept = append(kept, evt)

@@ -69,7 +69,7 @@ func (s *OwnerSync) pollWithoutKeys(ctx context.Context) error {
 	if err := s.storeResponse(ctx, resp, since); err != nil {
 		return err
 	}
-	return s.noteSynced(store.PutSetting(ctx, db, store.SettingKeylessSyncToken, resp.NextBatch))
+	return s.recordSync(store.PutSetting(ctx, db, store.SettingKeylessSyncToken, resp.NextBatch))
 }
 
 // notifyKeysGone enqueues one notice to the owner that the keys cannot be opened.

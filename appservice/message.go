@@ -23,7 +23,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		return err
 	}
 	// Also an edit or a notice, and also what cannot be read yet: from now on the chat is the owner's, whatever he wrote.
-	if !b.history && (e.author.IsOwner() || (e.author == policy.AuthorOtherBot && e.Sender == b.in.settings.Owner)) {
+	if !b.history && (e.author.IsOwner() || (e.author == policy.AuthorOtherBot && e.Sender == b.inbox.settings.Owner)) {
 		if err := b.storeOwnerPresence(ctx, e); err != nil {
 			return err
 		}
@@ -75,13 +75,13 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		file := store.Attachment(*msg.File)
 		row.Attachment = &file
 	}
-	keepFile := !b.history && msg.File != nil && b.in.settings.Keep.Keeps(e.author, msg.Kind == bridgebridge.Voice)
+	keepFile := !b.history && msg.File != nil && b.inbox.settings.Keep.Keeps(e.author, msg.Kind == bridgebridge.Voice)
 	message, err := store.InsertMessage(ctx, b.tx, row)
 	if err != nil {
 		return err
 	}
 	b.stored++
-	b.noteChanged(*e.chat)
+	b.recordChange(*e.chat)
 	if keepFile {
 		b.jobs = append(b.jobs, jobs.KeepFileArgs{MessageID: message})
 	}
@@ -93,8 +93,8 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	return b.updateThread(ctx, *e.chat)
 }
 
-// noteChanged records that something was said, changed or deleted in a chat with contacts, which may have withdrawn a draft.
-func (b *batch) noteChanged(chat store.Chat) {
+// recordChange records that something was said, changed or deleted in a chat with contacts, which may have withdrawn a draft.
+func (b *batch) recordChange(chat store.Chat) {
 	if !b.history && chat.Kind != policy.KindAdmin && !slices.Contains(b.changedChats, chat.ID) {
 		b.changedChats = append(b.changedChats, chat.ID)
 	}
@@ -125,10 +125,10 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	if e.chat.OwnerLastAt == nil || e.chat.OwnerLastAt.Before(e.at) {
 		e.chat.OwnerLastAt = &e.at // the batch's later messages are judged by it
 	}
-	answered, err := store.AnswerEscalation(ctx, b.tx, e.chat.ID, b.in.settings.Owner, e.at)
+	answered, err := store.AnswerEscalation(ctx, b.tx, e.chat.ID, b.inbox.settings.Owner, e.at)
 	for _, escalation := range answered {
-		b.hooks = append(b.hooks, hookCall{policy.HookResolved, strconv.FormatInt(int64(e.chat.ID), 10)})
-		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation, At: b.in.now().Add(b.in.settings.OwnerPause).Truncate(time.Second)})
+		b.hooks = append(b.hooks, hookEvent{policy.HookResolved, strconv.FormatInt(int64(e.chat.ID), 10)})
+		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation, At: b.inbox.now().Add(b.inbox.settings.OwnerPause).Truncate(time.Second)})
 	}
 	return err
 }
@@ -138,8 +138,8 @@ func (b *batch) enqueueFollowUp(chat store.Chat, message store.MessageID, decisi
 	switch decision.Action {
 	case policy.ActionAnswer, policy.ActionEscalate:
 		b.jobs = append(b.jobs, jobs.TurnArgs{ChatID: chat.ID})
-		if b.in.mode(chat) == policy.ModeBusiness {
-			b.hooks = append(b.hooks, hookCall{policy.HookMessage, strconv.FormatInt(int64(message), 10)})
+		if b.inbox.mode(chat) == policy.ModeBusiness {
+			b.hooks = append(b.hooks, hookEvent{policy.HookMessage, strconv.FormatInt(int64(message), 10)})
 		}
 	case policy.ActionCommand:
 		b.jobs = append(b.jobs, jobs.CommandArgs{MessageID: message})

@@ -63,11 +63,11 @@ func (s *OwnerSync) Run(ctx context.Context, ready func()) error {
 			sleep(ctx, lockRetryDelay)
 			continue
 		}
-		s.inbox.sources.noteSync(s.inbox.now())
+		s.inbox.sources.recordSync(s.inbox.now())
 		for ctx.Err() == nil && isAlive(ctx, lock) {
 			s.syncWithKeys(ctx, lock, ready)
 		}
-		s.inbox.sources.noteSync(time.Time{})
+		s.inbox.sources.recordSync(time.Time{})
 		lock.Release(ctx)
 	}
 	return nil
@@ -246,13 +246,13 @@ func (s *OwnerSync) pollOwner(ctx context.Context) error {
 	if err := s.storeResponse(ctx, resp, since); err != nil {
 		return err
 	}
-	return s.noteSynced(s.inbox.Receive(ctx, nil, resp.NextBatch))
+	return s.recordSync(s.inbox.Receive(ctx, nil, resp.NextBatch))
 }
 
-// noteSynced records for the stall check that a poll was stored, unless err is not nil. It returns err.
-func (s *OwnerSync) noteSynced(err error) error {
+// recordSync records for the stall check that a poll was stored, unless err is not nil. It returns err.
+func (s *OwnerSync) recordSync(err error) error {
 	if err == nil {
-		s.inbox.sources.noteSync(s.inbox.now())
+		s.inbox.sources.recordSync(s.inbox.now())
 	}
 	return err
 }

@@ -15,7 +15,7 @@ import (
 	"multis/store"
 )
 
-// Another process may open the crypto store from then on, while a /sync request of this one may still wait for half a minute.
+// After the lock is lost, another process may open the crypto store, although a /sync request of this process may still wait for half a minute.
 func TestTheCryptoStoreIsClosedWhenItsLockIsLost(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

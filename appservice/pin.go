@@ -17,7 +17,7 @@ import (
 // stored, whichever way it came: pushed, synced, or decrypted later. If withheld is true, nothing of the message is stored but its id among the
 // processed events, and it is deleted from the room.
 func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, err error) {
-	if e.chat.Kind != policy.KindAdmin || e.Sender != b.in.settings.Owner || b.ownEvents[e.ID] {
+	if e.chat.Kind != policy.KindAdmin || e.Sender != b.inbox.settings.Owner || b.ownEvents[e.ID] {
 		return false, nil
 	}
 	msg := bridgebridge.ReadMessage(e.Event)
@@ -29,7 +29,7 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 		}
 	}
 	refused := b.refusal(e)
-	found, err := b.in.settings.PIN.Intercept(ctx, b.tx, pin.Message{
+	found, err := b.inbox.settings.PIN.Intercept(ctx, b.tx, pin.Message{
 		Chat: e.chat.ID, Text: typed, At: e.at,
 		IsVoice:  msg.Kind == bridgebridge.Voice && msg.Replaces == "" && !b.history,
 		CanEnter: e.Type.Type == event.EventMessage.Type && msg.Kind == bridgebridge.Text && msg.File == nil && msg.Replaces == "" && refused == "" && b.admitCommand(e).Action == policy.ActionCommand,
@@ -50,16 +50,16 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 // interceptSpokenPIN looks for a PIN in the transcript of a voice note of the owner in the admin room, before the transcript is stored. If withheld
 // is true, the voice note is deleted, here and from the room.
 func (b *batch) interceptSpokenPIN(ctx context.Context, chat store.Chat, m store.Message, transcript string) (withheld bool, err error) {
-	if chat.Kind != policy.KindAdmin || m.Sender != b.in.settings.Owner || chat.RoomID == nil {
+	if chat.Kind != policy.KindAdmin || m.Sender != b.inbox.settings.Owner || chat.RoomID == nil {
 		return false, nil
 	}
-	found, err := b.in.settings.PIN.Intercept(ctx, b.tx, pin.Message{Chat: chat.ID, Text: transcript, At: m.At, IsVoice: true})
+	found, err := b.inbox.settings.PIN.Intercept(ctx, b.tx, pin.Message{Chat: chat.ID, Text: transcript, At: m.At, IsVoice: true})
 	if err != nil || !found.Withhold {
 		return false, err
 	}
 	b.jobs = append(b.jobs, jobs.RedactArgs{RoomID: *chat.RoomID, EventID: m.EventID})
 	b.enqueuePIN(found)
-	return true, b.redact(ctx, chat, m.EventID, b.in.now())
+	return true, b.redact(ctx, chat, m.EventID, b.inbox.now())
 }
 
 // enqueuePIN enqueues the job that does what waited for a PIN, or tells the owner the result.

@@ -15,7 +15,7 @@ import (
 // storeReaction stores reactions in the admin room, where they answer questions, and what a contact says about a conversation by one. Others are dropped.
 // The owner's in a chat that is answered shows that he is looking at it, as a read receipt does; he wrote nothing, so the assistant is not paused.
 func (b *batch) storeReaction(ctx context.Context, e incoming) error {
-	if e.author.IsOwner() && !b.history && b.in.canAnswer(*e.chat) {
+	if e.author.IsOwner() && !b.history && b.inbox.canAnswer(*e.chat) {
 		return store.MarkOwnerActive(ctx, b.tx, e.chat.ID, e.at.Add(ownerWatchTimeout))
 	}
 	if e.author == policy.AuthorContact && e.chat.Kind != policy.KindAdmin {

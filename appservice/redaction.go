@@ -31,7 +31,7 @@ func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 // redact empties a message and those that quote it, and retracts multis' messages that quoted it. With Settings.DeleteAnswers it also retracts
 // the answer.
 func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, at time.Time) error {
-	off := b.in.isOff(chat)
+	off := b.inbox.isOff(chat)
 	if !off { // push or sync may bring the message after its redaction: it is not stored then
 		if _, err := store.MarkProcessed(ctx, b.tx, []id.EventID{target}); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 	}
 	var retracted []uuid.UUID
 	var err error
-	if b.in.settings.DeleteAnswers && chat.Kind != policy.KindAdmin && !off {
+	if b.inbox.settings.DeleteAnswers && chat.Kind != policy.KindAdmin && !off {
 		if retracted, err = store.EraseAnswers(ctx, b.tx, chat.ID, target); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 	if err := store.TakeRatingBack(ctx, b.tx, chat.ID, target); err != nil {
 		return err
 	}
-	b.noteChanged(chat)
+	b.recordChange(chat)
 	quotes, err := store.RedactMessage(ctx, b.tx, chat.ID, target, at)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 // isForgeable reports whether a message in an encrypted admin room may come from somebody other than its sender: from a device that is
 // neither cross-signed nor verified by hand, or in plain text, which the homeserver could write.
 func (b *batch) isForgeable(e incoming) bool {
-	if e.chat.Kind != policy.KindAdmin || e.Sender == b.in.settings.Bot {
+	if e.chat.Kind != policy.KindAdmin || e.Sender == b.inbox.settings.Bot {
 		return false
 	}
 	if e.Mautrix.WasEncrypted {
@@ -55,6 +55,6 @@ func (b *batch) storeRefused(ctx context.Context, e incoming, code policy.Code) 
 // admitCommand asks the policy whether an event of an admin room counts, which is neither a text nor an edit.
 func (b *batch) admitCommand(e incoming) policy.Admission {
 	return policy.Admit(policy.AdmitInput{
-		Kind: policy.KindAdmin, Author: e.author, SentAt: e.at, Now: b.in.now(), Backfill: b.history, Restore: b.restore,
+		Kind: policy.KindAdmin, Author: e.author, SentAt: e.at, Now: b.inbox.now(), Backfill: b.history, Restore: b.restore,
 	})
 }

@@ -46,7 +46,7 @@ func (b *fixture) member(room id.RoomID, by, who id.UserID, membership event.Mem
 }
 
 // A bridge with the owner's double puppet can send whatever the owner can. It is marked, and in an admin room it is not the owner.
-func TestWhatABridgeSendsInTheOwnersNameHasNoEffectInTheAdminRoom(t *testing.T) {
+func TestAMessageByABridgeAsTheOwnerIsNoAdminCommand(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.adminChat(adminRoom, func(s *Settings) { s.Transcribes = true })

@@ -88,8 +88,8 @@ func (s *roomSet) removeLocked(room id.RoomID) {
 	delete(s.temporary, room)
 }
 
-// noteChange removes a room after an event that may make it a chat, and records the change for hasChanged.
-func (s *roomSet) noteChange(room id.RoomID) {
+// recordChange removes a room after an event that may make it a chat, and records the change for hasChanged.
+func (s *roomSet) recordChange(room id.RoomID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.removeLocked(room)
@@ -99,12 +99,12 @@ func (s *roomSet) noteChange(room id.RoomID) {
 }
 
 // changesRoom reports whether an event can turn a room that was ignored into a chat.
-func changesRoom(evt *event.Event, rules Settings) bool {
+func changesRoom(evt *event.Event, settings Settings) bool {
 	switch evt.Type.Type {
 	case event.StateBridge.Type, event.StateHalfShotBridge.Type:
 		return evt.StateKey != nil
 	case event.StateMember.Type:
-		return evt.StateKey != nil && (*evt.StateKey == rules.Owner.String() || *evt.StateKey == rules.Bot.String())
+		return evt.StateKey != nil && (*evt.StateKey == settings.Owner.String() || *evt.StateKey == settings.Bot.String())
 	default:
 		return false
 	}

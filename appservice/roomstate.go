@@ -34,7 +34,7 @@ func (b *batch) storeState(ctx context.Context, e incoming) error {
 	case event.StateMember.Type:
 		who := id.UserID(*evt.StateKey)
 		unknown := chat.Kind == policy.KindDM && chat.Contact == "" // the contact's ghost may join after the owner
-		if !unknown && who != b.in.settings.Owner && who != chat.Contact && who != chat.BridgeBot {
+		if !unknown && who != b.inbox.settings.Owner && who != chat.Contact && who != chat.BridgeBot {
 			return nil
 		}
 		b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID})
@@ -60,7 +60,7 @@ func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 			return nil
 		}
 		who := id.UserID(*evt.StateKey)
-		rules := b.in.settings
+		rules := b.inbox.settings
 		switch left := c.Membership == event.MembershipLeave || c.Membership == event.MembershipBan; {
 		case who == rules.Owner && left:
 			return b.closeAdminRoom(ctx, chat, store.ClosedLeft)

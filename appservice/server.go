@@ -83,7 +83,7 @@ func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	err = s.inbox.Receive(r.Context(), events, "")
-	s.inbox.sources.notePush(s.inbox.now(), err == nil)
+	s.inbox.sources.recordPush(s.inbox.now(), err == nil)
 	if err != nil {
 		zerolog.Ctx(r.Context()).Err(err).Int("events", len(events)).Msg("Cannot store a transaction; the homeserver will send it again")
 		fail(w, http.StatusInternalServerError, "M_UNKNOWN", "the events could not be stored")

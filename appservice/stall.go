@@ -31,8 +31,8 @@ type sourceMonitor struct {
 	missedCount int // failed and missed pushes since pushedAt
 }
 
-// notePush records whether a transaction was stored.
-func (d *sourceMonitor) notePush(now time.Time, taken bool) {
+// recordPush records whether a transaction was stored.
+func (d *sourceMonitor) recordPush(now time.Time, taken bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if taken {
@@ -42,8 +42,8 @@ func (d *sourceMonitor) notePush(now time.Time, taken bool) {
 	d.addMissed(now, 2) // counts twice, because the homeserver retries less and less often
 }
 
-// noteMissedPush records that the sync brought events that no push brought.
-func (d *sourceMonitor) noteMissedPush(now time.Time) {
+// recordMissedPush records that the sync brought events that no push brought.
+func (d *sourceMonitor) recordMissedPush(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if now.Sub(d.pushedAt) > pushGracePeriod {
@@ -58,8 +58,8 @@ func (d *sourceMonitor) addMissed(now time.Time, n int) {
 	}
 }
 
-// noteSync records that this process stored a sync. The zero time means that another process syncs.
-func (d *sourceMonitor) noteSync(now time.Time) {
+// recordSync records that this process stored a sync. The zero time means that another process syncs.
+func (d *sourceMonitor) recordSync(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.syncedAt = now
@@ -219,7 +219,7 @@ func (in *Inbox) detectMissedPush(ctx context.Context, events []*event.Event) er
 	}
 	missed, err := store.AnyUnseen(ctx, in.store.DB(), ids)
 	if missed && err == nil {
-		in.sources.noteMissedPush(in.now())
+		in.sources.recordMissedPush(in.now())
 	}
 	return err
 }

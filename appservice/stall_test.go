@@ -52,18 +52,18 @@ func (r *stallRig) checkAndCount(topic string) int {
 func TestTransactionsThatFailAreToldOnceAndThatTheyGetThroughAgain(t *testing.T) {
 	t.Parallel()
 	r := setup(t).stallRig()
-	r.inbox.sources.notePush(r.clock, false)
+	r.inbox.sources.recordPush(r.clock, false)
 	require.Zero(t, r.checkAndCount("push_stalled"))
 	r.clock = r.clock.Add(stallTimeout + time.Second)
 	r.answers.Store(false)
 	require.Zero(t, r.checkAndCount("push_stalled"), "the homeserver is away")
 	r.answers.Store(true)
 	require.Equal(t, 1, r.checkAndCount("push_stalled"))
-	r.inbox.sources.notePush(r.clock, false)
+	r.inbox.sources.recordPush(r.clock, false)
 	require.Equal(t, 1, r.checkAndCount("push_stalled"), "once for each time")
 	r.clock = r.clock.Add(time.Minute)
 	require.Zero(t, r.checkAndCount("push_moves"))
-	r.inbox.sources.notePush(r.clock, true)
+	r.inbox.sources.recordPush(r.clock, true)
 	require.Equal(t, 1, r.checkAndCount("push_moves"))
 	require.Zero(t, r.count("settings where key = 'push_stalled'"))
 }
@@ -94,11 +94,11 @@ func TestASyncThatStandsStillIsTold(t *testing.T) {
 	r := setup(t).stallRig()
 	s := &OwnerSync{inbox: r.inbox}
 	require.Zero(t, r.checkAndCount("sync_stalled"), "another process syncs")
-	require.NoError(t, s.noteSynced(nil))
+	require.NoError(t, s.recordSync(nil))
 	r.clock = r.clock.Add(stallTimeout + time.Second)
-	require.Error(t, s.noteSynced(errors.New("failed")))
+	require.Error(t, s.recordSync(errors.New("failed")))
 	require.Equal(t, 1, r.checkAndCount("sync_stalled"))
-	require.NoError(t, s.noteSynced(nil))
+	require.NoError(t, s.recordSync(nil))
 	require.Equal(t, 1, r.checkAndCount("sync_moves"))
 }
 

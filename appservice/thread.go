@@ -47,7 +47,7 @@ func (b *batch) storeThreadPresence(ctx context.Context, e incoming, msg bridgeb
 // keepQuiet keeps the assistant quiet in the chat of a contact, because a person who may answer wrote in its thread or set a sign on its card.
 // card is the event with which the thread begins; any other event is ignored. A sign, unlike a reply, does not open a thread again that is over.
 func (b *batch) keepQuiet(ctx context.Context, e incoming, card id.EventID, isSign bool) error {
-	if e.chat.Kind != policy.KindAdmin || !b.in.settings.mayAnswer(e.author, e.Sender) {
+	if e.chat.Kind != policy.KindAdmin || !b.inbox.settings.mayAnswer(e.author, e.Sender) {
 		return nil
 	}
 	escalation, err := store.EscalationByEvent(ctx, b.tx, e.chat.ID, card)

@@ -54,7 +54,7 @@ func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message sto
 	switch {
 	case chat.Kind == policy.KindAdmin:
 		decision.Action = policy.ActionCommand
-	case b.in.mode(chat) == policy.ModeBusiness:
+	case b.inbox.mode(chat) == policy.ModeBusiness:
 		decision.Action = policy.ActionEscalate // the contact has asked something, and nobody has heard it
 	}
 	if err := store.SetTranscriptionFailed(ctx, tx, m.ID, decision); err != nil {

@@ -25,7 +25,7 @@ func (r *rig) invite(room id.RoomID, by, who id.UserID) {
 	require.NoError(r.t, r.inbox.Receive(r.ctx, []*event.Event{evt}, ""))
 }
 
-func TestAThreadInAClosedRoomSendsNothingAndGoesOnInTheNextRoom(t *testing.T) {
+func TestAThreadInAClosedRoomContinuesInTheNextRoom(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.desk.OwnRoom = true

@@ -209,7 +209,7 @@ func (e *examination) brokenRegistration(t *testing.T) {
 	})
 }
 
-// shiftedClock returns the address of a proxy before the homeserver whose clock is off.
+// shiftedClock returns the address of a proxy to the homeserver. The proxy shifts the clock that responses show.
 func (e *examination) shiftedClock(t *testing.T, by time.Duration) string {
 	t.Helper()
 	target, err := url.Parse(e.back.URL)

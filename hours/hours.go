@@ -45,8 +45,8 @@ func (h Hours) IsZero() bool {
 	return !slices.ContainsFunc(h.Week[:], func(periods []Period) bool { return len(periods) > 0 })
 }
 
-// At returns the state at t. A time that the clocks skip is the first instant after the gap, and of a time that they show twice it is the
-// first, as everywhere in package schedule.
+// At returns the state at t. A local time that daylight saving skips means the first instant after the gap, and one that occurs
+// twice means the first, as in package schedule.
 func (h Hours) At(t time.Time) State {
 	if h.IsZero() {
 		return State{Open: true}

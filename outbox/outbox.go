@@ -126,7 +126,7 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, m Message) (uuid.UUID, pol
 	}
 	var decision policy.Decision
 	for _, r := range rows { // all of them are sent, or none
-		if decision = policy.Gate(cited.apply(b.gateInput(chat, r.out, r.c, now), r, leaks)); !decision.Allow {
+		if decision = policy.Gate(cited.apply(b.gateInput(chat, r.message, r.content, now), r, leaks)); !decision.Allow {
 			break
 		}
 	}
@@ -142,36 +142,36 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, m Message) (uuid.UUID, pol
 	case m.Draft, chat.DeliveryIn(b.settings.Defaults).NeedsApproval(m.Purpose):
 		state = store.OutboxDraft
 	}
-	return rows[0].out.ID, decision, b.insert(ctx, tx, rows, decision, state)
+	return rows[0].message.ID, decision, b.insert(ctx, tx, rows, decision, state)
 }
 
 // insert stores the rows of a message with the gate's decision, and enqueues the jobs that send them or show them as a draft.
 func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision policy.Decision, state store.OutboxState) error {
 	for _, r := range rows {
-		r.out.Code, r.out.Reason, r.out.State = decision.Code, decision.Why, state
+		r.message.Code, r.message.Reason, r.message.State = decision.Code, decision.Why, state
 		if len(rows) > 1 {
-			r.out.PartOf = &rows[0].out.ID
+			r.message.PartOf = &rows[0].message.ID
 		}
-		if err := store.InsertOutboxMessage(ctx, tx, r.out); err != nil {
+		if err := store.InsertOutboxMessage(ctx, tx, r.message); err != nil {
 			return err
 		}
 		if !decision.Allow {
 			continue
 		}
 		if r.data != nil {
-			if err := store.AddOutboxFile(ctx, tx, r.out.ID, r.data); err != nil {
+			if err := store.AddOutboxFile(ctx, tx, r.message.ID, r.data); err != nil {
 				return err
 			}
 		}
 		if state != store.OutboxQueued {
 			continue
 		}
-		if err := jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: r.out.ID}); err != nil {
+		if err := jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: r.message.ID}); err != nil {
 			return err
 		}
 	}
 	if state == store.OutboxDraft || state == store.OutboxShadow {
-		return jobs.Enqueue(ctx, tx, jobs.PresentDraftArgs{OutboxID: rows[0].out.ID})
+		return jobs.Enqueue(ctx, tx, jobs.PresentDraftArgs{OutboxID: rows[0].message.ID})
 	}
 	return nil
 }
@@ -304,21 +304,21 @@ type Gate struct {
 	// Name is the assistant's current name.
 	Name string
 
-	box  *Box
-	chat store.Chat
-	now  store.SendingState
+	box   *Box
+	chat  store.Chat
+	state store.SendingState
 }
 
 // Gate reads the state of a chat. With the returned Gate, a caller finds out what may be sent before it writes a text.
 func (b *Box) Gate(ctx context.Context, chat store.Chat) (Gate, error) {
 	now, err := b.sendingState(ctx, b.store.DB(), chat, uuid.Nil)
-	return Gate{Name: now.Name, box: b, chat: chat, now: now}, err
+	return Gate{Name: now.Name, box: b, chat: chat, state: now}, err
 }
 
 // Decide returns the gate's decision about a message with a purpose, independent of its text. addressed is as in Message.
 func (g Gate) Decide(purpose policy.Purpose, addressed bool) policy.Decision {
 	o := store.OutboxMessage{SendAs: policy.AsOwner, Purpose: purpose, Citations: []store.Citation{{}}, Addressed: addressed}
-	return g.box.decide(g.chat, o, content{MsgType: "m.text", Body: "-"}, g.now)
+	return g.box.decide(g.chat, o, content{MsgType: "m.text", Body: "-"}, g.state)
 }
 
 // enqueueNext enqueues the oldest queued row of a chat if it waited for o, which was sent, dropped or given up.

@@ -43,9 +43,9 @@ const (
 
 // row is one event of a message.
 type row struct {
-	out  store.OutboxMessage
-	c    content
-	data []byte
+	message store.OutboxMessage
+	content content
+	data    []byte
 }
 
 // rows returns the events of a message: one, several for a long text, or a file for a text that would need more than maxParts.
@@ -88,7 +88,7 @@ func (b *Box) rows(chat store.Chat, m Message, name string) ([]row, error) {
 // singleEvent returns the one event of a message without a file.
 func (b *Box) singleEvent(m Message, name string) ([]row, error) {
 	o, c, err := b.build(m, name)
-	return []row{{out: o, c: c}}, err
+	return []row{{message: o, content: c}}, err
 }
 
 // fileEvents returns the event of a file with its caption. On networks without captions the text is an event of its own before the file.
@@ -101,7 +101,7 @@ func (b *Box) fileEvents(chat store.Chat, m Message, name string) ([]row, error)
 	var rows []row
 	caption := c.Body
 	if caption != "" && chat.Features.CheckFile(m.File.msgType(), spec) == policy.CodeNoCaptions {
-		rows, caption = []row{{out: o, c: c}}, ""
+		rows, caption = []row{{message: o, content: c}}, ""
 		if o.ID, err = uuid.NewV7(); err != nil {
 			return nil, fmt.Errorf("make outbox id: %w", err)
 		}
@@ -118,7 +118,7 @@ func (b *Box) fileEvents(chat store.Chat, m Message, name string) ([]row, error)
 	if o.Content, err = json.Marshal(c); err != nil {
 		return nil, fmt.Errorf("write event: %w", err)
 	}
-	return append(rows, row{out: o, c: c, data: m.File.Data}), nil
+	return append(rows, row{message: o, content: c, data: m.File.Data}), nil
 }
 
 // fileSpec returns the file of an event; nil when it has none.

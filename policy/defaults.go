@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Defaults are the settings of chats for which the owner set none. What the owner set for a chat counts before its labels, these before the
-// network and the profile.
+// Defaults are the settings of chats for which the owner set none. What the owner set for a chat has priority over its labels,
+// and labels have priority over the network and the profile.
 type Defaults struct {
 	Profile  Profile
 	Networks map[string]Mode // by the name that CanonicalNetwork returns; the profile decides for other networks

@@ -213,7 +213,7 @@ func TestTheUnitIsTheOneThatPackagesInstall(t *testing.T) {
 	require.Equal(t, string(theirs), string(ours), "deploy/multis.service is copied into setup/multis.service")
 }
 
-func TestAFileThatIsNoConfigurationOfSynapseIsNamedAndNotRepeated(t *testing.T) {
+func TestAFileThatIsNoSynapseConfigurationIsOnlyNamed(t *testing.T) {
 	t.Parallel()
 	for text, line := range map[string]string{"root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1\n": "line 1", "a: b\nkey: value: two\n": "line 2", "- one\n": "line 1"} {
 		_, err := machine(t, map[string]string{"etc/other": text}).FindSynapse("/etc/other")

@@ -277,7 +277,7 @@ func TestAKilledRestoreLeavesNoConfigurationToStartWith(t *testing.T) {
 	require.NoFileExists(t, copied)
 }
 
-func TestAFailedRestoreLeavesTheConfigurationToCorrectAndNotToStartWith(t *testing.T) {
+func TestTheConfigurationOfAFailedRestoreDoesNotStart(t *testing.T) {
 	t.Parallel()
 	file, other := backupToMove(t), t.TempDir()
 	copied, own := filepath.Join(other, "config.yaml.from-backup"), filepath.Join(other, "config.yaml")

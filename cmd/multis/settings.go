@@ -23,7 +23,7 @@ func inboxSettings(cfg *config.Config) appservice.Settings {
 	return appservice.Settings{
 		Owner: cfg.Owner, Bot: cfg.BotID(), Operators: cfg.Operators, OperatorsAnswer: cfg.OperatorsAnswer, Name: cfg.Name, Defaults: chatDefaults(cfg), MaxAge: cfg.Chats.ReplyMaxAge,
 		OwnerPause: cfg.Chats.OwnerPause, DeleteAnswers: cfg.Chats.DeleteAnswers, EscalationKeywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap(cfg),
-		Transcribes: cfg.Speech.Model != config.NoModel, Sees: cfg.Vision.Model != config.NoModel, Keep: cfg.Media.Keep, Spaces: routedSpaces(cfg),
+		Transcribes: cfg.Speech.Model != config.NoModel, ViewsPictures: cfg.Vision.Model != config.NoModel, Keep: cfg.Media.Keep, Spaces: routedSpaces(cfg),
 	}
 }
 

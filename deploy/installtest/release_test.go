@@ -65,7 +65,7 @@ func runOn(t *testing.T, m *devstack.Machine, script string) string {
 	return string(out)
 }
 
-func TestThePackageMakesTheUserAndItsFolderWhoeverWasThereBefore(t *testing.T) {
+func TestThePackageCreatesTheUserAndItsFolderOverExistingOnes(t *testing.T) {
 	m := newMachine(t)
 	// root has run multis in this folder before.
 	runOn(t, m, "mkdir /var/lib/multis && touch /var/lib/multis/config.yaml")

@@ -116,21 +116,23 @@ func ParseNode(file string, list *yaml.Node) ([]Rule, []ParseError) {
 
 // keys lists the keys of a rule, and how each is read.
 var keys = map[string]func(*Rule, *yaml.Node) error{
-	"role":     func(r *Rule, n *yaml.Node) error { return words(n, &r.Roles, RoleOwner, RoleContact) },
-	"surface":  func(r *Rule, n *yaml.Node) error { return words(n, &r.Surfaces, Surfaces()...) },
-	"class":    func(r *Rule, n *yaml.Node) error { return words(n, &r.Classes, Classes()...) },
-	"tier":     func(r *Rule, n *yaml.Node) error { return words(n, &r.Tiers, Tiers()...) },
-	"agent":    func(r *Rule, n *yaml.Node) error { return list(n, &r.Agents, namePattern) },
-	"tool":     func(r *Rule, n *yaml.Node) error { return list(n, &r.Tools, namePattern) },
-	"chat":     func(r *Rule, n *yaml.Node) error { return list(n, &r.Chats, chatNumber) },
-	"path":     func(r *Rule, n *yaml.Node) error { return list(n, &r.Paths, pathGlob) },
-	"domain":   func(r *Rule, n *yaml.Node) error { return list(n, &r.Domains, domain) },
-	"argv":     func(r *Rule, n *yaml.Node) error { return list(n, &r.Argv, argv) },
-	"hours":    func(r *Rule, n *yaml.Node) error { return single(n, func(h Hours) { r.Hours = &h }, hours) },
-	"tainted":  func(r *Rule, n *yaml.Node) error { return single(n, func(b bool) { r.Tainted = &b }, boolean) },
-	"limit":    func(r *Rule, n *yaml.Node) error { return single(n, func(l Limit) { r.Limit = l }, limit) },
-	"reason":   func(r *Rule, n *yaml.Node) error { return single(n, func(s string) { r.Reason = s }, reason) },
-	"decision": func(r *Rule, n *yaml.Node) error { return single(n, func(d Decision) { r.Decision = d }, decision) },
+	"role":    func(r *Rule, n *yaml.Node) error { return parseKnownWords(n, &r.Roles, RoleOwner, RoleContact) },
+	"surface": func(r *Rule, n *yaml.Node) error { return parseKnownWords(n, &r.Surfaces, Surfaces()...) },
+	"class":   func(r *Rule, n *yaml.Node) error { return parseKnownWords(n, &r.Classes, Classes()...) },
+	"tier":    func(r *Rule, n *yaml.Node) error { return parseKnownWords(n, &r.Tiers, Tiers()...) },
+	"agent":   func(r *Rule, n *yaml.Node) error { return parseList(n, &r.Agents, parseNamePattern) },
+	"tool":    func(r *Rule, n *yaml.Node) error { return parseList(n, &r.Tools, parseNamePattern) },
+	"chat":    func(r *Rule, n *yaml.Node) error { return parseList(n, &r.Chats, parseChatNumber) },
+	"path":    func(r *Rule, n *yaml.Node) error { return parseList(n, &r.Paths, parsePathGlob) },
+	"domain":  func(r *Rule, n *yaml.Node) error { return parseList(n, &r.Domains, parseDomain) },
+	"argv":    func(r *Rule, n *yaml.Node) error { return parseList(n, &r.Argv, parseArgv) },
+	"hours":   func(r *Rule, n *yaml.Node) error { return parseSingle(n, func(h Hours) { r.Hours = &h }, parseHours) },
+	"tainted": func(r *Rule, n *yaml.Node) error { return parseSingle(n, func(b bool) { r.Tainted = &b }, parseBool) },
+	"limit":   func(r *Rule, n *yaml.Node) error { return parseSingle(n, func(l Limit) { r.Limit = l }, parseLimit) },
+	"reason":  func(r *Rule, n *yaml.Node) error { return parseSingle(n, func(s string) { r.Reason = s }, parseReason) },
+	"decision": func(r *Rule, n *yaml.Node) error {
+		return parseSingle(n, func(d Decision) { r.Decision = d }, parseDecision)
+	},
 }
 
 // keyOrder is the order of the keys in error messages.
@@ -187,7 +189,7 @@ func scalar(n *yaml.Node) (string, error) {
 	return n.Value, nil
 }
 
-func single[T any](n *yaml.Node, set func(T), parse func(string) (T, error)) error {
+func parseSingle[T any](n *yaml.Node, set func(T), parse func(string) (T, error)) error {
 	s, err := scalar(n)
 	if err != nil {
 		return err
@@ -199,8 +201,8 @@ func single[T any](n *yaml.Node, set func(T), parse func(string) (T, error)) err
 	return err
 }
 
-// list reads a single value or a list of them.
-func list[T any](n *yaml.Node, into *[]T, parse func(string) (T, error)) error {
+// parseList reads a single value or a list of them.
+func parseList[T any](n *yaml.Node, into *[]T, parse func(string) (T, error)) error {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		items = n.Content
@@ -209,16 +211,16 @@ func list[T any](n *yaml.Node, into *[]T, parse func(string) (T, error)) error {
 		return fmt.Errorf("has %d items; write 1 to %d, or remove the key", len(items), maxPatterns)
 	}
 	for _, item := range items {
-		if err := single(item, func(v T) { *into = append(*into, v) }, parse); err != nil {
+		if err := parseSingle(item, func(v T) { *into = append(*into, v) }, parse); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// words reads a list of known words.
-func words[T ~string](n *yaml.Node, into *[]T, known ...T) error {
-	return list(n, into, func(s string) (T, error) {
+// parseKnownWords reads a list of known words.
+func parseKnownWords[T ~string](n *yaml.Node, into *[]T, known ...T) error {
+	return parseList(n, into, func(s string) (T, error) {
 		if slices.Contains(known, T(s)) {
 			return T(s), nil
 		}
@@ -230,21 +232,21 @@ func words[T ~string](n *yaml.Node, into *[]T, known ...T) error {
 	})
 }
 
-func decision(s string) (Decision, error) {
+func parseDecision(s string) (Decision, error) {
 	if d := Decision(s); d == Allow || d == Confirm || d == Pin || d == Deny {
 		return d, nil
 	}
 	return "", fmt.Errorf("%.60q is not a decision; write allow, deny, confirm or pin", s)
 }
 
-func boolean(s string) (bool, error) {
+func parseBool(s string) (bool, error) {
 	if s != "true" && s != "false" {
 		return false, fmt.Errorf("%.60q is neither true nor false", s)
 	}
 	return s == "true", nil
 }
 
-func reason(s string) (string, error) {
+func parseReason(s string) (string, error) {
 	if len(s) > maxReason {
 		return "", fmt.Errorf("is longer than %d characters", maxReason)
 	}
@@ -253,14 +255,14 @@ func reason(s string) (string, error) {
 
 var namePatternForm = regexp.MustCompile(`^[A-Za-z0-9_.*?\[\]-]{1,100}$`)
 
-func namePattern(s string) (string, error) {
+func parseNamePattern(s string) (string, error) {
 	if _, err := path.Match(s, ""); err != nil || !namePatternForm.MatchString(s) {
 		return "", fmt.Errorf("%.60q is not a name; write letters, digits, _ and -, with * for any characters", s)
 	}
 	return s, nil
 }
 
-func chatNumber(s string) (int64, error) {
+func parseChatNumber(s string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64)
 	if err != nil || n <= 0 || len(s) > maxChatDigit {
 		return 0, fmt.Errorf("%.60q is not the number of a chat; /chats shows them", s)
@@ -268,7 +270,7 @@ func chatNumber(s string) (int64, error) {
 	return n, nil
 }
 
-func pathGlob(s string) (string, error) {
+func parsePathGlob(s string) (string, error) {
 	switch {
 	case !strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "~/"):
 		return "", fmt.Errorf("%.60q is not an absolute path; begin with / or ~/", s)
@@ -282,7 +284,7 @@ func pathGlob(s string) (string, error) {
 
 var domainForm = regexp.MustCompile(`^(\*|[a-z0-9_-]+(\.[a-z0-9_-]+)*)(:[1-9]\d{0,4})?$`)
 
-func domain(s string) (string, error) {
+func parseDomain(s string) (string, error) {
 	name := strings.ToLower(s)
 	if name != "*" {
 		name = strings.TrimPrefix(name, "*.")
@@ -293,7 +295,7 @@ func domain(s string) (string, error) {
 	return name, nil
 }
 
-func argv(s string) ([]string, error) {
+func parseArgv(s string) ([]string, error) {
 	all := strings.Fields(s)
 	for i, word := range all {
 		if strings.Contains(word, "**") && (word != "**" || i != len(all)-1) {
@@ -305,7 +307,7 @@ func argv(s string) ([]string, error) {
 
 var hoursForm = regexp.MustCompile(`^(\d{1,2})-(\d{1,2})$`)
 
-func hours(s string) (Hours, error) {
+func parseHours(s string) (Hours, error) {
 	m := hoursForm.FindStringSubmatch(s)
 	if m == nil {
 		return Hours{}, fmt.Errorf("%.60q is not a part of the day; write it like 22-7", s)
@@ -320,7 +322,7 @@ func hours(s string) (Hours, error) {
 
 var limitForm = regexp.MustCompile(`^(\d{1,5})/([mhd])$`)
 
-func limit(s string) (Limit, error) {
+func parseLimit(s string) (Limit, error) {
 	m := limitForm.FindStringSubmatch(s)
 	if m == nil {
 		return Limit{}, fmt.Errorf("%.60q is not a limit; write calls a minute, hour or day, like 20/h", s)

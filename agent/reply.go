@@ -68,13 +68,13 @@ func (c *core) queueReply(ctx context.Context, r *ownerReply) error {
 		if err != nil {
 			return err
 		}
-		letter := outbox.NewNotice(r.room, body, outbox.Answer)
-		letter.Replaces, letter.Profile, letter.About, letter.RestsOn = r.live.Event(), r.profile, run.SourceMessages(r.used), restsOn
-		letter.Citations = r.citations
+		message := outbox.NewNotice(r.room, body, outbox.Answer)
+		message.Replaces, message.Profile, message.About, message.RestsOn = r.live.Event(), r.profile, run.SourceMessages(r.used), restsOn
+		message.Citations = r.citations
 		if r.task != nil {
-			letter.TaskID = r.task.ID
+			message.TaskID = r.task.ID
 		}
-		out, _, err := c.box.Queue(ctx, tx, letter)
+		out, _, err := c.box.Queue(ctx, tx, message)
 		if err != nil {
 			return err
 		}
