@@ -105,9 +105,12 @@ func wordsOf(messages []store.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-// mayClarifyFirst reports whether a clarifying question is asked before a model is: nothing was said in the conversation yet that would tell a model
-// what a question is about.
+// mayClarifyFirst reports whether a clarifying question may be asked before a model is: nothing was said in the conversation yet that would tell a
+// model what a question is about.
 func (t *Turns) mayClarifyFirst(ctx context.Context, q contactQuestion) (bool, error) {
+	if !q.mayClarify {
+		return false, nil
+	}
 	if !t.personas.HasModel(t.personaOf(q.chat)) || !q.noModelUntil.IsZero() {
 		return true, nil
 	}

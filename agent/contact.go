@@ -65,22 +65,29 @@ func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAn
 	if len(found.Hits) == 0 || len(found.Terms) == 0 {
 		return contactAnswer{reason: noDocumentReason}, nil
 	}
-	options, err := t.search.Options(ctx, found)
+	first, err := t.mayClarifyFirst(ctx, q)
 	if err != nil {
 		return contactAnswer{}, err
 	}
-	if len(options) > 0 && q.mayClarify {
-		first, err := t.mayClarifyFirst(ctx, q)
+	if first {
+		options, err := t.search.Options(ctx, found)
 		if err != nil {
 			return contactAnswer{}, err
 		}
-		if first {
+		if len(options) > 0 {
 			return t.clarify(ctx, t.store.DB(), q.chat.ID, options)
 		}
 	}
 	result, err := t.answerFrom(ctx, q, found)
-	if err != nil || result.text != "" || len(options) == 0 || result.cause != "" {
+	if err != nil || result.text != "" || result.cause != "" || first {
 		return result, err
+	}
+	options, err := t.search.Options(ctx, found) // not before, because it takes longer than all else before the model
+	if err != nil {
+		return contactAnswer{}, err
+	}
+	if len(options) == 0 {
+		return result, nil
 	}
 	if !q.mayClarify {
 		result.reason = fmt.Sprintf("The documents answer it for “%s” and for “%s”, and I had asked back once already.", subjectText(options[0]), subjectText(options[1]))
