@@ -83,7 +83,7 @@ func (d *draftRace) Stream(_ context.Context, r llm.Request) iter.Seq2[llm.Delta
 	}
 }
 
-// Send takes events of the outbox, and checks that none to the contact is of an earlier moment.
+// Send accepts an event of the outbox. It checks that a draft to the contact is not older than the newest message of the chat.
 func (d *draftRace) Send(ctx context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
 	toContact := room == *d.chat.RoomID
 	if toContact && o.Purpose == policy.PurposeDraft {

@@ -84,7 +84,7 @@ func TestAFileAloneAsksWhoMaySeeIt(t *testing.T) {
 	}
 }
 
-func TestAReactionAnswersWhoMaySeeAFile(t *testing.T) {
+func TestAReactionSetsWhoMaySeeAFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	asked := r.sendFile("prices.md", prices, "")

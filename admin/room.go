@@ -27,8 +27,8 @@ type request struct {
 	now     time.Time
 	// mayAnswer says that the sender may write to contacts from the threads of escalations.
 	mayAnswer bool
-	// grant is the PIN that was entered for it, after which it is handled a second time; nil for none. dialog is the question that it then
-	// answers; zero to look for it.
+	// grant is the PIN that was entered for the request, which is then handled again; nil for none. dialog is the question that a request
+	// with a grant answers; zero if the question is still to be found.
 	grant  *pinGrant
 	dialog int64
 }

@@ -183,7 +183,8 @@ func (sh *ShadowCommands) report(ctx context.Context, _ request, args string) (a
 	return answer{text: "**Shadow answers of the last seven days**\n" + strings.Join(lines, "\n") + "\n`/shadow` and a name shows what differed."}, nil
 }
 
-// lines returns a line for each chat with shadow answers, if asked for with those that differ most, and the messages that these quote.
+// lines returns a line for each chat with shadow answers. With withWorst it adds the answers that differ most. quotes are the messages that
+// those quote.
 func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool) (lines []string, quotes []store.MessageID, err error) {
 	list, err := sh.byChat(ctx, db, 0, shadowPeriod)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestPagesAreWatched(t *testing.T) {
 	require.Contains(t, r.asOperator("/watch"), "is the owner's")
 }
 
-func TestAnInboxIsForWhoKnowsItsAddress(t *testing.T) {
+func TestAnInboxHasASecretAddress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/watch inbox ci"), "set `watches.port` in config.yaml")

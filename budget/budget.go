@@ -29,7 +29,7 @@ func (l *Ledger) Reserve(ctx context.Context, s policy.SpendRequest) (res policy
 		if err != nil || res.Refused == "" {
 			return err
 		}
-		first := res.First
+		first := res.FirstRefusal
 		if res.Refused == policy.CapDay {
 			if s.DayCap < l.dayCap {
 				return nil // the call was under a lower cap than the configured one, as when documents are embedded

@@ -12,8 +12,8 @@ import (
 	"multis/store/storetest"
 )
 
-// told counts the enqueued notices to the owner, by cap and percentage.
-func told(t *testing.T, st *store.Store) map[string]int {
+// countNotices counts the enqueued notices to the owner, by cap and percentage.
+func countNotices(t *testing.T, st *store.Store) map[string]int {
 	t.Helper()
 	rows, err := st.DB().Query(context.Background(), "select args->>'cap' || ' ' || (args->>'percent') from river.river_job where kind = 'budget'")
 	require.NoError(t, err)
@@ -52,19 +52,19 @@ func TestEachThresholdIsReportedOnceUnderConcurrency(t *testing.T) {
 		wg.Wait()
 	}
 	together(8, 60, 60) // 480
-	require.Empty(t, told(t, st))
+	require.Empty(t, countNotices(t, st))
 	together(4, 10, 10) // 520
-	require.Equal(t, map[string]int{"day 50": 1}, told(t, st))
+	require.Equal(t, map[string]int{"day 50": 1}, countNotices(t, st))
 	together(8, 40, 40) // 840
-	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1}, told(t, st))
+	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1}, countNotices(t, st))
 	together(12, 500, 500) // no call fits into what is left
-	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1, "day 100": 1}, told(t, st))
+	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1, "day 100": 1}, countNotices(t, st))
 	hooks, err := store.Deliveries(t.Context(), st.DB(), "desk", 10)
 	require.NoError(t, err)
 	require.Len(t, hooks, 3, "and hooks hear of each")
 	require.Equal(t, "2026-11-20/day/100", hooks[0].Ref)
 	together(20, 10, 10)
-	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1, "day 100": 1}, told(t, st), "what fits after all is no news")
+	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1, "day 100": 1}, countNotices(t, st), "what fits after all is no news")
 }
 
 func TestPassingSeveralThresholdsGivesOneNotice(t *testing.T) {
@@ -74,7 +74,7 @@ func TestPassingSeveralThresholdsGivesOneNotice(t *testing.T) {
 	res, err := l.Reserve(t.Context(), policy.SpendRequest{Day: "2026-11-20", Amount: 900, DayCap: 1000})
 	require.NoError(t, err)
 	require.NoError(t, l.Settle(t.Context(), res.ID, policy.Settlement{Amount: 900}))
-	require.Equal(t, map[string]int{"day 80": 1}, told(t, st))
+	require.Equal(t, map[string]int{"day 80": 1}, countNotices(t, st))
 }
 
 func TestEachRefusingCapIsReportedOnce(t *testing.T) {
@@ -97,10 +97,10 @@ func TestEachRefusingCapIsReportedOnce(t *testing.T) {
 	ask(policy.SpendRequest{Run: "17", RunCap: 50})
 	ask(policy.SpendRequest{Run: "18", RunCap: 50})
 	ask(policy.SpendRequest{Chat: 7, ChatCap: 50})
-	require.Equal(t, map[string]int{"agent 100": 1, "run 100": 2, "chat 100": 1}, told(t, st))
+	require.Equal(t, map[string]int{"agent 100": 1, "run 100": 2, "chat 100": 1}, countNotices(t, st))
 
 	res, err := l.Reserve(t.Context(), policy.SpendRequest{Day: "2026-11-20", Amount: 600, DayCap: 500}) // with a lower cap, as indexing uses it
 	require.NoError(t, err)
 	require.Equal(t, policy.CapDay, res.Refused)
-	require.Zero(t, told(t, st)["day 100"], "half a day's cap is no news")
+	require.Zero(t, countNotices(t, st)["day 100"], "half a day's cap is no news")
 }

@@ -14,8 +14,8 @@ import (
 	"multis/policy"
 )
 
-// talkers are contacts who keep asking.
-type talkers struct {
+// senders are contacts who keep asking.
+type senders struct {
 	a        *app
 	contacts []string
 	stop     chan struct{}
@@ -30,8 +30,8 @@ type talkers struct {
 const pace = 1200 * time.Millisecond
 
 // startTalking makes contacts ask until finish is called.
-func (a *app) startTalking(contacts ...string) *talkers {
-	l := &talkers{a: a, contacts: contacts, stop: make(chan struct{}), said: map[string][]id.EventID{}}
+func (a *app) startTalking(contacts ...string) *senders {
+	l := &senders{a: a, contacts: contacts, stop: make(chan struct{}), said: map[string][]id.EventID{}}
 	for _, contact := range contacts {
 		l.group.Go(func() {
 			for {
@@ -56,7 +56,7 @@ func (a *app) startTalking(contacts ...string) *talkers {
 }
 
 // count returns how many questions were asked.
-func (l *talkers) count() (n int) {
+func (l *senders) count() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, events := range l.said {
@@ -66,14 +66,14 @@ func (l *talkers) count() (n int) {
 }
 
 // awaitMore waits until n more questions were asked.
-func (l *talkers) awaitMore(n int) {
+func (l *senders) awaitMore(n int) {
 	l.a.t.Helper()
 	before := l.count()
 	l.a.await("more questions", func(context.Context) (bool, error) { return l.count() >= before+n, nil })
 }
 
 // finish ends the questions.
-func (l *talkers) finish() {
+func (l *senders) finish() {
 	l.a.t.Helper()
 	close(l.stop)
 	l.group.Wait()
@@ -87,7 +87,7 @@ const eachOnceSQL = `select
 	(select count(*) from outbox o where o.purpose = $2 and o.state <> 'delivered') as undelivered`
 
 // requireEachOnce checks that each question is kept and answered, and that no answer is there without a question or came twice.
-func (a *app) requireEachOnce(load *talkers) {
+func (a *app) requireEachOnce(load *senders) {
 	a.t.Helper()
 	var all []id.EventID
 	for _, events := range load.said {

@@ -15,8 +15,8 @@ import (
 	"multis/fetch"
 )
 
-// through returns an HTTP client that uses the proxy at an address.
-func through(t *testing.T, address string) *http.Client {
+// newProxyClient returns an HTTP client that uses the proxy at an address.
+func newProxyClient(t *testing.T, address string) *http.Client {
 	t.Helper()
 	u, err := url.Parse(address)
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestAProxyReachesAllowedPortsAndDomainsOnly(t *testing.T) {
 		if change != nil {
 			address = change(address)
 		}
-		response, err := through(t, address).Get(target)
+		response, err := newProxyClient(t, address).Get(target)
 		if err != nil {
 			return "", err
 		}
@@ -82,7 +82,7 @@ func TestAProxyReachesAllowedPortsAndDomainsOnly(t *testing.T) {
 	p, err := fetch.StartProxy(t.Context(), fetch.ProxyOptions{AllowPrivate: true})
 	require.NoError(t, err)
 	defer p.Close()
-	response, err := through(t, p.URL()).Get("http://example.com/")
+	response, err := newProxyClient(t, p.URL()).Get("http://example.com/")
 	require.NoError(t, err)
 	defer response.Body.Close()
 	require.Equal(t, http.StatusMethodNotAllowed, response.StatusCode, "plain http is not forwarded")

@@ -87,7 +87,7 @@ func TestANameThatResolvesToAnotherAddressEachTimeReachesNothing(t *testing.T) {
 	require.NoError(t, err)
 	defer proxy.Close()
 	for range 2 * len(rebindingAnswers) {
-		_, err := through(t, proxy.URL()).Get("https://rebind.example.com:" + u.Port() + "/")
+		_, err := newProxyClient(t, proxy.URL()).Get("https://rebind.example.com:" + u.Port() + "/")
 		require.ErrorContains(t, err, "Forbidden", "a command with a network, by its proxy")
 	}
 	require.GreaterOrEqual(t, asked.Load(), int64(4*len(rebindingAnswers)))

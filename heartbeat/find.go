@@ -57,7 +57,7 @@ func (c *check) describe(m finding) string {
 func (c *check) find(ctx context.Context) error {
 	db := c.checker.Store.DB()
 	found, err := store.NewFindings(ctx, db, store.FindingFilter{
-		Agent: c.config.Agent, WaitingSince: c.at.Add(-minWait), NotBefore: c.at.Add(-maxAge), Again: c.at.Add(-repeatAfter), Tasks: c.config.Tasks,
+		Agent: c.config.Agent, WaitingSince: c.at.Add(-minWait), NotBefore: c.at.Add(-maxAge), RepeatIfToldBefore: c.at.Add(-repeatAfter), Tasks: c.config.Tasks,
 	})
 	if err != nil {
 		return err

@@ -28,18 +28,18 @@ func (plainExtractor) Lines(_ context.Context, p fetch.Page) ([]string, error) {
 	return strings.Split(string(p.Data), "\n"), nil
 }
 
-// watching is a watched page and a clock that the test sets.
-type watching struct {
+// watchFixture is a watched page and a clock that the test sets.
+type watchFixture struct {
 	*rig
 	watch *PageWatcher
 	id    store.WatchID
 	now   time.Time
 }
 
-func newWatching(t *testing.T) *watching {
+func newWatchFixture(t *testing.T) *watchFixture {
 	t.Helper()
 	r := newRig(t)
-	w := &watching{rig: r, now: time.Now().Add(time.Minute)}
+	w := &watchFixture{rig: r, now: time.Now().Add(time.Minute)}
 	w.watch = NewPageWatcher(PageWatcherOptions{Store: r.st, Box: r.hooks.Box, Fetch: fetch.New(fetch.Options{AllowPrivate: true}), Reader: plainExtractor{}})
 	w.watch.now = func() time.Time { return w.now }
 	r.tx(func(tx store.Tx) (err error) {
@@ -49,7 +49,7 @@ func newWatching(t *testing.T) *watching {
 	return w
 }
 
-func (w *watching) setPage(text string) {
+func (w *watchFixture) setPage(text string) {
 	w.to.answers(func(rw http.ResponseWriter, req *http.Request) {
 		tag := fmt.Sprintf(`"%d"`, len(text))
 		rw.Header().Set("ETag", tag)
@@ -62,7 +62,7 @@ func (w *watching) setPage(text string) {
 }
 
 // checkPage advances the clock to the next check, checks the page, and returns the notices to the owner.
-func (w *watching) checkPage() []string {
+func (w *watchFixture) checkPage() []string {
 	w.t.Helper()
 	before := len(w.notices())
 	require.True(w.t, jobs.IsSnooze(w.watch.CheckPage(w.t.Context(), w.id)))
@@ -74,7 +74,7 @@ func (w *watching) checkPage() []string {
 
 func TestChangedPageIsReported(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t)
+	w := newWatchFixture(t)
 	w.setPage("Jobs\nCarpenter\nPlumber")
 	require.Empty(t, w.checkPage(), "the first look is the one to compare with")
 	requests := len(w.to.requests())
@@ -98,7 +98,7 @@ func TestChangedPageIsReported(t *testing.T) {
 
 func TestALongChangeIsCut(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t)
+	w := newWatchFixture(t)
 	w.setPage("one")
 	w.checkPage()
 	lines := make([]string, 50)
@@ -114,7 +114,7 @@ func TestALongChangeIsCut(t *testing.T) {
 
 func TestFailingPageIsReportedOnceWithBackoff(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t)
+	w := newWatchFixture(t)
 	w.setPage("one")
 	w.checkPage()
 	w.to.answers(status(http.StatusInternalServerError))
@@ -139,7 +139,7 @@ func TestFailingPageIsReportedOnceWithBackoff(t *testing.T) {
 
 func TestRetryAfterOfAPageIsRespected(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t)
+	w := newWatchFixture(t)
 	asks := func(after string) time.Duration {
 		w.to.answers(func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("Retry-After", after)
@@ -156,7 +156,7 @@ func TestRetryAfterOfAPageIsRespected(t *testing.T) {
 
 func TestRemovedWatchIsNotChecked(t *testing.T) {
 	t.Parallel()
-	w := newWatching(t)
+	w := newWatchFixture(t)
 	w.tx(func(tx store.Tx) error { return store.DeleteWatch(t.Context(), tx, w.id) })
 	require.True(t, jobs.IsPermanent(w.watch.CheckPage(t.Context(), w.id)))
 	require.Empty(t, w.to.requests())

@@ -369,10 +369,10 @@ func TestSchedulesWithoutAJobGetOne(t *testing.T) {
 	}
 }
 
-// limited notes how long a run may take.
-type limited struct{ left chan time.Duration }
+// limitedArgs notes how long a run may take.
+type limitedArgs struct{ left chan time.Duration }
 
-func (l limited) Execute(ctx context.Context, _ store.ExecutionID, _ bool) error {
+func (l limitedArgs) Execute(ctx context.Context, _ store.ExecutionID, _ bool) error {
 	deadline, _ := ctx.Deadline()
 	l.left <- time.Until(deadline)
 	return nil
@@ -381,7 +381,7 @@ func (l limited) Execute(ctx context.Context, _ store.ExecutionID, _ bool) error
 func TestARunsJobEndsSoonAfterTheLongestRun(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	l := limited{make(chan time.Duration, 1)}
+	l := limitedArgs{make(chan time.Duration, 1)}
 	h := newWork().handlers()
 	h.Execution = l
 	runner, err := NewRunner(t.Context(), st, h, slog.New(slog.DiscardHandler))

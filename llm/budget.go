@@ -96,7 +96,7 @@ func (m budgetedModel) Stream(ctx context.Context, r Request) iter.Seq2[Delta, e
 			return
 		}
 		if res.Refused != "" {
-			yield(Delta{}, &OverBudgetError{Model: m.Name(), Cap: res.Refused, First: res.First})
+			yield(Delta{}, &OverBudgetError{Model: m.Name(), Cap: res.Refused, First: res.FirstRefusal})
 			return
 		}
 		// If the call ends early, because the reader stops or panics, it is charged in full.

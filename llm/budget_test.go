@@ -130,7 +130,7 @@ func TestBudgetRefusesWithoutACall(t *testing.T) {
 		refuse policy.Reservation
 		says   string
 	}{
-		"the day's cap":  {policy.Reservation{Refused: "day", First: true}, "test/model: today's budget is used up"},
+		"the day's cap":  {policy.Reservation{Refused: "day", FirstRefusal: true}, "test/model: today's budget is used up"},
 		"the chat's cap": {policy.Reservation{Refused: "chat"}, "test/model: today's budget of this chat is used up"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestBudgetRefusesWithoutACall(t *testing.T) {
 			require.EqualError(t, err, c.says)
 			var over *OverBudgetError
 			require.ErrorAs(t, err, &over)
-			require.Equal(t, c.refuse.First, over.First)
+			require.Equal(t, c.refuse.FirstRefusal, over.First)
 			require.Equal(t, c.refuse.Refused, over.Cap)
 			require.Zero(t, s.made)
 		})

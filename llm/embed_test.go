@@ -156,7 +156,7 @@ func TestEmbeddingFailuresSayWhatToDoAndAreSettled(t *testing.T) {
 
 func TestEmbedOverBudgetSendsNothing(t *testing.T) {
 	t.Parallel()
-	b := &dayLedger{refuse: policy.Reservation{Refused: "day", First: true}}
+	b := &dayLedger{refuse: policy.Reservation{Refused: "day", FirstRefusal: true}}
 	e, s := embedder(t, b, EmbedConfig{}, llmtest.Meanings(4, nil))
 	_, err := e.Embed(t.Context(), []string{"one"})
 	require.ErrorIs(t, err, ErrOverBudget)

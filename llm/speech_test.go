@@ -22,7 +22,7 @@ type limitedLedger struct {
 
 func (p *limitedLedger) Reserve(_ context.Context, s policy.SpendRequest) (policy.Reservation, error) {
 	if s.Amount > p.left {
-		return policy.Reservation{Refused: "day", First: len(p.reserved) == 0}, nil
+		return policy.Reservation{Refused: "day", FirstRefusal: len(p.reserved) == 0}, nil
 	}
 	p.reserved = append(p.reserved, s)
 	return policy.Reservation{ID: int64(len(p.reserved))}, nil

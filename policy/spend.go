@@ -28,9 +28,9 @@ type SpendRequest struct {
 
 // Reservation is the answer to a Spend. If Refused is set, nothing was reserved and the call must not be made.
 type Reservation struct {
-	ID      int64
-	Refused Cap  // the cap that the call would exceed; empty when the amount is reserved
-	First   bool // it is the first refusal by this cap on that day, or in that run
+	ID           int64
+	Refused      Cap  // the cap that the call would exceed; empty when the amount is reserved
+	FirstRefusal bool // it is the first refusal by this cap on that day, or in that run
 }
 
 // Settlement is the actual cost of a call.

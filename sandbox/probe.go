@@ -110,7 +110,7 @@ func (s *Sandbox) attempt(ctx context.Context) ([]Attempt, error) {
 	}
 	result, err := s.run(ctx, Command{
 		Argv: append(slices.Clone(s.options.Program), probeArgument, string(about)), Workspace: to.Inside, Timeout: probeTimeout, MaxOutput: 1 << 20,
-		readFiles: []string{s.options.Program[0]},
+		probeFiles: []string{s.options.Program[0]},
 	})
 	if err != nil {
 		return nil, err

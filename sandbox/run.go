@@ -41,7 +41,7 @@ type Command struct {
 	// Unlimited lifts the limit on address space, which the runtimes of some languages do not fit in, and allows more processes.
 	Unlimited bool
 
-	readFiles []string // further files, for Probe
+	probeFiles []string // files that Probe may read in addition
 }
 
 // Result is how a command ended.
@@ -128,7 +128,7 @@ func (s *Sandbox) prepare(c *Command) (spec, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return spec{}, fmt.Errorf("there is no folder %s", c.Dir)
 	}
-	sp := spec{Argv: c.Argv, Dir: dir, Write: []string{workspace}, ReadFiles: c.readFiles, UID: -1, GID: -1, ABI: s.abi(), Port: c.Port, Unlimited: c.Unlimited}
+	sp := spec{Argv: c.Argv, Dir: dir, Write: []string{workspace}, ReadFiles: c.probeFiles, UID: -1, GID: -1, ABI: s.abi(), Port: c.Port, Unlimited: c.Unlimited}
 	if sp.ABI == 0 {
 		return spec{}, errNoLandlock
 	}

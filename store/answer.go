@@ -190,9 +190,9 @@ type ChatLine struct {
 	At        time.Time
 }
 
-// linesByPeopleSQL takes what a person wrote in a thread from the outbox: there it is a message without citations that answers no message of the
+// messagesByPeopleSQL takes what a person wrote in a thread from the outbox: there it is a message without citations that answers no message of the
 // chat.
-const linesByPeopleSQL = `select message_id, person, sender, body, at from (
+const messagesByPeopleSQL = `select message_id, person, sender, body, at from (
 		select m.id as message_id, m.author <> 'contact' as person, m.sender, m.body, m.ts as at, m.id as seq from messages m
 			where m.chat_id = $1 and m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> '' and m.id <> $3
 		union all
@@ -202,5 +202,5 @@ const linesByPeopleSQL = `select message_id, person, sender, body, at from (
 
 // LinesByPeople returns what the contacts, the owner and operators wrote in a chat from a time on, the first 50 at most, without one message.
 func LinesByPeople(ctx context.Context, db DB, chat ChatID, from time.Time, without MessageID) ([]ChatLine, error) {
-	return row.All[ChatLine](ctx, db, "what was said", linesByPeopleSQL, chat, from, without)
+	return row.All[ChatLine](ctx, db, "what was said", messagesByPeopleSQL, chat, from, without)
 }

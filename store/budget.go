@@ -113,7 +113,7 @@ func refuse(ctx context.Context, tx Tx, day string, p budgetRow) (policy.Reserva
 	if err != nil {
 		return policy.Reservation{}, err
 	}
-	return policy.Reservation{Refused: p.name, First: tag.RowsAffected() == 1}, nil
+	return policy.Reservation{Refused: p.name, FirstRefusal: tag.RowsAffected() == 1}, nil
 }
 
 // settleCostSQL locks the budgets' rows in the order of lockBudgetsSQL.

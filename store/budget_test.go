@@ -72,7 +72,7 @@ func TestReserveStopsAtEachCap(t *testing.T) {
 			res := reserve(t, s, c.asks)
 			require.Equal(t, c.want, res.Refused)
 			if c.want != "" {
-				require.True(t, res.First)
+				require.True(t, res.FirstRefusal)
 				require.Equal(t, before, spent(t, s, c.asks.Day, 0), "a refusal reserves nothing")
 			} else {
 				require.Equal(t, before+c.asks.Amount, spent(t, s, c.asks.Day, 0))
@@ -131,16 +131,16 @@ func TestReserveRefusesNonsense(t *testing.T) {
 func TestTheFirstRefusalOfADayIsToldOnce(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	require.True(t, reserve(t, s, newSpend(61)).First)
-	require.False(t, reserve(t, s, newSpend(61)).First)
+	require.True(t, reserve(t, s, newSpend(61)).FirstRefusal)
+	require.False(t, reserve(t, s, newSpend(61)).FirstRefusal)
 	other := newSpend(61)
 	other.Chat = 8
-	require.True(t, reserve(t, s, other).First, "each chat has a first one")
-	require.True(t, reserve(t, s, newSpend(101)).First, "and so has the day")
-	require.False(t, reserve(t, s, newSpend(101)).First)
+	require.True(t, reserve(t, s, other).FirstRefusal, "each chat has a first one")
+	require.True(t, reserve(t, s, newSpend(101)).FirstRefusal, "and so has the day")
+	require.False(t, reserve(t, s, newSpend(101)).FirstRefusal)
 	next := newSpend(101)
 	next.Day = "2026-11-21"
-	require.True(t, reserve(t, s, next).First)
+	require.True(t, reserve(t, s, next).FirstRefusal)
 }
 
 func TestSettleGivesTheRestBack(t *testing.T) {
@@ -257,7 +257,7 @@ func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
 			require.Greater(t, spent(t, s, day, 0), int64(dayCap/2), "the caps were worth asking for")
 			res := reserve(t, s, policy.SpendRequest{Day: day, Amount: dayCap, DayCap: dayCap})
 			require.Equal(t, policy.CapDay, res.Refused)
-			require.False(t, res.First, "the storm ran into the day's cap")
+			require.False(t, res.FirstRefusal, "the storm ran into the day's cap")
 		})
 	}
 }

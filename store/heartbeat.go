@@ -39,9 +39,9 @@ type Finding struct {
 // FindingFilter selects findings.
 type FindingFilter struct {
 	Agent string
-	// A finding waits since WaitingSince or earlier, and since NotBefore or later. A contact who keeps writing without an answer is one
-	// finding, and a new one if the owner was told before Again.
-	WaitingSince, NotBefore, Again time.Time
+	// Findings are selected whose wait began between NotBefore and WaitingSince. A contact who keeps writing without an answer is one
+	// finding. It is reported again if the owner was told of it before Again.
+	WaitingSince, NotBefore, RepeatIfToldBefore time.Time
 	// Tasks includes tasks.
 	Tasks bool
 }
@@ -71,7 +71,7 @@ const newFindingsSQL = `with found as (
 // NewFindings returns the findings that were not judged yet, the newest first.
 func NewFindings(ctx context.Context, db DB, l FindingFilter) ([]Finding, error) {
 	return row.All[Finding](ctx, db, "findings", newFindingsSQL, pgx.NamedArgs{
-		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.Again, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
+		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.RepeatIfToldBefore, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
 	})
 }
 

@@ -53,7 +53,7 @@ type testLedger struct{}
 // Reserve refuses a call that would exceed a cap by itself.
 func (testLedger) Reserve(_ context.Context, s policy.SpendRequest) (policy.Reservation, error) {
 	if s.Amount > s.DayCap {
-		return policy.Reservation{Refused: policy.CapDay, First: true}, nil
+		return policy.Reservation{Refused: policy.CapDay, FirstRefusal: true}, nil
 	}
 	return policy.Reservation{ID: 1}, nil
 }

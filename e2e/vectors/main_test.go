@@ -154,7 +154,7 @@ func (l ledger) Reserve(ctx context.Context, s policy.SpendRequest) (policy.Rese
 		})
 		return err
 	})
-	return policy.Reservation{ID: r.ID, Refused: r.Refused, First: r.First}, err
+	return policy.Reservation{ID: r.ID, Refused: r.Refused, FirstRefusal: r.FirstRefusal}, err
 }
 
 func (l ledger) Settle(ctx context.Context, id int64, s policy.Settlement) error {
