@@ -9,8 +9,11 @@ export CGO_ENABLED := 0
 # Without the folder's path in what is built, all clones on a machine share the build cache.
 export GOFLAGS += -trimpath
 
+# What the linker leaves out: symbols, debug information and half of the space between functions. The release and the image say the same.
+LDFLAGS := -s -w -funcalign=16
+
 # A dependency that makes the program larger than this is looked at: go tool nm -size -sort size.
-MAX_BYTES := 61000000
+MAX_BYTES := 60700000
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
@@ -50,7 +53,7 @@ check: lint ## Check form, lint, vet, module files and build
 	go vet -tags '$(TAGS) e2e' ./...
 	go mod tidy -diff
 	cd bench && CGO_ENABLED=1 go vet -tags '$(TAGS) sqlite_fts5' . && go mod tidy -diff
-	@go build -tags $(TAGS) -ldflags '-s -w' -o bin/check ./cmd/multis; \
+	@go build -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/check ./cmd/multis; \
 		size=$$(stat -c %s bin/check); rm bin/check; echo "the program has $$size bytes"; [ "$$size" -lt $(MAX_BYTES) ]
 
 .PHONY: lint
@@ -93,4 +96,4 @@ release: ## Build dist/: static programs and Debian packages for amd64 and arm64
 .PHONY: build
 build: ## Build bin/multis, a static binary
 	@deploy/setup.sh
-	go build -tags $(TAGS) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/multis ./cmd/multis
+	go build -tags $(TAGS) -ldflags '$(LDFLAGS) -X main.version=$(VERSION)' -o bin/multis ./cmd/multis

@@ -38,7 +38,7 @@ for ARCH in "$@"; do
 	export ARCH BUILD=$work/$ARCH
 	mkdir "$BUILD"
 	echo "release: multis $VERSION for $ARCH"
-	GOARCH=$ARCH go build -tags goolm -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o "$BUILD/multis" ./cmd/multis
+	GOARCH=$ARCH go build -tags goolm -trimpath -buildvcs=false -ldflags "-s -w -funcalign=16 -X main.version=$VERSION" -o "$BUILD/multis" ./cmd/multis
 	sed 's|/usr/local/bin/multis|/usr/bin/multis|' deploy/multis.service >"$BUILD/multis.service"
 	cp config/example.yaml "$BUILD/config.example.yaml"
 	(umask 022 && tool nfpm package --config deploy/release/nfpm.yaml --packager deb --target "$dir/multis_${DEB_VERSION}_$ARCH.deb")
