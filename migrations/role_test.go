@@ -95,7 +95,7 @@ func TestADatabaseWithTheRoleOfAllGetsItsOwn(t *testing.T) {
 	require.Equal(t, 1, countReadable(t, dsn, chat), "its own contacts are read for as before")
 	require.ErrorContains(t, execAll(t, stranger, "select 1"), "permission denied for database")
 	require.NoError(t, execAll(t, super, "grant connect on database before to neighbour"))
-	for _, sql := range []string{"select body from messages", "select * from search_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000)"} {
+	for _, sql := range []string{"select body from messages", "select * from search_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000, 8000)"} {
 		require.ErrorContains(t, execAll(t, stranger, "set role multis_contact", allScopes, sql), "permission denied")
 	}
 	conn, err := pgx.Connect(t.Context(), super)

@@ -73,6 +73,7 @@ func TestTheBaselineMakesTheTablesOfTheOldMigrations(t *testing.T) {
 var changedSince = []string{
 	"make_vectors",                         // its tables are made by vectors.sql, its functions by functions/vectors.sql
 	"drop_kept_file", "drop_with_messages", // they delete the scores of the message as well
+	"search_passages", "archive_passages", "passages_sql", // they evaluate the sets of terms one by one, and stop when enough is found
 	"similar_words", "search_terms", "archive_terms", // they compare all mistyped words at once, and with fewer words
 }
 
@@ -96,7 +97,7 @@ func TestTheFunctionsAreThoseOfTheOldMigrations(t *testing.T) {
 		require.Contains(t, now, renamedSince.Replace(line))
 		compared++
 	}
-	require.Greater(t, compared, 40)
+	require.Greater(t, compared, 35)
 }
 
 func TestATakenOverDatabaseHasTheSchemaOfANewOne(t *testing.T) {

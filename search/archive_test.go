@@ -274,7 +274,7 @@ func TestNoScopeFindsMessagesOfAnotherChat(t *testing.T) {
 	}
 	require.NoError(t, a.st.AsContact(t.Context(), policy.ContactScope(chats[0].ID), func(tx store.Tx) error {
 		var n int
-		err := tx.QueryRow(t.Context(), "select count(*) from search_message_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 50, '{conv}', 8000) where doc_id <> $1", chats[0].ID).Scan(&n)
+		err := tx.QueryRow(t.Context(), "select count(*) from search_message_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 50, '{conv}', 8000, 8000) where doc_id <> $1", chats[0].ID).Scan(&n)
 		require.Zero(t, n, "without a where of ours")
 		return err
 	}))

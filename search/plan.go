@@ -22,13 +22,15 @@ const (
 	// A plan aims at candidateBudget matching passages. It may exceed that by the factor overBudget while it expects fewer than
 	// enoughCandidates, and by the factor secondBudget if the first request found too few.
 	candidateBudget, enoughCandidates, overBudget, secondBudget = 400, 150, 3, 10
+	// Words that often occur together match more than expected. No further set is evaluated once the sets have found stopFactor times the budget.
+	stopFactor = 4
 	// negligible is the expected number of passages below which a cell is left out.
 	negligible = 0.05
 	// A plan has at most maxSets term sets, because many take long to evaluate. It ends earlier when its sets match the share
 	// enoughGain of the wanted passages.
-	maxSets, enoughGain = 14, 0.9
+	maxSets, enoughGain = 10, 0.9
 	// maxWork bounds the index entries that a plan reads. Finding an entry costs as much as reading lookupCost entries.
-	maxWork, lookupCost = 3_000_000, 11
+	maxWork, lookupCost = 2_000_000, 11
 	// minSplitWork is the number of index entries from which a search that runs alone uses two connections, each for some of the
 	// sets. Splitting costs Postgres a tenth more work in total.
 	minSplitWork = 300_000
@@ -73,15 +75,18 @@ type weightedCell struct {
 	gain            float64 // the value of finding these passages; it falls with the number of passages that score higher
 }
 
-// termSet is a conjunction of tsqueries, and the work to evaluate it in index entries.
+// termSet is a conjunction of tsqueries.
 type termSet struct {
 	queries []string
-	work    int64
+	work    int64   // to evaluate it, in index entries
+	score   float64 // the lowest score of a passage that it matches
 }
+
+func bestFirst(a, b termSet) int { return cmp.Compare(b.score, a.score) }
 
 // planSets returns sets that match most of the passages that can rank high, and few others: about budget in all. Terms are in
 // order of rarity; scope is the number of searched passages, chunks the number that the terms' statistics refer to. Cells are
-// taken in order of score until the budget is spent; the sets are then chosen to match these cells.
+// taken in order of score until the budget is spent; the sets are then chosen to match these cells. The sets with the best scores come first.
 func planSets(terms []Term, scope, chunks int64, budget float64) []termSet {
 	if scope < smallScope {
 		return []termSet{{queries: []string{anyOf(terms)}}}
@@ -109,12 +114,13 @@ func planSets(terms []Term, scope, chunks int64, budget float64) []termSet {
 	taken = append(taken, chooseSets(terms, wanted, maxSets-len(taken), maxWork*chunks/scope)...)
 	sets := make([]termSet, len(taken))
 	for i, c := range taken {
-		sets[i] = termSet{c.queries(terms), setWork(terms, c)}
+		sets[i] = termSet{c.queries(terms), setWork(terms, c), c.score(terms)}
 	}
+	slices.SortStableFunc(sets, bestFirst)
 	return sets
 }
 
-// splitSets splits sets into two parts of about the same work, the larger one first. Below minSplitWork it returns one part.
+// splitSets splits sets into two parts of about the same work, the larger one first, each with its best sets first. Below minSplitWork it returns one part.
 func splitSets(sets []termSet) [][]termSet {
 	var whole int64
 	for _, s := range sets {
@@ -134,6 +140,9 @@ func splitSets(sets []termSet) [][]termSet {
 	}
 	if sum[1] > sum[0] {
 		parts[0], parts[1] = parts[1], parts[0]
+	}
+	for _, p := range parts {
+		slices.SortStableFunc(p, bestFirst)
 	}
 	return parts[:]
 }
@@ -178,11 +187,7 @@ func listCells(terms []Term, scope, chunks int64) []weightedCell {
 			for l, count := range counts {
 				with := w
 				with.cell[i] = uint8(l + 1)
-				frequency := 1.0
-				if l > 0 {
-					frequency = index.FrequencyMarks[l-1].Least
-				}
-				with.score += t.rankWeight() * frequency / (frequency + k1)
+				with.score += t.levelScore(with.cell[i])
 				exactly := float64(count)
 				if l+1 < len(counts) {
 					exactly -= float64(counts[l+1])
@@ -219,6 +224,15 @@ func (t Term) chunksAt(level uint8) int64 {
 		return t.ChunksAtLeast[level-2]
 	}
 	return t.Chunks
+}
+
+// levelScore returns what the term adds to the score of a passage in which it occurs as often as level says.
+func (t Term) levelScore(level uint8) float64 {
+	frequency := 1.0
+	if level > 1 {
+		frequency = index.FrequencyMarks[level-2].Least
+	}
+	return t.rankWeight() * frequency / (frequency + k1)
 }
 
 // chooseSets greedily picks sets with the best ratio of gain to work, until they match enough of the wanted cells. It picks at
@@ -260,12 +274,28 @@ func totalGain(list []weightedCell) (sum float64) {
 	return sum
 }
 
-// queries returns the tsqueries that match the passages with at least the levels of c.
-func (c cell) queries(terms []Term) (list []string) {
+// score returns the lowest score of a passage with the levels of c.
+func (c cell) score(terms []Term) (sum float64) {
 	for i, t := range terms {
 		if c[i] > 0 {
-			list = append(list, t.query(c[i]))
+			sum += t.levelScore(c[i])
 		}
+	}
+	return sum
+}
+
+// queries returns the tsqueries that match the passages with at least the levels of c, the rarest first.
+func (c cell) queries(terms []Term) []string {
+	var present []int
+	for i := range terms {
+		if c[i] > 0 {
+			present = append(present, i)
+		}
+	}
+	slices.SortStableFunc(present, func(i, j int) int { return cmp.Compare(terms[i].chunksAt(c[i]), terms[j].chunksAt(c[j])) })
+	list := make([]string, len(present))
+	for i, t := range present {
+		list[i] = terms[t].query(c[t])
 	}
 	return list
 }

@@ -139,7 +139,7 @@ func TestPlanWantsTheCellsThatRankHigh(t *testing.T) {
 		{"in a small scope every match", termsWithCounts(5, 900), 1000, [][]string{{"'w0'|'w1'"}}},
 		{"a rare word is enough", termsWithCounts(50, 400_000), million, [][]string{{"'w0'"}}},
 		{"two middling words must stand together", termsWithCounts(20_000, 20_000), million, [][]string{{"'w0'", "'w1'"}}},
-		{"or one of them twice, if that is enough", setChunksAtLeast(termsWithCounts(30_000, 30_000), 3000, 150, 8), million, [][]string{{"'w0'", "'w1²'"}, {"'w0²'", "'w1'"}}},
+		{"or one of them twice, the rarest first, if that is enough", setChunksAtLeast(termsWithCounts(30_000, 30_000), 3000, 150, 8), million, [][]string{{"'w1²'", "'w0'"}, {"'w0²'", "'w1'"}}},
 		{"one common word is all there is", termsWithCounts(20_000), million, [][]string{{"'w0'"}}},
 		{"where it stands often, if that is known", setChunksAtLeast(termsWithCounts(600_000), 90_000, 9_000, 300), million, [][]string{{"'w0⁶'"}}},
 		{"a word that never stands often", setChunksAtLeast(termsWithCounts(600_000), 300, 0, 0), million, [][]string{{"'w0²'"}}},

@@ -314,15 +314,18 @@ func readNewest(ctx context.Context, db store.DB, scope policy.Scope, q Query) (
 
 // planQueries returns the requests to run concurrently: two if the work is worth splitting and no other search runs.
 func planQueries(terms []Term, corpus index.Corpus, q Query, budget float64, alone bool) []index.PassageQuery {
-	whole := index.PassageQuery{Source: q.Source, AverageWords: averageWords(corpus), Kinds: q.Kinds, MaxCandidates: maxCandidates}
+	whole := index.PassageQuery{Source: q.Source, AverageWords: averageWords(corpus), Kinds: q.Kinds, MaxCandidates: maxCandidates, EnoughPlanned: maxCandidates}
 	for _, t := range terms {
 		whole.Terms = append(whole.Terms, t.query(1))
 		whole.Weights = append(whole.Weights, t.rankWeight())
 	}
 	sets := []termSet{{queries: []string{anyOf(terms)}}}
 	if q.Exhaustive {
-		whole.MaxCandidates = math.MaxInt32
+		whole.MaxCandidates, whole.EnoughPlanned = math.MaxInt32, math.MaxInt32
 	} else {
+		if corpus.PlannedChunks >= smallScope {
+			whole.EnoughPlanned = min(int(stopFactor*budget), maxCandidates)
+		}
 		sets = planSets(terms, corpus.PlannedChunks, corpus.StatsChunks, budget)
 	}
 	parts := [][]termSet{sets}

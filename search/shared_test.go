@@ -33,7 +33,7 @@ func TestSplitSearchFindsTheSameAsOneConnection(t *testing.T) {
 
 	whole := index.PassageQuery{
 		ContactTerms: "'ladder'|'harbour'|'garden'", Terms: []string{"'ladder'", "'harbour'", "'garden'"}, Weights: []float64{1, 1, 1}, AverageWords: 32,
-		Kinds: []index.Kind{index.KindKnowledge}, MaxCandidates: 100,
+		Kinds: []index.Kind{index.KindKnowledge}, MaxCandidates: 100, EnoughPlanned: 100,
 	}
 	whole.PlannedSets = [][]string{{"'ladder'", "'harbour'"}, {"'garden'"}}
 	halves := []index.PassageQuery{whole, whole}
@@ -50,4 +50,21 @@ func TestSplitSearchFindsTheSameAsOneConnection(t *testing.T) {
 	halves[0].Terms = nil
 	_, err = fetchPassages(t.Context(), db, halves)
 	require.ErrorContains(t, err, "terms", "what goes wrong with one part is told")
+}
+
+func TestPlansHaveTheBestSetsFirst(t *testing.T) {
+	t.Parallel()
+	terms := []Term{
+		{Lexeme: "ladder", Chunks: 9000, ChunksAtLeast: []int64{2000, 300, 20}, IDF: 4.7, Count: 1},
+		{Lexeme: "harbour", Chunks: 30_000, ChunksAtLeast: []int64{9000, 900, 40}, IDF: 3.5, Count: 1},
+		{Lexeme: "garden", Chunks: 80_000, ChunksAtLeast: []int64{20_000, 4000, 500}, IDF: 2.5, Count: 1},
+		{Lexeme: "stone", Chunks: 100_000, ChunksAtLeast: []int64{40_000, 8000, 900}, IDF: 2.3, Count: 1},
+	}
+	sets := planSets(terms, 1_000_000, 1_000_000, candidateBudget)
+	parts := splitSets(sets)
+	require.Len(t, parts, 2)
+	for _, list := range append(parts, sets) {
+		require.Greater(t, len(list), 1)
+		require.True(t, slices.IsSortedFunc(list, bestFirst), "%v", list)
+	}
 }

@@ -45,7 +45,7 @@ func indexRoles(t testing.TB, st *store.Store, roles ...policy.Role) {
 // unfilteredSQL returns the roles whose texts a transaction can read without a condition: from the table of texts, and from the
 // search function.
 const unfilteredSQL = `select role from chunks union select c.role from
-	search_passages(array[$1::text]::tsquery[], '{1}', $1::text::tsquery, array[$1::text]::tsquery[], '{1}', 50, '{kb,conv}', 8000) p join chunks c using (id)`
+	search_passages(array[$1::text]::tsquery[], '{1}', $1::text::tsquery, array[$1::text]::tsquery[], '{1}', 50, '{kb,conv}', 8000, 8000) p join chunks c using (id)`
 
 func unfilteredRoles(ctx context.Context, tx store.Tx, word string) (map[policy.Role]bool, error) {
 	rows, err := tx.Query(ctx, unfilteredSQL, word)

@@ -76,10 +76,10 @@ func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
 	const (
 		denied    = "42501"
 		texts     = "select count(*) from chunks"
-		found     = "select count(*) from search_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000)"
+		found     = "select count(*) from search_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000, 8000)"
 		corpus    = "select max(stat_chunks) from search_terms('{apple}', '')"
 		count     = "select max(ndoc) from search_terms('{apple}', '')"
-		inner     = "select count(*) from passages_sql(1, '{1}', true)"
+		inner     = "select count(*) from passages_sql(1, true)"
 		similar   = "select count(*) from similar_words('{admin}', '{admin}', '{apple}')"
 		counts    = "select count(*) from word_counts('{admin}', '{admin}', '{apple}')"
 		rawIndex  = "select count(*) from chunk_index"
@@ -187,7 +187,7 @@ func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
 	require.Len(t, want, 14)
 	require.NoError(t, st.AsContact(ctx, policy.ContactScope(1), func(tx store.Tx) error {
 		passages, err := index.SearchPassages(ctx, tx, index.PassageQuery{
-			PlannedSets: [][]string{{"appl|plum"}}, ContactTerms: "appl", Terms: []string{"appl"}, Weights: []float64{1}, AverageWords: 100, Kinds: []index.Kind{index.KindKnowledge}, MaxCandidates: 100,
+			PlannedSets: [][]string{{"appl|plum"}}, ContactTerms: "appl", Terms: []string{"appl"}, Weights: []float64{1}, AverageWords: 100, Kinds: []index.Kind{index.KindKnowledge}, MaxCandidates: 100, EnoughPlanned: 100,
 		})
 		got := map[int64]int16{}
 		for _, p := range passages {
@@ -213,10 +213,42 @@ func TestSearchPassagesWithoutContactTerms(t *testing.T) {
 	kinds := []index.Kind{index.KindKnowledge, index.KindConversation}
 	for words, want := range map[string]int{"appl": 2, "": 1} {
 		passages, err := index.SearchPassages(ctx, reader, index.PassageQuery{
-			PlannedSets: [][]string{{"appl"}}, ContactTerms: words, Terms: []string{"appl"}, Weights: []float64{1}, AverageWords: 100, Kinds: kinds, MaxCandidates: 100,
+			PlannedSets: [][]string{{"appl"}}, ContactTerms: words, Terms: []string{"appl"}, Weights: []float64{1}, AverageWords: 100, Kinds: kinds, MaxCandidates: 100, EnoughPlanned: 100,
 		})
 		require.NoError(t, err)
 		require.Len(t, passages, want, "any %q", words)
+	}
+}
+
+func TestSearchPassagesEvaluatesSetsInOrderUpToTheLimit(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	st := storetest.New(t)
+	for _, text := range []string{"apple", "apple plum", "apple plum cherry date", "apple plum cherry date date"} {
+		require.NoError(t, putDocument(ctx, st, policy.RolePublic, text+" pie", text))
+	}
+	for name, reader := range map[string]func(policy.Scope) (store.Reader, error){"owner": st.OwnerReader, "contact": st.ContactReader} {
+		scope := policy.OwnerScope()
+		if name == "contact" {
+			scope = policy.ContactScope(1)
+		}
+		db, err := reader(scope)
+		require.NoError(t, err)
+		for limit, want := range map[int]int{1: 1, 2: 2, 100: 4} {
+			passages, err := index.SearchPassages(ctx, db, index.PassageQuery{
+				PlannedSets: [][]string{{"date", "cherri", "plum", "appl"}, {"appl"}}, Terms: []string{"date", "appl"}, Weights: []float64{1, 1}, AverageWords: 100,
+				Kinds: []index.Kind{index.KindKnowledge}, EnoughPlanned: limit,
+			})
+			require.NoError(t, err)
+			require.Len(t, passages, want, "%s, limit %d", name, limit)
+			dates := 0
+			for _, p := range passages {
+				if p.Frequencies[0] > 0 {
+					dates++
+				}
+			}
+			require.Equal(t, min(limit, 2), dates, "%s, limit %d", name, limit)
+		}
 	}
 }
 

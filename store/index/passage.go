@@ -75,13 +75,14 @@ func SearchTerms(ctx context.Context, db row.DB, in Source, words []string, quer
 // PassageQuery asks for the passages around the best matches.
 type PassageQuery struct {
 	Source        Source
-	PlannedSets   [][]string // sets of tsqueries; a public chunk (for the owner: any chunk) is a candidate if it matches all tsqueries of one set
+	PlannedSets   [][]string // sets of tsqueries, the best first; a public chunk (for the owner: any chunk) is a candidate if it matches all tsqueries of one set
 	ContactTerms  string     // tsquery that finds candidates among a contact's own chunks; empty finds none, as for the owner
 	Terms         []string   // 1 to 32 tsqueries of one lexeme each
 	Weights       []float64  // the score of a saturated match of each term
 	AverageWords  float64    // words in an average chunk
 	Kinds         []Kind
-	MaxCandidates int // further matches are left out
+	MaxCandidates int // of a contact's own chunks; further matches are left out
+	EnoughPlanned int // no further set is evaluated once the sets have found this many; a match of two sets counts twice
 }
 
 // Passage is the index entry of a chunk or message: one that a query found, or a neighbour, at most two places before or after it.
@@ -100,7 +101,7 @@ type Passage struct {
 
 const (
 	passageColumns           = "select id, doc_id, ord, kind, config, part, n_tok, author, is_question, frequencies"
-	passageArguments         = "($1::text[]::tsquery[], $2, nullif($3::text, '')::tsquery, $4::text[]::tsquery[], $5, $6, $7, $8)"
+	passageArguments         = "($1::text[]::tsquery[], $2, nullif($3::text, '')::tsquery, $4::text[]::tsquery[], $5, $6, $7, $8, $9)"
 	searchPassagesSQL        = passageColumns + " from search_passages" + passageArguments
 	searchMessagePassagesSQL = passageColumns + " from search_message_passages" + passageArguments
 )
@@ -117,7 +118,7 @@ func SearchPassages(ctx context.Context, db row.DB, q PassageQuery) ([]Passage, 
 		planned = append(planned, set...)
 		sets = append(sets, slices.Repeat([]int{i}, len(set))...)
 	}
-	return row.All[Passage](ctx, db, "passages", sql, planned, sets, q.ContactTerms, q.Terms, q.Weights, q.AverageWords, q.Kinds, q.MaxCandidates)
+	return row.All[Passage](ctx, db, "passages", sql, planned, sets, q.ContactTerms, q.Terms, q.Weights, q.AverageWords, q.Kinds, q.MaxCandidates, q.EnoughPlanned)
 }
 
 const lexemesSQL = `select tsvector_to_array(to_tsvector(c::regconfig, t)) from unnest($1::text[], $2::text[]) with ordinality u(c, t, o) order by o`
