@@ -137,7 +137,7 @@ func (b *batch) loadChats(ctx context.Context, events []*event.Event) error {
 	for _, evt := range events {
 		rooms = append(rooms, evt.RoomID)
 	}
-	contacts, err := b.threadRooms(ctx, events)
+	contacts, err := threadRooms(ctx, b.tx, events)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (b *batch) loadChats(ctx context.Context, events []*event.Event) error {
 
 // lockChats locks the chat of an event, which may have moved to another room since, and those of loadChats, in one order.
 func (b *batch) lockChats(ctx context.Context, evt *event.Event, chat store.ChatID) error {
-	contacts, err := b.threadRooms(ctx, []*event.Event{evt})
+	contacts, err := threadRooms(ctx, b.tx, []*event.Event{evt})
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt *event.Ev
 	if withheld, err := b.interceptPIN(ctx, e); err != nil || withheld {
 		return err
 	}
-	refused := b.refusal(e)
+	refused := e.refusal(b.inbox.settings.Bot)
 	switch evt.Type.Type {
 	case event.EventMessage.Type, event.EventSticker.Type, event.EventEncrypted.Type, event.EventReaction.Type:
 		if refused != "" && refused != policy.CodeEcho {

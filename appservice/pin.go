@@ -28,7 +28,7 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 			typed = after
 		}
 	}
-	refused := b.refusal(e)
+	refused := e.refusal(b.inbox.settings.Bot)
 	found, err := b.inbox.settings.PIN.Intercept(ctx, b.tx, pin.Message{
 		Chat: e.chat.ID, Text: typed, At: e.at,
 		IsVoice:  msg.Kind == bridgebridge.Voice && msg.Replaces == "" && !b.history,

@@ -12,9 +12,9 @@ import (
 )
 
 // isForgeable reports whether a message in an encrypted admin room may come from somebody other than its sender: from a device that is
-// neither cross-signed nor verified by hand, or in plain text, which the homeserver could write.
-func (b *batch) isForgeable(e incoming) bool {
-	if e.chat.Kind != policy.KindAdmin || e.Sender == b.inbox.settings.Bot {
+// neither cross-signed nor verified by hand, or in plain text, which the homeserver could write. bot is multis' own bot.
+func (e incoming) isForgeable(bot id.UserID) bool {
+	if e.chat.Kind != policy.KindAdmin || e.Sender == bot {
 		return false
 	}
 	if e.Mautrix.WasEncrypted {
@@ -25,11 +25,11 @@ func (b *batch) isForgeable(e incoming) bool {
 }
 
 // refusal returns why an event of an admin room has no effect, whatever it says. It is empty if it may have one, and in all other chats.
-func (b *batch) refusal(e incoming) policy.Code {
+func (e incoming) refusal(bot id.UserID) policy.Code {
 	if e.chat.Kind != policy.KindAdmin {
 		return ""
 	}
-	return policy.AdminEvent{Author: e.author, Forgeable: b.isForgeable(e), Closed: e.chat.ClosedWhy != ""}.Refusal()
+	return policy.AdminEvent{Author: e.author, Forgeable: e.isForgeable(bot), Closed: e.chat.ClosedWhy != ""}.Refusal()
 }
 
 // storeRefused stores a message of an admin room that has no effect without its text, and asks for the answer that says why. In a closed room there

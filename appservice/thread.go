@@ -16,7 +16,7 @@ import (
 
 // threadRooms returns the rooms of the contacts to whose escalations events belong: as messages in their threads, or as signs on their cards.
 // Their chats are locked with those of the events, because both keep the assistant quiet there.
-func (b *batch) threadRooms(ctx context.Context, events []*event.Event) ([]id.RoomID, error) {
+func threadRooms(ctx context.Context, tx store.Tx, events []*event.Event) ([]id.RoomID, error) {
 	var threads []id.EventID
 	for _, evt := range events {
 		thread := bridgebridge.ThreadOf(evt)
@@ -32,7 +32,7 @@ func (b *batch) threadRooms(ctx context.Context, events []*event.Event) ([]id.Ro
 	if len(threads) == 0 {
 		return nil, nil
 	}
-	return store.ThreadRooms(ctx, b.tx, threads)
+	return store.ThreadRooms(ctx, tx, threads)
 }
 
 // storeThreadPresence keeps the assistant quiet in the chat of a contact from the moment in which a person replies in the thread of its
