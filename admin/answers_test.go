@@ -128,7 +128,7 @@ func TestAnAnswerIsPrivateUnlessTheOwnerSaysPublic(t *testing.T) {
 	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Ben"), "Do you rent out tents?"))
 }
 
-func TestWhatIsDeclinedOrDeletedIsNotLearned(t *testing.T) {
+func TestDeclinedOrDeletedAnswersAreNotLearned(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	ana, ben := r.customer("Ana"), r.customer("Ben")

@@ -51,7 +51,7 @@ func TestBudgetShowsOnWhatMoneyWasSpent(t *testing.T) {
 	))
 }
 
-func TestTheOwnerIsToldWhatBecameOfABudget(t *testing.T) {
+func TestTheOwnerGetsNoticesAboutTheBudget(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

@@ -243,7 +243,7 @@ func TestACommandThatFailsSaysSoOnceAndChangesNothing(t *testing.T) {
 	require.Empty(t, r.sendQueued())
 }
 
-func TestWhatTheOwnerSaysAloudIsAQuestion(t *testing.T) {
+func TestAVoiceNoteOfTheOwnerIsAQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, words := range []string{"when do we deliver", "/pause all", "1"} {
@@ -259,7 +259,7 @@ func TestWhatTheOwnerSaysAloudIsAQuestion(t *testing.T) {
 		bodies(r.handle(store.Message{Kind: "voice", Body: "[voice note]", Code: policy.CodeTranscriptionFailed, Reason: "It is a voice note, and I could not listen to it: nobody speaks in it."})))
 }
 
-func TestWhatCannotBeReadIsSaid(t *testing.T) {
+func TestUnreadableKindsOfMessagesGetAReason(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	photo := &store.Attachment{URL: "mxc://example.com/1", Name: "p.jpg"}

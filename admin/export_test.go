@@ -33,7 +33,7 @@ func (r *rig) runExports(chat store.ChatID) []string {
 	return names
 }
 
-func TestWhatIsRememberedComesAsFilesIntoTheRoom(t *testing.T) {
+func TestAnExportSendsFilesToTheRoom(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

@@ -125,7 +125,7 @@ func TestAFileMadePrivateStaysPrivateInAPublicFolder(t *testing.T) {
 	require.NotContains(t, r.asOperator("/search margins"), "Fifty")
 }
 
-func TestWhatWasMadePrivateStaysSoWhenItsFolderBecomesPublic(t *testing.T) {
+func TestAPrivateDocumentStaysPrivateInAPublicFolder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("salaries.csv", "Name,Salary\nEva,4000\n")
@@ -226,7 +226,7 @@ func withoutRoot(t *testing.T, fn func()) {
 	fn()
 }
 
-func TestWhatCannotBeReadInAWatchedFolderIsToldOnce(t *testing.T) {
+func TestAnUnreadableFileInAWatchedFolderIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("shop/broken.docx", "PK\x03\x04")

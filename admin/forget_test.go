@@ -130,7 +130,7 @@ func (r *rig) indexMessages() {
 	}
 }
 
-func TestWhatIsDeletedInMatrixIsInNoTable(t *testing.T) {
+func TestAMessageDeletedInMatrixIsInNoTable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
@@ -145,7 +145,7 @@ func TestWhatIsDeletedInMatrixIsInNoTable(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from escalations where closed_at is null"), "she still waits for a person")
 }
 
-func TestWhatTheRoomShowedOfAMessageIsDeletedWithIt(t *testing.T) {
+func TestQuotesInTheAdminRoomAreDeletedWithTheirMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
@@ -293,7 +293,7 @@ func TestTheReportEqualsWhatWasDone(t *testing.T) {
 	require.Positive(t, r.count("select count(*) from river.river_job where kind = 'retract'"))
 }
 
-func TestWhatWasForgottenCannotComeBackFromTheHomeserver(t *testing.T) {
+func TestForgottenMessagesAreNotReadFromTheHomeserverAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -352,7 +352,7 @@ func TestATopicIsFoundInAnyCaseAndMatchedLiterally(t *testing.T) {
 	require.Contains(t, r.asOwner(`/forget [a-z]+q`), "I hold nothing about that.")
 }
 
-func TestWhatStandsInTooManyPlacesIsNotForgottenByHalves(t *testing.T) {
+func TestATopicWithTooManyMatchesIsNotForgottenInPart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.exec(`insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state)

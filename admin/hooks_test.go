@@ -10,7 +10,7 @@ import (
 	"multis/store"
 )
 
-func TestHooksShowWhatTheyWereTold(t *testing.T) {
+func TestHooksShowTheirDeliveries(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/hooks"), "No hooks. They stand in config.yaml")

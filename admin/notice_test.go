@@ -150,7 +150,7 @@ func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 	), bodies(r.sendQueued()))
 }
 
-func TestTheOwnerIsToldWhatConcernsNoChat(t *testing.T) {
+func TestNoticesAboutNoChatReachTheOwner(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicEditIgnored}))

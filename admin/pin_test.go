@@ -281,7 +281,7 @@ func TestAPINThatComesAgainHasNoEffect(t *testing.T) {
 	require.Equal(t, policy.ModeSilent, *r.reload(ana).Mode)
 }
 
-func TestWhatChangedSinceThePINWasAskedForAsksAgain(t *testing.T) {
+func TestThePINIsAskedForAgainAfterAChange(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")

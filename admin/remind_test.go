@@ -94,7 +94,7 @@ func TestAReminderIsEchoedAndComesOnceAndWakes(t *testing.T) {
 	require.Equal(t, "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`.", r.asOwner("/jobs"))
 }
 
-func TestWhatIsNoTimeIsRefusedWithExamples(t *testing.T) {
+func TestAnInvalidTimeIsRefusedWithExamples(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for line, want := range map[string]string{
@@ -177,7 +177,7 @@ func TestReactionsAndSnoozePutAReminderOff(t *testing.T) {
 	require.Len(t, r.runUntil(24*time.Hour), 1, "its own times stay")
 }
 
-func TestWhatIsMissedComesOnceAndSaysSo(t *testing.T) {
+func TestAMissedReminderIsSentOnceWithANote(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/remind 1h call the plumber")
@@ -388,7 +388,7 @@ func TestHistoryIsPrunedWithWhatIsOver(t *testing.T) {
 	require.Equal(t, 2, strings.Count(r.asOwner("/jobs"), " — "))
 }
 
-func TestWhatAFormerOperatorSetStopsAndIsToldOnce(t *testing.T) {
+func TestSchedulesOfAFormerOperatorStopWithOneNotice(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOperator("/remind 2h close the shop")

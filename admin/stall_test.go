@@ -10,7 +10,7 @@ import (
 	"multis/store"
 )
 
-func TestThatNothingComesInIsToldAndShownUntilItIsOver(t *testing.T) {
+func TestAStalledSourceIsInANoticeAndInTheStatus(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for door, topics := range map[store.Setting][2]jobs.NoticeTopic{

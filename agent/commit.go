@@ -139,7 +139,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		r.reason += " I told the contact nothing: " + decision.Why
 		return nil
 	}
-	return store.MarkContactTold(ctx, tx, chat.ID)
+	return store.MarkContactNotified(ctx, tx, chat.ID)
 }
 
 // shadowEscalation stores what the contact would have been told, as a shadow answer. The chat is not escalated, because the owner answers there.

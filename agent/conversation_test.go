@@ -189,7 +189,7 @@ func TestAConversationIsSummarisedToWhatTheAgentsOwnModelHolds(t *testing.T) {
 	require.Contains(t, b.readConversation(server), "earlier conversation, in short\nThey counted words.", "with the agent's model, where multis itself has none")
 }
 
-func TestWhatIsInTheNotesIsNotReadWordForWordAgain(t *testing.T) {
+func TestMessagesThatNotesCoverAreNotInThePrompt(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, summarising)
 	b := setup(t, model)

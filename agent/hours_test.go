@@ -50,7 +50,7 @@ func (b *fixture) setOutboxTime(now time.Time) {
 	require.NoError(b.t, err)
 }
 
-func TestWhenTheBusinessOpensIsToldOnceInEachClosedPeriod(t *testing.T) {
+func TestTheNextOpeningIsSaidOnceInEachClosedPeriod(t *testing.T) {
 	t.Parallel()
 	b, now := closedFixture(t)
 	*now = nextAt(time.Saturday, 12)
@@ -85,7 +85,7 @@ func TestContactsAreToldInTheLanguageOfTheirConversation(t *testing.T) {
 	require.Equal(t, []string{"[Nora] Ich frage im Team nach und melde mich wieder."}, b.queuedTexts(b.chat), "not that of the last message")
 }
 
-func TestOutsideOfTheHoursOnlyTheOpeningIsTold(t *testing.T) {
+func TestTheAwayTextIsTheOnlyAnswerWhileTheBusinessIsClosed(t *testing.T) {
 	t.Parallel()
 	b, now := closedFixture(t)
 	b.agent.Turns.awayOutsideHours = true

@@ -25,7 +25,7 @@ func callLampThen(then llmtest.Script) llmtest.Script {
 	}
 }
 
-func TestWhatATaskChangedIsToldHoweverItBrokeOff(t *testing.T) {
+func TestSideEffectsOfAnUnfinishedTaskAreReported(t *testing.T) {
 	t.Parallel()
 	const told = "Done before that: switched the lamp."
 	broken := func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 400} }
@@ -139,7 +139,7 @@ func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
 	require.Contains(t, b.queuedTexts(b.admin)[0], "did not work out.** The log says why; then ask again.")
 }
 
-func TestWhatAnAgentDidForAnotherIsToldWhenItBrokeOff(t *testing.T) {
+func TestSideEffectsOfAFailedDelegatedTaskAreReported(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, _, _ := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {

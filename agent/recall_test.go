@@ -38,7 +38,7 @@ func TestRecallLinksWhatAContactSaidAndNamesItsSources(t *testing.T) {
 	}))
 }
 
-func TestWhatAToolRecalledGoesWithTheMessageItCameFrom(t *testing.T) {
+func TestARecalledTextIsDeletedWithItsMessage(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "drink"}), llmtest.Reply{Text: `{"sentences": [{"text": "She likes oolong.", "source": 1, "quote": "Ana likes oolong"}]}`}))
 	b := setup(t, model)

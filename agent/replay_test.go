@@ -85,7 +85,7 @@ func TestAContactsTurnIsReplayedAsFarAsItWent(t *testing.T) {
 	require.Len(t, p.Rounds, 2)
 }
 
-func TestWhatIsForgottenOrBrokeOffIsSaid(t *testing.T) {
+func TestAReplayNamesDeletedAndUnfinishedParts(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "the hidden word"}), llmtest.Reply{Text: answerJSON("Done.", 0, "")}))

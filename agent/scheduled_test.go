@@ -73,7 +73,7 @@ func TestAScheduleHasItsOwnToolsAndConversation(t *testing.T) {
 	}
 }
 
-func TestWhatTheAssistantWorksOnLateSaysSo(t *testing.T) {
+func TestALateScheduledAnswerSaysThatItIsLate(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
 	b := setup(t, model)

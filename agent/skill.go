@@ -81,7 +81,7 @@ func (c *core) notifySkillProblems(ctx context.Context, list []skills.Skill) {
 		for _, problem := range problems {
 			text := fmt.Sprintf("⚠️ **The skill %s**: %s. `/skills` lists them.", text.Escape(s.Name), text.Escape(problem))
 			err := c.store.InTx(context.WithoutCancel(ctx), func(tx store.Tx) error {
-				first, err := store.ClaimNotification(ctx, tx, store.SettingToldSkill+store.Setting(fmt.Sprintf("%08x", hash32(text))))
+				first, err := store.ClaimNotification(ctx, tx, store.SettingSkillNotified+store.Setting(fmt.Sprintf("%08x", hash32(text))))
 				if err != nil || !first {
 					return err
 				}

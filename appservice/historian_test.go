@@ -86,7 +86,7 @@ func TestHistoryIsStoredAndNothingOfItIsAnswered(t *testing.T) {
 	require.Equal(t, 350, b.count("messages"))
 }
 
-func TestWhatIsOnItsWayThroughTheDoorsIsNoHistory(t *testing.T) {
+func TestNewEventsAreNotReadAsHistory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)

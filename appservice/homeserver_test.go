@@ -111,7 +111,7 @@ func TestNothingGoesInPlainTextIntoARoomThatMayBeEncrypted(t *testing.T) {
 	}
 }
 
-func TestWhatWasShownBeforeIsTakenBackWithWhatReplacedIt(t *testing.T) {
+func TestARetractedEditIsRedactedWithItsOriginal(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)

@@ -241,7 +241,7 @@ func (b *fixture) queueFile(chat store.Chat, content string, data []byte) store.
 	return o
 }
 
-func TestWhatTheNetworkTakesIsKeptOnItsChat(t *testing.T) {
+func TestTheLimitsOfANetworkAreStoredWithTheChat(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)

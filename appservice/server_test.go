@@ -45,7 +45,7 @@ func TestAMalformedEventIsLeftOutAndTheOthersAreTaken(t *testing.T) {
 	require.Equal(t, 1, b.count("messages"))
 }
 
-func TestWhatIsNotATransactionIsRefusedWithAReason(t *testing.T) {
+func TestAnInvalidTransactionIsRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	h := NewServer(b.inbox, "right").Handler()

@@ -49,7 +49,7 @@ func (r *stallRig) checkAndCount(topic string) int {
 	return r.count("river.river_job where kind = 'tell' and args->>'topic' = $1", topic)
 }
 
-func TestTransactionsThatFailAreToldOnceAndThatTheyGetThroughAgain(t *testing.T) {
+func TestFailingTransactionsCauseOneNoticeAndOneAtTheirEnd(t *testing.T) {
 	t.Parallel()
 	r := setup(t).stallRig()
 	r.inbox.sources.recordPush(r.clock, false)
@@ -68,7 +68,7 @@ func TestTransactionsThatFailAreToldOnceAndThatTheyGetThroughAgain(t *testing.T)
 	require.Zero(t, r.count("settings where key = 'push_stalled'"))
 }
 
-func TestWhatOnlyTheSyncBringsShowsThatThePushIsMissing(t *testing.T) {
+func TestEventsOfTheSyncAloneShowThatThePushIsMissing(t *testing.T) {
 	t.Parallel()
 	r := setup(t).stallRig()
 	r.chat("!a:x", policy.ModeSilent)

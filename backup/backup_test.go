@@ -372,7 +372,7 @@ func TestOldBackupsAreRemovedWithinTheLimits(t *testing.T) {
 	require.Equal(t, []string{name(9), "multis-mine.tar.gz"}, left(backup.Series{Keep: 1, Max: 10}), "the newest stays")
 }
 
-func TestWhatABackupWouldSendIsOnHold(t *testing.T) {
+func TestOutgoingMessagesOfARestoredBackupAreOnHold(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 2, 2, time.Now().Add(-time.Hour))
 	ctx := t.Context()
@@ -437,7 +437,7 @@ func restoreCopy(t *testing.T, st *store.Store) (*store.Store, store.OnHold) {
 	return restored, held
 }
 
-func TestWhatWasDroppedIsNotOfferedByTheNextRestore(t *testing.T) {
+func TestDroppedMessagesAreNotOfferedByTheNextRestore(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 2, 2, time.Now().Add(-time.Hour))
 	for _, state := range []string{"queued", "draft"} {

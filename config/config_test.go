@@ -51,7 +51,7 @@ func parse(t *testing.T, data string) *Config {
 	return c
 }
 
-func TestWhatIsRequiredIsEnough(t *testing.T) {
+func TestTheRequiredKeysAreEnough(t *testing.T) {
 	t.Parallel()
 	c := parse(t, least)
 	require.Equal(t, "https://matrix.example.org", c.Homeserver.Address)

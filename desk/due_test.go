@@ -25,7 +25,7 @@ func (r *rig) mentioned(card id.EventID, from *int) (who []id.UserID) {
 	return who
 }
 
-func TestWhoeverMayAnswerIsCalledWhileNobodyClaims(t *testing.T) {
+func TestPeopleWhoMayAnswerAreCalledWhileNobodyClaims(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.now = time.Now() // the database has the machine's clock

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-func TestWhatIsChangedBeforeItIsAnsweredIsAnsweredAsItIs(t *testing.T) {
+func TestAMessageEditedBeforeItsAnswerIsAnsweredAsEdited(t *testing.T) {
 	a := start(t, setup{Quiet: "3s"})
 	a.learn()
 	a.switchToBusiness("change-una", "change-vic")

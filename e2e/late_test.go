@@ -97,7 +97,7 @@ func TestHistoryThatABridgeBringsIsNotAnswered(t *testing.T) {
 	require.Contains(t, a.awaitDeliveries("history-0", 1)[0].Text, "80 EUR")
 }
 
-func TestWhatWasSaidBeforeMultisCameIsReadWhenAsked(t *testing.T) {
+func TestImportReadsMessagesFromBeforeTheInstallation(t *testing.T) {
 	const lines, contact = 130, "past-zoe"
 	lastYear := time.Now().AddDate(-1, 0, 0)
 	past := make([]demonet.Line, lines)

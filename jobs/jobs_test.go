@@ -19,17 +19,17 @@ import (
 	"multis/store/storetest"
 )
 
-// work is every part of the program, as far as jobs see it: it notes what it was asked.
-type work struct {
+// fakeWork is every part of the program, as far as jobs see it: it notes what it was asked.
+type fakeWork struct {
 	mu   sync.Mutex
 	seen []string
 	turn func(attempt string, last bool) error
 	done chan struct{}
 }
 
-func newWork() *work { return &work{done: make(chan struct{}, 1000)} }
+func newWork() *fakeWork { return &fakeWork{done: make(chan struct{}, 1000)} }
 
-func (w *work) note(what string) error {
+func (w *fakeWork) note(what string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.seen = append(w.seen, what)
@@ -37,7 +37,7 @@ func (w *work) note(what string) error {
 	return nil
 }
 
-func (w *work) Turn(_ context.Context, _ store.ChatID, job string, last bool) error {
+func (w *fakeWork) Turn(_ context.Context, _ store.ChatID, job string, last bool) error {
 	if w.turn != nil {
 		if err := w.turn(job, last); err != nil {
 			return err
@@ -45,40 +45,40 @@ func (w *work) Turn(_ context.Context, _ store.ChatID, job string, last bool) er
 	}
 	return w.note("turn")
 }
-func (w *work) HasQuietChats(context.Context) (bool, error)          { return false, nil }
-func (w *work) CheckQuietChats(context.Context) error                { return w.note("quiet") }
-func (w *work) Command(context.Context, store.MessageID, bool) error { return w.note("command") }
-func (w *work) Send(context.Context, uuid.UUID, bool) error          { return w.note("send") }
-func (w *work) Describe(context.Context, id.RoomID) error            { return w.note("describe") }
-func (w *work) Digest(context.Context) error                         { return w.note("digest") }
-func (w *work) Index(context.Context, IndexArgs, bool) error         { return w.note("index") }
-func (w *work) NotifyUndelivered(context.Context, uuid.UUID) error   { return w.note("undelivered") }
+func (w *fakeWork) HasQuietChats(context.Context) (bool, error)          { return false, nil }
+func (w *fakeWork) CheckQuietChats(context.Context) error                { return w.note("quiet") }
+func (w *fakeWork) Command(context.Context, store.MessageID, bool) error { return w.note("command") }
+func (w *fakeWork) Send(context.Context, uuid.UUID, bool) error          { return w.note("send") }
+func (w *fakeWork) Describe(context.Context, id.RoomID) error            { return w.note("describe") }
+func (w *fakeWork) Digest(context.Context) error                         { return w.note("digest") }
+func (w *fakeWork) Index(context.Context, IndexArgs, bool) error         { return w.note("index") }
+func (w *fakeWork) NotifyUndelivered(context.Context, uuid.UUID) error   { return w.note("undelivered") }
 
-func (w *work) UpdateEscalation(context.Context, store.EscalationID, bool) error {
+func (w *fakeWork) UpdateEscalation(context.Context, store.EscalationID, bool) error {
 	return w.note("escalation")
 }
-func (w *work) ChangeReply(context.Context, store.MessageID) error { return w.note("reply") }
+func (w *fakeWork) ChangeReply(context.Context, store.MessageID) error { return w.note("reply") }
 
-func (w *work) Answer(context.Context, store.MessageID, bool) error     { return w.note("ask") }
-func (w *work) MakeAdminRoom(context.Context) error                     { return w.note("room") }
-func (w *work) Retract(context.Context, uuid.UUID) error                { return w.note("retract") }
-func (w *work) Decrypt(context.Context, DecryptArgs) error              { return w.note("decrypt") }
-func (w *work) Notify(context.Context, NoticeArgs) error                { return w.note("tell") }
-func (w *work) History(context.Context, HistoryArgs) error              { return w.note("history") }
-func (w *work) NotifyImported(context.Context, store.ChatID, int) error { return w.note("told") }
+func (w *fakeWork) Answer(context.Context, store.MessageID, bool) error     { return w.note("ask") }
+func (w *fakeWork) MakeAdminRoom(context.Context) error                     { return w.note("room") }
+func (w *fakeWork) Retract(context.Context, uuid.UUID) error                { return w.note("retract") }
+func (w *fakeWork) Decrypt(context.Context, DecryptArgs) error              { return w.note("decrypt") }
+func (w *fakeWork) Notify(context.Context, NoticeArgs) error                { return w.note("tell") }
+func (w *fakeWork) History(context.Context, HistoryArgs) error              { return w.note("history") }
+func (w *fakeWork) NotifyImported(context.Context, store.ChatID, int) error { return w.note("told") }
 
-func (w *work) Transcribe(context.Context, store.MessageID, bool) error {
+func (w *fakeWork) Transcribe(context.Context, store.MessageID, bool) error {
 	return w.note("transcribe")
 }
 
-func (w *work) KeepFile(context.Context, store.MessageID) error { return w.note("keep") }
+func (w *fakeWork) KeepFile(context.Context, store.MessageID) error { return w.note("keep") }
 
-func (w *work) handlers() Handlers {
+func (w *fakeWork) handlers() Handlers {
 	return Handlers{Turn: w, Quiet: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, Imported: w, Retract: w, AdminRoom: w, KeepFile: w, Transcribe: w, Escalation: w, Reply: w}
 }
 
 // await waits until n jobs are done.
-func (w *work) await(t *testing.T, n int) {
+func (w *fakeWork) await(t *testing.T, n int) {
 	t.Helper()
 	for range n {
 		select {
@@ -90,7 +90,7 @@ func (w *work) await(t *testing.T, n int) {
 }
 
 // start runs a runner until the test ends.
-func start(t *testing.T, st *store.Store, w *work) {
+func start(t *testing.T, st *store.Store, w *fakeWork) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r, err := NewRunner(ctx, st, w.handlers(), slog.New(slog.DiscardHandler))

@@ -37,7 +37,7 @@ func TestARepeatedErrorOfAServiceIsLoggedOnceAMinute(t *testing.T) {
 	require.Contains(t, say(0, "job cancelled remotely"), "cancelled", "what is no error of a service is always logged")
 }
 
-func TestWhatEndsBecauseItWasToldToIsNotLogged(t *testing.T) {
+func TestAnErrorOfACancelledContextIsNotLogged(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
 	log := slog.New(withoutCancelled{slog.NewTextHandler(&text, nil)}).With("part", "jobs").WithGroup("river")

@@ -15,7 +15,7 @@ import (
 const soon = 15 * time.Second
 
 // awaitSoon waits until a job is done.
-func (w *work) awaitSoon(t *testing.T) {
+func (w *fakeWork) awaitSoon(t *testing.T) {
 	t.Helper()
 	select {
 	case <-w.done:

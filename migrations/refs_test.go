@@ -38,7 +38,7 @@ func fromBaseline(t *testing.T, name, rows string) *store.Store {
 	return st
 }
 
-func TestWhatWasQuotedBeforeIsReadAsRefs(t *testing.T) {
+func TestOldCitationsAreReadAsRefs(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := fromBaseline(t, "refs", baselineRowsSQL)

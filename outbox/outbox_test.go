@@ -122,7 +122,7 @@ func TestAReplyIsMarkedKeyedAndSentOnce(t *testing.T) {
 	require.Equal(t, map[string]any{"msgtype": "m.text", "body": "[Nora] We deliver on Mondays.", "m.mentions": map[string]any{}, "ai.multis.out": out.String()}, c)
 }
 
-func TestWhatTheGateRefusesIsKeptWithItsReasonAndNeverSent(t *testing.T) {
+func TestARefusedMessageIsStoredWithTheReasonAndNotSent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	unsourced := b.reply("Trust me.")
@@ -217,7 +217,7 @@ func TestEventsOfOneChatLeaveInTheirOrder(t *testing.T) {
 	require.Len(t, b.sender.sent, 2)
 }
 
-func TestWhatIsSettledLetsTheNextOneGo(t *testing.T) {
+func TestTheEndOfAMessageEnqueuesTheNextOne(t *testing.T) {
 	t.Parallel()
 	for name, settle := range map[string]func(b *fixture, out uuid.UUID){
 		"sent": func(*fixture, uuid.UUID) {},
@@ -359,7 +359,7 @@ func TestANoticeRingsWhenItNeedsTheOwner(t *testing.T) {
 	}
 }
 
-func TestWhatQuotesADeletedMessageIsEmptiedAndDeleted(t *testing.T) {
+func TestAQuoteOfADeletedMessageIsEmptiedAndRedacted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var message store.MessageID

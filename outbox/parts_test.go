@@ -167,7 +167,7 @@ func TestTooLongAReplyGoesAsAFileWithItsBeginning(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNotFound, "the homeserver has it now")
 }
 
-func TestWhatTheNetworkTakesDecidesTheForm(t *testing.T) {
+func TestTheLimitsOfTheNetworkDecideTheForm(t *testing.T) {
 	t.Parallel()
 	files := func(captions bool) map[string]policy.FileRule {
 		return map[string]policy.FileRule{"m.file": {Types: []string{"text/plain"}, Captions: captions}}

@@ -247,7 +247,7 @@ func TestWithoutTheSecretTheHashDoesNotTellThePIN(t *testing.T) {
 	require.Equal(t, pin.Wrong, check(t, st, pin.NewKeeper(pin.Options{Log: log}), "4829").Outcome)
 }
 
-func TestWhatIsTakenForAPIN(t *testing.T) {
+func TestFormsOfAPIN(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()

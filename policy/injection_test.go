@@ -48,7 +48,7 @@ func TestAnOrderToIgnoreInstructionsIsFlaggedInEveryLanguage(t *testing.T) {
 	}
 }
 
-func TestWhatCustomersWriteIsHardlyEverFlaggedAndNeverBlocked(t *testing.T) {
+func TestOrdinaryMessagesAreSeldomFlaggedAndNeverBlocked(t *testing.T) {
 	t.Parallel()
 	flagged := 0
 	for _, said := range harmless {

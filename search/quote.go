@@ -85,7 +85,7 @@ type candidate struct {
 	from, to        int // in the hit's text
 	text, lead      string
 	core            string  // the units that match the question, without what is quoted around them
-	coverage        float64 // of the text with headings and lead
+	coverage        float64 // share of the question that the text covers, together with its headings and lead
 	textCoverage    float64 // of the text alone
 	headingCoverage float64 // of the innermost heading
 	matched         []int   // the question's terms that the text with headings and lead contains

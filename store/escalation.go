@@ -77,11 +77,11 @@ func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, 
 	return tag.RowsAffected() == 1, told, nil
 }
 
-const markContactToldSQL = "update escalations set told = true where chat_id = $1 and closed_at is null"
+const markContactNotifiedSQL = "update escalations set told = true where chat_id = $1 and closed_at is null"
 
-// MarkContactTold stores that the contact was told that a person will answer.
-func MarkContactTold(ctx context.Context, tx Tx, chat ChatID) error {
-	return row.Exec(ctx, tx, "note that the contact was told", markContactToldSQL, chat)
+// MarkContactNotified stores that the contact was told that a person will answer.
+func MarkContactNotified(ctx context.Context, tx Tx, chat ChatID) error {
+	return row.Exec(ctx, tx, "note that the contact was told", markContactNotifiedSQL, chat)
 }
 
 const countSinceEscalationSQL = `select count(*) from escalations e join messages f on f.id = e.message_id

@@ -21,7 +21,7 @@ type DeletionCounts struct {
 	Messages       int `json:"messages,omitempty"`
 	Files          int `json:"files,omitempty"` // of messages, that were kept
 	Notes          int `json:"notes,omitempty"`
-	Passages       int `json:"passages,omitempty"` // with notes, in the index
+	Passages       int `json:"passages,omitempty"` // indexed passages of notes
 	Commitments    int `json:"promises,omitempty"`
 	Tasks          int `json:"tasks,omitempty"`   // with their steps
 	OutboxMessages int `json:"letters,omitempty"` // sent by multis

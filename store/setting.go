@@ -38,7 +38,7 @@ const (
 	SettingFormer           Setting = "former_"        // followed by SettingOwnerDevice or SettingBotDevice: the device before a backup was restored
 	SettingBusinessSetup    Setting = "business_setup" // where the setup of the business stands, until it is done
 	SettingConfig           Setting = "config:"        // string, followed by a key of the configuration: its value, set in chat
-	SettingToldSkill        Setting = "told_skill:"    // bool, followed by the hash of a problem with a skill: the owner was told
+	SettingSkillNotified    Setting = "told_skill:"    // bool, followed by the hash of a problem with a skill: the owner was told
 )
 
 // Stall says that nothing arrives through the push or the sync, and since when.

@@ -13,7 +13,7 @@ import (
 	"multis/tools"
 )
 
-func TestWhatWasDoneIsSummedUpInNumbers(t *testing.T) {
+func TestASummaryCountsTheActions(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)

@@ -54,7 +54,7 @@ func (d *testWorkspace) call(name string, args map[string]any) tools.Result {
 	return res
 }
 
-func TestNothingOutsideOfTheFoldersIsReachedOrToldApart(t *testing.T) {
+func TestToolsNeitherReachNorDistinguishFilesOutsideTheFolders(t *testing.T) {
 	t.Parallel()
 	d := newWorkspace(t)
 	key := filepath.Join(d.outside, "key.txt")

@@ -86,7 +86,7 @@ func TestAModelSetsListsAndCancelsJobsOnceTheOwnerAgrees(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
-func TestWhatAModelCannotScheduleIsToldToIt(t *testing.T) {
+func TestAModelGetsTheReasonWhyAScheduleIsRefused(t *testing.T) {
 	t.Parallel()
 	r, st := newScheduleTools(t)
 	for args, want := range map[string]string{

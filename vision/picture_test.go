@@ -165,7 +165,7 @@ func TestAPhotoIsTurnedUpright(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPictureOrTooLargeIsRefused(t *testing.T) {
+func TestAFileThatIsNoPictureOrTooLargeIsRefused(t *testing.T) {
 	t.Parallel()
 	bomb := asPNG(t, halves(2, 2))
 	binary.BigEndian.PutUint32(bomb[16:], 60_000)

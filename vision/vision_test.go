@@ -89,7 +89,7 @@ func TestAModelOfEachProtocolGetsThePictureAndItsCaption(t *testing.T) {
 	}
 }
 
-func TestWhatKeepsAPictureFromBeingDescribed(t *testing.T) {
+func TestReasonsWhyAPictureIsNotDescribed(t *testing.T) {
 	t.Parallel()
 	picture := files(asPNG(t, halves(4, 4)))
 	for name, test := range map[string]struct {

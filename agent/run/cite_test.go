@@ -11,7 +11,7 @@ import (
 	"multis/store/index"
 )
 
-func TestWhatATaskWasGivenBeforeIsNoSourceEither(t *testing.T) {
+func TestANoteIsCitedToTheOwnerOnly(t *testing.T) {
 	t.Parallel()
 	note := search.Hit{Ref: store.ChunkRef(7), Role: policy.UserRole(1), Kind: index.KindConversation, Text: "Grand piano tuning costs 1 euro."}
 	s := Sentence{Text: "It costs 1 euro.", Source: 1, Quote: note.Text}

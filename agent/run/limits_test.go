@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-func TestWhatDoesNotFitIsCutByWholeTurnsAndPassages(t *testing.T) {
+func TestAPromptIsCutByWholeTurnsAndPassages(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 200) // about 340 tokens
 	var hits []search.Hit

@@ -175,9 +175,9 @@ Next: make sure that no other multis runs with this registration, start this one
 	return nil
 }
 
-// restoreConfiguration returns the file to load the configuration from, and restores the files that it names and cannot be loaded without, where
-// they are missing. Without a configuration it is a copy of the backup's, which the owner may correct after a failed try: backup.Restore writes the real one only when
-// everything is on hold, so that multis does not start with what a failed or killed restore left.
+// restoreConfiguration returns the file to load the configuration from, and restores missing files without which it cannot be loaded. If there is no
+// configuration, the returned file is a copy of the one in the backup, which the owner may correct after a failed attempt. backup.Restore writes the
+// real configuration once everything is on hold, so that multis does not start after a failed restore.
 func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err error) {
 	// Files that root writes into the folder of the service would not be readable for the service.
 	if err := dropPrivileges(filepath.Dir(file)); err != nil {
@@ -355,8 +355,8 @@ func requiredFiles(rules, calendar string) []backup.File {
 // maxProgramFolder is the size in bytes above which a folder that other programs write to is not backed up.
 const maxProgramFolder = 100_000_000
 
-// programFolders are the folders of command hooks and of MCP servers, in which they keep scripts and what they remember. Servers that work in the data folder itself have
-// none.
+// programFolders are the folders of command hooks and of MCP servers, in which they keep scripts and data. Servers that work in the data folder
+// itself have no folder of their own.
 func programFolders(cfg *config.Config) []backup.File {
 	files := []backup.File{{Name: "hooks", Path: filepath.Join(cfg.Database.DataDir, "hooks"), Max: maxProgramFolder}}
 	for name, m := range cfg.MCP {

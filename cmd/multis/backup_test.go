@@ -161,7 +161,7 @@ func TestABackupHasWhatTheConfigurationNamesAndSaysWhatItLacks(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(other, "data/mcp/big/cache"))
 }
 
-func TestWhatAKilledVerificationLeftIsRemoved(t *testing.T) {
+func TestTheRemainsOfAKilledVerificationAreRemoved(t *testing.T) {
 	t.Parallel()
 	parent := t.TempDir()
 	left := filepath.Join(parent, scratchPrefix+"left")

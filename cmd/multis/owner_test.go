@@ -153,7 +153,7 @@ func TestCommandsOfRootWorkBesideTheServiceAndTakeNothingFromIt(t *testing.T) {
 }
 
 // On a new machine the folder belongs to the user of the service and is empty, and root restores into it.
-func TestWhatRootRestoresBelongsToTheOwnerOfTheFolder(t *testing.T) {
+func TestFilesRestoredByRootBelongToTheOwnerOfTheFolder(t *testing.T) {
 	t.Parallel()
 	old := configured(t, newLargeStore(t).Pool().Config().ConnString(), "")
 	_, _, err := program(t, old, "", "backup", "create")

@@ -8,6 +8,6 @@ const (
 	stormSchedules = 10_000
 	stormChats     = 500
 	stormTime      = 8 * time.Minute
-	stormEvery     = 5 * time.Second
+	stormInterval  = 5 * time.Second
 	stormRestarts  = 4
 )

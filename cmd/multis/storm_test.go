@@ -9,6 +9,6 @@ const (
 	stormSchedules = 300
 	stormChats     = 30
 	stormTime      = 12 * time.Second
-	stormEvery     = 2500 * time.Millisecond // between two kills
+	stormInterval  = 2500 * time.Millisecond // between two kills
 	stormRestarts  = 1
 )

@@ -296,7 +296,7 @@ func TestEveryScheduleComesOnceThroughKillsAndRestarts(t *testing.T) { //nolint:
 	all := len(texts) + dailies*days
 	kills, restarts := 0, 0
 	for end := time.Now().Add(stormTime); time.Now().Before(end); kills++ {
-		time.Sleep(stormEvery) // the time between two kills
+		time.Sleep(stormInterval) // the time between two kills
 		if left := time.Until(end); restarts < stormRestarts && left < stormTime*time.Duration(stormRestarts-restarts)/time.Duration(stormRestarts+1) {
 			h.restart()
 			restarts++
