@@ -96,7 +96,7 @@ func (c *Config) businessFields() []field {
 		list("business.escalation.keywords", &b.Escalation.Keywords, lineOf(1, 100)),
 		value("business.escalation.text", &b.Escalation.Text, optional(textUpTo(500))),
 		value("business.escalation.room", &b.Escalation.Room, boolean),
-		value("business.escalation.claim_within", &b.Escalation.ClaimWithin, offOr(positive)),
+		orOff("business.escalation.claim_within", &b.Escalation.ClaimWithin),
 		value("business.language", &b.Language, oneOf(catalog.Langs()...)),
 		list("business.hours", &b.Hours, parseHours),
 		list("business.holidays", &b.Holidays, hours.ParseDays),

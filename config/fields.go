@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -21,6 +22,8 @@ type field struct {
 	set   func(string) error // parses the text and stores it; its error says what is wrong and what to write
 	clear func()             // empties a list before its items are set; nil for a single value
 	value func() any         // returns the value that the Config has
+	// show returns the value as it is written, if display does not; nil for most.
+	show func() string
 	// node reads a list of sections from the file; nil for other keys.
 	node    func(file string, n *yaml.Node) []rules.ParseError
 	example string // example value of a required key; empty means that the key is optional
@@ -50,6 +53,25 @@ func value[T any](key string, into *T, parse func(string) (T, error)) field {
 			return err
 		},
 	}
+}
+
+// inMinutes returns a key for a length of time that is written as a whole number of minutes.
+func inMinutes(key string, into *time.Duration) field {
+	f := value(key, into, minutes)
+	f.show = func() string { return strconv.Itoa(int(*into / time.Minute)) }
+	return f
+}
+
+// orOff returns a key for a length of time, or "off" as zero.
+func orOff(key string, into *time.Duration) field {
+	f := value(key, into, offOr(positive))
+	f.show = func() string {
+		if *into == 0 {
+			return "off"
+		}
+		return display(*into)
+	}
+	return f
 }
 
 // secrets returns a key with a mapping of names to secrets, stored in into. checkName returns what is wrong with a name.
@@ -141,7 +163,7 @@ func (c *Config) serverFields() []field {
 
 		databaseURL[0], databaseURL[1],
 		value("database.data_dir", &c.Database.DataDir, filePath),
-		value("backup.every", &c.Backup.Every, offOr(positive)),
+		orOff("backup.every", &c.Backup.Every),
 		value("backup.folder", &c.Backup.Folder, filePath),
 		value("backup.keep", &c.Backup.Keep, between(1, 1000)),
 		value("backup.max_mb", &c.Backup.MaxMB, between(1, 100_000_000)),
@@ -203,7 +225,7 @@ func (c *Config) chatFields() []field {
 		value("chats.first_delivery", &c.Chats.FirstDelivery, oneOf(policy.DeliveryDraft, policy.DeliveryAuto, policy.DeliveryShadow)),
 		value("chats.reply_max_age", &c.Chats.ReplyMaxAge, positive),
 		value("chats.delete_answers", &c.Chats.DeleteAnswers, boolean),
-		value("chats.admin_pause_minutes", &c.Chats.OwnerPause, minutes),
+		inMinutes("chats.admin_pause_minutes", &c.Chats.OwnerPause),
 		value("chats.burst_quiet", &c.Chats.BurstQuiet, positive),
 		value("chats.burst_max", &c.Chats.BurstMax, positive),
 		value("chats.contact_caps.per_minute", &c.Chats.ContactCaps.PerMinute, between(1, 1000)),

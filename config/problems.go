@@ -39,6 +39,9 @@ func (p places) of(key string) place {
 	return place{line: max(p.sections[parentSection(key)], 1)}
 }
 
+// settingPlace is the place of a value that was set in chat.
+const settingPlace = "setting"
+
 // describe returns a problem as one clean line that begins with its place. key is empty if the file is wrong as a whole.
 func (p places) describe(at place, key, what string) string {
 	where := fmt.Sprintf("%s:%d", p.file, at.line)
@@ -46,7 +49,7 @@ func (p places) describe(at place, key, what string) string {
 	case at.variable != "":
 		where = "environment " + at.variable
 	case at.setting:
-		where = "setting"
+		where = settingPlace
 	}
 	if key != "" {
 		where += ": " + text.Clip(key, 121)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,7 +76,7 @@ func Values(path string, settings map[string]string) ([]Entry, error) {
 		if r.inGroup(key) || strings.HasSuffix(key, fileSuffix) {
 			continue
 		}
-		shown := display(r.fields[key].value())
+		shown := r.fields[key].display()
 		if at, ok := r.references[key]; ok {
 			shown = at
 		}
@@ -94,7 +95,7 @@ func Differences(path string, settings map[string]string) ([]Entry, error) {
 	c.complete(filepath.Dir(path))
 	usual := newReader(path, c).fields
 	return slices.DeleteFunc(values, func(v Entry) bool {
-		return v.Source == FromDefault || v.Value == display(usual[v.Key].value())
+		return v.Source == FromDefault || v.Value == usual[v.Key].display()
 	}), nil
 }
 
@@ -114,6 +115,14 @@ func (r *reader) sourceOf(key string) string {
 	default:
 		return FromFile
 	}
+}
+
+// display returns the value of a key as text that can be written.
+func (f field) display() string {
+	if f.show != nil {
+		return f.show()
+	}
+	return display(f.value())
 }
 
 // display writes a value as in the file.
@@ -183,7 +192,7 @@ func CheckSetting(path string, settings map[string]string, key, value string) er
 		if _, known := newReader("", defaults()).fields[key]; known {
 			return fmt.Errorf("%s can only be changed in config.yaml", key)
 		}
-		return fmt.Errorf("%s is no key that can be set here", key)
+		return fmt.Errorf("%s is no key that can be set here; /config lists them", key)
 	}
 	changed := map[string]string{key: value}
 	for k, v := range settings {
@@ -192,5 +201,10 @@ func CheckSetting(path string, settings map[string]string, key, value string) er
 		}
 	}
 	_, err := LoadWith(path, changed)
+	if err != nil {
+		if what, ok := strings.CutPrefix(err.Error(), settingPlace+": "); ok { // the owner just wrote it
+			return errors.New(what)
+		}
+	}
 	return err
 }

@@ -123,7 +123,8 @@ func TestSettingsOverrideTheFileNotTheEnvironment(t *testing.T) {
 	require.Equal(t, "@operator:x", got["operators"].Value)
 	require.NotContains(t, got["appservice.as_token"].Value, "as-token")
 	require.ErrorContains(t, config.CheckSetting(file, nil, "owner", "@eve:x"), "only be changed in config.yaml")
-	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_day", "much"), "budget.per_day")
+	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_dya", "3"), "budget.per_dya is no key that can be set here; /config lists them")
+	require.Regexp(t, `^budget.per_day: "much" is not an amount`, config.CheckSetting(file, nil, "budget.per_day", "much"))
 }
 
 func TestADiffListsOnlyWhatIsNotTheDefault(t *testing.T) {
