@@ -85,7 +85,8 @@ test-compose: ## Install and run docker-compose.yml on a real Docker Engine, as 
 	go test -tags '$(TAGS) chaos' -count=1 -timeout 60m -v -run 'Compose|Profile' ./deploy/installtest
 
 .PHONY: test-release
-test-release: ## Build a release twice, compare, and install it on a fresh Debian that systemd booted
+test-release: ## Build a release twice, compare, run it for arm64, and install it on a fresh Debian that systemd booted
+	@deploy/setup.sh postgres qemu
 	go test -tags '$(TAGS) chaos' -count=1 -timeout 60m -v -run Machine ./deploy/devstack
 	go test -tags '$(TAGS) chaos' -count=1 -timeout 60m -v -run 'Build|Package|Systemd' ./deploy/installtest
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs what building and testing multis need and this machine lacks.
 #
-#   deploy/setup.sh [make] [postgres] [cc]
+#   deploy/setup.sh [make] [postgres] [cc] [qemu]
 #
 # postgres: the server's programs, from which the tests start servers of their own. cc: a C compiler, for the race
-# detector and for the bridge of the tests and the demo, which encrypts. With everything there this is a check of a few
-# milliseconds. Debian and its relatives are served; on another system it says what to install by hand. Root or sudo is
-# needed only when something is missing.
+# detector and for the bridge of the tests and the demo, which encrypts. qemu: an emulator that runs programs for arm64.
+# With everything there this is a check of a few milliseconds. Debian and its relatives are served; on another system it
+# says what to install by hand. Root or sudo is needed only when something is missing.
 set -euo pipefail
 
 # The program uses the same rule: the newest version in the distributions' folder, else the one in PATH.
@@ -57,6 +57,7 @@ for need in "$@"; do
 	make) command -v make >/dev/null || missing+=(make) ;;
 	postgres) have_postgres || missing+=(postgresql) ;;
 	cc) have_cc || missing+=(gcc libc6-dev) ;;
+	qemu) command -v qemu-aarch64-static >/dev/null || missing+=(qemu-user-static) ;;
 	*) echo "setup: I don't know \"$need\"" >&2 && exit 2 ;;
 	esac
 done

@@ -19,10 +19,58 @@ func build(t *testing.T, source, dir string, env ...string) {
 	t.Helper()
 	arch, err := exec.CommandContext(t.Context(), "go", "env", "GOHOSTARCH").Output()
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), filepath.Join(source, "deploy/release.sh"), dir, strings.TrimSpace(string(arch)))
+	buildFor(t, strings.TrimSpace(string(arch)), source, dir, env...)
+}
+
+// buildFor builds a release of one architecture.
+func buildFor(t *testing.T, arch, source, dir string, env ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(source, "deploy/release.sh"), dir, arch)
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
+}
+
+// emulator returns a command that runs a program for arm64 on this machine.
+func emulator(t *testing.T, dir, program string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "qemu-aarch64-static", append([]string{program}, args...)...)
+	cmd.Dir = dir
+	return cmd
+}
+
+func TestTheBuildForARMRuns(t *testing.T) {
+	dir, dist := t.TempDir(), filepath.Join(t.TempDir(), "dist")
+	buildFor(t, "arm64", "../..", dist)
+	packages, err := filepath.Glob(filepath.Join(dist, "multis_*_arm64.deb"))
+	require.NoError(t, err)
+	require.Len(t, packages, 1)
+	arch, err := output(t.Context(), "dpkg-deb", "--field", packages[0], "Architecture")
+	require.NoError(t, err)
+	require.Equal(t, "arm64", arch)
+	unpacked := t.TempDir()
+	_, err = output(t.Context(), "dpkg-deb", "--extract", packages[0], unpacked)
+	require.NoError(t, err)
+	for _, program := range []string{filepath.Join(dist, "multis-linux-arm64"), filepath.Join(unpacked, "usr/bin/multis")} {
+		out, err := emulator(t, dir, program, "version").CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Regexp(t, "^multis [0-9a-z]", string(out))
+		out, err = emulator(t, dir, program, "doctor").CombinedOutput()
+		var failed *exec.ExitError
+		require.ErrorAs(t, err, &failed, string(out))
+		require.Equal(t, 2, failed.ExitCode(), string(out))
+		require.Contains(t, string(out), "[config.missing]")
+	}
+
+	// With a database, which multis starts from the programs of this machine.
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
+	require.NoError(t, os.Chmod(dir, 0o755))
+	chat := emulator(t, dir, filepath.Join(dist, "multis-linux-arm64"), "chat", "--data", filepath.Join(dir, "data"))
+	chat.Stdin = strings.NewReader("/remember The deposit is 200 €.\n" + question + "\nexit\n")
+	out, err := chat.CombinedOutput()
+	require.NoError(t, err, string(out))
+	_, found, _ := strings.Cut(string(out), "here is what I found")
+	require.Contains(t, found, answer, string(out))
 }
 
 // The second build uses another folder and an empty build cache, so everything is compiled again.
