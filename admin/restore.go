@@ -102,8 +102,9 @@ func (rs *restoreCommands) list(ctx context.Context, restore policy.Restore) (st
 	if err != nil {
 		return "", nil, err
 	}
+	choice := "\n1 go on, and send it (or yes)\n2 go on, and drop it (or no)\n"
 	if len(going) == 0 {
-		lines = append(lines, "\nNothing waits to be sent.")
+		lines, choice = append(lines, "\nNothing waits to be sent."), "\n1 go on (or yes)\n"
 	} else {
 		lines = append(lines, append([]string{"\n**With a yes this goes out:**"}, going...)...)
 	}
@@ -111,7 +112,7 @@ func (rs *restoreCommands) list(ctx context.Context, restore policy.Restore) (st
 		lines = append(lines, "\nNot done again, with a yes or a no: "+skipped+".")
 	}
 	lines = append(lines, "\nWhat was said meanwhile I have read; nothing from before your word is answered. I have a new session, because the keys of the old one were used since: "+
-		"run `multis verify` if your chats are encrypted.", "\n1 go on, and send it (or yes)\n2 go on, and drop it (or no)\n")
+		"run `multis verify` if your chats are encrypted.", choice)
 	return strings.Join(lines, "\n"), quotes, nil
 }
 
@@ -251,6 +252,9 @@ func (rs *restoreCommands) release(send bool) answer {
 			if err := jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: out}); err != nil {
 				return "", err
 			}
+		}
+		if len(released) == 0 {
+			return "I go on. What is written from now on is answered as before.", nil
 		}
 		return "I go on: " + text.Count(len(released), "message") + " sent now, and what is written from now on is answered as before.", nil
 	}}

@@ -89,6 +89,18 @@ func TestAfterARestoreANoDropsWhatWouldGo(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from hook_deliveries where state <> 'dropped'"))
 }
 
+func TestARestoreWithNothingToSendAsksOnlyWhetherToGoOn(t *testing.T) {
+	t.Parallel()
+	r, _, _ := makeRestored(t)
+	r.exec("delete from outbox where send_as = 'owner'; delete from hook_deliveries")
+	asked := r.asOwner("/restored")
+	require.Contains(t, asked, "Nothing waits to be sent.")
+	require.Contains(t, asked, "\n1 go on (or yes)\nOpen until ")
+	require.NotContains(t, asked, "send it")
+	require.Equal(t, "I go on. What is written from now on is answered as before.", r.asOwner("1"))
+	require.False(t, r.holdState().OnHold())
+}
+
 func TestTheOwnerIsAskedOnceWhatWasSaidMeanwhileIsRead(t *testing.T) {
 	t.Parallel()
 	r, _, _ := makeRestored(t)

@@ -41,7 +41,9 @@ func probeDatabase(ctx context.Context, db *store.Inspector, embeds bool) Result
 		r.Findings = append(r.Findings, newFinding(DatabasePooling, "", "A pooler gives each transaction another connection, so locks and notifications of multis do not work.",
 			"pool_mode = session for multis in pgbouncer.ini, or the address of Postgres itself in database.url"))
 	}
-	r.Findings = append(r.Findings, checkSchema(ctx, db, facts)...)
+	walls, found := checkSchema(ctx, db, facts)
+	r.Fact += walls
+	r.Findings = append(r.Findings, found...)
 	return r
 }
 
@@ -78,30 +80,30 @@ func missingVector(f store.ServerFacts) Finding {
 	return newFinding(DatabaseVector, "", "embeddings.model is set, and the database has no pgvector, so it is not used.", create)
 }
 
-// checkSchema checks the schema, and in one that exists the second wall.
-func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFacts) []Finding {
+// checkSchema checks the schema, and in one that exists the second wall. walls says that it stands.
+func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFacts) (walls string, found []Finding) {
 	state, err := db.Schema(ctx)
 	switch {
 	case err != nil:
-		return []Finding{newFinding(DatabaseSchema, "", fmt.Sprintf("The schema cannot be read: %v.", err), "multis migrate")}
+		return "", []Finding{newFinding(DatabaseSchema, "", fmt.Sprintf("The schema cannot be read: %v.", err), "multis migrate")}
 	case state == migrations.StateNewer:
-		return []Finding{newFinding(DatabaseSchema, "", "A newer multis has changed this database.", "start that version again, or restore a backup made before the upgrade")}
+		return "", []Finding{newFinding(DatabaseSchema, "", "A newer multis has changed this database.", "start that version again, or restore a backup made before the upgrade")}
 	case state == migrations.StateTooOld:
-		return []Finding{newFinding(DatabaseSchema, "", "The database is too old to be brought up to date.", "multis migrate   (it says which version can do it)")}
+		return "", []Finding{newFinding(DatabaseSchema, "", "The database is too old to be brought up to date.", "multis migrate   (it says which version can do it)")}
 	case state == migrations.StateEmpty:
-		return checkRights(facts)
+		return "", checkRights(facts)
 	case state == migrations.StateOlder:
-		return nil // the next start migrates it
+		return "", nil // the next start migrates it
 	}
-	found := checkShared(facts)
+	found = checkShared(facts)
 	wrong, err := db.CheckRowSecurity(ctx)
 	if err != nil {
 		wrong = []string{err.Error()}
 	}
 	if len(wrong) == 0 {
-		return found
+		return ", two walls between chats", found
 	}
-	return append(found, newFinding(DatabaseRowSecurity, "", "The second wall between chats has a hole: "+strings.Join(wrong, "; ")+".",
+	return "", append(found, newFinding(DatabaseRowSecurity, "", "The second wall between chats has a hole: "+strings.Join(wrong, "; ")+".",
 		"stop multis, restore the policies from a backup (multis backup restore), and find out who changed them"))
 }
 

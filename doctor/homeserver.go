@@ -39,7 +39,7 @@ func probeServer(ctx context.Context, hs *appservice.Inspector, address string) 
 	if info.Name != "" {
 		name = text.Clip(text.OneLine(info.Name+" "+info.Version), 60)
 	}
-	return info, Result{Fact: fmt.Sprintf("%s at %s, %s", name, address, info.Took.Round(time.Millisecond))}
+	return info, Result{Fact: fmt.Sprintf("%s at %s, %s", name, address, text.Latency(info.Took))}
 }
 
 // causeOf returns the text of err without that of the sentinel error it wraps.

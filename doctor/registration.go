@@ -9,6 +9,7 @@ import (
 
 	"multis/appservice"
 	"multis/config"
+	"multis/text"
 )
 
 // ProbeRegistration checks that the homeserver has loaded the registration of a configuration: its token, its own user, the bot, the owner
@@ -78,7 +79,7 @@ func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, 
 	took, err := hs.Ping(ctx)
 	switch {
 	case err == nil:
-		return Result{Fact: fmt.Sprintf("the homeserver reaches multis at %s, %s", c.Appservice.Address, took)}
+		return Result{Fact: fmt.Sprintf("the homeserver reaches multis at %s, %s", c.Appservice.Address, text.Latency(took))}
 	case errors.Is(err, appservice.ErrPingToken):
 		return bad(PingToken, "The homeserver calls multis with another hs_token than config.yaml has.", install)
 	case errors.Is(err, appservice.ErrPingID):

@@ -54,6 +54,11 @@ func ExampleDuration() {
 	// Output: 90 s 40 min 3 days
 }
 
+func ExampleLatency() {
+	fmt.Println(Latency(14_400*time.Microsecond), "-", Latency(1250*time.Millisecond))
+	// Output: 14 ms - 1.2 s
+}
+
 func ExampleAgo() {
 	now := time.Date(2026, time.March, 5, 12, 0, 0, 0, time.UTC) // a Thursday
 	for _, past := range []time.Duration{30 * time.Second, 5 * time.Minute, 3 * time.Hour, 20 * time.Hour, 50 * time.Hour, 30 * 24 * time.Hour, 400 * 24 * time.Hour} {

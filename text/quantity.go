@@ -59,6 +59,14 @@ func ExactMoney(micros int64, currency string) string {
 	return fmt.Sprintf("%.*f %s", decimals, float64(micros)/1e6, currency)
 }
 
+// Latency writes how long an answer took: "14 ms", "1.2 s".
+func Latency(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
 // Duration writes d in the largest unit of which there are at least two: "3 days", "2 h", "40 min", "30 s". It returns "0 s" if d is negative.
 func Duration(d time.Duration) string {
 	switch {

@@ -93,7 +93,7 @@ func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	defer a.Close()
-	fmt.Printf("The file is whole: %s, made %s by multis %s.\n", text.Bytes(a.Size), a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04"), text.OneLine(a.Manifest.Program))
+	fmt.Printf("The file is whole: %s, made %s by multis %s.\n", text.Bytes(a.Size), a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04 MST"), text.OneLine(a.Manifest.Program))
 	scratch, remove, err := scratchDatabase(ctx, global.Config)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 	case err != nil:
 		return store.Unreachable(err)
 	}
-	fmt.Printf("Restored the backup of %s: %s in %s, %s that %s missing.\n", a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04"),
+	fmt.Printf("Restored the backup of %s: %s in %s, %s that %s missing.\n", a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04 MST"),
 		text.Count(int(report.Rows), "row"), text.Count(report.Tables, "table"), text.Count(report.Files, "file"), text.Plural(report.Files, "was", "were"))
 	printSkipped(report)
 	fmt.Printf(`Nothing goes out yet: the admin room lists what would be sent, and asks you.

@@ -87,7 +87,7 @@ func probeModels(ctx context.Context, c *config.Config) doctor.Result {
 			result.Findings = append(result.Findings, failedProbe(doctor.ModelUnreachable, err.Error()+".", llm.HowToFix(err)).Findings...)
 			continue
 		}
-		fact := fmt.Sprintf("%s says %s in %s", name, quoted(trial.Answer), trial.Duration.Round(time.Millisecond))
+		fact := fmt.Sprintf("%s says %s in %s", name, quoted(trial.Answer), text.Latency(trial.Duration))
 		if trial.Cost > 0 {
 			fact += " for " + text.ExactMoney(trial.Cost, c.Budget.Currency)
 		}
@@ -117,7 +117,7 @@ func probeEmbeddings(ctx context.Context, c *config.Config) doctor.Result {
 		return failedProbe(doctor.ModelUnreachable, err.Error()+".", llm.HowToFix(err))
 	}
 	return doctor.Result{Fact: fmt.Sprintf("%s answers with %d dimensions in %s; a million tokens cost %s", e.Model, len(vectors[0]),
-		time.Since(began).Round(time.Millisecond), text.ExactMoney(int64(e.PricePerMTok), c.Budget.Currency))}
+		text.Latency(time.Since(began)), text.ExactMoney(int64(e.PricePerMTok), c.Budget.Currency))}
 }
 
 // probeSpeech transcribes half a second of silence. It expects an empty transcript.
@@ -134,7 +134,7 @@ func probeSpeech(ctx context.Context, c *config.Config) doctor.Result {
 	if _, err := model.Transcribe(ctx, llm.Audio{Data: silence(), MIME: "audio/wav", Length: silenceLength, Purpose: "test"}); err != nil {
 		return failedProbe(doctor.ModelUnreachable, err.Error()+".", llm.HowToFix(err))
 	}
-	return doctor.Result{Fact: fmt.Sprintf("%s answers in %s; a minute costs %s", c.Speech.Model, time.Since(began).Round(time.Millisecond), text.ExactMoney(int64(c.Speech.PricePerMinute), c.Budget.Currency))}
+	return doctor.Result{Fact: fmt.Sprintf("%s answers in %s; a minute costs %s", c.Speech.Model, text.Latency(time.Since(began)), text.ExactMoney(int64(c.Speech.PricePerMinute), c.Budget.Currency))}
 }
 
 const silenceLength = time.Second / 2

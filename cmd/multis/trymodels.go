@@ -179,7 +179,7 @@ func tryModel(ctx context.Context, models *llm.Models, m configuredModel, curren
 	ctx, cancel := context.WithTimeout(ctx, modelTestTimeout)
 	defer cancel()
 	trial, err := models.Try(ctx, m.name, m.key, m.sees)
-	spent := fmt.Sprintf("%s, %s %s", trial.Duration.Round(10*time.Millisecond), config.Money(trial.Cost), currency)
+	spent := fmt.Sprintf("%s, %s %s", text.Latency(trial.Duration), config.Money(trial.Cost), currency)
 	if err == nil {
 		return fmt.Sprintf("✓ %s  %s in %s", m.name, quoted(trial.Answer), spent), true
 	}

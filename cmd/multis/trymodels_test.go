@@ -82,7 +82,7 @@ llm:
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)
 	require.Equal(t, 1, exit.ExitCode())
-	require.Regexp(t, `(?s)^✓ good/one  "ready\\x1b\[2J" in [0-9.]+m?s, 0\.000014 EUR
+	require.Regexp(t, `(?s)^✓ good/one  "ready\\x1b\[2J" in [0-9.]+ m?s, 0\.000014 EUR
 ✗ bad/two: the key was refused, check api_key \(HTTP 401[^\n]*
   fix: write the provider's key into llm\.api_key, or into llm\.providers\.NAME\.api_key
 ✗ gone/three: no server answers at the address, check base_url
