@@ -119,7 +119,7 @@ func cardReaction(key string) (_ cardAnswer, ok bool) {
 func (ts *TaskCommands) answerApproval(ctx context.Context, r request, said string) (_ answer, done bool, err error) {
 	isReaction := r.message.Kind == string(bridgebridge.Reaction)
 	parsed, ok := parseCardAnswer(said)
-	if isReaction && (len(parsed.numbers) > 0 || !ok) {
+	if isReaction && (len(parsed.numbers) > 0 || !ok) || strings.TrimSpace(said) == "" { // such as a sticker
 		return answer{}, false, nil
 	}
 	dialog, unclear, err := ts.findCard(ctx, r, ok)

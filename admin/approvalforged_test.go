@@ -201,6 +201,16 @@ func TestForgedAnswersToAnApprovalHaveNoEffect(t *testing.T) {
 				r.commitEvents(r.reaction(r.room, owner, card, key))
 			}
 		},
+		"names that others gave to what he sends": func(r *eventRig, card id.EventID) {
+			relates := map[string]any{"m.in_reply_to": map[string]any{"event_id": card}}
+			for _, name := range []string{"yes", "👍", "no", "/pause all"} {
+				r.commitEvents(r.newEvent("m.sticker", r.room, owner, map[string]any{"body": name, "url": "mxc://x/1", "m.relates_to": relates}),
+					r.newEvent("m.room.message", r.room, owner, map[string]any{"msgtype": "m.location", "body": name, "geo_uri": "geo:1,2", "m.relates_to": relates}),
+					r.newEvent("m.room.message", r.room, owner, map[string]any{"msgtype": "m.image", "body": name, "url": "mxc://x/1", "m.relates_to": relates}),
+					r.newEvent("m.room.message", r.room, owner, map[string]any{"msgtype": "m.file", "body": "a] " + name, "url": "mxc://x/1", "m.relates_to": relates}))
+			}
+			require.Zero(r.t, r.count("select count(*) from settings where key = 'pause'"))
+		},
 		"a quote of the question": func(r *eventRig, _ id.EventID) {
 			r.commitEvents(r.reply(r.room, owner, "", "> 👍 do it · 👎 don't\n\nyes"))
 		},

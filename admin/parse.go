@@ -30,10 +30,15 @@ func parseCommand(text string) (name, rest string) {
 	return strings.ToLower(text[1:end]), strings.TrimSpace(text[end:])
 }
 
-// typedText returns the text of a message without the placeholder that stands for a file.
+// typedText returns what the author of a message typed: its text without the placeholder that stands for a file. The name of a sticker or of a place is
+// not the author's: whoever made the sticker chose it.
 func typedText(m store.Message) string {
-	if m.Kind == string(bridgebridge.Text) {
+	switch bridgebridge.MessageKind(m.Kind) {
+	case bridgebridge.Text:
 		return m.Body
+	case bridgebridge.Sticker, bridgebridge.Location, bridgebridge.Call, bridgebridge.Other:
+		return ""
+	default: // it may have a caption
 	}
 	if m.Attachment != nil {
 		if caption, found := strings.CutPrefix(m.Body, "[file "+m.Attachment.Name+"]"); found {

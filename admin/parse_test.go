@@ -85,6 +85,9 @@ func TestWordsLeaveOutThePlaceholderOfAFile(t *testing.T) {
 		{store.Message{Kind: "image", Body: "[photo] /help", Attachment: &store.Attachment{Name: "p.jpg"}}, "/help"},
 		{store.Message{Kind: "voice", Body: "[voice note]"}, ""},
 		{store.Message{Kind: "sticker", Body: "[sticker"}, ""},
+		{store.Message{Kind: "sticker", Body: "[sticker] yes"}, ""},
+		{store.Message{Kind: "location", Body: "[location] /pause all"}, ""},
+		{store.Message{Kind: "other", Body: "[other] yes"}, ""},
 	} {
 		require.Equal(t, test.want, typedText(test.message))
 	}

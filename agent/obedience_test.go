@@ -173,6 +173,10 @@ var foreignPlaces = []place{
 		require.NoError(b.t, err)
 		return "what did Ana say about the grand piano bench?"
 	}},
+	{name: "answer learned from people", put: func(b *fixture, text string) string {
+		b.index("Answers (private).md", "answers:private", []byte("# From @eva:x, 24 November 2026\n\n## What about the grand piano bench?\n\nThe grand piano bench. "+text+"\n"))
+		return "what about the grand piano bench?"
+	}},
 	{name: "tool of another program", put: func(b *fixture, text string) string {
 		b.said = text
 		return "look it up {CALL crm__get {}}"

@@ -18,7 +18,8 @@ import (
 	"multis/text"
 )
 
-// The origins of the documents that are made here.
+// The origins of the documents that are made here. What stands in the learned ones, the last two, was asked by contacts and may have been answered by
+// operators: index.AnyForeign knows them.
 const (
 	cannedOrigin  = "answers:canned"
 	publicOrigin  = "answers:public"

@@ -180,6 +180,14 @@ func WithDescription(line, shows string) string {
 	return placeholder(photo+": "+shows, CaptionOf(Image, line, ""))
 }
 
+// WithoutDescription returns the line of a stored message without what its picture shows.
+func WithoutDescription(kind MessageKind, line string) string {
+	if kind != Image || DescriptionOf(line) == "" {
+		return line
+	}
+	return placeholder(photo, CaptionOf(Image, line, ""))
+}
+
 // DescriptionOf returns what a stored picture shows; empty if it has no description yet.
 func DescriptionOf(line string) string {
 	shows, _ := splitPhoto(line)

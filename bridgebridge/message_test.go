@@ -174,6 +174,9 @@ func TestAPictureSaysWhatItShowsInItsPlaceholder(t *testing.T) {
 		require.Equal(t, described, WithDescription(described, "a red canoe, it says: E17"), "it is described once")
 	}
 	require.Equal(t, "[photo: a red canoe] is it broken?", WithDescription("[photo] is it broken?", "a red canoe"))
+	require.Equal(t, "[photo] is it broken?", WithoutDescription(Image, "[photo: a red canoe] is it broken?"))
+	require.Equal(t, "[photo: typed]", WithoutDescription(Text, "[photo: typed]"))
+	require.Equal(t, "[photo]", WithoutDescription(Image, "[photo]"))
 	require.Equal(t, "edited to a text", CaptionOf(Image, "edited to a text", ""))
 	require.Empty(t, DescriptionOf("a line without one: yes]"))
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"multis/bridgebridge"
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
@@ -66,7 +67,7 @@ func captureRequest(skill string, chat store.Chat, messages []store.Message, cur
 	}
 	fmt.Fprintf(&b, "%s messages\n", fence)
 	for i, m := range messages {
-		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, m.At.In(now.Location()).Format("Mon 2 Jan 2006 15:04"), speakerName(chat, m), text.Clip(text.OneLine(withoutQuotes(m)), maxLine))
+		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, m.At.In(now.Location()).Format("Mon 2 Jan 2006 15:04"), speakerName(chat, m), text.Clip(text.OneLine(withoutQuotes(wordsOf(m))), maxLine))
 	}
 	fmt.Fprintf(&b, "%s end\n", fence)
 	return llm.Request{
@@ -93,13 +94,22 @@ func speakerName(chat store.Chat, m store.Message) string {
 // nameDelimiters removes the characters that end a name in a line of a conversation.
 var nameDelimiters = strings.NewReplacer(":", "", "[", "", "]", "")
 
-// withoutQuotes returns the body of a message without the lines that quote another message.
-func withoutQuotes(m store.Message) string {
-	if !strings.Contains(m.Body, ">") {
-		return m.Body
+// wordsOf returns what a message says. Of the owner's pictures it leaves out what a model saw on them: those are the words of others, and notes of
+// what the owner said count as his.
+func wordsOf(m store.Message) string {
+	if m.Author.IsOwner() {
+		return bridgebridge.WithoutDescription(bridgebridge.MessageKind(m.Kind), m.Body)
+	}
+	return m.Body
+}
+
+// withoutQuotes returns a text without the lines that quote another message.
+func withoutQuotes(said string) string {
+	if !strings.Contains(said, ">") {
+		return said
 	}
 	var kept []string
-	for line := range strings.Lines(m.Body) {
+	for line := range strings.Lines(said) {
 		if !strings.HasPrefix(strings.TrimSpace(line), ">") {
 			kept = append(kept, line)
 		}

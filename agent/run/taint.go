@@ -11,7 +11,7 @@ import (
 )
 
 // hasForeign reports whether one of some passages may hold words that are not the owner's: of a chat other than the one he asks in, or of a
-// document that came from an address. The files that he indexed count as his own, unless their text looks like an order to the assistant.
+// document that came from an address or was learned from conversations. The files that he indexed count as his own, unless their text looks like an order to the assistant.
 func (a *Attempt) hasForeign(ctx context.Context, passages []search.Hit) (bool, error) {
 	var documents []store.DocumentID
 	for _, h := range passages {
@@ -26,7 +26,7 @@ func (a *Attempt) hasForeign(ctx context.Context, passages []search.Hit) (bool, 
 	if len(documents) == 0 {
 		return false, nil
 	}
-	return index.AnyFromWeb(ctx, a.engine.Store.DB(), documents)
+	return index.AnyForeign(ctx, a.engine.Store.DB(), documents)
 }
 
 // HasForeignNotes reports whether notes were learned from a chat with a contact.

@@ -262,11 +262,12 @@ func RemoveDocuments(ctx context.Context, tx row.Tx, origins []string) (chunks, 
 	return chunks, len(docs), row.Exec(ctx, tx, "delete documents", deleteDocumentsSQL, ids)
 }
 
-const haveAddressSQL = "select exists (select from documents where id = any ($1) and origin ~* '^https?://')"
+const anyForeignSQL = "select exists (select from documents where id = any ($1) and origin ~* '^(https?://|answers:(public|private)$)')"
 
-// AnyFromWeb reports whether one of the documents was fetched from a web address, so that its text is not the owner's.
-func AnyFromWeb(ctx context.Context, db row.DB, documents []row.DocumentID) (bool, error) {
-	return row.Value[bool](ctx, db, "look where documents are from", haveAddressSQL, documents)
+// AnyForeign reports whether one of the documents has text that is not the owner's: it was fetched from a web address, or was learned from what contacts
+// asked and people answered (package answers).
+func AnyForeign(ctx context.Context, db row.DB, documents []row.DocumentID) (bool, error) {
+	return row.Value[bool](ctx, db, "look where documents are from", anyForeignSQL, documents)
 }
 
 const staleOriginsSQL = `select origin from documents where kind = 'kb' and role = 'public' and indexed_at < $2
