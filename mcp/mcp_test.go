@@ -320,7 +320,13 @@ func TestServeRequiresTokenAndOnlyReads(t *testing.T) {
 	_, err := knowledge.New(st).Index(ctx, knowledge.File{Name: "margins.md", Data: []byte("# Margins\n\nThe piano margin is 40 percent.\n"), Role: policy.RoleAdmin})
 	require.NoError(t, err)
 	registry := tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: search.New(st)}, tools.Escalate{}, tools.AuditSummary{Store: st})
-	web := httptest.NewServer(Serve(ctx, registry, "open-sesame", "1"))
+	var recorded []string
+	var recordErr error
+	record := func(_ context.Context, call tools.Call, outcome string) error {
+		recorded = append(recorded, call.Name+" "+string(call.Args)+" "+outcome)
+		return recordErr
+	}
+	web := httptest.NewServer(Serve(ctx, Served{Registry: registry, Token: "open-sesame", Version: "1", Record: record}))
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
 	for _, token := range []string{"", "Bearer ", "Bearer wrong", "open-sesame"} {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, web.URL, strings.NewReader(`{}`))
@@ -347,7 +353,14 @@ func TestServeRequiresTokenAndOnlyReads(t *testing.T) {
 	require.Contains(t, resultText(res), "[margins.md")
 	_, err = session.CallTool(ctx, &mcp.CallToolParams{Name: "audit_summary"})
 	require.Error(t, err)
-	none := httptest.NewServer(Serve(ctx, registry, "", "1"))
+	_, err = session.CallTool(ctx, &mcp.CallToolParams{Name: "search_docs", Arguments: map[string]int{"query": 7}})
+	require.NoError(t, err)
+	require.Equal(t, []string{`search_docs {"query":"piano margin"} done`, `search_docs {"query":7} invalid_arguments`}, recorded)
+	recordErr = errors.New("no database")
+	_, err = session.CallTool(ctx, &mcp.CallToolParams{Name: "search_docs", Arguments: map[string]string{"query": "piano margin"}})
+	require.ErrorContains(t, err, "broken", "without an entry in the audit log nothing is told")
+	require.NotContains(t, err.Error(), "percent")
+	none := httptest.NewServer(Serve(ctx, Served{Registry: registry, Version: "1", Record: record}))
 	t.Cleanup(none.Close)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, none.URL, strings.NewReader(`{}`))
 	require.NoError(t, err)

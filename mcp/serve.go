@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -23,26 +25,35 @@ var servedTools = []string{"search_docs", "recall_memory"} //nolint:gochecknoglo
 // maxRequest is the size of the largest request, in bytes.
 const maxRequest = 1 << 20
 
-// Serve returns an MCP server with which programs that have the token search everything that the owner may search. With an empty token it refuses
-// all requests.
-func Serve(ctx context.Context, registry *tools.Registry, token, version string) http.Handler {
+// Served is what an MCP server of our own offers. Record must be set.
+type Served struct {
+	Registry *tools.Registry
+	// Token is what programs must present. If it is empty, all requests are refused.
+	Token   string
+	Version string
+	// Record writes a call into the audit log before its result is returned. Without an entry there is no result.
+	Record func(ctx context.Context, call tools.Call, outcome string) error
+}
+
+// Serve returns an MCP server with which programs that have the token search everything that the owner may search.
+func Serve(ctx context.Context, s Served) http.Handler {
 	caller := tools.Caller{Owner: true, Surface: rules.SurfaceMCP, Scope: policy.OwnerScope(), Allow: servedTools}
-	server := mcp.NewServer(&mcp.Implementation{Name: "multis", Version: version}, nil)
+	server := mcp.NewServer(&mcp.Implementation{Name: "multis", Version: s.Version}, nil)
 	var calls atomic.Int64
-	for _, spec := range registry.All() {
+	for _, spec := range s.Registry.All() {
 		if !matchesAny(servedTools, spec.Name) {
 			continue
 		}
 		server.AddTool(&mcp.Tool{Name: spec.Name, Description: spec.Description, InputSchema: spec.Schema}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			call := tools.Call{ID: fmt.Sprintf("mcp_%d", calls.Add(1)), Name: r.Params.Name, Args: r.Params.Arguments, Caller: caller}
-			return serveCall(ctx, registry, call)
+			return s.call(ctx, call)
 		})
 	}
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxRequest})
 	log := zerolog.Ctx(ctx)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		presented, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !isBearer || token == "" || subtle.ConstantTimeCompare([]byte(presented), []byte(token)) != 1 {
+		if !isBearer || s.Token == "" || subtle.ConstantTimeCompare([]byte(presented), []byte(s.Token)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token is needed", http.StatusUnauthorized)
 			return
@@ -51,13 +62,17 @@ func Serve(ctx context.Context, registry *tools.Registry, token, version string)
 	})
 }
 
-// serveCall makes one call and converts its result.
-func serveCall(ctx context.Context, registry *tools.Registry, call tools.Call) (*mcp.CallToolResult, error) {
+// call makes one call, records it and converts its result.
+func (s Served) call(ctx context.Context, call tools.Call) (*mcp.CallToolResult, error) {
 	if len(call.Args) == 0 {
 		call.Args = json.RawMessage("{}")
 	}
-	res, err := registry.Do(ctx, call, false)
-	if err != nil {
+	res, err := s.Registry.Do(ctx, call, false)
+	outcome := "done"
+	if err != nil || res.IsError {
+		outcome = cmp.Or(string(res.Code), "failed")
+	}
+	if err = errors.Join(err, s.Record(ctx, call, outcome)); err != nil {
 		zerolog.Ctx(ctx).Err(err).Str("tool", call.Name).Msg("A call from outside failed")
 		return nil, fmt.Errorf("%s is broken; the log of multis says how", call.Name)
 	}

@@ -156,7 +156,7 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	group.Go(func() error { return as.mcp.Run(ctx) })
 	group.Go(func() error { return as.endProcesses(ctx) })
 	group.Go(func() error { return ignorePortInUse(serveWebhooks(ctx, cfg.Watches, as.webhooks)) })
-	group.Go(func() error { return ignorePortInUse(serveMCP(ctx, cfg.MCPServer, as.tools)) })
+	group.Go(func() error { return ignorePortInUse(serveMCP(ctx, cfg.MCPServer, as)) })
 	group.Go(func() error {
 		defer stop()
 		fmt.Fprintln(out.out, "Ask something, or type /help. An emoji alone, such as 👍, reacts to the last message; a line that begins with > replies to it. To end, type exit or Ctrl-D.")

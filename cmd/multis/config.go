@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/admin"
+	"multis/audit"
 	"multis/config"
 	"multis/store"
 	"multis/text"
@@ -221,6 +222,39 @@ func (s configSource) fingerprint(ctx context.Context, current *config.Config) (
 		}
 	}
 	return fmt.Sprint(info.ModTime().UnixNano(), info.Size(), others, settings), nil // maps are printed in the order of their keys
+}
+
+// record writes into the audit log that the configuration was taken over: at the start with a keyed hash of the files that it was read from, so that a
+// change between two starts is seen, and afterwards with the keys that changed.
+func (s configSource) record(ctx context.Context, before, after *config.Config) error {
+	log, err := audit.New(after.Appservice.ASToken.Value())
+	if err != nil {
+		return err
+	}
+	entry := audit.Entry{Kind: audit.Config, Actor: audit.System, Outcome: "taken_over"}
+	if before == nil {
+		entry.Action = "config.yaml"
+		for _, path := range []string{s.file, after.Policy.File} {
+			if path == "" {
+				continue
+			}
+			data, err := os.ReadFile(path) //nolint:gosec // the operator names it
+			if err != nil {
+				return fmt.Errorf("read the configuration: %w", err)
+			}
+			entry.Content = append(entry.Content, log.Hash(data)...)
+		}
+		return s.store.InTx(ctx, func(tx store.Tx) error { return log.Append(ctx, tx, entry) })
+	}
+	return s.store.InTx(ctx, func(tx store.Tx) error {
+		for _, key := range config.Changes(before, after) {
+			entry.Action = key
+			if err := log.Append(ctx, tx, entry); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // chatConfig shows and checks the keys that can be set in chat.

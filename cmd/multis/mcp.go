@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"multis/audit"
 	"multis/config"
 	"multis/mcp"
 	"multis/store"
@@ -159,7 +160,7 @@ func openLogin(ctx context.Context, file, name string) (mcp.Server, *store.Store
 }
 
 // serveMCP serves multis' own MCP server until ctx ends. It returns at once when that is off.
-func serveMCP(ctx context.Context, c config.MCPServer, registry *tools.Registry) error {
+func serveMCP(ctx context.Context, c config.MCPServer, as *assistant) error {
 	if c.Port == 0 {
 		return nil
 	}
@@ -167,5 +168,14 @@ func serveMCP(ctx context.Context, c config.MCPServer, registry *tools.Registry)
 	if err != nil {
 		return fmt.Errorf("listen for MCP: %w; check mcp_server.hostname and mcp_server.port", err)
 	}
-	return listen(ctx, listener, mcp.Serve(ctx, registry, c.Token.Value(), version))
+	return listen(ctx, listener, mcp.Serve(ctx, mcp.Served{Registry: as.tools, Token: c.Token.Value(), Version: version, Record: recordServedCalls(as.store, as.audit)}))
+}
+
+// recordServedCalls returns a function that writes calls of other programs into the audit log.
+func recordServedCalls(st *store.Store, log audit.Log) func(context.Context, tools.Call, string) error {
+	return func(ctx context.Context, call tools.Call, outcome string) error {
+		return st.InTx(ctx, func(tx store.Tx) error {
+			return log.Append(ctx, tx, audit.Entry{Kind: audit.Tool, Actor: audit.Webhook, Action: call.Name, Outcome: outcome, Content: call.Args})
+		})
+	}
 }

@@ -69,7 +69,10 @@ func TestSecretsOfTheConfigurationAreWrittenNowhere(t *testing.T) {
 			return llmtest.Reply{Text: string(answer)}
 		}
 	})
-	desk := httptest.NewServer(mcp.Serve(t.Context(), tools.NewRegistry(tools.TierPolicy{}, leak{everything}), secret["token"], "1"))
+	desk := httptest.NewServer(mcp.Serve(t.Context(), mcp.Served{
+		Registry: tools.NewRegistry(tools.TierPolicy{}, leak{everything}), Token: secret["token"], Version: "1",
+		Record: func(context.Context, tools.Call, string) error { return nil },
+	}))
 	t.Cleanup(desk.Close)
 
 	h := &processGroup{t: t, homeserver: newFakeHomeserver(t), dir: t.TempDir(), dsn: storetest.DSN(t)}
@@ -137,6 +140,7 @@ chats: {burst_quiet: 1ms}
 	require.Contains(t, shown, "model-key  # config.yaml", "where a secret is may be shown")
 	require.Contains(t, shown, "What I can do as you\n\nThe token as_token", "what /account says, without its markup")
 	require.Equal(t, 1, storetest.Count(t, h.st, "select count(*) from task_steps where name = 'desk__search_docs' and text like '%[secret]%'"), "it was there to be hidden")
+	require.Equal(t, 1, storetest.Count(t, h.st, "select count(*) from audit_entries where kind = 'config' and action = 'config.yaml' and outcome = 'taken_over' and content is not null"))
 	for name, value := range secret {
 		require.Empty(t, storetest.ColumnsContaining(t, h.st, value), name)
 		require.NotContains(t, logged(), value, name)

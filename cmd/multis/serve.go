@@ -91,9 +91,15 @@ func serve(ctx context.Context, file string, cfg *config.Config, why string) err
 	} else if len(config.Changes(cfg, with)) > 0 {
 		cfg = with
 	}
+	if err := source.record(ctx, nil, cfg); err != nil {
+		return err
+	}
 	for {
 		next, err := serveUntilChange(ctx, source, cfg, st)
 		if next == nil || ctx.Err() != nil {
+			return err
+		}
+		if err := source.record(ctx, cfg, next); err != nil {
 			return err
 		}
 		zerolog.Ctx(ctx).Info().Msg("Starting again with the changed configuration")
@@ -157,7 +163,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	group.Go(func() error { return as.runner.Run(ctx) })
 	group.Go(func() error { return appservice.NewStallWatch(inbox, hs).Run(ctx) })
 	group.Go(func() error { return serveWebhooks(ctx, cfg.Watches, as.webhooks) })
-	group.Go(func() error { return serveMCP(ctx, wired.MCPServer, as.tools) })
+	group.Go(func() error { return serveMCP(ctx, wired.MCPServer, as) })
 	group.Go(func() error { return as.mcp.Run(ctx) })
 	group.Go(func() error { return as.endProcesses(ctx) })
 	group.Go(func() (err error) {
