@@ -25,7 +25,13 @@ func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 	if target == "" {
 		return nil
 	}
-	return b.redact(ctx, *e.chat, target, e.at)
+	if err := store.SetActor(ctx, b.tx, e.author.Actor()); err != nil {
+		return err
+	}
+	if err := b.redact(ctx, *e.chat, target, e.at); err != nil {
+		return err
+	}
+	return store.SetActor(ctx, b.tx, "") // what the batch's other events change is not this author's doing
 }
 
 // redact empties a message and those that quote it, and retracts multis' messages that quoted it. With Settings.DeleteAnswers it also retracts
@@ -55,10 +61,11 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 	if err != nil {
 		return err
 	}
-	for _, out := range append(retracted, quotes...) {
+	retracted = append(retracted, quotes...)
+	for _, out := range retracted {
 		b.jobs = append(b.jobs, jobs.RetractArgs{OutboxID: out})
 	}
-	return nil
+	return store.AuditRetractions(ctx, b.tx, retracted)
 }
 
 // parsed returns an event's content as a T; false if it is not a valid one.

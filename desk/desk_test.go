@@ -409,6 +409,8 @@ func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
 	r.redact(deskRoom, eva, reply)
 	r.runAllJobs()
 	require.Empty(t, r.sender.view(anasRoom, anyEvent), "what is deleted here is deleted there")
+	taken := "select count(*) from audit_entries where kind = 'deletion' and actor = 'operator' and action = 'draft' and outcome = 'taken_back' and ref <> '' and chat_id = $1"
+	require.Equal(t, 2, storetest.Count(t, r.st, taken, ana.ID), "the reply and its edit")
 
 	r.react(bob, card, "✅")
 	r.runAllJobs()

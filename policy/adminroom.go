@@ -38,6 +38,18 @@ func (c Code) IsReportedRefusal() bool {
 // MayCommandAsOwner reports whether an author's messages in an admin room count as the owner's commands.
 func (a Author) MayCommandAsOwner() bool { return a == AuthorOwnerClient }
 
+// Actor returns what the audit log calls an author.
+func (a Author) Actor() string {
+	switch {
+	case a.IsOwner():
+		return "owner"
+	case a == AuthorOperator, a == AuthorContact:
+		return string(a)
+	default:
+		return "system"
+	}
+}
+
 // MayAnswer reports whether an author may write to contacts from the thread of an escalation. operatorMay says whether the author may, if it is an
 // operator.
 func (a Author) MayAnswer(operatorMay bool) bool {

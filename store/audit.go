@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"multis/store/row"
@@ -63,6 +64,17 @@ const setActorSQL = "select set_config('multis.actor', $1, true)"
 // migrations/functions/audit.sql. Without it, that is the system.
 func SetActor(ctx context.Context, tx Tx, actor string) error {
 	return row.Exec(ctx, tx, "name the actor", setActorSQL, actor)
+}
+
+const auditRetractionsSQL = `insert into audit_entries (kind, actor, chat_id, message_id, ref, action, outcome)
+	select 'deletion', audit_actor(), o.chat_id, coalesce(o.about[1], 0), o.id, o.purpose, 'taken_back' from outbox o where o.id = any ($1) and o.send_as = 'owner' and o.event_id is not null`
+
+// AuditRetractions writes into the audit log that messages to contacts are deleted there, because somebody deleted what they rest on. Others are left out.
+func AuditRetractions(ctx context.Context, tx Tx, messages []uuid.UUID) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	return row.Exec(ctx, tx, "record what is taken back", auditRetractionsSQL, messages)
 }
 
 const auditHeadSQL = "select seq, hash from audit_head"
