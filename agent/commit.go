@@ -113,7 +113,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	if chat.DeliveryIn(t.defaults).IsShadow(policy.PurposeEscalation) {
 		return t.shadowEscalation(ctx, tx, chat, waiting, r)
 	}
-	first, contactKnows, err := t.desk.Open(ctx, tx, desk.Case{Chat: chat, Messages: slices.Concat(r.questionMessages, waiting), Reason: why, RestsOn: r.restsOn, Citations: r.citations, Proposal: r.proposal})
+	first, contactKnows, err := t.desk.Open(ctx, tx, desk.Case{Chat: chat, Messages: slices.Concat(r.questionMessages, waiting), Reason: why, RestsOn: r.restsOn, Citations: r.citations, Proposal: r.proposal, Closed: !t.standard.hoursOf(chat).At(t.now()).Open})
 	if err != nil {
 		return err
 	}

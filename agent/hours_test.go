@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
 
 	"multis/catalog"
 	"multis/hours"
@@ -48,6 +49,17 @@ func (b *fixture) setOutboxTime(now time.Time) {
 	b.t.Helper()
 	_, err := b.store.Pool().Exec(context.Background(), "update outbox set created_at = $2 where chat_id = $1 and created_at < now()", b.chat.ID, now)
 	require.NoError(b.t, err)
+}
+
+func TestWhoIsOnCallIsCalledWhileTheBusinessIsClosed(t *testing.T) {
+	t.Parallel()
+	for day, called := range map[time.Weekday]int{time.Saturday: 1, time.Monday: 0} {
+		b, now := closedFixture(t)
+		b.agent.Turns.desk.OnCall = []id.UserID{"@eva:x"}
+		*now = nextAt(day, 12)
+		b.escalate("I want to talk to a person, my parcel is broken.")
+		require.Equal(t, called, b.count("select count(*) from outbox where content->'m.mentions'->'user_ids' = '[\"@eva:x\"]'"), day)
+	}
 }
 
 func TestTheNextOpeningIsSaidOnceInEachClosedPeriod(t *testing.T) {

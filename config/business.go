@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"maunium.net/go/mautrix/id"
+
 	"multis/catalog"
 	"multis/hours"
 	"multis/plainfile"
@@ -42,6 +44,8 @@ type Escalation struct {
 	Keywords []string // whole words or phrases, any case; empty means none
 	Text     string   // sent once when a conversation is escalated, in all languages without one in Texts; empty means catalog's
 	Room     bool     // whether the threads are in a room for operators; else they are in the admin room
+	// OnCall are called by each new escalation while the business is closed. They are the owner or operators.
+	OnCall []id.UserID
 	// ClaimWithin is how long nobody may claim an escalation until people are called; zero calls nobody.
 	ClaimWithin time.Duration
 }
@@ -96,6 +100,7 @@ func (c *Config) businessFields() []field {
 		list("business.escalation.keywords", &b.Escalation.Keywords, lineOf(1, 100)),
 		value("business.escalation.text", &b.Escalation.Text, optional(textUpTo(500))),
 		value("business.escalation.room", &b.Escalation.Room, boolean),
+		list("business.escalation.on_call", &b.Escalation.OnCall, userID),
 		orOff("business.escalation.claim_within", &b.Escalation.ClaimWithin),
 		value("business.language", &b.Language, oneOf(catalog.Langs()...)),
 		list("business.hours", &b.Hours, parseHours),
@@ -170,6 +175,11 @@ func (c *Config) checkBusiness(r *reader) {
 	for key, n := range map[string]int{"business.topics": len(b.Topics), "business.rules": len(b.Rules), "business.pages": len(b.Pages)} {
 		if n > maxBusinessItems {
 			r.reportKey(key, fmt.Sprintf("has %d items; write at most %d", n, maxBusinessItems))
+		}
+	}
+	for _, who := range b.Escalation.OnCall {
+		if who != c.Owner && !slices.Contains(c.Operators, who) {
+			r.reportKey("business.escalation.on_call", "names "+who.String()+", who is neither the owner nor one of the operators; add that one to operators")
 		}
 	}
 	for lang := range b.Texts {

@@ -359,7 +359,7 @@ func defaults() *Config {
 		},
 		Business: Business{
 			Topics: []string{}, Rules: []string{}, Pages: []string{},
-			Escalation: Escalation{Keywords: []string{"refund", "complaint", "urgent", "human", "manager"}, ClaimWithin: 10 * time.Minute},
+			Escalation: Escalation{Keywords: []string{"refund", "complaint", "urgent", "human", "manager"}, OnCall: []id.UserID{}, ClaimWithin: 10 * time.Minute},
 			Language:   catalog.English, Texts: map[catalog.Lang]Texts{}, Hours: []string{}, Holidays: []hours.Days{}, OutsideHours: OutsideHoursAnswer,
 		},
 		Documents:    Documents{Folder: "documents"},

@@ -130,7 +130,7 @@ business:
   greeting: |
     Hi,
     what can I do?
-  escalation: {keywords: [], text: One moment., claim_within: off, room: true}
+  escalation: {keywords: [], text: One moment., claim_within: off, on_call: ["@bob:elsewhere.org"], room: true}
   language: de
   texts: {fr: {greeting: Salut, away: "Revenez {opening}.", clarify: "{first} ou {second} ?", follow_up: "Alors ?", rating: "👍 ou 👎 ?"}}
   hours: [mon-fri 9-18]
@@ -222,7 +222,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		},
 		Business: Business{
 			Name: "Piano House", Topics: []string{"prices"}, Rules: []string{"Prices include tax, always"}, Tone: "brief", Pages: []string{"https://piano.org/help/"},
-			Greeting: "Hi,\nwhat can I do?\n", Escalation: Escalation{Keywords: []string{}, Text: "One moment.", Room: true}, Language: catalog.German,
+			Greeting: "Hi,\nwhat can I do?\n", Escalation: Escalation{Keywords: []string{}, OnCall: []id.UserID{"@bob:elsewhere.org"}, Text: "One moment.", Room: true}, Language: catalog.German,
 			Texts: map[catalog.Lang]Texts{catalog.French: {Greeting: "Salut", Away: "Revenez {opening}.", Clarify: "{first} ou {second} ?", FollowUp: "Alors ?", Rating: "👍 ou 👎 ?"}}, Hours: []string{"mon-fri 9-18"},
 			Holidays: []hours.Days{christmas}, HolidayCalendar: "testdata/holidays.ics", OutsideHours: OutsideHoursAway, FollowUpDays: 3, AskRating: true, CalendarHolidays: []hours.Days{newYear},
 		},

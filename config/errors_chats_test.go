@@ -16,6 +16,10 @@ func TestMistakesInChatsAndBusinessSayWhatToDo(t *testing.T) {
 			add:  "chats:\n  network:\n    whatsapp: {mode: off}\n",
 			want: `config.yaml:11: chats.network: unknown key; did you mean "networks"?`,
 		},
+		"somebody on call who is no operator": {
+			add:  "business:\n  escalation:\n    on_call: [\"@late:example.org\"]\n",
+			want: `config.yaml:12: business.escalation.on_call: names @late:example.org, who is neither the owner nor one of the operators; add that one to operators`,
+		},
 		"a label by which a contact could have himself answered": {
 			add:  "chats:\n  labels:\n    vip:\n      words: [please]\n      mode: business\n",
 			want: `config.yaml:14: chats.labels.vip.mode: cannot be "business", because contacts choose their names and words; leave out names and words, and give the label with /label`,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
 	"multis/outbox"
@@ -19,14 +20,18 @@ const (
 	maxThreadLine = 2000
 )
 
-// postCard queues the card of an escalation, with which its thread begins. It mentions the owner, unless operators may answer: they are in the room.
-func (d *Desk) postCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, messages []store.Message) error {
-	kind := outbox.Alert
-	if len(d.Operators) > 0 && d.ClaimWithin > 0 {
+// postCard queues the card of an escalation, with which its thread begins. It mentions who is on call while the business is closed, and else the owner,
+// unless operators may answer: they are in the room.
+func (d *Desk) postCard(ctx context.Context, tx store.Tx, e store.Escalation, c Case) error {
+	kind, who := outbox.Alert, []id.UserID(nil)
+	switch {
+	case c.Closed && len(d.OnCall) > 0:
+		who = d.OnCall
+	case len(d.Operators) > 0 && d.ClaimWithin > 0:
 		kind = outbox.Answer // an m.text, of which the room's members are told; they are mentioned when nobody claims it
 	}
-	e.Shown = d.stateLine(e, chat)
-	out, err := d.queueCard(ctx, tx, e, chat, messages, kind)
+	e.Shown = d.stateLine(e, c.Chat)
+	out, err := d.queueCard(ctx, tx, cardNotice{e, c.Chat, c.Messages, kind, who})
 	if err != nil {
 		return err
 	}
@@ -34,16 +39,27 @@ func (d *Desk) postCard(ctx context.Context, tx store.Tx, e store.Escalation, ch
 	if err := store.SetEscalationCard(ctx, tx, e); err != nil {
 		return err
 	}
-	return store.ShowLines(ctx, tx, e.ID, idsOf(messages), out)
+	return store.ShowLines(ctx, tx, e.ID, idsOf(c.Messages), out)
+}
+
+// cardNotice is what queueCard sends.
+type cardNotice struct {
+	e        store.Escalation
+	chat     store.Chat
+	messages []store.Message
+	kind     outbox.NoticeKind
+	mention  []id.UserID // with kind Alert; nil for the owner
 }
 
 // queueCard queues the card, or its replacement if it was sent.
-func (d *Desk) queueCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, messages []store.Message, kind outbox.NoticeKind) (uuid.UUID, error) {
+func (d *Desk) queueCard(ctx context.Context, tx store.Tx, n cardNotice) (uuid.UUID, error) {
+	e, messages := n.e, n.messages
 	room, err := d.room(ctx, tx, e)
 	if err != nil {
 		return uuid.Nil, err
 	}
-	notice := outbox.NewNotice(room, d.cardText(e, chat, messages), kind)
+	notice := outbox.NewNotice(room, d.cardText(e, n.chat, messages), n.kind)
+	notice.Mention = n.mention
 	notice.About, notice.RestsOn = idsOf(messages), e.RestsOn
 	if e.CardEvent != nil {
 		notice.Replaces = *e.CardEvent

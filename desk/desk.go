@@ -31,6 +31,8 @@ type Options struct {
 	Answers Answers
 	// Operators are the people who may answer contacts besides the owner.
 	Operators []id.UserID
+	// OnCall are mentioned by each new card while the business is closed.
+	OnCall []id.UserID
 	// OwnRoom puts the threads into the room for operators; while there is none, into the admin room.
 	OwnRoom bool
 	// ClaimWithin is how long an escalation waits for somebody to claim it before people are called. Zero calls nobody.
@@ -73,6 +75,7 @@ type Case struct {
 	RestsOn   []store.MessageID // the messages whose words may be in Why and Proposal
 	Citations []store.Citation
 	Proposal  string // an answer that a person may send as it stands; empty for none
+	Closed    bool   // the business is closed
 }
 
 // newest returns the newest message of a case.
@@ -91,7 +94,7 @@ func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool,
 	}
 	if first {
 		e.Found, e.Proposal = c.Citations, c.Proposal
-		if err := d.postCard(ctx, tx, e, c.Chat, c.Messages); err != nil {
+		if err := d.postCard(ctx, tx, e, c); err != nil {
 			return first, told, err
 		}
 		if err := jobs.EmitHookEvent(ctx, tx, policy.HookEscalation, hookReference(c.newest().ID)); err != nil {

@@ -62,6 +62,29 @@ func TestPeopleWhoMayAnswerAreCalledWhileNobodyClaims(t *testing.T) {
 	require.Empty(t, r.mentioned(card, &seen), "nobody is called for what somebody has")
 }
 
+func TestWhoIsOnCallIsCalledAtOnceWhileTheBusinessIsClosed(t *testing.T) {
+	t.Parallel()
+	closed := func(c *desk.Case) { c.Closed = true }
+	r := newRig(t)
+	r.desk.OnCall = []id.UserID{bob}
+	r.chat("Ana", anasRoom, policy.KindDM)
+	r.chat("Ben", "!ben:example.com", policy.KindDM)
+	called := func(card id.EventID) []id.UserID {
+		for _, e := range r.sender.sent {
+			if e.event == card {
+				return e.mentions
+			}
+		}
+		return nil
+	}
+	require.Empty(t, called(r.escalate(anasRoom, "Is anybody there?")), "open: whoever is in the room")
+	require.Equal(t, []id.UserID{bob}, called(r.escalate("!ben:example.com", "And now?", closed)))
+
+	r = newRig(t)
+	r.chat("Ana", anasRoom, policy.KindDM)
+	require.Empty(t, called(r.escalate(anasRoom, "Is anybody there?", closed)), "nobody is on call")
+}
+
 func TestAnAnsweredEscalationEndsUnlessTheContactHasTheLastWord(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -108,7 +108,7 @@ func (d *Desk) postMissingCard(ctx context.Context, tx store.Tx, e store.Escalat
 	if gone, err := isMissing(err); gone || err != nil {
 		return err
 	}
-	return d.postCard(ctx, tx, e, chat, []store.Message{m})
+	return d.postCard(ctx, tx, e, Case{Chat: chat, Messages: []store.Message{m}})
 }
 
 // giveUpCard returns a final error if the card of an escalation will never be sent.
@@ -225,7 +225,7 @@ func (d *Desk) refreshCard(ctx context.Context, tx store.Tx, e store.Escalation,
 		return err
 	}
 	e.Shown = line
-	if _, err := d.queueCard(ctx, tx, e, chat, messages, outbox.Answer); err != nil {
+	if _, err := d.queueCard(ctx, tx, cardNotice{e: e, chat: chat, messages: messages, kind: outbox.Answer}); err != nil {
 		return err
 	}
 	return store.SetEscalationShown(ctx, tx, e.ID, line)

@@ -30,6 +30,7 @@ func inboxSettings(cfg *config.Config) appservice.Settings {
 // deskOptions returns the options of the desk, without the store and the outbox.
 func deskOptions(cfg *config.Config) desk.Options {
 	o := desk.Options{Owner: cfg.Owner, OwnRoom: cfg.Business.Escalation.Room, ClaimWithin: cfg.Business.Escalation.ClaimWithin, OwnerPause: cfg.Chats.OwnerPause, Name: cfg.Name, Zone: cfg.TimeZone}
+	o.OnCall = cfg.Business.Escalation.OnCall
 	if cfg.OperatorsAnswer {
 		o.Operators = cfg.Operators
 	}
