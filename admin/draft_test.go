@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -187,6 +188,38 @@ func TestADraftOfAnAnswerToADeletedMessageIsNotSent(t *testing.T) {
 	require.Equal(t, "Nothing goes to **Ana · WhatsApp**: a message that it answered or quoted was deleted.", r.react(shown.Event, "👍"))
 	require.Empty(t, r.sentTo(ana))
 	require.Contains(t, r.asOwner("/drafts"), "No draft waits.")
+}
+
+func TestADraftIsWithdrawnWhenItsDocumentChanges(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
+	r.addDocument("hours.md", "# Parking\n\nParking costs 2 euro an hour.", policy.RolePublic)
+	ana, ben := r.customer("Ana"), r.customer("Ben")
+	for _, c := range []store.Chat{ana, ben} {
+		r.exec("update chats set delivery = 'draft' where id = $1", c.ID)
+	}
+	r.customerAsks(ana, "What does delivery cost?")
+	r.customerAsks(ben, "What does parking cost?")
+	open := func(c store.Chat) int {
+		return r.count("select count(*) from outbox where chat_id = $1 and state = 'draft'", c.ID)
+	}
+	found, err := r.box.HasOutdatedDrafts(r.ctx)
+	require.NoError(t, err)
+	require.False(t, found)
+	require.Equal(t, []int{1, 1}, []int{open(ana), open(ben)})
+
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 7 euro within the city.", policy.RolePublic)
+	found, err = r.box.HasOutdatedDrafts(r.ctx)
+	require.NoError(t, err)
+	require.True(t, found)
+	require.NoError(t, r.box.WithdrawOutdatedDrafts(r.ctx))
+	require.Equal(t, []int{0, 1}, []int{open(ana), open(ben)})
+	require.Equal(t, 1, r.count("select count(*) from outbox where chat_id = $1 and state = 'dropped' and code = 'draft_source'", ana.ID))
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'turn' and args->>'chat' = $1", fmt.Sprint(ana.ID)), "another takes its place")
+	found, err = r.box.HasOutdatedDrafts(r.ctx)
+	require.NoError(t, err)
+	require.False(t, found)
 }
 
 func TestADraftThatIsForgottenWaitsNoLonger(t *testing.T) {

@@ -29,6 +29,24 @@ type DraftPresenter interface {
 	PresentDraft(ctx context.Context, draft uuid.UUID) error
 }
 
+// WithdrawDraftsArgs asks to withdraw the open drafts that cite a document which has changed. It is a periodic job.
+type WithdrawDraftsArgs struct{}
+
+// Kind names the job.
+func (WithdrawDraftsArgs) Kind() string { return "withdraw_drafts" }
+
+// InsertOpts allows one such job at a time.
+func (WithdrawDraftsArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: uniqueByArgs()}
+}
+
+// DraftWithdrawer withdraws drafts that cite a document which has changed.
+type DraftWithdrawer interface {
+	// HasOutdatedDrafts reports whether WithdrawOutdatedDrafts may find any.
+	HasOutdatedDrafts(ctx context.Context) (bool, error)
+	WithdrawOutdatedDrafts(ctx context.Context) error
+}
+
 // FollowUps returns the jobs for chats in which something was said, changed or deleted: a turn where messages wait for an answer, and a job for each
 // open card of a withdrawn draft.
 func FollowUps(ctx context.Context, tx store.Tx, chats ...store.ChatID) ([]Args, error) {

@@ -26,13 +26,15 @@ type Handlers struct {
 	KeepFile   AttachmentStore
 
 	// The admin room.
-	Command             Commander
-	PIN                 PINProceeder
-	Redact              Redacter
-	Exec                CommandRunner
-	Ask                 Answerer
-	AdminRoom           AdminRoomMaker
-	Draft               DraftPresenter
+	Command   Commander
+	PIN       PINProceeder
+	Redact    Redacter
+	Exec      CommandRunner
+	Ask       Answerer
+	AdminRoom AdminRoomMaker
+	Draft     DraftPresenter
+	// Withdraw withdraws outdated drafts; nil looks for none.
+	Withdraw            DraftWithdrawer
 	Approval            ApprovalRequester
 	Notice              Notifier
 	Budget              BudgetNotifier
@@ -92,6 +94,12 @@ func (h Handlers) addChats(w *river.Workers) {
 			return nil
 		}
 		return h.Quiet.CheckQuietChats(ctx)
+	})
+	handle(w, time.Minute, func(ctx context.Context, _ WithdrawDraftsArgs, _ Attempt) error {
+		if h.Withdraw == nil {
+			return nil
+		}
+		return h.Withdraw.WithdrawOutdatedDrafts(ctx)
 	})
 	handle(w, time.Minute, func(ctx context.Context, a RetractArgs, _ Attempt) error { return h.Retract.Retract(ctx, a.OutboxID) })
 	handle(w, 10*time.Minute, func(ctx context.Context, a DescribeArgs, _ Attempt) error { return h.Describe.Describe(ctx, a.RoomID) })

@@ -39,6 +39,9 @@ func periodicJobs(ctx context.Context, h Handlers) []*river.PeriodicJob {
 		// Often, so that the next contact is answered from what a person just said.
 		list = append(list, every(ctx, 15*time.Second, FindAnswersArgs{}, h.Answers.HasAnswers, false))
 	}
+	if h.Withdraw != nil {
+		list = append(list, every(ctx, 15*time.Second, WithdrawDraftsArgs{}, h.Withdraw.HasOutdatedDrafts, false))
+	}
 	if h.Quiet != nil {
 		list = append(list, every(ctx, time.Minute, CheckQuietChatsArgs{}, h.Quiet.HasQuietChats, false))
 	}

@@ -126,6 +126,58 @@ func (b *Box) withdrawIfOutdated(ctx context.Context, tx store.Tx, o store.Outbo
 	return code, jobs.EnqueueFollowUps(ctx, tx, o.ChatID)
 }
 
+// maxCheckedDrafts is how many open drafts are checked for changed documents at a time.
+const maxCheckedDrafts = 200
+
+// outdatedDrafts returns the first rows of the open drafts that cite a document which has changed.
+func (b *Box) outdatedDrafts(ctx context.Context) (outdated []store.OutboxMessage, err error) {
+	err = b.store.InTx(ctx, func(tx store.Tx) error {
+		drafts, err := store.OpenDrafts(ctx, tx, maxCheckedDrafts)
+		if err != nil {
+			return err
+		}
+		for _, o := range drafts {
+			current, err := store.AreCitationsCurrent(ctx, tx, o.Citations)
+			if err != nil {
+				return err
+			}
+			if !current && o.SeenID > 0 {
+				outdated = append(outdated, o)
+			}
+		}
+		return nil
+	})
+	return outdated, err
+}
+
+// HasOutdatedDrafts reports whether an open draft cites a document that has changed.
+func (b *Box) HasOutdatedDrafts(ctx context.Context) (bool, error) {
+	outdated, err := b.outdatedDrafts(ctx)
+	return len(outdated) > 0, err
+}
+
+// WithdrawOutdatedDrafts withdraws the open drafts that cite a document which has changed, and has their questions answered again.
+func (b *Box) WithdrawOutdatedDrafts(ctx context.Context) error {
+	outdated, err := b.outdatedDrafts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range outdated {
+		err := b.store.InTx(ctx, func(tx store.Tx) error {
+			rows, _, err := b.LockDraft(ctx, tx, o.ID)
+			if err != nil {
+				return err
+			}
+			_, err = b.withdrawIfOutdated(ctx, tx, rows[0])
+			return err
+		})
+		if err != nil && !errors.Is(err, ErrDraftDecided) {
+			return err
+		}
+	}
+	return nil
+}
+
 // withdrawApproved withdraws an outdated draft that was approved, by its first row, and enqueues the next row of its chat. It reports whether it did.
 func (b *Box) withdrawApproved(ctx context.Context, tx store.Tx, o store.OutboxMessage) (bool, error) {
 	if o.Purpose != policy.PurposeDraft || !o.IsFirst() {
