@@ -58,7 +58,10 @@ parlare con una persona|parlare con un umano|parlare con qualcuno|parlare con un
 met een mens praten|met een mens spreken|een mens spreken|met iemand spreken|met iemand praten|iemand spreken|met een medewerker spreken|een medewerker spreken|echt persoon|echte persoon|echt mens
 поговорить с человеком|говорить с человеком|позовите человека|живой человек|живого человека|живым человеком|соедините с оператором|позовите оператора|поговорить с оператором
 التحدث مع شخص|التحدث إلى شخص|التحدث الى شخص|التحدث مع انسان|التحدث مع إنسان|التحدث مع موظف|اتكلم مع شخص|أتكلم مع شخص|شخص حقيقي|موظف حقيقي
-rozmawiać z człowiekiem|porozmawiać z człowiekiem|z konsultantem|gerçek bir insan|bir insanla konuşmak|müşteri temsilcisi`
+rozmawiać z człowiekiem|porozmawiać z człowiekiem|z konsultantem|gerçek bir insan|bir insanla konuşmak|müşteri temsilcisi
+поговорити з людиною|говорити з людиною|покличте людину|жива людина|живою людиною|покличте оператора|поговорити з оператором|з'єднайте з оператором
+prata med en människa|tala med en människa|prata med någon|tala med någon|prata med en person|en riktig människa|en riktig person|prata med en handläggare
+mluvit s člověkem|mluvit s operátorem|mluvit s někým|s živým člověkem|živého člověka|skutečného člověka`
 
 	reminderPhrases = `
 remind me|send me a reminder|set a reminder|set me a reminder|can you remind|could you remind|please remind|don't let me forget
@@ -71,11 +74,12 @@ ricordami|mi ricordi di|herinner me|herinner mij|напомни мне|напо�
 human|agent|operator|representative|person|a human|a person|a human being|a real person|real person
 mensch|mitarbeiter|mitarbeiterin|person|ein mensch|einen menschen|ein mitarbeiter|einen mitarbeiter|eine mitarbeiterin|eine person|humain|un humain|une personne|un conseiller|conseiller
 humano|un humano|una persona|persona real|un agente|pessoa|um humano|uma pessoa|um atendente|operador|atendente|umano|un umano|persona|operatore|un operatore
-mens|een mens|persoon|een persoon|medewerker|een medewerker|человек|человека|оператор|оператора|إنسان|انسان|شخص|موظف|człowiek|człowieka|konsultant|konsultanta|insan|bir insan|temsilci|bir temsilci`
+mens|een mens|persoon|een persoon|medewerker|een medewerker|человек|человека|оператор|оператора|إنسان|انسان|شخص|موظف|człowiek|człowieka|konsultant|konsultanta|insan|bir insan|temsilci|bir temsilci
+людину|людина|en människa|människa|en person|handläggare|člověka|člověk|operátora`
 
 	politePhrases = `
 please|pls|bitte|bitte schön|s'il vous plaît|s'il vous plait|s'il te plaît|s'il te plait|svp|stp|por favor|porfa|per favore|per piacere
-alstublieft|alsjeblieft|aub|ajb|пожалуйста|من فضلك|لو سمحت|proszę|prosze|lütfen`
+alstublieft|alsjeblieft|aub|ajb|пожалуйста|من فضلك|لو سمحت|proszę|prosze|lütfen|будь ласка|tack|snälla|prosím`
 
 	stopPhrases = `
 stop|stop it|please stop|stop please|stop writing|stop writing me|stop messaging me|stop texting me|unsubscribe|leave me alone|don't write me|do not write me|don't write to me|do not contact me

@@ -89,6 +89,7 @@ func TestWantsHuman(t *testing.T) {
 		"Позовите человека", "хочу поговорить с человеком", "أريد التحدث مع شخص", "Chcę rozmawiać z człowiekiem",
 		"A person, please", "Hello! A person please", "Eine Person, bitte.", "Einen Menschen bitte", "Une personne, s'il vous plaît", "Una persona, por favor",
 		"Uma pessoa, por favor", "Una persona, per favore", "Een mens, alstublieft", "Человека, пожалуйста", "شخص من فضلك", "Człowieka, proszę", "Bir insan lütfen",
+		"Людину, будь ласка", "Хочу поговорити з людиною", "En människa, tack", "Kan jag få prata med någon?", "Člověka, prosím", "Chci mluvit s operátorem",
 		strings.Repeat("so it goes. ", 100) + "let me talk to a human",
 	} {
 		require.True(t, WantsHuman(text), text)
