@@ -42,7 +42,7 @@ func (dc *DeskCommands) commands() []command {
 // deskFacts are the kinds of facts with a list, in the order in which they are shown.
 func deskFacts() []store.DeskFactKind {
 	return []store.DeskFactKind{
-		store.FactAlone, store.FactDraft, store.FactChanged, store.FactDropped, store.FactEscalated, store.FactReopened, store.FactUnanswered, store.FactGood, store.FactBad, store.FactOpen, store.FactAnswered, store.FactPerson,
+		store.FactAlone, store.FactDraft, store.FactChanged, store.FactDropped, store.FactEscalated, store.FactReopened, store.FactUnanswered, store.FactGood, store.FactBad, store.FactOpen, store.FactAnswered, store.FactPerson, store.FactConversation,
 	}
 }
 
@@ -95,28 +95,28 @@ func (dc *DeskCommands) text(title string, n numbers.Stats) string {
 	count := func(k store.DeskFactKind) int { return n.Counts[k] }
 	lines := []string{
 		"**Desk, " + title + "**",
-		fmt.Sprintf("- answered alone: **%d**", count(store.FactAlone)),
-		fmt.Sprintf("- by draft: **%d** as it stood, %d changed, %d dropped", count(store.FactDraft), count(store.FactChanged), count(store.FactDropped)),
-		fmt.Sprintf("- escalated: **%d**%s, %d of them again within a week", count(store.FactEscalated), causesText(n.ByCause), count(store.FactReopened)),
-		fmt.Sprintf("- questions without an answer: **%d**", count(store.FactUnanswered)),
-		fmt.Sprintf("- open for more than %s: **%d**", text.Duration(openTooLong), count(store.FactOpen)),
+		fmt.Sprintf("- answered alone: **%d** (`alone`)", count(store.FactAlone)),
+		fmt.Sprintf("- by draft: **%d** as it stood (`draft`), %d changed (`changed`), %d dropped (`dropped`)", count(store.FactDraft), count(store.FactChanged), count(store.FactDropped)),
+		fmt.Sprintf("- escalated: **%d** (`escalated`)%s; %d of them again within a week (`reopened`)", count(store.FactEscalated), causesText(n.ByCause), count(store.FactReopened)),
+		fmt.Sprintf("- questions without an answer: **%d** (`unanswered`)", count(store.FactUnanswered)),
+		fmt.Sprintf("- open for more than %s: **%d** (`open`)", text.Duration(openTooLong), count(store.FactOpen)),
 	}
 	if good, bad := count(store.FactGood), count(store.FactBad); good+bad > 0 {
 		lines = append(lines, fmt.Sprintf("- said by contacts: **%d** 👍 (`good`), **%d** 👎 (`bad`)", good, bad))
 	}
 	if n.FirstAnswerWait > 0 {
-		lines = append(lines, "- wait for the first answer: **"+text.Duration(n.FirstAnswerWait)+"**")
+		lines = append(lines, "- wait for the first answer: **"+text.Duration(n.FirstAnswerWait)+"** (`answered`)")
 	}
 	if n.PersonWait > 0 {
-		lines = append(lines, "- wait for a person: **"+text.Duration(n.PersonWait)+"**")
+		lines = append(lines, "- wait for a person: **"+text.Duration(n.PersonWait)+"** (`person`)")
 	}
 	if n.Cost > 0 {
-		lines = append(lines, fmt.Sprintf("- cost of a conversation: **%s** (%d of them)", text.ExactMoney(n.CostPerConversation(), dc.settings.Currency), count(store.FactConversation)))
+		lines = append(lines, fmt.Sprintf("- cost of a conversation: **%s**, %d of them (`conversations`)", text.ExactMoney(n.CostPerConversation(), dc.settings.Currency), count(store.FactConversation)))
 	}
-	return strings.Join(lines, "\n") + "\n\n`/desk escalated` lists what is behind a number."
+	return strings.Join(lines, "\n") + "\n\nA number's name lists what is behind it: `/desk escalated`."
 }
 
-// causesText says in parentheses why conversations were escalated.
+// causesText says after a colon why conversations were escalated.
 func causesText(causes map[policy.Cause]int) string {
 	var parts []string
 	for _, c := range slices.Sorted(maps.Keys(causes)) {
@@ -129,7 +129,7 @@ func causesText(causes map[policy.Cause]int) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(parts, ", ") + ")"
+	return ": " + strings.Join(parts, ", ")
 }
 
 // list lists the facts of a kind, the newest first. It has no texts of contacts.

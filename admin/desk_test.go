@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"regexp"
 	"testing"
 	"time"
 
@@ -20,11 +21,15 @@ func TestTheDeskShowsNumbersAndWhatIsBehindThem(t *testing.T) {
 	r.say(ben, policy.AuthorOwnerPhone, owner, "No.")
 	r.time = func() time.Time { return time.Now().Add(time.Minute) }
 	said := r.asOperator("/desk")
-	require.Contains(t, said, "* answered alone: **1**\n")
-	require.Contains(t, said, "* escalated: **1** (no answer 1), 0 of them again within a week")
-	require.Contains(t, said, "* questions without an answer: **1**\n")
+	require.Contains(t, said, "* answered alone: **1** (`alone`)\n")
+	require.Contains(t, said, "* escalated: **1** (`escalated`): no answer 1; 0 of them again within a week (`reopened`)\n")
+	require.Contains(t, said, "* questions without an answer: **1** (`unanswered`)\n")
 	require.Contains(t, r.asOwner("/desk unanswered"), "* Ben · WhatsApp, ")
 	require.NotContains(t, r.asOwner("/desk unanswered"), "tents", "no words of contacts")
+	for _, name := range regexp.MustCompile("\\(`(\\w+)`\\)").FindAllStringSubmatch(said, -1) {
+		require.NotContains(t, r.asOwner("/desk "+name[1]), "Say it like", "each number opens its list")
+	}
+	require.Contains(t, r.asOwner("/desk conversations"), "**conversations: 2**")
 	require.Contains(t, r.asOwner("/desk week alone"), "* Ana · WhatsApp, ")
 	require.Contains(t, r.asOwner("/desk reopened"), "none")
 	require.Contains(t, r.asOwner("/desk nonsense"), "Say it like")

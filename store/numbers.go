@@ -13,20 +13,20 @@ type DeskFactKind string
 
 // The kinds of facts.
 const (
-	FactAlone        DeskFactKind = "alone"      // an answer that went out without a person
-	FactDraft        DeskFactKind = "draft"      // a draft that went out as it stood
-	FactChanged      DeskFactKind = "changed"    // a draft that went out with other words
-	FactDropped      DeskFactKind = "dropped"    // a draft that did not go out
-	FactEscalated    DeskFactKind = "escalated"  // an escalation was opened
-	FactReopened     DeskFactKind = "reopened"   // an escalation was opened within a week after the one before was resolved
-	FactAnswered     DeskFactKind = "answered"   // a contact got the first answer after a silence; Seconds is how long it took
-	FactPerson       DeskFactKind = "person"     // a person wrote to an escalated contact first; Seconds is how long it took
-	FactOpen         DeskFactKind = "open"       // an escalation is open for too long
-	FactUnanswered   DeskFactKind = "unanswered" // a question that no document answered was escalated
-	FactGood         DeskFactKind = "good"       // a contact said that a conversation helped
-	FactBad          DeskFactKind = "bad"        // a contact said that a conversation did not help
-	FactCost         DeskFactKind = "cost"       // an attempt to answer cost money; Cost is how much
-	FactConversation DeskFactKind = "talk"       // a contact wrote something that needs an answer: one for each chat
+	FactAlone        DeskFactKind = "alone"         // an answer that went out without a person
+	FactDraft        DeskFactKind = "draft"         // a draft that went out as it stood
+	FactChanged      DeskFactKind = "changed"       // a draft that went out with other words
+	FactDropped      DeskFactKind = "dropped"       // a draft that did not go out
+	FactEscalated    DeskFactKind = "escalated"     // an escalation was opened
+	FactReopened     DeskFactKind = "reopened"      // an escalation was opened within a week after the one before was resolved
+	FactAnswered     DeskFactKind = "answered"      // a contact got the first answer after a silence; Seconds is how long it took
+	FactPerson       DeskFactKind = "person"        // a person wrote to an escalated contact first; Seconds is how long it took
+	FactOpen         DeskFactKind = "open"          // an escalation is open for too long
+	FactUnanswered   DeskFactKind = "unanswered"    // a question that no document answered was escalated
+	FactGood         DeskFactKind = "good"          // a contact said that a conversation helped
+	FactBad          DeskFactKind = "bad"           // a contact said that a conversation did not help
+	FactCost         DeskFactKind = "cost"          // an attempt to answer cost money; Cost is how much
+	FactConversation DeskFactKind = "conversations" // a contact wrote something that needs an answer: one for each chat
 )
 
 // DeskFact is one thing that the numbers of the desk count.
@@ -77,7 +77,7 @@ const deskFactsSQL = `with portals as (select id from chats where kind in ('dm',
 	union all select 'person', chat_id, opened_at, cause, extract(epoch from person_at - opened_at)::float8, 0 from opened where opened_at >= $1 and person_at is not null
 	union all select 'open', chat_id, opened_at, cause, extract(epoch from $2 - opened_at)::float8, 0 from opened where closed_at is null and opened_at < $2::timestamptz - $3::interval
 	union all select 'answered', chat_id, at, '', extract(epoch from replied_at - at)::float8, 0 from turns where not reply and coalesce(after_reply, true) and replied_at is not null and at >= $1
-	union all select 'talk', chat_id, min(at), '', 0, 0 from spoken where asks and at >= $1 group by chat_id
+	union all select 'conversations', chat_id, min(at), '', 0, 0 from spoken where asks and at >= $1 group by chat_id
 	union all select value, chat_id, given_at, '', 0, 0 from ratings where value <> '' and given_at >= $1 and given_at < $2
 	union all select 'cost', t.chat_id, t.created_at, '', 0, t.cost from tasks t where t.kind = 'turn' and t.cost > 0 and t.created_at >= $1 and t.created_at < $2 and t.chat_id in (select id from portals)
 	order by at, chat_id, kind`
