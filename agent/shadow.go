@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"multis/llm"
@@ -86,13 +87,9 @@ func (j *ShadowJudge) compare(ctx context.Context, p store.ShadowPair) (shadow.V
 	var said struct {
 		Verdict shadow.Verdict `json:"verdict"`
 	}
-	if !ok || json.Unmarshal([]byte(raw), &said) != nil {
-		return "", nil
-	}
-	switch said.Verdict {
-	case shadow.Same, shadow.Near, shadow.Different:
+	readable := ok && json.Unmarshal([]byte(raw), &said) == nil
+	if readable && slices.Contains([]shadow.Verdict{shadow.Same, shadow.Near, shadow.Different}, said.Verdict) {
 		return said.Verdict, nil
-	default:
-		return "", nil
 	}
+	return "", nil
 }

@@ -59,12 +59,17 @@ func (w *fakeWork) UpdateEscalation(context.Context, store.EscalationID, bool) e
 }
 func (w *fakeWork) ChangeReply(context.Context, store.MessageID) error { return w.note("reply") }
 
-func (w *fakeWork) Answer(context.Context, store.MessageID, bool) error     { return w.note("ask") }
-func (w *fakeWork) MakeAdminRoom(context.Context) error                     { return w.note("room") }
-func (w *fakeWork) Retract(context.Context, uuid.UUID) error                { return w.note("retract") }
-func (w *fakeWork) Decrypt(context.Context, DecryptArgs) error              { return w.note("decrypt") }
-func (w *fakeWork) Notify(context.Context, NoticeArgs) error                { return w.note("tell") }
-func (w *fakeWork) History(context.Context, HistoryArgs) error              { return w.note("history") }
+func (w *fakeWork) Answer(context.Context, store.MessageID, bool) error { return w.note("ask") }
+func (w *fakeWork) MakeAdminRoom(context.Context) error                 { return w.note("room") }
+
+func (w *fakeWork) Retract(context.Context, uuid.UUID) error { return w.note("retract") }
+
+func (w *fakeWork) Decrypt(context.Context, DecryptArgs) error { return w.note("decrypt") }
+
+func (w *fakeWork) Notify(context.Context, NoticeArgs) error { return w.note("tell") }
+
+func (w *fakeWork) History(context.Context, HistoryArgs) error { return w.note("history") }
+
 func (w *fakeWork) NotifyImported(context.Context, store.ChatID, int) error { return w.note("told") }
 
 func (w *fakeWork) Transcribe(context.Context, store.MessageID, bool) error {

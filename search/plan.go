@@ -209,9 +209,9 @@ func listCells(terms []Term, scope, chunks int64) []weightedCell {
 // of the rarest term among those of the others.
 func setWork(terms []Term, set cell) (sum int64) {
 	rarest, words := int64(math.MaxInt64), int64(0)
-	for i, level := range set {
-		if level > 0 {
-			n := terms[i].chunksAt(level)
+	for i, t := range terms[:min(len(terms), len(set))] {
+		if level := set[i]; level > 0 {
+			n := t.chunksAt(level)
 			rarest, words, sum = min(rarest, n), words+1, sum+n
 		}
 	}

@@ -238,7 +238,7 @@ func (s configSource) record(ctx context.Context, before, after *config.Config) 
 			if path == "" {
 				continue
 			}
-			data, err := os.ReadFile(path) //nolint:gosec // the operator names it
+			data, err := os.ReadFile(path)
 			if err != nil {
 				return fmt.Errorf("read the configuration: %w", err)
 			}

@@ -42,7 +42,7 @@ func New(t testing.TB) *store.Store {
 			idle.databases = append(idle.databases, db)
 			return
 		}
-		require.NoError(t, db.drop())
+		require.NoError(t, db.drop(ctx))
 	})
 	return s
 }
@@ -57,11 +57,11 @@ func takeDatabase(ctx context.Context) (*database, error) {
 		return db, nil
 	}
 	idle.Unlock()
-	name, err := createDatabase()
+	name, err := createDatabase(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := asAdministrator(name, func(ctx context.Context, conn *pgx.Conn) error {
+	if err := asAdministrator(ctx, name, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, rememberSQL)
 		return err
 	}); err != nil {
@@ -133,7 +133,7 @@ func (db *database) reset(ctx context.Context) bool {
 		return false
 	}
 	var done bool
-	err := asAdministrator(db.name, func(ctx context.Context, conn *pgx.Conn) error {
+	err := asAdministrator(ctx, db.name, func(conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, "select pg_temp.reset_database()").Scan(&done)
 	})
 	if err != nil || !done {
@@ -150,9 +150,9 @@ func (db *database) reset(ctx context.Context) bool {
 }
 
 // drop closes all connections and drops the database.
-func (db *database) drop() error {
+func (db *database) drop(ctx context.Context) error {
 	db.pool.Close()
-	return dropDatabase(db.name)
+	return dropDatabase(ctx, db.name)
 }
 
 // closeConnections closes the connections to the idle databases, and the administrator's.

@@ -141,32 +141,33 @@ func fail(err error) int {
 func DSN(t testing.TB) string {
 	t.Helper()
 	require.NoError(t, startOnce(), "start the tests' Postgres")
-	name, err := createDatabase()
+	ctx := context.Background()
+	name, err := createDatabase(ctx)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, dropDatabase(name)) })
+	t.Cleanup(func() { require.NoError(t, dropDatabase(ctx, name)) })
 	return server.DSN(login, name)
 }
 
 // createDatabase creates a migrated database and returns its name.
-func createDatabase() (name string, err error) {
+func createDatabase(ctx context.Context) (name string, err error) {
 	name = fmt.Sprintf("t%d", count.Add(1))
-	return name, administer("create database " + name + " owner " + login + " template " + template + " strategy file_copy")
+	return name, administer(ctx, "create database "+name+" owner "+login+" template "+template+" strategy file_copy")
 }
 
 // dropDatabase drops a database and ends its connections.
-func dropDatabase(name string) error {
+func dropDatabase(ctx context.Context, name string) error {
 	administrators.Lock()
 	if conn := administrators.conns[name]; conn != nil {
-		_ = conn.Close(context.Background())
+		_ = conn.Close(ctx)
 		delete(administrators.conns, name)
 	}
 	administrators.Unlock()
-	return administer("drop database " + name + " with (force)")
+	return administer(ctx, "drop database "+name+" with (force)")
 }
 
 // administer runs a statement as the server's administrator.
-func administer(sql string) error {
-	return asAdministrator("postgres", func(ctx context.Context, conn *pgx.Conn) error {
+func administer(ctx context.Context, sql string) error {
+	return asAdministrator(ctx, "postgres", func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, sql)
 		return err
 	})
@@ -179,10 +180,9 @@ var administrators = struct {
 }{conns: map[string]*pgx.Conn{}}
 
 // asAdministrator runs fn on the connection of the server's administrator to a database, one fn at a time.
-func asAdministrator(database string, fn func(ctx context.Context, conn *pgx.Conn) error) (err error) {
+func asAdministrator(ctx context.Context, database string, fn func(conn *pgx.Conn) error) (err error) {
 	administrators.Lock()
 	defer administrators.Unlock()
-	ctx := context.Background()
 	conn := administrators.conns[database]
 	if conn == nil || conn.IsClosed() {
 		if conn, err = pgx.Connect(ctx, server.SuperDSN(database)); err != nil {
@@ -190,7 +190,7 @@ func asAdministrator(database string, fn func(ctx context.Context, conn *pgx.Con
 		}
 		administrators.conns[database] = conn
 	}
-	return fn(ctx, conn)
+	return fn(conn)
 }
 
 // NewDurable is New on a server with durable commits, for measurements. The server of the other tests trades durability for speed.
@@ -223,7 +223,8 @@ func Server() *pgserver.Server {
 // Count reads one number as the server's administrator, so that no policy hides a row.
 func Count(t testing.TB, st *store.Store, sql string, args ...any) (n int) {
 	t.Helper()
-	require.NoError(t, asAdministrator(st.Pool().Config().ConnConfig.Database, func(ctx context.Context, conn *pgx.Conn) error {
+	ctx := context.Background()
+	require.NoError(t, asAdministrator(ctx, st.Pool().Config().ConnConfig.Database, func(conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, sql, args...).Scan(&n)
 	}))
 	return n
@@ -244,7 +245,8 @@ const columnStatisticsSQL = `select c.relname || '.' || a.attname from pg_statis
 // ColumnStatisticsWith lists the columns of which Postgres keeps a text as a sample: "notes.body".
 func ColumnStatisticsWith(t testing.TB, st *store.Store, text string) (columns []string) {
 	t.Helper()
-	require.NoError(t, asAdministrator(st.Pool().Config().ConnConfig.Database, func(ctx context.Context, conn *pgx.Conn) error {
+	ctx := context.Background()
+	require.NoError(t, asAdministrator(ctx, st.Pool().Config().ConnConfig.Database, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, columnStatisticsSQL, text)
 		if err != nil {
 			return err
@@ -259,7 +261,8 @@ func ColumnStatisticsWith(t testing.TB, st *store.Store, text string) (columns [
 // It reads as the server's administrator, so that no policy hides a row.
 func ColumnsContaining(t testing.TB, st *store.Store, text string) (found []string) {
 	t.Helper()
-	require.NoError(t, asAdministrator(st.Pool().Config().ConnConfig.Database, func(ctx context.Context, conn *pgx.Conn) error {
+	ctx := context.Background()
+	require.NoError(t, asAdministrator(ctx, st.Pool().Config().ConnConfig.Database, func(conn *pgx.Conn) error {
 		type table struct {
 			Schema, Table string
 			Columns       []string
