@@ -27,12 +27,8 @@ type ShadowCommands struct {
 	settings Settings
 }
 
-const (
-	// shadowPeriod is how far back shadow answers are compared.
-	shadowPeriod = 7 * 24 * time.Hour
-	// offerPeriod is how far back they count for the offer to send them from now on.
-	offerPeriod = 28 * 24 * time.Hour
-)
+// offerPeriod is how far back shadow answers count for the offer to send them from now on.
+const offerPeriod = 28 * 24 * time.Hour
 
 // worstShown is how many answers that differ most are quoted.
 const worstShown = 3
@@ -91,7 +87,7 @@ func (q markShadow) refer(d *store.Dialog) { d.DraftID = &q.OutboxID }
 
 func (markShadow) kind() string             { return kindShadow }
 func (markShadow) command() string          { return "shadow" }
-func (markShadow) lifetime() time.Duration  { return shadowPeriod }
+func (markShadow) lifetime() time.Duration  { return shadow.ReportPeriod }
 func (markShadow) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 func (q markShadow) answer(_ context.Context, _ request, c choice) (_ answer, done bool, err error) {
@@ -186,7 +182,7 @@ func (sh *ShadowCommands) report(ctx context.Context, _ request, args string) (a
 // lines returns a line for each chat with shadow answers. With withWorst it adds the answers that differ most. quotes are the messages that
 // those quote.
 func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool) (lines []string, quotes []store.MessageID, err error) {
-	list, err := sh.byChat(ctx, db, 0, shadowPeriod)
+	list, err := sh.byChat(ctx, db, 0, shadow.ReportPeriod)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -218,7 +214,7 @@ func (sh *ShadowCommands) worst(list []judgedPair) (lines []string, quotes []sto
 
 // reportOn shows the numbers of one chat, and the answers that differ most.
 func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer, error) {
-	all, err := sh.byChat(ctx, sh.store.DB(), chat.ID, shadowPeriod)
+	all, err := sh.byChat(ctx, sh.store.DB(), chat.ID, shadow.ReportPeriod)
 	if err != nil {
 		return answer{}, err
 	}
@@ -230,8 +226,8 @@ func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer
 	return answer{text: strings.Join(append([]string{sh.line(chat, list)}, worst...), "\n\n"), quotes: quotes}, nil
 }
 
-// Report posts the numbers of the last seven days with the answers that differ most, if there are any, and offers once for each chat whose answers were close enough to have them
-// sent from now on. It returns how many chats have shadow answers.
+// Report posts the numbers of the last seven days with the answers that differ most, if there are any. For each chat whose answers were close enough
+// it offers once to send them from now on. It returns how many chats have shadow answers.
 func (sh *ShadowCommands) Report(ctx context.Context) (chats int, err error) {
 	err = sh.store.InTx(ctx, func(tx store.Tx) error {
 		lines, quotes, err := sh.lines(ctx, tx, true)
@@ -300,7 +296,7 @@ type offerAuto struct {
 
 func (offerAuto) kind() string             { return "offer-auto" }
 func (offerAuto) command() string          { return "delivery" }
-func (offerAuto) lifetime() time.Duration  { return shadowPeriod }
+func (offerAuto) lifetime() time.Duration  { return shadow.ReportPeriod }
 func (offerAuto) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 func (q offerAuto) answer(ctx context.Context, _ request, c choice) (_ answer, done bool, err error) {

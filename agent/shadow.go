@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"multis/llm"
 	"multis/policy"
@@ -22,8 +21,6 @@ type ShadowJudge struct {
 }
 
 const (
-	// judgedPeriod is how far back shadow answers are judged.
-	judgedPeriod = 7 * 24 * time.Hour
 	// maxJudged is how many shadow answers are judged at a time.
 	maxJudged = 20
 	// maxCompared is the maximum length of each of the compared texts, in characters.
@@ -36,7 +33,7 @@ func (j *ShadowJudge) Judge(ctx context.Context) (judged int, err error) {
 	if j.model.Name() == (llm.None{}).Name() {
 		return 0, nil
 	}
-	pairs, err := store.ShadowPairs(ctx, j.store.DB(), 0, j.now().Add(-judgedPeriod), shadow.ReplyTime)
+	pairs, err := store.ShadowPairs(ctx, j.store.DB(), 0, j.now().Add(-shadow.ReportPeriod), shadow.ReplyTime)
 	if err != nil {
 		return 0, err
 	}

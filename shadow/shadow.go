@@ -28,6 +28,8 @@ const (
 	nearWithNumbers = 0.25
 	// ReplyTime is how long the owner's own messages count as the answer.
 	ReplyTime = 24 * time.Hour
+	// ReportPeriod is how far back shadow answers are compared and judged for the weekly report.
+	ReportPeriod = 7 * 24 * time.Hour
 )
 
 // disclosure is the mark before a text that multis writes in the owner's name, and sources the names of documents after it. A person writes neither.
