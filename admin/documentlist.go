@@ -189,7 +189,7 @@ func documentCounts(groups []index.DocumentGroup) string {
 		for _, g := range groups {
 			if g.Role == role && g.Kind == index.KindKnowledge {
 				documents, passages = documents+g.Documents, passages+g.Chunks
-				types = append(types, fmt.Sprintf("%d %s", g.Documents, formatName(g.Element)))
+				types = append(types, fmt.Sprintf("%d %s", g.Documents, formatName(g.Format)))
 			}
 		}
 		if documents > 0 {

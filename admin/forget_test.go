@@ -48,7 +48,7 @@ func (r *rig) addNote(chat store.Chat, body string, from store.Message) store.No
 		if note, err = store.InsertNote(r.ctx, tx, n); err != nil {
 			return err
 		}
-		doc := index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Element: "chat", Hash: body}
+		doc := index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Format: "chat", Hash: body}
 		if _, err = index.ReplaceDocument(r.ctx, tx, doc, []index.Chunk{{Key: body, Content: body, Words: search.IndexText("", "", body)}}); err != nil {
 			return err
 		}

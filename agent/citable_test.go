@@ -23,7 +23,7 @@ func (b *fixture) remember(note string) {
 	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
 	role := policy.UserRole(b.chat.ID)
 	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
-		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note", Name: "Notes · Ana", Role: role, Kind: index.KindConversation, Element: "chat", Hash: "h"},
+		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note", Name: "Notes · Ana", Role: role, Kind: index.KindConversation, Format: "chat", Hash: "h"},
 			[]index.Chunk{{Key: "note", Content: note, Words: search.IndexText("", "", note)}})
 		return err
 	}))

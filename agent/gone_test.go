@@ -184,7 +184,7 @@ func TestANoteFoundBySearchIsDeletedFromATaskWithItsMessage(t *testing.T) {
 		if err := store.PruneNotes(ctx, tx, role, 0); err != nil {
 			return err
 		}
-		_, err = index.ReplaceDocument(ctx, tx, index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Element: "chat", Hash: "h"},
+		_, err = index.ReplaceDocument(ctx, tx, index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Format: "chat", Hash: "h"},
 			[]index.Chunk{{Key: "k", Content: text, Words: search.IndexText("", "", text)}})
 		return err
 	}))

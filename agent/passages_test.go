@@ -28,7 +28,7 @@ func newFixtureWithoutModel(t *testing.T) *fixture {
 func (b *fixture) notes(text string) {
 	b.t.Helper()
 	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.OwnerScope(), func(tx store.Tx) error {
-		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note:" + text, Name: "Notes", Role: policy.RoleAdmin, Kind: index.KindConversation, Element: "chat", Hash: text},
+		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note:" + text, Name: "Notes", Role: policy.RoleAdmin, Kind: index.KindConversation, Format: "chat", Hash: text},
 			[]index.Chunk{{Key: text, Content: text, Words: search.IndexText("", "", text)}})
 		return err
 	}))

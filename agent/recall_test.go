@@ -56,7 +56,7 @@ func TestARecalledTextIsDeletedWithItsMessage(t *testing.T) {
 		if _, err := store.InsertNote(ctx, tx, store.Note{Role: role, ChatID: b.chat.ID, Section: &section, Kind: store.NoteFact, Body: text, Sources: []store.MessageID{from}, ValidFrom: time.Now()}); err != nil {
 			return err
 		}
-		_, err = index.ReplaceDocument(ctx, tx, index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Element: "chat", Hash: "h"},
+		_, err = index.ReplaceDocument(ctx, tx, index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Format: "chat", Hash: "h"},
 			[]index.Chunk{{Key: "k", Content: text, Words: search.IndexText("", "", text)}})
 		return err
 	}))

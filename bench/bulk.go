@@ -108,7 +108,7 @@ func (co *corpus) load(ctx context.Context, batch []loaded) error {
 	var questions []bool
 	for _, b := range batch {
 		origins, names, roles = append(origins, b.doc.Origin), append(names, b.doc.Name), append(roles, string(b.doc.Role))
-		kinds, elements = append(kinds, string(b.doc.Kind)), append(elements, b.doc.Element)
+		kinds, elements = append(kinds, string(b.doc.Kind)), append(elements, b.doc.Format)
 		for _, c := range b.chunks {
 			of, keys, ords = append(of, b.doc.Origin), append(keys, c.Key), append(ords, c.Ord)
 			contents, words, questions = append(contents, c.Content), append(words, c.Words), append(questions, c.IsQuestion)

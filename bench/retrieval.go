@@ -160,11 +160,11 @@ func (c *collection) index(ctx context.Context, db *database, lite *fts) error {
 func document(rows []row, chat policy.ChatID) (index.Document, []index.Chunk) {
 	first := rows[0]
 	origin := first.Group + "/" + string(first.Sess)
-	doc := index.Document{Origin: origin, Name: cmp.Or(first.Title, origin), Role: policy.UserRole(chat), Kind: index.KindKnowledge, Element: "txt", Hash: origin}
+	doc := index.Document{Origin: origin, Name: cmp.Or(first.Title, origin), Role: policy.UserRole(chat), Kind: index.KindKnowledge, Format: "txt", Hash: origin}
 	chunks := make([]index.Chunk, len(rows))
 	for i, r := range rows {
 		if r.Author != "" {
-			doc.Kind, doc.Element = index.KindConversation, "chat"
+			doc.Kind, doc.Format = index.KindConversation, "chat"
 		}
 		section := ""
 		if r.Title != first.Title {

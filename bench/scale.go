@@ -138,10 +138,10 @@ func (co *corpus) ingest(ctx context.Context) (float64, error) {
 // document generates the next document: a public one, or a conversation.
 func (co *corpus) document() (index.Document, []index.Chunk) {
 	w := co.writer
-	doc := index.Document{Origin: fmt.Sprint("doc", co.writes), Role: policy.RolePublic, Kind: index.KindKnowledge, Element: "txt"}
+	doc := index.Document{Origin: fmt.Sprint("doc", co.writes), Role: policy.RolePublic, Kind: index.KindKnowledge, Format: "txt"}
 	if w.random.Float64() >= publicShare {
 		chat := 1 + policy.ChatID(math.Pow(w.random.Float64(), skew)*float64(co.chats))
-		doc.Role, doc.Kind, doc.Element = policy.UserRole(chat), index.KindConversation, "chat"
+		doc.Role, doc.Kind, doc.Format = policy.UserRole(chat), index.KindConversation, "chat"
 	}
 	doc.Name = invented(uint64(co.writes % 997))
 	doc.Hash = doc.Origin

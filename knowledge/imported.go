@@ -13,11 +13,11 @@ import (
 
 // ImportedDocument is a document that another program had indexed. Only its passages are available, not the file.
 type ImportedDocument struct {
-	Name    string // as cited
-	Origin  string // where the document was. Indexing it from there replaces the imported passages.
-	Element string // pdf, docx, md or txt
-	Role    policy.Role
-	List    []ImportedPassage
+	Name     string // as cited
+	Origin   string // where the document was. Indexing it from there replaces the imported passages.
+	Format   string // pdf, docx, md or txt
+	Role     policy.Role
+	Passages []ImportedPassage
 }
 
 // ImportedPassage is a passage of an imported document.
@@ -51,19 +51,19 @@ func (l *Library) importDocument(ctx context.Context, p ImportedDocument) (Repor
 		return Report{}, err
 	}
 	size := 0
-	sections := make([]section, len(p.List))
-	for i, piece := range p.List {
-		text := tableRows(strings.TrimSpace(piece.Text))
+	sections := make([]section, len(p.Passages))
+	for i, passage := range p.Passages {
+		text := tableRows(strings.TrimSpace(passage.Text))
 		size += len(text)
-		sections[i] = section{Path: piece.Headings, Text: text, Used: piece.Used}
-		if piece.PageFrom > 0 {
-			sections[i].Pages = []pageMark{{At: 0, Page: piece.PageFrom}, {At: len(text) - 1, Page: max(piece.PageFrom, piece.PageTo)}}
+		sections[i] = section{Path: passage.Headings, Text: text, Used: passage.Used}
+		if passage.PageFrom > 0 {
+			sections[i].Pages = []pageMark{{At: 0, Page: passage.PageFrom}, {At: len(text) - 1, Page: max(passage.PageFrom, passage.PageTo)}}
 		}
 	}
 	read, err := sanitize(document{Sections: sections})
 	if err != nil {
 		return Report{}, err
 	}
-	row := index.Document{Origin: p.Origin, Name: p.Name, Role: p.Role, Kind: index.KindKnowledge, Element: p.Element, Size: int64(size), Hash: digest("pieces", p.Origin)}
+	row := index.Document{Origin: p.Origin, Name: p.Name, Role: p.Role, Kind: index.KindKnowledge, Format: p.Format, Size: int64(size), Hash: digest("pieces", p.Origin)}
 	return l.write(ctx, scope, row, chunksOf(row, read.Sections))
 }

@@ -46,7 +46,7 @@ func (l *Library) indexOnce(ctx context.Context, f File) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	row.Element = content.Format
+	row.Format = content.Format
 	report, err := l.write(ctx, t.scope, row, chunksOf(row, content.Sections))
 	report.Pages, report.Blank = content.Pages, content.Blank
 	return report, err

@@ -45,15 +45,15 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 		after = 0
 	}
 	for {
-		var bare []index.UnembeddedChunk
+		var chunks []index.UnembeddedChunk
 		err := v.st.ReadAll(ctx, func(tx store.Tx) (err error) {
-			bare, err = index.UnembeddedChunks(ctx, tx, v.embedder.Name(), after, vectorBatch)
+			chunks, err = index.UnembeddedChunks(ctx, tx, v.embedder.Name(), after, vectorBatch)
 			return err
 		})
-		if err != nil || len(bare) == 0 {
+		if err != nil || len(chunks) == 0 {
 			return err
 		}
-		vectors, err := v.vectorsOf(ctx, bare)
+		vectors, err := v.vectorsOf(ctx, chunks)
 		if err != nil {
 			return v.retryLater(ctx, err)
 		}
@@ -64,21 +64,21 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 					return err
 				}
 			}
-			return index.PutVectors(ctx, tx, v.embedder.Name(), bare, vectors)
+			return index.PutVectors(ctx, tx, v.embedder.Name(), chunks, vectors)
 		})
 		if err != nil {
 			return err
 		}
-		if after = bare[len(bare)-1].ID; changed {
+		if after = chunks[len(chunks)-1].ID; changed {
 			after = 0 // the model has changed: start again with the first passage
 		}
 	}
 }
 
 // vectorsOf returns the vectors of passages. When the provider refuses a text, only that passage has none: its vector is nil.
-func (v *Vectors) vectorsOf(ctx context.Context, bare []index.UnembeddedChunk) ([][]float32, error) {
-	texts := make([]string, len(bare))
-	for i, b := range bare {
+func (v *Vectors) vectorsOf(ctx context.Context, chunks []index.UnembeddedChunk) ([][]float32, error) {
+	texts := make([]string, len(chunks))
+	for i, b := range chunks {
 		texts[i] = embeddingText(b)
 	}
 	vectors, err := v.embedder.Embed(ctx, texts)
@@ -86,16 +86,16 @@ func (v *Vectors) vectorsOf(ctx context.Context, bare []index.UnembeddedChunk) (
 	if err == nil || !errors.As(err, &refused) || refused.Reason != llm.ReasonRequest {
 		return vectors, err
 	}
-	if len(bare) == 1 {
-		zerolog.Ctx(ctx).Warn().Err(err).Int64("chunk_id", int64(bare[0].ID)).Msg("A passage gets no vector")
+	if len(chunks) == 1 {
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("chunk_id", int64(chunks[0].ID)).Msg("A passage gets no vector")
 		return [][]float32{nil}, nil
 	}
-	half := len(bare) / 2
-	first, err := v.vectorsOf(ctx, bare[:half])
+	half := len(chunks) / 2
+	first, err := v.vectorsOf(ctx, chunks[:half])
 	if err != nil {
 		return nil, err
 	}
-	rest, err := v.vectorsOf(ctx, bare[half:])
+	rest, err := v.vectorsOf(ctx, chunks[half:])
 	return append(first, rest...), err
 }
 

@@ -40,11 +40,11 @@ func withoutLandmarks(text string) string {
 	return landmark.ReplaceAllString(text, " ")
 }
 
-// asked is the type of value that a question asks for.
-type asked int
+// valueType is the type of value that a question asks for.
+type valueType int
 
 const (
-	asksNothing asked = iota // no value of a type
+	asksNothing valueType = iota // no value of a type
 	asksPrice
 	asksDuration
 	asksTime
@@ -66,7 +66,7 @@ var (
 )
 
 // askedFor returns the type of value that a question asks for.
-func askedFor(question []string) asked {
+func askedFor(question []string) valueType {
 	joined := strings.Join(question, " ") + " "
 	switch {
 	case durationAsked.MatchString(joined) && !strings.Contains(joined, "how much "):

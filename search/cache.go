@@ -196,7 +196,7 @@ func sumSizes(sizes []index.RoleSize) (index.Corpus, []language.Language) {
 		c.StatsChunks += r.Chunks
 		c.StatsWords += r.Words
 		for i, l := range r.Languages {
-			in[l] += r.LanguageSize[i]
+			in[l] += r.LanguageSizes[i]
 		}
 	}
 	c.PlannedChunks = c.StatsChunks

@@ -20,7 +20,7 @@ func putPassages(t testing.TB, st *store.Store, passages []string) {
 	t.Helper()
 	for from := 0; from < len(passages); from += 500 {
 		texts := passages[from:min(from+500, len(passages))]
-		doc := index.Document{Origin: fmt.Sprint("d", from), Name: "d", Role: policy.RolePublic, Kind: index.KindKnowledge, Element: "txt", Hash: "1"}
+		doc := index.Document{Origin: fmt.Sprint("d", from), Name: "d", Role: policy.RolePublic, Kind: index.KindKnowledge, Format: "txt", Hash: "1"}
 		chunks := make([]index.Chunk, len(texts))
 		for i, text := range texts {
 			// Each passage is in a section of its own, so that none is a neighbour of another.

@@ -24,7 +24,7 @@ func TestSplitSearchFindsTheSameAsOneConnection(t *testing.T) {
 			chunks[i] = index.Chunk{Key: fmt.Sprint(role, i), Ord: 10 * i, Content: text, Words: IndexText("", "", text), Language: "english"}
 		}
 		require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(1, 2), func(tx store.Tx) error {
-			_, err := index.ReplaceDocument(t.Context(), tx, index.Document{Origin: string(role), Name: "d", Role: role, Kind: index.KindKnowledge, Element: "txt", Hash: "1"}, chunks)
+			_, err := index.ReplaceDocument(t.Context(), tx, index.Document{Origin: string(role), Name: "d", Role: role, Kind: index.KindKnowledge, Format: "txt", Hash: "1"}, chunks)
 			return err
 		}))
 	}

@@ -29,7 +29,7 @@ func words(text string, english bool) []string {
 		case last == unspaced:
 			list = append(list, pairs(word)...)
 		case english:
-			list = append(list, plainForm(string(word)))
+			list = append(list, baseForm(string(word)))
 		default:
 			list = append(list, string(word))
 		}

@@ -47,7 +47,7 @@ func TestSearchFindsDocumentThatIsRewrittenMeanwhile(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	write := func(tx store.Tx, text string) error {
-		doc := index.Document{Origin: "a", Name: "a", Role: policy.RolePublic, Kind: index.KindKnowledge, Element: "txt", Hash: text}
+		doc := index.Document{Origin: "a", Name: "a", Role: policy.RolePublic, Kind: index.KindKnowledge, Format: "txt", Hash: text}
 		_, err := index.ReplaceDocument(t.Context(), tx, doc, []index.Chunk{{Key: text, Content: text, Words: search.IndexText("", "", text), Language: "english"}})
 		return err
 	}

@@ -173,12 +173,12 @@ func (im importer) importDocuments(ctx context.Context, db *transcript.Database)
 		if err != nil {
 			return err
 		}
-		document := knowledge.ImportedDocument{Name: filepath.Base(doc.Path), Origin: originOf(doc.Path, im.folder), Element: cmp.Or(doc.Format, "txt"), Role: policy.RoleAdmin}
+		document := knowledge.ImportedDocument{Name: filepath.Base(doc.Path), Origin: originOf(doc.Path, im.folder), Format: cmp.Or(doc.Format, "txt"), Role: policy.RoleAdmin}
 		if doc.Public {
 			document.Role = policy.RolePublic
 		}
 		for _, p := range doc.Passages {
-			document.List = append(document.List, knowledge.ImportedPassage{Headings: p.Headings, PageFrom: p.PageFrom, PageTo: p.PageTo, Text: p.Text, Used: index.Usage(p.Used)})
+			document.Passages = append(document.Passages, knowledge.ImportedPassage{Headings: p.Headings, PageFrom: p.PageFrom, PageTo: p.PageTo, Text: p.Text, Used: index.Usage(p.Used)})
 		}
 		report, err := im.docs.ImportDocument(ctx, document)
 		switch {

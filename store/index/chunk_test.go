@@ -34,7 +34,7 @@ func documentOf(role policy.Role, origin string, texts ...string) (index.Documen
 		chunks[i] = index.Chunk{Key: fmt.Sprint(role, origin, i, text), Ord: i, Content: text, Words: text}
 	}
 	return index.Document{
-		Origin: origin, Name: origin, Role: role, Kind: index.KindKnowledge, Element: "txt", Hash: strings.Join(texts, "\n"), Size: int64(len(texts)),
+		Origin: origin, Name: origin, Role: role, Kind: index.KindKnowledge, Format: "txt", Hash: strings.Join(texts, "\n"), Size: int64(len(texts)),
 	}, chunks
 }
 

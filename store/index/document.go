@@ -28,7 +28,7 @@ type Document struct {
 	Name      string
 	Role      policy.Role
 	Kind      Kind
-	Element   string // md, txt, chat
+	Format    string `db:"element"` // md, txt, chat
 	Size      int64  // bytes of the source
 	Hash      string // hash of the source; a document with the same hash need not be indexed again
 	Chunks    int
@@ -88,10 +88,10 @@ func documents(ctx context.Context, db row.DB, sql string, args ...any) ([]Docum
 	return row.All[Document](ctx, db, "documents", sql, args...)
 }
 
-// DocumentGroup counts the documents of one kind, element and role.
+// DocumentGroup counts the documents of one kind, format and role.
 type DocumentGroup struct {
 	Kind        Kind
-	Element     string
+	Format      string `db:"element"`
 	Role        policy.Role
 	Documents   int
 	Chunks      int
@@ -212,7 +212,7 @@ func (d *Document) write(ctx context.Context, tx row.Tx, sql string, chunks []Ch
 		return err
 	}
 	err := tx.QueryRow(ctx, sql, pgx.NamedArgs{
-		"origin": d.Origin, "name": d.Name, "role": d.Role, "kind": d.Kind, "element": d.Element, "size": d.Size,
+		"origin": d.Origin, "name": d.Name, "role": d.Role, "kind": d.Kind, "element": d.Format, "size": d.Size,
 		"hash": d.Hash, "chunks": len(chunks), "validator": d.Validator, "said": d.RoleSetAt,
 	}).Scan(&d.ID)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 
 // RoleSize is the size and version of a role's passages. Each change of the passages sets a new version, which is unique over all roles.
 type RoleSize struct {
-	Role         policy.Role
-	Version      int64
-	Chunks       int64
-	Words        int64
-	Languages    []language.Language `db:"configs"`
-	LanguageSize []int64             `db:"config_chunks"` // chunks in each of Languages
+	Role          policy.Role
+	Version       int64
+	Chunks        int64
+	Words         int64
+	Languages     []language.Language `db:"configs"`
+	LanguageSizes []int64             `db:"config_chunks"` // chunks in each of Languages
 }
 
 const (

@@ -1,8 +1,8 @@
 package search
 
-// plainForm returns the base form of English words that the stemmer of Postgres does not unify: irregular verbs and nouns, a
+// baseForm returns the base form of English words that the stemmer of Postgres does not unify: irregular verbs and nouns, a
 // few nouns with the meaning of their verb, and abbreviated days. Other words are returned unchanged.
-func plainForm(word string) string { //nolint:funlen // a table
+func baseForm(word string) string { //nolint:funlen // a table
 	switch word {
 	case "am", "are", "is", "was", "were", "been", "being":
 		return "be"
