@@ -90,6 +90,8 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 		return nt.bridges.notifyState(ctx, args.SubjectID, args.Topic == jobs.TopicBridgeDown)
 	case jobs.TopicAdminRoomClosed:
 		return nt.notifyRoomClosed(ctx, store.ChatID(args.SubjectID))
+	case jobs.TopicReplyKept:
+		return nt.notifyReplyKept(ctx, store.ChatID(args.SubjectID))
 	case jobs.TopicBackupOld, jobs.TopicBackupFailed:
 		return nt.restores.warn(ctx, args.Topic)
 	case jobs.TopicRestored:
@@ -135,6 +137,16 @@ func (nt *Notices) notifyRoomClosed(ctx context.Context, chat store.ChatID) erro
 	}
 	return nt.room.completeWithNotice(ctx, outbox.Alert, fmt.Sprintf("⚠️ **I no longer use the %s** %s: %s. What is written there has no effect, and replies in its threads go to nobody. "+
 		"Its open conversations get new threads.", name, code(closed.ChannelID), why))
+}
+
+// notifyReplyKept tells the owner that a contact still has what a deleted message sent.
+func (nt *Notices) notifyReplyKept(ctx context.Context, contact store.ChatID) error {
+	chat, err := store.ChatByID(ctx, nt.store.DB(), contact)
+	if err != nil || chat.RoomID == nil {
+		return err
+	}
+	return nt.room.completeWithNotice(ctx, outbox.Quiet, fmt.Sprintf("⚠️ A message in a thread was deleted, by somebody who may not answer there or in a room that I no longer use. "+
+		"What it sent to **%s** stays: delete it in [that chat](%s) if it should go.", esc(chat.Label()), chat.RoomID.URI().MatrixToURL()))
 }
 
 // NotifyUndelivered tells the owner that an outbox message was not delivered.

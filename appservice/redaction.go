@@ -28,10 +28,25 @@ func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 	if err := store.SetActor(ctx, b.tx, e.author.Actor()); err != nil {
 		return err
 	}
+	if e.chat.Kind == policy.KindAdmin && (e.refusal(b.inbox.settings.Bot) != "" || !b.inbox.settings.mayAnswer(e.author, e.Sender)) {
+		if err := b.keepReplies(ctx, *e.chat, target); err != nil {
+			return err
+		}
+	}
 	if err := b.redact(ctx, *e.chat, target, e.at); err != nil {
 		return err
 	}
 	return store.SetActor(ctx, b.tx, "") // what the batch's other events change is not this author's doing
+}
+
+// keepReplies leaves with the contact what a message in a thread sent, although the message is deleted: who deletes it may not write to contacts there.
+// The owner is told.
+func (b *batch) keepReplies(ctx context.Context, room store.Chat, target id.EventID) error {
+	kept, err := store.KeepReplies(ctx, b.tx, room.ID, target)
+	for _, contact := range kept {
+		b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicReplyKept, SubjectID: int64(contact)})
+	}
+	return err
 }
 
 // redact empties a message and those that quote it, and retracts multis' messages that quoted it. With Settings.DeleteAnswers it also retracts

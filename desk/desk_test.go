@@ -135,16 +135,17 @@ func anyEvent(sentEvent) bool { return true }
 
 // rig is an admin room with an owner and two operators who may answer, on a real database.
 type rig struct {
-	t      *testing.T
-	ctx    context.Context
-	st     *store.Store
-	sender *fakeSender
-	box    *outbox.Box
-	inbox  *appservice.Inbox
-	desk   *desk.Desk
-	admin  *admin.Admin
-	now    time.Time
-	events int
+	t        *testing.T
+	ctx      context.Context
+	st       *store.Store
+	sender   *fakeSender
+	box      *outbox.Box
+	inbox    *appservice.Inbox
+	settings appservice.Settings
+	desk     *desk.Desk
+	admin    *admin.Admin
+	now      time.Time
+	events   int
 }
 
 func newRig(t *testing.T) *rig {
@@ -156,10 +157,11 @@ func newRig(t *testing.T) *rig {
 	r.box = outbox.New(r.st, outbox.Settings{
 		Defaults: defaults, OwnerPause: pause, SendCap: policy.Rate{Minute: 1000, Day: 10_000}, Owner: owner, Name: "Nora", Disclose: func(string) bool { return true },
 	}, r.sender)
-	r.inbox = appservice.NewInbox(r.st, appservice.Settings{
+	r.settings = appservice.Settings{
 		Owner: owner, Bot: bot, Operators: []id.UserID{eva, bob}, OperatorsAnswer: true, Name: "Nora", Defaults: defaults, MaxAge: 48 * time.Hour, OwnerPause: pause,
 		StoreCap: policy.Rate{Minute: 1000, Day: 10_000}, SendCap: policy.Rate{Minute: 1000, Day: 10_000},
-	})
+	}
+	r.newInbox()
 	r.desk = desk.New(desk.Options{
 		Store: r.st, Box: r.box, Owner: owner, Operators: []id.UserID{eva, bob}, ClaimWithin: 10 * time.Minute, OwnerPause: pause, Name: "Nora", Now: now,
 	})
@@ -167,6 +169,9 @@ func newRig(t *testing.T) *rig {
 	r.chat("Desk", deskRoom, policy.KindAdmin)
 	return r
 }
+
+// newInbox takes over changed settings.
+func (r *rig) newInbox() { r.inbox = appservice.NewInbox(r.st, r.settings) }
 
 func (r *rig) tx(fn func(tx store.Tx) error) {
 	r.t.Helper()

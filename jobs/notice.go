@@ -27,6 +27,8 @@ const (
 	TopicAdminRoomClosed NoticeTopic = "room_closed"
 	// TopicEditIgnored: the owner edited a command that was carried out before.
 	TopicEditIgnored NoticeTopic = "edit"
+	// TopicReplyKept: somebody who may not answer deleted a message in a thread, and what it sent stays with the contact. SubjectID is the contact's chat.
+	TopicReplyKept NoticeTopic = "reply_kept"
 	// TopicKeysUnavailable: the keys of encrypted rooms cannot be opened.
 	TopicKeysUnavailable NoticeTopic = "keys_gone"
 	// TopicKeysAvailable: the keys can be opened again.

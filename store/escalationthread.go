@@ -155,3 +155,14 @@ const escalationOfMessageSQL = "select " + escalationColumns + fromEscalationsSQ
 func EscalationOfMessage(ctx context.Context, db DB, message MessageID) (Escalation, error) {
 	return row.One[Escalation](ctx, db, "escalation", escalationOfMessageSQL, message)
 }
+
+const keepRepliesSQL = `with kept as (update outbox o set about = '{}' from messages m where m.chat_id = $1 and m.event_id = $2 and m.redacted_at is null
+		and o.about @> array[m.id] and o.about <> '{}' and o.send_as = 'owner' and o.event_id is not null returning o.id, o.chat_id, o.purpose, m.id as message),
+	noted as (insert into audit_entries (kind, actor, chat_id, message_id, ref, action, outcome) select 'deletion', audit_actor(), chat_id, message, id, purpose, 'refused' from kept)
+	select distinct chat_id from kept`
+
+// KeepReplies detaches what a message in a thread sent to a contact from that message, so that it stays there when the message is deleted. The audit
+// log gets an entry. It returns the chats of the contacts. What was not sent yet is still dropped with the message.
+func KeepReplies(ctx context.Context, tx Tx, room ChatID, event id.EventID) ([]ChatID, error) {
+	return row.Values[ChatID](ctx, tx, "keep replies", keepRepliesSQL, room, event)
+}

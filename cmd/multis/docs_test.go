@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"multis/config"
 )
 
 var (
@@ -54,4 +56,25 @@ func TestEveryTestThatADocumentNamesExists(t *testing.T) {
 			require.Regexp(t, namedTest, line, "a guarantee without a test")
 		}
 	}
+}
+
+// What a text or a document offers to set in chat can be set there.
+func TestEveryKeyThatATextOffersToSetInChatCanBeSet(t *testing.T) {
+	t.Parallel()
+	const root = "../.."
+	offered := regexp.MustCompile("`/config (?:set|reset) ([a-z_.]+)")
+	found := 0
+	require.NoError(t, filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		isText := (strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go")) || strings.HasSuffix(path, ".md")
+		if err != nil || !isText {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for _, m := range offered.FindAllSubmatch(data, -1) {
+			found++
+			require.Contains(t, config.SafeKeys(), string(m[1]), path)
+		}
+		return err
+	}))
+	require.Positive(t, found)
 }

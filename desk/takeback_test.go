@@ -1,0 +1,104 @@
+package desk_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
+
+	"multis/jobs"
+	"multis/policy"
+	"multis/store/storetest"
+)
+
+// What a message in a thread sent is deleted at the contact if its deletion is the word of somebody who may answer there. Of others the text goes here and
+// stays there.
+func TestADeletionIsCarriedToTheContactOnlyForWhoMayAnswer(t *testing.T) {
+	t.Parallel()
+	type deletion struct {
+		by      id.UserID
+		content map[string]any // beside the event that it deletes
+		before  func(r *rig)   // after the reply was sent
+		kept    bool
+	}
+	takeEvaOut := func(r *rig) { r.settings.Operators = []id.UserID{bob}; r.newInbox() }
+	for name, d := range map[string]deletion{
+		"the owner":                     {by: owner},
+		"an operator":                   {by: eva},
+		"the owner, of a former one":    {by: owner, before: takeEvaOut},
+		"a former operator":             {by: eva, before: takeEvaOut, kept: true},
+		"an operator who may no longer": {by: eva, before: func(r *rig) { r.settings.OperatorsAnswer = false; r.newInbox() }, kept: true},
+		"a bridge as the owner":         {by: owner, content: map[string]any{"fi.mau.double_puppet_source": "mautrix-demo"}, kept: true},
+		"the bot of a bridge":           {by: bridge, kept: true},
+		"a contact":                     {by: contactOf(anasRoom), kept: true},
+		"a stranger":                    {by: eve, kept: true},
+		"multis itself":                 {by: bot, kept: true},
+		"an operator, in a closed room": {by: eva, before: func(r *rig) { r.invite(deskRoom, eva, eve) }, kept: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			ana := r.chat("Ana", anasRoom, policy.KindDM)
+			card := r.escalate(anasRoom, "My parcel arrived broken")
+			reply := r.reply(card, eva, "Pleas wait.")
+			r.runAllJobs()
+			r.edit(deskRoom, eva, reply, "Please wait.")
+			r.runAllJobs()
+			require.Equal(t, []string{"Please wait."}, r.sender.view(anasRoom, anyEvent))
+			if d.before != nil {
+				d.before(r)
+			}
+			content := map[string]any{"redacts": reply}
+			for key, value := range d.content {
+				content[key] = value
+			}
+			evt := r.event("m.room.redaction", deskRoom, d.by, content)
+			evt.Redacts = reply
+			for range 2 { // by push and by sync
+				r.receive(evt)
+			}
+			r.runAllJobs()
+			require.Zero(t, storetest.Count(t, r.st, "select count(*) from messages where event_id = $1 and body <> ''", reply), "here it is gone")
+			entries := func(outcome string) int {
+				return storetest.Count(t, r.st, "select count(*) from audit_entries where kind = 'deletion' and action = 'draft' and outcome = $1 and chat_id = $2", outcome, ana.ID)
+			}
+			notices := "select count(*) from river.river_job where kind = 'tell' and args->>'topic' = $1 and (args->>'about')::bigint = $2"
+			told := storetest.Count(t, r.st, notices, jobs.TopicReplyKept, ana.ID)
+			if !d.kept {
+				require.Empty(t, r.sender.view(anasRoom, anyEvent))
+				require.Equal(t, [3]int{2, 0, 0}, [3]int{entries("taken_back"), entries("refused"), told})
+				return
+			}
+			require.Equal(t, []string{"Please wait."}, r.sender.view(anasRoom, anyEvent))
+			require.Equal(t, [3]int{0, 2, 1}, [3]int{entries("taken_back"), entries("refused"), told})
+			err := r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicReplyKept, SubjectID: int64(ana.ID)})
+			if strings.Contains(name, "closed") {
+				require.True(t, jobs.IsSnooze(err), "it waits for the next admin room: %v", err)
+				return
+			}
+			require.NoError(t, err)
+			r.runAllJobs()
+			require.Contains(t, strings.Join(r.sender.view(deskRoom, anyEvent), "\n"), "What it sent to **Ana · Demo** stays: delete it in that chat (https://matrix.to/#/!ana:example.com)")
+		})
+	}
+}
+
+// A reply that was not sent yet is not sent once its message is deleted, whoever deleted it.
+func TestADeletedReplyThatWaitsIsNotSent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "My parcel arrived broken")
+	reply := r.reply(card, eva, "Please wait.")
+	for _, q := range r.dueJobs() {
+		if q.kind == "command" {
+			require.NoError(t, r.runJob(q))
+			r.deleteJob(q)
+		}
+	}
+	require.Equal(t, 1, storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner' and state = 'queued'"))
+	r.redact(deskRoom, bridge, reply)
+	r.runAllJobs()
+	require.Empty(t, r.sender.view(anasRoom, anyEvent))
+}
