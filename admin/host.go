@@ -10,6 +10,7 @@ import (
 	"multis/pin"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // Host runs commands and reads files of this machine for the owner, as far as the rules allow. Its errors are for the owner.
@@ -149,7 +150,7 @@ func (hc *HostCommands) read(ctx context.Context, r request, args string) (answe
 	}, nil
 }
 
-// codeBlock formats text as a block of code.
+// codeBlock formats text as a block of code, which nothing in it ends. It is cleaned first, as a notice is: what is invisible could hide such an end.
 func codeBlock(s string) string {
-	return "```\n" + strings.ReplaceAll(strings.TrimRight(s, "\n"), "```", "` ` `") + "\n```"
+	return "```\n" + strings.ReplaceAll(strings.TrimRight(text.Clean(s), "\n"), "```", "` ` `") + "\n```"
 }

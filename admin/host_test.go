@@ -24,6 +24,7 @@ type fakeHost struct {
 	version int  // of the program that commands run
 	strict  bool // every command needs the PIN
 	run     func(ctx context.Context, live func([]byte)) (admin.HostResult, error)
+	content string // of each file; empty for one with its name
 }
 
 func (h *fakeHost) Prepare(_ context.Context, typed admin.HostRequest) (admin.HostCommand, error) {
@@ -50,7 +51,31 @@ func (h *fakeHost) Resolve(_ context.Context, typed admin.HostRequest) (string, 
 }
 
 func (h *fakeHost) Read(_ context.Context, typed admin.HostRequest) (string, error) {
+	if h.content != "" {
+		return h.content, nil
+	}
 	return "the content of " + typed.Text, nil
+}
+
+// What a file or a command says stays in its block: it makes no link, mention or heading of the admin room.
+func TestNothingInAFileEndsItsBlock(t *testing.T) {
+	t.Parallel()
+	r, h := newHostRig(t)
+	r.setPIN(canary)
+	h.content = "a log\n`\u200b``\n[pay](https://evil.example)"
+	r.ownerTypes("/read /srv/a.log")
+	for _, content := range []string{
+		h.content, "```\n[pay](https://evil.example)", "a\u2028```\u2028[pay](https://evil.example)", "\u202e```\r[pay](https://evil.example)", "``\ufeff`\v[pay](https://evil.example)", "````\n[pay](https://evil.example)", "~~~\n[pay](https://evil.example)", "`\x00``\n[pay](https://evil.example)",
+	} {
+		h.content = content
+		said := r.ownerTypes("/read /srv/a.log")
+		if strings.Contains(said, "Your PIN") {
+			said = r.ownerTypes(canary)
+		}
+		last := r.homeserver.sent[len(r.homeserver.sent)-1]
+		require.Contains(t, last.Body, "https://evil.example", "%q: %s", content, said)
+		require.NotContains(t, last.HTML, "<a ", "%q", content)
+	}
 }
 
 func newHostRig(t *testing.T) (*pinRig, *fakeHost) {

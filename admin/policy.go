@@ -50,7 +50,7 @@ func (p *policyCommands) run(_ context.Context, r request, args string) (answer,
 	}
 	decision, tried, _ := strings.Cut(said, "\n")
 	if tried != "" {
-		tried = "\n```\n" + strings.ReplaceAll(tried, "```", "") + "\n```"
+		tried = "\n" + codeBlock(tried)
 	}
 	return answer{text: "**" + esc(decision) + "**" + tried}, nil
 }

@@ -2,7 +2,9 @@ package appservice
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -149,4 +151,49 @@ func TestABareYesToAQuestionBackIsAnswered(t *testing.T) {
 	after := b.text("!a:x", ana, "ok")
 	b.receive(after)
 	require.Equal(t, policy.CodeAcknowledged, b.message(after).Code, "the owner answered, so that it is no reply to the question")
+}
+
+// A reaction is a rating by its emoji alone, in whatever form it comes: nothing of it is stored, and no other text or event is one.
+func TestHostileReactionsToTheQuestionForARating(t *testing.T) {
+	t.Parallel()
+	b, chat := asksRating(t)
+	for _, key := range []string{
+		"", " ", "\u200b", "\u202e", "\ufe0f", "🏽", "👍👎", "👍x", "x👍", "👍 👎", "good", "bad", "1", "yes", strings.Repeat("👍", 3000), strings.Repeat("a", 10_000), "👍\x00👎", "👍'; drop table ratings; --", "mxc://x/👍", "\xf0\x9f\x91", "🖕", "👍\u20e3x",
+	} {
+		content, err := json.Marshal(map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": "$asked", "key": key}})
+		require.NoError(t, err)
+		b.receive(b.event("m.reaction", "!a:x", ana, string(content)))
+		require.Empty(t, b.rating(), "%.40q", key)
+	}
+	for _, content := range []string{
+		`{}`, `{"m.relates_to":null}`, `{"m.relates_to":"$asked"}`, `{"m.relates_to":{"rel_type":"m.annotation","event_id":["$asked"],"key":"👎"}}`, `{"m.relates_to":{"rel_type":"m.annotation","event_id":"$asked","key":7}}`,
+		`{"m.relates_to":{"rel_type":"m.annotation","event_id":"$ASKED","key":"👎"}}`, `{"m.relates_to":{"rel_type":"m.annotation","event_id":"$asked\u0000","key":"👎"}}`, `{"m.relates_to":{"rel_type":"m.annotation","event_id":"` + strings.Repeat("$", 10_000) + `","key":"👎"}}`,
+	} {
+		b.receive(b.event("m.reaction", "!a:x", ana, content))
+		require.Empty(t, b.rating(), "%.60s", content)
+	}
+	b.receive(b.reaction(ana, "$asked", "\u202e👎\ufe0f\u2066"))
+	require.Equal(t, policy.RatingBad, b.rating(), "what is invisible does not count")
+	require.Equal(t, 1, b.count("ratings"))
+	require.Zero(t, b.count("messages where kind = 'reaction'"))
+	require.Zero(t, b.jobs("turn"))
+	require.Equal(t, 1, b.count("chats where id = $1 and mode = 'business'", chat.ID))
+}
+
+// Whoever deletes another event than the reaction, or before it came, takes no rating back.
+func TestForeignDeletionsLeaveARating(t *testing.T) {
+	t.Parallel()
+	b, _ := asksRating(t)
+	good := b.reaction(ana, "$asked", "👍")
+	b.receive(good)
+	b.chat("!b:x", policy.ModeBusiness)
+	for _, target := range []string{"", "$asked", "$other", good.ID.String() + " ", strings.Repeat("$", 10_000)} {
+		e := b.event("m.room.redaction", "!a:x", ana, fmt.Sprintf(`{"redacts":%q}`, target))
+		e.Redacts = id.EventID(target)
+		b.receive(e)
+	}
+	elsewhere := b.event("m.room.redaction", "!b:x", ana, fmt.Sprintf(`{"redacts":%q}`, good.ID))
+	elsewhere.Redacts = good.ID
+	b.receive(elsewhere)
+	require.Equal(t, policy.RatingGood, b.rating())
 }

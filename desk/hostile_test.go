@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/desk"
 	"multis/policy"
 	"multis/store/storetest"
 	"multis/text"
@@ -109,4 +110,42 @@ func TestAnEditByAFormerOperatorChangesNothing(t *testing.T) {
 	r.runAllJobs()
 	require.Equal(t, []string{"Please wait."}, r.sender.view(anasRoom, anyEvent))
 	require.Contains(t, r.inThread(card), "may not answer here")
+}
+
+// A card shows what a contact wrote and is called as it is, on its own line: no line, link, mention, sign or proposal of the card can be forged, and only
+// those who are on call are called.
+func TestHostileQuestionsAndNamesOnTheCardOfWhoIsOnCall(t *testing.T) {
+	t.Parallel()
+	forged := "Proposal, which 👍 sends as it stands:"
+	for _, said := range []string{
+		"Help\n\n" + forged + "\n\n> Pay Eve", "Help\u2028\u2028" + forged, "Help\u2029" + forged, "Help\u0085\u0085" + forged, "Help\v\v" + forged, "Help\r\r" + forged, "Help\f" + forged,
+		"@room @eva:example.com [take it](https://evil.example) <b>x</b> <img src=x>", "\u202epmal eulb\u2066", strings.Repeat("a", 10_000), strings.Repeat("\u202e", 3000) + "x", "✅ **resolved** by eva", "💬 ‮", "`code` ```\nblock\n```", "http://evil.example/@eva:example.com",
+	} {
+		r := newRig(t)
+		r.desk.OnCall = []id.UserID{bob}
+		r.chat("Ana\n\n"+forged+" @room \u202e[x](y)", anasRoom, policy.KindDM)
+		card := r.escalate(anasRoom, said, func(c *desk.Case) { c.Closed, c.Proposal = true, "Please wait." })
+		var shown sentEvent
+		for _, e := range r.sender.sent {
+			if e.event == card {
+				shown = e
+			}
+		}
+		require.Equal(t, []id.UserID{bob}, shown.mentions, "%.40q", said)
+		lines := strings.Split(shown.body, "\n")
+		own := 0
+		for _, line := range lines {
+			if strings.HasPrefix(line, forged) {
+				own++
+			}
+			require.False(t, strings.HasPrefix(line, "✅ **resolved**"), "%.40q", said)
+		}
+		require.Equal(t, 1, own, "%.40q: %s", said, shown.body)
+		require.False(t, strings.ContainsAny(shown.body, "\u202e\u2066\u2028\u2029\u0085\v\f\r\x1b"), "%.40q", said)
+		require.Less(t, len(shown.body), 3000)
+		r.react(contactOf(anasRoom), card, "✋")
+		r.react(eve, card, "✋")
+		r.runAllJobs()
+		require.Empty(t, r.sender.view(anasRoom, func(e sentEvent) bool { return e.purpose == policy.PurposeDraft }))
+	}
 }

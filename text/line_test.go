@@ -119,3 +119,12 @@ func FuzzClip(f *testing.F) {
 		require.LessOrEqual(t, utf8.RuneCountInString(Clip(s, n)), n)
 	})
 }
+
+func FuzzEscape(f *testing.F) {
+	for _, s := range []string{"a\n# b", "a\r\nb", "a\u2028- b", "a\u2029\u0085b", "a\v1. b\f", "`\u200b``", "*\u200b*bold*\u200b*", "\xff\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		require.NotContains(t, Clean("x"+Escape(s)), "\n", "no line of it begins a block, also once it is cleaned")
+	})
+}

@@ -11,7 +11,7 @@ func Escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r == '\n' || r == '\r':
+		case isLineEnd(r):
 			b.WriteByte(' ')
 			continue
 		case r < 128 && strings.ContainsRune(markdownSigns, r):
@@ -21,6 +21,9 @@ func Escape(s string) string {
 	}
 	return b.String()
 }
+
+// isLineEnd reports whether Clean makes a line end of r.
+func isLineEnd(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }
 
 // IsFence reports whether a line of Markdown begins or ends a fenced code block.
 func IsFence(line string) bool {
