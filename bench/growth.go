@@ -16,8 +16,8 @@ import (
 
 type growthCmd struct {
 	Sizes []int  `default:"10000,100000,1000000" help:"Sizes of the corpus, in passages, ascending."`
-	Chart string `default:"growth.png" type:"path" help:"Draw the chart into this PNG file."`
-	Keep  string `placeholder:"DIR" type:"path" help:"Keep the databases in DIR, one folder a size; when they are there, ask them instead of loading again."`
+	Chart string `default:"growth.png" help:"Draw the chart into this PNG file."`
+	Keep  string `placeholder:"DIR" help:"Keep the databases in DIR, one folder a size; when they are there, ask them instead of loading again."`
 }
 
 // Run measures each size on databases of its own, then prints a table and draws a chart.

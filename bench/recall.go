@@ -25,7 +25,7 @@ import (
 // recallCmd evaluates the tool recall_memory on a collection: each row becomes a message received from Matrix, and each query a call of the
 // tool in the chat of its group.
 type recallCmd struct {
-	Dir string `arg:"" type:"existingdir" help:"Holds corpus.jsonl and queries.jsonl of what people said to each other."`
+	Dir string `arg:"" help:"Holds corpus.jsonl and queries.jsonl of what people said to each other."`
 }
 
 const (

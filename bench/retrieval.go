@@ -20,7 +20,7 @@ import (
 )
 
 type retrievalCmd struct {
-	Dir string `arg:"" type:"existingdir" help:"Holds corpus.jsonl and queries.jsonl."`
+	Dir string `arg:"" help:"Holds corpus.jsonl and queries.jsonl."`
 }
 
 // row is a passage of the collection: number Pos of document Sess in the scope Group.

@@ -18,7 +18,7 @@ import (
 
 type searchCmd struct {
 	Chunks int    `default:"100000" help:"Size of the corpus."`
-	Keep   string `placeholder:"DIR" type:"path" help:"Keep the databases in DIR; when they are there, ask them instead of loading again."`
+	Keep   string `placeholder:"DIR" help:"Keep the databases in DIR; when they are there, ask them instead of loading again."`
 	JSON   bool   `name:"json" help:"End with one line of JSON."`
 }
 
@@ -59,6 +59,11 @@ func measureSearch(ctx context.Context, chunks int, dir string) (r report, err e
 	sentences, err := readSentences()
 	if err != nil {
 		return r, err
+	}
+	if dir != "" {
+		if dir, err = filepath.Abs(dir); err != nil {
+			return r, err
+		}
 	}
 	progress("%d sentences", len(sentences))
 	db, err := openDatabase(ctx, options{dir: dir, settings: map[string]string{"shared_buffers": "2GB", "maintenance_work_mem": "512MB", "max_wal_size": "4GB"}})

@@ -26,7 +26,7 @@ type auditShowCmd struct {
 	Task  store.TaskID `placeholder:"NUMBER" help:"Only entries of this task."`
 	Chat  string       `placeholder:"NAME" help:"Only entries of this chat: its name or number, as multis shows it."`
 	Day   string       `placeholder:"YYYY-MM-DD" help:"Only entries of this day."`
-	Limit int          `default:"50" help:"How many, the newest. Defaults to 50."`
+	Limit int          `default:"50" placeholder:"NUMBER" help:"How many, the newest."`
 	JSON  bool         `name:"json" help:"A JSON object a line."`
 }
 

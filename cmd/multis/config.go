@@ -34,7 +34,7 @@ type getConfigCmd struct {
 }
 
 // Run prints the values from the file and the environment. Settings made in chat are left out; multis config diff prints them.
-func (g getConfigCmd) Run(c *cli) error {
+func (g getConfigCmd) Run(_ context.Context, c *cli) error {
 	values, err := config.Values(c.Config, nil)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ type setConfigCmd struct {
 }
 
 // Run changes the file.
-func (s setConfigCmd) Run(c *cli) error {
+func (s setConfigCmd) Run(_ context.Context, c *cli) error {
 	backup, err := config.Set(c.Config, s.Key, s.Value, checkModel, checkRules)
 	switch {
 	case err != nil:
@@ -101,7 +101,7 @@ func (s setConfigCmd) Run(c *cli) error {
 type checkConfigCmd struct{}
 
 // Run prints all problems at once.
-func (checkConfigCmd) Run(c *cli) error {
+func (checkConfigCmd) Run(_ context.Context, c *cli) error {
 	cfg, err := config.Load(c.Config)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ import (
 
 // importCmd imports conversations of other programs, and the documents of the first multis.
 type importCmd struct {
-	Path string `arg:"" name:"path" type:"existingpath" help:"A chat that WhatsApp exported (.txt), or the data folder or documents.db of the first multis."`
+	Path string `arg:"" name:"path" help:"A chat that WhatsApp exported (.txt), or the data folder or documents.db of the first multis."`
 	Chat string `help:"The chat it belongs to, by name or number, as multis shows it. Defaults to the one of the same name, else to a new one."`
 	Me   string `help:"Your name in the file. Needed where it cannot be found out, as in groups."`
 }

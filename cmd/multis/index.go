@@ -28,7 +28,9 @@ import (
 type readCmd struct{}
 
 // Run reads the document on standard input.
-func (readCmd) Run(ctx context.Context) error { return knowledge.Serve(ctx, os.Stdin, os.Stdout) }
+func (readCmd) Run(ctx context.Context, _ *cli) error {
+	return knowledge.Serve(ctx, os.Stdin, os.Stdout)
+}
 
 // openLibrary opens the library of documents. Each file is read in a process of its own, which is this program with another command.
 func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error) {

@@ -29,7 +29,7 @@ type initCmd struct {
 	Set        map[string]string `placeholder:"KEY=VALUE" help:"Any other key of config.yaml, such as llm.base_url; can be repeated."`
 	Synapse    string            `placeholder:"FILE" help:"Synapse's homeserver.yaml, where it is not found by itself."`
 	Service    string            `enum:"auto,systemd,compose,none" default:"auto" help:"systemd: install a service in /var/lib/multis; compose: write .env beside docker-compose.yml; none: only write the files; auto: systemd for root where it runs."`
-	Wait       time.Duration     `default:"-1s" placeholder:"TIME" help:"How long to wait for Synapse. Defaults to 30m, with --yes to 0."`
+	Wait       *time.Duration    `placeholder:"TIME" help:"How long to wait for Synapse. Defaults to 30m, with --yes to 0."`
 	Pair       bool              `help:"Find out your Matrix id by a one-time code that you send from your Matrix client."`
 }
 
@@ -101,7 +101,7 @@ type installation struct {
 
 // plan decides where the files go.
 func (c initCmd) plan(g *cli) (installation, error) {
-	i := installation{config: g.Config, registration: g.Registration, synapse: c.Synapse, wait: c.Wait}
+	i := installation{config: g.Config, registration: g.Registration, synapse: c.Synapse, wait: 30 * time.Minute}
 	i.systemd = c.Service == "systemd" || c.Service == "auto" && os.Geteuid() == 0 && i.machine.HasSystemd() && !i.machine.InContainer()
 	if i.systemd && os.Geteuid() != 0 {
 		return i, errors.New("a service of systemd is installed by root: run it with sudo, or with --service none")
@@ -122,11 +122,10 @@ func (c initCmd) plan(g *cli) (installation, error) {
 	if i.program, err = os.Executable(); err != nil {
 		return i, fmt.Errorf("find this program: %w", err)
 	}
-	if i.wait < 0 {
-		i.wait = 30 * time.Minute
-		if c.Yes {
-			i.wait = 0
-		}
+	if c.Wait != nil {
+		i.wait = *c.Wait
+	} else if c.Yes {
+		i.wait = 0
 	}
 	if c.Pair && i.wait == 0 {
 		return i, errors.New("--pair waits for you: leave --yes out, or add --wait 10m")

@@ -15,8 +15,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/alecthomas/kong"
+	"golang.org/x/term"
 
+	"multis/commandline"
 	"multis/config"
 	"multis/doctor"
 	"multis/plainfile"
@@ -34,10 +35,10 @@ const defaultConfig = "config.yaml"
 
 // cli is the command line.
 type cli struct {
-	Config       string `short:"c" default:"config.yaml" placeholder:"FILE" help:"The configuration. Defaults to config.yaml, and where there is none to that of the service in /var/lib/multis."`
+	Config       string `short:"c" default:"config.yaml" placeholder:"FILE" help:"The configuration. If none is named or in this folder, that of the service in /var/lib/multis."`
 	Example      bool   `short:"e" help:"Print an example configuration and exit."`
 	Generate     bool   `short:"g" help:"Add missing tokens to the configuration, write the registration for the homeserver and exit."`
-	Registration string `short:"r" default:"registration.yaml" placeholder:"FILE" help:"Where -g writes the registration. Defaults to registration.yaml."`
+	Registration string `short:"r" default:"registration.yaml" placeholder:"FILE" help:"Where -g writes the registration."`
 	Version      bool   `short:"v" help:"Print the version and exit."`
 
 	Init    initCmd    `cmd:"" help:"Set multis up: find, ask, try, write, and wait until it has greeted you. Again, it keeps what is there."`
@@ -75,16 +76,18 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var c cli
-	parser := kong.Must(&c, kong.Name("multis"), kong.Description("A personal and business assistant in the chats you already have."),
-		kong.BindTo(ctx, (*context.Context)(nil)))
-	k, err := parser.Parse(os.Args[1:])
+	selected, err := parse(&c, os.Args[1:])
 	if err != nil {
-		printError(os.Stderr, usageError(err))
+		printError(os.Stderr, err.Error())
 		stop()
 		os.Exit(2)
 	}
-	c.findService(k.Command(), setup.ServiceDir)
-	if err := dispatch(k, &c); err != nil {
+	if selected.Help {
+		fmt.Print(selected.Usage(columns()))
+		return
+	}
+	c.findService(selected.Name(), setup.ServiceDir)
+	if err := dispatch(ctx, selected, &c); err != nil {
 		if code, ok := errors.AsType[statusError](err); ok {
 			stop()
 			os.Exit(int(code))
@@ -93,6 +96,19 @@ func main() {
 		stop()
 		os.Exit(1)
 	}
+}
+
+// parse reads the command line.
+func parse(c *cli, args []string) (*commandline.Command, error) {
+	return commandline.Parse(c, "multis", "A personal and business assistant in the chats you already have.", args)
+}
+
+// columns returns the width of the terminal, or 80 when the output goes elsewhere.
+func columns() int {
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
 }
 
 // longWord matches a word of an error message that is longer than any path or address to copy should be.
@@ -111,8 +127,7 @@ func printError(w io.Writer, message string) {
 // findService selects the configuration of the service in folder for a command that is called without one: if no file is named and the working
 // directory has no config.yaml. It leaves out the commands that set up or run an installation of their own.
 func (c *cli) findService(command, folder string) {
-	name, _, _ := strings.Cut(command, " ")
-	if c.Config != defaultConfig || name == "init" || name == "run" || name == "chat" {
+	if c.Config != defaultConfig || command == "init" || command == "run" || command == "chat" {
 		return
 	}
 	if _, err := os.Stat(defaultConfig); err == nil {
@@ -128,32 +143,23 @@ func (c *cli) findService(command, folder string) {
 	}
 }
 
-// usageError returns the error message for a wrong command line, with the command that shows its help.
-func usageError(err error) string {
-	command := "multis"
-	if failed, ok := errors.AsType[*kong.ParseError](err); ok && failed.Context.Selected() != nil {
-		command += " " + failed.Context.Selected().Path()
-	}
-	what := strings.Replace(err.Error(), `but got "EOL" (<EOL>)`, "but nothing follows", 1)
-	if flag, ok := strings.CutPrefix(what, "unknown flag -"); ok && strings.IndexAny(flag, "0123456789") == 0 {
-		flag, _, _ = strings.Cut(flag, ",") // what follows are flags that it might have been
-		what = fmt.Sprintf("-%s is no flag: write -- before a value that begins with a dash", flag)
-	}
-	return fmt.Sprintf("%s; %s --help shows what there is", what, command)
+// runner is what each command is that has none below it.
+type runner interface {
+	Run(ctx context.Context, global *cli) error
 }
 
 // dispatch handles -v, -e and -g, and otherwise runs the command.
-func dispatch(k *kong.Context, global *cli) error {
+func dispatch(ctx context.Context, selected *commandline.Command, global *cli) error {
 	switch {
 	case global.Version:
-		return versionCmd{}.Run()
+		return versionCmd{}.Run(ctx, global)
 	case global.Example:
 		_, err := os.Stdout.Write(config.Example())
 		return err
 	case global.Generate:
 		return generate(global.Config, global.Registration)
 	default:
-		return k.Run(global)
+		return selected.Target.(runner).Run(ctx, global) //nolint:forcetypeassert // TestEachCommandRunsAndKeepsItsFlags tries all
 	}
 }
 
@@ -215,7 +221,7 @@ func startCommand(config string, again bool) string {
 type versionCmd struct{}
 
 // Run prints the version.
-func (versionCmd) Run() error {
+func (versionCmd) Run(context.Context, *cli) error {
 	fmt.Println("multis", versionOf(debug.ReadBuildInfo))
 	return nil
 }
@@ -247,18 +253,12 @@ type helpCmd struct {
 }
 
 // Run prints what --help prints.
-func (c helpCmd) Run(parser *kong.Kong) error {
-	if len(c.Command) == 0 {
-		_, err := parser.Parse([]string{"--help"})
-		return err
-	}
-	k, err := kong.Trace(parser, c.Command)
+func (c helpCmd) Run(context.Context, *cli) error {
+	selected, err := parse(new(cli), append(c.Command, "--help"))
 	if err != nil {
-		return err
-	}
-	if k.Error != nil {
-		fmt.Fprintf(os.Stderr, "multis: %v; multis --help shows what there is\n", k.Error)
+		printError(os.Stderr, err.Error())
 		return statusError(2)
 	}
-	return k.PrintUsage(false)
+	fmt.Print(selected.Usage(columns()))
+	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ type policyCmd struct {
 type policyShowCmd struct{}
 
 // Run prints the owner's rules with their places in the configuration, and then the default rules.
-func (policyShowCmd) Run(c *cli) error {
+func (policyShowCmd) Run(_ context.Context, c *cli) error {
 	cfg, err := load(c.Config)
 	if err != nil {
 		return err
@@ -75,12 +76,12 @@ type policyExplainCmd struct {
 	Agent   string `arg:"" help:"The agent; multis for the assistant itself."`
 	Tool    string `arg:"" help:"The tool."`
 	Args    string `arg:"" optional:"" help:"The arguments of the call, a JSON object. Without them, what the mildest of its calls needs."`
-	Surface string `default:"owner" help:"Where the call comes from: owner, schedule, heartbeat, webhook, mcp, cli, delegate or contact. Defaults to owner."`
+	Surface string `default:"owner" help:"Where the call comes from: owner, schedule, heartbeat, webhook, mcp, cli, delegate or contact."`
 	Tainted bool   `help:"As if the agent had read text of others before."`
 }
 
 // Run prints the explanation. It starts no MCP server, so their tools are not known here: /policy explain knows them.
-func (p policyExplainCmd) Run(c *cli) error {
+func (p policyExplainCmd) Run(_ context.Context, c *cli) error {
 	cfg, err := load(c.Config)
 	if err != nil {
 		return err

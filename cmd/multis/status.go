@@ -136,7 +136,7 @@ func has(found []doctor.Finding, id doctor.ID) bool {
 type agentsCmd struct{}
 
 // Run lists them with their models and where they answer.
-func (agentsCmd) Run(c *cli) error {
+func (agentsCmd) Run(_ context.Context, c *cli) error {
 	cfg, err := config.Load(c.Config)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ const noModels = "No model is configured, so multis answers with the passages it
 type listModelsCmd struct{}
 
 // Run lists the models of the configuration. It needs no database.
-func (listModelsCmd) Run(global *cli) error {
+func (listModelsCmd) Run(_ context.Context, global *cli) error {
 	cfg, err := config.Load(global.Config)
 	if err != nil {
 		return err
