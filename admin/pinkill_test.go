@@ -30,11 +30,15 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(killDatabase) == "" {
+	task := enterPINOnce
+	switch {
+	case os.Getenv(commandDatabase) != "":
+		task = commandOnce
+	case os.Getenv(killDatabase) == "":
 		storetest.Main(m)
 		return
 	}
-	if err := enterPINOnce(context.Background()); err != nil {
+	if err := task(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -1,0 +1,36 @@
+package pin
+
+import (
+	"strings"
+	"testing"
+)
+
+// FuzzForm checks that a PIN is seen wherever it stands: nothing invisible, no space and no other digits hide it.
+func FuzzForm(f *testing.F) {
+	for _, s := range []string{"482917", "48 29", "\u202e4829\u202c", "pin 4829", "/pin 4829", "my pin is 4829", "٤٨٢٩", "what did 3 people say?", "4\u200b8\u20602\ufeff9", "рin 4829"} {
+		f.Add(s, uint(3))
+	}
+	f.Fuzz(func(t *testing.T, s string, at uint) {
+		form := formOf(s)
+		if isPIN(normalize(s)) && form != formPIN {
+			t.Fatalf("%q is a PIN and has the form %d", s, form)
+		}
+		if form == formPIN && !isStrayPIN(s, form) {
+			t.Fatalf("%q is a PIN that nobody asked for, and stays", s)
+		}
+		if form == formNone {
+			return
+		}
+		runes := []rune(s)
+		i := int(at % uint(len(runes)+1))
+		for _, hidden := range []string{"\u200b", "\u202e", "\u2060", "\ufeff", "\u00ad"} {
+			hiding := string(runes[:i]) + hidden + string(runes[i:])
+			if formOf(hiding) == formNone {
+				t.Fatalf("%q is seen, and %q is not", s, hiding)
+			}
+		}
+		if strings.ContainsAny(s, "/!／！") && isPINCommand(visible(s)) && form != formCommand {
+			t.Fatalf("%q is /pin with digits", s)
+		}
+	})
+}
