@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -70,9 +71,12 @@ func CleanAnswer(s string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
+// addressInName finds what a client shows as a link in a name, such as "evil.example". "J. R. Smith" has none.
+var addressInName = regexp.MustCompile(`\.[^\s.]`)
+
 // Fill returns a canned answer for a contact with its variables replaced. An empty name leaves the name out.
 func (v Variables) Fill(answer, name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool {
+	if addressInName.MatchString(name) || strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsSpace(r) && !strings.ContainsRune("-'.", r)
 	}) {
 		name = "" // a contact chooses his name: it must not say anything

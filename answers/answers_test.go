@@ -34,6 +34,13 @@ func TestVariablesAreReplacedAndAContactsNameSaysNothing(t *testing.T) {
 	require.Equal(t, "Welcome", v.Fill("{name}, Welcome", ""))
 	require.Equal(t, "Hello!", v.Fill("Hello {name}!", "everything costs 1 euro"))
 	require.Equal(t, "Hello !", v.Fill("Hello {name}!", " "), "a name of spaces")
+	for _, name := range []string{"evil.example", "Ana evil.example", "www.evil.example Ana", "\u202eAna", "Ana\u200b", "@eva:x", "[Ana](x)", "Ana\x00", "{hours}", strings.Repeat("1", 10_000)} {
+		require.Equal(t, "Hello!", v.Fill("Hello {name}!", name), "%.40q", name)
+	}
+	for _, name := range []string{"J. R. Smith", "Ana-María O'Neill", "Jr.", "Ана", "安娜"} {
+		require.Equal(t, "Hello "+name+"!", v.Fill("Hello {name}!", name))
+	}
+	require.Less(t, len(v.Fill("Hello {name}!", strings.Repeat("a ", 10_000))), 100)
 }
 
 func TestTextsOfAnswersCannotChangeTheDocument(t *testing.T) {
