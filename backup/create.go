@@ -31,7 +31,7 @@ type File struct {
 	Max int64
 	// Without returns the content for a backup without secrets. Only files have it.
 	Without func(content []byte) []byte
-	// Corrected is a file to restore in place of the one in the backup; empty for none.
+	// Corrected is a file to move there in place of the one in the backup; empty for none.
 	Corrected string
 }
 

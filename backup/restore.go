@@ -14,7 +14,6 @@ import (
 
 	"multis/jobs"
 	"multis/migrations"
-	"multis/plainfile"
 	"multis/store"
 )
 
@@ -183,17 +182,15 @@ func (a *Archive) RestoreFiles(to []File) (written []string, err error) {
 	return written, nil
 }
 
-// restore writes a file of the backup, or the corrected one, unless it exists, and returns its path if it did.
+// restore writes a file of the backup unless it exists, or moves its corrected copy there, and returns its path if it did.
 func (f File) restore(inside string, content io.Reader) (string, error) {
 	if f.Corrected == "" {
 		return writeMissing(f.Path, inside, content)
 	}
-	corrected, _, err := plainfile.Open(f.Corrected)
-	if err != nil {
+	if _, err := os.Lstat(f.Path); !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	defer corrected.Close()
-	return writeMissing(f.Path, inside, corrected)
+	return f.Path, os.Rename(f.Corrected, f.Path)
 }
 
 // relativePath returns the path of a file relative to the File with a name; empty if it is that file itself.

@@ -139,7 +139,7 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, endCopy(loadFrom, global.Config, err == nil)) }()
+	defer func() { err = errors.Join(err, copyLeft(loadFrom, global.Config)) }() // backup.Restore moves it
 	cfg, err := load(loadFrom)
 	if err != nil {
 		return err
@@ -176,8 +176,8 @@ Next: make sure that no other multis runs with this registration, start this one
 }
 
 // restoreConfiguration returns the file to load the configuration from, and restores missing files without which it cannot be loaded. If there is no
-// configuration, the returned file is a copy of the one in the backup, which the owner may correct after a failed attempt. backup.Restore writes the
-// real configuration once everything is on hold, so that multis does not start after a failed restore.
+// configuration, the returned file is a copy of the one in the backup, which the owner may correct after a failed attempt. backup.Restore moves
+// it to its place before its last transaction, so that multis does not start after a failed restore and a killed one leaves no copy beside it.
 func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err error) {
 	// Files that root writes into the folder of the service would not be readable for the service.
 	if err := dropPrivileges(filepath.Dir(file)); err != nil {
@@ -211,16 +211,12 @@ func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err 
 	return loadFrom, err
 }
 
-// endCopy ends the use of the copy that restoreConfiguration made, if it made one: a restore that is done removes it, any other leaves it for the owner to correct.
-func endCopy(copied, file string, done bool) error {
-	switch {
-	case copied == file:
+// copyLeft names the copy that restoreConfiguration made, if a failed restore left it for the owner to correct.
+func copyLeft(copied, file string) error {
+	if _, err := os.Lstat(copied); copied == file || err != nil {
 		return nil
-	case done:
-		return os.Remove(copied)
-	default:
-		return fmt.Errorf("the configuration of the backup is in %s: correct it if it is wrong, and run the same command again", copied)
 	}
+	return fmt.Errorf("the configuration of the backup is in %s: correct it if it is wrong, and run the same command again", copied)
 }
 
 // openUnchanged opens the database without migrating it, so that a backup can be made before an upgrade changes it.

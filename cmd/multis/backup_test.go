@@ -277,6 +277,40 @@ func TestAKilledRestoreLeavesNoConfigurationToStartWith(t *testing.T) {
 	require.NoFileExists(t, copied)
 }
 
+// At any moment there is the copy or the configuration, never both: a copy that stays would be used by a later restore.
+func TestARestoreMovesItsCopyOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	file, other, dsn := backupToMove(t), t.TempDir(), newDatabase(t, "restored_moved")
+	require.NoError(t, os.WriteFile(filepath.Join(other, "dsn"), []byte(dsn), 0o600))
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	defer conn.Close(context.Background())
+	own := filepath.Join(other, "config.yaml")
+	locked := false // which keeps the restore from its last step, so that it is killed before that
+	runAndKill(t, other, func() bool {
+		if !locked {
+			_, err := conn.Exec(t.Context(), "begin; lock table restore_in_progress in access share mode")
+			if locked = err == nil; !locked {
+				_, err = conn.Exec(t.Context(), "rollback")
+				require.NoError(t, err)
+			}
+		}
+		_, err := os.Stat(own)
+		return err == nil
+	}, "backup", "restore", file)
+	require.True(t, locked)
+	require.NoFileExists(t, own+".from-backup")
+	_, err = conn.Exec(t.Context(), "rollback")
+	require.NoError(t, err)
+	_, said, err := program(t, other, "", "run")
+	require.Error(t, err)
+	require.Contains(t, said, "was interrupted")
+	_, said, err = program(t, other, "", "backup", "restore", file)
+	require.NoError(t, err, said)
+	require.FileExists(t, own)
+	require.NoFileExists(t, own+".from-backup")
+}
+
 func TestTheConfigurationOfAFailedRestoreDoesNotStart(t *testing.T) {
 	t.Parallel()
 	file, other := backupToMove(t), t.TempDir()
