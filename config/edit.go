@@ -52,10 +52,6 @@ func Edit(name string, data []byte, values ...Value) ([]byte, error) {
 
 // edit sets one value.
 func edit(data []byte, v Value) ([]byte, error) {
-	text, err := scalar(v.Text)
-	if err != nil {
-		return nil, err
-	}
 	root, err := rootMapping(data)
 	if err != nil {
 		return nil, err
@@ -66,17 +62,24 @@ func edit(data []byte, v Value) ([]byte, error) {
 	}
 	path := strings.Split(v.Key, ".")
 	section, key := root, (*yaml.Node)(nil) // the innermost section of the path that exists, and its key
+	inBraces := false
 	for i, name := range path {
 		k, value := entry(section, name)
+		text, err := scalar(v.Text, inBraces)
 		switch {
+		case err != nil:
+			return nil, err
+		case k == nil && inBraces:
+			return joinLines(insertInBraces(lines, section, path[i:], text))
 		case k == nil:
 			return joinLines(insertKey(lines, section, key, path[i:], text))
 		case i == len(path)-1:
-			return joinLines(replaceScalar(lines, k, value, text))
-		case !isNull(value) && (value.Kind != yaml.MappingNode || value.Style&yaml.FlowStyle != 0):
+			return joinLines(replaceScalar(lines, k, value, text, inBraces))
+		case !isNull(value) && value.Kind != yaml.MappingNode:
 			return nil, fmt.Errorf("line %d: %w", value.Line, ErrEdit)
 		}
 		section, key = value, k
+		inBraces = inBraces || value.Style&yaml.FlowStyle != 0
 	}
 	return nil, ErrEdit
 }
@@ -113,10 +116,10 @@ func entry(mapping *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// scalar returns the text of a value as YAML on one line, quoted where YAML requires it.
-func scalar(text string) (string, error) {
+// scalar returns the text of a value as YAML on one line, quoted where YAML requires it. inBraces means that it is written into {...}.
+func scalar(text string, inBraces bool) (string, error) {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: text}
-	if text == "" || strings.ContainsAny(text, "\n\r\t") {
+	if text == "" || strings.ContainsAny(text, "\n\r\t") || inBraces && strings.ContainsAny(text, ",[]{}:#") {
 		node.Style = yaml.DoubleQuotedStyle
 	}
 	out, err := yaml.Marshal(&node)
@@ -131,7 +134,7 @@ func scalar(text string) (string, error) {
 }
 
 // replaceScalar replaces the value of a key that is there. A comment behind it stays.
-func replaceScalar(lines []string, key, value *yaml.Node, text string) ([]string, error) {
+func replaceScalar(lines []string, key, value *yaml.Node, text string, inBraces bool) ([]string, error) {
 	line := &lines[key.Line-1]
 	runes := []rune(*line)
 	if isNull(value) && value.Value == "" { // "key:" without a value
@@ -142,7 +145,7 @@ func replaceScalar(lines []string, key, value *yaml.Node, text string) ([]string
 		*line = string(runes[:colon+1]) + " " + text + string(runes[colon+1:])
 		return lines, nil
 	}
-	end, ok := scalarEnd(runes, value)
+	end, ok := scalarEnd(runes, value, inBraces)
 	if value.Kind != yaml.ScalarNode || value.Line != key.Line || value.Anchor != "" || value.Style&yaml.TaggedStyle != 0 || !ok {
 		return nil, fmt.Errorf("line %d: %w", key.Line, ErrEdit)
 	}
@@ -151,7 +154,7 @@ func replaceScalar(lines []string, key, value *yaml.Node, text string) ([]string
 }
 
 // scalarEnd returns the index behind a scalar in its line. It returns false if the scalar goes on in the next line.
-func scalarEnd(line []rune, value *yaml.Node) (int, bool) {
+func scalarEnd(line []rune, value *yaml.Node, inBraces bool) (int, bool) {
 	start := value.Column - 1
 	if start >= len(line) {
 		return 0, false
@@ -168,10 +171,8 @@ func scalarEnd(line []rune, value *yaml.Node) (int, bool) {
 	if end > len(line) {
 		return 0, false
 	}
-	if rest := strings.TrimSpace(string(line[end:])); rest != "" && rest[0] != '#' {
-		return 0, false
-	}
-	return end, true
+	rest := strings.TrimSpace(string(line[end:]))
+	return end, rest == "" || rest[0] == '#' || inBraces && (rest[0] == ',' || rest[0] == '}')
 }
 
 // quotedEnd returns the index behind the closing quote of a text in quotes. It is behind the line if there is none.
@@ -212,6 +213,26 @@ func insertKey(lines []string, section, key *yaml.Node, path []string, text stri
 		added = append(added, line)
 	}
 	return append(lines[:at:at], append(added, lines[at:]...)...), nil
+}
+
+// insertInBraces adds a value to the beginning of a section that is written as {...}.
+func insertInBraces(lines []string, section *yaml.Node, path []string, text string) ([]string, error) {
+	line := []rune(lines[section.Line-1])
+	brace := section.Column - 1
+	if brace >= len(line) || line[brace] != '{' {
+		return nil, fmt.Errorf("line %d: %w", section.Line, ErrEdit)
+	}
+	last := len(path) - 1
+	added := strings.Join(path[:last], ": {")
+	if last > 0 {
+		added += ": {"
+	}
+	added += path[last] + ": " + text + strings.Repeat("}", last)
+	if len(section.Content) > 0 {
+		added += ", "
+	}
+	lines[section.Line-1] = string(line[:brace+1]) + added + string(line[brace+1:])
+	return lines, nil
 }
 
 // lastLine returns the last line of a node that is not a block of text.

@@ -28,6 +28,13 @@ func TestEditChangesOneValueAndNothingElse(t *testing.T) {
 		"needs quotes":        {"name: Nora\n", "name", "a: b # c", "name: 'a: b # c'\n"},
 		"behind a block":      {"a:\n  b: |\n    one\n    two\nname: Nora\n", "a.c", "x", "a:\n  b: |\n    one\n    two\n  c: x\nname: Nora\n"},
 		"after a list":        {"a:\n  b:\n    - one\n    - two\nname: Nora\n", "a.c", "x", "a:\n  b:\n    - one\n    - two\n  c: x\nname: Nora\n"},
+		"in braces":           {"llm: {model: none, local: true} # mine\n", "llm.model", "openai/x", "llm: {model: openai/x, local: true} # mine\n"},
+		"last in braces":      {"exec: { enabled: true }\n", "exec.enabled", "false", "exec: { enabled: false }\n"},
+		"quoted in braces":    {"a: {b: {c: \"x, y\"}, d: 1}\n", "a.b.c", "p, q", "a: {b: {c: \"p, q\"}, d: 1}\n"},
+		"lines in braces":     {"a: {b: 1,\n    c: 2}\nname: Nora\n", "a.c", "3", "a: {b: 1,\n    c: 3}\nname: Nora\n"},
+		"missing in braces":   {"budget: {per_day: 2}\n", "budget.per_run", "1", "budget: {per_run: 1, per_day: 2}\n"},
+		"empty braces":        {"business:\n  escalation: {}\n", "business.escalation.room", "true", "business:\n  escalation: {room: true}\n"},
+		"sections in braces":  {"a: {x: 1}\n", "a.b.c", "2", "a: {b: {c: 2}, x: 1}\n"},
 		"the same":            {"name:   Nora\n", "name", "Nora", "name:   Nora\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +49,7 @@ func TestEditChangesOneValueAndNothingElse(t *testing.T) {
 func TestEditRefusesWhatItCouldBreak(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]string{
-		"flow":       "llm: {model: none}\n",
+		"all braces": "{llm: {model: none}}\n",
 		"anchor":     "llm:\n  model: &m none\n",
 		"two lines":  "llm:\n  model: no\n    ne\n",
 		"block":      "llm:\n  model: |\n    none\n",
@@ -74,6 +81,7 @@ func TestEditSetsEachSingleValueOfTheExample(t *testing.T) {
 func FuzzEdit(f *testing.F) {
 	f.Add(string(config.Example()), "llm.model", "openai/x")
 	f.Add("a: 'b'\n", "a", "c\nd")
+	f.Add("a: {b: 1}\n", "a.c", "x, y")
 	f.Fuzz(func(t *testing.T, data, key, text string) {
 		after, err := config.Edit("config.yaml", []byte(data), config.Value{Key: key, Text: text})
 		if err != nil {
