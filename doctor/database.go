@@ -73,9 +73,9 @@ func checkServer(facts store.ServerFacts, embeds bool) (found []Finding) {
 
 // missingVector says how to get pgvector.
 func missingVector(f store.ServerFacts) Finding {
-	create := fmt.Sprintf("sudo -u postgres psql -d %s -c 'CREATE EXTENSION vector'   (then restart multis)", f.Database)
+	create := psqlLine(f.Database, "CREATE EXTENSION vector") + "   (then restart multis)"
 	if !f.VectorPackage {
-		create = fmt.Sprintf("sudo apt-get install postgresql-%d-pgvector && ", f.Version/10000) + create
+		create = AsRoot(fmt.Sprintf("apt-get install postgresql-%d-pgvector && ", f.Version/10000)) + create
 	}
 	return newFinding(DatabaseVector, "", "embeddings.model is set, and the database has no pgvector, so it is not used.", create)
 }
@@ -114,9 +114,9 @@ const separateRoles = 160000
 func checkShared(f store.ServerFacts) []Finding {
 	switch {
 	case f.Open:
-		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Every role of this Postgres may connect to the database %s.", f.Database), fmt.Sprintf("sudo -u postgres psql -c 'REVOKE CONNECT ON DATABASE %s FROM PUBLIC'", f.Database))}
+		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Every role of this Postgres may connect to the database %s.", f.Database), psqlLine("", "REVOKE CONNECT ON DATABASE "+sqlName(f.Database)+" FROM PUBLIC"))}
 	case f.OtherDatabases > 0 && f.CreatesRoles && f.Version < separateRoles:
-		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Others use this Postgres as well, and the role %s has power over their roles, which it no longer needs.", f.User), fmt.Sprintf("sudo -u postgres psql -c 'ALTER ROLE %s NOCREATEROLE'", f.User))}
+		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Others use this Postgres as well, and the role %s has power over their roles, which it no longer needs.", f.User), psqlLine("", "ALTER ROLE "+sqlName(f.User)+" NOCREATEROLE"))}
 	}
 	return nil
 }
@@ -126,13 +126,13 @@ func checkRights(f store.ServerFacts) []Finding {
 	var found []Finding
 	add := func(message, fix string) { found = append(found, newFinding(DatabaseRights, "", message, fix)) }
 	if !f.OwnsDatabase {
-		add(fmt.Sprintf("The role %s does not own the database %s.", f.User, f.Database), fmt.Sprintf("sudo -u postgres psql -c 'ALTER DATABASE %s OWNER TO %s'", f.Database, f.User))
+		add(fmt.Sprintf("The role %s does not own the database %s.", f.User, f.Database), psqlLine("", fmt.Sprintf("ALTER DATABASE %s OWNER TO %s", sqlName(f.Database), sqlName(f.User))))
 	}
 	if !f.CreatesRoles && !f.Superuser {
 		role := migrations.ContactRole(f.Database)
 		if !f.HasContactRole {
 			add(fmt.Sprintf("The role %s may not create the role %s, which reads for contacts.", f.User, role),
-				fmt.Sprintf("sudo -u postgres psql -c 'CREATE ROLE %s NOLOGIN' -c 'GRANT %s TO %s'", role, role, f.User))
+				psqlLine("", "CREATE ROLE "+sqlName(role)+" NOLOGIN", fmt.Sprintf("GRANT %s TO %s", sqlName(role), sqlName(f.User))))
 		}
 	}
 	return found

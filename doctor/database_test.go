@@ -123,7 +123,7 @@ func TestAnAddressWithoutADatabaseIsFound(t *testing.T) {
 //
 //nolint:paralleltest // see above
 func TestAnUnusableEmptyDatabaseIsReportedUntilItIsRepaired(t *testing.T) {
-	server := storetest.Server()
+	server, sh := storetest.Server(), newShell(t, false)
 	empty := func(t *testing.T, name, options string) string {
 		t.Helper()
 		asAdministrator(t, "postgres", "create role "+name+" login", "create database "+name+" "+options)
@@ -132,8 +132,12 @@ func TestAnUnusableEmptyDatabaseIsReportedUntilItIsRepaired(t *testing.T) {
 	}
 	t.Run("rights", func(t *testing.T) {
 		dsn := empty(t, "doctor_rights", "")
-		require.Equal(t, []ID{DatabaseRights, DatabaseRights}, ids(ProbeDatabase(t.Context(), dsn).Findings), "not its owner, and no right to make roles")
-		asAdministrator(t, "postgres", "alter database doctor_rights owner to doctor_rights", "alter role doctor_rights createrole")
+		found := ProbeDatabase(t.Context(), dsn).Findings
+		require.Equal(t, []ID{DatabaseRights, DatabaseRights}, ids(found), "not its owner, and no right to make roles")
+		t.Cleanup(func() { asAdministrator(t, "postgres", "drop role multis_contact_doctor_rights") })
+		for _, f := range found {
+			sh.carryOut(t, t.TempDir(), f.Fix)
+		}
 		require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings)
 	})
 	t.Run("superuser", func(t *testing.T) {
@@ -156,7 +160,7 @@ func TestAnUnusableEmptyDatabaseIsReportedUntilItIsRepaired(t *testing.T) {
 		}
 		empty(t, "doctor_other", "owner doctor_other")
 		require.Equal(t, []ID{DatabaseShared}, ids(ProbeDatabase(t.Context(), dsn).Findings))
-		asAdministrator(t, "postgres", "alter role multis nocreaterole")
+		sh.carryOut(t, t.TempDir(), ProbeDatabase(t.Context(), dsn).Findings[0].Fix)
 		t.Cleanup(func() { asAdministrator(t, "postgres", "alter role multis createrole") })
 		require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings)
 	})

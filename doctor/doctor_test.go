@@ -14,8 +14,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"multis/config"
 )
 
 func TestAHealthyInstallationHasNoFinding(t *testing.T) {
@@ -30,12 +28,15 @@ func TestANewInstallationWithoutAMessageHasNoFinding(t *testing.T) {
 	require.Empty(t, w.findingIDs(), "nothing was written yet, so nothing was pushed")
 }
 
-// breakage is a broken set-up, the finding that shows it, and the repair that the finding names.
+// breakage is a broken set-up and the finding that shows it.
 type breakage struct {
 	name   string
 	id     ID
 	breaks func(w *world)
-	fixes  func(w *world)
+	// byHand says why the line that the finding prints cannot be run here; empty means that it is run in a shell, as a person would who copies it.
+	byHand string
+	// fixes does what remains then: what a person does, or multis and Synapse when the line restarted them. nil if the line repairs it all.
+	fixes func(w *world)
 }
 
 // execSQL returns a step that runs a statement.
@@ -46,107 +47,126 @@ func setYAML(lines string) func(*world) {
 	return func(w *world) { w.write(w.paths.Config, w.yaml+lines) }
 }
 
-func TestEachBrokenInstallationIsFoundUntilItIsRepaired(t *testing.T) {
+func brokenInstallations(t *testing.T) []breakage {
+	t.Helper()
+	return slices.Concat(brokenFiles(), brokenData(), brokenModels(t), brokenHomeserver(), brokenCommands())
+}
+
+func TestEachBrokenInstallationIsFoundUntilItsPrintedLineIsRun(t *testing.T) {
 	t.Parallel()
-	for _, b := range slices.Concat(brokenFiles(), brokenData(), brokenModels(t), brokenHomeserver(), brokenCommands()) {
+	sh := newShell(t, true)
+	for _, b := range brokenInstallations(t) {
 		t.Run(string(b.id)+" "+b.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			b.breaks(w)
-			require.Equal(t, []ID{b.id}, slices.Compact(w.findingIDs()))
-			b.fixes(w)
+			found := Run(t.Context(), w.openInput()).Findings()
+			require.Equal(t, []ID{b.id}, slices.Compact(ids(found)))
+			restarted := false
+			for _, f := range found {
+				require.NotEmpty(t, f.Fix)
+				if b.byHand == "" {
+					restarted = sh.carryOut(t, w.dir, f.Fix) || restarted
+				}
+			}
+			if b.fixes != nil {
+				said := b.byHand != "" || restarted || strings.Contains(found[0].Fix, "(then restart")
+				require.True(t, said, "the line was run and did not repair it")
+				b.fixes(w)
+			}
 			require.Empty(t, w.findingIDs())
 		})
+	}
+}
+
+func TestWhatTheDoctorCanRepairItRepairs(t *testing.T) {
+	t.Parallel()
+	repaired := map[ID]bool{}
+	for _, b := range brokenInstallations(t) {
+		if kinds[b.id].fixable {
+			w := newWorld(t)
+			b.breaks(w)
+			done, err := Fix(t.Context(), w.openInput(), b.id)
+			require.NoError(t, err)
+			require.NotEmpty(t, done)
+			if b.fixes != nil { // after a restart
+				b.fixes(w)
+			}
+			require.Empty(t, w.findingIDs(), b.id)
+			repaired[b.id] = true
+		}
+	}
+	for id, k := range kinds {
+		require.Equal(t, k.fixable, repaired[id], id)
 	}
 }
 
 func brokenFiles() []breakage {
 	mend := func(w *world) { w.write(w.paths.Config, w.yaml) }
 	return []breakage{
-		{"no file", ConfigMissing, func(w *world) { require.NoError(w.t, os.Remove(w.paths.Config)) }, mend},
-		{"unknown key", ConfigInvalid, setYAML("chatz: {profile: business}\n"), mend},
-		{"open to all", ConfigPermissions, func(w *world) { require.NoError(w.t, os.Chmod(w.paths.Config, 0o644)) }, fixWith(ConfigPermissions)},
+		{"no file", ConfigMissing, func(w *world) { require.NoError(w.t, os.Remove(w.paths.Config)) }, asks, mend},
+		{"unknown key", ConfigInvalid, setYAML("chatz: {profile: business}\n"), inFile, mend},
+		{"open to all", ConfigPermissions, func(w *world) { require.NoError(w.t, os.Chmod(w.paths.Config, 0o644)) }, "", nil},
 		{"old registration", RegistrationFile, func(w *world) {
 			w.write(w.paths.Registration, "id: multis\nas_token: older\n")
-		}, fixWith(RegistrationFile)},
-		{"registration open to all", RegistrationPermissions, func(w *world) { require.NoError(w.t, os.Chmod(w.paths.Registration, 0o644)) }, fixWith(RegistrationPermissions)},
-		{"not named", RegistrationMissing, func(w *world) { w.synapse = nil }, func(w *world) {
-			w.synapse = []string{filepath.Join(w.dir, "synapse-registration.yaml")}
-		}},
+		}, "", nil},
+		{"registration open to all", RegistrationPermissions, func(w *world) { require.NoError(w.t, os.Chmod(w.paths.Registration, 0o644)) }, "", nil},
+		{"not named", RegistrationMissing, func(w *world) { require.NoError(w.t, os.Remove(w.named)) }, "", nil},
 		{"edited by hand", RegistrationDrift, func(w *world) {
 			path := filepath.Join(w.dir, "synapse-registration.yaml")
 			text, err := os.ReadFile(path)
 			require.NoError(w.t, err)
 			w.write(path, strings.Replace(string(text), "rate_limited: false", "rate_limited: true", 1))
-		}, func(w *world) {
-			text, err := config.Registration(w.openInput().Config)
-			require.NoError(w.t, err)
-			w.write(filepath.Join(w.dir, "synapse-registration.yaml"), string(text))
-		}},
+		}, "", nil},
 		{"upgraded distribution", DatabasePrograms, func(w *world) {
 			w.programs = errors.New("the database in data was made by Postgres 15, and this machine has 17; apt-get install postgresql-15")
-		}, func(w *world) { w.programs = nil }},
-		{"disk full", DiskLow, func(w *world) { w.free = 100 << 20 }, func(w *world) { w.free = 50 << 30 }},
+		}, byPackage, func(w *world) { w.programs = nil }},
+		{"disk full", DiskLow, func(w *world) { w.free = 100 << 20 }, showsOnly, func(w *world) { w.free = 50 << 30 }},
 		{"files of root", DataUnwritable, func(w *world) {
 			w.write(filepath.Join(w.dir, "log"), "")
 			require.NoError(w.t, os.Chown(w.dir, 65534, 65534))
-		}, func(w *world) {
-			entries, err := os.ReadDir(w.dir)
-			require.NoError(w.t, err)
-			for _, e := range entries {
-				require.NoError(w.t, os.Chown(filepath.Join(w.dir, e.Name()), 65534, 65534))
-			}
-		}},
-	}
-}
-
-// fixWith returns a step that repairs a finding as multis doctor --fix does.
-func fixWith(id ID) func(*world) {
-	return func(w *world) {
-		done, err := Fix(w.t.Context(), w.openInput(), id)
-		require.NoError(w.t, err)
-		require.NotEmpty(w.t, done)
+		}, "", nil},
 	}
 }
 
 func brokenData() []breakage {
 	return []breakage{
-		{"", PushStalled, execSQL(`insert into settings (key, value) values ('push_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), execSQL("delete from settings where key = 'push_stalled'")},
-		{"", SyncStalled, execSQL(`insert into settings (key, value) values ('sync_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), execSQL("delete from settings where key = 'sync_stalled'")},
+		{"", PushStalled, execSQL(`insert into settings (key, value) values ('push_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), showsOnly, execSQL("delete from settings where key = 'push_stalled'")},
+		{"", SyncStalled, execSQL(`insert into settings (key, value) values ('sync_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), showsOnly, execSQL("delete from settings where key = 'sync_stalled'")},
 		{"", PushLag, execSQL(`update settings set value = to_jsonb(now() - interval '20 minutes') where key = 'pushed_at';
-			update messages set ts = now() - interval '5 minutes', received_at = now() - interval '5 minutes' where event_id = (select max(event_id) from messages)`), execSQL("update settings set value = to_jsonb(now()) where key = 'pushed_at'")},
-		{"", AdminRoom, execSQL("update chats set closed_why = 'gone' where kind = 'admin'"), execSQL("update chats set closed_why = '' where kind = 'admin'")},
+			update messages set ts = now() - interval '5 minutes', received_at = now() - interval '5 minutes' where event_id = (select max(event_id) from messages)`), "", execSQL("update settings set value = to_jsonb(now()) where key = 'pushed_at'")},
+		{"", AdminRoom, execSQL("update chats set closed_why = 'gone' where kind = 'admin'"), "", execSQL("update chats set closed_why = '' where kind = 'admin'")},
 		{"", ChatsUnreadable, func(w *world) {
 			w.message("locked", "@ana:example.org", "contact")
 			w.exec(`update messages set parked = '{}', reason = 'It is encrypted, and its key has not come.' where event_id = 'locked'`)
-		}, execSQL("update messages set parked = null")},
+		}, asks, execSQL("update messages set parked = null")},
 		{
 			"logged out", BridgeDown, execSQL("insert into bridge_states (bot, login, protocol, why, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'logged out', now(), now())"),
-			execSQL("update bridge_states set down_since = null, why = ''"),
+			inBridge, execSQL("update bridge_states set down_since = null, why = ''"),
 		},
 		{
 			"silent", BridgeDown, execSQL("insert into bridge_states (bot, login, protocol, why, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'no answer', now(), now())"),
-			execSQL("update bridge_states set down_since = null, why = ''"),
+			inBridge, execSQL("update bridge_states set down_since = null, why = ''"),
 		},
 		{"typed on the phone", BridgeDoublePuppet, func(w *world) {
 			w.exec("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'")
 			w.message("typed", "@whatsapp_49:example.org", "owner_phone")
-		}, func(w *world) { w.message("typed later", "@you:example.org", "owner_phone") }},
-		{"ghost in the chat", BridgeDoublePuppet, execSQL("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'"), execSQL("update chats set self_ghost = ''")},
-		{"", BridgeStatus, func(w *world) { w.addSentMessage("sent"); w.addSentMessage("sent") }, execSQL("update outbox set state = 'delivered', delivered_at = now()")},
-		{"", BridgeUnconfirmed, execSQL("insert into bridge_bots (bot, protocol) values ('@signalbot:example.org', 'signal')"), execSQL("update bridge_bots set confirmed_at = now()")},
-		{"", BridgeClaim, execSQL("insert into bridge_changes (protocol, old_bot, new_bot) values ('whatsapp', '@whatsappbot:example.org', '@whatsapp2:example.org')"), execSQL("update bridge_changes set decided_at = now()")},
-		{"never", BackupOld, execSQL("update settings set updated_at = now() - interval '9 days'"), execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now()))`)},
-		{"long ago", BackupOld, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '8 days'))`), execSQL(`update settings set value = jsonb_build_object('at', now()) where key = 'backup.last'`)},
-		{"embeddings", DatabaseVector, setYAML("embeddings: {model: ollama/nomic, base_url: \"http://127.0.0.1:1/v1\"}\n"), func(w *world) { w.write(w.paths.Config, w.yaml) }},
-		{"", BackupFailed, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '1 day', 'problem', 'no space left on device', 'tried_at', now()))`), execSQL(`update settings set value = jsonb_build_object('at', now()) where key = 'backup.last'`)},
-		{"", JobsFailed, execSQL("insert into river.river_job (kind, args, max_attempts, state, finalized_at) values ('turn', '{}', 3, 'discarded', now())"), execSQL("delete from river.river_job")},
-		{"", JobsLate, execSQL("insert into river.river_job (kind, args, max_attempts, state, scheduled_at) values ('turn', '{}', 3, 'available', now() - interval '1 hour')"), execSQL("delete from river.river_job")},
-		{"", SafeMode, execSQL(`insert into settings (key, value) values ('safe_mode', '{"since": "2026-05-01T12:00:00Z", "why": "It crashed."}')`), execSQL("delete from settings where key = 'safe_mode'")},
-		{"", OutboxFailed, func(w *world) { w.addSentMessage("failed") }, execSQL("update outbox set state = 'dropped'")},
+		}, inBridge, func(w *world) { w.message("typed later", "@you:example.org", "owner_phone") }},
+		{"ghost in the chat", BridgeDoublePuppet, execSQL("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'"), inBridge, execSQL("update chats set self_ghost = ''")},
+		{"", BridgeStatus, func(w *world) { w.addSentMessage("sent"); w.addSentMessage("sent") }, inBridge, execSQL("update outbox set state = 'delivered', delivered_at = now()")},
+		{"", BridgeUnconfirmed, execSQL("insert into bridge_bots (bot, protocol) values ('@signalbot:example.org', 'signal')"), inClient, execSQL("update bridge_bots set confirmed_at = now()")},
+		{"", BridgeClaim, execSQL("insert into bridge_changes (protocol, old_bot, new_bot) values ('whatsapp', '@whatsappbot:example.org', '@whatsapp2:example.org')"), inClient, execSQL("update bridge_changes set decided_at = now()")},
+		{"never", BackupOld, execSQL("update settings set updated_at = now() - interval '9 days'"), "", nil},
+		{"long ago", BackupOld, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '8 days'))`), "", nil},
+		{"embeddings", DatabaseVector, setYAML("embeddings: {model: ollama/nomic, base_url: \"http://127.0.0.1:1/v1\"}\n"), byPackage, func(w *world) { w.write(w.paths.Config, w.yaml) }},
+		{"", BackupFailed, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '1 day', 'problem', 'no space left on device', 'tried_at', now()))`), "", nil},
+		{"", JobsFailed, execSQL("insert into river.river_job (kind, args, max_attempts, state, finalized_at) values ('turn', '{}', 3, 'discarded', now())"), showsOnly, execSQL("delete from river.river_job")},
+		{"", JobsLate, execSQL("insert into river.river_job (kind, args, max_attempts, state, scheduled_at) values ('turn', '{}', 3, 'available', now() - interval '1 hour')"), "", execSQL("delete from river.river_job")},
+		{"", SafeMode, execSQL(`insert into settings (key, value) values ('safe_mode', '{"since": "2026-05-01T12:00:00Z", "why": "It crashed."}')`), "", execSQL("delete from settings where key = 'safe_mode'")},
+		{"", OutboxFailed, func(w *world) { w.addSentMessage("failed") }, inClient, execSQL("update outbox set state = 'dropped'")},
 		{"open", DatabaseShared, func(w *world) {
 			w.exec("grant connect on database " + databaseOf(w.t, w.dsn) + " to public")
-		}, func(w *world) { w.exec("revoke connect on database " + databaseOf(w.t, w.dsn) + " from public") }},
+		}, "", nil},
 	}
 }
 
@@ -161,8 +181,8 @@ func brokenCommands() []breakage {
 	}
 	off := func(w *world) { w.write(w.paths.Config, w.yaml+"exec: {enabled: false}\n") }
 	return []breakage{
-		{"agents may run commands", SandboxOff, escaped("exec: {enabled: true}\n"), off},
-		{"command hooks", SandboxOff, escaped("command_hooks: {guard: {command: [sh, guard.sh], before: [tool]}}\n"), off},
+		{"agents may run commands", SandboxOff, escaped("exec: {enabled: true}\n"), "", nil},
+		{"command hooks", SandboxOff, escaped("command_hooks: {guard: {command: [sh, guard.sh], before: [tool]}}\n"), inFile, off},
 	}
 }
 
@@ -175,15 +195,15 @@ func brokenModels(t *testing.T) []breakage {
 	}
 	right := model("mine/small", "right-key", address, "")
 	return []breakage{
-		{"no price", ModelConfig, setYAML("llm:\n  model: mine/new\n  providers:\n    mine:\n      base_url: " + address + "\n      api_key: right-key\n"), right},
-		{"wrong key", ModelKey, model("mine/small", "wrong-key", address, ""), right},
-		{"unknown", ModelUnknown, model("mine/other", "right-key", address, ""), right},
-		{"nobody answers", ModelUnreachable, model("mine/small", "right-key", "http://127.0.0.1:1/v1", ""), right},
-		{"no money", BudgetZero, model("mine/small", "right-key", address, "budget: {per_day: 0}\n"), right},
+		{"no price", ModelConfig, setYAML("llm:\n  model: mine/new\n  providers:\n    mine:\n      base_url: " + address + "\n      api_key: right-key\n"), inFile, right},
+		{"wrong key", ModelKey, model("mine/small", "wrong-key", address, ""), inFile, right},
+		{"unknown", ModelUnknown, model("mine/other", "right-key", address, ""), inFile, right},
+		{"nobody answers", ModelUnreachable, model("mine/small", "right-key", "http://127.0.0.1:1/v1", ""), inFile, right},
+		{"no money", BudgetZero, model("mine/small", "right-key", address, "budget: {per_day: 0}\n"), "", nil},
 		{"spent", BudgetSpent, func(w *world) {
 			right(w)
 			w.exec(`insert into usage (day, chat_id, purpose, model, reserved, cost) values ((now() at time zone 'Europe/Berlin')::date, 0, 'ask', 'mine/small', 0, 2000000)`)
-		}, execSQL("delete from usage")},
+		}, "", nil},
 	}
 }
 

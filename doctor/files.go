@@ -54,7 +54,7 @@ func checkConfig(_ context.Context, in *Input) (Result, string) {
 		return r, ""
 	}
 	if open := OpenToAll(file, in.Config); len(open) > 0 {
-		return bad(ConfigPermissions, fmt.Sprintf("Every user of this machine can read %s and the secrets in it.", text.List(open)), "chmod 600 "+strings.Join(open, " ")), ""
+		return bad(ConfigPermissions, fmt.Sprintf("Every user of this machine can read %s and the secrets in it.", text.List(open)), closed(open...)), ""
 	}
 	return Result{Fact: file + " is valid"}, ""
 }
@@ -75,15 +75,15 @@ func checkData(_ context.Context, in *Input) (Result, string) {
 		return Result{}, "there is no data folder yet"
 	}
 	if err != nil {
-		return bad(DataUnwritable, fmt.Sprintf("The data folder %s cannot be read: %v.", dir, err), "sudo chown -R multis: "+dir), ""
+		return bad(DataUnwritable, fmt.Sprintf("The data folder %s cannot be read: %v.", dir, err), AsRoot("chown -R multis: "+text.ShellWord(dir))), ""
 	}
 	r := Result{Fact: fmt.Sprintf("%s, %.1f GiB free", dir, float64(free)/gib)}
 	if free < minFreeBytes {
 		r.Findings = append(r.Findings, newFinding(DiskLow, dir, fmt.Sprintf("Only %.1f GiB are free on the disk of %s; without room Postgres stops.", float64(free)/gib, dir),
-			"df -h "+dir+"   (then delete old backups and logs, or enlarge the disk)"))
+			"df -h "+text.ShellWord(dir)+"   (then delete old backups and logs, or enlarge the disk)"))
 	}
 	if wrong, owner := foreignFile(dir); wrong != "" {
-		r.Findings = append(r.Findings, newFinding(DataUnwritable, dir, fmt.Sprintf("multis cannot write to %s.", wrong), fmt.Sprintf("sudo chown -R %s: %s", owner, dir)))
+		r.Findings = append(r.Findings, newFinding(DataUnwritable, dir, fmt.Sprintf("multis cannot write to %s.", wrong), AsRoot("chown -R "+owner+": "+text.ShellWord(dir))))
 	}
 	return r, ""
 }

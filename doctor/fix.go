@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"multis/config"
 	"multis/plainfile"
@@ -32,9 +31,9 @@ func Fix(ctx context.Context, in *Input, id ID) (done string, err error) {
 				return "", err
 			}
 		}
-		return "chmod 600 " + strings.Join(open, " "), nil
+		return closed(open...), nil
 	case RegistrationPermissions:
-		return "chmod 600 " + in.Paths.Registration, closeToOthers(in.Paths.Config, in.Paths.Registration)
+		return closed(in.Paths.Registration), closeToOthers(in.Paths.Config, in.Paths.Registration)
 	case RegistrationFile:
 		return fixRegistration(in)
 	case PingLoopback:

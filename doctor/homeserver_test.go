@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/crypto/canonicaljson"
+
+	"multis/config"
 )
 
 // homeserver is a healthy homeserver that knows multis. Its fields break it.
@@ -21,6 +23,8 @@ type homeserver struct {
 	mas        bool // accounts are managed by the Matrix Authentication Service, so there is no login
 	noDevices  bool // multis has no session
 	unverified bool // the owner has cross-signing keys, and the session of multis is not signed
+
+	cannotReachUs bool // its ping of multis gets no answer
 
 	extra []string // who is in the rooms beside the owner and multis
 }
@@ -79,7 +83,12 @@ func newHomeserver(t *testing.T) *homeserver {
 		}
 		return refused(http.StatusBadRequest, "IO.ELEMENT.MSC4190.M_APPSERVICE_LOGIN_UNSUPPORTED")
 	})
-	handle("POST /_matrix/client/v1/appservice/{id}/ping", ok(map[string]any{"duration_ms": 2}))
+	handle("POST /_matrix/client/v1/appservice/{id}/ping", func(*http.Request) (int, any) {
+		if h.cannotReachUs {
+			return refused(http.StatusBadGateway, "M_CONNECTION_FAILED")
+		}
+		return http.StatusOK, map[string]any{"duration_ms": 2}
+	})
 	handle("GET /_matrix/client/v3/joined_rooms", ok(map[string]any{"joined_rooms": []string{"!admin:example.org", "!ana:example.org"}}))
 	handle("GET /_matrix/client/v3/rooms/{room}/members", func(*http.Request) (int, any) {
 		var members []any
@@ -139,24 +148,32 @@ func assertNoError(t *testing.T, err error) {
 
 func brokenHomeserver() []breakage {
 	return []breakage{
-		{"logins at MAS", HomeserverMAS, breakHomeserver(func(h *homeserver) { h.mas, h.noDevices = true, true }), breakHomeserver(func(h *homeserver) { h.noDevices = false })},
+		{"logins at MAS", HomeserverMAS, breakHomeserver(func(h *homeserver) { h.mas, h.noDevices = true, true }), "", breakHomeserver(func(h *homeserver) { h.noDevices = false })},
+		{"in a container", PingLoopback, func(w *world) {
+			for key, value := range map[string]string{"appservice.hostname": "127.0.0.1", "appservice.address": "http://multis:29399"} {
+				_, err := config.Set(w.paths.Config, key, value)
+				require.NoError(w.t, err)
+			}
+			w.register()
+			w.homeserver.set(func(h *homeserver) { h.cannotReachUs = true })
+		}, "", breakHomeserver(func(h *homeserver) { h.cannotReachUs = false })},
 		{"left out of operators", FormerOperator, func(w *world) {
 			w.homeserver.set(func(h *homeserver) { h.extra = []string{"@eva:example.org"} })
 			setYAML("operators: [\"@eva:example.org\"]\n")(w)
 			require.Empty(w.t, w.findingIDs())
 			w.write(w.paths.Config, w.yaml)
-		}, breakHomeserver(func(h *homeserver) { h.extra = nil })},
+		}, inClient, breakHomeserver(func(h *homeserver) { h.extra = nil })},
 		{"still in the room for operators", FormerOperator, func(w *world) {
 			w.exec("insert into chats (protocol, channel_id, kind, room_id, encrypted, for_operators) values ('admin', 'operators', 'admin', '!operators:example.org', 'no', true)")
 			setYAML("business: {escalation: {room: true}}\n")(w)
 			require.Empty(w.t, w.findingIDs())
 			w.homeserver.set(func(h *homeserver) { h.extra = []string{"@eva:example.org"} })
-		}, breakHomeserver(func(h *homeserver) { h.extra = nil })},
-		{"deleted by a client", DeviceMissing, breakHomeserver(func(h *homeserver) { h.noDevices = true }), breakHomeserver(func(h *homeserver) { h.noDevices = false })},
+		}, inClient, breakHomeserver(func(h *homeserver) { h.extra = nil })},
+		{"deleted by a client", DeviceMissing, breakHomeserver(func(h *homeserver) { h.noDevices = true }), "", breakHomeserver(func(h *homeserver) { h.noDevices = false })},
 		{"not signed", DeviceUnverified, func(w *world) {
 			w.exec("update chats set encrypted = 'yes' where channel_id = 'ana'")
 			require.Empty(w.t, w.findingIDs())
 			w.homeserver.set(func(h *homeserver) { h.unverified = true })
-		}, breakHomeserver(func(h *homeserver) { h.unverified = false })},
+		}, asks, breakHomeserver(func(h *homeserver) { h.unverified = false })},
 	}
 }

@@ -58,28 +58,29 @@ type Synapse struct {
 // installFix says how to give Synapse the current registration.
 func (in *Input) installFix() string {
 	if in.Synapse == nil || in.Synapse.Install == "" {
-		return usualInstall
+		return usualInstall()
 	}
 	return "multis -g && " + in.Synapse.Install
 }
 
 // start returns the line that starts multis, or starts it again.
-func (in *Input) start() string { return cmp.Or(in.Start, "sudo systemctl restart multis") }
+func (in *Input) start() string { return cmp.Or(in.Start, AsRoot("systemctl restart multis")) }
 
 // restartSynapse returns the line that restarts Synapse.
 func (in *Input) restartSynapse() string {
 	if in.Synapse == nil || in.Synapse.Restart == "" {
-		return usualRestart
+		return usualRestart()
 	}
 	return in.Synapse.Restart
 }
 
 // The lines for a Synapse that is not found on this machine. They are right for Debian's package.
-const (
-	usualInstall = "multis -g && sudo install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml && " + usualRestart +
+func usualInstall() string {
+	return "multis -g && " + AsRoot("install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml") + " && " + usualRestart() +
 		"   (app_service_config_files in homeserver.yaml must name that file)"
-	usualRestart = "sudo systemctl restart matrix-synapse"
-)
+}
+
+func usualRestart() string { return AsRoot("systemctl restart matrix-synapse") }
 
 // Models checks models without paying for a call. *llm.Models is one.
 type Models interface {

@@ -15,7 +15,7 @@ import (
 // ProbeRegistration checks that the homeserver has loaded the registration of a configuration: its token, its own user, the bot, the owner
 // and the right to create devices.
 func ProbeRegistration(ctx context.Context, c *config.Config) Result {
-	return probeRegistration(ctx, appservice.NewInspector(AccessOf(c)), c, usualInstall)
+	return probeRegistration(ctx, appservice.NewInspector(AccessOf(c)), c, usualInstall())
 }
 
 // probeRegistration is ProbeRegistration; install is the fix that gives Synapse the registration.
@@ -72,7 +72,7 @@ func probeDevices(ctx context.Context, hs *appservice.Inspector) []Finding {
 
 // ProbePing makes the homeserver call multis, which must be running.
 func ProbePing(ctx context.Context, c *config.Config) Result {
-	return probePing(ctx, appservice.NewInspector(AccessOf(c)), c, usualInstall)
+	return probePing(ctx, appservice.NewInspector(AccessOf(c)), c, usualInstall())
 }
 
 func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, install string) Result {
@@ -100,7 +100,7 @@ func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, 
 func explainUnreachable(c *config.Config) Result {
 	if isLoopback(c.Appservice.Hostname) && !isLoopback(hostOf(c.Appservice.Address)) {
 		return bad(PingLoopback, fmt.Sprintf("multis listens on %s, where only this machine or container reaches it, and the homeserver calls %s.", c.Appservice.Hostname, c.Appservice.Address),
-			"appservice.hostname: 0.0.0.0   (then restart multis; keep the port closed to the internet)")
+			"multis config set appservice.hostname 0.0.0.0   (then restart multis; keep the port closed to the internet)")
 	}
 	return bad(PingNoAnswer, fmt.Sprintf("The homeserver gets no answer at %s.", c.Appservice.Address),
 		"appservice.address: the address at which Synapse reaches multis   (from a container usually http://multis:29399 or http://host.docker.internal:29399), then multis -g")

@@ -16,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"multis/config"
+	"multis/text"
 )
 
 func userName(uid int) string {
@@ -123,14 +124,14 @@ func checkRegistrationFile(in *Input, want map[string]any) []Finding {
 		return nil // it may have been moved to Synapse
 	}
 	if err != nil {
-		return []Finding{newFinding(RegistrationFile, path, fmt.Sprintf("The registration cannot be read: %v.", err), "multis -g -r "+path)}
+		return []Finding{newFinding(RegistrationFile, path, fmt.Sprintf("The registration cannot be read: %v.", err), "multis -g -r "+text.ShellWord(path))}
 	}
 	var found []Finding
 	if keys := differences(want, has); len(keys) > 0 {
-		found = append(found, newFinding(RegistrationFile, path, fmt.Sprintf("%s is older than config.yaml: %s differ.", path, strings.Join(keys, ", ")), "multis -g -r "+path))
+		found = append(found, newFinding(RegistrationFile, path, fmt.Sprintf("%s is older than config.yaml: %s differ.", path, strings.Join(keys, ", ")), "multis -g -r "+text.ShellWord(path)))
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
-		found = append(found, newFinding(RegistrationPermissions, path, fmt.Sprintf("Every user of this machine can read %s, which opens your Matrix account.", path), "chmod 600 "+path))
+		found = append(found, newFinding(RegistrationPermissions, path, fmt.Sprintf("Every user of this machine can read %s, which opens your Matrix account.", path), closed(path)))
 	}
 	return found
 }

@@ -178,7 +178,7 @@ func checkBudget(ctx context.Context, in *Input) (Result, string) {
 	}
 	const percent = 98 // the rest is too little for a call
 	if spent*100 >= limit*percent {
-		return bad(BudgetSpent, fmt.Sprintf("Today's budget of %s is used up; answers quote documents until midnight.", text.Money(limit, currency)), "multis config set budget.per_day 5   (or wait until midnight)"), ""
+		return bad(BudgetSpent, fmt.Sprintf("Today's budget of %s is used up; answers quote documents until midnight.", text.Money(limit, currency)), "multis config set budget.per_day "+(2*in.Config.Budget.PerDay).String()+"   (or wait until midnight)"), ""
 	}
 	return Result{Fact: fmt.Sprintf("%s of %s used today", text.Money(spent, currency), text.Money(limit, currency))}, ""
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
@@ -33,7 +34,7 @@ type world struct {
 	sandbox    error // why no command is run
 	port       int
 	paths      Paths
-	synapse    []string // the registrations that Synapse is told of
+	named      string // a file that names the registrations that Synapse is told of
 	homeserver *homeserver
 	programs   error // why multis cannot start its own Postgres
 }
@@ -67,21 +68,43 @@ func newWorld(t *testing.T) *world {
 	require.True(t, ok)
 	w.port = addr.Port
 	w.paths = Paths{Config: filepath.Join(w.dir, "config.yaml"), Registration: filepath.Join(w.dir, "registration.yaml")}
-	w.synapse = []string{filepath.Join(w.dir, "synapse-registration.yaml")}
+	w.named = filepath.Join(w.dir, "synapse-names")
 	w.homeserver = newHomeserver(t)
 	w.yaml = strings.NewReplacer("%HOMESERVER%", w.homeserver.url, "%PORT%", strconv.Itoa(w.port), "%DSN%", `"`+w.dsn+`"`, "%DIR%", w.dir).Replace(minimalYAML)
 	w.write(w.paths.Config, w.yaml)
 	w.exec(`insert into settings (key, value) values ('owner_device', '{"id": "MULTIS_OWNER"}'), ('bot_device', '{"id": "MULTIS_BOT"}')`)
-	text, err := config.Registration(w.openInput().Config)
-	require.NoError(t, err)
-	w.write(w.paths.Registration, string(text))
-	w.write(filepath.Join(w.dir, "synapse-registration.yaml"), string(text))
+	w.register()
 	w.exec("insert into chats (protocol, channel_id, kind, room_id, encrypted) values ('admin', 'admin', 'admin', '!admin:example.org', 'no')")
 	w.exec("insert into chats (protocol, channel_id, kind, room_id, name, bridge_bot, encrypted) values ('whatsapp', 'ana', 'dm', '!ana:example.org', 'Ana', '@whatsappbot:example.org', 'no')")
 	w.exec("insert into bridge_bots (bot, protocol, confirmed_at) values ('@whatsappbot:example.org', 'whatsapp', now())")
 	w.exec(`insert into settings (key, value) values ('pushed_at', to_jsonb(now())), ('welcomed', 'true')`)
 	w.message("fresh", "@ana:example.org", "contact")
 	return w
+}
+
+// register gives Synapse the registration of the present configuration.
+func (w *world) register() {
+	w.t.Helper()
+	text, err := config.Registration(w.openInput().Config)
+	require.NoError(w.t, err)
+	loaded := filepath.Join(w.dir, "synapse-registration.yaml")
+	w.write(w.paths.Registration, string(text))
+	w.write(loaded, string(text))
+	w.write(w.named, loaded)
+}
+
+// synapse is the Synapse on the machine of multis.
+func (w *world) synapse() *Synapse {
+	loaded := filepath.Join(w.dir, "synapse-registration.yaml")
+	s := &Synapse{
+		Config:  "/etc/matrix-synapse/homeserver.yaml",
+		Install: AsRoot(fmt.Sprintf("sh -c 'install -m 640 %s %s && echo %[2]s > %s && systemctl restart matrix-synapse'", w.paths.Registration, loaded, w.named)),
+		Restart: AsRoot("systemctl restart matrix-synapse"),
+	}
+	if names, err := os.ReadFile(w.named); err == nil {
+		s.Registrations = strings.Fields(string(names))
+	}
+	return s
 }
 
 // contents returns a digest of each table.
@@ -152,7 +175,7 @@ func (w *world) addSentMessage(state string) {
 func (w *world) openInput() *Input {
 	w.t.Helper()
 	in := &Input{
-		Synapse: &Synapse{Config: "/etc/matrix-synapse/homeserver.yaml", Registrations: w.synapse, Install: "install", Restart: "restart"}, Paths: w.paths, Now: time.Now, FreeBytes: func(string) (uint64, error) { return w.free, nil }, Database: w.st.Inspector(), HasSchema: true,
+		Synapse: w.synapse(), Paths: w.paths, Now: time.Now, FreeBytes: func(string) (uint64, error) { return w.free, nil }, Database: w.st.Inspector(), HasSchema: true,
 		ProgramsErr: w.programs,
 	}
 	if in.Config, in.ConfigErr = config.Load(w.paths.Config); in.ConfigErr != nil {

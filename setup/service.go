@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"multis/text"
 )
 
 // ServiceDir is the folder of the service: its configuration and everything it stores.
@@ -42,9 +44,9 @@ func (m Machine) StartCommand(program, config string, again bool) string {
 	case filepath.Dir(config) == ServiceDir && slices.ContainsFunc(append(slices.Clone(packagedUnits), unitPath), m.exists):
 		return "systemctl restart " + serviceName
 	case filepath.Base(config) == "config.yaml":
-		return quote(program) + " run"
+		return text.ShellWord(program) + " run"
 	default:
-		return quote(program) + " run -c " + quote(config)
+		return text.ShellWord(program) + " run -c " + text.ShellWord(config)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"multis/text"
 )
 
 // Step is a command that root runs on the machine of Synapse.
@@ -56,7 +58,7 @@ func (s *Synapse) target() (inside string, listed bool) {
 
 // install returns the command that copies the registration to where Synapse reads it.
 func (s *Synapse) install(path, host string) string {
-	return fmt.Sprintf("install -m 640 %s %s %s", s.owner(), quote(path), quote(host))
+	return fmt.Sprintf("install -m 640 %s %s %s", s.owner(), text.ShellWord(path), text.ShellWord(host))
 }
 
 // owner returns the options of install that let Synapse read the file.
@@ -83,15 +85,15 @@ func (p registrationList) add(files []File, inside string) string {
 	switch {
 	case p.line == 0 && len(files) > 1 && filepath.Dir(files[0].Host) != filepath.Dir(files[len(files)-1].Host):
 		own := filepath.Join(filepath.Dir(files[len(files)-1].Host), "multis.yaml")
-		return fmt.Sprintf("echo %s > %s", quote("app_service_config_files: ["+inside+"]"), quote(own))
+		return fmt.Sprintf("echo %s > %s", text.ShellWord("app_service_config_files: ["+inside+"]"), text.ShellWord(own))
 	case p.line == 0:
 		// Such a file may end without a line break.
-		return fmt.Sprintf(`printf '\napp_service_config_files:\n  - %%s\n' %s >> %s`, quote(inside), quote(files[len(files)-1].Host))
+		return fmt.Sprintf(`printf '\napp_service_config_files:\n  - %%s\n' %s >> %s`, text.ShellWord(inside), text.ShellWord(files[len(files)-1].Host))
 	case p.indent >= 0:
-		return fmt.Sprintf(`sed -i %s %s`, quote(fmt.Sprintf(`%da\%s- %s`, p.line, strings.Repeat(" ", p.indent), inside)), quote(p.file.Host))
+		return fmt.Sprintf(`sed -i %s %s`, text.ShellWord(fmt.Sprintf(`%da\%s- %s`, p.line, strings.Repeat(" ", p.indent), inside)), text.ShellWord(p.file.Host))
 	default:
 		all := strings.Join(append(slices.Clone(p.items), inside), ", ")
-		return fmt.Sprintf(`sed -i %s %s`, quote(fmt.Sprintf(`%dc\app_service_config_files: [%s]`, p.line, all)), quote(p.file.Host))
+		return fmt.Sprintf(`sed -i %s %s`, text.ShellWord(fmt.Sprintf(`%dc\app_service_config_files: [%s]`, p.line, all)), text.ShellWord(p.file.Host))
 	}
 }
 
@@ -99,7 +101,7 @@ func (p registrationList) add(files []File, inside string) string {
 func unknownSteps(path string) []Step {
 	const target = "/etc/matrix-synapse/" + registrationName
 	return []Step{
-		{"gives Synapse the registration; if Synapse is elsewhere, copy the file there", "install -m 640 -o matrix-synapse " + quote(path) + " " + target},
+		{"gives Synapse the registration; if Synapse is elsewhere, copy the file there", "install -m 640 -o matrix-synapse " + text.ShellWord(path) + " " + target},
 		{"tells Synapse of it; if app_service_config_files is there already, add the path to it instead", "echo 'app_service_config_files: [" + target + "]' > /etc/matrix-synapse/conf.d/multis.yaml"},
 		{"makes Synapse read it; it does so only when it starts", "systemctl restart matrix-synapse"},
 	}
@@ -115,12 +117,4 @@ func containerSteps() []Step {
 		},
 		{"makes Synapse read it; it does so only when it starts", "docker restart synapse"},
 	}
-}
-
-// quote returns a word for the shell.
-func quote(word string) string {
-	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-:=@%+,") == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -15,6 +15,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"multis/doctor"
+	"multis/text"
 )
 
 // Synapse is the Synapse on this machine, according to its configuration.
@@ -160,7 +161,7 @@ func (m Machine) ReadForDoctor(config, domain, registration string) (*doctor.Syn
 
 // forDoctor returns what the checks use of a Synapse.
 func (m Machine) forDoctor(s *Synapse, registration string) *doctor.Synapse {
-	d := &doctor.Synapse{Config: s.Files[0].Host, Restart: "sudo " + s.restart()}
+	d := &doctor.Synapse{Config: s.Files[0].Host, Restart: doctor.AsRoot(s.restart())}
 	for _, r := range s.Registrations {
 		d.Registrations = append(d.Registrations, m.path(s.host(r.Path)))
 	}
@@ -169,7 +170,7 @@ func (m Machine) forDoctor(s *Synapse, registration string) *doctor.Synapse {
 	if !listed {
 		lines = slices.Insert(lines, 1, s.list.add(s.Files, inside))
 	}
-	d.Install = "sudo sh -c " + quote(strings.Join(lines, " && "))
+	d.Install = doctor.AsRoot("sh -c " + text.ShellWord(strings.Join(lines, " && ")))
 	return d
 }
 

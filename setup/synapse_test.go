@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
+	"multis/doctor"
 	"multis/setup"
 )
 
@@ -82,10 +83,10 @@ func TestTheDoctorGetsTheSynapseOfItsDomain(t *testing.T) {
 	require.NotNil(t, d)
 	require.Equal(t, "/etc/matrix-synapse/homeserver.yaml", d.Config)
 	require.Equal(t, []string{m.Root + "/etc/matrix-synapse/whatsapp.yaml"}, d.Registrations)
-	require.Equal(t, "sudo systemctl restart matrix-synapse", d.Restart)
-	require.Equal(t, `sudo sh -c 'install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml && `+
+	require.Equal(t, doctor.AsRoot("systemctl restart matrix-synapse"), d.Restart)
+	require.Equal(t, doctor.AsRoot(`sh -c 'install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml && `+
 		`sed -i '\''7c\app_service_config_files: [whatsapp.yaml, /etc/matrix-synapse/multis-registration.yaml]'\'' /etc/matrix-synapse/homeserver.yaml && `+
-		`systemctl restart matrix-synapse'`, d.Install)
+		`systemctl restart matrix-synapse'`), d.Install)
 }
 
 func TestTheDoctorRefusesAFileThatIsNotOfItsSynapse(t *testing.T) {
@@ -104,7 +105,7 @@ func TestTheDoctorRefusesAFileThatIsNotOfItsSynapse(t *testing.T) {
 	d, err := m.ReadForDoctor("/etc/matrix-synapse/homeserver.yaml", "example.org", "/var/lib/multis/registration.yaml")
 	require.NoError(t, err)
 	require.Equal(t, "/etc/matrix-synapse/homeserver.yaml", d.Config)
-	require.Equal(t, "sudo systemctl restart matrix-synapse", d.Restart)
+	require.Equal(t, doctor.AsRoot("systemctl restart matrix-synapse"), d.Restart)
 	_, err = m.ReadForDoctor("/etc/matrix-synapse/homeserver.yaml", "", "/var/lib/multis/registration.yaml")
 	require.NoError(t, err, "the configuration of multis is not readable")
 }
