@@ -180,7 +180,7 @@ type line struct {
 func newPrompts(in *os.File, out io.Writer) *prompts {
 	p := &prompts{out: out, lines: make(chan line), silent: func() func() { return func() {} }}
 	if fd := int(in.Fd()); term.IsTerminal(fd) {
-		p.silent = func() func() { return echoOff(fd) }
+		p.silent = func() func() { return EchoOff(fd) }
 	}
 	go func() {
 		reader := bufio.NewReader(in)
@@ -198,10 +198,10 @@ func newPrompts(in *os.File, out io.Writer) *prompts {
 
 // Ask prints the question and reads a line, until the answer has the right form.
 func (p *prompts) Ask(ctx context.Context, q Question) (string, error) {
-	p.print(q)
 	if q.Secret {
-		defer p.silent()()
+		defer p.silent()() // before the question, because a person may type as soon as it is there
 	}
+	p.print(q)
 	for {
 		answer, err := p.read(ctx)
 		if err != nil {

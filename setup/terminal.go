@@ -2,8 +2,8 @@ package setup
 
 import "golang.org/x/sys/unix"
 
-// echoOff stops a terminal from showing what is typed, until restore is called. Lines and Ctrl-C work as before.
-func echoOff(fd int) (restore func()) {
+// EchoOff stops a terminal from showing what is typed, until restore is called. Lines and Ctrl-C work as before.
+func EchoOff(fd int) (restore func()) {
 	was, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
 		return func() {}

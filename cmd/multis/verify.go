@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"multis/appservice"
+	"multis/setup"
 )
 
 // verifyCmd signs multis' session with the owner's cross-signing keys, so that other sessions trust it.
@@ -49,6 +50,7 @@ func (verifyCmd) Run(ctx context.Context, global *cli) error {
 func readSecret(prompt string) (string, error) {
 	var key string
 	if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
+		defer setup.EchoOff(fd)() // before the question, because a person may type as soon as it is there
 		fmt.Fprint(os.Stderr, prompt)
 		raw, err := term.ReadPassword(fd)
 		fmt.Fprintln(os.Stderr)
