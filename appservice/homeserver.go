@@ -174,7 +174,7 @@ func (h *Homeserver) findSentInFormerRoom(ctx context.Context, o store.OutboxMes
 	if err != nil || sent == "" {
 		return "", err
 	}
-	return sent, h.store.InTx(ctx, func(tx store.Tx) error { return store.MarkSent(ctx, tx, o.ID, sent, *chat.FormerRoom) })
+	return sent, h.store.InTx(ctx, func(tx store.Tx) error { return jobs.MarkSent(ctx, tx, o.ID, sent, *chat.FormerRoom) })
 }
 
 // Show sends an event that shows progress. It is Send: callers neither search for such an event nor retry it.

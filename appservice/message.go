@@ -110,7 +110,7 @@ func (b *batch) markSent(ctx context.Context, e incoming) error {
 	if err != nil {
 		return nil //nolint:nilerr // without a valid outbox key the event was recognized by its id, which is stored
 	}
-	return store.MarkSent(ctx, b.tx, out, e.ID, e.RoomID)
+	return jobs.MarkSent(ctx, b.tx, out, e.ID, e.RoomID)
 }
 
 // storeOwnerPresence stores when the owner wrote in a chat, which keeps the assistant quiet there, and that the contact no longer waits for a

@@ -39,6 +39,7 @@ const (
 // fakeSender is a homeserver that takes each outbox message once, however often it is sent.
 type fakeSender struct {
 	sent  []sentEvent
+	echos []*event.Event // of sent events, which did not come back yet
 	fail  func() error // before an event is taken; nil for never
 	after func() error // after it was taken
 	check func(o store.OutboxMessage)
@@ -69,6 +70,7 @@ func (w *fakeSender) Send(_ context.Context, o store.OutboxMessage, room id.Room
 			w.check(o)
 		}
 		w.sent = append(w.sent, readSent(o, event, room))
+		w.echos = append(w.echos, echoOf(o, event, room))
 	}
 	if w.after != nil {
 		if err := w.after(); err != nil {
@@ -76,6 +78,18 @@ func (w *fakeSender) Send(_ context.Context, o store.OutboxMessage, room id.Room
 		}
 	}
 	return event, nil
+}
+
+// echoOf is a sent event as the homeserver returns it.
+func echoOf(o store.OutboxMessage, sent id.EventID, room id.RoomID) *event.Event {
+	sender := bot
+	if o.SendAs == policy.AsOwner {
+		sender = owner
+	}
+	evt := &event.Event{ID: sent, RoomID: room, Sender: sender, Type: event.Type{Type: o.EventType, Class: event.MessageEventType}, Timestamp: time.Now().UnixMilli()}
+	evt.Content.VeryRaw = o.Content
+	_ = json.Unmarshal(o.Content, &evt.Content.Raw)
+	return evt
 }
 
 func readSent(o store.OutboxMessage, event id.EventID, room id.RoomID) sentEvent {
@@ -428,6 +442,32 @@ func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
 	r.runAllJobs()
 	require.Empty(t, r.sender.view(anasRoom, anyEvent))
 	require.Contains(t, r.inThread(card), "Not sent: this is resolved")
+}
+
+func TestAReplyThatIsDeletedBeforeItsEventIsKnownIsTakenBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "My parcel arrived broken")
+	reply := r.reply(card, eva, "This is for another customer.")
+	r.sender.after = func() error { return errKilled }
+	for range 2 { // the command, then the send: the homeserver has it, and the program does not know
+		for _, q := range r.dueJobs() {
+			if r.runJob(q) == nil {
+				r.deleteJob(q)
+			}
+		}
+	}
+	r.sender.after = nil
+	r.redact(deskRoom, eva, reply)
+	r.runAllJobs()
+	require.NotEmpty(t, r.sender.view(anasRoom, anyEvent))
+	for _, evt := range r.sender.echos {
+		r.receive(evt)
+		r.receive(evt)
+	}
+	r.runAllJobs()
+	require.Empty(t, r.sender.view(anasRoom, anyEvent))
 }
 
 func (r *rig) reload(c store.Chat) store.Chat {

@@ -5,6 +5,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/riverqueue/river"
+	"maunium.net/go/mautrix/id"
+
+	"multis/store"
 )
 
 // RetractArgs asks to redact an event that multis sent, because a message that it quoted or answered was deleted.
@@ -23,4 +26,14 @@ func (RetractArgs) InsertOpts() river.InsertOpts {
 // Retracter redacts the event of an outbox row.
 type Retracter interface {
 	Retract(ctx context.Context, out uuid.UUID) error
+}
+
+// MarkSent stores the event of a message that was sent. It has the event deleted if what it says was deleted before anybody knew that the homeserver had
+// accepted it: the process was killed, or the response was lost.
+func MarkSent(ctx context.Context, tx store.Tx, out uuid.UUID, event id.EventID, room id.RoomID) error {
+	isErased, err := store.MarkSent(ctx, tx, out, event, room)
+	if err != nil || !isErased {
+		return err
+	}
+	return Enqueue(ctx, tx, RetractArgs{OutboxID: out})
 }

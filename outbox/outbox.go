@@ -378,7 +378,7 @@ func (b *Box) send(ctx context.Context, outboxID uuid.UUID) error {
 		return err
 	}
 	return b.store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.MarkSent(ctx, tx, o.ID, event, room); err != nil {
+		if err := jobs.MarkSent(ctx, tx, o.ID, event, room); err != nil {
 			return err
 		}
 		return b.enqueueNext(ctx, tx, o)

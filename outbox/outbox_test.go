@@ -228,7 +228,7 @@ func TestTheEndOfAMessageEnqueuesTheNextOne(t *testing.T) {
 		"seen in the room before its send came back": func(b *fixture, out uuid.UUID) {
 			b.sender.before = func() {
 				b.tx(func(ctx context.Context, tx store.Tx) error {
-					return store.MarkSent(ctx, tx, out, id.EventID("$"+out.String()), "!ana:x")
+					return jobs.MarkSent(ctx, tx, out, id.EventID("$"+out.String()), "!ana:x")
 				})
 			}
 		},

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -204,17 +205,20 @@ func OwnEvents(ctx context.Context, db DB, seen []OwnEvent) (map[id.EventID]bool
 }
 
 // The text is not kept if a message that it rests on was deleted while it was queued.
-const markSentSQL = `update outbox set event_id = $2, room_id = $3, sent_at = coalesce(sent_at, now()),
-	content = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '{}' else content end,
+const markSentSQL = `with was as (select id, state in ('dropped', 'failed') as given_up from outbox where id = $1 and event_id is null for update)
+	update outbox o set event_id = $2, room_id = $3, sent_at = coalesce(sent_at, now()),
+	content = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '{}' else o.content end,
 	spans = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '[]' else spans end,
-	state = case when state in ('queued', 'dropped', 'failed') then 'sent' else state end where id = $1 and event_id is null`
+	state = case when state in ('queued', 'dropped', 'failed') then 'sent' else state end from was where o.id = was.id returning was.given_up and o.content = '{}'`
 
-// MarkSent stores the event of a message that was sent, even if it was given up meanwhile. A second call changes nothing.
-func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room id.RoomID) error {
-	if err := row.Exec(ctx, tx, "mark sent", markSentSQL, out, event, room); err != nil {
-		return err
+// MarkSent stores the event of a message that was sent, even if it was given up meanwhile. A second call changes nothing. It reports whether the message
+// was given up because what it says was deleted: then the event must be deleted, too.
+func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room id.RoomID) (isErased bool, err error) {
+	isErased, err = row.Value[bool](ctx, tx, "mark sent", markSentSQL, out, event, room)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return false, err
 	}
-	return row.Exec(ctx, tx, "drop file that was sent", dropFileSQL, out)
+	return isErased, row.Exec(ctx, tx, "drop file that was sent", dropFileSQL, out)
 }
 
 const markDroppedSQL = `with dropped as (update outbox set state = 'dropped', code = $2, reason = $3
