@@ -54,7 +54,7 @@ func (j *ShadowJudge) Judge(ctx context.Context) (judged int, err error) {
 		if verdict == "" {
 			verdict = shadow.Match(p.Said, p.Real, p.Cited...) // unreadable: not asked again
 		}
-		if err := store.JudgeShadow(ctx, j.store.Writer(), p.ID, string(verdict)); err != nil {
+		if err := store.JudgeShadow(ctx, j.store.Writer(), p, string(verdict)); err != nil {
 			return judged, err
 		}
 		judged++

@@ -120,3 +120,29 @@ func TestTheTextsThatAShadowJudgeReadsStayBetweenTheirMarks(t *testing.T) {
 	require.Less(t, len(r.Last()), 4*4*maxCompared)
 	require.NotContains(t, r.Last(), "swordfishes")
 }
+
+func TestAVerdictEndsWhenTheOwnerEditsOrDeletesHisAnswer(t *testing.T) {
+	t.Parallel()
+	judge, asked := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: `{"verdict": "same"}`}
+	})
+	b := setup(t, llm.None{})
+	b.agent.Shadows.model = judge
+	b.answeredByOwner("How much is the delivery?", "we bring it for a fiver", 30*time.Hour)
+	judgeAgain := func(want int, why string) {
+		_, err := b.agent.Shadows.Judge(context.Background())
+		require.NoError(t, err)
+		require.Len(t, asked.Requests(), want, why)
+	}
+	judgeAgain(1, "")
+	judgeAgain(1, "once")
+	b.exec("update messages set body = 'sorry, we do not bring it', edited_at = now() where author = 'owner_phone'")
+	judgeAgain(2, "edited since")
+	require.Contains(t, asked.Requests()[1].Last(), "we do not bring it")
+	judgeAgain(2, "once again")
+	b.exec("update messages set body = '', redacted_at = now() where author = 'owner_phone'")
+	judgeAgain(2, "there is nothing to compare")
+	pairs, err := store.ShadowPairs(context.Background(), b.store.DB(), b.chat.ID, time.Now().Add(-100*time.Hour), shadow.ReplyTime)
+	require.NoError(t, err)
+	require.Empty(t, pairs[0].Judged)
+}

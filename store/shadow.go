@@ -41,18 +41,22 @@ type ShadowPair struct {
 	Cited   []string // the quotes that it rests on
 	Purpose policy.Purpose
 	Mark    string
-	Judged  string // what a model said about how close both are; empty if none was asked
-	Cost    int64  // of its task, in millionths of the currency
+	Judged  string // what a model said about how close both are; empty if none was asked, or if the owner has written, edited or deleted something since
+	ReadAt  time.Time
+	Cost    int64 // of its task, in millionths of the currency
 	// Quotes are the messages whose words are in it.
 	Quotes []MessageID
 }
 
 const shadowPairsSQL = `with answers as (
-		select o.id, o.chat_id, o.seq, o.purpose, o.mark, o.judged, o.task_id, m.id as asked_id, m.body as asked, m.ts as asked_at,
+		select o.id, o.chat_id, o.seq, o.purpose, o.mark, o.judged, o.judged_at, o.task_id, m.id as asked_id, m.body as asked, m.ts as asked_at,
 			lead(m.ts) over (partition by o.chat_id order by m.ts, o.seq) as next_at
 		from outbox o cross join lateral (select m.id, m.body, m.ts from messages m where m.outbox_id = o.id order by m.ts desc, m.id desc limit 1) m
 		where o.state = 'shadow' and coalesce(o.part_of = o.id, true) and o.content <> '{}' and ($1 = 0 or o.chat_id = $1) and o.created_at >= $2)
-	select a.id, a.chat_id, a.asked, a.asked_at, a.purpose, a.mark, a.judged, coalesce(t.cost, 0) as cost,
+	select a.id, a.chat_id, a.asked, a.asked_at, a.purpose, a.mark, now() as read_at, coalesce(t.cost, 0) as cost,
+		case when exists (select from messages r where r.chat_id = a.chat_id and r.author in ('owner_client', 'owner_phone', 'operator') and r.kind <> 'reaction'
+			and r.ts > a.asked_at and r.ts < least(a.asked_at + $3::interval, a.next_at) and greatest(r.received_at, r.edited_at, r.redacted_at) > a.judged_at)
+			then '' else a.judged end as judged,
 		array(select distinct s->>'quote' from outbox p cross join lateral jsonb_array_elements(p.spans) s where (p.id = a.id or p.part_of = a.id) and s->>'quote' <> '') as cited,
 		array(select distinct q from (select a.asked_id union select unnest(p.about || p.rests_on) from outbox p where p.id = a.id or p.part_of = a.id
 			union select r.id from messages r where r.chat_id = a.chat_id and r.author in ('owner_client', 'owner_phone', 'operator') and r.kind <> 'reaction'
@@ -71,11 +75,12 @@ func ShadowPairs(ctx context.Context, db DB, chat ChatID, since time.Time, reply
 	return row.All[ShadowPair](ctx, db, "shadow answers", shadowPairsSQL, chat, since, replyTime, maxShadowPairs)
 }
 
-const judgeShadowSQL = "update outbox set judged = $2 where id = $1 and state = 'shadow'"
+const judgeShadowSQL = "update outbox set judged = $2, judged_at = $3 where id = $1 and state = 'shadow'"
 
-// JudgeShadow stores what a model said about how close a shadow answer, by its first row, was to the owner's.
-func JudgeShadow(ctx context.Context, w Writer, first uuid.UUID, verdict string) error {
-	return row.Exec(ctx, w, "judge shadow answer", judgeShadowSQL, first, verdict)
+// JudgeShadow stores what a model said about how close a shadow answer was to the owner's, as both were when the pair was read. The verdict holds until
+// the owner writes, edits or deletes something that counts as his answer.
+func JudgeShadow(ctx context.Context, w Writer, p ShadowPair, verdict string) error {
+	return row.Exec(ctx, w, "judge shadow answer", judgeShadowSQL, p.ID, verdict, p.ReadAt)
 }
 
 const claimAutoOfferSQL = "update chats set auto_offered_at = now() where id = $1 and auto_offered_at is null"
