@@ -416,7 +416,7 @@ func TestMultisStartsOnARestoredBackupAndAsks(t *testing.T) {
 	said, complaint, err := program(t, configured(t, dsn, ""), "", "status")
 	require.NoError(t, err, complaint)
 	require.Contains(t, said, "\non hold      everything, because a backup was restored: answer yes or no in the admin room")
-	r := startServeOn(t, 1, dsn)
+	r := startServeOn(t, 1, dsn, serveConfig)
 	r.until("the question", func() bool {
 		return storetest.Count(t, r.db, "select count(*) from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'restored' and o.event_id is not null") == 1
 	})

@@ -67,11 +67,11 @@ type run struct {
 
 func startServe(t *testing.T, seed uint64) *run {
 	t.Helper()
-	return startServeOn(t, seed, storetest.DSN(t))
+	return startServeOn(t, seed, storetest.DSN(t), serveConfig)
 }
 
-// startServeOn is startServe on a database.
-func startServeOn(t *testing.T, seed uint64, dsn string) *run {
+// startServeOn is startServe on a database, with another configuration.
+func startServeOn(t *testing.T, seed uint64, dsn, text string) *run {
 	t.Helper()
 	r := &run{t: t, hs: openHomeserver(t), rand: rand.New(rand.NewPCG(seed, 0)), stored: map[id.EventID]bool{}, texts: map[id.EventID]string{}}
 	failures := rand.New(rand.NewPCG(seed, 1))
@@ -97,7 +97,7 @@ func startServeOn(t *testing.T, seed uint64, dsn string) *run {
 	r.port, err = strconv.Atoi(address.Port())
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "config.yaml")
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, serveConfig, r.hs.URL, r.port, dsn), 0o600))
+	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, text, r.hs.URL, r.port, dsn), 0o600))
 	cfg, err := config.Load(file)
 	require.NoError(t, err)
 
