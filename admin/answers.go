@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 	"multis/text"
 )
 
@@ -31,10 +33,10 @@ func (ac *AnswerCommands) commands() []command {
 	}
 	return []command{{
 		name: "answers", args: "[add or remove] [question = answer]", group: groupBusiness, run: ac.run, operators: true,
-		summary: "your own answers to common questions",
+		summary: "your own answers, and those learned from people",
 		help: "`/answers add Is there parking? = Hello {name}, there are two places behind the house.` keeps an answer; customers get it before any document or model is asked. " +
 			"`{name}` is the customer's name, `{hours}` are the opening hours, `{business}` is the name of the business. `/answers` lists them with their numbers, `/answers remove 2` deletes one. " +
-			"When nobody but a person could answer, I ask here whether the answer goes into your documents.",
+			"`/answers learned` lists those that you took from people, `/answers remove L3` deletes one. When nobody but a person could answer, I ask here whether the answer goes into your documents.",
 	}}
 }
 
@@ -44,6 +46,8 @@ func (ac *AnswerCommands) run(ctx context.Context, r request, args string) (answ
 	switch verb = strings.ToLower(verb); {
 	case verb == "" || verb == "list":
 		return ac.list(ctx)
+	case verb == "learned":
+		return ac.listLearned(ctx)
 	case !r.isOwner():
 		return notAllowedAnswer("answers"), nil
 	case verb == "add":
@@ -51,7 +55,7 @@ func (ac *AnswerCommands) run(ctx context.Context, r request, args string) (answ
 	case verb == "remove":
 		return ac.remove(rest), nil
 	default:
-		return answer{text: "Say it like: `/answers`, `/answers add Is there parking? = Behind the house.`, `/answers remove 2`."}, nil
+		return answer{text: "Say it like: `/answers`, `/answers add Is there parking? = Behind the house.`, `/answers remove 2`, `/answers learned`."}, nil
 	}
 }
 
@@ -73,7 +77,7 @@ func (ac *AnswerCommands) list(ctx context.Context) (answer, error) {
 		lines = append(lines, fmt.Sprintf("`%d` %s — %s", a.ID, esc(a.Question), quote(text.OneLine(a.Answer), 150)))
 	}
 	if len(learned) > 0 {
-		lines = append(lines, text.Count(len(learned), "answer")+" learned from people, in your document \"Answers\": `/docs` lists it.")
+		lines = append(lines, text.Count(len(learned), "answer")+" learned from people: `/answers learned` lists them.")
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
@@ -109,13 +113,38 @@ func (ac *AnswerCommands) add(ctx context.Context, args string) (answer, error) 
 	}}, nil
 }
 
-// remove deletes a canned answer.
+// listLearned lists the learned answers with their numbers.
+func (ac *AnswerCommands) listLearned(ctx context.Context) (answer, error) {
+	learned, err := store.LearnedAnswers(ctx, ac.store.DB())
+	if err != nil {
+		return answer{}, err
+	}
+	if len(learned) == 0 {
+		return answer{text: "None yet. When a person answers what no document says, I ask you here whether I shall learn it."}, nil
+	}
+	lines := []string{"**Learned from people**"}
+	for _, a := range learned {
+		who := "for you alone"
+		if a.Role == policy.RolePublic {
+			who = "for customers"
+		}
+		lines = append(lines, fmt.Sprintf("`L%d` %s — %s (%s)", a.ID, esc(a.Question), quote(text.OneLine(a.Answer), 150), who))
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// remove deletes a canned answer, or with an L before its number a learned one.
 func (ac *AnswerCommands) remove(args string) answer {
-	number := parseNumber(strings.TrimSpace(args))
+	args = strings.ToUpper(strings.TrimSpace(args))
+	removeFrom := store.RemoveCannedAnswer
+	if rest, isLearned := strings.CutPrefix(args, "L"); isLearned {
+		args, removeFrom = rest, store.RemoveLearnedAnswer
+	}
+	number := parseNumber(args)
 	return answer{changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
-		removed, err := store.RemoveCannedAnswer(ctx, tx, number)
+		removed, err := removeFrom(ctx, tx, number)
 		if err != nil || !removed {
-			return "Which one? `/answers` lists them with their numbers.", err
+			return "Which one? `/answers` and `/answers learned` list them with their numbers.", err
 		}
 		return "Deleted.", jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
 	}}
@@ -129,15 +158,20 @@ func (ac *AnswerCommands) PublishAnswers(ctx context.Context) error {
 	return ac.keeper.Publish(ctx)
 }
 
-// HasAnswers reports whether a person answered since an escalation of which FindAnswers has not decided.
+// HasAnswers reports whether a person answered since an escalation of which FindAnswers has not decided, or a correction has ended.
 func (ac *AnswerCommands) HasAnswers(ctx context.Context) (bool, error) {
 	if ac.keeper == nil {
 		return false, nil
 	}
-	return ac.keeper.HasNewAnswers(ctx, ac.room.now())
+	if has, err := ac.keeper.HasNewAnswers(ctx, ac.room.now()); err != nil || has {
+		return has, err
+	}
+	ended, err := ac.keeper.EndedCorrections(ctx)
+	return len(ended) > 0, err
 }
 
-// FindAnswers asks the owner about each answer of a person to a question that no document answers, once.
+// FindAnswers asks the owner about each answer of a person to a question that no document answers, or answers otherwise, once. It also ends corrections of
+// what documents no longer say.
 func (ac *AnswerCommands) FindAnswers(ctx context.Context) error {
 	if ac.keeper == nil {
 		return nil
@@ -151,7 +185,7 @@ func (ac *AnswerCommands) FindAnswers(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return ac.endCorrections(ctx)
 }
 
 // propose stores an unanswered question, and asks the owner about it if it is open.
@@ -178,18 +212,13 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 		return err
 	}
 	names := []string{bridgebridge.DisplayName(chat.Name)}
-	lines := []string{"📚 **Shall I learn this?** " + esc(chat.Label()) + " asked what no document of yours says, and was answered.", "Question: " + answers.StrikePersonalData(g.Question, names)}
-	if g.Changes != nil {
-		learned, err := store.LearnedAnswers(ctx, tx)
-		if err != nil {
-			return err
-		}
-		for _, a := range learned {
-			if a.ID == *g.Changes {
-				lines[0] = "📚 **Has this changed?** " + esc(chat.Label()) + " was answered otherwise than your documents say."
-				lines = append(lines, "So far: "+quote(a.Answer, 500))
-			}
-		}
+	heading, before, into, err := ac.contradiction(ctx, tx, g, chat)
+	if err != nil {
+		return err
+	}
+	lines := []string{heading, "Question: " + answers.StrikePersonalData(g.Question, names)}
+	if before != "" {
+		lines = append(lines, before)
 	}
 	for line := range strings.SplitSeq(g.Answer, "\n") {
 		lines = append(lines, "> "+answers.StrikePersonalData(line, names))
@@ -197,9 +226,39 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 	if len(answers.FindPersonalData(g.Question+"\n"+g.Answer, names)) > 0 {
 		lines = append(lines, "\nWhat is struck out looks personal and is left out.")
 	}
-	question := "\n👍 into your document \"Answers\", for you alone · reply `public` for customers as well · reply with other words to change the answer · 👎 no."
+	question := "\n" + into + " · reply with other words to change the answer · 👎 no."
 	_, err = ac.room.notify(ctx, tx, room, outbox.Quiet, strings.Join(lines, "\n")+"\n"+question, &offerLearnedAnswer{answers: ac, Question: g.ID}, g.MessageIDs...)
 	return err
+}
+
+// contradiction returns how the card of an unanswered question begins, what the owner's documents say so far (empty for nothing), and what a yes does.
+func (ac *AnswerCommands) contradiction(ctx context.Context, tx store.Tx, g store.UnansweredQuestion, chat store.Chat) (heading, before, into string, err error) {
+	heading = "📚 **Shall I learn this?** " + esc(chat.Label()) + " asked what no document of yours says, and was answered."
+	into = "👍 into your document \"Answers\", for you alone · reply `public` for customers as well"
+	if g.Changes != nil {
+		learned, err := store.LearnedAnswers(ctx, tx)
+		if i := slices.IndexFunc(learned, func(a store.LearnedAnswer) bool { return a.ID == *g.Changes }); i >= 0 {
+			heading = "📚 **Has this changed?** " + esc(chat.Label()) + " was answered otherwise than your document \"Answers\" says."
+			before, into = "So far: "+quote(learned[i].Answer, 500), "👍 the new answer takes its place, for whom the old one is"
+		}
+		return heading, before, into, err
+	}
+	if g.CorrectsQuote != "" {
+		name, err := documentName(ctx, tx, g.CorrectsOrigin)
+		heading = "📚 **Has this changed?** " + esc(chat.Label()) + " was answered otherwise than " + esc(name) + " says."
+		before, into = esc(name)+": "+quote(g.CorrectsQuote, 500), "👍 from now on customers get the new answer, and "+esc(name)+" is not quoted on this any more"
+		return heading, before, into, err
+	}
+	return heading, before, into, nil
+}
+
+// documentName returns the name of a document by its origin.
+func documentName(ctx context.Context, db store.DB, origin string) (string, error) {
+	doc, err := index.DocumentByOrigin(ctx, db, origin)
+	if errors.Is(err, store.ErrNotFound) {
+		return "a document that was removed since", nil
+	}
+	return doc.Name, err
 }
 
 // offerLearnedAnswer asks whether an answer goes into the owner's documents.
@@ -252,7 +311,8 @@ func decidedAnswer(err error) (string, error) {
 	return "", err
 }
 
-// accept takes the answer of an unanswered question into the owner's document, without personal data. An answer that was public stays public.
+// accept takes the answer of an unanswered question into the owner's document, without personal data. An answer that was public stays public, and one that
+// corrects a public document becomes public.
 func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int64, role policy.Role) (string, error) {
 	g, err := store.LockUnanswered(ctx, tx, question)
 	if err != nil {
@@ -264,17 +324,22 @@ func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int6
 	}
 	names := []string{bridgebridge.DisplayName(chat.Name)}
 	learned := store.LearnedAnswer{Question: answers.MaskPersonalData(g.Question, names), Answer: answers.MaskPersonalData(g.Answer, names), Role: role, Person: g.Person, AnsweredAt: g.AnsweredAt}
-	if g.Changes != nil {
-		learned.ID = *g.Changes
+	switch {
+	case g.Changes != nil:
 		all, err := store.LearnedAnswers(ctx, tx)
 		if err != nil {
 			return "", err
 		}
 		for _, a := range all {
-			if a.ID == learned.ID && a.Role == policy.RolePublic {
-				learned.Role = policy.RolePublic
+			if a.ID == *g.Changes {
+				learned.ID, learned.CorrectsOrigin, learned.CorrectsQuote = a.ID, a.CorrectsOrigin, a.CorrectsQuote
+				if a.Role == policy.RolePublic {
+					learned.Role = policy.RolePublic
+				}
 			}
 		}
+	case g.CorrectsQuote != "":
+		learned.Role, learned.CorrectsOrigin, learned.CorrectsQuote = policy.RolePublic, g.CorrectsOrigin, g.CorrectsQuote
 	}
 	if err := errors.Join(store.PutLearnedAnswer(ctx, tx, learned), store.DecideUnanswered(ctx, tx, question, store.UnansweredAccepted)); err != nil {
 		return "", err
@@ -282,6 +347,13 @@ func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int6
 	said := "In your document \"Answers\", for you alone."
 	if learned.Role == policy.RolePublic {
 		said = "In your document \"Answers\": customers are answered from it as well."
+	}
+	if g.CorrectsQuote != "" {
+		name, err := documentName(ctx, tx, g.CorrectsOrigin)
+		if err != nil {
+			return "", err
+		}
+		said += " Correct " + esc(name) + " when you can: until then I don't quote what it says about this."
 	}
 	return said, jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
 }
@@ -318,4 +390,44 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 	}}
 	ans.change, ans.dialog = closeDialog(d, nil), d.ID
 	return ans, true, nil
+}
+
+// endCorrections makes corrections of what documents no longer say answers like others, or deletes them where the new document answers the question, and
+// notifies the owner.
+func (ac *AnswerCommands) endCorrections(ctx context.Context) error {
+	ended, err := ac.keeper.EndedCorrections(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range ended {
+		err := ac.store.InTx(ctx, func(tx store.Tx) error {
+			done, err := store.EndCorrection(ctx, tx, c.ID)
+			if err != nil || !done {
+				return err
+			}
+			name, err := documentName(ctx, tx, c.CorrectsOrigin)
+			if err != nil {
+				return err
+			}
+			said := fmt.Sprintf("📚 %s no longer says %s. The answer that corrected it, %s, is now one like others: `/answers remove L%d` deletes it.", esc(name), quote(c.CorrectsQuote, 200), quote(c.Answer, 300), c.ID)
+			if c.IsAnswered {
+				if _, err := store.RemoveLearnedAnswer(ctx, tx, c.ID); err != nil {
+					return err
+				}
+				said = fmt.Sprintf("📚 %s no longer says %s, and answers the question itself. So I took the answer that corrected it, %s, out of your document \"Answers\".", esc(name), quote(c.CorrectsQuote, 200), quote(c.Answer, 300))
+			}
+			room, err := outbox.AdminRoom(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if _, err := ac.room.notify(ctx, tx, room, outbox.Quiet, said, nil); err != nil {
+				return err
+			}
+			return jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

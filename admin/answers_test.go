@@ -111,6 +111,88 @@ func TestAnAnswerOfAPersonAnswersTheNextCustomer(t *testing.T) {
 	require.Contains(t, r.customerAsks(r.customer("Dan"), "Do you deliver pianos to Potsdam?")[0], "120 euro")
 }
 
+// personAnswers has a customer ask for a person with a question, and an operator answer it. It returns what the owner is asked about it.
+func (r *rig) personAnswers(name, question, said string) []sentEvent {
+	r.t.Helper()
+	c := r.customer(name)
+	r.customerAsks(c, "Can I talk to a person?")
+	r.exec("update escalations set message_id = $2, cause = 'person' where chat_id = $1", c.ID, r.say(c, policy.AuthorContact, "@c:x", question))
+	r.say(c, policy.AuthorOperator, operator, said)
+	return r.findAnswers()
+}
+
+func TestAnAnswerThatContradictsADocumentProposesAChange(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.\n\n# Parking\n\nParking costs 2 euro an hour.", policy.RolePublic)
+	ben := r.customer("Ben")
+	r.exec("update chats set delivery = 'draft' where id = $1", ben.ID)
+	r.customerAsks(ben, "What does delivery cost?")
+
+	require.Empty(t, r.personAnswers("Eve", "What does delivery cost?", "It costs 5 euro in the city."), "as the document says")
+	require.Empty(t, r.personAnswers("Fay", "What does delivery cost?", "We come at 18:00."), "that is no price")
+	shown := r.personAnswers("Ana", "What does delivery cost?", "Since May it is 7 euro.")
+	require.Len(t, shown, 1)
+	require.Contains(t, shown[0].Body, "📚 **Has this changed?** Ana · WhatsApp was answered otherwise than prices.md says.\nQuestion: What does delivery cost?\nprices.md: “Delivery costs 5 euro within the city.”\n\n> Since May it is 7 euro.")
+	require.Contains(t, shown[0].Body, "👍 from now on customers get the new answer, and prices.md is not quoted on this any more")
+	require.Empty(t, r.personAnswers("Gil", "And what does delivery cost?", "That is 7 euro."), "he is asked already")
+	require.Contains(t, r.customerAsks(r.customer("Hal"), "What does delivery cost?")[0], "5 euro", "nothing changes without his yes")
+
+	require.Contains(t, r.react(shown[0].Event, "👍"), "Correct prices.md when you can")
+	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Ian"), "How much does a delivery cost?"), "neither, before it is written")
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	for _, question := range []string{"What does delivery cost?", "How much does a delivery cost?", "Delivery within the city costs how much?"} {
+		require.Equal(t, []string{"[Nora] Since May it is 7 euro. (from Answers.md)"}, r.customerAsks(r.customer("Jim"), question), question)
+	}
+	require.Contains(t, r.customerAsks(r.customer("Kay"), "What does parking cost?")[0], "2 euro", "the rest of the document is quoted")
+	require.NoError(t, r.box.WithdrawOutdatedDrafts(r.ctx))
+	require.Equal(t, 1, r.count("select count(*) from outbox where chat_id = $1 and state = 'dropped' and code = 'draft_source'", ben.ID), "an open draft of the old price is withdrawn")
+	require.Empty(t, r.personAnswers("Lou", "What does delivery cost?", "It is 7 euro."))
+
+	shown = r.personAnswers("Max", "What does delivery cost?", "It is 9 euro now.")
+	require.Len(t, shown, 1)
+	require.Contains(t, shown[0].Body, "than your document \"Answers\" says.")
+	r.react(shown[0].Event, "👍")
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	require.Contains(t, r.customerAsks(r.customer("Ned"), "What does delivery cost?")[0], "9 euro now")
+}
+
+func TestACorrectionEndsWhenItsDocumentChanges(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	prices := func(text string) { r.addDocument("prices.md", "# Delivery\n\n"+text, policy.RolePublic) }
+	correct := func() {
+		shown := r.personAnswers("Ana", "What does delivery cost?", "It is 7 euro.")
+		require.Len(t, shown, 1)
+		r.react(shown[0].Event, "👍")
+		require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	}
+	prices("Delivery costs 5 euro within the city.")
+	correct()
+	prices("Delivery costs 5 euro within the city. Ask us about abroad.")
+	has, err := r.admin.Answers.HasAnswers(r.ctx)
+	require.NoError(t, err)
+	require.False(t, has, "the sentence still stands there")
+	require.Contains(t, r.customerAsks(r.customer("Ben"), "What does delivery cost?")[0], "7 euro")
+
+	prices("Delivery costs 8 euro within the city.")
+	told := r.findAnswers()
+	require.Len(t, told, 1)
+	require.Contains(t, told[0].Body, "prices.md no longer says “Delivery costs 5 euro within the city.”, and answers the question itself.")
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	require.Contains(t, r.customerAsks(r.customer("Cid"), "What does delivery cost?")[0], "8 euro")
+
+	r.exec("delete from unanswered_questions")
+	correct()
+	prices("Ask us about the delivery.")
+	require.Contains(t, bodies(r.findAnswers()), "is now one like others: `/answers remove L2` deletes it.")
+	require.Contains(t, r.customerAsks(r.customer("Dan"), "What does delivery cost?")[0], "7 euro")
+	require.Contains(t, r.asOwner("/answers learned"), "`L2` What does delivery cost? — “It is 7 euro.” (for customers)")
+	require.Equal(t, "Deleted.", r.asOwner("/answers remove l2"))
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Eve"), "What does delivery cost?"))
+}
+
 func TestAnAnswerIsPrivateUnlessTheOwnerSaysPublic(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)

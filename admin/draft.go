@@ -108,7 +108,7 @@ func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (_ an
 	if (c.word != wordYes && c.word != wordNo) || !r.isOwner() || r.message.Kind == string(bridgebridge.Reaction) {
 		return answer{}, false, nil
 	}
-	open, err := store.OpenDrafts(ctx, df.store.DB(), 2)
+	open, err := store.OpenDrafts(ctx, df.store.DB(), 0, 2)
 	if err != nil || len(open) == 0 {
 		return answer{}, false, err
 	}
@@ -318,7 +318,7 @@ func quotedRows(rows []store.OutboxMessage) (lines []string) {
 
 // list lists the drafts that wait for the owner's approval.
 func (df *DraftCommands) list(ctx context.Context, r request, _ string) (answer, error) {
-	open, err := store.OpenDrafts(ctx, df.store.DB(), maxDrafts)
+	open, err := store.OpenDrafts(ctx, df.store.DB(), 0, maxDrafts)
 	if err != nil {
 		return answer{}, err
 	}

@@ -222,6 +222,26 @@ func TestADraftIsWithdrawnWhenItsDocumentChanges(t *testing.T) {
 	require.False(t, found)
 }
 
+func TestDraftsThatWaitBehindManyOthersAreWithdrawnAsWell(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
+	r.addDocument("hours.md", "# Parking\n\nParking costs 2 euro an hour.", policy.RolePublic)
+	ana, ben := r.customer("Ana"), r.customer("Ben")
+	r.exec("update chats set delivery = 'draft' where id = any ($1)", []store.ChatID{ana.ID, ben.ID})
+	r.customerAsks(ben, "What does parking cost?")
+	r.exec(`insert into outbox overriding user value select (jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid()))).*
+		from outbox o, generate_series(1, 450) where o.chat_id = $1 and o.state = 'draft'`, ben.ID)
+	r.customerAsks(ana, "What does delivery cost?")
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 7 euro within the city.", policy.RolePublic)
+	found, err := r.box.HasOutdatedDrafts(r.ctx)
+	require.NoError(t, err)
+	require.True(t, found)
+	require.NoError(t, r.box.WithdrawOutdatedDrafts(r.ctx))
+	require.Zero(t, r.count("select count(*) from outbox where chat_id = $1 and state = 'draft'", ana.ID))
+	require.Equal(t, 451, r.count("select count(*) from outbox where chat_id = $1 and state = 'draft'", ben.ID))
+}
+
 func TestADraftThatIsForgottenWaitsNoLonger(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

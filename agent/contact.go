@@ -182,6 +182,22 @@ func (t *Turns) cannedAnswer(ctx context.Context, name, question string) (contac
 	}, ok, err
 }
 
+// withCorrection returns an answer, or what a person has answered since where the answer rests on words that the owner has corrected.
+func (t *Turns) withCorrection(ctx context.Context, answer contactAnswer) (contactAnswer, error) {
+	if t.answers == nil || answer.text == "" {
+		return answer, nil
+	}
+	by, ok, err := t.answers.Correct(ctx, answer.citations)
+	if err != nil || !ok {
+		return answer, err
+	}
+	corrected := contactAnswer{reason: by.Reason, cause: policy.CauseNoAnswer, task: answer.task, summarise: answer.summarise, scope: policy.PublicScope()}
+	if by.Text != "" {
+		corrected.text, corrected.citations, corrected.used = plainQuote(by.Text)+titlesText([]search.Hit{by.Hit}), []store.Citation{by.Citation}, []search.Hit{by.Hit}
+	}
+	return corrected, nil
+}
+
 // askModel asks the model to answer a contact from passages. It leaves out sentences whose quote is not in their passage.
 func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
 	chat, answering := q.chat, t.personaOf(q.chat)

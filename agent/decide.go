@@ -123,6 +123,9 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	if err != nil {
 		return turnResult{}, err
 	}
+	if answer, err = t.withCorrection(ctx, answer); err != nil {
+		return turnResult{}, err
+	}
 	if answer.text == "" {
 		return turnResult{questionMessages: clarified.question, escalation: answer.reason, cause: cmp.Or(answer.cause, policy.CauseNoAnswer), modelReason: answer.modelReason, task: answer.task, summarise: answer.summarise, screening: screened}, nil
 	}

@@ -48,6 +48,9 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 		return t.escalationPreview(lang, "It is outside of the opening hours (config: business.outside_hours)."), nil
 	}
 	answer, err := t.previewAnswer(ctx, room, message, policy.WithoutName(name, question))
+	if err == nil {
+		answer, err = t.withCorrection(ctx, answer)
+	}
 	switch {
 	case err != nil:
 		return Preview{}, err

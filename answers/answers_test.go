@@ -91,3 +91,26 @@ func TestTheOwnerIsAskedOnceAndAboutContradictions(t *testing.T) {
 	require.Equal(t, store.UnansweredOpen, state)
 	require.EqualValues(t, 7, *changes)
 }
+
+func TestFiguresOfOneKindDisagree(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		quote, answer string
+		want          bool
+	}{
+		{"Delivery costs 5 EUR.", "7 €", true},
+		{"Delivery costs 5 EUR.", "5,00 euro, as always", false},
+		{"Delivery costs 5 EUR, abroad 9 EUR.", "for you it is 9 euro", false},
+		{"Delivery costs 5 EUR.", "We come at 18:00.", false},
+		{"Delivery costs 5 EUR.", "Your order has the number 4711.", false},
+		{"We close at 18:00.", "We close at 19:00 now", true},
+		{"We close at 18:00.", "at 18 Uhr", false},
+		{"The deposit is 20 %.", "It is 30 percent", true},
+		{"Open Monday to Friday, 9-17.", "Monday to Friday 9-18 since May", true},
+		{"Open Monday to Friday, 9-17.", "call me on 18", false},
+		{"We deliver.", "We do not.", false},
+		{"Доставка стоит 300 рублей.", "400 руб.", true},
+	} {
+		require.Equal(t, c.want, disagree(c.quote, c.answer), "%s / %s", c.quote, c.answer)
+	}
+}

@@ -48,6 +48,11 @@ func (b *Keeper) NewAnswers(ctx context.Context, now time.Time) ([]store.Unanswe
 			continue
 		}
 		g.State, g.Changes = judge(g, q.Cause.LacksDocument(), learned, asked)
+		if g.Changes == nil {
+			if err := b.checkDocuments(ctx, &g, learned, asked); err != nil {
+				return nil, err
+			}
+		}
 		if g.State == store.UnansweredOpen {
 			asked = append(asked, g)
 		}

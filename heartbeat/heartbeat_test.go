@@ -268,7 +268,7 @@ func TestHeartbeatMessagesAreDrafts(t *testing.T) {
 		require.Len(t, r.queuedTexts(r.admin), 1)
 		require.Empty(t, r.queuedTexts(r.chat), "nothing goes to anybody")
 		require.Equal(t, allowed, strings.Contains(server.Requests()[0].System, `"draft"`))
-		held, err := store.OpenDrafts(context.Background(), r.store.DB(), 10)
+		held, err := store.OpenDrafts(context.Background(), r.store.DB(), 0, 10)
 		require.NoError(t, err)
 		if !allowed {
 			require.Empty(t, held)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -126,43 +127,52 @@ func (b *Box) withdrawIfOutdated(ctx context.Context, tx store.Tx, o store.Outbo
 	return code, jobs.EnqueueFollowUps(ctx, tx, o.ChatID)
 }
 
-// maxCheckedDrafts is how many open drafts are checked for changed documents at a time.
-const maxCheckedDrafts = 200
+// draftPage is how many open drafts are checked for changed documents at a time.
+const draftPage = 200
 
-// outdatedDrafts returns the first rows of the open drafts that cite a document which has changed.
-func (b *Box) outdatedDrafts(ctx context.Context) (outdated []store.OutboxMessage, err error) {
+// outdatedDrafts returns the first rows of open drafts that cite a document which has changed: those of the first page after a sequence number that has
+// any. last is the sequence number of the last draft on that page.
+func (b *Box) outdatedDrafts(ctx context.Context, after int64) (outdated []store.OutboxMessage, last int64, err error) {
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
-		drafts, err := store.OpenDrafts(ctx, tx, maxCheckedDrafts)
-		if err != nil {
-			return err
-		}
-		for _, o := range drafts {
-			current, err := store.AreCitationsCurrent(ctx, tx, o.Citations)
-			if err != nil {
+		for last, outdated = after, nil; len(outdated) == 0; {
+			drafts, err := store.OpenDrafts(ctx, tx, last, draftPage)
+			if err != nil || len(drafts) == 0 {
 				return err
 			}
-			if !current && o.SeenID > 0 {
-				outdated = append(outdated, o)
+			last = drafts[len(drafts)-1].Seq
+			drafts = slices.DeleteFunc(drafts, func(o store.OutboxMessage) bool { return o.SeenID == 0 })
+			if outdated, err = store.WithOutdatedCitations(ctx, tx, drafts); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
-	return outdated, err
+	return outdated, last, err
 }
 
 // HasOutdatedDrafts reports whether an open draft cites a document that has changed.
 func (b *Box) HasOutdatedDrafts(ctx context.Context) (bool, error) {
-	outdated, err := b.outdatedDrafts(ctx)
+	outdated, _, err := b.outdatedDrafts(ctx, 0)
 	return len(outdated) > 0, err
 }
 
 // WithdrawOutdatedDrafts withdraws the open drafts that cite a document which has changed, and has their questions answered again.
 func (b *Box) WithdrawOutdatedDrafts(ctx context.Context) error {
-	outdated, err := b.outdatedDrafts(ctx)
-	if err != nil {
-		return err
+	for after := int64(0); ; {
+		outdated, last, err := b.outdatedDrafts(ctx, after)
+		if err != nil || len(outdated) == 0 {
+			return err
+		}
+		if err := b.withdraw(ctx, outdated); err != nil {
+			return err
+		}
+		after = last
 	}
-	for _, o := range outdated {
+}
+
+// withdraw withdraws those of the drafts, by their first rows, that are open and outdated.
+func (b *Box) withdraw(ctx context.Context, drafts []store.OutboxMessage) error {
+	for _, o := range drafts {
 		err := b.store.InTx(ctx, func(tx store.Tx) error {
 			rows, _, err := b.LockDraft(ctx, tx, o.ID)
 			if err != nil {

@@ -69,6 +69,9 @@ func rerank(in index.Source, read textReader, ranked []*scored, c cues, why map[
 	return hits, nil
 }
 
+// NewHit returns a chunk as a hit that no query ranked.
+func NewHit(t index.ChunkText) Hit { return newHit(index.Documents, t, &scored{}) }
+
 // newHit returns the hit of a ranked passage with its text.
 func newHit(in index.Source, t index.ChunkText, s *scored) Hit {
 	h := Hit{

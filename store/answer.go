@@ -55,25 +55,30 @@ type LearnedAnswer struct {
 	Role       policy.Role // policy.RolePublic or policy.RoleAdmin
 	Person     id.UserID   // empty if it is not known
 	AnsweredAt time.Time
+	// CorrectsOrigin is the origin of a public document, and CorrectsQuote what it says otherwise. Both are empty if the answer corrects none.
+	CorrectsOrigin string
+	CorrectsQuote  string
 }
 
-const learnedAnswersSQL = "select id, question, answer, role, person, answered_at from learned_answers order by id"
+const learnedColumns = "l.id, l.question, l.answer, l.role, l.person, l.answered_at, l.corrects_origin, l.corrects_quote"
+
+const learnedAnswersSQL = "select " + learnedColumns + " from learned_answers l order by l.id"
 
 // LearnedAnswers returns all learned answers, in their order.
 func LearnedAnswers(ctx context.Context, db DB) ([]LearnedAnswer, error) {
 	return row.All[LearnedAnswer](ctx, db, "learned answers", learnedAnswersSQL)
 }
 
-const addLearnedAnswerSQL = "insert into learned_answers (question, answer, role, person, answered_at) values ($1, $2, $3, $4, $5)"
+const addLearnedAnswerSQL = "insert into learned_answers (question, answer, role, person, answered_at, corrects_origin, corrects_quote) values ($1, $2, $3, $4, $5, $6, $7)"
 
-const changeLearnedAnswerSQL = "update learned_answers set answer = $2, role = $3, person = $4, answered_at = $5 where id = $1"
+const changeLearnedAnswerSQL = "update learned_answers set answer = $2, role = $3, person = $4, answered_at = $5, corrects_origin = $6, corrects_quote = $7 where id = $1"
 
 // PutLearnedAnswer stores a learned answer: a new one if its id is zero, else in place of the one with that id.
 func PutLearnedAnswer(ctx context.Context, tx Tx, a LearnedAnswer) error {
 	if a.ID == 0 {
-		return row.Exec(ctx, tx, "add learned answer", addLearnedAnswerSQL, a.Question, a.Answer, a.Role, a.Person, a.AnsweredAt)
+		return row.Exec(ctx, tx, "add learned answer", addLearnedAnswerSQL, a.Question, a.Answer, a.Role, a.Person, a.AnsweredAt, a.CorrectsOrigin, a.CorrectsQuote)
 	}
-	return row.Exec(ctx, tx, "change learned answer", changeLearnedAnswerSQL, a.ID, a.Answer, a.Role, a.Person, a.AnsweredAt)
+	return row.Exec(ctx, tx, "change learned answer", changeLearnedAnswerSQL, a.ID, a.Answer, a.Role, a.Person, a.AnsweredAt, a.CorrectsOrigin, a.CorrectsQuote)
 }
 
 // UnansweredState is what became of an unanswered question.
@@ -99,9 +104,12 @@ type UnansweredQuestion struct {
 	AnsweredAt   time.Time
 	State        UnansweredState
 	Changes      *int64 // the learned answer that it contradicts; nil for none
+	// CorrectsOrigin is the origin of the public document that it contradicts, and CorrectsQuote what that says. Both are empty for none.
+	CorrectsOrigin string
+	CorrectsQuote  string
 }
 
-const unansweredColumns = "g.id, g.escalation_id, g.chat_id, g.message_ids, g.question, g.answer, g.person, g.answered_at, g.state, g.changes"
+const unansweredColumns = "g.id, g.escalation_id, g.chat_id, g.message_ids, g.question, g.answer, g.person, g.answered_at, g.state, g.changes, g.corrects_origin, g.corrects_quote"
 
 const decidedAnswersSQL = "select " + unansweredColumns + " from unanswered_questions g where g.state in ('open', 'declined') and g.question <> '' order by g.id desc limit 500"
 
@@ -110,13 +118,13 @@ func AskedUnanswered(ctx context.Context, db DB) ([]UnansweredQuestion, error) {
 	return row.All[UnansweredQuestion](ctx, db, "unanswered_questions", decidedAnswersSQL)
 }
 
-const addUnansweredSQL = `insert into unanswered_questions (escalation_id, chat_id, message_ids, question, answer, person, answered_at, state, changes)
-	select $1, $2, $3, $4, $5, $6, $7, $8, $9 where not exists (select from unnest($3::bigint[]) m(id) where not exists (select from messages x where x.id = m.id and x.redacted_at is null))
+const addUnansweredSQL = `insert into unanswered_questions (escalation_id, chat_id, message_ids, question, answer, person, answered_at, state, changes, corrects_origin, corrects_quote)
+	select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 where not exists (select from unnest($3::bigint[]) m(id) where not exists (select from messages x where x.id = m.id and x.redacted_at is null))
 	on conflict (escalation_id) do nothing returning id`
 
 // AddUnanswered stores an unanswered question and returns its id. It returns false if there is one of the escalation already, or if one of its messages was deleted.
 func AddUnanswered(ctx context.Context, tx Tx, g UnansweredQuestion) (int64, bool, error) {
-	added, err := row.Value[int64](ctx, tx, "add unanswered question", addUnansweredSQL, g.EscalationID, g.ChatID, row.EmptyIfNil(g.MessageIDs), g.Question, g.Answer, g.Person, g.AnsweredAt, g.State, g.Changes)
+	added, err := row.Value[int64](ctx, tx, "add unanswered question", addUnansweredSQL, g.EscalationID, g.ChatID, row.EmptyIfNil(g.MessageIDs), g.Question, g.Answer, g.Person, g.AnsweredAt, g.State, g.Changes, g.CorrectsOrigin, g.CorrectsQuote)
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
 	}
@@ -137,7 +145,8 @@ func RewriteUnanswered(ctx context.Context, tx Tx, question int64, answer string
 	return row.Exec(ctx, tx, "rewrite an answer", rewriteUnansweredSQL, question, answer)
 }
 
-const decideUnansweredSQL = `update unanswered_questions set state = $2, answer = '', question = case $2 when 'declined' then question else '' end where id = $1`
+const decideUnansweredSQL = `update unanswered_questions set state = $2, answer = '', question = case $2 when 'declined' then question else '' end,
+	corrects_quote = case $2 when 'declined' then corrects_quote else '' end where id = $1`
 
 // DecideUnanswered stores what the owner decided. Of a declined one the question is kept, so that he is not asked again.
 func DecideUnanswered(ctx context.Context, tx Tx, question int64, state UnansweredState) error {

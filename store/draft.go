@@ -42,11 +42,11 @@ func MakeDraft(ctx context.Context, tx Tx, first uuid.UUID) (bool, error) {
 }
 
 const openDraftsSQL = "select " + outColumns + ` from outbox o where o.state = 'draft' and coalesce(o.part_of = o.id, true) and o.content <> '{}'
-	order by o.seq limit $1`
+	and o.seq > $1 order by o.seq limit $2`
 
-// OpenDrafts returns the first row of each draft that waits, the oldest first.
-func OpenDrafts(ctx context.Context, db DB, limit int) ([]OutboxMessage, error) {
-	return row.All[OutboxMessage](ctx, db, "drafts", openDraftsSQL, limit)
+// OpenDrafts returns the first row of each draft that waits, the oldest first, from the one after a sequence number on.
+func OpenDrafts(ctx context.Context, db DB, after int64, limit int) ([]OutboxMessage, error) {
+	return row.All[OutboxMessage](ctx, db, "drafts", openDraftsSQL, after, limit)
 }
 
 const draftDialogSQL = "select " + dialogColumns + " from dialogs d where d.kind = $1 and d.draft_id = $2 order by d.id desc limit 1"
@@ -166,29 +166,63 @@ func DraftCardOf(ctx context.Context, db DB, chat ChatID) (DraftCard, error) {
 	return row.One[DraftCard](ctx, db, "card of a draft", draftCardSQL, chat)
 }
 
-// AreCitationsCurrent reports whether the passages of all citations are still there and public. A passage never changes: a document that is
-// changed gets new ones.
+// AreCitationsCurrent reports whether the passages of all citations are still there and public, and no learned answer corrects what they say. A passage
+// never changes: a document that is changed gets new ones.
 func AreCitationsCurrent(ctx context.Context, tx Tx, citations []Citation) (bool, error) {
+	outdated, err := WithOutdatedCitations(ctx, tx, []OutboxMessage{{Citations: citations}})
+	return len(outdated) == 0, err
+}
+
+// WithOutdatedCitations returns those of the messages whose citations are not current (AreCitationsCurrent).
+func WithOutdatedCitations(ctx context.Context, tx Tx, messages []OutboxMessage) ([]OutboxMessage, error) {
 	var ids []ChunkID
-	for _, c := range citations {
-		if chunk, ok := c.Ref.Chunk(); ok {
-			ids = append(ids, chunk)
+	for _, o := range messages {
+		for _, c := range o.Citations {
+			if chunk, ok := c.Ref.Chunk(); ok {
+				ids = append(ids, chunk)
+			}
 		}
 	}
 	if len(ids) == 0 {
-		return true, nil
+		return nil, nil
 	}
 	slices.Sort(ids)
-	ids = slices.Compact(ids)
+	corrections, err := Corrections(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
 	before, err := row.Value[string](ctx, tx, "scope", "select coalesce(current_setting('multis.scope', true), '')")
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	found, err := index.PublicChunks(ctx, tx, ids)
+	found, err := index.PublicChunks(ctx, tx, slices.Compact(ids))
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	return len(found) == len(ids), row.SetScopeTo(ctx, tx, before)
+	documents := make(map[int64]DocumentID, len(found))
+	for _, c := range found {
+		documents[c.ID] = DocumentID(c.DocID)
+	}
+	var outdated []OutboxMessage
+	for _, o := range messages {
+		if slices.ContainsFunc(o.Citations, func(c Citation) bool { return !c.isCurrent(documents, corrections) }) {
+			outdated = append(outdated, o)
+		}
+	}
+	return outdated, row.SetScopeTo(ctx, tx, before)
+}
+
+// isCurrent reports whether a citation is of one of the documents, by passage, and none of the corrections corrects its quote.
+func (c Citation) isCurrent(documents map[int64]DocumentID, corrections []Correction) bool {
+	chunk, ok := c.Ref.Chunk()
+	if !ok {
+		return true
+	}
+	document, found := documents[int64(chunk)]
+	return found && !slices.ContainsFunc(corrections, func(by Correction) bool {
+		covers, _ := by.Covers(document, c.Quote)
+		return covers
+	})
 }
 
 const requeueSQL = "update outbox set state = 'queued', error = '', created_at = now() where id = $1 and state = 'failed' and event_id is null and content <> '{}'"

@@ -172,6 +172,13 @@ func PublicChunks(ctx context.Context, tx row.Tx, ids []row.ChunkID) ([]ChunkTex
 	return slices.DeleteFunc(found, func(c ChunkText) bool { return c.Kind != KindKnowledge }), err
 }
 
+const publicChunkWithSQL = chunkTextSQL + "chunks where doc_id = $1 and role = 'public' and kind = 'kb' and position($2 in content) > 0 order by ord limit 1"
+
+// PublicChunkWith returns the first chunk of a public document that has a text, word for word; or row.ErrNotFound.
+func PublicChunkWith(ctx context.Context, db row.DB, document row.DocumentID, text string) (ChunkText, error) {
+	return row.One[ChunkText](ctx, db, "chunk with a text", publicChunkWithSQL, document, text)
+}
+
 // A scope may have thousands of roles. So the query reads the newest chunk of each role and kind, and further chunks of the newest ones only.
 const recentChunksSQL = chunkTextSQL + `(
 		select r, k from unnest($1::text[]) r, unnest($2::text[]) k,

@@ -63,6 +63,13 @@ func DocumentByOrigin(ctx context.Context, db row.DB, origin string) (Document, 
 	return docs[0], nil
 }
 
+const documentByIDSQL = "select " + documentColumns + " from documents where id = $1"
+
+// DocumentByID returns one document, or row.ErrNotFound.
+func DocumentByID(ctx context.Context, db row.DB, document row.DocumentID) (Document, error) {
+	return row.One[Document](ctx, db, "document", documentByIDSQL, document)
+}
+
 const biggestDocumentsSQL = "select " + documentColumns + " from documents where kind = 'kb' and role = any ($1) order by chunks desc, size desc, origin limit $2"
 
 const privateDocumentsOfSizeSQL = "select " + documentColumns + " from documents where kind = 'kb' and role = 'admin' and size = $1 order by id"

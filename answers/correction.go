@@ -1,0 +1,231 @@
+package answers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"multis/knowledge"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/store/index"
+)
+
+// contradicted returns the quote of a public document that answers a question with other figures than a person did. ok is false if there is none.
+func (b *Keeper) contradicted(ctx context.Context, question, answer string) (q search.Quote, ok bool, err error) {
+	found, err := b.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxHits, Kinds: []index.Kind{index.KindKnowledge}})
+	if err != nil || len(found.Hits) == 0 || len(found.Terms) == 0 {
+		return search.Quote{}, false, err
+	}
+	q, ok, err = b.Search.Answer(ctx, found)
+	return q, ok && disagree(q.Text, answer), err
+}
+
+// checkDocuments sets what of the owner's documents an answer contradicts, and whether he should be asked about it. An answer that a document contradicts
+// already is compared with the newest one.
+func (b *Keeper) checkDocuments(ctx context.Context, g *store.UnansweredQuestion, learned []store.LearnedAnswer, asked []store.UnansweredQuestion) error {
+	q, ok, err := b.contradicted(ctx, g.Question, g.Answer)
+	if err != nil || !ok {
+		return err
+	}
+	doc, err := index.DocumentByID(ctx, b.Store.DB(), q.Hit.DocumentID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // it was removed meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	for _, a := range learned {
+		learnedIt := doc.Origin == publicOrigin && a.Question == q.Hit.Heading()
+		if !learnedIt && (a.CorrectsOrigin != doc.Origin || a.CorrectsQuote != q.Text) {
+			continue
+		}
+		if disagree(a.Answer, g.Answer) {
+			g.State, g.Changes = store.UnansweredOpen, &a.ID
+		}
+		return nil
+	}
+	isKnown := doc.Origin == publicOrigin || slices.ContainsFunc(asked, func(other store.UnansweredQuestion) bool {
+		return other.CorrectsOrigin == doc.Origin && other.CorrectsQuote == q.Text
+	})
+	if !isKnown {
+		g.State, g.CorrectsOrigin, g.CorrectsQuote = store.UnansweredOpen, doc.Origin, q.Text
+	}
+	return nil
+}
+
+// Corrected is the answer of a person that takes the place of what a document says.
+type Corrected struct {
+	Text     string // empty if the answer needs a person
+	Citation store.Citation
+	Hit      search.Hit
+	Reason   string
+}
+
+// Correct returns what takes the place of an answer with these citations. ok is false if no learned answer corrects what they quote. Where a quote says
+// more than what was corrected, a person is needed.
+func (b *Keeper) Correct(ctx context.Context, citations []store.Citation) (by Corrected, ok bool, err error) {
+	corrections, err := store.Corrections(ctx, b.Store.DB())
+	if err != nil || len(corrections) == 0 {
+		return Corrected{}, false, err
+	}
+	db, err := b.Store.ContactReader(policy.PublicScope())
+	if err != nil {
+		return Corrected{}, false, err
+	}
+	slices.Reverse(corrections) // the newest counts
+	for _, cited := range citations {
+		chunk, isChunk := cited.Ref.Chunk()
+		if !isChunk {
+			continue
+		}
+		texts, err := index.ChunkTexts(ctx, db, policy.PublicScope(), []int64{int64(chunk)})
+		if err != nil {
+			return Corrected{}, false, err
+		}
+		for _, t := range texts {
+			for _, c := range corrections {
+				if covers, whole := c.Covers(store.DocumentID(t.DocID), cited.Quote); covers {
+					by, err := b.correctedBy(ctx, db, c, whole)
+					return by, true, err
+				}
+			}
+		}
+	}
+	return Corrected{}, false, nil
+}
+
+// correctedBy returns a correction as an answer, if it is the whole answer and in its document.
+func (b *Keeper) correctedBy(ctx context.Context, db store.DB, c store.Correction, whole bool) (Corrected, error) {
+	by := Corrected{Reason: fmt.Sprintf("%s says “%s”, and you took another answer to that into your documents.", c.DocumentName, c.CorrectsQuote)}
+	doc, err := index.DocumentByOrigin(ctx, b.Store.DB(), publicOrigin)
+	if errors.Is(err, store.ErrNotFound) || !whole {
+		return by, nil // it is being written
+	}
+	if err != nil {
+		return Corrected{}, err
+	}
+	t, err := index.PublicChunkWith(ctx, db, doc.ID, c.Answer)
+	if errors.Is(err, store.ErrNotFound) {
+		return by, nil
+	}
+	if err != nil {
+		return Corrected{}, err
+	}
+	by.Text = c.Answer
+	by.Hit = search.NewHit(t)
+	by.Citation = store.Citation{Ref: by.Hit.Ref, Source: knowledge.CiteQuote(search.Quote{Hit: by.Hit, Text: c.Answer}), Quote: c.Answer}
+	return by, nil
+}
+
+// Ended is a correction of a sentence that no longer stands in its document.
+type Ended struct {
+	store.Correction
+
+	IsAnswered bool // the documents answer the question without it
+}
+
+// EndedCorrections returns the corrections whose sentence no longer stands in a public document.
+func (b *Keeper) EndedCorrections(ctx context.Context) (ended []Ended, err error) {
+	corrections, err := store.Corrections(ctx, b.Store.DB())
+	if err != nil || len(corrections) == 0 {
+		return nil, err
+	}
+	db, err := b.Store.ContactReader(policy.PublicScope())
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range corrections {
+		if c.DocumentID != 0 {
+			_, err := index.PublicChunkWith(ctx, db, c.DocumentID, c.CorrectsQuote)
+			if err == nil {
+				continue
+			}
+			if !errors.Is(err, store.ErrNotFound) {
+				return nil, err
+			}
+		}
+		found, err := b.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: c.Question, Limit: maxHits, Kinds: []index.Kind{index.KindKnowledge}})
+		if err != nil {
+			return nil, err
+		}
+		found.Hits = slices.DeleteFunc(slices.Clone(found.Hits), func(h search.Hit) bool { return h.DocumentID != c.DocumentID })
+		isAnswered := false
+		if len(found.Hits) > 0 && len(found.Terms) > 0 {
+			if _, isAnswered, err = b.Search.Answer(ctx, found); err != nil {
+				return nil, err
+			}
+		}
+		ended = append(ended, Ended{c, isAnswered})
+	}
+	return ended, nil
+}
+
+// figure matches a number with what stands right before and after it.
+var figure = regexp.MustCompile(`(?i)([€$£¥₽₺]?)\s?(\d+(?:[.,:]\d+)*)\s?([%€$£¥₽₺]|[\p{L}.]+)?`)
+
+// The words after a number that make it a price, a share or a time of day.
+var (
+	priceUnits = regexp.MustCompile(`^(?i:[€$£¥₽₺]|eur|euros?|usd|dollars?|dólares|chf|franken|francs?|gbp|pounds?|pfund|zł|pln|kr|sek|kč|czk|lira|tl|try|rub|руб\pL*|гривен|грн|reais|real|yen|يورو|دولار)\.?$`)
+	shareUnits = regexp.MustCompile(`^(?i:%|percent|per cent|prozent|por ciento|pour cent)$`)
+	timeUnits  = regexp.MustCompile(`^(?i:am|pm|a\.m\.|p\.m\.|uhr|h|o'clock|heures?|uur|horas?)\.?$`)
+)
+
+// figures returns the numbers of a text by kind: price, share, time, or "" for others.
+func figures(s string) map[string][]string {
+	kinds := map[string][]string{}
+	for _, m := range figure.FindAllStringSubmatch(s, -1) {
+		sign, number, unit := m[1], m[2], m[3]
+		kind := ""
+		switch {
+		case sign != "" || priceUnits.MatchString(unit):
+			kind = "price"
+		case shareUnits.MatchString(unit):
+			kind = "share"
+		case strings.Contains(number, ":") || timeUnits.MatchString(unit):
+			kind = "time"
+		}
+		number = strings.ReplaceAll(number, ",", ".")
+		number = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(number, ":00"), ".00"), ".")
+		if trimmed := strings.TrimLeft(number, "0"); trimmed != "" {
+			number = trimmed
+		}
+		if !slices.Contains(kinds[kind], number) {
+			kinds[kind] = append(kinds[kind], number)
+		}
+	}
+	return kinds
+}
+
+// disagree reports whether a quote and an answer to the same question name figures of one kind, such as prices, that differ. Figures of no known kind
+// count only if both texts share a word besides.
+func disagree(quote, answer string) bool {
+	said, other := figures(quote), figures(answer)
+	for kind, numbers := range said {
+		if kind == "" && !shareWord(quote, answer) {
+			continue
+		}
+		common := 0
+		for _, n := range numbers {
+			if slices.Contains(other[kind], n) {
+				common++
+			}
+		}
+		if len(other[kind]) > 0 && common < min(len(numbers), len(other[kind])) {
+			return true
+		}
+	}
+	return false
+}
+
+// shareWord reports whether two texts have a word of four letters or more in common.
+func shareWord(a, b string) bool {
+	words := longWord.FindAllString(strings.ToLower(a), -1)
+	return slices.ContainsFunc(longWord.FindAllString(strings.ToLower(b), -1), func(w string) bool { return slices.Contains(words, w) })
+}
+
+var longWord = regexp.MustCompile(`\p{L}{4,}`)
