@@ -41,20 +41,22 @@ func columns(purses []budgetRow) (names, subjects []string) {
 }
 
 // budgetDaySQL is the SQL for the day of a budget row. The budget of one task (policy.CapRun) has no day, because a task may last beyond midnight.
-const budgetDaySQL = "case when p.cap = 'run' then date '-infinity' else $1::date end"
+const budgetDaySQL = "case when p.cap = 'run' then date '-infinity' else @day::date end"
 
-const openBudgetsSQL = `insert into budgets (day, cap, subject)
-	select ` + budgetDaySQL + `, p.cap, p.subject from unnest($2::text[], $3::text[]) with ordinality p (cap, subject, n) order by n
-	on conflict do nothing`
+// chargeSQL opens the budgets that are new, locks the others in their order, and charges all. The holder of the day's lock, which is the first, can lock
+// all other budgets of the day without waiting.
+const chargeSQL = `with charged as (insert into budgets as b (day, cap, subject, committed)
+		select ` + budgetDaySQL + `, p.cap, p.subject, @amount::bigint
+		from unnest(@names::text[], @subjects::text[]) with ordinality p (cap, subject, n) order by n
+		on conflict (day, cap, subject) do update set committed = b.committed + excluded.committed returning b.cap, b.committed),
+	used as (insert into usage (day, chat_id, agent, run, purpose, model, reserved)
+		values (@day::date, @chat, @agent, @run, @purpose, @model, @amount::bigint) returning id)
+	select id, (select array_agg(committed order by array_position(@names::text[], cap)) from charged) from used`
 
-// lockBudgetsSQL locks the day's row first. The holder of that lock can lock all other budgets of the day without waiting.
-const lockBudgetsSQL = `select b.committed from unnest($2::text[], $3::text[]) with ordinality p (cap, subject, n)
-	join budgets b on b.day = ` + budgetDaySQL + ` and b.cap = p.cap and b.subject = p.subject order by p.n for update of b`
-
-const payUsageSQL = `with paid as (update budgets b set committed = b.committed + @amount from unnest(@names::text[], @subjects::text[]) p (cap, subject)
-		where b.day = case when p.cap = 'run' then date '-infinity' else @day::date end and b.cap = p.cap and b.subject = p.subject)
-	insert into usage (day, chat_id, agent, run, purpose, model, reserved)
-	values (@day::date, @chat, @agent, @run, @purpose, @model, @amount) returning id`
+// unchargeSQL undoes chargeSQL.
+const unchargeSQL = `with unused as (delete from usage where id = @id)
+	update budgets b set committed = b.committed - @amount::bigint from unnest(@names::text[], @subjects::text[]) p (cap, subject)
+	where b.day = ` + budgetDaySQL + ` and b.cap = p.cap and b.subject = p.subject`
 
 // ReserveCost reserves money for a call, which may be made once the transaction is committed. Reservations and costs together never exceed a
 // cap, also with concurrent calls. A free call is never refused.
@@ -69,54 +71,44 @@ func ReserveCost(ctx context.Context, tx Tx, sp policy.SpendRequest) (policy.Res
 	return res, nil
 }
 
+// reserve charges all budgets at once, which most calls are allowed to, and takes it back if that exceeds a cap. Until the transaction ends nobody else
+// sees either.
 func reserve(ctx context.Context, tx Tx, sp policy.SpendRequest) (policy.Reservation, error) {
 	counted := budgetRows(sp)
 	names, subjects := columns(counted)
-	if _, err := tx.Exec(ctx, openBudgetsSQL, sp.Day, names, subjects); err != nil {
-		return policy.Reservation{}, err
+	args := pgx.NamedArgs{
+		"names": names, "subjects": subjects,
+		"day": sp.Day, "chat": sp.Chat, "agent": sp.Agent, "run": sp.Run, "purpose": sp.Purpose, "model": sp.Model, "amount": sp.Amount,
 	}
-	committed, err := lockBudgets(ctx, tx, sp.Day, names, subjects)
-	if err != nil {
+	var res policy.Reservation
+	var committed []int64 // with this call, in the order of counted
+	if err := tx.QueryRow(ctx, chargeSQL, args).Scan(&res.ID, &committed); err != nil {
 		return policy.Reservation{}, err
 	}
 	for i, p := range counted {
-		if sp.Amount > 0 && sp.Amount > p.limit-committed[i] {
+		if sp.Amount > 0 && committed[i] > p.limit {
+			args["id"] = res.ID
+			if _, err := tx.Exec(ctx, unchargeSQL, args); err != nil {
+				return policy.Reservation{}, err
+			}
 			return refuse(ctx, tx, sp.Day, p)
 		}
 	}
-	var res policy.Reservation
-	err = tx.QueryRow(ctx, payUsageSQL, pgx.NamedArgs{
-		"names": names, "subjects": subjects,
-		"day": sp.Day, "chat": sp.Chat, "agent": sp.Agent, "run": sp.Run, "purpose": sp.Purpose, "model": sp.Model, "amount": sp.Amount,
-	}).Scan(&res.ID)
-	return res, err
+	return res, nil
 }
 
-// lockBudgets returns what is spent and reserved, in the order of budgetRows, and locks the rows until the transaction ends.
-func lockBudgets(ctx context.Context, tx Tx, day string, names, subjects []string) ([]int64, error) {
-	rows, err := tx.Query(ctx, lockBudgetsSQL, day, names, subjects)
-	if err != nil {
-		return nil, err
-	}
-	committed, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err == nil && len(committed) != len(names) {
-		err = fmt.Errorf("%d of %d budgets are there", len(committed), len(names))
-	}
-	return committed, err
-}
-
-const markRefusedSQL = `update budgets b set refused_at = now() from (values ($2::text, $3::text)) p (cap, subject)
+const markRefusedSQL = `update budgets b set refused_at = now() from (values (@cap::text, @subject::text)) p (cap, subject)
 	where b.day = ` + budgetDaySQL + ` and b.cap = p.cap and b.subject = p.subject and b.refused_at is null`
 
 func refuse(ctx context.Context, tx Tx, day string, p budgetRow) (policy.Reservation, error) {
-	tag, err := tx.Exec(ctx, markRefusedSQL, day, p.name, p.subject)
+	tag, err := tx.Exec(ctx, markRefusedSQL, pgx.NamedArgs{"day": day, "cap": p.name, "subject": p.subject})
 	if err != nil {
 		return policy.Reservation{}, err
 	}
 	return policy.Reservation{Refused: p.name, FirstRefusal: tag.RowsAffected() == 1}, nil
 }
 
-// settleCostSQL locks the budgets' rows in the order of lockBudgetsSQL.
+// settleCostSQL locks the budgets' rows in the order of chargeSQL.
 const settleCostSQL = `with done as (update usage set cost = $2, tokens_in = $3, tokens_out = $4, tokens_cached = $5, settled_at = now()
 		where id = $1 and settled_at is null returning day, chat_id, agent, run, reserved),
 	held as materialized (select b.day, b.cap, b.subject from done d

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"multis/policy"
@@ -315,4 +318,42 @@ func settleCost(ctx context.Context, s *store.Store, id int64, st policy.Settlem
 		_, _, err := store.SettleCost(ctx, tx, id, st)
 		return err
 	})
+}
+
+func TestARefusedCallIsChargedToNoBudget(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	reserve(t, s, newSpend(50))
+	require.Equal(t, policy.CapChat, reserve(t, s, newSpend(11)).Refused)
+	require.EqualValues(t, 50, spent(t, s, day, 0))
+	require.EqualValues(t, 50, spent(t, s, day, 7))
+	var calls int
+	require.NoError(t, s.DB().QueryRow(t.Context(), "select count(*) from usage").Scan(&calls))
+	require.Equal(t, 1, calls, "what was refused is not listed")
+}
+
+// statementCounter counts the statements that a connection is given.
+type statementCounter struct{ n atomic.Int64 }
+
+func (c *statementCounter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	c.n.Add(1)
+	return ctx
+}
+
+func (*statementCounter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func TestAReservationHoldsTheDayForOneStatement(t *testing.T) {
+	t.Parallel()
+	var counter statementCounter
+	config := storetest.New(t).Pool().Config()
+	config.ConnConfig.Tracer = &counter
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	defer pool.Close()
+	s, err := store.New(t.Context(), pool)
+	require.NoError(t, err)
+	reserve(t, s, newSpend(1))
+	before := counter.n.Load()
+	reserve(t, s, newSpend(1))
+	require.EqualValues(t, 3, counter.n.Load()-before, "begin, the charge, commit")
 }
