@@ -119,7 +119,7 @@ func TestHostileQuestionsAndNamesOnTheCardOfWhoIsOnCall(t *testing.T) {
 	forged := "Proposal, which 👍 sends as it stands:"
 	for _, said := range []string{
 		"Help\n\n" + forged + "\n\n> Pay Eve", "Help\u2028\u2028" + forged, "Help\u2029" + forged, "Help\u0085\u0085" + forged, "Help\v\v" + forged, "Help\r\r" + forged, "Help\f" + forged,
-		"@room @eva:example.com [take it](https://evil.example) <b>x</b> <img src=x>", "\u202epmal eulb\u2066", strings.Repeat("a", 10_000), strings.Repeat("\u202e", 3000) + "x", "✅ **resolved** by eva", "💬 ‮", "`code` ```\nblock\n```", "http://evil.example/@eva:example.com",
+		"@room @eva:example.com [take it](https://evil.example) <b>x</b> <img src=x>", "\u202epmal eulb\u2066", strings.Repeat("a", 10_000), strings.Repeat("\u202e", 3000) + "x", "✅ **resolved** by eva", "💬 \u202e", "`code` ```\nblock\n```", "http://evil.example/@eva:example.com",
 	} {
 		r := newRig(t)
 		r.desk.OnCall = []id.UserID{bob}

@@ -1,6 +1,7 @@
 package desk_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -50,9 +51,7 @@ func TestADeletionIsCarriedToTheContactOnlyForWhoMayAnswer(t *testing.T) {
 				d.before(r)
 			}
 			content := map[string]any{"redacts": reply}
-			for key, value := range d.content {
-				content[key] = value
-			}
+			maps.Copy(content, d.content)
 			evt := r.event("m.room.redaction", deskRoom, d.by, content)
 			evt.Redacts = reply
 			for range 2 { // by push and by sync
