@@ -82,8 +82,9 @@ chaos: ## Run the long storms: processes killed over and over, an hour of downti
 
 .PHONY: test-compose
 test-compose: ## Install and run docker-compose.yml on a real Docker Engine, as the README says
+	@deploy/setup.sh qemu
 	go test -tags '$(TAGS) chaos' -count=1 -timeout 60m -v -run Engine ./deploy/devstack
-	go test -tags '$(TAGS) chaos' -count=1 -timeout 60m -v -run 'Compose|Profile' ./deploy/installtest
+	go test -tags '$(TAGS) chaos' -count=1 -timeout 60m -v -run 'Compose|Profile|Image' ./deploy/installtest
 
 .PHONY: test-release
 test-release: ## Build a release twice, compare, run it for arm64, and install it on a fresh Debian that systemd booted

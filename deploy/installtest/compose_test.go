@@ -209,6 +209,18 @@ func (w *world) configurePrevious(t *testing.T) {
 	w.run(t, clone, "cat /mnt/config.yaml > data/config.yaml")
 }
 
+func TestTheImageForARMIsBuiltOnAnotherMachine(t *testing.T) {
+	w := newWorld(t)
+	started := time.Now()
+	w.run(t, clone, "docker build --quiet --platform linux/arm64 --tag multis-arm64 --file deploy/Dockerfile .")
+	t.Logf("built in %.0f s", time.Since(started).Seconds())
+	require.Equal(t, "linux/arm64 user 1337:1337\n", w.run(t, "/", "docker image inspect --format '{{.Os}}/{{.Architecture}} user {{.Config.User}}' multis-arm64"))
+	w.run(t, "/", "docker create --platform linux/arm64 --name arm64 multis-arm64 && docker cp arm64:/usr/local/bin/multis /mnt/multis-arm64")
+	out, err := emulator(t, w.dir, filepath.Join(w.dir, "multis-arm64"), "version").CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Equal(t, "multis dev-"+w.commit[:12]+"\n", string(out))
+}
+
 func TestTheProfileFullRunsFromABareClone(t *testing.T) {
 	w := newWorld(t)
 	w.write(t, "documents/prices.md", prices, 0o644)
