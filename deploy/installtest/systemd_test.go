@@ -3,9 +3,14 @@
 package installtest
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +18,7 @@ import (
 
 	"multis/deploy/devstack"
 	"multis/deploy/guide"
+	"multis/doctor"
 )
 
 // synapseSettings configure Debian's Synapse as an existing homeserver.
@@ -62,6 +68,32 @@ func TestSystemdRunsWhatTheReadmeInstalls(t *testing.T) {
 	require.NoError(t, o.ask(t.Context(), question, answer))
 	runOn(t, m, "systemctl restart multis")
 	require.NoError(t, o.ask(t.Context(), question, answer), "after a restart")
+	isRestoredOn(t, m, o)
+}
+
+// isRestoredOn types the commands of the guide to backups, with the name of the backup that was made.
+func isRestoredOn(t *testing.T, m *devstack.Machine, o *owner) {
+	t.Helper()
+	const guidePath = "../../docs/backup.md"
+	making, err := guide.Blocks(guidePath, "## Make backups")
+	require.NoError(t, err)
+	restoring, err := guide.Blocks(guidePath, "## Restore")
+	require.NoError(t, err)
+	placeholder := regexp.MustCompile(`multis-\d\S+\.tar\.gz`)
+	named := func(text, folder string) string {
+		if !placeholder.MatchString(text) {
+			return text
+		}
+		newest := strings.TrimSpace(runOn(t, m, "ls -t "+folder+" | grep -v without | head -n 1"))
+		return placeholder.ReplaceAllString(text, newest)
+	}
+	runOn(t, m, making[1].Text) // the folder on another disk
+	for _, command := range making[0].Commands() {
+		t.Logf("%s\n%s", command, runOn(t, m, named(command, "/var/lib/multis/data/backups")))
+	}
+	runOn(t, m, "systemctl stop multis && mv /var/lib/multis/data/postgres /root/") // as the guide says below its commands
+	t.Logf("%s", runOn(t, m, named(restoring[0].Text, "/mnt/other/multis")))
+	require.NoError(t, o.ask(t.Context(), question, answer), "after a restore")
 }
 
 // setUpOn runs a script that ends with multis init, and as soon as init has written its files the lines for Synapse.
@@ -98,4 +130,57 @@ func TestSystemdRunsAProgramThatNoPackageBrought(t *testing.T) {
 	require.Equal(t, "active\n", runOn(t, m, "systemctl is-active multis"))
 	require.NoError(t, o.ask(t.Context(), question, answer))
 	require.NotContains(t, runOn(t, m, "multis doctor || true"), "✗")
+	isRepairedByPrintedLines(t, m)
+	require.NoError(t, o.ask(t.Context(), question, answer), "after the repairs")
+}
+
+// isRepairedByPrintedLines breaks the installation and runs, as root in another folder, the line that multis doctor prints.
+func isRepairedByPrintedLines(t *testing.T, m *devstack.Machine) {
+	t.Helper()
+	const installed, list = "/etc/matrix-synapse/multis-registration.yaml", "/etc/matrix-synapse/conf.d/multis.yaml"
+	for _, c := range []struct {
+		id     doctor.ID
+		breaks string
+	}{
+		{doctor.MultisStopped, "systemctl stop multis"},
+		{doctor.ConfigPermissions, "chmod 644 /var/lib/multis/config.yaml"},
+		{doctor.RegistrationPermissions, "chmod 644 /var/lib/multis/registration.yaml"},
+		{doctor.DataUnwritable, "touch /var/lib/multis/data/of-root"},
+		{doctor.RegistrationFile, "sed -i 's/^hs_token: .*/hs_token: older/' /var/lib/multis/registration.yaml"},
+		{doctor.RegistrationDrift, "sed -i 's/^rate_limited: false/rate_limited: true/' " + installed + " && systemctl restart matrix-synapse"},
+		{doctor.RegistrationRestart, "cp -p " + installed + " /root/right && sed -i 's/^as_token: .*/as_token: older/' " + installed + " && systemctl restart matrix-synapse && cp -p /root/right " + installed},
+		{doctor.RegistrationMissing, "rm " + list + " && systemctl restart matrix-synapse"},
+	} {
+		runOn(t, m, c.breaks)
+		line, found := lineFor(t, m, c.id)
+		require.True(t, found, c.id)
+		t.Logf("%s: %s", c.id, line)
+		runOn(t, m, line)
+		require.NoError(t, awaitLong(t.Context(), string(c.id)+" to be repaired", func(context.Context) error {
+			if line, found := lineFor(t, m, c.id); found {
+				return fmt.Errorf("still there: %s", line)
+			}
+			return nil
+		}))
+	}
+	require.NoError(t, awaitLong(t.Context(), "the sync to have worked again", func(context.Context) error {
+		if report := runOn(t, m, "multis doctor || true"); strings.Contains(report, "✗") {
+			return errors.New(report)
+		}
+		return nil
+	}))
+}
+
+// lineFor returns the line that multis doctor prints for a finding, without the words in brackets behind it.
+func lineFor(t *testing.T, m *devstack.Machine, id doctor.ID) (line string, found bool) {
+	t.Helper()
+	var report struct{ Findings []doctor.Finding }
+	require.NoError(t, json.Unmarshal([]byte(runOn(t, m, "multis doctor --json 2>/dev/null || true")), &report))
+	for _, f := range report.Findings {
+		if f.ID == id {
+			line, _, _ = strings.Cut(f.Fix, "   (")
+			return line, true
+		}
+	}
+	return "", false
 }
