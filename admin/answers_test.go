@@ -34,14 +34,24 @@ func (r *rig) customer(name string) store.Chat {
 	return r.reload(c)
 }
 
+// newTurns returns the turns of an agent without a model.
+func (r *rig) newTurns() *agent.Turns {
+	return agent.New(agent.Options{
+		Store: r.st, Box: r.box, Search: search.New(r.st), Personas: persona.Set{Model: llm.None{}}, Name: "Nora", Answers: r.book, Language: catalog.English, Zone: time.UTC, Defaults: r.settings.Defaults,
+	}).Turns
+}
+
 // customerAsks stores a question of a customer, has it answered, and returns what was sent to the chat since.
 func (r *rig) customerAsks(c store.Chat, question string) []string {
 	r.t.Helper()
+	return r.customerAsksIn(r.newTurns(), c, question)
+}
+
+// customerAsksIn is customerAsks with turns that are used again.
+func (r *rig) customerAsksIn(turns *agent.Turns, c store.Chat, question string) []string {
+	r.t.Helper()
 	r.say(c, policy.AuthorContact, "@whatsapp_1:example.com", question)
 	before := len(r.sentTo(c))
-	turns := agent.New(agent.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Personas: persona.Set{Model: llm.None{}}, Name: "Nora", Answers: r.book, Language: catalog.English, Zone: time.UTC, Defaults: r.settings.Defaults,
-	}).Turns
 	require.NoError(r.t, turns.Turn(r.ctx, c.ID, fmt.Sprint("job", r.events), false))
 	r.sendQueued()
 	return r.sentTo(c)[before:]

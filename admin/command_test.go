@@ -49,7 +49,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 		"`/mode [mode] [name]` — what I do in a chat",
 		"`/label [remove] [chat] [label]` — put chats into groups with settings of their own",
 		"`/delivery [auto, draft or shadow] [name]` — whether I ask you before something goes to a chat",
-		"`/drafts` — what waits for your yes",
+		"`/drafts [page]` — what waits for your yes",
 		"`/shadow [name]` — how close my shadow answers are to yours",
 		"`/escalations` — who waits for a person, and who answers",
 		"`/handoff [name]` — answer a chat yourself, in a thread",

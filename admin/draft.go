@@ -48,7 +48,7 @@ func (df *DraftCommands) commands() []command {
 				"after " + text.Duration(draftLifetime) + " without a word it is dropped. **shadow**: I show it here and never send it; you answer, and `/shadow` compares. What you set with `/remind ... --to` is shown first as well. `/delivery draft Ana` sets it, `/delivery Ana` tells it.",
 		},
 		{
-			name: "drafts", group: groupChats, run: df.list,
+			name: "drafts", args: "[page]", group: groupChats, run: df.list,
 			summary: "what waits for your yes",
 		},
 	}
@@ -316,8 +316,8 @@ func quotedRows(rows []store.OutboxMessage) (lines []string) {
 	return lines
 }
 
-// list lists the drafts that wait for the owner's approval.
-func (df *DraftCommands) list(ctx context.Context, r request, _ string) (answer, error) {
+// list lists a page of the drafts that wait for the owner's approval.
+func (df *DraftCommands) list(ctx context.Context, r request, args string) (answer, error) {
 	open, err := store.OpenDrafts(ctx, df.store.DB(), 0, maxDrafts)
 	if err != nil {
 		return answer{}, err
@@ -326,8 +326,10 @@ func (df *DraftCommands) list(ctx context.Context, r request, _ string) (answer,
 		return answer{text: "No draft waits. `/delivery draft Ana` has me ask before anything goes to Ana."}, nil
 	}
 	lines := []string{"**" + text.Count(len(open), "draft") + "**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it."}
+	pages := (len(open) + draftsPerPage - 1) / draftsPerPage
+	page := min(max(int(parseNumber(strings.TrimSpace(args))), 1), pages)
 	var about []store.MessageID
-	for _, o := range open {
+	for _, o := range open[(page-1)*draftsPerPage : min(page*draftsPerPage, len(open))] {
 		to, err := df.recipient(ctx, df.store.DB(), o.ID)
 		if err != nil {
 			return answer{}, err
@@ -346,11 +348,14 @@ func (df *DraftCommands) list(ctx context.Context, r request, _ string) (answer,
 		}
 		lines = append(lines, content)
 	}
+	if page < pages {
+		lines = append(lines, fmt.Sprintf("Page %d of %d: `/drafts %d` shows more.", page, pages, page+1))
+	}
 	return answer{text: strings.Join(lines, "\n"), quotes: about}, nil
 }
 
-// maxDrafts is how many drafts are listed.
-const maxDrafts = 20
+// maxDrafts is how many drafts are counted and listed, draftsPerPage how many at a time.
+const maxDrafts, draftsPerPage = 1000, 20
 
 // delivery shows or sets whether messages to a chat are sent at once or as drafts.
 func (df *DraftCommands) delivery(ctx context.Context, _ request, args string) (answer, error) {

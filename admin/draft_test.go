@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -240,6 +241,55 @@ func TestDraftsThatWaitBehindManyOthersAreWithdrawnAsWell(t *testing.T) {
 	require.NoError(t, r.box.WithdrawOutdatedDrafts(r.ctx))
 	require.Zero(t, r.count("select count(*) from outbox where chat_id = $1 and state = 'draft'", ana.ID))
 	require.Equal(t, 451, r.count("select count(*) from outbox where chat_id = $1 and state = 'draft'", ben.ID))
+}
+
+// Each chat has one card, however many chats there are; a newer answer is an edit of it.
+func TestFiftyChatsHaveACardEachWithTheNewestText(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	chats := make([]store.Chat, 50)
+	for i := range chats {
+		chats[i] = r.customer(fmt.Sprintf("Ana%d.", i))
+		r.exec("update chats set delivery = 'draft' where id = $1", chats[i].ID)
+	}
+	turns := r.newTurns()
+	for price, question := range []string{"What does delivery cost?", "How much is the delivery?", "And the delivery costs?"} {
+		r.addDocument("prices.md", fmt.Sprintf("# Delivery\n\nThe delivery costs %d euro.", 5+price), policy.RolePublic)
+		for _, c := range chats {
+			require.Empty(t, r.customerAsksIn(turns, c, question))
+		}
+		r.presentDrafts()
+	}
+	cards, texts := map[id.EventID]string{}, map[id.EventID]string{}
+	for _, e := range r.homeserver.sent {
+		var c struct {
+			RelatesTo struct {
+				Type  string     `json:"rel_type"`
+				Event id.EventID `json:"event_id"`
+			} `json:"m.relates_to"`
+			New struct {
+				Body string `json:"body"`
+			} `json:"m.new_content"`
+		}
+		require.NoError(t, json.Unmarshal(e.Content, &c))
+		if c.RelatesTo.Type == "m.replace" {
+			texts[c.RelatesTo.Event] = c.New.Body
+			continue
+		}
+		require.Contains(t, e.Body, "Draft for Ana")
+		cards[e.Event] = e.Body
+	}
+	require.Len(t, cards, 50)
+	for card, first := range cards {
+		require.Contains(t, first, "The delivery costs 5 euro.")
+		require.Contains(t, texts[card], "The delivery costs 7 euro.")
+	}
+	require.Equal(t, 50, r.count("select count(*) from outbox where state = 'draft'"))
+	require.Contains(t, r.asOwner("/drafts"), "**50 drafts**, the oldest first.")
+	require.Contains(t, r.asOwner("/drafts"), "Page 1 of 3: `/drafts 2` shows more.")
+	last := r.asOwner("/drafts 3")
+	require.Contains(t, last, "Ana49.")
+	require.NotContains(t, last, "Page")
 }
 
 func TestADraftThatIsForgottenWaitsNoLonger(t *testing.T) {
