@@ -33,7 +33,7 @@ func (v *value) Set(given string) error {
 		v.isSet = true
 		v.field.SetZero() // no default
 	}
-	switch v.field.Kind() { //nolint:exhaustive // the others have one value
+	switch v.field.Kind() {
 	case reflect.Slice:
 		for _, item := range splitList(given, ',') {
 			if err := v.add(item); err != nil {
@@ -80,7 +80,7 @@ func setOne(field reflect.Value, given string) error {
 		field.Set(reflect.New(field.Type().Elem()))
 		field = field.Elem()
 	}
-	if duration, ok := field.Addr().Interface().(*time.Duration); ok {
+	if duration, ok := reflect.TypeAssert[*time.Duration](field.Addr()); ok {
 		d, err := time.ParseDuration(given)
 		if err != nil {
 			return fmt.Errorf("expected a duration such as 90s or 30m but got %q", given)
@@ -88,7 +88,7 @@ func setOne(field reflect.Value, given string) error {
 		*duration = d
 		return nil
 	}
-	switch field.Kind() { //nolint:exhaustive // the kinds that fields have; others panic in the first test of the command
+	switch field.Kind() { // the kinds that fields have; others panic in the first test of the command
 	case reflect.String:
 		field.SetString(given)
 	case reflect.Bool:
