@@ -215,7 +215,7 @@ func (a *Admin) Command(ctx context.Context, message store.MessageID, last bool)
 	if err != nil {
 		return err
 	}
-	if isQuestion(r.message) && !isReply && !r.room.ForOperators {
+	if isQuestion(r.message) && !isReply && !r.room.IsOperatorsRoom {
 		return a.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, jobs.AskArgs{MessageID: message}) })
 	}
 	if waits, err := a.mustWait(ctx, r); err != nil {

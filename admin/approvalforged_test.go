@@ -36,7 +36,7 @@ func newEventRig(t *testing.T) *eventRig {
 	r := &eventRig{rig: newRig(t)}
 	r.time = func() time.Time { return time.Now().Truncate(time.Millisecond) } // events carry real times
 	r.inbox = appservice.NewInbox(r.st, appservice.Settings{
-		Owner: owner, Bot: adminBot, Operators: []id.UserID{operator}, Name: "Nora", Defaults: r.settings.Defaults, MaxAge: 10 * time.Minute, OwnerPause: 30 * time.Minute,
+		Owner: owner, Bot: adminBot, Operators: []id.UserID{operator}, Name: "Nora", Defaults: r.settings.Defaults, ReplyMaxAge: 10 * time.Minute, OwnerPause: 30 * time.Minute,
 		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},
 	})
 	r.chat = r.rig.chat("Ana", "demo", func(c *store.Chat) { c.Contact = ghost })

@@ -53,7 +53,7 @@ func TestTheOwnerPicksWhoKeepsHisChats(t *testing.T) {
 	require.Contains(t, r.react(r.lastSent().Event, "👍"), "Please type the number")
 	require.Zero(t, r.count("select count(*) from bridge_changes where decided_at is not null"))
 	require.Contains(t, r.asOwner("1"), "is your WhatsApp bridge from now on")
-	ana := store.Chat{Protocol: "whatsapp", ChannelID: "channel2", RoomID: new(id.RoomID), Kind: policy.KindDM, Name: "Ana", BridgeBot: "@bot2:example.com", Encrypted: policy.EncryptionNo}
+	ana := store.Chat{Protocol: "whatsapp", ChannelID: "channel2", RoomID: new(id.RoomID), Kind: policy.KindDM, Name: "Ana", BridgeBot: "@bot2:example.com", Encryption: policy.EncryptionNo}
 	*ana.RoomID = "!new:example.com"
 	r.tx(func(tx store.Tx) error {
 		_, err := store.UpsertChat(r.ctx, tx, ana)

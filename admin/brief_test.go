@@ -23,7 +23,7 @@ func (r *rig) addMessageIn(chat store.Chat, body string, ago time.Duration) stor
 	return m
 }
 
-func TestABriefLinksWhatHappenedWhoWaitsAndWhatWasPromised(t *testing.T) {
+func TestABriefLinksEventsQuestionsAndCommitments(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/brief"), "nobody wrote anything")
@@ -66,7 +66,7 @@ func TestEqualNamesAreNotGuessedInABrief(t *testing.T) {
 	require.Contains(t, r.asOwner("/brief Ana · Signal"), "hello there")
 }
 
-func TestSinceWhenABriefIsCanBeSaidInManyWays(t *testing.T) {
+func TestABriefTakesItsStartInManyForms(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

@@ -169,7 +169,7 @@ func hasWords(text, words string) bool {
 	return words != "" && !slices.ContainsFunc(strings.Fields(words), func(w string) bool { return !slices.Contains(has, w) })
 }
 
-// unknownChatText says that no chat has a name, and suggests similar ones.
+// unknownChatText says that no chat has the given name, and suggests similar names.
 func unknownChatText(chats []store.Chat, name string) string {
 	names := make([]string, len(chats))
 	for i, c := range chats {

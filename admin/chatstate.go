@@ -51,7 +51,7 @@ func (s *chatStates) overview(ctx context.Context) (v chatOverview, err error) {
 func (s *chatStates) line(c store.Chat, v chatOverview) string {
 	mode := c.ModeIn(s.settings.Defaults)
 	parts := []string{esc(c.Label()) + " — " + s.modeNote(c, mode, v)}
-	if c.Namesake && c.Contact != "" { // it often contains the phone number
+	if c.HasNamesake && c.Contact != "" { // it often contains the phone number
 		parts = append(parts, code(c.Contact.Localpart()))
 	}
 	switch {
@@ -153,7 +153,7 @@ func unsendableReason(chat store.Chat) string {
 		return "it has no room at the moment."
 	case chat.Unconfirmed:
 		return "you have not said whether " + esc(chat.BridgeBot.String()) + " is a bridge of yours: `/bridges`."
-	case chat.Encrypted != policy.EncryptionNo && chat.Encrypted != policy.EncryptionYes:
+	case chat.Encryption != policy.EncryptionNo && chat.Encryption != policy.EncryptionYes:
 		return "I do not know whether its room is encrypted, so I send nothing in plain text."
 	default:
 		return ""
@@ -185,7 +185,7 @@ func (s *chatStates) countChats(ctx context.Context) (networks, modes string, lo
 		}
 		mode := c.ModeIn(s.settings.Defaults)
 		inMode[mode]++
-		if mode != policy.ModeOff && (c.Unreadable > 0 || c.Encrypted == policy.EncryptionUnknown) {
+		if mode != policy.ModeOff && (c.Unreadable > 0 || c.Encryption == policy.EncryptionUnknown) {
 			locked++
 		}
 	}
@@ -216,7 +216,7 @@ func unreadableNote(c store.Chat, why map[store.ChatID]string) string {
 	switch {
 	case c.Unreadable > 0:
 		return "🔒 " + text.Count(c.Unreadable, "message") + " I cannot read: " + esc(why[c.ID])
-	case c.Encrypted != policy.EncryptionNo && c.Encrypted != policy.EncryptionYes:
+	case c.Encryption != policy.EncryptionNo && c.Encryption != policy.EncryptionYes:
 		return "🔒 I do not know whether it is encrypted, so nothing is sent"
 	default:
 		return ""

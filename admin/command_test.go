@@ -158,7 +158,7 @@ func TestOperatorsOnlyLook(t *testing.T) {
 	require.Contains(t, r.asOwner("1"), "1 business", "and stays open for him")
 }
 
-func TestAReplyToWhatWasToldOfAChatIsNoQuestion(t *testing.T) {
+func TestAReplyToANoticeAboutAChatIsNoQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -274,7 +274,7 @@ func TestUnreadableKindsOfMessagesGetAReason(t *testing.T) {
 	require.Empty(t, r.react("$whatever", "👍"), "a reaction that answers nothing is just a reaction")
 }
 
-func TestAnAnswerIsAMessageAndOnlyWhatNeedsTheOwnerRings(t *testing.T) {
+func TestOnlyNoticesThatNeedTheOwnerMentionHim(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/status")

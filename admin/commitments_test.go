@@ -47,7 +47,7 @@ func (r *rig) remindersAt(at time.Time) string {
 	return bodies(r.sendQueued())
 }
 
-func TestPromisesAreListedAcrossChatsEachWithItsMessage(t *testing.T) {
+func TestCommitmentsAreListedAcrossChatsEachWithItsMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/commitments"), "Nobody promised anything")
@@ -65,7 +65,7 @@ func TestPromisesAreListedAcrossChatsEachWithItsMessage(t *testing.T) {
 	require.Contains(t, r.asOperator("/commitments"), "is the owner's")
 }
 
-func TestAPromiseIsSettledPutOffAndOpenedAgain(t *testing.T) {
+func TestACommitmentIsDoneSnoozedAndReopened(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -91,7 +91,7 @@ func TestAPromiseIsSettledPutOffAndOpenedAgain(t *testing.T) {
 	require.Contains(t, r.asOwner("/commitments done"), "Which one?")
 }
 
-func TestTheOwnerIsRemindedOfAPromiseOnceBeforeItIsDue(t *testing.T) {
+func TestTheOwnerIsRemindedOfACommitmentOnceBeforeItIsDue(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

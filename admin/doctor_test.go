@@ -46,17 +46,17 @@ func TestDoctorShowsWhatIsWrongAndStatusCountsIt(t *testing.T) {
 	require.Contains(t, r.asOwner("/doctor bridge.down"), "logged out")
 }
 
-// chatSettings allows one key.
-type chatSettings struct{}
+// oneKeyConfig allows one key.
+type oneKeyConfig struct{}
 
-func (chatSettings) Values(settings map[string]string) ([]admin.ConfigValue, error) {
+func (oneKeyConfig) Values(settings map[string]string) ([]admin.ConfigValue, error) {
 	if v, ok := settings["budget.per_day"]; ok {
 		return []admin.ConfigValue{{Key: "budget.per_day", Value: v, Source: "set in chat"}}, nil
 	}
 	return []admin.ConfigValue{{Key: "budget.per_day", Value: "2"}}, nil
 }
 
-func (chatSettings) Check(_ map[string]string, key, value string) error {
+func (oneKeyConfig) Check(_ map[string]string, key, value string) error {
 	if key != "budget.per_day" || value == "much" {
 		return errors.New(key + " cannot be " + value)
 	}
@@ -66,7 +66,7 @@ func (chatSettings) Check(_ map[string]string, key, value string) error {
 func TestConfigSetsOnlyWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.config = chatSettings{}
+	r.config = oneKeyConfig{}
 	r.restart()
 	require.Contains(t, r.asOwner("/config"), "`budget.per_day` 2")
 	require.Contains(t, r.asOwner("/config set owner @eve:example.com"), "Not set: owner cannot be")

@@ -153,7 +153,7 @@ func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	case !decision.Allow:
 		return "⚠️ It cannot go to **" + to + "** now: " + esc(decision.Why) + " The draft stays open.", nil
 	default:
-		return "It goes to **" + to + "**, as it stands there.", store.SetRunOutcome(ctx, tx, out, store.ExecutionDone, "you said yes to the draft")
+		return "It goes to **" + to + "**, as it stands there.", store.SetExecutionOutcome(ctx, tx, out, store.ExecutionDone, "you said yes to the draft")
 	}
 }
 
@@ -162,7 +162,7 @@ func (df *DraftCommands) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (
 		return "", err
 	}
 	to, err := df.recipient(ctx, tx, out)
-	return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.SetRunOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft"))
+	return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft"))
 }
 
 // answeredReply handles a reply to a draft: yes or no decides, and any other text replaces the draft's. done is false if the message replies to no
@@ -248,7 +248,7 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 		}
 		to := esc(chat.Label())
 		return errors.Join(store.MarkDropped(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
-			store.SetRunOutcome(ctx, tx, out, store.ExecutionSkipped, "nobody said yes to the draft"),
+			store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "nobody said yes to the draft"),
 			df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+text.Duration(draftLifetime)+"."))
 	})
 }
@@ -395,6 +395,6 @@ func (df *DraftCommands) setDelivery(chat store.Chat, how policy.Delivery) answe
 		return answer{text: fmt.Sprintf("%s is on `%s`: %s `/delivery auto`, `draft` or `shadow` and its name changes that.", name, how, now[how])}
 	}
 	return answer{text: name + ": " + now[how], change: func(ctx context.Context, tx store.Tx) error {
-		return errors.Join(store.SetDelivery(ctx, tx, chat.ID, how), jobs.EnqueueFollowUps(ctx, tx, chat.ID))
+		return errors.Join(store.SetDelivery(ctx, tx, chat.ID, how), jobs.EnqueueForChanges(ctx, tx, chat.ID))
 	}}
 }

@@ -124,7 +124,7 @@ func TestAReplyChangesADraftAndADroppedOneIsGone(t *testing.T) {
 	require.Contains(t, r.asOwner("/jobs 2 history"), "skipped, you dropped the draft")
 }
 
-func TestADraftThatNobodyAnswersIsDroppedAndTold(t *testing.T) {
+func TestADraftThatNobodyAnswersIsDroppedWithANotice(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, shown := r.addDraft()
@@ -306,7 +306,7 @@ func TestADraftThatIsForgottenWaitsNoLonger(t *testing.T) {
 	require.Empty(t, r.sentTo(ana))
 }
 
-func TestTheOwnerIsToldOfAQuestionWhoseDraftWasForgotten(t *testing.T) {
+func TestTheOwnerIsNotifiedOfAQuestionWhoseDraftWasForgotten(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

@@ -130,7 +130,7 @@ func newDraftRace(t *testing.T, seed uint64) *draftRace {
 	lots := policy.Rate{Minute: 1_000_000, Day: 1_000_000}
 	r.box = outbox.New(r.st, outbox.Settings{Defaults: r.settings.Defaults, OwnerPause: time.Hour, SendCap: lots, Owner: owner, Name: "Nora", Disclose: func(string) bool { return true }}, d)
 	r.restart()
-	d.inbox = appservice.NewInbox(r.st, appservice.Settings{Owner: owner, Bot: "@bot:x", Name: "Nora", Defaults: r.settings.Defaults, MaxAge: time.Hour, OwnerPause: time.Hour, StoreCap: lots, SendCap: lots})
+	d.inbox = appservice.NewInbox(r.st, appservice.Settings{Owner: owner, Bot: "@bot:x", Name: "Nora", Defaults: r.settings.Defaults, ReplyMaxAge: time.Hour, OwnerPause: time.Hour, StoreCap: lots, SendCap: lots})
 	d.turns = agent.New(agent.Options{
 		Store: r.st, Box: r.box, Search: search.New(r.st), Personas: persona.Set{Model: d}, Name: "Nora", Texts: catalog.Texts{}, Language: catalog.English, Zone: time.UTC,
 	}).Turns
@@ -398,12 +398,12 @@ func (d *draftRace) runAllJobs() {
 func (d *draftRace) sweep() int {
 	var found int
 	d.tx(func(tx store.Tx) error {
-		left, err := store.FollowUps(d.ctx, tx, []store.ChatID{d.chat.ID})
+		left, err := store.PendingWorkOf(d.ctx, tx, []store.ChatID{d.chat.ID})
 		found = len(left)
 		if err != nil {
 			return err
 		}
-		return jobs.EnqueueFollowUps(d.ctx, tx, d.chat.ID)
+		return jobs.EnqueueForChanges(d.ctx, tx, d.chat.ID)
 	})
 	return found
 }
@@ -443,9 +443,9 @@ func (d *draftRace) check() {
 // racesPerDatabase is how many interleavings share a database. The rows of the ones before make each slower.
 const racesPerDatabase = 25
 
-// TestDraftsAreOfOneMoment has MULTIS_TEST_INTERLEAVINGS random interleavings, from MULTIS_TEST_SEED on, of messages, edits, deletions, own replies, changes of the delivery and of the
+// TestADraftIsNeverSentAfterWhatItSawHasChanged has MULTIS_TEST_INTERLEAVINGS random interleavings, from MULTIS_TEST_SEED on, of messages, edits, deletions, own replies, changes of the delivery and of the
 // document, answers of the owner, failing sends and killed jobs, also in the middle of a model call and of a send. The seed of a part that failed repeats that part.
-func TestDraftsAreOfOneMoment(t *testing.T) {
+func TestADraftIsNeverSentAfterWhatItSawHasChanged(t *testing.T) {
 	t.Parallel()
 	count := 150
 	if n, err := strconv.Atoi(os.Getenv("MULTIS_TEST_INTERLEAVINGS")); err == nil {

@@ -95,7 +95,7 @@ func (ec *escalationCommands) line(ctx context.Context, e store.Escalation) (str
 
 // handOff passes a chat to the person who asks. Only customers' chats can be passed to an operator, or in a room that operators can read.
 func (ec *escalationCommands) handOff(ctx context.Context, r request, args string) (answer, error) {
-	pick := chatPick{Asked: r.message.ID, Customers: !r.isOwner() || r.room.ForOperators}
+	pick := chatPick{Asked: r.message.ID, Customers: !r.isOwner() || r.room.IsOperatorsRoom}
 	if args == "" {
 		return ec.chats.list(ctx, "", "handoff", pick)
 	}

@@ -53,7 +53,7 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 	case task.Attempt > 1:
 		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "unknown", "⚠️ **I was restarted before this ended, or right before it began**: " + code(task.Input) +
 			". I cannot tell whether it was done, and do not run it again. Look, and send it again if it is needed."})
-	case task.StopWhy != "":
+	case task.StopReason != "":
 		return hc.end(ctx, task, room, "", commandEnd{store.TaskKilled, "stopped", "⏹ **Not run**: " + code(task.Input) + ". You stopped it before it began."})
 	case task.Forgotten, hc.host == nil:
 		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "refused", hostOff})
@@ -112,7 +112,7 @@ func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store
 	defer cancel(nil)
 	var mu sync.Mutex
 	var output []byte
-	live, done := hc.room.box.Live(room, task.LiveEvent), make(chan struct{})
+	live, done := hc.room.box.Live(room, task.ProgressEvent), make(chan struct{})
 	go func() {
 		defer close(done)
 		for tick := time.NewTicker(stopInterval); ; {
@@ -161,7 +161,7 @@ func (hc *HostCommands) end(ctx context.Context, task store.Task, room store.Cha
 		if err := hc.audit(ctx, tx, task, e.outcome); err != nil {
 			return err
 		}
-		_, err := hc.room.writeAnswer(ctx, tx, room, answer{text: e.text, kind: outbox.Answer, replaces: cmp.Or(live, task.LiveEvent)}, task.About)
+		_, err := hc.room.writeAnswer(ctx, tx, room, answer{text: e.text, kind: outbox.Answer, replaces: cmp.Or(live, task.ProgressEvent)}, task.About)
 		return err
 	})
 	if errors.Is(err, store.ErrTaskLost) {

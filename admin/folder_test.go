@@ -89,7 +89,7 @@ func TestAFolderThatBecomesPrivateIsNotIndexedAsPublicAnyLonger(t *testing.T) {
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
 }
 
-func TestAWatchedFolderThatIsAwayTakesNothingWithIt(t *testing.T) {
+func TestDocumentsStayWhileTheirWatchedFolderIsMissing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("shop/prices.md", prices)
@@ -185,7 +185,7 @@ func TestAnEarlierIndexThatIsDoneLaterDoesNotMakePublic(t *testing.T) {
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
 }
 
-func TestAFolderThatMayNotBeLookedIntoTakesNothingWithIt(t *testing.T) {
+func TestDocumentsStayWhileTheirWatchedFolderIsUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, name := range []string{"shop/prices.md", "shop/deep/terms.md"} {

@@ -200,14 +200,14 @@ func (fg *ForgetCommands) askAll(ctx context.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Deletions: store.DeletionSet{Chats: chats}}
+	q := confirmForget{commands: fg, Kind: store.ForgetChats, NeedsTypedYes: true, Deletions: store.DeletionSet{Chats: chats}}
 	return answer{question: &q, text: "⚠️ **Forget everything that was said and noted**, in all chats and here? Your documents, reminders and settings stay, and so do the modes of the chats. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
 // askChat asks whether everything that was said in a chat is to be deleted.
 func (fg *ForgetCommands) askChat(_ context.Context, chat store.Chat) (answer, error) {
-	q := confirmForget{commands: fg, Kind: store.ForgetChats, Typed: true, Deletions: store.DeletionSet{Chats: []store.ChatID{chat.ID}}}
+	q := confirmForget{commands: fg, Kind: store.ForgetChats, NeedsTypedYes: true, Deletions: store.DeletionSet{Chats: []store.ChatID{chat.ID}}}
 	return answer{question: &q, text: "⚠️ **Forget all that was said in " + esc(chat.Label()) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.settings.Defaults)) +
 		", and what is said from now on is remembered. There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
@@ -234,7 +234,7 @@ func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer
 	}
 	reply += ": what was said, noted and promised, and what I wrote there. " + text.Plural(len(chats), "The chat is", "The chats are") + " **off** then, so that nothing new is kept. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."
-	return answer{text: reply, question: &confirmForget{commands: fg, Kind: store.ForgetErase, Typed: true, Deletions: d}}, nil
+	return answer{text: reply, question: &confirmForget{commands: fg, Kind: store.ForgetErase, NeedsTypedYes: true, Deletions: d}}, nil
 }
 
 // confirmForget asks for confirmation before anything is deleted.
@@ -243,8 +243,8 @@ type confirmForget struct {
 
 	Kind      store.ForgetKind
 	Deletions store.DeletionSet `json:"Doomed"`
-	// Typed says that a word must be typed: a reaction, which is sent unencrypted, is not enough.
-	Typed bool
+	// NeedsTypedYes says that a word must be typed: a reaction, which is sent unencrypted, is not enough.
+	NeedsTypedYes bool
 }
 
 func (confirmForget) kind() string { return "forget" }
@@ -264,7 +264,7 @@ func (q confirmForget) answer(ctx context.Context, r request, c choice) (_ answe
 		return answer{text: "Kept."}, true, nil
 	case c.word != wordYes:
 		return answer{text: "Yes or no, please."}, false, nil
-	case q.Typed && r.message.Kind == string(bridgebridge.Reaction):
+	case q.NeedsTypedYes && r.message.Kind == string(bridgebridge.Reaction):
 		return answer{text: "Please type **yes**: so much does not go by a reaction, which travels in plain text."}, false, nil
 	}
 	ans := answer{

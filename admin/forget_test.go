@@ -49,7 +49,7 @@ func (r *rig) addNote(chat store.Chat, body string, from store.Message) store.No
 			return err
 		}
 		doc := index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Format: "chat", Hash: body}
-		if _, err = index.ReplaceDocument(r.ctx, tx, doc, []index.Chunk{{Key: body, Content: body, Words: search.IndexText("", "", body)}}); err != nil {
+		if _, err = index.ReplaceDocument(r.ctx, tx, doc, []index.Chunk{{Key: body, Content: body, SearchText: search.IndexText("", "", body)}}); err != nil {
 			return err
 		}
 		return store.InsertCommitment(r.ctx, tx, store.Commitment{ChatID: chat.ID, NoteID: &note, MessageID: from.ID, Who: "Ana", What: body})
@@ -323,7 +323,7 @@ func TestForgettingIsAskedForAndNoKeepsEverything(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'zanzibar'"))
 }
 
-func TestSoMuchIsForgottenByATypedWordOnly(t *testing.T) {
+func TestForgettingAWholeChatNeedsATypedYes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")

@@ -77,7 +77,7 @@ func TestAScheduledTaskKeepsItsSessionAndTheToolsOfItsDay(t *testing.T) {
 	require.Contains(t, r.asOwner("/remind --tell 2h x"), "go with `--to`")
 }
 
-func TestWordsThatDoNotArriveFailTheirRunUnlessBestEffort(t *testing.T) {
+func TestAnUndeliveredMessageFailsItsExecutionUnlessBestEffort(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")

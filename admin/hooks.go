@@ -132,7 +132,7 @@ func (hk *hookCommands) test(all []store.Hook, name string) answer {
 	return answer{
 		text: "I tell **" + esc(h.Name) + "** of a test. `/hooks " + h.Name + "` shows how it went.",
 		change: func(ctx context.Context, tx store.Tx) error {
-			delivery, err := store.TestHook(ctx, tx, h.Name)
+			delivery, err := store.AddTestDelivery(ctx, tx, h.Name)
 			if errors.Is(err, store.ErrNotFound) {
 				return nil // it was removed from the configuration meanwhile
 			}

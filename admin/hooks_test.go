@@ -15,7 +15,7 @@ func TestHooksShowTheirDeliveries(t *testing.T) {
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/hooks"), "No hooks. They stand in config.yaml")
 	r.tx(func(tx store.Tx) error {
-		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Target: "example.org", Events: []string{"escalation", "index"}}, {Name: "log", Target: "10.0.0.2", Events: []string{"index"}}})
+		return store.ReplaceHooks(r.ctx, tx, []store.Hook{{Name: "desk", Target: "example.org", Events: []string{"escalation", "index"}}, {Name: "log", Target: "10.0.0.2", Events: []string{"index"}}})
 	})
 	require.Contains(t, r.asOwner("/hooks"), "**desk** → example.org — escalation, index · nothing told yet")
 	r.tx(func(tx store.Tx) error { return jobs.EmitHookEvent(r.ctx, tx, policy.HookIndex, "prices.md") })

@@ -139,7 +139,7 @@ func TestExecReadsAtOnceAndAsksForThePINToChange(t *testing.T) {
 	require.Contains(t, r.asOperator("/exec ls"), "is the owner's")
 }
 
-func TestACommandRunsOnceOrIsToldToBeUnknown(t *testing.T) {
+func TestACommandRunsOnceOrIsReportedAsUncertain(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.ownerTypes("/exec ls")

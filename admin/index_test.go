@@ -282,7 +282,7 @@ func TestIndexSaysWhatIsWrongWithAFile(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeFetchedIsTriedAgainAndThenTold(t *testing.T) {
+func TestAFileThatCannotBeFetchedIsTriedAgainAndThenReported(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	file := r.storeCommand(store.Message{Kind: "file", Body: "[file a.md]", Attachment: &store.Attachment{URL: "mxc://example.com/gone", Name: "a.md"}})
@@ -314,7 +314,7 @@ func TestDocsNamesTheBiggestWhenNotAllAreListed(t *testing.T) {
 	require.NotContains(t, r.asOperator("/docs"), "Markdown", "operators learn nothing of what is only the owner's")
 }
 
-func TestReadingThatTakesTimeShowsHowFarItIs(t *testing.T) {
+func TestSlowIndexingShowsItsProgress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for i := range 3 {
@@ -342,7 +342,7 @@ func TestReadingThatTakesTimeShowsHowFarItIs(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from settings where key like 'indexing:%'"))
 }
 
-func TestAnInterruptedReadingGoesOnInItsMessage(t *testing.T) {
+func TestInterruptedIndexingContinuesInTheSameMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("prices.md", prices)

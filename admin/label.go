@@ -188,7 +188,7 @@ func (lb *labelCommands) set(label string, chat store.Chat) (answer, error) {
 		after.Unlabelled = slices.DeleteFunc(slices.Clone(chat.Unlabelled), func(l string) bool { return l == word })
 	}
 	ans := answer{text: reply + lb.effect(after), change: func(ctx context.Context, tx store.Tx) error {
-		return errors.Join(change(ctx, tx), jobs.EnqueueFollowUps(ctx, tx, chat.ID))
+		return errors.Join(change(ctx, tx), jobs.EnqueueForChanges(ctx, tx, chat.ID))
 	}}
 	if after.IsOff(lb.settings.Defaults) && !chat.IsOff(lb.settings.Defaults) {
 		ans.pin = &pinNeed{pin.ActionModeOff, fmt.Sprintf("mode off for %s (%d)", chat.Label(), chat.ID)}

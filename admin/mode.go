@@ -137,7 +137,7 @@ func (md *modeCommands) set(ctx context.Context, chat store.Chat, mode policy.Mo
 	}
 	text, err := md.effectText(ctx, chat, mode, "is now "+string(mode))
 	ans := answer{text: text, change: func(ctx context.Context, tx store.Tx) error {
-		return errors.Join(store.SetMode(ctx, tx, chat.ID, mode), jobs.EnqueueFollowUps(ctx, tx, chat.ID))
+		return errors.Join(store.SetMode(ctx, tx, chat.ID, mode), jobs.EnqueueForChanges(ctx, tx, chat.ID))
 	}}
 	if mode == policy.ModeOff {
 		ans.pin = &pinNeed{pin.ActionModeOff, fmt.Sprintf("mode off for %s (%d)", chat.Label(), chat.ID)}

@@ -43,7 +43,7 @@ func (nt *Notices) Digest(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		stale, err := store.TakeStale(ctx, tx)
+		stale, err := store.ClaimStale(ctx, tx)
 		if err != nil || len(stale) == 0 {
 			return err
 		}
@@ -129,7 +129,7 @@ func (nt *Notices) notifyRoomClosed(ctx context.Context, chat store.ChatID) erro
 		return err
 	}
 	name, why := "admin room", closed.ClosedWhy
-	if closed.ForOperators {
+	if closed.IsOperatorsRoom {
 		name = "room for operators"
 	}
 	if why == store.ClosedStranger {

@@ -14,7 +14,7 @@ import (
 	"multis/store"
 )
 
-func TestDigestTellsOnceWhatCameTooLate(t *testing.T) {
+func TestADigestListsLateMessagesOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Digest(r.ctx))
@@ -40,7 +40,7 @@ func TestDigestTellsOnceWhatCameTooLate(t *testing.T) {
 	require.Empty(t, r.sendQueued())
 }
 
-func TestDigestOfManyChatsIsShort(t *testing.T) {
+func TestADigestOfManyChatsIsShort(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for range 12 {

@@ -127,7 +127,7 @@ func parseChoice(text string) (choice, bool) {
 	return choice{number: number}, digits != "" && number >= 1 && number <= maxChoice
 }
 
-// isAnswerWord reports whether a word can be a choice.
+// isAnswerWord reports whether a word can answer a question of the admin room: yes, no, more, a mode.
 func isAnswerWord(word string) bool {
 	switch word {
 	case wordMore, "next", wordYes, wordNo, "skip", "business", "personal", "silent", "off":

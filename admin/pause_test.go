@@ -41,7 +41,7 @@ func TestPauseAndResumeOneChat(t *testing.T) {
 	require.Equal(t, "Not everything was paused.\nStill paused: Ana · WhatsApp. `/resume` and a name ends that.", r.asOwner("/resume"))
 
 	r.tx(func(tx store.Tx) error {
-		if err := store.SetOwnerWrote(r.ctx, tx, ana.ID, time.Now()); err != nil {
+		if err := store.MarkOwnerWrote(r.ctx, tx, ana.ID, time.Now()); err != nil {
 			return err
 		}
 		question, err := store.InsertMessage(r.ctx, tx, store.Message{
@@ -58,7 +58,7 @@ func TestPauseAndResumeOneChat(t *testing.T) {
 	require.Equal(t, "**Ana · WhatsApp: I take over again.** It is business.", r.asOwner("/resume ana · whatsapp"))
 	got := r.reload(ana)
 	require.Nil(t, got.PausedUntil)
-	require.Nil(t, got.OwnerLastAt)
+	require.Nil(t, got.OwnerWroteAt)
 	require.Contains(t, r.asOwner("/status"), "Nobody waits for you.")
 	require.Equal(t, "**Ana · WhatsApp was not paused.** It is business.", r.asOwner("/resume ana whatsapp"))
 	require.Equal(t, "**Family · WhatsApp group was not paused.** It is silent, so I still write nothing there: `/mode business Family` changes that.", r.asOwner("/resume family"))

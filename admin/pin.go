@@ -170,8 +170,8 @@ func (q pinQuestion) refer(d *store.Dialog) {
 	}
 }
 
-// ProceedPIN does what waited for a PIN, or tells the owner the result.
-func (a *Admin) ProceedPIN(ctx context.Context, args jobs.PINArgs, last bool) error {
+// ContinueAfterPIN does what waited for a PIN, or tells the owner the result.
+func (a *Admin) ContinueAfterPIN(ctx context.Context, args jobs.PINArgs, last bool) error {
 	if pin.EntryResult(args.Result) == pin.EntryGranted {
 		return a.resume(ctx, args.DialogID, last)
 	}

@@ -38,7 +38,7 @@ func newPINRig(t *testing.T, required bool) *pinRig {
 	r.pin = pin.NewKeeper(pin.Options{Log: log, Required: required, Now: func() time.Time { return r.now }, Cost: pin.HashCost{KiB: 64, Passes: 1}})
 	r.restart()
 	r.inbox = appservice.NewInbox(r.st, appservice.Settings{
-		Owner: owner, Bot: "@multis:example.com", Operators: []id.UserID{operator}, Name: "Nora", Defaults: r.settings.Defaults, PIN: r.pin, MaxAge: time.Hour,
+		Owner: owner, Bot: "@multis:example.com", Operators: []id.UserID{operator}, Name: "Nora", Defaults: r.settings.Defaults, PIN: r.pin, ReplyMaxAge: time.Hour,
 	})
 	return r
 }
@@ -97,7 +97,7 @@ func (r *pinRig) runRoomJobs() string {
 			require.NoError(r.t, r.runJobs(c.MessageID, false))
 		case "pin":
 			require.NoError(r.t, json.Unmarshal(j.args, &p))
-			require.NoError(r.t, r.admin.ProceedPIN(r.ctx, p, false))
+			require.NoError(r.t, r.admin.ContinueAfterPIN(r.ctx, p, false))
 		case "redact":
 			require.NoError(r.t, json.Unmarshal(j.args, &d))
 			r.redacted = append(r.redacted, d.EventID)
@@ -165,7 +165,7 @@ func TestAnAnswerWaitsForThePINDespiteAnotherQuestion(t *testing.T) {
 	require.Contains(t, r.ownerTypes("2"), "Bob · WhatsApp is now personal", "it is still open")
 }
 
-func TestThreeWrongPINsAreToldOnceAndInStatus(t *testing.T) {
+func TestThreeWrongPINsAreReportedOnceAndInStatus(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")
@@ -243,11 +243,11 @@ func TestAFirstPINTypedInTheOperatorsRoomIsNotStored(t *testing.T) {
 	r := newPINRig(t, false)
 	room := id.RoomID("!operators:example.com")
 	r.tx(func(tx store.Tx) error {
-		chat, err := store.UpsertChat(r.ctx, tx, store.Chat{Protocol: "matrix", ChannelID: string(room), RoomID: &room, Kind: policy.KindAdmin, Name: "multis", Encrypted: policy.EncryptionNo})
+		chat, err := store.UpsertChat(r.ctx, tx, store.Chat{Protocol: "matrix", ChannelID: string(room), RoomID: &room, Kind: policy.KindAdmin, Name: "multis", Encryption: policy.EncryptionNo})
 		if err != nil {
 			return err
 		}
-		return store.SetForOperators(r.ctx, tx, chat.ID)
+		return store.MarkOperatorsRoom(r.ctx, tx, chat.ID)
 	})
 	r.ownerTypes("/pin set")
 	typed := r.newMessage(owner, textContent(canary))
@@ -274,9 +274,9 @@ func TestAPINThatComesAgainHasNoEffect(t *testing.T) {
 	r.ownerTypes("/mode silent Ana")
 	r.ownerTypes("/mode off Ana")
 	require.NoError(t, r.inbox.Receive(r.ctx, []*event.Event{entered}, "s3"))
-	require.NoError(t, r.admin.ProceedPIN(r.ctx, jobs.PINArgs{Result: string(pin.EntryGranted), DialogID: int64(granted)}, true), "a job that runs again")
+	require.NoError(t, r.admin.ContinueAfterPIN(r.ctx, jobs.PINArgs{Result: string(pin.EntryGranted), DialogID: int64(granted)}, true), "a job that runs again")
 	waiting := r.count("select max(id)::int from dialogs where kind = 'pin'")
-	require.Error(t, r.admin.ProceedPIN(r.ctx, jobs.PINArgs{Result: string(pin.EntryGranted), DialogID: int64(waiting)}, true), "for which nobody entered a PIN")
+	require.Error(t, r.admin.ContinueAfterPIN(r.ctx, jobs.PINArgs{Result: string(pin.EntryGranted), DialogID: int64(waiting)}, true), "for which nobody entered a PIN")
 	require.Empty(t, r.runRoomJobs())
 	require.Equal(t, policy.ModeSilent, *r.reload(ana).Mode)
 }

@@ -30,10 +30,10 @@ func (r *pinRig) transcribe(note *event.Event, words string) string {
 	return r.runRoomJobs()
 }
 
-func TestASpokenPINIsNeitherHeardNorStored(t *testing.T) {
+func TestASpokenPINHasNoEffectAndIsNotStored(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
-	r.inbox = appservice.NewInbox(r.st, appservice.Settings{Owner: owner, Bot: "@multis:example.com", Name: "Nora", Defaults: r.settings.Defaults, PIN: r.pin, MaxAge: time.Hour, Transcribes: true})
+	r.inbox = appservice.NewInbox(r.st, appservice.Settings{Owner: owner, Bot: "@multis:example.com", Name: "Nora", Defaults: r.settings.Defaults, PIN: r.pin, ReplyMaxAge: time.Hour, CanTranscribe: true})
 	waiting := func() int { return r.count("select count(*) from messages where kind = 'voice' and action = 'listen'") }
 
 	earlier, later := r.newVoiceNote(), r.newVoiceNote()

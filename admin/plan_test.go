@@ -49,11 +49,11 @@ func TestAPlanIsAskedForShownAndAgreedTo(t *testing.T) {
 	a, err := store.ApprovalOf(r.ctx, r.st.DB(), plan.ID, store.PlanCall)
 	require.NoError(t, err)
 	require.True(t, *a.Allowed)
-	require.Equal(t, event, r.task(plan.ID).LiveEvent, "from then on it shows how far it is")
+	require.Equal(t, event, r.task(plan.ID).ProgressEvent, "from then on it shows how far it is")
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'task'"))
 	require.Contains(t, r.handle(store.Message{Body: "with less noise", RelatesTo: event})[0].Body, "That plan is under way, or over.")
 	r.react(event, "❌")
-	require.Equal(t, "you asked me to", r.task(plan.ID).StopWhy)
+	require.Equal(t, "you asked me to", r.task(plan.ID).StopReason)
 
 	dropped := r.showPlan("buy a piano")
 	require.Empty(t, r.asOwner("no"))

@@ -222,12 +222,12 @@ func TestADistanceIsEchoedAsItIs(t *testing.T) {
 	}
 }
 
-func TestAFailureIsToldOnceUntilItWorksAgain(t *testing.T) {
+func TestAFailureIsReportedOnceUntilItWorksAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/cron --agent every hour sum up the day"), "I'll work on it and tell you here. Set.")
 	r.tx(func(tx store.Tx) error {
-		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookCronFail)}}})
+		return store.ReplaceHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookCronFail)}}})
 	})
 	r.agent.err = errors.New("the model is away")
 	require.Equal(t, "⚠️ **“sum up the day” (job 1) did not work**: the model is away. `/jobs 1 history` shows more. I go on trying at its times, and tell you no more of it until it works again.", bodies(r.runUntil(5*time.Hour)))
@@ -246,7 +246,7 @@ func TestWordsForAChatGoThroughTheGateAsTheOwner(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	r.chat("Ana", "signal")
-	bo := r.chat("Bo", "whatsapp", func(c *store.Chat) { c.Encrypted = policy.EncryptionUnknown })
+	bo := r.chat("Bo", "whatsapp", func(c *store.Chat) { c.Encryption = policy.EncryptionUnknown })
 	require.Contains(t, r.asOwner("/remind 2h --to Ana are you there?"), "Which one? **Ana · WhatsApp** and **Ana · Signal**")
 	require.Contains(t, r.asOwner(`/remind 2h --to "Ana · WhatsApp" are you there?`), "are you there? It goes to **Ana · WhatsApp** as you. Set.")
 	require.Contains(t, r.asOwner("/remind 2h --to Bo hello"), "Set.")

@@ -101,7 +101,7 @@ func TestARestoreWithNothingToSendAsksOnlyWhetherToGoOn(t *testing.T) {
 	require.False(t, r.holdState().OnHold())
 }
 
-func TestTheOwnerIsAskedOnceWhatWasSaidMeanwhileIsRead(t *testing.T) {
+func TestTheOwnerIsAskedOnceTheMissedMessagesAreRead(t *testing.T) {
 	t.Parallel()
 	r, _, _ := makeRestored(t)
 	r.exec("update settings set updated_at = '2026-11-23T16:00:00Z' where key = 'since'")
@@ -122,7 +122,7 @@ func TestWithoutARestoreThereIsNothingToDecide(t *testing.T) {
 	require.Empty(t, r.sendQueued())
 }
 
-func TestTheOwnerIsToldOfOldAndOfFailedBackups(t *testing.T) {
+func TestTheOwnerIsNotifiedOfOldAndOfFailedBackups(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBackupOld}))

@@ -177,7 +177,7 @@ func (a *fakeAgent) Heartbeat(_ context.Context, _ store.Chat, _ store.Execution
 	return "looked as " + cmp.Or(persona, "nobody in particular"), a.err
 }
 
-// configured returns the tools, their servers and the saved tasks of the configuration.
+// configured is a fake of the configuration: it has the tools, servers and saved tasks of its rig.
 type configured struct{ *rig }
 
 func (o configured) Tools(context.Context, store.Chat) ([]admin.Tool, error) { return o.tools, nil }
@@ -289,7 +289,7 @@ func (r *rig) chat(name, protocol string, change ...func(*store.Chat)) store.Cha
 	room := id.RoomID(fmt.Sprintf("!room%d:example.com", r.events))
 	c := store.Chat{
 		Protocol: protocol, ChannelID: fmt.Sprintf("channel%d", r.events), RoomID: &room, Kind: policy.KindDM, Name: name,
-		BridgeBot: "@bot:example.com", Encrypted: policy.EncryptionNo,
+		BridgeBot: "@bot:example.com", Encryption: policy.EncryptionNo,
 	}
 	for _, f := range change {
 		f(&c)

@@ -18,7 +18,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 		return answer{text: bridgedText, reason: code.Sentence(), outcome: "refused"}, nil
 	default: // it counts
 	}
-	if r.room.ForOperators {
+	if r.room.IsOperatorsRoom {
 		return a.handleForOperators(ctx, r)
 	}
 	if r.message.Kind == string(bridgebridge.Reaction) {

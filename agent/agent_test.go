@@ -69,11 +69,11 @@ func setupIn(t testing.TB, st *store.Store, model llm.Model) *fixture {
 	})
 	room, adminRoom, mode := id.RoomID("!ana:x"), id.RoomID("!admin:x"), policy.ModeBusiness
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) (err error) {
-		b.chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", BridgeBot: "@demobot:x", Encrypted: policy.EncryptionNo})
+		b.chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", BridgeBot: "@demobot:x", Encryption: policy.EncryptionNo})
 		if err != nil {
 			return err
 		}
-		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
+		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
 		if err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func TestABurstIsWaitedForButNotForEver(t *testing.T) {
 	require.Len(t, b.queuedTexts(b.chat), 1)
 }
 
-func TestWithoutASourceTheContactIsToldOnceAndTheOwnerKnows(t *testing.T) {
+func TestWithoutASourceTheContactAndTheOwnerAreNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	first := b.storeContactMessage("Can you fix my bicycle's gears?", policy.ActionAnswer)
@@ -250,7 +250,7 @@ func TestAnEscalatedChatNotifiesOnceHoweverOftenAPersonIsAskedFor(t *testing.T) 
 	require.Equal(t, 2, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID), "a new state rings anew")
 }
 
-func TestAHandoffIsNotArguedAwayByAGoodSource(t *testing.T) {
+func TestARequestForAPersonIsEscalatedThoughADocumentHasTheAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.storeContactMessage("What does delivery cost? I want to speak to a person", policy.ActionEscalate)
@@ -298,7 +298,7 @@ func TestTheOwnerWhoWritesWhileTheModelThinksSilencesIt(t *testing.T) {
 	var b *fixture
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		ctx := context.Background()
-		if err := b.store.InTx(ctx, func(tx store.Tx) error { return store.SetOwnerWrote(ctx, tx, b.chat.ID, time.Now()) }); err != nil {
+		if err := b.store.InTx(ctx, func(tx store.Tx) error { return store.MarkOwnerWrote(ctx, tx, b.chat.ID, time.Now()) }); err != nil {
 			t.Error(err)
 		}
 		return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}

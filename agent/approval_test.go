@@ -112,7 +112,7 @@ func (b *fixture) exec(sql string, args ...any) {
 	require.NoError(b.t, err)
 }
 
-func TestACallThatDriftsAfterItsApprovalIsAskedAboutAgain(t *testing.T) {
+func TestACallWhoseProgramChangedAfterItsApprovalIsAskedAboutAgain(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, inTurn(calls("lamp", map[string]any{"on": true, "b": 1.50, "a": "ü"}), llmtest.Reply{Text: answerJSON("Done with it.", 0, "")}))
 	b := setup(t, model)

@@ -105,7 +105,7 @@ func (q *Questions) answerOwner(ctx context.Context, task store.Task, room store
 	if err := r.prepareForOwner(ctx, room, task); err != nil {
 		return err
 	}
-	live := q.box.Live(room, task.LiveEvent)
+	live := q.box.Live(room, task.ProgressEvent)
 	r.run.Progress = func(ctx context.Context, text string) {
 		if !live.IsDue() || !live.Show(ctx, progressText(r.run.Task.ID, r.run.BreakLinks(text))) {
 			return

@@ -24,7 +24,7 @@ func (b *fixture) remember(note string) {
 	role := policy.UserRole(b.chat.ID)
 	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
 		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note", Name: "Notes · Ana", Role: role, Kind: index.KindConversation, Format: "chat", Hash: "h"},
-			[]index.Chunk{{Key: "note", Content: note, Words: search.IndexText("", "", note)}})
+			[]index.Chunk{{Key: "note", Content: note, SearchText: search.IndexText("", "", note)}})
 		return err
 	}))
 }
@@ -94,7 +94,7 @@ func TestAMessageWithCharactersThatNobodySeesIsStillEscalated(t *testing.T) {
 	require.Equal(t, codeEscalated, b.messageByID(row).Code)
 }
 
-func TestWhoeverCannotBeToldOfIsNotSaidToBeHandedOver(t *testing.T) {
+func TestWithoutAnAdminRoomNoContactIsToldOfAnEscalation(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	ctx := context.Background()

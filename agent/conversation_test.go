@@ -213,7 +213,7 @@ func TestTheOwnersRoomsShareTheirNotesAndKeepTheirConversationsApart(t *testing.
 	ctx := context.Background()
 	room := id.RoomID("!direct:x")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
-		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "direct", RoomID: &room, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
+		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "direct", RoomID: &room, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
 		return err
 	}))
 	b.ask("who gardens?")

@@ -154,7 +154,7 @@ func (t *Turns) awaitRoom(waiting []store.Message, d policy.Decision) (turnResul
 // greet answers a greeting, once a day.
 func (t *Turns) greet(ctx context.Context, chat store.Chat, byName bool) (turnResult, error) {
 	y, m, d := t.now().In(t.zone).Date()
-	greeted, err := store.SentSince(ctx, t.store.DB(), chat.ID, policy.PurposeGreeting, time.Date(y, m, d, 0, 0, 0, 0, t.zone))
+	greeted, err := store.WasSentSince(ctx, t.store.DB(), chat.ID, policy.PurposeGreeting, time.Date(y, m, d, 0, 0, 0, 0, t.zone))
 	if err != nil {
 		return turnResult{}, err
 	}

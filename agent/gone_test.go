@@ -185,7 +185,7 @@ func TestANoteFoundBySearchIsDeletedFromATaskWithItsMessage(t *testing.T) {
 			return err
 		}
 		_, err = index.ReplaceDocument(ctx, tx, index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Format: "chat", Hash: "h"},
-			[]index.Chunk{{Key: "k", Content: text, Words: search.IndexText("", "", text)}})
+			[]index.Chunk{{Key: "k", Content: text, SearchText: search.IndexText("", "", text)}})
 		return err
 	}))
 	_, err := b.store.Pool().Exec(ctx, "insert into chat_memory (chat_id, window_from) values ($1, now() + interval '1 hour') on conflict (chat_id) do update set window_from = excluded.window_from", b.chat.ID)

@@ -88,7 +88,7 @@ func TestTheNextOpeningIsSaidOnceInEachClosedPeriod(t *testing.T) {
 	require.Contains(t, b.queuedTexts(b.chat)[1], "(Tuesday, 09:00)", "another closed period")
 }
 
-func TestContactsAreToldInTheLanguageOfTheirConversation(t *testing.T) {
+func TestTextsForContactsAreInTheLanguageOfTheirConversation(t *testing.T) {
 	t.Parallel()
 	b, now := closedFixture(t)
 	*now = nextAt(time.Tuesday, 10)

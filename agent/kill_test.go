@@ -32,8 +32,8 @@ const (
 	killLamp     = "MULTIS_TEST_KILL_LAMP"
 	killPaid     = "MULTIS_TEST_KILL_PAID" // a model that costs money, in place of killModel
 	killMessage  = "MULTIS_TEST_KILL_MESSAGE"
-	killPlan     = "MULTIS_TEST_KILL_PLAN" // a plan that is carried out, in place of a message
-	killTask     = "MULTIS_TEST_KILL_TASK" // a task that is resumed after an approval, in place of a message
+	killPlan     = "MULTIS_TEST_KILL_PLAN" // the id of a plan's task that the process carries out; set in place of killMessage
+	killTask     = "MULTIS_TEST_KILL_TASK" // the id of a task that the process resumes after an approval; set in place of killMessage
 )
 
 func TestMain(m *testing.M) {

@@ -117,7 +117,7 @@ func TestAQuestionTakesTheToolsItNeedsAndCitesWhatTheyFound(t *testing.T) {
 		require.Equal(t, kind, steps[i].Kind)
 		require.NotNil(t, steps[i].EndedAt)
 	}
-	require.True(t, steps[2].Effect)
+	require.True(t, steps[2].HasEffect)
 	require.Equal(t, "The lamp is on.", steps[2].Text)
 	require.NotEmpty(t, steps[1].Passages)
 	var offered []string
@@ -153,7 +153,7 @@ func TestTheSameCallThreeTimesAndTooManyRoundsStopATurn(t *testing.T) {
 	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
 }
 
-func TestAContactsTurnEscalatesAndHasNothingBeyondItsFloor(t *testing.T) {
+func TestAContactsTurnCanEscalateAndHasOnlyTheContactTools(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), calls("escalate", map[string]string{"reason": "She wants the lamp on. [Pay here](https://evil.example)"})))
 	b := setup(t, model)
@@ -190,7 +190,7 @@ func TestACallThatChangesSomethingWaitsForThePersonAndRunsOnce(t *testing.T) {
 			b.setTools(l)
 			ctx := context.Background()
 			require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-				return store.PutHooks(ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookApproval)}}})
+				return store.ReplaceHooks(ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookApproval)}}})
 			}))
 			m := b.storeQuestion("light, please")
 			require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
@@ -261,7 +261,7 @@ func TestAfterACrashAnEffectIsReportedAndNotRepeated(t *testing.T) {
 	require.Contains(t, b.queuedTexts(b.admin)[0], "whether it was done I don't know")
 }
 
-func TestATaskEndsWithinASecondOfBeingToldTo(t *testing.T) {
+func TestATaskEndsWithinASecondOfItsStop(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{})
 	model, _ := scripted(t, func(ctx context.Context, _ llmtest.Request) llmtest.Reply {

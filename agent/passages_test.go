@@ -29,7 +29,7 @@ func (b *fixture) notes(text string) {
 	b.t.Helper()
 	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.OwnerScope(), func(tx store.Tx) error {
 		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note:" + text, Name: "Notes", Role: policy.RoleAdmin, Kind: index.KindConversation, Format: "chat", Hash: text},
-			[]index.Chunk{{Key: text, Content: text, Words: search.IndexText("", "", text)}})
+			[]index.Chunk{{Key: text, Content: text, SearchText: search.IndexText("", "", text)}})
 		return err
 	}))
 }
@@ -71,12 +71,12 @@ func TestWhatSomebodySaidIsAnsweredWithTheNewestMessages(t *testing.T) {
 	}
 }
 
-func TestANameThatIsAWordNamesNobody(t *testing.T) {
+func TestAChatNamedLikeAWordIsNotTakenForItsName(t *testing.T) {
 	t.Parallel()
 	b := newFixtureWithoutModel(t)
 	for _, name := range []string{"What", "Price", "Will"} {
 		require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-			_, err := store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Name: name, Encrypted: policy.EncryptionNo})
+			_, err := store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Name: name, Encryption: policy.EncryptionNo})
 			return err
 		}))
 	}

@@ -26,7 +26,7 @@ func (b *fixture) anotherAna(protocol string) {
 	b.t.Helper()
 	room := id.RoomID("!other:x")
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		_, err := store.UpsertChat(context.Background(), tx, store.Chat{Protocol: protocol, ChannelID: "other", RoomID: &room, Kind: policy.KindDM, Name: "Ana", Encrypted: policy.EncryptionNo})
+		_, err := store.UpsertChat(context.Background(), tx, store.Chat{Protocol: protocol, ChannelID: "other", RoomID: &room, Kind: policy.KindDM, Name: "Ana", Encryption: policy.EncryptionNo})
 		return err
 	}))
 }

@@ -58,7 +58,7 @@ func (ps *Plans) advance(ctx context.Context, task store.Task, room store.Chat) 
 
 // decide takes the next step for a plan, according to the owner's approval and the state of its steps.
 func (ps *Plans) decide(ctx context.Context, r *attempt, room store.Chat) error {
-	why := r.run.Task.StopWhy
+	why := r.run.Task.StopReason
 	approval, err := store.ApprovalOf(ctx, ps.store.DB(), r.run.Task.ID, store.PlanCall)
 	proposed := !errors.Is(err, store.ErrNotFound)
 	if err != nil && proposed {
@@ -199,7 +199,7 @@ func (ps *Plans) beginStep(ctx context.Context, r *attempt, room store.Chat, ste
 		return err
 	}
 	steps[i].State = store.TaskQueued
-	live := ps.box.Live(room, r.run.Task.LiveEvent)
+	live := ps.box.Live(room, r.run.Task.ProgressEvent)
 	if live.Show(ctx, planText(r.run.Task, steps, "")+stopHint(r.run.Task.ID)) && live.Event() != "" {
 		if err := store.SetTaskProgressEvent(ctx, ps.store.Writer(), r.run.Task, live.Event()); err != nil {
 			zerolog.Ctx(ctx).Debug().Err(err).Msg("Cannot note the message that shows a plan")
@@ -241,9 +241,9 @@ func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []s
 		if err := store.StopChildren(ctx, tx, r.run.Task.ID, "its plan ended before"); err != nil {
 			return err
 		}
-		if r.run.Task.LiveEvent != "" {
+		if r.run.Task.ProgressEvent != "" {
 			notice := outbox.NewNotice(room, list, outbox.Answer)
-			notice.Replaces, notice.About, notice.RestsOn, notice.TaskID = r.run.Task.LiveEvent, r.run.Task.About, ended.RestsOn, done.ID
+			notice.Replaces, notice.About, notice.RestsOn, notice.TaskID = r.run.Task.ProgressEvent, r.run.Task.About, ended.RestsOn, done.ID
 			if _, _, err := ps.box.Queue(ctx, tx, notice); err != nil {
 				return err
 			}

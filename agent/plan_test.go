@@ -218,7 +218,7 @@ func TestAPlanIsMadeAnewAsTheOwnerWantsIt(t *testing.T) {
 	require.Contains(t, again, "tune the piano\nwithout the second step")
 	require.Contains(t, b.taskByID(plan.ID).About, wish.ID)
 	b.answerPlan(plan, true)
-	require.ErrorIs(t, revise(), store.ErrPlanned, "it is under way")
+	require.ErrorIs(t, revise(), store.ErrPlanStarted, "it is under way")
 	require.Equal(t, 1, b.jobs("child"))
 }
 

@@ -98,7 +98,7 @@ func (b *fixture) otherChat(name string) (chat store.Chat) {
 	b.t.Helper()
 	room, mode := id.RoomID("!"+name+":x"), policy.ModeBusiness
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) (err error) {
-		chat, err = store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "demo", ChannelID: name, RoomID: &room, Kind: policy.KindDM, Name: name, BridgeBot: "@demobot:x", Encrypted: policy.EncryptionNo})
+		chat, err = store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "demo", ChannelID: name, RoomID: &room, Kind: policy.KindDM, Name: name, BridgeBot: "@demobot:x", Encryption: policy.EncryptionNo})
 		if err != nil {
 			return err
 		}

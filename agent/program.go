@@ -50,7 +50,7 @@ func (d *subtasks) runProgram(ctx context.Context, opened store.Task, p persona.
 
 // runToEnd runs the program, and returns the task as it ended. Its error means that the process is shutting down.
 func (d *subtasks) runToEnd(ctx context.Context, task store.Task, p persona.Persona) (store.Task, error) {
-	step := store.Step{Seq: 1, Kind: store.StepTool, Name: programStep, CallID: programStep, Effect: true}
+	step := store.Step{Seq: 1, Kind: store.StepTool, Name: programStep, CallID: programStep, HasEffect: true}
 	if err := store.BeginStep(ctx, d.store.Writer(), task, step); err != nil {
 		return task, err
 	}

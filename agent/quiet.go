@@ -182,7 +182,7 @@ func (q *QuietChats) write(ctx context.Context, tx store.Tx, d dueText) error {
 	if err != nil {
 		return err
 	}
-	seen, err := store.SeenOf(ctx, tx, d.chat.ID)
+	seen, err := store.CurrentSeen(ctx, tx, d.chat.ID)
 	if err != nil {
 		return err
 	}

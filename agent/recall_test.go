@@ -57,7 +57,7 @@ func TestARecalledTextIsDeletedWithItsMessage(t *testing.T) {
 			return err
 		}
 		_, err = index.ReplaceDocument(ctx, tx, index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Format: "chat", Hash: "h"},
-			[]index.Chunk{{Key: "k", Content: text, Words: search.IndexText("", "", text)}})
+			[]index.Chunk{{Key: "k", Content: text, SearchText: search.IndexText("", "", text)}})
 		return err
 	}))
 	require.Contains(t, b.ask("what does Ana take?"), "oolong")

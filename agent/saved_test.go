@@ -90,7 +90,7 @@ func TestASavedTaskLeavesADraftForItsChat(t *testing.T) {
 
 	b.begin(skills.SavedTask{Prompt: "x", Target: "Zoe"}, "its target is no chat that I know; `/chats` lists them")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "signal", ChannelID: "ana", Kind: policy.KindDM, Name: "Ana", Encrypted: policy.EncryptionNo})
+		_, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "signal", ChannelID: "ana", Kind: policy.KindDM, Name: "Ana", Encryption: policy.EncryptionNo})
 		return err
 	}))
 	b.begin(write, "its target could be several chats; write the network as well, such as Ana · WhatsApp")

@@ -87,7 +87,7 @@ func TestALateScheduledAnswerSaysThatItIsLate(t *testing.T) {
 	}
 }
 
-func TestAnErrandThatWasCancelledMeanwhileHasNoTools(t *testing.T) {
+func TestAnExecutionOfACancelledScheduleHasNoTools(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
 	b := setup(t, model)

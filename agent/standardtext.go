@@ -58,7 +58,7 @@ func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.C
 		return "", nil
 	}
 	if !state.Open {
-		told, err := store.SentSince(ctx, db, chat.ID, policy.PurposeEscalation, state.Since)
+		told, err := store.WasSentSince(ctx, db, chat.ID, policy.PurposeEscalation, state.Since)
 		if err != nil || told {
 			return "", err
 		}

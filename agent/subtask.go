@@ -129,7 +129,7 @@ func (r *attempt) earlierSteps(ctx context.Context) (work string, about []store.
 
 // reportProgressToPlan makes a step show its progress in the message that shows its plan.
 func (r *attempt) reportProgressToPlan(ctx context.Context, room store.Chat, plan store.Task) error {
-	live := r.core.box.Live(room, plan.LiveEvent)
+	live := r.core.box.Live(room, plan.ProgressEvent)
 	if live.Event() == "" {
 		return nil
 	}

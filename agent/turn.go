@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	renewPeriod = store.LeaseTime / 3 // between renewals of the lease
-	maxPoll     = 2 * time.Second     // between checks of what a turn waits for
+	renewPeriod = store.LeaseTTL / 3 // between renewals of the lease
+	maxPoll     = 2 * time.Second    // between checks of what a turn waits for
 )
 
 // Turns answers contacts.
@@ -56,7 +56,7 @@ func (t *Turns) Turn(ctx context.Context, chat store.ChatID, job string, last bo
 
 // turnLocked is Turn while the job holds the chat's lease.
 func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, last bool) error {
-	seen, err := store.SeenOf(ctx, t.store.DB(), chat.ID) // before the messages are read, so that none of them is newer and unseen
+	seen, err := store.CurrentSeen(ctx, t.store.DB(), chat.ID) // before the messages are read, so that none of them is newer and unseen
 	if err != nil {
 		return err
 	}

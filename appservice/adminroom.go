@@ -59,7 +59,7 @@ func (h *Homeserver) makeRoom(ctx context.Context, marker adminMarker) error {
 		return explain("read the state of the admin room", err)
 	}
 	chat := adminChat(room, encryptionOf(state))
-	chat.ForOperators = marker.ForOperators
+	chat.IsOperatorsRoom = marker.ForOperators
 	return h.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := upsertChat(ctx, tx, chat)
 		return err
@@ -189,7 +189,7 @@ func (h *Homeserver) createAdminRoom(ctx context.Context, marker adminMarker) (i
 		if err != nil {
 			return "", err
 		}
-		if admin.Encrypted == policy.EncryptionYes {
+		if admin.Encryption == policy.EncryptionYes {
 			encryption := &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}
 			state = append(state, &event.Event{Type: event.StateEncryption, Content: event.Content{Parsed: encryption}})
 		}

@@ -34,9 +34,9 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 	}
 	input := policy.AdmitInput{
 		Mode: b.inbox.mode(chat), Kind: chat.Kind, Author: j.author, Name: b.name, Text: j.msg.Words(), Notice: j.msg.Notice,
-		HasAttachment: j.msg.HasUnreadFile(b.inbox.settings.Transcribes), IsViewable: b.inbox.settings.ViewsPictures && j.msg.IsPicture(),
-		Voice: b.inbox.settings.Transcribes && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.wasFresh,
-		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.isEdit, MaxAge: b.inbox.settings.MaxAge, EscalationKeywords: b.inbox.settings.EscalationKeywords,
+		HasAttachment: j.msg.HasUnreadFile(b.inbox.settings.CanTranscribe), IsViewable: b.inbox.settings.CanViewPictures && j.msg.IsPicture(),
+		Voice: b.inbox.settings.CanTranscribe && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.wasFresh,
+		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.isEdit, MaxAge: b.inbox.settings.ReplyMaxAge, EscalationKeywords: b.inbox.settings.EscalationKeywords,
 		StoreCap: b.inbox.settings.StoreCap, SendCap: b.inbox.settings.SendCap, Restore: b.restore,
 	}
 	if chat.Kind == policy.KindAdmin {
@@ -48,7 +48,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 	}
 	input.Presence = chat.Presence(b.paused, input.Mode, b.inbox.settings.OwnerPause, now)
 	if j.author.IsCapped() {
-		rates, err := b.counted.of(ctx, b.tx, contactKey{chat.ID, j.sender}, now)
+		rates, err := b.counted.count(ctx, b.tx, contactKey{chat.ID, j.sender}, now)
 		if err != nil {
 			return policy.Admission{}, err
 		}
@@ -117,8 +117,8 @@ type contactKey struct {
 // rateCounts are the rates of the contacts of a batch that were counted so far.
 type rateCounts map[contactKey]*rates
 
-// of counts a contact's messages once in a batch. The caller adds those of the batch itself.
-func (c rateCounts) of(ctx context.Context, tx store.Tx, contact contactKey, now time.Time) (*rates, error) {
+// count counts a contact's messages once in a batch. The caller adds those of the batch itself.
+func (c rateCounts) count(ctx context.Context, tx store.Tx, contact contactKey, now time.Time) (*rates, error) {
 	if r, known := c[contact]; known {
 		return r, nil
 	}

@@ -18,7 +18,7 @@ import (
 // batch stores the events of one transaction. Its steps, each calling the next: storeAll, storeEvent (which chat, and whether anything of
 // it is stored), storeInChat (by type of event), and a function for each type.
 type batch struct {
-	followUps
+	sideEffects
 
 	inbox *Inbox
 	tx    store.Tx
@@ -31,17 +31,17 @@ type batch struct {
 	// history is true for messages from before multis was there: they are kept and ask for nothing. stored counts them.
 	history bool
 	stored  int
-	// parked are events of rooms not described yet, parkedIn their rooms.
-	parked   []id.EventID
-	parkedIn []id.RoomID
+	// pending are events of rooms not described yet, pendingRooms their rooms.
+	pending      []id.EventID
+	pendingRooms []id.RoomID
 	// name, paused and restore are read once; nothing in a batch changes them.
 	name    string
 	paused  bool
 	restore policy.Restore
 }
 
-// followUps are the jobs and hook events that the events of a batch ask for. enqueue writes them at the end of the transaction.
-type followUps struct {
+// sideEffects are the jobs and hook events that the events of a batch ask for. enqueue writes them at the end of the transaction.
+type sideEffects struct {
 	jobs  []jobs.Args
 	hooks []hookEvent
 	// changedChats are the chats in which something was said, changed or deleted.
@@ -77,8 +77,8 @@ func (b *batch) storeAll(ctx context.Context, events []*event.Event) error {
 			return fmt.Errorf("store %s: %w", evt.ID, err)
 		}
 	}
-	if len(b.parked) > 0 {
-		if err := store.AddPending(ctx, b.tx, b.parked, b.parkedIn); err != nil {
+	if len(b.pending) > 0 {
+		if err := store.AddPending(ctx, b.tx, b.pending, b.pendingRooms); err != nil {
 			return err
 		}
 	}
@@ -115,15 +115,15 @@ func (b *batch) load(ctx context.Context, events []*event.Event) error {
 	}
 	if len(seen) > 0 {
 		if b.ownEvents, err = store.OwnEvents(ctx, b.tx, seen); err == nil {
-			b.addForgotten(events, b.ownEvents)
+			b.addLostSends(events, b.ownEvents)
 		}
 	}
 	return err
 }
 
-// addForgotten adds the events that multis sent after a backup was made and before it was restored: their outbox messages are lost. Only the
+// addLostSends adds the events that multis sent after a backup was made and before it was restored: their outbox messages are lost. Only the
 // owner's account could have sent them.
-func (b *batch) addForgotten(events []*event.Event, own map[id.EventID]bool) {
+func (b *batch) addLostSends(events []*event.Event, own map[id.EventID]bool) {
 	for _, evt := range events {
 		if _, marked := bridgebridge.OutboxKey(evt); marked && evt.Sender == b.inbox.settings.Owner && b.restore.InGap(b.inbox.sentAt(evt)) {
 			own[evt.ID] = true
@@ -190,15 +190,15 @@ func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
 	switch {
 	case !known: // until the room is described, only ids are kept
 		b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID})
-		b.parked, b.parkedIn = append(b.parked, evt.ID), append(b.parkedIn, evt.RoomID)
+		b.pending, b.pendingRooms = append(b.pending, evt.ID), append(b.pendingRooms, evt.RoomID)
 		return nil
-	case !chat.IsIn(evt.RoomID) && !belongsToFormer(*chat, evt):
+	case !chat.IsIn(evt.RoomID) && !stillBelongs(*chat, evt):
 		if changesRoom(evt, b.inbox.settings) {
 			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID}) // it may move back
 		}
 		return nil
 	case b.inbox.isOff(*chat):
-		return b.storeOff(ctx, incoming{Event: evt, chat: chat, at: at})
+		return b.handleOffChat(ctx, incoming{Event: evt, chat: chat, at: at})
 	case !b.newEvents[evt.ID]:
 		return nil
 	}
@@ -219,9 +219,9 @@ func (in *Inbox) sentAt(evt *event.Event) time.Time {
 	}
 }
 
-// storeOff handles an event of a chat that is off. Of such a chat nothing is written but its own row; what was stored before is deleted
+// handleOffChat handles an event of a chat that is off. Of such a chat nothing is written but its own row; what was stored before is deleted
 // all the same when its sender deletes it.
-func (b *batch) storeOff(ctx context.Context, e incoming) error {
+func (b *batch) handleOffChat(ctx context.Context, e incoming) error {
 	switch {
 	case e.StateKey != nil:
 		return b.storeState(ctx, e)
@@ -232,9 +232,9 @@ func (b *batch) storeOff(ctx context.Context, e incoming) error {
 	}
 }
 
-// belongsToFormer reports whether an event of the room where a chat lived before is still the chat's: something said there before
-// the chat moved, a deletion, a delivery status, or a message of the bridge.
-func belongsToFormer(chat store.Chat, evt *event.Event) bool {
+// stillBelongs reports whether an event from a chat's former room still belongs to the chat: a message from before the move, a
+// redaction, a delivery status, or a message of the bridge bot.
+func stillBelongs(chat store.Chat, evt *event.Event) bool {
 	switch {
 	case evt.StateKey != nil || chat.MovedAt == nil:
 		return false
@@ -299,14 +299,14 @@ func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
 }
 
 // enqueue writes the jobs and hook deliveries, each job once.
-func (f *followUps) enqueue(ctx context.Context, tx store.Tx) error {
+func (f *sideEffects) enqueue(ctx context.Context, tx store.Tx) error {
 	for _, hook := range f.hooks {
 		if err := jobs.EmitHookEvent(ctx, tx, hook.event, hook.about); err != nil {
 			return err
 		}
 	}
 	if len(f.changedChats) > 0 {
-		needed, err := jobs.FollowUps(ctx, tx, f.changedChats...)
+		needed, err := jobs.JobsForChanges(ctx, tx, f.changedChats...)
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func (s *OwnerSync) storeBridgeNotices(ctx context.Context, resp *syncResponse) 
 			}
 		case err != nil: // it can never be decrypted
 		default:
-			if _, says := bridgebridge.ReadConnection(plain); says {
+			if _, says := bridgebridge.ParseConnection(plain); says {
 				notices = append(notices, plain)
 			}
 		}

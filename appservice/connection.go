@@ -17,7 +17,7 @@ import (
 // storeConnection stores a bridge's report about its connection to the network, from any room. The sender must be the bot of a known chat.
 // It returns false if the event is no such report.
 func (b *batch) storeConnection(ctx context.Context, evt *event.Event, at time.Time) (bool, error) {
-	connection, ok := bridgebridge.ReadConnection(evt)
+	connection, ok := bridgebridge.ParseConnection(evt)
 	if !ok || evt.Sender == b.inbox.settings.Owner || b.history {
 		return false, nil
 	}

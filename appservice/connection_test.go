@@ -35,7 +35,7 @@ func TestABrokenLoginAndItsEndAreEachToldOnce(t *testing.T) {
 	require.Zero(t, b.countNotices("bridge_down"), "anybody could write it")
 
 	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error {
-		return store.PutHooks(t.Context(), tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookBridgeDown)}}})
+		return store.ReplaceHooks(t.Context(), tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookBridgeDown)}}})
 	}))
 	down := b.bridgeNotice(management, bridgeBot, "BAD_CREDENTIALS")
 	b.receive(down)

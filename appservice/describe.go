@@ -117,7 +117,7 @@ func (d *Describer) parseChat(ctx context.Context, room id.RoomID, state []*even
 	if ok && portal.BridgeBot.Homeserver() == rules.Owner.Homeserver() { // the owner's bridges run on the owner's homeserver
 		return store.Chat{
 			Protocol: portal.Protocol, ChannelID: portal.ChannelID, Login: portal.Login, RoomID: &room, Kind: portal.Kind, Name: portal.Name, OwnerName: portal.OwnerName,
-			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encrypted: portal.Encryption, ClosedWhy: closedWhy(portal), ClaimedAt: portal.ClaimedAt,
+			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encryption: portal.Encryption, ClosedWhy: closedWhy(portal), ClaimedAt: portal.ClaimedAt,
 			Features: portal.Features,
 		}, true, nil
 	}
@@ -132,7 +132,7 @@ func (d *Describer) parseChat(ctx context.Context, room id.RoomID, state []*even
 		}
 	}
 	chat := adminChat(room, encryptionOf(state))
-	chat.ForOperators, err = d.isForOperators(ctx, state)
+	chat.IsOperatorsRoom, err = d.isForOperators(ctx, state)
 	return chat, true, err
 }
 
@@ -153,7 +153,7 @@ func (d *Describer) isForOperators(ctx context.Context, state []*event.Event) (b
 		return false, nil
 	}
 	chats, err := store.ChatsByRoom(ctx, d.inbox.store.DB(), []id.RoomID{old})
-	return chats[old].ForOperators, err
+	return chats[old].IsOperatorsRoom, err
 }
 
 // closedWhy returns why the chat of a portal is closed. Empty means that it is open.
@@ -166,7 +166,7 @@ func closedWhy(p bridgebridge.Portal) string {
 
 // adminChat returns the chat row of an admin room.
 func adminChat(room id.RoomID, enc policy.Encryption) store.Chat {
-	return store.Chat{Protocol: "matrix", ChannelID: room.String(), RoomID: &room, Kind: policy.KindAdmin, Name: "multis", Encrypted: enc}
+	return store.Chat{Protocol: "matrix", ChannelID: room.String(), RoomID: &room, Kind: policy.KindAdmin, Name: "multis", Encryption: enc}
 }
 
 // parseAdminRoom reports in ok whether a room is an admin room: only the owner, the bot and operators are members. join is true if the bot

@@ -274,7 +274,7 @@ func TestAnEditOfTheOwnersPausesTheAssistantAsAMessageDoes(t *testing.T) {
 	wrote := func() *time.Time {
 		now, err := store.ChatByID(t.Context(), b.store.DB(), chat.ID)
 		require.NoError(t, err)
-		return now.OwnerLastAt
+		return now.OwnerWroteAt
 	}
 	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error { return store.ResumeChat(t.Context(), tx, chat.ID) }))
 	b.receive(b.event("m.reaction", "!a:x", owner, fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.annotation","event_id":%q,"key":"👍"}}`, own.ID)))

@@ -153,7 +153,7 @@ func (h *Homeserver) Send(ctx context.Context, o store.OutboxMessage, room id.Ro
 		return resp.EventID, nil
 	case errors.Is(err, mautrix.MForbidden) && time.Since(o.CreatedAt) < policy.RoomReplacementTimeout:
 		return "", explain("send", err) // the room may be about to be replaced
-	case isFinal(err):
+	case isPermanent(err):
 		return "", jobs.Permanent(explain("send", err))
 	default:
 		return "", explain("send", err)
@@ -233,7 +233,7 @@ func (h *Homeserver) isEncrypted(ctx context.Context, c *session, room id.RoomID
 	}
 	var content event.EncryptionEventContent
 	err = c.StateEvent(ctx, room, event.StateEncryption, "", &content)
-	known := chats[room].Encrypted == policy.EncryptionYes
+	known := chats[room].Encryption == policy.EncryptionYes
 	switch {
 	case err == nil:
 		return true, nil
@@ -259,7 +259,7 @@ func (h *Homeserver) Retract(ctx context.Context, o store.OutboxMessage) error {
 // redact redacts one event of an outbox message. txn is the prefix of the transaction id.
 func (h *Homeserver) redact(ctx context.Context, o store.OutboxMessage, event id.EventID, txn string) error {
 	_, err := h.account(o.SendAs).session().RedactEvent(ctx, o.RoomID, event, mautrix.ReqRedact{TxnID: txn + o.ID.String()})
-	if isFinal(err) {
+	if isPermanent(err) {
 		return jobs.Permanent(explain("delete a message of ours", err))
 	}
 	if err != nil {
@@ -278,7 +278,7 @@ func (h *Homeserver) RedactEvent(ctx context.Context, room id.RoomID, event id.E
 		_, err = h.owner.session().RedactEvent(ctx, room, event, request)
 	}
 	switch {
-	case isFinal(err):
+	case isPermanent(err):
 		return jobs.Permanent(explain("delete a message with a PIN", err))
 	case err != nil:
 		return explain("delete a message with a PIN", err)
@@ -287,9 +287,9 @@ func (h *Homeserver) RedactEvent(ctx context.Context, room id.RoomID, event id.E
 	}
 }
 
-// isFinal reports whether the homeserver rejected the request for good, so that a retry gets the same response. It is false for a deleted
+// isPermanent reports whether the homeserver rejected the request for good, so that a retry gets the same response. It is false for a deleted
 // device, because the device is replaced.
-func isFinal(err error) bool {
+func isPermanent(err error) bool {
 	var failed mautrix.HTTPError
 	if !errors.As(err, &failed) || failed.Response == nil || isLostDevice(err) {
 		return false

@@ -25,16 +25,16 @@ type Settings struct {
 	// Name is the assistant's name unless the owner renamed it.
 	Name     string
 	Defaults policy.Defaults
-	// MaxAge is the age above which a message is not answered.
-	MaxAge     time.Duration
-	OwnerPause time.Duration
+	// ReplyMaxAge is the age above which a message is not answered.
+	ReplyMaxAge time.Duration
+	OwnerPause  time.Duration
 	// DeleteAnswers deletes an answer when the contact deletes the question.
 	DeleteAnswers      bool
 	EscalationKeywords []string
-	// Transcribes is true if voice notes can be transcribed.
-	Transcribes bool
-	// ViewsPictures is true if a model looks at pictures.
-	ViewsPictures bool
+	// CanTranscribe is true if voice notes can be transcribed.
+	CanTranscribe bool
+	// CanViewPictures is true if a model looks at pictures.
+	CanViewPictures bool
 	// Spaces are the Matrix spaces that decide who answers in their rooms.
 	Spaces []id.RoomID
 	// Keep says of whom files are kept.
@@ -127,7 +127,7 @@ func (in *Inbox) filterEvents(ctx context.Context, events []*event.Event) []*eve
 		if changesRoom(evt, in.settings) {
 			in.ignored.recordChange(evt.RoomID)
 		}
-		if _, says := bridgebridge.ReadConnection(evt); says || !in.ignored.has(evt.RoomID) {
+		if _, says := bridgebridge.ParseConnection(evt); says || !in.ignored.has(evt.RoomID) {
 			kept = append(kept, evt)
 		}
 	}

@@ -40,7 +40,7 @@ func setup(t testing.TB) *fixture {
 	st := storetest.New(t)
 	return &fixture{t: t, store: st, inbox: NewInbox(st, Settings{
 		Owner: owner, Bot: bot, Name: "Nora", Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
-		MaxAge: 10 * time.Minute, OwnerPause: 30 * time.Minute,
+		ReplyMaxAge: 10 * time.Minute, OwnerPause: 30 * time.Minute,
 		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},
 	})}
 }
@@ -52,7 +52,7 @@ func (b *fixture) chat(room id.RoomID, mode policy.Mode) store.Chat {
 	var chat store.Chat
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
 		chat, err = store.UpsertChat(ctx, tx, store.Chat{
-			Protocol: "demo", ChannelID: room.String(), RoomID: &room, Kind: policy.KindDM, Name: "Ana", Contact: ana, BridgeBot: bridgeBot, Encrypted: policy.EncryptionNo,
+			Protocol: "demo", ChannelID: room.String(), RoomID: &room, Kind: policy.KindDM, Name: "Ana", Contact: ana, BridgeBot: bridgeBot, Encryption: policy.EncryptionNo,
 		})
 		if err != nil {
 			return err
@@ -247,7 +247,7 @@ func TestOurOwnEventIsRecognisedBeforeTheResponseToItsSend(t *testing.T) {
 	require.Zero(t, b.jobs("turn"))
 	fresh, err := store.ChatByID(context.Background(), b.store.DB(), chat.ID)
 	require.NoError(t, err)
-	require.Nil(t, fresh.OwnerLastAt, "our own words must not look like the owner's")
+	require.Nil(t, fresh.OwnerWroteAt, "our own words must not look like the owner's")
 }
 
 func TestAForgedContentKeyHasNoEffect(t *testing.T) {

@@ -25,7 +25,7 @@ func TestADecryptedThreadReplyLocksChatsInTheCommonOrder(t *testing.T) {
 	var admin store.Chat
 	var msg store.Message
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
-		admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: room.String(), RoomID: &room, Kind: policy.KindAdmin, Encrypted: policy.EncryptionYes})
+		admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: room.String(), RoomID: &room, Kind: policy.KindAdmin, Encryption: policy.EncryptionYes})
 		if err != nil {
 			return err
 		}

@@ -155,7 +155,7 @@ func (h *Homeserver) uploadFile(ctx context.Context, o store.OutboxMessage, c *s
 	uploaded, err := c.UploadBytes(ctx, data, mime)
 	switch {
 	case err == nil:
-	case isFinal(err):
+	case isPermanent(err):
 		return nil, jobs.Permanent(explain("upload the file", err))
 	default:
 		return nil, explain("upload the file", err)

@@ -17,7 +17,7 @@ import (
 
 // storeMessage stores a message with what is decided about it, and asks for the job that the decision needs.
 func (b *batch) storeMessage(ctx context.Context, e incoming) error {
-	msg := bridgebridge.ReadMessage(e.Event)
+	msg := bridgebridge.ParseMessage(e.Event)
 	isNote := e.chat.Kind == policy.KindAdmin && msg.Thread != "" && policy.IsNote(msg.Words()) // whatever it is edited into
 	if err := b.markSent(ctx, e); err != nil {
 		return err
@@ -119,11 +119,11 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	if e.chat.Kind == policy.KindAdmin {
 		return nil
 	}
-	if err := store.SetOwnerWrote(ctx, b.tx, e.chat.ID, e.at); err != nil {
+	if err := store.MarkOwnerWrote(ctx, b.tx, e.chat.ID, e.at); err != nil {
 		return err
 	}
-	if e.chat.OwnerLastAt == nil || e.chat.OwnerLastAt.Before(e.at) {
-		e.chat.OwnerLastAt = &e.at // the batch's later messages are judged by it
+	if e.chat.OwnerWroteAt == nil || e.chat.OwnerWroteAt.Before(e.at) {
+		e.chat.OwnerWroteAt = &e.at // the batch's later messages are judged by it
 	}
 	answered, err := store.AnswerEscalation(ctx, b.tx, e.chat.ID, b.inbox.settings.Owner, e.at)
 	for _, escalation := range answered {

@@ -294,7 +294,7 @@ func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since strin
 			s.vault.invalidateMembers(room) // the missed events, with member changes, may not be fetched
 		}
 		if s.inbox.ignored.has(room) && !slices.ContainsFunc(timeline.Events, func(e *event.Event) bool {
-			_, says := bridgebridge.ReadConnection(e)
+			_, says := bridgebridge.ParseConnection(e)
 			return says || changesRoom(e, s.inbox.settings)
 		}) {
 			return nil

@@ -20,7 +20,7 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 	if e.chat.Kind != policy.KindAdmin || e.Sender != b.inbox.settings.Owner || b.ownEvents[e.ID] {
 		return false, nil
 	}
-	msg := bridgebridge.ReadMessage(e.Event)
+	msg := bridgebridge.ParseMessage(e.Event)
 	typed := msg.Words()
 	if typed == "" {
 		typed = msg.Text
@@ -63,7 +63,7 @@ func (b *batch) interceptSpokenPIN(ctx context.Context, chat store.Chat, m store
 }
 
 // enqueuePIN enqueues the job that does what waited for a PIN, or tells the owner the result.
-func (f *followUps) enqueuePIN(found pin.Interception) {
+func (f *sideEffects) enqueuePIN(found pin.Interception) {
 	if found.Result != pin.EntryNone {
 		f.jobs = append(f.jobs, jobs.PINArgs{Result: string(found.Result), DialogID: found.Dialog, Left: found.Left})
 	}

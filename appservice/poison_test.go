@@ -72,12 +72,12 @@ func TestAnEditOfAWaitingQuestionIsJudgedAnew(t *testing.T) {
 	require.Empty(t, waiting)
 }
 
-func TestTheOwnerIsToldThatAnEditedCommandIsNotRepeated(t *testing.T) {
+func TestTheOwnerIsNotifiedThatAnEditedCommandIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, room := context.Background(), id.RoomID("!admin:x")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.UpsertChat(ctx, tx, store.Chat{ChannelID: "admin", RoomID: &room, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
+		_, err := store.UpsertChat(ctx, tx, store.Chat{ChannelID: "admin", RoomID: &room, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
 		return err
 	}))
 	command := b.text(room, owner, "/mode off Ben")
@@ -139,7 +139,7 @@ func TestAReplacedRoomDoesNotTakeTheChatBack(t *testing.T) {
 	b := setup(t)
 	ctx := context.Background()
 	before, after := id.RoomID("!old:x"), id.RoomID("!new:x")
-	row := store.Chat{Protocol: "demo", ChannelID: "ana", Kind: policy.KindDM, Name: "Ana", BridgeBot: bridgeBot, Encrypted: policy.EncryptionNo}
+	row := store.Chat{Protocol: "demo", ChannelID: "ana", Kind: policy.KindDM, Name: "Ana", BridgeBot: bridgeBot, Encryption: policy.EncryptionNo}
 	describe := func(room id.RoomID, closed string) error {
 		r := row
 		r.RoomID, r.ClosedWhy = &room, closed
@@ -214,7 +214,7 @@ func TestATombstoneClosesTheChatAndANewNameIsLookedAt(t *testing.T) {
 	now, err := store.ChatByID(context.Background(), b.store.DB(), chat.ID)
 	require.NoError(t, err)
 	require.False(t, now.HasRoom())
-	require.Equal(t, policy.EncryptionYes, now.Encrypted)
+	require.Equal(t, policy.EncryptionYes, now.Encryption)
 }
 
 func TestTheAdminRoomIsLeftWhenAStrangerComes(t *testing.T) {

@@ -21,7 +21,7 @@ func (e incoming) isForgeable(bot id.UserID) bool {
 		return e.Mautrix.TrustState < id.TrustStateCrossSignedTOFU
 	}
 	isMessage := e.Type.Type == event.EventMessage.Type || e.Type.Type == event.EventSticker.Type
-	return e.chat.Encrypted == policy.EncryptionYes && isMessage // clients do not encrypt reactions
+	return e.chat.Encryption == policy.EncryptionYes && isMessage // clients do not encrypt reactions
 }
 
 // refusal returns why an event of an admin room has no effect, whatever it says. It is empty if it may have one, and in all other chats.

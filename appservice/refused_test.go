@@ -49,7 +49,7 @@ func (b *fixture) member(room id.RoomID, by, who id.UserID, membership event.Mem
 func TestAMessageByABridgeAsTheOwnerIsNoAdminCommand(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.adminChat(adminRoom, func(s *Settings) { s.Transcribes = true })
+	b.adminChat(adminRoom, func(s *Settings) { s.CanTranscribe = true })
 	const mark = `"fi.mau.double_puppet_source":"mautrix-demo"`
 	mine := b.text(adminRoom, owner, "remind me tomorrow")
 	b.receive(mine)
@@ -161,7 +161,7 @@ func TestARoomForOperatorsStaysOneWhenItIsUpgraded(t *testing.T) {
 	h := newFakeHomeserver(t)
 	ctx := context.Background()
 	old := h.adminChat(adminRoom)
-	require.NoError(t, h.store.InTx(ctx, func(tx store.Tx) error { return store.SetForOperators(ctx, tx, old.ID) }))
+	require.NoError(t, h.store.InTx(ctx, func(tx store.Tx) error { return store.MarkOperatorsRoom(ctx, tx, old.ID) }))
 	described := func(room id.RoomID, create string, more ...func()) store.Chat {
 		h.setState(room, "m.room.create", "", owner, create)
 		for _, who := range []id.UserID{owner, bot, operator} {
@@ -177,15 +177,15 @@ func TestARoomForOperatorsStaysOneWhenItIsUpgraded(t *testing.T) {
 		return chats[room]
 	}
 	const second, third = id.RoomID("!second:x"), id.RoomID("!third:x")
-	require.True(t, described(second, `{"predecessor":{"room_id":"!admin:x","event_id":"$t"}}`).ForOperators)
-	require.True(t, described(third, `{"predecessor":{"room_id":"!second:x","event_id":"$t"}}`).ForOperators)
+	require.True(t, described(second, `{"predecessor":{"room_id":"!admin:x","event_id":"$t"}}`).IsOperatorsRoom)
+	require.True(t, described(third, `{"predecessor":{"room_id":"!second:x","event_id":"$t"}}`).IsOperatorsRoom)
 	require.True(t, described("!marked:x", `{}`, func() {
 		h.setState("!marked:x", "ai.multis.admin", "", bot, `{"owner":"@owner:example.com","for_operators":true}`)
-	}).ForOperators)
-	require.False(t, described("!new:x", `{}`).ForOperators)
-	require.False(t, described("!claimed:x", `{}`, func() { h.setState("!claimed:x", "ai.multis.admin", "", operator, `{"for_operators":true}`) }).ForOperators)
-	require.False(t, described("!other:x", `{"predecessor":{"room_id":"!new:x","event_id":"$t"}}`).ForOperators)
-	require.True(t, described(second, `{}`).ForOperators, "there is no way back")
+	}).IsOperatorsRoom)
+	require.False(t, described("!new:x", `{}`).IsOperatorsRoom)
+	require.False(t, described("!claimed:x", `{}`, func() { h.setState("!claimed:x", "ai.multis.admin", "", operator, `{"for_operators":true}`) }).IsOperatorsRoom)
+	require.False(t, described("!other:x", `{"predecessor":{"room_id":"!new:x","event_id":"$t"}}`).IsOperatorsRoom)
+	require.True(t, described(second, `{}`).IsOperatorsRoom, "there is no way back")
 }
 
 // The room that was closed because somebody was invited is not taken for the new one.

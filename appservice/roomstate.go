@@ -25,7 +25,7 @@ func (b *batch) storeState(ctx context.Context, e incoming) error {
 		if err := store.MarkEncrypted(ctx, b.tx, chat.ID); err != nil {
 			return err
 		}
-		chat.Encrypted = policy.EncryptionYes
+		chat.Encryption = policy.EncryptionYes
 	case event.StateTombstone.Type:
 		if room, _ := bridgebridge.Successor([]*event.Event{evt}); room != "" {
 			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: room}) // only the new room's own state can make it the chat
@@ -52,7 +52,7 @@ func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 	case event.StateTombstone.Type:
 		return b.closeAdminRoom(ctx, chat, store.ClosedTombstone)
 	case event.StateEncryption.Type:
-		chat.Encrypted = policy.EncryptionYes // from now on an unencrypted command is not carried out
+		chat.Encryption = policy.EncryptionYes // from now on an unencrypted command is not carried out
 		return store.MarkEncrypted(ctx, b.tx, chat.ID)
 	case event.StateMember.Type:
 		c, ok := parsed[event.MemberEventContent](ctx, evt)

@@ -27,7 +27,7 @@ func (d *Describer) describeSpaces() []jobs.Args {
 	return all
 }
 
-// storeSpace stores which rooms are in a configured space. A nil state means none.
+// storeSpace stores the rooms of a configured space. With a nil state the space has none.
 func (d *Describer) storeSpace(ctx context.Context, space id.RoomID, state []*event.Event) error {
 	if !d.isAgentSpace(space) {
 		return nil

@@ -73,10 +73,10 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 // upsertChat stores what a room's state says about a chat. A room for operators stays one.
 func upsertChat(ctx context.Context, tx store.Tx, found store.Chat) (store.Chat, error) {
 	chat, err := store.UpsertChat(ctx, tx, found)
-	if err != nil || !found.ForOperators {
+	if err != nil || !found.IsOperatorsRoom {
 		return chat, err
 	}
-	return chat, store.SetForOperators(ctx, tx, chat.ID)
+	return chat, store.MarkOperatorsRoom(ctx, tx, chat.ID)
 }
 
 // freeChannel frees a channel for the room of another bot: a confirmed bot replaces an unconfirmed one, or the old bot handed the chat

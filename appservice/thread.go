@@ -61,12 +61,12 @@ func (b *batch) keepQuiet(ctx context.Context, e incoming, card id.EventID, isSi
 	if !isCard || escalation.ClosedBy != "" || (isSign && !escalation.IsOpen()) {
 		return nil
 	}
-	if err := store.SetOwnerWrote(ctx, b.tx, escalation.ChatID, e.at); err != nil {
+	if err := store.MarkOwnerWrote(ctx, b.tx, escalation.ChatID, e.at); err != nil {
 		return err
 	}
 	for _, chat := range b.chats {
-		if chat.ID == escalation.ChatID && (chat.OwnerLastAt == nil || chat.OwnerLastAt.Before(e.at)) {
-			chat.OwnerLastAt = &e.at // the batch's later messages are judged by it
+		if chat.ID == escalation.ChatID && (chat.OwnerWroteAt == nil || chat.OwnerWroteAt.Before(e.at)) {
+			chat.OwnerWroteAt = &e.at // the batch's later messages are judged by it
 		}
 	}
 	return nil
@@ -90,7 +90,7 @@ func (b *batch) updateThread(ctx context.Context, chat store.Chat) error {
 }
 
 // changeReply asks to change at the contact what a message in a thread sent. It returns false for a message outside of threads.
-func (f *followUps) changeReply(m store.Message) bool {
+func (f *sideEffects) changeReply(m store.Message) bool {
 	if m.Thread == "" {
 		return false
 	}

@@ -48,7 +48,7 @@ func TestWhoIsInARoomIsReadAgainAfterAGap(t *testing.T) {
 	require.Len(t, known, 1, "what happened while the owner was not there, nobody told")
 }
 
-func TestTheOwnerIsToldOfACommandThatCannotBeRead(t *testing.T) {
+func TestTheOwnerIsNotifiedOfACommandThatCannotBeDecrypted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, room := t.Context(), adminChat("!admin:x", policy.EncryptionYes)

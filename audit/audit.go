@@ -36,7 +36,6 @@ const (
 	Deletion   Kind = "deletion"   // something was forgotten or erased
 	Escalation Kind = "escalation" // a conversation was passed to a person, claimed or resolved
 	Injection  Kind = "injection"  // a text looked like an attempt to give orders
-	Process    Kind = "process"    // the program started, stopped or entered safe mode; not written yet
 )
 
 // Actor is who did it.

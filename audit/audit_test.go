@@ -78,7 +78,7 @@ func TestOfLabelsTheLogHasTheirNumberOnly(t *testing.T) {
 	room := id.RoomID("!ana:example.org")
 	change := func(labels func(tx store.Tx, chat store.ChatID) error) {
 		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-			chat, err := store.UpsertChat(t.Context(), tx, store.Chat{RoomID: &room, Kind: policy.KindDM, Name: "Ana", Encrypted: policy.EncryptionNo})
+			chat, err := store.UpsertChat(t.Context(), tx, store.Chat{RoomID: &room, Kind: policy.KindDM, Name: "Ana", Encryption: policy.EncryptionNo})
 			if err != nil {
 				return err
 			}

@@ -13,8 +13,8 @@ import (
 	"multis/store/storetest"
 )
 
-// periodic returns a Scheduler that keeps two backups of a database in a folder, and the time that it believes in.
-func periodic(st *store.Store, folder string, every time.Duration) (*backup.Scheduler, *time.Time) {
+// newScheduler returns a Scheduler that keeps two backups of a database in a folder, and the time that it believes in.
+func newScheduler(st *store.Store, folder string, every time.Duration) (*backup.Scheduler, *time.Time) {
 	now := time.Now()
 	return backup.NewScheduler(backup.SchedulerOptions{
 		Create: backup.CreateOptions{Store: st, Folder: folder, Now: func() time.Time { return now }}, Every: every, Series: backup.Series{Folder: folder, Keep: 2},
@@ -32,7 +32,7 @@ func newNotices(t *testing.T, st *store.Store) int {
 func TestABackupIsMadeWhenOneIsDue(t *testing.T) {
 	t.Parallel()
 	st, folder := storetest.New(t), t.TempDir()
-	p, now := periodic(st, folder, 24*time.Hour)
+	p, now := newScheduler(st, folder, 24*time.Hour)
 	for range 4 {
 		require.NoError(t, p.MakeBackup(t.Context()))
 		made := fileNames(t, folder)
@@ -48,10 +48,10 @@ func TestABackupIsMadeWhenOneIsDue(t *testing.T) {
 	require.Zero(t, newNotices(t, st))
 }
 
-func TestTheOwnerIsToldOnceThatThereIsNoRecentBackup(t *testing.T) {
+func TestTheOwnerIsNotifiedOnceThatThereIsNoRecentBackup(t *testing.T) {
 	t.Parallel()
 	st, folder := storetest.New(t), t.TempDir()
-	p, now := periodic(st, folder, 0)
+	p, now := newScheduler(st, folder, 0)
 	require.NoError(t, p.MakeBackup(t.Context()))
 	require.Zero(t, newNotices(t, st), "the database is new")
 	*now = now.Add(8 * 24 * time.Hour)
@@ -66,7 +66,7 @@ func TestABackupThatFailsIsToldOnceAndTriedAgainLater(t *testing.T) {
 	t.Parallel()
 	st, file := storetest.New(t), filepath.Join(t.TempDir(), "no-folder")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	p, now := periodic(st, filepath.Join(file, "backups"), 24*time.Hour)
+	p, now := newScheduler(st, filepath.Join(file, "backups"), 24*time.Hour)
 	require.Error(t, p.MakeBackup(t.Context()))
 	require.Equal(t, 1, newNotices(t, st))
 	require.NoError(t, p.MakeBackup(t.Context()), "it is not tried at once")

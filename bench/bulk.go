@@ -111,7 +111,7 @@ func (co *corpus) load(ctx context.Context, batch []loaded) error {
 		kinds, elements = append(kinds, string(b.doc.Kind)), append(elements, b.doc.Format)
 		for _, c := range b.chunks {
 			of, keys, ords = append(of, b.doc.Origin), append(keys, c.Key), append(ords, c.Ord)
-			contents, words, questions = append(contents, c.Content), append(words, c.Words), append(questions, c.IsQuestion)
+			contents, words, questions = append(contents, c.Content), append(words, c.SearchText), append(questions, c.IsQuestion)
 		}
 	}
 	for name, list := range map[string]any{

@@ -91,7 +91,7 @@ func (c recallCmd) Run(ctx context.Context) error {
 // ingestMessages sends the rows through the inbox, in order, and returns the row of each message.
 func ingestMessages(ctx context.Context, db *database, rows []row) (map[string]*conversation, map[int64]string, error) {
 	inbox := appservice.NewInbox(db.Store, appservice.Settings{
-		Owner: recallOwner, Bot: "@multis:bench", Name: "Nora", Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, MaxAge: 10 * time.Minute,
+		Owner: recallOwner, Bot: "@multis:bench", Name: "Nora", Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, ReplyMaxAge: 10 * time.Minute,
 		StoreCap: policy.Rate{Minute: len(rows) + 1, Day: len(rows) + 1}, SendCap: policy.Rate{Minute: 10, Day: 100},
 	})
 	conversations, events := map[string]*conversation{}, map[string]string{}
@@ -132,7 +132,7 @@ func chatOf(ctx context.Context, db *database, conversations map[string]*convers
 	return t, db.InTx(ctx, func(tx store.Tx) (err error) {
 		t.chat, err = store.UpsertChat(ctx, tx, store.Chat{
 			Protocol: "demo", ChannelID: first.Group, RoomID: &room, Kind: policy.KindDM, Name: first.Author, OwnerName: owner, Contact: recallGhost, BridgeBot: "@bridge:bench",
-			Encrypted: policy.EncryptionNo,
+			Encryption: policy.EncryptionNo,
 		})
 		return err
 	})

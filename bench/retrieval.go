@@ -171,7 +171,7 @@ func document(rows []row, chat policy.ChatID) (index.Document, []index.Chunk) {
 			section = r.Title
 		}
 		chunks[i] = index.Chunk{
-			Key: r.ID, Ord: i, Section: section, Content: r.Text, Words: search.IndexText(doc.Name, section, r.Text),
+			Key: r.ID, Ord: i, Section: section, Content: r.Text, SearchText: search.IndexText(doc.Name, section, r.Text),
 			Author: strings.Join(search.Words(r.Author), " "), IsQuestion: search.IsQuestion(r.Text),
 		}
 	}

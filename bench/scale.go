@@ -153,7 +153,7 @@ func (co *corpus) document() (index.Document, []index.Chunk) {
 	chunks := make([]index.Chunk, documentSize)
 	for i := range chunks {
 		text := w.passage()
-		chunks[i] = index.Chunk{Key: doc.Origin + "/" + strconv.Itoa(i), Ord: i, Content: text, Words: search.IndexText(doc.Name, "", text)}
+		chunks[i] = index.Chunk{Key: doc.Origin + "/" + strconv.Itoa(i), Ord: i, Content: text, SearchText: search.IndexText(doc.Name, "", text)}
 		chunks[i].IsQuestion = doc.Kind == index.KindConversation && w.random.IntN(questionEvery) == 0
 	}
 	co.writes++

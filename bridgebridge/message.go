@@ -71,9 +71,9 @@ type messageContent struct {
 	New       *messageContent     `json:"m.new_content"`
 }
 
-// ReadMessage reads a message, a sticker or a reaction. For an edit it reads the new text, for a reply the text without the quote that
+// ParseMessage reads a message, a sticker or a reaction. For an edit it reads the new text, for a reply the text without the quote that
 // old clients prepend. An encrypted event gives the kind Encrypted, an unknown or invalid one the kind Other; both have no words.
-func ReadMessage(evt *event.Event) Message {
+func ParseMessage(evt *event.Event) Message {
 	content := decode[messageContent](evt)
 	switch evt.Type.Type {
 	case event.EventEncrypted.Type:

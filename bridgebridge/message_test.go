@@ -156,7 +156,7 @@ func TestReadMessage(t *testing.T) {
 			t.Parallel()
 			evt := timelineEvent(t, test.eventType, ana, `{}`)
 			evt.Content.VeryRaw = []byte(test.content)
-			got := ReadMessage(evt)
+			got := ParseMessage(evt)
 			require.Equal(t, test.want, got)
 			require.Equal(t, test.want.words, got.Words())
 		})

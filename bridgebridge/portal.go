@@ -1,5 +1,5 @@
 // Package bridgebridge reads the events of bridges: what a room is (Describe), who wrote an event (Classify), what a message says
-// (ReadMessage) and whether it was delivered (DeliveryStatus). Functions have no I/O. Content of an event is not trusted: a room is
+// (ParseMessage) and whether it was delivered (DeliveryStatus). Functions have no I/O. Content of an event is not trusted: a room is
 // trusted if its bridge bot made the claim, a person by the Matrix id. It uses the types of package policy and the helpers of package
 // text.
 package bridgebridge
@@ -80,7 +80,7 @@ func kindOf(claim bridgeClaim) policy.Kind {
 	if claim.roomType() != "dm" {
 		return policy.KindGroup
 	}
-	if receiver := claim.Channel.Receiver; receiver != "" && networkID(claim.Channel.ID) == networkID(receiver) {
+	if receiver := claim.Channel.Receiver; receiver != "" && networkUserID(claim.Channel.ID) == networkUserID(receiver) {
 		return policy.KindSelf
 	}
 	return policy.KindDM
@@ -103,14 +103,14 @@ func (r room) isBroadcast(claim bridgeClaim, owner id.UserID) bool {
 	}
 }
 
-// networkID returns the user part of a network address: "4917" for "4917@s.whatsapp.net", "7" for "user:7".
-func networkID(address string) string {
-	bare, _, _ := strings.Cut(address, "@")
-	return strings.ToLower(bare[strings.LastIndexByte(bare, ':')+1:])
+// networkUserID returns the user part of a network address: "4917" for "4917@s.whatsapp.net", "7" for "user:7".
+func networkUserID(address string) string {
+	user, _, _ := strings.Cut(address, "@")
+	return strings.ToLower(user[strings.LastIndexByte(user, ':')+1:])
 }
 
-// selfGhost returns the ghost of the owner's own login; empty if it cannot be determined. The naming of ghosts is configured in the
-// bridge, so it is the ghost that ends in the login's id, if the ids of all others begin with the same prefix. With a single other person
+// selfGhost returns the ghost of the owner's own login; empty if it cannot be determined. Bridges configure how ghosts are
+// named, so the ghost is recognized by its end, the login's id, if the ids of all others have the same prefix. With a single other person
 // there is nothing to compare, and that person is the owner only in KindSelf.
 func selfGhost(people []Member, portal Portal) id.UserID {
 	if portal.Kind == policy.KindSelf && len(people) == 1 {
@@ -137,7 +137,7 @@ func contactOf(people []Member, channelID string) id.UserID {
 		return people[0].ID
 	}
 	for _, person := range people {
-		if strings.HasSuffix(person.ID.Localpart(), ghostSuffix(networkID(channelID))) {
+		if strings.HasSuffix(person.ID.Localpart(), ghostSuffix(networkUserID(channelID))) {
 			return person.ID
 		}
 	}

@@ -120,7 +120,7 @@ func FuzzClassify(f *testing.F) {
 		default:
 			require.Contains(t, []policy.Author{policy.AuthorContact, policy.AuthorOtherBot}, author)
 		}
-		msg := ReadMessage(evt)
+		msg := ParseMessage(evt)
 		require.NotEmpty(t, msg.Kind)
 		if msg.Words() != "" {
 			require.Contains(t, msg.Text, msg.Words())

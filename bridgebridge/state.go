@@ -24,9 +24,9 @@ type stateContent struct {
 	} `json:"fi.mau.bridge_state"`
 }
 
-// ReadConnection reads the notice that a bridge sends to its management room when a login breaks or works again. It is false for any
+// ParseConnection reads the notice that a bridge sends to its management room when a login breaks or works again. It is false for any
 // other event and for transitional states. The caller must check the sender.
-func ReadConnection(evt *event.Event) (Connection, bool) {
+func ParseConnection(evt *event.Event) (Connection, bool) {
 	state := decode[stateContent](evt).State
 	if evt.Type.Type != event.EventMessage.Type || evt.StateKey != nil || state == nil || len(state.RemoteID) > maxID {
 		return Connection{}, false

@@ -27,7 +27,7 @@ func TestReadConnection(t *testing.T) {
 			t.Parallel()
 			var evt event.Event
 			require.NoError(t, json.Unmarshal([]byte(test.raw), &evt))
-			got, ok := ReadConnection(&evt)
+			got, ok := ParseConnection(&evt)
 			require.Equal(t, test.ok, ok)
 			require.Equal(t, test.want, got)
 		})

@@ -48,7 +48,7 @@ func DeliveryStatus(evt *event.Event, bridgeBot id.UserID) (Delivery, bool) {
 	case event.BeeperMessageStatus.Type:
 		return readStatus(decode[statusContent](evt))
 	case event.EventMessage.Type:
-		return readNotice(ReadMessage(evt))
+		return readNotice(ParseMessage(evt))
 	default:
 		return Delivery{}, false
 	}

@@ -32,7 +32,7 @@ func TestEachThresholdIsReportedOnceUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		return store.PutHooks(t.Context(), tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookBudget)}}})
+		return store.ReplaceHooks(t.Context(), tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookBudget)}}})
 	}))
 	l := New(st, 1000)
 	spend := func(amount, cost int64) {

@@ -20,7 +20,7 @@ import (
 
 // TestMain makes the test program the child of the sandbox as well.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == sandbox.Argument {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Subcommand {
 		os.Exit(sandbox.Main(os.Args[2:]))
 	}
 	storetest.Main(m)
@@ -31,7 +31,7 @@ var provedSandbox = sync.OnceValues(func() (*sandbox.Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Argument}})
+	s, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Subcommand}})
 	if err != nil {
 		return nil, err
 	}

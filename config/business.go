@@ -101,7 +101,7 @@ func (c *Config) businessFields() []field {
 		value("business.escalation.text", &b.Escalation.Text, optional(textUpTo(500))),
 		value("business.escalation.room", &b.Escalation.Room, boolean),
 		list("business.escalation.on_call", &b.Escalation.OnCall, userID),
-		orOff("business.escalation.claim_within", &b.Escalation.ClaimWithin),
+		durationOrOff("business.escalation.claim_within", &b.Escalation.ClaimWithin),
 		value("business.language", &b.Language, oneOf(catalog.Langs()...)),
 		list("business.hours", &b.Hours, parseHours),
 		list("business.holidays", &b.Holidays, hours.ParseDays),

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAllMistakesAreToldAtOnceInTheOrderOfTheFile(t *testing.T) {
+func TestAllProblemsAreReportedAtOnceInTheOrderOfTheFile(t *testing.T) {
 	t.Parallel()
 	_, err := Parse("/etc/multis.yaml", []byte("time_zone: Mars/Base\nowner: me\nchats:\n  profil: x\n  burst_max: 1s\n"), envOf(map[string]string{
 		"MULTIS_LOGGING_LEVEL": "loud",

@@ -12,7 +12,7 @@ import (
 // ownExample is the example with its reader's own homeserver and id.
 func ownExample() string { return strings.ReplaceAll(string(Example()), "example.com", "example.org") }
 
-// filledExample is the example as its reader and "multis -g" leave it, but with the values of least.
+// filledExample returns the example with every placeholder filled in, with the same tokens as the constant least.
 func filledExample() string {
 	text := ownExample()
 	for _, value := range []string{"as_multis_7hq2c9xk", "as-secret", "hs-secret"} {

@@ -30,7 +30,7 @@ type field struct {
 	// entry returns the field of one name of a mapping whose names are chosen by the user; nil for other keys.
 	entry        func(name string) (field, error)
 	isSecret     bool // the value is a secret, or a reference to one
-	isSecretFile bool // the value is the path of a file with a secret, which set gets in place of the path
+	isSecretFile bool // the value is the path of a file with a secret, and set is called with the secret
 }
 
 // required marks a key without a default. Errors about the missing key show example.
@@ -62,8 +62,8 @@ func inMinutes(key string, into *time.Duration) field {
 	return f
 }
 
-// orOff returns a key for a length of time, or "off" as zero.
-func orOff(key string, into *time.Duration) field {
+// durationOrOff returns a key whose value is a duration, or off, which is stored as zero.
+func durationOrOff(key string, into *time.Duration) field {
 	f := value(key, into, offOr(positive))
 	f.show = func() string {
 		if *into == 0 {
@@ -163,7 +163,7 @@ func (c *Config) serverFields() []field {
 
 		databaseURL[0], databaseURL[1],
 		value("database.data_dir", &c.Database.DataDir, filePath),
-		orOff("backup.every", &c.Backup.Every),
+		durationOrOff("backup.every", &c.Backup.Every),
 		value("backup.folder", &c.Backup.Folder, filePath),
 		value("backup.keep", &c.Backup.Keep, between(1, 1000)),
 		value("backup.max_mb", &c.Backup.MaxMB, between(1, 100_000_000)),

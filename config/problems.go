@@ -26,8 +26,8 @@ type places struct {
 	source   map[string]place // where a key was set, even to an invalid value
 }
 
-// of returns the place where a key was set. For a key that is not set, it is the line of the section that could have it, or without a file, the variable.
-func (p places) of(key string) place {
+// place returns the place where a key was set. For a key that is not set, it is the line of the section that could have it, or without a file, the variable.
+func (p places) place(key string) place {
 	for _, name := range []string{key, key + fileSuffix} {
 		if at, ok := p.source[name]; ok {
 			return at
@@ -64,7 +64,7 @@ func (r *reader) report(at place, key, what string) {
 
 // Problem returns an error about the value of a key that another package found. Like the errors of Parse it is one line, and begins with the place of the value.
 func (c *Config) Problem(key, what string) error {
-	return errors.New(c.places.describe(c.places.of(key), key, what))
+	return errors.New(c.places.describe(c.places.place(key), key, what))
 }
 
 // reportKey reports a key that contradicts other keys, at the place where it was set. It does nothing if the key already
@@ -73,7 +73,7 @@ func (r *reader) reportKey(key, what string) {
 	if slices.ContainsFunc(r.problems, func(p problem) bool { return p.key == key || p.key == key+fileSuffix }) {
 		return
 	}
-	r.report(r.of(key), key, what)
+	r.report(r.place(key), key, what)
 }
 
 // err joins the problems in the order of the file. Problems of environment variables come first.

@@ -172,7 +172,7 @@ func newRig(t *testing.T) *rig {
 		Defaults: defaults, OwnerPause: pause, SendCap: policy.Rate{Minute: 1000, Day: 10_000}, Owner: owner, Name: "Nora", Disclose: func(string) bool { return true },
 	}, r.sender)
 	r.settings = appservice.Settings{
-		Owner: owner, Bot: bot, Operators: []id.UserID{eva, bob}, OperatorsAnswer: true, Name: "Nora", Defaults: defaults, MaxAge: 48 * time.Hour, OwnerPause: pause,
+		Owner: owner, Bot: bot, Operators: []id.UserID{eva, bob}, OperatorsAnswer: true, Name: "Nora", Defaults: defaults, ReplyMaxAge: 48 * time.Hour, OwnerPause: pause,
 		StoreCap: policy.Rate{Minute: 1000, Day: 10_000}, SendCap: policy.Rate{Minute: 1000, Day: 10_000},
 	}
 	r.newInbox()
@@ -194,7 +194,7 @@ func (r *rig) tx(fn func(tx store.Tx) error) {
 
 func (r *rig) chat(name string, room id.RoomID, kind policy.Kind) (chat store.Chat) {
 	r.t.Helper()
-	c := store.Chat{Protocol: "demo", ChannelID: room.String(), RoomID: &room, Kind: kind, Name: name, Contact: contactOf(room), BridgeBot: bridge, Encrypted: policy.EncryptionNo}
+	c := store.Chat{Protocol: "demo", ChannelID: room.String(), RoomID: &room, Kind: kind, Name: name, Contact: contactOf(room), BridgeBot: bridge, Encryption: policy.EncryptionNo}
 	if kind == policy.KindAdmin {
 		c.Protocol, c.BridgeBot, c.Contact = "matrix", "", ""
 	}
@@ -412,7 +412,7 @@ func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
 	r.reply(card, eva, "note: she is a regular")
 	r.reply(card, bob, "📝 ask the courier")
 	reply := r.reply(card, eva, "Sorry! Which parcel?")
-	require.WithinDuration(t, r.now, *r.reload(ana).OwnerLastAt, 0, "the assistant is quiet from the transaction that stores the reply")
+	require.WithinDuration(t, r.now, *r.reload(ana).OwnerWroteAt, 0, "the assistant is quiet from the transaction that stores the reply")
 	r.runAllJobs()
 	require.Equal(t, []string{"Sorry! Which parcel?"}, r.sender.view(anasRoom, anyEvent))
 	require.Contains(t, r.card(card), "✋ **eva**")
@@ -434,7 +434,7 @@ func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
 	r.react(bob, card, "✅")
 	r.runAllJobs()
 	require.Contains(t, r.card(card), "**resolved** by bob")
-	require.Nil(t, r.reload(ana).OwnerLastAt, "the assistant answers again")
+	require.Nil(t, r.reload(ana).OwnerWroteAt, "the assistant answers again")
 	r.edit(anasRoom, contactOf(anasRoom), blue, "The green one")
 	r.runAllJobs()
 	require.Contains(t, r.inThread(card), "**Ana**: The green one", "an edit after the end is shown, too")

@@ -84,8 +84,8 @@ func (d *Desk) endAnswered(ctx context.Context, tx store.Tx, e *store.Escalation
 		return 0, nil // until somebody resolves it
 	}
 	quiet := e.AnsweredAt.Add(d.OwnerPause)
-	if chat.OwnerLastAt != nil && chat.OwnerLastAt.Add(d.OwnerPause).After(quiet) {
-		quiet = chat.OwnerLastAt.Add(d.OwnerPause)
+	if chat.OwnerWroteAt != nil && chat.OwnerWroteAt.Add(d.OwnerPause).After(quiet) {
+		quiet = chat.OwnerWroteAt.Add(d.OwnerPause)
 	}
 	if wait := quiet.Sub(d.Now()); wait > 0 {
 		return wait, nil

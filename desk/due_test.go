@@ -53,7 +53,7 @@ func TestPeopleWhoMayAnswerAreCalledWhileNobodyClaims(t *testing.T) {
 	seen = len(r.sender.sent)
 	r.react(eva, card, "✋")
 	r.runAllJobs()
-	require.NotNil(t, r.reload(other).OwnerLastAt, "who has it keeps the assistant quiet")
+	require.NotNil(t, r.reload(other).OwnerWroteAt, "who has it keeps the assistant quiet")
 	r.react(bob, card, "✋")
 	r.runAllJobs()
 	require.Contains(t, r.inThread(card), "eva has it already")
@@ -128,7 +128,7 @@ func TestAProposalIsSentOnceAndAPauseLastsUntilResolved(t *testing.T) {
 	r.react(eva, card, "✅")
 	r.runAllJobs()
 	require.Nil(t, r.reload(ana).PausedUntil)
-	require.Nil(t, r.reload(ana).OwnerLastAt)
+	require.Nil(t, r.reload(ana).OwnerWroteAt)
 }
 
 func TestWhoMayNotAnswerIsRefusedAndNothingGoesOut(t *testing.T) {
@@ -171,7 +171,7 @@ func TestAHookIsCalledWhenNobodyTakesTheCard(t *testing.T) {
 	r := newRig(t)
 	r.now = time.Now()
 	r.tx(func(tx store.Tx) error {
-		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "pager", Events: []string{string(policy.HookUnclaimed)}}})
+		return store.ReplaceHooks(r.ctx, tx, []store.Hook{{Name: "pager", Events: []string{string(policy.HookUnclaimed)}}})
 	})
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
 	r.escalate(anasRoom, "Is anybody there?")

@@ -79,8 +79,8 @@ func TestForgedAndRepeatedEventsInAThread(t *testing.T) {
 	e := r.escalation(ana.ID)
 	require.True(t, e.IsWaiting())
 	require.Empty(t, e.ClaimedBy)
-	require.Nil(t, r.reload(ana).OwnerLastAt)
-	require.Nil(t, r.reload(ben).OwnerLastAt)
+	require.Nil(t, r.reload(ana).OwnerWroteAt)
+	require.Nil(t, r.reload(ben).OwnerWroteAt)
 
 	once := reply(eva, deskRoom, card, "Once")
 	for range 3 {

@@ -32,7 +32,7 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 	}
 	switch sign := policy.ThreadSignOf(m.Body); {
 	case isNote:
-		return "", d.react(ctx, tx, m, policy.NoteSign)
+		return "", d.react(ctx, tx, m, policy.NoteMarker)
 	case !d.MayAnswer(m):
 		return "⚠️ Not sent: operators may not answer here (config: `operators_answer`).", nil
 	case file == nil && m.Kind != string(bridgebridge.Text):
@@ -54,7 +54,7 @@ func isNote(ctx context.Context, db store.DB, m store.Message) (bool, error) {
 	if m.Code == policy.CodeNote || policy.IsNote(typed(m)) {
 		return true, nil
 	}
-	return store.HasReaction(ctx, db, m.ChatID, m.EventID, m.Sender, policy.NoteSign)
+	return store.HasReaction(ctx, db, m.ChatID, m.EventID, m.Sender, policy.NoteMarker)
 }
 
 // HandleReaction handles a reaction of a person to the card or a line of an escalation. It returns what to answer in the thread; empty for nothing.
@@ -118,7 +118,7 @@ func (d *Desk) claim(ctx context.Context, tx store.Tx, e store.Escalation, who i
 	if _, err := store.ClaimEscalation(ctx, tx, e.ID, who, at); err != nil {
 		return "", err
 	}
-	if err := store.SetOwnerWrote(ctx, tx, e.ChatID, at); err != nil {
+	if err := store.MarkOwnerWrote(ctx, tx, e.ChatID, at); err != nil {
 		return "", err
 	}
 	return "", enqueueUpdate(ctx, tx, e.ID)
@@ -188,7 +188,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 	if !decision.Allow {
 		return "⚠️ Not sent to **" + text.Escape(chat.Label()) + "**: " + text.Escape(decision.Why), nil
 	}
-	if err := store.SetOwnerWrote(ctx, tx, e.ChatID, m.At); err != nil {
+	if err := store.MarkOwnerWrote(ctx, tx, e.ChatID, m.At); err != nil {
 		return "", err
 	}
 	answered, err := store.AnswerEscalation(ctx, tx, e.ChatID, m.Sender, unsetTime)
@@ -206,7 +206,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 	if err := d.react(ctx, tx, m, "✅"); err != nil {
 		return "", err
 	}
-	if err := jobs.EnqueueFollowUps(ctx, tx, e.ChatID); err != nil { // a draft for the chat is withdrawn, and its card says so
+	if err := jobs.EnqueueForChanges(ctx, tx, e.ChatID); err != nil { // a draft for the chat is withdrawn, and its card says so
 		return "", err
 	}
 	return "", enqueueUpdate(ctx, tx, e.ID)
@@ -286,7 +286,7 @@ func (d *Desk) retractReply(ctx context.Context, tx store.Tx, m store.Message) e
 	if err := d.recordChange(ctx, tx, m, erased[0], "taken_back"); err != nil {
 		return err
 	}
-	return d.react(ctx, tx, m, policy.NoteSign)
+	return d.react(ctx, tx, m, policy.NoteMarker)
 }
 
 // recordChange writes into the audit log that the author of a message in a thread changed what it sent to a contact. out is the outbox message

@@ -17,7 +17,7 @@ const operatorsRoom = id.RoomID("!operators:example.com")
 // addOperatorsRoom makes a room for operators.
 func (r *rig) addOperatorsRoom(room id.RoomID) {
 	chat := r.chat("Customers", room, policy.KindAdmin)
-	r.tx(func(tx store.Tx) error { return store.SetForOperators(r.ctx, tx, chat.ID) })
+	r.tx(func(tx store.Tx) error { return store.MarkOperatorsRoom(r.ctx, tx, chat.ID) })
 }
 
 func TestTheRoomForOperatorsHasThreadsAndNothingElse(t *testing.T) {

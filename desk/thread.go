@@ -90,7 +90,7 @@ func (d *Desk) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escala
 		return false, 0, err
 	}
 	next := store.AdminChat
-	if room.ForOperators && d.OwnRoom {
+	if room.IsOperatorsRoom && d.OwnRoom {
 		next = store.OperatorsChat
 	}
 	if _, err := next(ctx, tx); errors.Is(err, store.ErrNotFound) {

@@ -122,7 +122,7 @@ func TestOperatorsFilesButNoNotesGoToTheContact(t *testing.T) {
 	r.sendFile(card, "@stranger:example.com", image("spam.png", "", "mxc://x/spam"))
 	r.sendFile(card, bob, image("gone.png", "", "mxc://x/gone"))
 	r.sendFile(card, bob, map[string]any{"msgtype": "m.location", "body": "Berlin", "geo_uri": "geo:52,13"})
-	require.WithinDuration(t, r.now, *r.reload(ana).OwnerLastAt, 0)
+	require.WithinDuration(t, r.now, *r.reload(ana).OwnerWroteAt, 0)
 	r.runAllJobs()
 	require.Equal(t, []string{
 		"m.image This lamp?/lamp.png image/png 0 voice=false: a lamp",

@@ -48,7 +48,7 @@ func checkDatabase(ctx context.Context, in *Input) (Result, string) {
 		return Result{}, skippedNoConfig
 	case in.ProgramsErr != nil:
 		message, fix, _ := strings.Cut(in.ProgramsErr.Error(), "; ")
-		return bad(DatabasePrograms, strings.ToUpper(message[:1])+message[1:]+".", fix), ""
+		return oneFinding(DatabasePrograms, strings.ToUpper(message[:1])+message[1:]+".", fix), ""
 	case in.DatabaseErr != nil:
 		return databaseUnreachable(in.DatabaseErr), ""
 	case in.Database == nil:

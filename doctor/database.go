@@ -20,7 +20,7 @@ func ProbeDatabase(ctx context.Context, dsn string) Result {
 }
 
 func databaseUnreachable(err error) Result {
-	return bad(DatabaseUnreachable, strings.TrimSuffix(store.Unreachable(err).Error(), "; check database.url")+".",
+	return oneFinding(DatabaseUnreachable, strings.TrimSuffix(store.Unreachable(err).Error(), "; check database.url")+".",
 		"database.url: postgres://multis:PASSWORD@HOST/multis   (psql with that address says the same; systemctl status postgresql)")
 }
 

@@ -49,14 +49,14 @@ type Result struct {
 // OK reports whether nothing is wrong.
 func (r Result) OK() bool { return len(r.Findings) == 0 }
 
-// bad returns a result with one finding.
-func bad(id ID, message, fix string) Result {
+// oneFinding returns a result with one finding.
+func oneFinding(id ID, message, fix string) Result {
 	return Result{Findings: []Finding{newFinding(id, "", message, fix)}}
 }
 
 // failedCheck is the result of a check that could not be carried out.
 func failedCheck(err error) Result {
-	return bad(CheckFailed, fmt.Sprintf("This could not be checked: %v.", err), "multis doctor   (once more; if it stays, report it with this line)")
+	return oneFinding(CheckFailed, fmt.Sprintf("This could not be checked: %v.", err), "multis doctor   (once more; if it stays, report it with this line)")
 }
 
 // newFinding returns a finding with the severity of its id.

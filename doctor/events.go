@@ -73,23 +73,23 @@ func checkAdminRoom(ctx context.Context, in *Input) (Result, string) {
 	chat, err := store.AdminChat(ctx, in.Database.DB())
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return bad(AdminRoom, "There is no admin room yet.", in.start()+"   (it makes the room and invites you)"), ""
+		return oneFinding(AdminRoom, "There is no admin room yet.", in.start()+"   (it makes the room and invites you)"), ""
 	case err != nil:
 		return failedCheck(err), ""
 	case chat.RoomID == nil:
-		return bad(AdminRoom, "The admin room was closed.", in.start()+"   (it makes a new room and invites you)"), ""
+		return oneFinding(AdminRoom, "The admin room was closed.", in.start()+"   (it makes a new room and invites you)"), ""
 	}
 	joined, err := in.Homeserver.JoinedRooms(ctx, in.Config.Owner)
 	if err != nil {
 		return Result{}, "the homeserver does not answer"
 	}
 	if !slices.Contains(joined, *chat.RoomID) {
-		return bad(AdminRoomNotIn, fmt.Sprintf("%s has not joined the admin room %s.", in.Config.Owner, *chat.RoomID), "accept the invitation of "+in.Config.BotID().String()+" in your Matrix client"), ""
+		return oneFinding(AdminRoomNotIn, fmt.Sprintf("%s has not joined the admin room %s.", in.Config.Owner, *chat.RoomID), "accept the invitation of "+in.Config.BotID().String()+" in your Matrix client"), ""
 	}
 	r := Result{Fact: "the admin room is " + chat.RoomID.String()}
 	members, err := in.Homeserver.Members(ctx, in.Config.BotID(), *chat.RoomID)
 	if err != nil {
-		return bad(AdminRoom, fmt.Sprintf("The admin room %s cannot be read: %v.", *chat.RoomID, err), "leave that room, then "+in.start()+"   (it makes a new one)"), ""
+		return oneFinding(AdminRoom, fmt.Sprintf("The admin room %s cannot be read: %v.", *chat.RoomID, err), "leave that room, then "+in.start()+"   (it makes a new one)"), ""
 	}
 	r.Findings = findFormerOperators(in, members, *chat.RoomID)
 	if in.Config.Business.Escalation.Room {
@@ -140,7 +140,7 @@ func findInOperatorsRoom(ctx context.Context, in *Input, adminRoom store.Chat) (
 		return nil, err
 	}
 	var found []Finding
-	if adminRoom.Encrypted == policy.EncryptionYes && chat.Encrypted != policy.EncryptionYes {
+	if adminRoom.Encryption == policy.EncryptionYes && chat.Encryption != policy.EncryptionYes {
 		found = append(found, newFinding(OperatorsPlain, "", "The room for operators is not encrypted, but the admin room is.",
 			"turn encryption on in the settings of "+chat.RoomID.String()+" in your Matrix client"))
 	}
@@ -177,7 +177,7 @@ func checkEncryption(ctx context.Context, in *Input) (Result, string) {
 	}
 	encrypted := 0
 	for _, c := range chats {
-		if c.Encrypted == policy.EncryptionYes && c.ClosedWhy == "" {
+		if c.Encryption == policy.EncryptionYes && c.ClosedWhy == "" {
 			encrypted++
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"multis/text"
 )
 
-// OpenToAll returns the files with secrets that every user of the machine can read: the configuration, and the files that it names.
-func OpenToAll(file string, cfg *config.Config) []string {
+// WorldReadable returns the files with secrets that every user of the machine can read: the configuration, and the files that it names.
+func WorldReadable(file string, cfg *config.Config) []string {
 	var open []string
 	if isReadableByAll(file) {
 		text, err := os.ReadFile(file)
@@ -41,7 +41,7 @@ func checkConfig(_ context.Context, in *Input) (Result, string) {
 	file := in.Paths.Config
 	switch {
 	case errors.Is(in.ConfigErr, fs.ErrNotExist):
-		return bad(ConfigMissing, fmt.Sprintf("There is no configuration at %s.", file), "multis init"), ""
+		return oneFinding(ConfigMissing, fmt.Sprintf("There is no configuration at %s.", file), "multis init"), ""
 	case in.ConfigErr != nil:
 		var r Result
 		for line := range strings.Lines(in.ConfigErr.Error()) {
@@ -53,8 +53,8 @@ func checkConfig(_ context.Context, in *Input) (Result, string) {
 		}
 		return r, ""
 	}
-	if open := OpenToAll(file, in.Config); len(open) > 0 {
-		return bad(ConfigPermissions, fmt.Sprintf("Every user of this machine can read %s and the secrets in it.", text.List(open)), closed(open...)), ""
+	if open := WorldReadable(file, in.Config); len(open) > 0 {
+		return oneFinding(ConfigPermissions, fmt.Sprintf("Every user of this machine can read %s and the secrets in it.", text.List(open)), closed(open...)), ""
 	}
 	return Result{Fact: file + " is valid"}, ""
 }
@@ -75,7 +75,7 @@ func checkData(_ context.Context, in *Input) (Result, string) {
 		return Result{}, "there is no data folder yet"
 	}
 	if err != nil {
-		return bad(DataUnwritable, fmt.Sprintf("The data folder %s cannot be read: %v.", dir, err), AsRoot("chown -R multis: "+text.ShellWord(dir))), ""
+		return oneFinding(DataUnwritable, fmt.Sprintf("The data folder %s cannot be read: %v.", dir, err), AsRoot("chown -R multis: "+text.ShellWord(dir))), ""
 	}
 	r := Result{Fact: fmt.Sprintf("%s, %.1f GiB free", dir, float64(free)/gib)}
 	if free < minFreeBytes {

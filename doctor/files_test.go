@@ -21,8 +21,8 @@ func TestFilesWithSecretsThatEverybodyCanReadAreFound(t *testing.T) {
 	require.NoError(t, os.Chmod(file, 0o644))
 	require.NoError(t, os.Chmod(key, 0o644))
 	cfg := &config.Config{SecretFiles: []string{key, closed, key}}
-	require.Equal(t, []string{key}, doctor.OpenToAll(file, cfg), "the configuration holds no secret itself")
+	require.Equal(t, []string{key}, doctor.WorldReadable(file, cfg), "the configuration holds no secret itself")
 	require.NoError(t, os.WriteFile(file, []byte("llm: {api_key: the-key}\n"), 0o600))
 	cfg.LLM.APIKey = "the-key"
-	require.Equal(t, []string{file, key}, doctor.OpenToAll(file, cfg))
+	require.Equal(t, []string{file, key}, doctor.WorldReadable(file, cfg))
 }

@@ -25,7 +25,7 @@ func Fix(ctx context.Context, in *Input, id ID) (done string, err error) {
 	}
 	switch id {
 	case ConfigPermissions:
-		open := OpenToAll(in.Paths.Config, in.Config)
+		open := WorldReadable(in.Paths.Config, in.Config)
 		for _, path := range open {
 			if err := closeToOthers(in.Paths.Config, path); err != nil {
 				return "", err

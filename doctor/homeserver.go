@@ -29,10 +29,10 @@ func probeServer(ctx context.Context, hs *appservice.Inspector, address string) 
 	info, err := hs.Server(ctx)
 	switch {
 	case errors.Is(err, appservice.ErrNotMatrix):
-		return info, bad(HomeserverNotMatrix, fmt.Sprintf("What answers at %s is no Matrix homeserver (%v).", address, err),
+		return info, oneFinding(HomeserverNotMatrix, fmt.Sprintf("What answers at %s is no Matrix homeserver (%v).", address, err),
 			"homeserver.address: the address of Synapse's client listener, such as http://127.0.0.1:8008")
 	case err != nil:
-		return info, bad(HomeserverUnreachable, fmt.Sprintf("No homeserver answers at %s: %v.", address, causeOf(err, appservice.ErrUnreachable)),
+		return info, oneFinding(HomeserverUnreachable, fmt.Sprintf("No homeserver answers at %s: %v.", address, causeOf(err, appservice.ErrUnreachable)),
 			"systemctl status matrix-synapse   (and check homeserver.address)")
 	}
 	name := "homeserver"

@@ -23,17 +23,17 @@ func probeRegistration(ctx context.Context, hs *appservice.Inspector, c *config.
 	sender, err := hs.WhoAmI(ctx, "")
 	switch {
 	case errors.Is(err, appservice.ErrUnknownToken):
-		return bad(RegistrationToken, "The homeserver does not know the as_token of config.yaml: the registration is not installed, or an older one is.",
+		return oneFinding(RegistrationToken, "The homeserver does not know the as_token of config.yaml: the registration is not installed, or an older one is.",
 			install)
 	case errors.Is(err, appservice.ErrUnreachable), errors.Is(err, appservice.ErrNotMatrix):
 		return Result{} // the check of the homeserver reports it
 	case err != nil:
-		return bad(RegistrationToken, fmt.Sprintf("The homeserver refuses multis: %v.", err), install)
+		return oneFinding(RegistrationToken, fmt.Sprintf("The homeserver refuses multis: %v.", err), install)
 	}
 	var result Result
 	if want := id.NewUserID(c.Appservice.SenderLocalpart, c.Homeserver.Domain); sender != want {
 		if sender.Homeserver() != c.Homeserver.Domain {
-			return bad(HomeserverDomain, fmt.Sprintf("The homeserver's name is %s, and config.yaml says %s.", sender.Homeserver(), c.Homeserver.Domain),
+			return oneFinding(HomeserverDomain, fmt.Sprintf("The homeserver's name is %s, and config.yaml says %s.", sender.Homeserver(), c.Homeserver.Domain),
 				"homeserver.domain: "+sender.Homeserver()+"   (then multis -g, and give Synapse the new registration)")
 		}
 		result.Findings = append(result.Findings, newFinding(RegistrationDrift, "sender_localpart",
@@ -81,13 +81,13 @@ func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, 
 	case err == nil:
 		return Result{Fact: fmt.Sprintf("the homeserver reaches multis at %s, %s", c.Appservice.Address, text.Latency(took))}
 	case errors.Is(err, appservice.ErrPingToken):
-		return bad(PingToken, "The homeserver calls multis with another hs_token than config.yaml has.", install)
+		return oneFinding(PingToken, "The homeserver calls multis with another hs_token than config.yaml has.", install)
 	case errors.Is(err, appservice.ErrPingID):
 		return Result{Findings: []Finding{newFinding(RegistrationDrift, "id", fmt.Sprintf("Synapse knows multis under another registration id than %s.", c.Appservice.ID), install)}}
 	case errors.Is(err, appservice.ErrPingNoURL):
-		return bad(PingNoURL, "The registration in Synapse has no url, so nothing is pushed to multis.", install)
+		return oneFinding(PingNoURL, "The registration in Synapse has no url, so nothing is pushed to multis.", install)
 	case errors.Is(err, appservice.ErrPingOther):
-		return bad(PingOther, fmt.Sprintf("Another program than multis answers at %s (%v).", c.Appservice.Address, causeOf(err, appservice.ErrPingOther)),
+		return oneFinding(PingOther, fmt.Sprintf("Another program than multis answers at %s (%v).", c.Appservice.Address, causeOf(err, appservice.ErrPingOther)),
 			fmt.Sprintf("appservice.port: a port that no other program uses   (here and in the registration: multis -g; ss -ltnp | grep %d shows which program it is)", c.Appservice.Port))
 	case errors.Is(err, appservice.ErrPingNoAnswer):
 		return explainUnreachable(c)
@@ -99,9 +99,9 @@ func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, 
 // explainUnreachable explains why the homeserver does not reach multis.
 func explainUnreachable(c *config.Config) Result {
 	if isLoopback(c.Appservice.Hostname) && !isLoopback(hostOf(c.Appservice.Address)) {
-		return bad(PingLoopback, fmt.Sprintf("multis listens on %s, where only this machine or container reaches it, and the homeserver calls %s.", c.Appservice.Hostname, c.Appservice.Address),
+		return oneFinding(PingLoopback, fmt.Sprintf("multis listens on %s, where only this machine or container reaches it, and the homeserver calls %s.", c.Appservice.Hostname, c.Appservice.Address),
 			"multis config set appservice.hostname 0.0.0.0   (then restart multis; keep the port closed to the internet)")
 	}
-	return bad(PingNoAnswer, fmt.Sprintf("The homeserver gets no answer at %s.", c.Appservice.Address),
+	return oneFinding(PingNoAnswer, fmt.Sprintf("The homeserver gets no answer at %s.", c.Appservice.Address),
 		"appservice.address: the address at which Synapse reaches multis   (from a container usually http://multis:29399 or http://host.docker.internal:29399), then multis -g")
 }

@@ -184,10 +184,10 @@ func checkRunning(ctx context.Context, in *Input) (Result, string) {
 	}
 	switch answers, other := isListening(ctx, in.Config.Appservice); {
 	case other:
-		return bad(PingOther, fmt.Sprintf("Another program than multis answers at %s.", in.Config.Appservice.LocalAddr()),
+		return oneFinding(PingOther, fmt.Sprintf("Another program than multis answers at %s.", in.Config.Appservice.LocalAddr()),
 			fmt.Sprintf("appservice.port: a port that no other program uses   (then multis -g; ss -ltnp | grep %d shows which program it is)", in.Config.Appservice.Port)), ""
 	case !answers:
-		return bad(MultisStopped, "multis does not run.", in.start()), ""
+		return oneFinding(MultisStopped, "multis does not run.", in.start()), ""
 	}
 	return probePing(ctx, in.Homeserver, in.Config, in.installFix()), ""
 }

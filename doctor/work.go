@@ -29,7 +29,7 @@ func checkSafeMode(ctx context.Context, in *Input) (Result, string) {
 		return failedCheck(err), ""
 	}
 	if on {
-		return bad(SafeMode, fmt.Sprintf("multis is in safe mode since %s. %s No model is called, and contacts get nothing.", in.clockTime(safe.Since), safe.Why),
+		return oneFinding(SafeMode, fmt.Sprintf("multis is in safe mode since %s. %s No model is called, and contacts get nothing.", in.clockTime(safe.Since), safe.Why),
 			in.start()+"   (without --safe; or /safe off in the admin room)"), ""
 	}
 	return Result{Fact: "off"}, ""
@@ -90,7 +90,7 @@ func checkBackup(ctx context.Context, in *Input) (Result, string) {
 		return failedCheck(err), ""
 	}
 	if last.Problem != "" && last.TriedAt.After(last.At) {
-		return bad(BackupFailed, fmt.Sprintf("The backup at %s failed: %s.", in.clockTime(last.TriedAt), strings.TrimSuffix(text.Clip(text.OneLine(last.Problem), 200), ".")), "multis backup create   (it says what is in the way)"), ""
+		return oneFinding(BackupFailed, fmt.Sprintf("The backup at %s failed: %s.", in.clockTime(last.TriedAt), strings.TrimSuffix(text.Clip(text.OneLine(last.Problem), 200), ".")), "multis backup create   (it says what is in the way)"), ""
 	}
 	known := !last.At.IsZero()
 	since, message := last.At, "The last backup is from %s."
@@ -102,7 +102,7 @@ func checkBackup(ctx context.Context, in *Input) (Result, string) {
 		}
 	}
 	if in.Now().Sub(since) > maxBackupAge {
-		return bad(BackupOld, fmt.Sprintf(message, in.clockTime(since)), "multis backup create"), ""
+		return oneFinding(BackupOld, fmt.Sprintf(message, in.clockTime(since)), "multis backup create"), ""
 	}
 	if !known {
 		return Result{Fact: "none yet"}, ""
@@ -166,7 +166,7 @@ func checkBudget(ctx context.Context, in *Input) (Result, string) {
 	limit := int64(in.Config.Budget.PerDay)
 	currency := in.Config.Budget.Currency
 	if limit == 0 {
-		return bad(BudgetZero, "A paid model is configured and budget.per_day is 0, so it is never called.", "multis config set budget.per_day 2"), ""
+		return oneFinding(BudgetZero, "A paid model is configured and budget.per_day is 0, so it is never called.", "multis config set budget.per_day 2"), ""
 	}
 	usage, err := store.UsageByPurpose(ctx, in.Database.DB(), in.Now().In(in.Config.TimeZone).Format(time.DateOnly))
 	if err != nil {
@@ -178,7 +178,7 @@ func checkBudget(ctx context.Context, in *Input) (Result, string) {
 	}
 	const percent = 98 // the rest is too little for a call
 	if spent*100 >= limit*percent {
-		return bad(BudgetSpent, fmt.Sprintf("Today's budget of %s is used up; answers quote documents until midnight.", text.Money(limit, currency)), "multis config set budget.per_day "+(2*in.Config.Budget.PerDay).String()+"   (or wait until midnight)"), ""
+		return oneFinding(BudgetSpent, fmt.Sprintf("Today's budget of %s is used up; answers quote documents until midnight.", text.Money(limit, currency)), "multis config set budget.per_day "+(2*in.Config.Budget.PerDay).String()+"   (or wait until midnight)"), ""
 	}
 	return Result{Fact: fmt.Sprintf("%s of %s used today", text.Money(spent, currency), text.Money(limit, currency))}, ""
 }
@@ -204,10 +204,10 @@ func checkCommands(ctx context.Context, in *Input) (Result, string) {
 	}
 	level, err := in.TestSandbox(ctx)
 	if err != nil && len(in.Config.CommandHooks) > 0 {
-		return bad(SandboxOff, "The command hooks (command_hooks) cannot run, so what they are asked about is denied: "+err.Error(), "remove command_hooks from config.yaml   (or repair what it says, and start multis again)"), ""
+		return oneFinding(SandboxOff, "The command hooks (command_hooks) cannot run, so what they are asked about is denied: "+err.Error(), "remove command_hooks from config.yaml   (or repair what it says, and start multis again)"), ""
 	}
 	if err != nil {
-		return bad(SandboxOff, "Agents may run commands (exec.enabled) and cannot: "+err.Error(), "multis config set exec.enabled false   (or repair what it says, and start multis again)"), ""
+		return oneFinding(SandboxOff, "Agents may run commands (exec.enabled) and cannot: "+err.Error(), "multis config set exec.enabled false   (or repair what it says, and start multis again)"), ""
 	}
 	return Result{Fact: "in a sandbox that a test could not escape from: " + level}, ""
 }

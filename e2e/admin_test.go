@@ -87,7 +87,7 @@ func TestTheAdminRoom(t *testing.T) {
 	})
 }
 
-func TestAFailedDeliveryIsTold(t *testing.T) {
+func TestAFailedDeliveryIsReported(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	a.switchToBusiness("fail-vic")

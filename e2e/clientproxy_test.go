@@ -27,18 +27,18 @@ type clientProxy struct {
 	synapse *httputil.ReverseProxy
 
 	mu    sync.Mutex
-	sends []sending
+	sends []sendRequest
 	// intercept decides whether Synapse gets an event; nil passes all.
-	intercept func(sending) verdict
+	intercept func(sendRequest) verdict
 	// after is called when Synapse has accepted an event, before multis gets the response. May be nil.
-	after   func(sending)
+	after   func(sendRequest)
 	held    chan struct{}     // closed to release held responses; nil if they are not held
 	answers map[string][]byte // responses to /sync by next_batch, which multis may not have processed
 	synced  [][]byte          // responses that multis has processed, as its next request shows
 }
 
-// sending is a request to send an event.
-type sending struct {
+// sendRequest is a request to send an event.
+type sendRequest struct {
 	Room   id.RoomID
 	Type   string
 	Txn    string
@@ -167,24 +167,24 @@ func (b *clientProxy) receivedBySync(event id.EventID) bool {
 }
 
 // onSend sets the function that decides about events.
-func (b *clientProxy) onSend(intercept func(sending) verdict) {
+func (b *clientProxy) onSend(intercept func(sendRequest) verdict) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.intercept = intercept
 }
 
 // afterSend sets the function that is called for accepted events.
-func (b *clientProxy) afterSend(after func(sending)) {
+func (b *clientProxy) afterSend(after func(sendRequest)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.after = after
 }
 
 // sentTo lists the requests to send into a room so far.
-func (b *clientProxy) sentTo(room id.RoomID) []sending {
+func (b *clientProxy) sentTo(room id.RoomID) []sendRequest {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var found []sending
+	var found []sendRequest
 	for _, s := range b.sends {
 		if s.Room == room {
 			found = append(found, s)
@@ -194,13 +194,13 @@ func (b *clientProxy) sentTo(room id.RoomID) []sending {
 }
 
 // readSending reads PUT /_matrix/client/v3/rooms/{room}/send/{type}/{txn}.
-func readSending(r *http.Request) (sending, bool) {
+func readSending(r *http.Request) (sendRequest, bool) {
 	parts := strings.Split(r.URL.Path, "/")
 	if r.Method != http.MethodPut || len(parts) != 9 || parts[6] != "send" {
-		return sending{}, false
+		return sendRequest{}, false
 	}
 	query := r.URL.Query()
-	return sending{
+	return sendRequest{
 		Type: parts[7],
 		Room: id.RoomID(parts[5]), Txn: parts[8], Sender: id.UserID(query.Get("user_id")), Device: id.DeviceID(query.Get("device_id")),
 	}, true

@@ -138,7 +138,7 @@ func TestTheOwnerOpensAnEncryptedConversation(t *testing.T) {
 	a.requireOnlyEncrypted(t, made.RoomID)
 }
 
-// commandEncrypted says something as one of the owner's sessions and returns what a verified one reads as the answer.
+// commandEncrypted sends a command from a session of the owner's and returns the answer as that session decrypts it.
 func (a *app) commandEncrypted(t *testing.T, session *rig.Element, room id.RoomID, text string) string {
 	t.Helper()
 	asked, err := session.Say(t.Context(), room, text)
@@ -152,7 +152,7 @@ func (a *app) commandEncrypted(t *testing.T, session *rig.Element, room id.RoomI
 }
 
 // sentTexts lists what multis sent into a room but reactions, which are never encrypted.
-func (a *app) sentTexts(room id.RoomID) (texts []sending) {
+func (a *app) sentTexts(room id.RoomID) (texts []sendRequest) {
 	for _, put := range a.back.sentTo(room) {
 		if put.Type != event.EventReaction.Type {
 			texts = append(texts, put)

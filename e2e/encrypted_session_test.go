@@ -116,7 +116,7 @@ func TestASessionThatTheOwnerEnds(t *testing.T) {
 	a.step("after the homeserver took an answer, before multis heard it", func(t *testing.T) {
 		room, dead := *a.chat("sealed-ida").RoomID, make(chan struct{})
 		kill := sync.OnceFunc(func() { _ = a.process.Kill(); close(dead) })
-		a.back.afterSend(func(s sending) {
+		a.back.afterSend(func(s sendRequest) {
 			if s.Room == room && s.Sender == owner {
 				kill()
 			}

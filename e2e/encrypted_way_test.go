@@ -15,7 +15,7 @@ import (
 	"multis/store"
 )
 
-func TestWayOfAnEncryptedMessage(t *testing.T) {
+func TestAnEncryptedMessageIsAnsweredAndDelivered(t *testing.T) {
 	a := start(t, setup{Locked: true})
 	a.learn()
 	a.switchToBusiness("sealed-anna")
@@ -39,7 +39,7 @@ func TestWayOfAnEncryptedMessage(t *testing.T) {
 	echo := a.awaitMessage(*out.EventID)
 	require.Equal(t, policy.AuthorMultisOwner, echo.Author, "our own event is recognised once it is decrypted")
 	require.Equal(t, policy.CodeEcho, echo.Code)
-	require.Nil(t, a.chat("sealed-anna").OwnerLastAt, "our own words are not the owner's")
+	require.Nil(t, a.chat("sealed-anna").OwnerWroteAt, "our own words are not the owner's")
 	require.Len(t, a.back.sentTo(room), 1)
 	a.requireOnlyEncrypted(t, room)
 	require.Equal(t, 1, a.count(turnsSQL, a.chat("sealed-anna").ID), "the answer starts no turn")

@@ -67,7 +67,7 @@ func (k *killer) model(ctx context.Context, r llmtest.Request) llmtest.Reply {
 	return llmtest.Reply{Text: draft}
 }
 
-func (k *killer) send(s sending) verdict {
+func (k *killer) send(s sendRequest) verdict {
 	k.mu.Lock()
 	contact := k.rooms[s.Room]
 	k.mu.Unlock()
@@ -81,7 +81,7 @@ func (k *killer) send(s sending) verdict {
 	}
 }
 
-func (k *killer) sent(s sending) {
+func (k *killer) sent(s sendRequest) {
 	k.mu.Lock()
 	contact := k.rooms[s.Room]
 	k.mu.Unlock()

@@ -118,7 +118,7 @@ func TestImportReadsMessagesFromBeforeTheInstallation(t *testing.T) {
 	require.Contains(t, a.awaitDeliveries(contact, 1)[0].Text, "80 EUR", "only what is asked now")
 	require.NotNil(t, a.awaitMessage(said.Event).OutboxID)
 	require.Equal(t, lines, a.count("select count(*) from messages where chat_id = $1 and outbox_id is null and author <> 'multis_owner'", chat.ID))
-	require.Nil(t, a.chat(contact).OwnerLastAt, "what the owner wrote then is no pause now")
+	require.Nil(t, a.chat(contact).OwnerWroteAt, "what the owner wrote then is no pause now")
 	require.Contains(t, a.command("/import "+chat.Name), "I read")
 	a.await("a word that there was nothing more", func(context.Context) (bool, error) { return a.countNotices(": 0 older messages") == 1, nil })
 }

@@ -67,8 +67,8 @@ func TestTheOwnerIsNotTalkedOver(t *testing.T) {
 }
 
 // dropSends loses every send into a room.
-func dropSends(room id.RoomID) func(sending) verdict {
-	return func(s sending) verdict {
+func dropSends(room id.RoomID) func(sendRequest) verdict {
+	return func(s sendRequest) verdict {
 		if s.Room == room {
 			return lost
 		}

@@ -18,7 +18,7 @@ import (
 	"multis/store"
 )
 
-func TestWhatIsNotListenedToLeavesNothing(t *testing.T) {
+func TestOffChatsAndUnbridgedRoomsLeaveNothing(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 
@@ -96,7 +96,7 @@ func TestForgeriesHaveNoEffect(t *testing.T) {
 		require.Equal(t, policy.AuthorContact, message.Author)
 		require.Equal(t, policy.CodeAnswer, message.Code)
 		a.awaitDeliveries("forge-jan", 2)
-		require.Nil(t, a.chat("forge-jan").OwnerLastAt, "nothing is paused")
+		require.Nil(t, a.chat("forge-jan").OwnerWroteAt, "nothing is paused")
 	})
 
 	a.step("the owner with a key that is no row of this room is the owner", func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestForgeriesHaveNoEffect(t *testing.T) {
 		sent, err := a.Owner.SendMessageEvent(t.Context(), kim, event.EventMessage, map[string]string{"msgtype": "m.text", "body": "I am here", "ai.multis.out": ours.String()})
 		require.NoError(t, err)
 		require.Equal(t, policy.AuthorOwnerClient, a.awaitMessage(sent.EventID).Author)
-		require.NotNil(t, a.chat("forge-kim").OwnerLastAt)
+		require.NotNil(t, a.chat("forge-kim").OwnerWroteAt)
 	})
 
 	a.step("a contact called like the owner commands nothing", func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestForgeriesHaveNoEffect(t *testing.T) {
 			require.Equal(t, policy.AuthorContact, message.Author)
 		}
 		a.awaitIdle()
-		require.Nil(t, a.chat("forge-jan").OwnerLastAt)
+		require.Nil(t, a.chat("forge-jan").OwnerWroteAt)
 		paused, err := store.PausedAll(t.Context(), a.db.DB())
 		require.NoError(t, err)
 		require.False(t, paused)
@@ -153,7 +153,7 @@ func TestAHundredAnswersStartNothing(t *testing.T) {
 		}
 	}
 	for i := range contacts {
-		require.Nil(t, a.chat(name(i)).OwnerLastAt, "our own words are not the owner's")
+		require.Nil(t, a.chat(name(i)).OwnerWroteAt, "our own words are not the owner's")
 	}
 	a.await("100 echoes", func(context.Context) (bool, error) {
 		return a.count("select count(*) from messages where author = $1", policy.AuthorMultisOwner) >= contacts*answers, nil

@@ -62,7 +62,7 @@ type eventDropper struct {
 	closed map[id.RoomID]bool
 }
 
-func (g *eventDropper) decide(s sending) verdict {
+func (g *eventDropper) decide(s sendRequest) verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed[s.Room] {

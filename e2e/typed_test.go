@@ -19,7 +19,7 @@ import (
 	"multis/store"
 )
 
-// configure puts another configuration in the place of the present one, which a running multis takes over.
+// configure replaces the configuration file. A running multis loads the new one.
 func (a *app) configure(text string) {
 	a.t.Helper()
 	partial := a.process.Config + ".new"

@@ -21,7 +21,7 @@ import (
 
 const question = "What does a consultation cost?"
 
-func TestWayOfAMessage(t *testing.T) {
+func TestAMessageIsAnsweredAndDelivered(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	a.switchToBusiness("way-anna")

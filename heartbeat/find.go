@@ -57,7 +57,7 @@ func (c *check) describe(m finding) string {
 func (c *check) find(ctx context.Context) error {
 	db := c.checker.Store.DB()
 	found, err := store.NewFindings(ctx, db, store.FindingFilter{
-		Agent: c.config.Agent, WaitingSince: c.at.Add(-minWait), NotBefore: c.at.Add(-maxAge), RepeatIfToldBefore: c.at.Add(-repeatAfter), Tasks: c.config.Tasks,
+		Agent: c.config.Agent, WaitingSince: c.at.Add(-minWait), NotBefore: c.at.Add(-maxAge), RepeatIfNotifiedBefore: c.at.Add(-repeatAfter), Tasks: c.config.Tasks,
 	})
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (c *check) isRelevant(ctx context.Context, m *store.Finding, chat store.Cha
 		if mode != policy.ModeBusiness {
 			return false, nil
 		}
-		unanswered, err := store.Unanswered(ctx, c.checker.Store.DB(), m.ChatID, c.at.Add(-maxAge))
+		unanswered, err := store.UnansweredMessages(ctx, c.checker.Store.DB(), m.ChatID, c.at.Add(-maxAge))
 		if err != nil {
 			return false, err
 		}

@@ -52,7 +52,7 @@ func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note s
 func (c *check) record(ctx context.Context, tx store.Tx, v verdict, restsOn []store.MessageID) (lines []string, about []store.MessageID, err error) {
 	for _, m := range c.findings {
 		sentence, report := v.textFor(m.Key)
-		first, err := store.RecordJudgement(ctx, tx, store.Judgement{Agent: c.config.Agent, Finding: m.Key, ChatID: m.ChatID, Told: report, At: c.at})
+		first, err := store.RecordJudgement(ctx, tx, store.Judgement{Agent: c.config.Agent, Finding: m.Key, ChatID: m.ChatID, Notified: report, At: c.at})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -71,7 +71,7 @@ func (c *check) record(ctx context.Context, tx store.Tx, v verdict, restsOn []st
 			continue
 		}
 		key := fmt.Sprintf("item:%08x:%s", hash(item), c.day())
-		first, err := store.RecordJudgement(ctx, tx, store.Judgement{Agent: c.config.Agent, Finding: key, Told: true, At: c.at})
+		first, err := store.RecordJudgement(ctx, tx, store.Judgement{Agent: c.config.Agent, Finding: key, Notified: true, At: c.at})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -54,11 +54,11 @@ func newRig(t testing.TB, model llm.Model, configs ...Config) *rig {
 	r.checker.now = func() time.Time { return monday }
 	room, adminRoom := id.RoomID("!ana:x"), id.RoomID("!admin:x")
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) (err error) {
-		r.chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", BridgeBot: "@demobot:x", Encrypted: policy.EncryptionNo})
+		r.chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", BridgeBot: "@demobot:x", Encryption: policy.EncryptionNo})
 		if err != nil {
 			return err
 		}
-		r.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
+		r.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
 		if err != nil {
 			return err
 		}

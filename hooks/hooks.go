@@ -93,7 +93,7 @@ func (h *Hooks) StoreTargets(ctx context.Context) error {
 		rows = append(rows, row)
 	}
 	slices.SortFunc(rows, func(a, b store.Hook) int { return strings.Compare(a.Name, b.Name) })
-	err := h.Store.InTx(ctx, func(tx store.Tx) error { return store.PutHooks(ctx, tx, rows) })
+	err := h.Store.InTx(ctx, func(tx store.Tx) error { return store.ReplaceHooks(ctx, tx, rows) })
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func newRig(t *testing.T, change ...func(*Target)) *rig {
 func (r *rig) chat(name, protocol string, kind policy.Kind) store.Chat {
 	r.t.Helper()
 	room := id.RoomID("!" + name + ":example.com")
-	c := store.Chat{Protocol: protocol, ChannelID: name, RoomID: &room, Kind: kind, Name: name, BridgeBot: "@bot:example.com", Encrypted: policy.EncryptionNo}
+	c := store.Chat{Protocol: protocol, ChannelID: name, RoomID: &room, Kind: kind, Name: name, BridgeBot: "@bot:example.com", Encryption: policy.EncryptionNo}
 	r.tx(func(tx store.Tx) (err error) {
 		c, err = store.UpsertChat(r.t.Context(), tx, c)
 		return err

@@ -64,12 +64,12 @@ func (c *client) takeOver(ctx context.Context, own bool) error {
 	})
 }
 
-// watch repeats until ctx ends: it looks at the queue when the next job is due, when a job for later was stored, and every few seconds; and it
-// sweeps. Without work it asks the database once in watchInterval.
+// watch polls the queue until ctx ends: when the next job is due, when it is notified of a later one, and at least every watchInterval. Once a
+// minute it sweeps.
 func (c *client) watch(ctx context.Context) {
 	log := zerolog.Ctx(ctx)
 	for sweep := time.Now().Add(sweepInterval); ctx.Err() == nil; {
-		wait, err := c.look(ctx)
+		wait, err := c.pollQueue(ctx)
 		if err == nil {
 			err = c.lock.Await(ctx, wait)
 		}
@@ -87,9 +87,9 @@ func (c *client) watch(ctx context.Context) {
 	}
 }
 
-// look starts the jobs that are due, takes over those of dead processes, and enqueues the indexing of messages. It returns how long to wait before
+// pollQueue starts the jobs that are due, takes over those of dead processes, and enqueues the indexing of messages. It returns how long to wait before
 // the next look. If the connection that held this process' lock is gone, it takes the lock again first.
-func (c *client) look(ctx context.Context) (time.Duration, error) {
+func (c *client) pollQueue(ctx context.Context) (time.Duration, error) {
 	if !c.lock.IsOpen() {
 		switch ok, err := c.takeLock(ctx); {
 		case err != nil:
@@ -98,16 +98,16 @@ func (c *client) look(ctx context.Context) (time.Duration, error) {
 			return 0, fmt.Errorf("another process took the client id %s", c.id)
 		}
 	}
-	state, err := store.LookAtQueue(ctx, c.lock, c.id)
+	state, err := store.PollQueue(ctx, c.lock, c.id)
 	if err != nil {
 		return 0, err
 	}
-	if state.Abandoned {
+	if state.HasAbandonedJobs {
 		if err := c.takeOver(ctx, false); err != nil {
 			return 0, err
 		}
 	}
-	if state.Unindexed && c.indexMessages {
+	if state.HasUnindexedMessages && c.indexMessages {
 		if err := c.store.InTx(ctx, func(tx store.Tx) error { return Enqueue(ctx, tx, IndexMessagesArgs{}) }); err != nil {
 			return 0, err
 		}

@@ -47,10 +47,10 @@ type DraftWithdrawer interface {
 	WithdrawOutdatedDrafts(ctx context.Context) error
 }
 
-// FollowUps returns the jobs for chats in which something was said, changed or deleted: a turn where messages wait for an answer, and a job for each
+// JobsForChanges returns the jobs for chats in which something was said, changed or deleted: a turn where messages wait for an answer, and a job for each
 // open card of a withdrawn draft.
-func FollowUps(ctx context.Context, tx store.Tx, chats ...store.ChatID) ([]Args, error) {
-	left, err := store.FollowUps(ctx, tx, chats)
+func JobsForChanges(ctx context.Context, tx store.Tx, chats ...store.ChatID) ([]Args, error) {
+	left, err := store.PendingWorkOf(ctx, tx, chats)
 	needed := make([]Args, len(left))
 	for i, l := range left {
 		needed[i] = TurnArgs{ChatID: l.ChatID}
@@ -61,9 +61,9 @@ func FollowUps(ctx context.Context, tx store.Tx, chats ...store.ChatID) ([]Args,
 	return needed, err
 }
 
-// EnqueueFollowUps enqueues the jobs of FollowUps.
-func EnqueueFollowUps(ctx context.Context, tx store.Tx, chats ...store.ChatID) error {
-	needed, err := FollowUps(ctx, tx, chats...)
+// EnqueueForChanges enqueues the jobs of JobsForChanges.
+func EnqueueForChanges(ctx context.Context, tx store.Tx, chats ...store.ChatID) error {
+	needed, err := JobsForChanges(ctx, tx, chats...)
 	if err != nil {
 		return err
 	}

@@ -13,22 +13,22 @@ import (
 // IndexMessages is nil, messages are not indexed.
 type Handlers struct {
 	// Chats.
-	Turn       Turner
-	Quiet      QuietChatChecker // nil writes nothing into quiet chats
-	Send       Sender
-	Retract    Retracter
-	Describe   Describer
-	History    Historian
-	Imported   ImportNotifier
-	Bridges    BridgeChecker
-	Decrypt    Decrypter
-	Transcribe Transcriber
-	KeepFile   AttachmentStore
+	Turn         Turner
+	Quiet        QuietChatChecker // nil writes nothing into quiet chats
+	Send         Sender
+	Retract      Retractor
+	Describe     Describer
+	History      Historian
+	ImportNotice ImportNotifier
+	Bridges      BridgeChecker
+	Decrypt      Decrypter
+	Transcribe   Transcriber
+	KeepFile     AttachmentStore
 
 	// The admin room.
 	Command   Commander
-	PIN       PINProceeder
-	Redact    Redacter
+	PIN       PINContinuer
+	Redact    Redactor
 	Exec      CommandRunner
 	Ask       Answerer
 	AdminRoom AdminRoomMaker
@@ -104,7 +104,7 @@ func (h Handlers) addChats(w *river.Workers) {
 	handle(w, time.Minute, func(ctx context.Context, a RetractArgs, _ Attempt) error { return h.Retract.Retract(ctx, a.OutboxID) })
 	handle(w, 10*time.Minute, func(ctx context.Context, a DescribeArgs, _ Attempt) error { return h.Describe.Describe(ctx, a.RoomID) })
 	handle(w, 2*time.Minute, func(ctx context.Context, a HistoryArgs, _ Attempt) error {
-		return readHistory(ctx, h.History, h.Imported, a)
+		return readHistory(ctx, h.History, h.ImportNotice, a)
 	})
 	handle(w, time.Minute, func(ctx context.Context, _ CheckBridgesArgs, _ Attempt) error {
 		if h.Bridges == nil {
@@ -126,7 +126,9 @@ func (h Handlers) addAdminRoom(w *river.Workers) {
 		return h.Command.Command(ctx, a.MessageID, try.Last)
 	})
 	handle(w, 12*time.Minute, func(ctx context.Context, a ExecArgs, _ Attempt) error { return h.Exec.RunCommand(ctx, a) })
-	handle(w, time.Minute, func(ctx context.Context, a PINArgs, try Attempt) error { return h.PIN.ProceedPIN(ctx, a, try.Last) })
+	handle(w, time.Minute, func(ctx context.Context, a PINArgs, try Attempt) error {
+		return h.PIN.ContinueAfterPIN(ctx, a, try.Last)
+	})
 	handle(w, time.Minute, func(ctx context.Context, a RedactArgs, try Attempt) error {
 		return h.Redact.RedactPIN(ctx, a.RoomID, a.EventID, try.Last)
 	})

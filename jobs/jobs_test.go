@@ -79,7 +79,7 @@ func (w *fakeWork) Transcribe(context.Context, store.MessageID, bool) error {
 func (w *fakeWork) KeepFile(context.Context, store.MessageID) error { return w.note("keep") }
 
 func (w *fakeWork) handlers() Handlers {
-	return Handlers{Turn: w, Quiet: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, Imported: w, Retract: w, AdminRoom: w, KeepFile: w, Transcribe: w, Escalation: w, Reply: w}
+	return Handlers{Turn: w, Quiet: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, ImportNotice: w, Retract: w, AdminRoom: w, KeepFile: w, Transcribe: w, Escalation: w, Reply: w}
 }
 
 // await waits until n jobs are done.
@@ -174,7 +174,7 @@ func TestOneDigestWaitsAtATime(t *testing.T) {
 
 func requireLook(t *testing.T, c *client) {
 	t.Helper()
-	_, err := c.look(t.Context())
+	_, err := c.pollQueue(t.Context())
 	require.NoError(t, err)
 }
 
@@ -212,7 +212,7 @@ func TestTheChatOfAKilledTurnIsFreeAtOnce(t *testing.T) {
 	chats := map[string]string{"of the killed turn": fmt.Sprintf("%d.1.x", dead), "of another": fmt.Sprintf("%d.1.x", dead*10+1)}
 	for name, holder := range chats {
 		require.NoError(t, st.InTx(ctx, func(tx store.Tx) error {
-			chat, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Encrypted: policy.EncryptionNo})
+			chat, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Encryption: policy.EncryptionNo})
 			require.NoError(t, err)
 			_, err = store.LeaseChat(ctx, tx, chat.ID, holder)
 			return err
@@ -255,7 +255,7 @@ func TestALockThatWasLostIsTakenAgain(t *testing.T) {
 	s, err := newClient(ctx, st)
 	require.NoError(t, err)
 	s.lock.Release(ctx) // as when the database restarts; the server notices a moment later
-	require.Eventually(t, func() bool { _, err := s.look(ctx); return err == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := s.pollQueue(ctx); return err == nil }, 10*time.Second, 10*time.Millisecond)
 	defer func() { s.lock.Release(ctx) }()
 	_, ok, err := st.TryLock(ctx, store.LockClient, s.number)
 	require.NoError(t, err)
@@ -340,7 +340,7 @@ func TestASurvivorRemovesTheLeaderThatDied(t *testing.T) {
 	requireLook(t, mine)
 	require.Equal(t, other.id, leader(), "it lives")
 	other.lock.Release(ctx) // as the death of its process does
-	require.Eventually(t, func() bool { _, err := mine.look(ctx); return err == nil && leader() == "" }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := mine.pollQueue(ctx); return err == nil && leader() == "" }, time.Minute, 10*time.Millisecond)
 	wait, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	told, err := ear.Conn().WaitForNotification(wait)

@@ -54,26 +54,26 @@ func (h withoutCancelled) WithGroup(name string) slog.Handler {
 // repeatInterval is how often an error of River's services is logged at most.
 const repeatInterval = time.Minute
 
-// withoutRepeats is a handler that logs each error of River's services at most once per repeatInterval, with how many were left out
+// throttledHandler is a handler that logs each error of River's services at most once per repeatInterval, with how many were left out
 // before. Every queue and service reports a failed query by itself: while the database is down that is many lines a second.
-type withoutRepeats struct {
+type throttledHandler struct {
 	slog.Handler
-	repeats *repeats
+	repeats *rateLimiter
 }
 
-// repeats counts the log records by message.
-type repeats struct {
+// rateLimiter remembers when each message was last logged, and how many were left out since.
+type rateLimiter struct {
 	mu      sync.Mutex
 	logged  map[string]time.Time
 	skipped map[string]int
 }
 
-func newWithoutRepeats(h slog.Handler) withoutRepeats {
-	return withoutRepeats{h, &repeats{logged: map[string]time.Time{}, skipped: map[string]int{}}}
+func newThrottledHandler(h slog.Handler) throttledHandler {
+	return throttledHandler{h, &rateLimiter{logged: map[string]time.Time{}, skipped: map[string]int{}}}
 }
 
 // allow reports whether a message may be logged at a time, and how many of it were left out before.
-func (r *repeats) allow(message string, now time.Time) (skipped int, ok bool) {
+func (r *rateLimiter) allow(message string, now time.Time) (skipped int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if last, seen := r.logged[message]; seen && now.Sub(last) < repeatInterval {
@@ -85,7 +85,7 @@ func (r *repeats) allow(message string, now time.Time) (skipped int, ok bool) {
 	return skipped, true
 }
 
-func (h withoutRepeats) Handle(ctx context.Context, r slog.Record) error {
+func (h throttledHandler) Handle(ctx context.Context, r slog.Record) error {
 	if !strings.Contains(r.Message, ": Error ") {
 		return h.Handler.Handle(ctx, r)
 	}
@@ -100,10 +100,10 @@ func (h withoutRepeats) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-func (h withoutRepeats) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return withoutRepeats{h.Handler.WithAttrs(attrs), h.repeats}
+func (h throttledHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return throttledHandler{h.Handler.WithAttrs(attrs), h.repeats}
 }
 
-func (h withoutRepeats) WithGroup(name string) slog.Handler {
-	return withoutRepeats{h.Handler.WithGroup(name), h.repeats}
+func (h throttledHandler) WithGroup(name string) slog.Handler {
+	return throttledHandler{h.Handler.WithGroup(name), h.repeats}
 }

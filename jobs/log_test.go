@@ -19,7 +19,7 @@ import (
 func TestARepeatedErrorOfAServiceIsLoggedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
-	h := newWithoutRepeats(slog.NewTextHandler(&text, nil)).WithGroup("river").WithAttrs([]slog.Attr{slog.String("part", "jobs")})
+	h := newThrottledHandler(slog.NewTextHandler(&text, nil)).WithGroup("river").WithAttrs([]slog.Attr{slog.String("part", "jobs")})
 	start := time.Now()
 	say := func(after time.Duration, message string) string {
 		text.Reset()

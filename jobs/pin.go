@@ -23,9 +23,9 @@ func (PINArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 5}
 }
 
-// PINProceeder does what waited for a PIN, or tells the owner the result. last says that no other attempt follows.
-type PINProceeder interface {
-	ProceedPIN(ctx context.Context, a PINArgs, last bool) error
+// PINContinuer does what waited for a PIN, or tells the owner the result. last says that no other attempt follows.
+type PINContinuer interface {
+	ContinueAfterPIN(ctx context.Context, a PINArgs, last bool) error
 }
 
 // RedactArgs asks to delete a message of the owner from the admin room, because it holds a PIN.
@@ -42,7 +42,7 @@ func (RedactArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueSend, MaxAttempts: 12}
 }
 
-// Redacter deletes a message with a PIN from the admin room. last says that no other attempt follows.
-type Redacter interface {
+// Redactor deletes a message with a PIN from the admin room. last says that no other attempt follows.
+type Redactor interface {
 	RedactPIN(ctx context.Context, room id.RoomID, event id.EventID, last bool) error
 }

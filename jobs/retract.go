@@ -23,8 +23,8 @@ func (RetractArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueSend, MaxAttempts: 60}
 }
 
-// Retracter redacts the event of an outbox row.
-type Retracter interface {
+// Retractor redacts the event of an outbox row.
+type Retractor interface {
 	Retract(ctx context.Context, out uuid.UUID) error
 }
 

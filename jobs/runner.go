@@ -39,13 +39,13 @@ const (
 	// maxTurns is how many chats are answered at the same time. A turn waits for its model nearly all the time and has no connection to
 	// the database meanwhile, so chats with a slow model do not hold up the others.
 	maxTurns = 256
-	// poll is the time between fetches of a queue of which nobody has told. Notifications start the jobs, and client.watch tells again of those
-	// that nobody takes, so that hardly anything is left to it.
-	poll = time.Minute
-	// pooledPoll is poll behind a pooler without notifications.
-	pooledPoll = time.Second
-	// pooledDuePoll is pooledPoll of the queues where a delay is noticed: reminders, and answers once the contact has been quiet for long enough.
-	pooledDuePoll = 100 * time.Millisecond
+	// fetchInterval is the time between fetches of a queue without a notification. Notifications start the jobs, and client.watch notifies again of
+	// those that no process took, so that hardly any are left for a fetch.
+	fetchInterval = time.Minute
+	// pooledFetchInterval is fetchInterval behind a pooler without notifications.
+	pooledFetchInterval = time.Second
+	// pooledDueInterval is pooledFetchInterval of the queues where a delay is noticed: reminders, and answers once the contact has been quiet for long enough.
+	pooledDueInterval = 100 * time.Millisecond
 	// fetchCooldown is the minimum time between two fetches of a queue. It keeps the delay of a new job near 6 ms, and limits the throughput to
 	// the number of workers per cooldown.
 	fetchCooldown = 10 * time.Millisecond
@@ -53,9 +53,9 @@ const (
 
 // queues returns the queues. pooled says that the connections of the database get no notifications.
 func queues(pooled bool) map[string]river.QueueConfig {
-	interval, dueInterval := poll, poll
+	interval, dueInterval := fetchInterval, fetchInterval
 	if pooled {
-		interval, dueInterval = pooledPoll, pooledDuePoll
+		interval, dueInterval = pooledFetchInterval, pooledDueInterval
 	}
 	workers := func(n int) river.QueueConfig { return river.QueueConfig{MaxWorkers: n, FetchPollInterval: interval} }
 	return map[string]river.QueueConfig{
@@ -97,7 +97,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 		return nil, err
 	}
 	queue, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
-		ID: client.id, Schema: migrations.RiverSchema, Logger: slog.New(withoutCancelled{newWithoutRepeats(log.Handler())}),
+		ID: client.id, Schema: migrations.RiverSchema, Logger: slog.New(withoutCancelled{newThrottledHandler(log.Handler())}),
 		Workers: h.workers(st), Middleware: []rivertype.Middleware{logAttempts(), holdMiddleware(st), withJob()},
 		Queues: queues(pooled), PeriodicJobs: periodicJobs(ctx, h),
 		FetchCooldown: fetchCooldown,

@@ -70,7 +70,7 @@ func TestAJobForLaterStartsWhenItIsDue(t *testing.T) {
 	}
 }
 
-func TestAJobWhoseNotificationWasLostIsToldOfAgain(t *testing.T) {
+func TestAJobWhoseNotificationWasLostIsNotifiedAgain(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	start(t, st, w)

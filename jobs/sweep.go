@@ -33,9 +33,9 @@ func argsFor(w store.Work) (Args, error) {
 	case store.WorkDigest:
 		return DigestArgs{}, nil
 	case store.WorkSend:
-		return SendArgs{OutboxID: w.Out}, nil
+		return SendArgs{OutboxID: w.OutboxID}, nil
 	case store.WorkDraft:
-		return PresentDraftArgs{OutboxID: w.Out}, nil
+		return PresentDraftArgs{OutboxID: w.OutboxID}, nil
 	case store.WorkTurn:
 		return TurnArgs{ChatID: store.ChatID(w.ID)}, nil
 	case store.WorkCommand:

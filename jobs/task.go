@@ -72,7 +72,7 @@ func StopTask(ctx context.Context, tx store.Tx, id store.TaskID, reason string) 
 // plan has ended or was approved before.
 func RevisePlan(ctx context.Context, tx store.Tx, task store.TaskID, message store.MessageID, wishes string, now time.Time) error {
 	err := store.RevisePlan(ctx, tx, task, message, wishes, now)
-	if errors.Is(err, store.ErrPlanned) {
+	if errors.Is(err, store.ErrPlanStarted) {
 		return nil
 	}
 	if err != nil {

@@ -27,7 +27,7 @@ func chunksOf(row index.Document, sections []section) []index.Chunk {
 			chunk := index.Chunk{
 				Key: digest(string(row.Role), row.Origin, strconv.Itoa(len(chunks)), content)[:32],
 				Ord: len(chunks), Section: heading, PageFrom: s.pageAt(p.from), PageTo: s.pageAt(p.to - 1),
-				Content: content, Words: search.IndexText(row.Name, heading, content), Usage: s.Used,
+				Content: content, SearchText: search.IndexText(row.Name, heading, content), Usage: s.Used,
 			}
 			if s.Line > 0 {
 				line += strings.Count(s.Text[counted:p.from], "\n")

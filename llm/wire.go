@@ -49,7 +49,7 @@ type transport struct {
 	allowJSON bool // whether a response may be JSON instead of a stream
 }
 
-// RoundTrip sends the request on. It returns *refusal for a bad status.
+// RoundTrip sends the request on. For a bad status it returns a *statusError.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := t.next.RoundTrip(req)
 	if err != nil {

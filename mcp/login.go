@@ -49,18 +49,18 @@ type login struct {
 }
 
 var (
-	errNoLogin = errors.New("it wants a login")
+	errLoginRequired = errors.New("it wants a login")
 	// errUnsealable is returned for a login that was sealed with another secret, or changed.
 	errUnsealable = errors.New("its login cannot be read with this as_token")
 )
 
-// load returns the login to a server, and sealed, the form in which it is stored. It returns errNoLogin, errUnsealable, or the store's error.
+// load returns the login to a server, and sealed, the form in which it is stored. It returns errLoginRequired, errUnsealable, or the store's error.
 func (l Logins) load(ctx context.Context, s Server) (sealed string, current login, err error) {
 	if sealed, err = l.Store.Load(ctx, s.Name); err != nil {
 		return "", login{}, err
 	}
 	if sealed == "" {
-		return "", login{}, errNoLogin
+		return "", login{}, errLoginRequired
 	}
 	current, err = l.unseal(s, sealed)
 	return sealed, current, err
@@ -85,7 +85,7 @@ func (l Logins) unseal(s Server, text string) (login, error) {
 		return login{}, errUnsealable
 	}
 	if stored.URL != s.URL {
-		return login{}, errNoLogin
+		return login{}, errLoginRequired
 	}
 	return stored, nil
 }
@@ -135,8 +135,8 @@ func (l Logins) aead() (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// ErrNoLogin is returned by Login for a server that needs no login.
-var ErrNoLogin = errors.New("it opens without a login")
+// ErrLoginNotNeeded is returned by Login for a server that needs no login.
+var ErrLoginNotNeeded = errors.New("it opens without a login")
 
 // Login logs in to a server, stores the login and returns how many tools the server has. browse asks the owner to open an address in the
 // browser, and returns the address to which the browser was redirected.
@@ -188,7 +188,7 @@ func Login(ctx context.Context, s Server, browse func(ctx context.Context, addre
 		n++
 	}
 	if !saved {
-		return n, ErrNoLogin
+		return n, ErrLoginNotNeeded
 	}
 	return n, nil
 }

@@ -410,5 +410,5 @@ func TestLoginErrors(t *testing.T) {
 	defer open.Close()
 	server.URL = open.URL
 	_, err = Login(t.Context(), server, browse)
-	require.ErrorIs(t, err, ErrNoLogin)
+	require.ErrorIs(t, err, ErrLoginNotNeeded)
 }

@@ -59,7 +59,7 @@ func (d *loginTransport) token(ctx context.Context, refused string) (string, err
 	defer cancel()
 	for range 3 { // a login or logout may happen meanwhile
 		sealed, current, err := d.server.Logins.load(ctx, d.server)
-		if errors.Is(err, errNoLogin) || errors.Is(err, errUnsealable) {
+		if errors.Is(err, errLoginRequired) || errors.Is(err, errUnsealable) {
 			return "", d.needsLogin(err)
 		}
 		if err != nil {

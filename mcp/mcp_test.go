@@ -211,7 +211,7 @@ func TestUnansweredCallIsReportedAndNotRepeated(t *testing.T) {
 
 func TestIsNotExecuted(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF}, &loginError{why: errNoLogin}} {
+	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF}, &loginError{why: errLoginRequired}} {
 		require.True(t, isNotExecuted(fmt.Errorf("calling: %w", err)), err)
 	}
 	for _, err := range []error{&jsonrpc.Error{Code: codeRejected}, &net.OpError{Op: "read", Err: io.EOF}, io.EOF, mcp.ErrConnectionClosed} {

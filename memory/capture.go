@@ -67,7 +67,7 @@ func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
 	if chat.IsOff(m.Defaults) {
 		return nil
 	}
-	messages, err := store.Uncaptured(ctx, m.Store.DB(), chatID, known.CapturedTo, maxCapturedMessages)
+	messages, err := store.UncapturedMessages(ctx, m.Store.DB(), chatID, known.CapturedTo, maxCapturedMessages)
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ func TestCaptureWritesNotesSourcesAndPassage(t *testing.T) {
 	memory, err := store.CaptureStateOf(r.ctx, r.st.DB(), r.ana.ID)
 	require.NoError(t, err)
 	require.Equal(t, said[19].ID, memory.CapturedTo)
-	require.Zero(t, memory.Fresh)
+	require.Zero(t, memory.NewMessages)
 	require.WithinDuration(t, said[15].At, *memory.WindowFrom, time.Second, "five messages stay in the window")
 	require.Empty(t, r.dueCaptures())
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
@@ -191,7 +191,7 @@ func TestNewerNoteReplacesTheOlderOne(t *testing.T) {
 		require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
 	}
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
-		return store.PutHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookCapture)}}})
+		return store.ReplaceHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookCapture)}}})
 	}))
 	capture(note{Kind: "fact", Subject: "Delivery day", Text: "Ana wants delivery on Monday.", From: []int{1}})
 	told, err := store.Deliveries(r.ctx, r.st.DB(), "desk", 10)

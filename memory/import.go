@@ -158,7 +158,7 @@ func senderNames(senders map[string]bool) []string {
 func (m *Memory) ImportedChat(ctx context.Context, channel, name string) (store.Chat, error) {
 	var chat store.Chat
 	err := m.Store.InTx(ctx, func(tx store.Tx) (err error) {
-		chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: importedProtocol, ChannelID: channel, Kind: policy.KindDM, Name: name, Encrypted: policy.EncryptionNo})
+		chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: importedProtocol, ChannelID: channel, Kind: policy.KindDM, Name: name, Encryption: policy.EncryptionNo})
 		return err
 	})
 	return chat, err

@@ -123,7 +123,7 @@ func captureAndKill(t *testing.T, at int) string {
 	kept, err := store.CaptureStateOf(r.ctx, r.st.DB(), r.ana.ID)
 	require.NoError(t, err)
 	require.Equal(t, said[19].ID, kept.CapturedTo, moment)
-	require.Zero(t, kept.Fresh, moment)
+	require.Zero(t, kept.NewMessages, moment)
 	require.WithinDuration(t, said[15].At, *kept.WindowFrom, time.Millisecond, moment)
 	return moment
 }

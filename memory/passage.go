@@ -43,7 +43,7 @@ func (m *Memory) indexNotes(ctx context.Context, tx store.Tx, chat store.Chat, o
 		Origin: origin, Name: name, Role: NotesRole(chat), Kind: index.KindConversation, Format: "chat", Size: int64(len(text)), Hash: hash,
 	}
 	_, err := index.ReplaceDocument(ctx, tx, doc, []index.Chunk{{
-		Key: origin + ":" + hash, Section: heading, Content: text, Words: search.IndexText(name, heading, text),
+		Key: origin + ":" + hash, Section: heading, Content: text, SearchText: search.IndexText(name, heading, text),
 	}})
 	return err
 }

@@ -64,7 +64,7 @@ func (r *rig) withModel(model llm.Model) *memory.Memory {
 func (r *rig) chat(name string, kind policy.Kind) store.Chat {
 	r.t.Helper()
 	room := id.RoomID("!" + name + ":x")
-	c := store.Chat{Protocol: "whatsapp", ChannelID: name, RoomID: &room, Kind: kind, Name: name, BridgeBot: "@bot:x", Encrypted: policy.EncryptionNo}
+	c := store.Chat{Protocol: "whatsapp", ChannelID: name, RoomID: &room, Kind: kind, Name: name, BridgeBot: "@bot:x", Encryption: policy.EncryptionNo}
 	require.NoError(r.t, r.st.InTx(r.ctx, func(tx store.Tx) (err error) {
 		c, err = store.UpsertChat(r.ctx, tx, c)
 		return err

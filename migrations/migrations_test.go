@@ -53,7 +53,7 @@ func TestSeveralProcessesMigrateAnEmptyDatabaseAtOnce(t *testing.T) {
 	}
 }
 
-func TestARoleWithoutCreateroleIsToldTheSQLToRun(t *testing.T) {
+func TestARoleWithoutCreateroleGetsTheSQLToRun(t *testing.T) {
 	t.Parallel()
 	err := migrations.Run(context.Background(), empty(t, "plain", ""))
 	require.ErrorIs(t, err, migrations.ErrRole)

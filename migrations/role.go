@@ -24,14 +24,14 @@ var ErrRole = errors.New("the role of contacts' reads is missing")
 // and who may use a shared one could read as a contact in every database that has it.
 const roleInFiles = "multis_contact"
 
-// plainName is a database whose name can be a part of a role's as it is.
-var plainName = regexp.MustCompile(`^[a-z0-9_]+$`)
+// unquotedName matches a database name that needs no quotes, so that a role's name can contain it.
+var unquotedName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
 // ContactRole names the role that contacts' reads run under in a database. It needs no quotation marks.
 func ContactRole(database string) string {
 	const maxNameLen = 63 // of a name in Postgres, in bytes
 	role := roleInFiles + "_" + database
-	if plainName.MatchString(database) && len(role) <= maxNameLen {
+	if unquotedName.MatchString(database) && len(role) <= maxNameLen {
 		return role
 	}
 	return fmt.Sprintf("%s_%x", roleInFiles, sha256.Sum256([]byte(database)))[:maxNameLen]

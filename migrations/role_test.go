@@ -39,7 +39,7 @@ func newFilledDatabase(t *testing.T, name string) (dsn string, chat store.ChatID
 	require.NoError(t, err)
 	defer st.Close()
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		c, err := store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Name: "Ana", Encrypted: policy.EncryptionNo})
+		c, err := store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Name: "Ana", Encryption: policy.EncryptionNo})
 		if err != nil {
 			return err
 		}

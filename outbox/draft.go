@@ -62,7 +62,7 @@ func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, te
 	}
 	isEscalation, seen, replaced := rows[0].Purpose == policy.PurposeEscalation, rows[0].SeenID, []uuid.UUID{first}
 	if isEscalation {
-		now, err := store.SeenOf(ctx, tx, chat.ID)
+		now, err := store.CurrentSeen(ctx, tx, chat.ID)
 		if err != nil {
 			return uuid.Nil, policy.Decision{}, err
 		}
@@ -87,7 +87,7 @@ func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, te
 	if !isEscalation {
 		return out, decision, nil
 	}
-	return out, decision, store.AnswerWaiting(ctx, tx, chat.ID, out)
+	return out, decision, store.MarkWaitingAnswered(ctx, tx, chat.ID, out)
 }
 
 // DropDraft drops a draft and stores the reason. It returns ErrDraftDecided if the draft is no longer open.
@@ -105,7 +105,7 @@ func (b *Box) withdrawIfOutdated(ctx context.Context, tx store.Tx, o store.Outbo
 	if o.SeenID == 0 || o.Purpose == policy.PurposeEscalation { // that a person will answer fits whatever was written since
 		return "", nil
 	}
-	newer, err := store.HasNewer(ctx, tx, o.ChatID, o.SeenID)
+	newer, err := store.HasNewerMessage(ctx, tx, o.ChatID, o.SeenID)
 	if err != nil {
 		return "", err
 	}
@@ -124,7 +124,7 @@ func (b *Box) withdrawIfOutdated(ctx context.Context, tx store.Tx, o store.Outbo
 	if err := store.WithdrawDraft(ctx, tx, o.ChatID, o.ID, code); err != nil {
 		return "", err
 	}
-	return code, jobs.EnqueueFollowUps(ctx, tx, o.ChatID)
+	return code, jobs.EnqueueForChanges(ctx, tx, o.ChatID)
 }
 
 // draftPage is how many open drafts are checked for changed documents at a time.

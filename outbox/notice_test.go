@@ -70,7 +70,7 @@ func TestNoticesOfAnAdminRoomThatIsGoneReachTheNext(t *testing.T) {
 		if _, err := tx.Exec(ctx, "update chats set closed_why = 'left' where id = $1", b.admin.ID); err != nil {
 			return err
 		}
-		_, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "next", RoomID: &next, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
+		_, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "next", RoomID: &next, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
 		return err
 	})
 	late := b.mustQueue(NewNotice(b.admin, "later", Alert))

@@ -285,7 +285,7 @@ func (b *Box) gateInput(chat store.Chat, o store.OutboxMessage, c content, s sto
 	mode := chat.ModeIn(b.settings.Defaults)
 	tombstoned := chat.RoomID != nil && chat.ClosedWhy == store.ClosedTombstone
 	in := policy.GateInput{
-		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encrypted, HasRoom: chat.HasRoom() || tombstoned,
+		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encryption, HasRoom: chat.HasRoom() || tombstoned,
 		Tombstoned: tombstoned, Verified: chat.BridgeBot != "" && !chat.Unconfirmed, Now: now, Presence: chat.Presence(s.Paused, mode, b.settings.OwnerPause, now),
 		Addressed: o.Addressed, HasCitation: len(o.Citations) > 0, OnHold: s.OnHold, SafeMode: s.SafeMode, Sent: policy.Rate{Minute: s.Minute, Day: s.Day}, SendCap: b.settings.SendCap, MsgType: c.MsgType, Body: c.Body,
 		Features: chat.Features, File: c.fileSpec(),
@@ -411,7 +411,7 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 		} else if broken {
 			return b.drop(ctx, tx, o, policy.CodePartMissing, policy.CodePartMissing.Sentence())
 		}
-		if earlier, err := store.EarlierQueued(ctx, tx, o); err != nil {
+		if earlier, err := store.HasEarlierQueued(ctx, tx, o); err != nil {
 			return err
 		} else if earlier {
 			return jobs.Snooze(b.orderWait(o))

@@ -64,11 +64,11 @@ func setup(t *testing.T) *fixture {
 	}, b.sender)
 	room, adminRoom := id.RoomID("!ana:x"), id.RoomID("!admin:x")
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
-		b.chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", BridgeBot: "@demobot:x", Encrypted: policy.EncryptionNo})
+		b.chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", BridgeBot: "@demobot:x", Encryption: policy.EncryptionNo})
 		if err != nil {
 			return err
 		}
-		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
+		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
 			return store.SetMode(ctx, tx, chat, policy.ModeSilent)
 		}, policy.CodeSilent},
 		"the owner wrote": {func(ctx context.Context, tx store.Tx, chat store.ChatID) error {
-			return store.SetOwnerWrote(ctx, tx, chat, time.Now())
+			return store.MarkOwnerWrote(ctx, tx, chat, time.Now())
 		}, policy.CodeOwnerActive},
 	}
 	for name, c := range cases {
@@ -258,7 +258,7 @@ func (b *fixture) sends(out uuid.UUID) (n int) {
 	return n
 }
 
-func TestAPermanentSendErrorIsToldAndATemporaryOneRetried(t *testing.T) {
+func TestAPermanentSendErrorIsReportedAndATemporaryOneRetried(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	out, _ := b.queue(b.reply("hello"))

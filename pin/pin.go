@@ -227,7 +227,7 @@ func (k *Keeper) audit(ctx context.Context, tx store.Tx, actor audit.Actor, acti
 
 // hash returns the Argon2id hash of digits.
 func (k *Keeper) hash(digits string) (string, error) {
-	made, err := argon2id.CreateHash(k.keyed(digits), &argon2id.Params{Memory: k.cost.KiB, Iterations: k.cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32})
+	made, err := argon2id.CreateHash(k.keyedHash(digits), &argon2id.Params{Memory: k.cost.KiB, Iterations: k.cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32})
 	if err != nil {
 		return "", fmt.Errorf("hash the PIN: %w", err)
 	}
@@ -236,12 +236,12 @@ func (k *Keeper) hash(digits string) (string, error) {
 
 // matches reports whether a hash is that of digits. A hash that cannot be read matches nothing.
 func (k *Keeper) matches(digits, hash string) bool {
-	same, err := argon2id.ComparePasswordAndHash(k.keyed(digits), hash)
+	same, err := argon2id.ComparePasswordAndHash(k.keyedHash(digits), hash)
 	return err == nil && same
 }
 
-// keyed mixes a secret into digits that is not in the database: there are only a million PINs to try.
-func (k *Keeper) keyed(digits string) string {
+// keyedHash mixes a secret into digits that is not in the database: there are only a million PINs to try.
+func (k *Keeper) keyedHash(digits string) string {
 	return hex.EncodeToString(k.log.Hash([]byte("pin\x00" + digits)))
 }
 

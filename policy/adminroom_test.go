@@ -31,7 +31,7 @@ func TestOnlyTheOwnersOwnClientAndOperatorsCountInAnAdminRoom(t *testing.T) {
 	}
 }
 
-func TestARefusalIsToldToWhoeverMayThinkThatItCounted(t *testing.T) {
+func TestARefusedAnswerIsReportedToWhoeverGaveIt(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[Code]AdminEvent{
 		CodeBridged:    {Author: AuthorOwnerPhone},

@@ -8,8 +8,8 @@ import (
 	"multis/text"
 )
 
-// NoteSign marks a message in the thread of an escalation as a note.
-const NoteSign = "📝"
+// NoteMarker marks a message in the thread of an escalation as a note.
+const NoteMarker = "📝"
 
 // IsNote reports whether a message in the thread of an escalation is for the people there and not for the contact: it begins with "note", with
 // 📝, or with an @, by which people address each other. Marks, invisible characters and letters that only look like those of "note" do not hide it.
@@ -17,7 +17,7 @@ func IsNote(s string) bool {
 	s = strings.TrimLeftFunc(text.Fold(text.Clean(s)), func(r rune) bool {
 		return unicode.IsSpace(r) || (unicode.IsPunct(r) && r != '@') || unicode.In(r, unicode.Cf, unicode.Variation_Selector) || strings.ContainsRune("<>|`~^*_", r)
 	})
-	if strings.HasPrefix(s, NoteSign) || strings.HasPrefix(s, "🗒") || strings.HasPrefix(s, "@") {
+	if strings.HasPrefix(s, NoteMarker) || strings.HasPrefix(s, "🗒") || strings.HasPrefix(s, "@") {
 		return true
 	}
 	word := s
@@ -82,7 +82,7 @@ const (
 	SignResolve ThreadSign = "✅" // it is done, and the assistant answers again
 	SignPause   ThreadSign = "⏸" // the assistant stays quiet there until it is resolved
 	SignSend    ThreadSign = "👍" // the proposal is sent
-	SignNote    ThreadSign = NoteSign
+	SignNote    ThreadSign = NoteMarker
 )
 
 // IsTakeover reports whether a sign says that a person has the conversation, so that the assistant is quiet at the contact.
@@ -100,7 +100,7 @@ func ThreadSignOf(s string) ThreadSign {
 		return SignPause
 	case "👍":
 		return SignSend
-	case NoteSign, "🗒":
+	case NoteMarker, "🗒":
 		return SignNote
 	default:
 		return ""

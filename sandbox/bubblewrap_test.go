@@ -38,7 +38,7 @@ func TestBubblewrapTakesEverythingAwayThatTheCommandDoesNotNeed(t *testing.T) {
 		require.Contains(t, given, "--bind /srv/shop /srv/shop")
 		require.Equal(t, 1, strings.Count(given, "--bind "), "it changes nothing else")
 		require.Equal(t, port != 0, slices.Contains(argv[:end], "--share-net"), "a network namespace of its own, unless it may reach a port, to which Landlock and seccomp bind it")
-		require.Equal(t, sandbox.Argument, argv[end+2])
+		require.Equal(t, sandbox.Subcommand, argv[end+2])
 	}
 }
 

@@ -35,16 +35,16 @@ func Main(args []string) int {
 		err = json.Unmarshal([]byte(args[0]), &sp) //nolint:musttag // both ends are this program
 	}
 	if err == nil {
-		err = become(sp)
+		err = execRestricted(sp)
 	}
 	unix.CloseOnExec(statusFD)
 	_, _ = unix.Write(statusFD, []byte(err.Error()))
 	return 1
 }
 
-// become restricts this process and executes the command. It only returns with an error. The restrictions of threads other than this one do
+// execRestricted restricts this process and executes the command. It only returns with an error. The restrictions of threads other than this one do
 // not matter, because they end when the program is replaced.
-func become(sp spec) error {
+func execRestricted(sp spec) error {
 	runtime.LockOSThread()
 	_ = unix.CloseRange(statusFD, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC)
 	unix.CloseOnExec(statusFD)
@@ -73,7 +73,7 @@ func become(sp spec) error {
 	if err := restrictFiles(sp); err != nil {
 		return err
 	}
-	if err := dropRights(sp); err != nil {
+	if err := dropPrivileges(sp); err != nil {
 		return err
 	}
 	filter, err := installFilter(sp)
@@ -119,8 +119,8 @@ func restrictFiles(sp spec) error {
 	return nil
 }
 
-// dropRights gives up all capabilities for good, and becomes the workspace's user if there is one to become.
-func dropRights(sp spec) error {
+// dropPrivileges gives up all capabilities for good, and becomes the workspace's user if there is one to become.
+func dropPrivileges(sp spec) error {
 	for capability := range uintptr(64) {
 		_ = unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0) // only root has them to drop
 	}

@@ -16,7 +16,7 @@ type Class int
 const (
 	Harmless     Class = iota // it reads, and writes nothing
 	Destructive               // it changes something, or runs what cannot be read here
-	Catastrophic              // it is never run: it destroys the machine, gains rights, or attacks multis itself
+	Catastrophic              // it is never run: it destroys the machine, gains privileges, or attacks multis itself
 )
 
 // String names the class.
@@ -219,7 +219,7 @@ func isTarget(argv []string) bool {
 // classifyWrapper classifies a program that runs another. In its plainest form it has the class of the inner command. In any other form each
 // word is classified as a possible start of the inner command.
 func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict {
-	if inner := plainInner(name, argv[1:]); inner != nil {
+	if inner := unwrapSimple(name, argv[1:]); inner != nil {
 		return classify(inner, depth+1, isPart)
 	}
 	v := Verdict{Destructive, name + " runs another program."}
@@ -228,9 +228,9 @@ func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict
 	}
 	for i, a := range argv[1:] {
 		for _, word := range innerWords(a) {
-			v = worse(v, onlyCatastrophic(classify(append([]string{word}, argv[i+2:]...), depth+1, true)))
+			v = worse(v, catastrophicOrHarmless(classify(append([]string{word}, argv[i+2:]...), depth+1, true)))
 			if inner := classifyScript(word, depth+1); strings.ContainsAny(word, " \t\n;|&") && inner != unreadable {
-				v = worse(v, onlyCatastrophic(inner))
+				v = worse(v, catastrophicOrHarmless(inner))
 			}
 		}
 	}
@@ -251,15 +251,16 @@ func innerWords(arg string) []string {
 	return words
 }
 
-func onlyCatastrophic(v Verdict) Verdict {
+// catastrophicOrHarmless returns v if it is Catastrophic, else the zero Verdict.
+func catastrophicOrHarmless(v Verdict) Verdict {
 	if v.Class == Catastrophic {
 		return v
 	}
 	return Verdict{}
 }
 
-// plainInner returns the command in the plainest form of a wrapper, or nil.
-func plainInner(name string, args []string) []string {
+// unwrapSimple returns the command that a wrapper in its simplest form runs, as in "timeout 5 COMMAND"; nil for any other form.
+func unwrapSimple(name string, args []string) []string {
 	switch {
 	case name == "timeout" && len(args) > 1 && isNumber(args[0]):
 		return args[1:]

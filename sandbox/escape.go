@@ -43,13 +43,13 @@ func probeMain(args []string) int {
 	return 0
 }
 
-// try is one attempt to escape. A nil error means that it succeeded.
-type try struct {
+// escapeAttempt is one attempt to escape. A nil error means that it succeeded.
+type escapeAttempt struct {
 	name string
 	run  func() error
 }
 
-func slicesOf(lists ...[]try) (all []try) {
+func slicesOf(lists ...[]escapeAttempt) (all []escapeAttempt) {
 	for _, l := range lists {
 		all = append(all, l...)
 	}
@@ -66,10 +66,10 @@ func open(path string, flags int) func() error {
 	}
 }
 
-func readAttempts(to target) []try {
+func readAttempts(to target) []escapeAttempt {
 	self := "/proc/self/root" + to.Secret
 	parent := "/proc/" + strconv.Itoa(to.Parent)
-	tries := []try{
+	tries := []escapeAttempt{
 		{"read a file outside the workspace", open(to.Secret, unix.O_RDONLY)},
 		{"read a file outside by /proc/self/root", open(self, unix.O_RDONLY)},
 		{"read a file outside by ..", open(to.Inside+"/../secret", unix.O_RDONLY)},
@@ -86,14 +86,14 @@ func readAttempts(to target) []try {
 		{"read /etc/shadow", open("/etc/shadow", unix.O_RDONLY)},
 	}
 	for _, path := range to.Forbidden {
-		tries = append(tries, try{"read " + path, open(path, unix.O_RDONLY)}, try{"read " + path + " by /proc", open("/proc/self/root"+path, unix.O_RDONLY)})
+		tries = append(tries, escapeAttempt{"read " + path, open(path, unix.O_RDONLY)}, escapeAttempt{"read " + path + " by /proc", open("/proc/self/root"+path, unix.O_RDONLY)})
 	}
 	return tries
 }
 
-func writeAttempts(to target) []try {
+func writeAttempts(to target) []escapeAttempt {
 	beside := filepath.Dir(to.Secret)
-	return []try{
+	return []escapeAttempt{
 		{"create a file outside", open(filepath.Join(beside, "new"), unix.O_WRONLY|unix.O_CREAT)},
 		{"create a file in /tmp", func() error {
 			path := "/tmp/multis-probe-" + strconv.Itoa(to.Parent)
@@ -113,7 +113,7 @@ func writeAttempts(to target) []try {
 	}
 }
 
-func connectAttempts(to target) []try {
+func connectAttempts(to target) []escapeAttempt {
 	address, err := netip.ParseAddrPort(to.TCP)
 	if err != nil {
 		return nil
@@ -128,7 +128,7 @@ func connectAttempts(to target) []try {
 			return err
 		}
 	}
-	return []try{
+	return []escapeAttempt{
 		{"connect by TCP", dial("tcp", to.TCP)},
 		{"connect by multipath TCP", socket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP, nil)},
 		{"connect to an IPv4 address by IPv6", socket(unix.AF_INET6, unix.SOCK_STREAM, 0, &unix.SockaddrInet6{Port: int(address.Port()), Addr: mapped})},
@@ -169,8 +169,8 @@ func asError(fd uintptr, errno unix.Errno) error {
 	return nil
 }
 
-func processAttempts(to target) []try {
-	return []try{
+func processAttempts(to target) []escapeAttempt {
+	return []escapeAttempt{
 		{"send multis a signal", func() error { return unix.Kill(to.Parent, 0) }},
 		{"send multis a signal by a thread", func() error { return unix.Tgkill(to.Parent, to.Parent, 0) }},
 		{"send a signal to its starter", func() error {

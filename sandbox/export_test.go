@@ -33,7 +33,7 @@ func (s *Sandbox) ProbeOutside(ctx context.Context) ([]Attempt, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(base)
-	to, closeAll, err := s.layOut(ctx, base)
+	to, closeAll, err := s.createTargets(ctx, base)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (s *Sandbox) ProbeOutside(ctx context.Context) ([]Attempt, error) {
 		return nil, err
 	}
 	defer program.Close()
-	cmd := exec.CommandContext(ctx, "/proc/self/fd/3", Argument, probeArgument, string(about))
+	cmd := exec.CommandContext(ctx, "/proc/self/fd/3", Subcommand, probeArgument, string(about))
 	cmd.ExtraFiles, cmd.SysProcAttr = []*os.File{program}, &syscall.SysProcAttr{}
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobodyUID, Gid: nobodyUID}

@@ -99,7 +99,7 @@ func (s *Sandbox) attempt(ctx context.Context) ([]Attempt, error) {
 		return nil, fmt.Errorf("make a folder for the test of the sandbox: %w", err)
 	}
 	defer os.RemoveAll(base)
-	to, closeAll, err := s.layOut(ctx, base)
+	to, closeAll, err := s.createTargets(ctx, base)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the test of the sandbox: %w", err)
 	}
@@ -127,8 +127,8 @@ func (s *Sandbox) attempt(ctx context.Context) ([]Attempt, error) {
 
 const secretText = "This text is outside of the sandbox.\n"
 
-// layOut makes a workspace and, outside of it, the targets: a file, listening sockets and a process.
-func (s *Sandbox) layOut(ctx context.Context, base string) (to target, closeAll func(), err error) {
+// createTargets makes a workspace and, outside of it, the targets: a file, listening sockets and a process.
+func (s *Sandbox) createTargets(ctx context.Context, base string) (to target, closeAll func(), err error) {
 	to = target{Forbidden: s.forbidden, Inside: filepath.Join(base, "workspace"), Secret: filepath.Join(base, "secret"), Unix: filepath.Join(base, "socket"), Parent: os.Getpid()}
 	to.Control = filepath.Join(to.Inside, "control")
 	err = errors.Join(os.Chmod(base, 0o755), os.Mkdir(to.Inside, 0o700), os.WriteFile(to.Secret, []byte(secretText), 0o600), //nolint:gosec // others may enter the folder of the test

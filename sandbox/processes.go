@@ -77,8 +77,8 @@ func (p *Processes) Start(owner string, c Command) (string, error) {
 	p.last++
 	ctx, cancel := context.WithCancel(p.ctx)
 	started := &process{id: strconv.Itoa(p.last), owner: owner, cancel: cancel, output: &headTailBuffer{limit: DefaultOutput}, began: time.Now(), done: make(chan struct{})}
-	live := c.Live
-	c.Live = func(b []byte) {
+	live := c.OnOutput
+	c.OnOutput = func(b []byte) {
 		_, _ = started.output.Write(b)
 		if live != nil {
 			live(b)

@@ -28,8 +28,8 @@ type Command struct {
 	Stdin     []byte
 	Timeout   time.Duration // zero means DefaultTimeout; at most MaxTimeout
 	MaxOutput int           // bytes of output to keep; zero means DefaultOutput
-	// Live receives all output as it comes; nil for none. It is called by one goroutine.
-	Live func([]byte)
+	// OnOutput receives all output as it comes; nil for none. It is called by one goroutine.
+	OnOutput func([]byte)
 	// Fingerprint, unless it is empty, is what Sandbox.Fingerprint has returned for this command. If it has changed, nothing is run.
 	Fingerprint string
 
@@ -138,7 +138,7 @@ func (s *Sandbox) prepare(c *Command) (spec, error) {
 	for _, path := range c.ReadPaths {
 		sp.Read = append(sp.Read, realPath(path))
 	}
-	err := errors.Join(s.checkNames(), s.checkForbidden(workspace, c.OwnFolder))
+	err := errors.Join(s.checkHardLinks(), s.checkForbidden(workspace, c.OwnFolder))
 	for _, folder := range sp.Read {
 		err = errors.Join(err, s.checkForbidden(folder, false))
 	}
@@ -315,7 +315,7 @@ func execute(ctx context.Context, argv, env []string, c Command) (Result, error)
 		return Result{}, fmt.Errorf("start the command: %w", err)
 	}
 	group := cmd.Process.Pid
-	kept := &headTailBuffer{limit: c.MaxOutput, live: c.Live}
+	kept := &headTailBuffer{limit: c.MaxOutput, live: c.OnOutput}
 	read := make(chan struct{})
 	go func() { defer close(read); _, _ = io.Copy(kept, output) }()
 	ended := make(chan struct{})

@@ -73,7 +73,7 @@ func TestACommandEndsWithAllThatItStarted(t *testing.T) {
 	require.Equal(t, -1, result.ExitCode)
 
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err = g.Run(ctx, sandbox.Command{Argv: []string{"sh", "-c", "echo ready; sleep 100"}, Workspace: g.workspace, Live: func([]byte) { cancel() }})
+	_, err = g.Run(ctx, sandbox.Command{Argv: []string{"sh", "-c", "echo ready; sleep 100"}, Workspace: g.workspace, OnOutput: func([]byte) { cancel() }})
 	require.ErrorIs(t, err, context.Canceled)
 }
 

@@ -39,8 +39,8 @@ const (
 // Path is the search path of commands. No other folder has programs that need no PIN.
 const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Argument is the command of this program that reaches Main.
-const Argument = "sandbox-exec"
+// Subcommand is the command of this program that reaches Main.
+const Subcommand = "sandbox-exec"
 
 // Options configure a Sandbox.
 type Options struct {
@@ -68,8 +68,8 @@ type Sandbox struct {
 	closed error // why nothing is run; nil after a successful Probe
 }
 
-// ErrUnproved is why a Sandbox runs nothing before Probe.
-var ErrUnproved = errors.New("exec is off: the sandbox was not tested")
+// ErrNotProbed is why a Sandbox runs nothing before Probe.
+var ErrNotProbed = errors.New("exec is off: the sandbox was not tested")
 
 // New returns a sandbox that runs nothing until Probe succeeds.
 func New(o Options) (*Sandbox, error) {
@@ -79,7 +79,7 @@ func New(o Options) (*Sandbox, error) {
 	if o.Temp == "" {
 		o.Temp = os.TempDir()
 	}
-	s := &Sandbox{options: o, closed: ErrUnproved}
+	s := &Sandbox{options: o, closed: ErrNotProbed}
 	for _, path := range o.ForbiddenPaths {
 		if path != "" {
 			s.forbidden = append(s.forbidden, realPath(path))
@@ -153,18 +153,18 @@ func realPath(path string) string {
 	return path
 }
 
-// checkNames returns an error if a file that no command may reach has a second name, by which a command could reach it.
-func (s *Sandbox) checkNames() error {
+// checkHardLinks returns an error if a file that no command may reach has a second name, by which a command could reach it.
+func (s *Sandbox) checkHardLinks() error {
 	for _, path := range s.forbidden {
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && hasOtherName(info) {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && hasHardLinks(info) {
 			return fmt.Errorf("%s has another name (a hard link), by which a command could read or change it; find it (find / -xdev -samefile %s) and remove it", path, path)
 		}
 	}
 	return nil
 }
 
-// hasOtherName reports whether a file has hard links.
-func hasOtherName(info fs.FileInfo) bool {
+// hasHardLinks reports whether a file has hard links.
+func hasHardLinks(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return !ok || stat.Nlink > 1
 }
@@ -172,7 +172,7 @@ func hasOtherName(info fs.FileInfo) bool {
 // IsForbidden reports whether nothing may read a file: it is in a forbidden path, is a file of the kernel, or has several hard links, of which one may
 // be forbidden. path has all links resolved. info may be nil.
 func (s *Sandbox) IsForbidden(path string, info fs.FileInfo) bool {
-	if info != nil && info.Mode().IsRegular() && hasOtherName(info) {
+	if info != nil && info.Mode().IsRegular() && hasHardLinks(info) {
 		return true
 	}
 	if slices.ContainsFunc(s.forbidden, func(forbidden string) bool { return within(forbidden, path) }) {

@@ -25,7 +25,7 @@ func options(t *testing.T) sandbox.Options {
 	t.Helper()
 	program, err := os.Executable()
 	require.NoError(t, err)
-	return sandbox.Options{Program: []string{program, sandbox.Argument}, Temp: newSharedFolder(t)}
+	return sandbox.Options{Program: []string{program, sandbox.Subcommand}, Temp: newSharedFolder(t)}
 }
 
 func newTestSandbox(t *testing.T) testSandbox {
@@ -73,7 +73,7 @@ func TestProbeCannotEscape(t *testing.T) {
 	require.NoError(t, os.WriteFile(o.ForbiddenPaths[0], []byte("x"), 0o644))
 	s, err := sandbox.New(o)
 	require.NoError(t, err)
-	require.ErrorIs(t, s.Ready(), sandbox.ErrUnproved)
+	require.ErrorIs(t, s.Ready(), sandbox.ErrNotProbed)
 	report := s.Probe(context.Background())
 	for _, a := range report.Attempts {
 		t.Log(a.Escaped, a.Name, a.Detail)

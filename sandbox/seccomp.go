@@ -36,9 +36,9 @@ const (
 // argument is an argument of a syscall by its index.
 type argument struct{ number, index uint32 }
 
-// mustBeZero lists syscall arguments of which only 0 is allowed: a process id (0 is the caller) or a pointer to a path (0 means that an open
+// zeroOnlyArguments lists syscall arguments of which only 0 is allowed: a process id (0 is the caller) or a pointer to a path (0 means that an open
 // file is used).
-var mustBeZero = []argument{ //nolint:gochecknoglobals // a constant, were there constant lists
+var zeroOnlyArguments = []argument{ //nolint:gochecknoglobals // a constant, were there constant lists
 	{unix.SYS_PRLIMIT64, 0},
 	{unix.SYS_SCHED_SETAFFINITY, 0},
 	{unix.SYS_SCHED_SETSCHEDULER, 0},
@@ -52,8 +52,8 @@ var mustBeZero = []argument{ //nolint:gochecknoglobals // a constant, were there
 // signalSyscalls are denied where Landlock does not keep signals inside, before ABI 6.
 var signalSyscalls = []uint32{unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL} //nolint:gochecknoglobals // a constant, were there constant lists
 
-// scopedSignals is the first ABI of Landlock that keeps signals inside.
-const scopedSignals = 6
+// signalScopeABI is the first ABI of Landlock that keeps signals inside.
+const signalScopeABI = 6
 
 // Offsets in struct seccomp_data.
 const (
@@ -78,8 +78,8 @@ func seccompFilter(abi int, network bool) []unix.SockFilter {
 		load(offsetArch), jump(unix.BPF_JEQ, auditArch, 1, 0), ret(kill),
 		load(offsetNumber), jump(unix.BPF_JGE, firstForeign, 0, 1), ret(kill),
 	}
-	denied, zero := slices.Concat(deniedSyscalls, legacySyscalls), mustBeZero
-	if abi < scopedSignals {
+	denied, zero := slices.Concat(deniedSyscalls, legacySyscalls), zeroOnlyArguments
+	if abi < signalScopeABI {
 		denied = append(denied, signalSyscalls...)
 		zero = append(slices.Clone(zero), argument{unix.SYS_KILL, 0})
 	}

@@ -41,7 +41,7 @@ func (a *archive) inTx(fn func(tx store.Tx) error) {
 func (a *archive) chat(name string, kind policy.Kind) (chat store.Chat) {
 	a.Helper()
 	a.inTx(func(tx store.Tx) (err error) {
-		chat, err = store.UpsertChat(a.Context(), tx, store.Chat{Protocol: "demo", ChannelID: name, Name: name, OwnerName: "Hannes", Kind: kind, Encrypted: policy.EncryptionNo})
+		chat, err = store.UpsertChat(a.Context(), tx, store.Chat{Protocol: "demo", ChannelID: name, Name: name, OwnerName: "Hannes", Kind: kind, Encryption: policy.EncryptionNo})
 		return err
 	})
 	return chat

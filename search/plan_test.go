@@ -24,7 +24,7 @@ func putPassages(t testing.TB, st *store.Store, passages []string) {
 		chunks := make([]index.Chunk, len(texts))
 		for i, text := range texts {
 			// Each passage is in a section of its own, so that none is a neighbour of another.
-			chunks[i] = index.Chunk{Key: fmt.Sprint(from, "/", i), Ord: i, Section: fmt.Sprint(i), Content: text, Words: search.IndexText("", "", text), Language: "english"}
+			chunks[i] = index.Chunk{Key: fmt.Sprint(from, "/", i), Ord: i, Section: fmt.Sprint(i), Content: text, SearchText: search.IndexText("", "", text), Language: "english"}
 		}
 		require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(), func(tx store.Tx) error {
 			_, err := index.ReplaceDocument(t.Context(), tx, doc, chunks)

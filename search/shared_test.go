@@ -21,7 +21,7 @@ func TestSplitSearchFindsTheSameAsOneConnection(t *testing.T) {
 	for _, role := range []policy.Role{policy.RolePublic, policy.UserRole(1), policy.UserRole(2)} {
 		chunks := make([]index.Chunk, len(texts))
 		for i, text := range texts {
-			chunks[i] = index.Chunk{Key: fmt.Sprint(role, i), Ord: 10 * i, Content: text, Words: IndexText("", "", text), Language: "english"}
+			chunks[i] = index.Chunk{Key: fmt.Sprint(role, i), Ord: 10 * i, Content: text, SearchText: IndexText("", "", text), Language: "english"}
 		}
 		require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(1, 2), func(tx store.Tx) error {
 			_, err := index.ReplaceDocument(t.Context(), tx, index.Document{Origin: string(role), Name: "d", Role: role, Kind: index.KindKnowledge, Format: "txt", Hash: "1"}, chunks)

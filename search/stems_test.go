@@ -146,7 +146,7 @@ func putTextsOf(t *testing.T, st *store.Store, role policy.Role, texts ...string
 	t.Helper()
 	chunks := make([]index.Chunk, len(texts))
 	for i, text := range texts {
-		chunks[i] = index.Chunk{Key: text, Ord: 10 * i, Content: text, Words: IndexText("", "", text), Language: language.English}
+		chunks[i] = index.Chunk{Key: text, Ord: 10 * i, Content: text, SearchText: IndexText("", "", text), Language: language.English}
 	}
 	require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(1), func(tx store.Tx) error {
 		doc := index.Document{Origin: string(role), Name: "a", Role: role, Kind: index.KindKnowledge, Format: "txt", Hash: texts[0]}

@@ -48,7 +48,7 @@ func TestSearchFindsDocumentThatIsRewrittenMeanwhile(t *testing.T) {
 	st := storetest.New(t)
 	write := func(tx store.Tx, text string) error {
 		doc := index.Document{Origin: "a", Name: "a", Role: policy.RolePublic, Kind: index.KindKnowledge, Format: "txt", Hash: text}
-		_, err := index.ReplaceDocument(t.Context(), tx, doc, []index.Chunk{{Key: text, Content: text, Words: search.IndexText("", "", text), Language: "english"}})
+		_, err := index.ReplaceDocument(t.Context(), tx, doc, []index.Chunk{{Key: text, Content: text, SearchText: search.IndexText("", "", text), Language: "english"}})
 		return err
 	}
 	require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(), func(tx store.Tx) error { return write(tx, "The parrot sleeps.") }))

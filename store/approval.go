@@ -171,13 +171,13 @@ func UseApproval(ctx context.Context, tx Tx, approval int64) (bool, error) {
 	return tag.RowsAffected() == 1, nil
 }
 
-// takeBackSQL denies what a deleted message allowed, unless the call has begun, and ends the grants that it gave.
-const takeBackSQL = `with ended as (update approval_grants g set revoked_at = now() from approvals a
+// withdrawApprovalSQL denies what a deleted message allowed, unless the call has begun, and ends the grants that it gave.
+const withdrawApprovalSQL = `with ended as (update approval_grants g set revoked_at = now() from approvals a
 		where a.message_id = $1 and g.approval_id = a.id and g.revoked_at is null)
 	update approvals set allowed = false, how = 'redacted', reason = $2 where message_id = $1 and allowed and used_at is null`
 
-// takenBackWhy is the reason of an approval that was taken back.
-const takenBackWhy = "the yes was deleted before the call was made"
+// withdrawnReason is the reason of an approval that was taken back.
+const withdrawnReason = "the yes was deleted before the call was made"
 
 const hintSQL = "update approvals set hinted = true where id = $1 and not hinted"
 

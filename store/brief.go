@@ -29,7 +29,7 @@ const activeChatsSQL = `select c.id as chat_id, w.n as messages from chats c, la
 
 // ActiveChats returns the chats with messages in a period. An empty protocol or a zero chat means any.
 func ActiveChats(ctx context.Context, db DB, from, until time.Time, protocol string, chat ChatID, limit int) ([]ActiveChat, error) {
-	return row.All[ActiveChat](ctx, db, "chats", activeChatsSQL, pgx.NamedArgs{"from": from, "until": timeOrNil(until), "protocol": protocol, "chat": chat, "limit": limit})
+	return row.All[ActiveChat](ctx, db, "chats", activeChatsSQL, pgx.NamedArgs{"from": from, "until": nullTime(until), "protocol": protocol, "chat": chat, "limit": limit})
 }
 
 const messagesOfChatsSQL = "select x.* from unnest(@chats::bigint[]) with ordinality c(id, n), lateral (select " + messageColumns + ` from messages m where m.chat_id = c.id and ` + spokenSQL + `
@@ -37,5 +37,5 @@ const messagesOfChatsSQL = "select x.* from unnest(@chats::bigint[]) with ordina
 
 // MessagesOfChats returns the newest messages of each chat in a period, chat by chat, the oldest first.
 func MessagesOfChats(ctx context.Context, db DB, chats []ChatID, from, until time.Time, each int) ([]Message, error) {
-	return collectMessages(ctx, db, messagesOfChatsSQL, pgx.NamedArgs{"chats": chats, "from": from, "until": timeOrNil(until), "each": each})
+	return collectMessages(ctx, db, messagesOfChatsSQL, pgx.NamedArgs{"chats": chats, "from": from, "until": nullTime(until), "each": each})
 }

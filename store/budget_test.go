@@ -108,7 +108,7 @@ func TestAgentsAndRunsHaveCapsOfTheirOwn(t *testing.T) {
 	require.Empty(t, reserve(t, s, unnamed).Refused, "what belongs to no agent and no run has the day's cap alone")
 }
 
-func TestSettlingGivesBackToAgentsAndRuns(t *testing.T) {
+func TestSettlingReleasesTheRestOfAReservationForAgentsAndRuns(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	sp := policy.SpendRequest{Day: day, Chat: 7, Agent: "nora", Run: "1", Amount: 60, DayCap: 60, ChatCap: 60, AgentCap: 60, RunCap: 60}
@@ -131,7 +131,7 @@ func TestReserveRefusesNonsense(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestTheFirstRefusalOfADayIsToldOnce(t *testing.T) {
+func TestOnlyTheFirstRefusalOfADayIsMarkedFirst(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	require.True(t, reserve(t, s, newSpend(61)).FirstRefusal)
@@ -146,7 +146,7 @@ func TestTheFirstRefusalOfADayIsToldOnce(t *testing.T) {
 	require.True(t, reserve(t, s, next).FirstRefusal)
 }
 
-func TestSettleGivesTheRestBack(t *testing.T) {
+func TestSettlingReleasesTheRestOfAReservation(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	res := reserve(t, s, newSpend(60))

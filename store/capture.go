@@ -11,9 +11,9 @@ import (
 
 // CaptureState is the state of note taking in a chat.
 type CaptureState struct {
-	ChatID     ChatID
-	Fresh      int // messages since the last capture
-	CapturedTo MessageID
+	ChatID      ChatID
+	NewMessages int `db:"fresh"` // messages since the last capture
+	CapturedTo  MessageID
 	// WindowFrom is where the conversation that prompts show begins. nil means with its first message.
 	WindowFrom *time.Time
 }
@@ -59,22 +59,22 @@ func DueCaptures(ctx context.Context, db DB, threshold, minimum int, quiet time.
 	return row.Values[ChatID](ctx, db, "due captures", dueCapturesSQL, threshold, min(minimum, threshold), quiet, limit)
 }
 
-// saidSQL is the condition of fresh for stored messages.
-const saidSQL = `m.redacted_at is null and m.parked is null and m.body <> '' and m.kind <> 'reaction'
+// countsForCaptureSQL is countsForCapture for stored messages.
+const countsForCaptureSQL = `m.redacted_at is null and m.parked is null and m.body <> '' and m.kind <> 'reaction'
 	and m.author in ('contact', 'owner_client', 'owner_phone') and m.code not in ('backfill', 'flood', 'untrusted')
 	and m.ts > m.received_at - interval '1 day' and not (m.action = 'command' and m.body ~ '^\s*[/!]')`
 
-const uncapturedSQL = "select * from (select " + messageColumns + " from messages m where m.chat_id = $1 and m.id > $2 and " + saidSQL + `
+const uncapturedSQL = "select * from (select " + messageColumns + " from messages m where m.chat_id = $1 and m.id > $2 and " + countsForCaptureSQL + `
 	order by m.id desc limit $3) w order by ts, id`
 
-// Uncaptured returns what people wrote in a chat after a message, without commands: the newest messages up to limit, in the order they
+// UncapturedMessages returns what people wrote in a chat after a message, without commands: the newest messages up to limit, in the order they
 // were written.
-func Uncaptured(ctx context.Context, db DB, chat ChatID, after MessageID, limit int) ([]Message, error) {
+func UncapturedMessages(ctx context.Context, db DB, chat ChatID, after MessageID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, uncapturedSQL, chat, after, limit)
 }
 
 const markCapturedSQL = `update chat_memory set captured_to = $2, failures = 0, retry_at = '-infinity',
-	fresh = (select count(*) from messages m where m.chat_id = $1 and m.id > $2 and ` + saidSQL + `),
+	fresh = (select count(*) from messages m where m.chat_id = $1 and m.id > $2 and ` + countsForCaptureSQL + `),
 	window_from = coalesce((select w.ts from (select ts from messages where chat_id = $1 and id <= $2 and kind <> 'reaction' and redacted_at is null and body <> ''
 		order by ts desc, id desc limit $3) w order by w.ts limit 1), window_from)
 	where chat_id = $1`
@@ -97,12 +97,5 @@ const messagesBetweenSQL = "select " + messageColumns + ` from messages m where 
 
 // MessagesBetween returns the newest messages in a period of the chats of scope, the newest first. A zero time does not limit.
 func MessagesBetween(ctx context.Context, db DB, scope policy.Scope, from, until time.Time, limit int) ([]Message, error) {
-	return collectMessages(ctx, db, messagesBetweenSQL, scope.Chats(), timeOrNil(from), timeOrNil(until), limit)
-}
-
-func timeOrNil(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
+	return collectMessages(ctx, db, messagesBetweenSQL, scope.Chats(), nullTime(from), nullTime(until), limit)
 }

@@ -29,14 +29,14 @@ type Chat struct {
 	ModeSetAt *time.Time
 	Name      string
 	// OwnerName is the owner's display name in the chat; empty if he has none.
-	OwnerName string
-	Contact   id.UserID
-	BridgeBot id.UserID
-	SelfGhost id.UserID
-	Encrypted policy.Encryption
+	OwnerName  string
+	Contact    id.UserID
+	BridgeBot  id.UserID
+	SelfGhost  id.UserID
+	Encryption policy.Encryption `db:"encrypted"`
 	// ClosedWhy is why nothing can be sent or received; empty while the chat is in use.
 	ClosedWhy     string
-	OwnerLastAt   *time.Time
+	OwnerWroteAt  *time.Time `db:"owner_last_at"`
 	PausedUntil   *time.Time
 	LastMessageAt *time.Time
 	// The contact is typing until TypingUntil. The owner is reading or typing until OwnerActiveUntil and may answer himself.
@@ -64,12 +64,12 @@ type Chat struct {
 	// Labels are those that the owner or a contact's words gave, Unlabelled those that the owner took: see LabelsIn.
 	Labels     []string
 	Unlabelled []string
-	// ForOperators is true for the room for operators: of kind admin, but with the threads of escalations and nothing else.
-	ForOperators bool
+	// IsOperatorsRoom is true for the room for operators: of kind admin, but with the threads of escalations and nothing else.
+	IsOperatorsRoom bool `db:"for_operators"`
 	// Person is the same number for all chats that the owner merged; nil if the chat is not merged.
 	Person *int64
-	// Namesake is true if another chat of its network has the same name.
-	Namesake bool
+	// HasNamesake is true if another chat of its network has the same name.
+	HasNamesake bool `db:"namesake"`
 	// Unconfirmed is true while the owner has not confirmed that its bot is a bridge: anybody could claim to be one.
 	Unconfirmed bool
 }
@@ -142,11 +142,11 @@ func LockChats(ctx context.Context, tx Tx, rooms []id.RoomID, chat ChatID) error
 	return err
 }
 
-const holdChatSQL = "select " + chatColumns + " from chats c where c.id = $1 for no key update"
+const lockChatSQL = "select " + chatColumns + " from chats c where c.id = $1 for no key update"
 
 // LockChat is ChatByID for a transaction that changes the chat.
 func LockChat(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
-	return oneChat(ctx, tx, holdChatSQL, chat)
+	return oneChat(ctx, tx, lockChatSQL, chat)
 }
 
 const chatByChannelSQL = "select " + chatColumns + " from chats c where (c.protocol, c.channel_id, c.receiver) = ($1, $2, $3)"
@@ -194,8 +194,8 @@ func OperatorsChat(ctx context.Context, db DB) (Chat, error) {
 
 const setForOperatorsSQL = "update chats set for_operators = true where id = $1 and kind = 'admin'"
 
-// SetForOperators makes a room the one for operators. There is no way back: what is said there was never meant for the admin room.
-func SetForOperators(ctx context.Context, tx Tx, chat ChatID) error {
+// MarkOperatorsRoom makes a room the one for operators. There is no way back: what is said there was never meant for the admin room.
+func MarkOperatorsRoom(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "make the room for operators", setForOperatorsSQL, chat)
 }
 
@@ -242,7 +242,7 @@ var ErrOtherRoom = errors.New("the chat lives in another room")
 func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	args := pgx.NamedArgs{
 		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Login, "room": c.RoomID, "kind": c.Kind, "name": text.Storable(c.Name), "owner_name": text.Storable(c.OwnerName),
-		"contact": c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encrypted, "closed": c.ClosedWhy, "claimed": c.ClaimedAt,
+		"contact": c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encryption, "closed": c.ClosedWhy, "claimed": c.ClaimedAt,
 	}
 	if _, err := tx.Exec(ctx, freeRoomSQL, args); err != nil {
 		return Chat{}, fmt.Errorf("free room of chat: %w", err)
@@ -307,8 +307,8 @@ func CloseChat(ctx context.Context, tx Tx, chat ChatID, why string) error {
 
 const setOwnerWroteSQL = "update chats set owner_last_at = greatest(owner_last_at, $2) where id = $1"
 
-// SetOwnerWrote stores that the owner has written in a chat, which pauses the assistant there for a while.
-func SetOwnerWrote(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
+// MarkOwnerWrote stores that the owner has written in a chat, which pauses the assistant there for a while.
+func MarkOwnerWrote(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
 	return row.Exec(ctx, tx, "note the owner's message", setOwnerWroteSQL, chat, at)
 }
 
@@ -344,18 +344,18 @@ const resumeChatAtSQL = "update chats set paused_until = null, owner_last_at = c
 
 // ResumeChatAt resumes a chat as of a time: the pause by a person who wrote after that time stays.
 func ResumeChatAt(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
-	return row.Exec(ctx, tx, "give chat back", resumeChatAtSQL, chat, at)
+	return row.Exec(ctx, tx, "resume chat", resumeChatAtSQL, chat, at)
 }
 
-// LeaseTime is how long a lease lasts without renewal. After a crash another process takes the chat then.
-const LeaseTime = 30 * time.Second
+// LeaseTTL is how long a lease lasts without renewal. After a crash another process takes the chat then.
+const LeaseTTL = 30 * time.Second
 
 const leaseChatSQL = `update chats c set locked_by = $2, locked_until = now() + $3
 	where id = $1 and (locked_by = $2 or locked_until < now()) returning ` + chatColumns
 
 // LeaseChat takes or renews the lease of a turn on a chat and returns the chat. It returns ErrNotFound while another turn has the lease.
 func LeaseChat(ctx context.Context, w Writer, chat ChatID, by string) (Chat, error) {
-	return oneChat(ctx, w, leaseChatSQL, chat, by, LeaseTime)
+	return oneChat(ctx, w, leaseChatSQL, chat, by, LeaseTTL)
 }
 
 const endLeaseSQL = "update chats set locked_by = '', locked_until = '-infinity' where id = $1 and locked_by = $2"

@@ -14,7 +14,7 @@ import (
 	"multis/store/row"
 )
 
-const lockDraftSQL = "select " + outColumns + " from outbox o where (o.id = $1 or o.part_of = $1) and o.state = 'draft' order by o.seq for update"
+const lockDraftSQL = "select " + outboxColumns + " from outbox o where (o.id = $1 or o.part_of = $1) and o.state = 'draft' order by o.seq for update"
 
 // LockDraft returns the rows of a draft by its first row, locked until the end of the transaction. It returns none if the draft was
 // decided before.
@@ -26,10 +26,10 @@ const queueDraftSQL = `update outbox o set state = 'queued', drafted_as = purpos
 		seen_id = case when seen_id > 0 and purpose = $5 then greatest(seen_id, (select max(m.id) from messages m where m.chat_id = o.chat_id)) else seen_id end
 	where (id = $1 or part_of = $1) and state = 'draft'`
 
-// QueueDraft queues a draft for sending, as if it had been written now, with the gate's decision. One that only says that a person will answer is of
-// the moment in which it is approved, because it stays a draft when the contact writes more.
+// QueueDraft queues a draft for sending, as if it had been written now, with the gate's decision. A draft that only
+// says that a person will answer counts as having seen all messages until now, because later messages do not withdraw it.
 func QueueDraft(ctx context.Context, tx Tx, first uuid.UUID, purpose policy.Purpose, code policy.Code, why string) error {
-	return row.Exec(ctx, tx, "release draft", queueDraftSQL, first, purpose, code, why, policy.PurposeEscalation)
+	return row.Exec(ctx, tx, "queue draft", queueDraftSQL, first, purpose, code, why, policy.PurposeEscalation)
 }
 
 const makeDraftSQL = `update outbox set state = 'draft', created_at = now()
@@ -41,7 +41,7 @@ func MakeDraft(ctx context.Context, tx Tx, first uuid.UUID) (bool, error) {
 	return n > 0, err
 }
 
-const openDraftsSQL = "select " + outColumns + ` from outbox o where o.state = 'draft' and coalesce(o.part_of = o.id, true) and o.content <> '{}'
+const openDraftsSQL = "select " + outboxColumns + ` from outbox o where o.state = 'draft' and coalesce(o.part_of = o.id, true) and o.content <> '{}'
 	and o.seq > $1 order by o.seq limit $2`
 
 // OpenDrafts returns the first row of each draft that waits, the oldest first, from the one after a sequence number on.
@@ -71,17 +71,17 @@ func ReplaceDraft(ctx context.Context, tx Tx, from, to uuid.UUID) error {
 const lockAnswerDraftsSQL = `select o.id from outbox o where o.chat_id = $1 and o.state = 'draft' and o.seen_id > 0 and o.purpose <> $2
 	and coalesce(o.part_of = o.id, true) order by o.seq for update`
 
-// LockAnswerDrafts returns the first row of each open draft of an answer in a chat, locked until the end of the transaction. A draft that only says that
-// a person will answer is none.
+// LockAnswerDrafts returns the first row of each open draft of an answer in a chat, locked until the end of the transaction. Drafts that only say
+// that a person will answer are left out.
 func LockAnswerDrafts(ctx context.Context, tx Tx, chat ChatID) ([]uuid.UUID, error) {
 	return row.Values[uuid.UUID](ctx, tx, "drafts of answers", lockAnswerDraftsSQL, chat, policy.PurposeEscalation)
 }
 
-const answerWaitingSQL = `update messages set answered_at = now(), outbox_id = $2 where chat_id = $1 and answered_at is null and action in ('answer', 'handoff')`
+const markWaitingAnsweredSQL = `update messages set answered_at = now(), outbox_id = $2 where chat_id = $1 and answered_at is null and action in ('answer', 'handoff')`
 
-// AnswerWaiting marks all messages of a chat that wait for a turn as answered by an outbox message.
-func AnswerWaiting(ctx context.Context, tx Tx, chat ChatID, out uuid.UUID) error {
-	return row.Exec(ctx, tx, "answer what waits", answerWaitingSQL, chat, out)
+// MarkWaitingAnswered marks all messages of a chat that wait for a turn as answered by an outbox message.
+func MarkWaitingAnswered(ctx context.Context, tx Tx, chat ChatID, out uuid.UUID) error {
+	return row.Exec(ctx, tx, "answer what waits", markWaitingAnsweredSQL, chat, out)
 }
 
 // Seen is what an answer has seen of its chat. The answer is outdated if a newer message, an edit, a deletion or a person's own reply came after that.
@@ -93,27 +93,27 @@ type Seen struct {
 const seenSQL = `select coalesce((select id from messages where chat_id = $1 order by id desc limit 1), 0) as newest,
 	(select coalesce(sum(edits + (redacted_at is not null)::int), 0)::int from messages where chat_id = $1 and ts > now() - interval '2 days') as changes`
 
-// SeenOf returns what an answer in a chat that is begun now has seen.
-func SeenOf(ctx context.Context, db DB, chat ChatID) (Seen, error) {
+// CurrentSeen returns what an answer in a chat that is begun now has seen.
+func CurrentSeen(ctx context.Context, db DB, chat ChatID) (Seen, error) {
 	return row.One[Seen](ctx, db, "state of a chat", seenSQL, chat)
 }
 
 // IsOutdated reports whether an answer in a chat that has seen this much is outdated.
 func IsOutdated(ctx context.Context, db DB, chat ChatID, seen Seen) (bool, error) {
-	newer, err := HasNewer(ctx, db, chat, seen.Newest)
+	newer, err := HasNewerMessage(ctx, db, chat, seen.Newest)
 	if err != nil || newer {
 		return newer, err
 	}
-	now, err := SeenOf(ctx, db, chat)
+	now, err := CurrentSeen(ctx, db, chat)
 	return now.Changes != seen.Changes, err
 }
 
-const hasNewerSQL = `select exists (select from messages where chat_id = $1 and id > $2
+const hasNewerMessageSQL = `select exists (select from messages where chat_id = $1 and id > $2
 	and author not in ('multis_owner', 'multis_bot', 'bridge_bot') and kind <> 'reaction' and code <> 'backfill')`
 
-// HasNewer reports whether a person wrote in a chat after a message.
-func HasNewer(ctx context.Context, db DB, chat ChatID, seen MessageID) (bool, error) {
-	return row.Value[bool](ctx, db, "newer messages", hasNewerSQL, chat, seen)
+// HasNewerMessage reports whether a person wrote in a chat after a message.
+func HasNewerMessage(ctx context.Context, db DB, chat ChatID, seen MessageID) (bool, error) {
+	return row.Value[bool](ctx, db, "newer messages", hasNewerMessageSQL, chat, seen)
 }
 
 const withdrawSQL = "select withdraw_drafts($1, $2, $3, $4, true)"
@@ -123,9 +123,9 @@ func WithdrawDraft(ctx context.Context, tx Tx, chat ChatID, first uuid.UUID, cod
 	return row.Exec(ctx, tx, "withdraw draft", withdrawSQL, chat, first, code, code.Sentence())
 }
 
-// FollowUp is what is left to do in a chat after something was said, changed or deleted there: to answer the messages that wait, or to close the card
+// PendingWork is what is left to do in a chat after something was said, changed or deleted there: to answer the messages that wait, or to close the card
 // of a withdrawn draft.
-type FollowUp struct {
+type PendingWork struct {
 	ChatID  ChatID
 	DraftID *uuid.UUID // a withdrawn draft whose card is open; nil if messages wait for an answer
 }
@@ -139,9 +139,9 @@ const followUpsSQL = `select distinct chat_id, null::uuid as draft_id from messa
 const withdrawnCardSQL = `o.seen_id > 0 and o.state = 'dropped' and o.code in ('draft_stale', 'draft_answered', 'draft_mode', 'draft_source', 'draft_late')
 	and exists (select from dialogs d where d.draft_id = o.id and d.kind = 'draft' and d.done_at is null)`
 
-// FollowUps returns what is left to do in chats in which something was said, changed or deleted.
-func FollowUps(ctx context.Context, db DB, chats []ChatID) ([]FollowUp, error) {
-	return row.All[FollowUp](ctx, db, "what is left to do in chats", followUpsSQL, chats)
+// PendingWorkOf returns what is left to do in chats in which something was said, changed or deleted.
+func PendingWorkOf(ctx context.Context, db DB, chats []ChatID) ([]PendingWork, error) {
+	return row.All[PendingWork](ctx, db, "what is left to do in chats", followUpsSQL, chats)
 }
 
 // DraftCard is the message in the admin room that shows the drafts of a chat, with the draft that it showed last.
@@ -209,7 +209,7 @@ func WithOutdatedCitations(ctx context.Context, tx Tx, messages []OutboxMessage)
 			outdated = append(outdated, o)
 		}
 	}
-	return outdated, row.SetScopeTo(ctx, tx, before)
+	return outdated, row.SetScopeSetting(ctx, tx, before)
 }
 
 // isCurrent reports whether a citation is of one of the documents, by passage, and none of the corrections corrects its quote.
@@ -235,7 +235,7 @@ func Requeue(ctx context.Context, tx Tx, out uuid.UUID) (bool, error) {
 
 const setRunOutcomeSQL = "update schedule_runs set state = $2, note = $3 where outbox_id = $1"
 
-// SetRunOutcome sets the state of the execution whose message an outbox message is.
-func SetRunOutcome(ctx context.Context, tx Tx, out uuid.UUID, state ExecutionState, note string) error {
+// SetExecutionOutcome sets the state of the execution whose message an outbox message is.
+func SetExecutionOutcome(ctx context.Context, tx Tx, out uuid.UUID, state ExecutionState, note string) error {
 	return row.Exec(ctx, tx, "note what became of a run", setRunOutcomeSQL, out, state, note)
 }

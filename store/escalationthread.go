@@ -116,7 +116,7 @@ func MarkNote(ctx context.Context, tx Tx, message MessageID) error {
 	return row.Exec(ctx, tx, "mark note", markNoteSQL, message, policy.CodeNote, policy.CodeNote.Sentence())
 }
 
-const repliesOfSQL = "select " + outColumns + ` from outbox o where o.about @> array[$1::bigint] and o.about <> '{}' and o.send_as = 'owner' order by o.seq`
+const repliesOfSQL = "select " + outboxColumns + ` from outbox o where o.about @> array[$1::bigint] and o.about <> '{}' and o.send_as = 'owner' order by o.seq`
 
 // RepliesOf returns what was queued to a contact for a message in a thread, the oldest first: the reply, and its edits.
 func RepliesOf(ctx context.Context, db DB, message MessageID) ([]OutboxMessage, error) {

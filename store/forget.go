@@ -80,13 +80,13 @@ const (
 	forgottenWhy = "it was forgotten on your word"
 )
 
-// emptySQL empties messages; deleteSQL deletes them.
-const emptySQL = `update messages set body = '', attachment = null, parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
+// emptyMessagesSQL empties messages; deleteMessagesSQL deletes them.
+const emptyMessagesSQL = `update messages set body = '', attachment = null, parked = null, redacted_at = @at, answered_at = coalesce(answered_at, @at),
 		action = 'archive', code = 'redacted', reason = @why where id = any (@messages) and redacted_at is null returning id`
 
-const deleteSQL = `delete from messages where id = any (@messages) returning id`
+const deleteMessagesSQL = `delete from messages where id = any (@messages) returning id`
 
-const goneMessagesSQL = `with deleted as (select id, chat_id, event_id from messages where id = any (@messages)),
+const removeMessagesSQL = `with deleted as (select id, chat_id, event_id from messages where id = any (@messages)),
 	edits as (delete from messages e using deleted d where e.chat_id = d.chat_id and e.relates_to = d.event_id and e.code = 'edited'),
 	files as (select count(*) as n from kept_files where message_id = any (@messages)),
 	gone as (%s),
@@ -97,7 +97,7 @@ const goneMessagesSQL = `with deleted as (select id, chat_id, event_id from mess
 	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from waits)::int, (select count(*) from tasks_gone)::int`
 
 const emptyOwnOutboxSQL = `with said as (update outbox o set content = '{}', spans = '[]', error = ''
-		where (o.content <> '{}' or o.error <> '') and (o.id = any (@letters) or o.event_id in (select event_id from messages where id = any (@messages))) returning o.id, o.chat_id),
+		where (o.content <> '{}' or o.error <> '') and (o.id = any (@outbox) or o.event_id in (select event_id from messages where id = any (@messages))) returning o.id, o.chat_id),
 	files as (delete from outbox_files where outbox_id in (select id from said))
 	select said.id, c.kind = 'admin' as admin from said join chats c on c.id = said.chat_id`
 
@@ -118,7 +118,7 @@ const dropSchedulesSQL = "delete from schedules where id = any ($1) and created_
 
 const dropSummariesSQL = "with gone as (delete from chat_summaries where about && $1 or chat_id = any ($2) returning 1) select count(*)::int from gone"
 
-const dropQuestionsSQL = "delete from dialogs where id = any ($1)"
+const deleteDialogsSQL = "delete from dialogs where id = any ($1)"
 
 // dropJobsSQL deletes jobs that are over. A job that is still to be done loses its errors only.
 const dropJobsSQL = `with waiting as (update river.river_job set errors = null where id = any ($1) and finalized_at is null returning id),
@@ -136,19 +136,19 @@ const chatsOfMessagesSQL = `select c.id, c.kind from chats c where c.id in (sele
 // Forget empties the messages of d and deletes its other rows, the notes and commitments that came from them, and the outbox texts that quote
 // them. The rows of messages stay, empty, so that the same events cannot come back.
 func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCounts, error) {
-	letters, err := row.All[struct {
+	emptied, err := row.All[struct {
 		ID    uuid.UUID
 		Admin bool
-	}](ctx, tx, "letters", emptyOwnOutboxSQL, pgx.NamedArgs{"letters": d.OutboxMessages, "messages": row.EmptyIfNil(d.Messages)})
+	}](ctx, tx, "outbox messages", emptyOwnOutboxSQL, pgx.NamedArgs{"outbox": d.OutboxMessages, "messages": row.EmptyIfNil(d.Messages)})
 	if err != nil {
 		return DeletionCounts{}, err
 	}
-	f, err := forget(ctx, tx, d, removal{emptySQL, forgottenWhy, at})
+	f, err := forget(ctx, tx, d, removal{emptyMessagesSQL, forgottenWhy, at})
 	if err != nil {
 		return f, err
 	}
-	f.OutboxMessages += len(letters)
-	for _, l := range letters {
+	f.OutboxMessages += len(emptied)
+	for _, l := range emptied {
 		if l.Admin { // a message in a contact's chat stays: deleting it would show the contact that something was deleted
 			f.Retract = append(f.Retract, l.ID)
 		}
@@ -157,7 +157,7 @@ func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCo
 		sql   string
 		ids   any
 		count *int
-	}{{dropJobsSQL, row.EmptyIfNil(d.Jobs), &f.Entries}, {dropQuestionsSQL, row.EmptyIfNil(d.Dialogs), &f.Entries}, {dropSchedulesSQL, row.EmptyIfNil(d.Schedules), &f.Schedules}} {
+	}{{dropJobsSQL, row.EmptyIfNil(d.Jobs), &f.Entries}, {deleteDialogsSQL, row.EmptyIfNil(d.Dialogs), &f.Entries}, {dropSchedulesSQL, row.EmptyIfNil(d.Schedules), &f.Schedules}} {
 		tag, err := tx.Exec(ctx, drop.sql, drop.ids)
 		if err != nil {
 			return f, fmt.Errorf("forget what else there is: %w", err)
@@ -200,18 +200,18 @@ func forget(ctx context.Context, tx Tx, d DeletionSet, e removal) (DeletionCount
 	steps := []func() error{
 		func() error {
 			args := pgx.NamedArgs{"messages": messages, "tasks": row.EmptyIfNil(d.Tasks), "at": e.at, "why": e.why}
-			err := tx.QueryRow(ctx, fmt.Sprintf(goneMessagesSQL, e.sql), args).Scan(&f.Messages, &f.Files, &f.Escalations, &f.Tasks)
+			err := tx.QueryRow(ctx, fmt.Sprintf(removeMessagesSQL, e.sql), args).Scan(&f.Messages, &f.Files, &f.Escalations, &f.Tasks)
 			if err != nil {
 				return fmt.Errorf("forget messages: %w", err)
 			}
 			return nil
 		},
 		func() (err error) {
-			learned, err = unlearn(ctx, tx, scope, messages, row.EmptyIfNil(d.Notes))
+			learned, err = deleteDerivedNotes(ctx, tx, scope, messages, row.EmptyIfNil(d.Notes))
 			return err
 		},
 	}
-	if e.sql == deleteSQL {
+	if e.sql == deleteMessagesSQL {
 		slices.Reverse(steps) // commitments are deleted with their message and would not be counted; an empty message must be empty before the chat is captured again
 	}
 	for _, step := range steps {
@@ -224,12 +224,12 @@ func forget(ctx context.Context, tx Tx, d DeletionSet, e removal) (DeletionCount
 	if err != nil {
 		return f, err
 	}
-	resting, err := row.Value[int](ctx, tx, "what rests on messages", emptyRestingOutboxSQL, pgx.NamedArgs{"messages": messages, "tasks": row.EmptyIfNil(d.Tasks), "spared": e.sql == emptySQL})
+	resting, err := row.Value[int](ctx, tx, "what rests on messages", emptyRestingOutboxSQL, pgx.NamedArgs{"messages": messages, "tasks": row.EmptyIfNil(d.Tasks), "spared": e.sql == emptyMessagesSQL})
 	f.OutboxMessages = len(f.Retract) + resting
 	return f, err
 }
 
-// deletionScope is what must be written to forget: what belongs to the chats, and the owner's only if it is about his room.
+// deletionScope returns the scope in which d can be deleted: the roles of its chats, and the owner's role if d concerns the admin room or no chat.
 func deletionScope(ctx context.Context, db DB, d DeletionSet) (policy.Scope, error) {
 	type in struct {
 		ID   ChatID
@@ -277,12 +277,12 @@ func RedactMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, at
 	switch {
 	case err == nil:
 		d.Messages = []MessageID{message}
-		if err := row.Exec(ctx, tx, "take an approval back", takeBackSQL, message, takenBackWhy); err != nil {
+		if err := row.Exec(ctx, tx, "take an approval back", withdrawApprovalSQL, message, withdrawnReason); err != nil {
 			return nil, err
 		}
 	case !errors.Is(err, ErrNotFound):
 		return nil, err
 	}
-	f, err := forget(ctx, tx, d, removal{emptySQL, deletedWhy, at})
+	f, err := forget(ctx, tx, d, removal{emptyMessagesSQL, deletedWhy, at})
 	return f.Retract, err
 }

@@ -220,7 +220,7 @@ func ForgetChatStep(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit i
 		return gone, false, err
 	}
 	if len(messages) > 0 {
-		gone, err = forget(ctx, tx, DeletionSet{Messages: messages}, removal{deleteSQL, forgottenWhy, f.CreatedAt})
+		gone, err = forget(ctx, tx, DeletionSet{Messages: messages}, removal{deleteMessagesSQL, forgottenWhy, f.CreatedAt})
 		return gone, true, err
 	}
 	scope := policy.ContactScope(chat.ID)
@@ -234,7 +234,7 @@ func ForgetChatStep(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit i
 	if err != nil {
 		return gone, false, err
 	}
-	learned, err := unlearn(ctx, tx, scope, []MessageID{}, row.EmptyIfNil(notes))
+	learned, err := deleteDerivedNotes(ctx, tx, scope, []MessageID{}, row.EmptyIfNil(notes))
 	if err != nil {
 		return gone, false, err
 	}
@@ -243,7 +243,7 @@ func ForgetChatStep(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit i
 	if err != nil {
 		return gone, false, err
 	}
-	passages, err := dropLearned(ctx, tx, origins)
+	passages, err := deleteNoteDocuments(ctx, tx, origins)
 	if err != nil {
 		return gone, false, err
 	}

@@ -80,5 +80,5 @@ const grantUseSQL = `select count(distinct grant_id) as grants, count(*) as call
 
 // CountGranted counts the calls that grants allowed without a question in a period. The zero until means now.
 func CountGranted(ctx context.Context, db DB, from, until time.Time) (GrantUse, error) {
-	return row.One[GrantUse](ctx, db, "calls under grants", grantUseSQL, from, timeOrNil(until))
+	return row.One[GrantUse](ctx, db, "calls under grants", grantUseSQL, from, nullTime(until))
 }

@@ -40,8 +40,8 @@ type Finding struct {
 type FindingFilter struct {
 	Agent string
 	// Findings are selected whose wait began between NotBefore and WaitingSince. A contact who keeps writing without an answer is one
-	// finding. It is reported again if the owner was told of it before Again.
-	WaitingSince, NotBefore, RepeatIfToldBefore time.Time
+	// finding. It is reported again if the owner was last notified of it before RepeatIfNotifiedBefore.
+	WaitingSince, NotBefore, RepeatIfNotifiedBefore time.Time
 	// Tasks includes tasks.
 	Tasks bool
 }
@@ -71,7 +71,7 @@ const newFindingsSQL = `with found as (
 // NewFindings returns the findings that were not judged yet, the newest first.
 func NewFindings(ctx context.Context, db DB, l FindingFilter) ([]Finding, error) {
 	return row.All[Finding](ctx, db, "findings", newFindingsSQL, pgx.NamedArgs{
-		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.RepeatIfToldBefore, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
+		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.RepeatIfNotifiedBefore, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
 	})
 }
 
@@ -79,8 +79,8 @@ const unansweredSQL = "select " + messageColumns + ` from messages m where m.cha
 	and m.ts > greatest(@oldest, (select max(m.ts) from messages m where m.chat_id = @chat and m.author <> 'contact' and m.redacted_at is null and not (` + greetingSQL + `)))
 	order by m.ts, m.id`
 
-// Unanswered returns the messages of a contact since the last message of anybody else, and since oldest, the oldest first.
-func Unanswered(ctx context.Context, db DB, chat ChatID, oldest time.Time) ([]Message, error) {
+// UnansweredMessages returns the messages of a contact since the last message of anybody else, and since oldest, the oldest first.
+func UnansweredMessages(ctx context.Context, db DB, chat ChatID, oldest time.Time) ([]Message, error) {
 	return collectMessages(ctx, db, unansweredSQL, pgx.NamedArgs{"chat": chat, "oldest": oldest})
 }
 
@@ -91,14 +91,14 @@ const recordJudgementSQL = `insert into heartbeat_matters (agent, matter, chat_i
 type Judgement struct {
 	Agent, Finding string
 	ChatID         ChatID // zero for none
-	Told           bool
+	Notified       bool
 	At             time.Time
 }
 
 // RecordJudgement stores a judgement. It returns false if the agent judged the finding before, or if the owner is to be told and another agent
 // told him.
 func RecordJudgement(ctx context.Context, tx Tx, j Judgement) (first bool, err error) {
-	tag, err := tx.Exec(ctx, recordJudgementSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Finding, "chat": j.ChatID, "told": j.Told, "at": j.At})
+	tag, err := tx.Exec(ctx, recordJudgementSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Finding, "chat": j.ChatID, "told": j.Notified, "at": j.At})
 	if err != nil {
 		return false, fmt.Errorf("record judgement: %w", err)
 	}
@@ -115,7 +115,7 @@ func HasMessageSince(ctx context.Context, db DB, since time.Time) (bool, error) 
 
 const lastCheckSQL = "select checked_at, case when day = $2::date then checks else 0 end from heartbeat_checks where agent = $1"
 
-// LastCheck returns when a model last checked an agent's items, and how often on a day. It returns the zero time if never.
+// LastCheck returns when a model last checked an agent's findings, and how many checks were made on a day. It returns the zero time if never.
 func LastCheck(ctx context.Context, db DB, agent, day string) (at time.Time, checks int, err error) {
 	err = db.QueryRow(ctx, lastCheckSQL, agent, day).Scan(&at, &checks)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -145,7 +145,7 @@ func DueSchedules(ctx context.Context, db DB, until time.Time) ([]Schedule, erro
 
 const pruneFindingsSQL = "with gone as (delete from heartbeat_matters where seen_at < $1 returning 1) select count(*) from gone"
 
-// PruneFindings deletes the judgements from before a time.
-func PruneFindings(ctx context.Context, w Writer, before time.Time) (int, error) {
+// PruneJudgements deletes the judgements from before a time.
+func PruneJudgements(ctx context.Context, w Writer, before time.Time) (int, error) {
 	return row.Value[int](ctx, w, "forget findings", pruneFindingsSQL, before)
 }

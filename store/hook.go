@@ -51,8 +51,8 @@ const dropHooksSQL = "delete from hooks where not name = any ($1)"
 const putHookSQL = `insert into hooks (name, target, events) values ($1, $2, $3)
 	on conflict (name) do update set target = excluded.target, events = excluded.events`
 
-// PutHooks replaces the hooks by those of the configuration.
-func PutHooks(ctx context.Context, tx Tx, hooks []Hook) error {
+// ReplaceHooks replaces the hooks by those of the configuration.
+func ReplaceHooks(ctx context.Context, tx Tx, hooks []Hook) error {
 	names := make([]string, len(hooks))
 	for i, h := range hooks {
 		names[i] = h.Name
@@ -82,8 +82,8 @@ func AddDeliveries(ctx context.Context, tx Tx, event policy.HookEvent, ref strin
 	return addDeliveries(ctx, tx, event, ref, "")
 }
 
-// TestHook stores a test event for one hook and returns the id of its delivery, or ErrNotFound without such a hook.
-func TestHook(ctx context.Context, tx Tx, hook string) (uuid.UUID, error) {
+// AddTestDelivery stores a test event for one hook and returns the id of its delivery, or ErrNotFound without such a hook.
+func AddTestDelivery(ctx context.Context, tx Tx, hook string) (uuid.UUID, error) {
 	ids, err := addDeliveries(ctx, tx, policy.HookTest, "", hook)
 	if err == nil && len(ids) == 0 {
 		err = ErrNotFound

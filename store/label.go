@@ -25,7 +25,7 @@ func (c Chat) TypedName() string { return bridgebridge.DisplayName(c.Name) + c.n
 
 // numberSuffix returns the chat's number if several chats have its name, else nothing.
 func (c Chat) numberSuffix() string {
-	if !c.Namesake {
+	if !c.HasNamesake {
 		return ""
 	}
 	return fmt.Sprintf(" #%d", c.ID)

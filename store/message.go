@@ -129,7 +129,7 @@ func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, send
 	if err != nil {
 		return false, err
 	}
-	_, err = unlearn(ctx, tx, scope, []MessageID{message}, []NoteID{})
+	_, err = deleteDerivedNotes(ctx, tx, scope, []MessageID{message}, []NoteID{})
 	return true, err
 }
 
@@ -146,7 +146,7 @@ const setAdmissionSQL = "update messages set action = $2, code = $3, reason = $4
 
 // SetAdmission replaces the decision about a message that is not answered yet.
 func SetAdmission(ctx context.Context, tx Tx, message MessageID, d policy.Admission) error {
-	return row.Exec(ctx, tx, "judge message anew", setAdmissionSQL, message, d.Action, d.Code, d.Why)
+	return row.Exec(ctx, tx, "replace admission", setAdmissionSQL, message, d.Action, d.Code, d.Why)
 }
 
 const messageByIDSQL = "select " + messageColumns + " from messages m where m.id = $1"
@@ -258,18 +258,18 @@ type StaleChat struct {
 	Newest   time.Time
 }
 
-const takeStaleSQL = `with taken as (
+const claimStaleSQL = `with taken as (
 		update messages set digested_at = now() where code = 'stale' and digested_at is null returning chat_id, ts)
 	select t.chat_id, c.name, c.protocol, count(*) as messages, min(t.ts) as oldest, max(t.ts) as newest from taken t join chats c on c.id = t.chat_id group by 1, 2, 3 order by 4 desc, 2, 1`
 
-// TakeStale returns the messages that arrived too late and were not reported yet, by chat, and marks them as reported.
-func TakeStale(ctx context.Context, tx Tx) ([]StaleChat, error) {
-	return row.All[StaleChat](ctx, tx, "late messages", takeStaleSQL)
+// ClaimStale counts by chat the messages that arrived too late and were not reported yet, and marks them as reported.
+func ClaimStale(ctx context.Context, tx Tx) ([]StaleChat, error) {
+	return row.All[StaleChat](ctx, tx, "late messages", claimStaleSQL)
 }
 
 const newestStaleSQL = "select max(received_at) from messages where code = 'stale' and digested_at is null"
 
-// NewestStale returns when the last message that TakeStale would count arrived; nil if there is none.
+// NewestStale returns when the last message that ClaimStale would count arrived; nil if there is none.
 func NewestStale(ctx context.Context, db DB) (*time.Time, error) {
 	var at *time.Time
 	if err := db.QueryRow(ctx, newestStaleSQL).Scan(&at); err != nil {

@@ -20,7 +20,7 @@ func TestAContactReadsTheMessagesOfItsOwnChatsAlone(t *testing.T) {
 	var chats []store.ChatID
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error {
 		for _, name := range []string{"ana", "ben"} {
-			chat, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Encrypted: policy.EncryptionNo})
+			chat, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Encryption: policy.EncryptionNo})
 			if err != nil {
 				return err
 			}

@@ -76,7 +76,7 @@ type OutboxMessage struct {
 	DraftedAs policy.Purpose
 }
 
-const outColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.about, o.state, o.room_id,
+const outboxColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.about, o.state, o.room_id,
 	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.rests_on, o.replaces, o.task_id, o.seen_id, o.drafted_as`
 
 const insertOutboxMessageSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, replaces, state, part_of, task_id, seen_id)
@@ -88,29 +88,29 @@ func InsertOutboxMessage(ctx context.Context, tx Tx, o OutboxMessage) error {
 	if err != nil || o.Citations == nil {
 		citations = []byte("[]")
 	}
-	return row.Exec(ctx, tx, "write outbox", insertOutboxMessageSQL, pgx.NamedArgs{
+	return row.Exec(ctx, tx, "store outbox message", insertOutboxMessageSQL, pgx.NamedArgs{
 		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
 		"reason": o.Reason, "spans": citations, "addressed": o.Addressed, "about": row.EmptyIfNil(o.About), "rests": row.EmptyIfNil(o.RestsOn), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID, "seen": o.SeenID,
 	})
 }
 
-const outByIDSQL = "select " + outColumns + " from outbox o where o.id = $1"
+const outboxMessageByIDSQL = "select " + outboxColumns + " from outbox o where o.id = $1"
 
 // OutboxMessageByID returns one outbox message, or ErrNotFound.
 func OutboxMessageByID(ctx context.Context, db DB, out uuid.UUID) (OutboxMessage, error) {
-	return oneOut(ctx, db, outByIDSQL, out)
+	return oneOutboxMessage(ctx, db, outboxMessageByIDSQL, out)
 }
 
 // LockOutboxMessage is OutboxMessageByID with a lock until the end of the transaction, so that nobody else sends it.
 func LockOutboxMessage(ctx context.Context, tx Tx, out uuid.UUID) (OutboxMessage, error) {
-	return oneOut(ctx, tx, outByIDSQL+" for update", out)
+	return oneOutboxMessage(ctx, tx, outboxMessageByIDSQL+" for update", out)
 }
 
-const outboxMessageByEventSQL = "select " + outColumns + " from outbox o where o.event_id = $1"
+const outboxMessageByEventSQL = "select " + outboxColumns + " from outbox o where o.event_id = $1"
 
 // OutboxMessageByEvent returns the outbox message that was sent as an event, or ErrNotFound.
 func OutboxMessageByEvent(ctx context.Context, db DB, event id.EventID) (OutboxMessage, error) {
-	return oneOut(ctx, db, outboxMessageByEventSQL, event)
+	return oneOutboxMessage(ctx, db, outboxMessageByEventSQL, event)
 }
 
 const eraseAnswersSQL = `with answers as (update outbox o set content = '{}', spans = '[]'
@@ -130,7 +130,7 @@ const moveToChatSQL = "update outbox set chat_id = $2, content = $3, replaces = 
 
 // MoveToChat moves a queued message to another chat, behind the messages that are queued there.
 func MoveToChat(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, content json.RawMessage) error {
-	return row.Exec(ctx, tx, "readdress outbox", moveToChatSQL, out, chat, content)
+	return row.Exec(ctx, tx, "move outbox message", moveToChatSQL, out, chat, content)
 }
 
 // IsFirst reports whether the row is the first one of its message.
@@ -151,8 +151,8 @@ func (o OutboxMessage) IsErased() bool { return string(o.Content) == "{}" }
 
 const earlierQueuedSQL = "select exists (select from outbox where chat_id = $1 and seq < $2 and state = 'queued')"
 
-// EarlierQueued reports whether an older message is queued in the same chat.
-func EarlierQueued(ctx context.Context, db DB, o OutboxMessage) (bool, error) {
+// HasEarlierQueued reports whether an older message is queued in the same chat.
+func HasEarlierQueued(ctx context.Context, db DB, o OutboxMessage) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, earlierQueuedSQL, o.ChatID, o.Seq).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for earlier events: %w", err)
@@ -227,7 +227,7 @@ const markDroppedSQL = `with dropped as (update outbox set state = 'dropped', co
 
 // MarkDropped drops a queued message, or a draft with all its rows, and stores why.
 func MarkDropped(ctx context.Context, tx Tx, out uuid.UUID, code policy.Code, reason string) error {
-	return row.Exec(ctx, tx, "drop outgoing event", markDroppedSQL, out, code, reason)
+	return row.Exec(ctx, tx, "drop outbox message", markDroppedSQL, out, code, reason)
 }
 
 const markFailedSQL = `with failed as (update outbox set state = 'failed', error = $2 where id = $1 and state in ('queued', 'sent') returning id),
@@ -268,8 +268,8 @@ func CountSent(ctx context.Context, db DB, chat ChatID, minuteStart, dayStart ti
 
 const sentSinceSQL = "select exists (select from outbox where chat_id = $1 and $2 in (purpose, drafted_as) and created_at > $3 and state <> 'dropped')"
 
-// SentSince reports whether a message with a purpose was sent to a chat since a time.
-func SentSince(ctx context.Context, db DB, chat ChatID, purpose policy.Purpose, since time.Time) (bool, error) {
+// WasSentSince reports whether a message with a purpose was sent to a chat since a time.
+func WasSentSince(ctx context.Context, db DB, chat ChatID, purpose policy.Purpose, since time.Time) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, sentSinceSQL, chat, purpose, since).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for sent events: %w", err)
@@ -277,7 +277,7 @@ func SentSince(ctx context.Context, db DB, chat ChatID, purpose policy.Purpose, 
 	return yes, nil
 }
 
-func oneOut(ctx context.Context, db DB, sql string, args ...any) (OutboxMessage, error) {
+func oneOutboxMessage(ctx context.Context, db DB, sql string, args ...any) (OutboxMessage, error) {
 	return row.One[OutboxMessage](ctx, db, "outbox", sql, args...)
 }
 

@@ -43,7 +43,7 @@ func HasBrokenPart(ctx context.Context, db DB, o OutboxMessage) (bool, error) {
 	return yes, nil
 }
 
-const partsSQL = "select " + outColumns + " from outbox o where o.part_of = $1 order by o.seq"
+const partsSQL = "select " + outboxColumns + " from outbox o where o.part_of = $1 order by o.seq"
 
 // Parts returns the rows of a message in parts, in order; none for a message in one row.
 func Parts(ctx context.Context, db DB, first uuid.UUID) ([]OutboxMessage, error) {

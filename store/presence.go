@@ -38,8 +38,8 @@ func SendingStateOf(ctx context.Context, db DB, chat ChatID, minuteAgo, dayAgo t
 // message of the owner less than ownerPause ago.
 func (c Chat) Presence(pausedAll bool, mode policy.Mode, ownerPause time.Duration, now time.Time) policy.Presence {
 	p := policy.Presence{PausedAll: pausedAll, PausedChat: c.PausedUntil != nil && c.PausedUntil.After(now)}
-	if c.OwnerLastAt != nil && mode == policy.ModeBusiness {
-		p.OwnerWroteAt, p.OwnerPause = *c.OwnerLastAt, ownerPause
+	if c.OwnerWroteAt != nil && mode == policy.ModeBusiness {
+		p.OwnerWroteAt, p.OwnerPause = *c.OwnerWroteAt, ownerPause
 	}
 	return p
 }

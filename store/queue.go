@@ -12,9 +12,9 @@ import (
 // The queries over the job queue's own tables, which are in the schema river. The kinds and arguments of jobs that they name are
 // those of package jobs.
 
-// goneSQL begins a query with the client ids of dead processes that have left something, as the table gone. $1 is the client that asks, $2 whether
-// what itself left counts, and $3 is LockClient.
-const goneSQL = `with dead as (
+// deadClientsSQL begins a query with the client ids of dead processes that left jobs or the leadership behind, as the table gone. $1 is the asking
+// client, $2 whether its own leftovers count, and $3 is LockClient.
+const deadClientsSQL = `with dead as (
 		select distinct split_part(client, '-', 2)::int as num, client
 		from (select attempted_by[array_upper(attempted_by, 1)] as client from river.river_job where state = 'running'
 			union select leader_id from river.river_leader) c
@@ -25,14 +25,14 @@ const goneSQL = `with dead as (
 
 // takeOverJobsSQL also tells the other processes that a dead leader resigned, because River itself looks for a dead leader every five seconds only.
 // A process that is alive after all finds its lease gone and writes nothing.
-const takeOverJobsSQL = goneSQL + `,
+const takeOverJobsSQL = deadClientsSQL + `,
 	led as (delete from river.river_leader where leader_id in (select client from gone) returning leader_id),
-	told as (select led.leader_id from led cross join lateral
+	notified as (select led.leader_id from led cross join lateral
 		pg_notify('river.river_leadership', json_build_object('leader_id', led.leader_id, 'action', 'resigned')::text)),
 	taken as (update river.river_job set state = 'available', scheduled_at = now(), attempt = greatest(attempt - 1, 0)
 		where state = 'running' and attempted_by[array_upper(attempted_by, 1)] in (select client from gone) returning id),
 	freed as (update chats set locked_by = '', locked_until = '-infinity' where split_part(locked_by, '.', 1) in (select id::text from taken))
-	select count(*) from taken where (select count(*) from told) >= 0`
+	select count(*) from taken where (select count(*) from notified) >= 0`
 
 // TakeOverJobs makes the running jobs of dead processes available again, frees the chats that they had leased, and returns their number. A
 // process is dead if nobody holds the lock LockClient of its client id. own also takes the jobs that run under client itself, for the start of
@@ -43,27 +43,27 @@ func TakeOverJobs(ctx context.Context, tx Tx, client string, own bool) (int, err
 
 // QueueState is what a process has to know of the job queue.
 type QueueState struct {
-	Abandoned bool           // whether TakeOverJobs would take something over
-	Unindexed bool           // whether there are messages that are not in the message index
-	NextDue   *time.Duration // until the next job is due; nil without one
+	HasAbandonedJobs     bool           `db:"abandoned"` // whether TakeOverJobs would take something over
+	HasUnindexedMessages bool           `db:"unindexed"` // whether there are messages that are not in the message index
+	NextDue              *time.Duration // until the next job is due; nil without one
 }
 
-// lookAtQueueSQL makes the jobs available that are due, of which their trigger tells, and tells again of those that nobody has taken: a
-// notification is lost to a process that is just connecting again.
-const lookAtQueueSQL = goneSQL + `,
+// pollQueueSQL makes the jobs available that are due, which their trigger notifies of, and notifies again of those that no process took: a
+// process that is just reconnecting loses its notifications.
+const pollQueueSQL = deadClientsSQL + `,
 	due as (update river.river_job set state = 'available' where state in ('retryable', 'scheduled') and scheduled_at <= now()),
-	told as (select pg_notify('river.river_insert', '{"queue": "' || queue || '"}')
+	notified as (select pg_notify('river.river_insert', '{"queue": "' || queue || '"}')
 		from (select distinct queue from river.river_job where state = 'available' and scheduled_at <= now()) q)
 	select exists (select from gone) as abandoned, (` + hasUnindexedSQL + `) as unindexed,
 		(select min(scheduled_at) - clock_timestamp() from river.river_job where state in ('available', 'retryable', 'scheduled') and scheduled_at > now()) as next_due
-	where (select count(*) from told) >= 0`
+	where (select count(*) from notified) >= 0`
 
-// LookAtQueue starts the jobs that are due, and returns what the process with the given client id and lock has to know. It asks over the
+// PollQueue starts the jobs that are due, and returns what the process with the given client id and lock has to know. It asks over the
 // connection of the lock, so an error may mean that the lock is lost.
-func LookAtQueue(ctx context.Context, lock *Lock, client string) (QueueState, error) {
+func PollQueue(ctx context.Context, lock *Lock, client string) (QueueState, error) {
 	lock.mu.Lock()
 	defer lock.mu.Unlock()
-	return row.One[QueueState](ctx, lock.conn, "state of the job queue", lookAtQueueSQL, client, false, int32(LockClient))
+	return row.One[QueueState](ctx, lock.conn, "state of the job queue", pollQueueSQL, client, false, int32(LockClient))
 }
 
 // WorkKind is a kind of work that needs a job.
@@ -87,9 +87,9 @@ const (
 
 // Work is something that waits and has no job.
 type Work struct {
-	Kind WorkKind
-	ID   int64     // of its row; 0 for WorkSend, WorkDraft and WorkDigest
-	Out  uuid.UUID // the outbox message of WorkSend and WorkDraft
+	Kind     WorkKind
+	ID       int64     // of its row; 0 for WorkSend, WorkDraft and WorkDigest
+	OutboxID uuid.UUID `db:"out"` // the outbox message of WorkSend and WorkDraft
 }
 
 const workWithoutJobSQL = `with live as (select kind, args from river.river_job where state not in ('completed', 'cancelled', 'discarded'))
@@ -118,10 +118,10 @@ const workWithoutJobSQL = `with live as (select kind, args from river.river_job 
 	select 'forget', f.id, null from forgettings f where f.done_at is null and f.created_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'forget' and l.args->>'forgetting' = f.id::text)
 	union all
-	-- A task that kills its process each time is not begun for ever, and one of yesterday is not waited for: both fail, and the owner is told.
-	select case when t.state = 'executing' and not hopeful then 'lost' when t.parent_id is null then 'task' else 'child' end, t.id, null
-		from tasks t, lateral (select t.attempt < 20 and t.created_at > now() - interval '1 day' as hopeful) h
-		where t.finished_at is null and t.kind <> all ($1) and t.state <> 'pending' and (hopeful or t.state = 'executing')
+	-- A task that has crashed its process 20 times, or is older than a day, is not retried: it fails, and the owner is notified.
+	select case when t.state = 'executing' and not retriable then 'lost' when t.parent_id is null then 'task' else 'child' end, t.id, null
+		from tasks t, lateral (select t.attempt < 20 and t.created_at > now() - interval '1 day' as retriable) h
+		where t.finished_at is null and t.kind <> all ($1) and t.state <> 'pending' and (retriable or t.state = 'executing')
 		and coalesce(t.started_at, t.created_at) < now() - interval '1 minute'
 		and not exists (select from live l where (l.kind in ('task', 'child') and l.args->>'task' = t.id::text)
 			or (l.kind in ('command', 'ask') and l.args->>'message' = t.message_id::text) or (l.kind = 'run' and l.args->>'run' = t.run_id::text))
@@ -132,7 +132,7 @@ const workWithoutJobSQL = `with live as (select kind, args from river.river_job 
 	select 'watch', w.id, null from watches w where w.kind = 'page' and w.next_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'watch' and l.args->>'watch' = w.id::text)) w`
 
-// WorkWithoutJob returns what has waited for a minute without a job. Its job was given up while the database was away, or was not
+// WorkWithoutJob returns the work that has been without a job for a minute, because its job was given up while the database was away, or was not
 // inserted because another of its kind was just ending.
 func WorkWithoutJob(ctx context.Context, db DB) ([]Work, error) {
 	return row.All[Work](ctx, db, "work without a job", workWithoutJobSQL, taskKinds(TaskTurn, TaskHeartbeat, TaskExec))
@@ -154,9 +154,9 @@ func SchedulesWithoutJob(ctx context.Context, db DB) ([]ScheduleTime, error) {
 	return row.All[ScheduleTime](ctx, db, "schedules without a job", schedulesWithoutJobSQL)
 }
 
-const isDescribingSQL = "select exists (select from river.river_job where kind = 'describe' and state in ('available', 'running'))"
+const hasRoomsToDescribeSQL = "select exists (select from river.river_job where kind = 'describe' and state in ('available', 'running'))"
 
-// IsDescribing reports whether rooms wait for their description. Those whose description failed and is retried later do not count.
-func IsDescribing(ctx context.Context, db DB) (bool, error) {
-	return row.Value[bool](ctx, db, "rooms without a description", isDescribingSQL)
+// HasRoomsToDescribe reports whether rooms wait for their description. Those whose description failed and is retried later do not count.
+func HasRoomsToDescribe(ctx context.Context, db DB) (bool, error) {
+	return row.Value[bool](ctx, db, "rooms without a description", hasRoomsToDescribeSQL)
 }

@@ -14,7 +14,7 @@ import (
 // could reach anybody asks it: the gate, the admission of messages, and the job queue, which runs nothing else while the answer is no. Once
 // nothing is on hold, the database is not asked again, because only an empty database is restored.
 func (s *Store) Restored(ctx context.Context, db DB) (policy.Restore, error) {
-	if known := s.released.Load(); known != nil {
+	if known := s.notOnHold.Load(); known != nil {
 		return *known, nil
 	}
 	var r policy.Restore
@@ -22,7 +22,7 @@ func (s *Store) Restored(ctx context.Context, db DB) (policy.Restore, error) {
 		return r, err
 	}
 	if !r.OnHold() && db == DB(s.pool) { // a transaction may yet be rolled back
-		s.released.Store(&r)
+		s.notOnHold.Store(&r)
 	}
 	return r, nil
 }
@@ -70,7 +70,7 @@ func HoldRestored(ctx context.Context, tx Tx, backupAt time.Time) error {
 	return PutSetting(ctx, tx, SettingRestore, policy.Restore{BackupAt: backupAt, RestoredAt: now})
 }
 
-const outboxOnHoldSQL = "select " + outColumns + " from outbox o where o.state = 'dropped' and o.code = $1 and o.created_at < $2 and o.content <> '{}' order by o.seq"
+const outboxOnHoldSQL = "select " + outboxColumns + " from outbox o where o.state = 'dropped' and o.code = $1 and o.created_at < $2 and o.content <> '{}' order by o.seq"
 
 const countsOnHoldSQL = `select (select count(*) from messages where code = $1 and received_at < $2 and answered_at >= $2 and redacted_at is null and author = 'contact') as messages,
 	(select count(*) from hook_deliveries where state = 'queued') as deliveries,

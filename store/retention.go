@@ -78,7 +78,7 @@ const expireRestSQL = `with letters as (delete from outbox o using chats c where
 func ExpireRest(ctx context.Context, tx Tx, c Cutoffs, limit int) (DeletionCounts, error) {
 	var f DeletionCounts
 	// It deletes in all chats, and returns none of their texts.
-	if err := row.SetScopeTo(ctx, tx, row.EveryScope); err != nil {
+	if err := row.SetScopeSetting(ctx, tx, row.EveryScope); err != nil {
 		return f, err
 	}
 	origins, err := row.Values[string](ctx, tx, "old notes", expiredNotesSQL, c.args(limit))
@@ -89,7 +89,7 @@ func ExpireRest(ctx context.Context, tx Tx, c Cutoffs, limit int) (DeletionCount
 		if f.Notes, err = row.Value[int](ctx, tx, "old notes", countNotesSQL, origins); err != nil {
 			return f, err
 		}
-		if f.Passages, err = dropLearned(ctx, tx, origins); err != nil {
+		if f.Passages, err = deleteNoteDocuments(ctx, tx, origins); err != nil {
 			return f, err
 		}
 	}

@@ -28,11 +28,11 @@ const (
 // CatchUp is what happens with times that were missed.
 type CatchUp string
 
-// The ways to catch up: not, only the first missed time within a day, or each.
+// The ways to catch up.
 const (
-	CatchOnce CatchUp = "once"
-	CatchSkip CatchUp = "skip"
-	CatchAll  CatchUp = "all"
+	CatchOnce CatchUp = "once" // only the first missed time, within a day
+	CatchSkip CatchUp = "skip" // none
+	CatchAll  CatchUp = "all"  // each of them
 )
 
 // Valid reports whether c is one of the ways.

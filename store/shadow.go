@@ -10,7 +10,7 @@ import (
 	"multis/store/row"
 )
 
-const shadowRowsSQL = "select " + outColumns + " from outbox o where (o.id = $1 or o.part_of = $1) and o.state = 'shadow' order by o.seq"
+const shadowRowsSQL = "select " + outboxColumns + " from outbox o where (o.id = $1 or o.part_of = $1) and o.state = 'shadow' order by o.seq"
 
 // ShadowRows returns the rows of a shadow answer by its first row; none for another message.
 func ShadowRows(ctx context.Context, db DB, first uuid.UUID) ([]OutboxMessage, error) {

@@ -45,8 +45,8 @@ type Store struct {
 	pool *pgxpool.Pool
 	// contactRole is the database role of reads for a contact. It can read the texts of its scope and nothing else.
 	contactRole string
-	// released is what Restored returns from now on; nil while that can still change.
-	released atomic.Pointer[policy.Restore]
+	// notOnHold is what Restored returns from now on; nil while that can still change.
+	notOnHold atomic.Pointer[policy.Restore]
 }
 
 // Open connects to dsn and checks that row-level security applies to the login role. The database must have been migrated.
@@ -73,10 +73,10 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	return s, err
 }
 
-// New returns a store on an open pool of connections, after the check of Open. Close closes the pool.
+// New returns a Store on an open pool. Like Open, it checks that row-level security applies. Close closes the pool.
 func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 	s := &Store{pool: pool}
-	if err := s.checkWalls(ctx); err != nil {
+	if err := s.checkRowSecurity(ctx); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -91,18 +91,18 @@ func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 // DB reads outside a transaction.
 func (s *Store) DB() DB { return s.pool }
 
-// Writer writes outside a transaction: each statement in one of its own.
+// Writer returns a Writer that runs each statement in its own transaction.
 func (s *Store) Writer() Writer { return s.pool }
 
 // AsyncCommit returns a Writer whose commits do not wait for the disk: see row.NewAsyncCommit.
 func (s *Store) AsyncCommit() Writer { return row.NewAsyncCommit(s.pool) }
 
-// ScopedAsyncCommit is AsyncCommit with the owner's rights in what scope names. An empty scope is policy.ErrNoScope.
+// ScopedAsyncCommit is AsyncCommit for the owner, limited to the texts in scope. It returns policy.ErrNoScope for an empty scope.
 func (s *Store) ScopedAsyncCommit(scope policy.Scope) (Writer, error) {
 	return row.NewScopedAsyncCommit(s.pool, scope)
 }
 
-// ContactReader returns a Reader with a contact's rights. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
+// ContactReader returns a Reader with a contact's rights. It returns ErrOwnerScope for a scope with the owner's role, and policy.ErrNoScope for an empty one.
 func (s *Store) ContactReader(scope policy.Scope) (Reader, error) {
 	if scope.Allows(policy.RoleAdmin) {
 		return Reader{}, ErrOwnerScope
@@ -110,7 +110,7 @@ func (s *Store) ContactReader(scope policy.Scope) (Reader, error) {
 	return row.NewReader(s.pool, scope, s.contactRole)
 }
 
-// OwnerReader returns a Reader with the owner's rights in what scope names. An empty scope is policy.ErrNoScope.
+// OwnerReader returns a Reader for the owner, limited to the texts in scope. It returns policy.ErrNoScope for an empty scope.
 func (s *Store) OwnerReader(scope policy.Scope) (Reader, error) {
 	return row.NewReader(s.pool, scope, "")
 }
@@ -146,7 +146,7 @@ func hasState(err error, states ...string) bool {
 }
 
 // AsContact runs fn in a transaction that can read what scope names and nothing else: it has a contact's rights, and row-level security
-// applies. A scope with the owner's role is ErrOwnerScope, an empty one policy.ErrNoScope.
+// applies. It returns ErrOwnerScope for a scope with the owner's role, and policy.ErrNoScope for an empty one.
 func (s *Store) AsContact(ctx context.Context, scope policy.Scope, fn func(tx Tx) error) error {
 	if scope.Allows(policy.RoleAdmin) {
 		return ErrOwnerScope
@@ -154,7 +154,7 @@ func (s *Store) AsContact(ctx context.Context, scope policy.Scope, fn func(tx Tx
 	return s.scoped(ctx, scope, "set local role "+s.contactRole, fn)
 }
 
-// AsOwner is InTx with the texts that scope names. An empty scope is policy.ErrNoScope.
+// AsOwner runs fn in a transaction that can read and write the texts in scope. It returns policy.ErrNoScope for an empty scope.
 func (s *Store) AsOwner(ctx context.Context, scope policy.Scope, fn func(tx Tx) error) error {
 	return s.scoped(ctx, scope, "", fn)
 }
@@ -186,8 +186,8 @@ func (s *Store) ReadAll(ctx context.Context, fn func(tx Tx) error) error {
 const contactRoleSQL = `select quote_ident(r.rolname) from pg_policy p join pg_roles r on r.oid = any (p.polroles)
 	where p.polname = 'chunks_contact' and p.polrelid = to_regclass('chunks')`
 
-// checkWalls finds the role for contacts, and returns ErrSuperuser if row-level security does not apply to the login role.
-func (s *Store) checkWalls(ctx context.Context) error {
+// checkRowSecurity finds the role for contacts, and returns ErrSuperuser if row-level security does not apply to the login role.
+func (s *Store) checkRowSecurity(ctx context.Context) error {
 	var user string
 	var above bool
 	err := s.pool.QueryRow(ctx, "select rolname, rolsuper or rolbypassrls from pg_roles where rolname = current_user").Scan(&user, &above)

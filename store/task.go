@@ -17,7 +17,7 @@ import (
 
 // ErrTaskLost is returned by functions that write to a task which has ended or which another attempt works on. The caller stops and writes
 // nothing.
-var ErrTaskLost = errors.New("the task is worked on elsewhere, or over")
+var ErrTaskLost = errors.New("another attempt works on the task, or it has ended")
 
 // TaskKind is what a task does.
 type TaskKind string
@@ -44,7 +44,7 @@ func ExecutionKey(execution ExecutionID) string { return fmt.Sprintf("run:%d", e
 // TaskState is the state of a task.
 type TaskState string
 
-// The states of a task. A monitoring task waits for a tool or a person. The last four are final.
+// The states of a task. A waiting task waits for a tool or a person. The last four are final.
 const (
 	TaskPending   TaskState = "pending"
 	TaskQueued    TaskState = "authorized"
@@ -61,41 +61,41 @@ func (s TaskState) IsOver() bool {
 	return s == TaskCompleted || s == TaskFailed || s == TaskKilled || s == TaskTimeout
 }
 
-// Task is one piece of work of a model.
+// Task is a stored piece of work, usually of a model: see TaskKind.
 type Task struct {
-	ID          TaskID
-	ParentID    *TaskID
-	Key         string
-	Kind        TaskKind
-	ChatID      ChatID
-	MessageID   *MessageID
-	About       []MessageID
-	Agent       string
-	Model       string
-	State       TaskState
-	Attempt     int
-	Input       string
-	Request     json.RawMessage
-	Answer      string
-	Error       string
-	LiveEvent   id.EventID
-	StopWhy     string
-	Forgotten   bool
-	Cost        int64
-	CreatedAt   time.Time
-	StartedAt   *time.Time
-	EndedAt     *time.Time   `db:"finished_at"`
-	Tools       []string     // patterns of the tools that it may use; nil for all that the agent has
-	Continues   *TaskID      // the task that it continues; nil for none
-	Target      *ChatID      // the chat that it may draft a message for; nil for none
-	ExecutionID *ExecutionID `db:"run_id"` // the execution of a schedule that it works for; nil for none
-	Tainted     bool         // the answer may repeat text of others; set when it ends
+	ID            TaskID
+	ParentID      *TaskID
+	Key           string
+	Kind          TaskKind
+	ChatID        ChatID
+	MessageID     *MessageID
+	About         []MessageID
+	Agent         string
+	Model         string
+	State         TaskState
+	Attempt       int
+	Input         string
+	Request       json.RawMessage
+	Answer        string
+	Error         string
+	ProgressEvent id.EventID `db:"live_event"`
+	StopReason    string     `db:"stop_why"`
+	Forgotten     bool
+	Cost          int64
+	CreatedAt     time.Time
+	StartedAt     *time.Time
+	EndedAt       *time.Time   `db:"finished_at"`
+	Tools         []string     // patterns of the tools that it may use; nil for all that the agent has
+	Continues     *TaskID      // the task that it continues; nil for none
+	Target        *ChatID      // the chat that it may draft a message for; nil for none
+	ExecutionID   *ExecutionID `db:"run_id"` // the execution of a schedule that it works for; nil for none
+	Tainted       bool         // the answer may repeat text of others; set when it ends
 }
 
 const taskColumns = `t.id, t.parent_id, t.key, t.kind, t.chat_id, t.message_id, t.about, t.agent, t.model, t.state, t.attempt, t.input, t.request, t.answer, t.error,
 	t.live_event, t.stop_why, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at, t.tools, t.continues, t.target, t.run_id, t.tainted`
 
-const openTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, about, agent, model, input, state, tools, continues, target, run_id)
+const insertTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, about, agent, model, input, state, tools, continues, target, run_id)
 		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, @state, @tools, @continues, @target, @run) on conflict (key) do nothing returning ` + taskColumns + `)
 	select * from new union all select ` + taskColumns + ` from tasks t where t.key = @key limit 1`
 
@@ -104,7 +104,7 @@ func InsertTask(ctx context.Context, w Writer, t Task) (Task, error) {
 	if t.About == nil {
 		t.About = []MessageID{}
 	}
-	return row.One[Task](ctx, w, "task", openTaskSQL, pgx.NamedArgs{
+	return row.One[Task](ctx, w, "task", insertTaskSQL, pgx.NamedArgs{
 		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.About, "agent": t.Agent, "model": t.Model,
 		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskQueued), "tools": t.Tools, "continues": t.Continues, "target": t.Target, "run": t.ExecutionID,
 	})
@@ -155,31 +155,31 @@ func RecentTasksOf(ctx context.Context, db DB, agents []string, without TaskID, 
 	})
 }
 
-const beginChildSQL = "update tasks set state = 'authorized', started_at = now() where id = $1 and state = 'pending'"
+const startChildSQL = "update tasks set state = 'authorized', started_at = now() where id = $1 and state = 'pending'"
 
 // StartChild authorizes a pending task.
 func StartChild(ctx context.Context, tx Tx, task TaskID) error {
-	return row.Exec(ctx, tx, "begin a task", beginChildSQL, task)
+	return row.Exec(ctx, tx, "begin a task", startChildSQL, task)
 }
 
-const dropPendingTasksSQL = "delete from tasks where parent_id = $1 and state = 'pending'"
+const deletePendingChildrenSQL = "delete from tasks where parent_id = $1 and state = 'pending'"
 
 // DeletePendingChildren deletes the child tasks of t that have not started.
 func DeletePendingChildren(ctx context.Context, tx Tx, t Task) error {
-	return row.Exec(ctx, tx, "take tasks back", dropPendingTasksSQL, t.ID)
+	return row.Exec(ctx, tx, "take tasks back", deletePendingChildrenSQL, t.ID)
 }
 
-const endChildrenSQL = `update tasks set stop_why = $2, state = case state when 'pending' then 'killed' else state end,
+const stopChildrenSQL = `update tasks set stop_why = $2, state = case state when 'pending' then 'killed' else state end,
 		error = case state when 'pending' then $2 else error end, finished_at = case state when 'pending' then now() end
 	where parent_id = $1 and finished_at is null`
 
 // StopChildren stops the child tasks of a task. Those that have not started end at once.
 func StopChildren(ctx context.Context, tx Tx, task TaskID, why string) error {
-	return row.Exec(ctx, tx, "end tasks", endChildrenSQL, task, text.Storable(why))
+	return row.Exec(ctx, tx, "end tasks", stopChildrenSQL, task, text.Storable(why))
 }
 
-// ErrPlanned is returned by RevisePlan for a plan that has started or ended.
-var ErrPlanned = errors.New("the plan is under way, or over")
+// ErrPlanStarted is returned by RevisePlan for a plan that has started or ended.
+var ErrPlanStarted = errors.New("the plan is under way, or over")
 
 const revisePlanSQL = `with unsaid as (delete from approvals where task_id = @id and allowed is null and expires_at > @now returning task_id),
 	untold as (delete from task_steps s using unsaid u where s.task_id = u.task_id)
@@ -193,7 +193,7 @@ func RevisePlan(ctx context.Context, tx Tx, task TaskID, message MessageID, wish
 		return fmt.Errorf("revise a plan: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
-		return ErrPlanned
+		return ErrPlanStarted
 	}
 	return nil
 }
@@ -218,32 +218,32 @@ func ClaimTask(ctx context.Context, w Writer, task TaskID) (Task, error) {
 	return t, err
 }
 
-const requestTaskSQL = `with gone as (select exists (select from messages where id = any (@about) and redacted_at is not null) as yes)
+const setTaskRequestSQL = `with gone as (select exists (select from messages where id = any (@about) and redacted_at is not null) as yes)
 	update tasks set forgotten = forgotten or yes, request = case when forgotten or yes then null else @request::jsonb end, about = @about
 	from gone where id = @id and attempt = @attempt and finished_at is null returning forgotten`
 
 // SetTaskRequest stores the first request to the model and the messages in it. forgotten is true if one of them was deleted meanwhile:
 // then nothing is stored and the model must not be asked.
 func SetTaskRequest(ctx context.Context, w Writer, t Task, request json.RawMessage, about []MessageID) (forgotten bool, err error) {
-	forgotten, err = row.Value[bool](ctx, w, "store a task's request", requestTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "about": row.EmptyIfNil(about)})
+	forgotten, err = row.Value[bool](ctx, w, "store a task's request", setTaskRequestSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "about": row.EmptyIfNil(about)})
 	if errors.Is(err, ErrNotFound) {
 		err = ErrTaskLost
 	}
 	return forgotten, err
 }
 
-const showTaskSQL = "update tasks set live_event = @event where id = @id and attempt = @attempt"
+const setTaskProgressEventSQL = "update tasks set live_event = @event where id = @id and attempt = @attempt"
 
 // SetTaskProgressEvent stores the event that shows the progress.
 func SetTaskProgressEvent(ctx context.Context, w Writer, t Task, event id.EventID) error {
-	return execOwned(ctx, w, "note a task's message", showTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "event": event})
+	return execFenced(ctx, w, "note a task's message", setTaskProgressEventSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "event": event})
 }
 
-const stateTaskSQL = "update tasks set state = @state where id = @id and attempt = @attempt and finished_at is null"
+const setTaskStateSQL = "update tasks set state = @state where id = @id and attempt = @attempt and finished_at is null"
 
 // SetTaskState stores that a task continues or waits.
 func SetTaskState(ctx context.Context, w Writer, t Task, state TaskState) error {
-	return execOwned(ctx, w, "note a task's state", stateTaskSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "state": state})
+	return execFenced(ctx, w, "note a task's state", setTaskStateSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "state": state})
 }
 
 const endTaskSQL = `update tasks set state = @state, answer = case when forgotten then '' else @answer end, error = @error, cost = @cost, tainted = @tainted, finished_at = now()
@@ -266,11 +266,11 @@ func EndTask(ctx context.Context, tx Tx, t Task) (EndedTask, error) {
 	return e, err
 }
 
-const giveUpTaskSQL = "update tasks set state = 'failed', error = $2, finished_at = now(), attempt = attempt + 1 where run_id = $1 and finished_at is null"
+const failTaskOfExecutionSQL = "update tasks set state = 'failed', error = $2, finished_at = now(), attempt = attempt + 1 where run_id = $1 and finished_at is null"
 
 // FailTaskOfExecution fails the task of an execution, unless it has ended.
 func FailTaskOfExecution(ctx context.Context, tx Tx, execution ExecutionID, why string) error {
-	return row.Exec(ctx, tx, "give up a task", giveUpTaskSQL, execution, text.Storable(why))
+	return row.Exec(ctx, tx, "give up a task", failTaskOfExecutionSQL, execution, text.Storable(why))
 }
 
 const stopTaskSQL = `with began as (update tasks set stop_why = $2 where parent_id = $1 and finished_at is null and stop_why = '')
@@ -281,12 +281,12 @@ func StopTask(ctx context.Context, tx Tx, task TaskID, why string) (Task, error)
 	return row.One[Task](ctx, tx, "task", stopTaskSQL, task, why)
 }
 
-const taskStopSQL = "select stop_why from tasks where id = $1"
+const stopReasonSQL = "select stop_why from tasks where id = $1"
 
 // StopReason returns why a task is to be stopped, or an empty string if it is not.
 func StopReason(ctx context.Context, db DB, task TaskID) (string, error) {
 	var why string
-	if err := db.QueryRow(ctx, taskStopSQL, task).Scan(&why); err != nil {
+	if err := db.QueryRow(ctx, stopReasonSQL, task).Scan(&why); err != nil {
 		return "", fmt.Errorf("read whether a task shall end: %w", row.NotFound(err))
 	}
 	return why, nil
@@ -301,12 +301,12 @@ func OpenTasks(ctx context.Context, db DB) ([]Task, error) {
 
 const dropTasksSQL = "delete from tasks where coalesce(finished_at, created_at) < now() - interval '30 days'"
 
-// DropOldTasks deletes tasks that ended more than 30 days ago.
-func DropOldTasks(ctx context.Context, w Writer) error {
+// DeleteOldTasks deletes tasks that ended more than 30 days ago.
+func DeleteOldTasks(ctx context.Context, w Writer) error {
 	return row.Exec(ctx, w, "delete old tasks", dropTasksSQL)
 }
 
-// StepKind is whose call a step is.
+// StepKind says whether a step is a call of a model or of a tool.
 type StepKind string
 
 // The kinds of steps.
@@ -317,28 +317,28 @@ const (
 
 // Step is one call of a model or a tool.
 type Step struct {
-	Seq       int
-	Kind      StepKind
-	Name      string
-	CallID    string
-	Arguments string
-	Effect    bool
-	Text      string
-	ForUser   string
-	Calls     json.RawMessage
-	Passages  json.RawMessage
-	IsError   bool
-	Code      string
-	Retriable bool
-	Ref       string
-	EndReason string `db:"handover"`
-	TokensIn  int64
-	TokensOut int64
-	Cost      int64
-	StartedAt time.Time
-	EndedAt   *time.Time // nil if its end is not known
-	Fence     string     // the delimiter around the result of a tool
-	Asked     string     // a digest of the request to the model
+	Seq           int
+	Kind          StepKind
+	Name          string
+	CallID        string
+	Arguments     string
+	HasEffect     bool `db:"effect"`
+	Text          string
+	ForUser       string
+	Calls         json.RawMessage
+	Passages      json.RawMessage
+	IsError       bool
+	Code          string
+	Retriable     bool
+	Ref           string
+	EndReason     string `db:"handover"`
+	TokensIn      int64
+	TokensOut     int64
+	Cost          int64
+	StartedAt     time.Time
+	EndedAt       *time.Time // nil if its end is not known
+	Fence         string     // the delimiter around the result of a tool
+	RequestDigest string     `db:"asked"` // a digest of the request to the model
 }
 
 const stepColumns = `s.seq, s.kind, s.name, s.call_id, s.arguments, s.effect, s.text, s.for_user, s.calls, s.passages, s.is_error, s.code, s.retriable, s.ref, s.handover,
@@ -383,8 +383,8 @@ const beginStepSQL = `insert into task_steps (task_id, seq, kind, name, call_id,
 
 // BeginStep stores a step before its call is made. A step that an earlier attempt began is begun again.
 func BeginStep(ctx context.Context, w Writer, t Task, s Step) error {
-	return execOwned(ctx, w, "begin a step", beginStepSQL, pgx.NamedArgs{
-		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "kind": s.Kind, "name": s.Name, "call": s.CallID, "arguments": text.Storable(s.Arguments), "effect": s.Effect,
+	return execFenced(ctx, w, "begin a step", beginStepSQL, pgx.NamedArgs{
+		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "kind": s.Kind, "name": s.Name, "call": s.CallID, "arguments": text.Storable(s.Arguments), "effect": s.HasEffect,
 	})
 }
 
@@ -395,7 +395,7 @@ const addTaskSourcesSQL = `update tasks set about = array(select distinct unnest
 // AddTaskSources stores further messages that a task has read, before it stores anything of them. If one of them is deleted, so is the task's
 // text.
 func AddTaskSources(ctx context.Context, w Writer, t Task, messages []MessageID) error {
-	return execOwned(ctx, w, "note what a task rests on", addTaskSourcesSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "messages": messages})
+	return execFenced(ctx, w, "note what a task rests on", addTaskSourcesSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "messages": messages})
 }
 
 const endStepSQL = `update task_steps s set text = case when t.forgotten then '' else @text end, for_user = case when t.forgotten then '' else @user end,
@@ -405,14 +405,14 @@ const endStepSQL = `update task_steps s set text = case when t.forgotten then ''
 
 // EndStep stores the result of a step.
 func EndStep(ctx context.Context, w Writer, t Task, s Step) error {
-	return execOwned(ctx, w, "end a step", endStepSQL, pgx.NamedArgs{
+	return execFenced(ctx, w, "end a step", endStepSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "text": text.Storable(s.Text), "user": text.Storable(s.ForUser), "calls": s.Calls, "passages": s.Passages, "error": s.IsError,
-		"code": s.Code, "retriable": s.Retriable, "ref": text.Storable(s.Ref), "handover": text.Storable(s.EndReason), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "asked": s.Asked,
+		"code": s.Code, "retriable": s.Retriable, "ref": text.Storable(s.Ref), "handover": text.Storable(s.EndReason), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "asked": s.RequestDigest,
 	})
 }
 
-// execOwned runs a statement that changes a task, and returns ErrTaskLost if it changes none.
-func execOwned(ctx context.Context, w Writer, what, sql string, args pgx.NamedArgs) error {
+// execFenced runs a statement that changes a task, and returns ErrTaskLost if it changes none.
+func execFenced(ctx context.Context, w Writer, what, sql string, args pgx.NamedArgs) error {
 	tag, err := w.Exec(ctx, sql, args)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)

@@ -19,7 +19,7 @@ func taskChat(t *testing.T, st *store.Store) store.Chat {
 	room := id.RoomID("!tasks:x")
 	var c store.Chat
 	require.NoError(t, st.InTx(context.Background(), func(tx store.Tx) (err error) {
-		c, err = store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "demo", ChannelID: "tasks", RoomID: &room, Kind: policy.KindDM, Name: "Ana", Encrypted: policy.EncryptionNo})
+		c, err = store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "demo", ChannelID: "tasks", RoomID: &room, Kind: policy.KindDM, Name: "Ana", Encryption: policy.EncryptionNo})
 		return err
 	}))
 	return c
@@ -48,7 +48,7 @@ func TestTheSameKeyIsOneTaskAndOldAttemptsWriteNothing(t *testing.T) {
 	require.Equal(t, one.ID, again.ID)
 	first, err := store.ClaimTask(ctx, st.Writer(), open().ID)
 	require.NoError(t, err)
-	step := store.Step{Seq: 0, Kind: store.StepTool, Name: "send", CallID: "c1", Effect: true}
+	step := store.Step{Seq: 0, Kind: store.StepTool, Name: "send", CallID: "c1", HasEffect: true}
 	require.NoError(t, store.BeginStep(ctx, st.Writer(), first, step))
 	second, err := store.ClaimTask(ctx, st.Writer(), first.ID)
 	require.NoError(t, err)

@@ -17,8 +17,8 @@ func SectionOrigin(section SectionID) string { return fmt.Sprintf("memory:sectio
 // NoteOrigin returns the origin of the document with a note that was written by hand.
 func NoteOrigin(note NoteID) string { return fmt.Sprintf("memory:note:%d", note) }
 
-// relearned limits how many messages back a chat is captured again.
-const relearned = 60
+// maxRecaptured limits how many messages back a chat is captured again.
+const maxRecaptured = 60
 
 // unlearnSQL finds the notes to delete. The words of a note are from its capture, or from its first message if it was written by hand;
 // later messages only say it again. A note that replaced one of them quotes it and is deleted too.
@@ -38,15 +38,15 @@ const unlearnSQL = `with tainted as (
 		where sources && @messages::bigint[] and id not in (select id from going)
 	), again as (
 		update chat_memory m set captured_to = f.first - 1, fresh = f.n, fresh_at = now() from (
-			select g.chat_id, g.first, (select count(*) from messages m where m.chat_id = g.chat_id and m.id >= g.first and ` + saidSQL + `) as n
+			select g.chat_id, g.first, (select count(*) from messages m where m.chat_id = g.chat_id and m.id >= g.first and ` + countsForCaptureSQL + `) as n
 			from (select chat_id, min(s) as first from going, unnest(sources) s group by 1) g
 		) f where m.chat_id = f.chat_id and f.first <= m.captured_to and f.n <= @limit
 	)
 	select (select count(*) from going)::int, (select count(*) from promised)::int,
 		array(select 'memory:section:' || id from sections union all select 'memory:note:' || id from tainted where section_id is null)`
 
-// holdsAgainSQL makes notes valid again whose replacement is deleted.
-const holdsAgainSQL = `update notes set valid_to = null, superseded_by = null
+// revalidateNotesSQL makes notes valid again whose replacement is deleted.
+const revalidateNotesSQL = `update notes set valid_to = null, superseded_by = null
 	where superseded_by in (select id from notes where section_id in (` + goneSectionsSQL + `) or (section_id is null and 'memory:note:' || id = any (@origins)))`
 
 const goneSectionsSQL = `select s.id from note_sections s where 'memory:section:' || s.id = any (@origins)`
@@ -63,9 +63,9 @@ type derivedDeletions struct {
 	passages    int
 }
 
-// unlearn deletes the notes and commitments that were learned from messages, and the notes that are named, with the notes of the same
+// deleteDerivedNotes deletes the notes and commitments that were learned from messages, and the notes that are named, with the notes of the same
 // captures. The chats are captured again, so that what those captures took from other messages is not lost.
-func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageID, notes []NoteID) (derivedDeletions, error) {
+func deleteDerivedNotes(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageID, notes []NoteID) (derivedDeletions, error) {
 	var u derivedDeletions
 	var before string
 	if err := tx.QueryRow(ctx, "select coalesce(current_setting('multis.scope', true), '')").Scan(&before); err != nil {
@@ -74,22 +74,22 @@ func unlearn(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageI
 	if err := row.SetScope(ctx, tx, scope); err != nil {
 		return u, err
 	}
-	args := pgx.NamedArgs{"messages": messages, "notes": notes, "limit": relearned}
+	args := pgx.NamedArgs{"messages": messages, "notes": notes, "limit": maxRecaptured}
 	if err := tx.QueryRow(ctx, unlearnSQL, args).Scan(&u.Notes, &u.Commitments, &u.Origins); err != nil {
 		return u, fmt.Errorf("forget notes: %w", err)
 	}
 	if len(u.Origins) > 0 {
 		var err error
-		if u.passages, err = dropLearned(ctx, tx, u.Origins); err != nil {
+		if u.passages, err = deleteNoteDocuments(ctx, tx, u.Origins); err != nil {
 			return u, err
 		}
 	}
-	return u, row.SetScopeTo(ctx, tx, before)
+	return u, row.SetScopeSetting(ctx, tx, before)
 }
 
-// dropLearned deletes captures and notes written by hand with their passages, and returns the number of passages.
-func dropLearned(ctx context.Context, tx Tx, origins []string) (int, error) {
-	for _, sql := range []string{holdsAgainSQL, dropSectionsSQL, dropNotesSQL} {
+// deleteNoteDocuments deletes captures and notes written by hand with their passages, and returns the number of passages.
+func deleteNoteDocuments(ctx context.Context, tx Tx, origins []string) (int, error) {
+	for _, sql := range []string{revalidateNotesSQL, dropSectionsSQL, dropNotesSQL} {
 		if err := row.Exec(ctx, tx, "forget notes", sql, pgx.NamedArgs{"origins": origins}); err != nil {
 			return 0, err
 		}

@@ -47,9 +47,9 @@ var (
 		_, err := store.DropOldEvents(ctx, st.Writer())
 		return err
 	}
-	dropOldTasks = func(ctx context.Context, st *store.Store) error { return store.DropOldTasks(ctx, st.Writer()) }
+	dropOldTasks = func(ctx context.Context, st *store.Store) error { return store.DeleteOldTasks(ctx, st.Writer()) }
 	pruneMatters = func(ctx context.Context, st *store.Store) error {
-		_, err := store.PruneFindings(ctx, st.Writer(), daysAgo(30))
+		_, err := store.PruneJudgements(ctx, st.Writer(), daysAgo(30))
 		return err
 	}
 	pruneDeliveries = func(ctx context.Context, st *store.Store) error {

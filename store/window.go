@@ -40,7 +40,7 @@ const recentMessagesSQL = "select * from (select " + messageColumns + ` from mes
 
 // RecentMessages returns the newest messages of a chat since a time, without some, the oldest first. A zero time means from the start.
 func RecentMessages(ctx context.Context, db DB, chat ChatID, since time.Time, without []MessageID, limit int) ([]Message, error) {
-	return collectMessages(ctx, db, recentMessagesSQL, chat, timeOrNil(since), row.EmptyIfNil(without), limit)
+	return collectMessages(ctx, db, recentMessagesSQL, chat, nullTime(since), row.EmptyIfNil(without), limit)
 }
 
 // AnsweredQuestion is a question of the owner with its answer.
@@ -62,5 +62,5 @@ const answeredQuestionsSQL = `select * from (select m.id as message, m.event_id,
 // AnsweredQuestions returns the newest questions in a room that a model answered since a time, without some, the oldest first. Commands
 // and their replies are not part of the conversation.
 func AnsweredQuestions(ctx context.Context, db DB, room ChatID, since time.Time, without []MessageID, limit int) ([]AnsweredQuestion, error) {
-	return row.All[AnsweredQuestion](ctx, db, "conversation", answeredQuestionsSQL, room, timeOrNil(since), row.EmptyIfNil(without), limit, TaskAsk)
+	return row.All[AnsweredQuestion](ctx, db, "conversation", answeredQuestionsSQL, room, nullTime(since), row.EmptyIfNil(without), limit, TaskAsk)
 }

@@ -18,8 +18,8 @@ type escalateArgs struct {
 	Reason string `json:"reason" jsonschema:"why a person is needed, in one sentence for the owner"`
 }
 
-// maxReason is the length of the longest reason, in bytes.
-const maxReason = 300
+// maxReasonBytes is the length of the longest reason, in bytes.
+const maxReasonBytes = 300
 
 // Spec describes the tool.
 func (Escalate) Spec() Spec {
@@ -36,5 +36,5 @@ func (Escalate) Run(_ context.Context, c Call) (Result, error) {
 	if reason == "" {
 		reason = "The model asked for a person."
 	}
-	return Result{ForLLM: "A person will take over.", ForUser: "asked for a person", EndReason: Clip(reason, maxReason)}, nil
+	return Result{ForLLM: "A person will take over.", ForUser: "asked for a person", EndReason: Clip(reason, maxReasonBytes)}, nil
 }

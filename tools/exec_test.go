@@ -34,7 +34,7 @@ var provedSandbox = sync.OnceValues(func() (*sandbox.Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Argument}})
+	s, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Subcommand}})
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func TestSomeCommandsAreNeverRunWhoeverAllowsThem(t *testing.T) {
 func TestExecIsRefusedUntilTheSandboxIsProved(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	unproved, err := sandbox.New(sandbox.Options{Program: []string{"/proc/self/exe", sandbox.Argument}, ABI: sandbox.NoLandlock})
+	unproved, err := sandbox.New(sandbox.Options{Program: []string{"/proc/self/exe", sandbox.Subcommand}, ABI: sandbox.NoLandlock})
 	require.NoError(t, err)
 	h.registry.Add(tools.Exec{Sandbox: unproved})
 	res := do(t, h.registry, h.toolCall("exec", map[string]any{"command": "ls"}), true)

@@ -19,13 +19,13 @@ import (
 
 // The limits of file tools.
 const (
-	maxFile     = 10 << 20 // bytes of one file
-	maxGrep     = 2 << 20  // bytes of one file that is searched
-	maxFiles    = 5000     // files of one search
-	maxDepth    = 12       // folders in folders
-	maxMatches  = 200      // files or lines in an answer
-	maxFolder   = 500      // entries of one listed folder
-	sniffLength = 8000     // bytes that are examined to distinguish text from data
+	maxFileBytes     = 10 << 20 // bytes of one file
+	maxGrepBytes     = 2 << 20  // bytes of one file that is searched
+	maxFiles         = 5000     // files of one search
+	maxDepth         = 12       // folders in folders
+	maxMatches       = 200      // files or lines in an answer
+	maxFolderEntries = 500      // entries of one listed folder
+	sniffLength      = 8000     // bytes that are examined to distinguish text from data
 )
 
 // errOutsideFolders is returned for a path outside the caller's folders, whether or not there is a file.
@@ -63,7 +63,7 @@ func (c Caller) locate(name string) (location, error) {
 	return location{root: root, path: filepath.ToSlash(rel), name: name}, nil
 }
 
-// resourceOf returns what a call about a path is about. below says that the call is about everything below it as well.
+// resourceOf returns the path of a call as a Resource. With below the call concerns everything in that folder.
 func (c Caller) resourceOf(name string, below bool) rules.Resource {
 	at, err := c.locate(name)
 	if err != nil {

@@ -26,8 +26,8 @@ type grepFilesArgs struct {
 	Files   string `json:"files,omitempty" jsonschema:"only files whose name fits this pattern, such as *.md"`
 }
 
-// maxLine is how much of a line is shown, in characters.
-const maxLine = 300
+// maxLineRunes is how much of a line is shown, in characters.
+const maxLineRunes = 300
 
 // Spec describes the tool.
 func (GrepFiles) Spec() Spec {
@@ -66,7 +66,7 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 		if fits, _ := path.Match(args.Files, d.Name()); args.Files != "" && !fits {
 			return nil
 		}
-		data, err := location{root: at.root, path: file, name: file}.readAll(maxGrep)
+		data, err := location{root: at.root, path: file, name: file}.readAll(maxGrepBytes)
 		if err != nil || !isText(data) {
 			return nil //nolint:nilerr // a file that is no text is not searched
 		}
@@ -74,7 +74,7 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 			if !pattern.MatchString(line) {
 				continue
 			}
-			if found = append(found, fmt.Sprintf("%s:%d: %s", at.displayPath(file), n+1, text.Clip(strings.TrimSpace(line), maxLine))); len(found) == maxMatches {
+			if found = append(found, fmt.Sprintf("%s:%d: %s", at.displayPath(file), n+1, text.Clip(strings.TrimSpace(line), maxLineRunes))); len(found) == maxMatches {
 				return fs.SkipAll
 			}
 		}

@@ -63,7 +63,7 @@ func (t ReadFile) Run(ctx context.Context, c Call) (Result, error) {
 	if info.IsDir() {
 		return at.list()
 	}
-	data, err := at.readAll(maxFile)
+	data, err := at.readAll(maxFileBytes)
 	if err != nil {
 		return notFound(err), nil
 	}
@@ -99,7 +99,7 @@ func (p location) list() (Result, error) {
 		return notFound(errOutsideFolders), nil
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(maxFolder)
+	entries, err := f.ReadDir(maxFolderEntries)
 	if err != nil && err != io.EOF { //nolint:errorlint // ReadDir returns it bare
 		return notFound(errOutsideFolders), nil
 	}

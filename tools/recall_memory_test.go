@@ -25,7 +25,7 @@ func TestMemoryIsSearchedInTheCallersScopeAlone(t *testing.T) {
 	role := policy.UserRole(7)
 	require.NoError(t, st.AsOwner(ctx, policy.ContactScope(7), func(tx store.Tx) error {
 		_, err := index.ReplaceDocument(ctx, tx, index.Document{Origin: "note", Name: "Notes", Role: role, Kind: index.KindConversation, Format: "chat", Hash: "h"},
-			[]index.Chunk{{Key: "note", Content: "Ana plays zither", Words: search.IndexText("", "", "Ana plays zither")}})
+			[]index.Chunk{{Key: "note", Content: "Ana plays zither", SearchText: search.IndexText("", "", "Ana plays zither")}})
 		return err
 	}))
 	call := func(scope policy.Scope, query string) tools.Result {

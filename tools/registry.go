@@ -134,10 +134,10 @@ func specOf(t Tool, c Call) Spec {
 	if t, ok := t.(Tiered); ok {
 		s.Tier = t.TierOf(c)
 	}
-	if t, ok := t.(Classed); ok {
+	if t, ok := t.(Classifier); ok {
 		s.Class = t.ClassOf(c)
 	}
-	if t, ok := t.(Resourced); ok {
+	if t, ok := t.(ResourceFinder); ok {
 		s.Resource = t.ResourceOf(c)
 	}
 	return s

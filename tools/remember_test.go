@@ -19,7 +19,7 @@ import (
 func newOwnersRoom(t *testing.T, st *store.Store) (room store.Chat) {
 	t.Helper()
 	require.NoError(t, st.InTx(context.Background(), func(tx store.Tx) (err error) {
-		room, err = store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "matrix", ChannelID: "admin", Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
+		room, err = store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "matrix", ChannelID: "admin", Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
 		return err
 	}))
 	return room

@@ -43,8 +43,8 @@ type scheduleArgs struct {
 const (
 	scheduleSet, scheduleList, scheduleCancel = "set", "list", "cancel"
 
-	// maxScheduled is the maximum length of a schedule's text, in characters, and maxListed how many schedules are listed.
-	maxScheduled, maxListed = 2000, 50
+	// maxTextRunes is the maximum length of a schedule's text, in characters, and maxListed how many schedules are listed.
+	maxTextRunes, maxListed = 2000, 50
 	// maxAhead is how far ahead a schedule can be set.
 	maxAhead = 5 * 366 * 24 * time.Hour
 )
@@ -96,8 +96,8 @@ func (t Schedule) parse(args scheduleArgs, now time.Time) (store.Schedule, error
 	switch {
 	case s.Body == "":
 		return s, errors.New("what is missing")
-	case utf8.RuneCountInString(s.Body) > maxScheduled:
-		return s, fmt.Errorf("what is longer than %d characters", maxScheduled)
+	case utf8.RuneCountInString(s.Body) > maxTextRunes:
+		return s, fmt.Errorf("what is longer than %d characters", maxTextRunes)
 	case (args.At == "") == (args.Cron == ""):
 		return s, errors.New("give either at or cron")
 	case args.At != "":

@@ -18,7 +18,7 @@ import (
 
 // TestMain makes the test program the child of the sandbox as well.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == sandbox.Argument {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Subcommand {
 		os.Exit(sandbox.Main(os.Args[2:]))
 	}
 	storetest.Main(m)

@@ -34,8 +34,8 @@ type sendFileArgs struct {
 	Caption string `json:"caption,omitempty" jsonschema:"one line to go with it"`
 }
 
-// maxCaption is the length of the longest caption, in bytes.
-const maxCaption = 500
+// maxCaptionBytes is the length of the longest caption, in bytes.
+const maxCaptionBytes = 500
 
 // Spec describes the tool.
 func (SendFile) Spec() Spec {
@@ -65,11 +65,11 @@ func (t SendFile) Run(ctx context.Context, c Call) (Result, error) {
 		return notFound(err), nil
 	}
 	defer at.root.Close()
-	data, err := at.readAll(maxFile)
+	data, err := at.readAll(maxFileBytes)
 	if err != nil {
 		return notFound(err), nil
 	}
-	file := OutgoingFile{Name: path.Base(at.path), MIME: mediaType(at.path, data), Data: data, Caption: Clip(strings.Join(strings.Fields(args.Caption), " "), maxCaption)}
+	file := OutgoingFile{Name: path.Base(at.path), MIME: mediaType(at.path, data), Data: data, Caption: Clip(strings.Join(strings.Fields(args.Caption), " "), maxCaptionBytes)}
 	if err := t.Send(ctx, c.Chat, file); err != nil {
 		return Result{}, err
 	}

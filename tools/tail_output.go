@@ -62,7 +62,7 @@ func (t TailOutput) Run(_ context.Context, c Call) (Result, error) {
 		return notFound(err), nil
 	}
 	defer at.root.Close()
-	data, err := at.readAll(maxFile)
+	data, err := at.readAll(maxFileBytes)
 	switch {
 	case err != nil:
 		return notFound(err), nil

@@ -156,15 +156,15 @@ type Tiered interface {
 	TierOf(c Call) Tier
 }
 
-// Classed is a Tool whose class depends on the call.
-type Classed interface {
+// Classifier is a Tool whose class depends on the call.
+type Classifier interface {
 	Tool
 	// ClassOf returns the class of a call. It is the tool's own if the arguments cannot be read.
 	ClassOf(c Call) rules.Class
 }
 
-// Resourced is a Tool whose calls are about paths, domains or commands.
-type Resourced interface {
+// ResourceFinder is a Tool whose calls are about paths, domains or commands.
+type ResourceFinder interface {
 	Tool
 	// ResourceOf returns what a call is about. It is empty if the arguments cannot be read.
 	ResourceOf(c Call) rules.Resource

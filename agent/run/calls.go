@@ -40,7 +40,7 @@ func (p pendingCall) toolCall(by tools.Caller) tools.Call {
 
 // step returns the stored form of the call, without its result.
 func (p pendingCall) step() store.Step {
-	return store.Step{Seq: p.seq, Kind: store.StepTool, Name: p.call.Name, CallID: p.call.ID, Arguments: policy.Redact(arguments(p.call)), Effect: p.spec.HasEffect, Fence: p.fence}
+	return store.Step{Seq: p.seq, Kind: store.StepTool, Name: p.call.Name, CallID: p.call.ID, Arguments: policy.Redact(arguments(p.call)), HasEffect: p.spec.HasEffect, Fence: p.fence}
 }
 
 // hidesArguments reports whether the owner would see the arguments of the call without something that looks like a secret.
@@ -104,7 +104,7 @@ func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCal
 		p.result, err = resultOf(*p.stored)
 		return err
 	}
-	if p.stored != nil && p.stored.Effect {
+	if p.stored != nil && p.stored.HasEffect {
 		return a.setResult(ctx, p, tools.UnknownOutcome(p.call.Name, "This call was begun before a crash."))
 	}
 	spec, verdict, err := a.engine.Tools.Judge(ctx, p.toolCall(a.Caller))

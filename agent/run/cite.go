@@ -113,7 +113,7 @@ func WithoutMarkup(s string) string {
 			return ' '
 		}
 		return r
-	}, markup.Replace(text.Clean(s))))
+	}, markupRemover.Replace(text.Clean(s))))
 }
 
-var markup = strings.NewReplacer("**", "", "__", "", "~~", "", "`", "")
+var markupRemover = strings.NewReplacer("**", "", "__", "", "~~", "", "`", "")

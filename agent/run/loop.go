@@ -109,7 +109,7 @@ func (a *Attempt) askModel(ctx context.Context, request llm.Request) (llm.Respon
 	if err := a.Limits.fit(&request); err != nil {
 		return llm.Response{}, err
 	}
-	step := store.Step{Seq: seq, Kind: store.StepModel, Name: a.Model.Name(), Asked: digest(request)}
+	step := store.Step{Seq: seq, Kind: store.StepModel, Name: a.Model.Name(), RequestDigest: digest(request)}
 	if err := store.BeginStep(ctx, a.engine.Store.AsyncCommit(), a.Task, step); err != nil {
 		return llm.Response{}, err
 	}

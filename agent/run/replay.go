@@ -119,7 +119,7 @@ func (r *replayer) rounds(ctx context.Context) (LoopResult, error) {
 			return LoopResult{}, fmt.Errorf("task %d: %w", a.Task.ID, err)
 		}
 		a.assignCallIDs(seq, round.Response.Calls)
-		if known.Asked != "" && known.Asked != digest(request) && out.Difference == "" {
+		if known.RequestDigest != "" && known.RequestDigest != digest(request) && out.Difference == "" {
 			out.Difference = fmt.Sprintf("what the model was asked in round %d", len(out.Rounds)+1)
 		}
 		if r.second != nil {
@@ -193,7 +193,7 @@ func (a *Attempt) AskOnce(ctx context.Context, m llm.Model, request llm.Request)
 		said, err = responseOf(*known)
 		return said, "", err
 	}
-	step := store.Step{Seq: seq, Kind: store.StepModel, Name: m.Name(), Asked: digest(request)}
+	step := store.Step{Seq: seq, Kind: store.StepModel, Name: m.Name(), RequestDigest: digest(request)}
 	if err := store.BeginStep(ctx, a.engine.Store.Writer(), a.Task, step); err != nil {
 		return llm.Response{}, "", err
 	}

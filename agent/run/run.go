@@ -68,7 +68,7 @@ func (a *Attempt) RunClaimed(ctx context.Context, work func(ctx context.Context)
 
 // withStop returns a context that ends after the timeout, or when the task is cancelled. The returned function must be called.
 func (a *Attempt) withStop(ctx context.Context) (context.Context, func()) {
-	if reason := a.Task.StopWhy; reason != "" { // it was cancelled while it was parked
+	if reason := a.Task.StopReason; reason != "" { // it was cancelled while it was parked
 		cancelled, cancel := context.WithCancelCause(ctx)
 		cancel(&stopError{reason})
 		return cancelled, func() {}

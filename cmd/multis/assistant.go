@@ -102,7 +102,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 	}
 	a.box = outbox.New(st, settings, front.sender)
 	for _, step := range []func(context.Context) error{
-		a.openAudit, a.openModels, a.openMemory, a.addTools, a.addAgent, a.addClock, a.addAdmin, a.addHooks, a.addRunner,
+		a.openAudit, a.openModels, a.openSources, a.addTools, a.addAgent, a.addClock, a.addAdmin, a.addHooks, a.addRunner,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -121,8 +121,8 @@ func (a *assistant) openModels(ctx context.Context) (err error) {
 	return err
 }
 
-// openMemory opens what answers are made from: the search, the documents, the notes of chats and the skills.
-func (a *assistant) openMemory(context.Context) (err error) {
+// openSources opens what answers are made from: the search, the documents, the notes of chats and the skills.
+func (a *assistant) openSources(context.Context) (err error) {
 	a.search = search.Open(a.store, search.Options{Embedder: a.models.embedders.queries})
 	if a.documents, err = openLibrary(a.cfg, a.store); err != nil {
 		return err
@@ -262,7 +262,7 @@ func (a *assistant) addRunner(ctx context.Context) (err error) {
 	front, adm := a.front, a.admin
 	handlers := jobs.Handlers{
 		Turn: a.agent.Turns, Quiet: a.agent.Quiet, Send: a.box, Retract: a.box,
-		Describe: front.describer, History: front.historian, Imported: adm.Imports, Bridges: front.inbox, Decrypt: front.decrypter, KeepFile: front.keeper,
+		Describe: front.describer, History: front.historian, ImportNotice: adm.Imports, Bridges: front.inbox, Decrypt: front.decrypter, KeepFile: front.keeper,
 		Transcribe: speech.New(speech.Options{
 			Store: a.store, Files: front.files, Model: a.models.speech, Inbox: front.inbox, Defaults: a.defaults, Notify: a.agent.Notify,
 		}),

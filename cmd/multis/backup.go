@@ -414,7 +414,7 @@ func backupSeries(cfg *config.Config) backup.Series {
 	return backup.Series{Folder: cfg.Backup.Folder, Keep: cfg.Backup.Keep, Max: int64(cfg.Backup.MaxMB) * 1_000_000}
 }
 
-// periodicBackup returns the maker of the scheduled backups of multis run.
+// periodicBackup returns what makes the periodic backups while multis runs.
 func periodicBackup(cfg *config.Config, file string, st *store.Store) jobs.BackupMaker {
 	return backup.NewScheduler(backup.SchedulerOptions{
 		Create: backupOptions(cfg, file, st), Every: cfg.Backup.Every, Series: backupSeries(cfg),

@@ -29,7 +29,7 @@ func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
 	if err := i.migrate(ctx, a.Config); err != nil {
 		return err
 	}
-	known, err := i.introduce(ctx, a)
+	known, err := i.awaitRegistration(ctx, a)
 	if err != nil || !known {
 		return err
 	}
@@ -39,7 +39,7 @@ func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
 		return err
 	}
 	defer stop()
-	if err := i.greet(ctx, a.Config); err != nil {
+	if err := i.awaitGreeting(ctx, a.Config); err != nil {
 		return err
 	}
 	return i.showNext(running)
@@ -51,7 +51,7 @@ func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers,
 	if err := i.migrate(ctx, a.Config); err != nil {
 		return a, err
 	}
-	if _, err := i.introduce(ctx, a); err != nil {
+	if _, err := i.awaitRegistration(ctx, a); err != nil {
 		return a, err
 	}
 	cmd := i.child(ctx, "pair")
@@ -116,8 +116,8 @@ func (i installation) migrate(ctx context.Context, c *config.Config) error {
 	return nil
 }
 
-// introduce prints what root has to do to register multis at Synapse, and waits until Synapse has the registration and can reach multis.
-func (i installation) introduce(ctx context.Context, a setup.Answers) (known bool, err error) {
+// awaitRegistration prints what root has to do to register multis at Synapse, and waits until Synapse has the registration and can reach multis.
+func (i installation) awaitRegistration(ctx context.Context, a setup.Answers) (known bool, err error) {
 	known = setup.HasRegistration(ctx, a.Config)
 	// Synapse's configuration may have been changed since it was read.
 	synapse, err := i.machine.FindSynapse(i.synapse)
@@ -189,8 +189,8 @@ func (i installation) start(ctx context.Context, running, changed bool) (stop fu
 // log returns the file with the output of a multis that was started by start.
 func (i installation) log() string { return filepath.Join(filepath.Dir(i.config), "init.log") }
 
-// greet waits until multis has created the admin room and written the greeting.
-func (i installation) greet(ctx context.Context, c *config.Config) error {
+// awaitGreeting waits until multis has created the admin room and written the greeting.
+func (i installation) awaitGreeting(ctx context.Context, c *config.Config) error {
 	inspector := appservice.NewInspector(doctor.AccessOf(c))
 	waiting, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()

@@ -195,7 +195,7 @@ func openTerminalChat(ctx context.Context, st *store.Store) (chat store.Chat, er
 	room := terminalRoom
 	err = st.InTx(ctx, func(tx store.Tx) error {
 		chat, err = store.UpsertChat(ctx, tx, store.Chat{
-			Protocol: "terminal", ChannelID: "terminal", RoomID: &room, Kind: policy.KindAdmin, Name: "terminal", Encrypted: policy.EncryptionNo,
+			Protocol: "terminal", ChannelID: "terminal", RoomID: &room, Kind: policy.KindAdmin, Name: "terminal", Encryption: policy.EncryptionNo,
 		})
 		return err
 	})

@@ -26,15 +26,15 @@ type startLog struct {
 	once sync.Once
 }
 
-// startNotes is the content of the file.
-type startNotes struct {
+// startState is the content of the file.
+type startState struct {
 	Running bool        `json:"running"` // a process has started and not stopped
-	Crashes []time.Time `json:"crashes"` // when the starts after the last crashes were
+	Crashes []time.Time `json:"crashes"` // the times of the starts that followed a crash, within crashWindow
 }
 
-// noteStart records a start at a time, and returns the number of crashes within crashWindow before it. If the folder is not writable, it logs that
+// recordStart records a start at a time, and returns the number of crashes within crashWindow before it. If the folder is not writable, it logs that
 // and returns 0.
-func noteStart(ctx context.Context, folder string, now time.Time) (*startLog, int) {
+func recordStart(ctx context.Context, folder string, now time.Time) (*startLog, int) {
 	l := &startLog{path: filepath.Join(folder, "starts.json")}
 	crashes, err := l.begin(folder, now)
 	if err != nil {
@@ -58,13 +58,13 @@ func (l *startLog) begin(folder string, now time.Time) (int, error) {
 		return 0, errors.Join(fmt.Errorf("note the start: %w", err), file.Close())
 	}
 	l.file = file
-	var notes startNotes
+	var notes startState
 	raw, err := os.ReadFile(l.path)
 	if err == nil {
 		err = json.Unmarshal(raw, &notes)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		notes = startNotes{} // the file was written incompletely when the machine crashed
+		notes = startState{} // the file was written incompletely when the machine crashed
 	}
 	if notes.Running {
 		notes.Crashes = append(notes.Crashes, now)
@@ -75,21 +75,21 @@ func (l *startLog) begin(folder string, now time.Time) (int, error) {
 			recent = append(recent, at)
 		}
 	}
-	return len(recent), l.save(startNotes{Running: true, Crashes: recent})
+	return len(recent), l.save(startState{Running: true, Crashes: recent})
 }
 
 // Stop records a clean stop and resets the count of crashes. It may be called more than once.
 func (l *startLog) Stop() {
 	l.once.Do(func() {
 		if l.file != nil {
-			_ = l.save(startNotes{}) // a stop that cannot be recorded counts as a crash
+			_ = l.save(startState{}) // a stop that cannot be recorded counts as a crash
 			_ = l.file.Close()
 		}
 	})
 }
 
 // save replaces the content of the file.
-func (l *startLog) save(n startNotes) error {
+func (l *startLog) save(n startState) error {
 	raw, err := json.Marshal(n)
 	if err != nil {
 		return fmt.Errorf("note the start: %w", err)

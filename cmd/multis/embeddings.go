@@ -15,7 +15,7 @@ import (
 // queryTimeout bounds the embedding of a query. The search itself waits for less.
 const queryTimeout = 5 * time.Second
 
-// embedders is the embedding model, opened twice with different budgets. Both are nil when there are no embeddings.
+// embedders has the embedding model twice, with different budgets. Both fields are nil without embeddings.
 type embedders struct {
 	queries  llm.Embedder // paid from the whole budget of the day
 	passages llm.Embedder // paid from half of it, so that filling the index leaves money for answers

@@ -19,7 +19,7 @@ func openSandbox(cfg *config.Config, file string) (*sandbox.Sandbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	return sandbox.New(sandbox.Options{Program: []string{program, sandbox.Argument}, ForbiddenPaths: cfg.OwnPaths(file)})
+	return sandbox.New(sandbox.Options{Program: []string{program, sandbox.Subcommand}, ForbiddenPaths: cfg.OwnPaths(file)})
 }
 
 // addHostTools registers the tools that change files, and those that run commands if the sandbox holds on this machine.

@@ -22,7 +22,7 @@ func TestChatsAreExportedFromTheCommandLine(t *testing.T) {
 	st := storetest.New(t)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
 		for _, c := range []store.Chat{{Protocol: "whatsapp", Name: "Ana"}, {Protocol: "signal", Name: "ana"}, {Protocol: "signal", Name: "Ben"}} {
-			c.ChannelID, c.Kind, c.BridgeBot, c.Encrypted = c.Name, policy.KindDM, "@b:x", policy.EncryptionNo
+			c.ChannelID, c.Kind, c.BridgeBot, c.Encryption = c.Name, policy.KindDM, "@b:x", policy.EncryptionNo
 			chat, err := store.UpsertChat(t.Context(), tx, c)
 			if err != nil {
 				return err

@@ -98,7 +98,7 @@ func (h *host) Run(ctx context.Context, c admin.HostCommand, live func([]byte)) 
 		return admin.HostResult{}, err
 	}
 	r, err := h.sandbox.Run(ctx, sandbox.Command{
-		Argv: argv, Workspace: call.Workspace, ReadPaths: call.ReadPaths, Timeout: sandbox.MaxTimeout, Fingerprint: c.Binding, Live: live,
+		Argv: argv, Workspace: call.Workspace, ReadPaths: call.ReadPaths, Timeout: sandbox.MaxTimeout, Fingerprint: c.Binding, OnOutput: live,
 	})
 	return admin.HostResult{ExitCode: r.ExitCode, Output: r.Output, TimedOut: r.TimedOut, Took: r.Duration}, err
 }

@@ -22,7 +22,7 @@ func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
 	require.NoError(t, err)
-	proved, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Argument}})
+	proved, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Subcommand}})
 	require.NoError(t, err)
 	require.NoError(t, proved.Probe(t.Context()).Err())
 	data, err := os.MkdirTemp("", "multis-host-") //nolint:usetesting // t.TempDir is in a folder that no other user can enter
@@ -108,7 +108,7 @@ func TestALimitOfTheRulesCountsTypedCommandsOnceEach(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
 	require.NoError(t, err)
-	proved, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Argument}})
+	proved, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Subcommand}})
 	require.NoError(t, err)
 	require.NoError(t, proved.Probe(t.Context()).Err())
 	cfg := &config.Config{TimeZone: time.UTC, CommandHooks: map[string]config.CommandHook{"guard": {Before: []string{config.BeforeTool}, Tools: []string{"exec*"}}}}

@@ -26,7 +26,7 @@ func TestConversationsAreImportedFromTheCommandLine(t *testing.T) {
 	var ana store.Chat
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) (err error) {
 		for _, protocol := range []string{"signal", "whatsapp"} {
-			ana, err = store.UpsertChat(t.Context(), tx, store.Chat{Protocol: protocol, ChannelID: "ana", Name: "Ana", Kind: policy.KindDM, BridgeBot: "@b:x", Encrypted: policy.EncryptionNo})
+			ana, err = store.UpsertChat(t.Context(), tx, store.Chat{Protocol: protocol, ChannelID: "ana", Name: "Ana", Kind: policy.KindDM, BridgeBot: "@b:x", Encryption: policy.EncryptionNo})
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func TestConversationsAreImportedFromTheCommandLine(t *testing.T) {
 	path("first/z/memory.md", "## "+time.Now().Format(time.DateOnly)+"\n- Zoe likes tea\n")
 	room := id.RoomID("!signal:x")
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		_, err := store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "signal", ChannelID: "ana", RoomID: &room, Name: "Ana", Kind: policy.KindDM, BridgeBot: "@b:x", Encrypted: policy.EncryptionNo})
+		_, err := store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "signal", ChannelID: "ana", RoomID: &room, Name: "Ana", Kind: policy.KindDM, BridgeBot: "@b:x", Encryption: policy.EncryptionNo})
 		return err
 	}))
 	said, err = run(importCmd{Path: filepath.Join(dir, "first")})

@@ -58,7 +58,7 @@ func newListening(t *testing.T, dayCap int64) *listening {
 	require.NoError(t, err)
 	defaults := policy.Defaults{Profile: policy.ProfilePersonal}
 	l.inbox = appservice.NewInbox(l.store, appservice.Settings{
-		Owner: listenOwner, Bot: "@multis:example.com", Name: "Nora", Defaults: defaults, MaxAge: 10 * time.Minute, EscalationKeywords: []string{"refund"}, Transcribes: true,
+		Owner: listenOwner, Bot: "@multis:example.com", Name: "Nora", Defaults: defaults, ReplyMaxAge: 10 * time.Minute, EscalationKeywords: []string{"refund"}, CanTranscribe: true,
 		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},
 	})
 	ears, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1", BaseURL: l.speech.URL, PerMinute: 6000},
@@ -72,8 +72,8 @@ func newListening(t *testing.T, dayCap int64) *listening {
 		},
 	})
 	room, adminRoom := id.RoomID("!ana:x"), id.RoomID("!admin:x")
-	l.chat = l.makeChat(store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", Contact: listenAna, BridgeBot: "@demobot:example.com", Encrypted: policy.EncryptionNo})
-	l.admin = l.makeChat(store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encrypted: policy.EncryptionNo})
+	l.chat = l.makeChat(store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", Contact: listenAna, BridgeBot: "@demobot:example.com", Encryption: policy.EncryptionNo})
+	l.admin = l.makeChat(store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
 	l.mode(policy.ModeBusiness)
 	return l
 }
@@ -257,7 +257,7 @@ func TestTheOwnersVoiceNoteInTheAdminRoomIsAQuestion(t *testing.T) {
 	require.Equal(t, 1, l.jobs("command"))
 }
 
-func TestTheOwnerIsToldThatHisVoiceNoteWasNotHeard(t *testing.T) {
+func TestTheOwnerIsNotifiedThatHisVoiceNoteWasNotTranscribed(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	note := l.receiveVoiceNote(l.admin, listenOwner, "gone")

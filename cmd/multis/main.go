@@ -70,7 +70,7 @@ type cli struct {
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == sandbox.Argument { // multis starts it for each command
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Subcommand { // multis starts it for each command
 		os.Exit(sandbox.Main(os.Args[2:]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -179,7 +179,7 @@ func generate(path, registration string) error {
 	if err := plainfile.Replace(registration, text, 0o600); err != nil {
 		return fmt.Errorf("write the registration: %w", err)
 	}
-	for _, open := range doctor.OpenToAll(path, cfg) {
+	for _, open := range doctor.WorldReadable(path, cfg) {
 		fmt.Fprintf(os.Stderr, "Every user of this machine can read %s and the secrets in it: run chmod 600 %[1]s\n", open)
 	}
 	fmt.Print(afterGenerate(registration, startCommand(path, false), setup.Machine{}.InContainer()))

@@ -13,7 +13,7 @@ import (
 const asProgram = "MULTIS_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == sandbox.Argument {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Subcommand {
 		main()
 	}
 	if os.Getenv(asProgram) != "" || slices.Contains(os.Args, "read-document") { // its reader gets no environment

@@ -96,7 +96,7 @@ func (c mcpLoginCmd) Run(ctx context.Context, global *cli) error {
 	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
 	n, err := mcp.Login(ctx, server, askLogin)
-	if errors.Is(err, mcp.ErrNoLogin) {
+	if errors.Is(err, mcp.ErrLoginNotNeeded) {
 		return fmt.Errorf("%s: %w; remove mcp.%[1]s.login from config.yaml", c.Name, err)
 	}
 	if err != nil {

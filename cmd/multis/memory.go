@@ -20,7 +20,7 @@ func openSkills(cfg *config.Config) *skills.Set {
 	return skills.Open(cfg.Skills.Folder, map[string]string{captureSkill: memory.DefaultSkill()})
 }
 
-// openMemory opens the memory for a command that reads or imports. It has no model, so no notes are taken.
+// openSources opens the memory for a command that reads or imports. It has no model, so no notes are taken.
 func openMemory(cfg *config.Config, st *store.Store) (*memory.Memory, error) {
 	settings, err := memorySettings(cfg, openSkills(cfg))
 	if err != nil {

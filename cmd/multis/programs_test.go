@@ -40,7 +40,7 @@ func TestAnExternalAgentWorksInItsSandbox(t *testing.T) {
 	}
 	self, err := os.Executable()
 	require.NoError(t, err)
-	proved, err := sandbox.New(sandbox.Options{Program: []string{self, sandbox.Argument}, Temp: folder})
+	proved, err := sandbox.New(sandbox.Options{Program: []string{self, sandbox.Subcommand}, Temp: folder})
 	require.NoError(t, err)
 	require.NoError(t, proved.Probe(t.Context()).Err())
 	p := agentProgram{sandbox: proved, config: config.Agent{

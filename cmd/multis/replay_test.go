@@ -19,7 +19,7 @@ func TestAReplayInATerminalIsPlainText(t *testing.T) {
 	t.Cleanup(st.Close)
 	var task store.Task
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		chat, err := store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "whatsapp", ChannelID: "1", Kind: policy.KindDM, Encrypted: policy.EncryptionNo})
+		chat, err := store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "whatsapp", ChannelID: "1", Kind: policy.KindDM, Encryption: policy.EncryptionNo})
 		if err != nil {
 			return err
 		}

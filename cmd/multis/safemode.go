@@ -13,8 +13,8 @@ import (
 	"multis/text"
 )
 
-// whySafe returns the reason why multis starts in safe mode; empty if it starts normally.
-func whySafe(asked bool, crashes int, c config.SafeMode) string {
+// safeModeReason returns the reason why multis starts in safe mode; empty if it starts normally.
+func safeModeReason(asked bool, crashes int, c config.SafeMode) string {
 	switch {
 	case asked:
 		return "It was started with --safe."

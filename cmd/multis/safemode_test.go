@@ -27,7 +27,7 @@ func TestOnlyStartsAfterUncleanEndsCountAsCrashes(t *testing.T) {
 	dir, now := filepath.Join(t.TempDir(), "data"), time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	start := func(after time.Duration) (*startLog, int) {
 		now = now.Add(after)
-		return noteStart(t.Context(), dir, now)
+		return recordStart(t.Context(), dir, now)
 	}
 	kill := func(l *startLog) { require.NoError(t, l.file.Close()) } // the kernel also closes the file of a killed process
 	l, crashes := start(0)
@@ -63,10 +63,10 @@ func TestOnlyStartsAfterUncleanEndsCountAsCrashes(t *testing.T) {
 	require.Zero(t, crashes, "a clean stop forgets them")
 
 	three := config.SafeMode{AfterCrashes: 3}
-	require.Empty(t, whySafe(false, 2, three))
-	require.Contains(t, whySafe(false, 3, three), "3 times")
-	require.Contains(t, whySafe(true, 0, three), "--safe")
-	require.Empty(t, whySafe(false, 9, config.SafeMode{}))
+	require.Empty(t, safeModeReason(false, 2, three))
+	require.Contains(t, safeModeReason(false, 3, three), "3 times")
+	require.Contains(t, safeModeReason(true, 0, three), "--safe")
+	require.Empty(t, safeModeReason(false, 9, config.SafeMode{}))
 }
 
 // safeModeRun is a multis with a model, an MCP server, a document and a business chat.
@@ -110,7 +110,7 @@ func (r *safeModeRun) crash(times int) {
 	for crashes := range times {
 		r.start(0)
 		r.wait("the start to be recorded", func() bool {
-			var notes startNotes
+			var notes startState
 			raw, err := os.ReadFile(filepath.Join(r.dir, "data", "starts.json"))
 			return err == nil && json.Unmarshal(raw, &notes) == nil && notes.Running && len(notes.Crashes) == crashes
 		})

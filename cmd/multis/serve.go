@@ -44,13 +44,13 @@ func (r runCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	defer closeLog()
-	for _, open := range doctor.OpenToAll(global.Config, cfg) {
+	for _, open := range doctor.WorldReadable(global.Config, cfg) {
 		zerolog.Ctx(ctx).Warn().Str("run", "chmod 600 "+open).Msg("Every user of this machine can read this file and the secrets in it")
 	}
-	starts, crashes := noteStart(ctx, cfg.Database.DataDir, time.Now())
+	starts, crashes := recordStart(ctx, cfg.Database.DataDir, time.Now())
 	defer starts.Stop()
 	defer context.AfterFunc(ctx, starts.Stop)() // recorded as soon as multis is told to stop: if it is killed after that, it is no crash
-	return serve(ctx, global.Config, cfg, whySafe(r.Safe, crashes, cfg.SafeMode))
+	return serve(ctx, global.Config, cfg, safeModeReason(r.Safe, crashes, cfg.SafeMode))
 }
 
 // setDevelopment sets environment variables for a trial, unless they are set already. The time zone of the file is kept, too.
@@ -117,9 +117,9 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	if err != nil {
 		return nil, err
 	}
-	wired := cfg
+	effective := cfg
 	if safe {
-		wired = cfg.Safe()
+		effective = cfg.Safe()
 	}
 	hs, err := newHomeserver(cfg, st)
 	if err != nil {
@@ -138,7 +138,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	settings.PIN = pins
 	inbox := appservice.NewInbox(st, settings)
 	describer := appservice.NewDescriber(inbox, hs)
-	as, err := newAssistant(ctx, wired, st, frontend{
+	as, err := newAssistant(ctx, effective, st, frontend{
 		safe:   safe,
 		backup: periodicBackup(cfg, source.file, st),
 		pin:    pins,
@@ -163,7 +163,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	group.Go(func() error { return as.runner.Run(ctx) })
 	group.Go(func() error { return appservice.NewStallWatch(inbox, hs).Run(ctx) })
 	group.Go(func() error { return serveWebhooks(ctx, cfg.Watches, as.webhooks) })
-	group.Go(func() error { return serveMCP(ctx, wired.MCPServer, as) })
+	group.Go(func() error { return serveMCP(ctx, effective.MCPServer, as) })
 	group.Go(func() error { return as.mcp.Run(ctx) })
 	group.Go(func() error { return as.endProcesses(ctx) })
 	group.Go(func() (err error) {
@@ -213,7 +213,7 @@ func start(ctx context.Context, hs *appservice.Homeserver, as *assistant, d *app
 		hs.Start,
 		hs.MakeAdminRoom,
 		d.DescribeNewRooms,
-		as.awaitSurvey,
+		as.awaitDescriptions,
 		as.admin.Notices.Welcome,
 		hs.Ping,
 	}
@@ -225,17 +225,17 @@ func start(ctx context.Context, hs *appservice.Homeserver, as *assistant, d *app
 	return nil
 }
 
-// surveyTimeout bounds how long the greeting waits for the owner's rooms to be described.
-const surveyTimeout = 30 * time.Second
+// describeTimeout bounds how long the greeting waits for the owner's rooms to be described.
+const describeTimeout = 30 * time.Second
 
-// awaitSurvey waits until the rooms of the first survey are described, so that the greeting counts the chats. Later starts do not wait.
-func (as *assistant) awaitSurvey(ctx context.Context) error {
+// awaitDescriptions waits until the rooms of the first survey are described, so that the greeting counts the chats. Later starts do not wait.
+func (as *assistant) awaitDescriptions(ctx context.Context) error {
 	var greeted bool
 	if _, err := store.GetSetting(ctx, as.store.DB(), store.SettingWelcomed, &greeted); err != nil || greeted {
 		return err
 	}
-	for end := time.Now().Add(surveyTimeout); time.Now().Before(end); {
-		busy, err := store.IsDescribing(ctx, as.store.DB())
+	for end := time.Now().Add(describeTimeout); time.Now().Before(end); {
+		busy, err := store.HasRoomsToDescribe(ctx, as.store.DB())
 		if err != nil || !busy || !pause(ctx, 200*time.Millisecond) {
 			return err
 		}

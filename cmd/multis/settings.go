@@ -21,9 +21,9 @@ func outboxSettings(cfg *config.Config) outbox.Settings {
 
 func inboxSettings(cfg *config.Config) appservice.Settings {
 	return appservice.Settings{
-		Owner: cfg.Owner, Bot: cfg.BotID(), Operators: cfg.Operators, OperatorsAnswer: cfg.OperatorsAnswer, Name: cfg.Name, Defaults: chatDefaults(cfg), MaxAge: cfg.Chats.ReplyMaxAge,
+		Owner: cfg.Owner, Bot: cfg.BotID(), Operators: cfg.Operators, OperatorsAnswer: cfg.OperatorsAnswer, Name: cfg.Name, Defaults: chatDefaults(cfg), ReplyMaxAge: cfg.Chats.ReplyMaxAge,
 		OwnerPause: cfg.Chats.OwnerPause, DeleteAnswers: cfg.Chats.DeleteAnswers, EscalationKeywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap(cfg),
-		Transcribes: cfg.Speech.Model != config.NoModel, ViewsPictures: cfg.Vision.Model != config.NoModel, Keep: cfg.Media.Keep, Spaces: routedSpaces(cfg),
+		CanTranscribe: cfg.Speech.Model != config.NoModel, CanViewPictures: cfg.Vision.Model != config.NoModel, Keep: cfg.Media.Keep, Spaces: routedSpaces(cfg),
 	}
 }
 

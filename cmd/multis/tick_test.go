@@ -190,7 +190,7 @@ func (h *processGroup) chats(n int) []store.ChatID {
 		for i := range n {
 			room := id.RoomID(fmt.Sprintf("!storm%d:x", i))
 			c, err := store.UpsertChat(h.t.Context(), tx, store.Chat{
-				Protocol: "demo", ChannelID: fmt.Sprint(i), RoomID: &room, Kind: policy.KindDM, Name: fmt.Sprint("Storm ", i), BridgeBot: "@bot:x", Encrypted: policy.EncryptionNo,
+				Protocol: "demo", ChannelID: fmt.Sprint(i), RoomID: &room, Kind: policy.KindDM, Name: fmt.Sprint("Storm ", i), BridgeBot: "@bot:x", Encryption: policy.EncryptionNo,
 			})
 			if err != nil {
 				return err

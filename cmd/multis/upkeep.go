@@ -18,8 +18,7 @@ const (
 	usageRetention   = 400 * 24 * time.Hour
 )
 
-// upkeep returns the maintenance tasks and when they run: maintenance at night, two every six hours, and reports at 8:00;
-// some also at each start.
+// upkeep returns the maintenance tasks with the cron expressions by which they run. Some also run at each start.
 func upkeep(a *assistant) []clock.Upkeep {
 	st, mem := a.store, a.memory
 	return []clock.Upkeep{
@@ -40,14 +39,14 @@ func upkeep(a *assistant) []clock.Upkeep {
 			return fmt.Sprintf("%d ids forgotten", n), err
 		}},
 		{Name: "tasks", Summary: "forgets what agents did long ago", Cron: "25 */6 * * *", Run: func(ctx context.Context) (string, error) {
-			return "looked", store.DropOldTasks(ctx, st.Writer())
+			return "looked", store.DeleteOldTasks(ctx, st.Writer())
 		}},
 		{Name: "usage", Summary: "forgets what calls cost more than 13 months ago", Cron: "30 4 * * 1", Run: func(ctx context.Context) (string, error) {
 			n, err := store.PruneUsage(ctx, st.Writer(), time.Now().Add(-usageRetention))
 			return fmt.Sprintf("%d calls forgotten", n), err
 		}},
 		{Name: "matters", Summary: "forgets what the heartbeat judged long ago", Cron: "35 4 * * *", Run: func(ctx context.Context) (string, error) {
-			n, err := store.PruneFindings(ctx, st.Writer(), time.Now().Add(-historyRetention))
+			n, err := store.PruneJudgements(ctx, st.Writer(), time.Now().Add(-historyRetention))
 			return fmt.Sprintf("%d findings forgotten", n), err
 		}},
 		{Name: "holds", Summary: "forgets which contacts no model answered, two days after that was over", Cron: "37 4 * * *", Run: func(ctx context.Context) (string, error) {

@@ -15,13 +15,13 @@ import (
 
 // What no document answers, and what the owner answers to it.
 const (
-	unanswered     = "Do you sell gift vouchers?"
-	vouchers       = "Yes, we sell gift vouchers for any amount, valid for three years."
-	answersName    = "Answers.md"
-	learnQuestion  = "Shall I learn this?"
-	shadowQuestion = "How much is a new tyre, fitted?"
-	ownersTyre     = "A new tyre is 29 €, fitted."
-	tyre           = "29 €"
+	unanswered      = "Do you sell gift vouchers?"
+	vouchers        = "Yes, we sell gift vouchers for any amount, valid for three years."
+	answersName     = "Answers.md"
+	learnQuestion   = "Shall I learn this?"
+	shadowQuestion  = "How much is a new tyre, fitted?"
+	ownerTyreAnswer = "A new tyre is 29 €, fitted."
+	tyrePrice       = "29 €"
 )
 
 // A question that the price list answers for two kinds of bicycles, and what comes of it.
@@ -81,14 +81,14 @@ func (d *demo) shadow(ctx context.Context) error {
 	if _, err := d.contactSays(ctx, emil, shadowQuestion); err != nil {
 		return err
 	}
-	if _, err := d.awaitNewReply(ctx, "the shadow answer", "Shadow answer for Emil", tyre); err != nil {
+	if _, err := d.awaitNewReply(ctx, "the shadow answer", "Shadow answer for Emil", tyrePrice); err != nil {
 		return err
 	}
-	d.out.says("you (on your phone, to Emil)", cyan, ownersTyre)
-	if _, err := d.rig.OwnerOnPhone(ctx, emil, ownersTyre); err != nil {
+	d.out.says("you (on your phone, to Emil)", cyan, ownerTyreAnswer)
+	if _, err := d.rig.OwnerOnPhone(ctx, emil, ownerTyreAnswer); err != nil {
 		return fmt.Errorf("write on the phone: %w", err)
 	}
-	if err := d.awaitMessage(ctx, ownersTyre); err != nil {
+	if err := d.awaitMessage(ctx, ownerTyreAnswer); err != nil {
 		return err
 	}
 	if _, err := d.command(ctx, "/shadow Emil", "100 % close to yours"); err != nil {

@@ -45,7 +45,7 @@ func run() int {
 			<-ctx.Done()
 		}
 	}
-	if err := d.clean(held || interrupted); err != nil {
+	if err := d.cleanUp(held || interrupted); err != nil {
 		out.line("Cleaning up: %v", err)
 		return 1
 	}
@@ -98,8 +98,8 @@ func (d *demo) log() string {
 	return d.dir
 }
 
-// clean stops everything and removes the folder, except for the logs if a step failed.
-func (d *demo) clean(well bool) error {
+// cleanUp stops everything and removes the folder, except for the logs if a step failed.
+func (d *demo) cleanUp(well bool) error {
 	var errs []error
 	err := d.out.during("cleaning up", func() error {
 		if d.db != nil {

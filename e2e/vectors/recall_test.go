@@ -36,7 +36,7 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 	fillRole := func(role policy.Role, n int) {
 		chunks := make([]index.Chunk, n)
 		for i := range chunks {
-			chunks[i] = index.Chunk{Key: fmt.Sprintf("%s/%d", role, i), Ord: i, Content: "x", Words: "x"}
+			chunks[i] = index.Chunk{Key: fmt.Sprintf("%s/%d", role, i), Ord: i, Content: "x", SearchText: "x"}
 		}
 		scope := policy.OwnerScope()
 		var chat store.ChatID

@@ -25,7 +25,7 @@ type Chunk struct {
 	PageFrom   int // first page, from 1; 0 if the source has no pages
 	PageTo     int
 	Content    string
-	Words      string            // what is searched: title, section and content as normalized words
+	SearchText string            // what is searched: title, section and content as normalized words
 	Language   language.Language // for the stems of the words; detected from Content if unknown
 	Author     string            // its author, as normalized words; empty for documents
 	IsQuestion bool
@@ -85,7 +85,7 @@ func replaceChunks(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk)
 			"page_froms": row.Column(batch, func(c numberedChunk) int { return c.PageFrom }),
 			"page_tos":   row.Column(batch, func(c numberedChunk) int { return c.PageTo }),
 			"contents":   row.Column(batch, func(c numberedChunk) string { return c.Content }),
-			"words":      row.Column(batch, func(c numberedChunk) string { return c.Words }),
+			"words":      row.Column(batch, func(c numberedChunk) string { return c.SearchText }),
 			"configs":    row.Column(batch, func(c numberedChunk) language.Language { return c.Language }),
 			"parts":      row.Column(batch, func(c numberedChunk) int { return c.part }),
 			"authors":    row.Column(batch, func(c numberedChunk) string { return c.Author }),
@@ -158,7 +158,7 @@ const chunkTextSQL = `select id, doc_id, ord, role, kind, title, section, line_f
 // The owner's scope may have thousands of roles. The subquery makes Postgres hash them, and keeps the planner from estimating each of them.
 const chunkTextsByIDSQL = chunkTextSQL + "chunks where coalesce(role in (select unnest($1::text[])), false) and id = any ($2)"
 
-// ChunkTexts returns those of the chunks that scope may see, in no particular order.
+// ChunkTexts returns the texts of the given chunks that scope may see, in no particular order.
 func ChunkTexts(ctx context.Context, db row.DB, scope policy.Scope, ids []int64) ([]ChunkText, error) {
 	return row.All[ChunkText](ctx, db, "chunks", chunkTextsByIDSQL, scope.Roles(), ids)
 }

@@ -31,7 +31,7 @@ func putDocument(ctx context.Context, st *store.Store, role policy.Role, origin 
 func documentOf(role policy.Role, origin string, texts ...string) (index.Document, []index.Chunk) {
 	chunks := make([]index.Chunk, len(texts))
 	for i, text := range texts {
-		chunks[i] = index.Chunk{Key: fmt.Sprint(role, origin, i, text), Ord: i, Content: text, Words: text}
+		chunks[i] = index.Chunk{Key: fmt.Sprint(role, origin, i, text), Ord: i, Content: text, SearchText: text}
 	}
 	return index.Document{
 		Origin: origin, Name: origin, Role: role, Kind: index.KindKnowledge, Format: "txt", Hash: strings.Join(texts, "\n"), Size: int64(len(texts)),
@@ -149,7 +149,7 @@ func TestWritesOutsideTheScopeFail(t *testing.T) {
 	st := storetest.New(t)
 	err := st.AsOwner(ctx, policy.OwnerScope(1), func(tx store.Tx) error {
 		_, err := index.ReplaceDocument(ctx, tx, index.Document{Origin: "o", Name: "n", Role: policy.UserRole(2), Kind: index.KindConversation},
-			[]index.Chunk{{Key: "k", Content: "text", Words: "text"}})
+			[]index.Chunk{{Key: "k", Content: "text", SearchText: "text"}})
 		return err
 	})
 	require.Equal(t, "42501", sqlState(err), "%v", err)

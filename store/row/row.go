@@ -181,11 +181,11 @@ func SetScope(ctx context.Context, tx Tx, scope policy.Scope) error {
 	if err != nil {
 		return err
 	}
-	return SetScopeTo(ctx, tx, setting)
+	return SetScopeSetting(ctx, tx, setting)
 }
 
-// SetScopeTo is SetScope for a scope as Scope.Setting writes it, or for EveryScope.
-func SetScopeTo(ctx context.Context, tx Tx, setting string) error {
+// SetScopeSetting is SetScope for a scope as Scope.Setting writes it, or for EveryScope.
+func SetScopeSetting(ctx context.Context, tx Tx, setting string) error {
 	return Exec(ctx, tx, "set scope", ScopeSQL("$1"), setting)
 }
 
