@@ -40,8 +40,8 @@ const (
 type fakeSender struct {
 	sent  []sentEvent
 	echos []*event.Event // of sent events, which did not come back yet
-	fail  func() error // before an event is taken; nil for never
-	after func() error // after it was taken
+	fail  func() error   // before an event is taken; nil for never
+	after func() error   // after it was taken
 	check func(o store.OutboxMessage)
 }
 
