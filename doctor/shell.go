@@ -3,8 +3,7 @@ package doctor
 import (
 	"os"
 	"regexp"
-
-	"github.com/jackc/pgx/v5"
+	"strings"
 
 	"multis/text"
 )
@@ -19,17 +18,17 @@ func AsRoot(line string) string {
 
 // psqlLine returns a shell line that runs statements as the administrator of the local Postgres; database may be empty.
 func psqlLine(database string, statements ...string) string {
-	line := "sudo -u postgres psql"
+	words := []string{"sudo -u postgres psql"}
 	if os.Geteuid() == 0 {
-		line = "runuser -u postgres -- psql"
+		words[0] = "runuser -u postgres -- psql"
 	}
 	if database != "" {
-		line += " -d " + text.ShellWord(database)
+		words = append(words, "-d", text.ShellWord(database))
 	}
 	for _, s := range statements {
-		line += " -c " + text.ShellWord(s)
+		words = append(words, "-c", text.ShellWord(s))
 	}
-	return line
+	return strings.Join(words, " ")
 }
 
 var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
@@ -39,14 +38,14 @@ func sqlName(name string) string {
 	if plainName.MatchString(name) {
 		return name
 	}
-	return pgx.Identifier{name}.Sanitize()
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
 // closed returns a shell line that closes files to everybody but their owner.
 func closed(paths ...string) string {
-	line := "chmod 600"
+	words := []string{"chmod 600"}
 	for _, path := range paths {
-		line += " " + text.ShellWord(path)
+		words = append(words, text.ShellWord(path))
 	}
-	return line
+	return strings.Join(words, " ")
 }

@@ -213,7 +213,10 @@ func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err 
 
 // copyLeft names the copy that restoreConfiguration made, if a failed restore left it for the owner to correct.
 func copyLeft(copied, file string) error {
-	if _, err := os.Lstat(copied); copied == file || err != nil {
+	if copied == file {
+		return nil
+	}
+	if _, err := os.Lstat(copied); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return fmt.Errorf("the configuration of the backup is in %s: correct it if it is wrong, and run the same command again", copied)
