@@ -105,14 +105,17 @@ func TestSettingUp(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "nobody else reads the tokens")
 
-	_, _, err = program(t, dir, "", "-g")
-	require.NoError(t, err)
-	again, err := os.ReadFile(filepath.Join(dir, "registration.yaml"))
-	require.NoError(t, err)
-	require.Equal(t, string(registration), string(again), "a second time changes nothing")
-	unchanged, err := os.ReadFile(config)
-	require.NoError(t, err)
-	require.Equal(t, string(filled), string(unchanged))
+	for _, command := range []string{"-g", "registration"} {
+		require.NoError(t, os.Remove(filepath.Join(dir, "registration.yaml")))
+		_, _, err = program(t, dir, "", command)
+		require.NoError(t, err)
+		again, err := os.ReadFile(filepath.Join(dir, "registration.yaml"))
+		require.NoError(t, err)
+		require.Equal(t, string(registration), string(again), "a second time changes nothing")
+		unchanged, err := os.ReadFile(config)
+		require.NoError(t, err)
+		require.Equal(t, string(filled), string(unchanged))
+	}
 
 	said, _, err = program(t, dir, "")
 	require.NoError(t, err)
@@ -183,6 +186,7 @@ pin reset
 backup create [flags] --to --without-secrets
 backup verify <file>
 backup restore <file>
+registration
 migrate [flags] --dry-run
 health
 help [<command> ...]
