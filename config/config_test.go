@@ -51,6 +51,15 @@ func parse(t *testing.T, data string) *Config {
 	return c
 }
 
+func TestAFileMayHaveASecretThatIsEmptyBesideIt(t *testing.T) {
+	t.Parallel()
+	key := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(key, []byte("from-the-file\n"), 0o600))
+	for _, lines := range []string{"  api_key: \"\"\n  api_key_file: " + key + "\n", "  api_key_file: " + key + "\n  api_key: \"\"\n"} {
+		require.Equal(t, "from-the-file", parse(t, least+"llm:\n"+lines).LLM.APIKey.Value())
+	}
+}
+
 func TestTheRequiredKeysAreEnough(t *testing.T) {
 	t.Parallel()
 	c := parse(t, least)

@@ -130,6 +130,9 @@ func (r *reader) readEntry(section string, name, content *yaml.Node) {
 	if isNull(content) || r.preset[key] {
 		return // "key:" without a value counts as not set
 	}
+	if f.isSecret && f.example == "" && content.Kind == yaml.ScalarNode && content.Value == "" {
+		return // no secret, as in the example; a file may have it
+	}
 	at := place{line: content.Line}
 	if !r.recordSource(key, at) {
 		return

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -183,12 +185,48 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 			zerolog.Ctx(ctx).Error().Err(err).Msg("The changed configuration is invalid; keeping the old one")
 			continue
 		}
+		if err := checkStart(ctx, current, next); err != nil {
+			zerolog.Ctx(ctx).Error().Err(err).Msg("multis cannot start with the changed configuration; keeping the old one")
+			continue
+		}
 		if s.isReloadable(ctx, current, next) {
 			next.Database, next.Logging = current.Database, current.Logging
 			hideSecrets(next)
 			return next, nil
 		}
 	}
+}
+
+// checkStart returns what would keep multis from starting with a changed configuration: a folder that cannot be made, or an address that is in use.
+func checkStart(ctx context.Context, current, next *config.Config) error {
+	if err := os.MkdirAll(next.Documents.Folder, 0o750); err != nil {
+		return fmt.Errorf("documents.folder: %w", err)
+	}
+	type address struct {
+		key, hostname string
+		port          int
+	}
+	addresses := func(c *config.Config) []address {
+		return []address{
+			{"appservice", c.Appservice.Hostname, c.Appservice.Port},
+			{"watches", c.Watches.Hostname, c.Watches.Port},
+			{"mcp_server", c.MCPServer.Hostname, c.MCPServer.Port},
+		}
+	}
+	before := addresses(current)
+	for i, a := range addresses(next) {
+		if a == before[i] || a.port == 0 {
+			continue
+		}
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(a.hostname, strconv.Itoa(a.port)))
+		if err != nil {
+			return fmt.Errorf("%s.hostname and %[1]s.port: %w", a.key, err)
+		}
+		if err := listener.Close(); err != nil {
+			return fmt.Errorf("close the address of %s again: %w", a.key, err)
+		}
+	}
+	return nil
 }
 
 // isReloadable logs what changed, and reports whether any of it takes effect without a restart.

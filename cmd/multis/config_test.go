@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,6 +44,11 @@ func TestAChangedConfigurationIsTakenOverAndAnInvalidOneIsNot(t *testing.T) {
 	st := storetest.New(t)
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	valid := fmt.Sprintf(serveConfig, "http://127.0.0.1:1", 29399, "")
+	used, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer used.Close()
+	_, usedPort, err := net.SplitHostPort(used.Addr().String())
+	require.NoError(t, err)
 	write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
 	write(valid)
 	var log logged
@@ -71,7 +77,11 @@ func TestAChangedConfigurationIsTakenOverAndAnInvalidOneIsNot(t *testing.T) {
 	appears("config.yaml:14: nonsense: unknown key")
 	write(strings.Replace(valid, "database: {", "logging: {level: debug}\ndatabase: {", 1))
 	appears(`"key":"logging.level","message":"This changed key takes effect when multis is started again"`)
-	require.Empty(t, result, "neither is taken over")
+	write(valid + "documents: {folder: /dev/null/documents}\n")
+	appears("documents.folder: mkdir /dev/null")
+	write(valid + fmt.Sprintf("watches: {hostname: 127.0.0.1, port: %s}\n", usedPort))
+	appears("watches.hostname and watches.port: listen tcp")
+	require.Empty(t, result, "none is taken over, and multis goes on")
 	write(valid + "name: Ana\n")
 	current = <-result
 	require.Equal(t, "Ana", current.Name)
