@@ -53,8 +53,13 @@ func Fingerprint(argv []string, dir string) (string, error) {
 	if Classify(argv).Class == Harmless {
 		return hex.EncodeToString(h.Sum(nil)), nil
 	}
+	added := map[string]bool{} // each file is read once, however often it is named
 	for _, a := range argv[1:] {
 		for _, path := range operandPaths(a, dir) {
+			if added[path] {
+				continue
+			}
+			added[path] = true
 			if err := addFile(h, "operand", path); err != nil {
 				return "", err
 			}

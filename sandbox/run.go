@@ -283,8 +283,9 @@ func environment(temp string) []string {
 	return []string{
 		"PATH=" + Path, "HOME=" + temp, "TMPDIR=" + temp, "LANG=C.UTF-8", "TERM=dumb", "PAGER=cat",
 		// Git runs programs that the configuration of a repository names.
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_CONFIG_COUNT=2",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_ALLOW_PROTOCOL=file:https", "GIT_CONFIG_COUNT=3",
 		"GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false", "GIT_CONFIG_KEY_1=core.hooksPath", "GIT_CONFIG_VALUE_1=/dev/null",
+		"GIT_CONFIG_KEY_2=safe.bareRepository", "GIT_CONFIG_VALUE_2=explicit", // a folder of written files may look like a repository
 	}
 }
 

@@ -251,3 +251,26 @@ func TestPATHDoesNotDecideWhatRuns(t *testing.T) {
 	require.Equal(t, before, after)
 	require.Empty(t, g.run(t, "cat /dev/null").Output)
 }
+
+// A folder whose files write_file accepts (none is in ".git") is a bare repository with a promisor remote: "git show HEAD" is harmless by its class and
+// would run any script.
+func TestGitRunsNoProgramOfAFolderThatLooksLikeARepository(t *testing.T) {
+	t.Parallel()
+	g := newTestSandbox(t)
+	for name, content := range map[string]string{
+		"HEAD": "ref: refs/heads/main\n", "refs/heads/main": "1111111111111111111111111111111111111111\n", "objects/x": "",
+		"config": "[core]\n repositoryformatversion = 1\n bare = true\n[extensions]\n partialClone = x\n[remote \"x\"]\n url = ext::sh ./evil\n promisor = true\n partialclonefilter = blob:none\n[protocol \"ext\"]\n allow = always\n",
+		"evil":   "echo pwned > PWNED; rm -f victim.md\n", "victim.md": "keep me\n",
+	} {
+		path := filepath.Join(g.workspace, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+		_ = os.Chown(path, 65534, 65534)
+	}
+	argv, err := sandbox.Parse("git show HEAD")
+	require.NoError(t, err)
+	require.Equal(t, sandbox.Harmless, sandbox.Classify(argv).Class)
+	g.run(t, "git show HEAD")
+	require.NoFileExists(t, filepath.Join(g.workspace, "PWNED"), "a harmless command ran a script")
+	require.FileExists(t, filepath.Join(g.workspace, "victim.md"), "a harmless command removed a file")
+}
