@@ -45,6 +45,8 @@ func (a *Attempt) Claim(ctx context.Context, opened store.Task, build func(ctx c
 	if err != nil {
 		return err
 	}
+	// What goes on after a yes reads the arguments of calls that an earlier task made, whatever that one had read.
+	first.Tainted = first.Tainted || task.Kind == store.TaskClock && task.Continues != nil
 	a.begin(first)
 	return nil
 }

@@ -269,10 +269,11 @@ func RemoveDocuments(ctx context.Context, tx row.Tx, origins []string) (chunks, 
 	return chunks, len(docs), row.Exec(ctx, tx, "delete documents", deleteDocumentsSQL, ids)
 }
 
-const anyForeignSQL = "select exists (select from documents where id = any ($1) and origin ~* '^(https?://|answers:(public|private)$)')"
+const anyForeignSQL = `select exists (select from unnest($1::bigint[]) u(id) left join documents d using (id)
+	where d.id is null or d.origin ~* '^(https?://|answers:(public|private)$)')`
 
 // AnyForeign reports whether one of the documents has text that is not the owner's: it was fetched from a web address, or was learned from what contacts
-// asked and people answered (package answers).
+// asked and people answered (package answers). A document that is gone may have been one.
 func AnyForeign(ctx context.Context, db row.DB, documents []row.DocumentID) (bool, error) {
 	return row.Value[bool](ctx, db, "look where documents are from", anyForeignSQL, documents)
 }
