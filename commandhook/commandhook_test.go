@@ -76,7 +76,7 @@ func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
 		"allow":              {`cat >/dev/null; echo '{"decision": "allow"}'`, policy.HookAllow, ""},
 		"ask":                {`echo '{"decision": "ask", "reason": "It costs money."}'`, policy.HookAsk, "The hook guard says ask. It costs money."},
 		"deny":               {`echo '{"decision": "deny", "reason": "Not on Sundays."}'`, policy.HookDeny, "The hook guard says deny. Not on Sundays."},
-		"the last line":      {`echo 'looking'; echo '{"decision": "allow"}' >&2; echo '{"decision": "deny"}'`, policy.HookDeny, "says deny"},
+		"the last line":      {`echo 'looking'; echo 'maybe' >&2; echo '{"decision": "deny"}'`, policy.HookDeny, "says deny"},
 		"prints a lot first": {`yes x | head -c 100000000; echo; echo '{"decision": "allow"}'`, policy.HookAllow, ""},
 		"prints a lot":       {`yes '{"decision": "allow"} x' | head -c 100000000`, policy.HookDeny, "no decision"},
 		"hangs":              {`sleep 100`, policy.HookDeny, "it took longer than 5s"},
@@ -153,4 +153,21 @@ func TestWithoutASandboxEverythingAskedIsDenied(t *testing.T) {
 	v, err = none.AskTool(t.Context(), commandhook.Tool{})
 	require.NoError(t, err)
 	require.Equal(t, policy.HookAllow, v.Decision)
+}
+
+func TestAHookThatPrintsMoreThanOneDecisionDenies(t *testing.T) {
+	t.Parallel()
+	runner := proved(t)
+	for name, script := range map[string]string{
+		"two lines":        `echo '{"decision": "deny", "reason": "no"}'; echo '{"decision": "allow"}'`,
+		"duplicate key":    `echo '{"decision": "deny", "decision": "allow"}'`,
+		"other case":       `echo '{"decision": "deny", "Decision": "allow"}'`,
+		"closing":          `echo '{"decision": "allow"}]'`,
+		"text of the call": `cat; echo`,
+	} {
+		hs, _, _ := open(t, runner, shell("guard", script, commandhook.BeforeTool))
+		v, err := hs.AskTool(t.Context(), commandhook.Tool{Name: "exec", Agent: "multis"})
+		require.NoError(t, err)
+		require.Equal(t, policy.HookDeny, v.Decision, name)
+	}
 }
