@@ -91,10 +91,15 @@ func (c Caller) locateForWriting(name string) (location, error) {
 	return at, nil
 }
 
+// errTooLong is returned for a text of more than maxWritten bytes.
+func errTooLong(name string) error {
+	return fmt.Errorf("%s would be bigger than %d MB", name, maxWritten>>20)
+}
+
 // replace writes a file in one step: others see the old content or the new one. Links are replaced, not followed.
 func (p location) replace(content string) error {
 	if len(content) > maxWritten {
-		return fmt.Errorf("%s would be bigger than %d MB", p.name, maxWritten>>20)
+		return errTooLong(p.name)
 	}
 	mode := fs.FileMode(0o644)
 	switch info, err := p.root.Lstat(p.path); {
