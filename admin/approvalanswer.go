@@ -45,6 +45,8 @@ func parseCardAnswer(said string) (_ cardAnswer, ok bool) {
 		a.allowed, words = true, words[1:]
 	case words[0] == wordNo:
 		words = words[1:]
+	case words[0] != "for":
+		return cardAnswer{}, false
 	default: // "for an hour" alone
 		a.allowed = true
 		if a.grant, ok = parseHours(words); !ok {
@@ -88,7 +90,7 @@ func parseHours(words []string) (time.Duration, bool) {
 		if !found {
 			continue
 		}
-		if number == "" || number == "an" || number == "one" {
+		if number == "an" || number == "one" {
 			return time.Hour, true
 		}
 		n, err := strconv.Atoi(number)
