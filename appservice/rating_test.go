@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/event"
@@ -23,7 +24,7 @@ func asksRating(t *testing.T) (*fixture, store.Chat) {
 	out := b.insertOutboxRow(chat)
 	b.exec("update outbox set purpose = 'rating', state = 'sent', event_id = '$asked' where id = $1", out)
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		if _, err := store.InsertMessage(context.Background(), tx, store.Message{ChatID: chat.ID, EventID: "$asked", Author: policy.AuthorMultisOwner, Sender: owner, Kind: "text", Body: "Did we help?", At: b.inbox.now()}); err != nil {
+		if _, err := store.InsertMessage(context.Background(), tx, store.Message{ChatID: chat.ID, EventID: "$asked", Author: policy.AuthorMultisOwner, Sender: owner, Kind: "text", Body: "Did we help?", At: b.inbox.now().Truncate(time.Millisecond)}); err != nil {
 			return err
 		}
 		return store.AskRating(context.Background(), tx, out, chat.ID, ana, b.inbox.now())
