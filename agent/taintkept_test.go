@@ -18,6 +18,16 @@ import (
 	"multis/tools"
 )
 
+// toolsWithRuleForPost returns a registry of tools whose rules allow the tool post, which carries data out.
+func toolsWithRuleForPost(t *testing.T, all ...tools.Tool) *tools.Registry {
+	t.Helper()
+	own, err := rules.Parse("own.yaml", []byte("rules:\n  - {tool: post, decision: allow}\n"))
+	require.NoError(t, err)
+	set, err := rules.New(own, rules.Vocabulary{})
+	require.NoError(t, err)
+	return tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), all...)
+}
+
 // noteTool is a tool that writes what it is given, as write_file does: class files, its results are not of others.
 type noteTool struct{ countingTool }
 
@@ -48,11 +58,7 @@ func TestATaskThatGoesOnAfterAYesIsTainted(t *testing.T) {
 		b := setup(t, model)
 		post, note := &sendingTool{countingTool: countingTool{tier: tools.Read}, name: "post"}, &noteTool{countingTool{tier: tools.Confirm}}
 		all := []tools.Tool{page{}, post, note}
-		own, err := rules.Parse("own.yaml", []byte("rules:\n  - {tool: post, decision: allow}\n"))
-		require.NoError(t, err)
-		set, err := rules.New(own, rules.Vocabulary{})
-		require.NoError(t, err)
-		b.agent.tools = tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), all...)
+		b.agent.tools = toolsWithRuleForPost(t, all...)
 		run := b.runSchedule(store.Schedule{Body: "sum up the page", Session: store.SessionIsolated, Tools: []string{"page", "note", "post"}})
 		require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, run, "sum up the page"))
 		first, _ := b.task()
@@ -103,11 +109,7 @@ func TestATurnStaysTaintedWhenThePageThatItReadIsRemoved(t *testing.T) {
 		var doc store.DocumentID
 		require.NoError(t, b.store.DB().QueryRow(t.Context(), "select id from documents where origin = 'https://news.example/page.txt'").Scan(&doc))
 		post, note := &sendingTool{countingTool: countingTool{tier: tools.Read}, name: "post"}, &noteTool{countingTool{tier: tools.Confirm}}
-		own, err := rules.Parse("own.yaml", []byte("rules:\n  - {tool: post, decision: allow}\n"))
-		require.NoError(t, err)
-		set, err := rules.New(own, rules.Vocabulary{})
-		require.NoError(t, err)
-		b.agent.tools = tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), findTool{&doc}, post, note)
+		b.agent.tools = toolsWithRuleForPost(t, findTool{&doc}, post, note)
 		task := b.question("sum it up")
 		b.decideCard(yesToAll)
 		if removed {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"multis/knowledge"
 	"multis/policy"
@@ -15,9 +13,14 @@ import (
 	"multis/store/index"
 )
 
+// searchPublic searches the public documents.
+func (b *Keeper) searchPublic(ctx context.Context, question string) (search.Result, error) {
+	return b.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxHits, Kinds: []index.Kind{index.KindKnowledge}})
+}
+
 // contradicted returns the quote of a public document that answers a question with other figures than a person did. ok is false if there is none.
 func (b *Keeper) contradicted(ctx context.Context, question, answer string) (q search.Quote, ok bool, err error) {
-	found, err := b.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxHits, Kinds: []index.Kind{index.KindKnowledge}})
+	found, err := b.searchPublic(ctx, question)
 	if err != nil || len(found.Hits) == 0 || len(found.Terms) == 0 {
 		return search.Quote{}, false, err
 	}
@@ -40,8 +43,8 @@ func (b *Keeper) checkDocuments(ctx context.Context, g *store.UnansweredQuestion
 		return err
 	}
 	for _, a := range learned {
-		learnedIt := doc.Origin == publicOrigin && a.Question == q.Hit.Heading()
-		if !learnedIt && (a.CorrectsOrigin != doc.Origin || a.CorrectsQuote != q.Text) {
+		isLearned := doc.Origin == publicOrigin && a.Question == q.Hit.Heading()
+		if !isLearned && (a.CorrectsOrigin != doc.Origin || a.CorrectsQuote != q.Text) {
 			continue
 		}
 		if disagree(a.Answer, g.Answer) {
@@ -126,7 +129,7 @@ func (b *Keeper) correctedBy(ctx context.Context, db store.DB, c store.Correctio
 type Ended struct {
 	store.Correction
 
-	IsAnswered bool // the documents answer the question without it
+	IsAnswered bool // its document answers the question now
 }
 
 // EndedCorrections returns the corrections whose sentence no longer stands in a public document.
@@ -149,7 +152,7 @@ func (b *Keeper) EndedCorrections(ctx context.Context) (ended []Ended, err error
 				return nil, err
 			}
 		}
-		found, err := b.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: c.Question, Limit: maxHits, Kinds: []index.Kind{index.KindKnowledge}})
+		found, err := b.searchPublic(ctx, c.Question)
 		if err != nil {
 			return nil, err
 		}
@@ -164,68 +167,3 @@ func (b *Keeper) EndedCorrections(ctx context.Context) (ended []Ended, err error
 	}
 	return ended, nil
 }
-
-// figure matches a number with what stands right before and after it.
-var figure = regexp.MustCompile(`(?i)([€$£¥₽₺]?)\s?(\d+(?:[.,:]\d+)*)\s?([%€$£¥₽₺]|[\p{L}.]+)?`)
-
-// The words after a number that make it a price, a share or a time of day.
-var (
-	priceUnits = regexp.MustCompile(`^(?i:[€$£¥₽₺]|eur|euros?|usd|dollars?|dólares|chf|franken|francs?|gbp|pounds?|pfund|zł|pln|kr|sek|kč|czk|lira|tl|try|rub|руб\pL*|гривен|грн|reais|real|yen|يورو|دولار)\.?$`)
-	shareUnits = regexp.MustCompile(`^(?i:%|percent|per cent|prozent|por ciento|pour cent)$`)
-	timeUnits  = regexp.MustCompile(`^(?i:am|pm|a\.m\.|p\.m\.|uhr|h|o'clock|heures?|uur|horas?)\.?$`)
-)
-
-// figures returns the numbers of a text by kind: price, share, time, or "" for others.
-func figures(s string) map[string][]string {
-	kinds := map[string][]string{}
-	for _, m := range figure.FindAllStringSubmatch(s, -1) {
-		sign, number, unit := m[1], m[2], m[3]
-		kind := ""
-		switch {
-		case sign != "" || priceUnits.MatchString(unit):
-			kind = "price"
-		case shareUnits.MatchString(unit):
-			kind = "share"
-		case strings.Contains(number, ":") || timeUnits.MatchString(unit):
-			kind = "time"
-		}
-		number = strings.ReplaceAll(number, ",", ".")
-		number = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(number, ":00"), ".00"), ".")
-		if trimmed := strings.TrimLeft(number, "0"); trimmed != "" {
-			number = trimmed
-		}
-		if !slices.Contains(kinds[kind], number) {
-			kinds[kind] = append(kinds[kind], number)
-		}
-	}
-	return kinds
-}
-
-// disagree reports whether a quote and an answer to the same question name figures of one kind, such as prices, that differ. Figures of no known kind
-// count only if both texts share a word besides.
-func disagree(quote, answer string) bool {
-	said, other := figures(quote), figures(answer)
-	for kind, numbers := range said {
-		if kind == "" && !shareWord(quote, answer) {
-			continue
-		}
-		common := 0
-		for _, n := range numbers {
-			if slices.Contains(other[kind], n) {
-				common++
-			}
-		}
-		if len(other[kind]) > 0 && common < min(len(numbers), len(other[kind])) {
-			return true
-		}
-	}
-	return false
-}
-
-// shareWord reports whether two texts have a word of four letters or more in common.
-func shareWord(a, b string) bool {
-	words := longWord.FindAllString(strings.ToLower(a), -1)
-	return slices.ContainsFunc(longWord.FindAllString(strings.ToLower(b), -1), func(w string) bool { return slices.Contains(words, w) })
-}
-
-var longWord = regexp.MustCompile(`\p{L}{4,}`)

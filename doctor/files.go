@@ -54,7 +54,7 @@ func checkConfig(_ context.Context, in *Input) (Result, string) {
 		return r, ""
 	}
 	if open := WorldReadable(file, in.Config); len(open) > 0 {
-		return oneFinding(ConfigPermissions, fmt.Sprintf("Every user of this machine can read %s and the secrets in it.", text.List(open)), closed(open...)), ""
+		return oneFinding(ConfigPermissions, fmt.Sprintf("Every user of this machine can read %s and the secrets in it.", text.List(open)), chmodLine(open...)), ""
 	}
 	return Result{Fact: file + " is valid"}, ""
 }

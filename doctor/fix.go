@@ -31,9 +31,9 @@ func Fix(ctx context.Context, in *Input, id ID) (done string, err error) {
 				return "", err
 			}
 		}
-		return closed(open...), nil
+		return chmodLine(open...), nil
 	case RegistrationPermissions:
-		return closed(in.Paths.Registration), closeToOthers(in.Paths.Config, in.Paths.Registration)
+		return chmodLine(in.Paths.Registration), closeToOthers(in.Paths.Config, in.Paths.Registration)
 	case RegistrationFile:
 		return fixRegistration(in)
 	case PingLoopback:

@@ -131,7 +131,7 @@ func checkRegistrationFile(in *Input, want map[string]any) []Finding {
 		found = append(found, newFinding(RegistrationFile, path, fmt.Sprintf("%s is older than config.yaml: %s differ.", path, strings.Join(keys, ", ")), "multis -g -r "+text.ShellWord(path)))
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
-		found = append(found, newFinding(RegistrationPermissions, path, fmt.Sprintf("Every user of this machine can read %s, which opens your Matrix account.", path), closed(path)))
+		found = append(found, newFinding(RegistrationPermissions, path, fmt.Sprintf("Every user of this machine can read %s, which opens your Matrix account.", path), chmodLine(path)))
 	}
 	return found
 }

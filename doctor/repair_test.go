@@ -77,7 +77,7 @@ func TestLinesToCopyQuoteFoldersAndNames(t *testing.T) {
 	require.NoError(t, os.WriteFile(key, nil, 0o600))
 	require.NoError(t, os.Chmod(key, 0o644))
 	s := newShell(t, false)
-	s.carryOut(t, dir, closed(key))
+	s.carryOut(t, dir, chmodLine(key))
 	info, err := os.Stat(key)
 	require.NoError(t, err)
 	require.EqualValues(t, 0o600, info.Mode().Perm())

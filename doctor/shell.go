@@ -31,18 +31,19 @@ func psqlLine(database string, statements ...string) string {
 	return strings.Join(words, " ")
 }
 
-var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+// unquotedName matches a name that SQL takes without quotes.
+var unquotedName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
 // sqlName returns a name as SQL needs it.
 func sqlName(name string) string {
-	if plainName.MatchString(name) {
+	if unquotedName.MatchString(name) {
 		return name
 	}
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// closed returns a shell line that closes files to everybody but their owner.
-func closed(paths ...string) string {
+// chmodLine returns a shell line that closes files to everybody but their owner.
+func chmodLine(paths ...string) string {
 	words := []string{"chmod 600"}
 	for _, path := range paths {
 		words = append(words, text.ShellWord(path))

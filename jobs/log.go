@@ -58,7 +58,7 @@ const repeatInterval = time.Minute
 // before. Every queue and service reports a failed query by itself: while the database is down that is many lines a second.
 type throttledHandler struct {
 	slog.Handler
-	repeats *rateLimiter
+	limiter *rateLimiter
 }
 
 // rateLimiter remembers when each message was last logged, and how many were left out since.
@@ -89,7 +89,7 @@ func (h throttledHandler) Handle(ctx context.Context, r slog.Record) error {
 	if !strings.Contains(r.Message, ": Error ") {
 		return h.Handler.Handle(ctx, r)
 	}
-	skipped, ok := h.repeats.allow(r.Message, r.Time)
+	skipped, ok := h.limiter.allow(r.Message, r.Time)
 	if !ok {
 		return nil
 	}
@@ -101,9 +101,9 @@ func (h throttledHandler) Handle(ctx context.Context, r slog.Record) error {
 }
 
 func (h throttledHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return throttledHandler{h.Handler.WithAttrs(attrs), h.repeats}
+	return throttledHandler{h.Handler.WithAttrs(attrs), h.limiter}
 }
 
 func (h throttledHandler) WithGroup(name string) slog.Handler {
-	return throttledHandler{h.Handler.WithGroup(name), h.repeats}
+	return throttledHandler{h.Handler.WithGroup(name), h.limiter}
 }

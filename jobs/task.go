@@ -68,10 +68,10 @@ func StopTask(ctx context.Context, tx store.Tx, id store.TaskID, reason string) 
 	return Enqueue(ctx, tx, TaskArgs{TaskID: id})
 }
 
-// RevisePlan has a plan that waits for the owner's approval made again with the owner's wishes, which are the text of a message. It does nothing if the
+// RevisePlan has a plan that waits for the owner's approval made again with the owner's change, which are the text of a message. It does nothing if the
 // plan has ended or was approved before.
-func RevisePlan(ctx context.Context, tx store.Tx, task store.TaskID, message store.MessageID, wishes string, now time.Time) error {
-	err := store.RevisePlan(ctx, tx, task, message, wishes, now)
+func RevisePlan(ctx context.Context, tx store.Tx, task store.TaskID, message store.MessageID, change string, now time.Time) error {
+	err := store.RevisePlan(ctx, tx, task, message, change, now)
 	if errors.Is(err, store.ErrPlanStarted) {
 		return nil
 	}

@@ -20,7 +20,7 @@ func Clean(s string) string {
 	if isClean(s) {
 		return s
 	}
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n", "\v", "\n", "\f", "\n").Replace(strings.ToValidUTF8(s, "\uFFFD"))
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
 	var b strings.Builder
 	b.Grow(len(s))
 	var before rune // the last rune that was kept
@@ -38,6 +38,9 @@ func Clean(s string) string {
 				b.WriteRune(r)
 			}
 			continue
+		}
+		if isLineEnd(r) {
+			r = '\n'
 		}
 		if isHidden(r) {
 			continue
@@ -57,6 +60,9 @@ func isClean(s string) bool {
 	}
 	return true
 }
+
+// isLineEnd reports whether r ends a line: Clean makes it \n, and Escape a space.
+func isLineEnd(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }
 
 // isHidden reports whether Clean removes r: a control character, an invisible character or a mark of the writing direction.
 func isHidden(r rune) bool {

@@ -22,9 +22,6 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// isLineEnd reports whether Clean makes a line end of r.
-func isLineEnd(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }
-
 // IsFence reports whether a line of Markdown begins or ends a fenced code block.
 func IsFence(line string) bool {
 	line = strings.TrimSpace(line)

@@ -3,6 +3,8 @@ package tools_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,4 +32,17 @@ func TestAPartOfAFileIsReplacedIfItIsUnique(t *testing.T) {
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "the mode stays")
+}
+
+// The length is computed before the text is made: a file of 1 MB of one letter and a new text of 16 KB would make 16 GB.
+func TestEditFileMakesNoTextThatItRefuses(t *testing.T) { //nolint:paralleltest // it counts allocations
+	h := newHost(t)
+	require.NoError(t, os.WriteFile(filepath.Join(h.caller.Workspace, "a"), []byte(strings.Repeat("a", 1<<20)), 0o600))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	res := h.callApproved("edit_file", map[string]any{"path": "a", "old": "a", "new": strings.Repeat("b", 200), "all": true})
+	runtime.ReadMemStats(&after)
+	require.True(t, res.IsError)
+	require.Contains(t, res.ForLLM, "bigger than 1 MB")
+	require.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(50), "MB")
 }

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -94,7 +92,7 @@ func (s setConfigCmd) Run(_ context.Context, c *cli) error {
 	case config.NeedsRestart(s.Key):
 		fmt.Printf("Set %s in %s; the old file is %s.\nThis key is read at the start only. Next: %s\n", s.Key, c.Config, backup, startCommand(c.Config, true))
 	default:
-		fmt.Printf("Set %s in %s; the old file is %s.\nA running multis takes it over within seconds.\n", s.Key, c.Config, backup)
+		fmt.Printf("Set %s in %s; the old file is %s.\nA running multis takes it over within seconds; its log says why if it cannot.\n", s.Key, c.Config, backup)
 	}
 	return nil
 }
@@ -199,8 +197,8 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 
 // checkStart returns what would keep multis from starting with a changed configuration: a folder that cannot be made, or an address that is in use.
 func checkStart(ctx context.Context, current, next *config.Config) error {
-	if err := os.MkdirAll(next.Documents.Folder, 0o750); err != nil {
-		return fmt.Errorf("documents.folder: %w", err)
+	if err := makeDocumentsFolder(next); err != nil {
+		return err
 	}
 	type address struct {
 		key, hostname string
@@ -218,7 +216,7 @@ func checkStart(ctx context.Context, current, next *config.Config) error {
 		if a == before[i] || a.port == 0 {
 			continue
 		}
-		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(a.hostname, strconv.Itoa(a.port)))
+		listener, err := listenOn(ctx, a.hostname, a.port)
 		if err != nil {
 			return fmt.Errorf("%s.hostname and %[1]s.port: %w", a.key, err)
 		}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"multis/commandhook"
 	"multis/config"
@@ -88,7 +86,7 @@ func serveWebhooks(ctx context.Context, w config.WebhookListener, webhooks *hook
 	if w.Port == 0 {
 		return nil
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(w.Hostname, strconv.Itoa(w.Port)))
+	listener, err := listenOn(ctx, w.Hostname, w.Port)
 	if err != nil {
 		return fmt.Errorf("listen for webhooks: %w; check watches.hostname and watches.port", err)
 	}

@@ -38,7 +38,7 @@ type cli struct {
 	Config       string `short:"c" default:"config.yaml" placeholder:"FILE" help:"The configuration. If none is named or in this folder, that of the service in /var/lib/multis."`
 	Example      bool   `short:"e" help:"Print an example configuration and exit."`
 	Generate     bool   `short:"g" help:"Add missing tokens to the configuration, write the registration for the homeserver and exit."`
-	Registration string `short:"r" default:"registration.yaml" placeholder:"FILE" help:"Where -g writes the registration."`
+	Registration string `short:"r" default:"registration.yaml" placeholder:"FILE" help:"Where the registration is written."`
 	Version      bool   `short:"v" help:"Print the version and exit."`
 
 	Init    initCmd         `cmd:"" help:"Set multis up: find, ask, try, write, and wait until it has greeted you. Again, it keeps what is there."`

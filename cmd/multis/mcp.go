@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"slices"
-	"strconv"
 	"time"
 
 	"multis/audit"
@@ -164,7 +162,7 @@ func serveMCP(ctx context.Context, c config.MCPServer, as *assistant) error {
 	if c.Port == 0 {
 		return nil
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(c.Hostname, strconv.Itoa(c.Port)))
+	listener, err := listenOn(ctx, c.Hostname, c.Port)
 	if err != nil {
 		return fmt.Errorf("listen for MCP: %w; check mcp_server.hostname and mcp_server.port", err)
 	}

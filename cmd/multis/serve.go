@@ -110,8 +110,8 @@ func serve(ctx context.Context, file string, cfg *config.Config, why string) err
 // serveUntilChange runs multis until ctx ends, or until the configuration changes: then it returns the new one.
 func serveUntilChange(ctx context.Context, source configSource, cfg *config.Config, st *store.Store) (next *config.Config, err error) {
 	log := zerolog.Ctx(ctx)
-	if err := os.MkdirAll(cfg.Documents.Folder, 0o750); err != nil {
-		return nil, fmt.Errorf("documents.folder: %w", err)
+	if err := makeDocumentsFolder(cfg); err != nil {
+		return nil, err
 	}
 	_, safe, err := store.SafeModeOf(ctx, st.DB())
 	if err != nil {
@@ -191,9 +191,22 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 // errChanged ends a run because the configuration has changed.
 var errChanged = errors.New("the configuration has changed")
 
+// makeDocumentsFolder makes the documents folder unless it exists.
+func makeDocumentsFolder(cfg *config.Config) error {
+	if err := os.MkdirAll(cfg.Documents.Folder, 0o750); err != nil {
+		return fmt.Errorf("documents.folder: %w", err)
+	}
+	return nil
+}
+
+// listenOn listens on a TCP port of an interface.
+func listenOn(ctx context.Context, hostname string, port int) (net.Listener, error) {
+	return new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(hostname, strconv.Itoa(port)))
+}
+
 // listenFor opens the listener for requests of the homeserver.
 func listenFor(ctx context.Context, a config.Appservice) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(a.Hostname, strconv.Itoa(a.Port)))
+	listener, err := listenOn(ctx, a.Hostname, a.Port)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("listen for the homeserver: %w; set appservice.port to a free one, here and in the registration (multis -g)", err)
 	}
