@@ -320,6 +320,7 @@ func TestASurvivorRemovesTheLeaderThatDied(t *testing.T) {
 	st, ctx := storetest.New(t), t.Context()
 	mine, err := newClient(ctx, st)
 	require.NoError(t, err)
+	defer func() { mine.lock.Release(ctx) }()
 	other, err := newClient(ctx, st)
 	require.NoError(t, err)
 	lead := func(client string) {

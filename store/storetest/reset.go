@@ -75,7 +75,8 @@ func takeDatabase(ctx context.Context) (*database, error) {
 }
 
 // rememberSQL keeps the rows and sequences of a database, and a fingerprint of its schema and of Postgres' statistics, in the temporary schema of the
-// administrator's connection, with a function that restores the rows and sequences. The function returns false if the fingerprint has changed. Triggers do not fire.
+// administrator's connection, with a function that restores the rows and sequences. The function returns false if the fingerprint has changed, or if a connection that is not
+// the pool's has an advisory lock. Triggers do not fire.
 const rememberSQL = `
 set session_replication_role = replica;
 create temp table reset_tables as select c.oid, c.oid::regclass::text as name, false as filled from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -106,7 +107,8 @@ do $$ declare t record; s record; filled bool; begin
 end $$;
 create temp table reset_fingerprint as select pg_temp.fingerprint() as was;
 create function pg_temp.reset_database() returns bool language plpgsql as $$ declare t record; s record; has_rows bool; last bigint; called bool; begin
-	if pg_temp.fingerprint() <> (select was from pg_temp.reset_fingerprint) then
+	if pg_temp.fingerprint() <> (select was from pg_temp.reset_fingerprint) or exists (select from pg_locks
+		where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())) then
 		return false;
 	end if;
 	for t in select * from pg_temp.reset_tables loop
@@ -132,13 +134,6 @@ func (db *database) reset(ctx context.Context) bool {
 	if db.pool.Stat().AcquiredConns() > 0 || db.pool.Ping(ctx) != nil { // it may be closed
 		return false
 	}
-	var done bool
-	err := asAdministrator(ctx, db.name, func(conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, "select pg_temp.reset_database()").Scan(&done)
-	})
-	if err != nil || !done {
-		return false
-	}
 	for _, conn := range db.pool.AcquireAllIdle(ctx) {
 		_, err := conn.Exec(ctx, "unlisten *; select pg_advisory_unlock_all(); reset all")
 		conn.Release()
@@ -146,7 +141,11 @@ func (db *database) reset(ctx context.Context) bool {
 			return false
 		}
 	}
-	return true
+	var done bool
+	err := asAdministrator(ctx, db.name, func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, "select pg_temp.reset_database()").Scan(&done)
+	})
+	return err == nil && done
 }
 
 // drop closes all connections and drops the database.
