@@ -49,7 +49,7 @@ func (df *DraftCommands) showCard(ctx context.Context, tx store.Tx, room, chat s
 	if _, err := df.room.writeAnswer(ctx, tx, room, card, nil); err != nil {
 		return err
 	}
-	if df.room.now().Sub(last.ExpiresAt.Add(-draftLifetime)) < cardReminderAge {
+	if df.room.now().Sub(askedAt(last.ExpiresAt)) < cardReminderAge {
 		return nil
 	}
 	_, err = df.room.notify(ctx, tx, room, outbox.Alert, fmt.Sprintf("✏️ The draft for **%s** has [changed](%s).", esc(chat.Label()), memory.MessageLink(room, last.Root)), nil)
@@ -127,9 +127,11 @@ func (df *DraftCommands) isTooEarly(ctx context.Context, r request, out uuid.UUI
 	if errors.Is(err, store.ErrNotFound) || (err == nil && shown.Replaces == "") {
 		return false, nil
 	}
-	edited := asked.ExpiresAt.Add(-draftLifetime)
-	return shown.EventID == nil || r.message.At.Before(edited.Add(editGraceTime)), err
+	return shown.EventID == nil || r.message.At.Before(askedAt(asked.ExpiresAt).Add(editGraceTime)), err
 }
+
+// askedAt returns when the owner was asked about a draft whose question expires at the given time.
+func askedAt(expires time.Time) time.Time { return expires.Add(-draftLifetime) }
 
 // maxResent is how much of a text that was not sent is shown: all of it in most cases, because the owner may have written it.
 const maxResent = 1500
