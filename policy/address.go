@@ -16,8 +16,8 @@ var (
 	looseDot = regexp.MustCompile(`\s\.(\p{L}{2,})`)
 )
 
-// normalizeDots returns a folded text in lower case, with a dot in place of every spelling of one, such as "[dot]" or "(punkt)". Most texts have
-// none of the signs that it looks for first, and matching takes milliseconds.
+// normalizeDots returns a folded text in lower case, with a dot in place of every spelling of one, such as "[dot]" or "(punkt)". It first looks for
+// signs of such a spelling: most texts have none, and matching the patterns takes milliseconds.
 func normalizeDots(folded string) string {
 	lower := strings.ToLower(folded)
 	if strings.ContainsAny(lower, "[({<") {
@@ -52,15 +52,15 @@ func findAddresses(dotted string) (found []string) {
 	return found
 }
 
-// addressIndex holds the texts of sources, in the forms that addresses are looked up in. They are made for the first look-up, because most answers
-// have no address, and it takes milliseconds.
+// addressIndex holds the texts of sources, in the forms in which addresses are searched. fill makes these forms at the first search, because that takes
+// milliseconds and most answers have no address.
 type addressIndex struct {
 	sources  []string
 	texts    []string // folded, after normalizeDots
 	accented []string // the same texts with accents, because müller.de and muller.de are different hosts
 }
 
-// fill makes the texts, once.
+// fill makes the searched forms of the texts, once.
 func (n *addressIndex) fill() {
 	for _, source := range n.sources {
 		for _, form := range readings(text.Fold(emojiNumbers.Replace(source))) {
@@ -73,13 +73,13 @@ func (n *addressIndex) fill() {
 	n.sources = nil
 }
 
-// contains reports whether a source has an address of a folded text.
+// contains reports whether a source contains a folded address.
 func (n *addressIndex) contains(address string) bool {
 	n.fill()
 	return containsAddress(n.texts, address)
 }
 
-// firstMissing returns the first address of a text that is in no source with the same accents; empty if there is none.
+// firstMissing returns the first address of a text that no source contains with the same accents; empty if there is none.
 func (n *addressIndex) firstMissing(answer string) string {
 	for _, form := range readings(text.FoldWithAccents(answer)) {
 		for _, address := range findAddresses(normalizeDots(form)) {

@@ -128,11 +128,11 @@ func (in AdmitInput) needsTranscript() bool {
 	return in.Voice && !hasWords(in.Text) && !mustBeAddressed(in.Mode, in.Kind)
 }
 
-// needsViewer reports whether the message has a picture or a file in a chat where the assistant need not be addressed by name. It is never answered as if
-// the file were not there: it is escalated, or a model looks at it before it is answered.
+// needsViewer reports whether the message has a picture or a file, in a chat where the assistant need not be addressed by name. Such a message is
+// escalated, or a model looks at the picture before the message is answered: it is never answered from its text alone.
 func (in AdmitInput) needsViewer() bool { return in.HasAttachment && NeedsViewer(in.Mode, in.Kind) }
 
-// NeedsViewer reports whether a picture or a file in a chat needs a person or a model that looks at it.
+// NeedsViewer reports whether a picture or a file in a chat must be looked at by a person or a model.
 func NeedsViewer(mode Mode, kind Kind) bool {
 	return mode == ModeBusiness && !mustBeAddressed(mode, kind)
 }

@@ -1,20 +1,20 @@
 package policy
 
-// Cause is why a conversation was escalated, for numbers. Its values are stored and are not renamed.
+// Cause is why a conversation was escalated, for statistics. Its values are stored and are not renamed.
 type Cause string
 
 // The causes.
 const (
 	CauseKeyword     Cause = "keyword"     // a word that always escalates
 	CausePerson      Cause = "person"      // the contact asked for a person
-	CauseRequest     Cause = "request"     // the contact asked that something is done
+	CauseRequest     Cause = "request"     // the contact asked for something to be done
 	CauseFile        Cause = "file"        // a picture or a file
-	CauseCap         Cause = "cap"         // the contact got too many answers
+	CauseCap         Cause = "cap"         // the cap of answers to the contact was reached
 	CauseHours       Cause = "hours"       // outside of the opening hours
-	CauseInjection   Cause = "injection"   // it looked like an attempt to give orders
+	CauseInjection   Cause = "injection"   // the message looked like a prompt injection
 	CauseBudget      Cause = "budget"      // the budget was used up
 	CauseNoAnswer    Cause = "no_answer"   // no document has the answer
-	CauseUnanswered  Cause = "unanswered"  // the questions before it got no answer either
+	CauseUnanswered  Cause = "unanswered"  // no document has the answer, and several questions right before it got none either
 	CauseModel       Cause = "model"       // the model asked for a person
 	CauseUnsupported Cause = "unsupported" // the gate refused the text of the answer
 	CauseFailure     Cause = "failure"     // something was broken
@@ -36,7 +36,7 @@ func CauseOf(c Code) Cause {
 	}
 }
 
-// LacksDocument reports whether an answer in the documents would have avoided the escalation.
+// LacksDocument reports whether an answer in the documents could have avoided the escalation.
 func (c Cause) LacksDocument() bool {
 	return c == CauseNoAnswer || c == CauseModel || c == CauseUnsupported
 }

@@ -40,7 +40,7 @@ type Delivery string
 const (
 	DeliveryAuto  Delivery = "auto"  // sent at once
 	DeliveryDraft Delivery = "draft" // sent after the owner approved it
-	// DeliveryShadow means that the text is never sent. The owner answers, and can compare the own answer with the text.
+	// DeliveryShadow means that the text is never sent. The owner answers himself, and can compare his answer with the text.
 	DeliveryShadow Delivery = "shadow"
 )
 
@@ -51,8 +51,8 @@ func Deliveries() []Delivery { return []Delivery{DeliveryAuto, DeliveryDraft, De
 func (d Delivery) Valid() bool { return slices.Contains(Deliveries(), d) }
 
 // NeedsApproval reports whether a text of this purpose waits as a draft for the owner's approval. With DeliveryDraft and DeliveryShadow every text
-// to a contact waits, except texts of PurposeDraft, which are approved already, and those that are never sent (IsShadow). A follow-up waits with every
-// delivery.
+// to a contact waits, except texts of PurposeDraft, which are approved already, and texts that are never sent (IsShadow). A follow-up always waits,
+// whatever the delivery.
 func (d Delivery) NeedsApproval(p Purpose) bool {
 	if d.IsShadow(p) || p == PurposeDraft {
 		return false
@@ -63,8 +63,8 @@ func (d Delivery) NeedsApproval(p Purpose) bool {
 // IsShadow reports whether a text of this purpose is never sent. With DeliveryShadow these are all texts that no person wrote or approved.
 func (d Delivery) IsShadow(p Purpose) bool { return d == DeliveryShadow && p.isAutomatic() }
 
-// Kind says what sort of room a chat is. The zero value is not valid. Use KindGroup if the kind cannot be determined: it is the most
-// careful one.
+// Kind says what sort of room a chat is. The zero value is not valid. Use KindGroup if the kind cannot be determined, because groups have the
+// strictest rules.
 type Kind string
 
 // The kinds of rooms.
@@ -102,13 +102,13 @@ const (
 	AuthorMultisBot   Author = "multis_bot"   // multis' own bot
 	AuthorOperator    Author = "operator"     // a person whom the owner allows to reply
 	AuthorBridgeBot   Author = "bridge_bot"   // the bridge itself
-	AuthorOtherBot    Author = "other_bot"    // anything else automatic
+	AuthorOtherBot    Author = "other_bot"    // any other bot
 )
 
 // IsOwner reports whether the owner wrote the event himself, in any client.
 func (a Author) IsOwner() bool { return a == AuthorOwnerClient || a == AuthorOwnerPhone }
 
-// IsCapped reports whether a cap limits how many messages of this author are stored: those of contacts and other bots.
+// IsCapped reports whether it is limited how many messages of this author are stored. The limit applies to contacts and other bots.
 func (a Author) IsCapped() bool { return a == AuthorContact || a == AuthorOtherBot }
 
 // Encryption is what is known about a room's encryption. The zero value counts as EncryptionUnknown.
@@ -131,8 +131,8 @@ const (
 )
 
 // DefaultMode returns the mode of a chat for which the owner set none, and a sentence that says where it comes from. network is the mode
-// configured for the chat's network; empty means none. A group is silent where a direct chat would be answered. Rooms that are not chats,
-// and unknown values, are off.
+// configured for the chat's network; empty means none. A group is silent even if the default would answer direct chats. Rooms that are not
+// chats, and unknown values, are off.
 func DefaultMode(profile Profile, kind Kind, network Mode) (mode Mode, why string) {
 	if !kind.isPortal() {
 		return ModeOff, "This kind of room is never listened to."

@@ -13,7 +13,7 @@ import (
 )
 
 // FindUnsupported returns the first claim of a text that occurs in none of its sources. A claim is a number in digits or words, an address, or the
-// statement that something is free. The result is empty if the sources have all claims. The text is checked in several normalized forms
+// statement that something is free. The result is empty if the sources contain all claims. The text is checked in several normalized forms
 // (readings), so that neither markup nor look-alike letters hide a claim.
 func FindUnsupported(answer string, sources ...string) string {
 	have := claims{addressIndex: addressIndex{sources: sources}}
@@ -23,7 +23,7 @@ func FindUnsupported(answer string, sources ...string) string {
 		if c.isEmpty() {
 			continue
 		}
-		if have.numbers == nil { // to read the sources takes milliseconds, and many answers claim nothing
+		if have.numbers == nil { // reading the sources takes milliseconds, and many answers contain no claim
 			have.readSources(sources)
 		}
 		if missing := c.firstMissingIn(&have); missing != "" {
@@ -43,9 +43,9 @@ type claims struct {
 	unknownWords []string        // words before a price unit that may be numbers
 	sourceWords  map[string]bool // all words of the sources
 	addresses    []string
-	isFree       bool         // of an answer
-	folded       []string     // of sources: their readings in lower case, which are searched for free offers if an answer has one
-	addressIndex addressIndex // of sources
+	isFree       bool         // an answer says that something is free
+	folded       []string     // readings of the sources in lower case, in which a free offer of an answer is looked up
+	addressIndex addressIndex // the addresses in the sources
 }
 
 // isEmpty reports whether there are no claims.

@@ -10,32 +10,31 @@ import (
 // and labels have priority over the network and the profile.
 type Defaults struct {
 	Profile  Profile
-	Networks map[string]Mode // by the name that CanonicalNetwork returns; the profile decides for other networks
-	Labels   []Label         // in the order in which they count
-	// FirstDelivery is the delivery of chats that are answered because of a default and not because the owner set their mode. Empty means
-	// DeliveryDraft.
+	Networks map[string]Mode // by the name that CanonicalNetwork returns; Profile decides for other networks
+	Labels   []Label         // in order of priority
+	// FirstDelivery is the delivery of chats in which a default, and not the owner, set a mode that answers. Empty means DeliveryDraft.
 	FirstDelivery Delivery
-	// FollowUpDays is after how many days of a contact's silence a follow-up is drafted. Zero: never.
+	// FollowUpDays is after how many days of a contact's silence a follow-up is drafted. Zero means never.
 	FollowUpDays int
-	// AskRating asks contacts, once in a conversation, whether it helped.
+	// AskRating means that contacts are asked, once in a conversation, whether it helped.
 	AskRating bool
 }
 
-// ChatFacts are what the settings of a chat depend on.
+// ChatFacts are the properties of a chat on which its settings depend.
 type ChatFacts struct {
 	Mode     *Mode     // as the owner set it, or nil
 	Delivery *Delivery // as the owner set it, or nil
-	// FollowUpDays are as the owner set them, or nil.
+	// FollowUpDays is the number of days that the owner set for the chat, or nil.
 	FollowUpDays  *int
 	Kind          Kind
 	Protocol      string
 	Name          string
-	Labels        []string // that the owner or a contact's words gave
+	Labels        []string // given by the owner, or because of a contact's words
 	RemovedLabels []string // that the owner removed, so that no rule gives them again
 }
 
-// Delivery returns the delivery of a chat. If neither the owner nor a label set one, it is DeliveryAuto if the owner set the mode or if nothing is
-// answered in the mode, and FirstDelivery otherwise.
+// Delivery returns the delivery of a chat. If neither the owner nor a label set one, it is FirstDelivery in a mode that answers, unless the owner
+// himself set the mode; otherwise it is DeliveryAuto.
 func (d Defaults) Delivery(c ChatFacts) Delivery {
 	if set, _, found := ResolveSetting(c.Delivery, d.LabelsOf(c), func(l Label) (Delivery, bool) { return l.Delivery, l.Delivery != "" }); found {
 		return set
@@ -46,11 +45,11 @@ func (d Defaults) Delivery(c ChatFacts) Delivery {
 	return cmp.Or(d.FirstDelivery, DeliveryDraft)
 }
 
-// Mode returns the mode of a chat and a sentence that says where it comes from. A label does not make a group answer: only the owner does. A label
-// that contacts can give themselves does not switch on a chat that is off without it.
+// Mode returns the mode of a chat and a sentence that says where it comes from. A label never makes a group answer: only the owner can. A label
+// that contacts can give themselves does not switch on a chat that would be off without the label.
 func (d Defaults) Mode(c ChatFacts) (mode Mode, why string) { return d.modeWith(c, d.LabelsOf(c)) }
 
-// modeWith returns the mode of a chat that has the labels.
+// modeWith returns the mode of a chat as if labels were its labels.
 func (d Defaults) modeWith(c ChatFacts, labels []Label) (mode Mode, why string) {
 	mode, label, found := ResolveSetting(c.Mode, labels, func(l Label) (Mode, bool) { return l.Mode, l.Mode != "" })
 	if label != "" {
@@ -85,7 +84,7 @@ func (d Defaults) FollowUpAfter(c ChatFacts) (days int) {
 	return days
 }
 
-// AsksRating reports whether contacts of a chat are asked whether a conversation helped.
+// AsksRating reports whether the contact of a chat is asked whether a conversation helped.
 func (d Defaults) AsksRating(c ChatFacts) bool {
 	ask, _, found := ResolveSetting(nil, d.LabelsOf(c), func(l Label) (bool, bool) { return deref(l.AskRating) })
 	if !found {
@@ -94,12 +93,12 @@ func (d Defaults) AsksRating(c ChatFacts) bool {
 	return ask
 }
 
-// HasFollowUps reports whether follow-ups are drafted in chats of which the owner has not set it.
+// HasFollowUps reports whether a default or a label makes follow-ups be drafted. Settings of single chats do not count.
 func (d Defaults) HasFollowUps() bool {
 	return d.FollowUpDays > 0 || slices.ContainsFunc(d.Labels, func(l Label) bool { return l.FollowUpDays != nil && *l.FollowUpDays > 0 })
 }
 
-// HasRatings reports whether any contacts are asked whether a conversation helped.
+// HasRatings reports whether a default or a label makes contacts be asked whether a conversation helped.
 func (d Defaults) HasRatings() bool {
 	return d.AskRating || slices.ContainsFunc(d.Labels, func(l Label) bool { return l.AskRating != nil && *l.AskRating })
 }

@@ -9,7 +9,7 @@ type Features struct {
 	MaxText     int                 `json:"max_text,omitempty"` // characters in one message; 0 means no limit
 	NoEdits     bool                `json:"no_edits,omitempty"`
 	NoReactions bool                `json:"no_reactions,omitempty"`
-	Files       map[string]FileRule `json:"files,omitempty"` // by msgtype; a msgtype without a rule is not accepted
+	Files       map[string]FileRule `json:"files,omitempty"` // by msgtype; files of a msgtype without a rule are refused
 }
 
 // FileRule says which files of one msgtype a network accepts.

@@ -23,10 +23,10 @@ const (
 	PurposeReply      Purpose = "reply"    // an answer of the assistant to a contact
 	PurposeClarify    Purpose = "clarify"  // asks a contact which of two things a question is about
 	PurposeGreeting   Purpose = "greeting" // the configured greeting, without facts
-	PurposeEscalation Purpose = "handover" // tells a contact that a person takes over, such as "let me check with the team"
+	PurposeEscalation Purpose = "handover" // tells a contact that a person will answer, such as "let me check with the team"
 	PurposeDraft      Purpose = "draft"    // a draft that the owner approved, unchanged
 	PurposeOperator   Purpose = "operator" // a text that an operator wrote
-	// PurposeFollowUp asks a contact who has been silent for days. It is a draft in every chat.
+	// PurposeFollowUp is a question to a contact who has been silent for days. It is a draft in every chat.
 	PurposeFollowUp Purpose = "follow_up"
 	PurposeRating   Purpose = "rating" // asks a contact whether a conversation helped
 	PurposeNotice   Purpose = "notice" // anything for the admin room
@@ -36,10 +36,10 @@ const (
 	PurposePIN Purpose = "pin"
 )
 
-// isDeletion reports whether an event is deleted, and no text is sent.
+// isDeletion reports whether multis deletes an event for this purpose. Then it sends no text.
 func (p Purpose) isDeletion() bool { return p == PurposeRedaction || p == PurposePIN }
 
-// isForAdmin reports whether it is for the admin room only.
+// isForAdmin reports whether this purpose occurs only in the admin room.
 func (p Purpose) isForAdmin() bool { return p == PurposeNotice || p == PurposePIN }
 
 // isAutomatic reports whether no person wrote or approved the text.
@@ -47,10 +47,10 @@ func (p Purpose) isAutomatic() bool {
 	return p == PurposeReply || p == PurposeClarify || p == PurposeGreeting || p == PurposeEscalation || p == PurposeFollowUp || p == PurposeRating
 }
 
-// IsDisclosed reports whether a text of this purpose is marked with the assistant's name: whether the assistant wrote it to a contact.
+// IsDisclosed reports whether a text of this purpose is marked with the assistant's name, because the assistant wrote it to a contact.
 func (p Purpose) IsDisclosed() bool { return p.isAutomatic() }
 
-// NeedsSource reports whether a text of this purpose must cite public documents that have its claims.
+// NeedsSource reports whether a text of this purpose must cite public documents that contain all of its claims.
 func (p Purpose) NeedsSource() bool { return p == PurposeReply || p == PurposeClarify }
 
 // isForContact reports whether texts of this purpose go to a contact.
@@ -83,7 +83,7 @@ type GateInput struct {
 	Presence
 	Addressed   bool // the message to be answered names the assistant
 	HasCitation bool // the answer quotes a public document word for word
-	// Unsupported is the result of FindUnsupported: the first claim of the text that is in none of its sources; empty if there is none.
+	// Unsupported is the result of FindUnsupported: the first claim of the text that none of its sources contains; empty if there is none.
 	Unsupported string
 
 	// OnHold is true after a backup was restored, until the owner releases the hold (see Restore).
@@ -100,7 +100,7 @@ type GateInput struct {
 
 	MsgType string // the event's msgtype: m.text, m.notice, ...
 	Body    string // the text as it will be sent, with any prefix
-	// Leaks says that the text contained a secret of the configuration when it was written (see LeaksSecret). In Body the secret may be masked.
+	// Leaks is true if the text contained a secret of the configuration when it was written (see LeaksSecret). In Body the secret may be masked.
 	Leaks bool
 }
 
@@ -111,7 +111,7 @@ type Decision struct {
 	Why   string
 }
 
-// Gate decides whether a text may be sent. Everything that multis sends passes it twice: when it is queued and right before it is sent.
+// Gate decides whether a text may be sent. multis calls it twice for each text: before the text is queued and right before it is sent.
 // Gate denies unknown values.
 func Gate(in GateInput) Decision {
 	for _, check := range []func(GateInput) Code{checkPlace, checkHold, checkRoom, checkMode, checkPresence, checkCaps, checkBody, checkFeatures} {
@@ -138,7 +138,7 @@ func checkPlace(in GateInput) Code {
 	}
 }
 
-// checkHold refuses everything but what is for the admin room while a restored backup is on hold, and in safe mode.
+// checkHold refuses everything except texts for the admin room, while a restored backup is on hold and in safe mode.
 func checkHold(in GateInput) Code {
 	switch {
 	case in.Purpose.isForAdmin():
@@ -162,7 +162,7 @@ func checkRoom(in GateInput) Code {
 	case in.Kind.isPortal() && !in.Verified:
 		return CodeUnverified
 	case in.Purpose.isDeletion():
-		return "" // it has no text that needs encryption
+		return "" // a deletion has no text that would need encryption
 	case in.Encryption != EncryptionNo && in.Encryption != EncryptionYes:
 		return CodeEncryptionUnknown
 	default:
@@ -208,7 +208,7 @@ func checkPresence(in GateInput) Code {
 }
 
 // checkCaps limits how many automatic texts one contact gets. It allows one text of PurposeEscalation above the cap, which tells the contact that a
-// person takes over. That text is counted too, so there is only one.
+// person will answer. That text is counted too, so there is only one.
 func checkCaps(in GateInput) Code {
 	if !in.Purpose.isAutomatic() {
 		return ""
@@ -227,7 +227,7 @@ func checkCaps(in GateInput) Code {
 	}
 }
 
-// checkBody refuses texts by their form and their sources. A redaction has no text.
+// checkBody refuses texts because of their form or their sources. A deletion has no text.
 func checkBody(in GateInput) Code {
 	switch {
 	case in.Purpose.isDeletion():
@@ -239,7 +239,7 @@ func checkBody(in GateInput) Code {
 	case in.Body != text.Clean(in.Body):
 		return CodeControl
 	case in.Kind == KindAdmin:
-		return "" // secrets are masked there
+		return "" // secrets are masked in the admin room
 	case in.Leaks || LeaksSecret(in.Body):
 		return CodeSecret
 	case in.MsgType != "m.text" && in.File == nil && !in.Reacts:
@@ -255,7 +255,7 @@ func checkBody(in GateInput) Code {
 	}
 }
 
-// sentence returns the reason as a sentence, with the numbers of this text.
+// sentence returns the sentence for a code, with the numbers of this text.
 func (in GateInput) sentence(code Code) string {
 	switch code {
 	case CodeAllowed:

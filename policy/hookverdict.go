@@ -1,13 +1,13 @@
 package policy
 
-// HookDecision is what a command hook says before a tool or a send. A hook can only restrict: allow means that the rules decide.
+// HookDecision is the decision of a command hook about a tool call or a text to send. A hook can only restrict: allow leaves the decision to the rules.
 type HookDecision string
 
-// The decisions, from the weakest.
+// The decisions, from the mildest.
 const (
 	HookAllow HookDecision = "allow"
 	HookAsk   HookDecision = "ask"  // the owner is asked
-	HookDeny  HookDecision = "deny" // also if the hook failed
+	HookDeny  HookDecision = "deny" // the hook denied, or failed
 )
 
 // HookVerdict is the strictest decision of all hooks that ran. The zero value denies.

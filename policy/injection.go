@@ -13,7 +13,7 @@ const (
 const (
 	// flagScore is the score at which one layer alone flags a text.
 	flagScore = 50
-	// blockScore is the score at which one layer alone blocks a text. Two layers that flag it block it as well.
+	// blockScore is the score at which one layer alone blocks a text. It is blocked as well if both Patterns and Scope flag it, or any three layers do.
 	blockScore = 90
 	maxScore   = 100
 )
@@ -24,7 +24,7 @@ type InjectionRate struct {
 	Suspicious int // messages of the last day that were flagged or blocked
 }
 
-// InjectionScores are the scores of a text by layer, each from 0 to 100. No layer lowers the score of another one.
+// InjectionScores are the scores of a text by layer, each from 0 to 100. Layers score independently.
 type InjectionScores struct {
 	Patterns int // wording that tries to replace instructions, in several languages
 	Scope    int // requests for other people's chats, for secrets, or for tools
@@ -32,7 +32,7 @@ type InjectionScores struct {
 	Judge    int // a model's opinion; 0 if none was asked
 }
 
-// ScoreInjection scores a text. It is a pure function of its input, and takes less than a millisecond for 10 kB.
+// ScoreInjection scores a text. It is a pure function of its input, and takes one to two milliseconds for 10 kB.
 func ScoreInjection(text string, rate InjectionRate) InjectionScores {
 	found := scanInjection(text)
 	return InjectionScores{Patterns: found.patterns(), Scope: found.scope(), Rate: rate.score()}
@@ -68,12 +68,12 @@ func (s InjectionScores) Verdict() InjectionVerdict {
 	}
 }
 
-// Max returns the higher score of each layer.
+// Max returns, for each layer, the higher of the two scores.
 func (s InjectionScores) Max(other InjectionScores) InjectionScores {
 	return InjectionScores{max(s.Patterns, other.Patterns), max(s.Scope, other.Scope), max(s.Rate, other.Rate), max(s.Judge, other.Judge)}
 }
 
-// IsInjection reports whether a text alone, whoever wrote it, looks like an attempt to give the assistant orders.
+// IsInjection reports whether a text looks like a prompt injection, judged by its wording alone and not by its sender.
 func IsInjection(text string) bool {
 	return ScoreInjection(text, InjectionRate{}).Verdict() != InjectionAllow
 }

@@ -12,17 +12,17 @@ import (
 // injectionClass is a set of classes of words.
 type injectionClass uint16
 
-// maxInjectionGap is how many words may be between two that belong together, such as "ignore" and "instructions".
+// maxInjectionGap is the largest distance, in words, between two words that belong together, such as "ignore" and "instructions".
 const maxInjectionGap = 10
 
 // injectionEntry is a word or phrase of the lexicon, folded.
 type injectionEntry struct {
-	words []string // without a * at the end
-	open  []bool   // by word: whether it had a *, which stands for any ending
+	words []string // without the * at the end
+	open  []bool   // for each word: whether it had a * at the end, which matches any ending
 	class injectionClass
 }
 
-// injectionIndex has the entries by the first keyLength characters of their first word, or by the whole word if it is shorter.
+// injectionIndex holds the entries by the first keyLength characters of their first word, or by that whole word if it is shorter.
 type injectionIndex map[string][]injectionEntry
 
 const keyLength = 3
@@ -45,7 +45,7 @@ var lexiconIndex = sync.OnceValue(func() injectionIndex { //nolint:gochecknoglob
 	return index
 })
 
-// keyOf returns the first characters of a word.
+// keyOf returns the first keyLength characters of a word, the key of injectionIndex.
 func keyOf(word string) string {
 	n := 0
 	for i := range word {
@@ -103,7 +103,7 @@ func injectionWords(folded string) []string {
 // injectionSigns is the result of scanning a text: the positions of the words of each class, and other signs of a prompt injection.
 type injectionSigns struct {
 	at      map[injectionClass][]int
-	markup  int // number of different entries of injectionMarkup that the text has
+	markup  int // number of distinct entries of injectionMarkup that the text contains
 	speaker bool
 	hidden  bool // the text has characters that people cannot see
 }
@@ -135,7 +135,7 @@ func scanInjection(s string) injectionSigns {
 	return found
 }
 
-// withoutArticles returns the forms of an Arabic word without the prefixes for "and" and "the", which are written together with the word; none for
+// withoutArticles returns an Arabic word without its prefixes for "and" and "the", which are written as one with the word. It returns nothing for
 // other words.
 func withoutArticles(word string) (forms []string) {
 	first, _ := utf8.DecodeRuneInString(word)
@@ -150,7 +150,7 @@ func withoutArticles(word string) (forms []string) {
 	return forms
 }
 
-// matches reports whether the entry begins with a word and goes on with the next ones.
+// matches reports whether the entry begins with a word and continues with the next words.
 func (e injectionEntry) matches(word string, next []string) bool {
 	if len(next) < len(e.words)-1 {
 		return false
@@ -166,7 +166,7 @@ func (e injectionEntry) matches(word string, next []string) bool {
 	return true
 }
 
-// near reports whether words of two classes are near each other, in any order.
+// near reports whether a word of class a and one of class b are at most maxInjectionGap apart, in any order.
 func (f injectionSigns) near(a, b injectionClass) bool {
 	first, second := f.at[a], f.at[b] // both ascend
 	for len(first) > 0 && len(second) > 0 {
@@ -237,8 +237,8 @@ func hasSpeakerLine(s string) bool {
 	return false
 }
 
-// hasHiddenText reports whether a text has characters that nobody sees and a model reads: tag characters other than those of a flag, and
-// overrides of the direction.
+// hasHiddenText reports whether a text has characters that a model reads but people do not see: tag characters outside of flag emoji, and
+// direction overrides.
 func hasHiddenText(s string) bool {
 	const blackFlag, firstTag, lastTag = '\U0001F3F4', '\U000E0020', '\U000E007F'
 	inFlag := false

@@ -15,7 +15,7 @@ const (
 	classTool                                 // fetch_url, run the command
 )
 
-// injectionLexicon lists the words by class and language. A * at the end of a word stands for any ending. Words in a phrase are joined by "+".
+// injectionLexicon lists the words by class and language. A * at the end of a word matches any ending. Words in a phrase are joined by "+".
 // Case, accents and invisible characters do not matter. Characters of scripts without spaces are words of their own.
 //
 //nolint:gochecknoglobals // a constant, were there constant lists

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// The phrases below are compared with whole words, in lower case, with accents as written here (both spellings are listed
-// where people drop them) but without combining marks. A phrase is listed only if it can hardly mean anything else.
+// The phrases below are compared as whole words, in lower case, with accents as written here but without combining marks. Both spellings are
+// listed where people leave accents out. A phrase is listed only if it can hardly mean anything else.
 const (
 	greetingPhrases = `
 hi|hello|hey|hiya|hi there|hello there|hey there|good morning|good afternoon|good evening|good day|greetings
@@ -20,7 +20,7 @@ hoi|goedemorgen|goedemiddag|goedenavond|goedendag|goede morgen|dag
 cześć|czesc|dzień dobry|dzien dobry|dobry wieczór|merhaba|selam|günaydın|iyi günler|iyi akşamlar
 hej|hejsan|god morgon|god kväll|ahoj|dobrý den|dobré ráno|dobrý večer`
 
-	// courtesies are thanks, goodbyes and questions about somebody's health. They need no answer.
+	// courtesies are thanks, goodbyes and questions such as "how are you". They need no answer.
 	courtesies = `
 thanks|thank you|thx|ty|many thanks|thanks a lot|thank you so much|thank you very much|thanks for your help|thank you for your help|thanks for everything|cheers
 bye|bye bye|goodbye|good bye|good night|see you|see you soon|see you later|have a nice day|how are you|how are you doing|how is it going|how's it going
@@ -44,7 +44,7 @@ alles klar|in ordnung|passt|gut|sehr gut|prima|toll|verstanden|perfekt|d'accord|
 vale|de acuerdo|perfecto|muy bien|genial|entendido|perfeito|certo|beleza|entendi|ótimo|va bene|perfetto|capito|ottimo|d'accordo
 oké|prima zo|begrepen|goed|хорошо|понял|поняла|понятно|отлично|ладно|ок|تمام|حسنا|ممتاز|dobrze|super|tamam`
 
-	// fillers may be part of a greeting or an acknowledgement but are not one alone.
+	// fillers may be part of a greeting or an acknowledgement, but none is one by itself.
 	fillers = `there|all|everyone|everybody|team|guys|sir|madam|dear|again|and|you|too|und|nochmal|et|y|e|en|и|و`
 
 	humanPhrases = `
@@ -69,7 +69,7 @@ erinnere mich|erinnern sie mich|erinner mich|kannst du mich erinnern|können sie
 rappelle-moi|rappelez-moi|rappelle moi|rappelez moi|recuérdame|recuérdeme|recuerdame|recuerdeme|avísame|me lembre|lembre-me|me lembra
 ricordami|mi ricordi di|herinner me|herinner mij|напомни мне|напомните мне|ذكرني|przypomnij mi|bana hatırlat`
 
-	// humanOnlyPhrases ask for a person only if they are the whole message, but for politePhrases.
+	// humanOnlyPhrases ask for a person only if the message has nothing else but politePhrases.
 	humanOnlyPhrases = `
 human|agent|operator|representative|person|a human|a person|a human being|a real person|real person
 mensch|mitarbeiter|mitarbeiterin|person|ein mensch|einen menschen|ein mitarbeiter|einen mitarbeiter|eine mitarbeiterin|eine person|humain|un humain|une personne|un conseiller|conseiller
@@ -88,15 +88,15 @@ arrête|arrêtez|arrete|arretez|arrêtez de m'écrire|désabonner|laissez-moi tr
 pare|para de me escrever|pare de me escrever|não me escreva mais|smettila|smettetela|fermati|non scrivermi più|hou op|stop ermee|niet meer schrijven|laat me met rust
 стоп|хватит|отпишись|перестань|перестаньте|не пишите мне|не пиши мне|отписаться|توقف|قف|كفى|لا تراسلني|przestań|dur|yazma`
 
-	// maxIntentRunes limits how much of a message is searched: nobody asks for a person after ten pages.
+	// maxIntentRunes limits how much of a message is searched. A request for a person does not come after ten pages.
 	maxIntentRunes = 4000
-	// maxGreetingWords limits a greeting, maxIntentBytes every intent that must be the whole message. A longer message says more.
+	// maxGreetingWords limits a greeting; maxIntentBytes limits every intent that must be the whole message. A longer message contains more than that.
 	maxGreetingWords = 12
 	maxIntentBytes   = 400
 )
 
-// IsGreeting reports whether the whole message is a greeting, in any of a dozen languages. Emoji, punctuation and the given names (the
-// assistant's, the owner's) are ignored. "Hello and thanks" is a greeting, "thanks" is not.
+// IsGreeting reports whether the whole message is a greeting, in any of a dozen languages. Emoji, punctuation and names (the assistant's, the
+// owner's) are ignored. "Hello and thanks" is a greeting, "thanks" is not.
 func IsGreeting(text string, names ...string) bool {
 	return consistsOf(text, names, greetingPhrases, courtesies+"\n"+acknowledgements)
 }

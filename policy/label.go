@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// MaxLabels is how many labels there may be, and how many a chat may have.
+// MaxLabels is the maximum number of labels that can be configured, and that a chat can have.
 const MaxLabels = 50
 
-// labelName is the form of a label's name.
+// labelName matches the name of a label.
 var labelName = regexp.MustCompile(`^[\p{Ll}\p{Lo}\d][\p{Ll}\p{Lo}\d_-]{0,39}$`)
 
 // IsLabelName reports whether a text can be the name of a label: a word of up to 40 small letters, digits, hyphens and underscores.
 func IsLabelName(s string) bool { return labelName.MatchString(s) }
 
-// Label is a name for chats that share settings. A chat has it because the owner gave it, or because one of its rules fits: Networks, Names or
-// Words. The zero value fits no chat.
+// Label is a name for chats that share settings. The owner gives it to a chat, or one of its rules does: Networks, Names or Words.
+// The rules of the zero value match no chat.
 type Label struct {
 	Name     string
 	Networks []string // all chats of these networks, as Network returns them
-	Names    []string // chats with such a name, in any case; "*" stands for any text
+	Names    []string // chats with such a name, in any case; "*" matches any text
 	Words    []string // chats in which a contact writes one of these words or phrases, from that message on
 
 	Mode     Mode     // empty sets none
@@ -30,13 +30,13 @@ type Label struct {
 	AskRating    *bool
 }
 
-// HasRule reports whether a label is given by a rule as well, and not by the owner only.
+// HasRule reports whether a label has a rule that gives it to chats. Otherwise only the owner gives it.
 func (l Label) HasRule() bool { return len(l.Networks)+len(l.Names)+len(l.Words) > 0 }
 
-// canContactsChoose reports whether contacts can give the label to their chats: they choose their names and their words.
+// canContactsChoose reports whether contacts can give the label to their own chats, because they choose their names and their words.
 func (l Label) canContactsChoose() bool { return len(l.Names)+len(l.Words) > 0 }
 
-// matches reports whether the rules give a label to a chat. The words in messages are not among them: see LabelsByWords.
+// matches reports whether the label's Networks or Names match a chat. LabelsByWords matches its Words.
 func (l Label) matches(c ChatFacts) bool {
 	if !c.Kind.isPortal() {
 		return false
@@ -48,7 +48,7 @@ func (l Label) matches(c ChatFacts) bool {
 	return slices.ContainsFunc(l.Names, func(pattern string) bool { return matchesStar(string(fold(pattern)), name) })
 }
 
-// matchesStar reports whether a text matches a pattern in which "*" stands for any text.
+// matchesStar reports whether a text matches a pattern in which "*" matches any text.
 func matchesStar(pattern, text string) bool {
 	first, rest, hasStar := strings.Cut(pattern, "*")
 	if !hasStar {
@@ -70,7 +70,7 @@ func matchesStar(pattern, text string) bool {
 	return strings.HasSuffix(text, last)
 }
 
-// LabelsOf returns the configured labels of a chat, in the order in which they count.
+// LabelsOf returns the configured labels of a chat, in order of priority.
 func (d Defaults) LabelsOf(c ChatFacts) []Label {
 	var labels []Label
 	for _, l := range d.Labels {
@@ -81,8 +81,8 @@ func (d Defaults) LabelsOf(c ChatFacts) []Label {
 	return labels
 }
 
-// LabelsByWords returns the names of the labels that a chat gets because of a contact's message, without those that it has and those that the
-// owner took from it.
+// LabelsByWords returns the names of the labels that a chat gets because of the words in a contact's message. It omits labels that the chat has, and
+// labels that the owner removed from it.
 func (d Defaults) LabelsByWords(c ChatFacts, message string) []string {
 	var names []string
 	for _, l := range d.Labels {
@@ -96,8 +96,8 @@ func (d Defaults) LabelsByWords(c ChatFacts, message string) []string {
 	return names[:min(len(names), max(0, MaxLabels-len(c.Labels)))]
 }
 
-// ResolveSetting returns the setting that a chat has of its own, or else that of the first of its labels with one. of reports false for a label that sets
-// none. found is false if neither does, and label empty if the chat's own counts.
+// ResolveSetting returns the chat's own setting, or else the setting of the first label that has one. of returns the setting of a label, and false
+// if it has none. found is false if there is no setting. label is the name of the label, or empty for the chat's own setting.
 func ResolveSetting[T any](own *T, labels []Label, of func(Label) (T, bool)) (setting T, label string, found bool) {
 	if own != nil {
 		return *own, "", true

@@ -46,7 +46,7 @@ func leakForms(secrets []string) *[]string {
 	return &forms
 }
 
-// foldSecret reduces a text to its letters and digits, without case: spaces, invisible characters, punctuation and markup between the
+// foldSecret reduces a text to its lower-case letters and digits, so that spaces, invisible characters, punctuation and markup between the
 // characters of a secret do not hide it.
 func foldSecret(s string) string {
 	var b strings.Builder
@@ -59,7 +59,7 @@ func foldSecret(s string) string {
 	return b.String()
 }
 
-// LeaksSecret reports whether a text holds a secret of the configuration, also if it is split by spaces or other characters, or encoded in
+// LeaksSecret reports whether a text contains a secret of the configuration, even if it is split by spaces or other characters, or encoded in
 // base64, hexadecimal or for a URL.
 func LeaksSecret(text string) bool {
 	forms := secretForms.Load()

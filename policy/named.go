@@ -17,15 +17,15 @@ type ChatName struct {
 const minNameLetters = 3
 
 // FindChats returns the chats that a text names. A chat is named if the text has its whole name as whole words, in any case, or the first word of
-// its name if no other chat has that first word. If several chats have the same name, named is the one whose network the text also names; without
-// a network, all of them are unclear. A name inside a longer name in the text does not count. All chats of a merged person are returned together.
+// its name if no other chat has that first word. If several chats have the same name, named holds the one whose network the text also names; without
+// a network, unclear holds all of them. A name inside a longer name in the text does not count. All chats of a merged person are returned together.
 func FindChats(text string, chats []ChatName) (named, unclear []ChatName) {
 	haystack := fold(text)
 	return findNames(haystack, chats, func(g nameGroup) bool { return g.appearsIn(haystack) })
 }
 
-// FindChatsInQuestion is FindChats for a question that may be about nobody. A name counts only if the text does not write it in lower case, and
-// if it is not a common word: otherwise a contact named "What" would be in every question.
+// FindChatsInQuestion is FindChats for a question that may name no chat at all. A name counts only if the text does not write it in lower case, and
+// if it is not a common word: otherwise every question would name a contact called "What".
 func FindChatsInQuestion(text string, chats []ChatName, isCommon func(word string) bool) (named, unclear []ChatName) {
 	haystack, written := fold(text), collapseSpaces(text)
 	return findNames(haystack, chats, func(g nameGroup) bool {
@@ -41,7 +41,7 @@ func FindChatsInQuestion(text string, chats []ChatName, isCommon func(word strin
 	})
 }
 
-// findNames implements FindChats and FindChatsInQuestion. isInText reports whether the text has a name.
+// findNames implements FindChats and FindChatsInQuestion. isInText reports whether the text contains the name of a group.
 func findNames(haystack []rune, chats []ChatName, isInText func(nameGroup) bool) (named, unclear []ChatName) {
 	whole := groupNames(chats, func(name string) string { return name })
 	for _, group := range whole {
@@ -62,7 +62,7 @@ func findNames(haystack []rune, chats []ChatName, isInText func(nameGroup) bool)
 	return withMerged(named, chats), unclear
 }
 
-// withMerged adds the other chats of the merged persons among named.
+// withMerged adds to named the other chats of its merged persons.
 func withMerged(named, chats []ChatName) []ChatName {
 	for _, c := range chats {
 		isSamePerson := func(n ChatName) bool { return n.Person != 0 && n.Person == c.Person }
@@ -73,13 +73,13 @@ func withMerged(named, chats []ChatName) []ChatName {
 	return named
 }
 
-// nameGroup is the chats with the same name.
+// nameGroup holds all chats that have the same name, or the same first word of it.
 type nameGroup struct {
 	folded []rune
 	chats  []ChatName
 }
 
-// groupNames groups chats by a part of their names, in order of the first chat of each.
+// groupNames groups chats by a part of their names, in the order of the first chat of each group.
 func groupNames(chats []ChatName, part func(string) string) []nameGroup {
 	var groups []nameGroup
 	for _, c := range chats {
@@ -114,7 +114,7 @@ func (g nameGroup) appearsIn(haystack []rune) bool {
 	return false
 }
 
-// contains reports whether o is a part of this longer name.
+// contains reports whether the name of o is a part of this longer name.
 func (g nameGroup) contains(o nameGroup) bool {
 	return len(g.folded) > len(o.folded) && o.appearsIn(g.folded)
 }
@@ -124,7 +124,7 @@ func (g nameGroup) overlaps(o nameGroup) bool {
 	return slices.Equal(g.folded, o.folded) || slices.ContainsFunc(g.chats, func(c ChatName) bool { return slices.Contains(o.chats, c) })
 }
 
-// resolve returns the chats that the name refers to in a folded text, or all of the group as unclear.
+// resolve returns the chats that the name refers to in a folded text. If that is not certain, all chats of the group are unclear.
 func (g nameGroup) resolve(haystack []rune) (named, unclear []ChatName) {
 	if one := g.chats[0].Person; len(g.chats) == 1 || (one != 0 && !slices.ContainsFunc(g.chats, func(c ChatName) bool { return c.Person != one })) {
 		return g.chats, nil

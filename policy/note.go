@@ -12,7 +12,7 @@ import (
 const NoteMarker = "📝"
 
 // IsNote reports whether a message in the thread of an escalation is for the people there and not for the contact: it begins with "note", with
-// 📝, or with an @, by which people address each other. Marks, invisible characters and letters that only look like those of "note" do not hide it.
+// 📝, or with an @, which addresses another person. Markup, invisible characters and look-alike letters do not hide these signs.
 func IsNote(s string) bool {
 	s = strings.TrimLeftFunc(text.Fold(text.Clean(s)), func(r rune) bool {
 		return unicode.IsSpace(r) || (unicode.IsPunct(r) && r != '@') || unicode.In(r, unicode.Cf, unicode.Variation_Selector) || strings.ContainsRune("<>|`~^*_", r)

@@ -33,7 +33,7 @@ func unitOf(word string) string {
 }
 
 var (
-	// priceWord matches a word that ends in a price unit, as in "fiftyeuro".
+	// priceWord matches a word that ends in a currency, as in "fiftyeuro".
 	priceWord = regexp.MustCompile(`(\p{L}{2})(euros?|dollars?|prozent|franken)(?:$|[^\p{L}])`)
 	cents     = regexp.MustCompile(`\p{N} ?(?:cents?|ct|pence|rappen)(?:$|[^\p{L}])`)
 	// magnitude matches the word for thousands, millions or billions after a number. An abbreviation of one letter counts only in a price.
@@ -41,8 +41,8 @@ var (
 		`(?:euros?|eur|dollars?|usd|pounds?|gbp|chf)\s*\p{N}[\p{N}.,]*\s?(k|m|mn|b|bn)(?:$|[^\p{L}])`)
 )
 
-// readPrices adds the units of prices to c, such as "euro". It also adds an unknown word before a unit, because it may be a number in another language.
-// words are the words of the text in lower case, with signs such as "€" replaced by words.
+// readPrices adds the units of prices to c, such as "euro". It also adds an unknown word before a unit, because that word may be a number in another
+// language. words are the words of the text in lower case, with signs such as "€" replaced by words.
 func (c *claims) readPrices(lower string, words []string, source bool) {
 	fields := strings.Fields(lower)
 	for i, field := range fields {
@@ -85,8 +85,8 @@ func endsInNumber(word string) bool {
 	return unicode.IsNumber(last) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
 }
 
-// isKnownBeforePrice reports whether a word before a price unit needs no check of its own: a word that is usual there, a unit, or a number, which is
-// checked as a number.
+// isKnownBeforePrice reports whether a word before a price unit is not an unknown word: it often occurs there, is a unit, or is a number, which is
+// checked elsewhere.
 func isKnownBeforePrice(word string) bool {
 	return unitOf(word) != "" || slices.Contains(strings.Fields(wordsBeforePrice), word) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
 }
@@ -98,7 +98,7 @@ seulement chaque quelques solo soli pochi cada pocos poucos slechts enkele kost 
 per or and plus minus about around circa approximately roughly exactly up`
 
 // unitMissingIn returns the first unit or unknown word of c that have does not contain; empty if there is none. A currency counts as missing only
-// if have contains another unit.
+// if have contains any unit.
 func (c *claims) unitMissingIn(have *claims) string {
 	for unit := range c.units {
 		if !have.units[unit] && (len(have.units) > 0 || unit == "percent") {

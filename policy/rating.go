@@ -6,7 +6,7 @@ import (
 	"multis/text"
 )
 
-// Rating is what a contact says of a conversation. The zero value is none. Its values are stored.
+// Rating is how a contact rates a conversation. The zero value means no rating. Its values are stored.
 type Rating string
 
 // The ratings.
@@ -15,8 +15,8 @@ const (
 	RatingBad  Rating = "bad"
 )
 
-// RatingOf reads a rating from a reaction, or from a text that is nothing else than its emoji; empty for any other. The colour of skin and how an
-// emoji is drawn do not count.
+// RatingOf reads a rating from a reaction, or from a text that is only an emoji of that rating, once or repeated. It is empty for any other text. Skin
+// tones and emoji variants do not matter.
 func RatingOf(s string) Rating {
 	s = withoutVariants(strings.TrimSpace(text.Clean(s)))
 	if len(s) > maxRatingBytes {
@@ -39,10 +39,10 @@ func RatingOf(s string) Rating {
 	return ""
 }
 
-// maxRatingBytes is the length of the longest text that can be a rating: an emoji that is written several times.
+// maxRatingBytes is the length of the longest text that can be a rating: one emoji, repeated.
 const maxRatingBytes = 40
 
-// withoutVariants removes from emojis how they are drawn, and the colours of skin.
+// withoutVariants removes skin tones and variation selectors from emoji.
 func withoutVariants(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\ufe0f' || r == '\ufe0e' || (r >= '\U0001f3fb' && r <= '\U0001f3ff') {

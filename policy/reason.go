@@ -18,7 +18,7 @@ const (
 	CodeTranscribing Code = "listening"
 	CodeTranscribed  Code = "heard"
 	CodeNote         Code = "note"
-	CodeClarified    Code = "clarified" // a turn answered it with a question back
+	CodeClarified    Code = "clarified" // the assistant asked the contact a clarifying question
 
 	// Admit: stored or ignored without an answer.
 	CodeStale               Code = "stale"
@@ -47,7 +47,7 @@ const (
 	CodeSilent       Code = "silent"
 	CodeNotAddressed Code = "not_addressed"
 	CodeRestored     Code = "restored"
-	// CodeRestoreDropped is the owner's "no" to what a restored backup would send.
+	// CodeRestoreDropped means that the owner dropped what a restored backup would have sent.
 	CodeRestoreDropped Code = "restore_dropped"
 	CodeSafeMode       Code = "safe_mode"
 	CodePausedAll      Code = "paused_all"
@@ -56,7 +56,7 @@ const (
 	CodeCapMinute      Code = "cap_minute"
 	CodeCapDay         Code = "cap_day"
 
-	// Gate: the room or the text is refused.
+	// Gate: allowed, or why the room or the text is refused.
 	CodeAllowed           Code = "allowed"
 	CodeUnknownPurpose    Code = "unknown_purpose"
 	CodeWrongSender       Code = "wrong_sender"
@@ -88,8 +88,8 @@ const (
 	CodeDraftChanged Code = "draft_changed"
 	CodeDraftExpired Code = "draft_expired"
 
-	// A draft was withdrawn, because it is outdated (see store.Seen), or the chat's mode or a cited document changed. Most are set by the database: see
-	// withdraw_drafts() in migrations/functions/outbox.sql.
+	// A draft was withdrawn, because it is outdated (see store.Seen), or because the chat's mode or a cited document changed. Most of these codes are
+	// set by the database: see withdraw_drafts() in migrations/functions/outbox.sql.
 	CodeDraftOutdated Code = "draft_stale"
 	CodeDraftAnswered Code = "draft_answered"
 	CodeDraftMode     Code = "draft_mode"
@@ -105,7 +105,7 @@ func WithdrawnCodes() []Code {
 // IsWithdrawn reports whether a draft was withdrawn.
 func (c Code) IsWithdrawn() bool { return slices.Contains(WithdrawnCodes(), c) }
 
-// IsRedrafted reports whether another draft may take the place of one that was dropped for this reason.
+// IsRedrafted reports whether another draft may replace a draft that was dropped for this reason.
 func (c Code) IsRedrafted() bool {
 	return c == CodeDraftOutdated || c == CodeDraftSource || c == CodeDraftChanged
 }
@@ -121,7 +121,7 @@ func (c Code) IsAboutText() bool {
 	}
 }
 
-// Sentence returns the reason for people, without the numbers of the case. It is empty for an unknown code.
+// Sentence returns the reason as a sentence for people, without the numbers of the case. It is empty for an unknown code.
 func (c Code) Sentence() string {
 	switch c {
 	case CodeAnswer:
@@ -286,7 +286,7 @@ func (c Code) networkSentence() string {
 	}
 }
 
-// stopSentence returns the reasons that last until the owner ends them.
+// stopSentence returns the sentence of a reason that lasts until the owner ends it.
 func (c Code) stopSentence() string {
 	switch c {
 	case CodeRestored:

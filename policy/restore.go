@@ -13,15 +13,15 @@ type Restore struct {
 // OnHold reports whether nothing may be sent, because the owner has not released the hold yet.
 func (r Restore) OnHold() bool { return !r.RestoredAt.IsZero() && r.ReleasedAt.IsZero() }
 
-// forbidsAnswer reports whether a message that was sent at a time gets no answer: all messages from before the release.
+// forbidsAnswer reports whether a message sent at that time gets no answer: all messages from before the owner released the hold.
 func (r Restore) forbidsAnswer(sentAt time.Time) bool {
 	return r.OnHold() || sentAt.Before(r.ReleasedAt)
 }
 
-// forbidsCommand reports whether a command that was sent at a time is not executed. Commands from before the restore were executed then.
+// forbidsCommand reports whether a command sent at that time is not executed. Commands from before the restore may have been executed before it.
 func (r Restore) forbidsCommand(sentAt time.Time) bool { return sentAt.Before(r.RestoredAt) }
 
-// InGap reports whether a time is after the backup and before the restore. multis does not know what it sent in that time.
+// InGap reports whether a time is between the backup and the restore. multis does not know what it sent in that time.
 func (r Restore) InGap(at time.Time) bool {
 	return !at.Before(r.BackupAt) && at.Before(r.RestoredAt)
 }

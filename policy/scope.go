@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ErrNoScope is returned by Scope.Setting for a scope without roles: the zero value, or one of a chat id that is not positive. The caller
-// made a mistake; a read without a scope must fail.
+// ErrNoScope is returned by Scope.Setting for a scope without roles: the zero value, or one made with a chat id that is not positive. It
+// shows a mistake of the caller: a read without a scope must fail.
 var ErrNoScope = errors.New("no scope: say whose data may be read")
 
 // ChatID identifies a chat: a row of chats in the database.
@@ -45,14 +45,14 @@ func (r Role) Chat() (ChatID, bool) {
 	return ChatID(chatID), err == nil && chatID > 0 && UserRole(ChatID(chatID)) == r
 }
 
-// Scope is the set of roles a read is made with. It can only be built by PublicScope, ContactScope and OwnerScope; the zero value sees
-// nothing and is refused by Setting.
+// Scope is the set of roles that limits what a read returns. Only PublicScope, ContactScope and OwnerScope build one; the zero value allows
+// nothing, and Setting refuses it.
 type Scope struct {
 	roles []Role
 }
 
-// ContactScope returns the scope of a contact: public data and the contact's own chats. It is the zero scope without a chat, or with a
-// chat id that is not positive.
+// ContactScope returns the scope of a contact: public data and the contact's own chats. It is the zero scope if no chat is given or a
+// chat id is not positive.
 func ContactScope(chatIDs ...ChatID) Scope {
 	if len(chatIDs) == 0 {
 		return Scope{}
@@ -110,7 +110,7 @@ func (s Scope) Allows(role Role) bool { return slices.Contains(s.roles, role) }
 // String returns the roles, separated by commas; empty for the zero scope. Use Setting where the list grants access.
 func (s Scope) String() string { return strings.Join(s.Roles(), ",") }
 
-// Setting returns String for the database's multis.scope setting. It returns ErrNoScope for the zero scope.
+// Setting returns String, as the value of the database setting multis.scope. It returns ErrNoScope for the zero scope.
 func (s Scope) Setting() (string, error) {
 	if len(s.roles) == 0 {
 		return "", ErrNoScope

@@ -18,17 +18,17 @@ const Mask = "[secret]"
 
 // secretPattern recognizes one form of keys or passwords.
 type secretPattern struct {
-	// hints are lower-case strings. Every secret of this form contains one of them. A text is first searched for the hints, which is a hundred times
-	// faster than matching pattern, and most texts have none.
+	// hints are lower-case strings, of which every secret of this form contains one. They are searched first, which is a hundred times faster than
+	// matching pattern, and most texts contain none.
 	hints []string
-	// pattern matches the secret. Its groups, if any, are the text before and after the secret, which stays.
+	// pattern matches the secret. Its groups, if any, are the text before and after the secret, which is kept.
 	pattern *regexp.Regexp
 }
 
-// placeholder ends an address that shows where its password belongs.
+// placeholder is the end of an address that only shows where a password belongs, so it is not masked.
 const placeholder = ":PASSWORD@"
 
-// maskWithContext is the replacement of a match: Mask between the groups that stay.
+// maskWithContext is the replacement of a match: Mask between the groups that are kept.
 const maskWithContext = "${1}" + Mask + "${2}"
 
 // secretPatterns lists the known forms. No pattern continues over a quotation mark or a backslash, so that JSON stays valid.
@@ -50,7 +50,7 @@ var secretPatterns = []secretPattern{
 	{[]string{"bearer", "basic"}, regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9+/=_.~-]{16,}`)},                                                                        // headers
 	{[]string{"://"}, regexp.MustCompile(`\b([a-z][a-z0-9+.-]*://[^\s/:@"'\\]+:)[^\s/@"'\\]+(@)`)},                                                                               // addresses with a password
 	{
-		[]string{"key=", "token=", "secret=", "password=", "auth=", "sig=", "signature="}, // and with a secret in the query
+		[]string{"key=", "token=", "secret=", "password=", "auth=", "sig=", "signature="}, // addresses with a secret in the query
 		regexp.MustCompile(`(?i)([?&](?:[a-z]+[_-])*(?:api_?key|key|token|secret|password|auth|sig|signature)=)[^\s&"'\\]{6,}`),
 	},
 	{ // names and their values, as in the environment, in YAML, JSON and headers
@@ -60,12 +60,12 @@ var secretPatterns = []secretPattern{
 	},
 }
 
-// configured are the secrets of the configuration. Nil means that there are none.
+// configured holds the secrets of the configuration. It is nil if there are none.
 var configured atomic.Pointer[knownSecrets] //nolint:gochecknoglobals // set once at the start, and read wherever something is written
 
 // knownSecrets masks secrets.
 type knownSecrets struct {
-	forms    []string // how the secrets may be written, the longest first
+	forms    []string // all spellings of the secrets, the longest first
 	replacer *strings.Replacer
 }
 
@@ -102,10 +102,10 @@ func SetSecrets(values []string) {
 	configured.Store(&knownSecrets{written, strings.NewReplacer(pairs...)})
 }
 
-// htmlText escapes text as the renderer of Markdown does.
+// htmlText escapes text in the same way as the Markdown renderer.
 var htmlText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;") //nolint:gochecknoglobals // a constant, were there constant replacers
 
-// Hide masks the secrets of the configuration in a text, also the beginning of one before an ellipsis, which text.Clip puts where it cuts. It
+// Hide masks the secrets of the configuration in a text. It also masks the beginning of a secret before an ellipsis, where text.Clip cut the text. It
 // changes nothing else. It is applied to the results of tools, before the model reads them, and to everything that the outbox sends.
 func Hide(text string) string {
 	known := configured.Load()
@@ -161,7 +161,7 @@ func (k *knownSecrets) maskStart(text string) string {
 	return Mask + text[n:]
 }
 
-// longestFragment returns the length of the longest part of a secret that is in a text; zero for none. is reports whether n bytes of a form are there.
+// longestFragment returns the length of the longest part of a secret that is in a text; zero for none. is reports whether n bytes of a form are in it.
 func (k *knownSecrets) longestFragment(text string, is func(form string, n int) bool) (longest int) {
 	for _, form := range k.forms {
 		for n := min(len(form)-1, len(text)); n >= minFragment && n > longest; n-- {
@@ -174,7 +174,7 @@ func (k *knownSecrets) longestFragment(text string, is func(form string, n int) 
 }
 
 // Redact masks the secrets of the configuration, and everything else that looks like a key or a password. It is applied to what is stored or logged
-// about the work on a message: steps and answers of tasks, the inputs of delegated tasks, summaries, errors.
+// while a message is processed: steps and answers of tasks, the inputs of delegated tasks, summaries, errors.
 func Redact(text string) string {
 	text = Hide(text)
 	small := strings.ToLower(text)

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Shortcut maps phrases of the owner to a command. It is applied before a message goes to a model.
+// Shortcut maps the owner's phrases to a command. It is applied before a message goes to a model.
 type Shortcut struct {
 	match   *regexp.Regexp
 	command string
 }
 
-// NewShortcut returns a Shortcut. pattern is a regular expression for a whole message, in any case; in command, $1 stands for the match
-// of its first group.
+// NewShortcut returns a Shortcut. pattern is a regular expression that must match a whole message, in any case; in command, $1 stands for the text
+// that its first group matched.
 func NewShortcut(pattern, command string) (Shortcut, error) {
 	match, err := regexp.Compile(`(?is)^\s*(?:` + pattern + `)\s*$`)
 	if err != nil {

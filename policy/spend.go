@@ -8,7 +8,7 @@ const (
 	CapDay   Cap = "day"   // all calls of a day
 	CapChat  Cap = "chat"  // the calls of a chat on a day
 	CapAgent Cap = "agent" // the calls of an agent on a day
-	CapRun   Cap = "run"   // the calls of a task, however long it takes
+	CapRun   Cap = "run"   // the calls of a task, over all of its attempts
 )
 
 // SpendRequest is a request to reserve what a call may cost. Amounts are millionths of the currency.
@@ -26,11 +26,11 @@ type SpendRequest struct {
 	RunCap   int64
 }
 
-// Reservation is the answer to a Spend. If Refused is set, nothing was reserved and the call must not be made.
+// Reservation is the answer to a SpendRequest. If Refused is set, nothing was reserved and the call must not be made.
 type Reservation struct {
 	ID           int64
 	Refused      Cap  // the cap that the call would exceed; empty when the amount is reserved
-	FirstRefusal bool // it is the first refusal by this cap on that day, or in that run
+	FirstRefusal bool // it is the first refusal by this cap on that day, or in that task
 }
 
 // Settlement is the actual cost of a call.

@@ -10,7 +10,7 @@ import (
 )
 
 // MentionsName reports whether the text has the assistant's name as a whole word, in any case. A name inside a longer name ("Nora-Lena"), a
-// mail address or a host name does not count, because a wrong answer is worse than a missed one. An empty name is never addressed.
+// mail address or a host name does not count, because a wrong answer is worse than a missing one. An empty name never matches.
 func MentionsName(name, text string) bool {
 	needle, haystack := fold(name), fold(text)
 	for start := range wordMatches(haystack, needle) {
@@ -21,7 +21,7 @@ func MentionsName(name, text string) bool {
 	return false
 }
 
-// WithoutName removes the assistant's name from a text, so that the question is left. It does not change a text that is only the name.
+// WithoutName removes the assistant's name from a text, so that only the question is left. It does not change a text that is only the name.
 func WithoutName(name, text string) string {
 	words, nameWords := strings.Fields(text), strings.Fields(name)
 	isName := func(word, part string) bool {
@@ -111,7 +111,7 @@ func isBoundary(before, after rune) bool {
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
 func isSpaceless(r rune) bool {
-	const first = 0x0e00 // of Thai; looking it up in the tables takes longer
+	const first = 0x0e00 // the first character of Thai: the tables need not be searched below it, which is faster
 	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
