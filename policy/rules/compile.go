@@ -11,36 +11,36 @@ import (
 //go:embed default.yaml
 var defaultFile []byte
 
-// DefaultFile is how places name the default rules.
+// DefaultFile is the file name of the default rules in messages, as in "default.yaml:12".
 const DefaultFile = "default.yaml"
 
-// DefaultText returns the default rules as they are written.
+// DefaultText returns the default rules as YAML, with their comments.
 func DefaultText() []byte { return slices.Clone(defaultFile) }
 
 var defaults = sync.OnceValues(func() ([]Rule, error) { return Parse(DefaultFile, defaultFile) })
 
-// Vocabulary is what rules may name. Rules that name something else can never match.
+// Vocabulary holds the names that rules may use. A rule with any other name can never match.
 type Vocabulary struct {
-	Home   string   // the folder of ~; empty means /root
-	Agents []string // their names, without Assistant; nil means that they are not checked
-	// Tools are multis' own tools; nil means that they are not checked.
+	Home   string   // the folder that ~ means in paths; empty means /root
+	Agents []string // the names of agents, without Assistant; nil means that names of agents are not checked
+	// Tools are multis' own tools; nil means that names of tools are not checked.
 	Tools []Tool
-	// Prefixes begin the names of tools that come and go, such as those of MCP servers.
+	// Prefixes are prefixes of the names of tools that may be missing at times, such as those of MCP servers.
 	Prefixes []string
 }
 
-// Tool is what a rule needs to know about a tool.
+// Tool holds the facts about a tool that rules are checked against.
 type Tool struct {
 	Name  string
 	Class Class
 	Kinds Kinds
 }
 
-// Kinds says which resources the calls of a tool have.
+// Kinds says which kinds of resources a tool's calls have.
 type Kinds struct{ Paths, Domains, Argv bool }
 
-// New returns a set of own rules, followed by the default rules. It returns an error with every rule that can never match, and no set, if there
-// is one.
+// New returns a set of own rules, followed by the default rules. If any own rules can never match, it returns no set, and an error that lists all
+// of them.
 func New(own []Rule, known Vocabulary) (*Set, error) {
 	ends, err := defaults()
 	if err != nil {

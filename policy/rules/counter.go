@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Counter counts the calls that limited rules allowed, for each agent and tool. It counts in memory: a limit stops an agent that repeats itself,
-// which happens within one process; what a run may cost is limited in the database. Several processes count by themselves, and a restart begins
-// anew. It is safe for concurrent use. The zero value is ready.
+// Counter counts the calls that rules with a limit allowed, for each rule, agent and tool. It counts in memory, because a limit stops an agent that
+// repeats itself, and that happens within one process; the costs of a task are limited in the database. Each process counts separately, and a restart
+// resets the counts. It is safe for concurrent use. The zero value is ready.
 type Counter struct {
 	mu    sync.Mutex
 	calls map[counterKey][]countedCall
 }
 
-// counterKey is what has one count.
+// counterKey identifies what is counted separately.
 type counterKey struct {
-	rule        string // its place
+	rule        string // the result of Rule.Position
 	agent, tool string
 }
 
@@ -24,8 +24,8 @@ type countedCall struct {
 	at   time.Time
 }
 
-// Count counts a call and reports whether the rule's limit is exceeded by it. A call that was counted before is not counted again. With an empty
-// call id it only checks the limit.
+// Count counts a call and reports whether it exceeds the rule's limit. A call that was counted before, by its id, is not counted again. With an empty
+// call id, Count only checks the limit.
 func (c *Counter) Count(r *Rule, agent, tool, call string, now time.Time) (exceeded bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,16 +8,16 @@ import (
 // Set is a list of rules that ends with the default rules. It is immutable, and safe for concurrent use.
 type Set struct{ rules []Rule }
 
-// Rules returns the rules in their order. They must not be changed.
+// Rules returns the rules in their order. The caller must not change them.
 func (s *Set) Rules() []Rule { return s.rules }
 
 // Verdict is the decision about a request.
 type Verdict struct {
 	Decision          Decision
 	Rule              *Rule  // the rule that decided; nil if none matched
-	About             string // the path or domain that decided; may be empty
+	About             string // the path or domain that the decision is about; may be empty
 	Exceeded          bool   // the rule matched, and its limit is used up
-	NeedsConfirmation bool   // the rule allowed it, but it needs confirmation because the turn is tainted
+	NeedsConfirmation bool   // the rule allowed the call, but it needs confirmation because the turn is tainted
 }
 
 // Check is one rule that was tried for one path or domain of a request.
@@ -38,7 +38,7 @@ func (s *Set) Explain(q Request) (Verdict, []Check) {
 	return v, tried
 }
 
-// decide judges each path and domain of a request by itself, and returns the strictest verdict.
+// decide decides about each path and domain of a request separately, and returns the strictest verdict.
 func (s *Set) decide(q *Request, record func(Check)) Verdict {
 	if q.Hour < 0 || q.Hour > 23 || indexOf(Surfaces(), q.Surface) < 0 || !q.Class.Valid() || indexOf(Tiers(), q.Tier) < 0 {
 		return Verdict{Decision: Deny}
@@ -53,8 +53,8 @@ func (s *Set) decide(q *Request, record func(Check)) Verdict {
 	return requireConfirmation(strictest, q)
 }
 
-// firstMatch returns the verdict of the first rule that matches. For a request that stands for all calls of a tool it is the mildest of the rules
-// that some call could reach.
+// firstMatch returns the verdict of the first rule that matches. With Request.AnyCall it returns the mildest verdict that any call of the tool could
+// get.
 func (s *Set) firstMatch(v variant, record func(Check)) Verdict {
 	mildest := Verdict{Decision: Deny}
 	for i := range s.rules {
@@ -78,8 +78,8 @@ func (s *Set) firstMatch(v variant, record func(Check)) Verdict {
 	return mildest
 }
 
-// requireConfirmation makes an allowed call need a yes if untrusted text may have asked for it, whatever the rules say. It is the only place that knows
-// what such text must not cause.
+// requireConfirmation turns Allow into Confirm if untrusted text may have caused the call, whatever the rules say. No other function decides what
+// such text must not cause.
 func requireConfirmation(v Verdict, q *Request) Verdict {
 	if v.Decision == Allow && q.Tainted && q.Class.isSensitive() && !q.Resource.OwnWords {
 		v.Decision, v.NeedsConfirmation = Confirm, true
@@ -87,7 +87,7 @@ func requireConfirmation(v Verdict, q *Request) Verdict {
 	return v
 }
 
-// Sentence says who decided: the rule, where it is written, and why.
+// Sentence says what was decided, by which rule, and why.
 func (v Verdict) Sentence() string {
 	if v.Rule == nil {
 		return fmt.Sprintf("%s: no rule matches", v.Decision)

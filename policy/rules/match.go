@@ -9,13 +9,13 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// variant is a request about at most one path or domain. A call about several is judged once for each.
+// variant is a request about at most one path or domain. A call about several is decided once for each of them.
 type variant struct {
 	*Request
 	path, domain string
 }
 
-// variants splits a request.
+// variants splits a request into its variants.
 func (q *Request) variants() []variant {
 	var all []variant
 	for i, p := range q.Resource.Paths {
@@ -34,7 +34,7 @@ func (q *Request) variants() []variant {
 	return all
 }
 
-// about names the path or domain of a variant; empty for none.
+// about returns the path or domain of a variant; empty if it has none.
 func (v variant) about() string { return v.path + v.domain }
 
 func (q *Request) agent() string {
@@ -68,12 +68,12 @@ func (r *Rule) mismatch(v variant) string {
 		return fmt.Sprintf("tainted is %t", v.Tainted)
 	}
 	if v.AnyCall {
-		return "" // some resource may match
+		return "" // some call may have a matching resource
 	}
 	return r.resourceMismatch(v)
 }
 
-// resourceMismatch is the part of mismatch about the resource.
+// resourceMismatch is the part of mismatch for the conditions about resources.
 func (r *Rule) resourceMismatch(v variant) string {
 	switch {
 	case len(r.Paths) > 0 && !slices.ContainsFunc(r.Paths, func(p string) bool { return r.matchesResource(p, v.path) }):
@@ -86,7 +86,7 @@ func (r *Rule) resourceMismatch(v variant) string {
 	return ""
 }
 
-// hasResource reports whether the rule is about some resources only.
+// hasResource reports whether the rule has a condition about resources.
 func (r *Rule) hasResource() bool { return len(r.Paths)+len(r.Domains)+len(r.Argv) > 0 }
 
 func orNone(what, value string) string {
@@ -101,8 +101,8 @@ func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { ok, err := path.Match(p, name); return ok && err == nil })
 }
 
-// matchesResource reports whether a glob of the rule matches a path. A path that ends in a slash is a folder with everything below it: a rule
-// that allows must match all of that, any other rule only a part.
+// matchesResource reports whether a glob of the rule matches a path. A path that ends in a slash means a folder with everything below it: a rule
+// that allows must match all of it; for any other rule it is enough to match a part.
 func (r *Rule) matchesResource(glob, name string) bool {
 	folder, isFolder := strings.CutSuffix(name, "/")
 	switch {
@@ -115,7 +115,7 @@ func (r *Rule) matchesResource(glob, name string) bool {
 	}
 }
 
-// mayMatchBelow reports whether a glob may match a path below a folder. It may err on the side of yes.
+// mayMatchBelow reports whether a glob may match a path below a folder. When unsure, it reports true.
 func mayMatchBelow(glob, folder string) bool {
 	fixed := glob
 	if i := strings.IndexAny(glob, `*?[\`); i >= 0 {
@@ -134,7 +134,7 @@ func matchesPath(glob, name string) bool {
 	return ok && err == nil
 }
 
-// matchesDomain reports whether a host, with a port or without, is a domain or below it.
+// matchesDomain reports whether a host, with or without a port, is a domain or one of its subdomains.
 func matchesDomain(pattern, host string) bool {
 	if host == "" {
 		return false
@@ -151,7 +151,7 @@ func matchesDomain(pattern, host string) bool {
 	return wantHost == "*" || name == wantHost || strings.HasSuffix(name, "."+wantHost)
 }
 
-// matchesArgv reports whether the words of a pattern match a command. A program is compared by its name, unless the pattern has its path.
+// matchesArgv reports whether the words of a pattern match a command. Programs are compared by name only, unless the pattern contains a path.
 func matchesArgv(pattern, argv []string) bool {
 	if len(argv) == 0 {
 		return false
@@ -174,7 +174,7 @@ func matchesArgv(pattern, argv []string) bool {
 	return len(pattern) == len(argv)
 }
 
-// matchesWord reports whether a word with * for any characters, slashes included, matches another one.
+// matchesWord reports whether a pattern matches a word. A * in the pattern matches any characters, slashes included.
 func matchesWord(pattern, word string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {

@@ -25,14 +25,14 @@ const (
 	MaxRules     = 500       // of one file or list
 	maxPatterns  = 200       // in one list of a rule
 	maxPattern   = 300       // bytes of a pattern
-	maxStars     = 4         // times ** in a path
+	maxStars     = 4         // ** in a path
 	maxReason    = 200       // bytes
 	maxLimit     = 10_000    // calls
-	maxProblems  = 50        // that are reported at once
+	maxProblems  = 50        // reported at once
 	maxChatDigit = 18
 )
 
-// ParseError is a mistake in a file of rules, and where it is.
+// ParseError is a mistake in a file of rules, with its place.
 type ParseError struct {
 	File string
 	Line int
@@ -44,7 +44,7 @@ func (p ParseError) Error() string {
 	return text.OneLine(fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text))
 }
 
-// join returns problems as one error, a line each, in the order of the lines. It returns nil for none.
+// join returns problems as one error, one per line, ordered by their lines. It returns nil if there are none.
 func join(all []ParseError) error {
 	slices.SortStableFunc(all, func(a, b ParseError) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
@@ -56,7 +56,7 @@ func join(all []ParseError) error {
 	return errors.Join(lines...)
 }
 
-// Parse reads a file of rules: YAML with the one key "rules". It returns all rules or none: the error joins all problems, a line each.
+// Parse reads a file of rules: YAML with the one key "rules". It returns all rules or none: the error contains all problems, one per line.
 func Parse(file string, data []byte) ([]Rule, error) {
 	if len(data) > MaxBytes {
 		return nil, ParseError{file, 1, fmt.Sprintf("the file is larger than %d KB; write fewer rules", MaxBytes>>10)}
@@ -172,7 +172,7 @@ func parseRule(file string, node *yaml.Node) (Rule, []ParseError) {
 	return r, problems
 }
 
-// scalar returns a single value as it is written.
+// scalar returns a scalar of the YAML as it is written.
 func scalar(n *yaml.Node) (string, error) {
 	switch {
 	case n.Kind != yaml.ScalarNode:
@@ -201,7 +201,7 @@ func parseSingle[T any](n *yaml.Node, set func(T), parse func(string) (T, error)
 	return err
 }
 
-// parseList reads a single value or a list of them.
+// parseList reads a single value or a list of values.
 func parseList[T any](n *yaml.Node, into *[]T, parse func(string) (T, error)) error {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
@@ -218,7 +218,7 @@ func parseList[T any](n *yaml.Node, into *[]T, parse func(string) (T, error)) er
 	return nil
 }
 
-// parseKnownWords reads a list of known words.
+// parseKnownWords reads a list of words, each of which must be in known.
 func parseKnownWords[T ~string](n *yaml.Node, into *[]T, known ...T) error {
 	return parseList(n, into, func(s string) (T, error) {
 		if slices.Contains(known, T(s)) {

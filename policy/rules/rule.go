@@ -71,17 +71,17 @@ func (s Surface) Role() Role {
 	return RoleOwner
 }
 
-// Class says what a tool does, as far as rules are concerned. Every tool has one.
+// Class says what kind of thing a tool does. Rules can match it. Every tool has one.
 type Class string
 
 // The classes.
 const (
 	ClassRead     Class = "read"     // reads what the caller may read
 	ClassNotify   Class = "notify"   // reaches nobody but the owner, or a process that the agent started itself
-	ClassAgents   Class = "agents"   // gives work to another agent, which is judged by itself
-	ClassOutward  Class = "outward"  // carries data to another machine or person
-	ClassMemory   Class = "memory"   // writes what later prompts contain
-	ClassSchedule Class = "schedule" // makes something happen later
+	ClassAgents   Class = "agents"   // gives work to another agent, whose calls are decided separately
+	ClassOutward  Class = "outward"  // sends data to another machine or person
+	ClassMemory   Class = "memory"   // writes memory that later prompts contain
+	ClassSchedule Class = "schedule" // schedules something for later
 	ClassConfig   Class = "config"   // changes how multis works
 	ClassFiles    Class = "files"    // changes files
 	ClassExec     Class = "exec"     // runs programs
@@ -105,7 +105,7 @@ func (c Class) isSensitive() bool {
 	}
 }
 
-// Tier says what the tool itself asks for: nothing, an approval, or the PIN.
+// Tier says what a tool needs by itself before a call: nothing, an approval, or the PIN.
 type Tier string
 
 // The tiers.
@@ -118,62 +118,62 @@ const (
 // Tiers returns all tiers.
 func Tiers() []Tier { return []Tier{TierRead, TierConfirm, TierPin} }
 
-// Resource is what a call is about. The zero value is nothing that a rule could name.
+// Resource is what a call acts on. The zero value means nothing that a rule could match.
 type Resource struct {
 	Paths   []string // absolute, with links resolved; with a slash at the end for a folder and everything below it
 	Domains []string // hosts, each with its port: "example.com:443"
 	Argv    []string // the command to run, with the program first
-	// OwnWords is true if the owner himself wrote what the call is about, such as the address to read.
+	// OwnWords is true if the owner himself wrote what the call acts on, such as the address to read.
 	OwnWords bool
 }
 
-// Assistant is what rules call the agent that answers when no other is configured.
+// Assistant is the name in rules of the agent that answers when no other is configured.
 const Assistant = "multis"
 
-// Request is a call to judge.
+// Request is a tool call about which a decision is needed.
 type Request struct {
 	Surface  Surface
 	Agent    string // empty means Assistant
 	Tool     string
 	Class    Class
 	Tier     Tier
-	Chat     int64 // where the question was asked, by the number that multis shows
+	Chat     int64 // the chat in which the question was asked, by the number that multis shows
 	Resource Resource
 	Hour     int  // in the owner's time zone, 0 to 23
 	Tainted  bool // the turn has read text that is not the owner's
-	// AnyCall is true for a request without a certain call, such as whether the tool is offered at all. Resource is then ignored, and the decision is the
-	// mildest one that a call of the tool can get.
+	// AnyCall is true if the request is not about a specific call, for example to decide whether a tool is offered at all. Resource is then ignored, and
+	// the decision is the mildest one that any call of the tool can get.
 	AnyCall bool
-	// Exceeds reports whether a rule's limit is used up. Nil means that none is.
+	// Exceeds reports whether a rule's limit is used up. Nil means that no limit is.
 	Exceeds func(*Rule) bool
 }
 
-// Limit is how often a rule lets one agent call one tool. The zero value is no limit.
+// Limit is how often a rule lets one agent call one tool in a period. The zero value means no limit.
 type Limit struct {
 	Calls int
 	Per   time.Duration
 }
 
-// String returns the limit as it is written: 20/h.
+// String returns the limit as rules write it: 20/h.
 func (l Limit) String() string {
 	unit := map[time.Duration]string{time.Minute: "m", time.Hour: "h", 24 * time.Hour: "d"}[l.Per]
 	return fmt.Sprintf("%d/%s", l.Calls, unit)
 }
 
-// Rule is one rule. An empty condition matches every call. A list matches if one of its items does.
+// Rule is one rule. A condition that is empty matches every call. A condition with a list matches if any of its items does.
 type Rule struct {
-	File string // where it is written
+	File string // the file with the rule
 	Line int
 
 	Surfaces []Surface
 	Roles    []Role
-	Agents   []string // patterns of names
-	Tools    []string // patterns of names
+	Agents   []string // patterns of agents' names
+	Tools    []string // patterns of tools' names
 	Classes  []Class
 	Tiers    []Tier
 	Chats    []int64
 	Paths    []string   // globs
-	Domains  []string   // with their subdomains; "*" is all
+	Domains  []string   // each with its subdomains; "*" matches all
 	Argv     [][]string // words, each with wildcards; a last ** matches all further words
 	Hours    *Hours
 	Tainted  *bool
@@ -189,13 +189,13 @@ func (r *Rule) Position() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
 // String returns the place and the decision.
 func (r *Rule) String() string { return r.Position() + " " + string(r.Decision) }
 
-// Hours is a part of the day in the owner's time zone, from the beginning of hour From to the beginning of hour To. It may go over midnight.
+// Hours is a part of the day in the owner's time zone, from the beginning of hour From to the beginning of hour To. It may extend past midnight.
 type Hours struct{ From, To int }
 
 // contains reports whether an hour is in the part of the day.
 func (h Hours) contains(hour int) bool {
 	switch {
-	case h.From == h.To: // 0-24
+	case h.From == h.To: // 0-24, the whole day
 		return true
 	case h.From < h.To:
 		return hour >= h.From && hour < h.To

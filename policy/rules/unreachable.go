@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The finite conditions of a rule span a grid; a cell is one combination of them. Its role follows from its surface.
+// A grid has a cell for each combination of the finite conditions of a rule. The role is no dimension, because it follows from the surface.
 const (
 	hoursADay = 24
 	taints    = 2
@@ -45,7 +45,7 @@ func (r *Rule) cells() grid {
 	return g
 }
 
-// isIn reports whether a condition of a rule allows a value. A condition without values allows all.
+// isIn reports whether a condition of a rule allows a value. A condition without values allows every value.
 func isIn[T comparable](values []T, v T) bool { return len(values) == 0 || slices.Contains(values, v) }
 
 func (g grid) isEmpty() bool { return !slices.ContainsFunc(g, func(w uint64) bool { return w != 0 }) }
@@ -102,7 +102,7 @@ func unreachable(all []Rule, known Vocabulary) []ParseError {
 	return problems
 }
 
-// unknownName returns why the names in a rule match nothing; empty if they do match something.
+// unknownName returns why the names in a rule match nothing; empty if they match something.
 func (r *Rule) unknownName(known Vocabulary) string {
 	if known.Agents != nil {
 		agents := append([]string{Assistant}, known.Agents...)
@@ -147,8 +147,8 @@ func mayBegin(pattern string, prefixes []string) bool {
 	})
 }
 
-// coversPatterns reports whether every name and resource that later matches is matched by r as well. It may miss a case, and never errs the
-// other way.
+// coversPatterns reports whether r matches every name and resource that later matches. It may report false for a rule that does, but never true
+// for one that does not.
 func (r *Rule) coversPatterns(later *Rule) bool {
 	name := func(p, q string) bool { ok, err := path.Match(p, q); return ok && err == nil }
 	literal := func(s string) bool { return !strings.ContainsAny(s, `*?[\`) }
@@ -157,7 +157,7 @@ func (r *Rule) coversPatterns(later *Rule) bool {
 		covers(joinWords(r.Argv), joinWords(later.Argv), "", func(string) bool { return false }, nil) && coversChats(r.Chats, later.Chats)
 }
 
-// covers reports whether every pattern of narrow is covered by one of wide. An empty list is everything, and so is the pattern all.
+// covers reports whether each pattern of narrow is covered by a pattern of wide. An empty list matches everything, and so does the pattern all.
 func covers(wide, narrow []string, all string, isLiteral func(string) bool, match func(pattern, name string) bool) bool {
 	if len(wide) == 0 || (all != "" && slices.Contains(wide, all)) {
 		return true
@@ -173,7 +173,7 @@ func covers(wide, narrow []string, all string, isLiteral func(string) bool, matc
 	return true
 }
 
-// coversDomain reports whether a pattern matches every host that another one matches.
+// coversDomain reports whether the pattern wide matches every host that narrow matches.
 func coversDomain(wide, narrow string) bool {
 	if narrow == "*" || strings.HasPrefix(narrow, "*:") {
 		return wide == "*" || wide == narrow
