@@ -16,7 +16,7 @@ type Account struct {
 	Registration string // its id
 	Devices      []AccountDevice
 	Logins       []string // MCP servers that multis is logged in to as the owner
-	Clients      []string // what lets other programs in: the MCP server, incoming webhooks
+	Clients      []string // the interfaces that other programs can use: the MCP server, incoming webhooks
 }
 
 // AccountDevice is a session of multis.

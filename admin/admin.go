@@ -51,9 +51,9 @@ type Options struct {
 	Accounts Accounts
 	// Config is what can be set in chat; nil without a configuration file.
 	Config Configuration
-	// Previewer shows what a contact would get; nil where nobody is answered.
+	// Previewer shows what a contact would get; nil where no contacts are answered.
 	Previewer Previewer
-	// Answers are the owner's answers; nil where nobody is answered.
+	// Answers keeps the canned and learned answers; nil where no contacts are answered.
 	Answers *answers.Keeper
 	// PIN judges the owner's PIN; nil where there is none, as in a terminal.
 	PIN *pin.Keeper
@@ -99,7 +99,7 @@ type Admin struct {
 	table       *commandTable
 }
 
-// withDefaults returns the options with what New derives from the others.
+// withDefaults returns the options with the default for each unset field, and with the settings that depend on other options.
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -329,8 +329,8 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	return err
 }
 
-// markHandled marks a request as answered, or returns errAlreadyAnswered. One that waited for the PIN is marked since the PIN was asked for:
-// its question for the PIN is closed.
+// markHandled marks a request as answered, or returns errAlreadyAnswered. A request that waited for the PIN was marked when the PIN was asked for, so
+// its question for the PIN is closed instead.
 func markHandled(ctx context.Context, tx store.Tx, r request, out *uuid.UUID, reason string) error {
 	var first bool
 	var err error
@@ -347,8 +347,8 @@ func markHandled(ctx context.Context, tx store.Tx, r request, out *uuid.UUID, re
 	return err
 }
 
-// audit names who makes the changes of the transaction, and writes what was asked for into the audit log. A text that is no command is a
-// question.
+// audit sets the actor of the transaction's audit entries, and adds an entry for the request: with the name of the command, or for any other text with
+// the kind of its message.
 func (a *Admin) audit(ctx context.Context, tx store.Tx, r request, ans answer) error {
 	actor := audit.Operator
 	if r.isOwner() {
@@ -367,7 +367,7 @@ func (a *Admin) audit(ctx context.Context, tx store.Tx, r request, ans answer) e
 	})
 }
 
-// reportFailure answers a command that failed finally. The answer has the reference under which the log has the cause.
+// reportFailure answers a command that failed finally. The answer contains the reference of the log entry that has the cause.
 func (a *Admin) reportFailure(ctx context.Context, r request, cause error) error {
 	ref := fmt.Sprintf("#%d", r.message.ID)
 	zerolog.Ctx(ctx).Err(cause).Str("ref", ref).Msg("A command failed")

@@ -211,7 +211,7 @@ func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (an
 // mentionPattern matches a mention at the beginning of a text: "@sales".
 var mentionPattern = regexp.MustCompile(`^@([\p{L}\d][\p{L}\d_-]{0,40})[:,]?(?:\s|$)`)
 
-// unknownAgent says that a mentioned agent does not exist. The zero answer means that it does, or that none is mentioned.
+// unknownAgent returns the reply to a mention of an agent that does not exist. It returns the zero answer if the agent exists, or if none is mentioned.
 func (ag *agentCommands) unknownAgent(reply string) answer {
 	m := mentionPattern.FindStringSubmatch(reply)
 	if m == nil || slices.ContainsFunc(ag.settings.Agents, func(g Agent) bool { return g.isCalled(m[1]) }) {

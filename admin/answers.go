@@ -18,12 +18,12 @@ import (
 	"multis/text"
 )
 
-// AnswerCommands keeps the owner's answers: canned ones, and those that people gave to questions without an answer.
+// AnswerCommands manages the owner's canned answers, and the learned ones: answers of people to questions that no document answered.
 type AnswerCommands struct {
 	store   *store.Store
 	room    *room
 	dialogs *dialogs
-	keeper  *answers.Keeper // nil where nobody is answered
+	keeper  *answers.Keeper // nil where no contacts are answered
 }
 
 // commands returns the command about answers.
@@ -158,7 +158,7 @@ func (ac *AnswerCommands) PublishAnswers(ctx context.Context) error {
 	return ac.keeper.Publish(ctx)
 }
 
-// HasAnswers reports whether a person answered since an escalation of which FindAnswers has not decided, or a correction has ended.
+// HasAnswers reports whether FindAnswers may have anything to do: an escalation that it has not handled may have an answer, or a correction has ended.
 func (ac *AnswerCommands) HasAnswers(ctx context.Context) (bool, error) {
 	if ac.keeper == nil {
 		return false, nil
@@ -170,8 +170,8 @@ func (ac *AnswerCommands) HasAnswers(ctx context.Context) (bool, error) {
 	return len(ended) > 0, err
 }
 
-// FindAnswers asks the owner about each answer of a person to a question that no document answers, or answers otherwise, once. It also ends corrections of
-// what documents no longer say.
+// FindAnswers asks the owner once about each answer of a person to a question that no document answers, or that a document answers differently. It also
+// ends the corrections of sentences that their documents no longer contain.
 func (ac *AnswerCommands) FindAnswers(ctx context.Context) error {
 	if ac.keeper == nil {
 		return nil
@@ -231,7 +231,8 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 	return err
 }
 
-// contradiction returns how the card of an unanswered question begins, what the owner's documents say so far (empty for nothing), and what a yes does.
+// contradiction returns parts of the card of an unanswered question: its heading, the answer in the owner's documents that the new one contradicts
+// (empty for none), and what a yes does.
 func (ac *AnswerCommands) contradiction(ctx context.Context, tx store.Tx, g store.UnansweredQuestion, chat store.Chat) (heading, before, into string, err error) {
 	heading = "📚 **Shall I learn this?** " + esc(chat.Label()) + " asked what no document of yours says, and was answered."
 	into = "👍 into your document \"Answers\", for you alone · reply `public` for customers as well"
@@ -303,7 +304,7 @@ func (q offerLearnedAnswer) answer(_ context.Context, r request, c choice) (_ an
 	}}, true, nil
 }
 
-// decidedAnswer says that an unanswered question is decided or deleted; any other error is returned.
+// decidedAnswer returns the reply for an unanswered question that was decided or deleted, and any other error unchanged.
 func decidedAnswer(err error) (string, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return "That is decided already, or what it rests on was deleted.", nil
@@ -311,8 +312,8 @@ func decidedAnswer(err error) (string, error) {
 	return "", err
 }
 
-// accept takes the answer of an unanswered question into the owner's document, without personal data. An answer that was public stays public, and one that
-// corrects a public document becomes public.
+// accept adds the answer of an unanswered question to the owner's document, without personal data. If it replaces a public answer or corrects a public
+// document, it is public whatever the role.
 func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int64, role policy.Role) (string, error) {
 	g, err := store.LockUnanswered(ctx, tx, question)
 	if err != nil {
@@ -392,8 +393,8 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 	return ans, true, nil
 }
 
-// endCorrections makes corrections of what documents no longer say answers like others, or deletes them where the new document answers the question, and
-// notifies the owner.
+// endCorrections ends each correction of a sentence that its document no longer contains, and notifies the owner. If the changed document answers the
+// question, the correction is deleted; otherwise it becomes an ordinary learned answer.
 func (ac *AnswerCommands) endCorrections(ctx context.Context) error {
 	ended, err := ac.keeper.EndedCorrections(ctx)
 	if err != nil {

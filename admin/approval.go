@@ -24,11 +24,11 @@ type TaskCommands struct {
 	pins     *pinCommands
 }
 
-// approveCalls asks whether a task may make the tool calls on a card. TaskCommands.answerApproval reads the answers, which are more than the choices of
-// other questions.
+// approveCalls asks whether a task may make the tool calls on a card. TaskCommands.answerApproval reads the answers, because they can say more than a
+// choice.
 type approveCalls struct {
 	Card  int64     // the first approval
-	Asked time.Time // an answer that was written before counts for nothing
+	Asked time.Time // answers that were written earlier have no effect
 	open  time.Duration
 }
 

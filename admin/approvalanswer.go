@@ -16,15 +16,15 @@ import (
 	"multis/text"
 )
 
-// cardAnswer is what the owner says about the calls on a card.
+// cardAnswer is an answer of the owner to a card with tool calls.
 type cardAnswer struct {
 	allowed bool
-	numbers []int         // the calls that are meant, counted from 1; empty for all
+	numbers []int         // the calls that it is about, counted from 1; empty for all
 	grant   time.Duration // how long further calls like them are allowed; zero for none
 }
 
-// parseCardAnswer reads an answer to a card: a yes or no, perhaps with the numbers of calls before it, and after a yes how long it holds. ok is false
-// for any other text.
+// parseCardAnswer reads an answer to a card: a yes or no, optionally with the numbers of calls before it, and after a yes with how long it applies. ok
+// is false for any other text.
 func parseCardAnswer(said string) (_ cardAnswer, ok bool) {
 	words := strings.Fields(strings.ReplaceAll(strings.ToLower(strings.TrimRight(strings.TrimSpace(said), ".!")), ",", " "))
 	var a cardAnswer
@@ -116,8 +116,8 @@ func cardReaction(key string) (_ cardAnswer, ok bool) {
 	}
 }
 
-// answerApproval handles what the owner says about a card with tool calls. It counts only if the owner wrote it in a Matrix client and it is a reply or
-// a reaction to the card; a plain yes or no counts while no other question is open. done is false if the message is about no card.
+// answerApproval handles the owner's answer to a card with tool calls. The answer counts only if the owner wrote it in a Matrix client, as a reply or a
+// reaction to the card; a plain yes or no counts while no other question is open. done is false if the message is about no card.
 func (ts *TaskCommands) answerApproval(ctx context.Context, r request, said string) (_ answer, done bool, err error) {
 	isReaction := r.message.Kind == string(bridgebridge.Reaction)
 	parsed, ok := parseCardAnswer(said)
@@ -172,7 +172,7 @@ const (
 // findCard returns the card that a message is about, or store.ErrNotFound: the one that it relates to, else the only open question if the message is an
 // answer to a card. unclear is true if several questions are open.
 func (ts *TaskCommands) findCard(ctx context.Context, r request, isAnswer bool) (d store.Dialog, unclear bool, err error) {
-	if r.dialog != 0 { // it waited for the PIN
+	if r.dialog != 0 { // the message waited for the PIN
 		d, err = store.DialogByID(ctx, ts.store.DB(), r.dialog)
 	} else if r.message.RelatesTo != "" {
 		d, err = store.DialogByEvent(ctx, ts.store.DB(), r.room.ID, r.message.RelatesTo)
@@ -206,7 +206,7 @@ func (ts *TaskCommands) findCard(ctx context.Context, r request, isAnswer bool) 
 		return store.Dialog{}, false, err
 	}
 	if card, ok := asked.(*approveCalls); ok && r.message.At.Before(card.Asked) {
-		return store.Dialog{}, false, store.ErrNotFound // it was meant for something else
+		return store.Dialog{}, false, store.ErrNotFound // the message was meant for something else
 	}
 	return recent[0], unclear, nil
 }
@@ -237,7 +237,7 @@ func (ts *TaskCommands) judgeCard(r request, dialog store.Dialog, calls []store.
 	return ans
 }
 
-// cardBinding says what a PIN for a card allows.
+// cardBinding returns the calls that a PIN for a card allows, as the binding of the PIN.
 func cardBinding(calls []store.Approval, numbers []int) string {
 	lines := []string{fmt.Sprintf("task %d", calls[0].TaskID)}
 	for i, a := range calls {
@@ -248,7 +248,7 @@ func cardBinding(calls []store.Approval, numbers []int) string {
 	return strings.Join(lines, ": ")
 }
 
-// approvalHow returns how a yes or a no was said.
+// approvalHow returns how a yes or a no was given: by a reaction or in words.
 func approvalHow(r request) store.ApprovalHow {
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		return store.HowReaction
@@ -267,7 +267,8 @@ func (ts *TaskCommands) hintTextOnly(card int64) answer {
 	}}
 }
 
-// decideCard stores a decision, if the message that makes it still stands, and says what happens.
+// decideCard stores a decision and replies with its effect. If the message with the decision was edited or deleted meanwhile, the message is handled
+// again.
 func (ts *TaskCommands) decideCard(r request, dialog store.Dialog, calls []store.Approval, d jobs.CardDecision) answer {
 	return answer{reason: "It decided about " + calls[0].Tool + ".", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
 		said, err := store.LockMessages(ctx, tx, []store.MessageID{r.message.ID})
@@ -275,7 +276,7 @@ func (ts *TaskCommands) decideCard(r request, dialog store.Dialog, calls []store
 			return "", err
 		}
 		if len(said) == 0 || said[0].RedactedAt != nil || (said[0].EditedAt != nil && r.message.EditedAt == nil) {
-			return "", jobs.Snooze(0) // it is read again
+			return "", jobs.Snooze(0) // the message is handled again
 		}
 		if first, err := store.FinishDialog(ctx, tx, dialog.ID); err != nil || !first {
 			return "That question is closed.", err

@@ -12,7 +12,7 @@ import (
 	"multis/text"
 )
 
-// approvalCommands lists what the owner was asked about tool calls, and ends grants.
+// approvalCommands lists the approvals of tool calls, and ends grants.
 type approvalCommands struct {
 	store *store.Store
 	room  *room
@@ -128,10 +128,10 @@ func (as *approvalCommands) line(a store.ListedApproval, now time.Time) string {
 	return line
 }
 
-// maxListedArguments is how much of the arguments of a call is listed, in characters. The message that asked has all of them.
+// maxListedArguments is how much of the arguments of a call is listed, in characters. The card that asked shows all of them.
 const maxListedArguments = 300
 
-// outcomeOf says what became of an approval.
+// outcomeOf returns the outcome of an approval in a word or two.
 func outcomeOf(a store.Approval, now time.Time) string {
 	switch {
 	case a.Allowed == nil && a.ExpiresAt.After(now):
@@ -143,7 +143,7 @@ func outcomeOf(a store.Approval, now time.Time) string {
 	}
 }
 
-// decidedWhy says who decided about an approval.
+// decidedWhy says how an approval was decided: by the owner, by a grant, or by nobody.
 func decidedWhy(a store.Approval) string {
 	switch a.How {
 	case store.HowReaction:

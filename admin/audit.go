@@ -69,7 +69,7 @@ func parseDay(s string, now time.Time, zone *time.Location) (time.Time, bool) {
 	return day, err == nil
 }
 
-// onChat shows what args ask for of a chat: the entries, or the injection scores.
+// onChat shows the audit entries or the injection scores of a chat, or ends its model hold, as pick.Audit says.
 func (au *auditCommands) onChat(ctx context.Context, pick chatPick, chat store.Chat) (answer, error) {
 	switch pick.Audit {
 	case pickInjection:

@@ -32,7 +32,7 @@ func (bg *BudgetCommands) commands() []command {
 	}
 }
 
-// What /budget shows: days, chats, and boxes in a bar.
+// How much /budget shows: days, chats, and boxes in a bar.
 const (
 	shownBudgetDays  = 7
 	shownBudgetChats = 5

@@ -97,7 +97,7 @@ func (bc *businessCommands) show(ctx context.Context) (answer, error) {
 	return answer{text: strings.Join(lines, "\n") + "\n\n`/business setup` goes through it, `/business setup hours` asks for one of it."}, nil
 }
 
-// setupProgress is where the setup stands. It is stored, so that the setup goes on after a break.
+// setupProgress is the step that the setup has reached. It is stored, so that the setup can continue after a break.
 type setupProgress struct {
 	Step business.Step `json:"step"`
 }
@@ -173,7 +173,7 @@ func (bc *businessCommands) currentText(ctx context.Context, step business.Step)
 	return strings.Join(now, ""), nil
 }
 
-// businessStep asks a question of the setup. Any text answers it: see answered.
+// businessStep asks a question of the setup. Any text answers it: see handleAnswer.
 type businessStep struct {
 	business *businessCommands
 
@@ -188,7 +188,7 @@ func (businessStep) command() string          { return "business" }
 func (businessStep) lifetime() time.Duration  { return time.Hour }
 func (businessStep) accepts(word string) bool { return word == wordYes || word == wordNo }
 
-// answer takes reactions: typed answers go to answered.
+// answer handles reactions; handleAnswer handles typed answers.
 func (q businessStep) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	switch {
 	case r.message.Kind != string(bridgebridge.Reaction):
@@ -289,7 +289,7 @@ func (bc *businessCommands) check(ctx context.Context, settings []business.Setti
 	return nil
 }
 
-// tryOut answers a question as a customer's, and stays at the last step.
+// tryOut answers a test question as if a customer had asked it. The setup stays at the last step.
 func (bc *businessCommands) tryOut(ctx context.Context, r request, question string) (answer, error) {
 	shown, err := bc.previewText(ctx, r, question)
 	if err != nil {
@@ -304,7 +304,7 @@ func (bc *businessCommands) preview(ctx context.Context, r request, question str
 	return answer{text: shown}, err
 }
 
-// maxPreviewQuestion is the length, in characters, up to which a question is tried.
+// maxPreviewQuestion is the maximum length of a test question, in characters. The rest is cut off.
 const maxPreviewQuestion = 2000
 
 // previewText formats what a customer would get for a question.

@@ -131,9 +131,9 @@ func (k *chatPicker) oneChat(ctx context.Context, name, example string) (chat st
 	return store.Chat{}, "Which one? " + text.List(chatLabels(shown)) + ". Write it as it is shown here: " + code(fmt.Sprintf(example, found[0].Label())) + ".", nil
 }
 
-// matchChats returns the chats that a typed name may mean. The name may include the network or the number, or be the number alone. The first of these
-// that has matches counts: equal names, names that begin with it, names that contain it, names that have all its words. sure is true for the first two:
-// then a single match needs no confirmation.
+// matchChats returns the chats that a typed name may mean. The name may include the network or the number, or be the number alone. It tries equal
+// names, then names that begin with it, then those that contain it, then those with all of its words, and returns the matches of the first step that
+// has any. sure is true for the first two steps: then a single match needs no confirmation.
 func matchChats(chats []store.Chat, name string) (found []store.Chat, sure bool) {
 	name = foldName(name)
 	if i := slices.IndexFunc(chats, func(c store.Chat) bool { return name == fmt.Sprintf("#%d", c.ID) }); i >= 0 {

@@ -32,7 +32,7 @@ type chatPick struct {
 	Mode     policy.Mode     `json:",omitempty"` // for /mode; empty asks for one
 	Delivery policy.Delivery `json:",omitempty"` // for /delivery; empty shows the present one
 	FollowUp string          `json:",omitempty"` // for /followup: a number of days, off or default; empty shows the present one
-	Label    string          `json:",omitempty"` // for /label, after removal to take it; empty shows those of the chat
+	Label    string          `json:",omitempty"` // for /label: the label to add, or after removePrefix the one to remove; empty shows the chat's labels
 	Agent    string          `json:",omitempty"` // for /agent; empty leaves it to the configuration
 	Since    int64           `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
 	Asked    store.MessageID `json:",omitempty"` // for /export: the message that asked

@@ -201,7 +201,7 @@ func (cs *CommitmentCommands) handleReaction(ctx context.Context, r request) (_ 
 	}
 }
 
-// HasCommitments reports whether a commitment is due soon of which RemindCommitments has not reminded.
+// HasCommitments reports whether RemindCommitments has anything to do: a commitment is due soon, and the owner was not reminded of it.
 func (cs *CommitmentCommands) HasCommitments(ctx context.Context) (bool, error) {
 	return cs.memory.HasDueCommitments(ctx)
 }

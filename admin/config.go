@@ -17,7 +17,7 @@ type ConfigValue struct {
 	Source     string // where it is set; empty for a default
 }
 
-// Configuration shows and checks the keys of the configuration that can be set in chat. settings are those that are set, by key.
+// Configuration shows and checks the keys of the configuration that can be set in chat. settings are the values that are set in chat, by key.
 type Configuration interface {
 	Values(settings map[string]string) ([]ConfigValue, error)
 	Check(settings map[string]string, key, value string) error
@@ -63,7 +63,7 @@ func (cs *configCommands) run(ctx context.Context, _ request, args string) (answ
 	}
 }
 
-// get lists the keys that begin like a text.
+// get lists the keys that begin with a prefix, with their values.
 func (cs *configCommands) get(settings map[string]string, prefix string) (answer, error) {
 	values, err := cs.config.Values(settings)
 	if err != nil {

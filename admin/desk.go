@@ -23,7 +23,7 @@ type DeskCommands struct {
 }
 
 const (
-	// openTooLong is how long an escalation may be open before it counts.
+	// openTooLong is how long an escalation may be open before /desk counts it as open.
 	openTooLong = 24 * time.Hour
 	// maxDeskLines is how many entries a list of the desk has at most.
 	maxDeskLines = 30
@@ -39,14 +39,14 @@ func (dc *DeskCommands) commands() []command {
 	}}
 }
 
-// deskFacts are the kinds of facts with a list, in the order in which they are shown.
+// deskFacts returns the kinds of facts that `/desk KIND` lists, in the order of its help.
 func deskFacts() []store.DeskFactKind {
 	return []store.DeskFactKind{
 		store.FactAlone, store.FactDraft, store.FactChanged, store.FactDropped, store.FactEscalated, store.FactReopened, store.FactUnanswered, store.FactGood, store.FactBad, store.FactOpen, store.FactAnswered, store.FactPerson, store.FactConversation,
 	}
 }
 
-// factNames lists the names of the numbers as they are typed.
+// factNames lists the kinds of facts as they are typed.
 func factNames() string {
 	var names []string
 	for _, k := range deskFacts() {

@@ -217,7 +217,7 @@ func (df *DraftCommands) recipient(ctx context.Context, db store.DB, out uuid.UU
 	return esc(chat.Label()), err
 }
 
-// PresentDraft shows a draft to the owner, once, and drops it after draftLifetime. It shows a shadow answer as well, and leaves it.
+// PresentDraft shows a draft to the owner, once, and drops it after draftLifetime. It also shows a shadow answer, but never drops it.
 func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error {
 	return df.store.InTx(ctx, func(tx store.Tx) error {
 		rows, chat, err := df.room.box.LockDraft(ctx, tx, out)
@@ -272,7 +272,7 @@ func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uui
 	return df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
 }
 
-// show shows the messages of a draft, the question it answers and its sources. It takes the place of an earlier draft that nobody decided.
+// show shows the messages of a draft, the question it answers and its sources. On the chat's card, it replaces an earlier draft that was withdrawn.
 func (df *DraftCommands) show(ctx context.Context, tx store.Tx, chat store.Chat, rows []store.OutboxMessage) error {
 	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 	editGraceTime = 2 * time.Second
 )
 
-// showCard shows a draft with its question: by an edit of the chat's card if that shows a draft whose place this one takes, else by a card of its own.
+// showCard shows a draft with its question. It edits the chat's card if that shows a draft which this one replaces; otherwise it writes a new card.
 func (df *DraftCommands) showCard(ctx context.Context, tx store.Tx, room, chat store.Chat, card answer) error {
 	last, err := store.DraftCardOf(ctx, tx, chat.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -56,8 +56,8 @@ func (df *DraftCommands) showCard(ctx context.Context, tx store.Tx, room, chat s
 	return err
 }
 
-// closeCard says on the card of a withdrawn draft that it is withdrawn, and why, unless another draft took its place. It returns false if the draft was
-// not withdrawn.
+// closeCard replaces a withdrawn draft on its card by the reason why it was withdrawn, unless the card shows a newer draft. It returns false if the
+// draft was not withdrawn.
 func (df *DraftCommands) closeCard(ctx context.Context, tx store.Tx, out uuid.UUID) (bool, error) {
 	o, err := store.OutboxMessageByID(ctx, tx, out)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && !o.Code.IsWithdrawn()) {
@@ -68,7 +68,7 @@ func (df *DraftCommands) closeCard(ctx context.Context, tx store.Tx, out uuid.UU
 	}
 	asked, err := store.DraftDialog(ctx, tx, kindDraft, out)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && asked.Done) {
-		return true, nil // it was not shown, or that was said
+		return true, nil // the draft was not shown, or its card is closed
 	}
 	if err != nil {
 		return true, err
@@ -86,7 +86,8 @@ func (df *DraftCommands) closeCard(ctx context.Context, tx store.Tx, out uuid.UU
 	return true, df.writeWithdrawn(ctx, tx, o, last)
 }
 
-// writeWithdrawn says that a draft is withdrawn. After a yes that came too late it is a notice of its own, because the owner takes it for sent.
+// writeWithdrawn writes on the card of a draft that it is withdrawn. After a yes that came too late it writes a new notice instead, because the owner
+// believes that the draft was sent.
 func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o store.OutboxMessage, card store.DraftCard) error {
 	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {
@@ -107,7 +108,7 @@ func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o stor
 	default: // a person has answered, or has changed what is answered
 		said.text += " `/why` and the name says what was asked."
 	}
-	if words := strings.TrimSpace(bodyOf(o)); words != "" && o.Purpose == policy.PurposeDraft { // the owner's own words are not lost
+	if words := strings.TrimSpace(bodyOf(o)); words != "" && o.Purpose == policy.PurposeDraft { // so that the owner's own words are not lost
 		said.text += "\n\nIt was:\n\n> " + strings.ReplaceAll(esc(words), "\n", "\n> ")
 	}
 	_, err = df.room.writeAnswer(ctx, tx, room, said, o.RestsOn)
@@ -133,7 +134,7 @@ func (df *DraftCommands) isTooEarly(ctx context.Context, r request, out uuid.UUI
 // askedAt returns when the owner was asked about a draft whose question expires at the given time.
 func askedAt(expires time.Time) time.Time { return expires.Add(-draftLifetime) }
 
-// maxResent is how much of a text that was not sent is shown: all of it in most cases, because the owner may have written it.
+// maxResent is how much of a text that was not sent is shown, in characters. Most texts are shown in full, because the owner may have written them.
 const maxResent = 1500
 
 // resendDraft asks whether a draft that was approved and not delivered is sent again.

@@ -195,7 +195,7 @@ func (ec *escalationCommands) handleReaction(ctx context.Context, r request) (_ 
 	}, true, nil
 }
 
-// handleNoteMark takes back what a message in a thread sent, because its author marked it as a note.
+// handleNoteMark withdraws from the contact what a message in a thread sent, because the author marked that message as a note.
 func (ec *escalationCommands) handleNoteMark(ctx context.Context, r request) (_ answer, done bool, err error) {
 	m, err := store.MessageByEvent(ctx, ec.store.DB(), r.room.ID, r.message.RelatesTo)
 	if errors.Is(err, store.ErrNotFound) {

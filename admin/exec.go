@@ -88,7 +88,7 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 	return hc.end(ctx, task, room, live, endOfCommand(c, result))
 }
 
-// endOfCommand says how a command ended that was run.
+// endOfCommand describes how a command ended.
 func endOfCommand(c HostCommand, result HostResult) commandEnd {
 	icon, how, outcome := "✅", "done", "done"
 	switch {
@@ -127,11 +127,11 @@ func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store
 				return
 			}
 			mu.Lock()
-			shown := policy.HideBeforeCut(string(output)) // the rest of a secret may be on its way
+			shown := policy.HideBeforeCut(string(output)) // the end may be the first part of a secret
 			mu.Unlock()
 			shown = fmt.Sprintf("⏳ %s\n%s\n_task %d · ❌ ends it_", code(c.Shown), codeBlock(clipMiddle(shown, maxShownOutput)), task.ID)
 			if live.IsDue() && live.Show(running, shown) {
-				_ = store.SetTaskProgressEvent(running, hc.store.Writer(), task, live.Event()) // ❌ on it may then not be understood; /cancel-task is
+				_ = store.SetTaskProgressEvent(running, hc.store.Writer(), task, live.Event()) // if this fails, ❌ on the message has no effect, but /cancel-task has
 			}
 		}
 	}()
@@ -179,8 +179,8 @@ func (hc *HostCommands) audit(ctx context.Context, tx store.Tx, task store.Task,
 	return hc.settings.Audit.Append(ctx, tx, e)
 }
 
-// clipMiddle returns the beginning and the end of an output, n characters together, without what does not belong into a message. It masks secrets
-// first, because a cut could hide one from the mask.
+// clipMiddle returns the beginning and the end of an output, n characters together, without invisible characters. It masks secrets before it cuts,
+// because half a secret is not recognized.
 func clipMiddle(output string, n int) string {
 	runes := []rune(policy.Hide(text.Clean(strings.ToValidUTF8(output, "�"))))
 	if len(runes) <= n {

@@ -36,7 +36,7 @@ func (fu *followUpCommands) commands() []command {
 	}}
 }
 
-// defaultFollowUp leaves it to the labels and the configuration.
+// defaultFollowUp is the argument of /followup by which the chat's labels and the configuration decide again.
 const defaultFollowUp = "default"
 
 // run shows or sets the follow-ups of a chat.

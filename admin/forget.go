@@ -272,7 +272,7 @@ func (q confirmForget) answer(ctx context.Context, r request, c choice) (_ answe
 		change: q.commands.beginForgetting(store.Forgetting{Kind: q.Kind, Remaining: q.Deletions, Command: r.message.ID}),
 	}
 	if q.Kind != store.ForgetErase && q.Kind != store.ForgetChats {
-		return ans, true, nil // what was shown before the yes
+		return ans, true, nil // needs no PIN: the owner has seen what is deleted
 	}
 	named, err := q.namedChats(ctx)
 	if err != nil {

@@ -90,7 +90,7 @@ func (h *helpCommands) plainCommand(r request, text string) answer {
 		return answer{text: alternativeText(name)}
 	}
 	typed := "/" + cmd.name
-	// What stands beside pin may be the PIN: it is not repeated.
+	// The text after "pin" may be the PIN, so it is not repeated.
 	if rest := strings.TrimSpace(text[len(name):]); cmd.name != "pin" && len(words) > 1 && !slices.Contains([]string{"list", "show", "status", "get"}, words[1]) {
 		typed += " " + rest
 	}

@@ -64,7 +64,7 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 	return answer{text: strings.Join(append(lines, "`/hooks "+all[0].Name+"` shows what it was told, `/hooks test "+all[0].Name+"` tries it."), "\n")}, nil
 }
 
-// findHook returns the hook with a name. unknown says which hooks there are if none has it.
+// findHook returns the hook with a name. If there is none, unknown is the reply that lists the hooks there are.
 func findHook(all []store.Hook, name string) (h store.Hook, unknown string) {
 	names := make([]string, len(all))
 	for i, h := range all {

@@ -13,7 +13,7 @@ import (
 	"multis/text"
 )
 
-// Host runs commands and reads files of this machine for the owner, as far as the rules allow. Its errors are for the owner.
+// Host runs commands and reads files of this machine for the owner, as far as the rules allow. Its errors are shown to the owner.
 type Host interface {
 	// Prepare reads a command line and asks the rules about it. It runs nothing.
 	Prepare(ctx context.Context, typed HostRequest) (HostCommand, error)
@@ -21,7 +21,7 @@ type Host interface {
 	Run(ctx context.Context, c HostCommand, live func([]byte)) (HostResult, error)
 	// Resolve asks the rules about a file and returns its path with all links resolved. It reads nothing.
 	Resolve(ctx context.Context, typed HostRequest) (string, error)
-	// Read returns the beginning of a text file. Its path is what Resolve returned; if it leads to another file now, nothing is read.
+	// Read returns the beginning of a text file. typed.Text is the path that Resolve returned; if it leads to another file now, nothing is read.
 	Read(ctx context.Context, typed HostRequest) (string, error)
 }
 
@@ -81,7 +81,8 @@ const (
 	hostSafe = "I am in safe mode, so I run no commands and read no files of this machine. `/safe` says why, and how to end it."
 )
 
-// refusal returns the answer to every command about this machine while there are none; nothing is refused if its text is empty.
+// refusal returns the reply to every command about this machine while these commands are off or multis is in safe mode. Its text is empty if they may
+// be used.
 func (hc *HostCommands) refusal(ctx context.Context) (answer, error) {
 	_, safe, err := store.SafeModeOf(ctx, hc.store.DB())
 	switch {
@@ -115,7 +116,7 @@ func (hc *HostCommands) exec(ctx context.Context, r request, args string) (answe
 		if err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.ExecArgs{TaskID: task.ID, Binding: c.Binding, PINEntered: c.NeedsPIN}) // guard lets a command that needs the PIN come here only after it
+		return jobs.Enqueue(ctx, tx, jobs.ExecArgs{TaskID: task.ID, Binding: c.Binding, PINEntered: c.NeedsPIN}) // if the command needs the PIN, guard has checked it
 	}}
 	if c.NeedsPIN {
 		ans.pin = &pinNeed{pin.ActionExec, c.Shown + bindingMark + c.Binding}
@@ -123,7 +124,7 @@ func (hc *HostCommands) exec(ctx context.Context, r request, args string) (answe
 	return ans, nil
 }
 
-// bindingMark separates what is shown of a command that needs the PIN from the hash of what it runs.
+// bindingMark separates the two parts of the binding of a command that needs the PIN: the command as it is shown, and the hash of what it runs.
 const bindingMark = "\nsha256 "
 
 // read shows a file.
@@ -150,7 +151,7 @@ func (hc *HostCommands) read(ctx context.Context, r request, args string) (answe
 	}, nil
 }
 
-// codeBlock formats text as a block of code, which nothing in it ends. It is cleaned first, as a notice is: what is invisible could hide such an end.
+// codeBlock formats text as a code block that the text cannot end. It first removes invisible characters, because they could hide an end mark.
 func codeBlock(s string) string {
 	return "```\n" + strings.ReplaceAll(strings.TrimRight(text.Clean(s), "\n"), "```", "` ` `") + "\n```"
 }

@@ -17,7 +17,7 @@ import (
 	"multis/text"
 )
 
-// recentFileTime is how long a file that was sent is the one that /index without a name means.
+// recentFileTime is how long after a file was sent /index without a name means that file.
 const recentFileTime = time.Hour
 
 // The reactions on a message whose work has started or is done.

@@ -12,14 +12,14 @@ import (
 	"multis/store"
 )
 
-// What /audit continues with when its chat is picked.
+// The values of chatPick.Audit.
 const (
 	pickInjection = "injection"
 	pickLift      = "lift"
 )
 
 const (
-	// injectionDays is how many days /audit injection looks back unless told, maxInjectionDays how many at most.
+	// injectionDays is how many days /audit injection looks back by default, maxInjectionDays how many at most.
 	injectionDays    = 7
 	maxInjectionDays = 365
 )
@@ -36,7 +36,7 @@ func auditHint(pick chatPick) string {
 	}
 }
 
-// injection shows messages that looked like attempts to give orders, or ends a hold.
+// injection shows messages that were flagged or blocked as prompt injections, or ends a model hold.
 func (au *auditCommands) injection(ctx context.Context, r request, words []string) (answer, error) {
 	days := injectionDays
 	switch {

@@ -14,7 +14,7 @@ import (
 	"multis/text"
 )
 
-// labelCommands gives chats labels, by which they share settings.
+// labelCommands adds labels to chats and removes them. Chats with the same label share settings.
 type labelCommands struct {
 	store    *store.Store
 	chats    *chatPicker
@@ -41,10 +41,10 @@ func (lb *labelCommands) commands() []command {
 	}}
 }
 
-// removePrefix begins the Label of a chatPick that takes a label. No label's name begins with it.
+// removePrefix before the Label of a chatPick means that the label is removed from the chat. No label's name begins with it.
 const removePrefix = "-"
 
-// run lists the labels, shows those of a chat, or gives or takes one.
+// run lists the labels, shows those of a chat, or adds or removes one.
 func (lb *labelCommands) run(ctx context.Context, _ request, args string) (answer, error) {
 	words := strings.Fields(args)
 	prefix := ""
@@ -74,7 +74,7 @@ func (lb *labelCommands) run(ctx context.Context, _ request, args string) (answe
 	return lb.chats.withChat(ctx, strings.Join(rest, " "), "label", chatPick{Label: prefix + label})
 }
 
-// hasMoreThanName reports whether words name no chat, but would without the last ones: then the label after them was meant to have several words.
+// hasMoreThanName reports whether words name no chat, but would without the last ones. Then the owner probably typed a label of several words.
 func hasMoreThanName(chats []store.Chat, words []string) bool {
 	for n := len(words); n > 0; n-- {
 		if found, _ := matchChats(chats, strings.Join(words[:n], " ")); len(found) > 0 {
@@ -118,7 +118,7 @@ func (lb *labelCommands) list(ctx context.Context) (answer, error) {
 // maxListedLabels is how many labels are listed.
 const maxListedLabels = 2 * policy.MaxLabels
 
-// meaning says which settings a label stands for.
+// meaning lists the settings that a label has.
 func (lb *labelCommands) meaning(name string) string {
 	i := slices.IndexFunc(lb.settings.Defaults.Labels, func(l policy.Label) bool { return l.Name == name })
 	if i < 0 {
@@ -156,7 +156,7 @@ func (lb *labelCommands) meaning(name string) string {
 	return strings.Join(parts, ", ")
 }
 
-// set gives a label to a chat, or takes it. The empty label shows what the chat has.
+// set adds a label to a chat or removes it. The empty label shows the chat's labels.
 func (lb *labelCommands) set(label string, chat store.Chat) (answer, error) {
 	name := "**" + esc(chat.Label()) + "**"
 	has := chat.LabelNames(lb.settings.Defaults)

@@ -139,7 +139,7 @@ func (nt *Notices) notifyRoomClosed(ctx context.Context, chat store.ChatID) erro
 		"Its open conversations get new threads.", name, code(closed.ChannelID), why))
 }
 
-// notifyReplyKept tells the owner that a contact still has what a deleted message sent.
+// notifyReplyKept tells the owner that a message in a thread was deleted, but that the contact still has the reply that it sent.
 func (nt *Notices) notifyReplyKept(ctx context.Context, contact store.ChatID) error {
 	chat, err := store.ChatByID(ctx, nt.store.DB(), contact)
 	if err != nil || chat.RoomID == nil {

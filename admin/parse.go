@@ -108,7 +108,7 @@ func parseReaction(key string) (choice, bool) {
 // maxChoice is the largest number that is a choice. A larger one is more likely a question about a number.
 const maxChoice = 9999
 
-// parseChoice reads a typed text as a choice. ok is false for anything longer, or for a word that no question asks for.
+// parseChoice reads a typed text as a choice. ok is false for a longer text, and for a word that no question accepts.
 func parseChoice(text string) (choice, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if c, ok := parseReaction(text); ok {

@@ -36,7 +36,7 @@ func (pc *pinCommands) commands() []command {
 // pinNeed is what an answer needs the PIN for.
 type pinNeed struct {
 	action pin.Action
-	// binding says exactly what the answer does. If it has changed when the PIN was entered, the PIN is asked for again.
+	// binding says exactly what the answer does. If it has changed by the time the PIN is entered, the PIN is asked for again.
 	binding string
 }
 
@@ -115,13 +115,13 @@ func (pc *pinCommands) askNew(r request, s pin.State) answer {
 
 const newPINText = "🔑 **The new PIN**, please: 4 to 6 digits, nothing else in the message. I delete it from the room at once."
 
-// closeOlderQuestions returns a change that closes what is asked for now: the room waits for one PIN at a time.
+// closeOlderQuestions returns a change that closes the open questions for a PIN in the room, because it waits for one PIN at a time.
 func (pc *pinCommands) closeOlderQuestions(chat store.ChatID) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error { return store.ClosePINDialogs(ctx, tx, chat) }
 }
 
-// guard returns the answer if it needs no PIN, or if the PIN was entered for it. Otherwise it returns the question for the PIN, or why none
-// can be entered: nothing of the answer takes effect then.
+// guard returns the answer if it needs no PIN, or if the PIN was entered for it. Otherwise the answer takes no effect, and guard returns the question
+// for the PIN, or the reason why none can be entered.
 func (pc *pinCommands) guard(ctx context.Context, r request, ans answer) (answer, error) {
 	if ans.pin == nil || (r.grant != nil && r.grant.pinNeed == *ans.pin) {
 		return ans, nil
@@ -144,13 +144,14 @@ func (pc *pinCommands) guard(ctx context.Context, r request, ans answer) (answer
 	}, nil
 }
 
-// shownBinding returns what people read of a binding.
+// shownBinding returns the part of a binding that is shown to people.
 func shownBinding(binding string) string {
 	shown, _, _ := strings.Cut(binding, bindingMark)
 	return shown
 }
 
-// pinQuestion asks for the PIN. The digits never reach it: the inbox takes them out and judges them. Only "no" is an answer.
+// pinQuestion asks for the PIN. No digits reach it, because the inbox withholds and judges them. It accepts no word; dialogs.handleChoice handles
+// "cancel".
 type pinQuestion struct{ pin.Prompt }
 
 func (pinQuestion) kind() string { return store.DialogPIN }
@@ -170,7 +171,7 @@ func (q pinQuestion) refer(d *store.Dialog) {
 	}
 }
 
-// ContinueAfterPIN does what waited for a PIN, or tells the owner the result.
+// ContinueAfterPIN carries out the request that waited for a PIN, or tells the owner the result of what was entered.
 func (a *Admin) ContinueAfterPIN(ctx context.Context, args jobs.PINArgs, last bool) error {
 	if pin.EntryResult(args.Result) == pin.EntryGranted {
 		return a.resume(ctx, args.DialogID, last)
@@ -186,7 +187,7 @@ func (a *Admin) ContinueAfterPIN(ctx context.Context, args jobs.PINArgs, last bo
 	return a.room.completeWithNotice(ctx, kind, said)
 }
 
-// newsText says how a message with digits was taken.
+// newsText tells the owner the result of a message that was or may have been a PIN; empty if there is nothing to tell.
 func (pc *pinCommands) newsText(ctx context.Context, args jobs.PINArgs) (string, error) {
 	switch pin.EntryResult(args.Result) {
 	case pin.EntryUntrusted:
@@ -224,7 +225,7 @@ func (pc *pinCommands) newsText(ctx context.Context, args jobs.PINArgs) (string,
 	}
 }
 
-// maxGrantAge is how long after the PIN was entered what waited for it is still done.
+// maxGrantAge is how long a request may still be carried out after its question for the PIN has expired.
 const maxGrantAge = 30 * time.Minute
 
 // resume handles the message that waited for a PIN once more, now that the PIN was entered. The question for the PIN is closed in the

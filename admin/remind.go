@@ -177,7 +177,7 @@ func (sc *scheduleCommands) setTarget(ctx context.Context, r request, w schedule
 	return answer{}, nil
 }
 
-// confirmation says what was set, and when it comes.
+// confirmation says what was set, and when it is due.
 func (sc *scheduleCommands) confirmation(ctx context.Context, s store.Schedule) (string, error) {
 	where, err := sc.target(ctx, s)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"multis/text"
 )
 
-// restoreCommands asks the owner what becomes of what a restored backup holds back.
+// restoreCommands asks the owner whether to send or drop what a restored backup has on hold.
 type restoreCommands struct {
 	store  *store.Store
 	room   *room
@@ -116,7 +116,7 @@ func (rs *restoreCommands) list(ctx context.Context, restore policy.Restore) (st
 	return strings.Join(lines, "\n"), quotes, nil
 }
 
-// outgoing lists what is sent with a yes.
+// outgoing lists what a yes sends.
 func (rs *restoreCommands) outgoing(ctx context.Context, held store.OnHold) (lines []string, quotes []store.MessageID, err error) {
 	for _, o := range held.Outbox[:min(len(held.Outbox), maxHeldShown)] {
 		to, err := rs.drafts.recipient(ctx, rs.store.DB(), o.ID)
@@ -141,7 +141,7 @@ func (rs *restoreCommands) outgoing(ctx context.Context, held store.OnHold) (lin
 	return lines, quotes, nil
 }
 
-// skipped says what was due or waiting and is not done again.
+// skipped lists what was due or waiting and will not be done.
 func (rs *restoreCommands) skipped(held store.OnHold, overdue []store.Schedule) string {
 	var parts []string
 	if held.Messages > 0 {
@@ -203,8 +203,8 @@ func (rs *restoreCommands) warn(ctx context.Context, topic jobs.NoticeTopic) err
 	return rs.room.completeWithNotice(ctx, outbox.Alert, text+" `multis backup create` makes one; `backup.every` in config.yaml has me make them. `/status` shows how old the last one is.")
 }
 
-// decideRestored asks whether what a restored backup holds back is sent. Whether it still waits is in the settings, so the question is never
-// closed.
+// decideRestored asks whether to send what a restored backup has on hold. The question is never closed, because the settings say whether the hold
+// lasts.
 type decideRestored struct{ restores *restoreCommands }
 
 func (decideRestored) kind() string            { return "restored" }

@@ -33,7 +33,7 @@ type request struct {
 	dialog int64
 }
 
-// isOwner reports whether it is the owner's word, and not an operator's.
+// isOwner reports whether the owner made the request, and not an operator.
 func (r request) isOwner() bool { return r.message.Author.MayCommandAsOwner() }
 
 // scope returns the roles whose data may be shown: everything of the owner's to the owner, public documents to an operator.

@@ -16,7 +16,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 		return answer{text: untrustedText, reason: code.Sentence(), outcome: "refused"}, nil
 	case policy.CodeBridged:
 		return answer{text: bridgedText, reason: code.Sentence(), outcome: "refused"}, nil
-	default: // it counts
+	default: // it is handled
 	}
 	if r.room.IsOperatorsRoom {
 		return a.handleForOperators(ctx, r)
@@ -80,7 +80,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	}
 }
 
-// handleFile returns the answer to a file of the owner's: to a picture that a model looks at, its caption is a question.
+// handleFile returns the answer to a file that the owner sent. The caption of a picture is a question about it if a model looks at pictures.
 func (a *Admin) handleFile(ctx context.Context, r request, caption string) (answer, error) {
 	if a.settings.ViewsPictures && r.message.Kind == string(bridgebridge.Image) {
 		return a.questions.ask(ctx, r, cmp.Or(caption, "What does this picture show?"))
@@ -97,7 +97,7 @@ func (a *Admin) handleForOperators(ctx context.Context, r request) (answer, erro
 	if ans, done, err := inThread(ctx, r); err != nil || done {
 		return ans, err
 	}
-	if c, ok := parse(typedText(r.message)); ok && c.word == "" && r.message.Attachment == nil { // which chat is meant by /handoff
+	if c, ok := parse(typedText(r.message)); ok && c.word == "" && r.message.Attachment == nil { // the answer to which chat /handoff means
 		if ans, done, err := a.dialogs.handleChoice(ctx, r, c); err != nil || done {
 			return ans, err
 		}

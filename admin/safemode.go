@@ -65,7 +65,7 @@ func (sm *safeModeCommands) onText(safe store.SafeMode) string {
 	return "🛟 **Safe mode** since " + sm.room.shortTime(safe.Since) + ". " + esc(safe.Why) + "\n" + safeModeText
 }
 
-// withSafeModeNote adds to the answer to a command that starts work that the work waits, if multis is in safe mode.
+// withSafeModeNote appends a note to the reply of a command that starts work: in safe mode, the work waits.
 func withSafeModeNote(ctx context.Context, tx store.Tx, said string) (string, error) {
 	_, safe, err := store.SafeModeOf(ctx, tx)
 	if err != nil || !safe {
@@ -83,7 +83,7 @@ func (sm *safeModeCommands) statusLine(ctx context.Context, _ request) (string, 
 	return "🛟 **Safe mode** since " + sm.room.shortTime(safe.Since) + ": " + esc(safe.Why) + " `/safe off` ends it.", nil
 }
 
-// notify tells the owner that multis is in safe mode, or that it has left it, unless that has changed again.
+// notify tells the owner that multis entered or left safe mode. It writes nothing if the state has changed again meanwhile.
 func (sm *safeModeCommands) notify(ctx context.Context, entered bool) error {
 	safe, on, err := store.SafeModeOf(ctx, sm.store.DB())
 	if err != nil || on != entered {

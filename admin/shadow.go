@@ -30,7 +30,7 @@ type ShadowCommands struct {
 // offerPeriod is how far back shadow answers count for the offer to send them from now on.
 const offerPeriod = 28 * 24 * time.Hour
 
-// worstShown is how many answers that differ most are quoted.
+// worstShown is how many of the answers that differ from the owner's are quoted.
 const worstShown = 3
 
 func (sh *ShadowCommands) commands() []command {
@@ -43,7 +43,7 @@ func (sh *ShadowCommands) commands() []command {
 	}}
 }
 
-// present shows a shadow answer to the owner, once. It does nothing if the row is none.
+// present shows a shadow answer to the owner, once. It does nothing if the outbox message is no shadow answer.
 func (sh *ShadowCommands) present(ctx context.Context, tx store.Tx, out uuid.UUID) error {
 	rows, err := store.ShadowRows(ctx, tx, out)
 	if err != nil || len(rows) == 0 || rows[0].IsErased() {
@@ -109,7 +109,7 @@ type judgedPair struct {
 	verdict shadow.Verdict
 }
 
-// judge compares a shadow answer with the owner's. The owner's mark counts more than a model's verdict, and that more than the words.
+// judge compares a shadow answer with the owner's. The owner's mark overrules a model's verdict, which overrules the comparison of the words.
 func (sh *ShadowCommands) judge(p store.ShadowPair) judgedPair {
 	v := shadow.Match(p.Said, p.Real, p.Cited...)
 	if v != shadow.None && p.Judged != "" {
@@ -126,7 +126,7 @@ func (sh *ShadowCommands) judge(p store.ShadowPair) judgedPair {
 	return judgedPair{p, v}
 }
 
-// byChat returns the shadow answers of a period until now by chat, in one chat or, for 0, in all.
+// byChat returns the shadow answers of the last period, by chat. chat limits them to one chat; 0 means all.
 func (sh *ShadowCommands) byChat(ctx context.Context, db store.DB, chat store.ChatID, period time.Duration) (map[store.ChatID][]judgedPair, error) {
 	pairs, err := store.ShadowPairs(ctx, db, chat, sh.room.now().Add(-period), shadow.ReplyTime)
 	list := map[store.ChatID][]judgedPair{}
@@ -179,8 +179,8 @@ func (sh *ShadowCommands) report(ctx context.Context, _ request, args string) (a
 	return answer{text: "**Shadow answers of the last seven days**\n" + strings.Join(lines, "\n") + "\n`/shadow` and a name shows what differed."}, nil
 }
 
-// lines returns a line for each chat with shadow answers. With withWorst it adds the answers that differ most. quotes are the messages that
-// those quote.
+// lines returns a line for each chat with shadow answers. With withWorst it adds the newest answers that differ from the owner's. quotes are the
+// messages that those quote.
 func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool) (lines []string, quotes []store.MessageID, err error) {
 	list, err := sh.byChat(ctx, db, 0, shadow.ReportPeriod)
 	if err != nil {
@@ -212,7 +212,7 @@ func (sh *ShadowCommands) worst(list []judgedPair) (lines []string, quotes []sto
 	return lines, quotes
 }
 
-// reportOn shows the numbers of one chat, and the answers that differ most.
+// reportOn shows the numbers of one chat, and the newest answers that differ from the owner's.
 func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer, error) {
 	all, err := sh.byChat(ctx, sh.store.DB(), chat.ID, shadow.ReportPeriod)
 	if err != nil {
@@ -226,8 +226,8 @@ func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer
 	return answer{text: strings.Join(append([]string{sh.line(chat, list)}, worst...), "\n\n"), quotes: quotes}, nil
 }
 
-// Report posts the numbers of the last seven days with the answers that differ most, if there are any. For each chat whose answers were close enough
-// it offers once to send them from now on. It returns how many chats have shadow answers.
+// Report posts the numbers of the last seven days with the newest answers that differ from the owner's, if there are any. For each chat whose answers
+// were close enough it offers once to send them from now on. It returns how many chats have shadow answers.
 func (sh *ShadowCommands) Report(ctx context.Context) (chats int, err error) {
 	err = sh.store.InTx(ctx, func(tx store.Tx) error {
 		lines, quotes, err := sh.lines(ctx, tx, true)
@@ -281,7 +281,7 @@ func (sh *ShadowCommands) offer(ctx context.Context, tx store.Tx, room store.Cha
 	return nil
 }
 
-// isShadow reports whether a chat has shadow answers now, by the owner's word, a label or the configuration.
+// isShadow reports whether a chat has shadow answers now, as set by the owner, a label or the configuration.
 func (sh *ShadowCommands) isShadow(chat store.Chat) bool {
 	d := sh.settings.Defaults
 	return chat.ModeIn(d) == policy.ModeBusiness && chat.DeliveryIn(d) == policy.DeliveryShadow

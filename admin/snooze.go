@@ -13,7 +13,7 @@ import (
 	"multis/text"
 )
 
-// snoozeWindow is how long a reminder is the one that /snooze without a number means.
+// snoozeWindow is how long after a reminder /snooze without a number means that reminder.
 const snoozeWindow = 24 * time.Hour
 
 // snooze postpones a reminder: the one that the message replies to, the one with the number, or the last one.

@@ -49,7 +49,7 @@ func (sl *stallNotices) text(ctx context.Context, source store.Setting) (string,
 	return fmt.Sprintf(stallTexts[source], sl.room.shortTime(stall.Since)), nil
 }
 
-// notify tells the owner that push or sync is stalled, unless that is over, or that it works again.
+// notify tells the owner that push or sync is stalled or works again. It writes nothing about a stall that has ended meanwhile.
 func (sl *stallNotices) notify(ctx context.Context, topic jobs.NoticeTopic) error {
 	kind := outbox.Alert
 	var text string
