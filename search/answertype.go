@@ -24,7 +24,7 @@ var landmark = regexp.MustCompile(`(?i)\b(?:beside|near|opposite|behind|next to|
 	`|(?:\ben face|\bprès|\bà côté|\bderrière|\bdevant|\bau-dessus)(?:\s+(?:de la|de|du|des|la|le|les)\s+|\s+(?:de\s+)?l['’])\pL+` +
 	`|\b(?:junto|frente|cerca|al lado|detrás|delante|enfrente)\s+(?:al|a la|del|de la|de los|de las)\s+\pL+`)
 
-// landmarkHints has a word of each match of landmark, in lower case. To look for them is much faster, and most texts have none.
+// landmarkHints lists lower-case words of which each match of landmark contains one. Looking for them first is much faster, because most texts contain none.
 var landmarkHints = []string{
 	"beside", "near", "opposite", "behind", "next to", "close to", "across from", "in front of", "street", "road", "lane", "avenue", "square",
 	"neben", "hinter", "gegenüber", "nahe", "unweit", "en face", "près", "à côté", "derrière", "devant", "au-dessus",
@@ -44,7 +44,7 @@ func withoutLandmarks(text string) string {
 type valueType int
 
 const (
-	asksNothing valueType = iota // no value of a type
+	asksNothing valueType = iota // the question asks for none of the values below
 	asksPrice
 	asksDuration
 	asksTime
@@ -53,7 +53,7 @@ const (
 	asksPlace
 )
 
-// The phrases of questions, in lower case and without accents. In each, all languages are looked for: a question is often too short to tell its own.
+// The phrases of questions, in lower case and without accents. Each pattern covers all languages, because a question is often too short to detect its language.
 var (
 	priceAsked = regexp.MustCompile(`\bhow much |\b(?:prices?|costs?|charge|fees?|expensive|kostet|kosten|preise?|teuer|coute|coutent|prix|tarifs?|cuestan?|precios?|valen?|tarifas?|` +
 		`custam?|precos?|costano?|prezz[oi]|kost|prij[sz]en|prijs) `)
@@ -86,7 +86,7 @@ func askedFor(question []string) valueType {
 	}
 }
 
-// age matches an age, or the year since when something exists, in all languages.
+// age matches an age, or the year since which something has existed, in all languages.
 var age = regexp.MustCompile(`\b(?:years?|aged?|months?|alter|jahren?|jahre|monaten?|ans|age|mois|anos?|meses|edad|anni|jaar)\b|\b(?:1[5-9]|20)\d\d\b`)
 
 // values are the patterns of values in texts of one language, in lower case and without accents.
@@ -95,7 +95,7 @@ type values struct{ free, clock, duration, number, place *regexp.Regexp }
 // money matches prices in all languages.
 var money = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|cents?|percent|per cent|prozent)\b|\d[.,]\d\d\b`)
 
-// englishValues are those of English texts, and of those in a language without values of its own.
+// englishValues are the patterns for English texts, and for texts in a language that is not in valuesByLanguage.
 var englishValues = values{
 	free: regexp.MustCompile(`\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`),
 	clock: regexp.MustCompile(`\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
@@ -106,7 +106,7 @@ var englishValues = values{
 	place: regexp.MustCompile(`\b(?:(?:at|in|on|to|from|near|beside|behind|opposite|between|next)\s+\pL|(?:street|road|lane|avenue|square|floor|online)\b)`),
 }
 
-// valuesByLanguage are those of the other languages.
+// valuesByLanguage are the patterns for texts in other languages.
 var valuesByLanguage = map[language.Language]values{
 	language.German: {
 		free: regexp.MustCompile(`\b(?:nichts|kostenlos|kostenfrei|gratis|umsonst|inklusive|inbegriffen|enthalten|frei)\b`),
@@ -159,7 +159,7 @@ func matchAnswerType(question []string, text string, in language.Language) answe
 	return fullMatch
 }
 
-// withoutTimes replaces the times in a text, so that "on Monday" is no place.
+// withoutTimes replaces the times in a text, so that "on Monday" is not taken for a place.
 func (v values) withoutTimes(text string) string {
 	return v.duration.ReplaceAllString(v.clock.ReplaceAllString(text, "·"), "·")
 }

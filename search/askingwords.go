@@ -1,7 +1,7 @@
 package search
 
 // askingClass returns the class of a word in languages other than English, as classifyEnglish does for English. Words are without accents. A word
-// stands here only if it means nothing specific in any of the languages: "fin" and "art" would.
+// that means something specific in any of the languages, such as "fin" or "art", is not listed.
 func askingClass(word string) wordClass {
 	switch word {
 	case "wann", "warum", "welche", "welcher", "welches", "welchen", "welchem", "wieviel", "viel", "viele", "vielen", "gibt", "gern", "gerne", // German

@@ -23,8 +23,8 @@ const (
 	maxLanguages = 4
 )
 
-// scopeCache holds the index entries of small scopes that are searched repeatedly. The entries of a role all belong to one
-// version of it. Texts are not cached: they are always read in the caller's scope.
+// scopeCache holds the index entries of small scopes that are searched repeatedly. All entries of a role belong to the same
+// version of the role. Texts are not cached: they are always read in the caller's scope.
 type scopeCache struct {
 	mu       sync.Mutex
 	roles    map[roleKey]*cachedRole
@@ -320,8 +320,8 @@ func (s *scopeCache) recordScope(source index.Source, scope policy.Scope, langua
 	s.scopes[scopeKey{source, scope.String()}] = sizes
 }
 
-// findTerms returns the stems of the question's words in the languages of the scope, with their document frequencies. A stop
-// word of the question's own language has none.
+// findTerms returns the stems of the question's words in the languages of the scope, with their document frequencies. It leaves
+// out the stop words of the question's own language.
 func findTerms(roles []*cachedRole, languages []language.Language, parsed question, stems map[stemKey][]string) []index.Term {
 	var found []index.Term
 	for _, w := range byWeight(parsed.words) {

@@ -14,7 +14,7 @@ import (
 const (
 	// minSameWording is the share of the shorter text's words that two answers must have in common to be answers of the same kind.
 	minSameWording = 0.5
-	// maxSubject is the maximum length in characters of what an option is called.
+	// maxSubject is the maximum length of Option.Subject, in characters.
 	maxSubject = 60
 	// minStem is the shortest beginning of a word that tells it apart when a contact picks an option.
 	minStem = 4
@@ -26,8 +26,8 @@ type Option struct {
 	Subject string // what the answer is about: a table's row, a heading or a document's name
 }
 
-// Options returns the two answers between which a question does not decide: they match it equally well and say the same of two things, with
-// different values. It returns none if there is one answer, if there are more than two, or if nothing names the two things.
+// Options returns the two answers of an ambiguous question: both match it equally well, and they say the same about two things, with
+// different values. It returns none if there is only one answer, if there are more than two, or if no heading or name tells the two things apart.
 func (s *Searcher) Options(ctx context.Context, r Result) ([]Option, error) {
 	found, err := s.answerCandidates(ctx, r)
 	if err != nil || len(found) == 0 {
@@ -50,8 +50,8 @@ func (s *Searcher) Options(ctx context.Context, r Result) ([]Option, error) {
 	return options, nil
 }
 
-// PickOption returns the index of the option that a reply names, or -1 if it names none or both. A reply names an option by a word that the
-// other's subject does not have.
+// PickOption returns the index of the option that a reply names, or -1 if it names none or both. A reply names an option if it contains a word
+// of that option's subject that is not in the subject of the other.
 func PickOption(options []Option, reply string) int {
 	said, picked := Words(reply), -1
 	for i, o := range options {
@@ -68,14 +68,14 @@ func PickOption(options []Option, reply string) int {
 	return picked
 }
 
-// names reports whether one of the words said is a word of subject, in any form, and none of other.
+// names reports whether said contains, in any form, a word of subject that is not in other and is not a common word.
 func names(said, subject, other []string) bool {
 	return slices.ContainsFunc(subject, func(word string) bool {
 		return !hasForm(other, word) && !IsCommonWord(word) && hasForm(said, word)
 	})
 }
 
-// hasForm reports whether list has a word or, for a long one, another form of it: one with another ending of up to two letters.
+// hasForm reports whether list contains word or, if word is long enough, another form of it, which differs in an ending of up to two letters.
 func hasForm(list []string, word string) bool {
 	return slices.ContainsFunc(list, func(w string) bool {
 		if w == word {
@@ -86,7 +86,7 @@ func hasForm(list []string, word string) bool {
 	})
 }
 
-// rivals returns the answers that match the question as well as best and say something else of another thing.
+// rivals returns the answers that match the question as well as best does, in similar words but with other values.
 func rivals(best candidate, found []candidate) []candidate {
 	said := splitValues(best.core)
 	return slices.DeleteFunc(slices.Clone(found), func(c candidate) bool {
@@ -104,7 +104,7 @@ var (
 		`^(?:maan|dins|woens|donder|vrij|zater|zon)dag$|^(?:понедельник|вторник|сред|четверг|пятниц|суббот|воскресень)|^(?:pazar|sali|carsamba|persembe|cuma|pazartesi|cumartesi)$`)
 )
 
-// wording is what a text says, without its values, and its values: numbers and weekdays.
+// wording is a text split into its values (numbers and weekdays) and its other words.
 type wording struct{ words, values []string }
 
 func splitValues(body string) wording {
@@ -138,8 +138,8 @@ func (w wording) differsInValues(other wording) bool {
 	return same > 0 && float64(same) >= minSameWording*float64(len(less)) && lacks(w.values, other.values) && lacks(other.values, w.values)
 }
 
-// subjectBeside returns what a candidate is about in contrast to another one: the innermost of its labels, headings and its document's name that the
-// other one does not have. It is empty if there is none.
+// subjectBeside returns what distinguishes a candidate's subject from that of another: the innermost label (see labels) that the other does not
+// have. It is empty if there is none.
 func (c candidate) subjectBeside(other candidate) string {
 	others := other.labels()
 	for _, label := range c.labels() {
@@ -155,7 +155,7 @@ var (
 	recordLabel = regexp.MustCompile(`^[^:;\n]{1,60}:\s*([^;\n]{2,60});`)
 )
 
-// labels returns what a candidate may be called, the innermost first.
+// labels returns the names of a candidate's subject, the innermost first: the label of its item or row, its lead, the headings and the document's name.
 func (c candidate) labels() []string {
 	var list []string
 	add := func(label string) {
@@ -182,7 +182,7 @@ func (c candidate) labels() []string {
 	return list
 }
 
-// documentName returns a document's name without its ending.
+// documentName returns a document's name without its file extension.
 func documentName(title string) string {
 	name, _, _ := strings.Cut(title, ".")
 	return cmp.Or(name, title)

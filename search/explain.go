@@ -17,7 +17,7 @@ type Explanation struct {
 type TermShare struct {
 	Lexeme      string
 	Occurrences int     // in the passage itself
-	Frequency   float64 // with the share of its neighbours' occurrences
+	Frequency   float64 // Occurrences plus the weighted occurrences in its neighbours
 	Score       float64
 }
 

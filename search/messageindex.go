@@ -15,7 +15,7 @@ import (
 // indexBatch is the number of messages that are indexed in one transaction.
 const indexBatch = 500
 
-// IndexMessages adds the messages to the message index that arrived or changed since the last call. One call indexes at most
+// IndexMessages adds to the message index the messages that arrived or changed since the last call. One call indexes at most
 // indexBatch messages in one transaction; more reports whether there are others. A trigger removes changed and deleted
 // messages from the index at once. zone is the owner's time zone, which separates the days of a chat.
 func IndexMessages(ctx context.Context, st *store.Store, zone *time.Location) (more bool, err error) {

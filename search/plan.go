@@ -17,7 +17,7 @@ const (
 	// A query of up to shortQuery terms is planned with its shortPlan rarest terms, a longer one with longPlan of them, because
 	// there many terms of medium rarity carry the meaning.
 	shortQuery, shortPlan, longPlan = 8, 6, 12
-	// maxCells bounds the cells that a plan weighs.
+	// maxCells limits the cells that a plan considers.
 	maxCells = 4096
 	// A plan aims at candidateBudget matching passages. It may exceed that by the factor overBudget while it expects fewer than
 	// enoughCandidates, and by the factor secondBudget if the first request found too few.
@@ -26,7 +26,7 @@ const (
 	stopFactor = 4
 	// negligible is the expected number of passages below which a cell is left out.
 	negligible = 0.05
-	// A plan has at most maxSets term sets, because many take long to evaluate. It ends earlier when its sets match the share
+	// A plan has at most maxSets term sets, because evaluating many takes long. It has fewer if they already match the share
 	// enoughGain of the wanted passages.
 	maxSets, enoughGain = 10, 0.9
 	// maxWork bounds the index entries that a plan reads. Finding an entry costs as much as reading lookupCost entries.
@@ -45,7 +45,7 @@ func anyOf(terms []Term) string {
 	return strings.Join(quoted, "|")
 }
 
-// query returns the tsquery of this term alone, for passages in which it occurs at least as often as level says; see cell.
+// query returns the tsquery that matches the passages in which the term occurs at least as often as level says; see cell.
 func (t Term) query(level uint8) string {
 	lexeme := t.Lexeme
 	if level > 1 {
@@ -54,8 +54,9 @@ func (t Term) query(level uint8) string {
 	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(lexeme) + "'"
 }
 
-// cell stands for the passages with the same frequency level of each planned term. Level 0 means that the term does not occur,
-// level 1 that it occurs, and the levels above stand for the steps of index.FrequencyMarks.
+// cell is one combination of frequency levels, one level for each planned term, and stands for all passages with that
+// combination. Level 0 means that the term does not occur, level 1 that it occurs, and each higher level is a step of
+// index.FrequencyMarks.
 type cell [longPlan]uint8
 
 // isMatchedBy reports whether a set that requires the levels of s, or higher ones, matches every passage of c.

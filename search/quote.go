@@ -31,8 +31,9 @@ type Quote struct {
 }
 
 // Answer returns the quote that answers the question, without a language model. It reports false if there is none.
-// A quote answers if it and its headings have a coverage of at least MinSupport and contain the question's most specific term. To a question
-// for a price, a time, a number or a place it must also contain one. No other quote may answer it as well with other values (see Options).
+// A quote answers if it and its headings have a coverage of at least MinSupport and contain the question's most specific term. If
+// the question asks for a price, a time, a number or a place, the quote must contain one. There is no answer if two quotes match the question
+// equally well with different values (see Options).
 func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 	found, err := s.answerCandidates(ctx, r)
 	if err != nil || len(found) == 0 {
@@ -61,7 +62,7 @@ func (s *Searcher) answerCandidates(ctx context.Context, r Result) ([]candidate,
 		return nil, err
 	}
 	return slices.DeleteFunc(found, func(c candidate) bool {
-		onlyDocument := c.textCoverage == 0 && c.headingCoverage == 0 // as are all passages of the document then
+		onlyDocument := c.textCoverage == 0 && c.headingCoverage == 0 // the match is in the document's name or an outer heading, which other passages share
 		return c.coverage < MinSupport || !c.hasKeyTerm || c.answerMatch == noMatch || onlyDocument
 	}), nil
 }
@@ -225,7 +226,8 @@ func (p splitHit) hasTermMissingIn(row, other int) bool {
 	})
 }
 
-// evaluate scores the units first to last, whose lexemes are own. Nothing but textCoverage matters where no term is in them.
+// evaluate scores the units first to last, whose lexemes are own. All scores are zero if own has no term of the question. An empty own scores the
+// headings alone.
 func (p splitHit) evaluate(first, last int, own []string) candidate {
 	c := candidate{hit: p.hit, rank: p.rank, units: last - first + 1}
 	in := func(list []string) func(int) bool {
@@ -328,8 +330,8 @@ func (p splitHit) section(c candidate) candidate {
 	return p.withText(c, 0, last)
 }
 
-// widen extends a quote to the whole of a short paragraph, and from a line that introduces the next one (a question, a title, a line that ends with
-// a colon) to what it introduces. It reports false if nothing follows.
+// widen extends a quote to the whole paragraph if that is short. A quote that ends with a line that only introduces the next one (a question, a
+// title, a line that ends with a colon) is extended by what follows. widen reports false if nothing follows such a line.
 func (p splitHit) widen(c candidate, first, last int) (candidate, bool) {
 	start, end := first, last
 	for start > 0 && p.units[start-1].block == p.units[first].block {

@@ -18,7 +18,7 @@ const (
 	minPassageWords = 32 // shorter passages count as this long: a chat message is not better for being short
 
 	previousShare = 0.4 // weight of a term that occurs in the passage before
-	answerShare   = 0.6 // added if the passage before is a question, because this one is its answer
+	answerShare   = 0.6 // added to previousShare if the passage before is a question, because this one is its answer
 	nextShare     = 0.2 // weight of a term that occurs in the passage after
 	distantShare  = 0.3 // weight of a term that occurs two passages away, which in a chat of two people is mostly by the same author
 	// maxSharingWords is the length in words from which a passage adds nothing to the scores of its neighbours. A shorter passage adds more.
@@ -28,7 +28,7 @@ const (
 	neighbourReach  = 2   // passages before and after that count as neighbours
 
 	conversationShare     = 0.05 // share of the scores of other passages of the same conversation that is added
-	conversationDecay     = 0.6  // each next best of these passages adds this share of what the one before adds
+	conversationDecay     = 0.6  // each of these passages, best first, adds this share of what the previous one adds
 	maxConversationBoosts = 5
 )
 
@@ -42,11 +42,11 @@ type scored struct {
 	score        float64
 	coverage     float64 // set by setCoverage
 	language     language.Language
-	conversation conversation // zero for a document
+	conversation conversation // zero for a passage that is in no conversation
 	neighbours   neighbourhood
 }
 
-// conversation identifies a conversation: a document of that kind, or one day of a chat.
+// conversation identifies a conversation: a document of index.KindConversation, or one day of a chat.
 type conversation struct {
 	doc  int64
 	part int

@@ -95,7 +95,7 @@ type Hit struct {
 	Similarity float64           // cosine similarity to the query, up to 1; 0 without embeddings or if not among the nearest
 	// Coverage is the share, from 0 to 1, of the question's topical terms that occur in this passage itself.
 	Coverage  float64
-	IndexedAt time.Time    // when the passage was indexed; when a message was sent
+	IndexedAt time.Time    // when the passage was indexed, or the message was sent
 	Why       *Explanation // explains Score; nil unless Query.Explain
 }
 

@@ -47,7 +47,7 @@ func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term 
 	}
 	all := found
 	found = slices.DeleteFunc(slices.Clone(found), func(t index.Term) bool {
-		return t.Correction && (classifyInQuestion(words, t.Word) > general || !isPlausible(t, all)) // a filler word, or another word
+		return t.Correction && (classifyInQuestion(words, t.Word) > general || !isPlausible(t, all)) // a light or filler word, or a correction that is too different
 	})
 	sure := certainCorrection(found)
 	var terms []Term

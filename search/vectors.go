@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// embedTimeout is how long a search waits for the embedding of its query. Without it, the search goes by words only.
+	// embedTimeout is how long a search waits for the embedding of its query. After that it searches by words only.
 	embedTimeout = 1500 * time.Millisecond
 	// embedPause is how long no embedding is requested after a request failed.
 	embedPause = 30 * time.Second
 	// maxEmbedBytes is the length at which a query is cut for embedding.
 	maxEmbedBytes = 4000
-	// minSimilarity is the cosine similarity below which a passage is dropped. With any of the usual models, less is chance.
+	// minSimilarity is the cosine similarity below which a passage is dropped. With the usual models, a lower similarity is chance.
 	minSimilarity = 0.3
 )
 

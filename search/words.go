@@ -17,7 +17,7 @@ import (
 // Stemming and stop words are left to Postgres.
 func Words(text string) []string { return words(text, readsEnglish(language.Detect(text))) }
 
-// words is Words with the choice whether irregular English forms are replaced.
+// words is Words; english says whether irregular English forms are replaced.
 func words(text string, english bool) []string {
 	var list []string
 	var word []rune
@@ -58,7 +58,7 @@ func words(text string, english bool) []string {
 	return list
 }
 
-// readsEnglish reports whether irregular English forms are replaced: also if the language is unknown, as of a short question.
+// readsEnglish reports whether irregular English forms are replaced in texts of a language. It is true for an unknown one, because a short question may be English.
 func readsEnglish(l language.Language) bool { return l == language.English || l == language.Unknown }
 
 // pairs returns the bigrams of a run of characters, or the character itself if there is only one.
