@@ -11,8 +11,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// HasAccount reports whether a user has an account, by the user's profile. It needs no token. known is false if the homeserver shows
-// profiles to its users only.
+// HasAccount reports whether a user has an account. It requests the user's profile, without a token. known is false if the homeserver shows
+// profiles to its own users only.
 func (i *Inspector) HasAccount(ctx context.Context, user id.UserID) (exists, known bool, err error) {
 	c, err := mautrix.NewClient(i.access.URL, "", "")
 	if err != nil {
@@ -32,7 +32,7 @@ func (i *Inspector) HasAccount(ctx context.Context, user id.UserID) (exists, kno
 	}
 }
 
-// isUnknownProfile reports whether err is how Synapse refuses the profile of a user that does not exist: with M_UNKNOWN, not M_NOT_FOUND.
+// isUnknownProfile reports whether err is Synapse's response for the profile of a user that does not exist: M_UNKNOWN, not M_NOT_FOUND.
 func isUnknownProfile(err error) bool {
 	failed, ok := errors.AsType[mautrix.HTTPError](err)
 	return ok && failed.IsStatus(http.StatusNotFound) && failed.RespError != nil && failed.RespError.ErrCode == mautrix.MUnknown.ErrCode

@@ -15,7 +15,7 @@ import (
 	"multis/store"
 )
 
-// MakeAdminRoom creates the room from which multis is administered and, if there is to be one, the room for operators, unless they exist, and
+// MakeAdminRoom creates the room from which multis is administered and, if it is configured, the room for operators, unless they exist. It
 // invites the owner and the operators. Several processes may call it at once, and again after a crash.
 func (h *Homeserver) MakeAdminRoom(ctx context.Context) error {
 	lock, err := h.lockSetup(ctx)
@@ -35,7 +35,7 @@ func (h *Homeserver) MakeAdminRoom(ctx context.Context) error {
 	return h.inviteOperators(ctx, store.OperatorsChat)
 }
 
-// makeRoom creates the room of a marker and stores it, unless it exists.
+// makeRoom creates the room that marker describes and stores it, unless it exists.
 func (h *Homeserver) makeRoom(ctx context.Context, marker adminMarker) error {
 	stored := store.AdminChat
 	if marker.ForOperators {
@@ -66,9 +66,9 @@ func (h *Homeserver) makeRoom(ctx context.Context, marker adminMarker) error {
 	})
 }
 
-// inviteOperators invites the operators to their room who were never invited there, such as those whom the configuration names since the last start.
-// Whoever left the room, was removed or did not accept is not invited again. An invitation that the homeserver refuses is logged and found by the doctor,
-// and the next start tries it again.
+// inviteOperators invites each operator who was never invited to the operators' room, such as one who was added to the configuration since the last
+// start. Operators who left the room, were removed or did not accept are not invited again. If the homeserver refuses an invitation, that is logged and
+// found by the doctor, and the next start tries it again.
 func (h *Homeserver) inviteOperators(ctx context.Context, roomOf func(context.Context, store.DB) (store.Chat, error)) error {
 	if len(h.access.Operators) == 0 {
 		return nil
@@ -123,7 +123,7 @@ var adminMarkerType = event.Type{Type: "ai.multis.admin", Class: event.StateEven
 // adminMarker is the content of an adminMarkerType event. Owner is the user whose multis the room administers.
 type adminMarker struct {
 	Owner        id.UserID `json:"owner"`
-	ForOperators bool      `json:"for_operators,omitempty"` // it has the threads of escalations and nothing else
+	ForOperators bool      `json:"for_operators,omitempty"` // the room holds the threads of escalations and nothing else
 }
 
 // findAdminRoom returns a room of the bot with a marker that the owner is in or invited to, for example one created before a crash. It
@@ -160,7 +160,7 @@ func (h *Homeserver) findAdminRoom(ctx context.Context, marker adminMarker) (id.
 	return "", nil
 }
 
-// membersOf returns who is in a room or invited to it, by the room's state.
+// membersOf returns the users who are in a room or invited to it, according to the room's state.
 func membersOf(state []*event.Event) []id.UserID {
 	var members []id.UserID
 	for _, evt := range state {
@@ -174,7 +174,7 @@ func membersOf(state []*event.Event) []id.UserID {
 	return members
 }
 
-// isStranger reports whether a user may not be in the admin room: everyone but the owner, the bot and the operators.
+// isStranger reports whether a user is not allowed in the admin room: anybody but the owner, the bot and the operators.
 func (h *Homeserver) isStranger(who id.UserID) bool {
 	return who != h.access.Owner && who != h.access.Bot && !slices.Contains(h.access.Operators, who)
 }

@@ -14,19 +14,19 @@ import (
 	"multis/store"
 )
 
-// admitInput is the input of policy.Admit for a message.
+// admitInput holds the facts about a message from which admit makes the input of policy.Admit.
 type admitInput struct {
 	author policy.Author
 	sender id.UserID
 	msg    bridgebridge.Message
 	at     time.Time
-	isEdit bool // it is an edit of a message that no longer waits for an answer
-	// wasFresh is true for a message that was young enough at the first decision about it. isCounted is true if it was counted then.
+	isEdit bool // msg is an edit of a message that no longer waits for an answer
+	// wasFresh is true if an earlier decision found the message young enough. isCounted is true if the message was counted then.
 	wasFresh  bool
 	isCounted bool
 }
 
-// admit asks the policy what is done with a message of a chat.
+// admit decides by policy.Admit what is done with a message of a chat.
 func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (policy.Admission, error) {
 	now := b.inbox.now()
 	if err := b.labelByWords(ctx, &chat, j); err != nil {
@@ -62,7 +62,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 	return policy.Admit(input), nil
 }
 
-// isReplyToQuestion reports whether a message that would need no answer, such as "ok", is the reply to a question of the assistant.
+// isReplyToQuestion reports whether a message such as "ok", which needs no answer otherwise, replies to a question of the assistant.
 func (b *batch) isReplyToQuestion(ctx context.Context, chat store.Chat, j admitInput) (bool, error) {
 	if j.author != policy.AuthorContact || b.history || !policy.IsAcknowledgement(j.msg.Words(), b.name) {
 		return false, nil
@@ -74,7 +74,7 @@ func (b *batch) isReplyToQuestion(ctx context.Context, chat store.Chat, j admitI
 	return last.Open, err
 }
 
-// labelByWords gives a chat the labels that the words of a contact's message stand for, before it is decided what is done with the message.
+// labelByWords gives a chat the labels whose words occur in a contact's message. Labels may change how the message is handled, so it is called first.
 func (b *batch) labelByWords(ctx context.Context, chat *store.Chat, j admitInput) error {
 	if j.author != policy.AuthorContact || b.history {
 		return nil
@@ -86,13 +86,13 @@ func (b *batch) labelByWords(ctx context.Context, chat *store.Chat, j admitInput
 	chat.Labels = append(slices.Clone(chat.Labels), labels...)
 	for _, c := range b.chats {
 		if c.ID == chat.ID {
-			c.Labels = chat.Labels // by which the batch's later messages are judged
+			c.Labels = chat.Labels // later messages of the batch are decided with the new labels
 		}
 	}
 	return store.AddLabels(ctx, b.tx, chat.ID, labels...)
 }
 
-// storeFlood stores one empty message for a flood, with the reason. The rest of the flood leaves nothing.
+// storeFlood stores one empty message for all messages of a flood, with the reason.
 func storeFlood(ctx context.Context, tx store.Tx, e incoming, d policy.Admission) error {
 	noted, err := store.IsFlooding(ctx, tx, e.chat.ID, e.Sender)
 	if err != nil || noted {
@@ -105,7 +105,7 @@ func storeFlood(ctx context.Context, tx store.Tx, e incoming, d policy.Admission
 	return err
 }
 
-// rates is how many messages of a contact were stored, and how many answers were sent to the contact, in the last minute and day.
+// rates are the numbers of messages stored from a contact and of answers sent to the contact, in the last minute and day.
 type rates struct{ stored, sent policy.Rate }
 
 // contactKey identifies a contact in a batch.
@@ -114,10 +114,10 @@ type contactKey struct {
 	sender id.UserID
 }
 
-// rateCounts are the rates of the contacts of a batch that were counted so far.
+// rateCounts caches the rates of the contacts of a batch.
 type rateCounts map[contactKey]*rates
 
-// count counts a contact's messages once in a batch. The caller adds those of the batch itself.
+// count counts a contact's stored messages and answers in the database, once per batch. The caller adds those of the batch itself.
 func (c rateCounts) count(ctx context.Context, tx store.Tx, contact contactKey, now time.Time) (*rates, error) {
 	if r, known := c[contact]; known {
 		return r, nil

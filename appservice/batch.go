@@ -15,32 +15,32 @@ import (
 	"multis/store"
 )
 
-// batch stores the events of one transaction. Its steps, each calling the next: storeAll, storeEvent (which chat, and whether anything of
-// it is stored), storeInChat (by type of event), and a function for each type.
+// batch stores the events of one transaction. Its steps, each called by the one before it: storeAll, storeEvent (finds the chat, and decides whether
+// anything is stored), storeInChat (by type of event), and a function for each type.
 type batch struct {
 	sideEffects
 
 	inbox *Inbox
 	tx    store.Tx
-	// chats are the chats of the batch's rooms. Both rooms of a chat that moved point to the same one.
+	// chats are the chats of the batch's rooms. If a chat moved, its old and its new room point to the same one.
 	chats     map[id.RoomID]*store.Chat
 	newEvents map[id.EventID]bool // events that were not stored before
 	ownEvents map[id.EventID]bool // events that multis sent
-	// counted are the rates of the contacts met so far.
+	// counted holds the rates of the contacts in the batch so far.
 	counted rateCounts
-	// history is true for messages from before multis was there: they are kept and ask for nothing. stored counts them.
+	// history is true for messages from before multis was there: they are stored, but start no work. stored is their number.
 	history bool
 	stored  int
-	// pending are events of rooms not described yet, pendingRooms their rooms.
+	// pending are events of rooms that are not described yet; pendingRooms are their rooms.
 	pending      []id.EventID
 	pendingRooms []id.RoomID
-	// name, paused and restore are read once; nothing in a batch changes them.
+	// name, paused and restore are read once, because they do not change within a batch.
 	name    string
 	paused  bool
 	restore policy.Restore
 }
 
-// sideEffects are the jobs and hook events that the events of a batch ask for. enqueue writes them at the end of the transaction.
+// sideEffects are the jobs and hook events that result from the events of a batch. enqueue writes them at the end of the transaction.
 type sideEffects struct {
 	jobs  []jobs.Args
 	hooks []hookEvent
@@ -48,7 +48,7 @@ type sideEffects struct {
 	changedChats []store.ChatID
 }
 
-// hookEvent is an event for the owner's hooks, with the id that it is about.
+// hookEvent is an event for the owner's hooks, with its reference (see policy.HookEvent).
 type hookEvent struct {
 	event policy.HookEvent
 	about string
@@ -67,7 +67,7 @@ func (in *Inbox) newBatch(tx store.Tx) *batch {
 	return &batch{inbox: in, tx: tx, counted: rateCounts{}}
 }
 
-// storeAll stores the events in their order, and the jobs that they ask for.
+// storeAll stores the events in their order, and enqueues the jobs that they need.
 func (b *batch) storeAll(ctx context.Context, events []*event.Event) error {
 	if err := b.load(ctx, events); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (b *batch) storeAll(ctx context.Context, events []*event.Event) error {
 	return b.enqueue(ctx, b.tx)
 }
 
-// load reads what the batch needs: the chats of its rooms, locked, and which of its events are new or ours.
+// load reads what the batch needs: the chats of its rooms, which it locks, and which events are new and which are of multis.
 func (b *batch) load(ctx context.Context, events []*event.Event) error {
 	if err := b.loadChats(ctx, events); err != nil {
 		return err
@@ -121,8 +121,8 @@ func (b *batch) load(ctx context.Context, events []*event.Event) error {
 	return err
 }
 
-// addLostSends adds the events that multis sent after a backup was made and before it was restored: their outbox messages are lost. Only the
-// owner's account could have sent them.
+// addLostSends adds the events that multis sent after a backup was made and before it was restored, because their outbox messages are lost. It accepts
+// an event that has an outbox key and that the owner's account sent in that time.
 func (b *batch) addLostSends(events []*event.Event, own map[id.EventID]bool) {
 	for _, evt := range events {
 		if _, marked := bridgebridge.OutboxKey(evt); marked && evt.Sender == b.inbox.settings.Owner && b.restore.InGap(b.inbox.sentAt(evt)) {
@@ -156,7 +156,7 @@ func (b *batch) loadChats(ctx context.Context, events []*event.Event) error {
 	return nil
 }
 
-// lockChats locks the chat of an event, which may have moved to another room since, and those of loadChats, in one order.
+// lockChats locks, in the order that all callers use, the chat of an event, which may have moved to another room, and the chats that loadChats locks.
 func (b *batch) lockChats(ctx context.Context, evt *event.Event, chat store.ChatID) error {
 	contacts, err := threadRooms(ctx, b.tx, []*event.Event{evt})
 	if err != nil {
@@ -165,7 +165,7 @@ func (b *batch) lockChats(ctx context.Context, evt *event.Event, chat store.Chat
 	return store.LockChats(ctx, b.tx, append(contacts, evt.RoomID), chat)
 }
 
-// loadSettings reads the settings that every judgement needs.
+// loadSettings reads the settings that decisions about messages need.
 func (b *batch) loadSettings(ctx context.Context) (err error) {
 	if b.name, err = store.AssistantName(ctx, b.tx, b.inbox.settings.Name); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (b *batch) loadSettings(ctx context.Context) (err error) {
 	return err
 }
 
-// storeEvent finds the chat that an event belongs to, and stores the event unless it has none, is off, or has the event already.
+// storeEvent finds the chat that an event belongs to, and stores the event. It stores nothing without a chat, in a chat that is off, or a second time.
 func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
 	at := b.inbox.sentAt(evt)
 	if stored, err := b.storeConnection(ctx, evt, at); err != nil || stored {
@@ -188,13 +188,13 @@ func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
 	}
 	chat, known := b.chats[evt.RoomID]
 	switch {
-	case !known: // until the room is described, only ids are kept
+	case !known: // until the room is described, only the event's id is stored
 		b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID})
 		b.pending, b.pendingRooms = append(b.pending, evt.ID), append(b.pendingRooms, evt.RoomID)
 		return nil
 	case !chat.IsIn(evt.RoomID) && !stillBelongs(*chat, evt):
 		if changesRoom(evt, b.inbox.settings) {
-			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID}) // it may move back
+			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID}) // the chat may move back to this room
 		}
 		return nil
 	case b.inbox.isOff(*chat):
@@ -202,11 +202,11 @@ func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
 	case !b.newEvents[evt.ID]:
 		return nil
 	}
-	b.newEvents[evt.ID] = false // the same event may stand twice in one transaction
+	b.newEvents[evt.ID] = false // the same event may occur twice in one transaction
 	return b.storeInChat(ctx, chat, evt, at)
 }
 
-// sentAt returns when an event was sent. The sender may lie: a time before 1970 becomes 1970, and one in the future becomes now.
+// sentAt returns when an event was sent. The sender may give any time: one before 1970 becomes 1970, and one in the future becomes now.
 func (in *Inbox) sentAt(evt *event.Event) time.Time {
 	at, now := time.UnixMilli(evt.Timestamp), in.now()
 	switch {
@@ -219,8 +219,8 @@ func (in *Inbox) sentAt(evt *event.Event) time.Time {
 	}
 }
 
-// handleOffChat handles an event of a chat that is off. Of such a chat nothing is written but its own row; what was stored before is deleted
-// all the same when its sender deletes it.
+// handleOffChat handles an event of a chat that is off. It stores nothing of such a chat but changes to the chat's own row. A sender can still delete
+// a message that was stored before.
 func (b *batch) handleOffChat(ctx context.Context, e incoming) error {
 	switch {
 	case e.StateKey != nil:
@@ -232,7 +232,7 @@ func (b *batch) handleOffChat(ctx context.Context, e incoming) error {
 	}
 }
 
-// stillBelongs reports whether an event from a chat's former room still belongs to the chat: a message from before the move, a
+// stillBelongs reports whether an event from the former room of a chat still belongs to the chat: a message from before the move, a
 // redaction, a delivery status, or a message of the bridge bot.
 func stillBelongs(chat store.Chat, evt *event.Event) bool {
 	switch {
@@ -245,7 +245,7 @@ func stillBelongs(chat store.Chat, evt *event.Event) bool {
 	}
 }
 
-// storeInChat stores one new event of a chat that is on, by its type. Other types leave nothing.
+// storeInChat stores one new event of a chat that is on, by its type. Events of other types are dropped.
 func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt *event.Event, at time.Time) error {
 	e := incoming{Event: evt, chat: chat, author: b.author(*chat, evt), at: at}
 	switch {
@@ -253,7 +253,7 @@ func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt *event.Ev
 		return nil // the room's present state was read when it was described
 	case evt.StateKey != nil:
 		return b.storeState(ctx, e)
-	case evt.Unsigned.RedactedBecause != nil: // it is empty, and nothing is kept of what it was
+	case evt.Unsigned.RedactedBecause != nil: // the event was deleted, so its content is empty and nothing of it is stored
 		return b.redact(ctx, *chat, evt.ID, b.inbox.now())
 	}
 	if withheld, err := b.interceptPIN(ctx, e); err != nil || withheld {
@@ -276,7 +276,7 @@ func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt *event.Ev
 		return b.storeReaction(ctx, e)
 	case event.EventRedaction.Type:
 		if evt.Mautrix.WasEncrypted {
-			return nil // the homeserver, which judges who may delete what, could not see it
+			return nil // the homeserver decides who may delete what, but it could not see this redaction
 		}
 		return b.storeRedaction(ctx, e)
 	case event.BeeperMessageStatus.Type:
@@ -286,11 +286,11 @@ func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt *event.Ev
 	}
 }
 
-// author tells who wrote an event, by Matrix ids alone.
+// author determines who wrote an event, by Matrix ids only.
 func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
 	ghost := chat.SelfGhost
 	if chat.Unconfirmed {
-		ghost = "" // only a confirmed bridge can say whose ghost it is
+		ghost = "" // an unconfirmed bridge must not pass a ghost off as the owner
 	}
 	return bridgebridge.Classify(evt, bridgebridge.Senders{
 		Owner: b.inbox.settings.Owner, Bot: b.inbox.settings.Bot, Operators: b.inbox.settings.Operators,
@@ -298,7 +298,7 @@ func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
 	})
 }
 
-// enqueue writes the jobs and hook deliveries, each job once.
+// enqueue writes the jobs and the hook events. Equal jobs are written once.
 func (f *sideEffects) enqueue(ctx context.Context, tx store.Tx) error {
 	for _, hook := range f.hooks {
 		if err := jobs.EmitHookEvent(ctx, tx, hook.event, hook.about); err != nil {

@@ -32,8 +32,8 @@ func (b *batch) storeConnection(ctx context.Context, evt *event.Event, at time.T
 	return true, b.storeBridgeState(ctx, state, connection.Up)
 }
 
-// storeBridgeNotice stores what a bridge's bot says about the delivery of a message. An encrypted one waits for its key as a message
-// does, and leaves nothing once it is read.
+// storeBridgeNotice stores what a bridge's bot says about the delivery of a message. An encrypted notice is stored like a message until its key
+// arrives, and deleted after it was read.
 func (b *batch) storeBridgeNotice(ctx context.Context, e incoming) error {
 	if e.Type.Type != event.EventEncrypted.Type {
 		return b.storeDelivery(ctx, e)
@@ -52,8 +52,8 @@ func (b *batch) storeBridgeNotice(ctx context.Context, e incoming) error {
 	return nil
 }
 
-// storeDelivery stores that the bridge delivered a message or failed to. The status also shows whether the bridge is connected, even if
-// the owner wrote the message.
+// storeDelivery stores that the bridge delivered a message or failed to deliver it. The status also shows whether the bridge is connected, even if
+// the message is one that the owner wrote.
 func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 	delivery, ok := bridgebridge.DeliveryStatus(e.Event, e.chat.BridgeBot)
 	if !ok {
@@ -71,7 +71,7 @@ func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 	}
 	out, err := store.OutboxMessageByEvent(ctx, b.tx, delivery.EventID)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && out.ChatID != e.chat.ID) {
-		return nil // the owner's own message, or one of another chat
+		return nil // the message is the owner's own, or belongs to another chat
 	}
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 	}
 }
 
-// storeBridgeState stores whether a bridge is connected. The owner gets one notice when it goes down and one when it is up again.
+// storeBridgeState stores whether a bridge is connected. The owner gets one notice when it goes down, and one when it is up again.
 func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bool) error {
 	if up {
 		rows, err := store.MarkBridgeUp(ctx, b.tx, s.Bot, s.Login, s.ChangedAt)
@@ -108,12 +108,12 @@ func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bo
 	return nil
 }
 
-// HaveBridgesChanged reports whether CheckBridges would mark any.
+// HaveBridgesChanged reports whether CheckBridges would mark any bridge as down or up.
 func (in *Inbox) HaveBridgesChanged(ctx context.Context) (bool, error) {
 	return store.HasChangedBridges(ctx, in.store.DB())
 }
 
-// CheckBridges marks bridges as down that used to confirm messages and have confirmed none for minutes, and logins as up whose contacts
+// CheckBridges marks bridges as down that used to confirm messages and have confirmed none for minutes. It marks logins as up whose contacts
 // write again. It enqueues a notice for each.
 func (in *Inbox) CheckBridges(ctx context.Context) error {
 	return in.store.InTx(ctx, func(tx store.Tx) error {

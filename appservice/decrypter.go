@@ -17,7 +17,7 @@ import (
 	"multis/store"
 )
 
-// Decrypter decrypts messages that were stored encrypted because their key was missing, and stores their content as the inbox would have.
+// Decrypter decrypts messages that were stored encrypted because their key was missing, and stores their content as Inbox would have done.
 type Decrypter struct {
 	inbox *Inbox
 	vault *Vault
@@ -29,7 +29,7 @@ func NewDecrypter(inbox *Inbox, vault *Vault) *Decrypter {
 }
 
 const (
-	otherProcessDelay = 500 * time.Millisecond // retry delay of a job that another process, which has the keys, must run
+	otherProcessDelay = 500 * time.Millisecond // retry delay of a job that only the process with the keys can run
 	keyPollInterval   = time.Second
 	keyRequestDelay   = 3 * time.Second  // keys often arrive shortly after the message
 	keyTimeout        = 30 * time.Second // after that no job polls; the arrival of the key starts one
@@ -66,7 +66,7 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 		return d.requestKeyAgain(ctx, chat, what, who, evt)
 	case errors.Is(err, crypto.ErrNoSessionFound):
 		return d.awaitKey(ctx, chat, msg, who, evt)
-	case errors.Is(err, crypto.ErrGroupSessionWithheld): // it may still be sent once multis is verified
+	case errors.Is(err, crypto.ErrGroupSessionWithheld): // the key may still be sent once multis is verified
 		return d.giveUp(ctx, chat, msg, "It is encrypted, and I was refused its key; I ask again after multis verify.")
 	case err != nil:
 		zerolog.Ctx(ctx).Warn().Err(err).Stringer("event_id", msg.EventID).Msg("Cannot read an encrypted message")
@@ -112,7 +112,7 @@ func (d *Decrypter) awaitKey(ctx context.Context, chat store.Chat, msg store.Mes
 	}
 }
 
-// requestKeyOnce requests the key of a message from history, but only for the first stored message of its session.
+// requestKeyOnce requests the key of a message from history, unless it requested the key of that session for an earlier message.
 func (d *Decrypter) requestKeyOnce(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
 	first, err := store.IsFirstOfSession(ctx, d.inbox.store.DB(), msg.ID)
 	if err != nil || !first {
@@ -121,7 +121,7 @@ func (d *Decrypter) requestKeyOnce(ctx context.Context, chat store.Chat, msg sto
 	return d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.settings.Owner)
 }
 
-// requestKeyAgain requests a key that was refused or never arrived, because it may be given now. While requests remain, it enqueues the
+// requestKeyAgain requests a key that was refused or never arrived, because another client may send it now. While requests remain, it enqueues the
 // next one.
 func (d *Decrypter) requestKeyAgain(ctx context.Context, chat store.Chat, what jobs.DecryptArgs, who policy.SendAs, evt *event.Event) error {
 	if err := d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.settings.Owner); err != nil {
@@ -171,9 +171,9 @@ func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain
 			return err
 		}
 		if b.inbox.isOff(chat) {
-			return nil // switched off while the key was missing: nothing is stored
+			return nil // the chat was switched off while the key was missing: nothing is stored
 		}
-		current := &chat // b.chats lacks it while it has no room
+		current := &chat // b.chats lacks the chat while the chat has no room
 		if known, ok := b.chats[plain.RoomID]; ok && known.ID == chat.ID {
 			current = known
 		}

@@ -35,7 +35,7 @@ func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
 	if room == "" {
 		return d.DescribeNewRooms(ctx)
 	}
-	// One description of a room at a time: an older one that ends later would overwrite the newer one.
+	// Only one description of a room runs at a time: otherwise an older one that ends later would overwrite the newer one.
 	lock, ok, err := d.inbox.store.TryLock(ctx, store.LockRoom, store.LockNumber(room.String()))
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (d *Describer) Describe(ctx context.Context, room id.RoomID) error {
 // describeRetryDelay is how long a job waits before it retries, while another job describes the same room or the room just changed.
 const describeRetryDelay = 200 * time.Millisecond
 
-// describeLocked is Describe while the room's lock is held.
+// describeLocked implements Describe. The caller holds the room's lock.
 func (d *Describer) describeLocked(ctx context.Context, room id.RoomID) error {
 	waiting, err := store.Pending(ctx, d.inbox.store.DB(), room)
 	if err != nil {
@@ -75,7 +75,7 @@ func (d *Describer) describeLocked(ctx context.Context, room id.RoomID) error {
 	if !ok {
 		if expected, err := d.isExpected(ctx, room, state); err != nil || expected {
 			d.inbox.ignored.remove(room)
-			return err // its bridge has not claimed it yet: its events wait
+			return err // no bridge has claimed the room yet: its events wait
 		}
 		if err := d.storeSpace(ctx, room, state); err != nil {
 			return err
@@ -136,8 +136,8 @@ func (d *Describer) parseChat(ctx context.Context, room id.RoomID, state []*even
 	return chat, true, err
 }
 
-// isForOperators reports whether an admin room is for operators: its marker says so, or it replaces a room that was. What a room claims to replace
-// is not proven; a false claim only takes from the room what could be done there.
+// isForOperators reports whether an admin room is for operators: its marker says so, or it replaces an operators' room. Which room it replaces is only
+// its own claim, but a false claim does no harm: an operators' room can do less than other admin rooms.
 func (d *Describer) isForOperators(ctx context.Context, state []*event.Event) (bool, error) {
 	for _, evt := range state {
 		if evt.Type.Type != adminMarkerType.Type || evt.Sender != d.inbox.settings.Bot {
@@ -156,7 +156,7 @@ func (d *Describer) isForOperators(ctx context.Context, state []*event.Event) (b
 	return chats[old].IsOperatorsRoom, err
 }
 
-// closedWhy returns why the chat of a portal is closed. Empty means that it is open.
+// closedWhy returns why the chat of a portal is closed; empty if it is open.
 func closedWhy(p bridgebridge.Portal) string {
 	if p.Tombstoned {
 		return store.ClosedTombstone
@@ -197,7 +197,7 @@ func parseAdminRoom(state []*event.Event, settings Settings) (join, ok bool) {
 	return join, owner == event.MembershipJoin && bot != ""
 }
 
-// encryptionOf returns whether a room's state turns encryption on.
+// encryptionOf returns whether a room is encrypted, according to its state.
 func encryptionOf(state []*event.Event) policy.Encryption {
 	for _, evt := range state {
 		if evt.Type == event.StateEncryption {
@@ -207,8 +207,8 @@ func encryptionOf(state []*event.Event) policy.Encryption {
 	return policy.EncryptionNo
 }
 
-// closeRoom handles a room that is not, or no longer, a chat. It drops the events that waited for the description and closes the room's
-// chat, if it has one; stored messages stay.
+// closeRoom handles a room that is not, or no longer, a chat. It drops the events that waited for the description, and closes the room's
+// chat, if it has one. Stored messages stay.
 func (d *Describer) closeRoom(ctx context.Context, room id.RoomID, waiting []id.EventID, why string) error {
 	if d.inbox.ignored.hasChanged(room) {
 		return jobs.Snooze(describeRetryDelay) // the room changed after its state was read
@@ -225,7 +225,7 @@ func (d *Describer) closeRoom(ctx context.Context, room id.RoomID, waiting []id.
 		case !known:
 			d.inbox.ignored.add(room)
 		case chat.Kind == policy.KindAdmin:
-			// The owner may not have accepted the invitation yet. An event reports when the owner leaves.
+			// The owner may not have accepted the invitation yet. If the owner leaves later, that is an event, which closes the room.
 		default:
 			if err := store.CloseChat(ctx, tx, chat.ID, why); err != nil {
 				return err
@@ -262,7 +262,7 @@ func (d *Describer) dropPending(ctx context.Context, room id.RoomID, ids []id.Ev
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return store.DropPending(ctx, tx, room, ids) })
 }
 
-// dropWaiting deletes the event ids and timeline gaps that waited for the description, in its own transaction.
+// dropWaiting is the function dropWaiting in a transaction of its own.
 func (d *Describer) dropWaiting(ctx context.Context, room id.RoomID, ids []id.EventID) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return dropWaiting(ctx, tx, room, ids) })
 }
@@ -288,7 +288,7 @@ func (d *Describer) DescribeNewRooms(ctx context.Context) error {
 	switch profile, err := d.hs.owner.session().GetOwnDisplayName(ctx); {
 	case err == nil:
 		name = profile.DisplayName
-	case !errors.Is(err, mautrix.MNotFound): // the name is not needed to start: each new description of a chat reads it too
+	case !errors.Is(err, mautrix.MNotFound): // the start does not need the name: each new description of a chat reads it too
 		zerolog.Ctx(ctx).Warn().Err(explain("read the owner's profile", err)).Msg("The owner's name in the chats stays as it is")
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {

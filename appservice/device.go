@@ -19,8 +19,8 @@ import (
 	"multis/store"
 )
 
-// account is a user that multis acts as, the owner or the bot. Its session changes when its device is replaced, so each request takes the
-// current one.
+// account is a user that multis acts as: the owner or the bot. A new device changes its session, so each request must call session
+// for the current one.
 type account struct {
 	user    id.UserID
 	setting store.Setting
@@ -42,7 +42,7 @@ type device struct {
 	CreatedAt time.Time   `json:"made"`
 }
 
-// newSession returns a client for a user on a device. An empty device is enough for requests that need none.
+// newSession returns a client for a user on a device. An empty device is enough for requests that need no device.
 func (h *Homeserver) newSession(user id.UserID, d device) (*session, error) {
 	c, err := mautrix.NewClient(h.access.URL, user, h.access.Token)
 	if err != nil {
@@ -58,7 +58,7 @@ func (h *Homeserver) newSession(user id.UserID, d device) (*session, error) {
 	return &session{Client: c, deviceCreatedAt: d.CreatedAt}, nil
 }
 
-// ensureDevices makes sure that both accounts have a device. Synapse stores the transaction ids of a device, so that repeating a send
+// ensureDevices makes sure that both accounts have a device. Synapse stores transaction ids by device, so that repeating a send
 // gives the same event even after a restart of the homeserver.
 func (h *Homeserver) ensureDevices(ctx context.Context) error {
 	lock, err := h.lockSetup(ctx)
@@ -108,8 +108,8 @@ func (h *Homeserver) createDevice(ctx context.Context, a *account) error {
 	return h.setDevice(a, d)
 }
 
-// storeDevice stores a new device of an account. After a backup was restored it gets the keys of rooms that the former device had received, and
-// the former device is deleted.
+// storeDevice stores a new device of an account. If a backup was restored, the new device also gets the keys of rooms that the former device had
+// received, and the former device is deleted.
 func (h *Homeserver) storeDevice(ctx context.Context, a *account, d device) error {
 	var former device
 	key := store.SettingFormer + a.setting
@@ -134,7 +134,7 @@ func (h *Homeserver) storeDevice(ctx context.Context, a *account, d device) erro
 	}
 	fresh, err := h.newSession(a.user, device{})
 	if err == nil {
-		err = fresh.DeleteDevice(ctx, former.ID, &mautrix.ReqDeleteDevice[any]{}) // Synapse refuses no body at all
+		err = fresh.DeleteDevice(ctx, former.ID, &mautrix.ReqDeleteDevice[any]{}) // Synapse refuses a request without a body
 	}
 	if err != nil && !errors.Is(err, mautrix.MNotFound) {
 		zerolog.Ctx(ctx).Warn().Err(err).Stringer("device_id", former.ID).Msg("Cannot delete the device of before the backup was restored; log it out in a client")
@@ -142,7 +142,7 @@ func (h *Homeserver) storeDevice(ctx context.Context, a *account, d device) erro
 	return nil
 }
 
-// setDevice makes this process use a device.
+// setDevice makes this process use the device for an account.
 func (h *Homeserver) setDevice(a *account, d device) error {
 	s, err := h.newSession(a.user, d)
 	if err != nil {
@@ -167,7 +167,7 @@ func (h *Homeserver) replaceDevice(ctx context.Context, a *account) error {
 	return h.recreateDevice(ctx, a)
 }
 
-// recreateDevice is replaceDevice while the setup lock is held and no other process replaced the device.
+// recreateDevice creates the new device for replaceDevice, which holds the setup lock.
 func (h *Homeserver) recreateDevice(ctx context.Context, a *account) error {
 	zerolog.Ctx(ctx).Warn().Stringer("user_id", a.user).Msg("The device of multis was deleted; creating another")
 	if err := h.createDevice(ctx, a); err != nil {
@@ -178,7 +178,7 @@ func (h *Homeserver) recreateDevice(ctx context.Context, a *account) error {
 	})
 }
 
-// reloadDevice makes this process use the stored device, which another process may have created.
+// reloadDevice makes this process use the stored device of an account. Another process may have created it.
 func (h *Homeserver) reloadDevice(ctx context.Context, a *account) error {
 	var d device
 	known, err := store.GetSetting(ctx, h.store.DB(), a.setting, &d)
@@ -188,7 +188,7 @@ func (h *Homeserver) reloadDevice(ctx context.Context, a *account) error {
 	return h.setDevice(a, d)
 }
 
-// isLostDevice reports whether a request failed because its device was deleted. Only the suffix of the error code is compared, because its
+// isLostDevice reports whether a request failed because its device was deleted. It compares only the end of the error code, because the
 // prefix is not stable yet.
 func isLostDevice(err error) bool {
 	var resp mautrix.RespError

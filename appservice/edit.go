@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-// storeEdit changes the text of an earlier message. If that message still waits for an answer, the decision about it is made again, because
+// storeEdit changes the text of an earlier message. If that message still waits for an answer, it is decided again what is done with it, because
 // its new text is what gets answered. Otherwise only the text changes.
 func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Message) error {
 	j := admitInput{author: e.author, sender: e.Sender, msg: msg, at: e.at, isEdit: true}
@@ -60,8 +60,8 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 	return store.SetAdmission(ctx, b.tx, waiting.ID, decision)
 }
 
-// storeEarlyEdit stores an edit that came before its message, as history is read backwards and keys come in any order. It is a message
-// of its own until the other one comes. If that one was deleted, nothing is stored.
+// storeEarlyEdit stores an edit that came before its message, because history is read backwards and keys come in any order. The edit is a message
+// of its own until its message comes. If the message was deleted, nothing is stored.
 func (b *batch) storeEarlyEdit(ctx context.Context, e incoming, msg bridgebridge.Message) error {
 	gone, err := store.IsProcessed(ctx, b.tx, msg.Replaces)
 	if err != nil || (gone && !b.newEvents[msg.Replaces]) {
@@ -74,11 +74,11 @@ func (b *batch) storeEarlyEdit(ctx context.Context, e incoming, msg bridgebridge
 	return err
 }
 
-// editCommand changes what a reply in a thread sent, and tells the owner that another command which was carried out is not carried out again.
+// editCommand changes what a reply in a thread sent. For another command that was already run, it tells the owner that it is not run again.
 func (b *batch) editCommand(ctx context.Context, e incoming, command id.EventID) error {
 	m, err := store.MessageByEvent(ctx, b.tx, e.chat.ID, command)
 	if err == nil && m.Thread != "" && policy.IsNote(m.Body) {
-		err = store.MarkNote(ctx, b.tx, m.ID) // before the job reads it, the text may be another one
+		err = store.MarkNote(ctx, b.tx, m.ID) // now, because the text may change again before the job reads it
 	}
 	if err != nil || b.changeReply(m) {
 		return err

@@ -55,8 +55,8 @@ func (in *Inbox) canAnswer(c store.Chat) bool {
 	return c.Kind != policy.KindAdmin && (mode == policy.ModeBusiness || mode == policy.ModePersonal)
 }
 
-// ephemeralRooms returns the rooms where a user other than the owner and the bot is typing, and those where the owner is typing or has
-// read.
+// ephemeralRooms returns the rooms where a user other than the owner and the bot is typing, and the rooms where the owner is typing or has
+// read a message.
 func (in *Inbox) ephemeralRooms(signs []*event.Event) (typing, watched []id.RoomID) {
 	for _, sign := range signs {
 		sign.Type.Class = event.EphemeralEventType

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxGapPages = 100              // pages fetched for one room before a job takes over
+	maxGapPages = 100              // pages of one room to fetch before the rest is left to a job
 	gapTimeout  = 20 * time.Second // per room, because the sync of all other rooms waits
 )
 
@@ -47,13 +47,13 @@ func (s *OwnerSync) missedEvents(ctx context.Context, room id.RoomID, from, sinc
 	if rest == "" {
 		return events, nil
 	}
-	// Bounded by sync position and not by time, because events that a bridge backfilled meanwhile are new but have old timestamps.
+	// Limited by sync position and not by time, because events that a bridge backfilled meanwhile are new but have old timestamps.
 	later := jobs.HistoryArgs{ChatID: chat.ID, FromToken: rest, ToToken: since}
 	return events, s.inbox.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, later) })
 }
 
-// fetchGap reads a room's events from one sync position back to another, newest first. rest is the position where it stopped early. Empty
-// means that it read everything.
+// fetchGap reads a room's events backwards from one sync position to another, newest first. rest is the position where it stopped early, or
+// empty if it read everything.
 func (s *OwnerSync) fetchGap(ctx context.Context, room id.RoomID, from, to string) (events []*event.Event, rest string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, gapTimeout)
 	defer cancel()

@@ -55,7 +55,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	next.FromToken, next.NotifyOnly = page.End, old >= 0 || page.End == ""
 	err = h.store(ctx, events, next)
 	if store.IsBadData(err) {
-		// One of the events can never be stored: store each in its own transaction and skip that one.
+		// One of the events can never be stored. Store each in its own transaction, and skip that one.
 		for _, evt := range events {
 			err := h.store(ctx, []*event.Event{evt})
 			if store.IsBadData(err) {
@@ -70,7 +70,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 }
 
 // from returns the position from which a page is read backwards. The first page starts at the stored sync position: events after
-// it arrive by push or sync; read as history they would get no answer.
+// it arrive by push or sync, and would get no answer if they were read as history.
 func (h *Historian) from(ctx context.Context, args jobs.HistoryArgs) (from string, err error) {
 	if args.FromToken != "" || args.NoNotice {
 		return args.FromToken, nil

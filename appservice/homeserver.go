@@ -24,11 +24,11 @@ import (
 type Access struct {
 	URL          string
 	AppserviceID string
-	Token        string // as_token: full power over the owner's account
+	Token        string // as_token: it can do everything with the owner's account
 	Owner, Bot   id.UserID
 	BotName      string      // display name
 	Operators    []id.UserID // invited to the admin room beside the owner
-	// OperatorsRoom asks for a room for operators beside the admin room. Then operators are invited there only.
+	// OperatorsRoom is true if there is a room for operators beside the admin room. Then operators are invited only there.
 	OperatorsRoom bool
 }
 
@@ -38,13 +38,13 @@ type Homeserver struct {
 	store  *store.Store
 	owner  *account
 	bot    *account
-	vault  *Vault // encrypts; set by NewVault
+	vault  *Vault // encrypts messages; set by NewVault
 }
 
 // requestTimeout limits every request except the long poll and file transfers.
 const requestTimeout = 30 * time.Second
 
-// NewHomeserver returns a client that is usable after Start.
+// NewHomeserver returns a client. It can be used after Start.
 func NewHomeserver(st *store.Store, a Access) (*Homeserver, error) {
 	h := &Homeserver{access: a, store: st}
 	for _, acc := range []struct {
@@ -62,7 +62,7 @@ func NewHomeserver(st *store.Store, a Access) (*Homeserver, error) {
 	return h, nil
 }
 
-// Start registers the bot and creates the devices of both accounts, if they are missing, and checks that multis may act as the owner.
+// Start registers the bot and creates the devices of both accounts, unless they exist, and checks that multis may act as the owner.
 func (h *Homeserver) Start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 4*requestTimeout)
 	defer cancel()
@@ -77,7 +77,7 @@ func (h *Homeserver) Start(ctx context.Context) error {
 	return h.ensureDevices(ctx)
 }
 
-// Ping makes the homeserver call the appservice. This also makes it push the queued events at once. The error says which setting to check.
+// Ping makes the homeserver call the appservice, which also makes it push the queued events at once. The error names the setting to check.
 func (h *Homeserver) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -117,8 +117,8 @@ func (h *Homeserver) registerBot(ctx context.Context) error {
 	return nil
 }
 
-// txnLifetime is how long the homeserver is certain to remember a transaction id. An older outbox message is searched for in the room
-// before it is sent.
+// txnLifetime is how long the homeserver certainly remembers a transaction id. For an older outbox message, Send first looks in the room for an event
+// that was already sent.
 const txnLifetime = 12 * time.Hour
 
 // Send sends an outbox message to a room and returns its event. Repeated calls return the same event. If jobs.IsPermanent(err), the homeserver
@@ -160,8 +160,8 @@ func (h *Homeserver) Send(ctx context.Context, o store.OutboxMessage, room id.Ro
 	}
 }
 
-// findSentInFormerRoom returns the event of an outbox message that was already sent to the chat's former room. Without it, a send whose
-// response was lost would be repeated in the new room. Empty means that there is none.
+// findSentInFormerRoom returns the event of an outbox message that was already sent to the chat's former room; empty if there is none. Without it, a
+// send whose response was lost would be repeated in the new room.
 func (h *Homeserver) findSentInFormerRoom(ctx context.Context, o store.OutboxMessage) (id.EventID, error) {
 	chat, err := store.ChatByID(ctx, h.store.DB(), o.ChatID)
 	if err != nil || chat.FormerRoom == nil || chat.MovedAt == nil || !o.CreatedAt.Before(*chat.MovedAt) {
@@ -177,7 +177,7 @@ func (h *Homeserver) findSentInFormerRoom(ctx context.Context, o store.OutboxMes
 	return sent, h.store.InTx(ctx, func(tx store.Tx) error { return jobs.MarkSent(ctx, tx, o.ID, sent, *chat.FormerRoom) })
 }
 
-// Show sends an event that shows progress. It is Send: callers neither search for such an event nor retry it.
+// Show sends a progress event, as Send does. Unlike with Send, callers neither look for the event after a crash nor retry.
 func (h *Homeserver) Show(ctx context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
 	return h.Send(ctx, o, room)
 }
@@ -207,8 +207,8 @@ func (h *Homeserver) prepareContent(ctx context.Context, o store.OutboxMessage, 
 	return event.EventEncrypted.Type, labelled, err
 }
 
-// addOutboxKey adds the outbox key to the unencrypted part of an encrypted event. If it stood only in the encrypted part, a new device
-// could not find the event and would send it again.
+// addOutboxKey adds the outbox key to the unencrypted part of an encrypted event. A new device could not find the event by a key in the encrypted
+// part, and multis would send it again.
 func addOutboxKey(sealed *event.EncryptedEventContent, key string) (json.RawMessage, error) {
 	data, err := json.Marshal(sealed)
 	if err != nil {
@@ -224,8 +224,8 @@ func addOutboxKey(sealed *event.EncryptedEventContent, key string) (json.RawMess
 	return json.Marshal(content)
 }
 
-// isEncrypted reports whether a room is encrypted. Encryption cannot be turned off: if a room was encrypted and the homeserver denies it,
-// that is an error.
+// isEncrypted asks the homeserver whether a room is encrypted. Encryption cannot be turned off: if a room was encrypted and the homeserver says
+// that it is not, that is an error.
 func (h *Homeserver) isEncrypted(ctx context.Context, c *session, room id.RoomID) (bool, error) {
 	chats, err := store.ChatsByRoom(ctx, h.store.DB(), []id.RoomID{room})
 	if err != nil {
@@ -256,7 +256,7 @@ func (h *Homeserver) Retract(ctx context.Context, o store.OutboxMessage) error {
 	return h.redact(ctx, o, o.Replaces, "retract-shown-")
 }
 
-// redact redacts one event of an outbox message. txn is the prefix of the transaction id.
+// redact redacts one event of an outbox message. txn is the prefix of the request's transaction id.
 func (h *Homeserver) redact(ctx context.Context, o store.OutboxMessage, event id.EventID, txn string) error {
 	_, err := h.account(o.SendAs).session().RedactEvent(ctx, o.RoomID, event, mautrix.ReqRedact{TxnID: txn + o.ID.String()})
 	if isPermanent(err) {
@@ -268,7 +268,7 @@ func (h *Homeserver) redact(ctx context.Context, o store.OutboxMessage, event id
 	return nil
 }
 
-// RedactEvent redacts an event of the owner as the bot, or as the owner if the bot may not.
+// RedactEvent redacts an event of the owner. The bot does it, or the owner's account if the bot may not.
 func (h *Homeserver) RedactEvent(ctx context.Context, room id.RoomID, event id.EventID) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -302,7 +302,7 @@ func isPermanent(err error) bool {
 	}
 }
 
-// findSent searches the newest 10 pages of a room for the event with an outbox key, encrypted or not. Empty means that there is none.
+// findSent searches the newest 10 pages of a room for the event with an outbox key, encrypted or not. It returns an empty id if there is none.
 func (h *Homeserver) findSent(ctx context.Context, who policy.SendAs, room id.RoomID, key string) (id.EventID, error) {
 	c, from := h.account(who).session(), ""
 	for range 10 {
@@ -323,7 +323,7 @@ func (h *Homeserver) findSent(ctx context.Context, who policy.SendAs, room id.Ro
 	return "", nil
 }
 
-// account returns the account that a message is sent as.
+// account returns the account that sends messages as who.
 func (h *Homeserver) account(who policy.SendAs) *account {
 	if who == policy.AsOwner {
 		return h.owner
@@ -331,7 +331,7 @@ func (h *Homeserver) account(who policy.SendAs) *account {
 	return h.bot
 }
 
-// explain wraps err with what was attempted. For the errors of a wrong installation it adds what to do.
+// explain wraps err with what was attempted. If err shows a mistake in the installation, it adds how to fix it.
 func explain(what string, err error) error {
 	var failed mautrix.HTTPError
 	var request *url.Error

@@ -22,35 +22,35 @@ type Settings struct {
 	Operators []id.UserID
 	// OperatorsAnswer lets operators write to contacts from the threads of escalations.
 	OperatorsAnswer bool
-	// Name is the assistant's name unless the owner renamed it.
+	// Name is the assistant's name, unless the owner renamed the assistant.
 	Name     string
 	Defaults policy.Defaults
-	// ReplyMaxAge is the age above which a message is not answered.
+	// ReplyMaxAge is the age above which messages are not answered.
 	ReplyMaxAge time.Duration
 	OwnerPause  time.Duration
-	// DeleteAnswers deletes an answer when the contact deletes the question.
+	// DeleteAnswers means that an answer is deleted when the contact deletes the question.
 	DeleteAnswers      bool
 	EscalationKeywords []string
 	// CanTranscribe is true if voice notes can be transcribed.
 	CanTranscribe bool
-	// CanViewPictures is true if a model looks at pictures.
+	// CanViewPictures is true if a model that can look at pictures is configured.
 	CanViewPictures bool
-	// Spaces are the Matrix spaces that decide who answers in their rooms.
+	// Spaces are the Matrix spaces whose rooms are assigned to agents.
 	Spaces []id.RoomID
-	// Keep says of whom files are kept.
+	// Keep says which files that contacts send are kept.
 	Keep policy.Keep
-	// PIN takes messages with a PIN out; nil where there is none, as in a terminal.
+	// PIN intercepts messages with a PIN; nil where no PIN is used, as in a terminal.
 	PIN      *pin.Keeper
 	StoreCap policy.Rate
 	SendCap  policy.Rate
 }
 
-// Inbox stores the events that the homeserver pushes and those that the owner's sync brings: each event once, in one transaction with
-// the jobs that it asks for.
+// Inbox stores the events that arrive by push and by the owner's sync: each event once, in one transaction with the jobs that
+// result from it.
 type Inbox struct {
 	store    *store.Store
 	settings Settings
-	// ignored are rooms that were described and are no chats. They are in memory only: nothing of them is stored.
+	// ignored are rooms that were described and are no chats. They are kept in memory only, because nothing about them is stored.
 	ignored *roomSet
 	sources sourceMonitor
 	now     func() time.Time
@@ -61,7 +61,7 @@ func NewInbox(st *store.Store, settings Settings) *Inbox {
 	return &Inbox{store: st, settings: settings, ignored: newRoomSet(), now: time.Now}
 }
 
-// Receive stores what is kept of events, with the jobs that they ask for. When it returns nil, all of it is committed. since is the sync
+// Receive stores events, as far as they are kept, and the jobs that they need. When it returns nil, all of it is committed. since is the sync
 // position after these events, which is committed with them; empty when they did not come from a sync.
 func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since string) error {
 	events = in.filterEvents(ctx, events)
@@ -69,7 +69,7 @@ func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since strin
 	if !store.IsBadData(err) {
 		return err
 	}
-	// One of them can never be stored. Each gets a transaction of its own, so that it holds up no other.
+	// One of them can never be stored. Each gets a transaction of its own, so that this one does not block the others.
 	for _, evt := range events {
 		err := in.commit(ctx, []*event.Event{evt}, "")
 		if store.IsBadData(err) {
@@ -98,7 +98,7 @@ func (in *Inbox) commit(ctx context.Context, events []*event.Event, since string
 	})
 }
 
-// receiveHistory stores what was said before multis was there and returns how many messages were new.
+// receiveHistory stores messages from before multis was there and returns how many of them were new.
 func (in *Inbox) receiveHistory(ctx context.Context, tx store.Tx, events []*event.Event) (stored int, err error) {
 	b := in.newBatch(tx)
 	b.history = true
@@ -106,13 +106,13 @@ func (in *Inbox) receiveHistory(ctx context.Context, tx store.Tx, events []*even
 	return b.stored, err
 }
 
-// logSkippedEvent logs that an event is not stored, because it never can be.
+// logSkippedEvent logs that an event is skipped because it can never be stored.
 func logSkippedEvent(ctx context.Context, evt *event.Event, why error) {
 	zerolog.Ctx(ctx).Warn().Err(why).Str("event_id", fmt.Sprintf("%.255s", evt.ID)).Msg("Left out an event that cannot be stored")
 }
 
-// filterEvents drops events that cannot be stored, and those of ignored rooms unless they say whether a bridge is connected. An event that may
-// turn an ignored room into a chat ends the ignoring.
+// filterEvents drops events that cannot be stored, and events of ignored rooms, except reports whether a bridge is connected. An event that may
+// turn an ignored room into a chat makes the room no longer ignored.
 func (in *Inbox) filterEvents(ctx context.Context, events []*event.Event) []*event.Event {
 	kept := make([]*event.Event, 0, len(events))
 	for _, evt := range events {
@@ -134,8 +134,8 @@ func (in *Inbox) filterEvents(ctx context.Context, events []*event.Event) []*eve
 	return kept
 }
 
-// mode returns the mode in force for a chat.
+// mode returns the effective mode of a chat.
 func (in *Inbox) mode(c store.Chat) policy.Mode { return c.ModeIn(in.settings.Defaults) }
 
-// isOff reports whether nothing of a chat is stored but its own row.
+// isOff reports whether nothing of a chat is stored except the chat's own row.
 func (in *Inbox) isOff(c store.Chat) bool { return c.IsOff(in.settings.Defaults) }

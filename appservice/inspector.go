@@ -21,7 +21,7 @@ import (
 	"multis/bridgebridge"
 )
 
-// Why a homeserver does not do what multis needs. Errors of an Inspector wrap one of them, or none.
+// Reasons why a homeserver does not do what multis needs. Errors of an Inspector may wrap one of them.
 var (
 	ErrUnreachable   = errors.New("no homeserver answers")
 	ErrNotMatrix     = errors.New("this is no Matrix homeserver")
@@ -36,7 +36,7 @@ var (
 	ErrPingOther     = errors.New("another program answers at the url of the registration")
 )
 
-// Inspector asks a homeserver questions. It changes nothing there, needs no database, and a user or device need not exist.
+// Inspector asks a homeserver for facts. It changes nothing there, needs no database, and works without the users and devices of multis.
 type Inspector struct{ access Access }
 
 // NewInspector returns an Inspector. Token, Owner, Bot and AppserviceID are needed only by the methods that use them.
@@ -101,7 +101,7 @@ func (i *Inspector) getJSON(ctx context.Context, path string, to any) (http.Head
 	return resp.Header, nil
 }
 
-// unreachable wraps a failed connection without the URL of the request, which is long.
+// unreachable wraps a failed connection, without the URL of the request, which is long.
 func unreachable(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err
@@ -109,7 +109,7 @@ func unreachable(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnreachable, err)
 }
 
-// client returns a client that acts as a user. Empty is the registration's own user.
+// client returns a client that acts as a user. Empty means the registration's own user.
 func (i *Inspector) client(user id.UserID) (*mautrix.Client, error) {
 	c, err := mautrix.NewClient(i.access.URL, user, i.access.Token)
 	if err != nil {
@@ -124,7 +124,7 @@ func (i *Inspector) client(user id.UserID) (*mautrix.Client, error) {
 	return c, nil
 }
 
-// WhoAmI returns the user that the homeserver takes multis for when it acts as user. Empty is the registration's own user. The error wraps
+// WhoAmI acts as user and returns who multis is then, according to the homeserver. Empty means the registration's own user. The error wraps
 // ErrUnreachable, ErrUnknownToken, ErrNotCovered or ErrNoUser.
 func (i *Inspector) WhoAmI(ctx context.Context, user id.UserID) (id.UserID, error) {
 	c, err := i.client(user)
@@ -138,7 +138,7 @@ func (i *Inspector) WhoAmI(ctx context.Context, user id.UserID) (id.UserID, erro
 	return who.UserID, nil
 }
 
-// classify wraps an error of the homeserver in one of ours.
+// classify wraps an error of the homeserver in the Err value that fits.
 func classify(err error) error {
 	var failed mautrix.HTTPError
 	var request *url.Error
@@ -174,7 +174,7 @@ func (i *Inspector) Ping(ctx context.Context) (time.Duration, error) {
 	return time.Duration(resp.DurationMS) * time.Millisecond, nil
 }
 
-// classifyPing wraps an error of a ping in one of ours.
+// classifyPing wraps an error of a ping in the Err value that fits.
 func classifyPing(err error) error {
 	var failed mautrix.HTTPError
 	switch text := err.Error(); {
@@ -197,13 +197,13 @@ func classifyPing(err error) error {
 const rateLimitBurst = 30
 
 // IsRateLimited reports whether the homeserver limits the requests of multis, that is, whether the registration that it has loaded lacks
-// rate_limited: false. It asks for the summary of a room that the owner is in, because Synapse limits that request to 10 at once.
+// rate_limited: false. It requests the summary of a room that the owner is in, because Synapse limits these requests to 10 at once.
 func (i *Inspector) IsRateLimited(ctx context.Context, room id.RoomID) (bool, error) {
 	c, err := i.client(i.access.Owner)
 	if err != nil {
 		return false, err
 	}
-	// All at once, because a slow homeserver never sees too many of them one after the other.
+	// All at once, because a slow homeserver would never reach the limit if they were sent one after the other.
 	var requests errgroup.Group
 	for range rateLimitBurst {
 		requests.Go(func() error {
@@ -224,8 +224,8 @@ func (i *Inspector) IsRateLimited(ctx context.Context, room id.RoomID) (bool, er
 }
 
 // ManagesDevices reports whether the homeserver lets multis create devices (MSC4190), that is, whether the registration that it has loaded
-// has io.element.msc4190. It tries to log in as a user outside of the registration: with MSC4190 an application service cannot log in at
-// all, and without it not as that user, so no device is made. known is false if the answer is neither.
+// has io.element.msc4190. It tries to log in as a user outside of the registration, which always fails, so no device is created: with MSC4190 an
+// application service cannot log in at all, without it not as that user. known is false if the error is neither of these.
 func (i *Inspector) ManagesDevices(ctx context.Context) (manages, known bool, err error) {
 	c, err := i.client("")
 	if err != nil {
@@ -280,12 +280,12 @@ func (i *Inspector) Device(ctx context.Context, user id.UserID, device id.Device
 	}
 	info.Verified, err = signatures.VerifySignatureJSON(keys, user, signing.FirstKey().String(), signing.FirstKey())
 	if err != nil {
-		info.Verified = false // not signed, or badly
+		info.Verified = false // there is no valid signature
 	}
 	return info, nil
 }
 
-// Members returns the membership of each user who is or was in a room or was invited to it, such as "join", as one of its members sees it.
+// Members returns the membership, such as "join", of each user who is or was in a room or was invited to it. It is read as a member of the room.
 func (i *Inspector) Members(ctx context.Context, as id.UserID, room id.RoomID) (map[id.UserID]string, error) {
 	client, err := i.client(as)
 	if err != nil {
@@ -318,10 +318,10 @@ func (i *Inspector) JoinedRooms(ctx context.Context, user id.UserID) ([]id.RoomI
 	return resp.JoinedRooms, nil
 }
 
-// portalStateTypes is the state that tells chats of bridges from other rooms.
+// portalStateTypes are the types of state that distinguish chats of bridges from other rooms.
 var portalStateTypes = []event.Type{event.StateBridge, event.StateHalfShotBridge, event.StateCreate, event.StatePowerLevels}
 
-// Portals returns which of the rooms, in which the owner is, are chats of bridges, without their members. It takes one request.
+// Portals returns those of the owner's rooms that are chats of bridges, without their members. It takes one request.
 func (i *Inspector) Portals(ctx context.Context, rooms []id.RoomID) (map[id.RoomID]bridgebridge.Portal, error) {
 	c, err := i.client(i.access.Owner)
 	if err != nil {
@@ -346,7 +346,7 @@ func (i *Inspector) Portals(ctx context.Context, rooms []id.RoomID) (map[id.Room
 	for room, found := range resp.Rooms.Join {
 		state := []*event.Event{joinOf(i.access.Owner)}
 		for _, evt := range append(found.State.Events, found.Timeline.Events...) {
-			// Members are not requested, because rooms can have many. Who claims a room for a bridge is taken for a member.
+			// Members are not requested, because rooms can have many. Whoever claims the room for a bridge is assumed to be a member.
 			state = append(state, joinOf(evt.Sender), evt)
 		}
 		if portal, ok := bridgebridge.Describe(state, i.access.Owner, i.access.Bot); ok {
@@ -356,7 +356,7 @@ func (i *Inspector) Portals(ctx context.Context, rooms []id.RoomID) (map[id.Room
 	return portals, nil
 }
 
-// joinOf returns the state event of a member.
+// joinOf returns the state event that makes a user a member.
 func joinOf(user id.UserID) *event.Event {
 	key := user.String()
 	return &event.Event{Type: event.StateMember, StateKey: &key, Sender: user, Content: event.Content{VeryRaw: json.RawMessage(`{"membership":"join"}`)}}

@@ -16,7 +16,7 @@ type AttachmentLimits struct {
 	Age   time.Duration
 }
 
-// AttachmentStore stores copies of files that contacts send, because the homeserver may delete them.
+// AttachmentStore stores copies of files that contacts send, because the homeserver may delete the files.
 type AttachmentStore struct {
 	inbox  *Inbox
 	hs     *Homeserver
@@ -31,12 +31,12 @@ func NewAttachmentStore(inbox *Inbox, hs *Homeserver, limits AttachmentLimits) *
 // maxKeptBytes is the size of the largest file that is stored.
 const maxKeptBytes = 16 << 20
 
-// KeepFile downloads the file of a message and stores it, then deletes the files over the total limit. It stores nothing if the message
-// was deleted or its chat was switched off. A file that is gone or too large is an error that jobs.IsPermanent reports.
+// KeepFile downloads the file of a message and stores it, then deletes the files that exceed the total limit. It stores nothing if the message
+// was deleted or its chat was switched off. If the file is gone or too large, jobs.IsPermanent reports true for the error.
 func (k *AttachmentStore) KeepFile(ctx context.Context, message store.MessageID) error {
 	m, err := store.MessageByID(ctx, k.inbox.store.DB(), message)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && m.Attachment == nil) {
-		return nil // the message was deleted, or its file removed
+		return nil // the message was deleted, or the file was removed from it
 	}
 	if err != nil {
 		return err

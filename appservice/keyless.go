@@ -10,15 +10,15 @@ import (
 	"multis/store"
 )
 
-// The sync runs without keys for minKeylessDelay before they are opened again, and each time twice as long, up to maxKeylessDelay. The
-// first delay is short, because the homeserver or the database may only have been busy for a moment.
+// If the keys cannot be opened, the sync runs without them for minKeylessDelay before it tries again; each time twice as long, up to
+// maxKeylessDelay. The first delay is short, because the homeserver or the database may only have been busy for a moment.
 const (
 	minKeylessDelay = lockRetryDelay
 	maxKeylessDelay = time.Minute
 )
 
 // syncWithoutKeys syncs while the keys cannot be opened, so that at least unencrypted messages are stored. It polls without a device and
-// has its own sync position. Keys that arrive meanwhile stay at the homeserver for the device.
+// with a sync position of its own. Keys that arrive meanwhile stay at the homeserver until the device syncs again.
 func (s *OwnerSync) syncWithoutKeys(ctx context.Context, lock *store.Lock, cause error) {
 	log := zerolog.Ctx(ctx)
 	if isLostDevice(cause) {
@@ -83,8 +83,8 @@ func (s *OwnerSync) notifyKeysGone(ctx context.Context) error {
 	})
 }
 
-// notifyKeysBack drops the position of the sync without keys, and enqueues a notice if notifyKeysGone did. The device's sync then
-// continues from its own position, which repeats the events of the meantime with their keys.
+// notifyKeysBack drops the position of the sync without keys, and enqueues a notice if notifyKeysGone enqueued one. The device's sync then
+// continues from its own position, which repeats the events since then together with their keys.
 func (s *OwnerSync) notifyKeysBack(ctx context.Context) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.DropSetting(ctx, tx, store.SettingKeylessSyncToken); err != nil {

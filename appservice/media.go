@@ -87,14 +87,14 @@ func copyFile(body io.Reader, sealed *attachment.EncryptedFile, file store.Attac
 	case n > limit:
 		return tooLarge(limit)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return ErrTruncated // not final: the connection broke, and a retry may succeed
+		return ErrTruncated // no permanent error: the connection broke, and a retry may succeed
 	case err != nil:
 		return fmt.Errorf("download the file: %w", err)
 	}
 	switch err := proven(); {
 	case err == nil:
 		return nil
-	case n < int64(file.Size): // encrypted and plain size are equal
+	case n < int64(file.Size): // valid for encrypted files too: encryption does not change the size
 		return jobs.Permanent(ErrTruncated)
 	default:
 		return jobs.Permanent(ErrAltered)
@@ -116,12 +116,12 @@ func fileEncryption(file store.Attachment) (*attachment.EncryptedFile, error) {
 	return sealed, nil
 }
 
-// tooLarge returns the final error for a file over limit bytes.
+// tooLarge returns the permanent error for a file over limit bytes.
 func tooLarge(limit int64) error {
 	return jobs.Permanent(fmt.Errorf("%w: %d MB at most", ErrTooLarge, limit>>20))
 }
 
-// attachedFile reports whether an outbox message carries a file, and returns its MIME type.
+// attachedFile reports whether an outbox message has a file, and returns its MIME type.
 func attachedFile(o store.OutboxMessage) (mime string, carries bool) {
 	var content struct {
 		FileName string `json:"filename"`
@@ -133,8 +133,8 @@ func attachedFile(o store.OutboxMessage) (mime string, carries bool) {
 	return content.Info.MIME, err == nil && content.FileName != ""
 }
 
-// uploadFile uploads the file that a message carries, encrypted for an encrypted room, and returns the content with its address. A message
-// without a file is returned unchanged. A retry uploads the file again but gives the same event, because the transaction id is the same.
+// uploadFile uploads the file of a message, encrypted for an encrypted room, and returns the content with the file's address. It returns the content of
+// a message without a file unchanged. A retry uploads the file again but gives the same event, because the transaction id is the same.
 func (h *Homeserver) uploadFile(ctx context.Context, o store.OutboxMessage, c *session, encrypted bool) (json.RawMessage, error) {
 	mime, carries := attachedFile(o)
 	if !carries {

@@ -15,14 +15,14 @@ import (
 	"multis/store"
 )
 
-// storeMessage stores a message with what is decided about it, and asks for the job that the decision needs.
+// storeMessage stores a message with the decision about it, and enqueues the job that the decision needs.
 func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	msg := bridgebridge.ParseMessage(e.Event)
-	isNote := e.chat.Kind == policy.KindAdmin && msg.Thread != "" && policy.IsNote(msg.Words()) // whatever it is edited into
+	isNote := e.chat.Kind == policy.KindAdmin && msg.Thread != "" && policy.IsNote(msg.Words()) // decided before the text of an early edit replaces it
 	if err := b.markSent(ctx, e); err != nil {
 		return err
 	}
-	// Also an edit or a notice, and also what cannot be read yet: from now on the chat is the owner's, whatever he wrote.
+	// This includes edits, notices, and messages that cannot be read yet: whatever the owner wrote, he is active in the chat now.
 	if !b.history && (e.author.IsOwner() || (e.author == policy.AuthorOtherBot && e.Sender == b.inbox.settings.Owner)) {
 		if err := b.storeOwnerPresence(ctx, e); err != nil {
 			return err
@@ -93,14 +93,14 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	return b.updateThread(ctx, *e.chat)
 }
 
-// recordChange records that something was said, changed or deleted in a chat with contacts, which may have withdrawn a draft.
+// recordChange records that a message was stored, changed or deleted in a chat with contacts, which may have withdrawn a draft.
 func (b *batch) recordChange(chat store.Chat) {
 	if !b.history && chat.Kind != policy.KindAdmin && !slices.Contains(b.changedChats, chat.ID) {
 		b.changedChats = append(b.changedChats, chat.ID)
 	}
 }
 
-// markSent marks an outbox message as sent when its event arrives. The event may come before the response to the send request.
+// markSent marks an outbox message as sent when its event arrives, which may be before the response to the send request.
 func (b *batch) markSent(ctx context.Context, e incoming) error {
 	if !b.ownEvents[e.ID] || (e.author != policy.AuthorMultisOwner && e.author != policy.AuthorMultisBot) {
 		return nil
@@ -113,8 +113,8 @@ func (b *batch) markSent(ctx context.Context, e incoming) error {
 	return jobs.MarkSent(ctx, b.tx, out, e.ID, e.RoomID)
 }
 
-// storeOwnerPresence stores when the owner wrote in a chat, which keeps the assistant quiet there, and that the contact no longer waits for a
-// person.
+// storeOwnerPresence stores when the owner wrote in a chat, which keeps the assistant quiet there, and that the chat's escalation was
+// answered.
 func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	if e.chat.Kind == policy.KindAdmin {
 		return nil
@@ -123,7 +123,7 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 		return err
 	}
 	if e.chat.OwnerWroteAt == nil || e.chat.OwnerWroteAt.Before(e.at) {
-		e.chat.OwnerWroteAt = &e.at // the batch's later messages are judged by it
+		e.chat.OwnerWroteAt = &e.at // later messages of the batch are decided with this time
 	}
 	answered, err := store.AnswerEscalation(ctx, b.tx, e.chat.ID, b.inbox.settings.Owner, e.at)
 	for _, escalation := range answered {
@@ -133,7 +133,7 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	return err
 }
 
-// enqueueFollowUp asks for the job that a decision needs. A question in business mode is also an event for the owner's hooks.
+// enqueueFollowUp enqueues the job that a decision needs. A message in business mode that is answered or escalated is also an event for the owner's hooks.
 func (b *batch) enqueueFollowUp(chat store.Chat, message store.MessageID, decision policy.Admission) {
 	switch decision.Action {
 	case policy.ActionAnswer, policy.ActionEscalate:
@@ -145,7 +145,7 @@ func (b *batch) enqueueFollowUp(chat store.Chat, message store.MessageID, decisi
 		b.jobs = append(b.jobs, jobs.CommandArgs{MessageID: message})
 	case policy.ActionTranscribe:
 		b.jobs = append(b.jobs, jobs.TranscribeArgs{MessageID: message})
-	default: // it is stored, and nothing follows
+	default: // the message is only stored
 	}
 	if decision.Code == policy.CodeStale {
 		b.jobs = append(b.jobs, jobs.DigestArgs{})

@@ -17,8 +17,8 @@ import (
 	"multis/store"
 )
 
-// OwnerSync receives events by long-polling /sync as the owner's device. Synapse forgets queued pushes when it restarts, so the sync is
-// complete and the push is only faster. The sync also brings the encryption keys.
+// OwnerSync receives events by long-polling /sync as the owner's device. Synapse forgets queued pushes when it restarts, so only the sync
+// brings all events; the push is only faster. The sync also brings the encryption keys.
 type OwnerSync struct {
 	inbox     *Inbox
 	hs        *Homeserver
@@ -26,7 +26,7 @@ type OwnerSync struct {
 	vault     *Vault
 	// undecrypted are bridge notices whose keys are missing. They are kept in memory only, and only pollOwner uses them.
 	undecrypted []*event.Event
-	// keylessDelay is how long the last sync without keys ran, or zero if the keys are open.
+	// keylessDelay is for how long the sync last ran without keys; zero while the keys are open.
 	keylessDelay time.Duration
 }
 
@@ -41,7 +41,7 @@ const (
 	maxRetryDelay  = 30 * time.Second
 )
 
-// syncFilter requests only timelines. It includes rooms that were left, so that multis sees the owner leave.
+// syncFilter requests only timelines. It includes rooms that were left, so that multis sees when the owner leaves.
 const syncFilter = `{"presence":{"not_types":["*"]},"account_data":{"not_types":["*"]},"room":{"include_leave":true,` +
 	`"account_data":{"not_types":["*"]},"ephemeral":{"not_types":["*"]},"state":{"not_types":["*"]},"timeline":{"limit":50}}}`
 
@@ -105,7 +105,7 @@ func (s *OwnerSync) syncWithKeys(ctx context.Context, lock *store.Lock, ready fu
 }
 
 // lockCheckInterval is how often the sync lock is checked. It is shorter than lockRetryDelay, so that a process that lost the lock stops
-// before another takes it.
+// before another process takes it.
 const lockCheckInterval = lockRetryDelay / 4
 
 // watchLock returns when the lock is lost or ctx ends. A long poll must stop then, because another process may use the keys as soon as the
@@ -146,7 +146,7 @@ func (s *OwnerSync) awaitFirstSync(ctx context.Context, lock *store.Lock) bool {
 	return false
 }
 
-// loop calls poll functions while the lock is held. It ends when a device was replaced, because the keys must be opened again for the new
+// loop calls step again and again while the lock is held. It ends when a device was replaced, because the keys must be opened again for the new
 // one.
 func (s *OwnerSync) loop(ctx context.Context, lock *store.Lock, who string, step func(context.Context) error) {
 	log := zerolog.Ctx(ctx)
@@ -177,7 +177,7 @@ func (s *OwnerSync) replaceDevice(ctx context.Context, a *account) error {
 	return errDeviceReplaced
 }
 
-// reloadDevices makes this process use the devices that the syncing process uses. Every request with a deleted device fails.
+// reloadDevices makes this process use the devices that the syncing process uses. Requests with a deleted device fail.
 func (s *OwnerSync) reloadDevices(ctx context.Context) {
 	for _, a := range []*account{s.hs.owner, s.hs.bot} {
 		if err := s.hs.reloadDevice(ctx, a); err != nil {
@@ -234,7 +234,7 @@ func (s *OwnerSync) pollOwner(ctx context.Context) error {
 		return err
 	}
 	if !known {
-		// No event is missed, because the rooms are listed after this position was stored.
+		// No event is missed: the rooms are listed after this position was stored.
 		if err := s.inbox.Receive(ctx, nil, resp.NextBatch); err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func (s *OwnerSync) pollOwner(ctx context.Context) error {
 	return s.recordSync(s.inbox.Receive(ctx, nil, resp.NextBatch))
 }
 
-// recordSync records for the stall check that a poll was stored, unless err is not nil. It returns err.
+// recordSync records, for StallWatch, that a poll was stored, unless err is not nil. It returns err.
 func (s *OwnerSync) recordSync(err error) error {
 	if err == nil {
 		s.inbox.sources.recordSync(s.inbox.now())
@@ -257,7 +257,7 @@ func (s *OwnerSync) recordSync(err error) error {
 	return err
 }
 
-// requestSync makes one /sync request. It waits for events after since. If since is empty, it returns the present state at once.
+// requestSync makes one /sync request. It waits for events after since. If since is empty, it returns the current state at once.
 func (s *OwnerSync) requestSync(ctx context.Context, as *session, since string) (*syncResponse, error) {
 	timeout := int(pollTimeout.Milliseconds())
 	if since == "" {
@@ -286,12 +286,12 @@ func (s *OwnerSync) storeResponse(ctx context.Context, resp *syncResponse, since
 	return nil
 }
 
-// collect returns the events of a poll, each room's oldest first, together with those that the homeserver left out of limited timelines.
+// collect returns the events of a poll, each room's oldest first. It includes the events that the homeserver left out of limited timelines.
 func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since string) ([]*event.Event, error) {
 	var events []*event.Event
 	add := func(room id.RoomID, timeline timeline) error {
 		if timeline.Limited {
-			s.vault.invalidateMembers(room) // the missed events, with member changes, may not be fetched
+			s.vault.invalidateMembers(room) // the missed events include member changes, and fetching them may fail
 		}
 		if s.inbox.ignored.has(room) && !slices.ContainsFunc(timeline.Events, func(e *event.Event) bool {
 			_, says := bridgebridge.ParseConnection(e)
@@ -307,7 +307,7 @@ func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since strin
 			events = append(events, gap...)
 		}
 		for _, evt := range timeline.Events {
-			evt.RoomID = room // a sync names the room once, not in each event
+			evt.RoomID = room // in a sync, events have no room id of their own
 			events = append(events, evt)
 		}
 		return nil

@@ -10,13 +10,13 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// PairingRoom is an unencrypted room of the bot that everyone who knows its id can join, to send the pairing code. It has no alias, because
+// PairingRoom is an unencrypted room of the bot that everybody who knows its id can join, to send the pairing code. It has no alias, because
 // the registration reserves none.
 type PairingRoom struct {
 	ID id.RoomID
 
 	bot  *mautrix.Client
-	from string // position of the timeline up to which messages were read
+	from string // position in the timeline up to which messages were read
 }
 
 // PairingMessage is a text in a PairingRoom.
@@ -45,7 +45,7 @@ func (h *Homeserver) OpenPairingRoom(ctx context.Context) (*PairingRoom, error) 
 	return p, nil
 }
 
-// Next returns the texts that were sent since the last call, oldest first, without the bot's own.
+// Next returns the texts that others than the bot sent since the last call, oldest first.
 func (p *PairingRoom) Next(ctx context.Context) ([]PairingMessage, error) {
 	const atOnce = 50
 	page, err := p.bot.Messages(ctx, p.ID, p.from, "", mautrix.DirectionForward, nil, atOnce)
@@ -61,7 +61,7 @@ func (p *PairingRoom) Next(ctx context.Context) ([]PairingMessage, error) {
 			continue
 		}
 		if err := evt.Content.ParseRaw(event.EventMessage); err != nil {
-			continue // not a text
+			continue // not a text message
 		}
 		texts = append(texts, PairingMessage{evt.Sender, evt.Content.AsMessage().Body})
 	}

@@ -13,9 +13,9 @@ import (
 	"multis/store"
 )
 
-// interceptPIN looks for a PIN in a message of the owner in the admin room. Every event passes it in plain text before anything of it is
-// stored, whichever way it came: pushed, synced, or decrypted later. If withheld is true, nothing of the message is stored but its id among the
-// processed events, and it is deleted from the room.
+// interceptPIN looks for a PIN in a message of the owner in the admin room. Every event passes through it in plain text before anything of it is
+// stored, whether it was pushed, synced, or decrypted later. If withheld is true, only the event's id is stored, among the processed events, and
+// the message is deleted from the room.
 func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, err error) {
 	if e.chat.Kind != policy.KindAdmin || e.Sender != b.inbox.settings.Owner || b.ownEvents[e.ID] {
 		return false, nil
@@ -48,7 +48,7 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 }
 
 // interceptSpokenPIN looks for a PIN in the transcript of a voice note of the owner in the admin room, before the transcript is stored. If withheld
-// is true, the voice note is deleted, here and from the room.
+// is true, the voice note is deleted from the database and from the room.
 func (b *batch) interceptSpokenPIN(ctx context.Context, chat store.Chat, m store.Message, transcript string) (withheld bool, err error) {
 	if chat.Kind != policy.KindAdmin || m.Sender != b.inbox.settings.Owner || chat.RoomID == nil {
 		return false, nil
@@ -62,7 +62,7 @@ func (b *batch) interceptSpokenPIN(ctx context.Context, chat store.Chat, m store
 	return true, b.redact(ctx, chat, m.EventID, b.inbox.now())
 }
 
-// enqueuePIN enqueues the job that does what waited for a PIN, or tells the owner the result.
+// enqueuePIN enqueues the job that continues what waited for a PIN, or tells the owner the result.
 func (f *sideEffects) enqueuePIN(found pin.Interception) {
 	if found.Result != pin.EntryNone {
 		f.jobs = append(f.jobs, jobs.PINArgs{Result: string(found.Result), DialogID: found.Dialog, Left: found.Left})

@@ -12,8 +12,8 @@ import (
 	"multis/store"
 )
 
-// storeReaction stores reactions in the admin room, where they answer questions, and what a contact says about a conversation by one. Others are dropped.
-// The owner's in a chat that is answered shows that he is looking at it, as a read receipt does; he wrote nothing, so the assistant is not paused.
+// storeReaction stores reactions in the admin room, where they answer questions, and ratings of contacts. It drops all other reactions. If the owner
+// reacts in a chat that multis answers, he is looking at the chat, as with a read receipt, but he wrote nothing, so the assistant is not paused.
 func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 	if e.author.IsOwner() && !b.history && b.inbox.canAnswer(*e.chat) {
 		return store.MarkOwnerActive(ctx, b.tx, e.chat.ID, e.at.Add(ownerWatchTimeout))
@@ -52,7 +52,7 @@ func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 	return nil
 }
 
-// rateByMessage stores what a contact says about a conversation by a message with nothing but an emoji, right after the question or as a reply to it.
+// rateByMessage stores the rating in a contact's message that is only an emoji. Such a message is about the message it replies to, or the last one.
 func (b *batch) rateByMessage(ctx context.Context, e incoming, msg bridgebridge.Message) error {
 	if e.author != policy.AuthorContact || policy.RatingOf(msg.Text) == "" {
 		return nil
@@ -71,7 +71,7 @@ func (b *batch) rateByMessage(ctx context.Context, e incoming, msg bridgebridge.
 	return b.storeRating(ctx, e, about, msg.Text)
 }
 
-// storeRating stores the rating that a reaction of a contact to an event stands for. It has no effect unless the event asked this contact for one.
+// storeRating stores the rating that key is, about the event about. It has no effect unless that event asked this contact for a rating.
 func (b *batch) storeRating(ctx context.Context, e incoming, about id.EventID, key string) error {
 	value := policy.RatingOf(key)
 	if value == "" || about == "" || b.history || e.chat.Kind != policy.KindDM {

@@ -14,7 +14,7 @@ import (
 	"multis/store"
 )
 
-// storeRedaction deletes the message that an event redacts. An event that names none does nothing.
+// storeRedaction deletes the message that an event redacts. It does nothing if the event names no message.
 func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 	target := e.Redacts
 	if target == "" {
@@ -36,11 +36,11 @@ func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 	if err := b.redact(ctx, *e.chat, target, e.at); err != nil {
 		return err
 	}
-	return store.SetActor(ctx, b.tx, "") // what the batch's other events change is not this author's doing
+	return store.SetActor(ctx, b.tx, "") // later changes in the batch are not this author's
 }
 
-// keepReplies leaves with the contact what a message in a thread sent, although the message is deleted: who deletes it may not write to contacts there.
-// The owner is told.
+// keepReplies makes a reply that was sent from a thread stay with the contact, although the message in the thread is deleted, because whoever deletes
+// it may not write to contacts there. The owner gets a notice.
 func (b *batch) keepReplies(ctx context.Context, room store.Chat, target id.EventID) error {
 	kept, err := store.KeepReplies(ctx, b.tx, room.ID, target)
 	for _, contact := range kept {
@@ -49,11 +49,11 @@ func (b *batch) keepReplies(ctx context.Context, room store.Chat, target id.Even
 	return err
 }
 
-// redact empties a message and those that quote it, and retracts multis' messages that quoted it. With Settings.DeleteAnswers it also retracts
-// the answer.
+// redact empties a deleted message and the stored messages that quote it, and deletes from their rooms the messages of multis that quote it; with
+// Settings.DeleteAnswers also the answer.
 func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, at time.Time) error {
 	off := b.inbox.isOff(chat)
-	if !off { // push or sync may bring the message after its redaction: it is not stored then
+	if !off { // push or sync may bring the message after its redaction; marked as processed, it is not stored then
 		if _, err := store.MarkProcessed(ctx, b.tx, []id.EventID{target}); err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 	return store.AuditRetractions(ctx, b.tx, retracted)
 }
 
-// parsed returns an event's content as a T; false if it is not a valid one.
+// parsed returns an event's content as a T; false if the content is not a valid T.
 func parsed[T any](ctx context.Context, evt *event.Event) (*T, bool) {
 	if evt.Content.Parsed == nil {
 		if err := evt.Content.ParseRaw(evt.Type); err != nil {

@@ -11,8 +11,8 @@ import (
 	"multis/store"
 )
 
-// isForgeable reports whether a message in an encrypted admin room may come from somebody other than its sender: from a device that is
-// neither cross-signed nor verified by hand, or in plain text, which the homeserver could write. bot is multis' own bot.
+// isForgeable reports whether a message in an encrypted admin room may be from somebody other than its sender: it came from a device that is
+// neither cross-signed nor verified by hand, or in plain text, which the homeserver could write itself. bot is multis' own bot.
 func (e incoming) isForgeable(bot id.UserID) bool {
 	if e.chat.Kind != policy.KindAdmin || e.Sender == bot {
 		return false
@@ -24,7 +24,7 @@ func (e incoming) isForgeable(bot id.UserID) bool {
 	return e.chat.Encryption == policy.EncryptionYes && isMessage // clients do not encrypt reactions
 }
 
-// refusal returns why an event of an admin room has no effect, whatever it says. It is empty if it may have one, and in all other chats.
+// refusal returns why an event of an admin room has no effect, whatever its text is. It is empty if the event may have one, and in all other chats.
 func (e incoming) refusal(bot id.UserID) policy.Code {
 	if e.chat.Kind != policy.KindAdmin {
 		return ""
@@ -32,8 +32,8 @@ func (e incoming) refusal(bot id.UserID) policy.Code {
 	return policy.AdminEvent{Author: e.author, Forgeable: e.isForgeable(bot), Closed: e.chat.ClosedWhy != ""}.Refusal()
 }
 
-// storeRefused stores a message of an admin room that has no effect without its text, and asks for the answer that says why. In a closed room there
-// is no answer: the owner was told when it was closed. Of other people's messages nothing is stored.
+// storeRefused stores, without its text, a message of an admin room that was refused, and enqueues the reply that says why. A closed room gets no
+// reply, because the owner was told when it was closed. Other refused messages leave nothing (IsReportedRefusal).
 func (b *batch) storeRefused(ctx context.Context, e incoming, code policy.Code) error {
 	if b.history || !code.IsReportedRefusal() {
 		return nil
@@ -52,7 +52,7 @@ func (b *batch) storeRefused(ctx context.Context, e incoming, code policy.Code) 
 	return err
 }
 
-// admitCommand asks the policy whether an event of an admin room counts, which is neither a text nor an edit.
+// admitCommand decides by the policy whether a reaction or another event without text counts in an admin room.
 func (b *batch) admitCommand(e incoming) policy.Admission {
 	return policy.Admit(policy.AdmitInput{
 		Kind: policy.KindAdmin, Author: e.author, SentAt: e.at, Now: b.inbox.now(), Backfill: b.history, Restore: b.restore,

@@ -13,9 +13,9 @@ import (
 type roomSet struct {
 	mu            sync.Mutex
 	recent, older map[id.RoomID]struct{}
-	// temporary maps rooms that are in the set for a limited time to when they leave it.
+	// temporary holds rooms that are in the set for a limited time, with the time at which they leave it.
 	temporary map[id.RoomID]time.Time
-	// changedRooms maps each watched room to whether it changed since startWatching.
+	// changedRooms says, for each watched room, whether it changed since startWatching.
 	changedRooms map[id.RoomID]bool
 }
 
@@ -34,7 +34,7 @@ func (s *roomSet) startWatching(room id.RoomID) {
 	s.changedRooms[room] = false
 }
 
-// stopWatching ends what startWatching began.
+// stopWatching ends the recording that startWatching began.
 func (s *roomSet) stopWatching(room id.RoomID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,14 +81,14 @@ func (s *roomSet) remove(room id.RoomID) {
 	s.removeLocked(room)
 }
 
-// removeLocked is remove while mu is held.
+// removeLocked implements remove. The caller holds mu.
 func (s *roomSet) removeLocked(room id.RoomID) {
 	delete(s.recent, room)
 	delete(s.older, room)
 	delete(s.temporary, room)
 }
 
-// recordChange removes a room after an event that may make it a chat, and records the change for hasChanged.
+// recordChange removes a room from the set after an event that may make the room a chat. It also records the change for hasChanged.
 func (s *roomSet) recordChange(room id.RoomID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *roomSet) recordChange(room id.RoomID) {
 	}
 }
 
-// changesRoom reports whether an event can turn a room that was ignored into a chat.
+// changesRoom reports whether an event can turn an ignored room into a chat.
 func changesRoom(evt *event.Event, settings Settings) bool {
 	switch evt.Type.Type {
 	case event.StateBridge.Type, event.StateHalfShotBridge.Type:

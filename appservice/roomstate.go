@@ -13,8 +13,8 @@ import (
 	"multis/store"
 )
 
-// storeState applies a state event to its chat. Encryption and tombstones are stored at once. Changes that need the room's whole state are
-// left to a Describe job.
+// storeState applies a state event to its chat. Encryption and tombstones are stored at once. A Describe job handles changes that need the room's
+// whole state.
 func (b *batch) storeState(ctx context.Context, e incoming) error {
 	chat, evt := e.chat, e.Event
 	if chat.Kind == policy.KindAdmin {
@@ -28,7 +28,7 @@ func (b *batch) storeState(ctx context.Context, e incoming) error {
 		chat.Encryption = policy.EncryptionYes
 	case event.StateTombstone.Type:
 		if room, _ := bridgebridge.Successor([]*event.Event{evt}); room != "" {
-			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: room}) // only the new room's own state can make it the chat
+			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: room}) // the new room's own state decides whether it becomes the room of the chat
 		}
 		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
 	case event.StateMember.Type:
@@ -45,14 +45,14 @@ func (b *batch) storeState(ctx context.Context, e incoming) error {
 	return nil
 }
 
-// storeAdminState closes an admin room that was replaced, that the owner left, or that a stranger joined, and asks for a new one.
+// storeAdminState handles a state event of an admin room. It closes a room that was replaced, that the owner left, or that a stranger joined.
 func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 	chat, evt := e.chat, e.Event
 	switch evt.Type.Type {
 	case event.StateTombstone.Type:
 		return b.closeAdminRoom(ctx, chat, store.ClosedTombstone)
 	case event.StateEncryption.Type:
-		chat.Encryption = policy.EncryptionYes // from now on an unencrypted command is not carried out
+		chat.Encryption = policy.EncryptionYes // from now on unencrypted commands are refused
 		return store.MarkEncrypted(ctx, b.tx, chat.ID)
 	case event.StateMember.Type:
 		c, ok := parsed[event.MemberEventContent](ctx, evt)
@@ -71,8 +71,8 @@ func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 	return nil
 }
 
-// closeAdminRoom closes an admin room: from the next event on nothing that is written there has an effect. It asks for a new room, for new threads of
-// the escalations that are open there, and for the notice to the owner.
+// closeAdminRoom closes an admin room: from the next event on, nothing that is written there has an effect. It enqueues the jobs that make a new room, move
+// the threads of open escalations to it, and notify the owner.
 func (b *batch) closeAdminRoom(ctx context.Context, chat *store.Chat, why string) error {
 	b.jobs = append(b.jobs, jobs.AdminRoomArgs{})
 	if chat.ClosedWhy == "" {
@@ -85,6 +85,6 @@ func (b *batch) closeAdminRoom(ctx context.Context, chat *store.Chat, why string
 			b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation})
 		}
 	}
-	chat.ClosedWhy = why // the batch's later events are judged by it
+	chat.ClosedWhy = why // later events of the batch are decided with the room closed
 	return store.CloseChat(ctx, b.tx, chat.ID, why)
 }

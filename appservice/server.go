@@ -95,7 +95,7 @@ func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, struct{}{})
 }
 
-// readiness answers 200 after SetReady while the database answers a ping, else 500.
+// readiness answers 200 if SetReady was called and the database answers a ping, else 500.
 func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()

@@ -18,7 +18,7 @@ func (d *Describer) isAgentSpace(room id.RoomID) bool {
 	return slices.Contains(d.inbox.settings.Spaces, room)
 }
 
-// describeSpaces returns jobs that describe all configured spaces again, because a chat got a room that may be in one.
+// describeSpaces returns jobs that describe all configured spaces again, because the new room of a chat may be in one of them.
 func (d *Describer) describeSpaces() []jobs.Args {
 	var all []jobs.Args
 	for _, space := range d.inbox.settings.Spaces {
@@ -27,7 +27,7 @@ func (d *Describer) describeSpaces() []jobs.Args {
 	return all
 }
 
-// storeSpace stores the rooms of a configured space. With a nil state the space has none.
+// storeSpace stores which rooms a configured space has. A nil state means that it has none.
 func (d *Describer) storeSpace(ctx context.Context, space id.RoomID, state []*event.Event) error {
 	if !d.isAgentSpace(space) {
 		return nil

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	stallTimeout       = 2 * time.Minute  // how long a source may bring nothing that is due
+	stallTimeout       = 2 * time.Minute  // how long a source may bring nothing although something is expected
 	stallCheckInterval = 10 * time.Second // how often the sources are checked
-	// pushGracePeriod is how long after a push no event counts as missed, because a slow sync may bring an event before its push.
+	// pushGracePeriod is how long after a push no event counts as missed, because the push of an event may be a little later than its sync.
 	pushGracePeriod = 10 * time.Second
 )
 
@@ -39,7 +39,7 @@ func (d *sourceMonitor) recordPush(now time.Time, taken bool) {
 		d.pushedAt, d.missedSince, d.missedCount = now, time.Time{}, 0
 		return
 	}
-	d.addMissed(now, 2) // counts twice, because the homeserver retries less and less often
+	d.addMissed(now, 2) // counts twice, because the homeserver waits longer before each retry
 }
 
 // recordMissedPush records that the sync brought events that no push brought.
@@ -65,7 +65,7 @@ func (d *sourceMonitor) recordSync(now time.Time) {
 	d.syncedAt = now
 }
 
-// stalledSince returns since when each stalled source is stalled. Sources that work, or of which this process knows nothing, are absent.
+// stalledSince returns since when each stalled source has been stalled. It omits sources that work, and those that this process does not know about.
 // pushed is when any process last stored a transaction. A single missed push does not count, because a homeserver that restarts loses its
 // queued pushes.
 func (d *sourceMonitor) stalledSince(now, pushed time.Time) map[store.Setting]time.Time {
@@ -81,7 +81,7 @@ func (d *sourceMonitor) stalledSince(now, pushed time.Time) map[store.Setting]ti
 	return since
 }
 
-// lastReceived returns when each source last brought something. Zero means that this process does not know.
+// lastReceived returns when this process last received something from each source. Zero means that it does not know.
 func (d *sourceMonitor) lastReceived() (pushed, synced time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -92,7 +92,7 @@ func (d *sourceMonitor) lastReceived() (pushed, synced time.Time) {
 type StallWatch struct {
 	inbox        *Inbox
 	hs           *Homeserver
-	sharedPushAt time.Time // the pushedAt that was last stored for the other processes
+	sharedPushAt time.Time // the value of pushedAt that was last stored for other processes
 }
 
 // NewStallWatch returns a watch over the sources of inbox.
@@ -111,7 +111,7 @@ func (w *StallWatch) Run(ctx context.Context) error {
 	return nil
 }
 
-// check compares both sources with the last notices and enqueues new ones.
+// check compares both sources with the last notices, and enqueues notices about changes.
 func (w *StallWatch) check(ctx context.Context) error {
 	pushed, err := w.sharePushTime(ctx)
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *StallWatch) check(ctx context.Context) error {
 	now := w.inbox.now()
 	stalled := w.inbox.sources.stalledSince(now, pushed)
 	if len(stalled) > 0 && !w.isHomeserverUp(ctx) {
-		stalled = nil // the homeserver is down; the failed requests are logged already
+		stalled = nil // the homeserver is down, and the failed requests are logged already
 	}
 	_, synced := w.inbox.sources.lastReceived()
 	for _, source := range []struct {
@@ -145,7 +145,7 @@ func (w *StallWatch) check(ctx context.Context) error {
 	return nil
 }
 
-// sharePushTime stores when this process last stored a transaction, and returns when any process did.
+// sharePushTime stores when this process last stored a transaction, and returns when any process last did.
 func (w *StallWatch) sharePushTime(ctx context.Context) (time.Time, error) {
 	pushed, _ := w.inbox.sources.lastReceived()
 	var anywhere time.Time
@@ -170,7 +170,7 @@ func (w *StallWatch) isHomeserverUp(ctx context.Context) bool {
 	return err == nil
 }
 
-// enqueueNotice enqueues the notice begins once when a source is stalled since a time (zero means it is not), and the notice ends once
+// enqueueNotice enqueues the notice begins, once, when a source is stalled; since is the time of that, or zero. It enqueues the notice ends, once,
 // when the source received something after that, at moved. It returns the topic of the notice; empty if there is none.
 func (w *StallWatch) enqueueNotice(ctx context.Context, source store.Setting, since, moved time.Time, begins, ends jobs.NoticeTopic) (topic jobs.NoticeTopic, err error) {
 	err = w.inbox.store.InTx(ctx, func(tx store.Tx) error {

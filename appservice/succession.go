@@ -15,7 +15,7 @@ import (
 	"multis/store"
 )
 
-// otherRoomRetryDelay is how long a room that claims the chat of another bridge bot is ignored. The owner may accept the new bot
+// otherRoomRetryDelay is how long a room is ignored that claims a chat of another bridge bot. The owner may accept the new bot
 // meanwhile.
 const otherRoomRetryDelay = time.Minute
 
@@ -58,7 +58,7 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 		if !changed {
 			return nil
 		}
-		missed := catchUpArgs(before) // what was sent in the room before it became the chat's
+		missed := catchUpArgs(before) // the messages sent in the new room before it became the chat's room
 		if missed.ChatID != chat.ID {
 			missed.ChatID, missed.SinceUnix = chat.ID, before.ClaimedAt.Unix()
 		}
@@ -70,7 +70,7 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 	return chat, err
 }
 
-// upsertChat stores what a room's state says about a chat. A room for operators stays one.
+// upsertChat stores what a room's state says about a chat. It never removes the mark of a room for operators.
 func upsertChat(ctx context.Context, tx store.Tx, found store.Chat) (store.Chat, error) {
 	chat, err := store.UpsertChat(ctx, tx, found)
 	if err != nil || !found.IsOperatorsRoom {
@@ -79,7 +79,7 @@ func upsertChat(ctx context.Context, tx store.Tx, found store.Chat) (store.Chat,
 	return chat, store.MarkOperatorsRoom(ctx, tx, chat.ID)
 }
 
-// freeChannel frees a channel for the room of another bot: a confirmed bot replaces an unconfirmed one, or the old bot handed the chat
+// freeChannel makes a channel available to the room of another bot, if a confirmed bot replaces an unconfirmed one, or the old bot handed the chat
 // over.
 func freeChannel(ctx context.Context, tx store.Tx, before store.Chat, bot store.BridgeBot, handed bool) error {
 	if before.Unconfirmed && bot.ConfirmedAt != nil {
@@ -91,7 +91,7 @@ func freeChannel(ctx context.Context, tx store.Tx, before store.Chat, bot store.
 	return nil
 }
 
-// storeBridgeBot stores the bot of a room. The owner is asked once about a new bot that is not proven to be a bridge.
+// storeBridgeBot stores the bot of a room. It asks the owner once about a new bot that is not proven to be a bridge.
 func (d *Describer) storeBridgeBot(ctx context.Context, tx store.Tx, found store.Chat, proven bool) (store.BridgeBot, error) {
 	if found.BridgeBot == "" { // an admin room
 		return store.BridgeBot{}, nil
@@ -108,7 +108,7 @@ func (d *Describer) storeBridgeBot(ctx context.Context, tx store.Tx, found store
 	return bot, jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot.ID})
 }
 
-// catchUpArgs returns the job that reads a chat's messages since its last stored one. It sends no notice.
+// catchUpArgs returns the job that reads the messages of a chat since its last stored one. The job sends no notice.
 func catchUpArgs(chat store.Chat) jobs.HistoryArgs {
 	args := jobs.HistoryArgs{ChatID: chat.ID, NoNotice: true}
 	if chat.LastMessageAt != nil {
@@ -147,7 +147,7 @@ func (d *Describer) isAnnouncedSuccessor(ctx context.Context, before store.Chat,
 // upgrade creates the new room first, and the bridge may join it before multis sees the tombstone.
 const successionTimeout = 10 * time.Minute
 
-// isExpected reports whether a room that no bridge claims replaces the room of a chat, so that a bridge is expected to claim it.
+// isExpected reports whether a bridge is expected to claim a room that none claims yet, because the room replaces the room of a chat.
 func (d *Describer) isExpected(ctx context.Context, room id.RoomID, state []*event.Event) (bool, error) {
 	old := bridgebridge.Predecessor(state)
 	if old == "" {

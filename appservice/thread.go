@@ -14,8 +14,8 @@ import (
 	"multis/store"
 )
 
-// threadRooms returns the rooms of the contacts to whose escalations events belong: as messages in their threads, or as signs on their cards.
-// Their chats are locked with those of the events, because both keep the assistant quiet there.
+// threadRooms returns the rooms of the contacts whose escalations the events are about: messages in their threads, or signs on their cards. The chats
+// of these rooms are locked together with those of the events, because both kinds of events keep the assistant quiet there.
 func threadRooms(ctx context.Context, tx store.Tx, events []*event.Event) ([]id.RoomID, error) {
 	var threads []id.EventID
 	for _, evt := range events {
@@ -35,7 +35,7 @@ func threadRooms(ctx context.Context, tx store.Tx, events []*event.Event) ([]id.
 	return store.ThreadRooms(ctx, tx, threads)
 }
 
-// storeThreadPresence keeps the assistant quiet in the chat of a contact from the moment in which a person replies in the thread of its
+// storeThreadPresence keeps the assistant quiet in the chat of a contact as soon as a person replies in the thread of the chat's
 // escalation.
 func (b *batch) storeThreadPresence(ctx context.Context, e incoming, msg bridgebridge.Message) error {
 	if msg.Thread == "" || msg.Replaces != "" || msg.Kind == bridgebridge.Encrypted || !policy.IsTakeover(msg.Words()) {
@@ -45,7 +45,7 @@ func (b *batch) storeThreadPresence(ctx context.Context, e incoming, msg bridgeb
 }
 
 // keepQuiet keeps the assistant quiet in the chat of a contact, because a person who may answer wrote in its thread or set a sign on its card.
-// card is the event with which the thread begins; any other event is ignored. A sign, unlike a reply, does not open a thread again that is over.
+// card is the event that begins the thread; any other event is ignored. A reply has an effect in a thread whose escalation is over, a sign has none.
 func (b *batch) keepQuiet(ctx context.Context, e incoming, card id.EventID, isSign bool) error {
 	if e.chat.Kind != policy.KindAdmin || !b.inbox.settings.mayAnswer(e.author, e.Sender) {
 		return nil
@@ -77,7 +77,7 @@ func (s Settings) mayAnswer(author policy.Author, sender id.UserID) bool {
 	return author.MayAnswer(s.OperatorsAnswer && slices.Contains(s.Operators, sender))
 }
 
-// updateThread asks to bring the thread of a chat's escalation up to date. Most chats have none.
+// updateThread enqueues the update of the threads of a chat's open escalations. Most chats have none.
 func (b *batch) updateThread(ctx context.Context, chat store.Chat) error {
 	if chat.Kind == policy.KindAdmin || b.history {
 		return nil
@@ -89,7 +89,7 @@ func (b *batch) updateThread(ctx context.Context, chat store.Chat) error {
 	return err
 }
 
-// changeReply asks to change at the contact what a message in a thread sent. It returns false for a message outside of threads.
+// changeReply enqueues the job that changes, at the contact, what a message in a thread sent. It returns false for a message outside of threads.
 func (f *sideEffects) changeReply(m store.Message) bool {
 	if m.Thread == "" {
 		return false

@@ -10,8 +10,8 @@ import (
 	"multis/store"
 )
 
-// StoreTranscript stores the transcript of a voice note and decides again what to do with it, as if the contact had typed it. Only the age is
-// not checked again. A voice note that was deleted meanwhile, or whose chat was switched off, gets no transcript.
+// StoreTranscript stores the transcript of a voice note and decides again what is done with it, as if the contact had typed it. Only the age is
+// not checked again. It stores nothing if the voice note was deleted meanwhile or its chat was switched off.
 func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store.MessageID, text string) error {
 	b, chat, m, err := in.lockVoiceNote(ctx, tx, message)
 	if err != nil || b == nil {
@@ -43,8 +43,8 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 	return b.enqueue(ctx, b.tx)
 }
 
-// FailTranscription stores why a voice note could not be transcribed. A failed voice note of the owner in the admin room still counts as a
-// command, so that he gets an answer with the reason. One of a contact in a business chat is escalated.
+// FailTranscription stores why a voice note could not be transcribed. A voice note of the owner in the admin room still counts as a command, so
+// that he gets an answer with the reason. A contact's voice note in a business chat is escalated.
 func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message store.MessageID, why string) error {
 	b, chat, m, err := in.lockVoiceNote(ctx, tx, message)
 	if err != nil || b == nil {
@@ -55,7 +55,7 @@ func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message sto
 	case chat.Kind == policy.KindAdmin:
 		decision.Action = policy.ActionCommand
 	case b.inbox.mode(chat) == policy.ModeBusiness:
-		decision.Action = policy.ActionEscalate // the contact has asked something, and nobody has heard it
+		decision.Action = policy.ActionEscalate // the contact may have asked something, and nobody has heard it
 	}
 	if err := store.SetTranscriptionFailed(ctx, tx, m.ID, decision); err != nil {
 		return err
@@ -64,8 +64,8 @@ func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message sto
 	return b.enqueue(ctx, b.tx)
 }
 
-// lockVoiceNote locks the chat of a voice note and then the voice note: every caller that locks both uses this order. The batch is nil if the voice
-// note no longer waits for a transcript.
+// lockVoiceNote locks the chat of a voice note and then the voice note, the order that every caller uses. The batch is nil if the voice note no
+// longer waits for a transcript.
 func (in *Inbox) lockVoiceNote(ctx context.Context, tx store.Tx, message store.MessageID) (*batch, store.Chat, store.Message, error) {
 	found, err := store.MessageByID(ctx, tx, message)
 	if err != nil {

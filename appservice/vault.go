@@ -76,7 +76,7 @@ func (v *Vault) open(ctx context.Context, publish bool) error {
 	return nil
 }
 
-// close removes the keys from memory. Another process may open them from now on.
+// close removes the keys from memory. After that, another process may open them.
 func (v *Vault) close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -100,7 +100,7 @@ func (v *Vault) machine(who policy.SendAs) (*machine, error) {
 	return v.machines[who], nil
 }
 
-// pickleKey returns the key that encrypts the stored keys. It is in the same database, so it does not protect against a reader of the
+// pickleKey returns the key that encrypts the stored keys. It is stored in the same database, so it does not protect against whoever reads the
 // database.
 func (v *Vault) pickleKey(ctx context.Context) ([]byte, error) {
 	var key string
@@ -114,7 +114,7 @@ func (v *Vault) pickleKey(ctx context.Context) ([]byte, error) {
 
 // loadMachine loads the keys of one account's device.
 func (v *Vault) loadMachine(ctx context.Context, db *dbutil.Database, a *account, pickle []byte, publish bool) (*machine, error) {
-	// A separate client, because it caches the state of rooms.
+	// The machine gets a client of its own, because a client caches the state of rooms.
 	c, err := v.hs.newSession(a.user, device{ID: a.session().DeviceID, CreatedAt: a.session().deviceCreatedAt})
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func enqueueDecrypt(ctx context.Context, tx store.Tx, messages []store.MessageID
 	return jobs.Enqueue(ctx, tx, ask...)
 }
 
-// retryDecryptable enqueues the decryption of the messages whose key is stored. The process may have died after it stored the key and
+// retryDecryptable enqueues the decryption of messages whose key is stored already, because a process may have died after it stored the key and
 // before retryWithKey.
 func (v *Vault) retryDecryptable(ctx context.Context) error {
 	var devices []string
@@ -214,7 +214,7 @@ func (v *Vault) Verify(ctx context.Context, recoveryKey string) error {
 	if alone {
 		defer lock.Release(ctx)
 	}
-	// If another process syncs, publish no keys: the two would overwrite each other's changes.
+	// If another process syncs, publish no keys, because the two would overwrite each other's changes.
 	if err := v.open(ctx, alone); err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func (v *Vault) updateMembers(ctx context.Context, evt *event.Event) {
 		if evt.Type.Type == event.StateMember.Type {
 			m.HandleMemberEvent(ctx, evt)
 			if *evt.StateKey == m.client.UserID.String() {
-				m.invalidateMembers(evt.RoomID) // it saw no member changes while it was not in the room
+				m.invalidateMembers(evt.RoomID) // the machine saw no member changes while its user was not in the room
 			}
 		}
 	}
@@ -312,7 +312,7 @@ func (v *Vault) decrypt(ctx context.Context, who policy.SendAs, evt *event.Event
 	return m.DecryptMegolmEvent(m.withLog(ctx), evt)
 }
 
-// requestKey requests a missing key from the account's other devices, the sender's devices and those of others.
+// requestKey requests a missing key from the other devices of the account, and from the devices of the sender and of others.
 func (v *Vault) requestKey(ctx context.Context, who policy.SendAs, evt *event.Event, others ...id.UserID) error {
 	m, err := v.machine(who)
 	if err != nil {
@@ -357,12 +357,12 @@ func (v *Vault) encrypt(ctx context.Context, who policy.SendAs, room id.RoomID, 
 	return wrapped, nil
 }
 
-// withLog puts the machine's logger, which logs warnings and errors only, into a context. The machine prefers a context's logger to its
-// own, and logs the ids of sessions and devices with it.
+// withLog puts the machine's logger, which logs warnings and errors only, into a context. Without it, the machine would use the context's logger, and
+// log the ids of sessions and devices.
 func (m *machine) withLog(ctx context.Context) context.Context { return m.Log.WithContext(ctx) }
 
 // loadMembers reads a room's members before the first message after the vault was opened. It drops the room's old key, because member
-// changes may have been missed since that was shared.
+// changes may have been missed since that key was shared.
 func (m *machine) loadMembers(ctx context.Context, room id.RoomID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// maxDepth is the maximum nesting of JSON from the homeserver. Deeper values are read as null, because the decoder rejects a whole
-// transaction if one event is nested 10,000 deep.
+// maxDepth is the maximum nesting of JSON from the homeserver. Deeper values are read as null, because the decoder would reject a whole
+// transaction if one of its events is nested 10,000 deep.
 const maxDepth = 500
 
 // unmarshal decodes JSON from the homeserver with nesting limited to maxDepth.
@@ -23,7 +23,7 @@ func unmarshal(data []byte, into any) error { return json.Unmarshal(cutDeep(data
 
 // cutDeep replaces values nested deeper than maxDepth by null. It returns data itself if there are none.
 func cutDeep(data []byte) []byte {
-	var cut []byte // the result up to from; nil while nothing was cut
+	var cut []byte // the result without data[from:]; nil while nothing was cut
 	from, depth, inString := 0, 0, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
