@@ -25,7 +25,7 @@ type endpoint struct {
 // adapter is a model without a budget and without retries.
 type adapter struct {
 	endpoint
-	// stream makes one call in the provider's protocol and returns the errors as they come. Its context is canceled when nothing arrives for Timeout.
+	// stream makes one call in the provider's protocol and returns errors unconverted. The adapter cancels its context when nothing arrives for Timeout.
 	stream func(ctx context.Context, r Request) iter.Seq2[Delta, error]
 }
 
@@ -54,8 +54,8 @@ func (a *adapter) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 	}
 }
 
-// classifyError converts an error of a call to an *Error. If the caller's context ended, it returns that error. It never
-// includes the text of such an error, which may quote the prompt.
+// classifyError converts an error of a call to an *Error. If the caller's context ended, it returns the context's error. The
+// text of err is left out, because it may quote the prompt.
 func classifyError(caller, call context.Context, model string, err error) error {
 	if caller.Err() != nil {
 		return fmt.Errorf("%s: %w", model, caller.Err())

@@ -198,8 +198,8 @@ func (a *anthropicAnswer) read(e anthropicEvent) []Delta {
 	return nil
 }
 
-// end returns the stop reason and the usage from the last event. The event always has the number of output tokens. If it also has that of
-// input tokens, it replaces the earlier one.
+// end returns the stop reason and the usage from the last event. The event always has the number of output tokens. If it has a number of input
+// tokens, that replaces the earlier one.
 func (a *anthropicAnswer) end(e anthropicEvent) []Delta {
 	a.usage.Out = max(a.usage.Out, e.Usage.OutputTokens)
 	if e.Usage.InputTokens > 0 {

@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// api sends requests to a provider's HTTP API. Its client has turned bad statuses into errors (see transport).
+// api sends requests to a provider's HTTP API. Its client returns an error for a bad status (see transport).
 type api struct {
 	base   string      // URL without the path of the request
-	header http.Header // of each request; says who asks
+	header http.Header // of each request; contains the key
 	client *http.Client
 }
 
-// bearer returns the header with a key, or an empty one where the server asks for none.
+// bearer returns the header with a key. The header is empty if the key is, for servers that need none.
 func bearer(key string) http.Header {
 	header := http.Header{}
 	if key != "" {
@@ -55,7 +55,7 @@ func readJSON(res *http.Response, into any) error {
 	return errors.Join(withoutTypeError(json.NewDecoder(res.Body).Decode(into)), res.Body.Close())
 }
 
-// withoutTypeError returns nil for a field of another type than expected, which stays empty: servers differ in what they add.
+// withoutTypeError returns nil instead of a *json.UnmarshalTypeError: a field of an unexpected type stays empty, because servers add fields of their own.
 func withoutTypeError(err error) error {
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return nil

@@ -54,7 +54,7 @@ type Ledger interface {
 type Budget struct {
 	Ledger        Ledger
 	Price         Price         // required, unless Local is set
-	Local         bool          // whether the model may be free
+	Local         bool          // whether the model may have no price
 	FromPriceList bool          // whether Price is from the built-in list, which may be out of date
 	DayCap        int64         // for all calls of a day, in millionths of the currency
 	ChatCap       int64         // for the calls of a day in one chat
@@ -146,8 +146,8 @@ func (m budgetedModel) call(ctx context.Context, r Request, worst policy.Settlem
 	return policy.Settlement{Amount: m.Price.Cost(used), In: used.In, Out: used.Out, Cached: used.CacheRead}
 }
 
-// isPlausible reports whether a usage can be right: some providers omit it or send zeros. spoke means that the answer was
-// not empty.
+// isPlausible reports whether a usage can be right: some providers omit it or send zeros. spoke is true if the answer was not
+// empty.
 func isPlausible(u Usage, spoke bool) bool {
 	const most = 1_000_000_000
 	return u.In > 0 && u.In < most && u.Out >= 0 && u.Out < most && (u.Out > 0 || !spoke) &&
@@ -164,8 +164,8 @@ func (m budgetedModel) settle(ctx context.Context, id int64, s policy.Settlement
 	}
 }
 
-// Upper bounds of the tokens that a provider adds: for each message, call and tool, for a request, and for a request with
-// tools.
+// Upper bounds of the tokens that a provider adds to our text: for each message, call and tool, for a request, and for a request
+// with tools.
 const (
 	messageOverhead = 16
 	requestOverhead = 256

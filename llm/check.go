@@ -12,7 +12,7 @@ import (
 )
 
 // Check asks the provider of a model whether it accepts the key and knows the model. It costs nothing, because no model is called. If key is
-// not empty, it replaces the provider's key. The error is ErrConfig, ErrNoPrice or an *Error. Servers that cannot list their models pass.
+// not empty, it replaces the provider's key. The error is ErrConfig, ErrNoPrice or an *Error. It is nil for a server that cannot list its models.
 func (ms *Models) Check(ctx context.Context, name, key string) error {
 	_, p, err := ms.describe(name, key)
 	if err != nil {
@@ -70,7 +70,7 @@ func (p Provider) findModel(ctx context.Context, name, model string) error {
 		} `json:"data"`
 	}
 	if json.NewDecoder(res.Body).Decode(&list) != nil || len(list.Data) == 0 {
-		return nil // the server answers, and cannot list its models
+		return nil // the server is reachable, but cannot list its models
 	}
 	for _, m := range list.Data {
 		if slices.Contains([]string{model, model + ":latest"}, m.ID) {

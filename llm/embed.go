@@ -89,7 +89,7 @@ func OpenEmbedder(c EmbedConfig, b Budget) (Embedder, error) {
 type openAIEmbedder struct {
 	name              string
 	model             string
-	dimensions        int // requested; zero means the model's default
+	dimensions        int // as requested; zero means the model's default
 	timeout           time.Duration
 	api               api
 	learnedDimensions atomic.Int64 // dimensions of the first answer, which all others must have
@@ -194,7 +194,7 @@ func normalize(v []float64) ([]float32, bool) {
 	return scaled, true
 }
 
-// classifyError converts an error of a call to an *Error. If the caller's context ended, it returns that error.
+// classifyError converts an error of a call to an *Error. If the caller's context ended, it returns the context's error.
 func (m *openAIEmbedder) classifyError(caller, call context.Context, err error) error {
 	var known *Error
 	e := &Error{Model: m.name, Reason: ReasonMalformedReply}

@@ -45,8 +45,8 @@ func (f fallback) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
 	}
 }
 
-// shouldTryNext reports whether the next model may succeed after err. An invalid request would fail with every model, and
-// so would an error that is not the provider's. A call that is over budget may be affordable with a cheaper model.
+// shouldTryNext reports whether the next model may succeed after err. It is false for errors that every model would return: an
+// invalid request, or an error that does not come from the provider. It is true for a call over budget: a cheaper model may fit.
 func shouldTryNext(err error) bool {
 	var e *Error
 	return errors.Is(err, ErrOverBudget) || errors.As(err, &e) && e.Reason != ReasonRequest

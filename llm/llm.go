@@ -49,7 +49,7 @@ type ToolCall struct {
 	ID        string // unique within a conversation; generated if the provider gives none
 	Name      string
 	Args      json.RawMessage // a JSON object; nil if Malformed is set
-	Malformed string          `json:",omitempty"` // the arguments if they are not a JSON object. The tool is not run, and the model gets an error.
+	Malformed string          `json:",omitempty"` // the arguments if they are not a JSON object. Then the tool is not run, and the model gets an error.
 	Signature []byte          `json:",omitempty"` // opaque to multis; the provider requires it when the call is sent back
 }
 
@@ -59,7 +59,7 @@ type Message struct {
 	Text    string
 	Images  []Image    // of a user's message
 	Calls   []ToolCall // of an assistant's message. A tool message with the result of each must follow directly.
-	CallID  string     // of a tool's message: which call Text is the result of
+	CallID  string     // of a tool's message: the ToolCall whose result Text is
 	IsError bool       // of a tool's message: the call failed, and Text says how
 }
 

@@ -66,7 +66,7 @@ type SpeechConfig struct {
 }
 
 // OpenSpeech returns a transcriber whose calls are paid from the budget. It ignores the budget's Price. Failed calls are
-// not retried, because the job of the caller is. It returns ErrConfig or ErrNoPrice.
+// not retried here, because the caller's job is. It returns ErrConfig or ErrNoPrice.
 func OpenSpeech(c SpeechConfig, b Budget) (Transcriber, error) {
 	if c.Model == "" || c.Model == (NoSpeech{}).Name() {
 		return NoSpeech{}, nil

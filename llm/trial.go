@@ -22,8 +22,8 @@ type TestCallResult struct {
 // testCallTokens limits the answer of a test call. Reasoning models need some tokens before the answer.
 const testCallTokens = 256
 
-// Try makes one small test call of a model, with a picture of one pixel if it must see. It is paid from the budget, but not retried, and ignores the
-// circuit breaker. If key is not empty, it replaces the provider's key.
+// Try makes one small test call of a model. If sees is true, the call includes a one-pixel picture, to test its vision. The call is paid from the
+// budget, is not retried, and ignores the circuit breaker. If key is not empty, it replaces the provider's key.
 func (ms *Models) Try(ctx context.Context, name, key string, sees bool) (TestCallResult, error) {
 	info, p, err := ms.describe(name, key)
 	if err != nil {
@@ -49,7 +49,7 @@ func onePixel() []byte {
 	pixel.SetGray(0, 0, color.Gray{Y: 255})
 	var data bytes.Buffer
 	if err := png.Encode(&data, pixel); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // writing to a buffer cannot fail
 	}
 	return data.Bytes()
 }

@@ -41,8 +41,8 @@ func newJSONClient(model string) *http.Client {
 	return c
 }
 
-// transport is an HTTP transport that returns only successful responses, with a size limit and activity reports. It turns other responses into
-// errors of this package, so that no caller reads a status.
+// transport is an HTTP transport that returns only successful responses, with a size limit and activity reports. For other responses it returns
+// errors of this package, so that no caller has to check the status.
 type transport struct {
 	model     string
 	next      http.RoundTripper
@@ -67,8 +67,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// isEventStream reports whether a response can be a stream of events. It rejects only HTML and JSON, because some servers
-// send no or a wrong content type.
+// isEventStream reports whether a response may be a stream of events. It rejects only HTML and JSON, because some servers send
+// no content type or a wrong one.
 func isEventStream(res *http.Response) bool {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	return kind != "text/html" && kind != "application/json"
@@ -81,7 +81,7 @@ type limitedBody struct {
 	onRead func()
 }
 
-// Read returns errTooLong at the limit.
+// Read returns errTooLong once the limit is reached.
 func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errTooLong

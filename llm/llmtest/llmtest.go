@@ -21,7 +21,7 @@ type Request struct {
 	System          string
 	Messages        []Message // without the system message
 	Tools           []Tool
-	MaxTokens       int  // under any of its names in the protocols
+	MaxTokens       int  // whatever the protocol calls it
 	CompletionLimit bool // whether MaxTokens was sent as max_completion_tokens
 	Temperature     float64
 	JSON            bool
@@ -79,7 +79,7 @@ type Reply struct {
 	Written int64  // tokens of In that were written to the cache (Anthropic)
 	NoUsage bool   // leaves the usage out
 	Cut     bool   // drops the connection after half of the text
-	Hang    bool   // falls silent after half of the text, until the client leaves
+	Hang    bool   // sends nothing after half of the text, until the client disconnects
 
 	Status     int    // sends this error status instead of an answer: 401, 429, 500
 	Code       string // of the error
@@ -90,7 +90,7 @@ type Reply struct {
 	Type string // the content type of Raw. Defaults to "text/event-stream".
 }
 
-// Script decides on a request. Its context ends when the client leaves. It may be called concurrently.
+// Script returns the reply to a request. Its context ends when the client disconnects. It may be called concurrently.
 type Script func(ctx context.Context, r Request) Reply
 
 // Say returns a script that always answers with text.
@@ -113,8 +113,8 @@ func InTurn(replies ...Reply) Script {
 
 // Server is the scripted server, an http.Handler.
 type Server struct {
-	// URL is the base_url for clients of the OpenAI protocol, when the server was started by Start, and Root the one for
-	// those of Anthropic's and Gemini's.
+	// URL is the base_url for clients of the OpenAI protocol, and Root for those of the Anthropic and Gemini protocols. Both are
+	// empty unless Start started the server.
 	URL, Root string
 
 	script   Script
@@ -142,7 +142,7 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// protocol reads a request of one kind of provider and answers it.
+// protocol implements the API of one kind of provider: it reads a request and answers it.
 type protocol struct {
 	read   func(r *http.Request) (Request, error)
 	answer func(w http.ResponseWriter, r *http.Request, req Request, reply Reply)
@@ -248,7 +248,7 @@ func sendRaw(w http.ResponseWriter, r Reply) {
 // send writes one JSON value. Errors are ignored, because the client may have disconnected.
 func send(w io.Writer, v any) { _ = json.NewEncoder(w).Encode(v) }
 
-// sendEvent streams one event, named or not.
+// sendEvent streams one event; name may be empty.
 func sendEvent(w http.ResponseWriter, name string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -261,7 +261,8 @@ func sendEvent(w http.ResponseWriter, name string, v any) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// streamText sends a text in pieces. If the reply has Cut or Hang, it sends the first half only, and ends the request by a panic.
+// streamText sends a text in pieces. If the reply has Cut or Hang, it sends only the first half, then panics to drop the connection: with Hang
+// only once the client has disconnected.
 func streamText(r *http.Request, reply Reply, text string, piece func(string)) {
 	pieces := splitText(text)
 	for i, p := range pieces {
@@ -274,7 +275,7 @@ func streamText(r *http.Request, reply Reply, text string, piece func(string)) {
 		<-r.Context().Done()
 	}
 	if reply.Cut || reply.Hang {
-		panic(http.ErrAbortHandler) // the way to drop a connection
+		panic(http.ErrAbortHandler) // drops the connection
 	}
 }
 

@@ -179,8 +179,7 @@ type openAIUsage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// answerOpenAI streams a reply: the role, the text and the calls in small pieces, the reason of its end, the usage, the
-// end mark.
+// answerOpenAI streams a reply: the role, the text and the calls in small pieces, the finish reason, the usage, the end mark.
 func answerOpenAI(w http.ResponseWriter, r *http.Request, req Request, reply Reply) {
 	chunk := func(d openAIDelta, stop *string, u *openAIUsage) {
 		c := openAIChunk{ID: "chatcmpl-1", Object: "chat.completion.chunk", Created: time.Now().Unix(), Model: req.Model, Choices: []openAIChoice{}, Usage: u}
