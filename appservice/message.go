@@ -133,7 +133,7 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	return err
 }
 
-// enqueueFollowUp enqueues the job that a decision needs. A message in business mode that is answered or escalated is also an event for the owner's hooks.
+// enqueueFollowUp enqueues the job that a decision needs. In business mode, a message that gets one is also an event for the owner's hooks.
 func (b *batch) enqueueFollowUp(chat store.Chat, message store.MessageID, decision policy.Admission) {
 	switch decision.Action {
 	case policy.ActionAnswer, policy.ActionEscalate:

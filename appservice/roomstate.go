@@ -71,8 +71,8 @@ func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 	return nil
 }
 
-// closeAdminRoom closes an admin room: from the next event on, nothing that is written there has an effect. It enqueues the jobs that make a new room, move
-// the threads of open escalations to it, and notify the owner.
+// closeAdminRoom closes an admin room: from the next event on, nothing that is written there has an effect. It enqueues the jobs that make a new room,
+// move the threads of open escalations to it, and notify the owner.
 func (b *batch) closeAdminRoom(ctx context.Context, chat *store.Chat, why string) error {
 	b.jobs = append(b.jobs, jobs.AdminRoomArgs{})
 	if chat.ClosedWhy == "" {

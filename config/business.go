@@ -16,41 +16,41 @@ import (
 	"multis/policy"
 )
 
-// Business says what agents know of the business, and holds the texts for contacts, the escalation keywords and the opening hours.
+// Business holds the facts about the business that agents know, the texts for contacts, the escalation keywords and the opening hours.
 type Business struct {
 	Name   string   // of the business, as agents say it; empty for none
-	Topics []string // what contacts ask about
-	Rules  []string // what agents that answer contacts have to keep to
-	Tone   string   // how agents write to contacts; empty for no wish
-	Pages  []string // beginnings of web addresses whose pages may be read for answers
+	Topics []string // subjects that contacts ask about
+	Rules  []string // rules that agents must follow when they answer contacts
+	Tone   string   // how agents write to contacts; empty for no instruction
+	Pages  []string // prefixes of web addresses whose pages may be read for answers
 
-	Greeting   string // answer to a greeting, in all languages without one in Texts; empty means catalog's
+	Greeting   string // answer to a greeting, in every language that has none in Texts; empty means catalog's
 	Escalation Escalation
 	Language   catalog.Lang // of the texts to contacts whose language is not known
 	Texts      map[catalog.Lang]Texts
 
 	Hours           []string     // lines such as "mon-fri 9-18"; without any, the business is always open
 	Holidays        []hours.Days // days without opening hours
-	HolidayCalendar string       // an iCalendar file with further holidays; a relative path starts at the folder of config.yaml; empty means none
+	HolidayCalendar string       // path of an iCalendar file with further holidays, relative to the folder of config.yaml; empty means none
 	OutsideHours    OutsideHours
 	FollowUpDays    int  // after how many days of a contact's silence a follow-up is drafted; zero for never
 	AskRating       bool // whether contacts are asked, once in a conversation, whether it helped
-	// CalendarHolidays are the holidays of HolidayCalendar, which is read with the configuration.
+	// CalendarHolidays are the holidays in HolidayCalendar, which is read together with the configuration.
 	CalendarHolidays []hours.Days
 }
 
-// Escalation configures which messages are always escalated, even if the documents answer them, and what the contact is told.
+// Escalation configures which messages are always escalated, even if the documents answer them, and what the contact gets then.
 type Escalation struct {
 	Keywords []string // whole words or phrases, any case; empty means none
-	Text     string   // sent once when a conversation is escalated, in all languages without one in Texts; empty means catalog's
-	Room     bool     // whether the threads are in a room for operators; else they are in the admin room
-	// OnCall are called by each new escalation while the business is closed. They are the owner or operators.
+	Text     string   // sent once when a conversation is escalated, in every language that has none in Texts; empty means catalog's
+	Room     bool     // whether the threads are in a room for operators; otherwise they are in the admin room
+	// OnCall are notified of each new escalation while the business is closed. Each is the owner or an operator.
 	OnCall []id.UserID
-	// ClaimWithin is how long nobody may claim an escalation until people are called; zero calls nobody.
+	// ClaimWithin is how long an escalation may stay unclaimed before people are notified again; zero means that nobody is.
 	ClaimWithin time.Duration
 }
 
-// Texts are the texts for contacts in one language. Empty ones are catalog's.
+// Texts are the texts for contacts in one language. For an empty text, catalog's is used.
 type Texts struct{ Greeting, Escalated, Away, Clarify, FollowUp, Rating string }
 
 // OutsideHours says what contacts get while the business is closed.
@@ -58,8 +58,8 @@ type OutsideHours string
 
 // The values of business.outside_hours.
 const (
-	OutsideHoursAnswer OutsideHours = "answer" // answers as at other times
-	OutsideHoursAway   OutsideHours = "away"   // the away text only
+	OutsideHoursAnswer OutsideHours = "answer" // answers as at any other time
+	OutsideHoursAway   OutsideHours = "away"   // sends only the away text
 )
 
 // Catalog returns the standard texts.
@@ -76,12 +76,12 @@ func (b Business) OpeningHours(zone *time.Location) hours.Hours {
 	return b.HoursAt(zone, b.Hours)
 }
 
-// HoursAt returns opening hours in a zone, by lines such as "mon-fri 9-18", with the holidays of the business.
+// HoursAt returns the opening hours that lines such as "mon-fri 9-18" describe, in a time zone, with the holidays of the business.
 func (b Business) HoursAt(zone *time.Location, lines []string) hours.Hours {
 	h := hours.Hours{Zone: zone, Holidays: append(append([]hours.Days{}, b.Holidays...), b.CalendarHolidays...)}
 	for _, line := range lines {
 		if err := h.Set(line); err != nil {
-			panic(err) // the line was accepted by parseHours
+			panic(err) // parseHours has accepted the line
 		}
 	}
 	return h
@@ -144,10 +144,10 @@ func followUpDays(s string) (int, error) {
 	return between(0, policy.MaxFollowUpDays)(s)
 }
 
-// maxBusinessItems is how many topics, rules or pages there may be: models read all of them for each answer.
+// maxBusinessItems is the maximum number of topics, of rules and of pages, because models read all of them for each answer.
 const maxBusinessItems = 30
 
-// pagePrefix parses the beginning of a web address. It ends in a slash, so that it stands for no other host and no other folder.
+// pagePrefix parses the prefix of a web address. The result ends in a slash, so that it matches no other host and no other folder.
 func pagePrefix(s string) (string, error) {
 	u, err := url.Parse(s)
 	switch {
@@ -169,7 +169,7 @@ func parseHours(line string) (string, error) {
 	return line, nil
 }
 
-// checkBusiness reads the calendar of holidays, and rejects texts in unknown languages and hours without effect.
+// checkBusiness reads the calendar of holidays, and rejects lists that are too long, unknown languages, and keys that have no effect.
 func (c *Config) checkBusiness(r *reader) {
 	b := &c.Business
 	for key, n := range map[string]int{"business.topics": len(b.Topics), "business.rules": len(b.Rules), "business.pages": len(b.Pages)} {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// check validates the keys that depend on each other. A key that is missing or invalid by itself has its default value
-// here, which may be empty.
+// check validates the keys that depend on each other. At this point, a key that is missing or invalid by itself has its default value,
+// which may be empty.
 func (c *Config) check(r *reader) {
 	c.checkExample(r)
 	c.checkUserIDs(r)
@@ -51,7 +51,7 @@ func (c *Config) checkAgents(r *reader) {
 	}
 }
 
-// checkCommandHooks rejects command hooks that would never run.
+// checkCommandHooks rejects command hooks that would never run or have the name of another hook.
 func (c *Config) checkCommandHooks(r *reader) {
 	for _, name := range slices.Sorted(maps.Keys(c.CommandHooks)) {
 		h, key := c.CommandHooks[name], "command_hooks."+name
@@ -67,7 +67,7 @@ func (c *Config) checkCommandHooks(r *reader) {
 	}
 }
 
-// checkPrograms rejects external agents that are configured to answer by themselves, or that cannot be run.
+// checkPrograms rejects external agents that have the settings of a model's agent, or that cannot be run.
 func (c *Config) checkPrograms(r *reader) {
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		a, key := c.Agents[name], "agents."+name
@@ -129,8 +129,8 @@ func (c *Config) checkMCP(r *reader) {
 // minTokenLength is the minimum length of a token that gives other programs access, in characters.
 const minTokenLength = 24
 
-// checkExample rejects the placeholder values of example.yaml: with them the configuration would be complete, but no
-// homeserver would be reached.
+// checkExample rejects the placeholder values of example.yaml. A configuration with them would be complete, but reach no
+// homeserver.
 func (c *Config) checkExample(r *reader) {
 	for _, left := range []struct{ key, value, example, fix string }{
 		{"homeserver.address", c.Homeserver.Address, exampleAddress, "write where multis reaches your homeserver, such as http://127.0.0.1:8008"},
@@ -144,7 +144,7 @@ func (c *Config) checkExample(r *reader) {
 }
 
 // checkUserIDs verifies that the owner, the bot and the registration's own user differ. Otherwise multis would answer
-// itself, or the homeserver would reject it.
+// itself, or the homeserver would reject the registration.
 func (c *Config) checkUserIDs(r *reader) {
 	domain, bot, sender := c.Homeserver.Domain, c.Appservice.Bot.Username, c.Appservice.SenderLocalpart
 	if c.Owner != "" && domain != "" {

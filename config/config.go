@@ -1,5 +1,5 @@
-// Package config reads config.yaml: defaults, then the file, then settings made in chat, then the environment, each
-// overriding the one before.
+// Package config reads the configuration: defaults, then config.yaml, then settings made in chat, then the environment, where each
+// overrides the one before.
 //
 // Parse reports all problems at once, one line each: the file, the line, the key, what is wrong and what to write
 // instead. fields.go lists every key; docs/configuration.md explains them.
@@ -37,8 +37,8 @@ const (
 type Config struct {
 	Homeserver Homeserver
 	Appservice Appservice
-	Owner      id.UserID // the user this instance works for; always a user of Homeserver.Domain
-	// OperatorsAnswer lets operators write to contacts from the threads of escalations.
+	Owner      id.UserID // the user for whom multis works; always a user of Homeserver.Domain
+	// OperatorsAnswer means that operators may write to contacts from the threads of escalations.
 	OperatorsAnswer bool
 	Operators       []id.UserID    // users with read access to the admin room's commands (chats, documents, searches); empty means none
 	TimeZone        *time.Location // for times in messages and for the start of a day
@@ -75,10 +75,10 @@ type Config struct {
 
 	// SecretFiles are the files that secrets were read from.
 	SecretFiles []string
-	places      places // for Problem
+	places      places // where the values come from, for Problem
 }
 
-// Homeserver is the Matrix server the bridges are on.
+// Homeserver is the Matrix server on which the bridges are.
 type Homeserver struct {
 	Address string // base URL of its client-server API, without a trailing slash
 	Domain  string // the part of Matrix ids after the colon
@@ -92,14 +92,14 @@ type Appservice struct {
 	ID              string // registration id, unique on the homeserver
 	Bot             Bot
 	SenderLocalpart string // the registration's own user: random, unused, and different from the bot
-	ASToken         Secret // authenticates multis to the homeserver; it gives access to the owner's account
+	ASToken         Secret // authenticates multis to the homeserver; whoever has it can use the owner's account
 	HSToken         Secret // authenticates the homeserver to multis
 }
 
-// LocalAddr returns the host and port for connections from the machine of multis.
+// LocalAddr returns the host and port for connections to multis from its own machine.
 func (a Appservice) LocalAddr() string {
 	host := a.Hostname
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() { // every interface
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() { // multis listens on every interface
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, strconv.Itoa(a.Port))
@@ -114,12 +114,12 @@ type Bot struct {
 // Database configures Postgres and the data directory.
 type Database struct {
 	URL     Secret // empty means that multis runs its own Postgres in DataDir
-	DataDir string // folder of everything multis stores on disk
+	DataDir string // folder of everything that multis stores on disk
 }
 
 // Backup configures the backups that multis makes by itself.
 type Backup struct {
-	Every  time.Duration // zero means that none is made
+	Every  time.Duration // zero means that multis makes none
 	Folder string        // a relative path starts at Database.DataDir
 	Keep   int           // how many are kept
 	MaxMB  int           // limit on the total size of the kept backups; the newest is always kept
@@ -138,15 +138,15 @@ type Media struct {
 	MaxDays int // how many days a file is stored
 }
 
-// Budget holds the caps on spending. A cap of zero means that no paid call is made, except for PerAgentDay.
+// Budget holds the caps on spending. With a cap of zero no paid call is made, except that a PerAgentDay of zero means PerDay.
 type Budget struct {
 	PerDay      Money
 	PerChatDay  Money
 	PerAgentDay Money  // zero means PerDay
 	PerRun      Money  // for one task and everything it starts
-	AtCap       string // what happens to contacts' questions past a cap: AtCapDocuments or AtCapEscalate
+	AtCap       string // how contacts' questions are handled after a cap is reached: AtCapDocuments or AtCapEscalate
 	Currency    string // ISO 4217 code
-	PerDollar   Money  // price of one dollar in Currency, to convert the built-in prices; zero means unknown
+	PerDollar   Money  // price of one dollar in Currency, which converts the built-in prices; zero means unknown
 }
 
 // Chats holds the defaults for chats with contacts.
@@ -156,13 +156,13 @@ type Chats struct {
 	// DeliveryDraft or DeliveryAuto.
 	FirstDelivery policy.Delivery
 	ReplyMaxAge   time.Duration // older messages are stored but not answered
-	// DeleteAnswers makes multis delete its answer when the contact deletes the question.
+	// DeleteAnswers means that multis deletes its answer when the contact deletes the question.
 	DeleteAnswers bool
 	OwnerPause    time.Duration      // how long the assistant stays silent in a chat after the owner wrote there; zero means no pause
 	BurstQuiet    time.Duration      // silence after which consecutive messages get one answer
 	BurstMax      time.Duration      // longest time to wait for BurstQuiet
 	ContactCaps   ContactCaps        // limits on replies to one contact
-	Networks      map[string]Network // by the name in the file ("whatsapp"); a bridge may use another name, see policy.CanonicalNetwork
+	Networks      map[string]Network // by their names in the file ("whatsapp"); a bridge may use another name, see policy.CanonicalNetwork
 	Labels        []Label            // in the order of the file
 }
 
@@ -178,7 +178,7 @@ type Network struct {
 	Disclosure bool        // whether replies sent from the owner's account begin with the assistant's name in brackets
 }
 
-// Network returns the settings of the network with this name in the file. The default is no mode, with disclosure.
+// Network returns the settings of the network with this name in the file. Without any, it returns no mode, and disclosure.
 func (c Chats) Network(protocol string) Network {
 	if n, ok := c.Networks[protocol]; ok {
 		return n
@@ -196,11 +196,11 @@ type Documents struct {
 type Agent struct {
 	Name         string // display name; empty means Config.Name
 	Theme        string // its style of writing, in a few words
-	Emoji        string // reaction that it sets on a question it has read
+	Emoji        string // reaction that it adds to a question that it has read
 	Avatar       string // mxc:// URI
 	Instructions string
-	Mentions     []string      // further names that address it
-	Allow, Deny  []string      // tool name patterns; an empty Allow means all tools
+	Mentions     []string      // further names by which messages address it
+	Allow, Deny  []string      // patterns of tool names; an empty Allow means all tools
 	Model        string        // same values as LLM.Model; empty means LLM.Model
 	APIKey       Secret        // key for the provider of Model; empty means the provider's configured key
 	Skills       []string      // names of its skills; empty means all that apply
@@ -255,7 +255,7 @@ type MCP struct {
 	Login        bool
 	ClientID     string
 	ClientSecret Secret
-	Timeout      time.Duration // of one call
+	Timeout      time.Duration // timeout of one call
 	Allow        []string      // name patterns of the tools to offer; empty means all
 	Read         []string      // name patterns of tools that run without approval
 	Pin          []string      // name patterns of tools that need the PIN
@@ -439,11 +439,11 @@ func (c *Config) parse(r *reader, data []byte, settings map[string]string, env f
 	return c, nil
 }
 
-// strongCurrencies lists currencies of which one is worth about a dollar or more. For them PerDollar defaults to 1, which
-// overestimates costs, so that caps still hold.
+// strongCurrencies lists currencies whose unit is worth about a dollar or more. For them PerDollar defaults to 1, which
+// overestimates costs, so that the caps are still kept.
 var strongCurrencies = []string{"USD", "EUR", "GBP", "CHF"}
 
-// complete sets the values that depend on other keys, and resolves relative paths. dir is the folder of the file.
+// complete sets the values that are derived from other keys, and resolves relative paths. dir is the folder of the file.
 func (c *Config) complete(dir string) {
 	if c.Appservice.Address == "" {
 		c.Appservice.Address = fmt.Sprintf("http://127.0.0.1:%d", c.Appservice.Port)
@@ -486,7 +486,7 @@ func (c *Config) complete(dir string) {
 	}
 }
 
-// resolvePath returns path cleaned; a relative path starts at dir.
+// resolvePath returns path cleaned. If it is relative, it is relative to dir.
 func resolvePath(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

@@ -8,14 +8,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// ErrEdit is returned by Edit for a key that cannot be changed without touching the rest of the file. Its text names the line to change by hand.
+// ErrEdit is returned by Edit if a value cannot be changed without touching the rest of the file. Its error text names the line to change by hand.
 var ErrEdit = errors.New("change it by hand")
 
-// Value is a key of the file, such as "llm.model", with the text of its value.
+// Value is a key of the file, such as "llm.model", with its new value as text.
 type Value struct{ Key, Text string }
 
-// Lookup returns the text of a single value in the file data, without defaults and environment. It returns false if the key is not set, or
-// not a single value.
+// Lookup returns the text of a single value in the file data, without defaults and environment. It returns false if the key is not set or
+// has no single value.
 func Lookup(data []byte, key string) (string, bool) {
 	root, err := rootMapping(data)
 	if err != nil || root == nil {
@@ -31,8 +31,8 @@ func Lookup(data []byte, key string) (string, bool) {
 	return node.Value, true
 }
 
-// Edit returns the file data with these values set. Comments, order and everything else stay byte for byte. A missing key is added to its
-// section. Edit does not check the values: Parse does. name is the path of the file for errors.
+// Edit returns the file data with these values set. All other bytes stay the same, comments and order included. A missing key is added to its
+// section. Edit does not check the values, as Parse does. name is the path of the file, for errors.
 func Edit(name string, data []byte, values ...Value) ([]byte, error) {
 	for _, v := range values {
 		if old, ok := Lookup(data, v.Key); ok && old == v.Text {
@@ -61,7 +61,7 @@ func edit(data []byte, v Value) ([]byte, error) {
 		lines = nil
 	}
 	path := strings.Split(v.Key, ".")
-	section, key := root, (*yaml.Node)(nil) // the innermost section of the path that exists, and its key
+	section, key := root, (*yaml.Node)(nil) // the innermost section of the path that exists, and the key of that section
 	inBraces := false
 	for i, name := range path {
 		k, value := entry(section, name)
@@ -88,7 +88,7 @@ func joinLines(lines []string, err error) ([]byte, error) {
 	return []byte(strings.Join(lines, "\n") + "\n"), err
 }
 
-// rootMapping returns the mapping of a document; nil for an empty one.
+// rootMapping returns the mapping of a document; nil for an empty document.
 func rootMapping(data []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -103,7 +103,7 @@ func rootMapping(data []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// entry returns the key and the value of a name in a mapping; nil if there is none.
+// entry returns the key and value nodes of a name in a mapping; nil if there are none.
 func entry(mapping *yaml.Node, name string) (key, value *yaml.Node) {
 	if mapping == nil || mapping.Kind != yaml.MappingNode {
 		return nil, nil
@@ -116,7 +116,7 @@ func entry(mapping *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// scalar returns the text of a value as YAML on one line, quoted where YAML requires it. inBraces means that it is written into {...}.
+// scalar returns a value as YAML on one line, quoted where YAML requires it. inBraces means that the value is inserted into a {...} mapping.
 func scalar(text string, inBraces bool) (string, error) {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: text}
 	if text == "" || strings.ContainsAny(text, "\n\r\t") || inBraces && strings.ContainsAny(text, ",[]{}:#") {
@@ -127,13 +127,13 @@ func scalar(text string, inBraces bool) (string, error) {
 		return "", err
 	}
 	line := strings.TrimSuffix(string(out), "\n")
-	if strings.Contains(line, "\n") { // folded, because it is long
+	if strings.Contains(line, "\n") { // the encoder broke a long line
 		return "", ErrEdit
 	}
 	return line, nil
 }
 
-// replaceScalar replaces the value of a key that is there. A comment behind it stays.
+// replaceScalar replaces the value of a key that exists. A comment after the value is kept.
 func replaceScalar(lines []string, key, value *yaml.Node, text string, inBraces bool) ([]string, error) {
 	line := &lines[key.Line-1]
 	runes := []rune(*line)
@@ -153,7 +153,7 @@ func replaceScalar(lines []string, key, value *yaml.Node, text string, inBraces 
 	return lines, nil
 }
 
-// scalarEnd returns the index behind a scalar in its line. It returns false if the scalar goes on in the next line.
+// scalarEnd returns the index after a scalar in its line. It returns false if the scalar continues in the next line.
 func scalarEnd(line []rune, value *yaml.Node, inBraces bool) (int, bool) {
 	start := value.Column - 1
 	if start >= len(line) {
@@ -175,7 +175,7 @@ func scalarEnd(line []rune, value *yaml.Node, inBraces bool) (int, bool) {
 	return end, rest == "" || rest[0] == '#' || inBraces && (rest[0] == ',' || rest[0] == '}')
 }
 
-// quotedEnd returns the index behind the closing quote of a text in quotes. It is behind the line if there is none.
+// quotedEnd returns the index after the closing quote of a quoted text, or an index after the end of the line if the quote is missing.
 func quotedEnd(line []rune, start int, quote rune) int {
 	for i := start + 1; i < len(line); i++ {
 		switch {
@@ -191,8 +191,8 @@ func quotedEnd(line []rune, start int, quote rune) int {
 	return len(line) + 1
 }
 
-// insertKey adds a value to the end of a section. path are the keys that lead to the value from there: more than one if it adds sections as well. section
-// is nil for a section that has no keys yet, of which only the key is there; section and key are nil for a new section at the end of the file.
+// insertKey inserts a value at the end of a section. path are the keys below the section that lead to the value; more than one if sections are missing.
+// section is nil if it has no keys yet and only its own key exists. section and key are nil for a new section at the end of the file.
 func insertKey(lines []string, section, key *yaml.Node, path []string, text string) ([]string, error) {
 	at, indent := len(lines), 0
 	switch {
@@ -215,7 +215,7 @@ func insertKey(lines []string, section, key *yaml.Node, path []string, text stri
 	return append(lines[:at:at], append(added, lines[at:]...)...), nil
 }
 
-// insertInBraces adds a value to the beginning of a section that is written as {...}.
+// insertInBraces inserts a value at the beginning of a section that is written as {...}.
 func insertInBraces(lines []string, section *yaml.Node, path []string, text string) ([]string, error) {
 	line := []rune(lines[section.Line-1])
 	brace := section.Column - 1
@@ -235,7 +235,7 @@ func insertInBraces(lines []string, section *yaml.Node, path []string, text stri
 	return lines, nil
 }
 
-// lastLine returns the last line of a node that is not a block of text.
+// lastLine returns the last line of a node. Lines of a block scalar are included.
 func lastLine(node *yaml.Node) int {
 	last := node.Line
 	for _, child := range node.Content {

@@ -16,30 +16,30 @@ import (
 	"multis/policy/rules"
 )
 
-// field is one key of the file.
+// field is one key of the configuration.
 type field struct {
 	key   string             // full name, such as "llm.model"
 	set   func(string) error // parses the text and stores it; its error says what is wrong and what to write
-	clear func()             // empties a list before its items are set; nil for a single value
-	value func() any         // returns the value that the Config has
-	// show returns the value as it is written, if display does not; nil for most.
+	clear func()             // empties a list before its items are set; nil for a key with a single value
+	value func() any         // returns the current value in the Config
+	// show returns the value as text, if it differs from what display writes; nil for most keys.
 	show func() string
-	// node reads a list of sections from the file; nil for other keys.
+	// node reads the key's YAML if it is a list of sections; nil for other keys.
 	node    func(file string, n *yaml.Node) []rules.ParseError
-	example string // example value of a required key; empty means that the key is optional
-	// entry returns the field of one name of a mapping whose names are chosen by the user; nil for other keys.
+	example string // example value of a required key; empty for an optional key
+	// entry returns the field of a name in a mapping whose names the user chooses; nil for other keys.
 	entry        func(name string) (field, error)
 	isSecret     bool // the value is a secret, or a reference to one
-	isSecretFile bool // the value is the path of a file with a secret, and set is called with the secret
+	isSecretFile bool // the value is the path of a file with a secret, but set gets the secret
 }
 
-// required marks a key without a default. Errors about the missing key show example.
+// required makes a key required. The error about the missing key shows example.
 func (f field) required(example string) field {
 	f.example = example
 	return f
 }
 
-// value returns a key with a single value, stored in into.
+// value returns the field of a key with a single value, stored in into.
 func value[T any](key string, into *T, parse func(string) (T, error)) field {
 	return field{
 		key:      key,
@@ -55,14 +55,14 @@ func value[T any](key string, into *T, parse func(string) (T, error)) field {
 	}
 }
 
-// inMinutes returns a key for a length of time that is written as a whole number of minutes.
+// inMinutes returns the field of a duration that is written as a whole number of minutes.
 func inMinutes(key string, into *time.Duration) field {
 	f := value(key, into, minutes)
 	f.show = func() string { return strconv.Itoa(int(*into / time.Minute)) }
 	return f
 }
 
-// durationOrOff returns a key whose value is a duration, or off, which is stored as zero.
+// durationOrOff returns the field of a duration that may also be off, which is stored as zero.
 func durationOrOff(key string, into *time.Duration) field {
 	f := value(key, into, offOr(positive))
 	f.show = func() string {
@@ -74,7 +74,7 @@ func durationOrOff(key string, into *time.Duration) field {
 	return f
 }
 
-// secrets returns a key with a mapping of names to secrets, stored in into. checkName returns what is wrong with a name.
+// secrets returns the field of a mapping of names to secrets, stored in into. checkName returns what is wrong with a name.
 func secrets(key string, into *map[string]Secret, checkName func(string) error) field {
 	return field{
 		key:   key,
@@ -94,7 +94,7 @@ func secrets(key string, into *map[string]Secret, checkName func(string) error) 
 	}
 }
 
-// list returns a key with a list of values, stored in into.
+// list returns the field of a list of values, stored in into.
 func list[T any](key string, into *[]T, parse func(string) (T, error)) field {
 	return field{
 		key:   key,
@@ -113,8 +113,8 @@ func list[T any](key string, into *[]T, parse func(string) (T, error)) field {
 // fileSuffix is the suffix of keys that hold the path of a file with a secret.
 const fileSuffix = "_file"
 
-// secret returns two keys for one secret: key holds the value, key_file the path of a file with it. Relative paths start
-// at the folder of the configuration.
+// secret returns the fields of the two keys for one secret: key has the value, key_file the path of a file with the value. Relative paths
+// start at the folder of the configuration.
 func secret(key string, into *Secret, parse func(string) (Secret, error)) [2]field {
 	byFile := value(key+fileSuffix, into, parse)
 	byFile.isSecret, byFile.isSecretFile = false, true
@@ -128,15 +128,15 @@ const (
 	exampleOwner   = "@you:example.com"
 )
 
-// toGenerate stands for a value that is generated.
+// toGenerate is the example value of keys whose value is generated.
 const toGenerate = placeholder + ", and run multis -g"
 
-// fields lists every key.
+// fields returns the fields of all keys with fixed names.
 func (c *Config) fields() []field {
 	return slices.Concat(c.serverFields(), c.modelFields(), c.chatFields(), c.policyFields())
 }
 
-// serverFields are the keys about where multis runs, and for whom.
+// serverFields returns the fields about where multis runs, and for whom.
 func (c *Config) serverFields() []field {
 	asToken := secret("appservice.as_token", &c.Appservice.ASToken, token)
 	hsToken := secret("appservice.hs_token", &c.Appservice.HSToken, token)
@@ -170,7 +170,7 @@ func (c *Config) serverFields() []field {
 	}
 }
 
-// modelFields lists the keys of models, media and the budget.
+// modelFields returns the fields of models, media and the budget.
 func (c *Config) modelFields() []field {
 	apiKey := secret("llm.api_key", &c.LLM.APIKey, optional(token))
 	embedKey := secret("embeddings.api_key", &c.Embeddings.APIKey, optional(token))
@@ -216,7 +216,7 @@ func (c *Config) modelFields() []field {
 	}
 }
 
-// chatFields lists the keys of chats, documents, memory, servers and logging.
+// chatFields returns the fields of chats, documents, memory, servers and logging.
 func (c *Config) chatFields() []field {
 	unidocKey := secret("documents.unidoc_key", &c.Documents.UnidocKey, optional(token))
 	mcpToken := secret("mcp_server.token", &c.MCPServer.Token, optional(token))
@@ -269,17 +269,17 @@ func (c *Config) chatFields() []field {
 	})
 }
 
-// group is a section whose keys are names chosen by the user, such as agents. Each name is a section with the same keys.
-// Environment variables cannot set them.
+// group is a section whose keys are names that the user chooses, such as agents. The value of each name is a section, all with the same keys.
+// Environment variables cannot set these keys.
 type group struct {
 	section  string
 	name     string // placeholder for the chosen name in the documentation
 	expected string // description of a valid name, for the error about an invalid one
-	// item returns the keys of the section of one name. Their values are read into a new struct; keep then stores it in the Config.
+	// item returns the fields of one name. They store their values in a new struct, which keep then puts into the Config.
 	item func(name string) (fields []field, keep func())
 }
 
-// groups lists the sections whose keys are chosen names.
+// groups returns the groups.
 func (c *Config) groups() []group {
 	return []group{
 		{"chats.networks", "protocol", "the name of a network; write the bridge's protocol, such as whatsapp", func(protocol string) ([]field, func()) {

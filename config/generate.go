@@ -14,9 +14,9 @@ import (
 // placeholder is the value in the file that Generate replaces with a random one.
 const placeholder = "generate"
 
-// Generate replaces each token with the value "generate" in the configuration at path with a random one. It writes the
-// file only if the result is valid, keeps comments and order, and sets mode 0600. Without a "generate" the file is not
-// changed.
+// Generate replaces each token with the value "generate" in the configuration at path by a random one. It writes the
+// file only if the result is valid, keeps comments and order, and sets mode 0600. If no value is "generate", it does not
+// change the file.
 func Generate(path string) (*Config, error) {
 	path, err := plainfile.Resolve(path) // replace the target of a symbolic link, not the link
 	if err != nil {
@@ -43,17 +43,17 @@ func Generate(path string) (*Config, error) {
 	return c, nil
 }
 
-// FillTokens returns data with random values instead of the placeholders. name is the path of the file for errors.
+// FillTokens returns data with random values instead of the placeholders. name is the path of the file, for errors.
 func FillTokens(name string, data []byte) ([]byte, error) {
 	for _, fresh := range []struct{ key, value string }{
 		{"sender_localpart", "as_multis_" + strings.ToLower(rand.Text())},
 		{"as_token", rand.Text() + rand.Text()},
 		{"hs_token", rand.Text() + rand.Text()},
 	} {
-		// Parse again for each key: a previous replacement in the same line has moved the columns.
+		// Parse again for each key, because the replacement before may have moved the columns of its line.
 		var doc yaml.Node
 		if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 {
-			return data, nil //nolint:nilerr // not YAML, which Parse explains better
+			return data, nil //nolint:nilerr // the data is no YAML, which Parse explains better
 		}
 		node := yamlValue(yamlValue(doc.Content[0], "appservice"), fresh.key)
 		if node == nil || node.Kind != yaml.ScalarNode || node.Value != placeholder {
@@ -82,7 +82,7 @@ func yamlValue(node *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// replacePlaceholder replaces the placeholder at node's position in lines with value. It returns false if the text at
+// replacePlaceholder replaces the placeholder at node's position in lines by value. It returns false if the text at
 // that position is not the placeholder, as with anchors, tags or line breaks that only YAML recognizes.
 func replacePlaceholder(lines []string, node *yaml.Node, value string) bool {
 	if node.Line > len(lines) {

@@ -13,11 +13,11 @@ type Heartbeat struct {
 	Every        time.Duration // interval between checks; one of heartbeatIntervals
 	ActiveFrom   int           // first hour of the day with checks, in Config.TimeZone
 	ActiveUntil  int           // hour at which checks end; if less than ActiveFrom, on the next day
-	Checklist    []string      // further instructions for a model, beside the built-in checks
+	Checklist    []string      // instructions for a model, in addition to the built-in checks
 	ChecksPerDay int           // maximum number of model checks of Checklist a day
 	Tasks        bool          // whether stalled and failed tasks are reported
 	Drafts       bool          // whether messages to contacts are drafted
-	PerDay       Money         // cap on its cost in a day
+	PerDay       Money         // cap on the heartbeat's cost in a day
 }
 
 // heartbeatIntervals lists the valid values of Heartbeat.Every. Each divides a day evenly.
@@ -50,7 +50,7 @@ func heartbeatInterval(s string) (time.Duration, error) {
 	if !slices.Contains(heartbeatIntervals(), s) {
 		return 0, errors.New("is not a valid interval; write one of " + strings.Join(heartbeatIntervals(), ", "))
 	}
-	return time.ParseDuration(s) //nolint:wrapcheck // all of them can be read
+	return time.ParseDuration(s) //nolint:wrapcheck // every valid interval can be parsed
 }
 
 // checkHeartbeat rejects an empty range of active hours.

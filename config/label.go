@@ -12,18 +12,18 @@ import (
 // Label is a name for chats that share settings: see policy.Label.
 type Label struct {
 	Name     string
-	Networks []string // as in the file
+	Networks []string // with their names in the file
 	Names    []string
 	Words    []string
 	Mode     policy.Mode     // empty sets none
 	Delivery policy.Delivery // empty sets none
-	Hours    []string        // lines such as "mon-fri 9-18"; without any it sets none
+	Hours    []string        // lines such as "mon-fri 9-18"; empty sets none
 	// FollowUpDays and AskRating are as in Business; nil sets none.
 	FollowUpDays *int
 	AskRating    *bool
 }
 
-// Label returns the label with a name, or one without any setting.
+// Label returns the label with a name, or a new one without settings.
 func (c Chats) Label(name string) Label {
 	if i := slices.IndexFunc(c.Labels, func(l Label) bool { return l.Name == name }); i >= 0 {
 		return c.Labels[i]
@@ -31,7 +31,7 @@ func (c Chats) Label(name string) Label {
 	return Label{Name: name}
 }
 
-// withLabel returns labels with one added, or put in the place of the one with its name.
+// withLabel returns labels with l, which replaces a label of the same name.
 func withLabel(labels []Label, l Label) []Label {
 	if i := slices.IndexFunc(labels, func(other Label) bool { return other.Name == l.Name }); i >= 0 {
 		labels[i] = l
@@ -54,7 +54,7 @@ func (l *Label) fields(section string) []field {
 	}
 }
 
-// pointerTo makes a parser of a value that may be left out, which nil stands for.
+// pointerTo makes a parser of an optional value, for which nil means that it is not set.
 func pointerTo[T any](parse func(string) (T, error)) func(string) (*T, error) {
 	return func(s string) (*T, error) {
 		v, err := parse(s)
@@ -62,7 +62,7 @@ func pointerTo[T any](parse func(string) (T, error)) func(string) (*T, error) {
 	}
 }
 
-// namePattern checks a pattern of names. One without a letter or a digit would fit everybody.
+// namePattern checks a pattern of chat names. A pattern without a letter or a digit would match every chat.
 func namePattern(s string) (string, error) {
 	s, err := lineOf(1, 100)(s)
 	if err == nil && strings.Trim(s, "* ") == "" {
@@ -71,10 +71,10 @@ func namePattern(s string) (string, error) {
 	return s, err
 }
 
-// maxLabelRules is how many networks, names or words a label may have.
+// maxLabelRules is the maximum number of networks, of names and of words of a label.
 const maxLabelRules = 100
 
-// checkLabels rejects labels that contacts could give themselves to loosen what you set: they choose their names and their words.
+// checkLabels rejects labels that contacts could give themselves to loosen the owner's settings, because contacts choose their names and their words.
 func (c *Config) checkLabels(r *reader) {
 	if n := len(c.Chats.Labels); n > policy.MaxLabels {
 		r.report(place{line: r.sections["chats.labels"]}, "chats.labels", fmt.Sprintf("has %d labels; write at most %d", n, policy.MaxLabels))

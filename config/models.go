@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// NoModel is the model name that means "no model". For LLM.Model, answers then only quote passages.
+// NoModel is the model name that means "no model". With it as LLM.Model, answers only quote passages.
 const NoModel = "none"
 
 // LLM configures the language models.
@@ -14,7 +14,7 @@ type LLM struct {
 	BaseURL    string              // base URL of Model's provider, without a trailing slash; empty means the built-in one or that of Providers
 	APIKey     Secret              // key for Model's provider
 	Local      bool                // whether Model's provider is free
-	Timeout    time.Duration       // how long a model may be silent, before and within its answer
+	Timeout    time.Duration       // how long a model may send nothing, before and within its answer
 	Providers  map[string]Provider // by name
 	Strategies Strategies
 	Prices     []Price // override the built-in prices
@@ -50,7 +50,7 @@ type Speech struct {
 
 // Vision configures the model that looks at pictures.
 type Vision struct {
-	Model string // NoModel, "provider/name", or the name of a strategy; its provider and its price are those of LLM
+	Model string // NoModel, "provider/name", or the name of a strategy; LLM configures its provider and its price
 }
 
 // The names of the strategies.
@@ -62,7 +62,7 @@ const (
 	Custom        = "custom"
 )
 
-// Strategies holds lists of models. The models of a list are tried in order.
+// Strategies holds lists of models by purpose. The models of a list are tried in order.
 type Strategies struct {
 	CheapFirst    []string
 	FastFirst     []string
@@ -93,7 +93,7 @@ func emptyStrategies() Strategies {
 	return Strategies{CheapFirst: []string{}, FastFirst: []string{}, PowerfulFirst: []string{}, OfflineFirst: []string{}, Custom: []string{}}
 }
 
-// ResolveModels returns the models that a value of LLM.Model stands for, in the order they are tried. It is empty for
+// ResolveModels returns the models that a value of LLM.Model means, in the order in which they are tried. It is empty for
 // NoModel.
 func (l *LLM) ResolveModels(model string) []string {
 	if model == NoModel || model == "" {
@@ -118,7 +118,7 @@ func (l *LLM) AllModels() []string {
 	return all
 }
 
-// Price is what a model's provider charges for a million tokens, in Budget.Currency.
+// Price is what a model's provider charges for a million tokens of each kind, in Budget.Currency.
 type Price struct {
 	Model      string // "provider/name"
 	In, Out    Money

@@ -16,7 +16,7 @@ var offlineValues = map[string]string{
 	"database.url":                "",
 }
 
-// LoadOffline reads the configuration at path for use without a homeserver, as ParseOffline does.
+// LoadOffline reads the configuration at path for use without a homeserver; see ParseOffline.
 func LoadOffline(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -2,7 +2,7 @@ package config
 
 import "strings"
 
-// otherProgramKey maps a key of a similar program, or of the first version of multis, to the key used here.
+// otherProgramKey says which key multis has for a key of a similar program, or of the first version of multis.
 type otherProgramKey struct {
 	ours string // the key or section to write; empty means that there is no equivalent
 	note string // how to use it, or why there is no equivalent
@@ -71,7 +71,7 @@ var otherProgramKeys = map[string]otherProgramKey{
 	"deployment":         {"", "there is one way to run it; multis chat tries it without a homeserver"},
 }
 
-// otherProgramHint says which key to write instead of a key of another program. It is empty for keys not in otherProgramKeys.
+// otherProgramHint says which key to write instead of a key of another program. It is empty for keys that are not in otherProgramKeys.
 func otherProgramHint(key string) string {
 	it, ok := otherProgramKeys[key]
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// OwnPaths returns the files and folders of multis itself that no agent and no command may read or change, whatever is configured: the
-// configuration and its secrets, the rules, the database, the backups, the command hooks. file is the configuration; empty for none.
+// OwnPaths returns the files and folders of multis itself that no agent and no command may read or change, whatever the rules say: the
+// configuration and its secrets, the rules, the database, the backups, the command hooks. file is the path of the configuration; empty for none.
 func (c *Config) OwnPaths(file string) []string {
 	in := func(name string) string { return filepath.Join(c.Database.DataDir, name) }
 	paths := []string{in("postgres"), in("cache"), in("hooks"), in("starts.json"), in("starts.json.lock"), in("starts.json.new"), c.Backup.Folder}
@@ -21,7 +21,7 @@ func (c *Config) OwnPaths(file string) []string {
 	return append(paths, c.SecretFiles...)
 }
 
-// trustedFolders returns the folders whose files multis believes as it believes the configuration: agents may read them and never write there.
+// trustedFolders returns the folders whose files multis trusts like the configuration: agents may read them but not write there.
 func (c *Config) trustedFolders() []string {
 	folders := []string{c.Skills.Folder, c.Tasks.Folder}
 	for _, m := range c.MCP {
@@ -32,7 +32,7 @@ func (c *Config) trustedFolders() []string {
 	return folders
 }
 
-// checkFolders rejects folders of agents and documents that hold files of multis itself: tools could read or change them, and answers quote them.
+// checkFolders rejects folders of agents and documents that hold files of multis itself: tools could read or change them, or answers quote them.
 func (c *Config) checkFolders(r *reader) {
 	own, trusted := c.OwnPaths(r.file), c.trustedFolders()
 	if path := overlapping(c.Documents.Folder, own); path != "" {
@@ -53,7 +53,7 @@ func (c *Config) checkFolders(r *reader) {
 	}
 }
 
-// overlapping returns the first path that is in a folder, or that the folder is in, with the links of both resolved; empty for none.
+// overlapping returns the first of paths that is in folder, or that contains it, after symbolic links are resolved; empty for none.
 func overlapping(folder string, paths []string) string {
 	folder = withoutLinks(folder)
 	for _, path := range paths {
@@ -70,7 +70,7 @@ func isWithin(folder, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// withoutLinks returns an absolute path with its links resolved, as far as the file exists.
+// withoutLinks returns an absolute path with its symbolic links resolved, as far as the file exists.
 func withoutLinks(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute

@@ -15,20 +15,20 @@ import (
 	"multis/policy/rules"
 )
 
-// Policy has the owner's rules about what tools may be called; see package rules.
+// Policy holds the owner's rules about which tools may be called; see package rules.
 type Policy struct {
 	Rules []rules.Rule // written in config.yaml
-	File  string       // a file with further rules; a relative path starts at the folder of config.yaml; empty means none
-	// FileRules are the rules of File, which is read with the configuration.
+	File  string       // path of a file with further rules, relative to the folder of config.yaml; empty means none
+	// FileRules are the rules in File, which is read together with the configuration.
 	FileRules []rules.Rule
 }
 
 // Tools configures the tools of all agents.
 type Tools struct {
-	Deny []string // patterns of tools that nobody may call, multis itself included
+	Deny []string // patterns of tools that nobody may call, not even multis itself
 }
 
-// OwnRules returns the owner's rules in the order in which they are tried: the denied tools, those of config.yaml, those of the file.
+// OwnRules returns the owner's rules in the order in which they are tried: one for each pattern in tools.deny, then Rules, then FileRules.
 func (c *Config) OwnRules() []rules.Rule {
 	var denied []rules.Rule
 	for _, pattern := range c.Tools.Deny {
@@ -37,7 +37,7 @@ func (c *Config) OwnRules() []rules.Rule {
 	return slices.Concat(denied, c.Policy.Rules, c.Policy.FileRules)
 }
 
-// policyFields lists the keys of the rules.
+// policyFields returns the fields of the rules.
 func (c *Config) policyFields() []field {
 	return []field{
 		list("tools.deny", &c.Tools.Deny, toolPattern),
@@ -88,7 +88,7 @@ func readRules(path string) ([]byte, error) {
 	return data, nil
 }
 
-// reportRules adds the problems of rules, each of which names its place.
+// reportRules adds the problems in an error about rules, one per line. Each already names its place.
 func (r *reader) reportRules(err error) {
 	for line := range strings.Lines(err.Error()) {
 		r.problems = append(r.problems, problem{key: "policy.rules", text: strings.TrimRight(line, "\n")})

@@ -14,19 +14,19 @@ import (
 
 // problem is one line of the error that Parse returns.
 type problem struct {
-	line int    // line of the file; zero for an environment variable
+	line int    // line of the file; zero if the place is none in this file
 	key  string // empty when the file is wrong as a whole
 	text string
 }
 
-// places knows where the values of a configuration come from.
+// places holds where the values of a configuration come from.
 type places struct {
 	file     string
 	sections map[string]int   // line of each section; zero if it is not in the file
 	source   map[string]place // where a key was set, even to an invalid value
 }
 
-// place returns the place where a key was set. For a key that is not set, it is the line of the section that could have it, or without a file, the variable.
+// place returns where a key was set. For a key that is not set, it is the line of the section that could have it or, without a file, the variable.
 func (p places) place(key string) place {
 	for _, name := range []string{key, key + fileSuffix} {
 		if at, ok := p.source[name]; ok {
@@ -39,7 +39,7 @@ func (p places) place(key string) place {
 	return place{line: max(p.sections[parentSection(key)], 1)}
 }
 
-// settingPlace is the place of a value that was set in chat.
+// settingPlace is how problems name the place of a value that was set in chat and so has no line in a file.
 const settingPlace = "setting"
 
 // describe returns a problem as one clean line that begins with its place. key is empty if the file is wrong as a whole.
@@ -57,12 +57,12 @@ func (p places) describe(at place, key, what string) string {
 	return text.OneLine(where + ": " + what)
 }
 
-// report adds a problem at a place.
+// report adds a problem, with its place.
 func (r *reader) report(at place, key, what string) {
 	r.problems = append(r.problems, problem{at.line, key, r.describe(at, key, what)})
 }
 
-// Problem returns an error about the value of a key that another package found. Like the errors of Parse it is one line, and begins with the place of the value.
+// Problem returns an error about a problem that another package found in the value of a key. Like the errors of Parse, it is one line with the place.
 func (c *Config) Problem(key, what string) error {
 	return errors.New(c.places.describe(c.places.place(key), key, what))
 }
@@ -76,7 +76,7 @@ func (r *reader) reportKey(key, what string) {
 	r.report(r.place(key), key, what)
 }
 
-// err joins the problems in the order of the file. Problems of environment variables come first.
+// err joins the problems, ordered by line. Problems without a line come first.
 func (r *reader) err() error {
 	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
 	var lines []error
@@ -103,7 +103,7 @@ func (r *reader) reportYAMLError(err error) {
 		fix = "indent by spaces, in this line or the next"
 	case strings.Contains(what, "cannot start any token"):
 		fix = "a value that begins with @ or a special character needs quotes, and lines are indented by spaces, not tabs"
-	case strings.HasPrefix(what, "unknown anchor"): // would quote the value, and that may be a secret
+	case strings.HasPrefix(what, "unknown anchor"): // the text would quote the value, which may be a secret
 		what, fix = "a value begins with *", "put it in quotes"
 	case strings.Contains(what, "mapping values are not allowed"):
 		fix = "a value that holds \": \" needs quotes, and keys of one section start in the same column"

@@ -2,8 +2,8 @@ package config
 
 import "time"
 
-// AgentPrompt is the argument of Agent.Command in whose place the task is put. Without it the task is the program's standard input.
+// AgentPrompt is the argument of Agent.Command that is replaced by the task. Without it, the program gets the task on its standard input.
 const AgentPrompt = "{prompt}"
 
-// maxProgramTime is the longest time that an external agent may work on a task: as long as a model.
+// maxProgramTime is the longest time that an external agent may work on a task.
 const maxProgramTime = 5 * time.Minute

@@ -12,20 +12,20 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// reader fills a Config from a file and the environment, and collects the problems.
+// reader fills a Config from the file, the settings made in chat and the environment, and collects the problems.
 type reader struct {
 	places
 	config     *Config
 	env        func(string) (string, bool) // looks up an environment variable
 	fields     map[string]field
-	fieldOrder []string // the keys of fields, in the order of the table
+	fieldOrder []string // the keys of fields, in the order of their lists
 	groups     []group
 	preset     map[string]bool   // keys whose values in the file and the environment are ignored
-	references map[string]string // references to secrets, by key
+	references map[string]string // values that are references to secrets, by key
 	problems   []problem
 }
 
-// place is the source of a value: a line of the file, a setting made in chat or an environment variable.
+// place is where a value was set: a line of the file, in chat, or an environment variable.
 type place struct {
 	line     int
 	variable string
@@ -49,7 +49,7 @@ func newReader(file string, c *Config) *reader {
 	return r
 }
 
-// add registers keys and their sections.
+// add registers fields and the sections that contain them.
 func (r *reader) add(fields []field) {
 	for _, f := range fields {
 		r.fields[f.key] = f
@@ -131,7 +131,7 @@ func (r *reader) readEntry(section string, name, content *yaml.Node) {
 		return // "key:" without a value counts as not set
 	}
 	if f.isSecret && f.example == "" && content.Kind == yaml.ScalarNode && content.Value == "" {
-		return // no secret, as in the example; a file may have it
+		return // an empty secret is not set, as in the example; its file may have it
 	}
 	at := place{line: content.Line}
 	if !r.recordSource(key, at) {
@@ -161,7 +161,7 @@ func (r *reader) readEntry(section string, name, content *yaml.Node) {
 	}
 }
 
-// readEntries reads a mapping whose names are chosen by the user.
+// readEntries reads a mapping whose names the user chooses.
 func (r *reader) readEntries(f field, node *yaml.Node) {
 	if node.Kind != yaml.MappingNode {
 		r.report(place{line: node.Line}, f.key, "is "+kindOf(node)+`; write "NAME: value" lines below it`)
@@ -197,7 +197,7 @@ func (r *reader) inGroup(key string) bool {
 	return slices.ContainsFunc(r.groups, func(g group) bool { return strings.HasPrefix(key, g.section+".") })
 }
 
-// readGroupItem reads one named section of a group.
+// readGroupItem reads the section of one name in a group.
 func (r *reader) readGroupItem(g group, name, content *yaml.Node) {
 	key := joinKey(g.section, name.Value)
 	if there, ok := otherProgramKeys[key]; ok && (there.ours != g.section || content.Kind == yaml.SequenceNode) {
@@ -216,7 +216,7 @@ func (r *reader) readGroupItem(g group, name, content *yaml.Node) {
 	keep()
 }
 
-// readScalar sets a single value or one item of a list. key names it in errors.
+// readScalar sets a single value or one item of a list. key is its name in errors.
 func (r *reader) readScalar(f field, node *yaml.Node, key string) {
 	if node.Kind != yaml.ScalarNode {
 		r.report(place{line: node.Line}, key, "is "+kindOf(node)+"; write a single value")
@@ -232,7 +232,7 @@ func (r *reader) readScalar(f field, node *yaml.Node, key string) {
 	}
 }
 
-// readEnvironment overrides the file with environment variables. An empty variable counts as not set, because compose
+// readEnvironment overrides other values with environment variables. An empty variable counts as not set, because compose
 // files pass variables that the host does not set as empty ones. Items of a list are separated by commas.
 func (r *reader) readEnvironment() {
 	for _, key := range r.fieldOrder {
@@ -267,7 +267,7 @@ func (r *reader) readSettings(settings map[string]string) {
 	}
 }
 
-// setItems sets a key to a text; a list to its items, which are separated by commas.
+// setItems parses text and sets a field to it. For a list, text has items that are separated by commas.
 func (r *reader) setItems(f field, text string, at place) {
 	if f.clear != nil {
 		r.setList(f, strings.Split(text, ","), at)
@@ -278,7 +278,7 @@ func (r *reader) setItems(f field, text string, at place) {
 	}
 }
 
-// setList sets a list to items.
+// setList sets the field of a list to items.
 func (r *reader) setList(f field, items []string, at place) {
 	f.clear()
 	for _, item := range items {
@@ -314,8 +314,8 @@ func (r *reader) reportMissing() {
 	}
 }
 
-// missingText says what to write for a missing key. For a secret it omits "secret:" before the example, because the output
-// filter hides text after that.
+// missingText says what to write for a missing key. If the key is "secret", it shows only the example value, because the filter of the output
+// would hide text after "secret:".
 func missingText(name, example string) string {
 	switch {
 	case strings.HasPrefix(example, "generate"):

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// The beginnings of a secret's value that is a reference: it says where the secret is.
+// Prefixes of the value of a secret that is a reference: it says where the secret is.
 const (
-	envReference     = "env:"     // an environment variable of multis
-	fileReference    = "file:"    // a file; relative paths start at the folder of the configuration
-	systemdReference = "systemd:" // a credential of the service
+	envReference     = "env:"     // in an environment variable of multis
+	fileReference    = "file:"    // in a file; relative paths start at the folder of the configuration
+	systemdReference = "systemd:" // in a credential of the systemd service
 )
 
 // credentialsVariable is the environment variable with the folder of systemd's credentials.
 const credentialsVariable = "CREDENTIALS_DIRECTORY"
 
-// IsReference reports whether the value of a secret says where the secret is, and is not the secret itself.
+// IsReference reports whether the value of a secret is a reference to the secret, and not the secret itself.
 func IsReference(value string) bool {
 	for _, prefix := range []string{envReference, fileReference, systemdReference} {
 		if strings.HasPrefix(value, prefix) {
@@ -28,10 +28,10 @@ func IsReference(value string) bool {
 	return false
 }
 
-// variableName matches names of environment variables. Errors quote no other ones, because users may have written the secret there.
+// variableName matches names of environment variables. Errors quote no other names, because users may have written the secret there.
 var variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
-// resolveSecret returns the secret that a value of the file stands for: the value itself, or what its reference names.
+// resolveSecret returns the secret itself: the value, or what the value refers to.
 func (r *reader) resolveSecret(value string) (string, error) {
 	if name, ok := strings.CutPrefix(value, envReference); ok {
 		if !variableName.MatchString(name) {
@@ -59,7 +59,7 @@ func (r *reader) resolveSecret(value string) (string, error) {
 	return value, nil
 }
 
-// readSecretFile reads a file with a secret and remembers its path.
+// readSecretFile reads a file with a secret and records its path in SecretFiles.
 func (r *reader) readSecretFile(path string) (string, error) {
 	secret, err := readSecret(path)
 	if err == nil {
@@ -68,7 +68,7 @@ func (r *reader) readSecretFile(path string) (string, error) {
 	return secret, err
 }
 
-// setField sets a key to a text, after resolving the reference of a secret.
+// setField parses text and sets a field to it. It resolves references to secrets.
 func (r *reader) setField(f field, text string) error {
 	var err error
 	switch {

@@ -22,7 +22,7 @@ type registration struct {
 	Namespaces      struct {
 		Users []namespace `yaml:"users"`
 	} `yaml:"namespaces"`
-	ReceiveEphemeral bool `yaml:"receive_ephemeral"` // typing notices and read receipts, which show that the owner is present
+	ReceiveEphemeral bool `yaml:"receive_ephemeral"` // typing notifications and read receipts, which show that the owner is active
 	CreateDevices    bool `yaml:"io.element.msc4190"`
 }
 
@@ -54,7 +54,7 @@ func Registration(c *Config) ([]byte, error) {
 	}
 	r.Namespaces.Users = []namespace{
 		{exactPattern(id.NewUserID(a.Bot.Username, c.Homeserver.Domain)), true},
-		// Exclusive here would take the owner's own push notifications away.
+		// An exclusive namespace would end the owner's own push notifications.
 		{exactPattern(c.Owner), false},
 	}
 	text := bytes.NewBufferString(registrationHeader)

@@ -4,11 +4,11 @@ import "maps"
 
 // SafeMode configures when multis starts in safe mode by itself.
 type SafeMode struct {
-	AfterCrashes int // crashes within five minutes; zero means never
+	AfterCrashes int // crashes within five minutes; zero means that it never does
 }
 
-// Safe returns the configuration for safe mode: no models, no commands, no tools for other programs. What else safe mode forbids does not depend
-// on the configuration.
+// Safe returns the configuration for safe mode: no models, no commands, no tools for other programs. The other restrictions of safe mode do not
+// depend on the configuration.
 func (c *Config) Safe() *Config {
 	safe := *c
 	safe.LLM.Model, safe.LLM.BaseURL, safe.LLM.APIKey, safe.LLM.Strategies = NoModel, "", "", emptyStrategies()

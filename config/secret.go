@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Secret is a text that prints as "…" in logs, errors and dumps. The zero value means that no secret is set.
+// Secret is a text that is shown as "…" in logs, errors and dumps. The zero value means that no secret is set.
 type Secret string
 
-// hidden is printed instead of a secret.
+// hidden is shown instead of a secret.
 const hidden = "…"
 
 // Value returns the secret itself.
@@ -20,7 +20,7 @@ func (s Secret) Value() string { return string(s) }
 // String returns "…".
 func (s Secret) String() string { return hidden }
 
-// Format prints "…" for every verb, so that %d or %x of a whole Config show nothing either.
+// Format writes "…" for every verb, so that %d or %x of a whole Config show no secret either.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(hidden)) }
 
 // MarshalText returns "…", for JSON, YAML and logs.
@@ -41,7 +41,7 @@ func (c *Config) Secrets() []string {
 }
 
 func collectSecrets(v reflect.Value, found *[]string) {
-	switch v.Kind() { //nolint:exhaustive // nothing else holds one
+	switch v.Kind() { //nolint:exhaustive // no other kind of value contains a secret
 	case reflect.Struct:
 		for _, field := range v.Fields() {
 			collectSecrets(field, found)
@@ -62,7 +62,7 @@ func collectSecrets(v reflect.Value, found *[]string) {
 }
 
 // secretParts returns the parts of a URL that may be secret: the password, query values and long path segments. It omits
-// a password equal to the user, host or database name, because hiding it would hide those names everywhere.
+// a password that equals the user, host or database name, because masking it would mask those names everywhere.
 func secretParts(at *url.URL) []string {
 	var parts []string
 	if password, set := at.User.Password(); set && !slices.Contains([]string{at.User.Username(), at.Hostname(), strings.Trim(at.Path, "/")}, password) {

@@ -12,9 +12,9 @@ import (
 	"multis/policy"
 )
 
-// Set sets a key of the configuration at path to a single value and keeps comments and order. The file is written only if the result is
-// valid: a backup of the old one stays beside it, and the change is atomic. It returns the path of the backup; empty if the file has that
-// value already. checks are what else has to accept the result.
+// Set sets a key with a single value in the configuration at path, and keeps comments and order. It writes the file only if the result is valid and
+// all checks accept it. It replaces the file atomically, keeps a backup beside it, and returns the path of the backup; empty if the file has that
+// value already.
 func Set(path, key, value string, checks ...func(*Config) error) (backup string, err error) {
 	path, err = plainfile.Resolve(path) // replace the target of a symbolic link, not the link
 	if err != nil {
@@ -51,7 +51,7 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 	return Replace(path, changed)
 }
 
-// Replace writes a file atomically, with the mode and owner of the old one, and returns the path of the backup of the old one.
+// Replace writes a file atomically, with the mode and owner of the old file, and returns the path of a backup of the old file.
 func Replace(path string, data []byte) (backup string, err error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -63,7 +63,7 @@ func Replace(path string, data []byte) (backup string, err error) {
 	stamp := time.Now().Format("20060102-150405")
 	backup = fmt.Sprintf("%s.%s.bak", path, stamp)
 	err = os.Link(path, backup)
-	for n := 2; errors.Is(err, fs.ErrExist); n++ { // there are some of the same second
+	for n := 2; errors.Is(err, fs.ErrExist); n++ { // a backup was already made in the same second
 		backup = fmt.Sprintf("%s.%s-%d.bak", path, stamp, n)
 		err = os.Link(path, backup)
 	}

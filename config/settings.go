@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// SafeKeys lists the keys that can be set in chat, with the PIN if there is one. None of them moves files, deletes messages, or makes chats
-// answered that were not. Only operators opens access: to the commands that only show something, and only for whom the owner names.
+// SafeKeys lists the keys that can be set in chat, with the PIN if there is one. None of them moves files, deletes messages, or makes multis answer
+// in more chats. Only "operators" gives access: to the users whom the owner names, and to commands that only show something.
 func SafeKeys() []string {
 	return []string{
 		"budget.per_day", "budget.per_chat_day", "budget.per_agent_day", "budget.per_run", "budget.at_cap",
@@ -26,15 +26,15 @@ func SafeKeys() []string {
 	}
 }
 
-// restartPrefixes are the beginnings of keys that take effect only when multis is started again.
+// restartPrefixes are prefixes of keys that take effect only at the next start.
 var restartPrefixes = []string{"database.", "logging."}
 
-// NeedsRestart reports whether a key takes effect only when multis is started again.
+// NeedsRestart reports whether a key takes effect only at the next start.
 func NeedsRestart(key string) bool {
 	return slices.ContainsFunc(restartPrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
-// LoadWith is Load with settings that were made in chat, by key. They override the file and are overridden by the environment. Keys that are
+// LoadWith is Load with settings that were made in chat, by key. They override the file, and the environment overrides them. Keys that are
 // not in SafeKeys are ignored.
 func LoadWith(path string, settings map[string]string) (*Config, error) {
 	data, err := os.ReadFile(path)
@@ -56,11 +56,11 @@ const (
 // Entry is a key of the configuration with its value.
 type Entry struct {
 	Key    string `json:"key"`
-	Value  string `json:"value"` // as it is written in the file; "…" or its reference for a secret that is set
+	Value  string `json:"value"` // as in the file; for a secret that is set, "…" or its reference
 	Source string `json:"source"`
 }
 
-// Values returns all keys with a fixed name, in the order of the documentation. Problems of the file are returned as the error of LoadWith.
+// Values returns all keys with a fixed name, in the order of the documentation. If the configuration is not valid, it returns the error of LoadWith.
 func Values(path string, settings map[string]string) ([]Entry, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -85,7 +85,7 @@ func Values(path string, settings map[string]string) ([]Entry, error) {
 	return list, nil
 }
 
-// Differences returns the entries of Values that are set to something else than the default.
+// Differences returns the entries of Values whose values differ from the defaults.
 func Differences(path string, settings map[string]string) ([]Entry, error) {
 	values, err := Values(path, settings)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *reader) sourceOf(key string) string {
 	}
 }
 
-// display returns the value of a key as text that can be written.
+// display returns the value of a key as it could be written in the file.
 func (f field) display() string {
 	if f.show != nil {
 		return f.show()
@@ -125,7 +125,7 @@ func (f field) display() string {
 	return display(f.value())
 }
 
-// display writes a value as in the file.
+// display returns a value as it could be written in the file.
 func display(v any) string {
 	switch v := v.(type) {
 	case Secret:
@@ -156,7 +156,7 @@ func display(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Changes returns the keys in which two configurations differ, sections with names of your choice as a whole.
+// Changes returns the keys in which two configurations differ. For a section whose names are chosen, it returns the section's name.
 func Changes(a, b *Config) []string {
 	var keys []string
 	before, after := a.fields(), b.fields()
@@ -186,7 +186,7 @@ func Changes(a, b *Config) []string {
 	return keys
 }
 
-// CheckSetting returns an error if a value cannot be set for a key in chat. Its text says what to write.
+// CheckSetting returns an error if a key cannot be set to a value in chat. The error says what to write instead.
 func CheckSetting(path string, settings map[string]string, key, value string) error {
 	if !slices.Contains(SafeKeys(), key) {
 		if _, known := newReader("", defaults()).fields[key]; known {
@@ -202,7 +202,7 @@ func CheckSetting(path string, settings map[string]string, key, value string) er
 	}
 	_, err := LoadWith(path, changed)
 	if err != nil {
-		if what, ok := strings.CutPrefix(err.Error(), settingPlace+": "); ok { // the owner just wrote it
+		if what, ok := strings.CutPrefix(err.Error(), settingPlace+": "); ok { // the owner has just written the value, so its place is omitted
 			return errors.New(what)
 		}
 	}

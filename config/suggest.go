@@ -8,8 +8,8 @@ import (
 	"multis/text"
 )
 
-// suggest returns a hint for an unknown name in a section: the key to use instead of a foreign key, else a key with a
-// similar spelling in this section, else the same name in another section, else all names of this section.
+// suggest returns a hint about an unknown name in a section: the key to use instead of another program's key, else a similar name in this
+// section, else the same name in another section, else all names in this section.
 func (r *reader) suggest(section, name string) string {
 	if advice := otherProgramHint(joinKey(section, name)); advice != "" {
 		return advice
@@ -35,7 +35,7 @@ func (r *reader) suggest(section, name string) string {
 	return "known here: " + strings.Join(here, ", ")
 }
 
-// keyNames lists the names that are valid in a section, in the order of the table.
+// keyNames returns the names that are valid in a section, in the order of the fields.
 func (r *reader) keyNames(section string) []string {
 	var names []string
 	keys := slices.Clone(r.fieldOrder)

@@ -26,7 +26,7 @@ import (
 )
 
 // The parsers below convert a text to a value. Their errors say what is wrong and what to write. They quote at most 60
-// characters of the text, and nothing where it may be a secret.
+// characters of the text, and nothing if it may be a secret.
 
 func textUpTo(limit int) func(string) (string, error) {
 	return func(s string) (string, error) {
@@ -86,7 +86,7 @@ func oneOf[T ~string](allowed ...T) func(string) (T, error) {
 	}
 }
 
-// atCap parses what happens past a cap. It also takes "handover", the former name of AtCapEscalate, which may have been set in chat.
+// atCap parses budget.at_cap. It also accepts "handover", the former name of AtCapEscalate, which may have been set in chat.
 func atCap(s string) (string, error) {
 	if s == "handover" {
 		return AtCapEscalate, nil
@@ -94,7 +94,7 @@ func atCap(s string) (string, error) {
 	return oneOf(AtCapDocuments, AtCapEscalate)(s)
 }
 
-// optional makes parse accept an empty text.
+// optional returns parse extended so that it accepts an empty text.
 func optional[T ~string](parse func(string) (T, error)) func(string) (T, error) {
 	return func(s string) (T, error) {
 		if s == "" {
@@ -152,7 +152,7 @@ func offOr(parse func(string) (time.Duration, error)) func(string) (time.Duratio
 	}
 }
 
-// upTo parses a positive duration of at most most.
+// upTo returns a parser of a positive duration of at most most.
 func upTo(most time.Duration) func(string) (time.Duration, error) {
 	return func(s string) (time.Duration, error) {
 		d, err := positive(s)
@@ -163,7 +163,7 @@ func upTo(most time.Duration) func(string) (time.Duration, error) {
 	}
 }
 
-// toolPattern parses a tool name or a pattern. It rejects patterns that can match no tool, because under deny they would
+// toolPattern parses a tool name or a pattern. It rejects patterns that can match no tool, because in a deny list they would
 // forbid nothing.
 func toolPattern(s string) (string, error) {
 	if _, err := path.Match(s, ""); err != nil || len(s) > 64 || !toolPatternChars.MatchString(s) {
@@ -176,7 +176,7 @@ func toolPattern(s string) (string, error) {
 var toolPatternChars = regexp.MustCompile(`^[a-zA-Z0-9_*?^\[\]-]+$`)
 
 func timeZone(s string) (*time.Location, error) {
-	// "Local" would mean something else on every machine, and the empty name is UTC by accident.
+	// "Local" means something else on every machine, and an empty name, which would mean UTC, is likely a mistake.
 	if s != "" && s != "Local" {
 		if zone, err := time.LoadLocation(s); err == nil {
 			return zone, nil
@@ -217,8 +217,8 @@ func serverName(s string) (string, error) {
 	return s, nil
 }
 
-// webAddress parses an http(s) URL without credentials, query or fragment. Its errors show the example in like. They never show the text, which
-// may contain a password.
+// webAddress returns a parser of an http(s) URL without credentials, query or fragment. like is the example in its errors. They never quote the text,
+// which may contain a password.
 func webAddress(like string) func(string) (string, error) {
 	return func(s string) (string, error) {
 		u, err := url.Parse(s)
@@ -396,9 +396,9 @@ func postgresURL(s string) (Secret, error) {
 	return Secret(s), nil
 }
 
-// readSecret returns the trimmed content of a file, which must contain only a secret. It reads only regular files of at
-// most 64 KiB, because a pipe could block and a device never end. Its errors do not repeat the path, because users
-// mistakenly write the secret itself there.
+// readSecret returns the trimmed content of a file that contains only a secret. It reads only regular files of at
+// most 64 KiB, because a pipe could block and a device could be endless. Its errors do not quote the path, because users
+// may have written the secret itself in its place.
 func readSecret(path string) (string, error) {
 	const most = 64 << 10
 	f, _, err := plainfile.Open(path)
