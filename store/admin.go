@@ -27,7 +27,7 @@ func ChatsByID(ctx context.Context, db DB, ids []ChatID) (map[ChatID]Chat, error
 const openCommandsSQL = "select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.id < $2 and m.received_at > $3 and m.action = 'command' and m.answered_at is null order by m.id`
 
-// OpenCommands returns the older commands of a chat that are not answered yet: those before message and received after since.
+// OpenCommands returns the unanswered commands of a chat that are older than message and were received after since.
 func OpenCommands(ctx context.Context, db DB, chat ChatID, message MessageID, since time.Time) ([]Message, error) {
 	return collectMessages(ctx, db, openCommandsSQL, chat, message, since)
 }
@@ -72,8 +72,8 @@ func MessagesAnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, err
 const isQuotingNoticeSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.about <> '{}'
 	and not exists (select from messages m where m.chat_id = $1 and m.outbox_id = o.id) and not exists (select from dialogs d where d.outbox_id = o.id))`
 
-// IsQuotingNotice reports whether an event is a notice of multis in this chat that quotes messages, answers no command and asks no
-// question. An empty event is none.
+// IsQuotingNotice reports whether an event is a notice of multis in this chat that quotes messages, answers no command and asks no question. It
+// returns false for an empty event.
 func IsQuotingNotice(ctx context.Context, db DB, chat ChatID, event id.EventID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, isQuotingNoticeSQL, chat, event).Scan(&yes); err != nil {
@@ -84,7 +84,7 @@ func IsQuotingNotice(ctx context.Context, db DB, chat ChatID, event id.EventID) 
 
 const claimNotificationSQL = "insert into settings (key, value) values ($1, 'true') on conflict do nothing"
 
-// ClaimNotification sets a setting to true. It returns false if it was set before, so that a notice is sent once.
+// ClaimNotification sets a setting to true. It returns false if the setting was true before: then its notice has been sent already.
 func ClaimNotification(ctx context.Context, tx Tx, key Setting) (bool, error) {
 	tag, err := tx.Exec(ctx, claimNotificationSQL, key)
 	if err != nil {

@@ -47,7 +47,7 @@ func RemoveCannedAnswer(ctx context.Context, tx Tx, answer int64) (bool, error) 
 	return n > 0, err
 }
 
-// LearnedAnswer is an answer of a person that the owner took into his documents.
+// LearnedAnswer is an answer of a person that the owner added to his documents.
 type LearnedAnswer struct {
 	ID         int64
 	Question   string
@@ -55,7 +55,8 @@ type LearnedAnswer struct {
 	Role       policy.Role // policy.RolePublic or policy.RoleAdmin
 	Person     id.UserID   // empty if it is not known
 	AnsweredAt time.Time
-	// CorrectsOrigin is the origin of a public document, and CorrectsQuote what it says otherwise. Both are empty if the answer corrects none.
+	// CorrectsOrigin is the origin of the public document that the answer corrects, and CorrectsQuote the corrected sentence in it. Both are empty if
+	// it corrects none.
 	CorrectsOrigin string
 	CorrectsQuote  string
 }
@@ -89,22 +90,22 @@ const (
 	UnansweredOpen     UnansweredState = "open"     // the owner is asked
 	UnansweredAccepted UnansweredState = "accepted" // the answer is a LearnedAnswer
 	UnansweredDeclined UnansweredState = "declined" // the owner does not want it in his documents
-	UnansweredKnown    UnansweredState = "known"    // the owner is not asked
+	UnansweredKnown    UnansweredState = "known"    // nothing to decide: the answer is known, or no document was missing, or he declined the same before
 )
 
-// UnansweredQuestion is a question that multis could not answer, with what a person answered.
+// UnansweredQuestion is a question that multis could not answer, with the answer of a person.
 type UnansweredQuestion struct {
 	ID           int64
 	EscalationID int64
 	ChatID       ChatID
-	MessageIDs   []MessageID // the messages whose words are in it
+	MessageIDs   []MessageID // the messages whose words are in Question or Answer
 	Question     string
 	Answer       string
 	Person       id.UserID // who answered; empty if it is not known
 	AnsweredAt   time.Time
 	State        UnansweredState
-	Changes      *int64 // the learned answer that it contradicts; nil for none
-	// CorrectsOrigin is the origin of the public document that it contradicts, and CorrectsQuote what that says. Both are empty for none.
+	Changes      *int64 // the learned answer that Answer contradicts; nil for none
+	// CorrectsOrigin is the origin of the public document that Answer contradicts, and CorrectsQuote the sentence in it. Both are empty for none.
 	CorrectsOrigin string
 	CorrectsQuote  string
 }
@@ -113,7 +114,7 @@ const unansweredColumns = "g.id, g.escalation_id, g.chat_id, g.message_ids, g.qu
 
 const decidedAnswersSQL = "select " + unansweredColumns + " from unanswered_questions g where g.state in ('open', 'declined') and g.question <> '' order by g.id desc limit 500"
 
-// AskedUnanswered returns the unanswered_questions that the owner was asked about and did not accept, the newest first.
+// AskedUnanswered returns the unanswered questions that the owner was asked about and whose answers he has not accepted, the newest first.
 func AskedUnanswered(ctx context.Context, db DB) ([]UnansweredQuestion, error) {
 	return row.All[UnansweredQuestion](ctx, db, "unanswered_questions", decidedAnswersSQL)
 }
@@ -122,7 +123,8 @@ const addUnansweredSQL = `insert into unanswered_questions (escalation_id, chat_
 	select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 where not exists (select from unnest($3::bigint[]) m(id) where not exists (select from messages x where x.id = m.id and x.redacted_at is null))
 	on conflict (escalation_id) do nothing returning id`
 
-// AddUnanswered stores an unanswered question and returns its id. It returns false if there is one of the escalation already, or if one of its messages was deleted.
+// AddUnanswered stores an unanswered question and returns its id. It returns false if the escalation has one already, or if one of its messages was
+// deleted.
 func AddUnanswered(ctx context.Context, tx Tx, g UnansweredQuestion) (int64, bool, error) {
 	added, err := row.Value[int64](ctx, tx, "add unanswered question", addUnansweredSQL, g.EscalationID, g.ChatID, row.EmptyIfNil(g.MessageIDs), g.Question, g.Answer, g.Person, g.AnsweredAt, g.State, g.Changes, g.CorrectsOrigin, g.CorrectsQuote)
 	if errors.Is(err, ErrNotFound) {
@@ -140,7 +142,7 @@ func LockUnanswered(ctx context.Context, tx Tx, question int64) (UnansweredQuest
 
 const rewriteUnansweredSQL = "update unanswered_questions set answer = $2 where id = $1 and state = 'open'"
 
-// RewriteUnanswered changes the answer of an open one.
+// RewriteUnanswered replaces the proposed answer of an unanswered question that the owner has not decided about.
 func RewriteUnanswered(ctx context.Context, tx Tx, question int64, answer string) error {
 	return row.Exec(ctx, tx, "rewrite an answer", rewriteUnansweredSQL, question, answer)
 }
@@ -148,14 +150,14 @@ func RewriteUnanswered(ctx context.Context, tx Tx, question int64, answer string
 const decideUnansweredSQL = `update unanswered_questions set state = $2, answer = '', question = case $2 when 'declined' then question else '' end,
 	corrects_quote = case $2 when 'declined' then corrects_quote else '' end where id = $1`
 
-// DecideUnanswered stores what the owner decided. Of a declined one the question is kept, so that he is not asked again.
+// DecideUnanswered stores what the owner decided. The question of a declined one is kept, so that he is not asked again.
 func DecideUnanswered(ctx context.Context, tx Tx, question int64, state UnansweredState) error {
 	return row.Exec(ctx, tx, "decide about an unanswered question", decideUnansweredSQL, question, state)
 }
 
 const setCauseSQL = "update escalations set cause = $2 where chat_id = $1 and closed_at is null and cause = ''"
 
-// SetEscalationCause stores why the open escalation of a chat was opened, unless that is stored.
+// SetEscalationCause stores why the open escalation of a chat was opened, unless a cause is stored already.
 func SetEscalationCause(ctx context.Context, tx Tx, chat ChatID, cause policy.Cause) error {
 	return row.Exec(ctx, tx, "store the cause of an escalation", setCauseSQL, chat, cause)
 }
@@ -178,7 +180,8 @@ const escalatedQuestionsSQL = `select e.id as escalation_id, e.chat_id, c.name a
 			or exists (select from outbox o where o.chat_id = e.chat_id and o.sent_at >= q.ts and o.purpose in ('draft', 'operator')))
 	order by e.id limit 100`
 
-// EscalatedQuestions returns the escalated questions since a time to which a person wrote something and which are no unanswered_questions yet.
+// EscalatedQuestions returns the questions that were escalated since a time, that a person has replied to, and that are not stored as unanswered
+// questions yet.
 func EscalatedQuestions(ctx context.Context, db DB, since time.Time) ([]EscalatedQuestion, error) {
 	return row.All[EscalatedQuestion](ctx, db, "escalated questions", escalatedQuestionsSQL, since)
 }
@@ -190,17 +193,17 @@ func HasEscalatedQuestions(ctx context.Context, db DB, since time.Time) (bool, e
 	return row.Value[bool](ctx, db, "escalated questions", hasEscalatedQuestionsSQL, since)
 }
 
-// ChatLine is what somebody said in a chat.
+// ChatLine is a message in a chat by the contact, the owner or an operator.
 type ChatLine struct {
-	MessageID MessageID // 0 for what was sent from a thread
+	MessageID MessageID // 0 for a message that was sent from a thread
 	Person    bool      // whether the owner or an operator wrote it
 	Sender    id.UserID // empty if it is not known
 	Body      string
 	At        time.Time
 }
 
-// messagesByPeopleSQL takes what a person wrote in a thread from the outbox: there it is a message without citations that answers no message of the
-// chat.
+// messagesByPeopleSQL takes from the outbox what people wrote in threads: the messages of operators or of approved drafts that have no citations and
+// answer no message of the chat.
 const messagesByPeopleSQL = `select message_id, person, sender, body, at from (
 		select m.id as message_id, m.author <> 'contact' as person, m.sender, m.body, m.ts as at, m.id as seq from messages m
 			where m.chat_id = $1 and m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> '' and m.id <> $3
@@ -209,7 +212,7 @@ const messagesByPeopleSQL = `select message_id, person, sender, body, at from (
 			and o.state in ('sent', 'delivered') and o.content->>'body' <> '' and not exists (select from messages m where m.outbox_id = o.id)
 	) l where at >= $2 order by at, seq limit 50`
 
-// LinesByPeople returns what the contacts, the owner and operators wrote in a chat from a time on, the first 50 at most, without one message.
+// LinesByPeople returns what the contacts, the owner and operators wrote in a chat from a time on, at most the first 50, except the message without.
 func LinesByPeople(ctx context.Context, db DB, chat ChatID, from time.Time, without MessageID) ([]ChatLine, error) {
 	return row.All[ChatLine](ctx, db, "what was said", messagesByPeopleSQL, chat, from, without)
 }

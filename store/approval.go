@@ -32,9 +32,9 @@ type ApprovalHow string
 const (
 	HowReaction    ApprovalHow = "reaction"
 	HowText        ApprovalHow = "text"        // yes or no
-	HowReply       ApprovalHow = "reply"       // a reply that is no yes
-	HowGrant       ApprovalHow = "grant"       // allowed for some hours before
-	HowContinued   ApprovalHow = "continued"   // the yes was about the task that this one continues
+	HowReply       ApprovalHow = "reply"       // a reply other than yes
+	HowGrant       ApprovalHow = "grant"       // a grant of an earlier approval allows it
+	HowContinued   ApprovalHow = "continued"   // the yes was for the task that this task continues
 	HowExpired     ApprovalHow = "expired"     // nobody answered in time
 	HowUnreachable ApprovalHow = "unreachable" // nobody could be asked
 	HowRedacted    ApprovalHow = "redacted"    // the yes was deleted before the call was made
@@ -47,14 +47,14 @@ type Approval struct {
 	CallID     string
 	Tool       string
 	Arguments  string
-	Binding    string // hash of what the owner was asked about; see Attempt.bind in agent/run
+	Binding    string // hash of the call as the owner approved it; see Attempt.bind in agent/run
 	ExpiresAt  time.Time
 	Allowed    *bool // nil if undecided
-	Card       int64 // the first approval on the message that asks
+	Card       int64 // the id of the first approval that is shown in the same message
 	Tier       ApprovalTier
 	Target     string // what the call is about, as rules see it
-	Grantable  bool   // further calls like it may be allowed for some hours
-	Unattended bool   // nobody waits for the answer
+	Grantable  bool   // further calls like it may be allowed for some hours, by a Grant
+	Unattended bool   // the task does not wait for the answer
 	How        ApprovalHow
 	Reason     string // why it was denied
 	GrantID    *int64
@@ -73,7 +73,7 @@ const openApprovalSQL = `with new as (insert into approvals as a (task_id, call_
 		on conflict (task_id, call_id) do nothing returning ` + approvalColumns + `)
 	select * from new union all select ` + approvalColumns + ` from approvals a where a.task_id = @task and a.call_id = @call limit 1`
 
-// OpenApproval stores an approval, which waits for a person unless Allowed is set. If the call has one, it returns that.
+// OpenApproval stores an approval, which waits for a person unless Allowed is set. If the call has an approval already, it returns that one.
 func OpenApproval(ctx context.Context, tx Tx, a Approval) (Approval, error) {
 	return row.One[Approval](ctx, tx, "approval", openApprovalSQL, pgx.NamedArgs{
 		"task": a.TaskID, "call": a.CallID, "tool": a.Tool, "arguments": text.Storable(a.Arguments), "binding": a.Binding, "expires": a.ExpiresAt, "card": a.Card, "tier": a.Tier,
@@ -109,7 +109,7 @@ func ApprovalByID(ctx context.Context, db DB, approval int64) (Approval, error) 
 
 const cardSQL = "select " + approvalColumns + " from approvals a where a.id = $1 or a.card = $1 order by a.id"
 
-// ApprovalsOnCard returns the approvals that one message asks about, by the first of them, in their order.
+// ApprovalsOnCard returns the approvals that are shown in one message, in their order. card is the id of the first of them.
 func ApprovalsOnCard(ctx context.Context, db DB, card int64) ([]Approval, error) {
 	return row.All[Approval](ctx, db, "approvals", cardSQL, card)
 }
@@ -162,7 +162,7 @@ func ExpireApproval(ctx context.Context, w Writer, approval int64, now time.Time
 
 const useApprovalSQL = "update approvals set used_at = coalesce(used_at, now()) where id = $1 and allowed"
 
-// UseApproval notes that an approved call begins, in the transaction that notes its step. It returns false if the owner took the approval back.
+// UseApproval stores that an approved call begins, in the transaction that stores its step. It returns false if the approval was withdrawn.
 func UseApproval(ctx context.Context, tx Tx, approval int64) (bool, error) {
 	tag, err := tx.Exec(ctx, useApprovalSQL, approval)
 	if err != nil {
@@ -171,17 +171,17 @@ func UseApproval(ctx context.Context, tx Tx, approval int64) (bool, error) {
 	return tag.RowsAffected() == 1, nil
 }
 
-// withdrawApprovalSQL denies what a deleted message allowed, unless the call has begun, and ends the grants that it gave.
+// withdrawApprovalSQL denies the calls that a message, now deleted, allowed, unless they have begun. It also ends the grants of that message.
 const withdrawApprovalSQL = `with ended as (update approval_grants g set revoked_at = now() from approvals a
 		where a.message_id = $1 and g.approval_id = a.id and g.revoked_at is null)
 	update approvals set allowed = false, how = 'redacted', reason = $2 where message_id = $1 and allowed and used_at is null`
 
-// withdrawnReason is the reason of an approval that was taken back.
+// withdrawnReason is the reason of an approval that was withdrawn.
 const withdrawnReason = "the yes was deleted before the call was made"
 
 const hintSQL = "update approvals set hinted = true where id = $1 and not hinted"
 
-// ClaimHint notes that the owner is told that a reaction does not decide a card. It returns false if that was told before.
+// ClaimHint stores that the owner gets the hint that a reaction does not decide a card. It returns false if he got it before.
 func ClaimHint(ctx context.Context, tx Tx, card int64) (bool, error) {
 	tag, err := tx.Exec(ctx, hintSQL, card)
 	if err != nil {
@@ -219,8 +219,9 @@ const continueSQL = `with old as (select t.*, (select a.id from approvals a wher
 		from new, approvals a where a.task_id = @task and a.call_id = any (@calls) and a.allowed)
 	select id from new`
 
-// ContinueApproved stores a task that makes calls of another one, which asked for them while nobody attended it, now that the owner has approved
-// them. The new task begins with those calls and goes on like the other one. It returns ErrNotFound if the other one was forgotten.
+// ContinueApproved stores a new task that makes calls of another task, now that the owner has approved them. The other task did not wait for his
+// answer (Approval.Unattended). The new task begins with those calls and then continues like the other one. ContinueApproved returns ErrNotFound if
+// the other task was forgotten.
 func ContinueApproved(ctx context.Context, tx Tx, task TaskID, calls []string, round time.Time) (TaskID, error) {
 	return row.Value[TaskID](ctx, tx, "continue a task", continueSQL, pgx.NamedArgs{"task": task, "calls": calls, "round": round.UnixMilli()})
 }

@@ -60,8 +60,7 @@ func AddAudit(ctx context.Context, tx Tx, e AuditEntry) error {
 
 const setActorSQL = "select set_config('multis.actor', $1, true)"
 
-// SetActor names who makes the changes of a transaction, for the audit entries that the database writes by itself: see
-// migrations/functions/audit.sql. Without it, that is the system.
+// SetActor sets the actor of the audit entries that triggers write in this transaction (migrations/functions/audit.sql). The default is "system".
 func SetActor(ctx context.Context, tx Tx, actor string) error {
 	return row.Exec(ctx, tx, "name the actor", setActorSQL, actor)
 }
@@ -69,7 +68,8 @@ func SetActor(ctx context.Context, tx Tx, actor string) error {
 const auditRetractionsSQL = `insert into audit_entries (kind, actor, chat_id, message_id, ref, action, outcome)
 	select 'deletion', audit_actor(), o.chat_id, coalesce(o.about[1], 0), o.id, o.purpose, 'taken_back' from outbox o where o.id = any ($1) and o.send_as = 'owner' and o.event_id is not null`
 
-// AuditRetractions writes into the audit log that messages to contacts are deleted there, because somebody deleted what they rest on. Others are left out.
+// AuditRetractions records in the audit log that messages which were sent to contacts are deleted from their rooms, because what they rest on was
+// deleted. It ignores other messages, such as notices.
 func AuditRetractions(ctx context.Context, tx Tx, messages []uuid.UUID) error {
 	if len(messages) == 0 {
 		return nil
@@ -157,7 +157,7 @@ const (
 	addCheckpointSQL = "insert into audit_checkpoints (seq, hash, signature) values ($1, $2, $3)"
 )
 
-// PruneAudit deletes the links of the audit log before the first one that is not older than before, and leaves a checkpoint that sign
+// PruneAudit deletes the oldest links of the audit log, up to the first entry that is not older than before, and stores a checkpoint that sign has
 // signed. It returns how many entries it deleted.
 func PruneAudit(ctx context.Context, tx Tx, before time.Time, sign func(AuditPoint) []byte) (int, error) {
 	points, err := row.All[AuditPoint](ctx, tx, "old audit log", auditPruneSQL, before)

@@ -66,7 +66,7 @@ func DecideBridgeChange(ctx context.Context, tx Tx, change int64, accepted bool)
 
 const setBridgeBotSQL = "update chats set bridge_bot = $3 where id = $1 and bridge_bot = $2"
 
-// SetBridgeBot assigns a chat to another bot, because the old bot announced it.
+// SetBridgeBot assigns a chat to newBot, because oldBot announced newBot as its successor.
 func SetBridgeBot(ctx context.Context, tx Tx, chat ChatID, oldBot, newBot id.UserID) error {
 	return row.Exec(ctx, tx, "move a chat to another bridge", setBridgeBotSQL, chat, oldBot, newBot)
 }

@@ -30,8 +30,8 @@ const addBridgeBotSQL = `insert into bridge_bots as b (bot, protocol, confirmed_
 
 const proveBridgeBotSQL = "update bridge_bots b set confirmed_at = now() where b.bot = $1 and b.refused_at is null and b.confirmed_at is null"
 
-// InsertBridgeBot stores a bot that claims a room, and returns it with its state. first is true if it was not known. proven confirms it:
-// the room shows that it is a bridge. A bot that has chats from before, or that the owner accepted as another's replacement, is confirmed
+// InsertBridgeBot stores a bot that claims a room, and returns it with its state. first is true if it was not stored before. proven confirms the bot,
+// because the room shows that it is a bridge. A bot that already has chats, or that the owner accepted as the replacement of another, is confirmed
 // too.
 func InsertBridgeBot(ctx context.Context, tx Tx, bot id.UserID, protocol string, proven bool) (known BridgeBot, first bool, err error) {
 	known, err = row.One[BridgeBot](ctx, tx, "bridge bot", addBridgeBotSQL, bot, protocol, proven)

@@ -61,15 +61,15 @@ func MarkBridgeUp(ctx context.Context, tx Tx, bot id.UserID, login string, at ti
 	return row.Values[int64](ctx, tx, "bridge states", markBridgeUpSQL, bot, text.Storable(login), at)
 }
 
-// isRecoveredSQL is the condition on a row s of bridge_states.
+// isRecoveredSQL is the condition that a row s of bridge_states is marked as down, although contacts of its login have written since.
 const isRecoveredSQL = `s.down_since is not null and s.login <> '' and exists (select from messages m join chats c on c.id = m.chat_id
 		where c.bridge_bot = s.bot and c.receiver = s.login and m.author = 'contact' and m.ts > s.changed_at + interval '1 minute')`
 
 const markRecoveredBridgesSQL = `update bridge_states s set was_down = down_since, down_since = null, why = '', changed_at = now()
 	where ` + isRecoveredSQL + ` returning id`
 
-// MarkRecoveredBridges marks the logins as up whose contacts have written again, and returns their states. A bridge that was restarted
-// does not announce it. The minute is for clocks that differ.
+// MarkRecoveredBridges marks those logins as up whose contacts have written again, and returns their states. It is needed because a bridge that was
+// restarted does not announce that it is up. isRecoveredSQL waits a minute, because clocks differ.
 func MarkRecoveredBridges(ctx context.Context, tx Tx) ([]int64, error) {
 	return row.Values[int64](ctx, tx, "logins that work again", markRecoveredBridgesSQL)
 }
@@ -88,7 +88,8 @@ func BridgesDown(ctx context.Context, db DB) ([]BridgeState, error) {
 	return row.All[BridgeState](ctx, db, "bridge states", bridgesDownSQL)
 }
 
-// silentSQL is what messages o of chats c prove that a bridge is silent.
+// silentSQL selects the outbox messages o, with their chats c, that show that a bridge is silent: it confirmed messages before, but neither this one
+// nor any later one.
 const silentSQL = ` from outbox o join chats c on c.id = o.chat_id
 	where o.state = 'sent' and o.send_as = 'owner' and o.sent_at between now() - interval '1 hour' and now() - interval '3 minutes' and c.bridge_bot <> ''
 		and exists (select from outbox d join chats e on e.id = d.chat_id where e.bridge_bot = c.bridge_bot and d.delivered_at is not null)
@@ -108,7 +109,7 @@ func HasChangedBridges(ctx context.Context, db DB) (bool, error) {
 	return row.Value[bool](ctx, db, "bridges", hasChangedBridgesSQL)
 }
 
-// SilentBridge is the reason of a bridge that confirmed messages before and does not any more.
+// SilentBridge is the reason of a bridge that no longer confirms messages, although it did before.
 const SilentBridge = "no answer"
 
 // MarkSilentBridges marks the bridges as down that have not confirmed messages for some minutes, although they did before. It returns

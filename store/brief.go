@@ -15,7 +15,7 @@ type ActiveChat struct {
 	Messages int
 }
 
-// greetingSQL matches a greeting of multis. It answers nothing, so the contact still waits.
+// greetingSQL matches a greeting of multis. A greeting is no answer, so the contact still waits.
 const greetingSQL = `m.author = 'multis_owner' and exists (select from outbox o where o.event_id = m.event_id and o.purpose = 'greeting')`
 
 // spokenSQL matches the messages of people and the answers of multis that were not deleted.
@@ -35,7 +35,7 @@ func ActiveChats(ctx context.Context, db DB, from, until time.Time, protocol str
 const messagesOfChatsSQL = "select x.* from unnest(@chats::bigint[]) with ordinality c(id, n), lateral (select " + messageColumns + ` from messages m where m.chat_id = c.id and ` + spokenSQL + `
 	order by m.ts desc, m.id desc limit @each) x order by c.n, x.ts, x.id`
 
-// MessagesOfChats returns the newest messages of each chat in a period, chat by chat, the oldest first.
+// MessagesOfChats returns the newest messages of each chat in a period, at most each per chat. They are grouped by chat, the oldest first.
 func MessagesOfChats(ctx context.Context, db DB, chats []ChatID, from, until time.Time, each int) ([]Message, error) {
 	return collectMessages(ctx, db, messagesOfChatsSQL, pgx.NamedArgs{"chats": chats, "from": from, "until": nullTime(until), "each": each})
 }

@@ -43,8 +43,8 @@ func columns(purses []budgetRow) (names, subjects []string) {
 // budgetDaySQL is the SQL for the day of a budget row. The budget of one task (policy.CapRun) has no day, because a task may last beyond midnight.
 const budgetDaySQL = "case when p.cap = 'run' then date '-infinity' else @day::date end"
 
-// chargeSQL opens the budgets that are new, locks the others in their order, and charges all. The holder of the day's lock, which is the first, can lock
-// all other budgets of the day without waiting.
+// chargeSQL inserts the budgets that are missing, locks the others in their order, and charges all. The day's budget is locked first, so whoever has
+// that lock gets all other budgets of the day without waiting.
 const chargeSQL = `with charged as (insert into budgets as b (day, cap, subject, committed)
 		select ` + budgetDaySQL + `, p.cap, p.subject, @amount::bigint
 		from unnest(@names::text[], @subjects::text[]) with ordinality p (cap, subject, n) order by n
@@ -71,8 +71,7 @@ func ReserveCost(ctx context.Context, tx Tx, sp policy.SpendRequest) (policy.Res
 	return res, nil
 }
 
-// reserve charges all budgets at once, which most calls are allowed to, and takes it back if that exceeds a cap. Until the transaction ends nobody else
-// sees either.
+// reserve charges all budgets at once, and takes the charge back if it exceeds a cap, which is rare. Other transactions see neither.
 func reserve(ctx context.Context, tx Tx, sp policy.SpendRequest) (policy.Reservation, error) {
 	counted := budgetRows(sp)
 	names, subjects := columns(counted)
@@ -142,8 +141,8 @@ func MarkBudgetNotified(ctx context.Context, tx Tx, day string, amount int64, pe
 
 const spentSQL = "select coalesce(sum(committed), 0)::bigint from budgets where day = $1::date and cap = $2 and subject = $3"
 
-// Spent returns the cost of a day's calls in millionths of the currency. Calls that have not settled count with what they reserved. Chat 0
-// means all calls, also those that belong to no chat.
+// Spent returns the cost of a day's calls in millionths of the currency. Calls that have not settled count with what they reserved. Chat 0 means all
+// calls, including those without a chat.
 func Spent(ctx context.Context, db DB, day string, chat ChatID) (int64, error) {
 	p := budgetRow{name: policy.CapDay}
 	if chat != 0 {

@@ -14,11 +14,12 @@ type CaptureState struct {
 	ChatID      ChatID
 	NewMessages int `db:"fresh"` // messages since the last capture
 	CapturedTo  MessageID
-	// WindowFrom is where the conversation that prompts show begins. nil means with its first message.
+	// WindowFrom is where the conversation that prompts show begins; nil means at its first message.
 	WindowFrom *time.Time
 }
 
-// countsForCapture reports whether a message counts towards the next capture: a person wrote it, not long ago.
+// countsForCapture reports whether a message counts towards the next capture: it is a person's and trusted, and no command, reaction, backfill or
+// part of a flood.
 func countsForCapture(m Message) bool {
 	switch m.Author {
 	case policy.AuthorContact, policy.AuthorOwnerClient, policy.AuthorOwnerPhone:
@@ -54,7 +55,7 @@ func LockCaptureState(ctx context.Context, tx Tx, chat ChatID) (CaptureState, er
 const dueCapturesSQL = `select m.chat_id from chat_memory m join chats c on c.id = m.chat_id
 	where not c.for_operators and m.fresh >= $2 and (m.fresh >= $1 or m.fresh_at < $3) and m.retry_at <= now() order by m.fresh_at limit $4`
 
-// DueCaptures returns the chats with at least threshold new messages, or with at least minimum and none since quiet.
+// DueCaptures returns the chats with at least threshold new messages, or with at least minimum and no new one since quiet.
 func DueCaptures(ctx context.Context, db DB, threshold, minimum int, quiet time.Time, limit int) ([]ChatID, error) {
 	return row.Values[ChatID](ctx, db, "due captures", dueCapturesSQL, threshold, min(minimum, threshold), quiet, limit)
 }
@@ -79,8 +80,8 @@ const markCapturedSQL = `update chat_memory set captured_to = $2, failures = 0, 
 		order by ts desc, id desc limit $3) w order by w.ts limit 1), window_from)
 	where chat_id = $1`
 
-// MarkCaptured stores that a chat is captured up to a message. The conversation that prompts show then begins with the last keep messages
-// before it.
+// MarkCaptured stores that a chat is captured up to a message. The conversation that prompts show then begins with the last keep messages up to that
+// one.
 func MarkCaptured(ctx context.Context, tx Tx, chat ChatID, message MessageID, keep int) error {
 	return row.Exec(ctx, tx, "note capture", markCapturedSQL, chat, message, keep)
 }
@@ -95,7 +96,7 @@ func DelayCapture(ctx context.Context, tx Tx, chat ChatID) error {
 const messagesBetweenSQL = "select " + messageColumns + ` from messages m where m.chat_id = any ($1) and m.redacted_at is null and m.body <> '' and m.kind <> 'reaction'
 	and ($2::timestamptz is null or m.ts >= $2) and ($3::timestamptz is null or m.ts < $3) order by m.ts desc, m.id desc limit $4`
 
-// MessagesBetween returns the newest messages in a period of the chats of scope, the newest first. A zero time does not limit.
+// MessagesBetween returns the newest messages in a period of the chats of scope, the newest first. A zero time means no limit.
 func MessagesBetween(ctx context.Context, db DB, scope policy.Scope, from, until time.Time, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, messagesBetweenSQL, scope.Chats(), nullTime(from), nullTime(until), limit)
 }

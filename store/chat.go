@@ -61,10 +61,10 @@ type Chat struct {
 	FollowedUpAt *time.Time
 	// Spaces are the Matrix spaces of its room that the routing of agents names.
 	Spaces []id.RoomID
-	// Labels are those that the owner or a contact's words gave, Unlabelled those that the owner took: see LabelsIn.
+	// Labels were given by the owner or because of a contact's words. Unlabelled were removed by the owner: see LabelsIn.
 	Labels     []string
 	Unlabelled []string
-	// IsOperatorsRoom is true for the room for operators: of kind admin, but with the threads of escalations and nothing else.
+	// IsOperatorsRoom is true for the operators' room: its kind is admin, but it has only the threads of escalations.
 	IsOperatorsRoom bool `db:"for_operators"`
 	// Person is the same number for all chats that the owner merged; nil if the chat is not merged.
 	Person *int64
@@ -83,7 +83,7 @@ func (c Chat) ModeIn(d policy.Defaults) policy.Mode {
 	return mode
 }
 
-// IsOff reports whether the chat is off: nothing of it may be stored but its own row. The admin room never is.
+// IsOff reports whether the chat is off: nothing of it may be stored but its own row. The admin room is never off.
 func (c Chat) IsOff(d policy.Defaults) bool {
 	return c.Kind != policy.KindAdmin && c.ModeIn(d) == policy.ModeOff
 }
@@ -113,8 +113,8 @@ func ChatsByRoom(ctx context.Context, db DB, rooms []id.RoomID) (map[id.RoomID]C
 
 const lockChatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1) or c.former_room = any($1) order by c.id for no key update"
 
-// LockChatsByRoom is ChatsByRoom for a transaction that changes the chats. It locks them in one order, so that two such transactions
-// cannot deadlock. A chat is also found by its former room.
+// LockChatsByRoom is ChatsByRoom for a transaction that changes the chats. It locks them in a fixed order, so that two such transactions cannot
+// deadlock. A chat is also found by its former room.
 func LockChatsByRoom(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
 	chats, err := collectChats(ctx, tx, lockChatsByRoomSQL, rooms)
 	if err != nil {
@@ -136,7 +136,7 @@ func LockChatsByRoom(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.Room
 
 const lockChatsSQL = "select c.id from chats c where c.room_id = any($1) or c.former_room = any($1) or c.id = $2 order by c.id for no key update"
 
-// LockChats locks a chat and those of rooms, in the order of LockChatsByRoom.
+// LockChats locks a chat and the chats of rooms, in the order of LockChatsByRoom.
 func LockChats(ctx context.Context, tx Tx, rooms []id.RoomID, chat ChatID) error {
 	_, err := row.Values[ChatID](ctx, tx, "lock chats", lockChatsSQL, rooms, chat)
 	return err
@@ -175,7 +175,8 @@ func ChatByID(ctx context.Context, db DB, chat ChatID) (Chat, error) {
 	return oneChat(ctx, db, chatByIDSQL, chat)
 }
 
-// LockChatShared is ChatByID for a transaction that relies on the mode and the pauses: it waits for a transaction that changes them.
+// LockChatShared is ChatByID with a shared lock, for a transaction that relies on the mode and the pauses: no other transaction can change them until
+// it ends.
 func LockChatShared(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
 	return oneChat(ctx, tx, chatByIDSQL+" for share", chat)
 }
@@ -194,7 +195,8 @@ func OperatorsChat(ctx context.Context, db DB) (Chat, error) {
 
 const setForOperatorsSQL = "update chats set for_operators = true where id = $1 and kind = 'admin'"
 
-// MarkOperatorsRoom makes a room the one for operators. There is no way back: what is said there was never meant for the admin room.
+// MarkOperatorsRoom makes a room the operators' room. This cannot be undone, because messages for the operators' room must not become part of the
+// admin room.
 func MarkOperatorsRoom(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "make the room for operators", setForOperatorsSQL, chat)
 }
@@ -234,8 +236,8 @@ const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, r
 				where b.accepted and b.protocol = c.protocol and b.old_bot = c.bridge_bot and b.new_bot = excluded.bridge_bot))
 	returning ` + chatColumns
 
-// ErrOtherRoom is returned by UpsertChat for a room that must not become the chat's room: another bot claims the channel, which anybody
-// could do, or the chat has a room that the bridge claimed later.
+// ErrOtherRoom is returned by UpsertChat for a room that must not become the chat's room: another bot claims the channel, which anybody could do, or
+// the bridge claimed the chat's present room later.
 var ErrOtherRoom = errors.New("the chat lives in another room")
 
 // UpsertChat stores what a room's state says about a chat. The mode, memory and history of a known channel stay.
@@ -258,7 +260,7 @@ func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	return chat, row.Exec(ctx, tx, "note what the network takes", setFeaturesSQL, chat.ID, c.Features)
 }
 
-// The index holds author and position of each message, so the messages are indexed again.
+// setOwnerNameSQL also marks the messages to be indexed again, because the index holds the author of each message.
 const setOwnerNameSQL = `with named as (update chats set owner_name = $1 where owner_name = '' and $1 <> '' and kind <> 'admin' returning id),
 	unindexed as (delete from message_index where doc_id in (select id from named))
 	update messages set unindexed = true where chat_id in (select id from named) and redacted_at is null and not unindexed`
@@ -335,14 +337,14 @@ func PauseChat(ctx context.Context, tx Tx, chat ChatID, until *time.Time) error 
 
 const resumeChatSQL = "update chats set paused_until = null, owner_last_at = null where id = $1"
 
-// ResumeChat ends all pauses of a chat, also that after a message of the owner.
+// ResumeChat ends all pauses of a chat, including the pause after a message of the owner.
 func ResumeChat(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "resume chat", resumeChatSQL, chat)
 }
 
 const resumeChatAtSQL = "update chats set paused_until = null, owner_last_at = case when owner_last_at > $2 then owner_last_at end where id = $1"
 
-// ResumeChatAt resumes a chat as of a time: the pause by a person who wrote after that time stays.
+// ResumeChatAt resumes a chat as of a time: if a person wrote there after that time, the pause because of that message stays.
 func ResumeChatAt(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
 	return row.Exec(ctx, tx, "resume chat", resumeChatAtSQL, chat, at)
 }

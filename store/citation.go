@@ -14,7 +14,7 @@ func ChatNames(ctx context.Context, db DB) ([]policy.ChatName, error) {
 	return row.All[policy.ChatName](ctx, db, "the names of chats", chatNamesSQL)
 }
 
-// settingInvented counts the citations that models invented. They were removed from the answers.
+// settingInvented counts the citations that models invented and that were removed from their answers.
 const settingInvented Setting = "invented_citations"
 
 const addInventedCitationsSQL = `insert into settings (key, value) values ($1, to_jsonb($2::int))

@@ -7,14 +7,14 @@ import (
 	"multis/store/row"
 )
 
-// Clarification is a question that a contact was asked, which of two things the contact's own question is about.
+// Clarification is a question by which multis asks a contact which of two things the contact's own question is about.
 type Clarification struct {
 	Asked []MessageID // the messages with the contact's question, the oldest first
-	// Open reports whether nothing was said to the contact since, so that what the contact writes next is the reply.
+	// Open is true if nothing was said to the contact since: then the contact's next message is the reply.
 	Open bool
 }
 
-// A draft that the owner wrote anew has no citations, and asks something else.
+// lastClarificationSQL requires citations (spans): a draft that the owner rewrote has none, and is not the clarifying question any more.
 const lastClarificationSQL = `select array_agg(m.id order by m.ts, m.id) as asked,
 		not exists (select from outbox l where l.chat_id = o.chat_id and l.seq > o.seq and l.send_as = 'owner' and l.part_of is distinct from o.id
 			and l.event_type = 'm.room.message' and l.state in ('queued', 'sent', 'delivered'))
@@ -24,7 +24,7 @@ const lastClarificationSQL = `select array_agg(m.id order by m.ts, m.id) as aske
 	where o.chat_id = $1 and o.created_at > $2 and o.state in ('queued', 'sent', 'delivered') and o.spans <> '[]' and m.code = 'clarified' and m.redacted_at is null
 	group by o.id order by o.seq desc limit 1`
 
-// LastClarification returns the newest clarifying question since a time that went out to a contact, or ErrNotFound.
+// LastClarification returns the newest clarifying question that was sent or queued to a contact since a time, or ErrNotFound.
 func LastClarification(ctx context.Context, db DB, chat ChatID, since time.Time) (Clarification, error) {
 	return row.One[Clarification](ctx, db, "clarifying question", lastClarificationSQL, chat, since)
 }

@@ -19,7 +19,7 @@ type CommitmentState string
 const (
 	CommitmentOpen    CommitmentState = "open"
 	CommitmentDone    CommitmentState = "done"
-	CommitmentDropped CommitmentState = "dropped" // nobody expects it any more
+	CommitmentDropped CommitmentState = "dropped" // nobody expects it any more, or a newer note replaces its note
 )
 
 // Commitment is something that a person promised or has to do.
@@ -52,7 +52,7 @@ func InsertCommitment(ctx context.Context, tx Tx, c Commitment) error {
 
 const deleteCommitmentsOfNoteSQL = "update commitments set state = 'dropped' where note_id = $1 and state = 'open'"
 
-// DeleteCommitmentsOfNote deletes the commitments that were learned with a note, because a newer note replaces it.
+// DeleteCommitmentsOfNote drops the open commitments that were learned with a note, because a newer note replaces it.
 func DeleteCommitmentsOfNote(ctx context.Context, tx Tx, note NoteID) error {
 	return row.Exec(ctx, tx, "end commitments", deleteCommitmentsOfNoteSQL, note)
 }

@@ -12,7 +12,7 @@ type Correction struct {
 	LearnedAnswer
 
 	DocumentID   DocumentID // 0 if the document is gone
-	DocumentName string     // empty then
+	DocumentName string     // empty if the document is gone
 }
 
 const correctionsSQL = "select " + learnedColumns + `, coalesce(d.id, 0) as document_id, coalesce(d.name, '') as document_name from learned_answers l left join documents d on d.origin = l.corrects_origin
@@ -23,7 +23,7 @@ func Corrections(ctx context.Context, db DB) ([]Correction, error) {
 	return row.All[Correction](ctx, db, "corrections", correctionsSQL)
 }
 
-// Covers reports whether a quote of a document has words that c corrects. whole is true if it has no others.
+// Covers reports whether c corrects at least a part of a quote of a document. whole is true if c corrects all of the quote.
 func (c Correction) Covers(document DocumentID, quote string) (covers, whole bool) {
 	if document != c.DocumentID || quote == "" {
 		return false, false
@@ -34,7 +34,7 @@ func (c Correction) Covers(document DocumentID, quote string) (covers, whole boo
 
 const endCorrectionSQL = "update learned_answers set corrects_origin = '', corrects_quote = '' where id = $1 and corrects_quote <> ''"
 
-// EndCorrection makes a correction a learned answer like others. It returns false if it is none.
+// EndCorrection makes a correction an ordinary learned answer. It returns false if there is no such correction.
 func EndCorrection(ctx context.Context, tx Tx, answer int64) (bool, error) {
 	n, err := row.Changed(ctx, tx, "end a correction", endCorrectionSQL, answer)
 	return n > 0, err

@@ -48,7 +48,8 @@ func RecentDialogs(ctx context.Context, db DB, chat ChatID, since time.Time, lim
 const dialogByEventSQL = "select " + dialogColumns + ` from dialogs d where d.chat_id = $1
 	and d.outbox_id in (select id from outbox where event_id = $2 union all select id from outbox where replaces = $2 and replaces <> '') order by d.id desc limit 1`
 
-// DialogByEvent returns the question that an event asks, answered or not, or ErrNotFound. An event that was edited asks what it asks now.
+// DialogByEvent returns the question that an event asks, answered or not, or ErrNotFound. If the event was edited, it is the question of its newest
+// text.
 func DialogByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Dialog, error) {
 	return row.One[Dialog](ctx, db, "dialog", dialogByEventSQL, chat, event)
 }

@@ -9,7 +9,7 @@ import (
 	"multis/store/row"
 )
 
-// The queries of this file show whether an installation works. They read counts and times, and no texts.
+// The queries of this file show whether an installation works. They read counts and times, but no texts.
 
 // JobCount is a number of jobs of one kind.
 type JobCount struct {
@@ -38,11 +38,10 @@ func LateJobs(ctx context.Context, db DB, before time.Time) ([]JobCount, error) 
 type BridgeEvidence struct {
 	Bot      id.UserID
 	Protocol string
-	// AsGhost is true if the bridge does not double puppet. The evidence is that the owner's last message from the phone came from the ghost of his
-	// login; without such a message, that this ghost is in a chat.
+	// AsGhost is true if the bridge does not double puppet. The evidence is that the owner's last message from the phone was sent by the ghost of his
+	// login or, if there is no such message, that this ghost is a member of a chat.
 	AsGhost bool
-	// Unconfirmed counts the messages that were sent in the last week and have no delivery status from the bridge, Confirmed those that have
-	// one.
+	// Unconfirmed is the number of messages of the last week without a delivery status from the bridge, Confirmed the number of those with one.
 	Unconfirmed, Confirmed int
 }
 

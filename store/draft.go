@@ -44,7 +44,7 @@ func MakeDraft(ctx context.Context, tx Tx, first uuid.UUID) (bool, error) {
 const openDraftsSQL = "select " + outboxColumns + ` from outbox o where o.state = 'draft' and coalesce(o.part_of = o.id, true) and o.content <> '{}'
 	and o.seq > $1 order by o.seq limit $2`
 
-// OpenDrafts returns the first row of each draft that waits, the oldest first, from the one after a sequence number on.
+// OpenDrafts returns the first row of each open draft with a sequence number above after, the oldest first.
 func OpenDrafts(ctx context.Context, db DB, after int64, limit int) ([]OutboxMessage, error) {
 	return row.All[OutboxMessage](ctx, db, "drafts", openDraftsSQL, after, limit)
 }
@@ -62,7 +62,8 @@ const (
 	moveRatingSQL  = "update ratings set outbox_id = $2 where outbox_id = $1"
 )
 
-// ReplaceDraft moves the messages that the draft from answers, the execution that made it, and the rating that it asks for, to the outbox message to.
+// ReplaceDraft makes what refers to the draft from refer to the outbox message to: the messages that it answers, the execution that made it, and the
+// rating that it asks for.
 func ReplaceDraft(ctx context.Context, tx Tx, from, to uuid.UUID) error {
 	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, from, to), row.Exec(ctx, tx, "move the run of an event", moveRunSQL, from, to),
 		row.Exec(ctx, tx, "move a rating", moveRatingSQL, from, to))
@@ -93,12 +94,12 @@ type Seen struct {
 const seenSQL = `select coalesce((select id from messages where chat_id = $1 order by id desc limit 1), 0) as newest,
 	(select coalesce(sum(edits + (redacted_at is not null)::int), 0)::int from messages where chat_id = $1 and ts > now() - interval '2 days') as changes`
 
-// CurrentSeen returns what an answer in a chat that is begun now has seen.
+// CurrentSeen returns the present state of a chat, which an answer that begins now has seen.
 func CurrentSeen(ctx context.Context, db DB, chat ChatID) (Seen, error) {
 	return row.One[Seen](ctx, db, "state of a chat", seenSQL, chat)
 }
 
-// IsOutdated reports whether an answer in a chat that has seen this much is outdated.
+// IsOutdated reports whether a chat has changed since an answer saw it.
 func IsOutdated(ctx context.Context, db DB, chat ChatID, seen Seen) (bool, error) {
 	newer, err := HasNewerMessage(ctx, db, chat, seen.Newest)
 	if err != nil || newer {
@@ -118,13 +119,13 @@ func HasNewerMessage(ctx context.Context, db DB, chat ChatID, seen MessageID) (b
 
 const withdrawSQL = "select withdraw_drafts($1, $2, $3, $4, true)"
 
-// WithdrawDraft withdraws the draft of an answer by its first row. What it answers waits for a turn again.
+// WithdrawDraft withdraws the draft of an answer by its first row. The messages that it answers wait for a turn again.
 func WithdrawDraft(ctx context.Context, tx Tx, chat ChatID, first uuid.UUID, code policy.Code) error {
 	return row.Exec(ctx, tx, "withdraw draft", withdrawSQL, chat, first, code, code.Sentence())
 }
 
-// PendingWork is what is left to do in a chat after something was said, changed or deleted there: to answer the messages that wait, or to close the card
-// of a withdrawn draft.
+// PendingWork is what is left to do in a chat after a message was added, changed or deleted there: answer the waiting messages, or close the card of
+// a withdrawn draft.
 type PendingWork struct {
 	ChatID  ChatID
 	DraftID *uuid.UUID // a withdrawn draft whose card is open; nil if messages wait for an answer
@@ -135,11 +136,11 @@ const followUpsSQL = `select distinct chat_id, null::uuid as draft_id from messa
 		and not exists (select from river.river_job where kind = 'turn' and args->>'chat' = m.chat_id::text and state in ('available', 'retryable', 'scheduled'))
 	union all select o.chat_id, o.id from outbox o where o.chat_id = any ($1) and ` + withdrawnCardSQL
 
-// withdrawnCardSQL finds the withdrawn drafts whose card says that they are open.
+// withdrawnCardSQL is the condition that o is a withdrawn draft whose card still shows it as open.
 const withdrawnCardSQL = `o.seen_id > 0 and o.state = 'dropped' and o.code in ('draft_stale', 'draft_answered', 'draft_mode', 'draft_source', 'draft_late')
 	and exists (select from dialogs d where d.draft_id = o.id and d.kind = 'draft' and d.done_at is null)`
 
-// PendingWorkOf returns what is left to do in chats in which something was said, changed or deleted.
+// PendingWorkOf returns what is left to do in chats in which a message was added, changed or deleted.
 func PendingWorkOf(ctx context.Context, db DB, chats []ChatID) ([]PendingWork, error) {
 	return row.All[PendingWork](ctx, db, "what is left to do in chats", followUpsSQL, chats)
 }
@@ -155,7 +156,7 @@ type DraftCard struct {
 	CardState OutboxState // of the message that showed the draft: the card's, or that of its last edit
 }
 
-// The newest answers are enough: a card is never older than the drafts that it shows.
+// draftCardSQL reads the newest answers only: a card is never older than the drafts that it shows.
 const draftCardSQL = `select d.id as dialog, o.id as draft_id, o.state, o.code, d.expires_at,
 		coalesce(nullif(c.replaces, ''), c.event_id, '') as root, c.state as card_state
 	from (select * from outbox where chat_id = $1 and seen_id > 0 order by seq desc limit 50) o
@@ -166,7 +167,7 @@ func DraftCardOf(ctx context.Context, db DB, chat ChatID) (DraftCard, error) {
 	return row.One[DraftCard](ctx, db, "card of a draft", draftCardSQL, chat)
 }
 
-// AreCitationsCurrent reports whether the passages of all citations are still there and public, and no learned answer corrects what they say. A passage
+// AreCitationsCurrent reports whether the passages of all citations still exist and are public, and no learned answer corrects the quotes. A passage
 // never changes: a document that is changed gets new ones.
 func AreCitationsCurrent(ctx context.Context, tx Tx, citations []Citation) (bool, error) {
 	outdated, err := WithOutdatedCitations(ctx, tx, []OutboxMessage{{Citations: citations}})
@@ -212,7 +213,8 @@ func WithOutdatedCitations(ctx context.Context, tx Tx, messages []OutboxMessage)
 	return outdated, row.SetScopeSetting(ctx, tx, before)
 }
 
-// isCurrent reports whether a citation is of one of the documents, by passage, and none of the corrections corrects its quote.
+// isCurrent reports whether documents, which maps passages to their documents, has the passage of a citation, and no correction covers its quote. A
+// citation of a message is always current.
 func (c Citation) isCurrent(documents map[int64]DocumentID, corrections []Correction) bool {
 	chunk, ok := c.Ref.Chunk()
 	if !ok {
@@ -227,7 +229,8 @@ func (c Citation) isCurrent(documents map[int64]DocumentID, corrections []Correc
 
 const requeueSQL = "update outbox set state = 'queued', error = '', created_at = now() where id = $1 and state = 'failed' and event_id is null and content <> '{}'"
 
-// Requeue queues a failed message again, as the same event. It returns false if the homeserver had accepted it, or if it did not fail.
+// Requeue queues a failed message again, with the same key, so that the homeserver cannot send it twice. It returns false if the homeserver had
+// accepted it, or if it did not fail.
 func Requeue(ctx context.Context, tx Tx, out uuid.UUID) (bool, error) {
 	n, err := row.Changed(ctx, tx, "queue again", requeueSQL, out)
 	return n == 1, err
@@ -235,7 +238,7 @@ func Requeue(ctx context.Context, tx Tx, out uuid.UUID) (bool, error) {
 
 const setRunOutcomeSQL = "update schedule_runs set state = $2, note = $3 where outbox_id = $1"
 
-// SetExecutionOutcome sets the state of the execution whose message an outbox message is.
+// SetExecutionOutcome sets the state and the note of the execution whose message is the outbox message out.
 func SetExecutionOutcome(ctx context.Context, tx Tx, out uuid.UUID, state ExecutionState, note string) error {
 	return row.Exec(ctx, tx, "note what became of a run", setRunOutcomeSQL, out, state, note)
 }

@@ -21,7 +21,7 @@ const takeEarlyEditSQL = `with held as (
 		delete from messages where chat_id = $1 and relates_to = $2 and sender = $3 and code = 'edited' returning id, body, ts)
 	select body, ts from held order by ts desc, id desc limit 1`
 
-// TakeEarlyEdit removes the edits that arrived before their message, and returns the newest. It returns false if there were none.
+// TakeEarlyEdit removes the edits that arrived before their message, and returns the newest of them. It returns false if there were none.
 func TakeEarlyEdit(ctx context.Context, tx Tx, chat ChatID, event id.EventID, sender id.UserID) (EarlyEdit, bool, error) {
 	edit, err := row.One[EarlyEdit](ctx, tx, "early edit", takeEarlyEditSQL, chat, event, sender)
 	if errors.Is(err, ErrNotFound) {
@@ -33,7 +33,7 @@ func TakeEarlyEdit(ctx context.Context, tx Tx, chat ChatID, event id.EventID, se
 const isProcessedSQL = `select exists (select from seen_events where event_id = $1)
 	and not exists (select from messages where event_id = $1 and parked is not null and redacted_at is null)`
 
-// IsProcessed reports whether an event was processed and does not wait for a key. Later events about it change nothing.
+// IsProcessed reports whether an event was processed and does not wait for a key. Events that arrive later about it change nothing.
 func IsProcessed(ctx context.Context, db DB, event id.EventID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, isProcessedSQL, event).Scan(&yes); err != nil {

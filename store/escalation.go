@@ -39,7 +39,7 @@ type Escalation struct {
 	Shown      string     // the line about its state that the card shows
 }
 
-// IsOpen reports whether it was not resolved.
+// IsOpen reports whether the escalation has not been closed.
 func (e Escalation) IsOpen() bool { return e.ClosedAt == nil }
 
 // IsWaiting reports whether the contact waits for a person.
@@ -50,8 +50,8 @@ const escalationColumns = `e.id, e.chat_id, e.message_id, e.why, e.rests_on, e.f
 
 const fromEscalationsSQL = " from escalations e left join outbox o on o.id = e.card_id"
 
-// An escalation that a person answered ends when the assistant escalates again. The message is locked, so that it cannot be deleted without
-// what is written here.
+// openEscalationSQL closes an escalation that a person has answered, because the assistant escalates again. insertEscalationSQL locks the message, so
+// that a concurrent deletion also deletes the new escalation.
 const openEscalationSQL = `with ended as (update escalations set closed_at = now() where chat_id = $1 and closed_at is null and answered_at is not null returning id)
 	select count(*) from ended`
 
@@ -60,8 +60,8 @@ const insertEscalationSQL = `insert into escalations (chat_id, message_id, why, 
 
 const toldSQL = "select told from escalations where chat_id = $1 and closed_at is null for update"
 
-// OpenEscalation stores that a chat needs a person. restsOn are the messages whose words may be in why. first is true if nobody was waited for
-// before, told if the contact knows already.
+// OpenEscalation stores that a chat needs a person. restsOn are the messages whose words may be in why. first is true if the contact did not wait for
+// a person before, told is true if the contact was told that a person will answer.
 func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string, restsOn []MessageID) (first, told bool, err error) {
 	var ended int
 	if err = tx.QueryRow(ctx, openEscalationSQL, chat).Scan(&ended); err != nil {
@@ -94,14 +94,14 @@ func CountSinceEscalation(ctx context.Context, db DB, chat ChatID, code policy.C
 
 const waitingEscalationsSQL = "select " + escalationColumns + fromEscalationsSQL + " where e.closed_at is null and e.answered_at is null order by e.opened_at, e.id"
 
-// OpenEscalations returns the escalations in which a contact waits, the longest waiting first.
+// OpenEscalations returns the escalations in which a contact waits for a person, the longest waiting first.
 func OpenEscalations(ctx context.Context, db DB) ([]Escalation, error) {
 	return row.All[Escalation](ctx, db, "escalations", waitingEscalationsSQL)
 }
 
 const allEscalationsSQL = "select " + escalationColumns + fromEscalationsSQL + " where e.closed_at is null order by e.answered_at is not null, e.opened_at, e.id"
 
-// UnresolvedEscalations returns the escalations that are open: those in which a contact waits, then those that a person answered.
+// UnresolvedEscalations returns all open escalations: first those in which a contact waits, then those that a person has answered.
 func UnresolvedEscalations(ctx context.Context, db DB) ([]Escalation, error) {
 	return row.All[Escalation](ctx, db, "escalations", allEscalationsSQL)
 }
@@ -113,7 +113,7 @@ func EscalationByID(ctx context.Context, db DB, escalation EscalationID) (Escala
 	return row.One[Escalation](ctx, db, "escalation", escalationByIDSQL, escalation)
 }
 
-// LockEscalation is EscalationByID for a transaction that changes it. Whoever locks the chat too locks the chat first.
+// LockEscalation is EscalationByID for a transaction that changes it. A transaction that also locks the chat must lock the chat first.
 func LockEscalation(ctx context.Context, tx Tx, escalation EscalationID) (Escalation, error) {
 	return row.One[Escalation](ctx, tx, "escalation", escalationByIDSQL+" for update of e", escalation)
 }
@@ -145,14 +145,14 @@ func EscalationByEvent(ctx context.Context, db DB, room ChatID, event id.EventID
 const threadRoomsSQL = `select distinct c.room_id from outbox o join escalations e on e.card_id = o.id join chats c on c.id = e.chat_id
 	where o.event_id = any ($1) and c.room_id is not null`
 
-// ThreadRooms returns the rooms of the contacts to whose escalations threads belong. threads are the events that they began with.
+// ThreadRooms returns the rooms of the contacts whose escalations have these threads. Each thread is named by its first event.
 func ThreadRooms(ctx context.Context, db DB, threads []id.EventID) ([]id.RoomID, error) {
 	return row.Values[id.RoomID](ctx, db, "rooms of threads", threadRoomsSQL, threads)
 }
 
 const setEscalationCardSQL = "update escalations set card_id = $2, found = $3, proposal = $4, shown = $5 where id = $1"
 
-// SetEscalationCard stores the outbox message that the thread of an escalation begins with, and what it shows.
+// SetEscalationCard stores the card of an escalation, which is the first outbox message of its thread, and what the card shows.
 func SetEscalationCard(ctx context.Context, tx Tx, e Escalation) error {
 	found, err := json.Marshal(e.Found)
 	if err != nil || e.Found == nil {
@@ -163,14 +163,14 @@ func SetEscalationCard(ctx context.Context, tx Tx, e Escalation) error {
 
 const setEscalationShownSQL = "update escalations set shown = $2 where id = $1"
 
-// SetEscalationShown stores the line about its state that the card shows.
+// SetEscalationShown stores the line about the escalation's state that the card shows.
 func SetEscalationShown(ctx context.Context, tx Tx, escalation EscalationID, line string) error {
 	return row.Exec(ctx, tx, "note what a card shows", setEscalationShownSQL, escalation, line)
 }
 
 const claimEscalationSQL = "update escalations set claimed_by = $2, claimed_at = $3 where id = $1 and closed_at is null"
 
-// ClaimEscalation stores who answers there. It reports whether the escalation is open.
+// ClaimEscalation stores that a person will answer an escalation. It reports whether the escalation is open.
 func ClaimEscalation(ctx context.Context, tx Tx, escalation EscalationID, by id.UserID, at time.Time) (bool, error) {
 	return changedOne(ctx, tx, "claim escalation", claimEscalationSQL, escalation, by, at)
 }
@@ -178,7 +178,8 @@ func ClaimEscalation(ctx context.Context, tx Tx, escalation EscalationID, by id.
 const answerEscalationSQL = `update escalations set answered_at = now(), claimed_by = case when claimed_by = '' then @by else claimed_by end, claimed_at = coalesce(claimed_at, now())
 	where chat_id = @chat and closed_at is null and answered_at is null and (@any or opened_at < @at) returning id`
 
-// AnswerEscalation stores that a person wrote to a contact at a time; zero means now. It returns the escalation in which the contact waited; none if the contact did not.
+// AnswerEscalation stores that a person wrote to a contact at a time; zero means now. It returns the escalation in which the contact waited; none if
+// the contact did not wait.
 func AnswerEscalation(ctx context.Context, tx Tx, chat ChatID, by id.UserID, at time.Time) ([]EscalationID, error) {
 	return row.Values[EscalationID](ctx, tx, "answer escalation", answerEscalationSQL, pgx.NamedArgs{"chat": chat, "by": by, "at": at, "any": at.IsZero()})
 }
@@ -199,7 +200,7 @@ func DropProposal(ctx context.Context, tx Tx, escalation EscalationID) (bool, er
 
 const setPagedSQL = "update escalations set paged = $2 where id = $1"
 
-// SetPaged stores how often people were called.
+// SetPaged stores how often people were called for an escalation.
 func SetPaged(ctx context.Context, tx Tx, escalation EscalationID, paged int) error {
 	return row.Exec(ctx, tx, "note who was called", setPagedSQL, escalation, paged)
 }
@@ -221,7 +222,7 @@ func ResolveEscalation(ctx context.Context, tx Tx, escalation EscalationID, by i
 const reopenEscalationSQL = `update escalations e set closed_at = null, answered_at = coalesce(answered_at, now()) where id = $1 and closed_by = ''
 	and not exists (select from escalations n where n.chat_id = e.chat_id and n.id > e.id)`
 
-// ReopenEscalation opens an escalation again that ended by itself, if the chat has no newer one. It reports whether it did.
+// ReopenEscalation reopens an escalation that ended by itself (ClosedBy is empty), if the chat has no newer one. It reports whether it did.
 func ReopenEscalation(ctx context.Context, tx Tx, escalation EscalationID) (bool, error) {
 	return changedOne(ctx, tx, "reopen escalation", reopenEscalationSQL, escalation)
 }

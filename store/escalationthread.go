@@ -16,14 +16,14 @@ import (
 type ThreadLine struct {
 	Message
 	Edits   int
-	Length  int        // of the text, in characters
+	Length  int        // of the body, in characters
 	ShownBy *uuid.UUID `db:"shown_by"` // the outbox message that shows it; nil for none
-	// ShownEvent is the event of ShownBy; nil until it was sent. Approved says that a person wrote or approved a text that multis sent.
+	// ShownEvent is the event of ShownBy; nil until it was sent. Approved is true for a message of multis that a person wrote or approved.
 	ShownEvent *id.EventID `db:"shown_event"`
 	Approved   bool
 }
 
-// threadLinesSQL leaves out replies that were written in the thread, which shows them already.
+// threadLinesSQL leaves out replies that were written in the thread, because the thread shows them already.
 const threadLinesSQL = "select " + messageColumns + `, m.edits, length(m.body) as length, null::uuid as shown_by, null::text as shown_event,
 		coalesce((select s.purpose = 'draft' from outbox s where s.event_id = m.event_id), false) as approved
 	from escalations e join messages m on m.chat_id = e.chat_id and m.id > e.message_id
@@ -51,14 +51,14 @@ const showLineSQL = `insert into escalation_lines (escalation_id, message_id, ou
 	select $1, m.id, $3, m.edits, length(m.body) from messages m where m.id = any ($2)
 	on conflict (escalation_id, message_id) do update set edits = excluded.edits, length = excluded.length`
 
-// ShowLines stores that an outbox message shows messages as they are now. For messages that are shown already it keeps the first one.
+// ShowLines stores that an outbox message shows messages as they are now. For a message that is shown already it keeps the first outbox message.
 func ShowLines(ctx context.Context, tx Tx, escalation EscalationID, messages []MessageID, out uuid.UUID) error {
 	return row.Exec(ctx, tx, "note lines of a thread", showLineSQL, escalation, messages, out)
 }
 
 const escalationsShowingSQL = `select distinct l.escalation_id from escalation_lines l join messages m on m.id = l.message_id where m.chat_id = $1 and m.event_id = $2`
 
-// EscalationsShowing returns the escalations whose threads show the message of an event, also those that are over.
+// EscalationsShowing returns the escalations whose threads show the message of an event, including closed escalations.
 func EscalationsShowing(ctx context.Context, db DB, chat ChatID, event id.EventID) ([]EscalationID, error) {
 	return row.Values[EscalationID](ctx, db, "threads of a message", escalationsShowingSQL, chat, event)
 }
@@ -89,7 +89,7 @@ func CardMessages(ctx context.Context, db DB, escalation EscalationID) ([]Messag
 const lastWordSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.redacted_at is null and m.kind <> 'reaction'
 	and m.author in ('contact', 'operator', 'owner_phone', 'owner_client', 'multis_owner') order by m.ts desc, m.id desc limit 1`
 
-// LastWord returns the newest message of a chat, whoever wrote it, or ErrNotFound.
+// LastWord returns the newest message of the contact, the owner, an operator or the assistant in a chat, or ErrNotFound.
 func LastWord(ctx context.Context, db DB, chat ChatID) (Message, error) {
 	return oneMessage(ctx, db, lastWordSQL, chat)
 }
@@ -118,7 +118,7 @@ func MarkNote(ctx context.Context, tx Tx, message MessageID) error {
 
 const repliesOfSQL = "select " + outboxColumns + ` from outbox o where o.about @> array[$1::bigint] and o.about <> '{}' and o.send_as = 'owner' order by o.seq`
 
-// RepliesOf returns what was queued to a contact for a message in a thread, the oldest first: the reply, and its edits.
+// RepliesOf returns the outbox messages to a contact that were queued for a message in a thread, the oldest first: the reply, and its edits.
 func RepliesOf(ctx context.Context, db DB, message MessageID) ([]OutboxMessage, error) {
 	return row.All[OutboxMessage](ctx, db, "replies", repliesOfSQL, message)
 }
@@ -127,13 +127,13 @@ const eraseRepliesSQL = `with said as (update outbox o set content = '{}', spans
 	files as (delete from outbox_files where outbox_id in (select id from said))
 	select id from said`
 
-// EraseReplies empties what was queued to a contact for a message in a thread, and returns it, to be deleted from the contact's room. What is
-// still queued is dropped when it is to be sent.
+// EraseReplies empties the outbox messages to a contact that were queued for a message in a thread. It returns them, to be deleted from the contact's
+// room. One that is still queued is dropped when it is to be sent.
 func EraseReplies(ctx context.Context, tx Tx, message MessageID) ([]uuid.UUID, error) {
 	return row.Values[uuid.UUID](ctx, tx, "erase replies", eraseRepliesSQL, message)
 }
 
-// ThreadReply is a text that a person sent to a contact from a thread.
+// ThreadReply is a message that a person sent to a contact from a thread.
 type ThreadReply struct {
 	By      id.UserID
 	At      time.Time
@@ -161,8 +161,8 @@ const keepRepliesSQL = `with kept as (update outbox o set about = '{}' from mess
 	noted as (insert into audit_entries (kind, actor, chat_id, message_id, ref, action, outcome) select 'deletion', audit_actor(), chat_id, message, id, purpose, 'refused' from kept)
 	select distinct chat_id from kept`
 
-// KeepReplies detaches what a message in a thread sent to a contact from that message, so that it stays there when the message is deleted. The audit
-// log gets an entry. It returns the chats of the contacts. What was not sent yet is still dropped with the message.
+// KeepReplies detaches a message in a thread from the replies that it sent to a contact, so that they stay in the contact's room when the message is
+// deleted. The audit log gets an entry. It returns the chats of the contacts. A reply that was not sent yet is still dropped with the message.
 func KeepReplies(ctx context.Context, tx Tx, room ChatID, event id.EventID) ([]ChatID, error) {
 	return row.Values[ChatID](ctx, tx, "keep replies", keepRepliesSQL, room, event)
 }

@@ -31,7 +31,7 @@ type WatchedFile struct {
 const watchFolderSQL = `insert into watched_folders (path, role, role_set_at, chat_id) values ($1, $2, $3, $4)
 	on conflict (path) do update set role = excluded.role, role_set_at = excluded.role_set_at, chat_id = excluded.chat_id, error = ''`
 
-// A folder whose role changes is read again.
+// forgetFilesSQL makes the files of a folder be read again, because its role may have changed.
 const forgetFilesSQL = "delete from watched_files where folder = $1"
 
 // WatchFolder starts to watch a folder, or changes the role of its files.
@@ -88,12 +88,12 @@ func WatchedFiles(ctx context.Context, db DB, folder string) (map[string]Watched
 
 const setFolderErrorSQL = "update watched_folders set error = $2 where path = $1"
 
-// SetFolderError stores why a folder cannot be read. Empty means that it can.
+// SetFolderError stores why a folder cannot be read; empty means that it can be read.
 func SetFolderError(ctx context.Context, tx Tx, folder, reason string) error {
 	return row.Exec(ctx, tx, "store the error of a folder", setFolderErrorSQL, folder, reason)
 }
 
-// putWatchedSQL writes nothing for a folder that is no longer watched, or whose role has changed, because that one is read again.
+// putWatchedSQL writes nothing for a folder that is no longer watched, or whose role has changed: such a folder is read again.
 const putWatchedSQL = `insert into watched_files (folder, path, size, modified, reader)
 	select $1, * from unnest($3::text[], $4::bigint[], $5::timestamptz[], $6::text[]) where exists (select from watched_folders where path = $1 and role = $2)
 	on conflict (folder, path) do update set size = excluded.size, modified = excluded.modified, reader = excluded.reader`

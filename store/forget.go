@@ -19,13 +19,13 @@ import (
 // DeletionCounts counts the rows that were deleted or emptied.
 type DeletionCounts struct {
 	Messages       int `json:"messages,omitempty"`
-	Files          int `json:"files,omitempty"` // of messages, that were kept
+	Files          int `json:"files,omitempty"` // kept files of messages
 	Notes          int `json:"notes,omitempty"`
 	Passages       int `json:"passages,omitempty"` // indexed passages of notes
 	Commitments    int `json:"promises,omitempty"`
 	Tasks          int `json:"tasks,omitempty"`   // with their steps
 	OutboxMessages int `json:"letters,omitempty"` // sent by multis
-	Escalations    int `json:"waits,omitempty"`   // because of a message
+	Escalations    int `json:"waits,omitempty"`   // deleted, or emptied because of a message
 	Schedules      int `json:"reminders,omitempty"`
 	Summaries      int `json:"summaries,omitempty"` // of conversations
 	Entries        int `json:"entries,omitempty"`   // jobs that are over, and dialogs
@@ -74,7 +74,7 @@ type DeletionSet struct {
 	Request MessageID `json:"asked,omitempty"`
 }
 
-// The reasons of empty messages.
+// The reasons that are stored with emptied messages.
 const (
 	deletedWhy   = "the message was deleted"
 	forgottenWhy = "it was forgotten on your word"
@@ -107,7 +107,7 @@ const emptyQuotingOutboxSQL = `with quotes as (update outbox o set content = '{}
 	select id from quotes`
 
 // emptyRestingOutboxSQL empties the outbox messages that may hold words of the messages, quoted or not. They stay in their rooms. With @spared, those
-// that are still queued are sent and emptied then.
+// that are still queued are sent first, and emptied by markSentSQL.
 const emptyRestingOutboxSQL = `with resting as (update outbox o set content = '{}', spans = '[]'
 		where o.rests_on && (@messages::bigint[] || array(select message_id from tasks where id = any (@tasks) and message_id is not null))
 			and o.rests_on <> '{}' and o.content <> '{}' and (o.state <> 'queued' or not @spared) returning o.id),
@@ -120,7 +120,7 @@ const dropSummariesSQL = "with gone as (delete from chat_summaries where about &
 
 const deleteDialogsSQL = "delete from dialogs where id = any ($1)"
 
-// dropJobsSQL deletes jobs that are over. A job that is still to be done loses its errors only.
+// dropJobsSQL deletes jobs that are over. A job that is not over only loses its errors.
 const dropJobsSQL = `with waiting as (update river.river_job set errors = null where id = any ($1) and finalized_at is null returning id),
 	over as (delete from river.river_job where id = any ($1) and finalized_at is not null returning id)
 	select id from waiting union all select id from over`
@@ -167,14 +167,14 @@ func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCo
 	return f, nil
 }
 
-// removal is how messages are removed, when, and the reason that is stored.
+// removal holds how messages are removed, the reason that is stored with them, and the time.
 type removal struct {
 	sql string
 	why string
 	at  time.Time
 }
 
-// forget is Forget without the outbox messages that are named, the schedules, jobs and dialogs.
+// forget is Forget without d's outbox messages, schedules, jobs and dialogs.
 func forget(ctx context.Context, tx Tx, d DeletionSet, e removal) (DeletionCounts, error) {
 	var f DeletionCounts
 	messages := row.EmptyIfNil(d.Messages)
@@ -212,7 +212,7 @@ func forget(ctx context.Context, tx Tx, d DeletionSet, e removal) (DeletionCount
 		},
 	}
 	if e.sql == deleteMessagesSQL {
-		slices.Reverse(steps) // commitments are deleted with their message and would not be counted; an empty message must be empty before the chat is captured again
+		slices.Reverse(steps) // deleting a message deletes its commitments, so these are counted before; an emptied message must be empty before its chat is captured again
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -254,7 +254,7 @@ func deletionScope(ctx context.Context, db DB, d DeletionSet) (policy.Scope, err
 	return policy.ContactScope(ids...), nil
 }
 
-// answeringSQL finds the tasks whose answer the messages are, and the later tasks that read such an answer with its question.
+// answeringSQL finds the tasks whose answers are among the messages, and later tasks that read such an answer together with its question.
 const answeringSQL = `with said as materialized (select o.* from outbox o where o.event_id in (select event_id from messages where id = any ($1) union all select $2)),
 	answering as (select t.id, t.message_id from said o join tasks t on t.id = o.task_id
 		union select t.id, t.message_id from said o join messages m on m.chat_id = o.chat_id and m.outbox_id = coalesce(o.part_of, o.id) join tasks t on t.message_id = m.id)

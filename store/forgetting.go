@@ -66,7 +66,7 @@ func ResamplePlanner(ctx context.Context, tx Tx) error {
 	return row.Exec(ctx, tx, "forget samples", forgetSamplesSQL)
 }
 
-// Topic is what to look for: all of the words as they are spelled, or the text with its words in any form.
+// Topic is what to search for: all of Words as they are spelled, or Text with its words in any form.
 type Topic struct {
 	Words []string
 	Text  string // as search.IndexText makes it
@@ -137,7 +137,7 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (TopicRow
 	return h, err
 }
 
-// findRows sets the ids, or names, of the rows that mention a topic.
+// findRows sets ids to the ids, or names, of the rows that mention a topic.
 func findRows[ID any](ctx context.Context, tx Tx, ids *[]ID, sql string, args pgx.NamedArgs) (err error) {
 	*ids, err = row.Values[ID](ctx, tx, "what is about a topic", sql, args)
 	return err

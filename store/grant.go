@@ -13,7 +13,8 @@ import (
 // MaxGrant is the longest time for which calls can be allowed. The database refuses more.
 const MaxGrant = 8 * time.Hour
 
-// Grant allows calls like one that the owner approved, for some hours: of one agent, in one chat, of one tool, about one target.
+// Grant allows for some hours further calls like one that the owner approved: calls of the same agent, in the same chat, of the same tool, about the
+// same target.
 type Grant struct {
 	ID         int64
 	ApprovalID int64
@@ -42,8 +43,7 @@ const useGrantSQL = `update approval_grants g set uses = uses + 1 where g.id = (
 		where chat_id = @chat and agent = @agent and tool = @tool and target = @target and revoked_at is null and expires_at > @now
 		order by expires_at desc limit 1 for update) and revoked_at is null returning ` + grantColumns
 
-// UseGrant stores that a call of a task is allowed by an open grant, as an approval, and returns it. It returns ErrNotFound if no grant covers the
-// call.
+// UseGrant stores an approval for a call of a task that an open grant allows, and returns it. It returns ErrNotFound if no grant covers the call.
 func UseGrant(ctx context.Context, tx Tx, t Task, a Approval, now time.Time) (Approval, error) {
 	g, err := row.One[Grant](ctx, tx, "grant", useGrantSQL, pgx.NamedArgs{
 		"chat": t.ChatID, "agent": t.Agent, "tool": a.Tool, "target": text.Storable(a.Target), "now": now,
@@ -70,7 +70,7 @@ func RevokeGrant(ctx context.Context, tx Tx, grant int64, now time.Time) (Grant,
 	return row.One[Grant](ctx, tx, "grant", revokeGrantSQL, grant, now)
 }
 
-// GrantUse counts what was allowed by grants in a period.
+// GrantUse is the number of calls that grants allowed in a period, and the number of those grants.
 type GrantUse struct {
 	Grants int
 	Calls  int
@@ -78,7 +78,7 @@ type GrantUse struct {
 
 const grantUseSQL = `select count(distinct grant_id) as grants, count(*) as calls from approvals where grant_id is not null and created_at >= $1 and ($2::timestamptz is null or created_at < $2)`
 
-// CountGranted counts the calls that grants allowed without a question in a period. The zero until means now.
+// CountGranted counts the calls that grants allowed in a period. The zero until means no end.
 func CountGranted(ctx context.Context, db DB, from, until time.Time) (GrantUse, error) {
 	return row.One[GrantUse](ctx, db, "calls under grants", grantUseSQL, from, nullTime(until))
 }

@@ -39,8 +39,8 @@ type Finding struct {
 // FindingFilter selects findings.
 type FindingFilter struct {
 	Agent string
-	// Findings are selected whose wait began between NotBefore and WaitingSince. A contact who keeps writing without an answer is one
-	// finding. It is reported again if the owner was last notified of it before RepeatIfNotifiedBefore.
+	// NewFindings selects findings whose wait began between NotBefore and WaitingSince. A contact who keeps writing without an answer is one finding.
+	// It is reported again if the owner was last notified of it before RepeatIfNotifiedBefore.
 	WaitingSince, NotBefore, RepeatIfNotifiedBefore time.Time
 	// Tasks includes tasks.
 	Tasks bool
@@ -68,7 +68,7 @@ const newFindingsSQL = `with found as (
 	where not exists (select from heartbeat_matters h where (h.agent = @agent or h.told) and h.matter = f.kind || ':' || f.ref)
 	order by f.at desc limit 50`
 
-// NewFindings returns the findings that were not judged yet, the newest first.
+// NewFindings returns the findings that the agent has not judged yet, and of which no agent has notified the owner, the newest first.
 func NewFindings(ctx context.Context, db DB, l FindingFilter) ([]Finding, error) {
 	return row.All[Finding](ctx, db, "findings", newFindingsSQL, pgx.NamedArgs{
 		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.RepeatIfNotifiedBefore, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
@@ -87,7 +87,7 @@ func UnansweredMessages(ctx context.Context, db DB, chat ChatID, oldest time.Tim
 const recordJudgementSQL = `insert into heartbeat_matters (agent, matter, chat_id, told, seen_at) values (@agent, @matter, nullif(@chat::bigint, 0), @told, @at)
 	on conflict do nothing`
 
-// Judgement is the decision whether the owner is told of a finding.
+// Judgement is an agent's decision whether the owner is notified of a finding.
 type Judgement struct {
 	Agent, Finding string
 	ChatID         ChatID // zero for none
@@ -95,8 +95,8 @@ type Judgement struct {
 	At             time.Time
 }
 
-// RecordJudgement stores a judgement. It returns false if the agent judged the finding before, or if the owner is to be told and another agent
-// told him.
+// RecordJudgement stores a judgement. It returns false if the agent has judged the finding before, or if j.Notified is true and another agent has
+// already notified the owner.
 func RecordJudgement(ctx context.Context, tx Tx, j Judgement) (first bool, err error) {
 	tag, err := tx.Exec(ctx, recordJudgementSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Finding, "chat": j.ChatID, "told": j.Notified, "at": j.At})
 	if err != nil {
@@ -130,7 +130,7 @@ func LastCheck(ctx context.Context, db DB, agent, day string) (at time.Time, che
 const recordCheckSQL = `insert into heartbeat_checks as c (agent, day, checks, checked_at) values ($1, $2::date, 1, $3)
 	on conflict (agent) do update set checks = case when c.day = excluded.day then c.checks + 1 else 1 end, day = excluded.day, checked_at = excluded.checked_at`
 
-// RecordCheck stores that a model checks an agent's items.
+// RecordCheck stores that a model checks an agent's findings.
 func RecordCheck(ctx context.Context, w Writer, agent, day string, at time.Time) error {
 	return row.Exec(ctx, w, "record a check", recordCheckSQL, agent, day, at)
 }
@@ -138,7 +138,7 @@ func RecordCheck(ctx context.Context, w Writer, agent, day string, at time.Time)
 const dueSchedulesSQL = "select " + scheduleColumns + ` from schedules s where s.created_by <> '' and s.paused_at is null and s.next_at <= $1
 	order by s.next_at, s.id limit 10`
 
-// DueSchedules returns the next schedules of people until a time, ten at most.
+// DueSchedules returns the schedules of people whose next time is not after until, the earliest ten at most.
 func DueSchedules(ctx context.Context, db DB, until time.Time) ([]Schedule, error) {
 	return row.All[Schedule](ctx, db, "schedules", dueSchedulesSQL, until)
 }

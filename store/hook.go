@@ -37,7 +37,7 @@ type Delivery struct {
 	ID       uuid.UUID
 	Hook     string
 	Event    policy.HookEvent
-	Ref      string // the id of the row that the event is about
+	Ref      string // the id of the row that the event is about, as text
 	At       time.Time
 	State    DeliveryState
 	Attempts int

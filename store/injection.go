@@ -27,7 +27,7 @@ type InjectionScore struct {
 
 const injectionColumns = "s.message_id, s.chat_id, s.patterns::int, s.scope::int, s.rate::int, s.judge::int, s.verdict, s.scored_at"
 
-// The message is locked, so that it cannot be deleted without its scores.
+// putInjectionScoreSQL locks the message, so that a concurrent deletion also deletes its scores.
 const putInjectionScoreSQL = `insert into injection_scores (message_id, chat_id, patterns, scope, rate, judge, verdict, scored_at)
 	select m.id, m.chat_id, @patterns, @scope, @rate, @judge, @verdict, @at from messages m where m.id = @message and m.redacted_at is null for key share
 	on conflict (message_id) do update set patterns = excluded.patterns, scope = excluded.scope, rate = excluded.rate, judge = excluded.judge,
@@ -40,7 +40,7 @@ func PutInjectionScore(ctx context.Context, tx Tx, message MessageID, s policy.I
 	})
 }
 
-// A hold, also one that is over, begins the count anew.
+// injectionRateOfSQL counts only messages after the sender's last hold has ended.
 const injectionRateOfSQL = `select count(*)::int from injection_scores s join messages m on m.id = s.message_id where s.chat_id = @chat and m.sender = @sender and s.verdict <> 'allow'
 	and s.scored_at > greatest(@since::timestamptz, (select h.until from model_holds h where h.chat_id = @chat and h.sender = @sender))`
 
@@ -58,7 +58,8 @@ func InjectionRateOf(ctx context.Context, db DB, chat ChatID, sender id.UserID, 
 
 const modelHoldSQL = "select max(until) from model_holds where chat_id = $1 and (sender = any ($2) or cardinality($2::text[]) = 0) and until > $3"
 
-// ModelHold returns until when no model answers one of some senders in a chat, or any sender if none is named. It is zero if models may.
+// ModelHold returns until when a hold keeps models from answering any of senders in a chat, or anybody there if senders is empty. It returns the zero
+// time if there is no hold.
 func ModelHold(ctx context.Context, db DB, chat ChatID, senders []id.UserID, now time.Time) (time.Time, error) {
 	until, err := row.Value[*time.Time](ctx, db, "model hold", modelHoldSQL, chat, row.EmptyIfNil(senders), now)
 	if err != nil || until == nil {

@@ -184,8 +184,8 @@ func (i *Inspector) readsAs(ctx context.Context, role, scope, table string) (see
 	return seen, err
 }
 
-// Unreachable returns one line that says why the database cannot be reached; other errors as they are. pgx reports each address that it
-// tried; the last is the plainest.
+// Unreachable returns a one-line error that says why the database cannot be reached. It returns all other errors unchanged. pgx lists the error of
+// each address that it tried; the last one is the clearest.
 func Unreachable(err error) error {
 	var failed *pgconn.ConnectError
 	if !errors.As(err, &failed) {

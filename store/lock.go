@@ -82,7 +82,7 @@ func (l *Lock) Await(ctx context.Context, limit time.Duration) error {
 	return err
 }
 
-// IsOpen reports whether the connection of the lock was not found broken so far. Unlike Alive it asks nobody.
+// IsOpen reports whether the connection of the lock is not known to be broken. Unlike Alive, it sends nothing to the server.
 func (l *Lock) IsOpen() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,5 +107,5 @@ func (l *Lock) Release(ctx context.Context) {
 	l.conn.Close(ctx)
 }
 
-// releaseTimeout bounds how long a lock is released through a connection that does not answer.
+// releaseTimeout limits how long Release waits for a connection that does not answer.
 const releaseTimeout = 5 * time.Second

@@ -24,7 +24,8 @@ func (s *Store) OpenMatrix() (*dbutil.Database, error) {
 	return db, nil
 }
 
-// matrixConns limits the connections for encryption: one process decrypts and encrypts, one message after the other.
+// matrixConns is the maximum number of connections to the crypto store. A few are enough, because one process at a time encrypts and decrypts, one
+// message after the other.
 const matrixConns = 4
 
 func wrapMatrix(raw *sql.DB) (*dbutil.Database, error) { return dbutil.NewWithDB(raw, "pgx") }

@@ -41,9 +41,9 @@ type Message struct {
 	Reason     string
 	AnsweredAt *time.Time
 	OutboxID   *uuid.UUID
-	// ParkedIn is the room of a parked message, which its key belongs to.
+	// ParkedIn is the room of a parked message, and of the key that it needs.
 	ParkedIn id.RoomID
-	// Thread is the event that the thread of the message began with; empty if it is in no thread.
+	// Thread is the first event of the thread of the message; empty if it is in no thread.
 	Thread id.EventID
 }
 
@@ -174,8 +174,8 @@ func LockMessages(ctx context.Context, tx Tx, messages []MessageID) ([]Message, 
 // ErrChanged is returned by LockUnchanged if a message is not as it was read. The caller starts again.
 var ErrChanged = errors.New("a message was deleted or edited meanwhile")
 
-// LockUnchanged is LockMessages for messages that were read before. It returns ErrChanged if one of them was deleted, or if the body of
-// one in read, which are some or all of them, was edited.
+// LockUnchanged is LockMessages for messages that were read before. It returns ErrChanged if one of them was deleted, or if the body of a message in
+// read was edited. read holds all of the messages, or some.
 func LockUnchanged(ctx context.Context, tx Tx, messages []MessageID, read []Message) ([]Message, error) {
 	now, err := LockMessages(ctx, tx, messages)
 	if err != nil {
@@ -229,7 +229,8 @@ const countFromSenderSQL = `select coalesce(sum(n) filter (where at > $3::timest
 	select 1 as n, ts as at from messages where chat_id = $1 and sender = $2 and code <> 'flood' and ts > least($3::timestamptz, $4::timestamptz)
 	union all select edits, edited_at from messages where chat_id = $1 and sender = $2 and edited_at > least($3::timestamptz, $4::timestamptz)) stored`
 
-// CountFromSender counts the messages and edits of a sender in a chat since two times. All edits of a message count as of the last one.
+// CountFromSender counts the messages and edits of a sender in a chat since two times. All edits of a message count as if made at the time of the
+// last one.
 func CountFromSender(ctx context.Context, db DB, chat ChatID, sender id.UserID, minute, day time.Time) (inMinute, inDay int, err error) {
 	if err := db.QueryRow(ctx, countFromSenderSQL, chat, sender, minute, day).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count messages: %w", err)

@@ -43,7 +43,7 @@ type Note struct {
 	Kind    NoteKind
 	Subject string // folded; empty if it cannot change
 	Body    string
-	Was     string      // the former text, which this note replaced
+	Was     string      // the former text, which Body replaced
 	Sources []MessageID // the messages it was learned from
 	// ValidFrom and ValidTo are when it was true. A nil ValidTo means that it still is.
 	ValidFrom    time.Time
@@ -108,7 +108,7 @@ func SupersedeNote(ctx context.Context, tx Tx, old NoteID, at time.Time, by Note
 
 const mergeNoteSQL = `update notes set sources = (select array_agg(distinct s order by s) from unnest(sources || $2::bigint[]) s), pruned_at = null where id = $1`
 
-// MergeNote adds messages that say again what a note says.
+// MergeNote adds messages to the sources of a note, because they say the same.
 func MergeNote(ctx context.Context, tx Tx, note NoteID, sources []MessageID) error {
 	return row.Exec(ctx, tx, "merge note", mergeNoteSQL, note, sources)
 }

@@ -16,11 +16,11 @@ const (
 	FactAlone        DeskFactKind = "alone"         // an answer that went out without a person
 	FactDraft        DeskFactKind = "draft"         // a draft that went out as it stood
 	FactChanged      DeskFactKind = "changed"       // a draft that went out with other words
-	FactDropped      DeskFactKind = "dropped"       // a draft that did not go out
+	FactDropped      DeskFactKind = "dropped"       // an escalation was opened within a week after the end of the one before
 	FactEscalated    DeskFactKind = "escalated"     // an escalation was opened
 	FactReopened     DeskFactKind = "reopened"      // an escalation was opened within a week after the one before was resolved
 	FactAnswered     DeskFactKind = "answered"      // a contact got the first answer after a silence; Seconds is how long it took
-	FactPerson       DeskFactKind = "person"        // a person wrote to an escalated contact first; Seconds is how long it took
+	FactPerson       DeskFactKind = "person"        // a person first wrote to an escalated contact; Seconds is how long that took
 	FactOpen         DeskFactKind = "open"          // an escalation is open for too long
 	FactUnanswered   DeskFactKind = "unanswered"    // a question that no document answered was escalated
 	FactGood         DeskFactKind = "good"          // a contact said that a conversation helped
@@ -39,9 +39,9 @@ type DeskFact struct {
 	Cost    int64 // in millionths of the currency
 }
 
-// deskFactsSQL has all numbers of the desk: from $1 until $2, and what is open at $2 for longer than $3. A reply is what answers a contact: an answer or an
-// approved draft that was sent, and what a person wrote there or in a thread. Greetings, questions back, follow-ups, questions for a rating, and that a
-// person will answer, are none, also as approved drafts.
+// deskFactsSQL selects what happened from $1 until $2, and the escalations that are open at $2 for longer than $3. A reply is an answer that was
+// sent, at once or as an approved draft, or what a person wrote in the chat or in a thread. Greetings, clarifying questions, follow-ups, questions
+// for a rating and the message that a person will answer are no replies, not even as approved drafts.
 const deskFactsSQL = `with portals as (select id from chats where kind in ('dm', 'group')),
 	answers as (
 		select o.chat_id, o.purpose, o.state, o.code, o.sent_at, o.created_at, o.about, o.rests_on, o.seq, exists (select from messages m where m.outbox_id = o.id and m.chat_id = o.chat_id) as answers

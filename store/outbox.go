@@ -27,7 +27,7 @@ const (
 	OutboxDelivered OutboxState = "delivered"
 	OutboxFailed    OutboxState = "failed"
 	OutboxDropped   OutboxState = "dropped"
-	// OutboxShadow is shown to the owner and never sent. The database lets no row enter or leave the state.
+	// OutboxShadow is shown to the owner and never sent. The database lets no row change to or from this state.
 	OutboxShadow OutboxState = "shadow"
 )
 
@@ -65,12 +65,12 @@ type OutboxMessage struct {
 	PartOf *uuid.UUID
 	// RestsOn are the messages whose words may be in it, quoted or not.
 	RestsOn []MessageID
-	// Replaces is the event that showed the progress, and that it edits; empty for none.
+	// Replaces is the event that it edits, such as one that showed the progress; empty for none.
 	Replaces id.EventID
 	// TaskID is the task whose answer it is; nil for none.
 	TaskID *TaskID
-	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. A draft with it is withdrawn
-	// when it is outdated: see Seen.
+	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. A draft with a SeenID is withdrawn when
+	// it is outdated: see Seen.
 	SeenID MessageID
 	// DraftedAs is the purpose of an approved draft before the owner approved it as it stood; empty for other messages.
 	DraftedAs policy.Purpose
@@ -136,7 +136,7 @@ func MoveToChat(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, content 
 // IsFirst reports whether the row is the first one of its message.
 func (o OutboxMessage) IsFirst() bool { return o.PartOf == nil || *o.PartOf == o.ID }
 
-// AsksContact reports whether it is a follow-up or asks for a rating, of multis' own accord, and answers nothing.
+// AsksContact reports whether the message is a follow-up or asks for a rating. multis sends such a message of its own accord; it answers nothing.
 func (o OutboxMessage) AsksContact() bool {
 	for _, p := range []policy.Purpose{o.Purpose, o.DraftedAs} {
 		if p == policy.PurposeFollowUp || p == policy.PurposeRating {
@@ -175,7 +175,7 @@ const ownEventsSQL = `select e.event_id from unnest(@events::text[], @keys::text
 	join chats c on e.room_id in (c.room_id, c.former_room) join outbox o on o.chat_id = c.id
 	where o.event_id = e.event_id or (o.event_id is null and o.id::text = e.key)`
 
-// OwnEvent is an event of a homeserver that may be one of multis: its id, the outbox key in its content, if any, and its room.
+// OwnEvent is an event of a homeserver that multis may have sent: its id, the outbox key in its content, if any, and its room.
 type OwnEvent struct {
 	Event id.EventID
 	Key   string
@@ -234,7 +234,7 @@ const markFailedSQL = `with failed as (update outbox set state = 'failed', error
 	files as (delete from outbox_files where outbox_id in (select id from failed))
 	select from failed`
 
-// MarkFailed stores that a message was not delivered. It returns false if its delivery was decided before.
+// MarkFailed stores that a message was not delivered. It returns false if its state is final already.
 func MarkFailed(ctx context.Context, tx Tx, out uuid.UUID, why string) (bool, error) {
 	tag, err := tx.Exec(ctx, markFailedSQL, out, text.Storable(why))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"multis/store/row"
 )
 
-// SettingPairing is the open pairing: a code whose sender becomes the owner. The code itself is not stored.
+// SettingPairing holds the salted hash of the one-time pairing code. Whoever sends that code becomes the owner.
 const SettingPairing Setting = "pairing"
 
 // Limits of a pairing code. Its 8 letters have 40 bits, so ten tries find it once in 10^11 times.
@@ -45,7 +45,7 @@ const (
 	PairingClosed   PairingResult = "closed"   // there is no code: it was used, has expired, or was tried too often
 )
 
-// OpenPairing makes a new code and returns it, as ABCD-EFGH. An older code ends.
+// OpenPairing makes a new code and returns it, as ABCD-EFGH. An older code becomes invalid.
 func OpenPairing(ctx context.Context, w Writer, now time.Time) (string, error) {
 	letters := rand.Text()[:8]
 	p := pairing{Salt: []byte(rand.Text()), ExpiresAt: now.Add(PairingLifetime)}
@@ -81,7 +81,7 @@ func TryPairing(ctx context.Context, tx Tx, text string, now time.Time) (Pairing
 	return PairingWrong, PutSetting(ctx, tx, SettingPairing, p)
 }
 
-// hashPairingCode hashes a code, in any case, with or without spaces and dashes.
+// hashPairingCode hashes a code. The case of its letters, spaces and dashes do not matter.
 func hashPairingCode(salt []byte, code string) []byte {
 	h := hmac.New(sha256.New, salt)
 	h.Write([]byte(strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimSpace(code)))))

@@ -10,8 +10,8 @@ import (
 
 const addPendingSQL = "insert into pending_events (event_id, room_id) select e, r from unnest($1::text[], $2::text[]) p(e, r) order by e on conflict do nothing"
 
-// AddPending stores events of rooms that are not described yet. They are stored in one order, so that two transactions with the same
-// events cannot deadlock.
+// AddPending stores events of rooms that are not described yet. They are stored in a fixed order, so that two transactions with the same events
+// cannot deadlock.
 func AddPending(ctx context.Context, tx Tx, events []id.EventID, rooms []id.RoomID) error {
 	return row.Exec(ctx, tx, "note pending events", addPendingSQL, events, rooms)
 }

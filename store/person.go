@@ -31,7 +31,7 @@ func MergeChats(ctx context.Context, tx Tx, chats []ChatID) error {
 
 const (
 	unmergeChatSQL = "update chats set person = null where id = $1"
-	// A chat that is left alone is not merged any more. The others name one of them.
+	// restOfPersonSQL renumbers the chats that stay merged. If only one is left, it is not merged any more.
 	restOfPersonSQL = `with rest as (select id, count(*) over () as n, min(id) over () as first from chats where id = any ($1) and id <> $2)
 		update chats c set person = case when rest.n > 1 then rest.first end from rest where c.id = rest.id`
 )

@@ -12,8 +12,8 @@ import (
 // The queries over the job queue's own tables, which are in the schema river. The kinds and arguments of jobs that they name are
 // those of package jobs.
 
-// deadClientsSQL begins a query with the client ids of dead processes that left jobs or the leadership behind, as the table gone. $1 is the asking
-// client, $2 whether its own leftovers count, and $3 is LockClient.
+// deadClientsSQL is the beginning of a query. Its table gone holds the client ids of dead processes that left running jobs or the leadership behind.
+// $1 is the client that asks, $2 is whether its own leftovers count, and $3 is LockClient.
 const deadClientsSQL = `with dead as (
 		select distinct split_part(client, '-', 2)::int as num, client
 		from (select attempted_by[array_upper(attempted_by, 1)] as client from river.river_job where state = 'running'
@@ -41,15 +41,15 @@ func TakeOverJobs(ctx context.Context, tx Tx, client string, own bool) (int, err
 	return row.Value[int](ctx, tx, "take over jobs of dead processes", takeOverJobsSQL, client, own, int32(LockClient))
 }
 
-// QueueState is what a process has to know of the job queue.
+// QueueState is what a process needs to know about the job queue.
 type QueueState struct {
 	HasAbandonedJobs     bool           `db:"abandoned"` // whether TakeOverJobs would take something over
 	HasUnindexedMessages bool           `db:"unindexed"` // whether there are messages that are not in the message index
 	NextDue              *time.Duration // until the next job is due; nil without one
 }
 
-// pollQueueSQL makes the jobs available that are due, which their trigger notifies of, and notifies again of those that no process took: a
-// process that is just reconnecting loses its notifications.
+// pollQueueSQL makes due jobs available; a trigger notifies the processes of them. It notifies again of available jobs that no process took, because
+// a process that is just reconnecting misses notifications.
 const pollQueueSQL = deadClientsSQL + `,
 	due as (update river.river_job set state = 'available' where state in ('retryable', 'scheduled') and scheduled_at <= now()),
 	notified as (select pg_notify('river.river_insert', '{"queue": "' || queue || '"}')
@@ -58,8 +58,8 @@ const pollQueueSQL = deadClientsSQL + `,
 		(select min(scheduled_at) - clock_timestamp() from river.river_job where state in ('available', 'retryable', 'scheduled') and scheduled_at > now()) as next_due
 	where (select count(*) from notified) >= 0`
 
-// PollQueue starts the jobs that are due, and returns what the process with the given client id and lock has to know. It asks over the
-// connection of the lock, so an error may mean that the lock is lost.
+// PollQueue starts the jobs that are due, and returns the state for the process with the given client id and lock. It uses the connection of the
+// lock, so an error may mean that the lock is lost.
 func PollQueue(ctx context.Context, lock *Lock, client string) (QueueState, error) {
 	lock.mu.Lock()
 	defer lock.mu.Unlock()

@@ -11,16 +11,17 @@ import (
 	"multis/store/row"
 )
 
-// QuietChat is a direct chat in which nobody has written for a while, and nobody waits: with what was last said to the contact, and what the contact
-// last wrote.
+// QuietChat is a direct chat in which nobody has written for a while and nobody waits. It has the last message to the contact and the last message of
+// the contact.
 type QuietChat struct {
 	ChatID ChatID
 	SaidAt time.Time
 	SaidBy policy.Author
 	Said   string
-	// SaidAs is the purpose of a text of multis, of an approved draft the one that it was made for. It is empty if a person wrote in the chat.
+	// SaidAs is the purpose of the last message to the contact if multis sent it; for an approved draft, the purpose of the draft. It is empty if a
+	// person wrote in the chat.
 	SaidAs  policy.Purpose
-	Contact id.UserID // who wrote last
+	Contact id.UserID // who wrote last on the contact's side
 	WroteAt time.Time
 	Wrote   string // empty if it was deleted
 }
@@ -48,12 +49,12 @@ const quietChatsSQL = `select c.id as chat_id, s.ts as said_at, s.author as said
 	order by greatest(s.ts, w.ts), c.id`
 
 // QuietChats returns the chats in which somebody last wrote in a period, the longest quiet first, without those that are escalated or in which a text
-// is about to be sent. Unless all is true, only those for which the owner set a follow-up.
+// is about to be sent. Unless all is true, it returns only those for which the owner set a follow-up.
 func QuietChats(ctx context.Context, db DB, from, until time.Time, all bool) ([]QuietChat, error) {
 	return row.All[QuietChat](ctx, db, "quiet chats", quietChatsSQL, pgx.NamedArgs{"chat": ChatID(0), "all": all, "from": from, "until": until})
 }
 
-// QuietChatByID returns a chat as QuietChats does, or ErrNotFound if it is not quiet, or not since the period.
+// QuietChatByID returns a chat as QuietChats does, or ErrNotFound if it is not quiet, or if nobody wrote last in the period.
 func QuietChatByID(ctx context.Context, db DB, chat ChatID, from, until time.Time) (QuietChat, error) {
 	return row.One[QuietChat](ctx, db, "quiet chat", quietChatsSQL, pgx.NamedArgs{"chat": chat, "all": true, "from": from, "until": until})
 }

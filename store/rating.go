@@ -20,8 +20,8 @@ const mayAskRatingSQL = `with conversation as (
 	select exists (select from messages m, conversation where m.chat_id = @chat and m.ts >= since and m.author = 'contact' and m.action in ('answer', 'handoff') and m.code <> 'stale')
 		and not exists (select from ratings r, conversation where r.chat_id = @chat and r.asked_at >= since)`
 
-// MayAskRating reports whether a contact asked something in the present conversation, and was not asked yet whether it helped. A silence of gap ends a
-// conversation.
+// MayAskRating reports whether a contact asked something in the present conversation, and was not asked yet whether that helped. A silence of gap
+// ends a conversation.
 func MayAskRating(ctx context.Context, db DB, chat ChatID, gap time.Duration, now time.Time) (bool, error) {
 	return row.Value[bool](ctx, db, "look whether a rating was asked", mayAskRatingSQL, pgx.NamedArgs{"chat": chat, "gap": gap, "now": now})
 }
@@ -36,7 +36,7 @@ func AskRating(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, contact i
 const rateSQL = `update ratings r set value = @value, given_by = @by, given_at = @at from outbox o
 	where o.id = r.outbox_id and o.event_id = @about and o.state in ('sent', 'delivered') and r.chat_id = @chat and r.contact = @contact`
 
-// GivenRating is a rating with the event by which it was given.
+// GivenRating is a rating with the event that gave it.
 type GivenRating struct {
 	ChatID  ChatID
 	Contact id.UserID
@@ -46,14 +46,14 @@ type GivenRating struct {
 	At      time.Time
 }
 
-// Rate stores a rating if the event that it is about asked this contact for one. It takes the place of an earlier one.
+// Rate stores a rating if multis asked this contact for one with the event g.About. It replaces an earlier rating.
 func Rate(ctx context.Context, tx Tx, g GivenRating) error {
 	return row.Exec(ctx, tx, "store a rating", rateSQL, pgx.NamedArgs{"chat": g.ChatID, "contact": g.Contact, "about": g.About, "by": g.By, "value": g.Value, "at": g.At})
 }
 
 const takeRatingBackSQL = "update ratings set value = '', given_by = '', given_at = null where chat_id = $1 and given_by = $2"
 
-// TakeRatingBack deletes the rating that an event gave. Another event changes nothing.
+// TakeRatingBack deletes the rating that an event gave, if it gave one.
 func TakeRatingBack(ctx context.Context, tx Tx, chat ChatID, event id.EventID) error {
 	return row.Exec(ctx, tx, "take a rating back", takeRatingBackSQL, chat, event)
 }

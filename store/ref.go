@@ -12,7 +12,7 @@ const (
 // Valid reports whether k is one of the kinds.
 func (k RefKind) Valid() bool { return k == RefChunk || k == RefMessage }
 
-// Ref refers to what was found and can be quoted: a chunk or a message. The zero Ref refers to nothing.
+// Ref refers to something that a search found and that can be quoted: a chunk or a message. The zero Ref refers to nothing.
 type Ref struct {
 	Kind RefKind `json:"kind"`
 	ID   int64   `json:"id"`

@@ -10,9 +10,9 @@ import (
 	"multis/store/row"
 )
 
-// Restored returns whether the database was restored from a backup, and whether the owner has said since that multis may go on. Everything that
-// could reach anybody asks it: the gate, the admission of messages, and the job queue, which runs nothing else while the answer is no. Once
-// nothing is on hold, the database is not asked again, because only an empty database is restored.
+// Restored returns whether the database was restored from a backup, and whether the owner has released it since. Whatever could reach anybody calls
+// it first: the gate, the admission of messages, and the job queue, which runs only some kinds of jobs until then. Once nothing is on hold, the
+// database is not asked again, because only an empty database is restored.
 func (s *Store) Restored(ctx context.Context, db DB) (policy.Restore, error) {
 	if known := s.notOnHold.Load(); known != nil {
 		return *known, nil
@@ -76,7 +76,7 @@ const countsOnHoldSQL = `select (select count(*) from messages where code = $1 a
 	(select count(*) from hook_deliveries where state = 'queued') as deliveries,
 	(select count(*) from outbox where state = 'draft' and coalesce(part_of = id, true) and content <> '{}') as drafts`
 
-// OnHold is what waits for the owner's word after a backup was restored.
+// OnHold is what waits for the owner's decision after a backup was restored.
 type OnHold struct {
 	Outbox     []OutboxMessage // would be sent, the oldest first
 	Messages   int             // of contacts, which waited for an answer and get none
@@ -115,8 +115,8 @@ func ReleaseOutbox(ctx context.Context, tx Tx, r policy.Restore) ([]uuid.UUID, e
 	return row.Values[uuid.UUID](ctx, tx, "release what is on hold", releaseOutboxSQL, policy.CodeRestored, r.RestoredAt)
 }
 
-// DropOnHold drops what a restored backup holds back, with its drafts and deliveries. The messages get another code, so that a later restore does
-// not offer them again.
+// DropOnHold drops what a restored backup holds back, with its drafts and deliveries. The outbox messages get another code, so that a later restore
+// does not offer them again.
 func DropOnHold(ctx context.Context, tx Tx) error {
 	if err := row.Exec(ctx, tx, "drop drafts", dropDraftsSQL, policy.CodeDraftDropped, policy.CodeDraftDropped.Sentence()); err != nil {
 		return err
@@ -140,8 +140,8 @@ func OverdueSchedules(ctx context.Context, db DB, now time.Time) ([]Schedule, er
 const gapReadSQL = `select exists (select from settings where key = $1 and updated_at > $2) as synced, not exists (select from pending_gaps)
 	and not exists (select from river.river_job where kind in ('describe', 'history') and state not in ('completed', 'cancelled', 'discarded')) as complete`
 
-// GapRead reports how much was read of what was said between a backup and its restore: whether the sync has caught up, and whether nothing is
-// left to fetch.
+// GapRead reports how much was read of what was written between a backup and its restore: synced is true once the sync has caught up, complete if
+// nothing is left to fetch.
 func GapRead(ctx context.Context, db DB, r policy.Restore) (synced, complete bool, err error) {
 	type progress struct{ Synced, Complete bool }
 	p, err := row.One[progress](ctx, db, "what was read", gapReadSQL, SettingSyncToken, r.RestoredAt)
@@ -155,7 +155,7 @@ const (
 	dropAccountSQL  = "delete from matrix.crypto_account where account_id = $1"
 )
 
-// MoveRoomKeys gives a new device the keys of rooms that a former one received, and deletes the former one's own keys. The names are those of
+// MoveRoomKeys gives a new device the room keys that a former one received, and deletes the former device's other keys. from and to are ids of
 // accounts in the schema matrix.
 func MoveRoomKeys(ctx context.Context, tx Tx, from, to string) error {
 	if err := row.Exec(ctx, tx, "move room keys", moveRoomKeysSQL, from, to); err != nil {

@@ -72,7 +72,7 @@ const (
 // Valid reports whether s is one of the sessions.
 func (s Session) Valid() bool { return s == SessionMain || s == SessionIsolated }
 
-// Waits reports whether the schedule has a next time.
+// Waits reports whether the schedule has a next time and is not paused.
 func (s Schedule) Waits() bool { return s.NextAt != nil && s.PausedAt == nil }
 
 const scheduleColumns = `s.id, s.kind, s.spec, s.zone, s.next_at, s.does, s.body, s.chat_id, s.catch_up, s.keep, s.paused_at, s.failing_since,
@@ -145,7 +145,7 @@ func ListSchedules(ctx context.Context, db DB, own bool, limit int) ([]Schedule,
 
 const updateScheduleSQL = `update schedules set kind = @kind, spec = @spec, zone = @zone, next_at = @next, body = @body, paused_at = @paused, failing_since = null where id = @id`
 
-// UpdateSchedule stores an edited schedule. Jobs for its time before the edit do nothing, and its failures are reset.
+// UpdateSchedule stores an edited schedule. A job for the time before the edit does nothing. The failures are reset.
 func UpdateSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return row.Exec(ctx, tx, "change schedule", updateScheduleSQL, pgx.NamedArgs{
 		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "body": text.Storable(s.Body), "paused": s.PausedAt,

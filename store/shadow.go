@@ -30,13 +30,13 @@ func MarkShadow(ctx context.Context, tx Tx, first uuid.UUID, mark string) error 
 	return row.Exec(ctx, tx, "mark shadow answer", markShadowSQL, first, mark)
 }
 
-// ShadowPair is a shadow answer with what the owner said in its place.
+// ShadowPair is a shadow answer with what the owner wrote in its place.
 type ShadowPair struct {
 	ID      uuid.UUID
 	ChatID  ChatID
-	Asked   string // the newest message that it answers; empty if that was deleted
+	Asked   string // the newest message that the shadow answer answers; empty if that was deleted
 	AskedAt time.Time
-	Said    string   // its parts, joined by line breaks
+	Said    string   // the shadow answer: its parts, joined by line breaks
 	Real    string   // the owner's messages until another shadow answer, for up to a day, joined by line breaks; empty for none
 	Cited   []string // the quotes that it rests on
 	Purpose policy.Purpose
@@ -44,7 +44,7 @@ type ShadowPair struct {
 	Judged  string // what a model said about how close both are; empty if none was asked, or if the owner has written, edited or deleted something since
 	ReadAt  time.Time
 	Cost    int64 // of its task, in millionths of the currency
-	// Quotes are the messages whose words are in it.
+	// Quotes are the messages whose words are in this pair.
 	Quotes []MessageID
 }
 
@@ -66,7 +66,7 @@ const shadowPairsSQL = `with answers as (
 			and r.kind <> 'reaction' and r.redacted_at is null and r.ts > a.asked_at and r.ts < least(a.asked_at + $3::interval, a.next_at)), '') as real
 	from answers a left join tasks t on t.id = a.task_id order by a.asked_at, a.seq limit $4`
 
-// maxShadowPairs is how many shadow answers are compared at most.
+// maxShadowPairs is the maximum number of shadow answers that are compared.
 const maxShadowPairs = 5000
 
 // ShadowPairs returns the shadow answers since a time, in one chat or, for 0, in all, the oldest first. replyTime is how long the owner's messages
@@ -85,7 +85,7 @@ func JudgeShadow(ctx context.Context, w Writer, p ShadowPair, verdict string) er
 
 const claimAutoOfferSQL = "update chats set auto_offered_at = now() where id = $1 and auto_offered_at is null"
 
-// ClaimAutoOffer notes that the owner is asked whether the answers in a chat may be sent. It returns false if that was asked before.
+// ClaimAutoOffer stores that the owner is asked whether the answers in a chat may be sent. It returns false if he was asked before.
 func ClaimAutoOffer(ctx context.Context, tx Tx, chat ChatID) (bool, error) {
 	n, err := row.Changed(ctx, tx, "offer to send", claimAutoOfferSQL, chat)
 	return n == 1, err

@@ -42,7 +42,7 @@ type Sequence struct {
 	Last   *int64 `json:"last"`
 }
 
-// Contents describes what was read of or written to a table: the number of rows in the format of COPY, and their checksum.
+// Contents describes the rows that were read from or written to a table: their number, and their size and checksum in the format of COPY.
 type Contents struct {
 	Rows   int64  `json:"rows"`
 	Bytes  int64  `json:"bytes"`
@@ -98,8 +98,8 @@ func (s Snapshot) Sequences(ctx context.Context) ([]Sequence, error) {
 	return row.All[Sequence](ctx, s.tx, "sequences", sequencesSQL, backupSchemas())
 }
 
-// secretRows are the rows that hold a secret, as conditions on the other rows of a table. A table with the condition "false" is nothing but
-// secrets.
+// secretRows reports whether a table has rows that hold a secret, and returns the condition on its other rows. The condition "false" means that all
+// rows are secret.
 func secretRows(t Table) (others string, has bool) {
 	switch {
 	case t.Schema == migrations.MatrixSchema && strings.HasPrefix(t.Name, "crypto_"):
@@ -192,7 +192,7 @@ func dropObstacles(ctx context.Context, tx pgx.Tx) (again []string, err error) {
 	return row.Column(found, func(o obstacle) string { return o.Again }), execAll(ctx, tx, row.Column(found, func(o obstacle) string { return o.Drop }))
 }
 
-// emptyTables empties the tables that migrations have filled. Others may not be emptied: to the audit log even their owner may only add.
+// emptyTables empties the tables that migrations have filled. Others may not be emptied: even the owner of the audit log may only add rows to it.
 func emptyTables(ctx context.Context, tx pgx.Tx, tables []Table) error {
 	for _, t := range tables {
 		filled, err := row.Value[bool](ctx, tx, t.String(), "select exists (select from "+t.String()+")")
@@ -223,8 +223,8 @@ func (l Loader) Has(t Table) bool {
 	})
 }
 
-// IsOptional reports whether a backup can be restored without a table: embeddings are made again, and what the library for encryption has
-// dropped it does not need.
+// IsOptional reports whether a backup can be restored without a table: embeddings can be computed again, and the encryption library needs no table
+// that it has dropped.
 func (t Table) IsOptional() bool {
 	return t.Schema == migrations.MatrixSchema || (t.Schema == "public" && (t.Name == "chunk_vectors" || t.Name == "vector_models"))
 }

@@ -115,7 +115,7 @@ func (s *Store) OwnerReader(scope policy.Scope) (Reader, error) {
 	return row.NewReader(s.pool, scope, "")
 }
 
-// InTx runs fn in a transaction and commits if it returns nil. It cannot read the texts of documents and notes: see AsOwner. If Postgres
+// InTx runs fn in a transaction and commits if it returns nil. The transaction cannot read the texts of documents and notes: see AsOwner. If Postgres
 // ends the transaction because of a deadlock, it is run again, so fn may be called more than once.
 func (s *Store) InTx(ctx context.Context, fn func(tx Tx) error) error {
 	return s.inTx(ctx, pgx.TxOptions{}, fn)
@@ -164,7 +164,7 @@ func (s *Store) scoped(ctx context.Context, scope policy.Scope, role string, fn 
 	if err != nil {
 		return err
 	}
-	// One round trip begins it all.
+	// The transaction, its scope and its role begin in one round trip.
 	begin := "begin; " + row.ScopeSQL("'"+strings.ReplaceAll(setting, "'", "''")+"'")
 	if role != "" {
 		begin += "; " + role

@@ -32,7 +32,7 @@ const (
 	TaskClock     TaskKind = "clock"     // answers what a schedule asks
 	TaskHeartbeat TaskKind = "heartbeat" // checks whether anything needs the owner
 	TaskExec      TaskKind = "exec"      // runs a command that the owner typed; no model takes part
-	TaskReplay    TaskKind = "replay"    // asks another model what another task asked; its input is that task's number
+	TaskReplay    TaskKind = "replay"    // asks another model what another task asked; its input is the number of that task
 )
 
 // taskKinds is a set of kinds, as an argument of a query.
@@ -44,7 +44,7 @@ func ExecutionKey(execution ExecutionID) string { return fmt.Sprintf("run:%d", e
 // TaskState is the state of a task.
 type TaskState string
 
-// The states of a task. A waiting task waits for a tool or a person. The last four are final.
+// The states of a task. TaskWaiting waits for a tool or a person. The last four are final.
 const (
 	TaskPending   TaskState = "pending"
 	TaskQueued    TaskState = "authorized"
@@ -69,7 +69,7 @@ type Task struct {
 	Kind          TaskKind
 	ChatID        ChatID
 	MessageID     *MessageID
-	About         []MessageID
+	About         []MessageID // the messages that the task has read; the task is emptied when one of them is deleted
 	Agent         string
 	Model         string
 	State         TaskState

@@ -8,7 +8,7 @@ import (
 	"multis/store/row"
 )
 
-// All messages that one turn settled are one question. What the assistant or a person said since begins anew.
+// unansweredTurnsSQL counts messages that one turn settled as one question. Whatever was said to the contact resets the count.
 const unansweredTurnsSQL = `with said as (
 		select max(at) as at from (
 			select max(coalesce(o.sent_at, o.created_at)) as at from outbox o where o.chat_id = $1 and o.send_as = 'owner' and o.event_type = 'm.room.message'
@@ -19,8 +19,8 @@ const unansweredTurnsSQL = `with said as (
 		and m.answered_at > $2 and m.answered_at > coalesce((select at from said), '-infinity') and m.code <> all ($3)
 		and not exists (select from outbox o where o.id = m.outbox_id and o.state <> 'dropped')`
 
-// UnansweredTurns counts the questions of a chat since a time that got no answer, after the last thing that was said to the contact or is about to
-// be: the draft of their answer was dropped, or nothing could go out. Messages with one of the codes need no answer.
+// UnansweredTurns counts the questions in a chat since a time that got no answer, because the draft of their answer was dropped or nothing could be
+// sent. It counts only those after the last thing that was said to the contact or is about to be. Messages with one of the codes need no answer.
 func UnansweredTurns(ctx context.Context, db DB, chat ChatID, since time.Time, without ...policy.Code) (int, error) {
 	return row.Value[int](ctx, db, "unanswered questions", unansweredTurnsSQL, chat, since, row.EmptyIfNil(without))
 }

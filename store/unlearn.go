@@ -20,8 +20,9 @@ func NoteOrigin(note NoteID) string { return fmt.Sprintf("memory:note:%d", note)
 // maxRecaptured limits how many messages back a chat is captured again.
 const maxRecaptured = 60
 
-// unlearnSQL finds the notes to delete. The words of a note are from its capture, or from its first message if it was written by hand;
-// later messages only say it again. A note that replaced one of them quotes it and is deleted too.
+// unlearnSQL finds the notes to delete. It deletes the commitments of the messages, removes the messages from the sources of other notes, and marks
+// the chats to be captured again. The words of a note are from its capture, or from its first message if it was written by hand; later messages only
+// repeat it. A note that replaced a deleted one quotes it and is deleted too.
 const unlearnSQL = `with tainted as (
 		select n.id, n.section_id from notes n left join note_sections s on s.id = n.section_id
 		where n.id = any (@notes) or (n.sources && @messages::bigint[]
@@ -45,7 +46,7 @@ const unlearnSQL = `with tainted as (
 	select (select count(*) from going)::int, (select count(*) from promised)::int,
 		array(select 'memory:section:' || id from sections union all select 'memory:note:' || id from tainted where section_id is null)`
 
-// revalidateNotesSQL makes notes valid again whose replacement is deleted.
+// revalidateNotesSQL makes the notes valid again that a deleted note had replaced.
 const revalidateNotesSQL = `update notes set valid_to = null, superseded_by = null
 	where superseded_by in (select id from notes where section_id in (` + goneSectionsSQL + `) or (section_id is null and 'memory:note:' || id = any (@origins)))`
 
@@ -63,7 +64,7 @@ type derivedDeletions struct {
 	passages    int
 }
 
-// deleteDerivedNotes deletes the notes and commitments that were learned from messages, and the notes that are named, with the notes of the same
+// deleteDerivedNotes deletes the commitments and the notes that were learned from messages, the notes that are named, and all other notes of the same
 // captures. The chats are captured again, so that what those captures took from other messages is not lost.
 func deleteDerivedNotes(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageID, notes []NoteID) (derivedDeletions, error) {
 	var u derivedDeletions

@@ -13,7 +13,7 @@ const pruneUsageSQL = `with gone as (delete from usage where created_at < $1 ret
 	runs as (delete from budgets b where b.cap = 'run' and not exists (select from usage u where u.run = b.subject and u.run <> '' and u.created_at >= $1))
 	select count(*) from gone`
 
-// PruneUsage deletes what calls from before a time cost.
+// PruneUsage deletes the costs of calls from before a time, and returns their number.
 func PruneUsage(ctx context.Context, w Writer, before time.Time) (int, error) {
 	return row.Value[int](ctx, w, "prune usage", pruneUsageSQL, before)
 }

@@ -21,7 +21,7 @@ const (
 	WatchInbox WatchKind = "inbox" // what other programs send to an address
 )
 
-// Watch is a web page, or an incoming webhook for other programs, of whose changes and calls the owner is notified.
+// Watch is a web page or an incoming webhook. The owner is notified when the page changes or another program calls the webhook.
 type Watch struct {
 	ID       WatchID
 	Name     string

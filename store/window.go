@@ -38,7 +38,7 @@ const recentMessagesSQL = "select * from (select " + messageColumns + ` from mes
 	where m.chat_id = $1 and m.kind <> 'reaction' and m.redacted_at is null and m.body <> '' and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
 	order by m.ts desc, m.id desc limit $4) w order by ts, id`
 
-// RecentMessages returns the newest messages of a chat since a time, without some, the oldest first. A zero time means from the start.
+// RecentMessages returns the newest messages of a chat since a time, except the messages without, the oldest first. A zero time means from the start.
 func RecentMessages(ctx context.Context, db DB, chat ChatID, since time.Time, without []MessageID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, recentMessagesSQL, chat, nullTime(since), row.EmptyIfNil(without), limit)
 }
@@ -59,8 +59,8 @@ const answeredQuestionsSQL = `select * from (select m.id as message, m.event_id,
 		and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
 	order by m.ts desc, m.id desc limit $4) w order by at, message`
 
-// AnsweredQuestions returns the newest questions in a room that a model answered since a time, without some, the oldest first. Commands
-// and their replies are not part of the conversation.
+// AnsweredQuestions returns the newest questions in a room that a model answered since a time, except the messages without, the oldest first.
+// Commands and their replies are not part of the conversation.
 func AnsweredQuestions(ctx context.Context, db DB, room ChatID, since time.Time, without []MessageID, limit int) ([]AnsweredQuestion, error) {
 	return row.All[AnsweredQuestion](ctx, db, "conversation", answeredQuestionsSQL, room, nullTime(since), row.EmptyIfNil(without), limit, TaskAsk)
 }

@@ -15,7 +15,7 @@ import (
 	"multis/store/row"
 )
 
-// Chunk is a passage of a document, as it is written.
+// Chunk is a passage of a document, as it is written to the index.
 type Chunk struct {
 	Key        string // unique over all chunks; the same key keeps the chunk's id and accesses
 	Ord        int    // place in the document
@@ -110,7 +110,7 @@ func replaceChunks(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk)
 type numberedChunk struct {
 	Chunk
 
-	part int // chunks of one section have the same number
+	part int // all chunks of one section have the same number
 }
 
 // numberSections numbers the sections of a document and detects the unknown languages of its chunks.
@@ -134,7 +134,7 @@ func numberSections(chunks []Chunk) []numberedChunk {
 	return list
 }
 
-// ChunkText is a chunk as it is read and quoted.
+// ChunkText is a chunk or a message with its text, as it is read and quoted.
 type ChunkText struct {
 	ID         int64 // of a chunk or a message
 	DocID      int64 // of its document, or its chat
@@ -163,7 +163,7 @@ func ChunkTexts(ctx context.Context, db row.DB, scope policy.Scope, ids []int64)
 	return row.All[ChunkText](ctx, db, "chunks", chunkTextsByIDSQL, scope.Roles(), ids)
 }
 
-// PublicChunks returns those of the chunks that are of public documents. It limits the rest of the transaction to public texts.
+// PublicChunks returns the chunks of ids that belong to public documents. It limits the rest of the transaction to public texts.
 func PublicChunks(ctx context.Context, tx row.Tx, ids []row.ChunkID) ([]ChunkText, error) {
 	if err := row.SetScope(ctx, tx, policy.PublicScope()); err != nil {
 		return nil, err
@@ -174,12 +174,13 @@ func PublicChunks(ctx context.Context, tx row.Tx, ids []row.ChunkID) ([]ChunkTex
 
 const publicChunkWithSQL = chunkTextSQL + "chunks where doc_id = $1 and role = 'public' and kind = 'kb' and position($2 in content) > 0 order by ord limit 1"
 
-// PublicChunkWith returns the first chunk of a public document that has a text, word for word; or row.ErrNotFound.
+// PublicChunkWith returns the first chunk of a public document that contains a text word for word, or row.ErrNotFound.
 func PublicChunkWith(ctx context.Context, db row.DB, document row.DocumentID, text string) (ChunkText, error) {
 	return row.One[ChunkText](ctx, db, "chunk with a text", publicChunkWithSQL, document, text)
 }
 
-// A scope may have thousands of roles. So the query reads the newest chunk of each role and kind, and further chunks of the newest ones only.
+// recentChunksSQL reads the newest chunk of each role and kind first, and further chunks only of the newest of these, because a scope may have
+// thousands of roles.
 const recentChunksSQL = chunkTextSQL + `(
 		select r, k from unnest($1::text[]) r, unnest($2::text[]) k,
 			lateral (select indexed_at, doc_id from chunks where role = r and kind = k order by indexed_at desc, doc_id desc, ord limit 1) c
@@ -187,7 +188,8 @@ const recentChunksSQL = chunkTextSQL + `(
 	) n, lateral (select * from chunks where role = n.r and kind = n.k order by indexed_at desc, doc_id desc, ord limit $3) c
 	order by indexed_at desc, doc_id desc, ord limit $3`
 
-// The owner has the right to read documents, of which there are fewer than chunks. All chunks of a document have its age.
+// ownersRecentChunksSQL finds the newest documents first, because there are fewer of them than of chunks, and the owner may read them. All chunks of
+// a document are equally old.
 const ownersRecentChunksSQL = chunkTextSQL + `(
 		select id as newest from documents where role in (select unnest($1::text[])) and kind = any ($2) and chunks > 0 order by indexed_at desc, id desc limit $3
 	) d, lateral (select * from chunks where doc_id = newest order by ord limit $3) c

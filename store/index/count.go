@@ -83,7 +83,8 @@ func addSizes(ctx context.Context, tx row.Tx, docs []row.DocumentID, sign int) e
 	return row.Exec(ctx, tx, "count languages", countConfigsSQL, docs, sign)
 }
 
-// isBacklogBigSQL lets up to 5 % of the corpus, and at most 2,000 chunks, wait. Only one transaction counts at a time.
+// isBacklogBigSQL returns true if the uncounted documents have more than 2,000 chunks or 5 % of the corpus, and if no other transaction is counting
+// them.
 const isBacklogBigSQL = `select case when coalesce(sum(d.chunks), 0) > least(2000, (select chunks from corpus_stats where role = '*') / 20)
 		then pg_try_advisory_xact_lock('term_stats'::regclass::int) else false end
 	from uncounted join documents d on d.id = doc_id`

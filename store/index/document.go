@@ -197,8 +197,9 @@ func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chun
 // lockOriginSQL locks an origin, so that two writers of one document wait for each other before they take further locks.
 const lockOriginSQL = "select pg_advisory_xact_lock(hashtextextended($1, 0))"
 
-// AddDocument is ReplaceDocument for a document that is probably new. Several transactions can write such documents concurrently, and wait for
-// each other only while they change the corpus sizes. A transaction may write one such document only; two with several could deadlock.
+// AddDocument is ReplaceDocument for a document that is probably new. Several transactions can write such documents concurrently, and wait for each
+// other only while they change the corpus sizes. A transaction may write only one such document, because two transactions with several documents
+// could deadlock.
 func AddDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) (bool, error) {
 	if err := row.Exec(ctx, tx, "lock an origin", lockOriginSQL, doc.Origin); err != nil {
 		return false, err

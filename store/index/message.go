@@ -29,8 +29,8 @@ func RemoveMessages(ctx context.Context, tx row.Tx, messages []row.MessageID) er
 
 const markIndexedSQL = "update messages set unindexed = false where id = any ($1) and unindexed"
 
-// A message that is older than all indexed ones of its chat is placed before them, as when history is read backwards. Any other message is
-// placed after them.
+// indexMessagesSQL places a message that is older than all indexed ones of its chat before them, as when history is read backwards, and any other
+// message after them.
 const indexMessagesSQL = `with n as (
 		select m.chat_id, u.*, m.ts < coalesce(e.first_ts, 'infinity') and e.first_ts is not null as older, coalesce(e.first, 0) as first, coalesce(e.last, -1) as last, m.ts
 		from unnest(@ids::bigint[], @words::text[], @configs::text[], @authors::text[], @questions::boolean[], @days::int[])

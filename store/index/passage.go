@@ -25,14 +25,14 @@ type Term struct {
 	Word          string  // as in the query
 	Lexeme        string  // as in the index
 	Chunks        int64   // the number of chunks that contain it
-	ChunksAtLeast []int64 // the number of chunks that contain it as often as each of FrequencyMarks; empty if the source has none, or has few chunks
+	ChunksAtLeast []int64 // the number of chunks that contain it as often as each of FrequencyMarks; empty if the source has no such counts, or few chunks
 	Correction    bool    // Lexeme is similar to Word, which no chunk contains, or one is a compound with the other
 }
 
 // Corpus is the size of the passages that the transaction's scope may search.
 type Corpus struct {
-	PlannedChunks int64 // searched by PassageQuery.PlannedSets
-	StatsChunks   int64 // that Term.Chunks refers to
+	PlannedChunks int64 // the number of chunks that PassageQuery.PlannedSets searches
+	StatsChunks   int64 // the number of chunks among which Term.Chunks were counted
 	StatsWords    int64
 }
 
@@ -72,7 +72,7 @@ func SearchTerms(ctx context.Context, db row.DB, in Source, words []string, quer
 	return terms, corpus, nil
 }
 
-// PassageQuery asks for the passages around the best matches.
+// PassageQuery describes a search for passages: the best matches and their neighbours.
 type PassageQuery struct {
 	Source        Source
 	PlannedSets   [][]string // sets of tsqueries, the best first; a public chunk (for the owner: any chunk) is a candidate if it matches all tsqueries of one set

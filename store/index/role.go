@@ -60,7 +60,7 @@ func TextsIfUnchanged(ctx context.Context, r row.Reader, in Source, scope policy
 	return texts, lexemes, nil
 }
 
-// withLexemes reads rows and, in the same round trip, the lexemes of texts.
+// withLexemes reads rows as Ts and, in the same round trip, the lexemes of texts.
 func withLexemes[T any](ctx context.Context, r row.Reader, read row.Statement, list LanguageTexts) (found []T, lexemes [][]string, err error) {
 	statements := []row.Statement{read}
 	if len(list.Texts) > 0 {

@@ -16,8 +16,8 @@ import (
 // zero Reader returns policy.ErrNoScope.
 type Reader struct{ s session }
 
-// NewReader returns a Reader of what scope names, with the rights of a role of the database; empty means those of the pool. An empty scope
-// is policy.ErrNoScope.
+// NewReader returns a Reader of what scope names, with the rights of a role of the database. An empty role means the rights of the pool. An empty
+// scope is policy.ErrNoScope.
 func NewReader(pool *pgxpool.Pool, scope policy.Scope, role string) (Reader, error) {
 	setting, err := scope.Setting()
 	if err != nil {
@@ -48,8 +48,8 @@ func (r Reader) QueryAll(ctx context.Context, list ...Statement) (pgx.BatchResul
 }
 
 // NewAsyncCommit returns a Writer whose commits do not wait for the disk. What it writes is visible to all at once, but if the database's machine
-// stops, the last half second may be lost. Commits reach the disk in their order, so all of it is on the disk as soon as a later
-// transaction is. Use it for the progress of work that is repeated if the note of it is lost.
+// stops, the last half second may be lost. Commits reach the disk in their order, so all of it is on the disk as soon as a later transaction is. Use
+// it to record the progress of work that is repeated if the record is lost.
 func NewAsyncCommit(pool *pgxpool.Pool) Writer {
 	return asyncWriter{session{pool, "select " + asyncCommitSQL("$1"), "off"}}
 }
@@ -87,13 +87,13 @@ func (l asyncWriter) Exec(ctx context.Context, sql string, args ...any) (pgconn.
 	return tag, errors.Join(err, results.Close())
 }
 
-// Statement is one of several that are sent together.
+// Statement is an SQL statement with its arguments.
 type Statement struct {
 	SQL  string
 	Args []any
 }
 
-// session runs statements in transactions of one round trip, each of which begins with a statement and its argument.
+// session runs statements in transactions of one round trip. Each transaction begins with the statement begin, whose argument is arg.
 type session struct {
 	pool  *pgxpool.Pool
 	begin string
