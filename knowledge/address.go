@@ -85,7 +85,7 @@ func (l *Library) Lines(ctx context.Context, p fetch.Page) ([]string, error) {
 	return lines, nil
 }
 
-// withReaderVersion returns the form in which a validator is stored: with ReaderVersion, so that a new version of the reader fetches the page again.
+// withReaderVersion appends ReaderVersion to a validator before it is stored, so that a new version of the reader fetches the page again.
 func withReaderVersion(v fetch.Validator) string {
 	if v == "" {
 		return ""

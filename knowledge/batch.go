@@ -17,7 +17,7 @@ type Source struct {
 	File
 	Folder string // the folder of the file; empty without a file
 	Path   string // the file's path below Folder
-	Err    error  // why there is no data; nil when there is. It becomes the Err of the Outcome.
+	Err    error  // why the data could not be read, if it could not. It becomes the Err of the Outcome.
 }
 
 // Outcome is the result of indexing one document.
@@ -34,12 +34,12 @@ func (o Outcome) IsPermanent() bool {
 	return IsPermanent(o.Err) || errors.As(o.Err, &onDisk) || jobs.IsPermanent(o.Err)
 }
 
-// StayedPrivate reports whether a document was to be indexed as public, and stayed private because the owner had made it private before.
+// StayedPrivate reports whether a document stayed private although asked is the public role, because the owner had made it private before.
 func (o Outcome) StayedPrivate(asked policy.Role) bool {
 	return o.Err == nil && asked == policy.RolePublic && o.Report.Role == policy.RoleAdmin
 }
 
-// Batch says how IndexAll works.
+// Batch holds the options of IndexAll.
 type Batch struct {
 	// Parallel is how many documents are indexed at the same time. Defaults to 1.
 	Parallel int
@@ -50,7 +50,7 @@ type Batch struct {
 }
 
 // IndexAll indexes documents and returns the outcome of each, in their order. It goes on after one that cannot be indexed. When ctx
-// ends it begins no other: the outcomes of those have its error.
+// ends, it begins no further documents; their outcomes have the error of ctx.
 func (l *Library) IndexAll(ctx context.Context, sources []Source, b Batch) []Outcome {
 	finished := make([]chan Outcome, len(sources))
 	for i := range finished {

@@ -62,7 +62,7 @@ func isTwoByte(r chardet.Result) bool {
 	return slices.Contains([]string{"GB18030", "Big5", "EUC-JP", "EUC-KR", "Shift_JIS"}, r.Charset)
 }
 
-// rarity is 0 for common encodings and 1 for others. It decides between results of equal confidence.
+// rarity returns 0 for common encodings and 1 for others. It decides between results of equal confidence.
 func rarity(r chardet.Result) int {
 	if slices.Contains([]string{"ISO-8859-1", "windows-1252", "GB18030"}, r.Charset) {
 		return 0

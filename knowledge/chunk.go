@@ -48,7 +48,7 @@ type byteRange struct{ from, to int }
 func cutText(text string) []byteRange {
 	breaks := search.BreakOffsets(text)
 	var pieces []byteRange
-	start, fresh := 0, 0 // where the part begins, and where its new text begins
+	start, fresh := 0, 0 // where the part begins, and where the text begins that no earlier part has
 	for fresh < len(text) {
 		end := lastBreak(breaks, fresh, advance(text, start, chunkSize))
 		if end == 0 && start < fresh {

@@ -82,8 +82,7 @@ func rangeText(what string, from, to int) string {
 	return fmt.Sprintf("%ss %d-%d", what, from, to)
 }
 
-// printable returns a name or heading as it may stand in a citation: without line ends, and without brackets, which would end the citation
-// or begin a link.
+// printable prepares a name or heading for a citation: it removes line ends, and brackets, which would end the citation or begin a link.
 func printable(s string) string { return PrintableLine(brackets.Replace(s)) }
 
 var brackets = strings.NewReplacer("[", "", "]", "", "<", "", ">", "")

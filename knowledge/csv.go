@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// csvRows writes each row of a table as a line that can be found and quoted alone: "| Item: Baguette; Price: 1.80 €". Line numbers stay
-// those of the file.
+// csvRows writes each row of a table as a line that can be found and quoted alone: "| Item: Baguette; Price: 1.80 €". Each line keeps its number
+// in the file.
 func csvRows(data []byte) []section {
 	table, comma := data, delimiter(data)
 	if said := declaredDelimiter.FindSubmatch(data); said != nil {

@@ -112,7 +112,7 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// outlineLevel converts an outline level, from 0, to the level of a heading, 1 to 6; 0 if it is not one of a heading.
+// outlineLevel converts an outline level (0 to 5) to the level of a heading (1 to 6). It returns 0 for any other value, which is that of plain text.
 func outlineLevel(value string) int {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 || n > 5 {
@@ -175,7 +175,7 @@ type docxReader struct {
 	level       int // heading level of the open paragraph; 0 if it is no heading
 	isListItem  bool
 	inText      bool
-	skip        int      // number of open elements inside a skipped one, itself included; 0 outside
+	skip        int      // nesting depth inside a skipped element, from 1; 0 outside
 	rows        int      // how many table rows are open: more than 1 in a nested table
 	row, last   []string // cells of the open row, and of the one above it
 	cell        strings.Builder

@@ -15,7 +15,7 @@ import (
 	"multis/plainfile"
 )
 
-// Errors of Files, ReadFile and SyncFolder. Each is the second half of a sentence for people that begins with a name.
+// Errors of Files, ReadFile and SyncFolder. The text of each is shown to people after the name that they gave, as the second half of a sentence.
 var (
 	ErrNoFiles      = errors.New("there is nothing there that I read")
 	ErrTooManyFiles = errors.New("there are more than 500 files: name a smaller part")
@@ -26,8 +26,8 @@ var (
 )
 
 const (
-	maxFiles   = 500    // of the result
-	maxEntries = 50_000 // of a folder that are searched
+	maxFiles   = 500    // files in a result
+	maxEntries = 50_000 // entries that are visited in one search
 )
 
 // Files returns the files in folder that a path refers to: the file itself, all readable files below a folder, or the files that match a pattern

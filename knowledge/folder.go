@@ -77,7 +77,7 @@ func (c FolderChanges) IsNew(origin string) bool {
 	return !found
 }
 
-// Save writes the state in which the files were found, so that the next SyncFolder finds only later changes.
+// Save stores the state in which SyncFolder found the files, so that the next SyncFolder finds only later changes.
 func (c FolderChanges) Save(ctx context.Context, tx store.Tx) error {
 	if err := store.SetFolderError(ctx, tx, c.Folder.Path, ""); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (c FolderChanges) Save(ctx context.Context, tx store.Tx) error {
 func (l *Library) SyncFolder(ctx context.Context, f store.WatchedFolder, now time.Time) (FolderChanges, error) {
 	found, err := l.listFolder(f.Path)
 	if err != nil {
-		return FolderChanges{Folder: f, Err: err}, nil //nolint:nilerr // Err carries it
+		return FolderChanges{Folder: f, Err: err}, nil //nolint:nilerr // Err holds it
 	}
 	known, err := store.WatchedFiles(ctx, l.st.DB(), f.Path)
 	if err != nil {
@@ -164,8 +164,8 @@ func missingFiles(found []store.WatchedFile, known map[string]store.WatchedFile)
 	return missing
 }
 
-// confirmMissing returns those of the paths at which there is certainly no file. A path whose folder may not be read, or whose disk is not
-// mounted, is not among them.
+// confirmMissing returns those of the paths at which there is certainly no file. It leaves out paths whose folder may not be read or whose disk
+// is not mounted.
 func (l *Library) confirmMissing(names []string) (missing []string, err error) {
 	root, err := l.OpenFolder()
 	if err != nil {

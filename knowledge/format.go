@@ -12,7 +12,7 @@ import (
 type Format struct {
 	ID    string // as stored with a document
 	Name  string // as people call it
-	Short string // the same in a list of numbers: "3 PDF, 2 text"
+	Short string // short name, for counts: "3 PDF, 2 text"
 
 	endings []string // of file names, in lower case
 	media   []string // the media types
@@ -54,12 +54,12 @@ func FormatNames() []string {
 // FormatList is the names of all formats as part of a sentence: "PDF, Word (.docx), ... and plain text".
 func FormatList() string { return text.List(FormatNames()) }
 
-// FormatByID returns the format with an id. It returns false for an id that is not that of a file format, such as "chat".
+// FormatByID returns the format with an id. It returns false for the ids of other documents, such as "chat".
 func FormatByID(id string) (Format, bool) {
 	return findFormat(func(f Format) bool { return f.ID == id })
 }
 
-// formatByName returns the format that the ending of a file's name stands for.
+// formatByName returns the format with the file ending of a name.
 func formatByName(name string) (Format, bool) {
 	ending := strings.ToLower(path.Ext(name))
 	return findFormat(func(f Format) bool { return slices.Contains(f.endings, ending) })
@@ -73,7 +73,7 @@ func findFormat(is func(Format) bool) (Format, bool) {
 	return formats[i], true
 }
 
-// textFormat returns the text format that a media type stands for. If it stands for none, the ending of the name decides.
+// textFormat returns the text format with a media type. If there is none, it returns the format with the file ending of the name.
 func textFormat(media, name string) Format {
 	media, _, _ = strings.Cut(media, ";")
 	media = strings.TrimSpace(strings.ToLower(media))
@@ -84,7 +84,7 @@ func textFormat(media, name string) Format {
 	return f
 }
 
-// IsReadable reports whether the name of a file stands for a format that can be read.
+// IsReadable reports whether a file name has the ending of a format that can be read.
 func IsReadable(name string) bool {
 	_, found := formatByName(name)
 	return found
@@ -94,7 +94,7 @@ func IsReadable(name string) bool {
 var unreadable = strings.Fields(`.xlsx .xls .ods .pptx .ppt .odp .odt .doc .pages .numbers .epub .zip .gz .tar .7z .rar .png .jpg .jpeg .gif
 	.webp .heic .tiff .bmp .mp3 .ogg .m4a .wav .mp4 .mov .avi .mkv .exe .dll .apk .iso .db .sqlite`)
 
-// IsUnreadable reports whether the name of a file stands for a format that cannot be read. A file of unknown ending may be text.
+// IsUnreadable reports whether a file name has the ending of a format that cannot be read. A file with an unknown ending may be text.
 func IsUnreadable(name string) bool {
 	return slices.Contains(unreadable, strings.ToLower(path.Ext(name)))
 }

@@ -22,7 +22,7 @@ const articleShare = 0.4
 // text.
 const wordJoiner = "\u2060"
 
-// readHTML reads the article of a page, with headings, lists and tables, without navigation and the like.
+// readHTML reads the article of a page, with its headings, lists and tables, and leaves out navigation and the like.
 func readHTML(data []byte) (document, error) {
 	page, err := html.Parse(bytes.NewReader(data))
 	if err != nil {

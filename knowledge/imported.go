@@ -28,8 +28,8 @@ type ImportedPassage struct {
 	Used             index.Usage
 }
 
-// ImportDocument adds an imported document to the library. If there is a document of the same origin, it changes nothing and reports it as
-// unchanged: a document that multis read itself is kept, because it has pages and lines.
+// ImportDocument adds an imported document to the library. If the library has a document of the same origin, that is kept and reported as
+// unchanged, because a document that multis read itself has pages and lines.
 func (l *Library) ImportDocument(ctx context.Context, p ImportedDocument) (Report, error) {
 	report, err := l.importDocument(ctx, p)
 	if err != nil {

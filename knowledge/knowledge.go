@@ -49,8 +49,8 @@ func IsPermanent(err error) bool {
 	return isPermanent(err) || slices.ContainsFunc(final, func(known error) bool { return errors.Is(err, known) })
 }
 
-// The limits of a file that is indexed: its size in bytes, its pages, and its passages. A file of only headings would have a hundred times as many
-// passages. The constants with Text in their names are the same limits for people.
+// The limits of a file that is indexed: its size in bytes, its pages, and its passages. A file of only headings has a hundred times as many passages
+// as others. The constants with Text in their names are the same limits as text for people.
 const (
 	MaxSize       = 10 << 20
 	MaxSizeText   = "10 MB"
@@ -63,7 +63,7 @@ const (
 // maxOrigin is the maximum length of a name or an address, in bytes. It is limited by the database index on origins.
 const maxOrigin = 2000
 
-// ReaderVersion must be changed when the same file would be read or cut differently, so that files are indexed again.
+// ReaderVersion must be changed with every change of how files are read or cut, so that they are indexed again.
 const ReaderVersion = "6"
 
 // File is a file to index.
@@ -75,7 +75,7 @@ type File struct {
 	Role   policy.Role
 	// RoleSetAt is when the role was chosen. If the stored document's role was chosen later, it stays.
 	RoleSetAt time.Time
-	// FoundInBulk is true if the file was found in a folder or by a pattern, and not named itself. A private document then stays private.
+	// FoundInBulk is true if the file was found in a folder or by a pattern, instead of being named. Then a document that is private stays private.
 	FoundInBulk bool
 	// Progress, unless nil, is called with the number of pages read so far and the number of all pages.
 	Progress func(done, all int)
@@ -129,7 +129,7 @@ func Open(st *store.Store, o Options) *Library {
 	return &Library{st: st, options: o}
 }
 
-// Named returns the documents whose name or origin is the given one.
+// Named returns the documents with a name or origin, at most limit of them.
 func (l *Library) Named(ctx context.Context, name string, limit int) ([]index.Document, error) {
 	return index.DocumentsByName(ctx, l.st.DB(), name, limit)
 }
@@ -143,7 +143,7 @@ func (l *Library) Remove(ctx context.Context, origin string) error {
 	return nil
 }
 
-// Overview says what the library contains.
+// Overview is an overview of the documents in the library.
 type Overview struct {
 	Groups  []index.DocumentGroup // by kind, element and role
 	Biggest []index.Document      // by number of chunks

@@ -65,7 +65,7 @@ type sectionCutter struct {
 	headingStart int // offset of the last heading
 	from         int // offset of the text below the last heading
 	countedTo    int // offset up to which line ends are counted
-	lines        int // line ends before counted
+	lines        int // line ends before countedTo
 }
 
 // heading ends the section before h and begins the one below it.

@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	pageAge     = 6 * time.Hour    // from which a page is fetched again before it is quoted
-	pageRetry   = 10 * time.Minute // between attempts for a page that could not be fetched
+	pageAge     = 6 * time.Hour    // age from which a page is fetched again before it is quoted
+	pageRetry   = 10 * time.Minute // minimum time between two attempts to fetch the same page
 	maxLinked   = 3                // pages that are fetched for one question, apart from those that the owner named
 	maxStale    = 5                // pages that are fetched again before one question
-	pagesWait   = 15 * time.Second // for all pages of one question
-	minLinkWord = 4                // characters of a question's word that a link may have
+	pagesWait   = 15 * time.Second // timeout for all pages of one question
+	minLinkWord = 4                // length of the beginning of a question's word that is looked for in links
 )
 
-// Pages are the web pages that customers are answered from where no document helps: those whose addresses begin with one of the owner's prefixes. They are
-// fetched when a question needs them, and kept as public documents with the time of their fetch.
+// Pages are the web pages whose addresses begin with one of the owner's prefixes. Customers are answered from them where no document helps. They are
+// fetched when a question needs them, and stored as public documents with the time of their fetch.
 type Pages struct {
 	documents *Library
 	prefixes  []string
@@ -41,14 +41,14 @@ type Pages struct {
 	fetched map[string]time.Time // by address, in this process
 }
 
-// NewPages returns the pages below prefixes, each of which ends in a slash. Without any there are none.
+// NewPages returns the pages below prefixes, each of which ends in a slash. Without prefixes there are no pages.
 func NewPages(l *Library, prefixes []string) *Pages {
 	return &Pages{documents: l, prefixes: prefixes, now: time.Now, fetched: map[string]time.Time{}}
 }
 
-// Find fetches the pages that may answer a question, unless they were fetched lately: the pages at the prefixes, and of the pages below that they link
-// to those whose links share the most words with the question. It reports whether any page changed, so that a new search may find more. A page that
-// cannot be fetched is left out.
+// Find fetches the pages that may answer a question, unless they were fetched lately: the pages at the prefixes themselves, and those of the linked
+// pages below the prefixes whose links share the most words with the question. It reports whether any page changed, so that a new search may find
+// more. A page that cannot be fetched is left out.
 func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
 	ctx, cancel := context.WithTimeout(ctx, pagesWait)
 	defer cancel()
@@ -71,7 +71,7 @@ func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
 	return changed
 }
 
-// Refresh fetches the pages again that are kept and old, so that no answer quotes what the page no longer says. A page that is gone is removed.
+// Refresh fetches stored pages again that are older than pageAge, so that no answer quotes outdated text. It removes a page that is gone.
 func (p *Pages) Refresh(ctx context.Context) error {
 	stale, err := index.StaleOrigins(ctx, p.documents.st.DB(), p.prefixes, p.now().Add(-pageAge), maxStale)
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *Pages) allows(address string) bool {
 	return slices.ContainsFunc(p.prefixes, func(prefix string) bool { return strings.HasPrefix(u.String(), prefix) })
 }
 
-// isDue reports whether something was not begun within wait in this process, and notes that it begins now.
+// isDue reports whether this process has not begun the fetch called what within wait. If so, it records that the fetch begins now.
 func (p *Pages) isDue(what string, wait time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +106,7 @@ func (p *Pages) isDue(what string, wait time.Duration) bool {
 	return true
 }
 
-// update fetches and indexes one page unless that was just done. It reports whether its text changed.
+// update fetches and indexes one page, unless it was fetched within pageRetry. It reports whether the page was changed or removed.
 func (p *Pages) update(ctx context.Context, address string) bool {
 	if !p.allows(address) || !p.isDue(address, pageRetry) {
 		return false
@@ -123,7 +123,7 @@ func (p *Pages) update(ctx context.Context, address string) bool {
 	return !report.Unchanged
 }
 
-// failed logs that a page cannot be fetched. One that is gone, too big or no longer allowed is removed, because nobody can check it; it reports that.
+// failed logs why a page cannot be fetched, and removes a page that is gone, too big or no longer allowed. It reports whether it removed the page.
 func (p *Pages) failed(ctx context.Context, address string, cause error) bool {
 	zerolog.Ctx(ctx).Info().Err(cause).Str("page", AddressName(address)).Msg("Cannot read a page for customers")
 	if _, moved := errors.AsType[fetch.NotAllowedError](cause); !moved && !IsPermanent(cause) {
@@ -142,10 +142,10 @@ func (p *Pages) failed(ctx context.Context, address string, cause error) bool {
 	return err == nil
 }
 
-// link is a link of a page, with the words that it shows.
+// link is a link on a page: its target and its text.
 type link struct{ address, text string }
 
-// matches counts the words of a question that a link has, by their beginnings.
+// matches counts the words of a question whose first minLinkWord characters occur in the link.
 func (l link) matches(question string) (n int) {
 	has := strings.ToLower(l.text + " " + l.address)
 	for word := range strings.FieldsSeq(strings.ToLower(question)) {
@@ -157,7 +157,7 @@ func (l link) matches(question string) (n int) {
 	return n
 }
 
-// links returns the links of a page to allowed pages, each once.
+// links returns the links on a page that lead to other allowed pages, each once.
 func (p *Pages) links(page fetch.Page) (links []link) {
 	base, err := url.Parse(page.Address)
 	if err != nil {

@@ -66,7 +66,7 @@ func pdfDocument(text pdfText) (document, error) {
 // dividedWord matches a word that is hyphenated at a line end, which pdfium marks.
 var dividedWord = regexp.MustCompile(`([\pL\pN'’-]*)[\x02\x{fffe}](?:\r?\n)?([\pL\pN]*)`)
 
-// unwrapHyphens joins words that are hyphenated at line ends, and normalizes line ends. said is the set of words in the document.
+// unwrapHyphens joins words that are hyphenated at line ends, and normalizes line ends. said is the set of words that the document has elsewhere (wordsOf).
 func unwrapHyphens(page string, said map[string]bool) string {
 	page = dividedWord.ReplaceAllStringFunc(page, func(divided string) string {
 		parts := dividedWord.FindStringSubmatch(divided)
@@ -166,8 +166,8 @@ func pagesBetween(starts []int, from, to int) []pageMark {
 	return marks
 }
 
-// findTitle finds the lines of a page that contain only a title, maybe after a section number. It returns their offset and length; the length is 0
-// if there are none.
+// findTitle finds the lines of a page that contain only a title, possibly after a section number. It returns their offset and length; the length
+// is 0 if there are none.
 func findTitle(page, title string) (at, size int) {
 	wanted := letters(title)
 	if wanted == "" {

@@ -64,7 +64,7 @@ type tableRow struct {
 	line, lines int
 }
 
-// rewrite rewrites the table whose header is on a line, and returns how many lines it has; 0 if there is none.
+// rewrite rewrites the table with its header on the line header, and returns the number of its lines; 0 if no table is there.
 func (p *positionedText) rewrite(header int) int {
 	if header+2 >= len(p.lines) || !slices.ContainsFunc(p.lines[header+1:min(header+2+maxLooseLines, len(p.lines))], hasDigit) {
 		return 0
@@ -89,7 +89,7 @@ func (p *positionedText) rewrite(header int) int {
 	return last.line + last.lines - header
 }
 
-// rowsBelow returns the rows below a header that ends at bottom. Lines with one cell between them are left out.
+// rowsBelow returns the table rows from a line on. names are the cells of the header, and bottom is its lower edge. Lines with one cell are left out.
 func (p *positionedText) rowsBelow(line int, names []cell, bottom float64) (rows []tableRow) {
 	columns := make([]box, len(names))
 	for i, name := range names {
@@ -118,7 +118,8 @@ func (p *positionedText) write(row tableRow, text string) {
 	}
 }
 
-// row returns the cells of a line and of the lines that are beside it on the page: pdfium sometimes breaks a line at single characters.
+// row returns the cells of a line and of the next lines that are beside it on the page, and the number of these lines. pdfium sometimes breaks one
+// line of a page into several.
 func (p *positionedText) row(line int) (cells []cell, lines int) {
 	cells, lines = slices.Clone(p.cells(line)), 1
 	for ; len(cells) > 0 && lines < maxColumns && line+lines < len(p.lines); lines++ {
@@ -144,7 +145,7 @@ func addCell(cells []cell, c cell, maxGap float64) []cell {
 	return cells
 }
 
-// cells cuts a line into cells where the gap between two words is wider than the height of the characters; nil if it cannot be measured.
+// cells cuts a line into cells where the gap between two words is wider than the height of the characters; nil if words has none.
 func (p *positionedText) cells(line int) []cell {
 	if cells, done := p.cellsByLine[line]; done {
 		return cells
@@ -162,7 +163,8 @@ func (p *positionedText) cells(line int) []cell {
 	return cells
 }
 
-// words returns the words of a line, none if they cannot be measured, and the height of its highest character.
+// words returns the words of a line and the height of its highest character. It returns nil if a position is unknown, or if the text does not
+// run from left to right.
 func (p *positionedText) words(line int) (words []cell, height float64) {
 	text := []rune(p.lines[line])
 	for i := 0; i < len(text); i++ {

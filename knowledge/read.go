@@ -95,8 +95,8 @@ func (h *headings) open(level int, title string) {
 	h.path = append(slices.Clip(h.path), title)
 }
 
-// read detects the format of a file and cuts it into sections. The content counts more than the name: a PDF called .txt is a PDF. A panic of
-// a reader means that the file is broken.
+// read detects the format of a file and cuts it into sections. The content counts more than the name: a PDF called .txt is a PDF. If a reader
+// panics, the file is reported as broken.
 func read(ctx context.Context, src source, watch watcher) (doc document, err error) {
 	defer func() {
 		if recover() != nil {
@@ -175,7 +175,7 @@ func unknownType(data []byte, kind *mimetype.MIME) error {
 	return ErrUnknownType
 }
 
-// readText reads a text file. Its format is that of its media type, else of its name, else what it looks like.
+// readText reads a text file. Its media type decides the format, else its name, else its content.
 func readText(src source, looksLikeHTML bool) (document, error) {
 	data, err := decode(src.Data, src.Type)
 	if err != nil {

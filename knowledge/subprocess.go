@@ -24,7 +24,7 @@ const (
 	memoryLimit = 4 << 30
 	// cpuLimit limits the CPU time of the reader process, in seconds. It also ends a reader whose parent has died.
 	cpuLimit = 120
-	// maxReplyBytes is the maximum size of its replies.
+	// maxReplyBytes is the maximum size of the replies of the reader process.
 	maxReplyBytes = 4 * maxText
 )
 
@@ -111,7 +111,7 @@ func limitResources() error {
 			return fmt.Errorf("limit the reader: %w", err)
 		}
 	}
-	// When the machine runs out of memory, this process should be killed first. Systems without this file do without.
+	// When the machine runs out of memory, this process should be killed first. Where this file does not exist, nothing is changed.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	return nil
 }

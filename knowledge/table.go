@@ -112,7 +112,7 @@ func groupTitle(row []string) string {
 	return first
 }
 
-// rowText returns a row on one line, with the names of the columns.
+// rowText returns a row as one line in which each cell follows the name of its column.
 func rowText(names, row []string) string {
 	if len(names) == 0 && len(row) == 2 && row[0] != "" && row[1] != "" {
 		return plainCell(row[0]) + ": " + plainCell(row[1])

@@ -66,7 +66,7 @@ func (l *Library) isPrivateCopy(ctx context.Context, f File) (bool, error) {
 	}), err
 }
 
-// hash identifies the content of a file, its name and how it is read. A file with the same hash need not be read again.
+// hash returns a hash of a file's content and name and of how it is read. A file with the same hash need not be read again.
 func (l *Library) hash(f File) string {
 	return digest(ReaderVersion, strconv.FormatBool(l.options.UnidocKey != ""), f.Name, f.Type, string(f.Data))
 }

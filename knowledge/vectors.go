@@ -18,7 +18,7 @@ import (
 const (
 	// vectorBatch is how many passages are embedded in one request.
 	vectorBatch = 64
-	// budgetWait and serviceWait are the delays of the next attempt when the budget is used up, or the provider is not available.
+	// budgetWait and serviceWait are the delays until the next attempt if the budget is used up, or if the provider is not available.
 	budgetWait  = time.Hour
 	serviceWait = 5 * time.Minute
 )
@@ -75,7 +75,7 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 	}
 }
 
-// vectorsOf returns the vectors of passages. When the provider refuses a text, only that passage has none: its vector is nil.
+// vectorsOf returns the vectors of passages. The vector of a passage whose text the provider refuses is nil.
 func (v *Vectors) vectorsOf(ctx context.Context, chunks []index.UnembeddedChunk) ([][]float32, error) {
 	texts := make([]string, len(chunks))
 	for i, b := range chunks {
@@ -99,7 +99,7 @@ func (v *Vectors) vectorsOf(ctx context.Context, chunks []index.UnembeddedChunk)
 	return append(first, rest...), err
 }
 
-// embeddingText returns the text of a passage that is embedded.
+// embeddingText returns the text from which the vector of a passage is computed: title, headings and content.
 func embeddingText(b index.UnembeddedChunk) string {
 	return strings.Join([]string{b.Title, b.Section, b.Content}, "\n")
 }
