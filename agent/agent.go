@@ -30,11 +30,11 @@ type Options struct {
 	Store  *store.Store
 	Box    *outbox.Box
 	Search *search.Searcher
-	// Memory searches messages and notes. Nil searches documents alone.
+	// Memory searches messages and notes. If it is nil, only documents are searched.
 	Memory *memory.Memory
-	// Pages are the web pages that contacts are answered from where no document helps. Nil for none.
+	// Pages finds web pages to answer contacts from if no document has the answer. Nil for none.
 	Pages Pages
-	// Pictures looks at pictures. Nil if nobody does; then those of contacts are escalated.
+	// Pictures describes pictures. If it is nil, pictures of contacts are escalated.
 	Pictures Pictures
 	// Personas are the configured agents and their models. Without any, the assistant itself answers.
 	Personas persona.Set
@@ -54,7 +54,7 @@ type Options struct {
 	Currency string
 	// Name is the assistant's name, unless the owner renamed it.
 	Name string
-	// Texts are the standard texts to contacts, and Language the one of contacts whose language is not known.
+	// Texts are the standard texts to contacts. Language is their language for contacts whose language is not known.
 	Texts    catalog.Texts
 	Language catalog.Lang
 	// Hours are the opening hours. Defaults to always open. LabelHours are those of chats with a label, by its name.
@@ -62,11 +62,11 @@ type Options struct {
 	LabelHours map[string]hours.Hours
 	// AwayOutsideHours answers contacts outside of the opening hours with the away text only.
 	AwayOutsideHours bool
-	// Answers has the owner's canned answers. Nil has none.
+	// Answers has the owner's canned and learned answers. Nil for none.
 	Answers *answers.Keeper
 	// Business is what models are told about the business.
 	Business Business
-	// EscalationKeywords are the words that escalate, for Preview; the inbox has judged messages by them.
+	// EscalationKeywords are the words that escalate a message. Only Preview uses them here, because the inbox checks the messages of contacts.
 	EscalationKeywords []string
 	// Desk passes conversations to people. Defaults to one without operators.
 	Desk *desk.Desk
@@ -74,7 +74,8 @@ type Options struct {
 	EscalateAtCap bool
 	// Judge is the model that compares shadow answers with the owner's. Nil compares them by their words only.
 	Judge llm.Model
-	// OwnerPause is how long the assistant stays quiet after a person wrote. After so long a silence, but at least minQuiet, a conversation is over.
+	// OwnerPause is how long the assistant stays quiet after a person wrote. A conversation is over after the same time of silence, but at least
+	// minQuiet.
 	OwnerPause time.Duration
 	// BurstQuiet is the silence that ends a burst of messages, BurstMax the longest wait for that silence.
 	BurstQuiet time.Duration
@@ -124,7 +125,7 @@ func New(o Options) *Agent {
 
 // Pages are the web pages that contacts may be answered from, kept as public documents.
 type Pages interface {
-	// Refresh fetches the pages again that are kept and old.
+	// Refresh fetches the stored pages again that are old.
 	Refresh(ctx context.Context) error
 	// Find fetches pages that may answer a question, and reports whether a search may find more now.
 	Find(ctx context.Context, question string) (changed bool)
@@ -189,7 +190,7 @@ func (c *core) personaOf(chat store.Chat) persona.Persona {
 	return p
 }
 
-// Answers returns the id of the agent that answers in a contact's chat, and what decided that. It is empty for the assistant itself.
+// Answers returns the id of the agent that answers in a contact's chat, and what decided that. Both are empty for the assistant itself.
 func (c *core) Answers(chat store.Chat) (agent, by string) {
 	p, by := c.personas.Route(persona.RouteInput{Chat: chat, Mode: chat.ModeIn(c.defaults)})
 	return p.ID, by

@@ -118,7 +118,8 @@ func (q *Questions) answerOwner(ctx context.Context, task store.Task, room store
 	return q.replyToOwner(ctx, r, room, live, end)
 }
 
-// replyToOwner replies with the result of an attempt. It returns an error that a retry may solve.
+// replyToOwner replies with the result of an attempt. The error means that the reply was not queued, or that the attempt failed and a retry may
+// succeed.
 func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Chat, live *outbox.LiveMessage, end run.AttemptResult) error {
 	reply := &ownerReply{room: room, message: r.run.Caller.Message, live: live, profile: r.persona.Profile(), scope: r.area.scope, summarise: r.summarise}
 	switch end.End {

@@ -9,7 +9,7 @@ import (
 type Business struct {
 	Name   string
 	Topics []string // what contacts ask about
-	Rules  []string // what an answer has to keep to
+	Rules  []string // what an answer must comply with
 	Tone   string   // how to write
 }
 

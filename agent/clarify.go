@@ -14,10 +14,10 @@ import (
 	"multis/store"
 )
 
-// clarification is the clarifying question of a conversation. The zero value is none.
+// clarification is the clarifying question of a conversation. The zero value means that none was asked.
 type clarification struct {
 	asked bool
-	// question has the messages that it asked about, if the waiting ones are the reply; otherwise none.
+	// question has the messages that the clarifying question was about, if the waiting messages reply to it; otherwise none.
 	question []store.Message
 }
 
@@ -105,8 +105,8 @@ func wordsOf(messages []store.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-// mayClarifyFirst reports whether a clarifying question may be asked before a model is: nothing was said in the conversation yet that would tell a
-// model what a question is about.
+// mayClarifyFirst reports whether a clarifying question may be asked without asking a model first: if there is no model to ask, or if nothing was said
+// in the conversation that would tell it what the question is about.
 func (t *Turns) mayClarifyFirst(ctx context.Context, q contactQuestion) (bool, error) {
 	if !q.mayClarify {
 		return false, nil

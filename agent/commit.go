@@ -17,7 +17,7 @@ import (
 
 const (
 	leaseRetryDelay = time.Second           // the delay before a retry while another turn of the same chat runs
-	pollSlack       = 20 * time.Millisecond // added to a delay, so that its reason is over at the next check
+	pollSlack       = 20 * time.Millisecond // added to a delay, so that what the turn waits for has ended at the next check
 )
 
 // commit writes the turn's result in one transaction. It writes nothing and retries if another turn took over the lease, or if a message that
@@ -69,7 +69,7 @@ func (r *turnResult) taskID() store.TaskID {
 	return r.task.ID
 }
 
-// isUnanswered reports whether a message is still unanswered, with the same decision as when it was read.
+// isUnanswered reports whether a message that is one of read is still unanswered and was not given another Action meanwhile.
 func isUnanswered(read []store.Message, now store.Message) bool {
 	return now.AnsweredAt == nil && slices.ContainsFunc(read, func(m store.Message) bool { return m.ID == now.ID && m.Action == now.Action })
 }
@@ -149,7 +149,7 @@ func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Ch
 		return err
 	}
 	r.code, r.reason = policy.CodeShadow, cmp.Or(r.modelReason, r.escalation)+" I would have handed over to you."
-	if said == "" { // it was told in this closed period
+	if said == "" { // the contact was told in this closed period
 		return nil
 	}
 	name, err := store.AssistantName(ctx, tx, t.name)
@@ -161,7 +161,7 @@ func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Ch
 	return err
 }
 
-// countWaiting says in the reason how many messages an escalated chat got since then. Its thread shows them.
+// countWaiting says in the reason how many messages the chat got since it was escalated. Its thread shows them.
 func (t *Turns) countWaiting(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
 	before, err := store.CountSinceEscalation(ctx, tx, chat.ID, codeWaiting)
 	r.code, r.reason = codeWaiting, fmt.Sprintf("%s The chat was already waiting for you; this is message %d since then.", r.escalation, before+len(waiting))

@@ -42,11 +42,11 @@ var contactKinds = []index.Kind{index.KindKnowledge} //nolint:gochecknoglobals /
 // contactQuestion is a question of a contact.
 type contactQuestion struct {
 	chat         store.Chat
-	waiting      []store.Message // that are answered
+	waiting      []store.Message // the messages to answer
 	text         string          // what is asked in words; may be empty with a picture
 	pictures     string          // what the pictures show; empty without any
 	last         bool            // no other attempt follows
-	noModelUntil time.Time       // before it no model is asked; the zero value for no limit
+	noModelUntil time.Time       // no model is asked before this time; zero for no limit
 	mayClarify   bool            // no clarifying question was asked in the conversation
 }
 
@@ -122,8 +122,8 @@ func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.
 	return result, err
 }
 
-// answerPicture answers a question with a picture from the public documents. Only a model puts the picture and the words together, so that nothing is
-// quoted and nobody asked back without one.
+// answerPicture answers a question with a picture from the public documents. Only a model can combine the picture with the words. Without one, no
+// passage is quoted and no clarifying question is asked.
 func (t *Turns) answerPicture(ctx context.Context, q contactQuestion) (contactAnswer, error) {
 	if !q.noModelUntil.IsZero() {
 		return contactAnswer{reason: t.heldText(q.noModelUntil)}, nil
@@ -146,7 +146,7 @@ func (t *Turns) answerPicture(ctx context.Context, q contactQuestion) (contactAn
 	return result, err
 }
 
-// searchForContact searches the public documents. Where none of them answers the question, it searches again with the web pages that may.
+// searchForContact searches the public documents. If none of them answers the question, it fetches web pages that may, and searches again.
 func (t *Turns) searchForContact(ctx context.Context, question string) (search.Result, error) {
 	query := search.Query{Text: question, Limit: maxPassages, Kinds: contactKinds}
 	if t.pages == nil {
@@ -182,7 +182,7 @@ func (t *Turns) cannedAnswer(ctx context.Context, name, question string) (contac
 	}, ok, err
 }
 
-// withCorrection returns an answer, or what a person has answered since where the answer rests on words that the owner has corrected.
+// withCorrection returns an answer unchanged, unless it quotes words that the owner has corrected: then it returns the corrected answer.
 func (t *Turns) withCorrection(ctx context.Context, answer contactAnswer) (contactAnswer, error) {
 	if t.answers == nil || answer.text == "" {
 		return answer, nil

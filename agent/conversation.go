@@ -14,7 +14,7 @@ import (
 // conversation is the earlier conversation in a chat as a model reads it: a summary, then the last messages.
 type conversation struct {
 	summary  store.Summary
-	stored   store.Summary // the stored summary; the field summary is empty instead if the notes cover it
+	stored   store.Summary // the stored summary, even if the notes cover it and summary is empty
 	messages []store.Message
 	about    []store.MessageID // further messages whose words may be in it
 	tainted  bool              // in the owner's room: it may repeat text of others
@@ -70,7 +70,7 @@ func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, 
 		c.messages = co.injection.withoutBlocked(c.messages)
 		return c, err
 	}
-	c.tainted = c.summary.Body != "" // nobody knows what it was made of
+	c.tainted = c.summary.Body != "" // the summary may have been made from text of others
 	asked, err := store.AnsweredQuestions(ctx, db, chat.ID, since, without, limit/2)
 	for _, q := range asked {
 		c.messages = append(c.messages,

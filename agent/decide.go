@@ -45,7 +45,7 @@ type turnResult struct {
 	citations []store.Citation
 	proposal  string
 	cause     policy.Cause // of the escalation
-	// questionMessages are the messages of the question that the waiting ones reply to; none if they ask themselves.
+	// questionMessages are the messages that a clarifying question was about, if the waiting messages reply to it; otherwise none.
 	questionMessages []store.Message
 	// task is the task that ends with the result; nil for none.
 	task      *store.Task
@@ -91,10 +91,10 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	case question != "" || slices.ContainsFunc(waiting, hasPicture):
 	case slices.ContainsFunc(waiting, func(m store.Message) bool { return policy.IsGreeting(m.Body, name) }):
 		return t.greet(ctx, chat, addressed(name, waiting))
-	case len(clarified.question) > 0: // a bare "yes" is a reply to the question back
+	case len(clarified.question) > 0: // a bare "yes" is a reply to the clarifying question
 		question = wordsOf(waiting)
 	default:
-		return turnResult{code: policy.CodeAcknowledged, reason: policy.CodeAcknowledged.Sentence()}, nil // an edit can turn a waiting message into one
+		return turnResult{code: policy.CodeAcknowledged, reason: policy.CodeAcknowledged.Sentence()}, nil // an edit can turn a waiting message into an acknowledgement
 	}
 	if t.awayOutsideHours && !t.standard.hoursOf(chat).At(t.now()).Open {
 		return turnResult{escalation: "It came outside of the opening hours (config: business.outside_hours).", cause: policy.CauseHours}, nil

@@ -20,8 +20,8 @@ const (
 	minFound = 0.3
 )
 
-// addFound adds to an escalation what the public documents say about the question, and an answer from them that a person may send. A search that
-// fails does not keep a person from being called.
+// addFound adds to an escalation what the public documents say about the question, and an answer from them that a person may send. A failed search is
+// only logged, so that it does not prevent the escalation.
 func (t *Turns) addFound(ctx context.Context, waiting []store.Message, r *turnResult) {
 	var questions []string
 	for _, m := range waiting {

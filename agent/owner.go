@@ -53,7 +53,7 @@ func (c *core) surfaceOf(task store.Task) rules.Surface {
 // prepareForParent prepares the attempt to work for another task. It has the scope and the limits of that task.
 func (r *attempt) prepareForParent(ctx context.Context, room store.Chat, task, parent store.Task) (err error) {
 	r.run.Task, r.run.PayingTask = task, payingTaskOf(parent)
-	// The scope follows from the owner's words: task.Input was written by a model, and may name other chats.
+	// The scope is derived from the owner's words, because task.Input was written by a model and may name other chats.
 	if r.area, err = r.core.searchAreaOf(ctx, parent.Input); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (r *attempt) limitTools(ctx context.Context, task store.Task) error {
 	return nil
 }
 
-// history returns the earlier conversation in the room. It is empty for a task that does not belong to it.
+// history returns the earlier conversation in the room. It is empty for a task without the room's conversation (omitHistory).
 func (r *attempt) history(ctx context.Context, room store.Chat) (conversation, error) {
 	if r.omitHistory {
 		return conversation{}, nil

@@ -14,7 +14,7 @@ import (
 	"multis/store"
 )
 
-// Pictures has a model say what pictures show.
+// Pictures describes pictures with a model.
 type Pictures interface {
 	// Describe returns what the picture of a message shows, as one line, in the language of its caption or else in the one with the code lang. Its errors
 	// are an *llm.OverBudgetError, a final one (jobs.IsPermanent), or one that a retry may mend.
@@ -65,8 +65,8 @@ func (c *core) describe(ctx context.Context, as policy.SendAs, m *store.Message,
 	return nil
 }
 
-// describePictures has a model say what the pictures of the waiting messages show, in their bodies. why says why a person has to look at them; it is empty
-// if the question can be answered.
+// describePictures adds what the pictures of the waiting messages show to the bodies of these messages, as described by a model. why says why a person
+// has to look at the pictures; it is empty if the question can be answered.
 func (t *Turns) describePictures(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (why string, cause policy.Cause, err error) {
 	pictures := 0
 	for _, m := range waiting {
@@ -80,7 +80,7 @@ func (t *Turns) describePictures(ctx context.Context, chat store.Chat, waiting [
 	case t.pictures == nil && policy.NeedsViewer(chat.ModeIn(t.defaults), chat.Kind):
 		return policy.CodeAttached.Sentence(), policy.CauseFile, nil
 	case t.pictures == nil:
-		return "", "", nil // the assistant was called by its name, and answers the words
+		return "", "", nil // the assistant was called by its name, and answers the text without the picture
 	case pictures > maxPictures:
 		return fmt.Sprintf("It has %d pictures, and I look at %d at most.", pictures, maxPictures), policy.CauseFile, nil
 	}
@@ -108,7 +108,8 @@ func (t *Turns) describePictures(ctx context.Context, chat store.Chat, waiting [
 	return "", "", nil
 }
 
-// describeOwnerPicture has a model say what the picture of a question of the owner's shows, in its body. why says why it could not; empty if it did.
+// describeOwnerPicture adds what the picture of an owner's question shows to its body, as described by a model. why says why the model could not; empty
+// if it could.
 func (q *Questions) describeOwnerPicture(ctx context.Context, m *store.Message) (why string, err error) {
 	err = q.describe(ctx, policy.AsBot, m, "")
 	if err == nil || errors.Is(err, store.ErrChanged) || ctx.Err() != nil {

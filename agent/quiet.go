@@ -12,25 +12,25 @@ import (
 )
 
 const (
-	// followUpWindow is how long after it is due a follow-up is drafted, so that one that is switched on does not draft one for each chat of the past.
+	// followUpWindow is how late a follow-up may be drafted. It is limited so that switching follow-ups on does not draft one for every old chat.
 	followUpWindow = 7 * 24 * time.Hour
-	// ratingWindow is how long after the end of a conversation the contact is asked whether it helped, as when the business was closed until then.
+	// ratingWindow is how late a contact may be asked whether a conversation helped, for example because the business was closed in between.
 	ratingWindow = 24 * time.Hour
 	// minQuiet is the shortest silence after which a conversation is over.
 	minQuiet = 10 * time.Minute
-	// maxQuiet is how many chats one job writes to.
+	// maxQuiet is the maximum number of chats that one job writes to.
 	maxQuiet = 20
 )
 
-// QuietChats does what is due by the clock in business chats in which nobody has written for a while: it drafts a follow-up when a contact does not
-// answer for days, and asks whether a conversation helped when it is over. It keeps no state in memory.
+// QuietChats handles business chats in which nobody has written for a while: it drafts a follow-up when a contact does not answer for days, and asks
+// whether a conversation helped when it is over. It keeps no state in memory.
 type QuietChats struct {
 	*core
 	standard   standardTexts
-	quietAfter time.Duration // after so long a silence a conversation is over
+	quietAfter time.Duration // the silence after which a conversation is over
 }
 
-// dueText is what is due in a chat.
+// dueText is a text that is due in a chat.
 type dueText struct {
 	chat    store.Chat
 	contact store.QuietChat
@@ -43,7 +43,7 @@ func (q *QuietChats) HasQuietChats(ctx context.Context) (bool, error) {
 	return len(due) > 0, err
 }
 
-// CheckQuietChats writes what is due.
+// CheckQuietChats queues the texts that are due.
 func (q *QuietChats) CheckQuietChats(ctx context.Context) error {
 	due, err := q.due(ctx, maxQuiet)
 	if err != nil {
@@ -75,7 +75,7 @@ func (q *QuietChats) CheckQuietChats(ctx context.Context) error {
 	return nil
 }
 
-// period returns when somebody last wrote in the chats that are looked at.
+// period returns the limits of the time of the last message in the chats that are checked.
 func (q *QuietChats) period() (from, until time.Time) {
 	now := q.now()
 	return now.Add(-policy.MaxFollowUpDays*24*time.Hour - followUpWindow), now.Add(-min(q.quietAfter, 24*time.Hour))
@@ -154,8 +154,8 @@ func (q *QuietChats) isSilent(chat store.Chat, c store.QuietChat) bool {
 	return silence >= 0 && silence < followUpWindow
 }
 
-// isOver reports whether a conversation is over with the contact's question answered: nobody has written for a while, and the contact nothing after the
-// answer but thanks.
+// isOver reports whether a conversation has ended with an answer to the contact: nobody has written for a while, and since the answer the contact has
+// at most said thanks.
 func (q *QuietChats) isOver(c store.QuietChat, name string) bool {
 	silence := q.now().Sub(c.LastAt())
 	return silence >= q.quietAfter && silence < ratingWindow && isSubstantial(c, name) && c.SaidAs != policy.PurposeClarify &&

@@ -36,7 +36,7 @@ func (t *Turns) quoteAnswer(ctx context.Context, found search.Result) (contactAn
 	return quotedAnswer(q), nil
 }
 
-// quotedAnswer returns the answer that is a quote.
+// quotedAnswer returns a quote as an answer to a contact.
 func quotedAnswer(q search.Quote) contactAnswer {
 	return contactAnswer{
 		text: plainQuote(q.Text) + titlesText([]search.Hit{q.Hit}), used: []search.Hit{q.Hit}, citations: []store.Citation{quoteCitation(q)}, reason: coverageText(q.Coverage),

@@ -24,8 +24,8 @@ const (
 	maxPeriodMessages = 120
 )
 
-// lookUp searches documents, notes, and messages in the chats of where. The result has messages of the asked period first, then notes that
-// answer the question, documents that do, and messages of the chats that it names.
+// lookUp searches documents, notes, and messages in the chats of where. The result has messages of the asked period first, then notes and then
+// documents that answer the question, then messages of the chats that the question names.
 func (c *core) lookUp(ctx context.Context, where searchArea, question string) (search.Result, error) {
 	scope := where.scope
 	found, err := c.search.AsOwner(ctx, scope, search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
@@ -47,7 +47,7 @@ func (c *core) lookUp(ctx context.Context, where searchArea, question string) (s
 		recalled.Hits = nil
 	}
 	if recalled.AsksNewest {
-		found.Hits = nil // these only contain the person's name
+		found.Hits = nil // these documents only contain the person's name
 	}
 	var heard []search.Hit
 	if len(where.conversations.Messages) > 0 {

@@ -94,7 +94,7 @@ func (rs *Replays) replayTask(ctx context.Context, opened store.Task, room store
 	return rs.queueReply(ctx, &ownerReply{room: room, task: &done, sourcedText: sourcedText{markdown: end.Text}})
 }
 
-// replayWithModel replays the task that this one names, with the model that it names.
+// replayWithModel replays another task: the replay task's input is the number of that task, and its model the one to use.
 func (rs *Replays) replayWithModel(ctx context.Context, r *attempt) (string, error) {
 	task := r.run.Task
 	if task.Forgotten {

@@ -14,10 +14,10 @@ import (
 	"multis/text"
 )
 
-// ShadowJudge has a model say how close shadow answers were to the owner's, where words alone do not tell.
+// ShadowJudge asks a model how close shadow answers were to the owner's, if a comparison of the words does not tell.
 type ShadowJudge struct {
 	*core
-	model llm.Model // llm.None asks nobody
+	model llm.Model // llm.None means that nothing is judged
 }
 
 const (
@@ -52,7 +52,7 @@ func (j *ShadowJudge) Judge(ctx context.Context) (judged int, err error) {
 			return judged, err
 		}
 		if verdict == "" {
-			verdict = shadow.Match(p.Said, p.Real, p.Cited...) // unreadable: not asked again
+			verdict = shadow.Match(p.Said, p.Real, p.Cited...) // the model's verdict is unreadable; it is not asked again
 		}
 		if err := store.JudgeShadow(ctx, j.store.Writer(), p, string(verdict)); err != nil {
 			return judged, err

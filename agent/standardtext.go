@@ -10,7 +10,7 @@ import (
 	"multis/store"
 )
 
-// languageMessages is how many of a contact's messages tell the language of the conversation.
+// languageMessages is from how many of a contact's messages the language of the conversation is detected.
 const languageMessages = 20
 
 // standardTexts are the texts that contacts get without a model, in their language.
@@ -48,9 +48,9 @@ func (s standardTexts) greeting(ctx context.Context, db store.DB, chat store.Cha
 	return s.texts.Text(catalog.Greeting, lang), err
 }
 
-// escalation returns what a contact is told when the chat is escalated: that a person will answer, and while the business is closed when it
-// opens again. It is empty if the contact knows: that a person will answer is told once in each escalation, and when the business opens
-// again once in each closed period.
+// escalation returns what a contact is told when the chat is escalated: that a person will answer, and while the business is closed when it opens
+// again. It is empty if the contact was told before: that a person will answer once in each escalation, and when the business opens again once in each
+// closed period.
 func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.Chat, contactKnows bool, now time.Time) (string, error) {
 	open := s.hoursOf(chat)
 	state := open.At(now)
@@ -67,7 +67,7 @@ func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.C
 	return s.escalationText(lang, open, now), err
 }
 
-// escalationText returns that a person will answer, and while the business is closed when it opens again.
+// escalationText returns the text that a person will answer; while the business is closed, with the time when it opens again.
 func (s standardTexts) escalationText(lang catalog.Lang, open hours.Hours, now time.Time) string {
 	state := open.At(now)
 	if state.Open || state.Until.IsZero() {
