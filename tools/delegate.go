@@ -11,8 +11,8 @@ import (
 //go:embed delegate.md
 var delegateText string
 
-// DelegateName is the name of the tool that gives work to another agent. The agent's turn makes the call itself, because it takes as long as a
-// turn and must not block a worker.
+// DelegateName is the name of the tool that gives work to another agent. The turn of the calling agent carries the call out itself, because
+// the work takes as long as a turn and must not block a worker.
 const DelegateName = "delegate"
 
 // AgentTools returns the names of the tools for working with other agents.
@@ -32,9 +32,9 @@ type Delegate struct {
 	ProgramOf func(called string) (ExternalAgent, bool)
 }
 
-// ExternalAgent is an agent that is a program of this machine. Work for it is asked for like a command.
+// ExternalAgent is an agent that is a program of this machine. Delegating work to it needs an approval, as a command does.
 type ExternalAgent interface {
-	// Argv returns its command without a task.
+	// Argv returns the argument vector of its command, without the task.
 	Argv() []string
 	// Fingerprint returns a hash of what is run.
 	Fingerprint() (string, error)
@@ -49,7 +49,7 @@ func (t Delegate) program(c Call) (ExternalAgent, bool) {
 	return t.ProgramOf(args.Agent)
 }
 
-// TierOf returns Confirm for work that a program does.
+// TierOf returns Confirm for work that is delegated to an external agent, else Read.
 func (t Delegate) TierOf(c Call) Tier {
 	if _, is := t.program(c); is {
 		return Confirm
@@ -57,7 +57,7 @@ func (t Delegate) TierOf(c Call) Tier {
 	return Read
 }
 
-// ClassOf returns the class of commands for work that a program does.
+// ClassOf returns the class of commands for work that is delegated to an external agent.
 func (t Delegate) ClassOf(c Call) rules.Class {
 	if _, is := t.program(c); is {
 		return rules.ClassExec
@@ -65,7 +65,7 @@ func (t Delegate) ClassOf(c Call) rules.Class {
 	return rules.ClassAgents
 }
 
-// ResourceOf returns the command of the program.
+// ResourceOf returns the command of an external agent.
 func (t Delegate) ResourceOf(c Call) rules.Resource {
 	if p, is := t.program(c); is {
 		return rules.Resource{Argv: p.Argv()}
@@ -73,7 +73,7 @@ func (t Delegate) ResourceOf(c Call) rules.Resource {
 	return rules.Resource{}
 }
 
-// Binding returns what an approval of the call is about.
+// Binding returns the fingerprint of an external agent, to which an approval is bound; empty for other agents.
 func (t Delegate) Binding(c Call) (string, error) {
 	if p, is := t.program(c); is {
 		return p.Fingerprint()
@@ -81,7 +81,7 @@ func (t Delegate) Binding(c Call) (string, error) {
 	return "", nil
 }
 
-// ErrProgramChanged is why work that was approved is not given to a program.
+// ErrProgramChanged says that approved work was not given to an external agent, because its program has changed.
 var ErrProgramChanged = errors.New("the program of that agent changed after you approved this; ask again")
 
 // Spec describes the tool.

@@ -38,10 +38,10 @@ func (Exec) TierOf(c Call) Tier { return tierOfCommand(c) }
 // ResourceOf returns the command.
 func (Exec) ResourceOf(c Call) rules.Resource { return commandResource(c) }
 
-// Refusal returns why a command is never run.
+// Refusal returns why a command is never run; empty for a command that may be run.
 func (t Exec) Refusal(c Call) string { return refusalOf(t.Sandbox, c) }
 
-// Binding returns what an approval of the call is about.
+// Binding returns the fingerprint of the command, to which an approval is bound.
 func (t Exec) Binding(c Call) (string, error) { return bindingOf(t.Sandbox, c) }
 
 // Run runs the command and returns its output and exit status.
@@ -99,7 +99,7 @@ func commandResource(c Call) rules.Resource {
 	return rules.Resource{Argv: command.Argv}
 }
 
-// refusalOf returns why a command is never run, whoever allows it; empty for a command that may be.
+// refusalOf returns why a command is never run, whoever allows it; empty for a command that may be run.
 func refusalOf(s *sandbox.Sandbox, c Call) string {
 	if s != nil { // else the tool is only described
 		if err := s.Ready(); err != nil {
@@ -107,7 +107,7 @@ func refusalOf(s *sandbox.Sandbox, c Call) string {
 		}
 	}
 	if c.AnyCall || len(c.Args) == 0 {
-		return "" // no certain call
+		return "" // it is about all calls, not one command
 	}
 	command, err := commandOf(c)
 	if err != nil {
@@ -127,7 +127,7 @@ func bindingOf(s *sandbox.Sandbox, c Call) (string, error) {
 	return s.Fingerprint(command)
 }
 
-// endOf says in words how a command ended.
+// endOf describes how a command ended.
 func endOf(r sandbox.Result) string {
 	took := fmt.Sprintf("after %.1f s", r.Duration.Seconds())
 	switch {
@@ -151,5 +151,5 @@ func codeOf(r sandbox.Result) Code {
 	}
 }
 
-// processOwner names who may look at a command in the background: the agent, in the chat where it started it.
+// processOwner returns the owner of a background command, who alone can read and kill it: the agent, in the chat where it started the command.
 func processOwner(c Call) string { return strings.Join([]string{c.Agent, fmt.Sprint(c.Chat.ID)}, "/") }

@@ -104,7 +104,7 @@ func inDomains(address string, domains []string) bool {
 	return false
 }
 
-// mentionsURL reports whether a text has an address as one of its words.
+// mentionsURL reports whether one of the words of a text is the address.
 func mentionsURL(text, address string) bool {
 	address = strings.TrimRight(strings.TrimSpace(address), "/")
 	for word := range strings.FieldsSeq(text) {

@@ -63,7 +63,7 @@ func (c Caller) locate(name string) (location, error) {
 	return location{root: root, path: filepath.ToSlash(rel), name: name}, nil
 }
 
-// resourceOf returns the path of a call as a Resource. With below the call concerns everything in that folder.
+// resourceOf returns the path of a call as a Resource. If below is true, the call concerns everything in that folder.
 func (c Caller) resourceOf(name string, below bool) rules.Resource {
 	at, err := c.locate(name)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c Caller) resourceOf(name string, below bool) rules.Resource {
 	return rules.Resource{Paths: []string{full}}
 }
 
-// resolvePath resolves the links in a path, as far as its folders exist.
+// resolvePath resolves the symbolic links in a path. Parts of the path that do not exist stay as they are.
 func resolvePath(full string) string {
 	if resolved, err := filepath.EvalSymlinks(full); err == nil {
 		return resolved

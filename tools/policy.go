@@ -24,7 +24,7 @@ type Policy interface {
 	Judge(ctx context.Context, s Spec, c Call) (Verdict, error)
 }
 
-// The reasons of verdicts without one in the rule.
+// The reasons of verdicts whose rule has none.
 const (
 	whyAsk     = "It changes something, so you are asked."
 	whyTainted = "It was asked for in a turn that has read text of others, so you are asked."
@@ -69,7 +69,7 @@ func NewRulePolicy(set *rules.Set, zone *time.Location, now func() time.Time) *R
 	return p
 }
 
-// Replace changes the rules in one step. What was counted for limits remains.
+// Replace replaces the rules in one step. Calls that were counted for limits stay counted.
 func (p *RulePolicy) Replace(set *rules.Set) { p.set.Store(set) }
 
 // Rules returns the rules that apply now.
@@ -85,7 +85,7 @@ func (p *RulePolicy) Explain(s Spec, c Call) (rules.Verdict, []rules.Check) {
 	return p.set.Load().Explain(p.request(s, c, ""))
 }
 
-// callKey names a call for limits; empty if it is not a call, as when tools are offered.
+// callKey returns the key by which limits count a call only once. It is empty if there is no call, as when tools are offered.
 func callKey(c Call) string {
 	if c.ID == "" || c.AnyCall {
 		return ""
@@ -93,14 +93,14 @@ func callKey(c Call) string {
 	return strconv.FormatInt(int64(c.Task), 10) + " " + c.ID
 }
 
-// request converts a call to what rules are compared with. call is the key under which limits count it.
+// request converts a call to the request that rules are matched against. call is its callKey; if it is empty, limits count nothing.
 func (p *RulePolicy) request(s Spec, c Call, call string) rules.Request {
 	now := p.now()
 	surface := c.Surface
 	if !c.Owner {
 		surface = rules.SurfaceContact
 	} else if surface == rules.SurfaceContact {
-		surface = "" // contradicts Owner, so the call is denied
+		surface = "" // this surface contradicts Owner, so the call is denied
 	}
 	return rules.Request{
 		Surface: surface, Agent: c.Agent, Tool: s.Name, Class: s.Class, Tier: rules.Tier(s.Tier), Chat: int64(c.Chat.ID), Resource: s.Resource,
@@ -133,7 +133,7 @@ func verdictOf(v rules.Verdict) Verdict {
 	}
 }
 
-// KnownTools returns what rules may name: the tools of a registry.
+// KnownTools returns the tools of the registry, which rules may name.
 func (r *Registry) KnownTools() []rules.Tool {
 	var all []rules.Tool
 	for _, s := range r.All() {
@@ -147,11 +147,11 @@ type Explanation struct {
 	Spec    Spec
 	Verdict rules.Verdict
 	Checks  []rules.Check
-	// Forbidden is why no rule was asked: the call is refused whatever rules say. It is empty if rules decide.
+	// Forbidden says why the call is refused whatever the rules say, so that none was evaluated. It is empty if rules decide.
 	Forbidden string
 }
 
-// Explain explains what Do would do with a call now, if the policy is a RulePolicy. It does and counts nothing.
+// Explain explains what Do would do with a call now. It makes no call and counts nothing. The policy must be a RulePolicy.
 func (r *Registry) Explain(c Call) (Explanation, error) {
 	p, ok := r.policy.(*RulePolicy)
 	if !ok {
@@ -170,7 +170,7 @@ func (r *Registry) Explain(c Call) (Explanation, error) {
 	return e, nil
 }
 
-// missing says why a caller does not have a tool. It is for the owner only.
+// missing returns why a caller does not have a tool. Only the owner may read that.
 func (r *Registry) missing(c Call) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

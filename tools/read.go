@@ -44,7 +44,7 @@ func (ReadPath) ResourceOf(c Call) rules.Resource {
 
 // Refusal returns why a file is never read, whatever rules say.
 func (t ReadPath) Refusal(c Call) string {
-	if t.Sandbox == nil || c.AnyCall || len(c.Args) == 0 { // without one the tool is only described
+	if t.Sandbox == nil || c.AnyCall || len(c.Args) == 0 { // without a sandbox the tool is only described
 		return ""
 	}
 	args, err := Decode[readPathArgs](c)
@@ -55,11 +55,11 @@ func (t ReadPath) Refusal(c Call) string {
 	if err != nil {
 		return err.Error()
 	}
-	_ = f.Close() // it was only looked at
+	_ = f.Close() // nothing was written
 	return ""
 }
 
-// Run returns the beginning of a file. It is the file that rules have judged: a link that was changed meanwhile is not followed.
+// Run returns the beginning of the file that the rules have judged: if a link in its path was changed meanwhile, the call is refused.
 func (t ReadPath) Run(_ context.Context, c Call) (Result, error) {
 	args, err := Decode[readPathArgs](c)
 	if err != nil {
@@ -86,7 +86,7 @@ func (t ReadPath) Run(_ context.Context, c Call) (Result, error) {
 
 var errNeverRead = errors.New("it is never shown: it belongs to the system or to multis itself (configuration, keys, database, backups)")
 
-// open opens a file whose path has no links, unless nothing may reach it.
+// open opens a file whose path has no symbolic links. It returns errNeverRead for a file that the sandbox forbids.
 func (t ReadPath) open(path string) (*os.File, error) {
 	if !filepath.IsAbs(path) {
 		return nil, errors.New("write the whole path, from / on")

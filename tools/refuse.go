@@ -3,14 +3,14 @@ package tools
 // Refuser is a Tool with calls that are never made, whatever the policy says and whoever approves them.
 type Refuser interface {
 	Tool
-	// Refusal returns why a call is never made, or an empty text. Without arguments it is about every call of the tool.
+	// Refusal returns why a call is never made, or an empty text. If the call has no arguments, the answer is about every call of the tool.
 	Refusal(c Call) string
 }
 
-// ApprovalBinder is a Tool whose approvals are bound to more than the arguments of a call: to the files that it runs.
+// ApprovalBinder is a Tool whose approvals are bound not only to the arguments of a call, but also to the files that the call runs.
 type ApprovalBinder interface {
 	Tool
-	// Binding returns a hash of everything that the call depends on. A call is only made while it is the same as when the owner was asked.
+	// Binding returns a hash of everything that the call depends on. The call is only made if the hash is the same as when the owner was asked.
 	Binding(c Call) (string, error)
 }
 
@@ -22,7 +22,7 @@ func refusalFor(t Tool, c Call) string {
 	return ""
 }
 
-// Binding returns what an approval of a call is bound to beside its arguments; empty for most tools.
+// Binding returns what an approval of a call is bound to, in addition to its arguments (see ApprovalBinder). It is empty for most tools.
 func (r *Registry) Binding(c Call) (string, error) {
 	t, ok := r.get(c)
 	if !ok {

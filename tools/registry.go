@@ -29,7 +29,7 @@ const (
 // Registry holds the tools. It is safe for concurrent use.
 type Registry struct {
 	policy Policy
-	before BeforeCall // nil asks nobody
+	before BeforeCall // nil means no hooks
 	mu     sync.RWMutex
 	tools  map[string]Tool
 }
@@ -41,10 +41,10 @@ func NewRegistry(p Policy, all ...Tool) *Registry {
 	return r
 }
 
-// BeforeCall asks the owner's hooks about a call that the policy does not deny.
+// BeforeCall asks the owner's hooks about a call. It is not asked about a call that the policy denies.
 type BeforeCall func(ctx context.Context, s Spec, c Call) (policy.HookVerdict, error)
 
-// SetBefore sets what is asked before each call. It may be asked more than once about one. It is called before the registry is used.
+// SetBefore sets the hook that is asked before each call, maybe more than once about the same call. It must be set before the registry is used.
 func (r *Registry) SetBefore(before BeforeCall) { r.before = before }
 
 // Add adds tools. A tool replaces another one with the same name.
@@ -143,7 +143,7 @@ func specOf(t Tool, c Call) Spec {
 	return s
 }
 
-// IsForeign reports whether results of a tool may contain text that is not the owner's. It is true for a tool that does not exist any more.
+// IsForeign reports whether results of a tool may contain text that is not the owner's. It is true for a tool that no longer exists.
 func (r *Registry) IsForeign(name string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -170,8 +170,8 @@ func (r *Registry) judge(ctx context.Context, s Spec, c Call) (Verdict, error) {
 	return v.withHookVerdict(hook, c.Owner), nil
 }
 
-// withHookVerdict returns the verdict after the hooks were asked. They can deny the call or have the owner asked, but never allow what v does not allow. In a
-// turn of a contact nobody is asked, so the call is denied.
+// withHookVerdict combines a verdict with that of the hooks. They can deny the call or require the owner's approval, but never allow what v does not allow.
+// In a contact's turn no approval is possible, so the call is denied instead.
 func (v Verdict) withHookVerdict(hook policy.HookVerdict, owner bool) Verdict {
 	switch {
 	case hook.Decision == policy.HookAllow:
@@ -202,7 +202,7 @@ func hardRefusal(s Spec, c Call) string {
 	}
 }
 
-// hasMask reports whether an argument, or the name of one, has the mark that is written in place of a secret.
+// hasMask reports whether an argument or its name contains policy.Mask, which replaces a secret.
 func hasMask(args json.RawMessage) bool {
 	var v any
 	if err := json.Unmarshal(args, &v); err != nil {
@@ -240,7 +240,7 @@ func (r *Registry) get(c Call) (Tool, bool) {
 	return t, ok
 }
 
-// Do asks the policy about a call and makes it. approved says that the owner approved this call; see also Call.PINEntered.
+// Do asks the policy about a call and makes the call if it may. approved is true if the owner approved this call; see also Call.PINEntered.
 func (r *Registry) Do(ctx context.Context, c Call, approved bool) (Result, error) {
 	t, ok := r.get(c)
 	if !ok {

@@ -70,7 +70,7 @@ func (t Remember) Run(ctx context.Context, c Call) (Result, error) {
 }
 
 // usesOwnerWords reports whether all words of a note occur in the owner's text in the same order, with the same negations. Words of one or two letters
-// are not compared. A note with a negation must be a part of the text without gaps, because otherwise it could negate something else.
+// are not compared. A note with a negation must be a contiguous part of the text, because otherwise it could negate something else.
 func usesOwnerWords(ownerText, note string) bool {
 	said, noted := words(ownerText), words(note)
 	if !slices.Equal(negations(said), negations(noted)) {

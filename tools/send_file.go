@@ -76,7 +76,7 @@ func (t SendFile) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: "It is on its way to the owner.", ForUser: "sent " + file.Name, Ref: args.Path}, nil
 }
 
-// mediaType returns the media type of a file by its name, or by its first bytes if the name tells none.
+// mediaType returns the media type of a file by its name, or by its content if the name has no known ending.
 func mediaType(name string, data []byte) string {
 	kind := mime.TypeByExtension(path.Ext(name))
 	if kind == "" {

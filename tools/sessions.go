@@ -47,7 +47,7 @@ func (SessionsList) Spec() Spec {
 // Run refuses: an agent's turn carries the call out itself.
 func (SessionsList) Run(context.Context, Call) (Result, error) { return noSessions(), nil }
 
-// SessionsHistory is the tool that shows one of these tasks.
+// SessionsHistory is the tool that shows one of the tasks that sessions_list lists.
 type SessionsHistory struct{}
 
 // Spec describes the tool.
@@ -58,7 +58,7 @@ func (SessionsHistory) Spec() Spec {
 // Run refuses: an agent's turn carries the call out itself.
 func (SessionsHistory) Run(context.Context, Call) (Result, error) { return noSessions(), nil }
 
-// SessionsSend is the tool that continues one of these tasks with a message, and returns the agent's answer.
+// SessionsSend is the tool that continues one of the tasks that sessions_list lists with a message, and returns the agent's answer.
 type SessionsSend struct{}
 
 // Spec describes the tool.

@@ -38,10 +38,10 @@ func (StreamCommand) TierOf(c Call) Tier { return tierOfCommand(c) }
 // ResourceOf returns the command.
 func (StreamCommand) ResourceOf(c Call) rules.Resource { return commandResource(c) }
 
-// Refusal returns why a command is never run.
+// Refusal returns why a command is never run; empty for a command that may be run.
 func (t StreamCommand) Refusal(c Call) string { return refusalOf(t.Sandbox, c) }
 
-// Binding returns what an approval of the call is about.
+// Binding returns the fingerprint of the command, to which an approval is bound.
 func (t StreamCommand) Binding(c Call) (string, error) { return bindingOf(t.Sandbox, c) }
 
 // Run starts the command and returns its number and first output.

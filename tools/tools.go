@@ -40,7 +40,7 @@ type Spec struct {
 	Schema      json.RawMessage // JSON Schema of the arguments object; see Schema
 	Tier        Tier
 	Class       rules.Class // what it does; rules deny a tool without one
-	Kinds       rules.Kinds // which of the resources that rules can name its calls have; see Resourced
+	Kinds       rules.Kinds // the kinds of resources that its calls have and rules can name; see ResourceFinder
 	// Resource is what one call is about. The Registry sets it before it asks the policy.
 	Resource rules.Resource
 	// Foreign is true if results may contain text that is not the owner's, such as pages. After such a result the turn is tainted.
@@ -62,7 +62,7 @@ type Caller struct {
 	Surface rules.Surface // where the call comes from; a caller without one is denied by rules
 	// Typed is true if the owner typed the call himself, as a command.
 	Typed bool
-	// Tainted is true if the model has read text that is not the owner's: what carries data out, writes or runs something then needs a yes.
+	// Tainted is true if the model has read text that is not the owner's. Then calls that send data out, write or run something need an approval.
 	Tainted   bool
 	Chat      store.Chat   // where the question was asked
 	Scope     policy.Scope // whose data may be read
@@ -76,8 +76,8 @@ type Caller struct {
 	AllowLists [][]string
 	// Domains are the domains that may be fetched without approval.
 	Domains []string
-	// ReadOnly allows only tools of the tier Read without an effect. GrantedTools, unless it is nil, allows only these tools, and none that needs
-	// a PIN: they are the tools that a schedule was allowed when it was set.
+	// ReadOnly allows only tools of the tier Read without an effect. GrantedTools, unless it is nil, allows only the tools that a schedule was
+	// granted when it was set, and none that needs a PIN.
 	ReadOnly     bool
 	GrantedTools []string
 	// Workspace is the folder of the file tools, and ReadPaths are further folders to read from. Without any of them there are no file tools.
@@ -85,8 +85,8 @@ type Caller struct {
 	ReadPaths []string
 }
 
-// CanWait reports whether somebody attends the turn, so that it may wait for an answer of the owner's. A contact's turn, a schedule, a heartbeat, a
-// webhook and whatever works for them never wait.
+// CanWait reports whether a person follows the turn, so that it may wait for an answer of the owner's. A contact's turn, a schedule, a heartbeat, a
+// webhook, and the tasks that they start, never wait.
 func (c Caller) CanWait() bool {
 	switch c.Surface {
 	case rules.SurfaceOwner, rules.SurfaceCLI, rules.SurfaceDelegate:
@@ -101,11 +101,11 @@ type Call struct {
 	ID   string
 	Name string
 	Args json.RawMessage
-	// AnyCall is true if it stands for all calls of the tool, as when tools are offered. Args is then empty.
+	// AnyCall is true if the Call represents all calls of the tool, as when tools are offered. Args is then empty.
 	AnyCall bool
 	// PINEntered is true if the owner approved this call and entered the PIN for it.
 	PINEntered bool
-	// Binding is what the approval of this call is bound to; see ApprovalBinder. Empty if nobody was asked.
+	// Binding is what the approval of this call is bound to; see ApprovalBinder. It is empty if no approval was asked for.
 	Binding string
 	Caller
 }
@@ -115,7 +115,7 @@ type Code string
 
 // The codes of results. A policy or a tool may use others.
 const (
-	CodeNotAllowed Code = "not_allowed"       // the caller has no such tool, whether or not it exists
+	CodeNotAllowed Code = "not_allowed"       // the caller has no such tool; it may exist for others
 	CodeArguments  Code = "invalid_arguments" // the arguments do not fit the schema
 	CodeNotFound   Code = "not_found"
 	CodeRefused    Code = "refused" // a rule forbids it
@@ -124,7 +124,7 @@ const (
 	CodeExpired    Code = "expired" // the owner did not answer in time
 	CodeTimeout    Code = "timeout"
 	CodeFailed     Code = "failed"
-	CodeUnknown    Code = "unknown_outcome" // it was begun, and may or may not have been carried out
+	CodeUnknown    Code = "unknown_outcome" // the call was begun, and may or may not have been carried out
 )
 
 // Result is the result of a call. An error of the tool's work is a result as well: the model reads it and continues.
@@ -152,14 +152,14 @@ type Tool interface {
 // Tiered is a Tool whose tier depends on the call.
 type Tiered interface {
 	Tool
-	// TierOf returns the tier of a call. It is the tool's own if the arguments cannot be read.
+	// TierOf returns the tier of a call, or that of the tool if the arguments cannot be read.
 	TierOf(c Call) Tier
 }
 
 // Classifier is a Tool whose class depends on the call.
 type Classifier interface {
 	Tool
-	// ClassOf returns the class of a call. It is the tool's own if the arguments cannot be read.
+	// ClassOf returns the class of a call, or that of the tool if the arguments cannot be read.
 	ClassOf(c Call) rules.Class
 }
 
@@ -213,7 +213,7 @@ func BadArguments(err error) Result { return Refused(CodeArguments, err.Error())
 // contactTools are the only tools that a contact's turn can call, whatever is configured.
 var contactTools = []string{"search_docs", "recall_memory", "escalate"} //nolint:gochecknoglobals // a constant, were there constant lists
 
-// MayCall reports whether the caller may call a tool with a name at all.
+// MayCall reports whether the caller may call a tool at all. The policy then decides about each call.
 func (c Caller) MayCall(name string) bool {
 	if !c.Owner && !slices.Contains(contactTools, name) {
 		return false

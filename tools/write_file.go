@@ -69,7 +69,7 @@ func (WriteFile) Run(_ context.Context, c Call) (Result, error) {
 	return Result{ForLLM: fmt.Sprintf("Wrote %d bytes to %s.", len(content), args.Path), ForUser: "wrote " + args.Path, Ref: args.Path}, nil
 }
 
-// locateForWriting opens the workspace for a file to be written. Folders of Git are refused, because Git runs programs that are named there.
+// locateForWriting opens the workspace for a file to be written. It refuses folders of Git, because Git runs programs that files there name.
 func (c Caller) locateForWriting(name string) (location, error) {
 	at, err := Caller{Workspace: c.Workspace}.locate(name)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c Caller) locateForWriting(name string) (location, error) {
 	return at, nil
 }
 
-// errTooLong is returned for a text of more than maxWritten bytes.
+// errTooLong returns the error for a text of more than maxWritten bytes.
 func errTooLong(name string) error {
 	return fmt.Errorf("%s would be bigger than %d MB", name, maxWritten>>20)
 }
@@ -112,7 +112,7 @@ func (p location) replace(content string) error {
 		return fmt.Errorf("make the folder of %s: %s", p.name, reason(err))
 	}
 	temp := path.Join(path.Dir(p.path), ".multis-"+path.Base(p.path))
-	_ = p.root.Remove(temp) // of a write that was broken off
+	_ = p.root.Remove(temp) // of an interrupted write
 	err := p.create(temp, content, mode)
 	if err == nil && os.Geteuid() == 0 { // commands run as the owner of the workspace
 		err = p.giveToOwner(temp)
@@ -150,7 +150,7 @@ func (p location) giveToOwner(name string) error {
 	return errors.Join(p.root.Lchown(path.Dir(name), int(owner.Uid), int(owner.Gid)), p.root.Lchown(name, int(owner.Uid), int(owner.Gid)))
 }
 
-// reason returns what went wrong with a file, without its path on this machine.
+// reason returns the text of a file error without the file's path on this machine.
 func reason(err error) string {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err.Error()
