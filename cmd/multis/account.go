@@ -20,10 +20,10 @@ import (
 	"multis/store"
 )
 
-// accountCmd shows what multis can do as the owner, also while nobody can write to it.
+// accountCmd prints what /account shows, the rights that multis has over the owner's account. It works while multis is not running.
 type accountCmd struct{}
 
-// Run prints what /account answers.
+// Run prints the text of /account.
 func (accountCmd) Run(ctx context.Context, all *cli) error {
 	cfg, st, closeDB, err := open(ctx, all.Config)
 	if err != nil {
@@ -38,7 +38,7 @@ func (accountCmd) Run(ctx context.Context, all *cli) error {
 	return nil
 }
 
-// accounts reads the owner's Matrix sessions that multis uses, and what multis can do with them.
+// accounts finds the sessions, logins and clients that can use the owner's accounts through multis.
 type accounts struct {
 	cfg   *config.Config
 	store *store.Store
@@ -81,7 +81,7 @@ func (a accounts) Account(ctx context.Context) (admin.Account, error) {
 	return acc, nil
 }
 
-// stateOf says what the homeserver knows of a session.
+// stateOf returns what the homeserver says about a session.
 func stateOf(ctx context.Context, inspector *appservice.Inspector, user id.UserID, device id.DeviceID) string {
 	info, err := inspector.Device(ctx, user, device)
 	switch {

@@ -46,12 +46,12 @@ func newPersonaList(cfg *config.Config, models *llm.Models) ([]persona.Persona, 
 	return all, nil
 }
 
-// limits returns the smallest context window of the models, and how many messages of a conversation a prompt contains.
+// limits returns the prompt limits for these models: the smallest context window, and how many messages of a conversation a prompt contains.
 func limits(cfg *config.Config, models *llm.Models, names []string) agentrun.Limits {
 	return agentrun.Limits{Context: models.ContextWindow(names), Window: cfg.Memory.RecentWindow}
 }
 
-// routedSpaces returns the Matrix spaces in which an agent answers.
+// routedSpaces returns the Matrix spaces whose rooms are assigned to an agent.
 func routedSpaces(cfg *config.Config) []id.RoomID {
 	var all []id.RoomID
 	for _, a := range cfg.Agents {
@@ -63,7 +63,7 @@ func routedSpaces(cfg *config.Config) []id.RoomID {
 	return slices.Compact(all)
 }
 
-// newPersonas returns the configured agents, and the model of those that configure none.
+// newPersonas returns the configured agents, and the model for agents without a model of their own.
 func newPersonas(cfg *config.Config, models *llm.Models, model llm.Model) (persona.Set, error) {
 	all, err := newPersonaList(cfg, models)
 	return persona.Set{All: all, Model: model, Limits: limits(cfg, models, cfg.LLM.ResolveModels(cfg.LLM.Model))}, err
@@ -152,13 +152,13 @@ func (t savedTasks) Start(ctx context.Context, tx store.Tx, room store.Chat, mes
 	return t.questions.StartSavedTask(ctx, tx, room, message, all[i])
 }
 
-// planner begins plans, and replays of tasks with another model.
+// planner starts plans, and replays tasks with another model.
 type planner struct {
 	*agent.Plans
 	*agent.Replays
 }
 
-// toolbox lists tools for the admin room.
+// toolbox lists tools and their sources for the admin room.
 type toolbox struct {
 	questions *agent.Questions
 	source    *mcp.Source

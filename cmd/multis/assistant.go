@@ -37,7 +37,7 @@ import (
 	"multis/vision"
 )
 
-// frontend is where messages come from and go to: a homeserver or a terminal.
+// frontend is what the assistant needs from a homeserver or a terminal, to and from which messages go.
 type frontend struct {
 	terminal  bool // whether it is a terminal
 	safe      bool // whether multis is in safe mode
@@ -50,7 +50,7 @@ type frontend struct {
 	historian jobs.Historian
 	keeper    jobs.AttachmentStore
 	pin       *pin.Keeper         // nil in a terminal, whose user has access to the server anyway
-	backup    jobs.BackupMaker    // nil makes no backups
+	backup    jobs.BackupMaker    // nil if no backups are made
 	examiner  admin.Examiner      // nil without a homeserver
 	accounts  admin.Accounts      // nil without a homeserver
 	config    admin.Configuration // nil without a configuration file
@@ -64,7 +64,7 @@ type files interface {
 	speech.Files
 }
 
-// assistant is the program without its front end: everything between inbox and outbox. It is the same with a homeserver and in a terminal.
+// assistant is the program without its front end: everything between inbox and outbox. It is the same with a homeserver and with a terminal.
 type assistant struct {
 	cfg      *config.Config
 	store    *store.Store
@@ -80,8 +80,8 @@ type assistant struct {
 	memory       *memory.Memory
 	skills       *skills.Set
 	tools        *tools.Registry
-	host         admin.Host         // runs the owner's commands; nil while none are run
-	processes    *sandbox.Processes // commands in the background; nil while none are run
+	host         admin.Host         // runs the owner's commands; nil if commands are off
+	processes    *sandbox.Processes // commands in the background; nil if commands are off
 	mcp          *mcp.Source
 	agent        *agent.Agent
 	clock        *clock.Clock
@@ -93,7 +93,7 @@ type assistant struct {
 	audit        audit.Log
 }
 
-// newAssistant wires the assistant. Each step uses what those before it made.
+// newAssistant wires the assistant. Each step uses what the steps before it have set.
 func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, front frontend) (*assistant, error) {
 	a := &assistant{cfg: cfg, store: st, front: front, defaults: chatDefaults(cfg)}
 	settings := outboxSettings(cfg)
@@ -121,7 +121,7 @@ func (a *assistant) openModels(ctx context.Context) (err error) {
 	return err
 }
 
-// openSources opens what answers are made from: the search, the documents, the notes of chats and the skills.
+// openSources opens the sources of answers: the search, the documents, the notes of chats and the skills.
 func (a *assistant) openSources(context.Context) (err error) {
 	a.search = search.Open(a.store, search.Options{Embedder: a.models.embedders.queries})
 	if a.documents, err = openLibrary(a.cfg, a.store); err != nil {
@@ -160,7 +160,7 @@ func (a *assistant) addTools(ctx context.Context) error {
 	return nil
 }
 
-// ownTools returns multis' own tools, without Schedule, which needs the registry.
+// ownTools returns multis' own tools, except Schedule, which needs the registry.
 func (a *assistant) ownTools() []tools.Tool {
 	return []tools.Tool{
 		tools.SearchDocs{Search: a.search},
@@ -191,7 +191,7 @@ func (a *assistant) sendFile(ctx context.Context, room store.Chat, f tools.Outgo
 	})
 }
 
-// surface returns from where the owner asks, the terminal or Matrix. The rules about tools may depend on it.
+// surface returns where the owner's questions come from: the terminal or Matrix. The rules about tools may depend on it.
 func (a *assistant) surface() rules.Surface {
 	if a.front.terminal {
 		return rules.SurfaceCLI
@@ -201,11 +201,11 @@ func (a *assistant) surface() rules.Surface {
 
 func (a *assistant) addAgent(context.Context) error {
 	cfg := a.cfg
-	var pages agent.Pages // nil without addresses
+	var pages agent.Pages // nil without business.pages
 	if len(cfg.Business.Pages) > 0 {
 		pages = knowledge.NewPages(a.documents, cfg.Business.Pages)
 	}
-	var pictures agent.Pictures // nil if nobody looks at them
+	var pictures agent.Pictures // nil without a model for pictures
 	if cfg.Vision.Model != config.NoModel {
 		pictures = vision.New(a.front.files, a.models.vision)
 	}

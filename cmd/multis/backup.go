@@ -54,7 +54,7 @@ func (b backupCreateCmd) Run(ctx context.Context, global *cli) error {
 	if err != nil {
 		return err
 	}
-	inSeries := b.To == "" && !b.WithoutSecrets // only complete backups in the configured folder count as scheduled ones
+	inSeries := b.To == "" && !b.WithoutSecrets // only complete backups in the configured folder count as part of the series
 	if inSeries {
 		if err := backup.RecordBackup(ctx, st, info); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
 	return nil
 }
 
-// printOmitted prints what belongs to the installation and is not in a backup.
+// printOmitted prints what belongs to the installation but is not in a backup.
 func printOmitted(m backup.Manifest) {
 	for _, omitted := range m.Omitted {
 		fmt.Printf("Not in it: %s\n", text.OneLine(omitted))
@@ -128,7 +128,7 @@ type backupRestoreCmd struct {
 	File string `arg:"" help:"The backup."`
 }
 
-// Run restores a backup: first the configuration, if there is none, then the database and the files that are missing.
+// Run restores a backup: first the configuration, if there is none, then the database and the missing files.
 func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 	a, err := backup.Open(b.File)
 	if err != nil {
@@ -139,7 +139,7 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, copyLeft(loadFrom, global.Config)) }() // backup.Restore moves it
+	defer func() { err = errors.Join(err, copyLeft(loadFrom, global.Config)) }() // after success there is no copy, because backup.Restore has moved it
 	cfg, err := load(loadFrom)
 	if err != nil {
 		return err
@@ -175,11 +175,11 @@ Next: make sure that no other multis runs with this registration, start this one
 	return nil
 }
 
-// restoreConfiguration returns the file to load the configuration from, and restores missing files without which it cannot be loaded. If there is no
+// restoreConfiguration returns the file from which the configuration is loaded, and restores missing files that loading needs. If there is no
 // configuration, the returned file is a copy of the one in the backup, which the owner may correct after a failed attempt. backup.Restore moves
-// it to its place before its last transaction, so that multis does not start after a failed restore and a killed one leaves no copy beside it.
+// the copy to its final place before its last transaction, so that multis cannot start after a failed restore, and a killed one leaves no second copy.
 func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err error) {
-	// Files that root writes into the folder of the service would not be readable for the service.
+	// Files that root writes into the folder of the service would be unreadable for the service.
 	if err := dropPrivileges(filepath.Dir(file)); err != nil {
 		return "", err
 	}
@@ -211,7 +211,7 @@ func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err 
 	return loadFrom, err
 }
 
-// copyLeft names the copy that restoreConfiguration made, if a failed restore left it for the owner to correct.
+// copyLeft returns an error that names the copy that restoreConfiguration made, if it is still there after a failed restore.
 func copyLeft(copied, file string) error {
 	if copied == file {
 		return nil
@@ -236,12 +236,12 @@ func openUnchanged(ctx context.Context, db config.Database) (*store.Store, func(
 	return st, func() { st.Close(); stop() }, nil
 }
 
-// errNoScratch is returned by a verification on a machine without Postgres programs, such as the Docker image, where no scratch database can be made.
+// errNoScratch is returned if there are no Postgres programs for a scratch database to verify a backup with, such as in the Docker image.
 var errNoScratch = errors.New("it cannot be restored for a closer look, because there are no Postgres programs here: run this where there are " +
 	"(apt-get install postgresql; it needs no config.yaml)")
 
 // scratchDatabase creates a database to restore a backup into, on a temporary Postgres server. Its folder is below database.data_dir, where there is
-// room for a database, or else in the system's temporary folder.
+// enough space for a database, or else in the system's temporary folder.
 func scratchDatabase(ctx context.Context, configFile string) (dsn string, remove func(), err error) {
 	if _, err := pgserver.Find(""); err != nil {
 		return "", nil, errNoScratch
@@ -262,10 +262,10 @@ func scratchDatabase(ctx context.Context, configFile string) (dsn string, remove
 	return dsn, remove, nil
 }
 
-// scratchPrefix begins the names of the folders of scratch databases.
+// scratchPrefix is the prefix of the folders of scratch databases.
 const scratchPrefix = "multis-verify-"
 
-// newScratchFolder makes a folder that is locked until remove is called or this process ends, and removes those that killed ones left in the same folder.
+// newScratchFolder makes a folder that is locked until remove is called or this process ends. It also removes what killed processes left in parent.
 func newScratchFolder(parent string) (dir string, remove func(), err error) {
 	left, err := filepath.Glob(filepath.Join(parent, scratchPrefix+"*"))
 	if err != nil {
@@ -273,7 +273,7 @@ func newScratchFolder(parent string) (dir string, remove func(), err error) {
 	}
 	for _, old := range left {
 		if unlock, err := lockFolder(old); err == nil {
-			_ = os.RemoveAll(old) // what stays is tried again by the next
+			_ = os.RemoveAll(old) // the next call tries again to remove what is left
 			unlock()
 		}
 	}
@@ -285,18 +285,18 @@ func newScratchFolder(parent string) (dir string, remove func(), err error) {
 		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return dir, func() {
-		_ = os.RemoveAll(dir) // as above
+		_ = os.RemoveAll(dir) // the next call tries again
 		unlock()
 	}, nil
 }
 
-// lockFolder locks a folder of this user, and fails if it is another's or locked.
+// lockFolder locks a folder. It fails if the folder belongs to another user or is locked.
 func lockFolder(dir string) (unlock func(), err error) {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
 	}
-	unlock = func() { _ = f.Close() } // which ends the lock; nothing was written
+	unlock = func() { _ = f.Close() } // closing ends the lock; nothing was written
 	info, err := f.Stat()
 	if err == nil {
 		if uid, _, ok := plainfile.Owner(info); !ok || uid != os.Geteuid() {
@@ -313,7 +313,7 @@ func lockFolder(dir string) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// scratchIn is scratchDatabase for one parent folder.
+// scratchIn implements scratchDatabase for one parent folder.
 func scratchIn(ctx context.Context, parent string) (dsn string, remove func(), err error) {
 	dir, remove, err := newScratchFolder(parent)
 	if err != nil {
@@ -330,7 +330,7 @@ func scratchIn(ctx context.Context, parent string) (dsn string, remove func(), e
 	}
 	clean := remove
 	remove = func() {
-		_ = server.Stop() // its data is removed
+		_ = server.Stop() // the folder is removed anyway
 		clean()
 	}
 	if dsn, err = server.EnsureDatabase(ctx, "multis", "multis"); err != nil {
@@ -340,22 +340,22 @@ func scratchIn(ctx context.Context, parent string) (dsn string, remove func(), e
 	return dsn, remove, nil
 }
 
-// configurationFile returns the backup's description of the configuration file.
+// configurationFile returns the entry of the configuration file in a backup.
 func configurationFile(path string) backup.File {
 	return backup.File{Name: "config/config.yaml", Path: path}
 }
 
-// requiredFiles are the files without which the configuration that names them cannot be loaded. A path may be empty.
+// requiredFiles returns the files that the configuration names and that it cannot be loaded without. A path may be empty.
 func requiredFiles(rules, calendar string) []backup.File {
 	files := []backup.File{{Name: "config/policy-rules", Path: rules}, {Name: "config/holiday-calendar", Path: calendar}}
 	return slices.DeleteFunc(files, func(f backup.File) bool { return f.Path == "" })
 }
 
-// maxProgramFolder is the size in bytes above which a folder that other programs write to is not backed up.
+// maxProgramFolder is the largest size in bytes of a folder of other programs that is backed up.
 const maxProgramFolder = 100_000_000
 
-// programFolders are the folders of command hooks and of MCP servers, in which they keep scripts and data. Servers that work in the data folder
-// itself have no folder of their own.
+// programFolders returns the folders of command hooks and of MCP servers, in which these keep scripts and data. It omits servers that work in the data
+// folder itself.
 func programFolders(cfg *config.Config) []backup.File {
 	files := []backup.File{{Name: "hooks", Path: filepath.Join(cfg.Database.DataDir, "hooks"), Max: maxProgramFolder}}
 	for name, m := range cfg.MCP {
@@ -366,7 +366,7 @@ func programFolders(cfg *config.Config) []backup.File {
 	return files
 }
 
-// omittedSecrets names the files with secrets, which are in no backup.
+// omittedSecrets returns the files with secrets, which no backup contains.
 func omittedSecrets(cfg *config.Config) []string {
 	files := slices.Clone(cfg.SecretFiles)
 	slices.Sort(files)
@@ -377,7 +377,7 @@ func omittedSecrets(cfg *config.Config) []string {
 	return files
 }
 
-// backupFiles returns the files that a backup contains beside the database. file is the configuration.
+// backupFiles returns the files that a backup contains besides the database. file is the configuration.
 func backupFiles(cfg *config.Config, file string) []backup.File {
 	removeSecrets := func(content []byte) []byte {
 		secrets := cfg.Secrets()
@@ -417,7 +417,7 @@ func backupSeries(cfg *config.Config) backup.Series {
 	return backup.Series{Folder: cfg.Backup.Folder, Keep: cfg.Backup.Keep, Max: int64(cfg.Backup.MaxMB) * 1_000_000}
 }
 
-// periodicBackup returns what makes the periodic backups while multis runs.
+// periodicBackup returns the BackupMaker that makes the periodic backups while multis runs.
 func periodicBackup(cfg *config.Config, file string, st *store.Store) jobs.BackupMaker {
 	return backup.NewScheduler(backup.SchedulerOptions{
 		Create: backupOptions(cfg, file, st), Every: cfg.Backup.Every, Series: backupSeries(cfg),

@@ -18,13 +18,13 @@ import (
 	"multis/setup"
 )
 
-// errUnfinished is returned when all files are written and a later step is not done. What to do was printed before.
+// errUnfinished is returned when all files are written, but a later step is not done. The output before it says what to do.
 var errUnfinished = errors.New("multis is not running yet; run multis init again when that is done: it keeps what you entered")
 
-// startTime bounds the first start of multis, from its process to its greeting.
+// startTime limits the first start of multis, from starting its process to its greeting.
 const startTime = 3 * time.Minute
 
-// bringUp creates the database, has multis registered at Synapse, starts multis and waits for its greeting.
+// bringUp creates the database, waits until multis is registered at Synapse, starts multis and waits for its greeting.
 func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
 	if err := i.migrate(ctx, a.Config); err != nil {
 		return err
@@ -45,8 +45,8 @@ func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
 	return i.showNext(running)
 }
 
-// pair has the bot registered at Synapse, waits for the one-time code, and writes its sender to the configuration as the owner. Synapse then needs
-// the new registration.
+// pair waits until the bot is registered at Synapse, waits for the one-time code, and writes the sender of the code to the configuration as the owner.
+// After that, Synapse needs the new registration.
 func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers, error) {
 	if err := i.migrate(ctx, a.Config); err != nil {
 		return a, err
@@ -81,7 +81,7 @@ func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers,
 	return a, i.write(ctx, a)
 }
 
-// child returns a command that runs this program with the configuration of the installation. The new process changes to the user who owns the
+// child returns a command that runs this program with the configuration of the installation. The new process runs as the user who owns the
 // data folder.
 func (i installation) child(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, i.program, append(args, "-c", i.config)...)
@@ -92,7 +92,7 @@ func (i installation) child(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 // migrate starts the database and creates its tables, which shows whether the database role has the necessary rights. For an external database it
-// also tests row-level security. Ctrl-C ends the child as well.
+// also tests row-level security. Ctrl-C ends the child process as well.
 func (i installation) migrate(ctx context.Context, c *config.Config) error {
 	fmt.Println("  making the database ...")
 	out, err := i.child(ctx, "migrate").CombinedOutput()
@@ -116,10 +116,10 @@ func (i installation) migrate(ctx context.Context, c *config.Config) error {
 	return nil
 }
 
-// awaitRegistration prints what root has to do to register multis at Synapse, and waits until Synapse has the registration and can reach multis.
+// awaitRegistration prints what root must do to register multis at Synapse, and waits until Synapse has the registration and can reach multis.
 func (i installation) awaitRegistration(ctx context.Context, a setup.Answers) (known bool, err error) {
 	known = setup.HasRegistration(ctx, a.Config)
-	// Synapse's configuration may have been changed since it was read.
+	// Synapse's configuration may have changed since it was last read.
 	synapse, err := i.machine.FindSynapse(i.synapse)
 	if err != nil {
 		synapse = a.Synapse
@@ -154,8 +154,8 @@ func (i installation) awaitRegistration(ctx context.Context, a setup.Answers) (k
 	return true, nil
 }
 
-// start starts the service or, without one, a process of multis, which stop ends. If multis already runs, start leaves it alone; it restarts a
-// service whose configuration has changed.
+// start starts the service or, without a service, a process of multis, which stop ends. If multis already runs, start does nothing, except that it
+// restarts a service whose configuration has changed.
 func (i installation) start(ctx context.Context, running, changed bool) (stop func(), err error) {
 	switch {
 	case i.systemd && (!running || changed):
@@ -180,13 +180,13 @@ func (i installation) start(ctx context.Context, running, changed bool) (stop fu
 		return nil, fmt.Errorf("start multis: %w", err)
 	}
 	return func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended already
 		_ = cmd.Wait()                          // its exit status is in its log
 		_ = os.Remove(i.log())
 	}, nil
 }
 
-// log returns the file with the output of a multis that was started by start.
+// log returns the path of the file with the output of a multis that start started.
 func (i installation) log() string { return filepath.Join(filepath.Dir(i.config), "init.log") }
 
 // awaitGreeting waits until multis has created the admin room and written the greeting.
@@ -215,7 +215,7 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// showNext says what to do next.
+// showNext prints what to do next.
 func (i installation) showNext(running bool) error {
 	next := "Open your Matrix client, accept the invitation of multis and write /help."
 	if !i.systemd && !running {

@@ -26,8 +26,8 @@ import (
 	"multis/store"
 )
 
-// chatCmd runs the assistant in a terminal, without a homeserver. Each line goes through the inbox, jobs, gate and outbox like a message of
-// the owner's in the admin room.
+// chatCmd runs the assistant in a terminal, without a homeserver. Each line goes through the inbox, jobs, gate and outbox, like a message of
+// the owner in the admin room.
 type chatCmd struct {
 	Data      string `placeholder:"FOLDER" help:"The folder of the database for multis chat, which multis run does not use. Defaults to multis/chat in your cache folder, for root to /var/cache/multis/chat."`
 	Documents string `placeholder:"FOLDER" help:"The folder whose files /index may read. Defaults to documents.folder of the configuration; without one to this folder."`
@@ -61,8 +61,8 @@ func (c chatCmd) Run(ctx context.Context, global *cli) error {
 	return converse(ctx, cfg, st, os.Stdin, newTerminal(os.Stdout, interactive, saveInWorkingDir(st)))
 }
 
-// configuration loads the configuration file, if there is one, without its Matrix and database settings: the terminal has a database of its
-// own, and sends nothing anywhere. Root becomes the user who owns the data folder.
+// configuration loads the configuration file, if there is one, without its Matrix and database settings: the terminal has its own database and
+// sends nothing to anybody. A process of root continues as the user who owns the data folder.
 func (c chatCmd) configuration(file string) (*config.Config, error) {
 	cfg, err := config.LoadOffline(file)
 	found := err == nil
@@ -100,8 +100,8 @@ func (c chatCmd) configuration(file string) (*config.Config, error) {
 	return cfg, nil
 }
 
-// dataDir returns the folder of the database. Postgres runs as another user, who cannot read root's cache folder, so root has a folder outside
-// of it.
+// dataDir returns the folder of the database. Postgres runs as another user, who cannot read root's cache folder, so for root the folder is
+// elsewhere.
 func (c chatCmd) dataDir() (string, error) {
 	if c.Data != "" {
 		return filepath.Abs(c.Data)
@@ -116,7 +116,7 @@ func (c chatCmd) dataDir() (string, error) {
 	return filepath.Join(cache, "multis", "chat"), nil
 }
 
-// localZone returns the time zone of this machine, with its name if that can be found.
+// localZone returns the time zone of this machine, with its name if it can be found.
 func localZone() *time.Location {
 	name := strings.TrimPrefix(os.Getenv("TZ"), ":")
 	if name == "" {
@@ -182,7 +182,7 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	return nil
 }
 
-// ignorePortInUse prints an error about a port in use, for example by multis run, and returns nil. It returns all other errors.
+// ignorePortInUse prints an error about a port that is in use, for example by multis run, and returns nil. It returns all other errors.
 func ignorePortInUse(err error) error {
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return err
@@ -207,7 +207,7 @@ func isExit(line string) bool {
 	return slices.Contains([]string{"exit", "quit"}, strings.TrimPrefix(strings.TrimSpace(line), "/"))
 }
 
-// readLines yields the lines of the input until it ends, a line says exit, or ctx ends. A blocked read cannot be interrupted and ends with the
+// readLines yields the lines of the input until it ends, a line says exit, or ctx ends. A blocked read cannot be interrupted; it ends with the
 // process.
 func readLines(ctx context.Context, in io.Reader) func(func(string) bool) {
 	typed := make(chan string)
@@ -237,7 +237,7 @@ func readLines(ctx context.Context, in io.Reader) func(func(string) bool) {
 	}
 }
 
-// awaitAnswers waits until all messages of the chat are answered and all answers are shown; if tasks is set, also for running tasks.
+// awaitAnswers waits until all messages of the chat are answered and all answers are shown. If tasks is set, it also waits for running tasks.
 func awaitAnswers(ctx context.Context, st *store.Store, chat store.ChatID, tasks bool) error {
 	for {
 		unfinished, err := store.HasUnfinishedWork(ctx, st.DB(), chat, tasks)

@@ -33,7 +33,7 @@ type getConfigCmd struct {
 	JSON bool   `help:"Print JSON."`
 }
 
-// Run prints the values from the file and the environment. Settings made in chat are left out; multis config diff prints them.
+// Run prints the values from the file and the environment. It omits settings made in chat, which multis config diff prints.
 func (g getConfigCmd) Run(_ context.Context, c *cli) error {
 	values, err := config.Values(c.Config, nil)
 	if err != nil {
@@ -55,7 +55,7 @@ func (g getConfigCmd) Run(_ context.Context, c *cli) error {
 	return printValues(found, g.JSON, len(found) == 1 && found[0].Key == g.Key)
 }
 
-// printValues prints values. A single one is printed without its key.
+// printValues prints values. If single is set, it prints the value without its key.
 func printValues(list []config.Entry, asJSON, single bool) error {
 	if asJSON {
 		raw, err := json.MarshalIndent(list, "", "  ")
@@ -81,7 +81,7 @@ type setConfigCmd struct {
 	Value string `arg:"" help:"Its new value."`
 }
 
-// Run changes the file.
+// Run changes the key in the file.
 func (s setConfigCmd) Run(_ context.Context, c *cli) error {
 	backup, err := config.Set(c.Config, s.Key, s.Value, checkModel, checkRules)
 	switch {
@@ -116,12 +116,12 @@ func (checkConfigCmd) Run(_ context.Context, c *cli) error {
 	return nil
 }
 
-// diffConfigCmd prints what is not the default.
+// diffConfigCmd prints the values that differ from the defaults.
 type diffConfigCmd struct {
 	JSON bool `help:"Print JSON."`
 }
 
-// Run includes the settings that were made in chat, if the database can be reached.
+// Run prints the differences. They include settings that were made in chat, if the database can be reached.
 func (d diffConfigCmd) Run(ctx context.Context, c *cli) error {
 	in, closeDB := doctorInput(ctx, c)
 	defer closeDB()
@@ -139,13 +139,13 @@ func (d diffConfigCmd) Run(ctx context.Context, c *cli) error {
 	return printValues(changed, d.JSON, false)
 }
 
-// configSource is where a running multis reads its configuration from: the file and the settings made in chat.
+// configSource reads the configuration of a running multis from the file and from the settings made in chat.
 type configSource struct {
 	file  string
 	store *store.Store
 }
 
-// load reads both.
+// load reads the configuration.
 func (s configSource) load(ctx context.Context) (*config.Config, error) {
 	settings, err := store.ConfigSettings(ctx, s.store.DB())
 	if err != nil {
@@ -158,13 +158,13 @@ func (s configSource) load(ctx context.Context) (*config.Config, error) {
 	return cfg, errors.Join(checkModel(cfg), checkRules(cfg))
 }
 
-// configPoll is the time between two checks whether the configuration has changed.
+// configPoll is the time between two checks of whether the configuration has changed.
 const configPoll = 2 * time.Second
 
-// awaitChange waits until the configuration is valid and differs from current, or until safe mode was switched, and returns the configuration. An
-// invalid one is logged once and ignored. Keys that need a restart keep their values.
+// awaitChange waits until the configuration is valid and differs from current, or until safe mode was switched, and returns the configuration. It logs
+// an invalid configuration once, and waits on. Keys that need a restart keep their current values.
 func (s configSource) awaitChange(ctx context.Context, current *config.Config, wasSafe bool) (*config.Config, error) {
-	for seen := ""; ; { // the first check loads the configuration again, because it may have changed since it was loaded
+	for seen := ""; ; { // the first pass always loads the configuration, because it may have changed since current was loaded
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -195,7 +195,7 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 	}
 }
 
-// checkStart returns what would keep multis from starting with a changed configuration: a folder that cannot be made, or an address that is in use.
+// checkStart returns an error if multis could not start with a changed configuration: a folder cannot be made, or an address is in use.
 func checkStart(ctx context.Context, current, next *config.Config) error {
 	if err := makeDocumentsFolder(next); err != nil {
 		return err
@@ -257,11 +257,11 @@ func (s configSource) fingerprint(ctx context.Context, current *config.Config) (
 			others = append(others, fmt.Sprint(path, other.ModTime().UnixNano(), other.Size()))
 		}
 	}
-	return fmt.Sprint(info.ModTime().UnixNano(), info.Size(), others, settings), nil // maps are printed in the order of their keys
+	return fmt.Sprint(info.ModTime().UnixNano(), info.Size(), others, settings), nil // Sprint prints maps in the order of their keys
 }
 
-// record writes into the audit log that the configuration was taken over: at the start with a keyed hash of the files that it was read from, so that a
-// change between two starts is seen, and afterwards with the keys that changed.
+// record writes into the audit log that the configuration took effect: at the start with a keyed hash of the files that it was read from, so that a
+// change between two starts is noticed, and later with the keys that changed.
 func (s configSource) record(ctx context.Context, before, after *config.Config) error {
 	log, err := audit.New(after.Appservice.ASToken.Value())
 	if err != nil {
@@ -316,7 +316,7 @@ func (c chatConfig) Values(settings map[string]string) ([]admin.ConfigValue, err
 	return list, nil
 }
 
-// Check returns an error if a value cannot be set.
+// Check returns an error if a key cannot be set to the value.
 func (c chatConfig) Check(settings map[string]string, key, value string) error {
 	return config.CheckSetting(c.file, settings, key, value)
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// crashWindow is the time in which crashes are counted.
+// crashWindow is the period in which crashes are counted.
 const crashWindow = 5 * time.Minute
 
-// startLog records starts and clean stops of multis run, to count crashes: a start without a clean stop before it. It is a file in the data folder,
-// because multis may crash on account of its database. Only the first process of a data folder writes the file.
+// startLog records starts and clean stops of multis run, to count crashes. A crash is a start without a clean stop before it. The log is a file in the
+// data folder, because the database may be the cause of crashes. Only the first process of a data folder writes it.
 type startLog struct {
 	path string
 	file *os.File // locked while the process runs; nil if nothing is recorded
@@ -28,11 +28,11 @@ type startLog struct {
 
 // startState is the content of the file.
 type startState struct {
-	Running bool        `json:"running"` // a process has started and not stopped
-	Crashes []time.Time `json:"crashes"` // the times of the starts that followed a crash, within crashWindow
+	Running bool        `json:"running"` // a process has started and not stopped cleanly
+	Crashes []time.Time `json:"crashes"` // the times of those starts within crashWindow that followed a crash
 }
 
-// recordStart records a start at a time, and returns the number of crashes within crashWindow before it. If the folder is not writable, it logs that
+// recordStart records a start at now, and returns the number of crashes within crashWindow before it. If the log cannot be written, it logs that
 // and returns 0.
 func recordStart(ctx context.Context, folder string, now time.Time) (*startLog, int) {
 	l := &startLog{path: filepath.Join(folder, "starts.json")}
@@ -52,7 +52,7 @@ func (l *startLog) begin(folder string, now time.Time) (int, error) {
 		return 0, fmt.Errorf("note the start: %w", err)
 	}
 	switch err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
-	case errors.Is(err, syscall.EWOULDBLOCK): // another process has the file
+	case errors.Is(err, syscall.EWOULDBLOCK): // another process of this data folder writes the log
 		return 0, file.Close()
 	case err != nil:
 		return 0, errors.Join(fmt.Errorf("note the start: %w", err), file.Close())
@@ -82,7 +82,7 @@ func (l *startLog) begin(folder string, now time.Time) (int, error) {
 func (l *startLog) Stop() {
 	l.once.Do(func() {
 		if l.file != nil {
-			_ = l.save(startState{}) // a stop that cannot be recorded counts as a crash
+			_ = l.save(startState{}) // if the stop cannot be recorded, the next start counts as a crash
 			_ = l.file.Close()
 		}
 	})

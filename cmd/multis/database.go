@@ -17,7 +17,7 @@ import (
 	"multis/store/pgserver"
 )
 
-// open loads a configuration file and opens its database. It works while multis run uses the database.
+// open loads a configuration file and opens its database. It also works while multis run uses the database.
 func open(ctx context.Context, file string) (*config.Config, *store.Store, func(), error) {
 	cfg, err := load(file)
 	if err != nil {
@@ -27,13 +27,13 @@ func open(ctx context.Context, file string) (*config.Config, *store.Store, func(
 	return cfg, st, closeDB, err
 }
 
-// The values of openStore's parameter share: whether it may use multis' own Postgres server if another process already runs it.
+// The values of openStore's parameter share: whether it may use multis' own Postgres server although another process runs it.
 const (
-	exclusive = false // it may not, because that server stops with the other process
+	exclusive = false // not allowed, because that server stops with the other process
 	shared    = true
 )
 
-// openStore connects to the database, or starts our own, and migrates it.
+// openStore connects to the configured database, or starts multis' own, and migrates it.
 func openStore(ctx context.Context, db config.Database, share bool) (*store.Store, func(), error) {
 	dsn, stop, err := startDatabase(ctx, db, share)
 	if err != nil {
@@ -75,7 +75,7 @@ func startDatabase(ctx context.Context, db config.Database, share bool) (dsn str
 	return dsn, stop, nil
 }
 
-// chatsNamed returns the chat with each of the given names or numbers; without any, all chats.
+// chatsNamed returns the chats with the given names or numbers, one for each; without any, all chats.
 func chatsNamed(ctx context.Context, st *store.Store, names []string) ([]store.Chat, error) {
 	ids, err := store.AllChats(ctx, st.DB())
 	if err != nil {

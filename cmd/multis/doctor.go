@@ -30,13 +30,13 @@ type doctorCmd struct {
 	Synapse *string `placeholder:"FILE" help:"Synapse's homeserver.yaml, where it is not found by itself."`
 }
 
-// statusError ends the program with a status and without a message.
+// statusError makes the program exit with a status, without a message.
 type statusError int
 
 // Error returns the status.
 func (e statusError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// Run checks, or repairs one finding. It exits with 0 without findings, 1 with warnings and 2 with errors.
+// Run checks the installation, or repairs one finding. It exits with 0 without findings, 1 with warnings and 2 with errors.
 func (d doctorCmd) Run(ctx context.Context, c *cli) error {
 	in, closeDB := doctorInput(ctx, c)
 	defer closeDB()
@@ -48,7 +48,7 @@ func (d doctorCmd) Run(ctx context.Context, c *cli) error {
 		var err error
 		if in.Synapse, err = (setup.Machine{}).ReadForDoctor(*d.Synapse, domain, in.Paths.Registration); err != nil {
 			printError(os.Stderr, "--synapse: "+err.Error())
-			return statusError(2) // the status 1 means that all was checked
+			return statusError(2) // status 1 would mean that all checks ran
 		}
 	}
 	if d.Fix != nil {
@@ -72,7 +72,7 @@ func (d doctorCmd) Run(ctx context.Context, c *cli) error {
 	return err
 }
 
-// doctorInput opens what the checks look at. It starts no Postgres and migrates nothing.
+// doctorInput opens what the checks examine. It starts no Postgres and migrates nothing.
 func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func()) {
 	in = &doctor.Input{Now: time.Now, FreeBytes: doctor.FreeBytes, Paths: doctorPaths(c.Config, c.Registration), Start: startCommand(c.Config, true)}
 	closeDB = func() {}
@@ -90,7 +90,7 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 	if dsn == "" {
 		folder := filepath.Join(in.Config.Database.DataDir, "postgres")
 		server, running := pgserver.Running(ctx, folder)
-		if !running { // multis does not run, as another check finds
+		if !running { // another check reports that multis does not run
 			_, in.ProgramsErr = pgserver.Find(folder)
 			return in, closeDB
 		}
@@ -105,7 +105,7 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 	return in, in.Database.Close
 }
 
-// doctorPaths returns the files of the installation. A registration without a folder lies beside the configuration.
+// doctorPaths returns the files of the installation. A registration that is only a file name is in the folder of the configuration.
 func doctorPaths(file, registration string) doctor.Paths {
 	if filepath.Base(registration) == registration {
 		registration = filepath.Join(filepath.Dir(file), registration)
@@ -151,7 +151,7 @@ func printReport(w io.Writer, r doctor.Report, colour bool) error {
 	for i, s := range r.Sections {
 		switch {
 		case s.Skipped != "" && i+1 < len(r.Sections) && r.Sections[i+1].Skipped == s.Skipped:
-			skipped = append(skipped, s.Name) // they stand in one line
+			skipped = append(skipped, s.Name) // they are printed on one line
 		case s.Skipped != "":
 			fmt.Fprintf(&b, "- not checked: %s: %s\n", strings.Join(append(skipped, s.Name), ", "), s.Skipped)
 			skipped = nil

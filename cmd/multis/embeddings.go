@@ -12,13 +12,13 @@ import (
 	"multis/store/index"
 )
 
-// queryTimeout bounds the embedding of a query. The search itself waits for less.
+// queryTimeout limits the embedding of a query. The search itself waits less long for it.
 const queryTimeout = 5 * time.Second
 
-// embedders has the embedding model twice, with different budgets. Both fields are nil without embeddings.
+// embedders holds the embedding model twice, with different budgets. Both fields are nil without embeddings.
 type embedders struct {
-	queries  llm.Embedder // paid from the whole budget of the day
-	passages llm.Embedder // paid from half of it, so that filling the index leaves money for answers
+	queries  llm.Embedder // may spend the whole budget of the day
+	passages llm.Embedder // may spend half of it, so that indexing leaves money for answers
 }
 
 // openEmbedders opens the embedding model, if one is configured and the database has pgvector.

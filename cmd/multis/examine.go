@@ -20,13 +20,13 @@ type examiner struct {
 	paths  doctor.Paths
 }
 
-// newExaminer returns the examiner of a running program. The registration lies beside the configuration.
+// newExaminer returns the examiner of a running program. The registration is in the folder of the configuration.
 func newExaminer(file string, cfg *config.Config, st *store.Store) (examiner, error) {
 	models, err := newModels(cfg, nil)
 	return examiner{cfg, st, models, doctorPaths(file, "registration.yaml")}, err
 }
 
-// examineTimeout limits all checks together, so that a command is answered in time.
+// examineTimeout limits all checks together, so that the owner's command is answered in time.
 const examineTimeout = 20 * time.Second
 
 // Examine carries out all checks. The configuration is that of the running program; if the file has become invalid since, the report says so.

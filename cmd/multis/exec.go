@@ -13,7 +13,7 @@ import (
 	"multis/tools"
 )
 
-// openSandbox returns a sandbox that is not yet tested. file is the configuration; empty for none.
+// openSandbox returns a sandbox that is not tested yet. file is the path of the configuration; empty for none.
 func openSandbox(cfg *config.Config, file string) (*sandbox.Sandbox, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -22,7 +22,7 @@ func openSandbox(cfg *config.Config, file string) (*sandbox.Sandbox, error) {
 	return sandbox.New(sandbox.Options{Program: []string{program, sandbox.Subcommand}, ForbiddenPaths: cfg.OwnPaths(file)})
 }
 
-// addHostTools registers the tools that change files, and those that run commands if the sandbox holds on this machine.
+// addHostTools registers the tools that change files and, if the sandbox works on this machine, the tools that run commands.
 func (a *assistant) addHostTools(ctx context.Context) error {
 	if a.cfg.Exec.WriteFiles {
 		a.tools.Add(tools.WriteFile{}, tools.EditFile{})
@@ -62,10 +62,10 @@ func (a *assistant) addHostTools(ctx context.Context) error {
 	return err
 }
 
-// errSafeMode is why nothing is run in safe mode.
+// errSafeMode says that nothing is run, because multis is in safe mode.
 var errSafeMode = errors.New("multis is in safe mode")
 
-// endProcesses waits for ctx and ends the commands in the background.
+// endProcesses waits until ctx ends, and then ends the commands in the background.
 func (a *assistant) endProcesses(ctx context.Context) error {
 	<-ctx.Done()
 	if a.processes != nil {
@@ -74,7 +74,7 @@ func (a *assistant) endProcesses(ctx context.Context) error {
 	return nil
 }
 
-// testSandbox tests the sandbox and returns what it is made of.
+// testSandbox tests the sandbox and returns which mechanisms it uses.
 func testSandbox(ctx context.Context, cfg *config.Config, file string) (level string, err error) {
 	s, err := openSandbox(cfg, file)
 	if err != nil {

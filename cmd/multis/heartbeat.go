@@ -16,7 +16,7 @@ import (
 	"multis/store"
 )
 
-// heartbeats returns the enabled heartbeats by agent. The name of the assistant's own is empty.
+// heartbeats returns the enabled heartbeats by agent. The heartbeat of the assistant itself has an empty name.
 func heartbeats(cfg *config.Config) map[string]config.Heartbeat {
 	all := map[string]config.Heartbeat{}
 	if cfg.Heartbeat.Enabled {
@@ -30,7 +30,7 @@ func heartbeats(cfg *config.Config) map[string]config.Heartbeat {
 	return all
 }
 
-// heartbeatConfigs returns the enabled heartbeats. The model of each is paid from a budget of its own.
+// heartbeatConfigs returns the enabled heartbeats. The model of each has a budget of its own.
 func heartbeatConfigs(cfg *config.Config, st *store.Store) ([]heartbeat.Config, error) {
 	var all []heartbeat.Config
 	for name, h := range heartbeats(cfg) {
@@ -43,7 +43,7 @@ func heartbeatConfigs(cfg *config.Config, st *store.Store) ([]heartbeat.Config, 
 	return all, nil
 }
 
-// heartbeatModel opens the model of an agent, paid from the budget of its heartbeat.
+// heartbeatModel opens the model of an agent with the budget of its heartbeat.
 func heartbeatModel(cfg *config.Config, st *store.Store, name string, h config.Heartbeat) (llm.Model, error) {
 	own := *cfg
 	own.Budget.PerAgentDay = min(h.PerDay, cfg.Budget.PerDay)
@@ -69,13 +69,13 @@ func heartbeatTimes(cfg *config.Config) []clock.Heartbeat {
 	return times
 }
 
-// activeTime returns for how long each day a heartbeat is active.
+// activeTime returns how long a heartbeat is active each day.
 func activeTime(h config.Heartbeat) time.Duration {
 	hours := (h.ActiveUntil - h.ActiveFrom + 24) % 24
 	return time.Duration(cmp.Or(hours, 24)) * time.Hour
 }
 
-// heartbeatCron returns the times of a heartbeat as a cron expression, which follows the wall clock across midnight and daylight saving time.
+// heartbeatCron returns the times of a heartbeat as a cron expression. Active hours may extend past midnight, and follow the wall clock.
 func heartbeatCron(h config.Heartbeat) string {
 	minute, step := "0", 1
 	if h.Every < time.Hour {

@@ -31,7 +31,7 @@ func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults po
 	return hooks.New(hooks.Options{Store: st, Box: box, Defaults: defaults, UserAgent: userAgent(), Targets: targets, Run: commands.Notify})
 }
 
-// openCommandHooks returns the configured command hooks; nil if there are none. If there is no sandbox, problem says why.
+// openCommandHooks returns the configured command hooks; nil if there are none. If s is nil, problem says why there is no sandbox.
 func (a *assistant) openCommandHooks(s *sandbox.Sandbox, problem error) (*commandhook.Hooks, error) {
 	if len(a.cfg.CommandHooks) == 0 {
 		return nil, nil //nolint:nilnil // a nil *Hooks is valid and runs nothing

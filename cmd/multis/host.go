@@ -18,14 +18,14 @@ import (
 	"multis/tools"
 )
 
-// host runs the owner's commands on this machine. The rules decide about them as about the calls of a tool.
+// host runs the owner's commands on this machine. The rules decide about them like about the calls of a tool.
 type host struct {
 	cfg      *config.Config
 	sandbox  *sandbox.Sandbox
 	registry *tools.Registry
 }
 
-// assistantWorkspace returns the folder of the commands that the owner runs without naming an agent.
+// assistantWorkspace returns the folder in which the owner's commands run, unless a command names an agent.
 func assistantWorkspace(cfg *config.Config) string {
 	return filepath.Join(cfg.Database.DataDir, "agents", rules.Assistant)
 }
@@ -38,7 +38,7 @@ func newHost(cfg *config.Config, s *sandbox.Sandbox, registry *tools.Registry) (
 	return &host{cfg, s, registry}, nil
 }
 
-// typedCall converts a command of the owner to the call of a tool.
+// typedCall converts a command of the owner to a tool call.
 func (h *host) typedCall(typed admin.HostRequest, agent, tool string, args map[string]string) (tools.Call, error) {
 	caller := tools.Caller{Owner: true, Typed: true, Surface: rules.SurfaceOwner, Chat: typed.Room, Workspace: assistantWorkspace(h.cfg)}
 	if agent != "" {
@@ -61,7 +61,7 @@ func splitAgent(line string) (agent, command string) {
 	return "", line
 }
 
-// Prepare reads a command line and asks the rules about it.
+// Prepare parses a command line and checks it by the rules.
 func (h *host) Prepare(ctx context.Context, typed admin.HostRequest) (admin.HostCommand, error) {
 	agent, command := splitAgent(typed.Text)
 	call, err := h.typedCall(typed, agent, "exec", map[string]string{"command": command})
@@ -103,7 +103,7 @@ func (h *host) Run(ctx context.Context, c admin.HostCommand, live func([]byte)) 
 	return admin.HostResult{ExitCode: r.ExitCode, Output: r.Output, TimedOut: r.TimedOut, Took: r.Duration}, err
 }
 
-// Resolve asks the rules about a file and returns its path with all links resolved.
+// Resolve checks by the rules whether a file may be read, and returns its path with all links resolved.
 func (h *host) Resolve(ctx context.Context, typed admin.HostRequest) (string, error) {
 	call, err := h.typedCall(typed, "", "read", map[string]string{"path": typed.Text})
 	if err != nil {

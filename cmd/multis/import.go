@@ -22,7 +22,7 @@ import (
 	"multis/transcript"
 )
 
-// importCmd imports conversations of other programs, and the documents of the first multis.
+// importCmd imports conversations from other programs, and the documents of the first version of multis.
 type importCmd struct {
 	Path string `arg:"" name:"path" help:"A chat that WhatsApp exported (.txt), or the data folder or documents.db of the first multis."`
 	Chat string `help:"The chat it belongs to, by name or number, as multis shows it. Defaults to the one of the same name, else to a new one."`
@@ -51,7 +51,7 @@ func (c importCmd) Run(ctx context.Context, global *cli) error {
 type importer struct {
 	memory *memory.Memory
 	docs   *knowledge.Library
-	folder string // of documents
+	folder string // folder of the documents
 	zone   *time.Location
 	out    io.Writer
 }
@@ -87,7 +87,7 @@ func (c importCmd) run(ctx context.Context, im importer) error {
 	return nil
 }
 
-// documentsFile is the database of the first multis, with the passages of its documents and its notes.
+// documentsFile is the database of the first version of multis, with the passages of its documents and its notes.
 const documentsFile = "documents.db"
 
 // importChats imports messages and notes. db is nil if there is no documents.db.
@@ -153,7 +153,7 @@ func (c importCmd) readChats(ctx context.Context, zone *time.Location, info fs.F
 	return []transcript.Chat{{ID: "whatsapp:" + name, Name: name, Platform: "whatsapp", Lines: lines}}, nil
 }
 
-// mergeNotes adds notes to the chats that they are about.
+// mergeNotes adds each note to the chat that it is about.
 func mergeNotes(chats, noted []transcript.Chat) []transcript.Chat {
 	for _, notes := range noted {
 		i := slices.IndexFunc(chats, func(c transcript.Chat) bool { return c.ID == notes.ID || c.Owner && notes.Owner })
@@ -166,7 +166,7 @@ func mergeNotes(chats, noted []transcript.Chat) []transcript.Chat {
 	return chats
 }
 
-// importDocuments imports the documents of the first multis: those for customers as public, all others as private.
+// importDocuments imports the documents of the first version of multis: those for customers as public, all others as private.
 func (im importer) importDocuments(ctx context.Context, db *transcript.Database) error {
 	var done struct{ public, admin, known, failed int }
 	for doc, err := range db.Documents(ctx) {
@@ -186,7 +186,7 @@ func (im importer) importDocuments(ctx context.Context, db *transcript.Database)
 			return ctx.Err()
 		case err != nil:
 			done.failed++
-			fmt.Fprintln(im.out, outcomeLine(doc.Path, knowledge.Outcome{Err: cmp.Or(errors.Unwrap(err), err)})) // unwrapped, because the line already has the name
+			fmt.Fprintln(im.out, outcomeLine(doc.Path, knowledge.Outcome{Err: cmp.Or(errors.Unwrap(err), err)})) // the line already has the name
 		case report.Unchanged:
 			done.known++
 		case doc.Public:
@@ -206,7 +206,7 @@ func (im importer) importDocuments(ctx context.Context, db *transcript.Database)
 	return nil
 }
 
-// whatsAppName returns the name of the contact, from the name that WhatsApp gave the exported file.
+// whatsAppName returns the name of the contact, which is part of the name that WhatsApp gives an exported file.
 func whatsAppName(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	for _, before := range []string{"WhatsApp Chat with ", "WhatsApp Chat - ", "WhatsApp-Chat mit ", "WhatsApp Chat mit ", "Chat de WhatsApp con ", "Discussion WhatsApp avec ", "Chat WhatsApp con ", "Conversa do WhatsApp com "} {
@@ -217,8 +217,8 @@ func whatsAppName(path string) string {
 	return name
 }
 
-// targetChat returns the chat for a conversation: the one given by --chat, else the only one of that name on that network, else a new one. It is an
-// error if several chats have the name.
+// targetChat returns the chat into which a conversation is imported: the chat given by --chat, else the only one of that name on that network, else a
+// new one. It returns an error if several chats have the name.
 func (c importCmd) targetChat(ctx context.Context, mem *memory.Memory, imported transcript.Chat) (store.Chat, error) {
 	if c.Chat != "" {
 		found, err := chatsNamed(ctx, mem.Store, []string{c.Chat})
@@ -255,8 +255,8 @@ func (c importCmd) targetChat(ctx context.Context, mem *memory.Memory, imported 
 	}
 }
 
-// formerModeText says which mode a chat had in the first multis; empty if it has the same now. The mode is only shown, never imported, because
-// multis would then answer in chats in which the owner has not allowed it here.
+// formerModeText says which mode a chat had in the first version of multis; empty if its mode is the same now. The mode is only shown, never imported,
+// because multis would then answer in chats in which the owner has not allowed that here.
 func formerModeText(chat store.Chat, mode policy.Mode, former string) string {
 	switch {
 	case former == "" || chat.Kind == policy.KindAdmin || string(mode) == former:
@@ -270,7 +270,7 @@ func formerModeText(chat store.Chat, mode policy.Mode, former string) string {
 	}
 }
 
-// importSummary returns what was imported into a chat, as a sentence.
+// importSummary describes, in a sentence, what was imported into a chat.
 func importSummary(chat store.Chat, done memory.Imported) string {
 	name := chat.Name
 	if chat.Kind == policy.KindAdmin {

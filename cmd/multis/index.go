@@ -24,7 +24,7 @@ import (
 	"multis/text"
 )
 
-// readCmd is the reader process, which reads one document. multis starts it.
+// readCmd is the reader process that multis starts for each document.
 type readCmd struct{}
 
 // Run reads the document on standard input.
@@ -54,7 +54,7 @@ type indexCmd struct {
 	Sources []string `arg:"" name:"what" help:"Files, folders, patterns such as 'contracts/*.pdf', and addresses of pages."`
 }
 
-// Run indexes all documents that are named and prints the outcomes. Its error says how many were not indexed.
+// Run indexes all named documents and prints the outcomes. Its error says how many were not indexed.
 func (c indexCmd) Run(ctx context.Context, global *cli) error {
 	cfg, st, closeDB, err := open(ctx, global.Config)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c indexCmd) Run(ctx context.Context, global *cli) error {
 	return indexAll(ctx, library, c.role(), c.Sources, newProgress())
 }
 
-// role returns who may see the documents. The first multis called public kb.
+// role returns who may see the documents. "kb" is the former name of public, in the first version of multis.
 func (c indexCmd) role() policy.Role {
 	if c.Role == "kb" {
 		return policy.RolePublic
@@ -76,7 +76,7 @@ func (c indexCmd) role() policy.Role {
 	return policy.Role(c.Role)
 }
 
-// parallelDocuments is how many documents are indexed at the same time. The admin room has the same number.
+// parallelDocuments is how many documents are indexed at the same time. It is the same number in the admin room.
 const parallelDocuments = 2
 
 // indexAll indexes the named documents and prints the outcome of each, in the order of the names. It continues after a document that does not
@@ -109,7 +109,7 @@ func indexAll(ctx context.Context, library *knowledge.Library, role policy.Role,
 	return summarize(sources, outcomes, role, p)
 }
 
-// summarize prints how many documents are indexed and which stayed private. Its error says how many are not indexed.
+// summarize prints how many documents are indexed and which of them stayed private. Its error says how many are not indexed.
 func summarize(sources []knowledge.Source, outcomes []knowledge.Outcome, role policy.Role, p *progress) error {
 	failed, passages := 0, 0
 	var leftPrivate []string
@@ -138,7 +138,7 @@ func summarize(sources []knowledge.Source, outcomes []knowledge.Outcome, role po
 
 var errEmptyName = errors.New("the name is empty; write . for the current folder")
 
-// findAll lists the documents that all names refer to, each once.
+// findAll lists the documents that the names refer to, each once.
 func findAll(names []string, documents string) []knowledge.Source {
 	var sources []knowledge.Source
 	position := map[string]int{} // the index of each origin in sources
@@ -160,8 +160,8 @@ func findAll(names []string, documents string) []knowledge.Source {
 	return sources
 }
 
-// find lists the documents that a name on the command line refers to. A file of the documents folder keeps the origin it has in the admin
-// room, so that both index the same document; the origin of other files is their absolute path.
+// find lists the documents that a name on the command line refers to. A file in the documents folder has the same origin as in the admin
+// room, so that both index the same document. The origin of another file is its absolute path.
 func find(name, documents string) ([]knowledge.Source, error) {
 	if name == "" { // probably an unset variable in a script; filepath.Abs would return the working directory
 		return nil, errEmptyName
@@ -208,7 +208,7 @@ func splitPath(full string) (folder, pattern string) {
 	return filepath.Dir(full), filepath.Base(full)
 }
 
-// originOf returns the origin of a file: its path below the documents folder, or its absolute path.
+// originOf returns the origin of a file: its path below the documents folder or, outside of it, its absolute path.
 func originOf(path, documents string) string {
 	if relative, err := filepath.Rel(documents, path); err == nil && filepath.IsLocal(relative) {
 		return filepath.ToSlash(relative)
@@ -216,7 +216,7 @@ func originOf(path, documents string) string {
 	return path
 }
 
-// sourceName returns the name of a document for the lines about it.
+// sourceName returns the name of a document in printed lines.
 func sourceName(s knowledge.Source) string { return cmp.Or(s.Path, s.Name, s.Origin, `""`) }
 
 // plainPathError removes the path from an error, because the printed line already begins with it.
@@ -227,7 +227,7 @@ func plainPathError(err error) error {
 	return err
 }
 
-// outcomeLine returns the outcome of indexing one document as one line.
+// outcomeLine formats the outcome of indexing one document as a line.
 func outcomeLine(name string, o knowledge.Outcome) string {
 	if o.Err != nil {
 		return name + ": not indexed: " + plainPathError(o.Err).Error()
@@ -263,7 +263,7 @@ func newProgress() *progress {
 	return p
 }
 
-// startDocument draws the bar for the next document. done is the number of finished ones.
+// startDocument draws the bar for the next document. done is how many documents are finished.
 func (p *progress) startDocument(done, total int, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -289,7 +289,7 @@ const (
 	wrapOn  = "\x1b[?7h"
 )
 
-// draw draws the bar. part is how much of the current document is done, from 0 to 1.
+// draw draws the bar. part is the finished part of the current document, from 0 to 1.
 func (p *progress) draw(part float64, detail string) {
 	if p.bar == nil {
 		return

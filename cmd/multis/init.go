@@ -89,7 +89,7 @@ func (c initCmd) writeEnv(ctx context.Context) error {
 	return nil
 }
 
-// installation is where and how multis is set up.
+// installation says where and how multis is set up.
 type installation struct {
 	config, registration string
 	program              string // this program
@@ -99,7 +99,7 @@ type installation struct {
 	machine              setup.Machine
 }
 
-// plan decides where the files go.
+// plan decides where the files are written.
 func (c initCmd) plan(g *cli) (installation, error) {
 	i := installation{config: g.Config, registration: g.Registration, synapse: c.Synapse, wait: 30 * time.Minute}
 	i.systemd = c.Service == "systemd" || c.Service == "auto" && os.Geteuid() == 0 && i.machine.HasSystemd() && !i.machine.InContainer()
@@ -133,7 +133,7 @@ func (c initCmd) plan(g *cli) (installation, error) {
 	return i, nil
 }
 
-// given returns the values that are given on the command line, by configuration key.
+// given returns the values from the command line, by configuration key.
 func (c initCmd) given() map[string]string {
 	given := maps.Clone(c.Set)
 	if given == nil {
@@ -166,7 +166,7 @@ func (i installation) write(ctx context.Context, a setup.Answers) error {
 			return err
 		}
 	} else if os.Geteuid() == 0 {
-		// The owner of the folder runs multis, so that user must own the files that root writes.
+		// multis runs as the owner of the folder, so that user must own the files that root writes.
 		var err error
 		if uid, gid, err = ownerOf(filepath.Dir(i.config)); err != nil {
 			return err

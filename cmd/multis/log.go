@@ -14,8 +14,8 @@ import (
 	"multis/policy"
 )
 
-// openLog opens the log, which goes to standard error and to the configured file. It becomes the logger of every context that has
-// none.
+// openLog opens the log, which goes to standard error and to the configured file. It becomes the logger of every context without a logger
+// of its own.
 func openLog(c config.Logging) (func(), error) {
 	var out io.Writer = os.Stderr
 	if c.Format == config.FormatPretty {
@@ -34,12 +34,12 @@ func openLog(c config.Logging) (func(), error) {
 	return closeFile, nil
 }
 
-// redactingWriter removes secrets from a log. Each call of Write must pass a whole line of JSON.
+// redactingWriter removes secrets from a log. Each call of Write must get a whole line of JSON.
 type redactingWriter struct{ out io.Writer }
 
 func (w redactingWriter) Write(line []byte) (int, error) {
 	text := policy.Redact(string(line))
-	if !json.Valid([]byte(text)) { // the secret was not inside of a JSON string
+	if !json.Valid([]byte(text)) { // the secret was not inside a JSON string
 		raw, err := json.Marshal(map[string]string{"level": "warn", "message": text})
 		if err != nil {
 			return 0, err

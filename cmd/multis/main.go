@@ -30,7 +30,7 @@ import (
 // version is set when a release is built.
 var version = "dev"
 
-// defaultConfig is the configuration file when none is given.
+// defaultConfig is the default path of the configuration.
 const defaultConfig = "config.yaml"
 
 // cli is the command line.
@@ -71,7 +71,7 @@ type cli struct {
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == sandbox.Subcommand { // multis starts it for each command
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Subcommand { // multis starts this for each sandboxed command
 		os.Exit(sandbox.Main(os.Args[2:]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -112,11 +112,11 @@ func columns() int {
 	return 80
 }
 
-// longWord matches a word of an error message that is longer than any path or address to copy should be.
+// longWord matches a word of an error message that is too long to be a path or an address.
 var longWord = regexp.MustCompile(`(\S{300})\S{2,}`)
 
-// printError prints an error message, without secrets. Of a word that is longer than 300 characters, such as an argument that the message repeats, it prints the beginning,
-// and of a line the first 4000 characters.
+// printError prints an error message, without secrets. It shortens words to 300 characters, such as an argument that the message quotes,
+// and lines to 4000 characters.
 func printError(w io.Writer, message string) {
 	const maxLine = 4000
 	for line := range strings.Lines(message) {
@@ -125,8 +125,8 @@ func printError(w io.Writer, message string) {
 	}
 }
 
-// findService selects the configuration of the service in folder for a command that is called without one: if no file is named and the working
-// directory has no config.yaml. It leaves out the commands that set up or run an installation of their own.
+// findService makes c use the configuration of the service in folder if no file is named and the working directory has no config.yaml. It does
+// nothing for the commands that set up or run an installation of their own.
 func (c *cli) findService(command, folder string) {
 	if c.Config != defaultConfig || command == "init" || command == "run" || command == "chat" {
 		return
@@ -136,7 +136,7 @@ func (c *cli) findService(command, folder string) {
 	}
 	file := filepath.Join(folder, defaultConfig)
 	if _, err := os.Stat(file); err != nil {
-		return // there is no service, or this user may not read its folder
+		return // there is no service, or this user cannot read its folder
 	}
 	c.Config = file
 	if c.Registration == filepath.Base(c.Registration) {
@@ -144,7 +144,7 @@ func (c *cli) findService(command, folder string) {
 	}
 }
 
-// runner is what each command is that has none below it.
+// runner is implemented by each command without subcommands.
 type runner interface {
 	Run(ctx context.Context, global *cli) error
 }
@@ -160,14 +160,14 @@ func dispatch(ctx context.Context, selected *commandline.Command, global *cli) e
 	case global.Generate:
 		return generate(global.Config, global.Registration)
 	default:
-		return selected.Target.(runner).Run(ctx, global) //nolint:forcetypeassert // TestEachCommandRunsAndKeepsItsFlags tries all
+		return selected.Target.(runner).Run(ctx, global) //nolint:forcetypeassert // TestEachCommandRunsAndKeepsItsFlags tries all commands
 	}
 }
 
 // registrationCmd writes the registration.
 type registrationCmd struct{}
 
-// Run does what -g does.
+// Run does the same as -g.
 func (registrationCmd) Run(_ context.Context, c *cli) error {
 	return generate(c.Config, c.Registration)
 }
@@ -195,8 +195,8 @@ func generate(path, registration string) error {
 	return nil
 }
 
-// afterGenerate returns what to do with the registration. In a container its path is that of the mounted folder, and Synapse most likely
-// runs in a container as well, under its image's user 991.
+// afterGenerate returns what to do with the registration. In a container, the folder with the file is mounted, and Synapse most likely
+// runs in a container as well, as its image's user 991.
 func afterGenerate(registration, start string, inContainer bool) string {
 	const text = `Wrote %s. It opens your Matrix account to multis: treat it like a root password.
 Next: give it to Synapse, as a file that Synapse may read and others may not, name it in homeserver.yaml and restart Synapse. %s:
@@ -217,8 +217,8 @@ Then: %s
 		"-o matrix-synapse "+registration+" /etc/matrix-synapse/multis-registration.yaml", "/etc/matrix-synapse/multis-registration.yaml", start)
 }
 
-// startCommand returns the line that starts the multis with a configuration as it is installed here, by the path by which this program was called. again is for one that may
-// run already.
+// startCommand returns the command line that starts multis with this configuration, as it is installed here and with the path of this program. again is
+// true if multis may be running already.
 func startCommand(config string, again bool) string {
 	if path, err := filepath.Abs(config); err == nil {
 		config = path

@@ -18,7 +18,7 @@ import (
 	"multis/tools"
 )
 
-// openMCP returns the source of the configured MCP servers, whose tools it adds to the registry. In safe mode there are none.
+// openMCP returns the source of the configured MCP servers, which adds their tools to the registry. In safe mode there are no servers.
 func openMCP(cfg *config.Config, st *store.Store, registry *tools.Registry, safe bool) (*mcp.Source, error) {
 	var servers []mcp.Server
 	if safe {
@@ -81,10 +81,10 @@ type mcpLoginCmd struct {
 	Name string `arg:"" help:"The name of the server in config.yaml."`
 }
 
-// loginTimeout bounds how long the owner may take to log in.
+// loginTimeout limits how long the owner may take to log in.
 const loginTimeout = 10 * time.Minute
 
-// Run asks for the login and stores it. A running multis uses it within a minute.
+// Run asks the owner to log in and stores the login. A running multis uses it within a minute.
 func (c mcpLoginCmd) Run(ctx context.Context, global *cli) error {
 	server, _, closeDB, err := openLogin(ctx, global.Config, c.Name)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c mcpLoginCmd) Run(ctx context.Context, global *cli) error {
 	return nil
 }
 
-// askLogin prints an address for the owner to open, and reads the address to which the login redirected.
+// askLogin prints an address that the owner opens, and reads the address to which the login redirects.
 func askLogin(ctx context.Context, address string) (string, error) {
 	fmt.Printf("Open this in your browser and log in:\n\n  %s\n\nThe browser ends at an address that begins with http://127.0.0.1 and cannot be opened; that is expected.\nPaste that address here: ", address)
 	line := make(chan string, 1)
@@ -138,7 +138,7 @@ func (c mcpLogoutCmd) Run(ctx context.Context, global *cli) error {
 	return nil
 }
 
-// openLogin returns a configured server that needs a login, and the store that keeps logins.
+// openLogin returns a configured server that needs a login, and the store of the logins.
 func openLogin(ctx context.Context, file, name string) (mcp.Server, *store.Store, func(), error) {
 	cfg, err := load(file)
 	if err != nil {
@@ -157,7 +157,7 @@ func openLogin(ctx context.Context, file, name string) (mcp.Server, *store.Store
 	return mcpServer(cfg, st, name), st, closeDB, nil
 }
 
-// serveMCP serves multis' own MCP server until ctx ends. It returns at once when that is off.
+// serveMCP serves multis' own MCP server until ctx ends. It returns at once if that server is off.
 func serveMCP(ctx context.Context, c config.MCPServer, as *assistant) error {
 	if c.Port == 0 {
 		return nil
@@ -169,7 +169,7 @@ func serveMCP(ctx context.Context, c config.MCPServer, as *assistant) error {
 	return listen(ctx, listener, mcp.Serve(ctx, mcp.Served{Registry: as.tools, Token: c.Token.Value(), Version: version, Record: recordServedCalls(as.store, as.audit)}))
 }
 
-// recordServedCalls returns a function that writes calls of other programs into the audit log.
+// recordServedCalls returns a function that writes tool calls of other programs into the audit log.
 func recordServedCalls(st *store.Store, log audit.Log) func(context.Context, tools.Call, string) error {
 	return func(ctx context.Context, call tools.Call, outcome string) error {
 		return st.InTx(ctx, func(tx store.Tx) error {

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-// captureSkill is the name of the skill that says which notes to take.
+// captureSkill is the name of the skill that says which notes are taken.
 const captureSkill = "capture"
 
 // openSkills opens the shared and the built-in skills.
@@ -20,7 +20,7 @@ func openSkills(cfg *config.Config) *skills.Set {
 	return skills.Open(cfg.Skills.Folder, map[string]string{captureSkill: memory.DefaultSkill()})
 }
 
-// openSources opens the memory for a command that reads or imports. It has no model, so no notes are taken.
+// openMemory opens the memory for a command that reads or imports. It has no model, so it takes no notes.
 func openMemory(cfg *config.Config, st *store.Store) (*memory.Memory, error) {
 	settings, err := memorySettings(cfg, openSkills(cfg))
 	if err != nil {

@@ -50,7 +50,7 @@ func (migrateCmd) plan(ctx context.Context, file string) error {
 	return nil
 }
 
-// printPlan prints the steps of a migration, a paragraph a file.
+// printPlan prints the steps of a migration, one paragraph per file.
 func printPlan(w io.Writer, steps []migrations.Step) {
 	if len(steps) == 0 {
 		fmt.Fprintln(w, "Nothing to do: the database is up to date.")

@@ -13,15 +13,15 @@ import (
 	"multis/store"
 )
 
-// models are the opened models of the configuration, each paid from the budget.
+// models holds the opened models of the configuration. Each has a budget.
 type models struct {
 	all        *llm.Models
 	main       llm.Model // llm.model of the configuration
 	personas   persona.Set
 	heartbeats []heartbeat.Config
 	speech     llm.Transcriber
-	vision     llm.Model // looks at pictures; llm.None if nobody does
-	judge      llm.Model // llm.model for comparing shadow answers: it may spend half of the day's budget, so that answers have the rest
+	vision     llm.Model // looks at pictures; llm.None if none is configured
+	judge      llm.Model // llm.model for comparing shadow answers; it may spend only half of the day's budget
 	embedders  embedders
 
 	cfg *config.Config
@@ -56,7 +56,7 @@ func openModels(ctx context.Context, cfg *config.Config, st *store.Store) (model
 	return m, err
 }
 
-// open opens a model by the name that it has in the configuration.
+// open opens a model by its name in the configuration.
 func (m models) open(name string) (llm.Model, error) {
 	return m.all.Open(m.cfg.LLM.ResolveModels(name), "")
 }
@@ -104,12 +104,12 @@ func checkModel(cfg *config.Config) error {
 	return err
 }
 
-// modelProblem returns the error for a key whose model cannot be used, with the place where the key is set.
+// modelProblem returns the error for a key whose model cannot be used. It names the place where the key is set.
 func modelProblem(cfg *config.Config, key string, err error) error {
 	return cfg.Problem(key, strings.TrimPrefix(err.Error(), llm.ErrConfig.Error()+": "))
 }
 
-// newBudget returns the budget that all calls are paid from, without a price, which the caller sets.
+// newBudget returns the budget of all calls. It has no price; the caller sets it.
 func newBudget(cfg *config.Config, st *store.Store) llm.Budget {
 	return llm.Budget{
 		Ledger: budget.New(st, int64(cfg.Budget.PerDay)), DayCap: int64(cfg.Budget.PerDay), ChatCap: int64(cfg.Budget.PerChatDay),
@@ -118,7 +118,7 @@ func newBudget(cfg *config.Config, st *store.Store) llm.Budget {
 	}
 }
 
-// providers returns the configured providers. The settings beside llm.model override those of its provider.
+// providers returns the configured providers. The keys next to llm.model override the settings of its provider.
 func providers(l config.LLM) map[string]llm.Provider {
 	list := map[string]llm.Provider{}
 	for name, p := range l.Providers {

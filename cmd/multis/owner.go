@@ -14,7 +14,7 @@ import (
 	"multis/policy"
 )
 
-// load loads a configuration file. Root becomes the user who owns the data folder.
+// load loads a configuration file. A process of root continues as the user who owns the data folder.
 func load(file string) (*config.Config, error) {
 	cfg, err := config.Load(file)
 	if err != nil {
@@ -38,8 +38,8 @@ func hideSecrets(cfg *config.Config) {
 	policy.SetSecrets(secrets)
 }
 
-// dropPrivileges changes the user of a process that runs as root to the owner of a folder, or of the nearest existing folder above it: that user
-// could not use files that root writes. It does nothing for other users, and for folders that root owns.
+// dropPrivileges makes a process of root continue as the owner of a folder, or of the nearest existing folder above it, because that user could
+// not use files that root writes. It does nothing for other users, and for folders that root owns.
 func dropPrivileges(folder string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -86,7 +86,7 @@ func ownerOf(folder string) (uid, gid int, err error) {
 	return int(owner.Uid), int(owner.Gid), nil
 }
 
-// groupsOf returns the primary group of a user, and all groups.
+// groupsOf returns the primary group of a user, and all groups of the user.
 func groupsOf(u *user.User) (own int, all []int, err error) {
 	ids, err := u.GroupIds()
 	if err != nil {

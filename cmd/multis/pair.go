@@ -15,13 +15,13 @@ import (
 	"multis/text"
 )
 
-// pairCmd finds out who the owner is: whoever sends a one-time code. multis init runs it as the user of the service.
+// pairCmd finds out who the owner is: the sender of a one-time code. multis init runs it as the user of the service.
 type pairCmd struct{}
 
-// pairedPrefix begins the line of pairCmd's output that multis init reads.
+// pairedPrefix is the prefix of the line of pairCmd's output that multis init reads.
 const pairedPrefix = "paired with "
 
-// Run prints the code and waits for it. The last line that it prints is pairedPrefix with the Matrix id.
+// Run prints the code and waits until somebody sends it. Its last line is pairedPrefix with the sender's Matrix id.
 func (pairCmd) Run(ctx context.Context, g *cli) error {
 	out := os.Stdout
 	cfg, st, closeDB, err := open(ctx, g.Config)
@@ -37,7 +37,7 @@ func (pairCmd) Run(ctx context.Context, g *cli) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = room.Close(context.WithoutCancel(ctx)) }() // if it fails, only an empty room is left
+	defer func() { _ = room.Close(context.WithoutCancel(ctx)) }() // if closing fails, only an empty room is left
 	var code string
 	err = st.InTx(ctx, func(tx store.Tx) (err error) {
 		code, err = store.OpenPairing(ctx, tx, time.Now())
@@ -55,7 +55,7 @@ func (pairCmd) Run(ctx context.Context, g *cli) error {
 	return nil
 }
 
-// awaitCode waits until a user of the domain sends the code. Problems are printed to out; the bot writes nothing in the room.
+// awaitCode waits until a user of the domain sends the code. It prints problems to out; the bot writes nothing in the room.
 func awaitCode(ctx context.Context, out io.Writer, st *store.Store, room *appservice.PairingRoom, domain string) (id.UserID, error) {
 	ctx, cancel := context.WithTimeout(ctx, store.PairingLifetime)
 	defer cancel()
@@ -85,7 +85,7 @@ func awaitCode(ctx context.Context, out io.Writer, st *store.Store, room *appser
 	}
 }
 
-// tryCode tries a text as the code. If the last try was too short a time ago, it waits first.
+// tryCode tries a text as the code. If the last try was too recent, it waits first.
 func tryCode(ctx context.Context, st *store.Store, text string) (result store.PairingResult, err error) {
 	for {
 		err = st.InTx(ctx, func(tx store.Tx) (err error) {
@@ -98,7 +98,7 @@ func tryCode(ctx context.Context, st *store.Store, text string) (result store.Pa
 	}
 }
 
-// pause waits, and returns false if ctx ended.
+// pause waits for d. It returns false if ctx ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

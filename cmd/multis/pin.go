@@ -21,7 +21,7 @@ func newPINKeeper(cfg *config.Config) (*pin.Keeper, error) {
 	return pin.NewKeeper(pin.Options{Log: log, Required: cfg.Exec.Enabled || cfg.Exec.WriteFiles}), nil
 }
 
-// pinCmd is about the PIN of the admin room.
+// pinCmd manages the PIN of the admin room.
 type pinCmd struct {
 	Reset pinResetCmd `cmd:"" help:"Remove the PIN, its lock and what it unlocked; set a new one with /pin set in the admin room."`
 }
@@ -29,7 +29,7 @@ type pinCmd struct {
 // pinResetCmd removes the PIN.
 type pinResetCmd struct{}
 
-// Run removes the PIN and tells the owner in the admin room.
+// Run removes the PIN and notifies the owner in the admin room.
 func (pinResetCmd) Run(ctx context.Context, all *cli) error {
 	cfg, st, closeDB, err := open(ctx, all.Config)
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"multis/tools"
 )
 
-// newRules returns the rules of a configuration, followed by the default rules.
+// newRules returns the rules of the configuration, followed by the default rules.
 func newRules(cfg *config.Config) (*rules.Set, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		home = "" // ~ in a rule then means the home of root
+		home = "" // ~ in a rule then means root's home
 	}
 	known := rules.Vocabulary{Home: home, Agents: append([]string{}, slices.Sorted(maps.Keys(cfg.Agents))...)}
 	known.Tools = tools.NewRegistry(nil, possibleTools()...).KnownTools()
@@ -71,7 +71,7 @@ func (policyShowCmd) Run(_ context.Context, c *cli) error {
 	return nil
 }
 
-// policyExplainCmd explains a call.
+// policyExplainCmd explains the decision about a call.
 type policyExplainCmd struct {
 	Agent   string `arg:"" help:"The agent; multis for the assistant itself."`
 	Tool    string `arg:"" help:"The tool."`
@@ -80,7 +80,7 @@ type policyExplainCmd struct {
 	Tainted bool   `help:"As if the agent had read text of others before."`
 }
 
-// Run prints the explanation. It starts no MCP server, so their tools are not known here: /policy explain knows them.
+// Run prints the explanation. It starts no MCP servers, so it does not know their tools; /policy explain does.
 func (p policyExplainCmd) Run(_ context.Context, c *cli) error {
 	cfg, err := load(c.Config)
 	if err != nil {
@@ -105,7 +105,7 @@ func (p policyExplainCmd) Run(_ context.Context, c *cli) error {
 	return nil
 }
 
-// callerOf sets the agent of a caller, and what the configuration gives it.
+// callerOf sets the agent of a caller, with the tools and folders that the configuration gives the agent.
 func callerOf(cfg *config.Config, agent string, c *tools.Caller) error {
 	if agent == rules.Assistant {
 		return nil
@@ -118,7 +118,7 @@ func callerOf(cfg *config.Config, agent string, c *tools.Caller) error {
 	return nil
 }
 
-// explain returns what happens with a call, in lines.
+// explain returns the decision about a call and the rules that were tried, in lines.
 func (v policyView) explain(tool, args string, caller tools.Caller) (string, error) {
 	caller.Typed = caller.Surface == rules.SurfaceOwner && tool == tools.ReadPath{}.Spec().Name
 	call := tools.Call{Name: tool, Args: json.RawMessage(args), AnyCall: args == "", Caller: caller}
@@ -150,13 +150,13 @@ func (v policyView) explain(tool, args string, caller tools.Caller) (string, err
 	return strings.Join(lines, "\n"), nil
 }
 
-// policyView shows the rules in the admin room.
+// policyView shows the rules and their decisions.
 type policyView struct {
 	cfg      *config.Config
 	registry *tools.Registry
 }
 
-// Rules returns the owner's rules, a line each.
+// Rules returns the owner's rules, one per line.
 func (v policyView) Rules() []string {
 	var lines []string
 	for _, r := range v.cfg.OwnRules() {
@@ -165,7 +165,7 @@ func (v policyView) Rules() []string {
 	return lines
 }
 
-// Explain returns what happens with a call for the owner in a room, in lines. Its error is for the owner.
+// Explain returns the decision about a call for the owner in a room, in lines. Its error is for the owner.
 func (v policyView) Explain(room store.Chat, agent, tool, args string) (string, error) {
 	caller := tools.Caller{Owner: true, Surface: rules.SurfaceOwner, Chat: room}
 	if err := callerOf(v.cfg, agent, &caller); err != nil {

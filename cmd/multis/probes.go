@@ -19,7 +19,7 @@ import (
 	"multis/text"
 )
 
-// probes returns the tests that multis init makes. Each model is really called, once.
+// probes returns the tests of multis init. They call each model once.
 func probes() setup.Probes {
 	return setup.Probes{
 		Homeserver: doctor.ProbeHomeserver, Account: probeAccount, Database: doctor.ProbeDatabase,
@@ -27,7 +27,7 @@ func probes() setup.Probes {
 	}
 }
 
-// probeAccount checks that a user has an account. A homeserver that hides profiles is asked again when it knows the registration.
+// probeAccount checks that a user has an account. If the homeserver hides profiles, this is checked later, when it knows the registration.
 func probeAccount(ctx context.Context, address, user string) doctor.Result {
 	exists, known, err := appservice.NewInspector(appservice.Access{URL: address}).HasAccount(ctx, id.UserID(user))
 	switch {
@@ -47,10 +47,10 @@ func failedProbe(id doctor.ID, message, fix string) doctor.Result {
 	return doctor.Result{Findings: []doctor.Finding{{ID: id, Severity: doctor.Error, Message: message, Fix: fix}}}
 }
 
-// testLedger is the ledger of an installation that has no database yet. It applies the caps of the configuration to each call separately.
+// testLedger is the ledger of an installation that has no database yet. It applies the day's cap to each call separately.
 type testLedger struct{}
 
-// Reserve refuses a call that would exceed a cap by itself.
+// Reserve refuses a call that alone would exceed the day's cap.
 func (testLedger) Reserve(_ context.Context, s policy.SpendRequest) (policy.Reservation, error) {
 	if s.Amount > s.DayCap {
 		return policy.Reservation{Refused: policy.CapDay, FirstRefusal: true}, nil
@@ -120,7 +120,7 @@ func probeEmbeddings(ctx context.Context, c *config.Config) doctor.Result {
 		text.Latency(time.Since(began)), text.ExactMoney(int64(e.PricePerMTok), c.Budget.Currency))}
 }
 
-// probeSpeech transcribes half a second of silence. It expects an empty transcript.
+// probeSpeech transcribes half a second of silence, which succeeds with any transcript.
 func probeSpeech(ctx context.Context, c *config.Config) doctor.Result {
 	budget := testBudget(c)
 	budget.Local = c.Speech.Local

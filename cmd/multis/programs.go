@@ -15,16 +15,16 @@ import (
 	"multis/tools"
 )
 
-// agentProgram is an external command-line agent: it runs in the sandbox, in its workspace.
+// agentProgram is an external command-line agent. It runs in the sandbox, in its workspace.
 type agentProgram struct {
 	sandbox *sandbox.Sandbox
 	config  config.Agent
-	// proxy changes how it reaches the network, for tests.
+	// proxy configures how the program reaches the network; tests change it.
 	proxy fetch.ProxyOptions
 }
 
-// addPrograms registers the agents that have a command as external agents. The tool delegate then asks for approval before it gives them work.
-// Without a tested sandbox (proved is nil) they refuse all work.
+// addPrograms registers the agents that have a command as external agents. The tool delegate asks for approval before it gives them a task.
+// Without a tested sandbox (proved is nil) they refuse all tasks.
 func (a *assistant) addPrograms(proved *sandbox.Sandbox) {
 	all := a.models.personas.All
 	for i := range all {
@@ -46,7 +46,7 @@ func (a *assistant) addPrograms(proved *sandbox.Sandbox) {
 	}})
 }
 
-// unavailableProgram is an external agent on a machine without a working sandbox. It refuses all work.
+// unavailableProgram is an external agent on a machine without a working sandbox. It refuses all tasks.
 type unavailableProgram struct{ argv []string }
 
 var errNoPrograms = errors.New("commands are off on this machine; the log says why")
@@ -60,7 +60,7 @@ func (p unavailableProgram) Argv() []string { return p.argv }
 // Fingerprint returns an error, so that the owner is not asked for an approval.
 func (unavailableProgram) Fingerprint() (string, error) { return "", errNoPrograms }
 
-// Argv returns its command without a task.
+// Argv returns the command without a task.
 func (p agentProgram) Argv() []string {
 	return slices.DeleteFunc(slices.Clone(p.config.Command), func(word string) bool { return word == config.AgentPrompt })
 }
@@ -74,7 +74,7 @@ func (p agentProgram) Fingerprint() (string, error) {
 	return fingerprint, nil
 }
 
-// command returns the command for a task. The task is one argument or the standard input; it never begins as an option does.
+// command returns the command for a task. The task is an argument or the standard input. It never begins with a dash, so that it is no option.
 func (p agentProgram) command(task string) sandbox.Command {
 	if strings.HasPrefix(strings.TrimSpace(task), "-") {
 		task = "Task: " + task

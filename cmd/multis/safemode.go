@@ -25,7 +25,7 @@ func safeModeReason(asked bool, crashes int, c config.SafeMode) string {
 	}
 }
 
-// setSafeMode turns safe mode on if why is not empty, and off otherwise, and notifies the owner of a change. It is called at each start, so a normal
+// setSafeMode turns safe mode on if why is not empty, and off otherwise, and notifies the owner of a change. Each start calls it, so a normal
 // start ends safe mode.
 func setSafeMode(ctx context.Context, st *store.Store, why string) error {
 	return st.InTx(ctx, func(tx store.Tx) error {

@@ -15,7 +15,7 @@ import (
 	"multis/text"
 )
 
-// searchCmd searches as the owner: public and private documents, and the chats that are named.
+// searchCmd searches as the owner: in public and private documents, and in the named chats.
 type searchCmd struct {
 	Words   []string `arg:"" help:"What to look for."`
 	Explain bool     `help:"Show how each score is computed."`
@@ -23,7 +23,7 @@ type searchCmd struct {
 	Chat    []string `placeholder:"NAME" help:"Also search the notes of this chat, by its name or number. May be repeated."`
 }
 
-// maxQuoteChars is the maximum length of a shown quote in characters.
+// maxQuoteChars is the maximum length of a printed quote in characters.
 const maxQuoteChars = 240
 
 // Run searches and prints the passages.
@@ -71,7 +71,7 @@ func (c searchCmd) scope(ctx context.Context, st *store.Store) (policy.Scope, er
 	return policy.OwnerScope(ids...), nil
 }
 
-// printResult prints the quote of each passage, and with --explain how its score was computed.
+// printResult prints the quote of each passage and, with --explain, how its score was computed.
 func printResult(w io.Writer, found search.Result, quotes []search.Quote) error {
 	var b strings.Builder
 	explained := len(found.Hits) > 0 && found.Hits[0].Why != nil
@@ -123,7 +123,7 @@ func similarity(h search.Hit) string {
 	return fmt.Sprintf(", meaning %.2f", h.Similarity)
 }
 
-// shortened is the beginning of a text, on one line.
+// shortened returns the beginning of a text, on one line.
 func shortened(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) <= maxQuoteChars {

@@ -28,7 +28,7 @@ type runCmd struct {
 	Dev  bool `help:"For trials on your own machine: log in detail, and take the time zone of the machine if none is configured."`
 }
 
-// Run serves until ctx ends.
+// Run runs multis until ctx ends.
 func (r runCmd) Run(ctx context.Context, global *cli) error {
 	if r.Dev {
 		if err := setDevelopment(global.Config); err != nil {
@@ -49,11 +49,11 @@ func (r runCmd) Run(ctx context.Context, global *cli) error {
 	}
 	starts, crashes := recordStart(ctx, cfg.Database.DataDir, time.Now())
 	defer starts.Stop()
-	defer context.AfterFunc(ctx, starts.Stop)() // recorded as soon as multis is told to stop: if it is killed after that, it is no crash
+	defer context.AfterFunc(ctx, starts.Stop)() // recorded as soon as multis is asked to stop, so that a kill after that is no crash
 	return serve(ctx, global.Config, cfg, safeModeReason(r.Safe, crashes, cfg.SafeMode))
 }
 
-// setDevelopment sets environment variables for a trial, unless they are set already. The time zone of the file is kept, too.
+// setDevelopment sets environment variables for a trial. It does not change variables that are set, nor the time zone that the file sets.
 func setDevelopment(file string) error {
 	values := map[string]string{"MULTIS_LOGGING_LEVEL": "debug"}
 	data, err := os.ReadFile(file)
@@ -74,8 +74,8 @@ func setDevelopment(file string) error {
 	return nil
 }
 
-// serve runs multis beside a homeserver until ctx ends, in safe mode if why is not empty. When the configuration or safe mode has changed,
-// everything but the database is set up anew.
+// serve runs multis beside a homeserver until ctx ends, in safe mode if why is not empty. When the configuration or safe mode changes,
+// everything but the database is set up again.
 func serve(ctx context.Context, file string, cfg *config.Config, why string) error {
 	st, closeDB, err := openStore(ctx, cfg.Database, exclusive)
 	if err != nil {
@@ -107,7 +107,7 @@ func serve(ctx context.Context, file string, cfg *config.Config, why string) err
 	}
 }
 
-// serveUntilChange runs multis until ctx ends, or until the configuration changes: then it returns the new one.
+// serveUntilChange runs multis until ctx ends, or until the configuration changes. Then it returns the new configuration.
 func serveUntilChange(ctx context.Context, source configSource, cfg *config.Config, st *store.Store) (next *config.Config, err error) {
 	log := zerolog.Ctx(ctx)
 	if err := makeDocumentsFolder(cfg); err != nil {
@@ -204,7 +204,7 @@ func listenOn(ctx context.Context, hostname string, port int) (net.Listener, err
 	return new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(hostname, strconv.Itoa(port)))
 }
 
-// listenFor opens the listener for requests of the homeserver.
+// listenFor opens the listener for the homeserver's requests.
 func listenFor(ctx context.Context, a config.Appservice) (net.Listener, error) {
 	listener, err := listenOn(ctx, a.Hostname, a.Port)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -238,10 +238,10 @@ func start(ctx context.Context, hs *appservice.Homeserver, as *assistant, d *app
 	return nil
 }
 
-// describeTimeout bounds how long the greeting waits for the owner's rooms to be described.
+// describeTimeout limits how long the greeting waits until the owner's rooms are described.
 const describeTimeout = 30 * time.Second
 
-// awaitDescriptions waits until the rooms of the first survey are described, so that the greeting counts the chats. Later starts do not wait.
+// awaitDescriptions waits until the rooms found at the first start are described, so that the greeting can count the chats. Later starts do not wait.
 func (as *assistant) awaitDescriptions(ctx context.Context) error {
 	var greeted bool
 	if _, err := store.GetSetting(ctx, as.store.DB(), store.SettingWelcomed, &greeted); err != nil || greeted {
@@ -256,7 +256,7 @@ func (as *assistant) awaitDescriptions(ctx context.Context) error {
 	return nil
 }
 
-// retry repeats a step until it succeeds, because a homeserver may start later than multis, and a wrong setting may be corrected meanwhile.
+// retry repeats a step until it succeeds, because the homeserver may start later than multis, and wrong settings may be corrected meanwhile.
 func retry(ctx context.Context, step func(context.Context) error) error {
 	wait := time.Second
 	for {

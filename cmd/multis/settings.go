@@ -46,7 +46,7 @@ func adminSettings(cfg *config.Config, model string, inTerminal bool) (admin.Set
 	}, err
 }
 
-// chatDefaults returns the defaults for chats of which the owner has not set the mode or the delivery.
+// chatDefaults returns the settings of chats for which the owner set none.
 func chatDefaults(cfg *config.Config) policy.Defaults {
 	return policy.Defaults{
 		Profile: cfg.Chats.Profile, Networks: modesByNetwork(cfg), Labels: labels(cfg), FirstDelivery: cfg.Chats.FirstDelivery,
@@ -54,7 +54,7 @@ func chatDefaults(cfg *config.Config) policy.Defaults {
 	}
 }
 
-// labels returns the configured labels, in their order.
+// labels returns the configured labels in the order of the file.
 func labels(cfg *config.Config) []policy.Label {
 	var labels []policy.Label
 	for _, l := range cfg.Chats.Labels {
@@ -67,7 +67,7 @@ func labels(cfg *config.Config) []policy.Label {
 	return labels
 }
 
-// labelHours returns the opening hours of the labels that have some, by their names.
+// labelHours returns the opening hours of labels that have any, by the labels' names.
 func labelHours(cfg *config.Config) map[string]hours.Hours {
 	byLabel := map[string]hours.Hours{}
 	for _, l := range cfg.Chats.Labels {

@@ -20,7 +20,7 @@ import (
 // statusCmd shows what is set up, what runs and what to do next.
 type statusCmd struct{}
 
-// Run checks the installation as multis doctor does, and changes nothing. It exits with 0 also when something is wrong.
+// Run checks the installation as multis doctor does, and changes nothing. It exits with 0 even if something is wrong.
 func (statusCmd) Run(ctx context.Context, c *cli) error {
 	in, closeDB := doctorInput(ctx, c)
 	defer closeDB()
@@ -115,7 +115,7 @@ func section(r doctor.Report, name string) (doctor.Section, bool) {
 	return doctor.Section{}, false
 }
 
-// factOf returns the fact of a section, or the text otherwise if there is none.
+// factOf returns the fact of a section of a report, or otherwise if there is none.
 func factOf(r doctor.Report, name, otherwise string) string {
 	if s, ok := section(r, name); ok && s.Fact != "" {
 		return s.Fact
@@ -135,7 +135,7 @@ func has(found []doctor.Finding, id doctor.ID) bool {
 // agentsCmd lists the agents of the configuration.
 type agentsCmd struct{}
 
-// Run lists them with their models and where they answer.
+// Run lists the agents with their models, and the chats in which each answers.
 func (agentsCmd) Run(_ context.Context, c *cli) error {
 	cfg, err := config.Load(c.Config)
 	if err != nil {
@@ -154,7 +154,7 @@ func (agentsCmd) Run(_ context.Context, c *cli) error {
 	return nil
 }
 
-// describeAgent is one line about an agent.
+// describeAgent describes an agent in one line.
 func describeAgent(cfg *config.Config, name string) string {
 	a := cfg.Agents[name]
 	model := a.Model

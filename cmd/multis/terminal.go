@@ -25,7 +25,7 @@ import (
 	"multis/text"
 )
 
-// terminal is the front end of multis chat. It implements what a homeserver does for multis run.
+// terminal is the front end of multis chat. It has the methods that multis run gets from a homeserver.
 type terminal struct {
 	out io.Writer
 	// interactive is true if a person reads the output: it has a prompt, and styles for bold words and code.
@@ -35,7 +35,7 @@ type terminal struct {
 
 	mu    sync.Mutex
 	shown map[uuid.UUID]bool // the outbox messages that were shown
-	last  id.EventID         // the message shown last, which typed reactions and replies refer to
+	last  id.EventID         // the last shown message, to which typed reactions and replies refer
 }
 
 func newTerminal(out io.Writer, interactive bool, saveFile func(context.Context, uuid.UUID, string) (string, error)) *terminal {
@@ -64,7 +64,7 @@ func (t *terminal) printInteractive(text string) {
 // showThinking shows that an answer is in progress. The next output replaces it.
 func (t *terminal) showThinking() { t.printInteractive("…") }
 
-// Send prints a message, or a reaction as a line of its own. A message that was printed is not printed again, however often it is sent.
+// Send prints a message, or a reaction as a line of its own. It prints each message once, however often it is sent.
 func (t *terminal) Send(ctx context.Context, o store.OutboxMessage, _ id.RoomID) (id.EventID, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,7 +108,7 @@ func (t *terminal) Send(ctx context.Context, o store.OutboxMessage, _ id.RoomID)
 	return event, nil
 }
 
-// newEvent returns a typed line as an event of the owner. An emoji alone is a reaction to the last message, and a line that begins with > is a
+// newEvent returns a typed line as an event of the owner. A lone emoji is a reaction to the last message; a line that begins with > is a
 // reply to it.
 func (t *terminal) newEvent(owner id.UserID, line string) *event.Event {
 	t.mu.Lock()
@@ -130,7 +130,7 @@ func (t *terminal) newEvent(owner id.UserID, line string) *event.Event {
 	return evt
 }
 
-// isReaction reports whether a line is an emoji alone.
+// isReaction reports whether a line is a single emoji.
 func isReaction(line string) bool {
 	line = strings.TrimSpace(line)
 	return line != "" && utf8.RuneCountInString(line) <= 3 && !strings.ContainsFunc(line, func(r rune) bool { return r < 128 && !unicode.IsDigit(r) || unicode.IsLetter(r) }) &&
@@ -145,13 +145,13 @@ func (*terminal) Download(context.Context, store.Attachment, int64) ([]byte, err
 	return nil, errors.New("there are no attachments in a terminal; name the file's path")
 }
 
-// Fetch fails like Download.
+// Fetch fails as Download does.
 func (t *terminal) Fetch(ctx context.Context, _ policy.SendAs, file store.Attachment, limit int64, _ io.Writer) error {
 	_, err := t.Download(ctx, file, limit)
 	return err
 }
 
-// KeepFile does nothing, because no files come in.
+// KeepFile does nothing, because a terminal receives no files.
 func (*terminal) KeepFile(context.Context, store.MessageID) error { return nil }
 
 // History does nothing, because a terminal has no history.
@@ -166,8 +166,8 @@ func (*terminal) MakeAdminRoom(context.Context) error { return nil }
 // Describe does nothing, because there are no other rooms.
 func (*terminal) Describe(context.Context, id.RoomID) error { return nil }
 
-// Links to Matrix rooms and messages are not shown, because they cannot be opened in a terminal. messageLinks matches links after a text, which are
-// removed with their labels. roomLinks matches all other links, which are replaced by their labels.
+// A terminal cannot open links to Matrix rooms and messages. messageLinks matches links after a text, which are removed together with their labels.
+// roomLinks matches all other such links, which are replaced by their labels.
 var (
 	messageLinks = regexp.MustCompile(` · said in(?: https://matrix\.to/\S+)+| \(https://matrix\.to/[^)\s]+\)| (?:\(\[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\)\)|· \[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\))`)
 	roomLinks    = regexp.MustCompile(`\[([^\]\n]*)\]\(https://matrix\.to/[^)\s]*\)`)
@@ -176,7 +176,7 @@ var (
 // emphasis matches words between underscores. A terminal shows them without the underscores.
 var emphasis = regexp.MustCompile(`^_([^\s_](?:[^_\n]*[^\s_])?)_(?:[^\pL\pN_]|$)`)
 
-// renderMarkdown removes the Markdown of bold, emphasis, code, room links and escapes. With styles it shows bold and code in terminal styles.
+// renderMarkdown removes the Markdown of bold, emphasis, code, room links and escapes. With styles, it shows bold and code in terminal styles.
 func renderMarkdown(markdown string, styles bool) string {
 	var b strings.Builder
 	style := func(code string) {

@@ -42,15 +42,15 @@ func (listModelsCmd) Run(_ context.Context, global *cli) error {
 	return listModels(os.Stdout, cfg, models)
 }
 
-// configuredModel is a model and what uses it.
+// configuredModel is a model and which part of the configuration uses it.
 type configuredModel struct {
 	name, key string
 	use       string // heading of its list, such as "Of the agent sales"
-	sees      bool   // it looks at pictures
+	sees      bool   // the model looks at pictures
 }
 
-// allModels returns the models of the configuration: the main one and its fallbacks, those of agents, those for pictures, and those of other strategies. A model
-// is listed once for each API key.
+// allModels returns the models of the configuration: llm.model with its fallbacks, those of agents, those for pictures, and those of other strategies.
+// It lists a model once for each API key.
 func allModels(cfg *config.Config) []configuredModel {
 	var all []configuredModel
 	add := func(names []string, key, use string) {
@@ -117,13 +117,13 @@ func priceOf(info llm.ModelInfo, currency string) string {
 	return text + ", from the configuration"
 }
 
-// testModelsCmd calls models.
+// testModelsCmd calls all configured models.
 type testModelsCmd struct{}
 
-// modelTestTimeout bounds one call of a model that is tested.
+// modelTestTimeout limits one test call of a model.
 const modelTestTimeout = 2 * time.Minute
 
-// Run calls each model. It needs the database, because the calls are paid from the budget.
+// Run calls each model. It needs the database, because the calls count towards the budget.
 func (testModelsCmd) Run(ctx context.Context, global *cli) error {
 	cfg, err := load(global.Config)
 	if err != nil {
@@ -141,7 +141,7 @@ func (testModelsCmd) Run(ctx context.Context, global *cli) error {
 	return testModels(ctx, os.Stdout, cfg, st)
 }
 
-// testModels calls one model after the other and prints each result when it comes.
+// testModels calls the models one after the other, and prints each result as soon as it is there.
 func testModels(ctx context.Context, w io.Writer, cfg *config.Config, st *store.Store) error {
 	models, err := newModels(cfg, st)
 	if err != nil {
@@ -174,7 +174,7 @@ func someFailed(failed, all int) string {
 	return fmt.Sprintf("%d of %d models did not answer", failed, all)
 }
 
-// tryModel calls a model and returns the result as a text.
+// tryModel calls a model and returns the result as text, and whether the model works.
 func tryModel(ctx context.Context, models *llm.Models, m configuredModel, currency string) (string, bool) {
 	ctx, cancel := context.WithTimeout(ctx, modelTestTimeout)
 	defer cancel()
@@ -193,7 +193,7 @@ func tryModel(ctx context.Context, models *llm.Models, m configuredModel, curren
 	return line, false
 }
 
-// quoted returns the beginning of an answer in quotes, or says that it is empty. A working model returns an empty answer if it used all tokens for
+// quoted returns the beginning of an answer in quotes, or says that it is empty. A working model may return an empty answer if it used all tokens for
 // thinking.
 func quoted(answer string) string {
 	if answer = text.Clip(text.CollapseSpaces(answer), 60); answer == "" {

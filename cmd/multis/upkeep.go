@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// historyRetention is how long executions of schedules are stored, and usageRetention the costs of calls.
+	// historyRetention is how long executions of schedules are stored; usageRetention is how long the costs of calls are stored.
 	historyRetention = 30 * 24 * time.Hour
 	usageRetention   = 400 * 24 * time.Hour
 )

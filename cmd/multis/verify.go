@@ -46,11 +46,11 @@ func (verifyCmd) Run(ctx context.Context, global *cli) error {
 	return nil
 }
 
-// readSecret reads a line without echoing it. From a pipe it reads a line.
+// readSecret reads a line from the terminal without echoing it, or from a pipe.
 func readSecret(prompt string) (string, error) {
 	var key string
 	if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
-		defer setup.EchoOff(fd)() // before the question, because a person may type as soon as it is there
+		defer setup.EchoOff(fd)() // echo is off before the prompt is shown, because a person may type at once
 		fmt.Fprint(os.Stderr, prompt)
 		raw, err := term.ReadPassword(fd)
 		fmt.Fprintln(os.Stderr)
