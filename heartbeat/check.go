@@ -27,7 +27,7 @@ type Config struct {
 	Tasks bool
 	// Drafts makes the model draft messages to contacts. None is sent before the owner approves it.
 	Drafts bool
-	// Model is paid from the heartbeat's own budget. Defaults to the persona's.
+	// Model judges the findings, paid from the heartbeat's own budget. Defaults to the persona's model.
 	Model llm.Model
 }
 

@@ -74,10 +74,10 @@ func (p Persona) Profile() *outbox.Profile {
 	return &outbox.Profile{ID: p.ID, Name: p.Name, Avatar: p.Avatar}
 }
 
-// Set has all personas, and the model of those that have none of their own.
+// Set holds all personas. Model is used by each persona without a model of its own.
 type Set struct {
 	All []Persona
-	// Model answers from passages; llm.None quotes them.
+	// Model writes answers from passages. With llm.None, the passages are quoted instead.
 	Model  llm.Model
 	Limits run.Limits
 }

@@ -27,14 +27,14 @@ const (
 	maxApprovalsPerMessage = 10
 )
 
-// approver has the calls of an attempt approved: by a grant, or by the owner, who is asked.
+// approver gets approvals for the calls of an attempt: from a grant, or from the owner, whom it asks.
 type approver struct {
 	engine Engine
 	task   store.Task
 	caller tools.Caller
 }
 
-// approver returns the approver of the attempt's calls, as of now: later calls may be those of a tainted turn.
+// approver returns an approver for the attempt's next call. It copies the Caller, which may be tainted by the time of a later call.
 func (a *Attempt) approver() approver { return approver{a.engine, a.Task, a.Caller} }
 
 // AskOwner asks the owner for approvals, in one message. Unless nobody waits for them, the task is parked: it is resumed when he answers, or after
@@ -98,7 +98,7 @@ func deniedResult(a store.Approval) tools.Result {
 	}
 }
 
-// requiredApproval returns the approval that a call needs, and notes in p what the call runs.
+// requiredApproval returns the approval that a call needs, and stores in p.binding what the call runs.
 func (a approver) requiredApproval(p *pendingCall) (store.Approval, error) {
 	call := p.toolCall(a.caller)
 	running, err := a.engine.Tools.Binding(call)
@@ -127,7 +127,7 @@ func (a approver) requiredApproval(p *pendingCall) (store.Approval, error) {
 func (a approver) bindingHash(p pendingCall) string {
 	raw, err := json.Marshal([]string{p.call.Name, canonicalJSON(p.call.Args), strconv.FormatInt(int64(a.caller.Chat.ID), 10), p.binding})
 	if err != nil {
-		return "" // plain strings
+		return "" // cannot happen with plain strings
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
@@ -140,8 +140,9 @@ func targetOf(s tools.Spec) string {
 	return strings.Join(slices.Compact(lines), "\n")
 }
 
-// isGrantable reports whether a grant may cover a call: never what runs programs or needs the PIN, and never what nobody attends. In a tainted turn,
-// and for a tool whose calls have targets, only the same target is covered.
+// isGrantable reports whether a grant may cover further calls like this one. It may not if the call runs a program, needs the PIN, changes the
+// configuration, or is made while nobody waits. In a tainted turn, and for a tool whose calls have targets, the call must have a target, because the
+// grant covers only that.
 func (a approver) isGrantable(s tools.Spec, wanted store.Approval) bool {
 	hasTarget := s.Kinds.Domains || s.Kinds.Paths || s.Kinds.Argv
 	switch {
@@ -152,7 +153,8 @@ func (a approver) isGrantable(s tools.Spec, wanted store.Approval) bool {
 	}
 }
 
-// request has a call allowed by a grant, or denies it if the owner cannot be asked, or asks him. Its results are those of approve.
+// request decides about a call without a decision: a grant allows it, or it is denied because the owner cannot be asked, or the owner is asked. It
+// returns what approve returns.
 func (a approver) request(ctx context.Context, p *pendingCall, wanted store.Approval, rest []pendingCall) (refusal *tools.Result, err error) {
 	others, err := a.similarApprovals(ctx, *p, wanted, rest)
 	if err != nil {
@@ -232,14 +234,14 @@ func (a approver) similarApprovals(ctx context.Context, p pendingCall, first sto
 		}
 		wanted, err := a.requiredApproval(&q)
 		if err != nil || wanted.Tier != first.Tier {
-			continue // it is refused, or asked about, when its turn comes
+			continue // it is refused or asked about separately, when its turn comes
 		}
 		others = append(others, wanted)
 	}
 	return others, nil
 }
 
-// askAgain asks the owner about a call that is no longer what he approved. Its results are those of approve.
+// askAgain asks the owner about a call that is no longer what he approved. It returns what approve returns.
 func (a approver) askAgain(ctx context.Context, wanted store.Approval) (refusal *tools.Result, err error) {
 	err = a.engine.Store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.ReopenApproval(ctx, tx, wanted); err != nil {
@@ -275,7 +277,7 @@ func (a approver) askOwner(ctx context.Context, tx store.Tx, first store.Approva
 	return a.park(ctx, tx, asked)
 }
 
-// park has the owner asked, and parks the task until he answers or the time for it is over.
+// park enqueues the question to the owner, and parks the task until he answers or the approval expires.
 func (a approver) park(ctx context.Context, tx store.Tx, asked store.Approval) error {
 	if err := jobs.EmitHookEvent(ctx, tx, policy.HookApproval, strconv.FormatInt(asked.ID, 10)); err != nil {
 		return err

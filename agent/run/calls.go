@@ -29,7 +29,7 @@ type pendingCall struct {
 	binding   string // hash of what the call runs; see tools.ApprovalBinder
 	result    tools.Result
 	prepared  bool
-	hasResult bool // it has its result
+	hasResult bool // result is set
 	parked    bool // it waits for another agent
 }
 
@@ -43,10 +43,10 @@ func (p pendingCall) step() store.Step {
 	return store.Step{Seq: p.seq, Kind: store.StepTool, Name: p.call.Name, CallID: p.call.ID, Arguments: policy.Redact(arguments(p.call)), HasEffect: p.spec.HasEffect, Fence: p.fence}
 }
 
-// hidesArguments reports whether the owner would see the arguments of the call without something that looks like a secret.
+// hidesArguments reports whether the arguments of the call contain something that looks like a secret and is hidden from the owner.
 func (p pendingCall) hidesArguments() bool { return p.step().Arguments != arguments(p.call) }
 
-// callAll makes calls in their order: neighbours that only read at the same time, all others one by one.
+// callAll makes calls in their order. Consecutive calls that only read are made at the same time, all others one by one.
 func (a *Attempt) callAll(ctx context.Context, calls []llm.ToolCall) ([]pendingCall, error) {
 	all := make([]pendingCall, len(calls))
 	for i, c := range calls {

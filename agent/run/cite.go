@@ -38,8 +38,8 @@ func (a *Attempt) FindCitation(s Sentence) (store.Citation, bool) {
 	return store.Citation{Ref: hit.Ref, Source: knowledge.Cite(hit), Quote: s.Quote}, true
 }
 
-// isCitable reports whether an answer may cite a passage: to the owner any passage that he may read, to a contact only public documents, because
-// the contact's messages and the notes about him prove nothing.
+// isCitable reports whether an answer may cite a passage. An answer to the owner may cite any passage that he may read. One to a contact may cite only
+// public documents, because the contact's messages and the notes about him prove nothing.
 func (a *Attempt) isCitable(hit search.Hit) bool {
 	return a.Caller.Owner || (hit.Role == policy.RolePublic && hit.Kind == index.KindKnowledge)
 }
@@ -69,7 +69,7 @@ func quotesInstructions(sentence, instructions string) bool {
 	return false
 }
 
-// BreakLinks makes addresses in a model's text unusable if they are in no text that it was given.
+// BreakLinks makes an address in a model's text unusable as a link if it occurs in no text that the model was given.
 func (a *Attempt) BreakLinks(text string) string { return policy.BreakLinks(text, a.modelInput...) }
 
 // StoreInventedCount stores the number of invalid citations.

@@ -45,7 +45,7 @@ func (a *Attempt) Claim(ctx context.Context, opened store.Task, build func(ctx c
 	if err != nil {
 		return err
 	}
-	// What goes on after a yes reads the arguments of calls that an earlier task made, whatever that one had read.
+	// A task that continues a scheduled one after an approval reads the arguments of that task's calls, whatever that task had read.
 	first.Tainted = first.Tainted || task.Kind == store.TaskClock && task.Continues != nil
 	a.begin(first)
 	return nil

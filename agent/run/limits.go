@@ -96,7 +96,7 @@ func skipAssistantMessages(said []store.Message, n int) int {
 	return n
 }
 
-// leftOutText replaces the result of a tool that made room for newer ones.
+// leftOutText replaces an old result of a tool to make room for newer ones.
 const leftOutText = "[left out to make room; call the tool again if you need it]"
 
 // fit replaces the oldest results of tools by leftOutText until the request fits the model. It returns errTooLarge if that is not enough.

@@ -34,7 +34,7 @@ type Round struct {
 	OtherFailure  string
 }
 
-// OtherModel is a model that is asked the same as the task's model was.
+// OtherModel is a model that gets the same requests as the task's model did.
 type OtherModel struct {
 	Name string
 	// Ask returns the model's response, or in failed the reason why there is none.
