@@ -1,5 +1,5 @@
-// Package answers keeps the owner's own answers: canned ones, and those that people gave to questions which no document answered. Both are
-// documents as well, so that contacts are answered from them as from any other.
+// Package answers keeps the owner's own answers: canned ones, and those that people gave to questions which no document answered. Both are also stored
+// as documents, so that contacts are answered from them as from any other document.
 package answers
 
 import (
@@ -19,15 +19,15 @@ import (
 	"multis/text"
 )
 
-// The origins of the documents that are made here. What stands in the learned ones, the last two, was asked by contacts and may have been answered by
-// operators: index.AnyForeign knows them.
+// The origins of the documents that are made here. The last two have learned answers, with words of contacts and operators, so index.AnyForeign counts
+// them as foreign.
 const (
 	cannedOrigin  = "answers:canned"
 	publicOrigin  = "answers:public"
 	privateOrigin = "answers:private"
 )
 
-// Variables are the values of the variables in canned answers. The contact's name is known only when one is used.
+// Variables are the values of the variables in canned answers. The contact's name is an argument of Fill.
 type Variables struct {
 	Business string // {business}
 	Hours    string // {hours}
@@ -48,7 +48,7 @@ const (
 	MaxCanned   = 200
 )
 
-// CleanQuestion returns a question as it is kept: on one line, and without markup, because it becomes a heading.
+// CleanQuestion returns a question as it is stored: on one line, and without markup, because it becomes a heading.
 func CleanQuestion(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if strings.ContainsRune("#*_`~[]<>|\\", r) {
@@ -59,7 +59,7 @@ func CleanQuestion(s string) string {
 	return text.Clip(text.OneLine(s), MaxQuestion)
 }
 
-// CleanAnswer returns an answer as it is kept: without invisible characters, and without lines that would be headings of a document.
+// CleanAnswer returns an answer as it is stored: without invisible characters, and without lines that would be headings of a document.
 func CleanAnswer(s string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text.Clean(s), "\n") {
@@ -79,7 +79,7 @@ func (v Variables) Fill(answer, name string) string {
 	if addressInName.MatchString(name) || strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsSpace(r) && !strings.ContainsRune("-'.", r)
 	}) {
-		name = "" // a contact chooses his name: it must not say anything
+		name = "" // a contact chooses this name, and must not put a text of his own into the answer
 	}
 	filled := strings.NewReplacer("{name}", text.Clip(text.OneLine(name), 60), "{hours}", v.Hours, "{business}", v.Business).Replace(answer)
 	if name != "" {
@@ -93,7 +93,7 @@ func (v Variables) Fill(answer, name string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Publish writes the documents of the answers anew. It may be repeated, also at the same time: whoever writes last has read last.
+// Publish rewrites the documents of the answers. It may run several times, even concurrently: it repeats until what it wrote is up to date.
 func (b *Keeper) Publish(ctx context.Context) error {
 	for {
 		before, err := b.documents(ctx)
@@ -111,14 +111,14 @@ func (b *Keeper) Publish(ctx context.Context) error {
 	}
 }
 
-// document is a document of answers. Without text it is removed.
+// document is a document of answers. It is removed if it has no text.
 type document struct {
 	origin, name string
 	role         policy.Role
 	markdown     string
 }
 
-// documents returns the documents as they should be.
+// documents returns the documents as they should be stored now.
 func (b *Keeper) documents(ctx context.Context) ([]document, error) {
 	canned, err := store.CannedAnswers(ctx, b.Store.DB())
 	if err != nil {
@@ -177,7 +177,7 @@ type Canned struct {
 	Hit      search.Hit
 }
 
-// maxHits is how many passages are searched for a canned answer: the others are of documents.
+// maxHits is how many passages are searched for. It is large because other documents may match better than the canned answers.
 const maxHits = 50
 
 // Find returns the canned answer to a question of a contact. It reports false if there is none. name is the contact's; empty for none.
@@ -207,7 +207,7 @@ func (b *Keeper) Find(ctx context.Context, question, name string) (Canned, bool,
 	}
 	i := slices.IndexFunc(list, func(a store.CannedAnswer) bool { return a.Question == q.Hit.Heading() })
 	if i < 0 || !strings.Contains(text.CollapseSpaces(q.Hit.Text), text.CollapseSpaces(b.Variables.Fill(list[i].Answer, ""))) {
-		return Canned{}, false, nil // the document is not as new as the table, or the answer is longer than a passage
+		return Canned{}, false, nil // the document is older than the table, or the answer is longer than a passage
 	}
 	return Canned{
 		Number: list[i].ID, Text: b.Variables.Fill(list[i].Answer, name), Hit: q.Hit,

@@ -28,8 +28,8 @@ func (b *Keeper) contradicted(ctx context.Context, question, answer string) (q s
 	return q, ok && disagree(q.Text, answer), err
 }
 
-// checkDocuments sets what of the owner's documents an answer contradicts, and whether he should be asked about it. An answer that a document contradicts
-// already is compared with the newest one.
+// checkDocuments looks for a public document that contradicts an answer. If it finds one, it sets what the answer would replace or correct, and that
+// the owner should be asked. If a learned answer has already replaced what the document says, it compares with that answer.
 func (b *Keeper) checkDocuments(ctx context.Context, g *store.UnansweredQuestion, learned []store.LearnedAnswer, asked []store.UnansweredQuestion) error {
 	q, ok, err := b.contradicted(ctx, g.Question, g.Answer)
 	if err != nil || !ok {
@@ -61,7 +61,7 @@ func (b *Keeper) checkDocuments(ctx context.Context, g *store.UnansweredQuestion
 	return nil
 }
 
-// Corrected is the answer of a person that takes the place of what a document says.
+// Corrected is the learned answer that replaces an outdated quote of a document.
 type Corrected struct {
 	Text     string // empty if the answer needs a person
 	Citation store.Citation
@@ -69,8 +69,8 @@ type Corrected struct {
 	Reason   string
 }
 
-// Correct returns what takes the place of an answer with these citations. ok is false if no learned answer corrects what they quote. Where a quote says
-// more than what was corrected, a person is needed.
+// Correct returns the learned answer that replaces an answer with these citations. ok is false if no learned answer corrects one of the quotes. If a
+// quote says more than the corrected sentence, the result has no text, because a person has to answer.
 func (b *Keeper) Correct(ctx context.Context, citations []store.Citation) (by Corrected, ok bool, err error) {
 	corrections, err := store.Corrections(ctx, b.Store.DB())
 	if err != nil || len(corrections) == 0 {
@@ -80,7 +80,7 @@ func (b *Keeper) Correct(ctx context.Context, citations []store.Citation) (by Co
 	if err != nil {
 		return Corrected{}, false, err
 	}
-	slices.Reverse(corrections) // the newest counts
+	slices.Reverse(corrections) // the newest first
 	for _, cited := range citations {
 		chunk, isChunk := cited.Ref.Chunk()
 		if !isChunk {
@@ -102,12 +102,12 @@ func (b *Keeper) Correct(ctx context.Context, citations []store.Citation) (by Co
 	return Corrected{}, false, nil
 }
 
-// correctedBy returns a correction as an answer, if it is the whole answer and in its document.
+// correctedBy returns a correction as an answer. The result has no text unless whole is true and the published document contains the correction.
 func (b *Keeper) correctedBy(ctx context.Context, db store.DB, c store.Correction, whole bool) (Corrected, error) {
 	by := Corrected{Reason: fmt.Sprintf("%s says “%s”, and you took another answer to that into your documents.", c.DocumentName, c.CorrectsQuote)}
 	doc, err := index.DocumentByOrigin(ctx, b.Store.DB(), publicOrigin)
 	if errors.Is(err, store.ErrNotFound) || !whole {
-		return by, nil // it is being written
+		return by, nil // not whole, or the document is not published yet
 	}
 	if err != nil {
 		return Corrected{}, err
@@ -125,14 +125,14 @@ func (b *Keeper) correctedBy(ctx context.Context, db store.DB, c store.Correctio
 	return by, nil
 }
 
-// Ended is a correction of a sentence that no longer stands in its document.
+// Ended is a correction of a sentence that its document no longer contains.
 type Ended struct {
 	store.Correction
 
 	IsAnswered bool // its document answers the question now
 }
 
-// EndedCorrections returns the corrections whose sentence no longer stands in a public document.
+// EndedCorrections returns the corrections of sentences that their documents, as public ones, no longer contain.
 func (b *Keeper) EndedCorrections(ctx context.Context) (ended []Ended, err error) {
 	corrections, err := store.Corrections(ctx, b.Store.DB())
 	if err != nil || len(corrections) == 0 {

@@ -22,8 +22,8 @@ func (b *Keeper) HasNewAnswers(ctx context.Context, now time.Time) (bool, error)
 	return store.HasEscalatedQuestions(ctx, b.Store.DB(), now.Add(-maxAge))
 }
 
-// NewAnswers returns what people answered to questions that were escalated: those that the owner should be asked about as open, and all
-// others as known ones. Answers that may still go on are left for the next time.
+// NewAnswers returns the answers of people to escalated questions. The state is UnansweredOpen if the owner should be asked about the answer, else
+// UnansweredKnown. Answers that a person may still be writing are left for the next call.
 func (b *Keeper) NewAnswers(ctx context.Context, now time.Time) ([]store.UnansweredQuestion, error) {
 	questions, err := store.EscalatedQuestions(ctx, b.Store.DB(), now.Add(-maxAge))
 	if err != nil || len(questions) == 0 {
@@ -61,7 +61,7 @@ func (b *Keeper) NewAnswers(ctx context.Context, now time.Time) ([]store.Unanswe
 	return found, nil
 }
 
-// answerIn returns the first answer of a person in lines, without its state. ok is false if there is none, or if it may still go on.
+// answerIn returns the first answer of a person in lines, without its state. ok is false if there is none, or if the person may still be writing.
 func answerIn(q store.EscalatedQuestion, lines []store.ChatLine, now time.Time) (g store.UnansweredQuestion, ok bool) {
 	g = store.UnansweredQuestion{EscalationID: q.EscalationID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Question: CleanQuestion(q.Question)}
 	var last time.Time
@@ -90,8 +90,8 @@ func answerIn(q store.EscalatedQuestion, lines []store.ChatLine, now time.Time) 
 	return g, g.Answer != "" && g.Question != "" && len([]rune(g.Answer)) <= MaxAnswer && now.Sub(last) >= quietTime
 }
 
-// judge returns whether the owner should be asked about an answer, and which learned answer it contradicts. lacksDocument says that no document had the
-// answer.
+// judge returns the state of an answer, which says whether to ask the owner about it, and the id of the learned answer that it contradicts; nil for
+// none. lacksDocument says that no document had the answer.
 func judge(g store.UnansweredQuestion, lacksDocument bool, learned []store.LearnedAnswer, asked []store.UnansweredQuestion) (store.UnansweredState, *int64) {
 	for _, a := range learned {
 		if !sameQuestion(g.Question, a.Question) {

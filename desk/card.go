@@ -20,15 +20,15 @@ const (
 	maxThreadLine = 2000
 )
 
-// postCard queues the card of an escalation, with which its thread begins. It mentions who is on call while the business is closed, and else the owner,
-// unless operators may answer: they are in the room.
+// postCard queues the card of an escalation, with which its thread begins. While the business is closed, it mentions the people on call, otherwise the
+// owner. It mentions nobody if operators may answer, because they are in the room and are notified later if nobody claims it.
 func (d *Desk) postCard(ctx context.Context, tx store.Tx, e store.Escalation, c Case) error {
 	kind, who := outbox.Alert, []id.UserID(nil)
 	switch {
 	case c.Closed && len(d.OnCall) > 0:
 		who = d.OnCall
 	case len(d.Operators) > 0 && d.ClaimWithin > 0:
-		kind = outbox.Answer // an m.text, of which the room's members are told; they are mentioned when nobody claims it
+		kind = outbox.Answer // an m.text, which notifies the members of the room; they are mentioned if nobody claims it
 	}
 	e.Shown = d.stateLine(e, c.Chat)
 	out, err := d.queueCard(ctx, tx, cardNotice{e, c.Chat, c.Messages, kind, who})

@@ -25,9 +25,9 @@ type Options struct {
 	Store *store.Store
 	Box   *outbox.Box
 	Owner id.UserID
-	// Audit records who changed afterwards what went to a contact.
+	// Audit records who edited or deleted a reply that was sent to a contact.
 	Audit audit.Log
-	// Answers are the owner's answers. Nil has none: then "#2" is a text like any other.
+	// Answers finds the owner's answer for "#2" in a thread. If it is nil, "#2" is a text like any other.
 	Answers Answers
 	// Operators are the people who may answer contacts besides the owner.
 	Operators []id.UserID
@@ -35,7 +35,7 @@ type Options struct {
 	OnCall []id.UserID
 	// OwnRoom puts the threads into the room for operators; while there is none, into the admin room.
 	OwnRoom bool
-	// ClaimWithin is how long an escalation waits for somebody to claim it before people are called. Zero calls nobody.
+	// ClaimWithin is how long an escalation waits for somebody to claim it before people are notified again. Zero means never.
 	ClaimWithin time.Duration
 	// OwnerPause is how long the assistant stays quiet after a person wrote. Then an answered escalation ends by itself.
 	OwnerPause time.Duration
@@ -70,7 +70,7 @@ func (d *Desk) MayAnswer(m store.Message) bool {
 // Case is a conversation that needs a person.
 type Case struct {
 	Chat      store.Chat
-	Messages  []store.Message // that are not answered, the oldest first
+	Messages  []store.Message // the unanswered messages, the oldest first
 	Reason    string
 	RestsOn   []store.MessageID // the messages whose words may be in Why and Proposal
 	Citations []store.Citation
@@ -81,8 +81,8 @@ type Case struct {
 // newest returns the newest message of a case.
 func (c Case) newest() store.Message { return c.Messages[len(c.Messages)-1] }
 
-// Open opens an escalation with its card, unless the chat waits for a person already: then its thread shows the messages. first reports whether
-// it was opened, told whether the contact knows that a person will answer.
+// Open opens an escalation with its card, unless one of the chat waits for a person already: then the thread of that one shows the messages. first
+// reports whether an escalation was opened, told whether the contact was told that a person will answer.
 func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool, err error) {
 	first, told, err = store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Reason, c.RestsOn)
 	if err != nil {
@@ -124,7 +124,7 @@ func escapeCode(s string) string { return strings.ReplaceAll(text.OneLine(s), "`
 // hookReference returns the reference of a message for hooks.
 func hookReference(message store.MessageID) string { return strconv.FormatInt(int64(message), 10) }
 
-// enqueueUpdate asks to bring a thread up to date.
+// enqueueUpdate enqueues the job that brings a thread up to date.
 func enqueueUpdate(ctx context.Context, tx store.Tx, escalation store.EscalationID) error {
 	return jobs.Enqueue(ctx, tx, jobs.UpdateEscalationArgs{EscalationID: escalation})
 }

@@ -17,15 +17,15 @@ import (
 // errCardUnsent is returned for an escalation whose card was dropped or could not be sent. The owner was told that when it happened.
 var errCardUnsent = errors.New("the card of the escalation was not sent")
 
-// Who is called because nobody claimed an escalation.
+// The stages in which people are notified that nobody has claimed an escalation.
 const (
 	calledOperators = 1
 	calledOwner     = 2
 	calledHook      = 3
 )
 
-// runTimers does what is due by the clock: it calls people while nobody has claimed an escalation, and ends one that was answered. It returns how long
-// to wait until the next time; zero for none.
+// runTimers does what is due by the clock: it notifies the next people if nobody has claimed an escalation, and ends an answered one. It returns how
+// long to wait until the next time; zero for none.
 func (d *Desk) runTimers(ctx context.Context, tx store.Tx, e *store.Escalation, chat store.Chat) (time.Duration, error) {
 	switch {
 	case !e.IsOpen():
@@ -54,7 +54,7 @@ func (d *Desk) runTimers(ctx context.Context, tx store.Tx, e *store.Escalation, 
 	return d.ClaimWithin, nil
 }
 
-// notifyStage notifies the people of an escalation stage: the operators, then the owner, then the webhook.
+// notifyStage notifies those of one stage that nobody has claimed an escalation: the operators, the owner, or the webhooks.
 func (d *Desk) notifyStage(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, stage int) error {
 	if stage == calledHook {
 		return jobs.EmitHookEvent(ctx, tx, policy.HookUnclaimed, hookReference(e.MessageID))

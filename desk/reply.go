@@ -39,7 +39,7 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 		return "⚠️ Not sent: text, pictures, recordings and files go out from a thread. The owner can send it in [that chat](" + roomLink(chat) + ").", nil
 	case sign != "":
 		return d.applySign(ctx, tx, e, chat, m, sign)
-	case policy.IsThreadCommand(typed(m)): // one that an invisible character hides, or that is none
+	case policy.IsThreadCommand(typed(m)): // an unknown command, or one behind an invisible character
 		return "⚠️ Not sent: what begins with `/` or `!` is a command here.", nil
 	}
 	words, problem, err := d.wordsFor(ctx, chat, m)
@@ -110,7 +110,8 @@ func (d *Desk) applySign(ctx context.Context, tx store.Tx, e store.Escalation, c
 	}
 }
 
-// claim stores that a person answers there. The assistant stays quiet for a while, as if the person had written.
+// claim assigns an escalation to a person. The assistant stays quiet in the chat for a while, as if the person had written. It returns the reply to
+// show if another person has claimed the escalation.
 func (d *Desk) claim(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID, at time.Time) (string, error) {
 	if e.ClaimedBy != "" && e.ClaimedBy != who {
 		return "✋ " + text.Escape(d.PersonName(e.ClaimedBy)) + " has it already.", nil
@@ -124,7 +125,7 @@ func (d *Desk) claim(ctx context.Context, tx store.Tx, e store.Escalation, who i
 	return "", enqueueUpdate(ctx, tx, e.ID)
 }
 
-// resolve closes an escalation on the word that a person gave at a time, and gives the chat back to the assistant.
+// resolve closes an escalation for a person who asked for that at a given time, and lets the assistant answer in the chat again.
 func (d *Desk) resolve(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID, at time.Time) (string, error) {
 	resolved, err := store.ResolveEscalation(ctx, tx, e.ID, who)
 	if err != nil || !resolved {
@@ -141,7 +142,7 @@ func (d *Desk) resolve(ctx context.Context, tx store.Tx, e store.Escalation, who
 	return "", enqueueUpdate(ctx, tx, e.ID)
 }
 
-// ResolveChat closes the escalation of a chat on the owner's word, if there is one, and gives the chat back to the assistant.
+// ResolveChat closes the escalation of a chat, if there is one, for the owner, and lets the assistant answer there again.
 func (d *Desk) ResolveChat(ctx context.Context, tx store.Tx, chat store.ChatID) error {
 	e, err := store.EscalationOfChat(ctx, tx, chat)
 	if gone, err := isMissing(err); gone || err != nil {
@@ -212,7 +213,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 	return "", enqueueUpdate(ctx, tx, e.ID)
 }
 
-// endLater asks to end an escalation when no person has written for a while.
+// endLater enqueues the job that ends an escalation when no person has written for a while.
 func (d *Desk) endLater(ctx context.Context, tx store.Tx, escalation store.EscalationID) error {
 	return jobs.Enqueue(ctx, tx, jobs.UpdateEscalationArgs{EscalationID: escalation, At: d.Now().Add(d.OwnerPause)})
 }
@@ -230,9 +231,9 @@ func (d *Desk) react(ctx context.Context, tx store.Tx, m store.Message, emoji st
 	return err
 }
 
-// ChangeReply changes at the contact what a message in a thread sent, because the message was edited, and deletes it there if the message is a
-// note by now. It returns jobs.Snooze while the reply is being sent. A note that is edited stays one. An edit by somebody who may no longer answer
-// changes nothing.
+// ChangeReply updates the reply that a message in a thread sent to a contact, because the message was edited: it edits the reply as well, or deletes it
+// if the message is a note now. It returns jobs.Snooze while the reply is being sent. A note that is edited stays one. An edit by somebody who may no
+// longer answer changes nothing.
 func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 	var later error
 	err := d.Store.InTx(ctx, func(tx store.Tx) error {
@@ -267,12 +268,12 @@ func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 	return later
 }
 
-// WithdrawNote withdraws at the contact what a message in a thread sent, because its author marked it as a note.
+// WithdrawNote enqueues the deletion of the reply that a message in a thread sent to a contact, because its author marked the message as a note.
 func WithdrawNote(ctx context.Context, tx store.Tx, m store.Message) error {
 	return jobs.Enqueue(ctx, tx, jobs.ChangeReplyArgs{MessageID: m.ID})
 }
 
-// retractReply deletes at the contact what a message sent.
+// retractReply deletes the reply that a message sent to a contact.
 func (d *Desk) retractReply(ctx context.Context, tx store.Tx, m store.Message) error {
 	erased, err := store.EraseReplies(ctx, tx, m.ID)
 	if err != nil || len(erased) == 0 {
@@ -289,15 +290,15 @@ func (d *Desk) retractReply(ctx context.Context, tx store.Tx, m store.Message) e
 	return d.react(ctx, tx, m, policy.NoteMarker)
 }
 
-// recordChange writes into the audit log that the author of a message in a thread changed what it sent to a contact. out is the outbox message
-// that was sent, or its edit.
+// recordChange writes into the audit log that the author of a message in a thread changed the reply that it sent. out is the outbox message that was
+// sent, or its edit.
 func (d *Desk) recordChange(ctx context.Context, tx store.Tx, m store.Message, out uuid.UUID, outcome string) error {
 	return d.Audit.Append(ctx, tx, audit.Entry{
 		Kind: audit.Command, Actor: actorOf(m), Person: m.Sender.String(), Chat: m.ChatID, Message: m.ID, Ref: out.String(), Action: "edit", Outcome: outcome,
 	})
 }
 
-// actorOf returns who acts by a message in a thread.
+// actorOf returns the actor for audit entries about a message in a thread.
 func actorOf(m store.Message) audit.Actor {
 	if m.Author.MayCommandAsOwner() {
 		return audit.Owner
@@ -305,7 +306,7 @@ func actorOf(m store.Message) audit.Actor {
 	return audit.Operator
 }
 
-// editReply queues an edit of what a message sent. later is jobs.Snooze while that is being sent.
+// editReply queues an edit of the reply that a message sent. later is jobs.Snooze while the reply is being sent.
 func (d *Desk) editReply(ctx context.Context, tx store.Tx, m store.Message, replies []store.OutboxMessage) (later, err error) {
 	first, last := replies[0], replies[len(replies)-1]
 	chat, err := store.ChatByID(ctx, tx, first.ChatID)

@@ -25,8 +25,8 @@ const (
 	maxLinesPerUpdate = 50
 )
 
-// UpdateEscalation brings the thread of an escalation up to date: new and edited messages of the chat, and the state on the card. With timed it
-// also calls people, and ends an escalation that was answered. It may be repeated, and returns jobs.Snooze while something is still to come.
+// UpdateEscalation brings the thread of an escalation up to date: new and edited messages of the chat, and the state on the card. With timed it also
+// runs the timers of the escalation (runTimers). It may be repeated, and returns jobs.Snooze while something is still to come.
 func (d *Desk) UpdateEscalation(ctx context.Context, escalation store.EscalationID, timed bool) error {
 	var wait time.Duration
 	err := d.Store.InTx(ctx, func(tx store.Tx) (err error) {
@@ -213,8 +213,8 @@ func (d *Desk) changeLines(ctx context.Context, tx store.Tx, e store.Escalation,
 	return card, pending, nil
 }
 
-// refreshCard replaces the card if its state has changed, or with changed one of the messages that it quotes. A card whose messages were all
-// deleted is gone.
+// refreshCard replaces the card if its state has changed, or if changed says that a message on it has. A card whose messages were all deleted is not
+// replaced.
 func (d *Desk) refreshCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, changed bool) error {
 	line := d.stateLine(e, chat)
 	if line == e.Shown && !changed {
