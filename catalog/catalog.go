@@ -92,8 +92,8 @@ func Check(name Name, text string) error {
 	return nil
 }
 
-// DetectLanguage returns the language of a conversation, from the texts that a contact wrote, the newest first; otherwise when they are too short to
-// tell.
+// DetectLanguage returns the language of a conversation, from the texts that a contact wrote, the newest first. It returns the argument otherwise if
+// they are too short to tell.
 func DetectLanguage(texts []string, otherwise Lang) Lang {
 	known := map[language.Language]Lang{
 		language.English: English, language.German: German, language.French: French, language.Spanish: Spanish, language.Portuguese: Portuguese,

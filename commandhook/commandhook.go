@@ -1,5 +1,5 @@
-// Package commandhook runs programs of the owner before tools and before messages to contacts, and on events. They run in the sandbox of
-// commands. Before something they may deny it or have the owner asked; they never allow what the rules do not.
+// Package commandhook runs programs of the owner before tools and before messages to contacts, and on events. They run in the sandbox of commands.
+// Before a tool or a message, a program may deny it or have the owner asked about it. It never allows what the rules deny.
 package commandhook
 
 import (
@@ -40,7 +40,7 @@ const (
 	BeforeSend = "send" // before a message is sent to a contact
 )
 
-// Hook is a program that is asked, or told of events.
+// Hook is a program that decides about tools or messages before they are called or sent, or that gets events.
 type Hook struct {
 	Name    string
 	Command []string
@@ -163,7 +163,7 @@ func (hs *Hooks) ask(ctx context.Context, entry audit.Entry, about any, matches 
 	return strictest, nil
 }
 
-// decide runs one hook and reads its decision. A hook that fails denies; the error is only that of ctx.
+// decide runs one hook and reads its decision. A hook that fails denies. The error is not nil only if ctx has ended or about cannot be encoded.
 func (hs *Hooks) decide(ctx context.Context, h Hook, about any) (policy.HookVerdict, error) {
 	stdin, err := json.Marshal(about)
 	if err != nil {

@@ -14,7 +14,7 @@ func diffLines(before, after []string) diff {
 	return diff{added: linesOnlyIn(after, before), removed: linesOnlyIn(before, after)}
 }
 
-// linesOnlyIn returns the lines of one that other does not have. A line that occurs in both more often in one is returned that many times more.
+// linesOnlyIn returns the lines of one that other lacks, counting repetitions: a line that one has three times and other once is returned twice.
 func linesOnlyIn(one, other []string) []string {
 	have := map[string]int{}
 	for _, line := range other {

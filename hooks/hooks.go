@@ -182,7 +182,7 @@ func sign(secret, id, at string, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// addRemedy appends a sentence to an error that says how to fix it, if the status or the error tells.
+// addRemedy makes an error say how to fix its cause, if the status or the error shows that. It returns all other errors unchanged.
 func addRemedy(status int, err error) error {
 	switch {
 	case status >= 300 && status < 400:

@@ -102,7 +102,7 @@ func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code 
 // or "" if the draft is current. The database withdraws most drafts in the transaction that makes them outdated. It cannot see a draft that is stored
 // after a message that it has not seen, nor a changed document.
 func (b *Box) withdrawIfOutdated(ctx context.Context, tx store.Tx, o store.OutboxMessage) (code policy.Code, err error) {
-	if o.SeenID == 0 || o.Purpose == policy.PurposeEscalation { // that a person will answer fits whatever was written since
+	if o.SeenID == 0 || o.Purpose == policy.PurposeEscalation { // the text that a person will answer fits whatever was written since
 		return "", nil
 	}
 	newer, err := store.HasNewerMessage(ctx, tx, o.ChatID, o.SeenID)

@@ -11,7 +11,7 @@ import (
 	"multis/text"
 )
 
-// refuse does with a row that the gate refuses what the reason asks for: it waits, moves a notice to another room, or drops the row.
+// refuse handles a row that the gate refuses, depending on the reason: the row waits, is moved to another room if it is a notice, or is dropped.
 func (b *Box) refuse(ctx context.Context, tx store.Tx, o store.OutboxMessage, chat store.Chat, d policy.Decision) error {
 	switch {
 	case o.Purpose == policy.PurposeNotice:

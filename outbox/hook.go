@@ -11,9 +11,9 @@ import (
 	"multis/text"
 )
 
-// askHooks asks the owner's hooks about a message to a contact that the gate allowed. It reports whether the message was stopped: dropped, or
-// made a draft if the hooks want the owner to be asked. The owner's approval of a draft answers that, but does not overrule a denial. asked is false
-// if there was nothing to ask.
+// askHooks asks the owner's hooks about a message to a contact that the gate allowed. It reports whether the message was stopped: dropped, or made a
+// draft if the hooks want the owner to be asked. The owner's approval of a draft satisfies hooks that want the owner to be asked, but does not overrule
+// a denial. asked is false if there was nothing to ask.
 func (b *Box) askHooks(ctx context.Context, o store.OutboxMessage) (stopped, asked bool, err error) {
 	if b.settings.Before == nil || o.Purpose == policy.PurposeNotice {
 		return false, false, nil

@@ -100,8 +100,8 @@ type Profile struct {
 }
 
 // Queue stores a message and the gate's decision, and returns the id of its first row. If the gate allows the message, it is enqueued for sending, or
-// to be shown to the owner: as a draft, or as a shadow answer, which is never sent. Secrets of the configuration are removed from the text. A notice that the gate refuses is an error, because
-// the owner would not learn of it otherwise.
+// to be shown to the owner: as a draft, or as a shadow answer, which is never sent. Secrets of the configuration are removed from the text. A notice
+// that the gate refuses is an error, because the owner would not learn of it otherwise.
 func (b *Box) Queue(ctx context.Context, tx store.Tx, m Message) (uuid.UUID, policy.Decision, error) {
 	leaks := m.leaksSecret()
 	if m = m.cleaned(); leaks {
@@ -222,7 +222,7 @@ func (b *Box) build(m Message, name string) (store.OutboxMessage, content, error
 	switch {
 	case m.Replaces != "":
 		o.Content, err = replacementContent(c, m.Replaces)
-		c.RelatesTo = &relation{Type: relationReplaces, Event: m.Replaces} // for the gate
+		c.RelatesTo = &relation{Type: relationReplaces, Event: m.Replaces} // so that the gate sees that it is an edit
 	default:
 		o.Content, err = json.Marshal(c)
 	}
@@ -368,7 +368,7 @@ func (b *Box) send(ctx context.Context, outboxID uuid.UUID) error {
 	if err != nil || stopped {
 		return err
 	}
-	if asked { // that took a while, in which everything may have changed
+	if asked { // the hooks took a while, so everything may have changed
 		if o, room, err = b.recheck(ctx, outboxID); err != nil || room == "" {
 			return err
 		}

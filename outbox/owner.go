@@ -38,7 +38,7 @@ func (b *Box) NotifyOwner(ctx context.Context, tx store.Tx, kind NoticeKind, mar
 	return err
 }
 
-// ErrRefusedNotice is returned for a notice that the gate refuses and that a retry would not help.
+// ErrRefusedNotice is returned for a notice that the gate refuses, and would refuse again.
 var ErrRefusedNotice = errors.New("the owner cannot be told")
 
 // refusedNotice returns the error for a notice that the gate refused: jobs.Snooze if its room may be writable later, else ErrRefusedNotice.

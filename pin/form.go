@@ -22,7 +22,7 @@ const (
 )
 
 const (
-	minSuspicious   = 3  // fewer digits alone are a number of a list
+	minSuspicious   = 3  // fewer digits alone choose an entry of a list
 	maxPhraseLength = 60 // characters; a longer text with a number in it is a question
 	minSpoken       = 2  // words for numbers: "forty-six thirty-nine" has four
 	maxSpoken       = 15 // words of a transcript; a longer one is a question
@@ -87,7 +87,7 @@ func isPINCommand(text string) bool {
 	return name == "pin" || (len(unsigned) < len(text) && (name == "p" || name == "pi"))
 }
 
-// isStrayPIN reports whether a text holds what may be a PIN, although none is asked for.
+// isStrayPIN reports whether a text may be or contain a PIN, while no question for one is open.
 func isStrayPIN(text string, f form) bool {
 	shown := visible(text)
 	n := utf8.RuneCountInString(strings.Map(keepNumber, shown))

@@ -9,13 +9,13 @@ import (
 	"multis/store"
 )
 
-// Stage is how far a question for a PIN has come.
+// Stage is the state of a question for a PIN.
 type Stage string
 
 // The stages.
 const (
-	StageEnter   Stage = "enter"   // something waits for the PIN
-	StageGranted Stage = "granted" // the right PIN was entered, and what waited is to be done
+	StageEnter   Stage = "enter"   // a message waits for the PIN
+	StageGranted Stage = "granted" // the right PIN was entered, and the message that waited is to be handled
 	StageCurrent Stage = "current" // to change the PIN: the present one is asked for
 	StageNew     Stage = "new"     // the new one is asked for
 	StageRepeat  Stage = "repeat"  // the new one is asked for once more
@@ -24,7 +24,7 @@ const (
 // Prompt is the payload of a dialog that asks for the PIN. It holds no PIN.
 type Prompt struct {
 	Stage Stage `json:"Stage"`
-	// For is the message that waits: a command, or the answer to a question, which is then Dialog. Zero while a PIN is set.
+	// For is the message that waits for the PIN: a command, or the answer to the question Dialog. Zero in the stages that set a new PIN.
 	For    store.MessageID `json:"For,omitempty"`
 	Dialog int64           `json:"Dialog,omitempty"`
 	Action Action          `json:"Action,omitempty"`
@@ -32,17 +32,17 @@ type Prompt struct {
 	Binding string `json:"Binding,omitempty"`
 	// Candidate is the hash of the new PIN, in StageRepeat.
 	Candidate string    `json:"Candidate,omitempty"`
-	AskedAt   time.Time `json:"AskedAt"` // a message from before does not count
+	AskedAt   time.Time `json:"AskedAt"` // earlier messages are no answer
 }
 
-// EntryResult is what a possible PIN led to, of which the owner is told or which is done.
+// EntryResult is the result of judging a possible PIN. It decides what the owner is told, or what is done next.
 type EntryResult string
 
 // The results. They are stored in jobs, so they are never renamed.
 const (
-	EntryGranted   EntryResult = "granted"   // what waited is to be done
+	EntryGranted   EntryResult = "granted"   // the message that waited is to be handled
 	EntryWrong     EntryResult = "wrong"     // Left says how many tries are left
-	EntryLocked    EntryResult = "locked"    // it was locked just now
+	EntryLocked    EntryResult = "locked"    // the PIN was locked just now
 	EntryNoDigits  EntryResult = "digits"    // it was no PIN by its form, and did not count
 	EntryStray     EntryResult = "stray"     // it looked like a PIN, and none was asked for
 	EntryCommand   EntryResult = "command"   // digits beside /pin
@@ -50,11 +50,11 @@ const (
 	EntryNext      EntryResult = "next"      // the present PIN was right: now the new one
 	EntryTrivial   EntryResult = "trivial"   // the new PIN is too easy to guess
 	EntryRepeat    EntryResult = "repeat"    // the new PIN is asked for once more
-	EntryMismatch  EntryResult = "mismatch"  // the second one was another one: both are asked for again
+	EntryMismatch  EntryResult = "mismatch"  // the repeated PIN differs: the new one is asked for again, twice
 	EntrySet       EntryResult = "set"       // the PIN is set
 	EntryUntrusted EntryResult = "untrusted" // it did not come from a verified device, and did not count
 	EntryBridged   EntryResult = "bridged"   // a bridge sent it in the owner's name, and it did not count
-	EntryNone      EntryResult = ""          // nothing: it is told already
+	EntryNone      EntryResult = ""          // nothing to tell: the owner was told before
 )
 
 // Message is a message of the owner in the admin room, before it is stored.
@@ -84,8 +84,8 @@ const (
 	clockSkew      = time.Minute
 )
 
-// Intercept looks at a message before it is stored, and judges the PIN in it if one is asked for. All that follows from the PIN is in the
-// transaction: an event that comes again, or whose transaction failed, is judged once. A nil keeper intercepts nothing.
+// Intercept looks at a message before it is stored, and judges the PIN in it if one is asked for. It writes only in tx, so that an event is judged once
+// even if it arrives again or if its transaction failed. A nil keeper intercepts nothing.
 func (k *Keeper) Intercept(ctx context.Context, tx store.Tx, m Message) (Interception, error) {
 	if k == nil {
 		return Interception{}, nil
@@ -106,11 +106,11 @@ func (k *Keeper) Intercept(ctx context.Context, tx store.Tx, m Message) (Interce
 	}
 	var p Prompt
 	switch readErr := json.Unmarshal(d.Payload, &p); {
-	case readErr != nil: // no message of the room may wait for what cannot be read
+	case readErr != nil: // a question that cannot be read must not catch the room's messages any longer
 		return Interception{Withhold: true, Result: EntryStray}, store.ClosePINDialogs(ctx, tx, m.Chat)
 	case m.IsVoice && m.At.Before(p.AskedAt.Add(-clockSkew)):
 		return k.interceptStray(ctx, tx, m, form)
-	case m.IsVoice: // what is said in it is unknown, or written down by a model
+	case m.IsVoice: // what is said in it is unknown, or is a transcript by a model
 		return Interception{Withhold: true, Result: EntryVoice, Dialog: d.ID}, nil
 	case form != formPIN || !m.CanEnter || m.At.Before(p.AskedAt.Add(-clockSkew)):
 		return Interception{Withhold: true, Result: EntryNoDigits, Dialog: d.ID}, nil

@@ -21,7 +21,7 @@ import (
 const (
 	MaxFailures = 3              // wrong PINs until the lock
 	LockTime    = time.Hour      // how long no PIN is judged after that
-	UnlockTime  = 24 * time.Hour // how long a right PIN counts, but for what asks each time
+	UnlockTime  = 24 * time.Hour // how long a right PIN counts for all actions but those that ask each time
 	minDigits   = 4
 	maxDigits   = 6
 )
@@ -50,7 +50,7 @@ type Outcome string
 const (
 	Right      Outcome = "right"
 	Wrong      Outcome = "wrong"
-	JustLocked Outcome = "locked"     // it was wrong, and the last one that was judged
+	JustLocked Outcome = "locked"     // it was wrong, and the last try before the lock
 	Locked     Outcome = "not judged" // it was not looked at, because the PIN is locked
 	Unset      Outcome = "unset"      // there is no PIN
 )
@@ -58,11 +58,11 @@ const (
 // Result is an outcome and what follows from it.
 type Result struct {
 	Outcome Outcome
-	Left    int       // how many wrong ones are left, after Wrong
+	Left    int       // the tries that are left, after Wrong
 	Until   time.Time // the end of the lock, after Locked and JustLocked
 }
 
-// State is what can be told about the PIN. Times in the past are zero.
+// State says whether there is a PIN, and whether it is locked or counts now. Times in the past are zero.
 type State struct {
 	IsSet         bool
 	SetAt         time.Time
@@ -156,8 +156,8 @@ func (k *Keeper) Required(ctx context.Context, db store.DB, a Action) (Requireme
 	}
 }
 
-// Check judges digits, counts a wrong PIN and locks after MaxFailures of them, in the transaction of what follows. It takes about half a
-// second, with the state of the PIN locked. The caller has made sure that the owner entered them.
+// Check judges digits, counts a wrong PIN and locks after MaxFailures of them. The caller acts on the result in the same transaction. It takes about
+// half a second, with the state of the PIN locked. The caller has made sure that the owner entered them.
 func (k *Keeper) Check(ctx context.Context, tx store.Tx, digits string) (Result, error) {
 	p, err := store.LockPIN(ctx, tx)
 	if err != nil {
@@ -197,7 +197,7 @@ func (k *Keeper) setHash(ctx context.Context, tx store.Tx, hash string) error {
 	return k.audit(ctx, tx, audit.Owner, "set", "set")
 }
 
-// Lock ends the time in which nothing asks for the PIN again.
+// Lock ends the time in which a right PIN counts, so that the next action asks for it again.
 func (k *Keeper) Lock(ctx context.Context, tx store.Tx) error {
 	p, err := store.LockPIN(ctx, tx)
 	if err != nil {
@@ -240,7 +240,7 @@ func (k *Keeper) matches(digits, hash string) bool {
 	return err == nil && same
 }
 
-// keyedHash mixes a secret into digits that is not in the database: there are only a million PINs to try.
+// keyedHash mixes a secret that is not in the database into digits, because there are only about a million PINs to try.
 func (k *Keeper) keyedHash(digits string) string {
 	return hex.EncodeToString(k.log.Hash([]byte("pin\x00" + digits)))
 }
