@@ -13,18 +13,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemFolders and systemFiles are what every command may read. Nothing else of the machine is readable: neither /proc nor /etc nor /home.
+// systemFolders and systemFiles are what every command may read, and deviceFiles what it may read and write. Nothing else of the machine is readable:
+// not /proc, /home or the rest of /etc.
 var (
 	systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ssl/certs"}                               //nolint:gochecknoglobals // a constant, were there constant lists
 	systemFiles   = []string{"/etc/ld.so.cache", "/etc/localtime", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/mime.types", "/etc/magic"} //nolint:gochecknoglobals // a constant, were there constant lists
 	deviceFiles   = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}                                                     //nolint:gochecknoglobals // a constant, were there constant lists
 )
 
-// statusFD is the pipe on which the child tells why it could not start the command.
+// statusFD is the pipe into which the child writes why it could not start the command.
 const statusFD = 3
 
-// Main is the child: it restricts itself and becomes the command. args are what follows Argument on the command line. It returns an exit
-// status if that fails, after it has written why to its status pipe.
+// Main is the main function of the child process: it restricts the process and replaces it by the command. args are the arguments after Subcommand.
+// If that fails, it writes why into its status pipe and returns an exit status.
 func Main(args []string) int {
 	if len(args) >= 2 && args[0] == probeArgument {
 		return probeMain(args[1:])
@@ -54,7 +55,7 @@ func execRestricted(sp spec) error {
 	if err := os.Chdir(sp.Dir); err != nil {
 		return fmt.Errorf("enter the folder: %w", err)
 	}
-	// Set by syscall, so that the runtime does not put its own limit back at exec.
+	// Package syscall sets the limits, so that the Go runtime does not restore its own at exec.
 	for resource, limit := range map[int]uint64{
 		unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: maxFileSize, unix.RLIMIT_NOFILE: maxOpenFiles, unix.RLIMIT_CPU: sp.CPU,
 	} {
@@ -93,11 +94,11 @@ func execRestricted(sp spec) error {
 	return fmt.Errorf("run %s: %w", sp.Argv[0], syscall.Exec(program, sp.Argv, os.Environ()))
 }
 
-// landlockVersions are the configurations of the library by ABI, from 1.
+// landlockVersions are the configurations of the Landlock library by ABI, from 1.
 var landlockVersions = []landlock.Config{landlock.V1, landlock.V2, landlock.V3, landlock.V4, landlock.V5, landlock.V6, landlock.V7} //nolint:gochecknoglobals // a constant, were there constant lists
 
-// restrictFiles lets this process reach the folders of the command and the programs of the system, and nothing else; nor TCP ports, nor
-// processes outside.
+// restrictFiles limits this process by Landlock to the folders of the command and the files of the system that every command may read. Where
+// the kernel can, it also forbids TCP, except to sp.Port, and signals to processes outside.
 func restrictFiles(sp spec) error {
 	// Not BestEffort: a rule that the kernel does not know is an error.
 	config := landlockVersions[min(sp.ABI, len(landlockVersions))-1]
@@ -119,7 +120,7 @@ func restrictFiles(sp spec) error {
 	return nil
 }
 
-// dropPrivileges gives up all capabilities for good, and becomes the workspace's user if there is one to become.
+// dropPrivileges gives up all capabilities permanently, and switches to the user of the workspace if sp has one.
 func dropPrivileges(sp spec) error {
 	for capability := range uintptr(64) {
 		_ = unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0) // only root has them to drop
@@ -134,7 +135,7 @@ func dropPrivileges(sp spec) error {
 	if err := unix.Capset(&header, &none[0]); err != nil {
 		return fmt.Errorf("drop the capabilities: %w", err)
 	}
-	// The command ends with multis. This comes after the change of user, which would undo it.
+	// The kernel kills the command when multis ends. This must follow the change of user, which would clear the setting.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("tie the command to multis: %w", err)
 	}

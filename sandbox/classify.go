@@ -14,7 +14,7 @@ type Class int
 
 // The classes. A program that is not known is Destructive.
 const (
-	Harmless     Class = iota // it reads, and writes nothing
+	Harmless     Class = iota // it only reads
 	Destructive               // it changes something, or runs what cannot be read here
 	Catastrophic              // it is never run: it destroys the machine, gains privileges, or attacks multis itself
 )
@@ -36,11 +36,11 @@ func worse(a, b Verdict) Verdict {
 	return a
 }
 
-// maxUnwrap is the maximum depth of commands inside of commands that is read.
+// maxUnwrap is the maximum nesting of commands in commands that is classified. A command nested deeper is Catastrophic.
 const maxUnwrap = 8
 
-// Classify returns how dangerous a command is by its words alone. What it calls harmless may still fail in the sandbox, which does not depend
-// on it.
+// Classify returns how dangerous a command is, judged by its words alone. The sandbox does not depend on the class: it restricts a harmless
+// command as well.
 func Classify(argv []string) Verdict { return classify(argv, 0, false) }
 
 // classify classifies a command that is nested in depth others. isPart is true for a part of a wrapper's arguments, all of which are classified
@@ -77,7 +77,7 @@ func classify(argv []string, depth int, isPart bool) Verdict {
 	}
 }
 
-// programName returns the name of a program without its folder. trusted is false if it does not come from a folder of the system.
+// programName returns the name of a program without its folder. trusted is false if arg names a folder that is not in Path.
 func programName(arg string) (name string, trusted bool) {
 	name = path.Base(filepath.Clean(arg))
 	if !strings.Contains(arg, "/") {
@@ -142,15 +142,15 @@ func isProtected(clean string) bool {
 		slices.ContainsFunc(systemRoots, func(root string) bool { return within(root, clean) })
 }
 
-// classifyShell classifies the commands in the arguments of a shell. A shell is never Harmless, and it is Catastrophic if a command is only
-// known when it runs.
+// classifyShell classifies the commands in the arguments of a shell. A shell is never Harmless. It is Catastrophic if one of the commands is
+// unknown until the script runs.
 func classifyShell(argv []string, depth int) Verdict {
 	v := Verdict{Destructive, argv[0] + " runs a script."}
 	for i, a := range argv[1:] {
 		if strings.HasPrefix(a, "-") || strings.HasPrefix(a, "+") {
 			continue
 		}
-		// The name of a script file is classified like a command, as an unknown one. The words after a script are its arguments.
+		// A script follows an option such as -c. Other words are a script file, which is not read, or arguments.
 		if i > 0 && strings.HasPrefix(argv[i], "-") {
 			v = worse(v, classifyScript(a, depth+1))
 		}
@@ -158,7 +158,7 @@ func classifyShell(argv []string, depth int) Verdict {
 	return v
 }
 
-// unreadable is the verdict on a text that is no script, or that is nested too deep.
+// unreadable is the verdict on a text that cannot be parsed as a script, or is nested too deep.
 var unreadable = Verdict{Catastrophic, "It runs a script that cannot be read."} //nolint:gochecknoglobals // a constant, were there constant structs
 
 // classifyScript returns the worst class of the commands in a script.
@@ -185,7 +185,8 @@ func classifyScript(script string, depth int) Verdict {
 	return v
 }
 
-// classifyCall classifies one command of a script. It leaves out arguments that are only known when the script runs.
+// classifyCall classifies one command of a script. It classifies an argument that is unknown until the script runs as the word "$", or the whole
+// command as Catastrophic if the argument may be a target (see isTarget).
 func classifyCall(call *syntax.CallExpr, depth int) Verdict {
 	var argv []string
 	for i, w := range call.Args {
@@ -194,7 +195,7 @@ func classifyCall(call *syntax.CallExpr, depth int) Verdict {
 			return Verdict{Catastrophic, "Its script runs a program that is only known when it runs."}
 		}
 		if !ok {
-			word = "$" // stands for anything
+			word = "$" // an unknown argument
 			if isTarget(argv) {
 				return Verdict{Catastrophic, argv[0] + " in a script changes what is only known when it runs."}
 			}
@@ -216,8 +217,8 @@ func isTarget(argv []string) bool {
 	return slices.Contains(modifyingPrograms, name) || slices.Contains(wrappers, name) || slices.Contains(shells, name)
 }
 
-// classifyWrapper classifies a program that runs another. In its plainest form it has the class of the inner command. In any other form each
-// word is classified as a possible start of the inner command.
+// classifyWrapper classifies a program that runs another. In its simplest form it has the class of the inner command (see unwrapSimple). In any
+// other form each word is classified as a possible start of the inner command.
 func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict {
 	if inner := unwrapSimple(name, argv[1:]); inner != nil {
 		return classify(inner, depth+1, isPart)
@@ -237,7 +238,7 @@ func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict
 	return v
 }
 
-// innerWords returns what may be a program or a script in an argument: all of it, the value of a short option, and what follows "=" and "!".
+// innerWords returns the parts of an argument that may be a program or a script: all of it, the value of a short option, and what follows "=" or "!".
 func innerWords(arg string) []string {
 	words := []string{arg}
 	if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {

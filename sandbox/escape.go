@@ -206,12 +206,12 @@ func hasCapability() error {
 	return errors.New("none")
 }
 
-// forkBomb starts processes until the kernel refuses. It succeeds if that does not happen at the limit.
+// forkBomb starts processes until the kernel refuses. It succeeds, which is an escape, if the kernel does not refuse at the limit.
 func forkBomb() error {
 	tries, most := uint64(3*maxProcesses), uint64(5000)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &limit); err == nil && limit.Cur < most {
-		tries = max(tries, limit.Cur+1) // it counts the other processes of the user, which may end meanwhile
+		tries = max(tries, limit.Cur+1) // the limit also counts other processes of the user, which may end meanwhile
 	}
 	var children []int
 	defer func() {

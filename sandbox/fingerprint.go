@@ -21,7 +21,7 @@ import (
 const maxHashed = 64 << 20
 
 // Fingerprint returns the SHA-256 of what a command runs: its arguments and folder, the program with its device, inode and content, and for a
-// command that is not harmless every file that an argument names. An approval is bound to it. It fails if there is no such program.
+// command that is not harmless every file that an argument names. An approval is bound to it. Fingerprint returns an error if there is no such program.
 func (s *Sandbox) Fingerprint(c Command) (string, error) {
 	if c.Workspace == "" {
 		return "", errors.New("commands need a workspace: the agent has none")

@@ -19,7 +19,7 @@ type headTailBuffer struct {
 	dropped int64
 }
 
-// Write stores p as far as there is room. It never fails.
+// Write keeps p as part of the beginning or the end, and drops what was in the middle. It never fails.
 func (c *headTailBuffer) Write(p []byte) (int, error) {
 	if c.live != nil {
 		c.live(p)
@@ -39,8 +39,8 @@ func (c *headTailBuffer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String returns what was kept, with a line in place of what was not. A secret that is cut there is masked: nobody who reads the result would
-// recognize its parts.
+// String returns the kept bytes, with a line in place of those that were dropped. It masks a secret that is cut there, because later masking would
+// not recognize its parts.
 func (c *headTailBuffer) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

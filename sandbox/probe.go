@@ -17,7 +17,7 @@ import (
 type Attempt struct {
 	Name    string `json:"name"`
 	Escaped bool   `json:"escaped"`
-	Detail  string `json:"detail"` // what the kernel answered
+	Detail  string `json:"detail"` // the error of the attempt, or "it worked"
 }
 
 // Report is what Probe found.
@@ -38,10 +38,10 @@ func (r Report) Err() error {
 // probeTimeout bounds one run of the probe.
 const probeTimeout = 20 * time.Second
 
-// probeArgument makes Main the program that tries to escape.
+// probeArgument makes Main run the probe, which tries to escape.
 const probeArgument = "probe"
 
-// target is what an escape would reach: the probe succeeds if it reaches none of it.
+// target lists what an escape would reach, apart from Inside and Control. The sandbox passes the test if the probe reaches nothing of it.
 type target struct {
 	Forbidden []string
 	Secret    string // a file outside the workspace, which multis can read
@@ -52,10 +52,10 @@ type target struct {
 	Control   string // a file in the workspace, which must be readable
 }
 
-// Probe tries to escape from the sandbox. Only if every attempt fails does the sandbox run commands from then on.
+// Probe tries to escape from the sandbox. If every attempt fails, the sandbox runs commands from then on; else it runs none.
 func (s *Sandbox) Probe(ctx context.Context) Report {
 	report := s.probe(ctx)
-	if report.Problem != "" && s.bwrap != "" { // bubblewrap may be forbidden here; the sandbox may hold without it
+	if report.Problem != "" && s.bwrap != "" { // bubblewrap may be forbidden here; the sandbox may pass the test without it
 		s.bwrap = ""
 		report = s.probe(ctx)
 	}

@@ -17,7 +17,8 @@ const (
 	maxEnded   = 16 // whose output is kept
 )
 
-// Processes runs commands in the background, in this process of multis only: they end with it. It is safe for concurrent use.
+// Processes runs commands in the background. They end with this process of multis, and other processes of multis do not see them. It is safe for
+// concurrent use.
 type Processes struct {
 	sandbox *Sandbox
 	stop    context.CancelFunc
@@ -44,9 +45,9 @@ type process struct {
 type State struct {
 	ID      string
 	Running bool
-	Output  string // the end of what was kept of it
+	Output  string // the last bytes of the kept output
 	Result  Result // zero while it runs
-	Err     error  // why it was not run or stopped
+	Err     error  // why it was not run, or was stopped
 }
 
 // ErrNoProcess is returned for a command that the caller did not start, or that ended so long ago that its output was dropped.

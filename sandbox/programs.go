@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// catastrophic are the programs that are never run: they get rights, destroy disks, stop the machine, change users, services, the kernel or
-// the network, look into other processes, or open connections for others.
+// catastrophic are the programs that are never run: they gain privileges, destroy disks, stop the machine, change users, services, the kernel or
+// the network, inspect or end other processes, or open connections.
 var catastrophic = strings.Fields(`
 	sudo su doas pkexec runuser setpriv capsh chroot nsenter unshare bwrap firejail newgrp sg login
 	shutdown reboot halt poweroff init telinit systemctl service initctl loginctl machinectl systemd-run kexec
@@ -41,7 +41,7 @@ var systemRoots = strings.Fields("/bin /sbin /lib /lib32 /lib64 /usr /etc /boot 
 // rule says with which arguments a program is harmless.
 type rule struct {
 	short string   // letters of short options that make it more than harmless
-	long  []string // long options that do so too; a prefix of one counts as the option
+	long  []string // long options that make it more than harmless; a prefix of one counts as the option
 	// maxOperands is the maximum number of arguments that are not options, because some programs write to the second one. Zero means no limit.
 	maxOperands int
 	// operands, unless it is empty, are the allowed values of the first argument that is not an option, such as the subcommands of git.

@@ -23,7 +23,7 @@ type Command struct {
 	Workspace string
 	Dir       string
 	ReadPaths []string // further folders to read from
-	// OwnFolder lets the workspace lie in one of Options.ForbiddenPaths: it is a folder of multis itself, for a command of the configuration.
+	// OwnFolder allows a workspace that lies in one of Options.ForbiddenPaths, for a command of the configuration that runs in a folder of multis.
 	OwnFolder bool
 	Stdin     []byte
 	Timeout   time.Duration // zero means DefaultTimeout; at most MaxTimeout
@@ -34,9 +34,9 @@ type Command struct {
 	Fingerprint string
 
 	// Port is the TCP port of this machine that the command may connect to, such as that of a fetch.Proxy. Zero means no network at all. Landlock
-	// knows ports and not addresses: the same port of other machines can be reached as well, where there is a way to them.
+	// limits ports, not addresses: the command can also connect to the same port of other machines that are reachable.
 	Port int
-	// Env are further variables of its environment ("NAME=value"). They win over those that every command has.
+	// Env are further variables of its environment ("NAME=value"). They override those that every command has.
 	Env []string
 	// Unlimited lifts the limit on address space, which the runtimes of some languages do not fit in, and allows more processes.
 	Unlimited bool
@@ -56,7 +56,7 @@ type Result struct {
 // ErrChanged is returned for a command whose files changed since its fingerprint was taken.
 var ErrChanged = errors.New("the program, a script or the folder of this command changed after it was approved, so it was not run; ask again")
 
-// spec is what the parent tells the child: how to restrict itself, and what to run.
+// spec is what the parent passes to the child: how to restrict itself, and what to run.
 type spec struct {
 	Program        string // absolute
 	Argv           []string
@@ -170,14 +170,14 @@ func (s *Sandbox) prepare(c *Command) (spec, error) {
 	return sp, nil
 }
 
-// networkABI is the first ABI of Landlock that knows TCP ports.
+// networkABI is the first ABI of Landlock that limits TCP ports.
 const networkABI = 4
 
 var errNoNetworkRules = errors.New("this kernel cannot limit the network of a command: use Linux 6.7 or newer, or set network: false")
 
 var errNoLandlock = errors.New("this kernel has no Landlock: use Linux 6.2 or newer with landlock in CONFIG_LSM or lsm=")
 
-// checkArgv returns an error for arguments that cannot be run, or not be shown whole.
+// checkArgv returns an error for arguments that cannot be run, or that cannot be shown to the owner in full.
 func checkArgv(argv []string) error {
 	size := 0
 	for _, a := range argv {
@@ -219,7 +219,7 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// userOf returns the user whom a command runs as if multis runs as root: the owner of the workspace. It is -1 to stay the same.
+// userOf returns the owner of the workspace, as whom a command runs if multis runs as root. It returns -1 if multis does not: the user stays the same.
 func userOf(workspace string) (uid, gid int, err error) {
 	if os.Geteuid() != 0 {
 		return -1, -1, nil
@@ -235,7 +235,7 @@ func userOf(workspace string) (uid, gid int, err error) {
 	return int(owner.Uid), int(owner.Gid), nil
 }
 
-// countTasks returns how many processes and threads a user has, as far as they are visible.
+// countTasks returns how many processes and threads of a user are visible to multis.
 func countTasks(uid int) (n uint64) {
 	all, err := os.ReadDir("/proc")
 	if err != nil {
@@ -278,11 +278,11 @@ func (s *Sandbox) childArgv(sp spec) ([]string, error) {
 	return append(append(argv, s.options.Program...), string(encoded)), nil
 }
 
-// environment returns the whole environment of a command. Nothing of ours is passed on.
+// environment returns the whole environment of a command. It contains no variable of multis' own environment.
 func environment(temp string) []string {
 	return []string{
 		"PATH=" + Path, "HOME=" + temp, "TMPDIR=" + temp, "LANG=C.UTF-8", "TERM=dumb", "PAGER=cat",
-		// Git runs programs that the configuration of a repository names.
+		// Keep Git from running programs that the configuration of a repository names.
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_ALLOW_PROTOCOL=file:https", "GIT_CONFIG_COUNT=3",
 		"GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false", "GIT_CONFIG_KEY_1=core.hooksPath", "GIT_CONFIG_VALUE_1=/dev/null",
 		"GIT_CONFIG_KEY_2=safe.bareRepository", "GIT_CONFIG_VALUE_2=explicit", // a folder of written files may look like a repository
@@ -342,7 +342,7 @@ func execute(ctx context.Context, argv, env []string, c Command) (Result, error)
 	}, ctxError(ctx)
 }
 
-// ctxError returns why the caller stopped the command; a timeout is a result.
+// ctxError returns why the caller stopped the command. It is nil after a timeout, which is reported by Result.TimedOut.
 func ctxError(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errTimeout) {
 		return cause
@@ -350,7 +350,7 @@ func ctxError(ctx context.Context) error {
 	return nil
 }
 
-// waitEnd waits until a process has ended, and leaves it for Wait, so that its number stays reserved for its group.
+// waitEnd waits until a process has ended, but does not reap it, so that its id stays reserved for its process group until Wait.
 func waitEnd(pid int) {
 	for {
 		if err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil); !errors.Is(err, unix.EINTR) {

@@ -1,9 +1,9 @@
 // Package sandbox runs programs of the machine for a model: one argument vector, never a shell, under Landlock, a seccomp filter and resource
 // limits, in a process group and a temporary folder of its own, with an environment of its own. Linux only.
 //
-// A Sandbox runs nothing before Probe has tried to escape from it and failed. Parse and Classify read command lines and say how dangerous
-// they are; the sandbox is what holds a command, the classes only decide what the owner is asked. Fingerprint binds an approval to the files
-// that a command runs.
+// A Sandbox runs nothing before Probe has tried to escape from it and failed. Parse reads command lines, and Classify says how dangerous they
+// are. The class only decides what the owner is asked; what confines a command is the sandbox. Fingerprint binds an approval to the files that a
+// command runs.
 package sandbox
 
 import (
@@ -36,18 +36,18 @@ const (
 	maxOpenFiles      = 256
 )
 
-// Path is the search path of commands. No other folder has programs that need no PIN.
+// Path is the search path of commands. A program in any other folder is never Harmless.
 const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Subcommand is the command of this program that reaches Main.
+// Subcommand is the command-line argument with which this program must call Main.
 const Subcommand = "sandbox-exec"
 
 // Options configure a Sandbox.
 type Options struct {
-	// Program is the argument vector that reaches Main with further arguments: this program and Argument.
+	// Program is the argument vector that starts Main: this program and Subcommand. The sandbox appends further arguments.
 	Program []string
 	// ForbiddenPaths are files and folders that no command can reach, whatever is configured: the configuration, keys, the data folder, sockets.
-	// The folder of a command may not contain one of them, nor lie in one; see also Command.OwnFolder.
+	// The workspace of a command must not contain one of them or lie in one, unless Command.OwnFolder allows the latter.
 	ForbiddenPaths []string
 	// Temp is where the temporary folders of commands are made; empty means the system's.
 	Temp string
@@ -68,7 +68,7 @@ type Sandbox struct {
 	closed error // why nothing is run; nil after a successful Probe
 }
 
-// ErrNotProbed is why a Sandbox runs nothing before Probe.
+// ErrNotProbed is the error of Ready before Probe.
 var ErrNotProbed = errors.New("exec is off: the sandbox was not tested")
 
 // New returns a sandbox that runs nothing until Probe succeeds.
@@ -119,7 +119,7 @@ func (s *Sandbox) abi() int {
 	return abi
 }
 
-// checkForbidden returns an error if a folder contains, or lies in, a place that no command may reach. If own is true, it may lie in one.
+// checkForbidden returns an error if a folder contains or lies in a path that no command may reach. If own is true, it may lie in a forbidden path.
 func (s *Sandbox) checkForbidden(folder string, own bool) error {
 	for _, path := range s.forbidden {
 		if within(folder, path) || (within(path, folder) && !own) {
@@ -169,8 +169,8 @@ func hasHardLinks(info fs.FileInfo) bool {
 	return !ok || stat.Nlink > 1
 }
 
-// IsForbidden reports whether nothing may read a file: it is in a forbidden path, is a file of the kernel, or has several hard links, of which one may
-// be forbidden. path has all links resolved. info may be nil.
+// IsForbidden reports whether a file must not be read: it is in a forbidden path, is a file of the kernel, or has several hard links, of which one
+// may be in a forbidden path. All links in path must be resolved. info may be nil.
 func (s *Sandbox) IsForbidden(path string, info fs.FileInfo) bool {
 	if info != nil && info.Mode().IsRegular() && hasHardLinks(info) {
 		return true

@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deniedSyscalls fail with EPERM. Landlock does not cover them: sockets (UDP, Unix sockets, the metadata service), but for TCP where the command
-// has a network; changes of mode, owner and
-// times of any file; access to other processes; leaving the process group, which is killed to end the command; and calls that only
-// administrators need.
+// deniedSyscalls fail with EPERM. They do what Landlock does not restrict: make sockets (a command with a network may make TCP sockets, see tcpOnly),
+// change mode, owner and times of any file, access other processes, leave the process group, which is killed to end the command, and do
+// what only administrators need.
 var deniedSyscalls = []uint32{ //nolint:gochecknoglobals // a constant, were there constant lists
 	unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP,
 	unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR,
@@ -26,14 +25,14 @@ var deniedSyscalls = []uint32{ //nolint:gochecknoglobals // a constant, were the
 	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 }
 
-// Numbers that are the same on all architectures and newer than golang.org/x/sys.
+// Syscall numbers that golang.org/x/sys does not have yet. They are the same on all architectures.
 const (
 	sysSetxattrat    = 463
 	sysRemovexattrat = 466
 	sysFileSetattr   = 469
 )
 
-// argument is an argument of a syscall by its index.
+// argument is one argument of a syscall: the number of the syscall, and the index of the argument.
 type argument struct{ number, index uint32 }
 
 // zeroOnlyArguments lists syscall arguments of which only 0 is allowed: a process id (0 is the caller) or a pointer to a path (0 means that an open
@@ -49,10 +48,10 @@ var zeroOnlyArguments = []argument{ //nolint:gochecknoglobals // a constant, wer
 	{unix.SYS_UTIMENSAT, 1},
 }
 
-// signalSyscalls are denied where Landlock does not keep signals inside, before ABI 6.
+// signalSyscalls are denied where Landlock cannot restrict signals, before ABI 6.
 var signalSyscalls = []uint32{unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL} //nolint:gochecknoglobals // a constant, were there constant lists
 
-// signalScopeABI is the first ABI of Landlock that keeps signals inside.
+// signalScopeABI is the first ABI of Landlock that denies signals to processes outside of the sandbox.
 const signalScopeABI = 6
 
 // Offsets in struct seccomp_data.
@@ -91,7 +90,7 @@ func seccompFilter(abi int, network bool) []unix.SockFilter {
 		f = append(f, jump(unix.BPF_JEQ, number, 0, 1), ret(deny))
 	}
 	f = append(f,
-		// clone3 hides its flags in memory; programs fall back to clone.
+		// clone3 passes its flags in memory, which a filter cannot read. Programs fall back to clone.
 		jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), ret(absent),
 		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4), load(offsetArgs), jump(unix.BPF_JSET, newNamespaces, 0, 1), ret(deny), load(offsetNumber))
 	for _, a := range zero {
@@ -102,7 +101,7 @@ func seccompFilter(abi int, network bool) []unix.SockFilter {
 	return append(f, ret(allow))
 }
 
-// tcpOnly denies all sockets but those of TCP, and sending data with the first packet, which connects without asking Landlock.
+// tcpOnly denies all sockets but those of TCP. It also denies TCP Fast Open, which connects without Landlock's check.
 func tcpOnly() []unix.SockFilter {
 	arg := func(n uint32) unix.SockFilter { return load(offsetArgs + 8*n) }
 	const family, kind, protocol, typeMask = 0, 1, 2, 0xf
