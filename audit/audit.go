@@ -27,7 +27,7 @@ type Kind string
 const (
 	Command    Kind = "command"    // a command of the admin room or of multis chat
 	Mode       Kind = "mode"       // a chat got another mode or delivery
-	Approval   Kind = "approval"   // an approval was asked for, given, denied or has expired
+	Approval   Kind = "approval"   // an approval was requested, given or denied, or has expired
 	PIN        Kind = "pin"        // the PIN was set, entered, entered wrongly or locked
 	Send       Kind = "send"       // an outbox message was made, or changed its state
 	Tool       Kind = "tool"       // an agent called a tool, or was refused it
@@ -63,7 +63,7 @@ type Entry struct {
 	Message store.MessageID
 	Task    store.TaskID
 	Ref     string // the id of another row, such as an outbox message
-	Action  string // what was acted on: the name of a command, tool or setting, the purpose of a message, or "mode" or "delivery", the new one of which is Outcome
+	Action  string // the name of a command, tool or setting, the purpose of a message, or "mode" or "delivery" (then Outcome is the new value)
 	Outcome string // such as "sent", "denied"
 	Rule    string // the rule that decided; empty if none did
 	Content []byte // such as the text that is sent or the arguments of a call, stored as a keyed hash; nil for none

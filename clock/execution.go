@@ -218,8 +218,8 @@ func (c *Clock) pauseHeartbeat(ctx context.Context, tx store.Tx, s store.Schedul
 	return c.Messenger.NotifyHeartbeatStopped(ctx, tx, s, maxHeartbeatFailures, reason)
 }
 
-// FailExecutionOf marks the execution that sent a message as failed, because the message did not arrive. It does nothing if no schedule sent the message.
-// It leaves the notice to the owner to the caller.
+// FailExecutionOf marks the execution that sent a message as failed, because the message did not arrive. It does nothing if no schedule sent the
+// message. The caller notifies the owner.
 func FailExecutionOf(ctx context.Context, tx store.Tx, o store.OutboxMessage) error {
 	run, err := store.FailUndeliveredExecution(ctx, tx, o.ID, cmp.Or(o.Error, "it did not arrive"))
 	if errors.Is(err, store.ErrNotFound) {

@@ -85,8 +85,8 @@ func (c *Clock) updateSystemSchedules(ctx context.Context, tx store.Tx, action s
 	return nil
 }
 
-// takeOver pauses the schedules of former operators, makes the owner their creator, and notifies the owner. It does so once for each schedule, because
-// the owner is no former operator.
+// takeOver pauses the schedules of former operators, makes the owner their creator, and notifies the owner. It does so once for each schedule,
+// because then the owner is its creator.
 func (c *Clock) takeOver(ctx context.Context, tx store.Tx) error {
 	if _, err := store.AdminChat(ctx, tx); errors.Is(err, store.ErrNotFound) {
 		return nil // without an admin room nobody has set any

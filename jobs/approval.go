@@ -53,12 +53,12 @@ type CardDecision struct {
 // DecidedCard is the result of a decision.
 type DecidedCard struct {
 	Allowed, Denied []store.Approval
-	Grants          []store.Grant // for calls of which further ones are allowed
-	Continued       store.TaskID  // the task that makes calls which nobody waits for; zero for none
+	Grants          []store.Grant // grants that allow further calls like the allowed ones
+	Continued       store.TaskID  // the new task that makes the allowed calls, if their task does not wait for the answer; zero for none
 }
 
-// DecideCard stores a person's decision about all calls on a card, and enqueues what continues. decided is false if one of them has expired or was
-// decided before; then nothing is changed.
+// DecideCard stores a person's decision about all calls on a card, and enqueues the task that continues. decided is false if one of them has expired
+// or was decided before; then nothing is changed.
 func DecideCard(ctx context.Context, tx store.Tx, card int64, d CardDecision, now time.Time) (_ DecidedCard, decided bool, err error) {
 	calls, err := store.LockCard(ctx, tx, card)
 	isOpen := func(a store.Approval) bool { return a.Allowed == nil && a.ExpiresAt.After(now) }
@@ -88,7 +88,7 @@ func DecideCard(ctx context.Context, tx store.Tx, card int64, d CardDecision, no
 	return result, true, err
 }
 
-// openGrants allows further calls like those that were allowed: one grant for each target.
+// openGrants opens a grant for each target of the allowed calls, so that further calls like them are allowed.
 func openGrants(ctx context.Context, tx store.Tx, allowed []store.Approval, length time.Duration, now time.Time) ([]store.Grant, error) {
 	var grants []store.Grant
 	for _, a := range allowed {
@@ -105,7 +105,8 @@ func openGrants(ctx context.Context, tx store.Tx, allowed []store.Approval, leng
 	return grants, nil
 }
 
-// continueTask has calls made that nobody waits for. It returns 0 if none was allowed, or if their task was forgotten.
+// continueTask stores and enqueues a task that makes the allowed calls of a task that does not wait for the answer. It returns 0 if no call was
+// allowed, or if their task was forgotten.
 func continueTask(ctx context.Context, tx store.Tx, allowed []store.Approval, now time.Time) (store.TaskID, error) {
 	if len(allowed) == 0 {
 		return 0, nil

@@ -23,7 +23,7 @@ func (CaptureArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3, UniqueOpts: uniqueByArgs()}
 }
 
-// FindCapturesArgs asks to enqueue a CaptureArgs for each chat of which notes are due. It is a periodic job.
+// FindCapturesArgs asks to enqueue a CaptureArgs for each chat whose capture is due. It is a periodic job.
 type FindCapturesArgs struct{}
 
 // Kind names the job.
@@ -36,13 +36,13 @@ func (FindCapturesArgs) InsertOpts() river.InsertOpts {
 
 // Capturer takes notes of chats.
 type Capturer interface {
-	// DueCaptures returns the chats of which notes are due.
+	// DueCaptures returns the chats whose capture is due.
 	DueCaptures(ctx context.Context) ([]store.ChatID, error)
 	// Capture takes notes of one chat. last says that no other attempt follows.
 	Capture(ctx context.Context, chat store.ChatID, last bool) error
 }
 
-// enqueueCaptures enqueues a CaptureArgs for each chat of which notes are due.
+// enqueueCaptures enqueues a CaptureArgs for each chat whose capture is due.
 func enqueueCaptures(ctx context.Context, st *store.Store, capturer Capturer) error {
 	chats, err := capturer.DueCaptures(ctx)
 	if err != nil || len(chats) == 0 {

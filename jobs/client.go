@@ -23,7 +23,7 @@ type client struct {
 
 const (
 	maxClients    = 64
-	watchInterval = 3 * time.Second // longest time between two looks of watch at the queue
+	watchInterval = 3 * time.Second // maximum time between two polls of watch
 	sweepInterval = time.Minute
 )
 
@@ -87,8 +87,8 @@ func (c *client) watch(ctx context.Context) {
 	}
 }
 
-// pollQueue starts the jobs that are due, takes over those of dead processes, and enqueues the indexing of messages. It returns how long to wait before
-// the next look. If the connection that held this process' lock is gone, it takes the lock again first.
+// pollQueue starts the jobs that are due, takes over those of dead processes, and enqueues the indexing of messages. It returns how long to wait
+// before the next poll. If the connection that held this process' lock is gone, it takes the lock again first.
 func (c *client) pollQueue(ctx context.Context) (time.Duration, error) {
 	if !c.lock.IsOpen() {
 		switch ok, err := c.takeLock(ctx); {

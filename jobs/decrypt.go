@@ -36,7 +36,7 @@ func (a DecryptArgs) InsertOpts() river.InsertOpts {
 	return opts
 }
 
-// Decrypter decrypts a message and processes it like any other. While the key is missing but may still come, it returns Later.
+// Decrypter decrypts a message and processes it like any other. While the key is missing but may still come, it returns Snooze.
 type Decrypter interface {
 	Decrypt(ctx context.Context, args DecryptArgs) error
 }

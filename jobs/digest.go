@@ -10,7 +10,7 @@ import (
 // DigestArgs asks to notify the owner of the messages that came too late to be answered.
 type DigestArgs struct{}
 
-// DigestDelay is how long no late message may have arrived before the owner is notified of all of them.
+// DigestDelay is how long after the last late message the owner is notified of all of them.
 const DigestDelay = 10 * time.Second
 
 // Kind names the job.
@@ -21,7 +21,7 @@ func (DigestArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 20, UniqueOpts: uniqueByArgs()}
 }
 
-// Digester notifies the owner of late messages. While more of them come in it returns Later.
+// Digester notifies the owner of late messages. While more of them arrive, it returns Snooze.
 type Digester interface {
 	Digest(ctx context.Context) error
 }

@@ -9,10 +9,11 @@ import (
 	"multis/store"
 )
 
-// UpdateEscalationArgs asks to bring the thread of an escalation up to date: its card, the lines of the contact, and who is notified.
+// UpdateEscalationArgs asks to bring the thread of an escalation up to date: its card, and the lines that the contact wrote. It also notifies whoever
+// is to be notified.
 type UpdateEscalationArgs struct {
 	EscalationID store.EscalationID `json:"escalation"`
-	// At is when somebody is to be notified, or the escalation ends by itself. Zero: only the thread is brought up to date.
+	// At is when somebody is to be notified, or when the escalation ends by itself. Zero means that only the thread is brought up to date.
 	At time.Time `json:"at,omitzero"`
 }
 
@@ -29,7 +30,8 @@ type EscalationUpdater interface {
 	UpdateEscalation(ctx context.Context, escalation store.EscalationID, timed bool) error
 }
 
-// ChangeReplyArgs asks to change or delete at the contact what a message in a thread sent, because the message was edited or marked as a note.
+// ChangeReplyArgs asks to edit or delete in the contact's room what a message in a thread sent there, because the message was edited or marked as a
+// note.
 type ChangeReplyArgs struct {
 	MessageID store.MessageID `json:"message"`
 }
@@ -42,7 +44,7 @@ func (ChangeReplyArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 60}
 }
 
-// ReplyChanger changes at the contact what a message in a thread sent.
+// ReplyChanger edits or deletes in the contact's room what a message in a thread sent there.
 type ReplyChanger interface {
 	ChangeReply(ctx context.Context, message store.MessageID) error
 }

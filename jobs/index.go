@@ -16,8 +16,8 @@ type IndexArgs struct {
 	MessageID store.MessageID `json:"message,omitempty"`
 	Path      string          `json:"path,omitempty"`
 	Address   string          `json:"address,omitempty"`
-	// Role is who may see the documents. DecidedAt is when the owner said so: of two decisions the later one holds, in whatever order their
-	// jobs are done.
+	// Role is who may see the documents. DecidedAt is when the owner decided that: of two decisions the later one counts, in whatever order their
+	// jobs run.
 	Role      policy.Role `json:"role"`
 	DecidedAt time.Time   `json:"said"`
 	// ChatID is the chat in which the outcome is reported.

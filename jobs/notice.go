@@ -27,7 +27,8 @@ const (
 	TopicAdminRoomClosed NoticeTopic = "room_closed"
 	// TopicEditIgnored: the owner edited a command that was carried out before.
 	TopicEditIgnored NoticeTopic = "edit"
-	// TopicReplyKept: somebody who may not answer deleted a message in a thread, and what it sent stays with the contact. SubjectID is the contact's chat.
+	// TopicReplyKept: somebody who may not answer deleted a message in a thread, and the reply that it sent stays in the contact's chat. SubjectID is
+	// the contact's chat.
 	TopicReplyKept NoticeTopic = "reply_kept"
 	// TopicKeysUnavailable: the keys of encrypted rooms cannot be opened.
 	TopicKeysUnavailable NoticeTopic = "keys_gone"
@@ -56,7 +57,7 @@ const (
 // NoticeArgs asks to notify the owner.
 type NoticeArgs struct {
 	Topic NoticeTopic `json:"topic"`
-	// SubjectID is the row that the notice is about; see the topics. Zero where the topic says all.
+	// SubjectID is the row that the notice is about; see the topics. Zero for a topic without one.
 	SubjectID int64 `json:"about,omitempty"`
 }
 

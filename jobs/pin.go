@@ -7,8 +7,7 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// PINArgs follows a possible PIN in the admin room: the job does what waited for the PIN, or tells the owner the result. The digits are not in
-// it.
+// PINArgs asks to do what follows a possible PIN in the admin room: what waited for the PIN, or a notice of the result. It does not hold the digits.
 type PINArgs struct {
 	Result   string `json:"news"`             // see pin.EntryResult
 	DialogID int64  `json:"dialog,omitempty"` // the question that was answered; zero for none
@@ -23,7 +22,7 @@ func (PINArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 5}
 }
 
-// PINContinuer does what waited for a PIN, or tells the owner the result. last says that no other attempt follows.
+// PINContinuer does what waited for a PIN, or notifies the owner of the result. last says that no other attempt follows.
 type PINContinuer interface {
 	ContinueAfterPIN(ctx context.Context, a PINArgs, last bool) error
 }

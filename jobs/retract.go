@@ -28,8 +28,8 @@ type Retractor interface {
 	Retract(ctx context.Context, out uuid.UUID) error
 }
 
-// MarkSent stores the event of a message that was sent. It has the event deleted if what it says was deleted before anybody knew that the homeserver had
-// accepted it: the process was killed, or the response was lost.
+// MarkSent stores the event of a message that was sent. It enqueues the deletion of the event if the message's content was deleted before multis knew
+// that the homeserver had accepted it, because the process was killed or the response was lost.
 func MarkSent(ctx context.Context, tx store.Tx, out uuid.UUID, event id.EventID, room id.RoomID) error {
 	isErased, err := store.MarkSent(ctx, tx, out, event, room)
 	if err != nil || !isErased {

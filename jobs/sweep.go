@@ -7,7 +7,7 @@ import (
 	"multis/store"
 )
 
-// Sweep enqueues a job for all work that waits and has none, because its job was lost or given up.
+// Sweep enqueues a job for all waiting work that has none, because its job was lost or given up.
 func Sweep(ctx context.Context, st *store.Store) error {
 	return st.InTx(ctx, func(tx store.Tx) error {
 		found, err := store.WorkWithoutJob(ctx, tx)

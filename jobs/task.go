@@ -10,11 +10,11 @@ import (
 	"multis/store"
 )
 
-// TaskArgs asks to resume a task that waited: for an approval, until the time for one was over, or for another task.
+// TaskArgs asks to resume a task that waited for an approval, for the end of the time for one, or for another task.
 type TaskArgs struct {
 	TaskID store.TaskID `json:"task"`
 	At     time.Time    `json:"at,omitzero"` // not before this time; zero means now
-	// GiveUp says that the task has had too many attempts or is too old, and is failed.
+	// GiveUp says that the task must be failed, because it has had too many attempts or is too old.
 	GiveUp bool `json:"lost,omitempty"`
 }
 
@@ -68,8 +68,8 @@ func StopTask(ctx context.Context, tx store.Tx, id store.TaskID, reason string) 
 	return Enqueue(ctx, tx, TaskArgs{TaskID: id})
 }
 
-// RevisePlan has a plan that waits for the owner's approval made again with the owner's change, which are the text of a message. It does nothing if the
-// plan has ended or was approved before.
+// RevisePlan authorizes a plan that waits for the owner's approval again, with the change that the owner wrote in a message, so that it is made anew.
+// It does nothing if the plan has ended or was approved before.
 func RevisePlan(ctx context.Context, tx store.Tx, task store.TaskID, message store.MessageID, change string, now time.Time) error {
 	err := store.RevisePlan(ctx, tx, task, message, change, now)
 	if errors.Is(err, store.ErrPlanStarted) {

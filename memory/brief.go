@@ -288,7 +288,8 @@ func bulletsWithoutModel(said []store.Message, waits map[store.ChatID]bool) []Bu
 	return bullets
 }
 
-// trim keeps the first maxBulletsPerKind bullets of each kind. In a brief without a model these are of the chats with the newest messages.
+// trim keeps the first maxBulletsPerKind bullets of each kind; twice as many in a brief without a model, where the first bullets are those of the
+// chats with the newest messages.
 func (b *Brief) trim() {
 	limit := maxBulletsPerKind
 	if b.NoModelReason != "" {

@@ -191,7 +191,7 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	return store.PruneNotes(ctx, tx, role, m.Settings.Sections)
 }
 
-// writeNote stores a note by its placement and returns the note as it is stored.
+// writeNote stores a note as placeNote decided, and returns the stored note.
 func writeNote(ctx context.Context, tx store.Tx, s mergeResult) (store.Note, error) {
 	if s.duplicate != nil {
 		return *s.duplicate, store.MergeNote(ctx, tx, s.duplicate.ID, s.note.Sources)

@@ -54,7 +54,7 @@ func chatIDs(active []store.ActiveChat) []store.ChatID {
 	return ids
 }
 
-// newestMessages reads the newest messages of chats. Of each chat it reads the fewer messages, the more chats there are.
+// newestMessages reads the newest messages of chats. The more chats there are, the fewer messages it reads of each.
 func (m *Memory) newestMessages(ctx context.Context, q BriefQuery, chats []store.ActiveChat) ([]store.Message, error) {
 	return store.MessagesOfChats(ctx, m.Store.DB(), chatIDs(chats), q.From, q.Until, min(max(maxBriefMessages/len(chats), 4), maxMessagesPerChat))
 }

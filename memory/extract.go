@@ -94,8 +94,8 @@ func speakerName(chat store.Chat, m store.Message) string {
 // nameDelimiters removes the characters that end a name in a line of a conversation.
 var nameDelimiters = strings.NewReplacer(":", "", "[", "", "]", "")
 
-// wordsOf returns what a message says. Of the owner's pictures it leaves out what a model saw on them: those are the words of others, and notes of
-// what the owner said count as his.
+// wordsOf returns the words of a message from which notes are taken. It leaves out what a model saw on a picture of the owner: these are not the
+// owner's words, and notes of the owner's messages count as his.
 func wordsOf(m store.Message) string {
 	if m.Author.IsOwner() {
 		return bridgebridge.WithoutDescription(bridgebridge.MessageKind(m.Kind), m.Body)

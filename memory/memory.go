@@ -48,7 +48,8 @@ type Settings struct {
 	LogDays int
 	// SkipInjections keeps messages of others that look like attempts to give the assistant orders (policy.InjectionBlock) out of captures.
 	SkipInjections bool
-	// Skill returns the instructions for taking notes. It is called for each capture. Defaults to DefaultSkill, also when it is empty.
+	// Skill returns the instructions for taking notes. It is called for each capture. Defaults to DefaultSkill, which is also used if Skill returns
+	// an empty text.
 	Skill func() string
 }
 

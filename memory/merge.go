@@ -9,7 +9,7 @@ import (
 	"multis/text"
 )
 
-// mergeResult says how a new note relates to the known ones.
+// mergeResult says how a new note relates to the known notes.
 type mergeResult struct {
 	note store.Note
 	// duplicate is a known note that says the same; nil for none.

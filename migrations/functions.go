@@ -96,7 +96,7 @@ func (s functionSet) without(file string) functionSet {
 	return s
 }
 
-// names are those of all functions in the set.
+// names returns the names of all functions in the set.
 func (s functionSet) names() []string {
 	var names []string
 	for _, f := range s.files {
@@ -107,7 +107,7 @@ func (s functionSet) names() []string {
 	return names
 }
 
-// createFunctionsSQL makes the table that says which functions the database has. It has one row at most.
+// createFunctionsSQL makes the table that says which functions the database has. The table has at most one row.
 const createFunctionsSQL = `create table if not exists schema_functions (
 		revision int not null, hash text not null, vectors boolean not null, names text[] not null);
 	comment on table schema_functions is 'Which functions are here: the revision and the hash of the files that they were made from, and their names.'`
@@ -117,7 +117,7 @@ const readAppliedSQL = "select revision, hash, vectors, names from schema_functi
 const noteAppliedSQL = `with before as (delete from schema_functions)
 	insert into schema_functions (revision, hash, vectors, names) values ($1, $2, $3, $4)`
 
-// applied is what the row says.
+// applied is the row of schema_functions.
 type applied struct {
 	Revision int
 	Hash     string
@@ -166,14 +166,14 @@ func (s functionSet) apply(ctx context.Context, pool *pgxpool.Pool, role string)
 	})
 }
 
-// unusedSQL lists those of the named functions that nothing in the schema depends on. Triggers, policies, indexes, defaults and
-// generated columns hold the others.
+// unusedSQL lists those of the named functions that nothing in the schema depends on. Triggers, policies, indexes, defaults and generated columns
+// depend on the others.
 const unusedSQL = `select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = any ($1)
 	and not exists (select from pg_depend d where d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid)
 	and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e') -- an extension's`
 
-// replace makes the functions of this set in place of those of before. It first drops the old ones, because their parameters or results may
-// have changed. One that something depends on cannot be dropped: "create or replace" replaces it.
+// replace replaces the functions of before by those of this set. It first drops the old ones, because their parameters or results may have changed. A
+// function that something depends on cannot be dropped: "create or replace" replaces it.
 func (s functionSet) replace(ctx context.Context, tx pgx.Tx, role string, before, now applied) error {
 	rows, err := tx.Query(ctx, unusedSQL, before.Names)
 	if err != nil {

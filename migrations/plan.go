@@ -19,8 +19,8 @@ import (
 type Step struct {
 	Migration string // the file
 	Statement string // the beginning of the statement, on one line
-	Table     string // the table that it changes; empty for none that is there already
-	Lock      string // what it takes on the table, in the words of Postgres; empty for nothing that others notice
+	Table     string // the existing table that it changes; empty for none
+	Lock      string // the lock that it takes on the table, as Postgres names it; empty for none that blocks others
 	Rows      int64  // of the table, as Postgres estimates them
 	Estimate  time.Duration
 }
@@ -49,7 +49,7 @@ type rule struct {
 
 const tablePattern = `(?:if exists )?(?:only )?"?(?:public\.)?(\w+)"?`
 
-// rules are tried in order. What matches none is assumed to do the most.
+// rules are tried in order. For a statement that matches none, the lock is unknownLock and the time is not estimated.
 var rules = []rule{
 	{regexp.MustCompile(`^create (?:table|sequence|type|extension|schema|or replace|function|view)`), "", catalogOnly},
 	{regexp.MustCompile(`^(?:comment|grant|revoke|select|insert into)\b`), "", catalogOnly},

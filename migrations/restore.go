@@ -110,7 +110,8 @@ func isRestoring(ctx context.Context, pool *pgxpool.Pool) (yes bool, err error) 
 	return yes, nil
 }
 
-// leftoverSQL lists the statements that remove everything from a database but extensions. An earlier one may remove what a later one names.
+// leftoverSQL lists the statements that remove everything from a database but extensions. Each uses "if exists", because an earlier one may already
+// have removed its object by cascade.
 const leftoverSQL = `select 'drop schema if exists ' || nspname || ' cascade' from pg_namespace where nspname in ('` + RiverSchema + `', '` + MatrixSchema + `')
 	union all select format('drop table if exists %s cascade', c.oid::regclass) from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> 'restore_in_progress'
 		and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')

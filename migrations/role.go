@@ -20,8 +20,8 @@ import (
 // under. Its text holds the SQL that fixes it.
 var ErrRole = errors.New("the role of contacts' reads is missing")
 
-// roleInFiles is what the SQL files call the role of contacts' reads. Each database has a role of its own: roles belong to the whole server,
-// and who may use a shared one could read as a contact in every database that has it.
+// roleInFiles is what the SQL files call the role of contacts' reads. Each database has a role of its own: roles belong to the whole server, and
+// whoever may use a shared one could read as a contact in every database that has it.
 const roleInFiles = "multis_contact"
 
 // unquotedName matches a database name that needs no quotes, so that a role's name can contain it.
@@ -120,7 +120,7 @@ func closeDatabase(ctx context.Context, pool *pgxpool.Pool, database string) err
 	return nil
 }
 
-// filesFor are the migrations with the name of the contact role filled in.
+// filesFor are the migrations, with the name of a database's contact role in place of roleInFiles.
 type filesFor struct {
 	files embed.FS
 	role  string

@@ -12,13 +12,13 @@ import (
 // Attributes are the mode and the owner of a file that is written.
 type Attributes struct {
 	Mode fs.FileMode
-	// UID and GID own the file if root writes it. Negative stands for the owner of the old file, or that of the folder if there is none, so
-	// that root takes no file away from the user of a service.
+	// UID and GID own the file if root writes it. A negative UID keeps the owner of the old file, or uses that of the folder for a new file, so that
+	// root takes no file away from the user of a service.
 	UID, GID int
 }
 
-// Stage writes a file completely, and to the disk, under another name in the folder of path. It returns that name, which is to be renamed to path or removed;
-// after an error it is empty if there is nothing to remove.
+// Stage writes a complete file, synced to the disk, under a temporary name in the folder of path. The caller renames it to path or removes it. After
+// an error the name is empty if there is nothing to remove.
 func Stage(path string, data []byte, a Attributes) (temporary string, err error) {
 	if a.UID < 0 {
 		if a.UID, a.GID, err = ownerFor(path); err != nil {

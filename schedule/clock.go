@@ -9,7 +9,7 @@ import (
 // clockTime is a time of day.
 type clockTime struct {
 	hour, minute int
-	// hourOnly says that only an hour was written, as in "9"; isTwelveHour, that am or pm followed it.
+	// hourOnly says that only an hour was written, as in "9". isTwelveHour says that am or pm followed.
 	hourOnly, isTwelveHour bool
 }
 

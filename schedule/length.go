@@ -28,7 +28,7 @@ func (s *calendarDuration) add(n, unit int) {
 	}
 }
 
-// relativeTime reads a time relative to now: "2h", "in 45 min", "half an hour". It returns false if the next words are none.
+// relativeTime reads a time relative to now: "2h", "in 45 min", "half an hour". It returns false if the next words are no such time.
 func (p *timeParser) relativeTime() (reading, bool, error) {
 	in := p.accept(roleIn)
 	s, ok, err := p.duration(in)

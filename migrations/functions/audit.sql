@@ -137,7 +137,7 @@ create or replace trigger audit_forgetting_insert after insert on forgettings fo
 create or replace trigger audit_forgetting_done after update of done_at on forgettings for each row
     when (old.done_at is null and new.done_at is not null) execute function audit_forgetting();
 
--- Records each hold by which a contact gets no answers of a model for a time, and each one that the owner lifts.
+-- Records each model hold (no model answers a contact for a time) when it begins, and when the owner lifts it.
 create or replace function audit_model_hold() returns trigger language plpgsql as $$
 begin
     insert into audit_entries (kind, actor, chat_id, action, outcome)

@@ -1,5 +1,6 @@
--- Tells the processes of each job that can be done, and of each that will be due later (multis.due). River tells only of inserted jobs that can be
--- done, and leaves out those that follow another of their queue at once. Identical notifications of a transaction are sent once.
+-- Notifies the processes of each job that can run now (river.river_insert) and of each that will be due later (multis.due). River itself notifies
+-- only of inserted jobs that can run now, and not of one that follows another of its queue at once. Identical notifications of a transaction are sent
+-- once.
 create or replace function tell_of_job() returns trigger language plpgsql as $$
 begin
     if new.state = 'available' and new.scheduled_at <= now() then

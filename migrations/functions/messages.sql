@@ -1,7 +1,7 @@
 -- Messages: how they are indexed and searched, and what is deleted together with them.
 -- The functions in passages.sql exist a second time for messages, under other names.
 
--- Up to two words of the caller's index that are similar to p_word.
+-- Returns up to two words of the caller's index that are similar to p_word.
 create or replace function similar_message_words(p_roles text[], p_word text) returns table (lexeme text, ndoc bigint)
 language plpgsql stable set search_path = public, pg_temp as $$
 begin

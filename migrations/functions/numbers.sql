@@ -1,6 +1,6 @@
 -- Numbers that the index and the ranking keep.
 
--- Sets a new version at each change of a role's index, by which a cached copy is checked.
+-- Sets a new version at each change of a role's index. A cached copy is valid while the role has its version.
 create or replace function next_version() returns trigger language plpgsql as $$
 begin
     new.version := nextval('public.index_version');

@@ -55,7 +55,7 @@ begin
     perform withdraw_drafts(new.id, null, 'draft_mode', 'The mode or the delivery of the chat was changed.', false);
     return null;
 end $$;
--- With other labels other settings may count, so that the answer is drafted anew.
+-- Other labels may bring other settings, so the answer is drafted again.
 create or replace function withdraw_by_labels() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
     perform withdraw_drafts(new.id, null, 'draft_mode', 'The labels of the chat were changed.', true);
@@ -66,8 +66,9 @@ create or replace trigger withdraw_labels after update of labels, unlabelled on 
 create or replace trigger withdraw_mode after update of mode, delivery on chats for each row
     when (new.mode is distinct from old.mode or new.delivery is distinct from old.delivery) execute function withdraw_by_mode();
 
--- What a person has multis send, such as a reply in the thread of an escalation, is an answer like those that are written in the chat. Only such a text
--- has the purpose of approved drafts, is queued at once and has seen no message (seen_id). An edit of it (replaces) answers nothing new.
+-- Withdraws the drafts of a chat when a person sends a text through multis, such as a reply in the thread of an escalation, because that is an answer
+-- like one that is written in the chat. Only such a text has the purpose 'operator', or has the purpose 'draft' but is queued at once and has no
+-- seen_id. An edit of it (replaces) is no new answer.
 create or replace function withdraw_by_operator() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
     perform withdraw_drafts(new.chat_id, null, 'draft_answered', 'A person answered in the chat.', false);

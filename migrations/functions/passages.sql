@@ -66,7 +66,7 @@ begin
         using p_planned, p_any, p_terms, p_weights, p_average, p_kinds, roles, p_limit, case when p_any is null then '{}' else array_remove(roles, 'public') end, p_sets, p_enough;
 end $$;
 
--- How much there is of each of the caller's roles, and in which languages: what decides whether a copy of the index in memory pays.
+-- Returns the size of each of the caller's roles, in all and by language. The program decides by it whether to cache the index entries in memory.
 create or replace function role_sizes() returns table (role text, version bigint, chunks bigint, words bigint, configs text[], config_chunks bigint[])
 language plpgsql stable security definer set search_path = public, pg_temp as $$
 declare
@@ -78,7 +78,7 @@ begin
         from corpus_stats c where c.role = any (roles);
 end $$;
 
--- The index entries of those of p_roles that are the caller's, for the copy in memory.
+-- Returns the index entries of those of p_roles that the caller may read, for the cache in memory.
 create or replace function role_passages(p_roles text[])
 returns table (role text, version bigint, id bigint, doc_id bigint, ord int, kind text, config text, part int, n_tok int, author text, is_question boolean, tsv tsvector)
 language plpgsql stable security definer set search_path = public, pg_temp as $$
@@ -89,7 +89,7 @@ begin
         from unnest(p_roles) r join corpus_stats c on c.role = r join chunk_index i on i.role = r where r = any (roles) order by i.role, i.doc_id, i.ord;
 end $$;
 
--- The versions of the caller's roles, in order: the copy in memory is valid while these are the same.
+-- Returns the sorted versions of the caller's roles. The cache in memory is valid while they are the same.
 create or replace function role_versions() returns bigint[] language plpgsql stable security definer set search_path = public, pg_temp as $$
 declare
     roles text[] := scope_roles();

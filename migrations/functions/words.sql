@@ -1,4 +1,4 @@
--- The words of documents: how a chunk is indexed, and what is known of a query's words.
+-- The words of documents: how a chunk is indexed, and in how many chunks the words of a query occur.
 
 -- Returns the index entry of a passage and its number of words. A word that occurs at least two, four or six times gets further lexemes with the
 -- suffixes ², ⁴ and ⁶, without positions. They find the passages that can rank high for a common word without reading all passages with the
@@ -42,8 +42,8 @@ begin
         select k.w, case when k.n > 0 then k.n else (select count(*) from waiting i where i.tsv @@ k.q) end from known k;
 end $$;
 
--- Whether two words that resemble each other are about equally long, as if one was mistyped, or one is a compound with the other. isCompound in
--- search/correct.go does the same. The collation of the stored words is "C".
+-- Reports whether two similar words are about equally long, as after a typing error, or one begins or ends with the other, as in a compound.
+-- isCompound in search/correct.go does the same. The collation of the stored words is "C".
 create or replace function fits_length(p_a text, p_b text) returns boolean language sql immutable parallel safe as $$
     select abs(length(p_a) - length(p_b)) <= 2
         or length(p_b) >= 5 and starts_with(p_a collate "C", p_b collate "C") or length(p_a) >= 5 and starts_with(p_b collate "C", p_a collate "C")

@@ -81,7 +81,8 @@ func programs(version string) (string, error) {
 	return "", wrong
 }
 
-// programFolders returns the folders on the machine with the programs of a server, those of Debian's packages first, the newest of them before the others.
+// programFolders returns the folders with the programs of a Postgres server: those of Debian's packages, the newest version first, then the one on
+// PATH.
 func programFolders() []string {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	version := func(p string) int {

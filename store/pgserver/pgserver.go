@@ -259,7 +259,7 @@ func userName(uid int) string {
 	return name
 }
 
-// unprivileged returns the user that runs a new server of root.
+// unprivileged returns the user that runs the server of a new folder if this program runs as root.
 func unprivileged() (*syscall.Credential, error) {
 	for _, name := range []string{superuser, "nobody"} {
 		u, err := user.Lookup(name)
@@ -325,7 +325,7 @@ func chownFromRoot(dir string, as *syscall.Credential) error {
 	return nil
 }
 
-// initdb makes an empty database. It does so beside its final place, so that after a kill there is a whole one or none.
+// initdb makes an empty database. It makes it in a temporary folder and renames that, so that a killed process leaves a complete database or none.
 func (s *Server) initdb(ctx context.Context, bin string, as *syscall.Credential, throwaway bool) error {
 	unfinished := s.data() + ".new"
 	if err := os.RemoveAll(unfinished); err != nil {

@@ -36,8 +36,8 @@ type FaultInjector struct {
 func NewFaultInjector(killAt int) *FaultInjector { return &FaultInjector{killAt: killAt} }
 
 // Run runs this test binary as another process, with a connection to the database of st through a faultInjectingProxy. It returns the name of the
-// fault point that killed the process; empty if the process ended by itself. The process has the database's address in an environment
-// variable, and the further variables of env.
+// fault point that killed the process; empty if the process ended by itself. The process gets the database's address in the environment variable that
+// variable names, and the variables of env.
 func (v *FaultInjector) Run(t testing.TB, st *store.Store, variable string, env ...string) (faultPoint string) {
 	t.Helper()
 	address, err := url.Parse(st.Pool().Config().ConnString())

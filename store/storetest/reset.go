@@ -129,7 +129,8 @@ create function pg_temp.reset_database() returns bool language plpgsql as $$ dec
 	return true;
 end $$`
 
-// reset makes the database as it was migrated. It returns false if it cannot, because the test changed more than rows or left something running.
+// reset restores the state of the database after its migration. It returns false if it cannot, because the test changed more than rows or left
+// something running.
 func (db *database) reset(ctx context.Context) bool {
 	if db.pool.Stat().AcquiredConns() > 0 || db.pool.Ping(ctx) != nil { // it may be closed
 		return false

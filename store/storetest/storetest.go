@@ -236,13 +236,13 @@ const columnsSQL = `select n.nspname as schema, c.relname as "table", array_agg(
 	from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
 	where c.relkind in ('r', 'p') and c.relpersistence <> 't' and n.nspname not in ('pg_catalog', 'information_schema') group by 1, 2 order by 1, 2`
 
-// columnStatisticsSQL lists the columns of which Postgres' own statistics hold a text: it keeps samples, to plan with.
+// columnStatisticsSQL lists the columns for which the planner's statistics hold a sample with a text.
 const columnStatisticsSQL = `select c.relname || '.' || a.attname from pg_statistic s join pg_class c on c.oid = s.starelid
 	join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid and a.attnum = s.staattnum
 	where n.nspname not in ('pg_catalog', 'information_schema')
 		and position(lower($1) in lower(concat_ws(' ', stavalues1::text, stavalues2::text, stavalues3::text, stavalues4::text, stavalues5::text))) > 0`
 
-// ColumnStatisticsWith lists the columns of which Postgres keeps a text as a sample: "notes.body".
+// ColumnStatisticsWith lists the columns, such as "notes.body", for which the planner's statistics hold a sample with a text.
 func ColumnStatisticsWith(t testing.TB, st *store.Store, text string) (columns []string) {
 	t.Helper()
 	ctx := context.Background()
