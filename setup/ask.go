@@ -27,7 +27,7 @@ type Question struct {
 	Default string // what Enter gives
 	Secret  bool   // the answer is not shown, and Enter keeps Default without showing it
 	Options []Option
-	Check   func(string) error // returns what is wrong with the form of an answer; nil allows all
+	Check   func(string) error // returns what is wrong with the form of an answer. If Check is nil, every answer is accepted.
 }
 
 // Option is one of the answers to choose from.
@@ -47,8 +47,8 @@ func NewAsker(in *os.File, out *os.File) Asker {
 	return newPrompts(in, out)
 }
 
-// forms asks by forms with cursor keys. One goroutine reads the keys for all forms. If each form read the terminal itself, its last read would
-// not end with it and could take keys typed for the next form.
+// forms asks by forms with cursor keys. One goroutine reads the keys for all forms: if each form read the terminal itself, its last read would
+// outlive it and could take keys typed for the next form.
 type forms struct {
 	terminal int // file descriptor
 	keys     chan []byte
@@ -74,7 +74,7 @@ func newForms(in *os.File, out io.Writer) forms {
 
 // formInput is the input of one form.
 type formInput struct {
-	ctx  context.Context //nolint:containedctx // a Read has no parameter for it
+	ctx  context.Context //nolint:containedctx // Read has no context parameter
 	keys <-chan []byte
 	rest []byte
 }
@@ -176,7 +176,7 @@ type line struct {
 	err  error
 }
 
-// newPrompts starts to read lines from in. They are read in a goroutine of their own, because a read does not end with a context.
+// newPrompts starts to read lines from in, in a goroutine of its own, because a read cannot be canceled by a context.
 func newPrompts(in *os.File, out io.Writer) *prompts {
 	p := &prompts{out: out, lines: make(chan line), silent: func() func() { return func() {} }}
 	if fd := int(in.Fd()); term.IsTerminal(fd) {

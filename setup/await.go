@@ -15,7 +15,7 @@ import (
 	"multis/doctor"
 )
 
-// pollInterval is the time between two checks for what is awaited.
+// pollInterval is the time between two checks in AwaitSynapse and AwaitGreeting.
 const pollInterval = time.Second
 
 // AwaitSynapse waits until Synapse has loaded the registration and reaches multis. It returns the last result, which is not OK if ctx ended

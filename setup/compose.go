@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// networkKey is what docker-compose.yml calls the Docker network that Synapse is on.
+// networkKey is the variable of docker-compose.yml that names the Docker network of Synapse.
 const networkKey = "MATRIX_NETWORK"
 
-// ErrNoNetwork is returned when the network of Synapse cannot be told.
+// ErrNoNetwork is returned when the Docker network of Synapse cannot be determined.
 var ErrNoNetwork = errors.New("the Docker network of Synapse is not known; name it yourself: echo " + networkKey + "=NAME >> .env   (docker network ls lists them)")
 
 // SynapseNetwork returns the Docker network of Synapse's container. config is its homeserver.yaml, or empty to look for it.
@@ -30,7 +30,7 @@ func (m Machine) SynapseNetwork(ctx context.Context, config string) (string, err
 	if err != nil {
 		return "", fmt.Errorf("ask Docker for the network of the container %s: %w", s.Container, err)
 	}
-	// Containers on these do not reach each other by name.
+	// On these networks, containers do not reach each other by name.
 	networks := slices.DeleteFunc(strings.Fields(string(out)), func(n string) bool { return slices.Contains([]string{"bridge", "host", "none"}, n) })
 	if len(networks) != 1 {
 		return "", fmt.Errorf("the container %s is on %d networks that multis could join: %w", s.Container, len(networks), ErrNoNetwork)
@@ -38,7 +38,8 @@ func (m Machine) SynapseNetwork(ctx context.Context, config string) (string, err
 	return networks[0], nil
 }
 
-// ComposeEnv returns the file .env of Compose with the network of Synapse. Other lines stay as they are. changed is false if the file has it.
+// ComposeEnv returns the file .env of Compose with the line that names the network of Synapse. Other lines stay as they are. changed is false if the
+// file has that line already.
 func ComposeEnv(path, network string) (file Output, changed bool, err error) {
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

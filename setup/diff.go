@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// hidden stands for a secret in a diff.
+// hidden replaces each secret in a diff.
 const hidden = "…"
 
 // Diff returns the lines that differ between two versions of a file, each after - or +, with hidden in place of the secrets. It is empty if
@@ -61,7 +61,7 @@ func changedLines(a, b []string) []string {
 	return lines
 }
 
-// secretKeys are the keys whose values are not shown, also those of the old version.
+// secretKeys are the keys whose values are not shown, in the old version and in the new one.
 var secretKeys = []string{"as_token", "hs_token", "api_key", "token", "secret", "client_secret", "unidoc_key", "url"}
 
 // hideLine returns a line of a diff without its secrets.

@@ -11,16 +11,16 @@ import (
 	"multis/doctor"
 )
 
-// modelPreset is a model provider that can be chosen, or a server of one's own.
+// modelPreset is a choice in the question for a model: a provider, a server of the owner's own, or no model.
 type modelPreset struct {
-	name  string // as the answer
+	name  string // the answer that chooses it
 	label string
-	// model is the value of the key model, without it the name of the model is asked for.
+	// model is the proposed value of the key model. The part before the slash is fixed; the rest is asked for.
 	model string
-	key   string // the example of a key; empty if none is needed
+	key   string // an example of an API key; empty if none is needed
 	local bool
-	url   string            // the example of an address; empty if none is asked for
-	more  map[string]string // further values below the section
+	url   string            // an example of an address; empty if none is asked for
+	more  map[string]string // further keys of the section, with their values
 }
 
 const noModel = "none"

@@ -40,10 +40,10 @@ func (w *Wizard) askOwner(ctx context.Context) error {
 	return w.set("homeserver.domain", id.UserID(w.value("owner")).Homeserver())
 }
 
-// UnpairedOwner returns the placeholder for the owner until a pairing code tells who it is. No such account exists.
+// UnpairedOwner returns the placeholder for the owner until pairing shows who the owner is. No such account exists.
 func UnpairedOwner(domain string) id.UserID { return id.NewUserID("multis-unpaired", domain) }
 
-// askDomain takes Synapse's domain, or asks for it, and sets the owner to a placeholder on that domain (UnpairedOwner).
+// askDomain sets the homeserver's domain to found, or asks for it if found is empty, and sets the owner to the placeholder of that domain (UnpairedOwner).
 func (w *Wizard) askDomain(ctx context.Context, found string) error {
 	const key = "homeserver.domain"
 	if found != "" {
@@ -207,7 +207,7 @@ func (w *Wizard) askDatabase(ctx context.Context) error {
 	})
 }
 
-// postgresPrograms returns the folder of the programs with which multis can run a Postgres of its own, on the data that there may be already.
+// postgresPrograms returns the folder of the programs with which multis can run a Postgres of its own. They must fit the data that may already be there.
 func (w *Wizard) postgresPrograms() (string, error) {
 	folder := orElse(w.value("database.data_dir"), "data")
 	if !filepath.IsAbs(folder) {

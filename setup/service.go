@@ -33,8 +33,8 @@ const (
 //go:embed multis.service
 var unitFile string
 
-// StartCommand returns the line that starts the multis with a configuration as it is installed: as a service of systemd, in a container, or by hand, with
-// program. again is for one that may run already.
+// StartCommand returns the shell line that starts multis with a configuration, depending on how it is installed: in a container, as a service of systemd,
+// or to be started by hand with program. If again is true, the line also restarts a multis that runs already.
 func (m Machine) StartCommand(program, config string, again bool) string {
 	switch {
 	case m.InContainer() && again:
@@ -70,8 +70,8 @@ func EnsureUser(ctx context.Context) (uid, gid int, err error) {
 	return uid, gid, errors.Join(err1, err2)
 }
 
-// EnsureFolder creates the folder of the service. A folder of root's, as a former command of root leaves it, is given to the service with
-// everything in it. A folder of another user is refused.
+// EnsureFolder creates the folder of the service. If the folder belongs to root, because root ran a command there before, it is given to the service
+// with everything in it. If it belongs to another user, EnsureFolder returns an error.
 func EnsureFolder(dir string, uid, gid int) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("make %s: %w", dir, err)
@@ -104,16 +104,16 @@ func EnsureFolder(dir string, uid, gid int) error {
 	return nil
 }
 
-// hiddenFolders are those that the unit hides from the service (ProtectHome, PrivateTmp).
+// hiddenFolders are the folders that the unit hides from the service (ProtectHome, PrivateTmp).
 var hiddenFolders = []string{"/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"}
 
-// CheckReadable returns an error if the user who runs multis cannot read one of the files with secrets that the configuration names. Only root can ask.
-// folder is that of the configuration, and isService is for the service of systemd.
+// CheckReadable returns an error if the user who runs multis cannot read one of the files with secrets that the configuration names. Only root can call
+// it. folder is that of the configuration. isService is true if multis runs as a service of systemd, which does not see hiddenFolders.
 func CheckReadable(ctx context.Context, files []string, folder string, uid, gid int, isService bool) error {
 	name, groups := strconv.Itoa(uid), []uint32{}
 	if u, err := user.LookupId(name); err == nil {
 		name = u.Username
-		ids, _ := u.GroupIds() // without them it is stricter
+		ids, _ := u.GroupIds() // without the groups the check is only stricter
 		for _, id := range ids {
 			if n, err := strconv.ParseUint(id, 10, 32); err == nil {
 				groups = append(groups, uint32(n))

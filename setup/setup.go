@@ -17,7 +17,7 @@ type Machine struct {
 	Root string // empty means "/"
 }
 
-// path returns a path of the machine as a path of this process.
+// path returns the path at which this process reaches a path of the machine.
 func (m Machine) path(elem ...string) string {
 	return filepath.Join(append([]string{m.Root, "/"}, elem...)...)
 }
@@ -49,7 +49,7 @@ func (m Machine) LocalPostgres() string {
 	return ""
 }
 
-// vectors says whether the Postgres with these programs has pgvector. It is empty where that cannot be known.
+// vectors returns text for people about whether the Postgres with these programs has pgvector; empty if that is unknown.
 func (m Machine) vectors(programs string) string {
 	rest, debian := strings.CutPrefix(programs, "/usr/lib/postgresql/")
 	version, _, _ := strings.Cut(rest, "/")
@@ -121,7 +121,7 @@ func readText(path string) string {
 	return string(text)
 }
 
-// hostPath returns where a file of the process is outside of its mount namespace, or an empty path if that is unknown.
+// hostPath returns the path on the machine of a file that the process sees in its mount namespace. It returns an empty path if that is unknown.
 func (m Machine) hostPath(p process, path string) string {
 	inside := filepath.Join(p.dir, "root", path)
 	want, err := os.Stat(inside)

@@ -21,8 +21,8 @@ type Step struct {
 // registrationName is the name of multis' registration in Synapse's folder.
 const registrationName = "multis-registration.yaml"
 
-// Steps returns the commands after which Synapse knows the registration file at path: at most three, without those that are done already.
-// known means that the running Synapse already accepts the token. s is nil if Synapse is not on this machine.
+// Steps returns the commands that make Synapse load the registration file at path: at most three, without those that are done already.
+// known is true if the running Synapse already accepts the token. s is nil if Synapse is not on this machine.
 func (m Machine) Steps(s *Synapse, path string, known bool) []Step {
 	if s == nil && m.InContainer() {
 		return containerSteps()
@@ -56,7 +56,7 @@ func (s *Synapse) target() (inside string, listed bool) {
 	return filepath.Join(filepath.Dir(s.Files[0].Inside), registrationName), false
 }
 
-// install returns the command that copies the registration to where Synapse reads it.
+// install returns the command that copies the registration from path to host, where Synapse reads it.
 func (s *Synapse) install(path, host string) string {
 	return fmt.Sprintf("install -m 640 %s %s %s", s.owner(), text.ShellWord(path), text.ShellWord(host))
 }

@@ -23,7 +23,7 @@ type Synapse struct {
 	Files         []File         // its configuration, in the order in which Synapse reads it
 	Domain        string         // server_name
 	Addresses     []string       // where its client API may be, likely ones first
-	Registrations []Registration // the application services that it is told of
+	Registrations []Registration // the application services in its configuration
 	User          string         // the user that it runs as, a name or a number; empty means unknown
 	Unit          string         // its systemd unit; empty means none
 	Container     string         // its Docker container; empty means none
@@ -31,7 +31,7 @@ type Synapse struct {
 	list registrationList
 }
 
-// File is a file of Synapse: as Synapse sees it, and on the machine. The two differ when Synapse is in a container.
+// File is a file of Synapse: Inside is its path as Synapse sees it, and Host its path on the machine. They differ when Synapse is in a container.
 type File struct{ Inside, Host string }
 
 // Registration is an application service of Synapse.
@@ -46,7 +46,7 @@ type Registration struct {
 // registrationList is the place of app_service_config_files in the configuration.
 type registrationList struct {
 	file   File
-	line   int // zero: nowhere
+	line   int // zero if there is none
 	indent int // of the items of a block; negative for a list on one line
 	items  []string
 }
@@ -65,7 +65,7 @@ type synapseConfig struct {
 	} `yaml:"listeners"`
 }
 
-// usualConfigs are where packages and playbooks put Synapse's configuration.
+// usualConfigs are the paths at which packages and playbooks put Synapse's configuration, each list for one Synapse.
 var usualConfigs = [][]string{
 	{"/etc/matrix-synapse/homeserver.yaml", "/etc/matrix-synapse/conf.d"},
 	{"/matrix/synapse/config/homeserver.yaml"},
@@ -73,8 +73,8 @@ var usualConfigs = [][]string{
 	{"/opt/synapse/homeserver.yaml"},
 }
 
-// FindSynapse returns the Synapse of this machine. config is its homeserver.yaml, or empty to look for running ones and in the usual places.
-// It returns nil if there is none, or several and none is named.
+// FindSynapse returns the Synapse of this machine. config is its homeserver.yaml; if it is empty, FindSynapse looks for running ones, then in the usual
+// places. It returns nil if it finds none or several.
 func (m Machine) FindSynapse(config string) (*Synapse, error) {
 	if config != "" {
 		return m.namedSynapse(config)
@@ -127,7 +127,7 @@ func (m Machine) configured(paths []string) (*Synapse, error) {
 	return s, m.read(s)
 }
 
-// FindForDoctor looks for the Synapse of a domain on this machine, for the checks; nil if none or more than one can be read.
+// FindForDoctor looks for the Synapse of a domain on this machine, for the checks of package doctor. It returns nil if none or more than one can be read.
 // registration is the file that multis -g writes.
 func (m Machine) FindForDoctor(domain, registration string) *doctor.Synapse {
 	candidates := slices.DeleteFunc(m.runningSynapses(), func(s *Synapse) bool { return m.read(s) != nil })
@@ -141,8 +141,8 @@ func (m Machine) FindForDoctor(domain, registration string) *doctor.Synapse {
 	return m.forDoctor(candidates[0], registration)
 }
 
-// ReadForDoctor returns the Synapse with this homeserver.yaml, for the checks. It returns an error if the file cannot be read or is that of
-// another domain. The domain is empty if it is unknown.
+// ReadForDoctor returns the Synapse with this homeserver.yaml, for the checks of package doctor. It returns an error if the file cannot be read or
+// is that of another domain. domain is empty if it is unknown.
 func (m Machine) ReadForDoctor(config, domain, registration string) (*doctor.Synapse, error) {
 	if config == "" {
 		return nil, errors.New("name Synapse's homeserver.yaml")
@@ -211,7 +211,7 @@ func (m Machine) runningSynapses() []*Synapse {
 	return found
 }
 
-// mergeSynapse combines what two processes of one Synapse show.
+// mergeSynapse fills the unknown fields of a from b, another process of the same Synapse.
 func mergeSynapse(a, b *Synapse) *Synapse {
 	a.Unit, a.Container, a.User = cmp.Or(a.Unit, b.Unit), cmp.Or(a.Container, b.Container), cmp.Or(a.User, b.User)
 	return a
@@ -242,7 +242,7 @@ func expand(root, path string) []string {
 	return files
 }
 
-// yamlLine is where an error of YAML says that it is. The rest of such an error can repeat what the file holds.
+// yamlLine matches the line number in an error of the YAML parser. The rest of such an error is not shown, because it can quote the file.
 var yamlLine = regexp.MustCompile(`line \d+`)
 
 // read reads the configuration files of s.
@@ -253,7 +253,7 @@ func (m Machine) read(s *Synapse) error {
 		if err != nil {
 			return fmt.Errorf("read Synapse's configuration: %w", err)
 		}
-		if err := yaml.Unmarshal(text, &c); err != nil { // a later file overrides the keys that it has
+		if err := yaml.Unmarshal(text, &c); err != nil { // the keys of a later file override those of earlier ones
 			return fmt.Errorf("%s is no configuration of Synapse (see its %s): name its homeserver.yaml", f.Host, cmp.Or(yamlLine.FindString(err.Error()), "first line"))
 		}
 		if list, ok := findList(text); ok {

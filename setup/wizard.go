@@ -23,15 +23,15 @@ type Options struct {
 	Registration string            // path of the registration
 	Given        map[string]string // values that are not asked for, by key of config.yaml
 	Synapse      string            // path of homeserver.yaml; empty means that it is looked for
-	Pairing      bool              // the owner is not asked for: a one-time code will tell
-	Asker        Asker             // nil asks nobody: what is neither given nor found is an error
+	Pairing      bool              // the owner is not asked for, because pairing will set the owner
+	Asker        Asker             // nil means that nobody is asked: a value that is neither given nor found is an error
 	Out          io.Writer
 	Env          func(string) (string, bool) // as os.LookupEnv
 	Machine      Machine
 	Probes       Probes
 }
 
-// Probes try one value each, when it is entered. A result with an error finding refuses the value.
+// Probes try one value each, when it is entered. The value is rejected if the result has a finding that is an error.
 type Probes struct {
 	Homeserver func(ctx context.Context, address string) doctor.Result
 	Account    func(ctx context.Context, address, user string) doctor.Result
@@ -47,7 +47,7 @@ type Wizard struct {
 	old     []byte // the file as it is; nil for a new one
 	data    []byte // with the answers so far
 	synapse *Synapse
-	// problems are the failed probes of values that were accepted nevertheless.
+	// problems are the findings about values that a probe rejected and the user kept.
 	problems []doctor.Finding
 }
 
@@ -128,7 +128,7 @@ func (w *Wizard) searchMachine() error {
 	return nil
 }
 
-// unknownKeys are the keys whose value in the example is only a placeholder.
+// unknownKeys are the keys whose value in the example configuration is only a placeholder.
 var unknownKeys = []string{"owner", "homeserver.address", "homeserver.domain", "time_zone"}
 
 func exampleValue(key string) string {
@@ -148,7 +148,7 @@ func (w *Wizard) value(key string) string {
 	return value
 }
 
-// fixed returns the value that the environment sets for a key, which overrides the file.
+// fixed returns the value that the environment or a secret file sets for a key, which overrides config.yaml.
 func (w *Wizard) fixed(key string) (string, bool) {
 	name := config.EnvName(key)
 	if value, ok := w.Env(name); ok {
@@ -179,7 +179,7 @@ func (w *Wizard) set(key, value string) error {
 	return nil
 }
 
-// isSettled reports whether a key needs no question: it was given, or comes from the environment, or nobody is there to ask.
+// isSettled reports whether a key needs no question: it was given, the environment or a secret file sets it, or there is nobody to ask.
 func (w *Wizard) isSettled(key string) bool {
 	return w.isGiven(key) || w.isFixed(key) || w.Asker == nil
 }
@@ -194,13 +194,13 @@ func (w *Wizard) parsed() (*config.Config, []byte, error) {
 	return c, data, err
 }
 
-// refusal is the error for a value that its probe rejects.
+// refusal is the error for a value that its probe rejected.
 type refusal struct{ doctor.Finding }
 
 func (r refusal) Error() string { return strings.TrimSpace(r.Message + " " + r.Fix) }
 
-// ask asks for a value until probe accepts it, and records it. probe may be nil. Entering a rejected value again insists on it. A settled value
-// is only probed.
+// ask asks for a value until probe accepts it, and records it. probe may be nil. A rejected value that is entered again is kept. If the value is settled
+// (see isSettled), ask only probes it.
 func (w *Wizard) ask(ctx context.Context, key string, q Question, probe func(context.Context, string) doctor.Result) error {
 	if w.isSettled(key) {
 		err := w.accept(ctx, key, w.value(key), q.Check, probe)
@@ -233,7 +233,7 @@ func (w *Wizard) ask(ctx context.Context, key string, q Question, probe func(con
 	}
 }
 
-// complain prints why a value is not accepted, unless its probe said so.
+// complain prints why a value is not accepted, unless its probe has printed that already.
 func (w *Wizard) complain(key string, err error) {
 	if _, shown := errors.AsType[refusal](err); !shown {
 		w.printf("✗ %s: %s\n", key, text.OneLine(err.Error()))

@@ -16,11 +16,11 @@ type Output struct {
 	Path string
 	Data []byte
 	Mode fs.FileMode
-	// UID and GID own the file if root writes it; negative stands for the owner of the old file, or that of its folder if there is none.
+	// UID and GID own the file if root writes it. A negative UID keeps the owner of the old file, or uses that of the folder for a new file.
 	UID, GID int
 }
 
-// IsWritten reports whether the file is there as it is to be, also in its mode and owner.
+// IsWritten reports whether the file exists with this content, mode and owner.
 func (f Output) IsWritten() bool {
 	info, err := os.Lstat(f.Path)
 	if err != nil || info.Mode() != f.Mode {
