@@ -10,7 +10,7 @@ import (
 	"multis/store"
 )
 
-// Account is what multis can do as the owner on the homeserver.
+// Account lists the accounts, sessions and logins that multis uses as the owner, and the interfaces by which other programs use multis.
 type Account struct {
 	Owner, Bot   string
 	Registration string // its id

@@ -345,7 +345,7 @@ func (bc *businessCommands) finish() answer {
 	}
 }
 
-// confirmBusinessClear asks whether everything that the setup set is taken back.
+// confirmBusinessClear asks whether to reset everything that the setup has set.
 type confirmBusinessClear struct{}
 
 func (confirmBusinessClear) kind() string             { return "business-clear" }

@@ -126,7 +126,7 @@ func (s *chatStates) isAllPaused(ctx context.Context) (bool, error) {
 	return store.GetSetting(ctx, s.store.DB(), store.SettingPause, &pause)
 }
 
-// pausedNames names the chats that are paused one by one, in Markdown.
+// pausedNames names the chats that are paused individually, in Markdown.
 func (s *chatStates) pausedNames(ctx context.Context) ([]string, error) {
 	chats, err := store.ListChats(ctx, s.store.DB(), "", maxChats, 0)
 	if err != nil {

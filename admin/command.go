@@ -37,7 +37,8 @@ type chatPick struct {
 	Since    int64           `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
 	Asked    store.MessageID `json:",omitempty"` // for /export: the message that asked
 	Audit    string          `json:",omitempty"` // for /audit: pickInjection or pickLift; empty shows the entries
-	// Customers limits the command to chats of customers: those on business, and those with an open escalation. Set where operators read or ask.
+	// Customers limits the command to chats of customers: those on business, and those with an open escalation. It is set for requests of operators,
+	// and in rooms that operators can read.
 	Customers bool `json:",omitempty"`
 	stale     bool // the chat's mode was changed after the list was shown
 }

@@ -15,7 +15,7 @@ import (
 	"multis/text"
 )
 
-// DeskCommands shows the numbers of the business.
+// DeskCommands shows the numbers of the business, such as how many questions were answered or escalated.
 type DeskCommands struct {
 	store    *store.Store
 	room     *room
@@ -116,7 +116,7 @@ func (dc *DeskCommands) text(title string, n numbers.Stats) string {
 	return strings.Join(lines, "\n") + "\n\nA number's name lists what is behind it: `/desk escalated`."
 }
 
-// causesText says after a colon why conversations were escalated.
+// causesText lists after a colon how many conversations were escalated for each cause; empty for none.
 func causesText(causes map[policy.Cause]int) string {
 	var parts []string
 	for _, c := range slices.Sorted(maps.Keys(causes)) {

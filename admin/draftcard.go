@@ -20,7 +20,7 @@ import (
 // of the card, so that a chat has one card until the owner decides.
 
 const (
-	// cardSendDelay is how long a job waits for the card to be sent, before it edits it.
+	// cardSendDelay is how long a job waits for the card to be sent before the job tries again to edit the card.
 	cardSendDelay = time.Second
 	// cardReminderAge is the age from which an edited card may be out of sight. Clients do not notify about edits, so a notice says that it has changed.
 	cardReminderAge = 15 * time.Minute

@@ -30,15 +30,15 @@ func parseCommand(text string) (name, rest string) {
 	return strings.ToLower(text[1:end]), strings.TrimSpace(text[end:])
 }
 
-// typedText returns what the author of a message typed: its text without the placeholder that stands for a file. The name of a sticker or of a place is
-// not the author's: whoever made the sticker chose it.
+// typedText returns what the author of a message typed: its text without the placeholder that stands for a file. It is empty for a sticker or a place,
+// whose name the author did not type.
 func typedText(m store.Message) string {
 	switch bridgebridge.MessageKind(m.Kind) {
 	case bridgebridge.Text:
 		return m.Body
 	case bridgebridge.Sticker, bridgebridge.Location, bridgebridge.Call, bridgebridge.Other:
 		return ""
-	default: // it may have a caption
+	default: // a file may have a caption
 	}
 	if m.Attachment != nil {
 		if caption, found := strings.CutPrefix(m.Body, "[file "+m.Attachment.Name+"]"); found {

@@ -86,7 +86,7 @@ func (rs *restoreCommands) show(ctx context.Context, _ request, _ string) (answe
 // maxHeldShown is how many messages on hold are listed.
 const maxHeldShown = 20
 
-// list says what would go out, and what is not done again.
+// list says what a yes would send, and what will not be done, whatever the answer.
 func (rs *restoreCommands) list(ctx context.Context, restore policy.Restore) (string, []store.MessageID, error) {
 	held, err := store.WorkOnHold(ctx, rs.store.DB(), restore)
 	if err != nil {

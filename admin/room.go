@@ -58,11 +58,12 @@ type answer struct {
 	kind         outbox.NoticeKind
 	reason       string // for /why; empty means that the message is a command
 	outcome      string // for the audit log; empty means that it was answered
-	// thread is the event that the thread of the text began with; empty for that of the request, if any.
+	// thread is the root event of the thread in which the text is written; empty for the thread of the request, if any.
 	thread id.EventID
 	// replaces is the message that the text replaces by an edit; empty for none.
 	replaces id.EventID
-	// pin is what the PIN is needed for before the answer takes effect; nil for nothing. dialog is the question that the request answered.
+	// pin is the action for which the PIN must be entered before the answer takes effect; nil for none. dialog is the question that the request
+	// answered.
 	pin    *pinNeed
 	dialog int64
 	// unsent is the notice whose failure the text reports; zero for none.

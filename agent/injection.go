@@ -31,7 +31,7 @@ type Injection struct {
 // blockedWhy is why a blocked message is escalated.
 const blockedWhy = "It looks like an attempt to give me orders, so no model has read it."
 
-// screening is what the injection layers found in the waiting messages of a chat. The zero value has found nothing.
+// screening is what the injection layers found in the waiting messages of a chat. The zero value means that nothing was found.
 type screening struct {
 	scores       map[store.MessageID]policy.InjectionScores
 	verdict      policy.InjectionVerdict // of all messages together

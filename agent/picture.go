@@ -16,8 +16,8 @@ import (
 
 // Pictures describes pictures with a model.
 type Pictures interface {
-	// Describe returns what the picture of a message shows, as one line, in the language of its caption or else in the one with the code lang. Its errors
-	// are an *llm.OverBudgetError, a final one (jobs.IsPermanent), or one that a retry may mend.
+	// Describe returns what the picture of a message shows, as one line, in the language of its caption or else in the language with the code lang. The
+	// error is an *llm.OverBudgetError, a permanent one (jobs.IsPermanent), or one that a retry may fix.
 	Describe(ctx context.Context, as policy.SendAs, m store.Message, lang string) (string, error)
 }
 

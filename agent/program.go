@@ -23,7 +23,7 @@ type stoppedError struct{ why string }
 
 func (e stoppedError) Error() string { return e.why }
 
-// runProgram lets an external command-line agent do a task. What it writes is text of others. It is never run twice for one task.
+// runProgram lets an external command-line agent do a task. Its output counts as text of others. It is never run twice for one task.
 func (d *subtasks) runProgram(ctx context.Context, opened store.Task, p persona.Persona) error {
 	task, err := store.ClaimTask(ctx, d.store.Writer(), opened.ID)
 	if errors.Is(err, store.ErrTaskLost) {

@@ -176,7 +176,7 @@ func isSubstantial(c store.QuietChat, name string) bool {
 	}
 }
 
-// write queues a text that is due, and stores that it was. What the gate refuses now is not tried again.
+// write queues a text that is due, and stores that this was done. A text that the gate refuses now is not tried again.
 func (q *QuietChats) write(ctx context.Context, tx store.Tx, d dueText) error {
 	lang, err := q.standard.languageOf(ctx, tx, d.chat.ID)
 	if err != nil {

@@ -126,7 +126,7 @@ func readTopics(answer string, cleared bool) ([]Setting, error) {
 	return append(settings, keywords...), err
 }
 
-// split splits a text by the first separator that it contains, and drops empty items and list marks.
+// split splits a text at the first of the separators that it contains, and drops empty items and list marks. It returns none if cleared is true.
 func split(answer string, cleared bool, separators ...string) (items []string) {
 	if cleared {
 		return nil
@@ -144,7 +144,7 @@ func split(answer string, cleared bool, separators ...string) (items []string) {
 	return items
 }
 
-// fields splits a text at spaces and commas.
+// fields splits a text at spaces and commas. It returns none if cleared is true.
 func fields(answer string, cleared bool) []string {
 	if cleared {
 		return nil

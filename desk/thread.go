@@ -147,8 +147,8 @@ func (d *Desk) addLines(ctx context.Context, tx store.Tx, e store.Escalation, ch
 	return len(lines) == maxLinesPerUpdate, nil
 }
 
-// lineNotice returns the notice that shows a message. A line of the contact rings for the operator who has claimed the escalation; the owner's
-// own clients ring anyway.
+// lineNotice returns the notice that shows a message. A line of the contact alerts the operator who has claimed the escalation. The owner's clients
+// alert him anyway.
 func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.ThreadLine) outbox.Message {
 	kind := outbox.Quiet
 	var mention []id.UserID

@@ -24,7 +24,7 @@ const (
 	maxDelivery = 15 * time.Minute
 )
 
-// finding is something that may need the owner, with the chat that it is about.
+// finding is something that may need the owner's attention, with the chat that it is about.
 type finding struct {
 	store.Finding
 	chat store.Chat

@@ -54,7 +54,7 @@ const (
 	relationThread   = "m.thread"
 )
 
-// threadRelation returns the relation of a message in the thread that began with an event.
+// threadRelation returns the relation of a message in the thread with a root event.
 func threadRelation(root id.EventID) *relation {
 	return &relation{Type: relationThread, Event: root, ReplyTo: &replyTo{Event: root}, IsReplyTo: true}
 }

@@ -99,8 +99,8 @@ func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code 
 }
 
 // withdrawIfOutdated withdraws the draft of an answer, by its first row, if it is outdated or cites a document that has changed. It returns the reason,
-// or "" if the draft is current. The database withdraws most drafts in the transaction that makes them outdated. It cannot see a draft that is stored
-// after a message that it has not seen, nor a changed document.
+// or "" if the draft is current. The database withdraws most drafts in the transaction that makes them outdated. It misses a draft that is stored after
+// a message which its answer has not seen, and a changed document.
 func (b *Box) withdrawIfOutdated(ctx context.Context, tx store.Tx, o store.OutboxMessage) (code policy.Code, err error) {
 	if o.SeenID == 0 || o.Purpose == policy.PurposeEscalation { // the text that a person will answer fits whatever was written since
 		return "", nil

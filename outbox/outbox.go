@@ -65,7 +65,7 @@ type Message struct {
 	Kind NoticeKind
 	// Mention are the users that a notice of kind Alert mentions. None means the owner.
 	Mention []id.UserID
-	// Thread is the event that the thread of the notice began with; empty for a notice outside of threads.
+	// Thread is the root event of the notice's thread; empty for a notice outside of threads.
 	Thread    id.EventID
 	Citations []store.Citation
 	Addressed bool
@@ -232,7 +232,7 @@ func (b *Box) build(m Message, name string) (store.OutboxMessage, content, error
 	return o, c, nil
 }
 
-// withDisclosure returns the text after its mark.
+// withDisclosure returns the text with the mark before it.
 func (b *Box) withDisclosure(m Message, name string) string {
 	text := strings.TrimSpace(m.Text)
 	if text == "" {

@@ -17,7 +17,7 @@ const (
 	formNone    form = iota // not at all
 	formPIN                 // 4 to 6 digits 0-9
 	formDigits              // digits only, but too many or too few, in another script, or with something between them
-	formPhrase              // a few words with so many digits among them
+	formPhrase              // a short text with letters and at least minDigits digits
 	formCommand             // /pin with digits
 )
 

@@ -70,8 +70,8 @@ type Set struct {
 	builtin map[string]string
 }
 
-// Open returns a Set with a folder of shared skills, which need not exist. builtin are the texts of further built-in skills by name; they are only used
-// by their name.
+// Open returns a Set with a folder of shared skills, which need not exist. builtin are the texts of further built-in skills, by name; only Get uses
+// them, not ForAnswer.
 func Open(shared string, builtin map[string]string) *Set {
 	return &Set{shared: shared, builtin: builtin}
 }

@@ -57,7 +57,7 @@ type Program interface {
 	Work(ctx context.Context, task string) (string, error)
 	// Argv returns its command without a task.
 	Argv() []string
-	// Fingerprint returns a hash of what is run: an approval is for that.
+	// Fingerprint returns a hash of what is run. An approval is valid for that hash only.
 	Fingerprint() (string, error)
 }
 
