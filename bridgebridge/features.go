@@ -11,7 +11,7 @@ import (
 	"multis/policy"
 )
 
-// features returns the limits of the network, from the newest state event of the room's bridge bot. Events of other senders are ignored.
+// features returns the limits of the network from the newest state event of the room's bridge bot. It ignores events of other senders.
 func (r room) features(bridgeBot id.UserID) policy.Features {
 	var said []*event.Event
 	for _, evt := range r[event.StateBeeperRoomFeatures.Type] {

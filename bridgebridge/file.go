@@ -13,12 +13,12 @@ type File struct {
 	URL    id.ContentURIString `json:"url"`
 	Name   string              `json:"name"`
 	MIME   string              `json:"mime,omitempty"`
-	Size   int                 `json:"size,omitempty"`   // bytes, as the sender declared; 0 when unknown
-	Millis int                 `json:"millis,omitempty"` // duration in milliseconds, as the sender declared; 0 when unknown
-	Key    *FileKey            `json:"key,omitempty"`    // decrypts the file; nil for a file that is not encrypted
+	Size   int                 `json:"size,omitempty"`   // bytes, as the sender declared; 0 if unknown
+	Millis int                 `json:"millis,omitempty"` // duration in milliseconds, as the sender declared; 0 if unknown
+	Key    *FileKey            `json:"key,omitempty"`    // decrypts the file; nil for an unencrypted file
 }
 
-// FileKey decrypts an encrypted file. Each part is as the sender wrote it, or empty if it is not a valid key part.
+// FileKey is what decrypts an encrypted file. Each part is as the sender wrote it, or empty if it is not a valid part of a key.
 type FileKey struct {
 	Version   string `json:"v"`
 	Algorithm string `json:"alg"`

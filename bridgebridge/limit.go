@@ -28,7 +28,7 @@ type referencedIDs struct {
 }
 
 // CheckIDs returns an error if an id of the event or in its content is longer than maxID, contains a zero byte, or is not valid UTF-8.
-// Homeservers do not check the ids in the content. An id of the wrong JSON type counts as empty, as it does in every other function of
+// Homeservers do not check the ids in the content. An id of the wrong JSON type counts as empty, as in every other function of
 // this package.
 func CheckIDs(evt *event.Event) error {
 	named := decode[referencedIDs](evt)

@@ -30,15 +30,15 @@ const (
 	Other     MessageKind = "other"
 )
 
-// Message is the content of an event.
+// Message is what multis reads from the content of an event.
 type Message struct {
 	Kind     MessageKind
-	Text     string     // the stored line: the words, with a placeholder for a file or the like, as in "[photo] my cat"
+	Text     string     // the line that is stored: the author's words, with a placeholder for a file or the like, as in "[photo] my cat"
 	Notice   bool       // an m.notice, the message type of bots
-	ReplyTo  id.EventID // the message that it replies or reacts to; empty for none
-	Thread   id.EventID // the message that its thread began with; empty if it is in no thread
-	Replaces id.EventID // the message it is an edit of; the caller checks that both have the same sender; empty for none
-	File     *File      // the file it carries; nil for none
+	ReplyTo  id.EventID // the event that it replies or reacts to; empty for none
+	Thread   id.EventID // the first event of its thread; empty if it is in no thread
+	Replaces id.EventID // the event that it edits; empty for none. The caller checks that both have the same sender.
+	File     *File      // the file in the message; nil for none
 
 	words string
 }
@@ -55,7 +55,7 @@ func (m Message) WithText(text string) Message {
 	return m
 }
 
-// messageContent is the part of a message's content that is read.
+// messageContent is the part of an event's content that ParseMessage reads.
 type messageContent struct {
 	MsgType   event.MessageType   `json:"msgtype"`
 	Body      string              `json:"body"`
@@ -72,7 +72,7 @@ type messageContent struct {
 }
 
 // ParseMessage reads a message, a sticker or a reaction. For an edit it reads the new text, for a reply the text without the quote that
-// old clients prepend. An encrypted event gives the kind Encrypted, an unknown or invalid one the kind Other; both have no words.
+// old clients prepend. The kind of an encrypted event is Encrypted, that of an unknown or invalid event is Other; both have no words.
 func ParseMessage(evt *event.Event) Message {
 	content := decode[messageContent](evt)
 	switch evt.Type.Type {
@@ -119,7 +119,7 @@ func readContent(content messageContent) Message {
 
 func (c messageContent) kind() MessageKind {
 	if len(c.Action) > 0 && string(c.Action) != "null" {
-		return Call // the only action so far: a bridge reports a call
+		return Call // so far, calls are the only actions that bridges report
 	}
 	switch c.MsgType {
 	case event.MsgText, event.MsgEmote:
@@ -146,7 +146,7 @@ func (c messageContent) kind() MessageKind {
 	}
 }
 
-// words returns what the author typed. The body of a file is a caption only if it has a separate file name.
+// words returns the text that the author typed. The body of a file is a caption only if the file has a separate name.
 func (c messageContent) words() string {
 	switch c.kind() {
 	case Text, Notice:
@@ -166,21 +166,21 @@ func (c messageContent) words() string {
 	}
 }
 
-// placeholder returns "[what] words" for a message that is not only text.
+// placeholder returns "[what] words", the line of a message that is not only text.
 func placeholder(what, words string) string {
 	return strings.TrimSpace("[" + strings.TrimSpace(what) + "] " + strings.TrimSpace(words))
 }
 
-// photo begins the placeholder of a picture.
+// photo is the beginning of the placeholder of a picture.
 const photo = "photo"
 
-// WithDescription returns the line of a stored picture with what it shows in its placeholder: "[photo: a red canoe] is it broken?". shows must not have a
-// closing bracket.
+// WithDescription adds the description of a stored picture to the placeholder in its line: "[photo: a red canoe] is it broken?". shows, the
+// description, must not contain a closing bracket.
 func WithDescription(line, shows string) string {
 	return placeholder(photo+": "+shows, CaptionOf(Image, line, ""))
 }
 
-// WithoutDescription returns the line of a stored message without what its picture shows.
+// WithoutDescription removes the description of a picture from the line of a stored message.
 func WithoutDescription(kind MessageKind, line string) string {
 	if kind != Image || DescriptionOf(line) == "" {
 		return line
@@ -188,13 +188,13 @@ func WithoutDescription(kind MessageKind, line string) string {
 	return placeholder(photo, CaptionOf(Image, line, ""))
 }
 
-// DescriptionOf returns what a stored picture shows; empty if it has no description yet.
+// DescriptionOf returns the description of a stored picture; empty if it has none yet.
 func DescriptionOf(line string) string {
 	shows, _ := splitPhoto(line)
 	return shows
 }
 
-// splitPhoto returns what a stored picture shows, and its caption. A line without a placeholder is the caption.
+// splitPhoto returns the description of a stored picture, and its caption. A line without a placeholder is only a caption.
 func splitPhoto(line string) (shows, caption string) {
 	placeholder, caption, found := strings.Cut(line, "]")
 	rest, isPhoto := strings.CutPrefix(placeholder, "["+photo)
@@ -204,11 +204,11 @@ func splitPhoto(line string) (shows, caption string) {
 	return strings.TrimPrefix(rest, ": "), caption
 }
 
-// IsPicture reports whether the message has a picture that can be looked at.
+// IsPicture reports whether the message has a picture that a model can look at.
 func (m Message) IsPicture() bool { return m.Kind == Image && m.File != nil }
 
-// HasUnreadFile reports whether the message has a picture, a video, a recording or a file, whose content multis does not read. transcribes says that voice notes
-// are transcribed.
+// HasUnreadFile reports whether the message has a picture, a video, a recording or a file whose content multis does not read. transcribes says whether
+// voice notes are transcribed.
 func (m Message) HasUnreadFile(transcribes bool) bool {
 	switch m.Kind {
 	case Image, Video, Audio, Document, Gallery:
@@ -220,15 +220,15 @@ func (m Message) HasUnreadFile(transcribes bool) bool {
 	}
 }
 
-// ThreadOf returns the event that the thread of an event began with; empty if it is in no thread. An encrypted event says it in plain text.
+// ThreadOf returns the first event of the thread of an event; empty if the event is in no thread. Encrypted events have this relation in plain text.
 func ThreadOf(evt *event.Event) id.EventID {
 	if raw := evt.Content.VeryRaw; len(raw) > 0 && !bytes.Contains(raw, []byte(event.RelThread)) {
-		return "" // most events: they need not be read for this
+		return "" // most events are in no thread, so their content need not be decoded
 	}
 	return decode[messageContent](evt).RelatesTo.GetThreadParent()
 }
 
-// CaptionOf returns what the author of a stored message wrote: its line without the placeholder for a file. A line without one is returned as it is.
+// CaptionOf returns the words of the author of a stored message: its line without the placeholder for a file. It returns other lines unchanged.
 func CaptionOf(kind MessageKind, line, fileName string) string {
 	what := string(kind)
 	switch kind {

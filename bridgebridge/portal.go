@@ -1,6 +1,6 @@
 // Package bridgebridge reads the events of bridges: what a room is (Describe), who wrote an event (Classify), what a message says
-// (ParseMessage) and whether it was delivered (DeliveryStatus). Functions have no I/O. Content of an event is not trusted: a room is
-// trusted if its bridge bot made the claim, a person by the Matrix id. It uses the types of package policy and the helpers of package
+// (ParseMessage) and whether it was delivered (DeliveryStatus). Functions have no I/O. They do not trust the content of an event: a room is
+// trusted if its bridge bot claimed it, a person by the Matrix id. The package uses the types of package policy and the helpers of package
 // text.
 package bridgebridge
 
@@ -20,35 +20,35 @@ import (
 )
 
 // Portal is the Matrix room of a chat on a bridged network. Protocol, ChannelID and Login identify the chat. Any Matrix user can create a
-// room and pose as a bridge bot. So a room that claims a known chat counts only if its BridgeBot is the chat's.
+// room and pose as a bridge bot, so a room that claims a known chat counts only if its BridgeBot is the bot of that chat.
 type Portal struct {
 	Protocol  string // the bridge's name for its network: whatsapp, signal, ...
-	Network   string // the same for people: WhatsApp, Signal, ...
+	Network   string // its name for people: WhatsApp, Signal, ...
 	ChannelID string // the chat's id on the network
-	Login     string // the id of the owner's login on the network, which mautrix calls the receiver; empty where all logins share the chat
+	Login     string // the id of the owner's login on the network, which mautrix calls the receiver; empty if all logins share the chat
 
 	Kind       policy.Kind // dm, group or self
 	Name       string      // display name of the chat; never empty
 	OwnerName  string      // the owner's display name in the room; may be empty
 	BridgeBot  id.UserID
-	Contact    id.UserID // the other person of a dm; empty for other kinds, and before that person joins
+	Contact    id.UserID // the other person of a dm; empty for other kinds, and before that person has joined
 	SelfGhost  id.UserID // the ghost of the owner's own login; empty if there is none or it is unknown
 	Members    []Member  // the people on the network, without the owner and without bots
 	Encryption policy.Encryption
-	Tombstoned bool // the room was replaced by another
+	Tombstoned bool // another room replaced this one
 	Features   policy.Features
-	// ClaimedAt is when the bridge last claimed the room for the chat. If it claimed two rooms, the later claim counts.
+	// ClaimedAt is when the bridge last claimed the room for the chat. If a bridge claimed two rooms, the later claim counts.
 	ClaimedAt time.Time
 }
 
 // Member is a person in a portal.
 type Member struct {
 	ID   id.UserID
-	Name string // set by the person or the bridge, for display only; may be empty
+	Name string // set by that person or the bridge, for display only; may be empty
 }
 
-// Describe returns the portal that a room with this state is. owner and bot are the Matrix ids of the owner and of multis. It is false
-// for a room that is not a chat with people: one without a trusted bridge claim, a management room, a space, a status broadcast or
+// Describe returns the portal that a room with this state is. owner and bot are the Matrix ids of the owner and of multis. It returns
+// false for a room that is not a chat with people: one without a trusted bridge claim, a management room, a space, a status broadcast or
 // newsletter, and a room that the owner has not joined.
 func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 	room := newRoom(state)
@@ -74,8 +74,8 @@ func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 	return portal, true
 }
 
-// kindOf returns the kind of a chat by the room type that the bridge declares, never by the number of members. The newer field comes
-// first; an unknown type is a group.
+// kindOf returns the kind of a chat by the room type that the bridge declares, never by the number of members. The newer field takes
+// precedence; an unknown type is a group.
 func kindOf(claim bridgeClaim) policy.Kind {
 	if claim.roomType() != "dm" {
 		return policy.KindGroup
@@ -86,9 +86,9 @@ func kindOf(claim bridgeClaim) policy.Kind {
 	return policy.KindDM
 }
 
-// isBroadcast reports whether a room carries one-way news, or holds other rooms, instead of a conversation. Bridges declare communities
-// as spaces and give channels no type, but do not let a reader of a channel write. So a group in which the owner may not write is a
-// channel. In WhatsApp's status and broadcast lists the owner may write; they are recognized by the channel id.
+// isBroadcast reports whether a room is no conversation, because it carries one-way news or holds other rooms. Bridges declare communities
+// as spaces. They give channels no type, but do not let readers of a channel write, so a group in which the owner may not write is a
+// channel. In WhatsApp's status and broadcast lists the owner may write; these are recognized by the channel id.
 func (r room) isBroadcast(claim bridgeClaim, owner id.UserID) bool {
 	kind, channel := claim.roomType(), strings.ToLower(claim.Channel.ID)
 	switch {
@@ -96,7 +96,7 @@ func (r room) isBroadcast(claim bridgeClaim, owner id.UserID) bool {
 		return true
 	case strings.HasSuffix(channel, "@broadcast"), strings.HasSuffix(channel, "@newsletter"):
 		return true
-	case kind == "dm", kind == "group_dm": // who blocked a contact may not write either
+	case kind == "dm", kind == "group_dm": // somebody who blocked a contact may not write there either
 		return false
 	default:
 		return !r.mayWrite(owner)
@@ -109,9 +109,9 @@ func networkUserID(address string) string {
 	return strings.ToLower(user[strings.LastIndexByte(user, ':')+1:])
 }
 
-// selfGhost returns the ghost of the owner's own login; empty if it cannot be determined. Bridges configure how ghosts are
-// named, so the ghost is recognized by its end, the login's id, if the ids of all others have the same prefix. With a single other person
-// there is nothing to compare, and that person is the owner only in KindSelf.
+// selfGhost returns the ghost of the owner's own login; empty if it cannot be determined. The names of ghosts depend on the bridge's
+// configuration, so the ghost is recognized by its end, the login's id, if the ids of all others have the same prefix. With a single other
+// person there is nothing to compare, and that person is the owner only in KindSelf.
 func selfGhost(people []Member, portal Portal) id.UserID {
 	if portal.Kind == policy.KindSelf && len(people) == 1 {
 		return people[0].ID
@@ -144,7 +144,7 @@ func contactOf(people []Member, channelID string) id.UserID {
 	return ""
 }
 
-// ghostSuffix returns the end of a ghost's Matrix id, before the server name.
+// ghostSuffix returns the end of the localpart of a ghost's Matrix id.
 func ghostSuffix(networkUser string) string { return "_" + id.EncodeUserLocalpart(networkUser) }
 
 func (p Portal) chooseName(roomName, channelName string) string {
@@ -157,8 +157,8 @@ func (p Portal) chooseName(roomName, channelName string) string {
 	return cmp.Or(roomName, contactName, channelName, cleanName(p.ChannelID), p.Network)
 }
 
-// DisplayName returns a name of a contact or a group for use in a label: on one line and without the separators of labels, so that a name
-// cannot imitate the label or the mode of another chat. An empty name becomes "Somebody".
+// DisplayName returns a name of a contact or a group for use in a label: on one line and without the characters that separate the parts of
+// a label, so that a name cannot imitate the label or the mode of another chat. An empty name becomes "Somebody".
 func DisplayName(name string) string {
 	name = text.OneLine(strings.Map(func(r rune) rune {
 		switch r {
@@ -174,7 +174,7 @@ func DisplayName(name string) string {
 	return name
 }
 
-// NetworkName returns the display name of a network for the protocol name that bridges use. For an unknown network it is the protocol
+// NetworkName returns the display name of the network of a bridge's protocol. For an unknown protocol it is the protocol's
 // name with a capital letter.
 func NetworkName(protocol string) string {
 	switch strings.ToLower(protocol) {
@@ -211,10 +211,10 @@ func NetworkName(protocol string) string {
 	}
 }
 
-// maxName is the longest name shown, in characters.
+// maxName is the maximum length of a shown name, in characters.
 const maxName = 100
 
-// cleanName returns a name from outside on one line, cut to maxName.
+// cleanName returns an untrusted name on one line, cut to maxName.
 func cleanName(name string) string { return cleanLine(name, maxName) }
 
 // cleanLine returns s on one line of at most maxRunes characters, without the replacement characters of invalid UTF-8.

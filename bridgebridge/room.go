@@ -45,7 +45,7 @@ func (r room) isSpace() bool {
 	return decode[event.CreateEventContent](r.get(event.StateCreate)).Type == event.RoomTypeSpace
 }
 
-// encryption returns whether the room is encrypted. It is unknown if the state has no create event, because such a state is incomplete.
+// encryption returns whether the room is encrypted. A state without a create event is incomplete, so then it is unknown.
 func (r room) encryption() policy.Encryption {
 	switch {
 	case r.has(event.StateEncryption):
@@ -62,7 +62,7 @@ func (r room) member(user id.UserID) event.MemberEventContent {
 }
 
 // people lists who is in the room, sorted by id, without the given ids and the room's own service members. As long as nobody
-// else has joined, the invited count: a bridge invites its ghosts a moment before they join.
+// else has joined, it lists who is invited, because a bridge invites its ghosts a moment before they join.
 func (r room) people(without ...id.UserID) []Member {
 	without = append(without, decode[event.ElementFunctionalMembersContent](r.get(event.StateElementFunctionalMembers)).ServiceMembers...)
 	var joined, invited []Member
@@ -84,7 +84,7 @@ func (r room) people(without ...id.UserID) []Member {
 	return joined
 }
 
-// bridgeClaim is what a bridge says about a room in m.bridge or uk.half-shot.bridge.
+// bridgeClaim is the content of a bridge's claim to a room, in m.bridge or uk.half-shot.bridge.
 type bridgeClaim struct {
 	BridgeBot  id.UserID    `json:"bridgebot"`
 	Protocol   claimSection `json:"protocol"`
@@ -93,7 +93,7 @@ type bridgeClaim struct {
 	RoomTypeV2 string       `json:"com.beeper.room_type.v2"`
 }
 
-// roomType returns the room type that the bridge declares, from the newer field if set: dm, group_dm, space, or empty for a group or a
+// roomType returns the room type that the bridge declares, from the newer field if it is set: dm, group_dm, space, or empty for a group or a
 // channel.
 func (c bridgeClaim) roomType() string { return cmp.Or(c.RoomTypeV2, c.RoomType) }
 
@@ -103,9 +103,9 @@ type claimSection struct {
 	Receiver    string `json:"fi.mau.receiver"`
 }
 
-// bridgeClaim returns the trusted claim of a bridge to this room, and its time. Bridges use different state keys, so all are checked. A
-// claim is trusted if the bot that it names sent it, is in the room and has the power to set state. If there are several, the stable
-// event type comes first, then the bot with more power, then the newer event.
+// bridgeClaim returns the trusted claim of a bridge to this room, and its time. It checks all state keys, because bridges use different ones. A
+// claim is trusted if it was sent by the bot that it names, and that bot is in the room and has the power to set state. If there are several, the
+// stable event type takes precedence, then the bot with more power, then the newer event.
 func (r room) bridgeClaim() (claim bridgeClaim, at time.Time, ok bool) {
 	for _, eventType := range []event.Type{event.StateBridge, event.StateHalfShotBridge} {
 		claims := make([]*event.Event, 0, 1)
@@ -136,15 +136,15 @@ func (r room) compareClaims(a, b *event.Event) int {
 }
 
 // isIdentifier reports whether a string can be a part of a chat's identity: not empty, at most maxID bytes, without control characters
-// and without replacement characters. Decoding turns invalid UTF-8 into those, so that different ids would become equal.
+// and without replacement characters. Decoding replaces invalid UTF-8 by these, so that different ids could become equal.
 func isIdentifier(s string) bool {
 	return s != "" && len(s) <= maxID && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar })
 }
 
-// creatorPower is the power of a room's creators in the room versions that put them above all power levels.
+// creatorPower is the power of a room's creators in the room versions in which it is above all power levels.
 const creatorPower = 1 << 53
 
-// powerLevels is the part of m.room.power_levels that is read. Old rooms have levels as strings; they are read, too.
+// powerLevels is the part of m.room.power_levels that multis reads. Levels may be strings, as in old rooms.
 type powerLevels struct {
 	Users         map[id.UserID]level `json:"users"`
 	UsersDefault  level               `json:"users_default"`
@@ -155,7 +155,7 @@ type powerLevels struct {
 
 type level int
 
-// UnmarshalJSON reads a number, or a number in a string; anything else gives 0.
+// UnmarshalJSON reads a number, or a number in a string. Anything else is 0.
 func (l *level) UnmarshalJSON(data []byte) error {
 	number, err := strconv.ParseFloat(strings.Trim(string(data), `" `), 64)
 	if err != nil || math.IsNaN(number) {
@@ -165,8 +165,8 @@ func (l *level) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// power returns the power of a user, and the power that setting state needs. The latter is at least 1: in a room where everybody may set
-// state, a bridge cannot be distinguished from other users.
+// power returns the power of a user, and the power that is needed to set state. The latter is at least 1, because in a room where everybody may
+// set state, a bridge cannot be distinguished from other users.
 func (r room) power(user id.UserID) (has, needs level) {
 	create := r.get(event.StateCreate)
 	content := decode[event.CreateEventContent](create)
@@ -201,7 +201,7 @@ func (r room) mayWrite(user id.UserID) bool {
 	return has >= needs
 }
 
-// decode returns the content of an event as T. Fields of the wrong type are left empty. A nil event gives an empty T.
+// decode returns the content of an event as a T. Fields of the wrong type are left empty. For a nil event, the T is empty.
 func decode[T any](evt *event.Event) T {
 	var content T
 	if evt == nil {
@@ -209,8 +209,8 @@ func decode[T any](evt *event.Event) T {
 	}
 	raw := evt.Content.VeryRaw
 	if len(raw) == 0 {
-		raw, _ = json.Marshal(&evt.Content) // an event made in memory; invalid content is left empty
+		raw, _ = json.Marshal(&evt.Content) // the event was made in memory; invalid content is left empty
 	}
-	_ = json.Unmarshal(raw, &content) // reads on past a field of the wrong type
+	_ = json.Unmarshal(raw, &content) // decoding continues after a field of the wrong type
 	return content
 }

@@ -11,13 +11,13 @@ import (
 )
 
 // ContentKey is the content key with the outbox id in every event that multis sends. Other Matrix clients see it, the remote network does
-// not. Anybody can write it, so it counts only if the outbox has such a row for the same room.
+// not. Anybody can write it, so it counts only if the outbox has a message with that id for the same room.
 const ContentKey = "ai.multis.out"
 
-// eventMarks are the content keys by which multis and bridges recognize their own events.
+// eventMarks are the content keys by which multis and bridges mark their own events.
 type eventMarks struct {
 	OutboxID     string `json:"ai.multis.out"`
-	DoublePuppet string `json:"fi.mau.double_puppet_source"` // set by a bridge on what the owner wrote in the network's own app
+	DoublePuppet string `json:"fi.mau.double_puppet_source"` // set by a bridge on events that the owner wrote in the network's own app
 }
 
 // Senders are the known users of a room, with which Classify compares the sender of an event.
@@ -25,13 +25,13 @@ type Senders struct {
 	Owner     id.UserID
 	Bot       id.UserID // our own bot
 	Operators []id.UserID
-	BridgeBot id.UserID // of this room; empty where there is none
-	SelfGhost id.UserID // the owner's own ghost; empty where there is none
-	SentByUs  bool      // multis sent this event: its id is known, or its OutboxKey is an outbox row of this room
+	BridgeBot id.UserID // the bot of this room; empty if there is none
+	SelfGhost id.UserID // the owner's own ghost; empty if there is none
+	SentByUs  bool      // multis sent this event: its event id is known, or the outbox has a message with its OutboxKey for this room
 }
 
-// Classify returns the author of an event. It compares the sender's Matrix id; the content only distinguishes the ways in which the same
-// id can write. So a ghost is never multis or the owner, whatever its content or display name says.
+// Classify returns the author of an event. It compares the sender's Matrix id. The content only distinguishes the ways in which the same
+// user can write, so a ghost is never taken for multis or the owner, whatever its content or display name says.
 func Classify(evt *event.Event, who Senders) policy.Author {
 	switch sender := evt.Sender; {
 	case sender == "":
@@ -43,7 +43,7 @@ func Classify(evt *event.Event, who Senders) policy.Author {
 	case sender == who.BridgeBot:
 		return policy.AuthorBridgeBot
 	case decode[messageContent](evt).MsgType == event.MsgNotice:
-		return policy.AuthorOtherBot // regardless of the sender: people do not write notices
+		return policy.AuthorOtherBot // whoever the sender is, because people do not write notices
 	case sender == who.Owner && decode[eventMarks](evt).DoublePuppet != "":
 		return policy.AuthorOwnerPhone
 	case sender == who.Owner:
@@ -58,7 +58,7 @@ func Classify(evt *event.Event, who Senders) policy.Author {
 }
 
 // ActsAsOwner reports whether a room's state proves that its bridge acts as the owner: the owner's own join event has the double puppet
-// mark of a bridge. Only software with access to the owner's account can send that.
+// mark of a bridge. Only software with access to the owner's account can send such an event.
 func ActsAsOwner(state []*event.Event, owner id.UserID) bool {
 	join := newRoom(state)[event.StateMember.Type][owner.String()]
 	return join != nil && join.Sender == owner && decode[eventMarks](join).DoublePuppet != ""
@@ -67,7 +67,7 @@ func ActsAsOwner(state []*event.Event, owner id.UserID) bool {
 var outboxID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // OutboxKey returns the value of ContentKey in an event; false if it does not have the form of an outbox id. The caller must check that
-// the outbox has that row for the same room.
+// the outbox has a message with that id for the same room.
 func OutboxKey(evt *event.Event) (key string, ok bool) {
 	key = decode[eventMarks](evt).OutboxID
 	if !outboxID.MatchString(key) {

@@ -7,14 +7,14 @@ import (
 	"maunium.net/go/mautrix/event"
 )
 
-// Connection is the state of one of the owner's logins, as the bridge reports it.
+// Connection is the state of one of the owner's logins, as a bridge reports it.
 type Connection struct {
-	Login string // its id
+	Login string // the login's id
 	Up    bool
-	Why   string // what is wrong, for people; empty when it is up
+	Why   string // what is wrong, for people; empty if the login is up
 }
 
-// stateContent is the part of a bridge state notice that is read.
+// stateContent is the part of a bridge state notice that multis reads.
 type stateContent struct {
 	State *struct {
 		Event    string `json:"state_event"`
@@ -24,7 +24,7 @@ type stateContent struct {
 	} `json:"fi.mau.bridge_state"`
 }
 
-// ParseConnection reads the notice that a bridge sends to its management room when a login breaks or works again. It is false for any
+// ParseConnection reads the notice that a bridge sends to its management room when a login breaks or works again. It returns false for any
 // other event and for transitional states. The caller must check the sender.
 func ParseConnection(evt *event.Event) (Connection, bool) {
 	state := decode[stateContent](evt).State
@@ -49,13 +49,13 @@ func ParseConnection(evt *event.Event) (Connection, bool) {
 	return c, true
 }
 
-// NotConnected is the reason of a Connection while the bridge tries to reconnect to the network.
+// NotConnected is the Why of a Connection while the bridge tries to reconnect to the network.
 const NotConnected = "not connected"
 
-// LoggedOut is the reason of a Connection after the network ended the owner's login.
+// LoggedOut is the Why of a Connection after the network ended the owner's login.
 const LoggedOut = "logged out"
 
-// IsLoggedOut reports whether the reason of a failed delivery means that the login has ended.
+// IsLoggedOut reports whether the reason of a failed delivery means that the network ended the login.
 func IsLoggedOut(why string) bool {
 	why = strings.ToLower(why)
 	for _, words := range []string{"logged out", "not logged in", "you're not logged in", "bad credentials"} {

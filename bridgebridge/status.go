@@ -15,17 +15,17 @@ type DeliveryState string
 const (
 	Pending   DeliveryState = "pending"   // the bridge is still trying
 	Delivered DeliveryState = "delivered" // the network accepted it
-	Failed    DeliveryState = "failed"    // it did not reach the network, or may not have
+	Failed    DeliveryState = "failed"    // it did not reach the network, or possibly not
 )
 
 // Delivery is a bridge's report about one message.
 type Delivery struct {
 	EventID id.EventID // the message
 	State   DeliveryState
-	Why     string // the bridge's reason, for people; empty when there is none
+	Why     string // the bridge's reason, for people; empty if it gives none
 }
 
-// statusContent is the part of com.beeper.message_send_status that is read.
+// statusContent is the part of com.beeper.message_send_status that multis reads.
 type statusContent struct {
 	RelatesTo     event.RelatesTo           `json:"m.relates_to"`
 	Status        event.MessageStatus       `json:"status"`
@@ -35,11 +35,11 @@ type statusContent struct {
 	InternalError string                    `json:"internal_error"`
 }
 
-// notBridged matches the notice of a bridge that a message was not delivered, and the reason in it.
+// notBridged matches a bridge's notice that a message was not delivered. Its group is the reason.
 var notBridged = regexp.MustCompile(`^(?:\x{26a0}\x{fe0f}? *)?Your \w+ (?:was not|may not have been|wasn't) bridged(?:: *((?s:.*)))?$`)
 
-// DeliveryStatus reads the report of a bridge about a message: a status event, or the notice about a failure that bridges without status
-// events send. It is false for other senders than bridgeBot, for other events, and if bridgeBot is empty.
+// DeliveryStatus reads the report of a bridge about a message: a status event, or the notice of a failure that bridges without status
+// events send. It returns false for other senders than bridgeBot, for other events, and if bridgeBot is empty.
 func DeliveryStatus(evt *event.Event, bridgeBot id.UserID) (Delivery, bool) {
 	if bridgeBot == "" || evt.Sender != bridgeBot || evt.StateKey != nil {
 		return Delivery{}, false
@@ -80,5 +80,5 @@ func readNotice(msg Message) (Delivery, bool) {
 	return Delivery{EventID: msg.ReplyTo, State: Failed, Why: cleanLine(match[1], maxReason)}, true
 }
 
-// maxReason is the longest reason passed on, in characters.
+// maxReason is the maximum length of a returned reason, in characters.
 const maxReason = 300

@@ -1,18 +1,18 @@
-// Package commandline reads a command line into structs. Their fields are commands, flags and arguments, which the tags of the fields
-// describe:
+// Package commandline reads a command line into structs. The fields of the structs are commands, flags and arguments, as the tags of the fields
+// say:
 //
-//	cmd:""                 a command, whose own fields are a struct like this one
-//	arg:""                 an argument, optional:"" if it may be missing; a slice takes all that follow
-//	help:"…"               a flag, or the help of what the other tags say
-//	name:"…" short:"x"     the name on the command line, if it is not that of the field, and the letter of a flag
-//	default:"…"            the value of a flag that is not given; of a command: "1" for the one that runs if none is named,
-//	                       "withargs" if its flags may be given then
-//	enum:"a,b" required:"" the values that a flag may have, and whether it must be given
-//	placeholder:"FILE"     what the help shows for the value of a flag
+//	cmd:""                 a command; the field is a struct with the command's own fields
+//	arg:""                 an argument; with optional:"" it may be missing; a slice takes all arguments that follow
+//	help:"…"               the help of a command or an argument; a field with neither cmd nor arg is a flag
+//	name:"…" short:"x"     the name on the command line, if it differs from the field's, and the letter of a flag
+//	default:"…"            the value of a flag that is not given; on a command: "1" makes it the one that runs if none is named,
+//	                       "withargs" does so even if flags of it are given
+//	enum:"a,b" required:"" the values that a flag may have, and that it must be given
+//	placeholder:"FILE"     how the help shows the value of a flag
 //	hidden:""              a command that the help does not list
 //
-// The linker keeps all exported methods of a program that looks up one by a name it computes, as libraries that call commands by reflection do.
-// Here only fields are looked up, which leaves an eighth of multis out.
+// The package looks up fields only. A program that looks up methods by a computed name, as libraries that call commands by reflection do, makes
+// the linker keep all exported methods. Without that, multis is smaller by an eighth.
 package commandline
 
 import (
@@ -27,17 +27,17 @@ import (
 	"multis/text"
 )
 
-// Command is a command that a command line may name, or the program itself.
+// Command is a command of a program, or the program itself.
 type Command struct {
 	Target any  // a pointer to the struct that the command line was read into
-	Help   bool // --help was given; it asks for Usage instead
+	Help   bool // --help was given: the caller prints Usage instead of running the command
 
 	name, help  string
 	hidden      bool
 	parent      *Command // nil for the program
 	commands    []*Command
-	byDefault   *Command // what runs if none of commands is named, or nil
-	defaultArgs bool     // byDefault may be given flags without being named
+	byDefault   *Command // the command that runs if none of commands is named, or nil
+	defaultArgs bool     // byDefault also runs if only its flags are given
 	flags       []flag
 	arguments   []argument
 }
@@ -45,7 +45,7 @@ type Command struct {
 // flag is a flag of a command.
 type flag struct {
 	*pflag.Flag
-	value *value // that of pflag.Flag
+	value *value // the value of Flag
 }
 
 // argument is an argument of a command.
@@ -55,8 +55,8 @@ type argument struct {
 	value      *value
 }
 
-// Parse reads the arguments of a program into root, a pointer to a struct that describes them, and returns the command that they name. An error says
-// which --help to read.
+// Parse reads the arguments of a program into root, a pointer to a struct that describes them, and returns the command that they name. Its error names
+// the --help that lists what is possible.
 func Parse(root any, name, about string, args []string) (*Command, error) {
 	program := newCommand(reflect.ValueOf(root).Elem(), name, about, nil)
 	help := newFlag(reflect.ValueOf(&program.Help).Elem(), "help", `short:"h" help:"Show this help, or that of the command."`)
@@ -69,13 +69,13 @@ func Parse(root any, name, about string, args []string) (*Command, error) {
 	return command, nil
 }
 
-// Name returns the words that name the command, without the program.
+// Name returns the words that name the command, without the program's name.
 func (c *Command) Name() string {
 	_, name, _ := strings.Cut(c.path(), " ")
 	return name
 }
 
-// path returns the words that name the command.
+// path returns the words that name the command, beginning with the program's name.
 func (c *Command) path() string {
 	if c.parent == nil {
 		return c.name
@@ -83,7 +83,7 @@ func (c *Command) path() string {
 	return c.parent.path() + " " + c.name
 }
 
-// program returns the command that is the program.
+// program returns the program that the command belongs to.
 func (c *Command) program() *Command {
 	for c.parent != nil {
 		c = c.parent
@@ -91,7 +91,7 @@ func (c *Command) program() *Command {
 	return c
 }
 
-// newCommand returns the command that the fields of a struct describe, and sets them to their defaults.
+// newCommand returns the command that the fields of a struct describe, and sets those fields to their defaults.
 func newCommand(target reflect.Value, name, help string, parent *Command) *Command {
 	c := &Command{Target: target.Addr().Interface(), name: name, help: help, parent: parent}
 	for field, in := range target.Fields() {
@@ -125,7 +125,7 @@ func newFlag(field reflect.Value, name string, tag reflect.StructTag) flag {
 	}
 	f := flag{value: v, Flag: &pflag.Flag{Name: name, Shorthand: tag.Get("short"), Usage: tag.Get("help"), Value: v, DefValue: tag.Get("default")}}
 	if field.Kind() == reflect.Bool {
-		v.placeholder, f.NoOptDefVal = "bool", "true" // pflag knows it by this name
+		v.placeholder, f.NoOptDefVal = "bool", "true" // pflag shows no placeholder for a flag of this type
 	}
 	if f.DefValue != "" {
 		if err := v.Set(f.DefValue); err != nil {
@@ -140,7 +140,7 @@ func newFlag(field reflect.Value, name string, tag reflect.StructTag) flag {
 	return f
 }
 
-// kebab returns the name of a field as it is written on a command line: TimeZone is time-zone, and MCP is mcp.
+// kebab returns the name of a field as it is on the command line: time-zone for TimeZone, and mcp for MCP.
 func kebab(name string) string {
 	var words strings.Builder
 	runes := []rune(name)
@@ -153,7 +153,7 @@ func kebab(name string) string {
 	return words.String()
 }
 
-// suggestion returns a question for a word that is none of the known ones, or "".
+// suggestion returns a question with the known words that are similar to word; empty if none is.
 func suggestion(word string, known []string) string {
 	var similar []string
 	for _, k := range known {

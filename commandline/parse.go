@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// parse reads args, and returns the command that they name. With an error that is the last one whose name was read.
+// parse reads args, and returns the command that they name. If there is an error, it returns the last command whose name was read.
 func (c *Command) parse(args []string) (*Command, error) {
 	flags := c.flagSet()
 	err := flags.ParseAll(args, func(flag *pflag.Flag, given string) error { return setFlag(flag, given, args) })
@@ -27,7 +27,7 @@ func (c *Command) parse(args []string) (*Command, error) {
 		}
 		words = words[1:]
 		if flags.ArgsLenAtDash() == 0 {
-			words = slices.Insert(words, 0, "--") // it was before the command's name
+			words = slices.Insert(words, 0, "--") // the -- that was before the command's name
 		}
 		return sub.parse(words)
 	}
@@ -61,7 +61,7 @@ func addFlags(set *pflag.FlagSet, flags []flag) {
 	}
 }
 
-// setFlag sets a flag. It refuses a value that looks like a flag and is an argument of its own: most likely the value was forgotten.
+// setFlag sets a flag. It rejects a value that is an argument of its own and looks like a flag, because then the value was most likely forgotten.
 func setFlag(flag *pflag.Flag, given string, args []string) error {
 	if len(given) > 1 && given[0] == '-' && slices.Contains(args, given) {
 		return fmt.Errorf("--%s: expected %s but got %s: write --%[1]s=%[3]s if it is meant", flag.Name, flag.Value.Type(), given)
@@ -72,7 +72,7 @@ func setFlag(flag *pflag.Flag, given string, args []string) error {
 	return nil
 }
 
-// flagError says what is wrong with a flag in the words of all other errors.
+// flagError rewrites pflag's error about a flag in the style of the other errors.
 func flagError(err error, flags *pflag.FlagSet) error {
 	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return fmt.Errorf("--%s: expected %s but nothing follows", missing.GetFlag().Name, missing.GetFlag().Value.Type())
@@ -93,7 +93,7 @@ func flagError(err error, flags *pflag.FlagSet) error {
 	return fmt.Errorf("unknown flag %s%s", given, suggestion(given, known))
 }
 
-// take sets the arguments of a command to words, and checks that nothing is missing.
+// take sets the arguments of a command to words, and checks that no flag and no argument is missing.
 func (c *Command) take(words []string) error {
 	for _, f := range c.flags {
 		if f.value.required && !f.value.isSet {
@@ -117,7 +117,7 @@ func (c *Command) take(words []string) error {
 	return nil
 }
 
-// named returns the command below c that a word names.
+// named returns the subcommand with a name.
 func (c *Command) named(word string) (*Command, error) {
 	for _, sub := range c.commands {
 		if sub.name == word {
@@ -127,7 +127,7 @@ func (c *Command) named(word string) (*Command, error) {
 	return nil, fmt.Errorf("unexpected argument %s%s", word, suggestion(word, c.names()))
 }
 
-// names returns the names of the commands below c that the help lists.
+// names returns the names of the subcommands that the help lists.
 func (c *Command) names() []string {
 	var names []string
 	for _, sub := range c.commands {

@@ -39,7 +39,7 @@ func (c *Command) Usage(width int) string {
 	return b.String()
 }
 
-// list writes the commands below c that have none below themselves. before is the words that lead to c.
+// list writes the help of all commands below c that have no subcommands. before is the names that lead to c.
 func (c *Command) list(b *strings.Builder, before string, width int) {
 	for _, sub := range c.commands {
 		switch {
@@ -52,7 +52,7 @@ func (c *Command) list(b *strings.Builder, before string, width int) {
 	}
 }
 
-// synopsis returns what follows the name of a command.
+// synopsis returns the flags and arguments of a command, as they follow its name.
 func (c *Command) synopsis() string {
 	if len(c.commands) > 0 {
 		return " <command> [flags]"
@@ -75,7 +75,7 @@ func (c *Command) synopsis() string {
 	return b.String()
 }
 
-// String returns an argument as the help shows it: in brackets if it may be missing, with three dots if more may follow.
+// String returns an argument as the help shows it: in brackets if it is optional, with three dots if it may be repeated.
 func (a argument) String() string {
 	s := "<" + a.name + ">"
 	if a.value.isList() {
@@ -95,7 +95,7 @@ func usageOf(flags []flag, width int) string {
 	return set.FlagUsagesWrapped(width)
 }
 
-// wrap breaks a text into lines of up to width columns, all but the first indented. The first begins after an indentation already.
+// wrap breaks a text into lines of up to width columns. It indents all lines but the first, which the caller has indented.
 func wrap(text string, indent, width int) string {
 	var b strings.Builder
 	column := indent

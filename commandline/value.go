@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// value is the field of a flag or an argument. Its methods but add are those that pflag calls.
+// value is the field of a flag or an argument. It implements pflag.Value.
 type value struct {
 	field       reflect.Value
 	placeholder string
-	choices     []string // what may be given; nil if anything
+	choices     []string // the allowed values; nil if any value is allowed
 	required    bool
 	isSet       bool
 }
 
-// String is empty, because the help says what is in the tag.
+// String returns an empty text, because the help shows the default from the tag.
 func (v *value) String() string { return "" }
 
-// Type returns what the help shows for a value.
+// Type returns the placeholder that the help shows for the value.
 func (v *value) Type() string { return v.placeholder }
 
-// Set sets the field to what is given. Lists are separated by commas, maps by semicolons, and what is given again is added to them.
+// Set sets the field. Items of lists are separated by commas, those of maps by semicolons. Further calls add items to a list or a map.
 func (v *value) Set(given string) error {
 	if v.choices != nil && !slices.Contains(v.choices, given) {
 		return fmt.Errorf("expected one of %s but got %q", strings.Join(v.choices, ", "), given)
 	}
 	if !v.isSet {
 		v.isSet = true
-		v.field.SetZero() // no default
+		v.field.SetZero() // removes the default
 	}
 	switch v.field.Kind() {
 	case reflect.Slice:
@@ -58,10 +58,10 @@ func (v *value) Set(given string) error {
 	}
 }
 
-// isList says whether the field holds any number of values.
+// isList reports whether the field holds a list of values.
 func (v *value) isList() bool { return v.field.Kind() == reflect.Slice }
 
-// add sets the field to what is given, or adds it to a list.
+// add sets the field to a value, or appends the value to a list.
 func (v *value) add(given string) error {
 	if !v.isList() {
 		return setOne(v.field, given)
@@ -88,7 +88,7 @@ func setOne(field reflect.Value, given string) error {
 		*duration = d
 		return nil
 	}
-	switch field.Kind() { // the kinds that fields have; others panic in the first test of the command
+	switch field.Kind() { // only the kinds that occur: others panic in the first test of the command
 	case reflect.String:
 		field.SetString(given)
 	case reflect.Bool:
@@ -112,7 +112,7 @@ func setOne(field reflect.Value, given string) error {
 	return nil
 }
 
-// splitList splits a list at a separator, which a backslash before it makes part of an item.
+// splitList splits a list at a separator. A separator after a backslash is part of an item.
 func splitList(list string, separator rune) []string {
 	var items []string
 	var item strings.Builder

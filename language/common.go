@@ -1,11 +1,11 @@
 package language
 
-// latinLanguages returns the recognized languages in Latin script, in the order of the counts that score returns.
+// latinLanguages returns the recognized languages in Latin script, in the order of the results of score.
 func latinLanguages() [7]Language {
 	return [...]Language{English, German, French, Spanish, Portuguese, Italian, Dutch}
 }
 
-// The languages of latinLanguages as bits, in the same order.
+// The bits of latinLanguages, in the same order.
 const (
 	en = 1 << iota
 	de

@@ -11,7 +11,7 @@ import (
 // Language is the name of one of Postgres' text search configurations.
 type Language string
 
-// The recognized languages. Simple is for all others: words are not stemmed, and none is a stop word.
+// The recognized languages. Simple means any other language: words are not stemmed, and none is a stop word.
 const (
 	Unknown    Language = "" // too little text to tell
 	English    Language = "english"
@@ -29,10 +29,10 @@ const (
 const (
 	// commonWeight is the points for a common word of a language. A word with a typical spelling gets one point.
 	commonWeight = 2
-	// minScore is the points that a language needs in a text, and minScorePerWord the average per word.
+	// minScore is the minimum of points that a language needs in a text, and minScorePerWord the minimum per word.
 	minScore        = 2 * commonWeight
 	minScorePerWord = 0.1 * commonWeight
-	// minWordsForSimple is the number of words from which a text without common words is Simple and not Unknown.
+	// minWordsForSimple is how many words a text without common words must have to be Simple and not Unknown.
 	minWordsForSimple = 20
 	// maxWords is how many words of a text are examined.
 	maxWords = 80
@@ -69,8 +69,8 @@ func firstWords(text string) []string {
 	return words
 }
 
-// DetectPart returns the language of a part of a longer text. If the part is too short to tell, it is the language of the whole. If that
-// is Unknown, too, it is English for a text in plain ASCII letters and Simple otherwise.
+// DetectPart returns the language of a part of a longer text. If the part is too short to tell, it returns the language of the whole. If that
+// is Unknown too, it returns English for a text without letters outside ASCII, and Simple otherwise.
 func DetectPart(text string, whole Language) Language {
 	if l := Detect(text); l != Unknown {
 		return l
@@ -84,7 +84,7 @@ func DetectPart(text string, whole Language) Language {
 	return English
 }
 
-// hasForeignLetters reports whether a text has letters outside ASCII. A price list without them may well be English.
+// hasForeignLetters reports whether a text has letters outside ASCII. A price list without such letters may well be English.
 func hasForeignLetters(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) })
 }
@@ -122,7 +122,7 @@ func byScript(words []string) Language {
 	}
 }
 
-// score returns how many points each of latinLanguages gets: for its common words, and if those do not decide, for the spelling of the
+// score returns how many points each of latinLanguages gets: for its common words and, if these do not decide, for the spelling of the
 // other words.
 func score(words []string) (counts [7]int) {
 	for _, w := range words {
@@ -145,7 +145,7 @@ func score(words []string) (counts [7]int) {
 	return counts
 }
 
-// topScores returns the language with the most points, its points, and those of the second.
+// topScores returns the language with the most points, its points, and the points of the second-best.
 func topScores(counts [7]int) (found Language, first, second int) {
 	for i, n := range counts {
 		switch {
@@ -158,7 +158,7 @@ func topScores(counts [7]int) (found Language, first, second int) {
 	return found, first, second
 }
 
-// spellings returns letter sequences that are typical of a language and not of its neighbours.
+// spellings returns letter sequences that are typical of a language and rare in the other Latin languages.
 func spellings(l Language) []string {
 	switch l {
 	case English:

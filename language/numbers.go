@@ -10,7 +10,7 @@ import (
 	"multis/text"
 )
 
-// Number is a number that a text has in words.
+// Number is a number that is written in words in a text.
 type Number struct {
 	Value float64
 	Words string // as written in the folded text
@@ -26,13 +26,13 @@ const (
 	beforePrice
 )
 
-// meaning is the numeric value of a word in one language.
+// meaning is the numeric value of a word in one language, and when the word counts as a number.
 type meaning struct {
 	value float64
 	when  condition
 }
 
-// numberTables are the number words of all languages, folded.
+// numberTables holds the number words of all languages, and the words after which ambiguous ones count. All are folded.
 type numberTables struct {
 	words        map[Language]map[string]meaning
 	prices, time map[string]bool
@@ -76,11 +76,11 @@ func wordSet(list string) map[string]bool {
 
 func foldWord(word string) string { return strings.ToLower(text.Fold(word)) }
 
-// IsPriceWord reports whether a folded word is a unit of prices, a word for percent, or a month: a number before it is a price, a share
-// or a day.
+// IsPriceWord reports whether a folded word is a unit of prices, a word for percent, or a month. A number before such a word is a price, a
+// percentage or a day.
 func IsPriceWord(word string) bool { return readTables().prices[word] }
 
-// IsNumberWord reports whether a word stands for a number in a recognized language, whatever else it may mean.
+// IsNumberWord reports whether a word means a number in a recognized language, whatever else it may mean.
 func IsNumberWord(word string) bool {
 	word = foldWord(word)
 	for _, words := range readTables().words {
@@ -92,7 +92,7 @@ func IsNumberWord(word string) bool {
 }
 
 // NumbersIn returns the numbers that words contain, in every recognized language. words are folded and in lower case; of is the language
-// of the text. A word with other meanings, such as an article, counts only before a price, a month or a unit of time; if all is set, it
+// of the text. A word with other meanings, such as an article, counts only before a price, a month or a unit of time. If all is set, it
 // always counts.
 func NumbersIn(words []string, of Language, all bool) []Number {
 	t := readTables()
@@ -120,7 +120,7 @@ type numberRun struct {
 	when  condition
 }
 
-// isNumber reports whether a sequence counts as a number, by the words after it. own means that it is in the language of the text.
+// isNumber reports whether a sequence counts as a number, given the words after it. own means that it is in the language of the text.
 func (t numberTables) isNumber(run numberRun, own bool, after []string) bool {
 	for _, word := range after[:min(len(after), 2)] {
 		if t.prices[word] || (run.when == beforeTime && t.time[word]) {
@@ -130,8 +130,8 @@ func (t numberTables) isNumber(run numberRun, own bool, after []string) bool {
 	return run.when == always || (run.when == inItsLanguage && own)
 }
 
-// read returns the number at the start of words, such as "twenty five", "zweihundertfünfzig", "cuarenta y nueve" or "تسعة وأربعون". Its
-// field words is 0 if there is none.
+// read returns the number at the start of words, such as "twenty five", "zweihundertfünfzig", "cuarenta y nueve" or "تسعة وأربعون". If there is
+// none, the number of words in the result is 0.
 func (t numberTables) read(of Language, words []string) (run numberRun) {
 	var total, current, last float64
 	for run.words < len(words) {
@@ -149,7 +149,7 @@ func (t numberTables) read(of Language, words []string) (run numberRun) {
 		for i, value := range parts {
 			switch {
 			case of == French && value == 20 && last == 4:
-				current += 76 // quatre-vingt
+				current += 76 // quatre-vingt: the 4 is already added, 4 + 76 = 80
 			case value >= 1000 && value == float64(int(value)):
 				total, current = total+max(current, 1)*value, 0
 			case value == 100 && current > 0 && current < 10:
@@ -191,8 +191,8 @@ func joinsNumbers(of Language, word string) bool {
 	}
 }
 
-// continues reports whether next belongs to the same number as last: as a smaller part, or as the hundred or thousand that last
-// multiplies.
+// continues reports whether next belongs to the same number as last: next is a smaller part, or the hundred or thousand that last
+// multiplies. joined means that a word such as "and" is between them.
 func continues(of Language, last, next float64, joined bool) bool {
 	switch {
 	case next != float64(int(next)) || last != float64(int(last)):
@@ -214,7 +214,7 @@ func continues(of Language, last, next float64, joined bool) bool {
 	}
 }
 
-// wordValues returns the values in a word: one, or several in the compounds of English, German, Dutch and Italian. prefixed means that
+// wordValues returns the values in a word: one, or several for a compound in English, German, Dutch or Italian. prefixed means that
 // the word begins with "and".
 func (t numberTables) wordValues(of Language, word string) (values []float64, when condition, prefixed bool) {
 	if m, known := t.words[of][word]; known {
@@ -254,7 +254,7 @@ func ordinalEndings(of Language) []string {
 	}
 }
 
-// compound splits a compound word into its number words and returns their values; nil if it is anything else.
+// compound splits a compound word into its number words and returns their values; nil if it contains anything else.
 func (t numberTables) compound(of Language, word string, depth int) []float64 {
 	const maxParts = 8
 	if word == "" || depth == maxParts {

@@ -1,6 +1,6 @@
 package language
 
-// numberWords lists the words for numbers by language, a number on each line. A mark limits where a word counts as a number:
+// numberWords lists the words for numbers by language, one number per line. A mark after a word limits where it counts as a number:
 //
 //	~  the word means something else in another language: only in a text of its own language, or before a price
 //	?  the word is also an article or has another common meaning: only before a price or a month
@@ -349,7 +349,7 @@ var numberWords = map[Language]string{
 0.25 ربع`,
 }
 
-// Words after which a number is a price, a share or a day, and after which it is a length of time.
+// Words that follow a price, a percentage or a day of a month, and words that follow a length of time.
 const (
 	priceWords = `euro euros eur cent cents dollar dollars usd bucks pound pounds gbp pence franc francs franken rappen chf peso pesos real reais lira lire rubel roubles rubles kroner kronen krona
 percent prozent procent pourcent евро доллар доллара долларов рубль рубля рублей руб процент процента процентов يورو دولار درهم ريال جنيه بالمئة

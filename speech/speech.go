@@ -24,13 +24,13 @@ type Files interface {
 
 // Inbox receives the result of a transcription.
 type Inbox interface {
-	// StoreTranscript stores the transcript and decides about the message as about a text message.
+	// StoreTranscript stores the transcript and decides what is done with the message, as for a text message.
 	StoreTranscript(ctx context.Context, tx store.Tx, message store.MessageID, text string) error
 	// FailTranscription stores the reason why there is no transcript.
 	FailTranscription(ctx context.Context, tx store.Tx, message store.MessageID, why string) error
 }
 
-// Options configure a Transcriber.
+// Options configures a Transcriber.
 type Options struct {
 	Store *store.Store
 	Files Files
@@ -48,8 +48,8 @@ type Transcriber struct{ o Options }
 // New returns a Transcriber.
 func New(o Options) *Transcriber { return &Transcriber{o} }
 
-// Transcribe transcribes one voice note and passes the text to the inbox. If the last attempt fails, the inbox gets the reason instead. A message that
-// was deleted or transcribed already is skipped.
+// Transcribe transcribes one voice note and passes the text to the inbox. If that fails and is not tried again, the inbox gets the reason.
+// Transcribe skips a message that was deleted or is transcribed already.
 func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, last bool) error {
 	m, err := store.MessageByID(ctx, t.o.Store.DB(), message)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && (m.Action != policy.ActionTranscribe || m.Attachment == nil)) {
@@ -85,7 +85,7 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 	})
 }
 
-// errSilence is returned for a recording in which nobody speaks.
+// errSilence is returned if a recording has no speech.
 var errSilence = errors.New("nobody speaks in it")
 
 // transcript downloads a recording and returns its transcript, unless its chat is off.

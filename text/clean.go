@@ -1,4 +1,4 @@
-// Package text cleans, folds, shortens and formats texts. It is pure: all functions depend on their arguments alone.
+// Package text cleans, folds, shortens and formats texts. It is pure: the results of all functions depend only on their arguments.
 package text
 
 import (
@@ -12,10 +12,9 @@ const (
 	zeroWidthJoiner    = '\u200d'
 )
 
-// Clean returns s in the form in which messages are sent. It replaces invalid UTF-8 by U+FFFD and every kind of line end by \n. It removes other
-// control characters except tabs, direction marks, and invisible characters. It keeps the joiners of emoji and of scripts whose letters join, and the flags of the regions
-// that have one, such as Scotland.
-// Clean is idempotent.
+// Clean returns s in the form in which messages are sent. It replaces invalid UTF-8 by U+FFFD and every kind of line end by \n. It removes direction
+// marks, invisible characters, and all other control characters except tabs. It keeps the joiners of emoji and of scripts whose letters join, and the
+// flags of regions such as Scotland. Clean is idempotent.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
@@ -61,33 +60,34 @@ func isClean(s string) bool {
 	return true
 }
 
-// isLineEnd reports whether r ends a line: Clean makes it \n, and Escape a space.
+// isLineEnd reports whether r ends a line. Clean replaces it by \n, and Escape by a space.
 func isLineEnd(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }
 
-// isHidden reports whether Clean removes r: a control character, an invisible character or a mark of the writing direction.
+// isHidden reports whether Clean removes r: a control character, an invisible character or a direction mark.
 func isHidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false
-	case r == '\ufe0e' || r == '\ufe0f': // variation selectors, which show an emoji as text or in colour
+	case r == '\ufe0e' || r == '\ufe0f': // variation selectors, which make an emoji plain or coloured
 		return false
 	default:
 		return unicode.IsControl(r) || IsInvisible(r)
 	}
 }
 
-// IsInvisible reports whether r draws nothing: marks of direction, zero-width spaces and joiners, soft hyphens, fillers.
+// IsInvisible reports whether r draws nothing: direction marks, zero-width spaces and joiners, soft hyphens, fillers.
 func IsInvisible(r rune) bool {
 	return (unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)) ||
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// regionFlag returns the length of the flag of England, Scotland or Wales that runes begin with, or 0. Such a flag is a black flag, the code of the region in tag characters, and the
-// tag that ends it. Unicode recommends no others. They are named because tag characters are invisible and could carry any text.
+// regionFlag returns the length of the flag of England, Scotland or Wales at the beginning of runes, or 0. Such a flag consists of a black flag, the
+// region's code in tag characters, and an end tag. Only these three are accepted, because Unicode recommends no others, and tag characters are invisible
+// and could carry any text.
 func regionFlag(runes []rune) int {
 	const (
 		blackFlag = '\U0001f3f4'
-		tags      = 0xe0000 // a tag character is this and its ASCII character
+		tags      = 0xe0000 // a tag character is the sum of this and its ASCII character
 		length    = 7
 	)
 	if len(runes) < length || runes[0] != blackFlag || runes[length-1] != tags+0x7f {
@@ -116,7 +116,7 @@ func joinerHasEffect(before, after rune) bool {
 	return isJoining(before) && isJoining(after)
 }
 
-// isJoining reports whether r belongs to a script whose letters change their form beside others.
+// isJoining reports whether r belongs to a script whose letters change their form next to others.
 func isJoining(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsMark(r)) && unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari, unicode.Bengali,
 		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer)

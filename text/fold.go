@@ -9,11 +9,11 @@ import (
 )
 
 // Fold returns s in the form in which texts are compared. It replaces variants of characters (fullwidth, circled, superscript, digits and full
-// stops of other scripts) by the plain ones, removes accents and invisible characters, and collapses runs of spaces. It keeps the case, and
+// stops of other scripts) by the plain characters, removes accents and invisible characters, and collapses runs of spaces. It keeps the case, and
 // numbers that are not digits, such as Ⅳ and ❾.
 func Fold(s string) string { return fold(s, false) }
 
-// FoldWithAccents is Fold that keeps accents. Addresses need it: müller.de is another host than muller.de.
+// FoldWithAccents is Fold, except that it keeps accents. Addresses need that: müller.de and muller.de are different hosts.
 func FoldWithAccents(s string) string { return norm.NFC.String(fold(s, true)) }
 
 func fold(s string, accents bool) string {
@@ -27,7 +27,7 @@ func fold(s string, accents bool) string {
 		case unicode.Is(unicode.Nl, r):
 			b.WriteRune(r)
 		case unicode.Is(unicode.No, r) && strings.ContainsRune(norm.NFKD.String(string(r)), fractionSlash):
-			b.WriteString(" " + string(r)) // 4½ is not 41/2
+			b.WriteString(" " + string(r)) // so that 4½ does not become 41/2
 		default:
 			b.WriteRune(r)
 		}
@@ -78,7 +78,7 @@ func foldRune(r rune) rune {
 	}
 }
 
-// digit returns the ASCII digit with the value of r. In Unicode the ten digits of a script stand in order, from zero.
+// digit returns the ASCII digit with the value of r. Unicode has the ten digits of each script in order, from zero.
 func digit(r rune) rune {
 	for _, ranges := range unicode.Nd.R16 {
 		if first := rune(ranges.Lo); first <= r && r <= rune(ranges.Hi) {

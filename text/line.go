@@ -22,7 +22,7 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// ClipBytes shortens s to at most n bytes and never cuts through a rune. It does not show that something is missing.
+// ClipBytes shortens s to at most n bytes and never cuts a rune. It does not mark the cut.
 func ClipBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -30,7 +30,7 @@ func ClipBytes(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// ClipBytesFromStart shortens s to at most n bytes by removing its beginning. Like ClipBytes, it never cuts through a rune.
+// ClipBytesFromStart shortens s to at most n bytes by removing its beginning. Like ClipBytes, it never cuts a rune.
 func ClipBytesFromStart(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -2,7 +2,7 @@ package text
 
 import "strings"
 
-// markdownSigns are the characters that mean something in Markdown.
+// markdownSigns are the characters that have a meaning in Markdown.
 const markdownSigns = "\\`*_{}[]()<>#+-.!|~&:@"
 
 // Escape escapes a text for Markdown, so that it is shown literally, without bold, links, lists, mentions or HTML. Line ends become spaces, so
@@ -28,7 +28,7 @@ func IsFence(line string) bool {
 	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 }
 
-// JSONObject returns the part of s from its first { to its last }, which is the object in a model's answer without the code fence and words around
+// JSONObject returns the part of s from its first { to its last }. In a model's answer that is the object, without the code fence and words around
 // it. It does not check whether the part is valid JSON. It returns false if s has no such part.
 func JSONObject(s string) (string, bool) {
 	start, end := strings.IndexByte(s, '{'), strings.LastIndexByte(s, '}')

@@ -14,12 +14,12 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// Count writes n with a noun whose plural ends in s: "1 chat", "3 chats".
+// Count returns n with a noun whose plural ends in s: "1 chat", "3 chats".
 func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, Plural(n, noun, noun+"s"))
 }
 
-// Bytes writes a size for people: "640 bytes", "12.3 MB".
+// Bytes formats a size for people: "640 bytes", "12.3 MB".
 func Bytes(n int64) string {
 	const step = 1000
 	if n < step {
@@ -33,7 +33,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f %s", size, units[unit])
 }
 
-// List joins parts as a sentence does: "a, b and c".
+// List joins parts as in a sentence: "a, b and c".
 func List(parts []string) string {
 	if len(parts) < 2 {
 		return strings.Join(parts, "")
@@ -41,7 +41,7 @@ func List(parts []string) string {
 	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
 }
 
-// Money writes an amount, in millionths of a currency, rounded to the cent: "1.50 EUR".
+// Money formats an amount, in millionths of a currency, rounded to the cent: "1.50 EUR".
 func Money(micros int64, currency string) string {
 	if micros > 0 && micros < 10_000 {
 		return "less than 0.01 " + currency
@@ -50,7 +50,7 @@ func Money(micros int64, currency string) string {
 	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, currency)
 }
 
-// ExactMoney is Money that writes amounts below a cent with four decimals, as the cost of a single call: "0.0012 EUR".
+// ExactMoney is Money, except that it formats amounts below a cent with four decimals, such as the cost of a single call: "0.0012 EUR".
 func ExactMoney(micros int64, currency string) string {
 	decimals := 2
 	if micros < 10_000 {
@@ -59,7 +59,7 @@ func ExactMoney(micros int64, currency string) string {
 	return fmt.Sprintf("%.*f %s", decimals, float64(micros)/1e6, currency)
 }
 
-// Latency writes how long an answer took: "14 ms", "1.2 s".
+// Latency formats how long an answer took: "14 ms", "1.2 s".
 func Latency(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
@@ -67,7 +67,7 @@ func Latency(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// Duration writes d in the largest unit of which there are at least two: "3 days", "2 h", "40 min", "30 s". It returns "0 s" if d is negative.
+// Duration formats d in the largest unit of which it has at least two: "3 days", "2 h", "40 min", "30 s". It returns "0 s" if d is negative.
 func Duration(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -81,7 +81,7 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// Ago says how long before now t was, for a reader in zone: "just now", "5 min ago", "3 h ago", "yesterday", "Mon", "2 Jan" and, in another
+// Ago formats how long before now t was, for a reader in zone: "just now", "5 min ago", "3 h ago", "yesterday", "Mon", "2 Jan" and, in another
 // year, "2 Jan 2006".
 func Ago(t, now time.Time, zone *time.Location) string {
 	local, today := t.In(zone), now.In(zone)

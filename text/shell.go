@@ -2,7 +2,7 @@ package text
 
 import "strings"
 
-// ShellWord returns a word for a shell line that people copy.
+// ShellWord quotes a word for a shell command that people copy, if it needs quotes.
 func ShellWord(word string) string {
 	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-:=@%+,") == "" {
 		return word

@@ -6,7 +6,7 @@ import (
 	"image"
 )
 
-// orientation returns how a camera was held, as the EXIF data of a JPEG says: 1 to 8. It is 1, upright, for everything else.
+// orientation returns how the camera was held, from the EXIF data of a JPEG: 1 to 8. It is 1, upright, for all other pictures.
 func orientation(data []byte) int {
 	const upright, startOfScan, app1 = 1, 0xDA, 0xE1
 	if !bytes.HasPrefix(data, []byte{0xFF, 0xD8}) {
@@ -55,14 +55,14 @@ func orientationTag(tiff []byte) int {
 	return upright
 }
 
-// upright turns and mirrors a picture so that an orientation becomes 1.
+// upright rotates and mirrors a picture that has an EXIF orientation, so that it needs none (1).
 func upright(p *image.RGBA, orientation int) *image.RGBA {
 	if orientation == 1 {
 		return p
 	}
 	w, h := p.Rect.Dx(), p.Rect.Dy()
 	size := image.Rect(0, 0, w, h)
-	if orientation >= 5 { // lying on its side
+	if orientation >= 5 { // width and height are swapped
 		size = image.Rect(0, 0, h, w)
 	}
 	to := image.NewRGBA(size)

@@ -5,40 +5,40 @@ import (
 	"errors"
 	"image"
 	"image/color"
-	_ "image/gif" // reads the first frame
+	_ "image/gif" // decodes the first frame
 	"image/jpeg"
-	_ "image/png" // a format that image.Decode reads
+	_ "image/png" // decodes PNG
 	"io"
 
 	"golang.org/x/image/draw"
 	"golang.org/x/image/riff"
 	"golang.org/x/image/vp8"
 	"golang.org/x/image/vp8l"
-	_ "golang.org/x/image/webp" // a format that image.Decode reads
+	_ "golang.org/x/image/webp" // decodes WebP
 
 	"multis/jobs"
 	"multis/llm"
 )
 
 const (
-	// maxBytes is the largest file that is looked at.
+	// maxBytes is the size of the largest file that is looked at.
 	maxBytes = 20 << 20
-	// maxPixels bounds the memory of a decoded picture, to at most 8 bytes a pixel.
+	// maxPixels limits the memory of a decoded picture, which has at most 8 bytes per pixel.
 	maxPixels = 24_000_000
-	// maxSide is the longest side of what a model gets, in pixels. Providers scale larger pictures down themselves.
+	// maxSide is the longest side of a picture for a model, in pixels. Providers themselves scale down larger pictures.
 	maxSide = 1568
-	// quality is that of the JPEG, in which small letters can still be read.
+	// quality is the quality of the JPEG. Small letters can still be read in it.
 	quality = 88
 )
 
-// Why a picture cannot be looked at. A retry does not help.
+// Reasons why a picture cannot be looked at. A retry does not help.
 var (
 	errFormat = errors.New("it is no picture of a kind that I know (JPEG, PNG, WebP or GIF), or it is damaged")
 	errPixels = errors.New("it has too many pixels (24 million at most)")
 )
 
-// prepare decodes a picture and encodes it anew for a model: as a JPEG, upright, no larger than maxSide, without any metadata. Of an animation it takes
-// the first frame.
+// prepare decodes a picture and encodes it again for a model: as a JPEG, upright, no larger than maxSide, without metadata. From an animation it
+// takes the first frame.
 func prepare(data []byte) (llm.Image, error) {
 	size, err := dimensions(data)
 	if err != nil || size.X <= 0 || size.Y <= 0 {
@@ -58,7 +58,7 @@ func prepare(data []byte) (llm.Image, error) {
 	return llm.Image{MIME: "image/jpeg", Data: out.Bytes()}, nil
 }
 
-// dimensions reads the size that decoding a picture would take, without decoding it.
+// dimensions reads the size that the picture would have when decoded, without decoding it.
 func dimensions(data []byte) (image.Point, error) {
 	header, format, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
@@ -69,11 +69,11 @@ func dimensions(data []byte) (image.Point, error) {
 	case format == "jpeg" || format == "png" || format == "gif":
 		return image.Pt(header.Width, header.Height), nil
 	default:
-		return image.Point{}, errFormat // another package has registered it
+		return image.Point{}, errFormat // the format was registered by another package
 	}
 }
 
-// webpDimensions returns the larger one of the size that a WebP file declares and that of the frame in it, which may differ.
+// webpDimensions returns the larger of the size that a WebP file declares and the size of the frame in it, which may differ.
 func webpDimensions(data []byte, declared image.Point) (image.Point, error) {
 	_, chunks, err := riff.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -106,7 +106,7 @@ func vp8Dimensions(chunk io.Reader, length int) (image.Point, error) {
 	return image.Pt(header.Width, header.Height), err
 }
 
-// shrink returns a picture with no side above maxSide, on white where it is transparent.
+// shrink returns a picture with no side above maxSide, with white where the picture is transparent.
 func shrink(p image.Image) *image.RGBA {
 	from := p.Bounds()
 	width, height := from.Dx(), from.Dy()
