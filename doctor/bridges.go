@@ -10,10 +10,10 @@ import (
 	"multis/text"
 )
 
-// networkName is the name of a network as people know it.
+// networkName returns the name of a network as people know it.
 func networkName(protocol string) string { return text.OneLine(bridgebridge.NetworkName(protocol)) }
 
-// checkBridges checks the connections and settings of the bridges, and bots that claim to be one.
+// checkBridges checks the connections and settings of the bridges, and whether bots that claim to be a bridge wait for the owner's decision.
 func checkBridges(ctx context.Context, in *Input) (Result, string) {
 	if skipped := in.noDatabase(); skipped != "" {
 		return Result{}, skipped
@@ -60,7 +60,7 @@ func checkBridges(ctx context.Context, in *Input) (Result, string) {
 	return r, ""
 }
 
-// minUnconfirmedMessages is how many unconfirmed messages show that a bridge confirms none.
+// minUnconfirmedMessages is the number of unconfirmed messages from which a bridge that has confirmed none is reported.
 const minUnconfirmedMessages = 2
 
 // checkBots lists the bots that wait for the owner's decision.
@@ -94,7 +94,7 @@ func checkBots(ctx context.Context, in *Input) ([]Finding, error) {
 	return found, nil
 }
 
-// clockTime is a time as people read it, in the owner's time zone.
+// clockTime returns a time as text for people, in the owner's time zone.
 func (in *Input) clockTime(t time.Time) string {
 	zone := time.UTC
 	if in.Config != nil && in.Config.TimeZone != nil {

@@ -70,7 +70,7 @@ func (in *Input) noDatabase() string {
 	return ""
 }
 
-// isListening reports whether multis answers at its own address, or another program does.
+// isListening reports in answers whether a program answers at multis' own address, and in other whether that program is not multis.
 func isListening(ctx context.Context, a config.Appservice) (answers, other bool) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.LocalAddr()+"/_matrix/mau/live", nil)
 	if err != nil {

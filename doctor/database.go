@@ -9,7 +9,8 @@ import (
 	"multis/store"
 )
 
-// ProbeDatabase checks a database at an address: that it answers, its version, the rights of the role, the second wall and the pooling mode. It need not be migrated.
+// ProbeDatabase checks the database at an address: that it answers, its version, the rights of the role, row-level security and the pooling mode. It need not
+// be migrated.
 func ProbeDatabase(ctx context.Context, dsn string) Result {
 	db, err := store.OpenInspector(ctx, dsn)
 	if err != nil {
@@ -26,11 +27,11 @@ func databaseUnreachable(err error) Result {
 
 const (
 	minPostgres = 15 // major version
-	// ownConnections is how many connections one multis opens at most, with some for the administrator.
+	// ownConnections is the maximum number of connections that one multis opens, plus some for the administrator.
 	ownConnections = 30
 )
 
-// probeDatabase checks an open database. embeds is whether pgvector is needed.
+// probeDatabase checks an open database. embeds says whether pgvector is needed.
 func probeDatabase(ctx context.Context, db *store.Inspector, embeds bool) Result {
 	facts, err := db.Server(ctx)
 	if err != nil {
@@ -47,7 +48,7 @@ func probeDatabase(ctx context.Context, db *store.Inspector, embeds bool) Result
 	return r
 }
 
-// checkServer checks the facts about a server. embeds is whether pgvector is needed.
+// checkServer checks the facts about a server. embeds says whether pgvector is needed.
 func checkServer(facts store.ServerFacts, embeds bool) (found []Finding) {
 	add := func(id ID, message, fix string) { found = append(found, newFinding(id, "", message, fix)) }
 	if facts.Version/10000 < minPostgres {
@@ -71,7 +72,7 @@ func checkServer(facts store.ServerFacts, embeds bool) (found []Finding) {
 	return found
 }
 
-// missingVector says how to get pgvector.
+// missingVector returns the finding that pgvector is missing, with the commands that install it.
 func missingVector(f store.ServerFacts) Finding {
 	create := psqlLine(f.Database, "CREATE EXTENSION vector") + "   (then restart multis)"
 	if !f.VectorPackage {
@@ -80,7 +81,8 @@ func missingVector(f store.ServerFacts) Finding {
 	return newFinding(DatabaseVector, "", "embeddings.model is set, and the database has no pgvector, so it is not used.", create)
 }
 
-// checkSchema checks the schema, and in one that exists the second wall. walls says that it stands.
+// checkSchema checks the schema and, if it is up to date, who else may use the server, and row-level security. walls is added to the check's Fact. It is
+// empty unless row-level security applies.
 func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFacts) (walls string, found []Finding) {
 	state, err := db.Schema(ctx)
 	switch {
@@ -107,7 +109,7 @@ func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFac
 		"stop multis, restore the policies from a backup (multis backup restore), and find out who changed them"))
 }
 
-// separateRoles is the major version of Postgres from which CREATEROLE gives no power over the roles of others.
+// separateRoles is the first version of Postgres in which a role with CREATEROLE has no power over roles that others created.
 const separateRoles = 160000
 
 // checkShared checks a server that other programs use as well.

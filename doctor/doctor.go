@@ -29,13 +29,13 @@ type ID string
 type Finding struct {
 	ID       ID       `json:"id"`
 	Severity Severity `json:"severity"`
-	// Subject is what it is about when there can be several, such as a network or a path. Empty if there can be only one.
+	// Subject tells findings of the same ID apart: it is, for example, the network or the path. Empty if there can be only one.
 	Subject string `json:"subject,omitempty"`
 	Message string `json:"message"` // one sentence
 	Fix     string `json:"fix"`     // what to do: a line to copy where there is one
-	// Fixable reports whether multis doctor --fix ID repairs it.
+	// Fixable is true if multis doctor --fix ID repairs it.
 	Fixable bool `json:"fixable,omitempty"`
-	// Chat and Network are set if it is about one chat or one network; zero and empty if not.
+	// Chat and Network are set if the finding is about one chat or one network.
 	Chat    int64  `json:"chat,omitempty"`
 	Network string `json:"network,omitempty"`
 }
@@ -108,7 +108,7 @@ func rank(s Severity) int {
 // Check examines one part of an installation.
 type Check struct {
 	Name string // the part, as shown to people
-	// Run returns the result. A skip reason is returned instead if the Input lacks what the check needs.
+	// Run returns the result. If the Input lacks what the check needs, it returns the reason in skipped instead.
 	Run func(ctx context.Context, in *Input) (result Result, skipped string)
 }
 

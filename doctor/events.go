@@ -51,7 +51,7 @@ func checkEvents(ctx context.Context, in *Input) (Result, string) {
 	if err != nil {
 		return failedCheck(err), ""
 	}
-	if fresh.Unix() > 0 && fresh.Sub(pushed) > maxPushLag && r.OK() { // without a message there is nothing that a push could have brought
+	if fresh.Unix() > 0 && fresh.Sub(pushed) > maxPushLag && r.OK() { // if there was no message, a missing push shows nothing
 		last := "no push ever came"
 		if !pushed.IsZero() {
 			last = "the last push at " + in.clockTime(pushed)
@@ -104,8 +104,8 @@ func checkAdminRoom(ctx context.Context, in *Input) (Result, string) {
 	return r, ""
 }
 
-// findFormerOperators names everybody in an admin room who is neither the owner nor an operator. A person who comes in closes the room; an operator
-// who is taken out of the configuration stays in it, and reads on.
+// findFormerOperators finds everybody in a room who is neither the owner nor an operator. A stranger who joins closes the room, but an operator who is
+// removed from the configuration stays in it and can read everything.
 func findFormerOperators(in *Input, members map[id.UserID]string, room id.RoomID) []Finding {
 	var found []Finding
 	for _, who := range slices.Sorted(maps.Keys(members)) {
@@ -130,7 +130,8 @@ func findUninvited(in *Input, members map[id.UserID]string, room string) []Findi
 	return found
 }
 
-// findInOperatorsRoom checks the room for operators: that it exists, that those who answer are in it, and that it is encrypted if the admin room is.
+// findInOperatorsRoom checks the room for operators: that it exists, that the owner and the operators, and nobody else, are in it, and that it is encrypted
+// if the admin room is.
 func findInOperatorsRoom(ctx context.Context, in *Input, adminRoom store.Chat) ([]Finding, error) {
 	chat, err := store.OperatorsChat(ctx, in.Database.DB())
 	if errors.Is(err, store.ErrNotFound) || (err == nil && chat.RoomID == nil) {
@@ -269,7 +270,7 @@ func checkUnreadable(ctx context.Context, in *Input, chats []store.Chat) ([]Find
 	return found, nil
 }
 
-// maxUnknownRooms is how many rooms are examined for chats that multis does not know.
+// maxUnknownRooms is the maximum number of rooms that are examined in the search for chats that multis does not know.
 const maxUnknownRooms = 100
 
 // checkChats looks for chats of bridges that multis does not know.

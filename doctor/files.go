@@ -88,8 +88,8 @@ func checkData(_ context.Context, in *Input) (Result, string) {
 	return r, ""
 }
 
-// foreignFile returns a file or folder in the data folder that the data folder's owner may not write to (or the data folder itself if this
-// process may not), and the user who should own everything there. It returns an empty path if there is none.
+// foreignFile returns a file or folder in the data folder that belongs to root although the data folder does not, or the data folder itself if it belongs
+// to another user than this process' or cannot be read. owner is the user who should own everything there. path is empty if there is no such file.
 func foreignFile(dir string) (path, owner string) {
 	info, err := os.Stat(dir)
 	if err != nil {

@@ -44,8 +44,8 @@ func Fix(ctx context.Context, in *Input, id ID) (done string, err error) {
 	}
 }
 
-// closeToOthers sets mode 0600 on a file with secrets. Root changes only files of the user who owns the configuration: with this mode, the service could not read
-// another user's, and the configuration may name any file of the machine.
+// closeToOthers sets mode 0600 on a file with secrets. If root runs it, it refuses files of users other than the owner of the configuration: the service
+// could no longer read them, and the configuration may name any file of the machine.
 func closeToOthers(configuration, path string) error {
 	f, info, err := plainfile.Open(path)
 	if err != nil {

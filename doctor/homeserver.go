@@ -42,7 +42,7 @@ func probeServer(ctx context.Context, hs *appservice.Inspector, address string) 
 	return info, Result{Fact: fmt.Sprintf("%s at %s, %s", name, address, text.Latency(info.Took))}
 }
 
-// causeOf returns the text of err without that of the sentinel error it wraps.
+// causeOf returns the text of err without the text of sentinel, which err wraps, at its beginning.
 func causeOf(err, sentinel error) string {
 	cause := err.Error()
 	for _, prefix := range []string{sentinel.Error() + ": ", sentinel.Error() + " "} {
@@ -53,8 +53,8 @@ func causeOf(err, sentinel error) string {
 	return cause
 }
 
-// maxClockSkew is how far the clocks of the homeserver and multis may differ. Beyond it, fresh messages look old or new ones come from the
-// future.
+// maxClockSkew is how far the clocks of the homeserver and multis may differ. If they differ more, fresh messages look old or seem to come
+// from the future.
 const maxClockSkew = 30 * time.Second
 
 func checkHomeserver(ctx context.Context, in *Input) (Result, string) {

@@ -30,14 +30,14 @@ type Input struct {
 	HasSchema   bool // whether the database was migrated
 	// ProgramsErr says why multis cannot start a Postgres of its own; nil if it can, or if the database is elsewhere.
 	ProgramsErr error
-	// Start is the line that starts multis, or starts it again, as it is installed here; empty means as a service.
+	// Start is the shell line that starts or restarts multis as it is installed here; empty means as a service.
 	Start string
 	// Models opens the configured models; nil without a configuration. No check makes a paid call.
 	Models Models
 	// TestSandbox tests the sandbox of commands and returns what it is made of, or why no command is run. nil skips the check.
 	TestSandbox func(ctx context.Context) (level string, err error)
 	Now         func() time.Time
-	// FreeBytes returns how much of the disk of a path is free.
+	// FreeBytes returns the free space, in bytes, of the disk that contains a path.
 	FreeBytes func(path string) (uint64, error)
 }
 
@@ -49,9 +49,9 @@ type Paths struct {
 
 // Synapse is Synapse's configuration; nil if it is not on this machine or cannot be read.
 type Synapse struct {
-	Config        string   // its configuration, by which it is named
-	Registrations []string // the files of the application services that it is told of
-	// Install is the shell line that gives it the registration of multis and restarts it; Restart only restarts it.
+	Config        string   // path of its homeserver.yaml, by which it is named to people
+	Registrations []string // the registration files of application services in its configuration
+	// Install is the shell line that gives Synapse the registration of multis and restarts it. Restart is the line that only restarts it.
 	Install, Restart string
 }
 
@@ -63,7 +63,7 @@ func (in *Input) installFix() string {
 	return "multis -g && " + in.Synapse.Install
 }
 
-// start returns the line that starts multis, or starts it again.
+// start returns the shell line that starts or restarts multis.
 func (in *Input) start() string { return cmp.Or(in.Start, AsRoot("systemctl restart multis")) }
 
 // restartSynapse returns the line that restarts Synapse.
@@ -90,7 +90,7 @@ type Models interface {
 	Check(ctx context.Context, name, key string) error
 }
 
-// FreeBytes returns how much of the disk of a path is free for plain users, in bytes.
+// FreeBytes returns the free space, in bytes, of the disk that contains a path, without what is reserved for root.
 func FreeBytes(path string) (uint64, error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(path, &stat); err != nil {

@@ -18,7 +18,7 @@ func ProbeRegistration(ctx context.Context, c *config.Config) Result {
 	return probeRegistration(ctx, appservice.NewInspector(AccessOf(c)), c, usualInstall())
 }
 
-// probeRegistration is ProbeRegistration; install is the fix that gives Synapse the registration.
+// probeRegistration is ProbeRegistration with a given fix: install is the shell line that gives Synapse the registration.
 func probeRegistration(ctx context.Context, hs *appservice.Inspector, c *config.Config, install string) Result {
 	sender, err := hs.WhoAmI(ctx, "")
 	switch {

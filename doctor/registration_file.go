@@ -60,7 +60,7 @@ func registrationOf(c *config.Config) (map[string]any, error) {
 	return content, nil
 }
 
-// differences returns the keys in which has differs from the wanted registration. Additional keys of has do not count.
+// differences returns the keys of the wanted registration that are missing or different in the existing one, has. Additional keys of has do not count.
 func differences(want, has map[string]any) []string {
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(want)) {
@@ -98,7 +98,7 @@ func checkRegistration(ctx context.Context, in *Input) (Result, string) {
 	return r, ""
 }
 
-// unique returns the findings without later ones of the same id.
+// unique returns the first finding of each id.
 func unique(list []Finding) []Finding {
 	var kept []Finding
 	for _, f := range list {

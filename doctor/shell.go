@@ -34,7 +34,7 @@ func psqlLine(database string, statements ...string) string {
 // unquotedName matches a name that SQL takes without quotes.
 var unquotedName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
-// sqlName returns a name as SQL needs it.
+// sqlName returns a name for use in SQL, quoted if necessary.
 func sqlName(name string) string {
 	if unquotedName.MatchString(name) {
 		return name

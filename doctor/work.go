@@ -67,7 +67,7 @@ func checkJobs(ctx context.Context, in *Input) (Result, string) {
 	return r, ""
 }
 
-// countJobs returns the number of jobs, and their kinds for people.
+// countJobs returns the number of jobs, and text for people with the number of each kind.
 func countJobs(list []store.JobCount) (n int, kinds string) {
 	var parts []string
 	for _, j := range list {
@@ -133,7 +133,7 @@ func checkModels(ctx context.Context, in *Input) (Result, string) {
 // UsedModel is a model that the configuration uses.
 type UsedModel struct {
 	Name string
-	Key  string // replaces the provider's key; empty means that
+	Key  string // replaces the provider's key; empty means the provider's key
 }
 
 // ModelsInUse returns the models of llm.model, of vision.model and of the agents, each once.
@@ -176,7 +176,7 @@ func checkBudget(ctx context.Context, in *Input) (Result, string) {
 	for _, u := range usage {
 		spent += u.Amount
 	}
-	const percent = 98 // the rest is too little for a call
+	const percent = 98 // from this share on, the rest is too little for a call
 	if spent*100 >= limit*percent {
 		return oneFinding(BudgetSpent, fmt.Sprintf("Today's budget of %s is used up; answers quote documents until midnight.", text.Money(limit, currency)), "multis config set budget.per_day "+(2*in.Config.Budget.PerDay).String()+"   (or wait until midnight)"), ""
 	}
