@@ -14,10 +14,10 @@ import (
 // loginTransport is an HTTP transport to a server that needs an OAuth login. It adds the access token, and refreshes a token that has expired or
 // that the server refused. If that fails, the error says how to log in.
 type loginTransport struct {
-	bearerTransport // to the server and to its authorization server
+	bearerTransport // used for the server and for its authorization server
 
 	server Server
-	mu     sync.Mutex // held while a token is refreshed: some servers revoke the older ones
+	mu     sync.Mutex // held while a token is refreshed, because some servers then revoke the older tokens
 }
 
 // RoundTrip loads the token for each request, so that a new login is used at once.
@@ -86,7 +86,7 @@ func (d *loginTransport) token(ctx context.Context, refused string) (string, err
 	return "", errors.New("its login changes all the time")
 }
 
-// isReplaced reports whether the stored login is another one than the loaded one.
+// isReplaced reports whether the stored login has changed since it was loaded.
 func (d *loginTransport) isReplaced(ctx context.Context, loaded string) bool {
 	stored, err := d.server.Logins.Store.Load(ctx, d.server.Name)
 	return err == nil && stored != loaded

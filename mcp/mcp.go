@@ -50,8 +50,8 @@ type Server struct {
 	Env, Headers map[string]string
 	// Token is a bearer token for URL.
 	Token string
-	// Logins has the owner's OAuth login for URL, in place of Token; see Login. ClientID and ClientSecret are those under which multis is
-	// registered there. Without them it registers itself.
+	// Logins stores the owner's OAuth login for URL; it replaces Token (see Login). ClientID and ClientSecret are multis' OAuth client credentials
+	// at the server. If they are empty, multis registers itself.
 	Logins                 *Logins
 	ClientID, ClientSecret string
 	// Timeout bounds one call. Defaults to a minute, which is also the maximum.
@@ -117,7 +117,7 @@ type connection struct {
 	state   State
 }
 
-// prefix returns the prefix of the names of the server's tools. No tool of multis itself has it.
+// prefix returns the prefix of the names of the server's tools. No tool of multis itself begins with it.
 func (c *connection) prefix() string { return c.Name + "__" }
 
 // keepConnected connects, and connects again after each failure.
@@ -144,7 +144,7 @@ func (c *connection) keepConnected(ctx context.Context) {
 	}
 }
 
-// runSession connects and returns when the connection ends. The error has the last line that the server's program wrote to stderr.
+// runSession connects and returns when the connection ends. The error includes the last line that the server's program wrote to stderr.
 func (c *connection) runSession(ctx context.Context) (err error) {
 	changed := make(chan struct{}, 1)
 	client := newClient(func(context.Context, *mcp.ToolListChangedRequest) {
@@ -190,7 +190,7 @@ func (c *connection) runSession(ctx context.Context) (err error) {
 		case <-gone:
 			return errors.Join(errClosed, ended)
 		case <-changed:
-			select { // some servers change all the time
+			select { // limit the listings, because some servers report changes all the time
 			case <-ctx.Done():
 			case <-time.After(c.delays.change):
 			}
@@ -206,7 +206,7 @@ func newClient(changed func(context.Context, *mcp.ToolListChangedRequest)) *mcp.
 	})
 }
 
-// errClosed is the reason when the server closed the connection.
+// errClosed is the error of a session that the server has closed.
 var errClosed = errors.New("it is gone")
 
 var errConnectTimeout = fmt.Errorf("it said nothing within %s", connectTimeout)
@@ -261,7 +261,7 @@ func (c *connection) openSession() *mcp.ClientSession {
 // addressPattern matches a web address with its user, path and query.
 var addressPattern = regexp.MustCompile(`\b(https?://)(?:[^\s/?#"'\\]*@)?([^\s/?#"'\\]*)[^\s"'\\]*`)
 
-// problemText returns why a server is down, as one line for people. Of an address it shows only the host, because the rest may be a secret.
+// problemText returns why a server is down, as one line for people. It shortens addresses to their host, because the rest may contain a secret.
 func problemText(err error) string {
 	if err == nil {
 		return "it is gone"

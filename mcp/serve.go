@@ -25,13 +25,13 @@ var servedTools = []string{"search_docs", "recall_memory"} //nolint:gochecknoglo
 // maxRequest is the size of the largest request, in bytes.
 const maxRequest = 1 << 20
 
-// Served is what an MCP server of our own offers. Record must be set.
+// Served configures multis' own MCP server. Record must be set.
 type Served struct {
 	Registry *tools.Registry
-	// Token is what programs must present. If it is empty, all requests are refused.
+	// Token is the bearer token that programs must send. If it is empty, all requests are refused.
 	Token   string
 	Version string
-	// Record writes a call into the audit log before its result is returned. Without an entry there is no result.
+	// Record writes a call into the audit log before its result is returned. If Record fails, no result is returned.
 	Record func(ctx context.Context, call tools.Call, outcome string) error
 }
 

@@ -30,15 +30,15 @@ const (
 // toolNamePattern matches the names that providers accept.
 var toolNamePattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// tool is a tool of a server's.
+// tool is a tool of an MCP server.
 type tool struct {
 	conn *connection
 	name string // the server's name for it
 	spec tools.Spec
 }
 
-// newTool returns a tool as the server describes it. It returns nil with a problem if the tool cannot be used, and nil without one if Allow does
-// not match.
+// newTool returns a tool as the server describes it. It returns nil and a problem if the tool cannot be used, and nil without a problem if the tool
+// does not match Allow.
 func (c *connection) newTool(t *mcp.Tool) (_ *tool, problem string) {
 	if len(c.Allow) > 0 && !matchesAny(c.Allow, t.Name) {
 		return nil, ""
@@ -103,7 +103,7 @@ func (t *tool) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
 	return tools.Result{ForLLM: text, ForUser: "used " + t.spec.Name}, nil
 }
 
-// unansweredResult returns the result of a call that was sent and got no answer. A tool that only reads can be called again.
+// unansweredResult returns the result of a call that was sent but not answered. A call of a tool that only reads may be repeated.
 func (t *tool) unansweredResult(why string, code tools.Code) tools.Result {
 	if t.spec.HasEffect {
 		return tools.UnknownOutcome(t.spec.Name, why)

@@ -113,10 +113,10 @@ type bearerTransport struct {
 // newBearerTransport returns the transport to the server at an address. It refuses connections to reserved addresses, and to this machine unless
 // the server runs here.
 func newBearerTransport(address, token string) bearerTransport {
-	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
+	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is an *http.Transport
 	at, err := url.Parse(address)
 	if err != nil {
-		at = &url.URL{} // not possible: the configuration was checked
+		at = &url.URL{} // cannot happen: the configuration was checked
 	}
 	b := bearerTransport{token: token, local: fetch.IsLoopback(at.Hostname()), next: next}
 	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: at}); err == nil && proxy != nil {
