@@ -46,7 +46,7 @@ type Manifest struct {
 	Tables         []TableEntry       `json:"tables"`
 	Sequences      []store.Sequence   `json:"sequences"`
 	Files          []FileEntry        `json:"files"`
-	// Omitted is what belongs to the installation and is not in the backup, each with the reason.
+	// Omitted lists what belongs to the installation but is not in the backup, each with the reason.
 	Omitted []string `json:"omitted,omitempty"`
 }
 
@@ -61,7 +61,7 @@ type TableEntry struct {
 
 // FileEntry is a file of a backup.
 type FileEntry struct {
-	Path   string `json:"path"` // with slashes; begins with the name of its File
+	Path   string `json:"path"` // with slashes; begins with File.Name
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
@@ -106,7 +106,7 @@ func checkSeal(f *os.File) error {
 	return err
 }
 
-// writer writes a backup. Memory is bounded by partSize.
+// writer writes a backup. It buffers at most partSize bytes.
 type writer struct {
 	out  io.Writer
 	sum  hash.Hash
@@ -162,14 +162,14 @@ func (p *partWriter) flush() error {
 	return err
 }
 
-// table returns a writer for the rows of a table. Call flush when all are written.
+// table returns a writer for the rows of a table. The caller must call flush after the last row.
 func (w *writer) table(t store.Table) *partWriter {
 	return &partWriter{w: w, name: tableDir(t)}
 }
 
 func tableDir(t store.Table) string { return tablesDir + t.Schema + "." + t.Name }
 
-// file writes a file under a path.
+// file adds the file source to the backup, under a path.
 func (w *writer) file(path, source string) (FileEntry, error) {
 	f, info, err := plainfile.Open(source)
 	if err != nil {
@@ -179,7 +179,7 @@ func (w *writer) file(path, source string) (FileEntry, error) {
 	return w.stream(path, f, info.Size())
 }
 
-// stream writes size bytes as a file.
+// stream adds size bytes of r to the backup, as a file.
 func (w *writer) stream(path string, r io.Reader, size int64) (FileEntry, error) {
 	if err := w.entry(filesDir+path, size); err != nil {
 		return FileEntry{}, err
@@ -272,7 +272,7 @@ type entryIterator struct {
 	name string // of the entry that is being read
 }
 
-// rewind returns an iterator before the first entry.
+// rewind returns an iterator that starts before the first entry.
 func (a *Archive) rewind() (*entryIterator, error) {
 	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("read the backup: %w", err)

@@ -23,27 +23,27 @@ import (
 // ErrRunning is returned by Create while another process makes a backup.
 var ErrRunning = errors.New("another backup is being made")
 
-// File is a file, or a folder with all its files, that is backed up beside the database.
+// File is a file, or a folder with all its files, that is backed up in addition to the database.
 type File struct {
 	Name string // name in the backup, with slashes
-	Path string // path on this machine; it is left out if it does not exist
+	Path string // path on this machine. If nothing is there, File is left out.
 	// Max is the size in bytes above which a folder is left out; zero means no limit.
 	Max int64
 	// Without returns the content for a backup without secrets. Only files have it.
 	Without func(content []byte) []byte
-	// Corrected is a file to move there in place of the one in the backup; empty for none.
+	// Corrected is the path of a file that a restore moves to Path instead of writing the one in the backup; empty for none.
 	Corrected string
 }
 
-// CreateOptions are the options of Create. Files and WithoutSecrets may be left out.
+// CreateOptions are the options of Create. Files, Omitted, WithoutSecrets and Now are optional.
 type CreateOptions struct {
 	Store   *store.Store
 	Folder  string // where the backup is written
 	Program string // the version of multis
 	Files   []File
 	Omitted []string // what the caller leaves out; see Manifest
-	// WithoutSecrets leaves out encryption keys, tokens and passwords. Encrypted rooms cannot be read after such a backup is restored until their
-	// keys come again.
+	// WithoutSecrets leaves out encryption keys, tokens and passwords. After such a backup is restored, encrypted rooms cannot be read until their
+	// keys have been received again.
 	WithoutSecrets bool
 	// Now defaults to time.Now.
 	Now func() time.Time
@@ -67,15 +67,15 @@ type Info struct {
 const (
 	namePrefix = "multis-"
 	nameSuffix = ".tar.gz"
-	// partialPrefix begins the names of backups without secrets, which are none of a Series.
+	// partialPrefix begins the names of backups without secrets, which do not belong to a Series.
 	partialPrefix = "multis-without-secrets-"
 	nameTime      = "20060102T150405.000Z"
 	// unfinished is the beginning of the name of a backup that is being made.
 	unfinished = ".multis-unfinished-"
 )
 
-// Create makes a backup. The database can be read and written meanwhile. The file gets its final name when all of it is on the disk. After an
-// error or a crash only a file with the prefix unfinished is left, which the next Create removes.
+// Create makes a backup. The database can be read and written meanwhile. The file gets its final name when all of it is on the disk. An error or a
+// crash leaves at most a file with the prefix unfinished, which the next Create removes.
 func Create(ctx context.Context, o CreateOptions) (info Info, err error) {
 	lock, alone, err := o.Store.TryLock(ctx, store.LockBackup, 0)
 	if err != nil {
@@ -197,7 +197,7 @@ func (w *writer) database(ctx context.Context, o CreateOptions, m *Manifest) err
 			}
 			m.Tables = append(m.Tables, TableEntry{t, contents})
 		}
-		m.Sequences, err = s.Sequences(ctx) // after the rows, so that no number of a stored row is given again
+		m.Sequences, err = s.Sequences(ctx) // read after the rows, so that a restored sequence does not return the number of a stored row
 		return err
 	})
 }
@@ -264,7 +264,7 @@ func isLarger(folder string, limit int64) bool {
 	return size > limit
 }
 
-// oneFile writes a file, without its secrets if those are left out.
+// oneFile writes a file, without its secrets if withoutSecrets is true and f says how.
 func (w *writer) oneFile(name, source string, f File, withoutSecrets bool) (FileEntry, error) {
 	if f.Without == nil || !withoutSecrets {
 		return w.file(name, source)
@@ -277,15 +277,15 @@ func (w *writer) oneFile(name, source string, f File, withoutSecrets bool) (File
 	return w.stream(name, strings.NewReader(string(content)), int64(len(content)))
 }
 
-// Series says how many backups a folder keeps.
+// Series is the backups in a folder, with limits on what is kept.
 type Series struct {
 	Folder string
 	Keep   int   // the number of backups
 	Max    int64 // bytes of all of them together; 0 for no limit
 }
 
-// Prune removes the oldest full backups of a folder until the others keep within the limits. The newest always stays, and files with other names
-// are left alone. It returns the names of the removed files.
+// Prune removes the oldest full backups of the folder until the others are within the limits. It keeps the newest in any case, and all files with other
+// names. It returns the names of the removed files.
 func (s Series) Prune() (removed []string, err error) {
 	names, err := s.List()
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// maxAge is the age of the last backup from which the owner is notified.
+	// maxAge is the age of the last backup after which the owner is notified.
 	maxAge = 7 * 24 * time.Hour
 	// retryAfter is the time after a failed backup until the next attempt.
 	retryAfter = time.Hour
 )
 
-// SchedulerOptions are what NewScheduler needs.
+// SchedulerOptions are the options of NewScheduler.
 type SchedulerOptions struct {
 	Create CreateOptions
 	Every  time.Duration // interval between two backups; zero means that none are made

@@ -21,7 +21,7 @@ import (
 type Report struct {
 	Tables int
 	Rows   int64
-	// Skipped are the tables that were left out, because they do not exist in this database or version and are not needed.
+	// Skipped are the tables of the backup that were left out: they do not exist in this database or version, and are not needed.
 	Skipped []string
 	Files   int // compared by Verify, or written by Restore
 }
@@ -30,10 +30,10 @@ type Report struct {
 type rows struct {
 	archive *Archive
 	dsn     string
-	files   []File // where the files of the backup belong
+	files   []File // say to which paths the files of the backup are written
 	report  Report
 	filled  []TableEntry
-	// check compares what was restored with the backup.
+	// check says whether what was restored is compared with the backup.
 	check bool
 }
 
@@ -104,7 +104,7 @@ func (r *rows) compare(ctx context.Context) error {
 }
 
 // Finish writes the files, puts everything outgoing on hold and enqueues the question to the owner. The files are written while the database
-// still counts as unfinished, so that the same command writes those that an interrupted one did not.
+// still counts as unfinished: if the restore is interrupted, the same command writes the missing ones.
 func (r *rows) Finish(ctx context.Context, tx store.Tx) error {
 	written, err := r.archive.RestoreFiles(r.files)
 	if err != nil {
@@ -182,7 +182,8 @@ func (a *Archive) RestoreFiles(to []File) (written []string, err error) {
 	return written, nil
 }
 
-// restore writes a file of the backup unless it exists, or moves its corrected copy there, and returns its path if it did.
+// restore writes a file of the backup to its path, or moves its corrected copy there, and returns the path. If a file exists there, it does nothing and
+// returns an empty path.
 func (f File) restore(inside string, content io.Reader) (string, error) {
 	if f.Corrected == "" {
 		return writeMissing(f.Path, inside, content)
@@ -201,7 +202,8 @@ func relativePath(name, path string) (inside string, ok bool) {
 	return strings.CutPrefix(path, name+"/")
 }
 
-// writeMissing writes a file unless it exists, and returns its path if it did. inside is its path relative to top; empty if top is the file.
+// writeMissing writes a file and returns its path. If the file exists, it does nothing and returns an empty path. inside is the path relative to top; it is
+// empty if top is the file itself.
 func writeMissing(top, inside string, content io.Reader) (string, error) {
 	folder := top
 	if inside == "" {
@@ -210,7 +212,7 @@ func writeMissing(top, inside string, content io.Reader) (string, error) {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return "", err
 	}
-	root, err := os.OpenRoot(folder) // a link in it cannot lead elsewhere
+	root, err := os.OpenRoot(folder) // so that a symbolic link inside cannot lead outside
 	if err != nil {
 		return "", err
 	}
