@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	bulkBatch, bulkWriters = 40, 2 // documents in one statement, and concurrent statements
+	bulkBatch, bulkWriters = 40, 2 // number of documents in one statement, and of concurrent statements
 	maxPending             = 1000  // maximum number of passages that are written at the end, one document at a time; at most 1/40 of the corpus
 )
 

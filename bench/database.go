@@ -24,7 +24,7 @@ type database struct {
 
 // options configure openDatabase. The zero value is a new database with fsync that close removes.
 type options struct {
-	dir       string // keeps the database in this folder, or opens the one that is there
+	dir       string // the folder of a database to keep; one that is there already is opened
 	throwaway bool   // disables fsync
 	settings  map[string]string
 }

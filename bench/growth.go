@@ -53,7 +53,7 @@ func (c growthCmd) check() error {
 	return nil
 }
 
-// growthLine is a latency that is compared over the sizes.
+// growthLine is one of the latencies that are compared over the sizes.
 type growthLine struct {
 	name string
 	of   func(report) float64 // milliseconds
@@ -88,7 +88,7 @@ func printGrowth(reports []report) {
 	}
 }
 
-// growthExponent returns the k of which latency grows as size^k.
+// growthExponent returns the k for which the latency grows as size^k.
 func growthExponent(first, last float64, from, to int) float64 {
 	return math.Log(last/first) / math.Log(float64(to)/float64(from))
 }

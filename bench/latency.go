@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	queriesFew   = 300 // number of queries with one client, and with two
+	queriesFew   = 300 // number of queries with one client, and again with two
 	queriesMany  = 600 // number of queries with eight clients
-	askedOfFTS   = 60
-	queriesExact = 40 // number of queries compared with an exhaustive search
+	askedOfFTS   = 60  // number of queries that SQLite's FTS5 answers as well
+	queriesExact = 40  // number of queries compared with an exhaustive search
 	tieMargin    = 1e-9
 )
 
@@ -45,7 +45,7 @@ type report struct {
 	FTSContactP95    float64 `json:"fts5_contact_p95_ms"`
 	OwnerOverlap     float64 `json:"owner_overlap_at_10"`
 	ContactOverlap   float64 `json:"contact_overlap_at_10"`
-	Overlap          float64 `json:"overlap_at_10"` // the smaller one of both
+	Overlap          float64 `json:"overlap_at_10"` // the smaller of OwnerOverlap and ContactOverlap
 	InsertPerS       float64 `json:"insert_per_s"`
 	InsertBesidePerS float64 `json:"insert_beside_search_per_s"`
 	FTSInsertPerS    float64 `json:"fts5_insert_per_s"`
@@ -72,7 +72,7 @@ func (r report) print(asJSON bool) error {
 type asked struct {
 	text  string
 	scope policy.Scope
-	roles []string // nil: everything
+	roles []string // nil means all
 	owner bool
 }
 
@@ -173,7 +173,7 @@ const (
 	ownPassageSQL = "select content from chunks where role = $1 order by indexed_at offset $2 limit 1"
 )
 
-// anyPassage picks a passage in the scope; for a contact, half of them are its own.
+// anyPassage picks a random passage in the scope. For a contact, it is one of the contact's own in half of the cases.
 func (co *corpus) anyPassage(ctx context.Context, q asked) (text string, err error) {
 	err = co.db.AsOwner(ctx, q.scope, func(tx store.Tx) error {
 		if !q.owner && co.writer.random.IntN(2) == 0 {
@@ -267,7 +267,7 @@ func (co *corpus) overlap(ctx context.Context, list []asked) (float64, error) {
 	return round(sum / float64(len(list))), nil
 }
 
-// besideSearch ingests while one client searches continuously.
+// besideSearch returns the rate of ingesting while one client searches continuously.
 func (co *corpus) besideSearch(ctx context.Context, list []asked) (float64, error) {
 	searching, stop := context.WithCancel(ctx)
 	var group errgroup.Group

@@ -17,7 +17,7 @@ func (q *quality) String() string {
 	return fmt.Sprintf("recall@10 %.3f, nDCG@10 %.3f", q.recall/float64(q.queries), q.ndcg/float64(q.queries))
 }
 
-// add scores the rows found for a query, best first. A query without relevant rows, a mistake in the collection, counts as 0.
+// add scores the rows found for a query, which are sorted best first. A query without relevant rows, a mistake in the collection, scores 0.
 func (q *quality) add(relevant map[string]int, found []string) {
 	q.queries++
 	if len(relevant) == 0 {

@@ -205,7 +205,8 @@ func (c *collection) readNames(ctx context.Context, db *database) error {
 	return nil
 }
 
-// ask runs all queries, prints our results and returns how good they and SQLite's are. It alternates with SQLite, so that both run under the same load.
+// ask runs all queries in multis and in SQLite, prints the results of multis and returns the quality of both. It alternates between them, so that both run
+// under the same load.
 func (c *collection) ask(ctx context.Context, db *database, lite *fts, queries []query) (multis, sqlite qualities, err error) {
 	out := bufio.NewWriter(os.Stdout)
 	s := search.New(db.Store)

@@ -109,7 +109,7 @@ func (co *corpus) fill(ctx context.Context, chunks int, r *report) error {
 	}
 	r.Chunks = co.size
 	for _, sql := range []string{"vacuum (analyze)", "checkpoint"} {
-		if _, err := co.db.Pool().Exec(ctx, sql); err != nil && sql != "checkpoint" { // a checkpoint needs a right that the owner may lack
+		if _, err := co.db.Pool().Exec(ctx, sql); err != nil && sql != "checkpoint" { // the owner of the database may lack the right to checkpoint
 			return fmt.Errorf("%s: %w", sql, err)
 		}
 	}
@@ -195,7 +195,7 @@ func (co *corpus) fillFTS(ctx context.Context) (added int, err error) {
 	return added, co.lite.add(ctx, batch)
 }
 
-// allChats returns the owner's scope with all chats, the largest possible.
+// allChats returns the owner's scope with all chats, which is the largest possible scope.
 func (co *corpus) allChats() policy.Scope {
 	chats := make([]policy.ChatID, co.chats)
 	for i := range chats {
