@@ -11,8 +11,8 @@ import (
 // Kind is the kind of network that an IP address belongs to.
 type Kind int
 
-// The kinds of addresses. No client connects to a Blocked one: a cloud metadata service, a link-local or reserved address, or any address
-// that is of no other kind.
+// The kinds of addresses. A Blocked address is that of a cloud metadata service, a link-local or reserved address, or any other that is of none of the
+// other kinds. No client connects to it.
 const (
 	Blocked      Kind = iota
 	Loopback          // this machine, by an address that other machines cannot reach
@@ -60,7 +60,7 @@ func addressKind(a netip.Addr, own []net.Addr) Kind {
 	case a.IsPrivate():
 		return Private
 	case a.Is6() && !netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20}), 3).Contains(a):
-		return Blocked // everything public is in 2000::/3; translators such as 64:ff9b::/96 lead elsewhere
+		return Blocked // all public addresses are in 2000::/3; translation prefixes such as 64:ff9b::/96 may lead to private ones
 	default:
 		return Public
 	}

@@ -202,7 +202,7 @@ func checkURL(u *url.URL) error {
 	return nil
 }
 
-// readableError returns the part of a network error that people understand. It drops only the address.
+// readableError converts a network error to one that people understand. An error that it does not know only loses the address.
 func readableError(ctx context.Context, err error) error {
 	if elsewhere, is := errors.AsType[NotAllowedError](err); is {
 		return elsewhere

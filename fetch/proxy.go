@@ -34,7 +34,7 @@ type Proxy struct {
 	listener net.Listener
 	server   *http.Server
 	tunnels  sync.WaitGroup
-	ctx      context.Context //nolint:containedctx // ends the tunnels, which have no caller
+	ctx      context.Context //nolint:containedctx // ends the tunnels, which outlive the requests that began them
 	stop     context.CancelFunc
 }
 
@@ -72,7 +72,7 @@ func (p *Proxy) Close() {
 	p.tunnels.Wait()
 }
 
-// ServeHTTP connects a client to the host that it names.
+// ServeHTTP connects a client to the host that its CONNECT request names.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte("multis:"+p.token))
 	switch {
@@ -114,7 +114,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.tunnels.Go(func() { p.tunnel(client, upstream, buffered) })
 }
 
-// tunnel copies in both directions until one side ends, or the proxy.
+// tunnel copies in both directions until one side or the proxy is closed.
 func (p *Proxy) tunnel(client, upstream net.Conn, fromClient io.Reader) {
 	end := context.AfterFunc(p.ctx, func() { client.Close(); upstream.Close() })
 	defer end()
