@@ -25,13 +25,13 @@ var ErrNoDatabase = errors.New("it is not the documents.db of the first multis")
 const (
 	// maxDatabase is the largest database that is read, in bytes.
 	maxDatabase = 1 << 30
-	// maxRecentUses is how many times of use are kept of a passage.
+	// maxRecentUses is the maximum number of times in Uses.Newest.
 	maxRecentUses = 8
 )
 
 // Document is a file that the first multis had indexed.
 type Document struct {
-	Path     string // of the file at that time
+	Path     string // path of the file when it was indexed
 	Format   string // pdf, docx, md or txt
 	Public   bool   // for customers; otherwise for the owner alone
 	Passages []Passage
@@ -49,7 +49,7 @@ type Passage struct {
 type Uses struct {
 	Count  int
 	First  time.Time
-	Newest []time.Time // the newest first, at most maxRecentUses
+	Newest []time.Time // the newest uses, newest first, at most maxRecentUses
 }
 
 // Database is a documents.db of the first multis. It reads a copy, so that the file is neither written nor locked.
@@ -246,7 +246,8 @@ func headingsOf(text string) []string {
 	return list
 }
 
-// uses returns when passages were used, by passage id. It is empty for a database without that table. Times that cannot be parsed are skipped.
+// uses returns the uses of passages by passage id, from the table access_history. It is empty if there is no such table. Times that cannot be parsed are
+// skipped.
 func (d *Database) uses(ctx context.Context) (map[string]Uses, error) {
 	there, err := queryStrings(ctx, d.db, "select name from sqlite_schema where type = 'table' and name = 'access_history'")
 	if err != nil || len(there) == 0 {

@@ -205,7 +205,7 @@ func Notes(name, text string) ([]Section, error) {
 	return sections, err
 }
 
-// LogEntry formats a message as an entry of a log. A line of the text that looks like the head of an entry is escaped with one more backslash.
+// LogEntry formats a message as an entry of a log. It puts a backslash before each line of the text that looks like the head of an entry.
 func LogEntry(l Line) string {
 	lines := strings.Split(l.Text, "\n")
 	for i, line := range lines {
@@ -272,7 +272,7 @@ func Recent(name string, data []byte) ([]Line, error) {
 	return lines, nil
 }
 
-// jsonTime is a time that JSON has as RFC 3339 or as milliseconds since 1970.
+// jsonTime is a time that is written in JSON as RFC 3339 or as milliseconds since 1970.
 type jsonTime time.Time
 
 // UnmarshalJSON parses either form.
@@ -290,7 +290,7 @@ func (s *jsonTime) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// mergeLines adds the recent messages that are not in a log. The same message may have slightly different times in both.
+// mergeLines adds to the logged messages the recent ones that no log has. The same message may have slightly different times in both.
 func mergeLines(logged, recent []Line) []Line {
 	for _, r := range recent {
 		there := slices.ContainsFunc(logged, func(l Line) bool { return l.Text == r.Text && l.At.Sub(r.At).Abs() < 26*time.Hour })

@@ -10,7 +10,7 @@ import (
 // Line is one message.
 type Line struct {
 	At     time.Time
-	Sender string // the sender's name in the file
+	Sender string // the name of the sender in the file, such as User
 	Text   string
 }
 
@@ -27,7 +27,7 @@ type Chat struct {
 	Platform string
 	// Mode is business, personal, silent or off; empty if it is not known.
 	Mode string
-	// Owner says that it is the owner's conversation with the assistant.
+	// Owner is true for the owner's own conversation with the assistant.
 	Owner bool
 	Lines []Line
 	Notes []Section

@@ -106,7 +106,7 @@ func parseMessageStart(m []string, line int) (undatedMessage, error) {
 	return s, nil // a line without a sender is a notice of WhatsApp's
 }
 
-// datedLines finds the order of day and month and converts the stamps to lines.
+// datedLines determines the order of day and month and converts the messages to lines.
 func datedLines(name string, stamps []undatedMessage, zone *time.Location) ([]Line, error) {
 	monthFirst := isMonthFirst(stamps, zone)
 	var lines []Line
@@ -122,8 +122,8 @@ func datedLines(name string, stamps []undatedMessage, zone *time.Location) ([]Li
 	return lines, nil
 }
 
-// isMonthFirst reports whether the month comes before the day: if dates in that order are impossible less often, or else if they jump back in time
-// less often.
+// isMonthFirst reports whether the month comes before the day: whether dates in that order are impossible less often than in the other, or, if equally
+// often, jump back in time less often.
 func isMonthFirst(stamps []undatedMessage, zone *time.Location) bool {
 	back := map[bool]int{}
 	for _, monthFirst := range []bool{false, true} {
@@ -142,7 +142,7 @@ func isMonthFirst(stamps []undatedMessage, zone *time.Location) bool {
 	return back[true] < back[false]
 }
 
-// at returns the time of a stamp. It returns false if there is no such day.
+// at returns the time of the message. It returns false if there is no such day.
 func (s undatedMessage) at(monthFirst bool, zone *time.Location) (time.Time, bool) {
 	day, month, year := s.first, s.second, s.third
 	switch {
