@@ -81,9 +81,8 @@ func IsInvisible(r rune) bool {
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// regionFlag returns the length of the flag of England, Scotland or Wales at the beginning of runes, or 0. Such a flag consists of a black flag, the
-// region's code in tag characters, and an end tag. Only these three are accepted, because Unicode recommends no others, and tag characters are invisible
-// and could carry any text.
+// regionFlag returns the length of the flag of England, Scotland or Wales at the beginning of runes, or 0. Such a flag is a black flag, the region's
+// code in tag characters, and an end tag. Unicode recommends no others, and tag characters are invisible and could carry any text, so no others count.
 func regionFlag(runes []rune) int {
 	const (
 		blackFlag = '\U0001f3f4'

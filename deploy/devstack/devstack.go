@@ -30,14 +30,14 @@ var prepareLayerScript string
 //go:embed enter.sh
 var enterScript []byte
 
-// Root is a root file system with the packages installed. Get one from Prepare.
+// Root is a root file system in which the packages are installed. Prepare returns one.
 type Root struct {
 	// Dir is its absolute path outside.
 	Dir string
 }
 
-// Prepare returns the root file system, which the first call on a machine builds
-// in CacheDir (about a minute). Progress is written to out, one line a step.
+// Prepare returns the root file system. The first call on a machine builds it in
+// CacheDir (about a minute). Progress is written to out, one line per step.
 // Concurrent calls wait for the one that builds.
 func Prepare(ctx context.Context, out io.Writer) (Root, error) {
 	cache, err := prepare(ctx, out, prepareScript)
@@ -47,7 +47,7 @@ func Prepare(ctx context.Context, out io.Writer) (Root, error) {
 	return Root{Dir: filepath.Join(cache, "sid")}, nil
 }
 
-// prepareLayer returns a root file system like that of Prepare with more packages, which the first call on a machine builds.
+// prepareLayer returns a root file system like Prepare's with more packages. The first call on a machine builds it.
 func prepareLayer(ctx context.Context, out io.Writer, name string, packages ...string) (Root, error) {
 	if _, err := Prepare(ctx, out); err != nil {
 		return Root{}, err
@@ -96,8 +96,8 @@ func CacheDir() (string, error) {
 	return filepath.Abs(filepath.Join(base, "devstack"))
 }
 
-// askForRoot lets sudo ask for the password once, while it has the terminal.
-// Later calls of sudo must not ask.
+// askForRoot makes sudo ask for the password once, while it has the terminal,
+// because later calls of sudo cannot ask.
 func askForRoot(ctx context.Context) error {
 	if os.Geteuid() == 0 {
 		return nil

@@ -16,7 +16,7 @@ import (
 //go:embed enter-engine.sh
 var enterEngineScript []byte
 
-// PrepareEngine returns a root file system like that of Prepare, with a Docker Engine in it and Compose. The first call on a machine builds
+// PrepareEngine returns a root file system like Prepare's that has a Docker Engine and Compose. The first call on a machine builds
 // it (some minutes).
 func PrepareEngine(ctx context.Context, out io.Writer) (Root, error) {
 	return prepareLayer(ctx, out, "engine", "docker.io", "docker-cli", "docker-compose", "docker-buildx", "iptables", "iproute2",
@@ -33,7 +33,7 @@ type Engine struct {
 	data *os.File // the folder of images and volumes, locked
 }
 
-// NewEngine starts an engine. Its images and volumes are stored beside the root and are used again by the next engine. Only one engine can run at a
+// NewEngine starts an engine. Its images and volumes are stored beside the root, for later engines too. Only one engine can run at a
 // time; NewEngine waits until another one has ended. The caller must Stop the engine.
 func NewEngine(ctx context.Context, root Root, dir string) (*Engine, error) {
 	path := root.Dir + "-data"
@@ -71,7 +71,7 @@ func lock(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// Start starts a stopped engine with the images, volumes and containers that it had.
+// Start starts a stopped engine, which still has its images, volumes and containers.
 func (e *Engine) Start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 //go:embed enter-machine.sh
 var enterMachineScript []byte
 
-// PrepareMachine returns a root file system like that of Prepare that boots with systemd. The first call on a machine builds it (some
+// PrepareMachine returns a root file system like Prepare's that boots with systemd. The first call on a machine builds it (some
 // minutes).
 func PrepareMachine(ctx context.Context, out io.Writer) (Root, error) {
 	return prepareLayer(ctx, out, "machine", "systemd", "systemd-sysv", "dbus", "mount", "procps", "curl", "openssl", "ca-certificates", "busybox-static")

@@ -12,7 +12,7 @@ import (
 
 const postgresBin = "/usr/lib/postgresql/18/bin/"
 
-// PostgresDSN returns the connection string of a database for the superuser.
+// PostgresDSN returns the superuser's connection string for a database.
 func (s *Stack) PostgresDSN(database string) string {
 	return fmt.Sprintf("postgres://postgres:%s@127.0.0.1:%d/%s?sslmode=disable", s.password, s.postgresPort, database)
 }
@@ -35,7 +35,7 @@ func (s *Stack) CreateDatabase(ctx context.Context, name string) error {
 func (s *Stack) startPostgres(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	// Readable for the user that initdb runs as; removed below.
+	// The file is readable for the user who runs initdb, and removed below.
 	passwordFile := filepath.Join(s.dir, "postgres.password")
 	if err := os.WriteFile(passwordFile, []byte(s.password), 0o644); err != nil {
 		return err

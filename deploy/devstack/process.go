@@ -24,7 +24,7 @@ type process struct {
 	err     error
 }
 
-// run starts argv inside the root with dir as its /mnt. Its output is appended
+// run starts argv inside the root with dir as /mnt. Its output is appended
 // to <name>.log in dir. It never runs as root: if root calls it, it runs as the
 // user postgres, otherwise as the caller.
 func (r Root) run(dir, name string, argv ...string) (*process, error) {
@@ -51,7 +51,7 @@ func start(name, log string, argv []string) (*process, error) {
 	defer out.Close()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = out, out
-	// In a process group of its own, so that Ctrl-C in a terminal does not reach it.
+	// Its own process group, so that Ctrl-C in a terminal does not reach it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if p.control, err = cmd.StdinPipe(); err != nil {
 		return nil, err

@@ -16,13 +16,13 @@ import (
 // Domain is the server name of every stack.
 const Domain = "multis.localhost"
 
-// startTimeout bounds the start of a server, which takes a few seconds on an
+// startTimeout limits the start of a server, which takes a few seconds on an
 // idle machine.
 const startTimeout = 90 * time.Second
 
 // Options configure a Stack.
 type Options struct {
-	// Root has the programs. Required; see Prepare.
+	// Root holds the programs. Required; see Prepare.
 	Root Root
 	// Dir is an empty or missing folder for data and logs. Required. Stop does
 	// not remove it.
@@ -127,10 +127,10 @@ func (s *Stack) Stop() error {
 }
 
 // FreePorts returns n different free loopback ports. They are below the range of ephemeral ports, so that a restarted server finds its port
-// still free. No other process gets them from FreePorts while this one runs.
+// still free. FreePorts returns none of them in another process while this one runs.
 func FreePorts(n int) ([]int, error) {
 	const low, high, tries = 20000, 32000, 1000
-	// A process that is forked meanwhile would keep the ports in use until it runs its program.
+	// A process that is forked now would keep the ports in use until it executes its program.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	var ports []int
@@ -146,7 +146,7 @@ func FreePorts(n int) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		defer listener.Close() // after the loop, so that no port is found twice
+		defer listener.Close() // closed after the loop, so that no port is found twice
 		ports = append(ports, port)
 	}
 	return nil, errors.New("find free ports: too many are taken")

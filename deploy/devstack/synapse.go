@@ -105,7 +105,7 @@ func (s *Stack) writeSynapseConfig(port int, registrations [][]byte) error {
 	}
 	files["homeserver.yaml"] = config.Bytes()
 	for name, content := range files {
-		// Synapse may run as another user, so others may read.
+		// Others may read the files, because Synapse may run as another user.
 		if err := os.WriteFile(filepath.Join(s.dir, name), content, 0o644); err != nil {
 			return err
 		}

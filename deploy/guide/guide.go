@@ -1,4 +1,4 @@
-// Package guide reads the commands out of a Markdown document, so that tests run what people are told to type.
+// Package guide reads the commands from a Markdown document, so that tests run exactly what the document tells people to type.
 package guide
 
 import (
@@ -11,7 +11,7 @@ import (
 type Block struct {
 	// Language is the word after the fence, such as "sh".
 	Language string
-	// Text is the content with its last line break.
+	// Text is the content, with its last line break.
 	Text string
 }
 
@@ -30,8 +30,8 @@ func (b Block) Commands() (commands []string) {
 	return commands
 }
 
-// Blocks returns the blocks of one section of a document, in order. heading is its line, such as "## Install"; the section ends at the next
-// heading of the same or a higher level. A section without blocks is an error.
+// Blocks returns the blocks of one section of a document, in order. heading is the section's first line, such as "## Install"; the section ends at
+// the next heading of the same or a higher level. A section without blocks is an error.
 func Blocks(path, heading string) ([]Block, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

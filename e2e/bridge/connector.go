@@ -20,7 +20,7 @@ import (
 // loginID is the owner's only login; it is also the receiver of DM portals.
 const loginID networkid.UserLoginID = "phone"
 
-// connector is bridgev2's connector to the network, and the network's Bridge.
+// connector connects bridgev2 to the network. It is the network's Bridge.
 type connector struct {
 	bridge  *bridgev2.Bridge
 	network *demonet.Network
@@ -224,7 +224,7 @@ func (c *connector) meta(kind bridgev2.RemoteEventType, key networkid.PortalKey,
 	}
 }
 
-// newEventBySenderOf returns an empty event of now by the sender of a stored message, for an edit of it or a reaction.
+// newEventBySenderOf returns an empty event with the current time, by the sender of a stored message, for an edit of it or a reaction.
 func (c *connector) newEventBySenderOf(ctx context.Context, chat, message string) (demonet.Message, error) {
 	stored, err := c.bridge.DB.Message.GetFirstPartByID(ctx, c.key(chat).Receiver, networkid.MessageID(message))
 	if err != nil {

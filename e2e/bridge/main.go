@@ -1,11 +1,11 @@
 // Command bridge is a mautrix bridge, built on bridgev2 like the bridges to
-// WhatsApp or Signal, to a network that is simulated in this process (package
-// demonet). Tests and the demo run it.
+// WhatsApp or Signal. It bridges a network that is simulated in this process
+// (package demonet). Tests and the demo run it.
 //
 //	bridge CONFIG
 //
-// The configuration is that of every bridgev2 bridge, with a network section of
-// its own. The owner is logged in automatically.
+// The configuration has the form of every bridgev2 bridge, with a network
+// section of its own. The owner is logged in automatically.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 	"multis/e2e/bridge/demonet"
 )
 
-// phone is the owner's login on the network.
+// phone is the owner's login on the network, as bridgev2 sees it.
 type phone struct {
 	network *demonet.Network
 	login   *bridgev2.UserLogin
@@ -63,7 +63,7 @@ func (p *phone) GetChatInfo(_ context.Context, portal *bridgev2.Portal) (*bridge
 		Members:     &bridgev2.ChatMemberList{IsFull: true, TotalMemberCount: len(members), MemberMap: members},
 		CanBackfill: true,
 	}
-	// Like WhatsApp's bridge, this one declares the status broadcast as an ordinary room: only its channel id tells what it is.
+	// Like WhatsApp's bridge, this one declares the status broadcast as an ordinary room, recognizable only by its channel id.
 	roomType := database.RoomTypeDefault
 	if chat.Kind == demonet.DM {
 		roomType = database.RoomTypeDM
@@ -99,7 +99,7 @@ func (p *phone) HandleMatrixMessage(ctx context.Context, msg *bridgev2.MatrixMes
 	}, nil
 }
 
-// FetchMessages returns the history of a chat, which bridgev2 asks for when it creates the portal.
+// FetchMessages returns the history of a chat. bridgev2 requests it when it creates the portal.
 func (p *phone) FetchMessages(_ context.Context, params bridgev2.FetchMessagesParams) (*bridgev2.FetchMessagesResponse, error) {
 	response := &bridgev2.FetchMessagesResponse{Forward: params.Forward}
 	if !params.Forward || params.AnchorMessage != nil {

@@ -8,7 +8,7 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// ask queries one row of multis' database.
+// ask reads one row from multis' database.
 func (d *demo) ask(ctx context.Context, sql string, args []any, into ...any) error {
 	if err := d.db.QueryRow(ctx, sql, args...).Scan(into...); err != nil {
 		return fmt.Errorf("look into the database: %w", err)
@@ -18,7 +18,7 @@ func (d *demo) ask(ctx context.Context, sql string, args []any, into ...any) err
 
 const remembersSQL = `select exists (select from messages where event_id = $1 and body = $2 and action = 'archive' and code = 'silent')`
 
-// awaitStored waits until a message is stored that gets no answer.
+// awaitStored waits until a message that gets no answer is stored.
 func (d *demo) awaitStored(ctx context.Context, evt id.EventID, text string) error {
 	return d.await(ctx, "the message to be remembered", func(ctx context.Context) (stored bool, err error) {
 		return stored, d.ask(ctx, remembersSQL, []any{evt, text}, &stored)
@@ -46,7 +46,7 @@ func (d *demo) countStored(ctx context.Context) (n int, err error) {
 const rowsWithSQL = `select format('%I.%I', table_schema, table_name) from information_schema.tables
 	where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema') order by 1`
 
-// rowsWith counts the rows that hold a text in any column, over all tables there are.
+// rowsWith counts the rows, over all tables, that contain a text in any column.
 func (d *demo) rowsWith(ctx context.Context, text string) (rows, tables int, err error) {
 	found, err := d.db.Query(ctx, rowsWithSQL)
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *demo) duringTurn(ctx context.Context, do func() error) error {
 	if err != nil {
 		return err
 	}
-	defer holder.Close(context.WithoutCancel(ctx)) // which also releases the lock
+	defer holder.Close(context.WithoutCancel(ctx)) // closing also releases the lock
 	if _, err := holder.Exec(ctx, "begin; lock table outbox in share mode"); err != nil {
 		return fmt.Errorf("hold the outbox: %w", err)
 	}

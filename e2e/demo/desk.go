@@ -13,7 +13,7 @@ import (
 	"multis/config"
 )
 
-// What no document answers, and what the owner answers to it.
+// Questions that no document answers, and the owner's answers to them.
 const (
 	unanswered      = "Do you sell gift vouchers?"
 	vouchers        = "Yes, we sell gift vouchers for any amount, valid for three years."
@@ -24,7 +24,7 @@ const (
 	tyrePrice       = "29 €"
 )
 
-// A question that the price list answers for two kinds of bicycles, and what comes of it.
+// A question that the price list answers for two kinds of bicycles, what multis asks back, the contact's choice, and the answer.
 const (
 	ambiguous = "How much is the deposit?"
 	askedBack = "Do you mean City bikes or Cargo bikes?"
@@ -32,7 +32,7 @@ const (
 	deposit   = "A deposit of 200 € is due."
 )
 
-// thread has a contact ask what no document answers, answers in the contact's thread as the owner, and gives the chat back to multis.
+// thread sends a question that no document answers, answers it in the contact's thread as the owner, and gives the chat back to multis.
 func (d *demo) thread(ctx context.Context) error {
 	if _, err := d.contactSays(ctx, ana, unanswered); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (d *demo) thread(ctx context.Context) error {
 	return d.awaitIdle(ctx)
 }
 
-// shadow shows an answer that cannot be sent, and how close it is to the one that the owner writes on the phone.
+// shadow shows a shadow answer, which is never sent, and how close it is to what the owner then writes on the phone.
 func (d *demo) shadow(ctx context.Context) error {
 	if err := d.newCustomer(ctx, emil, "Hello, this is Emil."); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (d *demo) shadow(ctx context.Context) error {
 	return d.awaitIdle(ctx)
 }
 
-// learn lets what the owner answered in the thread become a document, and another contact ask the same.
+// learn turns the owner's answer in the thread into a document, and lets another contact ask the same question.
 func (d *demo) learn(ctx context.Context) error {
 	proposal, err := d.awaitNewReply(ctx, "the question whether to learn your answer to Ana", learnQuestion)
 	if err != nil {
@@ -147,7 +147,7 @@ func (d *demo) learn(ctx context.Context) error {
 	return d.awaitIdle(ctx)
 }
 
-// clarify lets a contact ask what has two answers, and say which one is meant. A model would be asked first, because Finn has asked before.
+// clarify lets a contact ask a question with two answers, and choose one. With a model it does nothing: Finn has asked before, so the model would decide.
 func (d *demo) clarify(ctx context.Context) error {
 	if d.model != config.NoModel {
 		return nil
@@ -171,7 +171,7 @@ func (d *demo) clarify(ctx context.Context) error {
 	return d.requireSource(ctx, got.EventID, got.Text, deposit)
 }
 
-// newCustomer lets a contact write for the first time, and switches the chat to business.
+// newCustomer sends a first message of a contact, and switches the chat to business.
 func (d *demo) newCustomer(ctx context.Context, contact, hello string) error {
 	if _, err := d.contactSays(ctx, contact, hello); err != nil {
 		return err
@@ -190,7 +190,7 @@ func (d *demo) awaitMessage(ctx context.Context, text string) error {
 	})
 }
 
-// awaitNewReply waits for the newest message of multis in the admin room that contains all wanted words, and shows it.
+// awaitNewReply waits until the admin room has a message of multis that contains all wanted words, and shows the newest one.
 func (d *demo) awaitNewReply(ctx context.Context, what string, wanted ...string) (found id.EventID, err error) {
 	body := ""
 	err = d.await(ctx, what, func(ctx context.Context) (bool, error) {

@@ -11,7 +11,7 @@ import (
 
 const greeting = "Hi, this is Cleo."
 
-// encrypted enables encryption in a chat, lets a contact ask and multis answer there, and checks what the homeserver stored.
+// encrypted enables encryption in a chat, checks that multis answers a contact there, and checks what the homeserver stored.
 func (d *demo) encrypted(ctx context.Context) error {
 	if _, err := d.contactSays(ctx, cleo, greeting); err != nil {
 		return err

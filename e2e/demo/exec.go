@@ -20,7 +20,7 @@ const (
 	execDone = "✅ `touch made-by-multis.md` · done"
 )
 
-// runCommand runs a program after the PIN, and lets another try to get out of the sandbox.
+// runCommand runs a command after the PIN, and then a command that tries to escape from the sandbox.
 func (d *demo) runCommand(ctx context.Context) error {
 	data, err := rig.ExecFolder()
 	if err != nil {
@@ -70,7 +70,7 @@ func (d *demo) runCommand(ctx context.Context) error {
 	return d.awaitIdle(ctx)
 }
 
-// enterPIN writes the PIN, waits for what multis says about it, and for the message to be deleted.
+// enterPIN sends the PIN, and waits for multis' reply to it and for the deletion of the message.
 func (d *demo) enterPIN(ctx context.Context, want string) error {
 	d.out.says("you (admin room)", cyan, "•••••• (the PIN)")
 	sent, err := d.rig.Owner.SendText(ctx, d.admin, demoPIN)
@@ -83,7 +83,7 @@ func (d *demo) enterPIN(ctx context.Context, want string) error {
 	return d.await(ctx, "the message with the PIN to be deleted", func(ctx context.Context) (bool, error) { return d.isDeleted(ctx, sent.EventID) })
 }
 
-// awaitReplyWith waits until multis says something in the admin room, after an event, that holds the wanted words.
+// awaitReplyWith waits until multis writes a message with the wanted words in the admin room, after an event.
 func (d *demo) awaitReplyWith(ctx context.Context, after id.EventID, want string) error {
 	var heard string
 	err := d.await(ctx, "multis' answer in the admin room", func(ctx context.Context) (bool, error) {
@@ -116,7 +116,7 @@ func (d *demo) isDeleted(ctx context.Context, evt id.EventID) (bool, error) {
 	return got.Unsigned.RedactedBecause != nil, nil
 }
 
-// audit verifies the audit log, by the command line beside the running multis.
+// audit verifies the audit log with the command line, while multis runs.
 func (d *demo) audit(ctx context.Context) error {
 	text, err := d.settings.yaml()
 	if err != nil {

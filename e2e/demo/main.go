@@ -2,8 +2,8 @@
 // a real bridge to a simulated network. It prints all messages and checks the result of each step. Its exit status is 0 if all steps succeeded,
 // else 1.
 //
-// In a terminal it then keeps running until Ctrl-C, so that you can continue by hand. Without a terminal it ends by itself. It removes
-// everything at the end, but keeps the logs if a step failed.
+// In a terminal it then keeps running until Ctrl-C, so that you can continue by hand. Without a terminal it ends by itself. In the end it removes
+// everything, except the logs if a step failed.
 //
 // Answers are quoted passages. With DEMO_MODEL=1 they come from the language model that MULTIS_LLM_MODEL and the related variables configure.
 package main
@@ -24,7 +24,7 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	// Closing the terminal counts as Ctrl-C. Further signals do not interrupt the cleanup.
+	// A closed terminal counts as Ctrl-C. Further signals do not interrupt the cleanup.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	out := newTranscript(os.Stdout, isTerminal(os.Stdout))
@@ -64,7 +64,7 @@ type result struct {
 	took    time.Duration
 }
 
-// play runs the steps and stops at the first that fails.
+// play runs the steps, and stops at the first one that fails.
 func (d *demo) play(ctx context.Context) []result {
 	var results []result
 	broken := false
@@ -98,7 +98,7 @@ func (d *demo) log() string {
 	return d.dir
 }
 
-// cleanUp stops everything and removes the folder, except for the logs if a step failed.
+// cleanUp stops everything and removes the folder. If a step failed, it keeps the logs.
 func (d *demo) cleanUp(well bool) error {
 	var errs []error
 	err := d.out.during("cleaning up", func() error {
@@ -122,7 +122,7 @@ func (d *demo) cleanUp(well bool) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// keepLogs removes everything below dir except for the logs.
+// keepLogs removes everything below dir except the logs.
 func keepLogs(dir string) error {
 	var folders []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

@@ -12,13 +12,13 @@ import (
 	"multis/e2e/bridge/demonet"
 )
 
-// Dora's message, and the owner's question about it.
+// The old message of Dora, and the owner's question about it.
 const (
 	fence         = "The new fence will be 480 euros, Ivo can build it before the first frost."
 	fenceQuestion = "What did Dora say the fence will cost?"
 )
 
-// recall asks about a message of three weeks ago in a silent chat, and then deletes it with /forget.
+// recall asks about a message that was sent three weeks ago in a silent chat, and then deletes that message with /forget.
 func (d *demo) recall(ctx context.Context) error {
 	evt, err := d.addOldMessage(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (d *demo) recall(ctx context.Context) error {
 	return d.awaitIdle(ctx)
 }
 
-// addOldMessage makes the bridge backfill a chat of three weeks ago, as after a login, and returns the event of Dora's message.
+// addOldMessage makes the bridge backfill a chat from three weeks ago, as after a login, and returns the event of Dora's message.
 func (d *demo) addOldMessage(ctx context.Context) (evt id.EventID, err error) {
 	then := time.Now().AddDate(0, 0, -21)
 	lines := []demonet.Line{

@@ -60,7 +60,7 @@ func plays(_ context.Context, r llmtest.Request) llmtest.Reply {
 	return llmtest.Reply{Text: string(answer)}
 }
 
-// unhurried is a response writer that writes as slowly as a model generates.
+// unhurried is a response writer that writes as slowly as a model generates text.
 type unhurried struct{ http.ResponseWriter }
 
 func (u unhurried) Write(data []byte) (int, error) {
@@ -70,7 +70,7 @@ func (u unhurried) Write(data []byte) (int, error) {
 
 func (u unhurried) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
-// askModel asks a question that a model answers with two tools, and checks how the answer was built up.
+// askModel asks a question that a model answers with two tools, and shows how the answer came about.
 func (d *demo) askModel(ctx context.Context) error {
 	if d.model != config.NoModel {
 		return d.askTools(ctx)
@@ -103,7 +103,7 @@ func (d *demo) restart(ctx context.Context, model string) error {
 	return d.startMultis(ctx)
 }
 
-// askTools asks a question, waits for the final answer, and shows how it was built up.
+// askTools asks a question, waits for the final answer, and shows its intermediate states.
 func (d *demo) askTools(ctx context.Context) error {
 	d.out.says("you (admin room)", cyan, ownersQuestion)
 	sent, err := d.rig.Owner.SendText(ctx, d.admin, ownersQuestion)

@@ -17,7 +17,7 @@ import (
 	"multis/text"
 )
 
-// priceList is the document that answers quote.
+// priceList is the document that the answers quote.
 //
 //go:embed prices.md
 var priceList []byte
@@ -33,7 +33,7 @@ const (
 	secondQuestion = "And when are you open on Saturday?"
 )
 
-// step is one scene of the demo. It returns an error unless what it announces has happened.
+// step is one scene of the demo. run returns an error if what name announces did not happen.
 type step struct {
 	name string
 	run  func(ctx context.Context) error
@@ -122,7 +122,7 @@ func (d *demo) answer(ctx context.Context) error {
 	return d.requireSource(ctx, got.EventID, got.Text, "45 €")
 }
 
-// requireSource checks that an answer contains a text, names its document, and cites only text of that document.
+// requireSource checks that an answer contains a text, names its document, and cites only text from that document.
 func (d *demo) requireSource(ctx context.Context, evt, body, wanted string) error {
 	if !strings.Contains(body, wanted) || !strings.Contains(body, priceListName) {
 		return fmt.Errorf("the answer does not hold both %q and its source %q", wanted, priceListName)
@@ -299,7 +299,7 @@ func (d *demo) nothingElse(ctx context.Context) error {
 	}
 	got, want := map[string]int{}, map[string]int{ana: 4, cleo: 1, finn: 3}
 	if d.model != config.NoModel {
-		want[finn] = 1 // see clarify
+		want[finn] = 1 // with a model, clarify does nothing
 	}
 	for _, one := range delivered {
 		got[one.Chat]++

@@ -19,10 +19,10 @@ const (
 	cleo = "cleo" // her chat is encrypted
 	dora = "dora" // she wrote three weeks ago
 	emil = "emil" // his chat has shadow answers
-	finn = "finn" // he asks what Ana asked
+	finn = "finn" // he asks the question that Ana asked before
 )
 
-// botID is the bot of the admin room.
+// botID is the bot of multis in the admin room.
 const botID id.UserID = "@multis:" + devstack.Domain
 
 func capitalized(contact string) string { return strings.ToUpper(contact[:1]) + contact[1:] }
@@ -85,7 +85,7 @@ func (d *demo) sendFile(ctx context.Context, name string, data []byte, wanted st
 }
 
 // awaitReply waits for the first message of multis in the admin room after an event (empty: from the start), checks that it contains the wanted
-// words, and shows it. The question whether to learn an answer is left out, because it may come at any time.
+// words, and shows it. It skips the question whether to learn an answer, because that may come at any time.
 func (d *demo) awaitReply(ctx context.Context, after id.EventID, wanted string) (string, error) {
 	var body string
 	err := d.await(ctx, "multis' answer in the admin room", func(ctx context.Context) (bool, error) {

@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// transcript prints the demo: short lines of who says what. On a terminal it also uses colours and a line that counts the seconds of a wait.
+// transcript prints the demo as short lines that say who says what. On a terminal it also uses colours and a line that counts the seconds of a wait.
 type transcript struct {
 	mu       sync.Mutex
 	out      io.Writer
 	terminal bool
-	// counting is true while the last line counts seconds. The next line replaces it.
+	// counting is true while the last printed line counts seconds. The next line replaces it.
 	counting bool
 }
 
@@ -84,7 +84,7 @@ func (t *transcript) says(who, style, words string) {
 	t.line("   %s ▸ %s", t.styled(style, who), words)
 }
 
-// check prints what was checked outside of the chats: in the database or among the processes.
+// check prints what was checked outside of the chats, such as in the database or among the processes.
 func (t *transcript) check(format string, args ...any) {
 	t.line("   %s %s", t.styled(green, "✓"), fmt.Sprintf(format, args...))
 }
@@ -94,7 +94,7 @@ func (t *transcript) failure(err error, log string) {
 	t.line("     look into %s", log)
 }
 
-// during shows what is waited for, and for how long, until do returns: every second on a terminal, else now and then.
+// during runs do. Meanwhile it shows what is awaited and for how long: every second on a terminal, else every 10 seconds.
 func (t *transcript) during(what string, do func() error) error {
 	every := 10 * time.Second
 	if t.terminal {
@@ -136,7 +136,7 @@ func (t *transcript) count(what string, passed time.Duration) {
 	t.counting = true
 }
 
-// summary lists the steps and says which of them succeeded.
+// summary prints the steps and whether each succeeded, and reports whether all did.
 func (t *transcript) summary(results []result) bool {
 	held := 0
 	var took time.Duration

@@ -25,13 +25,13 @@ import (
 //go:embed multis.yaml
 var configTemplate string
 
-// demo is the environment of the steps.
+// demo holds what the steps use.
 type demo struct {
 	out *transcript
-	// dir has all data and logs.
+	// dir is the folder of all data and logs.
 	dir      string
 	settings settings
-	// model is the configured model of the answers.
+	// model is the configured model that answers, or config.NoModel.
 	model string
 	// registration is the registration of multis, which Synapse reads when it starts.
 	registration []byte
@@ -43,16 +43,16 @@ type demo struct {
 	admin id.RoomID
 }
 
-// settings are the values in the configuration of multis.
+// settings are the values in multis' configuration that the demo sets.
 type settings struct {
 	Homeserver, Domain       string
 	Port                     int
 	Sender, ASToken, HSToken string
 	Owner                    id.UserID
 	Database                 string
-	// ExecIn is the data folder while multis runs commands; empty while it runs none.
+	// ExecIn is the data folder while multis may run commands; else empty.
 	ExecIn string
-	// Model is the address of a scripted model; empty for none.
+	// Model is the address of the scripted model; empty if there is none.
 	Model string
 }
 
@@ -67,7 +67,7 @@ func (s settings) yaml() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// prepare makes the folder and the configuration, which it validates. No server runs yet.
+// prepare makes the folder and the configuration, which it validates. It starts no server.
 func prepare(out *transcript) (*demo, error) {
 	withModel := os.Getenv("DEMO_MODEL") == "1"
 	for _, name := range strangers(os.Environ(), withModel) {
@@ -80,7 +80,7 @@ func prepare(out *transcript) (*demo, error) {
 		return nil, err
 	}
 	d := &demo{out: out, settings: settings{
-		Homeserver: "http://127.0.0.1", // its port is known only when it runs
+		Homeserver: "http://127.0.0.1", // start adds the port, which is known only then
 		Domain:     devstack.Domain, Port: ports[0], Owner: rig.OwnerID,
 		Sender: "as_" + strings.ToLower(random.String(16)), ASToken: random.String(64), HSToken: random.String(64),
 	}}
@@ -103,8 +103,8 @@ func prepare(out *transcript) (*demo, error) {
 	return d, err
 }
 
-// strangers lists the environment variables that would change the configuration. Those of the language model are left out if the model is
-// wanted.
+// strangers returns the environment variables that would change the configuration. If the model is wanted, variables of the language model are not
+// among them.
 func strangers(environment []string, withModel bool) []string {
 	var names []string
 	for _, variable := range environment {
@@ -117,7 +117,7 @@ func strangers(environment []string, withModel bool) []string {
 	return names
 }
 
-// origin says where answers come from, in words.
+// origin says in words what the answers are made from.
 func (d *demo) origin() string {
 	if d.model == config.NoModel {
 		return "the passages alone, without a language model (DEMO_MODEL=1 uses the one that MULTIS_LLM_MODEL names)"
@@ -125,7 +125,7 @@ func (d *demo) origin() string {
 	return "the language model " + d.model
 }
 
-// start starts the homeserver, the bridge and multis, and lets the owner join the admin room.
+// start starts the homeserver, the bridge and multis, and makes the owner join the admin room.
 func (d *demo) start(ctx context.Context) error {
 	err := d.out.during("bringing up Synapse, Postgres and a bridge", func() (err error) {
 		d.rig, err = rig.Start(ctx, rig.Options{Dir: d.dir, Out: d.out, Registrations: [][]byte{d.registration}, Encryptable: true})
@@ -155,7 +155,7 @@ func (d *demo) startMultis(ctx context.Context) error {
 	})
 }
 
-// makeDatabase creates the database of multis, owned by a role that is subject to row-level security.
+// makeDatabase creates the database of multis. Row-level security applies to the role that owns it.
 func (d *demo) makeDatabase(ctx context.Context) (string, error) {
 	const name = "multis"
 	if err := d.rig.Stack.CreateDatabase(ctx, name); err != nil {
@@ -166,7 +166,7 @@ func (d *demo) makeDatabase(ctx context.Context) (string, error) {
 	if d.db, err = pgx.Connect(ctx, super); err != nil {
 		return "", err
 	}
-	password := random.String(32) // letters and digits: nothing to quote
+	password := random.String(32) // letters and digits, which need no quoting
 	_, err = d.db.Exec(ctx, "create role multis login createrole password '"+password+"'; alter database multis owner to multis")
 	if err != nil {
 		return "", err
@@ -179,7 +179,7 @@ func (d *demo) makeDatabase(ctx context.Context) (string, error) {
 	return address.String(), nil
 }
 
-// join accepts the invitation to the admin room.
+// join accepts the owner's invitation to the admin room.
 func (d *demo) join(ctx context.Context) error {
 	err := d.await(ctx, "the invitation to the admin room", func(ctx context.Context) (bool, error) {
 		resp, err := d.rig.Owner.SyncRequest(ctx, 0, "", "", false, event.PresenceOffline)
@@ -205,7 +205,7 @@ func (d *demo) join(ctx context.Context) error {
 	return err
 }
 
-// printManualSteps prints how to continue by hand. up is true if everything keeps running.
+// printManualSteps prints how to continue by hand. up is true if all servers keep running.
 func (d *demo) printManualSteps(up bool) {
 	if !up {
 		d.out.line("\nTo go on by hand, run this in a terminal: it stays up until Ctrl-C and prints the homeserver's address, the account for\n"+
@@ -224,7 +224,7 @@ func (d *demo) printManualSteps(up bool) {
 	d.out.line("Ctrl-C ends it and cleans up.")
 }
 
-// await waits until check succeeds, and shows that it is waiting for what.
+// await waits until check succeeds, and shows meanwhile that it waits for what.
 func (d *demo) await(ctx context.Context, what string, check func(context.Context) (bool, error)) error {
 	err := d.out.during("waiting for "+what, func() error { return rig.Await(ctx, what, check) })
 	if errors.Is(err, context.DeadlineExceeded) {

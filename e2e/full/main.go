@@ -2,9 +2,9 @@
 //
 //	full setup                  write the configurations and registrations, once
 //	full account                create the owner's account
-//	full contacts               have two contacts write, and print how to look at it
-//	full say CONTACT TEXT...    speak as a contact
-//	full health                 end with 0 if the bridge is up
+//	full contacts               send a message from each of two contacts, and print how to look at multis
+//	full say CONTACT TEXT...    send a message from a contact
+//	full health                 exit with 0 if the bridge is up
 package main
 
 import (
@@ -27,7 +27,7 @@ import (
 
 const (
 	domain = "multis.localhost"
-	// owner and password are those of the account that looks at multis.
+	// owner and password belong to the account with which people look at multis.
 	owner    id.UserID = "@owner:" + domain
 	password           = "owner"
 
@@ -85,7 +85,7 @@ func createAccount(ctx context.Context, dir string) error {
 	return nil
 }
 
-// writeFirst has two contacts write, unless they have chats already, and prints how to look at it.
+// writeFirst sends a message from each of two contacts, unless they have chats already, and prints how to look at multis.
 func writeFirst(ctx context.Context, network demonet.Client) error {
 	for _, contact := range []struct{ chat, name, text string }{
 		{"ana", "Ana", "Hi! What does an e-bike cost for three days?"},
@@ -115,5 +115,5 @@ multis runs, with a Synapse and a bridge to a simulated network.
 	return nil
 }
 
-// newSecret returns letters and digits: nothing to quote in an address or in YAML.
+// newSecret returns letters and digits, which need no quoting in a URL or in YAML.
 func newSecret() string { return random.String(48) }

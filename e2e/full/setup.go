@@ -23,16 +23,16 @@ var homeserverTemplate string
 //go:embed log.yaml
 var logConfig []byte
 
-// Files of the folder dir.
+// Files in the folder dir.
 const (
-	startedFile  = "started" // exists once the set-up has begun here
-	doneFile     = "done"    // exists once it is complete
+	startedFile  = "started" // exists once a setup has begun in this folder
+	doneFile     = "done"    // exists once the setup is complete
 	secretFile   = "registration_secret"
 	passwordFile = "postgres_password"
 )
 
-// setUp writes the configurations of the services into dir and that of multis into data. It keeps a complete set-up, and starts an interrupted
-// one again. It does not touch a data folder with the configuration of another installation.
+// setUp writes the configurations of the services into dir, and that of multis into data. It does nothing if a setup is complete, and repeats an
+// interrupted one. It does not touch a data folder with the configuration of another installation.
 func setUp(dir, data string) error {
 	if exists(filepath.Join(dir, doneFile)) {
 		return nil
@@ -53,7 +53,7 @@ func setUp(dir, data string) error {
 	}
 	files[doneFile] = nil
 	for _, name := range append(others(files), doneFile) {
-		// Postgres runs as another user. The volume itself is closed to the machine's users.
+		// Readable for Postgres, which runs as another user. Users of the machine cannot enter the volume.
 		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o644); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func setUp(dir, data string) error {
 	return nil
 }
 
-// others are the names of all files except for doneFile.
+// others returns the names of all files except doneFile.
 func others(files map[string][]byte) (names []string) {
 	for name := range files {
 		if name != doneFile {
@@ -71,7 +71,7 @@ func others(files map[string][]byte) (names []string) {
 	return names
 }
 
-// surroundings returns the files of Synapse, the bridge and their Postgres.
+// surroundings returns the configuration files of Synapse, the bridge and their Postgres.
 func surroundings() (map[string][]byte, error) {
 	secret, postgresPassword := newSecret(), newSecret()
 	bridge := rig.NewBridgeSetup(owner)
@@ -123,7 +123,7 @@ func configureMultis(path string) ([]byte, error) {
 	return config.Registration(cfg)
 }
 
-// readSecret returns the secret with which accounts are registered.
+// readSecret returns the secret that registers accounts at Synapse.
 func readSecret(dir string) (string, error) {
 	secret, err := os.ReadFile(filepath.Join(dir, secretFile))
 	return string(secret), err

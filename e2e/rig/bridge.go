@@ -26,7 +26,7 @@ var registrationTemplates string
 // BridgeSetup holds the values of the bridge's configuration and registrations. NewBridgeSetup makes the secrets.
 type BridgeSetup struct {
 	HomeserverURL, Domain string
-	// Address is where the homeserver reaches the bridge, as http://host:port, and Hostname and Port where it listens.
+	// Address is the URL at which the homeserver reaches the bridge. Hostname and Port are where the bridge listens.
 	Address, Hostname string
 	Port              int
 	// Control is where the control interface listens, as host:port.
@@ -35,12 +35,12 @@ type BridgeSetup struct {
 	Sender                              string
 	DatabaseURI, StateFile              string
 	Owner                               id.UserID
-	// Encrypted and Encryptable are those of Options.
+	// Encrypted and Encryptable have the meaning that they have in Options.
 	Encrypted, Encryptable bool
 	PickleKey              string // encrypts the stored keys
 }
 
-// NewBridgeSetup returns the set-up of an owner's bridge with new secrets. The caller fills in the addresses, the database and the file of
+// NewBridgeSetup returns the setup of an owner's bridge with new secrets. The caller fills in the addresses, the database and the file of
 // the network's state.
 func NewBridgeSetup(owner id.UserID) BridgeSetup {
 	return BridgeSetup{
@@ -99,7 +99,7 @@ func (r *Rig) prepareBridge(ctx context.Context, setup BridgeSetup) error {
 		return err
 	}
 	r.Network = demonet.Client{URL: "http://" + setup.Control}
-	// Without cgo, bridgev2 is built without encryption. It is always built with cgo, so that it is built only once.
+	// Without cgo, bridgev2 would have no encryption. The bridge always uses cgo, so that it is built only once.
 	r.bridgeBinary, err = r.build(ctx, "multis/e2e/bridge", true)
 	return err
 }

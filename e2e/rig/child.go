@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// startTimeout bounds the start of a program, also on a busy machine.
+// startTimeout limits the start of a program, also on a busy machine.
 const startTimeout = 60 * time.Second
 
 // child is a process that is killed when this one ends.
@@ -35,7 +35,7 @@ func startChild(log, dir string, env []string, argv ...string) (*child, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = output, output
-	// In a process group of its own, so that Ctrl-C in a terminal does not end it first.
+	// Its own process group, so that Ctrl-C in a terminal does not end it before the tests do.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	c := &child{cmd: cmd, log: log, done: make(chan struct{})}
 	started := make(chan error)
@@ -91,8 +91,8 @@ func (c *child) until(ctx context.Context, ready func(context.Context) error) er
 	}
 }
 
-// build builds a command of this module into the rig's folder. Unlike "go
-// build", "go run" caches the linked program; with -exec cp it copies it.
+// build builds a command of this module into the rig's folder. It uses "go run -exec
+// cp", because "go run" caches the linked program, unlike "go build".
 func (r *Rig) build(ctx context.Context, pkg string, cgo bool) (string, error) {
 	binary := filepath.Join(r.Dir, path.Base(pkg)+".bin")
 	cmd := exec.CommandContext(ctx, "go", "run", "-tags", "goolm", "-exec", "cp", pkg, binary)
@@ -107,10 +107,10 @@ func (r *Rig) build(ctx context.Context, pkg string, cgo bool) (string, error) {
 	return binary, nil
 }
 
-// PreviousCommit is the build that an upgrade comes from: the last one with an older schema. Each release sets it anew.
+// PreviousCommit is the build from which an upgrade is tested: the last commit with an older schema. Each release sets it again.
 const PreviousCommit = "4b95975"
 
-// BuildPrevious builds multis of PreviousCommit and returns the path of the program. It needs the history of git.
+// BuildPrevious builds multis of PreviousCommit and returns the path of the program. It needs the git history.
 func (r *Rig) BuildPrevious(ctx context.Context) (string, error) {
 	dir := filepath.Join(r.Dir, "previous")
 	binary := filepath.Join(dir, "multis.bin")

@@ -15,7 +15,7 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// Element is a client of a user that supports encryption. Its keys are in memory, so each Element is a new device.
+// Element is a Matrix client of a user that supports encryption. Its keys are in memory, so each Element is a new device.
 type Element struct {
 	*mautrix.Client
 
@@ -58,7 +58,7 @@ func (r *Rig) OpenElementOf(ctx context.Context, user id.UserID, password string
 		return nil, fmt.Errorf("publish keys: %w", err)
 	}
 	client.Crypto = e.keys
-	// The store knows this device of the user, so mautrix would not query the others.
+	// mautrix does not query the other devices by itself, because the store already has this device of the user.
 	if _, err := e.keys.Machine().FetchKeys(ctx, []id.UserID{user}, true); err != nil {
 		return nil, fmt.Errorf("fetch the sessions of %s: %w", user, err)
 	}
@@ -91,7 +91,7 @@ func (e *Element) note(_ context.Context, evt *event.Event) {
 
 // Say sends a text, encrypted if the room is.
 func (e *Element) Say(ctx context.Context, room id.RoomID, text string) (id.EventID, error) {
-	if _, err := e.State(ctx, room); err != nil { // members and encryption
+	if _, err := e.State(ctx, room); err != nil { // loads the members and the encryption
 		return "", err
 	}
 	sent, err := e.SendText(ctx, room, text)
@@ -101,7 +101,7 @@ func (e *Element) Say(ctx context.Context, room id.RoomID, text string) (id.Even
 	return sent.EventID, nil
 }
 
-// Read waits until an event is decrypted.
+// Read waits until the client has decrypted an event, and returns it.
 func (e *Element) Read(ctx context.Context, wanted id.EventID) (found *event.Event, err error) {
 	return found, Await(ctx, "Element to read "+wanted.String(), func(context.Context) (bool, error) {
 		e.mu.Lock()

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 )
 
-// nobody is the user of the folder if the tests run as root: multis runs no commands as root.
+// nobody is the user who owns the folder if the tests run as root, because multis runs no commands as root.
 const nobody = 65534
 
-// ExecFolder makes a data folder for a multis that runs commands: as root, it runs them as the user who owns the folder agents/multis in it.
+// ExecFolder makes a data folder for a multis that runs commands. As root, multis runs them as the user who owns the folder agents/multis in it.
 func ExecFolder() (string, error) {
 	data, err := os.MkdirTemp("", "multis-data-")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // Multis is one process of multis.
 type Multis struct {
-	// Log is the path of its output, and Config that of its configuration.
+	// Log and Config are the paths of its output and of its configuration.
 	Log, Config string
 
 	child *child
@@ -34,7 +34,7 @@ func (r *Rig) StartMultis(ctx context.Context, config []byte, env ...string) (*M
 	return r.StartProgram(ctx, program, config, env...)
 }
 
-// StartProgram is StartMultis for another build of multis.
+// StartProgram is StartMultis for the given build of multis.
 func (r *Rig) StartProgram(ctx context.Context, program string, config []byte, env ...string) (*Multis, error) {
 	ready, err := readyURL(config)
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *Rig) RunMultis(ctx context.Context, config []byte, input string, args .
 	return r.RunProgram(ctx, program, config, input, args...)
 }
 
-// RunProgram is RunMultis for another build of multis.
+// RunProgram is RunMultis for the given build of multis.
 func (r *Rig) RunProgram(ctx context.Context, program string, config []byte, input string, args ...string) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,7 +125,7 @@ func (r *Rig) launch(program string, config []byte, env []string) (*Multis, erro
 		return nil, err
 	}
 	log := filepath.Join(r.Dir, fmt.Sprintf("multis-%d.log", run))
-	env = append([]string{"MULTIS_SAFE_MODE_AFTER_CRASHES=0"}, env...) // tests kill it often
+	env = append([]string{"MULTIS_SAFE_MODE_AFTER_CRASHES=0"}, env...) // tests kill multis often
 	child, err := startChild(log, dir, env, program, "run", "-c", path)
 	if err != nil {
 		return nil, err

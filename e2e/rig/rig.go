@@ -1,4 +1,4 @@
-// Package rig runs everything around multis: Synapse and Postgres
+// Package rig runs multis with everything around it: Synapse and Postgres
 // (deploy/devstack), a bridge to a simulated network (e2e/bridge), a Matrix
 // client of the owner, and multis itself as a process that can be killed. The
 // end-to-end tests and the demo use it.
@@ -37,7 +37,7 @@ type Options struct {
 	// Dir is an empty folder for all data and logs. Required. Stop does not
 	// remove it.
 	Dir string
-	// Out gets the progress, one line a step. Defaults to io.Discard.
+	// Out gets the progress, one line per step. Defaults to io.Discard.
 	Out io.Writer
 	// Registrations are those of the services under test. Synapse reads them
 	// only when it starts, so their ports must be chosen before, with
@@ -45,7 +45,7 @@ type Options struct {
 	Registrations [][]byte
 	// Encrypted makes the bridge encrypt every portal and refuse plain text.
 	Encrypted bool
-	// Encryptable lets Network.Encrypt turn encryption on in one portal; the others stay as they are.
+	// Encryptable allows Network.Encrypt to turn encryption on in single portals.
 	Encryptable bool
 }
 
@@ -55,7 +55,7 @@ type Rig struct {
 	// Stack is Synapse and Postgres.
 	Stack *devstack.Stack
 	// Network controls the simulated network. Say, OwnerOnPhone and Delivered are
-	// shorthands for it.
+	// shortcuts for its methods.
 	Network demonet.Client
 	// Owner is a Matrix client of the owner, logged in with the password.
 	Owner *mautrix.Client

@@ -17,7 +17,7 @@ import (
 // AwaitTimeout is the timeout of Await.
 const AwaitTimeout = 60 * time.Second
 
-// Say sends a message of the contact of a chat. An unknown chat becomes a DM
+// Say sends a message of the contact of a chat. If the chat is unknown, it is created as a DM
 // with a contact of that id.
 func (r *Rig) Say(ctx context.Context, chat, text string) (demonet.Said, error) {
 	return r.Network.Say(ctx, chat, demonet.Line{Text: text})
@@ -43,8 +43,8 @@ func (r *Rig) PortalRoom(ctx context.Context, chat string) (room id.RoomID, err 
 }
 
 // Timeline returns all events that the owner sees in a room, oldest first, with
-// the contents of known types parsed. Synapse may return an event only some time
-// after it has acknowledged it, so use Await.
+// the contents of known types parsed. Synapse may return an event some time later
+// than it acknowledges it, so use Await.
 func (r *Rig) Timeline(ctx context.Context, room id.RoomID) ([]*event.Event, error) {
 	var all []*event.Event
 	from := ""
@@ -84,7 +84,7 @@ func (r *Rig) AwaitStatus(ctx context.Context, room id.RoomID, about id.EventID)
 }
 
 // Await calls check every 50 ms until it returns true or an error, or
-// AwaitTimeout is over. what names the awaited event in the error.
+// AwaitTimeout is over. what is the name of the awaited event in the error.
 func Await(ctx context.Context, what string, check func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, AwaitTimeout)
 	defer cancel()

@@ -15,11 +15,11 @@ import (
 
 // Client controls a network in another process.
 type Client struct {
-	// URL is the address of the control interface, without a slash at its end.
+	// URL is the address of the control interface, without a trailing slash.
 	URL string
 }
 
-// Line is one message as the caller gives it. Only Text is required.
+// Line is a message to send. Only Text is required.
 type Line struct {
 	// Sender is a contact's id. Defaults to the contact with the chat's id.
 	Sender string
@@ -28,9 +28,9 @@ type Line struct {
 	Text       string
 	// File is attached, with Text as its caption. May be nil.
 	File *File
-	// Time is when it was sent. Defaults to now.
+	// Time is when the message was sent. Defaults to now.
 	Time time.Time
-	// OnPhone sends it as the owner, on the phone; Sender is ignored.
+	// OnPhone sends the message as the owner, on the phone. Sender is ignored then.
 	OnPhone bool
 }
 
@@ -55,7 +55,7 @@ func (c Client) Delete(ctx context.Context, chat, message string) error {
 	return c.post(ctx, "/delete", changeRequest{Chat: chat, Message: message}, &empty{})
 }
 
-// SetChat adds or changes a chat, whose portal then exists.
+// SetChat adds or changes a chat and makes sure that it has a portal.
 func (c Client) SetChat(ctx context.Context, chat string, kind Kind, name string, members ...Contact) error {
 	return c.post(ctx, "/chat", chatRequest{ID: chat, Kind: kind, Name: name, Members: members}, &empty{})
 }
@@ -65,8 +65,8 @@ func (c Client) Rename(ctx context.Context, contact Contact) error {
 	return c.post(ctx, "/rename", contact, &empty{})
 }
 
-// Backfill creates a portal with a history, oldest first and each line with its
-// Time, as a bridge does after a login.
+// Backfill creates a portal with a history, oldest first, as a bridge does after
+// a login. Each line must have its Time.
 func (c Client) Backfill(ctx context.Context, chat string, lines []Line) error {
 	request := backfillRequest{Chat: chat}
 	for _, line := range lines {
@@ -75,7 +75,7 @@ func (c Client) Backfill(ctx context.Context, chat string, lines []Line) error {
 	return c.post(ctx, "/backfill", request, &empty{})
 }
 
-// Fail makes the network refuse, or accept again, messages for a chat.
+// Fail makes the network refuse messages for a chat or, if on is false, accept them again.
 func (c Client) Fail(ctx context.Context, chat string, on bool) error {
 	return c.post(ctx, "/fail", failRequest{Chat: chat, On: on}, &empty{})
 }
@@ -95,7 +95,7 @@ func (c Client) Open(ctx context.Context, chat string) error {
 	return c.post(ctx, "/open", portalRequest{Chat: chat}, &empty{})
 }
 
-// EndLogin ends the owner's login, or restores it.
+// EndLogin ends the owner's login or, if ended is false, restores it.
 func (c Client) EndLogin(ctx context.Context, ended bool) error {
 	return c.post(ctx, "/login", loginRequest{Ended: ended}, &empty{})
 }

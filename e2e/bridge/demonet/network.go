@@ -30,7 +30,7 @@ type Kind string
 const (
 	// DM is a chat with one contact.
 	DM Kind = "dm"
-	// Group is a chat with several.
+	// Group is a chat with several contacts.
 	Group Kind = "group"
 	// Status is the broadcast channel of status updates.
 	Status Kind = "status"
@@ -46,7 +46,7 @@ type Contact struct {
 type Chat struct {
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind"`
-	// Name is empty for a DM, which has the name of its contact.
+	// Name is empty for a DM, which is shown with the name of its contact.
 	Name string `json:"name,omitempty"`
 	// Members are contact ids, without Self.
 	Members []string `json:"members"`
@@ -58,12 +58,12 @@ type Message struct {
 	Chat string `json:"chat"`
 	// Sender is a contact's id, or Self for what the owner types on the phone.
 	Sender string    `json:"sender"`
-	Text   string    `json:"text"` // the caption, of a file
+	Text   string    `json:"text"` // for a file, its caption
 	Time   time.Time `json:"time"`
 	File   *File     `json:"file,omitempty"` // nil for a plain text
 }
 
-// File is what a message can carry.
+// File is a file in a message.
 type File struct {
 	Name   string `json:"name"`
 	MIME   string `json:"mime"`
@@ -75,7 +75,7 @@ type File struct {
 // Delivery is a message that came from Matrix and reached the network.
 type Delivery struct {
 	Chat    string    `json:"chat"`
-	Text    string    `json:"text"` // the caption, of a file
+	Text    string    `json:"text"` // for a file, its caption
 	EventID string    `json:"event_id"`
 	Time    time.Time `json:"time"`
 	File    *File     `json:"file,omitempty"` // nil for a plain text
@@ -94,9 +94,9 @@ type networkState struct {
 	LastID     int                  `json:"last_id"`
 	Names      map[string]string    `json:"names"` // contact id -> name
 	Chats      map[string]Chat      `json:"chats"`
-	History    map[string][]Message `json:"history"` // chat id -> said before the bridge saw the chat
+	History    map[string][]Message `json:"history"` // chat id -> messages from before the bridge saw the chat
 	Deliveries []Delivery           `json:"deliveries"`
-	Failing    map[string]bool      `json:"failing"`    // chat ids
+	Failing    map[string]bool      `json:"failing"`    // ids of chats for which the network refuses messages
 	LoggedOut  bool                 `json:"logged_out"` // the network ended the owner's login
 }
 
@@ -118,7 +118,7 @@ func Open(path string) (*Network, error) {
 	return n, nil
 }
 
-// save writes the state; mu is held.
+// save writes the state. The caller holds mu.
 func (n *Network) save() error {
 	data, err := json.Marshal(&n.networkState)
 	if err != nil {
@@ -130,7 +130,7 @@ func (n *Network) save() error {
 	return os.Rename(n.path+".new", n.path)
 }
 
-// SetChat adds or changes a chat and names its members.
+// SetChat adds or changes a chat, and sets the names of its members.
 func (n *Network) SetChat(chat Chat, members []Contact) error {
 	if chat.ID == "" || slices.ContainsFunc(members, func(c Contact) bool { return c.ID == "" }) {
 		return ErrNoID
@@ -154,9 +154,9 @@ func (n *Network) Rename(contact Contact) error {
 	return n.save()
 }
 
-// Say gives a message its id. An unknown chat becomes a DM with its sender (or,
-// when the owner speaks first, with a contact named as the chat), an unknown
-// sender in a known chat becomes a member.
+// Say gives a message an id and, if it has none, a time. If the chat is unknown, it
+// becomes a DM with the sender or, if the owner speaks first, with a contact of the
+// chat's name. An unknown sender in a known chat becomes a member.
 func (n *Network) Say(message Message, senderName string) (Message, error) {
 	if message.Chat == "" || message.Sender == "" {
 		return Message{}, ErrNoID
@@ -199,7 +199,7 @@ func (n *Network) AddHistory(chat string, messages []Message) error {
 	return n.save()
 }
 
-// SetFailing makes the network refuse, or accept again, messages for a chat.
+// SetFailing makes the network refuse messages for a chat or, if on is false, accept them again.
 func (n *Network) SetFailing(chat string, on bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -207,7 +207,7 @@ func (n *Network) SetFailing(chat string, on bool) error {
 	return n.save()
 }
 
-// SetLoggedOut ends the owner's login, or restores it.
+// SetLoggedOut ends the owner's login or, if out is false, restores it.
 func (n *Network) SetLoggedOut(out bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -272,7 +272,7 @@ func (n *Network) NameOf(contact string) string {
 	return n.Names[contact]
 }
 
-// name records a contact, whose name defaults to its id; mu is held.
+// name records a contact, whose name defaults to its id. The caller holds mu.
 func (n *Network) name(contact Contact) {
 	if contact.Name == "" {
 		if n.Names[contact.ID] != "" {

@@ -12,7 +12,7 @@ import (
 // Bridge passes changes of the network to Matrix. Every method returns when the
 // homeserver has accepted them.
 type Bridge interface {
-	// Bring sends a message to its portal, which it creates if needed.
+	// Bring sends a message into the portal of its chat, and creates the portal if needed.
 	Bring(ctx context.Context, message Message) (Said, error)
 	// Edit replaces a message's text.
 	Edit(ctx context.Context, chat, message, text string) error
@@ -20,11 +20,11 @@ type Bridge interface {
 	Delete(ctx context.Context, chat, message string) error
 	// Open creates a chat's portal with its history, or updates it.
 	Open(ctx context.Context, chat string) error
-	// Renamed updates the name of a contact.
+	// Renamed sets the current name of a contact in Matrix.
 	Renamed(ctx context.Context, contact string) error
 	// Encrypt enables encryption in a chat's portal.
 	Encrypt(ctx context.Context, chat string) error
-	// Forget deletes a chat's portal and its room, as the command delete-portal does. The next message creates another.
+	// Forget deletes a chat's portal and its room, as the bridge command delete-portal does. The next message creates another portal.
 	Forget(ctx context.Context, chat string) error
 	// LoginChanged updates the state of the owner's login.
 	LoginChanged()
@@ -34,7 +34,7 @@ type Bridge interface {
 
 // Said holds the ids of a message.
 type Said struct {
-	// Message is its id on the network.
+	// Message is the message's id on the network.
 	Message string     `json:"message"`
 	Room    id.RoomID  `json:"room_id"`
 	Event   id.EventID `json:"event_id"`
@@ -42,12 +42,12 @@ type Said struct {
 
 type sayRequest struct {
 	Chat   string    `json:"chat"`
-	Sender string    `json:"sender"` // empty: the contact named as the chat
-	Name   string    `json:"name"`   // of the sender; empty: unchanged
+	Sender string    `json:"sender"` // empty means the contact with the chat's id
+	Name   string    `json:"name"`   // name of the sender; empty keeps the current one
 	Text   string    `json:"text"`
 	File   *File     `json:"file,omitempty"`
-	Time   time.Time `json:"ts"` // zero: now
-	Me     bool      `json:"me"` // the owner speaks, on the phone
+	Time   time.Time `json:"ts"` // zero means now
+	Me     bool      `json:"me"` // the owner sends it, on the phone
 }
 
 func (r sayRequest) message() Message {
@@ -190,5 +190,5 @@ func answer[Response any](w http.ResponseWriter, response Response, err error) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(response) // the caller has gone
+	_ = json.NewEncoder(w).Encode(response) // the client has closed the connection
 }
