@@ -1,8 +1,8 @@
 // Package audit is the audit log: what was done and decided, in a chain of hashes that shows whether anybody changed it afterwards.
 //
 // An entry is written in the transaction of its effect and linked to the chain by the commit. Triggers write most entries when a row changes
-// (migrations/functions/audit.sql), so no code can forget to. Append writes the entries of actions that change no row. An entry holds ids and
-// keyed hashes, never texts, so that forgetting a person leaves the log as it is.
+// (migrations/functions/audit.sql), so no code can forget it. Append writes the entries of actions that change no row. An entry holds ids and keyed
+// hashes, never texts, so that forgetting a person leaves the log as it is.
 package audit
 
 import (

@@ -23,13 +23,13 @@ type Messenger interface {
 	// Send sends the body of a schedule to its chat, or to the admin room as a reminder. late is a sentence that says how late it
 	// is; empty when it is on time.
 	Send(ctx context.Context, tx store.Tx, s store.Schedule, late string) (Sent, error)
-	// NotifyMissed tells the owner that a schedule of one time was not carried out, and why.
+	// NotifyMissed tells the owner that a schedule with a single time was not carried out, and why.
 	NotifyMissed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error
 	// NotifyFailed tells the owner that a schedule failed, and why.
 	NotifyFailed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error
 	// NotifyUnreadable tells the owner that a schedule stopped because its stored times cannot be read.
 	NotifyUnreadable(ctx context.Context, tx store.Tx, s store.Schedule) error
-	// NotifyHeartbeatStopped tells the owner that a heartbeat was paused after a number of failures in a row. reason is the last one's.
+	// NotifyHeartbeatStopped tells the owner that a heartbeat was paused after a number of failures in a row. reason is that of the last failure.
 	NotifyHeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error
 	// NotifyTakenOver tells the owner which schedules of former operators were paused and are the owner's from now on.
 	NotifyTakenOver(ctx context.Context, tx store.Tx, paused []store.Schedule) error

@@ -89,7 +89,7 @@ func (c *Clock) updateSystemSchedules(ctx context.Context, tx store.Tx, action s
 // because then the owner is its creator.
 func (c *Clock) takeOver(ctx context.Context, tx store.Tx) error {
 	if _, err := store.AdminChat(ctx, tx); errors.Is(err, store.ErrNotFound) {
-		return nil // without an admin room nobody has set any
+		return nil // without an admin room nobody has set any schedule
 	} else if err != nil {
 		return err
 	}

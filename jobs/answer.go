@@ -13,7 +13,7 @@ type PublishAnswersArgs struct{}
 // Kind names the job.
 func (PublishAnswersArgs) Kind() string { return "publish_answers" }
 
-// InsertOpts lets it be tried until it succeeds.
+// InsertOpts sets the queue and the attempts.
 func (PublishAnswersArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueIndex, MaxAttempts: 20}
 }

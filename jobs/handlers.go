@@ -88,7 +88,7 @@ func (h Handlers) addChats(w *river.Workers) {
 	})
 	handle(w, 3*time.Minute, func(ctx context.Context, a SendArgs, try Attempt) error {
 		return h.Send.Send(ctx, a.OutboxID, try.Last)
-	}) // a file takes its time
+	}) // sending a file may take long
 	handle(w, time.Minute, func(ctx context.Context, _ CheckQuietChatsArgs, _ Attempt) error {
 		if h.Quiet == nil {
 			return nil
@@ -175,7 +175,7 @@ func (h Handlers) addTasks(w *river.Workers) {
 
 // addMemory adds the jobs of documents and memory. An attempt continues where the last one stopped.
 func (h Handlers) addMemory(w *river.Workers, st *store.Store) {
-	handle(w, time.Hour, func(ctx context.Context, a IndexArgs, try Attempt) error { return h.Index.Index(ctx, a, try.Last) }) // a folder; each file has its own limit
+	handle(w, time.Hour, func(ctx context.Context, a IndexArgs, try Attempt) error { return h.Index.Index(ctx, a, try.Last) }) // for a folder; each file has its own limit
 	handle(w, 5*time.Minute, func(ctx context.Context, _ PublishAnswersArgs, _ Attempt) error {
 		if h.Answers == nil {
 			return nil
@@ -194,7 +194,7 @@ func (h Handlers) addMemory(w *river.Workers, st *store.Store) {
 		}
 		return h.Folders.IndexFolders(ctx)
 	})
-	handle(w, 6*time.Hour, func(ctx context.Context, a EmbedArgs, _ Attempt) error { // a library that was never embedded
+	handle(w, 6*time.Hour, func(ctx context.Context, a EmbedArgs, _ Attempt) error { // long enough for a library that was never embedded
 		if h.Embed == nil {
 			return nil
 		}
@@ -219,7 +219,7 @@ func (h Handlers) addClock(w *river.Workers) {
 	handle(w, 30*time.Second, func(ctx context.Context, a TickArgs, _ Attempt) error { return h.Tick.Tick(ctx, a.ScheduleID, a.At) })
 	handle(w, UpkeepTimeout+time.Minute, func(ctx context.Context, a ExecutionArgs, try Attempt) error {
 		return h.Execution.Execute(ctx, a.ExecutionID, try.Last)
-	}) // a minute to write how it ended
+	}) // the minute is for storing how it ended
 	handle(w, time.Minute, func(ctx context.Context, a DeliverHookArgs, try Attempt) error {
 		return h.Hook.Deliver(ctx, a.DeliveryID, try.Last)
 	})

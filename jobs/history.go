@@ -19,7 +19,7 @@ type HistoryArgs struct {
 	ToToken string `json:"to,omitempty"`
 	// SinceUnix is the time at which reading stops, in Unix seconds. Zero means the beginning of the room.
 	SinceUnix int64 `json:"since,omitempty"`
-	// StoredCount is how many messages the pages before have stored.
+	// StoredCount is how many messages the previous pages have stored.
 	StoredCount int `json:"stored"`
 	// NotifyOnly says that all pages are read, and only the notice to the owner is left.
 	NotifyOnly bool `json:"done,omitempty"`

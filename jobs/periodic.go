@@ -7,15 +7,15 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// periodicJobs returns the jobs that are inserted at fixed intervals. Work that comes again by the clock has one of two homes:
+// periodicJobs returns the jobs that are inserted at fixed intervals. The queries that decide about inserting them end with ctx. Periodic work uses
+// one of three mechanisms (docs/architecture.md, "Periodic work"):
 //
-//   - A row of schedules, carried out by package clock: whatever people set, heartbeats, and upkeep. It keeps to the wall clock and a
-//     zone, has a history, is caught up on, and is listed by /jobs.
-//   - A periodic job, listed here: a short search for new work that needs none of that. The next one finds what one missed. One process
-//     inserts them for all. Those that come often are inserted only when a query says that they may find something, because a job is
-//     written to the disk several times.
-//
-// The queries end with ctx. What each process checks by itself, more often, is in client.watch.
+//   - A row of schedules, carried out by package clock: whatever people set, heartbeats, and upkeep. It follows the wall clock in a time zone,
+//     has a history, catches up after downtime, and is listed by /jobs.
+//   - A periodic job, listed here: a short search for new work that needs none of that. The next job finds what one missed. One process inserts
+//     the jobs for all processes. A frequent job is inserted only if a query says that it may find something, because each job is written to the
+//     disk several times.
+//   - A check that each process makes by itself every few seconds, in client.watch.
 func periodicJobs(ctx context.Context, h Handlers) []*river.PeriodicJob {
 	list := []*river.PeriodicJob{
 		every(ctx, 10*time.Minute, PublishAnswersArgs{}, nil, true),
@@ -54,13 +54,13 @@ func periodicJobs(ctx context.Context, h Handlers) []*river.PeriodicJob {
 // searchTimeout bounds the query that says whether a periodic job may find something.
 const searchTimeout = 10 * time.Second
 
-// every returns a periodic job. atStart inserts it also when a process begins to lead.
+// every returns a periodic job. With atStart it is also inserted when a process becomes the leader of the queue.
 func every(ctx context.Context, interval time.Duration, args Args, search func(context.Context) (bool, error), atStart bool) *river.PeriodicJob {
 	return river.NewPeriodicJob(river.PeriodicInterval(interval), unlessIdle(ctx, args, search), &river.PeriodicJobOpts{RunOnStart: atStart})
 }
 
-// unlessIdle returns args to insert, and nil for nothing if search says that there is nothing to do. nil always finds something, and so does a
-// search that fails: the job will say why.
+// unlessIdle returns a constructor that returns args, or nil if search finds nothing to do. If search is nil or fails, it returns args: then the job
+// reports the error.
 func unlessIdle(ctx context.Context, args Args, search func(context.Context) (bool, error)) river.PeriodicJobConstructor {
 	return func() (river.JobArgs, *river.InsertOpts) {
 		if search == nil {

@@ -68,8 +68,8 @@ func StopTask(ctx context.Context, tx store.Tx, id store.TaskID, reason string) 
 	return Enqueue(ctx, tx, TaskArgs{TaskID: id})
 }
 
-// RevisePlan authorizes a plan that waits for the owner's approval again, with the change that the owner wrote in a message, so that it is made anew.
-// It does nothing if the plan has ended or was approved before.
+// RevisePlan adds the change that the owner wrote in a message to a plan that waits for his approval, and enqueues its task, so that the plan is made
+// again. It does nothing if the plan has ended or was approved before.
 func RevisePlan(ctx context.Context, tx store.Tx, task store.TaskID, message store.MessageID, change string, now time.Time) error {
 	err := store.RevisePlan(ctx, tx, task, message, change, now)
 	if errors.Is(err, store.ErrPlanStarted) {

@@ -136,7 +136,7 @@ func (w briefWriter) addBullets(ctx context.Context, part []store.ActiveChat) er
 	return nil
 }
 
-// noModelReason returns why a model wrote no bullets, for the owner. It returns an error that is not the model's.
+// noModelReason returns why a model wrote no bullets, for the owner. It returns err if that is not an error of the model.
 func noModelReason(err error) (string, error) {
 	var over *llm.OverBudgetError
 	var failed *llm.Error
@@ -239,7 +239,7 @@ func (m *Memory) briefModel(ctx context.Context, q BriefQuery) (llm.Model, error
 	return m.modelOf(room), err
 }
 
-// waitingChats returns the chats with an open escalation.
+// waitingChats returns the chats in which the contact waits for a person.
 func waitingChats(ctx context.Context, db store.DB) (map[store.ChatID]bool, error) {
 	open, err := store.OpenEscalations(ctx, db)
 	waits := make(map[store.ChatID]bool, len(open))

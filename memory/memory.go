@@ -39,7 +39,7 @@ type Settings struct {
 	// hours and 6 messages.
 	Quiet   time.Duration
 	Minimum int
-	// Sections is the number of captures whose notes are in every prompt, the newest. Defaults to 12.
+	// Sections is how many of the newest captures have their notes in every prompt. Defaults to 12.
 	Sections int
 	// Days is how long messages and notes of chats are kept, OwnerDays those of the owner's rooms. They default to 90 and 365.
 	Days      int

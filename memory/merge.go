@@ -75,7 +75,7 @@ func sameWords(a, b string) bool {
 	return float64(2*common) >= minSharedWords*float64(len(x)+len(y))
 }
 
-// changesMeaning reports whether one more word of this kind changes the meaning of a sentence.
+// changesMeaning reports whether the meaning of a sentence changes if this word is added or left out.
 func changesMeaning(word string) bool {
 	switch word {
 	case "not", "no", "never", "nicht", "kein", "keine", "nie", "pas", "jamais", "non", "nunca", "niet", "geen":

@@ -54,7 +54,7 @@ func locked(ctx context.Context, dsn string, fn func(*pgxpool.Pool) error) error
 	}
 	defer pool.Close()
 
-	// The lock lives and dies with this connection, so a killed process never leaves it behind.
+	// The lock ends with this connection, so a killed process never leaves it behind.
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("connect to the database: %w", err)
@@ -110,7 +110,7 @@ func untilUnlocked(ctx context.Context, step func() error) error {
 	}
 }
 
-// lockNotAvailable is Postgres' code for a lock that was not got in time.
+// lockNotAvailable is Postgres' code for a lock that was not obtained in time.
 const lockNotAvailable = "55P03"
 
 func runRiver(ctx context.Context, pool *pgxpool.Pool) error { return runRiverTo(ctx, pool, 0) }

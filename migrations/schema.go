@@ -184,7 +184,7 @@ const takeOverSQL = createFunctionsSQL + `;
 	delete from goose_db_version where version_id > 0;
 	insert into goose_db_version (version_id, is_applied) select v, true from generate_series(%d, %d) v`
 
-// takeOver makes a database that the old migrations brought up to date one that the baseline has made.
+// takeOver turns a database that the old migrations brought up to date into one that the baseline has made.
 func takeOver(ctx context.Context, pool *pgxpool.Pool) error {
 	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, fmt.Sprintf(takeOverSQL, firstBaseline, lastBaseline))

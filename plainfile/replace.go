@@ -44,8 +44,8 @@ func Stage(path string, data []byte, a Attributes) (temporary string, err error)
 	return f.Name(), errors.Join(err, f.Close())
 }
 
-// Replace writes a file atomically: after a crash it is either the old or the new one. It keeps the owner; see Attributes. A symbolic link at path
-// is replaced itself, and what it leads to stays as it is.
+// Replace writes a file atomically: after a crash the file is either the old or the new one. It keeps the owner; see Attributes. It replaces a
+// symbolic link at path itself, and leaves the file that the link points to as it is.
 func Replace(path string, data []byte, mode fs.FileMode) error {
 	temporary, err := Stage(path, data, Attributes{Mode: mode, UID: -1})
 	if err == nil {
@@ -82,8 +82,8 @@ func Owner(info fs.FileInfo) (uid, gid int, ok bool) {
 	return int(stat.Uid), int(stat.Gid), true
 }
 
-// Resolve follows the symbolic links at path and returns what they lead to. Root does not follow a link of another user out of its folder, because
-// that user may be unable to write there himself.
+// Resolve follows the symbolic links at path and returns the path that they point to. Root does not follow a link of another user out of its folder,
+// because that user may be unable to write there himself.
 func Resolve(path string) (string, error) {
 	for range 40 { // as the kernel does
 		info, err := os.Lstat(path)

@@ -47,7 +47,7 @@ type Approval struct {
 	CallID     string
 	Tool       string
 	Arguments  string
-	Binding    string // hash of the call as the owner approved it; see Attempt.bind in agent/run
+	Binding    string // hash of the call about which the owner was asked; see Attempt.bind in agent/run
 	ExpiresAt  time.Time
 	Allowed    *bool // nil if undecided
 	Card       int64 // the id of the first approval that is shown in the same message
@@ -171,7 +171,7 @@ func UseApproval(ctx context.Context, tx Tx, approval int64) (bool, error) {
 	return tag.RowsAffected() == 1, nil
 }
 
-// withdrawApprovalSQL denies the calls that a message, now deleted, allowed, unless they have begun. It also ends the grants of that message.
+// withdrawApprovalSQL denies the calls that a deleted message had allowed, unless they have begun. It also ends the grants of that message.
 const withdrawApprovalSQL = `with ended as (update approval_grants g set revoked_at = now() from approvals a
 		where a.message_id = $1 and g.approval_id = a.id and g.revoked_at is null)
 	update approvals set allowed = false, how = 'redacted', reason = $2 where message_id = $1 and allowed and used_at is null`

@@ -129,8 +129,8 @@ func SettleCost(ctx context.Context, w Writer, reservation int64, st policy.Sett
 
 const markBudgetNotifiedSQL = `update budgets set told = $3 where day = $1::date and cap = 'day' and committed >= $2 and told < $3`
 
-// MarkBudgetNotified records that the owner is notified of percent of a day's cap, which is amount. It returns false if less than amount is
-// spent, or if he was notified of this or a higher percentage before.
+// MarkBudgetNotified records that the owner is notified that percent of a day's cap is spent. amount is that part of the cap. It returns false if
+// less than amount is spent, or if he was notified of this or a higher percentage before.
 func MarkBudgetNotified(ctx context.Context, tx Tx, day string, amount int64, percent int) (bool, error) {
 	tag, err := tx.Exec(ctx, markBudgetNotifiedSQL, day, amount, percent)
 	if err != nil {

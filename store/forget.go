@@ -28,7 +28,7 @@ type DeletionCounts struct {
 	Escalations    int `json:"waits,omitempty"`   // deleted, or emptied because of a message
 	Schedules      int `json:"reminders,omitempty"`
 	Summaries      int `json:"summaries,omitempty"` // of conversations
-	Entries        int `json:"entries,omitempty"`   // jobs that are over, and dialogs
+	Entries        int `json:"entries,omitempty"`   // finished jobs, and dialogs
 	Chats          int `json:"chats,omitempty"`     // that are empty now
 	// Retract are the outbox messages to delete in the admin room, because they quote a message.
 	Retract []uuid.UUID `json:"-"`
@@ -65,8 +65,8 @@ type DeletionSet struct {
 	OutboxMessages []uuid.UUID  `json:"letters,omitempty"`
 	Schedules      []ScheduleID `json:"schedules,omitempty"`
 	Jobs           []int64      `json:"jobs,omitempty"`      // that are over, or have an error
-	Dialogs        []int64      `json:"questions,omitempty"` // to the owner
-	Summaries      []ChatID     `json:"summaries,omitempty"` // by their chat
+	Dialogs        []int64      `json:"questions,omitempty"` // questions to the owner
+	Summaries      []ChatID     `json:"summaries,omitempty"` // the chats whose summaries are deleted
 	// Chats are the chats of the notes, or those to delete completely. The chats of the messages need not be named.
 	Chats []ChatID   `json:"chats,omitempty"`
 	event id.EventID // an event of multis that was deleted in its room

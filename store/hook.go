@@ -15,7 +15,7 @@ import (
 // DeliveryState is the state of a delivery.
 type DeliveryState string
 
-// The states of a delivery. Dropped means that the event or the hook is gone.
+// The states of a delivery. Dropped means that the event or the hook no longer exists.
 const (
 	DeliveryQueued    DeliveryState = "queued"
 	DeliveryDelivered DeliveryState = "delivered"
@@ -23,12 +23,12 @@ const (
 	DeliveryDropped   DeliveryState = "dropped"
 )
 
-// Hook is a webhook: an address that is sent events.
+// Hook is a webhook: an address to which events are sent.
 type Hook struct {
 	Name   string
 	Target string // the server, as shown to the owner
 	Events []string
-	// FailingSince is when deliveries were given up; nil while the hook works.
+	// FailingSince is when a delivery was first given up; nil while the hook works.
 	FailingSince *time.Time
 }
 

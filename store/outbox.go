@@ -204,7 +204,7 @@ func OwnEvents(ctx context.Context, db DB, seen []OwnEvent) (map[id.EventID]bool
 	return own, nil
 }
 
-// The text is not kept if a message that it rests on was deleted while it was queued.
+// markSentSQL empties the message if a message that it rests on was deleted while it was queued.
 const markSentSQL = `with was as (select id, state in ('dropped', 'failed') as given_up from outbox where id = $1 and event_id is null for update)
 	update outbox o set event_id = $2, room_id = $3, sent_at = coalesce(sent_at, now()),
 	content = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '{}' else o.content end,

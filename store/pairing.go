@@ -41,7 +41,7 @@ type PairingResult string
 const (
 	PairingAccepted PairingResult = "accepted" // the code is used up
 	PairingWrong    PairingResult = "wrong"
-	PairingTooSoon  PairingResult = "too soon" // the code was not looked at
+	PairingTooSoon  PairingResult = "too soon" // the code was not checked
 	PairingClosed   PairingResult = "closed"   // there is no code: it was used, has expired, or was tried too often
 )
 

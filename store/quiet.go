@@ -48,13 +48,13 @@ const quietChatsSQL = `select c.id as chat_id, s.ts as said_at, s.author as said
 		and not exists (select from outbox d where d.chat_id = c.id and d.state in ('draft', 'queued'))
 	order by greatest(s.ts, w.ts), c.id`
 
-// QuietChats returns the chats in which somebody last wrote in a period, the longest quiet first, without those that are escalated or in which a text
-// is about to be sent. Unless all is true, it returns only those for which the owner set a follow-up.
+// QuietChats returns the chats whose last message was written in a period, the longest quiet first, without those that are escalated or in which a
+// text is about to be sent. Unless all is true, it returns only those for which the owner set a follow-up.
 func QuietChats(ctx context.Context, db DB, from, until time.Time, all bool) ([]QuietChat, error) {
 	return row.All[QuietChat](ctx, db, "quiet chats", quietChatsSQL, pgx.NamedArgs{"chat": ChatID(0), "all": all, "from": from, "until": until})
 }
 
-// QuietChatByID returns a chat as QuietChats does, or ErrNotFound if it is not quiet, or if nobody wrote last in the period.
+// QuietChatByID returns a chat as QuietChats does, or ErrNotFound if it is not quiet, or if its last message was not written in the period.
 func QuietChatByID(ctx context.Context, db DB, chat ChatID, from, until time.Time) (QuietChat, error) {
 	return row.One[QuietChat](ctx, db, "quiet chat", quietChatsSQL, pgx.NamedArgs{"chat": chat, "all": true, "from": from, "until": until})
 }

@@ -23,8 +23,7 @@ func (c Cutoffs) args(limit int) pgx.NamedArgs {
 
 const cutoffSQL = "case when c.kind = 'admin' then @owner::timestamptz else @chats::timestamptz end"
 
-// expiredMessagesSQL keeps the messages of open commitments until their day, or without a day until they are done, and those of open
-// escalations.
+// expiredMessagesSQL leaves out the messages of open escalations, and those of open commitments that are not due yet or have no due date.
 const expiredMessagesSQL = `select m.id from chats c, lateral (
 		select m.id from messages m where m.chat_id = c.id and m.ts < ` + cutoffSQL + `
 			and not exists (select from commitments p where p.message_id = m.id and p.state = 'open' and coalesce(p.snoozed_to, p.due_at, 'infinity') > now())
@@ -73,8 +72,8 @@ const expireRestSQL = `with letters as (delete from outbox o using chats c where
 	forgot as (delete from forgettings where done_at < @owner)
 	select (select count(*) from letters where letters.full)::int, (select count(*) from tasks where tasks.full)::int`
 
-// ExpireRest deletes up to limit captures and notes that are older than the cutoffs, with the outbox messages and tasks of that time. It
-// follows ExpireMessages. It returns zero counts when nothing is left.
+// ExpireRest deletes up to limit captures and notes that are older than the cutoffs, with the outbox messages and tasks of that time. It is called
+// after ExpireMessages. It returns zero counts when nothing is left.
 func ExpireRest(ctx context.Context, tx Tx, c Cutoffs, limit int) (DeletionCounts, error) {
 	var f DeletionCounts
 	// It deletes in all chats, and returns none of their texts.

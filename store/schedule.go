@@ -202,7 +202,7 @@ func PauseSchedule(ctx context.Context, tx Tx, schedule ScheduleID, at time.Time
 const takeOverSchedulesSQL = `update schedules s set created_by = @owner, paused_at = coalesce(s.paused_at, @at)
 	where s.created_by not in ('', @owner) and not s.created_by = any (@operators::text[]) and s.next_at is not null returning ` + scheduleColumns
 
-// TakeOverSchedules pauses the schedules of people who are neither owner nor operator, makes them the owner's, and returns them.
+// TakeOverSchedules pauses the schedules of people who are neither owner nor operator, makes the owner their creator, and returns them.
 func TakeOverSchedules(ctx context.Context, tx Tx, owner id.UserID, operators []id.UserID, at time.Time) ([]Schedule, error) {
 	if operators == nil {
 		operators = []id.UserID{}

@@ -30,7 +30,7 @@ const (
 	SettingSyncStalled      Setting = "sync_stalled"   // Stall: the owner was told that the sync does not advance
 	SettingPause            Setting = "pause"          // Pause: everything is paused
 	SettingSafeMode         Setting = "safe_mode"      // SafeMode: multis is in safe mode
-	SettingWelcomed         Setting = "welcomed"       // bool: the first message was shown
+	SettingWelcomed         Setting = "welcomed"       // bool: the welcome message was shown
 	SettingName             Setting = "name"           // string: the name of the assistant, instead of that in config.yaml
 	SettingLogin            Setting = "login:"         // string, followed by the name of an MCP server: its encrypted tokens
 	SettingRestore          Setting = "restore"        // policy.Restore: a backup was restored

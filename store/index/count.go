@@ -31,7 +31,7 @@ const dropEmptyCorpusSQL = "delete from corpus_stats where chunks = 0 and role <
 
 const addUncountedSQL = "insert into uncounted (doc_id) values ($1)"
 
-// countDocument adds a document to the corpus sizes and to the table uncounted. If that table has become long, count first adds the words of all its
+// countDocument adds a document to the corpus sizes and to the table uncounted. If that table has become long, it first adds the words of all its
 // documents to the word counts, while other transactions go on writing.
 func countDocument(ctx context.Context, tx row.Tx, docID row.DocumentID) error {
 	if err := row.Exec(ctx, tx, "add to the uncounted documents", addUncountedSQL, docID); err != nil {

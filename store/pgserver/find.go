@@ -30,7 +30,7 @@ func Find(dir string) (string, error) {
 	return bin, err
 }
 
-// versionFile is the file of the data with the major version of the programs that made it.
+// versionFile is the file in the data folder that has the major version of the programs that made the data.
 const versionFile = "PG_VERSION"
 
 // versionError is returned if there are no programs of the version of the data.
@@ -61,7 +61,7 @@ func (s *Server) version() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// programs returns the folder with the programs of a major version. An empty version stands for the newest on the machine.
+// programs returns the folder with the programs of a major version. An empty version means the newest on the machine.
 func programs(version string) (string, error) {
 	folders := programFolders()
 	if version == "" {

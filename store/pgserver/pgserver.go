@@ -26,7 +26,7 @@ import (
 type Options struct {
 	// Dir is the folder that holds the data, the socket and the log. It is made if missing.
 	Dir string
-	// Share connects to the server that another program already runs on the data, and leaves it running. Without one, Start runs its own.
+	// Share makes Start connect to the server that another program already runs on the data, and leave it running. If none runs, Start runs its own.
 	Share bool
 	// Throwaway turns durability off for speed, for tests only.
 	Throwaway bool
@@ -101,7 +101,7 @@ func Running(ctx context.Context, dir string) (*Server, bool) {
 
 // DSN returns the address of database db for user.
 func (s *Server) DSN(user, db string) string {
-	// In the address of a database a + is no space.
+	// A + in the address of a database does not stand for a space.
 	folder := strings.ReplaceAll(url.QueryEscape(s.socketDir()), "+", "%20")
 	return fmt.Sprintf("postgres://%s@/%s?host=%s&port=%s", url.PathEscape(user), url.PathEscape(db), folder, port)
 }

@@ -2,7 +2,7 @@ package row
 
 import "multis/policy"
 
-// The ids of rows. A row of outbox has a uuid.UUID, and one that no other table and no job refers to a plain int64.
+// The ids of rows. A row of outbox has a uuid.UUID. A row that no other table and no job refers to has a plain int64.
 type (
 	// ChatID identifies a row of chats.
 	ChatID = policy.ChatID
