@@ -78,9 +78,9 @@ func newScopeCache() *scopeCache {
 type speculation struct {
 	matches
 
-	versions  []int64             // of the roles, ascending
-	predicted index.LanguageTexts // words that the cache has no stems of
-	stems     [][]string          // of predicted
+	versions  []int64             // versions of the roles, ascending
+	predicted index.LanguageTexts // words whose stems are not cached
+	stems     [][]string          // predicted stems of these words
 }
 
 // speculate matches without a round trip. It reports false if the cache lacks the scope or one of its roles.
@@ -180,7 +180,7 @@ func scopeSize(scope policy.Scope, c index.Corpus) int64 {
 	return c.StatsChunks
 }
 
-// knownLanguages returns the language as a list, which is empty if it is unknown.
+// knownLanguages returns a list of the language alone, or an empty list if the language is unknown.
 func knownLanguages(l language.Language) []language.Language {
 	if l == language.Unknown {
 		return nil
@@ -188,7 +188,7 @@ func knownLanguages(l language.Language) []language.Language {
 	return []language.Language{l}
 }
 
-// sumSizes returns the statistics of a scope and its languages, the most used first.
+// sumSizes returns the statistics of a scope, and the languages of its passages, the most used first.
 func sumSizes(sizes []index.RoleSize) (index.Corpus, []language.Language) {
 	var c index.Corpus
 	in := map[language.Language]int64{}
@@ -303,7 +303,7 @@ func (s *scopeCache) evict() {
 	}
 }
 
-// expectedLanguages returns the languages of the last search of a source, and that of a question.
+// expectedLanguages returns the languages of the last search of a source, and the language of a question.
 func (s *scopeCache) expectedLanguages(source index.Source, question language.Language) []language.Language {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ const (
 	minSameWording = 0.5
 	// maxSubject is the maximum length of Option.Subject, in characters.
 	maxSubject = 60
-	// minStem is the shortest beginning of a word that tells it apart when a contact picks an option.
+	// minStem is the minimum length of the beginning that two forms of a word must have in common (see hasForm).
 	minStem = 4
 )
 
@@ -98,7 +98,7 @@ func rivals(best candidate, found []candidate) []candidate {
 
 var (
 	value = regexp.MustCompile(`\d+(?:[.,:]\d+)*`)
-	// weekday are the beginnings of the weekdays' names in the languages of the standard texts, without accents.
+	// weekday matches the weekdays in the languages of the standard texts, without accents; some only by their beginning.
 	weekday = regexp.MustCompile(`^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*day$|^(?:mon|diens|donners|frei|sams|sonn)tag$|^mittwoch$|^(?:lun|mar|mercre|jeu|vendre|same)di$|^dimanche$|` +
 		`^(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo)$|^(?:segunda|terca|quarta|quinta|sexta)$|^(?:lune|marte|mercole|giove|vener)di$|^(?:sabato|domenica)$|` +
 		`^(?:maan|dins|woens|donder|vrij|zater|zon)dag$|^(?:понедельник|вторник|сред|четверг|пятниц|суббот|воскресень)|^(?:pazar|sali|carsamba|persembe|cuma|pazartesi|cumartesi)$`)

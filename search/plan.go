@@ -79,7 +79,7 @@ type weightedCell struct {
 // termSet is a conjunction of tsqueries.
 type termSet struct {
 	queries []string
-	work    int64   // to evaluate it, in index entries
+	work    int64   // cost of evaluating the set, in index entries
 	score   float64 // the lowest score of a passage that it matches
 }
 

@@ -226,8 +226,8 @@ func (p splitHit) hasTermMissingIn(row, other int) bool {
 	})
 }
 
-// evaluate scores the units first to last, whose lexemes are own. All scores are zero if own has no term of the question. An empty own scores the
-// headings alone.
+// evaluate scores the units first to last, whose lexemes are own. If own is empty, it scores the headings alone. If own has lexemes, but no term of
+// the question, all scores are zero.
 func (p splitHit) evaluate(first, last int, own []string) candidate {
 	c := candidate{hit: p.hit, rank: p.rank, units: last - first + 1}
 	in := func(list []string) func(int) bool {
@@ -330,8 +330,8 @@ func (p splitHit) section(c candidate) candidate {
 	return p.withText(c, 0, last)
 }
 
-// widen extends a quote to the whole paragraph if that is short. A quote that ends with a line that only introduces the next one (a question, a
-// title, a line that ends with a colon) is extended by what follows. widen reports false if nothing follows such a line.
+// widen extends a quote to the whole paragraph if that is short. If its last line only introduces the next one (a question, a title, a line that
+// ends with a colon), it also extends the quote by what follows, and reports false if nothing does.
 func (p splitHit) widen(c candidate, first, last int) (candidate, bool) {
 	start, end := first, last
 	for start > 0 && p.units[start-1].block == p.units[first].block {
