@@ -15,7 +15,7 @@ type Class int
 // The classes. A program that is not known is Destructive.
 const (
 	Harmless     Class = iota // it only reads
-	Destructive               // it changes something, or runs what cannot be read here
+	Destructive               // it changes something, or runs what cannot be classified
 	Catastrophic              // it is never run: it destroys the machine, gains privileges, or attacks multis itself
 )
 

@@ -216,7 +216,7 @@ func forkBomb() error {
 	var children []int
 	defer func() {
 		for _, pid := range children {
-			if unix.Kill(pid, unix.SIGKILL) == nil { // else the end of the process group ends it
+			if unix.Kill(pid, unix.SIGKILL) == nil { // else it is killed with the process group
 				_, _ = unix.Wait4(pid, nil, 0, nil)
 			}
 		}

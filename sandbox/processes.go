@@ -13,8 +13,8 @@ import (
 
 // The limits of commands in the background.
 const (
-	maxRunning = 4  // at the same time
-	maxEnded   = 16 // whose output is kept
+	maxRunning = 4  // commands that run at the same time
+	maxEnded   = 16 // ended commands whose output is kept
 )
 
 // Processes runs commands in the background. They end with this process of multis, and other processes of multis do not see them. It is safe for

@@ -32,7 +32,7 @@ var wrappers = strings.Fields(`env nice ionice nohup setsid timeout stdbuf time 
 // modifyingPrograms remove or change the files that they name.
 var modifyingPrograms = strings.Fields("rm rmdir unlink mv cp chmod chown chgrp chattr setfacl shred truncate dd tee ln install rsync find tar touch sed srm wipe cpio") //nolint:gochecknoglobals // a constant, were there constant lists
 
-// copiers are the modifying programs that only read all but their last argument.
+// copiers are the modifying programs that change only the file of their last argument and read the others.
 var copiers = strings.Fields("cp ln install rsync") //nolint:gochecknoglobals // a constant, were there constant lists
 
 // systemRoots are folders of the system that no modifying program may name, nor anything in them.

@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 const (
 	auditArch    = unix.AUDIT_ARCH_X86_64
-	firstForeign = 0x40000000 // the x32 calls
+	firstForeign = 0x40000000 // the first syscall number of the x32 ABI
 )
 
 // legacySyscalls are further denied syscalls, which other architectures do not have.

@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 const (
 	auditArch    = unix.AUDIT_ARCH_AARCH64
-	firstForeign = 0x40000000 // there are none; numbers are small
+	firstForeign = 0x40000000 // above all syscall numbers; there is no second ABI
 )
 
 // legacySyscalls are further denied syscalls, which other architectures do not have.
