@@ -49,7 +49,7 @@ func HasRegistration(ctx context.Context, c *config.Config) bool {
 	return result.OK() && result.Fact != ""
 }
 
-// probeRegistration is doctor.ProbeRegistration. If the owner is not paired yet, it needs no account of his.
+// probeRegistration is doctor.ProbeRegistration, but leaves out the finding about the owner's account if the owner is not paired yet.
 func probeRegistration(ctx context.Context, c *config.Config) doctor.Result {
 	result := doctor.ProbeRegistration(ctx, c)
 	if c.Owner == UnpairedOwner(c.Homeserver.Domain) {

@@ -31,7 +31,7 @@ func Diff(old, now []byte, secrets []string) string {
 
 // changedLines returns the lines of a that are not in b after -, and those of b that are not in a after +, in order.
 func changedLines(a, b []string) []string {
-	common := make([][]int, len(a)+1) // common[i][j] is the length of the longest common part of a[i:] and b[j:]
+	common := make([][]int, len(a)+1) // common[i][j] is the length of the longest common subsequence of a[i:] and b[j:]
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
 	}

@@ -59,7 +59,7 @@ func (w *Wizard) askSpeech(ctx context.Context) error {
 	return w.choose(ctx, "speech", "Voice notes", "A speech model turns them into words.", speechModels, w.Probes.Speech)
 }
 
-// choose asks for the model of a section of the configuration, with its key and address, and makes one call.
+// choose asks for the model of a section of the configuration, with its key and address, and tries it by probe.
 func (w *Wizard) choose(ctx context.Context, section, title, help string, offers []modelPreset, probe func(context.Context, *config.Config) doctor.Result) error {
 	try := func(ctx context.Context, _ string) doctor.Result {
 		if w.value(section+".model") == noModel {
