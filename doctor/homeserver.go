@@ -42,7 +42,7 @@ func probeServer(ctx context.Context, hs *appservice.Inspector, address string) 
 	return info, Result{Fact: fmt.Sprintf("%s at %s, %s", name, address, text.Latency(info.Took))}
 }
 
-// causeOf returns the text of err without the text of sentinel, which err wraps, at its beginning.
+// causeOf returns the text of err without the leading text of sentinel, which err wraps.
 func causeOf(err, sentinel error) string {
 	cause := err.Error()
 	for _, prefix := range []string{sentinel.Error() + ": ", sentinel.Error() + " "} {
