@@ -106,7 +106,7 @@ func drawGrowth(reports []report, path string) error {
 	for _, line := range growthLines {
 		points := make(plotter.XYs, len(reports))
 		for i, r := range reports {
-			points[i] = plotter.XY{X: float64(r.Chunks), Y: max(line.of(r), 0.01)} // a logarithm of zero is none
+			points[i] = plotter.XY{X: float64(r.Chunks), Y: max(line.of(r), 0.01)} // zero has no logarithm
 		}
 		lines = append(lines, line.name, points)
 	}

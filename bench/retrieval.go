@@ -178,7 +178,7 @@ func document(rows []row, chat policy.ChatID) (index.Document, []index.Chunk) {
 	return doc, chunks
 }
 
-// readNames maps chunks to rows; a row's id is its chunk's key.
+// readNames fills c.names. The key of a chunk is the id of its row.
 func (c *collection) readNames(ctx context.Context, db *database) error {
 	c.names = map[int64]string{}
 	for _, chat := range c.chats {
