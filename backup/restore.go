@@ -23,7 +23,7 @@ type Report struct {
 	Rows   int64
 	// Skipped are the tables of the backup that were left out: they do not exist in this database or version, and are not needed.
 	Skipped []string
-	Files   int // compared by Verify, or written by Restore
+	Files   int // number of files that Verify compared, or Restore wrote
 }
 
 // rows fills a database from a backup; see migrations.Rows.
