@@ -114,7 +114,7 @@ func removeLinks(n *html.Node) {
 }
 
 // limitSpans limits the colspan and rowspan of table cells to the size of the table. A cell is repeated in each column and row it spans, and
-// many pages have colspan="1000" for a whole line.
+// many pages have colspan="1000" for a cell over all columns.
 func limitSpans(content *html.Node) {
 	for n := range content.Descendants() {
 		if n.DataAtom == atom.Table {

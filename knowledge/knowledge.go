@@ -43,7 +43,7 @@ func sentinels() []error {
 // IsPermanent reports whether another attempt at the same file would fail the same way.
 func IsPermanent(err error) bool {
 	if errors.Is(err, ErrLicence) {
-		return false // the server that checks it may be back later
+		return false // the server that checks the licence may be reachable later
 	}
 	final := append(sentinels(), ErrRole, ErrLongName, ErrNoFiles, ErrTooManyFiles, ErrNoFile, ErrFileName)
 	return isPermanent(err) || slices.ContainsFunc(final, func(known error) bool { return errors.Is(err, known) })

@@ -24,7 +24,7 @@ import (
 const (
 	pageAge     = 6 * time.Hour    // age from which a page is fetched again before it is quoted
 	pageRetry   = 10 * time.Minute // minimum time between two attempts to fetch the same page
-	maxLinked   = 3                // pages that are fetched for one question, apart from those that the owner named
+	maxLinked   = 3                // linked pages that are fetched for one question, for each prefix
 	maxStale    = 5                // pages that are fetched again before one question
 	pagesWait   = 15 * time.Second // timeout for all pages of one question
 	minLinkWord = 4                // length of the beginning of a question's word that is looked for in links
@@ -38,7 +38,7 @@ type Pages struct {
 	now       func() time.Time
 
 	mu      sync.Mutex
-	fetched map[string]time.Time // by address, in this process
+	fetched map[string]time.Time // the last fetches of this process, as isDue names them
 }
 
 // NewPages returns the pages below prefixes, each of which ends in a slash. Without prefixes there are no pages.

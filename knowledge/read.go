@@ -162,7 +162,7 @@ func isText(data []byte, kind *mimetype.MIME) bool {
 // isBinary reports whether a character does not occur in text.
 func isBinary(r rune) bool { return r < ' ' && !unicode.IsSpace(r) && r != '\x1b' }
 
-// encryptedPackage is the name, in UTF-16, of the stream that contains a .docx with a password. The file itself has the format before .docx.
+// encryptedPackage is the name, in UTF-16, of the stream that contains a .docx with a password. Such a file has the format that Word used before .docx.
 var encryptedPackage = []byte("E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00")
 
 func unknownType(data []byte, kind *mimetype.MIME) error {
