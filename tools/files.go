@@ -21,8 +21,8 @@ import (
 const (
 	maxFileBytes     = 10 << 20 // bytes of one file
 	maxGrepBytes     = 2 << 20  // bytes of one file that is searched
-	maxFiles         = 5000     // files of one search
-	maxDepth         = 12       // folders in folders
+	maxFiles         = 5000     // files that one search visits
+	maxDepth         = 12       // depth of nested folders
 	maxMatches       = 200      // files or lines in an answer
 	maxFolderEntries = 500      // entries of one listed folder
 	sniffLength      = 8000     // bytes that are examined to distinguish text from data
