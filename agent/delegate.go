@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// maxChildren is how many tasks one task may delegate. maxMessages is how often it may continue one of them.
+	// maxChildren is how many tasks one task may delegate. maxMessages is how often it may continue tasks that it delegated, all together.
 	maxChildren = 4
 	maxMessages = 5
 	// childTimeout is how long a task waits for a task that it delegated.
