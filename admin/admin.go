@@ -253,7 +253,7 @@ func (a *Admin) execute(ctx context.Context, r request, last bool) error {
 	return a.reportFailure(context.WithoutCancel(ctx), r, err)
 }
 
-// loadRequest reads a message and its room. A shortcut of the owner is replaced by the command that it stands for.
+// loadRequest reads a message and its room. A shortcut of the owner is replaced by its command.
 func (a *Admin) loadRequest(ctx context.Context, message store.MessageID) (request, error) {
 	m, err := store.MessageByID(ctx, a.store.DB(), message)
 	if err != nil {

@@ -165,12 +165,12 @@ func (ts *TaskCommands) answerApproval(ctx context.Context, r request, said stri
 const (
 	// maxClockSkew is how much the homeserver's clock may be behind.
 	maxClockSkew = time.Minute
-	// maxDenialReason is the longest text that an agent is told as the reason of a denial, in characters.
+	// maxDenialReason is the maximum length of the reason of a denial that an agent gets, in characters.
 	maxDenialReason = 1000
 )
 
-// findCard returns the card that a message is about, or store.ErrNotFound: the one that it relates to, else the only open question if the message is an
-// answer to a card. unclear is true if several questions are open.
+// findCard returns the card that a message relates to, else the only open question if the message is an answer to a card, else store.ErrNotFound.
+// unclear is true if several questions are open.
 func (ts *TaskCommands) findCard(ctx context.Context, r request, isAnswer bool) (d store.Dialog, unclear bool, err error) {
 	if r.dialog != 0 { // the message waited for the PIN
 		d, err = store.DialogByID(ctx, ts.store.DB(), r.dialog)

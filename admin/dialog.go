@@ -86,8 +86,8 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ ans
 // closedReason is the reason stored with an answer to a closed question.
 const closedReason = "It answered a question that was answered before."
 
-// find returns the question that a message answers: the one that it replies or reacts to, for which isReference is true, else the newest one. Closed
-// questions are found, too, so that a late answer is not taken for the answer to another question.
+// find returns the question that a message answers. This is the question that it replies or reacts to, and then isReference is true, or else the newest
+// one. Closed questions are found, too, so that a late answer is not taken for the answer to another question.
 func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialog, isReference bool, err error) {
 	if r.dialog != 0 {
 		d, err = store.DialogByID(ctx, ds.store.DB(), r.dialog)
@@ -133,8 +133,8 @@ func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialo
 	return d, false, err
 }
 
-// findText returns the open question of a kind that a text answers: the one that it replies to, or else the newest one that is open. Drafts and
-// approvals do not count, because they are shown without a request of the owner.
+// findText returns the open question of a kind that a text answers: the question that it replies to, or else the newest open one. Drafts and approvals
+// do not count, because they are shown without a request of the owner.
 func (ds *dialogs) findText(ctx context.Context, r request, kind string) (d store.Dialog, found bool, err error) {
 	switch {
 	case r.dialog != 0:

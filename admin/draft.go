@@ -357,7 +357,7 @@ func (df *DraftCommands) list(ctx context.Context, r request, args string) (answ
 // maxDrafts is how many drafts are counted and listed, draftsPerPage how many at a time.
 const maxDrafts, draftsPerPage = 1000, 20
 
-// delivery shows or sets whether messages to a chat are sent at once or as drafts.
+// delivery shows or sets how messages to a chat are delivered: at once, as drafts, or as shadow answers.
 func (df *DraftCommands) delivery(ctx context.Context, _ request, args string) (answer, error) {
 	how, name := parseDeliveryArgs(args)
 	if name == "" {
@@ -382,7 +382,7 @@ func parseDeliveryArgs(args string) (policy.Delivery, string) {
 	return "", strings.Join(fields, " ")
 }
 
-// setDelivery sets how messages to a chat are sent. The empty delivery shows it.
+// setDelivery sets the delivery of a chat. The empty delivery shows it.
 func (df *DraftCommands) setDelivery(chat store.Chat, how policy.Delivery) answer {
 	name := "**" + esc(chat.Label()) + "**"
 	now := map[policy.Delivery]string{

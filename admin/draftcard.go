@@ -16,8 +16,8 @@ import (
 	"multis/store"
 )
 
-// A card is the message in the admin room that shows the drafts of a chat. A draft that takes the place of a withdrawn or changed one is shown by an edit
-// of the card, so that a chat has one card until the owner decides.
+// A card is the message in the admin room that shows the drafts of a chat. A draft that replaces a withdrawn or changed one is shown by an edit of the
+// card, so that a chat has one card until the owner decides.
 
 const (
 	// cardSendDelay is how long a job waits for the card to be sent before the job tries again to edit the card.
@@ -102,7 +102,7 @@ func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o stor
 		said.text, said.kind, said.replaces = "⚠️ **Not sent to "+to+"**: "+esc(o.Code.Sentence()), outbox.Alert, ""
 	}
 	switch asks := o.AsksContact(); {
-	case asks: // nothing takes its place
+	case asks: // no other draft replaces it
 	case o.Code == policy.CodeDraftOutdated, o.Code == policy.CodeDraftSource, o.Code == policy.CodeDraftLate:
 		said.text += " What I write instead waits for your yes again."
 	default: // a person has answered, or has changed what is answered

@@ -150,7 +150,7 @@ func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store
 	return live.Event(), result, err
 }
 
-// end ends the task with a message, in place of the one that showed the output.
+// end ends the task, and replaces the message that showed the output by the result.
 func (hc *HostCommands) end(ctx context.Context, task store.Task, room store.Chat, live id.EventID, e commandEnd) error {
 	ctx = context.WithoutCancel(ctx)
 	task.State = e.state

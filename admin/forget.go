@@ -379,7 +379,7 @@ func forgottenText(f store.Forgetting) string {
 	return reply
 }
 
-// countNoun formats a number with a phrase, of which only the first word has a plural: "3 things I said".
+// countNoun formats a number with a phrase, with the plural at the end of the first word: "3 things I said".
 func countNoun(n int, one string) string {
 	noun, more, _ := strings.Cut(one, " ")
 	if n != 1 {

@@ -53,7 +53,7 @@ func (au *auditCommands) injection(ctx context.Context, r request, words []strin
 	return au.injectionScores(ctx, store.Chat{}, r.now.AddDate(0, 0, -days))
 }
 
-// injectionScores lists the flagged and blocked messages of a chat since a time; those of all chats if it is the zero value.
+// injectionScores lists the flagged and blocked messages since a time: those of one chat, or of all if chat is the zero value.
 func (au *auditCommands) injectionScores(ctx context.Context, chat store.Chat, since time.Time) (answer, error) {
 	db := au.store.DB()
 	scores, err := store.InjectionScores(ctx, db, chat.ID, since, maxAuditLines)

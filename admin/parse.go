@@ -30,8 +30,8 @@ func parseCommand(text string) (name, rest string) {
 	return strings.ToLower(text[1:end]), strings.TrimSpace(text[end:])
 }
 
-// typedText returns what the author of a message typed: its text without the placeholder that stands for a file. It is empty for a sticker or a place,
-// whose name the author did not type.
+// typedText returns what the author of a message typed: its text without the placeholder for a file. It is empty for a sticker or a place, whose name
+// the author did not type.
 func typedText(m store.Message) string {
 	switch bridgebridge.MessageKind(m.Kind) {
 	case bridgebridge.Text:
@@ -68,7 +68,7 @@ func isQuestion(m store.Message) bool {
 	return !chosen
 }
 
-// choice is a short answer to a question: a number, a word, or a reaction that stands for one of these.
+// choice is a short answer to a question: a number, a word, or a reaction that means one of these.
 type choice struct {
 	number int    // zero for a word
 	word   string // in lower case; empty for a number
@@ -76,7 +76,7 @@ type choice struct {
 	onPage bool
 }
 
-// The words that common reactions stand for.
+// The words that common reactions mean.
 const (
 	wordMore = "more"
 	wordYes  = "yes"
@@ -86,7 +86,7 @@ const (
 // emojiVariation is the character that selects the coloured form of an emoji. Only some clients send it.
 const emojiVariation = "\ufe0f"
 
-// parseReaction reads a reaction as a choice. ok is false when it stands for none.
+// parseReaction reads a reaction as a choice. ok is false if it has no such meaning.
 func parseReaction(key string) (choice, bool) {
 	switch key = strings.ReplaceAll(key, emojiVariation, ""); key {
 	case "➡", "▶", "⏩":

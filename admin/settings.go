@@ -60,7 +60,7 @@ func (g Agent) isCalled(name string) bool {
 	return slices.ContainsFunc(append([]string{g.ID, g.Name}, g.Mentions...), func(own string) bool { return own != "" && strings.EqualFold(own, name) })
 }
 
-// modelNone is the name that stands for no model in the configuration.
+// modelNone is the value of Settings.Model and Settings.Embeddings that means no model.
 const modelNone = "none"
 
 // noDocumentsText answers commands that need documents when there are none.

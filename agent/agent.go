@@ -34,7 +34,7 @@ type Options struct {
 	Memory *memory.Memory
 	// Pages finds web pages to answer contacts from if no document has the answer. Nil for none.
 	Pages Pages
-	// Pictures describes pictures. If it is nil, messages of contacts with pictures are escalated.
+	// Pictures describes pictures. If it is nil, messages of contacts with pictures are escalated in chats that need a viewer (policy.NeedsViewer).
 	Pictures Pictures
 	// Personas are the configured agents and their models. Without any, the assistant itself answers.
 	Personas persona.Set

@@ -10,8 +10,8 @@ import (
 	"multis/text"
 )
 
-// personalPatterns match personal data: addresses of e-mail, long numbers such as those of telephones and accounts, streets with a number, and names
-// that somebody says are his.
+// personalPatterns match personal data: e-mail addresses, account numbers (IBAN), long numbers such as those of telephones, and streets with a house
+// number.
 var personalPatterns = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled once
 	regexp.MustCompile(`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+\.\p{L}{2,}`),
 	regexp.MustCompile(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b`),
@@ -27,7 +27,8 @@ var ownName = regexp.MustCompile(`(?:(?i:my name is|this is|i am|i'm|ich bin|ich
 // Span is a part of a text, between two byte offsets.
 type Span struct{ From, To int }
 
-// FindPersonalData returns the parts of a text that look like personal data, in order and apart. names are names of people, of which each word counts.
+// FindPersonalData returns the parts of a text that look like personal data, in order and without overlaps. Each word of names, which are names of
+// people, is personal data as well.
 func FindPersonalData(s string, names []string) []Span {
 	var spans []Span
 	for _, p := range personalPatterns {
@@ -46,7 +47,7 @@ func FindPersonalData(s string, names []string) []Span {
 	return mergeSpans(spans)
 }
 
-// wordSpans returns where a word of a name stands in a text, in any case. Words of one or two letters are left out.
+// wordSpans returns where a word of a name occurs in a text, in any case. It returns none for words of one or two letters.
 func wordSpans(s, word string) (spans []Span) {
 	word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
 	if utf8.RuneCountInString(word) < 3 {

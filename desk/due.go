@@ -54,7 +54,7 @@ func (d *Desk) runTimers(ctx context.Context, tx store.Tx, e *store.Escalation, 
 	return d.ClaimWithin, nil
 }
 
-// notifyStage notifies those of one stage that nobody has claimed an escalation: the operators, the owner, or the webhooks.
+// notifyStage tells one stage that nobody has claimed an escalation: the operators, the owner, or the webhooks.
 func (d *Desk) notifyStage(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, stage int) error {
 	if stage == calledHook {
 		return jobs.EmitHookEvent(ctx, tx, policy.HookUnclaimed, hookReference(e.MessageID))

@@ -33,7 +33,7 @@ func (d *Desk) TakesFile(m store.Message) bool {
 	return m.Attachment != nil && m.Code != policy.CodeNote && !policy.IsNote(typed(m)) && d.MayAnswer(m)
 }
 
-// unknownType is the type of a file of which nothing else is known.
+// unknownType is the media type of a file whose type is not known.
 const unknownType = "application/octet-stream"
 
 // typeOf returns the type of a file as its sender named it, or unknownType if that is not of the form type/subtype.

@@ -77,7 +77,8 @@ type Interception struct {
 	Left     int   // the tries that are left, with EntryWrong
 }
 
-// promptLifetime is how long the next step of a new PIN may take. lateTime is how long after a question digits are still taken for its answer.
+// promptLifetime is how long the next step of a new PIN may take. lateTime is how long after the last question for a PIN digits may still be a late
+// answer, and are withheld.
 const (
 	promptLifetime = 15 * time.Minute
 	lateTime       = 24 * time.Hour

@@ -24,7 +24,7 @@ const (
 const (
 	// sameShare is the share of all words, and nearShare the share of the words of the shorter answer, that both answers have.
 	sameShare, nearShare = 0.8, 0.5
-	// nearWithNumbers takes the place of nearShare where both answers have the same numbers, which say more than words.
+	// nearWithNumbers replaces nearShare if both answers have the same numbers, because numbers say more than words.
 	nearWithNumbers = 0.25
 	// ReplyTime is how long the owner's own messages count as the answer.
 	ReplyTime = 24 * time.Hour

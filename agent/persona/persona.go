@@ -53,7 +53,7 @@ type Persona struct {
 
 // Program is an external command-line agent.
 type Program interface {
-	// Work gives it a task, and returns what it wrote. An error says, for a model, why it did not get done.
+	// Work gives it a task, and returns what it wrote. The error tells a model why the task was not done.
 	Work(ctx context.Context, task string) (string, error)
 	// Argv returns its command without a task.
 	Argv() []string
