@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs as root before the other services of docker-compose.yml: creates the secrets that are missing and gives files to the
-# users of the containers. What is there stays as it is.
+# users of the containers. It keeps files that exist.
 set -eu
 umask 077
 
@@ -11,7 +11,7 @@ postgres=999
 
 random() { head -c 24 /dev/urandom | od -An -v -tx1 | tr -d ' \n'; }
 
-# create FILE writes its standard input to FILE, unless FILE has content. It is written completely or not at all, even at a power failure.
+# create FILE writes its standard input to FILE, unless FILE has content. A power failure leaves the whole file or none.
 create() {
 	[ ! -s "$1" ] || return 0
 	cat >"$1.new"

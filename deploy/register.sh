@@ -1,6 +1,6 @@
 #!/bin/sh
 # Gives the registration of multis to a Synapse in a container: copies it into the folder that the container has as /data, and names it in the
-# homeserver.yaml there, beside the registrations of bridges. Run as root. Done again, it changes nothing that is right.
+# homeserver.yaml there, beside the registrations of bridges. Run as root. A second run changes nothing that is right.
 #
 #   deploy/register.sh FOLDER
 set -eu

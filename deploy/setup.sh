@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Installs what building and testing multis need and this machine lacks.
+# Installs what is needed to build and test multis and is missing on this machine.
 #
 #   deploy/setup.sh [make] [postgres] [cc] [qemu]
 #
 # postgres: the server's programs, from which the tests start servers of their own. cc: a C compiler, for the race
 # detector and for the bridge of the tests and the demo, which encrypts. qemu: an emulator that runs programs for arm64.
-# With everything there this is a check of a few milliseconds. Debian and its relatives are served; on another system it
-# says what to install by hand. Root or sudo is needed only when something is missing.
+# If nothing is missing, this takes a few milliseconds. It installs on Debian and its relatives; on another system it says
+# what to install by hand. It needs root or sudo only if something is missing.
 set -euo pipefail
 
-# The program uses the same rule: the newest version in the distributions' folder, else the one in PATH.
+# multis finds Postgres by the same rule: the newest version in the distributions' folder, else the one in PATH.
 have_postgres() {
 	local initdb
 	for initdb in /usr/lib/postgresql/*/bin/initdb; do

@@ -10,7 +10,7 @@ set -euo pipefail
 
 base=$1 work=$2
 
-# The pid of this process outside, by which other processes enter: /proc is still that of the outside.
+# The outside pid of this process, by which other processes enter. /proc is still the outside one.
 read -r pid _ </proc/self/stat
 echo "$pid" >"$work/machine.pid"
 

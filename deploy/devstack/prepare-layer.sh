@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Builds a root file system that has more packages of Debian sid than the
-# development root, of which it is a copy.
+# Builds a copy of the development root with more packages of Debian sid.
 #
 #   prepare-layer.sh CACHE_DIR NAME PACKAGE...
 #
@@ -14,7 +13,7 @@ root=$cache/$name
 
 step() { printf '[%3d s] %s\n' "$SECONDS" "$*"; }
 
-# installed ROOT PACKAGE... tells whether ROOT has all packages.
+# installed ROOT PACKAGE... succeeds if ROOT has all packages.
 installed() {
 	local dir=$1
 	shift
