@@ -16,9 +16,9 @@ const (
 	FactAlone        DeskFactKind = "alone"         // an answer that went out without a person
 	FactDraft        DeskFactKind = "draft"         // a draft that went out as it stood
 	FactChanged      DeskFactKind = "changed"       // a draft that went out with other words
-	FactDropped      DeskFactKind = "dropped"       // an escalation was opened within a week after the end of the one before
+	FactDropped      DeskFactKind = "dropped"       // a draft that did not go out
 	FactEscalated    DeskFactKind = "escalated"     // an escalation was opened
-	FactReopened     DeskFactKind = "reopened"      // an escalation was opened within a week after the one before was resolved
+	FactReopened     DeskFactKind = "reopened"      // an escalation was opened within a week after the chat's previous one was closed
 	FactAnswered     DeskFactKind = "answered"      // a contact got the first answer after a silence; Seconds is how long it took
 	FactPerson       DeskFactKind = "person"        // a person first wrote to an escalated contact; Seconds is how long that took
 	FactOpen         DeskFactKind = "open"          // an escalation is open for too long
