@@ -33,7 +33,7 @@ type scopeCache struct {
 	tooLarge map[scopeKey]bool                    // scopes that were too large at their last search
 	recent   map[index.Source][]language.Language // the languages of the last search; the next search reads their stems in advance
 	clock    int64                                // counts searches, for eviction
-	cached   int                                  // passages in roles
+	cached   int                                  // number of passages in roles
 }
 
 type roleKey struct {
@@ -55,9 +55,9 @@ type stemKey struct {
 // change before they are searched again; the second one loads the entries.
 type cachedRole struct {
 	version  int64
-	lastUsed int64 // by the cache's clock
+	lastUsed int64 // scopeCache.clock at the last search of the role
 	loaded   bool
-	passages []index.Passage      // by document and position
+	passages []index.Passage      // sorted by document and position
 	postings map[string][]posting // by lexeme
 
 	vocabulary func() *vocabulary // the lexemes of postings, made on first use

@@ -82,13 +82,13 @@ func (s *Searcher) BestSentences(ctx context.Context, r Result, h Hit) (Quote, e
 // candidate is a possible quote.
 type candidate struct {
 	hit             Hit
-	rank            int // of the hit
-	from, to        int // in the hit's text
+	rank            int // rank of the hit, from 0
+	from, to        int // byte offsets in the hit's text
 	text, lead      string
 	core            string  // the units that match the question, without what is quoted around them
 	coverage        float64 // share of the question that the text covers, together with its headings and lead
-	textCoverage    float64 // of the text alone
-	headingCoverage float64 // of the innermost heading
+	textCoverage    float64 // coverage of the text alone
+	headingCoverage float64 // coverage of the innermost heading
 	matched         []int   // the question's terms that the text with headings and lead contains
 	hasKeyTerm      bool    // contains the question's most specific term
 	answerMatch     answerMatch
@@ -148,7 +148,7 @@ type splitHit struct {
 	headLexemes  []string   // lexemes of the document's name and all headings
 	titleLexemes []string   // lexemes of the innermost heading
 	unitLexemes  [][]string // lexemes of each unit
-	headingPairs int        // of the innermost heading; see countPairs
+	headingPairs int        // countPairs of the innermost heading
 	result       Result
 }
 

@@ -105,7 +105,7 @@ type Result struct {
 	Terms []Term
 
 	chunks int64    // the number of passages that the statistics of Terms refer to
-	words  []string // of the query
+	words  []string // the words of the query
 }
 
 // Searcher answers queries. It is safe for concurrent use.

@@ -20,7 +20,7 @@ type Term struct {
 	class         wordClass
 }
 
-// IsTopical reports whether the term says what the question is about and is none of the given words.
+// IsTopical reports whether the term says what the question is about and comes from a word that is not in except.
 func (t Term) IsTopical(except []string) bool {
 	return t.class <= general && slices.ContainsFunc(t.words, func(w string) bool { return !slices.Contains(except, w) })
 }
@@ -53,7 +53,7 @@ func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term 
 	var terms []Term
 	for _, f := range found {
 		if f.Chunks == 0 && slices.ContainsFunc(found, func(o index.Term) bool { return o.Word == f.Word && o.Chunks > 0 && !o.Correction }) {
-			continue // it occurs in another language
+			continue // the word occurs in another language
 		}
 		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })
 		if i < 0 {

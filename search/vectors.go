@@ -55,7 +55,7 @@ type queryEmbedder struct {
 	now      func() time.Time
 
 	mu    sync.Mutex
-	until time.Time // no request before
+	until time.Time // no request before this time
 }
 
 // embed returns the embedding of a query, or nil if there is none in time.
@@ -94,7 +94,7 @@ func (s *Searcher) searchHybrid(ctx context.Context, db store.Reader, scope poli
 	limit := q.Limit
 	q.Limit = min(3*limit, maxLimit)
 	r, err := s.searchWords(ctx, db, scope, q)
-	if err != nil || len(r.Terms) == 0 { // by date
+	if err != nil || len(r.Terms) == 0 { // the hits without terms are the newest
 		r.Hits = r.Hits[:min(len(r.Hits), limit)]
 		return r, err
 	}
