@@ -140,7 +140,7 @@ func appendAnthropic(list []anthropicMessage, m Message) []anthropicMessage {
 		for _, image := range m.Images {
 			blocks = append(blocks, anthropicBlock{Type: "image", Source: &anthropicSource{"base64", image.MIME, base64.StdEncoding.EncodeToString(image.Data)}})
 		}
-		if m.Text != "" { // an empty block is refused
+		if m.Text != "" { // the API rejects an empty block
 			blocks = append(blocks, anthropicBlock{Type: "text", Text: m.Text})
 		}
 		for _, c := range m.Calls {

@@ -89,7 +89,7 @@ type StopReason string
 
 // Why an answer ended.
 const (
-	StopEnd       StopReason = "end"     // the model was done
+	StopEnd       StopReason = "end"     // the model finished its answer
 	StopToolCalls StopReason = "calls"   // the model waits for the results of its tool calls
 	StopLength    StopReason = "length"  // MaxTokens were used up
 	StopFilter    StopReason = "filter"  // the provider withheld the rest

@@ -11,7 +11,7 @@ import (
 // DefaultTimeout is how long a model may send nothing, before its answer and within it.
 const DefaultTimeout = 30 * time.Second
 
-// ErrConfig is returned for invalid settings. Its text names the setting and the fix.
+// ErrConfig is wrapped by the errors for invalid settings. Their texts name the setting and the fix.
 var ErrConfig = errors.New("llm")
 
 // Options configures Models.
@@ -118,7 +118,7 @@ type ModelInfo struct {
 	Name          string
 	Protocol      Protocol
 	Address       string
-	Local         bool   // whether it is free
+	Local         bool   // whether its calls may be free
 	Price         Price  // in the budget's currency
 	PriceListDate string // date of the built-in price list; empty if the price was configured
 }

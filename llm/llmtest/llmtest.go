@@ -82,8 +82,8 @@ type Reply struct {
 	Hang    bool   // sends nothing after half of the text, until the client disconnects
 
 	Status     int    // sends this error status instead of an answer: 401, 429, 500
-	Code       string // of the error
-	Message    string // of the error
+	Code       string // the code of the error
+	Message    string // the message of the error
 	RetryAfter string // the Retry-After header
 
 	Raw  string // the whole body, to simulate an invalid response
@@ -252,7 +252,7 @@ func send(w io.Writer, v any) { _ = json.NewEncoder(w).Encode(v) }
 func sendEvent(w http.ResponseWriter, name string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // plain structs
+		panic(err) // plain structs can always be encoded
 	}
 	if name != "" {
 		_, _ = fmt.Fprintf(w, "event: %s\n", name)
