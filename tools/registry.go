@@ -19,7 +19,7 @@ import (
 const (
 	// callTimeout bounds one call.
 	callTimeout = time.Minute
-	// maxForLLM is the maximum length of a result for the model, in bytes: the beginning is kept. maxForUser is that of the line for people.
+	// maxForLLM is the maximum length of a result for the model, in bytes: the beginning is kept. maxForUser is that of the line for people, in bytes.
 	maxForLLM  = 16_000
 	maxForUser = 500
 	// MaxOffered is the most tools that a model is offered: some providers refuse requests with more.

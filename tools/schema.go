@@ -32,7 +32,7 @@ func Schema[T any]() json.RawMessage {
 		Additional bool                `json:"additionalProperties"`
 	}{"object", properties, required, false})
 	if err != nil {
-		panic(err) // plain structs
+		panic(err) // plain structs can always be encoded
 	}
 	return schema
 }

@@ -54,7 +54,7 @@ func (t TailOutput) Run(_ context.Context, c Call) (Result, error) {
 		}
 		state.Output = clipTail(lastLines(policy.Hide(state.Output), lines))
 		result := stateResult(state)
-		result.IsError, result.Code = false, "" // reading it worked
+		result.IsError, result.Code = false, "" // reading its output worked, however the process ended
 		return result, nil
 	}
 	at, err := c.locate(args.Path)

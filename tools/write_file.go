@@ -112,7 +112,7 @@ func (p location) replace(content string) error {
 		return fmt.Errorf("make the folder of %s: %s", p.name, reason(err))
 	}
 	temp := path.Join(path.Dir(p.path), ".multis-"+path.Base(p.path))
-	_ = p.root.Remove(temp) // of an interrupted write
+	_ = p.root.Remove(temp) // left by an interrupted write
 	err := p.create(temp, content, mode)
 	if err == nil && os.Geteuid() == 0 { // commands run as the owner of the workspace
 		err = p.giveToOwner(temp)
