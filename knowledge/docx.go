@@ -164,7 +164,7 @@ func headingStyles(d *xml.Decoder, levels map[string]int) error {
 
 // docxReader reads the body of a Word file element by element.
 type docxReader struct {
-	levels   map[string]int // of headings, by style
+	levels   map[string]int // levels of headings, by style
 	sections []section
 	above    headings
 	text     strings.Builder // text of the open section

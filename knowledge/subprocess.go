@@ -18,7 +18,7 @@ const (
 	// startTimeout is how long the reader process may take until it is ready. It may have to compile the PDF engine, which takes a busy
 	// machine a minute.
 	startTimeout = 3 * time.Minute
-	readTimeout  = 30 * time.Second // for one file
+	readTimeout  = 30 * time.Second // timeout for reading one file
 	// memoryLimit is the limit on the address space of the reader process, in bytes. The garbage collector's limit on real memory is a quarter
 	// of it.
 	memoryLimit = 4 << 30
