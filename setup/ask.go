@@ -24,7 +24,7 @@ var ErrAborted = errors.New("stopped; nothing was written")
 type Question struct {
 	Title   string
 	Help    string // a sentence below the title; may be empty
-	Default string // what Enter gives
+	Default string // the answer of a person who only presses Enter
 	Secret  bool   // the answer is not shown, and Enter keeps Default without showing it
 	Options []Option
 	Check   func(string) error // returns what is wrong with the form of an answer. If Check is nil, every answer is accepted.

@@ -107,7 +107,7 @@ func (m Machine) processes(word string) []process {
 		p := process{dir: dir, args: strings.Split(strings.TrimRight(string(cmdline), "\x00"), "\x00"), uid: -1}
 		for line := range strings.Lines(readText(filepath.Join(dir, "status"))) {
 			if fields := strings.Fields(line); len(fields) > 2 && fields[0] == "Uid:" {
-				p.uid, _ = strconv.Atoi(fields[2]) // the effective one
+				p.uid, _ = strconv.Atoi(fields[2]) // the effective user id
 			}
 		}
 		found = append(found, p)
