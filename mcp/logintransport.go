@@ -23,7 +23,7 @@ type loginTransport struct {
 // RoundTrip loads the token for each request, so that a new login is used at once.
 func (d *loginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
-		defer r.Body.Close() // copies of it are sent
+		defer r.Body.Close() // copies of the body are sent
 	}
 	refused := ""
 	for {
