@@ -56,7 +56,7 @@ func (c growthCmd) check() error {
 // growthLine is one of the latencies that are compared over the sizes.
 type growthLine struct {
 	name string
-	of   func(report) float64 // milliseconds
+	of   func(report) float64 // returns the latency in milliseconds
 }
 
 var growthLines = []growthLine{ //nolint:gochecknoglobals // a constant, were there constant lists
