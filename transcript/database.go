@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	_ "modernc.org/sqlite" // reads the file
+	_ "modernc.org/sqlite" // the driver that reads the file
 )
 
 // ErrNoDatabase is returned by OpenDatabase for a file that is not a documents.db of the first multis.
