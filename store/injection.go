@@ -58,7 +58,7 @@ func InjectionRateOf(ctx context.Context, db DB, chat ChatID, sender id.UserID, 
 
 const modelHoldSQL = "select max(until) from model_holds where chat_id = $1 and (sender = any ($2) or cardinality($2::text[]) = 0) and until > $3"
 
-// ModelHold returns until when a hold keeps models from answering any of senders in a chat, or anybody there if senders is empty. It returns the zero
+// ModelHold returns until when a hold keeps models from answering at least one of senders in a chat, or anybody if senders is empty. It returns the zero
 // time if there is no hold.
 func ModelHold(ctx context.Context, db DB, chat ChatID, senders []id.UserID, now time.Time) (time.Time, error) {
 	until, err := row.Value[*time.Time](ctx, db, "model hold", modelHoldSQL, chat, row.EmptyIfNil(senders), now)
