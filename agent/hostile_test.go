@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"multis/policy"
 	"multis/skills"
 	"multis/store"
+	"multis/store/storetest"
 	"multis/tools"
 )
 
@@ -89,4 +91,45 @@ func TestAQuestionThatIsPassedOnIsPaidAsOne(t *testing.T) {
 	require.True(t, strings.HasPrefix(said[2], "Done."), said[2])
 	task, _ := b.task()
 	require.EqualValues(t, 3*3500, task.Cost)
+}
+
+// What a model calls a tool, and its call, is as much text of its own as its answer; both are kept after a message is forgotten, and in the audit log.
+func TestAMadeUpNameOfAToolOrCallIsStoredNowhere(t *testing.T) {
+	t.Parallel()
+	const said = "Ana Maria Schmidt, +43 664 1234567, owes 480 euro"
+	for name, call := range map[string]llmtest.Call{
+		"a name":      {Name: said, Args: `{}`},
+		"a long name": {Name: strings.Repeat("a b", 3500) + said, Args: `{}`},
+		"an id":       {Name: "search_docs", ID: said, Args: `{"query": "piano"}`},
+		"a long id":   {Name: "search_docs", ID: strings.Repeat("x", 10_000) + said, Args: `{"query": "piano"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model, server := scripted(t, inTurn(llmtest.Reply{Calls: []llmtest.Call{call}}, calls("escalate", map[string]string{"reason": "She asks."})))
+			b := setup(t, model)
+			b.setTools()
+			b.storeContactMessage("What does a grand piano cost?", policy.ActionAnswer)
+			b.runTurn()
+			require.Len(t, server.Requests(), 2, "the turn goes on")
+			require.NotContains(t, server.Requests()[1].Last(), "Schmidt")
+			require.Empty(t, storetest.ColumnsContaining(t, b.store, "Schmidt"))
+			require.Equal(t, 2, b.count("select count(*) from task_steps where kind = 'tool' and name in ('unknown', 'search_docs', 'escalate') and length(call_id) < 101"))
+		})
+	}
+}
+
+func TestACallThatTakesTheIDOfALaterOneIsAnotherCall(t *testing.T) {
+	t.Parallel()
+	search := func(ids ...string) (r llmtest.Reply) {
+		for i, id := range ids {
+			r.Calls = append(r.Calls, llmtest.Call{Name: "search_docs", ID: id, Args: fmt.Sprintf(`{"query": "piano %d%s"}`, i, id)})
+		}
+		return r
+	}
+	model, _ := scripted(t, inTurn(search("call_2_0", "call_2_0_"), search("no id", "no id either"), calls("escalate", map[string]string{"reason": "She asks."})))
+	b := setup(t, model)
+	b.setTools()
+	b.storeContactMessage("What does a grand piano cost?", policy.ActionAnswer)
+	b.runTurn()
+	require.Equal(t, 5, b.count("select count(distinct call_id) from task_steps where kind = 'tool' and not is_error"))
 }

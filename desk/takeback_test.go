@@ -101,3 +101,55 @@ func TestADeletedReplyThatWaitsIsNotSent(t *testing.T) {
 	r.runAllJobs()
 	require.Empty(t, r.sender.view(anasRoom, anyEvent))
 }
+
+// The deletion comes while the homeserver has the reply already and multis does not know it yet: the answer comes late, or never and the event is seen instead.
+func TestADeletionWhileAReplyIsBeingSentNeedsTheRightToo(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]struct {
+		by     id.UserID
+		killed bool
+		kept   bool
+	}{
+		"an operator": {by: eva}, "an operator, then killed": {by: eva, killed: true},
+		"a stranger": {by: eve, kept: true}, "a stranger, then killed": {by: eve, killed: true, kept: true},
+		"a contact": {by: contactOf(anasRoom), kept: true}, "the bot of a bridge, then killed": {by: bridge, killed: true, kept: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			ana := r.chat("Ana", anasRoom, policy.KindDM)
+			card := r.escalate(anasRoom, "My parcel arrived broken")
+			reply, deleted := r.reply(card, eva, "Please wait."), false
+			r.sender.after = func() error {
+				if deleted || len(r.sender.view(anasRoom, anyEvent)) == 0 {
+					return nil
+				}
+				deleted = true
+				r.redact(deskRoom, d.by, reply)
+				if d.killed {
+					return errKilled
+				}
+				return nil
+			}
+			r.runAllJobs()
+			for _, evt := range r.sender.echos {
+				r.receive(evt)
+			}
+			r.runAllJobs()
+			require.True(t, deleted)
+			require.Zero(t, storetest.Count(t, r.st, "select count(*) from messages where event_id = $1 and body <> ''", reply), "here it is gone")
+			require.Zero(t, storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner' and content <> '{}'"))
+			entries := func(outcome string) int {
+				return storetest.Count(t, r.st, "select count(*) from audit_entries where kind = 'deletion' and action = 'draft' and outcome = $1 and chat_id = $2", outcome, ana.ID)
+			}
+			told := storetest.Count(t, r.st, "select count(*) from river.river_job where kind = 'tell' and args->>'topic' = $1 and (args->>'about')::bigint = $2", jobs.TopicReplyKept, ana.ID)
+			if d.kept {
+				require.Equal(t, []string{"Please wait."}, r.sender.view(anasRoom, anyEvent))
+				require.Equal(t, [3]int{0, 1, 1}, [3]int{entries("withdrawn"), entries("refused"), told})
+				return
+			}
+			require.Empty(t, r.sender.view(anasRoom, anyEvent))
+			require.Equal(t, [3]int{1, 0, 0}, [3]int{entries("withdrawn"), entries("refused"), told})
+		})
+	}
+}

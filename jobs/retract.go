@@ -29,11 +29,17 @@ type Retractor interface {
 }
 
 // MarkSent stores the event of a message that was sent. It enqueues the deletion of the event if the message's content was deleted before multis knew
-// that the homeserver had accepted it, because the process was killed or the response was lost.
+// that the homeserver had accepted it, because the process was killed or the response was lost. If whoever deleted it could not take it back, it notifies the owner.
 func MarkSent(ctx context.Context, tx store.Tx, out uuid.UUID, event id.EventID, room id.RoomID) error {
-	isErased, err := store.MarkSent(ctx, tx, out, event, room)
-	if err != nil || !isErased {
+	late, err := store.MarkSent(ctx, tx, out, event, room)
+	switch {
+	case err != nil:
 		return err
+	case late.IsErased:
+		return Enqueue(ctx, tx, RetractArgs{OutboxID: out})
+	case late.IsKept:
+		return Enqueue(ctx, tx, NoticeArgs{Topic: TopicReplyKept, SubjectID: int64(late.ChatID)})
+	default:
+		return nil
 	}
-	return Enqueue(ctx, tx, RetractArgs{OutboxID: out})
 }

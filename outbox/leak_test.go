@@ -21,6 +21,9 @@ func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:parallel
 	for name, said := range map[string]string{
 		"plain": secret, "split": strings.Join(strings.Split(secret, ""), " "), "invisible": strings.Join(strings.Split(secret, ""), "\u200b"),
 		"base64": base64.StdEncoding.EncodeToString([]byte("the key is " + secret)),
+		// What is checked is what is sent: cleaning the text would put the secret together again.
+		"U+3164": "canary-4f1c\u31649d27b6e05a38", "U+115F": "canary-4f1c\u115f9d27b6e05a38", "U+FFA0": "canary-4f1c\uffa09d27b6e05a38", "a tag": "canary-<b>4f1c9d27b6e05a38</b>",
+		"an entity": "canary-4f1c9d&#50;7b6e05a38", "a link": "[canary-4f1c](http://x.y)9d27b6e05a38", "for a URL": "canary%2D4f1c9d27b6e05%6138",
 	} {
 		for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation, policy.PurposeOperator, policy.PurposeDraft} {
 			m := b.reply("Here it is.")
@@ -41,6 +44,7 @@ func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:parallel
 			require.NoError(t, b.send(out))
 		}
 		require.Empty(t, storetest.ColumnsContaining(t, b.store, said), "no row has it")
+		require.Empty(t, storetest.ColumnsContaining(t, b.store, secret), "nor when it is cleaned")
 	}
 	require.Empty(t, b.sender.sent)
 	_, d := b.queue(b.reply("We deliver on Mondays."))

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"multis/language"
+	"multis/text"
 )
 
 // form says how much a text looks like a PIN.
@@ -29,8 +30,8 @@ const (
 )
 
 // formOf returns the form of a text as it was typed.
-func formOf(text string) form {
-	shown := visible(text)
+func formOf(typed string) form {
+	shown := visible(typed)
 	digits := strings.Map(keepNumber, shown)
 	n := utf8.RuneCountInString(digits)
 	switch {
@@ -41,7 +42,7 @@ func formOf(text string) form {
 		return formCommand
 	case n < minSuspicious:
 		return formNone
-	case isPIN(normalize(text)):
+	case isPIN(normalize(typed)):
 		return formPIN
 	case strings.IndexFunc(shown, unicode.IsLetter) < 0:
 		return formDigits
@@ -53,17 +54,10 @@ func formOf(text string) form {
 }
 
 // normalize returns a text without the space around it.
-func normalize(text string) string { return strings.TrimSpace(text) }
+func normalize(s string) string { return strings.TrimSpace(s) }
 
-// visible returns a text without invisible characters, such as those that change its direction, and without the space around it.
-func visible(text string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) {
-			return -1
-		}
-		return r
-	}, text))
-}
+// visible returns a text as it is read: without invisible characters, accents and the space around it, and with plain letters and digits for variants of them.
+func visible(s string) string { return strings.TrimSpace(text.Fold(s)) }
 
 func keepNumber(r rune) rune {
 	if unicode.IsNumber(r) {
@@ -78,18 +72,18 @@ func isPIN(s string) bool {
 }
 
 // isPINCommand reports whether a text is the command /pin: with or without its sign, with a full-width sign, or as /p or /pi.
-func isPINCommand(text string) bool {
-	unsigned := strings.ToLower(strings.TrimLeft(text, "/!／！ "))
+func isPINCommand(shown string) bool {
+	unsigned := strings.ToLower(strings.TrimLeft(shown, "/!／！ "))
 	name := unsigned
 	if end := strings.IndexFunc(unsigned, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
 		name = unsigned[:end]
 	}
-	return name == "pin" || (len(unsigned) < len(text) && (name == "p" || name == "pi"))
+	return name == "pin" || (len(unsigned) < len(shown) && (name == "p" || name == "pi"))
 }
 
 // isStrayPIN reports whether a text may be or contain a PIN, while no question for one is open.
-func isStrayPIN(text string, f form) bool {
-	shown := visible(text)
+func isStrayPIN(typed string, f form) bool {
+	shown := visible(typed)
 	n := utf8.RuneCountInString(strings.Map(keepNumber, shown))
 	switch f {
 	case formPIN:

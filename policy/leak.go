@@ -4,12 +4,18 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"html"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"multis/text"
 )
 
 // minLeakLen is the length of the shortest secret that LeaksSecret looks for, in letters and digits. A shorter secret occurs in too many ordinary words.
@@ -31,6 +37,7 @@ func leakForms(secrets []string) *[]string {
 			continue
 		}
 		add(s)
+		add(withoutMarkup(unescape(s)))
 		add(url.QueryEscape(s))
 		if raw, err := json.Marshal(s); err == nil {
 			add(string(raw))
@@ -46,34 +53,117 @@ func leakForms(secrets []string) *[]string {
 	return &forms
 }
 
-// foldSecret reduces a text to its lower-case letters and digits, so that spaces, invisible characters, punctuation and markup between the
-// characters of a secret do not hide it.
+// foldSecret reduces a text to its letters and digits, without case, accents and variants: spaces, invisible characters, punctuation and signs of Markdown
+// between the characters of a secret do not hide it. What text.Clean removes is not in it, so that a text and what is sent of it give the same.
 func foldSecret(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
-	for _, r := range norm.NFKC.String(s) {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+	for _, r := range norm.NFKD.String(s) {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+			b.WriteByte(byte(r))
+		case r < utf8.RuneSelf && !unicode.IsLetter(r), text.IsInvisible(r):
+		case unicode.IsDigit(r):
+			b.WriteString(text.Fold(string(r)))
+		case unicode.IsLetter(r):
 			b.WriteRune(unicode.ToLower(r))
 		}
 	}
 	return b.String()
 }
 
-// LeaksSecret reports whether a text contains a secret of the configuration, even if it is split by spaces or other characters, or encoded in
-// base64, hexadecimal or for a URL.
-func LeaksSecret(text string) bool {
+// maxUnescape is how often the escapes of a text are replaced, because they may be escaped themselves.
+const maxUnescape = 4
+
+// LeaksSecret reports whether a text holds a secret of the configuration, also if it is split by spaces, other characters, tags of HTML or links of Markdown,
+// or encoded in base64, hexadecimal, for HTML, JSON or a URL.
+func LeaksSecret(s string) bool {
 	forms := secretForms.Load()
-	if forms == nil || len(*forms) == 0 || len(text) < minLeakLen {
+	if forms == nil || len(*forms) == 0 || len(s) < minLeakLen {
 		return false
 	}
-	folded := foldSecret(text)
-	for _, form := range *forms {
-		if strings.Contains(folded, form) {
+	holds := func(s string) bool {
+		folded := foldSecret(s)
+		return slices.ContainsFunc(*forms, func(form string) bool { return strings.Contains(folded, form) })
+	}
+	for range maxUnescape {
+		bare := withoutMarkup(s)
+		if holds(s) || bare != s && holds(bare) {
 			return true
 		}
+		plain := unescape(s)
+		if plain == s {
+			return false
+		}
+		s = plain
 	}
-	return false
+	return holds(s)
+}
+
+// escapes are what stands before the two hexadecimal digits of an escaped byte, in URLs, JSON, programs and lists of bytes.
+var escapes = [...]string{"%", `\x`, `\u00`, "0x"} //nolint:gochecknoglobals // a constant, were there constant arrays
+
+// unescape replaces the escapes of URLs, JSON, programs and HTML by what they stand for.
+func unescape(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '%' || c == '\\' || c == '0' {
+			if value, n := escapedByte(s[i:]); n > 0 {
+				c, i = value, i+n-1
+			}
+		}
+		b.WriteByte(c)
+	}
+	return html.UnescapeString(b.String())
+}
+
+// escapedByte returns the byte that an escape at the beginning of s stands for, and the length of the escape; zero if there is none.
+func escapedByte(s string) (value byte, n int) {
+	for _, before := range escapes {
+		digits, ok := strings.CutPrefix(s, before)
+		if !ok || len(digits) < 2 {
+			continue
+		}
+		if v, err := strconv.ParseUint(digits[:2], 16, 8); err == nil {
+			return byte(v), len(before) + 2
+		}
+	}
+	return 0, 0
+}
+
+// markup are the beginnings and ends of what no reader of HTML or Markdown sees: comments, tags, the addresses and labels of links.
+var markup = [...][2]string{{"<!--", "-->"}, {"<", ">"}, {"](", ")"}, {"][", "]"}} //nolint:gochecknoglobals // a constant, were there constant arrays
+
+// withoutMarkup removes tags and comments of HTML and the addresses of links in Markdown.
+func withoutMarkup(s string) string {
+	var b strings.Builder
+	var unclosed [len(markup)]bool // whose end does not come any more
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c != '<' && c != ']' {
+			b.WriteByte(c)
+			continue
+		}
+		length := 0
+		for k, m := range markup {
+			if unclosed[k] || !strings.HasPrefix(s[i:], m[0]) {
+				continue
+			}
+			if end := strings.Index(s[i+len(m[0]):], m[1]); end >= 0 {
+				length = len(m[0]) + end + len(m[1])
+				break
+			}
+			unclosed[k] = true
+		}
+		if length == 0 {
+			b.WriteByte(s[i])
+			continue
+		}
+		i += length - 1
+	}
+	return b.String()
 }
 
 // HasMask reports whether a text has the mark that Hide and Redact write in place of a secret.
-func HasMask(text string) bool { return strings.Contains(text, Mask) }
+func HasMask(s string) bool { return strings.Contains(s, Mask) }

@@ -66,10 +66,11 @@ func SetActor(ctx context.Context, tx Tx, actor string) error {
 }
 
 const auditRetractionsSQL = `insert into audit_entries (kind, actor, chat_id, message_id, ref, action, outcome)
-	select 'deletion', audit_actor(), o.chat_id, coalesce(o.about[1], 0), o.id, o.purpose, 'taken_back' from outbox o where o.id = any ($1) and o.send_as = 'owner' and o.event_id is not null`
+	select 'deletion', audit_actor(), o.chat_id, coalesce(o.about[1], 0), o.id, o.purpose, case when o.event_id is null then 'withdrawn' else 'taken_back' end
+	from outbox o where o.id = any ($1) and o.send_as = 'owner' and (o.event_id is not null or o.state = 'queued')`
 
 // AuditRetractions records in the audit log that messages which were sent to contacts are deleted from their rooms, because what they rest on was
-// deleted. It ignores other messages, such as notices.
+// deleted. One that is still queued is withdrawn: it is not sent, or deleted once it is known that it was being sent. It ignores other messages, such as notices.
 func AuditRetractions(ctx context.Context, tx Tx, messages []uuid.UUID) error {
 	if len(messages) == 0 {
 		return nil

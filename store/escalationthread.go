@@ -156,13 +156,17 @@ func EscalationOfMessage(ctx context.Context, db DB, message MessageID) (Escalat
 	return row.One[Escalation](ctx, db, "escalation", escalationOfMessageSQL, message)
 }
 
-const keepRepliesSQL = `with kept as (update outbox o set about = '{}' from messages m where m.chat_id = $1 and m.event_id = $2 and m.redacted_at is null
-		and o.about @> array[m.id] and o.about <> '{}' and o.send_as = 'owner' and o.event_id is not null returning o.id, o.chat_id, o.purpose, m.id as message),
+const keepRepliesSQL = `with kept as (update outbox o set about = '{}', kept = true,
+			content = case when o.event_id is null then '{}' else o.content end, spans = case when o.event_id is null then '[]' else o.spans end
+		from messages m where m.chat_id = $1 and m.event_id = $2 and m.redacted_at is null and o.about @> array[m.id] and o.about <> '{}' and o.send_as = 'owner'
+			and (o.event_id is not null or o.state in ('queued', 'failed', 'dropped')) returning o.id, o.chat_id, o.purpose, o.event_id, m.id as message),
+	files as (delete from outbox_files where outbox_id in (select id from kept where event_id is null)),
 	noted as (insert into audit_entries (kind, actor, chat_id, message_id, ref, action, outcome) select 'deletion', audit_actor(), chat_id, message, id, purpose, 'refused' from kept)
-	select distinct chat_id from kept`
+	select distinct chat_id from kept where event_id is not null`
 
 // KeepReplies detaches a message in a thread from the replies that it sent to a contact, so that they stay in the contact's room when the message is
-// deleted. The audit log gets an entry. It returns the chats of the contacts. A reply that was not sent yet is still dropped with the message.
+// deleted. The audit log gets an entry. It returns the chats of the contacts who have them. A reply that is queued is dropped when it is to be sent; if it turns
+// out that it was being sent, it stays as well, and MarkSent reports that.
 func KeepReplies(ctx context.Context, tx Tx, room ChatID, event id.EventID) ([]ChatID, error) {
 	return row.Values[ChatID](ctx, tx, "keep replies", keepRepliesSQL, room, event)
 }

@@ -209,16 +209,23 @@ const markSentSQL = `with was as (select id, state in ('dropped', 'failed') as g
 	update outbox o set event_id = $2, room_id = $3, sent_at = coalesce(sent_at, now()),
 	content = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '{}' else o.content end,
 	spans = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '[]' else spans end,
-	state = case when state in ('queued', 'dropped', 'failed') then 'sent' else state end from was where o.id = was.id returning was.given_up and o.content = '{}'`
+	state = case when state in ('queued', 'dropped', 'failed') then 'sent' else state end from was where o.id = was.id
+	returning was.given_up and o.content = '{}' and not o.kept as is_erased, o.kept as is_kept, o.chat_id`
 
-// MarkSent stores the event of a message that was sent, even if it was given up meanwhile. A second call changes nothing. It reports whether the message
-// was given up because what it says was deleted: then the event must be deleted, too.
-func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room id.RoomID) (isErased bool, err error) {
-	isErased, err = row.Value[bool](ctx, tx, "mark sent", markSentSQL, out, event, room)
+// LateDeletion says what was deleted before it was known that a message was sent.
+type LateDeletion struct {
+	IsErased bool // it was given up because what it says was deleted: its event must be deleted, too
+	IsKept   bool // somebody who may not take it back deleted what it rests on: its event stays
+	ChatID   ChatID
+}
+
+// MarkSent stores the event of a message that was sent, even if it was given up meanwhile. A second call changes nothing and returns the zero value.
+func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room id.RoomID) (LateDeletion, error) {
+	late, err := row.One[LateDeletion](ctx, tx, "mark sent", markSentSQL, out, event, room)
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		return false, err
+		return LateDeletion{}, err
 	}
-	return isErased, row.Exec(ctx, tx, "drop file that was sent", dropFileSQL, out)
+	return late, row.Exec(ctx, tx, "drop file that was sent", dropFileSQL, out)
 }
 
 const markDroppedSQL = `with dropped as (update outbox set state = 'dropped', code = $2, reason = $3

@@ -114,6 +114,19 @@ func (r *Registry) All() []Spec {
 	return specs
 }
 
+// unknownName stands for the name of every tool that does not exist.
+const unknownName = "unknown"
+
+// KnownName returns name if there is such a tool, whoever may call it, and otherwise a name that no tool has.
+func (r *Registry) KnownName(name string) string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if _, ok := r.tools[name]; !ok {
+		return unknownName
+	}
+	return name
+}
+
 // Judge returns the policy's decision about a call, with the tool's Spec.
 func (r *Registry) Judge(ctx context.Context, c Call) (Spec, Verdict, error) {
 	t, ok := r.get(c)

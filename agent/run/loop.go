@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -149,17 +150,23 @@ func (a *Attempt) stream(ctx context.Context, request llm.Request) (llm.Response
 		}
 	}
 	said.Text = text.String()
-	return storable(said), nil
+	return a.engine.storable(said), nil
 }
 
-// assignCallIDs makes the ids of calls unique in the task, because some providers start again in each answer.
+// callIDPattern matches the ids that providers give to calls. An id is kept after what its call said is forgotten, so that no text may stand in it.
+var callIDPattern = regexp.MustCompile(`^[A-Za-z0-9_.:|-]{1,100}$`)
+
+// assignCallIDs makes the ids of calls unique in the task, because some providers start again in each answer, and replaces what is no id.
 func (a *Attempt) assignCallIDs(seq int, calls []llm.ToolCall) {
 	if a.callIDs == nil {
 		a.callIDs = map[string]bool{}
 	}
 	for i := range calls {
-		if calls[i].ID == "" || a.callIDs[calls[i].ID] {
+		if !callIDPattern.MatchString(calls[i].ID) || a.callIDs[calls[i].ID] {
 			calls[i].ID = fmt.Sprintf("call_%d_%d", seq, i)
+			for a.callIDs[calls[i].ID] { // the model took it before
+				calls[i].ID += "_"
+			}
 		}
 		a.callIDs[calls[i].ID] = true
 	}

@@ -206,7 +206,7 @@ func (a *Attempt) AskOnce(ctx context.Context, m llm.Model, request llm.Request)
 		step.IsError, step.Code, step.Text = true, "failed", failed
 		return llm.Response{}, failed, store.EndStep(context.WithoutCancel(ctx), a.engine.Store.Writer(), a.Task, step)
 	}
-	said = storable(said)
+	said = a.engine.storable(said)
 	if step, err = stepWithResponse(step, said); err != nil {
 		return llm.Response{}, "", err
 	}

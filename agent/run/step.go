@@ -106,11 +106,12 @@ func redactCalls(calls []llm.ToolCall) []llm.ToolCall {
 	return stored
 }
 
-// storable removes from a response what Postgres cannot store: zero bytes and invalid UTF-8.
-func storable(said llm.Response) llm.Response {
+// storable removes from a response what Postgres cannot store: zero bytes and invalid UTF-8. Names of tools are kept after what a call said is forgotten, also in
+// the audit log, so that a name that the model made up is replaced: it may be any text.
+func (e Engine) storable(said llm.Response) llm.Response {
 	said.Text = text.Storable(said.Text)
 	for i, c := range said.Calls {
-		c.ID, c.Name, c.Malformed = text.Storable(c.ID), text.Storable(c.Name), text.Storable(c.Malformed)
+		c.Name, c.Malformed = e.Tools.KnownName(c.Name), text.Storable(c.Malformed)
 		c.Args = storableJSON(c.Args)
 		said.Calls[i] = c
 	}
