@@ -177,7 +177,7 @@ func (b *batch) loadSettings(ctx context.Context) (err error) {
 	return err
 }
 
-// storeEvent finds the chat that an event belongs to, and stores the event. It stores nothing without a chat, in a chat that is off, or a second time.
+// storeEvent finds the chat that an event belongs to, and stores the event unless there is no such chat, the chat is off, or it has the event already.
 func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
 	at := b.inbox.sentAt(evt)
 	if stored, err := b.storeConnection(ctx, evt, at); err != nil || stored {

@@ -262,7 +262,7 @@ func (d *Describer) dropPending(ctx context.Context, room id.RoomID, ids []id.Ev
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return store.DropPending(ctx, tx, room, ids) })
 }
 
-// dropWaiting is the function dropWaiting in a transaction of its own.
+// dropWaiting calls the function dropWaiting in a transaction of its own.
 func (d *Describer) dropWaiting(ctx context.Context, room id.RoomID, ids []id.EventID) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return dropWaiting(ctx, tx, room, ids) })
 }

@@ -19,8 +19,8 @@ import (
 	"multis/store"
 )
 
-// account is a user that multis acts as: the owner or the bot. A new device changes its session, so each request must call session
-// for the current one.
+// account is a user that multis acts as: the owner or the bot. Replacing its device changes its session, so each request must get the current
+// session.
 type account struct {
 	user    id.UserID
 	setting store.Setting

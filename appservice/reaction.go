@@ -52,7 +52,7 @@ func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 	return nil
 }
 
-// rateByMessage stores the rating in a contact's message that is only an emoji. Such a message is about the message it replies to, or the last one.
+// rateByMessage stores the rating in a contact's message that is only an emoji. It rates the message that it replies to, or else the chat's newest one.
 func (b *batch) rateByMessage(ctx context.Context, e incoming, msg bridgebridge.Message) error {
 	if e.author != policy.AuthorContact || policy.RatingOf(msg.Text) == "" {
 		return nil

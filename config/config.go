@@ -288,7 +288,7 @@ const (
 	BeforeSend = "send"
 )
 
-// CommandHook configures a program that is asked before something, or run on events.
+// CommandHook configures a program that is asked before a tool call or a send, or that runs on events.
 type CommandHook struct {
 	Command []string // program and arguments
 	Before  []string // BeforeTool, BeforeSend

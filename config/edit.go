@@ -32,7 +32,7 @@ func Lookup(data []byte, key string) (string, bool) {
 }
 
 // Edit returns the file data with these values set. All other bytes stay the same, comments and order included. A missing key is added to its
-// section. Edit does not check the values, as Parse does. name is the path of the file, for errors.
+// section. Edit does not check the values; Parse does. name is the path of the file, for errors.
 func Edit(name string, data []byte, values ...Value) ([]byte, error) {
 	for _, v := range values {
 		if old, ok := Lookup(data, v.Key); ok && old == v.Text {

@@ -62,7 +62,7 @@ const (
 	Custom        = "custom"
 )
 
-// Strategies holds lists of models by purpose. The models of a list are tried in order.
+// Strategies holds the list of models of each strategy. The models of a list are tried in order.
 type Strategies struct {
 	CheapFirst    []string
 	FastFirst     []string

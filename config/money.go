@@ -29,7 +29,7 @@ func ParseMoney(s string) (Money, error) {
 
 // String formats the amount with two decimals, or more if needed: 2.00, 0.15, 0.000001.
 func (m Money) String() string {
-	sign, micros := "", uint64(m) //nolint:gosec // in two's complement, turned around below
+	sign, micros := "", uint64(m) //nolint:gosec // a negative amount wraps around; it is negated below
 	if m < 0 {
 		sign, micros = "-", -micros
 	}

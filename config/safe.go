@@ -4,7 +4,7 @@ import "maps"
 
 // SafeMode configures when multis starts in safe mode by itself.
 type SafeMode struct {
-	AfterCrashes int // crashes within five minutes; zero means that it never does
+	AfterCrashes int // how many crashes within five minutes start safe mode; zero means that none do
 }
 
 // Safe returns the configuration for safe mode: no models, no commands, no tools for other programs. The other restrictions of safe mode do not

@@ -51,7 +51,7 @@ func (a Author) Actor() string {
 	}
 }
 
-// MayAnswer reports whether an author may write to contacts from the thread of an escalation. operatorMay says whether operators may.
+// MayAnswer reports whether an author may write to contacts from the thread of an escalation. operatorMay says whether an operator may do so.
 func (a Author) MayAnswer(operatorMay bool) bool {
 	return a.MayCommandAsOwner() || (a == AuthorOperator && operatorMay)
 }

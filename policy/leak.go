@@ -53,8 +53,8 @@ func leakForms(secrets []string) *[]string {
 	return &forms
 }
 
-// foldSecret reduces a text to its letters and digits, without case, accents and variants: spaces, invisible characters, punctuation and signs of Markdown
-// between the characters of a secret do not hide it. What text.Clean removes is not in it, so that a text and what is sent of it give the same.
+// foldSecret reduces a text to its letters and digits, without case, accents and variants, so that spaces, invisible characters, punctuation and Markdown
+// between the characters of a secret do not hide it. It drops whatever text.Clean removes, so it folds a text and its sent form to the same result.
 func foldSecret(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -72,11 +72,11 @@ func foldSecret(s string) string {
 	return b.String()
 }
 
-// maxUnescape is how often the escapes of a text are replaced, because they may be escaped themselves.
+// maxUnescape is how often the escapes in a text are replaced, because an escape may itself be escaped.
 const maxUnescape = 4
 
-// LeaksSecret reports whether a text holds a secret of the configuration, also if it is split by spaces, other characters, tags of HTML or links of Markdown,
-// or encoded in base64, hexadecimal, for HTML, JSON or a URL.
+// LeaksSecret reports whether a text contains a secret of the configuration, even if it is split by spaces, other characters, HTML tags or Markdown
+// links, or encoded in base64 or hexadecimal, or for HTML, JSON or a URL.
 func LeaksSecret(s string) bool {
 	forms := secretForms.Load()
 	if forms == nil || len(*forms) == 0 || len(s) < minLeakLen {
@@ -100,10 +100,10 @@ func LeaksSecret(s string) bool {
 	return holds(s)
 }
 
-// escapes are what stands before the two hexadecimal digits of an escaped byte, in URLs, JSON, programs and lists of bytes.
+// escapes are the prefixes of the two hexadecimal digits of an escaped byte, in URLs, JSON, programs and lists of bytes.
 var escapes = [...]string{"%", `\x`, `\u00`, "0x"} //nolint:gochecknoglobals // a constant, were there constant arrays
 
-// unescape replaces the escapes of URLs, JSON, programs and HTML by what they stand for.
+// unescape replaces the escapes of URLs, JSON, programs and HTML by the characters that they mean.
 func unescape(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -119,7 +119,7 @@ func unescape(s string) string {
 	return html.UnescapeString(b.String())
 }
 
-// escapedByte returns the byte that an escape at the beginning of s stands for, and the length of the escape; zero if there is none.
+// escapedByte returns the byte that an escape at the beginning of s means, and the length of the escape; zero if there is none.
 func escapedByte(s string) (value byte, n int) {
 	for _, before := range escapes {
 		digits, ok := strings.CutPrefix(s, before)
@@ -133,13 +133,13 @@ func escapedByte(s string) (value byte, n int) {
 	return 0, 0
 }
 
-// markup are the beginnings and ends of what no reader of HTML or Markdown sees: comments, tags, the addresses and labels of links.
+// markup holds the start and the end of each part that a reader of HTML or Markdown does not see: comments, tags, the addresses and labels of links.
 var markup = [...][2]string{{"<!--", "-->"}, {"<", ">"}, {"](", ")"}, {"][", "]"}} //nolint:gochecknoglobals // a constant, were there constant arrays
 
-// withoutMarkup removes tags and comments of HTML and the addresses of links in Markdown.
+// withoutMarkup removes HTML comments and tags, and the addresses and labels of Markdown links.
 func withoutMarkup(s string) string {
 	var b strings.Builder
-	var unclosed [len(markup)]bool // whose end does not come any more
+	var unclosed [len(markup)]bool // kinds of markup whose end does not occur any more
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c != '<' && c != ']' {
 			b.WriteByte(c)
@@ -165,5 +165,5 @@ func withoutMarkup(s string) string {
 	return b.String()
 }
 
-// HasMask reports whether a text has the mark that Hide and Redact write in place of a secret.
+// HasMask reports whether a text contains the mark that Hide and Redact write in place of a secret.
 func HasMask(s string) bool { return strings.Contains(s, Mask) }
