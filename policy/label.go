@@ -19,7 +19,7 @@ func IsLabelName(s string) bool { return labelName.MatchString(s) }
 // The rules of the zero value match no chat.
 type Label struct {
 	Name     string
-	Networks []string // all chats of these networks, as Network returns them
+	Networks []string // all chats of these networks, with the names that CanonicalNetwork returns
 	Names    []string // chats with such a name, in any case; "*" matches any text
 	Words    []string // chats in which a contact writes one of these words or phrases, from that message on
 

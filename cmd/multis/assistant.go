@@ -37,7 +37,7 @@ import (
 	"multis/vision"
 )
 
-// frontend is what the assistant needs from a homeserver or a terminal, to and from which messages go.
+// frontend holds the parts of the assistant that differ between a homeserver and a terminal.
 type frontend struct {
 	terminal  bool // whether it is a terminal
 	safe      bool // whether multis is in safe mode
