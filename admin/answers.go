@@ -307,7 +307,7 @@ func (q offerLearnedAnswer) answer(_ context.Context, r request, c choice) (_ an
 // decidedAnswer returns the reply for an unanswered question that was decided or deleted, and any other error unchanged.
 func decidedAnswer(err error) (string, error) {
 	if errors.Is(err, store.ErrNotFound) {
-		return "That is decided already, or what it rests on was deleted.", nil
+		return "That is decided already, or what it rests on was changed or deleted.", nil
 	}
 	return "", err
 }

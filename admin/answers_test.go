@@ -241,7 +241,7 @@ func TestDeclinedOrDeletedAnswersAreNotLearned(t *testing.T) {
 		_, err := store.Forget(r.ctx, tx, store.DeletionSet{Messages: []store.MessageID{m}}, time.Now())
 		return err
 	})
-	require.Contains(t, r.react(shown[0].Event, "👍"), "was deleted")
+	require.Contains(t, r.react(shown[0].Event, "👍"), "was changed or deleted")
 	require.Equal(t, 0, r.count("select count(*) from learned_answers"))
 }
 

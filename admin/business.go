@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -94,7 +95,7 @@ func (bc *businessCommands) show(ctx context.Context) (answer, error) {
 		}
 		lines = append(lines, "- "+strings.TrimPrefix(strings.ReplaceAll(strings.TrimPrefix(key, "business."), ".", " "), "escalation ")+": "+shown)
 	}
-	return answer{text: strings.Join(lines, "\n") + "\n\n`/business setup` goes through it, `/business setup hours` asks for one of it."}, nil
+	return answer{text: strings.Join(lines, "\n") + "\n\n`/business setup` goes through all of it, `/business setup hours` asks for the hours only."}, nil
 }
 
 // setupProgress is the step that the setup has reached. It is stored, so that the setup can continue after a break.
@@ -264,13 +265,17 @@ func (bc *businessCommands) handleStep(ctx context.Context, r request, step busi
 	return ans, err
 }
 
-// firstMistake returns the first mistake that the configuration found in settings, without their keys.
+// predicate matches the beginning of a mistake that leaves out its subject, which is the key.
+var predicate = regexp.MustCompile(`^(?:is|has|cannot) `)
+
+// firstMistake returns the first mistake that the configuration found in settings, as a sentence without their keys.
 func firstMistake(err error, settings []business.Setting) string {
 	mistake, _, _ := strings.Cut(err.Error(), "\n")
 	mistake = strings.TrimPrefix(mistake, "setting: ")
 	for _, s := range settings {
 		mistake = strings.TrimPrefix(mistake, s.Key+": ")
 	}
+	mistake = predicate.ReplaceAllString(mistake, "it $0")
 	return text.Clip(text.OneLine(mistake), 300)
 }
 

@@ -94,7 +94,7 @@ func (cs *configCommands) set(settings map[string]string, key, value string) ans
 		return answer{text: "Say it like: `/config set budget.per_day 3`."}
 	}
 	if err := cs.config.Check(settings, key, value); err != nil {
-		return answer{text: "Not set: " + esc(text.Clip(text.OneLine(err.Error()), 300)) + "."}
+		return answer{text: "Not set: " + esc(firstMistake(err, nil)) + "."}
 	}
 	return answer{
 		text:   fmt.Sprintf("%s is **%s** from now on. %s takes it back.", code(key), esc(text.Clip(value, 100)), code("/config reset "+key)),

@@ -77,7 +77,7 @@ func (ec *escalationCommands) line(ctx context.Context, e store.Escalation) (str
 	if err != nil {
 		return "", err
 	}
-	state := "**waits** since " + ec.room.ago(e.OpenedAt)
+	state := "**waits**, escalated " + ec.room.ago(e.OpenedAt)
 	if e.AnsweredAt != nil {
 		state = "answered " + ec.room.ago(*e.AnsweredAt)
 	}
@@ -89,8 +89,8 @@ func (ec *escalationCommands) line(ctx context.Context, e store.Escalation) (str
 	if e.CardEvent == nil {
 		return line, nil
 	}
-	room, err := store.ChatByID(ctx, ec.store.DB(), e.CardRoom)
-	return line + " · [thread](" + memory.MessageLink(room, *e.CardEvent) + ")", err
+	link, err := ec.threadLink(ctx, ec.store.DB(), e)
+	return line + " · " + link, err
 }
 
 // handOff passes a chat to the person who asks. Only customers' chats can be passed to an operator, or in a room that operators can read.
@@ -125,8 +125,26 @@ func (ec *escalationCommands) handOffChat(pick chatPick, chat store.Chat) answer
 		case taken != "":
 			return "**" + esc(chat.Label()) + "**: " + taken + " You can answer in its thread as well.", err
 		}
-		return "✋ **" + esc(chat.Label()) + "** is yours: answer in its thread. I stay quiet there.", err
+		if err != nil {
+			return "", err
+		}
+		e, err := store.EscalationOfChat(ctx, tx, chat.ID)
+		if err != nil {
+			return "", err
+		}
+		yours := "✋ **" + esc(chat.Label()) + "** is yours: answer in its thread"
+		if e.CardEvent == nil {
+			return yours + ". I stay quiet there.", nil // its card follows
+		}
+		link, err := ec.threadLink(ctx, tx, e)
+		return yours + " (" + link + "). I stay quiet there.", err
 	}}
+}
+
+// threadLink returns a link to the thread of an escalation that has a card.
+func (ec *escalationCommands) threadLink(ctx context.Context, db store.DB, e store.Escalation) (string, error) {
+	room, err := store.ChatByID(ctx, db, e.CardRoom)
+	return "[thread](" + memory.MessageLink(room, *e.CardEvent) + ")", err
 }
 
 // thread returns the escalation in whose thread a message is. found is false for a message elsewhere, and for a command.

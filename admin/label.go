@@ -204,7 +204,11 @@ func (lb *labelCommands) isRule(name string) bool {
 // effect says which mode and delivery are in force in a chat, as the end of a sentence.
 func (lb *labelCommands) effect(chat store.Chat) string {
 	d := lb.settings.Defaults
-	return fmt.Sprintf(". It is `%s`, on `%s`.", chat.ModeIn(d), chat.DeliveryIn(d))
+	mode := chat.ModeIn(d)
+	if mode == policy.ModeOff || mode == policy.ModeSilent {
+		return fmt.Sprintf(". The chat is `%s`.", mode)
+	}
+	return fmt.Sprintf(". The chat is `%s`, on `%s`.", mode, chat.DeliveryIn(d))
 }
 
 // codeSpans formats texts as code.

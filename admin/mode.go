@@ -166,7 +166,9 @@ func (md *modeCommands) effectText(ctx context.Context, chat store.Chat, mode po
 	if err != nil {
 		return "", err
 	}
-	text := head + md.answerRule(chat, mode, name, public)
+	chat.Mode = &mode // delivery depends on whether the mode was set by hand
+	delivery := chat.DeliveryIn(md.settings.Defaults)
+	text := head + md.answerRule(chat, delivery, name, public)
 	pausedAll, err := md.states.isAllPaused(ctx)
 	switch {
 	case err != nil:
@@ -176,26 +178,31 @@ func (md *modeCommands) effectText(ctx context.Context, chat store.Chat, mode po
 	case md.states.isPaused(chat):
 		text += "\nThis chat is paused now: I begin after " + code("/resume "+chat.TypedName()) + "."
 	default:
-		first := "Rather see each answer first? " + code("/delivery draft "+chat.TypedName()) + "."
-		chat.Mode = &mode // delivery depends on whether the mode was set by hand
-		switch chat.DeliveryIn(md.settings.Defaults) {
+		first := "Rather see each answer first? " + code("/delivery draft "+chat.TypedName()) + ". "
+		switch delivery {
 		case policy.DeliveryDraft:
-			first = "I show you each answer first."
+			first = "I show you each answer first. "
 		case policy.DeliveryShadow:
-			first = "I show you each answer, and send none."
+			first = ""
 		case policy.DeliveryAuto:
 		}
-		text += "\n" + first + " Stop everything at once: `/pause all`."
+		text += "\n" + first + "Stop everything at once: `/pause all`."
 	}
 	return text, nil
 }
 
-// answerRule says when multis answers in a chat, from which documents and under which name.
-func (md *modeCommands) answerRule(chat store.Chat, mode policy.Mode, name string, public int) string {
-	var when string
+// answerRule says when multis answers in a chat with a mode of its own, from which documents and under which name, or that it sends nothing.
+func (md *modeCommands) answerRule(chat store.Chat, delivery policy.Delivery, name string, public int) string {
+	isShadow, isCalled := delivery == policy.DeliveryShadow, chat.Kind == policy.KindGroup || *chat.Mode == policy.ModePersonal
+	when := ""
+	if isCalled {
+		when = "When somebody there calls me " + esc(name) + ", "
+	}
 	switch {
-	case chat.Kind == policy.KindGroup, mode == policy.ModePersonal:
-		when = "When somebody there calls me " + esc(name) + ", I answer"
+	case isShadow:
+		return when + fmt.Sprintf("I show you here what I would answer from the public documents (%d), and send nothing: you answer.", public)
+	case isCalled:
+		when += "I answer"
 	default:
 		when = "I answer what is asked there"
 	}
@@ -204,7 +211,7 @@ func (md *modeCommands) answerRule(chat store.Chat, mode policy.Mode, name strin
 		as += ", marked " + esc("["+name+"]")
 	}
 	reply := fmt.Sprintf("%s from the public documents (%d), %s.", when, public, as)
-	if mode == policy.ModeBusiness && md.settings.OwnerPause > 0 {
+	if *chat.Mode == policy.ModeBusiness && md.settings.OwnerPause > 0 {
 		reply += " I stop for " + text.Duration(md.settings.OwnerPause) + " when you write there."
 	}
 	if public == 0 {

@@ -125,6 +125,10 @@ func TestModeIsSetByName(t *testing.T) {
 				"I stop for 30 min when you write there.\nRather see each answer first? `/delivery draft Dr. Weber`. Stop everything at once: `/pause all`.",
 		},
 		{
+			"one on shadow promises no answer", "/mode business ana · signal", "Ana signal", policy.ModeBusiness,
+			"**Ana · Signal is now business.** I show you here what I would answer from the public documents (1), and send nothing: you answer.\nStop everything at once: `/pause all`.",
+		},
+		{
 			"one that may be encrypted is set, and it says that nothing goes out", "/mode personal maybe", "Maybe", policy.ModePersonal,
 			"**Maybe · Signal is now personal.** But I cannot answer there yet: I do not know whether its room is encrypted, so I send nothing in plain text.",
 		},
@@ -139,6 +143,9 @@ func TestModeIsSetByName(t *testing.T) {
 			r.addChats()
 			r.addDocument("prices.md", "# Prices\n\nA fence costs 480 EUR.\n", policy.RolePublic)
 			r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.RoleAdmin)
+			if strings.Contains(test.says, "would answer") {
+				require.NotEmpty(t, r.asOwner("/delivery shadow ana · signal"))
+			}
 			require.Equal(t, test.says, r.asOwner(test.line))
 			require.Equal(t, 1, r.count("select count(*) from chats where lower(name || case when protocol = 'signal' and name = 'Ana' then ' signal' else '' end) = lower($1) and mode = $2",
 				test.chat, test.mode))

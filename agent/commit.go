@@ -117,7 +117,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	if err != nil {
 		return err
 	}
-	if r.code, r.reason = codeEscalated, r.escalation+" I handed over to you."; !first {
+	if r.code, r.reason = codeEscalated, r.escalation+" I escalated it to you."; !first {
 		if err := t.countWaiting(ctx, tx, chat, waiting, r); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Ch
 	if err != nil {
 		return err
 	}
-	r.code, r.reason = policy.CodeShadow, cmp.Or(r.modelReason, r.escalation)+" I would have handed over to you."
+	r.code, r.reason = policy.CodeShadow, cmp.Or(r.modelReason, r.escalation)+" I would have escalated it to you."
 	if said == "" { // the contact was told in this closed period
 		return nil
 	}

@@ -158,7 +158,7 @@ func TestTheReasonOfAnEscalationIsDeletedWithItsMessages(t *testing.T) {
 	newest := b.storeContactMessage("Please?", policy.ActionAnswer)
 	b.runTurn()
 	require.Contains(t, b.queuedTexts(b.admin)[0], "She wants oolong, and a piano.")
-	require.Contains(t, b.messageByID(newest).Reason, "The model asked for a person. I handed over to you.")
+	require.Contains(t, b.messageByID(newest).Reason, "The model asked for a person. I escalated it to you.")
 	b.markAllSent()
 	b.deleteMessage(before)
 	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))

@@ -64,7 +64,7 @@ func (s Step) Question() string {
 	case StepTone:
 		return "How shall I write to customers? Such as `friendly and brief, first names`."
 	case StepOperators:
-		return "Who else answers customers? Their Matrix ids: `@eva:example.com @tom:example.com`. They read along in this room; `operators_answer: true` in config.yaml lets them answer. `none`: only you."
+		return "Who else answers customers? Their Matrix ids: `@eva:example.com @tom:example.com`. They read along in this room, and answer if config.yaml has `operators_answer: true`. `none`: only you."
 	case StepPreview:
 		return "**Try it**: write a question as a customer would. You see what I would answer, and nobody else does. My answers come from your documents: if you have sent none yet, send them here first. `done` ends the setup."
 	}

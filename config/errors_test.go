@@ -197,7 +197,7 @@ func TestMistakesInTheFormOfTheFileSayWhatToDo(t *testing.T) {
 		},
 		"a name of one letter": {
 			add:  "name: N\n",
-			want: `config.yaml:10: name: has a length of 1; write 2 to 100 characters`,
+			want: `config.yaml:10: name: is 1 character long; write 2 to 100 characters`,
 		},
 		"a name over two lines": {
 			add:  "name: \"No\\nra\"\n",

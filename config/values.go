@@ -43,7 +43,7 @@ func textUpTo(limit int) func(string) (string, error) {
 func lineOf(minLen, maxLen int) func(string) (string, error) {
 	return func(s string) (string, error) {
 		if n := utf8.RuneCountInString(s); n < minLen || n > maxLen {
-			return "", fmt.Errorf("has a length of %d; write %d to %d characters", n, minLen, maxLen)
+			return "", fmt.Errorf("is %s long; write %d to %d characters", text.Count(n, "character"), minLen, maxLen)
 		}
 		if strings.ContainsFunc(s, unicode.IsControl) || strings.TrimSpace(s) != s {
 			return "", errors.New("has line breaks, control characters or spaces around it; write one plain line")

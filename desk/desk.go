@@ -29,6 +29,8 @@ type Options struct {
 	Audit audit.Log
 	// Answers finds the owner's answer for "#2" in a thread. If it is nil, "#2" is a text like any other.
 	Answers Answers
+	// Files downloads the files of contacts, to show them to operators. If it is nil, a thread only says that there is one.
+	Files Files
 	// Operators are the people who may answer contacts besides the owner.
 	Operators []id.UserID
 	// OnCall are mentioned by each new card while the business is closed.

@@ -63,7 +63,7 @@ func (d *Desk) notifyStage(ctx context.Context, tx store.Tx, e store.Escalation,
 	if stage == calledOwner {
 		who = []id.UserID{d.Owner}
 	}
-	return d.notifyInThread(ctx, tx, e, who, "🔔 **Nobody has taken "+text.Escape(chat.Label())+"**, who waits since "+clock(e.OpenedAt, d.Now(), d.Zone)+". ✋ on the card takes it.")
+	return d.notifyInThread(ctx, tx, e, who, "🔔 **Nobody has taken "+text.Escape(chat.Label())+"**, who has waited since "+clock(e.OpenedAt, d.Now(), d.Zone)+". ✋ on the card takes it.")
 }
 
 // notifyInThread writes an alert into the thread and mentions people.

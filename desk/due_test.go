@@ -2,6 +2,7 @@ package desk_test
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,6 +159,13 @@ func TestOperatorsListAndTakeConversations(t *testing.T) {
 	r.say(deskRoom, eva, "/handoff Ben")
 	r.runAllJobs()
 	require.Equal(t, eva, r.escalation(ben.ID).ClaimedBy)
+	yours := func() string {
+		return strings.Join(r.sender.view(deskRoom, func(e sentEvent) bool { return strings.Contains(e.body, "is yours") }), "\n")
+	}
+	require.Equal(t, "✋ **Ben · Demo** is yours: answer in its thread. I stay quiet there.", yours())
+	r.say(deskRoom, eva, "/handoff Ben")
+	r.runAllJobs()
+	require.Contains(t, yours(), "answer in its thread (https://matrix.to/", "where it is by now")
 	r.say(deskRoom, bob, "/escalations")
 	r.runAllJobs()
 	last := r.sender.sent[len(r.sender.sent)-1].body

@@ -33,6 +33,9 @@ func (d *Desk) UpdateEscalation(ctx context.Context, escalation store.Escalation
 		wait, err = d.updateThread(ctx, tx, escalation, timed)
 		return err
 	})
+	if err == nil {
+		err = d.addFiles(ctx, escalation)
+	}
 	if err == nil && wait > 0 {
 		return jobs.Snooze(wait)
 	}

@@ -147,6 +147,14 @@ func RewriteUnanswered(ctx context.Context, tx Tx, question int64, answer string
 	return row.Exec(ctx, tx, "rewrite an answer", rewriteUnansweredSQL, question, answer)
 }
 
+const forgetUnansweredSQL = "delete from unanswered_questions where state = 'open' and message_ids && array[$1::bigint]"
+
+// forgetUnanswered deletes the unanswered question about which the owner has not decided and which has words of a message, because the message says
+// something else now. It is found again as it is then.
+func forgetUnanswered(ctx context.Context, tx Tx, message MessageID) error {
+	return row.Exec(ctx, tx, "forget an unanswered question", forgetUnansweredSQL, message)
+}
+
 const decideUnansweredSQL = `update unanswered_questions set state = $2, answer = '', question = case $2 when 'declined' then question else '' end,
 	corrects_quote = case $2 when 'declined' then corrects_quote else '' end where id = $1`
 
@@ -202,14 +210,17 @@ type ChatLine struct {
 	At        time.Time
 }
 
-// messagesByPeopleSQL takes from the outbox what people wrote in threads: the messages of operators or of approved drafts that have no citations and
-// answer no message of the chat.
+// messagesByPeopleSQL takes what a person wrote in a thread from the outbox, as the contact reads it now: there it is a message without citations that
+// answers no message of the chat, with its edits. Its message is the one in the thread.
 const messagesByPeopleSQL = `select message_id, person, sender, body, at from (
 		select m.id as message_id, m.author <> 'contact' as person, m.sender, m.body, m.ts as at, m.id as seq from messages m
 			where m.chat_id = $1 and m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> '' and m.id <> $3
 		union all
-		select 0, true, '', o.content->>'body', o.sent_at, o.seq from outbox o where o.chat_id = $1 and o.purpose in ('draft', 'operator') and o.spans = '[]' and o.replaces = ''
-			and o.state in ('sent', 'delivered') and o.content->>'body' <> '' and not exists (select from messages m where m.outbox_id = o.id)
+		select coalesce(w.id, 0), true, coalesce(w.sender, ''), coalesce((select e.content->'m.new_content'->>'body' from outbox e
+				where e.chat_id = $1 and e.replaces = o.event_id and e.state in ('sent', 'delivered') order by e.seq desc limit 1), o.content->>'body'), o.sent_at, o.seq
+			from outbox o left join messages w on w.id = any (o.about) and w.chat_id <> o.chat_id
+			where o.chat_id = $1 and o.purpose in ('draft', 'operator') and o.spans = '[]' and o.replaces = ''
+				and o.state in ('sent', 'delivered') and o.content->>'body' <> '' and not exists (select from messages m where m.outbox_id = o.id)
 	) l where at >= $2 order by at, seq limit 50`
 
 // LinesByPeople returns what the contacts, the owner and operators wrote in a chat from a time on, at most the first 50, except the message without.

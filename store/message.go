@@ -129,8 +129,10 @@ func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, send
 	if err != nil {
 		return false, err
 	}
-	_, err = deleteDerivedNotes(ctx, tx, scope, []MessageID{message}, []NoteID{})
-	return true, err
+	if _, err := deleteDerivedNotes(ctx, tx, scope, []MessageID{message}, []NoteID{}); err != nil {
+		return false, err
+	}
+	return true, forgetUnanswered(ctx, tx, message)
 }
 
 const waitingMessageOfEventSQL = "select " + messageColumns + ` from messages m

@@ -129,7 +129,7 @@ func (a *assistant) openSources(context.Context) (err error) {
 	}
 	a.answers = &answers.Keeper{Store: a.store, Search: a.search, Library: a.documents, Variables: answers.Variables{Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; ")}}
 	deskWith := deskOptions(a.cfg)
-	deskWith.Store, deskWith.Box, deskWith.Answers, deskWith.Audit = a.store, a.box, a.answers, a.audit
+	deskWith.Store, deskWith.Box, deskWith.Answers, deskWith.Audit, deskWith.Files = a.store, a.box, a.answers, a.audit, a.front.files
 	a.desk = desk.New(deskWith)
 	a.skills = openSkills(a.cfg)
 	settings, err := memorySettings(a.cfg, a.skills)
