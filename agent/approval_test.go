@@ -33,7 +33,7 @@ func (s *script) Spec() tools.Spec {
 	return spec
 }
 
-func (s *script) Binding(tools.Call) (string, error) {
+func (s *script) Binding(context.Context, tools.Call) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.program, nil

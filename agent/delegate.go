@@ -68,7 +68,7 @@ func (r *attempt) assignmentOf(ctx context.Context, c tools.Call) (as assignment
 		return no(tools.Refused(tools.CodeArguments, "Name one of the agents and say what to do."+r.delegatesText()))
 	}
 	if to.Program != nil && c.Binding != "" {
-		if now, err := to.Program.Fingerprint(); err != nil || now != c.Binding {
+		if now, err := to.Program.Fingerprint(ctx); err != nil || now != c.Binding {
 			return no(tools.Refused(tools.CodeRefused, tools.ErrProgramChanged.Error()))
 		}
 	}

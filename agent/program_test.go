@@ -21,8 +21,8 @@ type fakeProgram struct {
 	work    func(ctx context.Context, task string) (string, error)
 }
 
-func (p *fakeProgram) Argv() []string               { return []string{"coder", "-p"} }
-func (p *fakeProgram) Fingerprint() (string, error) { return p.version, nil }
+func (p *fakeProgram) Argv() []string                              { return []string{"coder", "-p"} }
+func (p *fakeProgram) Fingerprint(context.Context) (string, error) { return p.version, nil }
 func (p *fakeProgram) Work(ctx context.Context, task string) (string, error) {
 	p.tasks = append(p.tasks, task)
 	if p.work == nil {

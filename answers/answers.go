@@ -71,15 +71,41 @@ func CleanAnswer(s string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// addressInName finds what a client shows as a link in a name, such as "evil.example". "J. R. Smith" has none.
-var addressInName = regexp.MustCompile(`\.[^\s.]`)
+// addressInName finds what a client shows as a link in a name, such as "evil.example". "J. R. Smith" and "J.R.R. Tolkien" have none.
+var addressInName = regexp.MustCompile(`\.[^\s.]{2,}`)
+
+// isPlainName reports whether a name has letters, their accents and vowel signs, and the punctuation of names only. A contact chooses it, and must not put a
+// text of his own, a link or a sign that steers the writing into an answer.
+func isPlainName(name string) bool {
+	if addressInName.MatchString(name) || text.Clean(name) != name {
+		return false
+	}
+	marks := 0 // in a row
+	for _, r := range name {
+		switch {
+		case r == '\u200c' || r == '\u200d': // joins letters of Persian and Hindi; elsewhere Clean has removed it
+		case text.IsInvisible(r), unicode.Is(unicode.Me, r):
+			return false
+		case unicode.IsMark(r):
+			if marks++; marks > maxMarks {
+				return false
+			}
+			continue
+		case !unicode.IsLetter(r) && !unicode.IsSpace(r) && !strings.ContainsRune("-'.’‘`´·‐‑", r):
+			return false
+		}
+		marks = 0
+	}
+	return true
+}
+
+// maxMarks is the maximum number of marks on one letter. Vietnamese and the scripts of India have three at most.
+const maxMarks = 4
 
 // Fill returns a canned answer for a contact with its variables replaced. An empty name leaves the name out.
 func (v Variables) Fill(answer, name string) string {
-	if addressInName.MatchString(name) || strings.ContainsFunc(name, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsSpace(r) && !strings.ContainsRune("-'.", r)
-	}) {
-		name = "" // a contact chooses this name, and must not put a text of his own into the answer
+	if !isPlainName(name) {
+		name = ""
 	}
 	filled := strings.NewReplacer("{name}", text.Clip(text.OneLine(name), 60), "{hours}", v.Hours, "{business}", v.Business).Replace(answer)
 	if name != "" {

@@ -95,22 +95,40 @@ func isCatastrophic(name string) bool {
 // metadata service.
 func classifyWord(word string) Verdict {
 	for _, part := range strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("=,;:\"'() ", r) }) {
-		clean := path.Clean(strings.TrimLeft(part, "@<>|&"))
-		device, isDevice := strings.CutPrefix(clean, "/dev/")
-		process, isProcess := strings.CutPrefix(clean, "/proc/")
-		process, _, _ = strings.Cut(process, "/")
-		switch {
-		case isDevice && !slices.Contains(deviceFiles, clean) && !slices.Contains([]string{"stdin", "stdout", "stderr", "tty"}, device):
-			return Verdict{Catastrophic, "It names the device " + clean + "."}
-		case isProcess && strings.Trim(process, "0123456789") == "", isProcess && (process == "self" || process == "thread-self" || strings.HasPrefix(process, "sys")):
-			return Verdict{Catastrophic, "It reaches into processes or the kernel by /proc."}
+		for _, value := range append(attachedValues(part), part) {
+			if v := classifyPath(strings.TrimLeft(value, "@<>|&")); v.Class == Catastrophic {
+				return v
+			}
 		}
 	}
 	lower := strings.ToLower(word)
-	for _, name := range []string{"docker.sock", "containerd.sock", "podman.sock", ".s.pgsql.", "169.254.169.254", "169.254.170.2", "fd00:ec2::254", "metadata.google", "a9fe:a9fe", "0xa9fea9fe", "2852039166"} {
+	for _, name := range []string{"docker.sock", "containerd.sock", "podman.sock", ".s.pgsql.", "metadata.google", "a9fe:a9fe"} {
 		if strings.Contains(lower, name) {
 			return Verdict{Catastrophic, "It reaches for a service of this machine that gives rights."}
 		}
+	}
+	if namesMetadataService(lower) {
+		return Verdict{Catastrophic, "It reaches for a service of this machine that gives rights."}
+	}
+	return Verdict{}
+}
+
+// classifyPath returns Catastrophic for a path to a device or to another process. A path that leads out of its folder by ".." may lead anywhere.
+func classifyPath(name string) Verdict {
+	clean := path.Clean(name)
+	for strings.HasPrefix(clean, "../") {
+		if clean = clean[len("../"):]; !strings.HasPrefix(clean, "..") {
+			clean = "/" + clean
+		}
+	}
+	device, isDevice := strings.CutPrefix(clean, "/dev/")
+	process, isProcess := strings.CutPrefix(clean, "/proc/")
+	process, _, _ = strings.Cut(process, "/")
+	switch {
+	case isDevice && !slices.Contains(deviceFiles, clean) && !slices.Contains([]string{"stdin", "stdout", "stderr", "tty"}, device):
+		return Verdict{Catastrophic, "It names the device " + clean + "."}
+	case clean == "/proc", isProcess && isNumber(process), isProcess && (process == "self" || process == "thread-self" || strings.HasPrefix(process, "sys")):
+		return Verdict{Catastrophic, "It reaches into processes or the kernel by /proc."}
 	}
 	return Verdict{}
 }
@@ -125,11 +143,12 @@ func classifyTargets(name string, args []string) Verdict {
 		if !ok || !strings.HasPrefix(a, "-") && name != "dd" {
 			option, value = "", a
 		}
-		if i < len(args)-1 && option == "" && slices.Contains(copiers, name) && !strings.HasPrefix(args[max(i-1, 0)], "-t") {
+		values := attachedValues(a)
+		if i < len(args)-1 && option == "" && len(values) == 0 && slices.Contains(copiers, name) && !strings.HasPrefix(args[max(i-1, 0)], "-t") {
 			continue // it is only read
 		}
-		clean := path.Clean(value)
-		if value != "" && (isProtected(clean) || len(a) > 4 && isLong([]string{"--no-preserve-root"}, a)) {
+		isDangerous := func(value string) bool { return value != "" && isProtected(path.Clean(value)) }
+		if slices.ContainsFunc(append(values, value), isDangerous) || len(a) > 4 && isLong([]string{"--no-preserve-root"}, a) {
 			return Verdict{Catastrophic, name + " outside the workspace, on the root or on a folder of the system destroys the machine."}
 		}
 	}

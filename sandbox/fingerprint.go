@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -22,16 +22,16 @@ const maxHashed = 64 << 20
 
 // Fingerprint returns the SHA-256 of what a command runs: its arguments and folder, the program with its device, inode and content, and for a
 // command that is not harmless every file that an argument names. An approval is bound to it. Fingerprint returns an error if there is no such program.
-func (s *Sandbox) Fingerprint(c Command) (string, error) {
+func (s *Sandbox) Fingerprint(ctx context.Context, c Command) (string, error) {
 	if c.Workspace == "" {
 		return "", errors.New("commands need a workspace: the agent has none")
 	}
 	dir := realPath(filepath.Join(realPath(c.Workspace), c.Dir))
-	return Fingerprint(c.Argv, dir)
+	return Fingerprint(ctx, c.Argv, dir)
 }
 
 // Fingerprint returns the fingerprint of a command in an absolute folder; see Sandbox.Fingerprint.
-func Fingerprint(argv []string, dir string) (string, error) {
+func Fingerprint(ctx context.Context, argv []string, dir string) (string, error) {
 	if err := checkArgv(argv); err != nil {
 		return "", err
 	}
@@ -44,10 +44,10 @@ func Fingerprint(argv []string, dir string) (string, error) {
 	for _, a := range argv {
 		addField(h, "argument", a)
 	}
-	if err := addFile(h, "dir", dir); err != nil {
+	if err := addFile(ctx, h, "dir", dir); err != nil {
 		return "", err
 	}
-	if err := addFile(h, "program", program); err != nil {
+	if err := addFile(ctx, h, "program", program); err != nil {
 		return "", err
 	}
 	if Classify(argv).Class == Harmless {
@@ -60,7 +60,7 @@ func Fingerprint(argv []string, dir string) (string, error) {
 				continue
 			}
 			added[path] = true
-			if err := addFile(h, "operand", path); err != nil {
+			if err := addFile(ctx, h, "operand", path); err != nil {
 				return "", err
 			}
 		}
@@ -70,17 +70,7 @@ func Fingerprint(argv []string, dir string) (string, error) {
 
 // operandPaths returns the existing files and folders that an argument may name: itself, the value of an option, or each word of a script.
 func operandPaths(arg, dir string) (paths []string) {
-	candidates := []string{arg}
-	if _, value, ok := strings.Cut(arg, "="); ok {
-		candidates = append(candidates, value)
-	}
-	if len(arg) > 2 && arg[0] == '-' {
-		candidates = append(candidates, arg[2:])
-	}
-	if strings.ContainsAny(arg, " \t\n;") {
-		candidates = append(candidates, strings.FieldsFunc(arg, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>()'\"", r) })...)
-	}
-	for _, name := range candidates {
+	for _, name := range fileNames(arg) {
 		path := name
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
@@ -93,7 +83,10 @@ func operandPaths(arg, dir string) (paths []string) {
 }
 
 // addFile adds a file to a hash: its path with and without links, device, inode, mode and content. The content of a folder is left out.
-func addFile(h hash.Hash, kind, path string) error {
+func addFile(ctx context.Context, h hash.Hash, kind, path string) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("read %s, which the command uses: %w", path, context.Cause(ctx))
+	}
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("read %s, which the command uses: %w", path, err)
@@ -117,11 +110,25 @@ func addFile(h hash.Hash, kind, path string) error {
 		addField(h, "size", fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano()))
 	}
 	content := sha256.New()
-	if _, err := io.Copy(content, io.LimitReader(f, maxHashed)); err != nil {
+	if _, err := io.Copy(content, contextReader{ctx, io.LimitReader(f, maxHashed)}); err != nil {
 		return fmt.Errorf("read %s, which the command uses: %w", path, err)
 	}
 	addField(h, "content", string(content.Sum(nil)))
 	return nil
+}
+
+// contextReader is a reader that fails once its context ends.
+type contextReader struct {
+	ctx context.Context //nolint:containedctx // a reader has no other way to get it
+	io.Reader
+}
+
+// Read reads, unless the context has ended.
+func (r contextReader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(p)
 }
 
 // addField adds a field to a hash so that no other fields give the same bytes.

@@ -8,8 +8,8 @@ import (
 // catastrophic are the programs that are never run: they gain privileges, destroy disks, stop the machine, change users, services, the kernel or
 // the network, inspect or end other processes, or open connections.
 var catastrophic = strings.Fields(`
-	sudo su doas pkexec runuser setpriv capsh chroot nsenter unshare bwrap firejail newgrp sg login
-	shutdown reboot halt poweroff init telinit systemctl service initctl loginctl machinectl systemd-run kexec
+	sudo sudoedit su doas gosu su-exec pkexec runuser setpriv capsh chroot nsenter unshare bwrap firejail newgrp sg login
+	shutdown reboot halt poweroff init telinit systemctl service initctl loginctl machinectl systemd-run kexec hwclock timedatectl hostnamectl localectl
 	mkfs mke2fs mkswap fdisk sfdisk cfdisk parted gdisk sgdisk wipefs blkdiscard fsck badblocks hdparm nvme dmsetup cryptsetup lvm losetup swapon swapoff
 	mount umount fusermount fusermount3 insmod modprobe rmmod depmod sysctl
 	useradd userdel usermod groupadd groupdel passwd chpasswd chsh chfn vipw visudo adduser deluser gpasswd
@@ -46,6 +46,10 @@ type rule struct {
 	maxOperands int
 	// operands, unless it is empty, are the allowed values of the first argument that is not an option, such as the subcommands of git.
 	operands []string
+	// operandPrefix begins every argument that is not an option; empty for any.
+	operandPrefix string
+	// valueOptions are the short options whose value is the next argument.
+	valueOptions []string
 	// allowedOptions, unless it is empty, lists all options that are allowed, for programs with many dangerous ones.
 	allowedOptions []string
 }
@@ -58,7 +62,7 @@ var harmless = map[string]rule{ //nolint:gochecknoglobals // a constant, were th
 	"md5sum": {}, "sha1sum": {}, "sha256sum": {}, "sha512sum": {}, "b2sum": {}, "cksum": {}, "diff": {long: []string{"--output"}}, "cmp": {}, "comm": {}, "join": {}, "paste": {}, "fold": {},
 	"expand": {}, "unexpand": {}, "column": {}, "od": {}, "hexdump": {}, "strings": {}, "base64": {}, "jq": {}, "which": {}, "factor": {}, "expr": {}, "cal": {},
 	"uniq": {maxOperands: 1},
-	"date": {short: "s", long: []string{"--set"}}, "hostname": {maxOperands: -1, short: "FbB", long: []string{"--file", "--boot"}},
+	"date": {short: "s", long: []string{"--set"}, operandPrefix: "+", valueOptions: strings.Fields("-d -r -f --date --reference --file")}, "hostname": {maxOperands: -1, short: "FbB", long: []string{"--file", "--boot"}},
 	"file": {short: "CzZ", long: []string{"--compile", "--uncompress", "--uncompress-noreport"}},
 	"tree": {short: "oR", long: []string{"--output"}},
 	"sort": {short: "oTSz", long: []string{"--output", "--compress-program", "--temporary-directory", "--files0-from"}},
@@ -73,9 +77,12 @@ var harmless = map[string]rule{ //nolint:gochecknoglobals // a constant, were th
 // allows reports whether a program is harmless with some arguments.
 func (r rule) allows(args []string) bool {
 	operands := 0
-	for _, a := range args {
+	for i, a := range args {
+		if i > 0 && slices.Contains(r.valueOptions, args[i-1]) {
+			continue
+		}
 		if len(a) < 2 || a[0] != '-' {
-			if operands++; operands == 1 && len(r.operands) > 0 && !slices.Contains(r.operands, a) {
+			if operands++; operands == 1 && len(r.operands) > 0 && !slices.Contains(r.operands, a) || !strings.HasPrefix(a, r.operandPrefix) {
 				return false
 			}
 			continue

@@ -81,7 +81,7 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 
 func (s *Sandbox) run(ctx context.Context, c Command) (Result, error) {
 	if c.Fingerprint != "" {
-		now, err := s.Fingerprint(c)
+		now, err := s.Fingerprint(ctx, c)
 		if err != nil || now != c.Fingerprint {
 			return Result{}, ErrChanged
 		}

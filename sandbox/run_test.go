@@ -228,7 +228,7 @@ func TestACommandThatChangedSinceItsApprovalIsNotRun(t *testing.T) {
 		write(script, "echo built")
 		c := sandbox.Command{Argv: []string{"sh", "build.sh", "argument"}, Workspace: g.workspace}
 		var err error
-		c.Fingerprint, err = g.Fingerprint(c)
+		c.Fingerprint, err = g.Fingerprint(t.Context(), c)
 		require.NoError(t, err)
 		result, err := g.Run(context.Background(), c)
 		require.NoError(t, err, name)
@@ -243,10 +243,10 @@ func TestPATHDoesNotDecideWhatRuns(t *testing.T) {
 	g := newTestSandbox(t)
 	fake := filepath.Join(g.workspace, "cat")
 	require.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\necho fake\n"), 0o755))
-	before, err := g.Fingerprint(sandbox.Command{Argv: []string{"cat", "/dev/null"}, Workspace: g.workspace})
+	before, err := g.Fingerprint(t.Context(), sandbox.Command{Argv: []string{"cat", "/dev/null"}, Workspace: g.workspace})
 	require.NoError(t, err)
 	t.Setenv("PATH", g.workspace+":"+os.Getenv("PATH"))
-	after, err := g.Fingerprint(sandbox.Command{Argv: []string{"cat", "/dev/null"}, Workspace: g.workspace})
+	after, err := g.Fingerprint(t.Context(), sandbox.Command{Argv: []string{"cat", "/dev/null"}, Workspace: g.workspace})
 	require.NoError(t, err)
 	require.Equal(t, before, after)
 	require.Empty(t, g.run(t, "cat /dev/null").Output)

@@ -37,7 +37,7 @@ type ExternalAgent interface {
 	// Argv returns the argument vector of its command, without the task.
 	Argv() []string
 	// Fingerprint returns a hash of what is run.
-	Fingerprint() (string, error)
+	Fingerprint(ctx context.Context) (string, error)
 }
 
 // program returns the external agent that a call is for.
@@ -74,9 +74,9 @@ func (t Delegate) ResourceOf(c Call) rules.Resource {
 }
 
 // Binding returns the fingerprint of an external agent, to which an approval is bound; empty for other agents.
-func (t Delegate) Binding(c Call) (string, error) {
+func (t Delegate) Binding(ctx context.Context, c Call) (string, error) {
 	if p, is := t.program(c); is {
-		return p.Fingerprint()
+		return p.Fingerprint(ctx)
 	}
 	return "", nil
 }

@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -29,7 +31,7 @@ const maxExecSeconds = 50
 
 // Spec describes the tool.
 func (Exec) Spec() Spec {
-	return Spec{Name: "exec", Description: execText, Schema: Schema[execArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true}, Files: true, HasEffect: true, Foreign: true}
+	return Spec{Name: "exec", Description: execText, Schema: Schema[execArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true, Paths: true}, Files: true, HasEffect: true, Foreign: true}
 }
 
 // TierOf returns Confirm for a command that only reads, else Pin.
@@ -42,7 +44,9 @@ func (Exec) ResourceOf(c Call) rules.Resource { return commandResource(c) }
 func (t Exec) Refusal(c Call) string { return refusalOf(t.Sandbox, c) }
 
 // Binding returns the fingerprint of the command, to which an approval is bound.
-func (t Exec) Binding(c Call) (string, error) { return bindingOf(t.Sandbox, c) }
+func (t Exec) Binding(ctx context.Context, c Call) (string, error) {
+	return bindingOf(ctx, t.Sandbox, c)
+}
 
 // Run runs the command and returns its output and exit status.
 func (t Exec) Run(ctx context.Context, c Call) (Result, error) {
@@ -96,7 +100,37 @@ func commandResource(c Call) rules.Resource {
 	if err != nil {
 		return rules.Resource{}
 	}
-	return rules.Resource{Argv: command.Argv}
+	return rules.Resource{Argv: command.Argv, Inner: sandbox.Inner(command.Argv), Paths: commandPaths(command)}
+}
+
+// maxOperands is the maximum number of different words of a command that may name files.
+const maxOperands = 1000
+
+// commandPaths returns the files and folders that the words of a command may name. A word that need not be a file counts if it is one, or if the command may
+// write it. A command that names none works on its folder.
+func commandPaths(c sandbox.Command) []string {
+	folder := resolvePath(filepath.Join(c.Workspace, c.Dir))
+	reads := sandbox.Classify(c.Argv).Class == sandbox.Harmless
+	var paths []string
+	names := sandbox.Operands(c.Argv)
+	for _, name := range names[:min(len(names), maxOperands)] {
+		full := name
+		if !filepath.IsAbs(name) {
+			full = filepath.Join(folder, name)
+		}
+		info, err := os.Stat(full)
+		if err != nil && reads && !strings.Contains(name, "/") {
+			continue
+		}
+		if full = resolvePath(full); err == nil && info.IsDir() {
+			full += "/"
+		}
+		paths = append(paths, full)
+	}
+	if len(paths) == 0 {
+		return []string{folder + "/"}
+	}
+	return paths
 }
 
 // refusalOf returns why a command is never run, whoever allows it; empty for a command that may be run.
@@ -113,18 +147,21 @@ func refusalOf(s *sandbox.Sandbox, c Call) string {
 	if err != nil {
 		return err.Error()
 	}
+	if len(sandbox.Operands(command.Argv)) > maxOperands {
+		return fmt.Sprintf("This command has more than %d different words, which no rule can judge. Name a folder, or do it in parts.", maxOperands)
+	}
 	if v := sandbox.Classify(command.Argv); v.Class == sandbox.Catastrophic {
 		return "This command is never run, whoever allows it. " + v.Why
 	}
 	return ""
 }
 
-func bindingOf(s *sandbox.Sandbox, c Call) (string, error) {
+func bindingOf(ctx context.Context, s *sandbox.Sandbox, c Call) (string, error) {
 	command, err := commandOf(c)
 	if err != nil {
 		return "", err
 	}
-	return s.Fingerprint(command)
+	return s.Fingerprint(ctx, command)
 }
 
 // endOf describes how a command ended.

@@ -71,7 +71,7 @@ func (h *host) callApproved(name string, args map[string]any) tools.Result {
 	h.t.Helper()
 	c := h.toolCall(name, args)
 	var err error
-	c.Binding, err = h.registry.Binding(c)
+	c.Binding, err = h.registry.Binding(h.t.Context(), c)
 	require.NoError(h.t, err)
 	return do(h.t, h.registry, c, true)
 }
@@ -162,7 +162,7 @@ func TestACallThatChangedSinceItsApprovalIsNotMade(t *testing.T) {
 	require.NoError(t, os.WriteFile(program, []byte("one"), 0o644))
 	c := h.toolCall("exec", map[string]any{"command": "wc notes.md"})
 	var err error
-	c.Binding, err = h.registry.Binding(c)
+	c.Binding, err = h.registry.Binding(h.t.Context(), c)
 	require.NoError(t, err)
 	require.False(t, do(t, h.registry, c, true).IsError)
 	c.Args = json.RawMessage(`{"command":"wc -l notes.md"}`)

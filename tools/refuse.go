@@ -1,5 +1,7 @@
 package tools
 
+import "context"
+
 // Refuser is a Tool with calls that are never made, whatever the policy says and whoever approves them.
 type Refuser interface {
 	Tool
@@ -11,7 +13,7 @@ type Refuser interface {
 type ApprovalBinder interface {
 	Tool
 	// Binding returns a hash of everything that the call depends on. The call is only made if the hash is the same as when the owner was asked.
-	Binding(c Call) (string, error)
+	Binding(ctx context.Context, c Call) (string, error)
 }
 
 // refusalFor returns why a call is never made, or an empty text.
@@ -23,13 +25,13 @@ func refusalFor(t Tool, c Call) string {
 }
 
 // Binding returns what an approval of a call is bound to, in addition to its arguments (see ApprovalBinder). It is empty for most tools.
-func (r *Registry) Binding(c Call) (string, error) {
+func (r *Registry) Binding(ctx context.Context, c Call) (string, error) {
 	t, ok := r.get(c)
 	if !ok {
 		return "", nil
 	}
 	if t, ok := t.(ApprovalBinder); ok {
-		return t.Binding(c)
+		return t.Binding(ctx, c)
 	}
 	return "", nil
 }

@@ -29,7 +29,7 @@ const firstOutput = time.Second
 
 // Spec describes the tool.
 func (StreamCommand) Spec() Spec {
-	return Spec{Name: "stream_command", Description: streamCommandText, Schema: Schema[streamCommandArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true}, Files: true, HasEffect: true, Foreign: true}
+	return Spec{Name: "stream_command", Description: streamCommandText, Schema: Schema[streamCommandArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true, Paths: true}, Files: true, HasEffect: true, Foreign: true}
 }
 
 // TierOf returns Confirm for a command that only reads, else Pin.
@@ -42,7 +42,9 @@ func (StreamCommand) ResourceOf(c Call) rules.Resource { return commandResource(
 func (t StreamCommand) Refusal(c Call) string { return refusalOf(t.Sandbox, c) }
 
 // Binding returns the fingerprint of the command, to which an approval is bound.
-func (t StreamCommand) Binding(c Call) (string, error) { return bindingOf(t.Sandbox, c) }
+func (t StreamCommand) Binding(ctx context.Context, c Call) (string, error) {
+	return bindingOf(ctx, t.Sandbox, c)
+}
 
 // Run starts the command and returns its number and first output.
 func (t StreamCommand) Run(ctx context.Context, c Call) (Result, error) {

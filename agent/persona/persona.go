@@ -58,7 +58,7 @@ type Program interface {
 	// Argv returns its command without a task.
 	Argv() []string
 	// Fingerprint returns a hash of what is run. An approval is valid for that hash only.
-	Fingerprint() (string, error)
+	Fingerprint(ctx context.Context) (string, error)
 }
 
 // HasName reports whether a name is one of the persona's names, in upper or lower case.

@@ -46,7 +46,10 @@ func (a *Attempt) AskOwner(ctx context.Context, tx store.Tx, first store.Approva
 // approve applies the owner's decision about a call: it sets the approval of p, or returns the result of a call that is not made. If there is no decision
 // yet, the owner is asked, and the task is parked if it can wait. rest are the calls after p.
 func (a approver) approve(ctx context.Context, p *pendingCall, rest []pendingCall) (refusal *tools.Result, err error) {
-	wanted, err := a.requiredApproval(p)
+	wanted, err := a.requiredApproval(ctx, p)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err != nil { // it cannot be run, so nobody is asked
 		return refuse(tools.Failed(err.Error(), false))
 	}
@@ -99,9 +102,9 @@ func deniedResult(a store.Approval) tools.Result {
 }
 
 // requiredApproval returns the approval that a call needs, and stores in p.binding what the call runs.
-func (a approver) requiredApproval(p *pendingCall) (store.Approval, error) {
+func (a approver) requiredApproval(ctx context.Context, p *pendingCall) (store.Approval, error) {
 	call := p.toolCall(a.caller)
-	running, err := a.engine.Tools.Binding(call)
+	running, err := a.engine.Tools.Binding(ctx, call)
 	if err != nil {
 		return store.Approval{}, err
 	}
@@ -232,7 +235,7 @@ func (a approver) similarApprovals(ctx context.Context, p pendingCall, first sto
 		if !(verdict.Ask || verdict.Pin) || q.hidesArguments() {
 			continue
 		}
-		wanted, err := a.requiredApproval(&q)
+		wanted, err := a.requiredApproval(ctx, &q)
 		if err != nil || wanted.Tier != first.Tier {
 			continue // it is refused or asked about separately, when its turn comes
 		}

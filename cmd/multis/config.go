@@ -181,10 +181,12 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 		next, err := s.load(ctx)
 		if err != nil {
 			zerolog.Ctx(ctx).Error().Err(err).Msg("The changed configuration is invalid; keeping the old one")
+			s.recordRefusal(ctx, current, nil)
 			continue
 		}
 		if err := checkStart(ctx, current, next); err != nil {
 			zerolog.Ctx(ctx).Error().Err(err).Msg("multis cannot start with the changed configuration; keeping the old one")
+			s.recordRefusal(ctx, current, next)
 			continue
 		}
 		if s.isReloadable(ctx, current, next) {
@@ -267,25 +269,57 @@ func (s configSource) record(ctx context.Context, before, after *config.Config) 
 	if err != nil {
 		return err
 	}
-	entry := audit.Entry{Kind: audit.Config, Actor: audit.System, Outcome: "taken_over"}
 	if before == nil {
-		entry.Action = "config.yaml"
-		for _, path := range []string{s.file, after.Policy.File} {
-			if path == "" {
-				continue
-			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return fmt.Errorf("read the configuration: %w", err)
-			}
-			entry.Content = append(entry.Content, log.Hash(data)...)
+		content, err := s.hashOfFiles(log, after.Policy.File)
+		if err != nil {
+			return err
 		}
-		return s.store.InTx(ctx, func(tx store.Tx) error { return log.Append(ctx, tx, entry) })
+		return s.appendChanges(ctx, log, "taken_over", content, []string{configFile})
 	}
+	return s.appendChanges(ctx, log, "taken_over", nil, config.Changes(before, after))
+}
+
+// configFile stands in the audit log for the configuration as a whole.
+const configFile = "config.yaml"
+
+// recordRefusal writes into the audit log that a changed configuration is not used: with a keyed hash of its files, and with the keys that changed if it can be
+// read. next is nil if it cannot.
+func (s configSource) recordRefusal(ctx context.Context, current, next *config.Config) {
+	log, err := audit.New(current.Appservice.ASToken.Value())
+	if err == nil {
+		var content []byte
+		content, _ = s.hashOfFiles(log, current.Policy.File) // one of them may be missing, which is why it is refused
+		keys := []string{configFile}
+		if next != nil {
+			keys = config.Changes(current, next)
+		}
+		err = s.appendChanges(ctx, log, "refused", content, keys)
+	}
+	if err != nil {
+		zerolog.Ctx(ctx).Error().Err(err).Msg("Cannot write into the audit log that a configuration was refused")
+	}
+}
+
+// hashOfFiles returns keyed hashes of the files that the configuration is read from.
+func (s configSource) hashOfFiles(log audit.Log, policyFile string) (hashes []byte, err error) {
+	for _, path := range []string{s.file, policyFile} {
+		if path == "" {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return hashes, fmt.Errorf("read the configuration: %w", err)
+		}
+		hashes = append(hashes, log.Hash(data)...)
+	}
+	return hashes, nil
+}
+
+// appendChanges adds an entry for each key to the audit log.
+func (s configSource) appendChanges(ctx context.Context, log audit.Log, outcome string, content []byte, keys []string) error {
 	return s.store.InTx(ctx, func(tx store.Tx) error {
-		for _, key := range config.Changes(before, after) {
-			entry.Action = key
-			if err := log.Append(ctx, tx, entry); err != nil {
+		for _, key := range keys {
+			if err := log.Append(ctx, tx, audit.Entry{Kind: audit.Config, Actor: audit.System, Action: key, Outcome: outcome, Content: content}); err != nil {
 				return err
 			}
 		}

@@ -82,6 +82,10 @@ func TestAChangedConfigurationIsTakenOverAndAnInvalidOneIsNot(t *testing.T) {
 	write(valid + fmt.Sprintf("watches: {hostname: 127.0.0.1, port: %s}\n", usedPort))
 	appears("watches.hostname and watches.port: listen tcp")
 	require.Empty(t, result, "none is taken over, and multis goes on")
+	refused := "select count(*) from audit_entries where kind = 'config' and actor = 'system' and outcome = 'refused' and content is not null and action = $1"
+	for key, want := range map[string]int{"config.yaml": 1, "documents.folder": 1, "watches.port": 1} {
+		require.Eventually(t, func() bool { return storetest.Count(t, st, refused, key) == want }, time.Minute, 20*time.Millisecond, "the log says that %s was refused", key)
+	}
 	write(valid + "name: Ana\n")
 	current = <-result
 	require.Equal(t, "Ana", current.Name)

@@ -79,7 +79,7 @@ func (h *host) Prepare(ctx context.Context, typed admin.HostRequest) (admin.Host
 	if err != nil {
 		return admin.HostCommand{}, err
 	}
-	binding, err := h.registry.Binding(call)
+	binding, err := h.registry.Binding(ctx, call)
 	if err != nil {
 		return admin.HostCommand{}, err
 	}

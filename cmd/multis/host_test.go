@@ -47,16 +47,17 @@ func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
 		refused string
 		explain string
 	}{
-		"ls -l":            {explain: "confirm"},
-		"cat notes.md":     {explain: "confirm"},
-		"touch notes.md":   {pin: true, explain: "pin"},
-		"rm -r old":        {pin: true, explain: "pin"},
-		"sudo ls":          {refused: "never", explain: "deny"},
-		"rm -rf /":         {refused: "never"},
-		"ls && rm x":       {refused: "without a shell"},
-		"@shop ls":         {refused: "no such tool"},
-		"@nobody ls":       {refused: "there is no agent nobody"},
-		"no-such-program9": {refused: "there is no program"},
+		"ls -l":             {explain: "confirm"},
+		"cat notes.md":      {explain: "confirm"},
+		"touch notes.md":    {pin: true, explain: "pin"},
+		"rm -r old":         {pin: true, explain: "pin"},
+		"sudo ls":           {refused: "never", explain: "deny"},
+		"rm -rf /":          {refused: "never"},
+		"ls && rm x":        {refused: "without a shell"},
+		"@shop ls":          {refused: "no such tool"},
+		"@nobody ls":        {refused: "there is no agent nobody"},
+		"cat /root/.bashrc": {refused: "not for the assistant", explain: "deny"},
+		"no-such-program9":  {refused: "there is no program"},
 	} {
 		c, err := h.Prepare(t.Context(), admin.HostRequest{Room: room, Text: line})
 		if want.refused != "" {
@@ -85,11 +86,10 @@ func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
 	_, code := run("touch notes.md")
 	require.Zero(t, code)
 	require.FileExists(t, filepath.Join(assistantWorkspace(cfg), "notes.md"))
-	said, code := run("cat /root/.bashrc")
-	require.NotZero(t, code, said)
-
 	notes := filepath.Join(data, "todo.md")
 	require.NoError(t, os.WriteFile(notes, []byte("call Ana"), 0o644))
+	said, code := run("cat " + notes)
+	require.NotZero(t, code, said)
 	path, err := h.Resolve(t.Context(), admin.HostRequest{Room: room, Text: notes})
 	require.NoError(t, err)
 	content, err := h.Read(t.Context(), admin.HostRequest{Room: room, Text: path})

@@ -58,7 +58,7 @@ func (unavailableProgram) Work(context.Context, string) (string, error) { return
 func (p unavailableProgram) Argv() []string { return p.argv }
 
 // Fingerprint returns an error, so that the owner is not asked for an approval.
-func (unavailableProgram) Fingerprint() (string, error) { return "", errNoPrograms }
+func (unavailableProgram) Fingerprint(context.Context) (string, error) { return "", errNoPrograms }
 
 // Argv returns the command without a task.
 func (p agentProgram) Argv() []string {
@@ -66,8 +66,8 @@ func (p agentProgram) Argv() []string {
 }
 
 // Fingerprint returns a hash of the program and its scripts.
-func (p agentProgram) Fingerprint() (string, error) {
-	fingerprint, err := p.sandbox.Fingerprint(sandbox.Command{Argv: p.Argv(), Workspace: p.config.Workspace, ReadPaths: p.config.ReadPaths})
+func (p agentProgram) Fingerprint(ctx context.Context) (string, error) {
+	fingerprint, err := p.sandbox.Fingerprint(ctx, sandbox.Command{Argv: p.Argv(), Workspace: p.config.Workspace, ReadPaths: p.config.ReadPaths})
 	if err != nil {
 		return "", fmt.Errorf("look at the program: %w", err)
 	}

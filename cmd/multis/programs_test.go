@@ -77,10 +77,10 @@ func TestAnExternalAgentWorksInItsSandbox(t *testing.T) {
 	require.Contains(t, output, "input: "+task)
 	require.Contains(t, output, "proxy: http")
 
-	before, err := p.Fingerprint()
+	before, err := p.Fingerprint(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(workspace, "agent.sh"), []byte(strings.Replace(fakeAgent, "work", "other", 1)), 0o755))
-	after, err := p.Fingerprint()
+	after, err := p.Fingerprint(t.Context())
 	require.NoError(t, err)
 	require.NotEqual(t, before, after)
 }

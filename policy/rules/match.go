@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -80,7 +81,7 @@ func (r *Rule) resourceMismatch(v variant) string {
 		return orNone("path is ", v.path)
 	case len(r.Domains) > 0 && !slices.ContainsFunc(r.Domains, func(d string) bool { return matchesDomain(d, v.domain) }):
 		return orNone("domain is ", v.domain)
-	case len(r.Argv) > 0 && !slices.ContainsFunc(r.Argv, func(words []string) bool { return matchesArgv(words, v.Resource.Argv) }):
+	case len(r.Argv) > 0 && !r.matchesCommand(v.Resource):
 		return orNone("argv is ", strings.Join(v.Resource.Argv, " "))
 	}
 	return ""
@@ -104,25 +105,33 @@ func matchesAny(patterns []string, name string) bool {
 // matchesResource reports whether a glob of the rule matches a path. A path that ends in a slash means a folder with everything below it: a rule
 // that allows must match all of it; for any other rule it is enough to match a part.
 func (r *Rule) matchesResource(glob, name string) bool {
-	folder, isFolder := strings.CutSuffix(name, "/")
+	folder, isFolder := strings.TrimRight(name, "/"), strings.HasSuffix(name, "/")
 	switch {
-	case !isFolder || folder == "":
+	case !isFolder:
 		return matchesPath(glob, name)
 	case r.Decision == Allow:
-		return strings.HasSuffix(glob, "/**") && matchesPath(glob, folder)
+		return strings.HasSuffix(glob, "/**") && matchesPath(glob, cmp.Or(folder, "/"))
 	default:
-		return matchesPath(glob, folder) || mayMatchBelow(glob, folder)
+		return matchesPath(glob, cmp.Or(folder, "/")) || mayMatchBelow(glob, folder)
 	}
 }
 
-// mayMatchBelow reports whether a glob may match a path below a folder. When unsure, it reports true.
+// mayMatchBelow reports whether a glob may match a path below a folder, which has no slash at its end. It may err on the side of yes.
 func mayMatchBelow(glob, folder string) bool {
-	fixed := glob
-	if i := strings.IndexAny(glob, `*?[\`); i >= 0 {
-		fixed = glob[:strings.LastIndexByte(glob[:i], '/')+1]
+	if strings.ContainsAny(glob, `{[\`) { // which may stand across a slash
+		fixed := glob[:strings.IndexAny(glob, `*?{[\`)]
+		return strings.HasPrefix(fixed, folder+"/") || strings.HasPrefix(folder+"/", fixed[:strings.LastIndexByte(fixed, '/')+1])
 	}
-	isWild := fixed != glob
-	return strings.HasPrefix(fixed, folder+"/") || (isWild && strings.HasPrefix(folder+"/", fixed))
+	globs := strings.Split(glob, "/")
+	for i, name := range strings.Split(folder, "/") {
+		if i < len(globs) && globs[i] == "**" {
+			return true
+		}
+		if i >= len(globs) || !matchesPath(globs[i], name) && name != globs[i] {
+			return false
+		}
+	}
+	return len(globs) > strings.Count(folder, "/")+1
 }
 
 // matchesPath reports whether a glob matches an absolute path.
@@ -149,6 +158,14 @@ func matchesDomain(pattern, host string) bool {
 		return false
 	}
 	return wantHost == "*" || name == wantHost || strings.HasSuffix(name, "."+wantHost)
+}
+
+// matchesCommand reports whether a pattern of the rule matches a command, or one that it runs in its turn: "curl **" also matches "env curl x". A rule that
+// allows must match the command itself, because it says nothing about what else is run.
+func (r *Rule) matchesCommand(q Resource) bool {
+	return slices.ContainsFunc(r.Argv, func(words []string) bool {
+		return matchesArgv(words, q.Argv) || r.Decision != Allow && slices.ContainsFunc(q.Inner, func(argv []string) bool { return matchesArgv(words, argv) })
+	})
 }
 
 // matchesArgv reports whether the words of a pattern match a command. Programs are compared by name only, unless the pattern contains a path.
