@@ -49,6 +49,7 @@ const (
 	asksDuration
 	asksTime
 	asksQuantity
+	asksWeight
 	asksAge
 	asksPlace
 )
@@ -61,14 +62,17 @@ var (
 	timeAsked     = regexp.MustCompile(`\b(?:when|what time|wann|uhr|quand|quelle heure|cuando|que horas?|quando|che ora|wanneer|hoe laat) `)
 	quantityAsked = regexp.MustCompile(`\b(?:how (?:many|far|big|large|small|heavy|tall|deep|wide|warm|cold|hot|high|late|early|often|soon|fast)|` +
 		`wie ?viele?|wie (?:weit|gross|schwer|hoch|tief|breit|warm|spat|fruh|oft|schnell|lang)|combien|quelle distance|que distancia|cuant[oa]s?|quant[oiea]s?|hoeveel) `)
-	ageAsked   = regexp.MustCompile(`\b(?:how old|wie alt|welchem alter|quel age|cuantos anos|que edad|quantos anos|quanti anni|hoe oud) `)
-	placeAsked = regexp.MustCompile(`\b(?:where|wo|donde|onde|dove|waar) |^(?:d )?ou `)
+	weightAsked = regexp.MustCompile(`\b(?:how heavy|weigh(?:s|t|ts)?|wie schwer|wieg(?:t|en)|gewicht|pese(?:nt)?|poids|pesan?|peso|pesam|pesano|hoe zwaar|weegt|wegen) `)
+	ageAsked    = regexp.MustCompile(`\b(?:how old|wie alt|welchem alter|quel age|cuantos anos|que edad|quantos anos|quanti anni|hoe oud) `)
+	placeAsked  = regexp.MustCompile(`\b(?:where|wo|donde|onde|dove|waar) |^(?:d )?ou `)
 )
 
 // askedFor returns the type of value that a question asks for.
 func askedFor(question []string) valueType {
 	joined := strings.Join(question, " ") + " "
 	switch {
+	case weightAsked.MatchString(joined):
+		return asksWeight
 	case durationAsked.MatchString(joined) && !strings.Contains(joined, "how much "):
 		return asksDuration
 	case priceAsked.MatchString(joined):
@@ -85,6 +89,9 @@ func askedFor(question []string) valueType {
 		return asksNothing
 	}
 }
+
+// weight matches weights in all languages.
+var weight = regexp.MustCompile(`\d\s?(?:kg|g|gr|mg|lbs?|oz|t|kilos?|kilograms?|kilogramm|kilogrammes?|kilogramos?|grams?|gramm|grammes?|gramos?|gramas?|grammi|pounds?|pfund|ounces?|tons?|tonnen?|tonnes?|toneladas?)\b`)
 
 // age matches an age, or the year since which something has existed, in all languages.
 var age = regexp.MustCompile(`\b(?:years?|aged?|months?|alter|jahren?|jahre|monaten?|ans|age|mois|anos?|meses|edad|anni|jaar)\b|\b(?:1[5-9]|20)\d\d\b`)
@@ -150,6 +157,8 @@ func matchAnswerType(question []string, text string, in language.Language) answe
 		return bestMatch(text, v.clock, v.number)
 	case asksQuantity:
 		return bestMatch(text, v.number, v.number)
+	case asksWeight:
+		return bestMatch(text, weight, weight)
 	case asksAge:
 		return bestMatch(text, age, age)
 	case asksPlace:

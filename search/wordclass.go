@@ -123,12 +123,12 @@ func classifyEnglish(word string) wordClass {
 		return filler
 	case "time", "day", "today", "tomorrow", "yesterday", "tonight", "week", "month", "year", "hour", "minute", "moment", "second", // time
 		"date", "morning", "afternoon", "evening", "night", "now", "early", "late",
-		"old", "young", "new", "good", "bad", "great", "nice", "fine", "big", "large", "small", "little", "long", "short", "high", // quality
+		"old", "young", "new", "good", "bad", "great", "nice", "fine", "big", "large", "small", "little", "long", "short", "high", "heavy", // quality
 		"low", "fast", "quick", "quickly", "slow", "easy", "easily", "cheap", "cheaper", "expensive", "free", "full", "extra",
 		"first", "last", "next", "least", "different", "special", "certain", "right", "wrong", "true",
 		"person", "guy", "team", "staff", "shop", "store", "company", "business", "place", "way", "part", "bit", "lot", "type", // vague nouns
-		"come", "coming", "use", "used", "using", "include", "included", "including", "bring", "keep", "start", // vague verbs
-		"around", "near", "nearby", "away", "back", "without", "within", // relations
+		"come", "coming", "use", "used", "using", "include", "included", "including", "bring", "keep", "start", "weigh", // vague verbs
+		"around", "near", "nearby", "away", "back", "without", "within", "advance", "ahead", // relations
 		"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "half", "couple":
 		return light
 	case "house", "home", "building", "town", "city", "street", "country", "area", "world", "life", "name", "number", "man", "woman", "friend":
