@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/knowledge"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/memory"
@@ -81,6 +82,17 @@ func TestAWrongNumberGoesToNoContactHoweverItIsWritten(t *testing.T) {
 	b.storeContactMessage("What does delivery cost within the city, please?", policy.ActionAnswer)
 	b.runTurn()
 	require.Equal(t, "[Nora] Delivery is five euro. (from prices.md)", b.queuedTexts(b.chat)[1])
+}
+
+func TestAContactReadsTheSourceInTheLanguageOfTheAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	const text = "Wir liefern an allen Werktagen zwischen 7 und 11 Uhr, das kostet 3 Euro."
+	_, err := knowledge.New(b.store).Index(t.Context(), knowledge.File{Name: "preise.md", Origin: "preise", Data: []byte("# Preise\n\n" + text + "\n"), Role: policy.RolePublic})
+	require.NoError(t, err)
+	b.storeContactMessage("Wann liefern Sie an Werktagen?", policy.ActionAnswer)
+	b.runTurn()
+	require.Equal(t, []string{"[Nora] " + text + " (aus preise.md)"}, b.queuedTexts(b.chat))
 }
 
 func TestAMessageWithCharactersThatNobodySeesIsStillEscalated(t *testing.T) {

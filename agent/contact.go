@@ -193,7 +193,7 @@ func (t *Turns) withCorrection(ctx context.Context, answer contactAnswer) (conta
 	}
 	corrected := contactAnswer{reason: by.Reason, cause: policy.CauseNoAnswer, task: answer.task, summarise: answer.summarise, scope: policy.PublicScope()}
 	if by.Text != "" {
-		corrected.text, corrected.citations, corrected.used = plainQuote(by.Text)+titlesText([]search.Hit{by.Hit}), []store.Citation{by.Citation}, []search.Hit{by.Hit}
+		corrected.text, corrected.citations, corrected.used = plainQuote(by.Text)+titlesText(by.Text, []search.Hit{by.Hit}), []store.Citation{by.Citation}, []search.Hit{by.Hit}
 	}
 	return corrected, nil
 }
@@ -321,7 +321,8 @@ func (r *attempt) checkAnswer(out run.LoopResult) contactAnswer {
 		return contactAnswer{reason: "The model found no answer in the public documents that it could quote."}
 	}
 	result.used = run.CitedHits(r.run.Passages, result.citations)
-	result.text = strings.Join(sentences, " ") + titlesText(result.used)
+	said := strings.Join(sentences, " ")
+	result.text = said + titlesText(said, result.used)
 	result.reason = fmt.Sprintf("%s answered from %s.", r.run.Model.Name(), strings.Join(sources(result.citations), "; "))
 	return result
 }

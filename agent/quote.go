@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"multis/agent/run"
+	"multis/catalog"
 	"multis/knowledge"
 	"multis/policy"
 	"multis/search"
@@ -39,7 +40,7 @@ func (t *Turns) quoteAnswer(ctx context.Context, found search.Result) (contactAn
 // quotedAnswer returns a quote as an answer to a contact.
 func quotedAnswer(q search.Quote) contactAnswer {
 	return contactAnswer{
-		text: plainQuote(q.Text) + titlesText([]search.Hit{q.Hit}), used: []search.Hit{q.Hit}, citations: []store.Citation{quoteCitation(q)}, reason: coverageText(q.Coverage),
+		text: plainQuote(q.Text) + titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit}, citations: []store.Citation{quoteCitation(q)}, reason: coverageText(q.Coverage),
 		scope: policy.PublicScope(),
 	}
 }
@@ -57,15 +58,15 @@ func coverageText(coverage float64) string {
 	return fmt.Sprintf("This passage covers %.0f %% of the question.", 100*coverage)
 }
 
-// titlesText names the documents of an answer to a contact, who cannot open them.
-func titlesText(hits []search.Hit) string {
+// titlesText names the documents of an answer to a contact, who cannot open them, in the language of words.
+func titlesText(words string, hits []search.Hit) string {
 	var titles []string
 	for _, h := range hits {
 		if !slices.Contains(titles, h.Title) {
 			titles = append(titles, h.Title)
 		}
 	}
-	return " (from " + strings.Join(titles, ", ") + ")"
+	return catalog.Source(words, titles)
 }
 
 // plainQuote writes a quote without Markdown: list marks are removed, a table's row becomes a line.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"multis/catalog"
 )
 
 // Verdict says how close two answers are.
@@ -32,11 +34,8 @@ const (
 	ReportPeriod = 7 * 24 * time.Hour
 )
 
-// disclosure is the mark before a text that multis writes in the owner's name, and sources the names of documents after it. A person writes neither.
-var (
-	disclosure = regexp.MustCompile(`^\[[^\]\n]{1,60}\] `)
-	sources    = regexp.MustCompile(` \(from [^\n]{1,300}\)$`)
-)
+// disclosure is the mark before a text that multis writes in the owner's name. A person does not write it, nor the names of documents at the end.
+var disclosure = regexp.MustCompile(`^\[[^\]\n]{1,60}\] `)
 
 // Match compares what multis would have said with what the owner wrote. It compares words and numbers, so that the same fact in other words can be
 // Different; it never calls two answers with different numbers Near. An answer is Near as well if the owner says what one of the cited quotes says.
@@ -88,7 +87,7 @@ func match(said, wrote string) (_ Verdict, disagree bool) {
 
 // withoutMarks returns what multis says without the marks that a person does not write.
 func withoutMarks(said string) string {
-	return sources.ReplaceAllString(disclosure.ReplaceAllString(said, ""), "")
+	return catalog.CutSource(disclosure.ReplaceAllString(said, ""))
 }
 
 // words returns the different words and numbers of a text, in lower case. Words of one or two letters are left out, because every text has them.

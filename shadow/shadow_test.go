@@ -17,6 +17,7 @@ func TestAnswersAreComparedByWordsAndNumbers(t *testing.T) {
 		{"[Nora] We deliver Monday to Saturday, 9:00-18:00.", "Monday to Saturday, from 9:00 to 18:00", Near},
 		{"[Nora] We deliver Monday to Saturday, 9:00-18:00.", "Monday to Saturday, from 8:00 to 18:00", Different},
 		{"[Nora] New tyre, fitted: 29 € (from prices 2026.md, tyres.md)", "A new tyre is 29 €, fitted.", Same},
+		{"[Nora] Ein neuer Reifen kostet 29 €. (aus preise.md)", "Ein neuer Reifen kostet 29 €.", Same},
 		{"(from prices.md)", "(from prices.md)", Same},
 		{"The delivery costs 5 EUR.", "it costs 5 euros to have it brought", Near},
 		{"The delivery costs 5 EUR.", "it costs 7 euros", Different},
