@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,9 @@ func worse(a, b Verdict) Verdict {
 	return a
 }
 
+// maxWrapped is the maximum number of words of a program that runs another, each of which may begin the inner command.
+const maxWrapped = 500
+
 // maxUnwrap is the maximum nesting of commands in commands that is classified. A command nested deeper is Catastrophic.
 const maxUnwrap = 8
 
@@ -53,7 +57,11 @@ func classify(argv []string, depth int, isPart bool) Verdict {
 		return Verdict{Catastrophic, "It runs commands in commands, too deep to be read."}
 	}
 	v := Verdict{}
-	for _, a := range argv {
+	words := argv
+	if isPart {
+		words = argv[:1] // the others were classified with the whole
+	}
+	for _, a := range words {
 		v = worse(v, classifyWord(a))
 	}
 	name, trusted := programName(argv[0])
@@ -245,6 +253,9 @@ func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict
 	v := Verdict{Destructive, name + " runs another program."}
 	if isPart {
 		return v
+	}
+	if len(argv) > maxWrapped {
+		return Verdict{Catastrophic, fmt.Sprintf("%s may run another program, and has more than %d words, too many to be read.", name, maxWrapped)}
 	}
 	for i, a := range argv[1:] {
 		for _, word := range innerWords(a) {

@@ -381,6 +381,20 @@ func TestInnerCommandsAndOperandsOfACommand(t *testing.T) {
 	}
 }
 
+// A command of 32 KB was judged for two minutes, which nothing could end.
+func TestALongCommandIsJudgedWithFewSteps(t *testing.T) {
+	for _, words := range []string{" a", " env", " rm", " sh -c x", " -a=!b", " a=b=c=d=e", " 'a;b'", " -r/a/../b"} {
+		line := "env -i" + strings.Repeat(words, 32_000/len(words))
+		argv, err := sandbox.Parse(line)
+		require.NoError(t, err)
+		require.Equal(t, sandbox.Catastrophic, sandbox.Classify(argv).Class, words)
+		allocated := testing.AllocsPerRun(1, func() { sandbox.Classify(argv[:400]) })
+		require.Less(t, allocated, 2e6, words)
+	}
+	require.Equal(t, sandbox.Destructive, sandbox.Classify(strings.Fields("git add"+strings.Repeat(" a", 400))).Class)
+	require.Equal(t, sandbox.Destructive, sandbox.Classify(strings.Fields("rm"+strings.Repeat(" a", 16_000))).Class)
+}
+
 func TestAFingerprintEndsWithItsContext(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "a"), make([]byte, 1<<20), 0o600))

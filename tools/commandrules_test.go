@@ -68,6 +68,7 @@ func TestARuleAboutAPathJudgesCommandsThatNameIt(t *testing.T) {
 		words = append(words, fmt.Sprintf("x%d", i))
 	}
 	require.Contains(t, judged(t, deny, workspace, "rm "+strings.Join(words, " ")).Why, "no rule can judge")
+	require.True(t, judged(t, deny, workspace, "rm "+strings.Join(words[:999], " ")).Pin)
 }
 
 func TestADeniedCommandIsDeniedInsideOfOthers(t *testing.T) {

@@ -134,6 +134,9 @@ func (v policyView) explain(tool, args string, caller tools.Caller) (string, err
 	}
 	lines := []string{e.Verdict.Sentence(), fmt.Sprintf("tool %s, class %s, tier %s; tried in this order:", tool, e.Spec.Class, e.Spec.Tier)}
 	for _, t := range e.Checks {
+		if t.About != e.Verdict.About {
+			continue // another path or domain of the call, which decided nothing
+		}
 		why := "matches, " + string(t.Rule.Decision)
 		if t.Mismatch != "" {
 			why = "no: " + t.Mismatch
