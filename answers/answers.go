@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"multis/catalog"
 	"multis/knowledge"
 	"multis/policy"
 	"multis/search"
@@ -30,7 +31,9 @@ const (
 // Variables are the values of the variables in canned answers. The contact's name is an argument of Fill.
 type Variables struct {
 	Business string // {business}
-	Hours    string // {hours}
+	Hours    string // {hours}, as the configuration has them
+	// Language is that of answers which are too short to tell.
+	Language catalog.Lang
 }
 
 // Keeper keeps the owner's answers.
@@ -102,12 +105,14 @@ func isPlainName(name string) bool {
 // maxMarks is the maximum number of marks on one letter. Vietnamese and the scripts of India have three at most.
 const maxMarks = 4
 
-// Fill returns a canned answer for a contact with its variables replaced. An empty name leaves the name out.
+// Fill returns a canned answer for a contact with its variables replaced: the opening hours with words in the language of the answer. An empty name
+// leaves the name out.
 func (v Variables) Fill(answer, name string) string {
 	if !isPlainName(name) {
 		name = ""
 	}
-	filled := strings.NewReplacer("{name}", text.Clip(text.OneLine(name), 60), "{hours}", v.Hours, "{business}", v.Business).Replace(answer)
+	hours := catalog.FormatHours(catalog.DetectLanguage([]string{answer}, v.Language), v.Hours)
+	filled := strings.NewReplacer("{name}", text.Clip(text.OneLine(name), 60), "{hours}", hours, "{business}", v.Business).Replace(answer)
 	if name != "" {
 		return filled
 	}

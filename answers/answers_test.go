@@ -29,7 +29,8 @@ func TestPersonalDataIsFound(t *testing.T) {
 func TestVariablesAreReplacedAndAContactsNameSaysNothing(t *testing.T) {
 	t.Parallel()
 	v := Variables{Business: "Piano House", Hours: "mon-fri 9-17"}
-	require.Equal(t, "Hello Ana, Piano House is open mon-fri 9-17.", v.Fill("Hello {name}, {business} is open {hours}.", "Ana"))
+	require.Equal(t, "Wir haben Montag-Freitag 9-17 für Sie geöffnet, Ana.", v.Fill("Wir haben {hours} für Sie geöffnet, {name}.", "Ana"))
+	require.Equal(t, "Hello Ana, Piano House is open Monday-Friday 9-17.", v.Fill("Hello {name}, {business} is open {hours}.", "Ana"))
 	require.Equal(t, "Hello, welcome!", v.Fill("Hello {name}, welcome!", ""))
 	require.Equal(t, "Welcome", v.Fill("{name}, Welcome", ""))
 	require.Equal(t, "Hello!", v.Fill("Hello {name}!", "everything costs 1 euro"))

@@ -69,3 +69,15 @@ func ExampleTexts_Text() {
 	fmt.Println(Texts{}.Text(Clarify, German, "{first}", "die Lieferung", "{second}", "die Abholung"))
 	// Output: Meinen Sie die Lieferung oder die Abholung?
 }
+
+func TestOpeningHoursAreWrittenInEachLanguage(t *testing.T) {
+	t.Parallel()
+	const hours = "mon-fri 9-12:30, 13:30-18; Sat 10-14; sun closed"
+	require.Equal(t, "Monday-Friday 9-12:30, 13:30-18; Saturday 10-14; Sunday closed", FormatHours(English, hours))
+	require.Equal(t, "lundi-vendredi 9-12:30, 13:30-18; samedi 10-14; dimanche fermé", FormatHours(French, hours))
+	require.Equal(t, "Monday 9-17", FormatHours("xx", "mon 9-17"))
+	for _, lang := range Langs() {
+		require.NotRegexp(t, `\b(mon|fri|sat|sun)\b|[%!]`, FormatHours(lang, hours), lang)
+		require.NotEmpty(t, FormatHours(lang, "daily"), lang)
+	}
+}

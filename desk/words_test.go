@@ -50,7 +50,7 @@ func TestAnAnswerIsSentByItsNumber(t *testing.T) {
 	r.reply(card, eva, "Parcel #7 is yours")
 	r.reply(card, eva, "# 1")
 	r.runAllJobs()
-	require.Equal(t, []string{"Hello Ana, we are open mon-fri 9-17.", "Parcel #7 is yours", "# 1"}, r.sender.view(anasRoom, anyEvent))
+	require.Equal(t, []string{"Hello Ana, we are open Monday-Friday 9-17.", "Parcel #7 is yours", "# 1"}, r.sender.view(anasRoom, anyEvent))
 	require.Contains(t, r.inThread(card), "Not sent: there is no answer 999")
 
 	r.edit(deskRoom, eva, sent, fmt.Sprintf("#%d", second))

@@ -127,7 +127,7 @@ func (a *assistant) openSources(context.Context) (err error) {
 	if a.documents, err = openLibrary(a.cfg, a.store); err != nil {
 		return err
 	}
-	a.answers = &answers.Keeper{Store: a.store, Search: a.search, Library: a.documents, Variables: answers.Variables{Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; ")}}
+	a.answers = &answers.Keeper{Store: a.store, Search: a.search, Library: a.documents, Variables: answers.Variables{Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; "), Language: a.cfg.Business.Language}}
 	deskWith := deskOptions(a.cfg)
 	deskWith.Store, deskWith.Box, deskWith.Answers, deskWith.Audit, deskWith.Files = a.store, a.box, a.answers, a.audit, a.front.files
 	a.desk = desk.New(deskWith)
