@@ -140,7 +140,7 @@ func (pc *pinCommands) guard(ctx context.Context, r request, ans answer) (answer
 	q := pinQuestion{pin.Prompt{Stage: pin.StageEnter, For: r.message.ID, Dialog: ans.dialog, Action: ans.pin.action, Binding: ans.pin.binding, AskedAt: r.now}}
 	return answer{
 		text:     "🔑 **Your PIN, please**, for: " + visibleText(text.Clip(shownBinding(ans.pin.binding), 500)) + "\nOnly the digits: I delete the message at once. `cancel` leaves it.",
-		question: &q, reason: "It waits for the PIN.", outcome: "waits for the PIN", quotes: ans.quotes, change: pc.closeOlderQuestions(r.room.ID),
+		question: &q, reason: "It waits for the PIN.", outcome: "waits_for_pin", quotes: ans.quotes, change: pc.closeOlderQuestions(r.room.ID),
 	}, nil
 }
 

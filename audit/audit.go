@@ -121,17 +121,16 @@ func (l Log) sign(purpose string, content []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// cleanName makes a name safe to store. Other programs choose the names of their tools, so it replaces every character that does not belong in
-// a name by a question mark and cuts the name to maxName bytes: no text fits in.
+// cleanName returns a name as it is stored: "?" if it has a character that does not belong in a name, and otherwise at most maxName bytes of it. Other programs
+// choose the names of their tools, and no text may get into the log, because it stays when a person is forgotten.
 func cleanName(s string) string {
-	return text.ClipBytes(strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("_-./:#", r):
-			return r
-		default:
-			return '?'
-		}
-	}, s), maxName)
+	belongs := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:#", r)
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return !belongs(r) }) {
+		return "?"
+	}
+	return text.ClipBytes(s, maxName)
 }
 
 // Prune deletes the oldest entries, up to the first one that is not older than before, and leaves a signed checkpoint. It returns how many it

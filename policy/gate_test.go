@@ -264,7 +264,7 @@ func randomGateInput(rng *rand.Rand) GateInput {
 
 func TestSafeModeAllowsOnlyWhatIsForTheAdminRoom(t *testing.T) {
 	t.Parallel()
-	for _, p := range []Purpose{PurposeReply, PurposeClarify, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator, PurposeRedaction} {
+	for _, p := range []Purpose{PurposeReply, PurposeClarify, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator, PurposeFollowUp, PurposeRating, PurposeRedaction} {
 		in := GateInput{Purpose: p, As: AsOwner, Mode: ModeBusiness, Kind: KindDM, Encryption: EncryptionNo, HasRoom: true, Verified: true, Addressed: true, HasCitation: true, SendCap: Rate{Minute: 1, Day: 1}, MsgType: "m.text", Body: "x"}
 		require.True(t, Gate(in).Allow, "%s: %s", p, Gate(in).Why)
 		in.SafeMode = true
