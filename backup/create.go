@@ -211,7 +211,7 @@ func (w *writer) files(ctx context.Context, o CreateOptions, m *Manifest) error 
 		}
 		err := filepath.WalkDir(f.Path, func(source string, d fs.DirEntry, err error) error {
 			switch {
-			case errors.Is(err, fs.ErrNotExist):
+			case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // a path below a file
 				return nil
 			case errors.Is(err, fs.ErrPermission):
 				m.Omitted = append(m.Omitted, source+": "+err.Error())

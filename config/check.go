@@ -164,13 +164,13 @@ func (c *Config) checkUserIDs(r *reader) {
 
 func (c *Config) checkTokens(r *reader) {
 	const fix = "still says generate; run multis -g once to fill it"
-	if c.Appservice.SenderLocalpart == placeholder {
+	if c.Appservice.SenderLocalpart == Placeholder {
 		r.reportKey("appservice.sender_localpart", fix)
 	}
-	if c.Appservice.ASToken == placeholder {
+	if c.Appservice.ASToken == Placeholder {
 		r.reportKey("appservice.as_token", fix)
 	}
-	if c.Appservice.HSToken == placeholder {
+	if c.Appservice.HSToken == Placeholder {
 		r.reportKey("appservice.hs_token", fix)
 	} else if c.Appservice.HSToken != "" && c.Appservice.HSToken == c.Appservice.ASToken {
 		r.reportKey("appservice.hs_token", "is the same as as_token; write generate and run multis -g")

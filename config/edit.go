@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -29,6 +30,34 @@ func Lookup(data []byte, key string) (string, bool) {
 		return "", false
 	}
 	return node.Value, true
+}
+
+// KeysWithValue returns the keys in the file data whose single value is this one, in their order. An item of a list counts for its list.
+func KeysWithValue(data []byte, value string) []string {
+	root, err := rootMapping(data)
+	if err != nil || root == nil {
+		return nil
+	}
+	var keys []string
+	var walk func(key string, node *yaml.Node)
+	walk = func(key string, node *yaml.Node) {
+		switch node.Kind { //nolint:exhaustive // the others have no value
+		case yaml.ScalarNode:
+			if node.Value == value && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		case yaml.SequenceNode:
+			for _, item := range node.Content {
+				walk(key, item)
+			}
+		case yaml.MappingNode:
+			for i := 0; i+1 < len(node.Content); i += 2 {
+				walk(joinKey(key, node.Content[i].Value), node.Content[i+1])
+			}
+		}
+	}
+	walk("", root)
+	return keys
 }
 
 // Edit returns the file data with these values set. All other bytes stay the same, comments and order included. A missing key is added to its

@@ -16,7 +16,7 @@ func ownExample() string { return strings.ReplaceAll(string(Example()), "example
 func filledExample() string {
 	text := ownExample()
 	for _, value := range []string{"as_multis_7hq2c9xk", "as-secret", "hs-secret"} {
-		text = strings.Replace(text, ": "+placeholder, ": "+value, 1)
+		text = strings.Replace(text, ": "+Placeholder, ": "+value, 1)
 	}
 	return text
 }

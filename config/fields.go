@@ -129,7 +129,7 @@ const (
 )
 
 // toGenerate is the example value of keys whose value is generated.
-const toGenerate = placeholder + ", and run multis -g"
+const toGenerate = Placeholder + ", and run multis -g"
 
 // fields returns the fields of all keys with fixed names.
 func (c *Config) fields() []field {

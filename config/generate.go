@@ -11,8 +11,8 @@ import (
 	"multis/plainfile"
 )
 
-// placeholder is the value in the file that Generate replaces with a random one.
-const placeholder = "generate"
+// Placeholder is the value in the file that Generate replaces with a random one.
+const Placeholder = "generate"
 
 // Generate replaces each token with the value "generate" in the configuration at path by a random one. It writes the
 // file only if the result is valid, keeps comments and order, and sets mode 0600. If no value is "generate", it does not
@@ -56,7 +56,7 @@ func FillTokens(name string, data []byte) ([]byte, error) {
 			return data, nil //nolint:nilerr // the data is no YAML, which Parse explains better
 		}
 		node := yamlValue(yamlValue(doc.Content[0], "appservice"), fresh.key)
-		if node == nil || node.Kind != yaml.ScalarNode || node.Value != placeholder {
+		if node == nil || node.Kind != yaml.ScalarNode || node.Value != Placeholder {
 			continue
 		}
 		lines := strings.Split(string(data), "\n")
@@ -93,7 +93,7 @@ func replacePlaceholder(lines []string, node *yaml.Node, value string) bool {
 		return false
 	}
 	before, after := string(runes[:node.Column-1]), string(runes[node.Column-1:])
-	for _, written := range []string{placeholder, `"` + placeholder + `"`, "'" + placeholder + "'"} {
+	for _, written := range []string{Placeholder, `"` + Placeholder + `"`, "'" + Placeholder + "'"} {
 		if rest, ok := strings.CutPrefix(after, written); ok {
 			lines[node.Line-1] = before + value + rest
 			return true

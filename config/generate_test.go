@@ -39,7 +39,7 @@ func TestGenerateFillsTheExampleAndChangesNothingElse(t *testing.T) {
 	filled := read(t, path)
 	for _, value := range []string{c.Appservice.SenderLocalpart, c.Appservice.ASToken.Value(), c.Appservice.HSToken.Value()} {
 		require.Equal(t, 1, strings.Count(filled, value))
-		filled = strings.Replace(filled, value, placeholder, 1)
+		filled = strings.Replace(filled, value, Placeholder, 1)
 	}
 	require.Equal(t, ownExample(), filled, "comments, order and spaces are those of before")
 

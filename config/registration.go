@@ -39,7 +39,7 @@ const registrationHeader = `# Written by "multis -g" from config.yaml. Do not ed
 func Registration(c *Config) ([]byte, error) {
 	a := c.Appservice
 	for _, value := range []string{a.ASToken.Value(), a.HSToken.Value(), a.SenderLocalpart} {
-		if value == "" || value == placeholder {
+		if value == "" || value == Placeholder {
 			return nil, errors.New("write the registration: as_token, hs_token and sender_localpart are not all set")
 		}
 	}

@@ -68,7 +68,7 @@ func TestNoRegistrationWithoutTokens(t *testing.T) {
 	t.Parallel()
 	for name, forget := range map[string]func(*Appservice){
 		"no as_token":         func(a *Appservice) { a.ASToken = "" },
-		"an hs_token to come": func(a *Appservice) { a.HSToken = placeholder },
+		"an hs_token to come": func(a *Appservice) { a.HSToken = Placeholder },
 		"no sender_localpart": func(a *Appservice) { a.SenderLocalpart = "" },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,6 @@ import (
 	"multis/backup"
 	"multis/config"
 	"multis/jobs"
-	"multis/migrations"
 	"multis/plainfile"
 	"multis/store"
 	"multis/store/pgserver"
@@ -73,7 +72,7 @@ func (b backupCreateCmd) Run(ctx context.Context, global *cli) error {
 		}
 	}
 	if b.WithoutSecrets {
-		fmt.Println("It has no secrets: after a restore, set them in config.yaml again.")
+		fmt.Println("It has no secrets: a restore makes new tokens, writes a new registration, and names what else is to be set again.")
 	} else {
 		fmt.Println("It holds your tokens and encryption keys: keep it as safe as config.yaml, and a copy on another machine.")
 	}
@@ -107,6 +106,7 @@ func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
 		text.Count(int(report.Rows), "row"), text.Count(report.Tables, "table"), text.Count(report.Files, "file"))
 	printSkipped(report)
 	printOmitted(a.Manifest)
+	fmt.Println("Next: keep a copy on another machine. multis backup restore brings it back, into an empty database.")
 	return nil
 }
 
@@ -121,105 +121,6 @@ func printSkipped(r backup.Report) {
 	if len(r.Skipped) > 0 {
 		fmt.Printf("Not restored, because this multis has no place for it: %s.\n", text.OneLine(text.List(r.Skipped)))
 	}
-}
-
-// backupRestoreCmd restores a backup.
-type backupRestoreCmd struct {
-	File string `arg:"" help:"The backup."`
-}
-
-// Run restores a backup: first the configuration, if there is none, then the database and the missing files.
-func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
-	a, err := backup.Open(b.File)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	loadFrom, err := restoreConfiguration(a, global.Config)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, copyLeft(loadFrom, global.Config)) }() // after success there is no copy, because backup.Restore has moved it
-	cfg, err := load(loadFrom)
-	if err != nil {
-		return err
-	}
-	dsn, stop, err := startDatabase(ctx, cfg.Database, exclusive)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	files := backupFiles(cfg, global.Config)
-	for i := range files {
-		if files[i].Path == global.Config && loadFrom != global.Config {
-			files[i].Corrected = loadFrom
-		}
-	}
-	report, err := backup.Restore(ctx, a, dsn, files...)
-	switch {
-	case errors.Is(err, migrations.ErrNotEmpty) && cfg.Database.URL == "":
-		return fmt.Errorf("%w: stop multis, move the folder %s away and try again; nothing was changed", err, filepath.Join(cfg.Database.DataDir, "postgres"))
-	case errors.Is(err, migrations.ErrNotEmpty):
-		return fmt.Errorf("%w: make another (CREATE DATABASE multis2 OWNER multis;), name it in database.url and try again; nothing was changed", err)
-	case err != nil:
-		return store.Unreachable(err)
-	}
-	fmt.Printf("Restored the backup of %s: %s in %s, %s that %s missing.\n", a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04 MST"),
-		text.Count(int(report.Rows), "row"), text.Count(report.Tables, "table"), text.Count(report.Files, "file"), text.Plural(report.Files, "was", "were"))
-	printSkipped(report)
-	fmt.Printf(`Nothing goes out yet: the admin room lists what would be sent, and asks you.
-multis makes new sessions in Matrix, because the keys of the old ones were used since the backup.
-Next: make sure that no other multis runs with this registration, start this one, and answer in the admin room:
-%s
-`, startCommand(global.Config, false))
-	return nil
-}
-
-// restoreConfiguration returns the file from which the configuration is loaded, and restores missing files that loading needs. If there is no
-// configuration, the returned file is a copy of the one in the backup, which the owner may correct after a failed attempt. backup.Restore moves
-// the copy to its final place before its last transaction, so that multis cannot start after a failed restore, and a killed one leaves no second copy.
-func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err error) {
-	// Files that root writes into the folder of the service would be unreadable for the service.
-	if err := dropPrivileges(filepath.Dir(file)); err != nil {
-		return "", err
-	}
-	loadFrom = file
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		loadFrom = file + ".from-backup"
-		written, err := a.RestoreFiles([]backup.File{configurationFile(loadFrom)})
-		switch {
-		case err != nil:
-			return "", err
-		case len(written) == 0:
-			fmt.Printf("The configuration is %s, which an earlier restore left; remove it to take that of this backup.\n", loadFrom)
-		default:
-			fmt.Println("The configuration is that of the backup. The database that it names must be empty.")
-		}
-	}
-	data, err := os.ReadFile(loadFrom)
-	if err != nil {
-		return "", fmt.Errorf("read the configuration: %w", err)
-	}
-	value := func(key string) string {
-		path, ok := config.Lookup(data, key)
-		if !ok || path == "" || filepath.IsAbs(path) {
-			return path
-		}
-		return filepath.Join(filepath.Dir(file), path)
-	}
-	_, err = a.RestoreFiles(requiredFiles(value("policy.file"), value("business.holiday_calendar")))
-	return loadFrom, err
-}
-
-// copyLeft returns an error that names the copy that restoreConfiguration made, if it is still there after a failed restore.
-func copyLeft(copied, file string) error {
-	if copied == file {
-		return nil
-	}
-	if _, err := os.Lstat(copied); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return fmt.Errorf("the configuration of the backup is in %s: correct it if it is wrong, and run the same command again", copied)
 }
 
 // openUnchanged opens the database without migrating it, so that a backup can be made before an upgrade changes it.
@@ -377,6 +278,12 @@ func omittedSecrets(cfg *config.Config) []string {
 	return files
 }
 
+// removedSecret stands for each secret in a backup without secrets.
+const removedSecret = "removed"
+
+// registrationName is the name of the registration in a backup.
+const registrationName = "config/registration.yaml"
+
 // backupFiles returns the files that a backup contains besides the database. file is the configuration.
 func backupFiles(cfg *config.Config, file string) []backup.File {
 	removeSecrets := func(content []byte) []byte {
@@ -385,7 +292,7 @@ func backupFiles(cfg *config.Config, file string) []backup.File {
 		written := string(content)
 		for _, s := range secrets {
 			if s != "" {
-				written = strings.ReplaceAll(written, s, "removed")
+				written = strings.ReplaceAll(written, s, removedSecret)
 			}
 		}
 		return []byte(written)
@@ -394,7 +301,7 @@ func backupFiles(cfg *config.Config, file string) []backup.File {
 	configuration.Without = removeSecrets
 	files := []backup.File{
 		configuration,
-		{Name: "config/registration.yaml", Path: filepath.Join(filepath.Dir(file), "registration.yaml"), Without: removeSecrets},
+		{Name: registrationName, Path: filepath.Join(filepath.Dir(file), "registration.yaml"), Without: removeSecrets},
 		{Name: "config/capture.md", Path: cfg.Memory.CaptureSkill},
 		{Name: "documents", Path: cfg.Documents.Folder},
 		{Name: "skills", Path: cfg.Skills.Folder},

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"multis/backup"
+	"multis/config"
+	"multis/migrations"
+	"multis/plainfile"
+	"multis/store"
+	"multis/text"
+)
+
+// backupRestoreCmd restores a backup.
+type backupRestoreCmd struct {
+	File string `arg:"" help:"The backup."`
+}
+
+// Run restores a backup: first the configuration, if there is none, then the database and the missing files.
+func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
+	a, err := backup.Open(b.File)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	loadFrom, err := restoreConfiguration(a, global.Config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, copyLeft(loadFrom, global.Config)) }() // after success there is no copy, because backup.Restore has moved it
+	cfg, err := load(loadFrom)
+	if err != nil {
+		return err
+	}
+	dsn, stop, err := startDatabase(ctx, cfg.Database, exclusive)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	files := backupFiles(cfg, global.Config)
+	if a.Manifest.WithoutSecrets { // its registration has no tokens; one is written below
+		files = slices.DeleteFunc(files, func(f backup.File) bool { return f.Name == registrationName })
+	}
+	for i := range files {
+		if files[i].Path == global.Config && loadFrom != global.Config {
+			files[i].Corrected = loadFrom
+		}
+	}
+	report, err := backup.Restore(ctx, a, dsn, files...)
+	switch {
+	case errors.Is(err, migrations.ErrNotEmpty) && cfg.Database.URL == "":
+		return fmt.Errorf("%w: stop multis, move the folder %s away and try again; nothing was changed", err, filepath.Join(cfg.Database.DataDir, "postgres"))
+	case errors.Is(err, migrations.ErrNotEmpty):
+		return fmt.Errorf("%w: make another (CREATE DATABASE multis2 OWNER multis;), name it in database.url and try again; nothing was changed", err)
+	case err != nil:
+		return store.Unreachable(err)
+	}
+	fmt.Printf("Restored the backup of %s: %s in %s, %s that %s missing.\n", a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04 MST"),
+		text.Count(int(report.Rows), "row"), text.Count(report.Tables, "table"), text.Count(report.Files, "file"), text.Plural(report.Files, "was", "were"))
+	printSkipped(report)
+	fmt.Println(`Nothing goes out yet: the admin room lists what would be sent, and asks you.
+multis makes new sessions in Matrix, because the keys of the old ones were used since the backup.`)
+	registration := doctorPaths(global.Config, global.Registration).Registration
+	if _, err := os.Stat(registration); a.Manifest.WithoutSecrets && (loadFrom != global.Config || errors.Is(err, fs.ErrNotExist)) {
+		return renewRegistration(global.Config, registration)
+	}
+	fmt.Printf("Next: make sure that no other multis runs with this registration, start this one, and answer in the admin room:\n%s\n", startCommand(global.Config, false))
+	return nil
+}
+
+// renewRegistration writes the registration after the restore of a backup without secrets, and says what else such a backup lacks.
+func renewRegistration(file, registration string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	fmt.Println("The backup has no secrets, so there are new tokens, which Synapse does not know yet. If you had a PIN, remove it: multis pin reset")
+	if keys := config.KeysWithValue(data, removedSecret); len(keys) > 0 {
+		fmt.Printf("Set these in %s again before you start multis: %s.\n", file, text.List(keys))
+	}
+	fmt.Println("Make sure that no other multis runs for this account.")
+	return generate(file, registration)
+}
+
+// makeTokens replaces the tokens that a backup without secrets lacks with new ones.
+func makeTokens(file string) error {
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	data := old
+	for _, key := range []string{"appservice.as_token", "appservice.hs_token"} {
+		if token, _ := config.Lookup(data, key); token != removedSecret {
+			continue
+		}
+		if data, err = config.Edit(file, data, config.Value{Key: key, Text: config.Placeholder}); err != nil {
+			return err
+		}
+	}
+	if data, err = config.FillTokens(file, data); err != nil || string(data) == string(old) {
+		return err
+	}
+	if err := plainfile.Replace(file, data, configMode); err != nil {
+		return fmt.Errorf("write the tokens into the configuration: %w", err)
+	}
+	return nil
+}
+
+// configMode is the mode of the configuration.
+const configMode = 0o600
+
+// restoreConfiguration returns the file from which the configuration is loaded, and restores missing files that loading needs. If there is no
+// configuration, the returned file is a copy of the one in the backup, which the owner may correct after a failed attempt. backup.Restore moves
+// the copy to its final place before its last transaction, so that multis cannot start after a failed restore, and a killed one leaves no second copy.
+func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err error) {
+	// Files that root writes into the folder of the service would be unreadable for the service.
+	if err := dropPrivileges(filepath.Dir(file)); err != nil {
+		return "", err
+	}
+	loadFrom = file
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		loadFrom = file + ".from-backup"
+		written, err := a.RestoreFiles([]backup.File{configurationFile(loadFrom)})
+		switch {
+		case err != nil:
+			return "", err
+		case len(written) == 0:
+			fmt.Printf("The configuration is %s, which an earlier restore left; remove it to take that of this backup.\n", loadFrom)
+		default:
+			fmt.Println("The configuration is that of the backup. The database that it names must be empty.")
+		}
+		if a.Manifest.WithoutSecrets {
+			if err := makeTokens(loadFrom); err != nil {
+				return "", err
+			}
+		}
+	}
+	data, err := os.ReadFile(loadFrom)
+	if err != nil {
+		return "", fmt.Errorf("read the configuration: %w", err)
+	}
+	value := func(key string) string {
+		path, ok := config.Lookup(data, key)
+		if !ok || path == "" || filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(filepath.Dir(file), path)
+	}
+	_, err = a.RestoreFiles(requiredFiles(value("policy.file"), value("business.holiday_calendar")))
+	return loadFrom, err
+}
+
+// copyLeft returns an error that names the copy that restoreConfiguration made, if it is still there after a failed restore.
+func copyLeft(copied, file string) error {
+	if copied == file {
+		return nil
+	}
+	if _, err := os.Lstat(copied); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("the configuration of the backup is in %s: correct it if it is wrong, and run the same command again", copied)
+}
