@@ -91,6 +91,7 @@ func readRules(path string) ([]byte, error) {
 // reportRules adds the problems in an error about rules, one per line. Each already names its place.
 func (r *reader) reportRules(err error) {
 	for line := range strings.Lines(err.Error()) {
-		r.problems = append(r.problems, problem{key: "policy.rules", text: strings.TrimRight(line, "\n")})
+		line = strings.TrimRight(line, "\n")
+		r.problems = append(r.problems, Problem{Key: "policy.rules", What: line, Text: line})
 	}
 }

@@ -12,11 +12,20 @@ import (
 	"multis/text"
 )
 
-// problem is one line of the error that Parse returns.
-type problem struct {
+// Problem is one line of the error that Parse returns.
+type Problem struct {
+	Key  string // empty when the file is wrong as a whole
+	What string // what is wrong and what to write
+	Text string // the whole line: the place, the key and What
 	line int    // line of the file; zero if the place is none in this file
-	key  string // empty when the file is wrong as a whole
-	text string
+}
+
+// Problems returns what is wrong with a configuration, in the order of the file. The arguments are those of Parse.
+func Problems(name string, data []byte, env func(string) (string, bool)) []Problem {
+	c := defaults()
+	r := newReader(name, c)
+	_, _ = c.parse(r, data, nil, env) // its error joins the same problems
+	return r.problems
 }
 
 // places holds where the values of a configuration come from.
@@ -59,7 +68,7 @@ func (p places) describe(at place, key, what string) string {
 
 // report adds a problem, with its place.
 func (r *reader) report(at place, key, what string) {
-	r.problems = append(r.problems, problem{at.line, key, r.describe(at, key, what)})
+	r.problems = append(r.problems, Problem{key, what, r.describe(at, key, what), at.line})
 }
 
 // Problem returns an error about a problem that another package found in the value of a key. Like the errors of Parse, it is one line with the place.
@@ -70,7 +79,7 @@ func (c *Config) Problem(key, what string) error {
 // reportKey reports a key that contradicts other keys, at the place where it was set. It does nothing if the key already
 // has a problem.
 func (r *reader) reportKey(key, what string) {
-	if slices.ContainsFunc(r.problems, func(p problem) bool { return p.key == key || p.key == key+fileSuffix }) {
+	if slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Key == key || p.Key == key+fileSuffix }) {
 		return
 	}
 	r.report(r.place(key), key, what)
@@ -78,10 +87,10 @@ func (r *reader) reportKey(key, what string) {
 
 // err joins the problems, ordered by line. Problems without a line come first.
 func (r *reader) err() error {
-	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return cmp.Compare(a.line, b.line) })
 	var lines []error
 	for _, p := range r.problems {
-		lines = append(lines, errors.New(p.text))
+		lines = append(lines, errors.New(p.Text))
 	}
 	return errors.Join(lines...)
 }

@@ -22,7 +22,7 @@ type reader struct {
 	groups     []group
 	preset     map[string]bool   // keys whose values in the file and the environment are ignored
 	references map[string]string // values that are references to secrets, by key
-	problems   []problem
+	problems   []Problem
 }
 
 // place is where a value was set: a line of the file, in chat, or an environment variable.

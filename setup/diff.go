@@ -3,6 +3,8 @@ package setup
 import (
 	"slices"
 	"strings"
+
+	"multis/text"
 )
 
 // hidden replaces each secret in a diff.
@@ -24,7 +26,7 @@ func Diff(old, now []byte, secrets []string) string {
 	}
 	var out strings.Builder
 	for _, l := range changedLines(a, b) {
-		out.WriteString("  " + hideLine(l, secrets) + "\n")
+		out.WriteString("  " + text.Visible(hideLine(l, secrets)) + "\n")
 	}
 	return out.String()
 }

@@ -1,8 +1,10 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -71,17 +73,25 @@ func (w *Wizard) choose(ctx context.Context, section, title, help string, offers
 		}
 		return probe(ctx, c)
 	}
-	if w.isSettled(section + ".model") {
-		return w.ask(ctx, section+".model", Question{}, try)
+	key := section + ".model"
+	if w.isSettled(key) {
+		err := w.accept(ctx, key, w.value(key), nil, try)
+		switch {
+		case err == nil || errors.Is(err, ErrAborted):
+			return err
+		case w.Asker == nil || w.isFixed(key):
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		w.complain(key, err)
 	}
 	for tried := ""; ; {
-		before := w.value(section + ".model")
+		before, data := w.value(key), w.data
 		o, err := w.chooseOffer(ctx, section, title, help, offers)
 		if err != nil {
 			return err
 		}
 		if o.name == noModel {
-			return w.set(section+".model", noModel)
+			return w.set(key, noModel)
 		}
 		if o.name != keep {
 			if err := w.describe(ctx, section, o); err != nil {
@@ -99,7 +109,12 @@ func (w *Wizard) choose(ctx context.Context, section, title, help string, offers
 		if wrong == nil {
 			return nil
 		}
-		state := strings.Join([]string{w.value(section + ".model"), w.value(section + ".api_key"), w.value(section + ".base_url")}, "\n")
+		if wrong.ID == doctor.ModelConfig { // multis would not start with it
+			w.data = data
+			w.printf("Choose again.\n")
+			continue
+		}
+		state := strings.Join([]string{w.value(key), w.value(section + ".api_key"), w.value(section + ".base_url")}, "\n")
 		if tried == state {
 			w.problems = append(w.problems, *wrong)
 			return nil
@@ -132,7 +147,18 @@ func (w *Wizard) chooseOffer(ctx context.Context, section, title, help string, o
 func (w *Wizard) describe(ctx context.Context, section string, o modelPreset) error {
 	provider, _, _ := strings.Cut(o.model, "/")
 	now := w.value(section + ".model")
-	q := Question{Title: "The name of the model", Default: strings.TrimPrefix(o.model, provider+"/"), Check: notEmpty("the name of a model")}
+	values := map[string]string{"model": "", "base_url": "", "api_key": "", "local": "false"}
+	// checked returns the check of an answer, which becomes the value of a key.
+	checked := func(key string, valueOf func(answer string) string) func(string) error {
+		return func(answer string) error {
+			values[key] = valueOf(answer)
+			_, err := w.check([]string{section + "." + key}, inSection(section, values)...)
+			return err
+		}
+	}
+	asItIs := func(answer string) string { return answer }
+	withProvider := func(name string) string { return provider + "/" + strings.TrimPrefix(name, provider+"/") }
+	q := Question{Title: "The name of the model", Default: strings.TrimPrefix(o.model, provider+"/"), Check: checked("model", withProvider)}
 	if name, ok := strings.CutPrefix(now, provider+"/"); ok {
 		q.Default = name
 	}
@@ -140,13 +166,13 @@ func (w *Wizard) describe(ctx context.Context, section string, o modelPreset) er
 	if err != nil {
 		return err
 	}
-	values := map[string]string{"model": provider + "/" + strings.TrimPrefix(name, provider+"/"), "base_url": "", "api_key": "", "local": "false"}
+	values["model"] = withProvider(name)
 	if o.local && provider != "ollama" {
 		values["local"] = "true"
 	}
 	if o.url != "" {
 		if values["base_url"], err = w.Asker.Ask(ctx, Question{
-			Title: "The address of the server", Help: "Such as " + o.url + ".", Default: orElse(w.value(section+".base_url"), o.url), Check: addressQuestion().Check,
+			Title: "The address of the server", Help: "Such as " + o.url + ".", Default: orElse(w.value(section+".base_url"), o.url), Check: checked("base_url", asItIs),
 		}); err != nil {
 			return err
 		}
@@ -159,18 +185,24 @@ func (w *Wizard) describe(ctx context.Context, section string, o modelPreset) er
 			known = w.value("llm.api_key")
 		}
 		if values["api_key"], err = w.Asker.Ask(ctx, Question{
-			Title: "The API key", Help: "As " + o.key + ". It is written into config.yaml, which only multis can read.", Default: known, Secret: true, Check: notEmpty("an API key"),
+			Title: "The API key", Help: "As " + o.key + ". It is written into config.yaml, which only multis can read.", Default: known, Secret: true,
+			Check: func(s string) error { return cmp.Or(notEmpty("an API key")(s), checked("api_key", asItIs)(s)) },
 		}); err != nil {
 			return err
 		}
 	}
 	maps.Copy(values, o.more)
-	for key, value := range values {
-		if err := w.set(section+"."+key, value); err != nil {
-			return err
-		}
+	w.data, err = w.edited(inSection(section, values)...)
+	return err
+}
+
+// inSection returns the values of a section, in the order of their keys.
+func inSection(section string, values map[string]string) []config.Value {
+	var list []config.Value
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, config.Value{Key: section + "." + key, Text: values[key]})
 	}
-	return nil
+	return list
 }
 
 func notEmpty(what string) func(string) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -31,13 +30,9 @@ func (w *Wizard) askOwner(ctx context.Context) error {
 		Title: "Your Matrix id", Help: "The one person that multis works for, such as @anna:" + orElse(domain, "example.com") + ".",
 		Check: func(s string) error { return checkOwner(s, domain) },
 	}
-	err := w.ask(ctx, "owner", q, func(ctx context.Context, owner string) doctor.Result {
+	return w.ask(ctx, "owner", q, func(ctx context.Context, owner string) doctor.Result {
 		return w.Probes.Account(ctx, w.value("homeserver.address"), owner)
 	})
-	if err != nil {
-		return err
-	}
-	return w.set("homeserver.domain", id.UserID(w.value("owner")).Homeserver())
 }
 
 // UnpairedOwner returns the placeholder for the owner until pairing shows who the owner is. No such account exists.
@@ -104,12 +99,6 @@ const candidateTimeout = 5 * time.Second
 func addressQuestion() Question {
 	return Question{
 		Title: "The address of your homeserver", Help: "Where multis reaches Synapse, such as http://127.0.0.1:8008.",
-		Check: func(s string) error {
-			if u, err := url.Parse(s); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-				return errors.New("an address begins with http:// or https://")
-			}
-			return nil
-		},
 	}
 }
 
@@ -148,12 +137,6 @@ func (w *Wizard) askTimeZone(ctx context.Context) error {
 	}
 	return w.ask(ctx, key, Question{
 		Title: "Your time zone", Help: "For reminders and for where a day begins, such as Europe/Berlin.", Default: zone,
-		Check: func(s string) error {
-			if _, err := time.LoadLocation(s); err != nil || s == "" || s == "Local" {
-				return errors.New("a time zone looks like Europe/Berlin or America/New_York")
-			}
-			return nil
-		},
 	}, nil)
 }
 
@@ -170,12 +153,6 @@ func (w *Wizard) askProfile(ctx context.Context) error {
 func (w *Wizard) askName(ctx context.Context) error {
 	return w.ask(ctx, "name", Question{
 		Title: "The name of your assistant", Help: "Replies to contacts begin with it, as in [Nora].",
-		Check: func(s string) error {
-			if n := len([]rune(s)); n == 0 || n > 40 {
-				return errors.New("a name has 1 to 40 characters")
-			}
-			return nil
-		},
 	}, nil)
 }
 

@@ -43,11 +43,16 @@ func (m Machine) StartCommand(program, config string, again bool) string {
 		return "docker compose up -d --wait"
 	case filepath.Dir(config) == ServiceDir && slices.ContainsFunc(append(slices.Clone(packagedUnits), unitPath), m.exists):
 		return "systemctl restart " + serviceName
-	case filepath.Base(config) == "config.yaml":
+	case filepath.Base(config) == "config.yaml" && isWorkingDir(filepath.Dir(config)):
 		return text.ShellWord(program) + " run"
 	default:
 		return text.ShellWord(program) + " run -c " + text.ShellWord(config)
 	}
+}
+
+func isWorkingDir(folder string) bool {
+	here, err := os.Getwd()
+	return err == nil && folder == here
 }
 
 // packagedUnits are where a package installs the unit.

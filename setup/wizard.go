@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"maunium.net/go/mautrix/id"
 
 	"multis/config"
 	"multis/doctor"
@@ -96,12 +99,37 @@ func (w *Wizard) load() error {
 	default:
 		w.old, w.data = old, old
 	}
-	for key, value := range w.Given {
-		if err := w.set(key, value); err != nil {
-			return err
+	var given []config.Value
+	for _, key := range slices.Sorted(maps.Keys(w.Given)) {
+		given = append(given, config.Value{Key: key, Text: w.Given[key]})
+	}
+	if w.data, err = w.edited(given...); err != nil {
+		return err
+	}
+	return w.checkUnasked()
+}
+
+// askedKeys are the keys whose values are asked for, or follow from an answer.
+var askedKeys = []string{
+	"owner", "homeserver.address", "homeserver.domain", "time_zone", "chats.profile", "name", "database.url",
+	"llm.model", "llm.base_url", "llm.api_key", "llm.local",
+	"embeddings.model", "embeddings.base_url", "embeddings.api_key", "embeddings.local", "embeddings.price_per_mtok",
+	"speech.model", "speech.base_url", "speech.api_key", "speech.local", "speech.price_per_minute",
+}
+
+// checkUnasked returns what is wrong with the values that no question will correct, so that it is known before the first one.
+func (w *Wizard) checkUnasked() error {
+	data, err := config.FillTokens(w.Config, w.data)
+	if err != nil {
+		return err
+	}
+	var lines []error
+	for _, p := range config.Problems(w.Config, data, w.Env) {
+		if !slices.Contains(askedKeys, p.Key) {
+			lines = append(lines, errors.New(p.Text))
 		}
 	}
-	return nil
+	return errors.Join(lines...)
 }
 
 // searchMachine searches the machine and prints what it finds.
@@ -166,17 +194,37 @@ func (w *Wizard) fixed(key string) (string, bool) {
 	return "", false
 }
 
-// set records a value, unless the environment or a secret file sets it.
-func (w *Wizard) set(key, value string) error {
-	if _, ok := w.fixed(key); ok {
-		return nil
-	}
-	data, err := config.Edit(w.Config, w.data, config.Value{Key: key, Text: value})
+// edited returns the file with values. Those that the environment or a secret file sets are left out.
+func (w *Wizard) edited(values ...config.Value) ([]byte, error) {
+	return config.Edit(w.Config, w.data, slices.DeleteFunc(values, func(v config.Value) bool { return w.isFixed(v.Key) })...)
+}
+
+// check returns the file with values, or what the check of the configuration has against one of keys. The first key is the one that was asked for.
+func (w *Wizard) check(keys []string, values ...config.Value) ([]byte, error) {
+	data, err := w.edited(slices.Clone(values)...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w.data = data
-	return nil
+	for _, p := range config.Problems(w.Config, data, w.Env) {
+		if slices.Contains(keys, p.Key) {
+			return nil, errors.New(strings.TrimPrefix(p.Key+" "+p.What, keys[0]+" "))
+		}
+	}
+	return data, nil
+}
+
+// set records a value that the check of the configuration accepts. With the owner it sets the domain of the homeserver.
+func (w *Wizard) set(key, value string) error {
+	keys, values := []string{key}, []config.Value{{Key: key, Text: value}}
+	if key == "owner" {
+		const domain = "homeserver.domain"
+		keys, values = append(keys, domain), append(values, config.Value{Key: domain, Text: id.UserID(value).Homeserver()})
+	}
+	data, err := w.check(keys, values...)
+	if err == nil {
+		w.data = data
+	}
+	return err
 }
 
 // isSettled reports whether a key needs no question: it was given, the environment or a secret file sets it, or there is nobody to ask.
@@ -225,10 +273,11 @@ func (w *Wizard) ask(ctx context.Context, key string, q Question, probe func(con
 		case errors.As(err, &refused) && answer == insisted:
 			w.problems = append(w.problems, refused.Finding)
 			return nil
-		default:
-			w.complain(key, err)
+		case refused.ID != "":
 			w.printf("Correct it, or enter it again to keep it as it is.\n")
 			insisted = answer
+		default:
+			w.complain(key, err)
 		}
 	}
 }

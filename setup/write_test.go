@@ -104,18 +104,22 @@ func TestADiffShowsWhatChangesAndNoSecret(t *testing.T) {
 `, setup.Diff([]byte(old), []byte(now), []string{"sk-new-secret"}))
 	require.Empty(t, setup.Diff([]byte(old), []byte(old), nil))
 	require.Empty(t, setup.Diff(nil, []byte(old), nil))
+	require.Equal(t, "  - name: Nora\n  + name: Nora\\u202E\n", setup.Diff([]byte("name: Nora\n"), []byte("name: Nora\u202e\n"), nil), "what does not show is written out")
 }
 
 func TestTheLineThatStartsMultisFitsHowItIsInstalled(t *testing.T) {
 	none := machine(t, nil)
 	packaged, ours := machine(t, map[string]string{"usr/lib/systemd/system/multis.service": "x"}), machine(t, map[string]string{"etc/systemd/system/multis.service": "x"})
-	require.Equal(t, "multis run", none.StartCommand("multis", "/var/lib/multis/config.yaml", true))
+	here := t.TempDir()
+	t.Chdir(here)
+	require.Equal(t, "multis run", none.StartCommand("multis", filepath.Join(here, "config.yaml"), true))
+	require.Equal(t, "multis run -c /home/you/config.yaml", none.StartCommand("multis", "/home/you/config.yaml", true), "it is in another folder")
 	for _, m := range []setup.Machine{packaged, ours} {
 		require.Equal(t, "systemctl restart multis", m.StartCommand("multis", "/var/lib/multis/config.yaml", true))
-		require.Equal(t, "multis run", m.StartCommand("multis", "/home/you/config.yaml", true), "another one than that of the service")
+		require.Equal(t, "multis run", m.StartCommand("multis", filepath.Join(here, "config.yaml"), true), "another one than that of the service")
 	}
 	require.Equal(t, "multis run -c '/home/you/my config'", none.StartCommand("multis", "/home/you/my config", false))
-	require.Equal(t, "bin/multis run", none.StartCommand("bin/multis", "/home/you/config.yaml", false), "where it is in no PATH")
+	require.Equal(t, "bin/multis run", none.StartCommand("bin/multis", filepath.Join(here, "config.yaml"), false), "where it is in no PATH")
 	t.Setenv("container", "docker")
 	require.Equal(t, "docker compose up -d --wait", none.StartCommand("multis", "/data/config.yaml", false))
 	require.Equal(t, "docker compose restart multis", none.StartCommand("multis", "/data/config.yaml", true))

@@ -19,7 +19,7 @@ import (
 )
 
 // errUnfinished is returned when all files are written, but a later step is not done. The output before it says what to do.
-var errUnfinished = errors.New("multis is not running yet; run multis init again when that is done: it keeps what you entered")
+var errUnfinished = errors.New("multis is not running yet; run multis init again when that is done: Enter keeps each answer, and with --yes it asks nothing")
 
 // startTime limits the first start of multis, from starting its process to its greeting.
 const startTime = 3 * time.Minute
@@ -136,11 +136,11 @@ func (i installation) awaitRegistration(ctx context.Context, a setup.Answers) (k
 		}
 	}
 	if i.wait == 0 && !known {
-		fmt.Print("\nThen run this again: it starts multis.\n")
+		fmt.Println("\nThen run this again:", i.again())
 		return false, nil
 	}
 	if !known {
-		fmt.Print("\nWaiting for Synapse to know multis. Ctrl-C is fine: everything is written.\n")
+		fmt.Print("\nWaiting for Synapse to know multis. Ctrl-C is fine: everything is written, and with --yes this goes on without a question.\n")
 	}
 	waiting, cancel := context.WithTimeout(ctx, max(i.wait, time.Minute))
 	defer cancel()
@@ -152,6 +152,14 @@ func (i installation) awaitRegistration(ctx context.Context, a setup.Answers) (k
 	}
 	setup.PrintResult(os.Stdout, "synapse", result)
 	return true, nil
+}
+
+// again says what the next run does when Synapse knows multis.
+func (i installation) again() string {
+	if i.systemd {
+		return "it starts multis."
+	}
+	return "it tries multis until it has greeted you, and says how to start it for good."
 }
 
 // start starts the service or, without a service, a process of multis, which stop ends. If multis already runs, start does nothing, except that it
