@@ -12,6 +12,7 @@ import (
 	"go.mau.fi/util/random"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/crypto"
+	"maunium.net/go/mautrix/crypto/ssss"
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 	"maunium.net/go/mautrix/sqlstatestore"
@@ -224,12 +225,23 @@ func (v *Vault) Verify(ctx context.Context, recoveryKey string) error {
 		return err
 	}
 	if err := m.VerifyWithRecoveryKey(ctx, recoveryKey); err != nil {
-		return explain("verify the device", err)
+		return explainVerification(err)
 	}
 	if err := trustOwnerKeys(ctx, m); err != nil {
 		return err
 	}
 	return v.requestMissingKeys(ctx)
+}
+
+// explainVerification says what to do about a failed verification.
+func explainVerification(err error) error {
+	switch {
+	case errors.Is(err, ssss.ErrNoDefaultKeyID):
+		return errors.New("your account has no recovery key yet: set up recovery in your Matrix client (in Element under Settings, Encryption), then run multis verify again")
+	case errors.Is(err, ssss.ErrIncorrectSSSSKey), errors.Is(err, ssss.ErrInvalidRecoveryKey):
+		return errors.New("this is not the recovery key of your account: copy it again, or make a new one in your Matrix client (in Element under Settings, Encryption)")
+	}
+	return explain("verify the device", err)
 }
 
 // maxKeysRequested limits how many messages or sessions are retried at once.

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +54,8 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 	return Replace(path, changed)
 }
 
-// Replace writes a file atomically, with the mode and owner of the old file, and returns the path of a backup of the old file.
+// Replace writes a file atomically, with the mode and owner of the old file, and returns the path of a backup of the old file, which only its owner may read.
+// Of the backups the newest ones stay.
 func Replace(path string, data []byte) (backup string, err error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -73,5 +77,37 @@ func Replace(path string, data []byte) (backup string, err error) {
 	if err := plainfile.Replace(path, data, info.Mode().Perm()); err != nil {
 		return "", fmt.Errorf("write the configuration: %w", err)
 	}
-	return backup, nil
+	if err := os.Chmod(backup, 0o600); err != nil { // it has the tokens that the file had
+		return "", fmt.Errorf("close the backup of the configuration: %w", err)
+	}
+	return backup, pruneBackups(path)
+}
+
+// maxBackups is how many backups of a configuration stay beside it. They hold its tokens.
+const maxBackups = 10
+
+// backupName matches what stands between the names of a configuration and the end of its backup's name.
+var backupName = regexp.MustCompile(`^\.\d{8}-\d{6}(-\d+)?$`)
+
+// pruneBackups removes the oldest backups that Replace made of a file.
+func pruneBackups(path string) error {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("list the backups of the configuration: %w", err)
+	}
+	var stamps []string
+	for _, e := range entries {
+		stamp, isBackup := strings.CutSuffix(strings.TrimPrefix(e.Name(), filepath.Base(path)), ".bak")
+		if isBackup && e.Type().IsRegular() && strings.HasPrefix(e.Name(), filepath.Base(path)) && backupName.MatchString(stamp) {
+			stamps = append(stamps, stamp)
+		}
+	}
+	slices.Sort(stamps)
+	for len(stamps) > maxBackups {
+		if err := os.Remove(path + stamps[0] + ".bak"); err != nil {
+			return fmt.Errorf("remove an old backup of the configuration: %w", err)
+		}
+		stamps = stamps[1:]
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,4 +67,32 @@ func TestSetBacksUpTheFileAndWritesOnlyAValidOne(t *testing.T) {
 	backup, err = Set(path, "chats.profile", "business")
 	require.NoError(t, err)
 	require.Empty(t, backup, "nothing changed")
+}
+
+func TestOfTheBackupsOnlyTheNewestStayAndOnlyForTheirOwner(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	require.NoError(t, os.WriteFile(path, []byte("0"), 0o644))
+	for n := range maxBackups + 5 {
+		old := fmt.Sprintf("%s.202601%02d-000000.bak", path, n+1)
+		require.NoError(t, os.WriteFile(old, nil, 0o600))
+	}
+	for _, kept := range []string{path + ".mine.bak", path + ".bak"} {
+		require.NoError(t, os.WriteFile(kept, nil, 0o600))
+	}
+	backup, err := Replace(path, []byte("1"))
+	require.NoError(t, err)
+	left, err := filepath.Glob(path + ".2*.bak")
+	require.NoError(t, err)
+	require.Len(t, left, maxBackups)
+	require.Contains(t, left, backup)
+	require.NotContains(t, left, path+".20260101-000000.bak", "the oldest goes first")
+	require.FileExists(t, path+".mine.bak")
+	require.FileExists(t, path+".bak")
+	info, err := os.Stat(backup)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	info, err = os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o644), info.Mode().Perm(), "as it was")
 }

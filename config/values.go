@@ -201,7 +201,7 @@ func roomID(s string) (string, error) {
 }
 
 func localpart(s string) (string, error) {
-	if s == placeholder {
+	if s == Placeholder {
 		return s, nil
 	}
 	if err := id.ValidateUserLocalpart(s); err != nil || len(s) > 100 {
@@ -293,6 +293,11 @@ func listenHost(s string) (string, error) {
 func filePath(s string) (string, error) {
 	if s == "" || strings.ContainsRune(s, 0) {
 		return "", errors.New("is not a path; write one, absolute or relative")
+	}
+	const maxPath, maxName = 4000, 255 // bytes; those of Linux are 4095 and 255, and multis adds names of files
+	isLong := func(name string) bool { return len(name) > maxName }
+	if len(s) > maxPath || slices.ContainsFunc(strings.Split(s, "/"), isLong) {
+		return "", fmt.Errorf("is longer than a path can be; write at most %d bytes, and %d for each name in it", maxPath, maxName)
 	}
 	return s, nil
 }

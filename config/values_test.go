@@ -61,3 +61,13 @@ func FuzzMoney(f *testing.F) {
 		require.Equal(t, m, again)
 	})
 }
+
+func TestAPathThatNoFileCanHaveIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{strings.Repeat("n", 256), "/srv/" + strings.Repeat("name/", 2000)} {
+		_, err := filePath(path)
+		require.ErrorContains(t, err, "is longer than a path can be")
+	}
+	_, err := filePath("/srv/" + strings.Repeat("n", 255))
+	require.NoError(t, err)
+}

@@ -49,6 +49,9 @@ func (c chatCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	defer closeLog()
+	if err := checkFolder(cfg.Database.DataDir, cfg.Database.DataDir); err != nil {
+		return fmt.Errorf("--data: %s %w", cfg.Database.DataDir, err)
+	}
 	if cfg.Database.URL == "" {
 		fmt.Fprintln(os.Stderr, "Starting Postgres in", cfg.Database.DataDir, "...")
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -48,6 +49,19 @@ func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error
 	}), nil
 }
 
+// checkProgram returns an error if the user that root became cannot run this program, which reads documents in a process of its own.
+func checkProgram() error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	const run = 1
+	if err := syscall.Access(program, run); err != nil {
+		return fmt.Errorf("the user who runs multis cannot run %s: %w; copy it (install -m 755 %[1]s /usr/local/bin/) and run that", program, err)
+	}
+	return nil
+}
+
 // indexCmd indexes documents from the command line.
 type indexCmd struct {
 	Role    string   `required:"" enum:"public,kb,admin" placeholder:"public|admin" help:"Who may see them: public (or kb), for answers to customers, or admin, for you alone."`
@@ -61,6 +75,9 @@ func (c indexCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	defer closeDB()
+	if err := checkProgram(); err != nil {
+		return err
+	}
 	library, err := openLibrary(cfg, st)
 	if err != nil {
 		return err

@@ -150,6 +150,12 @@ func TestCommandsOfRootWorkBesideTheServiceAndTakeNothingFromIt(t *testing.T) {
 	search()
 	s.start() // on the data as the commands left it
 	s.requireOwnFiles()
+	if os.Geteuid() == 0 {
+		require.NoError(t, os.Chmod(s.self, 0o700), "where only root reaches it")
+		_, stderr, err = s.command("index", "--role", "public", "prices.md")
+		require.Error(t, err)
+		require.Contains(t, stderr, "the user who runs multis cannot run "+s.self+": permission denied; copy it")
+	}
 }
 
 // On a new machine the folder belongs to the user of the service and is empty, and root restores into it.
