@@ -100,6 +100,8 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 		return nt.safeMode.notify(ctx, args.Topic == jobs.TopicSafeModeOn)
 	case jobs.TopicPushStalled, jobs.TopicPushResumed, jobs.TopicSyncStalled, jobs.TopicSyncResumed:
 		return nt.stalls.notify(ctx, args.Topic)
+	case jobs.TopicConfigRefused:
+		return nt.notifyConfigRefused(ctx)
 	default: // the others have a fixed text
 	}
 	notices := map[jobs.NoticeTopic]struct {
@@ -120,6 +122,21 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 		return jobs.Permanent(fmt.Errorf("the topic %q of a notice is unknown", args.Topic))
 	}
 	return nt.room.completeWithNotice(ctx, notice.kind, notice.text)
+}
+
+// notifyConfigRefused tells the owner why a changed configuration is not used, unless that is over.
+func (nt *Notices) notifyConfigRefused(ctx context.Context) error {
+	var refused store.RefusedConfig
+	is, err := store.GetSetting(ctx, nt.store.DB(), store.SettingConfigRefused, &refused)
+	if err != nil || !is {
+		return err
+	}
+	var lines []string
+	for line := range strings.Lines(refused.Why) {
+		lines = append(lines, "• "+esc(strings.TrimSpace(line)))
+	}
+	return nt.room.completeWithNotice(ctx, outbox.Alert, "⚠️ **I cannot use the changed configuration** and keep the one from before:\n"+strings.Join(lines, "\n")+
+		"\nWhen the file is corrected, I take it over within seconds.")
 }
 
 // notifyRoomClosed tells the owner, in the new admin room, that an admin room is no longer used.

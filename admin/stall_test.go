@@ -33,3 +33,17 @@ func TestAStalledSourceIsInANoticeAndInTheStatus(t *testing.T) {
 		require.NotContains(t, r.asOwner("/status"), stalled)
 	}
 }
+
+func TestAConfigurationThatIsNotUsedIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicConfigRefused}))
+	require.Empty(t, r.sendQueued(), "corrected before it was told")
+	r.tx(func(tx store.Tx) error {
+		return store.PutSetting(r.ctx, tx, store.SettingConfigRefused, store.RefusedConfig{Since: time.Now(), Why: "config.yaml:3: nonsense: unknown key\nconfig.yaml:9: name: is empty"})
+	})
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicConfigRefused}))
+	said := bodies(r.sendQueued())
+	require.Contains(t, said, "⚠️ **I cannot use the changed configuration**")
+	require.Contains(t, said, "\n• config.yaml:3: nonsense: unknown key\n• config.yaml:9: name: is empty\n")
+}

@@ -26,6 +26,8 @@ type OwnerSync struct {
 	vault     *Vault
 	// undecrypted are bridge notices whose keys are missing. They are kept in memory only, and only pollOwner uses them.
 	undecrypted []*event.Event
+	// failed is whether the last request of requestSync failed.
+	failed bool
 	// keylessDelay is for how long the sync last ran without keys; zero while the keys are open.
 	keylessDelay time.Duration
 }
@@ -257,13 +259,16 @@ func (s *OwnerSync) recordSync(err error) error {
 	return err
 }
 
-// requestSync makes one /sync request. It waits for events after since. If since is empty, it returns the current state at once.
+// requestSync makes one /sync request. It waits for events after since. If since is empty, it returns the current state at once. After a failed poll it does
+// not wait either, so that the sync counts as stalled no longer than it is.
 func (s *OwnerSync) requestSync(ctx context.Context, as *session, since string) (*syncResponse, error) {
 	timeout := int(pollTimeout.Milliseconds())
-	if since == "" {
+	if since == "" || s.failed {
 		timeout = 0
 	}
-	return as.sync(ctx, mautrix.ReqSync{Timeout: timeout, Since: since, FilterID: syncFilter, SetPresence: event.PresenceOffline})
+	resp, err := as.sync(ctx, mautrix.ReqSync{Timeout: timeout, Since: since, FilterID: syncFilter, SetPresence: event.PresenceOffline})
+	s.failed = err != nil
+	return resp, err
 }
 
 // storeResponse stores the events of a poll.

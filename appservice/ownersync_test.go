@@ -72,3 +72,32 @@ func TestADeviceThatWasEndedIsReplacedInEveryProcess(t *testing.T) {
 	require.NoError(t, NewOwnerSync(b.inbox, hs, nil, NewVault(b.store, hs)).Run(ctx, cancel))
 	require.NoError(t, hs.Retract(t.Context(), o))
 }
+
+// A poll that waits for events would let the sync count as stalled for half a minute longer.
+func TestTheFirstPollAfterAFailedOneDoesNotWait(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	timeouts := make(chan string, 4)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		timeouts <- r.URL.Query().Get("timeout")
+		w.Header().Set("Content-Type", "application/json")
+		if len(timeouts) == 2 {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"errcode":"M_FORBIDDEN","error":"no"}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"next_batch":"s2"}`)
+	}))
+	t.Cleanup(server.Close)
+	hs, err := NewHomeserver(b.store, Access{URL: server.URL, Owner: owner, Bot: bot})
+	require.NoError(t, err)
+	require.NoError(t, hs.setDevice(hs.owner, device{ID: "D"}))
+	s := NewOwnerSync(b.inbox, hs, nil, NewVault(b.store, hs))
+	for n := range 4 {
+		_, err := s.requestSync(t.Context(), hs.owner.session(), "s1")
+		require.Equal(t, n == 1, err != nil)
+	}
+	for _, want := range []string{"30000", "30000", "0", "30000"} {
+		require.Equal(t, want, <-timeouts)
+	}
+}

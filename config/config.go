@@ -396,6 +396,9 @@ func readError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the configuration: %w; multis init writes one, multis -e writes an example, -c names another file", err)
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("read the configuration: %w; only its owner and root may: run the command as root, with sudo", err)
+	}
 	return fmt.Errorf("read the configuration: %w", err)
 }
 

@@ -70,8 +70,8 @@ func (in *Input) noDatabase() string {
 	return ""
 }
 
-// isListening reports in answers whether a program answers at multis' own address, and in other whether that program is not multis.
-func isListening(ctx context.Context, a config.Appservice) (answers, other bool) {
+// IsListening reports in answers whether a program answers at multis' own address, and in other whether that program is not multis.
+func IsListening(ctx context.Context, a config.Appservice) (answers, other bool) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.LocalAddr()+"/_matrix/mau/live", nil)
 	if err != nil {
 		return false, false

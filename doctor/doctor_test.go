@@ -107,6 +107,13 @@ func brokenFiles() []breakage {
 		{"no file", ConfigMissing, func(w *world) { require.NoError(w.t, os.Remove(w.paths.Config)) }, asks, mend},
 		{"unknown key", ConfigInvalid, setYAML("chatz: {profile: business}\n"), inFile, mend},
 		{"open to all", ConfigPermissions, func(w *world) { require.NoError(w.t, os.Chmod(w.paths.Config, 0o644)) }, "", nil},
+		{"a folder that cannot be made", ConfigStart, func(w *world) {
+			w.start = errors.New("config.yaml:1: documents.folder: cannot be made; choose a folder that multis can make and write to")
+		}, inFile, func(w *world) { w.start = nil }},
+		{
+			"changed while it runs", ConfigRefused, execSQL(`insert into settings (key, value) values ('config_refused', '{"since": "2026-01-01T00:00:00Z", "why": "config.yaml:3: nonsense: unknown key"}')`),
+			showsOnly, execSQL("delete from settings where key = 'config_refused'"),
+		},
 		{"old registration", RegistrationFile, func(w *world) {
 			w.write(w.paths.Registration, "id: multis\nas_token: older\n")
 		}, "", nil},

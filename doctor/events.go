@@ -57,7 +57,7 @@ func checkEvents(ctx context.Context, in *Input) (Result, string) {
 			last = "the last push at " + in.clockTime(pushed)
 		}
 		r.Findings = append(r.Findings, newFinding(PushLag, "", fmt.Sprintf("Messages come by the sync only: the last one at %s, %s.", in.clockTime(fresh), last),
-			in.restartSynapse()+"   (Synapse stopped pushing; nothing is lost)"))
+			in.restartSynapse()+"   (Synapse stopped pushing; nothing is lost. Then write to multis: the next message shows whether it pushes again)"))
 	}
 	if !pushed.IsZero() {
 		r.Fact = "last push at " + in.clockTime(pushed)
@@ -81,7 +81,7 @@ func checkAdminRoom(ctx context.Context, in *Input) (Result, string) {
 	}
 	joined, err := in.Homeserver.JoinedRooms(ctx, in.Config.Owner)
 	if err != nil {
-		return Result{}, "the homeserver does not answer"
+		return Result{}, notAnswered(err)
 	}
 	if !slices.Contains(joined, *chat.RoomID) {
 		return oneFinding(AdminRoomNotIn, fmt.Sprintf("%s has not joined the admin room %s.", in.Config.Owner, *chat.RoomID), "accept the invitation of "+in.Config.BotID().String()+" in your Matrix client"), ""
@@ -281,7 +281,7 @@ func checkChats(ctx context.Context, in *Input) (Result, string) {
 	db := in.Database.DB()
 	joined, err := in.Homeserver.JoinedRooms(ctx, in.Config.Owner)
 	if err != nil {
-		return Result{}, "the homeserver does not answer"
+		return Result{}, notAnswered(err)
 	}
 	known, err := store.KnownRooms(ctx, db)
 	if err != nil {
@@ -294,7 +294,7 @@ func checkChats(ctx context.Context, in *Input) (Result, string) {
 	}
 	portals, err := in.Homeserver.Portals(ctx, unknown[:min(len(unknown), maxUnknownRooms)])
 	if err != nil {
-		return r, "the homeserver does not list the rooms"
+		return r, notAnswered(err)
 	}
 	missing := map[string]int{}
 	for _, p := range portals {

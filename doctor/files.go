@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 
 	"multis/config"
+	"multis/store"
 	"multis/text"
 )
 
@@ -37,26 +39,46 @@ func isReadableByAll(path string) bool {
 	return err == nil && info.Mode().Perm()&0o004 != 0
 }
 
-func checkConfig(_ context.Context, in *Input) (Result, string) {
+func checkConfig(ctx context.Context, in *Input) (Result, string) {
 	file := in.Paths.Config
 	switch {
 	case errors.Is(in.ConfigErr, fs.ErrNotExist):
 		return oneFinding(ConfigMissing, fmt.Sprintf("There is no configuration at %s.", file), "multis init"), ""
 	case in.ConfigErr != nil:
-		var r Result
-		for line := range strings.Lines(in.ConfigErr.Error()) {
-			message, fix, _ := strings.Cut(strings.TrimRight(line, "\n"), "; ")
-			if fix == "" {
-				fix = "correct that line of " + file
-			}
-			r.Findings = append(r.Findings, newFinding(ConfigInvalid, "", message+".", fix))
-		}
-		return r, ""
+		return Result{Findings: byLine(ConfigInvalid, "", in.ConfigErr, "correct that line of "+file)}, ""
 	}
 	if open := WorldReadable(file, in.Config); len(open) > 0 {
 		return oneFinding(ConfigPermissions, fmt.Sprintf("Every user of this machine can read %s and the secrets in it.", text.List(open)), chmodLine(open...)), ""
 	}
-	return Result{Fact: file + " is valid"}, ""
+	r := Result{Fact: file + " is valid"}
+	if in.CheckStart != nil {
+		r.Findings = byLine(ConfigStart, "multis cannot start with this: ", in.CheckStart(ctx), "correct that line of "+file)
+	}
+	if in.Database == nil || !in.HasSchema || !r.OK() {
+		return r, ""
+	}
+	var refused store.RefusedConfig
+	switch is, err := store.GetSetting(ctx, in.Database.DB(), store.SettingConfigRefused, &refused); {
+	case err != nil:
+		return failedCheck(err), ""
+	case is:
+		return oneFinding(ConfigRefused, fmt.Sprintf("multis keeps the configuration from before %s, because it cannot use the changed one: %s.", in.clockTime(refused.Since), text.OneLine(refused.Why)),
+			"multis config check   (and correct "+file+"; a running multis takes it over within seconds, and forgets this when it starts)"), ""
+	}
+	return r, ""
+}
+
+// byLine returns a finding for each line of an error; none for nil. What stands behind a semicolon is the fix, else usualFix.
+func byLine(id ID, before string, err error, usualFix string) []Finding {
+	if err == nil {
+		return nil
+	}
+	var found []Finding
+	for line := range strings.Lines(err.Error()) {
+		message, fix, _ := strings.Cut(strings.TrimRight(line, "\n"), "; ")
+		found = append(found, newFinding(id, "", before+message+".", cmp.Or(fix, usualFix)))
+	}
+	return found
 }
 
 const (

@@ -53,6 +53,21 @@ func causeOf(err, sentinel error) string {
 	return cause
 }
 
+// notAnswered returns why a check is skipped whose question the homeserver did not answer. Other checks report the cause.
+func notAnswered(err error) string {
+	switch {
+	case errors.Is(err, appservice.ErrUnknownToken):
+		return "the homeserver does not know the as_token"
+	case errors.Is(err, appservice.ErrNotCovered), errors.Is(err, appservice.ErrNoUser):
+		return "the homeserver does not let multis act as you"
+	case errors.Is(err, appservice.ErrNotMatrix):
+		return "what answers at homeserver.address is no homeserver"
+	case errors.Is(err, appservice.ErrUnreachable):
+		return "the homeserver does not answer"
+	}
+	return "the homeserver refuses: " + text.OneLine(err.Error())
+}
+
 // maxClockSkew is how far the clocks of the homeserver and multis may differ. If they differ more, fresh messages look old or seem to come
 // from the future.
 const maxClockSkew = 30 * time.Second

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 
@@ -24,6 +25,7 @@ type homeserver struct {
 	noDevices  bool // multis has no session
 	unverified bool // the owner has cross-signing keys, and the session of multis is not signed
 
+	unknownToken  bool // it does not know multis
 	cannotReachUs bool // its ping of multis gets no answer
 
 	extra []string // who is in the rooms beside the owner and multis
@@ -71,6 +73,9 @@ func newHomeserver(t *testing.T) *homeserver {
 		return http.StatusOK, map[string]string{"issuer": "https://auth.example.org/"}
 	})
 	handle("GET /_matrix/client/v3/account/whoami", func(r *http.Request) (int, any) {
+		if h.unknownToken {
+			return refused(http.StatusUnauthorized, "M_UNKNOWN_TOKEN")
+		}
 		user := r.URL.Query().Get("user_id")
 		if user == "" {
 			user = "@as_multis_7hq2c9xk:example.org"
@@ -84,12 +89,20 @@ func newHomeserver(t *testing.T) *homeserver {
 		return refused(http.StatusBadRequest, "IO.ELEMENT.MSC4190.M_APPSERVICE_LOGIN_UNSUPPORTED")
 	})
 	handle("POST /_matrix/client/v1/appservice/{id}/ping", func(*http.Request) (int, any) {
+		if h.unknownToken {
+			return refused(http.StatusUnauthorized, "M_UNKNOWN_TOKEN")
+		}
 		if h.cannotReachUs {
 			return refused(http.StatusBadGateway, "M_CONNECTION_FAILED")
 		}
 		return http.StatusOK, map[string]any{"duration_ms": 2}
 	})
-	handle("GET /_matrix/client/v3/joined_rooms", ok(map[string]any{"joined_rooms": []string{"!admin:example.org", "!ana:example.org"}}))
+	handle("GET /_matrix/client/v3/joined_rooms", func(*http.Request) (int, any) {
+		if h.unknownToken {
+			return refused(http.StatusUnauthorized, "M_UNKNOWN_TOKEN")
+		}
+		return http.StatusOK, map[string]any{"joined_rooms": []string{"!admin:example.org", "!ana:example.org"}}
+	})
 	handle("GET /_matrix/client/v3/rooms/{room}/members", func(*http.Request) (int, any) {
 		var members []any
 		for _, who := range append([]string{"@you:example.org", "@multis:example.org"}, h.extra...) {
@@ -144,6 +157,33 @@ func assertNoError(t *testing.T, err error) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+func TestWhatAHomeserverThatDoesNotKnowUsLeavesUnansweredIsSkipped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.homeserver.set(func(h *homeserver) { h.unknownToken = true })
+	report := Run(t.Context(), w.openInput())
+	require.Equal(t, []ID{RegistrationRestart}, ids(report.Findings()))
+	for _, s := range report.Sections {
+		if slices.Contains([]string{"appservice", "admin room", "chats"}, s.Name) {
+			require.Equal(t, "the homeserver does not know the as_token", s.Skipped, s.Name)
+		}
+	}
+}
+
+func TestAnAddressOfAnotherServerIsTheOnlyFinding(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { // as Synapse's federation listener does
+		rw.WriteHeader(http.StatusNotFound)
+		_, err := rw.Write([]byte(`{"errcode":"M_UNRECOGNIZED","error":"Unrecognized request"}`))
+		assertNoError(t, err)
+	}))
+	t.Cleanup(other.Close)
+	_, err := config.Set(w.paths.Config, "homeserver.address", other.URL)
+	require.NoError(t, err)
+	require.Equal(t, []ID{HomeserverNotMatrix}, w.findingIDs())
 }
 
 func brokenHomeserver() []breakage {

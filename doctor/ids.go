@@ -11,6 +11,8 @@ const (
 	ConfigMissing     ID = "config.missing"
 	ConfigInvalid     ID = "config.invalid"
 	ConfigPermissions ID = "config.permissions"
+	ConfigStart       ID = "config.start"
+	ConfigRefused     ID = "config.refused"
 	DataUnwritable    ID = "data.unwritable"
 	DiskLow           ID = "disk.low"
 	ClockSkew         ID = "clock.skew"
@@ -100,7 +102,7 @@ type kind struct {
 }
 
 var kinds = map[ID]kind{
-	CheckFailed: {Warning, false}, ConfigMissing: {Error, false}, ConfigInvalid: {Error, false}, ConfigPermissions: {Error, true}, DataUnwritable: {Error, false}, DiskLow: {Error, false},
+	CheckFailed: {Warning, false}, ConfigMissing: {Error, false}, ConfigInvalid: {Error, false}, ConfigPermissions: {Error, true}, ConfigStart: {Error, false}, ConfigRefused: {Error, false}, DataUnwritable: {Error, false}, DiskLow: {Error, false},
 	ClockSkew: {Warning, false},
 
 	HomeserverUnreachable: {Error, false}, HomeserverNotMatrix: {Error, false}, HomeserverDomain: {Error, false}, HomeserverMAS: {Error, false},

@@ -36,7 +36,9 @@ type Input struct {
 	Models Models
 	// TestSandbox tests the sandbox of commands and returns what it is made of, or why no command is run. nil skips the check.
 	TestSandbox func(ctx context.Context) (level string, err error)
-	Now         func() time.Time
+	// CheckStart returns what would keep multis from starting with the configuration, one problem a line. nil skips the check.
+	CheckStart func(ctx context.Context) error
+	Now        func() time.Time
 	// FreeBytes returns the free space, in bytes, of the disk that contains a path.
 	FreeBytes func(path string) (uint64, error)
 }

@@ -54,7 +54,7 @@ func probeUsers(ctx context.Context, hs *appservice.Inspector, c *config.Config,
 	switch _, err := hs.WhoAmI(ctx, c.Owner); {
 	case errors.Is(err, appservice.ErrNoUser):
 		found = append(found, newFinding(OwnerAccount, "", fmt.Sprintf("There is no account %s on this homeserver.", c.Owner),
-			fmt.Sprintf("owner: \"@you:%s\"   (your own id; or make the account: register_new_matrix_user -u %s)", c.Homeserver.Domain, c.Owner.Localpart())))
+			fmt.Sprintf("owner: \"@you:%s\"   (your own id; or make the account: %s)", c.Homeserver.Domain, AccountLine(c.Owner.Localpart()))))
 	case errors.Is(err, appservice.ErrNotCovered):
 		found = append(found, newFinding(RegistrationOwner, "", fmt.Sprintf("The registration in Synapse does not cover the owner %s.", c.Owner), install))
 	}
@@ -72,14 +72,25 @@ func probeDevices(ctx context.Context, hs *appservice.Inspector) []Finding {
 
 // ProbePing makes the homeserver call multis, which must be running.
 func ProbePing(ctx context.Context, c *config.Config) Result {
-	return probePing(ctx, appservice.NewInspector(AccessOf(c)), c, usualInstall())
+	result, _ := probePing(ctx, appservice.NewInspector(AccessOf(c)), c, usualInstall())
+	return result
 }
 
-func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, install string) Result {
+// probePing is ProbePing; install is the fix that gives Synapse the registration. If the homeserver was not asked, the reason is returned instead.
+func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, install string) (result Result, skipped string) {
 	took, err := hs.Ping(ctx)
+	if err == nil {
+		return Result{Fact: fmt.Sprintf("the homeserver reaches multis at %s, %s", c.Appservice.Address, text.Latency(took))}, ""
+	}
+	if result = explainPing(err, c, install); result.OK() { // the checks of the homeserver and the registration report it
+		skipped = notAnswered(err)
+	}
+	return result, skipped
+}
+
+// explainPing returns the finding for a failed ping; none if the homeserver did not try to reach multis.
+func explainPing(err error, c *config.Config, install string) Result {
 	switch {
-	case err == nil:
-		return Result{Fact: fmt.Sprintf("the homeserver reaches multis at %s, %s", c.Appservice.Address, text.Latency(took))}
 	case errors.Is(err, appservice.ErrPingToken):
 		return oneFinding(PingToken, "The homeserver calls multis with another hs_token than config.yaml has.", install)
 	case errors.Is(err, appservice.ErrPingID):
@@ -91,7 +102,7 @@ func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, 
 			fmt.Sprintf("appservice.port: a port that no other program uses   (here and in the registration: multis -g; ss -ltnp | grep %d shows which program it is)", c.Appservice.Port))
 	case errors.Is(err, appservice.ErrPingNoAnswer):
 		return explainUnreachable(c)
-	default: // the checks of the homeserver and the registration report it
+	default:
 		return Result{}
 	}
 }

@@ -84,11 +84,18 @@ func checkRegistration(ctx context.Context, in *Input) (Result, string) {
 	r.Findings = append(r.Findings, checkRegistrationFile(in, want)...)
 	installed, found := checkSynapseFiles(in, want)
 	r.Findings = append(r.Findings, found...)
+	if _, err := in.Homeserver.Server(ctx); err != nil { // whatever answers at that address has not loaded it
+		if r.OK() {
+			return r, notAnswered(err)
+		}
+		return r, ""
+	}
 	loaded := probeRegistration(ctx, in.Homeserver, in.Config, in.installFix())
 	loaded.Findings = append(loaded.Findings, checkRateLimit(ctx, in, loaded)...)
 	for i, f := range loaded.Findings {
 		if installed && strings.HasPrefix(string(f.ID), "registration.") {
-			loaded.Findings[i] = newFinding(RegistrationRestart, f.Subject, "Synapse has not been restarted since its registration file changed: "+lowerFirst(f.Message), in.restartSynapse())
+			loaded.Findings[i] = newFinding(RegistrationRestart, f.Subject, "Synapse has not been restarted since its registration file changed: "+lowerFirst(f.Message),
+				in.restartSynapse()+"   (if it stays, homeserver.address leads to another homeserver)")
 		}
 	}
 	if len(found) > 0 { // these findings explain why Synapse has not loaded the right one
@@ -182,12 +189,12 @@ func checkRunning(ctx context.Context, in *Input) (Result, string) {
 	if in.Config == nil {
 		return Result{}, skippedNoConfig
 	}
-	switch answers, other := isListening(ctx, in.Config.Appservice); {
+	switch answers, other := IsListening(ctx, in.Config.Appservice); {
 	case other:
 		return oneFinding(PingOther, fmt.Sprintf("Another program than multis answers at %s.", in.Config.Appservice.LocalAddr()),
 			fmt.Sprintf("appservice.port: a port that no other program uses   (then multis -g; ss -ltnp | grep %d shows which program it is)", in.Config.Appservice.Port)), ""
 	case !answers:
 		return oneFinding(MultisStopped, "multis does not run.", in.start()), ""
 	}
-	return probePing(ctx, in.Homeserver, in.Config, in.installFix()), ""
+	return probePing(ctx, in.Homeserver, in.Config, in.installFix())
 }

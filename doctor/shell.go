@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 
@@ -49,4 +50,14 @@ func chmodLine(paths ...string) string {
 		words = append(words, text.ShellWord(path))
 	}
 	return strings.Join(words, " ")
+}
+
+// AccountLine returns the line that makes an account in Synapse. Debian's own package gives the program another name than Synapse and its image do.
+func AccountLine(localpart string) string {
+	const usual, debian = "register_new_matrix_user", "synapse_register_new_matrix_user"
+	arguments := " -c /etc/matrix-synapse/homeserver.yaml -u " + text.ShellWord(localpart)
+	if _, err := exec.LookPath(debian); err == nil {
+		return debian + arguments
+	}
+	return usual + arguments + ", with Debian's own package " + debian
 }

@@ -32,6 +32,7 @@ type world struct {
 	yaml       string // of config.yaml
 	free       uint64
 	sandbox    error // why no command is run
+	start      error // why multis would not start
 	port       int
 	paths      Paths
 	named      string // a file that names the registrations that Synapse is told of
@@ -183,6 +184,7 @@ func (w *world) openInput() *Input {
 		return in
 	}
 	in.TestSandbox = func(context.Context) (string, error) { return "landlock", w.sandbox }
+	in.CheckStart = func(context.Context) error { return w.start }
 	in.Homeserver = appservice.NewInspector(AccessOf(in.Config))
 	prices := map[string]llm.Price{}
 	for _, p := range in.Config.LLM.Prices {

@@ -36,7 +36,10 @@ func TestAChangedConfigurationUnderLoadLosesNothing(t *testing.T) {
 
 	configure("name: Eve\nchatz: {profile: business}\n" + right)
 	a.await("the mistake in the log", func(context.Context) (bool, error) {
-		return strings.Contains(a.log(), "The changed configuration is invalid; keeping the old one") && strings.Contains(a.log(), ":2: chatz: unknown key"), nil
+		return strings.Contains(a.log(), "The changed configuration cannot be used; keeping the old one") && strings.Contains(a.log(), ":2: chatz: unknown key"), nil
+	})
+	a.await("the mistake in the admin room", func(ctx context.Context) (bool, error) {
+		return a.exists(ctx, "select exists (select from outbox where event_id is not null and content->>'body' like '%:2: chatz: unknown key%')")
 	})
 	load.awaitMore(6)
 

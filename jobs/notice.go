@@ -42,6 +42,8 @@ const (
 	TopicSyncStalled NoticeTopic = "sync_stalled"
 	// TopicSyncResumed: the sync makes progress again.
 	TopicSyncResumed NoticeTopic = "sync_moves"
+	// TopicConfigRefused: a changed configuration cannot be used.
+	TopicConfigRefused NoticeTopic = "config_refused"
 	// TopicUndecryptable: the key of a message in the admin room did not come.
 	TopicUndecryptable NoticeTopic = "unread"
 	// TopicBridgeDown: a bridge lost its network. SubjectID is the row of bridge_states.

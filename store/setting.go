@@ -38,12 +38,19 @@ const (
 	SettingFormer           Setting = "former_"        // followed by SettingOwnerDevice or SettingBotDevice: the device before a backup was restored
 	SettingBusinessSetup    Setting = "business_setup" // where the setup of the business stands, until it is done
 	SettingConfig           Setting = "config:"        // string, followed by a key of the configuration: its value, set in chat
+	SettingConfigRefused    Setting = "config_refused" // RefusedConfig: the owner was told that a changed configuration is not used
 	SettingSkillNotified    Setting = "told_skill:"    // bool, followed by the hash of a problem with a skill: the owner was told
 )
 
 // Stall says that nothing arrives through the push or the sync, and since when.
 type Stall struct {
 	Since time.Time `json:"since"`
+}
+
+// RefusedConfig says that multis runs with the configuration from before a change.
+type RefusedConfig struct {
+	Since time.Time `json:"since"`
+	Why   string    `json:"why"` // one problem a line
 }
 
 // Pause says that everything is paused, and since when.

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/backup"
+	"multis/doctor"
 	"multis/store"
 	"multis/store/storetest"
 )
@@ -413,9 +414,15 @@ func TestMultisStartsOnARestoredBackupAndAsks(t *testing.T) {
 	dsn := newDatabase(t, "started_on_a_backup")
 	_, err = backup.Restore(t.Context(), a, dsn)
 	require.NoError(t, err)
-	said, complaint, err := program(t, configured(t, dsn, ""), "", "status")
+	other := configured(t, dsn, "")
+	said, complaint, err := program(t, other, "", "status")
 	require.NoError(t, err, complaint)
 	require.Contains(t, said, "\non hold      everything, because a backup was restored: answer yes or no in the admin room")
+	require.Contains(t, said, "\nNext: No homeserver answers at ", "what is broken comes first")
+	require.Equal(t, "answer yes or no in the admin room, which lists what the restored backup would send.", whatNext([]doctor.Finding{{Severity: doctor.Warning, Message: "old"}}, true))
+	said, _, err = program(t, other, "", "status", "--json")
+	require.NoError(t, err)
+	require.Contains(t, said, `"name": "on hold",`)
 	r := startServeOn(t, 1, dsn, serveConfig)
 	r.until("the question", func() bool {
 		return storetest.Count(t, r.db, "select count(*) from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'restored' and o.event_id is not null") == 1

@@ -159,7 +159,7 @@ const commandLine = `
 init [flags] -y, --yes --owner --homeserver --time-zone --profile --name --database --model --set --synapse --service --wait --pair
 run [flags] --safe --dev
 doctor [flags] --json --fix --synapse
-status
+status [flags] --json
 agents
 config get [<key>] [flags] --json
 config set <key> <value>
@@ -173,6 +173,7 @@ search <words> ... [flags] --explain --limit --chat
 import <path> [flags] --chat --me
 models list
 models test
+monitors [flags] --json
 mcp login <name>
 mcp logout <name>
 replay <task> [flags] --model

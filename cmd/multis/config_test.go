@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/config"
+	"multis/doctor"
 	"multis/policy/rules"
 	"multis/store"
 	"multis/store/storetest"
@@ -78,17 +79,23 @@ func TestAChangedConfigurationIsTakenOverAndAnInvalidOneIsNot(t *testing.T) {
 	write(strings.Replace(valid, "database: {", "logging: {level: debug}\ndatabase: {", 1))
 	appears(`"key":"logging.level","message":"This changed key takes effect when multis is started again"`)
 	write(valid + "documents: {folder: /dev/null/documents}\n")
-	appears("documents.folder: mkdir /dev/null")
+	appears("documents.folder: cannot be made: /dev/null is no folder")
 	write(valid + fmt.Sprintf("watches: {hostname: 127.0.0.1, port: %s}\n", usedPort))
-	appears("watches.hostname and watches.port: listen tcp")
+	appears("watches.port: is in use by another program")
 	require.Empty(t, result, "none is taken over, and multis goes on")
 	refused := "select count(*) from audit_entries where kind = 'config' and actor = 'system' and outcome = 'refused' and content is not null and action = $1"
 	for key, want := range map[string]int{"config.yaml": 1, "documents.folder": 1, "watches.port": 1} {
 		require.Eventually(t, func() bool { return storetest.Count(t, st, refused, key) == want }, time.Minute, 20*time.Millisecond, "the log says that %s was refused", key)
 	}
+	refusals := func() int {
+		return storetest.Count(t, st, "select count(*) from settings where key = 'config_refused' and value->>'why' like '%watches.port%'")
+	}
+	require.Equal(t, 1, refusals(), "the owner sees it, too")
+	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where kind = 'tell' and args->>'topic' = 'config_refused'"), "and is told once")
 	write(valid + "name: Ana\n")
 	current = <-result
 	require.Equal(t, "Ana", current.Name)
+	require.Zero(t, refusals(), "it is over")
 
 	require.NoError(t, store.PutSetting(ctx, st.Writer(), store.SettingConfig+"budget.per_day", "7"))
 	require.NoError(t, store.PutSetting(ctx, st.Writer(), store.SettingConfig+"owner", "@eve:x"))
@@ -117,6 +124,99 @@ func TestAChangedConfigurationIsTakenOverAndAnInvalidOneIsNot(t *testing.T) {
 	require.NoError(t, os.WriteFile(own, []byte("rules:\n  - {tool: fetch_url, decision: confirm}\n"), 0o600))
 	current = <-result
 	require.Equal(t, rules.Confirm, current.Policy.FileRules[0].Decision)
+}
+
+func TestTheCheckOfAConfigurationFindsWhatWouldKeepItFromStarting(t *testing.T) {
+	t.Parallel()
+	used, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer used.Close()
+	_, port, err := net.SplitHostPort(used.Addr().String())
+	require.NoError(t, err)
+	for more, complaint := range map[string]string{
+		"documents: {folder: /dev/null/documents}\n":                    "documents.folder: cannot be made: /dev/null is no folder",
+		"logging: {file: /dev/null/log}\n":                              "logging.file: cannot be made: /dev/null is no folder",
+		"watches: {hostname: 127.0.0.1, port: " + port + "}\n":          "watches.port: is in use by another program",
+		"policy: {rules: [{tool: nothing_like_it, decision: allow}]}\n": "there is no tool nothing_like_it",
+	} {
+		dir := configured(t, "postgres://nobody@127.0.0.1:1/none", more)
+		_, said, err := program(t, dir, "", "config", "check")
+		require.Error(t, err, more)
+		require.Contains(t, said, complaint)
+		said, _, err = program(t, dir, "", "doctor")
+		require.Error(t, err)
+		require.Contains(t, said, "multis cannot start with this: ")
+		require.Contains(t, said, "[config.start]")
+	}
+	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "watches: {hostname: 127.0.0.1, port: "+port+"}\n")
+	_, said, err := program(t, dir, "", "config", "set", "documents.folder", "/dev/null/documents")
+	require.Error(t, err)
+	require.Contains(t, said, "documents.folder: cannot be made: /dev/null is no folder")
+	require.NotContains(t, said, "watches.port", "which was so before")
+	_, said, err = program(t, dir, "", "config", "set", "watches.port", "0")
+	require.NoError(t, err, said)
+	said, complaint, err := program(t, dir, "", "config", "check")
+	require.NoError(t, err, complaint)
+	require.Contains(t, said, "is valid")
+}
+
+func TestTheBeginningOfAKeyListsWhatBeginsSo(t *testing.T) {
+	t.Parallel()
+	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "documents: {folder: \"doc\\u202Euments\"}\n")
+	for beginning, key := range map[string]string{"budg": "budget.per_day: ", "budget": "budget.per_day: ", "chats.": "chats.burst_quiet: ", "documents.f": `documents.folder: data/doc\u202Euments`} {
+		said, complaint, err := program(t, dir, "", "config", "get", beginning)
+		require.NoError(t, err, complaint)
+		require.Contains(t, said, key)
+	}
+	said, _, err := program(t, dir, "", "config", "diff")
+	require.NoError(t, err)
+	require.Contains(t, said, `doc\u202Euments`, "what does not show is written out")
+}
+
+func TestTheReportOfTheDoctorHasAListAlsoWithoutFindings(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, writeReport(&out, doctor.Report{}))
+	require.Contains(t, out.String(), `"findings": []`)
+}
+
+func TestWhoMayNotReadTheConfigurationIsToldSo(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, printIncomplete(&out, "/var/lib/multis/config.yaml", &os.PathError{Op: "open", Path: "/var/lib/multis/config.yaml", Err: os.ErrPermission}))
+	require.Equal(t, "multis is set up in /var/lib/multis, which only its owner and root may read.\nNext: sudo multis\n", out.String())
+}
+
+func TestAMultisThatRunsMayChangeTheInterfaceOfItsPort(t *testing.T) {
+	t.Parallel()
+	own, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer own.Close()
+	address, ok := own.Addr().(*net.TCPAddr)
+	require.True(t, ok)
+	file := filepath.Join(configured(t, "postgres://nobody@127.0.0.1:1/none", ""), "config.yaml")
+	running, err := config.Load(file)
+	require.NoError(t, err)
+	running.Appservice.Hostname, running.Appservice.Port = "127.0.0.1", address.Port
+	next := *running
+	next.Appservice.Hostname = "0.0.0.0"
+	require.NoError(t, checkStart(t.Context(), running, &next))
+	require.ErrorContains(t, checkStart(t.Context(), nil, &next), "appservice.port: is in use by another program")
+}
+
+func TestAFolderThatOnlyAnotherUserMayWriteToIsFound(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Log("Only root can make a folder of another user.")
+		return
+	}
+	data, closed := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Chown(data, 65534, 65534))
+	require.ErrorIs(t, checkFolder(filepath.Join(closed, "documents"), data), os.ErrPermission)
+	require.NoError(t, checkFolder(filepath.Join(data, "documents"), data))
+	require.NoError(t, os.Chmod(closed, 0o777))
+	require.NoError(t, checkFolder(filepath.Join(closed, "documents"), data))
+	require.NoDirExists(t, filepath.Join(closed, "documents"), "it is not made")
 }
 
 func TestSettingsOverrideTheFileNotTheEnvironment(t *testing.T) {

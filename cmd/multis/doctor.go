@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -82,6 +83,9 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 	hideSecrets(in.Config)
 	in.Synapse = setup.Machine{}.FindForDoctor(in.Config.Homeserver.Domain, in.Paths.Registration)
 	in.TestSandbox = func(ctx context.Context) (string, error) { return testSandbox(ctx, in.Config, c.Config) }
+	in.CheckStart = func(ctx context.Context) error {
+		return errors.Join(checkRules(in.Config), checkStart(ctx, runningNow(ctx, in.Config), in.Config))
+	}
 	in.Homeserver = appservice.NewInspector(doctor.AccessOf(in.Config))
 	if models, err := newModels(in.Config, nil); err == nil {
 		in.Models = models
@@ -121,7 +125,11 @@ type reportJSON struct {
 }
 
 func writeReport(w io.Writer, r doctor.Report) error {
-	raw, err := json.MarshalIndent(reportJSON{r, r.Findings(), r.ExitCode()}, "", "  ")
+	found := r.Findings()
+	if found == nil {
+		found = []doctor.Finding{} // a list also if it is empty
+	}
+	raw, err := json.MarshalIndent(reportJSON{r, found, r.ExitCode()}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -54,6 +55,7 @@ type cli struct {
 	Search  searchCmd       `cmd:"" help:"Search as the owner; --explain shows how scores are computed."`
 	Import  importCmd       `cmd:"" help:"Import a chat that WhatsApp exported, or the data folder of the first multis."`
 	Models  modelsCmd       `cmd:"" help:"List the language models of the configuration; models test calls each one."`
+	Monitor monitorsCmd     `cmd:"" name:"monitors" help:"List what multis watches: pages, and programs that call in. Exits with 1 if a page cannot be read. /watch in the admin room changes the list."`
 	MCP     mcpCmd          `cmd:"" name:"mcp" help:"Log in to MCP servers that want it, and out again."`
 	Replay  replayCmd       `cmd:"" help:"Replay a stored task without doing anything, and say whether the result is the same."`
 	Policy  policyCmd       `cmd:"" help:"Show the rules about tools, and explain what happens with a call."`
@@ -135,8 +137,8 @@ func (c *cli) findService(command, folder string) {
 		return
 	}
 	file := filepath.Join(folder, defaultConfig)
-	if _, err := os.Stat(file); err != nil {
-		return // there is no service, or this user cannot read its folder
+	if _, err := os.Stat(file); err != nil && !errors.Is(err, fs.ErrPermission) {
+		return // there is no service; that this user may not read its folder, the command says
 	}
 	c.Config = file
 	if c.Registration == filepath.Base(c.Registration) {

@@ -27,7 +27,7 @@ func (m migrateCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	closeDB()
-	fmt.Println("The database is up to date.")
+	fmt.Println("The database is up to date. Next:", startCommand(global.Config, true))
 	return nil
 }
 

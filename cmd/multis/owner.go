@@ -53,7 +53,7 @@ func dropPrivileges(folder string) error {
 		return err
 	}
 	name, groups := strconv.Itoa(uid), []int{gid}
-	if u, err := user.LookupId(name); err == nil {
+	if u, err := userByID(uid); err == nil {
 		name = u.Username
 		if err := os.Setenv("HOME", u.HomeDir); err != nil {
 			return fmt.Errorf("switch to the user %s: %w", name, err)
@@ -85,6 +85,9 @@ func ownerOf(folder string) (uid, gid int, err error) {
 	}
 	return int(owner.Uid), int(owner.Gid), nil
 }
+
+// userByID returns the user with an id.
+func userByID(uid int) (*user.User, error) { return user.LookupId(strconv.Itoa(uid)) }
 
 // groupsOf returns the primary group of a user, and all groups of the user.
 func groupsOf(u *user.User) (own int, all []int, err error) {

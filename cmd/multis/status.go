@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,24 +20,33 @@ import (
 )
 
 // statusCmd shows what is set up, what runs and what to do next.
-type statusCmd struct{}
+type statusCmd struct {
+	JSON bool `help:"Print JSON."`
+}
 
 // Run checks the installation as multis doctor does, and changes nothing. It exits with 0 even if something is wrong.
-func (statusCmd) Run(ctx context.Context, c *cli) error {
+func (sc statusCmd) Run(ctx context.Context, c *cli) error {
 	in, closeDB := doctorInput(ctx, c)
 	defer closeDB()
 	if in.ConfigErr != nil {
 		return printIncomplete(os.Stdout, c.Config, in.ConfigErr)
 	}
-	return printStatus(ctx, os.Stdout, in, doctor.Run(ctx, in))
+	status, err := newStatus(ctx, in, doctor.Run(ctx, in))
+	if err != nil {
+		return err
+	}
+	return status.print(os.Stdout, sc.JSON)
 }
 
 // printIncomplete prints what is missing before multis can run.
 func printIncomplete(w io.Writer, file string, err error) error {
 	var b strings.Builder
-	if errors.Is(err, os.ErrNotExist) {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		fmt.Fprintf(&b, "multis is set up in %s, which only its owner and root may read.\nNext: sudo multis\n", filepath.Dir(file))
+	case errors.Is(err, os.ErrNotExist):
 		fmt.Fprintf(&b, "There is no %s yet.\nSet it up:            multis init\nTry it here first:    multis chat\n", file)
-	} else {
+	default:
 		fmt.Fprintf(&b, "%s is not complete yet:\n\n", file)
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(&b, " ", text.Clean(strings.TrimRight(line, "\n")))
@@ -46,27 +57,43 @@ func printIncomplete(w io.Writer, file string, err error) error {
 	return err
 }
 
-// printStatus prints the state of an installation whose configuration is complete.
-func printStatus(ctx context.Context, w io.Writer, in *doctor.Input, r doctor.Report) error {
-	var b strings.Builder
+// status is the state of an installation.
+type status struct {
+	Lines []statusLine `json:"status"`
+	Next  string       `json:"next"` // what to do
+}
+
+// statusLine is one part of a status.
+type statusLine struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func (s *status) add(name, value string) {
+	s.Lines = append(s.Lines, statusLine{name, text.Clean(value)})
+}
+
+// newStatus returns the state of an installation whose configuration is complete.
+func newStatus(ctx context.Context, in *doctor.Input, r doctor.Report) (status, error) {
+	var s status
+	var restored policy.Restore
 	cfg, found := in.Config, r.Findings()
-	line := func(name, value string) { fmt.Fprintf(&b, "%-12s %s\n", name, text.Clean(value)) }
 	running := "no"
-	if s, ok := section(r, "appservice"); ok && !has(s.Findings, doctor.MultisStopped) {
+	if section, ok := section(r, "appservice"); ok && !has(section.Findings, doctor.MultisStopped) {
 		running = "yes, at " + cfg.Appservice.LocalAddr()
 	}
-	line("running", running)
-	if s, ok := section(r, "safe mode"); ok && len(s.Findings) > 0 {
-		line("safe mode", "on; multis doctor says why")
+	s.add("running", running)
+	if section, ok := section(r, "safe mode"); ok && len(section.Findings) > 0 {
+		s.add("safe mode", "on; multis doctor says why")
 	}
-	line("owner", cfg.Owner.String())
-	line("homeserver", factOf(r, "homeserver", cfg.Homeserver.Address))
-	line("database", factOf(r, "database", databaseOf(cfg)))
-	line("model", cfg.LLM.Model)
+	s.add("owner", cfg.Owner.String())
+	s.add("homeserver", factOf(r, "homeserver", cfg.Homeserver.Address))
+	s.add("database", factOf(r, "database", databaseOf(cfg)))
+	s.add("model", cfg.LLM.Model)
 	if in.HasSchema {
 		chats, err := store.CountChats(ctx, in.Database.DB())
 		if err != nil {
-			return err
+			return s, err
 		}
 		var parts []string
 		for _, n := range chats {
@@ -75,23 +102,49 @@ func printStatus(ctx context.Context, w io.Writer, in *doctor.Input, r doctor.Re
 		if len(parts) == 0 {
 			parts = []string{"none yet"}
 		}
-		line("chats", strings.Join(parts, ", "))
-		line("backup", factOf(r, "backup", "old or missing"))
-		var restored policy.Restore
+		s.add("chats", strings.Join(parts, ", "))
+		s.add("backup", factOf(r, "backup", "old or missing"))
 		if _, err := store.GetSetting(ctx, in.Database.DB(), store.SettingRestore, &restored); err != nil {
-			return err
+			return s, err
 		}
 		if restored.OnHold() {
-			line("on hold", "everything, because a backup was restored: answer yes or no in the admin room; /restored lists what would go out")
+			s.add("on hold", "everything, because a backup was restored: answer yes or no in the admin room; /restored lists what would go out")
 		}
 	}
+	if len(found) == 0 {
+		s.add("findings", "none")
+	} else {
+		s.add("findings", fmt.Sprintf("%d; multis doctor shows all", len(found)))
+	}
+	s.Next = whatNext(found, restored.OnHold())
+	return s, nil
+}
+
+// whatNext says what to do: what is broken comes first, then the answer that a restored backup waits for, then the rest.
+func whatNext(found []doctor.Finding, onHold bool) string {
 	switch {
+	case onHold && (len(found) == 0 || found[0].Severity != doctor.Error):
+		return "answer yes or no in the admin room, which lists what the restored backup would send."
 	case len(found) == 0:
-		line("findings", "none")
-		b.WriteString("\nNext: write to the assistant in the admin room. multis --help lists the commands.\n")
-	default:
-		line("findings", fmt.Sprintf("%d; multis doctor shows all", len(found)))
-		fmt.Fprintf(&b, "\nNext: %s\n  %s\n", text.Clean(found[0].Message), text.Clean(found[0].Fix))
+		return "write to the assistant in the admin room. multis --help lists the commands."
+	}
+	return text.Clean(found[0].Message) + "\n  " + text.Clean(found[0].Fix)
+}
+
+// print writes the state as lines or as JSON.
+func (s *status) print(w io.Writer, asJSON bool) error {
+	var b strings.Builder
+	if asJSON {
+		raw, err := json.MarshalIndent(s, "", "  ")
+		if err != nil {
+			return fmt.Errorf("write the status: %w", err)
+		}
+		fmt.Fprintln(&b, string(raw))
+	} else {
+		for _, line := range s.Lines {
+			fmt.Fprintf(&b, "%-12s %s\n", line.Name, line.Value)
+		}
+		fmt.Fprintf(&b, "\nNext: %s\n", s.Next)
 	}
 	_, err := io.WriteString(w, policy.Redact(b.String()))
 	return err
