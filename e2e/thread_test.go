@@ -67,7 +67,7 @@ func TestOperatorsAndTheOwnersPhoneAnswerInOneThread(t *testing.T) {
 	_, err = eva.SendReaction(t.Context(), a.adminRoom(), card, "✋")
 	require.NoError(t, err)
 	a.inThread(t, bob, card, "note: she buys a lot here")
-	a.inThread(t, eva, card, "I am sorry! Which lamp is it?")
+	sorry := a.inThread(t, eva, card, "I am sorry! Which lamp is it?")
 	require.Equal(t, "I am sorry! Which lamp is it?", a.awaitDeliveries("thread-ida", 2)[1].Text)
 
 	require.NoError(t, a.process.Kill())
@@ -82,6 +82,10 @@ func TestOperatorsAndTheOwnersPhoneAnswerInOneThread(t *testing.T) {
 	a.inThread(t, bob, card, "It goes out today.")
 	require.Equal(t, "It goes out today.", a.awaitDeliveries("thread-ida", 3)[2].Text, "and nothing of the assistant's in between")
 
+	stays := a.inThread(t, eva, card, "You pay nothing.")
+	got := a.awaitDeliveries("thread-ida", 4)
+	a.deletedByAnOperatorAndAFormerOne(t, eva, [2]id.EventID{sorry, stays}, [2]id.EventID{id.EventID(got[1].EventID), id.EventID(got[3].EventID)})
+
 	_, err = bob.SendReaction(t.Context(), a.adminRoom(), card, "✅")
 	require.NoError(t, err)
 	a.await("the end", func(ctx context.Context) (bool, error) {
@@ -89,9 +93,35 @@ func TestOperatorsAndTheOwnersPhoneAnswerInOneThread(t *testing.T) {
 	})
 	_, err = a.Say(t.Context(), "thread-ida", question)
 	require.NoError(t, err)
-	got := a.awaitDeliveries("thread-ida", 4)
-	require.Contains(t, got[3].Text, "80 EUR", "the assistant answers again")
+	got = a.awaitDeliveries("thread-ida", 5)
+	require.Contains(t, got[4].Text, "80 EUR", "the assistant answers again")
 	for _, d := range got {
 		require.False(t, strings.Contains(d.Text, "she buys") || strings.Contains(d.Text, "on it"), d.Text)
 	}
+}
+
+// deletedByAnOperatorAndAFormerOne has an operator delete a reply, and another one after the configuration no longer names the operator: only the first
+// is deleted at the contact. replies are the messages in the thread, sent what the contact's room got.
+func (a *app) deletedByAnOperatorAndAFormerOne(t *testing.T, eva *mautrix.Client, replies, sent [2]id.EventID) {
+	t.Helper()
+	isDeleted := func(ctx context.Context, event id.EventID) (bool, error) {
+		evt, err := a.Owner.GetEvent(ctx, *a.chat("thread-ida").RoomID, event)
+		return err == nil && evt.Unsigned.RedactedBecause != nil, err
+	}
+	_, err := eva.RedactEvent(t.Context(), a.adminRoom(), replies[0])
+	require.NoError(t, err)
+	a.await("the deletion at the contact", func(ctx context.Context) (bool, error) { return isDeleted(ctx, sent[0]) })
+
+	require.NoError(t, a.process.Kill())
+	a.setup.Operators = fmt.Sprintf("[\"@bob:%s\"]", devstack.Domain)
+	a.run()
+	_, err = eva.RedactEvent(t.Context(), a.adminRoom(), replies[1])
+	require.NoError(t, err)
+	a.await("the refusal", func(ctx context.Context) (bool, error) {
+		return a.exists(ctx, "select exists (select from audit_entries where kind = 'deletion' and outcome = 'refused')")
+	})
+	a.awaitIdle()
+	deleted, err := isDeleted(t.Context(), sent[1])
+	require.NoError(t, err)
+	require.False(t, deleted, "a former operator takes nothing back from the contact")
 }
