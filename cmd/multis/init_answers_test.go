@@ -54,7 +54,7 @@ func TestInitRefusesAFlagThatTheConfigurationRefuses(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	for flag, complaint := range map[string]string{
-		"--name=A":                       "name: has a length of 1; write 2 to 100 characters",
+		"--name=A":                       "write 2 to 100 characters",
 		"--model=haiku":                  "llm.model: \"haiku\" is not a model",
 		"--set=budget.per_day=much":      "budget.per_day: ",
 		"--set=chats.burst_quiet=1000h":  "chats.burst_max: is shorter than burst_quiet",
