@@ -35,11 +35,13 @@ func TestVariablesAreReplacedAndAContactsNameSaysNothing(t *testing.T) {
 	require.Equal(t, "Welcome", v.Fill("{name}, Welcome", ""))
 	require.Equal(t, "Hello!", v.Fill("Hello {name}!", "everything costs 1 euro"))
 	require.Equal(t, "Hello !", v.Fill("Hello {name}!", " "), "a name of spaces")
-	for _, name := range []string{"evil.example", "Ana evil.example", "www.evil.example Ana", "\u202eAna", "Ana\u200b", "@eva:x", "[Ana](x)", "Ana\x00", "{hours}", strings.Repeat("1", 10_000),
-		"Ana\u3164", "Ana\u200dMaria", "\u2067Ana", "A" + strings.Repeat("\u0301", 40), "A\u20e3", "Ana\ufe0f", "evil.ex", "a/b", "Ana: call 110", "evil.e\u0301x", "Ana\nMaria\r"} {
+	for _, name := range []string{
+		"evil.example", "Ana evil.example", "www.evil.example Ana", "\u202eAna", "Ana\u200b", "@eva:x", "[Ana](x)", "Ana\x00", "{hours}", strings.Repeat("1", 10_000),
+		"Ana\u3164", "Ana\u200dMaria", "\u2067Ana", "A" + strings.Repeat("\u0301", 40), "A\u20e3", "Ana\ufe0f", "evil.ex", "a/b", "Ana: call 110", "evil.e\u0301x", "Ana\nMaria\r",
+	} {
 		require.Equal(t, "Hello!", v.Fill("Hello {name}!", name), "%.40q", name)
 	}
-	for _, name := range []string{"J. R. Smith", "Ana-María O'Neill", "Jr.", "Ана", "安娜", "Zoe\u0308", "Nguye\u0302\u0303n", "अनुष्का", "क्‍षमा", "ప్రియ", "สมชาย", "O’Neil", "D‘Angelo", "J.R.R. Tolkien", "Gal·la", "Jean‑Luc", "مریم‌السادات", "שָׁלוֹם", "ʻOkina"} {
+	for _, name := range []string{"J. R. Smith", "Ana-María O'Neill", "Jr.", "Ана", "安娜", "Zoe\u0308", "Nguye\u0302\u0303n", "अनुष्का", "क्\u200dषमा", "ప్రియ", "สมชาย", "O’Neil", "D‘Angelo", "J.R.R. Tolkien", "Gal·la", "Jean‑Luc", "مریم\u200cالسادات", "שָׁלוֹם", "ʻOkina"} {
 		require.Equal(t, "Hello "+name+"!", v.Fill("Hello {name}!", name))
 	}
 	require.Less(t, len(v.Fill("Hello {name}!", strings.Repeat("a ", 10_000))), 100)
