@@ -61,7 +61,7 @@ func foldSecret(s string) string {
 	for _, r := range norm.NFKD.String(s) {
 		switch {
 		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			b.WriteByte(byte(r))
+			b.WriteRune(r)
 		case r < utf8.RuneSelf && !unicode.IsLetter(r), text.IsInvisible(r):
 		case unicode.IsDigit(r):
 			b.WriteString(text.Fold(string(r)))

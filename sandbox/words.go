@@ -166,7 +166,7 @@ func parseIPv4(s string) netip.Addr {
 			value = value<<8 | n
 		}
 	}
-	return netip.AddrFrom4([4]byte{byte(value >> 24), byte(value >> 16), byte(value >> 8), byte(value)}) //nolint:gosec // the bytes of a number of 32 bits
+	return netip.AddrFrom4([4]byte{byte(value >> 24), byte(value >> 16), byte(value >> 8), byte(value)})
 }
 
 // parseIPv6 reads an IPv6 address; a mapped IPv4 address is returned as one. It returns the zero Addr for anything else.
