@@ -145,7 +145,7 @@ func New(o Options) *Admin {
 	pauses := &pauseCommands{desk: o.Desk, room: room, chats: chats, states: states, settings: o.Settings}
 	stalls := &stallNotices{store: o.Store, room: room}
 	bridges := &bridgeCommands{store: o.Store, room: room}
-	restores := &restoreCommands{store: o.Store, room: room, clock: o.Clock, drafts: drafts, began: o.Now()}
+	restores := &restoreCommands{store: o.Store, room: room, clock: o.Clock, drafts: drafts, startedAt: o.Now()}
 	safeMode := &safeModeCommands{store: o.Store, room: room}
 	doctors := &doctorCommands{room: room, chats: chats, examiner: o.Examiner}
 	configs := &configCommands{store: o.Store, config: o.Config}
@@ -201,9 +201,9 @@ var errAlreadyAnswered = errors.New("the message was answered before")
 // olderCommandWait is the delay of a command while an older one is still running.
 const olderCommandWait = 50 * time.Millisecond
 
-// Command carries out the command in a message of the admin room, once. For a question it enqueues a job that calls Answer, so that no command waits
+// HandleCommand carries out the command in a message of the admin room, once. For a question it enqueues a job that calls Answer, so that no command waits
 // for a model. last says that no other attempt follows.
-func (a *Admin) Command(ctx context.Context, message store.MessageID, last bool) error {
+func (a *Admin) HandleCommand(ctx context.Context, message store.MessageID, last bool) error {
 	r, err := a.loadRequest(ctx, message)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Permanent(err)

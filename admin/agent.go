@@ -165,11 +165,11 @@ func (ag *agentCommands) listSkills(_ context.Context, _ request, _ string) (ans
 // audience says whose questions a skill is used for.
 func audience(s Skill) string {
 	switch {
-	case s.Owner && s.Contact:
+	case s.ForOwner && s.ForContact:
 		return "for everybody"
-	case s.Owner:
+	case s.ForOwner:
 		return "for you"
-	case s.Contact:
+	case s.ForContact:
 		return "for contacts"
 	default:
 		return "for its own purpose"

@@ -104,7 +104,7 @@ func (ac *AnswerCommands) add(ctx context.Context, args string) (answer, error) 
 			return answer{text: fmt.Sprintf("That question has an answer: %s. %s first.", quote(a.Answer, 150), code(fmt.Sprintf("/answers remove %d", a.ID)))}, nil
 		}
 	}
-	return answer{changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		number, err := store.AddCannedAnswer(ctx, tx, asked, said)
 		if err != nil {
 			return "", err
@@ -141,7 +141,7 @@ func (ac *AnswerCommands) remove(args string) answer {
 		args, removeFrom = rest, store.RemoveLearnedAnswer
 	}
 	number := parseNumber(args)
-	return answer{changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		removed, err := removeFrom(ctx, tx, number)
 		if err != nil || !removed {
 			return "Which one? `/answers` and `/answers learned` list them with their numbers.", err
@@ -212,7 +212,7 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 		return err
 	}
 	names := []string{bridgebridge.DisplayName(chat.Name)}
-	heading, before, into, err := ac.contradiction(ctx, tx, g, chat)
+	heading, before, into, err := ac.cardParts(ctx, tx, g, chat)
 	if err != nil {
 		return err
 	}
@@ -231,14 +231,14 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 	return err
 }
 
-// contradiction returns parts of the card of an unanswered question: its heading, the answer in the owner's documents that the new one contradicts
+// cardParts returns parts of the card of an unanswered question: its heading, the answer in the owner's documents that the new one contradicts
 // (empty for none), and what a yes does.
-func (ac *AnswerCommands) contradiction(ctx context.Context, tx store.Tx, g store.UnansweredQuestion, chat store.Chat) (heading, before, into string, err error) {
+func (ac *AnswerCommands) cardParts(ctx context.Context, tx store.Tx, g store.UnansweredQuestion, chat store.Chat) (heading, before, into string, err error) {
 	heading = "📚 **Shall I learn this?** " + esc(chat.Label()) + " asked what no document of yours says, and was answered."
 	into = "👍 into your document \"Answers\", for you alone · reply `public` for customers as well"
-	if g.Changes != nil {
+	if g.Contradicts != nil {
 		learned, err := store.LearnedAnswers(ctx, tx)
-		if i := slices.IndexFunc(learned, func(a store.LearnedAnswer) bool { return a.ID == *g.Changes }); i >= 0 {
+		if i := slices.IndexFunc(learned, func(a store.LearnedAnswer) bool { return a.ID == *g.Contradicts }); i >= 0 {
 			heading = "📚 **Has this changed?** " + esc(chat.Label()) + " was answered otherwise than your document \"Answers\" says."
 			before, into = "So far: "+quote(learned[i].Answer, 500), "👍 the new answer takes its place, for whom the old one is"
 		}
@@ -288,9 +288,9 @@ func (q offerLearnedAnswer) answer(_ context.Context, r request, c choice) (_ an
 	role, isRole := parseRole(c.word)
 	switch {
 	case c.word == wordNo:
-		return answer{reason: "It declined an answer.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+		return answer{reason: "It declined an answer.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 			if _, err := store.LockUnanswered(ctx, tx, q.Question); err != nil {
-				return decidedAnswer(err)
+				return alreadyDecidedText(err)
 			}
 			return "Left out.", store.DecideUnanswered(ctx, tx, q.Question, store.UnansweredDeclined)
 		}}, true, nil
@@ -299,13 +299,13 @@ func (q offerLearnedAnswer) answer(_ context.Context, r request, c choice) (_ an
 	case !isRole:
 		return answer{}, false, nil
 	}
-	return answer{reason: "It took an answer into the documents.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{reason: "It took an answer into the documents.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		return q.answers.accept(ctx, tx, q.Question, role)
 	}}, true, nil
 }
 
-// decidedAnswer returns the reply for an unanswered question that was decided or deleted, and any other error unchanged.
-func decidedAnswer(err error) (string, error) {
+// alreadyDecidedText returns the reply for an unanswered question that was decided or deleted, and any other error unchanged.
+func alreadyDecidedText(err error) (string, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return "That is decided already, or what it rests on was changed or deleted.", nil
 	}
@@ -317,7 +317,7 @@ func decidedAnswer(err error) (string, error) {
 func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int64, role policy.Role) (string, error) {
 	g, err := store.LockUnanswered(ctx, tx, question)
 	if err != nil {
-		return decidedAnswer(err)
+		return alreadyDecidedText(err)
 	}
 	chat, err := store.ChatByID(ctx, tx, g.ChatID)
 	if err != nil {
@@ -326,13 +326,13 @@ func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int6
 	names := []string{bridgebridge.DisplayName(chat.Name)}
 	learned := store.LearnedAnswer{Question: answers.MaskPersonalData(g.Question, names), Answer: answers.MaskPersonalData(g.Answer, names), Role: role, Person: g.Person, AnsweredAt: g.AnsweredAt}
 	switch {
-	case g.Changes != nil:
+	case g.Contradicts != nil:
 		all, err := store.LearnedAnswers(ctx, tx)
 		if err != nil {
 			return "", err
 		}
 		for _, a := range all {
-			if a.ID == *g.Changes {
+			if a.ID == *g.Contradicts {
 				learned.ID, learned.CorrectsOrigin, learned.CorrectsQuote = a.ID, a.CorrectsOrigin, a.CorrectsQuote
 				if a.Role == policy.RolePublic {
 					learned.Role = policy.RolePublic
@@ -378,16 +378,16 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 		return answer{}, false, err
 	}
 	question := q.(*offerLearnedAnswer).Question //nolint:forcetypeassert // by its kind
-	ans := answer{reason: "It changed an answer.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+	ans := answer{reason: "It changed an answer.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		g, err := store.LockUnanswered(ctx, tx, question)
 		if err != nil {
-			return decidedAnswer(err)
+			return alreadyDecidedText(err)
 		}
 		if len([]rune(said)) > answers.MaxAnswer {
 			return fmt.Sprintf("That is too long: %d characters at most. Nothing was changed.", answers.MaxAnswer), ac.show(ctx, tx, g)
 		}
 		g.Answer = said
-		return "", errors.Join(store.RewriteUnanswered(ctx, tx, question, said), ac.show(ctx, tx, g))
+		return "", errors.Join(store.SetUnansweredAnswer(ctx, tx, question, said), ac.show(ctx, tx, g))
 	}}
 	ans.change, ans.dialog = closeDialog(d, nil), d.ID
 	return ans, true, nil

@@ -66,7 +66,7 @@ func (q approvePlan) answer(_ context.Context, r request, c choice) (_ answer, d
 	case q.Tool != store.PlanCall:
 		return answer{text: "Not done: " + code(q.Tool) + ". I was updated since I asked. Ask again."}, true, nil
 	default:
-		return q.agree(r, c.word == wordYes), true, nil
+		return q.decide(r, c.word == wordYes), true, nil
 	}
 }
 
@@ -89,7 +89,7 @@ func (ts *TaskCommands) RequestApproval(ctx context.Context, card int64) error {
 			return ts.showPlan(ctx, tx, room, calls[0], task)
 		}
 		now := ts.room.now()
-		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, cardText(calls), &approveCalls{Card: card, Asked: now, open: calls[0].ExpiresAt.Sub(now)}, task.About...)
+		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, cardText(calls), &approveCalls{Card: card, Asked: now, open: calls[0].ExpiresAt.Sub(now)}, task.RestsOn...)
 		return err
 	})
 	if errors.Is(err, outbox.ErrNoAdminRoom) || errors.Is(err, outbox.ErrRefusedNotice) {
@@ -169,12 +169,12 @@ func isGrantable(calls []store.Approval) bool {
 // showPlan asks the owner whether a plan is to be carried out.
 func (ts *TaskCommands) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval, task store.Task) error {
 	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should be otherwise."
-	_, err := ts.room.notify(ctx, tx, room, outbox.Alert, text, &approvePlan{Approval: call.ID, Tool: call.Tool}, task.About...)
+	_, err := ts.room.notify(ctx, tx, room, outbox.Alert, text, &approvePlan{Approval: call.ID, Tool: call.Tool}, task.RestsOn...)
 	return err
 }
 
-// agree starts or drops a plan. From then on the message with the plan shows its progress.
-func (q approvePlan) agree(r request, allowed bool) answer {
+// decide starts or drops a plan. From then on the message with the plan shows its progress.
+func (q approvePlan) decide(r request, allowed bool) answer {
 	text := "" // the result is sent when the task ends
 	if allowed {
 		text = "I begin."

@@ -216,7 +216,7 @@ func (ts *TaskCommands) judgeCard(r request, dialog store.Dialog, calls []store.
 	isOver := func(n int) bool { return n > len(calls) }
 	switch {
 	case r.message.Kind == string(bridgebridge.Reaction) && calls[0].Tier != store.ApprovalConfirm:
-		return ts.hintTextOnly(calls[0].ID)
+		return ts.refuseReaction(calls[0].ID)
 	case a.allowed && r.message.EditedAt != nil:
 		return answer{text: "An edited message allows nothing. Write it again."}
 	case slices.ContainsFunc(a.numbers, isOver):
@@ -256,9 +256,9 @@ func approvalHow(r request) store.ApprovalHow {
 	return store.HowText
 }
 
-// hintTextOnly tells the owner, once, that a reaction does not decide a card.
-func (ts *TaskCommands) hintTextOnly(card int64) answer {
-	return answer{reason: "A reaction does not decide about a command.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+// refuseReaction tells the owner, once, that a reaction does not decide a card.
+func (ts *TaskCommands) refuseReaction(card int64) answer {
+	return answer{reason: "A reaction does not decide about a command.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		first, err := store.ClaimHint(ctx, tx, card)
 		if err != nil || !first {
 			return "", err
@@ -270,7 +270,7 @@ func (ts *TaskCommands) hintTextOnly(card int64) answer {
 // decideCard stores a decision and replies with its effect. If the message with the decision was edited or deleted meanwhile, the message is handled
 // again.
 func (ts *TaskCommands) decideCard(r request, dialog store.Dialog, calls []store.Approval, d jobs.CardDecision) answer {
-	return answer{reason: "It decided about " + calls[0].Tool + ".", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{reason: "It decided about " + calls[0].Tool + ".", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		said, err := store.LockMessages(ctx, tx, []store.MessageID{r.message.ID})
 		if err != nil {
 			return "", err

@@ -52,7 +52,7 @@ func (as *approvalCommands) run(ctx context.Context, r request, args string) (an
 
 // revoke ends a grant.
 func (as *approvalCommands) revoke(r request, number int64) answer {
-	return answer{changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		g, err := store.RevokeGrant(ctx, tx, number, r.now)
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Sprintf("Nothing is allowed under the number %d. `/approvals` lists what is.", number), nil
@@ -116,7 +116,7 @@ func (as *approvalCommands) line(a store.ListedApproval, now time.Time) string {
 		who += " of " + esc(a.Agent)
 	}
 	line := fmt.Sprintf("%s · %s · %s: **%s**", as.room.shortTime(a.CreatedAt), who, what, outcomeOf(a.Approval, now))
-	if why := decidedWhy(a.Approval); why != "" {
+	if why := howDecided(a.Approval); why != "" {
 		line += ", " + why
 	}
 	if a.Reason != "" {
@@ -143,8 +143,8 @@ func outcomeOf(a store.Approval, now time.Time) string {
 	}
 }
 
-// decidedWhy says how an approval was decided: by the owner, by a grant, or by nobody.
-func decidedWhy(a store.Approval) string {
+// howDecided says how an approval was decided: by the owner, by a grant, or by nobody.
+func howDecided(a store.Approval) string {
 	switch a.How {
 	case store.HowReaction:
 		return "by your reaction"

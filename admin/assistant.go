@@ -12,8 +12,8 @@ type Asker interface {
 	Ask(ctx context.Context, room store.Chat, message store.Message, question string) error
 	// HasModel reports whether the agent that would answer the question in this room has a model.
 	HasModel(room store.Chat, question string) bool
-	// Answers returns the id of the agent that answers in a chat, and what selected it. Both are empty if multis itself answers.
-	Answers(chat store.Chat) (agent, by string)
+	// AnsweringAgent returns the id of the agent that answers in a chat, and what selected it. Both are empty if multis itself answers.
+	AnsweringAgent(chat store.Chat) (agent, by string)
 }
 
 // Files downloads the files that are sent in the admin room.
@@ -85,7 +85,7 @@ type Skill struct {
 	Summary string
 	Agent   string // the agent that it belongs to; empty for all agents
 	From    string // where the file is: "built in", for example
-	// Owner and Contact say whether it is used for questions of the owner, and of contacts.
-	Owner, Contact bool
-	Problem        string // why it is not used, or only in part; empty when it is
+	// ForOwner and Contact say whether it is used for questions of the owner, and of contacts.
+	ForOwner, ForContact bool
+	Problem              string // why it is not used, or only in part; empty when it is
 }

@@ -34,7 +34,7 @@ func (br *bridgeCommands) commands() []command {
 
 // list shows the bridges, and asks about a bot that waits for the owner's decision.
 func (br *bridgeCommands) list(ctx context.Context, _ request, args string) (answer, error) {
-	changes, err := store.OpenBridgeChanges(ctx, br.store.DB())
+	changes, err := store.UnacceptedBridgeChanges(ctx, br.store.DB())
 	if err != nil {
 		return answer{}, err
 	}

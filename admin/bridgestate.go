@@ -78,7 +78,7 @@ func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat,
 	head, ref := "⚠️ **Not sent to "+esc(chat.Label())+"**: ", esc(logRef(o.ID))
 	length, offline, rejected := 200, "I don't send it again: write there yourself then.", "I don't try again: write there yourself, or mend the bridge first."
 	if o.Purpose == policy.PurposeDraft { // the owner may have written it
-		length, offline, rejected = maxResent, "👍 sends it again then.", "👍 sends it again."
+		length, offline, rejected = maxUnsentText, "👍 sends it again then.", "👍 sends it again."
 	}
 	for _, s := range states {
 		if s.Bot == chat.BridgeBot && (s.Login == chat.Login || s.Login == "") {

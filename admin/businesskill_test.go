@@ -48,7 +48,7 @@ func commandOnce(ctx context.Context) error {
 		Settings: admin.Settings{Name: "Nora", Zone: time.UTC, Defaults: defaults, Audit: log, Disclose: disclose},
 		Answers:  &answers.Keeper{Store: st, Search: search.New(st)}, Config: configFile(os.Getenv(commandConfig)), Previewer: previewer{},
 	})
-	return a.Command(ctx, store.MessageID(message), false)
+	return a.HandleCommand(ctx, store.MessageID(message), false)
 }
 
 // A process is killed before and after each write of a command of the business desk; its job runs again. The command takes effect once and is answered once.

@@ -39,7 +39,7 @@ func (s *chatStates) overview(ctx context.Context) (v chatOverview, err error) {
 	if v.unreadable, err = s.unreadable(ctx); err != nil {
 		return chatOverview{}, err
 	}
-	open, err := store.OpenEscalations(ctx, s.store.DB())
+	open, err := store.WaitingEscalations(ctx, s.store.DB())
 	v.escalated = make(map[store.ChatID]bool, len(open))
 	for _, e := range open {
 		v.escalated[e.ChatID] = true

@@ -248,7 +248,7 @@ func TestAVoiceNoteOfTheOwnerIsAQuestion(t *testing.T) {
 	r := newRig(t)
 	for _, words := range []string{"when do we deliver", "/pause all", "1"} {
 		message := r.storeCommand(store.Message{Kind: "voice", Body: words, Code: policy.CodeTranscribed})
-		require.NoError(t, r.admin.Command(r.ctx, message, false))
+		require.NoError(t, r.admin.HandleCommand(r.ctx, message, false))
 		require.NoError(t, r.admin.Answer(r.ctx, message, false))
 		require.Equal(t, "You asked **"+words+"** in chat "+formatInt(int64(r.room.ID))+".", bodies(r.sendQueued()), "whatever it sounds like")
 	}
@@ -306,7 +306,7 @@ func TestAPauseWaitsForNoQuestion(t *testing.T) {
 	r := newRig(t)
 	for range 5 {
 		question := r.storeCommand(store.Message{ChatID: r.room.ID, Author: policy.AuthorOwnerClient, Kind: "text", Body: "what did we agree?", Action: policy.ActionCommand})
-		require.NoError(t, r.admin.Command(r.ctx, question, false))
+		require.NoError(t, r.admin.HandleCommand(r.ctx, question, false))
 	}
 	require.Equal(t, 5, r.count("select count(*) from river.river_job where kind = 'ask' and queue = 'ask'"), "questions wait in a queue of their own")
 	require.Contains(t, r.asOwner("/pause all"), "Everything is paused")

@@ -34,22 +34,22 @@ func (dc *DeskCommands) commands() []command {
 	return []command{{
 		name: "desk", args: "[week] [number]", group: groupBusiness, run: dc.run, operators: true,
 		summary: "how the business is doing: answers, drafts, escalations, waits",
-		help: "The last 24 hours, `/desk week` the last seven days with a chart. The name of a number lists what is behind it: `/desk escalated`, `/desk week unanswered`. These are: " + factNames() + ". " +
+		help: "The last 24 hours, `/desk week` the last seven days with a chart. The name of a number lists what is behind it: `/desk escalated`, `/desk week unanswered`. These are: " + factKindNames() + ". " +
 			"Waits are medians; `open` are escalations that nobody has resolved in a day. I post the numbers each morning at 8:00 if anything happened.",
 	}}
 }
 
-// deskFacts returns the kinds of facts that `/desk KIND` lists, in the order of its help.
-func deskFacts() []store.DeskFactKind {
+// listedFactKinds returns the kinds of facts that `/desk KIND` lists, in the order of its help.
+func listedFactKinds() []store.DeskFactKind {
 	return []store.DeskFactKind{
 		store.FactAlone, store.FactDraft, store.FactChanged, store.FactDropped, store.FactEscalated, store.FactReopened, store.FactUnanswered, store.FactGood, store.FactBad, store.FactOpen, store.FactAnswered, store.FactPerson, store.FactConversation,
 	}
 }
 
-// factNames lists the kinds of facts as they are typed.
-func factNames() string {
+// factKindNames lists the kinds of facts as they are typed.
+func factKindNames() string {
 	var names []string
-	for _, k := range deskFacts() {
+	for _, k := range listedFactKinds() {
 		names = append(names, code(string(k)))
 	}
 	return strings.Join(names, ", ")
@@ -63,10 +63,10 @@ func (dc *DeskCommands) run(ctx context.Context, r request, args string) (answer
 		case word == "week":
 			days = 7
 		case word == "day", word == "today":
-		case slices.Contains(deskFacts(), store.DeskFactKind(word)):
+		case slices.Contains(listedFactKinds(), store.DeskFactKind(word)):
 			kind = store.DeskFactKind(word)
 		default:
-			return answer{text: "Say it like: `/desk`, `/desk week`, `/desk escalated`. The numbers are: " + factNames() + "."}, nil
+			return answer{text: "Say it like: `/desk`, `/desk week`, `/desk escalated`. The numbers are: " + factKindNames() + "."}, nil
 		}
 	}
 	facts, err := store.DeskFacts(ctx, dc.store.DB(), r.now.AddDate(0, 0, -days), r.now, openTooLong)

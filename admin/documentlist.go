@@ -153,7 +153,7 @@ func (dc *DocumentCommands) remove(ctx context.Context, name string) (answer, er
 	if name == "" {
 		return answer{text: "Which one? `/docs remove prices.pdf`"}, nil
 	}
-	found, err := dc.library.Named(ctx, name, pageSize)
+	found, err := dc.library.DocumentsNamed(ctx, name, pageSize)
 	exact := slices.IndexFunc(found, func(d index.Document) bool { return d.Origin == name })
 	switch {
 	case err != nil:

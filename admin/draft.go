@@ -127,7 +127,7 @@ func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (_ an
 
 // decideDraftAnswer returns an answer that calls decide with a draft and replies with the result.
 func decideDraftAnswer(outboxID uuid.UUID, decide func(context.Context, store.Tx, uuid.UUID) (string, error)) answer {
-	return answer{reason: "It decided about a draft.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{reason: "It decided about a draft.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		text, err := decide(ctx, tx, outboxID)
 		if errors.Is(err, outbox.ErrDraftDecided) {
 			return "That draft is no longer open.", nil
@@ -165,9 +165,9 @@ func (df *DraftCommands) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft"))
 }
 
-// answeredReply handles a reply to a draft: yes or no decides, and any other text replaces the draft's. done is false if the message replies to no
+// handleReply handles a reply to a draft: yes or no decides, and any other text replaces the draft's. done is false if the message replies to no
 // draft.
-func (df *DraftCommands) answeredReply(ctx context.Context, r request, text string) (_ answer, done bool, err error) {
+func (df *DraftCommands) handleReply(ctx context.Context, r request, text string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || text == "" || r.message.Attachment != nil {
 		return answer{}, false, nil
 	}
@@ -258,7 +258,7 @@ func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uui
 	if err := store.MarkDropped(ctx, tx, out, policy.CodeQuoteDeleted, policy.CodeQuoteDeleted.Sentence()); err != nil {
 		return err
 	}
-	asked, err := store.MessagesAnsweredBy(ctx, tx, out)
+	asked, err := store.NewestMessageAnsweredBy(ctx, tx, out)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && asked.RedactedAt != nil) {
 		return nil
 	}
@@ -287,7 +287,7 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, chat store.Chat,
 		head += " (asks whether the conversation helped)"
 	default:
 	}
-	asked, err := store.MessagesAnsweredBy(ctx, tx, rows[0].ID)
+	asked, err := store.NewestMessageAnsweredBy(ctx, tx, rows[0].ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:

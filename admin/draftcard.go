@@ -134,8 +134,8 @@ func (df *DraftCommands) isTooEarly(ctx context.Context, r request, out uuid.UUI
 // askedAt returns when the owner was asked about a draft whose question expires at the given time.
 func askedAt(expires time.Time) time.Time { return expires.Add(-draftLifetime) }
 
-// maxResent is how much of a text that was not sent is shown, in characters. Most texts are shown in full, because the owner may have written them.
-const maxResent = 1500
+// maxUnsentText is how much of a text that was not sent is shown, in characters. Most texts are shown in full, because the owner may have written them.
+const maxUnsentText = 1500
 
 // resendDraft asks whether a draft that was approved and not delivered is sent again.
 type resendDraft struct {
@@ -153,7 +153,7 @@ func (q resendDraft) answer(_ context.Context, _ request, c choice) (_ answer, d
 	if c.word != wordYes {
 		return answer{}, false, nil
 	}
-	return answer{reason: "It had a draft sent again.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{reason: "It had a draft sent again.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		sent, err := q.drafts.room.box.Resend(ctx, tx, q.OutboxID)
 		if err != nil {
 			return "", err

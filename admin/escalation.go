@@ -104,7 +104,7 @@ func (ec *escalationCommands) handOff(ctx context.Context, r request, args strin
 
 // handOffChat opens a thread for a chat, claimed by whoever asked.
 func (ec *escalationCommands) handOffChat(pick chatPick, chat store.Chat) answer {
-	return answer{changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		asked, err := store.MessageByID(ctx, tx, pick.Asked)
 		if err != nil {
 			return "", err
@@ -187,7 +187,7 @@ func (ec *escalationCommands) handleThreadMessage(ctx context.Context, r request
 		}
 		file = desk.FileOf(r.message, data)
 	}
-	ans.changeAndSay = func(ctx context.Context, tx store.Tx) (string, error) {
+	ans.changeWithText = func(ctx context.Context, tx store.Tx) (string, error) {
 		return ec.desk.Reply(ctx, tx, e.ID, r.message, file)
 	}
 	return ans, true, nil
@@ -207,7 +207,7 @@ func (ec *escalationCommands) handleReaction(ctx context.Context, r request) (_ 
 	}
 	return answer{
 		reason: "It is a reaction to an escalation.", thread: *e.CardEvent,
-		changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+		changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 			return ec.desk.HandleReaction(ctx, tx, e.ID, r.message)
 		},
 	}, true, nil
@@ -223,6 +223,6 @@ func (ec *escalationCommands) handleNoteMark(ctx context.Context, r request) (_ 
 		return answer{}, false, err
 	}
 	return answer{reason: "It marks a message in a thread as a note.", change: func(ctx context.Context, tx store.Tx) error {
-		return desk.WithdrawNote(ctx, tx, m)
+		return desk.WithdrawReply(ctx, tx, m)
 	}}, true, nil
 }

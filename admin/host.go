@@ -111,7 +111,7 @@ func (hc *HostCommands) exec(ctx context.Context, r request, args string) (answe
 	}
 	ans := answer{reaction: reactionStarted, reason: "It runs a command.", change: func(ctx context.Context, tx store.Tx) error {
 		task, err := store.InsertTask(ctx, tx, store.Task{
-			Key: fmt.Sprintf("exec:%d", r.message.ID), Kind: store.TaskExec, ChatID: r.room.ID, MessageID: &r.message.ID, About: []store.MessageID{r.message.ID}, Agent: c.Agent, Input: args,
+			Key: fmt.Sprintf("exec:%d", r.message.ID), Kind: store.TaskExec, ChatID: r.room.ID, MessageID: &r.message.ID, RestsOn: []store.MessageID{r.message.ID}, Agent: c.Agent, Input: args,
 		})
 		if err != nil {
 			return err
@@ -141,7 +141,7 @@ func (hc *HostCommands) read(ctx context.Context, r request, args string) (answe
 	}
 	return answer{
 		pin: &pinNeed{pin.ActionRead, "read " + path},
-		changeAndSay: func(ctx context.Context, _ store.Tx) (string, error) {
+		changeWithText: func(ctx context.Context, _ store.Tx) (string, error) {
 			content, err := hc.host.Read(ctx, HostRequest{r.room, r.message.ID, path})
 			if err != nil {
 				return "⚠️ " + esc(err.Error()), nil

@@ -43,7 +43,7 @@ func (dc *DocumentCommands) index(ctx context.Context, r request, args string) (
 	case where != "":
 		return dc.indexPath(r, where, role), nil
 	}
-	file, err := dc.fileFor(ctx, r)
+	file, err := dc.fileToIndex(ctx, r)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{text: "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`." + dc.folderList()}, nil
 	}
@@ -53,9 +53,9 @@ func (dc *DocumentCommands) index(ctx context.Context, r request, args string) (
 	return dc.indexFile(r, file, role), nil
 }
 
-// fileFor returns the message with the file that /index without a name means: the command itself, the message it replies to, or the last message with
+// fileToIndex returns the message with the file that /index without a name means: the command itself, the message it replies to, or the last message with
 // a file.
-func (dc *DocumentCommands) fileFor(ctx context.Context, r request) (store.Message, error) {
+func (dc *DocumentCommands) fileToIndex(ctx context.Context, r request) (store.Message, error) {
 	if r.message.Attachment != nil {
 		return r.message, nil
 	}

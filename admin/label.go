@@ -74,7 +74,7 @@ func (lb *labelCommands) run(ctx context.Context, _ request, args string) (answe
 	return lb.chats.withChat(ctx, strings.Join(rest, " "), "label", chatPick{Label: prefix + label})
 }
 
-// hasMoreThanName reports whether words name no chat, but would without the last ones. Then the owner probably typed a label of several words.
+// hasExtraWords reports whether words name no chat, but would without the last ones. Then the owner probably typed a label of several words.
 func hasMoreThanName(chats []store.Chat, words []string) bool {
 	for n := len(words); n > 0; n-- {
 		if found, _ := matchChats(chats, strings.Join(words[:n], " ")); len(found) > 0 {
@@ -107,7 +107,7 @@ func (lb *labelCommands) list(ctx context.Context) (answer, error) {
 	}
 	lines := []string{"**" + text.Count(len(names), "label") + "**, the first counts where several of a chat differ."}
 	for _, name := range names[:min(len(names), maxListedLabels)] {
-		lines = append(lines, fmt.Sprintf("%s: %s · %s", code(name), text.Count(count[name], "chat"), lb.meaning(name)))
+		lines = append(lines, fmt.Sprintf("%s: %s · %s", code(name), text.Count(count[name], "chat"), lb.settingsText(name)))
 	}
 	if more := len(names) - maxListedLabels; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
@@ -118,8 +118,8 @@ func (lb *labelCommands) list(ctx context.Context) (answer, error) {
 // maxListedLabels is how many labels are listed.
 const maxListedLabels = 2 * policy.MaxLabels
 
-// meaning lists the settings that a label has.
-func (lb *labelCommands) meaning(name string) string {
+// settingsText lists the settings that a label has.
+func (lb *labelCommands) settingsText(name string) string {
 	i := slices.IndexFunc(lb.settings.Defaults.Labels, func(l policy.Label) bool { return l.Name == name })
 	if i < 0 {
 		return "no settings"

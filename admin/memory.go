@@ -117,7 +117,7 @@ func (ns *noteCommands) remember(_ context.Context, r request, args string) (ans
 	if len([]rune(args)) > memory.MaxNote {
 		return answer{text: "That is long for a note. Send it as a file and I `/index` it."}, nil
 	}
-	return answer{reaction: reactionDone, changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{reaction: reactionDone, changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		note, err := ns.memory.Remember(ctx, tx, r.room, r.message.ID, args)
 		return fmt.Sprintf("Noted: %s. `/forget %d` takes it back.", quote(args, 200), note), err
 	}}, nil

@@ -93,7 +93,7 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 	case jobs.TopicReplyKept:
 		return nt.notifyReplyKept(ctx, store.ChatID(args.SubjectID))
 	case jobs.TopicBackupOld, jobs.TopicBackupFailed:
-		return nt.restores.warn(ctx, args.Topic)
+		return nt.restores.warnNoBackup(ctx, args.Topic)
 	case jobs.TopicRestored:
 		return nt.restores.ask(ctx)
 	case jobs.TopicSafeModeOn, jobs.TopicSafeModeOff:
@@ -190,7 +190,7 @@ func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 		}
 		ans := answer{text: text, kind: outbox.Alert, quotes: o.About}
 		if o.Purpose == policy.PurposeNotice {
-			ans.unsent = o.ID
+			ans.failedNotice = o.ID
 		}
 		if o.Purpose == policy.PurposeDraft {
 			ans.question = &resendDraft{OutboxID: o.ID}

@@ -174,28 +174,28 @@ func (q pinQuestion) refer(d *store.Dialog) {
 // ContinueAfterPIN carries out the request that waited for a PIN, or tells the owner the result of what was entered.
 func (a *Admin) ContinueAfterPIN(ctx context.Context, args jobs.PINArgs, last bool) error {
 	if pin.EntryResult(args.Result) == pin.EntryGranted {
-		return a.resume(ctx, args.DialogID, last)
+		return a.handleAfterPIN(ctx, args.DialogID, last)
 	}
 	kind := outbox.Answer
 	if pin.EntryResult(args.Result) == pin.EntryLocked {
 		kind = outbox.Alert
 	}
-	said, err := a.pins.newsText(ctx, args)
+	said, err := a.pins.resultText(ctx, args)
 	if err != nil || said == "" {
 		return err
 	}
 	return a.room.completeWithNotice(ctx, kind, said)
 }
 
-// newsText tells the owner the result of a message that was or may have been a PIN; empty if there is nothing to tell.
-func (pc *pinCommands) newsText(ctx context.Context, args jobs.PINArgs) (string, error) {
+// resultText tells the owner the result of a message that was or may have been a PIN; empty if there is nothing to tell.
+func (pc *pinCommands) resultText(ctx context.Context, args jobs.PINArgs) (string, error) {
 	switch pin.EntryResult(args.Result) {
 	case pin.EntryUntrusted:
 		return untrustedText, nil
 	case pin.EntryBridged:
 		return bridgedText, nil
 	case pin.EntryWrong:
-		return fmt.Sprintf("❌ That is not the PIN. %d %s left, then it is locked for an hour.", args.Left, text.Plural(args.Left, "try", "tries")), nil
+		return fmt.Sprintf("❌ That is not the PIN. %d %s left, then it is locked for an hour.", args.TriesLeft, text.Plural(args.TriesLeft, "try", "tries")), nil
 	case pin.EntryNoDigits:
 		return "That is no PIN by its form, so it did not count, and I deleted it. Send 4 to 6 of the digits 0-9 as a new message, and nothing else in it; `cancel` leaves it.", nil
 	case pin.EntryStray:
@@ -228,9 +228,9 @@ func (pc *pinCommands) newsText(ctx context.Context, args jobs.PINArgs) (string,
 // maxGrantAge is how long a request may still be carried out after its question for the PIN has expired.
 const maxGrantAge = 30 * time.Minute
 
-// resume handles the message that waited for a PIN once more, now that the PIN was entered. The question for the PIN is closed in the
+// handleAfterPIN handles the message that waited for a PIN once more, now that the PIN was entered. The question for the PIN is closed in the
 // transaction of the effect, so that there is one effect at most.
-func (a *Admin) resume(ctx context.Context, dialog int64, last bool) error {
+func (a *Admin) handleAfterPIN(ctx context.Context, dialog int64, last bool) error {
 	d, err := store.DialogByID(ctx, a.store.DB(), dialog)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && d.Done) {
 		return nil

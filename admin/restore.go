@@ -18,11 +18,11 @@ import (
 
 // restoreCommands asks the owner whether to send or drop what a restored backup has on hold.
 type restoreCommands struct {
-	store  *store.Store
-	room   *room
-	clock  *clock.Clock
-	drafts *DraftCommands
-	began  time.Time // when this process began
+	store     *store.Store
+	room      *room
+	clock     *clock.Clock
+	drafts    *DraftCommands
+	startedAt time.Time // when this process began
 }
 
 // commands returns the commands about a restored backup.
@@ -46,15 +46,15 @@ const (
 
 // ask asks the owner about held messages, after the sync has caught up; messages that turn out to be sent are left out.
 func (rs *restoreCommands) ask(ctx context.Context) error {
-	restore, err := rs.store.Restored(ctx, rs.store.DB())
+	restore, err := rs.store.RestoreState(ctx, rs.store.DB())
 	if err != nil || !restore.OnHold() {
 		return err
 	}
-	synced, complete, err := store.GapRead(ctx, rs.store.DB(), restore)
+	synced, complete, err := store.RestoreCatchUp(ctx, rs.store.DB(), restore)
 	if err != nil {
 		return err
 	}
-	if !synced || (!complete && rs.room.now().Sub(rs.began) < maxCatchUp) {
+	if !synced || (!complete && rs.room.now().Sub(rs.startedAt) < maxCatchUp) {
 		return jobs.Snooze(catchUpWait)
 	}
 	text, quotes, err := rs.list(ctx, restore)
@@ -69,7 +69,7 @@ func (rs *restoreCommands) ask(ctx context.Context) error {
 
 // show asks again.
 func (rs *restoreCommands) show(ctx context.Context, _ request, _ string) (answer, error) {
-	restore, err := rs.store.Restored(ctx, rs.store.DB())
+	restore, err := rs.store.RestoreState(ctx, rs.store.DB())
 	switch {
 	case err != nil:
 		return answer{}, err
@@ -83,8 +83,8 @@ func (rs *restoreCommands) show(ctx context.Context, _ request, _ string) (answe
 	return answer{text: text, quotes: quotes, question: &decideRestored{restores: rs}}, err
 }
 
-// maxHeldShown is how many messages on hold are listed.
-const maxHeldShown = 20
+// maxListedOnHold is how many messages on hold are listed.
+const maxListedOnHold = 20
 
 // list says what a yes would send, and what will not be done, whatever the answer.
 func (rs *restoreCommands) list(ctx context.Context, restore policy.Restore) (string, []store.MessageID, error) {
@@ -118,7 +118,7 @@ func (rs *restoreCommands) list(ctx context.Context, restore policy.Restore) (st
 
 // outgoing lists what a yes sends.
 func (rs *restoreCommands) outgoing(ctx context.Context, held store.OnHold) (lines []string, quotes []store.MessageID, err error) {
-	for _, o := range held.Outbox[:min(len(held.Outbox), maxHeldShown)] {
+	for _, o := range held.Outbox[:min(len(held.Outbox), maxListedOnHold)] {
 		to, err := rs.drafts.recipient(ctx, rs.store.DB(), o.ID)
 		if err != nil {
 			return nil, nil, err
@@ -129,7 +129,7 @@ func (rs *restoreCommands) outgoing(ctx context.Context, held store.OnHold) (lin
 		lines = append(lines, fmt.Sprintf("- to %s, written %s: %s", to, rs.room.shortTime(o.CreatedAt), quote(bodyOf(o), 100)))
 		quotes = slices.Concat(quotes, o.About, o.RestsOn)
 	}
-	if more := len(held.Outbox) - maxHeldShown; more > 0 {
+	if more := len(held.Outbox) - maxListedOnHold; more > 0 {
 		lines = append(lines, fmt.Sprintf("- and %s more", text.Count(more, "message")))
 	}
 	if held.Deliveries > 0 {
@@ -159,7 +159,7 @@ func (rs *restoreCommands) skipped(held store.OnHold, overdue []store.Schedule) 
 
 // statusLine says that a restored backup is on hold.
 func (rs *restoreCommands) statusLine(ctx context.Context, _ request) (string, error) {
-	restore, err := rs.store.Restored(ctx, rs.store.DB())
+	restore, err := rs.store.RestoreState(ctx, rs.store.DB())
 	if err != nil || !restore.OnHold() {
 		return "", err
 	}
@@ -185,8 +185,8 @@ func (rs *restoreCommands) backupLine(ctx context.Context, r request) (string, e
 	return line, nil
 }
 
-// warn tells the owner that no backup was made, unless one was made meanwhile.
-func (rs *restoreCommands) warn(ctx context.Context, topic jobs.NoticeTopic) error {
+// warnNoBackup tells the owner that no backup was made, unless one was made meanwhile.
+func (rs *restoreCommands) warnNoBackup(ctx context.Context, topic jobs.NoticeTopic) error {
 	last, err := store.LastBackup(ctx, rs.store.DB())
 	if err != nil {
 		return err
@@ -229,8 +229,8 @@ func (q decideRestored) answer(_ context.Context, r request, c choice) (_ answer
 
 // release ends the hold and sends or drops what it held back.
 func (rs *restoreCommands) release(send bool) answer {
-	return answer{reason: "You decided about a restored backup.", changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
-		restore, err := rs.store.Restored(ctx, tx)
+	return answer{reason: "You decided about a restored backup.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
+		restore, err := rs.store.RestoreState(ctx, tx)
 		if err != nil {
 			return "", err
 		}

@@ -74,7 +74,7 @@ func TestAfterARestoreTheOwnerSeesWhatWouldGoAndDecides(t *testing.T) {
 // holdState reads from the database whether it is on hold after a restore.
 func (r *rig) holdState() policy.Restore {
 	r.t.Helper()
-	restore, err := r.st.Restored(context.Background(), r.st.DB())
+	restore, err := r.st.RestoreState(context.Background(), r.st.DB())
 	require.NoError(r.t, err)
 	return restore
 }

@@ -137,7 +137,7 @@ func (a *fakeAgent) HasModel(_ store.Chat, question string) bool {
 	return !a.noModel || strings.HasPrefix(question, "@shop")
 }
 
-func (a *fakeAgent) Answers(c store.Chat) (agent, by string) {
+func (a *fakeAgent) AnsweringAgent(c store.Chat) (agent, by string) {
 	if a.answers == nil {
 		return "", ""
 	}
@@ -343,7 +343,7 @@ func (r *rig) storeCommand(m store.Message) store.MessageID {
 
 // runJobs runs both jobs of a message in the admin room. The first passes a question to the second.
 func (r *rig) runJobs(message store.MessageID, last bool) error {
-	if err := r.admin.Command(r.ctx, message, last); err != nil {
+	if err := r.admin.HandleCommand(r.ctx, message, last); err != nil {
 		return err
 	}
 	return r.admin.Answer(r.ctx, message, last)

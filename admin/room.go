@@ -53,11 +53,11 @@ type answer struct {
 	commitmentID store.CommitmentID // the commitment that a reaction to the text closes; zero for none
 	// change makes the change, in the transaction that writes the text; nil for none.
 	change func(ctx context.Context, tx store.Tx) error
-	// changeAndSay is a change that also returns the text; nil for none.
-	changeAndSay func(ctx context.Context, tx store.Tx) (text string, err error)
-	kind         outbox.NoticeKind
-	reason       string // for /why; empty means that the message is a command
-	outcome      string // for the audit log; empty means that it was answered
+	// changeWithText is a change that also returns the text; nil for none.
+	changeWithText func(ctx context.Context, tx store.Tx) (text string, err error)
+	kind           outbox.NoticeKind
+	reason         string // for /why; empty means that the message is a command
+	outcome        string // for the audit log; empty means that it was answered
 	// thread is the root event of the thread in which the text is written; empty for the thread of the request, if any.
 	thread id.EventID
 	// replaces is the message that the text replaces by an edit; empty for none.
@@ -66,8 +66,8 @@ type answer struct {
 	// answered.
 	pin    *pinNeed
 	dialog int64
-	// unsent is the notice whose failure the text reports; zero for none.
-	unsent uuid.UUID
+	// failedNotice is the notice whose failure the text reports; zero for none.
+	failedNotice uuid.UUID
 	// handled says that the message is already answered and marked as such.
 	handled bool
 }
@@ -79,8 +79,8 @@ func (ans answer) apply(ctx context.Context, tx store.Tx) (string, error) {
 			return "", err
 		}
 	}
-	if ans.changeAndSay != nil {
-		return ans.changeAndSay(ctx, tx)
+	if ans.changeWithText != nil {
+		return ans.changeWithText(ctx, tx)
 	}
 	return ans.text, nil
 }
@@ -101,14 +101,14 @@ func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind o
 // writeAnswer writes the text of an answer to a room. The text is deleted when one of the messages in restsOn is deleted.
 func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []store.MessageID) (uuid.UUID, error) {
 	markdown, q, expires := ans.text, ans.question, rm.now().Add(questionLifetime)
-	if long, ok := q.(longQuestion); ok {
+	if long, ok := q.(questionWithLifetime); ok {
 		expires = rm.now().Add(long.lifetime())
 	}
 	if q != nil {
 		markdown += " Open until " + rm.shortTime(expires) + "."
 	}
 	message := noticeMessage(room, markdown, ans.kind, q != nil)
-	message.About, message.RestsOn, message.FailedID, message.Replaces, message.Thread = ans.quotes, restsOn, ans.unsent, ans.replaces, ans.thread
+	message.About, message.RestsOn, message.FailedID, message.Replaces, message.Thread = ans.quotes, restsOn, ans.failedNotice, ans.replaces, ans.thread
 	out, _, err := rm.box.Queue(ctx, tx, message)
 	if err != nil || q == nil {
 		return out, err
@@ -201,8 +201,8 @@ type dialogReferrer interface {
 	refer(d *store.Dialog)
 }
 
-// longQuestion is a question with a lifetime of its own.
-type longQuestion interface{ lifetime() time.Duration }
+// questionWithLifetime is a question with a lifetime of its own.
+type questionWithLifetime interface{ lifetime() time.Duration }
 
 // timeErrorAnswer returns the reply for a time that cannot be read. It returns any other error unchanged.
 func timeErrorAnswer(err error) (answer, error) {

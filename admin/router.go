@@ -42,7 +42,7 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if name != "" {
 		return a.runCommand(ctx, r, name, rest)
 	}
-	if ans, done, err := a.Drafts.answeredReply(ctx, r, text); err != nil || done {
+	if ans, done, err := a.Drafts.handleReply(ctx, r, text); err != nil || done {
 		return ans, err
 	}
 	if ans, done, err := a.Tasks.answerApproval(ctx, r, text); err != nil || done {

@@ -37,7 +37,7 @@ func (ts *TaskCommands) runSaved(_ context.Context, r request, name string) (ans
 	case !ts.asker.HasModel(r.room, "@"+all[i].Agent):
 		return answer{text: "A saved task needs a model: `llm.model` in config.yaml names one, or `agents.<name>.model` that of its agent."}, nil
 	}
-	return answer{reaction: reactionStarted, changeAndSay: func(ctx context.Context, tx store.Tx) (string, error) {
+	return answer{reaction: reactionStarted, changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		problem, err := ts.saved.Start(ctx, tx, r.room, r.message, all[i].Name)
 		if problem != "" {
 			problem = cannotStartText(all[i].Name, problem)

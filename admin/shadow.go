@@ -30,8 +30,8 @@ type ShadowCommands struct {
 // offerPeriod is how far back shadow answers count for the offer to send them from now on.
 const offerPeriod = 28 * 24 * time.Hour
 
-// worstShown is how many of the answers that differ from the owner's are quoted.
-const worstShown = 3
+// maxShownDifferent is how many of the answers that differ from the owner's are quoted.
+const maxShownDifferent = 3
 
 func (sh *ShadowCommands) commands() []command {
 	return []command{{
@@ -63,7 +63,7 @@ func (sh *ShadowCommands) present(ctx context.Context, tx store.Tx, out uuid.UUI
 	}
 	about := slices.Concat(rows[0].About, rows[0].RestsOn)
 	head := "👥 **Shadow answer for " + esc(chat.Label()) + "**"
-	asked, err := store.MessagesAnsweredBy(ctx, tx, out)
+	asked, err := store.NewestMessageAnsweredBy(ctx, tx, out)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
@@ -111,7 +111,7 @@ type judgedPair struct {
 
 // judge compares a shadow answer with the owner's. The owner's mark overrules a model's verdict, which overrules the comparison of the words.
 func (sh *ShadowCommands) judge(p store.ShadowPair) judgedPair {
-	v := shadow.Match(p.Said, p.Real, p.Cited...)
+	v := shadow.Match(p.ShadowText, p.OwnerText, p.Cited...)
 	if v != shadow.None && p.Judged != "" {
 		v = shadow.Verdict(p.Judged)
 	}
@@ -193,7 +193,7 @@ func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool
 		}
 		line := sh.line(chat, list[id])
 		if withWorst {
-			worst, of := sh.worst(list[id])
+			worst, of := sh.newestDifferent(list[id])
 			line, quotes = strings.Join(append([]string{line}, worst...), "\n\n"), append(quotes, of...)
 		}
 		lines = append(lines, line)
@@ -201,13 +201,13 @@ func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool
 	return lines, quotes, nil
 }
 
-// worst shows the newest answers that differ from the owner's, and returns the messages that it quotes.
-func (sh *ShadowCommands) worst(list []judgedPair) (lines []string, quotes []store.MessageID) {
+// newestDifferent shows the newest answers that differ from the owner's, and returns the messages that it quotes.
+func (sh *ShadowCommands) newestDifferent(list []judgedPair) (lines []string, quotes []store.MessageID) {
 	worst := slices.DeleteFunc(slices.Clone(list), func(j judgedPair) bool { return j.verdict != shadow.Different })
 	slices.SortStableFunc(worst, func(a, b judgedPair) int { return cmp.Compare(b.AskedAt.Unix(), a.AskedAt.Unix()) })
-	for _, j := range worst[:min(len(worst), worstShown)] {
-		quotes = append(quotes, j.Quotes...)
-		lines = append(lines, fmt.Sprintf("%s asked %s\nI: %s\nYou: %s", sh.room.shortTime(j.AskedAt), quote(j.Asked, 100), quote(j.Said, 200), quote(cmp.Or(j.Real, "nothing"), 200)))
+	for _, j := range worst[:min(len(worst), maxShownDifferent)] {
+		quotes = append(quotes, j.RestsOn...)
+		lines = append(lines, fmt.Sprintf("%s asked %s\nI: %s\nYou: %s", sh.room.shortTime(j.AskedAt), quote(j.Asked, 100), quote(j.ShadowText, 200), quote(cmp.Or(j.OwnerText, "nothing"), 200)))
 	}
 	return lines, quotes
 }
@@ -222,7 +222,7 @@ func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer
 	if len(list) == 0 {
 		return answer{text: "No shadow answers in **" + esc(chat.Label()) + "** in the last seven days."}, nil
 	}
-	worst, quotes := sh.worst(list)
+	worst, quotes := sh.newestDifferent(list)
 	return answer{text: strings.Join(append([]string{sh.line(chat, list)}, worst...), "\n\n"), quotes: quotes}, nil
 }
 

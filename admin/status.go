@@ -51,7 +51,7 @@ func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer
 	}
 	lines := []string{fmt.Sprintf("**%s is up** · multis %s", esc(name), esc(st.settings.Version))}
 	for _, part := range []func(context.Context, request) (string, error){
-		st.safeMode.statusLine, st.pauseLine, st.pins.statusLine, st.restores.statusLine, st.doctors.statusLine, st.stalls.lines, st.bridges.downLines, st.chatsLine, st.unreadableLines, st.documentsLine, st.searchLine, st.modelLine, st.restores.backupLine, st.inventedLine, st.waitingLines, st.failedLine,
+		st.safeMode.statusLine, st.pauseLine, st.pins.statusLine, st.restores.statusLine, st.doctors.statusLine, st.stalls.lines, st.bridges.downLines, st.chatsLine, st.unreadableLines, st.documentsLine, st.searchLine, st.modelLine, st.restores.backupLine, st.inventedLine, st.escalationLines, st.failedLine,
 	} {
 		text, err := part(ctx, r)
 		if err != nil {
@@ -61,7 +61,7 @@ func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer
 			lines = append(lines, text)
 		}
 	}
-	open, err := store.OpenEscalations(ctx, st.store.DB())
+	open, err := store.WaitingEscalations(ctx, st.store.DB())
 	var about []store.MessageID
 	for _, e := range open {
 		about = append(about, e.RestsOn...)
@@ -167,9 +167,9 @@ func (st *statusCommands) modelLine(ctx context.Context, _ request) (string, err
 	return reply, nil
 }
 
-// waitingLines lists the open escalations.
-func (st *statusCommands) waitingLines(ctx context.Context, _ request) (string, error) {
-	open, err := store.OpenEscalations(ctx, st.store.DB())
+// escalationLines lists the open escalations.
+func (st *statusCommands) escalationLines(ctx context.Context, _ request) (string, error) {
+	open, err := store.WaitingEscalations(ctx, st.store.DB())
 	if err != nil {
 		return "", err
 	}

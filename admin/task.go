@@ -79,7 +79,7 @@ func (ts *TaskCommands) replay(ctx context.Context, r request, args string) (ans
 		}}, nil
 	}
 	text, err := ts.replayer.Replay(ctx, number)
-	return answer{text: text, quotes: replayed.About}, err
+	return answer{text: text, quotes: replayed.RestsOn}, err
 }
 
 // ownerStopReason is the stored reason of a task that the owner stopped.
@@ -94,7 +94,7 @@ func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 	lines := []string{"**Which task?** `/cancel-task " + strconv.FormatInt(int64(tasks[0].ID), 10) + "`"}
 	var about []store.MessageID
 	for _, t := range tasks {
-		about = append(about, t.About...)
+		about = append(about, t.RestsOn...)
 		state := "runs since " + ts.room.ago(t.CreatedAt)
 		if t.State == store.TaskWaiting {
 			state = "waits for you, or for others that do a part of it"

@@ -62,7 +62,7 @@ func (ex *whyCommands) explainEvent(ctx context.Context, r request, event id.Eve
 	out, err := store.OutboxMessageByEvent(ctx, ex.store.DB(), event)
 	if err == nil {
 		var m store.Message
-		if m, err = store.MessagesAnsweredBy(ctx, ex.store.DB(), out.ID); err == nil {
+		if m, err = store.NewestMessageAnsweredBy(ctx, ex.store.DB(), out.ID); err == nil {
 			event = m.EventID
 		}
 	}
@@ -189,7 +189,7 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 	lines = append(lines, people...)
 	// The stored reason has the mode at the time of the message, which may have changed.
 	now := "The chat is **" + string(chat.ModeIn(ex.settings.Defaults)) + "** now, " + ex.modeOrigin(chat) + "."
-	if agent, by := ex.asker.Answers(chat); agent != "" {
+	if agent, by := ex.asker.AnsweringAgent(chat); agent != "" {
 		now += " " + code("@"+agent) + " answers there, by " + by + "."
 	}
 	return strings.Join(append(lines, now), "\n"), nil

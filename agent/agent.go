@@ -72,8 +72,8 @@ type Options struct {
 	Desk *desk.Desk
 	// EscalateAtCap escalates contacts' questions when the budget is used up. Defaults to answers that quote the documents.
 	EscalateAtCap bool
-	// Judge is the model that compares shadow answers with the owner's. Nil compares them by their words only.
-	Judge llm.Model
+	// ShadowJudge is the model that compares shadow answers with the owner's. Nil compares them by their words only.
+	ShadowJudge llm.Model
 	// OwnerPause is how long the assistant stays quiet after a person wrote. A conversation is over after the same time of silence, but at least
 	// minQuiet.
 	OwnerPause time.Duration
@@ -104,8 +104,8 @@ func New(o Options) *Agent {
 	if o.Desk == nil {
 		o.Desk = desk.New(desk.Options{Store: o.Store, Box: o.Box, Name: o.Name, Zone: o.Zone})
 	}
-	if o.Judge == nil {
-		o.Judge = llm.None{}
+	if o.ShadowJudge == nil {
+		o.ShadowJudge = llm.None{}
 	}
 	standard := standardTexts{texts: o.Texts, language: o.Language, hours: o.Hours, labelHours: o.LabelHours, defaults: o.Defaults}
 	c := &core{
@@ -113,7 +113,7 @@ func New(o Options) *Agent {
 		business: o.Business, pages: o.Pages, pictures: o.Pictures, defaults: o.Defaults, currency: o.Currency, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
 	}
 	a := &Agent{
-		core: c, Quiet: &QuietChats{core: c, standard: standard, quietAfter: max(o.OwnerPause, minQuiet)}, Shadows: &ShadowJudge{c, o.Judge}, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
+		core: c, Quiet: &QuietChats{core: c, standard: standard, quietAfter: max(o.OwnerPause, minQuiet)}, Shadows: &ShadowJudge{c, o.ShadowJudge}, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
 		Turns: &Turns{
 			core: c, desk: o.Desk, standard: standard, awayOutsideHours: o.AwayOutsideHours,
 			escalationKeywords: o.EscalationKeywords, answers: o.Answers, escalateAtCap: o.EscalateAtCap, burstQuiet: o.BurstQuiet, burstMax: o.BurstMax,
@@ -190,8 +190,8 @@ func (c *core) personaOf(chat store.Chat) persona.Persona {
 	return p
 }
 
-// Answers returns the id of the agent that answers in a contact's chat, and what decided that. Both are empty for the assistant itself.
-func (c *core) Answers(chat store.Chat) (agent, by string) {
+// AnsweringAgent returns the id of the agent that answers in a contact's chat, and what decided that. Both are empty for the assistant itself.
+func (c *core) AnsweringAgent(chat store.Chat) (agent, by string) {
 	p, by := c.personas.Route(persona.RouteInput{Chat: chat, Mode: chat.ModeIn(c.defaults)})
 	return p.ID, by
 }

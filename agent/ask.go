@@ -38,12 +38,12 @@ func (q *Questions) Ask(ctx context.Context, room store.Chat, message store.Mess
 		shows := text.Escape(pictureDescriptions([]store.Message{message}))
 		return q.queueReply(ctx, &ownerReply{room: room, message: message.ID, sourcedText: sourcedText{markdown: "It shows: " + shows}})
 	default:
-		return q.replyPassages(ctx, &ownerReply{room: room, message: message.ID}, question)
+		return q.replyWithoutModel(ctx, &ownerReply{room: room, message: message.ID}, question)
 	}
 	asks := message.ID
 	model, _ := q.personas.ModelOf(answering)
 	task, err := store.InsertTask(ctx, q.store.AsyncCommit(), store.Task{
-		Key: fmt.Sprintf("ask:%d", asks), Kind: store.TaskAsk, ChatID: room.ID, MessageID: &asks, About: []store.MessageID{asks}, Agent: answering.ID, Model: model.Name(),
+		Key: fmt.Sprintf("ask:%d", asks), Kind: store.TaskAsk, ChatID: room.ID, MessageID: &asks, RestsOn: []store.MessageID{asks}, Agent: answering.ID, Model: model.Name(),
 		Input: question,
 	})
 	if err != nil {
@@ -82,13 +82,13 @@ func (q *Questions) acknowledge(ctx context.Context, room store.Chat, message st
 	})
 }
 
-// replyPassages replies with the passages that were found, if there is no model.
-func (q *Questions) replyPassages(ctx context.Context, reply *ownerReply, question string) error {
+// replyWithoutModel replies with the passages that were found, if there is no model.
+func (q *Questions) replyWithoutModel(ctx context.Context, reply *ownerReply, question string) error {
 	where, err := q.searchAreaOf(ctx, question)
 	if err != nil {
 		return err
 	}
-	found, err := q.lookUp(ctx, where, question)
+	found, err := q.searchForOwner(ctx, where, question)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 		done.Answer = policy.Redact(end.Summary)
 		reply.markdown = r.handoffText(end.LoopResult)
 		reply.inSameTx = func(ctx context.Context, tx store.Tx) (string, error) {
-			return "", q.openHandoffTask(ctx, tx, r.run.Task, room, end.To)
+			return "", q.openHandoffTask(ctx, tx, r.run.Task, room, end.ToAgent)
 		}
 	case end.Text == "" && end.Why != "":
 		done.State, done.Error = store.TaskFailed, end.Why
@@ -156,7 +156,7 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 		r.run.StoreInventedCount(ctx)
 		reply.inSameTx = r.draftMessage(end.Text)
 	}
-	for _, line := range r.run.Used {
+	for _, line := range r.run.CallLines {
 		if strings.HasPrefix(line, "⚠️") && done.State == store.TaskCompleted {
 			reply.markdown += paragraph(line)
 		}
@@ -170,7 +170,7 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 
 // replyWithPassages replies with the passages that were found, and with the reason why the model did not answer.
 func (q *Questions) replyWithPassages(ctx context.Context, r *attempt, reply *ownerReply, why string, cause error) error {
-	found, err := q.lookUp(ctx, r.area, r.run.Task.Input)
+	found, err := q.searchForOwner(ctx, r.area, r.run.Task.Input)
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,8 @@ const (
 	contactRounds = 5
 	// maxSentences is the maximum number of sentences in an answer to a contact.
 	maxSentences = 3
-	// maxReopened is how often an answer is started again because a message that its prompt contains was deleted.
-	maxReopened = 10
+	// maxRestarts is how often an answer is started again because a message that its prompt contains was deleted.
+	maxRestarts = 10
 )
 
 // Reasons why a question has no answer.
@@ -102,7 +102,7 @@ func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAn
 func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
 	if !q.noModelUntil.IsZero() {
 		result, err := t.quoteAnswer(ctx, found)
-		result.reason, result.scope = t.heldText(q.noModelUntil)+" "+result.reason, policy.PublicScope()
+		result.reason, result.scope = t.modelHoldReason(q.noModelUntil)+" "+result.reason, policy.PublicScope()
 		return result, err
 	}
 	result, err := t.askModel(ctx, q, found)
@@ -126,7 +126,7 @@ func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.
 // passage is quoted and no clarifying question is asked.
 func (t *Turns) answerPicture(ctx context.Context, q contactQuestion) (contactAnswer, error) {
 	if !q.noModelUntil.IsZero() {
-		return contactAnswer{reason: t.heldText(q.noModelUntil)}, nil
+		return contactAnswer{reason: t.modelHoldReason(q.noModelUntil)}, nil
 	}
 	found, err := t.searchForContact(ctx, joinLines(q.text, q.pictures))
 	if err != nil {
@@ -246,9 +246,9 @@ func (t *Turns) openTurnTask(ctx context.Context, chat store.Chat, waiting []sto
 		fmt.Fprintf(key, "%d %d:%s\n", m.ID, len(m.Body), m.Body)
 	}
 	task := store.Task{
-		Kind: store.TaskTurn, ChatID: chat.ID, MessageID: &newest, About: idsOf(waiting), Agent: answering.ID, Model: model.Name(), Input: policy.Redact(question),
+		Kind: store.TaskTurn, ChatID: chat.ID, MessageID: &newest, RestsOn: idsOf(waiting), Agent: answering.ID, Model: model.Name(), Input: policy.Redact(question),
 	}
-	for reopened := range maxReopened {
+	for reopened := range maxRestarts {
 		task.Key = fmt.Sprintf("turn:%d:%x.%d", chat.ID, key.Sum(nil)[:16], reopened)
 		opened, err := store.InsertTask(ctx, t.store.AsyncCommit(), task)
 		if err != nil {
@@ -258,7 +258,7 @@ func (t *Turns) openTurnTask(ctx context.Context, chat store.Chat, waiting []sto
 			return opened, store.SupersedeTasks(ctx, t.store.Writer(), chat.ID, store.TaskTurn, task.Key)
 		}
 	}
-	return store.Task{}, fmt.Errorf("chat %d: a message was deleted each of %d times the answer was made", chat.ID, maxReopened)
+	return store.Task{}, fmt.Errorf("chat %d: a message was deleted each of %d times the answer was made", chat.ID, maxRestarts)
 }
 
 // buildContactRequest builds the first request for a contact. Its notes and messages are from the contact's own chats only.

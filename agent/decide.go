@@ -33,7 +33,7 @@ type turnResult struct {
 	// message is the answer to the contact; nil if nothing is sent.
 	message *outbox.Message
 	// seen is what the turn has seen of the chat.
-	seen store.Seen
+	seen store.SeenState
 	// outboxID is the outbox message of the answer, or of the notice to the contact about an escalation.
 	outboxID *uuid.UUID
 	code     policy.Code
@@ -112,7 +112,7 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 		return turnResult{escalation: blockedWhy, cause: policy.CauseInjection, screening: screened}, nil
 	}
 	if missed, err := store.UnansweredTurns(ctx, t.store.DB(), chat.ID, t.now().Add(-policy.ConversationGap), policy.CodeAcknowledged, codeGreeted, codeEscalated, codeWaiting); err != nil || missed >= maxUnanswered {
-		return turnResult{escalation: fmt.Sprintf("The %d questions before it got no answer.", missed), cause: policy.CauseUnanswered, screening: screened}, err
+		return turnResult{escalation: fmt.Sprintf("The %d questions before it got no answer.", missed), cause: policy.CauseRepeatedNoAnswer, screening: screened}, err
 	}
 	var answer contactAnswer
 	if len(clarified.question) > 0 {

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// maxChildren is how many tasks one task may delegate. maxMessages is how often it may continue tasks that it delegated, all together.
-	maxChildren = 4
-	maxMessages = 5
+	// maxChildren is how many tasks one task may delegate. maxContinuations is how often it may continue tasks that it delegated, all together.
+	maxChildren      = 4
+	maxContinuations = 5
 	// childTimeout is how long a task waits for a task that it delegated.
 	childTimeout = time.Hour
 )
@@ -92,7 +92,7 @@ func (r *attempt) delegate(ctx context.Context, c tools.Call) (tools.Result, err
 	case err != nil:
 		return tools.Result{}, err
 	case child.State == store.TaskCompleted:
-		if err := store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, child.About); err != nil {
+		if err := store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, child.RestsOn); err != nil {
 			return tools.Result{}, err
 		}
 		return tools.Result{ForLLM: text.Clip(cmp.Or(child.Answer, child.Agent+" has nothing to say to that."), maxChildAnswer), ForUser: "asked " + child.Agent}, nil
@@ -128,8 +128,8 @@ func (r *attempt) openChild(ctx context.Context, c tools.Call, as assignment) (t
 		}
 	}
 	switch {
-	case as.continues != nil && messages >= maxMessages:
-		return tools.Refused(tools.CodeRefused, fmt.Sprintf("You wrote to others %d times already. Answer with what you have.", maxMessages)), nil
+	case as.continues != nil && messages >= maxContinuations:
+		return tools.Refused(tools.CodeRefused, fmt.Sprintf("You wrote to others %d times already. Answer with what you have.", maxContinuations)), nil
 	case as.continues == nil && len(children)-messages >= maxChildren:
 		return tools.Refused(tools.CodeRefused, fmt.Sprintf("That was the work of %d others already. Answer with what you have.", maxChildren)), nil
 	}
@@ -149,7 +149,7 @@ func (r *attempt) openChild(ctx context.Context, c tools.Call, as assignment) (t
 		if now.Forgotten {
 			return run.ErrSourceDeleted
 		}
-		task.About = now.About
+		task.RestsOn = now.RestsOn
 		child, err := store.InsertTask(ctx, tx, task)
 		if err != nil {
 			return err

@@ -14,31 +14,31 @@ import (
 )
 
 const (
-	// maxFound is how many quotes a person who answers gets to see.
-	maxFound = 2
-	// minFound is the share of a question that a passage must cover to be shown.
-	minFound = 0.3
+	// maxSuggestedQuotes is how many quotes a person who answers gets to see.
+	maxSuggestedQuotes = 2
+	// minSuggestedCoverage is the share of a question that a passage must cover to be shown.
+	minSuggestedCoverage = 0.3
 )
 
-// addFound adds to an escalation what the public documents say about the question, and an answer from them that a person may send. A failed search is
+// addSuggestions adds to an escalation what the public documents say about the question, and an answer from them that a person may send. A failed search is
 // only logged, so that it does not prevent the escalation.
-func (t *Turns) addFound(ctx context.Context, waiting []store.Message, r *turnResult) {
+func (t *Turns) addSuggestions(ctx context.Context, waiting []store.Message, r *turnResult) {
 	var questions []string
 	for _, m := range waiting {
 		questions = append(questions, m.Body)
 	}
-	if err := t.findForEscalation(ctx, strings.Join(questions, "\n"), r); err != nil && ctx.Err() == nil {
+	if err := t.findSuggestions(ctx, strings.Join(questions, "\n"), r); err != nil && ctx.Err() == nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot search for what a person needs to answer")
 	}
 }
 
-func (t *Turns) findForEscalation(ctx context.Context, question string, r *turnResult) error {
+func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnResult) error {
 	found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
 	if err != nil || len(found.Terms) == 0 {
 		return err
 	}
 	for _, hit := range found.Hits {
-		if len(r.citations) == maxFound || hit.Coverage < minFound {
+		if len(r.citations) == maxSuggestedQuotes || hit.Coverage < minSuggestedCoverage {
 			break
 		}
 		quote, err := t.search.BestSentences(ctx, found, hit)

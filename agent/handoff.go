@@ -79,7 +79,7 @@ func (q *Questions) openHandoffTask(ctx context.Context, tx store.Tx, from store
 		return err
 	}
 	next, err := store.InsertTask(ctx, tx, store.Task{
-		Key: handoffKey(n+1, payingTaskOf(from)), Kind: from.Kind, ChatID: room.ID, MessageID: from.MessageID, About: from.About, Agent: to.ID, Model: model.Name(),
+		Key: handoffKey(n+1, payingTaskOf(from)), Kind: from.Kind, ChatID: room.ID, MessageID: from.MessageID, RestsOn: from.RestsOn, Agent: to.ID, Model: model.Name(),
 		Input: from.Input, Tools: from.Tools, Target: from.Target, ExecutionID: from.ExecutionID,
 	})
 	if err != nil {
@@ -90,7 +90,7 @@ func (q *Questions) openHandoffTask(ctx context.Context, tx store.Tx, from store
 
 // handoffText tells the owner which agent continues.
 func (r *attempt) handoffText(out run.LoopResult) string {
-	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.To), text.Escape(text.CollapseSpaces(r.run.BreakLinks(out.Summary))))
+	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.ToAgent), text.Escape(text.CollapseSpaces(r.run.BreakLinks(out.Summary))))
 }
 
 // handoffSummary returns the summary of the agent that handed the question off, and the messages whose words may be in it.
@@ -106,5 +106,5 @@ func (r *attempt) handoffSummary(ctx context.Context) (work string, about []stor
 	if err != nil {
 		return "", nil, err
 	}
-	return policy.Redact(from.Answer), from.About, nil
+	return policy.Redact(from.Answer), from.RestsOn, nil
 }

@@ -127,22 +127,22 @@ func (t *Turns) recordScores(ctx context.Context, tx store.Tx, chat store.Chat, 
 		if !begun {
 			continue
 		}
-		if err := t.notify(ctx, tx, outbox.Quiet, t.holdText(chat, rate.Suspicious, until), nil, nil); err != nil {
+		if err := t.notify(ctx, tx, outbox.Quiet, t.modelHoldNotice(chat, rate.Suspicious, until), nil, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// holdText is the notice that no model answers a contact for a while.
-func (t *Turns) holdText(chat store.Chat, flags int, until time.Time) string {
+// modelHoldNotice is the notice that no model answers a contact for a while.
+func (t *Turns) modelHoldNotice(chat store.Chat, flags int, until time.Time) string {
 	name := strings.ReplaceAll(chat.TypedName(), "`", "'")
 	return fmt.Sprintf("🛡️ **%s**: %d messages of one day looked like attempts to give me orders. No model answers there until %s; I quote your documents or escalate to you.\n\n"+
 		"`/audit injection %s` shows what I found, `/audit injection lift %s` ends it.", text.Escape(chat.Label()), flags, t.holdTime(until), name, name)
 }
 
-// heldText is the reason for an answer without a model.
-func (t *Turns) heldText(until time.Time) string {
+// modelHoldReason is the reason for an answer without a model.
+func (t *Turns) modelHoldReason(until time.Time) string {
 	return fmt.Sprintf("Messages from here looked like attempts to give me orders, so no model answers until %s.", t.holdTime(until))
 }
 

@@ -126,7 +126,7 @@ type promptInput struct {
 // readMaterial reads the material for a question of the owner's, or for a plan's goal.
 func (r *attempt) readMaterial(ctx context.Context, room store.Chat, input string) (m promptInput, err error) {
 	_, m.question = r.core.personas.CutMention(input)
-	if m.found, err = r.core.lookUp(ctx, r.area, m.question); err != nil {
+	if m.found, err = r.core.searchForOwner(ctx, r.area, m.question); err != nil {
 		return promptInput{}, err
 	}
 	if m.before, err = r.history(ctx, room); err != nil {

@@ -27,7 +27,7 @@ func (ps *Plans) Plan(ctx context.Context, tx store.Tx, room store.Chat, message
 	planner := ps.personas.ForQuestion(room, goal)
 	model, _ := ps.personas.ModelOf(planner)
 	task, err := store.InsertTask(ctx, tx, store.Task{
-		Key: fmt.Sprintf("plan:%d", message.ID), Kind: store.TaskPlan, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: planner.ID,
+		Key: fmt.Sprintf("plan:%d", message.ID), Kind: store.TaskPlan, ChatID: room.ID, MessageID: &message.ID, RestsOn: []store.MessageID{message.ID}, Agent: planner.ID,
 		Model: model.Name(), Input: goal,
 	})
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *attempt) buildPlanRequest(ctx context.Context, room store.Chat) (run.Fi
 	first, err := r.run.Compose(ctx, run.Prompt{
 		Rules: rules, Instructions: r.instructions(), Passages: m.found.Hits, Summary: m.before.summary.Body, Window: m.before.messages, Work: stepLines(shown), Question: m.question, Form: planForm, Foreign: m.before.tainted,
 	}, string(store.TaskPlan), room.ID)
-	first.About = slices.Concat(first.About, m.before.messageIDs(), r.run.Task.About)
+	first.About = slices.Concat(first.About, m.before.messageIDs(), r.run.Task.RestsOn)
 	return first, err
 }
 
@@ -155,7 +155,7 @@ func (ps *Plans) propose(ctx context.Context, r *attempt, room store.Chat) error
 			}
 			model, _ := ps.personas.ModelOf(who)
 			all = append(all, store.Task{
-				ParentID: &r.run.Task.ID, Key: fmt.Sprintf("step:%d:%d", r.run.Task.ID, i+1), Kind: store.TaskStep, ChatID: r.run.Task.ChatID, About: now.About, Agent: who.ID,
+				ParentID: &r.run.Task.ID, Key: fmt.Sprintf("step:%d:%d", r.run.Task.ID, i+1), Kind: store.TaskStep, ChatID: r.run.Task.ChatID, RestsOn: now.RestsOn, Agent: who.ID,
 				Model: model.Name(), Input: policy.Redact(s.Text), State: store.TaskPending,
 			})
 			if _, err := store.InsertTask(ctx, tx, all[i]); err != nil {
@@ -217,7 +217,7 @@ func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []s
 		if s.State != store.TaskCompleted {
 			continue
 		}
-		about = append(about, s.About...)
+		about = append(about, s.RestsOn...)
 		fmt.Fprintf(&said, "\n\n**%d. %s**  \n%s", i+1, text.Escape(s.Input), escapeLines(text.Clip(s.Answer, maxStepAnswer)))
 		done.Answer += s.Answer + "\n"
 	}
@@ -243,13 +243,13 @@ func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []s
 		}
 		if r.run.Task.ProgressEvent != "" {
 			notice := outbox.NewNotice(room, list, outbox.Answer)
-			notice.Replaces, notice.About, notice.RestsOn, notice.TaskID = r.run.Task.ProgressEvent, r.run.Task.About, ended.RestsOn, done.ID
+			notice.Replaces, notice.About, notice.RestsOn, notice.TaskID = r.run.Task.ProgressEvent, r.run.Task.RestsOn, ended.RestsOn, done.ID
 			if _, _, err := ps.box.Queue(ctx, tx, notice); err != nil {
 				return err
 			}
 		}
 		notice := outbox.NewNotice(room, result, outbox.Answer)
-		notice.Profile, notice.About, notice.RestsOn, notice.TaskID = r.persona.Profile(), slices.Concat(about, r.run.Task.About), ended.RestsOn, done.ID
+		notice.Profile, notice.About, notice.RestsOn, notice.TaskID = r.persona.Profile(), slices.Concat(about, r.run.Task.RestsOn), ended.RestsOn, done.ID
 		_, _, err = ps.box.Queue(ctx, tx, notice)
 		return err
 	})

@@ -216,7 +216,7 @@ func TestAPlanIsMadeAnewAsTheOwnerWantsIt(t *testing.T) {
 	again := server.Requests()[1].Last()
 	require.Contains(t, again, "work so far\n1. Look up what a grand piano costs\n2. Say whether")
 	require.Contains(t, again, "tune the piano\nwithout the second step")
-	require.Contains(t, b.taskByID(plan.ID).About, wish.ID)
+	require.Contains(t, b.taskByID(plan.ID).RestsOn, wish.ID)
 	b.answerPlan(plan, true)
 	require.ErrorIs(t, revise(), store.ErrPlanStarted, "it is under way")
 	require.Equal(t, 1, b.jobs("child"))

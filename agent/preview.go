@@ -104,7 +104,7 @@ func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store
 	}
 	model, _ := t.personas.ModelOf(answering)
 	task, err := store.InsertTask(ctx, t.store.AsyncCommit(), store.Task{
-		Kind: store.TaskTurn, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: answering.ID, Model: model.Name(),
+		Kind: store.TaskTurn, ChatID: room.ID, MessageID: &message.ID, RestsOn: []store.MessageID{message.ID}, Agent: answering.ID, Model: model.Name(),
 		Input: policy.Redact(question), Key: fmt.Sprintf("preview:%d:%d", message.ID, t.now().UnixNano()),
 	})
 	if err != nil {

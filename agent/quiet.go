@@ -18,8 +18,8 @@ const (
 	ratingWindow = 24 * time.Hour
 	// minQuiet is the shortest silence after which a conversation is over.
 	minQuiet = 10 * time.Minute
-	// maxQuiet is the maximum number of chats that one job writes to.
-	maxQuiet = 20
+	// maxQuietChats is the maximum number of chats that one job writes to.
+	maxQuietChats = 20
 )
 
 // QuietChats handles business chats in which nobody has written for a while: it drafts a follow-up when a contact does not answer for days, and asks
@@ -45,7 +45,7 @@ func (q *QuietChats) HasQuietChats(ctx context.Context) (bool, error) {
 
 // CheckQuietChats queues the texts that are due.
 func (q *QuietChats) CheckQuietChats(ctx context.Context) error {
-	due, err := q.due(ctx, maxQuiet)
+	due, err := q.due(ctx, maxQuietChats)
 	if err != nil {
 		return err
 	}
@@ -128,13 +128,13 @@ func (q *QuietChats) purposeIn(ctx context.Context, db store.DB, chat store.Chat
 	case chat.ModeIn(q.defaults) != policy.ModeBusiness, chat.DeliveryIn(q.defaults) == policy.DeliveryShadow, !q.standard.hoursOf(chat).At(now).Open,
 		isAfter(chat.TypingUntil, now), isAfter(chat.OwnerActiveUntil, now):
 		return "", nil
-	case q.isSilent(chat, c):
+	case q.isFollowUpDue(chat, c):
 		return policy.PurposeFollowUp, nil
 	case !chat.AsksRating(q.defaults):
 		return "", nil
 	}
 	name, err := store.AssistantName(ctx, db, q.name)
-	if err != nil || !q.isOver(c, name) {
+	if err != nil || !q.isConversationOver(c, name) {
 		return "", err
 	}
 	may, err := store.MayAskRating(ctx, db, chat.ID, policy.ConversationGap, now)
@@ -144,8 +144,8 @@ func (q *QuietChats) purposeIn(ctx context.Context, db store.DB, chat store.Chat
 	return policy.PurposeRating, nil
 }
 
-// isSilent reports whether a follow-up is due: the contact has not answered for the days that are set, and this silence had none yet.
-func (q *QuietChats) isSilent(chat store.Chat, c store.QuietChat) bool {
+// isFollowUpDue reports whether a follow-up is due: the contact has not answered for the days that are set, and this silence had none yet.
+func (q *QuietChats) isFollowUpDue(chat store.Chat, c store.QuietChat) bool {
 	days := chat.FollowUpAfter(q.defaults)
 	if days == 0 || !c.SaidAt.After(c.WroteAt) || !isSubstantial(c, q.name) || (chat.FollowedUpAt != nil && chat.FollowedUpAt.After(c.WroteAt)) {
 		return false
@@ -154,9 +154,9 @@ func (q *QuietChats) isSilent(chat store.Chat, c store.QuietChat) bool {
 	return silence >= 0 && silence < followUpWindow
 }
 
-// isOver reports whether a conversation has ended with an answer to the contact: nobody has written for a while, and since the answer the contact has
+// isConversationOver reports whether a conversation has ended with an answer to the contact: nobody has written for a while, and since the answer the contact has
 // at most said thanks.
-func (q *QuietChats) isOver(c store.QuietChat, name string) bool {
+func (q *QuietChats) isConversationOver(c store.QuietChat, name string) bool {
 	silence := q.now().Sub(c.LastAt())
 	return silence >= q.quietAfter && silence < ratingWindow && isSubstantial(c, name) && c.SaidAs != policy.PurposeClarify &&
 		(c.SaidAt.After(c.WroteAt) || policy.IsAcknowledgement(c.Wrote, name))
@@ -197,7 +197,7 @@ func (q *QuietChats) write(ctx context.Context, tx store.Tx, d dueText) error {
 		return err
 	}
 	if d.purpose == policy.PurposeRating {
-		return store.AskRating(ctx, tx, out, d.chat.ID, d.contact.Contact, q.now())
+		return store.MarkRatingAsked(ctx, tx, out, d.chat.ID, d.contact.Contact, q.now())
 	}
 	return store.MarkFollowedUp(ctx, tx, d.chat.ID, q.now())
 }

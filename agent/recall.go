@@ -24,9 +24,9 @@ const (
 	maxPeriodMessages = 120
 )
 
-// lookUp searches documents, notes, and messages in the chats of where. The result has messages of the asked period first, then notes and then
+// searchForOwner searches documents, notes, and messages in the chats of where. The result has messages of the asked period first, then notes and then
 // documents that answer the question, then messages of the chats that the question names.
-func (c *core) lookUp(ctx context.Context, where searchArea, question string) (search.Result, error) {
+func (c *core) searchForOwner(ctx context.Context, where searchArea, question string) (search.Result, error) {
 	scope := where.scope
 	found, err := c.search.AsOwner(ctx, scope, search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
 	if err != nil {

@@ -60,7 +60,7 @@ func (rs *Replays) replay(ctx context.Context, id store.TaskID, second *run.Othe
 // ReplayWith begins a task that replays another one with a second model. The result is posted in the room.
 func (rs *Replays) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, replayed store.Task, model string) error {
 	task, err := store.InsertTask(ctx, tx, store.Task{
-		Key: fmt.Sprintf("replay:%d", message.ID), Kind: store.TaskReplay, ChatID: room.ID, MessageID: &message.ID, About: append(slices.Clone(replayed.About), message.ID),
+		Key: fmt.Sprintf("replay:%d", message.ID), Kind: store.TaskReplay, ChatID: room.ID, MessageID: &message.ID, RestsOn: append(slices.Clone(replayed.RestsOn), message.ID),
 		Model: model, Input: strconv.FormatInt(int64(replayed.ID), 10),
 	})
 	if err != nil {

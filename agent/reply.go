@@ -141,7 +141,7 @@ func (c *core) withHeading(ctx context.Context, db store.DB, task *store.Task, m
 // footer returns a line with the tools and the money that an answer took; empty if none. It stores the cost in done.
 func (r *attempt) footer(ctx context.Context, done *store.Task) string {
 	var parts []string
-	if n := len(r.run.Used); n > 0 {
+	if n := len(r.run.CallLines); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d %s", n, text.Plural(n, "tool", "tools")))
 	}
 	cost, err := r.run.Cost(ctx)

@@ -21,7 +21,7 @@ func (q *Questions) StartSavedTask(ctx context.Context, tx store.Tx, room store.
 	answering, _ := q.personas.Route(persona.RouteInput{Mention: s.Agent, Chat: room})
 	model, _ := q.personas.ModelOf(answering)
 	task := store.Task{
-		Key: fmt.Sprintf("ask:%d", message.ID), Kind: store.TaskAsk, ChatID: room.ID, MessageID: &message.ID, About: []store.MessageID{message.ID}, Agent: answering.ID,
+		Key: fmt.Sprintf("ask:%d", message.ID), Kind: store.TaskAsk, ChatID: room.ID, MessageID: &message.ID, RestsOn: []store.MessageID{message.ID}, Agent: answering.ID,
 		Model: model.Name(), Input: s.Prompt, Tools: s.Tools,
 	}
 	if s.Target != "" {
@@ -79,7 +79,7 @@ func (r *attempt) draftMessage(answer string) func(ctx context.Context, tx store
 		if err != nil || now.Forgotten {
 			return "", err
 		}
-		_, decision, err := r.core.box.Queue(ctx, tx, outbox.Message{Chat: to, Purpose: policy.PurposeDraft, Text: message, Draft: true, RestsOn: now.About})
+		_, decision, err := r.core.box.Queue(ctx, tx, outbox.Message{Chat: to, Purpose: policy.PurposeDraft, Text: message, Draft: true, RestsOn: now.RestsOn})
 		if err != nil || decision.Allow {
 			return "", err
 		}

@@ -46,7 +46,7 @@ func TestAnAgentSeesOnlySessionsOfAgentsItMayAsk(t *testing.T) {
 	require.Contains(t, requests[2].Last(), "asked: @shop what does an upright cost?\nanswered: 90 euro.")
 	require.Contains(t, requests[3].Last(), "There is no such session")
 	mine, _ := b.task()
-	require.Subset(t, mine.About, b.taskByID(seen).About, "what it read of it goes when that goes")
+	require.Subset(t, mine.RestsOn, b.taskByID(seen).RestsOn, "what it read of it goes when that goes")
 
 	now := b.agent.now
 	b.agent.now = func() time.Time { return now().Add(2 * time.Hour) }
@@ -84,7 +84,7 @@ func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
 	parent, err := store.TaskByKey(ctx, b.store.DB(), fmt.Sprintf("ask:%d", m.ID))
 	require.NoError(t, err)
 	require.Equal(t, store.TaskWaiting, parent.State, "it is put aside meanwhile")
-	for i := range maxMessages {
+	for i := range maxContinuations {
 		children := b.children()
 		require.Len(t, children, i+1)
 		require.NoError(t, b.agent.Tasks.Resume(ctx, children[i].ID, true))
@@ -104,7 +104,7 @@ func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
 	require.Contains(t, read[3].Last(), "shop has nothing to say to that.")
 	require.Contains(t, read[6].Last(), "You wrote to others 5 times already.")
 	require.Contains(t, b.queuedTexts(b.admin)[1], "Enough.")
-	require.Subset(t, b.children()[0].About, first.About, "what it read of it goes when that goes")
+	require.Subset(t, b.children()[0].RestsOn, first.RestsOn, "what it read of it goes when that goes")
 
 	n, to = 6, parent.ID
 	b.ask("and alone?")

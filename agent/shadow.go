@@ -38,7 +38,7 @@ func (j *ShadowJudge) Judge(ctx context.Context) (judged int, err error) {
 		return 0, err
 	}
 	for _, p := range pairs {
-		if p.Judged != "" || p.Mark != "" || j.now().Sub(p.AskedAt) < shadow.ReplyTime || !shadow.IsUnsure(p.Said, p.Real) {
+		if p.Judged != "" || p.Mark != "" || j.now().Sub(p.AskedAt) < shadow.ReplyTime || !shadow.IsUnsure(p.ShadowText, p.OwnerText) {
 			continue
 		}
 		if judged == maxJudged {
@@ -52,7 +52,7 @@ func (j *ShadowJudge) Judge(ctx context.Context) (judged int, err error) {
 			return judged, err
 		}
 		if verdict == "" {
-			verdict = shadow.Match(p.Said, p.Real, p.Cited...) // the model's verdict is unreadable; it is not asked again
+			verdict = shadow.Match(p.ShadowText, p.OwnerText, p.Cited...) // the model's verdict is unreadable; it is not asked again
 		}
 		if err := store.JudgeShadow(ctx, j.store.Writer(), p, string(verdict)); err != nil {
 			return judged, err
@@ -74,7 +74,7 @@ func (j *ShadowJudge) compare(ctx context.Context, p store.ShadowPair) (shadow.V
 	}
 	response, err := llm.Complete(ctx, j.model, llm.Request{
 		System:   shadowRules + " The texts stand below lines that begin with " + fence + ".",
-		Messages: []llm.Message{{Role: llm.RoleUser, Text: part("question", p.Asked) + part("assistant", p.Said) + part("owner", p.Real) + fence + " end\n"}},
+		Messages: []llm.Message{{Role: llm.RoleUser, Text: part("question", p.Asked) + part("assistant", p.ShadowText) + part("owner", p.OwnerText) + fence + " end\n"}},
 		Purpose:  "shadow", Chat: p.ChatID, JSON: true, MaxTokens: maxJudgeTokens,
 	})
 	if err != nil {

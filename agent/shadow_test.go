@@ -97,7 +97,7 @@ func TestWhateverAShadowJudgeSaysIsAVerdictOrNothing(t *testing.T) {
 		strings.Repeat("{", 10_000): "", strings.Repeat("\u202e", 3000): "", `{"verdict": "` + strings.Repeat("same", 2500) + `"}`: "", "{\"verdict\": \"same\x00\"}": "",
 	} {
 		b.agent.Shadows.model, _ = scripted(t, llmtest.Say(reply))
-		got, err := b.agent.Shadows.compare(context.Background(), store.ShadowPair{ChatID: b.chat.ID, Asked: "How much is it?", Said: "5 euro", Real: "a fiver"})
+		got, err := b.agent.Shadows.compare(context.Background(), store.ShadowPair{ChatID: b.chat.ID, Asked: "How much is it?", ShadowText: "5 euro", OwnerText: "a fiver"})
 		require.NoError(t, err, "%.60q", reply)
 		require.Equal(t, want, got, "%.60q", reply)
 	}

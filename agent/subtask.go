@@ -87,7 +87,7 @@ func (d *subtasks) end(ctx context.Context, done store.Task) error {
 // buildSubtaskRequest builds the first request: the work, and the passages found for it, without any conversation.
 func (r *attempt) buildSubtaskRequest(ctx context.Context, parent store.Task) (run.FirstRequest, error) {
 	task := r.run.Task
-	found, err := r.core.lookUp(ctx, r.area, task.Input)
+	found, err := r.core.searchForOwner(ctx, r.area, task.Input)
 	if err != nil {
 		return run.FirstRequest{}, err
 	}
@@ -109,7 +109,7 @@ func (r *attempt) buildSubtaskRequest(ctx context.Context, parent store.Task) (r
 		return run.FirstRequest{}, err
 	}
 	first, err := r.run.Compose(ctx, p, string(task.Kind), task.ChatID)
-	first.About = slices.Concat(first.About, parent.About, rests)
+	first.About = slices.Concat(first.About, parent.RestsOn, rests)
 	return first, err
 }
 
@@ -121,7 +121,7 @@ func (r *attempt) earlierSteps(ctx context.Context) (work string, about []store.
 		if s.ID == r.run.Task.ID {
 			break
 		}
-		about = append(about, s.About...)
+		about = append(about, s.RestsOn...)
 		parts = append(parts, fmt.Sprintf("Step %d: %s\n%s", i+1, s.Input, text.Clip(s.Answer, maxStepAnswer)))
 	}
 	return strings.Join(parts, "\n\n"), about, err

@@ -86,7 +86,7 @@ func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, las
 	}
 	result.seen = seen
 	if result.escalation != "" {
-		t.addFound(ctx, slices.Concat(result.questionMessages, waiting), &result)
+		t.addSuggestions(ctx, slices.Concat(result.questionMessages, waiting), &result)
 	}
 	if err := t.commit(ctx, chat, waiting, job, result); err != nil {
 		return err

@@ -85,11 +85,11 @@ func TestTheOwnerIsAskedOnceAndAboutContradictions(t *testing.T) {
 	require.Equal(t, store.UnansweredOpen, state)
 	require.Nil(t, changes)
 	state, _ = judge(g, false, nil, nil)
-	require.Equal(t, store.UnansweredKnown, state, "a person was asked for, and no document was missing")
+	require.Equal(t, store.UnansweredNotAsked, state, "a person was asked for, and no document was missing")
 	state, _ = judge(g, true, nil, []store.UnansweredQuestion{{Question: "Do you deliver to Potsdam"}})
-	require.Equal(t, store.UnansweredKnown, state, "he was asked, or has declined")
+	require.Equal(t, store.UnansweredNotAsked, state, "he was asked, or has declined")
 	state, _ = judge(g, true, learned, nil)
-	require.Equal(t, store.UnansweredKnown, state, "it is in the documents")
+	require.Equal(t, store.UnansweredNotAsked, state, "it is in the documents")
 	g.Answer = "Yes, it costs 12 euro."
 	state, changes = judge(g, false, learned, nil)
 	require.Equal(t, store.UnansweredOpen, state)
@@ -115,6 +115,6 @@ func TestFiguresOfOneKindDisagree(t *testing.T) {
 		{"We deliver.", "We do not.", false},
 		{"Доставка стоит 300 рублей.", "400 руб.", true},
 	} {
-		require.Equal(t, c.want, disagree(c.quote, c.answer), "%s / %s", c.quote, c.answer)
+		require.Equal(t, c.want, figuresDiffer(c.quote, c.answer), "%s / %s", c.quote, c.answer)
 	}
 }

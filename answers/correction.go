@@ -25,7 +25,7 @@ func (b *Keeper) contradicted(ctx context.Context, question, answer string) (q s
 		return search.Quote{}, false, err
 	}
 	q, ok, err = b.Search.Answer(ctx, found)
-	return q, ok && disagree(q.Text, answer), err
+	return q, ok && figuresDiffer(q.Text, answer), err
 }
 
 // checkDocuments looks for a public document that contradicts an answer. If it finds one, it sets what the answer would replace or correct, and that
@@ -47,8 +47,8 @@ func (b *Keeper) checkDocuments(ctx context.Context, g *store.UnansweredQuestion
 		if !isLearned && (a.CorrectsOrigin != doc.Origin || a.CorrectsQuote != q.Text) {
 			continue
 		}
-		if disagree(a.Answer, g.Answer) {
-			g.State, g.Changes = store.UnansweredOpen, &a.ID
+		if figuresDiffer(a.Answer, g.Answer) {
+			g.State, g.Contradicts = store.UnansweredOpen, &a.ID
 		}
 		return nil
 	}
@@ -125,15 +125,15 @@ func (b *Keeper) correctedBy(ctx context.Context, db store.DB, c store.Correctio
 	return by, nil
 }
 
-// Ended is a correction of a sentence that its document no longer contains.
-type Ended struct {
+// EndedCorrection is a correction of a sentence that its document no longer contains.
+type EndedCorrection struct {
 	store.Correction
 
 	IsAnswered bool // its document answers the question now
 }
 
 // EndedCorrections returns the corrections of sentences that their documents, as public ones, no longer contain.
-func (b *Keeper) EndedCorrections(ctx context.Context) (ended []Ended, err error) {
+func (b *Keeper) EndedCorrections(ctx context.Context) (ended []EndedCorrection, err error) {
 	corrections, err := store.Corrections(ctx, b.Store.DB())
 	if err != nil || len(corrections) == 0 {
 		return nil, err
@@ -163,7 +163,7 @@ func (b *Keeper) EndedCorrections(ctx context.Context) (ended []Ended, err error
 				return nil, err
 			}
 		}
-		ended = append(ended, Ended{c, isAnswered})
+		ended = append(ended, EndedCorrection{c, isAnswered})
 	}
 	return ended, nil
 }

@@ -42,12 +42,12 @@ func figures(s string) map[string][]string {
 	return kinds
 }
 
-// disagree reports whether a quote and an answer to the same question name figures of one kind, such as prices, that differ. Figures of no known kind
+// figuresDiffer reports whether a quote and an answer to the same question name figures of one kind, such as prices, that differ. Figures of no known kind
 // count only if both texts share a word besides.
-func disagree(quote, answer string) bool {
+func figuresDiffer(quote, answer string) bool {
 	said, other := figures(quote), figures(answer)
 	for kind, numbers := range said {
-		if kind == "" && !shareWord(quote, answer) {
+		if kind == "" && !haveCommonWord(quote, answer) {
 			continue
 		}
 		common := 0
@@ -66,8 +66,8 @@ func disagree(quote, answer string) bool {
 // longWord matches a word of four letters or more.
 var longWord = regexp.MustCompile(`\p{L}{4,}`)
 
-// shareWord reports whether two texts have a word of four letters or more in common.
-func shareWord(a, b string) bool {
+// haveCommonWord reports whether two texts have a word of four letters or more in common.
+func haveCommonWord(a, b string) bool {
 	words := longWord.FindAllString(strings.ToLower(a), -1)
 	return slices.ContainsFunc(longWord.FindAllString(strings.ToLower(b), -1), func(w string) bool { return slices.Contains(words, w) })
 }

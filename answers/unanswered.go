@@ -47,8 +47,8 @@ func (b *Keeper) NewAnswers(ctx context.Context, now time.Time) ([]store.Unanswe
 		if !ok {
 			continue
 		}
-		g.State, g.Changes = judge(g, q.Cause.LacksDocument(), learned, asked)
-		if g.Changes == nil {
+		g.State, g.Contradicts = judge(g, q.Cause.LacksDocument(), learned, asked)
+		if g.Contradicts == nil {
 			if err := b.checkDocuments(ctx, &g, learned, asked); err != nil {
 				return nil, err
 			}
@@ -98,16 +98,16 @@ func judge(g store.UnansweredQuestion, lacksDocument bool, learned []store.Learn
 			continue
 		}
 		if shadow.Match(a.Answer, MaskPersonalData(g.Answer, nil)) != shadow.Different {
-			return store.UnansweredKnown, nil
+			return store.UnansweredNotAsked, nil
 		}
 		return store.UnansweredOpen, &a.ID
 	}
 	if !lacksDocument {
-		return store.UnansweredKnown, nil
+		return store.UnansweredNotAsked, nil
 	}
 	for _, a := range asked {
 		if sameQuestion(g.Question, a.Question) {
-			return store.UnansweredKnown, nil
+			return store.UnansweredNotAsked, nil
 		}
 	}
 	return store.UnansweredOpen, nil

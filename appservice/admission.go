@@ -48,7 +48,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 	}
 	input.Presence = chat.Presence(b.paused, input.Mode, b.inbox.settings.OwnerPause, now)
 	if j.author.IsCapped() {
-		rates, err := b.counted.count(ctx, b.tx, contactKey{chat.ID, j.sender}, now)
+		rates, err := b.rates.load(ctx, b.tx, contactKey{chat.ID, j.sender}, now)
 		if err != nil {
 			return policy.Admission{}, err
 		}
@@ -114,11 +114,11 @@ type contactKey struct {
 	sender id.UserID
 }
 
-// rateCounts caches the rates of the contacts of a batch.
-type rateCounts map[contactKey]*rates
+// contactRates caches the rates of the contacts of a batch.
+type contactRates map[contactKey]*rates
 
-// count counts a contact's stored messages and answers in the database, once per batch. The caller adds those of the batch itself.
-func (c rateCounts) count(ctx context.Context, tx store.Tx, contact contactKey, now time.Time) (*rates, error) {
+// load counts a contact's stored messages and answers in the database, once per batch. The caller adds those of the batch itself.
+func (c contactRates) load(ctx context.Context, tx store.Tx, contact contactKey, now time.Time) (*rates, error) {
 	if r, known := c[contact]; known {
 		return r, nil
 	}

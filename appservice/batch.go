@@ -26,11 +26,11 @@ type batch struct {
 	chats     map[id.RoomID]*store.Chat
 	newEvents map[id.EventID]bool // events that were not stored before
 	ownEvents map[id.EventID]bool // events that multis sent
-	// counted holds the rates of the contacts in the batch so far.
-	counted rateCounts
+	// rates holds the rates of the contacts in the batch so far.
+	rates contactRates
 	// history is true for messages from before multis was there: they are stored, but start no work. stored is their number.
-	history bool
-	stored  int
+	history     bool
+	storedCount int
 	// pending are events of rooms that are not described yet; pendingRooms are their rooms.
 	pending      []id.EventID
 	pendingRooms []id.RoomID
@@ -50,8 +50,8 @@ type sideEffects struct {
 
 // hookEvent is an event for the owner's hooks, with its reference (see policy.HookEvent).
 type hookEvent struct {
-	event policy.HookEvent
-	about string
+	event     policy.HookEvent
+	reference string
 }
 
 // incoming is an event of a chat, with what is known about it before anything is stored.
@@ -64,7 +64,7 @@ type incoming struct {
 }
 
 func (in *Inbox) newBatch(tx store.Tx) *batch {
-	return &batch{inbox: in, tx: tx, counted: rateCounts{}}
+	return &batch{inbox: in, tx: tx, rates: contactRates{}}
 }
 
 // storeAll stores the events in their order, and enqueues the jobs that they need.
@@ -173,7 +173,7 @@ func (b *batch) loadSettings(ctx context.Context) (err error) {
 	if b.paused, err = store.PausedAll(ctx, b.tx); err != nil {
 		return err
 	}
-	b.restore, err = b.inbox.store.Restored(ctx, b.tx)
+	b.restore, err = b.inbox.store.RestoreState(ctx, b.tx)
 	return err
 }
 
@@ -301,12 +301,12 @@ func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
 // enqueue writes the jobs and the hook events. Equal jobs are written once.
 func (f *sideEffects) enqueue(ctx context.Context, tx store.Tx) error {
 	for _, hook := range f.hooks {
-		if err := jobs.EmitHookEvent(ctx, tx, hook.event, hook.about); err != nil {
+		if err := jobs.EmitHookEvent(ctx, tx, hook.event, hook.reference); err != nil {
 			return err
 		}
 	}
 	if len(f.changedChats) > 0 {
-		needed, err := jobs.ForChanges(ctx, tx, f.changedChats...)
+		needed, err := jobs.JobsForChanges(ctx, tx, f.changedChats...)
 		if err != nil {
 			return err
 		}

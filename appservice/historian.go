@@ -33,7 +33,7 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	if !chat.HasRoom() || chat.Kind == policy.KindAdmin || h.inbox.isOff(chat) {
 		return h.end(ctx, args)
 	}
-	from, err := h.from(ctx, args)
+	from, err := h.startToken(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -69,9 +69,9 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 	return err
 }
 
-// from returns the position from which a page is read backwards. The first page starts at the stored sync position: events after
+// startToken returns the position from which a page is read backwards. The first page starts at the stored sync position: events after
 // it arrive by push or sync, and would get no answer if they were read as history.
-func (h *Historian) from(ctx context.Context, args jobs.HistoryArgs) (from string, err error) {
+func (h *Historian) startToken(ctx context.Context, args jobs.HistoryArgs) (from string, err error) {
 	if args.FromToken != "" || args.NoNotice {
 		return args.FromToken, nil
 	}

@@ -103,7 +103,7 @@ func (in *Inbox) receiveHistory(ctx context.Context, tx store.Tx, events []*even
 	b := in.newBatch(tx)
 	b.history = true
 	err = b.storeAll(ctx, events)
-	return b.stored, err
+	return b.storedCount, err
 }
 
 // logSkippedEvent logs that an event is skipped because it can never be stored.

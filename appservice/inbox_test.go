@@ -286,7 +286,7 @@ func TestTheOwnersOwnMessagePausesAndClosesTheEscalation(t *testing.T) {
 	next := b.text("!a:x", ana, "And on Sundays?")
 	b.receive(b.event("m.room.message", "!a:x", owner, `{"msgtype":"m.text","body":"hi","fi.mau.double_puppet_source":"mautrix-demo"}`), next)
 	require.Equal(t, policy.CodeOwnerActive, b.message(next).Code, "a message right behind the owner's, in the same transaction, sees it")
-	open, err := store.OpenEscalations(ctx, b.store.DB())
+	open, err := store.WaitingEscalations(ctx, b.store.DB())
 	require.NoError(t, err)
 	require.Empty(t, open)
 }

@@ -298,7 +298,7 @@ func (i *Inspector) Members(ctx context.Context, as id.UserID, room id.RoomID) (
 	memberships := map[id.UserID]string{}
 	for _, evt := range members.Chunk {
 		evt.Type.Class = event.StateEventType
-		if c, ok := parsed[event.MemberEventContent](ctx, evt); ok && evt.StateKey != nil {
+		if c, ok := parseContent[event.MemberEventContent](ctx, evt); ok && evt.StateKey != nil {
 			memberships[id.UserID(*evt.StateKey)] = string(c.Membership)
 		}
 	}

@@ -34,7 +34,7 @@ func (s *OwnerSync) syncWithoutKeys(ctx context.Context, lock *store.Lock, cause
 	s.keylessDelay = nextKeylessDelay(s.keylessDelay)
 	ctx, cancel := context.WithTimeout(ctx, s.keylessDelay)
 	defer cancel()
-	s.loop(ctx, lock, "owner, without keys", s.pollWithoutKeys)
+	s.pollLoop(ctx, lock, "owner, without keys", s.pollWithoutKeys)
 }
 
 func nextKeylessDelay(last time.Duration) time.Duration {

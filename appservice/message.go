@@ -80,7 +80,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	if err != nil {
 		return err
 	}
-	b.stored++
+	b.storedCount++
 	b.recordChange(*e.chat)
 	if keepFile {
 		b.jobs = append(b.jobs, jobs.KeepFileArgs{MessageID: message})

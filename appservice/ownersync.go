@@ -101,8 +101,8 @@ func (s *OwnerSync) syncWithKeys(ctx context.Context, lock *store.Lock, ready fu
 	defer cancel()
 	var group sync.WaitGroup
 	group.Go(func() { defer cancel(); watchLock(ctx, lock) })
-	group.Go(func() { defer cancel(); s.loop(ctx, lock, "owner", s.pollOwner) })
-	group.Go(func() { defer cancel(); s.crossSignBot(ctx); s.loop(ctx, lock, "bot", s.pollBot) })
+	group.Go(func() { defer cancel(); s.pollLoop(ctx, lock, "owner", s.pollOwner) })
+	group.Go(func() { defer cancel(); s.crossSignBot(ctx); s.pollLoop(ctx, lock, "bot", s.pollBot) })
 	group.Wait()
 }
 
@@ -148,9 +148,9 @@ func (s *OwnerSync) awaitFirstSync(ctx context.Context, lock *store.Lock) bool {
 	return false
 }
 
-// loop calls step again and again while the lock is held. It ends when a device was replaced, because the keys must be opened again for the new
+// pollLoop calls step again and again while the lock is held. It ends when a device was replaced, because the keys must be opened again for the new
 // one.
-func (s *OwnerSync) loop(ctx context.Context, lock *store.Lock, who string, step func(context.Context) error) {
+func (s *OwnerSync) pollLoop(ctx context.Context, lock *store.Lock, who string, step func(context.Context) error) {
 	log := zerolog.Ctx(ctx)
 	wait := time.Second
 	for ctx.Err() == nil && isAlive(ctx, lock) {

@@ -65,6 +65,6 @@ func (b *batch) interceptSpokenPIN(ctx context.Context, chat store.Chat, m store
 // enqueuePIN enqueues the job that continues what waited for a PIN, or tells the owner the result.
 func (f *sideEffects) enqueuePIN(found pin.Interception) {
 	if found.Result != pin.EntryNone {
-		f.jobs = append(f.jobs, jobs.PINArgs{Result: string(found.Result), DialogID: found.Dialog, Left: found.Left})
+		f.jobs = append(f.jobs, jobs.PINArgs{Result: string(found.Result), DialogID: found.Dialog, TriesLeft: found.Left})
 	}
 }

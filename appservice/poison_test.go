@@ -112,7 +112,7 @@ func TestAnOldMessageOfTheOwnersClosesNoNewerEscalation(t *testing.T) {
 	old := b.text("!a:x", owner, "a year ago")
 	old.Timestamp = time.Now().AddDate(-1, 0, 0).UnixMilli()
 	b.receive(old)
-	open, err := store.OpenEscalations(ctx, b.store.DB())
+	open, err := store.WaitingEscalations(ctx, b.store.DB())
 	require.NoError(t, err)
 	require.Len(t, open, 1)
 }

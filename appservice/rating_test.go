@@ -27,7 +27,7 @@ func asksRating(t *testing.T) (*fixture, store.Chat) {
 		if _, err := store.InsertMessage(context.Background(), tx, store.Message{ChatID: chat.ID, EventID: "$asked", Author: policy.AuthorMultisOwner, Sender: owner, Kind: "text", Body: "Did we help?", At: b.inbox.now().Truncate(time.Millisecond)}); err != nil {
 			return err
 		}
-		return store.AskRating(context.Background(), tx, out, chat.ID, ana, b.inbox.now())
+		return store.MarkRatingAsked(context.Background(), tx, out, chat.ID, ana, b.inbox.now())
 	}))
 	return b, chat
 }

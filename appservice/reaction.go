@@ -19,7 +19,7 @@ func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 		return store.MarkOwnerActive(ctx, b.tx, e.chat.ID, e.at.Add(ownerWatchTimeout))
 	}
 	if e.author == policy.AuthorContact && e.chat.Kind != policy.KindAdmin {
-		c, ok := parsed[event.ReactionEventContent](ctx, e.Event)
+		c, ok := parseContent[event.ReactionEventContent](ctx, e.Event)
 		if !ok {
 			return nil
 		}
@@ -32,7 +32,7 @@ func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 	if decision.Action == policy.ActionIgnore {
 		return nil
 	}
-	c, ok := parsed[event.ReactionEventContent](ctx, e.Event)
+	c, ok := parseContent[event.ReactionEventContent](ctx, e.Event)
 	if !ok || c.RelatesTo.EventID == "" || c.RelatesTo.Key == "" {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (b *batch) rateByMessage(ctx context.Context, e incoming, msg bridgebridge.
 	}
 	about := msg.ReplyTo
 	if about == "" {
-		last, err := store.LastWord(ctx, b.tx, e.chat.ID)
+		last, err := store.NewestMessage(ctx, b.tx, e.chat.ID)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}

@@ -18,7 +18,7 @@ import (
 func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 	target := e.Redacts
 	if target == "" {
-		if c, ok := parsed[event.RedactionEventContent](ctx, e.Event); ok {
+		if c, ok := parseContent[event.RedactionEventContent](ctx, e.Event); ok {
 			target = c.Redacts
 		}
 	}
@@ -83,8 +83,8 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 	return store.AuditRetractions(ctx, b.tx, retracted)
 }
 
-// parsed returns an event's content as a T; false if the content is not a valid T.
-func parsed[T any](ctx context.Context, evt *event.Event) (*T, bool) {
+// parseContent returns an event's content as a T; false if the content is not a valid T.
+func parseContent[T any](ctx context.Context, evt *event.Event) (*T, bool) {
 	if evt.Content.Parsed == nil {
 		if err := evt.Content.ParseRaw(evt.Type); err != nil {
 			zerolog.Ctx(ctx).Debug().Err(err).Stringer("event_id", evt.ID).Msg("Cannot read the content of an event")

@@ -55,7 +55,7 @@ func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 		chat.Encryption = policy.EncryptionYes // from now on unencrypted commands are refused
 		return store.MarkEncrypted(ctx, b.tx, chat.ID)
 	case event.StateMember.Type:
-		c, ok := parsed[event.MemberEventContent](ctx, evt)
+		c, ok := parseContent[event.MemberEventContent](ctx, evt)
 		if !ok {
 			return nil
 		}

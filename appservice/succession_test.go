@@ -285,7 +285,7 @@ func TestALookAlikeRoomGetsNothingUntilTheOwnerSaysSo(t *testing.T) {
 	require.Zero(t, h.count("pending_events"))
 	require.Equal(t, 1, h.count("river.river_job where kind = 'tell' and args->>'topic' = 'bridge'"), "the owner is asked once")
 
-	changes, err := store.OpenBridgeChanges(ctx, h.store.DB())
+	changes, err := store.UnacceptedBridgeChanges(ctx, h.store.DB())
 	require.NoError(t, err)
 	require.Len(t, changes, 1)
 	require.Equal(t, newBot, changes[0].NewBot)

@@ -21,7 +21,7 @@ func threadRooms(ctx context.Context, tx store.Tx, events []*event.Event) ([]id.
 	for _, evt := range events {
 		thread := bridgebridge.ThreadOf(evt)
 		if evt.Type == event.EventReaction {
-			if c, ok := parsed[event.ReactionEventContent](ctx, evt); ok && policy.ThreadSignOf(c.RelatesTo.Key).IsTakeover() {
+			if c, ok := parseContent[event.ReactionEventContent](ctx, evt); ok && policy.ThreadSignOf(c.RelatesTo.Key).IsTakeover() {
 				thread = c.RelatesTo.EventID
 			}
 		}

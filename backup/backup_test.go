@@ -313,7 +313,7 @@ func TestFilesAreBackedUpAndRestoredWhereTheyAreMissing(t *testing.T) {
 	write(to, "documents/b.md", "new")
 	files := func(dir string) []backup.File {
 		return []backup.File{
-			{Name: "config/config.yaml", Path: filepath.Join(dir, "config.yaml"), Without: func(c []byte) []byte {
+			{Name: "config/config.yaml", Path: filepath.Join(dir, "config.yaml"), RemoveSecrets: func(c []byte) []byte {
 				return []byte(strings.ReplaceAll(string(c), "secret", "removed"))
 			}},
 			{Name: "documents", Path: filepath.Join(dir, "documents")},
@@ -390,7 +390,7 @@ func TestOutgoingMessagesOfARestoredBackupAreOnHold(t *testing.T) {
 	require.NoError(t, err)
 	defer restored.Close()
 
-	r, err := restored.Restored(ctx, restored.DB())
+	r, err := restored.RestoreState(ctx, restored.DB())
 	require.NoError(t, err)
 	require.True(t, r.OnHold())
 	require.WithinDuration(t, a.Manifest.CreatedAt, r.BackupAt, 0)
@@ -414,7 +414,7 @@ func TestOutgoingMessagesOfARestoredBackupAreOnHold(t *testing.T) {
 		require.Equal(t, []uuid.UUID{queued}, released)
 		return err
 	}))
-	r, err = restored.Restored(ctx, restored.DB())
+	r, err = restored.RestoreState(ctx, restored.DB())
 	require.NoError(t, err)
 	require.False(t, r.OnHold())
 	require.Equal(t, policy.Restore{BackupAt: r.BackupAt, RestoredAt: r.RestoredAt, ReleasedAt: r.ReleasedAt}, r)
@@ -430,7 +430,7 @@ func restoreCopy(t *testing.T, st *store.Store) (*store.Store, store.OnHold) {
 	restored, err := store.Open(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(restored.Close)
-	r, err := restored.Restored(t.Context(), restored.DB())
+	r, err := restored.RestoreState(t.Context(), restored.DB())
 	require.NoError(t, err)
 	held, err := store.WorkOnHold(t.Context(), restored.DB(), r)
 	require.NoError(t, err)

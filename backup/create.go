@@ -29,8 +29,8 @@ type File struct {
 	Path string // path on this machine. If nothing is there, File is left out.
 	// Max is the size in bytes above which a folder is left out; zero means no limit.
 	Max int64
-	// Without returns the content for a backup without secrets. Only files have it.
-	Without func(content []byte) []byte
+	// RemoveSecrets returns the content for a backup without secrets. Only files have it.
+	RemoveSecrets func(content []byte) []byte
 	// Corrected is the path of a file that a restore moves to Path instead of writing the one in the backup; empty for none.
 	Corrected string
 }
@@ -266,14 +266,14 @@ func isLarger(folder string, limit int64) bool {
 
 // oneFile writes a file, without its secrets if withoutSecrets is true and f says how.
 func (w *writer) oneFile(name, source string, f File, withoutSecrets bool) (FileEntry, error) {
-	if f.Without == nil || !withoutSecrets {
+	if f.RemoveSecrets == nil || !withoutSecrets {
 		return w.file(name, source)
 	}
 	content, err := os.ReadFile(source)
 	if err != nil {
 		return FileEntry{}, err
 	}
-	content = f.Without(content)
+	content = f.RemoveSecrets(content)
 	return w.stream(name, strings.NewReader(string(content)), int64(len(content)))
 }
 

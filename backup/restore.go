@@ -26,8 +26,8 @@ type Report struct {
 	Files   int // number of files that Verify compared, or Restore wrote
 }
 
-// rows fills a database from a backup; see migrations.Rows.
-type rows struct {
+// restorer fills a database from a backup; see migrations.Rows.
+type restorer struct {
 	archive *Archive
 	dsn     string
 	files   []File // say to which paths the files of the backup are written
@@ -38,7 +38,7 @@ type rows struct {
 }
 
 // Load fills the tables.
-func (r *rows) Load(ctx context.Context) error {
+func (r *restorer) Load(ctx context.Context) error {
 	err := store.Load(ctx, r.dsn, func(l store.Loader) error {
 		err := r.archive.eachTable(func(t TableEntry, content io.Reader) error {
 			if !l.Has(t.Table) {
@@ -72,7 +72,7 @@ func (r *rows) Load(ctx context.Context) error {
 	return r.compare(ctx)
 }
 
-func (r *rows) skip(t TableEntry) error {
+func (r *restorer) skip(t TableEntry) error {
 	if !t.IsOptional() {
 		return fmt.Errorf("the backup has a table %s that this multis does not know", t.Table)
 	}
@@ -83,7 +83,7 @@ func (r *rows) skip(t TableEntry) error {
 }
 
 // compare reads every table and compares the checksum of its rows with that of the backup.
-func (r *rows) compare(ctx context.Context) error {
+func (r *restorer) compare(ctx context.Context) error {
 	st, err := store.Open(ctx, r.dsn)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (r *rows) compare(ctx context.Context) error {
 
 // Finish writes the files, puts everything outgoing on hold and enqueues the question to the owner. The files are written while the database
 // still counts as unfinished: if the restore is interrupted, the same command writes the missing ones.
-func (r *rows) Finish(ctx context.Context, tx store.Tx) error {
+func (r *restorer) Finish(ctx context.Context, tx store.Tx) error {
 	written, err := r.archive.RestoreFiles(r.files)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (r *rows) Finish(ctx context.Context, tx store.Tx) error {
 
 // Verify restores a backup into an empty scratch database and compares each table with the backup. It reads the files of the backup as well.
 func Verify(ctx context.Context, a *Archive, scratch string) (Report, error) {
-	r := &rows{archive: a, dsn: scratch, check: true}
+	r := &restorer{archive: a, dsn: scratch, check: true}
 	if err := migrations.Restore(ctx, scratch, a.Manifest.Schema, r); err != nil {
 		return Report{}, err
 	}
@@ -133,7 +133,7 @@ func Verify(ctx context.Context, a *Archive, scratch string) (Report, error) {
 
 // Restore restores the database of a backup into an empty one, and the files that are missing. Everything outgoing is on hold afterwards.
 func Restore(ctx context.Context, a *Archive, dsn string, files ...File) (Report, error) {
-	r := &rows{archive: a, dsn: dsn, files: files}
+	r := &restorer{archive: a, dsn: dsn, files: files}
 	err := migrations.Restore(ctx, dsn, a.Manifest.Schema, r)
 	return r.report, err
 }

@@ -104,7 +104,7 @@ func readContent(content messageContent) Message {
 	case Text, Notice:
 		msg.Text = msg.words
 	case Image:
-		msg.Text = placeholder(photo, msg.words)
+		msg.Text = placeholder(photoPlaceholder, msg.words)
 	case Voice:
 		msg.Text = placeholder("voice note", msg.words)
 	case Document:
@@ -171,13 +171,13 @@ func placeholder(what, words string) string {
 	return strings.TrimSpace("[" + strings.TrimSpace(what) + "] " + strings.TrimSpace(words))
 }
 
-// photo is the beginning of the placeholder of a picture.
-const photo = "photo"
+// photoPlaceholder is the beginning of the placeholder of a picture.
+const photoPlaceholder = "photo"
 
 // WithDescription adds the description of a stored picture to the placeholder in its line: "[photo: a red canoe] is it broken?". shows, the
 // description, must not contain a closing bracket.
 func WithDescription(line, shows string) string {
-	return placeholder(photo+": "+shows, CaptionOf(Image, line, ""))
+	return placeholder(photoPlaceholder+": "+shows, CaptionOf(Image, line, ""))
 }
 
 // WithoutDescription removes the description of a picture from the line of a stored message.
@@ -185,7 +185,7 @@ func WithoutDescription(kind MessageKind, line string) string {
 	if kind != Image || DescriptionOf(line) == "" {
 		return line
 	}
-	return placeholder(photo, CaptionOf(Image, line, ""))
+	return placeholder(photoPlaceholder, CaptionOf(Image, line, ""))
 }
 
 // DescriptionOf returns the description of a stored picture; empty if it has none yet.
@@ -197,7 +197,7 @@ func DescriptionOf(line string) string {
 // splitPhoto returns the description of a stored picture, and its caption. A line without a placeholder is only a caption.
 func splitPhoto(line string) (shows, caption string) {
 	placeholder, caption, found := strings.Cut(line, "]")
-	rest, isPhoto := strings.CutPrefix(placeholder, "["+photo)
+	rest, isPhoto := strings.CutPrefix(placeholder, "["+photoPlaceholder)
 	if !found || !isPhoto {
 		return "", line
 	}

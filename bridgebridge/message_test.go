@@ -166,7 +166,7 @@ func TestReadMessage(t *testing.T) {
 func TestAPictureSaysWhatItShowsInItsPlaceholder(t *testing.T) {
 	t.Parallel()
 	for _, caption := range []string{"", "is it [really] broken?", "[photo] again"} {
-		line := placeholder(photo, caption)
+		line := placeholder(photoPlaceholder, caption)
 		require.Empty(t, DescriptionOf(line))
 		described := WithDescription(line, "a red canoe, it says: E17")
 		require.Equal(t, "a red canoe, it says: E17", DescriptionOf(described))

@@ -121,7 +121,7 @@ func (c *Clock) Tick(ctx context.Context, scheduleID store.ScheduleID, at time.T
 		}
 		plan, err := TimesOf(s)
 		if err != nil {
-			return c.stop(ctx, tx, s, err)
+			return c.stopUnreadable(ctx, tx, s, err)
 		}
 		now := c.Now()
 		next, missed := nextTime(s.CatchUp, plan, at, now)
@@ -155,8 +155,8 @@ func setNext(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, next
 	return jobs.Enqueue(ctx, tx, jobs.NextTick(scheduleID, next))
 }
 
-// stop ends a schedule whose stored times cannot be read.
-func (c *Clock) stop(ctx context.Context, tx store.Tx, s store.Schedule, cause error) error {
+// stopUnreadable ends a schedule whose stored times cannot be read.
+func (c *Clock) stopUnreadable(ctx context.Context, tx store.Tx, s store.Schedule, cause error) error {
 	zerolog.Ctx(ctx).Error().Err(cause).Int64("schedule_id", int64(s.ID)).Msg("Cannot read a schedule")
 	if err := store.SetNextTime(ctx, tx, s.ID, nil); err != nil {
 		return err

@@ -180,7 +180,7 @@ func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID
 		return err
 	}
 	if state != store.ExecutionFailed {
-		return store.ResetFailures(ctx, tx, s.ID)
+		return store.MarkScheduleSucceeded(ctx, tx, s.ID)
 	}
 	if err := store.FailTaskOfExecution(ctx, tx, runID, note); err != nil {
 		return err
@@ -203,7 +203,7 @@ func markFailed(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, r
 	if err := jobs.EmitHookEvent(ctx, tx, policy.HookCronFail, strconv.FormatInt(int64(runID), 10)); err != nil {
 		return false, err
 	}
-	return store.CountFailure(ctx, tx, scheduleID)
+	return store.MarkScheduleFailed(ctx, tx, scheduleID)
 }
 
 // pauseHeartbeat pauses a heartbeat that failed several times in a row, because each failure may cost money.

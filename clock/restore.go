@@ -16,7 +16,7 @@ func (c *Clock) SkipOverdue(ctx context.Context, tx store.Tx, note string) error
 	for _, s := range overdue {
 		plan, err := TimesOf(s)
 		if err != nil {
-			if err := c.stop(ctx, tx, s, err); err != nil {
+			if err := c.stopUnreadable(ctx, tx, s, err); err != nil {
 				return err
 			}
 			continue

@@ -175,11 +175,11 @@ func (hs *Hooks) decide(ctx context.Context, h Hook, about any) (policy.HookVerd
 	}
 	if err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Str("hook", h.Name).Msg("A command hook failed, so what it was asked about is denied")
-		return policy.HookVerdict{Decision: policy.HookDeny, Why: fmt.Sprintf("The hook %s could not decide: %s.", h.Name, clean(err.Error()))}, nil
+		return policy.HookVerdict{Decision: policy.HookDeny, Why: fmt.Sprintf("The hook %s could not decide: %s.", h.Name, cleanReason(err.Error()))}, nil
 	}
 	v, err := parseVerdict(output)
 	if err != nil {
-		return policy.HookVerdict{Decision: policy.HookDeny, Why: fmt.Sprintf("The hook %s could not decide: %s.", h.Name, clean(err.Error()))}, nil
+		return policy.HookVerdict{Decision: policy.HookDeny, Why: fmt.Sprintf("The hook %s could not decide: %s.", h.Name, cleanReason(err.Error()))}, nil
 	}
 	if v.Decision != policy.HookAllow {
 		v.Why = strings.TrimSpace(fmt.Sprintf("The hook %s says %s. %s", h.Name, v.Decision, v.Why))
@@ -205,7 +205,7 @@ func (hs *Hooks) run(ctx context.Context, h Hook, stdin []byte) (string, error) 
 	if hs.Runner == nil {
 		return "", errors.New(strings.TrimSuffix(hs.Problem, "."))
 	}
-	res, err := hs.Runner.Run(ctx, sandbox.Command{Argv: h.Command, Workspace: filepath.Join(hs.Folder, h.Name), OwnFolder: true, Stdin: stdin, Timeout: timeout, MaxOutput: maxOutput})
+	res, err := hs.Runner.Run(ctx, sandbox.Command{Argv: h.Command, Workspace: filepath.Join(hs.Folder, h.Name), AllowsOwnFolder: true, Stdin: stdin, Timeout: timeout, MaxOutput: maxOutput})
 	switch {
 	case err != nil:
 		return "", err
@@ -268,11 +268,11 @@ func parseDecision(line string) (v policy.HookVerdict, err error) {
 	}
 	switch decision := policy.HookDecision(values["decision"]); decision {
 	case policy.HookAllow, policy.HookAsk, policy.HookDeny:
-		return policy.HookVerdict{Decision: decision, Why: clean(values["reason"])}, nil
+		return policy.HookVerdict{Decision: decision, Why: cleanReason(values["reason"])}, nil
 	default:
 		return policy.HookVerdict{}, errNoDecision
 	}
 }
 
-// clean returns a text of a hook as one short line without secrets.
-func clean(s string) string { return text.Clip(policy.Redact(text.OneLine(s)), maxReason) }
+// cleanReason returns a text of a hook as one short line without secrets.
+func cleanReason(s string) string { return text.Clip(policy.Redact(text.OneLine(s)), maxReason) }

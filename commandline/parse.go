@@ -21,7 +21,7 @@ func (c *Command) parse(args []string) (*Command, error) {
 	}
 	words := flags.Args()
 	if len(c.commands) > 0 && len(words) > 0 {
-		sub, err := c.named(words[0])
+		sub, err := c.subcommand(words[0])
 		if err != nil {
 			return c, err
 		}
@@ -35,11 +35,11 @@ func (c *Command) parse(args []string) (*Command, error) {
 	case c.program().Help:
 		return c, nil
 	case len(c.commands) == 0:
-		return c, c.take(words)
+		return c, c.setArguments(words)
 	case c.byDefault != nil:
 		return c.byDefault.parse(nil)
 	default:
-		return c, fmt.Errorf("expected one of %s", strings.Join(c.names(), ", "))
+		return c, fmt.Errorf("expected one of %s", strings.Join(c.subcommandNames(), ", "))
 	}
 }
 
@@ -93,8 +93,8 @@ func flagError(err error, flags *pflag.FlagSet) error {
 	return fmt.Errorf("unknown flag %s%s", given, suggestion(given, known))
 }
 
-// take sets the arguments of a command to words, and checks that no flag and no argument is missing.
-func (c *Command) take(words []string) error {
+// setArguments sets the arguments of a command to words, and checks that no flag and no argument is missing.
+func (c *Command) setArguments(words []string) error {
 	for _, f := range c.flags {
 		if f.value.required && !f.value.isSet {
 			return fmt.Errorf("missing flag: --%s=%s", f.Name, f.value.Type())
@@ -117,18 +117,18 @@ func (c *Command) take(words []string) error {
 	return nil
 }
 
-// named returns the subcommand with a name.
-func (c *Command) named(word string) (*Command, error) {
+// subcommand returns the subcommand with a name.
+func (c *Command) subcommand(word string) (*Command, error) {
 	for _, sub := range c.commands {
 		if sub.name == word {
 			return sub, nil
 		}
 	}
-	return nil, fmt.Errorf("unexpected argument %s%s", word, suggestion(word, c.names()))
+	return nil, fmt.Errorf("unexpected argument %s%s", word, suggestion(word, c.subcommandNames()))
 }
 
-// names returns the names of the subcommands that the help lists.
-func (c *Command) names() []string {
+// subcommandNames returns the names of the subcommands that the help lists.
+func (c *Command) subcommandNames() []string {
 	var names []string
 	for _, sub := range c.commands {
 		if !sub.hidden {

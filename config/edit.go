@@ -93,8 +93,8 @@ func edit(data []byte, v Value) ([]byte, error) {
 	section, key := root, (*yaml.Node)(nil) // the innermost section of the path that exists, and the key of that section
 	inBraces := false
 	for i, name := range path {
-		k, value := entry(section, name)
-		text, err := scalar(v.Text, inBraces)
+		k, value := findEntry(section, name)
+		text, err := formatScalar(v.Text, inBraces)
 		switch {
 		case err != nil:
 			return nil, err
@@ -132,8 +132,8 @@ func rootMapping(data []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// entry returns the key and value nodes of a name in a mapping; nil if there are none.
-func entry(mapping *yaml.Node, name string) (key, value *yaml.Node) {
+// findEntry returns the key and value nodes of a name in a mapping; nil if there are none.
+func findEntry(mapping *yaml.Node, name string) (key, value *yaml.Node) {
 	if mapping == nil || mapping.Kind != yaml.MappingNode {
 		return nil, nil
 	}
@@ -145,8 +145,8 @@ func entry(mapping *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// scalar returns a value as YAML on one line, quoted where YAML requires it. inBraces means that the value is inserted into a {...} mapping.
-func scalar(text string, inBraces bool) (string, error) {
+// formatScalar returns a value as YAML on one line, quoted where YAML requires it. inBraces means that the value is inserted into a {...} mapping.
+func formatScalar(text string, inBraces bool) (string, error) {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: text}
 	if text == "" || strings.ContainsAny(text, "\n\r\t") || inBraces && strings.ContainsAny(text, ",[]{}:#") {
 		node.Style = yaml.DoubleQuotedStyle

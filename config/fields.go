@@ -64,7 +64,7 @@ func inMinutes(key string, into *time.Duration) field {
 
 // durationOrOff returns the field of a duration that may also be off, which is stored as zero.
 func durationOrOff(key string, into *time.Duration) field {
-	f := value(key, into, offOr(positive))
+	f := value(key, into, orOff(positive))
 	f.show = func() string {
 		if *into == 0 {
 			return "off"
@@ -74,8 +74,8 @@ func durationOrOff(key string, into *time.Duration) field {
 	return f
 }
 
-// secrets returns the field of a mapping of names to secrets, stored in into. checkName returns what is wrong with a name.
-func secrets(key string, into *map[string]Secret, checkName func(string) error) field {
+// secretMap returns the field of a mapping of names to secrets, stored in into. checkName returns what is wrong with a name.
+func secretMap(key string, into *map[string]Secret, checkName func(string) error) field {
 	return field{
 		key:   key,
 		value: func() any { return *into },
@@ -347,14 +347,14 @@ func (m *MCP) fields(section string) []field {
 		list(section+".command", &m.Command, lineOf(1, 1000)),
 		value(section+".folder", &m.Folder, filePath),
 		list(section+".pass_env", &m.PassEnv, lineOf(1, 100)),
-		secrets(section+".env", &m.Env, environmentName),
-		secrets(section+".headers", &m.Headers, headerName),
+		secretMap(section+".env", &m.Env, environmentName),
+		secretMap(section+".headers", &m.Headers, headerName),
 		value(section+".url", &m.URL, mcpURL),
 		key[0], key[1],
 		value(section+".login", &m.Login, boolean),
 		value(section+".client_id", &m.ClientID, lineOf(1, 500)),
 		client[0], client[1],
-		value(section+".timeout", &m.Timeout, upTo(time.Minute)),
+		value(section+".timeout", &m.Timeout, durationUpTo(time.Minute)),
 		list(section+".allow", &m.Allow, toolPattern),
 		list(section+".read", &m.Read, toolPattern),
 		list(section+".pin", &m.Pin, toolPattern),
@@ -391,8 +391,8 @@ func (a *Agent) fields(section string) []field {
 		value(section+".network", &a.Network, boolean),
 		list(section+".ports", &a.Ports, between(1, 65535)),
 		list(section+".domains", &a.Domains, serverName),
-		secrets(section+".env", &a.Env, environmentName),
-		value(section+".timeout", &a.Timeout, upTo(maxProgramTime)),
+		secretMap(section+".env", &a.Env, environmentName),
+		value(section+".timeout", &a.Timeout, durationUpTo(maxProgramTime)),
 	}, a.Heartbeat.fields(section+".heartbeat")...)
 }
 

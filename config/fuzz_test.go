@@ -44,11 +44,11 @@ func FuzzFill(f *testing.F) {
 	f.Add("appservice:\n  as_token: &a generate\n  hs_token: *a\n")
 	f.Add("appservice: {as_token: >-\n  generate\n}")
 	f.Fuzz(func(t *testing.T, data string) {
-		once, err := FillTokens("config.yaml", []byte(data))
+		once, err := ReplacePlaceholders("config.yaml", []byte(data))
 		if err != nil {
 			return
 		}
-		twice, err := FillTokens("config.yaml", once)
+		twice, err := ReplacePlaceholders("config.yaml", once)
 		require.NoError(t, err)
 		require.Equal(t, string(once), string(twice))
 	})

@@ -26,7 +26,7 @@ func Generate(path string) (*Config, error) {
 	if err != nil {
 		return nil, readError(err)
 	}
-	filled, err := FillTokens(path, old)
+	filled, err := ReplacePlaceholders(path, old)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +43,8 @@ func Generate(path string) (*Config, error) {
 	return c, nil
 }
 
-// FillTokens returns data with random values instead of the placeholders. name is the path of the file, for errors.
-func FillTokens(name string, data []byte) ([]byte, error) {
+// ReplacePlaceholders returns data with random values instead of the placeholders. name is the path of the file, for errors.
+func ReplacePlaceholders(name string, data []byte) ([]byte, error) {
 	for _, fresh := range []struct{ key, value string }{
 		{"sender_localpart", "as_multis_" + strings.ToLower(rand.Text())},
 		{"as_token", rand.Text() + rand.Text()},

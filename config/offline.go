@@ -34,7 +34,7 @@ func ParseOffline(name string, data []byte, env func(string) (string, bool)) (*C
 		if err := r.fields[key].set(text); err != nil {
 			return nil, fmt.Errorf("%s without a homeserver: %w", key, err)
 		}
-		r.preset[key], r.preset[key+fileSuffix] = true, true
+		r.ignored[key], r.ignored[key+fileSuffix] = true, true
 		r.source[key] = place{}
 	}
 	r.source["time_zone"] = place{}

@@ -20,7 +20,7 @@ type reader struct {
 	fields     map[string]field
 	fieldOrder []string // the keys of fields, in the order of their lists
 	groups     []group
-	preset     map[string]bool   // keys whose values in the file and the environment are ignored
+	ignored    map[string]bool   // keys whose values in the file and the environment are ignored
 	references map[string]string // values that are references to secrets, by key
 	problems   []Problem
 }
@@ -34,11 +34,11 @@ type place struct {
 
 func newReader(file string, c *Config) *reader {
 	r := &reader{
-		places: places{file: file, sections: map[string]int{"": 1}, source: map[string]place{}},
-		config: c,
-		fields: map[string]field{},
-		groups: c.groups(),
-		preset: map[string]bool{},
+		places:  places{file: file, sections: map[string]int{"": 1}, source: map[string]place{}},
+		config:  c,
+		fields:  map[string]field{},
+		groups:  c.groups(),
+		ignored: map[string]bool{},
 
 		references: map[string]string{},
 	}
@@ -127,7 +127,7 @@ func (r *reader) readEntry(section string, name, content *yaml.Node) {
 		r.report(place{line: name.Line}, key, "unknown key; "+r.suggest(section, name.Value))
 		return
 	}
-	if isNull(content) || r.preset[key] {
+	if isNull(content) || r.ignored[key] {
 		return // "key:" without a value counts as not set
 	}
 	if f.isSecret && f.example == "" && content.Kind == yaml.ScalarNode && content.Value == "" {
@@ -238,7 +238,7 @@ func (r *reader) readEnvironment() {
 	for _, key := range r.fieldOrder {
 		name := EnvName(key)
 		text, ok := r.env(name)
-		if !ok || text == "" || r.preset[key] || r.inGroup(key) {
+		if !ok || text == "" || r.ignored[key] || r.inGroup(key) {
 			continue
 		}
 		at := place{variable: name}

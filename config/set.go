@@ -51,12 +51,12 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 	if string(changed) == string(old) {
 		return "", nil
 	}
-	return Replace(path, changed)
+	return ReplaceWithBackup(path, changed)
 }
 
-// Replace writes a file atomically, with the mode and owner of the old file, and returns the path of a backup of the old file, which only its owner may read.
+// ReplaceWithBackup writes a file atomically, with the mode and owner of the old file, and returns the path of a backup of the old file, which only its owner may read.
 // Of the backups the newest ones stay.
-func Replace(path string, data []byte) (backup string, err error) {
+func ReplaceWithBackup(path string, data []byte) (backup string, err error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return "", fmt.Errorf("back up the configuration: %w", err)

@@ -80,7 +80,7 @@ func TestOfTheBackupsOnlyTheNewestStayAndOnlyForTheirOwner(t *testing.T) {
 	for _, kept := range []string{path + ".mine.bak", path + ".bak"} {
 		require.NoError(t, os.WriteFile(kept, nil, 0o600))
 	}
-	backup, err := Replace(path, []byte("1"))
+	backup, err := ReplaceWithBackup(path, []byte("1"))
 	require.NoError(t, err)
 	left, err := filepath.Glob(path + ".2*.bak")
 	require.NoError(t, err)

@@ -138,8 +138,8 @@ func positive(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// offOr parses a duration, or "off" as zero.
-func offOr(parse func(string) (time.Duration, error)) func(string) (time.Duration, error) {
+// orOff parses a duration, or "off" as zero.
+func orOff(parse func(string) (time.Duration, error)) func(string) (time.Duration, error) {
 	return func(s string) (time.Duration, error) {
 		if s == "off" || s == "false" { // YAML reads off without quotation marks as false
 			return 0, nil
@@ -152,8 +152,8 @@ func offOr(parse func(string) (time.Duration, error)) func(string) (time.Duratio
 	}
 }
 
-// upTo returns a parser of a positive duration of at most most.
-func upTo(most time.Duration) func(string) (time.Duration, error) {
+// durationUpTo returns a parser of a positive duration of at most most.
+func durationUpTo(most time.Duration) func(string) (time.Duration, error) {
 	return func(s string) (time.Duration, error) {
 		d, err := positive(s)
 		if err == nil && d > most {

@@ -339,7 +339,7 @@ func (r *rig) runJob(q queued) error {
 	require.NoError(r.t, json.Unmarshal(q.args, &a))
 	switch q.kind {
 	case "command":
-		return r.admin.Command(r.ctx, a.Message, false)
+		return r.admin.HandleCommand(r.ctx, a.Message, false)
 	case "send":
 		return r.box.Send(r.ctx, a.Out, false)
 	case "retract":

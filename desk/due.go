@@ -19,9 +19,9 @@ var errCardUnsent = errors.New("the card of the escalation was not sent")
 
 // The stages in which people are notified that nobody has claimed an escalation.
 const (
-	calledOperators = 1
-	calledOwner     = 2
-	calledHook      = 3
+	stageOperators = 1
+	stageOwner     = 2
+	stageWebhook   = 3
 )
 
 // runTimers does what is due by the clock: it notifies the next people if nobody has claimed an escalation, and ends an answered one. It returns how
@@ -35,11 +35,11 @@ func (d *Desk) runTimers(ctx context.Context, tx store.Tx, e *store.Escalation, 
 	case e.ClaimedBy != "" || d.ClaimWithin <= 0:
 		return 0, nil
 	}
-	called := e.Paged
+	called := e.PageCount
 	if called == 0 && len(d.Operators) == 0 {
-		called = calledOperators
+		called = stageOperators
 	}
-	due := e.OpenedAt.Add(time.Duration(e.Paged+1) * d.ClaimWithin)
+	due := e.OpenedAt.Add(time.Duration(e.PageCount+1) * d.ClaimWithin)
 	if wait := due.Sub(d.Now()); wait > 0 {
 		return wait, nil
 	}
@@ -47,8 +47,8 @@ func (d *Desk) runTimers(ctx context.Context, tx store.Tx, e *store.Escalation, 
 	if err := d.notifyStage(ctx, tx, *e, chat, called); err != nil {
 		return 0, err
 	}
-	e.Paged = called
-	if err := store.SetPaged(ctx, tx, e.ID, called); err != nil || called >= calledHook {
+	e.PageCount = called
+	if err := store.SetPageCount(ctx, tx, e.ID, called); err != nil || called >= stageWebhook {
 		return 0, err
 	}
 	return d.ClaimWithin, nil
@@ -56,11 +56,11 @@ func (d *Desk) runTimers(ctx context.Context, tx store.Tx, e *store.Escalation, 
 
 // notifyStage tells one stage that nobody has claimed an escalation: the operators, the owner, or the webhooks.
 func (d *Desk) notifyStage(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, stage int) error {
-	if stage == calledHook {
+	if stage == stageWebhook {
 		return jobs.EmitHookEvent(ctx, tx, policy.HookUnclaimed, hookReference(e.MessageID))
 	}
 	who := d.Operators
-	if stage == calledOwner {
+	if stage == stageOwner {
 		who = []id.UserID{d.Owner}
 	}
 	return d.notifyInThread(ctx, tx, e, who, "🔔 **Nobody has taken "+text.Escape(chat.Label())+"**, who has waited since "+clock(e.OpenedAt, d.Now(), d.Zone)+". ✋ on the card takes it.")
@@ -90,7 +90,7 @@ func (d *Desk) endAnswered(ctx context.Context, tx store.Tx, e *store.Escalation
 	if wait := quiet.Sub(d.Now()); wait > 0 {
 		return wait, nil
 	}
-	last, err := store.LastWord(ctx, tx, e.ChatID)
+	last, err := store.NewestMessage(ctx, tx, e.ChatID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return 0, err
 	}
@@ -104,8 +104,8 @@ func (d *Desk) endAnswered(ctx context.Context, tx store.Tx, e *store.Escalation
 		if err != nil {
 			return 0, err
 		}
-		e.AnsweredAt, e.ClaimedBy, e.ClaimedAt, e.Paged = nil, "", nil, 0
-		return d.ClaimWithin, store.WaitAgain(ctx, tx, e.ID, now)
+		e.AnsweredAt, e.ClaimedBy, e.ClaimedAt, e.PageCount = nil, "", nil, 0
+		return d.ClaimWithin, store.MarkWaitingAgain(ctx, tx, e.ID, now)
 	}
 	_, err = store.ResolveEscalation(ctx, tx, e.ID, "")
 	e.ClosedAt = &now

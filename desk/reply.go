@@ -39,10 +39,10 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 		return "⚠️ Not sent: text, pictures, recordings and files go out from a thread. The owner can send it in [that chat](" + roomLink(chat) + ").", nil
 	case sign != "":
 		return d.applySign(ctx, tx, e, chat, m, sign)
-	case policy.IsThreadCommand(typed(m)): // an unknown command, or one behind an invisible character
+	case policy.IsThreadCommand(typedText(m)): // an unknown command, or one behind an invisible character
 		return "⚠️ Not sent: what begins with `/` or `!` is a command here.", nil
 	}
-	words, problem, err := d.wordsFor(ctx, chat, m)
+	words, problem, err := d.replyText(ctx, chat, m)
 	if err != nil || problem != "" {
 		return "⚠️ Not sent: " + problem + ".", err
 	}
@@ -51,7 +51,7 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 
 // isNote reports whether a message in a thread is a note: by its text now or before an edit, or by its author's 📝.
 func isNote(ctx context.Context, db store.DB, m store.Message) (bool, error) {
-	if m.Code == policy.CodeNote || policy.IsNote(typed(m)) {
+	if m.Code == policy.CodeNote || policy.IsNote(typedText(m)) {
 		return true, nil
 	}
 	return store.HasReaction(ctx, db, m.ChatID, m.EventID, m.Sender, policy.NoteMarker)
@@ -268,8 +268,8 @@ func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 	return later
 }
 
-// WithdrawNote enqueues the deletion of the reply that a message in a thread sent to a contact, because its author marked the message as a note.
-func WithdrawNote(ctx context.Context, tx store.Tx, m store.Message) error {
+// WithdrawReply enqueues the deletion of the reply that a message in a thread sent to a contact, because its author marked the message as a note.
+func WithdrawReply(ctx context.Context, tx store.Tx, m store.Message) error {
 	return jobs.Enqueue(ctx, tx, jobs.ChangeReplyArgs{MessageID: m.ID})
 }
 
@@ -313,7 +313,7 @@ func (d *Desk) editReply(ctx context.Context, tx store.Tx, m store.Message, repl
 	if err != nil {
 		return nil, err
 	}
-	body, problem, err := d.wordsFor(ctx, chat, m)
+	body, problem, err := d.replyText(ctx, chat, m)
 	body = text.Clean(body)
 	switch {
 	case err != nil:

@@ -20,8 +20,8 @@ type Answers interface {
 	ByNumber(ctx context.Context, number int64, name string) (string, error)
 }
 
-// typed returns what the author of a message wrote: its text, or the caption of its file. For a voice note with a transcript it is the transcript.
-func typed(m store.Message) string {
+// typedText returns what the author of a message wrote: its text, or the caption of its file. For a voice note with a transcript it is the transcript.
+func typedText(m store.Message) string {
 	if m.Attachment == nil {
 		return m.Body
 	}
@@ -30,7 +30,7 @@ func typed(m store.Message) string {
 
 // TakesFile reports whether the file of a message in a thread goes to the contact: the message is no note, and its author may answer.
 func (d *Desk) TakesFile(m store.Message) bool {
-	return m.Attachment != nil && m.Code != policy.CodeNote && !policy.IsNote(typed(m)) && d.MayAnswer(m)
+	return m.Attachment != nil && m.Code != policy.CodeNote && !policy.IsNote(typedText(m)) && d.MayAnswer(m)
 }
 
 // unknownType is the media type of a file whose type is not known.
@@ -52,13 +52,13 @@ func FileOf(m store.Message, data []byte) *outbox.File {
 	}
 }
 
-// wordsFor returns what a message in a thread says to the contact: its text, its caption, or the answer with its number. problem says why it
+// replyText returns what a message in a thread says to the contact: its text, its caption, or the answer with its number. problem says why it
 // cannot be sent, as Markdown; empty if it can. A voice note has no words beside it.
-func (d *Desk) wordsFor(ctx context.Context, chat store.Chat, m store.Message) (words, problem string, err error) {
+func (d *Desk) replyText(ctx context.Context, chat store.Chat, m store.Message) (words, problem string, err error) {
 	if m.Kind == string(bridgebridge.Voice) {
 		return "", "", nil
 	}
-	words = typed(m)
+	words = typedText(m)
 	number, isNumber := policy.CannedNumber(words)
 	if !isNumber || d.Answers == nil {
 		return words, "", nil

@@ -78,7 +78,7 @@ func checkBots(ctx context.Context, in *Input) ([]Finding, error) {
 			found = append(found, f)
 		}
 	}
-	claims, err := store.OpenBridgeChanges(ctx, in.Database.DB())
+	claims, err := store.UnacceptedBridgeChanges(ctx, in.Database.DB())
 	if err != nil {
 		return nil, err
 	}

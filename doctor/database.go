@@ -27,8 +27,8 @@ func databaseUnreachable(err error) Result {
 
 const (
 	minPostgres = 15 // major version
-	// ownConnections is the maximum number of connections that one multis opens, plus some for the administrator.
-	ownConnections = 30
+	// maxOwnConnections is the maximum number of connections that one multis opens, plus some for the administrator.
+	maxOwnConnections = 30
 )
 
 // probeDatabase checks an open database. embeds says whether pgvector is needed.
@@ -65,8 +65,8 @@ func checkServer(facts store.ServerFacts, embeds bool) (found []Finding) {
 	if embeds && facts.Vector == "" {
 		found = append(found, missingVector(facts))
 	}
-	if free := facts.MaxConnections - facts.Connections; free < ownConnections {
-		add(DatabaseConnections, fmt.Sprintf("Only %d of %d connections to Postgres are free; multis opens up to %d.", max(free, 0), facts.MaxConnections, ownConnections),
+	if free := facts.MaxConnections - facts.Connections; free < maxOwnConnections {
+		add(DatabaseConnections, fmt.Sprintf("Only %d of %d connections to Postgres are free; multis opens up to %d.", max(free, 0), facts.MaxConnections, maxOwnConnections),
 			"ALTER SYSTEM SET max_connections = 200;   (as administrator, then restart Postgres)")
 	}
 	return found
@@ -109,15 +109,15 @@ func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFac
 		"stop multis, restore the policies from a backup (multis backup restore), and find out who changed them"))
 }
 
-// separateRoles is the first version of Postgres in which a role with CREATEROLE has no power over roles that others created.
-const separateRoles = 160000
+// limitedCreateRole is the first version of Postgres in which a role with CREATEROLE has no power over roles that others created.
+const limitedCreateRole = 160000
 
 // checkShared checks a server that other programs use as well.
 func checkShared(f store.ServerFacts) []Finding {
 	switch {
 	case f.Open:
 		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Every role of this Postgres may connect to the database %s.", f.Database), psqlLine("", "REVOKE CONNECT ON DATABASE "+sqlName(f.Database)+" FROM PUBLIC"))}
-	case f.OtherDatabases > 0 && f.CreatesRoles && f.Version < separateRoles:
+	case f.OtherDatabases > 0 && f.CreatesRoles && f.Version < limitedCreateRole:
 		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Others use this Postgres as well, and the role %s has power over their roles, which it no longer needs.", f.User), psqlLine("", "ALTER ROLE "+sqlName(f.User)+" NOCREATEROLE"))}
 	}
 	return nil

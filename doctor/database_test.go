@@ -89,7 +89,7 @@ func TestAnOldOrFullServerIsFound(t *testing.T) {
 	old.Version = 150000
 	require.Empty(t, checkServer(old, false), "upgraded")
 	full := facts
-	full.Connections = full.MaxConnections - ownConnections + 1
+	full.Connections = full.MaxConnections - maxOwnConnections + 1
 	require.Equal(t, []ID{DatabaseConnections}, ids(checkServer(full, false)))
 	full.MaxConnections++
 	require.Empty(t, checkServer(full, false), "with more connections")
@@ -154,7 +154,7 @@ func TestAnUnusableEmptyDatabaseIsReportedUntilItIsRepaired(t *testing.T) {
 	})
 	t.Run("shared", func(t *testing.T) {
 		dsn := healthyDSN(t)
-		if facts := serverFacts(t, dsn); facts.Version >= separateRoles {
+		if facts := serverFacts(t, dsn); facts.Version >= limitedCreateRole {
 			require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings, "the right to make roles gives no power over those of others")
 			return
 		}

@@ -93,7 +93,7 @@ func checkAdminRoom(ctx context.Context, in *Input) (Result, string) {
 	}
 	r.Findings = findFormerOperators(in, members, *chat.RoomID)
 	if in.Config.Business.Escalation.Room {
-		found, err := findInOperatorsRoom(ctx, in, chat)
+		found, err := checkOperatorsRoom(ctx, in, chat)
 		if err != nil {
 			return failedCheck(err), ""
 		}
@@ -130,9 +130,9 @@ func findUninvited(in *Input, members map[id.UserID]string, room string) []Findi
 	return found
 }
 
-// findInOperatorsRoom checks the room for operators: that it exists, that the owner and the operators, and nobody else, are in it, and that it is encrypted
+// checkOperatorsRoom checks the room for operators: that it exists, that the owner and the operators, and nobody else, are in it, and that it is encrypted
 // if the admin room is.
-func findInOperatorsRoom(ctx context.Context, in *Input, adminRoom store.Chat) ([]Finding, error) {
+func checkOperatorsRoom(ctx context.Context, in *Input, adminRoom store.Chat) ([]Finding, error) {
 	chat, err := store.OperatorsChat(ctx, in.Database.DB())
 	if errors.Is(err, store.ErrNotFound) || (err == nil && chat.RoomID == nil) {
 		return []Finding{newFinding(OperatorsRoom, "", "There is no room for operators: the threads of customers are in the admin room.", in.start()+"   (it makes the room and invites you and the operators)")}, nil

@@ -79,7 +79,7 @@ func fixRegistration(in *Input) (string, error) {
 		return "", err
 	}
 	path := in.Paths.Registration
-	backup, err := config.Replace(path, text)
+	backup, err := config.ReplaceWithBackup(path, text)
 	if err != nil {
 		return "", err
 	}

@@ -102,7 +102,7 @@ func TestTheDeskIsTypedByHand(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return store.AskRating(t.Context(), tx, out.ID, chat.ID, ghost.UserID, out.CreatedAt)
+			return store.MarkRatingAsked(t.Context(), tx, out.ID, chat.ID, ghost.UserID, out.CreatedAt)
 		}))
 		given, err := ghost.SendReaction(t.Context(), *chat.RoomID, asked, "👍🏼")
 		require.NoError(t, err)

@@ -8,22 +8,22 @@ import (
 	"syscall"
 )
 
-// Kind is the kind of network that an IP address belongs to.
-type Kind int
+// AddressKind is the kind of network that an IP address belongs to.
+type AddressKind int
 
 // The kinds of addresses. A Blocked address is that of a cloud metadata service, a link-local or reserved address, or any other that is of none of the
 // other kinds. No client connects to it.
 const (
-	Blocked      Kind = iota
-	Loopback          // this machine, by an address that other machines cannot reach
-	OwnInterface      // this machine, by an address of one of its interfaces
-	Private           // a private network
-	Public            // the open internet
+	Blocked      AddressKind = iota
+	Loopback                 // this machine, by an address that other machines cannot reach
+	OwnInterface             // this machine, by an address of one of its interfaces
+	Private                  // a private network
+	Public                   // the open internet
 )
 
 // Control returns a function for the Control field of net.Dialer that allows connections only to the given kinds of addresses. It checks
 // every connection after name resolution and before any data is sent. A refused connection fails with ErrPrivate.
-func Control(kinds ...Kind) func(network, address string, _ syscall.RawConn) error {
+func Control(kinds ...AddressKind) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil {
@@ -45,7 +45,7 @@ func IsLoopback(host string) bool {
 }
 
 // addressKind returns the kind of an IP address on a machine whose interfaces have the addresses own.
-func addressKind(a netip.Addr, own []net.Addr) Kind {
+func addressKind(a netip.Addr, own []net.Addr) AddressKind {
 	a = a.Unmap()
 	switch {
 	case a.IsLoopback(), a.IsUnspecified():

@@ -98,7 +98,7 @@ func New(o Options) *Client {
 	if o.UserAgent == "" {
 		o.UserAgent = "multis"
 	}
-	kinds := []Kind{Public}
+	kinds := []AddressKind{Public}
 	if o.AllowPrivate {
 		kinds = append(kinds, Private, OwnInterface, Loopback)
 	}

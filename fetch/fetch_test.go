@@ -139,7 +139,7 @@ func TestAddressKind(t *testing.T) {
 	require.NoError(t, err)
 	mine.IP = net.ParseIP("93.184.216.35")
 	own := []net.Addr{mine, &net.IPNet{IP: net.ParseIP("2606:4700::99"), Mask: net.CIDRMask(64, 128)}, &net.IPNet{IP: net.ParseIP("192.168.1.9"), Mask: net.CIDRMask(24, 32)}}
-	for want, addresses := range map[Kind][]string{
+	for want, addresses := range map[AddressKind][]string{
 		Public:       {"1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8", "172.32.0.1", "100.128.0.1", "168.63.129.17"},
 		OwnInterface: {"93.184.216.35", "::ffff:93.184.216.35", "2606:4700::99", "192.168.1.9"},
 		Private:      {"10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "::ffff:10.0.0.1", "fc00::1", "fd12::1"},

@@ -87,7 +87,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "multis does not allow this address", http.StatusForbidden)
 		return
 	}
-	kinds := []Kind{Public}
+	kinds := []AddressKind{Public}
 	if p.options.AllowPrivate {
 		kinds = append(kinds, Private, OwnInterface, Loopback)
 	}

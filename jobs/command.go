@@ -23,5 +23,5 @@ func (CommandArgs) InsertOpts() river.InsertOpts {
 
 // Commander carries out a command. last says that no other attempt follows.
 type Commander interface {
-	Command(ctx context.Context, message store.MessageID, last bool) error
+	HandleCommand(ctx context.Context, message store.MessageID, last bool) error
 }

@@ -123,7 +123,7 @@ func (h Handlers) addChats(w *river.Workers) {
 
 func (h Handlers) addAdminRoom(w *river.Workers) {
 	handle(w, 5*time.Minute, func(ctx context.Context, a CommandArgs, try Attempt) error {
-		return h.Command.Command(ctx, a.MessageID, try.Last)
+		return h.Command.HandleCommand(ctx, a.MessageID, try.Last)
 	})
 	handle(w, 12*time.Minute, func(ctx context.Context, a ExecArgs, _ Attempt) error { return h.Exec.RunCommand(ctx, a) })
 	handle(w, time.Minute, func(ctx context.Context, a PINArgs, try Attempt) error {

@@ -18,7 +18,7 @@ const holdWait = 15 * time.Second
 // names it.
 func holdMiddleware(st *store.Store) rivertype.WorkerMiddleware {
 	return river.WorkerMiddlewareFunc(func(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
-		restore, err := st.Restored(ctx, st.DB())
+		restore, err := st.RestoreState(ctx, st.DB())
 		if err != nil {
 			return err
 		}

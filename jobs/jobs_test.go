@@ -45,14 +45,16 @@ func (w *fakeWork) Turn(_ context.Context, _ store.ChatID, job string, last bool
 	}
 	return w.note("turn")
 }
-func (w *fakeWork) HasQuietChats(context.Context) (bool, error)          { return false, nil }
-func (w *fakeWork) CheckQuietChats(context.Context) error                { return w.note("quiet") }
-func (w *fakeWork) Command(context.Context, store.MessageID, bool) error { return w.note("command") }
-func (w *fakeWork) Send(context.Context, uuid.UUID, bool) error          { return w.note("send") }
-func (w *fakeWork) Describe(context.Context, id.RoomID) error            { return w.note("describe") }
-func (w *fakeWork) Digest(context.Context) error                         { return w.note("digest") }
-func (w *fakeWork) Index(context.Context, IndexArgs, bool) error         { return w.note("index") }
-func (w *fakeWork) NotifyUndelivered(context.Context, uuid.UUID) error   { return w.note("undelivered") }
+func (w *fakeWork) HasQuietChats(context.Context) (bool, error) { return false, nil }
+func (w *fakeWork) CheckQuietChats(context.Context) error       { return w.note("quiet") }
+func (w *fakeWork) HandleCommand(context.Context, store.MessageID, bool) error {
+	return w.note("command")
+}
+func (w *fakeWork) Send(context.Context, uuid.UUID, bool) error        { return w.note("send") }
+func (w *fakeWork) Describe(context.Context, id.RoomID) error          { return w.note("describe") }
+func (w *fakeWork) Digest(context.Context) error                       { return w.note("digest") }
+func (w *fakeWork) Index(context.Context, IndexArgs, bool) error       { return w.note("index") }
+func (w *fakeWork) NotifyUndelivered(context.Context, uuid.UUID) error { return w.note("undelivered") }
 
 func (w *fakeWork) UpdateEscalation(context.Context, store.EscalationID, bool) error {
 	return w.note("escalation")

@@ -51,10 +51,10 @@ func (h withoutCancelled) WithGroup(name string) slog.Handler {
 	return withoutCancelled{h.Handler.WithGroup(name)}
 }
 
-// repeatInterval is the minimum time between two log lines for the same error of River's services.
-const repeatInterval = time.Minute
+// minLogInterval is the minimum time between two log lines for the same error of River's services.
+const minLogInterval = time.Minute
 
-// throttledHandler is a handler that logs each error of River's services at most once per repeatInterval, with how many were left out
+// throttledHandler is a handler that logs each error of River's services at most once per minLogInterval, with how many were left out
 // before. Every queue and service reports a failed query by itself: while the database is down that is many lines a second.
 type throttledHandler struct {
 	slog.Handler
@@ -76,7 +76,7 @@ func newThrottledHandler(h slog.Handler) throttledHandler {
 func (r *rateLimiter) allow(message string, now time.Time) (skipped int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if last, seen := r.logged[message]; seen && now.Sub(last) < repeatInterval {
+	if last, seen := r.logged[message]; seen && now.Sub(last) < minLogInterval {
 		r.skipped[message]++
 		return 0, false
 	}

@@ -76,8 +76,8 @@ func unpack(f *zip.File, read func(*xml.Decoder) error) error {
 // maxNested is how deep elements may be nested. The decoder keeps all open ones in memory.
 const maxNested = 10_000
 
-// tokens calls begin and end for each element of d, and text for each text.
-func tokens(d *xml.Decoder, begin func(xml.StartElement) error, end func(name string), text func([]byte) error) error {
+// walkTokens calls begin and end for each element of d, and text for each text.
+func walkTokens(d *xml.Decoder, begin func(xml.StartElement) error, end func(name string), text func([]byte) error) error {
 	for nested := 0; ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -128,7 +128,7 @@ const maxStyles = 10_000
 func headingStyles(d *xml.Decoder, levels map[string]int) error {
 	parents := map[string]string{}
 	style := ""
-	err := tokens(d, func(e xml.StartElement) error {
+	err := walkTokens(d, func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "style":
 			style = attribute(e, "styleId")
@@ -171,20 +171,20 @@ type docxReader struct {
 	size     int             // bytes of text so far, in all sections
 	title    string          // title of the open section, while the section has no text
 
-	paragraph   strings.Builder
-	level       int // heading level of the open paragraph; 0 if it is no heading
-	isListItem  bool
-	inText      bool
-	skip        int      // nesting depth inside a skipped element, from 1; 0 outside
-	rows        int      // how many table rows are open: more than 1 in a nested table
-	row, last   []string // cells of the open row, and of the one above it
-	cell        strings.Builder
-	span        int  // columns that the open cell spans
-	merged      bool // the open cell continues the one above
-	isHeaderRow bool // the open row is the header
+	paragraph     strings.Builder
+	level         int // heading level of the open paragraph; 0 if it is no heading
+	isListItem    bool
+	inText        bool
+	skip          int      // nesting depth inside a skipped element, from 1; 0 outside
+	rows          int      // how many table rows are open: more than 1 in a nested table
+	row, rowAbove []string // cells of the open row, and of the one above it
+	cell          strings.Builder
+	span          int  // columns that the open cell spans
+	merged        bool // the open cell continues the one above
+	isHeaderRow   bool // the open row is the header
 }
 
-func (r *docxReader) read(d *xml.Decoder) error { return tokens(d, r.begin, r.end, r.characters) }
+func (r *docxReader) read(d *xml.Decoder) error { return walkTokens(d, r.begin, r.end, r.characters) }
 
 func (r *docxReader) begin(e xml.StartElement) error {
 	name := e.Name.Local
@@ -212,7 +212,7 @@ func (r *docxReader) begin(e xml.StartElement) error {
 	case "tbl":
 		r.addBlankLine()
 		if r.rows == 0 {
-			r.last = nil
+			r.rowAbove = nil
 		}
 	default:
 		r.beginInTable(e)
@@ -281,8 +281,8 @@ const maxColumns = 63
 func (r *docxReader) endCell() {
 	said := strings.TrimSpace(r.cell.String())
 	r.cell.Reset()
-	if at := len(r.row); said == "" && r.merged && at < len(r.last) && len(r.last[at]) <= maxRepeated {
-		said = r.last[at]
+	if at := len(r.row); said == "" && r.merged && at < len(r.rowAbove) && len(r.rowAbove[at]) <= maxRepeated {
+		said = r.rowAbove[at]
 	}
 	r.row = append(r.row, said)
 	if len(said) > maxRepeated {
@@ -299,10 +299,10 @@ func (r *docxReader) endRow() {
 	if r.size += len(line); r.size > maxText {
 		return
 	}
-	if r.text.WriteString(line); r.isHeaderRow && r.last == nil {
+	if r.text.WriteString(line); r.isHeaderRow && r.rowAbove == nil {
 		r.text.WriteString("|" + strings.Repeat(" --- |", len(r.row)) + "\n")
 	}
-	r.last = r.row
+	r.rowAbove = r.row
 }
 
 func (r *docxReader) endParagraph() {

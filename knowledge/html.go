@@ -36,7 +36,7 @@ func readHTML(data []byte) (document, error) {
 			content = article.Node
 		}
 	}
-	strip(page)
+	removeBoilerplate(page)
 	if content != page && float64(textLength(content)) < articleShare*float64(textLength(page)) {
 		content = page
 	}
@@ -59,14 +59,14 @@ func readHTML(data []byte) (document, error) {
 	return document{Format: formatHTML, Title: title, Sections: sections}, nil
 }
 
-// strip removes the parts of a page that are not text for readers.
-func strip(n *html.Node) {
+// removeBoilerplate removes the parts of a page that are not text for readers.
+func removeBoilerplate(n *html.Node) {
 	for child := n.FirstChild; child != nil; {
 		next := child.NextSibling
 		if child.Type == html.CommentNode || child.Type == html.ElementNode && isBoilerplate(child) {
 			n.RemoveChild(child)
 		} else {
-			strip(child)
+			removeBoilerplate(child)
 		}
 		child = next
 	}

@@ -129,8 +129,8 @@ func Open(st *store.Store, o Options) *Library {
 	return &Library{st: st, options: o}
 }
 
-// Named returns the documents with a name or origin, at most limit of them.
-func (l *Library) Named(ctx context.Context, name string, limit int) ([]index.Document, error) {
+// DocumentsNamed returns the documents with a name or origin, at most limit of them.
+func (l *Library) DocumentsNamed(ctx context.Context, name string, limit int) ([]index.Document, error) {
 	return index.DocumentsByName(ctx, l.st.DB(), name, limit)
 }
 

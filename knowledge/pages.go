@@ -22,12 +22,12 @@ import (
 )
 
 const (
-	pageAge     = 6 * time.Hour    // age from which a page is fetched again before it is quoted
-	pageRetry   = 10 * time.Minute // minimum time between two attempts to fetch the same page
-	maxLinked   = 3                // linked pages that are fetched for one question, for each prefix
-	maxStale    = 5                // pages that are fetched again before one question
-	pagesWait   = 15 * time.Second // timeout for all pages of one question
-	minLinkWord = 4                // length of the beginning of a question's word that is looked for in links
+	pageAge      = 6 * time.Hour    // age from which a page is fetched again before it is quoted
+	pageRetry    = 10 * time.Minute // minimum time between two attempts to fetch the same page
+	maxLinked    = 3                // linked pages that are fetched for one question, for each prefix
+	maxStale     = 5                // pages that are fetched again before one question
+	pagesTimeout = 15 * time.Second // timeout for all pages of one question
+	minLinkWord  = 4                // length of the beginning of a question's word that is looked for in links
 )
 
 // Pages are the web pages whose addresses begin with one of the owner's prefixes. Customers are answered from them where no document helps. They are
@@ -50,7 +50,7 @@ func NewPages(l *Library, prefixes []string) *Pages {
 // pages below the prefixes whose links share the most words with the question. It reports whether any page changed, so that a new search may find
 // more. A page that cannot be fetched is left out.
 func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
-	ctx, cancel := context.WithTimeout(ctx, pagesWait)
+	ctx, cancel := context.WithTimeout(ctx, pagesTimeout)
 	defer cancel()
 	for _, root := range p.prefixes {
 		if !p.isDue("links of "+root, pageRetry) {
@@ -58,7 +58,7 @@ func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
 		}
 		page, err := p.documents.options.Fetch.GetAllowed(ctx, root, "", p.allows)
 		if err != nil {
-			p.failed(ctx, root, err)
+			p.handleFetchFailure(ctx, root, err)
 			continue
 		}
 		changed = p.update(ctx, root) || changed
@@ -77,7 +77,7 @@ func (p *Pages) Refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, pagesWait)
+	ctx, cancel := context.WithTimeout(ctx, pagesTimeout)
 	defer cancel()
 	for _, address := range stale {
 		p.update(ctx, address)
@@ -113,7 +113,7 @@ func (p *Pages) update(ctx context.Context, address string) bool {
 	}
 	report, err := p.documents.IndexAddress(ctx, File{Origin: address, Role: policy.RolePublic, isAllowed: p.allows})
 	if err != nil {
-		return p.failed(ctx, address, err)
+		return p.handleFetchFailure(ctx, address, err)
 	}
 	if report.Unchanged {
 		if err := index.ConfirmFetched(ctx, p.documents.st.Writer(), address); err != nil {
@@ -123,8 +123,8 @@ func (p *Pages) update(ctx context.Context, address string) bool {
 	return !report.Unchanged
 }
 
-// failed logs why a page cannot be fetched, and removes a page that is gone, too big or no longer allowed. It reports whether it removed the page.
-func (p *Pages) failed(ctx context.Context, address string, cause error) bool {
+// handleFetchFailure logs why a page cannot be fetched, and removes a page that is gone, too big or no longer allowed. It reports whether it removed the page.
+func (p *Pages) handleFetchFailure(ctx context.Context, address string, cause error) bool {
 	zerolog.Ctx(ctx).Info().Err(cause).Str("page", AddressName(address)).Msg("Cannot read a page for customers")
 	if _, moved := errors.AsType[fetch.NotAllowedError](cause); !moved && !IsPermanent(cause) {
 		return false

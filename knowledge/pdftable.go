@@ -81,9 +81,9 @@ func (p *positionedText) rewrite(header int) int {
 	if len(rows) < 2 || !hasNumbers(texts(names), rows) {
 		return 0
 	}
-	p.write(tableRow{line: header, lines: size}, "")
+	p.replaceRow(tableRow{line: header, lines: size}, "")
 	for _, row := range rows {
-		p.write(row, rowMark+rowText(texts(names), row.cells))
+		p.replaceRow(row, rowMark+rowText(texts(names), row.cells))
 	}
 	last := rows[len(rows)-1]
 	return last.line + last.lines - header
@@ -110,8 +110,8 @@ func (p *positionedText) rowsBelow(line int, names []cell, bottom float64) (rows
 	return rows
 }
 
-// write replaces the lines of a row by a text.
-func (p *positionedText) write(row tableRow, text string) {
+// replaceRow replaces the lines of a row by a text.
+func (p *positionedText) replaceRow(row tableRow, text string) {
 	p.lines[row.line] = text
 	for i := row.line + 1; i < row.line+row.lines; i++ {
 		p.isContinuation[i] = true

@@ -143,7 +143,7 @@ func (t numberTables) read(of Language, words []string) (run numberRun) {
 		if len(parts) == 0 {
 			break
 		}
-		if run.words > 0 && !continues(of, last, parts[0], skip == 1 || prefixed) {
+		if run.words > 0 && !continuesNumber(of, last, parts[0], skip == 1 || prefixed) {
 			break
 		}
 		for i, value := range parts {
@@ -191,9 +191,9 @@ func joinsNumbers(of Language, word string) bool {
 	}
 }
 
-// continues reports whether next belongs to the same number as last: next is a smaller part, or the hundred or thousand that last
+// continuesNumber reports whether next belongs to the same number as last: next is a smaller part, or the hundred or thousand that last
 // multiplies. joined means that a word such as "and" is between them.
-func continues(of Language, last, next float64, joined bool) bool {
+func continuesNumber(of Language, last, next float64, joined bool) bool {
 	switch {
 	case next != float64(int(next)) || last != float64(int(last)):
 		return false

@@ -21,9 +21,9 @@ var ErrNoPrice = errors.New("the model has no price, and only a local one may go
 
 // OverBudgetError is returned by a model whose next call could exceed a cap.
 type OverBudgetError struct {
-	Model string
-	Cap   policy.Cap
-	First bool // the first refusal by this cap today
+	Model      string
+	Cap        policy.Cap
+	FirstToday bool // the first refusal by this cap today
 }
 
 // Error names the cap.
@@ -96,7 +96,7 @@ func (m budgetedModel) Stream(ctx context.Context, r Request) iter.Seq2[Delta, e
 			return
 		}
 		if res.Refused != "" {
-			yield(Delta{}, &OverBudgetError{Model: m.Name(), Cap: res.Refused, First: res.FirstRefusal})
+			yield(Delta{}, &OverBudgetError{Model: m.Name(), Cap: res.Refused, FirstToday: res.FirstRefusal})
 			return
 		}
 		// If the call ends early, because the reader stops or panics, it is charged in full.

@@ -142,7 +142,7 @@ func TestBudgetRefusesWithoutACall(t *testing.T) {
 			require.EqualError(t, err, c.says)
 			var over *OverBudgetError
 			require.ErrorAs(t, err, &over)
-			require.Equal(t, c.refuse.FirstRefusal, over.First)
+			require.Equal(t, c.refuse.FirstRefusal, over.FirstToday)
 			require.Equal(t, c.refuse.Refused, over.Cap)
 			require.Zero(t, s.made)
 		})

@@ -255,7 +255,7 @@ func (m *paidEmbedder) paidCall(ctx context.Context, texts []string) ([][]float3
 		return nil, fmt.Errorf("reserve the cost of a call of %s: %w", m.name, err)
 	}
 	if res.Refused != "" {
-		return nil, &OverBudgetError{Model: m.name, Cap: res.Refused, First: res.FirstRefusal}
+		return nil, &OverBudgetError{Model: m.name, Cap: res.Refused, FirstToday: res.FirstRefusal}
 	}
 	// If the call ends early, it is charged in full.
 	bill := policy.Settlement{Amount: worst}

@@ -27,7 +27,7 @@ type Options struct {
 // share a circuit breaker, and a model is opened only once for each key.
 type Models struct {
 	Options
-	known         map[string]Price
+	builtInPrices map[string]Price
 	priceListDate string // date of the built-in price list
 	contextWindow int    // minimum context window of the models in the built-in price list, in tokens
 
@@ -48,7 +48,7 @@ func New(o Options) (*Models, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	return &Models{Options: o, known: list.prices, priceListDate: list.date, contextWindow: list.contextWindow, opened: map[account]Model{}, breakers: map[account]*breaker{}}, nil
+	return &Models{Options: o, builtInPrices: list.prices, priceListDate: list.date, contextWindow: list.contextWindow, opened: map[account]Model{}, breakers: map[account]*breaker{}}, nil
 }
 
 // Open returns a model that calls the models with these names ("provider/model") in order, until one answers. Without names, or with
@@ -131,7 +131,7 @@ func (ms *Models) ContextWindow(names []string) int {
 		if err != nil || !p.usesKnownAddress(provider) {
 			return 0
 		}
-		if _, plain := ms.known[undatedName(name)]; !plain {
+		if _, plain := ms.builtInPrices[undatedName(name)]; !plain {
 			return 0
 		}
 	}
@@ -169,9 +169,9 @@ func (ms *Models) describe(name, key string) (ModelInfo, Provider, error) {
 	if p.Local {
 		return o, p, nil
 	}
-	price, ok := ms.known[name]
+	price, ok := ms.builtInPrices[name]
 	if !ok {
-		price, ok = ms.known[undatedName(name)]
+		price, ok = ms.builtInPrices[undatedName(name)]
 	}
 	switch {
 	case !ok || !p.usesKnownAddress(provider):

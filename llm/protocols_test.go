@@ -44,7 +44,7 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		m, s := open(llmtest.InTurn(llmtest.Reply{
 			Text: "Let me look.", In: 90, Out: 20, Cached: 60,
-			Calls: []llmtest.Call{{Name: "search", Args: `{"words":"prices"}`, Sign: "by the model"}, {Name: "now"}},
+			Calls: []llmtest.Call{{Name: "search", Args: `{"words":"prices"}`, Signature: "by the model"}, {Name: "now"}},
 		}, llmtest.Reply{Text: "It is late."}))
 		r := Request{
 			System: "Be brief.", MaxTokens: 50, Temperature: 0.5,
@@ -86,7 +86,7 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 		require.True(t, sent.Messages[2].IsError || strings.HasPrefix(sent.Messages[2].Text, "error: "))
 		require.Equal(t, "23:50", sent.Messages[3].Text)
 		if p == ProtocolGemini {
-			require.Equal(t, "by the model", sent.Messages[1].Calls[0].Sign)
+			require.Equal(t, "by the model", sent.Messages[1].Calls[0].Signature)
 		}
 	})
 }
@@ -216,7 +216,7 @@ func TestGeminiGetsAPlaceholderSignature(t *testing.T) {
 	_, err := Complete(t.Context(), newAdapter(t, ProtocolGemini, s.Root), Request{Messages: append(user("hi"),
 		Message{Role: RoleAssistant, Calls: []ToolCall{call}}, Message{Role: RoleTool, CallID: "a", Text: "late"})})
 	require.NoError(t, err)
-	require.Equal(t, missingSignature, s.Requests()[0].Messages[1].Calls[0].Sign)
+	require.Equal(t, missingSignature, s.Requests()[0].Messages[1].Calls[0].Signature)
 }
 
 func TestAnthropicCountsWhatItCached(t *testing.T) {

@@ -228,7 +228,7 @@ func (p paidTranscriber) Transcribe(ctx context.Context, a Audio) (string, error
 		return "", fmt.Errorf("reserve the cost of a call of %s: %w", p.name, err)
 	}
 	if res.Refused != "" {
-		return "", &OverBudgetError{Model: p.name, Cap: res.Refused, First: res.FirstRefusal}
+		return "", &OverBudgetError{Model: p.name, Cap: res.Refused, FirstToday: res.FirstRefusal}
 	}
 	bill := policy.Settlement{Amount: worst} // reduced below if the actual cost is known
 	defer func() { p.settle(ctx, res.ID, bill) }()

@@ -84,7 +84,7 @@ func TestTranscribeOverBudgetSendsNothing(t *testing.T) {
 	_, err := openSpeech(t, server, p).Transcribe(t.Context(), voiceNote())
 	var over *llm.OverBudgetError
 	require.ErrorAs(t, err, &over)
-	require.True(t, over.First)
+	require.True(t, over.FirstToday)
 	require.Empty(t, server.Requests())
 }
 

@@ -12,8 +12,8 @@ import (
 	"multis/policy"
 )
 
-// TestCallResult is the result of a test call.
-type TestCallResult struct {
+// TryResult is the result of a test call.
+type TryResult struct {
 	Answer   string
 	Duration time.Duration
 	Cost     int64 // booked cost, in millionths of the currency
@@ -24,15 +24,15 @@ const testCallTokens = 256
 
 // Try makes one small test call of a model. If sees is true, the call includes a one-pixel picture, to test its vision. The call is paid from the
 // budget, is not retried, and ignores the circuit breaker. If key is not empty, it replaces the provider's key.
-func (ms *Models) Try(ctx context.Context, name, key string, sees bool) (TestCallResult, error) {
+func (ms *Models) Try(ctx context.Context, name, key string, sees bool) (TryResult, error) {
 	info, p, err := ms.describe(name, key)
 	if err != nil {
-		return TestCallResult{}, err
+		return TryResult{}, err
 	}
 	recorder := &costRecorder{Ledger: ms.Budget.Ledger}
 	m, err := ms.paid(info, p, recorder)
 	if err != nil {
-		return TestCallResult{}, err
+		return TryResult{}, err
 	}
 	start := time.Now()
 	question := Message{Role: RoleUser, Text: "Answer with one word: ready"}
@@ -40,7 +40,7 @@ func (ms *Models) Try(ctx context.Context, name, key string, sees bool) (TestCal
 		question.Images = []Image{{MIME: "image/png", Data: onePixel()}}
 	}
 	res, err := Complete(ctx, m, Request{Messages: []Message{question}, MaxTokens: testCallTokens, Purpose: "test"})
-	return TestCallResult{Answer: res.Text, Duration: time.Since(start), Cost: recorder.amount}, err
+	return TryResult{Answer: res.Text, Duration: time.Since(start), Cost: recorder.amount}, err
 }
 
 // onePixel returns a PNG of one white pixel.

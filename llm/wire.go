@@ -60,16 +60,16 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		defer body.Close()
 		return nil, readStatusError(t.model, res.StatusCode, res.Header, io.LimitReader(body, maxErrorBytes))
 	}
-	if !t.allowJSON && !isEventStream(res) {
+	if !t.allowJSON && !mayBeEventStream(res) {
 		return nil, errors.Join(errNoStream, body.Close())
 	}
 	res.Body = &limitedBody{from: body, left: maxReplyBytes, onRead: activityCallback(req.Context())}
 	return res, nil
 }
 
-// isEventStream reports whether a response may be a stream of events. It rejects only HTML and JSON, because some servers send
+// mayBeEventStream reports whether a response may be a stream of events. It rejects only HTML and JSON, because some servers send
 // no content type or a wrong one.
-func isEventStream(res *http.Response) bool {
+func mayBeEventStream(res *http.Response) bool {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	return kind != "text/html" && kind != "application/json"
 }

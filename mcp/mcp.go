@@ -128,7 +128,7 @@ func (c *connection) keepConnected(ctx context.Context) {
 		begin := time.Now()
 		err := c.runSession(ctx)
 		c.setState(nil, State{Name: c.Name, Problem: problemText(err)})
-		c.registry.Drop(c.prefix())
+		c.registry.RemovePrefix(c.prefix())
 		if ctx.Err() != nil {
 			return
 		}
@@ -239,7 +239,7 @@ func (c *connection) refreshTools(ctx context.Context, session *mcp.ClientSessio
 		}
 	}
 	state.Tools = len(found)
-	c.registry.Replace(c.prefix(), found...)
+	c.registry.ReplacePrefix(c.prefix(), found...)
 	c.setState(session, state)
 	return nil
 }
@@ -251,8 +251,8 @@ func (c *connection) setState(session *mcp.ClientSession, state State) {
 	c.state.Skipped = slices.Clip(state.Skipped)
 }
 
-// openSession returns the current session; nil if the server is down.
-func (c *connection) openSession() *mcp.ClientSession {
+// currentSession returns the current session; nil if the server is down.
+func (c *connection) currentSession() *mcp.ClientSession {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.session

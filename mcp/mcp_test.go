@@ -326,7 +326,7 @@ func TestServeRequiresTokenAndOnlyReads(t *testing.T) {
 		recorded = append(recorded, call.Name+" "+string(call.Args)+" "+outcome)
 		return recordErr
 	}
-	web := httptest.NewServer(Serve(ctx, Served{Registry: registry, Token: "open-sesame", Version: "1", Record: record}))
+	web := httptest.NewServer(Serve(ctx, ServeOptions{Registry: registry, Token: "open-sesame", Version: "1", Record: record}))
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
 	for _, token := range []string{"", "Bearer ", "Bearer wrong", "open-sesame"} {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, web.URL, strings.NewReader(`{}`))
@@ -360,7 +360,7 @@ func TestServeRequiresTokenAndOnlyReads(t *testing.T) {
 	_, err = session.CallTool(ctx, &mcp.CallToolParams{Name: "search_docs", Arguments: map[string]string{"query": "piano margin"}})
 	require.ErrorContains(t, err, "broken", "without an entry in the audit log nothing is told")
 	require.NotContains(t, err.Error(), "percent")
-	none := httptest.NewServer(Serve(ctx, Served{Registry: registry, Version: "1", Record: record}))
+	none := httptest.NewServer(Serve(ctx, ServeOptions{Registry: registry, Version: "1", Record: record}))
 	t.Cleanup(none.Close)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, none.URL, strings.NewReader(`{}`))
 	require.NoError(t, err)

@@ -25,8 +25,8 @@ var servedTools = []string{"search_docs", "recall_memory"} //nolint:gochecknoglo
 // maxRequest is the size of the largest request, in bytes.
 const maxRequest = 1 << 20
 
-// Served configures multis' own MCP server. Record must be set.
-type Served struct {
+// ServeOptions configures multis' own MCP server. Record must be set.
+type ServeOptions struct {
 	Registry *tools.Registry
 	// Token is the bearer token that programs must send. If it is empty, all requests are refused.
 	Token   string
@@ -36,7 +36,7 @@ type Served struct {
 }
 
 // Serve returns an MCP server with which programs that have the token search everything that the owner may search.
-func Serve(ctx context.Context, s Served) http.Handler {
+func Serve(ctx context.Context, s ServeOptions) http.Handler {
 	caller := tools.Caller{Owner: true, Surface: rules.SurfaceMCP, Scope: policy.OwnerScope(), Allow: servedTools}
 	server := mcp.NewServer(&mcp.Implementation{Name: "multis", Version: s.Version}, nil)
 	var calls atomic.Int64
@@ -63,7 +63,7 @@ func Serve(ctx context.Context, s Served) http.Handler {
 }
 
 // call makes one call, records it and converts its result.
-func (s Served) call(ctx context.Context, call tools.Call) (*mcp.CallToolResult, error) {
+func (s ServeOptions) call(ctx context.Context, call tools.Call) (*mcp.CallToolResult, error) {
 	if len(call.Args) == 0 {
 		call.Args = json.RawMessage("{}")
 	}

@@ -75,7 +75,7 @@ func (t *tool) Spec() tools.Spec { return t.spec }
 
 // Run has the server carry out the call.
 func (t *tool) Run(ctx context.Context, c tools.Call) (tools.Result, error) {
-	session := t.conn.openSession()
+	session := t.conn.currentSession()
 	if session == nil {
 		return tools.Failed("The server that has this tool is not there now.", true), nil
 	}

@@ -123,7 +123,7 @@ func newBearerTransport(address, token string) bearerTransport {
 		return b // all connections go to the proxy, wherever it is
 	}
 	next.DialContext = func(ctx context.Context, network, to string) (net.Conn, error) {
-		kinds := []fetch.Kind{fetch.Public, fetch.Private}
+		kinds := []fetch.AddressKind{fetch.Public, fetch.Private}
 		if host, _, err := net.SplitHostPort(to); err == nil && strings.EqualFold(host, at.Hostname()) {
 			kinds = append(kinds, fetch.OwnInterface) // the owner configured it
 		}

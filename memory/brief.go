@@ -241,7 +241,7 @@ func (m *Memory) briefModel(ctx context.Context, q BriefQuery) (llm.Model, error
 
 // waitingChats returns the chats in which the contact waits for a person.
 func waitingChats(ctx context.Context, db store.DB) (map[store.ChatID]bool, error) {
-	open, err := store.OpenEscalations(ctx, db)
+	open, err := store.WaitingEscalations(ctx, db)
 	waits := make(map[store.ChatID]bool, len(open))
 	for _, e := range open {
 		waits[e.ChatID] = true

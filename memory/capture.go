@@ -192,7 +192,7 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 }
 
 // writeNote stores a note as placeNote decided, and returns the stored note.
-func writeNote(ctx context.Context, tx store.Tx, s mergeResult) (store.Note, error) {
+func writeNote(ctx context.Context, tx store.Tx, s notePlacement) (store.Note, error) {
 	if s.duplicate != nil {
 		return *s.duplicate, store.MergeNote(ctx, tx, s.duplicate.ID, s.note.Sources)
 	}
@@ -204,7 +204,7 @@ func writeNote(ctx context.Context, tx store.Tx, s mergeResult) (store.Note, err
 	if s.replaced == nil || s.note.ValidTo != nil {
 		return s.note, nil
 	}
-	if err := store.DeleteCommitmentsOfNote(ctx, tx, s.replaced.ID); err != nil {
+	if err := store.DropCommitmentsOfNote(ctx, tx, s.replaced.ID); err != nil {
 		return store.Note{}, err
 	}
 	return s.note, store.SupersedeNote(ctx, tx, s.replaced.ID, s.note.ValidFrom, id)

@@ -9,8 +9,8 @@ import (
 	"multis/text"
 )
 
-// mergeResult says how a new note relates to the known notes.
-type mergeResult struct {
+// notePlacement says how a new note relates to the known notes.
+type notePlacement struct {
 	note store.Note
 	// duplicate is a known note that says the same; nil for none.
 	duplicate *store.Note
@@ -23,8 +23,8 @@ const minSharedWords = 0.85
 
 // placeNote compares a new note with the known ones. replaces is the note that the model names as replaced; it counts only if it is in
 // offered, the notes that the model saw. Other notes are found by their subject.
-func placeNote(n store.Note, replaces store.NoteID, known []store.Note, offered map[store.NoteID]bool) mergeResult {
-	s := mergeResult{note: n}
+func placeNote(n store.Note, replaces store.NoteID, known []store.Note, offered map[store.NoteID]bool) notePlacement {
+	s := notePlacement{note: n}
 	for i, k := range known {
 		if sameWords(k.Body, n.Body) {
 			s.duplicate = &known[i]

@@ -45,4 +45,4 @@ func (s functionSet) Hash() string { return s.hash }
 func (s functionSet) Names() []string { return s.names() }
 
 // Describe says what a statement does to a database whose tables have so many rows.
-func Describe(sql string, rowsOf map[string]int64) Step { return describe(sql, rowsOf) }
+func Describe(sql string, rowsOf map[string]int64) Step { return planStatement(sql, rowsOf) }

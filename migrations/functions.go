@@ -114,7 +114,7 @@ const createFunctionsSQL = `create table if not exists schema_functions (
 
 const readAppliedSQL = "select revision, hash, vectors, names from schema_functions"
 
-const noteAppliedSQL = `with before as (delete from schema_functions)
+const storeAppliedSQL = `with before as (delete from schema_functions)
 	insert into schema_functions (revision, hash, vectors, names) values ($1, $2, $3, $4)`
 
 // applied is the row of schema_functions.
@@ -193,7 +193,7 @@ func (s functionSet) replace(ctx context.Context, tx pgx.Tx, role string, before
 			return fmt.Errorf("make the database functions in %s: %w", f.name, err)
 		}
 	}
-	if _, err := tx.Exec(ctx, noteAppliedSQL, now.Revision, now.Hash, now.Vectors, s.names()); err != nil {
+	if _, err := tx.Exec(ctx, storeAppliedSQL, now.Revision, now.Hash, now.Vectors, s.names()); err != nil {
 		return fmt.Errorf("note the database functions: %w", err)
 	}
 	return nil

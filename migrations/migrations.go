@@ -31,7 +31,7 @@ const lockID = 6_102_250_117
 // Run brings the database behind dsn up to date. A statement that needs a table that others use waits a few seconds at a time, so that it
 // holds up nobody, and Run returns ErrBusy if it never got the table.
 func Run(ctx context.Context, dsn string) error {
-	return locked(ctx, dsn, func(pool *pgxpool.Pool) error {
+	return withMigrationLock(ctx, dsn, func(pool *pgxpool.Pool) error {
 		if restoring, err := isRestoring(ctx, pool); err != nil {
 			return err
 		} else if restoring {
@@ -41,8 +41,8 @@ func Run(ctx context.Context, dsn string) error {
 	})
 }
 
-// locked calls fn while no other process migrates.
-func locked(ctx context.Context, dsn string, fn func(*pgxpool.Pool) error) error {
+// withMigrationLock calls fn while no other process migrates.
+func withMigrationLock(ctx context.Context, dsn string, fn func(*pgxpool.Pool) error) error {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return fmt.Errorf("read the database address: %w", err)
@@ -73,7 +73,7 @@ func locked(ctx context.Context, dsn string, fn func(*pgxpool.Pool) error) error
 // runAll brings all schemas up to date. The caller holds the lock.
 func runAll(ctx context.Context, pool *pgxpool.Pool) error {
 	for _, step := range []func(context.Context, *pgxpool.Pool) error{runOurs, runRiver, runFunctions, runMatrix} {
-		if err := untilUnlocked(ctx, func() error { return step(ctx, pool) }); err != nil {
+		if err := retryWhileLocked(ctx, func() error { return step(ctx, pool) }); err != nil {
 			return err
 		}
 	}
@@ -90,9 +90,9 @@ const (
 	maxLockTries = 30
 )
 
-// untilUnlocked calls step until no lock is in its way. Each migration is a transaction of its own, so a step continues after the last one
+// retryWhileLocked calls step until no lock is in its way. Each migration is a transaction of its own, so a step continues after the last one
 // that was committed.
-func untilUnlocked(ctx context.Context, step func() error) error {
+func retryWhileLocked(ctx context.Context, step func() error) error {
 	for try := 1; ; try++ {
 		err := step()
 		var pg *pgconn.PgError

@@ -155,7 +155,7 @@ func tableSteps(at int64, rowsOf map[string]int64) ([]Step, error) {
 			return nil, fmt.Errorf("read migration %s: %w", name, err)
 		}
 		for _, sql := range statements(string(text)) {
-			s := describe(sql, rowsOf)
+			s := planStatement(sql, rowsOf)
 			s.Migration = path.Base(name)
 			steps = append(steps, s)
 		}
@@ -163,8 +163,8 @@ func tableSteps(at int64, rowsOf map[string]int64) ([]Step, error) {
 	return steps, nil
 }
 
-// describe says what a statement does to a database whose tables have so many rows.
-func describe(sql string, rowsOf map[string]int64) Step {
+// planStatement says what a statement does to a database whose tables have so many rows.
+func planStatement(sql string, rowsOf map[string]int64) Step {
 	line := strings.Join(strings.Fields(sql), " ")
 	s := Step{Statement: line, Lock: unknownLock}
 	for _, r := range rules {

@@ -78,11 +78,11 @@ func Restore(ctx context.Context, dsn string, v Version, rows Rows) error {
 	if err := v.Check(); err != nil {
 		return err
 	}
-	return locked(ctx, dsn, func(pool *pgxpool.Pool) error {
-		if err := begin(ctx, pool); err != nil {
+	return withMigrationLock(ctx, dsn, func(pool *pgxpool.Pool) error {
+		if err := beginRestore(ctx, pool); err != nil {
 			return err
 		}
-		if err := prepare(ctx, pool, v); err != nil {
+		if err := prepareRestore(ctx, pool, v); err != nil {
 			return err
 		}
 		if err := rows.Load(ctx); err != nil {
@@ -120,8 +120,8 @@ const leftoverSQL = `select 'drop schema if exists ' || nspname || ' cascade' fr
 	union all select format('drop routine if exists %s cascade', p.oid::regprocedure) from pg_proc p where p.pronamespace = 'public'::regnamespace
 		and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`
 
-// begin marks an empty database as one that is being restored, and empties one that has the mark.
-func begin(ctx context.Context, pool *pgxpool.Pool) error {
+// beginRestore marks an empty database as one that is being restored, and empties one that has the mark.
+func beginRestore(ctx context.Context, pool *pgxpool.Pool) error {
 	restoring, err := isRestoring(ctx, pool)
 	if err != nil {
 		return err
@@ -150,9 +150,9 @@ func begin(ctx context.Context, pool *pgxpool.Pool) error {
 	})
 }
 
-// prepare makes the tables of the version into which a backup is restored, without our functions and triggers. The tables of encryption get their
+// prepareRestore makes the tables of the version into which a backup is restored, without our functions and triggers. The tables of encryption get their
 // newest form, because the library cannot make an older one.
-func prepare(ctx context.Context, pool *pgxpool.Pool, v Version) error {
+func prepareRestore(ctx context.Context, pool *pgxpool.Pool, v Version) error {
 	role, err := prepareRoles(ctx, pool)
 	if err != nil {
 		return err

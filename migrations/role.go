@@ -120,14 +120,14 @@ func closeDatabase(ctx context.Context, pool *pgxpool.Pool, database string) err
 	return nil
 }
 
-// filesFor are the migrations, with the name of a database's contact role in place of roleInFiles.
-type filesFor struct {
+// filesWithRole are the migrations, with the name of a database's contact role in place of roleInFiles.
+type filesWithRole struct {
 	files embed.FS
 	role  string
 }
 
 // Open opens a file. In a *.sql file it replaces the role's name in the files by that of this database.
-func (f filesFor) Open(name string) (fs.File, error) {
+func (f filesWithRole) Open(name string) (fs.File, error) {
 	file, err := f.files.Open(name)
 	if err != nil || path.Ext(name) != ".sql" {
 		return file, err

@@ -76,7 +76,7 @@ func runFunctions(ctx context.Context, pool *pgxpool.Pool) error {
 func runTables(ctx context.Context, pool *pgxpool.Pool, role string, version int64) error {
 	db := stdlib.OpenDBFromPool(pool)
 	defer db.Close()
-	p, err := goose.NewProvider(goose.DialectPostgres, db, filesFor{files, role})
+	p, err := goose.NewProvider(goose.DialectPostgres, db, filesWithRole{files, role})
 	if err != nil {
 		return fmt.Errorf("prepare migrations: %w", err)
 	}

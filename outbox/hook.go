@@ -15,14 +15,14 @@ import (
 // draft if the hooks want the owner to be asked. The owner's approval of a draft satisfies hooks that want the owner to be asked, but does not overrule
 // a denial. asked is false if there was nothing to ask.
 func (b *Box) askHooks(ctx context.Context, o store.OutboxMessage) (stopped, asked bool, err error) {
-	if b.settings.Before == nil || o.Purpose == policy.PurposeNotice {
+	if b.settings.BeforeSend == nil || o.Purpose == policy.PurposeNotice {
 		return false, false, nil
 	}
 	chat, err := store.ChatByID(ctx, b.store.DB(), o.ChatID)
 	if err != nil || chat.Kind == policy.KindAdmin {
 		return false, false, err
 	}
-	v, err := b.settings.Before(ctx, chat, o)
+	v, err := b.settings.BeforeSend(ctx, chat, o)
 	if err != nil {
 		return false, true, err
 	}

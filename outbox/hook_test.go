@@ -18,7 +18,7 @@ func TestAHookStopsAContactsMessageOrMakesItADraft(t *testing.T) {
 	b := setup(t)
 	verdict := policy.HookVerdict{Decision: policy.HookDeny, Why: "The hook guard says deny."}
 	asked := 0
-	b.box.settings.Before = func(_ context.Context, chat store.Chat, o store.OutboxMessage) (policy.HookVerdict, error) {
+	b.box.settings.BeforeSend = func(_ context.Context, chat store.Chat, o store.OutboxMessage) (policy.HookVerdict, error) {
 		asked++
 		require.Equal(t, b.chat.ID, chat.ID)
 		require.Contains(t, TextOf(o), "We deliver")
@@ -64,7 +64,7 @@ func TestTheGateIsAskedAgainAfterTheHooks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var meanwhile func(ctx context.Context, tx store.Tx) error
-	b.box.settings.Before = func(ctx context.Context, _ store.Chat, _ store.OutboxMessage) (policy.HookVerdict, error) {
+	b.box.settings.BeforeSend = func(ctx context.Context, _ store.Chat, _ store.OutboxMessage) (policy.HookVerdict, error) {
 		return policy.HookVerdict{Decision: policy.HookAllow}, b.store.InTx(ctx, func(tx store.Tx) error { return meanwhile(ctx, tx) })
 	}
 	meanwhile = func(ctx context.Context, tx store.Tx) error { return store.SetMode(ctx, tx, b.chat.ID, policy.ModeOff) }

@@ -31,8 +31,8 @@ type Settings struct {
 	Name string
 	// Disclose reports whether messages to a network are marked.
 	Disclose func(protocol string) bool
-	// Before asks the owner's hooks about each message to a contact right before it is sent. nil asks nobody.
-	Before func(ctx context.Context, chat store.Chat, o store.OutboxMessage) (policy.HookVerdict, error)
+	// BeforeSend asks the owner's hooks about each message to a contact right before it is sent. nil asks nobody.
+	BeforeSend func(ctx context.Context, chat store.Chat, o store.OutboxMessage) (policy.HookVerdict, error)
 }
 
 // Sender sends events to rooms: through the homeserver, or to a terminal. If it sends the same row again, the event is the same.
@@ -76,7 +76,7 @@ type Message struct {
 	// RestsOn are the messages that the text was made from, quoted or not. When one of them is deleted, the text is deleted from the outbox.
 	RestsOn []store.MessageID
 	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. Its draft is withdrawn when it is
-	// outdated: see store.Seen.
+	// outdated: see store.SeenState.
 	SeenID store.MessageID
 	// TaskID is the task that made the message; 0 for none.
 	TaskID store.TaskID
@@ -260,7 +260,7 @@ func (b *Box) sendingState(ctx context.Context, db store.DB, chat store.Chat, ex
 		return s, err
 	}
 	s.Name = cmp.Or(s.Name, b.settings.Name)
-	restore, err := b.store.Restored(ctx, db)
+	restore, err := b.store.RestoreState(ctx, db)
 	s.OnHold = restore.OnHold()
 	return s, err
 }

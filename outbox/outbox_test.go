@@ -407,7 +407,7 @@ func TestAReleasedMessageThatTheGateRefusesIsToldToTheOwner(t *testing.T) {
 	out := b.mustQueue(b.reply("We deliver on Mondays."))
 	b.tx(func(ctx context.Context, tx store.Tx) error { return store.HoldRestored(ctx, tx, time.Now()) })
 	b.tx(func(ctx context.Context, tx store.Tx) error {
-		restore, err := b.store.Restored(ctx, tx)
+		restore, err := b.store.RestoreState(ctx, tx)
 		require.NoError(t, err)
 		_, err = store.EndHold(ctx, tx)
 		require.NoError(t, err)

@@ -17,9 +17,9 @@ type Attributes struct {
 	UID, GID int
 }
 
-// Stage writes a complete file, synced to the disk, under a temporary name in the folder of path. The caller renames it to path or removes it. After
+// WriteTemporary writes a complete file, synced to the disk, under a temporary name in the folder of path. The caller renames it to path or removes it. After
 // an error the name is empty if there is nothing to remove.
-func Stage(path string, data []byte, a Attributes) (temporary string, err error) {
+func WriteTemporary(path string, data []byte, a Attributes) (temporary string, err error) {
 	if a.UID < 0 {
 		if a.UID, a.GID, err = ownerFor(path); err != nil {
 			return "", err
@@ -47,7 +47,7 @@ func Stage(path string, data []byte, a Attributes) (temporary string, err error)
 // Replace writes a file atomically: after a crash the file is either the old or the new one. It keeps the owner; see Attributes. It replaces a
 // symbolic link at path itself, and leaves the file that the link points to as it is.
 func Replace(path string, data []byte, mode fs.FileMode) error {
-	temporary, err := Stage(path, data, Attributes{Mode: mode, UID: -1})
+	temporary, err := WriteTemporary(path, data, Attributes{Mode: mode, UID: -1})
 	if err == nil {
 		err = os.Rename(temporary, path)
 	}

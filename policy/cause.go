@@ -5,19 +5,19 @@ type Cause string
 
 // The causes.
 const (
-	CauseKeyword     Cause = "keyword"     // a word that always escalates
-	CausePerson      Cause = "person"      // the contact asked for a person
-	CauseRequest     Cause = "request"     // the contact asked for something to be done
-	CauseFile        Cause = "file"        // a picture or a file
-	CauseCap         Cause = "cap"         // the cap of answers to the contact was reached
-	CauseHours       Cause = "hours"       // outside of the opening hours
-	CauseInjection   Cause = "injection"   // the message looked like a prompt injection
-	CauseBudget      Cause = "budget"      // the budget was used up
-	CauseNoAnswer    Cause = "no_answer"   // no document has the answer
-	CauseUnanswered  Cause = "unanswered"  // no document has the answer, and several questions right before it got none either
-	CauseModel       Cause = "model"       // the model asked for a person
-	CauseUnsupported Cause = "unsupported" // the gate refused the text of the answer
-	CauseFailure     Cause = "failure"     // something was broken
+	CauseKeyword          Cause = "keyword"     // a word that always escalates
+	CausePerson           Cause = "person"      // the contact asked for a person
+	CauseRequest          Cause = "request"     // the contact asked for something to be done
+	CauseFile             Cause = "file"        // a picture or a file
+	CauseCap              Cause = "cap"         // the cap of answers to the contact was reached
+	CauseHours            Cause = "hours"       // outside of the opening hours
+	CauseInjection        Cause = "injection"   // the message looked like a prompt injection
+	CauseBudget           Cause = "budget"      // the budget was used up
+	CauseNoAnswer         Cause = "no_answer"   // no document has the answer
+	CauseRepeatedNoAnswer Cause = "unanswered"  // no document has the answer, and several questions right before it got none either
+	CauseModel            Cause = "model"       // the model asked for a person
+	CauseUnsupported      Cause = "unsupported" // the gate refused the text of the answer
+	CauseFailure          Cause = "failure"     // something was broken
 )
 
 // CauseOf returns the cause of an escalation that was decided with a code at admission.

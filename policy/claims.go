@@ -35,22 +35,22 @@ func FindUnsupported(answer string, sources ...string) string {
 
 // claims are the parts of a text that a model must not invent: numbers, prices, addresses, and statements that something is free.
 type claims struct {
-	numbers      map[string]bool // numbers in digits, in the form of plainNumber
-	runs         [][]string      // adjacent numbers that may be a single number, such as 030 123456
-	words        map[string]bool // words with a digit, number signs and Roman numerals
-	wordNumbers  []language.Number
-	units        map[string]bool // units of prices and percentages
-	unknownWords []string        // words before a price unit that may be numbers
-	sourceWords  map[string]bool // all words of the sources
-	addresses    []string
-	isFree       bool         // an answer says that something is free
-	folded       []string     // readings of the sources in lower case, in which a free offer of an answer is looked up
-	addressIndex addressIndex // the addresses in the sources
+	numbers         map[string]bool // numbers in digits, in the form of plainNumber
+	adjacentNumbers [][]string      // adjacent numbers that may be a single number, such as 030 123456
+	words           map[string]bool // words with a digit, number signs and Roman numerals
+	wordNumbers     []language.Number
+	units           map[string]bool // units of prices and percentages
+	unknownWords    []string        // words before a price unit that may be numbers
+	sourceWords     map[string]bool // all words of the sources
+	addresses       []string
+	hasFreeOffer    bool         // an answer says that something is free
+	foldedSources   []string     // readings of the sources in lower case, in which a free offer of an answer is looked up
+	addressIndex    addressIndex // the addresses in the sources
 }
 
 // isEmpty reports whether there are no claims.
 func (c *claims) isEmpty() bool {
-	return len(c.numbers)+len(c.runs)+len(c.words)+len(c.wordNumbers)+len(c.units)+len(c.unknownWords)+len(c.addresses) == 0 && !c.isFree
+	return len(c.numbers)+len(c.adjacentNumbers)+len(c.words)+len(c.wordNumbers)+len(c.units)+len(c.unknownWords)+len(c.addresses) == 0 && !c.hasFreeOffer
 }
 
 // marks removes the characters that networks use for markup.
@@ -177,10 +177,10 @@ func (c *claims) read(folded string, source bool) {
 	}
 	lower := strings.ToLower(folded)
 	if source { // its addresses are in addressIndex
-		c.folded = append(c.folded, lower)
+		c.foldedSources = append(c.foldedSources, lower)
 	} else {
 		c.addresses = append(c.addresses, findAddresses(normalizeDots(folded))...)
-		c.isFree = c.isFree || containsFreeOffer(lower)
+		c.hasFreeOffer = c.hasFreeOffer || containsFreeOffer(lower)
 	}
 	if wall := twelveHourTime.ReplaceAllStringFunc(lower, to24Hour); !source || wall == lower {
 		c.readNumbers(wall, source)
@@ -218,7 +218,7 @@ func (c *claims) firstMissingIn(have *claims) string {
 			return n
 		}
 	}
-	for _, run := range c.runs {
+	for _, run := range c.adjacentNumbers {
 		if joined, _ := plainNumber(strings.Join(run, "")); !have.numbers[joined] && !have.hasRun(run) {
 			return strings.Join(run, " ")
 		}
@@ -241,7 +241,7 @@ func (c *claims) firstMissingIn(have *claims) string {
 	if unit := c.unitMissingIn(have); unit != "" {
 		return unit
 	}
-	if c.isFree && !have.numbers["0"] && !slices.ContainsFunc(have.folded, containsFreeOffer) {
+	if c.hasFreeOffer && !have.numbers["0"] && !slices.ContainsFunc(have.foldedSources, containsFreeOffer) {
 		return "free of charge"
 	}
 	return ""
@@ -289,7 +289,7 @@ func (c *claims) readNumbers(lower string, source bool) {
 			c.numbers[value] = true
 			fallthrough
 		case len(run) > 1: // it may be a single number, so a source must have the same run
-			c.runs = append(c.runs, run)
+			c.adjacentNumbers = append(c.adjacentNumbers, run)
 		}
 		run = nil
 	}
@@ -425,7 +425,7 @@ func plainNumber(s string) (string, bool) {
 }
 
 func (c *claims) hasRun(run []string) bool {
-	for _, r := range c.runs {
+	for _, r := range c.adjacentNumbers {
 		for i := 0; i+len(run) <= len(r); i++ {
 			if strings.Join(r[i:i+len(run)], " ") == strings.Join(run, " ") {
 				return true

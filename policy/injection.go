@@ -35,7 +35,7 @@ type InjectionScores struct {
 // ScoreInjection scores a text. It is a pure function of its input, and takes one to two milliseconds for 10 kB.
 func ScoreInjection(text string, rate InjectionRate) InjectionScores {
 	found := scanInjection(text)
-	return InjectionScores{Patterns: found.patterns(), Scope: found.scope(), Rate: rate.score()}
+	return InjectionScores{Patterns: found.patternsScore(), Scope: found.scopeScore(), Rate: rate.score()}
 }
 
 // score returns the score of the layer Rate. It is always below blockScore, because writing a lot is not an attack by itself.

@@ -17,9 +17,9 @@ const maxInjectionGap = 10
 
 // injectionEntry is a word or phrase of the lexicon, folded.
 type injectionEntry struct {
-	words []string // without the * at the end
-	open  []bool   // for each word: whether it had a * at the end, which matches any ending
-	class injectionClass
+	words    []string // without the * at the end
+	isPrefix []bool   // for each word: whether it had a * at the end, which matches any ending
+	class    injectionClass
 }
 
 // injectionIndex holds the entries by the first keyLength characters of their first word, or by that whole word if it is shorter.
@@ -36,17 +36,17 @@ var lexiconIndex = sync.OnceValue(func() injectionIndex { //nolint:gochecknoglob
 				stem, open := strings.CutSuffix(word, "*")
 				parts := injectionWords(foldInjection(stem))
 				for i, part := range parts {
-					e.words, e.open = append(e.words, part), append(e.open, open && i == len(parts)-1)
+					e.words, e.isPrefix = append(e.words, part), append(e.isPrefix, open && i == len(parts)-1)
 				}
 			}
-			index[keyOf(e.words[0])] = append(index[keyOf(e.words[0])], e)
+			index[lexiconKey(e.words[0])] = append(index[lexiconKey(e.words[0])], e)
 		}
 	}
 	return index
 })
 
-// keyOf returns the first keyLength characters of a word, the key of injectionIndex.
-func keyOf(word string) string {
+// lexiconKey returns the first keyLength characters of a word, the key of injectionIndex.
+func lexiconKey(word string) string {
 	n := 0
 	for i := range word {
 		if n++; n > keyLength {
@@ -102,15 +102,15 @@ func injectionWords(folded string) []string {
 
 // injectionSigns is the result of scanning a text: the positions of the words of each class, and other signs of a prompt injection.
 type injectionSigns struct {
-	at      map[injectionClass][]int
-	markup  int // number of distinct entries of injectionMarkup that the text contains
-	speaker bool
-	hidden  bool // the text has characters that people cannot see
+	positions map[injectionClass][]int
+	markup    int // number of distinct entries of injectionMarkup that the text contains
+	speaker   bool
+	hidden    bool // the text has characters that people cannot see
 }
 
 // scanInjection finds the entries of the lexicon in a text, in one pass over its words.
 func scanInjection(s string) injectionSigns {
-	found := injectionSigns{at: map[injectionClass][]int{}, hidden: hasHiddenText(s)}
+	found := injectionSigns{positions: map[injectionClass][]int{}, hidden: hasHiddenText(s)}
 	compact := strings.ToLower(strings.Join(strings.Fields(s), ""))
 	for _, marker := range injectionMarkup {
 		if strings.Contains(compact, marker) {
@@ -121,9 +121,9 @@ func scanInjection(s string) injectionSigns {
 	index, words := lexiconIndex(), injectionWords(foldInjection(s))
 	for i := range words {
 		find := func(word string) {
-			for _, e := range index[keyOf(word)] {
+			for _, e := range index[lexiconKey(word)] {
 				if e.matches(word, words[i+1:]) {
-					found.at[e.class] = append(found.at[e.class], i)
+					found.positions[e.class] = append(found.positions[e.class], i)
 				}
 			}
 		}
@@ -159,7 +159,7 @@ func (e injectionEntry) matches(word string, next []string) bool {
 		if i > 0 {
 			word = next[i-1]
 		}
-		if word != want && (!e.open[i] || !strings.HasPrefix(word, want)) {
+		if word != want && (!e.isPrefix[i] || !strings.HasPrefix(word, want)) {
 			return false
 		}
 	}
@@ -168,7 +168,7 @@ func (e injectionEntry) matches(word string, next []string) bool {
 
 // near reports whether a word of class a and one of class b are at most maxInjectionGap apart, in any order.
 func (f injectionSigns) near(a, b injectionClass) bool {
-	first, second := f.at[a], f.at[b] // both ascend
+	first, second := f.positions[a], f.positions[b] // both ascend
 	for len(first) > 0 && len(second) > 0 {
 		distance := first[0] - second[0]
 		if distance != 0 && max(distance, -distance) <= maxInjectionGap {
@@ -184,10 +184,10 @@ func (f injectionSigns) near(a, b injectionClass) bool {
 }
 
 // has reports whether the text has a word of a class.
-func (f injectionSigns) has(c injectionClass) bool { return len(f.at[c]) > 0 }
+func (f injectionSigns) has(c injectionClass) bool { return len(f.positions[c]) > 0 }
 
-// patterns returns the score of the layer Patterns.
-func (f injectionSigns) patterns() int {
+// patternsScore returns the score of the layer Patterns.
+func (f injectionSigns) patternsScore() int {
 	score := 0
 	if f.near(classOverride, classRule) {
 		score += 40
@@ -208,8 +208,8 @@ func (f injectionSigns) patterns() int {
 	return min(score, maxScore)
 }
 
-// scope returns the score of the layer Scope.
-func (f injectionSigns) scope() int {
+// scopeScore returns the score of the layer Scope.
+func (f injectionSigns) scopeScore() int {
 	score := 0
 	for _, c := range []struct {
 		found bool

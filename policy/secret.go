@@ -60,8 +60,8 @@ var secretPatterns = []secretPattern{
 	},
 }
 
-// configured holds the secrets of the configuration. It is nil if there are none.
-var configured atomic.Pointer[knownSecrets] //nolint:gochecknoglobals // set once at the start, and read wherever something is written
+// configuredSecrets holds the secrets of the configuration. It is nil if there are none.
+var configuredSecrets atomic.Pointer[knownSecrets] //nolint:gochecknoglobals // set once at the start, and read wherever something is written
 
 // knownSecrets masks secrets.
 type knownSecrets struct {
@@ -92,14 +92,14 @@ func SetSecrets(values []string) {
 	slices.SortFunc(written, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // the longest first: one may be part of another
 	written = slices.Compact(written)
 	if len(written) == 0 {
-		configured.Store(nil)
+		configuredSecrets.Store(nil)
 		return
 	}
 	var pairs []string
 	for _, v := range written {
 		pairs = append(pairs, v, Mask)
 	}
-	configured.Store(&knownSecrets{written, strings.NewReplacer(pairs...)})
+	configuredSecrets.Store(&knownSecrets{written, strings.NewReplacer(pairs...)})
 }
 
 // htmlText escapes text in the same way as the Markdown renderer.
@@ -108,7 +108,7 @@ var htmlText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, 
 // Hide masks the secrets of the configuration in a text. It also masks the beginning of a secret before an ellipsis, where text.Clip cut the text. It
 // changes nothing else. It is applied to the results of tools, before the model reads them, and to everything that the outbox sends.
 func Hide(text string) string {
-	known := configured.Load()
+	known := configuredSecrets.Load()
 	if known == nil {
 		return text
 	}
@@ -128,7 +128,7 @@ const ellipsis = "…"
 // HideBeforeCut is Hide for a text whose end was cut off: it also masks the beginning of a secret that the cut went through.
 func HideBeforeCut(text string) string {
 	text = Hide(text)
-	if known := configured.Load(); known != nil {
+	if known := configuredSecrets.Load(); known != nil {
 		return known.maskEnd(text)
 	}
 	return text
@@ -137,7 +137,7 @@ func HideBeforeCut(text string) string {
 // HideAfterCut is Hide for a text whose beginning was cut off: it also masks the end of a secret that the cut went through.
 func HideAfterCut(text string) string {
 	text = Hide(text)
-	if known := configured.Load(); known != nil {
+	if known := configuredSecrets.Load(); known != nil {
 		return known.maskStart(text)
 	}
 	return text

@@ -19,7 +19,7 @@ const minAttempts = 20
 
 // probeMain tries to escape and prints the attempts. It is a command in the sandbox.
 func probeMain(args []string) int {
-	var to target
+	var to probeTargets
 	if err := json.Unmarshal([]byte(args[0]), &to); err != nil { //nolint:musttag // both ends are this program
 		return 2
 	}
@@ -27,7 +27,7 @@ func probeMain(args []string) int {
 		fmt.Fprintln(os.Stderr, "the workspace cannot be read:", err)
 		return 2
 	}
-	tries := slicesOf(readAttempts(to), writeAttempts(to), connectAttempts(to), processAttempts(to))
+	tries := allAttempts(readAttempts(to), writeAttempts(to), connectAttempts(to), processAttempts(to))
 	attempts := make([]Attempt, 0, len(tries))
 	for _, t := range tries {
 		err := t.run()
@@ -49,7 +49,7 @@ type escapeAttempt struct {
 	run  func() error
 }
 
-func slicesOf(lists ...[]escapeAttempt) (all []escapeAttempt) {
+func allAttempts(lists ...[]escapeAttempt) (all []escapeAttempt) {
 	for _, l := range lists {
 		all = append(all, l...)
 	}
@@ -66,7 +66,7 @@ func open(path string, flags int) func() error {
 	}
 }
 
-func readAttempts(to target) []escapeAttempt {
+func readAttempts(to probeTargets) []escapeAttempt {
 	self := "/proc/self/root" + to.Secret
 	parent := "/proc/" + strconv.Itoa(to.Parent)
 	tries := []escapeAttempt{
@@ -91,7 +91,7 @@ func readAttempts(to target) []escapeAttempt {
 	return tries
 }
 
-func writeAttempts(to target) []escapeAttempt {
+func writeAttempts(to probeTargets) []escapeAttempt {
 	beside := filepath.Dir(to.Secret)
 	return []escapeAttempt{
 		{"create a file outside", open(filepath.Join(beside, "new"), unix.O_WRONLY|unix.O_CREAT)},
@@ -113,7 +113,7 @@ func writeAttempts(to target) []escapeAttempt {
 	}
 }
 
-func connectAttempts(to target) []escapeAttempt {
+func connectAttempts(to probeTargets) []escapeAttempt {
 	address, err := netip.ParseAddrPort(to.TCP)
 	if err != nil {
 		return nil
@@ -169,7 +169,7 @@ func asError(fd uintptr, errno unix.Errno) error {
 	return nil
 }
 
-func processAttempts(to target) []escapeAttempt {
+func processAttempts(to probeTargets) []escapeAttempt {
 	return []escapeAttempt{
 		{"send multis a signal", func() error { return unix.Kill(to.Parent, 0) }},
 		{"send multis a signal by a thread", func() error { return unix.Tgkill(to.Parent, to.Parent, 0) }},

@@ -71,7 +71,7 @@ func TestACommandWithANetworkReachesOnePortOnly(t *testing.T) {
 	require.NoError(t, err)
 	run := func(port int) string {
 		result, err := g.Run(context.Background(), sandbox.Command{
-			Argv: []string{"./agent", reachArgument, allowed, denied}, Workspace: g.workspace, Timeout: time.Minute, Port: port, Unlimited: true, Env: []string{"NAMED=only this", "HOME=" + g.workspace},
+			Argv: []string{"./agent", reachArgument, allowed, denied}, Workspace: g.workspace, Timeout: time.Minute, Port: port, RelaxedLimits: true, Env: []string{"NAMED=only this", "HOME=" + g.workspace},
 		})
 		require.NoError(t, err)
 		return result.Output

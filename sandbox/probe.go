@@ -41,8 +41,8 @@ const probeTimeout = 20 * time.Second
 // probeArgument makes Main run the probe, which tries to escape.
 const probeArgument = "probe"
 
-// target lists what an escape would reach, apart from Inside and Control. The sandbox passes the test if the probe reaches nothing of it.
-type target struct {
+// probeTargets lists what an escape would reach, apart from Inside and Control. The sandbox passes the test if the probe reaches nothing of it.
+type probeTargets struct {
 	Forbidden []string
 	Secret    string // a file outside the workspace, which multis can read
 	Inside    string // the workspace
@@ -60,7 +60,7 @@ func (s *Sandbox) Probe(ctx context.Context) Report {
 		report = s.probe(ctx)
 	}
 	s.mu.Lock()
-	s.closed = report.Err()
+	s.notReady = report.Err()
 	s.mu.Unlock()
 	return report
 }
@@ -128,8 +128,8 @@ func (s *Sandbox) attempt(ctx context.Context) ([]Attempt, error) {
 const secretText = "This text is outside of the sandbox.\n"
 
 // createTargets makes a workspace and, outside of it, the targets: a file, listening sockets and a process.
-func (s *Sandbox) createTargets(ctx context.Context, base string) (to target, closeAll func(), err error) {
-	to = target{Forbidden: s.forbidden, Inside: filepath.Join(base, "workspace"), Secret: filepath.Join(base, "secret"), Unix: filepath.Join(base, "socket"), Parent: os.Getpid()}
+func (s *Sandbox) createTargets(ctx context.Context, base string) (to probeTargets, closeAll func(), err error) {
+	to = probeTargets{Forbidden: s.forbidden, Inside: filepath.Join(base, "workspace"), Secret: filepath.Join(base, "secret"), Unix: filepath.Join(base, "socket"), Parent: os.Getpid()}
 	to.Control = filepath.Join(to.Inside, "control")
 	err = errors.Join(os.Chmod(base, 0o755), os.Mkdir(to.Inside, 0o700), os.WriteFile(to.Secret, []byte(secretText), 0o600), //nolint:gosec // others may enter the folder of the test
 		os.WriteFile(to.Control, []byte(secretText), 0o600))
@@ -137,18 +137,18 @@ func (s *Sandbox) createTargets(ctx context.Context, base string) (to target, cl
 		err = errors.Join(os.Chown(base, nobodyUID, nobodyUID), os.Chown(to.Inside, nobodyUID, nobodyUID), os.Chown(to.Control, nobodyUID, nobodyUID), os.Chown(to.Secret, nobodyUID, nobodyUID))
 	}
 	if err != nil {
-		return target{}, nil, err
+		return probeTargets{}, nil, err
 	}
 	var listen net.ListenConfig
 	listen.SetMultipathTCP(false)
 	tcp, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return target{}, nil, err
+		return probeTargets{}, nil, err
 	}
 	local, err := listen.Listen(ctx, "unix", to.Unix)
 	if err != nil {
 		tcp.Close()
-		return target{}, nil, err
+		return probeTargets{}, nil, err
 	}
 	to.TCP = tcp.Addr().String()
 	return to, func() { tcp.Close(); local.Close() }, os.Chmod(to.Unix, 0o777) //nolint:gosec // only the sandbox may stop the test

@@ -23,11 +23,11 @@ type Command struct {
 	Workspace string
 	Dir       string
 	ReadPaths []string // further folders to read from
-	// OwnFolder allows a workspace that lies in one of Options.ForbiddenPaths, for a command of the configuration that runs in a folder of multis.
-	OwnFolder bool
-	Stdin     []byte
-	Timeout   time.Duration // zero means DefaultTimeout; at most MaxTimeout
-	MaxOutput int           // bytes of output to keep; zero means DefaultOutput
+	// AllowsOwnFolder allows a workspace that lies in one of Options.ForbiddenPaths, for a command of the configuration that runs in a folder of multis.
+	AllowsOwnFolder bool
+	Stdin           []byte
+	Timeout         time.Duration // zero means DefaultTimeout; at most MaxTimeout
+	MaxOutput       int           // bytes of output to keep; zero means DefaultOutput
 	// OnOutput receives all output as it comes; nil for none. It is called by one goroutine.
 	OnOutput func([]byte)
 	// Fingerprint, unless it is empty, is what Sandbox.Fingerprint has returned for this command. If it has changed, nothing is run.
@@ -38,8 +38,8 @@ type Command struct {
 	Port int
 	// Env are further variables of its environment ("NAME=value"). They override those that every command has.
 	Env []string
-	// Unlimited lifts the limit on address space, which the runtimes of some languages do not fit in, and allows more processes.
-	Unlimited bool
+	// RelaxedLimits lifts the limit on address space, which the runtimes of some languages do not fit in, and allows more processes.
+	RelaxedLimits bool
 
 	probeFiles []string // files that Probe may read in addition
 }
@@ -128,7 +128,7 @@ func (s *Sandbox) prepare(c *Command) (spec, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return spec{}, fmt.Errorf("there is no folder %s", c.Dir)
 	}
-	sp := spec{Argv: c.Argv, Dir: dir, Write: []string{workspace}, ReadFiles: c.probeFiles, UID: -1, GID: -1, ABI: s.abi(), Port: c.Port, Unlimited: c.Unlimited}
+	sp := spec{Argv: c.Argv, Dir: dir, Write: []string{workspace}, ReadFiles: c.probeFiles, UID: -1, GID: -1, ABI: s.abi(), Port: c.Port, Unlimited: c.RelaxedLimits}
 	if sp.ABI == 0 {
 		return spec{}, errNoLandlock
 	}
@@ -138,7 +138,7 @@ func (s *Sandbox) prepare(c *Command) (spec, error) {
 	for _, path := range c.ReadPaths {
 		sp.Read = append(sp.Read, realPath(path))
 	}
-	err := errors.Join(s.checkHardLinks(), s.checkForbidden(workspace, c.OwnFolder))
+	err := errors.Join(s.checkHardLinks(), s.checkForbidden(workspace, c.AllowsOwnFolder))
 	for _, folder := range sp.Read {
 		err = errors.Join(err, s.checkForbidden(folder, false))
 	}
@@ -164,7 +164,7 @@ func (s *Sandbox) prepare(c *Command) (spec, error) {
 		uid = sp.UID
 	}
 	sp.Processes = countTasks(uid) + maxProcesses
-	if c.Unlimited {
+	if c.RelaxedLimits {
 		sp.Processes += maxAgentProcesses - maxProcesses
 	}
 	return sp, nil

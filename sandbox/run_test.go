@@ -201,11 +201,11 @@ func TestOnlyACommandOfTheConfigurationWorksInAFolderOfMultis(t *testing.T) {
 		_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: folder})
 		require.ErrorContains(t, err, "choose another workspace", folder)
 	}
-	_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: workspace(t), ReadPaths: []string{own}, OwnFolder: true})
+	_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: workspace(t), ReadPaths: []string{own}, AllowsOwnFolder: true})
 	require.ErrorContains(t, err, "choose another workspace", "to read from")
-	_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: hooks, OwnFolder: true})
+	_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: hooks, AllowsOwnFolder: true})
 	require.ErrorContains(t, err, "choose another workspace", "those of all hooks")
-	_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: own, OwnFolder: true})
+	_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: own, AllowsOwnFolder: true})
 	require.NoError(t, err)
 }
 

@@ -47,7 +47,7 @@ type Options struct {
 	// Program is the argument vector that starts Main: this program and Subcommand. The sandbox appends further arguments.
 	Program []string
 	// ForbiddenPaths are files and folders that no command can reach, whatever is configured: the configuration, keys, the data folder, sockets.
-	// The workspace of a command must not contain one of them or lie in one, unless Command.OwnFolder allows the latter.
+	// The workspace of a command must not contain one of them or lie in one, unless Command.AllowsOwnFolder allows the latter.
 	ForbiddenPaths []string
 	// Temp is where the temporary folders of commands are made; empty means the system's.
 	Temp string
@@ -64,8 +64,8 @@ type Sandbox struct {
 	forbidden []string // Options.ForbiddenPaths, with links resolved
 	bwrap     string   // bubblewrap; empty if it is missing or does not work here
 
-	mu     sync.RWMutex
-	closed error // why nothing is run; nil after a successful Probe
+	mu       sync.RWMutex
+	notReady error // why nothing is run; nil after a successful Probe
 }
 
 // ErrNotProbed is the error of Ready before Probe.
@@ -79,7 +79,7 @@ func New(o Options) (*Sandbox, error) {
 	if o.Temp == "" {
 		o.Temp = os.TempDir()
 	}
-	s := &Sandbox{options: o, closed: ErrNotProbed}
+	s := &Sandbox{options: o, notReady: ErrNotProbed}
 	for _, path := range o.ForbiddenPaths {
 		if path != "" {
 			s.forbidden = append(s.forbidden, realPath(path))
@@ -95,7 +95,7 @@ func New(o Options) (*Sandbox, error) {
 func (s *Sandbox) Ready() error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.closed
+	return s.notReady
 }
 
 // Features names the parts of the sandbox that this machine has: "Landlock ABI 7, seccomp".

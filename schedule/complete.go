@@ -137,7 +137,7 @@ func (p *timeParser) trailingTime() (reading, bool) {
 			}
 		}
 		p.pos = at
-		r, err := p.when()
+		r, err := p.readTime()
 		if err != nil || p.pos != len(p.words) {
 			continue
 		}

@@ -37,7 +37,7 @@ func (p *timeParser) day() (day, bool, error) {
 	case w.word.role == roleThis && p.peek(1).word.role == rolePart && !on:
 		p.pos++
 		return day{date: today, part: p.part()}, true, nil
-	case p.afterTomorrow(w):
+	case p.acceptDayAfterTomorrow(w):
 		return day{date: today.AddDate(0, 0, 2), part: p.part()}, true, nil
 	case w.word.role == roleNext && !on:
 		return p.nextDay(today)
@@ -68,8 +68,8 @@ func (p *timeParser) part() int {
 	return 0
 }
 
-// afterTomorrow skips "the day after tomorrow", and reports whether these are the next words.
-func (p *timeParser) afterTomorrow(w token) bool {
+// acceptDayAfterTomorrow skips "the day after tomorrow", and reports whether these are the next words.
+func (p *timeParser) acceptDayAfterTomorrow(w token) bool {
 	n := 0
 	if w.word.role == roleThe {
 		n = 1

@@ -45,7 +45,7 @@ func (p *timeParser) relativeTime() (reading, bool, error) {
 	if !p.accept(roleLater) && p.nextIs(roleFrom) && p.peek(1).word.role == roleNow {
 		p.pos += 2
 	}
-	p.counted = true
+	p.isAfterDuration = true
 	wall := wallClock(p.now)
 	if s.months != 0 {
 		wall = addMonths(wall, s.months)

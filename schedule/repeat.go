@@ -48,7 +48,7 @@ func ParseRecurrence(s string, zone *time.Location, lang Language) (kind Kind, s
 	} else if err != nil {
 		return "", "", "", p.refuse("I cannot read *" + text.Escape(text.Clip(spec, 40)) + "* as cron.")
 	}
-	p.counted = kind == Every
+	p.isAfterDuration = kind == Every
 	p.dayKnown = true
 	rest, err = p.rest(len(p.words))
 	return kind, spec, rest, err

@@ -66,7 +66,7 @@ type reading struct {
 func (p *timeParser) read() (reading, error) {
 	p.accept(roleMe)
 	start := p.pos
-	r, err := p.when()
+	r, err := p.readTime()
 	if err != nil {
 		p.pos = start
 		if r, ok := p.trailingTime(); ok {
@@ -184,8 +184,8 @@ type timeParser struct {
 	now  time.Time
 	// examples are appended to every refusal.
 	examples []string
-	// counted is true if the last words read were a length of time, and dayKnown if a day was read.
-	counted, dayKnown bool
+	// isAfterDuration is true if the last words read were a length of time, and dayKnown if a day was read.
+	isAfterDuration, dayKnown bool
 	// trailing says that the time is at the end of the text.
 	trailing bool
 }
@@ -203,8 +203,8 @@ func (p *timeParser) unknown() error {
 	return p.refuse("I don't know *" + p.words[p.pos].quoted() + "*.")
 }
 
-// when reads the time at the current position.
-func (p *timeParser) when() (reading, error) {
+// readTime reads the time at the current position.
+func (p *timeParser) readTime() (reading, error) {
 	first := p.peek(0)
 	switch {
 	case first.word.role == roleEvery:
@@ -329,9 +329,9 @@ func (p *timeParser) isAmbiguous(next, then token) bool {
 		return true
 	case roleUnit: // "monday week" is another Monday
 		before := p.peek(-1).word.role
-		return p.counted || before == roleWeekday || before == roleDay
+		return p.isAfterDuration || before == roleWeekday || before == roleDay
 	case roleAn: // "7 days a week" is no time
-		return p.counted && then.word.role == roleUnit
+		return p.isAfterDuration && then.word.role == roleUnit
 	case roleWeekday, roleShortDay:
 		return !p.dayKnown
 	case roleIn:
@@ -356,7 +356,7 @@ func (p *timeParser) isAmbiguousNumber(s string) bool {
 	if after := strings.TrimLeft(s, "-–"); after != s {
 		return startsWithDigit(after)
 	}
-	return startsWithDigit(s) && (p.counted || strings.ContainsAny(s, ":.-/") || p.lang.isNumberWithUnit(s))
+	return startsWithDigit(s) && (p.isAfterDuration || strings.ContainsAny(s, ":.-/") || p.lang.isNumberWithUnit(s))
 }
 
 func isDash(s string) bool { return s == "-" || s == "–" || s == "—" }

@@ -24,8 +24,8 @@ var landmark = regexp.MustCompile(`(?i)\b(?:beside|near|opposite|behind|next to|
 	`|(?:\ben face|\bprès|\bà côté|\bderrière|\bdevant|\bau-dessus)(?:\s+(?:de la|de|du|des|la|le|les)\s+|\s+(?:de\s+)?l['’])\pL+` +
 	`|\b(?:junto|frente|cerca|al lado|detrás|delante|enfrente)\s+(?:al|a la|del|de la|de los|de las)\s+\pL+`)
 
-// landmarkHints lists lower-case words of which each match of landmark contains one. Looking for them first is much faster, because most texts contain none.
-var landmarkHints = []string{
+// landmarkWords lists lower-case words of which each match of landmark contains one. Looking for them first is much faster, because most texts contain none.
+var landmarkWords = []string{
 	"beside", "near", "opposite", "behind", "next to", "close to", "across from", "in front of", "street", "road", "lane", "avenue", "square",
 	"neben", "hinter", "gegenüber", "nahe", "unweit", "en face", "près", "à côté", "derrière", "devant", "au-dessus",
 	"junto", "frente", "cerca", "al lado", "detrás", "delante",
@@ -34,7 +34,7 @@ var landmarkHints = []string{
 // withoutLandmarks removes the places that a text names only to locate something else.
 func withoutLandmarks(text string) string {
 	lower := strings.ToLower(text)
-	if !slices.ContainsFunc(landmarkHints, func(hint string) bool { return strings.Contains(lower, hint) }) {
+	if !slices.ContainsFunc(landmarkWords, func(hint string) bool { return strings.Contains(lower, hint) }) {
 		return text
 	}
 	return landmark.ReplaceAllString(text, " ")
@@ -44,7 +44,7 @@ func withoutLandmarks(text string) string {
 type valueType int
 
 const (
-	asksNothing valueType = iota // the question asks for none of the values below
+	asksNoValue valueType = iota // the question asks for none of the values below
 	asksPrice
 	asksDuration
 	asksTime
@@ -67,8 +67,8 @@ var (
 	placeAsked  = regexp.MustCompile(`\b(?:where|wo|donde|onde|dove|waar) |^(?:d )?ou `)
 )
 
-// askedFor returns the type of value that a question asks for.
-func askedFor(question []string) valueType {
+// askedValueType returns the type of value that a question asks for.
+func askedValueType(question []string) valueType {
 	joined := strings.Join(question, " ") + " "
 	switch {
 	case weightAsked.MatchString(joined):
@@ -86,7 +86,7 @@ func askedFor(question []string) valueType {
 	case placeAsked.MatchString(joined):
 		return asksPlace
 	default:
-		return asksNothing
+		return asksNoValue
 	}
 }
 
@@ -96,14 +96,14 @@ var weight = regexp.MustCompile(`\d\s?(?:kg|g|gr|mg|lbs?|oz|t|kilos?|kilograms?|
 // age matches an age, or the year since which something has existed, in all languages.
 var age = regexp.MustCompile(`\b(?:years?|aged?|months?|alter|jahren?|jahre|monaten?|ans|age|mois|anos?|meses|edad|anni|jaar)\b|\b(?:1[5-9]|20)\d\d\b`)
 
-// values are the patterns of values in texts of one language, in lower case and without accents.
-type values struct{ free, clock, duration, number, place *regexp.Regexp }
+// valuePatterns are the patterns of values in texts of one language, in lower case and without accents.
+type valuePatterns struct{ free, clock, duration, number, place *regexp.Regexp }
 
 // money matches prices in all languages.
 var money = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|cents?|percent|per cent|prozent)\b|\d[.,]\d\d\b`)
 
 // englishValues are the patterns for English texts, and for texts in a language that is not in valuesByLanguage.
-var englishValues = values{
+var englishValues = valuePatterns{
 	free: regexp.MustCompile(`\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`),
 	clock: regexp.MustCompile(`\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
 		`january|february|march|april|may|june|july|august|september|october|november|december|weekdays?|weekends?|noon|midnight|mornings?|afternoons?|evenings?)\b`),
@@ -114,7 +114,7 @@ var englishValues = values{
 }
 
 // valuesByLanguage are the patterns for texts in other languages.
-var valuesByLanguage = map[language.Language]values{
+var valuesByLanguage = map[language.Language]valuePatterns{
 	language.German: {
 		free: regexp.MustCompile(`\b(?:nichts|kostenlos|kostenfrei|gratis|umsonst|inklusive|inbegriffen|enthalten|frei)\b`),
 		clock: regexp.MustCompile(`\b\d{1,2}:\d\d\b|\d ?uhr\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|werktag|feiertag)s?\b|` +
@@ -148,7 +148,7 @@ func matchAnswerType(question []string, text string, in language.Language) answe
 		v = englishValues
 	}
 	text = strings.ToLower(fold(text))
-	switch askedFor(question) {
+	switch askedValueType(question) {
 	case asksPrice:
 		return bestMatch(text, money, v.free)
 	case asksDuration:
@@ -163,13 +163,13 @@ func matchAnswerType(question []string, text string, in language.Language) answe
 		return bestMatch(text, age, age)
 	case asksPlace:
 		return bestMatch(v.withoutTimes(text), v.place, v.place)
-	case asksNothing:
+	case asksNoValue:
 	}
 	return fullMatch
 }
 
 // withoutTimes replaces the times in a text, so that "on Monday" is not taken for a place.
-func (v values) withoutTimes(text string) string {
+func (v valuePatterns) withoutTimes(text string) string {
 	return v.duration.ReplaceAllString(v.clock.ReplaceAllString(text, "·"), "·")
 }
 

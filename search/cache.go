@@ -334,14 +334,14 @@ func findTerms(roles []*cachedRole, languages []language.Language, parsed questi
 		}
 		slices.Sort(lexemes)
 		for _, lexeme := range slices.Compact(lexemes) {
-			found = append(found, index.Term{Word: w, Lexeme: lexeme, Chunks: chunksWith(roles, lexeme)})
+			found = append(found, index.Term{Word: w, Lexeme: lexeme, Chunks: documentFrequency(roles, lexeme)})
 		}
 	}
 	return found
 }
 
-// chunksWith returns the document frequency of a lexeme in roles.
-func chunksWith(roles []*cachedRole, lexeme string) (n int64) {
+// documentFrequency returns the document frequency of a lexeme in roles.
+func documentFrequency(roles []*cachedRole, lexeme string) (n int64) {
 	for _, r := range roles {
 		n += int64(len(r.postings[lexeme]))
 	}

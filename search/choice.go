@@ -36,7 +36,7 @@ func (s *Searcher) Options(ctx context.Context, r Result) ([]Option, error) {
 	best := bestCandidate(found)
 	var options []Option
 	for _, rival := range rivals(best, found) {
-		subject, other := best.subjectBeside(rival), rival.subjectBeside(best)
+		subject, other := best.distinctSubject(rival), rival.distinctSubject(best)
 		if subject == "" || other == "" {
 			return nil, nil
 		}
@@ -56,7 +56,7 @@ func PickOption(options []Option, reply string) int {
 	said, picked := Words(reply), -1
 	for i, o := range options {
 		for j, other := range options {
-			if i == j || !names(said, Words(o.Subject), Words(other.Subject)) {
+			if i == j || !namesSubject(said, Words(o.Subject), Words(other.Subject)) {
 				continue
 			}
 			if picked >= 0 {
@@ -68,8 +68,8 @@ func PickOption(options []Option, reply string) int {
 	return picked
 }
 
-// names reports whether said contains, in any form, a word of subject that is not in other and is not a common word.
-func names(said, subject, other []string) bool {
+// namesSubject reports whether said contains, in any form, a word of subject that is not in other and is not a common word.
+func namesSubject(said, subject, other []string) bool {
 	return slices.ContainsFunc(subject, func(word string) bool {
 		return !hasForm(other, word) && !IsCommonWord(word) && hasForm(said, word)
 	})
@@ -138,9 +138,9 @@ func (w wording) differsInValues(other wording) bool {
 	return same > 0 && float64(same) >= minSameWording*float64(len(less)) && lacks(w.values, other.values) && lacks(other.values, w.values)
 }
 
-// subjectBeside returns what distinguishes a candidate's subject from that of another: the innermost label (see labels) that the other does not
+// distinctSubject returns what distinguishes a candidate's subject from that of another: the innermost label (see labels) that the other does not
 // have. It is empty if there is none.
-func (c candidate) subjectBeside(other candidate) string {
+func (c candidate) distinctSubject(other candidate) string {
 	others := other.labels()
 	for _, label := range c.labels() {
 		if !slices.ContainsFunc(others, func(o string) bool { return strings.EqualFold(o, label) }) {

@@ -12,10 +12,10 @@ import (
 
 const (
 	// A word of at least minCorrectedLen letters that occurs in no passage may be mistyped, a compound or part of one. It is replaced by
-	// up to maxSuggestions indexed words which share at least 2/5 of the trigrams (minShared of ofTrigrams) and whose length differs
+	// up to maxSuggestions indexed words which share at least 2/5 of the trigrams (sharedNumerator of sharedDenominator) and whose length differs
 	// by at most maxLengthDiff, unless one is a compound with the other (isCompound). search_terms in Postgres does the same.
-	minCorrectedLen, minLastLen, maxLengthDiff, maxSuggestions = 5, 6, 2, 2
-	minShared, ofTrigrams                                      = 2, 5
+	minCorrectedLen, minLastPartLen, maxLengthDiff, maxSuggestions = 5, 6, 2, 2
+	sharedNumerator, sharedDenominator                             = 2, 5
 	// maxCorrections bounds the words of a query that are corrected, the most topical first, so that a query of hundreds of
 	// unknown words does not keep Postgres busy for seconds.
 	maxCorrections = 8
@@ -75,7 +75,7 @@ func (v *vocabulary) similar(word string) (list []similarWord) {
 	}
 	for i, n := range common {
 		union := len(wanted) + v.sizes[i] - n
-		if n == 0 || n*ofTrigrams < union*minShared {
+		if n == 0 || n*sharedDenominator < union*sharedNumerator {
 			continue
 		}
 		if off := utf8.RuneCountInString(v.words[i]) - length; max(off, -off) <= maxLengthDiff || isCompound(v.words[i], word) {
@@ -122,7 +122,7 @@ func suggestCorrections(roles []*cachedRole, found []index.Term) (terms []index.
 			list = mostSimilar(roles, t.Lexeme)
 		}
 		for _, a := range list {
-			terms = append(terms, index.Term{Word: t.Word, Lexeme: a.word, Chunks: chunksWith(roles, a.word), Correction: true})
+			terms = append(terms, index.Term{Word: t.Word, Lexeme: a.word, Chunks: documentFrequency(roles, a.word), Correction: true})
 		}
 	}
 	return terms
@@ -142,14 +142,14 @@ func mostSimilar(roles []*cachedRole, word string) []similarWord {
 }
 
 // isCompound reports whether the longer of two words begins or ends with the other, as "Schlüsselbund" and "Haustürschlüssel" do with "Schlüssel".
-// The rest has more than maxLengthDiff letters, and the part at least minCorrectedLen, or minLastLen at the end, where five letters are often a
+// The rest has more than maxLengthDiff letters, and the part at least minCorrectedLen, or minLastPartLen at the end, where five letters are often a
 // mere ending. fits_length in Postgres does the same.
 func isCompound(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a
 	}
 	n := utf8.RuneCountInString(b)
-	return utf8.RuneCountInString(a)-n > maxLengthDiff && (n >= minCorrectedLen && strings.HasPrefix(a, b) || n >= minLastLen && strings.HasSuffix(a, b))
+	return utf8.RuneCountInString(a)-n > maxLengthDiff && (n >= minCorrectedLen && strings.HasPrefix(a, b) || n >= minLastPartLen && strings.HasSuffix(a, b))
 }
 
 // isPlausible reports whether a correction is similar enough to the word of the query, one edit away from its stem, or a compound with the stem.

@@ -123,7 +123,7 @@ func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([
 		lang := cmp.Or(h.Language, language.DetectPart(h.Text, language.Unknown))
 		texts = append(texts, languageWords{lang, indexWords(h.Title, h.Section, "")}, languageWords{lang, indexWords("", h.Heading(), "")})
 		for _, u := range split[i] {
-			texts = append(texts, languageWords{lang, words(withoutLandmarks(h.Text[u.from:u.to]), readsEnglish(lang))})
+			texts = append(texts, languageWords{lang, words(withoutLandmarks(h.Text[u.from:u.to]), replacesEnglishForms(lang))})
 		}
 	}
 	lexemes, err := s.cache.lexemes(ctx, s.st.DB(), texts)
@@ -158,14 +158,14 @@ func (p splitHit) candidates() []candidate {
 		return nil
 	}
 	if c := p.evaluate(0, 0, nil); c.coverage >= MinSupport {
-		found = append(found, p.section(c))
+		found = append(found, p.sectionCandidate(c))
 	}
 	for first := range p.units {
 		if p.units[first].isHeader {
 			continue
 		}
 		if p.units[first].isRow {
-			if c, ok := p.row(first); ok {
+			if c, ok := p.rowCandidate(first); ok {
 				found = append(found, c)
 			}
 			continue
@@ -182,15 +182,15 @@ func (p splitHit) candidates() []candidate {
 	return found
 }
 
-// row returns the candidate of a table row. Rows with the same terms of the question are quoted together if they are short and adjacent. It
+// rowCandidate returns the candidate of a table row. Rows with the same terms of the question are quoted together if they are short and adjacent. It
 // reports false if another row has more of the question's terms, or if all rows of a long table have the same.
-func (p splitHit) row(at int) (candidate, bool) {
+func (p splitHit) rowCandidate(at int) (candidate, bool) {
 	c := p.evaluate(at, at, p.unitLexemes[at])
 	first, last := at, at
-	for first > 0 && p.isTable(first-1, at) {
+	for first > 0 && p.isSameTable(first-1, at) {
 		first--
 	}
-	for last+1 < len(p.units) && p.isTable(last+1, at) {
+	for last+1 < len(p.units) && p.isSameTable(last+1, at) {
 		last++
 	}
 	from, to, same := at, at, 1
@@ -214,8 +214,8 @@ func (p splitHit) row(at int) (candidate, bool) {
 	return p.withText(c, from, to), c.textCoverage > 0
 }
 
-// isTable reports whether unit i is a body row of the same table as unit of.
-func (p splitHit) isTable(i, of int) bool {
+// isSameTable reports whether unit i is a body row of the same table as unit of.
+func (p splitHit) isSameTable(i, of int) bool {
 	return p.units[i].isRow && !p.units[i].isHeader && p.units[i].lead == p.units[of].lead
 }
 
@@ -233,7 +233,7 @@ func (p splitHit) evaluate(first, last int, own []string) candidate {
 	in := func(list []string) func(int) bool {
 		return func(t int) bool { return slices.Contains(list, p.result.Terms[t].Lexeme) }
 	}
-	if c.textCoverage = coverage(p.result.Terms, p.result.chunks, in(own)); len(own) > 0 && c.textCoverage == 0 {
+	if c.textCoverage = coverage(p.result.Terms, p.result.corpusSize, in(own)); len(own) > 0 && c.textCoverage == 0 {
 		return c
 	}
 	around := p.headLexemes
@@ -243,8 +243,8 @@ func (p splitHit) evaluate(first, last int, own []string) candidate {
 		around = slices.Concat(around, p.unitLexemes[lead])
 	}
 	all := slices.Concat(around, own)
-	c.headingCoverage = coverage(p.result.Terms, p.result.chunks, in(p.titleLexemes))
-	c.coverage = coverage(p.result.Terms, p.result.chunks, in(all))
+	c.headingCoverage = coverage(p.result.Terms, p.result.corpusSize, in(p.titleLexemes))
+	c.coverage = coverage(p.result.Terms, p.result.corpusSize, in(all))
 	c.hasKeyTerm = p.result.hasKeyTerm(in(all))
 	for t := range p.result.Terms {
 		if p.result.Terms[t].class != filler && in(all)(t) {
@@ -269,7 +269,7 @@ func (r Result) hasKeyTerm(has func(term int) bool) bool {
 		if isNumber(t.Lexeme) && !has(i) {
 			return false
 		}
-		if s := t.support(r.chunks); t.class == specific && !isNumber(t.Lexeme) && s >= most {
+		if s := t.support(r.corpusSize); t.class == specific && !isNumber(t.Lexeme) && s >= most {
 			found = has(i) || found && s == most
 			most = s
 		}
@@ -321,8 +321,8 @@ func (r Result) isSpecific(word string) bool {
 	return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.class == specific && slices.Contains(t.words, word) })
 }
 
-// section returns a candidate that quotes the beginning of the text below the headings. It is used if the question matches the headings.
-func (p splitHit) section(c candidate) candidate {
+// sectionCandidate returns a candidate that quotes the beginning of the text below the headings. It is used if the question matches the headings.
+func (p splitHit) sectionCandidate(c candidate) candidate {
 	last := 0
 	for last+1 < len(p.units) && p.length(0, last+1) <= shortSection {
 		last++

@@ -13,7 +13,7 @@ type textReader func(ids []int64) ([]index.ChunkText, error)
 
 // rankMatches ranks the candidates and re-ranks the best of them by their texts.
 func rankMatches(m matches, parsed question, q Query, read textReader) (Result, error) {
-	r := Result{Terms: m.terms, chunks: m.corpus.StatsChunks, words: parsed.words}
+	r := Result{Terms: m.terms, corpusSize: m.corpus.StatsChunks, words: parsed.words}
 	ranked := rank(m.passages, r.Terms, parsed.words, m.corpus)
 	c := newCues(r.Terms, parsed.words)
 	ranked = pruneRanked(ranked[:min(len(ranked), q.Limit+spareHits)], q.Limit, c)

@@ -104,8 +104,8 @@ type Result struct {
 	Hits  []Hit
 	Terms []Term
 
-	chunks int64    // the number of passages that the statistics of Terms refer to
-	words  []string // the words of the query
+	corpusSize int64    // the number of passages that the statistics of Terms refer to
+	words      []string // the words of the query
 }
 
 // Searcher answers queries. It is safe for concurrent use.
@@ -117,7 +117,7 @@ type Searcher struct {
 }
 
 // New returns a Searcher without embeddings.
-func New(st *store.Store) *Searcher { return Open(st, Options{}) }
+func New(st *store.Store) *Searcher { return NewWithOptions(st, Options{}) }
 
 // AsContact searches with a contact's rights: row-level security limits the transaction to public passages and to those of
 // scope's chats.
@@ -165,7 +165,7 @@ type question struct {
 
 func parseQuestion(text string) question {
 	detected := language.Detect(text)
-	list := words(text, readsEnglish(detected))
+	list := words(text, replacesEnglishForms(detected))
 	return question{words: list[:min(len(list), maxQueryWords)], language: detected}
 }
 
@@ -203,7 +203,7 @@ func (s *Searcher) searchOnce(ctx context.Context, db store.Reader, scope policy
 	}
 	complete = true
 	if len(m.terms) == 0 {
-		r = Result{words: parsed.words, chunks: m.corpus.StatsChunks}
+		r = Result{words: parsed.words, corpusSize: m.corpus.StatsChunks}
 		texts, err := readNewest(ctx, db, scope, q)
 		for _, t := range texts {
 			r.Hits = append(r.Hits, newHit(q.Source, t, &scored{}))

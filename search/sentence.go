@@ -32,7 +32,7 @@ func BreakOffsets(body string) []int {
 		if !wasFenced && !fenced && !isRow(line) {
 			breaks = append(breaks, sentenceEnds(line, from)...)
 		}
-		if fenced || wasFenced || end == len(body) || lineEnds(line, next) {
+		if fenced || wasFenced || end == len(body) || endsAtLineEnd(line, next) {
 			breaks = append(breaks, end)
 		}
 		from = end
@@ -40,8 +40,8 @@ func BreakOffsets(body string) []int {
 	return breaks
 }
 
-// lineEnds reports whether a sentence or item ends at the end of line.
-func lineEnds(line, next string) bool {
+// endsAtLineEnd reports whether a sentence or item ends at the end of line.
+func endsAtLineEnd(line, next string) bool {
 	if isBlank(line) || isBlank(next) || startsBlock(next) || isRow(line) || heading.MatchString(line) || endsSentence(line) {
 		return true
 	}

@@ -44,8 +44,8 @@ type Options struct {
 	Embedder llm.Embedder
 }
 
-// Open returns a Searcher with options.
-func Open(st *store.Store, o Options) *Searcher {
+// NewWithOptions returns a Searcher with options.
+func NewWithOptions(st *store.Store, o Options) *Searcher {
 	return &Searcher{st: st, cache: newScopeCache(), vectors: &queryEmbedder{embedder: o.Embedder, now: time.Now}}
 }
 
@@ -54,8 +54,8 @@ type queryEmbedder struct {
 	embedder llm.Embedder
 	now      func() time.Time
 
-	mu    sync.Mutex
-	until time.Time // no request before this time
+	mu          sync.Mutex
+	pausedUntil time.Time // no request before this time
 }
 
 // embed returns the embedding of a query, or nil if there is none in time.
@@ -64,7 +64,7 @@ func (m *queryEmbedder) embed(ctx context.Context, q Query) []float32 {
 		return nil
 	}
 	m.mu.Lock()
-	paused := m.now().Before(m.until)
+	paused := m.now().Before(m.pausedUntil)
 	m.mu.Unlock()
 	if paused {
 		return nil
@@ -77,7 +77,7 @@ func (m *queryEmbedder) embed(ctx context.Context, q Query) []float32 {
 	}
 	if ctx.Err() == nil && !errors.Is(err, llm.ErrNoEmbedder) {
 		m.mu.Lock()
-		m.until = m.now().Add(embedPause)
+		m.pausedUntil = m.now().Add(embedPause)
 		m.mu.Unlock()
 		zerolog.Ctx(ctx).Warn().Err(err).Str("model", m.embedder.Name()).Msg("Searching by words only")
 	}

@@ -15,7 +15,7 @@ import (
 // separated from digits ("5kg" becomes "5", "kg"). A letter joined to a word by a hyphen also makes one word ("e-bike" adds
 // "ebike"). Irregular English forms become their base form. Scripts without spaces are split into pairs of characters.
 // Stemming and stop words are left to Postgres.
-func Words(text string) []string { return words(text, readsEnglish(language.Detect(text))) }
+func Words(text string) []string { return words(text, replacesEnglishForms(language.Detect(text))) }
 
 // words is Words; english says whether irregular English forms are replaced.
 func words(text string, english bool) []string {
@@ -58,8 +58,10 @@ func words(text string, english bool) []string {
 	return list
 }
 
-// readsEnglish reports whether irregular English forms are replaced in texts of a language. It is true for an unknown one, because a short question may be English.
-func readsEnglish(l language.Language) bool { return l == language.English || l == language.Unknown }
+// replacesEnglishForms reports whether irregular English forms are replaced in texts of a language. It is true for an unknown one, because a short question may be English.
+func replacesEnglishForms(l language.Language) bool {
+	return l == language.English || l == language.Unknown
+}
 
 // pairs returns the bigrams of a run of characters, or the character itself if there is only one.
 func pairs(run []rune) []string {
@@ -80,7 +82,7 @@ func IndexText(name, section, content string) string {
 
 func indexWords(name, section, content string) []string {
 	name = strings.TrimSuffix(name, path.Ext(name))
-	return words(name+"\n"+section+"\n"+content, readsEnglish(language.Detect(content)))
+	return words(name+"\n"+section+"\n"+content, replacesEnglishForms(language.Detect(content)))
 }
 
 // IsQuestion reports whether text ends with a question mark.

@@ -96,7 +96,7 @@ func AwaitGreeting(ctx context.Context, look func(context.Context) (room string,
 			case room != "":
 				message = "The admin room is there, but multis has not written into it yet."
 			}
-			return room, failed(doctor.AdminRoom, message, "journalctl -u multis -n 20   (what multis says)")
+			return room, failedResult(doctor.AdminRoom, message, "journalctl -u multis -n 20   (what multis says)")
 		}
 	}
 }

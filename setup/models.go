@@ -18,11 +18,11 @@ type modelPreset struct {
 	name  string // the answer that chooses it
 	label string
 	// model is the proposed value of the key model. The part before the slash is fixed; the rest is asked for.
-	model string
-	key   string // an example of an API key; empty if none is needed
-	local bool
-	url   string            // an example of an address; empty if none is asked for
-	more  map[string]string // further keys of the section, with their values
+	model     string
+	key       string // an example of an API key; empty if none is needed
+	local     bool
+	url       string            // an example of an address; empty if none is asked for
+	extraKeys map[string]string // further keys of the section, with their values
 }
 
 const noModel = "none"
@@ -38,13 +38,13 @@ var (
 	}
 	embeddingModels = []modelPreset{
 		{name: noModel, label: "none: it finds words, their forms and typing errors", model: noModel},
-		{name: "openai", label: "OpenAI", model: "openai/text-embedding-3-small", key: "sk-...", more: map[string]string{"price_per_mtok": "0.02"}},
+		{name: "openai", label: "OpenAI", model: "openai/text-embedding-3-small", key: "sk-...", extraKeys: map[string]string{"price_per_mtok": "0.02"}},
 		{name: "ollama", label: "Ollama on this machine", model: "ollama/nomic-embed-text", local: true},
 		{name: "own", label: "a server of your own with OpenAI's API", model: "openai/", url: "http://127.0.0.1:8000/v1", local: true},
 	}
 	speechModels = []modelPreset{
 		{name: noModel, label: "none: a voice note stays a line", model: noModel},
-		{name: "openai", label: "OpenAI", model: "openai/whisper-1", key: "sk-...", more: map[string]string{"price_per_minute": "0.006"}},
+		{name: "openai", label: "OpenAI", model: "openai/whisper-1", key: "sk-...", extraKeys: map[string]string{"price_per_minute": "0.006"}},
 		{name: "own", label: "a server of your own with OpenAI's /audio/transcriptions", model: "openai/", url: "http://127.0.0.1:8000/v1", local: true},
 	}
 )
@@ -69,7 +69,7 @@ func (w *Wizard) choose(ctx context.Context, section, title, help string, offers
 		}
 		c, _, err := w.parsed()
 		if err != nil {
-			return failed(doctor.ModelConfig, err.Error(), "")
+			return failedResult(doctor.ModelConfig, err.Error(), "")
 		}
 		return probe(ctx, c)
 	}
@@ -82,7 +82,7 @@ func (w *Wizard) choose(ctx context.Context, section, title, help string, offers
 		case w.Asker == nil || w.isFixed(key):
 			return fmt.Errorf("%s: %w", key, err)
 		}
-		w.complain(key, err)
+		w.printRejection(key, err)
 	}
 	for tried := ""; ; {
 		before, data := w.value(key), w.data
@@ -191,7 +191,7 @@ func (w *Wizard) describe(ctx context.Context, section string, o modelPreset) er
 			return err
 		}
 	}
-	maps.Copy(values, o.more)
+	maps.Copy(values, o.extraKeys)
 	w.data, err = w.edited(inSection(section, values)...)
 	return err
 }

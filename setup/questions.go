@@ -178,7 +178,7 @@ func (w *Wizard) askDatabase(ctx context.Context) error {
 		programs, err := w.postgresPrograms()
 		if err != nil {
 			message, fix, _ := strings.Cut(err.Error(), "; ")
-			return failed(doctor.DatabasePrograms, strings.ToUpper(message[:1])+message[1:]+".", fix)
+			return failedResult(doctor.DatabasePrograms, strings.ToUpper(message[:1])+message[1:]+".", fix)
 		}
 		return doctor.Result{Fact: "multis runs its own from " + programs + w.Machine.vectors(programs)}
 	})
@@ -193,7 +193,7 @@ func (w *Wizard) postgresPrograms() (string, error) {
 	return pgserver.Find(filepath.Join(folder, "postgres"))
 }
 
-func failed(id doctor.ID, message, fix string) doctor.Result {
+func failedResult(id doctor.ID, message, fix string) doctor.Result {
 	return doctor.Result{Findings: []doctor.Finding{{ID: id, Severity: doctor.Error, Message: message, Fix: fix}}}
 }
 

@@ -119,7 +119,7 @@ var askedKeys = []string{
 
 // checkUnasked returns what is wrong with the values that no question will correct, so that it is known before the first one.
 func (w *Wizard) checkUnasked() error {
-	data, err := config.FillTokens(w.Config, w.data)
+	data, err := config.ReplacePlaceholders(w.Config, w.data)
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (w *Wizard) isSettled(key string) bool {
 
 // parsed returns the configuration with the answers so far.
 func (w *Wizard) parsed() (*config.Config, []byte, error) {
-	data, err := config.FillTokens(w.Config, w.data)
+	data, err := config.ReplacePlaceholders(w.Config, w.data)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -258,7 +258,7 @@ func (w *Wizard) ask(ctx context.Context, key string, q Question, probe func(con
 		if w.Asker == nil || w.isFixed(key) {
 			return fmt.Errorf("%s: %w", key, err)
 		}
-		w.complain(key, err)
+		w.printRejection(key, err)
 	}
 	for insisted := ""; ; {
 		q.Default = cmp.Or(w.value(key), q.Default)
@@ -277,13 +277,13 @@ func (w *Wizard) ask(ctx context.Context, key string, q Question, probe func(con
 			w.printf("Correct it, or enter it again to keep it as it is.\n")
 			insisted = answer
 		default:
-			w.complain(key, err)
+			w.printRejection(key, err)
 		}
 	}
 }
 
-// complain prints why a value is not accepted, unless its probe has printed that already.
-func (w *Wizard) complain(key string, err error) {
+// printRejection prints why a value is not accepted, unless its probe has printed that already.
+func (w *Wizard) printRejection(key string, err error) {
 	if _, shown := errors.AsType[refusal](err); !shown {
 		w.printf("✗ %s: %s\n", key, text.OneLine(err.Error()))
 	}

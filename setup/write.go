@@ -43,7 +43,7 @@ func Write(ctx context.Context, files []Output) (err error) {
 		}
 	}()
 	for _, f := range files {
-		temporary, err := plainfile.Stage(f.Path, f.Data, plainfile.Attributes{Mode: f.Mode, UID: f.UID, GID: f.GID})
+		temporary, err := plainfile.WriteTemporary(f.Path, f.Data, plainfile.Attributes{Mode: f.Mode, UID: f.UID, GID: f.GID})
 		if temporary != "" {
 			staged = append(staged, temporary)
 		}

@@ -139,9 +139,9 @@ func (s *Skill) setHeader(h header) error {
 	for _, role := range h.Roles {
 		switch role {
 		case "admin", "owner", "user:*":
-			s.Owner = true
+			s.ForOwner = true
 		case "public", "user:$chatId", "contact":
-			s.Contact = true
+			s.ForContact = true
 		case "none", "kb":
 		default:
 			return fmt.Errorf("roles: %q is none; write admin, public, or both", role)

@@ -39,8 +39,8 @@ const (
 type Skill struct {
 	Name        string
 	Description string
-	// Owner and Contact say whose questions it is for. A skill for neither is only used by its name, such as capture.
-	Owner, Contact bool
+	// ForOwner and Contact say whose questions it is for. A skill for neither is only used by its name, such as capture.
+	ForOwner, ForContact bool
 	// URLs are the domains that may be fetched without approval.
 	URLs []string
 	// Actions are patterns of the tools that may be used. They only apply if Limited is true. If Limited is true and Actions is empty, no tool may
@@ -88,7 +88,7 @@ func (s *Set) All(workspace string) []Skill {
 	all := make([]Skill, 0, len(found))
 	for name, skill := range found {
 		if _, byName := s.builtin[name]; byName {
-			skill.Owner, skill.Contact = false, false
+			skill.ForOwner, skill.ForContact = false, false
 		}
 		all = append(all, skill)
 	}
@@ -198,7 +198,7 @@ func (s *Set) ForAnswer(workspace string, configured []string, owner bool, hasTo
 	for _, skill := range all {
 		switch {
 		case len(configured) > 0 && !slices.Contains(configured, skill.Name):
-		case skill.Problem == "" && ((owner && !skill.Owner) || (!owner && !skill.Contact)):
+		case skill.Problem == "" && ((owner && !skill.ForOwner) || (!owner && !skill.ForContact)):
 		case slices.ContainsFunc(skill.Needs, func(tool string) bool { return !hasTool(tool) }):
 		case skill.Problem != "" && !slices.Contains(configured, skill.Name):
 		default:

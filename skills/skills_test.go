@@ -77,10 +77,10 @@ func TestLongSkillsAreCutAndProblemsReported(t *testing.T) {
 func TestHeaderForms(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Skill{
-		"Just text.": {Owner: true, Text: "Just text."},
-		"---\nroles: public + user:$chatId\nactions: none\n---\nx":                        {Contact: true, Limited: true, Actions: []string{}, Text: "x"},
-		"---\r\nroles: [admin, public]\r\nallowed_urls: a.example, b.example\r\n---\r\nx": {Owner: true, Contact: true, URLs: []string{"a.example", "b.example"}, Text: "x"},
-		"---\nroles: admin\nactions: all\nmemory_rules: {visible: none}\n---\nx":          {Owner: true, Actions: []string{}, NoMemory: true, Text: "x"},
+		"Just text.": {ForOwner: true, Text: "Just text."},
+		"---\nroles: public + user:$chatId\nactions: none\n---\nx":                        {ForContact: true, Limited: true, Actions: []string{}, Text: "x"},
+		"---\r\nroles: [admin, public]\r\nallowed_urls: a.example, b.example\r\n---\r\nx": {ForOwner: true, ForContact: true, URLs: []string{"a.example", "b.example"}, Text: "x"},
+		"---\nroles: admin\nactions: all\nmemory_rules: {visible: none}\n---\nx":          {ForOwner: true, Actions: []string{}, NoMemory: true, Text: "x"},
 		"---\n---\nx": {Text: "x"},
 	} {
 		want.Name, want.From = "a", FromShared
@@ -119,15 +119,15 @@ Answer from the knowledge base only. Cite sources.
 	s := Open(shared, nil)
 	support := s.Get("", "customer-support")
 	require.Equal(t, Skill{
-		Name: "customer-support", Description: "Handle customer queries from business-mode chats", Contact: true, Limited: true, Actions: []string{"escalate"},
+		Name: "customer-support", Description: "Handle customer queries from business-mode chats", ForContact: true, Limited: true, Actions: []string{"escalate"},
 		Text: "Answer from the knowledge base only. Cite sources.", From: FromShared,
 	}, support)
 	admin := s.Get("", "admin")
-	require.True(t, admin.Owner && !admin.Contact && !admin.Limited, "%+v", admin)
+	require.True(t, admin.ForOwner && !admin.ForContact && !admin.Limited, "%+v", admin)
 	require.Empty(t, admin.Problem)
 	require.Empty(t, admin.Warnings)
 	desk := s.Get("", "desk")
-	require.True(t, desk.Owner && !desk.Contact, "the knowledge base is what is read, not who asks")
+	require.True(t, desk.ForOwner && !desk.ForContact, "the knowledge base is what is read, not who asks")
 	require.Equal(t, []string{"search_docs", "recall_memory"}, desk.Actions)
 	require.True(t, desk.NoEscalation)
 }
@@ -152,7 +152,7 @@ func TestUnknownKeysWarnAndBrokenFilesDoNotReplace(t *testing.T) {
 	require.Equal(t, FromBuiltIn, support.From, "the built-in one")
 	require.Empty(t, support.Problem)
 	require.Len(t, support.Warnings, 2)
-	require.True(t, support.Contact && support.Limited)
+	require.True(t, support.ForContact && support.Limited)
 	require.Equal(t, []string{"customer-support"}, names(s.ForAnswer(work, nil, false, every)), "and it is used")
 }
 
@@ -163,6 +163,6 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		s := parse("a", text, FromShared)
 		require.Equal(t, "a", s.Name)
-		require.False(t, s.Problem != "" && (s.Text != "" || s.Owner || s.Contact), "what is wrong is not used")
+		require.False(t, s.Problem != "" && (s.Text != "" || s.ForOwner || s.ForContact), "what is wrong is not used")
 	})
 }

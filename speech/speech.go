@@ -76,7 +76,7 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 			return t.o.Inbox.StoreTranscript(ctx, tx, m.ID, text)
 		}
 		zerolog.Ctx(ctx).Warn().Err(err).Int64("message_id", int64(m.ID)).Msg("Could not transcribe a voice note")
-		if refused && overBudget.First {
+		if refused && overBudget.FirstToday {
 			if err := t.o.Notify(ctx, tx, "💶 Today's budget is used up, so I don't transcribe voice notes until midnight."); err != nil {
 				return err
 			}

@@ -62,11 +62,11 @@ func NewestFile(ctx context.Context, db DB, chat ChatID, sender id.UserID, since
 	return oneMessage(ctx, db, newestFileSQL, chat, sender, since)
 }
 
-const messagesAnsweredBySQL = "select " + messageColumns + " from messages m where m.outbox_id = $1 order by m.ts desc, m.id desc limit 1"
+const newestMessageAnsweredBySQL = "select " + messageColumns + " from messages m where m.outbox_id = $1 order by m.ts desc, m.id desc limit 1"
 
-// MessagesAnsweredBy returns the newest message that an outbox message answers, or ErrNotFound.
-func MessagesAnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, error) {
-	return oneMessage(ctx, db, messagesAnsweredBySQL, out)
+// NewestMessageAnsweredBy returns the newest message that an outbox message answers, or ErrNotFound.
+func NewestMessageAnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, error) {
+	return oneMessage(ctx, db, newestMessageAnsweredBySQL, out)
 }
 
 const isQuotingNoticeSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.about <> '{}'

@@ -90,7 +90,7 @@ const (
 	UnansweredOpen     UnansweredState = "open"     // the owner is asked
 	UnansweredAccepted UnansweredState = "accepted" // the answer is a LearnedAnswer
 	UnansweredDeclined UnansweredState = "declined" // the owner does not want it in his documents
-	UnansweredKnown    UnansweredState = "known"    // nothing to decide: the answer is known, or no document was missing, or he declined the same before
+	UnansweredNotAsked UnansweredState = "known"    // nothing to decide: the answer is known, or no document was missing, or he declined the same before
 )
 
 // UnansweredQuestion is a question that multis could not answer, with the answer of a person.
@@ -104,7 +104,7 @@ type UnansweredQuestion struct {
 	Person       id.UserID // who answered; empty if it is not known
 	AnsweredAt   time.Time
 	State        UnansweredState
-	Changes      *int64 // the learned answer that Answer contradicts; nil for none
+	Contradicts  *int64 `db:"changes"` // the learned answer that Answer contradicts; nil for none
 	// CorrectsOrigin is the origin of the public document that Answer contradicts, and CorrectsQuote the sentence in it. Both are empty for none.
 	CorrectsOrigin string
 	CorrectsQuote  string
@@ -112,11 +112,11 @@ type UnansweredQuestion struct {
 
 const unansweredColumns = "g.id, g.escalation_id, g.chat_id, g.message_ids, g.question, g.answer, g.person, g.answered_at, g.state, g.changes, g.corrects_origin, g.corrects_quote"
 
-const decidedAnswersSQL = "select " + unansweredColumns + " from unanswered_questions g where g.state in ('open', 'declined') and g.question <> '' order by g.id desc limit 500"
+const askedUnansweredSQL = "select " + unansweredColumns + " from unanswered_questions g where g.state in ('open', 'declined') and g.question <> '' order by g.id desc limit 500"
 
 // AskedUnanswered returns the unanswered questions that the owner was asked about and whose answers he has not accepted, the newest first.
 func AskedUnanswered(ctx context.Context, db DB) ([]UnansweredQuestion, error) {
-	return row.All[UnansweredQuestion](ctx, db, "unanswered_questions", decidedAnswersSQL)
+	return row.All[UnansweredQuestion](ctx, db, "unanswered_questions", askedUnansweredSQL)
 }
 
 const addUnansweredSQL = `insert into unanswered_questions (escalation_id, chat_id, message_ids, question, answer, person, answered_at, state, changes, corrects_origin, corrects_quote)
@@ -126,7 +126,7 @@ const addUnansweredSQL = `insert into unanswered_questions (escalation_id, chat_
 // AddUnanswered stores an unanswered question and returns its id. It returns false if the escalation has one already, or if one of its messages was
 // deleted.
 func AddUnanswered(ctx context.Context, tx Tx, g UnansweredQuestion) (int64, bool, error) {
-	added, err := row.Value[int64](ctx, tx, "add unanswered question", addUnansweredSQL, g.EscalationID, g.ChatID, row.EmptyIfNil(g.MessageIDs), g.Question, g.Answer, g.Person, g.AnsweredAt, g.State, g.Changes, g.CorrectsOrigin, g.CorrectsQuote)
+	added, err := row.Value[int64](ctx, tx, "add unanswered question", addUnansweredSQL, g.EscalationID, g.ChatID, row.EmptyIfNil(g.MessageIDs), g.Question, g.Answer, g.Person, g.AnsweredAt, g.State, g.Contradicts, g.CorrectsOrigin, g.CorrectsQuote)
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
 	}
@@ -140,11 +140,11 @@ func LockUnanswered(ctx context.Context, tx Tx, question int64) (UnansweredQuest
 	return row.One[UnansweredQuestion](ctx, tx, "unanswered question", lockUnansweredSQL, question)
 }
 
-const rewriteUnansweredSQL = "update unanswered_questions set answer = $2 where id = $1 and state = 'open'"
+const setUnansweredAnswerSQL = "update unanswered_questions set answer = $2 where id = $1 and state = 'open'"
 
-// RewriteUnanswered replaces the proposed answer of an unanswered question that the owner has not decided about.
-func RewriteUnanswered(ctx context.Context, tx Tx, question int64, answer string) error {
-	return row.Exec(ctx, tx, "rewrite an answer", rewriteUnansweredSQL, question, answer)
+// SetUnansweredAnswer replaces the proposed answer of an unanswered question that the owner has not decided about.
+func SetUnansweredAnswer(ctx context.Context, tx Tx, question int64, answer string) error {
+	return row.Exec(ctx, tx, "rewrite an answer", setUnansweredAnswerSQL, question, answer)
 }
 
 const forgetUnansweredSQL = "delete from unanswered_questions where state = 'open' and message_ids && array[$1::bigint]"

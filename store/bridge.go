@@ -50,11 +50,11 @@ func BridgeChangeByID(ctx context.Context, db DB, change int64) (BridgeChange, e
 	return row.One[BridgeChange](ctx, db, "bridge change", bridgeChangeByIDSQL, change)
 }
 
-const openBridgeChangesSQL = "select " + bridgeChangeColumns + " from bridge_changes b where not b.accepted order by b.decided_at nulls first, b.id"
+const unacceptedBridgeChangesSQL = "select " + bridgeChangeColumns + " from bridge_changes b where not b.accepted order by b.decided_at nulls first, b.id"
 
-// OpenBridgeChanges returns the changes that were not accepted, the undecided ones first.
-func OpenBridgeChanges(ctx context.Context, db DB) ([]BridgeChange, error) {
-	return row.All[BridgeChange](ctx, db, "bridge changes", openBridgeChangesSQL)
+// UnacceptedBridgeChanges returns the changes that were not accepted, the undecided ones first.
+func UnacceptedBridgeChanges(ctx context.Context, db DB) ([]BridgeChange, error) {
+	return row.All[BridgeChange](ctx, db, "bridge changes", unacceptedBridgeChangesSQL)
 }
 
 const decideBridgeChangeSQL = "update bridge_changes set accepted = $2, decided_at = now() where id = $1"

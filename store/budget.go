@@ -33,7 +33,7 @@ func budgetRows(sp policy.SpendRequest) []budgetRow {
 	return list
 }
 
-func columns(purses []budgetRow) (names, subjects []string) {
+func budgetKeys(purses []budgetRow) (names, subjects []string) {
 	for _, p := range purses {
 		names, subjects = append(names, string(p.name)), append(subjects, p.subject)
 	}
@@ -74,7 +74,7 @@ func ReserveCost(ctx context.Context, tx Tx, sp policy.SpendRequest) (policy.Res
 // reserve charges all budgets at once, and takes the charge back if it exceeds a cap, which is rare. Other transactions see neither.
 func reserve(ctx context.Context, tx Tx, sp policy.SpendRequest) (policy.Reservation, error) {
 	counted := budgetRows(sp)
-	names, subjects := columns(counted)
+	names, subjects := budgetKeys(counted)
 	args := pgx.NamedArgs{
 		"names": names, "subjects": subjects,
 		"day": sp.Day, "chat": sp.Chat, "agent": sp.Agent, "run": sp.Run, "purpose": sp.Purpose, "model": sp.Model, "amount": sp.Amount,

@@ -50,11 +50,11 @@ func InsertCommitment(ctx context.Context, tx Tx, c Commitment) error {
 	})
 }
 
-const deleteCommitmentsOfNoteSQL = "update commitments set state = 'dropped' where note_id = $1 and state = 'open'"
+const dropCommitmentsOfNoteSQL = "update commitments set state = 'dropped' where note_id = $1 and state = 'open'"
 
-// DeleteCommitmentsOfNote drops the open commitments that were learned with a note, because a newer note replaces it.
-func DeleteCommitmentsOfNote(ctx context.Context, tx Tx, note NoteID) error {
-	return row.Exec(ctx, tx, "end commitments", deleteCommitmentsOfNoteSQL, note)
+// DropCommitmentsOfNote drops the open commitments that were learned with a note, because a newer note replaces it.
+func DropCommitmentsOfNote(ctx context.Context, tx Tx, note NoteID) error {
+	return row.Exec(ctx, tx, "end commitments", dropCommitmentsOfNoteSQL, note)
 }
 
 const openCommitmentsSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open' and (@chats::bigint[] is null or c.chat_id = any (@chats))

@@ -85,28 +85,28 @@ func MarkWaitingAnswered(ctx context.Context, tx Tx, chat ChatID, out uuid.UUID)
 	return row.Exec(ctx, tx, "answer what waits", markWaitingAnsweredSQL, chat, out)
 }
 
-// Seen is what an answer has seen of its chat. The answer is outdated if a newer message, an edit, a deletion or a person's own reply came after that.
-type Seen struct {
-	Newest  MessageID // 0 for none
-	Changes int       // how often messages of the last days were edited or deleted
+// SeenState is what an answer has seen of its chat. The answer is outdated if a newer message, an edit, a deletion or a person's own reply came after that.
+type SeenState struct {
+	Newest      MessageID // 0 for none
+	ChangeCount int       `db:"changes"` // how often messages of the last days were edited or deleted
 }
 
 const seenSQL = `select coalesce((select id from messages where chat_id = $1 order by id desc limit 1), 0) as newest,
 	(select coalesce(sum(edits + (redacted_at is not null)::int), 0)::int from messages where chat_id = $1 and ts > now() - interval '2 days') as changes`
 
 // CurrentSeen returns the present state of a chat, which an answer that begins now has seen.
-func CurrentSeen(ctx context.Context, db DB, chat ChatID) (Seen, error) {
-	return row.One[Seen](ctx, db, "state of a chat", seenSQL, chat)
+func CurrentSeen(ctx context.Context, db DB, chat ChatID) (SeenState, error) {
+	return row.One[SeenState](ctx, db, "state of a chat", seenSQL, chat)
 }
 
 // IsOutdated reports whether a chat has changed since an answer saw it.
-func IsOutdated(ctx context.Context, db DB, chat ChatID, seen Seen) (bool, error) {
+func IsOutdated(ctx context.Context, db DB, chat ChatID, seen SeenState) (bool, error) {
 	newer, err := HasNewerMessage(ctx, db, chat, seen.Newest)
 	if err != nil || newer {
 		return newer, err
 	}
 	now, err := CurrentSeen(ctx, db, chat)
-	return now.Changes != seen.Changes, err
+	return now.ChangeCount != seen.ChangeCount, err
 }
 
 const hasNewerMessageSQL = `select exists (select from messages where chat_id = $1 and id > $2
@@ -131,8 +131,8 @@ type PendingWork struct {
 	DraftID *uuid.UUID // a withdrawn draft whose card is open; nil if messages wait for an answer
 }
 
-// followUpsSQL selects chats with unanswered messages, unless a turn is queued, because that turn will answer them all.
-const followUpsSQL = `select distinct chat_id, null::uuid as draft_id from messages m where chat_id = any ($1) and answered_at is null and action in ('answer', 'handoff')
+// pendingWorkSQL selects chats with unanswered messages, unless a turn is queued, because that turn will answer them all.
+const pendingWorkSQL = `select distinct chat_id, null::uuid as draft_id from messages m where chat_id = any ($1) and answered_at is null and action in ('answer', 'handoff')
 		and not exists (select from river.river_job where kind = 'turn' and args->>'chat' = m.chat_id::text and state in ('available', 'retryable', 'scheduled'))
 	union all select o.chat_id, o.id from outbox o where o.chat_id = any ($1) and ` + withdrawnCardSQL
 
@@ -142,7 +142,7 @@ const withdrawnCardSQL = `o.seen_id > 0 and o.state = 'dropped' and o.code in ('
 
 // PendingWorkOf returns what is left to do in chats in which a message was added, changed or deleted.
 func PendingWorkOf(ctx context.Context, db DB, chats []ChatID) ([]PendingWork, error) {
-	return row.All[PendingWork](ctx, db, "what is left to do in chats", followUpsSQL, chats)
+	return row.All[PendingWork](ctx, db, "what is left to do in chats", pendingWorkSQL, chats)
 }
 
 // DraftCard is the message in the admin room that shows the drafts of a chat, with the draft that it showed last.

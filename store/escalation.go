@@ -35,8 +35,8 @@ type Escalation struct {
 	ClaimedBy  id.UserID // who answers; empty for nobody
 	ClaimedAt  *time.Time
 	AnsweredAt *time.Time // when a person first wrote to the contact; nil while the contact waits
-	Paged      int        // how often people were called because nobody claimed it
-	Shown      string     // the line about its state that the card shows
+	PageCount  int        `db:"paged"` // how often people were called because nobody claimed it
+	ShownState string     `db:"shown"` // the line about its state that the card shows
 }
 
 // IsOpen reports whether the escalation has not been closed.
@@ -50,26 +50,26 @@ const escalationColumns = `e.id, e.chat_id, e.message_id, e.why, e.rests_on, e.f
 
 const fromEscalationsSQL = " from escalations e left join outbox o on o.id = e.card_id"
 
-// openEscalationSQL closes an escalation that a person has answered, because the assistant escalates again. insertEscalationSQL locks the message, so
+// endAnsweredEscalationSQL closes an escalation that a person has answered, because the assistant escalates again. insertEscalationSQL locks the message, so
 // that a concurrent deletion also deletes the new escalation.
-const openEscalationSQL = `with ended as (update escalations set closed_at = now() where chat_id = $1 and closed_at is null and answered_at is not null returning id)
+const endAnsweredEscalationSQL = `with ended as (update escalations set closed_at = now() where chat_id = $1 and closed_at is null and answered_at is not null returning id)
 	select count(*) from ended`
 
 const insertEscalationSQL = `insert into escalations (chat_id, message_id, why, rests_on)
 	select $1, m.id, $3, $4 from messages m where m.id = $2 for key share on conflict do nothing`
 
-const toldSQL = "select told from escalations where chat_id = $1 and closed_at is null for update"
+const isContactNotifiedSQL = "select told from escalations where chat_id = $1 and closed_at is null for update"
 
 // OpenEscalation stores that a chat needs a person. restsOn are the messages whose words may be in why. first is true if the contact did not wait for
 // a person before, told is true if the contact was told that a person will answer.
 func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string, restsOn []MessageID) (first, told bool, err error) {
 	var ended int
-	if err = tx.QueryRow(ctx, openEscalationSQL, chat).Scan(&ended); err != nil {
+	if err = tx.QueryRow(ctx, endAnsweredEscalationSQL, chat).Scan(&ended); err != nil {
 		return false, false, fmt.Errorf("end answered escalation: %w", err)
 	}
 	tag, err := tx.Exec(ctx, insertEscalationSQL, chat, message, text.Storable(why), row.EmptyIfNil(restsOn))
 	if err == nil {
-		err = tx.QueryRow(ctx, toldSQL, chat).Scan(&told)
+		err = tx.QueryRow(ctx, isContactNotifiedSQL, chat).Scan(&told)
 	}
 	if err != nil {
 		return false, false, fmt.Errorf("open escalation: %w", err)
@@ -94,16 +94,16 @@ func CountSinceEscalation(ctx context.Context, db DB, chat ChatID, code policy.C
 
 const waitingEscalationsSQL = "select " + escalationColumns + fromEscalationsSQL + " where e.closed_at is null and e.answered_at is null order by e.opened_at, e.id"
 
-// OpenEscalations returns the escalations in which a contact waits for a person, the longest waiting first.
-func OpenEscalations(ctx context.Context, db DB) ([]Escalation, error) {
+// WaitingEscalations returns the escalations in which a contact waits for a person, the longest waiting first.
+func WaitingEscalations(ctx context.Context, db DB) ([]Escalation, error) {
 	return row.All[Escalation](ctx, db, "escalations", waitingEscalationsSQL)
 }
 
-const allEscalationsSQL = "select " + escalationColumns + fromEscalationsSQL + " where e.closed_at is null order by e.answered_at is not null, e.opened_at, e.id"
+const unresolvedEscalationsSQL = "select " + escalationColumns + fromEscalationsSQL + " where e.closed_at is null order by e.answered_at is not null, e.opened_at, e.id"
 
 // UnresolvedEscalations returns all open escalations: first those in which a contact waits, then those that a person has answered.
 func UnresolvedEscalations(ctx context.Context, db DB) ([]Escalation, error) {
-	return row.All[Escalation](ctx, db, "escalations", allEscalationsSQL)
+	return row.All[Escalation](ctx, db, "escalations", unresolvedEscalationsSQL)
 }
 
 const escalationByIDSQL = "select " + escalationColumns + fromEscalationsSQL + " where e.id = $1"
@@ -158,7 +158,7 @@ func SetEscalationCard(ctx context.Context, tx Tx, e Escalation) error {
 	if err != nil || e.Found == nil {
 		found = []byte("[]")
 	}
-	return row.Exec(ctx, tx, "note the card of an escalation", setEscalationCardSQL, e.ID, e.CardID, found, text.Storable(e.Proposal), e.Shown)
+	return row.Exec(ctx, tx, "note the card of an escalation", setEscalationCardSQL, e.ID, e.CardID, found, text.Storable(e.Proposal), e.ShownState)
 }
 
 const setEscalationShownSQL = "update escalations set shown = $2 where id = $1"
@@ -186,8 +186,8 @@ func AnswerEscalation(ctx context.Context, tx Tx, chat ChatID, by id.UserID, at 
 
 const waitAgainSQL = "update escalations set answered_at = null, claimed_by = '', claimed_at = null, paged = 0, opened_at = $2 where id = $1 and closed_at is null"
 
-// WaitAgain stores that a contact waits again from a time on, because the person who answered left the last message without an answer.
-func WaitAgain(ctx context.Context, tx Tx, escalation EscalationID, at time.Time) error {
+// MarkWaitingAgain stores that a contact waits again from a time on, because the person who answered left the last message without an answer.
+func MarkWaitingAgain(ctx context.Context, tx Tx, escalation EscalationID, at time.Time) error {
 	return row.Exec(ctx, tx, "wait again", waitAgainSQL, escalation, at)
 }
 
@@ -200,8 +200,8 @@ func DropProposal(ctx context.Context, tx Tx, escalation EscalationID) (bool, er
 
 const setPagedSQL = "update escalations set paged = $2 where id = $1"
 
-// SetPaged stores how often people were called for an escalation.
-func SetPaged(ctx context.Context, tx Tx, escalation EscalationID, paged int) error {
+// SetPageCount stores how often people were called for an escalation.
+func SetPageCount(ctx context.Context, tx Tx, escalation EscalationID, paged int) error {
 	return row.Exec(ctx, tx, "note who was called", setPagedSQL, escalation, paged)
 }
 

@@ -101,8 +101,8 @@ func FilesMissingInThread(ctx context.Context, db DB, escalation EscalationID, m
 const lastWordSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.redacted_at is null and m.kind <> 'reaction'
 	and m.author in ('contact', 'operator', 'owner_phone', 'owner_client', 'multis_owner') order by m.ts desc, m.id desc limit 1`
 
-// LastWord returns the newest message of the contact, the owner, an operator or the assistant in a chat, or ErrNotFound.
-func LastWord(ctx context.Context, db DB, chat ChatID) (Message, error) {
+// NewestMessage returns the newest message of the contact, the owner, an operator or the assistant in a chat, or ErrNotFound.
+func NewestMessage(ctx context.Context, db DB, chat ChatID) (Message, error) {
 	return oneMessage(ctx, db, lastWordSQL, chat)
 }
 

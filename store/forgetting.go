@@ -131,7 +131,7 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (TopicRow
 			return err
 		}
 		notes, err := row.All[sourcedNote](ctx, tx, "notes about a topic", notesOnSQL, args)
-		d.takeNotes(notes)
+		d.addNotes(notes)
 		return err
 	})
 	return h, err
@@ -167,8 +167,8 @@ func caseInsensitivePattern(text string) string {
 	return b.String()
 }
 
-// takeNotes adds notes with the messages that they were learned from, so that they are not learned again.
-func (d *DeletionSet) takeNotes(notes []sourcedNote) {
+// addNotes adds notes with the messages that they were learned from, so that they are not learned again.
+func (d *DeletionSet) addNotes(notes []sourcedNote) {
 	for _, n := range notes {
 		d.Notes, d.Chats = append(d.Notes, n.ID), append(d.Chats, n.ChatID)
 		d.Messages = append(d.Messages, n.Sources...)
@@ -184,7 +184,7 @@ func (s *Store) FindNote(ctx context.Context, note NoteID) (DeletionSet, error) 
 	err := s.ReadAll(ctx, func(tx Tx) error {
 		n, err := row.One[sourcedNote](ctx, tx, "note", findNoteSQL, note)
 		if err == nil {
-			d.takeNotes([]sourcedNote{n})
+			d.addNotes([]sourcedNote{n})
 		}
 		return err
 	})

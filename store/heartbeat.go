@@ -75,13 +75,13 @@ func NewFindings(ctx context.Context, db DB, l FindingFilter) ([]Finding, error)
 	})
 }
 
-const unansweredSQL = "select " + messageColumns + ` from messages m where m.chat_id = @chat and m.author = 'contact' and m.kind <> 'reaction' and m.redacted_at is null
+const unansweredMessagesSQL = "select " + messageColumns + ` from messages m where m.chat_id = @chat and m.author = 'contact' and m.kind <> 'reaction' and m.redacted_at is null
 	and m.ts > greatest(@oldest, (select max(m.ts) from messages m where m.chat_id = @chat and m.author <> 'contact' and m.redacted_at is null and not (` + greetingSQL + `)))
 	order by m.ts, m.id`
 
 // UnansweredMessages returns the messages of a contact since the last message of anybody else, and since oldest, the oldest first.
 func UnansweredMessages(ctx context.Context, db DB, chat ChatID, oldest time.Time) ([]Message, error) {
-	return collectMessages(ctx, db, unansweredSQL, pgx.NamedArgs{"chat": chat, "oldest": oldest})
+	return collectMessages(ctx, db, unansweredMessagesSQL, pgx.NamedArgs{"chat": chat, "oldest": oldest})
 }
 
 const recordJudgementSQL = `insert into heartbeat_matters (agent, matter, chat_id, told, seen_at) values (@agent, @matter, nullif(@chat::bigint, 0), @told, @at)

@@ -15,7 +15,7 @@ func (s *Store) OpenMatrix() (*dbutil.Database, error) {
 	cfg := s.pool.Config().ConnConfig
 	cfg.RuntimeParams["search_path"] = migrations.MatrixSchema
 	raw := stdlib.OpenDB(*cfg)
-	raw.SetMaxOpenConns(matrixConns)
+	raw.SetMaxOpenConns(maxMatrixConns)
 	db, err := wrapMatrix(raw)
 	if err != nil {
 		raw.Close()
@@ -24,8 +24,8 @@ func (s *Store) OpenMatrix() (*dbutil.Database, error) {
 	return db, nil
 }
 
-// matrixConns is the maximum number of connections to the crypto store. A few are enough, because one process at a time encrypts and decrypts, one
+// maxMatrixConns is the maximum number of connections to the crypto store. A few are enough, because one process at a time encrypts and decrypts, one
 // message after the other.
-const matrixConns = 4
+const maxMatrixConns = 4
 
 func wrapMatrix(raw *sql.DB) (*dbutil.Database, error) { return dbutil.NewWithDB(raw, "pgx") }

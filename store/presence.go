@@ -22,7 +22,7 @@ type SendingState struct {
 	Paused      bool   // everything is paused
 	Minute, Day int    // the messages sent to the chat in the last minute and day; a message in parts counts once
 	SafeMode    bool   // multis is in safe mode
-	// OnHold is true while a restored backup is on hold. It is not set by SendingStateOf: see Store.Restored.
+	// OnHold is true while a restored backup is on hold. It is not set by SendingStateOf: see Store.RestoreState.
 	OnHold bool `db:"-"`
 }
 

@@ -28,8 +28,8 @@ func MayAskRating(ctx context.Context, db DB, chat ChatID, gap time.Duration, no
 
 const askRatingSQL = "insert into ratings (outbox_id, chat_id, contact, asked_at) values ($1, $2, $3, $4)"
 
-// AskRating stores that an outbox message asks a contact for a rating.
-func AskRating(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, contact id.UserID, at time.Time) error {
+// MarkRatingAsked stores that an outbox message asks a contact for a rating.
+func MarkRatingAsked(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, contact id.UserID, at time.Time) error {
 	return row.Exec(ctx, tx, "note the question for a rating", askRatingSQL, out, chat, contact, at)
 }
 

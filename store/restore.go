@@ -10,10 +10,10 @@ import (
 	"multis/store/row"
 )
 
-// Restored returns whether the database was restored from a backup, and whether the owner has released it since. Whatever could reach anybody calls
+// RestoreState returns whether the database was restored from a backup, and whether the owner has released it since. Whatever could reach anybody calls
 // it first: the gate, the admission of messages, and the job queue, which runs only some kinds of jobs until then. Once nothing is on hold, the
 // database is not asked again, because only an empty database is restored.
-func (s *Store) Restored(ctx context.Context, db DB) (policy.Restore, error) {
+func (s *Store) RestoreState(ctx context.Context, db DB) (policy.Restore, error) {
 	if known := s.notOnHold.Load(); known != nil {
 		return *known, nil
 	}
@@ -140,9 +140,9 @@ func OverdueSchedules(ctx context.Context, db DB, now time.Time) ([]Schedule, er
 const gapReadSQL = `select exists (select from settings where key = $1 and updated_at > $2) as synced, not exists (select from pending_gaps)
 	and not exists (select from river.river_job where kind in ('describe', 'history') and state not in ('completed', 'cancelled', 'discarded')) as complete`
 
-// GapRead reports how much was read of what was written between a backup and its restore: synced is true once the sync has caught up, complete if
+// RestoreCatchUp reports how much was read of what was written between a backup and its restore: synced is true once the sync has caught up, complete if
 // nothing is left to fetch.
-func GapRead(ctx context.Context, db DB, r policy.Restore) (synced, complete bool, err error) {
+func RestoreCatchUp(ctx context.Context, db DB, r policy.Restore) (synced, complete bool, err error) {
 	type progress struct{ Synced, Complete bool }
 	p, err := row.One[progress](ctx, db, "what was read", gapReadSQL, SettingSyncToken, r.RestoredAt)
 	return p.Synced, p.Complete, err

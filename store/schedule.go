@@ -169,8 +169,8 @@ func DeleteSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
 const countFailureSQL = `with before as (select id, failing_since from schedules where id = $1 for update)
 	update schedules s set failing_since = coalesce(s.failing_since, now()) from before b where s.id = b.id returning b.failing_since is null`
 
-// CountFailure stores that a schedule failed. news is true for the first failure since the last success.
-func CountFailure(ctx context.Context, tx Tx, schedule ScheduleID) (news bool, err error) {
+// MarkScheduleFailed stores that a schedule failed. news is true for the first failure since the last success.
+func MarkScheduleFailed(ctx context.Context, tx Tx, schedule ScheduleID) (news bool, err error) {
 	if err := tx.QueryRow(ctx, countFailureSQL, schedule).Scan(&news); err != nil {
 		return false, fmt.Errorf("mark schedule: %w", err)
 	}
@@ -179,8 +179,8 @@ func CountFailure(ctx context.Context, tx Tx, schedule ScheduleID) (news bool, e
 
 const resetFailuresSQL = "update schedules set failing_since = null where id = $1 and failing_since is not null"
 
-// ResetFailures stores that a schedule succeeded.
-func ResetFailures(ctx context.Context, tx Tx, schedule ScheduleID) error {
+// MarkScheduleSucceeded stores that a schedule succeeded.
+func MarkScheduleSucceeded(ctx context.Context, tx Tx, schedule ScheduleID) error {
 	return row.Exec(ctx, tx, "mark schedule", resetFailuresSQL, schedule)
 }
 

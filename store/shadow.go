@@ -32,20 +32,20 @@ func MarkShadow(ctx context.Context, tx Tx, first uuid.UUID, mark string) error 
 
 // ShadowPair is a shadow answer with what the owner wrote in its place.
 type ShadowPair struct {
-	ID      uuid.UUID
-	ChatID  ChatID
-	Asked   string // the newest message that the shadow answer answers; empty if that was deleted
-	AskedAt time.Time
-	Said    string   // the shadow answer: its parts, joined by line breaks
-	Real    string   // the owner's messages until another shadow answer, for up to a day, joined by line breaks; empty for none
-	Cited   []string // the quotes that it rests on
-	Purpose policy.Purpose
-	Mark    string
-	Judged  string // what a model said about how close both are; empty if none was asked, or if the owner has written, edited or deleted something since
-	ReadAt  time.Time
-	Cost    int64 // of its task, in millionths of the currency
-	// Quotes are the messages whose words are in this pair.
-	Quotes []MessageID
+	ID         uuid.UUID
+	ChatID     ChatID
+	Asked      string // the newest message that the shadow answer answers; empty if that was deleted
+	AskedAt    time.Time
+	ShadowText string   `db:"said"` // the shadow answer: its parts, joined by line breaks
+	OwnerText  string   `db:"real"` // the owner's messages until another shadow answer, for up to a day, joined by line breaks; empty for none
+	Cited      []string // the quotes that it rests on
+	Purpose    policy.Purpose
+	Mark       string
+	Judged     string // what a model said about how close both are; empty if none was asked, or if the owner has written, edited or deleted something since
+	ReadAt     time.Time
+	Cost       int64 // of its task, in millionths of the currency
+	// RestsOn are the messages whose words are in this pair.
+	RestsOn []MessageID `db:"quotes"`
 }
 
 const shadowPairsSQL = `with answers as (

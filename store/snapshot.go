@@ -98,9 +98,9 @@ func (s Snapshot) Sequences(ctx context.Context) ([]Sequence, error) {
 	return row.All[Sequence](ctx, s.tx, "sequences", sequencesSQL, backupSchemas())
 }
 
-// secretRows reports whether a table has rows that hold a secret, and returns the condition on its other rows. The condition "false" means that all
+// nonSecretRows reports whether a table has rows that hold a secret, and returns the condition on its other rows. The condition "false" means that all
 // rows are secret.
-func secretRows(t Table) (others string, has bool) {
+func nonSecretRows(t Table) (others string, has bool) {
 	switch {
 	case t.Schema == migrations.MatrixSchema && strings.HasPrefix(t.Name, "crypto_"):
 		return "false", true
@@ -114,7 +114,7 @@ func secretRows(t Table) (others string, has bool) {
 // Copy writes the rows of a table to w, without those that hold a secret if secrets is false.
 func (s Snapshot) Copy(ctx context.Context, t Table, secrets bool, w io.Writer) (Contents, error) {
 	sql := "copy " + t.String() + " (" + t.columns() + ") to stdout"
-	if others, has := secretRows(t); has && !secrets {
+	if others, has := nonSecretRows(t); has && !secrets {
 		sql = "copy (select " + t.columns() + " from " + t.String() + " where " + others + ") to stdout"
 	}
 	sum := newSummer()
@@ -125,21 +125,21 @@ func (s Snapshot) Copy(ctx context.Context, t Table, secrets bool, w io.Writer) 
 	return sum.contents(tag.RowsAffected()), nil
 }
 
-// summer is a writer that counts the bytes of a table and computes their checksum.
-type summer struct {
+// checksumWriter is a writer that counts the bytes of a table and computes their checksum.
+type checksumWriter struct {
 	hash.Hash
 
 	bytes int64
 }
 
-func newSummer() *summer { return &summer{Hash: sha256.New()} }
+func newSummer() *checksumWriter { return &checksumWriter{Hash: sha256.New()} }
 
-func (s *summer) Write(p []byte) (int, error) {
+func (s *checksumWriter) Write(p []byte) (int, error) {
 	s.bytes += int64(len(p))
 	return s.Hash.Write(p)
 }
 
-func (s *summer) contents(rows int64) Contents {
+func (s *checksumWriter) contents(rows int64) Contents {
 	return Contents{Rows: rows, Bytes: s.bytes, SHA256: hex.EncodeToString(s.Sum(nil))}
 }
 

@@ -69,7 +69,7 @@ type Task struct {
 	Kind          TaskKind
 	ChatID        ChatID
 	MessageID     *MessageID
-	About         []MessageID // the messages that the task has read; the task is emptied when one of them is deleted
+	RestsOn       []MessageID `db:"about"` // the messages that the task has read; the task is emptied when one of them is deleted
 	Agent         string
 	Model         string
 	State         TaskState
@@ -101,11 +101,11 @@ const insertTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind
 
 // InsertTask stores a task, or returns the task that has its key. The state defaults to TaskQueued.
 func InsertTask(ctx context.Context, w Writer, t Task) (Task, error) {
-	if t.About == nil {
-		t.About = []MessageID{}
+	if t.RestsOn == nil {
+		t.RestsOn = []MessageID{}
 	}
 	return row.One[Task](ctx, w, "task", insertTaskSQL, pgx.NamedArgs{
-		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.About, "agent": t.Agent, "model": t.Model,
+		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.RestsOn, "agent": t.Agent, "model": t.Model,
 		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskQueued), "tools": t.Tools, "continues": t.Continues, "target": t.Target, "run": t.ExecutionID,
 	})
 }

@@ -81,7 +81,7 @@ func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
 		row, err = store.InsertMessage(ctx, tx, store.Message{ChatID: chat.ID, EventID: "$1", Author: policy.AuthorContact, Kind: "text", Body: "flowerpot", At: time.Now(), Action: policy.ActionAnswer})
 		return err
 	}))
-	task, err := store.InsertTask(ctx, st.Writer(), store.Task{Key: "turn:1", Kind: "turn", ChatID: chat.ID, Input: "flowerpot", About: []store.MessageID{row}})
+	task, err := store.InsertTask(ctx, st.Writer(), store.Task{Key: "turn:1", Kind: "turn", ChatID: chat.ID, Input: "flowerpot", RestsOn: []store.MessageID{row}})
 	require.NoError(t, err)
 	task, err = store.ClaimTask(ctx, st.Writer(), task.ID)
 	require.NoError(t, err)

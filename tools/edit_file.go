@@ -24,7 +24,7 @@ type editFileArgs struct {
 
 // Spec describes the tool.
 func (EditFile) Spec() Spec {
-	return Spec{Name: "edit_file", Description: editFileText, Schema: Schema[editFileArgs](), Tier: Confirm, Class: rules.ClassFiles, Kinds: rules.Kinds{Paths: true}, Files: true, HasEffect: true}
+	return Spec{Name: "edit_file", Description: editFileText, Schema: Schema[editFileArgs](), Tier: Confirm, Class: rules.ClassFiles, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true, HasEffect: true}
 }
 
 // ResourceOf returns the file.
@@ -61,7 +61,7 @@ func (EditFile) Run(_ context.Context, c Call) (Result, error) {
 		return Refused(CodeArguments, fmt.Sprintf("The text occurs %d times. Add text around it, or set all.", places)), nil
 	}
 	if size := len(data) + places*(len(args.New)-len(args.Old)); size > maxWritten { // before the text is made, which may be thousands of times as long
-		return Failed(errTooLong(at.name).Error(), false), nil
+		return Failed(tooLongError(at.name).Error(), false), nil
 	}
 	if err := at.replace(strings.ReplaceAll(string(data), args.Old, args.New)); err != nil {
 		return Failed(err.Error(), false), nil

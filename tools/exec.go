@@ -31,7 +31,7 @@ const maxExecSeconds = 50
 
 // Spec describes the tool.
 func (Exec) Spec() Spec {
-	return Spec{Name: "exec", Description: execText, Schema: Schema[execArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true, Paths: true}, Files: true, HasEffect: true, Foreign: true}
+	return Spec{Name: "exec", Description: execText, Schema: Schema[execArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true, Paths: true}, NeedsFolders: true, HasEffect: true, Foreign: true}
 }
 
 // TierOf returns Confirm for a command that only reads, else Pin.
@@ -68,7 +68,7 @@ func (t Exec) Run(ctx context.Context, c Call) (Result, error) {
 		return Failed(err.Error(), false), nil
 	}
 	return Result{
-		ForLLM: endOf(result) + "\n" + clipOutput(result.Output), ForUser: fmt.Sprintf("ran %s: %s", sandbox.Quote(command.Argv), endOf(result)),
+		ForLLM: describeEnd(result) + "\n" + clipOutput(result.Output), ForUser: fmt.Sprintf("ran %s: %s", sandbox.Quote(command.Argv), describeEnd(result)),
 		IsError: result.ExitCode != 0, Code: codeOf(result),
 	}, nil
 }
@@ -164,8 +164,8 @@ func bindingOf(ctx context.Context, s *sandbox.Sandbox, c Call) (string, error) 
 	return s.Fingerprint(ctx, command)
 }
 
-// endOf describes how a command ended.
-func endOf(r sandbox.Result) string {
+// describeEnd describes how a command ended.
+func describeEnd(r sandbox.Result) string {
 	took := fmt.Sprintf("after %.1f s", r.Duration.Seconds())
 	switch {
 	case r.TimedOut:

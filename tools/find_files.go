@@ -23,7 +23,7 @@ type findFilesArgs struct {
 
 // Spec describes the tool.
 func (FindFiles) Spec() Spec {
-	return Spec{Name: "find_files", Description: findFilesText, Schema: Schema[findFilesArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, Files: true}
+	return Spec{Name: "find_files", Description: findFilesText, Schema: Schema[findFilesArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true}
 }
 
 // ResourceOf returns the folder, with everything below it.

@@ -31,7 +31,7 @@ const maxLineRunes = 300
 
 // Spec describes the tool.
 func (GrepFiles) Spec() Spec {
-	return Spec{Name: "grep_files", Description: grepFilesText, Schema: Schema[grepFilesArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, Files: true}
+	return Spec{Name: "grep_files", Description: grepFilesText, Schema: Schema[grepFilesArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true}
 }
 
 // ResourceOf returns the folder, with everything below it.

@@ -159,7 +159,7 @@ func (r *Registry) Explain(c Call) (Explanation, error) {
 	}
 	t, ok := r.get(c)
 	if !ok {
-		return Explanation{Spec: Spec{Name: c.Name}, Verdict: rules.Verdict{Decision: rules.Deny}, Forbidden: r.missing(c)}, nil
+		return Explanation{Spec: Spec{Name: c.Name}, Verdict: rules.Verdict{Decision: rules.Deny}, Forbidden: r.whyMissing(c)}, nil
 	}
 	e := Explanation{Spec: specOf(t, c)}
 	if why := cmp.Or(refusalFor(t, c), hardRefusal(e.Spec, c)); why != "" {
@@ -170,8 +170,8 @@ func (r *Registry) Explain(c Call) (Explanation, error) {
 	return e, nil
 }
 
-// missing returns why a caller does not have a tool. Only the owner may read that.
-func (r *Registry) missing(c Call) string {
+// whyMissing returns why a caller does not have a tool. Only the owner may read that.
+func (r *Registry) whyMissing(c Call) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	switch _, there := r.tools[c.Name]; {

@@ -33,7 +33,7 @@ const defaultLines = 200
 
 // Spec describes the tool.
 func (ReadFile) Spec() Spec {
-	return Spec{Name: "read_file", Description: readFileText, Schema: Schema[readFileArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, Files: true}
+	return Spec{Name: "read_file", Description: readFileText, Schema: Schema[readFileArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true}
 }
 
 // ResourceOf returns the file.

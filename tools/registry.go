@@ -44,8 +44,8 @@ func NewRegistry(p Policy, all ...Tool) *Registry {
 // BeforeCall asks the owner's hooks about a call. It is not asked about a call that the policy denies.
 type BeforeCall func(ctx context.Context, s Spec, c Call) (policy.HookVerdict, error)
 
-// SetBefore sets the hook that is asked before each call, maybe more than once about the same call. It must be set before the registry is used.
-func (r *Registry) SetBefore(before BeforeCall) { r.before = before }
+// SetBeforeCall sets the hook that is asked before each call, maybe more than once about the same call. It must be set before the registry is used.
+func (r *Registry) SetBeforeCall(before BeforeCall) { r.before = before }
 
 // Add adds tools. A tool replaces another one with the same name.
 func (r *Registry) Add(all ...Tool) {
@@ -56,11 +56,11 @@ func (r *Registry) Add(all ...Tool) {
 	}
 }
 
-// Drop removes all tools whose names begin with prefix.
-func (r *Registry) Drop(prefix string) { r.Replace(prefix) }
+// RemovePrefix removes all tools whose names begin with prefix.
+func (r *Registry) RemovePrefix(prefix string) { r.ReplacePrefix(prefix) }
 
-// Replace removes all tools whose names begin with prefix and adds others, in one step.
-func (r *Registry) Replace(prefix string, all ...Tool) {
+// ReplacePrefix removes all tools whose names begin with prefix and adds others, in one step.
+func (r *Registry) ReplacePrefix(prefix string, all ...Tool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for name := range r.tools {
@@ -78,7 +78,7 @@ func (r *Registry) Replace(prefix string, all ...Tool) {
 func (r *Registry) Offered(ctx context.Context, c Caller) ([]Spec, error) {
 	var offered []Spec
 	for _, s := range r.All() {
-		if !c.MayCall(s.Name) || (s.Files && c.Workspace == "" && len(c.ReadPaths) == 0) {
+		if !c.MayCall(s.Name) || (s.NeedsFolders && c.Workspace == "" && len(c.ReadPaths) == 0) {
 			continue
 		}
 		v, err := r.judge(ctx, s, Call{Name: s.Name, AnyCall: true, Caller: c})
@@ -221,18 +221,18 @@ func hasMask(args json.RawMessage) bool {
 	if err := json.Unmarshal(args, &v); err != nil {
 		return policy.HasMask(string(args))
 	}
-	return maskIn(v)
+	return containsMask(v)
 }
 
-func maskIn(v any) bool {
+func containsMask(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return policy.HasMask(v)
 	case []any:
-		return slices.ContainsFunc(v, maskIn)
+		return slices.ContainsFunc(v, containsMask)
 	case map[string]any:
 		for name, value := range v {
-			if policy.HasMask(name) || maskIn(value) {
+			if policy.HasMask(name) || containsMask(value) {
 				return true
 			}
 		}

@@ -182,7 +182,7 @@ func TestASchemaSaysWhatIsNeeded(t *testing.T) {
 func TestAToolOfASourceCanBeTakenOutAgain(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.TierPolicy{}, named("gh_issue", tools.Read), named("read", tools.Read))
-	r.Drop("gh_")
+	r.RemovePrefix("gh_")
 	require.Equal(t, []string{"read"}, names(r.All()))
 }
 
@@ -228,7 +228,7 @@ func TestAHookRestrictsWhatTheRulesAllowAndNeverMore(t *testing.T) {
 		"":               {"read": "deny", "confirm": "deny", "contact": "deny"},
 	} {
 		r := tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{}, tools.FetchURL{}, tools.Handoff{})
-		r.SetBefore(func(context.Context, tools.Spec, tools.Call) (policy.HookVerdict, error) {
+		r.SetBeforeCall(func(context.Context, tools.Spec, tools.Call) (policy.HookVerdict, error) {
 			return policy.HookVerdict{Decision: decision, Why: "The hook says so."}, nil
 		})
 		for name, c := range map[string]tools.Call{

@@ -39,7 +39,7 @@ const maxCaptionBytes = 500
 
 // Spec describes the tool.
 func (SendFile) Spec() Spec {
-	return Spec{Name: "send_file", Description: sendFileText, Schema: Schema[sendFileArgs](), Tier: Read, Class: rules.ClassNotify, Kinds: rules.Kinds{Paths: true}, Files: true, HasEffect: true}
+	return Spec{Name: "send_file", Description: sendFileText, Schema: Schema[sendFileArgs](), Tier: Read, Class: rules.ClassNotify, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true, HasEffect: true}
 }
 
 // ResourceOf returns the file.

@@ -24,12 +24,12 @@ type streamCommandArgs struct {
 	Seconds int    `json:"seconds,omitempty" jsonschema:"how long it may take, 600 unless told, which is the most"`
 }
 
-// firstOutput is how long a call waits for the first output, or for the end of a short command.
-const firstOutput = time.Second
+// firstOutputWait is how long a call waits for the first output, or for the end of a short command.
+const firstOutputWait = time.Second
 
 // Spec describes the tool.
 func (StreamCommand) Spec() Spec {
-	return Spec{Name: "stream_command", Description: streamCommandText, Schema: Schema[streamCommandArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true, Paths: true}, Files: true, HasEffect: true, Foreign: true}
+	return Spec{Name: "stream_command", Description: streamCommandText, Schema: Schema[streamCommandArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true, Paths: true}, NeedsFolders: true, HasEffect: true, Foreign: true}
 }
 
 // TierOf returns Confirm for a command that only reads, else Pin.
@@ -62,7 +62,7 @@ func (t StreamCommand) Run(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return Failed(err.Error(), true), nil
 	}
-	waiting, cancel := context.WithTimeout(ctx, firstOutput)
+	waiting, cancel := context.WithTimeout(ctx, firstOutputWait)
 	defer cancel()
 	state, err := t.Processes.Wait(waiting, processOwner(c), id)
 	if err != nil {
@@ -82,6 +82,6 @@ func stateResult(s sandbox.State) Result {
 	case s.Err != nil:
 		return Result{ForLLM: "process " + s.ID + ": stopped: " + s.Err.Error() + "\n" + output, IsError: true, Code: CodeFailed}
 	default:
-		return Result{ForLLM: "process " + s.ID + ": " + endOf(s.Result) + "\n" + output, IsError: s.Result.ExitCode != 0, Code: codeOf(s.Result)}
+		return Result{ForLLM: "process " + s.ID + ": " + describeEnd(s.Result) + "\n" + output, IsError: s.Result.ExitCode != 0, Code: codeOf(s.Result)}
 	}
 }

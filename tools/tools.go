@@ -45,8 +45,8 @@ type Spec struct {
 	Resource rules.Resource
 	// Foreign is true if results may contain text that is not the owner's, such as pages. After such a result the turn is tainted.
 	Foreign bool
-	// Files is true if the tool works on the caller's folders. It is only offered to callers that have folders.
-	Files bool
+	// NeedsFolders is true if the tool works on the caller's folders. It is only offered to callers that have folders.
+	NeedsFolders bool
 	// TypedOnly is true if only a command that the owner typed calls it. It is offered to no model.
 	TypedOnly bool
 	// External is true if the tool belongs to another program, whose Description cannot be trusted.

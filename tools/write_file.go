@@ -32,7 +32,7 @@ const maxWritten = 1 << 20
 
 // Spec describes the tool.
 func (WriteFile) Spec() Spec {
-	return Spec{Name: "write_file", Description: writeFileText, Schema: Schema[writeFileArgs](), Tier: Confirm, Class: rules.ClassFiles, Kinds: rules.Kinds{Paths: true}, Files: true, HasEffect: true}
+	return Spec{Name: "write_file", Description: writeFileText, Schema: Schema[writeFileArgs](), Tier: Confirm, Class: rules.ClassFiles, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true, HasEffect: true}
 }
 
 // ResourceOf returns the file.
@@ -91,15 +91,15 @@ func (c Caller) locateForWriting(name string) (location, error) {
 	return at, nil
 }
 
-// errTooLong returns the error for a text of more than maxWritten bytes.
-func errTooLong(name string) error {
+// tooLongError returns the error for a text of more than maxWritten bytes.
+func tooLongError(name string) error {
 	return fmt.Errorf("%s would be bigger than %d MB", name, maxWritten>>20)
 }
 
 // replace writes a file in one step: others see the old content or the new one. Links are replaced, not followed.
 func (p location) replace(content string) error {
 	if len(content) > maxWritten {
-		return errTooLong(p.name)
+		return tooLongError(p.name)
 	}
 	mode := fs.FileMode(0o644)
 	switch info, err := p.root.Lstat(p.path); {
@@ -109,7 +109,7 @@ func (p location) replace(content string) error {
 		return fmt.Errorf("%s is no plain file", p.name)
 	}
 	if err := p.root.MkdirAll(path.Dir(p.path), 0o755); err != nil {
-		return fmt.Errorf("make the folder of %s: %s", p.name, reason(err))
+		return fmt.Errorf("make the folder of %s: %s", p.name, errorText(err))
 	}
 	temp := path.Join(path.Dir(p.path), ".multis-"+path.Base(p.path))
 	_ = p.root.Remove(temp) // left by an interrupted write
@@ -122,7 +122,7 @@ func (p location) replace(content string) error {
 	}
 	if err != nil {
 		_ = p.root.Remove(temp)
-		return fmt.Errorf("write %s: %s", p.name, reason(err))
+		return fmt.Errorf("write %s: %s", p.name, errorText(err))
 	}
 	return nil
 }
@@ -150,8 +150,8 @@ func (p location) giveToOwner(name string) error {
 	return errors.Join(p.root.Lchown(path.Dir(name), int(owner.Uid), int(owner.Gid)), p.root.Lchown(name, int(owner.Uid), int(owner.Gid)))
 }
 
-// reason returns the text of a file error without the file's path on this machine.
-func reason(err error) string {
+// errorText returns the text of a file error without the file's path on this machine.
+func errorText(err error) string {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err.Error()
 	}

@@ -71,7 +71,7 @@ func (v *Viewer) Describe(ctx context.Context, as policy.SendAs, m store.Message
 	if err != nil {
 		return "", err
 	}
-	line := clean(said.Text)
+	line := cleanDescription(said.Text)
 	if line == "" || said.Stop == llm.StopRefusal || said.Stop == llm.StopFilter {
 		return "", jobs.Permanent(errNoDescription)
 	}
@@ -89,8 +89,8 @@ func (v *Viewer) load(ctx context.Context, as policy.SendAs, file store.Attachme
 	return prepare(data.Bytes())
 }
 
-// clean returns what a model said as one line, without secrets, and with parentheses instead of brackets, which would end the placeholder of a picture.
-func clean(said string) string {
+// cleanDescription returns what a model said as one line, without secrets, and with parentheses instead of brackets, which would end the placeholder of a picture.
+func cleanDescription(said string) string {
 	line := policy.Redact(text.OneLine(said))
 	return text.Clip(strings.NewReplacer("[", "(", "]", ")").Replace(line), maxDescription)
 }

@@ -56,7 +56,7 @@ func (a approver) approve(ctx context.Context, p *pendingCall, rest []pendingCal
 	decision, err := store.ApprovalOf(ctx, a.engine.Store.DB(), a.task.ID, p.call.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return a.request(ctx, p, wanted, rest)
+		return a.requestApproval(ctx, p, wanted, rest)
 	case err != nil:
 		return nil, err
 	case decision.Unattended && decision.How != store.HowUnreachable:
@@ -156,9 +156,9 @@ func (a approver) isGrantable(s tools.Spec, wanted store.Approval) bool {
 	}
 }
 
-// request decides about a call without a decision: a grant allows it, or it is denied because the owner cannot be asked, or the owner is asked. It
+// requestApproval decides about a call without a decision: a grant allows it, or it is denied because the owner cannot be asked, or the owner is asked. It
 // returns what approve returns.
-func (a approver) request(ctx context.Context, p *pendingCall, wanted store.Approval, rest []pendingCall) (refusal *tools.Result, err error) {
+func (a approver) requestApproval(ctx context.Context, p *pendingCall, wanted store.Approval, rest []pendingCall) (refusal *tools.Result, err error) {
 	others, err := a.similarApprovals(ctx, *p, wanted, rest)
 	if err != nil {
 		return nil, err

@@ -56,8 +56,8 @@ type Attempt struct {
 
 	// Passages are what an answer may cite, counted from 1, in the order in which the model saw them.
 	Passages []search.Hit
-	// Used has a line for the user about each tool call.
-	Used []string
+	// CallLines has a line for the user about each tool call.
+	CallLines []string
 
 	engine            Engine
 	firstRequest      llm.Request
@@ -78,7 +78,7 @@ func (e Engine) NewAttempt(m llm.Model, l Limits) *Attempt {
 type LoopResult struct {
 	Text    string
 	Summary string
-	To      string // the agent that continues with Summary; empty for a person
+	ToAgent string // the agent that continues with Summary; empty for a person
 	Why     string
 }
 

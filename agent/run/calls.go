@@ -83,7 +83,7 @@ func (a *Attempt) callAll(ctx context.Context, calls []llm.ToolCall) ([]pendingC
 	}
 	for i := range all {
 		if line := all[i].result.ForUser; line != "" {
-			a.Used = append(a.Used, line)
+			a.CallLines = append(a.CallLines, line)
 		}
 	}
 	return all, nil

@@ -47,7 +47,7 @@ func (a *Attempt) Claim(ctx context.Context, opened store.Task, build func(ctx c
 	}
 	// A task that continues a scheduled one after an approval reads the arguments of that task's calls, whatever that task had read.
 	first.Tainted = first.Tainted || task.Kind == store.TaskClock && task.Continues != nil
-	a.begin(first)
+	a.setFirstRequest(first)
 	return nil
 }
 
@@ -79,12 +79,12 @@ func (a *Attempt) storeFirstRequest(ctx context.Context, build func(ctx context.
 	if forgotten {
 		return FirstRequest{}, ErrSourceDeleted
 	}
-	a.Task.About = first.About
+	a.Task.RestsOn = first.About
 	return first, nil
 }
 
-// begin sets the first request, and records its texts in modelInput.
-func (a *Attempt) begin(first FirstRequest) {
+// setFirstRequest sets the first request, and records its texts in modelInput.
+func (a *Attempt) setFirstRequest(first FirstRequest) {
 	a.firstRequest, a.Passages = first.Request, first.Passages
 	a.Caller.Tainted = a.Caller.Tainted || first.Tainted
 	for _, m := range first.Request.Messages {

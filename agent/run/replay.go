@@ -66,7 +66,7 @@ func (a *Attempt) Replay(ctx context.Context, task store.Task, second *OtherMode
 		return Replay{}, err
 	}
 	a.Task, a.earlierSteps = task, steps
-	a.begin(first)
+	a.setFirstRequest(first)
 	end, err := (&replayer{attempt: a, out: &out, second: second}).rounds(ctx)
 	if err != nil || out.Incomplete != "" {
 		return out, err
@@ -154,7 +154,7 @@ func (r *replayer) calls(request *llm.Request, round *Round) (LoopResult, error)
 			return LoopResult{}, err
 		}
 		if res.EndReason != "" {
-			return LoopResult{Summary: res.EndReason, To: res.Ref}, nil
+			return LoopResult{Summary: res.EndReason, ToAgent: res.Ref}, nil
 		}
 		request.Messages = append(request.Messages, r.attempt.resultMessage(c, res, step.Fence))
 	}

@@ -60,7 +60,7 @@ func (a accounts) Account(ctx context.Context) (admin.Account, error) {
 			return acc, err
 		}
 		if known {
-			acc.Devices = append(acc.Devices, admin.AccountDevice{User: session.user.String(), ID: device.ID.String(), State: stateOf(ctx, inspector, session.user, device.ID)})
+			acc.Devices = append(acc.Devices, admin.AccountDevice{User: session.user.String(), ID: device.ID.String(), State: sessionState(ctx, inspector, session.user, device.ID)})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.cfg.MCP)) {
@@ -81,8 +81,8 @@ func (a accounts) Account(ctx context.Context) (admin.Account, error) {
 	return acc, nil
 }
 
-// stateOf returns what the homeserver says about a session.
-func stateOf(ctx context.Context, inspector *appservice.Inspector, user id.UserID, device id.DeviceID) string {
+// sessionState returns what the homeserver says about a session.
+func sessionState(ctx context.Context, inspector *appservice.Inspector, user id.UserID, device id.DeviceID) string {
 	info, err := inspector.Device(ctx, user, device)
 	switch {
 	case errors.Is(err, appservice.ErrUnknownDevice):

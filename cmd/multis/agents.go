@@ -39,15 +39,15 @@ func newPersonaList(cfg *config.Config, models *llm.Models) ([]persona.Persona, 
 			if err != nil {
 				return nil, modelProblem(cfg, "agents."+name+".model", err)
 			}
-			p.Model, p.Limits = m, limits(cfg, models, names)
+			p.Model, p.Limits = m, promptLimits(cfg, models, names)
 		}
 		all = append(all, p)
 	}
 	return all, nil
 }
 
-// limits returns the prompt limits for these models: the smallest context window, and how many messages of a conversation a prompt contains.
-func limits(cfg *config.Config, models *llm.Models, names []string) agentrun.Limits {
+// promptLimits returns the prompt limits for these models: the smallest context window, and how many messages of a conversation a prompt contains.
+func promptLimits(cfg *config.Config, models *llm.Models, names []string) agentrun.Limits {
 	return agentrun.Limits{Context: models.ContextWindow(names), Window: cfg.Memory.RecentWindow}
 }
 
@@ -66,7 +66,7 @@ func routedSpaces(cfg *config.Config) []id.RoomID {
 // newPersonas returns the configured agents, and the model for agents without a model of their own.
 func newPersonas(cfg *config.Config, models *llm.Models, model llm.Model) (persona.Set, error) {
 	all, err := newPersonaList(cfg, models)
-	return persona.Set{All: all, Model: model, Limits: limits(cfg, models, cfg.LLM.ResolveModels(cfg.LLM.Model))}, err
+	return persona.Set{All: all, Model: model, Limits: promptLimits(cfg, models, cfg.LLM.ResolveModels(cfg.LLM.Model))}, err
 }
 
 // agentList returns the agents as the admin room lists them.
@@ -90,7 +90,7 @@ func (l skillList) Skills() []admin.Skill {
 	var all []admin.Skill
 	add := func(agent string, list []skills.Skill) {
 		for _, s := range list {
-			shown := admin.Skill{Name: s.Name, Summary: s.Description, Agent: agent, From: s.From, Owner: s.Owner, Contact: s.Contact, Problem: s.Problem}
+			shown := admin.Skill{Name: s.Name, Summary: s.Description, Agent: agent, From: s.From, ForOwner: s.ForOwner, ForContact: s.ForContact, Problem: s.Problem}
 			if s.FullSize > 0 {
 				shown.Problem = "too long: only its beginning is read"
 			}

@@ -98,7 +98,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 	a := &assistant{cfg: cfg, store: st, front: front, defaults: chatDefaults(cfg)}
 	settings := outboxSettings(cfg)
 	if len(cfg.CommandHooks) > 0 {
-		settings.Before = a.beforeSend
+		settings.BeforeSend = a.beforeSend
 	}
 	a.box = outbox.New(st, settings, front.sender)
 	for _, step := range []func(context.Context) error{
@@ -123,7 +123,7 @@ func (a *assistant) openModels(ctx context.Context) (err error) {
 
 // openSources opens the sources of answers: the search, the documents, the notes of chats and the skills.
 func (a *assistant) openSources(context.Context) (err error) {
-	a.search = search.Open(a.store, search.Options{Embedder: a.models.embedders.queries})
+	a.search = search.NewWithOptions(a.store, search.Options{Embedder: a.models.embedders.queries})
 	if a.documents, err = openLibrary(a.cfg, a.store); err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (a *assistant) addAgent(context.Context) error {
 		Name: cfg.Name, Texts: cfg.Business.Catalog(), Language: cfg.Business.Language,
 		Business: agent.Business{Name: cfg.Business.Name, Topics: cfg.Business.Topics, Rules: cfg.Business.Rules, Tone: cfg.Business.Tone}, EscalationKeywords: cfg.Business.Escalation.Keywords,
 		Hours: cfg.Business.OpeningHours(cfg.TimeZone), LabelHours: labelHours(cfg), AwayOutsideHours: cfg.Business.OutsideHours == config.OutsideHoursAway,
-		Desk: a.desk, Judge: a.models.judge, OwnerPause: cfg.Chats.OwnerPause,
+		Desk: a.desk, ShadowJudge: a.models.judge, OwnerPause: cfg.Chats.OwnerPause,
 		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
 		OpenModel: a.models.open, Surface: a.surface(),
 		Injection: agent.Injection{Enabled: cfg.Injection.Enabled, Judge: cfg.Injection.Judge, MaxFlags: cfg.Injection.MaxFlags, HoldTime: cfg.Injection.HoldTime},
@@ -233,7 +233,7 @@ func (a *assistant) addClock(ctx context.Context) error {
 			Store: a.store, Box: a.box, Memory: a.memory, Personas: a.models.personas, Tools: a.tools, Defaults: a.defaults, Name: cfg.Name, Zone: cfg.TimeZone,
 			Configs: a.models.heartbeats,
 		}),
-		Upkeep: upkeep(a), Heartbeats: heartbeatTimes(cfg), Owner: cfg.Owner, Operators: cfg.Operators, Zone: cfg.TimeZone,
+		Upkeep: upkeepTasks(a), Heartbeats: heartbeatTimes(cfg), Owner: cfg.Owner, Operators: cfg.Operators, Zone: cfg.TimeZone,
 	})
 	return a.clock.Prepare(ctx)
 }

@@ -298,10 +298,10 @@ func backupFiles(cfg *config.Config, file string) []backup.File {
 		return []byte(written)
 	}
 	configuration := configurationFile(file)
-	configuration.Without = removeSecrets
+	configuration.RemoveSecrets = removeSecrets
 	files := []backup.File{
 		configuration,
-		{Name: registrationName, Path: filepath.Join(filepath.Dir(file), "registration.yaml"), Without: removeSecrets},
+		{Name: registrationName, Path: filepath.Join(filepath.Dir(file), "registration.yaml"), RemoveSecrets: removeSecrets},
 		{Name: "config/capture.md", Path: cfg.Memory.CaptureSkill},
 		{Name: "documents", Path: cfg.Documents.Folder},
 		{Name: "skills", Path: cfg.Skills.Folder},

@@ -21,8 +21,8 @@ import (
 // errUnfinished is returned when all files are written, but a later step is not done. The output before it says what to do.
 var errUnfinished = errors.New("multis is not running yet; run multis init again when that is done: Enter keeps each answer, and with --yes it asks nothing")
 
-// startTime limits the first start of multis, from starting its process to its greeting.
-const startTime = 3 * time.Minute
+// firstStartTimeout limits the first start of multis, from starting its process to its greeting.
+const firstStartTimeout = 3 * time.Minute
 
 // bringUp creates the database, waits until multis is registered at Synapse, starts multis and waits for its greeting.
 func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
@@ -200,7 +200,7 @@ func (i installation) log() string { return filepath.Join(filepath.Dir(i.config)
 // awaitGreeting waits until multis has created the admin room and written the greeting.
 func (i installation) awaitGreeting(ctx context.Context, c *config.Config) error {
 	inspector := appservice.NewInspector(doctor.AccessOf(c))
-	waiting, cancel := context.WithTimeout(ctx, startTime)
+	waiting, cancel := context.WithTimeout(ctx, firstStartTimeout)
 	defer cancel()
 	room, result := setup.AwaitGreeting(waiting, func(ctx context.Context) (string, bool, error) {
 		room, written, err := inspector.Greeting(ctx)

@@ -44,7 +44,7 @@ func (a *assistant) addHostTools(ctx context.Context) error {
 	if a.commandHooks, err = a.openCommandHooks(proved, problem); err != nil {
 		return err
 	}
-	a.tools.SetBefore(a.beforeTool)
+	a.tools.SetBeforeCall(a.beforeTool)
 	if problem != nil {
 		log.Warn().Err(problem).Msg("Commands are not run, and what a command hook would be asked about is denied")
 		a.addPrograms(nil)

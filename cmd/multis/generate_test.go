@@ -8,11 +8,11 @@ import (
 
 func TestInAContainerGenerateNamesTheFoldersOfTheMachine(t *testing.T) {
 	t.Parallel()
-	inside := afterGenerate("/data/registration.yaml", "docker compose up -d --wait", true)
+	inside := registrationHint("/data/registration.yaml", "docker compose up -d --wait", true)
 	require.Contains(t, inside, "Wrote data/registration.yaml.")
 	require.Contains(t, inside, "install -m 640 -o 991 -g 991 data/registration.yaml ")
 	require.Contains(t, inside, "Then: docker compose up -d --wait\n")
-	outside := afterGenerate("/var/lib/multis/registration.yaml", "systemctl restart multis", false)
+	outside := registrationHint("/var/lib/multis/registration.yaml", "systemctl restart multis", false)
 	require.Contains(t, outside, "install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml")
 	require.Contains(t, outside, "Then: systemctl restart multis\n")
 }

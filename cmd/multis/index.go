@@ -82,7 +82,7 @@ func (c indexCmd) Run(ctx context.Context, global *cli) error {
 	if err != nil {
 		return err
 	}
-	return indexAll(ctx, library, c.role(), c.Sources, newProgress())
+	return indexDocuments(ctx, library, c.role(), c.Sources, newProgress())
 }
 
 // role returns who may see the documents. "kb" is the former name of public, in the first version of multis.
@@ -96,10 +96,10 @@ func (c indexCmd) role() policy.Role {
 // parallelDocuments is how many documents are indexed at the same time. It is the same number in the admin room.
 const parallelDocuments = 2
 
-// indexAll indexes the named documents and prints the outcome of each, in the order of the names. It continues after a document that does not
+// indexDocuments indexes the named documents and prints the outcome of each, in the order of the names. It continues after a document that does not
 // exist or cannot be read.
-func indexAll(ctx context.Context, library *knowledge.Library, role policy.Role, names []string, p *progress) error {
-	sources, requestedAt := findAll(names, library.Folder()), time.Now()
+func indexDocuments(ctx context.Context, library *knowledge.Library, role policy.Role, names []string, p *progress) error {
+	sources, requestedAt := findAllDocuments(names, library.Folder()), time.Now()
 	for i := range sources {
 		sources[i].Role, sources[i].RoleSetAt = role, requestedAt
 		sources[i].Progress = func(done, total int) { p.updateDocument(i, done, total) }
@@ -155,12 +155,12 @@ func summarize(sources []knowledge.Source, outcomes []knowledge.Outcome, role po
 
 var errEmptyName = errors.New("the name is empty; write . for the current folder")
 
-// findAll lists the documents that the names refer to, each once.
-func findAll(names []string, documents string) []knowledge.Source {
+// findAllDocuments lists the documents that the names refer to, each once.
+func findAllDocuments(names []string, documents string) []knowledge.Source {
 	var sources []knowledge.Source
 	position := map[string]int{} // the index of each origin in sources
 	for _, name := range names {
-		found, err := find(name, documents)
+		found, err := findDocuments(name, documents)
 		if err != nil {
 			found = []knowledge.Source{{File: knowledge.File{Origin: name}, Err: err}}
 		}
@@ -177,9 +177,9 @@ func findAll(names []string, documents string) []knowledge.Source {
 	return sources
 }
 
-// find lists the documents that a name on the command line refers to. A file in the documents folder has the same origin as in the admin
+// findDocuments lists the documents that a name on the command line refers to. A file in the documents folder has the same origin as in the admin
 // room, so that both index the same document. The origin of another file is its absolute path.
-func find(name, documents string) ([]knowledge.Source, error) {
+func findDocuments(name, documents string) ([]knowledge.Source, error) {
 	if name == "" { // probably an unset variable in a script; filepath.Abs would return the working directory
 		return nil, errEmptyName
 	}

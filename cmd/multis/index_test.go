@@ -31,7 +31,7 @@ func TestDocumentsAreIndexedFromTheCommandLine(t *testing.T) {
 
 	run := func(what ...string) (lines, bar string, err error) {
 		var out, errs bytes.Buffer
-		err = indexAll(t.Context(), knowledge.Open(st, knowledge.Options{Folder: documents}), policy.RoleAdmin, what, &progress{lines: &out, bar: &errs})
+		err = indexDocuments(t.Context(), knowledge.Open(st, knowledge.Options{Folder: documents}), policy.RoleAdmin, what, &progress{lines: &out, bar: &errs})
 		return out.String(), errs.String(), err
 	}
 	lines, bar, err := run(documents, elsewhere)
@@ -71,7 +71,7 @@ func TestOfSeveralNamesOnTheCommandLineTheOthersAreIndexedOnce(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a\nb.txt"), []byte("Terms apply."), 0o600))
 	missing, file := filepath.Join(dir, "nothing.md"), filepath.Join(dir, "a\nb.txt")
 	var out bytes.Buffer
-	err := indexAll(t.Context(), knowledge.Open(st, knowledge.Options{Folder: dir}), policy.RoleAdmin, []string{missing, dir, file, filepath.Join(dir, "*.pdf"), ""}, &progress{lines: &out})
+	err := indexDocuments(t.Context(), knowledge.Open(st, knowledge.Options{Folder: dir}), policy.RoleAdmin, []string{missing, dir, file, filepath.Join(dir, "*.pdf"), ""}, &progress{lines: &out})
 	require.EqualError(t, err, "not indexed: 3 of 4 documents")
 	require.Equal(t, missing+": not indexed: no such file or directory\na b.txt: 1 passage\n"+
 		filepath.Join(dir, "*.pdf")+": not indexed: there is nothing there that I read\n"+
@@ -87,7 +87,7 @@ func TestAFolderOnTheCommandLineMakesNothingPublicThatIsPrivate(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "terms.txt"), []byte("Terms apply."), 0o600))
 	run := func(role policy.Role, what ...string) string {
 		var out bytes.Buffer
-		require.NoError(t, indexAll(t.Context(), knowledge.Open(st, knowledge.Options{Folder: dir}), role, what, &progress{lines: &out}))
+		require.NoError(t, indexDocuments(t.Context(), knowledge.Open(st, knowledge.Options{Folder: dir}), role, what, &progress{lines: &out}))
 		return out.String()
 	}
 	role := func() (role policy.Role) {
@@ -122,7 +122,7 @@ func TestIndexingOnTheCommandLineCanBeStopped(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	lines := writerFunc(func([]byte) { cancel() }) // cancels at the first printed line
-	err := indexAll(ctx, knowledge.Open(st, knowledge.Options{Folder: dir}), policy.RoleAdmin, []string{dir}, &progress{lines: lines})
+	err := indexDocuments(ctx, knowledge.Open(st, knowledge.Options{Folder: dir}), policy.RoleAdmin, []string{dir}, &progress{lines: lines})
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "stopped after 1 of 3")
 }
@@ -137,7 +137,7 @@ func (f writerFunc) Write(line []byte) (int, error) {
 
 func TestAPageOnTheCommandLineIsNoFile(t *testing.T) {
 	t.Parallel()
-	found, err := find("https://example.com/prices", "/documents")
+	found, err := findDocuments("https://example.com/prices", "/documents")
 	require.NoError(t, err)
 	require.Equal(t, []knowledge.Source{{File: knowledge.File{Origin: "https://example.com/prices", Name: "example.com/prices"}}}, found)
 	require.Equal(t, "example.com/prices", sourceName(found[0]))

@@ -193,13 +193,13 @@ func generate(path, registration string) error {
 	for _, open := range doctor.WorldReadable(path, cfg) {
 		fmt.Fprintf(os.Stderr, "Every user of this machine can read %s and the secrets in it: run chmod 600 %[1]s\n", open)
 	}
-	fmt.Print(afterGenerate(registration, startCommand(path, false), setup.Machine{}.InContainer()))
+	fmt.Print(registrationHint(registration, startCommand(path, false), setup.Machine{}.InContainer()))
 	return nil
 }
 
-// afterGenerate returns what to do with the registration. In a container, the folder with the file is mounted, and Synapse most likely
+// registrationHint returns what to do with the registration. In a container, the folder with the file is mounted, and Synapse most likely
 // runs in a container as well, as its image's user 991.
-func afterGenerate(registration, start string, inContainer bool) string {
+func registrationHint(registration, start string, inContainer bool) string {
 	const text = `Wrote %s. It opens your Matrix account to multis: treat it like a root password.
 Next: give it to Synapse, as a file that Synapse may read and others may not, name it in homeserver.yaml and restart Synapse. %s:
 

@@ -166,7 +166,7 @@ func serveMCP(ctx context.Context, c config.MCPServer, as *assistant) error {
 	if err != nil {
 		return fmt.Errorf("listen for MCP: %w; check mcp_server.hostname and mcp_server.port", err)
 	}
-	return listen(ctx, listener, mcp.Serve(ctx, mcp.Served{Registry: as.tools, Token: c.Token.Value(), Version: version, Record: recordServedCalls(as.store, as.audit)}))
+	return listen(ctx, listener, mcp.Serve(ctx, mcp.ServeOptions{Registry: as.tools, Token: c.Token.Value(), Version: version, Record: recordServedCalls(as.store, as.audit)}))
 }
 
 // recordServedCalls returns a function that writes tool calls of other programs into the audit log.

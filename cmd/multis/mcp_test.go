@@ -38,7 +38,7 @@ func loginServer(t *testing.T) *httptest.Server {
 	}))
 	mux.HandleFunc("/register", answer(map[string]any{"client_id": "made-known", "token_endpoint_auth_method": "none"}))
 	mux.HandleFunc("/token", answer(map[string]any{"access_token": "secret-token", "token_type": "Bearer", "expires_in": 3600}))
-	closed := mcp.Serve(t.Context(), mcp.Served{Registry: tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{}), Token: "secret-token", Version: "1"})
+	closed := mcp.Serve(t.Context(), mcp.ServeOptions{Registry: tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{}), Token: "secret-token", Version: "1"})
 	mux.Handle("/mcp", closed)
 	mux.HandleFunc("/open", func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Authorization", "Bearer secret-token")

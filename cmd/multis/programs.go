@@ -80,7 +80,7 @@ func (p agentProgram) command(task string) sandbox.Command {
 		task = "Task: " + task
 	}
 	c := sandbox.Command{
-		Argv: slices.Clone(p.config.Command), Workspace: p.config.Workspace, ReadPaths: p.config.ReadPaths, Timeout: p.config.Timeout, Unlimited: true, Stdin: []byte{},
+		Argv: slices.Clone(p.config.Command), Workspace: p.config.Workspace, ReadPaths: p.config.ReadPaths, Timeout: p.config.Timeout, RelaxedLimits: true, Stdin: []byte{},
 		Env: []string{"HOME=" + p.config.Workspace},
 	}
 	if i := slices.Index(c.Argv, config.AgentPrompt); i >= 0 {

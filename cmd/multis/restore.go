@@ -33,7 +33,7 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, copyLeft(loadFrom, global.Config)) }() // after success there is no copy, because backup.Restore has moved it
+	defer func() { err = errors.Join(err, copyLeftError(loadFrom, global.Config)) }() // after success there is no copy, because backup.Restore has moved it
 	cfg, err := load(loadFrom)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func makeTokens(file string) error {
 			return err
 		}
 	}
-	if data, err = config.FillTokens(file, data); err != nil || string(data) == string(old) {
+	if data, err = config.ReplacePlaceholders(file, data); err != nil || string(data) == string(old) {
 		return err
 	}
 	if err := plainfile.Replace(file, data, configMode); err != nil {
@@ -156,8 +156,8 @@ func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err 
 	return loadFrom, err
 }
 
-// copyLeft returns an error that names the copy that restoreConfiguration made, if it is still there after a failed restore.
-func copyLeft(copied, file string) error {
+// copyLeftError returns an error that names the copy that restoreConfiguration made, if it is still there after a failed restore.
+func copyLeftError(copied, file string) error {
 	if copied == file {
 		return nil
 	}

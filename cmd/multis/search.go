@@ -41,7 +41,7 @@ func (c searchCmd) Run(ctx context.Context, global *cli) error {
 	if err != nil {
 		return err
 	}
-	searcher := search.Open(st, search.Options{Embedder: vectors.queries})
+	searcher := search.NewWithOptions(st, search.Options{Embedder: vectors.queries})
 	found, err := searcher.AsOwner(ctx, scope, search.Query{Text: strings.Join(c.Words, " "), Limit: c.Limit, Explain: c.Explain})
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func printResult(w io.Writer, found search.Result, quotes []search.Quote) error 
 	}
 	for i, q := range quotes {
 		h := q.Hit
-		fmt.Fprintf(&b, "%d. %s  %.2f%s  (%s)\n   %s\n", i+1, knowledge.CiteQuote(q), h.Score, similarity(h), strings.Trim(string(h.Role)+", "+string(h.Language), ", "), shortened(q.Text))
+		fmt.Fprintf(&b, "%d. %s  %.2f%s  (%s)\n   %s\n", i+1, knowledge.CiteQuote(q), h.Score, similarity(h), strings.Trim(string(h.Role)+", "+string(h.Language), ", "), clipQuote(q.Text))
 		if h.Why != nil {
 			explainHit(&b, *h.Why)
 		}
@@ -123,8 +123,8 @@ func similarity(h search.Hit) string {
 	return fmt.Sprintf(", meaning %.2f", h.Similarity)
 }
 
-// shortened returns the beginning of a text, on one line.
-func shortened(text string) string {
+// clipQuote returns the beginning of a text, on one line.
+func clipQuote(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) <= maxQuoteChars {
 		return text

@@ -69,7 +69,7 @@ func TestSecretsOfTheConfigurationAreWrittenNowhere(t *testing.T) {
 			return llmtest.Reply{Text: string(answer)}
 		}
 	})
-	desk := httptest.NewServer(mcp.Serve(t.Context(), mcp.Served{
+	desk := httptest.NewServer(mcp.Serve(t.Context(), mcp.ServeOptions{
 		Registry: tools.NewRegistry(tools.TierPolicy{}, leak{everything}), Token: secret["token"], Version: "1",
 		Record: func(context.Context, tools.Call, string) error { return nil },
 	}))

@@ -152,7 +152,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 		return nil, err
 	}
 	server := appservice.NewServer(inbox, cfg.Appservice.HSToken.Value())
-	listener, err := listenFor(ctx, cfg.Appservice)
+	listener, err := listenForHomeserver(ctx, cfg.Appservice)
 	if err != nil {
 		return nil, err
 	}
@@ -204,8 +204,8 @@ func listenOn(ctx context.Context, hostname string, port int) (net.Listener, err
 	return new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(hostname, strconv.Itoa(port)))
 }
 
-// listenFor opens the listener for the homeserver's requests.
-func listenFor(ctx context.Context, a config.Appservice) (net.Listener, error) {
+// listenForHomeserver opens the listener for the homeserver's requests.
+func listenForHomeserver(ctx context.Context, a config.Appservice) (net.Listener, error) {
 	listener, err := listenOn(ctx, a.Hostname, a.Port)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("listen for the homeserver: %w; set appservice.port to a free one, here and in the registration (multis -g)", err)

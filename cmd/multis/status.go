@@ -88,7 +88,7 @@ func newStatus(ctx context.Context, in *doctor.Input, r doctor.Report) (status, 
 	}
 	s.add("owner", cfg.Owner.String())
 	s.add("homeserver", factOf(r, "homeserver", cfg.Homeserver.Address))
-	s.add("database", factOf(r, "database", databaseOf(cfg)))
+	s.add("database", factOf(r, "database", describeDatabase(cfg)))
 	s.add("model", cfg.LLM.Model)
 	if in.HasSchema {
 		chats, err := store.CountChats(ctx, in.Database.DB())
@@ -150,8 +150,8 @@ func (s *status) print(w io.Writer, asJSON bool) error {
 	return err
 }
 
-// databaseOf says which database is configured.
-func databaseOf(cfg *config.Config) string {
+// describeDatabase says which database is configured.
+func describeDatabase(cfg *config.Config) string {
 	if cfg.Database.URL == "" {
 		return "its own, in " + cfg.Database.DataDir
 	}

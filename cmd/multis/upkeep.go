@@ -18,8 +18,8 @@ const (
 	usageRetention   = 400 * 24 * time.Hour
 )
 
-// upkeep returns the maintenance tasks with the cron expressions by which they run. Some also run at each start.
-func upkeep(a *assistant) []clock.Upkeep {
+// upkeepTasks returns the maintenance tasks with the cron expressions by which they run. Some also run at each start.
+func upkeepTasks(a *assistant) []clock.Upkeep {
 	st, mem := a.store, a.memory
 	return []clock.Upkeep{
 		{Name: "retention", Summary: "deletes what was said longer ago than memory.retention_days", Cron: "15 3 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {

@@ -37,7 +37,7 @@ func TestTheLastLinkOfTheAuditLogIsPostedEveryMorning(t *testing.T) {
 	}))
 	a := &assistant{cfg: &config.Config{}, store: st, audit: log, box: outbox.New(st, outbox.Settings{Owner: "@you:x", Name: "Nora"}, nil)}
 	a.cfg.Audit.RetentionDays = 365
-	all := upkeep(a)
+	all := upkeepTasks(a)
 	daily := all[slices.IndexFunc(all, func(u clock.Upkeep) bool { return u.Name == "audit" })]
 	require.Equal(t, "0 8 * * *", daily.Cron)
 	_, err = daily.Run(t.Context())

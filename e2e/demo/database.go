@@ -8,8 +8,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// ask reads one row from multis' database.
-func (d *demo) ask(ctx context.Context, sql string, args []any, into ...any) error {
+// queryRow reads one row from multis' database.
+func (d *demo) queryRow(ctx context.Context, sql string, args []any, into ...any) error {
 	if err := d.db.QueryRow(ctx, sql, args...).Scan(into...); err != nil {
 		return fmt.Errorf("look into the database: %w", err)
 	}
@@ -21,7 +21,7 @@ const remembersSQL = `select exists (select from messages where event_id = $1 an
 // awaitStored waits until a message that gets no answer is stored.
 func (d *demo) awaitStored(ctx context.Context, evt id.EventID, text string) error {
 	return d.await(ctx, "the message to be remembered", func(ctx context.Context) (stored bool, err error) {
-		return stored, d.ask(ctx, remembersSQL, []any{evt, text}, &stored)
+		return stored, d.queryRow(ctx, remembersSQL, []any{evt, text}, &stored)
 	})
 }
 
@@ -31,7 +31,7 @@ const openWorkSQL = `select count(*) from river.river_job where kind in ('turn',
 func (d *demo) awaitIdle(ctx context.Context) error {
 	return d.await(ctx, "all work to be done", func(ctx context.Context) (bool, error) {
 		var open int
-		err := d.ask(ctx, openWorkSQL, nil, &open)
+		err := d.queryRow(ctx, openWorkSQL, nil, &open)
 		return open == 0, err
 	})
 }
@@ -40,7 +40,7 @@ const toContactsSQL = `select count(*) from outbox o join chats c on c.id = o.ch
 
 // countStored counts the outbox messages to contacts, whether they were sent or not.
 func (d *demo) countStored(ctx context.Context) (n int, err error) {
-	return n, d.ask(ctx, toContactsSQL, nil, &n)
+	return n, d.queryRow(ctx, toContactsSQL, nil, &n)
 }
 
 const rowsWithSQL = `select format('%I.%I', table_schema, table_name) from information_schema.tables
@@ -58,7 +58,7 @@ func (d *demo) rowsWith(ctx context.Context, text string) (rows, tables int, err
 	}
 	for _, name := range names {
 		var n int
-		if err := d.ask(ctx, "select count(*) from "+name+" t where strpos(t::text, $1) > 0", []any{text}, &n); err != nil {
+		if err := d.queryRow(ctx, "select count(*) from "+name+" t where strpos(t::text, $1) > 0", []any{text}, &n); err != nil {
 			return 0, 0, err
 		}
 		rows += n
@@ -99,7 +99,7 @@ func (d *demo) duringTurn(ctx context.Context, do func() error) error {
 		return fmt.Errorf("hold the outbox: %w", err)
 	}
 	err = d.await(ctx, "multis to be in the middle of its answer", func(ctx context.Context) (stuck bool, err error) {
-		return stuck, d.ask(ctx, stuckSQL, nil, &stuck)
+		return stuck, d.queryRow(ctx, stuckSQL, nil, &stuck)
 	})
 	if err != nil {
 		return err

@@ -15,13 +15,13 @@ import (
 
 // Questions that no document answers, and the owner's answers to them.
 const (
-	unanswered      = "Do you sell gift vouchers?"
-	vouchers        = "Yes, we sell gift vouchers for any amount, valid for three years."
-	answersName     = "Answers.md"
-	learnQuestion   = "Shall I learn this?"
-	shadowQuestion  = "How much is a new tyre, fitted?"
-	ownerTyreAnswer = "A new tyre is 29 €, fitted."
-	tyrePrice       = "29 €"
+	unansweredQuestion = "Do you sell gift vouchers?"
+	vouchers           = "Yes, we sell gift vouchers for any amount, valid for three years."
+	answersName        = "Answers.md"
+	learnQuestion      = "Shall I learn this?"
+	shadowQuestion     = "How much is a new tyre, fitted?"
+	ownerTyreAnswer    = "A new tyre is 29 €, fitted."
+	tyrePrice          = "29 €"
 )
 
 // A question that the price list answers for two kinds of bicycles, what multis asks back, the contact's choice, and the answer.
@@ -34,7 +34,7 @@ const (
 
 // thread sends a question that no document answers, answers it in the contact's thread as the owner, and gives the chat back to multis.
 func (d *demo) thread(ctx context.Context) error {
-	if _, err := d.contactSays(ctx, ana, unanswered); err != nil {
+	if _, err := d.contactSays(ctx, ana, unansweredQuestion); err != nil {
 		return err
 	}
 	if _, err := d.awaitDelivery(ctx, ana, 2); err != nil {
@@ -61,7 +61,7 @@ func (d *demo) thread(ctx context.Context) error {
 		return fmt.Errorf("react to the card: %w", err)
 	}
 	resolved := func(ctx context.Context) (over bool, err error) {
-		return over, d.ask(ctx, "select exists (select from escalations where closed_by = $1)", []any{d.settings.Owner}, &over)
+		return over, d.queryRow(ctx, "select exists (select from escalations where closed_by = $1)", []any{d.settings.Owner}, &over)
 	}
 	if err := d.await(ctx, "the escalation to be resolved", resolved); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (d *demo) learn(ctx context.Context) error {
 		return err
 	}
 	written := func(ctx context.Context) (ok bool, err error) {
-		return ok, d.ask(ctx, "select exists (select from documents where name = $1 and role = 'public')", []any{answersName}, &ok)
+		return ok, d.queryRow(ctx, "select exists (select from documents where name = $1 and role = 'public')", []any{answersName}, &ok)
 	}
 	if err := d.await(ctx, "the document "+answersName, written); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (d *demo) learn(ctx context.Context) error {
 	if err := d.newCustomer(ctx, finn, "Hello, this is Finn."); err != nil {
 		return err
 	}
-	if _, err := d.contactSays(ctx, finn, unanswered); err != nil {
+	if _, err := d.contactSays(ctx, finn, unansweredQuestion); err != nil {
 		return err
 	}
 	got, err := d.awaitDelivery(ctx, finn, 1)
@@ -186,7 +186,7 @@ func (d *demo) newCustomer(ctx context.Context, contact, hello string) error {
 // awaitMessage waits until a message is stored.
 func (d *demo) awaitMessage(ctx context.Context, text string) error {
 	return d.await(ctx, "the message to be stored", func(ctx context.Context) (ok bool, err error) {
-		return ok, d.ask(ctx, "select exists (select from messages where body = $1)", []any{text}, &ok)
+		return ok, d.queryRow(ctx, "select exists (select from messages where body = $1)", []any{text}, &ok)
 	})
 }
 

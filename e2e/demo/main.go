@@ -34,7 +34,7 @@ func run() int {
 		return 1
 	}
 	out.line("multis at its main job. Ana, Ben, Cleo, Dora, Emil and Finn are contacts on a made-up network, you are the owner.")
-	out.line("Answers come from %s.", d.origin())
+	out.line("Answers come from %s.", d.describeAnswerSource())
 	results := d.play(ctx)
 	interrupted := ctx.Err() != nil
 	held := !interrupted && out.summary(results)
@@ -101,7 +101,7 @@ func (d *demo) log() string {
 // cleanUp stops everything and removes the folder. If a step failed, it keeps the logs.
 func (d *demo) cleanUp(well bool) error {
 	var errs []error
-	err := d.out.during("cleaning up", func() error {
+	err := d.out.showWhile("cleaning up", func() error {
 		if d.db != nil {
 			errs = append(errs, d.db.Close(context.Background()))
 		}

@@ -39,7 +39,7 @@ func (d *demo) recall(ctx context.Context) error {
 		return err
 	}
 	if err := d.await(ctx, "the forgetting", func(ctx context.Context) (done bool, err error) {
-		return done, d.ask(ctx, "select exists (select from forgettings where done_at is not null)", nil, &done)
+		return done, d.queryRow(ctx, "select exists (select from forgettings where done_at is not null)", nil, &done)
 	}); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (d *demo) addOldMessage(ctx context.Context) (evt id.EventID, err error) {
 	}
 	const foundSQL = "select coalesce((select event_id from messages where body = $1 and not unindexed), '')"
 	err = d.await(ctx, "the history to be searchable", func(ctx context.Context) (bool, error) {
-		err := d.ask(ctx, foundSQL, []any{fence}, &evt)
+		err := d.queryRow(ctx, foundSQL, []any{fence}, &evt)
 		return evt != "", err
 	})
 	return evt, err

@@ -29,8 +29,8 @@ var (
 	passageOf      = regexp.MustCompile(`passage (\d+): [^\n]*` + regexp.QuoteMeta(priceListName))
 )
 
-// plays is a scripted model with OpenAI's protocol. It calls two tools and answers from their results.
-func plays(_ context.Context, r llmtest.Request) llmtest.Reply {
+// scriptedReply is a scripted model with OpenAI's protocol. It calls two tools and answers from their results.
+func scriptedReply(_ context.Context, r llmtest.Request) llmtest.Reply {
 	var results strings.Builder
 	for _, m := range r.Messages {
 		if m.Role == "tool" {
@@ -75,7 +75,7 @@ func (d *demo) askModel(ctx context.Context) error {
 	if d.model != config.NoModel {
 		return d.askTools(ctx)
 	}
-	script := llmtest.New(plays)
+	script := llmtest.New(scriptedReply)
 	model := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { script.ServeHTTP(unhurried{w}, r) }))
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -99,7 +99,7 @@ func (d *demo) index(ctx context.Context) error {
 		return err
 	}
 	var passages int
-	if err := d.ask(ctx, "select chunks from documents where name = $1 and role = 'public'", []any{priceListName}, &passages); err != nil {
+	if err := d.queryRow(ctx, "select chunks from documents where name = $1 and role = 'public'", []any{priceListName}, &passages); err != nil {
 		return err
 	}
 	d.out.check("%d public passages are stored", passages)
@@ -216,7 +216,7 @@ func (d *demo) kill(ctx context.Context) error {
 		return err
 	}
 	stored := func(ctx context.Context) (ok bool, err error) {
-		return ok, d.ask(ctx, "select exists (select from messages where event_id = $1 and answered_at is null)", []any{said.Event}, &ok)
+		return ok, d.queryRow(ctx, "select exists (select from messages where event_id = $1 and answered_at is null)", []any{said.Event}, &ok)
 	}
 	if err := d.await(ctx, "the question to be stored", stored); err != nil {
 		return err
@@ -265,7 +265,7 @@ func (d *demo) remind(ctx context.Context) error {
 	const cameSQL = "select count(*) from outbox o join schedule_runs r on r.outbox_id = o.id where o.event_id is not null and r.state = 'done'"
 	came := 0
 	err := d.await(ctx, "the reminder", func(ctx context.Context) (bool, error) {
-		err := d.ask(ctx, cameSQL, nil, &came)
+		err := d.queryRow(ctx, cameSQL, nil, &came)
 		return came > 0, err
 	})
 	if err != nil {

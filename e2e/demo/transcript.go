@@ -94,8 +94,8 @@ func (t *transcript) failure(err error, log string) {
 	t.line("     look into %s", log)
 }
 
-// during runs do. Meanwhile it shows what is awaited and for how long: every second on a terminal, else every 10 seconds.
-func (t *transcript) during(what string, do func() error) error {
+// showWhile runs do. Meanwhile it shows what is awaited and for how long: every second on a terminal, else every 10 seconds.
+func (t *transcript) showWhile(what string, do func() error) error {
 	every := 10 * time.Second
 	if t.terminal {
 		every = time.Second

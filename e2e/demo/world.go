@@ -70,7 +70,7 @@ func (s settings) yaml() ([]byte, error) {
 // prepare makes the folder and the configuration, which it validates. It starts no server.
 func prepare(out *transcript) (*demo, error) {
 	withModel := os.Getenv("DEMO_MODEL") == "1"
-	for _, name := range strangers(os.Environ(), withModel) {
+	for _, name := range overridingVariables(os.Environ(), withModel) {
 		if err := os.Unsetenv(name); err != nil {
 			return nil, err
 		}
@@ -103,9 +103,9 @@ func prepare(out *transcript) (*demo, error) {
 	return d, err
 }
 
-// strangers returns the environment variables that would change the configuration. If the model is wanted, variables of the language model are not
+// overridingVariables returns the environment variables that would change the configuration. If the model is wanted, variables of the language model are not
 // among them.
-func strangers(environment []string, withModel bool) []string {
+func overridingVariables(environment []string, withModel bool) []string {
 	var names []string
 	for _, variable := range environment {
 		name, _, _ := strings.Cut(variable, "=")
@@ -117,8 +117,8 @@ func strangers(environment []string, withModel bool) []string {
 	return names
 }
 
-// origin says in words what the answers are made from.
-func (d *demo) origin() string {
+// describeAnswerSource says in words what the answers are made from.
+func (d *demo) describeAnswerSource() string {
 	if d.model == config.NoModel {
 		return "the passages alone, without a language model (DEMO_MODEL=1 uses the one that MULTIS_LLM_MODEL names)"
 	}
@@ -127,7 +127,7 @@ func (d *demo) origin() string {
 
 // start starts the homeserver, the bridge and multis, and makes the owner join the admin room.
 func (d *demo) start(ctx context.Context) error {
-	err := d.out.during("bringing up Synapse, Postgres and a bridge", func() (err error) {
+	err := d.out.showWhile("bringing up Synapse, Postgres and a bridge", func() (err error) {
 		d.rig, err = rig.Start(ctx, rig.Options{Dir: d.dir, Out: d.out, Registrations: [][]byte{d.registration}, Encryptable: true})
 		return err
 	})
@@ -149,7 +149,7 @@ func (d *demo) startMultis(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.out.during("building and starting multis", func() (err error) {
+	return d.out.showWhile("building and starting multis", func() (err error) {
 		d.multis, err = d.rig.StartMultis(ctx, text)
 		return err
 	})
@@ -226,7 +226,7 @@ func (d *demo) printManualSteps(up bool) {
 
 // await waits until check succeeds, and shows meanwhile that it waits for what.
 func (d *demo) await(ctx context.Context, what string, check func(context.Context) (bool, error)) error {
-	err := d.out.during("waiting for "+what, func() error { return rig.Await(ctx, what, check) })
+	err := d.out.showWhile("waiting for "+what, func() error { return rig.Await(ctx, what, check) })
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s did not come within %s", what, rig.AwaitTimeout)
 	}

@@ -44,7 +44,7 @@ func setUp(dir, data string) error {
 	if err := os.WriteFile(filepath.Join(dir, startedFile), nil, 0o644); err != nil {
 		return err
 	}
-	files, err := surroundings()
+	files, err := serviceConfigs()
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func setUp(dir, data string) error {
 		return fmt.Errorf("configure multis: %w", err)
 	}
 	files[doneFile] = nil
-	for _, name := range append(others(files), doneFile) {
+	for _, name := range append(filesButDone(files), doneFile) {
 		// Readable for Postgres, which runs as another user. Users of the machine cannot enter the volume.
 		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o644); err != nil {
 			return err
@@ -61,8 +61,8 @@ func setUp(dir, data string) error {
 	return nil
 }
 
-// others returns the names of all files except doneFile.
-func others(files map[string][]byte) (names []string) {
+// filesButDone returns the names of all files except doneFile.
+func filesButDone(files map[string][]byte) (names []string) {
 	for name := range files {
 		if name != doneFile {
 			names = append(names, name)
@@ -71,8 +71,8 @@ func others(files map[string][]byte) (names []string) {
 	return names
 }
 
-// surroundings returns the configuration files of Synapse, the bridge and their Postgres.
-func surroundings() (map[string][]byte, error) {
+// serviceConfigs returns the configuration files of Synapse, the bridge and their Postgres.
+func serviceConfigs() (map[string][]byte, error) {
 	secret, postgresPassword := newSecret(), newSecret()
 	bridge := rig.NewBridgeSetup(owner)
 	bridge.HomeserverURL, bridge.Address = homeserverURL, "http://multis-bridge:29401"

@@ -61,7 +61,7 @@ func TestAPassageIsFoundByWhatItMeans(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, byWords.Hits)
 
-	s := search.Open(st, search.Options{Embedder: e})
+	s := search.NewWithOptions(st, search.Options{Embedder: e})
 	found, err := s.AsContact(t.Context(), policy.ContactScope(1), ask)
 	require.NoError(t, err)
 	require.Empty(t, found.Hits, "nothing has a vector yet, and the search works")
@@ -82,7 +82,7 @@ func TestNewChangedAndRemovedPassagesHaveTheirVectors(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	e, server := embedder(t, st, "openai/meanings", llmtest.Meanings(64, sameMeaning))
-	s := search.Open(st, search.Options{Embedder: e})
+	s := search.NewWithOptions(st, search.Options{Embedder: e})
 	find := func() []string {
 		found, err := s.AsOwner(t.Context(), policy.OwnerScope(), search.Query{Text: "cancel membership"})
 		require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
 		}
 		return llmtest.Meanings(48, sameMeaning)(r)
 	})
-	s := search.Open(st, search.Options{Embedder: other})
+	s := search.NewWithOptions(st, search.Options{Embedder: other})
 	ask := func(text string) []string {
 		found, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: text, Limit: 1})
 		require.NoError(t, err)
@@ -144,18 +144,18 @@ func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
 	require.Equal(t, index.VectorCount{Embedded: 71, Chunks: 71}, count)
 
 	// The old one is asked by a process that was not restarted yet: it finds by words.
-	late, err := search.Open(st, search.Options{Embedder: old}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "terminate agreement"})
+	late, err := search.NewWithOptions(st, search.Options{Embedder: old}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "terminate agreement"})
 	require.NoError(t, err)
 	require.Equal(t, "leaving.md", late.Hits[0].Title)
 
 	// The same name, with other dimensions: everything is made anew.
 	wide, _ := embedder(t, st, "openai/other", llmtest.Meanings(96, sameMeaning))
-	found, err := search.Open(st, search.Options{Embedder: wide}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "cancel subscription"})
+	found, err := search.NewWithOptions(st, search.Options{Embedder: wide}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "cancel subscription"})
 	require.NoError(t, err)
 	require.Empty(t, found.Hits, "vectors of other dimensions are never compared")
 	indexAll(t, st, policy.RolePublic, "new.md", "Something new.")
 	fill(t, st, wide)
-	found, err = search.Open(st, search.Options{Embedder: wide}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "cancel subscription", Limit: 1})
+	found, err = search.NewWithOptions(st, search.Options{Embedder: wide}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "cancel subscription", Limit: 1})
 	require.NoError(t, err)
 	require.Equal(t, []string{"leaving.md"}, titles(found))
 }
@@ -217,7 +217,7 @@ func TestASearchGoesByWordsWhenTheModelFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e, server := embedder(t, st, "openai/broken", func(llmtest.EmbedRequest) llmtest.EmbedReply { return reply })
-			s := search.Open(st, search.Options{Embedder: e})
+			s := search.NewWithOptions(st, search.Options{Embedder: e})
 			for range 3 {
 				found, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "terminate"})
 				require.NoError(t, err)
@@ -229,7 +229,7 @@ func TestASearchGoesByWordsWhenTheModelFails(t *testing.T) {
 	t.Run("there is no money left", func(t *testing.T) {
 		t.Parallel()
 		e, server := paidEmbedder(t, st, "openai/paid", llmtest.Meanings(16, nil), 1)
-		found, err := search.Open(st, search.Options{Embedder: e}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "terminate"})
+		found, err := search.NewWithOptions(st, search.Options{Embedder: e}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "terminate"})
 		require.NoError(t, err)
 		require.Equal(t, []string{"leaving.md"}, titles(found))
 		require.Empty(t, server.Requests())
@@ -272,7 +272,7 @@ func TestFusionNeverLosesWhatWordsFindForSure(t *testing.T) {
 		return reply
 	})
 	fill(t, st, e)
-	byWords, both := search.New(st), search.Open(st, search.Options{Embedder: e})
+	byWords, both := search.New(st), search.NewWithOptions(st, search.Options{Embedder: e})
 	scope := policy.ContactScope(1)
 	for range 100 {
 		q := search.Query{Text: fmt.Sprintf("%s number%dx%d", words[r.IntN(len(words))], r.IntN(40), r.IntN(10)), Limit: 10}
@@ -309,7 +309,7 @@ func TestNoSearchByMeaningSeesAnotherContactsPassages(t *testing.T) {
 	}
 	e, _ := embedder(t, st, "openai/meanings", llmtest.Meanings(32, nil))
 	fill(t, st, e)
-	s := search.Open(st, search.Options{Embedder: e})
+	s := search.NewWithOptions(st, search.Options{Embedder: e})
 	near := 0
 	for range 400 {
 		chat := store.ChatID(1 + r.Int64N(chats))

@@ -91,7 +91,7 @@ func (c geminiContent) read() []Message {
 			if len(args) == 0 {
 				args = json.RawMessage("{}")
 			}
-			said.Calls = append(said.Calls, Call{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: string(args), Sign: string(p.ThoughtSignature)})
+			said.Calls = append(said.Calls, Call{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: string(args), Signature: string(p.ThoughtSignature)})
 		case p.InlineData != nil:
 			said.Images = append(said.Images, Image{p.InlineData.MIMEType, p.InlineData.Data})
 		default:
@@ -144,8 +144,8 @@ func answerGemini(w http.ResponseWriter, r *http.Request, req Request, reply Rep
 			call["args"] = json.RawMessage(c.Args)
 		}
 		part := object{"functionCall": call}
-		if c.Sign != "" {
-			part["thoughtSignature"] = base64.StdEncoding.EncodeToString([]byte(c.Sign))
+		if c.Signature != "" {
+			part["thoughtSignature"] = base64.StdEncoding.EncodeToString([]byte(c.Signature))
 		}
 		say(part, "")
 	}

@@ -54,10 +54,10 @@ type Tool struct {
 
 // Call is a tool call. In a Reply, Args may be any text, to simulate malformed arguments.
 type Call struct {
-	ID   string // in a Reply it defaults to "call_1", "call_2"; "-" leaves it out
-	Name string
-	Args string // JSON
-	Sign string // the signature of the call (Gemini)
+	ID        string // in a Reply it defaults to "call_1", "call_2"; "-" leaves it out
+	Name      string
+	Args      string // JSON
+	Signature string // the signature of the call (Gemini)
 }
 
 // Last returns the text of the last message, or "" if there is none.

@@ -20,8 +20,8 @@ type counterKey struct {
 }
 
 type countedCall struct {
-	call string
-	at   time.Time
+	id string
+	at time.Time
 }
 
 // Count counts a call and reports whether it exceeds the rule's limit. A call that was counted before, by its id, is not counted again. With an empty
@@ -41,7 +41,7 @@ func (c *Counter) Count(r *Rule, agent, tool, call string, now time.Time) (excee
 	}
 	c.calls[key] = kept
 	for _, one := range kept {
-		if call != "" && one.call == call {
+		if call != "" && one.id == call {
 			return false
 		}
 	}

@@ -21,15 +21,15 @@ import (
 
 // The limits of rules.
 const (
-	MaxBytes     = 128 << 10 // of one file
-	MaxRules     = 500       // of one file or list
-	maxPatterns  = 200       // in one list of a rule
-	maxPattern   = 300       // bytes of a pattern
-	maxStars     = 4         // ** in a path
-	maxReason    = 200       // bytes
-	maxLimit     = 10_000    // calls
-	maxProblems  = 50        // reported at once
-	maxChatDigit = 18
+	MaxBytes        = 128 << 10 // of one file
+	MaxRules        = 500       // of one file or list
+	maxPatterns     = 200       // in one list of a rule
+	maxPatternBytes = 300       // bytes of a pattern
+	maxStars        = 4         // ** in a path
+	maxReasonBytes  = 200       // bytes
+	maxLimit        = 10_000    // calls
+	maxProblems     = 50        // reported at once
+	maxChatDigits   = 18
 )
 
 // ParseError is a mistake in a file of rules, with its place.
@@ -181,8 +181,8 @@ func scalar(n *yaml.Node) (string, error) {
 		return "", errors.New("is empty; write a value, or remove the key")
 	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!"):
 		return "", errors.New("has a YAML tag (a word after !); write the value in quotes")
-	case len(n.Value) > maxPattern:
-		return "", fmt.Errorf("is longer than %d characters", maxPattern)
+	case len(n.Value) > maxPatternBytes:
+		return "", fmt.Errorf("is longer than %d characters", maxPatternBytes)
 	case text.OneLine(n.Value) != n.Value:
 		return "", errors.New("has line breaks, control characters or double spaces; write one plain line")
 	}
@@ -247,8 +247,8 @@ func parseBool(s string) (bool, error) {
 }
 
 func parseReason(s string) (string, error) {
-	if len(s) > maxReason {
-		return "", fmt.Errorf("is longer than %d characters", maxReason)
+	if len(s) > maxReasonBytes {
+		return "", fmt.Errorf("is longer than %d characters", maxReasonBytes)
 	}
 	return s, nil
 }
@@ -264,7 +264,7 @@ func parseNamePattern(s string) (string, error) {
 
 func parseChatNumber(s string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64)
-	if err != nil || n <= 0 || len(s) > maxChatDigit {
+	if err != nil || n <= 0 || len(s) > maxChatDigits {
 		return 0, fmt.Errorf("%.60q is not the number of a chat; /chats shows them", s)
 	}
 	return n, nil

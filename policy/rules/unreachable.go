@@ -9,15 +9,15 @@ import (
 
 // A grid has a cell for each combination of the finite conditions of a rule. The role is no dimension, because it follows from the surface.
 const (
-	hoursADay = 24
-	taints    = 2
+	hoursADay   = 24
+	taintStates = 2
 )
 
 // grid is a set of cells.
 type grid []uint64
 
 func newGrid() grid {
-	cells := len(Surfaces()) * len(Classes()) * len(Tiers()) * taints * hoursADay
+	cells := len(Surfaces()) * len(Classes()) * len(Tiers()) * taintStates * hoursADay
 	return make(grid, (cells+63)/64)
 }
 
@@ -116,27 +116,27 @@ func (r *Rule) unknownName(known Vocabulary) string {
 		return ""
 	}
 	for _, p := range r.Tools {
-		if !slices.ContainsFunc(known.Tools, func(t Tool) bool { return matchesAny([]string{p}, t.Name) }) && !mayBegin(p, known.Prefixes) {
+		if !slices.ContainsFunc(known.Tools, func(t Tool) bool { return matchesAny([]string{p}, t.Name) }) && !mayMatchPrefixed(p, known.Prefixes) {
 			return fmt.Sprintf("there is no tool %s; /tools lists them", p)
 		}
 	}
-	if len(r.Tools) > 0 && slices.ContainsFunc(r.Tools, func(p string) bool { return mayBegin(p, known.Prefixes) }) {
+	if len(r.Tools) > 0 && slices.ContainsFunc(r.Tools, func(p string) bool { return mayMatchPrefixed(p, known.Prefixes) }) {
 		return ""
 	}
-	if len(r.Tools) > 0 && !slices.ContainsFunc(known.Tools, func(t Tool) bool { return matchesAny(r.Tools, t.Name) && r.fits(t) }) {
+	if len(r.Tools) > 0 && !slices.ContainsFunc(known.Tools, func(t Tool) bool { return matchesAny(r.Tools, t.Name) && r.fitsTool(t) }) {
 		return "no such tool has that class, or paths, domains or commands to compare; /help policy says which have"
 	}
 	return ""
 }
 
-// fits reports whether calls of a tool can meet the rule's conditions about class and resource.
-func (r *Rule) fits(t Tool) bool {
+// fitsTool reports whether calls of a tool can meet the rule's conditions about class and resource.
+func (r *Rule) fitsTool(t Tool) bool {
 	return (len(r.Classes) == 0 || slices.Contains(r.Classes, t.Class)) &&
 		(len(r.Paths) == 0 || t.Kinds.Paths) && (len(r.Domains) == 0 || t.Kinds.Domains) && (len(r.Argv) == 0 || t.Kinds.Argv)
 }
 
-// mayBegin reports whether a pattern may match a name that begins with one of the prefixes.
-func mayBegin(pattern string, prefixes []string) bool {
+// mayMatchPrefixed reports whether a pattern may match a name that begins with one of the prefixes.
+func mayMatchPrefixed(pattern string, prefixes []string) bool {
 	fixed, _, _ := strings.Cut(pattern, "*")
 	if i := strings.IndexAny(fixed, "?["); i >= 0 {
 		fixed = fixed[:i]

@@ -133,11 +133,11 @@ func (s *Server) EnsureDatabase(ctx context.Context, user, db string) (string, e
 			return "", fmt.Errorf("set up our own Postgres: %w", err)
 		}
 	}
-	return s.DSN(user, db), s.addVectors(ctx, db)
+	return s.DSN(user, db), s.createVectorExtension(ctx, db)
 }
 
-// addVectors creates the extension pgvector in a database if it is installed. Only an administrator can do that.
-func (s *Server) addVectors(ctx context.Context, db string) error {
+// createVectorExtension creates the extension pgvector in a database if it is installed. Only an administrator can do that.
+func (s *Server) createVectorExtension(ctx context.Context, db string) error {
 	conn, err := pgx.Connect(ctx, s.SuperDSN(db))
 	if err != nil {
 		return fmt.Errorf("connect to our own Postgres: %w", err)

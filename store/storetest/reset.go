@@ -19,8 +19,8 @@ type database struct {
 	pool *pgxpool.Pool
 }
 
-// idle are the databases that no test uses. They are as migrated.
-var idle struct {
+// idleDatabases are the databases that no test uses. They are as migrated.
+var idleDatabases struct {
 	sync.Mutex
 	databases []*database
 }
@@ -37,9 +37,9 @@ func New(t testing.TB) *store.Store {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if !t.Failed() && db.reset(ctx) {
-			idle.Lock()
-			defer idle.Unlock()
-			idle.databases = append(idle.databases, db)
+			idleDatabases.Lock()
+			defer idleDatabases.Unlock()
+			idleDatabases.databases = append(idleDatabases.databases, db)
 			return
 		}
 		require.NoError(t, db.drop(ctx))
@@ -49,20 +49,20 @@ func New(t testing.TB) *store.Store {
 
 // takeDatabase returns an idle database, or a new one.
 func takeDatabase(ctx context.Context) (*database, error) {
-	idle.Lock()
-	if last := len(idle.databases) - 1; last >= 0 {
-		db := idle.databases[last]
-		idle.databases = idle.databases[:last]
-		idle.Unlock()
+	idleDatabases.Lock()
+	if last := len(idleDatabases.databases) - 1; last >= 0 {
+		db := idleDatabases.databases[last]
+		idleDatabases.databases = idleDatabases.databases[:last]
+		idleDatabases.Unlock()
 		return db, nil
 	}
-	idle.Unlock()
+	idleDatabases.Unlock()
 	name, err := createDatabase(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := asAdministrator(ctx, name, func(conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, rememberSQL)
+		_, err := conn.Exec(ctx, saveStateSQL)
 		return err
 	}); err != nil {
 		return nil, err
@@ -74,10 +74,10 @@ func takeDatabase(ctx context.Context) (*database, error) {
 	return &database{name, st.Pool()}, nil
 }
 
-// rememberSQL keeps the rows and sequences of a database, and a fingerprint of its schema and of Postgres' statistics, in the temporary schema of the
+// saveStateSQL keeps the rows and sequences of a database, and a fingerprint of its schema and of Postgres' statistics, in the temporary schema of the
 // administrator's connection, with a function that restores the rows and sequences. The function returns false if the fingerprint has changed, or if a connection that is not
 // the pool's has an advisory lock. Triggers do not fire.
-const rememberSQL = `
+const saveStateSQL = `
 set session_replication_role = replica;
 create temp table reset_tables as select c.oid, c.oid::regclass::text as name, false as filled from pg_class c join pg_namespace n on n.oid = c.relnamespace
 	where c.relkind = 'r' and c.relpersistence <> 't' and n.nspname not in ('pg_catalog', 'information_schema');
@@ -157,7 +157,7 @@ func (db *database) drop(ctx context.Context) error {
 
 // closeConnections closes the connections to the idle databases, and the administrator's.
 func closeConnections() {
-	for _, db := range idle.databases {
+	for _, db := range idleDatabases.databases {
 		db.pool.Close()
 	}
 	for _, conn := range administrators.conns {
