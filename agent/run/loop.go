@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -104,7 +103,7 @@ func (a *Attempt) askModel(ctx context.Context, request llm.Request) (llm.Respon
 		if err != nil {
 			return llm.Response{}, fmt.Errorf("task %d: %w", a.Task.ID, err)
 		}
-		a.assignCallIDs(seq, said.Calls)
+		a.recordCallIDs(said.Calls)
 		return said, nil
 	}
 	if err := a.Limits.fit(&request); err != nil {
@@ -118,7 +117,7 @@ func (a *Attempt) askModel(ctx context.Context, request llm.Request) (llm.Respon
 	if err != nil {
 		return llm.Response{}, err
 	}
-	a.assignCallIDs(seq, said.Calls)
+	a.assignCallIDs(said.Calls)
 	if step, err = stepWithResponse(step, said); err != nil {
 		return llm.Response{}, err
 	}
@@ -153,21 +152,24 @@ func (a *Attempt) stream(ctx context.Context, request llm.Request) (llm.Response
 	return a.engine.storable(said), nil
 }
 
-// callIDPattern matches the ids that providers give to calls. An id is kept after what its call said is forgotten, so that no text may stand in it.
-var callIDPattern = regexp.MustCompile(`^[A-Za-z0-9_.:|-]{1,100}$`)
+// assignCallIDs replaces the ids of calls by ids that are unique in the task. The id of a provider may hold words of the model, and is kept after what its call
+// said is forgotten. Ours have nine letters and digits, which every provider takes back.
+func (a *Attempt) assignCallIDs(calls []llm.ToolCall) {
+	n := len(a.callIDs)
+	for i := range calls {
+		for calls[i].ID = ""; calls[i].ID == "" || a.callIDs[calls[i].ID]; n++ { // a continued task has ids of another
+			calls[i].ID = fmt.Sprintf("call%05d", n)
+		}
+	}
+	a.recordCallIDs(calls)
+}
 
-// assignCallIDs makes the ids of calls unique in the task, because some providers start again in each answer, and replaces what is no id.
-func (a *Attempt) assignCallIDs(seq int, calls []llm.ToolCall) {
+// recordCallIDs makes the ids of calls known, so that no later call gets one of them.
+func (a *Attempt) recordCallIDs(calls []llm.ToolCall) {
 	if a.callIDs == nil {
 		a.callIDs = map[string]bool{}
 	}
-	for i := range calls {
-		if !callIDPattern.MatchString(calls[i].ID) || a.callIDs[calls[i].ID] {
-			calls[i].ID = fmt.Sprintf("call_%d_%d", seq, i)
-			for a.callIDs[calls[i].ID] { // the model took it before
-				calls[i].ID += "_"
-			}
-		}
-		a.callIDs[calls[i].ID] = true
+	for _, c := range calls {
+		a.callIDs[c.ID] = true
 	}
 }

@@ -105,7 +105,7 @@ func (r *replayer) rounds(ctx context.Context) (LoopResult, error) {
 	request := a.firstRequest
 	request.Messages = slices.Clone(request.Messages)
 	for {
-		seq, known := a.nextStep()
+		_, known := a.nextStep()
 		if known == nil || known.EndedAt == nil {
 			out.Incomplete = fmt.Sprintf("round %d has no end: %s", len(out.Rounds)+1, stateText(a.Task))
 			return LoopResult{}, nil
@@ -118,7 +118,6 @@ func (r *replayer) rounds(ctx context.Context) (LoopResult, error) {
 		if round.Response, err = responseOf(*known); err != nil {
 			return LoopResult{}, fmt.Errorf("task %d: %w", a.Task.ID, err)
 		}
-		a.assignCallIDs(seq, round.Response.Calls)
 		if known.RequestDigest != "" && known.RequestDigest != digest(request) && out.Difference == "" {
 			out.Difference = fmt.Sprintf("what the model was asked in round %d", len(out.Rounds)+1)
 		}
