@@ -39,7 +39,7 @@ func (d *Desk) postCard(ctx context.Context, tx store.Tx, e store.Escalation, c 
 	if err := store.SetEscalationCard(ctx, tx, e); err != nil {
 		return err
 	}
-	return store.ShowLines(ctx, tx, e.ID, idsOf(c.Messages), out)
+	return d.show(ctx, tx, e.ID, out, c.Messages...)
 }
 
 // cardNotice is what queueCard sends.

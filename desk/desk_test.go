@@ -313,7 +313,7 @@ type queued struct {
 // dueJobs returns the jobs of the desk that are due, the oldest first. Turns are not run here.
 func (r *rig) dueJobs() []queued {
 	r.t.Helper()
-	rows, err := r.st.DB().Query(r.ctx, `select id, kind, args from river.river_job where kind in ('command', 'send', 'retract', 'escalation', 'thread_reply')
+	rows, err := r.st.DB().Query(r.ctx, `select id, kind, args from river.river_job where kind in ('command', 'send', 'retract', 'escalation', 'thread_file', 'thread_reply')
 		and state in ('available', 'scheduled') and coalesce((args->>'at')::timestamptz, '-infinity') <= $1 order by id`, r.now)
 	require.NoError(r.t, err)
 	defer rows.Close()
@@ -346,6 +346,8 @@ func (r *rig) runJob(q queued) error {
 		return r.box.Retract(r.ctx, a.Out)
 	case "escalation":
 		return r.desk.UpdateEscalation(r.ctx, a.Escalation, !a.At.IsZero())
+	case "thread_file":
+		return r.desk.CopyFile(r.ctx, a.Escalation, a.Message)
 	default:
 		return r.desk.ChangeReply(r.ctx, a.Message)
 	}
@@ -370,7 +372,7 @@ func (r *rig) runAllJobs() {
 				newest, progress = q.id, true
 			}
 			err := r.runJob(q)
-			if err == nil {
+			if err == nil || q.kind == "thread_file" && jobs.IsPermanent(err) {
 				r.deleteJob(q)
 				progress = true
 				continue

@@ -2,7 +2,8 @@ package desk
 
 import (
 	"context"
-	"errors"
+
+	"github.com/google/uuid"
 
 	"multis/jobs"
 	"multis/outbox"
@@ -16,31 +17,48 @@ type Files interface {
 	Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error)
 }
 
-// maxFilesPerUpdate is how many files one update adds to a thread.
-const maxFilesPerUpdate = 20
-
-// addFiles copies the files of the messages that the thread of an escalation shows into the thread, because operators are not in the contact's room.
-// Of a file that cannot be downloaded the thread has only the line that names it.
-func (d *Desk) addFiles(ctx context.Context, escalation store.EscalationID) error {
+// show stores that an outbox message shows messages in the thread of an escalation. It enqueues a job for each file of theirs, which copies the file
+// into the thread, because operators are not in the contact's room. Of a file that cannot be had the thread has only the line that names it.
+func (d *Desk) show(ctx context.Context, tx store.Tx, escalation store.EscalationID, out uuid.UUID, messages ...store.Message) error {
+	if err := store.ShowLines(ctx, tx, escalation, idsOf(messages), out); err != nil {
+		return err
+	}
 	if d.Files == nil || len(d.Operators) == 0 {
 		return nil
 	}
-	missing, err := store.FilesMissingInThread(ctx, d.Store.DB(), escalation, 0, maxFilesPerUpdate)
+	for _, m := range messages {
+		if m.Attachment == nil {
+			continue
+		}
+		if err := jobs.Enqueue(ctx, tx, jobs.CopyFileArgs{EscalationID: escalation, MessageID: m.ID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CopyFile copies the file of a message into the thread of an open escalation, unless the thread has it. It may be repeated, and returns jobs.Snooze
+// while the card is being sent. If the file is gone or too large, jobs.IsPermanent reports true for the error.
+func (d *Desk) CopyFile(ctx context.Context, escalation store.EscalationID, message store.MessageID) error {
+	e, err := store.EscalationByID(ctx, d.Store.DB(), escalation)
+	if gone, err := isMissing(err); gone || err != nil {
+		return err
+	}
+	if e.CardID != nil && e.CardEvent == nil {
+		if err := giveUpCard(ctx, d.Store.DB(), e); err != nil {
+			return err
+		}
+		return jobs.Snooze(cardWait)
+	}
+	m, err := store.FileMissingInThread(ctx, d.Store.DB(), escalation, message)
+	if none, err := isMissing(err); none || err != nil {
+		return err
+	}
+	data, err := d.Files.Download(ctx, *m.Attachment, policy.MaxFile)
 	if err != nil {
 		return err
 	}
-	var errs []error
-	for _, m := range missing {
-		data, err := d.Files.Download(ctx, *m.Attachment, policy.MaxFile)
-		switch {
-		case jobs.IsPermanent(err):
-			continue
-		case err == nil:
-			err = d.Store.InTx(ctx, func(tx store.Tx) error { return d.addFile(ctx, tx, escalation, m, data) })
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	return d.Store.InTx(ctx, func(tx store.Tx) error { return d.addFile(ctx, tx, escalation, m, data) })
 }
 
 // addFile posts the file of a message in the thread of an escalation, unless another job has done so or the message was deleted meanwhile.
@@ -49,8 +67,8 @@ func (d *Desk) addFile(ctx context.Context, tx store.Tx, escalation store.Escala
 	if gone, err := isMissing(err); gone || err != nil {
 		return err
 	}
-	missing, err := store.FilesMissingInThread(ctx, tx, escalation, m.ID, 1)
-	if err != nil || len(missing) == 0 {
+	_, err = store.FileMissingInThread(ctx, tx, escalation, m.ID)
+	if none, err := isMissing(err); none || err != nil {
 		return err
 	}
 	room, err := d.room(ctx, tx, e)

@@ -33,9 +33,6 @@ func (d *Desk) UpdateEscalation(ctx context.Context, escalation store.Escalation
 		wait, err = d.updateThread(ctx, tx, escalation, timed)
 		return err
 	})
-	if err == nil {
-		err = d.addFiles(ctx, escalation)
-	}
 	if err == nil && wait > 0 {
 		return jobs.Snooze(wait)
 	}
@@ -115,8 +112,8 @@ func (d *Desk) postMissingCard(ctx context.Context, tx store.Tx, e store.Escalat
 }
 
 // giveUpCard returns a final error if the card of an escalation will never be sent.
-func giveUpCard(ctx context.Context, tx store.Tx, e store.Escalation) error {
-	card, err := store.OutboxMessageByID(ctx, tx, *e.CardID)
+func giveUpCard(ctx context.Context, db store.DB, e store.Escalation) error {
+	card, err := store.OutboxMessageByID(ctx, db, *e.CardID)
 	if err != nil {
 		return err
 	}
@@ -143,7 +140,7 @@ func (d *Desk) addLines(ctx context.Context, tx store.Tx, e store.Escalation, ch
 		if err != nil {
 			return false, err
 		}
-		if err := store.ShowLines(ctx, tx, e.ID, []store.MessageID{line.ID}, out); err != nil {
+		if err := d.show(ctx, tx, e.ID, out, line.Message); err != nil {
 			return false, err
 		}
 	}
@@ -209,7 +206,7 @@ func (d *Desk) changeLines(ctx context.Context, tx store.Tx, e store.Escalation,
 				return false, false, err
 			}
 		}
-		if err := store.ShowLines(ctx, tx, e.ID, []store.MessageID{line.ID}, *line.ShownBy); err != nil {
+		if err := d.show(ctx, tx, e.ID, *line.ShownBy, line.Message); err != nil {
 			return false, false, err
 		}
 	}

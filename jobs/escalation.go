@@ -30,6 +30,25 @@ type EscalationUpdater interface {
 	UpdateEscalation(ctx context.Context, escalation store.EscalationID, timed bool) error
 }
 
+// CopyFileArgs asks to copy the file of a message into the thread of an escalation.
+type CopyFileArgs struct {
+	EscalationID store.EscalationID `json:"escalation"`
+	MessageID    store.MessageID    `json:"message"`
+}
+
+// Kind names the job.
+func (CopyFileArgs) Kind() string { return "thread_file" }
+
+// InsertOpts sets the queue, in which it goes before files that are only kept, and the attempts.
+func (CopyFileArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueIndex, MaxAttempts: 10, Priority: 2}
+}
+
+// FileCopier copies the file of a message into the thread of an escalation.
+type FileCopier interface {
+	CopyFile(ctx context.Context, escalation store.EscalationID, message store.MessageID) error
+}
+
 // ChangeReplyArgs asks to edit or delete in the contact's room what a message in a thread sent there, because the message was edited or marked as a
 // note.
 type ChangeReplyArgs struct {

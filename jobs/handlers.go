@@ -42,6 +42,7 @@ type Handlers struct {
 	Digest              Digester
 	CommitmentReminders CommitmentReminder
 	Escalation          EscalationUpdater
+	CopyFile            FileCopier
 	Reply               ReplyChanger
 	Export              Exporter
 	// Backup makes backups; nil makes none.
@@ -159,6 +160,9 @@ func (h Handlers) addAdminRoom(w *river.Workers) {
 	})
 	handle(w, time.Minute, func(ctx context.Context, a UpdateEscalationArgs, _ Attempt) error {
 		return h.Escalation.UpdateEscalation(ctx, a.EscalationID, !a.At.IsZero())
+	})
+	handle(w, 3*time.Minute, func(ctx context.Context, a CopyFileArgs, _ Attempt) error {
+		return h.CopyFile.CopyFile(ctx, a.EscalationID, a.MessageID)
 	})
 	handle(w, time.Minute, func(ctx context.Context, a ChangeReplyArgs, _ Attempt) error {
 		return h.Reply.ChangeReply(ctx, a.MessageID)

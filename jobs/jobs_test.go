@@ -78,10 +78,14 @@ func (w *fakeWork) Transcribe(context.Context, store.MessageID, bool) error {
 	return w.note("transcribe")
 }
 
+func (w *fakeWork) CopyFile(context.Context, store.EscalationID, store.MessageID) error {
+	return w.note("copy")
+}
+
 func (w *fakeWork) KeepFile(context.Context, store.MessageID) error { return w.note("keep") }
 
 func (w *fakeWork) handlers() Handlers {
-	return Handlers{Turn: w, Quiet: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, ImportNotice: w, Retract: w, AdminRoom: w, KeepFile: w, Transcribe: w, Escalation: w, Reply: w}
+	return Handlers{Turn: w, Quiet: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, ImportNotice: w, Retract: w, AdminRoom: w, KeepFile: w, CopyFile: w, Transcribe: w, Escalation: w, Reply: w}
 }
 
 // await waits until n jobs are done.
@@ -121,10 +125,10 @@ func TestEveryKindOfJobReachesItsPart(t *testing.T) {
 	st, w := storetest.New(t), newWork()
 	enqueue(t, st, TurnArgs{ChatID: 1}, CommandArgs{MessageID: 1}, SendArgs{OutboxID: uuid.New()}, DescribeArgs{RoomID: "!a:x"}, DigestArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{OutboxID: uuid.New()},
 		DecryptArgs{MessageID: 1}, AskArgs{MessageID: 1}, AdminRoomArgs{}, RetractArgs{OutboxID: uuid.New()}, NoticeArgs{Topic: TopicSessionReplaced}, HistoryArgs{ChatID: 1}, HistoryArgs{ChatID: 1, NotifyOnly: true},
-		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1}, UpdateEscalationArgs{EscalationID: 1}, ChangeReplyArgs{MessageID: 1}, CheckQuietChatsArgs{})
+		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1}, UpdateEscalationArgs{EscalationID: 1}, CopyFileArgs{EscalationID: 1, MessageID: 1}, ChangeReplyArgs{MessageID: 1}, CheckQuietChatsArgs{})
 	start(t, st, w)
-	w.await(t, 19)
-	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told", "transcribe", "keep", "escalation", "reply", "quiet"}, w.seen)
+	w.await(t, 20)
+	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told", "transcribe", "keep", "escalation", "copy", "reply", "quiet"}, w.seen)
 }
 
 func TestAJobOfATransactionThatFailedDoesNotExist(t *testing.T) {

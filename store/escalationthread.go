@@ -86,16 +86,14 @@ func CardMessages(ctx context.Context, db DB, escalation EscalationID) ([]Messag
 	return collectMessages(ctx, db, cardMessagesSQL, escalation)
 }
 
-const filesMissingInThreadSQL = "select " + messageColumns + ` from escalations e join outbox card on card.id = e.card_id and card.event_id is not null
+const fileMissingInThreadSQL = "select " + messageColumns + ` from escalations e join outbox card on card.id = e.card_id and card.event_id is not null
 	join escalation_lines l on l.escalation_id = e.id join messages m on m.id = l.message_id
-	where e.id = $1 and e.closed_at is null and ($2::bigint = 0 or m.id = $2) and m.attachment is not null and m.redacted_at is null and m.author in ('contact', 'owner_phone', 'owner_client')
-		and not exists (select from outbox o where o.about @> array[m.id] and o.about <> '{}' and o.chat_id = card.chat_id and o.content ? 'filename')
-	order by m.id limit $3`
+	where e.id = $1 and m.id = $2 and e.closed_at is null and m.attachment is not null and m.redacted_at is null and m.author in ('contact', 'owner_phone', 'owner_client')
+		and not exists (select from outbox o where o.about @> array[m.id] and o.about <> '{}' and o.chat_id = card.chat_id and o.content ? 'filename')`
 
-// FilesMissingInThread returns the messages with a file that the thread of an open escalation names and has no copy of, the oldest first. A message that
-// is not 0 limits it to that one.
-func FilesMissingInThread(ctx context.Context, db DB, escalation EscalationID, message MessageID, limit int) ([]Message, error) {
-	return collectMessages(ctx, db, filesMissingInThreadSQL, escalation, message, limit)
+// FileMissingInThread returns a message with a file that the thread of an open escalation names and has no copy of, or ErrNotFound.
+func FileMissingInThread(ctx context.Context, db DB, escalation EscalationID, message MessageID) (Message, error) {
+	return oneMessage(ctx, db, fileMissingInThreadSQL, escalation, message)
 }
 
 const lastWordSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.redacted_at is null and m.kind <> 'reaction'

@@ -267,7 +267,7 @@ func (a *assistant) addRunner(ctx context.Context) (err error) {
 			Store: a.store, Files: front.files, Model: a.models.speech, Inbox: front.inbox, Defaults: a.defaults, Notify: a.agent.Notify,
 		}),
 		Command: adm, PIN: adm, Redact: a.box, Exec: adm.Host, Ask: adm, AdminRoom: front.rooms, Draft: adm.Drafts, Withdraw: a.box, Approval: adm.Tasks, Notice: adm.Notices, Budget: adm.Budget,
-		Undelivered: adm.Notices, Digest: adm.Notices, CommitmentReminders: adm.Commitments, Escalation: a.desk, Reply: a.desk, Export: adm.Exports, Backup: front.backup,
+		Undelivered: adm.Notices, Digest: adm.Notices, CommitmentReminders: adm.Commitments, Escalation: a.desk, CopyFile: a.desk, Reply: a.desk, Export: adm.Exports, Backup: front.backup,
 		Task:  a.agent.Tasks,
 		Index: adm.Documents, Folders: adm.Documents, Embed: knowledge.NewVectors(a.store, a.models.embedders.passages),
 		Capture: a.memory, Summarise: a.agent.Summaries, Forget: adm.Forgetting, Answers: adm.Answers,
