@@ -10,7 +10,9 @@ func FuzzForm(f *testing.F) {
 	for _, s := range []string{"482917", "48 29", "\u202e4829\u202c", "pin 4829", "/pin 4829", "my pin is 4829", "٤٨٢٩", "what did 3 people say?", "4\u200b8\u20602\ufeff9", "рin 4829", "4\u31648\u31642\u31649", "46\u115f39", "\uffa04829"} {
 		f.Add(s, uint(3))
 	}
+	f.Add(strings.Repeat("0", 58)+"\xe9\xcdA", uint(99))
 	f.Fuzz(func(t *testing.T, s string, at uint) {
+		s = strings.ToValidUTF8(s, "\uFFFD") // as all text of Matrix is
 		form := formOf(s)
 		if isPIN(normalize(s)) && form != formPIN {
 			t.Fatalf("%q is a PIN and has the form %d", s, form)
