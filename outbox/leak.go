@@ -21,6 +21,22 @@ func (f File) leaksSecret() bool {
 	return policy.LeaksSecret(f.Name) || policy.LeaksSecret(f.MIME) || policy.LeaksSecret(string(f.Data))
 }
 
+// fileLeaksSecret reports whether the file of a row to a contact holds a secret that is in the configuration now.
+func fileLeaksSecret(ctx context.Context, db store.DB, o store.OutboxMessage, c content) (bool, error) {
+	if o.Purpose == policy.PurposeNotice || c.FileName == "" || o.Replaces != "" {
+		return false, nil
+	}
+	file := File{Name: c.FileName}
+	if c.Info != nil {
+		file.MIME = c.Info.MIME
+	}
+	var err error
+	if file.Data, err = store.OutboxFile(ctx, db, o.ID); err != nil {
+		return false, err
+	}
+	return file.leaksSecret(), nil
+}
+
 // withoutText returns the message with a mark in place of its text and of its file. It is stored in place of one that leaks a secret.
 func (m Message) withoutText() Message {
 	m.Text, m.HTML, m.File = policy.Mask, "", nil

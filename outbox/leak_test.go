@@ -67,6 +67,28 @@ func TestASecretThatIsConfiguredLaterStopsWhatWaits(t *testing.T) { //nolint:par
 	require.Equal(t, 1, notices, "the owner is told once")
 }
 
+func TestASecretThatIsConfiguredLaterStopsAFileThatWaits(t *testing.T) { //nolint:paralleltest // as above
+	for part, file := range map[string]File{
+		"data": {Name: "key.txt", MIME: plainText, Data: []byte("The house is at Mondaystreet.")}, "name": {Name: "Mondaystreet.txt", MIME: plainText, Data: []byte("x")},
+		"type": {Name: "key.txt", MIME: "text/mondaystreet", Data: []byte("x")}, "none": {Name: "key.txt", MIME: plainText, Data: []byte("x")},
+	} {
+		t.Run(part, func(t *testing.T) { //nolint:paralleltest // as above
+			b := setup(t)
+			t.Cleanup(func() { policy.SetSecrets(nil) })
+			out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: &file})
+			require.True(t, d.Allow, d.Why)
+			policy.SetSecrets([]string{"Mondaystreet"})
+			require.NoError(t, b.send(out))
+			if part == "none" {
+				require.Len(t, b.sender.sent, 1)
+				return
+			}
+			require.Empty(t, b.sender.sent)
+			require.Equal(t, policy.CodeSecret, b.row(out).Code)
+		})
+	}
+}
+
 func TestANoticeHasNoSecretHoweverItIsWritten(t *testing.T) { //nolint:paralleltest // as above
 	b := setup(t)
 	const secret, short = `canary_K9&x<7>"Qm2*v`, "Xq7-vR"

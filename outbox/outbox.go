@@ -271,7 +271,11 @@ func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.O
 	if err != nil {
 		return policy.Decision{}, err
 	}
-	return b.decide(chat, o, c, now), nil
+	in := b.gateInput(chat, o, c, now)
+	if in.Leaks, err = fileLeaksSecret(ctx, db, o, c); err != nil {
+		return policy.Decision{}, err
+	}
+	return policy.Gate(in), nil
 }
 
 // decide asks the gate about a row, with a given state of its chat.
